@@ -1,0 +1,94 @@
+# Makefile - build, check and install motes.  Start with: make help
+MAKEFLAGS   += --no-builtin-rules
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+CC       = gcc
+ARCH     = native
+SANITIZE =
+CUDA     =
+PREFIX   = /usr/local
+B       := build/$(if $(CUDA),cuda,cpu)$(if $(SANITIZE),-sanitize)$(if $(filter clang,$(CC)),-clang)
+
+WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+           -Wpointer-arith -Wvla -Wwrite-strings -Werror
+# asked when compiling: deps may just have put it there
+BLAS     = $(shell ls -d /usr/lib/*/openblas-openmp)
+# under -j everything waits for deps where it is among the goals
+DEPS    := $(filter deps,$(MAKECMDGOALS))
+CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I/usr/include/%,$(BLAS))
+CFLAGS   = -std=c11 $(if $(SANITIZE),-O1,-O3) -g -march=$(ARCH) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
+           $(WARN) $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
+LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lpcre2-8 -lm
+,       := ,
+
+TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
+HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*.c))
+PAGES   := $(wildcard man/*.[1-8])
+OUT     ?= out
+TEXT    := $(OUT)/text
+
+## all       build every program into build/cpu/bin
+all: $(TOOLS:%=$B/bin/%)
+
+$B/bin/%: $B/tools/%.o $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$B/support/%: $B/tests/support/%.o $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$B/libmotes.a: $(LIBOBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$B/%.o: %.c Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
+check: all $(HELPERS:%=$B/support/%)
+	tests/run $B
+
+## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
+bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
+	tests/bench/run $B
+
+## lint      layout, man pages, shell scripts
+lint:
+	tests/lint
+
+## deps      install from Debian what build, demo and tests need and is missing
+deps:
+	@share/deps
+
+## install   to PREFIX=/usr/local (DESTDIR honoured); uninstall takes it away again
+install: all
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/motes share/man/man1 share/man/man5 share/man/man7)
+	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
+	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
+	cp -r $(wildcard share/recipes share/models) $(DESTDIR)$(PREFIX)/share/motes
+
+uninstall:
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(foreach page,$(PAGES),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+	rm -rf $(DESTDIR)$(PREFIX)/share/motes
+
+## clean     remove build/ (results stay in out/)
+clean:
+	rm -rf build
+
+## help      this list
+help:
+	@sed -n 's/^## //p' Makefile $(wildcard pipelines/*.mk)
+
+# programs as the pipelines call them: order-only prerequisites there
+X       := $B/bin
+include $(wildcard pipelines/*.mk)
+-include $(wildcard $B/*/*.d $B/*/*/*.d)
+.PHONY: all check bench lint deps install uninstall clean help

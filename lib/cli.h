@@ -1,0 +1,66 @@
+/*
+ * cli - what every program does with its command line: options, help, progress.
+ *
+ *	static const struct cli_option options[] = {
+ *		{ 'm', "model", "DIR", "model folder" },
+ *		{ OPT_KEEP, "keep", NULL, "keep the columns that are consumed" },
+ *		{ 0 }
+ *	};
+ *	static const struct cli cli = { "encode", "turn tokens into embeddings",
+ *		"[OPTION]... [FILE]", options, "  tok ... | encode -m DIR\n" };
+ *
+ *	cli_start(&cli, argc, argv);
+ *	while ((opt = cli_next(&cli, argc, argv)) != -1)
+ *		switch (opt) { case 'm': dir = optarg; break; ... }
+ *
+ * Every program also has -h/--help, --version, -q/--quiet, -v/--verbose, --progress;
+ * cli_next deals with them.  Usage faults exit 2.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MOTES_VERSION "0.1.0"
+
+struct cli_option {
+	int letter; /* or a number from CLI_LONG up for long-only options */
+	const char *name, *argument, *help;
+};
+enum { CLI_LONG = 256 };
+
+struct cli {
+	const char *name, *purpose, *synopsis;
+	const struct cli_option *options; /* ends with an entry of letter 0 */
+	const char *examples;		  /* whole lines */
+	const char *(*about)(void);	  /* a further line of --version, or NULL */
+};
+
+/* Remember the command line; ignore SIGPIPE's noise: a closed pipe ends quietly. */
+void cli_start(const struct cli *cli, int argc, char **argv);
+
+/* The next option's letter, its argument in optarg; -1 at the end (see optind).
+ * Options and operands may come in any order. */
+int cli_next(const struct cli *cli, int argc, char **argv);
+
+/* The command line as one could type it in a shell; the program by its bare name. */
+const char *cli_command(void);
+
+/* optarg as a number; exit 2 naming the option when it is not one, or not in range. */
+int64_t cli_integer(const char *option, int64_t least, int64_t most);
+double cli_real(const char *option, double least, double most);
+int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
+
+/*
+ * Progress on standard error: rate, share and time left when the total is known
+ * (0: it is not).  Drawn when standard error is a terminal or --progress was given.
+ */
+struct progress;
+struct progress *progress_new(const char *unit, int64_t total);
+void progress_add(struct progress *progress, int64_t count);
+void progress_note(struct progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* shown after the numbers, e.g. the loss */
+void progress_free(struct progress *progress);
+
+#endif

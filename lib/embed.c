@@ -1,0 +1,233 @@
+#include "embed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "err.h"
+#include "mem.h"
+#include "nn.h"
+#include "tree.h"
+
+/* A column of ids and the column that it becomes. */
+struct field {
+	int in, out, expert; /* columns; expert -1: there is no column of experts */
+	char *name;	     /* X of X.ids */
+	float *made;	     /* of the record at hand */
+	size_t room;
+};
+
+struct embed {
+	struct model *model;
+	const struct reader *in;
+	struct embed_options options;
+	struct field *fields;
+	size_t count;
+	int width; /* of what is made */
+	struct batch batch;
+	float *full; /* embeddings of a batch before they are cut to the width */
+	size_t full_room;
+};
+
+/* One column at work. */
+struct work {
+	const struct record *record;
+	const struct field *field;
+	const int64_t *rows; /* of a list of lists; NULL: a list a row */
+	int64_t row;	     /* of the list that is looked at */
+	int chosen;	     /* expert of the record as a whole; -1: none */
+};
+
+static void
+add_field(struct embed *e, int in, struct writer *out)
+{
+	const struct column *ids = stream_column(e->in, in);
+	size_t stem = strlen(ids->name) - strlen(".ids");
+
+	if (ids->dtype != DTYPE_I32 || ids->rank || ids->depth < 1)
+		die("%s: the column '%s' is no list of i32 token ids; did tok make it?",
+		    stream_name(e->in), ids->name);
+	e->fields = mem_resize(e->fields, e->count + 1, sizeof *e->fields);
+	struct field *field = &e->fields[e->count++];
+	*field =
+	    (struct field){ .in = in, .name = mem_format("%.*s", (int)stem, ids->name) };
+	char *name = mem_format("%s.emb", field->name);
+	field->out = stream_add(out, &(struct column){ .name = name,
+					 .dtype = DTYPE_F32,
+					 .depth = ids->depth - 1,
+					 .rank = 1,
+					 .shape = { e->width } });
+	free(name);
+	name = mem_format("%s.expert", field->name);
+	field->expert = stream_find(e->in, name);
+	if (field->expert >= 0)
+		field->expert = stream_need(e->in, name, DTYPE_U8, 1);
+	free(name);
+}
+
+struct embed *
+embed_new(struct model *model, const struct reader *in, struct writer *out,
+    const struct embed_options *options)
+{
+	struct embed *e = mem_zero(1, sizeof *e);
+
+	e->model = model;
+	e->in = in;
+	e->options = *options;
+	e->width = options->width ? options->width : model_width(model);
+	for (int i = 0; i < stream_columns(in); i++) {
+		const char *name = stream_column(in, i)->name, *dot = strrchr(name, '.');
+		if (!dot || strcmp(dot, ".ids") || dot == name)
+			continue;
+		add_field(e, i, out);
+		if (!options->keep)
+			stream_drop(out, name);
+	}
+	if (!e->count)
+		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
+		    stream_name(in), model_dir(model));
+	return e;
+}
+
+static int
+expert_called(const struct embed *e, const char *name)
+{
+	int expert = model_expert(e->model, name);
+
+	if (expert < 0)
+		die("%s: record %lld: asks for the task expert '%s'; %s has %s",
+		    stream_name(e->in), (long long)stream_records(e->in), name,
+		    model_dir(e->model), model_experts(e->model));
+	return expert;
+}
+
+/* The expert of a list; lists are asked for in order. */
+static int
+expert_of(const struct embed *e, struct work *work, int64_t list)
+{
+	const struct field *field = work->field;
+
+	if (!model_spec(e->model)->experts)
+		return -1;
+	if (field->expert < 0) {
+		if (work->chosen < 0)
+			die("%s: record %lld: names no task expert for '%s'; use 'tok "
+			    "--task NAME', or "
+			    "--expert with one of %s",
+			    stream_name(e->in), (long long)stream_records(e->in),
+			    field->name, model_experts(e->model));
+		return work->chosen;
+	}
+	if (!work->rows)
+		work->row = list;
+	while (work->rows && work->rows[work->row + 1] <= list)
+		work->row++;
+	const struct array *names = &work->record->columns[field->expert];
+	int64_t from = names->offsets[0][work->row],
+		to = names->offsets[0][work->row + 1];
+	char name[80] = "";
+	if (to - from < (int64_t)sizeof name)
+		memcpy(name, (const char *)names->data + from, (size_t)(to - from));
+	return expert_called(e, name);
+}
+
+/* The first values of each row, of length 1 again where the model normalises. */
+static void
+cut(const struct embed *e, float *to, int64_t rows)
+{
+	size_t width = (size_t)e->width, full = (size_t)model_width(e->model);
+
+	for (size_t i = 0; i < (size_t)rows; i++)
+		memcpy(to + i * width, e->full + i * full, width * sizeof *to);
+	if (model_head(e->model)->normalize)
+		nn_normalize(to, NULL, to, (size_t)rows, width);
+}
+
+static void
+run_batch(struct embed *e, const struct field *field, int64_t first, float *to)
+{
+	char *why = model_refuses(e->model, &e->batch, first);
+
+	if (why)
+		die("%s: record %lld: column '%s.ids': %s", stream_name(e->in),
+		    (long long)stream_records(e->in), field->name, why);
+	if (e->width == model_width(e->model)) {
+		model_encode(e->model, &e->batch, to);
+		return;
+	}
+	size_t need = (size_t)e->batch.sequences * (size_t)model_width(e->model);
+	e->full = mem_grow(e->full, &e->full_room, need, sizeof *e->full);
+	model_encode(e->model, &e->batch, e->full);
+	cut(e, to, e->batch.sequences);
+}
+
+/* What the record says of a field: "experts" or "prompt_tokens". */
+static const struct tree *
+attribute(const struct record *record, const char *name)
+{
+	return tree_get(record->attributes, name);
+}
+
+static void
+embed_field(struct embed *e, const struct record *record, struct field *field,
+    struct progress *progress)
+{
+	const struct column *column = stream_column(e->in, field->in);
+	const struct array *ids = &record->columns[field->in];
+	int64_t lists = column_lists(column, ids, record->rows);
+	const int64_t *offsets = column_list_offsets(column, ids);
+	int64_t skip = tree_integer(attribute(record, "prompt_tokens"), field->name, 0);
+	const char *name =
+	    tree_string(attribute(record, "experts"), field->name, e->options.expert);
+	struct work work = { .record = record,
+		.field = field,
+		.chosen = -1,
+		.rows = column->depth == 2 ? ids->offsets[0] : NULL };
+
+	if (name && model_spec(e->model)->experts && field->expert < 0)
+		work.chosen = expert_called(e, name);
+	field->made = mem_grow(field->made, &field->room,
+	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
+	    sizeof *field->made);
+	for (int64_t first = 0, next, end; first < lists; first = end) {
+		int expert = expert_of(e, &work, first), other = expert;
+		end = field->expert < 0 ? lists : first + 1;
+		while (end < lists && (other = expert_of(e, &work, end)) == expert)
+			end++;
+		e->batch.expert = expert;
+		for (int64_t from = first; from < end; from = next) {
+			next = batch_cut(
+			    &e->batch, ids->data, offsets, from, end, e->options.tokens);
+			batch_skip(&e->batch, skip);
+			run_batch(e, field, from, field->made + from * e->width);
+			progress_add(progress, e->batch.tokens);
+		}
+	}
+}
+
+void
+embed_record(struct embed *e, const struct record *record, struct record *made,
+    struct progress *progress)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		struct field *field = &e->fields[i];
+		embed_field(e, record, field, progress);
+		made->columns[field->out].data = field->made;
+		if (stream_column(e->in, field->in)->depth == 2)
+			made->columns[field->out].offsets[0] =
+			    record->columns[field->in].offsets[0];
+	}
+}
+
+void
+embed_free(struct embed *e)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		free(e->fields[i].name);
+		free(e->fields[i].made);
+	}
+	free(e->fields);
+	free(e->full);
+	batch_free(&e->batch);
+	free(e);
+}

@@ -1,0 +1,29 @@
+/*
+ * err - the one error policy: a program is one filter, so the library may die.
+ *
+ * Messages are one line on standard error: "program: what is wrong; what to do".
+ * A message names its object first: "FILE:LINE: ..." or "STREAM: record N: ...".
+ * Exit status: 0 done, 1 failed (data or I/O), 2 usage.
+ */
+#ifndef ERR_H
+#define ERR_H
+
+enum { EXIT_DATA = 1, EXIT_USAGE = 2 };
+
+/* The only mutable globals of the suite; set by cli_start and cli_next. */
+extern const char *program_name;
+extern int verbosity; /* -1 quiet, 0 normal, 1 verbose */
+
+/* Print and exit 1.  A format that ends in ':' is followed by strerror(errno). */
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print, point to --help, exit 2. */
+_Noreturn void die_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print "program: warning: ..."; silent under --quiet. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print only under -v. */
+void inform(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * file - whole small files as bytes, and paths.
+ */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stddef.h>
+
+/* The bytes of a regular file and a NUL after them, to be freed; NULL when it does not exist;
+ * dies on any other fault and on a Git LFS pointer. */
+char *file_read(const char *path, size_t *length);
+
+/* The same, but dies when it does not exist. */
+char *file_need(const char *path, size_t *length);
+
+/* 128-bit digest as 32 hex digits: MurmurHash3 x64; for identity,
+ * not against malice. */
+void file_digest(const char *bytes, size_t length, char hex[33]);
+
+#endif

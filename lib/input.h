@@ -1,0 +1,35 @@
+/*
+ * input - files as bytes: plain, gzip or zstd, opened as they are.
+ *
+ * The first bytes can be looked at without being consumed, so that a program can
+ * take either text or a tensor stream from the same pipe.
+ */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct input;
+
+/* "-" is standard input; dies when the file cannot be opened. */
+struct input *input_open(const char *path);
+
+/* How messages call it: the path, or "<stdin>". */
+const char *input_name(const struct input *input);
+
+/* Whether the (decompressed) bytes start with these; consumes nothing.  Before the first
+ * read only. */
+bool input_starts_with(struct input *input, const char *bytes);
+
+/* Decompressed bytes; returns fewer than count only at the end.  Dies on a corrupt
+ * or truncated file, naming it. */
+size_t input_read(struct input *input, void *to, size_t count);
+
+/* The bytes as they are in the file, not decompressed: as many as are at hand, up to count
+ * and at least one; 0 at the end.  Not to be mixed with input_read (input_starts_with may
+ * come first). */
+size_t input_read_raw(struct input *input, void *to, size_t count);
+void input_close(struct input *input);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * logreg - logistic regression as scikit-learn poses it, solved to the optimum.
+ *
+ * Minimises  1/n sum of loss + |W|^2 / (2 C n)  from zero, in double; the intercepts are not
+ * penalised.  Two classes: one weight vector, logistic loss.  More: a weight vector a class,
+ * softmax loss.  The objective is strictly convex in W, so that whoever solves it
+ * to the end gets the same classifier; scikit-learn stops at a gradient of 1e-4.
+ */
+#ifndef LOGREG_H
+#define LOGREG_H
+
+#include <stdint.h>
+
+struct logreg {
+	int classes, width, vectors; /* vectors: 1 for two classes, else one a class */
+	double *weights;	     /* [vectors, width] */
+	double *intercepts;	     /* [vectors] */
+	int iterations;
+	double gradient; /* greatest component at the end */
+};
+
+/*
+ * x [n, width], label in 0..classes-1.  Stops when no component of the gradient exceeds
+ * `tolerance`, or after `most` iterations.
+ */
+struct logreg *logreg_fit(const float *x, const int32_t *label, int64_t n, int width,
+    int classes, double c, double tolerance, int most);
+
+/* The class with the greatest decision value, the first of equals; two classes: the
+ * second where the value is above 0. */
+void logreg_predict(
+    const struct logreg *model, const float *x, int64_t n, int32_t *predicted);
+void logreg_free(struct logreg *model);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * loss - InfoNCE with in-batch and hard negatives (van den Oord et al. 2018; MoTE section 2.1).
+ *
+ * With cosines s(a, b) and temperature t, of B queries q_i, documents d_j and N negatives n_k:
+ *	loss = 1/B sum_i -log( e^(s(q_i, d_i)/t) / (sum_j e^(s(q_i, d_j)/t) + sum_k e^(s(q_i, n_k)/t)) )
+ * The denominator includes the positive; every row sees the negatives of all rows.
+ * bidirectional adds the mean over documents of the same with queries as candidates (the sum of
+ * the two directions, not their mean, as contrastors has it).
+ *
+ * Rows are taken in blocks, so that memory is a few tens of megabytes and never B x (B + N).
+ */
+#ifndef LOSS_H
+#define LOSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Hashes of the texts; equal keys are equal texts.  A candidate of row i is left out of its
+ * denominator when it cannot be a negative: a document (not the row's own) equal to its positive
+ * or to the query itself or answering the same query; a negative equal to either.  Host memory.
+ */
+struct loss_keys {
+	const int64_t *query, *document; /* [rows] */
+	const int64_t *negatives; /* [negatives]; may be NULL when there are none */
+};
+
+struct loss_batch {
+	size_t rows, negatives, width;
+	float temperature;
+	bool bidirectional;
+	const struct loss_keys *keys; /* NULL: nothing is left out */
+};
+
+struct loss;
+
+struct loss *loss_new(void);
+void loss_free(struct loss *loss);
+
+/*
+ * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives.  They need not be
+ * of unit length: they are normalised in place.  gradient, of the same shape, receives
+ * d loss / d vectors as they came.  Returns the loss; *correct counts the queries whose own
+ * document scored highest.
+ */
+double loss_infonce(struct loss *loss, float *gradient, float *vectors,
+    const struct loss_batch *batch, int64_t *correct);
+
+#endif

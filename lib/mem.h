@@ -1,0 +1,50 @@
+/*
+ * mem - allocation that cannot fail, sizes that cannot overflow, arenas.
+ *
+ * Whoever calls x_open/x_new calls x_close/x_free; every other pointer that the
+ * library hands out is borrowed and dies with its owner.
+ */
+#ifndef MEM_H
+#define MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* count * size bytes, or death: on overflow, or when memory is exhausted. */
+void *mem_new(size_t count, size_t size);		/* not cleared */
+void *mem_zero(size_t count, size_t size);		/* cleared */
+void *mem_resize(void *old, size_t count, size_t size); /* like realloc */
+char *mem_string(const char *text);			/* a copy */
+char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* a * b and a + b; die naming `what` when the result does not fit. */
+size_t mem_multiply(size_t a, size_t b, const char *what);
+size_t mem_add(size_t a, size_t b, const char *what);
+
+/*
+ * Make room for at least `need` elements in a growing array; doubles.
+ *	items = mem_grow(items, &capacity, need, sizeof *items);
+ */
+void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);
+
+/*
+ * An arena: one block, cut into 64-byte aligned pieces, emptied all at once.
+ * It grows only between uses (arena_reserve), so the pieces never move; memory
+ * is kept and reused, and asked for in huge pages where the system gives them.
+ */
+struct arena {
+	char *base;
+	size_t size, used, peak;
+};
+
+/* Empty the arena and make sure that it holds `bytes`. */
+void arena_reserve(struct arena *arena, size_t bytes);
+
+/* The next piece; dies if it was not reserved.  Not cleared. */
+void *arena_take(struct arena *arena, size_t count, size_t size);
+void arena_free(struct arena *arena);
+
+/* Bytes that arena_take uses up for such a piece. */
+size_t arena_size(size_t count, size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * model_internal - what the files model*.c share; nobody else includes it.
+ */
+#ifndef MODEL_INTERNAL_H
+#define MODEL_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block.h"
+#include "model.h"
+#include "safetensors.h"
+#include "spec.h"
+#include "tree.h"
+#include "workspace.h"
+
+/* Where a parameter of the specification is: `offset` floats into a tensor of the plan. */
+struct binding {
+	int tensor; /* -1: the model has none */
+	size_t offset;
+};
+
+/*
+ * The plan: every tensor of the checkpoint that the specification needs, once, and how the
+ * specification's parameters map to them.
+ */
+struct plan {
+	struct parameter *tensors;
+	const struct safetensor *
+	    *stored; /* NULL entries when there are no weights on disk */
+	size_t room, stored_room;
+	int count;
+	struct binding stem[STEM_PARAMETERS];
+	struct binding (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
+	size_t size; /* floats of all tensors, each aligned to 64 bytes */
+};
+
+struct model {
+	char *dir, *folder; /* as given; where config.json and the weights are */
+	char fingerprint[17], *experts;
+	enum model_mode mode;
+	const struct family *family;
+	struct tree *config;
+	struct spec spec;
+	struct head head;
+	struct safetensors *file; /* NULL without weights on disk */
+	struct plan plan;
+	/* encode: per tensor; train: all in one block */
+	const float **data;
+	bool *copied;
+	float *values, *gradients;
+	/* the bindings as pointers */
+	const float *stem[STEM_PARAMETERS];
+	float *dstem[STEM_PARAMETERS];
+	struct block_weights *weights;	      /* [layers x max(1, experts)] */
+	struct block_gradients *gradients_of; /* the same */
+	float *inverse;			      /* rotary frequencies [D/2] */
+	struct workspace workspace;
+	struct training *training;
+};
+
+/* plan: which tensor of the folder is what. */
+void plan_make(struct plan *plan, const struct spec *spec, const struct family *family,
+    const struct safetensors *file, const char *name, enum model_mode mode);
+void plan_free(struct plan *plan);
+
+/* Index of a block's weights for an expert (-1: the dense ones). */
+size_t model_block_index(const struct model *model, int layer, int expert);
+
+/* config.json and family of a folder; fills model->dir .. spec, head. */
+void model_configure(struct model *model, const char *dir);
+void model_unconfigure(struct model *model);
+
+/* Die when the batch cannot be taken. */
+void model_demand(const struct model *model, const struct batch *batch);
+
+/* Ids and starts of a batch where the kernels can read them; lays out three pieces. */
+struct device_batch {
+	int32_t *ids, *starts, *skip; /* skip NULL: none */
+};
+void device_batch_layout(
+    struct device_batch *on, struct workspace *workspace, const struct batch *batch);
+void device_batch_upload(const struct device_batch *on, const struct batch *batch);
+struct block_batch model_block_batch(
+    const struct model *model, const struct batch *batch, const struct device_batch *on);
+
+void training_free(struct model *model);
+
+/* The files that make a folder complete, but config.json and the weights. */
+void model_copy_files(const char *from, const char *to);
+
+#endif

@@ -1,0 +1,176 @@
+/* The forward pass that forgets: embeddings and hidden states. */
+#include <stdlib.h>
+
+#include "err.h"
+#include "mem.h"
+#include "model_internal.h"
+
+size_t
+model_block_index(const struct model *model, int layer, int expert)
+{
+	size_t experts = model->spec.experts ? (size_t)model->spec.experts : 1;
+
+	return (size_t)layer * experts + (size_t)(expert > 0 ? expert : 0);
+}
+
+char *
+model_refuses(const struct model *model, const struct batch *batch, int64_t first)
+{
+	const struct spec *spec = &model->spec;
+
+	if (spec->experts && (batch->expert < 0 || batch->expert >= spec->experts))
+		return mem_format("%s has task experts, and none was chosen", model->dir);
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		int64_t length = batch->starts[i + 1] - batch->starts[i];
+		if (length < 1)
+			return mem_format(
+			    "text %lld has no tokens", (long long)(first + i));
+		if (length > spec->positions)
+			return mem_format(
+			    "text %lld has %lld tokens, more than the %d that %s takes; "
+			    "truncate it (tok --max-length)",
+			    (long long)(first + i), (long long)length, spec->positions,
+			    model->dir);
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			if (batch->ids[t] < 0 || batch->ids[t] >= spec->vocabulary)
+				return mem_format(
+				    "text %lld: the token id %d is not below the "
+				    "vocabulary "
+				    "of %s, %d; is it another model's tokenizer?",
+				    (long long)(first + i), (int)batch->ids[t],
+				    model->dir, spec->vocabulary);
+	}
+	return NULL;
+}
+
+void
+model_demand(const struct model *model, const struct batch *batch)
+{
+	char *why = model_refuses(model, batch, 0);
+
+	if (why)
+		die("%s", why);
+}
+
+void
+device_batch_layout(
+    struct device_batch *on, struct workspace *workspace, const struct batch *batch)
+{
+	size_t N = (size_t)batch->sequences;
+
+	on->ids = workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *on->ids);
+	on->starts = workspace_take(workspace, N + 1, 1, sizeof *on->starts);
+	on->skip = batch->skip ? workspace_take(workspace, N, 1, sizeof *on->skip) : NULL;
+}
+
+void
+device_batch_upload(const struct device_batch *on, const struct batch *batch)
+{
+	size_t N = (size_t)batch->sequences;
+
+	nn_upload(on->ids, batch->ids, (size_t)batch->tokens * sizeof *on->ids);
+	nn_upload(on->starts, batch->starts, (N + 1) * sizeof *on->starts);
+	if (on->skip)
+		nn_upload(on->skip, batch->skip, N * sizeof *on->skip);
+}
+
+struct block_batch
+model_block_batch(
+    const struct model *model, const struct batch *batch, const struct device_batch *on)
+{
+	return (struct block_batch){ .T = (size_t)batch->tokens,
+		.N = (size_t)batch->sequences,
+		.starts = on->starts,
+		.inverse = model->inverse };
+}
+
+/* The pieces of one batch. */
+struct run {
+	struct device_batch on;
+	float *x;		  /* [T,C] */
+	struct block_state state; /* shared by all blocks */
+	float *pooled;		  /* [N, width] */
+};
+
+static void
+layout(struct model *model, const struct batch *batch, struct run *run)
+{
+	struct workspace *w = &model->workspace;
+	size_t T = (size_t)batch->tokens;
+
+	device_batch_layout(&run->on, w, batch);
+	run->x = workspace_floats(w, T, (size_t)model->spec.width);
+	block_layout(&run->state, w, &model->spec, T, run->x, false);
+	run->pooled =
+	    workspace_floats(w, (size_t)batch->sequences, (size_t)model_width(model));
+}
+
+static void
+forward(struct model *model, const struct batch *batch, struct run *run)
+{
+	const struct spec *spec = &model->spec;
+	const float *const *stem = model->stem;
+	size_t C = (size_t)spec->width;
+
+	model_demand(model, batch);
+	workspace_measure(&model->workspace);
+	layout(model, batch, run);
+	workspace_ready(&model->workspace);
+	layout(model, batch, run);
+	device_batch_upload(&run->on, batch);
+	struct block_batch block = model_block_batch(model, batch, &run->on);
+	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES],
+	    stem[STEM_POSITIONS], block.N, C);
+	nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM], stem[STEM_NORM_BIAS],
+	    spec->norm_eps, spec->norm, block.T, C);
+	for (int layer = 0; layer < spec->layers; layer++) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		block_forward(spec, &model->weights[index], &block, &run->state);
+	}
+}
+
+/* Name the weights to blame, or say that the numbers grew too large. */
+_Noreturn static void
+die_not_finite(const struct model *model)
+{
+	const struct plan *plan = &model->plan;
+	const char *name = model->file ? safetensors_name(model->file) : model->dir;
+
+	for (int i = 0; i < plan->count; i++)
+		if (!nn_finite(model->data ? model->data[i]
+					   : model->values + plan->tensors[i].offset,
+			plan->tensors[i].count))
+			die("%s: tensor '%s' holds values that are not finite (NaN or "
+			    "infinity)",
+			    name, plan->tensors[i].name);
+	die("%s: an embedding is not finite though all weights are; the numbers overflow",
+	    name);
+}
+
+void
+model_encode(struct model *model, const struct batch *batch, float *emb)
+{
+	struct run run;
+	size_t N = (size_t)batch->sequences, width = (size_t)model_width(model);
+
+	if (!N)
+		return;
+	forward(model, batch, &run);
+	pool_forward(&model->head, run.pooled, run.pooled, NULL, run.x, run.on.starts,
+	    run.on.skip, N, (size_t)model->spec.width);
+	if (!nn_finite(run.pooled, N * width))
+		die_not_finite(model);
+	nn_download(emb, run.pooled, N * width * sizeof *emb);
+}
+
+void
+model_hidden(struct model *model, const struct batch *batch, float *hidden)
+{
+	struct run run;
+
+	if (!batch->sequences)
+		return;
+	forward(model, batch, &run);
+	nn_download(hidden, run.x,
+	    (size_t)batch->tokens * (size_t)model->spec.width * sizeof *hidden);
+}

@@ -1,0 +1,197 @@
+/*
+ * nn - the arithmetic of the models: forward and backward of each layer.
+ *
+ * Letters:  T tokens (packed: the sequences of a batch one after another), N sequences,
+ *           C channels, I inner channels, O outputs, H heads, K key/value heads, D = head size.
+ * All arrays are float32, row-major, contiguous, in memory from nn_alloc (or nn_weights).
+ * `starts` has N + 1 entries: sequence i is tokens starts[i] .. starts[i+1]-1.
+ * Order of arguments: results, inputs, parameters, sizes.
+ * A forward overwrites its result.  A backward ADDS to parameter gradients (dw, db) and
+ * OVERWRITES activation gradients (dx) unless it says otherwise.  Any gradient may be NULL.
+ * No function allocates, fails, prints or keeps state, except where it says so.
+ *
+ * Same input: the same bits, whatever the number of threads.  Every row's result is computed
+ * independently of the other rows: an embedding does not depend on its batch.
+ *
+ * The nn_cpu files (vector code and OpenMP) define these names; a CUDA backend defines the
+ * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
+ * tests/support/nn_check.c and every backward to central differences.
+ */
+#ifndef NN_H
+#define NN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensor.h"
+
+/*
+ * Before anything else in a program that computes: the number of threads (0: all cores, or
+ * OMP_NUM_THREADS) and the settings that libraries read when they are loaded, for which the
+ * program restarts itself once; call it before any input is read.  These are
+ * OMP_WAIT_POLICY, so that waiting threads leave the processor to others, and, in programs
+ * that hold OpenBLAS (linalg, search), OPENBLAS_CORETYPE: release 0.3.21 takes newer
+ * processors for old ones.  A variable that is already set stays.
+ * Dies when the program was built for a processor that can do more than this one.
+ */
+void nn_start(int threads, char **argv);
+
+/* One line: backend, vector width, threads, OpenBLAS's kernels; for --version.  Borrowed. */
+const char *nn_about(void);
+
+/* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */
+void *nn_alloc(size_t bytes);
+void nn_free(void *memory, size_t bytes);
+void nn_upload(void *to, const void *host, size_t bytes);
+void nn_download(void *host, const void *from, size_t bytes);
+void nn_copy(float *y, const float *x, size_t n);
+void nn_zero(float *y, size_t n);
+
+/* Weights for inference.  Returns `host` itself where it can be used in place (f32,
+ * aligned, CPU), else a converted copy from nn_alloc, and then sets *copied. */
+const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+enum nn_act { NN_GELU, NN_GELU_TANH, NN_SILU, NN_SIGMOID, NN_TANH, NN_RELU };
+
+/* y[T,O] = x[T,C] w[O,C]^T + b[O];  b may be NULL.  ldy, ldx: row strides of y and x
+ * (O and C when contiguous). */
+void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+    const float *b, size_t T, size_t C, size_t O);
+
+/* The same with an activation at the end: y = act(x w^T + b).  For inference: quicker than
+ * nn_linear and nn_activate, but the backward has no pre-activation. */
+void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+    const float *b, enum nn_act act, size_t T, size_t C, size_t O);
+
+/* dx[T,C] = dy w (or += when add), dw[O,C] += dy^T x, db[O] += column sums of dy. */
+void nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy,
+    size_t ldy, const float *x, size_t ldx, const float *w, size_t T, size_t C, size_t O);
+
+/* General product for losses and search: c[M,N] = alpha a[M,K] b[N,K]^T + beta c */
+void nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+/* c[M,N] = alpha a[M,K] b[K,N] + beta c */
+void nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+/* c[M,N] = alpha a[K,M]^T b[K,N] + beta c */
+void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types, positions may be NULL.
+ * ids are known to be in range. */
+void nn_embed(float *x, const int32_t *ids, const int32_t *starts, const float *tokens,
+    const float *types, const float *positions, size_t N, size_t C);
+/* Adds to the three gradients.  Deterministic: rows are added in token order. */
+void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
+    const int32_t *ids, const int32_t *starts, size_t N, size_t C);
+
+enum nn_norm { NN_LAYERNORM, NN_RMSNORM };
+
+/* s = x + r (r NULL: s = x);  y = norm(s) w + b (b may be NULL; w NULL: 1).
+ * LayerNorm: (s - mean) / sqrt(var + eps), biased variance; RMSNorm: s / sqrt(mean s^2 + eps).
+ * s, when not NULL, receives the sum (may be x or r); stats, when not NULL, [T,2] receives
+ * mean and reciprocal deviation for the backward.  y may be x. */
+void nn_norm(float *y, float *s, float *stats, const float *x, const float *r,
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t C);
+/* ds[T,C] overwritten (may be dy); s and stats as the forward left them. */
+void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
+    const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
+
+/* y = act(x), elementwise; GELU by erf (what "gelu" in a config means); y may be x. */
+void nn_activate(float *y, const float *x, enum nn_act act, size_t n);
+/* dx = dy act'(x); dx may be dy. */
+void nn_activate_back(
+    float *dx, const float *dy, const float *x, enum nn_act act, size_t n);
+
+/* y[T,I] = up act(gate); up and gate have row stride ld. */
+void nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
+    size_t T, size_t I);
+/* dup, dgate with row stride ld; may be up and gate themselves. */
+void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
+    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I);
+
+/* Rotary positions, half-split ("NeoX"), in place on x[T, heads x D] with row stride ld:
+ * angle = position x inv[i], i in 0..D/2-1; position counts from each sequence's start.
+ * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which). */
+void nn_rotary(float *x, size_t ld, const float *inv, const int32_t *starts, size_t N,
+    size_t heads, size_t D, int direction);
+
+/* Per-head RMSNorm and the like are nn_norm with T = tokens x heads. */
+
+/*
+ * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.
+ * q: [T, H D] with row stride ldq; k, v: [T, K D] with row stride ldkv; head h reads
+ * key/value head h / (H / K).  causal: no look ahead.  window > 0: |i - j| <= window.
+ * lse[T,H], when not NULL, receives the log-sum-exp of each row for the backward.
+ * Never materialises more than one block of scores per thread.
+ */
+struct nn_attention {
+	size_t N, H, K, D, ldq, ldkv;
+	const int32_t *starts;
+	bool causal;
+	size_t window;
+};
+void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a);
+/* dq, dk, dv have the strides of q, k, v. */
+void nn_attention_back(float *dq, float *dk, float *dv, const float *dout,
+    const float *out, const float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a);
+
+enum nn_pool {
+	NN_POOL_CLS,
+	NN_POOL_MEAN,
+	NN_POOL_MAX,
+	NN_POOL_MEAN_SQRT,
+	NN_POOL_WEIGHTED,
+	NN_POOL_LAST
+};
+
+/* y[N,C] (row stride ldy) from x[T,C]; the first skip[i] tokens of sequence i take no part
+ * (include_prompt = false: the prompt with its leading special tokens; skip may be NULL), but
+ * CLS is always token 0, LAST the last and WEIGHTED counts 1, 2, ... from token 0.  Nothing to
+ * pool gives zeros. */
+void nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts,
+    const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+/* dx[T,C] overwritten, zero where nothing flows. */
+void nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
+    const int32_t *starts, const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+
+/* y = x / max(|x|, 1e-12) per row; y may be x.  lengths[N], when not NULL, receives the divisor. */
+void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);
+/* dx = (dy - y (y . dy)) / length; dx may be dy. */
+void nn_normalize_back(
+    float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C);
+
+/*
+ * Softmax cross-entropy of rows, in place: logits[R,V] become d(sum over rows)/d logits x scale,
+ * i.e. scale (softmax - onehot).  Entries whose mask[R,V] byte is 0 take no part (mask may be
+ * NULL).  Returns the summed loss (double accumulation); *correct, when not NULL, counts the
+ * rows whose target has the greatest logit.
+ */
+double nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask,
+    float scale, size_t R, size_t V, int64_t *correct);
+
+void nn_scale(float *x, float by, size_t n);
+void nn_add(float *y, const float *x, size_t n); /* y += x */
+double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed order */
+void nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+void nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+
+/* True when every value is finite. */
+bool nn_finite(const float *x, size_t n);
+
+/*
+ * AdamW, decoupled decay (Loshchilov and Hutter 2019, algorithm 2; torch.optim.AdamW):
+ * w -= lr decay w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
+ * w -= lr (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) + eps),  with g = gradient x scale.
+ */
+struct nn_adamw {
+	double lr, beta1, beta2, eps, decay, scale;
+	int64_t step; /* from 1 */
+};
+void nn_adamw(float *w, float *m, float *v, const float *gradient,
+    const struct nn_adamw *a, size_t n);
+
+#endif

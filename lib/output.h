@@ -1,0 +1,34 @@
+/*
+ * output - files written whole or not at all.
+ *
+ * A path is written beside its target and renamed into place, after fsync, by
+ * output_finish: a reader never sees half a file, and a program that dies leaves the
+ * target as it was.  "-" is standard output.  Pipes and devices are written directly.
+ *
+ * Every call dies, naming the file, when bytes cannot be written.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct output;
+
+/* binary: refuse to write to a terminal. */
+struct output *output_open(const char *path, bool binary);
+
+/* How messages call it: the path, or "<stdout>". */
+const char *output_name(const struct output *output);
+
+/* Whether bytes go to a pipe or socket, so that time counts for more than size. */
+bool output_is_pipe(const struct output *output);
+
+/* Buffered; large pieces go out as they are. */
+void output_write(struct output *output, const void *bytes, size_t count);
+void output_flush(struct output *output);
+
+/* Flush, put in place, close, free. */
+void output_finish(struct output *output);
+
+#endif

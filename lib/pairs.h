@@ -1,0 +1,28 @@
+/*
+ * pairs - how often two tokens stand side by side, and in which words: a hash table and a
+ * heap of the most frequent.
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pairs;
+
+struct pairs *pairs_new(void);
+
+/* Add to the count of a pair; a positive change notes that `word` has it. */
+void pairs_change(
+    struct pairs *pairs, int32_t left, int32_t right, int64_t change, uint32_t word);
+
+/* The most frequent pair (of equals: the smaller left, then the smaller right), with its
+ * count; 0 when there is none left. */
+int64_t pairs_take(struct pairs *pairs, int32_t *left, int32_t *right);
+
+/* The words that were noted for a pair; some may have lost it, some may come twice.  To be
+ * freed; the pair forgets them. */
+uint32_t *pairs_where(struct pairs *pairs, int32_t left, int32_t right, size_t *count);
+void pairs_free(struct pairs *pairs);
+
+#endif

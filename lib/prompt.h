@@ -1,0 +1,14 @@
+/*
+ * prompt - the texts that a model wants before its inputs: "prompts" and
+ * "default_prompt_name" of config_sentence_transformers.json.
+ */
+#ifndef PROMPT_H
+#define PROMPT_H
+
+/* The prompt called `name`, to be freed; dies listing the names there are. */
+char *prompt_find(const char *dir, const char *name);
+
+/* The prompt that is used when none is asked for, to be freed; NULL: none. */
+char *prompt_default(const char *dir);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * search - exact nearest neighbours by dot product, documents streamed past the queries.
+ *
+ * Candidates come from a float32 matrix product, tile by tile; whatever may belong to the
+ * best `depth` is scored again in double and narrowed to float32.  So the score of a pair
+ * depends on its two vectors only, not on tile, thread or BLAS kernel, and equal documents
+ * tie exactly.  A NaN product counts as -1, as in MTEB.
+ *
+ * Memory: 10 x depth bytes a query and 1 MiB of scores a thread, however many documents pass.
+ */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include <stdint.h>
+
+struct search;
+
+struct hit {
+	float score;
+	uint32_t document; /* number in order of arrival, from 0 */
+};
+
+/* Order of two documents with equal scores: positive when a ranks before b. */
+typedef int search_order(const void *context, uint32_t a, uint32_t b);
+
+/* queries [count, width] and context are borrowed until search_free. */
+struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
+    search_order *order, const void *context);
+
+/* The next documents [count, width]. */
+void search_add(struct search *search, const float *documents, int64_t count);
+
+/* The best of a query, best first; returns how many, at most `depth`.  Borrowed. */
+int64_t search_hits(struct search *search, int64_t query, const struct hit **hits);
+void search_free(struct search *search);
+
+#endif

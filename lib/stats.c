@@ -1,0 +1,207 @@
+#include "stats.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mem.h"
+
+double
+stats_mean(const double *x, int64_t n)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += x[i];
+	return sum / (double)n;
+}
+
+double
+stats_deviation(const double *x, int64_t n, int lost)
+{
+	double mean = stats_mean(x, n), sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += (x[i] - mean) * (x[i] - mean);
+	return sqrt(sum / (double)(n - lost));
+}
+
+struct place {
+	double value;
+	int64_t index;
+};
+
+static int
+by_value(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+void
+stats_ranks(double *ranks, const double *x, int64_t n)
+{
+	struct place *places = mem_new((size_t)n, sizeof *places);
+
+	for (int64_t i = 0; i < n; i++)
+		places[i] = (struct place){ x[i], i };
+	qsort(places, (size_t)n, sizeof *places, by_value);
+	for (int64_t first = 0, last; first < n; first = last) {
+		for (last = first; last < n && places[last].value == places[first].value;)
+			last++;
+		for (int64_t i = first; i < last; i++)
+			ranks[places[i].index] = 0.5 * (double)(first + 1 + last);
+	}
+	free(places);
+}
+
+double
+stats_pearson(const double *x, const double *y, int64_t n)
+{
+	double mean_x = stats_mean(x, n), mean_y = stats_mean(y, n);
+	double xx = 0, yy = 0, xy = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		double dx = x[i] - mean_x, dy = y[i] - mean_y;
+		xx += dx * dx;
+		yy += dy * dy;
+		xy += dx * dy;
+	}
+	/* what is left of a constant after its mean was taken off is rounding */
+	double tiny_x = 1e-13 * fabs(mean_x), tiny_y = 1e-13 * fabs(mean_y);
+	if (sqrt(xx) <= tiny_x || sqrt(yy) <= tiny_y)
+		return NAN;
+	/* one root, so that equal lists give 1 and not a digit less; wide, so that it cannot overflow */
+	double scale = (double)sqrtl((long double)xx * yy);
+	return fmax(-1, fmin(1, xy / scale));
+}
+
+double
+stats_spearman(const double *x, const double *y, int64_t n)
+{
+	double *ranks = mem_new((size_t)n, 2 * sizeof *ranks);
+
+	stats_ranks(ranks, x, n);
+	stats_ranks(ranks + n, y, n);
+	double rho = stats_pearson(ranks, ranks + n, n);
+	free(ranks);
+	return rho;
+}
+
+static double
+entropy(const int64_t *counts, int32_t size, double n)
+{
+	double sum = 0;
+
+	for (int32_t i = 0; i < size; i++)
+		if (counts[i] > 0)
+			sum -= (double)counts[i] / n * log((double)counts[i] / n);
+	return sum;
+}
+
+struct v_measure
+stats_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
+    int32_t clusters, int64_t n)
+{
+	int64_t *joint = mem_zero(
+	    mem_multiply((size_t)labels, (size_t)clusters, "v-measure"), sizeof *joint);
+	int64_t *of_label = mem_zero((size_t)labels + 1, sizeof *of_label);
+	int64_t *of_cluster = mem_zero((size_t)clusters + 1, sizeof *of_cluster);
+	double size = (double)n, information = 0;
+	struct v_measure score;
+
+	for (int64_t i = 0; i < n; i++) {
+		joint[(int64_t)label[i] * clusters + cluster[i]]++;
+		of_label[label[i]]++;
+		of_cluster[cluster[i]]++;
+	}
+	for (int64_t i = 0; i < (int64_t)labels * clusters; i++) {
+		if (joint[i] == 0)
+			continue;
+		double both = (double)joint[i];
+		double apart =
+		    (double)of_label[i / clusters] * (double)of_cluster[i % clusters];
+		double term = both / size * log(size * both / apart);
+		if (fabs(term) >= DBL_EPSILON)
+			information += term;
+	}
+	information = fmax(information, 0);
+	double of_labels = entropy(of_label, labels, size);
+	double of_clusters = entropy(of_cluster, clusters, size);
+	score.homogeneity = of_labels > 0 ? information / of_labels : 1;
+	score.completeness = of_clusters > 0 ? information / of_clusters : 1;
+	double sum = score.homogeneity + score.completeness;
+	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
+	free(joint);
+	free(of_label);
+	free(of_cluster);
+	return score;
+}
+
+/* The continued fraction of I_x(a, b) by Lentz's method; converges for x < (a+1)/(a+b+2). */
+static double
+beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 / fmax(1 - (a + b) * x / (a + 1), tiny), result = d;
+
+	for (int m = 1; m <= 10000; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		d = 1 / (1 + even * d + tiny);
+		c = 1 + even / c + tiny;
+		result *= d * c;
+		d = 1 / (1 + odd * d + tiny);
+		c = 1 + odd / c + tiny;
+		double step = d * c;
+		result *= step;
+		if (fabs(step - 1) < 1e-16)
+			break;
+	}
+	return result;
+}
+
+double
+stats_incomplete_beta(double a, double b, double x)
+{
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	double front =
+	    exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double
+stats_t_below(double t, double freedom)
+{
+	double tail =
+	    0.5 * stats_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+
+	return t > 0 ? 1 - tail : tail;
+}
+
+double
+stats_correlation_p(double r, int64_t n)
+{
+	double freedom = (double)(n - 2);
+
+	if (fabs(r) >= 1)
+		return 0;
+	/* t^2 = r^2 freedom / (1 - r^2), so freedom / (freedom + t^2) = 1 - r^2 */
+	return stats_incomplete_beta(freedom / 2, 0.5, (1 + r) * (1 - r));
+}
+
+double
+stats_round(double value, int decimals)
+{
+	char text[400];
+
+	if (!isfinite(value))
+		return value;
+	snprintf(text, sizeof text, "%.*f", decimals, value);
+	return strtod(text, NULL);
+}

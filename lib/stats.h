@@ -1,0 +1,43 @@
+/*
+ * stats - correlations, agreement of partitions, and the tests of significance.
+ *
+ * All sums in double.  Inputs must be finite; a result that does not exist (the correlation
+ * with a constant, the mean of nothing) is NaN, for the caller to report.
+ */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stdint.h>
+
+double stats_mean(const double *x, int64_t n);
+double stats_deviation(const double *x, int64_t n, int lost); /* divided by n - lost */
+
+/* Ranks from 1; equal values share the mean of their ranks. */
+void stats_ranks(double *ranks, const double *x, int64_t n);
+
+/* In [-1, 1]; Spearman's is Pearson's of the average ranks, which is right under ties. */
+double stats_pearson(const double *x, const double *y, int64_t n);
+double stats_spearman(const double *x, const double *y, int64_t n);
+
+/*
+ * V-measure with beta 1 (Rosenberg and Hirschberg 2007), natural logarithms: the harmonic
+ * mean of homogeneity and completeness.  Labels are 0..labels-1, clusters likewise; entropies
+ * of 0 count as perfect.
+ */
+struct v_measure {
+	double homogeneity, completeness, v;
+};
+struct v_measure stats_v_measure(const int32_t *label, int32_t labels,
+    const int32_t *cluster, int32_t clusters, int64_t n);
+
+/* I_x(a, b), the regularised incomplete beta function; and Student's t: P(T <= t). */
+double stats_incomplete_beta(double a, double b, double x);
+double stats_t_below(double t, double freedom);
+
+/* Two-sided p of a correlation r over n pairs, by t with n - 2 degrees of freedom. */
+double stats_correlation_p(double r, int64_t n);
+
+/* `value` rounded to so many decimals as Python's round does: exactly, half to even. */
+double stats_round(double value, int decimals);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * utf8 - code points: decoding, repair, categories, normal forms, lower case.
+ * Only this module knows utf8proc.
+ *
+ * The reference tokenizers take each of these from another edition of Unicode: categories from
+ * 8.0, normal forms from 9.0, lower case from 17.  Token ids depend on it, so the traits and
+ * mappings here follow the reference, code point by code point (tests/textrec.bats).
+ */
+#ifndef UTF8_H
+#define UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	UTF8_SPACE = 1,	  /* White_Space */
+	UTF8_PUNCT = 2,	  /* category P*, and all ASCII signs such as $ + < */
+	UTF8_MARK = 4,	  /* Mn: what strip_accents strips */
+	UTF8_CONTROL = 8, /* Cc, Cf, Co, Cs; unassigned code points are not */
+	UTF8_LETTER = 16, /* L* */
+	UTF8_NUMBER = 32, /* N* */
+	UTF8_WORD = 64	  /* \w of the reference's expressions */
+};
+enum { UTF8_REPLACEMENT = 0xFFFD, UTF8_DECOMPOSED = 4 };
+
+/* The code point at text (length > 0) and its length in bytes.  Where the bytes are not
+ * valid UTF-8: -1, and the length of the maximal bad part (one replacement each). */
+size_t utf8_decode(const char *text, size_t length, int32_t *code);
+
+/* Bytes written, 1..4. */
+size_t utf8_encode(int32_t code, char *to);
+
+/* Bytes before the first invalid one; length when all is valid. */
+size_t utf8_valid(const char *text, size_t length);
+
+/* Copy with a U+FFFD for each maximal bad part; returns the bytes written to `to`, which has
+ * room for 3 x length; adds the replacements to *count. */
+size_t utf8_repair(char *to, const char *text, size_t length, int64_t *count);
+
+unsigned utf8_traits(int32_t code);
+
+/* Canonical combining class; 0: a starter. */
+int utf8_combining(int32_t code);
+
+/* Full canonical decomposition of one code point; returns how many. */
+int utf8_decompose(int32_t code, int32_t to[UTF8_DECOMPOSED]);
+
+/* Full lower case without context (no final sigma); returns how many, 1 or 2. */
+int utf8_lower(int32_t code, int32_t to[2]);
+
+/* Put a run of code points of non-zero combining class in canonical order: stable, linear.
+ * `scratch` is as long as the run. */
+void utf8_order(int32_t *run, int32_t *scratch, size_t count);
+
+/* Valid UTF-8 in normal form C or D, to be freed; its bytes in *made. */
+char *utf8_normal(const char *text, size_t length, bool composed, size_t *made);
+
+#endif

@@ -1,0 +1,36 @@
+# base-model.mk - share/models/base from nothing but text: vocabulary, language model, pairs
+#	make base-model
+# The JSON files of share/models/base are its definition; tokenizer and weights are made here.
+BASE       := share/models/base
+BASE_OUT   := $(OUT)/base
+BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \
+	config_sentence_transformers.json
+VOCABULARY ?= 12288
+MLM        ?= --epochs 1 --lr 2e-3 --batch-tokens 8192
+PAIR       ?=
+TUNE       ?= --lr 1e-3
+
+## base-model train share/models/base anew, from text to weights (half an hour on two cores)
+base-model: $(BASE_OUT)/model/model.safetensors
+	cp $(BASE_OUT)/model/*.safetensors $(BASE_OUT)/start/*tokenizer* $(BASE_OUT)/start/vocab.txt $(BASE)
+
+$(BASE_OUT)/start/tokenizer.json: $(TEXT)/corpus.txt $(addprefix $(BASE)/,$(BASE_JSON)) | $X/tok
+	mkdir -p $(@D)/1_Pooling
+	$X/tok --train wordpiece --vocab-size $(VOCABULARY) -o $(@D) $<
+	$(foreach file,$(BASE_JSON),cp $(BASE)/$(file) $(@D)/$(file);)
+
+$(BASE_OUT)/text.mts: $(TEXT)/corpus.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
+	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
+
+$(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
+	$X/train -m $(BASE_OUT)/start --from-scratch --objective mlm $(MLM) --seed 1 \
+		--save-every 100 --progress -o $(@D) $<
+
+$(BASE_OUT)/pairs.mts: share/recipes/base.yaml $(TEXT)/corpus.txt $(BASE_OUT)/start/tokenizer.json \
+		| $X/tasksample $X/tok
+	$X/tasksample -C $(TEXT) $(PAIR) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 64 > $@
+
+$(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/pairs.mts $(BASE_OUT)/mlm/model.safetensors | $X/train
+	$X/train -m $(BASE_OUT)/mlm $(TUNE) --seed 1 --dtype bf16 --save-every 100 --progress -o $(@D) $<
+
+.PHONY: base-model

@@ -1,0 +1,90 @@
+# dictionary.awk - the tables of wordnet.awk and foldoc.awk as what training and scoring read
+#	awk -v out=DIR -f dictionary.awk wordnet.tsv foldoc.tsv
+# A document is an entry without its definition: its words and what it is a kind of.  A query
+# is a definition.  Held-out entries (dev, test) give nothing to corpus.txt and train-*.jsonl:
+# there, their words are met only where other entries mention them.
+#	corpus.txt			lines of running text, for masked language modelling
+#	train-NAME.jsonl		{query, document}
+#	SPLIT/queries.jsonl, corpus.jsonl, qrels.tsv	retrieval, in the layout of BEIR
+#	SPLIT/classification.jsonl	{text, label}: definitions, label = lexicographer file, of
+#					those with at least 600 synsets
+#	SPLIT/clustering.jsonl		{text, label}: definitions of nouns, label = topic
+#	lookup.jsonl			{_id, text}: words that a reader may look for, in their first sense
+BEGIN {
+	FS = "\t"
+	source["n"] = "noun"
+	source["v"] = "verb"
+	source["a"] = "adjective"
+	source["r"] = "adverb"
+	source["f"] = "foldoc"
+	rare = "tops|feeling|motive|relation|shape|body|competition|consumption|emotion|" \
+	    "perception|weather|ppl|computing"
+	held["dev"] = held["test"] = 1
+	for (split_name in held)
+		print "query-id\tcorpus-id\tscore" > (out "/" split_name "/qrels.tsv")
+}
+
+FNR == 1 { next }
+
+{
+	id = $1; part = $2; class = $3; words = $4; kind = $5; topic = $6; instance = $7
+	definition = $8; examples = $9
+	document = words (kind ? "; " kind : "")
+	text = string(definition)
+	if (part == "train") {
+		gsub(/ \| /, ". ", examples)
+		print words ": " definition "." (examples ? " " examples "." : "") > (out "/corpus.txt")
+		name = instance ? "name" : source[substr(id, 1, 1)]
+		pair(name, definition, document)
+		if (class != "computing")
+			pair("class", definition, class_text(class))
+		if (kind && !instance && id ~ /^[nv]/) {
+			if (kind in sibling)
+				pair("sibling", definition, sibling[kind])
+			sibling[kind] = definition
+		}
+	} else {
+		for (split_name in held)
+			add_document(split_name)
+		if (!instance && split(definition, none, " ") > 2) {
+			print "{\"_id\": \"" id "\", \"text\": " text "}" > (out "/" part "/queries.jsonl")
+			print id "\t" id "\t1" > (out "/" part "/qrels.tsv")
+			if (class !~ "(" rare ")$" || class == "noun.body")
+				labelled("classification", class)
+			if (topic)
+				labelled("clustering", topic)
+		}
+	}
+	# others to be mistaken for; about 5,500
+	if (part == "train" && !instance && ++plain % 20 == 0)
+		for (split_name in held)
+			add_document(split_name)
+	word = words
+	sub(/,.*/, "", word)
+	if (!instance && word ~ /^[a-z]+$/ && !met[word]++ && length(words) < 60)
+		print "{\"_id\": \"" word "\", \"text\": " string(document) "}" > (out "/lookup.jsonl")
+}
+
+function pair(name, query, answer) {
+	print "{\"query\": " string(query) ", \"document\": " string(answer) "}" > \
+	    (out "/train-" name ".jsonl")
+}
+
+function add_document(split_name) {
+	print "{\"_id\": \"" id "\", \"title\": \"\", \"text\": " string(document) "}" > \
+	    (out "/" split_name "/corpus.jsonl")
+}
+
+function labelled(name, label) {
+	print "{\"text\": " text ", \"label\": " string(label) "}" > (out "/" part "/" name ".jsonl")
+}
+
+function class_text(name) {
+	sub(/\./, " ", name)
+	return name
+}
+
+function string(text) {
+	gsub(/[\\"]/, "\\\\&", text)
+	return "\"" text "\""
+}

@@ -1,0 +1,30 @@
+# text.mk - two dictionaries of Debian as text to learn from and to be scored on
+#	make text
+# What is held out, and what a held-out entry still shows, is said in dictionary.awk.
+WORDNET ?= /usr/share/wordnet
+FOLDOC  ?= /usr/share/dictd/foldoc.dict.dz
+
+PAIRS   := $(patsubst %,$(TEXT)/train-%.jsonl,noun verb adjective adverb name foldoc class sibling)
+HELD    := $(foreach split,dev test,$(patsubst %,$(TEXT)/$(split)/%,queries.jsonl corpus.jsonl \
+	qrels.tsv classification.jsonl clustering.jsonl))
+
+## text       WordNet and FOLDOC as training pairs, running text and held-out tests, in out/text
+text: $(TEXT)/corpus.txt
+
+$(TEXT)/corpus.txt $(TEXT)/lookup.jsonl $(PAIRS) $(HELD) &: \
+		$(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv pipelines/dictionary.awk
+	mkdir -p $(TEXT)/dev $(TEXT)/test
+	LC_ALL=C awk -v out=$(TEXT) -f pipelines/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
+
+$(TEXT)/wordnet.tsv: pipelines/wordnet.awk $(addprefix $(WORDNET)/data.,noun verb adj adv)
+	mkdir -p $(@D)
+	LC_ALL=C awk -f $^ > $@
+
+$(TEXT)/foldoc.tsv: pipelines/foldoc.awk $(FOLDOC)
+	mkdir -p $(@D)
+	gzip -dc $(FOLDOC) | LC_ALL=C awk -f $< > $@
+
+$(addprefix $(WORDNET)/data.,noun verb adj adv) $(FOLDOC): | $(DEPS)
+	@test -e $@ || { echo "no $@; run: make deps" >&2; exit 1; }
+
+.PHONY: text

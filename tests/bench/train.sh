@@ -1,0 +1,22 @@
+# A contrastive step of 32 pairs of 64 tokens: median seconds of eight, start-up not counted.
+awk 'BEGIN { srand(1); for (b = 0; b < 9; b++) { for (r = 0; r < 32; r++) { for (s = 0; s < 2; s++) {
+	printf s ? "\t2" : "2"; for (t = 0; t < 62; t++) printf " %d", 1000 + int(rand() * 7000)
+	printf " 3" } print "" } print "" } }' >"$work/pairs.txt"
+"$1/support/pairs_stream" <"$work/pairs.txt" >"$work/pairs.mts"
+
+median() {
+	sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+
+bench_train() {
+	local ours theirs=-
+	train -q -m "$BENCH_MODEL" -o "$work/trained" --timing --save-every 0 "$work/pairs.mts"
+	ours=$(awk -F'\t' 'NR > 2 { print $11 }' "$work/trained.log.tsv" | median)
+	[ -z "$peer" ] ||
+		theirs=$("$peer" tests/bench/train.py "$BENCH_MODEL" "$work/pairs.txt" 2>/dev/null | tail -n +2 | median)
+	awk -v ours="$ours" -v theirs="$theirs" 'BEGIN {
+		ratio = theirs + 0 > 0 ? sprintf("%.1f", theirs / ours) : "-"
+		printf "%-40s %10s %10s %8s\n", "train: a step of 4,096 tokens", ours, theirs, ratio
+	}'
+}
+bench_train

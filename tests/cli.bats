@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+load helper
+
+@test "cli: --help names every option, what they take, and examples, on standard output" {
+	run -0 --separate-stderr cli_check --help
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "cli_check - try options" ]
+	[[ $output == *"Usage: cli_check [OPTION]... [WORD]..."* ]]
+	[[ $output == *"  -n, --number N              a whole number, 1..10"* ]]
+	[[ $output == *"      --bytes SIZE            a size"* ]]
+	# lines of one option stand under each other
+	[[ $output == *"a number, 0..1"$'\n'"                              and a second line"* ]]
+	for option in progress quiet verbose help version; do
+		[[ $output == *"--$option"* ]]
+	done
+	[[ $output == *$'\nExamples:\n  cli_check -n 3 word' ]]
+	[ "$(cli_check -h)" = "$output" ]
+}
+
+@test "cli: --version" {
+	run -0 cli_check --version
+	[[ ${lines[0]} == "cli_check (motes) "[0-9]* ]]
+	[ "${lines[1]}" = about ]
+}
+
+@test "cli: a full disk is noticed, a closed pipe is quiet" {
+	[ -e /dev/full ] || skip "needs /dev/full"
+	run -1 bash -c 'cli_check --help >/dev/full'
+	[[ $output == "cli_check: standard output: "* ]]
+	run -1 bash -c 'cli_check --version >/dev/full'
+	run -0 --separate-stderr bash -c 'set +o pipefail; cli_check --help | true'
+	[ -z "$stderr" ]
+}
+
+@test "cli: options and words in any order, long ones shortened, -- ends them" {
+	run -0 --separate-stderr cli_check a -n 3 b --num=4 -r.5 c -- -n
+	[ "$output" = $'number 3\nnumber 4\nreal 0.5\nword a\nword b\nword c\nword -n' ]
+	[ "$(cli_check -q -)" = "word -" ]
+}
+
+# usage ARGUMENT...: exit 2, nothing on standard output, a message and where help is
+usage() {
+	run -2 --separate-stderr cli_check "$@"
+	[ -z "$output" ]
+	[[ $stderr == "cli_check: "*$'\n'"Try 'cli_check --help'." ]]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+}
+
+@test "cli: usage faults exit 2 and say what is wrong" {
+	usage --nothing
+	[[ $stderr == *"'--nothing'"* ]]
+	usage -x
+	usage -n
+	usage --number
+	usage --bar=3
+	for n in 0 11 -1 3.5 3x x "" 99999999999999999999; do
+		usage -n "$n"
+		[[ $stderr == *"--number: '$n' is not a whole number in 1..10"* ]]
+	done
+	for r in -0.1 1.1 nan inf 1x x ""; do
+		usage -r "$r"
+		[[ $stderr == *"--real: '$r' is not a number in 0..1"* ]]
+	done
+	for size in 0 -1 1.5G 3X 12MB M "" 99999999999G 9223372036854775808; do
+		usage --bytes "$size"
+		[[ $stderr == *"--bytes: '$size' is not a size such as 512M or 2G"* ]]
+	done
+}
+
+@test "cli: numbers, reals and sizes" {
+	[ "$(cli_check -q -n 1 -n 10)" = $'number 1\nnumber 10' ]
+	[ "$(cli_check -q -r 0 -r 1 -r 2.5e-1)" = $'real 0\nreal 1\nreal 0.25' ]
+	[ "$(cli_check -q --bytes 1 --bytes 2k --bytes 512M --bytes 2G --bytes 1t)" = \
+		$'bytes 1\nbytes 2048\nbytes 536870912\nbytes 2147483648\nbytes 1099511627776' ]
+}
+
+@test "cli: the command line is kept as one could type it" {
+	for words in "plain" "a b" "it's" '$HOME `x` "y"' '' '*' '-n 3' '\' $'new\nline' 'é~!' '#'; do
+		command=$(cli_check -q --command -- "$words" | tail -n +2)
+		command=${command#"${command%%cli_check *}"}
+		eval "again=(${command#cli_check })"
+		[ "${again[3]}" = "$words" ]
+	done
+	[ "$("$BUILD/support/cli_check" -q --command)" = "cli_check -q --command" ]
+}
+
+@test "cli: -q and -v" {
+	run -0 --separate-stderr cli_check
+	[ "$stderr" = "cli_check: warning: a warning" ]
+	run -0 --separate-stderr cli_check -q
+	[ -z "$stderr" ]
+	run -0 --separate-stderr cli_check --verbose
+	[ "$stderr" = $'cli_check: warning: a warning\ncli_check: a word' ]
+}
+
+@test "cli: progress on a terminal" {
+	need_terminal
+	run -0 script -qec 'cli_check --bar' /dev/null
+	[[ $output == *"3/3 steps"* ]]
+}
+
+@test "cli: progress elsewhere only when it is asked for" {
+	run -0 --separate-stderr cli_check --bar
+	[[ $stderr != *steps* ]]
+	run -0 --separate-stderr cli_check --bar --progress
+	[[ $stderr == *"cli_check: 3/3 steps  100%"*"loss 2"* ]]
+	run -0 --separate-stderr cli_check --bar --progress -q
+	[ -z "$stderr" ]
+	run -0 --separate-stderr cli_check --bar -v
+	[[ $stderr == *"cli_check: 3 steps, "*" s" ]]
+}
+
+@test "err: a message is one line, whatever it speaks of" {
+	run -1 --separate-stderr tree_show "$T/$(printf 'a\nb\033[31m.yaml')"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"a?b?[31m.yaml: No such file or directory" ]]
+	run -1 tree_show "$(printf 'x%.0s' {1..9000})"
+	[ "${#output}" -lt 5000 ]
+}

@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+load helper
+
+M=$GOLDEN/bert
+ids() { # the golden texts as a stream
+	ids_stream text.ids "$@" <"$M/ids.txt"
+}
+rows() {
+	ids_stream --rows text.emb
+}
+
+# 1. the known answer
+@test "encode: embeddings of BERT and NomicBERT are torch's to 1e-6" {
+	ids | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	M=$GOLDEN/nomic_bert
+	ids | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+}
+
+@test "encode: ten texts of mixed lengths equal each alone, to the bit" {
+	cat "$M/ids.txt" "$M/ids.txt" >"$T/ids.txt"
+	ids_stream text.ids <"$T/ids.txt" | encode -m "$M" | rows >"$T/together"
+	while read -r line; do
+		ids_stream text.ids <<<"$line" | encode -m "$M" | rows
+	done <"$T/ids.txt" | cmp - "$T/together"
+}
+
+@test "encode: all-MiniLM-L6-v2 gives sentence-transformers' vectors, cosine 0.99999 and more" {
+	need_minilm
+	ids_stream text.ids <"$GOLDEN/minilm/ids.txt" | encode -m "$MOTES_MINILM" | rows |
+		paste -d' ' - "$GOLDEN/minilm/embeddings.txt" | awk '{
+			a = b = c = 0
+			for (i = 1; i <= 384; i++) { a += $i * $(i+384); b += $i ^ 2; c += $(i+384) ^ 2 }
+			if (a / sqrt(b * c) < 0.99999) { print NR, a / sqrt(b * c); bad = 1 }
+			n++
+		} END { exit bad || n != 7 }'
+}
+
+@test "encode: all-MiniLM-L6-v2 agrees with the published similarities" {
+	need_minilm
+	printf '%s\n' 'The weather is lovely today.' "It's so sunny outside!" \
+		'He drove to the stadium.' | tok -m "$MOTES_MINILM" | encode -m "$MOTES_MINILM" | rows |
+		awk '{ for (i = 1; i <= NF; i++) x[NR, i] = $i }
+			END { for (i = 1; i <= 384; i++) { a += x[1, i] * x[2, i]; b += x[1, i] * x[3, i]
+				c += x[2, i] * x[3, i] }; print a, b, c }' >"$T/got"
+	echo '0.6660 0.1046 0.1411' | near "$T/got" 1e-4
+}
+
+# 2. options
+@test "encode: --tokens bounds the batch and changes nothing else" {
+	for tokens in 1 7 25 1000; do
+		ids | encode -m "$M" --tokens $tokens | rows | near "$M/embeddings.txt" 1e-6
+	done
+}
+
+@test "encode: --pooling, --no-normalize, --normalize" {
+	ids | encode -m "$M" --pooling cls --no-normalize | rows >"$T/cls"
+	ids | encode -m "$M" --pooling last --no-normalize | rows >"$T/last"
+	sed -n 2p "$T/last" | near <(sed -n 2p "$T/cls") 0 # a text of one token
+	run ! diff -q "$T/cls" "$T/last"
+	ids | encode -m "$M" --no-normalize --pooling cls+last | rows |
+		near <(paste -d' ' "$T/cls" "$T/last") 0
+	ids | encode -m "$M" --pooling cls --normalize | rows |
+		awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; print s }' >"$T/lengths"
+	printf '1\n%.0s' 1 2 3 4 5 | near "$T/lengths" 1e-6
+}
+
+@test "encode: --dim keeps the first values, of length 1 again" {
+	ids | encode -m "$M" --no-normalize | rows | cut -d' ' -f1-3 >"$T/cut"
+	ids | encode -m "$M" --no-normalize --dim 3 | rows | near "$T/cut" 0
+	awk '{ s = sqrt($1*$1 + $2*$2 + $3*$3); print $1/s, $2/s, $3/s }' "$T/cut" >"$T/unit"
+	ids | encode -m "$M" --dim 3 | rows | near "$T/unit" 1e-6
+}
+
+@test "encode: --keep keeps the tokens; without it they go" {
+	ids | encode -m "$M" --keep | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	ids | encode -m "$M" >"$T/emb.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/emb.mts"
+	[[ "$stderr" == *"has no column of token ids"* ]]
+}
+
+@test "encode: -o writes a file whole, --level compresses it" {
+	for i in {1..200}; do cat "$M/ids.txt"; done >"$T/many"
+	ids_stream text.ids <"$T/many" >"$T/many.mts"
+	encode -m "$M" -o "$T/stored" --level 0 "$T/many.mts"
+	encode -m "$M" -o "$T/packed" --level 9 "$T/many.mts"
+	[ "$(stat -c %s "$T/packed")" -lt "$(stat -c %s "$T/stored")" ]
+	diff <(rows <"$T/stored") <(rows <"$T/packed")
+}
+
+@test "encode: neither threads nor --tokens change a bit; equal commands give equal bytes" {
+	ids | encode -m "$M" -j 1 --tokens 30 | rows >"$T/one"
+	ids | encode -m "$M" -j 2 | rows | cmp - "$T/one"
+	ids | encode -m "$M" >"$T/a"
+	ids | encode -m "$M" >"$T/b"
+	cmp "$T/a" "$T/b"
+}
+
+@test "encode: all-MiniLM-L6-v2, too, gives each text the same bits in any company" {
+	need_minilm
+	tr ' ' '\n' <"$GOLDEN/minilm/ids.txt" | paste -sd' ' | fold -sw 600 >"$T/long"
+	cat "$GOLDEN/minilm/ids.txt" "$T/long" >"$T/ids.txt"
+	ids_stream text.ids <"$T/ids.txt" | encode -m "$MOTES_MINILM" | rows >"$T/together"
+	while read -r line; do
+		ids_stream text.ids <<<"$line" | encode -j 1 -m "$MOTES_MINILM" | rows
+	done <"$T/ids.txt" | cmp - "$T/together"
+}
+
+@test "encode: a list of texts a row becomes a list of embeddings" {
+	sed '2,3s/^/+/' "$M/ids.txt" | ids_stream text.ids | encode -m "$M" | rows |
+		near "$M/embeddings.txt" 1e-6
+}
+
+@test "encode: every column of ids, and an empty record" {
+	ids | encode -m "$M" >/dev/null
+	ids_stream query.ids <"$M/ids.txt" | encode -m "$M" | ids_stream --rows query.emb |
+		near "$M/embeddings.txt" 1e-6
+	ids_stream text.ids </dev/null | encode -m "$M" | rows >"$T/none"
+	[ ! -s "$T/none" ]
+}
+
+@test "encode: include_prompt false leaves the prompt out of the mean" {
+	cp -r "$M" "$T/m"
+	echo '{"pooling_mode_mean_tokens": true, "include_prompt": false}' >"$T/m/1_Pooling/config.json"
+	ids '{"prompt_tokens": {"other": 2}}' | encode -m "$T/m" | rows | near "$M/embeddings.txt" 1e-6
+	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" | rows >"$T/skipped"
+	run ! near "$M/embeddings.txt" 1e-3 <"$T/skipped"
+	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+}
+
+@test "encode: experts from the record, from --expert, and an error that lists them" {
+	upcycle -m "$M" --experts left,right -o "$T/m"
+	ids '{"experts": {"text": "right"}}' | encode -m "$T/m" | rows | near "$M/embeddings.txt" 1e-6
+	ids | encode -m "$T/m" -e left | rows | near "$M/embeddings.txt" 1e-6
+	ids >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$T/m" "$T/ids.mts"
+	[[ "$stderr" == *"$T/ids.mts: record 1: names no task expert for 'text'"*"left, right"* ]]
+	ids '{"experts": {"text": "middle"}}' >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$T/m" "$T/ids.mts"
+	[[ "$stderr" == *"$T/ids.mts: record 1: asks for the task expert 'middle'"*"left, right"* ]]
+	run -1 --separate-stderr encode -m "$T/m" -e middle "$T/ids.mts"
+	[[ "$stderr" == *"has no task expert 'middle'; it has left, right"* ]]
+	encode -m "$M" "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6 # a dense model: no matter
+}
+
+@test "encode: experts row by row, from a column X.expert" {
+	upcycle -m "$M" --experts left,right -o "$T/m"
+	# the file ends with a tensor of the right expert: make it another one
+	size=$(stat -c %s "$T/m/model.safetensors")
+	head -c 32 /dev/zero | dd of="$T/m/model.safetensors" bs=1 seek=$((size - 32)) conv=notrunc status=none
+	for side in left right; do
+		printf '%s\n' 'a red boat' 'the bird flies' 'a fish swims' | tok -m "$M" |
+			encode -m "$T/m" -e $side | rows >"$T/$side"
+	done
+	run ! diff -q "$T/left" "$T/right"
+	printf '{"text": "%s", "text.expert": "%s"}\n' 'a red boat' right 'the bird flies' left \
+		'a fish swims' left | tok -m "$M" -f text | encode -m "$T/m" | rows |
+		cmp - <(sed -n 1p "$T/right"; sed -n 2,3p "$T/left")
+	printf '{"text": "a", "text.expert": "up"}\n' | tok -m "$M" -f text >"$T/up.mts"
+	run -1 --separate-stderr encode -m "$T/m" "$T/up.mts"
+	[[ "$stderr" == *"record 1: asks for the task expert 'up'"* ]]
+}
+
+@test "encode: a folder without modules.json is warned of; --pooling is the answer" {
+	mkdir "$T/m"
+	cp "$M"/{config.json,model.safetensors,vocab.txt} "$T/m"
+	ids | encode -m "$T/m" 2>"$T/err" | rows >"$T/mean"
+	[[ "$(cat "$T/err")" == *"warning: $T/m: has no modules.json: mean pooling is assumed"* ]]
+	ids | encode -m "$T/m" --pooling mean 2>"$T/err" | rows | near "$T/mean" 0
+	[ ! -s "$T/err" ]
+}
+
+@test "encode: --version and --verbose name the arithmetic in use" {
+	run -0 encode --version
+	[[ "${lines[1]}" == *"vectors"*"threads"* ]]
+	ids >"$T/ids.mts"
+	encode -v -j 1 -m "$M" "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
+	grep -q '^encode: .*vectors, 1 threads' "$T/err"
+	grep -q '^encode: 42 tokens, ' "$T/err"
+}
+
+# 3. usage
+@test "encode: usage errors exit 2 with nothing on standard output" {
+	for arguments in "" "-m $M --tokens 0" "-m $M --tokens x" "-m $M --normalize --no-normalize" \
+		"-m $M a b" "-m $M --pooling middle" "-m $M --dim 9" "-m $M --level 20" "-m $M --nonsense"; do
+		run -2 --separate-stderr encode $arguments </dev/null
+		[ -z "$output" ]
+		[[ "$stderr" == *"encode"* ]]
+	done
+}
+
+# 4. bad input
+@test "encode: truncated and foreign input" {
+	ids >"$T/ids.mts"
+	head -c 60 "$T/ids.mts" >"$T/cut.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/cut.mts"
+	[[ "$stderr" == "encode: $T/cut.mts: "* ]]
+	head -c -10 "$T/ids.mts" >"$T/cut.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/cut.mts"
+	[[ "$stderr" == "encode: $T/cut.mts: "* ]]
+	echo hello >"$T/text"
+	run -1 --separate-stderr encode -m "$M" "$T/text"
+	[[ "$stderr" == "encode: $T/text: "* ]]
+}
+
+@test "encode: an id of another vocabulary, too long a text, a text of no tokens" {
+	printf '1 2\n3 40\n' | ids_stream text.ids >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
+	[[ "$stderr" == *"$T/ids.mts: record 1: column 'text.ids': text 1: the token id 40 is not below the vocabulary"*", 40;"* ]]
+	printf '1\n-1\n' | ids_stream text.ids >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
+	[[ "$stderr" == *"text 1: the token id -1 is not below"* ]]
+	{ echo 7; seq -s' ' 25; } | ids_stream text.ids >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$M" --tokens 5 "$T/ids.mts"
+	[[ "$stderr" == *"text 1 has 25 tokens, more than the 24 that"*"takes"* ]]
+	printf '1\n\n' | ids_stream text.ids >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
+	[[ "$stderr" == *"text 1 has no tokens"* ]]
+}
+
+@test "encode: tokens of another tokenizer are refused, --any-tokenizer takes them" {
+	ids '' 00000000000000000000000000000000 >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
+	[[ "$stderr" == *"$T/ids.mts: its tokens were made by another tokenizer"* ]]
+	[ -z "$output" ]
+	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6
+}
+
+@test "encode: a closed pipe ends it quietly, a full disk does not" {
+	ids | encode -m "$M" 2>"$T/err" | true || true
+	[ ! -s "$T/err" ]
+	ids >"$T/ids.mts"
+	run -1 bash -c "encode -m '$M' '$T/ids.mts' >/dev/full"
+	[[ "$output" == *"No space left"* ]]
+}
+
+# 5. the man page
+@test "encode: the manual's example runs as printed" {
+	cd "$T"
+	cp -r "$M" model
+	cp "$M/ids.txt" .
+	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
+	example=$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/encode.1" |
+		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' | head -1)
+	[[ "$example" == *"| encode -m model"* ]]
+	bash -c "set -o pipefail; $example"
+	[ "$(rows <texts.mts | wc -l)" -eq 2 ]
+}

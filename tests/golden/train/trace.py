@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""trace.py - ten steps of contrastive training by torch, for tests/train.bats.
+
+Writes, beside itself, for each family a tiny random model (FAMILY/), the batches (pairs.txt, as
+tests/support/pairs_stream reads them) and the trace (FAMILY.tsv): loss, rate and norm of the
+gradient at each step of torch.optim.AdamW with decay groups, linear warm-up and decay, clipping.
+Needs torch, transformers, safetensors.
+"""
+import json
+import os
+import random
+
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertModel, NomicBertConfig, NomicBertModel
+from transformers import get_linear_schedule_with_warmup
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS, ROWS, VOCABULARY, TEMPERATURE = 10, 8, 48, 0.05
+COMMON = dict(vocab_size=VOCABULARY, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+              intermediate_size=32, max_position_embeddings=64, type_vocab_size=2,
+              initializer_range=0.2, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+
+
+def sequence(rng):
+    return [2] + [rng.randrange(5, VOCABULARY) for _ in range(rng.randint(2, 10))] + [3]
+
+
+def batches():
+    """Rows (query, document, [negatives]); no text is there twice."""
+    rng = random.Random(5)
+    return [[(sequence(rng), sequence(rng), [sequence(rng) for _ in range(rng.randint(0, 2) if step % 2 else 0)])
+             for _ in range(ROWS)] for step in range(STEPS)]
+
+
+def write_pairs(all_batches):
+    text = lambda ids: " ".join(map(str, ids))
+    with open(f"{HERE}/pairs.txt", "w") as out:
+        for batch in all_batches:
+            for query, document, negatives in batch:
+                print("\t".join([text(query), text(document)] + [text(n) for n in negatives]), file=out)
+            print(file=out)
+
+
+def embed(model, sequences):
+    """Mean of the last hidden states, one sequence at a time: no padding to get wrong."""
+    rows = []
+    for ids in sequences:
+        hidden = model(input_ids=torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+        rows.append(hidden.last_hidden_state[0].mean(0))
+    return torch.nn.functional.normalize(torch.stack(rows), dim=1)
+
+
+def trace(model, all_batches, path):
+    decays = lambda p: p.squeeze().dim() >= 2
+    parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n]
+    groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
+              {"params": [p for _, p in parameters if not decays(p)], "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=2e-3, betas=(0.9, 0.98), eps=1e-6)
+    schedule = get_linear_schedule_with_warmup(optimiser, 3, 20)
+    with open(path, "w") as out:
+        print("loss\tlr\tgradient_norm", file=out)
+        for batch in all_batches:
+            optimiser.zero_grad(set_to_none=True)
+            q = embed(model, [r[0] for r in batch])
+            d = embed(model, [r[1] for r in batch] + [n for r in batch for n in r[2]])
+            loss = torch.nn.functional.cross_entropy(q @ d.T / TEMPERATURE, torch.arange(len(batch)))
+            loss.backward()
+            norm = torch.nn.utils.clip_grad_norm_([p for _, p in parameters], 2.0)
+            print(f"{loss.item():.7g}\t{schedule.get_last_lr()[0]:.7g}\t{norm.item():.7g}", file=out)
+            optimiser.step()
+            schedule.step()
+
+
+def make(family, config, kind, all_batches):
+    folder = f"{HERE}/{family}"
+    os.makedirs(folder, exist_ok=True)
+    torch.manual_seed(11)
+    model = kind(config).float().eval()
+    with torch.no_grad():  # biases and norms that are not where they start
+        for name, p in model.named_parameters():
+            if p.squeeze().dim() < 2:
+                p.add_(0.1 * torch.randn_like(p))
+    model.save_pretrained(folder)
+    weights = load_file(f"{folder}/model.safetensors")
+    save_file({k: v for k, v in weights.items() if "pooler" not in k}, f"{folder}/model.safetensors",
+              metadata={"format": "pt"})
+    keep = json.load(open(f"{folder}/config.json"))
+    json.dump({k: v for k, v in keep.items() if k in {**COMMON, "model_type": 0, "layer_norm_eps": 0,
+              "hidden_act": 0, "rope_parameters": 0, "rotary_emb_base": 0, "rotary_emb_fraction": 0,
+              "activation_function": 0}}, open(f"{folder}/config.json", "w"), indent=1)
+    with open(f"{folder}/vocab.txt", "w") as out:
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        words += list("abcdefghijklmnopqrstuvwxyz") + [f"##{c}" for c in "abcdefghijklmnopq"]
+        out.write("".join(w + "\n" for w in words[:VOCABULARY]))
+    trace(model, all_batches, f"{HERE}/{family}.tsv")
+
+
+if __name__ == "__main__":
+    made = batches()
+    write_pairs(made)
+    make("bert", BertConfig(**COMMON), BertModel, made)
+    make("nomic_bert", NomicBertConfig(**COMMON), NomicBertModel, made)

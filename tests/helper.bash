@@ -1,0 +1,34 @@
+# Loaded by every .bats file.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+export LC_ALL=C.UTF-8
+ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+BUILD=${BUILD:-$ROOT/build/cpu}
+export PATH="$BUILD/bin:$BUILD/support:$PATH"
+# a program that dies leaves its memory to the system; tests of the whole path ask for leaks
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+GOLDEN=$ROOT/tests/golden
+T=$BATS_TEST_TMPDIR
+# Real data sets and models are optional: a test that needs one calls need_data or need_minilm.
+DATA=${MOTES_DATA:-$ROOT/../shared/data}
+MODELS=${MOTES_MODELS:-$ROOT/../shared/models}
+
+need_data() {
+	[ -e "$DATA/$1" ] || skip "needs the data set $1 (set MOTES_DATA)"
+}
+need_model() {
+	[ -e "$MODELS/$1" ] || skip "needs the model $1 (set MOTES_MODELS)"
+}
+need_minilm() {
+	[ -e "${MOTES_MINILM:-}/model.safetensors" ] || skip "needs all-MiniLM-L6-v2 (set MOTES_MINILM)"
+}
+
+# Containers may have no pseudo-terminals.
+need_terminal() {
+	script -qec true /dev/null >/dev/null 2>&1 || skip "needs script(1) and a pseudo-terminal"
+}
+
+# Numbers on standard input are those of file $1, line by line, within $2.
+near() {
+	"$ROOT/tests/support/near" "$@"
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+load helper
+
+# Every check names the programs that fail it.
+
+programs() {
+	(cd "$ROOT/tools" && ls -- *.c) | sed 's/\.c$//'
+}
+
+# The line of each program in the suite's overview: "NAME sentence".
+overview() {
+	awk '$1 == ".It" && $2 == "Xr" && $4 == "1" { name = $3; next }
+		name { print name, $0; name = "" }' "$ROOT/man/motes.7"
+}
+
+@test "house: every program has a page, a test and its line in motes.7" {
+	missing=
+	for name in $(programs); do
+		[ -e "$ROOT/man/$name.1" ] || missing+=" man/$name.1"
+		[ -e "$ROOT/tests/$name.bats" ] || missing+=" tests/$name.bats"
+		overview | grep -q "^$name " || missing+=" motes.7:$name"
+	done
+	echo "missing:$missing"
+	[ -z "$missing" ]
+}
+
+@test "house: motes.7 lists programs that are, with the sentence of their pages" {
+	wrong=
+	while read -r name sentence; do
+		[ -e "$ROOT/tools/$name.c" ] || wrong+=" $name: no such program;"
+		page=$(sed -n 's/^\.Nd //p' "$ROOT/man/$name.1")
+		[ "$page" = "$sentence" ] || wrong+=" $name: '$sentence', its page has '$page';"
+	done < <(overview)
+	echo "wrong:$wrong"
+	[ -z "$wrong" ]
+}
+
+@test "house: README repeats the list of motes.7" {
+	diff <(overview | sed 's/^\([^ ]*\) \(.*\)$/| `\1` | \2 |/') \
+		<(grep '^| `[a-z-]*` | ' "$ROOT/README.md")
+}
+
+@test "house: every program explains itself: --help has an example, its page each long option" {
+	wrong=
+	for name in $(programs); do
+		help=$("$name" --help) || wrong+=" $name: --help fails;"
+		grep -q '^Examples:' <<<"$help" || wrong+=" $name: --help has no example;"
+		version=$("$name" --version) || wrong+=" $name: --version fails;"
+		[[ $version == "$name (motes) "* ]] || wrong+=" $name: --version says '$version';"
+		for option in $(sed -n '/^Examples:/q; s/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' \
+			<<<"$help"); do
+			case $option in quiet | verbose | progress | help | version) continue ;; esac
+			grep -qE -- "[ ]-$option( |\$)" "$ROOT/man/$name.1" ||
+				wrong+=" $name.1: no --$option;"
+		done
+	done
+	echo "wrong:$wrong"
+	[ -z "$wrong" ]
+}
+
+@test "house: a usage fault exits 2 with one line and nothing on standard output" {
+	wrong=
+	for name in $(programs); do
+		"$name" --no-such-option </dev/null >"$T/out" 2>"$T/err" && wrong+=" $name: succeeds;"
+		[ $? -eq 2 ] || wrong+=" $name: does not exit 2;"
+		[ ! -s "$T/out" ] || wrong+=" $name: writes to standard output;"
+	done
+	echo "wrong:$wrong"
+	[ -z "$wrong" ]
+}
+
+@test "house: make help lists the targets, each of which make knows" {
+	run -0 make -s -C "$ROOT" help
+	for target in all check demo deps lint install base-model; do
+		grep -q "^$target " <<<"$output"
+		make -s -n -C "$ROOT" "$target" >/dev/null
+	done
+}
+
+@test "house: man pages are free of warnings" {
+	command -v mandoc >/dev/null || skip "needs mandoc"
+	mandoc -Tlint -Wwarning "$ROOT"/man/*.[1-8]
+}
+
+@test "house: no file outgrows the eye" {
+	awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' \
+		"$ROOT"/lib/*.[ch]
+	awk 'FNR == 351 { print FILENAME ": over 350 lines"; bad = 1 } END { exit bad }' \
+		"$ROOT"/tools/*.c
+}
+
+@test "house: installs to PREFIX under DESTDIR, and is taken away again" {
+	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
+	make -s -C "$ROOT" install DESTDIR="$T/root" PREFIX=/usr
+	for name in $(programs); do
+		[ -x "$T/root/usr/bin/$name" ]
+		[ -e "$T/root/usr/share/man/man1/$name.1" ]
+	done
+	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
+	run -0 find "$T/root" -type f
+	[ -z "$output" ]
+}
+
+@test "house: the first pipe of README runs as written" {
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	ln -s "$ROOT/share" "$T/share"
+	awk '/^## /{ on = /A first pipe/ } on && /^```/ && block++ { exit } on && block' \
+		"$ROOT/README.md" | grep -v '^```\|^PATH=' >"$T/pipe"
+	cd "$T"
+	run -0 --separate-stderr bash -eu -o pipefail pipe
+	[[ "${lines[0]}" == *thermometer* ]]
+}

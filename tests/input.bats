@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+load helper
+
+setup() {
+	cd "$T" || return
+	echo '{"text": "hello"}' >small
+	seq 100000 >large
+	for name in small large; do
+		gzip -c $name >$name.gz
+		zstd -qc $name >$name.zst
+	done
+}
+
+@test "input: plain, gzip and zstd files are read as they are, from files and pipes" {
+	for name in small large; do
+		for packed in $name $name.gz $name.zst; do
+			input_cat $packed | cmp - $name
+			input_cat - <$packed | cmp - $name
+			{ head -c 5 $packed; sleep 0.05; tail -c +6 $packed; } | input_cat - | cmp - $name
+		done
+	done
+}
+
+@test "input: several members or frames one after another are one text" {
+	cat small.gz large.gz | input_cat - | cmp - <(cat small large)
+	cat small.zst large.zst | input_cat - | cmp - <(cat small large)
+	# a skippable frame of 4 bytes, as parallel compressors write
+	{ printf '\x50\x2a\x4d\x18\4\0\0\0abcd'; cat small.zst; } | input_cat - | cmp - small
+}
+
+@test "input: a look at the first bytes takes nothing away, packed or not" {
+	for packed in small small.gz small.zst; do
+		[ "$(input_cat $packed '{"text"')" = "yes $(cat small)" ]
+		[ "$(input_cat $packed '{"textile')" = "no $(cat small)" ]
+		[ "$(input_cat $packed "$(cat small)and more")" = "no $(cat small)" ]
+		[ "$({ head -c 1 $packed; sleep 0.05; tail -c +2 $packed; } | input_cat - '{"text"')" = \
+			"yes $(cat small)" ]
+		input_cat --raw $packed '{"text"' | cmp - <(printf 'yes '; cat $packed)
+	done
+	input_cat --raw large.zst 1 | cmp - <(printf 'yes '; cat large.zst)
+	[ "$(printf '' | input_cat - x)" = "no " ]
+}
+
+@test "input: a packed file that is cut short at any length is refused" {
+	for packed in small.gz small.zst; do
+		for ((n = 4; n < $(stat -c %s $packed); n++)); do
+			head -c $n $packed >cut
+			run -1 --separate-stderr input_cat cut
+			[ "$stderr" = "input_cat: cut: the compressed data end in the middle: the file is cut short" ]
+		done
+	done
+	head -c 50000 large.zst >cut
+	run -1 --separate-stderr bash -c 'input_cat cut >/dev/null'
+	[[ $stderr == "input_cat: cut: the compressed data end"* ]]
+}
+
+@test "input: damaged, absent and unreadable files are refused" {
+	for packed in large.gz large.zst; do
+		{ head -c 5000 $packed; printf 'damaged'; tail -c +5008 $packed; } >bad
+		run -1 --separate-stderr bash -c 'input_cat bad >/dev/null'
+		[[ $stderr == "input_cat: bad: the compressed data are damaged: "* ]]
+	done
+	{ cat small.zst; echo more; } >bad
+	run -1 --separate-stderr input_cat bad
+	[[ $stderr == "input_cat: bad: the compressed data are damaged: "* ]]
+	run -1 --separate-stderr input_cat absent
+	[ "$stderr" = "input_cat: absent: No such file or directory" ]
+	run -1 --separate-stderr input_cat .
+	[ "$stderr" = "input_cat: .: Is a directory" ]
+}

@@ -1,0 +1,332 @@
+#!/usr/bin/env bats
+load helper
+
+# Golden values: tests/golden/score.py (scipy, scikit-learn, pytrec_eval).
+
+stream() { # name...: streams of the golden rows in $T
+	for name in "$@"; do
+		mkstream 7 <"$GOLDEN/score_$name.jsonl" >"$T/$name.mts"
+	done
+}
+
+# agrees EXPECTED <output: every expected metric is there, within 1e-6
+agrees() {
+	awk -F'\t' 'NR == FNR { if ($0 !~ /^#/) want[$1] = $2; next }
+		$1 in want { d = $2 - want[$1]; seen++
+			if ($2 == "nan" || d > 1e-6 || d < -1e-6) { print $1, $2, "expected", want[$1]; bad = 1 } }
+		END { for (k in want) all++
+			if (seen != all) { print seen + 0 " of " all " metrics"; bad = 1 }
+			exit bad }' "$1" -
+}
+
+metric() { # name <output
+	awk -F'\t' -v name="$1" '$1 == name { print $2 }'
+}
+
+# 1. known answers
+
+@test "mteb-score sts: scipy's correlations, ties included" {
+	stream sts
+	mteb-score sts "$T/sts.mts" | agrees "$GOLDEN/score_sts.tsv"
+}
+
+@test "mteb-score retrieval: pytrec_eval's measures with tied documents and graded judgements" {
+	stream queries corpus
+	mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" "$T/corpus.mts" |
+		agrees "$GOLDEN/score_retrieval.tsv"
+	mteb-score -q retrieval --ignore-identical-ids --qrels "$GOLDEN/score_qrels.tsv" \
+		"$T/queries.mts" "$T/corpus.mts" | agrees "$GOLDEN/score_retrieval_ignored.tsv"
+}
+
+@test "mteb-score classification: the reference's samples, scikit-learn's optimum" {
+	stream many_train many_test two_train two_test
+	mteb-score classification --train "$T/many_train.mts" "$T/many_test.mts" |
+		agrees "$GOLDEN/score_many.tsv"
+	mteb-score classification --train "$T/two_train.mts" "$T/two_test.mts" |
+		agrees "$GOLDEN/score_two.tsv"
+}
+
+@test "mteb-score clustering: scikit-learn's clusters, with either random stream" {
+	stream sets
+	for version in 1.8 1.9; do
+		mteb-score clustering --sklearn "$version" "$T/sets.mts" |
+			sed 's/^v_measures\t\(.*\) \(.*\)/v_1\t\1\nv_2\t\2/' |
+			agrees "$GOLDEN/score_sets_$version.tsv"
+	done
+}
+
+@test "mteb-score clustering: one text a row, sets by a column, gives the same" {
+	jq -c '. as $row | range(.labels | length) | { "text.emb": $row["sentences.emb"][.],
+		label: $row.labels[.], set: ($row.labels | length) }' "$GOLDEN/score_sets.jsonl" |
+		mkstream 100 >"$T/rows.mts"
+	mteb-score clustering "$T/rows.mts" | sed 's/^v_measures\t\(.*\) \(.*\)/v_1\t\1\nv_2\t\2/' |
+		agrees "$GOLDEN/score_sets_1.8.tsv"
+}
+
+@test "mteb-score retrieval: trec_eval's tie by hand: b before a, nDCG 1/log2 3, MAP 1/2" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[2,0]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
+	printf 'q\ta\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric ndcg_at_10 <"$T/out")" = 0.63093 ]
+	[ "$(metric map_at_10 <"$T/out")" = 0.5 ]
+	[ "$(metric main_score <"$T/out")" = 0.63093 ]
+}
+
+@test "mteb-score retrieval: --run writes what was found, with qrels and without" {
+	printf '%s\n' '{"_id":"q 1","x.emb":[1,0]}' '{"_id":"q 2","x.emb":[0,1]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[3,4]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
+	mteb-score retrieval --run - --top 1 "$T/q.mts" "$T/c.mts" >"$T/out"
+	printf 'q 1\tQ0\tb\t1\t1.000000\tmotes\nq 2\tQ0\ta\t1\t0.800000\tmotes\n' | cmp - "$T/out"
+	printf 'q 2\tb\t1\n' >"$T/qrels"
+	mteb-score -q retrieval --qrels "$T/qrels" --run "$T/run" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric mrr_at_10 <"$T/out")" = 0.5 ]
+	printf 'q 2\tQ0\ta\t1\t0.800000\tmotes\nq 2\tQ0\tb\t2\t0.000000\tmotes\n' |
+		cmp - "$T/run"
+}
+
+@test "mteb-score retrieval: linear and exponential gain by hand" {
+	echo '{"id":7,"x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"id":1,"x.emb":[2,0]}' '{"id":2,"x.emb":[1,1]}' | mkstream >"$T/c.mts"
+	printf '7 0 1 1\n7 0 2 2\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" | grep -P '^ndcg_at_10\t0.85972$'
+	mteb-score retrieval --gain exp --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" |
+		grep -P '^ndcg_at_10\t0.79671$'
+}
+
+@test "mteb-score retrieval: search keeps the best 1000 of 3000 with ties at the cut" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	# 2500 equal documents: the 1000 greatest ids stay, d2499 first
+	seq 0 2999 | awk '{ printf "{\"_id\":\"d%04d\",\"x.emb\":[%s]}\n", $1, $1 < 2500 ? "3,4" : "-1,2" }' |
+		mkstream 500 >"$T/c.mts"
+	printf 'q\td1500\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric mrr_at_1000 <"$T/out")" = 0.001 ]
+	printf 'q\td1499\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric recall_at_1000 <"$T/out")" = 0 ]
+}
+
+# 2. options
+
+@test "mteb-score sts: --field names the pair, a computed similarity is taken as it is" {
+	printf '%s\n' '{"a.emb":[1,0],"b.emb":[1,0],"score":"5"}' '{"a.emb":[1,0],"b.emb":[0,1],"score":"1.5"}' \
+		'{"a.emb":[1,0],"b.emb":[1,1],"score":"3"}' | mkstream >"$T/x.mts"
+	[ "$(mteb-score sts -f a -f b "$T/x.mts" | metric main_score)" = 1 ]
+	printf '%s\n' '{"similarity":0.1,"score":3}' '{"similarity":0.2,"score":2}' \
+		'{"similarity":0.3,"score":1}' | mkstream >"$T/x.mts"
+	[ "$(mteb-score sts <"$T/x.mts" | metric main_score)" = -1 ]
+	printf '%s\n' '{"a.emb":[1,0],"b.emb":[1,0],"score":2,"similarity":0}' \
+		'{"a.emb":[1,0],"b.emb":[0,1],"score":1,"similarity":1}' | mkstream >"$T/x.mts"
+	[ "$(mteb-score sts <"$T/x.mts" | metric main_score)" = -1 ]
+	[ "$(mteb-score sts -f a -f b <"$T/x.mts" | metric main_score)" = 1 ]
+}
+
+@test "mteb-score: --json has the same values; the first line names the settings" {
+	stream sts
+	mteb-score sts --json "$T/sts.mts" | jq -r '.scores | to_entries[] | "\(.key)\t\(.value)"' |
+		agrees "$GOLDEN/score_sts.tsv"
+	run -0 mteb-score sts "$T/sts.mts"
+	[[ ${lines[0]} == "# mteb-score sts: protocol v1, similarity cosine, ties mean rank, precision float32, "* ]]
+	[[ ${lines[1]} == main_score$'\t'* ]]
+}
+
+@test "mteb-score classification: --samples, --experiments, --seed and --label" {
+	stream two_train two_test
+	score() { mteb-score classification --train "$T/two_train.mts" "$T/two_test.mts" "$@"; }
+	[ "$(score | metric accuracy_per_experiment | wc -w)" = 10 ]
+	[ "$(score --experiments 3 | metric accuracy_per_experiment | wc -w)" = 3 ]
+	[ "$(score --samples 4 | metric accuracy)" != "$(score | metric accuracy)" ]
+	[ "$(score --seed 1 | metric accuracy)" != "$(score | metric accuracy)" ]
+	run -1 --separate-stderr score --label kind
+	[[ $stderr == *"there is no column 'kind' of labels"* ]]
+}
+
+@test "mteb-score clustering: --batch, --seed and --set" {
+	stream sets
+	one=$(mteb-score clustering "$T/sets.mts" | metric v_measure)
+	[ "$(mteb-score clustering --batch 50 "$T/sets.mts" | metric v_measure)" != "$one" ]
+	[ "$(mteb-score clustering --seed 1 "$T/sets.mts" | metric v_measure)" != "$one" ]
+	printf '%s\n' '{"x.emb":[1,0],"label":1,"kind":"a"}' '{"x.emb":[0,1],"label":2,"kind":"a"}' \
+		'{"x.emb":[1,0],"label":1,"kind":"b"}' '{"x.emb":[0,1],"label":2,"kind":"b"}' |
+		mkstream >"$T/x.mts"
+	[ "$(mteb-score clustering --set kind "$T/x.mts" | metric v_measures)" = "1 1" ]
+	[ "$(mteb-score clustering "$T/x.mts" | metric v_measures)" = 1 ]
+}
+
+@test "mteb-score: any number of threads, and equal runs, give equal bytes" {
+	stream queries corpus sets many_train many_test
+	for threads in 1 2 3; do
+		mteb-score -q retrieval -j $threads --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" \
+			"$T/corpus.mts" >"$T/r$threads"
+		mteb-score clustering -j $threads "$T/sets.mts" >"$T/c$threads"
+		mteb-score classification -j $threads --train "$T/many_train.mts" "$T/many_test.mts" \
+			>"$T/l$threads"
+	done
+	cmp "$T/r1" "$T/r2"
+	cmp "$T/r1" "$T/r3"
+	cmp "$T/c1" "$T/c3"
+	cmp "$T/l1" "$T/l2"
+}
+
+# 3. usage
+
+@test "mteb-score: usage faults exit 2 with nothing on standard output" {
+	stream queries
+	for words in "" "nonsense" "sts a b" "sts -f only" "retrieval q c" "retrieval --qrels f q" \
+		"retrieval --qrels f - -" "classification x" "sts --qrels f" "clustering --train x" \
+		"retrieval --qrels f --run - q c" "retrieval --gain cubic" "clustering --sklearn 2" "sts --protocol v9" "sts --seed 1" \
+		"clustering -f a -f b" "classification --samples 0"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mteb-score $words
+		[ -z "$output" ]
+		[ -n "$stderr" ]
+	done
+}
+
+# 4. bad input
+
+@test "mteb-score retrieval: what does not fit together is told and counted" {
+	stream queries corpus
+	score() { mteb-score retrieval --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"; }
+	{ cat "$GOLDEN/score_qrels.tsv"; printf 'q99\td1\t1\nq98\td1\t1\nq0\td2\t1\nq0\td2\t2\n'; } >"$T/qrels"
+	run -0 --separate-stderr score
+	[[ $stderr == *"2 queries have judgements but no embedding: the means are over the others; first: 'q99'"* ]]
+	[[ $stderr == *"1 judged documents are not in the corpus: they count as not found; first: 'nowhere'"* ]]
+	[[ $stderr == *"1 pairs are judged more than once"* || $stderr == *"2 pairs are judged more than once"* ]]
+	printf 'x\td1\t1\n' >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of its 15 ids is a query of"*"the first there is 'x'"* ]]
+	printf 'q1\tx\t1\n' >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of the 1 documents of"*"is in it (first: 'x')"* ]]
+	for line in 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5'; do
+		printf 'q1\td1\t1\n'"$line"'\n' >"$T/qrels"
+		run -1 --separate-stderr score
+		[[ $stderr == *"qrels:2: "* ]]
+	done
+	: >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"no judgements"* ]]
+}
+
+@test "mteb-score retrieval: repeated ids, NaN, zero vectors and other widths" {
+	printf 'q\tb\t1\n' >"$T/qrels"
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[1,0.2]}' '{"_id":"b","x.emb":[1,0.1]}' '{"_id":"a","x.emb":[1,0]}' \
+		'{"_id":"n","x.emb":[null,0]}' '{"_id":"z","x.emb":[0,0]}' | mkstream 2 >"$T/c.mts"
+	run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"1 rows repeat an id: the first one of each id counts; first: 'a'"* ]]
+	[[ $stderr == *"1 embeddings are not finite: their similarities count as -1, as in the reference; first: 'n'"* ]]
+	[[ $stderr == *"1 embeddings are zero"*"'z'"* ]]
+	[[ $output == *$'\nndcg_at_10\t1\n'* ]]
+	echo '{"_id":"b","x.emb":[1,0,0]}' | mkstream >"$T/c.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"the documents have width 3, the queries 2"* ]]
+	echo '{"name":"b","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"no column '_id' or 'id'"* ]]
+}
+
+@test "mteb-score sts: constant, NaN, missing and too few" {
+	row='{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"score":2}'
+	printf '%s\n' "$row" "$row" "$row" | mkstream >"$T/x.mts"
+	run -0 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $output == *$'main_score\tnan'* ]]
+	[[ $stderr == *"all gold scores or all similarities are equal"* ]]
+	mteb-score -q sts --json "$T/x.mts" | jq -e '.scores.main_score == null' >/dev/null
+	printf '%s\n' "$row" "${row/1,0/null,0}" | mkstream 1 >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $stderr == *"record 2: sentence1.emb: row 1 is not finite"* ]]
+	echo "$row" | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $stderr == *"1 pairs have no correlation"* ]]
+	mkstream </dev/null >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $stderr == *"has no columns; was the input of the first program empty?"* ]]
+	printf '%s\n' "${row/2\}/\"high\"\}}" "$row" | mkstream >"$T/x.mts" || true
+	echo '{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"score":"high"}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $stderr == *"score: 'high' is not a number"* ]]
+	echo '{"sentence1.emb":[1,0],"score":1}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts "$T/x.mts"
+	[[ $stderr == *"no column 'sentence2.emb'"*"sentence1.emb, score"* ]]
+}
+
+@test "mteb-score classification: one label, labels never seen, few rows, NaN, nothing" {
+	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"a"}' | mkstream >"$T/one.mts"
+	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/two.mts"
+	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"c"}' | mkstream >"$T/test.mts"
+	run -1 --separate-stderr mteb-score classification --train "$T/one.mts" "$T/test.mts"
+	[[ $stderr == *"all 2 rows have the label 'a'"* ]]
+	run -0 --separate-stderr mteb-score classification --train "$T/two.mts" "$T/test.mts"
+	[[ $stderr == *"1 rows have 1 labels that no training row has (first: 'c'): they count as wrong"* ]]
+	[[ $stderr == *"2 labels have fewer than 8 rows"* ]]
+	[[ $output == *$'\naccuracy\t0.5\n'* ]]
+	echo '{"x.emb":[null,0],"label":"a"}' | mkstream >"$T/nan.mts"
+	run -1 --separate-stderr mteb-score classification --train "$T/two.mts" "$T/nan.mts"
+	[[ $stderr == *"record 1: x.emb: row 1 is not finite"* ]]
+	echo '{"x.emb":[1,0,0],"label":"a"}' | mkstream >"$T/wide.mts"
+	run -1 --separate-stderr mteb-score classification --train "$T/two.mts" "$T/wide.mts"
+	[[ $stderr == *"width 3, the training rows 2"* ]]
+}
+
+@test "mteb-score clustering: one label, lists that differ, several embeddings" {
+	echo '{"x.emb":[[1,0],[0,1]],"labels":["a","a"]}' | mkstream >"$T/x.mts"
+	run -0 --separate-stderr mteb-score clustering "$T/x.mts"
+	[[ $stderr == *"1 of 1 sets have one label only: their v-measure counts as 1"* ]]
+	echo '{"x.emb":[[1,0],[0,1]],"labels":["a","b","c"]}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering "$T/x.mts"
+	[[ $stderr == *"record 1: row 1 has 2 vectors and 3 labels"* ]]
+	echo '{"x.emb":[1,0],"y.emb":[1,0],"label":1}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering "$T/x.mts"
+	[[ $stderr == *"several columns of embeddings: x.emb, y.emb, label; choose one with --field"* ]]
+}
+
+@test "mteb-score: a stream cut short is refused" {
+	stream sts
+	size=$(stat -c %s "$T/sts.mts")
+	head -c $((size - 20)) "$T/sts.mts" >"$T/cut.mts"
+	run -1 --separate-stderr mteb-score sts "$T/cut.mts"
+	[ -z "$output" ]
+	[[ $stderr == *cut.mts* ]]
+}
+
+# 5. the page's examples
+
+@test "mteb-score: the examples of the page run" {
+	stream sts queries corpus many_train many_test sets
+	cd "$T"
+	cp sts.mts pairs.mts
+	cp many_train.mts train.mts
+	cp many_test.mts test.mts
+	cp "$GOLDEN/score_qrels.tsv" test.tsv
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/mteb-score.1" | grep '^mteb-score' >examples
+	[ "$(wc -l <examples)" -eq 5 ]
+	while read -r line; do
+		bash -c "$line" >out 2>/dev/null
+		[ -s out ]
+	done <examples
+}
+
+# 6. real data, where there is some
+
+@test "mteb-score: all-MiniLM-L6-v2 on the STS Benchmark has the published 82.03" {
+	need_minilm
+	need_data sts/stsbenchmark/test.jsonl.zst
+	tok -m "$MOTES_MINILM" -f sentence1 -f sentence2 "$DATA/sts/stsbenchmark/test.jsonl.zst" |
+		encode -m "$MOTES_MINILM" | mteb-score sts >"$T/out"
+	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.8198 && $1 <= 0.8208) }'
+}
+
+@test "mteb-score: all-MiniLM-L6-v2 on SciFact has the published 64.51" {
+	need_minilm
+	need_data retrieval/scifact/corpus.jsonl.zst
+	[ -n "${MOTES_LONG:-}" ] || skip "takes minutes (set MOTES_LONG)"
+	scifact=$DATA/retrieval/scifact
+	tok -m "$MOTES_MINILM" -f text "$scifact/queries.jsonl.zst" | encode -m "$MOTES_MINILM" >"$T/q.mts"
+	tok -m "$MOTES_MINILM" -f text=title+text "$scifact/corpus.jsonl.zst" |
+		encode -m "$MOTES_MINILM" >"$T/c.mts"
+	mteb-score retrieval --qrels "$scifact/qrels/test.tsv" "$T/q.mts" "$T/c.mts" >"$T/out"
+	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.6446 && $1 <= 0.6456) }'
+}

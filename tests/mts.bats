@@ -1,0 +1,350 @@
+#!/usr/bin/env bats
+load helper
+
+setup() {
+	cd "$T" || return
+	cat >points.jsonl <<-'END'
+		{"id": 1, "name": "origin", "at": [0, 0], "tags": ["a", "bc"], "good": true}
+		{"id": 2, "name": "corner", "at": [1, 0.5], "tags": [], "good": false}
+		{"id": 3, "name": "", "at": [], "tags": ["d"], "good": true}
+	END
+	mts from jsonl points.jsonl >points.mts
+}
+# x: vectors of that many rows, 0.5 apart, in records of ROWS
+vectors() { # COUNT ROWS [SHIFT]
+	awk -v n="$1" -v shift="${3:-0}" 'BEGIN { print "x"; for (i = 0; i < n; i++) print i / 2 + shift }' |
+		mts from tsv --numbers -b "$2"
+}
+
+# 1. the known answer
+
+@test "mts from jsonl: strings, integers, reals, booleans, lists get their columns" {
+	run -0 mts head -n 2 points.mts
+	diff - <(sed -n 's/^\t//; /^column/p; /^record/,$p' <<<"$output") <<-'END'
+		column	id (i64)
+		column	name (text, depth 1)
+		column	at (f64, depth 1)
+		column	tags (text, depth 2)
+		column	good (bool)
+		record 1	3 rows	{}
+		row 1
+			id	1
+			name	"origin"
+			at	[0 0]
+			tags	2 lists: "a", "bc"
+			good	true
+		row 2
+			id	2
+			name	"corner"
+			at	[1 0.5]
+			tags	0 lists
+			good	false
+	END
+}
+
+@test "mts to jsonl gives back what from jsonl read" {
+	mts to jsonl points.mts | diff - <(sed 's/: /:/g; s/, /,/g; s/0\.50/0.5/' points.jsonl)
+}
+
+@test "mts from jsonl: null, absent, mixed, nested; later surprises are errors with their line" {
+	cat >x.jsonl <<-'END'
+		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true}
+		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false]}
+	END
+	run -0 bash -c "mts from jsonl x.jsonl | mts to jsonl"
+	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[]}' ]
+	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false]}' ]
+	late() { # FIRST LATER MESSAGE
+		{ for i in {1..1024}; do echo "$1"; done; echo "$2"; } >late.jsonl
+		run -1 --separate-stderr bash -c 'mts from jsonl late.jsonl >late.mts'
+		echo "$stderr"
+		[[ $stderr == "mts: late.jsonl:1025: field 'a"*"$3"* ]]
+	}
+	late '{"a": 1}' '{"a": 1.5}' 'a real where whole numbers were before'
+	late '{"a": 1}' '{}' 'null or absent where whole numbers were before'
+	late '{"a": 1}' '{"a": "1"}' 'not a number'
+	late '{"a": "x"}' '{"a": 1}' 'not a string'
+	late '{"a": true}' '{"a": 1}' 'not true or false'
+	late '{"a": ["x"]}' '{"a": [1]}' 'an element is no string'
+	late '{"a": [1.5]}' '{"a": ["x"]}' 'an element is no number'
+	late '{"a": [1]}' '{"a": 1}' 'not a list'
+	late '{"a": 1}' '{"a": 1, "ab": 1}' 'appears here for the first time'
+}
+
+@test "mts from tsv: all columns are text; --numbers reads numbers" {
+	printf 'id\tscore\tcode\tpart\n1\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
+	run -0 bash -c "mts from tsv x.tsv | mts to jsonl"
+	[ "${lines[1]}" = '{"id":"2","score":"-1e-3","code":"008","part":""}' ]
+	run -0 bash -c "mts from tsv --numbers x.tsv | mts to jsonl"
+	[ "${lines[0]}" = '{"id":1,"score":0.5,"code":"007","part":1}' ]
+	[ "${lines[1]}" = '{"id":2,"score":-0.001,"code":"008","part":null}' ]
+}
+
+@test "mts to tsv: tabs and line ends become blanks, NaN an empty cell" {
+	printf '{"t": "a\\tb\\nc", "n": 1.5, "l": [1, 2]}\n{"t": "\\u00e9", "n": null, "l": []}\n' >x.jsonl
+	run -0 bash -c "mts from jsonl x.jsonl | mts to tsv"
+	[ "$output" = $'t\tn\tl\na b c\t1.5\t[1,2]\né\t\t[]' ]
+}
+
+@test "mts stat: figures by hand" {
+	printf '{"x": 1.5, "t": "ab", "l": [1, 2]}\n{"x": -2.5, "t": "", "l": []}\n{"x": null, "t": "abcd", "l": [6]}\n' |
+		mts from jsonl -b 2 >x.mts
+	run -0 mts stat x.mts
+	diff - <(sed -n '/^records/,$p' <<<"$output") <<-'END'
+		records	2
+		rows	3
+
+		column	values	min	max	mean	norm	nan	inf	shortest	length	longest	empty
+		x (f64)	3	-2.5	1.5	-0.5	-	1	0	-	-	-	-
+		t (text, depth 1)	3	-	-	-	-	-	-	0	2	4	1
+		l (i64, depth 1)	3	1	6	3	-	-	-	0	1	2	1
+	END
+	stream_make 2 5 3 v.mts
+	mts to npy -c emb v.mts >v.npy
+	mts from npy v.npy | mts stat | grep -q '^emb (f32 \[3\])	30	'
+}
+
+@test "mts to npy writes what NumPy's format says, from npy reads it" {
+	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl -b 2 >x.mts
+	mts to npy -c b x.mts >b.npy
+	[ "$(head -c 8 b.npy | od -An -tx1 | tr -d ' ')" = 934e554d50590100 ]
+	[ $((($(stat -c %s b.npy) - 24) % 64)) -eq 0 ]
+	[ "$(head -c 128 b.npy | tail -c +11 | sed 's/ *$//')" = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }" ]
+	[ "$(tail -c 24 b.npy | od -An -tf8 | xargs)" = '0.5 1.5 2.5' ]
+	mts from npy -c b b.npy >b.mts
+	mts cat -c b x.mts | mts diff - b.mts
+	# version 2, rank 3, a header as others pad it
+	local header="{'descr':'<i4','shape':(1,2,2),'fortran_order':False}        "
+	printf "\x93NUMPY\x02\0\x$(printf %02x $((${#header} + 1)))\0\0\0%s\n" "$header" >c.npy
+	printf '\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0' >>c.npy
+	run -0 bash -c "mts from npy -c c c.npy | mts to jsonl"
+	[ "$output" = '{"c":[[1,2],[3,4]]}' ]
+}
+
+@test "mts from npy refuses what it does not read" {
+	npy() { # DICTIONARY
+		printf "\x93NUMPY\x01\0\\x$(printf %02x ${#1})\0%s" "$1"
+	}
+	bad() { # MESSAGE ; the file from standard input
+		cat >x.npy
+		run -1 --separate-stderr bash -c 'mts from npy x.npy >x.mts'
+		echo "$stderr"
+		[[ $stderr == "mts: x.npy: "*"$1"* ]]
+	}
+	npy "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }" | bad "dtype '>f4' is not read"
+	npy "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }" | bad 'Fortran order'
+	npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }" | bad 'structured'
+	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (), }" | bad '0 dimensions'
+	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }" | bad 'shape'
+	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" | bad '2 of 2 rows are missing'
+	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999,), }" | bad 'rows are missing'
+	{ npy "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }"; echo; } | bad 'bytes follow'
+	npy "{'descr': '<f4', 'fortran_order': False" | bad 'no '
+	printf '\x93NUMPY\x09\0\0\0' | bad 'version 9'
+	printf '\x93NUMPY\x01\0\xff\0' | bad 'cut short'
+	echo hello | bad 'not a .npy file'
+}
+
+@test "mts to safetensors and back: every kind of column" {
+	stream_make 3 10 4 a.mts
+	mts to safetensors -o a.safetensors a.mts
+	safetensors_list a.safetensors | cut -f 1-3 | head -n 8 | diff - <(
+		printf '%s\n' $'id\ti64\t30' $'good\tbool\t30' $'text\tu8\t78' $'text.offsets\ti64\t31' \
+			$'ids\ti32\t39' $'ids.offsets\ti64\t31' $'others\tu8\t78' $'others.offsets\ti64\t31'
+	)
+	mts from safetensors -b 7 a.safetensors >b.mts
+	mts diff a.mts b.mts
+	run -0 mts head b.mts
+	[[ $output == *'column	others (text, depth 2)'* ]]
+	mts from safetensors -c emb,id a.safetensors | mts diff - <(mts cat -c emb,id a.mts)
+	stream_make 0 0 4 none.mts
+	mts to safetensors none.mts >none.safetensors
+	mts from safetensors none.safetensors | mts diff none.mts -
+}
+
+@test "mts diff: within the tolerance 0, beyond it 1 with row, index, both values, largest error" {
+	printf '{"x": [1, 2], "t": "a"}\n{"x": [3, 4], "t": "b"}\n' | mts from jsonl >a.mts
+	printf '{"x": [1, 2.5], "t": "a"}\n{"x": [3, 4.125], "t": "b"}\n' | mts from jsonl -b 1 >b.mts
+	run -1 mts diff a.mts b.mts
+	[ "$output" = 'column x: row 1, index 1: 2 and 2.5; 2 of 4 numbers differ, the largest error is 0.5 at row 1, index 1' ]
+	run -1 mts diff -a 0.25 a.mts b.mts
+	[[ $output == *'; 1 of 4 numbers differ'* ]]
+	mts diff -a 0.5 a.mts b.mts
+	mts diff -r 0.2 a.mts b.mts
+	run -1 mts diff -r 0.19 a.mts b.mts
+	printf '{"x": [1, 2], "t": "a"}\n{"x": [3], "t": "c\\u001b"}\n{"x": [], "t": ""}\n' | mts from jsonl >c.mts
+	run -1 mts diff a.mts c.mts
+	diff - <(echo "$output") <<-'END'
+		rows: only 2 in a.mts
+		column x: row 2: the lists are not of the same length; 1 rows have lists of other lengths; 0 of 2 numbers differ
+		column t: row 2: "b" and "c\u001b"; 1 of 2 texts differ
+	END
+	mts cat --rename x=y a.mts >d.mts
+	run -1 mts diff a.mts d.mts
+	[ "$output" = $'column x: only in a.mts\ncolumn x: only in d.mts' ] ||
+		[ "$output" = $'column x: only in a.mts\ncolumn y: only in d.mts' ]
+}
+
+@test "mts diff: NaN agrees with NaN only, an infinity with itself; i64 to the last digit" {
+	printf '{"x": null}\n{"x": 1.5}\n' | mts from jsonl >a.mts
+	mts diff a.mts a.mts
+	printf '{"x": 0.5}\n{"x": 1.5}\n' | mts from jsonl >b.mts
+	run -1 mts diff -a 1e9 a.mts b.mts
+	[[ $output == 'column x: row 1, index 0: NaN and 0.5;'* ]]
+	echo '{"x": 9007199254740993}' | mts from jsonl >c.mts
+	echo '{"x": 9007199254740992}' | mts from jsonl >d.mts
+	run -1 mts diff c.mts d.mts
+	[[ $output == *'9007199254740993 and 9007199254740992;'*'the largest error is 1 '* ]]
+}
+
+@test "mts paste: side by side, whatever the borders of records" {
+	vectors 10 4 >a.mts
+	vectors 10 3 100 | mts cat --rename x=y >b.mts
+	vectors 10 10 200 | mts cat --rename x=z >c.mts
+	mts paste a.mts b.mts c.mts >d.mts
+	for part in a:x b:y c:z; do
+		mts cat -c ${part#*:} d.mts | mts diff - ${part%:*}.mts
+	done
+	vectors 9 4 | mts cat --rename x=y >e.mts
+	run -1 --separate-stderr bash -c 'mts paste a.mts e.mts >f.mts'
+	[ "$stderr" = 'mts: e.mts has only 9 rows, a.mts has more' ]
+	run -1 --separate-stderr bash -c 'mts paste a.mts a.mts >f.mts'
+	[[ $stderr == "mts: column 'x' is in both a.mts and a.mts; rename one by"* ]]
+	stream_make 2 5 3 m.mts
+	mts paste m.mts a.mts | mts head -n 1 | grep -q '{"task":"sts","step":0}'
+}
+
+@test "mts paste: lists keep their content where records are cut" {
+	stream_make 3 10 4 a.mts
+	local there=() back=()
+	for name in id good text ids others half emb; do
+		there+=(--rename "$name=$name.2")
+		back+=(--rename "$name.2=$name")
+	done
+	mts to safetensors -o a.st a.mts
+	mts from safetensors -b 7 a.st | mts cat "${there[@]}" >b.mts
+	mts paste a.mts b.mts >c.mts
+	mts cat -c id.2,good.2,text.2,ids.2,others.2,half.2,emb.2 c.mts >d.mts
+	mts cat "${back[@]}" d.mts | mts diff a.mts -
+}
+
+# 2. each option
+
+@test "mts: -n, -b, -c, --rename, --level and -o do what they say" {
+	[ "$(mts head -n 0 points.mts | grep -c ^row)" -eq 0 ]
+	[ "$(mts head -n 1 points.mts | grep -c ^row)" -eq 1 ]
+	[ "$(mts head points.mts | grep -c ^row)" -eq 3 ]
+	[ "$(vectors 10 3 | mts stat | grep '^records')" = 'records	4' ]
+	run -0 bash -c 'mts cat -c good,id points.mts | mts to tsv'
+	[ "${lines[0]}" = $'id\tgood' ]
+	run -0 mts to tsv -c good -c id points.mts
+	[ "${lines[0]}" = $'good\tid' ]
+	run -0 bash -c 'mts cat --rename id=key --rename name=id points.mts | mts to tsv -c id,key'
+	[ "${lines[1]}" = $'origin\t1' ]
+	vectors 5000 5000 >x.mts
+	[ "$(mts cat --level 0 x.mts | wc -c)" -gt "$(mts cat --level 19 x.mts | wc -c)" ]
+	mts to npy -c id -o id.npy points.mts
+	[ "$(mts to npy -c id points.mts | cmp - id.npy)" = '' ]
+}
+
+# 3. usage
+
+@test "mts: wrong usage exits 2 and prints nothing on standard output" {
+	wrong() {
+		run -2 --separate-stderr mts "$@"
+		[ -z "$output" ]
+		[ -n "$stderr" ]
+	}
+	wrong
+	wrong look points.mts
+	wrong head -n -1 points.mts
+	wrong head -a 1 points.mts
+	wrong stat points.mts points.mts
+	wrong diff points.mts
+	wrong diff - -
+	wrong diff -a x points.mts points.mts
+	wrong paste points.mts
+	wrong to xls points.mts
+	wrong to
+	wrong from xls points.jsonl
+	wrong from safetensors -
+	wrong cat --rename id points.mts
+	wrong cat --level 20 points.mts
+	wrong to npy points.mts
+	wrong to npy -c id,good points.mts
+	wrong cat --what
+}
+
+# 4. wrong data
+
+@test "mts: wrong data exit 1, in one line that names the stream" {
+	wrong() { # MESSAGE ARGUMENTS...
+		local message=$1
+		shift
+		run -1 --separate-stderr mts "$@"
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "mts: "*"$message"* ]]
+	}
+	wrong "points.mts: there is no column 'x'" cat -c x points.mts
+	wrong "points.mts: there is no column 'x'" to tsv -c x points.mts
+	wrong "there is no column 'x'" cat --rename x=y points.mts
+	wrong "there is a column 'good' already" cat --rename id=good points.mts
+	wrong 'lists do not fit into a .npy file' to npy -c name points.mts
+	head -c 300 points.mts >cut.mts
+	wrong 'cut.mts: ' to jsonl cut.mts
+	wrong 'cut.mts: ' diff cut.mts points.mts
+	echo '{"a": ' >bad.jsonl
+	wrong 'bad.jsonl:1: ' from jsonl -o x.mts bad.jsonl
+	[ ! -e x.mts ]
+}
+
+@test "mts: text that is not UTF-8 is repaired where it becomes text, and kept in streams" {
+	printf 't\n\xff\n' | mts from tsv -q >y.mts
+	[ "$(mts to tsv y.mts | tail -n 1)" = $'\xef\xbf\xbd' ]
+	# t.offsets 0 1 and t of one wrong byte
+	{
+		printf '\x80\0\0\0\0\0\0\0'
+		printf '%-128s' '{"t.offsets":{"dtype":"I64","shape":[2],"data_offsets":[0,16]},"t":{"dtype":"U8","shape":[1],"data_offsets":[16,17]}}'
+		printf '\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\xff'
+	} >y.safetensors
+	mts from safetensors y.safetensors >z.mts
+	[ "$(mts to jsonl z.mts)" = $'{"t":"\xef\xbf\xbd"}' ]
+	mts to safetensors -c t -o z.safetensors z.mts
+	mts from safetensors z.safetensors | mts diff z.mts -
+}
+
+# 5. the examples of the page
+
+@test "mts: the examples of mts(1) run" {
+	sed -n '/^\.Bd/,/^\.Ed/p' "$ROOT/man/mts.1" | grep '^{' >points.jsonl
+	[ "$(wc -l <points.jsonl)" -eq 2 ]
+	sed -n 's/^\.Dl //p' "$ROOT/man/mts.1" >examples
+	[ "$(wc -l <examples)" -ge 8 ]
+	bash -e -o pipefail -x examples
+}
+
+# 6. under SANITIZE=1 every test looks at memory; this one also for what was not given back
+
+@test "mts: what ends well gives its memory back" {
+	export ASAN_OPTIONS=detect_leaks=1
+	stream_make 3 10 4 a.mts
+	mts head a.mts
+	mts stat a.mts
+	mts cat -c emb --rename emb=other -o b.mts a.mts
+	mts paste -o c.mts a.mts b.mts
+	mts diff a.mts a.mts
+	mts to npy -c emb -o a.npy a.mts
+	mts to safetensors -o a.safetensors a.mts
+	mts to jsonl -o a.jsonl a.mts
+	mts to tsv -o a.tsv a.mts
+	mts from npy -o b.mts a.npy
+	mts from safetensors -o b.mts a.safetensors
+	mts from jsonl -o b.mts a.jsonl
+	mts from tsv --numbers -o b.mts a.tsv
+	gzip a.jsonl
+	mts from jsonl -o b.mts a.jsonl.gz
+	zstd -q a.tsv
+	mts from tsv -o b.mts a.tsv.zst
+	cat a.mts a.mts | mts stat
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+load helper
+
+check() {
+	run -0 nn_check "$1"
+	[ -z "$output" ]
+}
+check_tokens() {
+	run -0 nn_check_tokens "$1"
+	[ -z "$output" ]
+}
+check_cpu() {
+	run -0 nn_check_cpu "$1"
+	[ -z "$output" ]
+}
+
+@test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
+@test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
+@test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
+@test "nn: LayerNorm and RMSNorm, forward and back" { check norm; }
+@test "nn: rows of unit length, forward and back" { check normalize; }
+@test "nn: activations and gates, their values and slopes" { check activate; }
+@test "nn: attention (causal, windows, grouped heads), forward and back" { check attention; }
+@test "nn: rotary positions turn and turn back" { check_tokens rotary; }
+@test "nn: embeddings, gather and scatter" { check_tokens embed; }
+@test "nn: every pooling, with and without prompts, forward and back" { check_tokens pool; }
+@test "nn: cross-entropy, its gradient, masks and hits" { check_tokens loss; }
+@test "nn: five steps of AdamW" { check_tokens adamw; }
+@test "nn: sums, scaling, finiteness" { check_tokens vector; }
+
+@test "nn: an OpenBLAS that mistakes the processor is put right by one restart" {
+	grep -q avx2 /proc/cpuinfo || skip "needs AVX2"
+	run -0 env -u OPENBLAS_CORETYPE nn_blas
+	[[ "$output" == *"OpenBLAS "@(SkylakeX|Cooperlake|Haswell|Zen|SapphireRapids)" kernels"* ]]
+	! grep -q avx512vl /proc/cpuinfo || [[ "$output" != *@(Haswell|Zen)* ]]
+	# what the user asks for stands
+	run -0 env OPENBLAS_CORETYPE=Haswell nn_blas
+	[[ "$output" == *"OpenBLAS Haswell kernels"* ]]
+}
+
+@test "nn: programs without linear algebra do not load OpenBLAS" {
+	run ldd "$BUILD/support/nn_check"
+	[[ "$output" != *openblas* ]]
+}

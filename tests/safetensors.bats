@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+load helper
+
+file() { # HEADER ; the data from standard input
+	local length=${#1}
+	for i in 0 1 2 3 4 5 6 7; do
+		printf "\\x$(printf %02x $((length >> 8 * i & 255)))"
+	done
+	printf %s "$1"
+	cat
+}
+none() { printf ''; }
+bytes() { head -c "$1" /dev/zero; }
+bad() { # MESSAGE ; the file from standard input
+	cat >"$T/bad.safetensors"
+	run -1 --separate-stderr safetensors_list "$T/bad.safetensors"
+	echo "$stderr"
+	[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "safetensors_list: $T/bad.safetensors:"*"$1"* ]]
+}
+A='"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}'
+B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
+
+@test "safetensors: a file made by hand is read: dtypes, shapes, order of the data, padding" {
+	{
+		printf '\1\0\0\0\0\0\0\0'   # n, i64
+		printf '\0\0\x80\x3f\0\0\0\xc0' # x, 1 and -2
+		printf '\0\x3c\0\xc4'       # h, f16: 1 and -4
+		printf '\x80\x3f'           # s, bf16, no shape: 1
+		printf '\1\0\1'             # b
+	} | file '{"__metadata__":{"format":"pt"},"x":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]},"n":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"e":{"dtype":"F32","shape":[0,3],"data_offsets":[8,8]},"h":{"dtype":"F16","shape":[2],"data_offsets":[16,20]},"s":{"dtype":"BF16","shape":[],"data_offsets":[20,22]},"b":{"dtype":"BOOL","shape":[3],"data_offsets":[22,25]}}     ' >"$T/x.safetensors"
+	run -0 safetensors_list "$T/x.safetensors"
+	diff - <(echo "$output") <<-'END'
+		n	i64	1	1
+		e	f32	0,3	0
+		x	f32	1,2	-1
+		h	f16	2	-3
+		s	bf16		1
+		b	bool	3	2
+	END
+	run -1 --separate-stderr safetensors_list "$T/x.safetensors" what
+	[ "$stderr" = "safetensors_list: $T/x.safetensors: no tensor 'what'" ]
+}
+
+@test "safetensors: what is written is read again, data 8-byte aligned" {
+	{ bytes 8; printf '\1\2\3'; } | file "{$A,\"c\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[8,11]}}" >"$T/a.safetensors"
+	safetensors_list --copy "$T/a.safetensors" "$T/b.safetensors"
+	diff <(safetensors_list "$T/a.safetensors") <(safetensors_list "$T/b.safetensors")
+	length=$(od -An -tu8 -N8 "$T/b.safetensors")
+	[ $((length % 8)) -eq 0 ]
+	[ "$(head -c $((length + 8)) "$T/b.safetensors" | tail -c +9 | sed 's/ *$//')" = \
+		'{"__metadata__":{"format":"pt","note":"copied"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"c":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}}' ]
+	run -1 --separate-stderr safetensors_list --copy "$T/a.safetensors" /dev/full
+	[ "$stderr" = 'safetensors_list: /dev/full: No space left on device' ]
+}
+
+@test "safetensors: other dtypes may be in a file, but not asked for" {
+	bytes 12 | file "{$A,\"u\":{\"dtype\":\"U16\",\"shape\":[2],\"data_offsets\":[8,12]}}" >"$T/u.safetensors"
+	run -0 safetensors_list "$T/u.safetensors"
+	[ "$output" = $'a\tf32\t2\t0' ]
+	run -1 --separate-stderr safetensors_list "$T/u.safetensors" u
+	[[ $stderr == *"tensor 'u': dtype U16 is not supported" ]]
+}
+
+@test "safetensors: the fingerprint changes with the shape, the name and each tensor's values" {
+	print() { safetensors_list --fingerprint "$1"; }
+	bytes 16 | file "{$A,$B}" >"$T/1"
+	bytes 16 | file "{$A,$B}" >"$T/2"
+	bytes 16 | file "{$A,${B/'[1]'/'[1,1]'}}" >"$T/3"
+	bytes 16 | file "{${A/\"a\"/\"c\"},$B}" >"$T/4"
+	{ bytes 15; printf '\1'; } | file "{$A,$B}" >"$T/5"
+	{ bytes 7; printf '\1'; bytes 8; } | file "{$A,$B}" >"$T/6"
+	[ "$(print "$T/1")" = "$(print "$T/2")" ]
+	[ "$(for i in 1 3 4 5 6; do print "$T/$i"; done | sort -u | wc -l)" -eq 5 ]
+}
+
+@test "safetensors: broken files are refused, naming file and tensor" {
+	bytes 8 | file "{$A}" >"$T/good"
+	safetensors_list "$T/good"
+	none | bad 'too short'
+	printf '\1\2\3' | bad 'too short'
+	head -c 30 "$T/good" | bad 'truncated: the header needs'
+	{ printf '\xff\xff\xff\xff\xff\xff\xff\xff'; bytes 100; } | bad 'claims a header of 18446744073709551615 bytes'
+	{ printf '\1\xe1\xf5\5\0\0\0\0'; bytes 100; } | bad 'claims a header of 100000001 bytes'
+	none | file ' {}' | bad 'the header is no JSON object'
+	none | file '[]____' | bad 'the header is no JSON object'
+	none | file '{"a":}' | bad 'not valid JSON'
+	bytes 8 | file "{$A,$A}" | bad 'not valid JSON: duplicate object key'
+	none | file '{"a":[1,2]}' | bad "tensor 'a': its description is not an object"
+	bytes 8 | file '{"a":{"shape":[2],"data_offsets":[0,8]}}' | bad "tensor 'a': 'dtype' is missing"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2]}}' | bad "tensor 'a': 'data_offsets' is missing"
+	bytes 8 | file '{"a":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}}' | bad "tensor 'a': dtype 'F99' is not known"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}' | bad "tensor 'a': its shape is too large"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[4611686018427387904,2],"data_offsets":[0,8]}}' | bad "tensor 'a': its bytes do not agree"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]}}' | bad "tensor 'a': it has more than 8 dimensions"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}' | bad "tensor 'a': its bytes do not agree with its shape and dtype"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}' | bad "tensor 'a': its data lie outside the file"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}' | bad "tensor 'a': its data lie outside the file"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}}' | bad 'data_offsets must be two numbers'
+	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'a': a hole is before its data"
+	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'b': its data overlap"
+	bytes 9 | file "{$A}" | bad '1 bytes follow the last tensor'
+	bytes 8 | file "{$A,\"__metadata__\":{\"format\":1}}" | bad "__metadata__: 'format' is not a string"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}' | bad "'x' is not known here"
+	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' | bad "a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'"
+}
+
+@test "safetensors: cut at every length, a file is refused" {
+	bytes 16 | file "{$A,$B}" >"$T/whole"
+	for ((n = 0; n < $(stat -c %s "$T/whole"); n++)); do
+		head -c $n "$T/whole" >"$T/cut"
+		run -1 --separate-stderr safetensors_list "$T/cut"
+		[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
+
+@test "safetensors: a folder: one file before shards, shards as one, pickled weights called so" {
+	mkdir "$T/m"
+	folder() { # MESSAGE
+		run -1 --separate-stderr safetensors_list "$T/m"
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == *"$1"* ]]
+	}
+	folder 'there is neither model.safetensors nor model.safetensors.index.json'
+	: >"$T/m/pytorch_model.bin"
+	folder 'the weights are pickled (pytorch_model.bin), which is not read; convert them to model.safetensors'
+	bytes 8 | file "{$A}" >"$T/m/model-1.safetensors"
+	bytes 8 | file '{"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >"$T/m/model-2.safetensors"
+	index() { echo "{\"metadata\":{\"total_size\":16},\"weight_map\":{$1}}" >"$T/m/model.safetensors.index.json"; }
+	index '"a":"model-1.safetensors","b":"model-2.safetensors"'
+	run -0 safetensors_list "$T/m"
+	[ "$output" = $'a\tf32\t2\t0\nb\tf32\t2\t0' ]
+	index '"a":"model-1.safetensors","b":"model-1.safetensors"'
+	folder "tensor 'b' is not in model-1.safetensors"
+	index '"a":"model-1.safetensors","b":"model-3.safetensors"'
+	folder 'model-3.safetensors: No such file or directory'
+	index '"a":"../m/model-1.safetensors"'
+	folder "'a': a shard must be the plain name of a file beside the index"
+	index '"a":"/etc/passwd"'
+	folder 'a shard must be the plain name'
+	index '"a":"model-1.safetensors","b":"model-2.safetensors"'
+	bytes 16 | file "{${A/\"a\"/\"b\"},${B/\"b\"/\"a\"}}" >"$T/m/model-2.safetensors"
+	folder "tensor 'a' is in both "
+	index ''
+	folder "'weight_map' must be an object that names files"
+	echo '{}' >"$T/m/model.safetensors.index.json"
+	folder "'weight_map' is missing"
+	bytes 8 | file "{${A/\"a\"/\"one\"}}" >"$T/blob"
+	ln -s ../blob "$T/m/model.safetensors"
+	run -0 safetensors_list "$T/m"
+	[ "$output" = $'one\tf32\t2\t0' ]
+}
+
+@test "safetensors: a real checkpoint opens in milliseconds" {
+	need_minilm
+	[ "$(safetensors_list "$MOTES_MINILM" | wc -l)" -ge 103 ]
+	run -0 safetensors_list "$MOTES_MINILM" embeddings.word_embeddings.weight
+	[[ $output == $'embeddings.word_embeddings.weight\tf32\t30522,384\t'* ]]
+}

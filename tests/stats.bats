@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+load helper
+
+# Expected values: numpy 2.4 RandomState(42), CPython 3.11 Random(42), scipy 1.17, scikit-learn 1.9.
+
+@test "mt19937: numpy's uniform, randint, shuffle (three times from 42) and choice" {
+	run -0 draw numpy
+	[ "${lines[0]}" = "0.3745401188473625 0.9507143064099162" ]
+	[ "${lines[1]}" = "51 92 14 71 60 20 82 86 74 74" ]
+	[ "${lines[2]}" = "8 1 5 0 7 2 9 4 3 6" ]
+	[ "${lines[3]}" = "3 1 2 8 4 5 6 7 0 9" ]
+	[ "${lines[4]}" = "0 1 5 3 7 2 9 4 8 6" ]
+	[ "${lines[5]}" = "374 950 731 598 156 155 58 866 601 708" ]
+}
+
+@test "mt19937: Python's random, choices and sample, by set and by pool" {
+	run -0 draw python
+	[ "${lines[0]}" = "0.6394267984578837 0.02501075522266694" ]
+	[ "${lines[1]}" = "6 0 2 2 7 6 8 0" ]
+	[ "${lines[2]}" = "81 14 3 94 35 31 28 17 13 86" ]
+	[ "${lines[3]}" = "3 0 8 7 16 2 11 1 10 17" ]
+}
+
+@test "stats: ranks, correlations, v-measure, incomplete beta, t, rounding as scipy's" {
+	run -0 draw stats
+	[ "${lines[0]}" = "1 2.5 2.5 4 6 6 6 8 " ]
+	[ "${lines[1]}" = "pearson 0.696018761451 spearman 0.689560714965 constant nan" ]
+	[ "${lines[2]}" = "v 0.800000000000 0.666666666667" ]
+	[ "${lines[3]}" = "beta 0.369010119566 0.999915520000 0.178217544970" ]
+	[ "${lines[4]}" = "t 0.060955787012 0.990942175466 p 0.096429634410" ]
+	[ "${lines[5]}" = "round 0.12345 0 -2.6699999999999999" ]
+}

@@ -1,0 +1,67 @@
+/* cli_check - a program of every kind of option, which prints what it got.  For tests. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "err.h"
+
+enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_COMMAND };
+
+static const struct cli_option options[] = { { 'n', "number", "N",
+						 "a whole number, 1..10" },
+	{ 'r', "real", "X", "a number, 0..1\nand a second line" },
+	{ OPT_BYTES, "bytes", "SIZE", "a size" },
+	{ OPT_BAR, "bar", NULL, "count to three" },
+	{ OPT_COMMAND, "command", NULL, "print the command line" }, { 0 } };
+
+static const char *
+about(void)
+{
+	return "about";
+}
+
+static const struct cli cli = { "cli_check", "try options", "[OPTION]... [WORD]...",
+	options, "  cli_check -n 3 word\n", about };
+
+static void
+count(void)
+{
+	struct progress *progress = progress_new("steps", 3);
+
+	for (int i = 0; i < 3; i++) {
+		progress_note(progress, "loss %d", i);
+		progress_add(progress, 1);
+	}
+	progress_free(progress);
+}
+
+int
+main(int argc, char **argv)
+{
+	int opt;
+	bool bar = false, command = false;
+
+	cli_start(&cli, argc, argv);
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
+		switch (opt) {
+		case 'n':
+			printf(
+			    "number %lld\n", (long long)cli_integer("--number", 1, 10));
+			break;
+		case 'r': printf("real %g\n", cli_real("--real", 0, 1)); break;
+		case OPT_BYTES:
+			printf("bytes %lld\n", (long long)cli_bytes("--bytes"));
+			break;
+		case OPT_BAR: bar = true; break;
+		case OPT_COMMAND: command = true; break;
+		}
+	for (; optind < argc; optind++)
+		printf("word %s\n", argv[optind]);
+	if (command)
+		puts(cli_command());
+	warn("a warning");
+	inform("a word");
+	if (bar)
+		count();
+	return 0;
+}

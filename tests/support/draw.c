@@ -1,0 +1,101 @@
+/*
+ * draw - print what the generators and the statistics give, for tests/score.bats to compare
+ *
+ * draw numpy|python|stats
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "mt19937.h"
+#include "stats.h"
+
+static void
+print(const int64_t *items, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		printf("%s%lld", i ? " " : "", (long long)items[i]);
+	putchar('\n');
+}
+
+static void
+numpy(void)
+{
+	struct mt19937 mt;
+	int64_t items[10];
+
+	mt19937_seed_numpy(&mt, 42);
+	double first = mt19937_uniform(&mt);
+	printf("%.16g %.16g\n", first, mt19937_uniform(&mt));
+	mt19937_seed_numpy(&mt, 42);
+	mt19937_integers(&mt, 100, items, 10);
+	print(items, 10);
+	for (int i = 0; i < 10; i++)
+		items[i] = i;
+	for (int i = 0; i < 3; i++) {
+		mt19937_seed_numpy(&mt, 42);
+		mt19937_shuffle(&mt, items, 10);
+		print(items, 10);
+	}
+	mt19937_seed_numpy(&mt, 42);
+	mt19937_choices(&mt, 1000, items, 10);
+	print(items, 10);
+}
+
+static void
+python(void)
+{
+	struct mt19937 mt;
+	int64_t items[10];
+
+	mt19937_seed_python(&mt, 42);
+	double first = mt19937_uniform(&mt);
+	printf("%.16g %.16g\n", first, mt19937_uniform(&mt));
+	mt19937_seed_python(&mt, 42);
+	mt19937_python_choices(&mt, 10, items, 8);
+	print(items, 8);
+	mt19937_seed_python(&mt, 42);
+	mt19937_python_sample(&mt, 100, items, 10);
+	print(items, 10);
+	mt19937_seed_python(&mt, 42);
+	mt19937_python_sample(&mt, 20, items, 10);
+	print(items, 10);
+}
+
+static void
+statistics(void)
+{
+	const double a[] = { 1, 2, 2, 3, 5, 5, 5, 9 }, b[] = { 2, 1, 4, 4, 3, 8, 8, 7 };
+	const double constant[] = { 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1 };
+	const int32_t truth[] = { 0, 0, 1, 1 }, some[] = { 0, 0, 1, 2 },
+		      all[] = { 0, 1, 2, 3 };
+	double ranks[8];
+
+	stats_ranks(ranks, a, 8);
+	for (int i = 0; i < 8; i++)
+		printf("%g ", ranks[i]);
+	putchar('\n');
+	printf("pearson %.12f spearman %.12f constant %g\n", stats_pearson(a, b, 8),
+	    stats_spearman(a, b, 8), stats_pearson(a, constant, 8));
+	printf("v %.12f %.12f\n", stats_v_measure(truth, 2, some, 3, 4).v,
+	    stats_v_measure(truth, 2, all, 4, 4).v);
+	printf("beta %.12f %.12f %.12f\n", stats_incomplete_beta(0.5, 0.5, 0.3),
+	    stats_incomplete_beta(2, 7, 0.8), stats_incomplete_beta(30, 0.5, 0.97));
+	printf("t %.12f %.12f p %.12f\n", stats_t_below(-1.7, 9.4),
+	    stats_t_below(2.5, 30), stats_correlation_p(0.43, 16));
+	printf("round %.17g %.17g %.17g\n", stats_round(0.123455, 5), stats_round(0.5, 0),
+	    stats_round(-2.675, 2));
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "numpy") == 0)
+		numpy();
+	else if (argc == 2 && strcmp(argv[1], "python") == 0)
+		python();
+	else if (argc == 2 && strcmp(argv[1], "stats") == 0)
+		statistics();
+	else
+		return 2;
+	return 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * loss_check - loss_infonce held to plain loops in double precision
+ *
+ * Prints the greatest relative error of loss and gradient over several shapes, with and without
+ * keys, in one direction and in two.  Exit status 1 when one is above 1e-4.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "loss.h"
+#include "mem.h"
+#include "nn.h"
+#include "rng.h"
+
+/* fmax would drop a NaN. */
+static double
+larger(double a, double b)
+{
+	return b > a || isnan(b) ? b : a;
+}
+
+static double
+cosine(const double *a, const double *b, size_t width)
+{
+	double dot = 0, aa = 0, bb = 0;
+
+	for (size_t c = 0; c < width; c++) {
+		dot += a[c] * b[c];
+		aa += a[c] * a[c];
+		bb += b[c] * b[c];
+	}
+	return dot / sqrt(aa * bb);
+}
+
+static bool
+taken(const struct loss_batch *batch, const int64_t *own, const int64_t *partner,
+    size_t i, size_t j)
+{
+	const struct loss_keys *keys = batch->keys;
+
+	if (!keys || j == i)
+		return true;
+	if (j < batch->rows)
+		return own[j] != own[i] && partner[j] != partner[i] &&
+		       partner[j] != own[i];
+	int64_t key = keys->negatives[j - batch->rows];
+	return key != partner[i] && key != own[i];
+}
+
+static double
+plain_way(const double *from, const double *to, size_t candidates,
+    const struct loss_batch *batch, const int64_t *own, const int64_t *partner)
+{
+	double loss = 0;
+
+	for (size_t i = 0; i < batch->rows; i++) {
+		double sum = 0, positive = 0;
+		for (size_t j = 0; j < candidates; j++) {
+			double s = cosine(from + i * batch->width, to + j * batch->width,
+				       batch->width) /
+				   (double)batch->temperature;
+			if (taken(batch, own, partner, i, j))
+				sum += exp(s);
+			if (j == i)
+				positive = s;
+		}
+		loss += log(sum) - positive;
+	}
+	return loss / (double)batch->rows;
+}
+
+static double
+plain(const double *vectors, const struct loss_batch *batch)
+{
+	const double *documents = vectors + batch->rows * batch->width;
+	const int64_t *query = batch->keys ? batch->keys->query : NULL;
+	const int64_t *document = batch->keys ? batch->keys->document : NULL;
+	double loss = plain_way(
+	    vectors, documents, batch->rows + batch->negatives, batch, query, document);
+
+	if (batch->bidirectional)
+		loss +=
+		    plain_way(documents, vectors, batch->rows, batch, document, query);
+	return loss;
+}
+
+static double
+check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed,
+    bool both, struct rng *rng)
+{
+	size_t count = (2 * rows + negatives) * width;
+	double *exact = mem_new(count, sizeof *exact), worst = 0, scale = 0;
+	float *vectors = nn_alloc(count * sizeof *vectors),
+	      *gradient = nn_alloc(count * sizeof *vectors);
+	int64_t *keys = mem_new(2 * rows + negatives, sizeof *keys), correct;
+	struct loss_keys pointers = { keys, keys + rows, keys + 2 * rows };
+	struct loss_batch batch = { rows, negatives, width, 0.2f, both,
+		keyed ? &pointers : NULL };
+
+	for (size_t i = 0; i < 2 * rows + negatives; i++)
+		keys[i] = (int64_t)rng_below(rng, 3 * rows);
+	for (size_t i = 0; i < count; i++)
+		exact[i] = vectors[i] = (float)rng_normal(rng);
+	double expected = plain(exact, &batch);
+	double got = loss_infonce(loss, gradient, vectors, &batch, &correct);
+	worst = fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
+
+	for (size_t i = 0; i < count; i++)
+		scale = larger(scale, fabs((double)gradient[i]));
+	scale = larger(
+	    scale, 1e-3); /* one row whose negatives all share its key has no gradient */
+	for (size_t n = 0; n < 60; n++) {
+		size_t i = rng_below(rng, count);
+		double old = exact[i], step = 1e-5;
+		exact[i] = old + step;
+		double slope = plain(exact, &batch);
+		exact[i] = old - step;
+		slope = (slope - plain(exact, &batch)) / (2 * step);
+		exact[i] = old;
+		worst = larger(worst, fabs(slope - (double)gradient[i]) / scale);
+	}
+	printf("rows %zu negatives %zu%s%s: %.1e\n", rows, negatives,
+	    keyed ? " keys" : "", both ? " bidirectional" : "", worst);
+	nn_free(vectors, count * sizeof *vectors);
+	nn_free(gradient, count * sizeof *gradient);
+	free(exact);
+	free(keys);
+	return worst;
+}
+
+int
+main(int argc, char **argv)
+{
+	(void)argc;
+	nn_start(0, argv);
+	struct rng rng = rng_seed(7, 0);
+	struct loss *loss = loss_new();
+	double worst = 0;
+
+	for (int i = 0; i < 4; i++) {
+		bool keyed = i & 1, both = i & 2;
+		worst = larger(worst, check(loss, 1, 2, 8, keyed, both, &rng));
+		worst = larger(worst, check(loss, 7, 0, 16, keyed, both, &rng));
+		worst = larger(worst, check(loss, 24, 50, 12, keyed, both, &rng));
+		worst = larger(
+		    worst, check(loss, 530, 20, 4, keyed, both, &rng)); /* two blocks */
+	}
+	loss_free(loss);
+	return worst < 1e-4 ? 0 : 1;
+}

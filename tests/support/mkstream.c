@@ -1,0 +1,227 @@
+/*
+ * mkstream - JSON Lines as a tensor stream, with vectors: what encode would have written
+ *
+ * mkstream [ROWS] <rows.jsonl >rows.mts		ROWS a record (default: 16)
+ * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
+ *
+ * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
+ * of these a list; NAME.emb is a vector or a list of vectors, null in it is NaN.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "mem.h"
+#include "rng.h"
+#include "stream.h"
+#include "textrec.h"
+
+enum { COLUMNS = 16 };
+
+struct buffer {
+	struct column column;
+	int64_t *offsets[STREAM_DEPTH];
+	size_t offset_count[STREAM_DEPTH], offset_capacity[STREAM_DEPTH];
+	char *data;
+	size_t used, capacity;
+};
+
+static void
+append(struct buffer *buffer, const void *bytes, size_t count)
+{
+	buffer->data = mem_grow(buffer->data, &buffer->capacity, buffer->used + count, 1);
+	if (count)
+		memcpy(buffer->data + buffer->used, bytes, count);
+	buffer->used += count;
+}
+
+static void
+append_offset(struct buffer *buffer, int level, int64_t offset)
+{
+	size_t count = buffer->offset_count[level]++;
+
+	buffer->offsets[level] = mem_grow(buffer->offsets[level],
+	    &buffer->offset_capacity[level], count + 1, sizeof(int64_t));
+	buffer->offsets[level][count] = offset;
+}
+
+static void
+empty(struct buffer *buffer)
+{
+	buffer->used = 0;
+	for (int level = 0; level < buffer->column.depth; level++) {
+		buffer->offset_count[level] = 0;
+		append_offset(buffer, level, 0);
+	}
+}
+
+static void
+describe(struct buffer *buffer, const struct tree *value)
+{
+	const char *key = value->key;
+	size_t length = strlen(key);
+	struct column *column = &buffer->column;
+
+	*column = (struct column){ .name = mem_string(key) };
+	const struct tree *inner = value;
+	if (length > 4 && strcmp(key + length - 4, ".emb") == 0) {
+		column->depth = value->items[0]->kind == TREE_LIST;
+		column->dtype = DTYPE_F32;
+		column->rank = 1;
+		column->shape[0] =
+		    (int64_t)(column->depth ? value->items[0] : value)->count;
+	} else {
+		if (value->kind == TREE_LIST) {
+			column->depth = 1;
+			inner = value->items[0];
+		}
+		column->text = inner->kind == TREE_STRING;
+		column->depth += column->text;
+		column->dtype = column->text		      ? DTYPE_U8
+				: inner->kind == TREE_INTEGER ? DTYPE_I64
+							      : DTYPE_F64;
+	}
+}
+
+static void
+put_value(struct buffer *buffer, const struct tree *value)
+{
+	if (buffer->column.text) {
+		append(buffer, value->string, value->length);
+		append_offset(buffer, buffer->column.depth - 1, (int64_t)buffer->used);
+	} else if (buffer->column.dtype == DTYPE_I64) {
+		append(buffer, &value->integer, sizeof value->integer);
+	} else if (buffer->column.dtype == DTYPE_F64) {
+		double real = value->kind == TREE_NULL ? NAN : value->real;
+		append(buffer, &real, sizeof real);
+	} else {
+		for (size_t i = 0; i < value->count; i++) {
+			float part = value->items[i]->kind == TREE_NULL
+					 ? NAN
+					 : (float)value->items[i]->real;
+			append(buffer, &part, sizeof part);
+		}
+	}
+}
+
+static void
+put(struct buffer *buffer, const struct tree *value)
+{
+	int lists = buffer->column.depth - buffer->column.text;
+
+	if (lists == 0) {
+		put_value(buffer, value);
+		return;
+	}
+	for (size_t i = 0; i < value->count; i++)
+		put_value(buffer, value->items[i]);
+	append_offset(buffer, 0,
+	    buffer->offsets[0][buffer->offset_count[0] - 1] + (int64_t)value->count);
+}
+
+static void
+flush(struct writer *writer, struct buffer *buffers, int columns, int64_t rows)
+{
+	struct record *record = stream_make(writer, NULL);
+
+	record->rows = rows;
+	for (int i = 0; i < columns; i++) {
+		for (int level = 0; level < buffers[i].column.depth; level++)
+			record->columns[i].offsets[level] = buffers[i].offsets[level];
+		record->columns[i].data = buffers[i].data;
+	}
+	stream_put(writer, record);
+	for (int i = 0; i < columns; i++)
+		empty(&buffers[i]);
+}
+
+static void
+release(struct buffer *buffer)
+{
+	for (int level = 0; level < STREAM_DEPTH; level++)
+		free(buffer->offsets[level]);
+	free(buffer->data);
+}
+
+static void
+convert(int64_t rows_a_record)
+{
+	struct textrec *file = textrec_open("-", TEXTREC_JSONL);
+	struct writer *writer = stream_create("-", NULL);
+	struct buffer buffers[COLUMNS] = { 0 };
+	const struct tree *row;
+	int64_t rows = 0;
+	int columns = 0;
+
+	while ((row = textrec_next(file))) {
+		for (size_t i = 0; columns == 0 && i < row->count && i < COLUMNS; i++) {
+			describe(&buffers[i], row->items[i]);
+			stream_add(writer, &buffers[i].column);
+			empty(&buffers[i]);
+		}
+		columns = columns ? columns : (int)row->count;
+		for (int i = 0; i < columns; i++)
+			put(&buffers[i], tree_need(row, buffers[i].column.name));
+		if (++rows == rows_a_record) {
+			flush(writer, buffers, columns, rows);
+			rows = 0;
+		}
+	}
+	if (rows)
+		flush(writer, buffers, columns, rows);
+	stream_finish(writer);
+	textrec_close(file);
+	for (int i = 0; i < columns; i++) {
+		free((char *)buffers[i].column.name);
+		release(&buffers[i]);
+	}
+}
+
+static void
+randoms(int64_t n, int width, uint64_t seed)
+{
+	struct writer *writer = stream_create("-", NULL);
+	struct rng rng = rng_seed(seed, 0);
+	struct buffer buffers[2] = {
+		{ .column = { .name = "_id",
+		      .dtype = DTYPE_U8,
+		      .text = true,
+		      .depth = 1 } },
+		{ .column = { .name = "text.emb", .rank = 1, .shape = { width } } },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		stream_add(writer, &buffers[i].column);
+		empty(&buffers[i]);
+	}
+	for (int64_t row = 0; row < n; row++) {
+		char id[32];
+		append(&buffers[0], id,
+		    (size_t)snprintf(id, sizeof id, "d%lld", (long long)row));
+		append_offset(&buffers[0], 0, (int64_t)buffers[0].used);
+		for (int i = 0; i < width; i++) {
+			float part = (float)(rng_normal(&rng) / sqrt(width));
+			append(&buffers[1], &part, sizeof part);
+		}
+		if (row % 1024 == 1023 || row == n - 1)
+			flush(writer, buffers, 2, row % 1024 + 1);
+	}
+	stream_finish(writer);
+	release(&buffers[0]);
+	release(&buffers[1]);
+}
+
+int
+main(int argc, char **argv)
+{
+	program_name = "mkstream";
+	if (argc == 5 && strcmp(argv[1], "random") == 0)
+		randoms(atoll(argv[2]), atoi(argv[3]), strtoull(argv[4], NULL, 10));
+	else if (argc <= 2)
+		convert(argc == 2 ? atoll(argv[1]) : 16);
+	else
+		die_usage("mkstream [ROWS] | mkstream random N WIDTH SEED");
+	return 0;
+}

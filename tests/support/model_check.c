@@ -1,0 +1,318 @@
+/*
+ * model_check DIR - hold a tiny model to DIR/expected.safetensors (tests/golden/model.py):
+ * hidden states, embeddings, the gradient of every parameter, the masked-language-model
+ * head; that a text alone gives what it gives in company; and every gradient to central
+ * differences along a random direction.  Of a model with task experts (no expected file):
+ * differences only, and that an expert's gradients come from its own batches alone.
+ * Prints one line per comparison with the greatest error; exit 1 when one is too great.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "err.h"
+#include "mem.h"
+#include "model.h"
+#include "rng.h"
+#include "safetensors.h"
+
+static bool failed;
+
+static void
+verdict(const char *what, const char *name, double error, double most)
+{
+	bool bad = !(error <= most);
+
+	printf(
+	    "%s %s %s: %.3g (at most %g)\n", bad ? "BAD" : "ok", what, name, error, most);
+	failed |= bad;
+}
+
+/* Greatest difference, relative to the greatest value wanted.  Some gradients are zero by
+ * nature (a bias of the keys shifts all scores of a row alike): hence the floor. */
+static double
+distance(const float *got, const float *wanted, size_t n)
+{
+	double worst = 0, scale = 5e-2;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = fabs((double)got[i] - (double)wanted[i]);
+		worst = d > worst || isnan(d) ? d : worst;
+		scale = fmax(scale, fabs((double)wanted[i]));
+	}
+	return worst / scale;
+}
+
+static const struct safetensor *
+need(const struct safetensors *file, const char *name)
+{
+	const struct safetensor *tensor = safetensors_find(file, name);
+
+	if (!tensor)
+		die("%s: no tensor '%s'", safetensors_name(file), name);
+	return tensor;
+}
+
+/* What is stored need not be aligned. */
+static void *
+aligned(const struct safetensor *tensor)
+{
+	size_t bytes = tensor->count * dtype_size(tensor->dtype);
+
+	return memcpy(mem_new(bytes, 1), tensor->data, bytes);
+}
+
+static struct batch
+batch_of(const struct safetensors *file)
+{
+	const struct safetensor *starts = need(file, "starts");
+	struct batch batch = { .sequences = (int64_t)starts->count - 1,
+		.ids = aligned(need(file, "ids")),
+		.starts = aligned(starts),
+		.expert = -1 };
+
+	batch.tokens = batch.starts[batch.sequences];
+	return batch;
+}
+
+static void
+set_head(struct model *model, const char *name)
+{
+	*model_head(model) = (struct head){ .pools = 1,
+		.include_prompt = true,
+		.pool = { !strncmp(name, "cls", 3) ? NN_POOL_CLS : NN_POOL_MEAN },
+		.normalize = strstr(name, "normalize") };
+}
+
+/* sum(emb * demb) in double. */
+static double
+loss_of(struct model *model, const struct batch *batch, const float *demb)
+{
+	size_t n = (size_t)batch->sequences * (size_t)model_width(model);
+	const float *emb = model_forward(model, batch);
+	float *host = mem_new(n, sizeof *host);
+	double loss = 0;
+
+	nn_download(host, emb, n * sizeof *host);
+	for (size_t i = 0; i < n; i++)
+		loss += (double)host[i] * (double)demb[i];
+	free(host);
+	return loss;
+}
+
+static void
+back(struct model *model, const struct batch *batch, const float *demb)
+{
+	size_t bytes =
+	    (size_t)batch->sequences * (size_t)model_width(model) * sizeof *demb;
+	float *on = nn_alloc(bytes);
+
+	nn_upload(on, demb, bytes);
+	nn_zero(model_gradients(model), model_size(model));
+	loss_of(model, batch, demb);
+	model_backward(model, batch, on);
+	nn_free(on, bytes);
+}
+
+static void
+check_gradients(struct model *model, const struct safetensors *file, const char *set)
+{
+	double worst = 0;
+	int compared = 0;
+
+	for (int i = 0; i < model_parameters(model); i++) {
+		const struct parameter *p = model_parameter(model, i);
+		char *name = mem_format("%s.grad.%s", set, p->name);
+		const struct safetensor *wanted = safetensors_find(file, name);
+		float *got = mem_new(p->count, sizeof *got);
+		nn_download(
+		    got, model_gradients(model) + p->offset, p->count * sizeof *got);
+		if (wanted) {
+			double error = distance(got, wanted->data, p->count);
+			if (!(error <= 1e-4))
+				verdict(set, p->name, error, 1e-4);
+			worst = error > worst || isnan(error) ? error : worst;
+			compared++;
+		}
+		free(got);
+		free(name);
+	}
+	verdict(set, "gradients", compared ? worst : INFINITY, 1e-4);
+}
+
+static void
+check_case(const char *dir, const struct safetensors *file, const struct batch *batch,
+    const float *demb, const char *name)
+{
+	struct model *model = model_open(dir, MODEL_ENCODE, 0);
+	char *key = mem_format("%s.emb", name);
+	const struct safetensor *wanted = need(file, key);
+	float *emb = mem_new(wanted->count, sizeof *emb),
+	      *one = mem_new(wanted->count, sizeof *one);
+	size_t width = (size_t)model_width(model);
+
+	set_head(model, name);
+	model_encode(model, batch, emb);
+	verdict(name, "embeddings", distance(emb, wanted->data, wanted->count), 1e-5);
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		int32_t starts[] = { 0, batch->starts[i + 1] - batch->starts[i] };
+		struct batch alone = { .sequences = 1,
+			.tokens = starts[1],
+			.starts = starts,
+			.ids = batch->ids + batch->starts[i],
+			.expert = -1 };
+		model_encode(model, &alone, one + (size_t)i * width);
+	}
+	verdict(name, "alone and together", distance(one, emb, wanted->count), 0);
+	model_close(model);
+	model = model_open(dir, MODEL_TRAIN, 0);
+	set_head(model, name);
+	nn_download(emb, model_forward(model, batch), wanted->count * sizeof *emb);
+	verdict(name, "training embeddings", distance(emb, wanted->data, wanted->count),
+	    1e-5);
+	back(model, batch, demb);
+	check_gradients(model, file, name);
+	model_close(model);
+	free(emb);
+	free(one);
+	free(key);
+}
+
+static void
+check_mlm(const char *dir, const struct safetensors *file, const struct batch *batch)
+{
+	struct model *model = model_open(dir, MODEL_TRAIN, 0);
+	int32_t *positions = aligned(need(file, "mlm.positions"));
+	int32_t *targets = aligned(need(file, "mlm.targets"));
+	float *wanted = aligned(need(file, "mlm.loss"));
+	int64_t correct;
+	double loss = model_mlm(model, batch, positions, targets,
+	    (int64_t)need(file, "mlm.positions")->count, 1, true, &correct);
+
+	verdict("mlm", "loss", fabs(loss - (double)*wanted) / (double)*wanted, 1e-6);
+	check_gradients(model, file, "mlm");
+	model_close(model);
+	free(positions);
+	free(targets);
+	free(wanted);
+}
+
+static void
+move(struct model *model, const struct parameter *p, const float *values,
+    const float *direction, double by)
+{
+	float *moved = mem_new(p->count, sizeof *moved);
+
+	for (size_t i = 0; i < p->count; i++)
+		moved[i] = (float)((double)values[i] + by * (double)direction[i]);
+	nn_upload(model_values(model) + p->offset, moved, p->count * sizeof *moved);
+	free(moved);
+}
+
+/* (L(w + h u) - L(w - h u)) / 2h against g . u, for every parameter. */
+static void
+check_differences(struct model *model, const struct batch *batch, const float *demb)
+{
+	struct rng rng = rng_seed(3, 0);
+	double worst = 0, h = 1e-3;
+	float *all = mem_new(model_size(model), sizeof *all);
+
+	back(model, batch, demb);
+	nn_download(all, model_gradients(model), model_size(model) * sizeof *all);
+	for (int i = 0; i < model_parameters(model); i++) {
+		const struct parameter *p = model_parameter(model, i);
+		float *values = mem_new(p->count, sizeof *values);
+		float *direction = mem_new(p->count, sizeof *direction);
+		double slope = 0, length = 0;
+		nn_download(
+		    values, model_values(model) + p->offset, p->count * sizeof *values);
+		for (size_t j = 0; j < p->count; j++) {
+			direction[j] = (float)rng_normal(&rng);
+			slope += (double)direction[j] * (double)all[p->offset + j];
+			length += (double)all[p->offset + j] * (double)all[p->offset + j];
+		}
+		move(model, p, values, direction, h);
+		double up = loss_of(model, batch, demb);
+		move(model, p, values, direction, -h);
+		double down = loss_of(model, batch, demb);
+		move(model, p, values, direction, 0);
+		double error =
+		    fabs((up - down) / (2 * h) - slope) / fmax(sqrt(length), 0.25);
+		if (!(error <= 5e-3))
+			verdict("differences", p->name, error, 5e-3);
+		worst = error > worst || isnan(error) ? error : worst;
+		free(values);
+		free(direction);
+	}
+	verdict("differences", "all parameters", worst, 5e-3);
+	free(all);
+}
+
+/* Every expert learns from its own batch only. */
+static void
+check_experts(const char *dir, struct batch *batch, const float *demb)
+{
+	struct model *model = model_open(dir, MODEL_TRAIN, 0);
+	struct rng rng = rng_seed(4, 0);
+
+	for (int i = 0; i < model_parameters(model); i++) { /* experts that differ */
+		const struct parameter *p = model_parameter(model, i);
+		for (size_t j = 0; p->expert >= 0 && j < p->count; j++)
+			model_values(model)[p->offset + j] +=
+			    0.1f * (float)rng_normal(&rng);
+	}
+	for (batch->expert = 0; batch->expert < model_spec(model)->experts;
+	     batch->expert++) {
+		double other = 0;
+		check_differences(model, batch, demb);
+		for (int i = 0; i < model_parameters(model); i++) {
+			const struct parameter *p = model_parameter(model, i);
+			double norm =
+			    nn_square_sum(model_gradients(model) + p->offset, p->count);
+			if (p->expert >= 0 && p->expert != batch->expert)
+				other += norm;
+			else if (!p->mlm && norm == 0)
+				verdict("no gradient", p->name, INFINITY, 0);
+		}
+		verdict("other experts' gradients",
+		    model_spec(model)->expert_names[batch->expert], other, 0);
+	}
+	model_close(model);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct cli_option options[] = { { 0 } };
+	static const struct cli cli = { "model_check", "hold a model to reference values",
+		"DIR EXPECTED", options, NULL, NULL };
+
+	nn_start(1, argv);
+	cli_start(&cli, argc, argv);
+	while (cli_next(&cli, argc, argv) != -1)
+		;
+	if (argc - optind != 2)
+		die_usage("a model folder and a file of expected values are needed");
+	const char *dir = argv[optind];
+	struct safetensors *file = safetensors_open(argv[optind + 1]);
+	struct model *model = model_open(dir, MODEL_TRAIN, 0);
+	struct batch batch = batch_of(file);
+	float *demb = aligned(need(file, "demb"));
+	if (model_spec(model)->experts) {
+		check_experts(dir, &batch, demb);
+	} else {
+		check_differences(model, &batch, demb);
+		check_case(dir, file, &batch, demb, "mean.normalize");
+		check_case(dir, file, &batch, demb, "cls.raw");
+		check_mlm(dir, file, &batch);
+	}
+	model_close(model);
+	safetensors_close(file);
+	free((void *)batch.ids);
+	free(batch.starts);
+	free(demb);
+	return failed;
+}

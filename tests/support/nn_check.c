@@ -1,0 +1,379 @@
+/*
+ * nn_check NAME... - hold the layers of nn.h to plain loops in double precision
+ *
+ * Each forward is compared with the loop here that defines it, each backward with central
+ * differences of that loop.  Without a name: all.  One line for each comparison that fails.
+ */
+#include "nn_check.h"
+
+/* Linear. -------------------------------------------------------------------------- */
+
+struct linear {
+	size_t T, C, O;
+};
+
+static void
+linear(double *y, struct array *const *in, const void *sizes)
+{
+	const struct linear *s = sizes;
+
+	for (size_t t = 0; t < s->T; t++)
+		for (size_t o = 0; o < s->O; o++) {
+			double sum = in[2] ? in[2]->ref[o] : 0;
+			for (size_t c = 0; c < s->C; c++)
+				sum +=
+				    in[0]->ref[t * s->C + c] * in[1]->ref[o * s->C + c];
+			y[t * s->O + o] = sum;
+		}
+}
+
+static void
+check_linear(void)
+{
+	static const struct linear sizes[] = { { 1, 1, 1 }, { 7, 5, 3 }, { 33, 17, 70 },
+		{ 300, 64, 90 } };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t T = sizes[i].T, C = sizes[i].C, O = sizes[i].O;
+		struct array *x = array_random(T * C, 1), *w = array_random(O * C, 0.2);
+		struct array *b = array_random(O, 1), *y = array_new(T * O);
+		struct operation o = { linear, &sizes[i], { x, w, b },
+			array_random(T * O, 1) };
+		linear(y->ref, o.in, &sizes[i]);
+		nn_linear(y->at, O, x->at, C, w->at, b->at, T, C, O);
+		expect("linear", y->at, y->ref, T * O, 1e-5);
+		if (T > 40)
+			continue;
+		struct array *dx = array_of(T * C, 1), *dw = array_of(O * C, 1);
+		struct array *db = array_of(O, 1);
+		nn_linear_back(
+		    dx->at, false, dw->at, db->at, o.dy->at, O, x->at, C, w->at, T, C, O);
+		expect_gradient("linear dx", dx->at, &o, 0, 0);
+		expect_gradient("linear dw", dw->at, &o, 1, 1);
+		expect_gradient("linear db", db->at, &o, 2, 1);
+		o.in[2] = NULL;
+		linear(y->ref, o.in, &sizes[i]);
+		nn_linear(y->at, O, x->at, C, w->at, NULL, T, C, O);
+		expect("linear without bias", y->at, y->ref, T * O, 1e-5);
+	}
+}
+
+static void
+check_product(void)
+{
+	size_t M = 9, N = 13, K = 21;
+	struct array *a = array_random(M * K, 1), *b = array_random(N * K, 1);
+	struct array *c = array_random(M * N, 1), *y = array_new(M * N);
+
+	for (int kind = 0; kind < 3; kind++) {
+		for (size_t m = 0; m < M; m++)
+			for (size_t n = 0; n < N; n++) {
+				double sum = 0;
+				for (size_t k = 0; k < K; k++)
+					sum += a->ref[kind == 2 ? k * M + m : m * K + k] *
+					       b->ref[kind == 0 ? n * K + k : k * N + n];
+				y->ref[m * N + n] = 0.5 * sum + 2 * c->ref[m * N + n];
+			}
+		nn_copy(y->at, c->at, M * N);
+		if (kind == 0)
+			nn_product_nt(y->at, a->at, b->at, M, N, K, 0.5f, 2);
+		else if (kind == 1)
+			nn_product_nn(y->at, a->at, b->at, M, N, K, 0.5f, 2);
+		else
+			nn_product_tn(y->at, a->at, b->at, M, N, K, 0.5f, 2);
+		expect("product", y->at, y->ref, M * N, 1e-5);
+	}
+}
+
+/* Norms. --------------------------------------------------------------------------- */
+
+struct norm {
+	size_t T, C;
+	enum nn_norm kind;
+	double eps;
+};
+
+static void
+norm(double *y, struct array *const *in, const void *sizes)
+{
+	const struct norm *s = sizes;
+
+	for (size_t t = 0; t < s->T; t++) {
+		const double *x = in[0]->ref + t * s->C;
+		double mean = 0, square = 0;
+		for (size_t c = 0; c < s->C && s->kind == NN_LAYERNORM; c++)
+			mean += x[c] / (double)s->C;
+		for (size_t c = 0; c < s->C; c++)
+			square += (x[c] - mean) * (x[c] - mean) / (double)s->C;
+		for (size_t c = 0; c < s->C; c++)
+			y[t * s->C + c] = (x[c] - mean) / sqrt(square + s->eps) *
+					      (in[1] ? in[1]->ref[c] : 1) +
+					  (in[2] ? in[2]->ref[c] : 0);
+	}
+}
+
+static void
+norm_case(const struct norm *s, bool weight, bool bias)
+{
+	size_t n = s->T * s->C;
+	struct array *x = array_random(n, 1), *r = array_random(n, 1), *y = array_new(n);
+	struct array *w = weight ? array_random(s->C, 1) : NULL;
+	struct array *b = bias ? array_random(s->C, 1) : NULL;
+	struct array *sum = array_new(n), *stats = array_new(2 * s->T);
+	struct operation o = { norm, s, { sum, w, b }, array_random(n, 1) };
+	float *wat = w ? w->at : NULL, *bat = b ? b->at : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		sum->ref[i] = x->ref[i] + r->ref[i];
+	norm(y->ref, o.in, s);
+	nn_norm(y->at, NULL, NULL, x->at, r->at, wat, bat, (float)s->eps, s->kind, s->T,
+	    s->C);
+	expect("norm", y->at, y->ref, n, 1e-5);
+	nn_norm(x->at, sum->at, stats->at, x->at, r->at, wat, bat, (float)s->eps, s->kind,
+	    s->T, s->C);
+	expect("norm in place", x->at, y->ref, n, 1e-5);
+	expect("norm's sum", sum->at, sum->ref, n, 1e-6);
+	struct array *ds = array_random(n, 1), *dw = array_of(s->C, 1),
+		     *db = array_of(s->C, 1);
+	nn_copy(ds->at, o.dy->at, n);
+	nn_norm_back(ds->at, w ? dw->at : NULL, b ? db->at : NULL, ds->at, sum->at,
+	    stats->at, wat, s->kind, s->T, s->C);
+	expect_gradient("norm ds", ds->at, &o, 0, 0);
+	if (w)
+		expect_gradient("norm dw", dw->at, &o, 1, 1);
+	if (b)
+		expect_gradient("norm db", db->at, &o, 2, 1);
+}
+
+static void
+check_norm(void)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		norm_case(&(struct norm){ 5, 19, (enum nn_norm)kind, 1e-5 }, true, true);
+		norm_case(
+		    &(struct norm){ 3, 130, (enum nn_norm)kind, 1e-12 }, true, false);
+		norm_case(&(struct norm){ 4, 2, (enum nn_norm)kind, 1e-2 }, false, false);
+	}
+	/* a large mean must not drown the deviation */
+	struct array *x = array_random(256, 1), *y = array_new(256);
+	for (size_t i = 0; i < 256; i++)
+		x->ref[i] = 1000 + x->ref[i];
+	array_upload(x);
+	struct array *in[3] = { x };
+	norm(y->ref, in, &(struct norm){ 1, 256, NN_LAYERNORM, 1e-5 });
+	nn_norm(y->at, NULL, NULL, x->at, NULL, NULL, NULL, 1e-5f, NN_LAYERNORM, 1, 256);
+	expect("norm of a large mean", y->at, y->ref, 256, 1e-4);
+}
+
+/* One row for all: y = x / max(|x|, 1e-12). */
+static void
+normalize(double *y, struct array *const *in, const void *sizes)
+{
+	const size_t *s = sizes;
+
+	for (size_t i = 0; i < s[0]; i++) {
+		double square = 0;
+		for (size_t c = 0; c < s[1]; c++)
+			square += in[0]->ref[i * s[1] + c] * in[0]->ref[i * s[1] + c];
+		double length = sqrt(square) < 1e-12 ? 1e-12 : sqrt(square);
+		for (size_t c = 0; c < s[1]; c++)
+			y[i * s[1] + c] = in[0]->ref[i * s[1] + c] / length;
+	}
+}
+
+static void
+check_normalize(void)
+{
+	size_t sizes[2] = { 6, 37 }, n = sizes[0] * sizes[1];
+	struct array *x = array_random(n, 3), *y = array_new(n),
+		     *lengths = array_new(sizes[0]);
+	struct operation o = { normalize, sizes, { x }, array_random(n, 1) };
+
+	normalize(y->ref, o.in, sizes);
+	nn_normalize(y->at, lengths->at, x->at, sizes[0], sizes[1]);
+	expect("normalize", y->at, y->ref, n, 1e-6);
+	struct array *dx = array_new(n);
+	nn_normalize_back(dx->at, o.dy->at, y->at, lengths->at, sizes[0], sizes[1]);
+	expect_gradient("normalize dx", dx->at, &o, 0, 0);
+	struct array *zero = array_new(5);
+	nn_normalize(zero->at, NULL, zero->at, 1, 5);
+	expect("normalize nothing", zero->at, zero->ref, 5, 0);
+}
+
+/* Activations. --------------------------------------------------------------------- */
+
+static double
+act(double x, enum nn_act kind)
+{
+	switch (kind) {
+	case NN_GELU: return 0.5 * x * erfc(-x / sqrt(2));
+	case NN_GELU_TANH:
+		return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+	case NN_SILU: return x / (1 + exp(-x));
+	case NN_SIGMOID: return 1 / (1 + exp(-x));
+	case NN_TANH: return tanh(x);
+	case NN_RELU: return x > 0 ? x : 0;
+	}
+	return x;
+}
+
+static void
+activate(double *y, struct array *const *in, const void *sizes)
+{
+	for (size_t i = 0; i < in[0]->n; i++)
+		y[i] = act(in[0]->ref[i], *(const enum nn_act *)sizes);
+}
+
+/* in: up, gate */
+static void
+gate(double *y, struct array *const *in, const void *sizes)
+{
+	for (size_t i = 0; i < in[0]->n; i++)
+		y[i] = in[0]->ref[i] * act(in[1]->ref[i], *(const enum nn_act *)sizes);
+}
+
+static void
+check_activate(void)
+{
+	for (int i = 0; i <= NN_RELU; i++) {
+		enum nn_act kind = (enum nn_act)i;
+		size_t n = 20001;
+		struct array *x = array_random(n, 4), *y = array_new(n),
+			     *dy = array_of(n, 1);
+		x->ref[0] = 100;
+		x->ref[1] = -100;
+		array_upload(x);
+		activate(y->ref, &x, &kind);
+		nn_activate(y->at, x->at, kind, n);
+		expect("activation", y->at, y->ref, n, 3e-7);
+		/* elementwise, so one sweep gives the differences of all */
+		for (size_t j = 0; j < n; j++)
+			y->ref[j] =
+			    (act(x->ref[j] + 1e-5, kind) - act(x->ref[j] - 1e-5, kind)) /
+			    2e-5;
+		nn_activate_back(dy->at, dy->at, x->at, kind, n);
+		expect("activation's slope", dy->at, y->ref, n, 1e-6);
+		struct array *up = array_random(60, 1), *dup = array_new(60),
+			     *dgate = array_new(60);
+		struct array *in = array_random(60, 2), *out = array_new(60);
+		struct operation o = { gate, &kind, { up, in }, array_random(60, 1) };
+		gate(out->ref, o.in, &kind);
+		nn_gate(out->at, up->at, in->at, 12, kind, 5, 12);
+		expect("gate", out->at, out->ref, 60, 1e-6);
+		nn_gate_back(
+		    dup->at, dgate->at, o.dy->at, up->at, in->at, 12, kind, 5, 12);
+		expect_gradient("gate dup", dup->at, &o, 0, 0);
+		expect_gradient("gate dgate", dgate->at, &o, 1, 0);
+	}
+}
+
+/* Attention. ----------------------------------------------------------------------- */
+
+struct attention {
+	const int32_t *starts;
+	size_t N, H, K, D, window;
+	bool causal;
+};
+
+/* in: q, k, v */
+static void
+attention(double *y, struct array *const *in, const void *sizes)
+{
+	const struct attention *s = sizes;
+	const double *q = in[0]->ref, *k = in[1]->ref, *v = in[2]->ref;
+	double *p = mem_new((size_t)s->starts[s->N], sizeof *p);
+
+	for (size_t n = 0; n < s->N; n++)
+		for (int64_t i = s->starts[n]; i < s->starts[n + 1]; i++)
+			for (size_t h = 0; h < s->H; h++) {
+				const double *a = q + ((size_t)i * s->H + h) * s->D;
+				double sum = 0, *out = y + ((size_t)i * s->H + h) * s->D;
+				memset(out, 0, s->D * sizeof *out);
+				for (int64_t j = s->starts[n]; j < s->starts[n + 1];
+				     j++) {
+					size_t at =
+					    ((size_t)j * s->K + h / (s->H / s->K)) * s->D;
+					p[j] = 0;
+					for (size_t d = 0; d < s->D; d++)
+						p[j] +=
+						    a[d] * k[at + d] / sqrt((double)s->D);
+					bool seen =
+					    (!s->causal || j <= i) &&
+					    (!s->window ||
+						llabs(i - j) <= (int64_t)s->window);
+					p[j] = seen ? exp(p[j]) : 0;
+					sum += p[j];
+				}
+				for (int64_t j = s->starts[n]; j < s->starts[n + 1]; j++)
+					for (size_t d = 0; d < s->D; d++)
+						out[d] += p[j] / sum *
+							  v[((size_t)j * s->K +
+								h / (s->H / s->K)) *
+								  s->D +
+							      d];
+			}
+	free(p);
+}
+
+static void
+attention_case(const struct attention *s, bool back)
+{
+	size_t T = (size_t)s->starts[s->N], nq = T * s->H * s->D, nk = T * s->K * s->D;
+	struct array *q = array_random(nq, 1), *k = array_random(nk, 1),
+		     *v = array_random(nk, 1);
+	struct array *y = array_new(nq), *lse = array_new(T * s->H);
+	struct operation o = { attention, s, { q, k, v }, array_random(nq, 1) };
+	struct nn_attention a = { s->N, s->H, s->K, s->D, s->H * s->D, s->K * s->D,
+		device_ints(s->starts, s->N + 1), s->causal, s->window };
+
+	attention(y->ref, o.in, s);
+	nn_attention(y->at, lse->at, q->at, k->at, v->at, &a);
+	expect("attention", y->at, y->ref, nq, 5e-6);
+	if (!back)
+		return;
+	struct array *dq = array_of(nq, 1), *dk = array_of(nk, 1), *dv = array_of(nk, 1);
+	nn_attention_back(
+	    dq->at, dk->at, dv->at, o.dy->at, y->at, lse->at, q->at, k->at, v->at, &a);
+	expect_gradient("attention dq", dq->at, &o, 0, 0);
+	expect_gradient("attention dk", dk->at, &o, 1, 0);
+	expect_gradient("attention dv", dv->at, &o, 2, 0);
+}
+
+static void
+check_attention(void)
+{
+	static const int32_t some[] = { 0, 1, 34, 66, 66, 366 }, few[] = { 0, 5, 6, 15 };
+	static const int32_t one[] = { 0, 40 }, longer[] = { 0, 140 };
+
+	for (int kind = 0; kind < 4; kind++) {
+		bool causal = kind & 1;
+		size_t window = kind & 2 ? 9 : 0;
+		attention_case(
+		    &(struct attention){ some, 5, 4, 2, 32, window, causal }, false);
+		attention_case(
+		    &(struct attention){ some, 5, 2, 2, 64, window * 8, causal }, false);
+		attention_case(
+		    &(struct attention){ some, 5, 3, 1, 40, window, causal }, false);
+		attention_case(
+		    &(struct attention){ few, 3, 4, 2, 6, window / 4, causal }, true);
+		attention_case(
+		    &(struct attention){ one, 1, 1, 1, 33, window, causal }, true);
+		attention_case(
+		    &(struct attention){ longer, 1, 1, 1, 2, window, causal }, true);
+	}
+}
+
+static const struct check checks[] = {
+	{ "linear", check_linear },
+	{ "product", check_product },
+	{ "norm", check_norm },
+	{ "normalize", check_normalize },
+	{ "activate", check_activate },
+	{ "attention", check_attention },
+};
+
+int
+main(int argc, char **argv)
+{
+	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
+}

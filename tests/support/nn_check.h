@@ -1,0 +1,189 @@
+/*
+ * nn_check.h - what the programs that check nn.h share: arrays that exist twice, comparisons,
+ * gradients by central differences, and the choice of checks by name.
+ *
+ * Only test programs of one file include it; that is why it holds functions.
+ */
+#ifndef NN_CHECK_H
+#define NN_CHECK_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "mem.h"
+#include "nn.h"
+#include "rng.h"
+
+/* An array twice: in the backend's memory, and its values in double. */
+struct array {
+	float *at;
+	double *ref;
+	size_t n;
+	struct array *next;
+};
+
+static struct array *arrays;
+static struct rng chance;
+static int failures;
+
+static inline struct array *
+array_new(size_t n)
+{
+	struct array *x = mem_new(1, sizeof *x);
+
+	*x = (struct array){ nn_alloc(n * sizeof(float)), mem_zero(n, sizeof(double)), n,
+		arrays };
+	arrays = x;
+	return x;
+}
+
+static inline void
+array_upload(struct array *x)
+{
+	float *host = mem_new(x->n, sizeof *host);
+
+	for (size_t i = 0; i < x->n; i++)
+		x->ref[i] = (double)(host[i] = (float)x->ref[i]);
+	nn_upload(x->at, host, x->n * sizeof *host);
+	free(host);
+}
+
+static inline struct array *
+array_random(size_t n, double scale)
+{
+	struct array *x = array_new(n);
+
+	for (size_t i = 0; i < n; i++)
+		x->ref[i] = scale * rng_normal(&chance);
+	array_upload(x);
+	return x;
+}
+
+static inline void
+arrays_free(void)
+{
+	while (arrays) {
+		struct array *x = arrays;
+		arrays = x->next;
+		nn_free(x->at, x->n * sizeof(float));
+		free(x->ref);
+		free(x);
+	}
+}
+
+static inline void
+expect(
+    const char *what, const float *at, const double *wanted, size_t n, double tolerance)
+{
+	float *host = mem_new(n, sizeof *host);
+	double worst = 0;
+	size_t where = 0;
+
+	nn_download(host, at, n * sizeof *host);
+	for (size_t i = 0; i < n; i++) {
+		double error = fabs((double)host[i] - wanted[i]) / (1 + fabs(wanted[i]));
+		if (!(error <= worst)) {
+			worst = error;
+			where = i;
+		}
+	}
+	if (!(worst <= tolerance)) {
+		printf("%s[%zu]: %.9g, but %.9g is right (of %zu values)\n", what, where,
+		    (double)host[where], wanted[where], n);
+		failures++;
+	} else if (verbosity > 0)
+		printf("%s: within %.2g\n", what, worst);
+	free(host);
+}
+
+static inline void
+expect_value(const char *what, double value, double wanted, double tolerance)
+{
+	if (!(fabs(value - wanted) <= tolerance * (1 + fabs(wanted)))) {
+		printf("%s: %.12g, but %.12g is right\n", what, value, wanted);
+		failures++;
+	}
+}
+
+/* An operation in double: y from inputs; `sizes` is its own. */
+struct operation {
+	void (*forward)(double *y, struct array *const *in, const void *sizes);
+	const void *sizes;
+	struct array *in[4], *dy;
+};
+
+/* `got` is the gradient of sum(dy y) with regard to input `which`, plus `before`. */
+static inline void
+expect_gradient(const char *what, const float *got, const struct operation *o, int which,
+    double before)
+{
+	const double step = 1e-5;
+	struct array *x = o->in[which];
+	double *wanted = mem_zero(x->n, sizeof *wanted);
+	double *y = mem_zero(o->dy->n, sizeof *y);
+
+	for (size_t i = 0; i < x->n; i++) {
+		double keep = x->ref[i];
+		wanted[i] = before;
+		for (int side = -1; side <= 1; side += 2) {
+			x->ref[i] = keep + side * step;
+			o->forward(y, o->in, o->sizes);
+			for (size_t j = 0; j < o->dy->n; j++)
+				wanted[i] += side * y[j] * o->dy->ref[j] / (2 * step);
+		}
+		x->ref[i] = keep;
+	}
+	expect(what, got, wanted, x->n, 2e-5);
+	free(wanted);
+	free(y);
+}
+
+static inline struct array *
+array_of(size_t n, double value)
+{
+	struct array *x = array_new(n);
+
+	for (size_t i = 0; i < n; i++)
+		x->ref[i] = value;
+	array_upload(x);
+	return x;
+}
+
+static inline int32_t *
+device_ints(const int32_t *host, size_t n)
+{
+	/* an array's memory will do: both are four bytes wide */
+	struct array *x = array_new(n);
+
+	nn_upload(x->at, host, n * sizeof *host);
+	return (int32_t *)(void *)x->at;
+}
+
+struct check {
+	const char *name;
+	void (*run)(void);
+};
+
+/* The checks that the arguments name, or all; VERBOSE prints what was found.  Exit status. */
+static inline int
+check_main(int argc, char **argv, const struct check *checks, size_t count)
+{
+	verbosity = getenv("VERBOSE") != NULL;
+	nn_start(0, argv);
+	for (size_t i = 0; i < count; i++) {
+		bool wanted = argc == 1;
+		for (int j = 1; j < argc; j++)
+			wanted |= strcmp(argv[j], checks[i].name) == 0;
+		if (!wanted)
+			continue;
+		chance = rng_seed(1, i);
+		checks[i].run();
+		arrays_free();
+	}
+	return failures != 0;
+}
+
+#endif

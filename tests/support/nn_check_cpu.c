@@ -1,0 +1,181 @@
+/*
+ * nn_check_cpu NAME... - what holds for the CPU backend alone
+ *
+ * The elementary functions against libm in double, and bits that depend neither on the batch
+ * nor on the threads; see nn_check.c.
+ */
+#include <omp.h>
+
+#include "nn_cpu.h"
+#include "nn_check.h"
+
+/* Elementary functions. ------------------------------------------------------------ */
+
+/* The greatest error over [low, high]: of the value, or in units of its last place. */
+static double
+greatest(
+    float (*function)(float), double (*right)(double), double low, double high, bool ulps)
+{
+	const int steps = 1000000;
+	double worst = 0;
+
+	for (int i = 0; i <= steps; i++) {
+		float x = (float)(low + (high - low) * i / steps);
+		double wanted = right((double)x),
+		       error = fabs((double)function(x) - wanted);
+		int exponent;
+		frexp(wanted, &exponent);
+		if (ulps)
+			error /= ldexp(1, exponent < -125 ? -149 : exponent - 24);
+		worst = error > worst ? error : worst;
+	}
+	return worst;
+}
+
+static double
+phi(double x)
+{
+	return 0.5 * erfc(-x / sqrt(2));
+}
+
+static double
+gelu(double x)
+{
+	return x * phi(x);
+}
+
+static float
+own_gelu(float x)
+{
+	return x * nn_phi(x);
+}
+
+static float
+own_exp(float x)
+{
+	return nn_exp(x);
+}
+
+static float
+own_exp2(float x)
+{
+	return nn_exp2(x);
+}
+
+static float
+own_phi(float x)
+{
+	return nn_phi(x);
+}
+
+static float
+own_tanh(float x)
+{
+	return nn_tanh(x);
+}
+
+static void
+expect_within(const char *what, double worst, double limit)
+{
+	if (!(worst <= limit)) {
+		printf("%s: an error of %.3g, %.3g was promised\n", what, worst, limit);
+		failures++;
+	} else if (verbosity > 0)
+		printf("%s: within %.3g\n", what, worst);
+}
+
+static void
+check_functions(void)
+{
+	expect_within("exp (ulp)", greatest(own_exp, exp, -87.3, 88.7, true), 1.5);
+	expect_within("2^x (ulp)", greatest(own_exp2, exp2, -126, 0.5, true), 1.5);
+	expect_within("tanh (ulp)", greatest(own_tanh, tanh, -12, 12, true), 3);
+	expect_within("tanh near 0 (ulp)", greatest(own_tanh, tanh, 1e-6, 1, true), 3);
+	expect_within("Phi", greatest(own_phi, phi, -9, 9, false), 1e-7);
+	expect_within("GELU", greatest(own_gelu, gelu, -9, 3, false), 3e-7);
+	expect_value("exp far below", (double)nn_exp(-INFINITY), 0, 1e-37);
+	expect_value("Phi far below", (double)nn_phi(-INFINITY), 0, 0);
+	expect_value("Phi far above", (double)nn_phi(INFINITY), 1, 0);
+	expect_value("tanh far above", (double)nn_tanh(INFINITY), 1, 0);
+	expect_value("NaN stays",
+	    isnan(nn_exp(NAN)) && isnan(nn_exp2(NAN)) && isnan(nn_phi(NAN)) &&
+		isnan(nn_tanh(NAN)),
+	    1, 0);
+}
+
+/* The same bits. ------------------------------------------------------------------- */
+
+static void
+expect_same(const char *what, const float *x, const float *y, size_t n)
+{
+	if (memcmp(x, y, n * sizeof *x) == 0)
+		return;
+	printf("%s: the bits differ\n", what);
+	failures++;
+}
+
+/* A row alone, in company, and with any number of threads. */
+static void
+same_linear(size_t T, size_t C, size_t O)
+{
+	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1);
+	struct array *b = array_random(O, 1), *all = array_new(T * O),
+		     *some = array_new(T * O);
+
+	omp_set_num_threads(1);
+	nn_linear(all->at, O, x->at, C, w->at, b->at, T, C, O);
+	for (int threads = 1; threads <= 5; threads++) {
+		omp_set_num_threads(threads);
+		for (size_t rows = 1; rows <= T; rows += rows < 20 ? 1 : 37) {
+			nn_linear(some->at, O, x->at + (T - rows) * C, C, w->at, b->at,
+			    rows, C, O);
+			expect_same(
+			    "linear", some->at, all->at + (T - rows) * O, rows * O);
+		}
+	}
+}
+
+static void
+check_bits(void)
+{
+	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
+	struct nn_attention a = { 3, 4, 2, 16, 64, 32, starts, false, 0 }, one = a;
+	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
+	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);
+	struct array *some = array_new(7 * 64), *dw = array_new(64),
+		     *again = array_new(64);
+
+	same_linear(200, 30, 50);
+	same_linear(100, 400, 130);
+	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+	one.starts = alone;
+	one.N = 1;
+	nn_attention(
+	    some->at, NULL, q->at + 40 * 64, k->at + 40 * 32, v->at + 40 * 32, &one);
+	expect_same("attention", some->at, all->at + 40 * 64, 7 * 64);
+	struct array *stats = array_random(2 * 2970, 1), *x = array_random(2970 * 64, 1);
+	double square = 0;
+	for (int threads = 1; threads <= 4; threads++) {
+		omp_set_num_threads(threads);
+		nn_zero(again->at, 64);
+		nn_norm_back(NULL, again->at, NULL, x->at, x->at, stats->at, NULL,
+		    NN_LAYERNORM, 2970, 64);
+		if (threads == 1)
+			nn_copy(dw->at, again->at, 64);
+		expect_same("norm dw", again->at, dw->at, 64);
+		if (threads > 1)
+			expect_value("square sum", nn_square_sum(x->at, x->n), square, 0);
+		square = nn_square_sum(x->at, x->n);
+	}
+}
+
+static const struct check checks[] = {
+	{ "functions", check_functions },
+	{ "bits", check_bits },
+};
+
+int
+main(int argc, char **argv)
+{
+	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
+}

@@ -1,0 +1,241 @@
+/*
+ * nn_check_tokens NAME... - hold what nn.h has around the layers to plain loops in double
+ *
+ * Positions, embeddings, pooling, losses, steps, vectors; see nn_check.c.
+ */
+#include "nn_check.h"
+
+/* Rotary positions, embeddings, pooling. ------------------------------------------- */
+
+static void
+check_rotary(void)
+{
+	static const int32_t starts[] = { 0, 4, 5, 3000 };
+	size_t T = 3000, H = 3, D = 10;
+	struct array *x = array_random(T * H * D, 1), *y = array_new(T * H * D);
+	struct array *inv = array_new(D / 2), *before = array_new(T * H * D);
+	int32_t *at = device_ints(starts, 4);
+
+	for (size_t i = 0; i < D / 2; i++)
+		inv->ref[i] = pow(10000, -2.0 * (double)i / (double)D);
+	array_upload(inv);
+	memcpy(before->ref, x->ref, T * H * D * sizeof *x->ref);
+	for (size_t t = 0; t < T; t++)
+		for (size_t h = 0; h < H; h++)
+			for (size_t i = 0; i < D / 2; i++) {
+				size_t place = t < 4 ? t : t < 5 ? t - 4 : t - 5;
+				double angle =
+				    (double)((float)place * (float)inv->ref[i]);
+				double *pair = x->ref + (t * H + h) * D + i,
+				       *to = y->ref + (pair - x->ref);
+				to[0] = pair[0] * cos(angle) - pair[D / 2] * sin(angle);
+				to[D / 2] =
+				    pair[D / 2] * cos(angle) + pair[0] * sin(angle);
+			}
+	nn_rotary(x->at, H * D, inv->at, at, 3, H, D, 1);
+	expect("rotary", x->at, y->ref, T * H * D, 1e-6);
+	nn_rotary(x->at, H * D, inv->at, at, 3, H, D, -1);
+	expect("rotary back", x->at, before->ref, T * H * D, 1e-6);
+}
+
+static void
+check_embed(void)
+{
+	static const int32_t starts[] = { 0, 3, 3, 7 }, ids[] = { 4, 0, 4, 1, 4, 2, 1 };
+	size_t C = 70, V = 5, T = 7;
+	struct array *tokens = array_random(V * C, 1), *types = array_random(2 * C, 1);
+	struct array *places = array_random(4 * C, 1), *x = array_new(T * C);
+	struct array *dx = array_random(T * C, 1), *dtokens = array_of(V * C, 1);
+	struct array *dtypes = array_of(2 * C, 1), *dplaces = array_of(4 * C, 1);
+	int32_t *at = device_ints(starts, 4), *id = device_ints(ids, T);
+
+	for (size_t t = 0; t < T; t++)
+		for (size_t c = 0; c < C; c++) {
+			size_t token = (size_t)ids[t] * C + c,
+			       place = (t < 3 ? t : t - 3) * C + c;
+			x->ref[t * C + c] =
+			    tokens->ref[token] + types->ref[c] + places->ref[place];
+			dtokens->ref[token] += dx->ref[t * C + c];
+			dtypes->ref[c] += dx->ref[t * C + c];
+			dplaces->ref[place] += dx->ref[t * C + c];
+		}
+	nn_embed(x->at, id, at, tokens->at, types->at, places->at, 3, C);
+	expect("embed", x->at, x->ref, T * C, 1e-6);
+	nn_embed_back(dtokens->at, dtypes->at, dplaces->at, dx->at, id, at, 3, C);
+	expect("embed dtokens", dtokens->at, dtokens->ref, V * C, 1e-6);
+	expect("embed dtypes", dtypes->at, dtypes->ref, 2 * C, 1e-6);
+	expect("embed dpositions", dplaces->at, dplaces->ref, 4 * C, 1e-6);
+	struct array *rows = array_new(T * C), *sums = array_of(V * C, 1);
+	for (size_t i = 0; i < T * C; i++) {
+		size_t from = (size_t)ids[i / C] * C + i % C;
+		rows->ref[i] = tokens->ref[from];
+		sums->ref[from] += dx->ref[i];
+	}
+	nn_gather(rows->at, tokens->at, id, T, C);
+	expect("gather", rows->at, rows->ref, T * C, 0);
+	nn_scatter_add(sums->at, dx->at, id, T, C);
+	expect("scatter", sums->at, sums->ref, V * C, 1e-6);
+}
+
+struct pool {
+	const int32_t *starts, *skip;
+	size_t N, C;
+	enum nn_pool kind;
+};
+
+static void
+pool(double *y, struct array *const *in, const void *sizes)
+{
+	const struct pool *s = sizes;
+	const double *x = in[0]->ref;
+
+	for (size_t i = 0; i < s->N; i++)
+		for (size_t c = 0; c < s->C; c++) {
+			int32_t start = s->starts[i], end = s->starts[i + 1];
+			double sum = 0, weights = 0, count = 0, top = 0;
+			for (int32_t t = start + (s->skip ? s->skip[i] : 0); t < end;
+			     t++) {
+				double value = x[(size_t)t * s->C + c];
+				double weight =
+				    s->kind == NN_POOL_WEIGHTED ? t - start + 1 : 1;
+				top = count && top > value ? top : value;
+				sum += weight * value;
+				weights += weight;
+				count++;
+			}
+			double *to = y + i * s->C + c;
+			*to = count ? sum / (s->kind == NN_POOL_MEAN_SQRT ? sqrt(count)
+									  : weights)
+				    : 0;
+			if (s->kind == NN_POOL_MAX)
+				*to = top;
+			else if (s->kind == NN_POOL_CLS)
+				*to = start < end ? x[(size_t)start * s->C + c] : 0;
+			else if (s->kind == NN_POOL_LAST)
+				*to = start < end ? x[(size_t)(end - 1) * s->C + c] : 0;
+		}
+}
+
+static void
+check_pool(void)
+{
+	static const int32_t starts[] = { 0, 4, 5, 5, 11 }, skip[] = { 2, 3, 1, 0 };
+
+	for (int i = 0; i <= 2 * NN_POOL_LAST + 1; i++) {
+		struct pool s = { starts, i & 1 ? skip : NULL, 4, 9,
+			(enum nn_pool)(i / 2) };
+		int32_t *at = device_ints(starts, 5),
+			*out = i & 1 ? device_ints(skip, 4) : NULL;
+		struct array *x = array_random(11 * 9, 1), *y = array_new(4 * 9);
+		struct array *dx = array_of(11 * 9, 1);
+		struct operation o = { pool, &s, { x }, array_random(4 * 9, 1) };
+		pool(y->ref, o.in, &s);
+		nn_pool(y->at, 9, x->at, at, out, s.kind, 4, 9);
+		expect("pool", y->at, y->ref, 36, 1e-6);
+		nn_pool_back(dx->at, o.dy->at, 9, x->at, at, out, s.kind, 4, 9);
+		expect_gradient("pool dx", dx->at, &o, 0, 0);
+	}
+}
+
+/* Losses and steps. ---------------------------------------------------------------- */
+
+static void
+check_loss(void)
+{
+	enum { R = 7, V = 83 };
+	int32_t targets[R];
+	uint8_t keep[R * V], *mask = nn_alloc(sizeof keep);
+
+	for (int masked = 0; masked < 2; masked++) {
+		struct array *x = array_random(R * V, 3), *wanted = array_new(R * V);
+		double loss = 0;
+		int64_t correct = 0, right = 0;
+		for (size_t i = 0; i < R * V; i++)
+			keep[i] = !masked || rng_below(&chance, 3) > 0;
+		for (size_t r = 0; r < R; r++) {
+			double *row = x->ref + r * V, sum = 0;
+			targets[r] = (int32_t)rng_below(&chance, V);
+			keep[r * V + (size_t)targets[r]] = 1;
+			size_t top = (size_t)targets[r];
+			for (size_t v = 0; v < V; v++) {
+				sum += keep[r * V + v] ? exp(row[v]) : 0;
+				top = keep[r * V + v] && row[v] > row[top] ? v : top;
+			}
+			for (size_t v = 0; v < V; v++)
+				wanted->ref[r * V + v] =
+				    keep[r * V + v] ? 0.5 * exp(row[v]) / sum : 0;
+			wanted->ref[r * V + (size_t)targets[r]] -= 0.5;
+			loss += log(sum) - row[targets[r]];
+			right += top == (size_t)targets[r];
+		}
+		nn_upload(mask, keep, sizeof keep);
+		double got = nn_cross_entropy(x->at, device_ints(targets, R),
+		    masked ? mask : NULL, 0.5f, R, V, &correct);
+		expect("cross-entropy's gradient", x->at, wanted->ref, R * V, 1e-6);
+		expect_value("cross-entropy", got, loss, 1e-6);
+		expect_value("cross-entropy's hits", (double)correct, (double)right, 0);
+	}
+	nn_free(mask, sizeof keep);
+}
+
+static void
+check_adamw(void)
+{
+	size_t n = 20000;
+	struct array *w = array_random(n, 1), *m = array_new(n), *v = array_new(n);
+	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.1, 0.5, 0 };
+
+	for (a.step = 1; a.step <= 5; a.step++) {
+		struct array *g = array_random(n, 1);
+		nn_adamw(w->at, m->at, v->at, g->at, &a, n);
+		for (size_t i = 0; i < n; i++) {
+			double d = g->ref[i] * a.scale;
+			w->ref[i] -= a.lr * a.decay * w->ref[i];
+			m->ref[i] = a.beta1 * m->ref[i] + (1 - a.beta1) * d;
+			v->ref[i] = a.beta2 * v->ref[i] + (1 - a.beta2) * d * d;
+			double mean = m->ref[i] / (1 - pow(a.beta1, (double)a.step));
+			double square = v->ref[i] / (1 - pow(a.beta2, (double)a.step));
+			w->ref[i] -= a.lr * mean / (sqrt(square) + a.eps);
+		}
+	}
+	expect("adamw", w->at, w->ref, n, 1e-6);
+}
+
+static void
+check_vector(void)
+{
+	size_t n = 70001;
+	struct array *x = array_random(n, 1), *y = array_random(n, 1);
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += x->ref[i] * x->ref[i];
+		y->ref[i] = y->ref[i] * 0.25 + x->ref[i];
+	}
+	expect_value("square sum", nn_square_sum(x->at, n), sum, 1e-12);
+	nn_scale(y->at, 0.25f, n);
+	nn_add(y->at, x->at, n);
+	expect("scale and add", y->at, y->ref, n, 1e-6);
+	expect_value("finite", nn_finite(x->at, n), 1, 0);
+	x->ref[n - 1] = NAN;
+	array_upload(x);
+	expect_value("not finite", nn_finite(x->at, n), 0, 0);
+	x->ref[n - 1] = -INFINITY;
+	array_upload(x);
+	expect_value("infinite", nn_finite(x->at, n), 0, 0);
+}
+
+static const struct check checks[] = {
+	{ "rotary", check_rotary },
+	{ "embed", check_embed },
+	{ "pool", check_pool },
+	{ "loss", check_loss },
+	{ "adamw", check_adamw },
+	{ "vector", check_vector },
+};
+
+int
+main(int argc, char **argv)
+{
+	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
+}

@@ -1,0 +1,73 @@
+/*
+ * safetensors_list PATH [NAME]... - the tensors (those named): name, dtype, shape, sum
+ * safetensors_list --copy PATH TO - write them again
+ * safetensors_list --fingerprint PATH
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "err.h"
+#include "mem.h"
+#include "safetensors.h"
+
+static void
+print(const struct safetensor *tensor)
+{
+	double sum = 0;
+
+	printf("%s\t%s\t", tensor->name, dtype_name(tensor->dtype));
+	for (int i = 0; i < tensor->rank; i++)
+		printf("%s%lld", i ? "," : "", (long long)tensor->shape[i]);
+	for (size_t i = 0; i < tensor->count; i++) {
+		double value;
+		tensor_to_f64(&value,
+		    (const char *)tensor->data + i * dtype_size(tensor->dtype),
+		    tensor->dtype, 1);
+		sum += value;
+	}
+	printf("\t%.9g\n", sum);
+}
+
+static void
+copy(const struct safetensors *file, const char *to)
+{
+	int count = safetensors_count(file);
+	struct safetensor *tensors = mem_new((size_t)count, sizeof *tensors);
+
+	for (int i = 0; i < count; i++)
+		tensors[i] = *safetensors_at(file, i);
+	safetensors_write(to, tensors, count, "note", "copied");
+	free(tensors);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct cli cli = { .name = "safetensors_list" };
+
+	cli_start(&cli, argc, argv);
+	if (argc < 2)
+		return 2;
+	bool copies = !strcmp(argv[1], "--copy") && argc == 4;
+	bool hashes = !strcmp(argv[1], "--fingerprint") && argc == 3;
+	struct safetensors *file = safetensors_open(argv[1 + (copies || hashes)]);
+	if (copies)
+		copy(file, argv[3]);
+	else if (hashes)
+		printf("%016llx\n", (unsigned long long)safetensors_fingerprint(file));
+	else if (argc == 2)
+		for (int i = 0; i < safetensors_count(file); i++)
+			print(safetensors_at(file, i));
+	else
+		for (int i = 2; i < argc; i++) {
+			const struct safetensor *tensor = safetensors_find(file, argv[i]);
+			if (!tensor)
+				die("%s: no tensor '%s'", safetensors_name(file),
+				    argv[i]);
+			print(tensor);
+		}
+	safetensors_close(file);
+	return 0;
+}

@@ -1,0 +1,108 @@
+/*
+ * utf8_check - utf8 against what the standard says; prints nothing when all is right
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+static void
+expect(bool right, const char *what)
+{
+	if (!right)
+		printf("wrong: %s\n", what);
+}
+
+/* Every code point there and back; every other sequence of three bytes refused. */
+static void
+check_codes(void)
+{
+	char text[8];
+	int32_t code;
+
+	for (int32_t c = 0; c < 0x110000; c++) {
+		size_t length = utf8_encode(c, text);
+		bool surrogate = c >= 0xD800 && c < 0xE000;
+		size_t back = utf8_decode(text, length, &code);
+		if (surrogate ? code != -1 : code != c || back != length)
+			printf("wrong: U+%04X\n", (unsigned)c);
+	}
+	expect(utf8_decode("\xC0\x80", 2, &code) == 1 && code == -1, "overlong");
+	expect(utf8_decode("\xE0\x9F\xBF", 3, &code) == 1 && code == -1,
+	    "overlong of three");
+	expect(utf8_decode("\xF4\x90\x80\x80", 4, &code) == 1 && code == -1,
+	    "above U+10FFFF");
+	expect(utf8_decode("\xE2\x82", 2, &code) == 2 && code == -1, "cut");
+	expect(
+	    utf8_decode("\xF0\x9F\x98x", 4, &code) == 3 && code == -1, "bad fourth byte");
+}
+
+/* The table 3-11 of the Unicode Standard: U+FFFD for each maximal subpart. */
+static void
+check_repair(void)
+{
+	static const char bad[] = "\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64";
+	static const char good[] = "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+				   "b\xEF\xBF\xBD"
+				   "c"
+				   "\xEF\xBF\xBD\xEF\xBF\xBD"
+				   "d";
+	char made[3 * sizeof bad];
+	int64_t count = 0;
+	size_t length = utf8_repair(made, bad, sizeof bad - 1, &count);
+
+	expect(length == sizeof good - 1 && !memcmp(made, good, length), "repair");
+	expect(count == 6, "repairs counted");
+	expect(utf8_valid(bad, sizeof bad - 1) == 0, "nothing of it is valid");
+	expect(
+	    utf8_valid("0123456789\xC3\xA9\xFF", 13) == 12, "valid up to the last byte");
+}
+
+static void
+check_forms(void)
+{
+	size_t length;
+	int32_t part[UTF8_DECOMPOSED], run[] = { 0x301, 0x323, 0x300 }, scratch[3];
+	char *text = utf8_normal("e\xCC\x81\xED\x95\x9C", 6, true, &length);
+
+	expect(length == 5 && !memcmp(text, "\xC3\xA9\xED\x95\x9C", 5), "NFC");
+	free(text);
+	text = utf8_normal("\xC3\xA9", 2, false, &length);
+	expect(length == 3 && !memcmp(text, "e\xCC\x81", 3), "NFD");
+	free(text);
+	expect(utf8_decompose(0x1E69, part) == 3 && part[0] == 's' && part[1] == 0x323 &&
+		   part[2] == 0x307,
+	    "decomposition");
+	expect(utf8_decompose(0xD55C, part) == 3 && part[2] == 0x11AB, "Hangul");
+	expect(utf8_decompose(0xFB01, part) == 1, "a ligature stays");
+	utf8_order(run, scratch, 3);
+	expect(run[0] == 0x323 && run[1] == 0x301 && run[2] == 0x300,
+	    "canonical order, stable");
+	expect(utf8_lower(0x130, part) == 2 && part[0] == 'i' && part[1] == 0x307,
+	    "I with dot");
+	expect(utf8_lower(0x3A3, part) == 1 && part[0] == 0x3C3, "sigma is never final");
+}
+
+static void
+check_traits(void)
+{
+	expect(utf8_traits('$') == UTF8_PUNCT, "$ is punctuation");
+	expect(utf8_traits(0x20AC) == 0, "the euro sign is not");
+	expect(
+	    utf8_traits(0x85) & UTF8_SPACE && utf8_traits(0x3000) & UTF8_SPACE, "spaces");
+	expect(!(utf8_traits(0x200B) & UTF8_SPACE) && utf8_traits(0x200B) & UTF8_CONTROL,
+	    "a space of no width is a format character");
+	expect(utf8_traits(0x378) == 0, "an unassigned code point is nothing");
+	expect(utf8_traits(0x301) & UTF8_MARK && utf8_combining(0x301) == 230, "a mark");
+}
+
+int
+main(void)
+{
+	check_codes();
+	check_repair();
+	check_forms();
+	check_traits();
+	return 0;
+}

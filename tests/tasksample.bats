@@ -1,0 +1,459 @@
+#!/usr/bin/env bats
+load helper
+
+# lines FILE NAME COUNT: examples NAME0 ..., each with a hard negative of its own
+lines() {
+	for ((i = 0; i < $3; i++)); do
+		echo "{\"query\": \"$2 q$i\", \"document\": \"$2 d$i\", \"hard\": [\"$2 n$i\", \"$2 m$i\"]}"
+	done >"$T/$1"
+}
+
+differ() {
+	! cmp -s "$1" "$2"
+}
+absent() {
+	! grep -q "$@"
+}
+
+setup() {
+	lines big.jsonl big 100
+	lines small.jsonl small 30
+	lines left.jsonl left 25
+	lines right.jsonl right 50
+	cat >"$T/mix.yaml" <<-'END'
+		seed: 42
+		batch: 16
+		temperature: 0.03
+		tasks:
+		  retrieval:
+		    batching: homogeneous
+		    prompts: {query: "search query: ", document: "search document: "}
+		    experts: {query: search_query, document: search_document}
+		    datasets:
+		      - {name: big, file: big.jsonl, negatives: hard, max_negatives: 1}
+		      - {name: small, file: small.jsonl}
+		  clustering:
+		    batching: heterogeneous
+		    temperature: 0.06
+		    prompts: "clustering: "
+		    experts: clustering
+		    datasets:
+		      - {name: left, file: left.jsonl}
+		      - {name: right, file: right.jsonl}
+	END
+	cd "$T"
+}
+
+# Rows of a stream without its attributes, in one column.
+column() {
+	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
+}
+
+@test "tasksample: an epoch has each example once, with its own document" {
+	tasksample mix.yaml >out.mts
+	column query <out.mts >queries
+	[ "$(wc -l <queries)" -eq 205 ]
+	for set in big small left right; do
+		seq 0 $(($(wc -l <$set.jsonl) - 1)) | sed "s/^/$set q/"
+	done | sort >all
+	diff <(sort queries) all
+	diff queries <(column document <out.mts | sed 's/ d/ q/')
+	differ queries all # and they are shuffled
+}
+
+@test "tasksample: task, data set, temperature, prompts and experts travel with the batch" {
+	tasksample mix.yaml | batches >out
+	grep -m1 '"dataset":"big"' out >attributes
+	grep -q '"temperature":0.03,"prompts":{"query":"search query: ","document":"search document: ","negatives":"search document: "},"experts":{"query":"search_query","document":"search_document","negatives":"search_document"}}' attributes
+	grep -q '"task":"clustering","temperature":0.06,"prompts":{"query":"clustering: "' out
+	# homogeneous batches have one data set, heterogeneous ones mix theirs
+	awk -F'\t' '/^#/ { one = /"retrieval"/; set = ""; next }
+		{ sub(/.*dataset=/, ""); if (one && set && set != $0) bad = 1; if (!one && set != $0) mixed++; set = $0 }
+		END { exit bad || mixed < 20 }' out
+}
+
+@test "tasksample: the plan is what is written; the header tells how many batches there are" {
+	tasksample --plan mix.yaml >plan
+	tasksample mix.yaml | batches >out
+	[ "$(head -1 plan)" = "$(printf 'step\tepoch\ttask\tdatasets\trows\tchecksum')" ]
+	paste <(sed 1d plan | cut -f1,3,5) <(awk -F'\t' '/^#/ { if (NR > 1) print n; n = 0; next }
+		{ n++ } END { print n }' out) | awk '$3 != $4 || $1 != NR - 1 { exit 1 }'
+	paste <(sed 1d plan | cut -f3) <(grep -o '^#.*"task":"[a-z]*' out | sed 's/.*"//') |
+		awk '$1 != $2 { exit 1 }'
+	tasksample mix.yaml | zstd -dc >bytes
+	grep -aq '"batches":"'"$(grep -c '^#' out)"'"' bytes
+}
+
+@test "tasksample: tasks come in proportion to their examples and end together" {
+	sed -i 's/batch: 16/batch: 1/' mix.yaml
+	for seed in 1 2 3 4 5; do
+		tasksample --plan -s $seed mix.yaml | sed -n 2,104p
+	done >half
+	# in the first half of 205 examples: 100:30:25:50 of them, within four deviations
+	awk -F'[\t=]' '{ n[$4]++ } function off(x, p) { return (x - 515 * p) ^ 2 > 16 * 515 * p * (1 - p) / 2 }
+		END { exit off(n["big"], 100/205) || off(n["small"], 30/205) || off(n["left"], 25/205) ||
+			off(n["right"], 50/205) }' half
+	# uniform: both tasks alike
+	sed 's/^seed/sampling: uniform\nseed/' mix.yaml >uniform.yaml
+	for seed in 1 2 3 4 5; do
+		tasksample --plan -s $seed uniform.yaml | sed -n 2,81p
+	done | awk -F'\t' '$3 == "retrieval" { n++ } END { exit n < 160 || n > 240 }'
+	# and within a task
+	sed 's/    batching: homogeneous/&\n    sampling: uniform/' mix.yaml >uniform.yaml
+	for seed in 1 2 3 4 5; do
+		tasksample --plan --task retrieval -s $seed uniform.yaml | sed -n 2,31p
+	done | awk -F'\t' '$4 == "small=1" { n++ } END { exit n < 50 || n > 100 }'
+}
+
+@test "tasksample: a weight is how often an epoch has each example" {
+	sed -i 's/file: left.jsonl/&, weight: 2/; s/file: right.jsonl/&, weight: 0.5/' mix.yaml
+	tasksample mix.yaml | column query >first
+	[ "$(grep left first | sort | uniq -c | awk '{ print $1 }' | sort -u)" -eq 2 ]
+	[ "$(grep -c left first)" -eq 50 ]
+	[ "$(grep right first | sort -u | wc -l)" -eq 25 ]
+	# the second epoch has the other half
+	tasksample --epochs 2 mix.yaml | column query >both
+	[ "$(grep right both | sort -u | wc -l)" -eq 50 ]
+	[ "$(grep -c right both)" -eq 50 ]
+	# a task's weight is that of all its data sets
+	sed -i 's/experts: clustering/&\n    weight: 3/' mix.yaml
+	[ "$(tasksample mix.yaml | column query | grep -c left)" -eq 150 ]
+}
+
+@test "tasksample: --seed, --epochs, --steps, --batch" {
+	tasksample --plan mix.yaml >recipe
+	diff recipe <(tasksample --plan -s 42 mix.yaml)
+	differ recipe <(tasksample --plan -s 43 mix.yaml)
+	tasksample --plan --epochs 2 mix.yaml >two
+	count=$(($(wc -l <recipe) - 1))
+	[ "$(wc -l <two)" -eq $((2 * count + 1)) ]
+	diff recipe <(head -n $((count + 1)) two)
+	# another order in the second epoch
+	differ <(sed 1d recipe | cut -f6) <(tail -n $count two | cut -f6)
+	diff <(head -8 two) <(tasksample --plan --steps 7 mix.yaml)
+	# steps beyond an epoch go on, unless epochs are given
+	[ "$(tasksample --plan --steps 40 mix.yaml | wc -l)" -eq 41 ]
+	[ "$(tasksample --plan --steps 40 --epochs 1 mix.yaml | wc -l)" -eq $((count + 1)) ]
+	tasksample --plan -n 7 mix.yaml | awk -F'\t' 'NR > 1 && $5 > 7 { exit 1 }'
+	tasksample mix.yaml | cmp - <(tasksample mix.yaml)
+}
+
+@test "tasksample: --skip goes on as if nothing had been skipped" {
+	for how in mark apart keep; do
+		tasksample --epochs 3 --duplicates $how mix.yaml | batches >whole
+		for n in 0 1 7 20 33; do
+			tasksample --epochs 3 --duplicates $how --skip $n mix.yaml | batches >rest
+			awk -v n=$n '/^#/ { seen++ } seen > n' whole | cmp - rest
+		done
+	done
+	[ -z "$(tasksample --skip 1000 mix.yaml | batches)" ]
+	[ "$(tasksample --skip 5 --steps 7 mix.yaml | batches | grep -c '^#')" -eq 2 ]
+}
+
+@test "tasksample: the slices of all ranks are the batch" {
+	tasksample mix.yaml | batches | grep -v '^#' >whole
+	for rank in 0 1 2; do
+		tasksample --rank $rank --ranks 3 mix.yaml | batches |
+			awk -v r=$rank '/^#/ { step++; row = 0; next } { print step, r, row++ "\t" $0 }'
+	done | sort -n -k1,1 -k2,2 -k3,3 | cut -f2- >slices
+	cmp whole slices
+	# every rank counts the same steps, even when there are more ranks than rows
+	for rank in 0 29; do
+		[ "$(tasksample --rank $rank --ranks 30 mix.yaml | batches | grep -c '^#')" -eq \
+			"$(tasksample mix.yaml | batches | grep -c '^#')" ]
+	done
+}
+
+@test "tasksample: --drop-last leaves out batches that are not full" {
+	tasksample --drop-last --plan mix.yaml >plan
+	awk -F'\t' 'NR > 1 && $5 != 16 { exit 1 }' plan
+	[ "$(wc -l <plan)" -eq $((1 + 100 / 16 + 30 / 16 + 75 / 16)) ]
+	tasksample --drop-last --duplicates apart --plan mix.yaml | cmp - plan
+}
+
+@test "tasksample: --all has every example once, in order, with its data set" {
+	tasksample --all mix.yaml >out.mts
+	for set in big small left right; do
+		sed 's/.*"query": "\([^"]*\)".*/\1/' $set.jsonl
+	done | cmp - <(column query <out.mts)
+	diff <(column dataset <out.mts) <(column query <out.mts | cut -d' ' -f1)
+	batches <out.mts >text
+	absent key= text
+	grep -q '"task":"clustering","dataset":"left"' text
+	# a record has rows of one data set
+	[ "$(grep -c '^#' text)" -eq $((7 + 2 + 2 + 4)) ]
+	for how in static heterogeneous; do
+		diff <(tasksample --all --batching $how --drop-last mix.yaml | column query) \
+			<(column query <out.mts)
+	done
+}
+
+@test "tasksample: --task and --batching" {
+	tasksample --plan --task clustering mix.yaml | awk -F'\t' 'NR > 1 && $3 != "clustering" { exit 1 }'
+	[ "$(tasksample --task clustering mix.yaml | column query | sort -u | wc -l)" -eq 75 ]
+	tasksample --plan --task clustering --task retrieval mix.yaml | cmp - <(tasksample --plan mix.yaml)
+	tasksample --plan --batching homogeneous mix.yaml | awk -F'\t' '$4 ~ /,/ { exit 1 }'
+	tasksample --plan --batching heterogeneous mix.yaml | grep -q 'retrieval.*big=[0-9]*,small='
+}
+
+@test "tasksample: static batches mix all tasks; experts go by row, prompts into the texts" {
+	tasksample --batching static mix.yaml | batches >out
+	[ "$(grep -c '^#' out)" -eq 13 ]
+	absent '^#.*\("task"\|prompts\|experts\)' out
+	[ "$(grep -c '^# .*"temperature":0.03' out)" -eq 13 ]
+	grep -q 'query=search query: big q.*document=search document: big d.*negatives=\[search document: big n.*task=retrieval.*query.expert=search_query	document.expert=search_document' out
+	grep -q 'query=clustering: left q.*negatives=	.*dataset=left	task=clustering	query.expert=clustering	document.expert=clustering' out
+	# keys are those of the texts without prompts
+	diff <(tasksample mix.yaml | batches | grep 'query=big q7	' | grep -o 'query.key=[-0-9]*') \
+		<(grep 'query=search query: big q7	' out | grep -o 'query.key=[-0-9]*')
+	# equal in all tasks: prompts and experts stay attributes
+	sed 's/prompts: {.*/prompts: "clustering: "/; s/experts: {.*/experts: clustering/' mix.yaml >same.yaml
+	tasksample --batching static same.yaml | batches | grep '^#' >attributes
+	grep -q '"prompts":{"query":"clustering: "' attributes
+	grep -q '"experts":{"query":"clustering"' attributes
+}
+
+# 60 examples; queries i%20, documents i%30.
+repeats() {
+	for i in {0..59}; do
+		echo "{\"query\": \"q$((i % 20))\", \"document\": \"d$((i % 30))\", \"hard\": \"d$((i % 7))\"}"
+	done >repeats.jsonl
+	cat >repeats.yaml <<-'END'
+		batch: 16
+		tasks:
+		  a:
+		    datasets:
+		      - {name: repeats, file: repeats.jsonl, negatives: hard}
+	END
+}
+
+@test "tasksample: equal texts have equal keys, whatever the column" {
+	repeats
+	tasksample repeats.yaml | batches | grep -v '^#' | tr '\t' '\n' >out
+	for field in query document; do
+		paste <(grep "^$field=" out) <(grep "^$field.key=" out) | sed 's/[a-z.]*=//g'
+	done >pairs
+	paste <(grep '^negatives=' out) <(grep '^negatives.key=' out) | sed 's/[a-z.]*=//g; s/[][]//g' >>pairs
+	[ "$(sort -u pairs | wc -l)" -eq 50 ]
+	[ "$(cut -f1 pairs | sort -u | wc -l)" -eq 50 ]
+	[ "$(cut -f2 pairs | sort -u | wc -l)" -eq 50 ]
+	tasksample --duplicates keep repeats.yaml | batches >plain
+	absent key= plain
+}
+
+@test "tasksample: --duplicates apart puts examples off, and epochs stay exact" {
+	repeats
+	tasksample --duplicates apart --epochs 3 repeats.yaml | batches >out
+	awk -F'\t' '/^#/ { split("", seen); next }
+		{ if (seen[$1]++ || seen[$2]++) exit 1 }' out
+	cut -f1,2 out | grep -v '^#' | sort | uniq -c | awk '$1 != 3 { exit 1 }' # 60 differ
+	[ "$(grep -vc '^#' out)" -eq 180 ]
+	# as long as something fits, batches are full
+	awk '/^#/ { if (n) print n; n = 0; next } { n++ }' out | head -2 | awk '$1 != 16 { exit 1 }'
+	# where nothing does, full batches cannot be had
+	for i in {1..40}; do echo '{"query": "same", "document": "same"}'; done >same.jsonl
+	echo 'tasks: {a: {datasets: [{name: same, file: same.jsonl}]}}' >same.yaml
+	run -0 tasksample --duplicates apart same.yaml -o apart.mts
+	[[ $output == *"data set same: only 1 of 40 rows of batch 0 have texts of their own"* ]]
+	[ "$(grep -c own <<<"$output")" -eq 1 ] # said once
+	[ "$(batches apart.mts | grep -c '^#')" -eq 40 ]
+	for steps in "" "--steps 5"; do
+		run -1 tasksample --duplicates apart --drop-last -n 2 $steps same.yaml -o lost.mts
+		[[ $output == *"no data set fills a batch of 2 with texts that all differ"* ]]
+		[ ! -e lost.mts ]
+	done
+}
+
+# one FILE: a recipe of one data set of it, query and document as given
+one() {
+	echo "tasks: {a: {datasets: [{name: a, file: $1, query: ${2-query}, document: ${3-document}}]}}" >one.yaml
+}
+
+@test "tasksample: fields are named, joined, numbered, drawn from lists" {
+	echo '{"q": ["x", "y"], "title": " T ", "text": "body", "none": "", "n": 3, "r": 0.5}' >f.jsonl
+	one f.jsonl title+none+text n
+	[ "$(tasksample one.yaml | column query)" = "T body" ]
+	[ "$(tasksample one.yaml | column document)" = 3 ]
+	one f.jsonl none r
+	[ "$(tasksample one.yaml | column query)" = "" ]
+	[ "$(tasksample one.yaml | column document)" = 0.5 ]
+	one f.jsonl q text
+	[ "$(tasksample --all one.yaml | column query)" = x ]
+	[ "$(tasksample --epochs 20 one.yaml | column query | sort -u | tr '\n' ' ')" = "x y " ]
+	printf '["a", "b"]\n["c", "d"]\n' >lists.jsonl
+	one lists.jsonl 1 0
+	[ "$(tasksample --all one.yaml | column query | tr '\n' ' ')" = "b d " ]
+	printf '{"query": "a", "document": "b", "hard": %s}\n' '"x"' null '[]' '["y", "z", "w"]' >neg.jsonl
+	echo 'tasks: {a: {datasets: [{name: a, file: neg.jsonl, negatives: hard, max_negatives: 2}]}}' >neg.yaml
+	[ "$(tasksample --all neg.yaml | column negatives | tr '\n' ';')" = "[x];;;[y][z];" ]
+}
+
+@test "tasksample: TSV, gzip, zstd, pipes, several files, blank lines, CRLF, bad UTF-8" {
+	seq 0 99 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 "\"}" }' >a.jsonl
+	one a.jsonl
+	tasksample --all one.yaml | column query >expected
+	same() { one "$1"; tasksample --all one.yaml | column query | cmp - expected; }
+	gzip -c a.jsonl >a.jsonl.gz && same a.jsonl.gz
+	zstd -q a.jsonl && same a.jsonl.zst
+	(printf 'query\tdocument\n'; seq 0 99 | awk '{ print "q" $1 "\td" $1 }') >a.tsv && same a.tsv
+	sed 's/$/\r/' a.tsv >crlf.tsv && same crlf.tsv
+	gzip -c crlf.tsv >crlf.tsv.gz && same crlf.tsv.gz
+	sed 's/$/\n\n \t \r/; 1s/^/\n\xef\xbb\xbf/; 1s/\xef\xbb\xbf//' a.jsonl >blank.jsonl && same blank.jsonl
+	sed '1s/^/\xef\xbb\xbf/' a.jsonl >bom.jsonl && same bom.jsonl
+	sed '1s/^/\xef\xbb\xbf/' a.tsv >bom.tsv && same bom.tsv
+	head -c -1 a.jsonl >noend.jsonl && same noend.jsonl
+	split -l 33 a.jsonl part. && same "[part.aa, part.ab, part.ac, part.ad]"
+	mkfifo pipe.jsonl
+	cat a.jsonl >pipe.jsonl &
+	same pipe.jsonl
+	mkdir sub && cp a.jsonl sub/b.jsonl && one b.jsonl
+	tasksample -C sub --all one.yaml | column query | cmp - expected
+	(cd sub && tasksample --all ../one.yaml | column query | cmp - ../expected)
+	# shuffled reads find the same lines, across groups and files
+	one "[part.aa, part.ab, part.ac, part.ad]"
+	tasksample one.yaml | column query | sort | cmp - <(sort expected)
+	printf '{"query": "a\xff\xfe", "document": "b"}\n' >bad.jsonl && one bad.jsonl
+	run -0 --separate-stderr bash -c 'tasksample one.yaml | batches | grep -o "query=[^	]*"'
+	[[ $output == $'query=a\xef\xbf\xbd\xef\xbf\xbd' ]]
+	[[ $stderr == *"data set a: has invalid UTF-8"* ]]
+}
+
+@test "tasksample: compressed files are unpacked to --tmpdir and leave nothing there" {
+	gzip big.jsonl && sed -i 's/big.jsonl/&.gz/' mix.yaml
+	mkdir empty
+	tasksample --tmpdir empty mix.yaml -o a.mts
+	[ -z "$(ls -A empty)" ]
+	run -1 env TMPDIR="$T/none" tasksample mix.yaml -o b.mts
+	[[ $output == *"$T/none: cannot make a temporary file there"*"--tmpdir"* ]]
+	[ ! -e b.mts ]
+}
+
+@test "tasksample: memory does not grow with the file" {
+	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
+	awk 'BEGIN { for (i = 0; i < 400000; i++) printf "{\"query\": \"q%d\", \"document\": \"%0200d\"}\n", i, i }' >large.jsonl
+	one large.jsonl
+	zstd -q -1 large.jsonl
+	for name in large.jsonl large.jsonl.zst; do # 91 MB each
+		one $name
+		(ulimit -v 60000 && tasksample --skip 780 one.yaml) | column query >rest
+		[ "$(wc -l <rest)" -eq $((400000 - 780 * 512)) ]
+	done
+}
+
+# fails TEXT [OPTION...]: exit 1, that text in a message of one line, no output left behind
+fails() {
+	local text=$1
+	shift
+	run -1 tasksample "$@" -o lost.mts
+	echo "$output"
+	[[ $output == "tasksample: "*"$text"* ]]
+	[ "$(grep -vc warning: <<<"$output")" -eq 1 ]
+	[ ! -e lost.mts ]
+}
+
+# broken SED TEXT: the recipe, changed so, fails
+broken() {
+	sed "$1" mix.yaml >broken.yaml
+	cmp -s broken.yaml mix.yaml && return 1
+	fails "broken.yaml:$2" broken.yaml
+}
+
+@test "tasksample: a recipe at fault is named with its line" {
+	broken 's/temperature: 0.06/temperatur: 0.06/' "14: 'temperatur' is not known here; known are datasets, batching,"
+	broken 's/document: "search/docment: "search/' "7: 'docment' is not known"
+	broken 's/max_negatives/most/' "10: 'most' is not known"
+	broken 's/^batch/batches/' "2: 'batches' is not known"
+	broken 's/heterogeneous/hetero/' "13: 'hetero' is not known as 'batching'; it is one of homogeneous, heterogeneous, static"
+	broken 's/heterogeneous/static/' "13: static batches mix all tasks"
+	broken 's/file: left.jsonl/&, weight: -1/' "18: 'weight' is -1; it must be above 0"
+	broken 's/file: left.jsonl/&, weight: 0/' "18: 'weight' is 0; it must be above 0"
+	broken 's/file: left.jsonl/&, weight: much/' "18: 'weight' is a string"
+	broken 's/batch: 16/batch: 0/' "2: 'batch' is 0; it must be in 1.."
+	broken 's/seed: 42/seed: -1/' "1: 'seed' is -1"
+	broken 's/temperature: 0.06/temperature: 0/' "14: 'temperature' is 0"
+	broken 's/name: right/name: big/' "19: the data set 'big' is there twice"
+	broken 's/name: right, //' "19: 'name' is missing"
+	broken 's/, file: right.jsonl//' "19: 'file' is missing"
+	broken 's/file: right.jsonl/file: []/' "19: 'file' is an empty list"
+	broken 's/clustering:$/retrieval:/' "12: 'retrieval' is given twice"
+	broken 's/temperature: 0.06/temperature: [0.06/' "15: not valid YAML"
+	broken '4,$d' "1: 'tasks' is missing"
+	broken '5,$d; s/tasks:/tasks: 3/' "4: 'tasks' must be a mapping"
+	broken '9s/$/ []/; 10,11d' "9: 'datasets' must be a list"
+	fails "nothere.yaml: No such file" nothere.yaml
+	fails "there is no task 'tasks' in it" --task tasks mix.yaml
+	: >nothing.yaml
+	fails "nothing.yaml: empty" nothing.yaml
+}
+
+@test "tasksample: data at fault is named with its line" {
+	cp small.jsonl good.jsonl
+	rm small.jsonl
+	fails "small.jsonl: No such file" mix.yaml
+	: >small.jsonl
+	fails "small.jsonl: has no examples" mix.yaml
+	printf '\n \n' >small.jsonl
+	fails "small.jsonl: has no examples" mix.yaml
+	sed '1s/"query"/"qery"/' good.jsonl >small.jsonl
+	fails "small.jsonl:1: has no field 'query'" --steps 0 mix.yaml
+	sed '9s/"query"/"qery"/' good.jsonl >small.jsonl
+	fails "small.jsonl:9: has no field 'query'" mix.yaml
+	sed '9s/$/\n\n/; 10s/"small d9"/null/' good.jsonl >small.jsonl
+	fails "small.jsonl:12: is neither text nor number: field 'document'" mix.yaml
+	sed '20s/.$//' good.jsonl >small.jsonl
+	fails "small.jsonl:20: not valid JSON" mix.yaml
+	sed '20s/.*/7/' good.jsonl >small.jsonl
+	fails "small.jsonl:20: neither an object nor a list" mix.yaml
+	sed 's/hard/had/' big.jsonl >bad.jsonl && cp good.jsonl small.jsonl && mv bad.jsonl big.jsonl
+	fails "big.jsonl:1: has no field 'hard'" mix.yaml
+	mkdir folder && one folder
+	fails "folder: a folder" one.yaml
+	printf 'version https://git-lfs.github.com/spec/v1\n' >lfs.jsonl && one lfs.jsonl
+	fails "a Git LFS pointer" one.yaml
+	printf 'query\tdocument\na\tb\na\tb\tc\n' >t.tsv && one t.tsv
+	fails "t.tsv:3: 3 fields where the header line has 2" one.yaml
+	printf 'query\tquery\na\tb\n' >t.tsv
+	fails "t.tsv:1: two columns are called 'query'" one.yaml
+	printf 'query\tdocument\n' >t.tsv
+	fails "t.tsv: has no examples" one.yaml
+	zstd -q good.jsonl && head -c 200 good.jsonl.zst >cut.jsonl.zst && one cut.jsonl.zst
+	fails "cut.jsonl.zst: " one.yaml
+	fails "no data set fills a batch of 1000" --drop-last -n 1000 mix.yaml
+	sed -i 's/had/hard/' big.jsonl
+	run -0 tasksample -n 1000 mix.yaml -o large.mts
+	[[ $output == *"warning: data set small has 30 examples, fewer than a batch of 1000"* ]]
+}
+
+@test "tasksample: a full disk is an error" {
+	[ -e /dev/full ] || skip "needs /dev/full"
+	run -1 bash -c 'tasksample mix.yaml >/dev/full'
+	run -1 bash -c 'tasksample --plan mix.yaml >/dev/full'
+}
+
+@test "tasksample: usage faults exit 2 with nothing on standard output" {
+	for arguments in "" "mix.yaml mix.yaml" "-n 0 mix.yaml" "-n x mix.yaml" "--seed -1 mix.yaml" \
+		"--epochs 0 mix.yaml" "--skip -1 mix.yaml" "--rank 1 mix.yaml" "--ranks 0 mix.yaml" \
+		"--rank 2 --ranks 2 mix.yaml" "--duplicates some mix.yaml" "--batching mixed mix.yaml" \
+		"--level 20 mix.yaml" "--plan -o x mix.yaml" "--what mix.yaml"; do
+		run -2 --separate-stderr tasksample $arguments
+		[ -z "$output" ]
+		[[ $stderr == *"Try 'tasksample --help'."* ]]
+	done
+}
+
+@test "tasksample: the page's recipe and its examples work" {
+	sed -n '/^.Sh RECIPE/,/^.Ed/p' "$ROOT/man/tasksample.1" | sed '1,/^.Bd/d; /^.Ed/d' >mix.yaml
+	echo '{"query": "q", "title": "t", "text": "x", "hard": ["h"]}' >nq.jsonl
+	for part in 0 1; do
+		printf 'question\tanswer\nq%d\ta%d\n' $part $part | gzip >faq-$part.tsv.gz
+	done
+	echo '{"title": "t", "other": "o"}' | zstd -q >topics.jsonl.zst
+	printf '{"headline": "h%d", "body": "b"}\n' 1 2 3 4 >news.jsonl
+	run -0 --separate-stderr tasksample --plan mix.yaml
+	[ "${#lines[@]}" -eq 4 ]
+	[[ $output == *"topics=2,news=4"* ]]
+	tasksample mix.yaml | batches | grep -q 'document=t x	negatives=\[h\]'
+	tasksample --skip 1 mix.yaml >rest.mts
+	[ "$(batches rest.mts | grep -c '^#')" -eq 2 ]
+	[ "$(tasksample --all mix.yaml | column query | wc -l)" -eq 8 ]
+}

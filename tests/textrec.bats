@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # stderr is set by run
+load helper
+
+# records FILE: line, offset and content of each record of a text file
+
+@test "utf8: decoding, repair, normal forms, categories as the standard has them" {
+	run -0 utf8_check
+	[ -z "$output" ]
+}
+
+@test "textrec: JSON Lines, blank lines skipped, lines and offsets kept" {
+	printf '{"a":1}\n\n  \n{"b":[1,"x"]}\r\n{"c":null}' >"$T/x.jsonl"
+	run -0 records "$T/x.jsonl"
+	[ "${lines[0]}" = '1 0 {"a":1}' ]
+	[ "${lines[1]}" = '4 12 {"b":[1,"x"]}' ]
+	[ "${lines[2]}" = '5 27 {"c":null}' ]
+	[ "${lines[3]}" = 'repaired 0' ]
+}
+
+@test "textrec: plain, gzip and zstd give the same records; the name decides the format" {
+	printf 'title\ttext\nA\tfirst\n\tsecond\n' >"$T/x.tsv"
+	gzip -k "$T/x.tsv"
+	zstd -q "$T/x.tsv" -o "$T/x.tsv.zst"
+	records "$T/x.tsv" >"$T/plain"
+	[ "$(sed -n 2p "$T/plain")" = '3 19 {"title":"","text":"second"}' ]
+	records "$T/x.tsv.gz" | cmp - "$T/plain"
+	records "$T/x.tsv.zst" | cmp - "$T/plain"
+	run -0 records "$T/x.tsv" lines
+	[ "${lines[0]}" = '1 0 {"text":"title\ttext"}' ]
+}
+
+@test "textrec: what begins with a brace is JSON Lines, what does not is lines" {
+	printf '{"a":"b"}\n' >"$T/one"
+	printf 'plain {\n\n' >"$T/two"
+	run -0 records "$T/one"
+	[ "${lines[0]}" = '1 0 {"a":"b"}' ]
+	run -0 records "$T/two"
+	[ "${lines[0]}" = '1 0 {"text":"plain {"}' ]
+	[ "${lines[1]}" = '2 8 {"text":""}' ]
+}
+
+@test "textrec: a byte order mark and carriage returns are no text" {
+	printf '\357\273\277one\r\ntwo\r\n' >"$T/x.txt"
+	run -0 records "$T/x.txt"
+	[ "${lines[0]}" = '1 0 {"text":"one"}' ]
+	[ "${lines[1]}" = '2 8 {"text":"two"}' ]
+}
+
+@test "textrec: invalid UTF-8 becomes U+FFFD, one per maximal part, and is counted" {
+	printf 'a\377\360\237\230b\303\n{"x":"\200"}\n' >"$T/x.txt"
+	run -0 records "$T/x.txt"
+	[ "${lines[0]}" = '1 0 {"text":"a��b�"}' ]
+	[ "${lines[2]}" = 'repaired 4' ]
+	run -0 records "$T/x.txt" lines
+	printf '{"x":"\200"}\n' >"$T/x.jsonl"
+	run -0 records "$T/x.jsonl"
+	[ "${lines[0]}" = '1 0 {"x":"�"}' ]
+}
+
+@test "textrec: lines longer than any buffer" {
+	head -c 3000000 /dev/zero | tr '\0' x >"$T/x.txt"
+	printf '\nlast' >>"$T/x.txt"
+	run -0 bash -c "records '$T/x.txt' | cut -c 1-30"
+	[ "${lines[1]}" = '2 3000001 {"text":"last"}' ]
+}
+
+@test "textrec: faults name file and line" {
+	printf '{"a":1}\n{"a":\n' >"$T/x.jsonl"
+	run -1 --separate-stderr records "$T/x.jsonl"
+	[[ "$stderr" == "records: $T/x.jsonl:2: not valid JSON: "* ]]
+	printf '{"a":1}\n[1]\n' >"$T/x.jsonl"
+	run -1 --separate-stderr records "$T/x.jsonl"
+	[[ "$stderr" == "records: $T/x.jsonl:2: a JSON object is expected"* ]]
+	printf '{"a":1,"a":2}\n' >"$T/x.jsonl"
+	run -1 --separate-stderr records "$T/x.jsonl"
+	[[ "$stderr" == "records: $T/x.jsonl:1: "*duplicate* ]]
+	printf 'a\tb\n1\t2\t3\n' >"$T/x.tsv"
+	run -1 --separate-stderr records "$T/x.tsv"
+	[[ "$stderr" == "records: $T/x.tsv:2: 3 fields where the header line has 2" ]]
+	printf 'a\ta\n' >"$T/x.tsv"
+	run -1 --separate-stderr records "$T/x.tsv"
+	[[ "$stderr" == "records: $T/x.tsv:1: two columns are called 'a'" ]]
+	printf 'text' | gzip | head -c 15 >"$T/x.txt.gz"
+	run -1 --separate-stderr records "$T/x.txt.gz"
+	[[ "$stderr" == "records: $T/x.txt.gz: "* ]]
+	run -1 --separate-stderr records "$T/absent"
+	[[ "$stderr" == "records: $T/absent: "* ]]
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env bats
+load helper
+
+# stream_rows prints a stream as text: attributes, then a line per row
+TINY=$GOLDEN/token/plain
+
+texts() {
+	for word in lantern lighthouse keeper kept light lit nightly; do
+		printf 'The %s of the lighthouse: lanterns, lights; lighting %s!\n' $word $word
+	done
+}
+
+# ids TEXT [OPTION...] - the ids of one line of text
+ids() {
+	local text=$1
+	shift
+	printf '%s' "$text" | tok -m "$TINY" "$@" | stream_rows | sed -n 's/.* text.ids=\[\(.*\)\]$/\1/p'
+}
+
+# 1. known answers
+
+@test "tok: golden ids of the reference, with every kind of added token and template" {
+	for kind in plain cased added bare; do
+		run -0 tokenize "$GOLDEN/token/$kind" <"$GOLDEN/token/$kind/cases.jsonl"
+		[[ "$output" == *" right, 0 wrong" ]]
+		[ "${output%% *}" -gt 300 ]
+	done
+}
+
+@test "tok: the public cases of bert-base-uncased" {
+	need_model tok-bert-base-uncased
+	need_model ../reference/tokens.json
+	run -0 tokenize "$MODELS/tok-bert-base-uncased" 0 bare "$MODELS/../reference/tokens.json" \
+		bert-base-uncased
+	[ "$output" = "57 right, 0 wrong" ]
+}
+
+@test "tok: vocab.txt and tokenizer.json give the same ids; real folders too" {
+	mkdir "$T/model"
+	cp "$GOLDEN/token/plain/vocab.txt" "$T/model/"
+	for text in "The keeper of the lighthouse." "Café naïve [MASK] x" ""; do
+		[ "$(ids "$text")" = "$(TINY=$T/model ids "$text")" ]
+	done
+	printf '{"do_lower_case": false}' >"$T/model/tokenizer_config.json"
+	[ "$(TINY=$T/model ids "The sea")" != "$(ids "The sea")" ]
+	[ "$(ids "the sea")" = "$(TINY=$TINY/tokenizer.json ids "the sea")" ]
+}
+
+@test "tok: fields of JSON Lines pass through with their types; texts are dropped unless --keep" {
+	printf '%s\n' '{"_id":"q1","text":"the sea","n":3,"x":1.5,"l":["a","b"],"t":true}' \
+		'{"_id":"q2","text":"","n":4,"x":2,"l":[],"t":false}' >"$T/in.jsonl"
+	run -0 bash -c "tok -m '$TINY' '$T/in.jsonl' | stream_rows"
+	[ "${lines[1]}" = " _id='q1' n=3 x=1.5 l=('a''b') t=1 text.ids=[2 95 110 3]" ]
+	[ "${lines[2]}" = " _id='q2' n=4 x=2 l=() t=0 text.ids=[2 3]" ]
+	run -0 bash -c "tok -m '$TINY' --keep '$T/in.jsonl' | stream_rows"
+	[[ "${lines[1]}" == " _id='q1' text='the sea' "* ]]
+}
+
+@test "tok: lists of texts become lists of lists; the usual fields are found" {
+	printf '%s\n' '{"query":"sea","negatives":["the","of the"],"label":1}' \
+		'{"query":"the","negatives":[],"label":0}' >"$T/in.jsonl"
+	run -0 bash -c "tok -m '$TINY' '$T/in.jsonl' | stream_rows"
+	[ "${lines[1]}" = " label=1 query.ids=[2 110 3] negatives.ids=([2 95 3][2 98 95 3])" ]
+	[ "${lines[2]}" = " label=0 query.ids=[2 95 3] negatives.ids=()" ]
+}
+
+@test "tok: a stream's records stay records; attributes pass; its prompts are honoured" {
+	printf 'the sea\nof\nlamp\n' | tok -m "$TINY" --rows 2 --keep --prompt 'sea ' >"$T/in.mts"
+	run -0 bash -c "tok -m '$TINY' '$T/in.mts' | stream_rows"
+	[ "${#lines[@]}" -eq 5 ]
+	[ "${lines[0]}" = '{"prompts":{"text":"sea "},"prompt_tokens":{"text":2}}' ]
+	[ "${lines[1]}" = " text.ids=[2 110 95 110 3]" ]
+	[ "${lines[4]}" = " text.ids=[2 110 103 3]" ]
+	run -0 bash -c "tok -m '$TINY' --prompt '' '$T/in.mts' | stream_rows"
+	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
+}
+
+# 2. options
+
+@test "tok -f: several fields, joined fields; TSV, compressed" {
+	printf 'title\ttext\tscore\n The \t sea \t1\n\tlamp\t2.5\n' | gzip >"$T/in.tsv.gz"
+	run -0 bash -c "tok -m '$TINY' -f doc=title+text -f title '$T/in.tsv.gz' | stream_rows"
+	[ "${lines[1]}" = " score=1 doc.ids=[2 95 110 3] title.ids=[2 95 3]" ]
+	[ "${lines[2]}" = " score=2.5 doc.ids=[2 103 3] title.ids=[2 3]" ]
+}
+
+@test "tok --task: the model's prompt, its tokens and the expert; unknown names are listed" {
+	cp -r "$TINY" "$T/model"
+	printf '{"prompts":{"a":"the sea: ","b":""},"default_prompt_name":"a"}' \
+		>"$T/model/config_sentence_transformers.json"
+	run -0 bash -c "echo lamp | tok -m '$T/model' --task a | stream_rows"
+	[ "${lines[0]}" = '{"experts":{"text":"a"},"prompts":{"text":"the sea: "},"prompt_tokens":{"text":4}}' ]
+	[[ "${lines[1]}" == " text.ids=[2 95 110 "*" 103 3]" ]]
+	run -0 bash -c "echo lamp | tok -m '$T/model' --task b | stream_rows"
+	[ "${lines[0]}" = '{"experts":{"text":"b"}}' ]
+	run -0 bash -c "echo lamp | tok -m '$T/model' | stream_rows"
+	[[ "${lines[0]}" == '{"prompts":{"text":"the sea: "}'* ]]
+	run -1 --separate-stderr tok -m "$T/model" --task c <<<lamp
+	[[ "$stderr" == *"no prompt is called 'c'; there are: a, b" ]]
+}
+
+@test "tok --max-length: cuts and counts, keeps the special tokens; --no-truncate refuses" {
+	printf 'the sea of lamp\nsea\n' >"$T/in.txt"
+	run -0 --separate-stderr bash -c "tok -m '$TINY' --max-length 4 '$T/in.txt' | stream_rows"
+	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
+	[[ "$stderr" == "tok: warning: 1 of 2 texts were longer than 4 tokens and were cut"* ]]
+	run -1 --separate-stderr tok -m "$TINY" --max-length 4 --no-truncate "$T/in.txt"
+	[[ "$stderr" == "tok: $T/in.txt:1: 'text' is longer than 4 tokens; "* ]]
+	run -0 --separate-stderr bash -c "tok -m '$TINY' --max-length 6 --no-truncate '$T/in.txt' | stream_rows"
+	[ "${lines[1]}" = " text.ids=[2 95 110 98 103 3]" ]
+	cp -r "$TINY" "$T/model"
+	printf '{"max_seq_length": 3}' >"$T/model/sentence_bert_config.json"
+	run -0 --separate-stderr bash -c "tok -q -m '$T/model' '$T/in.txt' | stream_rows"
+	[ "${lines[1]}" = " text.ids=[2 95 3]" ]
+	[ -z "$stderr" ]
+}
+
+@test "tok -j, --level, --rows: the ids are the same" {
+	for _ in $(seq 300); do texts; done >"$T/in.txt"
+	tok -j 1 --level 0 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/one"
+	tok -j 3 --level 5 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/two"
+	tok --rows 7 --format lines -m "$TINY" <"$T/in.txt" | stream_rows | grep -v '^{' >"$T/three"
+	[ "$(wc -l <"$T/one")" -eq 2100 ]
+	cmp "$T/one" "$T/two"
+	cmp "$T/one" "$T/three"
+}
+
+@test "tok: an input without rows is a stream without records" {
+	run -0 bash -c "tok -m '$TINY' -f a </dev/null | zstd -dc | grep -a '^ {\"name\"'"
+	[ "$output" = ' {"name":"a.ids","dtype":"i32","depth":1}' ]
+}
+
+@test "tok --train: learns the same vocabulary from the same text, and it covers the text" {
+	texts >"$T/corpus.txt"
+	tok --train wordpiece --vocab-size 60 -o "$T/a" "$T/corpus.txt"
+	tac "$T/corpus.txt" | gzip | tok --train wordpiece --vocab-size 60 -o "$T/b"
+	cmp "$T/a/tokenizer.json" "$T/b/tokenizer.json"
+	cmp "$T/a/vocab.txt" "$T/b/vocab.txt"
+	[ "$(wc -l <"$T/a/vocab.txt")" -eq 60 ]
+	[ "$(head -5 "$T/a/vocab.txt" | paste -sd' ')" = "[PAD] [UNK] [CLS] [SEP] [MASK]" ]
+	grep -qx lighthouse "$T/a/vocab.txt"
+	run -0 tokenize "$T/a" <<<'"The lighthouse"'
+	[[ "$output" == "2 "*" 3" && "$output" != *" 1 "* ]]
+}
+
+@test "tok --train: the first merges, by hand" {
+	# pairs: h+##e 3 (the, the, he), t+##h 2, ##h+##e 2
+	printf 'the the he\n' | tok --train wordpiece --vocab-size 50 -o "$T/a" 2>"$T/err"
+	[ "$(tail -n +6 "$T/a/vocab.txt" | paste -sd' ')" = "h t ##e ##h th the" ]
+	grep -q "gives only 11 tokens" "$T/err"
+	printf 'Éa\n' | tok -q --train wordpiece --min-frequency 1 --cased -o "$T/c"
+	[ "$(tail -n +6 "$T/c/vocab.txt" | paste -sd' ')" = "É ##a Éa" ]
+}
+
+# 3. usage
+
+@test "tok: usage errors exit 2 and print nothing" {
+	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --rows 0" \
+		"-m x --level 20" "-m x --format csv" "--train bpe -o x" "--train wordpiece" "--bogus"; do
+		run -2 --separate-stderr bash -c "tok $options </dev/null"
+		[ -z "$output" ]
+		[[ "$stderr" == "tok: "* ]]
+	done
+}
+
+# 4. bad input
+
+@test "tok: a missing field names the line and the fields there are" {
+	printf '{"text":"a"}\n{"txt":"b","n":1}\n' >"$T/in.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
+	[ "$stderr" = "tok: $T/in.jsonl:2: there is no 'text'; fields are: txt, n (choose with -f)" ]
+	printf '{"text":null}\n' >"$T/in.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
+	[[ "$stderr" == "tok: $T/in.jsonl:1: there is no 'text'"* ]]
+	echo a | tok -m "$TINY" --keep >"$T/in.mts"
+	run -1 --separate-stderr tok -m "$TINY" -f title "$T/in.mts"
+	[ "$stderr" = "tok: $T/in.mts: there is no text 'title'; texts are: text (choose with -f)" ]
+}
+
+@test "tok: bad JSON names file and line; a cut stream is refused" {
+	printf '{"text":"a"}\n{"text":"a}\n' >"$T/in.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
+	[[ "$stderr" == "tok: $T/in.jsonl:2: not valid JSON: "* ]]
+	texts | tok -m "$TINY" --keep >"$T/in.mts"
+	head -c -10 "$T/in.mts" >"$T/cut.mts"
+	run -1 --separate-stderr tok -m "$TINY" "$T/cut.mts"
+	[[ "$stderr" == "tok: $T/cut.mts: "* ]]
+}
+
+@test "tok: invalid UTF-8 is repaired and counted once" {
+	printf 'the \377\376 sea\n\200\n' >"$T/in.txt"
+	run -0 --separate-stderr bash -c "tok -m '$TINY' '$T/in.txt' | stream_rows"
+	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
+	[ "$stderr" = "tok: warning: $T/in.txt: 3 invalid parts of UTF-8 were replaced by U+FFFD" ]
+}
+
+@test "tok: inputs with other fields are refused" {
+	printf '{"text":"a"}\n' >"$T/a.jsonl"
+	printf '{"text":"a","n":1}\n' >"$T/b.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" "$T/a.jsonl" "$T/b.jsonl"
+	[ "$stderr" = "tok: $T/b.jsonl: its fields differ from those of $T/a.jsonl; make one stream of each" ]
+	tok -m "$TINY" "$T/a.jsonl" "$T/a.jsonl" | stream_rows | grep -c text.ids
+}
+
+# refused FILTER MESSAGE - a tokenizer.json that was changed by sed is refused
+refused() {
+	mkdir -p "$T/model"
+	sed "$1" "$TINY/tokenizer.json" >"$T/model/tokenizer.json"
+	run -1 --separate-stderr tok -m "$T/model" </dev/null
+	[[ "$stderr" == "tok: $T/model/tokenizer.json"*"$2"* ]] || { echo "$stderr"; return 1; }
+}
+
+@test "tok: tokenizers that are broken or not supported are refused by name" {
+	refused 's/"WordPiece"/"BPE"/' "type 'BPE' is not supported"
+	refused 's/"BertNormalizer"/"NFKC"/' "normalizer: 'NFKC' is not supported"
+	refused 's/"BertPreTokenizer"/"Metaspace"/' "pre_tokenizer: 'Metaspace' is not supported"
+	refused 's/"TemplateProcessing"/"RobertaProcessing"/' "post_processor: 'RobertaProcessing'"
+	refused 's/"version": "1.0"/"version": "2.0"/' "version '2.0'"
+	refused 's/"unk_token": "\[UNK\]"/"unk_token": "<unk>"/' "lacks its unk_token '<unk>'"
+	refused 's/"keep": [0-9]*/"keep": 3/' "token 'keep': id 3 is also that of '[SEP]'"
+	refused 's/"keep": [0-9]*/"keep": -1/' "id -1 is not in 0.."
+	refused 's/"keep": [0-9]*/"keep": 1.5/' "must be an object of integers"
+	refused 's/"keep": [0-9]*/"the": 500/' "token 'the' is there twice"
+	refused 's/"keep": [0-9]*/"keep" 7/' "not valid JSON"
+	refused 's/"model"/"modle"/' "has no 'model'"
+	refused 's/"pre_tokenizer"/"pretokenizer"/' "pre_tokenizer: there is none"
+	head -c 2000 "$TINY/tokenizer.json" >"$T/model/tokenizer.json"
+	run -1 --separate-stderr tok -m "$T/model" </dev/null
+	[[ "$stderr" == "tok: $T/model/tokenizer.json:1: not valid JSON"* ]]
+	printf '[]' >"$T/model/tokenizer.json"
+	run -1 --separate-stderr tok -m "$T/model" </dev/null
+	[[ "$stderr" == "tok: $T/model/tokenizer.json: not a tokenizer.json"* ]]
+	rm "$T/model/tokenizer.json"
+	printf 'a\nb\n' >"$T/model/vocab.txt"
+	run -1 --separate-stderr tok -m "$T/model" </dev/null
+	[ "$stderr" = "tok: $T/model/vocab.txt: not a WordPiece vocabulary: it lacks [UNK]" ]
+	run -1 --separate-stderr tok -m "$T/absent" </dev/null
+	[ "$stderr" = "tok: $T/absent: neither tokenizer.json nor vocab.txt is there" ]
+}
+
+@test "tok --train: refuses a folder with weights, a size below the alphabet, no text" {
+	mkdir "$T/model"
+	touch "$T/model/model.safetensors"
+	run -1 --separate-stderr tok --train wordpiece -o "$T/model" <<<text
+	[[ "$stderr" == "tok: $T/model: holds a model's weights"* ]]
+	run -1 --separate-stderr tok --train wordpiece --vocab-size 8 -o "$T/a" <<<"many letters"
+	[[ "$stderr" == "tok: a vocabulary of 8 is too small"* ]]
+	run -1 --separate-stderr tok --train wordpiece -o "$T/a" </dev/null
+	[ "$stderr" = "tok: there is no text to learn from" ]
+	[ ! -e "$T/a" ]
+}
+
+@test "tok: one word of a megabyte, and marks without end, in linear time" {
+	head -c 1000000 /dev/zero | tr '\0' k >"$T/in.txt"
+	[ "$(tok -m "$TINY" "$T/in.txt" | stream_rows | tail -1)" = " text.ids=[2 1 3]" ]
+	for _ in $(seq 20000); do printf '\xe3\x80\xae\xf0\x9d\x85\xa5'; done >"$T/in.txt"
+	[ "$(tok -m "$TINY" "$T/in.txt" | stream_rows | tail -1)" = " text.ids=[2 1 3]" ]
+}
+
+# 5. the page
+
+@test "tok: the examples of the page run" {
+	cd "$T"
+	texts >corpus.txt
+	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
+	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/tok.1" | grep '^tok' >examples
+	[ "$(wc -l <examples)" -eq 4 ]
+	while read -r line; do
+		bash -c "${line/200/60}"
+	done <examples
+	for made in ids.mts pairs.mts c.mts; do
+		stream_rows "$made" | grep -q ids=
+	done
+}

@@ -1,0 +1,358 @@
+#!/usr/bin/env bats
+load helper
+
+G=$GOLDEN/train
+
+setup() {
+	pairs_stream '{"task": "play", "temperature": 0.05}' <"$G/pairs.txt" >"$T/pairs.mts"
+	cd "$T" || return
+}
+
+# one thread: the models are tiny, and the machine may have other work
+train() {
+	env train -j 1 "$@"
+}
+
+# learn OPTION...: ten steps on the pairs, from the tiny BERT
+learn() {
+	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
+}
+
+# column NAME LOG
+column() {
+	awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+		{ print $c }' "$2"
+}
+
+# close_to TOLERANCE A B: two columns of numbers, relative
+close_to() {
+	paste "$2" "$3" | awk -v most="$1" '{ d = $1 - $2; d = d < 0 ? -d : d
+		s = $2 < 0 ? -$2 : $2; if (!NF || NF != 2 || d > most * s) { print; bad = 1 } }
+		END { exit bad || !NR }'
+}
+
+# differ A B: two columns of numbers, by more than a tenth somewhere
+differ() {
+	run -1 close_to 1e-1 "$1" "$2"
+}
+
+# cut_short LINES OPTION...: run train and kill it -9 when its log has so many lines
+cut_short() {
+	local lines=$1
+	shift
+	env train -j 1 "$@" <&0 & # its own input, not /dev/null
+	local pid=$!
+	until [ -e out.checkpoint ] && [ "$(wc -l <out.log.tsv)" -gt "$lines" ]; do
+		kill -0 $pid || return 1
+	done
+	kill -9 $pid
+	wait $pid || true
+	[ ! -e out ] # it was cut in the middle, not at the end
+}
+
+@test "train: ten steps agree with torch's AdamW to 1e-4: loss, rate, norm of the gradient" {
+	for family in bert nomic_bert; do
+		run -0 train -m "$G/$family" -o out --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
+			--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
+		for name in loss lr gradient_norm; do
+			column $name out.log.tsv >ours
+			column $name "$G/$family.tsv" >theirs
+			close_to 1e-4 ours theirs
+		done
+	done
+}
+
+@test "train: loss and its gradient agree with plain loops in double precision" {
+	loss_check
+}
+
+@test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
+	gradcache_check "$G/bert" 512 32
+	gradcache_check "$G/nomic_bert" 512 32
+}
+
+@test "train: chunks change the loss by rounding only; direction and temperature by what they mean" {
+	learn
+	column loss out.log.tsv >whole
+	learn --tokens 40
+	column loss out.log.tsv >ours
+	close_to 1e-4 ours whole
+	for option in --bidirectional "--temperature 0.5"; do
+		# shellcheck disable=SC2086
+		learn $option
+		column loss out.log.tsv >ours
+		differ ours whole
+	done
+}
+
+@test "train: equal texts are not negatives of each other, unless told" {
+	printf '2 5 3\t2 6 3\n2 7 3\t2 6 3\n\n' | pairs_stream >twins.mts
+	train -q -m "$G/bert" -o out --warmup 0 --steps 2 --schedule constant twins.mts
+	[ "$(column loss out.log.tsv)" = 0 ]
+	train -q -m "$G/bert" -o out --warmup 0 --no-mask-duplicates twins.mts
+	close_to 1e-5 <(column loss out.log.tsv) <(echo 0.6931472)
+}
+
+@test "train: a task expert without rows in a step stays as it is, to the bit" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >left.mts
+	train -q -m mote -o out --lr 1e-3 --decay 0.1 left.mts
+	tensor_sums mote | sort >before
+	tensor_sums out | sort >after
+	[ "$(join before after | awk '$2 == $3' | grep -vc right)" = 0 ]
+	[ "$(join before after | awk '$2 != $3' | grep -c right)" = 0 ]
+	[ "$(grep -c right after)" -gt 0 ]
+	# as flattened optimiser states have it: matrices decay
+	train -q -m mote -o out --lr 1e-3 --decay 0.1 --update-unused left.mts
+	tensor_sums out | sort >after
+	[ "$(join before after | awk '$2 != $3' | grep -c right)" -gt 0 ]
+
+	# each side with its own, and the expert of the option
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "right"}}' <"$G/pairs.txt" >both.mts
+	train -q -m mote -o out --warmup 0 both.mts
+	train -q -m mote -o same --warmup 0 --expert right pairs.mts
+	close_to 1e-5 <(column loss out.log.tsv | head -1) <(column loss same.log.tsv | head -1)
+
+	run -1 --separate-stderr train -q -m mote -o out pairs.mts
+	[ "$stderr" = 'train: pairs.mts: record 1: no task expert is named (attribute "experts" or --expert); the model has left, right' ]
+	pairs_stream '{"experts": {"query": "up", "document": "left"}}' <"$G/pairs.txt" >up.mts
+	run -1 --separate-stderr train -q -m mote -o out up.mts
+	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "up"; it has left, right' ]
+}
+
+@test "train: schedules, accumulation and steps do what they say" {
+	learn --schedule linear
+	close_to 1e-6 <(column lr out.log.tsv) <(seq 2e-3 -2e-4 2e-4)
+	learn --schedule constant
+	[ "$(column lr out.log.tsv | sort -u)" = 0.002 ]
+	learn --schedule cosine
+	[ "$(column lr out.log.tsv | sed -n 6p)" = 0.001 ]
+	learn --warmup 0.5 --schedule constant
+	[ "$(column lr out.log.tsv | sed -n 2p)" = 0.0004 ]
+	learn --accumulate 4
+	[ "$(column step out.log.tsv | tail -1)" = 3 ]
+	[ "$(column examples out.log.tsv | paste -sd ' ')" = "32 32 16" ]
+	learn --steps 4
+	[ "$(wc -l <out.log.tsv)" = 5 ]
+	learn --epochs 3
+	[ "$(column epoch out.log.tsv | uniq -c | awk '{ print $1, $2 }' | paste -sd,)" = "10 0,10 1,10 2" ]
+	learn --timing
+	[ "$(head -1 out.log.tsv | cut -f12)" = tokens_per_second ]
+}
+
+@test "train: equal commands write equal bytes" {
+	learn
+	cp -r out first
+	cp out.log.tsv first.tsv
+	learn
+	cmp out/model.safetensors first/model.safetensors
+	cmp out.log.tsv first.tsv
+	env train -q -j 2 -m "$G/bert" -o two --epochs 2 pairs.mts
+	env train -q -j 2 -m "$G/bert" -o again --epochs 2 pairs.mts
+	cmp two/model.safetensors again/model.safetensors
+	learn --lr 3e-3
+	run -1 cmp -s out/model.safetensors first/model.safetensors
+	learn --dtype bf16
+	[ "$(wc -c <out/model.safetensors)" -lt 20000 ]
+}
+
+@test "train: killed and resumed, the weights and the log are those of an uninterrupted run" {
+	options=(-q -m "$G/bert" --lr 1e-3 --epochs 400 --save-every 7 pairs.mts)
+	train -o whole "${options[@]}"
+	cut_short 60 -o out "${options[@]}"
+	cut_short 200 -o out "${options[@]}"
+	train -o out "${options[@]}"
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	[ ! -e out.checkpoint ]
+}
+
+@test "train: the same from standard input, read past or skipped" {
+	for i in {1..150}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
+	options=(-q -m "$G/bert" --lr 1e-3 --steps 1500 --save-every 7)
+	train -o whole "${options[@]}" <long.mts
+	cut_short 60 -o out "${options[@]}" <long.mts
+	mkdir kept
+	cp out.checkpoint out.log.tsv kept
+	train -o out "${options[@]}" <long.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+
+	rm -r out
+	mv kept/* .
+	run -1 --separate-stderr train -o out "${options[@]}" <pairs.mts
+	[[ "$stderr" == *"ends after 10 batches; the checkpoint has seen "* ]]
+	for i in {1..150}; do tac "$G/pairs.txt"; done | pairs_stream >other.mts
+	run -1 --separate-stderr train -o out "${options[@]}" <other.mts
+	[[ "$stderr" == *"are not those that the checkpoint was trained on"* ]]
+}
+
+# sample OPTION...: batches of letters from a recipe of two tasks, as tokens
+sample() {
+	tasksample -C "$T" --epochs 40 "$@" mix.yaml | tok -q -m "$G/bert"
+}
+
+recipe() {
+	local letters=({a..z})
+	for i in {0..99}; do
+		a=${letters[i % 26]} b=${letters[i * 7 % 25]} c=${letters[i * 3 % 23]}
+		printf '{"query": "%s %s", "document": "%s %s", "hard": ["%s"]}\n' "$a" "$b" "$b" "$c" "$c$a"
+	done >some.jsonl
+	cat >mix.yaml <<-'END'
+		batch: 10
+		tasks:
+		  find: {temperature: 0.1, datasets: [{name: some, file: some.jsonl, negatives: hard}]}
+		  sort: {temperature: 0.2, prompts: "z ", datasets: [{name: same, file: some.jsonl}]}
+	END
+}
+
+@test "train: reads what tasksample and tok write, and goes on where tasksample --skip begins" {
+	recipe
+	sample >all.mts
+	options=(-q -m "$G/bert" --lr 1e-3 --save-every 7)
+	train "${options[@]}" -o whole <all.mts
+	[ "$(column task whole.log.tsv | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd,)" = 400find,400sort ]
+	cut_short 60 "${options[@]}" -o out <all.mts
+	step=$(grep -ao '"batches":[0-9]*' out.checkpoint)
+	sample --skip "${step#*:}" | train "${options[@]}" -o out
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+}
+
+@test "train: rows of one batch with experts of their own" {
+	recipe
+	sed -i 's/{temperature: 0.1/{experts: left/; s/{temperature: 0.2/{experts: {query: right, document: left}/' mix.yaml
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	tasksample -q --batching static mix.yaml | tok -q -m mote >static.mts
+	train -q -m mote -o out static.mts
+	train -q -m mote -o chunks --tokens 20 static.mts
+	column loss out.log.tsv >whole
+	column loss chunks.log.tsv >ours
+	close_to 1e-4 ours whole
+	# both learn
+	tensor_sums mote | sort >before
+	tensor_sums out | sort >after
+	[ "$(join before after | awk '$2 == $3' | wc -l)" = 0 ]
+}
+
+@test "train: the examples of the manual page" {
+	recipe
+	upcycle -q -m "$G/bert" --experts left -o mote
+	sed -i 's/batch:/temperature: 0.1\n&/; s/{temperature: 0../{experts: left/' mix.yaml
+	tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/
+	[ -e trained/model.safetensors ]
+	mkdir base
+	cp "$G/nomic_bert"/{config.json,vocab.txt} base
+	tok -m base/ -f query -f document some.jsonl > text.mts
+	train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts
+	[ -e model/model.safetensors ]
+	tasksample -n 6144 mix.yaml | tok -m mote/ |
+	    train -m mote/ -o trained/ --lr 5e-6 --decay 0.1
+	[ "$(wc -l <trained.log.tsv)" = 3 ]
+}
+
+@test "train: masked language modelling learns, and resumes to the same bits" {
+	options=(-q -m "$G/nomic_bert" --from-scratch --objective mlm --lr 5e-3 --batch-tokens 300
+		--save-every 9 --seed 4 --epochs 300 pairs.mts)
+	train -o whole "${options[@]}"
+	awk -F'\t' 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
+		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.8 * a) }' whole.log.tsv
+	cut_short 100 -o out "${options[@]}"
+	train -o out "${options[@]}"
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	# and on from what it wrote, head and all
+	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
+}
+
+@test "train: a checkpoint of other settings is refused, --restart begins anew" {
+	options=(-q -m "$G/bert" -o out --epochs 400 --save-every 7)
+	cut_short 30 "${options[@]}" --lr 1e-3 pairs.mts
+	run -1 --separate-stderr train "${options[@]}" --lr 1e-4 pairs.mts
+	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
+	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
+	[[ "$stderr" == *"is of a run with model "* ]]
+	head -c 3000 out.checkpoint >broken
+	mv broken out.checkpoint
+	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 pairs.mts
+	[[ "$stderr" == "train: out.checkpoint: "* ]]
+	train -q -m "$G/bert" -o out --restart pairs.mts
+	[ -e out/model.safetensors ]
+}
+
+@test "train: usage errors exit 2 and write nothing" {
+	for arguments in "" "-m $G/bert" "-m $G/bert -o out --objective x" "-m $G/bert -o out --lr 0" \
+		"-m $G/bert -o out --schedule x" "-m $G/bert -o out --dtype i8" "-m $G/bert -o out a b" \
+		"-m $G/bert -o out --epochs 2" "-m $G/bert -o out --no-such"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr train $arguments <pairs.mts
+		[ -z "$output" ]
+		[ -n "$stderr" ]
+	done
+	run -2 --separate-stderr train -m "$G/bert" -o out <pairs.mts
+	[[ "$stderr" == *"give --steps, or --schedule constant"* ]]
+	[ ! -e out ]
+	[ ! -e out.log.tsv ]
+}
+
+@test "train: bad streams exit 1, name the record and leave the old model" {
+	learn
+	cp -r out old
+	head -c 2000 pairs.mts >cut.mts
+	run -1 --separate-stderr train -m "$G/bert" -o out --schedule constant cut.mts
+	[[ "$stderr" == "train: cut.mts: "* ]]
+	printf '2 5 3\t2 999 3\n\n' | pairs_stream >big.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out big.mts
+	[[ "$stderr" == "train: big.mts: record 1: "*999* ]]
+	printf '2 5 3\t\n\n' | pairs_stream >empty.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out empty.mts
+	[ "$stderr" = "train: empty.mts: record 1: document.ids: text 0 has no tokens" ]
+	pairs_stream </dev/null >none.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out none.mts
+	[ "$stderr" = "train: none.mts: there is nothing to train on" ]
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --expert x pairs.mts
+	[[ "$stderr" == *'no task expert "x"'* ]]
+	cmp out/model.safetensors old/model.safetensors
+}
+
+@test "train: what cannot be right is refused before the first step" {
+	mkdir out
+	touch out/precious
+	run -1 --separate-stderr learn
+	[ "$stderr" = "train: out: exists and is not a model folder; remove it or choose another name" ]
+	run -1 --separate-stderr train -m "$G/bert" -o none/such pairs.mts
+	[[ "$stderr" == "train: none/such.log.tsv: "* ]]
+	cp -r "$G/bert" other
+	echo '[unused]' >>other/vocab.txt
+	recipe
+	sample >all.mts
+	run -1 --separate-stderr train -m other -o new all.mts
+	[[ "$stderr" == "train: all.mts: its tokens were made by another tokenizer ("* ]]
+	run -1 --separate-stderr train -m other -o new --objective mlm --from-scratch all.mts
+	[[ "$stderr" == "train: all.mts: its tokens were made by another tokenizer ("* ]]
+	run -1 --separate-stderr train -m "$G/bert" -o new --objective mlm all.mts
+	[[ "$stderr" == *"has no masked-language-model head to train"* ]]
+	tasksample mix.yaml >texts.mts
+	run -1 --separate-stderr train -m "$G/bert" -o new texts.mts
+	[[ "$stderr" == "train: texts.mts: "*query.ids* ]]
+	run -1 --separate-stderr train -m "$G/bert" -o new --objective mlm --from-scratch texts.mts
+	[ "$stderr" = "train: texts.mts: there is no column NAME.ids; tokenise the texts with tok" ]
+	[ ! -e new ]
+}
+
+@test "train: a loss that is not a number stops the run, naming step and record" {
+	cp -r "$G/bert" nan
+	size=$(wc -c <nan/model.safetensors)
+	head -c 256 /dev/zero | tr '\0' '\377' | dd of=nan/model.safetensors conv=notrunc bs=1 seek=$((size - 2000)) status=none
+	run -1 --separate-stderr train -q -m nan -o out pairs.mts
+	[[ "$stderr" == "train: pairs.mts: record 1: the loss of step 1, task play is "*nan* ]]
+	[ ! -e out ]
+}
+
+@test "train: a full disk ends with status 1 and the last checkpoint stays" {
+	learn --save-every 4 --epochs 2
+	cp -r out old
+	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 16; train -q -m '$G/bert' -o out pairs.mts"
+	[[ "$stderr" == "train: out"* ]]
+	cmp out/model.safetensors old/model.safetensors
+}

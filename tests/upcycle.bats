@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+load helper
+
+FOUR=classification,clustering,search_query,search_document
+
+# Embeddings of the golden texts, the bytes of their numbers.
+embed() { # model [option...]
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode --any-tokenizer -m "$@" |
+		ids_stream --rows text.emb
+}
+
+# 1. the known answer
+@test "upcycle: each expert gives the dense model's embeddings to the bit" {
+	for family in bert nomic_bert; do
+		embed "$GOLDEN/$family" >"$T/dense"
+		for how in "" "--every 2" "--layers odd" "--layers 0" "--no-expert-norms"; do
+			upcycle -m "$GOLDEN/$family" --experts $FOUR $how -o "$T/mote"
+			for expert in ${FOUR//,/ }; do
+				embed "$T/mote" -e $expert | cmp - "$T/dense"
+			done
+		done
+	done
+}
+
+@test "upcycle: tensors stand beside the originals, the rest is as it was" {
+	upcycle -m "$GOLDEN/nomic_bert" --experts a,b --every 2 -o "$T/mote"
+	model_tensors() { head -c 20000 "$1/model.safetensors" | grep -ao '"[a-z][A-Za-z0-9_.]*":{' | sort; }
+	model_tensors "$T/mote" >"$T/names"
+	grep -q '"encoder.layers.1.mlp.fc2.experts.a.weight"' "$T/names"
+	grep -q '"encoder.layers.1.norm1.experts.b.bias"' "$T/names"
+	run ! grep -q '"encoder.layers.1.mlp.fc2.weight"' "$T/names"
+	grep -q '"encoder.layers.0.mlp.fc2.weight"' "$T/names"
+	cmp "$T/mote/vocab.txt" "$GOLDEN/nomic_bert/vocab.txt"
+	grep -q '"layers": \[' "$T/mote/config.json"
+}
+
+@test "upcycle: --average of experts that are equal is the dense model again" {
+	embed "$GOLDEN/bert" >"$T/dense"
+	upcycle -m "$GOLDEN/bert" --experts a,b,c -o "$T/mote"
+	upcycle --average -m "$T/mote" -o "$T/mean"
+	embed "$T/mean" | cmp - "$T/dense"
+	run ! grep -q task_experts "$T/mean/config.json"
+}
+
+# 2. options
+@test "upcycle: --layers and --every choose blocks" {
+	while read -r how wanted; do
+		upcycle -m "$GOLDEN/bert" --experts a ${how/=/ } -o "$T/mote"
+		[ "$(tr -d ' \n' <"$T/mote/config.json" | grep -o '"layers":[^]]*]')" = "\"layers\":$wanted" ]
+	done <<-E
+		--every=1 [0,1]
+		--every=2 [1]
+		--layers=all [0,1]
+		--layers=odd [1]
+		--layers=even [0]
+		--layers=1,0 [0,1]
+	E
+}
+
+@test "upcycle: prompts are added where there are none" {
+	cp -r "$GOLDEN/bert" "$T/m"
+	echo '{"prompts": {"clustering": "mine: "}, "similarity_fn_name": "dot"}' \
+		>"$T/m/config_sentence_transformers.json"
+	upcycle -m "$T/m" --experts clustering,search_query,x --prompt 'search_query=search query: ' \
+		-o "$T/mote"
+	[ "$(tr -d '\n' <"$T/mote/config_sentence_transformers.json" | tr -s ' ')" = \
+		'{ "prompts": { "clustering": "mine: ", "search_query": "search query: ", "x": "x: " }, "similarity_fn_name": "dot"}' ]
+}
+
+# 3. usage
+@test "upcycle: usage errors exit 2 and write nothing" {
+	for arguments in "" "-m $GOLDEN/bert -o $T/o" "-m $GOLDEN/bert --experts a" "-o $T/o --experts a" \
+		"-m $GOLDEN/bert -o $T/o --experts a,a" "-m $GOLDEN/bert -o $T/o --experts a/b" \
+		"-m $GOLDEN/bert -o $T/o --experts a --layers 2" "-m $GOLDEN/bert -o $T/o --experts a --layers x" \
+		"-m $GOLDEN/bert -o $T/o --experts a --layers 0 --every 2" \
+		"-m $GOLDEN/bert -o $T/o --experts a --prompt b=x" "-m $GOLDEN/bert -o $T/o --experts a x" \
+		"-m $GOLDEN/bert -o $T/o --experts a --average"; do
+		run -2 --separate-stderr upcycle $arguments
+		[ -z "$output" ]
+		[ ! -e "$T/o" ]
+	done
+}
+
+# 4. bad input
+@test "upcycle: faults of the folders are named, and leave nothing behind" {
+	run -1 upcycle -m "$T/none" --experts a -o "$T/o"
+	[[ "$output" == "upcycle: $T/none: "* ]]
+	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
+	run -1 upcycle -m "$T/mote" --experts b -o "$T/o"
+	[[ "$output" == *"$T/mote: has task experts already"* ]]
+	run -1 upcycle --average -m "$GOLDEN/bert" -o "$T/o"
+	[[ "$output" == *"has no task experts to average"* ]]
+	run -1 upcycle -m "$GOLDEN/bert" --experts a --every 3 -o "$T/o"
+	[[ "$output" == *"none of them"* ]]
+	run -1 upcycle -m "$GOLDEN/bert" --experts a -o "$T/no/such/place"
+	[[ "$output" == *"$T/no/such/place"* ]]
+	head -c 5000 "$GOLDEN/bert/model.safetensors" >"$T/cut"
+	cp -r "$GOLDEN/bert" "$T/m"
+	cp "$T/cut" "$T/m/model.safetensors"
+	run -1 upcycle -m "$T/m" --experts a -o "$T/o"
+	[[ "$output" == *"$T/m/model.safetensors"* ]]
+	[ "$(ls -A "$T" | sort | tr '\n' ' ')" = "cut m mote " ]
+}
+
+# 5. the man page
+@test "upcycle: the manual's example runs as printed" {
+	cd "$T"
+	cp -r "$GOLDEN/nomic_bert" dense
+	example=$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/upcycle.1" |
+		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' | sed 's/\\e/\\/')
+	[ -n "$example" ]
+	bash -e -c "$example"
+	[ -e mote/model.safetensors ]
+}

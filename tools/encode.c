@@ -1,0 +1,174 @@
+/*
+ * encode - turn tokens into embeddings.
+ *
+ * A record's texts are cut into batches by a token budget, so memory depends on the budget
+ * and not on the input; what is made is written record by record.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "embed.h"
+#include "err.h"
+#include "model.h"
+#include "nn.h"
+#include "stream.h"
+#include "token.h"
+
+enum {
+	OPT_TOKENS = CLI_LONG,
+	OPT_POOLING,
+	OPT_NORMALIZE,
+	OPT_RAW,
+	OPT_DIM,
+	OPT_KEEP,
+	OPT_ANY_TOKENIZER,
+	OPT_LEVEL
+};
+
+static const struct cli_option options[] = { { 'm', "model", "DIR",
+						 "model folder (needed)" },
+	{ 'e', "expert", "NAME", "task expert for records that name none" },
+	{ 'o', "output", "FILE", "write there instead of standard output" },
+	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time (2048)" },
+	{ OPT_POOLING, "pooling", "KIND",
+	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
+	    "joined by '+', instead of what the folder says" },
+	{ OPT_NORMALIZE, "normalize", NULL,
+	    "give embeddings length 1, whatever the folder says" },
+	{ OPT_RAW, "no-normalize", NULL, "leave their length as it is" },
+	{ OPT_DIM, "dim", "K", "keep the first K values of each embedding (Matryoshka)" },
+	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
+	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
+	    "take tokens of another tokenizer, too" },
+	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
+	{ 'j', "threads", "N", "threads (all cores)" }, { 0 } };
+
+static const struct cli cli = { "encode", "turn tokens into embeddings",
+	"-m DIR [OPTION]... [FILE]", options,
+	"  tok -m DIR texts.jsonl | encode -m DIR > texts.mts\n"
+	"  tok -m MOTE --task clustering texts.jsonl | encode -m MOTE | mts stat\n",
+	nn_about };
+
+struct settings {
+	const char *model, *expert, *output, *pooling;
+	int64_t tokens, dim, level, threads;
+	bool normalize, raw, keep, any_tokenizer;
+};
+
+static struct settings
+parse(int argc, char **argv)
+{
+	struct settings s = { .tokens = 2048, .level = -1, .output = "-" };
+	int opt;
+
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
+		switch (opt) {
+		case 'm': s.model = optarg; break;
+		case 'e': s.expert = optarg; break;
+		case 'o': s.output = optarg; break;
+		case 'j': s.threads = cli_integer("--threads", 1, 4096); break;
+		case OPT_TOKENS: s.tokens = cli_integer("--tokens", 1, 1 << 28); break;
+		case OPT_POOLING: s.pooling = optarg; break;
+		case OPT_NORMALIZE: s.normalize = true; break;
+		case OPT_RAW: s.raw = true; break;
+		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
+		case OPT_KEEP: s.keep = true; break;
+		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
+		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
+		}
+	if (!s.model)
+		die_usage("no model is given; use -m DIR");
+	if (s.normalize && s.raw)
+		die_usage("--normalize and --no-normalize exclude each other");
+	if (argc - optind > 1)
+		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
+	return s;
+}
+
+static struct model *
+open_model(const struct settings *s)
+{
+	struct model *model = model_open(s->model, MODEL_ENCODE, 0);
+	struct head *head = model_head(model);
+
+	if (s->pooling && !pool_parse(head, s->pooling))
+		die_usage(
+		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, "
+		    "weighted and last",
+		    s->pooling);
+	if (head->assumed && !s->pooling)
+		warn("%s: has no modules.json: mean pooling is assumed; --pooling says "
+		     "otherwise",
+		    s->model);
+	if (s->normalize || s->raw)
+		head->normalize = s->normalize;
+	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)
+		die("%s: has no task expert '%s'; it has %s", s->model, s->expert,
+		    model_experts(model));
+	if (s->dim > model_width(model))
+		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
+		    (long long)s->dim, model_width(model), s->model);
+	return model;
+}
+
+static struct reader *
+open_input(const struct settings *s, const char *path)
+{
+	struct reader *in = stream_open(path);
+	const char *theirs = tree_string(stream_properties(in), "tokenizer", NULL);
+
+	if (!theirs || s->any_tokenizer)
+		return in;
+	char *ours = tokenizer_fingerprint(s->model);
+	if (strcmp(ours, theirs))
+		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
+		    "%s (%.12s); "
+		    "use 'tok -m %s', or --any-tokenizer",
+		    stream_name(in), theirs, s->model, ours, s->model);
+	free(ours);
+	return in;
+}
+
+static void
+run(const struct settings *s, struct model *model, struct reader *in)
+{
+	struct writer *out = stream_create(s->output, in);
+	struct embed *embed = embed_new(model, in, out,
+	    &(struct embed_options){ .tokens = s->tokens,
+		.width = (int)s->dim,
+		.expert = s->expert,
+		.keep = s->keep });
+	struct progress *progress = progress_new("tokens", 0);
+	struct record record;
+
+	if (s->level >= 0)
+		stream_level(out, (int)s->level);
+	stream_property(out, "model", model_fingerprint(model));
+	while (stream_next(in, &record)) {
+		struct record *made = stream_make(out, &record);
+		embed_record(embed, &record, made, progress);
+		stream_put(out, made);
+	}
+	stream_finish(out);
+	progress_free(progress);
+	embed_free(embed);
+}
+
+int
+main(int argc, char **argv)
+{
+	nn_start(0, argv); /* before --version speaks of it */
+	cli_start(&cli, argc, argv);
+	struct settings s = parse(argc, argv);
+	if (s.threads)
+		nn_start((int)s.threads, argv);
+	inform("%s", nn_about());
+	struct model *model = open_model(&s);
+	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
+	run(&s, model, in);
+	stream_close(in);
+	model_close(model);
+	return 0;
+}

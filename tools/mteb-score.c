@@ -1,0 +1,295 @@
+/*
+ * mteb-score - score embeddings as MTEB does
+ *
+ * reads	FIELD.emb (f32 [width]) and, by the type of task, gold scores, ids or labels:
+ *		see the table in mteb-score(1) and each lib/score_*.h
+ * writes	one line of settings and "metric<TAB>value" lines, or JSON
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "err.h"
+#include "nn.h"
+#include "score.h"
+#include "score_classification.h"
+#include "score_clustering.h"
+#include "score_retrieval.h"
+#include "score_sts.h"
+#include "stream.h"
+
+enum {
+	OPT_QRELS = CLI_LONG,
+	OPT_IDENTICAL,
+	OPT_RUN,
+	OPT_TOP,
+	OPT_GAIN,
+	OPT_TRAIN,
+	OPT_SAMPLES,
+	OPT_EXPERIMENTS,
+	OPT_LABEL,
+	OPT_SET,
+	OPT_BATCH,
+	OPT_SKLEARN,
+	OPT_SEED,
+	OPT_PROTOCOL,
+	OPT_JSON
+};
+
+static const struct cli_option options[] = {
+	{ 'f', "field", "NAME",
+	    "take the embeddings from NAME.emb (sts: give it twice;\n"
+	    "default sentence1 and sentence2; else the only one)" },
+	{ OPT_QRELS, "qrels", "FILE", "retrieval: the relevance judgements" },
+	{ OPT_IDENTICAL, "ignore-identical-ids", NULL,
+	    "retrieval: a document called as the query is no hit" },
+	{ OPT_RUN, "run", "FILE",
+	    "retrieval: write what was found, as TREC does, tabs between;\n"
+	    "without --qrels nothing is scored" },
+	{ OPT_TOP, "top", "N", "retrieval: documents a query in --run (default: 1000)" },
+	{ OPT_GAIN, "gain", "linear|exp",
+	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
+	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
+	{ OPT_SAMPLES, "samples", "N",
+	    "classification: training rows a label (default: 8)" },
+	{ OPT_EXPERIMENTS, "experiments", "N",
+	    "classification: samples drawn (default: 10)" },
+	{ OPT_LABEL, "label", "NAME",
+	    "classification, clustering: the column of labels\n(default: label or "
+	    "labels)" },
+	{ OPT_SET, "set", "NAME",
+	    "clustering: the column that names a row's set (default: set,\n"
+	    "if there is one)" },
+	{ OPT_BATCH, "batch", "N", "clustering: rows of a mini-batch (default: 500)" },
+	{ OPT_SKLEARN, "sklearn", "1.8|1.9",
+	    "clustering: whose random stream: that of scikit-learn\n"
+	    "1.3 to 1.8 (default) or of 1.9" },
+	{ OPT_SEED, "seed", "N", "classification, clustering: seed (default: 42)" },
+	{ OPT_PROTOCOL, "protocol", "v1",
+	    "that of mteb 1.x (default, and the only one yet)" },
+	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
+	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
+};
+
+static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
+	"sts [OPTION]... [FILE]\n"
+	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
+	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score clustering [OPTION]... [FILE]",
+	options,
+	"  tok -m DIR -f sentence1 -f sentence2 F.jsonl | encode -m DIR | mteb-score "
+	"sts\n"
+	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
+	nn_about };
+
+struct settings {
+	const char *fields[2];
+	int field_count;
+	struct retrieval_options retrieval;
+	struct classification_options classification;
+	struct clustering_options clustering;
+	bool json;
+	int threads;
+	int given[32], given_count; /* options that not every type knows */
+};
+
+static void
+sts(struct report *report, struct settings *settings, char **file)
+{
+	if (settings->field_count == 1)
+		die_usage("sts compares two fields: give --field twice");
+	struct reader *reader = stream_open(file[0] ? file[0] : "-");
+	score_sts(report, reader, settings->fields[0], settings->fields[1]);
+	stream_close(reader);
+}
+
+static void
+retrieval(struct report *report, struct settings *settings, char **file)
+{
+	const char *run = settings->retrieval.run;
+
+	if (!settings->retrieval.qrels && !run)
+		die_usage("retrieval needs --qrels FILE or --run FILE");
+	if (settings->retrieval.qrels && run && strcmp(run, "-") == 0)
+		die_usage("standard output is for the scores: give --run a file");
+	if (!file[0] || !file[1])
+		die_usage("retrieval takes two streams: queries and corpus");
+	if (strcmp(file[0], "-") == 0 && strcmp(file[1], "-") == 0)
+		die_usage("only one of the two streams can be standard input");
+	settings->retrieval.field = settings->fields[0];
+	settings->retrieval.queries = file[0];
+	settings->retrieval.corpus = file[1];
+	score_retrieval(report, &settings->retrieval);
+}
+
+static void
+classification(struct report *report, struct settings *settings, char **file)
+{
+	struct classification_options *own = &settings->classification;
+
+	own->field = settings->fields[0];
+	own->test = file[0] ? file[0] : "-";
+	if (!own->train)
+		die_usage("classification needs --train FILE");
+	if (strcmp(own->train, "-") == 0 && strcmp(own->test, "-") == 0)
+		die_usage("only one of the two streams can be standard input");
+	score_classification(report, own);
+}
+
+static void
+clustering(struct report *report, struct settings *settings, char **file)
+{
+	struct reader *reader = stream_open(file[0] ? file[0] : "-");
+
+	settings->clustering.field = settings->fields[0];
+	score_clustering(report, reader, &settings->clustering);
+	stream_close(reader);
+}
+
+struct type {
+	const char *name;
+	void (*score)(struct report *report, struct settings *settings, char **file);
+	int files, fields; /* at most */
+	int options[8];	   /* beside those that all types know */
+};
+
+static const struct type types[] = {
+	{ "sts", sts, 1, 2, { 0 } },
+	{ "retrieval", retrieval, 2, 1,
+	    { OPT_QRELS, OPT_IDENTICAL, OPT_RUN, OPT_TOP, OPT_GAIN } },
+	{ "classification", classification, 1, 1,
+	    { OPT_TRAIN, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_LABEL, OPT_SEED } },
+	{ "clustering", clustering, 1, 1,
+	    { OPT_LABEL, OPT_SET, OPT_BATCH, OPT_SKLEARN, OPT_SEED } },
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static const char *
+choice(const char *option, const char *first, const char *second)
+{
+	if (strcmp(optarg, first) != 0 && strcmp(optarg, second) != 0)
+		die_usage(
+		    "--%s: '%s' is neither %s nor %s", option, optarg, first, second);
+	return optarg;
+}
+
+static void
+take(struct settings *settings, int option)
+{
+	struct classification_options *classes = &settings->classification;
+
+	switch (option) {
+	case OPT_QRELS: settings->retrieval.qrels = optarg; break;
+	case OPT_IDENTICAL: settings->retrieval.ignore_identical = true; break;
+	case OPT_RUN: settings->retrieval.run = optarg; break;
+	case OPT_TOP: settings->retrieval.top = cli_integer("--top", 1, 1000); break;
+	case OPT_GAIN:
+		settings->retrieval.exponential =
+		    strcmp(choice("gain", "linear", "exp"), "exp") == 0;
+		break;
+	case OPT_TRAIN: classes->train = optarg; break;
+	case OPT_SAMPLES:
+		classes->samples = (int)cli_integer("--samples", 1, 1000000);
+		break;
+	case OPT_EXPERIMENTS:
+		classes->experiments = (int)cli_integer("--experiments", 1, 1000);
+		break;
+	case OPT_LABEL: classes->label = settings->clustering.label = optarg; break;
+	case OPT_SET: settings->clustering.set = optarg; break;
+	case OPT_BATCH:
+		settings->clustering.batch = (int)cli_integer("--batch", 1, 1000000);
+		break;
+	case OPT_SKLEARN:
+		settings->clustering.by_choice =
+		    strcmp(choice("sklearn", "1.8", "1.9"), "1.9") == 0;
+		break;
+	case OPT_SEED:
+		classes->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
+		settings->clustering.seed = classes->seed;
+		break;
+	}
+	if (settings->given_count < 32)
+		settings->given[settings->given_count++] = option;
+}
+
+static void
+parse(struct settings *settings, int argc, char **argv)
+{
+	int option;
+
+	while ((option = cli_next(&cli, argc, argv)) != -1) {
+		switch (option) {
+		case 'f':
+			if (settings->field_count == 2)
+				die_usage("--field was given more than twice");
+			settings->fields[settings->field_count++] = optarg;
+			break;
+		case OPT_JSON: settings->json = true; break;
+		case OPT_PROTOCOL:
+			if (strcmp(optarg, "v1") != 0)
+				die_usage("--protocol: %s is not v1", optarg);
+			break;
+		case 'j':
+			settings->threads = (int)cli_integer("--threads", 1, 4096);
+			break;
+		default: take(settings, option);
+		}
+	}
+}
+
+static const struct type *
+find_type(const char *name)
+{
+	for (int i = 0; i < TYPES; i++)
+		if (strcmp(types[i].name, name) == 0)
+			return &types[i];
+	die_usage("'%s' is no type of task: sts, retrieval, classification or clustering",
+	    name);
+}
+
+/* An option that means nothing to a type is a mistake that must not go unseen. */
+static void
+check(const struct type *type, const struct settings *settings, int files)
+{
+	for (int i = 0; i < settings->given_count; i++) {
+		const struct cli_option *option = options;
+		bool known = false;
+		for (int j = 0; j < 8; j++)
+			known |= type->options[j] == settings->given[i];
+		while (option->letter != settings->given[i])
+			option++;
+		if (!known)
+			die_usage("--%s says nothing to %s", option->name, type->name);
+	}
+	if (files > type->files)
+		die_usage("%s takes %d stream%s, %d were given", type->name, type->files,
+		    type->files > 1 ? "s" : "", files);
+	if (settings->field_count > type->fields)
+		die_usage("%s takes one --field", type->name);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = {
+		.retrieval = { .top = 1000 },
+		.classification = { .experiments = 10, .samples = 8, .seed = 42 },
+		.clustering = { .batch = 500, .seed = 42 },
+	};
+
+	cli_start(&cli, argc, argv);
+	parse(&settings, argc, argv);
+	if (optind == argc)
+		die_usage(
+		    "which type of task: sts, retrieval, classification or clustering?");
+	const struct type *type = find_type(argv[optind]);
+	check(type, &settings, argc - optind - 1);
+	nn_start(settings.threads, argv);
+	struct report *report = report_new(type->name);
+	report_set(report, "protocol", "v1");
+	type->score(report, &settings, argv + optind + 1);
+	if (!settings.retrieval.run || settings.retrieval.qrels)
+		report_print(report, settings.json);
+	report_free(report);
+	return 0;
+}

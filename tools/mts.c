@@ -1,0 +1,274 @@
+/*
+ * mts - look at, cut, join, compare and convert tensor streams
+ *
+ * reads	any columns
+ * writes	cat: those kept; paste: those of all streams; from: those of the file
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "compare.h"
+#include "err.h"
+#include "export.h"
+#include "import.h"
+#include "join.h"
+#include "mem.h"
+#include "stream.h"
+#include "survey.h"
+#include "view.h"
+
+enum { OPT_RENAME = CLI_LONG, OPT_LEVEL, OPT_NUMBERS };
+
+static const struct cli_option options[] = { { 'n', "rows", "N",
+						 "head: rows to show (default: 5)" },
+	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
+	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
+	{ 'c', "columns", "NAME,...",
+	    "cat, to: the columns to keep, may be repeated (default: all);\n"
+	    "from npy: the column's name (default: emb);\n"
+	    "from safetensors: the tensors to take" },
+	{ OPT_RENAME, "rename", "OLD=NEW",
+	    "cat: call a column otherwise, may be repeated" },
+	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
+	{ OPT_NUMBERS, "numbers", NULL, "from tsv: columns of numbers become numbers" },
+	{ OPT_LEVEL, "level", "N",
+	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
+	    "else 3)" },
+	{ 'o', "output", "FILE",
+	    "cat, paste, to, from: write FILE (default: standard output)" },
+	{ 0 } };
+
+static const struct cli cli = { "mts",
+	"look at, cut, join, compare and convert tensor streams",
+	"head [-n N] [FILE]\n"
+	"       mts stat [FILE]\n"
+	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
+	"       mts paste FILE FILE...\n"
+	"       mts diff [-a X] [-r X] FILE FILE\n"
+	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
+	"       mts from npy|safetensors|jsonl|tsv [-b ROWS] [FILE]",
+	options,
+	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
+	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
+	"  mts to npy -c text.emb x.mts > x.npy\n",
+	NULL };
+
+struct settings {
+	int64_t show, rows;
+	double absolute, relative;
+	struct selection selection;
+	int level; /* -1: the default */
+	bool numbers;
+	const char *output;
+	char given[32]; /* letters of the options given, as in `allowed` */
+};
+
+static int
+head(struct settings *settings, char **files, int count)
+{
+	struct reader *reader = stream_open(count ? files[0] : "-");
+
+	view_header(reader);
+	view_rows(reader, settings->show);
+	stream_close(reader);
+	return 0;
+}
+
+static int
+stat_stream(struct settings *settings, char **files, int count)
+{
+	struct reader *reader = stream_open(count ? files[0] : "-");
+
+	(void)settings;
+	view_header(reader);
+	survey_print(reader);
+	stream_close(reader);
+	return 0;
+}
+
+static int
+cat(struct settings *settings, char **files, int count)
+{
+	char dash[] = "-", *standard[] = { dash };
+
+	join_cat(count ? files : standard, count ? count : 1, &settings->selection,
+	    settings->output, settings->level);
+	return 0;
+}
+
+static int
+paste(struct settings *settings, char **files, int count)
+{
+	join_paste(files, count, settings->output, settings->level);
+	return 0;
+}
+
+static int
+diff(struct settings *settings, char **files, int count)
+{
+	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
+	bool same = compare_streams(one, two, settings->absolute, settings->relative);
+
+	(void)count;
+	stream_close(one);
+	stream_close(two);
+	return same ? 0 : EXIT_DATA;
+}
+
+static int
+to(struct settings *settings, char **files, int count)
+{
+	static const struct {
+		const char *name;
+		void (*export)(struct reader *, const char *const *, int, const char *);
+	} formats[] = { { "npy", export_npy }, { "safetensors", export_safetensors },
+		{ "jsonl", export_jsonl }, { "tsv", export_tsv } };
+	const struct selection *selection = &settings->selection;
+
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (!strcmp(files[0], formats[i].name)) {
+			struct reader *reader = stream_open(count > 1 ? files[1] : "-");
+			formats[i].export(
+			    reader, selection->names, selection->count, settings->output);
+			stream_close(reader);
+			return 0;
+		}
+	die_usage("to: '%s' is not npy, safetensors, jsonl or tsv", files[0]);
+}
+
+static int
+from(struct settings *settings, char **files, int count)
+{
+	const struct selection *selection = &settings->selection;
+	const char *format = files[0], *file = count > 1 ? files[1] : "-";
+	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
+		NULL };
+	const char *const *known = formats;
+
+	while (*known && strcmp(format, *known))
+		known++;
+	if (!*known)
+		die_usage("from: '%s' is not npy, safetensors, jsonl or tsv", format);
+	if (*format == 's' && !strcmp(file, "-"))
+		die_usage("from: a safetensors file is mapped into memory: name it");
+	struct writer *writer = stream_create(settings->output, NULL);
+	if (settings->level >= 0)
+		stream_level(writer, settings->level);
+	if (*format == 'n')
+		import_npy(file, selection->count ? selection->names[0] : "emb",
+		    settings->rows, writer);
+	else if (*format == 's')
+		import_safetensors(
+		    file, selection->names, selection->count, settings->rows, writer);
+	else
+		import_text(file, *format == 'j' ? TEXTREC_JSONL : TEXTREC_TSV,
+		    settings->numbers, settings->rows, writer);
+	stream_finish(writer);
+	return 0;
+}
+
+static const struct command {
+	const char *name, *allowed; /* R: --rename, L: --level, N: --numbers */
+	int least, most;	    /* operands; most 0: any number */
+	int (*run)(struct settings *settings, char **files, int count);
+} commands[] = { { "head", "n", 0, 1, head }, { "stat", "", 0, 1, stat_stream },
+	{ "cat", "cRLo", 0, 0, cat }, { "paste", "Lo", 2, 0, paste },
+	{ "diff", "ar", 2, 2, diff }, { "to", "co", 1, 2, to },
+	{ "from", "cbNLo", 1, 2, from } };
+
+static void
+add_columns(struct selection *selection, char *list)
+{
+	for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
+		selection->names = mem_resize(selection->names,
+		    (size_t)selection->count + 1, sizeof *selection->names);
+		selection->names[selection->count++] = name;
+	}
+}
+
+static void
+add_rename(struct selection *selection, char *rename)
+{
+	if (!strchr(rename, '='))
+		die_usage("--rename: '%s' is not OLD=NEW", rename);
+	selection->renames = mem_resize(selection->renames,
+	    (size_t)selection->rename_count + 1, sizeof *selection->renames);
+	selection->renames[selection->rename_count++] = rename;
+}
+
+static void
+parse(struct settings *settings, int argc, char **argv)
+{
+	int option;
+
+	while ((option = cli_next(&cli, argc, argv)) != -1) {
+		char letter = option == OPT_RENAME    ? 'R'
+			      : option == OPT_LEVEL   ? 'L'
+			      : option == OPT_NUMBERS ? 'N'
+						      : (char)option;
+		if (!strchr(settings->given, letter))
+			settings->given[strlen(settings->given)] = letter;
+		switch (option) {
+		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
+		case 'a': settings->absolute = cli_real("-a", 0, 1e300); break;
+		case 'r': settings->relative = cli_real("-r", 0, 1e300); break;
+		case 'c': add_columns(&settings->selection, optarg); break;
+		case 'b': settings->rows = cli_integer("-b", 1, 1 << 24); break;
+		case 'o': settings->output = optarg; break;
+		case OPT_RENAME: add_rename(&settings->selection, optarg); break;
+		case OPT_NUMBERS: settings->numbers = true; break;
+		case OPT_LEVEL:
+			settings->level = (int)cli_integer("--level", 0, 19);
+			break;
+		}
+	}
+}
+
+static const struct command *
+find_command(const struct settings *settings, const char *name, int operands)
+{
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		const struct command *command = &commands[i];
+		if (!name || strcmp(name, command->name))
+			continue;
+		size_t known = strspn(settings->given, command->allowed);
+		if (settings->given[known])
+			die_usage(
+			    "%s: an option was given that does not go with it", name);
+		if (operands < command->least ||
+		    (command->most && operands > command->most))
+			die_usage("%s: too %s files", name,
+			    operands < command->least ? "few" : "many");
+		return command;
+	}
+	die_usage("say what to do: head, stat, cat, paste, diff, to or from");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = {
+		.show = 5, .rows = 1024, .level = -1, .output = "-"
+	};
+
+	cli_start(&cli, argc, argv);
+	parse(&settings, argc, argv);
+	argc -= optind;
+	argv += optind;
+	const struct command *command =
+	    find_command(&settings, argc ? argv[0] : NULL, argc - 1);
+	int dashes = 0;
+	for (int i = 1; i < argc; i++)
+		dashes += !strcmp(argv[i], "-");
+	if (dashes > 1)
+		die_usage("%s: standard input can be read only once", command->name);
+	int status = command->run(&settings, argv + 1, argc - 1);
+	if (fflush(stdout) || ferror(stdout))
+		die("<stdout>:");
+	free(settings.selection.names);
+	free(settings.selection.renames);
+	return status;
+}

@@ -1,0 +1,272 @@
+/*
+ * tasksample - draw training batches from a mix of tasks
+ *
+ * reads	a recipe (YAML) and the text files that it names
+ * writes	query, document	text	one record a batch, one row an example
+ *		negatives	text, depth 2	if a data set has them
+ *		query.key, document.key, negatives.key	i64	hashes of the texts
+ *		dataset, task, query.expert, document.expert	text	where they vary by row
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "collate.h"
+#include "dataset.h"
+#include "err.h"
+#include "mem.h"
+#include "recipe.h"
+#include "sampler.h"
+#include "stream.h"
+
+enum {
+	OPT_EPOCHS = CLI_LONG,
+	OPT_STEPS,
+	OPT_SKIP,
+	OPT_RANK,
+	OPT_RANKS,
+	OPT_DROP_LAST,
+	OPT_DUPLICATES,
+	OPT_BATCHING,
+	OPT_TASK,
+	OPT_ALL,
+	OPT_PLAN,
+	OPT_TMPDIR,
+	OPT_LEVEL
+};
+
+static const struct cli_option options[] = {
+	{ 'n', "batch", "N", "rows of a batch (default: the recipe's, else 512)" },
+	{ 's', "seed", "N", "default: the recipe's, else 0" },
+	{ OPT_EPOCHS, "epochs", "N",
+	    "passes over the data (default: the recipe's, else 1)" },
+	{ OPT_STEPS, "steps", "N", "stop before batch N" },
+	{ OPT_SKIP, "skip", "N", "leave out the first N batches" },
+	{ OPT_RANK, "rank", "R", "write only slice R of each batch (default 0)" },
+	{ OPT_RANKS, "ranks", "W", "of W slices (default 1)" },
+	{ OPT_DROP_LAST, "drop-last", NULL, "leave out batches that are not full" },
+	{ OPT_DUPLICATES, "duplicates", "HOW",
+	    "mark (default), apart or keep equal texts" },
+	{ OPT_BATCHING, "batching", "HOW",
+	    "homogeneous, heterogeneous or static, for all tasks" },
+	{ OPT_TASK, "task", "NAME", "only this task; may be repeated" },
+	{ OPT_ALL, "all", NULL, "every example once, in order" },
+	{ OPT_PLAN, "plan", NULL, "write a table of the batches instead of their texts" },
+	{ 'C', "directory", "DIR", "where relative file names start" },
+	{ OPT_TMPDIR, "tmpdir", "DIR",
+	    "where compressed files are unpacked\n"
+	    "(default: $TMPDIR, else /tmp)" },
+	{ OPT_LEVEL, "level", "N", "zstd level 1..19; 0 stores (default 0)" },
+	{ 'o', "output", "FILE", "default: standard output" }, { 0 }
+};
+
+static const struct cli cli = { "tasksample", "draw training batches from a mix of tasks",
+	"[OPTION]... RECIPE", options,
+	"  tasksample --plan mix.yaml\n"
+	"  tasksample mix.yaml | tok -m MODEL | train -m MODEL -o trained\n",
+	NULL };
+
+struct settings {
+	int64_t batch, seed, epochs, steps, skip, rank, ranks, level;
+	int duplicates, batching; /* -1: the recipe's */
+	bool drop_last, all, plan;
+	const char **tasks, *folder, *tmpdir, *output, *recipe;
+	int task_count;
+};
+
+static int
+word(const char *option, const char *const *words)
+{
+	int index = recipe_word(words, optarg);
+
+	if (index < 0)
+		die_usage("%s: '%s' is not one of %s, %s, %s", option, optarg, words[0],
+		    words[1], words[2]);
+	return index;
+}
+
+static void
+set(struct settings *to, int opt)
+{
+	switch (opt) {
+	case 'n': to->batch = cli_integer("--batch", 1, 1 << 30); break;
+	case 's': to->seed = cli_integer("--seed", 0, INT64_MAX); break;
+	case OPT_EPOCHS: to->epochs = cli_integer("--epochs", 1, INT32_MAX); break;
+	case OPT_STEPS: to->steps = cli_integer("--steps", 0, INT64_MAX); break;
+	case OPT_SKIP: to->skip = cli_integer("--skip", 0, INT64_MAX); break;
+	case OPT_RANK: to->rank = cli_integer("--rank", 0, 1 << 20); break;
+	case OPT_RANKS: to->ranks = cli_integer("--ranks", 1, 1 << 20); break;
+	case OPT_DROP_LAST: to->drop_last = true; break;
+	case OPT_DUPLICATES:
+		to->duplicates = word("--duplicates", recipe_duplicates);
+		break;
+	case OPT_BATCHING: to->batching = word("--batching", recipe_batchings); break;
+	case OPT_TASK: to->tasks[to->task_count++] = optarg; break;
+	case OPT_ALL: to->all = true; break;
+	case OPT_PLAN: to->plan = true; break;
+	case 'C': to->folder = optarg; break;
+	case OPT_TMPDIR: to->tmpdir = optarg; break;
+	case OPT_LEVEL: to->level = cli_integer("--level", 0, 19); break;
+	case 'o': to->output = optarg; break;
+	}
+}
+
+static struct settings
+parse(int argc, char **argv)
+{
+	struct settings to = { .seed = -1,
+		.steps = -1,
+		.ranks = 1,
+		.duplicates = -1,
+		.batching = -1,
+		.tmpdir = getenv("TMPDIR"),
+		.output = "-" };
+	int opt;
+
+	to.tasks = mem_new((size_t)argc, sizeof *to.tasks);
+	if (!to.tmpdir || !*to.tmpdir)
+		to.tmpdir = "/tmp";
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
+		set(&to, opt);
+	if (optind + 1 != argc)
+		die_usage(optind == argc ? "a recipe is needed" : "one recipe at a time");
+	if (to.rank >= to.ranks)
+		die_usage("--rank: %lld is not below --ranks, %lld", (long long)to.rank,
+		    (long long)to.ranks);
+	if (to.plan && strcmp(to.output, "-"))
+		die_usage("--plan writes to standard output");
+	to.recipe = argv[optind];
+	return to;
+}
+
+/* What the command line says goes before what the recipe says. */
+static struct recipe *
+open_recipe(const struct settings *settings)
+{
+	struct recipe *recipe = recipe_open(settings->recipe);
+
+	if (settings->task_count)
+		recipe_choose(recipe, settings->tasks, settings->task_count);
+	if (settings->batching >= 0)
+		recipe_batch_as(recipe, (enum recipe_batching)settings->batching);
+	if (settings->duplicates >= 0)
+		recipe->duplicates = (enum recipe_duplicates)settings->duplicates;
+	if (settings->batch)
+		recipe->batch = settings->batch;
+	if (settings->seed >= 0)
+		recipe->seed = (uint64_t)settings->seed;
+	if (settings->epochs)
+		recipe->epochs = settings->epochs;
+	else if (!recipe->epochs && settings->steps < 0)
+		recipe->epochs = 1;
+	recipe->drop_last |= settings->drop_last;
+	if (settings->all) {
+		recipe->epochs = 1;
+		recipe->drop_last = false;
+		recipe->duplicates = DUPLICATES_KEEP;
+	}
+	return recipe;
+}
+
+/* Batches of the whole run; -1: unknown. */
+static int64_t
+total_of(const struct settings *settings, const struct recipe *recipe, int64_t batches)
+{
+	int64_t total = settings->steps;
+
+	/* texts that are kept apart may need more batches */
+	if (recipe->epochs && recipe->duplicates != DUPLICATES_APART &&
+	    (total < 0 || batches * recipe->epochs < total))
+		total = batches * recipe->epochs;
+	return total;
+}
+
+static void
+write_property(struct writer *out, const char *key, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	stream_property(out, key, text);
+}
+
+/* The batches, as records or as a table. */
+static void
+sample(const struct settings *settings, const struct recipe *recipe,
+    struct dataset *const *sets, const int64_t *counts, struct writer *out)
+{
+	struct sampler *sampler = sampler_new(recipe, counts, settings->all);
+	struct collate *collate = collate_new(recipe, sets, out, settings->all);
+	int64_t total = total_of(settings, recipe, sampler_batches(sampler));
+	struct progress *progress = progress_new("batches", total > 0 ? total : 0);
+
+	if (recipe->duplicates == DUPLICATES_APART)
+		sampler_apart(sampler, collate_keys, collate);
+	if (out && total >= 0)
+		write_property(out, "batches", total);
+	for (int64_t step = 0; total < 0 || step < total; step++) {
+		progress_add(progress, 1);
+		if (step < settings->skip) {
+			if (!sampler_skip(sampler))
+				break;
+			continue;
+		}
+		const struct draw *draw = sampler_next(sampler);
+		if (!draw)
+			break;
+		int64_t first = draw->rows * settings->rank / settings->ranks;
+		int64_t last = draw->rows * (settings->rank + 1) / settings->ranks;
+		if (out)
+			collate_put(collate, draw, first, last);
+		else
+			sampler_print(recipe, draw, first, last);
+	}
+	progress_free(progress);
+	collate_free(collate);
+	sampler_free(sampler);
+}
+
+int
+main(int argc, char **argv)
+{
+	cli_start(&cli, argc, argv);
+	struct settings settings = parse(argc, argv);
+	struct recipe *recipe = open_recipe(&settings);
+	size_t sources = (size_t)recipe->source_count;
+	struct dataset **sets = mem_new(sources, sizeof *sets);
+	int64_t *counts = mem_new(sources, sizeof *counts);
+	for (size_t s = 0; s < sources; s++) {
+		const struct recipe_source *source = recipe->sources + s;
+		sets[s] = dataset_open(
+		    source->files, source->file_count, settings.folder, settings.tmpdir);
+		counts[s] = dataset_count(sets[s]);
+		inform("data set %s: %lld examples", source->name, (long long)counts[s]);
+	}
+
+	struct writer *out = NULL;
+	if (!settings.plan) {
+		out = stream_create(settings.output, NULL);
+		stream_level(out, (int)settings.level);
+		stream_seed(out, recipe->seed);
+	} else
+		printf("step\tepoch\ttask\tdatasets\trows\tchecksum\n");
+	sample(&settings, recipe, sets, counts, out);
+	if (out)
+		stream_finish(out);
+	else if (fflush(stdout) || ferror(stdout))
+		die("standard output:");
+
+	for (size_t s = 0; s < sources; s++) {
+		if (dataset_repaired(sets[s]))
+			warn("data set %s: has invalid UTF-8; it was replaced by U+FFFD",
+			    recipe->sources[s].name);
+		dataset_close(sets[s]);
+	}
+	free(sets);
+	free(counts);
+	free(settings.tasks);
+	recipe_close(recipe);
+	return 0;
+}

@@ -1,0 +1,212 @@
+/*
+ * tok - turn text into token ids
+ *
+ * reads	FIELD		text [.]	texts, or lists of texts
+ * writes	FIELD.ids	i32 [.]		token ids, special tokens included
+ */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "err.h"
+#include "textrec.h"
+#include "token_stream.h"
+#include "vocab.h"
+
+enum {
+	OPT_TASK = CLI_LONG,
+	OPT_PROMPT,
+	OPT_LENGTH,
+	OPT_TRUNCATE,
+	OPT_REFUSE,
+	OPT_KEEP,
+	OPT_ROWS,
+	OPT_FORMAT,
+	OPT_LEVEL,
+	OPT_TRAIN,
+	OPT_SIZE,
+	OPT_LEAST,
+	OPT_ALPHABET,
+	OPT_CASED
+};
+
+static const struct cli_option options[] = {
+	{ 'm', "model", "DIR", "model folder, or a tokenizer.json" },
+	{ 'f', "field", "FIELD", "tokenise this text, or join: NAME=a+b; repeatable" },
+	{ OPT_TASK, "task", "NAME",
+	    "put the model's prompt of that name before each text" },
+	{ OPT_PROMPT, "prompt", "TEXT", "put this before each text" },
+	{ OPT_LENGTH, "max-length", "N",
+	    "ids of a text at most (default: the model's maximum)" },
+	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
+	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
+	{ OPT_KEEP, "keep", NULL, "keep the texts" },
+	{ OPT_FORMAT, "format", "NAME",
+	    "of text input: jsonl, tsv, lines (default: by name)" },
+	{ OPT_ROWS, "rows", "N",
+	    "rows of a record made from text input (default: 1024)" },
+	{ OPT_LEVEL, "level", "N",
+	    "compression, 0 (none) to 19 (default: 0 into a pipe, else 3)" },
+	{ 'j', "threads", "N", "threads (default: all cores)" },
+	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece" },
+	{ 'o', "output", "DIR", "folder of the learnt tokenizer" },
+	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
+	{ OPT_LEAST, "min-frequency", "N", "merge no pair that is rarer (default: 2)" },
+	{ OPT_ALPHABET, "alphabet", "N",
+	    "keep so many different characters (default: 1000)" },
+	{ OPT_CASED, "cased", NULL, "learn with capitals and accents" },
+	{ 0, NULL, NULL, NULL },
+};
+static const struct cli cli = { "tok", "turn text into token ids",
+	"-m DIR [OPTION]... [FILE]...", options,
+	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > "
+	"emb.mts\n"
+	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
+	"ids.mts\n"
+	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
+	NULL };
+
+struct settings {
+	struct token_options token;
+	const char *train, *output;
+	int size, alphabet;
+	int64_t least;
+	bool cased;
+};
+
+static void
+encode(struct settings *set, char **files, int count)
+{
+	if (!set->token.model)
+		die_usage("-m DIR is missing: the model whose tokenizer is used");
+	if (set->token.task && set->token.prompt)
+		die_usage("--task and --prompt exclude each other");
+	struct token_stream *stream = token_stream_open(&set->token);
+	for (int i = 0; i < count || i == 0; i++)
+		token_stream_add(stream, count ? files[i] : "-");
+	token_stream_close(stream);
+}
+
+static void
+count_value(struct vocab *vocab, const struct tree *value)
+{
+	if (value && value->kind == TREE_STRING)
+		vocab_count(vocab, value->string, value->length);
+	for (size_t i = 0; value && value->kind == TREE_LIST && i < value->count; i++)
+		count_value(vocab, value->items[i]);
+}
+
+static int64_t
+count_file(struct vocab *vocab, const char *path, const struct settings *set,
+    struct progress *progress)
+{
+	struct textrec *file = textrec_open(path, set->token.format);
+	struct field *const *fields = set->token.fields.items;
+	const struct tree *row;
+	int64_t rows = 0;
+
+	for (; (row = textrec_next(file)); rows++) {
+		for (size_t f = 0; f < set->token.fields.count; f++) {
+			field_check(
+			    fields[f], textrec_name(file), textrec_line(file), row);
+			for (size_t p = 0; p < fields[f]->count; p++)
+				count_value(vocab, tree_get(row, fields[f]->parts[p]));
+		}
+		progress_add(progress, 1);
+	}
+	textrec_close(file);
+	return rows;
+}
+
+static void
+train(struct settings *set, char **files, int count)
+{
+	int length = set->token.most ? (int)set->token.most : 512;
+	int64_t rows = 0;
+
+	if (strcmp(set->train, "wordpiece"))
+		die_usage("--train: '%s' cannot be learnt; wordpiece can", set->train);
+	if (!set->output)
+		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
+	vocab_writable(set->output);
+	if (!set->token.fields.count)
+		field_add(&set->token.fields, "text");
+	struct vocab *vocab = vocab_new(set->cased);
+	struct progress *progress = progress_new("texts", 0);
+	for (int i = 0; i < count || i == 0; i++)
+		rows += count_file(vocab, count ? files[i] : "-", set, progress);
+	progress_free(progress);
+	if (!rows)
+		die("there is no text to learn from");
+	int tokens = vocab_learn(vocab, set->size, set->least, set->alphabet);
+	if (tokens < set->size)
+		warn("%s: the text gives only %d tokens, not %d", set->output, tokens,
+		    set->size);
+	vocab_write(vocab, set->output, length);
+	vocab_free(vocab);
+}
+
+static enum textrec_format
+parse_format(const char *name)
+{
+	if (!strcmp(name, "jsonl"))
+		return TEXTREC_JSONL;
+	if (!strcmp(name, "tsv"))
+		return TEXTREC_TSV;
+	if (!strcmp(name, "lines"))
+		return TEXTREC_LINES;
+	die_usage("--format: '%s' is none of jsonl, tsv, lines", name);
+}
+
+static void
+set_option(struct settings *set, int option)
+{
+	struct token_options *token = &set->token;
+
+	switch (option) {
+	case 'm': token->model = optarg; break;
+	case 'f': field_add(&token->fields, optarg); break;
+	case 'j': omp_set_num_threads((int)cli_integer("--threads", 1, 1024)); break;
+	case OPT_TASK: token->task = optarg; break;
+	case OPT_PROMPT: token->prompt = optarg; break;
+	case OPT_LENGTH:
+		token->most = (size_t)cli_integer("--max-length", 1, 1 << 24);
+		break;
+	case OPT_TRUNCATE: token->refuse = false; break;
+	case OPT_REFUSE: token->refuse = true; break;
+	case OPT_KEEP: token->keep = true; break;
+	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
+	case OPT_FORMAT: token->format = parse_format(optarg); break;
+	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
+	case 'o': set->output = optarg; break;
+	case OPT_TRAIN: set->train = optarg; break;
+	case OPT_SIZE: set->size = (int)cli_integer("--vocab-size", 8, 1 << 22); break;
+	case OPT_LEAST: set->least = cli_integer("--min-frequency", 1, INT64_MAX); break;
+	case OPT_ALPHABET:
+		set->alphabet = (int)cli_integer("--alphabet", 1, 0x110000);
+		break;
+	case OPT_CASED: set->cased = true; break;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings set = { .token = { .rows = 1024, .level = -1 },
+		.size = 8192,
+		.alphabet = 1000,
+		.least = 2 };
+	int option;
+
+	cli_start(&cli, argc, argv);
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		set_option(&set, option);
+	if (set.train)
+		train(&set, argv + optind, argc - optind);
+	else
+		encode(&set, argv + optind, argc - optind);
+	field_list_free(&set.token.fields);
+	return 0;
+}

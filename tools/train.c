@@ -1,0 +1,214 @@
+/*
+ * train - train an encoder on batches of tokens
+ *
+ * reads	query.ids	i32, depth 1	row i's query
+ *		document.ids	i32, depth 1	row i's positive
+ *		negatives.ids	i32, depth 2	hard negatives, optional
+ *		*.key		i64		hashes of texts, optional
+ *		*.ids		i32		--objective mlm: all of them
+ * writes	a model folder, a log and checkpoints beside it
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "err.h"
+#include "model.h"
+#include "nn.h"
+#include "trainer.h"
+
+enum {
+	OPT_FROM_SCRATCH = CLI_LONG,
+	OPT_OBJECTIVE,
+	OPT_STEPS,
+	OPT_EPOCHS,
+	OPT_LR,
+	OPT_SCHEDULE,
+	OPT_WARMUP,
+	OPT_DECAY,
+	OPT_BETA1,
+	OPT_BETA2,
+	OPT_EPSILON,
+	OPT_CLIP,
+	OPT_ACCUMULATE,
+	OPT_TEMPERATURE,
+	OPT_BIDIRECTIONAL,
+	OPT_NO_MASK,
+	OPT_EXPERT,
+	OPT_UPDATE_UNUSED,
+	OPT_TOKENS,
+	OPT_BATCH_TOKENS,
+	OPT_MASK_SHARE,
+	OPT_SAVE_EVERY,
+	OPT_RESTART,
+	OPT_TIMING,
+	OPT_DTYPE,
+};
+
+static const struct cli_option options[] = {
+	{ 'm', "model", "DIR", "model folder to start from" },
+	{ 'o', "output", "DIR",
+	    "model folder to write; DIR.log.tsv and DIR.checkpoint lie beside it" },
+	{ OPT_FROM_SCRATCH, "from-scratch", NULL,
+	    "draw the weights; DIR needs config.json and a tokenizer" },
+	{ OPT_OBJECTIVE, "objective", "NAME", "infonce (default) or mlm" },
+	{ OPT_STEPS, "steps", "N",
+	    "optimiser steps; default: as many as the input gives" },
+	{ OPT_EPOCHS, "epochs", "N", "times that a FILE is read; default 1" },
+	{ OPT_LR, "lr", "X", "greatest learning rate; default 2e-5, for mlm 5e-4" },
+	{ OPT_SCHEDULE, "schedule", "NAME", "cosine (default), linear or constant" },
+	{ OPT_WARMUP, "warmup", "N",
+	    "steps of warm-up; below 1: share of all steps; default 0.05" },
+	{ OPT_DECAY, "decay", "X", "decoupled weight decay; default 0.01" },
+	{ OPT_BETA1, "beta1", "X", "default 0.9" },
+	{ OPT_BETA2, "beta2", "X", "default 0.999" },
+	{ OPT_EPSILON, "epsilon", "X", "default 1e-8" },
+	{ OPT_CLIP, "clip", "X", "greatest norm of the gradient; 0: any; default 1" },
+	{ OPT_ACCUMULATE, "accumulate", "N", "batches to one optimiser step; default 1" },
+	{ OPT_TEMPERATURE, "temperature", "X", "default: the record's, else 0.03" },
+	{ OPT_BIDIRECTIONAL, "bidirectional", NULL,
+	    "add the loss of documents choosing queries" },
+	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
+	    "equal texts are negatives like any other" },
+	{ OPT_EXPERT, "expert", "NAME", "task expert where the stream names none" },
+	{ OPT_UPDATE_UNUSED, "update-unused", NULL,
+	    "decay parameters that took no part in a step" },
+	{ OPT_TOKENS, "tokens", "N",
+	    "tokens forward and backward at a time; default: 1 GB of activations" },
+	{ OPT_BATCH_TOKENS, "batch-tokens", "N", "mlm: tokens of a batch; default 8192" },
+	{ OPT_MASK_SHARE, "mask-share", "X",
+	    "mlm: share of the tokens to predict; default 0.15" },
+	{ OPT_SAVE_EVERY, "save-every", "N",
+	    "steps between checkpoints; 0: none; default 500" },
+	{ OPT_RESTART, "restart", NULL, "begin anew though there is a checkpoint" },
+	{ OPT_TIMING, "timing", NULL, "log seconds and tokens per second too" },
+	{ OPT_DTYPE, "dtype", "TYPE",
+	    "of the saved weights: f32 (default), bf16 or f16" },
+	{ 's', "seed", "N", "default 0" },
+	{ 'j', "threads", "N", "default: all cores" },
+	{ 0 },
+};
+
+static const struct cli cli = { "train", "train an encoder on batches of tokens",
+	"-m DIR -o DIR [OPTION]... [FILE]", options,
+	"  tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/\n"
+	"  tok -m base/ text.jsonl > text.mts\n"
+	"  train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts\n",
+	nn_about };
+
+struct arguments {
+	const char *dir, *path;
+	bool from_scratch;
+	int threads;
+	struct trainer_options trainer;
+};
+
+/* One option; the trainer's defaults that depend on the objective are 0 until then. */
+static void
+take_option(int opt, struct arguments *a)
+{
+	struct trainer_options *t = &a->trainer;
+	struct objective_options *b = &t->objective;
+	struct optim_options *o = &t->optim;
+
+	switch (opt) {
+	case 'm': a->dir = optarg; break;
+	case 'o': t->out = optarg; break;
+	case 's': b->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
+	case 'j': a->threads = (int)cli_integer("--threads", 1, 1024); break;
+	case OPT_FROM_SCRATCH: a->from_scratch = true; break;
+	case OPT_OBJECTIVE:
+		if (strcmp(optarg, "infonce") != 0 && strcmp(optarg, "mlm") != 0)
+			die_usage("--objective: \"%s\" is not infonce or mlm", optarg);
+		b->kind = *optarg == 'm' ? OBJECTIVE_MLM : OBJECTIVE_INFONCE;
+		break;
+	case OPT_STEPS: o->steps = cli_integer("--steps", 1, INT32_MAX); break;
+	case OPT_EPOCHS: b->contrast.epochs = cli_integer("--epochs", 1, 1 << 20); break;
+	case OPT_LR: o->rate = cli_real("--lr", 1e-12, 10); break;
+	case OPT_SCHEDULE:
+		if (!optim_schedule(optarg, &o->schedule))
+			die_usage("--schedule: \"%s\" is not constant, linear or cosine",
+			    optarg);
+		break;
+	case OPT_WARMUP: o->warmup = cli_real("--warmup", 0, INT32_MAX); break;
+	case OPT_DECAY: o->decay = cli_real("--decay", 0, 10); break;
+	case OPT_BETA1: o->beta1 = cli_real("--beta1", 0, 0.99999999); break;
+	case OPT_BETA2: o->beta2 = cli_real("--beta2", 0, 0.99999999); break;
+	case OPT_EPSILON: o->epsilon = cli_real("--epsilon", 0, 1); break;
+	case OPT_CLIP: o->clip = cli_real("--clip", 0, 1e9); break;
+	case OPT_ACCUMULATE:
+		t->accumulate = cli_integer("--accumulate", 1, 1 << 20);
+		break;
+	case OPT_TEMPERATURE:
+		b->contrast.temperature = cli_real("--temperature", 1e-4, 100);
+		break;
+	case OPT_BIDIRECTIONAL: b->bidirectional = true; break;
+	case OPT_NO_MASK: b->contrast.keep_duplicates = true; break;
+	case OPT_EXPERT: b->contrast.expert = optarg; break;
+	case OPT_UPDATE_UNUSED: o->update_unused = true; break;
+	case OPT_TOKENS: b->tokens = cli_integer("--tokens", 1, 1 << 24); break;
+	case OPT_BATCH_TOKENS:
+		b->batch_tokens = cli_integer("--batch-tokens", 1, 1 << 24);
+		break;
+	case OPT_MASK_SHARE: b->mask_share = cli_real("--mask-share", 1e-6, 1); break;
+	case OPT_SAVE_EVERY:
+		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
+		break;
+	case OPT_RESTART: t->restart = true; break;
+	case OPT_TIMING: t->timing = true; break;
+	case OPT_DTYPE:
+		if (!dtype_parse(optarg, &t->dtype) || t->dtype > DTYPE_BF16)
+			die_usage("--dtype: \"%s\" is not f32, f16 or bf16", optarg);
+		break;
+	}
+}
+
+static struct arguments
+parse(int argc, char **argv)
+{
+	struct arguments a = { .path = "-" };
+	struct optim_options *o = &a.trainer.optim;
+	int opt;
+
+	*o = (struct optim_options){ .beta1 = 0.9,
+		.beta2 = 0.999,
+		.epsilon = 1e-8,
+		.decay = 0.01,
+		.clip = 1,
+		.schedule = SCHEDULE_COSINE,
+		.warmup = 0.05 };
+	a.trainer.accumulate = 1;
+	a.trainer.save_every = 500;
+	a.trainer.objective = (struct objective_options){
+		.contrast.epochs = 1, .batch_tokens = 8192, .mask_share = 0.15
+	};
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
+		take_option(opt, &a);
+
+	if (!a.dir || !a.trainer.out)
+		die_usage("-m and -o are needed");
+	if (argc - optind > 1)
+		die_usage("one FILE at most, not %d", argc - optind);
+	if (optind < argc)
+		a.path = argv[optind];
+	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
+		die_usage("--epochs: standard input can be read but once; give a FILE");
+	if (o->rate == 0)
+		o->rate = a.trainer.objective.kind == OBJECTIVE_MLM ? 5e-4 : 2e-5;
+	return a;
+}
+
+int
+main(int argc, char **argv)
+{
+	cli_start(&cli, argc, argv);
+	struct arguments a = parse(argc, argv);
+	nn_start(a.threads, argv);
+
+	struct model *model = model_open(
+	    a.dir, a.from_scratch ? MODEL_INIT : MODEL_TRAIN, a.trainer.objective.seed);
+	trainer_run(model, a.path, &a.trainer);
+	model_close(model);
+	return 0;
+}
