@@ -23,7 +23,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->layers = (int)tree_integer_in(config, "num_hidden_layers", 1, SPEC_LAYERS);
 	spec->heads = (int)tree_integer_in(config, "num_attention_heads", 1, 1024);
 	spec->kv_heads = spec->heads;
-	spec->inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
+	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
 	spec->positions =
 	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 20);
 	spec->types = (int)tree_integer(config, "type_vocab_size", 2);
@@ -33,12 +33,14 @@ configure(struct spec *spec, const struct tree *config)
 		    spec->width, spec->heads);
 	spec->head_size = spec->width / spec->heads;
 	spec->position_table = true;
+	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
 	spec->act = spec_activation(config, "hidden_act", "gelu");
 	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
 	    spec->mlm_bias = true;
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+	spec_layers(spec, inner);
 }
 
 static void
@@ -88,4 +90,4 @@ block(const struct spec *spec, int layer, enum block_parameter which, struct pla
 }
 
 static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_bert = { "bert", configure, prefixes, stem, block };
+const struct family family_bert = { "bert", configure, prefixes, stem, block, NULL };

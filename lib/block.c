@@ -4,6 +4,13 @@
  * in the cache, and memory does not grow with the batch. */
 enum { STEP = 512 };
 
+/* A norm's weight or a bias. */
+static const float *
+vector(const struct nn_matrix *at, enum block_parameter which)
+{
+	return at[which].at;
+}
+
 /* Sizes under a specification. */
 struct sizes {
 	size_t C, Q, KV, G, I;
@@ -15,8 +22,8 @@ sizes_of(const struct spec *spec)
 	size_t D = (size_t)spec->head_size, Q = (size_t)spec->heads * D;
 	size_t KV = (size_t)spec->kv_heads * D;
 
-	return (
-	    struct sizes){ (size_t)spec->width, Q, KV, Q + 2 * KV, (size_t)spec->inner };
+	return (struct sizes){ (size_t)spec->width, Q, KV, Q + 2 * KV,
+		(size_t)spec->layer[0].inner };
 }
 
 void
@@ -70,14 +77,14 @@ attention_of(
 		.ldkv = n->G,
 		.starts = batch->starts,
 		.causal = spec->causal,
-		.window = (size_t)spec->window };
+		.window = (size_t)spec->layer[0].window };
 }
 
 static void
 rotate(const struct spec *spec, const struct block_batch *batch, const struct sizes *n,
     float *qkv, int direction)
 {
-	if (!spec->rotary)
+	if (!spec->rotaries)
 		return;
 	nn_rotary(qkv, n->G, batch->inverse, batch->starts, batch->N, (size_t)spec->heads,
 	    (size_t)spec->head_size, direction);
@@ -86,54 +93,55 @@ rotate(const struct spec *spec, const struct block_batch *batch, const struct si
 }
 
 static void
-attend(const struct spec *spec, const float *const *at, const struct block_batch *batch,
-    const struct block_state *s, const struct sizes *n)
+attend(const struct spec *spec, const struct nn_matrix *at,
+    const struct block_batch *batch, const struct block_state *s, const struct sizes *n)
 {
 	float *q = s->qkv, *k = q + n->Q, *v = k + n->KV;
 	struct nn_attention a = attention_of(spec, batch, n);
 
 	if (spec->fused) {
-		nn_linear(q, n->G, s->x, n->C, at[BLOCK_Q], at[BLOCK_Q_BIAS], batch->T,
-		    n->C, n->G);
+		nn_linear(q, n->G, s->x, n->C, at[BLOCK_Q], vector(at, BLOCK_Q_BIAS),
+		    batch->T, n->C, n->G);
 	} else {
-		nn_linear(q, n->G, s->x, n->C, at[BLOCK_Q], at[BLOCK_Q_BIAS], batch->T,
-		    n->C, n->Q);
-		nn_linear(k, n->G, s->x, n->C, at[BLOCK_K], at[BLOCK_K_BIAS], batch->T,
-		    n->C, n->KV);
-		nn_linear(v, n->G, s->x, n->C, at[BLOCK_V], at[BLOCK_V_BIAS], batch->T,
-		    n->C, n->KV);
+		nn_linear(q, n->G, s->x, n->C, at[BLOCK_Q], vector(at, BLOCK_Q_BIAS),
+		    batch->T, n->C, n->Q);
+		nn_linear(k, n->G, s->x, n->C, at[BLOCK_K], vector(at, BLOCK_K_BIAS),
+		    batch->T, n->C, n->KV);
+		nn_linear(v, n->G, s->x, n->C, at[BLOCK_V], vector(at, BLOCK_V_BIAS),
+		    batch->T, n->C, n->KV);
 	}
 	rotate(spec, batch, n, s->qkv, 1);
 	nn_attention(s->attended, s->lse, q, k, v, &a);
-	nn_linear(s->sum1, n->C, s->attended, n->Q, at[BLOCK_OUT], at[BLOCK_OUT_BIAS],
-	    batch->T, n->Q, n->C);
+	nn_linear(s->sum1, n->C, s->attended, n->Q, at[BLOCK_OUT],
+	    vector(at, BLOCK_OUT_BIAS), batch->T, n->Q, n->C);
 }
 
 /* Rows `first` .. `first` + T - 1 of the MLP. */
 static void
-mlp(const struct spec *spec, const float *const *at, const struct block_state *s,
+mlp(const struct spec *spec, const struct nn_matrix *at, const struct block_state *s,
     const struct sizes *n, size_t first, size_t T)
 {
 	const float *y = s->norm1 + first * n->C;
 
 	if (!spec->gated && !s->stats2) { /* nobody will ask for what was before act */
 		nn_linear_activate(s->inner, n->I, y, n->C, at[BLOCK_UP],
-		    at[BLOCK_UP_BIAS], spec->act, T, n->C, n->I);
+		    vector(at, BLOCK_UP_BIAS), spec->act, T, n->C, n->I);
 	} else {
-		nn_linear(
-		    s->up, n->I, y, n->C, at[BLOCK_UP], at[BLOCK_UP_BIAS], T, n->C, n->I);
+		nn_linear(s->up, n->I, y, n->C, at[BLOCK_UP], vector(at, BLOCK_UP_BIAS),
+		    T, n->C, n->I);
 		if (spec->gated) {
 			nn_linear(s->gate, n->I, y, n->C, at[BLOCK_GATE],
-			    at[BLOCK_GATE_BIAS], T, n->C, n->I);
+			    vector(at, BLOCK_GATE_BIAS), T, n->C, n->I);
 			nn_gate(s->inner, s->up, s->gate, n->I, spec->act, T, n->I);
 		} else {
 			nn_activate(s->inner, s->up, spec->act, T * n->I);
 		}
 	}
-	nn_linear(s->sum2, n->C, s->inner, n->I, at[BLOCK_DOWN], at[BLOCK_DOWN_BIAS], T,
-	    n->I, n->C);
+	nn_linear(s->sum2, n->C, s->inner, n->I, at[BLOCK_DOWN],
+	    vector(at, BLOCK_DOWN_BIAS), T, n->I, n->C);
 	nn_norm(s->out + first * n->C, s->stats2 ? s->sum2 : NULL, s->stats2, y, s->sum2,
-	    at[BLOCK_NORM2], at[BLOCK_NORM2_BIAS], spec->norm_eps, spec->norm, T, n->C);
+	    vector(at, BLOCK_NORM2), vector(at, BLOCK_NORM2_BIAS), spec->norm_eps,
+	    spec->norm, T, n->C);
 }
 
 void
@@ -141,12 +149,12 @@ block_forward(const struct spec *spec, const struct block_weights *weights,
     const struct block_batch *batch, const struct block_state *s)
 {
 	struct sizes n = sizes_of(spec);
-	const float *const *at = weights->at;
+	const struct nn_matrix *at = weights->at;
 
 	attend(spec, at, batch, s, &n);
 	nn_norm(s->norm1, s->stats1 ? s->sum1 : NULL, s->stats1, s->x, s->sum1,
-	    at[BLOCK_NORM1], at[BLOCK_NORM1_BIAS], spec->norm_eps, spec->norm, batch->T,
-	    n.C);
+	    vector(at, BLOCK_NORM1), vector(at, BLOCK_NORM1_BIAS), spec->norm_eps,
+	    spec->norm, batch->T, n.C);
 	for (size_t first = 0; first < batch->T; first += s->step) {
 		size_t left = batch->T - first;
 		mlp(spec, at, s, &n, first, left < s->step ? left : s->step);
@@ -155,11 +163,11 @@ block_forward(const struct spec *spec, const struct block_weights *weights,
 
 /* d: gradient of z, then of y. */
 static void
-mlp_back(const struct spec *spec, const float *const *at, float *const *g,
+mlp_back(const struct spec *spec, const struct nn_matrix *at, float *const *g,
     const struct block_state *s, float *dinner, const struct sizes *n, size_t T, float *d)
 {
 	nn_norm_back(d, g[BLOCK_NORM2], g[BLOCK_NORM2_BIAS], d, s->sum2, s->stats2,
-	    at[BLOCK_NORM2], spec->norm, T, n->C);
+	    vector(at, BLOCK_NORM2), spec->norm, T, n->C);
 	nn_linear_back(dinner, false, g[BLOCK_DOWN], g[BLOCK_DOWN_BIAS], d, n->C,
 	    s->inner, n->I, at[BLOCK_DOWN], T, n->I, n->C);
 	float *dup = dinner;
@@ -178,7 +186,7 @@ mlp_back(const struct spec *spec, const float *const *at, float *const *g,
 
 /* d: gradient of the sum before norm1, then of x. */
 static void
-attend_back(const struct spec *spec, const float *const *at, float *const *g,
+attend_back(const struct spec *spec, const struct nn_matrix *at, float *const *g,
     const struct block_batch *batch, const struct block_state *s,
     const struct block_scratch *scratch, const struct sizes *n, float *d)
 {
@@ -211,11 +219,11 @@ block_backward(const struct spec *spec, const struct block_weights *weights,
     const struct block_state *s, const struct block_scratch *scratch, float *d)
 {
 	struct sizes n = sizes_of(spec);
-	const float *const *at = weights->at;
+	const struct nn_matrix *at = weights->at;
 	float *const *g = gradients->at;
 
 	mlp_back(spec, at, g, s, scratch->dinner, &n, batch->T, d);
 	nn_norm_back(d, g[BLOCK_NORM1], g[BLOCK_NORM1_BIAS], d, s->sum1, s->stats1,
-	    at[BLOCK_NORM1], spec->norm, batch->T, n.C);
+	    vector(at, BLOCK_NORM1), spec->norm, batch->T, n.C);
 	attend_back(spec, at, g, batch, s, scratch, &n, d);
 }

@@ -20,7 +20,7 @@
 
 /* NULL: the model has no such parameter; of gradients: it is not wanted. */
 struct block_weights {
-	const float *at[BLOCK_PARAMETERS];
+	struct nn_matrix at[BLOCK_PARAMETERS]; /* norms and biases are f32 */
 };
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];

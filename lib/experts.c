@@ -56,7 +56,7 @@ experts_configure(struct spec *spec, const struct tree *config)
 		    layer->integer >= spec->layers)
 			tree_die(layer, "'layers' of task_experts must be in 0..%d",
 			    spec->layers - 1);
-		spec->expert_layer[layer->integer] = true;
+		spec->layer[layer->integer].experts = true;
 	}
 }
 
@@ -71,7 +71,7 @@ experts_tree(const struct spec *spec)
 	tree_set(own, "norms", tree_of_boolean(spec->expert_norms));
 	struct tree *layers = tree_set(own, "layers", tree_list());
 	for (int i = 0; i < spec->layers; i++)
-		if (spec->expert_layer[i])
+		if (spec->layer[i].experts)
 			tree_add(layers, tree_of_integer(i));
 	return own;
 }
@@ -82,7 +82,7 @@ experts_own(const struct spec *spec, int layer, enum block_parameter which)
 	bool norm = which == BLOCK_NORM1 || which == BLOCK_NORM1_BIAS ||
 		    which == BLOCK_NORM2 || which == BLOCK_NORM2_BIAS;
 
-	return spec->experts && spec->expert_layer[layer] && which > BLOCK_OUT_BIAS &&
+	return spec->experts && spec->layer[layer].experts && which >= BLOCK_NORM1 &&
 	       (spec->expert_norms || !norm);
 }
 

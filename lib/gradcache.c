@@ -34,7 +34,7 @@ int64_t
 gradcache_tokens(const struct model *model, size_t bytes)
 {
 	const struct spec *spec = model_spec(model);
-	size_t width = (size_t)spec->width, inner = (size_t)spec->inner;
+	size_t width = (size_t)spec->width, inner = (size_t)spec->layer[0].inner;
 	size_t heads = (size_t)(spec->heads + 2 * spec->kv_heads);
 	size_t qkv = heads * (size_t)spec->head_size;
 	/* of a block that is kept: q, k, v, attended, two sums, two norms, the MLP's inside */

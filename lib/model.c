@@ -77,8 +77,13 @@ load_mapped(struct model *model)
 	model->copied = mem_zero((size_t)plan->count, sizeof *model->copied);
 	for (int i = 0; i < plan->count; i++) {
 		const struct safetensor *tensor = plan->stored[i];
-		model->data[i] = nn_weights(
-		    tensor->data, tensor->dtype, tensor->count, &model->copied[i]);
+		bool *copied = &model->copied[i];
+		if (plan->tensors[i].columns)
+			model->data[i] = nn_matrix_of(
+			    tensor->data, tensor->dtype, tensor->count, copied);
+		else
+			model->data[i].at = nn_weights(
+			    tensor->data, tensor->dtype, tensor->count, copied);
 	}
 }
 
@@ -119,15 +124,21 @@ load_values(struct model *model, uint64_t seed)
 	free(host);
 }
 
-static const float *
-pointer(const struct model *model, const struct binding *binding)
+static struct nn_matrix
+matrix(const struct model *model, const struct binding *binding)
 {
 	if (binding->tensor < 0)
-		return NULL;
+		return (struct nn_matrix){ 0 };
 	if (model->values)
-		return model->values + model->plan.tensors[binding->tensor].offset +
-		       binding->offset;
-	return model->data[binding->tensor] + binding->offset;
+		return (struct nn_matrix){
+			model->values + model->plan.tensors[binding->tensor].offset +
+			    binding->offset,
+			DTYPE_F32
+		};
+	struct nn_matrix whole = model->data[binding->tensor];
+	return (struct nn_matrix){ (const char *)whole.at +
+				       binding->offset * dtype_size(whole.dtype),
+		whole.dtype };
 }
 
 static float *
@@ -148,12 +159,12 @@ resolve(struct model *model)
 	model->weights = mem_zero(blocks, sizeof *model->weights);
 	model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
-		model->stem[i] = pointer(model, &plan->stem[i]);
+		model->stem[i] = matrix(model, &plan->stem[i]);
 		model->dstem[i] = gradient_pointer(model, &plan->stem[i]);
 	}
 	for (size_t b = 0; b < blocks; b++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			model->weights[b].at[i] = pointer(model, &plan->blocks[b][i]);
+			model->weights[b].at[i] = matrix(model, &plan->blocks[b][i]);
 			model->gradients_of[b].at[i] =
 			    gradient_pointer(model, &plan->blocks[b][i]);
 		}
@@ -164,11 +175,11 @@ rotary_table(struct model *model)
 {
 	int half = model->spec.head_size / 2;
 
-	if (!model->spec.rotary)
+	if (!model->spec.rotaries)
 		return;
 	float *host = mem_new((size_t)half, sizeof *host);
 	for (int i = 0; i < half; i++)
-		host[i] = (float)pow(model->spec.rotary_base, -(double)i / half);
+		host[i] = (float)pow(model->spec.rotary[0].base, -(double)i / half);
 	model->inverse = nn_alloc((size_t)half * sizeof *host);
 	nn_upload(model->inverse, host, (size_t)half * sizeof *host);
 	free(host);
@@ -208,7 +219,7 @@ model_close(struct model *model)
 
 	for (int i = 0; model->data && i < plan->count; i++)
 		if (model->copied[i])
-			nn_free((float *)model->data[i],
+			nn_free((void *)model->data[i].at,
 			    plan->tensors[i].count * sizeof(float));
 	free(model->data);
 	free(model->copied);

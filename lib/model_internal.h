@@ -47,11 +47,11 @@ struct model {
 	struct safetensors *file; /* NULL without weights on disk */
 	struct plan plan;
 	/* encode: per tensor; train: all in one block */
-	const float **data;
+	struct nn_matrix *data;
 	bool *copied;
 	float *values, *gradients;
 	/* the bindings as pointers */
-	const float *stem[STEM_PARAMETERS];
+	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];
 	struct block_weights *weights;	      /* [layers x max(1, experts)] */
 	struct block_gradients *gradients_of; /* the same */

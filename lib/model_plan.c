@@ -177,7 +177,7 @@ bind_block(struct search *search, const struct spec *spec, const struct family *
 		struct place place = { "", 0, 0 };
 		bool own = experts_own(spec, layer, which);
 		to[which].tensor = -1;
-		if (!spec_block_shape(spec, which, &rows, &columns))
+		if (!spec_block_shape(spec, layer, which, &rows, &columns))
 			continue;
 		if (!own && expert > 0) {
 			to[which] = plan->blocks[row][which];

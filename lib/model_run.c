@@ -109,7 +109,7 @@ static void
 forward(struct model *model, const struct batch *batch, struct run *run)
 {
 	const struct spec *spec = &model->spec;
-	const float *const *stem = model->stem;
+	const struct nn_matrix *stem = model->stem;
 	size_t C = (size_t)spec->width;
 
 	model_demand(model, batch);
@@ -119,10 +119,10 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 	layout(model, batch, run);
 	device_batch_upload(&run->on, batch);
 	struct block_batch block = model_block_batch(model, batch, &run->on);
-	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES],
-	    stem[STEM_POSITIONS], block.N, C);
-	nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM], stem[STEM_NORM_BIAS],
-	    spec->norm_eps, spec->norm, block.T, C);
+	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS],
+	    stem[STEM_TYPES].at, stem[STEM_POSITIONS].at, block.N, C);
+	nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM].at,
+	    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		block_forward(spec, &model->weights[index], &block, &run->state);
@@ -137,7 +137,7 @@ die_not_finite(const struct model *model)
 	const char *name = model->file ? safetensors_name(model->file) : model->dir;
 
 	for (int i = 0; i < plan->count; i++)
-		if (!nn_finite(model->data ? model->data[i]
+		if (!nn_finite(model->data ? model->data[i].at
 					   : model->values + plan->tensors[i].offset,
 			plan->tensors[i].count))
 			die("%s: tensor '%s' holds values that are not finite (NaN or "

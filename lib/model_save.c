@@ -68,7 +68,7 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 		const struct parameter *p = &plan->tensors[i];
 		float *host = mem_new(p->count, sizeof *host);
 		nn_download(host,
-		    model->values ? model->values + p->offset : model->data[i],
+		    model->values ? model->values + p->offset : model->data[i].at,
 		    p->count * sizeof *host);
 		if (dtype != DTYPE_F32) {
 			void *narrow = mem_new(p->count, dtype_size(dtype));
@@ -154,7 +154,7 @@ plan_experts(struct spec *spec, const struct upcycle *how, const char *from)
 	for (int i = 0; i < how->count; i++)
 		spec->expert_names[i] = how->names[i];
 	for (int i = 0; i < spec->layers; i++)
-		any |= spec->expert_layer[i] = how->layers[i];
+		any |= spec->layer[i].experts = how->layers[i];
 	if (!any)
 		die("%s: has %d blocks; none of them is to get experts", from,
 		    spec->layers);

@@ -84,7 +84,7 @@ static const float *
 forward(struct model *model, const struct batch *batch, size_t masked)
 {
 	const struct spec *spec = &model->spec;
-	const float *const *stem = model->stem;
+	const struct nn_matrix *stem = model->stem;
 	size_t C = (size_t)spec->width;
 
 	if (!model->values)
@@ -103,10 +103,10 @@ forward(struct model *model, const struct batch *batch, size_t masked)
 	device_batch_upload(&t->on, batch);
 	t->block = model_block_batch(model, batch, &t->on);
 	t->tokens = batch->tokens;
-	nn_embed(t->sum0, t->on.ids, t->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES],
-	    stem[STEM_POSITIONS], t->block.N, C);
-	nn_norm(t->x0, NULL, t->stats0, t->sum0, NULL, stem[STEM_NORM],
-	    stem[STEM_NORM_BIAS], spec->norm_eps, spec->norm, t->block.T, C);
+	nn_embed(t->sum0, t->on.ids, t->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES].at,
+	    stem[STEM_POSITIONS].at, t->block.N, C);
+	nn_norm(t->x0, NULL, t->stats0, t->sum0, NULL, stem[STEM_NORM].at,
+	    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, t->block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		block_forward(spec, &model->weights[index], &t->block, &t->states[layer]);
@@ -129,7 +129,7 @@ backward(struct model *model, const struct batch *batch)
 		    &t->block, &t->states[layer], &t->scratch, t->d);
 	}
 	nn_norm_back(t->d, g[STEM_NORM], g[STEM_NORM_BIAS], t->d, t->sum0, t->stats0,
-	    model->stem[STEM_NORM], spec->norm, t->block.T, C);
+	    model->stem[STEM_NORM].at, spec->norm, t->block.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], t->d, t->on.ids,
 	    t->on.starts, t->block.N, C);
 	t->tokens = 0;
@@ -164,7 +164,7 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 bool
 model_has_mlm(const struct model *model)
 {
-	return model->stem[STEM_MLM_DENSE] && model->stem[STEM_MLM_NORM];
+	return model->stem[STEM_MLM_DENSE].at && model->stem[STEM_MLM_NORM].at;
 }
 
 /* The head, up to the norm before the decoder. */
@@ -172,23 +172,23 @@ static void
 mlm_forward(struct model *model, const float *x)
 {
 	const struct spec *spec = &model->spec;
-	const float *const *stem = model->stem;
+	const struct nn_matrix *stem = model->stem;
 	struct mlm *m = &model->training->mlm;
 	size_t C = (size_t)spec->width;
 
 	nn_gather(m->hidden, x, m->positions, m->M, C);
 	nn_linear(m->dense, C, m->hidden, C, stem[STEM_MLM_DENSE],
-	    stem[STEM_MLM_DENSE_BIAS], m->M, C, C);
+	    stem[STEM_MLM_DENSE_BIAS].at, m->M, C, C);
 	nn_activate(m->act, m->dense, spec->act, m->M * C);
-	nn_norm(m->norm, NULL, m->stats, m->act, NULL, stem[STEM_MLM_NORM],
-	    stem[STEM_MLM_NORM_BIAS], spec->norm_eps, spec->norm, m->M, C);
+	nn_norm(m->norm, NULL, m->stats, m->act, NULL, stem[STEM_MLM_NORM].at,
+	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, m->M, C);
 }
 
 /* Logits, loss, and the gradient of the norm's output into m->d. */
 static double
 mlm_loss(struct model *model, float scale, bool back, int64_t *correct)
 {
-	const float *const *stem = model->stem;
+	const struct nn_matrix *stem = model->stem;
 	float *const *g = model->dstem;
 	struct mlm *m = &model->training->mlm;
 	size_t C = (size_t)model->spec.width, V = (size_t)model->spec.vocabulary;
@@ -199,8 +199,8 @@ mlm_loss(struct model *model, float scale, bool back, int64_t *correct)
 		size_t left = m->M - first, rows = left < m->step ? left : m->step;
 		const float *norm = m->norm + first * C;
 		int64_t some = 0;
-		nn_linear(m->logits, V, norm, C, stem[STEM_TOKENS], stem[STEM_MLM_BIAS],
-		    rows, C, V);
+		nn_linear(m->logits, V, norm, C, stem[STEM_TOKENS],
+		    stem[STEM_MLM_BIAS].at, rows, C, V);
 		loss += nn_cross_entropy(
 		    m->logits, m->targets + first, NULL, scale, rows, V, &some);
 		right += some;
@@ -218,14 +218,14 @@ static void
 mlm_backward(struct model *model)
 {
 	const struct spec *spec = &model->spec;
-	const float *const *stem = model->stem;
+	const struct nn_matrix *stem = model->stem;
 	float *const *g = model->dstem;
 	struct training *t = model->training;
 	struct mlm *m = &t->mlm;
 	size_t C = (size_t)spec->width;
 
 	nn_norm_back(m->d, g[STEM_MLM_NORM], g[STEM_MLM_NORM_BIAS], m->d, m->act,
-	    m->stats, stem[STEM_MLM_NORM], spec->norm, m->M, C);
+	    m->stats, stem[STEM_MLM_NORM].at, spec->norm, m->M, C);
 	nn_activate_back(m->d, m->d, m->dense, spec->act, m->M * C);
 	/* m->act has served: it takes the gradient of the gathered rows */
 	nn_linear_back(m->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS], m->d, C,

@@ -48,25 +48,36 @@ void nn_download(void *host, const void *from, size_t bytes);
 void nn_copy(float *y, const float *x, size_t n);
 void nn_zero(float *y, size_t n);
 
-/* Weights for inference.  Returns `host` itself where it can be used in place (f32,
- * aligned, CPU), else a converted copy from nn_alloc, and then sets *copied. */
+/* A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
+ * elements.  Arithmetic is in float32 whatever the storage.  `at` NULL: no such matrix. */
+struct nn_matrix {
+	const void *at;
+	enum dtype dtype;
+};
+
+/* Weights for inference.  The matrix is `host` itself where the kernels can use it in place
+ * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, and then sets *copied. */
+struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+/* The same as floats: what norms and biases need. */
 const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);
 
 enum nn_act { NN_GELU, NN_GELU_TANH, NN_SILU, NN_SIGMOID, NN_TANH, NN_RELU };
 
 /* y[T,O] = x[T,C] w[O,C]^T + b[O];  b may be NULL.  ldy, ldx: row strides of y and x
  * (O and C when contiguous). */
-void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, size_t T, size_t C, size_t O);
 
 /* The same with an activation at the end: y = act(x w^T + b).  For inference: quicker than
  * nn_linear and nn_activate, but the backward has no pre-activation. */
-void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
-    const float *b, enum nn_act act, size_t T, size_t C, size_t O);
+void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
+    struct nn_matrix w, const float *b, enum nn_act act, size_t T, size_t C, size_t O);
 
 /* dx[T,C] = dy w (or += when add), dw[O,C] += dy^T x, db[O] += column sums of dy. */
 void nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy,
-    size_t ldy, const float *x, size_t ldx, const float *w, size_t T, size_t C, size_t O);
+    size_t ldy, const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C,
+    size_t O);
 
 /* General product for losses and search: c[M,N] = alpha a[M,K] b[N,K]^T + beta c */
 void nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
@@ -80,8 +91,9 @@ void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N,
 
 /* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types, positions may be NULL.
  * ids are known to be in range. */
-void nn_embed(float *x, const int32_t *ids, const int32_t *starts, const float *tokens,
-    const float *types, const float *positions, size_t N, size_t C);
+void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
+    struct nn_matrix tokens, const float *types, const float *positions, size_t N,
+    size_t C);
 /* Adds to the three gradients.  Deterministic: rows are added in token order. */
 void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
     const int32_t *ids, const int32_t *starts, size_t N, size_t C);

@@ -172,6 +172,12 @@ nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied)
 	return weights;
 }
 
+struct nn_matrix
+nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
+{
+	return (struct nn_matrix){ nn_weights(host, dtype, n, copied), DTYPE_F32 };
+}
+
 /* Vectors. ------------------------------------------------------------------------- */
 
 void

@@ -28,7 +28,7 @@ position_of(const int32_t *starts, size_t N, size_t t)
 }
 
 void
-nn_embed(float *x, const int32_t *ids, const int32_t *starts, const float *tokens,
+nn_embed(float *x, const int32_t *ids, const int32_t *starts, struct nn_matrix tokens,
     const float *types, const float *positions, size_t N, size_t C)
 {
 	size_t T = (size_t)starts[N];
@@ -36,7 +36,8 @@ nn_embed(float *x, const int32_t *ids, const int32_t *starts, const float *token
 #pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
 	for (size_t t = 0; t < T; t++) {
 		float *row = x + t * C;
-		memcpy(row, tokens + (size_t)ids[t] * C, C * sizeof *row);
+		memcpy(
+		    row, (const float *)tokens.at + (size_t)ids[t] * C, C * sizeof *row);
 		if (types)
 			for (size_t c = 0; c < C; c++)
 				row[c] += types[c];

@@ -3,12 +3,12 @@
 #include "nn_cpu.h"
 
 void
-nn_linear(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, size_t T, size_t C, size_t O)
 {
 	nn_multiply(&(struct nn_product){ .c = y,
 	    .a = x,
-	    .b = w,
+	    .b = w.at,
 	    .bias = b,
 	    .ldc = ldy,
 	    .lda = ldx,
@@ -21,12 +21,12 @@ nn_linear(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
 }
 
 void
-nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, const float *w,
+nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, enum nn_act act, size_t T, size_t C, size_t O)
 {
 	nn_multiply(&(struct nn_product){ .c = y,
 	    .a = x,
-	    .b = w,
+	    .b = w.at,
 	    .bias = b,
 	    .ldc = ldy,
 	    .lda = ldx,
@@ -59,12 +59,12 @@ column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
 
 void
 nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_t ldy,
-    const float *x, size_t ldx, const float *w, size_t T, size_t C, size_t O)
+    const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
 	if (dx)
 		nn_multiply(&(struct nn_product){ .c = dx,
 		    .a = dy,
-		    .b = w,
+		    .b = w.at,
 		    .ldc = C,
 		    .lda = ldy,
 		    .ldb = C,

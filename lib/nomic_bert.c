@@ -33,13 +33,14 @@ rotary(struct spec *spec, const struct tree *config)
 {
 	const struct tree *parameters = tree_get(config, "rope_parameters");
 
-	spec->rotary = true;
+	spec->rotaries = 1;
+	spec->rotary[0].divisor = 1;
 	if (parameters) {
 		const char *type = tree_string(parameters, "rope_type", "default");
 		if (strcmp(type, "default") && strcmp(type, "dynamic"))
 			tree_die(parameters,
 			    "'rope_type' is '%s'; known are default and dynamic", type);
-		spec->rotary_base = tree_real(parameters, "rope_theta", 1000);
+		spec->rotary[0].base = tree_real(parameters, "rope_theta", 1000);
 		return;
 	}
 	/* The reference's own defaults differ from every published model: insist. */
@@ -49,7 +50,7 @@ rotary(struct spec *spec, const struct tree *config)
 			tree_die(config, "'rotary_emb_fraction' must be 1");
 	}
 	refuse(config, "rotary_emb_interleaved", false);
-	spec->rotary_base = tree_real(config, "rotary_emb_base", 1000);
+	spec->rotary[0].base = tree_real(config, "rotary_emb_base", 1000);
 }
 
 static void
@@ -80,7 +81,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->layers = number(config, "n_layer", "num_hidden_layers", SPEC_LAYERS);
 	spec->heads = number(config, "n_head", "num_attention_heads", 1024);
 	spec->kv_heads = spec->heads;
-	spec->inner = number(config, "n_inner", "intermediate_size", 1 << 20);
+	int inner = number(config, "n_inner", "intermediate_size", 1 << 20);
 	spec->positions =
 	    number(config, "n_positions", "max_position_embeddings", 1 << 24);
 	spec->types = (int)tree_integer(config, "type_vocab_size", 2);
@@ -100,6 +101,7 @@ configure(struct spec *spec, const struct tree *config)
 	rotary(spec, config);
 	activation(spec, config);
 	spec->fused = true;
+	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(
 	    config, either(config, "layer_norm_epsilon", "layer_norm_eps"), 1e-12);
@@ -107,6 +109,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", false);
 	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", false);
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+	spec_layers(spec, inner);
 }
 
 static void
@@ -167,5 +170,5 @@ block(const struct spec *spec, int layer, enum block_parameter which, struct pla
 }
 
 static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_nomic_bert = { "nomic_bert", configure, prefixes, stem,
-	block };
+const struct family family_nomic_bert = { "nomic_bert", configure, prefixes, stem, block,
+	NULL };

@@ -1,5 +1,6 @@
 #include "spec.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +15,21 @@ shape(bool present, int64_t *rows, int64_t r, int64_t *columns, int64_t c)
 	return present;
 }
 
-bool
-spec_block_shape(
-    const struct spec *spec, enum block_parameter which, int64_t *rows, int64_t *columns)
+void
+spec_layers(struct spec *spec, int inner)
 {
-	int64_t C = spec->width, I = spec->inner;
-	int64_t q = (int64_t)spec->heads * spec->head_size;
-	int64_t kv = (int64_t)spec->kv_heads * spec->head_size;
+	for (int i = 0; i < spec->layers; i++)
+		spec->layer[i] = (struct spec_layer){ .norm1 = true, .inner = inner };
+}
+
+/* Of the attention and the router. */
+static bool
+attention_shape(const struct spec *spec, const struct spec_layer *layer,
+    enum block_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width, D = spec->head_size;
+	int64_t q = spec->heads * D, kv = spec->kv_heads * D;
+	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
 
 	switch (which) {
 	case BLOCK_Q: return shape(true, rows, q, columns, C);
@@ -29,23 +38,50 @@ spec_block_shape(
 	case BLOCK_V: return shape(true, rows, kv, columns, C);
 	case BLOCK_K_BIAS:
 	case BLOCK_V_BIAS: return shape(spec->qkv_bias, rows, kv, columns, 0);
+	case BLOCK_Q_NORM: return shape(normed, rows, all ? q : D, columns, 0);
+	case BLOCK_K_NORM: return shape(normed, rows, all ? kv : D, columns, 0);
 	case BLOCK_OUT: return shape(true, rows, C, columns, q);
 	case BLOCK_OUT_BIAS: return shape(spec->out_bias, rows, C, columns, 0);
-	case BLOCK_NORM1:
-	case BLOCK_NORM2: return shape(true, rows, C, columns, 0);
-	case BLOCK_NORM1_BIAS:
-	case BLOCK_NORM2_BIAS:
-		return shape(spec->norm == NN_LAYERNORM, rows, C, columns, 0);
-	case BLOCK_UP: return shape(true, rows, I, columns, C);
-	case BLOCK_UP_BIAS: return shape(spec->up_bias, rows, I, columns, 0);
-	case BLOCK_GATE: return shape(spec->gated, rows, I, columns, C);
-	case BLOCK_GATE_BIAS:
-		return shape(spec->gated && spec->up_bias, rows, I, columns, 0);
-	case BLOCK_DOWN: return shape(true, rows, C, columns, I);
-	case BLOCK_DOWN_BIAS: return shape(spec->down_bias, rows, C, columns, 0);
-	case BLOCK_PARAMETERS: break;
+	case BLOCK_ROUTER:
+		return shape(layer->mixture, rows, spec->mixture.count, columns, C);
+	case BLOCK_SHARED_GATE:
+		return shape(layer->mixture && layer->inner && spec->mixture.shared_gate,
+		    rows, 1, columns, C);
+	default: return false;
 	}
-	return false;
+}
+
+bool
+spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
+    int64_t *rows, int64_t *columns)
+{
+	const struct spec_layer *layer = &spec->layer[index];
+	int64_t C = spec->width, I = layer->inner;
+	bool biased = spec->norm_bias, gated = I && spec->gated;
+
+	switch (which) {
+	case BLOCK_NORM1: return shape(layer->norm1, rows, C, columns, 0);
+	case BLOCK_NORM1_BIAS: return shape(layer->norm1 && biased, rows, C, columns, 0);
+	case BLOCK_NORM2: return shape(true, rows, C, columns, 0);
+	case BLOCK_NORM2_BIAS: return shape(biased, rows, C, columns, 0);
+	case BLOCK_UP: return shape(I, rows, I, columns, C);
+	case BLOCK_UP_BIAS: return shape(I && spec->up_bias, rows, I, columns, 0);
+	case BLOCK_GATE: return shape(gated, rows, I, columns, C);
+	case BLOCK_GATE_BIAS: return shape(gated && spec->up_bias, rows, I, columns, 0);
+	case BLOCK_DOWN: return shape(I, rows, C, columns, I);
+	case BLOCK_DOWN_BIAS: return shape(I && spec->down_bias, rows, C, columns, 0);
+	default: return attention_shape(spec, layer, which, rows, columns);
+	}
+}
+
+void
+spec_mixture_shape(const struct spec *spec, enum mixture_parameter which, int64_t *rows,
+    int64_t *columns)
+{
+	bool down = which == MIXTURE_DOWN;
+
+	*rows = down ? spec->width : spec->mixture.inner;
+	*columns = down ? spec->mixture.inner : spec->width;
 }
 
 bool
@@ -53,15 +89,18 @@ spec_stem_shape(
     const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns)
 {
 	int64_t C = spec->width;
-	bool biased = spec->norm == NN_LAYERNORM;
+	bool biased = spec->norm_bias, embedded = spec->embedding_norm;
 
 	switch (which) {
 	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, C);
 	case STEM_POSITIONS:
 		return shape(spec->position_table, rows, spec->positions, columns, C);
 	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, C);
-	case STEM_NORM: return shape(true, rows, C, columns, 0);
-	case STEM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
+	case STEM_NORM: return shape(embedded, rows, C, columns, 0);
+	case STEM_NORM_BIAS: return shape(embedded && biased, rows, C, columns, 0);
+	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);
+	case STEM_FINAL_NORM_BIAS:
+		return shape(spec->prenorm && biased, rows, C, columns, 0);
 	case STEM_MLM_DENSE: return shape(true, rows, C, columns, C);
 	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, C, columns, 0);
 	case STEM_MLM_NORM: return shape(true, rows, C, columns, 0);
@@ -83,15 +122,19 @@ spec_check(const struct spec *spec, const struct tree *config)
 		tree_die(config,
 		    "the size of an attention head is %d; it must be in 1..1024",
 		    spec->head_size);
-	if (spec->rotary && spec->head_size % 2)
+	if (spec->rotaries && spec->head_size % 2)
 		tree_die(config, "rotary positions need an even head size, not %d",
 		    spec->head_size);
 	if (!(spec->norm_eps > 0 && spec->norm_eps < 1))
 		tree_die(config, "the epsilon of the norms is %g; it must be in 0..1",
 		    (double)spec->norm_eps);
-	if (spec->rotary && !(spec->rotary_base > 1))
-		tree_die(config, "the rotary base is %g; it must be above 1",
-		    spec->rotary_base);
+	for (int i = 0; i < spec->rotaries; i++)
+		if (!(spec->rotary[i].base > 1 && isfinite(spec->rotary[i].base)))
+			tree_die(config, "the rotary base is %g; it must be above 1",
+			    spec->rotary[i].base);
+	if (spec->mixture.top > spec->mixture.count)
+		tree_die(config, "a token cannot have %d of %d experts",
+		    spec->mixture.top, spec->mixture.count);
 	if (tree_get(config, "quantization_config"))
 		tree_die(tree_get(config, "quantization_config"),
 		    "quantised checkpoints are not read; use the float one");

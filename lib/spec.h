@@ -15,28 +15,71 @@
 
 enum { SPEC_EXPERTS = 64, SPEC_LAYERS = 256 };
 
+/* Rotary positions: angle = position x inverse[i], i in 0..D/2-1. */
+struct spec_rotary {
+	double base; /* inverse[i] = base^(-2i/D) / divisor */
+	double
+	    divisor; /* 1; static NTK (GTE v1.5) folds its factor into base and divisor */
+	/* Dynamic NTK: a sequence of T > trained tokens has the base
+	 * base ((factor T / trained) - (factor - 1))^(D/(D-2)); factor 0: off.  A function of
+	 * the sequence's own length: the reference takes the batch's, and remembers it. */
+	double factor;
+	int trained;
+};
+
+/* Norms of q and k before the rotation (RMSNorm). */
+enum spec_qk_norm {
+	SPEC_QK_PLAIN,
+	SPEC_QK_HEAD, /* each head by itself, one weight [D] for all (Qwen3) */
+	SPEC_QK_ALL   /* all heads together, weights [H D] and [K D] (OLMoE) */
+};
+
+/* Token experts (mixture.h): a router sends every token to the `top` best of `count` MLPs. */
+struct spec_mixture {
+	int count, top, inner;
+	bool renormalize; /* the weights of the chosen ones sum to 1 */
+	bool
+	    shared_gate; /* the dense MLP beside them counts sigmoid(gate . x) (Qwen2-MoE) */
+};
+
+struct spec_layer {
+	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
+	int window; /* local attention: |i - j| <= window; 0: global */
+	int rotary; /* index into spec.rotary */
+	int inner;  /* channels of the dense MLP, or of the shared experts; 0: none */
+	bool mixture; /* has token experts; their sum and the dense MLP's are added */
+	bool experts; /* has task experts */
+};
+
 struct spec {
 	const char *family; /* model_type of config.json */
-	int layers, width, heads, kv_heads, head_size, inner, vocabulary, positions,
-	    types;
+	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	bool position_table; /* learned absolute positions */
-	bool rotary;
-	double rotary_base;
+	int rotaries;	     /* 0: no rotary positions */
+	struct spec_rotary rotary[2];
 	bool causal;
-	int window;	   /* local attention: |i - j| <= window; 0: global */
-	enum nn_norm norm; /* after each residual sum: norm(x + f(x)) */
+	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
+	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
+	 * block. */
+	bool prenorm;
+	bool embedding_norm; /* after the sum of the embeddings */
+	enum nn_norm norm;
+	bool norm_bias;
 	float norm_eps;
+	enum spec_qk_norm qk_norm;
 	enum nn_act act;
 	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
 	bool fused; /* q, k and v are rows of one tensor, in this order: one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
+	bool pool_last; /* decoders: pool the last token where the folder says nothing */
 	double initializer_range;
+	struct spec_mixture mixture;
+	struct spec_layer layer[SPEC_LAYERS];
 	/* Task experts (MoTE; config.json "task_experts"): each has its own MLP and, with
-	 * expert_norms, its own two norms, in every block with expert_layer set. */
+	 * expert_norms, its own two norms, in every block with layer[].experts set. */
 	int experts;
 	const char *expert_names[SPEC_EXPERTS]; /* borrowed from config */
 	bool expert_norms;
-	bool expert_layer[SPEC_LAYERS];
 };
 
 /* The parameters of a block; every family maps its tensors to these. */
@@ -47,8 +90,12 @@ enum block_parameter {
 	BLOCK_K_BIAS,
 	BLOCK_V,
 	BLOCK_V_BIAS,
+	BLOCK_Q_NORM,
+	BLOCK_K_NORM,
 	BLOCK_OUT,
 	BLOCK_OUT_BIAS,
+	BLOCK_ROUTER,	   /* [mixture.count, C] */
+	BLOCK_SHARED_GATE, /* [1, C] */
 	/* the expert part */
 	BLOCK_NORM1,
 	BLOCK_NORM1_BIAS,
@@ -63,6 +110,14 @@ enum block_parameter {
 	BLOCK_PARAMETERS
 };
 
+/* The parameters of one token expert: gated, without biases. */
+enum mixture_parameter {
+	MIXTURE_UP,   /* [mixture.inner, C] */
+	MIXTURE_GATE, /* the same */
+	MIXTURE_DOWN, /* [C, mixture.inner] */
+	MIXTURE_PARAMETERS
+};
+
 /* The parameters outside the blocks.  MLM_*: the masked-language-model head. */
 enum stem_parameter {
 	STEM_TOKENS,
@@ -70,6 +125,8 @@ enum stem_parameter {
 	STEM_TYPES,
 	STEM_NORM,
 	STEM_NORM_BIAS,
+	STEM_FINAL_NORM, /* after the last block, with prenorm */
+	STEM_FINAL_NORM_BIAS,
 	STEM_MLM_DENSE,
 	STEM_MLM_DENSE_BIAS,
 	STEM_MLM_NORM,
@@ -97,6 +154,9 @@ struct family {
 	    const struct spec *spec, enum stem_parameter which, struct place *place);
 	void (*block)(const struct spec *spec, int layer, enum block_parameter which,
 	    struct place *place);
+	/* NULL: a family without token experts. */
+	void (*mixture)(const struct spec *spec, int layer, int expert,
+	    enum mixture_parameter which, struct place *place);
 };
 
 /* One line a family. */
@@ -116,10 +176,15 @@ enum nn_act spec_activation(
 void place_at(struct place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
+void spec_layers(struct spec *spec, int inner);
+
 /* Shape of a parameter under a specification; false when the model has none such.
  * columns is 0 for a vector. */
-bool spec_block_shape(
-    const struct spec *spec, enum block_parameter which, int64_t *rows, int64_t *columns);
+bool spec_block_shape(const struct spec *spec, int layer, enum block_parameter which,
+    int64_t *rows, int64_t *columns);
+void spec_mixture_shape(const struct spec *spec, enum mixture_parameter which,
+    int64_t *rows, int64_t *columns);
 bool spec_stem_shape(
     const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns);
 

@@ -40,20 +40,20 @@ check_linear(void)
 		struct operation o = { linear, &sizes[i], { x, w, b },
 			array_random(T * O, 1) };
 		linear(y->ref, o.in, &sizes[i]);
-		nn_linear(y->at, O, x->at, C, w->at, b->at, T, C, O);
+		nn_linear(y->at, O, x->at, C, f32(w), b->at, T, C, O);
 		expect("linear", y->at, y->ref, T * O, 1e-5);
 		if (T > 40)
 			continue;
 		struct array *dx = array_of(T * C, 1), *dw = array_of(O * C, 1);
 		struct array *db = array_of(O, 1);
-		nn_linear_back(
-		    dx->at, false, dw->at, db->at, o.dy->at, O, x->at, C, w->at, T, C, O);
+		nn_linear_back(dx->at, false, dw->at, db->at, o.dy->at, O, x->at, C,
+		    f32(w), T, C, O);
 		expect_gradient("linear dx", dx->at, &o, 0, 0);
 		expect_gradient("linear dw", dw->at, &o, 1, 1);
 		expect_gradient("linear db", db->at, &o, 2, 1);
 		o.in[2] = NULL;
 		linear(y->ref, o.in, &sizes[i]);
-		nn_linear(y->at, O, x->at, C, w->at, NULL, T, C, O);
+		nn_linear(y->at, O, x->at, C, f32(w), NULL, T, C, O);
 		expect("linear without bias", y->at, y->ref, T * O, 1e-5);
 	}
 }

@@ -25,6 +25,13 @@ struct array {
 	struct array *next;
 };
 
+/* As a matrix of weights. */
+static inline struct nn_matrix
+f32(const struct array *x)
+{
+	return (struct nn_matrix){ x->at, DTYPE_F32 };
+}
+
 static struct array *arrays;
 static struct rng chance;
 static int failures;

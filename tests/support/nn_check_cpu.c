@@ -123,11 +123,11 @@ same_linear(size_t T, size_t C, size_t O)
 		     *some = array_new(T * O);
 
 	omp_set_num_threads(1);
-	nn_linear(all->at, O, x->at, C, w->at, b->at, T, C, O);
+	nn_linear(all->at, O, x->at, C, f32(w), b->at, T, C, O);
 	for (int threads = 1; threads <= 5; threads++) {
 		omp_set_num_threads(threads);
 		for (size_t rows = 1; rows <= T; rows += rows < 20 ? 1 : 37) {
-			nn_linear(some->at, O, x->at + (T - rows) * C, C, w->at, b->at,
+			nn_linear(some->at, O, x->at + (T - rows) * C, C, f32(w), b->at,
 			    rows, C, O);
 			expect_same(
 			    "linear", some->at, all->at + (T - rows) * O, rows * O);
