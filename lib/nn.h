@@ -110,6 +110,15 @@ void nn_norm(float *y, float *s, float *stats, const float *x, const float *r,
 void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
 
+/* RMSNorm of each of the `heads` stretches of D columns by itself, one weight w[D] for all:
+ * q and k before the rotation.  All heads together are one stretch: heads 1, D the columns.
+ * ldy, ldx: row strides.  stats, when not NULL, [T,heads,2] as nn_norm's.  y may be x. */
+void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
+    const float *w, float eps, size_t T, size_t heads, size_t D);
+/* dx and dy have row stride ldy; dx may be dy.  x as it was before the norm. */
+void nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
+    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D);
+
 /* y = act(x), elementwise; GELU by erf (what "gelu" in a config means); y may be x. */
 void nn_activate(float *y, const float *x, enum nn_act act, size_t n);
 /* dx = dy act'(x); dx may be dy. */
@@ -128,8 +137,6 @@ void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
  * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which). */
 void nn_rotary(float *x, size_t ld, const float *inv, const int32_t *starts, size_t N,
     size_t heads, size_t D, int direction);
-
-/* Per-head RMSNorm and the like are nn_norm with T = tokens x heads. */
 
 /*
  * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.

@@ -61,16 +61,36 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
 		    x + t * C, r ? r + t * C : NULL, w, b, eps, kind, C);
 }
 
-/* dw += sum of dy (s - mean) scale, db += sum of dy over the rows, columns from..to-1 */
+void
+nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
+    const float *w, float eps, size_t T, size_t heads, size_t D)
+{
+#pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
+	for (size_t t = 0; t < T; t++)
+		for (size_t h = 0; h < heads; h++) {
+			float *row = y + t * ldy + h * D;
+			norm_row(row, row, stats ? stats + 2 * (t * heads + h) : NULL,
+			    x + t * ldx + h * D, NULL, w, NULL, eps, NN_RMSNORM, D);
+		}
+}
+
+/* Rows of a gradient and of what was normed: T times `heads` stretches of D columns. */
+struct rows {
+	const float *dy, *s, *stats;
+	size_t ldy, lds, T, heads, D;
+};
+
+/* dw += sum of dy (s - mean) scale, db += sum of dy over the rows, `width` columns */
 static void
-norm_parameters(float *dw, float *db, const float *dy, const float *s, const float *stats,
-    size_t from, size_t width, size_t T, size_t C)
+norm_parameters(float *dw, float *db, const struct rows *rows, size_t from, size_t width)
 {
 	double weight[NN_SLICE] = { 0 }, bias[NN_SLICE] = { 0 };
 
-	for (size_t t = 0; t < T; t++) {
-		const float *g = dy + t * C + from, *row = s + t * C + from;
-		float mean = stats[2 * t], scale = stats[2 * t + 1];
+	for (size_t i = 0; i < rows->T * rows->heads; i++) {
+		size_t t = i / rows->heads, at = i % rows->heads * rows->D + from;
+		const float *g = rows->dy + t * rows->ldy + at;
+		const float *row = rows->s + t * rows->lds + at;
+		float mean = rows->stats[2 * i], scale = rows->stats[2 * i + 1];
 #pragma omp simd
 		for (size_t c = 0; c < width; c++) {
 			weight[c] += (double)(g[c] * ((row[c] - mean) * scale));
@@ -108,23 +128,44 @@ norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
 	}
 }
 
+static void
+norm_back(float *ds, float *dw, float *db, const struct rows *rows, const float *w,
+    enum nn_norm kind)
+{
+	size_t D = rows->D, n = rows->T * rows->heads;
+
+	/* first, because ds may be dy */
+	if (dw || db) {
+#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
+		for (size_t from = 0; from < D; from += NN_SLICE)
+			norm_parameters(dw, db, rows, from,
+			    D - from < NN_SLICE ? D - from : NN_SLICE);
+	}
+	if (ds) {
+#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
+		for (size_t i = 0; i < n; i++) {
+			size_t t = i / rows->heads, h = i % rows->heads;
+			size_t at = t * rows->ldy + h * D;
+			norm_row_back(ds + at, rows->dy + at,
+			    rows->s + t * rows->lds + h * D, rows->stats + 2 * i, w, kind,
+			    D);
+		}
+	}
+}
+
 void
 nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C)
 {
-	/* first, because ds may be dy */
-	if (dw || db) {
-#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
-		for (size_t from = 0; from < C; from += NN_SLICE)
-			norm_parameters(dw, db, dy, s, stats, from,
-			    C - from < NN_SLICE ? C - from : NN_SLICE, T, C);
-	}
-	if (ds) {
-#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
-		for (size_t t = 0; t < T; t++)
-			norm_row_back(
-			    ds + t * C, dy + t * C, s + t * C, stats + 2 * t, w, kind, C);
-	}
+	norm_back(ds, dw, db, &(struct rows){ dy, s, stats, C, C, T, 1, C }, w, kind);
+}
+
+void
+nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
+    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D)
+{
+	norm_back(dx, dw, NULL, &(struct rows){ dy, x, stats, ldy, ldx, T, heads, D }, w,
+	    NN_RMSNORM);
 }
 
 void

@@ -18,6 +18,7 @@ check_cpu() {
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
 @test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
 @test "nn: LayerNorm and RMSNorm, forward and back" { check norm; }
+@test "nn: RMSNorm of heads within strided rows, forward and back" { check heads; }
 @test "nn: rows of unit length, forward and back" { check normalize; }
 @test "nn: activations and gates, their values and slopes" { check activate; }
 @test "nn: attention (causal, windows, grouped heads), forward and back" { check attention; }

@@ -165,6 +165,77 @@ check_norm(void)
 	expect("norm of a large mean", y->at, y->ref, 256, 1e-4);
 }
 
+/* in: x [T, ld], w [D]; y [T, ld] with what is not a head 0 */
+struct heads {
+	size_t T, heads, D, ld;
+};
+
+static void
+norm_heads(double *y, struct array *const *in, const void *sizes)
+{
+	const struct heads *s = sizes;
+
+	memset(y, 0, s->T * s->ld * sizeof *y);
+	for (size_t t = 0; t < s->T; t++)
+		for (size_t h = 0; h < s->heads; h++) {
+			size_t at = t * s->ld + h * s->D;
+			double square = 1e-6;
+			for (size_t d = 0; d < s->D; d++)
+				square += in[0]->ref[at + d] * in[0]->ref[at + d] /
+					  (double)s->D;
+			for (size_t d = 0; d < s->D; d++)
+				y[at + d] =
+				    in[0]->ref[at + d] / sqrt(square) * in[1]->ref[d];
+		}
+}
+
+static void
+heads_case(const struct heads *s)
+{
+	size_t n = s->T * s->ld;
+	struct array *x = array_random(n, 1), *w = array_random(s->D, 1);
+	struct array *y = array_of(n, 0), *stats = array_new(2 * s->T * s->heads);
+	struct operation o = { norm_heads, s, { x, w }, array_random(n, 1) };
+	struct array *dx = array_random(n, 1), *dw = array_of(s->D, 1);
+
+	norm_heads(y->ref, o.in, s);
+	nn_norm_heads(
+	    y->at, s->ld, stats->at, x->at, s->ld, w->at, 1e-6f, s->T, s->heads, s->D);
+	expect("norm of heads", y->at, y->ref, n, 1e-5);
+	/* what is not a head must stay, so in place and packed have their own wants */
+	nn_copy(dx->at, x->at, n);
+	nn_norm_heads(
+	    dx->at, s->ld, NULL, dx->at, s->ld, w->at, 1e-6f, s->T, s->heads, s->D);
+	for (size_t i = 0; i < n; i++)
+		dx->ref[i] = i % s->ld < s->heads * s->D ? y->ref[i] : x->ref[i];
+	expect("norm of heads in place", dx->at, dx->ref, n, 1e-5);
+	for (size_t i = 0; i < n; i++)
+		o.dy->ref[i] *= i % s->ld < s->heads * s->D ? 1 : 0;
+	array_upload(o.dy);
+	nn_copy(dx->at, o.dy->at, n);
+	nn_norm_heads_back(dx->at, dw->at, dx->at, s->ld, x->at, s->ld, stats->at, w->at,
+	    s->T, s->heads, s->D);
+	expect_gradient("norm of heads dx", dx->at, &o, 0, 0);
+	expect_gradient("norm of heads dw", dw->at, &o, 1, 1);
+}
+
+static void
+check_norm_heads(void)
+{
+	heads_case(&(struct heads){ 5, 3, 16, 70 });
+	heads_case(&(struct heads){ 7, 1, 150, 153 });
+	heads_case(&(struct heads){ 4, 2, 5, 10 });
+	/* rows of one stride into rows of another */
+	struct array *x = array_random(6 * 20, 1), *w = array_random(4, 1);
+	struct array *y = array_new(6 * 20), *packed = array_new(6 * 8);
+	struct array *in[2] = { x, w };
+	norm_heads(y->ref, in, &(struct heads){ 6, 2, 4, 20 });
+	nn_norm_heads(packed->at, 8, NULL, x->at, 20, w->at, 1e-6f, 6, 2, 4);
+	for (size_t i = 0; i < 48; i++)
+		packed->ref[i] = y->ref[i / 8 * 20 + i % 8];
+	expect("norm of heads, packed", packed->at, packed->ref, 48, 1e-5);
+}
+
 /* One row for all: y = x / max(|x|, 1e-12). */
 static void
 normalize(double *y, struct array *const *in, const void *sizes)
@@ -367,6 +438,7 @@ static const struct check checks[] = {
 	{ "linear", check_linear },
 	{ "product", check_product },
 	{ "norm", check_norm },
+	{ "heads", check_norm_heads },
 	{ "normalize", check_normalize },
 	{ "activate", check_activate },
 	{ "attention", check_attention },
