@@ -53,6 +53,8 @@ struct table {
 	bool numbers, settled;
 	table_look *look;
 	void *context;
+	const char **texts; /* names of the fields that stay text */
+	size_t text_count, text_capacity;
 	struct field *fields;
 	size_t count, capacity;
 	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
@@ -76,6 +78,14 @@ void
 table_numbers(struct table *table)
 {
 	table->numbers = true;
+}
+
+void
+table_text(struct table *table, const char *name)
+{
+	table->texts = mem_grow(table->texts, &table->text_capacity,
+	    table->text_count + 1, sizeof *table->texts);
+	table->texts[table->text_count++] = name;
 }
 
 void
@@ -221,13 +231,23 @@ decide_list(struct field *field)
 		field->json = true;
 }
 
+static bool
+stays_text(const struct table *table, const struct field *field)
+{
+	for (size_t i = 0; i < table->text_count; i++)
+		if (!strcmp(table->texts[i], field->column.name))
+			return true;
+	return false;
+}
+
 static void
 decide(const struct table *table, struct field *field)
 {
 	unsigned seen = field->seen, kind = seen & SEEN_KINDS;
 	bool nothing = seen & SEEN_NOTHING;
 	bool like_numbers = table->numbers && kind == SEEN_STRING &&
-			    !(seen & LIKE_WORD) && (seen & (LIKE_INTEGER | LIKE_REAL));
+			    !stays_text(table, field) && !(seen & LIKE_WORD) &&
+			    (seen & (LIKE_INTEGER | LIKE_REAL));
 
 	field->json = !only(kind, SEEN_STRING);
 	set_kind(field, DTYPE_U8, true, 1);
@@ -542,6 +562,7 @@ table_close(struct table *table)
 	textrec_close(table->file);
 	free(table->lines.data);
 	free(table->arrays);
+	free(table->texts);
 	free(table->fields);
 	free(table);
 }

@@ -1,5 +1,5 @@
 /*
- * table - records of text (JSON Lines, TSV, lines) gathered into columns of a stream.
+ * table - records of text (JSON Lines, TSV, CSV, lines) gathered into columns of a stream.
  *
  * strings			text, depth 1
  * integers, reals, booleans	i64, f64, bool, depth 0
@@ -37,8 +37,12 @@ struct table;
 struct table *table_open(struct textrec *file);
 
 /* Before the first table_next: a field whose sampled strings are all numbers, or empty, becomes
- * a column of numbers.  A TSV file says no better; but an identifier may look like a number. */
+ * a column of numbers.  TSV and CSV say no better; but an identifier may look like a number. */
 void table_numbers(struct table *table);
+
+/* Before the first table_next, or from `look` below: this field stays text, whatever its strings
+ * look like.  The name is borrowed. */
+void table_text(struct table *table, const char *name);
 
 /* Before the first table_next: every record is shown to `look` as it is read, which may refuse
  * it; textrec_line(file) is its line. */

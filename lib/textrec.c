@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "tsv.h"
 #include "utf8.h"
 
-enum { BLOCK = 1 << 18 };
+enum { BLOCK = 1 << 18, CSV_MOST = 16 << 20 };
 
 struct textrec {
 	struct input *input;
@@ -22,7 +23,19 @@ struct textrec {
 	struct tree *names; /* of a TSV file's columns; NULL before its first line */
 	struct tree *record;
 	int64_t line, offset, next_offset, repaired;
+	int64_t inside; /* line ends inside the record just read */
 };
+
+enum textrec_format
+textrec_parse(const char *option, const char *name)
+{
+	static const char *const formats[] = { "jsonl", "tsv", "csv", "lines" };
+
+	for (int i = 0; i < 4; i++)
+		if (!strcmp(name, formats[i]))
+			return (enum textrec_format)(TEXTREC_JSONL + i);
+	die_usage("%s: '%s' is none of jsonl, tsv, csv, lines", option, name);
+}
 
 static bool
 has_suffix(const char *name, size_t length, const char *suffix)
@@ -47,6 +60,8 @@ guess(struct input *input)
 		return TEXTREC_JSONL;
 	if (has_suffix(name, length, ".tsv"))
 		return TEXTREC_TSV;
+	if (has_suffix(name, length, ".csv"))
+		return TEXTREC_CSV;
 	if (has_suffix(name, length, ".txt"))
 		return TEXTREC_LINES;
 	return input_starts_with(input, "{") || input_starts_with(input, "\xEF\xBB\xBF{")
@@ -93,19 +108,47 @@ refill(struct textrec *file)
 	file->end += got;
 }
 
-/* The next line without its end; valid UTF-8; false at the end of the file. */
+/* The end of the line or record at hand; NULL: the file ends first. */
+static const char *
+find_end(struct textrec *file)
+{
+	bool csv = file->format == TEXTREC_CSV;
+	size_t searched = 0, quotes = 0;
+
+	for (;;) {
+		const char *text = file->block + file->at;
+		size_t held = file->end - file->at;
+		const char *stop = csv ? csv_end(text, searched, held, &quotes)
+				       : memchr(text + searched, '\n', held - searched);
+		if (stop || file->ended)
+			return stop;
+		if (csv && held > CSV_MOST)
+			die("%s:%lld: the record is longer than %d MiB: a quote is "
+			    "missing",
+			    textrec_name(file),
+			    (long long)(file->line + file->inside + 1), CSV_MOST >> 20);
+		searched = held;
+		refill(file);
+	}
+}
+
+static int64_t
+count_line_ends(const char *text, size_t length)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == '\n';
+	return count;
+}
+
+/* The next line, of CSV the next record, without its end; valid UTF-8; false at the end of the
+ * file. */
 static bool
 next_line(struct textrec *file, const char **line, size_t *length)
 {
-	const char *stop = NULL;
-	size_t searched = 0;
+	const char *stop = find_end(file);
 
-	while (!(stop = memchr(file->block + file->at + searched, '\n',
-		     file->end - file->at - searched)) &&
-	       !file->ended) {
-		searched = file->end - file->at;
-		refill(file);
-	}
 	if (!stop && file->at == file->end)
 		return false;
 	*line = file->block + file->at;
@@ -113,6 +156,8 @@ next_line(struct textrec *file, const char **line, size_t *length)
 	file->at += *length + (stop != NULL);
 	file->offset = file->next_offset;
 	file->next_offset += (int64_t)(*length + (stop != NULL));
+	file->line += file->inside;
+	file->inside = file->format == TEXTREC_CSV ? count_line_ends(*line, *length) : 0;
 	if (file->line++ == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
 		*line += 3; /* a byte order mark */
 		*length -= 3;
@@ -144,6 +189,11 @@ read_record(struct textrec *file, const char *line, size_t length)
 		record =
 		    tsv_row(file->names, line, length, textrec_name(file), file->line);
 		break;
+	case TEXTREC_CSV:
+		record = tsv_row_of(file->names,
+		    csv_values(line, length, textrec_name(file), file->line),
+		    textrec_name(file), file->line);
+		break;
 	default:
 		record = tree_object();
 		tree_set(record, "text", tree_of_bytes(line, length));
@@ -152,6 +202,17 @@ read_record(struct textrec *file, const char *line, size_t length)
 	record->file = textrec_name(file);
 	record->line = (int)file->line;
 	return record;
+}
+
+static struct tree *
+read_names(struct textrec *file, const char *line, size_t length)
+{
+	const char *name = textrec_name(file);
+
+	return file->format == TEXTREC_TSV
+		   ? tsv_names(line, length, name, file->line)
+		   : tsv_names_of(
+			 csv_values(line, length, name, file->line), name, file->line);
 }
 
 static bool
@@ -170,9 +231,8 @@ textrec_next(struct textrec *file)
 
 	tree_free(file->record);
 	file->record = NULL;
-	if (file->format == TEXTREC_TSV && !file->names &&
-	    next_line(file, &line, &length))
-		file->names = tsv_names(line, length, textrec_name(file), file->line);
+	if (textrec_untyped(file) && !file->names && next_line(file, &line, &length))
+		file->names = read_names(file, line, length);
 	do {
 		if (!next_line(file, &line, &length))
 			return NULL;
@@ -184,6 +244,12 @@ enum textrec_format
 textrec_format(const struct textrec *file)
 {
 	return file->format;
+}
+
+bool
+textrec_untyped(const struct textrec *file)
+{
+	return file->format == TEXTREC_TSV || file->format == TEXTREC_CSV;
 }
 
 int64_t

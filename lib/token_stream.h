@@ -1,7 +1,7 @@
 /*
  * token_stream - texts of files and streams to one stream of token ids.
  *
- * Every input is a text file (plain, gzip, zstd; JSON Lines, TSV, lines) or a tensor stream.
+ * Every input is a text file (plain, gzip, zstd; JSON Lines, TSV, CSV, lines) or a tensor stream.
  * A field X of text becomes the column X.ids, i32, of the same depth; other fields pass
  * through.  All inputs have the same fields.  Records of streams stay as they are; of text
  * files `rows` rows make one, or as many as hold 64 MiB.

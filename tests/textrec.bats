@@ -87,3 +87,46 @@ load helper
 	run -1 --separate-stderr records "$T/absent"
 	[[ "$stderr" == "records: $T/absent: "* ]]
 }
+
+@test "csv: quotes hold commas, line ends and quotes; lines are counted through them" {
+	printf 'id,text\r\n1,"a, b"\r\n2,"two\nlines, ""quoted"""\r\n3,\r\n"4",plain' >"$T/x.csv"
+	run -0 records "$T/x.csv"
+	[ "${lines[0]}" = '2 9 {"id":"1","text":"a, b"}' ]
+	[ "${lines[1]}" = '3 19 {"id":"2","text":"two\nlines, \"quoted\""}' ]
+	[ "${lines[2]}" = '5 46 {"id":"3","text":""}' ]
+	[ "${lines[3]}" = '6 50 {"id":"4","text":"plain"}' ]
+	gzip "$T/x.csv"
+	run -0 records "$T/x.csv.gz"
+	[ "${lines[3]}" = '6 50 {"id":"4","text":"plain"}' ]
+}
+
+@test "csv: a record longer than any buffer" {
+	{
+		printf 'a,b\n1,"'
+		head -c 3000000 /dev/zero | tr '\0' '\n'
+		printf '"\n2,x\n'
+	} >"$T/x.csv"
+	run -0 bash -c "records '$T/x.csv' | cut -c 1-40"
+	[ "${lines[1]}" = '3000003 3000009 {"a":"2","b":"x"}' ]
+}
+
+@test "csv: what is no CSV is refused with its line" {
+	printf 'a,b\n1,"x"y\n' >"$T/x.csv"
+	run -1 --separate-stderr records "$T/x.csv"
+	[[ "$stderr" == "records: $T/x.csv:2: value 2: there is text behind its closing quote"* ]]
+	printf 'a,b\n1,5" pipe "\n' >"$T/x.csv"
+	run -1 --separate-stderr records "$T/x.csv"
+	[[ "$stderr" == "records: $T/x.csv:2: value 2: a quote inside a value"* ]]
+	printf 'a,b\n1,2\n1,"x\ny\n' >"$T/x.csv"
+	run -1 --separate-stderr records "$T/x.csv"
+	[[ "$stderr" == "records: $T/x.csv:3: value 2: its quote is never closed" ]]
+	printf 'a,b\n1,2,3\n' >"$T/x.csv"
+	run -1 --separate-stderr records "$T/x.csv"
+	[[ "$stderr" == "records: $T/x.csv:2: 3 fields where the header line has 2" ]]
+	{
+		printf 'a\n"'
+		head -c 40000000 /dev/zero
+	} >"$T/x.csv"
+	run -1 --separate-stderr records "$T/x.csv"
+	[[ "$stderr" == "records: $T/x.csv:2: the record is longer than 16 MiB: a quote is missing" ]]
+}

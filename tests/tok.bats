@@ -84,6 +84,18 @@ ids() {
 	[ "${lines[2]}" = " score=2.5 doc.ids=[2 103 3] title.ids=[2 3]" ]
 }
 
+@test "tok: a TSV or CSV column of digits that is to be tokenised stays text" {
+	printf 'text\tscore\n2\t1\n1\t2\n' >"$T/in.tsv"
+	run -0 bash -c "tok -m '$TINY' -f text --keep '$T/in.tsv' | mts to jsonl"
+	[[ "${lines[0]}" == '{"text":"2","score":1,'* ]]
+	run -0 bash -c "tok -m '$TINY' --keep '$T/in.tsv' | mts to jsonl"
+	[[ "${lines[1]}" == '{"text":"1","score":2,'* ]]
+	tr '\t' , <"$T/in.tsv" >"$T/in.csv"
+	tok -m "$TINY" "$T/in.csv" | mts to jsonl | cmp - <(tok -m "$TINY" "$T/in.tsv" | mts to jsonl)
+	run -0 bash -c "tok -m '$TINY' -f text --format csv --keep - <'$T/in.csv' | mts to jsonl"
+	[[ "${lines[1]}" == '{"text":"1","score":2,'* ]]
+}
+
 @test "tok --task: the model's prompt, its tokens and the expert; unknown names are listed" {
 	cp -r "$TINY" "$T/model"
 	printf '{"prompts":{"a":"the sea: ","b":""},"default_prompt_name":"a"}' \
@@ -156,7 +168,7 @@ ids() {
 
 @test "tok: usage errors exit 2 and print nothing" {
 	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --rows 0" \
-		"-m x --level 20" "-m x --format csv" "--train bpe -o x" "--train wordpiece" "--bogus"; do
+		"-m x --level 20" "-m x --format xml" "--train bpe -o x" "--train wordpiece" "--bogus"; do
 		run -2 --separate-stderr bash -c "tok $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "tok: "* ]]

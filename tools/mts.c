@@ -33,7 +33,8 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ OPT_RENAME, "rename", "OLD=NEW",
 	    "cat: call a column otherwise, may be repeated" },
 	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
-	{ OPT_NUMBERS, "numbers", NULL, "from tsv: columns of numbers become numbers" },
+	{ OPT_NUMBERS, "numbers", NULL,
+	    "from tsv, csv: columns of numbers become numbers" },
 	{ OPT_LEVEL, "level", "N",
 	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
 	    "else 3)" },
@@ -49,7 +50,7 @@ static const struct cli cli = { "mts",
 	"       mts paste FILE FILE...\n"
 	"       mts diff [-a X] [-r X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
-	"       mts from npy|safetensors|jsonl|tsv [-b ROWS] [FILE]",
+	"       mts from npy|safetensors|jsonl|tsv|csv [-b ROWS] [FILE]",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
 	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
@@ -145,13 +146,14 @@ from(struct settings *settings, char **files, int count)
 	const struct selection *selection = &settings->selection;
 	const char *format = files[0], *file = count > 1 ? files[1] : "-";
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
-		NULL };
+		"csv", NULL };
 	const char *const *known = formats;
 
 	while (*known && strcmp(format, *known))
 		known++;
 	if (!*known)
-		die_usage("from: '%s' is not npy, safetensors, jsonl or tsv", format);
+		die_usage(
+		    "from: '%s' is not npy, safetensors, jsonl, tsv or csv", format);
 	if (*format == 's' && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
 	struct writer *writer = stream_create(settings->output, NULL);
@@ -164,8 +166,8 @@ from(struct settings *settings, char **files, int count)
 		import_safetensors(
 		    file, selection->names, selection->count, settings->rows, writer);
 	else
-		import_text(file, *format == 'j' ? TEXTREC_JSONL : TEXTREC_TSV,
-		    settings->numbers, settings->rows, writer);
+		import_text(file, textrec_parse("from", format), settings->numbers,
+		    settings->rows, writer);
 	stream_finish(writer);
 	return 0;
 }

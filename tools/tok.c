@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
 	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "NAME",
-	    "of text input: jsonl, tsv, lines (default: by name)" },
+	    "of text input: jsonl, tsv, csv, lines (default: by name)" },
 	{ OPT_ROWS, "rows", "N",
 	    "rows of a record made from text input (default: 1024)" },
 	{ OPT_LEVEL, "level", "N",
@@ -148,18 +148,6 @@ train(struct settings *set, char **files, int count)
 	vocab_free(vocab);
 }
 
-static enum textrec_format
-parse_format(const char *name)
-{
-	if (!strcmp(name, "jsonl"))
-		return TEXTREC_JSONL;
-	if (!strcmp(name, "tsv"))
-		return TEXTREC_TSV;
-	if (!strcmp(name, "lines"))
-		return TEXTREC_LINES;
-	die_usage("--format: '%s' is none of jsonl, tsv, lines", name);
-}
-
 static void
 set_option(struct settings *set, int option)
 {
@@ -178,7 +166,7 @@ set_option(struct settings *set, int option)
 	case OPT_REFUSE: token->refuse = true; break;
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
-	case OPT_FORMAT: token->format = parse_format(optarg); break;
+	case OPT_FORMAT: token->format = textrec_parse("--format", optarg); break;
 	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
 	case 'o': set->output = optarg; break;
 	case OPT_TRAIN: set->train = optarg; break;

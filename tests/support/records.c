@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "err.h"
 #include "json.h"
@@ -17,10 +16,8 @@ main(int argc, char **argv)
 	program_name = "records";
 	if (argc < 2)
 		die("FILE is missing");
-	enum textrec_format format = argc < 3			 ? TEXTREC_GUESS
-				     : !strcmp(argv[2], "jsonl") ? TEXTREC_JSONL
-				     : !strcmp(argv[2], "tsv")	 ? TEXTREC_TSV
-								 : TEXTREC_LINES;
+	enum textrec_format format =
+	    argc < 3 ? TEXTREC_GUESS : textrec_parse("FORMAT", argv[2]);
 	struct textrec *file = textrec_open(argv[1], format);
 	while ((record = textrec_next(file))) {
 		char *text = json_text(record, 0);
