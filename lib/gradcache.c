@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "mem.h"
 #include "nn.h"
 
@@ -33,14 +34,7 @@ struct gradcache {
 int64_t
 gradcache_tokens(const struct model *model, size_t bytes)
 {
-	const struct spec *spec = model_spec(model);
-	size_t width = (size_t)spec->width, inner = (size_t)spec->layer[0].inner;
-	size_t heads = (size_t)(spec->heads + 2 * spec->kv_heads);
-	size_t qkv = heads * (size_t)spec->head_size;
-	/* of a block that is kept: q, k, v, attended, two sums, two norms, the MLP's inside */
-	size_t block = qkv + 5 * width + (spec->gated ? 3 : 2) * inner;
-	size_t scratch = qkv + 5 * width + inner;
-	size_t token = ((size_t)spec->layers * block + scratch) * sizeof(float);
+	size_t token = block_floats(model_spec(model)) * sizeof(float);
 
 	return bytes / token > 512 ? (int64_t)(bytes / token) : 512;
 }

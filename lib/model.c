@@ -170,21 +170,6 @@ resolve(struct model *model)
 		}
 }
 
-static void
-rotary_table(struct model *model)
-{
-	int half = model->spec.head_size / 2;
-
-	if (!model->spec.rotaries)
-		return;
-	float *host = mem_new((size_t)half, sizeof *host);
-	for (int i = 0; i < half; i++)
-		host[i] = (float)pow(model->spec.rotary[0].base, -(double)i / half);
-	model->inverse = nn_alloc((size_t)half * sizeof *host);
-	nn_upload(model->inverse, host, (size_t)half * sizeof *host);
-	free(host);
-}
-
 struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
@@ -208,7 +193,7 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 	else
 		load_values(model, seed);
 	resolve(model);
-	rotary_table(model);
+	model_rotary_open(model);
 	return model;
 }
 
@@ -229,9 +214,7 @@ model_close(struct model *model)
 		nn_free(model->values, plan->size * sizeof(float));
 		nn_free(model->gradients, plan->size * sizeof(float));
 	}
-	if (model->inverse)
-		nn_free(
-		    model->inverse, (size_t)(model->spec.head_size / 2) * sizeof(float));
+	model_rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);
 	free(model->weights);

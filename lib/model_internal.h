@@ -55,7 +55,7 @@ struct model {
 	float *dstem[STEM_PARAMETERS];
 	struct block_weights *weights;	      /* [layers x max(1, experts)] */
 	struct block_gradients *gradients_of; /* the same */
-	float *inverse;			      /* rotary frequencies [D/2] */
+	float *inverse[SPEC_ROTARIES];	      /* rotary frequencies [D/2] */
 	struct workspace workspace;
 	struct training *training;
 };
@@ -75,13 +75,23 @@ void model_unconfigure(struct model *model);
 /* Die when the batch cannot be taken. */
 void model_demand(const struct model *model, const struct batch *batch);
 
-/* Ids and starts of a batch where the kernels can read them; lays out three pieces. */
+/* Rotary frequencies: the tables of the model, and [N, D/2] of a batch with a sequence that is
+ * longer than the model was trained on (NULL in all others, and without dynamic NTK). */
+void model_rotary_open(struct model *model);
+void model_rotary_close(struct model *model);
+float *model_rotary_layout(struct model *model, int which, const struct batch *batch);
+void model_rotary_upload(
+    const struct model *model, int which, float *own, const struct batch *batch);
+
+/* What a batch is where the kernels can read it. */
 struct device_batch {
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
+	float *rotary[SPEC_ROTARIES]; /* NULL: the model's */
 };
 void device_batch_layout(
-    struct device_batch *on, struct workspace *workspace, const struct batch *batch);
-void device_batch_upload(const struct device_batch *on, const struct batch *batch);
+    struct device_batch *on, struct model *model, const struct batch *batch);
+void device_batch_upload(
+    const struct device_batch *on, const struct model *model, const struct batch *batch);
 struct block_batch model_block_batch(
     const struct model *model, const struct batch *batch, const struct device_batch *on);
 

@@ -54,17 +54,21 @@ model_demand(const struct model *model, const struct batch *batch)
 
 void
 device_batch_layout(
-    struct device_batch *on, struct workspace *workspace, const struct batch *batch)
+    struct device_batch *on, struct model *model, const struct batch *batch)
 {
+	struct workspace *workspace = &model->workspace;
 	size_t N = (size_t)batch->sequences;
 
 	on->ids = workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *on->ids);
 	on->starts = workspace_take(workspace, N + 1, 1, sizeof *on->starts);
 	on->skip = batch->skip ? workspace_take(workspace, N, 1, sizeof *on->skip) : NULL;
+	for (int i = 0; i < SPEC_ROTARIES; i++)
+		on->rotary[i] = model_rotary_layout(model, i, batch);
 }
 
 void
-device_batch_upload(const struct device_batch *on, const struct batch *batch)
+device_batch_upload(
+    const struct device_batch *on, const struct model *model, const struct batch *batch)
 {
 	size_t N = (size_t)batch->sequences;
 
@@ -72,16 +76,24 @@ device_batch_upload(const struct device_batch *on, const struct batch *batch)
 	nn_upload(on->starts, batch->starts, (N + 1) * sizeof *on->starts);
 	if (on->skip)
 		nn_upload(on->skip, batch->skip, N * sizeof *on->skip);
+	for (int i = 0; i < SPEC_ROTARIES; i++)
+		model_rotary_upload(model, i, on->rotary[i], batch);
 }
 
 struct block_batch
 model_block_batch(
     const struct model *model, const struct batch *batch, const struct device_batch *on)
 {
-	return (struct block_batch){ .T = (size_t)batch->tokens,
+	struct block_batch block = { .T = (size_t)batch->tokens,
 		.N = (size_t)batch->sequences,
-		.starts = on->starts,
-		.inverse = model->inverse };
+		.starts = on->starts };
+
+	for (int i = 0; i < model->spec.rotaries; i++)
+		block.rotary[i] = on->rotary[i]
+				      ? (struct block_rotary){ on->rotary[i],
+						(size_t)(model->spec.head_size / 2) }
+				      : (struct block_rotary){ model->inverse[i], 0 };
+	return block;
 }
 
 /* The pieces of one batch. */
@@ -98,9 +110,9 @@ layout(struct model *model, const struct batch *batch, struct run *run)
 	struct workspace *w = &model->workspace;
 	size_t T = (size_t)batch->tokens;
 
-	device_batch_layout(&run->on, w, batch);
+	device_batch_layout(&run->on, model, batch);
 	run->x = workspace_floats(w, T, (size_t)model->spec.width);
-	block_layout(&run->state, w, &model->spec, T, run->x, false);
+	block_layout(&run->state, w, &model->spec, 0, T, run->x, false);
 	run->pooled =
 	    workspace_floats(w, (size_t)batch->sequences, (size_t)model_width(model));
 }
@@ -117,16 +129,21 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 	layout(model, batch, run);
 	workspace_ready(&model->workspace);
 	layout(model, batch, run);
-	device_batch_upload(&run->on, batch);
+	device_batch_upload(&run->on, model, batch);
 	struct block_batch block = model_block_batch(model, batch, &run->on);
 	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS],
 	    stem[STEM_TYPES].at, stem[STEM_POSITIONS].at, block.N, C);
-	nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM].at,
-	    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T, C);
+	if (spec->embedding_norm)
+		nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM].at,
+		    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		block_forward(spec, &model->weights[index], &block, &run->state);
+		block_forward(spec, layer, &model->weights[index], &block, &run->state);
 	}
+	if (spec->prenorm)
+		nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_FINAL_NORM].at,
+		    stem[STEM_FINAL_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T,
+		    C);
 }
 
 /* Name the weights to blame, or say that the numbers grew too large. */

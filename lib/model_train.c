@@ -22,6 +22,7 @@ struct training {
 	struct block_batch block;
 	float *sum0, *stats0, *x0;  /* [T,C], [T,2], [T,C] */
 	struct block_state *states; /* [layers] */
+	float *last, *stats_last;   /* [T,C], the last hidden states; [T,2] */
 	struct block_scratch scratch;
 	float *pooled, *embeddings, *de, *lengths; /* [N,width], [N] */
 	float *d, *pool_scratch;		   /* [T,C] */
@@ -57,14 +58,20 @@ layout(struct model *model, const struct batch *batch, size_t masked)
 	size_t T = (size_t)batch->tokens, C = (size_t)spec->width;
 	size_t N = (size_t)batch->sequences, width = (size_t)model_width(model);
 
-	device_batch_layout(&t->on, w, batch);
-	t->sum0 = workspace_floats(w, T, C);
-	t->stats0 = workspace_floats(w, T, 2);
-	t->x0 = workspace_floats(w, T, C);
-	float *x = t->x0;
+	device_batch_layout(&t->on, model, batch);
+	float *x = t->x0 = t->sum0 = workspace_floats(w, T, C);
+	if (spec->embedding_norm) {
+		t->stats0 = workspace_floats(w, T, 2);
+		x = t->x0 = workspace_floats(w, T, C);
+	}
 	for (int layer = 0; layer < spec->layers; layer++) {
-		block_layout(&t->states[layer], w, spec, T, x, true);
+		block_layout(&t->states[layer], w, spec, layer, T, x, true);
 		x = t->states[layer].out;
+	}
+	t->last = x;
+	if (spec->prenorm) {
+		t->stats_last = workspace_floats(w, T, 2);
+		t->last = workspace_floats(w, T, C);
 	}
 	block_scratch_layout(&t->scratch, w, spec, T);
 	t->d = workspace_floats(w, T, C);
@@ -100,18 +107,24 @@ forward(struct model *model, const struct batch *batch, size_t masked)
 	layout(model, batch, masked);
 	workspace_ready(&model->workspace);
 	layout(model, batch, masked);
-	device_batch_upload(&t->on, batch);
+	device_batch_upload(&t->on, model, batch);
 	t->block = model_block_batch(model, batch, &t->on);
 	t->tokens = batch->tokens;
 	nn_embed(t->sum0, t->on.ids, t->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES].at,
 	    stem[STEM_POSITIONS].at, t->block.N, C);
-	nn_norm(t->x0, NULL, t->stats0, t->sum0, NULL, stem[STEM_NORM].at,
-	    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, t->block.T, C);
+	if (spec->embedding_norm)
+		nn_norm(t->x0, NULL, t->stats0, t->sum0, NULL, stem[STEM_NORM].at,
+		    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, t->block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		block_forward(spec, &model->weights[index], &t->block, &t->states[layer]);
+		block_forward(
+		    spec, layer, &model->weights[index], &t->block, &t->states[layer]);
 	}
-	return t->states[spec->layers - 1].out;
+	if (spec->prenorm)
+		nn_norm(t->last, NULL, t->stats_last, t->states[spec->layers - 1].out,
+		    NULL, stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
+		    spec->norm_eps, spec->norm, t->block.T, C);
+	return t->last;
 }
 
 /* From t->d, the gradient of the last hidden states, to every parameter. */
@@ -123,13 +136,19 @@ backward(struct model *model, const struct batch *batch)
 	float *const *g = model->dstem;
 	size_t C = (size_t)spec->width;
 
+	if (spec->prenorm)
+		nn_norm_back(t->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS], t->d,
+		    t->states[spec->layers - 1].out, t->stats_last,
+		    model->stem[STEM_FINAL_NORM].at, spec->norm, t->block.T, C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		block_backward(spec, &model->weights[index], &model->gradients_of[index],
-		    &t->block, &t->states[layer], &t->scratch, t->d);
+		block_backward(spec, layer, &model->weights[index],
+		    &model->gradients_of[index], &t->block, &t->states[layer],
+		    &t->scratch, t->d);
 	}
-	nn_norm_back(t->d, g[STEM_NORM], g[STEM_NORM_BIAS], t->d, t->sum0, t->stats0,
-	    model->stem[STEM_NORM].at, spec->norm, t->block.T, C);
+	if (spec->embedding_norm)
+		nn_norm_back(t->d, g[STEM_NORM], g[STEM_NORM_BIAS], t->d, t->sum0,
+		    t->stats0, model->stem[STEM_NORM].at, spec->norm, t->block.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], t->d, t->on.ids,
 	    t->on.starts, t->block.N, C);
 	t->tokens = 0;
@@ -156,8 +175,8 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 		die("%s: a backward pass without its forward pass", model->dir);
 	nn_copy(t->de, demb, t->block.N * width);
 	pool_backward(&model->head, t->d, t->pool_scratch, t->de, t->embeddings,
-	    t->lengths, t->states[model->spec.layers - 1].out, t->on.starts, t->on.skip,
-	    t->block.T, t->block.N, (size_t)model->spec.width);
+	    t->lengths, t->last, t->on.starts, t->on.skip, t->block.T, t->block.N,
+	    (size_t)model->spec.width);
 	backward(model, batch);
 }
 
@@ -239,9 +258,7 @@ model_mlm(struct model *model, const struct batch *batch, const int32_t *positio
     const int32_t *targets, int64_t count, float scale, bool back, int64_t *correct)
 {
 	if (!model_has_mlm(model))
-		die("%s: has no masked-language-model head (tensors "
-		    "'cls.predictions...')",
-		    model->dir);
+		die("%s: has no masked-language-model head", model->dir);
 	if (correct)
 		*correct = 0;
 	if (!count)

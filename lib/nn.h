@@ -103,7 +103,7 @@ enum nn_norm { NN_LAYERNORM, NN_RMSNORM };
 /* s = x + r (r NULL: s = x);  y = norm(s) w + b (b may be NULL; w NULL: 1).
  * LayerNorm: (s - mean) / sqrt(var + eps), biased variance; RMSNorm: s / sqrt(mean s^2 + eps).
  * s, when not NULL, receives the sum (may be x or r); stats, when not NULL, [T,2] receives
- * mean and reciprocal deviation for the backward.  y may be x. */
+ * mean and reciprocal deviation for the backward.  y may be x or r. */
 void nn_norm(float *y, float *s, float *stats, const float *x, const float *r,
     const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t C);
 /* ds[T,C] overwritten (may be dy); s and stats as the forward left them. */
@@ -134,9 +134,10 @@ void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
 
 /* Rotary positions, half-split ("NeoX"), in place on x[T, heads x D] with row stride ld:
  * angle = position x inv[i], i in 0..D/2-1; position counts from each sequence's start.
- * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which). */
-void nn_rotary(float *x, size_t ld, const float *inv, const int32_t *starts, size_t N,
-    size_t heads, size_t D, int direction);
+ * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which), those
+ * of the next sequence `step` further on; step 0: the same for all. */
+void nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts,
+    size_t N, size_t heads, size_t D, int direction);
 
 /*
  * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.

@@ -117,8 +117,8 @@ rotate(float *x, const float *sine, const float *cosine, size_t half)
 }
 
 void
-nn_rotary(float *x, size_t ld, const float *inv, const int32_t *starts, size_t N,
-    size_t heads, size_t D, int direction)
+nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts,
+    size_t N, size_t heads, size_t D, int direction)
 {
 	size_t T = (size_t)starts[N], half = D / 2;
 
@@ -126,9 +126,11 @@ nn_rotary(float *x, size_t ld, const float *inv, const int32_t *starts, size_t N
 	for (size_t t = 0; t < T; t++) {
 		float angle[NN_MAX_HEAD / 2], sine[NN_MAX_HEAD / 2],
 		    cosine[NN_MAX_HEAD / 2];
-		float position = (float)direction * (float)position_of(starts, N, t);
+		size_t sequence = sequence_of(starts, N, t);
+		const float *own = inv + sequence * step;
+		float position = (float)direction * (float)(t - (size_t)starts[sequence]);
 		for (size_t i = 0; i < half; i++)
-			angle[i] = position * inv[i];
+			angle[i] = position * own[i];
 		sines(sine, cosine, angle, half);
 		for (size_t h = 0; h < heads; h++)
 			rotate(x + t * ld + h * D, sine, cosine, half);

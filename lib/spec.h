@@ -13,7 +13,7 @@
 #include "nn.h"
 #include "tree.h"
 
-enum { SPEC_EXPERTS = 64, SPEC_LAYERS = 256 };
+enum { SPEC_EXPERTS = 64, SPEC_LAYERS = 256, SPEC_ROTARIES = 2 };
 
 /* Rotary positions: angle = position x inverse[i], i in 0..D/2-1. */
 struct spec_rotary {
@@ -56,7 +56,7 @@ struct spec {
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	bool position_table; /* learned absolute positions */
 	int rotaries;	     /* 0: no rotary positions */
-	struct spec_rotary rotary[2];
+	struct spec_rotary rotary[SPEC_ROTARIES];
 	bool causal;
 	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last

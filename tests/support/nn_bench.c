@@ -144,7 +144,8 @@ activate_back(struct work *w)
 static void
 rotary(struct work *w)
 {
-	nn_rotary(w->x, WIDTH, w->b, w->attention.starts, w->attention.N, HEADS, HEAD, 1);
+	nn_rotary(
+	    w->x, WIDTH, w->b, 0, w->attention.starts, w->attention.N, HEADS, HEAD, 1);
 }
 
 static void

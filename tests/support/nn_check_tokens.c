@@ -7,35 +7,44 @@
 
 /* Rotary positions, embeddings, pooling. ------------------------------------------- */
 
+/* step: frequencies of each sequence's own, or 0. */
 static void
-check_rotary(void)
+check_rotary_of(const char *name, size_t step)
 {
 	static const int32_t starts[] = { 0, 4, 5, 3000 };
 	size_t T = 3000, H = 3, D = 10;
 	struct array *x = array_random(T * H * D, 1), *y = array_new(T * H * D);
-	struct array *inv = array_new(D / 2), *before = array_new(T * H * D);
+	struct array *inv = array_new(3 * D), *before = array_new(T * H * D);
 	int32_t *at = device_ints(starts, 4);
 
-	for (size_t i = 0; i < D / 2; i++)
-		inv->ref[i] = pow(10000, -2.0 * (double)i / (double)D);
+	for (size_t i = 0; i < 3 * D; i++)
+		inv->ref[i] = pow(10000 + 100 * (double)i, -0.02 * (double)i);
 	array_upload(inv);
 	memcpy(before->ref, x->ref, T * H * D * sizeof *x->ref);
 	for (size_t t = 0; t < T; t++)
 		for (size_t h = 0; h < H; h++)
 			for (size_t i = 0; i < D / 2; i++) {
-				size_t place = t < 4 ? t : t < 5 ? t - 4 : t - 5;
-				double angle =
-				    (double)((float)place * (float)inv->ref[i]);
+				size_t n = t < 4 ? 0 : t < 5 ? 1 : 2;
+				size_t place = t - (size_t)starts[n];
+				double angle = (double)((float)place *
+							(float)inv->ref[n * step + i]);
 				double *pair = x->ref + (t * H + h) * D + i,
 				       *to = y->ref + (pair - x->ref);
 				to[0] = pair[0] * cos(angle) - pair[D / 2] * sin(angle);
 				to[D / 2] =
 				    pair[D / 2] * cos(angle) + pair[0] * sin(angle);
 			}
-	nn_rotary(x->at, H * D, inv->at, at, 3, H, D, 1);
-	expect("rotary", x->at, y->ref, T * H * D, 1e-6);
-	nn_rotary(x->at, H * D, inv->at, at, 3, H, D, -1);
+	nn_rotary(x->at, H * D, inv->at, step, at, 3, H, D, 1);
+	expect(name, x->at, y->ref, T * H * D, 1e-6);
+	nn_rotary(x->at, H * D, inv->at, step, at, 3, H, D, -1);
 	expect("rotary back", x->at, before->ref, T * H * D, 1e-6);
+}
+
+static void
+check_rotary(void)
+{
+	check_rotary_of("rotary", 0);
+	check_rotary_of("rotary, frequencies by sequence", 7);
 }
 
 static void
