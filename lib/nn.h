@@ -26,6 +26,9 @@
 
 #include "tensor.h"
 
+/* The largest head of attention and rotary positions. */
+enum { NN_MAX_HEAD = 256 };
+
 /*
  * Before anything else in a program that computes: the number of threads (0: all cores, or
  * OMP_NUM_THREADS) and the settings that libraries read when they are loaded, for which the
@@ -159,6 +162,28 @@ void nn_attention_back(float *dq, float *dk, float *dv, const float *dout,
     const float *out, const float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a);
 
+/* y = softmax of each row of x[R,V]; y may be x. */
+void nn_softmax(float *y, const float *x, size_t R, size_t V);
+/* dx = y (dy - sum of dy y); dx may be dy. */
+void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V);
+
+/*
+ * Routes to token experts: chosen[T,top] are the `top` greatest of each row of p[T,E], in
+ * ascending order, of equal ones those before; weights[T,top] what they are there, divided by
+ * their sum when renormalize.
+ */
+void nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
+    size_t E, size_t top);
+/* dp[T,E] overwritten: 0 for what was not chosen. */
+void nn_route_back(float *dp, const float *dweights, const int32_t *chosen,
+    const float *p, bool renormalize, size_t T, size_t E, size_t top);
+
+/* The slots of chosen[T,top] sorted by expert, those of one in their own order: expert e has
+ * the entries offsets[e] .. offsets[e+1]-1 (offsets[E+1]) of slots[T top] and of rows[T top],
+ * slot / top, its tokens. */
+void nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
+    size_t T, size_t E, size_t top);
+
 enum nn_pool {
 	NN_POOL_CLS,
 	NN_POOL_MEAN,
@@ -196,6 +221,10 @@ double nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *ma
 void nn_scale(float *x, float by, size_t n);
 void nn_add(float *y, const float *x, size_t n); /* y += x */
 double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed order */
+void nn_scale_rows(float *x, const float *by, size_t R, size_t C); /* x[r,c] *= by[r] */
+/* y[r] = sum over c of a[r,c] b[r,c] */
+void nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C);
+/* y[r,:] = x[rows[r],:];  y[rows[r],:] += x[r,:], in the order of r */
 void nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
 void nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
 

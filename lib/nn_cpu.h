@@ -29,8 +29,7 @@ enum { NN_LANES = 8, NN_TILE = 6, NN_SHORT_TILE = 6 };
 enum {
 	NN_PANEL = 2 * NN_LANES, /* columns of a tile */
 	NN_SERIAL = 1 << 15, /* elements below which threads cost more than they save */
-	NN_SLICE = 64,	  /* columns that one thread sums at a time: a whole cache line */
-	NN_MAX_HEAD = 256 /* largest head of attention and rotary positions */
+	NN_SLICE = 64 /* columns that one thread sums at a time: a whole cache line */
 };
 
 typedef float nn_vector __attribute__((vector_size(4 * NN_LANES)));

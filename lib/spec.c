@@ -118,10 +118,10 @@ spec_check(const struct spec *spec, const struct tree *config)
 	if (spec->heads % spec->kv_heads)
 		tree_die(config, "%d attention heads cannot share %d key/value heads",
 		    spec->heads, spec->kv_heads);
-	if (spec->head_size < 1 || spec->head_size > 1024)
+	if (spec->head_size < 1 || spec->head_size > NN_MAX_HEAD)
 		tree_die(config,
-		    "the size of an attention head is %d; it must be in 1..1024",
-		    spec->head_size);
+		    "the size of an attention head is %d; it must be in 1..%d",
+		    spec->head_size, NN_MAX_HEAD);
 	if (spec->rotaries && spec->head_size % 2)
 		tree_die(config, "rotary positions need an even head size, not %d",
 		    spec->head_size);
@@ -132,9 +132,13 @@ spec_check(const struct spec *spec, const struct tree *config)
 		if (!(spec->rotary[i].base > 1 && isfinite(spec->rotary[i].base)))
 			tree_die(config, "the rotary base is %g; it must be above 1",
 			    spec->rotary[i].base);
-	if (spec->mixture.top > spec->mixture.count)
-		tree_die(config, "a token cannot have %d of %d experts",
-		    spec->mixture.top, spec->mixture.count);
+	const struct spec_mixture *m = &spec->mixture;
+	if (m->count < 0 || m->count > SPEC_TOKEN_EXPERTS)
+		tree_die(config, "%d token experts; there may be 0..%d", m->count,
+		    SPEC_TOKEN_EXPERTS);
+	if (m->count && (m->top < 1 || m->top > m->count))
+		tree_die(
+		    config, "a token cannot have %d of %d experts", m->top, m->count);
 	if (tree_get(config, "quantization_config"))
 		tree_die(tree_get(config, "quantization_config"),
 		    "quantised checkpoints are not read; use the float one");

@@ -13,7 +13,12 @@
 #include "nn.h"
 #include "tree.h"
 
-enum { SPEC_EXPERTS = 64, SPEC_LAYERS = 256, SPEC_ROTARIES = 2 };
+enum {
+	SPEC_EXPERTS = 64,
+	SPEC_LAYERS = 256,
+	SPEC_ROTARIES = 2,
+	SPEC_TOKEN_EXPERTS = 1024
+};
 
 /* Rotary positions: angle = position x inverse[i], i in 0..D/2-1. */
 struct spec_rotary {

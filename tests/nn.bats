@@ -25,6 +25,10 @@ check_cpu() {
 @test "nn: rotary positions turn and turn back" { check_tokens rotary; }
 @test "nn: embeddings, gather and scatter" { check_tokens embed; }
 @test "nn: every pooling, with and without prompts, forward and back" { check_tokens pool; }
+@test "nn: softmax of rows, choice of experts, grouping, scaled rows" {
+	run -0 mixture_check softmax routes rows
+	[ -z "$output" ]
+}
 @test "nn: cross-entropy, its gradient, masks and hits" { check_tokens loss; }
 @test "nn: five steps of AdamW" { check_tokens adamw; }
 @test "nn: sums, scaling, finiteness" { check_tokens vector; }

@@ -1,0 +1,11 @@
+#!/usr/bin/env bats
+load helper
+
+check() {
+	run -0 mixture_check "$1"
+	[ -z "$output" ]
+}
+
+@test "mixture: token experts against plain loops and central differences" { check mixture; }
+@test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
+@test "mixture: the share of the experts that all tokens have, forward and back" { check share; }
