@@ -74,7 +74,8 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	e->model = model;
 	e->in = in;
 	e->options = *options;
-	e->width = options->width ? options->width : model_width(model);
+	int kept = options->width ? options->width : model_head(model)->truncate;
+	e->width = kept && kept < model_width(model) ? kept : model_width(model);
 	for (int i = 0; i < stream_columns(in); i++) {
 		const char *name = stream_column(in, i)->name, *dot = strrchr(name, '.');
 		if (!dot || strcmp(dot, ".ids") || dot == name)
@@ -131,7 +132,8 @@ expert_of(const struct embed *e, struct work *work, int64_t list)
 	return expert_called(e, name);
 }
 
-/* The first values of each row, of length 1 again where the model normalises. */
+/* The first values of each row.  As in sentence-transformers, what the folder says of length 1
+ * is done before they are cut, what the user says after it. */
 static void
 cut(const struct embed *e, float *to, int64_t rows)
 {
@@ -139,7 +141,7 @@ cut(const struct embed *e, float *to, int64_t rows)
 
 	for (size_t i = 0; i < (size_t)rows; i++)
 		memcpy(to + i * width, e->full + i * full, width * sizeof *to);
-	if (model_head(e->model)->normalize)
+	if (e->options.normalize)
 		nn_normalize(to, NULL, to, (size_t)rows, width);
 }
 

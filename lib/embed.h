@@ -16,8 +16,9 @@
 #include "stream.h"
 
 struct embed_options {
-	int64_t tokens;	    /* of a batch */
-	int width;	    /* leading values of an embedding to keep; 0: all */
+	int64_t tokens; /* of a batch */
+	int width; /* leading values of an embedding to keep; 0: as the folder says */
+	bool normalize;	    /* what is kept of it gets length 1 */
 	const char *expert; /* default; NULL: none */
 	bool keep;	    /* the columns of ids */
 };

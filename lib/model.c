@@ -41,7 +41,7 @@ model_configure(struct model *model, const char *dir)
 	model->dir = mem_string(dir);
 	if (access(dir, R_OK | X_OK))
 		die("%s: model folder:", dir);
-	model->folder = pool_read(&model->head, dir);
+	model->folder = head_read(&model->head, dir);
 	char *path = mem_format("%s/config.json", model->folder);
 	model->config = json_read(path);
 	free(path);
@@ -124,8 +124,8 @@ load_values(struct model *model, uint64_t seed)
 	free(host);
 }
 
-static struct nn_matrix
-matrix(const struct model *model, const struct binding *binding)
+struct nn_matrix
+model_matrix(const struct model *model, const struct binding *binding)
 {
 	if (binding->tensor < 0)
 		return (struct nn_matrix){ 0 };
@@ -141,8 +141,8 @@ matrix(const struct model *model, const struct binding *binding)
 		whole.dtype };
 }
 
-static float *
-gradient_pointer(const struct model *model, const struct binding *binding)
+float *
+model_gradient_pointer(const struct model *model, const struct binding *binding)
 {
 	if (binding->tensor < 0 || !model->gradients)
 		return NULL;
@@ -159,15 +159,31 @@ resolve(struct model *model)
 	model->weights = mem_zero(blocks, sizeof *model->weights);
 	model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
-		model->stem[i] = matrix(model, &plan->stem[i]);
-		model->dstem[i] = gradient_pointer(model, &plan->stem[i]);
+		model->stem[i] = model_matrix(model, &plan->stem[i]);
+		model->dstem[i] = model_gradient_pointer(model, &plan->stem[i]);
 	}
 	for (size_t b = 0; b < blocks; b++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			model->weights[b].at[i] = matrix(model, &plan->blocks[b][i]);
+			model->weights[b].at[i] =
+			    model_matrix(model, &plan->blocks[b][i]);
 			model->gradients_of[b].at[i] =
-			    gradient_pointer(model, &plan->blocks[b][i]);
+			    model_gradient_pointer(model, &plan->blocks[b][i]);
 		}
+	model_head_resolve(model);
+}
+
+/* Of all its files of weights; of a model without, the seed. */
+static void
+note_fingerprint(struct model *model, uint64_t seed)
+{
+	uint64_t print = model->file ? safetensors_fingerprint(model->file) : seed;
+
+	for (int i = 0; i < HEAD_MODULES; i++)
+		if (model->head_files[i]) {
+			uint64_t one = safetensors_fingerprint(model->head_files[i]);
+			print = rng_hash(print, &one, sizeof one);
+		}
+	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
 }
 
 struct model *
@@ -181,13 +197,10 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 	if (mode != MODEL_INIT) {
 		model->file = safetensors_open(model->folder);
 		name = safetensors_name(model->file);
-		snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64,
-		    safetensors_fingerprint(model->file));
-	} else {
-		snprintf(
-		    model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, seed);
 	}
 	plan_make(&model->plan, &model->spec, model->family, model->file, name, mode);
+	model_head_open(model);
+	note_fingerprint(model, seed);
 	if (mode == MODEL_ENCODE)
 		load_mapped(model);
 	else
@@ -217,6 +230,7 @@ model_close(struct model *model)
 	model_rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);
+	model_head_close(model);
 	free(model->weights);
 	free(model->gradients_of);
 	plan_free(plan);
@@ -239,7 +253,7 @@ model_head(struct model *model)
 int
 model_width(const struct model *model)
 {
-	return model->spec.width * model->head.pools;
+	return head_width(&model->head, model->spec.width, model->dir);
 }
 
 int

@@ -2,7 +2,7 @@
  * model - a Hugging Face folder as something that encodes, learns and is saved.
  *
  * The folder: config.json, model.safetensors (or shards), and the sentence-transformers
- * files (modules.json, 1_Pooling/config.json, 2_Normalize, config_sentence_transformers.json).
+ * files (modules.json, 1_Pooling, 2_Dense, 3_Normalize, config_sentence_transformers.json).
  * Weights are mapped, not read: opening costs milliseconds, processes share one copy.
  * Task experts are the extension "task_experts" of config.json: see experts.h and motes(7).
  */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "batch.h"
-#include "pool.h"
+#include "head.h"
 #include "spec.h"
 
 struct model;
@@ -57,7 +57,7 @@ void model_hidden(struct model *model, const struct batch *batch, float *hidden)
 /* Training. ------------------------------------------------------------------------ */
 
 struct parameter {
-	const char *name;      /* as in the checkpoint */
+	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
 	size_t offset, count;  /* into the blocks below */
 	int64_t rows, columns; /* columns 0: a vector */
 	int expert;	       /* -1: shared by all */

@@ -30,9 +30,10 @@ struct plan {
 	const struct safetensor *
 	    *stored; /* NULL entries when there are no weights on disk */
 	size_t room, stored_room;
-	int count;
+	int count, own; /* of all; of the transformer, before those of the head */
 	struct binding stem[STEM_PARAMETERS];
 	struct binding (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
+	struct binding head[HEAD_MODULES][2];	    /* weight and bias of each Dense */
 	size_t size; /* floats of all tensors, each aligned to 64 bytes */
 };
 
@@ -44,7 +45,8 @@ struct model {
 	struct tree *config;
 	struct spec spec;
 	struct head head;
-	struct safetensors *file; /* NULL without weights on disk */
+	struct safetensors *head_files[HEAD_MODULES]; /* of its Dense modules */
+	struct safetensors *file;		      /* NULL without weights on disk */
 	struct plan plan;
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
@@ -64,6 +66,26 @@ struct model {
 void plan_make(struct plan *plan, const struct spec *spec, const struct family *family,
     const struct safetensors *file, const char *name, enum model_mode mode);
 void plan_free(struct plan *plan);
+
+/* Add a tensor to the plan, whose name it takes over; its index.  stored NULL: no weights on
+ * disk; else its shape and type are held to what is asked for, naming `file`. */
+int plan_add(struct plan *plan, char *name, const struct safetensor *stored,
+    const char *file, int64_t rows, int64_t columns, int expert);
+
+/* Where a parameter's values and gradients are; NULL: there are none. */
+struct nn_matrix model_matrix(const struct model *model, const struct binding *binding);
+float *model_gradient_pointer(const struct model *model, const struct binding *binding);
+
+/* The Dense modules of the head: their tensors go to the end of the plan; their pointers are
+ * set when the values are there. */
+void model_head_open(struct model *model);
+void model_head_resolve(struct model *model);
+
+/* What the head says and the weights of its Dense modules into a folder; tensors: the plan's,
+ * with their data. */
+void model_head_write(
+    const struct model *model, const char *folder, const struct safetensor *tensors);
+void model_head_close(struct model *model);
 
 /* Index of a block's weights for an expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);

@@ -58,20 +58,46 @@ shape_text(const int64_t *shape, int rank)
 }
 
 static void
-check_tensor(const struct search *search, const struct safetensor *tensor, int64_t rows,
-    int64_t columns)
+check_tensor(
+    const char *file, const struct safetensor *tensor, int64_t rows, int64_t columns)
 {
 	int64_t shape[] = { rows, columns };
 	int rank = columns ? 2 : 1;
 
 	if (tensor->rank != rank || tensor->shape[0] != rows ||
 	    (columns && tensor->shape[1] != columns))
-		die("%s: tensor '%s' has the shape %s; config.json asks for %s",
-		    search->name, tensor->name, shape_text(tensor->shape, tensor->rank),
+		die("%s: tensor '%s' has the shape %s; config.json asks for %s", file,
+		    tensor->name, shape_text(tensor->shape, tensor->rank),
 		    shape_text(shape, rank));
 	if (!dtype_is_float(tensor->dtype))
-		die("%s: tensor '%s' is of type %s; a floating type is expected",
-		    search->name, tensor->name, dtype_name(tensor->dtype));
+		die("%s: tensor '%s' is of type %s; a floating type is expected", file,
+		    tensor->name, dtype_name(tensor->dtype));
+}
+
+int
+plan_add(struct plan *plan, char *name, const struct safetensor *stored, const char *file,
+    int64_t rows, int64_t columns, int expert)
+{
+	int index = plan->count++;
+	size_t count = (size_t)plan->count;
+	size_t elements = mem_multiply((size_t)rows, columns ? (size_t)columns : 1, name);
+
+	if (stored)
+		check_tensor(file, stored, rows, columns);
+	plan->tensors =
+	    mem_grow(plan->tensors, &plan->room, count, sizeof *plan->tensors);
+	plan->stored =
+	    mem_grow(plan->stored, &plan->stored_room, count, sizeof *plan->stored);
+	plan->stored[index] = stored;
+	plan->tensors[index] = (struct parameter){ .name = name,
+		.offset = plan->size,
+		.count = elements,
+		.rows = rows,
+		.columns = columns,
+		.expert = expert,
+		.decay = columns > 0 };
+	plan->size = mem_add(plan->size, (elements + 15) & ~(size_t)15, "parameters");
+	return index;
 }
 
 /* The tensor's number in the plan; it is added when it is new.  -1: it is not in the file,
@@ -101,25 +127,7 @@ tensor_of(struct search *search, const char *name, int64_t rows, int64_t columns
 			free(full);
 			return i;
 		}
-	if (stored)
-		check_tensor(search, stored, rows, columns);
-	int index = plan->count++;
-	size_t count = (size_t)plan->count;
-	plan->tensors =
-	    mem_grow(plan->tensors, &plan->room, count, sizeof *plan->tensors);
-	plan->stored =
-	    mem_grow(plan->stored, &plan->stored_room, count, sizeof *plan->stored);
-	plan->stored[index] = stored;
-	size_t elements = mem_multiply((size_t)rows, columns ? (size_t)columns : 1, full);
-	plan->tensors[index] = (struct parameter){ .name = full,
-		.offset = plan->size,
-		.count = elements,
-		.rows = rows,
-		.columns = columns,
-		.expert = expert,
-		.decay = columns > 0 };
-	plan->size = mem_add(plan->size, (elements + 15) & ~(size_t)15, "parameters");
-	return index;
+	return plan_add(plan, full, stored, search->name, rows, columns, expert);
 }
 
 static struct binding
@@ -261,6 +269,7 @@ plan_make(struct plan *plan, const struct spec *spec, const struct family *famil
 		for (int expert = 0; expert < experts; expert++)
 			bind_block(
 			    &search, spec, family, layer, spec->experts ? expert : -1);
+	plan->own = plan->count;
 	if (file)
 		report_extra(&search);
 }

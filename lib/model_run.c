@@ -101,20 +101,19 @@ struct run {
 	struct device_batch on;
 	float *x;		  /* [T,C] */
 	struct block_state state; /* shared by all blocks */
-	float *pooled;		  /* [N, width] */
+	struct head_state head;
 };
 
 static void
 layout(struct model *model, const struct batch *batch, struct run *run)
 {
 	struct workspace *w = &model->workspace;
-	size_t T = (size_t)batch->tokens;
+	size_t T = (size_t)batch->tokens, C = (size_t)model->spec.width;
 
 	device_batch_layout(&run->on, model, batch);
-	run->x = workspace_floats(w, T, (size_t)model->spec.width);
+	run->x = workspace_floats(w, T, C);
 	block_layout(&run->state, w, &model->spec, 0, T, run->x, false);
-	run->pooled =
-	    workspace_floats(w, (size_t)batch->sequences, (size_t)model_width(model));
+	head_layout(&run->head, w, &model->head, T, (size_t)batch->sequences, C, false);
 }
 
 static void
@@ -173,11 +172,11 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 	if (!N)
 		return;
 	forward(model, batch, &run);
-	pool_forward(&model->head, run.pooled, run.pooled, NULL, run.x, run.on.starts,
+	const float *made = head_forward(&model->head, &run.head, run.x, run.on.starts,
 	    run.on.skip, N, (size_t)model->spec.width);
-	if (!nn_finite(run.pooled, N * width))
+	if (!nn_finite(made, N * width))
 		die_not_finite(model);
-	nn_download(emb, run.pooled, N * width * sizeof *emb);
+	nn_download(emb, made, N * width * sizeof *emb);
 }
 
 void

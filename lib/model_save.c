@@ -63,7 +63,6 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 	copy_files(model, folder);
 	note_dtype(config, dtype);
 	folder_write_json(folder, "config.json", config);
-	pool_write(&model->head, folder, model_width(model));
 	for (int i = 0; i < plan->count; i++) {
 		const struct parameter *p = &plan->tensors[i];
 		float *host = mem_new(p->count, sizeof *host);
@@ -83,7 +82,8 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 			.count = p->count,
 			.data = host };
 	}
-	write_weights(folder, tensors, plan->count);
+	write_weights(folder, tensors, plan->own);
+	model_head_write(model, folder, tensors);
 	for (int i = 0; i < plan->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
@@ -100,6 +100,7 @@ open_stored(struct model *model, const char *dir)
 	model->file = safetensors_open(model->folder);
 	plan_make(&model->plan, &model->spec, model->family, model->file,
 	    safetensors_name(model->file), MODEL_TRAIN);
+	model_head_open(model);
 }
 
 static void
@@ -107,6 +108,7 @@ close_stored(struct model *model)
 {
 	plan_free(&model->plan);
 	safetensors_close(model->file);
+	model_head_close(model);
 	model_unconfigure(model);
 }
 
@@ -118,8 +120,14 @@ begin_folder(const struct model *model, const char *dir)
 
 	copy_files(model, folder);
 	folder_write_json(folder, "config.json", model->config);
-	if (!model->head.assumed)
-		pool_write(&model->head, folder, model_width(model));
+	if (!model->head.assumed) {
+		struct safetensor *stored =
+		    mem_new((size_t)model->plan.count, sizeof *stored);
+		for (int i = 0; i < model->plan.count; i++)
+			stored[i] = *model->plan.stored[i];
+		model_head_write(model, folder, stored);
+		free(stored);
+	}
 	return folder;
 }
 
@@ -179,7 +187,7 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 			    experts_own(&model.spec, layer, (enum block_parameter)i))
 				own[tensor] = true;
 		}
-	for (int i = 0; i < plan->count; i++) {
+	for (int i = 0; i < plan->own; i++) {
 		int copies = own[i] ? how->count : 1;
 		out = mem_grow(out, &room, (size_t)(count + copies), sizeof *out);
 		for (int j = 0; j < copies; j++) {
@@ -252,7 +260,7 @@ model_average(const char *from, const char *dir)
 		die("%s: has no task experts to average", from);
 	struct safetensor *out = mem_zero((size_t)plan->count, sizeof *out);
 	int count = 0;
-	for (int i = 0; i < plan->count; i++)
+	for (int i = 0; i < plan->own; i++)
 		if (plan->tensors[i].expert < 0) {
 			out[count] = *plan->stored[i];
 			out[count++].name = plan->tensors[i].name;

@@ -24,8 +24,8 @@ struct training {
 	struct block_state *states; /* [layers] */
 	float *last, *stats_last;   /* [T,C], the last hidden states; [T,2] */
 	struct block_scratch scratch;
-	float *pooled, *embeddings, *de, *lengths; /* [N,width], [N] */
-	float *d, *pool_scratch;		   /* [T,C] */
+	struct head_state head;
+	float *d;	/* [T,C] */
 	int64_t tokens; /* of the batch that is kept; 0: none */
 	struct mlm mlm;
 };
@@ -56,7 +56,6 @@ layout(struct model *model, const struct batch *batch, size_t masked)
 	struct training *t = model->training;
 	const struct spec *spec = &model->spec;
 	size_t T = (size_t)batch->tokens, C = (size_t)spec->width;
-	size_t N = (size_t)batch->sequences, width = (size_t)model_width(model);
 
 	device_batch_layout(&t->on, model, batch);
 	float *x = t->x0 = t->sum0 = workspace_floats(w, T, C);
@@ -79,11 +78,7 @@ layout(struct model *model, const struct batch *batch, size_t masked)
 		layout_mlm(model, &t->mlm, masked);
 		return;
 	}
-	t->pooled = workspace_floats(w, N, width);
-	t->embeddings = model->head.normalize ? workspace_floats(w, N, width) : t->pooled;
-	t->de = workspace_floats(w, N, width);
-	t->lengths = workspace_floats(w, N, 1);
-	t->pool_scratch = model->head.pools > 1 ? workspace_floats(w, T, C) : NULL;
+	head_layout(&t->head, w, &model->head, T, (size_t)batch->sequences, C, true);
 }
 
 /* From ids to the last layer's hidden states. */
@@ -160,23 +155,19 @@ model_forward(struct model *model, const struct batch *batch)
 	const float *x = forward(model, batch, 0);
 	struct training *t = model->training;
 
-	pool_forward(&model->head, t->embeddings, t->pooled, t->lengths, x, t->on.starts,
-	    t->on.skip, t->block.N, (size_t)model->spec.width);
-	return t->embeddings;
+	return head_forward(&model->head, &t->head, x, t->on.starts, t->on.skip,
+	    t->block.N, (size_t)model->spec.width);
 }
 
 void
 model_backward(struct model *model, const struct batch *batch, const float *demb)
 {
 	struct training *t = model->training;
-	size_t width = (size_t)model_width(model);
 
 	if (!t || t->tokens != batch->tokens)
 		die("%s: a backward pass without its forward pass", model->dir);
-	nn_copy(t->de, demb, t->block.N * width);
-	pool_backward(&model->head, t->d, t->pool_scratch, t->de, t->embeddings,
-	    t->lengths, t->last, t->on.starts, t->on.skip, t->block.T, t->block.N,
-	    (size_t)model->spec.width);
+	head_backward(&model->head, &t->head, t->d, demb, t->last, t->on.starts,
+	    t->on.skip, t->block.T, t->block.N, (size_t)model->spec.width);
 	backward(model, batch);
 }
 

@@ -194,9 +194,9 @@ enum nn_pool {
 };
 
 /* y[N,C] (row stride ldy) from x[T,C]; the first skip[i] tokens of sequence i take no part
- * (include_prompt = false: the prompt with its leading special tokens; skip may be NULL), but
- * CLS is always token 0, LAST the last and WEIGHTED counts 1, 2, ... from token 0.  Nothing to
- * pool gives zeros. */
+ * (include_prompt = false: the prompt with its leading special tokens; skip may be NULL): CLS is
+ * the first after them; WEIGHTED counts 1, 2, ... from token 0 all the same.  Where they are all,
+ * CLS is token 0, LAST the last, and the others are zeros. */
 void nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts,
     const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
 /* dx[T,C] overwritten, zero where nothing flows. */

@@ -203,7 +203,7 @@ nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts, const int32
 		if (start == (size_t)starts[i + 1])
 			memset(row, 0, C * sizeof *row);
 		else if (kind == NN_POOL_CLS)
-			memcpy(row, x + start * C, C * sizeof *row);
+			memcpy(row, x + (count ? first : start) * C, C * sizeof *row);
 		else if (kind == NN_POOL_LAST)
 			memcpy(row, x + (last - 1) * C, C * sizeof *row);
 		else if (kind == NN_POOL_MAX || count == 0)
@@ -241,7 +241,7 @@ nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
 		if (start == end)
 			continue;
 		if (kind == NN_POOL_CLS)
-			memcpy(dx + start * C, row, C * sizeof *dx);
+			memcpy(dx + (count ? first : start) * C, row, C * sizeof *dx);
 		else if (kind == NN_POOL_LAST)
 			memcpy(dx + (last - 1) * C, row, C * sizeof *dx);
 		else if (kind == NN_POOL_MAX && count)

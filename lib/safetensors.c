@@ -425,6 +425,16 @@ safetensors_find(const struct safetensors *file, const char *name)
 	return entry ? &entry->tensor : NULL;
 }
 
+const struct safetensor *
+safetensors_need(const struct safetensors *file, const char *name)
+{
+	const struct safetensor *tensor = safetensors_find(file, name);
+
+	if (!tensor)
+		die("%s: tensor '%s' is missing", safetensors_name(file), name);
+	return tensor;
+}
+
 int
 safetensors_count(const struct safetensors *file)
 {

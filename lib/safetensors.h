@@ -35,6 +35,10 @@ struct safetensors *safetensors_open(const char *path);
 /* NULL when no tensor has that name. */
 const struct safetensor *safetensors_find(
     const struct safetensors *file, const char *name);
+
+/* The same, but dies when there is none. */
+const struct safetensor *safetensors_need(
+    const struct safetensors *file, const char *name);
 int safetensors_count(const struct safetensors *file);
 
 /* In the order of the file. */

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "json_map.h"
 #include "mem.h"
+#include "modules.h"
 #include "symbols.h"
 #include "tree.h"
 #include "utf8.h"
@@ -345,7 +346,8 @@ tokenizer_open(const char *dir)
 	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
 	size_t length;
 	bool json;
-	char *text = find_file(dir, &tokenizer->path, &length, &json);
+	char *home = modules_transformer(dir);
+	char *text = find_file(home, &tokenizer->path, &length, &json);
 
 	tokenizer->symbols = symbols_new();
 	tokenizer->raw = added_new();
@@ -353,8 +355,9 @@ tokenizer_open(const char *dir)
 	if (json)
 		open_json(tokenizer, text, length);
 	else
-		open_vocabulary(tokenizer, text, length, dir);
+		open_vocabulary(tokenizer, text, length, home);
 	free(text);
+	free(home);
 	return tokenizer;
 }
 
@@ -363,10 +366,12 @@ tokenizer_fingerprint(const char *dir)
 {
 	size_t length;
 	bool json;
-	char *path, *text = find_file(dir, &path, &length, &json), *hex = mem_new(33, 1);
+	char *path, *home = modules_transformer(dir);
+	char *text = find_file(home, &path, &length, &json), *hex = mem_new(33, 1);
 
 	file_digest(text, length, hex);
 	free(text);
+	free(home);
 	free(path);
 	return hex;
 }
@@ -383,33 +388,46 @@ least(size_t a, const struct tree *node, const char *key)
 	return a == 0 || value->real < (double)a ? (size_t)value->real : a;
 }
 
+/* What sentence-transformers' own file says; 0: nothing.  Its older names are of families. */
+static size_t
+sentence_length(const char *home)
+{
+	static const char *const families[] = { "bert", "roberta", "distilbert",
+		"camembert", "albert", "xlm-roberta", "xlnet" };
+	struct tree *tree = NULL;
+
+	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
+		char *name = mem_format("sentence_%s_config.json", families[i]);
+		char *path = beside(home, name);
+		tree = json_read_optional(path);
+		free(path);
+		free(name);
+	}
+	size_t most = least(0, tree, "max_seq_length");
+	tree_free(tree);
+	return most;
+}
+
 size_t
 tokenizer_max_length(const char *dir)
 {
-	static const char *const sentence[] = { "sentence_bert_config.json",
-		"sentence_roberta_config.json", "sentence_distilbert_config.json",
-		"sentence_xlm-roberta_config.json" };
-	size_t most = 0;
+	char *home = modules_transformer(dir);
+	size_t most = sentence_length(home);
 
-	for (size_t i = 0; i < sizeof sentence / sizeof *sentence && !most; i++) {
-		char *path = beside(dir, sentence[i]);
+	if (!most) {
+		char *path = beside(home, "config.json");
 		struct tree *tree = json_read_optional(path);
-		most = least(0, tree, "max_seq_length");
+		most =
+		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
+		tree_free(tree);
+		free(path);
+		path = beside(home, "tokenizer_config.json");
+		tree = json_read_optional(path);
+		most = least(most, tree, "model_max_length");
 		tree_free(tree);
 		free(path);
 	}
-	if (most)
-		return most;
-	char *path = beside(dir, "config.json");
-	struct tree *tree = json_read_optional(path);
-	most = least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
-	tree_free(tree);
-	free(path);
-	path = beside(dir, "tokenizer_config.json");
-	tree = json_read_optional(path);
-	most = least(most, tree, "model_max_length");
-	tree_free(tree);
-	free(path);
+	free(home);
 	return most;
 }
 

@@ -64,11 +64,24 @@ rows() {
 	printf '1\n%.0s' 1 2 3 4 5 | near "$T/lengths" 1e-6
 }
 
-@test "encode: --dim keeps the first values, of length 1 again" {
-	ids | encode -m "$M" --no-normalize | rows | cut -d' ' -f1-3 >"$T/cut"
-	ids | encode -m "$M" --no-normalize --dim 3 | rows | near "$T/cut" 0
+@test "encode: --dim keeps the first values as sentence-transformers' truncate_dim does" {
+	ids | encode -m "$M" | rows | cut -d' ' -f1-3 >"$T/cut"
+	ids | encode -m "$M" --dim 3 | rows | near "$T/cut" 0
 	awk '{ s = sqrt($1*$1 + $2*$2 + $3*$3); print $1/s, $2/s, $3/s }' "$T/cut" >"$T/unit"
-	ids | encode -m "$M" --dim 3 | rows | near "$T/unit" 1e-6
+	ids | encode -m "$M" --dim 3 --normalize | rows | near "$T/unit" 1e-6
+	cp -r "$M" "$T/m"
+	cp -r "$GOLDEN/head/dense/." "$T/m"
+	D=$T/m
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 3 | rows | near "$D/dim.txt" 2e-6
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 3 --normalize | rows |
+		near "$D/dim_unit.txt" 2e-6
+	echo '{"truncate_dim": 3}' >"$D/config_sentence_transformers.json"
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" | rows | near "$D/dim.txt" 2e-6
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 6 | rows | cut -d' ' -f1-3 |
+		near "$D/dim.txt" 2e-6
+	echo '{"truncate_dim": 0}' >"$D/config_sentence_transformers.json"
+	run -1 encode -m "$D" </dev/null
+	[[ "$output" == *"config_sentence_transformers.json: 'truncate_dim' is 0"* ]]
 }
 
 @test "encode: --keep keeps the tokens; without it they go" {

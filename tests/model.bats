@@ -7,7 +7,7 @@ spoil() { # family
 	MODEL=$T/m
 }
 encode_ids() { # model: the golden texts through it
-	ids_stream text.ids <"$MODEL/ids.txt" | encode -q -m "$MODEL" >"$T/out.mts"
+	ids_stream text.ids <"$MODEL/ids.txt" | encode -q -m "$MODEL" "$@" >"$T/out.mts"
 }
 
 @test "model: BERT agrees with torch: embeddings, every gradient, the head" {
@@ -164,6 +164,162 @@ encode_ids() { # model: the golden texts through it
 		run -1 encode_ids
 		[[ "$output" == "encode: $MODEL/config.json"* ]]
 	done
+}
+
+# The modules of a golden case with the tiny BERT.
+folder() { # CASE
+	rm -rf "$T/m"
+	mkdir "$T/m"
+	MODEL=$T/m
+	cp "$GOLDEN/bert"/*.* "$MODEL"
+	rm "$MODEL/modules.json"
+	cp -r "$GOLDEN/head/$1/." "$MODEL"
+}
+agrees() { # FILE [TOLERANCE]: the golden texts through the folder
+	encode_ids
+	ids_stream --rows text.emb <"$T/out.mts" | near "$1" "${2:-2e-6}"
+}
+# "pooling" CONFIG: a folder that says no more
+pooling() {
+	folder order
+	echo '[{"path":"","type":"sentence_transformers.models.Transformer"},
+		{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"}]' >"$MODEL/modules.json"
+	echo "$1" >"$MODEL/1_Pooling/config.json"
+}
+
+@test "model: pooling is sentence-transformers', by a boolean and by a name" {
+	while read -r key mode; do
+		pooling "{\"word_embedding_dimension\": 8, \"pooling_mode_$key\": true}"
+		agrees "$GOLDEN/head/pool/$mode.txt"
+		for spelled in "\"$mode\"" "[\"$mode\"]"; do
+			pooling "{\"embedding_dimension\": 8, \"pooling_mode\": $spelled}"
+			agrees "$GOLDEN/head/pool/$mode.txt"
+		done
+	done <<-E
+		cls_token cls
+		max_tokens max
+		mean_tokens mean
+		mean_sqrt_len_tokens mean_sqrt_len_tokens
+		weightedmean_tokens weightedmean
+		lasttoken lasttoken
+	E
+	pooling '{"pooling_mode_mean_tokens": false}' # none of them
+	agrees "$GOLDEN/head/pool/mean.txt"
+}
+
+@test "model: several poolings are concatenated, booleans in an order of their own" {
+	P=$GOLDEN/head/pool
+	paste -d' ' "$P/cls.txt" "$P/mean.txt" "$P/lasttoken.txt" >"$T/wanted"
+	pooling '{"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}'
+	agrees "$T/wanted"
+	pooling '{"pooling_mode": ["cls", "mean", "lasttoken"]}'
+	agrees "$T/wanted"
+	paste -d' ' "$P/lasttoken.txt" "$P/max.txt" "$P/max.txt" >"$T/wanted"
+	pooling '{"pooling_mode": ["lasttoken", "max", "max"]}'
+	agrees "$T/wanted"
+}
+
+@test "model: include_prompt false leaves the prompt out of every pooling" {
+	sed 2d "$GOLDEN/bert/ids.txt" >"$T/ids.txt" # the text of one token is shorter than the prompt
+	for mode in cls max mean mean_sqrt_len_tokens weightedmean lasttoken; do
+		pooling "{\"pooling_mode\": \"$mode\", \"include_prompt\": false}"
+		ids_stream text.ids '{"prompt_tokens":{"text":2}}' <"$T/ids.txt" |
+			encode -m "$MODEL" | ids_stream --rows text.emb |
+			near "$GOLDEN/head/pool/$mode.prompt.txt" 2e-6
+	done
+}
+
+@test "model: Dense and Normalize in any order, f32, f16 and bf16, are sentence-transformers'" {
+	for case in dense after both half brain order; do
+		folder $case
+		agrees "$MODEL/embeddings.txt"
+		model_copy "$MODEL" "$T/copy" f32 # and when it is saved again
+		MODEL=$T/copy
+		cp "$GOLDEN/bert/ids.txt" "$MODEL"
+		agrees "$T/m/embeddings.txt"
+	done
+}
+
+@test "model: a head of two Dense modules agrees with torch in every gradient" {
+	folder both
+	model_check "$MODEL" "$MODEL/expected.safetensors"
+	model_copy "$MODEL" "$T/copy" f32
+	model_check "$T/copy" "$MODEL/expected.safetensors"
+}
+
+@test "model: upcycle keeps the head, also as MoTE, and averages back to it" {
+	folder both
+	upcycle -m "$MODEL" --experts a,b -o "$T/mote"
+	ids_stream text.ids <"$MODEL/ids.txt" | encode -m "$T/mote" -e b | ids_stream --rows text.emb |
+		near "$MODEL/embeddings.txt" 2e-6
+	model_check "$T/mote" "$MODEL/expected.safetensors"
+	upcycle --average -m "$T/mote" -o "$T/mean"
+	cmp "$T/mote/2_Dense/model.safetensors" "$T/mean/2_Dense/model.safetensors"
+	model_check "$T/mean" "$MODEL/expected.safetensors"
+}
+
+@test "model: the transformer in a folder of its own (0_Transformer)" {
+	folder dense
+	mkdir "$MODEL/0_Transformer"
+	mv "$MODEL"/{config.json,model.safetensors,vocab.txt,tokenizer_config.json} "$MODEL/0_Transformer"
+	jq -c '.[0].path = "0_Transformer"' "$MODEL/modules.json" >"$T/modules"
+	cp "$T/modules" "$MODEL/modules.json"
+	agrees "$MODEL/embeddings.txt"
+	tok -m "$MODEL" "$MODEL/texts.txt" | encode -m "$MODEL" --dim 3 | ids_stream --rows text.emb |
+		near "$MODEL/dim.txt" 2e-6
+	model_copy "$MODEL" "$T/copy" f32
+	tok -m "$T/copy" "$MODEL/texts.txt" | encode -m "$T/copy" --dim 3 | ids_stream --rows text.emb |
+		near "$MODEL/dim.txt" 2e-6
+}
+
+@test "model: modules that are not known, or do not fit, are refused by name" {
+	refused() { # MESSAGE
+		run -1 encode_ids
+		[[ "$output" == *"$1"* ]]
+	}
+	change() { # FILE FILTER
+		folder both
+		jq -c "$2" "$MODEL/$1" >"$T/changed"
+		cp "$T/changed" "$MODEL/$1"
+	}
+	change modules.json '.[3].type = "sentence_transformers.models.LayerNorm"'
+	refused "modules.json: the module 'LayerNorm' is not known; known are Transformer, Pooling, Dense and Normalize"
+	change modules.json '.[2].path = "../other"'
+	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
+	change modules.json '.[3] = .[1]'
+	refused "one module Pooling is known, right after the Transformer"
+	change modules.json '.[3] = 7'
+	refused "a module must be an object"
+	change modules.json '{a: .}'
+	refused "a list of modules is expected"
+	change 1_Pooling/config.json '.pooling_mode = "median"'
+	refused "1_Pooling/config.json: the pooling mode 'median' is not known"
+	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
+	refused 'more than 6 pooling modes'
+	change 2_Dense/config.json '.activation_function = "torch.nn.modules.activation.GELU"'
+	refused "2_Dense/config.json: 'activation_function' is 'torch.nn.modules.activation.GELU'; known are Tanh and Identity"
+	change 2_Dense/config.json '.module_input_name = "token_embeddings"'
+	refused "2_Dense/config.json: makes '"
+	change 3_Normalize/config.json '.module_input_name = "token_embeddings"'
+	refused "3_Normalize/config.json: makes '"
+	change 2_Dense/config.json '.use_residual = true'
+	refused "2_Dense/config.json: 'use_residual' is not known"
+	change 2_Dense/config.json 'del(.in_features)'
+	refused "2_Dense/config.json: 'in_features' is missing"
+	change 4_Dense/config.json '.in_features = 5'
+	refused "its 4_Dense takes vectors of 5 values, and is given 6"
+	change 2_Dense/config.json '.in_features = 16 | .out_features = 7'
+	refused "its 4_Dense takes vectors of 6 values, and is given 7"
+	change 4_Dense/config.json '.out_features = 3'
+	refused "tensor 'linear.weight' has the shape [4, 6]; config.json asks for [3, 6]"
+	change 4_Dense/config.json '.bias = true'
+	refused "4_Dense/model.safetensors: tensor 'linear.bias' is missing"
+	folder both
+	mv "$MODEL/2_Dense/model.safetensors" "$MODEL/2_Dense/pytorch_model.bin"
+	refused "2_Dense: the weights are pickled (pytorch_model.bin)"
+	folder both
+	run -1 encode_ids --pooling cls
+	[[ "$output" == *"its 2_Dense takes vectors of 16 values, and is given 8" ]]
 }
 
 @test "model: all-MiniLM-L6-v2 gives the published vectors" {

@@ -36,8 +36,8 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
 	    "joined by '+', instead of what the folder says" },
 	{ OPT_NORMALIZE, "normalize", NULL,
-	    "give embeddings length 1, whatever the folder says" },
-	{ OPT_RAW, "no-normalize", NULL, "leave their length as it is" },
+	    "give embeddings length 1 at the end, also what --dim keeps" },
+	{ OPT_RAW, "no-normalize", NULL, "leave out the folder's last step to length 1" },
 	{ OPT_DIM, "dim", "K", "keep the first K values of each embedding (Matryoshka)" },
 	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
@@ -93,7 +93,7 @@ open_model(const struct settings *s)
 	struct model *model = model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
-	if (s->pooling && !pool_parse(head, s->pooling))
+	if (s->pooling && !head_pool(head, s->pooling))
 		die_usage(
 		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, "
 		    "weighted and last",
@@ -103,7 +103,7 @@ open_model(const struct settings *s)
 		     "otherwise",
 		    s->model);
 	if (s->normalize || s->raw)
-		head->normalize = s->normalize;
+		head_normalize(head, s->normalize);
 	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)
 		die("%s: has no task expert '%s'; it has %s", s->model, s->expert,
 		    model_experts(model));
@@ -138,6 +138,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	struct embed *embed = embed_new(model, in, out,
 	    &(struct embed_options){ .tokens = s->tokens,
 		.width = (int)s->dim,
+		.normalize = s->normalize,
 		.expert = s->expert,
 		.keep = s->keep });
 	struct progress *progress = progress_new("tokens", 0);

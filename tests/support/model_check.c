@@ -1,9 +1,10 @@
 /*
- * model_check DIR - hold a tiny model to DIR/expected.safetensors (tests/golden/model.py):
+ * model_check DIR EXPECTED - hold a tiny model to expected.safetensors (tests/golden/model.py):
  * hidden states, embeddings, the gradient of every parameter, the masked-language-model
  * head; that a text alone gives what it gives in company; and every gradient to central
  * differences along a random direction.  Of a model with task experts (no expected file):
- * differences only, and that an expert's gradients come from its own batches alone.
+ * differences only, and that an expert's gradients come from its own batches alone.  Where the
+ * values are of the case "folder" (tests/golden/head.py), the head is the folder's own.
  * Prints one line per comparison with the greatest error; exit 1 when one is too great.
  */
 #include <math.h>
@@ -46,16 +47,6 @@ distance(const float *got, const float *wanted, size_t n)
 	return worst / scale;
 }
 
-static const struct safetensor *
-need(const struct safetensors *file, const char *name)
-{
-	const struct safetensor *tensor = safetensors_find(file, name);
-
-	if (!tensor)
-		die("%s: no tensor '%s'", safetensors_name(file), name);
-	return tensor;
-}
-
 /* What is stored need not be aligned. */
 static void *
 aligned(const struct safetensor *tensor)
@@ -68,9 +59,9 @@ aligned(const struct safetensor *tensor)
 static struct batch
 batch_of(const struct safetensors *file)
 {
-	const struct safetensor *starts = need(file, "starts");
+	const struct safetensor *starts = safetensors_need(file, "starts");
 	struct batch batch = { .sequences = (int64_t)starts->count - 1,
-		.ids = aligned(need(file, "ids")),
+		.ids = aligned(safetensors_need(file, "ids")),
 		.starts = aligned(starts),
 		.expert = -1 };
 
@@ -81,10 +72,10 @@ batch_of(const struct safetensors *file)
 static void
 set_head(struct model *model, const char *name)
 {
-	*model_head(model) = (struct head){ .pools = 1,
-		.include_prompt = true,
-		.pool = { !strncmp(name, "cls", 3) ? NN_POOL_CLS : NN_POOL_MEAN },
-		.normalize = strstr(name, "normalize") };
+	if (!strcmp(name, "folder"))
+		return;
+	head_pool(model_head(model), !strncmp(name, "cls", 3) ? "cls" : "mean");
+	head_normalize(model_head(model), strstr(name, "normalize"));
 }
 
 /* sum(emb * demb) in double. */
@@ -149,7 +140,7 @@ check_case(const char *dir, const struct safetensors *file, const struct batch *
 {
 	struct model *model = model_open(dir, MODEL_ENCODE, 0);
 	char *key = mem_format("%s.emb", name);
-	const struct safetensor *wanted = need(file, key);
+	const struct safetensor *wanted = safetensors_need(file, key);
 	float *emb = mem_new(wanted->count, sizeof *emb),
 	      *one = mem_new(wanted->count, sizeof *one);
 	size_t width = (size_t)model_width(model);
@@ -185,12 +176,12 @@ static void
 check_mlm(const char *dir, const struct safetensors *file, const struct batch *batch)
 {
 	struct model *model = model_open(dir, MODEL_TRAIN, 0);
-	int32_t *positions = aligned(need(file, "mlm.positions"));
-	int32_t *targets = aligned(need(file, "mlm.targets"));
-	float *wanted = aligned(need(file, "mlm.loss"));
+	int32_t *positions = aligned(safetensors_need(file, "mlm.positions"));
+	int32_t *targets = aligned(safetensors_need(file, "mlm.targets"));
+	float *wanted = aligned(safetensors_need(file, "mlm.loss"));
 	int64_t correct;
 	double loss = model_mlm(model, batch, positions, targets,
-	    (int64_t)need(file, "mlm.positions")->count, 1, true, &correct);
+	    (int64_t)safetensors_need(file, "mlm.positions")->count, 1, true, &correct);
 
 	verdict("mlm", "loss", fabs(loss - (double)*wanted) / (double)*wanted, 1e-6);
 	check_gradients(model, file, "mlm");
@@ -300,9 +291,12 @@ main(int argc, char **argv)
 	struct safetensors *file = safetensors_open(argv[optind + 1]);
 	struct model *model = model_open(dir, MODEL_TRAIN, 0);
 	struct batch batch = batch_of(file);
-	float *demb = aligned(need(file, "demb"));
+	float *demb = aligned(safetensors_need(file, "demb"));
 	if (model_spec(model)->experts) {
 		check_experts(dir, &batch, demb);
+	} else if (safetensors_find(file, "folder.emb")) {
+		check_differences(model, &batch, demb);
+		check_case(dir, file, &batch, demb, "folder");
 	} else {
 		check_differences(model, &batch, demb);
 		check_case(dir, file, &batch, demb, "mean.normalize");

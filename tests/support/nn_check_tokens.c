@@ -119,7 +119,12 @@ pool(double *y, struct array *const *in, const void *sizes)
 			if (s->kind == NN_POOL_MAX)
 				*to = top;
 			else if (s->kind == NN_POOL_CLS)
-				*to = start < end ? x[(size_t)start * s->C + c] : 0;
+				*to = start < end
+					  ? x[(size_t)(count ? end - (int32_t)count
+							     : start) *
+						    s->C +
+						c]
+					  : 0;
 			else if (s->kind == NN_POOL_LAST)
 				*to = start < end ? x[(size_t)(end - 1) * s->C + c] : 0;
 		}
