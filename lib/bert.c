@@ -13,25 +13,14 @@ configure(struct spec *spec, const struct tree *config)
 	    tree_string(config, "position_embedding_type", "absolute");
 
 	if (strcmp(positions, "absolute"))
-		tree_die(config,
+		tree_die(tree_get(config, "position_embedding_type"),
 		    "'position_embedding_type' is '%s'; only 'absolute' is known",
 		    positions);
-	if (tree_boolean(config, "is_decoder", false))
-		tree_die(config, "'is_decoder' is true; only encoders are known");
-	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = (int)tree_integer_in(config, "hidden_size", 1, 1 << 16);
-	spec->layers = (int)tree_integer_in(config, "num_hidden_layers", 1, SPEC_LAYERS);
-	spec->heads = (int)tree_integer_in(config, "num_attention_heads", 1, 1024);
-	spec->kv_heads = spec->heads;
+	spec_expect(config, "is_decoder", false);
+	spec_sizes(spec, config);
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
-	spec->positions =
-	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 20);
-	spec->types = (int)tree_integer(config, "type_vocab_size", 2);
-	if (spec->width % spec->heads)
-		tree_die(config,
-		    "'hidden_size' %d is no multiple of 'num_attention_heads' %d",
-		    spec->width, spec->heads);
-	spec->head_size = spec->width / spec->heads;
+	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
+	spec_divide_heads(spec, config, "num_attention_heads");
 	spec->position_table = true;
 	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
@@ -39,7 +28,6 @@ configure(struct spec *spec, const struct tree *config)
 	spec->act = spec_activation(config, "hidden_act", "gelu");
 	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
 	    spec->mlm_bias = true;
-	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
 	spec_layers(spec, inner);
 }
 
@@ -90,4 +78,8 @@ block(const struct spec *spec, int layer, enum block_parameter which, struct pla
 }
 
 static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_bert = { "bert", configure, prefixes, stem, block, NULL };
+const struct family family_bert = { .model_type = "bert",
+	.configure = configure,
+	.prefixes = prefixes,
+	.stem = stem,
+	.block = block };

@@ -14,7 +14,9 @@
 #include "model_internal.h"
 #include "rng.h"
 
-static const struct family *const families[] = { &family_bert, &family_nomic_bert };
+static const struct family *const families[] = { &family_bert, &family_nomic_bert,
+	&family_modernbert, &family_new, &family_gte, &family_qwen3, &family_olmoe,
+	&family_qwen2_moe, &family_deepseek };
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static const struct family *
@@ -199,6 +201,7 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 		name = safetensors_name(model->file);
 	}
 	plan_make(&model->plan, &model->spec, model->family, model->file, name, mode);
+	model->spec.fused = model->plan.fused;
 	model_head_open(model);
 	note_fingerprint(model, seed);
 	if (mode == MODEL_ENCODE)

@@ -35,6 +35,7 @@ struct plan {
 	struct binding (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
 	struct binding head[HEAD_MODULES][2];	    /* weight and bias of each Dense */
 	size_t size; /* floats of all tensors, each aligned to 64 bytes */
+	bool fused;  /* as in spec.h */
 };
 
 struct model {

@@ -202,7 +202,7 @@ static bool
 known_extra(const char *name)
 {
 	static const char *const parts[] = { "cls.", "pooler.", "position_ids",
-		"inv_freq", "lm_head.", "classifier.", NULL };
+		"inv_freq", "head.", "classifier.", "decoder.", "score.", NULL };
 
 	for (const char *const *part = parts; *part; part++)
 		if (strstr(name, *part))
@@ -235,21 +235,42 @@ report_extra(const struct search *search)
 		    search->name, extra, example);
 }
 
-static const char *
-prefix_of(
-    const struct search *search, const struct spec *spec, const struct family *family)
+static bool
+holds(struct search *search, const struct place *place)
 {
-	struct place place;
+	char *full = NULL;
+	bool is = find(search, place->name, &full);
 
-	family->stem(spec, STEM_TOKENS, &place);
-	for (const char *const *prefix = family->prefixes; *prefix; prefix++) {
-		char *name = mem_format("%s%s", *prefix, place.name);
-		bool is = safetensors_find(search->file, name);
-		free(name);
-		if (is)
-			return *prefix;
-	}
-	return family->prefixes[0];
+	free(full);
+	return is;
+}
+
+/* The names and the prefix that the file uses; the first ones when it uses none. */
+static const struct family *
+names_of(struct search *search, const struct spec *spec, const struct family *family)
+{
+	struct place tokens, queries;
+
+	for (const struct family *names = family; names; names = names->otherwise)
+		for (const char *const *prefix = names->prefixes; *prefix; prefix++) {
+			search->prefix = *prefix;
+			names->stem(spec, STEM_TOKENS, &tokens);
+			names->block(spec, 0, BLOCK_Q, &queries);
+			if (holds(search, &tokens) && holds(search, &queries))
+				return names;
+		}
+	search->prefix = family->prefixes[0];
+	return family;
+}
+
+/* Whether q, k and v are one tensor. */
+static bool
+fused(const struct plan *plan)
+{
+	const struct binding *first = plan->blocks[0];
+
+	return first[BLOCK_Q].tensor == first[BLOCK_K].tensor &&
+	       first[BLOCK_Q].tensor == first[BLOCK_V].tensor;
 }
 
 void
@@ -263,12 +284,13 @@ plan_make(struct plan *plan, const struct spec *spec, const struct family *famil
 	plan->blocks =
 	    mem_zero((size_t)spec->layers * (size_t)experts, sizeof *plan->blocks);
 	if (file)
-		search.prefix = prefix_of(&search, spec, family);
+		family = names_of(&search, spec, family);
 	bind_stem(&search, spec, family, mode);
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int expert = 0; expert < experts; expert++)
 			bind_block(
 			    &search, spec, family, layer, spec->experts ? expert : -1);
+	plan->fused = fused(plan);
 	plan->own = plan->count;
 	if (file)
 		report_extra(&search);

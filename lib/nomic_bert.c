@@ -20,37 +20,30 @@ number(const struct tree *config, const char *first, const char *second, int mos
 	return (int)tree_integer_in(config, either(config, first, second), 1, most);
 }
 
-static void
-refuse(const struct tree *config, const char *key, bool otherwise)
-{
-	if (tree_boolean(config, key, otherwise) != otherwise)
-		tree_die(tree_get(config, key), "'%s' must be %s", key,
-		    otherwise ? "true" : "false");
-}
-
+/* The Hub's spelling.  The reference's own defaults differ from every published model, and
+ * are therefore not taken over: what decides must be said. */
 static void
 rotary(struct spec *spec, const struct tree *config)
 {
-	const struct tree *parameters = tree_get(config, "rope_parameters");
+	struct spec_rotary *rotary = &spec->rotary[0];
 
 	spec->rotaries = 1;
-	spec->rotary[0].divisor = 1;
-	if (parameters) {
-		const char *type = tree_string(parameters, "rope_type", "default");
-		if (strcmp(type, "default") && strcmp(type, "dynamic"))
-			tree_die(parameters,
-			    "'rope_type' is '%s'; known are default and dynamic", type);
-		spec->rotary[0].base = tree_real(parameters, "rope_theta", 1000);
-		return;
-	}
-	/* The reference's own defaults differ from every published model: insist. */
-	if (tree_get(config, "n_embd")) {
-		tree_need(config, "rotary_emb_base");
-		if (tree_real(config, "rotary_emb_fraction", 0) != 1)
-			tree_die(config, "'rotary_emb_fraction' must be 1");
-	}
-	refuse(config, "rotary_emb_interleaved", false);
-	spec->rotary[0].base = tree_real(config, "rotary_emb_base", 1000);
+	tree_need(config, "rotary_emb_base");
+	*rotary = (struct spec_rotary){ .base = tree_real(config, "rotary_emb_base", 0),
+		.divisor = 1,
+		.factor = tree_real(config, "rotary_scaling_factor", 0),
+		.trained = (int)tree_integer_or(
+		    config, "max_trained_positions", 2048, 1, 1 << 24) };
+	if (tree_real(config, "rotary_emb_fraction", 0) != 1)
+		tree_die(config, "'rotary_emb_fraction' must be 1");
+	if (tree_get(config, "rotary_emb_scale_base"))
+		tree_die(tree_get(config, "rotary_emb_scale_base"),
+		    "'rotary_emb_scale_base' is not known; it must be null");
+	if (rotary->factor != 0 && !(rotary->factor >= 1 && rotary->factor <= 1024))
+		tree_die(tree_get(config, "rotary_scaling_factor"),
+		    "'rotary_scaling_factor' is %g; it must be in 1..1024",
+		    rotary->factor);
+	spec_expect(config, "rotary_emb_interleaved", false);
 }
 
 static void
@@ -74,6 +67,23 @@ activation(struct spec *spec, const struct tree *config)
 }
 
 static void
+refuse(const struct tree *config)
+{
+	static const char *const keys[] = { "num_experts", "moe_every_n_layers", NULL };
+
+	spec_expect(config, "prenorm", false);
+	spec_expect(config, "parallel_block", false);
+	spec_expect(config, "causal", false);
+	spec_expect(config, "use_rms_norm", false);
+	for (const char *const *key = keys; *key; key++)
+		if (tree_integer(config, *key, 0))
+			tree_die(tree_get(config, *key),
+			    "'%s' must be 0: mixtures of token experts "
+			    "(nomic-embed-text-v2-moe) are not known",
+			    *key);
+}
+
+static void
 configure(struct spec *spec, const struct tree *config)
 {
 	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
@@ -84,30 +94,25 @@ configure(struct spec *spec, const struct tree *config)
 	int inner = number(config, "n_inner", "intermediate_size", 1 << 20);
 	spec->positions =
 	    number(config, "n_positions", "max_position_embeddings", 1 << 24);
-	spec->types = (int)tree_integer(config, "type_vocab_size", 2);
-	if (spec->width % spec->heads)
-		tree_die(config, "the width %d is no multiple of %d attention heads",
-		    spec->width, spec->heads);
+	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
+	spec_divide_heads(spec, config, either(config, "n_head", "num_attention_heads"));
 	spec->head_size =
-	    (int)tree_integer(config, "head_dim", spec->width / spec->heads);
-	refuse(config, "prenorm", false);
-	refuse(config, "parallel_block", false);
-	refuse(config, "causal", false);
-	refuse(config, "use_rms_norm", false);
-	if (tree_integer(config, "num_experts", 0) ||
-	    tree_get(config, "moe_every_n_layers"))
-		tree_die(config,
-		    "mixtures of token experts (nomic-embed-text-v2-moe) are not known");
-	rotary(spec, config);
+	    (int)tree_integer_or(config, "head_dim", spec->head_size, 1, 1024);
+	refuse(config);
+	if (tree_get(config, "n_embd"))
+		rotary(spec, config);
+	else
+		spec_rotary(spec, config, 1000);
 	activation(spec, config);
-	spec->fused = true;
 	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(
 	    config, either(config, "layer_norm_epsilon", "layer_norm_eps"), 1e-12);
-	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", false);
-	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", false);
-	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", false);
+	bool biased =
+	    tree_get(config, "n_embd"); /* so the Hub's code, where nothing is said */
+	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", biased);
+	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", biased);
+	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", biased);
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
 	spec_layers(spec, inner);
 }
@@ -155,20 +160,20 @@ block(const struct spec *spec, int layer, enum block_parameter which, struct pla
 		[BLOCK_NORM2_BIAS] = "norm2.bias",
 	};
 	const char *name = names[which];
-	int64_t rows = (int64_t)spec->heads * spec->head_size;
 
 	if (!spec->gated && which == BLOCK_UP)
 		name = "mlp.fc1.weight";
 	if (!spec->gated && which == BLOCK_UP_BIAS)
 		name = "mlp.fc1.bias";
 	place_at(place, "encoder.layers.%d.%s", layer, name);
-	if (which > BLOCK_V_BIAS)
-		return;
-	/* rows of Wqkv: the queries of all heads, then the keys, then the values */
-	place->tensor_rows = 3 * rows;
-	place->first_row = rows * (which / 2);
+	if (which <= BLOCK_V_BIAS)
+		place_part(place, which / 2, 3, spec->heads * spec->head_size);
 }
 
 static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_nomic_bert = { "nomic_bert", configure, prefixes, stem, block,
-	NULL };
+const struct family family_nomic_bert = { .model_type = "nomic_bert",
+	.configure = configure,
+	.prefixes = prefixes,
+	.stem = stem,
+	.block = block,
+	.otherwise = &family_native };

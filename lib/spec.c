@@ -128,10 +128,15 @@ spec_check(const struct spec *spec, const struct tree *config)
 	if (!(spec->norm_eps > 0 && spec->norm_eps < 1))
 		tree_die(config, "the epsilon of the norms is %g; it must be in 0..1",
 		    (double)spec->norm_eps);
-	for (int i = 0; i < spec->rotaries; i++)
+	for (int i = 0; i < spec->rotaries; i++) {
 		if (!(spec->rotary[i].base > 1 && isfinite(spec->rotary[i].base)))
 			tree_die(config, "the rotary base is %g; it must be above 1",
 			    spec->rotary[i].base);
+		if (spec->rotary[i].factor != 0 && spec->head_size < 4)
+			tree_die(config,
+			    "dynamic rope scaling needs heads of size 4 or more, not %d",
+			    spec->head_size);
+	}
 	const struct spec_mixture *m = &spec->mixture;
 	if (m->count < 0 || m->count > SPEC_TOKEN_EXPERTS)
 		tree_die(config, "%d token experts; there may be 0..%d", m->count,
@@ -163,6 +168,95 @@ spec_activation(const struct tree *config, const char *key, const char *otherwis
 }
 
 void
+spec_sizes(struct spec *spec, const struct tree *config)
+{
+	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
+	spec->width = (int)tree_integer_in(config, "hidden_size", 1, 1 << 16);
+	spec->layers = (int)tree_integer_in(config, "num_hidden_layers", 1, SPEC_LAYERS);
+	spec->heads = (int)tree_integer_in(config, "num_attention_heads", 1, 1024);
+	spec->kv_heads = spec->heads;
+	spec->positions =
+	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
+	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+}
+
+void
+spec_expect(const struct tree *config, const char *key, bool expected)
+{
+	if (tree_boolean(config, key, expected) != expected)
+		tree_die(tree_get(config, key), "'%s' is %s; only %s is known", key,
+		    expected ? "false" : "true", expected ? "true" : "false");
+}
+
+void
+spec_divide_heads(struct spec *spec, const struct tree *config, const char *key)
+{
+	if (spec->width % spec->heads)
+		tree_die(tree_get(config, key),
+		    "'%s' is %d; it must divide the width of the model, %d", key,
+		    spec->heads, spec->width);
+	spec->head_size = spec->width / spec->heads;
+}
+
+/* Static NTK: the base grows by the factor, and all angles shrink so that the slowest of them
+ * turns exactly factor times slower. */
+static void
+scale_ntk(struct spec_rotary *rotary, const struct tree *scaling, double factor, int D)
+{
+	if (tree_get(scaling, "mixed_b"))
+		tree_die(tree_get(scaling, "mixed_b"),
+		    "'mixed_b' of rope_scaling is not known; it must be null");
+	rotary->base *= factor;
+	rotary->divisor = pow(factor, 2.0 / D);
+}
+
+static void
+scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *scaling)
+{
+	const char *type =
+	    tree_string(scaling, "rope_type", tree_string(scaling, "type", "default"));
+	double factor = tree_real(scaling, "factor", 0);
+
+	if (!strcmp(type, "default"))
+		return;
+	if (strcmp(type, "linear") && strcmp(type, "dynamic") && strcmp(type, "ntk"))
+		tree_die(scaling,
+		    "the rope scaling '%s' is not known; known are default, linear, "
+		    "dynamic and ntk",
+		    type);
+	if (!(factor >= 1 && factor <= 1024))
+		tree_die(scaling,
+		    "'factor' of the rope scaling is %g; it must be in 1..1024", factor);
+	if (!strcmp(type, "linear")) {
+		rotary->divisor = factor;
+	} else if (!strcmp(type, "ntk")) {
+		scale_ntk(rotary, scaling, factor, spec->head_size);
+	} else {
+		rotary->factor = factor;
+		rotary->trained = spec->positions;
+		spec->positions = (int)fmin(factor * spec->positions, 1 << 24);
+	}
+}
+
+void
+spec_rotary(struct spec *spec, const struct tree *config, double base)
+{
+	const struct tree *parameters = tree_get(config, "rope_parameters");
+	const struct tree *scaling = tree_get(config, "rope_scaling");
+	struct spec_rotary *rotary = &spec->rotary[0];
+
+	base = tree_real(config, "rope_theta", base);
+	rotary->base = tree_real(parameters, "rope_theta", base);
+	rotary->divisor = 1;
+	spec->rotaries = 1;
+	if (tree_real(config, "partial_rotary_factor", 1) != 1 ||
+	    tree_real(parameters, "partial_rotary_factor", 1) != 1)
+		tree_die(config, "'partial_rotary_factor' must be 1");
+	if (parameters || scaling)
+		scale(spec, rotary, parameters ? parameters : scaling);
+}
+
+void
 place_at(struct place *place, const char *format, ...)
 {
 	va_list arguments;
@@ -173,4 +267,11 @@ place_at(struct place *place, const char *format, ...)
 	if (length >= (int)sizeof place->name)
 		die("%s...: the tensor's name is too long", place->name);
 	place->first_row = place->tensor_rows = 0;
+}
+
+void
+place_part(struct place *place, int part, int parts, int rows)
+{
+	place->tensor_rows = (int64_t)parts * rows;
+	place->first_row = (int64_t)part * rows;
 }

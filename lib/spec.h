@@ -74,7 +74,8 @@ struct spec {
 	enum spec_qk_norm qk_norm;
 	enum nn_act act;
 	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
-	bool fused; /* q, k and v are rows of one tensor, in this order: one product */
+	bool
+	    fused; /* the plan finds it: q, k and v are parts of one tensor, one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
 	bool pool_last; /* decoders: pool the last token where the folder says nothing */
 	double initializer_range;
@@ -162,10 +163,18 @@ struct family {
 	/* NULL: a family without token experts. */
 	void (*mixture)(const struct spec *spec, int layer, int expert,
 	    enum mixture_parameter which, struct place *place);
+	/* Other names (prefixes, stem, block), for a file that has not the first block's queries
+	 * under these; NULL: there are none. */
+	const struct family *otherwise;
 };
 
 /* One line a family. */
-extern const struct family family_bert, family_nomic_bert;
+extern const struct family family_bert, family_nomic_bert, family_modernbert, family_new,
+    family_gte, family_qwen3, family_olmoe, family_qwen2_moe, family_deepseek;
+
+/* Names only: those that transformers 5 has in memory for NomicBERT and GTE.  It saves the
+ * Hub's, but not every program that writes its models does. */
+extern const struct family family_native;
 
 /* The checks and conveniences that families share. -------------------------------- */
 
@@ -177,9 +186,31 @@ void spec_check(const struct spec *spec, const struct tree *config);
 enum nn_act spec_activation(
     const struct tree *config, const char *key, const char *otherwise);
 
+/* Vocabulary, width, layers, heads (as many for keys and values) and positions as most configs
+ * spell them: vocab_size, hidden_size, ...; and initializer_range. */
+void spec_sizes(struct spec *spec, const struct tree *config);
+
+/* Die unless the boolean `key` is `expected`, which it is when absent. */
+void spec_expect(const struct tree *config, const char *key, bool expected);
+
+/* spec->head_size = width / heads; dies, naming the key of the heads, where one does not divide
+ * the other. */
+void spec_divide_heads(struct spec *spec, const struct tree *config, const char *key);
+
+/*
+ * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in
+ * "rope_parameters" (transformers 5).  base: where there is no theta.  Of scalings, "linear",
+ * "dynamic" and "ntk" (GTE v1.5) are known, the others refused; "dynamic" lets sequences grow to
+ * factor x max_position_embeddings.  spec->head_size and positions are set before.
+ */
+void spec_rotary(struct spec *spec, const struct tree *config, double base);
+
 /* place->name = format; the whole tensor. */
 void place_at(struct place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Narrow a place to part `part` of `parts` equal ones of `rows` rows each. */
+void place_part(struct place *place, int part, int parts, int rows);
 
 /* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
 void spec_layers(struct spec *spec, int inner);

@@ -122,6 +122,14 @@ tree_integer_in(const struct tree *object, const char *key, int64_t least, int64
 	return value;
 }
 
+int64_t
+tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
+    int64_t least, int64_t most)
+{
+	return tree_get(object, key) ? tree_integer_in(object, key, least, most)
+				     : otherwise;
+}
+
 static _Noreturn void
 die_unknown(const struct tree *member, const char *const *keys)
 {

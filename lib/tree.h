@@ -54,6 +54,10 @@ bool tree_boolean(const struct tree *object, const char *key, bool otherwise);
 int64_t tree_integer_in(
     const struct tree *object, const char *key, int64_t least, int64_t most);
 
+/* The same, but absent or null is `otherwise`, whatever the range. */
+int64_t tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
+    int64_t least, int64_t most);
+
 /* Die when the object has a member that is not in the NULL-terminated list: a typo. */
 void tree_only(const struct tree *object, const char *const *keys);
 
