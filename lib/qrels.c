@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "fields.h"
 #include "input.h"
 #include "mem.h"
 #include "textrec.h"
@@ -41,50 +42,23 @@ add(struct loading *loading, const char *query, size_t query_length, const char 
 		    (int64_t)grade };
 }
 
-enum { FIELDS_MOST = 4 };
-
-/* Cut a line at tabs, or at white space where it has none; returns the number of fields. */
-static int
-cut(const char *line, const char **field, size_t *length)
-{
-	const char *separators = strchr(line, '\t') ? "\t" : " ";
-	int count = 0;
-
-	line += strspn(line, separators);
-	while (*line) {
-		size_t size = strcspn(line, separators);
-		if (count == FIELDS_MOST)
-			return FIELDS_MOST + 1;
-		field[count] = line;
-		length[count++] = size;
-		line += size;
-		line += strspn(line, separators);
-	}
-	return count;
-}
-
 static void
-add_line(struct loading *loading, const struct tree *record)
+add_line(struct loading *loading, const char *text)
 {
-	char *line = mem_string(tree_string(record, "text", ""));
-	const char *field[FIELDS_MOST];
-	size_t length[FIELDS_MOST];
-	char *end;
+	enum { COLUMNS = 4 };
+	struct field_text field[COLUMNS];
+	int count = fields_cut(text, field, COLUMNS);
+	double grade;
 
-	line[strcspn(line, "\r")] = 0;
-	int count = cut(line, field, length);
-	if (count != 0 && count != 3 && count != 4)
+	if (count == 0)
+		return;
+	if (count != 3 && count != 4)
 		bad(loading, "expected query, document, grade (or TREC's four columns)");
-	if (count != 0) {
-		double grade = strtod(field[count - 1], &end);
-		bool is_number = end == field[count - 1] + length[count - 1];
-		if (is_number)
-			add(loading, field[0], length[0], field[count - 2],
-			    length[count - 2], grade);
-		else if (textrec_line(loading->file) != 1)
-			bad(loading, "the grade is not a number");
-	}
-	free(line);
+	if (fields_number(&field[count - 1], &grade))
+		add(loading, field[0].start, field[0].length, field[count - 2].start,
+		    field[count - 2].length, grade);
+	else if (textrec_line(loading->file) != 1)
+		bad(loading, "the grade is not a number");
 }
 
 static const struct tree *
@@ -188,7 +162,7 @@ qrels_read(const char *path)
 		if (objects)
 			add_object(&loading, record);
 		else
-			add_line(&loading, record);
+			add_line(&loading, tree_string(record, "text", ""));
 	}
 	if (qrels->count == 0)
 		die("%s: there are no judgements in it", path);

@@ -6,6 +6,8 @@
  *	map	precision at each relevant rank up to k, over ALL relevant
  *	recall	relevant up to k, over all relevant;  precision: over k
  *	mrr	1 / rank of the first relevant up to k
+ *	nauc_*	of each of them, by abstention(.h)
+ *	hit_rate, accuracy	v2 only: any relevant up to k; accuracy is recall_at_1
  * Relevant: grade 1 and above.  A query without relevant documents counts as 0.  Means of all
  * but mrr are rounded to 5 decimals, as MTEB does.
  */
@@ -19,14 +21,19 @@
 
 struct ranking;
 
-struct ranking *ranking_new(bool exponential);
+struct ranking *ranking_new(enum protocol protocol, bool exponential);
 
-/* One query: grades of what was found, best first, and of all that was judged (reordered). */
-void ranking_add(struct ranking *ranking, const int64_t *found, int64_t count,
-    int64_t *judged, int64_t judgements);
+/* One query: grades and similarities of what was found, best first, and the grades of all that
+ * was judged (reordered). */
+void ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
+    int64_t count, int64_t *judged, int64_t judgements);
+int64_t ranking_queries(const struct ranking *ranking);
+int64_t ranking_irrelevant(
+    const struct ranking *ranking); /* queries without relevant ones */
 
-/* ndcg_at_1 ... mrr_at_1000 */
-void ranking_report(const struct ranking *ranking, struct report *report);
+/* PREFIXndcg_at_1 ... */
+void ranking_report(
+    const struct ranking *ranking, struct report *report, const char *prefix);
 void ranking_free(struct ranking *ranking);
 
 #endif

@@ -48,6 +48,18 @@ report_score(struct report *report, const char *metric, double value)
 }
 
 void
+report_named(struct report *report, double value, const char *format, ...)
+{
+	va_list arguments;
+	char name[256];
+
+	va_start(arguments, format);
+	vsnprintf(name, sizeof name, format, arguments);
+	va_end(arguments);
+	report_score(report, name, value);
+}
+
+void
 report_list(struct report *report, const char *name, const double *values, int64_t count)
 {
 	struct tree *list = tree_list();

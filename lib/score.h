@@ -3,6 +3,7 @@
  *
  * A report is the settings that a reader needs to compare figures (protocol, seed, similarity,
  * rule for ties, precision, rounding), the scores in order, and lists (per experiment, per set).
+ * Scores have the names of the reference's results, so that they can stand in its files.
  *
  *	# mteb-score sts: protocol v1, similarity cosine, ...
  *	main_score	0.82...
@@ -16,7 +17,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "similarity.h"
+#include "stream.h"
 #include "tree.h"
+
+/* Which mteb's numbers: 1.x, which the papers ran, or 2.x. */
+enum protocol { PROTOCOL_V1 = 1, PROTOCOL_V2 };
+
+/* For the types that need no more than a stream. */
+struct score_options {
+	const char *fields[2];	    /* of pairs; NULL: the usual ones */
+	enum similarity similarity; /* the model's own */
+	enum protocol protocol;
+};
 
 struct report {
 	struct tree *settings, *scores;
@@ -27,6 +40,10 @@ struct report *report_new(const char *type);
 void report_set(struct report *report, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void report_score(struct report *report, const char *metric, double value);
+
+/* The same, the metric's name as printf makes it. */
+void report_named(struct report *report, double value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void report_list(
     struct report *report, const char *name, const double *values, int64_t count);
 

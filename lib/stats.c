@@ -32,22 +32,41 @@ struct place {
 	int64_t index;
 };
 
+/* Equal values in their own order, which qsort alone would not promise. */
 static int
-by_value(const void *a, const void *b)
+rising(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return (x->value > y->value) - (x->value < y->value);
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
 }
 
-void
-stats_ranks(double *ranks, const double *x, int64_t n)
+static int
+falling(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->value != y->value ? rising(b, a) : rising(a, b);
+}
+
+static struct place *
+sorted(const double *x, int64_t n, int (*compare)(const void *, const void *))
 {
 	struct place *places = mem_new((size_t)n, sizeof *places);
 
 	for (int64_t i = 0; i < n; i++)
 		places[i] = (struct place){ x[i], i };
-	qsort(places, (size_t)n, sizeof *places, by_value);
+	qsort(places, (size_t)n, sizeof *places, compare);
+	return places;
+}
+
+void
+stats_ranks(double *ranks, const double *x, int64_t n)
+{
+	struct place *places = sorted(x, n, rising);
+
 	for (int64_t first = 0, last; first < n; first = last) {
 		for (last = first; last < n && places[last].value == places[first].value;)
 			last++;
@@ -55,6 +74,54 @@ stats_ranks(double *ranks, const double *x, int64_t n)
 			ranks[places[i].index] = 0.5 * (double)(first + 1 + last);
 	}
 	free(places);
+}
+
+static void
+order_of(int64_t *order, struct place *places, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		order[i] = places[i].index;
+	free(places);
+}
+
+void
+stats_ascending(int64_t *order, const double *x, int64_t n)
+{
+	order_of(order, sorted(x, n, rising), n);
+}
+
+void
+stats_descending(int64_t *order, const double *x, int64_t n)
+{
+	order_of(order, sorted(x, n, falling), n);
+}
+
+bool
+stats_constant(const double *x, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++)
+		if (x[i] != x[0])
+			return false;
+	return true;
+}
+
+double
+stats_average_precision(const double *score, const bool *relevant, int64_t n)
+{
+	int64_t *order = mem_new((size_t)n, sizeof *order);
+	int64_t found = 0, before = 0;
+	double sum = 0;
+
+	stats_descending(order, score, n);
+	for (int64_t i = 0; i < n; i++) {
+		found += relevant[order[i]];
+		if (i + 1 < n && score[order[i + 1]] == score[order[i]])
+			continue;
+		sum += (double)(found - before) * (double)found / (double)(i + 1);
+		before = found;
+	}
+	free(order);
+	return found ? sum / (double)found : NAN;
 }
 
 double

@@ -7,6 +7,7 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 double stats_mean(const double *x, int64_t n);
@@ -18,6 +19,17 @@ void stats_ranks(double *ranks, const double *x, int64_t n);
 /* In [-1, 1]; Spearman's is Pearson's of the average ranks, which is right under ties. */
 double stats_pearson(const double *x, const double *y, int64_t n);
 double stats_spearman(const double *x, const double *y, int64_t n);
+
+/* The places of x in rising or falling order of value; equal ones in their own order. */
+void stats_ascending(int64_t *order, const double *x, int64_t n);
+void stats_descending(int64_t *order, const double *x, int64_t n);
+bool stats_constant(const double *x, int64_t n);
+
+/*
+ * Average precision as scikit-learn has it: the sum over distinct scores, descending, of the
+ * gain in recall times the precision; equal scores enter together.  NaN when nothing is relevant.
+ */
+double stats_average_precision(const double *score, const bool *relevant, int64_t n);
 
 /*
  * V-measure with beta 1 (Rosenberg and Hirschberg 2007), natural logarithms: the harmonic

@@ -77,11 +77,11 @@ metric() { # name <output
 	printf '%s\n' '{"_id":"q 1","x.emb":[1,0]}' '{"_id":"q 2","x.emb":[0,1]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[3,4]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
 	mteb-score retrieval --run - --top 1 "$T/q.mts" "$T/c.mts" >"$T/out"
-	printf 'q 1\tQ0\tb\t1\t1.000000\tmotes\nq 2\tQ0\ta\t1\t0.800000\tmotes\n' | cmp - "$T/out"
+	printf 'q 1\tQ0\tb\t1\t1\tmotes\nq 2\tQ0\ta\t1\t0.800000012\tmotes\n' | cmp - "$T/out"
 	printf 'q 2\tb\t1\n' >"$T/qrels"
 	mteb-score -q retrieval --qrels "$T/qrels" --run "$T/run" "$T/q.mts" "$T/c.mts" >"$T/out"
 	[ "$(metric mrr_at_10 <"$T/out")" = 0.5 ]
-	printf 'q 2\tQ0\ta\t1\t0.800000\tmotes\nq 2\tQ0\tb\t2\t0.000000\tmotes\n' |
+	printf 'q 2\tQ0\ta\t1\t0.800000012\tmotes\nq 2\tQ0\tb\t2\t0\tmotes\n' |
 		cmp - "$T/run"
 }
 
@@ -105,6 +105,58 @@ metric() { # name <output
 	printf 'q\td1499\t1\n' >"$T/qrels"
 	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
 	[ "$(metric recall_at_1000 <"$T/out")" = 0 ]
+}
+
+@test "mteb-score pairclassification: by hand; v1 cuts between equal similarities, v2 does not" {
+	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2}"; }
+	{ row 1,0 1; row 6,8 1; row 3,4 0; row 0,1 0; } | mkstream >"$T/x.mts"
+	mteb-score pairclassification "$T/x.mts" >"$T/v1"
+	mteb-score pairclassification --protocol v2 "$T/x.mts" >"$T/v2"
+	[ "$(metric cosine_accuracy <"$T/v1")" = 1 ]
+	[ "$(metric cosine_accuracy <"$T/v2")" = 0.75 ]
+	[ "$(metric cosine_f1 <"$T/v2")" = 0.8 ]
+	[ "$(metric cosine_recall <"$T/v2")" = 1 ]
+	printf 'cosine_precision\t0.6666667\ncosine_ap\t0.8333333\ncosine_accuracy_threshold\t0.8\n' >"$T/want"
+	agrees "$T/want" <"$T/v2"
+	[ "$(metric dot_ap <"$T/v1")" = 0.8333333333333333 ]
+	[ "$(metric main_score <"$T/v1")" = 0.8333333333333333 ]
+}
+
+@test "mteb-score reranking: by hand, one query and several, v1 and v2" {
+	printf '%s\n' '{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[0,1],[3,4]]}' \
+		'{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[1,0]]}' | mkstream >"$T/x.mts"
+	mteb-score reranking "$T/x.mts" >"$T/v1"
+	[ "$(metric map <"$T/v1")" = 0.5 ]
+	[ "$(metric mrr <"$T/v1")" = 0.75 ] # equal scores in the order of the row
+	mteb-score reranking --protocol v2 "$T/x.mts" >"$T/v2"
+	[ "$(metric main_score <"$T/v2")" = 0.5 ]
+	[ "$(metric mrr_at_10 <"$T/v2")" = 0.5 ] # negatives before positives
+	echo '{"query.emb":[[1,0],[0,1]],"positive.emb":[[0,1]],"negative.emb":[[3,4]]}' |
+		mkstream >"$T/x.mts"
+	[ "$(mteb-score reranking "$T/x.mts" | metric map)" = 1 ]
+	mteb-score reranking --protocol v2 "$T/x.mts" >"$T/v2"
+	[ "$(metric map_at_1000 <"$T/v2")" = 0.75 ]
+	[ "$(metric main_score <"$T/v2")" = 1 ]
+}
+
+@test "mteb-score summarization: by hand; v1 averages the correlation with its p" {
+	echo '{"human_summaries.emb":[[1,0],[3,4]],"machine_summaries.emb":[[2,0],[1,1],[0,1],[-1,0]],
+		"relevance":[4,3,1,2]}' | tr -d '\n' | mkstream >"$T/x.mts"
+	# ranks 4 3 1 2 beside 4 3 2 1: 1 - 6 * 2 / 60, whose p is 0.2
+	printf 'cosine_spearman\t0.8\nmain_score\t0.8\n' >"$T/want"
+	mteb-score summarization --protocol v2 "$T/x.mts" | agrees "$T/want"
+	printf 'cosine_spearman\t0.5\nmain_score\t0.5\n' >"$T/want"
+	mteb-score summarization "$T/x.mts" | agrees "$T/want"
+}
+
+@test "mteb-score retrieval: a run that was written scores the same when it is read" {
+	stream queries corpus
+	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
+	score --run "$T/run" "$T/queries.mts" "$T/corpus.mts" | grep -v '^#' >"$T/one"
+	score --from-run "$T/run" | grep -v '^#' | cmp - "$T/one"
+	tr '\t' ' ' <"$T/run" | shuf --random-source=<(yes) | gzip >"$T/run.gz"
+	grep -v nauc "$T/one" >"$T/want" # which depends on the order of equally sure queries
+	score --from-run "$T/run.gz" | agrees "$T/want"
 }
 
 # 2. options
@@ -196,7 +248,7 @@ metric() { # name <output
 	[[ $stderr == *"1 pairs are judged more than once"* || $stderr == *"2 pairs are judged more than once"* ]]
 	printf 'x\td1\t1\n' >"$T/qrels"
 	run -1 --separate-stderr score
-	[[ $stderr == *"none of its 15 ids is a query of"*"the first there is 'x'"* ]]
+	[[ $stderr == *"none of its 15 ids is judged (judged is, for one, 'x')"* ]]
 	printf 'q1\tx\t1\n' >"$T/qrels"
 	run -1 --separate-stderr score
 	[[ $stderr == *"none of the 1 documents of"*"is in it (first: 'x')"* ]]

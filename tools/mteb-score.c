@@ -14,13 +14,17 @@
 #include "score.h"
 #include "score_classification.h"
 #include "score_clustering.h"
+#include "score_pairclassification.h"
+#include "score_reranking.h"
 #include "score_retrieval.h"
 #include "score_sts.h"
+#include "score_summarization.h"
 #include "stream.h"
 
 enum {
 	OPT_QRELS = CLI_LONG,
 	OPT_IDENTICAL,
+	OPT_FROM_RUN,
 	OPT_RUN,
 	OPT_TOP,
 	OPT_GAIN,
@@ -32,17 +36,20 @@ enum {
 	OPT_BATCH,
 	OPT_SKLEARN,
 	OPT_SEED,
+	OPT_SIMILARITY,
 	OPT_PROTOCOL,
 	OPT_JSON
 };
 
 static const struct cli_option options[] = {
 	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb (sts: give it twice;\n"
-	    "default sentence1 and sentence2; else the only one)" },
+	    "take the embeddings from NAME.emb; of pairs give it twice\n"
+	    "(default: sentence1 and sentence2; else the only one)" },
 	{ OPT_QRELS, "qrels", "FILE", "retrieval: the relevance judgements" },
 	{ OPT_IDENTICAL, "ignore-identical-ids", NULL,
 	    "retrieval: a document called as the query is no hit" },
+	{ OPT_FROM_RUN, "from-run", "FILE",
+	    "retrieval: score this TREC run, without embeddings" },
 	{ OPT_RUN, "run", "FILE",
 	    "retrieval: write what was found, as TREC does, tabs between;\n"
 	    "without --qrels nothing is scored" },
@@ -65,25 +72,27 @@ static const struct cli_option options[] = {
 	    "clustering: whose random stream: that of scikit-learn\n"
 	    "1.3 to 1.8 (default) or of 1.9" },
 	{ OPT_SEED, "seed", "N", "classification, clustering: seed (default: 42)" },
-	{ OPT_PROTOCOL, "protocol", "v1",
-	    "that of mteb 1.x (default, and the only one yet)" },
+	{ OPT_SIMILARITY, "similarity", "KIND",
+	    "the model's own: cosine (default), dot, euclidean or manhattan;\n"
+	    "retrieval: cosine or dot" },
+	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
 	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
 };
 
 static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
-	"sts [OPTION]... [FILE]\n"
+	"sts|pairclassification|reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
+	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
 	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering [OPTION]... [FILE]",
 	options,
-	"  tok -m DIR -f sentence1 -f sentence2 F.jsonl | encode -m DIR | mteb-score "
-	"sts\n"
+	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
 	nn_about };
 
 struct settings {
-	const char *fields[2];
+	struct score_options common;
 	int field_count;
 	struct retrieval_options retrieval;
 	struct classification_options classification;
@@ -94,32 +103,39 @@ struct settings {
 };
 
 static void
-sts(struct report *report, struct settings *settings, char **file)
+clustering(struct report *report, struct settings *settings, char **file)
 {
-	if (settings->field_count == 1)
-		die_usage("sts compares two fields: give --field twice");
 	struct reader *reader = stream_open(file[0] ? file[0] : "-");
-	score_sts(report, reader, settings->fields[0], settings->fields[1]);
+
+	settings->clustering.field = settings->common.fields[0];
+	score_clustering(report, reader, &settings->clustering);
 	stream_close(reader);
 }
 
 static void
 retrieval(struct report *report, struct settings *settings, char **file)
 {
-	const char *run = settings->retrieval.run;
+	struct retrieval_options *own = &settings->retrieval;
 
-	if (!settings->retrieval.qrels && !run)
-		die_usage("retrieval needs --qrels FILE or --run FILE");
-	if (settings->retrieval.qrels && run && strcmp(run, "-") == 0)
+	if (!own->qrels && (own->found || !own->run))
+		die_usage(
+		    "retrieval needs --qrels FILE%s", own->found ? "" : " or --run FILE");
+	if (own->qrels && own->run && strcmp(own->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
-	if (!file[0] || !file[1])
+	if (own->found && file[0])
+		die_usage("with --from-run there are no streams to read");
+	if (!own->found && (!file[0] || !file[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
-	if (strcmp(file[0], "-") == 0 && strcmp(file[1], "-") == 0)
+	if (!own->found && strcmp(file[0], "-") == 0 && strcmp(file[1], "-") == 0)
 		die_usage("only one of the two streams can be standard input");
-	settings->retrieval.field = settings->fields[0];
-	settings->retrieval.queries = file[0];
-	settings->retrieval.corpus = file[1];
-	score_retrieval(report, &settings->retrieval);
+	if (settings->common.similarity > SIMILARITY_DOT)
+		die_usage("--similarity: retrieval knows cosine and dot");
+	own->field = settings->common.fields[0];
+	own->queries = file[0];
+	own->corpus = file[0] ? file[1] : NULL;
+	own->similarity = settings->common.similarity;
+	own->protocol = settings->common.protocol;
+	score_retrieval(report, own);
 }
 
 static void
@@ -127,7 +143,7 @@ classification(struct report *report, struct settings *settings, char **file)
 {
 	struct classification_options *own = &settings->classification;
 
-	own->field = settings->fields[0];
+	own->field = settings->common.fields[0];
 	own->test = file[0] ? file[0] : "-";
 	if (!own->train)
 		die_usage("classification needs --train FILE");
@@ -136,33 +152,32 @@ classification(struct report *report, struct settings *settings, char **file)
 	score_classification(report, own);
 }
 
-static void
-clustering(struct report *report, struct settings *settings, char **file)
-{
-	struct reader *reader = stream_open(file[0] ? file[0] : "-");
-
-	settings->clustering.field = settings->fields[0];
-	score_clustering(report, reader, &settings->clustering);
-	stream_close(reader);
-}
-
 struct type {
 	const char *name;
-	void (*score)(struct report *report, struct settings *settings, char **file);
-	int files, fields; /* at most */
+	/* one of the two: a stream is all it needs; or there is more to it */
+	void (*score)(struct report *, struct reader *, const struct score_options *);
+	void (*run)(struct report *, struct settings *, char **file);
+	int files, fields; /* at most; pairs have two fields */
 	int options[8];	   /* beside those that all types know */
 };
 
 static const struct type types[] = {
-	{ "sts", sts, 1, 2, { 0 } },
-	{ "retrieval", retrieval, 2, 1,
-	    { OPT_QRELS, OPT_IDENTICAL, OPT_RUN, OPT_TOP, OPT_GAIN } },
-	{ "classification", classification, 1, 1,
+	{ "sts", score_sts, NULL, 1, 2, { OPT_SIMILARITY } },
+	{ "pairclassification", score_pairclassification, NULL, 1, 2,
+	    { OPT_SIMILARITY } },
+	{ "reranking", score_reranking, NULL, 1, 0, { OPT_SIMILARITY } },
+	{ "summarization", score_summarization, NULL, 1, 0, { OPT_SIMILARITY } },
+	{ "retrieval", NULL, retrieval, 2, 1,
+	    { OPT_QRELS, OPT_IDENTICAL, OPT_FROM_RUN, OPT_RUN, OPT_TOP, OPT_GAIN,
+		OPT_SIMILARITY } },
+	{ "classification", NULL, classification, 1, 1,
 	    { OPT_TRAIN, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_LABEL, OPT_SEED } },
-	{ "clustering", clustering, 1, 1,
+	{ "clustering", NULL, clustering, 1, 1,
 	    { OPT_LABEL, OPT_SET, OPT_BATCH, OPT_SKLEARN, OPT_SEED } },
 };
 enum { TYPES = sizeof types / sizeof types[0] };
+static const char type_names[] = "sts, pairclassification, reranking, summarization, "
+				 "retrieval, classification or clustering";
 
 static const char *
 choice(const char *option, const char *first, const char *second)
@@ -181,6 +196,7 @@ take(struct settings *settings, int option)
 	switch (option) {
 	case OPT_QRELS: settings->retrieval.qrels = optarg; break;
 	case OPT_IDENTICAL: settings->retrieval.ignore_identical = true; break;
+	case OPT_FROM_RUN: settings->retrieval.found = optarg; break;
 	case OPT_RUN: settings->retrieval.run = optarg; break;
 	case OPT_TOP: settings->retrieval.top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN:
@@ -203,6 +219,12 @@ take(struct settings *settings, int option)
 		settings->clustering.by_choice =
 		    strcmp(choice("sklearn", "1.8", "1.9"), "1.9") == 0;
 		break;
+	case OPT_SIMILARITY:
+		if (!similarity_parse(optarg, &settings->common.similarity))
+			die_usage("--similarity: '%s' is none of cosine, dot, euclidean "
+				  "and manhattan",
+			    optarg);
+		break;
 	case OPT_SEED:
 		classes->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 		settings->clustering.seed = classes->seed;
@@ -222,12 +244,14 @@ parse(struct settings *settings, int argc, char **argv)
 		case 'f':
 			if (settings->field_count == 2)
 				die_usage("--field was given more than twice");
-			settings->fields[settings->field_count++] = optarg;
+			settings->common.fields[settings->field_count++] = optarg;
 			break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
-			if (strcmp(optarg, "v1") != 0)
-				die_usage("--protocol: %s is not v1", optarg);
+			settings->common.protocol =
+			    strcmp(choice("protocol", "v1", "v2"), "v1") == 0
+				? PROTOCOL_V1
+				: PROTOCOL_V2;
 			break;
 		case 'j':
 			settings->threads = (int)cli_integer("--threads", 1, 4096);
@@ -243,8 +267,7 @@ find_type(const char *name)
 	for (int i = 0; i < TYPES; i++)
 		if (strcmp(types[i].name, name) == 0)
 			return &types[i];
-	die_usage("'%s' is no type of task: sts, retrieval, classification or clustering",
-	    name);
+	die_usage("'%s' is no type of task: %s", name, type_names);
 }
 
 /* An option that means nothing to a type is a mistake that must not go unseen. */
@@ -265,13 +288,16 @@ check(const struct type *type, const struct settings *settings, int files)
 		die_usage("%s takes %d stream%s, %d were given", type->name, type->files,
 		    type->files > 1 ? "s" : "", files);
 	if (settings->field_count > type->fields)
-		die_usage("%s takes one --field", type->name);
+		die_usage("%s takes %s --field", type->name, type->fields ? "one" : "no");
+	if (type->fields == 2 && settings->field_count == 1)
+		die_usage("%s compares two fields: give --field twice", type->name);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct settings settings = {
+		.common = { .protocol = PROTOCOL_V1 },
 		.retrieval = { .top = 1000 },
 		.classification = { .experiments = 10, .samples = 8, .seed = 42 },
 		.clustering = { .batch = 500, .seed = 42 },
@@ -280,14 +306,21 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
 	if (optind == argc)
-		die_usage(
-		    "which type of task: sts, retrieval, classification or clustering?");
+		die_usage("which type of task: %s?", type_names);
 	const struct type *type = find_type(argv[optind]);
 	check(type, &settings, argc - optind - 1);
 	nn_start(settings.threads, argv);
 	struct report *report = report_new(type->name);
-	report_set(report, "protocol", "v1");
-	type->score(report, &settings, argv + optind + 1);
+	report_set(
+	    report, "protocol", settings.common.protocol == PROTOCOL_V1 ? "v1" : "v2");
+	char **file = argv + optind + 1;
+	if (type->score) {
+		struct reader *reader = stream_open(file[0] ? file[0] : "-");
+		type->score(report, reader, &settings.common);
+		stream_close(reader);
+	} else {
+		type->run(report, &settings, file);
+	}
 	if (!settings.retrieval.run || settings.retrieval.qrels)
 		report_print(report, settings.json);
 	report_free(report);

@@ -1,0 +1,39 @@
+/*
+ * similarity - how alike two vectors are, computed in double and narrowed to float32: the
+ * reference works in float32 and decides ties there.
+ *
+ *	cosine		dot product of the unit vectors, which are float32 themselves
+ *	dot		dot product
+ *	euclidean	-|a - b|
+ *	manhattan	-sum |a_i - b_i|
+ */
+#ifndef SIMILARITY_H
+#define SIMILARITY_H
+
+#include <stdbool.h>
+
+enum similarity {
+	SIMILARITY_COSINE,
+	SIMILARITY_DOT,
+	SIMILARITY_EUCLIDEAN,
+	SIMILARITY_MANHATTAN,
+	SIMILARITIES
+};
+
+const char *similarity_name(enum similarity kind);
+
+/* False when there is none of that name. */
+bool similarity_parse(const char *name, enum similarity *kind);
+
+/* The vectors of a cosine are expected to be units. */
+float similarity_of(enum similarity kind, const float *a, const float *b, int width);
+
+/* The unit vector as torch's normalize makes it, divided by at least 1e-12; NaN throughout when
+ * `from` is not finite.  Returns the squared length, which says so. */
+double similarity_unit(float *to, const float *from, int width);
+
+/* scikit-learn's paired cosine, 1 - |a/|a| - b/|b||^2 / 2: equal vectors have exactly 1, and two
+ * of which one is zero have 1/2. */
+float similarity_paired_cosine(const float *a, const float *b, int width);
+
+#endif
