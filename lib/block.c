@@ -50,6 +50,10 @@ layout_once(struct block_state *state, struct workspace *workspace,
 		state->gate = workspace_floats(workspace, state->step, n.I);
 	state->inner = state->up;
 	state->sum2 = workspace_floats(workspace, state->step, n.C);
+	if (spec->mixture.count) {
+		mixture_layout(&state->mixture, workspace, spec, T, false);
+		state->mixed = workspace_floats(workspace, T, n.C);
+	}
 	state->entry = state->middle = spec->prenorm ? state->branch : state->x;
 	state->sum1 = state->out = state->x;
 }
@@ -82,6 +86,10 @@ layout_kept(struct block_state *state, struct workspace *workspace,
 	state->inner = workspace_floats(workspace, T, n.I);
 	state->out = workspace_floats(workspace, T, n.C);
 	state->sum2 = spec->prenorm ? state->out : workspace_floats(workspace, T, n.C);
+	if (spec->layer[layer].mixture) {
+		mixture_layout(&state->mixture, workspace, spec, T, true);
+		state->mixed = n.I ? workspace_floats(workspace, T, n.C) : state->sum2;
+	}
 }
 
 void
@@ -107,6 +115,8 @@ block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
 	scratch->dinner = workspace_floats(workspace, T, n.I);
 	if (spec->prenorm)
 		scratch->dbranch = workspace_floats(workspace, T, n.C);
+	if (spec->mixture.count)
+		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
 }
 
 /* Measured on one block of 16 tokens, whose pieces are whole cache lines. */
@@ -149,17 +159,21 @@ static void
 second_half(const struct block *block, size_t first, size_t T)
 {
 	const struct block_state *s = block->state;
-	size_t at = first * block->n.C;
+	size_t at = first * block->n.C, n = T * block->n.C;
+	float *branch = block->n.I ? s->sum2 : s->mixed + at;
 	bool keep = s->stats2;
 
-	block_mlp(block, s->sum2, first, T);
+	if (block->n.I)
+		block_mlp(block, branch, first, T);
+	if (block->n.I && block->layer->mixture)
+		nn_add(branch, s->mixed + at, n);
 	if (!block->spec->prenorm)
 		norm(block, BLOCK_NORM2, s->out + at, keep ? s->sum2 : NULL, s->stats2,
-		    s->middle + at, s->sum2, T);
+		    s->middle + at, branch, T);
 	else if (keep)
-		nn_add(s->sum2, s->sum1, T * block->n.C);
+		nn_add(branch, s->sum1, n);
 	else
-		nn_add(s->out + at, s->sum2, T * block->n.C);
+		nn_add(s->out + at, branch, n);
 }
 
 void
@@ -182,6 +196,8 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 	else
 		norm(&block, BLOCK_NORM1, s->middle, s->stats1 ? s->sum1 : NULL,
 		    s->stats1, s->x, s->branch, T);
+	if (spec->layer[layer].mixture)
+		block_mixture(&block);
 	for (size_t first = 0; first < T; first += s->step)
 		second_half(&block, first, T - first < s->step ? T - first : s->step);
 }
@@ -195,7 +211,11 @@ backward_before(const struct block *block, const struct block_gradients *gradien
 	float *branch = scratch->dbranch;
 	size_t n = block->batch->T * block->n.C;
 
-	block_mlp_back(block, gradients, scratch, branch, false, d);
+	nn_zero(branch, n);
+	if (block->n.I)
+		block_mlp_back(block, gradients, scratch, branch, d);
+	if (block->layer->mixture)
+		block_mixture_back(block, gradients, scratch, branch, d);
 	norm_back(block, gradients, BLOCK_NORM2, branch, s->sum1, s->stats2);
 	nn_add(d, branch, n);
 	if (!block->layer->norm1) {
@@ -220,7 +240,7 @@ block_backward(const struct spec *spec, int layer, const struct block_weights *w
 		return;
 	}
 	norm_back(&block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
-	block_mlp_back(&block, gradients, scratch, d, true, d);
+	block_mlp_back(&block, gradients, scratch, d, d);
 	norm_back(&block, gradients, BLOCK_NORM1, d, s->sum1, s->stats1);
 	block_attend_back(&block, gradients, scratch, d, true, d);
 }

@@ -6,7 +6,8 @@
  *	z = norm2(y + mlp(y))			z = y + mlp(norm2(y))
  *
  * attention(u) = out(softmax(q k' / sqrt(D)) v), q and k normed and rotated as the model
- * has it; mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))).
+ * has it; mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts
+ * (mixture.h), alone or beside such an MLP.
  *
  * Letters as in nn.h; G = (H + 2 K) D, the columns of q, k and v side by side.
  * All arrays are in memory of the kernels.
@@ -18,15 +19,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixture.h"
 #include "spec.h"
 #include "workspace.h"
 
 /* NULL: the model has no such parameter; of gradients: it is not wanted. */
 struct block_weights {
 	struct nn_matrix at[BLOCK_PARAMETERS]; /* norms and biases are f32 */
+	const struct nn_matrix (*experts)[MIXTURE_PARAMETERS]; /* [mixture.count] */
 };
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];
+	float *(*experts)[MIXTURE_PARAMETERS];
 };
 
 /* Rotary frequencies: inverse[D/2] for all sequences (step 0), or a row for each of them,
@@ -58,7 +62,10 @@ struct block_state {
 	size_t step;		  /* rows of the MLP at a time; T when keeping */
 	float *up, *gate, *inner; /* [step,I]; gate NULL in a plain MLP */
 	float *sum2;		  /* [step,C], what the MLP gives, and the sum with it */
-	float *out;		  /* [T,C] */
+	struct mixture_state mixture;
+	float *mixed;  /* [T,C], what the token experts give, or NULL */
+	float *router; /* [T,E], receives the router's logits; NULL: not wanted */
+	float *out;    /* [T,C] */
 };
 
 /* Scratch of the backward, shared by all blocks. */
@@ -67,6 +74,7 @@ struct block_scratch {
 	float *dattended; /* [T,H D] */
 	float *dinner;	  /* [T,I] */
 	float *dbranch;	  /* [T,C], or NULL with norms after */
+	struct mixture_scratch mixture;
 };
 
 /* keep: for the backward of block `layer`; else for every block (layer is not read). */

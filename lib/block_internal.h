@@ -41,8 +41,14 @@ void block_attend_back(const struct block *block, const struct block_gradients *
 /* branch[T,C] = mlp(middle) for rows first .. first + T - 1. */
 void block_mlp(const struct block *block, float *branch, size_t first, size_t T);
 
-/* As block_attend_back, of all rows. */
+/* As block_attend_back, of all rows; dx is added to. */
 void block_mlp_back(const struct block *block, const struct block_gradients *gradients,
-    const struct block_scratch *scratch, float *dx, bool add, const float *d);
+    const struct block_scratch *scratch, float *dx, const float *d);
+
+/* state->mixed = the token experts of middle, all rows; dx is not d. */
+void block_mixture(const struct block *block);
+void block_mixture_back(const struct block *block,
+    const struct block_gradients *gradients, const struct block_scratch *scratch,
+    float *dx, const float *d);
 
 #endif

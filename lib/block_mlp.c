@@ -1,5 +1,12 @@
-/* The dense MLP of a block, plain or gated, and the way back. */
+/* The MLP of a block, plain or gated, its token experts, and the way back. */
 #include "block_internal.h"
+
+/* The shared experts of a mixture may count less or more, token by token. */
+static bool
+weighed(const struct block *block)
+{
+	return block->weights->at[BLOCK_SHARED_GATE].at;
+}
 
 void
 block_mlp(const struct block *block, float *branch, size_t first, size_t T)
@@ -24,13 +31,16 @@ block_mlp(const struct block *block, float *branch, size_t first, size_t T)
 			nn_activate(s->inner, s->up, act, T * I);
 		}
 	}
+	if (weighed(block))
+		mixture_share(
+		    at[BLOCK_SHARED_GATE], s->inner, y, &s->mixture, first, T, C, I);
 	nn_linear(
 	    branch, C, s->inner, I, at[BLOCK_DOWN], vector(at, BLOCK_DOWN_BIAS), T, I, C);
 }
 
 void
 block_mlp_back(const struct block *block, const struct block_gradients *gradients,
-    const struct block_scratch *scratch, float *dx, bool add, const float *d)
+    const struct block_scratch *scratch, float *dx, const float *d)
 {
 	const struct block_state *s = block->state;
 	const struct nn_matrix *at = block->weights->at;
@@ -40,16 +50,44 @@ block_mlp_back(const struct block *block, const struct block_gradients *gradient
 
 	nn_linear_back(scratch->dinner, false, g[BLOCK_DOWN], g[BLOCK_DOWN_BIAS], d, C,
 	    s->inner, I, at[BLOCK_DOWN], T, I, C);
+	if (weighed(block))
+		mixture_share_back(at[BLOCK_SHARED_GATE], g[BLOCK_SHARED_GATE],
+		    scratch->dinner, dx, s->inner, s->middle, &s->mixture,
+		    &scratch->mixture, T, C, I);
 	if (block->spec->gated) {
 		dup = s->up;
 		nn_gate_back(
 		    s->up, s->gate, scratch->dinner, s->up, s->gate, I, act, T, I);
-		nn_linear_back(dx, add, g[BLOCK_GATE], g[BLOCK_GATE_BIAS], s->gate, I,
+		nn_linear_back(dx, true, g[BLOCK_GATE], g[BLOCK_GATE_BIAS], s->gate, I,
 		    s->middle, C, at[BLOCK_GATE], T, C, I);
-		add = true;
 	} else {
 		nn_activate_back(dup, dup, s->up, act, T * I);
 	}
-	nn_linear_back(dx, add, g[BLOCK_UP], g[BLOCK_UP_BIAS], dup, I, s->middle, C,
+	nn_linear_back(dx, true, g[BLOCK_UP], g[BLOCK_UP_BIAS], dup, I, s->middle, C,
 	    at[BLOCK_UP], T, C, I);
+}
+
+void
+block_mixture(const struct block *block)
+{
+	const struct block_state *s = block->state;
+	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
+		block->weights->experts };
+
+	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
+	    &s->mixture, block->batch->T);
+}
+
+void
+block_mixture_back(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, float *dx, const float *d)
+{
+	const struct block_state *s = block->state;
+	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
+		block->weights->experts };
+	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
+		gradients->experts };
+
+	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle, &s->mixture,
+	    &scratch->mixture, block->batch->T);
 }

@@ -153,6 +153,35 @@ model_gradient_pointer(const struct model *model, const struct binding *binding)
 }
 
 static void
+resolve_experts(struct model *model)
+{
+	const struct plan *plan = &model->plan;
+	size_t count = (size_t)model->spec.mixture.count;
+	size_t layers = (size_t)model->spec.layers;
+
+	model->experts_of = mem_zero(layers * count, sizeof *model->experts_of);
+	model->dexperts = mem_zero(layers * count, sizeof *model->dexperts);
+	for (size_t e = 0; e < layers * count; e++)
+		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+			model->experts_of[e][i] =
+			    model_matrix(model, &plan->experts[e][i]);
+			model->dexperts[e][i] =
+			    model_gradient_pointer(model, &plan->experts[e][i]);
+		}
+	for (size_t layer = 0; layer < layers; layer++)
+		for (size_t b = model_block_index(model, (int)layer, -1);
+		     b < model_block_index(model, (int)layer + 1, -1); b++) {
+			model->weights[b].experts =
+			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
+				model->experts_of +
+			    layer * count;
+			if (model->gradients)
+				model->gradients_of[b].experts =
+				    model->dexperts + layer * count;
+		}
+}
+
+static void
 resolve(struct model *model)
 {
 	const struct plan *plan = &model->plan;
@@ -171,6 +200,8 @@ resolve(struct model *model)
 			model->gradients_of[b].at[i] =
 			    model_gradient_pointer(model, &plan->blocks[b][i]);
 		}
+	if (model->spec.mixture.count)
+		resolve_experts(model);
 	model_head_resolve(model);
 }
 
@@ -236,6 +267,8 @@ model_close(struct model *model)
 	model_head_close(model);
 	free(model->weights);
 	free(model->gradients_of);
+	free(model->experts_of);
+	free(model->dexperts);
 	plan_free(plan);
 	model_unconfigure(model);
 	free(model);

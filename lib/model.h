@@ -51,8 +51,23 @@ char *model_refuses(const struct model *model, const struct batch *batch, int64_
  */
 void model_encode(struct model *model, const struct batch *batch, float *emb);
 
-/* Hidden states of the last layer, host memory [tokens, width of the model]. */
-void model_hidden(struct model *model, const struct batch *batch, float *hidden);
+/*
+ * What passes through the model in model_encode, layer by layer, in memory of the kernels and
+ * gone when `see` returns: layer 0 is after the embeddings, layer i after block i, the last
+ * after the final norm (transformers' output_hidden_states).  NULL for `see`: nobody looks,
+ * and nothing is paid.
+ */
+struct model_sight {
+	int layer;	       /* 0..layers */
+	size_t T, N, C, E;     /* E: token experts */
+	const float *hidden;   /* [T,C] */
+	const float *logits;   /* [T,E] of the block's router; NULL: it has none */
+	const float *routing;  /* [T,E], softmax of the logits */
+	const int32_t *starts; /* [N + 1] */
+	const int32_t *skip;   /* [N] as in nn_pool, or NULL */
+};
+void model_watch(struct model *model,
+    void (*see)(void *context, const struct model_sight *sight), void *context);
 
 /* Training. ------------------------------------------------------------------------ */
 
@@ -60,7 +75,9 @@ struct parameter {
 	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
 	size_t offset, count;  /* into the blocks below */
 	int64_t rows, columns; /* columns 0: a vector */
-	int expert;	       /* -1: shared by all */
+	int64_t
+	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
+	int expert; /* -1: shared by all */
 	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
 	bool decay; /* false: biases, norms (squeezed rank < 2) */
 };

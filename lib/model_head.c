@@ -10,10 +10,13 @@ bind(struct model *model, const struct head_module *module, struct safetensors *
 {
 	const struct safetensor *stored = file ? safetensors_need(file, name) : NULL;
 
-	return (struct binding){
-		.tensor = plan_add(&model->plan, mem_format("%s.%s", module->name, name),
-		    stored, file ? safetensors_name(file) : NULL, rows, columns, -1)
-	};
+	struct parameter wanted = { .name = mem_format("%s.%s", module->name, name),
+		.rows = rows,
+		.columns = columns,
+		.expert = -1 };
+
+	return (struct binding){ .tensor = plan_add(&model->plan, stored,
+				     file ? safetensors_name(file) : NULL, wanted) };
 }
 
 void

@@ -33,7 +33,9 @@ struct plan {
 	int count, own; /* of all; of the transformer, before those of the head */
 	struct binding stem[STEM_PARAMETERS];
 	struct binding (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
-	struct binding head[HEAD_MODULES][2];	    /* weight and bias of each Dense */
+	/* [layers x mixture.count], or NULL */
+	struct binding (*experts)[MIXTURE_PARAMETERS];
+	struct binding head[HEAD_MODULES][2]; /* weight and bias of each Dense */
 	size_t size; /* floats of all tensors, each aligned to 64 bytes */
 	bool fused;  /* as in spec.h */
 };
@@ -58,8 +60,12 @@ struct model {
 	float *dstem[STEM_PARAMETERS];
 	struct block_weights *weights;	      /* [layers x max(1, experts)] */
 	struct block_gradients *gradients_of; /* the same */
-	float *inverse[SPEC_ROTARIES];	      /* rotary frequencies [D/2] */
+	struct nn_matrix (*experts_of)[MIXTURE_PARAMETERS]; /* [layers x mixture.count] */
+	float *(*dexperts)[MIXTURE_PARAMETERS];
+	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	struct workspace workspace;
+	void (*see)(void *context, const struct model_sight *sight);
+	void *see_context;
 	struct training *training;
 };
 
@@ -69,9 +75,10 @@ void plan_make(struct plan *plan, const struct spec *spec, const struct family *
 void plan_free(struct plan *plan);
 
 /* Add a tensor to the plan, whose name it takes over; its index.  stored NULL: no weights on
- * disk; else its shape and type are held to what is asked for, naming `file`. */
-int plan_add(struct plan *plan, char *name, const struct safetensor *stored,
-    const char *file, int64_t rows, int64_t columns, int expert);
+ * disk; else its shape and type are held to what is asked for, naming `file`.  wanted: all but
+ * offset, count and decay, which are filled in. */
+int plan_add(struct plan *plan, const struct safetensor *stored, const char *file,
+    struct parameter wanted);
 
 /* Where a parameter's values and gradients are; NULL: there are none. */
 struct nn_matrix model_matrix(const struct model *model, const struct binding *binding);
@@ -87,6 +94,9 @@ void model_head_resolve(struct model *model);
 void model_head_write(
     const struct model *model, const char *folder, const struct safetensor *tensors);
 void model_head_close(struct model *model);
+
+/* The shape of a tensor as a checkpoint has it, shape[3]; returns its rank. */
+int plan_shape(int64_t *shape, const struct parameter *tensor);
 
 /* Index of a block's weights for an expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);

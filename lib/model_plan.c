@@ -57,15 +57,28 @@ shape_text(const int64_t *shape, int rank)
 	return mem_format("%s]", text);
 }
 
+int
+plan_shape(int64_t *shape, const struct parameter *tensor)
+{
+	int rank = 0;
+
+	if (tensor->stack)
+		shape[rank++] = tensor->stack;
+	shape[rank++] = tensor->stack ? tensor->rows / tensor->stack : tensor->rows;
+	if (tensor->columns)
+		shape[rank++] = tensor->columns;
+	return rank;
+}
+
 static void
 check_tensor(
-    const char *file, const struct safetensor *tensor, int64_t rows, int64_t columns)
+    const char *file, const struct safetensor *tensor, const struct parameter *wanted)
 {
-	int64_t shape[] = { rows, columns };
-	int rank = columns ? 2 : 1;
+	int64_t shape[3];
+	int rank = plan_shape(shape, wanted);
 
-	if (tensor->rank != rank || tensor->shape[0] != rows ||
-	    (columns && tensor->shape[1] != columns))
+	if (tensor->rank != rank ||
+	    memcmp(tensor->shape, shape, (size_t)rank * sizeof *shape))
 		die("%s: tensor '%s' has the shape %s; config.json asks for %s", file,
 		    tensor->name, shape_text(tensor->shape, tensor->rank),
 		    shape_text(shape, rank));
@@ -75,49 +88,45 @@ check_tensor(
 }
 
 int
-plan_add(struct plan *plan, char *name, const struct safetensor *stored, const char *file,
-    int64_t rows, int64_t columns, int expert)
+plan_add(struct plan *plan, const struct safetensor *stored, const char *file,
+    struct parameter wanted)
 {
 	int index = plan->count++;
 	size_t count = (size_t)plan->count;
-	size_t elements = mem_multiply((size_t)rows, columns ? (size_t)columns : 1, name);
 
 	if (stored)
-		check_tensor(file, stored, rows, columns);
+		check_tensor(file, stored, &wanted);
+	wanted.offset = plan->size;
+	wanted.count = mem_multiply((size_t)wanted.rows,
+	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
+	wanted.decay = wanted.columns > 0;
 	plan->tensors =
 	    mem_grow(plan->tensors, &plan->room, count, sizeof *plan->tensors);
 	plan->stored =
 	    mem_grow(plan->stored, &plan->stored_room, count, sizeof *plan->stored);
 	plan->stored[index] = stored;
-	plan->tensors[index] = (struct parameter){ .name = name,
-		.offset = plan->size,
-		.count = elements,
-		.rows = rows,
-		.columns = columns,
-		.expert = expert,
-		.decay = columns > 0 };
-	plan->size = mem_add(plan->size, (elements + 15) & ~(size_t)15, "parameters");
+	plan->tensors[index] = wanted;
+	plan->size = mem_add(plan->size, (wanted.count + 15) & ~(size_t)15, "parameters");
 	return index;
 }
 
 /* The tensor's number in the plan; it is added when it is new.  -1: it is not in the file,
  * and need not be. */
 static int
-tensor_of(struct search *search, const char *name, int64_t rows, int64_t columns,
-    int expert, bool optional)
+tensor_of(struct search *search, const char *name, struct parameter wanted, bool optional)
 {
 	struct plan *plan = search->plan;
 	const struct safetensor *stored = NULL;
+	int64_t shape[3];
 	char *full = NULL;
 
 	if (search->file && !(stored = find(search, name, &full))) {
-		int64_t shape[] = { rows, columns };
 		if (optional)
 			return -1;
 		die("%s: tensor '%s%s' is missing; config.json asks for it, with the "
 		    "shape %s",
 		    search->name, search->prefix, name,
-		    shape_text(shape, columns ? 2 : 1));
+		    shape_text(shape, plan_shape(shape, &wanted)));
 	}
 	if (!full)
 		full = mem_string(name);
@@ -127,18 +136,22 @@ tensor_of(struct search *search, const char *name, int64_t rows, int64_t columns
 			free(full);
 			return i;
 		}
-	return plan_add(plan, full, stored, search->name, rows, columns, expert);
+	wanted.name = full;
+	return plan_add(plan, stored, search->name, wanted);
 }
 
 static struct binding
 bind(struct search *search, const struct place *place, const char *expert_name,
     int expert, int64_t rows, int64_t columns, bool optional)
 {
-	int64_t all = place->tensor_rows ? place->tensor_rows : rows;
+	struct parameter wanted = { .rows =
+					place->tensor_rows ? place->tensor_rows : rows,
+		.columns = columns,
+		.stack = place->stack,
+		.expert = expert };
 	char *name = expert_name ? experts_tensor(place->name, expert_name)
 				 : mem_string(place->name);
-	struct binding binding = { .tensor = tensor_of(
-				       search, name, all, columns, expert, optional) };
+	struct binding binding = { .tensor = tensor_of(search, name, wanted, optional) };
 
 	binding.offset = (size_t)(place->first_row * (columns ? columns : 1));
 	free(name);
@@ -153,7 +166,7 @@ bind_stem(struct search *search, const struct spec *spec, const struct family *f
 
 	for (int which = 0; which < STEM_PARAMETERS; which++) {
 		int64_t rows, columns;
-		struct place place = { "", 0, 0 };
+		struct place place = { .name = "" };
 		bool mlm = which >= STEM_MLM_DENSE;
 		bool has =
 		    spec_stem_shape(spec, (enum stem_parameter)which, &rows, &columns);
@@ -182,7 +195,7 @@ bind_block(struct search *search, const struct spec *spec, const struct family *
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 		enum block_parameter which = (enum block_parameter)i;
 		int64_t rows, columns;
-		struct place place = { "", 0, 0 };
+		struct place place = { .name = "" };
 		bool own = experts_own(spec, layer, which);
 		to[which].tensor = -1;
 		if (!spec_block_shape(spec, layer, which, &rows, &columns))
@@ -194,6 +207,61 @@ bind_block(struct search *search, const struct spec *spec, const struct family *
 		family->block(spec, layer, which, &place);
 		to[which] = bind(search, &place, own ? spec->expert_names[expert] : NULL,
 		    own ? expert : -1, rows, columns, false);
+	}
+}
+
+static bool
+holds(const struct search *search, const struct place *place)
+{
+	char *full = NULL;
+	bool is = search->file && find(search, place->name, &full);
+
+	free(full);
+	return is;
+}
+
+/* Where all experts of a layer are one tensor, as transformers 5 has them in memory:
+ * experts.gate_up_proj [E, 2 I, C], the gate first, and experts.down_proj [E, C, I]. */
+static void
+stack_experts(const struct search *search, const struct spec *spec, int expert,
+    enum mixture_parameter which, struct place *place)
+{
+	const char *part = which == MIXTURE_DOWN ? "down_proj" : "gate_up_proj";
+	int64_t rows =
+	    which == MIXTURE_DOWN ? spec->width : 2 * (int64_t)spec->mixture.inner;
+	const char *at = strstr(place->name, ".experts.");
+	struct place stacked;
+
+	if (!at || holds(search, place))
+		return;
+	place_at(&stacked, "%.*s.experts.%s", (int)(at - place->name), place->name, part);
+	if (!holds(search, &stacked))
+		return;
+	stacked.first_row =
+	    expert * rows + (which == MIXTURE_UP ? spec->mixture.inner : 0);
+	stacked.tensor_rows = spec->mixture.count * rows;
+	stacked.stack = spec->mixture.count;
+	*place = stacked;
+}
+
+static void
+bind_mixture(struct search *search, const struct spec *spec, const struct family *family,
+    int layer, int expert)
+{
+	struct plan *plan = search->plan;
+	struct binding *to = plan->experts[layer * spec->mixture.count + expert];
+
+	for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+		enum mixture_parameter which = (enum mixture_parameter)i;
+		int64_t rows, columns;
+		struct place place = { .name = "" };
+		to[which].tensor = -1;
+		if (!spec->layer[layer].mixture)
+			continue;
+		spec_mixture_shape(spec, which, &rows, &columns);
+		family->mixture(spec, layer, expert, which, &place);
+		stack_experts(search, spec, expert, which, &place);
+		to[which] = bind(search, &place, NULL, -1, rows, columns, false);
 	}
 }
 
@@ -233,16 +301,6 @@ report_extra(const struct search *search)
 		warn("%s: %d tensors are not used, '%s' for one; does config.json belong "
 		     "to them?",
 		    search->name, extra, example);
-}
-
-static bool
-holds(struct search *search, const struct place *place)
-{
-	char *full = NULL;
-	bool is = find(search, place->name, &full);
-
-	free(full);
-	return is;
 }
 
 /* The names and the prefix that the file uses; the first ones when it uses none. */
@@ -291,6 +349,13 @@ plan_make(struct plan *plan, const struct spec *spec, const struct family *famil
 			bind_block(
 			    &search, spec, family, layer, spec->experts ? expert : -1);
 	plan->fused = fused(plan);
+	if (spec->mixture.count)
+		plan->experts =
+		    mem_zero((size_t)spec->layers * (size_t)spec->mixture.count,
+			sizeof *plan->experts);
+	for (int layer = 0; layer < spec->layers; layer++)
+		for (int expert = 0; expert < spec->mixture.count; expert++)
+			bind_mixture(&search, spec, family, layer, expert);
 	plan->own = plan->count;
 	if (file)
 		report_extra(&search);
@@ -304,4 +369,5 @@ plan_free(struct plan *plan)
 	free(plan->tensors);
 	free(plan->stored);
 	free(plan->blocks);
+	free(plan->experts);
 }

@@ -1,4 +1,4 @@
-/* The forward pass that forgets: embeddings and hidden states. */
+/* The forward pass that forgets: embeddings, and what passes on the way. */
 #include <stdlib.h>
 
 #include "err.h"
@@ -113,7 +113,35 @@ layout(struct model *model, const struct batch *batch, struct run *run)
 	device_batch_layout(&run->on, model, batch);
 	run->x = workspace_floats(w, T, C);
 	block_layout(&run->state, w, &model->spec, 0, T, run->x, false);
+	if (model->see && model->spec.mixture.count)
+		run->state.router =
+		    workspace_floats(w, T, (size_t)model->spec.mixture.count);
 	head_layout(&run->head, w, &model->head, T, (size_t)batch->sequences, C, false);
+}
+
+/* Let the watcher see the hidden states after `layer` blocks. */
+static void
+show(const struct model *model, const struct block_batch *block, const struct run *run,
+    int layer)
+{
+	const struct spec *spec = &model->spec;
+
+	struct model_sight sight = { .layer = layer,
+		.T = block->T,
+		.N = block->N,
+		.C = (size_t)spec->width,
+		.E = (size_t)spec->mixture.count,
+		.hidden = run->x,
+		.starts = run->on.starts,
+		.skip = run->on.skip };
+
+	if (!model->see)
+		return;
+	if (layer > 0 && spec->layer[layer - 1].mixture) {
+		sight.logits = run->state.router;
+		sight.routing = run->state.mixture.p;
+	}
+	model->see(model->see_context, &sight);
 }
 
 static void
@@ -137,12 +165,14 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 		    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
+		show(model, &block, run, layer);
 		block_forward(spec, layer, &model->weights[index], &block, &run->state);
 	}
 	if (spec->prenorm)
 		nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_FINAL_NORM].at,
 		    stem[STEM_FINAL_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T,
 		    C);
+	show(model, &block, run, spec->layers);
 }
 
 /* Name the weights to blame, or say that the numbers grew too large. */
@@ -180,13 +210,9 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 }
 
 void
-model_hidden(struct model *model, const struct batch *batch, float *hidden)
+model_watch(struct model *model,
+    void (*see)(void *context, const struct model_sight *sight), void *context)
 {
-	struct run run;
-
-	if (!batch->sequences)
-		return;
-	forward(model, batch, &run);
-	nn_download(hidden, run.x,
-	    (size_t)batch->tokens * (size_t)model->spec.width * sizeof *hidden);
+	model->see = see;
+	model->see_context = context;
 }

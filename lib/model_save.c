@@ -75,12 +75,10 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 			free(host);
 			host = narrow;
 		}
-		tensors[i] = (struct safetensor){ .name = p->name,
-			.dtype = dtype,
-			.rank = p->columns ? 2 : 1,
-			.shape = { p->rows, p->columns },
-			.count = p->count,
-			.data = host };
+		tensors[i] = (struct safetensor){
+			.name = p->name, .dtype = dtype, .count = p->count, .data = host
+		};
+		tensors[i].rank = plan_shape(tensors[i].shape, p);
 	}
 	write_weights(folder, tensors, plan->own);
 	model_head_write(model, folder, tensors);

@@ -266,7 +266,7 @@ place_at(struct place *place, const char *format, ...)
 	va_end(arguments);
 	if (length >= (int)sizeof place->name)
 		die("%s...: the tensor's name is too long", place->name);
-	place->first_row = place->tensor_rows = 0;
+	place->first_row = place->tensor_rows = place->stack = 0;
 }
 
 void

@@ -147,6 +147,7 @@ struct place {
 	int64_t first_row; /* into the named tensor, e.g. the k part of a fused Wqkv */
 	int64_t
 	    tensor_rows; /* rows of the whole tensor, 0: as many as the parameter has */
+	int64_t stack; /* of so many matrices, [stack, rows / stack, C]; 0: one matrix */
 };
 
 struct family {
