@@ -1,10 +1,13 @@
 #include "logreg.h"
 
+#include <float.h>
 #include <lbfgs.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "err.h"
 #include "linalg.h"
 #include "mem.h"
 
@@ -14,7 +17,8 @@ struct problem {
 	const double *x; /* [n, width] */
 	const int32_t *label;
 	int n;
-	double c, tolerance;
+	const struct logreg_options *options;
+	double value;	/* of the objective, an iteration before */
 	double *scores; /* [n, vectors]: decision values, then d loss / d them */
 };
 
@@ -80,9 +84,9 @@ evaluate(void *context, const double *variable, double *gradient, const int size
 	    gradient, problem->scores, true, problem->x, false, vectors, width, n);
 	for (int64_t i = 0; i < (int64_t)vectors * width; i++) {
 		square += variable[i] * variable[i];
-		gradient[i] = (gradient[i] + variable[i] / problem->c) / n;
+		gradient[i] = (gradient[i] + variable[i] / problem->options->c) / n;
 	}
-	return (loss + square / (2 * problem->c)) / n;
+	return (loss + square / (2 * problem->options->c)) / n;
 }
 
 static double
@@ -104,50 +108,80 @@ watch(void *context, const double *variable, const double *gradient, const doubl
 	struct problem *problem = context;
 
 	(void)variable;
-	(void)value;
 	(void)variable_norm;
 	(void)gradient_norm;
 	(void)step;
 	(void)evaluations;
+	const struct logreg_options *options = problem->options;
+	double before = problem->value, scale = fmax(fmax(fabs(before), fabs(value)), 1);
+
+	problem->value = value;
 	problem->model->iterations = iteration;
 	problem->model->gradient = greatest(gradient, size);
-	return problem->model->gradient <= problem->tolerance;
+	return problem->model->gradient <= options->tolerance ||
+	       (options->reference && before - value <= 64 * DBL_EPSILON * scale);
+}
+
+/* From zero, unless that is good enough already. */
+static void
+minimise(struct problem *problem, double *variable, size_t size)
+{
+	const struct logreg_options *options = problem->options;
+	double *gradient = mem_new(size, sizeof *gradient);
+	lbfgs_parameter_t parameter;
+
+	lbfgs_parameter_init(&parameter);
+	parameter.m = 10;
+	parameter.epsilon =
+	    0; /* `watch` decides; a line search that can gain no more ends it too */
+	parameter.max_iterations = options->most;
+	if (options->reference) {
+		parameter.ftol = 1e-3;
+		parameter.gtol = 0.9;
+		parameter.xtol = 0.1;
+		parameter.max_linesearch = 50;
+	}
+	problem->value = evaluate(problem, variable, gradient, (int)size, 0);
+	problem->model->gradient = greatest(gradient, (int64_t)size);
+	if (problem->model->gradient > options->tolerance)
+		lbfgs((int)size, variable, NULL, evaluate, watch, problem, &parameter);
+	free(gradient);
 }
 
 struct logreg *
 logreg_fit(const float *x, const int32_t *label, int64_t n, int width, int classes,
-    double c, double tolerance, int most)
+    const struct logreg_options *options)
 {
-	struct logreg *model = mem_zero(1, sizeof *model);
+	struct logreg *model = mem_new(1, sizeof *model);
 	int vectors = classes == 2 ? 1 : classes;
 	size_t size =
 	    mem_multiply((size_t)vectors, (size_t)width + 1, "logistic regression");
 	double *copy = mem_new(
 	    mem_multiply((size_t)n, (size_t)width, "logistic regression"), sizeof *copy);
-	double *scores = mem_new((size_t)n, (size_t)vectors * sizeof *scores);
-	struct problem problem = { model, copy, label, (int)n, c, tolerance, scores };
-	double *variable = lbfgs_malloc((int)size);
-	lbfgs_parameter_t parameter;
+	double *variable = size <= INT_MAX ? lbfgs_malloc((int)size) : NULL;
+	struct problem problem = { .model = model,
+		.x = copy,
+		.label = label,
+		.n = (int)n,
+		.options = options,
+		.scores = mem_new((size_t)n, (size_t)vectors * sizeof(double)) };
 
+	if (!variable)
+		die("logistic regression: out of memory for %d classes of width %d",
+		    classes, width);
 	*model = (struct logreg){ .classes = classes,
 		.width = width,
 		.vectors = vectors,
-		.gradient = INFINITY };
+		.weights = mem_new(size, sizeof *model->weights) };
 	for (int64_t i = 0; i < n * width; i++)
 		copy[i] = x[i];
 	memset(variable, 0, size * sizeof *variable);
-	lbfgs_parameter_init(&parameter);
-	parameter.m = 10;
-	parameter.epsilon =
-	    0; /* `watch` decides; a line search that can gain no more ends it too */
-	parameter.max_iterations = most;
-	lbfgs((int)size, variable, NULL, evaluate, watch, &problem, &parameter);
-	model->weights = mem_new(size, sizeof *model->weights);
+	minimise(&problem, variable, size);
 	memcpy(model->weights, variable, size * sizeof *model->weights);
 	model->intercepts = model->weights + (int64_t)vectors * width;
 	lbfgs_free(variable);
 	free(copy);
-	free(scores);
+	free(problem.scores);
 	return model;
 }
 

@@ -4,12 +4,23 @@
  * Minimises  1/n sum of loss + |W|^2 / (2 C n)  from zero, in double; the intercepts are not
  * penalised.  Two classes: one weight vector, logistic loss.  More: a weight vector a class,
  * softmax loss.  The objective is strictly convex in W, so that whoever solves it
- * to the end gets the same classifier; scikit-learn stops at a gradient of 1e-4.
+ * to the end gets the same classifier; scikit-learn stops at a gradient of 1e-4.  `reference`
+ * stops where scikit-learn >= 1.4 does: L-BFGS of 10 corrections, More and Thuente's (1994) line
+ * search with the constants of L-BFGS-B 3.0 (decrease 1e-3, curvature 0.9), until no component of the
+ * gradient exceeds the tolerance, or a step gains no more than 64 epsilon of max(|f|, 1).
  */
 #ifndef LOGREG_H
 #define LOGREG_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct logreg_options {
+	double c;
+	double tolerance; /* stop when no component of the gradient exceeds it */
+	int most;	  /* iterations */
+	bool reference;
+};
 
 struct logreg {
 	int classes, width, vectors; /* vectors: 1 for two classes, else one a class */
@@ -19,12 +30,9 @@ struct logreg {
 	double gradient; /* greatest component at the end */
 };
 
-/*
- * x [n, width], label in 0..classes-1.  Stops when no component of the gradient exceeds
- * `tolerance`, or after `most` iterations.
- */
+/* x [n, width], label in 0..classes-1. */
 struct logreg *logreg_fit(const float *x, const int32_t *label, int64_t n, int width,
-    int classes, double c, double tolerance, int most);
+    int classes, const struct logreg_options *options);
 
 /* The class with the greatest decision value, the first of equals; two classes: the
  * second where the value is above 0. */

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "confusion.h"
 #include "err.h"
 #include "logreg.h"
 #include "mem.h"
@@ -13,25 +15,40 @@
 #include "stream.h"
 #include "values.h"
 
-enum { CLASSES_MOST = 20000, ITERATIONS_MOST = 2000 };
-static const double tolerance = 1e-8;
+enum { CLASSES_MOST = 20000 };
+static const struct logreg_options optimum = { .c = 1, .tolerance = 1e-8, .most = 2000 };
+static const struct logreg_options as_reference = {
+	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
+};
+
+/* Label numbers, growing; of the training rows, the test rows, or what was predicted. */
+struct labels {
+	int32_t *at;
+	size_t capacity;
+};
 
 struct training {
-	float *x;	/* [n, width] */
-	int32_t *label; /* [n]: number in names, then in sorted order */
+	float *x;	     /* [rows that are kept, width] */
+	int64_t *place;	     /* [n]: where in x; -1: not kept.  NULL: all are */
+	struct labels label; /* [n]: number in names, then in sorted order */
 	int64_t n;
 	int width, classes;
-	struct names *names; /* labels in order of arrival */
+	struct names *names; /* labels in order of arrival; the test set may add some */
 	bool numeric;	     /* labels are numbers: sorted as such */
 	int32_t *sorted;     /* [classes]: place of a name in sorted order */
 	int32_t *by_place;   /* [classes]: the inverse */
 };
 
+/* The rows that an experiment trains on. */
+struct sample {
+	int64_t *rows;
+	int64_t size;
+};
+
 struct test {
-	int64_t *confusion; /* [experiments, labels, classes] as counts; see cell() */
+	struct labels truth;	  /* [rows] */
+	struct labels *predicted; /* [experiments] of [rows] */
 	int64_t rows, unseen;
-	int labels; /* of the training set, then those that only the test set has */
-	size_t capacity;
 };
 
 struct columns {
@@ -93,6 +110,17 @@ label_of(struct names *names, const struct columns *columns, const struct record
 	return (int32_t)number;
 }
 
+/* The labels of a record, after those of `rows` rows. */
+static void
+read_labels(struct labels *labels, int64_t rows, struct names *names,
+    const struct columns *columns, const struct record *record)
+{
+	labels->at = mem_grow(labels->at, &labels->capacity,
+	    (size_t)(rows + record->rows), sizeof *labels->at);
+	for (int64_t row = 0; row < record->rows; row++)
+		labels->at[rows + row] = label_of(names, columns, record, row);
+}
+
 static int
 by_name(const void *a, const void *b, void *context)
 {
@@ -122,7 +150,7 @@ sort_labels(struct training *training)
 	for (int i = 0; i < classes; i++)
 		training->sorted[training->by_place[i]] = i;
 	for (int64_t i = 0; i < training->n; i++)
-		training->label[i] = training->sorted[training->label[i]];
+		training->label.at[i] = training->sorted[training->label.at[i]];
 }
 
 static void
@@ -132,7 +160,7 @@ tell_few(const struct training *training, const char *stream, int samples)
 	int few = 0, first = 0;
 
 	for (int64_t i = 0; i < training->n; i++)
-		counts[training->label[i]]++;
+		counts[training->label.at[i]]++;
 	for (int i = training->classes - 1; i >= 0; i--) {
 		if (counts[i] >= samples)
 			continue;
@@ -148,30 +176,31 @@ tell_few(const struct training *training, const char *stream, int samples)
 	free(counts);
 }
 
+/* Labels, and unless a second reading fetches what is needed, all vectors. */
 static void
-read_training(struct training *training, const struct classification_options *options)
+read_training(
+    struct training *training, const struct classification_options *options, bool vectors)
 {
 	struct columns columns = open_columns(options->train, options);
 	const char *name = stream_name(columns.reader);
-	size_t x_capacity = 0, label_capacity = 0, row_bytes;
+	size_t capacity = 0, row_bytes = (size_t)columns.width * sizeof(float);
 	struct record record;
 
 	training->width = columns.width;
 	training->names = names_new();
 	training->numeric =
 	    !values_are_text(stream_column(columns.reader, columns.label));
-	row_bytes = (size_t)columns.width * sizeof(float);
 	while (stream_next(columns.reader, &record)) {
-		const float *x = vectors_of(&columns, &record);
 		size_t need = (size_t)(training->n + record.rows);
-		training->x = mem_grow(training->x, &x_capacity, need, row_bytes);
-		training->label = mem_grow(
-		    training->label, &label_capacity, need, sizeof *training->label);
-		memcpy(training->x + training->n * columns.width, x,
-		    (size_t)record.rows * row_bytes);
-		for (int64_t row = 0; row < record.rows; row++)
-			training->label[training->n++] =
-			    label_of(training->names, &columns, &record, row);
+		if (vectors) {
+			const float *x = vectors_of(&columns, &record);
+			training->x = mem_grow(training->x, &capacity, need, row_bytes);
+			memcpy(training->x + training->n * columns.width, x,
+			    (size_t)record.rows * row_bytes);
+		}
+		read_labels(
+		    &training->label, training->n, training->names, &columns, &record);
+		training->n += record.rows;
 	}
 	training->classes = (int)names_count(training->names);
 	if (training->n == 0)
@@ -185,114 +214,142 @@ read_training(struct training *training, const struct classification_options *op
 	close_columns(&columns);
 }
 
+/* The second reading: the vectors of the rows that some experiment trains on. */
+static void
+fetch_rows(struct training *training, const struct sample *samples,
+    const struct classification_options *options)
+{
+	struct columns columns = open_columns(options->train, options);
+	size_t row_bytes = (size_t)columns.width * sizeof(float);
+	int64_t row = 0, kept = 0;
+	struct record record;
+
+	training->place = mem_new((size_t)training->n, sizeof *training->place);
+	for (int64_t i = 0; i < training->n; i++)
+		training->place[i] = -1;
+	for (int i = 0; i < options->experiments; i++)
+		for (int64_t j = 0; j < samples[i].size; j++)
+			training->place[samples[i].rows[j]] = 0;
+	for (int64_t i = 0; i < training->n; i++)
+		if (training->place[i] == 0)
+			training->place[i] = kept++;
+	training->x = mem_new((size_t)kept, row_bytes);
+	while (stream_next(columns.reader, &record)) {
+		const float *x = vectors_of(&columns, &record);
+		for (int64_t i = 0; i < record.rows; i++, row++)
+			if (row < training->n && training->place[row] >= 0)
+				memcpy(
+				    training->x + training->place[row] * training->width,
+				    x + i * training->width, row_bytes);
+	}
+	if (row != training->n || columns.width != training->width)
+		die("%s: it had %lld rows a moment ago and has %lld now",
+		    stream_name(columns.reader), (long long)training->n, (long long)row);
+	close_columns(&columns);
+	inform("%s: %lld of %lld rows are trained on", options->train, (long long)kept,
+	    (long long)row);
+}
+
 /* Walk the shuffled rows and take each whose label has not enough yet; order [n] goes on from
- * the experiment before.  Returns how many were taken. */
-static int64_t
-draw(const struct training *training, int64_t *order, int samples, uint32_t seed,
-    int64_t *taken)
+ * the experiment before. */
+static struct sample
+draw(const struct training *training, int64_t *order, int most, uint32_t seed)
 {
 	int *counts = mem_zero((size_t)training->classes, sizeof *counts);
+	struct sample sample = { 0 };
 	struct mt19937 mt;
-	int64_t size = 0;
+	size_t capacity = 0;
 
 	mt19937_seed_numpy(&mt, seed);
 	mt19937_shuffle(&mt, order, training->n);
 	for (int64_t i = 0; i < training->n; i++) {
-		int32_t label = training->label[order[i]];
-		if (counts[label] == samples)
+		int32_t label = training->label.at[order[i]];
+		if (counts[label] == most)
 			continue;
 		counts[label]++;
-		taken[size++] = order[i];
+		sample.rows = mem_grow(
+		    sample.rows, &capacity, (size_t)sample.size + 1, sizeof *sample.rows);
+		sample.rows[sample.size++] = order[i];
 	}
 	free(counts);
-	return size;
+	return sample;
+}
+
+static struct sample *
+draw_all(const struct training *training, const struct classification_options *options)
+{
+	struct sample *samples = mem_new((size_t)options->experiments, sizeof *samples);
+	int64_t *order = mem_new((size_t)training->n, sizeof *order);
+
+	for (int64_t i = 0; i < training->n; i++)
+		order[i] = i;
+	for (int i = 0; i < options->experiments; i++)
+		samples[i] = draw(training, order, options->samples, options->seed);
+	free(order);
+	return samples;
 }
 
 static struct logreg *
-fit(const struct training *training, const int64_t *taken, int64_t size)
+fit(const struct training *training, const struct sample *sample,
+    const struct logreg_options *how)
 {
-	float *x = mem_new((size_t)size, (size_t)training->width * sizeof *x);
-	int32_t *label = mem_new((size_t)size, sizeof *label);
+	float *x = mem_new((size_t)sample->size, (size_t)training->width * sizeof *x);
+	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
 
-	for (int64_t i = 0; i < size; i++) {
-		memcpy(x + i * training->width, training->x + taken[i] * training->width,
+	for (int64_t i = 0; i < sample->size; i++) {
+		int64_t row = sample->rows[i],
+			place = training->place ? training->place[row] : row;
+		memcpy(x + i * training->width, training->x + place * training->width,
 		    (size_t)training->width * sizeof *x);
-		label[i] = training->label[taken[i]];
+		label[i] = training->label.at[row];
 	}
-	struct logreg *model = logreg_fit(x, label, size, training->width,
-	    training->classes, 1, tolerance, ITERATIONS_MOST);
+	struct logreg *model =
+	    logreg_fit(x, label, sample->size, training->width, training->classes, how);
 	free(x);
 	free(label);
 	return model;
 }
 
 static struct logreg **
-fit_all(const struct training *training, const struct classification_options *options)
+fit_all(const struct training *training, struct sample *samples,
+    const struct classification_options *options)
 {
+	const struct logreg_options *how = options->reference ? &as_reference : &optimum;
 	int experiments = options->experiments;
 	struct logreg **models = mem_new((size_t)experiments, sizeof *models);
-	int64_t *order = mem_new((size_t)training->n, sizeof *order);
-	int64_t *taken =
-	    mem_new((size_t)experiments * (size_t)training->n, sizeof *taken);
-	int64_t *size = mem_new((size_t)experiments, sizeof *size);
 	double worst = 0;
 
-	for (int64_t i = 0; i < training->n; i++)
-		order[i] = i;
-	for (int i = 0; i < experiments; i++)
-		size[i] = draw(training, order, options->samples, options->seed,
-		    taken + i * training->n);
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < experiments; i++)
-		models[i] = fit(training, taken + i * training->n, size[i]);
+		models[i] = fit(training, &samples[i], how);
 	for (int i = 0; i < experiments; i++) {
 		inform("experiment %d: %lld rows, %d iterations, gradient %.1e", i,
-		    (long long)size[i], models[i]->iterations, models[i]->gradient);
+		    (long long)samples[i].size, models[i]->iterations,
+		    models[i]->gradient);
 		worst = fmax(worst, models[i]->gradient);
+		free(samples[i].rows);
 	}
-	if (worst > 1e-6)
+	if (!options->reference && worst > 1e-6)
 		warn("a logistic regression stopped at a gradient of %.1e, short of its "
 		     "optimum",
 		    worst);
-	free(order);
-	free(taken);
-	free(size);
+	free(samples);
 	return models;
 }
 
-/* Counts by experiment, true label and predicted class; labels that only the test set has follow
- * those of the training set. */
-static int64_t *
-cell(const struct test *test, int classes, int experiments, int experiment, int label)
-{
-	return test->confusion + ((int64_t)label * experiments + experiment) * classes;
-}
-
+/* New test labels follow those of the training set. */
 static void
-count_rows(struct test *test, const struct training *training, int experiments,
-    int experiment, const int32_t *truth, const int32_t *predicted, int64_t rows)
+read_truth(struct test *test, struct training *training, const struct columns *columns,
+    const struct record *record)
 {
-	for (int64_t i = 0; i < rows; i++)
-		cell(test, training->classes, experiments, experiment,
-		    truth[i])[predicted[i]]++;
-}
-
-static int32_t
-test_label(struct test *test, struct training *training, const struct columns *columns,
-    const struct record *record, int64_t row, size_t label_bytes)
-{
-	int32_t number = label_of(training->names, columns, record, row);
-
-	if (number >= test->labels) {
-		size_t before = (size_t)test->labels;
-		test->labels = number + 1;
-		test->confusion = mem_grow(
-		    test->confusion, &test->capacity, (size_t)test->labels, label_bytes);
-		memset((char *)test->confusion + before * label_bytes, 0,
-		    ((size_t)test->labels - before) * label_bytes);
+	read_labels(&test->truth, test->rows, training->names, columns, record);
+	for (int64_t i = test->rows; i < test->rows + record->rows; i++) {
+		int32_t *label = &test->truth.at[i];
+		if (*label < training->classes)
+			*label = training->sorted[*label];
+		else
+			test->unseen++;
 	}
-	test->unseen += number >= training->classes;
-	return number < training->classes ? training->sorted[number] : number;
 }
 
 static struct test
@@ -301,133 +358,158 @@ run_test(struct training *training, struct logreg **models,
 {
 	struct columns columns = open_columns(options->test, options);
 	const char *name = stream_name(columns.reader);
-	int experiments = options->experiments, classes = training->classes;
-	size_t label_bytes = (size_t)experiments * (size_t)classes * sizeof(int64_t);
-	struct test test = { .labels = classes,
-		.capacity = (size_t)classes,
-		.confusion = mem_zero((size_t)classes, label_bytes) };
+	int experiments = options->experiments;
+	struct test test = { .predicted =
+				 mem_zero((size_t)experiments, sizeof *test.predicted) };
 	struct record record;
 
 	if (columns.width != training->width)
 		die("%s: the test rows have width %d, the training rows %d; encode both "
-		    "with one "
-		    "model",
+		    "with one model",
 		    name, columns.width, training->width);
 	while (stream_next(columns.reader, &record)) {
 		const float *x = vectors_of(&columns, &record);
-		int32_t *truth = mem_new((size_t)record.rows, 2 * sizeof *truth);
-		int32_t *predicted = truth + record.rows;
-		for (int64_t row = 0; row < record.rows; row++)
-			truth[row] = test_label(
-			    &test, training, &columns, &record, row, label_bytes);
+		read_truth(&test, training, &columns, &record);
+#pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
-			logreg_predict(models[i], x, record.rows, predicted);
-			count_rows(&test, training, experiments, i, truth, predicted,
-			    record.rows);
+			struct labels *predicted = &test.predicted[i];
+			predicted->at = mem_grow(predicted->at, &predicted->capacity,
+			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
+			logreg_predict(
+			    models[i], x, record.rows, predicted->at + test.rows);
 		}
 		test.rows += record.rows;
-		free(truth);
 	}
 	if (test.rows == 0)
 		die("%s: there are no test rows in it", name);
 	if (test.unseen)
-		warn("%s: %lld rows have %d labels that no training row has (first: "
-		     "'%s'): they "
-		     "count as wrong",
-		    name, (long long)test.unseen, test.labels - classes,
-		    names_get(training->names, classes));
+		warn("%s: %lld rows have %lld labels that no training row has (first: "
+		     "'%s'): they count as wrong",
+		    name, (long long)test.unseen,
+		    (long long)names_count(training->names) - training->classes,
+		    names_get(training->names, training->classes));
 	close_columns(&columns);
 	return test;
 }
 
-enum { ACCURACY, F1, F1_WEIGHTED, AP, METRICS };
-static const char *const metrics[] = { "accuracy", "f1", "f1_weighted", "ap" };
-
 /*
- * scikit-learn's macro and weighted F1 over all labels that occur as truth or prediction; average
- * precision (two classes) of the hard predictions, which has two thresholds only.
+ * The label whose average precision is reported, or -1 where there are not two labels: among those
+ * trained on (protocol v1) or those of the test set (v2).  It is the number 1, as scikit-learn
+ * wants it, else the last in order.
  */
-static void
-measure(
-    const struct test *test, int classes, int experiments, int experiment, double *score)
+static int32_t
+positive_label(
+    const struct training *training, const struct test *test, enum protocol protocol)
 {
-	double right = 0, macro = 0, weighted = 0, rows = (double)test->rows;
-	int present = 0;
+	int32_t seen[2] = { 0, 1 }, one = -1;
+	int count = protocol == PROTOCOL_V1 ? training->classes : 0;
 
-	for (int label = 0; label < test->labels; label++) {
-		const int64_t *row = cell(test, classes, experiments, experiment, label);
-		double truth = 0, predicted = 0,
-		       hit = label < classes ? (double)row[label] : 0;
-		for (int i = 0; i < classes; i++)
-			truth += (double)row[i];
-		for (int i = 0; label < classes && i < test->labels; i++)
-			predicted += (double)cell(
-			    test, classes, experiments, experiment, i)[label];
-		if (truth + predicted == 0)
+	for (int64_t i = 0; count < 3 && protocol == PROTOCOL_V2 && i < test->rows; i++) {
+		int32_t label = test->truth.at[i];
+		if ((count > 0 && label == seen[0]) || (count > 1 && label == seen[1]))
 			continue;
-		double f1 = 2 * hit / (truth + predicted);
-		present++;
-		right += hit;
-		macro += f1;
-		weighted += f1 * truth / rows;
-		if (classes == 2 && label == 1) {
-			double recall = truth > 0 ? hit / truth : 0;
-			double precision = predicted > 0 ? hit / predicted : 0;
-			score[AP] = truth > 0
-					? recall * precision + (1 - recall) * truth / rows
-					: 0;
-		}
+		if (count < 2)
+			seen[count] = label;
+		count++;
 	}
-	score[ACCURACY] = right / rows;
-	score[F1] = macro / present;
-	score[F1_WEIGHTED] = weighted;
+	for (int i = 0; i < 2 && training->numeric; i++)
+		if (seen[i] < training->classes &&
+		    strtod(names_get(training->names, training->by_place[seen[i]]),
+			NULL) == 1)
+			one = seen[i];
+	if (count != 2)
+		return -1;
+	return one >= 0 ? one : seen[seen[1] > seen[0]];
 }
 
-static void
-report_metrics(
-    struct report *report, const struct test *test, int classes, int experiments)
-{
-	double *all = mem_zero((size_t)experiments * METRICS, 2 * sizeof *all);
-	double *one = all + (int64_t)experiments * METRICS;
+enum { AP = 3, AP_WEIGHTED, METRICS = 9 };
+static const char *const metrics[] = { "accuracy", "f1", "f1_weighted", "ap",
+	"ap_weighted", "precision", "precision_weighted", "recall", "recall_weighted" };
 
-	for (int i = 0; i < experiments; i++)
-		measure(test, classes, experiments, i, all + (int64_t)i * METRICS);
-	for (int metric = 0; metric < (classes == 2 ? METRICS : AP); metric++) {
+static void
+report_metrics(struct report *report, const struct training *training, struct test *test,
+    const struct classification_options *options)
+{
+	int32_t labels = (int32_t)names_count(training->names);
+	int experiments = options->experiments;
+	int32_t positive = positive_label(training, test, options->protocol);
+	int count = options->protocol == PROTOCOL_V1 ? AP_WEIGHTED + 1 : METRICS;
+	double *all = mem_zero((size_t)experiments * METRICS, sizeof *all);
+
+	for (int i = 0; i < experiments; i++) {
+		const int32_t *truth = test->truth.at, *predicted = test->predicted[i].at;
+		struct confusion found =
+		    confusion_measure(truth, predicted, test->rows, labels);
+		double ap = positive < 0 ? 0
+					 : confusion_average_precision(truth, predicted,
+					       test->rows, labels, positive);
+		double values[METRICS] = { found.accuracy, found.f1, found.f1_weighted,
+			ap, ap, found.precision, found.precision_weighted, found.recall,
+			found.recall_weighted };
+		for (int metric = 0; metric < METRICS; metric++)
+			all[metric * experiments + i] = values[metric];
+	}
+	for (int metric = 0; metric < count; metric++) {
 		char *name = mem_format("%s_per_experiment", metrics[metric]);
-		for (int i = 0; i < experiments; i++)
-			one[i] = all[i * METRICS + metric];
-		report_score(report, metrics[metric], stats_mean(one, experiments));
-		report_list(report, name, one, experiments);
+		const double *values = all + (int64_t)metric * experiments;
+		if (positive >= 0 || (metric != AP && metric != AP_WEIGHTED)) {
+			report_score(
+			    report, metrics[metric], stats_mean(values, experiments));
+			report_list(report, name, values, experiments);
+		}
 		free(name);
 	}
 	free(all);
+}
+
+static void
+report_settings(struct report *report, const struct training *training,
+    const struct test *test, const struct classification_options *options)
+{
+	report_set(report, "seed", "%u", options->seed);
+	if (options->reference)
+		report_set(report, "classifier",
+		    "logistic regression, C 1, as scikit-learn >= 1.4 stops: gradient "
+		    "%g, %d iterations",
+		    as_reference.tolerance, as_reference.most);
+	else
+		report_set(report, "classifier",
+		    "logistic regression, C 1, optimum to gradient %g",
+		    optimum.tolerance);
+	report_set(report, "experiments", "%d", options->experiments);
+	report_set(report, "samples per label", "%d", options->samples);
+	report_set(report, "rounding", "none");
+	report_set(report, "labels", "%d", training->classes);
+	report_set(report, "train", "%lld", (long long)training->n);
+	report_set(report, "test", "%lld", (long long)test->rows);
 }
 
 void
 score_classification(struct report *report, const struct classification_options *options)
 {
 	struct training training = { 0 };
+	struct stat status;
+	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
 
-	read_training(&training, options);
-	struct logreg **models = fit_all(&training, options);
+	read_training(&training, options, !again);
+	struct sample *samples = draw_all(&training, options);
+	if (again)
+		fetch_rows(&training, samples, options);
+	struct logreg **models = fit_all(&training, samples, options);
 	struct test test = run_test(&training, models, options);
-	report_set(report, "seed", "%u", options->seed);
-	report_set(report, "classifier",
-	    "logistic regression, C 1, optimum to gradient %g", tolerance);
-	report_set(report, "experiments", "%d", options->experiments);
-	report_set(report, "samples per label", "%d", options->samples);
-	report_set(report, "rounding", "none");
-	report_set(report, "labels", "%d", training.classes);
-	report_set(report, "train", "%lld", (long long)training.n);
-	report_set(report, "test", "%lld", (long long)test.rows);
-	report_metrics(report, &test, training.classes, options->experiments);
+	report_settings(report, &training, &test, options);
+	report_metrics(report, &training, &test, options);
 	report_main(report, "accuracy", "there is no test row");
-	for (int i = 0; i < options->experiments; i++)
+	for (int i = 0; i < options->experiments; i++) {
 		logreg_free(models[i]);
+		free(test.predicted[i].at);
+	}
 	free(models);
-	free(test.confusion);
+	free(test.predicted);
+	free(test.truth.at);
 	free(training.x);
-	free(training.label);
+	free(training.place);
+	free(training.label.at);
 	free(training.sorted);
 	free(training.by_place);
 	names_free(training.names);

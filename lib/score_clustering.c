@@ -8,6 +8,7 @@
 #include "err.h"
 #include "mem.h"
 #include "names.h"
+#include "partition.h"
 #include "stats.h"
 #include "values.h"
 
@@ -78,13 +79,13 @@ score_set(struct clustering *clustering, struct set *set)
 
 	if (labels > 1) {
 		struct cluster_options how = { .clusters = labels,
-			.batch = options->batch,
+			.batch = options->batch ? options->batch : 500,
 			.seed = options->seed,
 			.by_choice = options->by_choice };
 		int32_t *assigned = mem_new((size_t)set->n, sizeof *assigned);
 		int64_t steps =
 		    cluster_minibatch(assigned, set->x, set->n, clustering->width, &how);
-		v = stats_v_measure(set->label, labels, assigned, labels, set->n).v;
+		v = partition_v_measure(set->label, labels, assigned, labels, set->n).v;
 		inform("set %zu: %lld texts, %d labels, %lld steps, v %.6f",
 		    clustering->scored + 1, (long long)set->n, labels, (long long)steps,
 		    v);
@@ -221,7 +222,7 @@ score_clustering(struct report *report, struct reader *reader,
 		    stream_name(reader), (long long)clustering.single, clustering.scored);
 	report_set(report, "seed", "%u", options->seed);
 	report_set(report, "clusterer", "mini-batch k-means, batch %d, in double",
-	    options->batch);
+	    options->batch ? options->batch : 500);
 	report_set(report, "random stream", "scikit-learn %s",
 	    options->by_choice ? "1.9" : "1.3 to 1.8");
 	report_set(report, "rounding", "none");

@@ -20,10 +20,15 @@ struct clustering_options {
 	const char *field; /* NULL: the only column of embeddings */
 	const char *label; /* NULL: "labels", "label" */
 	const char *set;   /* NULL: "set" */
-	int batch;
+	int batch;	   /* 0: 500; fast: 512 */
 	uint32_t seed;
 	bool
 	    by_choice; /* the random stream of scikit-learn 1.9, not that of 1.3 to 1.8 */
+
+	/* score_clustering_fast alone */
+	double documents; /* how many rows to draw from; below 1: that share; 0: all */
+	int samples;	  /* rows of an experiment; 0: 16384 */
+	int experiments;
 };
 
 void score_clustering(struct report *report, struct reader *reader,

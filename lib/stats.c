@@ -1,6 +1,5 @@
 #include "stats.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,56 +154,6 @@ stats_spearman(const double *x, const double *y, int64_t n)
 	double rho = stats_pearson(ranks, ranks + n, n);
 	free(ranks);
 	return rho;
-}
-
-static double
-entropy(const int64_t *counts, int32_t size, double n)
-{
-	double sum = 0;
-
-	for (int32_t i = 0; i < size; i++)
-		if (counts[i] > 0)
-			sum -= (double)counts[i] / n * log((double)counts[i] / n);
-	return sum;
-}
-
-struct v_measure
-stats_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
-    int32_t clusters, int64_t n)
-{
-	int64_t *joint = mem_zero(
-	    mem_multiply((size_t)labels, (size_t)clusters, "v-measure"), sizeof *joint);
-	int64_t *of_label = mem_zero((size_t)labels + 1, sizeof *of_label);
-	int64_t *of_cluster = mem_zero((size_t)clusters + 1, sizeof *of_cluster);
-	double size = (double)n, information = 0;
-	struct v_measure score;
-
-	for (int64_t i = 0; i < n; i++) {
-		joint[(int64_t)label[i] * clusters + cluster[i]]++;
-		of_label[label[i]]++;
-		of_cluster[cluster[i]]++;
-	}
-	for (int64_t i = 0; i < (int64_t)labels * clusters; i++) {
-		if (joint[i] == 0)
-			continue;
-		double both = (double)joint[i];
-		double apart =
-		    (double)of_label[i / clusters] * (double)of_cluster[i % clusters];
-		double term = both / size * log(size * both / apart);
-		if (fabs(term) >= DBL_EPSILON)
-			information += term;
-	}
-	information = fmax(information, 0);
-	double of_labels = entropy(of_label, labels, size);
-	double of_clusters = entropy(of_cluster, clusters, size);
-	score.homogeneity = of_labels > 0 ? information / of_labels : 1;
-	score.completeness = of_clusters > 0 ? information / of_clusters : 1;
-	double sum = score.homogeneity + score.completeness;
-	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
-	free(joint);
-	free(of_label);
-	free(of_cluster);
-	return score;
 }
 
 /* The continued fraction of I_x(a, b) by Lentz's method; converges for x < (a+1)/(a+b+2). */

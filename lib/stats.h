@@ -1,5 +1,5 @@
 /*
- * stats - correlations, agreement of partitions, and the tests of significance.
+ * stats - correlations and the tests of significance.
  *
  * All sums in double.  Inputs must be finite; a result that does not exist (the correlation
  * with a constant, the mean of nothing) is NaN, for the caller to report.
@@ -30,17 +30,6 @@ bool stats_constant(const double *x, int64_t n);
  * gain in recall times the precision; equal scores enter together.  NaN when nothing is relevant.
  */
 double stats_average_precision(const double *score, const bool *relevant, int64_t n);
-
-/*
- * V-measure with beta 1 (Rosenberg and Hirschberg 2007), natural logarithms: the harmonic
- * mean of homogeneity and completeness.  Labels are 0..labels-1, clusters likewise; entropies
- * of 0 count as perfect.
- */
-struct v_measure {
-	double homogeneity, completeness, v;
-};
-struct v_measure stats_v_measure(const int32_t *label, int32_t labels,
-    const int32_t *cluster, int32_t clusters, int64_t n);
 
 /* I_x(a, b), the regularised incomplete beta function; and Student's t: P(T <= t). */
 double stats_incomplete_beta(double a, double b, double x);

@@ -46,6 +46,34 @@ metric() { # name <output
 		agrees "$GOLDEN/score_two.tsv"
 }
 
+@test "mteb-score classification: mteb 2.26's own metrics, fit as scikit-learn stops, at three scales" {
+	# 0.01: the first gradient is nearly good enough; 5: many use all 100 iterations
+	for data in many two; do
+		for scale in 0.01 1 5; do
+			for part in train test; do
+				jq -c --argjson s "$scale" '."text.emb" |= map(. * $s)' \
+					"$GOLDEN/score_${data}_$part.jsonl" | mkstream 7 >"$T/$part.mts"
+			done
+			mteb-score -q classification --protocol v2 --solver reference \
+				--train "$T/train.mts" "$T/test.mts" >"$T/out"
+			agrees "$GOLDEN/score_mteb_${data}_$scale.tsv" <"$T/out"
+		done
+	done
+}
+
+@test "mteb-score clustering-fast: mteb 2.26's samples and scores, three levels, text and numbers" {
+	score() { mteb-score -q clustering-fast --protocol v2 --sklearn 1.9 --documents 0.7 \
+		--samples 1000 --experiments 4 "$@" | sed 's/^\([a-z_]*_level_[0-9]\)\t.* \(.*\)/\1_last\t\2/'; }
+	mkstream 50 <"$GOLDEN/score_mteb_fast.jsonl" >"$T/text.mts"
+	score "$T/text.mts" | agrees "$GOLDEN/score_mteb_fast_text.tsv"
+	score - <"$T/text.mts" >"$T/seekable"
+	# a pipe cannot be read twice
+	mkstream 50 <"$GOLDEN/score_mteb_fast.jsonl" | score - | cmp - "$T/seekable"
+	score "$T/text.mts" | cmp - "$T/seekable"
+	jq -c '.labels |= map(.[1:] | tonumber)' "$GOLDEN/score_mteb_fast.jsonl" | mkstream 50 |
+		score - | agrees "$GOLDEN/score_mteb_fast_number.tsv"
+}
+
 @test "mteb-score clustering: scikit-learn's clusters, with either random stream" {
 	stream sets
 	for version in 1.8 1.9; do
@@ -228,7 +256,9 @@ metric() { # name <output
 	for words in "" "nonsense" "sts a b" "sts -f only" "retrieval q c" "retrieval --qrels f q" \
 		"retrieval --qrels f - -" "classification x" "sts --qrels f" "clustering --train x" \
 		"retrieval --qrels f --run - q c" "retrieval --gain cubic" "clustering --sklearn 2" "sts --protocol v9" "sts --seed 1" \
-		"clustering -f a -f b" "classification --samples 0"; do
+		"clustering -f a -f b" "classification --samples 0" \
+		"classification --solver newton --train x y" "clustering --solver exact" \
+		"clustering-fast --documents 0" "clustering-fast --documents some"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mteb-score $words
 		[ -z "$output" ]
@@ -335,6 +365,26 @@ metric() { # name <output
 	[[ $stderr == *"several columns of embeddings: x.emb, y.emb, label; choose one with --field"* ]]
 }
 
+@test "mteb-score clustering-fast: nothing drawn, nothing labelled, more labels than texts" {
+	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering-fast "$T/x.mts"
+	[[ $stderr == *"a share of 0.04 of its 2 texts is none; give --documents more"* ]]
+	run -1 --separate-stderr mteb-score clustering-fast --documents all --samples 1 "$T/x.mts"
+	[[ $stderr == *"2 labels at level 0 are more than the 1 texts of an experiment"* ]]
+	mteb-score clustering-fast --documents all --samples 9 "$T/x.mts" | metric main_score |
+		awk '{ exit !($1 > 1 - 1e-12 && $1 <= 1) }'
+	printf '%s\n' '{"x.emb":[1,0],"labels":[1]}' '{"x.emb":[0,1],"labels":[]}' \
+		'{"x.emb":[0,1],"labels":[-1]}' | mkstream 1 >"$T/x.mts"
+	run -0 --separate-stderr mteb-score clustering-fast --documents all --samples 9 "$T/x.mts"
+	[[ $stderr == *"2 of 3 texts have no label at level 0: they are left out there"* ]]
+	printf '%s\n' '{"x.emb":[0,1],"labels":[-1]}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering-fast --documents all "$T/x.mts"
+	[[ $stderr == *"x.mts: no text that was drawn has a label"* ]]
+	echo '{"x.emb":[null,0],"label":"a"}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering-fast --documents all "$T/x.mts"
+	[[ $stderr == *"record 1: x.emb: row 1 is not finite"* ]]
+}
+
 @test "mteb-score: a stream cut short is refused" {
 	stream sts
 	size=$(stat -c %s "$T/sts.mts")
@@ -353,8 +403,9 @@ metric() { # name <output
 	cp many_train.mts train.mts
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
+	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/mteb-score.1" | grep '^mteb-score' >examples
-	[ "$(wc -l <examples)" -eq 5 ]
+	[ "$(wc -l <examples)" -eq 6 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

@@ -14,6 +14,7 @@
 #include "score.h"
 #include "score_classification.h"
 #include "score_clustering.h"
+#include "score_clustering_fast.h"
 #include "score_pairclassification.h"
 #include "score_reranking.h"
 #include "score_retrieval.h"
@@ -37,6 +38,8 @@ enum {
 	OPT_SKLEARN,
 	OPT_SEED,
 	OPT_SIMILARITY,
+	OPT_SOLVER,
+	OPT_DOCUMENTS,
 	OPT_PROTOCOL,
 	OPT_JSON
 };
@@ -58,16 +61,23 @@ static const struct cli_option options[] = {
 	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
 	{ OPT_SAMPLES, "samples", "N",
-	    "classification: training rows a label (default: 8)" },
+	    "classification: training rows a label (default: 8);\n"
+	    "clustering-fast: texts of an experiment (default: 16384)" },
 	{ OPT_EXPERIMENTS, "experiments", "N",
-	    "classification: samples drawn (default: 10)" },
+	    "classification, clustering-fast: samples drawn (default: 10)" },
+	{ OPT_SOLVER, "solver", "exact|reference",
+	    "classification: fit to the optimum (default), or stop where\n"
+	    "scikit-learn stops" },
+	{ OPT_DOCUMENTS, "documents", "N|SHARE|all",
+	    "clustering-fast: texts to draw from (default: 0.04 of all)" },
 	{ OPT_LABEL, "label", "NAME",
 	    "classification, clustering: the column of labels\n(default: label or "
 	    "labels)" },
 	{ OPT_SET, "set", "NAME",
 	    "clustering: the column that names a row's set (default: set,\n"
 	    "if there is one)" },
-	{ OPT_BATCH, "batch", "N", "clustering: rows of a mini-batch (default: 500)" },
+	{ OPT_BATCH, "batch", "N",
+	    "clustering: rows of a mini-batch (default: 500; fast: 512)" },
 	{ OPT_SKLEARN, "sklearn", "1.8|1.9",
 	    "clustering: whose random stream: that of scikit-learn\n"
 	    "1.3 to 1.8 (default) or of 1.9" },
@@ -85,7 +95,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
 	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
-	"       mteb-score clustering [OPTION]... [FILE]",
+	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
@@ -145,11 +155,19 @@ classification(struct report *report, struct settings *settings, char **file)
 
 	own->field = settings->common.fields[0];
 	own->test = file[0] ? file[0] : "-";
+	own->protocol = settings->common.protocol;
 	if (!own->train)
 		die_usage("classification needs --train FILE");
 	if (strcmp(own->train, "-") == 0 && strcmp(own->test, "-") == 0)
 		die_usage("only one of the two streams can be standard input");
 	score_classification(report, own);
+}
+
+static void
+clustering_fast(struct report *report, struct settings *settings, char **file)
+{
+	settings->clustering.field = settings->common.fields[0];
+	score_clustering_fast(report, file[0] ? file[0] : "-", &settings->clustering);
 }
 
 struct type {
@@ -171,27 +189,33 @@ static const struct type types[] = {
 	    { OPT_QRELS, OPT_IDENTICAL, OPT_FROM_RUN, OPT_RUN, OPT_TOP, OPT_GAIN,
 		OPT_SIMILARITY } },
 	{ "classification", NULL, classification, 1, 1,
-	    { OPT_TRAIN, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_LABEL, OPT_SEED } },
+	    { OPT_TRAIN, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_LABEL, OPT_SEED,
+		OPT_SOLVER } },
 	{ "clustering", NULL, clustering, 1, 1,
 	    { OPT_LABEL, OPT_SET, OPT_BATCH, OPT_SKLEARN, OPT_SEED } },
+	{ "clustering-fast", NULL, clustering_fast, 1, 1,
+	    { OPT_LABEL, OPT_DOCUMENTS, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_BATCH,
+		OPT_SKLEARN, OPT_SEED } },
 };
 enum { TYPES = sizeof types / sizeof types[0] };
-static const char type_names[] = "sts, pairclassification, reranking, summarization, "
-				 "retrieval, classification or clustering";
+static const char type_names[] =
+    "sts, pairclassification, reranking, summarization, "
+    "retrieval, classification, clustering or clustering-fast";
 
-static const char *
-choice(const char *option, const char *first, const char *second)
+/* Whether the second of an option's two values was given. */
+static bool
+second(const char *option, const char *one, const char *other)
 {
-	if (strcmp(optarg, first) != 0 && strcmp(optarg, second) != 0)
-		die_usage(
-		    "--%s: '%s' is neither %s nor %s", option, optarg, first, second);
-	return optarg;
+	if (strcmp(optarg, one) != 0 && strcmp(optarg, other) != 0)
+		die_usage("--%s: '%s' is neither %s nor %s", option, optarg, one, other);
+	return strcmp(optarg, other) == 0;
 }
 
 static void
 take(struct settings *settings, int option)
 {
 	struct classification_options *classes = &settings->classification;
+	struct clustering_options *clusters = &settings->clustering;
 
 	switch (option) {
 	case OPT_QRELS: settings->retrieval.qrels = optarg; break;
@@ -200,34 +224,35 @@ take(struct settings *settings, int option)
 	case OPT_RUN: settings->retrieval.run = optarg; break;
 	case OPT_TOP: settings->retrieval.top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN:
-		settings->retrieval.exponential =
-		    strcmp(choice("gain", "linear", "exp"), "exp") == 0;
+		settings->retrieval.exponential = second("gain", "linear", "exp");
 		break;
 	case OPT_TRAIN: classes->train = optarg; break;
 	case OPT_SAMPLES:
-		classes->samples = (int)cli_integer("--samples", 1, 1000000);
+		classes->samples = clusters->samples =
+		    (int)cli_integer("--samples", 1, 1000000);
 		break;
 	case OPT_EXPERIMENTS:
-		classes->experiments = (int)cli_integer("--experiments", 1, 1000);
+		classes->experiments = clusters->experiments =
+		    (int)cli_integer("--experiments", 1, 1000);
 		break;
-	case OPT_LABEL: classes->label = settings->clustering.label = optarg; break;
-	case OPT_SET: settings->clustering.set = optarg; break;
-	case OPT_BATCH:
-		settings->clustering.batch = (int)cli_integer("--batch", 1, 1000000);
-		break;
-	case OPT_SKLEARN:
-		settings->clustering.by_choice =
-		    strcmp(choice("sklearn", "1.8", "1.9"), "1.9") == 0;
-		break;
+	case OPT_LABEL: classes->label = clusters->label = optarg; break;
+	case OPT_SET: clusters->set = optarg; break;
+	case OPT_BATCH: clusters->batch = (int)cli_integer("--batch", 1, 1000000); break;
+	case OPT_SKLEARN: clusters->by_choice = second("sklearn", "1.8", "1.9"); break;
 	case OPT_SIMILARITY:
 		if (!similarity_parse(optarg, &settings->common.similarity))
-			die_usage("--similarity: '%s' is none of cosine, dot, euclidean "
-				  "and manhattan",
-			    optarg);
+			die_usage("--similarity: '%s' is none that --help lists", optarg);
+		break;
+	case OPT_SOLVER:
+		classes->reference = second("solver", "exact", "reference");
+		break;
+	case OPT_DOCUMENTS:
+		clusters->documents =
+		    strcmp(optarg, "all") == 0 ? 0 : cli_real("--documents", 1e-9, 1e12);
 		break;
 	case OPT_SEED:
-		classes->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
-		settings->clustering.seed = classes->seed;
+		classes->seed = clusters->seed =
+		    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 		break;
 	}
 	if (settings->given_count < 32)
@@ -249,9 +274,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
 			settings->common.protocol =
-			    strcmp(choice("protocol", "v1", "v2"), "v1") == 0
-				? PROTOCOL_V1
-				: PROTOCOL_V2;
+			    PROTOCOL_V1 + second("protocol", "v1", "v2");
 			break;
 		case 'j':
 			settings->threads = (int)cli_integer("--threads", 1, 4096);
@@ -299,8 +322,8 @@ main(int argc, char **argv)
 	struct settings settings = {
 		.common = { .protocol = PROTOCOL_V1 },
 		.retrieval = { .top = 1000 },
-		.classification = { .experiments = 10, .samples = 8, .seed = 42 },
-		.clustering = { .batch = 500, .seed = 42 },
+		.classification = { .samples = 8, .experiments = 10, .seed = 42 },
+		.clustering = { .documents = 0.04, .experiments = 10, .seed = 42 },
 	};
 
 	cli_start(&cli, argc, argv);
@@ -311,8 +334,7 @@ main(int argc, char **argv)
 	check(type, &settings, argc - optind - 1);
 	nn_start(settings.threads, argv);
 	struct report *report = report_new(type->name);
-	report_set(
-	    report, "protocol", settings.common.protocol == PROTOCOL_V1 ? "v1" : "v2");
+	report_set(report, "protocol", "v%d", settings.common.protocol);
 	char **file = argv + optind + 1;
 	if (type->score) {
 		struct reader *reader = stream_open(file[0] ? file[0] : "-");

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "confusion.h"
 #include "mt19937.h"
+#include "partition.h"
 #include "stats.h"
 
 static void
@@ -76,8 +78,19 @@ statistics(void)
 	putchar('\n');
 	printf("pearson %.12f spearman %.12f constant %g\n", stats_pearson(a, b, 8),
 	    stats_spearman(a, b, 8), stats_pearson(a, constant, 8));
-	printf("v %.12f %.12f\n", stats_v_measure(truth, 2, some, 3, 4).v,
-	    stats_v_measure(truth, 2, all, 4, 4).v);
+	printf("v %.12f %.12f\n", partition_v_measure(truth, 2, some, 3, 4).v,
+	    partition_v_measure(truth, 2, all, 4, 4).v);
+	const int32_t x[] = { 0, 0, 1, 1, 2, 2, 2, 0 }, y[] = { 0, 0, 1, 0, 1, 1, 1, 1 },
+		      zero[8] = { 0 };
+	printf("ami %.12f %.12f %.12f %.12f %.12f\n", partition_ami(x, 3, y, 2, 8),
+	    partition_ami(truth, 2, some, 3, 4), partition_ami(x, 3, x, 3, 8),
+	    partition_ami(x, 3, zero, 1, 8), partition_ami(zero, 1, zero, 1, 8));
+	struct confusion found = confusion_measure(x, y, 8, 3);
+	printf("confusion %.12f %.12f %.12f %.12f %.12f %.12f %.12f ap %.12f %.12f\n",
+	    found.accuracy, found.f1, found.f1_weighted, found.precision,
+	    found.precision_weighted, found.recall, found.recall_weighted,
+	    confusion_average_precision(x, y, 8, 3, 1),
+	    confusion_average_precision(x, y, 8, 3, 2));
 	printf("beta %.12f %.12f %.12f\n", stats_incomplete_beta(0.5, 0.5, 0.3),
 	    stats_incomplete_beta(2, 7, 0.8), stats_incomplete_beta(30, 0.5, 0.97));
 	printf("t %.12f %.12f p %.12f\n", stats_t_below(-1.7, 9.4),
