@@ -158,8 +158,8 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 	layout(model, batch, run);
 	device_batch_upload(&run->on, model, batch);
 	struct block_batch block = model_block_batch(model, batch, &run->on);
-	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS],
-	    stem[STEM_TYPES].at, stem[STEM_POSITIONS].at, block.N, C);
+	nn_embed(run->x, run->on.ids, run->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES],
+	    stem[STEM_POSITIONS], block.N, C);
 	if (spec->embedding_norm)
 		nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_NORM].at,
 		    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, block.T, C);
@@ -182,13 +182,20 @@ die_not_finite(const struct model *model)
 	const struct plan *plan = &model->plan;
 	const char *name = model->file ? safetensors_name(model->file) : model->dir;
 
-	for (int i = 0; i < plan->count; i++)
-		if (!nn_finite(model->data ? model->data[i].at
-					   : model->values + plan->tensors[i].offset,
-			plan->tensors[i].count))
+	for (int i = 0; i < plan->count; i++) {
+		const struct parameter *p = &plan->tensors[i];
+		const struct safetensor *stored = plan->stored[i];
+		bool copied = false;
+		const float *x = model->data ? nn_weights(stored->data, stored->dtype,
+						   p->count, &copied)
+					     : model->values + p->offset;
+		if (!nn_finite(x, p->count))
 			die("%s: tensor '%s' holds values that are not finite (NaN or "
 			    "infinity)",
-			    name, plan->tensors[i].name);
+			    name, p->name);
+		if (copied)
+			nn_free((void *)x, p->count * sizeof *x);
+	}
 	die("%s: an embedding is not finite though all weights are; the numbers overflow",
 	    name);
 }

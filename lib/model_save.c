@@ -66,9 +66,12 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 	for (int i = 0; i < plan->count; i++) {
 		const struct parameter *p = &plan->tensors[i];
 		float *host = mem_new(p->count, sizeof *host);
-		nn_download(host,
-		    model->values ? model->values + p->offset : model->data[i].at,
-		    p->count * sizeof *host);
+		if (model->values)
+			nn_download(
+			    host, model->values + p->offset, p->count * sizeof *host);
+		else
+			tensor_to_f32(host, plan->stored[i]->data, plan->stored[i]->dtype,
+			    p->count);
 		if (dtype != DTYPE_F32) {
 			void *narrow = mem_new(p->count, dtype_size(dtype));
 			tensor_from_f32(narrow, dtype, host, p->count);

@@ -105,8 +105,8 @@ forward(struct model *model, const struct batch *batch, size_t masked)
 	device_batch_upload(&t->on, model, batch);
 	t->block = model_block_batch(model, batch, &t->on);
 	t->tokens = batch->tokens;
-	nn_embed(t->sum0, t->on.ids, t->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES].at,
-	    stem[STEM_POSITIONS].at, t->block.N, C);
+	nn_embed(t->sum0, t->on.ids, t->on.starts, stem[STEM_TOKENS], stem[STEM_TYPES],
+	    stem[STEM_POSITIONS], t->block.N, C);
 	if (spec->embedding_norm)
 		nn_norm(t->x0, NULL, t->stats0, t->sum0, NULL, stem[STEM_NORM].at,
 		    stem[STEM_NORM_BIAS].at, spec->norm_eps, spec->norm, t->block.T, C);

@@ -92,10 +92,10 @@ void nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N,
 void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
     float alpha, float beta);
 
-/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types, positions may be NULL.
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
  * ids are known to be in range. */
 void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
-    struct nn_matrix tokens, const float *types, const float *positions, size_t N,
+    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t N,
     size_t C);
 /* Adds to the three gradients.  Deterministic: rows are added in token order. */
 void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,

@@ -175,6 +175,11 @@ nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied)
 struct nn_matrix
 nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 {
+	bool half = dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+
+	*copied = false;
+	if (half && (uintptr_t)host % sizeof(uint16_t) == 0)
+		return (struct nn_matrix){ host, dtype };
 	return (struct nn_matrix){ nn_weights(host, dtype, n, copied), DTYPE_F32 };
 }
 

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "nn.h"
+
 #define NN_INLINE static inline __attribute__((always_inline))
 #define NN_ALONE static __attribute__((noinline))
 
@@ -35,6 +37,8 @@ enum {
 typedef float nn_vector __attribute__((vector_size(4 * NN_LANES)));
 /* one anywhere in memory */
 typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(4), may_alias));
+typedef uint32_t nn_words __attribute__((vector_size(4 * NN_LANES)));
+typedef uint16_t nn_halves __attribute__((vector_size(2 * NN_LANES)));
 
 /*
  * to[c, r] = from[r, c] scale for r < rows, c < columns; 0 for rows <= r < width.  width, a
@@ -43,22 +47,27 @@ typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(4), may
 void nn_transpose(float *to, size_t ldt, const float *from, size_t ldf, size_t rows,
     size_t columns, size_t width, float scale);
 
-/* nn_activate without threads; act is an enum nn_act. */
-void nn_activate_serial(float *y, const float *x, int act, size_t n);
+/* The same of f16 or bf16, unscaled; and those without turning them. */
+void nn_transpose_half(float *to, size_t ldt, const uint16_t *from, size_t ldf,
+    size_t rows, size_t columns, size_t width, enum dtype dtype);
+void nn_widen(float *to, const uint16_t *from, enum dtype dtype, size_t n);
+
+/* nn_activate without threads. */
+void nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n);
 
 /*
  * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_turned; b is [K,N], or
- * [N,K] when b_turned; bias[N] may be NULL; act, an enum nn_act, is applied when
- * `activate` is set.
+ * [N,K] when b_turned; bias[N] may be NULL; act is applied when `activate` is set.
  * An element's sum runs over K in an order that depends on K alone: neither the other rows and
  * columns nor the threads change its bits.
  */
 struct nn_product {
 	float *c;
-	const float *a, *b, *bias;
+	const float *a, *bias;
+	struct nn_matrix b;
 	size_t ldc, lda, ldb, M, N, K;
 	bool a_turned, b_turned, activate;
-	int act;
+	enum nn_act act;
 	float alpha, beta;
 };
 void nn_multiply(const struct nn_product *p);

@@ -79,9 +79,9 @@ each_gate_slope(float *dup, float *dgate, const float *dy, const float *up,
 }
 
 void
-nn_activate_serial(float *y, const float *x, int act, size_t n)
+nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n)
 {
-	switch ((enum nn_act)act) {
+	switch (act) {
 	case NN_GELU: each_value(y, x, NN_GELU, n); break;
 	case NN_GELU_TANH: each_value(y, x, NN_GELU_TANH, n); break;
 	case NN_SILU: each_value(y, x, NN_SILU, n); break;

@@ -27,25 +27,40 @@ position_of(const int32_t *starts, size_t N, size_t t)
 	return t - (size_t)starts[sequence_of(starts, N, t)];
 }
 
+/* x = or += row number `row` of a matrix of C columns */
+static void
+take_row(float *x, struct nn_matrix from, size_t row, size_t C, bool add)
+{
+	enum { SOME = 512 };
+	const char *at = (const char *)from.at + row * C * dtype_size(from.dtype);
+
+	if (!add) {
+		tensor_to_f32(x, at, from.dtype, C);
+		return;
+	}
+	for (size_t c = 0; c < C; c += SOME) {
+		float part[SOME];
+		size_t some = C - c < SOME ? C - c : SOME;
+		tensor_to_f32(part, at + c * dtype_size(from.dtype), from.dtype, some);
+		for (size_t i = 0; i < some; i++)
+			x[c + i] += part[i];
+	}
+}
+
 void
 nn_embed(float *x, const int32_t *ids, const int32_t *starts, struct nn_matrix tokens,
-    const float *types, const float *positions, size_t N, size_t C)
+    struct nn_matrix types, struct nn_matrix positions, size_t N, size_t C)
 {
 	size_t T = (size_t)starts[N];
 
 #pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
 	for (size_t t = 0; t < T; t++) {
 		float *row = x + t * C;
-		memcpy(
-		    row, (const float *)tokens.at + (size_t)ids[t] * C, C * sizeof *row);
-		if (types)
-			for (size_t c = 0; c < C; c++)
-				row[c] += types[c];
-		if (positions) {
-			const float *place = positions + position_of(starts, N, t) * C;
-			for (size_t c = 0; c < C; c++)
-				row[c] += place[c];
-		}
+		take_row(row, tokens, (size_t)ids[t], C, false);
+		if (types.at)
+			take_row(row, types, 0, C, true);
+		if (positions.at)
+			take_row(row, positions, position_of(starts, N, t), C, true);
 	}
 }
 

@@ -2,13 +2,19 @@
 
 #include "nn_cpu.h"
 
+NN_INLINE struct nn_matrix
+f32(const float *at)
+{
+	return (struct nn_matrix){ at, DTYPE_F32 };
+}
+
 void
 nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, size_t T, size_t C, size_t O)
 {
 	nn_multiply(&(struct nn_product){ .c = y,
 	    .a = x,
-	    .b = w.at,
+	    .b = w,
 	    .bias = b,
 	    .ldc = ldy,
 	    .lda = ldx,
@@ -26,7 +32,7 @@ nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, struct nn_m
 {
 	nn_multiply(&(struct nn_product){ .c = y,
 	    .a = x,
-	    .b = w.at,
+	    .b = w,
 	    .bias = b,
 	    .ldc = ldy,
 	    .lda = ldx,
@@ -64,7 +70,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 	if (dx)
 		nn_multiply(&(struct nn_product){ .c = dx,
 		    .a = dy,
-		    .b = w.at,
+		    .b = w,
 		    .ldc = C,
 		    .lda = ldy,
 		    .ldb = C,
@@ -76,7 +82,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 	if (dw)
 		nn_multiply(&(struct nn_product){ .c = dw,
 		    .a = dy,
-		    .b = x,
+		    .b = f32(x),
 		    .ldc = C,
 		    .lda = ldy,
 		    .ldb = ldx,
@@ -96,7 +102,7 @@ nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size
 {
 	nn_multiply(&(struct nn_product){ .c = c,
 	    .a = a,
-	    .b = b,
+	    .b = f32(b),
 	    .ldc = N,
 	    .lda = K,
 	    .ldb = K,
@@ -114,7 +120,7 @@ nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N, size
 {
 	nn_multiply(&(struct nn_product){ .c = c,
 	    .a = a,
-	    .b = b,
+	    .b = f32(b),
 	    .ldc = N,
 	    .lda = K,
 	    .ldb = N,
@@ -131,7 +137,7 @@ nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size
 {
 	nn_multiply(&(struct nn_product){ .c = c,
 	    .a = a,
-	    .b = b,
+	    .b = f32(b),
 	    .ldc = N,
 	    .lda = M,
 	    .ldb = N,

@@ -15,94 +15,31 @@ enum {
 	STRIDE = DEPTH + NN_LANES /* of a packed row; not a power of two */
 };
 
-/* Transposition. ------------------------------------------------------------------- */
-
-/* The first, or the second, halves of a and b merged. */
-#ifdef __AVX512F__
-NN_INLINE void
-first_halves(nn_vector *to, const nn_vector *a, const nn_vector *b)
-{
-	*to = __builtin_shufflevector(
-	    *a, *b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-
-NN_INLINE void
-second_halves(nn_vector *to, const nn_vector *a, const nn_vector *b)
-{
-	*to = __builtin_shufflevector(
-	    *a, *b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-}
-#else
-NN_INLINE void
-first_halves(nn_vector *to, const nn_vector *a, const nn_vector *b)
-{
-	*to = __builtin_shufflevector(*a, *b, 0, 8, 1, 9, 2, 10, 3, 11);
-}
-
-NN_INLINE void
-second_halves(nn_vector *to, const nn_vector *a, const nn_vector *b)
-{
-	*to = __builtin_shufflevector(*a, *b, 4, 12, 5, 13, 6, 14, 7, 15);
-}
-#endif
-
-/* Each row of the lower half merged with its fellow of the upper half. */
-NN_INLINE void
-merge(nn_vector *to, const nn_vector *from)
-{
-	for (size_t r = 0; r < NN_LANES / 2; r++) {
-		first_halves(to + 2 * r, from + r, from + r + NN_LANES / 2);
-		second_halves(to + 2 * r + 1, from + r, from + r + NN_LANES / 2);
-	}
-}
-
-/* A square of vectors turned: the merge, repeated as often as two goes into its side. */
-NN_INLINE void
-turn_square(
-    float *to, size_t ldt, const float *from, size_t ldf, size_t rows, float scale)
-{
-	nn_vector here[NN_LANES], there[NN_LANES];
-
-	for (size_t r = 0; r < NN_LANES; r++) {
-		if (r < rows)
-			here[r] = *(const nn_loose *)(from + r * ldf) * scale;
-		else
-			here[r] = (nn_vector){ 0 };
-	}
-	merge(there, here);
-	merge(here, there);
-	merge(there, here);
-	if (NN_LANES == 16)
-		merge(here, there);
-	for (size_t r = 0; r < NN_LANES; r++)
-		*(nn_loose *)(to + r * ldt) = NN_LANES == 16 ? here[r] : there[r];
-}
-
-void
-nn_transpose(float *to, size_t ldt, const float *from, size_t ldf, size_t rows,
-    size_t columns, size_t width, float scale)
-{
-	/* whole squares apart, so that the compiler unrolls them */
-	for (size_t r = 0; r < width; r += NN_LANES) {
-		size_t some = r >= rows		    ? 0
-			      : rows - r < NN_LANES ? rows - r
-						    : NN_LANES,
-		       c = 0;
-		for (; c + NN_LANES <= columns; c += NN_LANES)
-			if (some == NN_LANES)
-				turn_square(to + c * ldt + r, ldt, from + r * ldf + c,
-				    ldf, NN_LANES, scale);
-			else
-				turn_square(to + c * ldt + r, ldt,
-				    from + (some ? r * ldf + c : 0), ldf, some, scale);
-		for (; c < columns; c++)
-			for (size_t i = 0; i < NN_LANES; i++)
-				to[c * ldt + r + i] =
-				    i < some ? from[(r + i) * ldf + c] * scale : 0;
-	}
-}
-
 /* Packing. ------------------------------------------------------------------------- */
+
+/* `some` columns of b from element `from` on, and zeros, to panel[depth][NN_PANEL] */
+static void
+pack_panel(
+    float *panel, const struct nn_product *p, size_t from, size_t some, size_t depth)
+{
+	const float *b = p->b.at;
+	const uint16_t *half = p->b.at;
+
+	if (p->b_turned && p->b.dtype == DTYPE_F32)
+		nn_transpose(panel, NN_PANEL, b + from, p->ldb, some, depth, NN_PANEL, 1);
+	else if (p->b_turned)
+		nn_transpose_half(panel, NN_PANEL, half + from, p->ldb, some, depth,
+		    NN_PANEL, p->b.dtype);
+	else
+		for (size_t i = 0; i < depth; i++, panel += NN_PANEL, from += p->ldb) {
+			if (some < NN_PANEL)
+				memset(panel, 0, NN_PANEL * sizeof *panel);
+			if (p->b.dtype == DTYPE_F32)
+				memcpy(panel, b + from, some * sizeof *panel);
+			else
+				nn_widen(panel, half + from, p->b.dtype, some);
+		}
+}
 
 /* b[k..k+depth-1, n..n+width-1] to panels[width / NN_PANEL][depth][NN_PANEL] */
 static void
@@ -111,16 +48,8 @@ pack_b(float *panels, const struct nn_product *p, size_t k, size_t depth, size_t
 {
 	for (size_t at = 0; at < width; at += NN_PANEL, panels += depth * NN_PANEL) {
 		size_t some = width - at < NN_PANEL ? width - at : NN_PANEL;
-		if (p->b_turned) {
-			nn_transpose(panels, NN_PANEL, p->b + (n + at) * p->ldb + k,
-			    p->ldb, some, depth, NN_PANEL, 1);
-			continue;
-		}
-		const float *b = p->b + k * p->ldb + n + at;
-		for (size_t i = 0; i < depth; i++)
-			for (size_t j = 0; j < NN_PANEL; j++)
-				panels[i * NN_PANEL + j] =
-				    j < some ? b[i * p->ldb + j] : 0;
+		size_t from = p->b_turned ? (n + at) * p->ldb + k : k * p->ldb + n + at;
+		pack_panel(panels, p, from, some, depth);
 	}
 }
 

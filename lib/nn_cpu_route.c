@@ -11,7 +11,6 @@ nn_softmax(float *y, const float *x, size_t R, size_t V)
 	for (size_t r = 0; r < R; r++) {
 		const float *from = x + r * V;
 		float *to = y + r * V, top = from[0], sum = 0;
-#pragma omp simd reduction(max : top)
 		for (size_t v = 0; v < V; v++)
 			top = from[v] > top ? from[v] : top;
 #pragma omp simd reduction(+ : sum)

@@ -156,6 +156,14 @@ tensor_to_f32(float *to, const void *from, enum dtype dtype, size_t count)
 		}
 		return;
 	}
+	if (dtype == DTYPE_F16) {
+		for (size_t i = 0; i < count; i++) {
+			uint16_t half;
+			memcpy(&half, bytes + 2 * i, 2);
+			to[i] = f16_widen(half);
+		}
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		to[i] = (float)element(bytes + i * size, dtype);
 }

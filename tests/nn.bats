@@ -17,6 +17,10 @@ check_cpu() {
 @test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
 @test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
+@test "nn: weights in half precision, where they lie: the bits of float32" {
+	check halves
+	check_cpu widen
+}
 @test "nn: LayerNorm and RMSNorm, forward and back" { check norm; }
 @test "nn: RMSNorm of heads within strided rows, forward and back" { check heads; }
 @test "nn: rows of unit length, forward and back" { check normalize; }

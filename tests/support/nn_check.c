@@ -58,6 +58,55 @@ check_linear(void)
 	}
 }
 
+/* Weights in half precision: the bits of what the same values give in float32. */
+static void
+half_case(size_t T, size_t C, size_t O, enum dtype dtype)
+{
+	/* rows of a fused tensor may start at any element */
+	size_t n = O * C, offset = 3;
+	struct array *x = array_random(T * C, 1), *w = array_random(n, 0.2);
+	struct array *b = array_random(O, 1), *y = array_new(T * O);
+	struct array *half = array_new(n + offset), *half_y = array_new(T * O);
+	struct array *dy = array_random(T * O, 1), *dx = array_new(T * C);
+	struct array *half_dx = array_new(T * C);
+	uint16_t *host = mem_new(n + offset, sizeof *host);
+	float *wide = mem_new(n, sizeof *wide);
+
+	nn_download(wide, w->at, n * sizeof *wide);
+	tensor_from_f32(host + offset, dtype, wide, n);
+	tensor_to_f32(wide, host + offset, dtype, n);
+	nn_upload(w->at, wide, n * sizeof *wide);
+	nn_upload(half->at, host, (n + offset) * sizeof *host);
+	free(host);
+	free(wide);
+	struct nn_matrix matrix = { (const uint16_t *)(const void *)half->at + offset,
+		dtype };
+	nn_linear(y->at, O, x->at, C, f32(w), b->at, T, C, O);
+	nn_linear(half_y->at, O, x->at, C, matrix, b->at, T, C, O);
+	expect_same("linear of halves", half_y, y);
+	nn_linear_activate(y->at, O, x->at, C, f32(w), NULL, NN_SILU, T, C, O);
+	nn_linear_activate(half_y->at, O, x->at, C, matrix, NULL, NN_SILU, T, C, O);
+	expect_same("linear and SiLU of halves", half_y, y);
+	nn_linear_back(dx->at, false, NULL, NULL, dy->at, O, NULL, C, f32(w), T, C, O);
+	nn_linear_back(
+	    half_dx->at, false, NULL, NULL, dy->at, O, NULL, C, matrix, T, C, O);
+	expect_same("linear dx of halves", half_dx, dx);
+}
+
+static void
+check_halves(void)
+{
+	static const size_t rows[] = { 1, 2, 5, 8, 12, 13, 60 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (int type = 0; type < 2; type++) {
+			enum dtype dtype = type ? DTYPE_F16 : DTYPE_BF16;
+			half_case(rows[i], 33, 1, dtype);
+			half_case(rows[i], 64, 96, dtype);
+			half_case(rows[i], 419, 77, dtype);
+		}
+}
+
 static void
 check_product(void)
 {
@@ -436,6 +485,7 @@ check_attention(void)
 
 static const struct check checks[] = {
 	{ "linear", check_linear },
+	{ "halves", check_halves },
 	{ "product", check_product },
 	{ "norm", check_norm },
 	{ "heads", check_norm_heads },

@@ -106,6 +106,22 @@ expect(
 	free(host);
 }
 
+/* Bit for bit. */
+static inline void
+expect_same(const char *what, const struct array *got, const struct array *wanted)
+{
+	float *x = mem_new(got->n, sizeof *x), *y = mem_new(got->n, sizeof *y);
+
+	nn_download(x, got->at, got->n * sizeof *x);
+	nn_download(y, wanted->at, got->n * sizeof *y);
+	if (memcmp(x, y, got->n * sizeof *x)) {
+		printf("%s: the bits of %zu values differ\n", what, got->n);
+		failures++;
+	}
+	free(x);
+	free(y);
+}
+
 static inline void
 expect_value(const char *what, double value, double wanted, double tolerance)
 {

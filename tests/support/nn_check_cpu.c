@@ -106,7 +106,7 @@ check_functions(void)
 /* The same bits. ------------------------------------------------------------------- */
 
 static void
-expect_same(const char *what, const float *x, const float *y, size_t n)
+expect_bits(const char *what, const float *x, const float *y, size_t n)
 {
 	if (memcmp(x, y, n * sizeof *x) == 0)
 		return;
@@ -129,10 +129,42 @@ same_linear(size_t T, size_t C, size_t O)
 		for (size_t rows = 1; rows <= T; rows += rows < 20 ? 1 : 37) {
 			nn_linear(some->at, O, x->at + (T - rows) * C, C, f32(w), b->at,
 			    rows, C, O);
-			expect_same(
+			expect_bits(
 			    "linear", some->at, all->at + (T - rows) * O, rows * O);
 		}
 	}
+}
+
+/* All halves there are, and all of a turned block of them. */
+static void
+check_widen(void)
+{
+	enum { ALL = 1 << 16, ROWS = 29, COLUMNS = ALL / 64, WIDTH = NN_PANEL };
+	struct array *x = array_new(ALL), *wanted = array_new(ALL);
+	struct array *turned = array_new((size_t)COLUMNS * WIDTH);
+	uint16_t *halves = mem_new(ALL, sizeof *halves);
+
+	for (size_t i = 0; i < ALL; i++)
+		halves[i] = (uint16_t)i;
+	for (int type = 0; type < 2; type++) {
+		enum dtype dtype = type ? DTYPE_F16 : DTYPE_BF16;
+		tensor_to_f32(wanted->at, halves, dtype, ALL);
+		nn_widen(x->at, halves, dtype, ALL);
+		expect_bits("widened", x->at, wanted->at, ALL);
+		for (size_t first = 0; first + ROWS <= 64; first++) {
+			size_t rows = ROWS < WIDTH ? ROWS : WIDTH;
+			const float *from = wanted->at + first * COLUMNS;
+			nn_transpose_half(turned->at, WIDTH, halves + first * COLUMNS,
+			    COLUMNS, rows, COLUMNS - 5, WIDTH, dtype);
+			for (size_t i = 0; i < (size_t)COLUMNS * WIDTH; i++)
+				x->at[i] = i % WIDTH < rows
+					       ? from[i % WIDTH * COLUMNS + i / WIDTH]
+					       : 0;
+			expect_bits(
+			    "turned", turned->at, x->at, (size_t)(COLUMNS - 5) * WIDTH);
+		}
+	}
+	free(halves);
 }
 
 static void
@@ -152,7 +184,7 @@ check_bits(void)
 	one.N = 1;
 	nn_attention(
 	    some->at, NULL, q->at + 40 * 64, k->at + 40 * 32, v->at + 40 * 32, &one);
-	expect_same("attention", some->at, all->at + 40 * 64, 7 * 64);
+	expect_bits("attention", some->at, all->at + 40 * 64, 7 * 64);
 	struct array *stats = array_random(2 * 2970, 1), *x = array_random(2970 * 64, 1);
 	double square = 0;
 	for (int threads = 1; threads <= 4; threads++) {
@@ -162,7 +194,7 @@ check_bits(void)
 		    NN_LAYERNORM, 2970, 64);
 		if (threads == 1)
 			nn_copy(dw->at, again->at, 64);
-		expect_same("norm dw", again->at, dw->at, 64);
+		expect_bits("norm dw", again->at, dw->at, 64);
 		if (threads > 1)
 			expect_value("square sum", nn_square_sum(x->at, x->n), square, 0);
 		square = nn_square_sum(x->at, x->n);
@@ -172,6 +204,7 @@ check_bits(void)
 static const struct check checks[] = {
 	{ "functions", check_functions },
 	{ "bits", check_bits },
+	{ "widen", check_widen },
 };
 
 int

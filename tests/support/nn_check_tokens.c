@@ -68,7 +68,7 @@ check_embed(void)
 			dtypes->ref[c] += dx->ref[t * C + c];
 			dplaces->ref[place] += dx->ref[t * C + c];
 		}
-	nn_embed(x->at, id, at, f32(tokens), types->at, places->at, 3, C);
+	nn_embed(x->at, id, at, f32(tokens), f32(types), f32(places), 3, C);
 	expect("embed", x->at, x->ref, T * C, 1e-6);
 	nn_embed_back(dtokens->at, dtypes->at, dplaces->at, dx->at, id, at, 3, C);
 	expect("embed dtokens", dtokens->at, dtokens->ref, V * C, 1e-6);
