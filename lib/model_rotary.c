@@ -42,13 +42,24 @@ model_rotary_close(struct model *model)
 		nn_free(model->inverse[i], half_of(model) * sizeof(float));
 }
 
+static int32_t
+longest(const struct batch *batch)
+{
+	int32_t most = 0;
+
+	for (int64_t i = 0; i < batch->sequences; i++)
+		if (batch->starts[i + 1] - batch->starts[i] > most)
+			most = batch->starts[i + 1] - batch->starts[i];
+	return most;
+}
+
 float *
 model_rotary_layout(struct model *model, int which, const struct batch *batch)
 {
 	const struct spec_rotary *rotary = &model->spec.rotary[which];
 
 	if (which >= model->spec.rotaries || rotary->factor == 0 ||
-	    batch->longest <= rotary->trained)
+	    longest(batch) <= rotary->trained)
 		return NULL;
 	return workspace_floats(
 	    &model->workspace, (size_t)batch->sequences, half_of(model));
