@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# Golden values: tests/golden/score.py (scipy, scikit-learn, pytrec_eval).
+# Golden values: tests/golden/score.py (scipy, scikit-learn, pytrec_eval) and score_types.py (mteb).
 
 stream() { # name...: streams of the golden rows in $T
 	for name in "$@"; do
@@ -9,11 +9,12 @@ stream() { # name...: streams of the golden rows in $T
 	done
 }
 
-# agrees EXPECTED <output: every expected metric is there, within 1e-6
+# agrees EXPECTED <output: every expected metric is there, within 1e-6; nan where nan is expected
 agrees() {
 	awk -F'\t' 'NR == FNR { if ($0 !~ /^#/) want[$1] = $2; next }
 		$1 in want { d = $2 - want[$1]; seen++
-			if ($2 == "nan" || d > 1e-6 || d < -1e-6) { print $1, $2, "expected", want[$1]; bad = 1 } }
+			if (($2 == "nan") != (want[$1] == "nan") || d > 1e-6 || d < -1e-6) {
+				print $1, $2, "expected", want[$1]; bad = 1 } }
 		END { for (k in want) all++
 			if (seen != all) { print seen + 0 " of " all " metrics"; bad = 1 }
 			exit bad }' "$1" -
@@ -133,6 +134,56 @@ metric() { # name <output
 	printf 'q\td1499\t1\n' >"$T/qrels"
 	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
 	[ "$(metric recall_at_1000 <"$T/out")" = 0 ]
+}
+
+@test "mteb-score pairclassification: mteb's metrics and thresholds, ties included, v1 and v2" {
+	stream pairs
+	for protocol in v1 v2; do
+		mteb-score -q pairclassification --protocol $protocol "$T/pairs.mts" |
+			agrees "$GOLDEN/score_pairs_$protocol.tsv"
+	done
+}
+
+@test "mteb-score pairclassification: MTEB's old layout of one row of lists gives the same" {
+	jq -sc '{ "sent1.emb": map(.["sentence1.emb"]), "sent2.emb": map(.["sentence2.emb"]),
+		labels: map(.label) }' "$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
+	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
+}
+
+@test "mteb-score reranking: mteb's metrics, ties included, one query a row and several" {
+	stream rerank rerank_several
+	for name in rerank rerank_several; do
+		for protocol in v1 v2; do
+			mteb-score reranking --protocol $protocol "$T/$name.mts" |
+				agrees "$GOLDEN/score_${name}_$protocol.tsv"
+		done
+	done
+}
+
+@test "mteb-score summarization: mteb's metrics, ties included, texts left out" {
+	stream summaries
+	for protocol in v1 v2; do
+		mteb-score -q summarization --similarity euclidean --protocol $protocol \
+			"$T/summaries.mts" | agrees "$GOLDEN/score_summaries_$protocol.tsv"
+	done
+	run -0 --separate-stderr mteb-score summarization "$T/summaries.mts"
+	[[ $stderr == *"2 texts have relevances or similarities that are all equal: they are left out"* ]]
+}
+
+@test "mteb-score sts: the model's own similarity is what --similarity says" {
+	stream own
+	for similarity in cosine dot; do
+		mteb-score -q sts --similarity $similarity "$T/own.mts" |
+			agrees "$GOLDEN/score_own_$similarity.tsv"
+	done
+}
+
+@test "mteb-score retrieval: all that mteb reports, nAUC among it, v1 and v2" {
+	stream queries corpus
+	for protocol in v1 v2; do
+		mteb-score -q retrieval --protocol $protocol --qrels "$GOLDEN/score_qrels.tsv" \
+			"$T/queries.mts" "$T/corpus.mts" | agrees "$GOLDEN/score_retrieval_$protocol.tsv"
+	done
 }
 
 @test "mteb-score pairclassification: by hand; v1 cuts between equal similarities, v2 does not" {
