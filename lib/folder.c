@@ -31,9 +31,11 @@ static bool
 replaceable(const char *dir)
 {
 	char *config = mem_format("%s/config.json", dir);
-	bool is = !access(config, F_OK);
+	char *adapter = mem_format("%s/adapter_config.json", dir);
+	bool is = !access(config, F_OK) || !access(adapter, F_OK);
 
 	free(config);
+	free(adapter);
 	return is || !rmdir(dir); /* an empty folder is as good as none */
 }
 

@@ -14,7 +14,7 @@ void folder_check(const char *dir);
 
 /* A new, empty folder beside `dir`; its path, which folder_commit frees.  What a program that
  * was killed left there is removed.  Dies when `dir` exists and is anything but a model folder
- * (one with a config.json), or when the folder cannot be made. */
+ * (one with a config.json or an adapter_config.json), or when the folder cannot be made. */
 char *folder_begin(const char *dir);
 
 /* Put it in the place of `dir`; what was there is removed.  Frees `temporary`. */

@@ -137,7 +137,7 @@ model_matrix(const struct model *model, const struct binding *binding)
 			    binding->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = model->data[binding->tensor];
+	struct nn_matrix whole = model_gated(model, binding->tensor);
 	return (struct nn_matrix){ (const char *)whole.at +
 				       binding->offset * dtype_size(whole.dtype),
 		whole.dtype };
@@ -159,8 +159,10 @@ resolve_experts(struct model *model)
 	size_t count = (size_t)model->spec.mixture.count;
 	size_t layers = (size_t)model->spec.layers;
 
-	model->experts_of = mem_zero(layers * count, sizeof *model->experts_of);
-	model->dexperts = mem_zero(layers * count, sizeof *model->dexperts);
+	if (!model->experts_of) {
+		model->experts_of = mem_zero(layers * count, sizeof *model->experts_of);
+		model->dexperts = mem_zero(layers * count, sizeof *model->dexperts);
+	}
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
 			model->experts_of[e][i] =
@@ -181,14 +183,16 @@ resolve_experts(struct model *model)
 		}
 }
 
-static void
-resolve(struct model *model)
+void
+model_resolve(struct model *model)
 {
 	const struct plan *plan = &model->plan;
 	size_t blocks = model_block_index(model, model->spec.layers, -1);
 
-	model->weights = mem_zero(blocks, sizeof *model->weights);
-	model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
+	if (!model->weights) {
+		model->weights = mem_zero(blocks, sizeof *model->weights);
+		model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
+	}
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
 		model->stem[i] = model_matrix(model, &plan->stem[i]);
 		model->dstem[i] = model_gradient_pointer(model, &plan->stem[i]);
@@ -239,7 +243,7 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 		load_mapped(model);
 	else
 		load_values(model, seed);
-	resolve(model);
+	model_resolve(model);
 	model_rotary_open(model);
 	return model;
 }
@@ -311,12 +315,6 @@ const char *
 model_experts(const struct model *model)
 {
 	return model->experts;
-}
-
-const char *
-model_fingerprint(const struct model *model)
-{
-	return model->fingerprint;
 }
 
 const char *

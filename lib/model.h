@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapter.h"
 #include "batch.h"
 #include "head.h"
 #include "spec.h"
@@ -68,6 +69,17 @@ struct model_sight {
 };
 void model_watch(struct model *model,
     void (*see)(void *context, const struct model_sight *sight), void *context);
+
+/*
+ * A model with a LoRA adapter (adapter.h; a gate of RouterRetriever): copies of the tensors that
+ * it changes, with the adapter merged in, beside the model's own; the rest is shared.  Dies where
+ * a pair fits no tensor of the model.  For MODEL_ENCODE.
+ */
+struct gate;
+struct gate *model_gate(const struct model *model, const struct adapter *adapter);
+void model_use(
+    struct model *model, const struct gate *gate); /* from now on; NULL: none */
+void gate_free(struct gate *gate);		   /* which no model uses */
 
 /* Training. ------------------------------------------------------------------------ */
 

@@ -54,6 +54,7 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
+	const struct gate *gate; /* in use, or NULL */
 	float *values, *gradients;
 	/* the bindings as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
@@ -79,6 +80,12 @@ void plan_free(struct plan *plan);
  * offset, count and decay, which are filled in. */
 int plan_add(struct plan *plan, const struct safetensor *stored, const char *file,
     struct parameter wanted);
+
+/* Set the pointers to weights and gradients. */
+void model_resolve(struct model *model);
+
+/* A tensor of the plan as the gate in use has it. */
+struct nn_matrix model_gated(const struct model *model, int tensor);
 
 /* Where a parameter's values and gradients are; NULL: there are none. */
 struct nn_matrix model_matrix(const struct model *model, const struct binding *binding);

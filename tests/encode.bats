@@ -247,14 +247,19 @@ rows() {
 }
 
 # 5. the man page
-@test "encode: the manual's example runs as printed" {
+@test "encode: the manual's examples run as printed" {
 	cd "$T"
 	cp -r "$M" model
+	cp -r "$GOLDEN/adapter/plain" adapter
 	cp "$M/ids.txt" .
 	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
-	example=$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/encode.1" |
-		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' | head -1)
-	[[ "$example" == *"| encode -m model"* ]]
-	bash -c "set -o pipefail; $example"
-	[ "$(rows <texts.mts | wc -l)" -eq 2 ]
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/encode.1" |
+		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' >examples
+	[ "$(grep -c '| encode -m model' examples)" -eq 2 ]
+	while read -r example; do
+		bash -c "set -o pipefail; $example" </dev/null
+		rows <texts.mts >"$T/rows.$((++n))"
+		[ "$(wc -l <"$T/rows.$n")" -eq 2 ]
+	done <examples
+	run ! cmp -s "$T/rows.1" "$T/rows.2"
 }

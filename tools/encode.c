@@ -22,6 +22,7 @@ enum {
 	OPT_NORMALIZE,
 	OPT_RAW,
 	OPT_DIM,
+	OPT_LORA,
 	OPT_KEEP,
 	OPT_ANY_TOKENIZER,
 	OPT_LEVEL
@@ -30,6 +31,8 @@ enum {
 static const struct cli_option options[] = { { 'm', "model", "DIR",
 						 "model folder (needed)" },
 	{ 'e', "expert", "NAME", "task expert for records that name none" },
+	{ OPT_LORA, "lora", "DIR",
+	    "LoRA adapter, in PEFT's layout, to add to the model" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time (2048)" },
 	{ OPT_POOLING, "pooling", "KIND",
@@ -52,7 +55,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 	nn_about };
 
 struct settings {
-	const char *model, *expert, *output, *pooling;
+	const char *model, *lora, *expert, *output, *pooling;
 	int64_t tokens, dim, level, threads;
 	bool normalize, raw, keep, any_tokenizer;
 };
@@ -74,6 +77,7 @@ parse(int argc, char **argv)
 		case OPT_NORMALIZE: s.normalize = true; break;
 		case OPT_RAW: s.raw = true; break;
 		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
+		case OPT_LORA: s.lora = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
@@ -111,6 +115,19 @@ open_model(const struct settings *s)
 		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
 		    (long long)s->dim, model_width(model), s->model);
 	return model;
+}
+
+/* The model's tensors that the adapter changes; NULL without --lora. */
+static struct gate *
+open_gate(const struct settings *s, struct model *model)
+{
+	if (!s->lora)
+		return NULL;
+	struct adapter *adapter = adapter_open(s->lora);
+	struct gate *gate = model_gate(model, adapter);
+	adapter_close(adapter);
+	model_use(model, gate);
+	return gate;
 }
 
 static struct reader *
@@ -167,9 +184,11 @@ main(int argc, char **argv)
 		nn_start((int)s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
+	struct gate *gate = open_gate(&s, model);
 	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
 	run(&s, model, in);
 	stream_close(in);
 	model_close(model);
+	gate_free(gate);
 	return 0;
 }

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+load helper
+
+with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and an adapter
+	local adapter=$1 model=${2:-$GOLDEN/bert}
+	ids_stream text.ids <"$model/ids.txt" | encode -m "$model" --lora "$adapter" "${@:3}"
+}
+agrees() { # CASE [MODEL]
+	with "$GOLDEN/adapter/$1" "$GOLDEN/${2:-bert}" | ids_stream --rows text.emb |
+		near "$GOLDEN/adapter/$1/embeddings.txt" 2e-6
+}
+change() { # FILTER: a copy of a golden adapter whose configuration is changed
+	rm -rf "$T/a"
+	cp -r "$GOLDEN/adapter/${2:-plain}" "$T/a"
+	jq -c "$1" "$GOLDEN/adapter/${2:-plain}/adapter_config.json" >"$T/a/adapter_config.json"
+}
+refused() { # MESSAGE
+	run -1 --separate-stderr with "$T/a"
+	echo "$stderr"
+	[[ $stderr == "encode: "*"$1"* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "adapter: embeddings are PEFT's to 2e-6: rank and alpha, by module, rsLoRA" {
+	agrees plain
+	agrees mixed
+	run ! cmp -s "$GOLDEN/adapter/plain/embeddings.txt" "$GOLDEN/bert/embeddings.txt"
+}
+
+@test "adapter: a fused Wqkv takes an adapter, of one layer" {
+	agrees fused nomic_bert
+}
+
+@test "adapter: the names may have a prefix that the model lacks, and the other way round" {
+	change .
+	# the header is longer: written anew with its length
+	header=$(od -An -tu8 -N8 "$GOLDEN/adapter/plain/adapter_model.safetensors")
+	text=$(tail -c +9 "$GOLDEN/adapter/plain/adapter_model.safetensors" | head -c "$header" |
+		sed 's/base_model\.model\.encoder/base_model.model.bert.encoder/g')
+	{
+		for i in 0 1 2 3 4 5 6 7; do printf "\\x$(printf %02x $((${#text} >> 8 * i & 255)))"; done
+		printf %s "$text"
+		tail -c +$((header + 9)) "$GOLDEN/adapter/plain/adapter_model.safetensors"
+	} >"$T/a/adapter_model.safetensors"
+	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+}
+
+@test "adapter: patterns of target_modules are not asked, lists are" {
+	change '.target_modules = ".*self\\.(query|value)"'
+	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	change '.target_modules = ["self.query", "value"] | .layers_to_transform = [0, 1]'
+	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	change '.target_modules = ["uery", "value"]'
+	refused "the module 'encoder.layer.0.attention.self.query' of the adapter is not among 'target_modules'"
+	change '.layers_to_transform = 0'
+	refused "the module 'encoder.layer.1.attention.self.query' of the adapter is not in 'layers_to_transform'"
+}
+
+@test "adapter: alpha sets the scale; of 0 the model is as without" {
+	change '.lora_alpha = 0'
+	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/bert/embeddings.txt" 1e-6
+	change '.alpha_pattern = {"query": 6, "value": 6} | .lora_alpha = 100'
+	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+}
+
+@test "adapter: the stream's model is another with an adapter, and with another scale" {
+	model() { "$@" | zstd -dc 2>/dev/null | head -c 600 | grep -ao '"model":"[0-9a-f]*"'; }
+	plain() { ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -m "$GOLDEN/bert"; }
+	change '.lora_alpha = 7'
+	{
+		model plain
+		model with "$GOLDEN/adapter/plain"
+		model with "$GOLDEN/adapter/mixed"
+		model with "$T/a"
+	} >"$T/models"
+	[ "$(sort -u "$T/models" | wc -l)" -eq 4 ]
+}
+
+@test "adapter: what is written is read again and gives the same" {
+	adapter_copy "$GOLDEN/adapter/plain" "$T/copy"
+	with "$T/copy" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	diff <(safetensors_list "$GOLDEN/adapter/plain/adapter_model.safetensors" | sort) \
+		<(safetensors_list "$T/copy/adapter_model.safetensors" | sort)
+	adapter_copy "$GOLDEN/adapter/plain" "$T/copy" # an adapter is replaced as a model is
+	run -1 adapter_copy "$GOLDEN/adapter/plain" "$T"
+	[[ "$output" == *"exists and is not a model folder"* ]]
+}
+
+@test "adapter: what plain LoRA does not do is refused by its key" {
+	for edit in '.peft_type = "LOHA";peft_type' '.bias = "all";bias' '.use_dora = true;use_dora' \
+		'.fan_in_fan_out = true;fan_in_fan_out' '.modules_to_save = ["pooler"];modules_to_save' \
+		'.lora_bias = true;lora_bias' '.layer_replication = [[0, 1]];layer_replication' \
+		'.something_new = {"a": 1};something_new' '.init_lora_weights = "pissa_niter_4";init_lora_weights' \
+		'.rank_pattern = {"q.*": 4};rank_pattern' '.rank_pattern = 3;rank_pattern'; do
+		change "${edit%;*}"
+		refused "$T/a/adapter_config.json: "
+		[[ $stderr == *"'${edit##*;}'"* ]]
+	done
+	echo '[]' >"$T/a/adapter_config.json"
+	refused "$T/a/adapter_config.json: "
+	rm "$T/a/adapter_config.json"
+	refused "$T/a/adapter_config.json: no such file"
+}
+
+@test "adapter: tensors that do not fit are refused with names and shapes" {
+	change '.r = 5'
+	refused "'base_model.model.encoder.layer.0.attention.self.query.lora_A.weight' is of rank 4; adapter_config.json asks for 5"
+	change '.r = 0'
+	refused "asks for 0"
+	change .
+	rm "$T/a/adapter_model.safetensors"
+	refused "adapter_model.safetensors: No such file"
+	touch "$T/a/adapter_model.bin"
+	refused "adapter_model.bin: pickled weights are not read; convert them to adapter_model.safetensors"
+	change .
+	sed -i 's/layer\.1\.attention\.self\.query\.lora_B/layer.1.attention.self.quern.lora_B/' "$T/a/adapter_model.safetensors"
+	refused "tensor 'base_model.model.encoder.layer.1.attention.self.query.lora_B.weight' is missing"
+	change .
+	sed -i 's/lora_A\.weight/lora_E.weight/g' "$T/a/adapter_model.safetensors"
+	refused "lora_E.weight' is not known; a LoRA adapter has 'base_model.model.MODULE.lora_A.weight'"
+	change .
+	sed -i 's/layer\.1\.attention/layer.7.attention/g' "$T/a/adapter_model.safetensors"
+	refused "changes the module 'encoder.layer.7.attention.self.query'; $GOLDEN/bert has no tensor 'encoder.layer.7.attention.self.query.weight'"
+	change '.target_modules = ["query", "value", "dense"]'
+	sed -i 's/encoder\.layer\.1\.attention\.self\.query/x.encoder.layer.1.intermediate.dense/g' "$T/a/adapter_model.safetensors"
+	refused "make [8, 8]; the tensor 'encoder.layer.1.intermediate.dense.weight' of $GOLDEN/bert is [12, 8]"
+}
+
+@test "adapter: values that are not finite are named" {
+	change .
+	printf '\0\0\300\177' | dd of="$T/a/adapter_model.safetensors" bs=1 conv=notrunc status=none \
+		seek=$(($(stat -c %s "$T/a/adapter_model.safetensors") - 4))
+	refused "holds values that are not finite"
+}

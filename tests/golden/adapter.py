@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Make adapter/: LoRA adapters as PEFT saves them, and what the tiny models give with them.
+
+CASE/adapter_config.json, adapter_model.safetensors   as saved by PEFT
+CASE/embeddings.txt   mean, normalised embeddings of the model's ids.txt, its adapter not merged
+Cases: plain   BERT, rank 4 of query and value
+       mixed   BERT, rsLoRA, ranks and alphas of their own for some modules, one layer of the MLPs
+       fused   the layout of NomicBERT: one module Wqkv; the last layer only
+Needs torch, transformers, peft, safetensors:  python3 -P tests/golden/adapter.py
+(-P: token.py beside it is not Python's.)
+"""
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+
+import torch
+import torch.nn.functional as F
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file
+from transformers import AutoModel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OUT = os.path.join(HERE, "adapter")
+spec = importlib.util.spec_from_file_location("tiny", os.path.join(HERE, "model.py"))
+tiny = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tiny)
+
+CASES = {
+    "plain": ("bert", dict(r=4, lora_alpha=6, target_modules=["query", "value"])),
+    "mixed": ("bert", dict(
+        r=3, lora_alpha=5, use_rslora=True, target_modules=["query", "attention.output.dense", "key"],
+        rank_pattern={"1.attention.self.query": 2, "key": 1},
+        alpha_pattern={"^encoder.layer.0.attention.self.key": 7})),
+    "fused": ("nomic_bert", dict(r=2, lora_alpha=4, target_modules=["Wqkv", "fc2"],
+                                 layers_to_transform=[1], layers_pattern="layers")),
+}
+
+
+class Named(torch.nn.Module):
+    """A module for each dotted name."""
+
+    def get(self, name):
+        first, _, rest = name.partition(".")
+        if first not in self._modules:
+            self.add_module(first, Named())
+        child = self._modules[first]
+        return child.get(rest) if rest else child
+
+    def put(self, name, module):
+        parent, _, last = name.rpartition(".")
+        (self.get(parent) if parent else self).add_module(last, module)
+
+
+class Nomic(Named):
+    """model.py's nomic_bert, its linear layers as modules under their names."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.w = load_file(os.path.join(folder, "model.safetensors"))
+        for name, value in self.w.items():
+            if ".attn." in name or ".mlp." in name:
+                linear = torch.nn.Linear(value.shape[1], value.shape[0], bias=False)
+                linear.weight.data = value
+                self.put(name[: -len(".weight")], linear)
+
+    def forward(self, ids):
+        w, norm = self.w, tiny.layer_norm
+        x = w["embeddings.word_embeddings.weight"][ids] + w["embeddings.token_type_embeddings.weight"][0]
+        x = norm(x, w, "emb_ln")
+        for n in range(tiny.L):
+            p = f"encoder.layers.{n}."
+            lin = lambda name, y: self.get(p + name)(y)
+            q, k, v = tiny.attention(*lin("attn.Wqkv", x).split(tiny.C, -1))
+            mixed = tiny.softmax_mix(tiny.rotate(q), tiny.rotate(k), v)
+            x = norm(x + lin("attn.out_proj", mixed), w, p + "norm1")
+            x = norm(x + lin("mlp.fc2", lin("mlp.fc11", x) * F.silu(lin("mlp.fc12", x))), w, p + "norm2")
+        return x
+
+
+def hidden(family, model, ids):
+    return model(ids) if family == "nomic_bert" else model(input_ids=ids[None]).last_hidden_state[0]
+
+
+def make(name):
+    family, settings = CASES[name]
+    folder = os.path.join(HERE, family)
+    torch.manual_seed(len(name) + sum(map(ord, name)))
+    base = Nomic(folder) if family == "nomic_bert" else AutoModel.from_pretrained(
+        folder, add_pooling_layer=False, attn_implementation="eager")
+    model = get_peft_model(base, LoraConfig(**settings)).eval()
+    with torch.no_grad():
+        for key, p in model.named_parameters():
+            if "lora_" in key:
+                p.copy_(0.5 * torch.randn(p.shape))
+        texts = [torch.tensor([int(i) for i in line.split()])
+                 for line in open(os.path.join(folder, "ids.txt"))]
+        rows = [F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts]
+    out = os.path.join(OUT, name)
+    os.makedirs(out)
+    with tempfile.TemporaryDirectory() as saved:
+        model.peft_config["default"].base_model_name_or_path = family
+        model.save_pretrained(saved)
+        for file in "adapter_config.json", "adapter_model.safetensors":
+            shutil.copy(os.path.join(saved, file), out)
+            os.chmod(os.path.join(out, file), 0o644)
+    with open(os.path.join(out, "embeddings.txt"), "w") as f:
+        f.writelines(" ".join(f"{v:.7f}" for v in row.tolist()) + "\n" for row in rows)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    for name in sys.argv[1:] or CASES:
+        shutil.rmtree(os.path.join(OUT, name), ignore_errors=True)
+        make(name)
