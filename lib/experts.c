@@ -56,6 +56,10 @@ experts_configure(struct spec *spec, const struct tree *config)
 		    layer->integer >= spec->layers)
 			tree_die(layer, "'layers' of task_experts must be in 0..%d",
 			    spec->layers - 1);
+		if (spec->layer[layer->integer].mixture)
+			tree_die(layer,
+			    "block %lld has token experts, it cannot have task experts",
+			    (long long)layer->integer);
 		spec->layer[layer->integer].experts = true;
 	}
 }
@@ -79,9 +83,11 @@ experts_tree(const struct spec *spec)
 bool
 experts_own(const struct spec *spec, int layer, enum block_parameter which)
 {
-	bool norm = which == BLOCK_NORM1 || which == BLOCK_NORM1_BIAS ||
-		    which == BLOCK_NORM2 || which == BLOCK_NORM2_BIAS;
+	bool first = which == BLOCK_NORM1 || which == BLOCK_NORM1_BIAS;
+	bool norm = first || which == BLOCK_NORM2 || which == BLOCK_NORM2_BIAS;
 
+	if (first && spec->prenorm) /* it belongs to the attention, which is shared */
+		return false;
 	return spec->experts && spec->layer[layer].experts && which >= BLOCK_NORM1 &&
 	       (spec->expert_norms || !norm);
 }

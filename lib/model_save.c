@@ -162,8 +162,13 @@ plan_experts(struct spec *spec, const struct upcycle *how, const char *from)
 	spec->expert_norms = how->norms;
 	for (int i = 0; i < how->count; i++)
 		spec->expert_names[i] = how->names[i];
-	for (int i = 0; i < spec->layers; i++)
+	for (int i = 0; i < spec->layers; i++) {
 		any |= spec->layer[i].experts = how->layers[i];
+		if (how->layers[i] && spec->layer[i].mixture)
+			die("%s: block %d has token experts; task experts are copies of "
+			    "a dense MLP (choose --layers without it)",
+			    from, i);
+	}
 	if (!any)
 		die("%s: has %d blocks; none of them is to get experts", from,
 		    spec->layers);
@@ -269,13 +274,14 @@ model_average(const char *from, const char *dir)
 	int shared = count;
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			int tensor =
-			    plan->blocks[(size_t)layer * (size_t)spec->experts][i].tensor;
-			if (tensor < 0 ||
+			struct binding own =
+			    plan->blocks[(size_t)layer * (size_t)spec->experts][i];
+			/* of parts of one tensor, the first stands for it */
+			if (own.tensor < 0 || own.offset ||
 			    !experts_own(spec, layer, (enum block_parameter)i))
 				continue;
 			out[count] = mean_of(&model, layer, i);
-			out[count++].name = dense_name(plan->tensors[tensor].name);
+			out[count++].name = dense_name(plan->tensors[own.tensor].name);
 		}
 	tree_remove(model.config, "task_experts");
 	char *folder = begin_folder(&model, dir);

@@ -9,6 +9,15 @@ embed() { # model [option...]
 		ids_stream --rows text.emb
 }
 
+# A tiny random model of a family, with the vocabulary of the golden ones.
+random_model() { # family config... -> $T/FAMILY
+	mkdir -p "$T/$1.config"
+	echo "{\"model_type\": \"$1\", \"vocab_size\": 40, \"hidden_size\": 8, \"num_hidden_layers\": 3,
+		\"num_attention_heads\": 2, \"max_position_embeddings\": 24, \"intermediate_size\": 12,
+		\"initializer_range\": 0.5 $2}" >"$T/$1.config/config.json"
+	model_copy "$T/$1.config" "$T/$1" init 1
+}
+
 # 1. the known answer
 @test "upcycle: each expert gives the dense model's embeddings to the bit" {
 	for family in bert nomic_bert; do
@@ -20,6 +29,36 @@ embed() { # model [option...]
 			done
 		done
 	done
+}
+
+@test "upcycle: ModernBERT and Qwen3 too: experts equal the dense model, and their mean does" {
+	random_model modernbert ', "local_attention": 4'
+	random_model qwen3 ', "num_key_value_heads": 1'
+	for family in modernbert qwen3; do
+		embed "$T/$family" >"$T/dense"
+		upcycle -m "$T/$family" --experts a,b --layers 1,2 -o "$T/mote"
+		model_check "$T/mote" "$GOLDEN/bert/expected.safetensors"
+		for expert in a b; do
+			embed "$T/mote" -e $expert | cmp - "$T/dense"
+		done
+		upcycle --average -m "$T/mote" -o "$T/mean"
+		embed "$T/mean" | cmp - "$T/dense"
+	done
+	run ! grep -qa 'layers.1.input_layernorm.experts' "$T/mote/model.safetensors"
+	grep -qa 'layers.1.post_attention_layernorm.experts.a.weight' "$T/mote/model.safetensors"
+}
+
+@test "upcycle: blocks with token experts are refused, the dense ones beside them are not" {
+	random_model qwen2_moe ', "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 4,
+		"shared_expert_intermediate_size": 6, "mlp_only_layers": [1], "decoder_sparse_step": 1'
+	run -1 upcycle -m "$T/qwen2_moe" --experts a,b -o "$T/mote"
+	[ "$output" = "upcycle: $T/qwen2_moe: block 0 has token experts; task experts are copies of a dense MLP (choose --layers without it)" ]
+	embed "$T/qwen2_moe" >"$T/dense"
+	upcycle -m "$T/qwen2_moe" --experts a,b --layers 1 -o "$T/mote"
+	embed "$T/mote" -e b | cmp - "$T/dense"
+	sed -i 's/"layers": \[/&0, /' "$T/mote/config.json"
+	run -1 upcycle --average -m "$T/mote" -o "$T/mean"
+	[[ "$output" == *"block 0 has token experts, it cannot have task experts" ]]
 }
 
 @test "upcycle: tensors stand beside the originals, the rest is as it was" {
