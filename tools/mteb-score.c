@@ -11,16 +11,7 @@
 #include "cli.h"
 #include "err.h"
 #include "nn.h"
-#include "score.h"
-#include "score_classification.h"
-#include "score_clustering.h"
-#include "score_clustering_fast.h"
-#include "score_pairclassification.h"
-#include "score_reranking.h"
-#include "score_retrieval.h"
-#include "score_sts.h"
-#include "score_summarization.h"
-#include "stream.h"
+#include "scoring.h"
 
 enum {
 	OPT_QRELS = CLI_LONG,
@@ -102,105 +93,11 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	nn_about };
 
 struct settings {
-	struct score_options common;
-	int field_count;
-	struct retrieval_options retrieval;
-	struct classification_options classification;
-	struct clustering_options clustering;
+	struct scoring scoring;
 	bool json;
 	int threads;
 	int given[32], given_count; /* options that not every type knows */
 };
-
-static void
-clustering(struct report *report, struct settings *settings, char **file)
-{
-	struct reader *reader = stream_open(file[0] ? file[0] : "-");
-
-	settings->clustering.field = settings->common.fields[0];
-	score_clustering(report, reader, &settings->clustering);
-	stream_close(reader);
-}
-
-static void
-retrieval(struct report *report, struct settings *settings, char **file)
-{
-	struct retrieval_options *own = &settings->retrieval;
-
-	if (!own->qrels && (own->found || !own->run))
-		die_usage(
-		    "retrieval needs --qrels FILE%s", own->found ? "" : " or --run FILE");
-	if (own->qrels && own->run && strcmp(own->run, "-") == 0)
-		die_usage("standard output is for the scores: give --run a file");
-	if (own->found && file[0])
-		die_usage("with --from-run there are no streams to read");
-	if (!own->found && (!file[0] || !file[1]))
-		die_usage("retrieval takes two streams: queries and corpus");
-	if (!own->found && strcmp(file[0], "-") == 0 && strcmp(file[1], "-") == 0)
-		die_usage("only one of the two streams can be standard input");
-	if (settings->common.similarity > SIMILARITY_DOT)
-		die_usage("--similarity: retrieval knows cosine and dot");
-	own->field = settings->common.fields[0];
-	own->queries = file[0];
-	own->corpus = file[0] ? file[1] : NULL;
-	own->similarity = settings->common.similarity;
-	own->protocol = settings->common.protocol;
-	score_retrieval(report, own);
-}
-
-static void
-classification(struct report *report, struct settings *settings, char **file)
-{
-	struct classification_options *own = &settings->classification;
-
-	own->field = settings->common.fields[0];
-	own->test = file[0] ? file[0] : "-";
-	own->protocol = settings->common.protocol;
-	if (!own->train)
-		die_usage("classification needs --train FILE");
-	if (strcmp(own->train, "-") == 0 && strcmp(own->test, "-") == 0)
-		die_usage("only one of the two streams can be standard input");
-	score_classification(report, own);
-}
-
-static void
-clustering_fast(struct report *report, struct settings *settings, char **file)
-{
-	settings->clustering.field = settings->common.fields[0];
-	score_clustering_fast(report, file[0] ? file[0] : "-", &settings->clustering);
-}
-
-struct type {
-	const char *name;
-	/* one of the two: a stream is all it needs; or there is more to it */
-	void (*score)(struct report *, struct reader *, const struct score_options *);
-	void (*run)(struct report *, struct settings *, char **file);
-	int files, fields; /* at most; pairs have two fields */
-	int options[8];	   /* beside those that all types know */
-};
-
-static const struct type types[] = {
-	{ "sts", score_sts, NULL, 1, 2, { OPT_SIMILARITY } },
-	{ "pairclassification", score_pairclassification, NULL, 1, 2,
-	    { OPT_SIMILARITY } },
-	{ "reranking", score_reranking, NULL, 1, 0, { OPT_SIMILARITY } },
-	{ "summarization", score_summarization, NULL, 1, 0, { OPT_SIMILARITY } },
-	{ "retrieval", NULL, retrieval, 2, 1,
-	    { OPT_QRELS, OPT_IDENTICAL, OPT_FROM_RUN, OPT_RUN, OPT_TOP, OPT_GAIN,
-		OPT_SIMILARITY } },
-	{ "classification", NULL, classification, 1, 1,
-	    { OPT_TRAIN, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_LABEL, OPT_SEED,
-		OPT_SOLVER } },
-	{ "clustering", NULL, clustering, 1, 1,
-	    { OPT_LABEL, OPT_SET, OPT_BATCH, OPT_SKLEARN, OPT_SEED } },
-	{ "clustering-fast", NULL, clustering_fast, 1, 1,
-	    { OPT_LABEL, OPT_DOCUMENTS, OPT_SAMPLES, OPT_EXPERIMENTS, OPT_BATCH,
-		OPT_SKLEARN, OPT_SEED } },
-};
-enum { TYPES = sizeof types / sizeof types[0] };
-static const char type_names[] =
-    "sts, pairclassification, reranking, summarization, "
-    "retrieval, classification, clustering or clustering-fast";
 
 /* Whether the second of an option's two values was given. */
 static bool
@@ -214,17 +111,18 @@ second(const char *option, const char *one, const char *other)
 static void
 take(struct settings *settings, int option)
 {
-	struct classification_options *classes = &settings->classification;
-	struct clustering_options *clusters = &settings->clustering;
+	struct scoring *scoring = &settings->scoring;
+	struct classification_options *classes = &scoring->classification;
+	struct clustering_options *clusters = &scoring->clustering;
 
 	switch (option) {
-	case OPT_QRELS: settings->retrieval.qrels = optarg; break;
-	case OPT_IDENTICAL: settings->retrieval.ignore_identical = true; break;
-	case OPT_FROM_RUN: settings->retrieval.found = optarg; break;
-	case OPT_RUN: settings->retrieval.run = optarg; break;
-	case OPT_TOP: settings->retrieval.top = cli_integer("--top", 1, 1000); break;
+	case OPT_QRELS: scoring->retrieval.qrels = optarg; break;
+	case OPT_IDENTICAL: scoring->retrieval.ignore_identical = true; break;
+	case OPT_FROM_RUN: scoring->retrieval.found = optarg; break;
+	case OPT_RUN: scoring->retrieval.run = optarg; break;
+	case OPT_TOP: scoring->retrieval.top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN:
-		settings->retrieval.exponential = second("gain", "linear", "exp");
+		scoring->retrieval.exponential = second("gain", "linear", "exp");
 		break;
 	case OPT_TRAIN: classes->train = optarg; break;
 	case OPT_SAMPLES:
@@ -240,7 +138,7 @@ take(struct settings *settings, int option)
 	case OPT_BATCH: clusters->batch = (int)cli_integer("--batch", 1, 1000000); break;
 	case OPT_SKLEARN: clusters->by_choice = second("sklearn", "1.8", "1.9"); break;
 	case OPT_SIMILARITY:
-		if (!similarity_parse(optarg, &settings->common.similarity))
+		if (!similarity_parse(optarg, &scoring->common.similarity))
 			die_usage("--similarity: '%s' is none that --help lists", optarg);
 		break;
 	case OPT_SOLVER:
@@ -262,18 +160,19 @@ take(struct settings *settings, int option)
 static void
 parse(struct settings *settings, int argc, char **argv)
 {
+	struct scoring *scoring = &settings->scoring;
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1) {
 		switch (option) {
 		case 'f':
-			if (settings->field_count == 2)
+			if (scoring->fields == 2)
 				die_usage("--field was given more than twice");
-			settings->common.fields[settings->field_count++] = optarg;
+			scoring->common.fields[scoring->fields++] = optarg;
 			break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
-			settings->common.protocol =
+			scoring->common.protocol =
 			    PROTOCOL_V1 + second("protocol", "v1", "v2");
 			break;
 		case 'j':
@@ -284,67 +183,39 @@ parse(struct settings *settings, int argc, char **argv)
 	}
 }
 
-static const struct type *
-find_type(const char *name)
-{
-	for (int i = 0; i < TYPES; i++)
-		if (strcmp(types[i].name, name) == 0)
-			return &types[i];
-	die_usage("'%s' is no type of task: %s", name, type_names);
-}
-
 /* An option that means nothing to a type is a mistake that must not go unseen. */
 static void
-check(const struct type *type, const struct settings *settings, int files)
+check(const struct scoring_type *type, const struct settings *settings)
 {
 	for (int i = 0; i < settings->given_count; i++) {
 		const struct cli_option *option = options;
-		bool known = false;
-		for (int j = 0; j < 8; j++)
-			known |= type->options[j] == settings->given[i];
 		while (option->letter != settings->given[i])
 			option++;
-		if (!known)
-			die_usage("--%s says nothing to %s", option->name, type->name);
+		if (!scoring_knows(type, option->name))
+			die_usage(
+			    "--%s says nothing to %s", option->name, scoring_name(type));
 	}
-	if (files > type->files)
-		die_usage("%s takes %d stream%s, %d were given", type->name, type->files,
-		    type->files > 1 ? "s" : "", files);
-	if (settings->field_count > type->fields)
-		die_usage("%s takes %s --field", type->name, type->fields ? "one" : "no");
-	if (type->fields == 2 && settings->field_count == 1)
-		die_usage("%s compares two fields: give --field twice", type->name);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct settings settings = {
-		.common = { .protocol = PROTOCOL_V1 },
-		.retrieval = { .top = 1000 },
-		.classification = { .samples = 8, .experiments = 10, .seed = 42 },
-		.clustering = { .documents = 0.04, .experiments = 10, .seed = 42 },
-	};
+	struct settings settings = { .scoring = scoring_defaults() };
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
 	if (optind == argc)
-		die_usage("which type of task: %s?", type_names);
-	const struct type *type = find_type(argv[optind]);
-	check(type, &settings, argc - optind - 1);
+		die_usage("which type of task: %s?", scoring_types);
+	const struct scoring_type *type = scoring_find(argv[optind]);
+	if (!type)
+		die_usage("'%s' is no type of task: %s", argv[optind], scoring_types);
+	check(type, &settings);
 	nn_start(settings.threads, argv);
-	struct report *report = report_new(type->name);
-	report_set(report, "protocol", "v%d", settings.common.protocol);
-	char **file = argv + optind + 1;
-	if (type->score) {
-		struct reader *reader = stream_open(file[0] ? file[0] : "-");
-		type->score(report, reader, &settings.common);
-		stream_close(reader);
-	} else {
-		type->run(report, &settings, file);
-	}
-	if (!settings.retrieval.run || settings.retrieval.qrels)
-		report_print(report, settings.json);
+	struct report *report =
+	    scoring_run(type, &settings.scoring, argv + optind + 1, argc - optind - 1);
+	if (!report)
+		return 0;
+	report_print(report, settings.json);
 	report_free(report);
 	return 0;
 }
