@@ -56,7 +56,8 @@ field_add(struct field_list *list, const char *option)
 }
 
 static const char *const usual[] = { "text", "sentence1", "sentence2", "query",
-	"document", "negatives", "positive", "negative", "sentences", NULL };
+	"document", "negatives", "positive", "negative", "sentences", "sent1", "sent2",
+	"human_summaries", "machine_summaries", NULL };
 
 void
 field_add_members(struct field_list *list, const struct tree *record)

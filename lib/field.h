@@ -35,7 +35,8 @@ struct field_list {
 struct field *field_add(struct field_list *list, const char *option);
 
 /* Append the usual names that are there: text, sentence1, sentence2, query, document, negatives,
- * positive, negative, sentences; "text", which will be missed, when there is none. */
+ * positive, negative, sentences, sent1, sent2, human_summaries, machine_summaries; "text", which will
+ * be missed, when there is none. */
 void field_add_members(struct field_list *list, const struct tree *record);
 void field_add_columns(struct field_list *list, const struct column *columns, int count);
 void field_list_free(struct field_list *list);

@@ -9,6 +9,7 @@
 
 #include "err.h"
 #include "mem.h"
+#include "similarity.h"
 
 enum { QUERY_TILE = 256, DOCUMENT_TILE = 1024 };
 
@@ -32,17 +33,6 @@ struct search {
 	int threads;
 };
 
-static double
-dot(const float *a, const float *b, int width)
-{
-	double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-	for (int i = 0; i < width; i++)
-		sum += (double)a[i] * b[i];
-	return sum;
-}
-
 struct search *
 search_new(const float *queries, int64_t count, int width, int64_t depth,
     search_order *order, const void *context)
@@ -64,7 +54,7 @@ search_new(const float *queries, int64_t count, int width, int64_t depth,
 	for (int64_t i = 0; i < count; i++) {
 		const float *query = queries + i * width;
 		search->best[i] = (struct best){ search->memory + i * search->capacity, 0,
-			-INFINITY, sqrt(dot(query, query, width)) };
+			-INFINITY, sqrt(similarity_dot(query, query, width)) };
 	}
 	search->threads = omp_get_max_threads();
 	search->tiles = mem_new((size_t)search->threads, sizeof *search->tiles);
@@ -145,8 +135,8 @@ scan(const struct search *search, int64_t query, const float *scores,
 		for (int64_t i = start; i < end; i++) {
 			if (scores[i] < best->least - slack)
 				continue;
-			double exact =
-			    dot(vector, documents + i * search->width, search->width);
+			double exact = similarity_dot(
+			    vector, documents + i * search->width, search->width);
 			float score = isnan(exact) ? -1 : (float)exact;
 			if (score < best->least)
 				continue;
@@ -164,7 +154,8 @@ greatest_norm(const float *documents, int64_t count, int width)
 	double most = 0;
 
 	for (int64_t i = 0; i < count; i++) {
-		double square = dot(documents + i * width, documents + i * width, width);
+		double square =
+		    similarity_dot(documents + i * width, documents + i * width, width);
 		if (square > most)
 			most = square;
 	}

@@ -24,8 +24,8 @@ similarity_parse(const char *name, enum similarity *kind)
 	return false;
 }
 
-static double
-dot(const float *a, const float *b, int width)
+double
+similarity_dot(const float *a, const float *b, int width)
 {
 	double sum = 0;
 
@@ -41,7 +41,7 @@ similarity_of(enum similarity kind, const float *a, const float *b, int width)
 	double apart = 0;
 
 	if (kind == SIMILARITY_COSINE || kind == SIMILARITY_DOT)
-		return (float)dot(a, b, width);
+		return (float)similarity_dot(a, b, width);
 	for (int i = 0; i < width; i++) {
 		double difference = (double)a[i] - b[i];
 		apart += kind == SIMILARITY_EUCLIDEAN ? difference * difference
@@ -53,7 +53,8 @@ similarity_of(enum similarity kind, const float *a, const float *b, int width)
 double
 similarity_unit(float *to, const float *from, int width)
 {
-	double square = dot(from, from, width), norm = fmax(sqrt(square), 1e-12);
+	double square = similarity_dot(from, from, width),
+	       norm = fmax(sqrt(square), 1e-12);
 
 	for (int i = 0; i < width; i++)
 		to[i] = isfinite(square) ? (float)(from[i] / norm) : NAN;
@@ -63,7 +64,8 @@ similarity_unit(float *to, const float *from, int width)
 float
 similarity_paired_cosine(const float *a, const float *b, int width)
 {
-	double aa = dot(a, a, width), bb = dot(b, b, width), apart = 0;
+	double aa = similarity_dot(a, a, width), bb = similarity_dot(b, b, width),
+	       apart = 0;
 	double scale_a = aa > 0 ? 1 / sqrt(aa) : 0, scale_b = bb > 0 ? 1 / sqrt(bb) : 0;
 
 	for (int i = 0; i < width; i++) {

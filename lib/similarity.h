@@ -25,6 +25,8 @@ const char *similarity_name(enum similarity kind);
 /* False when there is none of that name. */
 bool similarity_parse(const char *name, enum similarity *kind);
 
+double similarity_dot(const float *a, const float *b, int width); /* not narrowed */
+
 /* The vectors of a cosine are expected to be units. */
 float similarity_of(enum similarity kind, const float *a, const float *b, int width);
 

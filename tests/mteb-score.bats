@@ -285,6 +285,35 @@ metric() { # name <output
 	[ "$(mteb-score clustering "$T/x.mts" | metric v_measures)" = 1 ]
 }
 
+@test "mteb-score: embeddings in f16, bf16 and f64 score as in f32" {
+	score() { # TYPE DTYPE STREAM...: on vectors that all of these dtypes hold
+		local type=$1 dtype=$2 name files=()
+		shift 2
+		for name in "$@"; do
+			jq -c 'with_entries(if .key | endswith(".emb")
+				then .value |= walk(if type == "number" then . * 8 | floor else . end) else . end)' \
+				"$GOLDEN/score_$name.jsonl" | mkstream 7 "$dtype" >"$T/$name.mts"
+			files+=("$T/$name.mts")
+		done
+		case $type in
+		retrieval) set -- --qrels "$GOLDEN/score_qrels.tsv" ;;
+		classification) set -- --train "${files[0]}" && files=("${files[1]}") ;;
+		*) set -- ;;
+		esac
+		mteb-score "$type" -q "$@" "${files[@]}"
+	}
+	for words in "sts sts" "pairclassification pairs" "reranking rerank_several" \
+		"summarization summaries" "retrieval queries corpus" "classification two_train two_test" \
+		"clustering sets"; do
+		for dtype in f32 f16 bf16 f64; do
+			# shellcheck disable=SC2086
+			score ${words/ / $dtype } >"$T/$dtype"
+			grep -q '^main_score.[0-9.]*$' "$T/$dtype"
+			cmp "$T/f32" "$T/$dtype"
+		done
+	done
+}
+
 @test "mteb-score: any number of threads, and equal runs, give equal bytes" {
 	stream queries corpus sets many_train many_test
 	for threads in 1 2 3; do
@@ -309,7 +338,10 @@ metric() { # name <output
 		"retrieval --qrels f --run - q c" "retrieval --gain cubic" "clustering --sklearn 2" "sts --protocol v9" "sts --seed 1" \
 		"clustering -f a -f b" "classification --samples 0" \
 		"classification --solver newton --train x y" "clustering --solver exact" \
-		"clustering-fast --documents 0" "clustering-fast --documents some"; do
+		"clustering-fast --documents 0" "clustering-fast --documents some" "reranking -f x" \
+		"retrieval --from-run r" "retrieval --from-run r --qrels f q" "pairclassification -f x" \
+		"retrieval --similarity manhattan --qrels f q c" "sts --similarity angle" \
+		"clustering --similarity dot" "summarization a b"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mteb-score $words
 		[ -z "$output" ]
@@ -359,6 +391,105 @@ metric() { # name <output
 	echo '{"name":"b","x.emb":[1,0]}' | mkstream >"$T/c.mts"
 	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
 	[[ $stderr == *"no column '_id' or 'id'"* ]]
+}
+
+@test "mteb-score retrieval: queries without judgements, without relevant documents" {
+	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"b","x.emb":[0,1]}' '{"_id":"z","x.emb":[0,1]}' |
+		mkstream >"$T/q.mts"
+	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+	printf 'a\td\t1\nb\td\t0\n' >"$T/qrels"
+	run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"q.mts: 1 queries have no judgements: they are left out; first: 'z'"* ]]
+	[[ $stderr == *"qrels: 1 queries have no relevant document: they count as 0, as in the reference"* ]]
+	[[ $output == *$'\nndcg_at_10\t0.5\n'* ]]
+	mkstream </dev/null >"$T/none.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/none.mts" "$T/c.mts"
+	[[ $stderr == *"none.mts: it has no columns"* ]]
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/none.mts"
+	[[ $stderr == *"none.mts: it has no columns"* ]]
+}
+
+@test "mteb-score retrieval --from-run: lines that are none, repeated, of other queries" {
+	printf 'a\td\t1\nb\td\t1\n' >"$T/qrels"
+	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
+	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 e 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
+	run -0 --separate-stderr score
+	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; first: 'e'"* ]]
+	[[ $stderr == *"qrels: 1 queries have judgements but nothing was found for them"*"first: 'b'"* ]]
+	[[ $stderr == *"run: 1 queries have no judgements: they are left out; first: 'z'"* ]]
+	[[ $output == *$'\nmrr_at_10\t0.5\n'* ]]
+	# two scores that differ, but not in float32: the greater id is first
+	printf 'a Q0 d 1 0.50000000001 x\na Q0 e 2 0.5 x\nb Q0 d 1 1 x\n' >"$T/run"
+	[[ $(score) == *$'\nmrr_at_10\t0.75\n'* ]]
+	for line in 'a Q0 d 1 x' 'a Q0 d 1 2 x y' 'a Q0 d 1 nan x' 'a Q0 d 1 high x'; do
+		printf 'b Q0 d 1 1 x\n%s\n' "$line" >"$T/run"
+		run -1 --separate-stderr score
+		[[ $stderr == *"run:2: "* ]]
+	done
+	: >"$T/run"
+	run -1 --separate-stderr score
+	[[ $stderr == *"nothing in it"* ]]
+	printf 'y Q0 d 1 1 x\n' >"$T/run"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of its 1 queries is judged in"*"the first there is 'a'"* ]]
+}
+
+@test "mteb-score pairclassification: one class, other labels, constant, NaN, widths, lists" {
+	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score pairclassification "$T/x.mts"; }
+	one='{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"label":1}'
+	run -1 --separate-stderr score "$one" "$one"
+	[[ $stderr == *"all 2 pairs have the label 1; there is nothing to tell apart"* ]]
+	run -1 --separate-stderr score "$one" "${one/1\}/2\}}"
+	[[ $stderr == *"pair 2 has the label 2; expected 0 or 1"* ]]
+	run -0 --separate-stderr score "$one" "${one/1\}/0\}}"
+	[[ $stderr == *"all values of cosine are equal: no threshold tells anything"* ]]
+	run -1 --separate-stderr score "$one" "${one/1,0/null,0}"
+	[[ $stderr == *"record 1: sentence1.emb: row 2 is not finite"* ]]
+	run -1 --separate-stderr score '{"sentence1.emb":[1,0,0],"sentence2.emb":[0,1],"label":1}'
+	[[ $stderr == *"sentence1.emb has width 3 and sentence2.emb has 2"* ]]
+	run -1 --separate-stderr score '{"sent1.emb":[[1,0]],"sent2.emb":[[0,1],[1,0]],"labels":[1]}'
+	[[ $stderr == *"row 1 has 1 in sent1.emb and 2 in sent2.emb"* ]]
+	run -1 --separate-stderr score '{"sent1.emb":[[1,0]],"sent2.emb":[[0,1]],"labels":[1,0]}'
+	[[ $stderr == *"row 1 has 1 in sent1.emb and 2 in labels"* ]]
+	run -1 --separate-stderr score '{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"x":1}'
+	[[ $stderr == *"no column 'label' with the labels"* ]]
+	run -1 --separate-stderr score "$one"
+	[[ $stderr == *"1 pairs; two at least are needed"* ]]
+}
+
+@test "mteb-score reranking: rows without texts, NaN, zeros, widths, missing columns" {
+	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score reranking "$T/x.mts"; }
+	one='{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[0,1]]}'
+	run -0 --separate-stderr score "$one" "${one/\[\[0,1\]\]/[]}" "${one/\[\[3,4\]\]/[]}"
+	[[ $stderr == *"2 of 3 rows have no query, no positive or no negative text: they are left out"* ]]
+	[[ $output == *", rows 1, "* ]]
+	run -1 --separate-stderr score "${one/0,1/null,1}"
+	[[ $stderr == *"record 1: negative.emb: row 1 is not finite"* ]]
+	run -0 --separate-stderr score "${one/0,1/0,0}"
+	[[ $stderr == *"1 vectors of negative.emb are zero: their cosines are 0"* ]]
+	run -1 --separate-stderr score "${one/3,4/3,4,5}"
+	[[ $stderr == *"query.emb has width 2 and positive.emb has 3"* ]]
+	run -1 --separate-stderr score '{"query.emb":[1,0],"positive.emb":[[3,4]]}'
+	[[ $stderr == *"no column 'negative.emb'"* ]]
+}
+
+@test "mteb-score summarization: lists that differ, too few, constant, NaN" {
+	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score summarization "$T/x.mts"; }
+	one='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[1,0],[3,4],[0,1]],"relevance":[3,2,1]}'
+	run -0 --separate-stderr score "$one" "${one/3,2,1/2,2,2}" "${one/\[\[1,0\]\]/[]}"
+	[[ $stderr == *"1 texts have no human summary or fewer than 3 machine summaries: they are left out"* ]]
+	[[ $stderr == *"1 texts have relevances or similarities that are all equal"* ]]
+	[[ $output == *", texts 1, "* ]]
+	run -1 --separate-stderr score "${one/3,2,1/2,2,2}"
+	[[ $stderr == *"there is no text to score"* ]]
+	run -1 --separate-stderr score "${one/3,2,1/3,2}"
+	[[ $stderr == *"row 1 has 3 machine summaries and 2 relevances"* ]]
+	run -1 --separate-stderr score "${one/3,2,1/3.5,null,1}"
+	[[ $stderr == *"relevance: row 1 has nan, not a number to correlate"* ]]
+	run -1 --separate-stderr score "${one/3,4/3,null}"
+	[[ $stderr == *"machine_summaries.emb: row 2 is not finite"* ]]
+	run -1 --separate-stderr score "${one/relevance/quality}"
+	[[ $stderr == *"no column 'relevance'"* ]]
 }
 
 @test "mteb-score sts: constant, NaN, missing and too few" {

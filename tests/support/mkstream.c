@@ -1,7 +1,7 @@
 /*
  * mkstream - JSON Lines as a tensor stream, with vectors: what encode would have written
  *
- * mkstream [ROWS] <rows.jsonl >rows.mts		ROWS a record (default: 16)
+ * mkstream [ROWS [DTYPE]] <rows.jsonl >rows.mts	ROWS a record (default: 16); vectors of DTYPE (f32)
  * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
@@ -58,7 +58,7 @@ empty(struct buffer *buffer)
 }
 
 static void
-describe(struct buffer *buffer, const struct tree *value)
+describe(struct buffer *buffer, const struct tree *value, enum dtype dtype)
 {
 	const char *key = value->key;
 	size_t length = strlen(key);
@@ -68,7 +68,7 @@ describe(struct buffer *buffer, const struct tree *value)
 	const struct tree *inner = value;
 	if (length > 4 && strcmp(key + length - 4, ".emb") == 0) {
 		column->depth = value->items[0]->kind == TREE_LIST;
-		column->dtype = DTYPE_F32;
+		column->dtype = dtype;
 		column->rank = 1;
 		column->shape[0] =
 		    (int64_t)(column->depth ? value->items[0] : value)->count;
@@ -91,9 +91,9 @@ put_value(struct buffer *buffer, const struct tree *value)
 	if (buffer->column.text) {
 		append(buffer, value->string, value->length);
 		append_offset(buffer, buffer->column.depth - 1, (int64_t)buffer->used);
-	} else if (buffer->column.dtype == DTYPE_I64) {
+	} else if (buffer->column.rank == 0 && buffer->column.dtype == DTYPE_I64) {
 		append(buffer, &value->integer, sizeof value->integer);
-	} else if (buffer->column.dtype == DTYPE_F64) {
+	} else if (buffer->column.rank == 0) {
 		double real = value->kind == TREE_NULL ? NAN : value->real;
 		append(buffer, &real, sizeof real);
 	} else {
@@ -101,7 +101,9 @@ put_value(struct buffer *buffer, const struct tree *value)
 			float part = value->items[i]->kind == TREE_NULL
 					 ? NAN
 					 : (float)value->items[i]->real;
-			append(buffer, &part, sizeof part);
+			double wide;
+			tensor_from_f32(&wide, buffer->column.dtype, &part, 1);
+			append(buffer, &wide, dtype_size(buffer->column.dtype));
 		}
 	}
 }
@@ -146,7 +148,7 @@ release(struct buffer *buffer)
 }
 
 static void
-convert(int64_t rows_a_record)
+convert(int64_t rows_a_record, enum dtype dtype)
 {
 	struct textrec *file = textrec_open("-", TEXTREC_JSONL);
 	struct writer *writer = stream_create("-", NULL);
@@ -157,7 +159,7 @@ convert(int64_t rows_a_record)
 
 	while ((row = textrec_next(file))) {
 		for (size_t i = 0; columns == 0 && i < row->count && i < COLUMNS; i++) {
-			describe(&buffers[i], row->items[i]);
+			describe(&buffers[i], row->items[i], dtype);
 			stream_add(writer, &buffers[i].column);
 			empty(&buffers[i]);
 		}
@@ -216,12 +218,16 @@ randoms(int64_t n, int width, uint64_t seed)
 int
 main(int argc, char **argv)
 {
+	enum dtype dtype = DTYPE_F32;
+
 	program_name = "mkstream";
+	if (argc == 3 && !dtype_parse(argv[2], &dtype))
+		die_usage("'%s' is no dtype", argv[2]);
 	if (argc == 5 && strcmp(argv[1], "random") == 0)
 		randoms(atoll(argv[2]), atoi(argv[3]), strtoull(argv[4], NULL, 10));
-	else if (argc <= 2)
-		convert(argc == 2 ? atoll(argv[1]) : 16);
+	else if (argc <= 3)
+		convert(argc >= 2 ? atoll(argv[1]) : 16, dtype);
 	else
-		die_usage("mkstream [ROWS] | mkstream random N WIDTH SEED");
+		die_usage("mkstream [ROWS [DTYPE]] | mkstream random N WIDTH SEED");
 	return 0;
 }
