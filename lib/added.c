@@ -6,46 +6,71 @@
 #include "mem.h"
 #include "utf8.h"
 
+/* A trie: a byte of a token, the next bytes that may follow it, and who ends here. */
+struct node {
+	unsigned char byte;
+	int32_t child, sibling; /* -1: none */
+	int32_t token;		/* -1: none */
+};
+
 struct added {
-	struct added_token *token; /* longest first */
+	struct added_token *token;
 	size_t count, capacity;
-	bool starts[256]; /* whether a token begins with this byte */
-	int only;	  /* the byte that all begin with; -1: several */
+	struct node *node;
+	size_t nodes, node_capacity;
+	int32_t root[256]; /* by first byte; -1: no token begins with it */
+	int only;	   /* the byte that all begin with; -1: several */
 };
 
 struct added *
 added_new(void)
 {
-	return mem_zero(1, sizeof(struct added));
+	struct added *added = mem_zero(1, sizeof *added);
+
+	memset(added->root, 0xFF, sizeof added->root);
+	return added;
+}
+
+/* The node for `byte` in the chain that starts at *first, made if need be. */
+static int32_t
+step(struct added *added, int32_t first, unsigned char byte)
+{
+	for (int32_t n = first; n >= 0; n = added->node[n].sibling)
+		if (added->node[n].byte == byte)
+			return n;
+	added->node = mem_grow(
+	    added->node, &added->node_capacity, added->nodes + 1, sizeof *added->node);
+	added->node[added->nodes] = (struct node){ byte, -1, first, -1 };
+	return (int32_t)added->nodes++;
 }
 
 void
 added_add(struct added *added, const struct added_token *token)
 {
-	size_t at = 0;
+	const unsigned char *text = (const unsigned char *)token->text;
 
 	if (!token->length)
 		return;
-	for (size_t i = 0; i < added->count; i++)
-		if (added->token[i].length == token->length &&
-		    !memcmp(added->token[i].text, token->text, token->length)) {
-			char *text = added->token[i].text;
-			added->token[i] = *token;
-			added->token[i].text = text;
-			return;
-		}
-	while (at < added->count && added->token[at].length >= token->length)
-		at++;
-	added->token = mem_grow(
-	    added->token, &added->capacity, added->count + 1, sizeof *added->token);
-	memmove(added->token + at + 1, added->token + at,
-	    (added->count - at) * sizeof *added->token);
-	added->token[at] = *token;
-	added->token[at].text = mem_new(token->length, 1);
-	memcpy(added->token[at].text, token->text, token->length);
-	unsigned char first = (unsigned char)token->text[0];
-	added->only = added->count++ == 0 || added->only == first ? first : -1;
-	added->starts[first] = true;
+	if (added->root[text[0]] < 0) {
+		added->only = added->count == 0 ? text[0] : -1;
+		added->root[text[0]] = step(added, -1, text[0]);
+	}
+	int32_t at = added->root[text[0]];
+	for (size_t i = 1; i < token->length; i++) {
+		size_t before = added->nodes;
+		int32_t next = step(added, added->node[at].child, text[i]);
+		if (added->nodes > before)
+			added->node[at].child = next;
+		at = next;
+	}
+	if (added->node[at].token < 0) {
+		added->token = mem_grow(added->token, &added->capacity, added->count + 1,
+		    sizeof *added->token);
+		added->node[at].token = (int32_t)added->count++;
+	}
+	struct added_token *slot = &added->token[added->node[at].token];
+	*slot = *token;
+	slot->text = NULL;
 }
 
 bool
@@ -57,11 +82,18 @@ added_any(const struct added *added)
 static const struct added_token *
 match(const struct added *added, const char *text, size_t length)
 {
-	for (size_t i = 0; i < added->count; i++)
-		if (added->token[i].length <= length &&
-		    !memcmp(added->token[i].text, text, added->token[i].length))
-			return &added->token[i];
-	return NULL;
+	int32_t found = -1, n = added->root[(unsigned char)*text];
+
+	for (size_t i = 1; n >= 0; i++) {
+		const struct node *node = &added->node[n];
+		found = node->token >= 0 ? node->token : found;
+		if (i == length)
+			break;
+		for (n = node->child;
+		     n >= 0 && added->node[n].byte != (unsigned char)text[i];)
+			n = added->node[n].sibling;
+	}
+	return found < 0 ? NULL : &added->token[found];
 }
 
 /* The code point that ends at `at`, and where it starts. */
@@ -136,9 +168,8 @@ added_find(const struct added *added, const char *text, size_t length, size_t fr
 				return -1;
 			search = (size_t)(next - text);
 		}
-		const struct added_token *token = NULL;
-		if (added->starts[(unsigned char)text[search]])
-			token = match(added, text + search, length - search);
+		const struct added_token *token =
+		    match(added, text + search, length - search);
 		if (!token) {
 			search++;
 			continue;
@@ -160,8 +191,7 @@ added_find(const struct added *added, const char *text, size_t length, size_t fr
 void
 added_free(struct added *added)
 {
-	for (size_t i = 0; i < added->count; i++)
-		free(added->token[i].text);
 	free(added->token);
+	free(added->node);
 	free(added);
 }

@@ -22,7 +22,7 @@ struct added;
 
 struct added *added_new(void);
 
-/* Copies the text; an empty one is ignored.  Of equal texts the last one counts. */
+/* An empty text is ignored.  Of equal texts the last one counts. */
 void added_add(struct added *added, const struct added_token *token);
 bool added_any(const struct added *added);
 

@@ -15,30 +15,50 @@ struct cursor {
 	const char *at, *end;
 };
 
+static void
+skip_space(struct cursor *cursor)
+{
+	while (
+	    cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
+					    *cursor->at == '\t' || *cursor->at == '\r'))
+		cursor->at++;
+}
+
 static bool
 take(struct cursor *cursor, char wanted)
 {
-	while (cursor->at < cursor->end && strchr(" \t\r\n", *cursor->at) && *cursor->at)
-		cursor->at++;
+	skip_space(cursor);
 	if (cursor->at == cursor->end || *cursor->at != wanted)
 		return false;
 	cursor->at++;
 	return true;
 }
 
-/* The raw inside of a string. */
+/* The raw inside of a string; plain: it needs no look at its escapes and its UTF-8. */
 static bool
-take_string(struct cursor *cursor, const char **start, size_t *length)
+take_string(struct cursor *cursor, const char **start, size_t *length, bool *plain)
 {
+	unsigned char all = 0;
+	bool escapes = false;
+
 	if (!take(cursor, '"'))
 		return false;
-	*start = cursor->at;
-	for (; cursor->at < cursor->end && *cursor->at != '"'; cursor->at++)
-		if (*cursor->at == '\\' && ++cursor->at == cursor->end)
+	const char *at = *start = cursor->at, *end = cursor->end;
+	for (; at < end && *at != '"'; at++) {
+		all |= (unsigned char)*at;
+		if ((unsigned char)*at < ' ')
 			return false;
-	if (cursor->at == cursor->end)
+		if (*at == '\\') {
+			escapes = true;
+			if (++at == end)
+				return false;
+		}
+	}
+	if (at == end)
 		return false;
-	*length = (size_t)(cursor->at++ - *start);
+	*length = (size_t)(at - *start);
+	*plain = !escapes && all < 0x80;
+	cursor->at = at + 1;
 	return true;
 }
 
@@ -48,12 +68,13 @@ skip_value(struct cursor *cursor)
 	const char *start;
 	size_t length;
 	int depth = 0;
+	bool plain;
 
-	take(cursor, 0); /* white space */
+	skip_space(cursor);
 	while (cursor->at < cursor->end) {
 		char c = *cursor->at;
 		if (c == '"') {
-			if (!take_string(cursor, &start, &length))
+			if (!take_string(cursor, &start, &length, &plain))
 				return false;
 			continue;
 		}
@@ -63,6 +84,15 @@ skip_value(struct cursor *cursor)
 		cursor->at++;
 	}
 	return false;
+}
+
+/* The next member's key, with the cursor before its value. */
+static bool
+take_key(struct cursor *cursor, const char **key, size_t *length)
+{
+	bool plain;
+
+	return take_string(cursor, key, length, &plain) && take(cursor, ':');
 }
 
 /* Enter the object at the cursor and stop at the value of a member. */
@@ -75,7 +105,7 @@ enter(struct cursor *cursor, const char *key)
 	if (!take(cursor, '{'))
 		return false;
 	do {
-		if (!take_string(cursor, &start, &length) || !take(cursor, ':'))
+		if (!take_key(cursor, &start, &length))
 			return false;
 		if (length == strlen(key) && !memcmp(start, key, length))
 			return true;
@@ -140,6 +170,34 @@ unescape(char *to, const char *text, size_t length)
 	return to - start;
 }
 
+/* A string with its escapes undone, in the file or in `scratch`. */
+struct text {
+	const char *text;
+	size_t length;
+	char *scratch;
+	size_t room;
+};
+
+static bool
+take_text(struct cursor *cursor, struct text *text)
+{
+	bool plain;
+
+	if (!take_string(cursor, &text->text, &text->length, &plain))
+		return false;
+	if (plain)
+		return true;
+	if (utf8_valid(text->text, text->length) != text->length)
+		return false;
+	if (!memchr(text->text, '\\', text->length))
+		return true;
+	text->scratch = mem_grow(text->scratch, &text->room, text->length + 1, 1);
+	ptrdiff_t made = unescape(text->scratch, text->text, text->length);
+	text->text = text->scratch;
+	text->length = (size_t)made;
+	return made >= 0;
+}
+
 static bool
 take_integer(struct cursor *cursor, int64_t *number)
 {
@@ -153,56 +211,142 @@ take_integer(struct cursor *cursor, int64_t *number)
 	if (negative)
 		*number = -*number;
 	return cursor->at > start && cursor->at < cursor->end &&
-	       strchr(" \t\r\n,}", *cursor->at);
+	       (*cursor->at == ',' || *cursor->at == '}' || *cursor->at == ' ' ||
+		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
 }
 
 static bool
-take_members(struct cursor *cursor, json_map_member *member, void *context)
+take_members(struct cursor *cursor, const struct json_map_part *part, void *context)
 {
-	size_t room = 0;
-	char *scratch = NULL;
+	struct text text = { 0 };
 	bool good = take(cursor, '{');
 
 	if (good && take(cursor, '}'))
 		return true;
 	while (good) {
-		const char *text;
-		size_t length;
 		int64_t number;
-		good = take_string(cursor, &text, &length) && take(cursor, ':') &&
-		       take_integer(cursor, &number) &&
-		       utf8_valid(text, length) == length;
-		if (good && memchr(text, '\\', length)) {
-			scratch = mem_grow(scratch, &room, length + 1, 1);
-			ptrdiff_t made = unescape(scratch, text, length);
-			good = made >= 0;
-			text = scratch;
-			length = (size_t)made;
-		}
+		good = take_text(cursor, &text) && take(cursor, ':') &&
+		       take_integer(cursor, &number);
 		if (good)
-			member(context, text, length, number);
+			part->member(context, text.text, text.length, number);
 		if (good && !take(cursor, ','))
 			break;
 	}
-	free(scratch);
+	free(text.scratch);
 	return good && take(cursor, '}');
 }
 
-/* The text with a span replaced by null and its line breaks, so that lines keep their number. */
-static struct tree *
-parse_without(
-    const char *path, const char *text, size_t length, const char *start, const char *end)
+static bool
+take_pairs(struct cursor *cursor, const struct json_map_part *part, void *context)
 {
-	char *rest = mem_new(mem_add(length, 5, path), 1), *to = rest;
+	struct text left = { 0 }, right = { 0 };
+	bool good = take(cursor, '[');
 
-	memcpy(to, text, (size_t)(start - text));
-	to += start - text;
-	memcpy(to, "null", 4);
-	to += 4;
-	for (const char *at = start; (at = memchr(at, '\n', (size_t)(end - at))); at++)
-		*to++ = '\n';
-	memcpy(to, end, (size_t)(text + length - end));
-	to += text + length - end;
+	if (good && take(cursor, ']'))
+		return true;
+	while (good) {
+		bool two = take(cursor, '[');
+		good = take_text(cursor, &left) &&
+		       (!two || (take(cursor, ',') && take_text(cursor, &right) &&
+				    take(cursor, ']')));
+		if (good)
+			part->pair(context, left.text, left.length,
+			    two ? right.text : NULL, right.length);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(left.scratch);
+	free(right.scratch);
+	return good && take(cursor, ']');
+}
+
+/* Where the value of a part was, to be left out of the tree. */
+struct span {
+	const char *start, *end;
+	bool read;
+};
+
+static void
+read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, void *context)
+{
+	if (part->member ? take_members(cursor, part, context)
+			 : take_pairs(cursor, part, context))
+		return;
+	/* says what is wrong, if it is JSON's */
+	tree_free(json_parse(text, length, path, 1));
+	die("%s: '%s' must be %s", path, part->key,
+	    part->member ? "an object of integers"
+			 : "a list of strings or of pairs of strings");
+}
+
+/* A part is read at once where those before it have been, else after them. */
+static void
+read_parts(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, size_t parts, struct span *span, void *context)
+{
+	const char *key;
+	size_t size, next = 0;
+
+	if (!take(cursor, '{'))
+		return;
+	do {
+		if (!take_key(cursor, &key, &size))
+			return;
+		size_t p = 0;
+		while (p < parts &&
+		       (size != strlen(part[p].key) || memcmp(key, part[p].key, size)))
+			p++;
+		skip_space(cursor);
+		bool ours = p < parts && cursor->at < cursor->end && !span[p].start &&
+			    *cursor->at == (part[p].member ? '{' : '[');
+		const char *start = cursor->at;
+		if (ours && p == next) {
+			read_part(path, text, length, cursor, &part[p], context);
+			span[p].read = true;
+		} else if (!skip_value(cursor)) {
+			break;
+		}
+		if (ours)
+			span[p] = (struct span){ start, cursor->at, span[p].read };
+		while (next < parts && span[next].read)
+			next++;
+	} while (take(cursor, ','));
+	for (size_t p = 0; p < parts; p++)
+		if (span[p].start && !span[p].read) {
+			struct cursor inner = { span[p].start, text + length };
+			read_part(path, text, length, &inner, &part[p], context);
+		}
+}
+
+/* The text with each span replaced by null and its line breaks, so that lines keep their number. */
+static struct tree *
+parse_without(const char *path, const char *text, size_t length, const struct span *span,
+    size_t parts)
+{
+	char *rest = mem_new(mem_add(length, 5 * parts, path), 1), *to = rest;
+	const char *from = text, *end = text + length;
+
+	for (;;) {
+		const struct span *first = NULL;
+		for (size_t p = 0; p < parts; p++)
+			if (span[p].start && span[p].start >= from &&
+			    (!first || span[p].start < first->start))
+				first = &span[p];
+		size_t plain = (size_t)((first ? first->start : end) - from);
+		memcpy(to, from, plain);
+		to += plain;
+		if (!first)
+			break;
+		memcpy(to, "null", 4);
+		to += 4;
+		const char *at = first->start;
+		while ((at = memchr(at, '\n', (size_t)(first->end - at)))) {
+			*to++ = '\n';
+			at++;
+		}
+		from = first->end;
+	}
 	char *name = mem_string(path);
 	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 1);
 	tree->name = name;
@@ -212,21 +356,12 @@ parse_without(
 
 struct tree *
 json_map_read(const char *path, const char *text, size_t length, const char *outer,
-    const char *inner, json_map_member *member, void *context)
+    const struct json_map_part *part, size_t parts, void *context)
 {
 	struct cursor cursor = { text, text + length };
+	struct span span[JSON_MAP_PARTS] = { 0 };
 
-	if (enter(&cursor, outer) && enter(&cursor, inner) && !take(&cursor, 0) &&
-	    cursor.at < cursor.end && *cursor.at == '{') {
-		const char *start = cursor.at;
-		if (take_members(&cursor, member, context))
-			return parse_without(path, text, length, start, cursor.at);
-		tree_free(json_parse(
-		    text, length, path, 1)); /* says what is wrong, if it is JSON's */
-		die("%s: '%s' of '%s' must be an object of integers", path, inner, outer);
-	}
-	char *name = mem_string(path);
-	struct tree *tree = json_parse(text, length, name, 1);
-	tree->name = name;
-	return tree;
+	if (!outer || enter(&cursor, outer))
+		read_parts(path, text, length, &cursor, part, parts, span, context);
+	return parse_without(path, text, length, span, parts);
 }

@@ -4,78 +4,9 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "editions.h"
 #include "err.h"
 #include "mem.h"
-
-/* Punctuation, marks and format characters that came after Unicode 8.0, with whatever is
- * neither of the three in between: the reference knows nothing of them. */
-static const int32_t later[][2] = {
-	{ 0x61d, 0x61d },
-	{ 0x7fd, 0x7fd },
-	{ 0x890, 0x8e2 },
-	{ 0x9fd, 0x9fe },
-	{ 0xa76, 0xa76 },
-	{ 0xafa, 0xaff },
-	{ 0xb55, 0xb55 },
-	{ 0xc04, 0xc3c },
-	{ 0xc77, 0xc77 },
-	{ 0xc84, 0xc84 },
-	{ 0xd00, 0xd00 },
-	{ 0xd3b, 0xd3c },
-	{ 0xd81, 0xd81 },
-	{ 0xeba, 0xeba },
-	{ 0xece, 0xece },
-	{ 0x180f, 0x1886 },
-	{ 0x1abf, 0x1ace },
-	{ 0x1b7d, 0x1b7e },
-	{ 0x1df6, 0x1dfb },
-	{ 0x2e43, 0x2e5d },
-	{ 0xa82c, 0xa82c },
-	{ 0xa8c5, 0xa8c5 },
-	{ 0xa8ff, 0xa8ff },
-	{ 0xa9bd, 0xa9bd },
-	{ 0x10d24, 0x10f89 },
-	{ 0x11070, 0x11074 },
-	{ 0x110c2, 0x110cd },
-	{ 0x111cf, 0x111cf },
-	{ 0x1123e, 0x11241 },
-	{ 0x1133b, 0x1133b },
-	{ 0x11438, 0x1145e },
-	{ 0x11660, 0x1166c },
-	{ 0x116b9, 0x116b9 },
-	{ 0x1182f, 0x11fff },
-	{ 0x12ff1, 0x13455 },
-	{ 0x16e97, 0x16f4f },
-	{ 0x16fe2, 0x16fe4 },
-	{ 0x1cf00, 0x1cf46 },
-	{ 0x1e000, 0x1e4ef },
-	{ 0x1e944, 0x1e95f },
-};
-
-/* Non-starters among them that came with 9.0, whose combining classes the reference has. */
-static const int32_t nine[][2] = {
-	{ 0x8d4, 0x8e1 },
-	{ 0x1dfb, 0x1dfb },
-	{ 0x11442, 0x11442 },
-	{ 0x11446, 0x11446 },
-	{ 0x11c3f, 0x11c3f },
-	{ 0x1e000, 0x1e02a },
-	{ 0x1e944, 0x1e94a },
-};
-
-/* Lower case that came after utf8proc's edition: from, to, difference. */
-static const int32_t lowered[][3] = {
-	{ 0x1c89, 0x1c89, 1 },
-	{ 0xa7cb, 0xa7cb, -42343 },
-	{ 0xa7cc, 0xa7cc, 1 },
-	{ 0xa7ce, 0xa7ce, 1 },
-	{ 0xa7d2, 0xa7d2, 1 },
-	{ 0xa7d4, 0xa7d4, 1 },
-	{ 0xa7da, 0xa7da, 1 },
-	{ 0xa7dc, 0xa7dc, -42561 },
-	{ 0x10d50, 0x10d65, 32 },
-	{ 0x16ea0, 0x16eb8, 27 },
-};
 
 size_t
 utf8_decode(const char *text, size_t length, int32_t *code)
@@ -179,23 +110,6 @@ utf8_repair(char *to, const char *text, size_t length, int64_t *count)
 	}
 }
 
-static bool
-is_later(int32_t code)
-{
-	size_t low = 0, high = sizeof later / sizeof *later;
-
-	if (code < later[0][0])
-		return false;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (code > later[middle][1])
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < sizeof later / sizeof *later && code >= later[low][0];
-}
-
 static unsigned
 ascii_traits(int32_t code)
 {
@@ -204,7 +118,7 @@ ascii_traits(int32_t code)
 	if (code < ' ' || code == 0x7F)
 		return UTF8_CONTROL;
 	if (code >= '0' && code <= '9')
-		return UTF8_NUMBER | UTF8_WORD;
+		return UTF8_NUMBER | UTF8_NUMERIC | UTF8_WORD;
 	if ((code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z'))
 		return UTF8_LETTER | UTF8_WORD;
 	return UTF8_PUNCT | (code == '_' ? UTF8_WORD : 0);
@@ -220,26 +134,34 @@ is_circled(int32_t code)
 	       (code >= 0x1F170 && code <= 0x1F189);
 }
 
+static unsigned
+mark(int32_t code)
+{
+	return UTF8_WORD | (editions_later_mark(code) ? 0 : UTF8_COMBINING);
+}
+
 unsigned
 utf8_traits(int32_t code)
 {
 	if (code < 0x80)
 		return ascii_traits(code);
 	utf8proc_category_t category = utf8proc_category(code);
-	unsigned known = is_later(code) ? 0 : ~0u;
+	unsigned known = editions_later(code) ? 0 : ~0u;
 	switch (category) {
 	case UTF8PROC_CATEGORY_LU:
 	case UTF8PROC_CATEGORY_LL:
 	case UTF8PROC_CATEGORY_LT:
 	case UTF8PROC_CATEGORY_LM:
-	case UTF8PROC_CATEGORY_LO: return UTF8_LETTER | UTF8_WORD;
+	case UTF8PROC_CATEGORY_LO:
+		return UTF8_LETTER | UTF8_WORD |
+		       (code == 0x1CF2 || code == 0x1CF3 ? UTF8_COMBINING : 0);
 	case UTF8PROC_CATEGORY_MN:
-		return (code == 0x111c9 ? UTF8_PUNCT : known & UTF8_MARK) | UTF8_WORD;
-	case UTF8PROC_CATEGORY_MC: return (code == 0x1734 ? UTF8_MARK : 0) | UTF8_WORD;
-	case UTF8PROC_CATEGORY_ME: return UTF8_WORD;
+		return (code == 0x111c9 ? UTF8_PUNCT : known & UTF8_MARK) | mark(code);
+	case UTF8PROC_CATEGORY_MC: return (code == 0x1734 ? UTF8_MARK : 0) | mark(code);
+	case UTF8PROC_CATEGORY_ME: return mark(code);
 	case UTF8PROC_CATEGORY_ND:
-	case UTF8PROC_CATEGORY_NL: return UTF8_NUMBER | UTF8_WORD;
-	case UTF8PROC_CATEGORY_NO: return UTF8_NUMBER;
+	case UTF8PROC_CATEGORY_NL: return UTF8_NUMBER | UTF8_NUMERIC | UTF8_WORD;
+	case UTF8PROC_CATEGORY_NO: return UTF8_NUMBER | UTF8_NUMERIC;
 	case UTF8PROC_CATEGORY_PC: return (known & UTF8_PUNCT) | UTF8_WORD;
 	case UTF8PROC_CATEGORY_PD:
 	case UTF8PROC_CATEGORY_PS:
@@ -258,6 +180,7 @@ utf8_traits(int32_t code)
 	case UTF8PROC_CATEGORY_CS: return UTF8_CONTROL;
 	case UTF8PROC_CATEGORY_SO:
 		return code == 0x166D ? UTF8_PUNCT : is_circled(code) ? UTF8_WORD : 0;
+	case UTF8PROC_CATEGORY_CN: return editions_newer(code);
 	default: return 0;
 	}
 }
@@ -270,12 +193,9 @@ utf8_combining(int32_t code)
 	int class = utf8proc_get_property(code)->combining_class;
 	if (!class || code == 0x1715 || code == 0x16ff0 || code == 0x16ff1)
 		return 0;
-	if (!is_later(code))
+	if (!editions_later(code))
 		return class;
-	for (size_t i = 0; i < sizeof nine / sizeof *nine; i++)
-		if (code >= nine[i][0] && code <= nine[i][1])
-			return class;
-	return 0;
+	return editions_nine(code) ? class : 0;
 }
 
 int
@@ -313,10 +233,8 @@ utf8_lower(int32_t code, int32_t to[2])
 		return 2;
 	}
 	to[0] = utf8proc_tolower(code);
-	if (code >= lowered[0][0] && to[0] == code)
-		for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++)
-			if (code >= lowered[i][0] && code <= lowered[i][1])
-				to[0] = code + lowered[i][2];
+	if (to[0] == code)
+		to[0] = editions_lower(code);
 	return 1;
 }
 
@@ -336,17 +254,174 @@ utf8_order(int32_t *run, int32_t *scratch, size_t count)
 	memcpy(run, scratch, count * sizeof *run);
 }
 
-char *
-utf8_normal(const char *text, size_t length, bool composed, size_t *made)
+/* Compatibility decompositions that came after Unicode 9. */
+static bool
+is_later_compatible(int32_t code)
 {
-	utf8proc_uint8_t *result;
-	utf8proc_ssize_t bytes = utf8proc_map((const utf8proc_uint8_t *)text,
-	    (utf8proc_ssize_t)length, &result,
-	    UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE));
+	return code == 0x32FF || (code >= 0xA7F2 && code <= 0xA7F4) || code == 0xAB69 ||
+	       (code >= 0x10781 && code <= 0x107BA) || code == 0x1F16C ||
+	       (code >= 0x1E030 && code <= 0x1E06D) ||
+	       (code >= 0x1FBF0 && code <= 0x1FBF9);
+}
 
-	if (bytes < 0)
-		die("a text of %zu bytes cannot be normalised: %s", length,
-		    utf8proc_errmsg(bytes));
-	*made = (size_t)bytes;
-	return (char *)result;
+static int
+decompose(int32_t code, bool compatible, int32_t to[UTF8_COMPATIBLE])
+{
+	int boundary;
+
+	if (!compatible || code < 0xA0 ||
+	    utf8proc_get_property(code)->decomp_seqindex == UINT16_MAX ||
+	    code == 0x11938 || is_later_compatible(code))
+		return utf8_decompose(code, to);
+	return (int)utf8proc_decompose_char(
+	    code, to, UTF8_COMPATIBLE, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, &boundary);
+}
+
+/* The primary composite of two code points, or -1. */
+static int32_t
+compose(int32_t a, int32_t b)
+{
+	if (b < 0x300 || (b > 0x1B35 && b != 0x3099 && b != 0x309A && b < 0x110BA))
+		return -1;
+	if (a >= 0x1100 && a < 0x1113 && b >= 0x1161 && b < 0x1176)
+		return 0xAC00 + (a - 0x1100) * 588 + (b - 0x1161) * 28;
+	if (b >= 0x11A7 && b < 0x11C3)
+		return b > 0x11A7 && a >= 0xAC00 && a < 0xD7A4 && (a - 0xAC00) % 28 == 0
+			   ? a + b - 0x11A7
+			   : -1;
+	if (b == 0x11930)
+		return -1; /* after Unicode 9 */
+	int32_t pair[2] = { a, b };
+	return utf8proc_normalize_utf32(pair, 2, UTF8PROC_STABLE | UTF8PROC_COMPOSE) == 1
+		   ? pair[0]
+		   : -1;
+}
+
+/* A text in the making: what is behind `made` is a starter, or none, and the marks after it. */
+struct normal {
+	char *text;
+	size_t made, capacity;
+	int32_t *run, *scratch; /* code points, the starter first */
+	size_t count, run_capacity, scratch_capacity;
+	bool starter, composed, compatible;
+};
+
+static void
+normal_emit(struct normal *normal, const int32_t *code, size_t count)
+{
+	normal->text =
+	    mem_grow(normal->text, &normal->capacity, normal->made + 4 * count, 1);
+	for (size_t i = 0; i < count; i++)
+		normal->made += utf8_encode(code[i], normal->text + normal->made);
+}
+
+/* Order the marks; compose what is not blocked (Unicode Standard, definition D117). */
+static void
+normal_settle(struct normal *normal)
+{
+	size_t first = normal->starter, kept = first;
+	int last = 0;
+
+	if (normal->count > first + 1) {
+		normal->scratch = mem_grow(normal->scratch, &normal->scratch_capacity,
+		    normal->count, sizeof *normal->scratch);
+		utf8_order(normal->run + first, normal->scratch, normal->count - first);
+	}
+	if (!normal->composed || !normal->starter)
+		return;
+	for (size_t i = first; i < normal->count; i++) {
+		int32_t code = normal->run[i], made = -1;
+		int class = utf8_combining(code);
+		if (class > last)
+			made = compose(normal->run[0], code);
+		if (made >= 0) {
+			normal->run[0] = made;
+			continue;
+		}
+		last = class;
+		normal->run[kept++] = code;
+	}
+	normal->count = kept;
+}
+
+static void
+normal_flush(struct normal *normal)
+{
+	normal_settle(normal);
+	normal_emit(normal, normal->run, normal->count);
+	normal->count = 0;
+	normal->starter = false;
+}
+
+static void
+normal_add(struct normal *normal, int32_t code)
+{
+	bool starter = !utf8_combining(code);
+	int32_t made = -1;
+
+	if (starter && normal->count) {
+		normal_settle(normal);
+		if (normal->composed && normal->starter && normal->count == 1)
+			made = compose(normal->run[0], code);
+		if (made >= 0) {
+			normal->run[0] = made;
+			return;
+		}
+		normal_emit(normal, normal->run, normal->count);
+		normal->count = 0;
+	}
+	normal->starter |= starter;
+	normal->run = mem_grow(
+	    normal->run, &normal->run_capacity, normal->count + 1, sizeof *normal->run);
+	normal->run[normal->count++] = code;
+}
+
+bool
+utf8_is_normal(const char *text, size_t length, enum utf8_form form)
+{
+	/* all below U+0300 is in NFC, all of ASCII in every form */
+	unsigned char least = form == UTF8_NFC ? 0xCC : 0x80;
+
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= least)
+			return false;
+	return true;
+}
+
+char *
+utf8_normal(const char *text, size_t length, enum utf8_form form, size_t *made)
+{
+	struct normal normal = { .composed = form == UTF8_NFC || form == UTF8_NFKC,
+		.compatible = form == UTF8_NFKC || form == UTF8_NFKD };
+	const char *at = text, *end = text + length;
+
+	normal.text = mem_grow(NULL, &normal.capacity, length + 1, 1);
+	while (at < end) {
+		int32_t code, part[UTF8_COMPATIBLE];
+		const char *plain = at;
+		while (at < end && (unsigned char)*at < 0x80)
+			at++;
+		if (at - plain > 1) { /* the last one may take a mark */
+			size_t bytes = (size_t)(at - plain) - 1;
+			normal_flush(&normal);
+			normal.text = mem_grow(
+			    normal.text, &normal.capacity, normal.made + bytes, 1);
+			memcpy(normal.text + normal.made, plain, bytes);
+			normal.made += bytes;
+		}
+		if (at > plain)
+			normal_add(&normal, at[-1]);
+		if (at == end)
+			break;
+		at += utf8_decode(at, (size_t)(end - at), &code);
+		int count = decompose(
+		    code < 0 ? UTF8_REPLACEMENT : code, normal.compatible, part);
+		for (int i = 0; i < count; i++)
+			normal_add(&normal, part[i]);
+	}
+	normal_flush(&normal);
+	free(normal.run);
+	free(normal.scratch);
+	*made = normal.made;
+	return normal.text;
 }

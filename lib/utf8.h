@@ -2,8 +2,8 @@
  * utf8 - code points: decoding, repair, categories, normal forms, lower case.
  * Only this module knows utf8proc.
  *
- * The reference tokenizers take each of these from another edition of Unicode: categories from
- * 8.0, normal forms from 9.0, lower case from 17.  Token ids depend on it, so the traits and
+ * The reference tokenizers take each of these from another edition of Unicode: punctuation and
+ * marks from 8.0, normal forms from 9.0, letters from 16, lower case from 17.  Token ids depend on it, so the traits and
  * mappings here follow the reference, code point by code point (tests/textrec.bats).
  */
 #ifndef UTF8_H
@@ -18,11 +18,14 @@ enum {
 	UTF8_PUNCT = 2,	  /* category P*, and all ASCII signs such as $ + < */
 	UTF8_MARK = 4,	  /* Mn: what strip_accents strips */
 	UTF8_CONTROL = 8, /* Cc, Cf, Co, Cs; unassigned code points are not */
-	UTF8_LETTER = 16, /* L* */
-	UTF8_NUMBER = 32, /* N* */
-	UTF8_WORD = 64	  /* \w of the reference's expressions */
+	UTF8_LETTER = 16, /* L*: \p{L} of the reference's expressions */
+	UTF8_NUMBER = 32, /* N*: \p{N} there */
+	UTF8_WORD = 64,	  /* \w of its own expressions, not of those in tokenizer.json */
+	UTF8_NUMERIC = 128,  /* N*: what its Digits splits */
+	UTF8_COMBINING = 256 /* M*: what its StripAccents strips */
 };
-enum { UTF8_REPLACEMENT = 0xFFFD, UTF8_DECOMPOSED = 4 };
+enum { UTF8_REPLACEMENT = 0xFFFD, UTF8_DECOMPOSED = 4, UTF8_COMPATIBLE = 18 };
+enum utf8_form { UTF8_NFC, UTF8_NFD, UTF8_NFKC, UTF8_NFKD };
 
 /* The code point at text (length > 0) and its length in bytes.  Where the bytes are not
  * valid UTF-8: -1, and the length of the maximal bad part (one replacement each). */
@@ -53,7 +56,10 @@ int utf8_lower(int32_t code, int32_t to[2]);
  * `scratch` is as long as the run. */
 void utf8_order(int32_t *run, int32_t *scratch, size_t count);
 
-/* Valid UTF-8 in normal form C or D, to be freed; its bytes in *made. */
-char *utf8_normal(const char *text, size_t length, bool composed, size_t *made);
+/* Whether the text is in this form for sure, by a quick look at its bytes. */
+bool utf8_is_normal(const char *text, size_t length, enum utf8_form form);
+
+/* The text in a normal form, to be freed; its bytes in *made. */
+char *utf8_normal(const char *text, size_t length, enum utf8_form form, size_t *made);
 
 #endif

@@ -33,6 +33,7 @@ struct wordpiece {
 struct word {
 	const struct wordpiece *model;
 	struct ids *out;
+	bool one;	      /* the text is one word */
 	wordpiece_each *each; /* where words go instead of to the vocabulary, or NULL */
 	void *context;
 	unsigned char *byte;
@@ -416,6 +417,19 @@ encode_words(struct word *word, bool normal, const char *at, const char *end, si
 		word_end(word);
 }
 
+/* The text as one word, whatever is in it. */
+static void
+encode_one(struct word *word, const char *at, const char *end)
+{
+	int32_t code;
+
+	while (at < end) {
+		at += utf8_decode(at, (size_t)(end - at), &code);
+		word_add(word, code < 0 ? UTF8_REPLACEMENT : code);
+	}
+	word_end(word);
+}
+
 static void
 run(struct word *word, const char *text, size_t length, bool normal, size_t most)
 {
@@ -428,7 +442,10 @@ run(struct word *word, const char *text, size_t length, bool normal, size_t most
 	word->byte = large ? mem_new(room, 1) : byte;
 	word->hash = large ? mem_new(room + 1, sizeof *word->hash) : hash;
 	word->hash[0] = 0;
-	encode_words(word, normal, text, text + length, most);
+	if (word->one)
+		encode_one(word, text, text + length);
+	else
+		encode_words(word, normal, text, text + length, most);
 	free(word->marks);
 	if (large) {
 		free(word->byte);
@@ -443,6 +460,15 @@ wordpiece_encode(const struct wordpiece *model, const char *text, size_t length,
 	struct word word = { .model = model, .out = out };
 
 	run(&word, text, length, normal, most);
+}
+
+void
+wordpiece_word(
+    const struct wordpiece *model, const char *text, size_t length, struct ids *out)
+{
+	struct word word = { .model = model, .out = out, .one = true };
+
+	run(&word, text, length, true, SIZE_MAX);
 }
 
 void

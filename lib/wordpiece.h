@@ -41,6 +41,10 @@ struct wordpiece *wordpiece_new(
 void wordpiece_encode(const struct wordpiece *model, const char *text, size_t length,
     bool normal, size_t most, struct ids *out);
 
+/* Append the ids of one word: what another pre-tokeniser has cut. */
+void wordpiece_word(
+    const struct wordpiece *model, const char *text, size_t length, struct ids *out);
+
 /* The normaliser alone; to be freed, its bytes in *made. */
 char *wordpiece_normal(
     const struct wordpiece *model, const char *text, size_t length, size_t *made);

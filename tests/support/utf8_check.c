@@ -64,11 +64,11 @@ check_forms(void)
 {
 	size_t length;
 	int32_t part[UTF8_DECOMPOSED], run[] = { 0x301, 0x323, 0x300 }, scratch[3];
-	char *text = utf8_normal("e\xCC\x81\xED\x95\x9C", 6, true, &length);
+	char *text = utf8_normal("e\xCC\x81\xED\x95\x9C", 6, UTF8_NFC, &length);
 
 	expect(length == 5 && !memcmp(text, "\xC3\xA9\xED\x95\x9C", 5), "NFC");
 	free(text);
-	text = utf8_normal("\xC3\xA9", 2, false, &length);
+	text = utf8_normal("\xC3\xA9", 2, UTF8_NFD, &length);
 	expect(length == 3 && !memcmp(text, "e\xCC\x81", 3), "NFD");
 	free(text);
 	expect(utf8_decompose(0x1E69, part) == 3 && part[0] == 's' && part[1] == 0x323 &&

@@ -1,0 +1,26 @@
+/*
+ * editions - where the reference tokenizers take another edition of Unicode than utf8proc:
+ * the tables behind utf8.h.
+ */
+#ifndef EDITIONS_H
+#define EDITIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Punctuation, marks and format characters that came after Unicode 8. */
+bool editions_later(int32_t code);
+
+/* Those of editions_later whose combining class, of Unicode 9, the reference has. */
+bool editions_nine(int32_t code);
+
+/* Marks (M*) that came after Unicode 9. */
+bool editions_later_mark(int32_t code);
+
+/* Lower case where utf8proc has none yet; otherwise the code point. */
+int32_t editions_lower(int32_t code);
+
+/* The traits (utf8.h) of what utf8proc takes for unassigned. */
+unsigned editions_newer(int32_t code);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * token_internal - what the parts of token share: token.c opens and encodes, token_json.c reads
+ * tokenizer.json.
+ */
+#ifndef TOKEN_INTERNAL_H
+#define TOKEN_INTERNAL_H
+
+#include "added.h"
+#include "bpe.h"
+#include "ids.h"
+#include "normal.h"
+#include "pretoken.h"
+#include "symbols.h"
+#include "token.h"
+#include "tree.h"
+#include "wordpiece.h"
+
+/*
+ * A tokenizer: added tokens found in the raw text, a normaliser, added tokens found in the
+ * normalised text, a pre-tokeniser, a model, a template.  BERT's normaliser, pre-tokeniser and
+ * model are one pass over the text, without the steps between.
+ */
+struct tokenizer {
+	char *path;
+	struct symbols *symbols, *extra; /* the model's; added tokens that are not */
+	struct added *raw, *normal;
+	struct normal *normaliser; /* NULL, as is pretoken: one pass does it all */
+	struct pretoken *pretoken;
+	struct wordpiece *wordpiece; /* one of the two */
+	struct bpe *bpe;
+	uint32_t merges;
+	struct ids before, after; /* the template's special tokens */
+};
+
+/* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */
+char *token_beside(const char *dir, const char *file);
+
+/* The text of a special token that tokenizer_config.json (NULL: none) may rename; borrowed. */
+const char *token_special(
+    const struct tree *config, const char *key, const char *otherwise);
+
+/* What the normaliser makes of a text, to be freed; NULL: the text itself. */
+char *token_normalise(
+    const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made);
+
+/* Fill in all that the text of a tokenizer.json says; `dir` as tokenizer_open has it. */
+void token_read_json(
+    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir);
+
+#endif
