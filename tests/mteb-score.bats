@@ -579,15 +579,17 @@ metric() { # name <output
 # 5. the page's examples
 
 @test "mteb-score: the examples of the page run" {
-	stream sts queries corpus many_train many_test sets
+	stream sts pairs rerank summaries queries corpus many_train many_test sets
 	cd "$T"
+	mv pairs.mts labelled.mts
+	mv rerank.mts candidates.mts
 	cp sts.mts pairs.mts
 	cp many_train.mts train.mts
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/mteb-score.1" | grep '^mteb-score' >examples
-	[ "$(wc -l <examples)" -eq 6 ]
+	[ "$(wc -l <examples)" -eq 10 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]
