@@ -234,7 +234,7 @@ scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *scaling)
 	} else {
 		rotary->factor = factor;
 		rotary->trained = spec->positions;
-		spec->positions = (int)fmin(factor * spec->positions, 1 << 24);
+		spec->positions = 1 << 24;
 	}
 }
 

@@ -1,11 +1,13 @@
 /*
- * model_check DIR EXPECTED - hold a tiny model to expected.safetensors (tests/golden/model.py):
- * the hidden states of all layers (states [layers + 1, tokens, width]) and the routers' logits
- * (router [token expert layers, tokens, experts]) where the file has them, embeddings, the gradient of every parameter, the masked-language-model
- * head; that a text alone gives what it gives in company; and every gradient to central
- * differences along a random direction.  Of a model with task experts (no expected file):
- * differences only, and that an expert's gradients come from its own batches alone.  Where the
- * values are of the case "folder" (tests/golden/head.py), the head is the folder's own.
+ * model_check DIR EXPECTED [bf16] - hold a tiny model to expected.safetensors
+ * (tests/golden/model.py, head.py, families.py): embeddings, the gradient of every parameter, the
+ * masked-language-model head; that a text alone gives what it gives in company; and every
+ * gradient to central differences along a random direction.  Where the file has them, also the
+ * hidden states of all layers (states [layers + 1, tokens, width]), the routers' logits (router
+ * [token expert layers, tokens, experts]) and long texts (long.*).  Where the values are of the
+ * case "folder", the head is the folder's own.  Of a model with task experts (no expected
+ * values): differences only, and that an expert's gradients come from its own batches alone.
+ * bf16: embeddings only, of weights in half precision.
  * Prints one line per comparison with the greatest error; exit 1 when one is too great.
  */
 #include <math.h>
@@ -57,6 +59,36 @@ aligned(const struct safetensor *tensor)
 	return memcpy(mem_new(bytes, 1), tensor->data, bytes);
 }
 
+/* The greater; NaN stays. */
+static double
+worse(double a, double b)
+{
+	return b > a || isnan(b) ? b : a;
+}
+
+/* Greatest difference; NaN when there is one. */
+static double
+farthest(const float *got, const struct safetensor *wanted)
+{
+	float *values = aligned(wanted);
+	double worst = 0;
+
+	for (size_t i = 0; i < wanted->count; i++)
+		worst = worse(worst, fabs((double)got[i] - (double)values[i]));
+	free(values);
+	return worst;
+}
+
+/* tokens and longest from starts */
+static void
+measure(struct batch *batch)
+{
+	batch->tokens = batch->starts[batch->sequences];
+	for (int64_t i = 0; i < batch->sequences; i++)
+		if (batch->starts[i + 1] - batch->starts[i] > batch->longest)
+			batch->longest = batch->starts[i + 1] - batch->starts[i];
+}
+
 static struct batch
 batch_of(const struct safetensors *file)
 {
@@ -66,8 +98,23 @@ batch_of(const struct safetensors *file)
 		.starts = aligned(starts),
 		.expert = -1 };
 
-	batch.tokens = batch.starts[batch.sequences];
+	measure(&batch);
 	return batch;
+}
+
+/* Text i of a batch as one of its own; starts has two entries. */
+static struct batch
+alone(const struct batch *batch, int64_t i, int32_t *starts)
+{
+	struct batch one = { .sequences = 1,
+		.starts = starts,
+		.ids = batch->ids + batch->starts[i],
+		.expert = -1 };
+
+	starts[0] = 0;
+	starts[1] = batch->starts[i + 1] - batch->starts[i];
+	measure(&one);
+	return one;
 }
 
 static void
@@ -180,19 +227,12 @@ static void
 check_seen(const struct safetensors *file, const char *name, const float *got, size_t n)
 {
 	const struct safetensor *wanted = safetensors_find(file, name);
-	double worst = 0;
 
 	if (!wanted)
 		return;
 	if (wanted->count != n)
 		die("%s: %zu values were seen, %zu are expected", name, n, wanted->count);
-	float *values = aligned(wanted);
-	for (size_t i = 0; i < n; i++) {
-		double d = fabs((double)got[i] - (double)values[i]);
-		worst = d > worst || isnan(d) ? d : worst;
-	}
-	verdict(name, "of all layers", worst, 1e-4);
-	free(values);
+	verdict(name, "of all layers", farthest(got, wanted), 1e-4);
 }
 
 static void
@@ -229,13 +269,9 @@ check_case(const char *dir, const struct safetensors *file, const struct batch *
 	model_encode(model, batch, emb);
 	verdict(name, "embeddings", distance(emb, wanted->data, wanted->count), 1e-5);
 	for (int64_t i = 0; i < batch->sequences; i++) {
-		int32_t starts[] = { 0, batch->starts[i + 1] - batch->starts[i] };
-		struct batch alone = { .sequences = 1,
-			.tokens = starts[1],
-			.starts = starts,
-			.ids = batch->ids + batch->starts[i],
-			.expert = -1 };
-		model_encode(model, &alone, one + (size_t)i * width);
+		int32_t starts[2];
+		struct batch text = alone(batch, i, starts);
+		model_encode(model, &text, one + (size_t)i * width);
 	}
 	verdict(name, "alone and together", distance(one, emb, wanted->count), 0);
 	model_close(model);
@@ -250,6 +286,102 @@ check_case(const char *dir, const struct safetensors *file, const struct batch *
 	free(emb);
 	free(one);
 	free(key);
+}
+
+/* Mean and last token of the last layer's hidden states, of every text. */
+struct ends {
+	int layers;
+	float *last, *mean; /* [N,C] */
+};
+
+static void
+see_ends(void *context, const struct model_sight *sight)
+{
+	struct ends *ends = context;
+	size_t C = sight->C;
+
+	if (sight->layer != ends->layers)
+		return;
+	float *x = mem_new(sight->T * C, sizeof *x);
+	nn_download(x, sight->hidden, sight->T * C * sizeof *x);
+	for (size_t i = 0; i < sight->N; i++)
+		for (size_t c = 0; c < C; c++) {
+			double sum = 0;
+			int32_t first = sight->starts[i], past = sight->starts[i + 1];
+			for (int32_t t = first; t < past; t++)
+				sum += (double)x[(size_t)t * C + c];
+			ends->mean[i * C + c] = (float)(sum / (past - first));
+			ends->last[i * C + c] = x[(size_t)(past - 1) * C + c];
+		}
+	free(x);
+}
+
+/* As long_ids of families.py. */
+static void
+long_ids(int32_t *ids, int32_t length, int32_t vocabulary)
+{
+	enum { FIRST = 3 };
+
+	for (int32_t t = 0; t < length; t++)
+		ids[t] = FIRST + (7 * t * t + t / 5) % (vocabulary - FIRST);
+}
+
+/* Long texts, in one batch and alone. */
+static void
+check_long(const char *dir, const struct safetensors *file)
+{
+	struct model *model = model_open(dir, MODEL_ENCODE, 0);
+	const struct safetensor *lengths = safetensors_need(file, "long.lengths");
+	const struct safetensor *last = safetensors_need(file, "long.last");
+	const struct safetensor *mean = safetensors_need(file, "long.mean");
+	const struct spec *spec = model_spec(model);
+	int32_t *length = aligned(lengths), starts[32] = { 0 }, own[2], *ids = NULL;
+	struct batch batch = { .sequences = (int64_t)lengths->count, .expert = -1 };
+	size_t N = lengths->count, C = (size_t)spec->width, room = 0;
+
+	for (size_t i = 0; i < N && i < 31; i++) {
+		starts[i + 1] = starts[i] + length[i];
+		ids = mem_grow(ids, &room, (size_t)starts[i + 1], sizeof *ids);
+		long_ids(ids + starts[i], length[i], spec->vocabulary);
+	}
+	batch.ids = ids;
+	batch.starts = starts;
+	measure(&batch);
+	struct ends ends = { spec->layers, mem_new(N * C, sizeof(float)),
+		mem_new(N * C, sizeof(float)) };
+	float *emb = mem_new(N * C, sizeof *emb), *one = mem_new(N * C, sizeof *one);
+	model_watch(model, see_ends, &ends);
+	model_encode(model, &batch, emb);
+	model_watch(model, NULL, NULL);
+	verdict("long texts", "last token", farthest(ends.last, last), 1e-4);
+	verdict("long texts", "mean", farthest(ends.mean, mean), 1e-4);
+	for (size_t i = 0; i < N; i++) {
+		struct batch text = alone(&batch, (int64_t)i, own);
+		model_encode(model, &text, one + i * C);
+	}
+	verdict("long texts", "alone and together",
+	    memcmp(one, emb, N * C * sizeof *emb) ? 1 : 0, 0);
+	model_close(model);
+	free(length);
+	free(ids);
+	free(ends.last);
+	free(ends.mean);
+	free(emb);
+	free(one);
+}
+
+/* Weights stored as bf16; only they are rounded, so that the digits are those of f32. */
+static void
+check_bf16(const char *dir, const struct safetensors *file, const struct batch *batch)
+{
+	struct model *model = model_open(dir, MODEL_ENCODE, 0);
+	const struct safetensor *wanted = safetensors_need(file, "bf16.emb");
+	float *emb = mem_new(wanted->count, sizeof *emb);
+
+	model_encode(model, batch, emb);
+	verdict("bf16", "embeddings", farthest(emb, wanted), 1e-4);
+	model_close(model);
+	free(emb);
 }
 
 static void
@@ -373,25 +505,32 @@ main(int argc, char **argv)
 {
 	static const struct cli_option options[] = { { 0 } };
 	static const struct cli cli = { "model_check", "hold a model to reference values",
-		"DIR EXPECTED", options, NULL, NULL };
+		"DIR EXPECTED [bf16]", options, NULL, NULL };
 
 	nn_start(1, argv);
 	cli_start(&cli, argc, argv);
 	while (cli_next(&cli, argc, argv) != -1)
 		;
-	if (argc - optind != 2)
+	if (argc - optind < 2)
 		die_usage("a model folder and a file of expected values are needed");
+	bool bf16 = argc - optind > 2;
 	const char *dir = argv[optind];
 	struct safetensors *file = safetensors_open(argv[optind + 1]);
 	struct model *model = model_open(dir, MODEL_TRAIN, 0);
 	struct batch batch = batch_of(file);
 	float *demb = aligned(safetensors_need(file, "demb"));
-	if (model_spec(model)->experts) {
+	if (bf16) {
+		check_bf16(dir, file, &batch);
+	} else if (model_spec(model)->experts) {
 		check_experts(dir, &batch, demb);
 	} else if (safetensors_find(file, "folder.emb")) {
 		check_states(dir, file, &batch);
 		check_differences(model, &batch, demb);
 		check_case(dir, file, &batch, demb, "folder");
+		if (safetensors_find(file, "long.lengths"))
+			check_long(dir, file);
+		if (safetensors_find(file, "mlm.loss"))
+			check_mlm(dir, file, &batch);
 	} else {
 		check_states(dir, file, &batch);
 		check_differences(model, &batch, demb);

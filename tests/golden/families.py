@@ -1,0 +1,530 @@
+#!/usr/bin/env python3
+"""Make a tiny random checkpoint of every model family, and beside it what it must give.
+
+families/NAME/ is the folder as the Hub has it; config.5.json, where there is one, says the same
+in the spelling of transformers 5.  Other layouts of the same weights: stacked.safetensors as
+transformers has the experts in memory; native.header and unpacked.header, to be put before the
+data of model.safetensors, NomicBERT's names there and GTE's with "pack_qkv": false.  expected.safetensors holds, computed by transformers (plain torch where it has
+no such family) in double precision from the stored weights:
+  ids, starts              ten texts of 1 to 19 tokens, packed
+  states                   hidden states, [layers + 1, tokens, width], as output_hidden_states
+  router                   the routers' logits, [token expert layers, tokens, experts]
+  folder.emb, folder.grad.NAME  embeddings through the folder's pooling, and the gradients of
+                           sum(emb * demb), by the names in the file
+  bf16.emb                 embeddings with weights rounded to bfloat16
+  long.lengths, long.last, long.mean  single texts of those lengths, the ids of which are
+                           long_ids(): last layer's hidden state of the last token, and the mean
+  mlm.*                    of the masked-language-model head, where the file has one
+transformers rounds some things to single precision on the way whatever the weights (norms and
+rotary angles of the decoders).  Needs torch, transformers 5.23, safetensors:
+    python3 tests/golden/families.py [NAME...]
+"""
+import copy
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.pop(0)  # token.py, beside this file, is not Python's
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["HF_HUB_OFFLINE"] = "1"
+import torch
+import torch.nn.functional as F
+import transformers
+from safetensors.torch import load_file, save_file
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "families")
+V, FIRST = 40, 3  # ids below FIRST are special: torch keeps the gradient of padding at zero
+LENGTHS = [4, 1, 2, 8, 19, 3, 5, 2, 1, 6]
+LONG = [1, 2, 127, 128, 129, 512, 2048]
+
+
+def long_ids(length):
+    return torch.tensor([FIRST + (7 * t * t + t // 5) % (V - FIRST) for t in range(length)])
+
+
+# --- families that transformers lacks: hidden states and router logits of one text ------------
+
+
+def rotate(x, inverse):
+    angle = torch.arange(x.shape[1], dtype=x.dtype)[:, None] * inverse
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()), -1)
+
+
+def attend(q, k, v, heads, inverse, causal):
+    q, k, v = (x.view(len(x), heads, -1).transpose(0, 1) for x in (q, k, v))
+    scores = rotate(q, inverse) @ rotate(k, inverse).transpose(1, 2) / q.shape[-1] ** 0.5
+    if causal:
+        scores += torch.full(scores.shape[1:], float("-inf"), dtype=q.dtype).triu(1)
+    return (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
+
+
+def rms(x, weight, eps):
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * weight
+
+
+def gte(w, c, ids):
+    """GTE v1.5 (new-impl): BERT with static NTK rotary positions and a gated MLP."""
+    d, f = c["hidden_size"] // c["num_attention_heads"], c["rope_scaling"]["factor"]
+    exponent = torch.arange(0, d, 2, dtype=torch.float64) / d
+    inverse = (c["rope_theta"] * f) ** -exponent / f ** (2 / d)
+    norm = lambda x, name: F.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"],
+                                        c["layer_norm_eps"])
+    e = "embeddings."
+    x = norm(w[e + "word_embeddings.weight"][ids] + w[e + "token_type_embeddings.weight"][0],
+             e + "LayerNorm")
+    hidden = [x]
+    for n in range(c["num_hidden_layers"]):
+        p = f"encoder.layer.{n}."
+        linear = lambda name, y: F.linear(y, w[p + name + ".weight"], w.get(p + name + ".bias"))
+        q, k, v = linear("attention.qkv_proj", x).chunk(3, -1)
+        a = attend(q, k, v, c["num_attention_heads"], inverse, False)
+        x = norm(x + linear("attention.o_proj", a), p + "attn_ln")
+        up, gate = linear("mlp.up_gate_proj", x).chunk(2, -1)
+        x = norm(x + linear("mlp.down_proj", F.gelu(gate) * up), p + "mlp_ln")
+        hidden.append(x)
+    return hidden, {}
+
+
+def deepseek(w, c, ids):
+    """DeepSeekMoE: Llama with token experts, and shared ones, after the first layers."""
+    d = c["hidden_size"] // c["num_attention_heads"]
+    inverse = c["rope_theta"] ** -(torch.arange(0, d, 2, dtype=torch.float64) / d)
+    norm = lambda x, name: rms(x, w[name + ".weight"], c["rms_norm_eps"])
+    x = w["model.embed_tokens.weight"][ids]
+    hidden, routers = [x], {}
+    for n in range(c["num_hidden_layers"]):
+        p = f"model.layers.{n}."
+        linear = lambda name, y: F.linear(y, w[p + name + ".weight"])
+        mlp = lambda name, y: linear(name + ".down_proj", F.silu(linear(name + ".gate_proj", y))
+                                     * linear(name + ".up_proj", y))
+        h = norm(x, p + "input_layernorm")
+        q, k, v = (linear(f"self_attn.{s}_proj", h) for s in "qkv")
+        x = x + linear("self_attn.o_proj", attend(q, k, v, c["num_attention_heads"], inverse, True))
+        h = norm(x, p + "post_attention_layernorm")
+        if n < c["first_k_dense_replace"]:
+            x = x + mlp("mlp", h)
+        else:
+            routers[n + 1] = linear("mlp.gate", h)
+            score, chosen = routers[n + 1].softmax(-1).topk(c["num_experts_per_tok"], -1)
+            weight = torch.zeros_like(routers[n + 1]).scatter(1, chosen, score)
+            out = mlp("mlp.shared_experts", h)
+            for e in range(c["n_routed_experts"]):
+                out = out + weight[:, e:e + 1] * mlp(f"mlp.experts.{e}", h)
+            x = x + out
+        hidden.append(x)
+    return hidden[:-1] + [norm(x, "model.norm")], routers
+
+
+def native_gte(config):
+    """What transformers makes of the same weights: its linear scaling is the static NTK."""
+    d, f = config["hidden_size"] // config["num_attention_heads"], config["rope_scaling"]["factor"]
+    return {k: v for k, v in config.items() if not k.startswith("rope_") and k in (
+        "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+        "intermediate_size", "max_position_embeddings", "type_vocab_size", "layer_norm_eps",
+        "hidden_act")} | {"model_type": "gte", "architectures": ["GteModel"], "pad_token_id": 0,
+                          "rope_parameters": {"rope_type": "linear", "factor": f ** (2 / d),
+                                              "rope_theta": config["rope_theta"] * f}}
+
+
+def check_deepseek(stored, config, ids):
+    """Qwen2-MoE with a shared gate of zero halves what our module must give whole."""
+    c = transformers.Qwen2MoeConfig(
+        **{k: config[k] for k in ("vocab_size", "hidden_size", "num_hidden_layers", "rms_norm_eps",
+                                  "num_attention_heads", "num_key_value_heads", "norm_topk_prob",
+                                  "intermediate_size", "moe_intermediate_size",
+                                  "num_experts_per_tok", "max_position_embeddings")},
+        num_experts=config["n_routed_experts"], mlp_only_layers=[0], qkv_bias=False,
+        shared_expert_intermediate_size=2 * config["moe_intermediate_size"],
+        rope_parameters={"rope_type": "default", "rope_theta": config["rope_theta"]})
+    with tempfile.TemporaryDirectory() as folder:
+        c.save_pretrained(folder)
+        twin = {k.replace("shared_experts", "shared_expert"):
+                2 * v if "shared_experts.down" in k else v for k, v in stored.items()}
+        for n in range(1, config["num_hidden_layers"]):
+            twin[f"model.layers.{n}.mlp.shared_expert_gate.weight"] = torch.zeros(
+                1, config["hidden_size"])
+        save_file(twin, folder + "/model.safetensors", metadata={"format": "pt"})
+        model = transformers.Qwen2MoeModel.from_pretrained(
+            folder, dtype=torch.float64, attn_implementation="eager",
+            experts_implementation="eager")
+        theirs = model(input_ids=ids[None], output_hidden_states=True).hidden_states
+    ours, _ = deepseek({k: v.double() for k, v in stored.items()}, config, ids)
+    worst = max((a - b[0]).abs().max().item() for a, b in zip(ours, theirs, strict=True))
+    assert worst < 5e-5, f"deepseek: transformers differs by {worst}"
+
+
+# --- the checkpoints ---------------------------------------------------------------------------
+
+SIZES = {"vocab_size": V, "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2,
+         "max_position_embeddings": 2048, "torch_dtype": "float32"}
+CONFIG = {
+    "bert": SIZES | {
+        "architectures": ["BertModel"], "model_type": "bert", "hidden_size": 8, "hidden_act": "gelu",
+        "intermediate_size": 12, "max_position_embeddings": 130, "type_vocab_size": 2,
+        "layer_norm_eps": 1e-12, "pad_token_id": 0, "position_embedding_type": "absolute"},
+    # long texts stretch the rotary base: only those beyond 16 tokens, each by its own length
+    "nomic_bert": {
+        "architectures": ["NomicBertModel"], "model_type": "nomic_bert", "vocab_size": V,
+        "n_embd": 16, "n_layer": 2, "n_head": 2, "n_inner": 12, "n_positions": 2048,
+        "type_vocab_size": 2, "activation_function": "swiglu", "layer_norm_epsilon": 1e-12,
+        "prenorm": False, "parallel_block": False, "causal": False, "qkv_proj_bias": False,
+        "mlp_fc1_bias": False, "mlp_fc2_bias": False, "use_rms_norm": False,
+        "rotary_emb_fraction": 1.0, "rotary_emb_base": 1000, "rotary_emb_interleaved": False,
+        "rotary_emb_scale_base": None, "rotary_scaling_factor": 2, "max_trained_positions": 16,
+        "torch_dtype": "float32"},
+    "modernbert": SIZES | {
+        "architectures": ["ModernBertForMaskedLM"], "model_type": "modernbert",
+        "num_hidden_layers": 4, "intermediate_size": 12, "hidden_activation": "gelu",
+        "norm_eps": 1e-5, "norm_bias": False, "attention_bias": False, "mlp_bias": False,
+        "global_attn_every_n_layers": 3, "local_attention": 8, "global_rope_theta": 160000.0,
+        "local_rope_theta": 10000.0, "decoder_bias": True, "classifier_pooling": "mean",
+        "layer_norm_eps": 1e-5, "position_embedding_type": "absolute", "pad_token_id": 0,
+        "bos_token_id": 1, "cls_token_id": 1, "eos_token_id": 2, "sep_token_id": 2},
+    "gte": SIZES | {
+        "architectures": ["NewModel"], "model_type": "new", "hidden_act": "gelu",
+        "intermediate_size": 12, "type_vocab_size": 2, "layer_norm_type": "layer_norm",
+        "layer_norm_eps": 1e-12, "position_embedding_type": "rope", "rope_theta": 160000,
+        "rope_scaling": {"type": "ntk", "factor": 2.0}, "pack_qkv": True, "unpad_inputs": False,
+        "use_memory_efficient_attention": False, "logn_attention_scale": False,
+        "logn_attention_clip1": False},
+    "qwen3": SIZES | {
+        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "intermediate_size": 20,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12, "hidden_act": "silu",
+        "rms_norm_eps": 1e-6, "rope_theta": 1000000, "rope_scaling": None, "attention_bias": False,
+        "use_sliding_window": False, "sliding_window": None, "max_window_layers": 2,
+        "tie_word_embeddings": True},
+    "olmoe": SIZES | {
+        "architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_key_value_heads": 1,
+        "intermediate_size": 8, "num_experts": 6, "num_experts_per_tok": 2,
+        "norm_topk_prob": False, "hidden_act": "silu", "rope_theta": 10000.0, "rope_scaling": None,
+        "clip_qkv": None, "attention_bias": False, "tie_word_embeddings": False,
+        "pad_token_id": 1, "eos_token_id": 2},
+    "qwen2_moe": SIZES | {
+        "architectures": ["Qwen2MoeForCausalLM"], "model_type": "qwen2_moe",
+        "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "intermediate_size": 14, "moe_intermediate_size": 6, "num_experts": 5,
+        "shared_expert_intermediate_size": 10, "num_experts_per_tok": 2, "norm_topk_prob": True,
+        "decoder_sparse_step": 2, "mlp_only_layers": [], "hidden_act": "silu",
+        "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "use_sliding_window": False,
+        "sliding_window": 32768, "max_window_layers": 21, "tie_word_embeddings": False},
+    "deepseek": SIZES | {
+        "architectures": ["DeepseekForCausalLM"], "model_type": "deepseek",
+        "num_hidden_layers": 2, "num_key_value_heads": 2, "intermediate_size": 14,
+        "moe_intermediate_size": 6, "n_routed_experts": 6, "n_shared_experts": 2,
+        "num_experts_per_tok": 3, "first_k_dense_replace": 1, "moe_layer_freq": 1,
+        "norm_topk_prob": False, "scoring_func": "softmax", "hidden_act": "silu",
+        "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "rope_scaling": None, "pretraining_tp": 1,
+        "attention_bias": False, "tie_word_embeddings": False},
+}
+POOLING = {"gte": ("cls", False), "bert": ("mean", True), "nomic_bert": ("mean", True),
+           "modernbert": ("mean", True)}  # decoders: the last token, normalised
+PLAIN = {"gte": gte, "deepseek": deepseek}
+CLASS = {"bert": "BertModel", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
+         "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM"}
+
+
+def plain_shapes(family, c):
+    """Tensors of a family that transformers lacks."""
+    C, I, shapes = c["hidden_size"], c["intermediate_size"], {}
+    if family == "gte":
+        e = "embeddings."
+        shapes |= {e + "word_embeddings.weight": (V, C), e + "token_type_embeddings.weight": (2, C),
+                   e + "LayerNorm.weight": (C,), e + "LayerNorm.bias": (C,)}
+        for n in range(c["num_hidden_layers"]):
+            for name, rows, columns in (("attention.qkv_proj", 3 * C, C), ("attention.o_proj", C, C),
+                                        ("mlp.up_gate_proj", 2 * I, C), ("mlp.down_proj", C, I)):
+                shapes[f"encoder.layer.{n}.{name}.weight"] = (rows, columns)
+                if name != "mlp.up_gate_proj":
+                    shapes[f"encoder.layer.{n}.{name}.bias"] = (rows,)
+            for name in "attn_ln", "mlp_ln":
+                shapes[f"encoder.layer.{n}.{name}.weight"] = (C,)
+                shapes[f"encoder.layer.{n}.{name}.bias"] = (C,)
+        return shapes
+    E, J = c["n_routed_experts"], c["moe_intermediate_size"]
+    shapes |= {"model.embed_tokens.weight": (V, C), "model.norm.weight": (C,),
+               "lm_head.weight": (V, C)}
+    for n in range(c["num_hidden_layers"]):
+        p = f"model.layers.{n}."
+        shapes |= {p + f"self_attn.{s}_proj.weight": (C, C) for s in "qkvo"}
+        shapes |= {p + "input_layernorm.weight": (C,), p + "post_attention_layernorm.weight": (C,)}
+        sparse = n >= c["first_k_dense_replace"]
+        mlps = {"mlp": I} if not sparse else {"mlp.shared_experts": 2 * J} | {
+            f"mlp.experts.{e}": J for e in range(E)}
+        if sparse:
+            shapes[p + "mlp.gate.weight"] = (E, C)
+        for name, inner in mlps.items():
+            shapes |= {p + name + f".{s}_proj.weight": (C, inner) if s == "down" else (inner, C)
+                       for s in ("gate", "up", "down")}
+    return shapes
+
+
+def draw(name, shape, generator):
+    """Scaled so that attention, windows and routers matter."""
+    x = torch.randn(shape, generator=generator)
+    if len(shape) == 1:
+        return 0.3 * x + (1 if name.endswith("weight") else 0)
+    if "embed" in name:
+        return x
+    if name.endswith("mlp.gate.weight"):
+        return 3 * x / shape[1] ** 0.5
+    return (1.6 if "q_" in name or "k_" in name or "qkv" in name.lower() else 1.0) * x / shape[-1] ** 0.5
+
+
+def write(folder, name, content):
+    with open(os.path.join(folder, name), "w") as f:
+        f.write(json.dumps(content, indent=2) + "\n")
+
+
+def nomic_5(c):
+    return {"model_type": "nomic_bert", "architectures": ["NomicBertModel"], "vocab_size": V,
+            "hidden_size": c["n_embd"], "num_hidden_layers": c["n_layer"],
+            "num_attention_heads": c["n_head"], "intermediate_size": c["n_inner"],
+            "max_position_embeddings": c["max_trained_positions"], "type_vocab_size": 2,
+            "hidden_act": "silu", "layer_norm_eps": 1e-12, "dtype": "float32", "rope_parameters": {
+                "rope_type": "dynamic", "factor": float(c["rotary_scaling_factor"]),
+                "rope_theta": float(c["rotary_emb_base"])}}
+
+
+def nomic_native(name):
+    """What transformers calls the parts of a tensor of the Hub."""
+    for hub, own in (("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"),
+                     ("attn.out_proj", "self_attn.o_proj"), ("fc11", "up_proj"), ("fc12", "gate_proj"),
+                     ("fc2", "down_proj"), ("norm1", "post_attention_layernorm"),
+                     ("norm2", "post_mlp_layernorm")):
+        name = name.replace(hub, own)
+    parts = "qkv" if "attn.Wqkv" in name else ("",)
+    return [name.replace("attn.Wqkv", f"self_attn.{part}_proj") for part in parts]
+
+
+def other_header(folder, name, names, wanted):
+    """A header for the same data in which a tensor's rows may be several tensors."""
+    with open(folder + "/model.safetensors", "rb") as f:
+        size = int.from_bytes(f.read(8), "little")
+        stored, data = json.loads(f.read(size)), f.read()
+    header = {"__metadata__": stored.pop("__metadata__")}
+    for old, tensor in sorted(stored.items(), key=lambda item: item[1]["data_offsets"]):
+        parts, (first, past) = names(old), tensor["data_offsets"]
+        step = (past - first) // len(parts)
+        for i, part in enumerate(parts):
+            header[part] = {"dtype": "F32",
+                            "shape": [tensor["shape"][0] // len(parts)] + tensor["shape"][1:],
+                            "data_offsets": [first + i * step, first + (i + 1) * step]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(len(text).to_bytes(8, "little") + text)
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(len(text).to_bytes(8, "little") + text + data)
+        f.flush()
+        loaded = load_file(f.name)
+    assert wanted is None or all(torch.equal(v, wanted[k]) for k, v in loaded.items())
+
+
+def load(family, folder):
+    kind = getattr(transformers, CLASS[family])
+    extra = {"add_pooling_layer": False} if family == "bert" else {}
+    if "moe" in family:
+        extra["experts_implementation"] = "eager"  # the others take no doubles
+    return kind.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager",
+                                **extra).eval()
+
+
+class Reference:
+    """Weights by their names in the file, hidden states and router logits of one text."""
+
+    def __init__(self, family, folder, config):
+        self.family, self.config = family, config
+        if family in PLAIN:
+            w = load_file(folder + "/model.safetensors")
+            self.w = {k: v.double().requires_grad_() for k, v in w.items()}
+        else:
+            self.model = load(family, folder)
+
+    def run(self, ids):
+        if self.family in PLAIN:
+            return PLAIN[self.family](self.w, self.config, ids)
+        routed = {"output_router_logits": True} if "moe" in self.family else {}
+        out = self.model(input_ids=ids[None], output_hidden_states=True, **routed)
+        hidden = [h[0] for h in out.hidden_states]
+        moe = [i + 1 for i in range(len(hidden) - 1)
+               if (i + 1) % self.config.get("decoder_sparse_step", 1) == 0]
+        self.logits = getattr(out, "logits", None)
+        return hidden, dict(zip(moe, getattr(out, "router_logits", None) or ()))
+
+    def round(self):
+        with torch.no_grad():
+            for p in self.w.values() if self.family in PLAIN else self.model.parameters():
+                p.copy_(p.to(torch.bfloat16).double())
+
+    def gradients(self, loss):
+        """By the names that transformers saves."""
+        if self.family in PLAIN:
+            g = torch.autograd.grad(loss, list(self.w.values()), allow_unused=True)
+            return {k: v for k, v in zip(self.w, g) if v is not None}
+        self.model.zero_grad()
+        loss.backward(retain_graph=True)
+        used = copy.deepcopy(self.model)
+        for to, p in zip(used.parameters(), self.model.parameters()):
+            to.data = torch.full_like(p, float("nan")) if p.grad is None else p.grad.clone()
+        with tempfile.TemporaryDirectory() as folder:
+            used.save_pretrained(folder)
+            saved = load_file(folder + "/model.safetensors")
+        return {k: v for k, v in saved.items() if not v.isnan().any()}
+
+
+def margin(routers, top):
+    """The least distance between the last expert chosen and the first that is not."""
+    least = float("inf")
+    for logits in routers.values():
+        s = logits.sort(-1, descending=True).values
+        least = min(least, (s[:, top - 1] - s[:, top]).min().item())
+    return least
+
+
+def pooled(x, family):
+    pool, normalize = POOLING.get(family, ("last", True))
+    e = {"cls": x[0], "mean": x.mean(0), "last": x[-1]}[pool]
+    return F.normalize(e, dim=-1) if normalize else e
+
+
+def checkpoint(family, folder, config, generator):
+    """Random weights in the folder, as the Hub has them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder + "/1_Pooling")
+    if family in PLAIN:
+        weights = {name: draw(name, shape, generator)
+                   for name, shape in plain_shapes(family, config).items()}
+        save_file(weights, folder + "/model.safetensors", metadata={"format": "pt"})
+    else:
+        spelled = nomic_5(config) if family == "nomic_bert" else config
+        model = getattr(transformers, CLASS[family])(
+            transformers.AutoConfig.for_model(**spelled))
+        if family == "bert":
+            model.pooler = None
+        with torch.no_grad():
+            for name, p in model.named_parameters():
+                p.copy_(draw(name, p.shape, generator))
+        model.save_pretrained(folder)
+        os.rename(folder + "/config.json", folder + "/config.5.json")
+        if family == "nomic_bert":
+            other_header(folder, "native.header", nomic_native, model.state_dict())
+        if family == "olmoe":
+            save_file(model.state_dict(), folder + "/stacked.safetensors", metadata={"format": "pt"})
+    if family == "gte":
+        write(folder, "config.5.json", native_gte(config))
+        other_header(folder, "unpacked.header", lambda name: [
+            name.replace("qkv", s) for s in ("qkv" if "qkv" in name else ("qkv",))], None)
+    if os.path.exists(folder + "/generation_config.json"):
+        os.remove(folder + "/generation_config.json")
+    pool, normalize = POOLING.get(family, ("last", True))
+    types = ["Transformer", "Pooling"] + ["Normalize"] * normalize
+    write(folder, "modules.json", [
+        {"idx": i, "name": str(i), "path": f"{i}_{t}" if i else "",
+         "type": f"sentence_transformers.models.{t}"} for i, t in enumerate(types)])
+    write(folder, "1_Pooling/config.json", {
+        "word_embedding_dimension": config.get("hidden_size", config.get("n_embd")),
+        "pooling_mode_cls_token": pool == "cls", "pooling_mode_mean_tokens": pool == "mean",
+        "pooling_mode_lasttoken": pool == "last"})
+
+
+def expected(family, folder, config, generator):
+    """The values, or None where some token's experts are chosen too closely to be compared."""
+    # transformers reads the spelling of its own version; ours is what the folder says
+    if family not in PLAIN and family == "nomic_bert":
+        shutil.copy(folder + "/config.5.json", folder + "/config.json")
+    else:
+        write(folder, "config.json", config)
+    reference = Reference(family, folder, config)
+    ids = torch.randint(FIRST, V, (sum(LENGTHS),), generator=generator)
+    texts = ids.split(LENGTHS)
+    runs = [reference.run(text) for text in texts]
+    top = config.get("num_experts_per_tok", 0)
+    if top and margin({i: torch.cat([r[i] for _, r in runs]) for i in runs[0][1]}, top) < 0.03:
+        return None
+    starts = [0]
+    for n in LENGTHS:
+        starts.append(starts[-1] + n)
+    out = {"ids": ids.int(), "starts": torch.tensor(starts).int()}
+    out["states"] = torch.cat([torch.stack(hidden) for hidden, _ in runs], 1)
+    if top:
+        out["router"] = torch.cat([torch.stack(list(routers.values())) for _, routers in runs], 1)
+    emb = torch.stack([pooled(hidden[-1], family) for hidden, _ in runs])
+    demb = torch.randn(emb.shape, generator=generator).double()
+    out |= {"demb": demb, "folder.emb": emb}
+    for name, g in reference.gradients((emb * demb).sum()).items():
+        out["folder.grad." + name] = g
+    if family == "modernbert":
+        masked_language_model(reference, texts, out, generator)
+    limit = config.get("max_position_embeddings", config.get("n_positions"))
+    lengths = [n for n in LONG if n <= limit]
+    with torch.no_grad():
+        longs = [reference.run(long_ids(n)) for n in lengths]
+        if top and min(margin(r, top) for _, r in longs) < 2e-4:
+            return None
+        last = [hidden[-1] for hidden, _ in longs]
+        out |= {"long.lengths": torch.tensor(lengths).int(),
+                "long.last": torch.stack([x[-1] for x in last]),
+                "long.mean": torch.stack([x.mean(0) for x in last])}
+        reference.round()
+        runs = [reference.run(text) for text in texts]
+        if top and min(margin(r, top) for _, r in runs) < 1e-3:
+            return None
+        out["bf16.emb"] = torch.stack([pooled(hidden[-1], family) for hidden, _ in runs])
+    return out
+
+
+def masked_language_model(reference, texts, out, generator):
+    text = len(texts) // 2 - 1  # the longest
+    positions, first = torch.tensor([1, 4, 11]), sum(LENGTHS[:text])
+    targets = torch.randint(FIRST, V, (3,), generator=generator)
+    reference.run(texts[text])
+    loss = F.cross_entropy(reference.logits[0, positions], targets, reduction="sum")
+    out |= {"mlm.positions": (positions + first).int(), "mlm.targets": targets.int(),
+            "mlm.loss": loss[None]}
+    for name, g in reference.gradients(loss).items():
+        if name.startswith(("head.", "decoder.")) or "embeddings" in name:
+            out["mlm.grad." + name] = g
+
+
+def make(family):
+    folder, config = os.path.join(HERE, family), CONFIG[family]
+    for seed in range(1000):
+        generator = torch.Generator().manual_seed(seed)
+        checkpoint(family, folder, config, generator)
+        out = expected(family, folder, config, generator)
+        if out:
+            break
+    if family == "gte":
+        with tempfile.TemporaryDirectory() as twin:
+            shutil.copy(folder + "/config.5.json", twin + "/config.json")
+            shutil.copy(folder + "/model.safetensors", twin)
+            model = transformers.GteModel.from_pretrained(
+                twin, dtype=torch.float64, attn_implementation="eager")
+            ours, _ = gte({k: v.double() for k, v in load_file(
+                folder + "/model.safetensors").items()}, config, long_ids(129))
+            theirs = model(input_ids=long_ids(129)[None], output_hidden_states=True).hidden_states
+            worst = max((a - b[0]).abs().max().item() for a, b in zip(ours, theirs, strict=True))
+            assert worst < 5e-5, f"gte: transformers differs by {worst}"  # its angles are float32
+    if family == "deepseek":
+        check_deepseek(load_file(folder + "/model.safetensors"), config, long_ids(40))
+    write(folder, "config.json", config)
+    out = {k: (v if v.dtype == torch.int32 else v.detach().float()).contiguous()
+           for k, v in out.items()}
+    save_file(out, os.path.join(folder, "expected.safetensors"))
+    sizes = 0
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            os.chmod(path, 0o644)
+            sizes += os.path.getsize(path)
+    print(f"{family}: seed {seed}, {sizes} bytes")
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    torch.set_num_threads(1)
+    for family in sys.argv[1:] or CONFIG:
+        make(family)
