@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "emit.h"
 #include "err.h"
 #include "mem.h"
 #include "nn.h"
@@ -11,7 +12,7 @@
 
 /* A column of ids and the column that it becomes. */
 struct field {
-	int in, out, expert; /* columns; expert -1: there is no column of experts */
+	int in, out, expert; /* columns; -1: there is none */
 	char *name;	     /* X of X.ids */
 	float *made;	     /* of the record at hand */
 	size_t room;
@@ -24,6 +25,7 @@ struct embed {
 	struct field *fields;
 	size_t count;
 	int width; /* of what is made */
+	struct emit *emit;
 	struct batch batch;
 	float *full; /* embeddings of a batch before they are cut to the width */
 	size_t full_room;
@@ -51,13 +53,18 @@ add_field(struct embed *e, int in, struct writer *out)
 	struct field *field = &e->fields[e->count++];
 	*field =
 	    (struct field){ .in = in, .name = mem_format("%.*s", (int)stem, ids->name) };
-	char *name = mem_format("%s.emb", field->name);
-	field->out = stream_add(out, &(struct column){ .name = name,
-					 .dtype = DTYPE_F32,
-					 .depth = ids->depth - 1,
-					 .rank = 1,
-					 .shape = { e->width } });
-	free(name);
+	char *name;
+	field->out = -1;
+	if (emit_embedding(e->emit)) {
+		name = mem_format("%s.%s", field->name, emit_embedding(e->emit));
+		field->out = stream_add(out, &(struct column){ .name = name,
+						 .dtype = DTYPE_F32,
+						 .depth = ids->depth - 1,
+						 .rank = 1,
+						 .shape = { e->width } });
+		free(name);
+	}
+	emit_add(e->emit, out, field->name, ids);
 	name = mem_format("%s.expert", field->name);
 	field->expert = stream_find(e->in, name);
 	if (field->expert >= 0)
@@ -74,6 +81,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	e->model = model;
 	e->in = in;
 	e->options = *options;
+	e->emit = emit_new(model, options->emit);
 	int kept = options->width ? options->width : model_head(model)->truncate;
 	e->width = kept && kept < model_width(model) ? kept : model_width(model);
 	for (int i = 0; i < stream_columns(in); i++) {
@@ -191,6 +199,7 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 	field->made = mem_grow(field->made, &field->room,
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
 	    sizeof *field->made);
+	emit_begin(e->emit, (int)(field - e->fields), lists, lists ? offsets[lists] : 0);
 	for (int64_t first = 0, next, end; first < lists; first = end) {
 		int expert = expert_of(e, &work, first), other = expert;
 		end = field->expert < 0 ? lists : first + 1;
@@ -201,6 +210,7 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 			next = batch_cut(
 			    &e->batch, ids->data, offsets, from, end, e->options.tokens);
 			batch_skip(&e->batch, skip);
+			emit_at(e->emit, from, offsets[from]);
 			run_batch(e, field, from, field->made + from * e->width);
 			progress_add(progress, e->batch.tokens);
 		}
@@ -214,6 +224,9 @@ embed_record(struct embed *e, const struct record *record, struct record *made,
 	for (size_t i = 0; i < e->count; i++) {
 		struct field *field = &e->fields[i];
 		embed_field(e, record, field, progress);
+		emit_end(e->emit, (int)i, made, &record->columns[field->in]);
+		if (field->out < 0)
+			continue;
 		made->columns[field->out].data = field->made;
 		if (stream_column(e->in, field->in)->depth == 2)
 			made->columns[field->out].offsets[0] =
@@ -230,6 +243,7 @@ embed_free(struct embed *e)
 	}
 	free(e->fields);
 	free(e->full);
+	emit_free(e->emit);
 	batch_free(&e->batch);
 	free(e);
 }

@@ -1,5 +1,6 @@
 /*
- * embed - the token columns of a stream as embeddings: every "X.ids" becomes "X.emb".
+ * embed - the token columns of a stream as embeddings: every "X.ids" becomes "X.emb", and
+ * what else is asked for (emit.h).
  *
  * The expert of a text: what its row says in the text column "X.expert", else what the record
  * says in the attribute experts{X}, else a default.  The attribute prompt_tokens{X} counts the
@@ -21,6 +22,7 @@ struct embed_options {
 	bool normalize;	    /* what is kept of it gets length 1 */
 	const char *expert; /* default; NULL: none */
 	bool keep;	    /* the columns of ids */
+	const char *emit;   /* what to make (emit.h); NULL: embeddings */
 };
 
 struct embed;

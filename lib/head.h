@@ -34,7 +34,8 @@ struct head {
 	int pools;
 	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
 	bool include_prompt;
-	bool assumed; /* the folder does not say how to pool: mean, not normalised */
+	bool assumed; /* the folder does not say how to pool: mean, not normalised; the
+			 * last token of a decoder */
 	int count;
 	struct head_module modules[HEAD_MODULES];
 	int truncate; /* leading values that the folder would have kept (truncate_dim); 0: all */

@@ -50,6 +50,8 @@ model_configure(struct model *model, const char *dir)
 	model->family = family_of(model->config);
 	model->spec.family = model->family->model_type;
 	model->family->configure(&model->spec, model->config);
+	if (model->head.assumed && model->spec.pool_last)
+		model->head.pool[0] = NN_POOL_LAST;
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
 	model->experts = mem_string("");

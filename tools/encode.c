@@ -23,6 +23,7 @@ enum {
 	OPT_RAW,
 	OPT_DIM,
 	OPT_LORA,
+	OPT_EMIT,
 	OPT_KEEP,
 	OPT_ANY_TOKENIZER,
 	OPT_LEVEL
@@ -42,6 +43,9 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	    "give embeddings length 1 at the end, also what --dim keeps" },
 	{ OPT_RAW, "no-normalize", NULL, "leave out the folder's last step to length 1" },
 	{ OPT_DIM, "dim", "K", "keep the first K values of each embedding (Matryoshka)" },
+	{ OPT_EMIT, "emit", "LIST",
+	    "what to make: emb, hs (hidden states) and rw (routing weights of\n"
+	    "token experts), joined by ','; e.g. hs:layers=all:pool=tokens" },
 	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
@@ -55,7 +59,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 	nn_about };
 
 struct settings {
-	const char *model, *lora, *expert, *output, *pooling;
+	const char *model, *lora, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads;
 	bool normalize, raw, keep, any_tokenizer;
 };
@@ -78,6 +82,7 @@ parse(int argc, char **argv)
 		case OPT_RAW: s.raw = true; break;
 		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
 		case OPT_LORA: s.lora = optarg; break;
+		case OPT_EMIT: s.emit = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
@@ -103,9 +108,9 @@ open_model(const struct settings *s)
 		    "weighted and last",
 		    s->pooling);
 	if (head->assumed && !s->pooling)
-		warn("%s: has no modules.json: mean pooling is assumed; --pooling says "
+		warn("%s: has no modules.json: %s pooling is assumed; --pooling says "
 		     "otherwise",
-		    s->model);
+		    s->model, model_spec(model)->pool_last ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
 	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)
@@ -157,7 +162,8 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.width = (int)s->dim,
 		.normalize = s->normalize,
 		.expert = s->expert,
-		.keep = s->keep });
+		.keep = s->keep,
+		.emit = s->emit });
 	struct progress *progress = progress_new("tokens", 0);
 	struct record record;
 
