@@ -255,7 +255,7 @@ rows() {
 	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/encode.1" |
 		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' >examples
-	[ "$(grep -c '| encode -m model' examples)" -eq 2 ]
+	[ "$(grep -c '| encode -m model' examples)" -eq 3 ]
 	while read -r example; do
 		bash -c "set -o pipefail; $example" </dev/null
 		rows <texts.mts >"$T/rows.$((++n))"
