@@ -3,16 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "err.h"
 #include "mem.h"
 #include "rng.h"
+
+static const size_t NAMES_MOST = UINT32_MAX - 1;
+
+/* A place of the table: part of the hash, so that most strangers are told without a look at
+ * their bytes and the table grows without one. */
+struct slot {
+	uint32_t hash, number; /* number + 1, 0: empty */
+};
 
 struct names {
 	char *bytes;
 	size_t used, bytes_capacity;
 	size_t *starts; /* [count + 1]; a name ends one before the next starts: its NUL */
 	size_t count, starts_capacity;
-	int64_t
-	    *table; /* number + 1 by hash, 0: empty; a power of two, at most half full */
+	struct slot *table; /* by hash; a power of two, at most half full */
 	size_t size;
 };
 
@@ -47,46 +55,60 @@ names_count(const struct names *names)
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
-static size_t
-slot(const struct names *names, const char *bytes, size_t length)
+static struct slot *
+find(const struct names *names, const char *bytes, size_t length, uint32_t hash)
 {
-	size_t at = rng_hash(0, bytes, length) & (names->size - 1);
+	size_t at = hash & (names->size - 1);
 
-	for (; names->table[at]; at = (at + 1) & (names->size - 1)) {
-		int64_t number = names->table[at] - 1;
-		if (names_length(names, number) == length &&
+	for (; names->table[at].number; at = (at + 1) & (names->size - 1)) {
+		int64_t number = (int64_t)names->table[at].number - 1;
+		if (names->table[at].hash == hash &&
+		    names_length(names, number) == length &&
 		    memcmp(names_get(names, number), bytes, length) == 0)
 			break;
 	}
-	return at;
+	return &names->table[at];
 }
 
 static void
 widen(struct names *names)
 {
-	free(names->table);
+	struct slot *old = names->table;
+	size_t size = names->size;
+
 	names->size *= 2;
 	names->table = mem_zero(names->size, sizeof *names->table);
-	for (int64_t i = 0; i < (int64_t)names->count; i++)
-		names->table[slot(names, names_get(names, i), names_length(names, i))] =
-		    i + 1;
+	for (size_t i = 0; i < size; i++) {
+		size_t at = old[i].hash & (names->size - 1);
+		if (!old[i].number)
+			continue;
+		while (names->table[at].number)
+			at = (at + 1) & (names->size - 1);
+		names->table[at] = old[i];
+	}
+	free(old);
 }
 
 int64_t
 names_find(const struct names *names, const char *bytes, size_t length)
 {
-	return names->table[slot(names, bytes, length)] - 1;
+	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
+
+	return (int64_t)find(names, bytes, length, hash)->number - 1;
 }
 
 int64_t
 names_add(struct names *names, const char *bytes, size_t length, bool *fresh)
 {
-	size_t at = slot(names, bytes, length);
+	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
+	struct slot *slot = find(names, bytes, length, hash);
 
 	if (fresh)
-		*fresh = !names->table[at];
-	if (names->table[at])
-		return names->table[at] - 1;
+		*fresh = !slot->number;
+	if (slot->number)
+		return (int64_t)slot->number - 1;
+	if (names->count == NAMES_MOST)
+		die("more than %lld different names", (long long)NAMES_MOST);
 	size_t end = mem_add(mem_add(names->used, length, "names"), 1, "names");
 	names->bytes = mem_grow(names->bytes, &names->bytes_capacity, end, 1);
 	memcpy(names->bytes + names->used, bytes, length);
@@ -95,7 +117,7 @@ names_add(struct names *names, const char *bytes, size_t length, bool *fresh)
 	names->starts = mem_grow(names->starts, &names->starts_capacity, names->count + 2,
 	    sizeof *names->starts);
 	names->starts[++names->count] = end;
-	names->table[at] = (int64_t)names->count;
+	*slot = (struct slot){ hash, (uint32_t)names->count };
 	if (names->count > names->size / 2)
 		widen(names);
 	return (int64_t)names->count - 1;

@@ -2,7 +2,7 @@
  * names - strings numbered in the order of their arrival, found again by a hash.
  *
  * For ids and labels.  A name is bytes, compared as bytes; it costs its length, 9 bytes and
- * about 8 of the table.
+ * 16 to 32 of the table.  At most 2^32 - 2 of them.
  */
 #ifndef NAMES_H
 #define NAMES_H

@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "similarity.h"
 
-enum { QUERY_TILE = 256, DOCUMENT_TILE = 1024 };
+enum { QUERY_TILE = 512, DOCUMENT_TILE = 256 };
 
 /* The hits of one query, cut back to the best `depth` when there is no more room. */
 struct best {
