@@ -8,9 +8,10 @@ SHELL       := bash
 CC       = gcc
 ARCH     = native
 SANITIZE =
+FUZZ     =
 CUDA     =
 PREFIX   = /usr/local
-B       := build/$(if $(CUDA),cuda,cpu)$(if $(SANITIZE),-sanitize)$(if $(filter clang,$(CC)),-clang)
+B       := build/$(if $(CUDA),cuda,cpu)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Wwrite-strings -Werror
@@ -19,14 +20,16 @@ BLAS     = $(shell ls -d /usr/lib/*/openblas-openmp)
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
 CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I/usr/include/%,$(BLAS))
-CFLAGS   = -std=c11 $(if $(SANITIZE),-O1,-O3) -g -march=$(ARCH) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
-           $(WARN) $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g -march=$(ARCH) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
+           $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
+           $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
 LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lpcre2-8 -lm
 ,       := ,
 
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*.c))
 PAGES   := $(wildcard man/*.[1-8])
 OUT     ?= out
@@ -43,6 +46,12 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
+# the harness stands in for lib/err.c, which the linker then leaves in the library
+$B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
 	ar rcs $@ $^
@@ -54,6 +63,12 @@ $B/%.o: %.c Makefile | $(DEPS)
 ## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
 check: all $(HELPERS:%=$B/support/%)
 	tests/run $B
+
+## fuzz      throw damaged files at the readers, FUZZ_SECONDS=60 each (share/deps fuzz)
+fuzz: all $(HELPERS:%=$B/support/%)
+	tests/fuzz/run $B
+
+fuzzers: $(FUZZERS:%=$B/fuzz/%)
 
 ## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
 bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
@@ -91,4 +106,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/*.mk)
 -include $(wildcard $B/*/*.d $B/*/*/*.d)
-.PHONY: all check bench lint deps install uninstall clean help
+.PHONY: all check fuzz fuzzers bench lint deps install uninstall clean help
