@@ -12,6 +12,8 @@ refuse_windows(const struct tree *config)
 	const struct tree *types = tree_get(config, "layer_types");
 
 	spec_expect(config, "use_sliding_window", false);
+	if (types && types->kind != TREE_LIST)
+		tree_die(types, "'layer_types' must list the types of layers");
 	for (size_t i = 0; types && i < types->count; i++)
 		if (types->items[i]->kind != TREE_STRING ||
 		    strcmp(types->items[i]->string, "full_attention"))

@@ -7,9 +7,11 @@
 static bool
 listed(const struct tree *layers, int layer)
 {
+	if (layers && layers->kind != TREE_LIST)
+		tree_die(layers, "'mlp_only_layers' must list layers");
 	for (size_t i = 0; layers && i < layers->count; i++) {
 		if (layers->items[i]->kind != TREE_INTEGER)
-			tree_die(layers, "'mlp_only_layers' must list layers");
+			tree_die(layers->items[i], "'mlp_only_layers' must list layers");
 		if (layers->items[i]->integer == layer)
 			return true;
 	}

@@ -44,7 +44,7 @@ refusals() { # family
 	while IFS='|' read -r edit text; do
 		copy "$1"
 		sed -i "$(sed 's/ *$//' <<<"$edit")" "$MODEL/config.json"
-		! cmp -s "$MODEL/config.json" "$FAMILIES/$1/config.json"
+		run -1 cmp -s "$MODEL/config.json" "$FAMILIES/$1/config.json"
 		refused "${text# }"
 	done
 }
@@ -103,7 +103,7 @@ refusals() { # family
 	while read -r family edit; do
 		copy "$family"
 		sed -i "$edit" "$MODEL/config.json"
-		! cmp -s "$MODEL/config.json" "$FAMILIES/$family/config.json"
+		run -1 cmp -s "$MODEL/config.json" "$FAMILIES/$family/config.json"
 		run ! copy_agrees "$family"
 		[[ "$output" == *"BAD"* ]]
 	done <<-E
@@ -120,4 +120,137 @@ refusals() { # family
 		qwen2_moe s/"norm_topk_prob": true/"norm_topk_prob": false/
 		deepseek s/"rms_norm_eps": 1e-06/"rms_norm_eps": 0.01/
 	E
+}
+
+@test "families: sizes and heads that cannot be are refused with file and key" {
+	refusals modernbert <<-'E'
+		s/"num_attention_heads": 2/"num_attention_heads": 3/| 'num_attention_heads' is 3; it must divide the width of the model, 16
+		s/"num_attention_heads": 2/"num_attention_heads": 16/| rotary positions need an even head size, not 1
+		s/"num_hidden_layers": 4/"num_hidden_layers": 0/| 'num_hidden_layers' is 0; it must be in 1..256
+		s/"hidden_size": 16/"hidden_size": -16/| 'hidden_size' is -16; it must be in 1..65536
+		s/"hidden_size": 16/"hidden_size": "16"/| 'hidden_size' is a string; it must be an integer
+		s/"vocab_size": 40,//| 'vocab_size' is missing
+		s/"local_attention": 8/"local_attention": 1/| 'local_attention' is 1; it must be in 2..
+		s/"norm_eps": 1e-05/"norm_eps": 0/| the epsilon of the norms is 0
+		s/"global_rope_theta": 160000.0/"global_rope_theta": 1/| the rotary base is 1; it must be above 1
+		s/"global_attn_every_n_layers": 3/"global_attn_every_n_layers": 0/| 'global_attn_every_n_layers' is 0; it must be in 1..256
+		s/{/{"layer_types": ["full_attention"],/| 'layer_types' must name the type of each of 4 layers
+		s/{/{"layer_types": ["full_attention", 1, "linear", 2],/| 'layer_types' may hold 'full_attention' and 'sliding_attention'
+	E
+	refusals qwen3 <<-'E'
+		s/"num_key_value_heads": 2/"num_key_value_heads": 3/| 4 attention heads cannot share 3 key/value heads
+		s/"num_key_value_heads": 2/"num_key_value_heads": 8/| 'num_key_value_heads' is 8; it must be in 1..4
+		s/"head_dim": 12/"head_dim": 13/| rotary positions need an even head size, not 13
+		s/"head_dim": 12/"head_dim": 0/| 'head_dim' is 0; it must be in 1..1024
+	E
+}
+
+@test "families: token experts that cannot be are refused" {
+	refusals olmoe <<-'E'
+		s/"num_experts_per_tok": 2/"num_experts_per_tok": 7/| 'num_experts_per_tok' is 7; it must be in 1..6
+		s/"num_experts_per_tok": 2/"num_experts_per_tok": 0/| 'num_experts_per_tok' is 0; it must be in 1..6
+		s/"num_experts": 6/"num_experts": 0/| 'num_experts' is 0; it must be in 1..1024
+		s/"clip_qkv": null/"clip_qkv": 8.0/| 'clip_qkv' is not known; it must be null
+	E
+	refusals qwen2_moe <<-'E'
+		s/"decoder_sparse_step": 2/"decoder_sparse_step": 0/| 'decoder_sparse_step' is 0; it must be in 1..256
+		/mlp_only_layers/s/\[\]/["0"]/| 'mlp_only_layers' must list layers
+		/mlp_only_layers/s/\[\]/2/| 'mlp_only_layers' must list layers
+		s/"moe_intermediate_size": 6,//| 'moe_intermediate_size' is missing
+	E
+	refusals deepseek <<-'E'
+		s/"scoring_func": "softmax"/"scoring_func": "sigmoid"/| 'scoring_func' is 'sigmoid'; only 'softmax' is known
+		s/"first_k_dense_replace": 1/"first_k_dense_replace": -1/| 'first_k_dense_replace' is -1; it must be in 0..256
+		s/"num_experts_per_tok": 3/"num_experts_per_tok": 8/| 'num_experts_per_tok' is 8; it must be in 1..6
+	E
+	copy nomic_bert
+	sed -i 's/{/{"num_experts": 8,/' "$MODEL/config.json"
+	refused "'num_experts' must be 0"
+}
+
+@test "families: rotary positions that are not known are refused" {
+	refusals qwen3 <<-'E'
+		s/"rope_scaling": null/"rope_scaling": {"type": "yarn", "factor": 4.0}/| the rope scaling 'yarn' is not known; known are default, linear, dynamic and ntk
+		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear"}/| 'factor' of the rope scaling is 0; it must be in 1..1024
+		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear", "factor": "2"}/| 'factor' is a string; it must be a number
+		s/"rope_scaling": null/"rope_scaling": "ntk"/| is looked for in a string, not in an object
+		s/{/{"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5},/| the rope scaling 'llama3' is not known
+		s/{/{"partial_rotary_factor": 0.5,/| 'partial_rotary_factor' must be 1
+		s/"rope_theta": 1000000/"rope_theta": -5/| the rotary base is -5; it must be above 1
+	E
+	refusals gte <<-'E'
+		s/"factor": 2.0/"factor": 2.0, "mixed_b": 0.3/| 'mixed_b' of rope_scaling is not known; it must be null
+		s/"factor": 2.0/"factor": 1e9/| 'factor' of the rope scaling is 1e+09; it must be in 1..1024
+		s/"logn_attention_scale": false/"logn_attention_scale": true/| 'logn_attention_scale' is true; only false is known
+		s/"position_embedding_type": "rope"/"position_embedding_type": "absolute"/| 'position_embedding_type' is 'absolute'; only 'rope' is known
+	E
+	refusals nomic_bert <<-'E'
+		s/"rotary_emb_base": 1000,//| 'rotary_emb_base' is missing
+		s/"rotary_emb_fraction": 1.0/"rotary_emb_fraction": 0.5/| 'rotary_emb_fraction' must be 1
+		s/"rotary_emb_interleaved": false/"rotary_emb_interleaved": true/| 'rotary_emb_interleaved' is true; only false is known
+		s/"rotary_emb_scale_base": null/"rotary_emb_scale_base": 512/| 'rotary_emb_scale_base' is not known; it must be null
+		s/"rotary_scaling_factor": 2/"rotary_scaling_factor": 0.5/| 'rotary_scaling_factor' is 0.5; it must be in 1..1024
+		s/"max_trained_positions": 16/"max_trained_positions": 0/| 'max_trained_positions' is 0
+	E
+	copy modernbert
+	mv "$MODEL/config.5.json" "$MODEL/config.json"
+	sed -i '0,/"rope_type": "default"/s//"rope_type": "linear"/' "$MODEL/config.json"
+	refused "'rope_type' is 'linear'; only 'default' is known"
+}
+
+@test "families: attention, norms and activations that are not known are refused" {
+	refusals qwen3 <<-'E'
+		s/"use_sliding_window": false/"use_sliding_window": true/| 'use_sliding_window' is true; only false is known
+		s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' may only hold 'full_attention'
+		s/{/{"layer_types": "sliding_attention",/| 'layer_types' must list the types of layers
+		s/"hidden_act": "silu"/"hidden_act": "xielu"/| 'hidden_act' is 'xielu'; known are
+		s/{/{"mlp_bias": true,/| 'mlp_bias' is true; only false is known
+	E
+	refusals bert <<-'E'
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key'; only 'absolute' is known
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
+		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
+		s/"model_type": "bert"/"model_type": "roberta"/| 'model_type' is 'roberta'; known are bert, nomic_bert, modernbert, new, gte, qwen3, olmoe, qwen2_moe, deepseek
+	E
+	refusals gte <<-'E'
+		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known
+	E
+	refusals nomic_bert <<-'E'
+		s/"prenorm": false/"prenorm": true/| 'prenorm' is true; only false is known
+		s/"use_rms_norm": false/"use_rms_norm": true/| 'use_rms_norm' is true; only false is known
+		s/"causal": false/"causal": true/| 'causal' is true; only false is known
+		s/{/{"moe_every_n_layers": 2,/| 'moe_every_n_layers' must be 0
+	E
+}
+
+@test "families: tensors that disagree with config.json are named, with both shapes" {
+	while IFS='|' read -r family edit text; do
+		copy "$family"
+		sed -i "$edit" "$MODEL/config.json"
+		run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+		[[ "$output" == "encode: $MODEL/model.safetensors: tensor "*"$text"* ]] || {
+			echo "wanted: $text" "got: $output"
+			false
+		}
+	done <<-'E'
+		qwen3|s/"head_dim": 12/"head_dim": 8/|'layers.0.self_attn.q_proj.weight' has the shape [48, 16]; config.json asks for [32, 16]
+		qwen3|s/"num_hidden_layers": 2/"num_hidden_layers": 3/|'layers.2.self_attn.q_proj.weight' is missing
+		modernbert|s/"intermediate_size": 12/"intermediate_size": 10/|'model.layers.0.mlp.Wi.weight' has the shape [24, 16]; config.json asks for [20, 16]
+		olmoe|s/"num_experts": 6/"num_experts": 8/|'model.layers.0.mlp.gate.weight' has the shape [6, 16]; config.json asks for [8, 16]
+		olmoe|s/"intermediate_size": 8/"intermediate_size": 6/|'model.layers.0.mlp.experts.0.up_proj.weight' has the shape [8, 16]; config.json asks for [6, 16]
+		qwen2_moe|s/"decoder_sparse_step": 2/"decoder_sparse_step": 1/|'model.layers.0.mlp.gate.weight' is missing
+		deepseek|s/"n_shared_experts": 2/"n_shared_experts": 3/|'model.layers.1.mlp.shared_experts.up_proj.weight' has the shape [12, 16]; config.json asks for [18, 16]
+		gte|s/"vocab_size": 40/"vocab_size": 41/|'embeddings.word_embeddings.weight' has the shape [40, 16]; config.json asks for [41, 16]
+		gte|s/"type_vocab_size": 2/"type_vocab_size": 1/|'embeddings.token_type_embeddings.weight' has the shape [2, 16]; config.json asks for [1, 16]
+	E
+}
+
+@test "families: ids beyond the vocabulary and texts beyond the positions are refused by number" {
+	for family in $NAMES; do
+		run -1 encode -q -m "$FAMILIES/$family" < <(printf '3 4\n5 40\n' | ids_stream text.ids)
+		[[ "$output" == *"the token id 40 is not below the vocabulary of $FAMILIES/$family, 40"* ]]
+	done
+	seq 1 131 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids >"$T/long.mts"
+	run -1 encode -q -m "$FAMILIES/bert" <"$T/long.mts"
+	[[ "$output" == *"131 tokens, more than the 130"* ]]
 }
