@@ -133,13 +133,14 @@ model_matrix(const struct model *model, const struct binding *binding)
 {
 	if (binding->tensor < 0)
 		return (struct nn_matrix){ 0 };
-	if (model->values)
+	if (model->mode != MODEL_ENCODE)
 		return (struct nn_matrix){
 			model->values + model->plan.tensors[binding->tensor].offset +
 			    binding->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = model_gated(model, binding->tensor);
+	struct nn_matrix whole = model->learners ? learners_matrix(model, binding->tensor)
+						 : model_gated(model, binding->tensor);
 	return (struct nn_matrix){ (const char *)whole.at +
 				       binding->offset * dtype_size(whole.dtype),
 		whole.dtype };
@@ -150,6 +151,10 @@ model_gradient_pointer(const struct model *model, const struct binding *binding)
 {
 	if (binding->tensor < 0 || !model->gradients)
 		return NULL;
+	if (model->learners) {
+		float *own = learners_gradient(model, binding->tensor);
+		return own ? own + binding->offset : NULL;
+	}
 	return model->gradients + model->plan.tensors[binding->tensor].offset +
 	       binding->offset;
 }
@@ -264,9 +269,10 @@ model_close(struct model *model)
 	training_free(model);
 	workspace_free(&model->workspace);
 	if (model->values) {
-		nn_free(model->values, plan->size * sizeof(float));
-		nn_free(model->gradients, plan->size * sizeof(float));
+		nn_free(model->values, model_size(model) * sizeof(float));
+		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
+	learners_free(model);
 	model_rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);

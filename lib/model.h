@@ -116,6 +116,28 @@ double model_mlm(struct model *model, const struct batch *batch, const int32_t *
     const int32_t *targets, int64_t count, float scale, bool backward, int64_t *correct);
 
 /*
+ * LoRA training (adapter.h), of a model opened to encode: only pairs A, B learn, in place of W
+ * stands W + scale B A.  The parameters are then those of the pairs, under the names that an
+ * adapter has for them, and model_save writes an adapter folder.  All other weights stay mapped,
+ * have no gradients and no copies.
+ */
+struct lora {
+	const char
+	    *from; /* an adapter to go on from; the rest is then not read.  NULL: */
+	int rank;  /* new pairs: A uniform from `seed` as PEFT draws it, B zero */
+	double alpha;
+	bool rslora;
+	/* Last parts of the linear layers' names; none: what makes queries and values. */
+	const char *const *targets;
+	int target_count;
+};
+void model_adapt(struct model *model, const struct lora *lora, uint64_t seed);
+bool model_adapted(const struct model *model);
+
+/* After every change of model_values. */
+void model_changed(struct model *model);
+
+/*
  * Write a folder beside `dir`, then rename it into place: config.json, weights in `dtype`, what
  * the head says (modules.json, 1_Pooling), and copies of the tokenizer's files and of
  * config_sentence_transformers.json of the folder it was opened from.

@@ -17,9 +17,8 @@ struct gate {
 	char fingerprint[17];
 };
 
-/* The one tensor of the plan that a pair changes. */
-static int
-find(const struct model *model, const struct adapter *adapter,
+int
+model_pair_tensor(const struct model *model, const struct adapter *adapter,
     const struct adapter_pair *pair)
 {
 	const struct plan *plan = &model->plan;
@@ -78,7 +77,7 @@ model_gate(const struct model *model, const struct adapter *adapter)
 	gate->sizes = mem_new(count, sizeof *gate->sizes);
 	for (; gate->count < (int)count; gate->count++) {
 		const struct adapter_pair *pair = adapter_at(adapter, gate->count);
-		int tensor = find(model, adapter, pair);
+		int tensor = model_pair_tensor(model, adapter, pair);
 		for (int i = 0; i < gate->count; i++)
 			if (gate->tensors[i] == tensor)
 				die("%s: changes the tensor '%s' twice",

@@ -52,8 +52,30 @@ write_weights(const char *folder, const struct safetensor *tensors, int count)
 	free(path);
 }
 
-void
-model_save(const struct model *model, const char *dir, enum dtype dtype)
+struct safetensor
+model_tensor(const struct model *model, const struct parameter *p,
+    const struct safetensor *stored, enum dtype dtype)
+{
+	struct safetensor tensor = { .name = p->name, .dtype = dtype, .count = p->count };
+	float *host = mem_new(p->count, sizeof *host);
+
+	if (model->values)
+		nn_download(host, model->values + p->offset, p->count * sizeof *host);
+	else
+		tensor_to_f32(host, stored->data, stored->dtype, p->count);
+	tensor.data = host;
+	tensor.rank = plan_shape(tensor.shape, p);
+	if (dtype != DTYPE_F32) {
+		void *narrow = mem_new(p->count, dtype_size(dtype));
+		tensor_from_f32(narrow, dtype, host, p->count);
+		free(host);
+		tensor.data = narrow;
+	}
+	return tensor;
+}
+
+static void
+save_model(const struct model *model, const char *dir, enum dtype dtype)
 {
 	const struct plan *plan = &model->plan;
 	char *folder = folder_begin(dir);
@@ -63,26 +85,9 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 	copy_files(model, folder);
 	note_dtype(config, dtype);
 	folder_write_json(folder, "config.json", config);
-	for (int i = 0; i < plan->count; i++) {
-		const struct parameter *p = &plan->tensors[i];
-		float *host = mem_new(p->count, sizeof *host);
-		if (model->values)
-			nn_download(
-			    host, model->values + p->offset, p->count * sizeof *host);
-		else
-			tensor_to_f32(host, plan->stored[i]->data, plan->stored[i]->dtype,
-			    p->count);
-		if (dtype != DTYPE_F32) {
-			void *narrow = mem_new(p->count, dtype_size(dtype));
-			tensor_from_f32(narrow, dtype, host, p->count);
-			free(host);
-			host = narrow;
-		}
-		tensors[i] = (struct safetensor){
-			.name = p->name, .dtype = dtype, .count = p->count, .data = host
-		};
-		tensors[i].rank = plan_shape(tensors[i].shape, p);
-	}
+	for (int i = 0; i < plan->count; i++)
+		tensors[i] =
+		    model_tensor(model, &plan->tensors[i], plan->stored[i], dtype);
 	write_weights(folder, tensors, plan->own);
 	model_head_write(model, folder, tensors);
 	for (int i = 0; i < plan->count; i++)
@@ -90,6 +95,15 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 	free(tensors);
 	tree_free(config);
 	folder_commit(folder, dir);
+}
+
+void
+model_save(const struct model *model, const char *dir, enum dtype dtype)
+{
+	if (model->learners)
+		learners_save(model, dir, dtype);
+	else
+		save_model(model, dir, dtype);
 }
 
 /* A folder opened for its stored tensors only. */

@@ -146,6 +146,7 @@ backward(struct model *model, const struct batch *batch)
 		    t->stats0, model->stem[STEM_NORM].at, spec->norm, t->block.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], t->d, t->on.ids,
 	    t->on.starts, t->block.N, C);
+	learners_gather(model);
 	t->tokens = 0;
 }
 
@@ -275,13 +276,22 @@ model_mlm(struct model *model, const struct batch *batch, const int32_t *positio
 int
 model_parameters(const struct model *model)
 {
-	return model->plan.count;
+	int count = model->plan.count;
+	size_t size;
+
+	if (model->learners)
+		learners_parameters(model, &count, &size);
+	return count;
 }
 
 const struct parameter *
 model_parameter(const struct model *model, int index)
 {
-	return &model->plan.tensors[index];
+	int count;
+	size_t size;
+
+	return model->learners ? learners_parameters(model, &count, &size) + index
+			       : &model->plan.tensors[index];
 }
 
 float *
@@ -299,7 +309,12 @@ model_gradients(struct model *model)
 size_t
 model_size(const struct model *model)
 {
-	return model->plan.size;
+	size_t size = model->plan.size;
+	int count;
+
+	if (model->learners)
+		learners_parameters(model, &count, &size);
+	return size;
 }
 
 void

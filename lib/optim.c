@@ -126,6 +126,7 @@ optim_step(struct optim *optim, int64_t step, double scale)
 		nn_adamw(values + p->offset, optim->first + p->offset,
 		    optim->second + p->offset, gradients + p->offset, &adamw, p->count);
 	}
+	model_changed(optim->model);
 	nn_zero(gradients, model_size(optim->model));
 	return norm;
 }

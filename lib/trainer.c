@@ -65,6 +65,7 @@ settings_of(const struct trainer *trainer)
 	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
 	tree_set(s, "accumulate", tree_of_integer(t->accumulate));
 	tree_set(s, "tokens", tree_of_integer(b->tokens));
+	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
 	tree_set(
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
 	if (b->kind == OBJECTIVE_MLM) {

@@ -26,6 +26,8 @@ struct trainer_options {
 	bool restart;			    /* ignore a checkpoint */
 	bool timing;	  /* log seconds and tokens per second as well */
 	enum dtype dtype; /* of the saved weights */
+	const char
+	    *lora; /* how the model was adapted, for the checkpoint; NULL: it is not */
 };
 
 /* Train on the stream at `path` ("-": standard input) and save to options->out.  Dies on a loss or

@@ -237,6 +237,7 @@ recipe() {
 
 @test "train: the examples of the manual page" {
 	recipe
+	cp mix.yaml gate.yaml
 	upcycle -q -m "$G/bert" --experts left -o mote
 	sed -i 's/batch:/temperature: 0.1\n&/; s/{temperature: 0../{experts: left/' mix.yaml
 	tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/
@@ -249,6 +250,10 @@ recipe() {
 	tasksample -n 6144 mix.yaml | tok -m mote/ |
 	    train -m mote/ -o trained/ --lr 5e-6 --decay 0.1
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
+	cp -r "$G/bert" contriever
+	tasksample gate.yaml | tok -m contriever/ |
+	    train -m contriever/ -o gate/ --lora rank=8,alpha=32 --lr 1e-4
+	[ -e gate/adapter_model.safetensors ]
 }
 
 @test "train: masked language modelling learns, and resumes to the same bits" {
@@ -263,6 +268,86 @@ recipe() {
 	cmp out.log.tsv whole.log.tsv
 	# and on from what it wrote, head and all
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
+}
+
+@test "train: --lora: ten steps of an adapter agree with torch's and PEFT's to 1e-4" {
+	train -q -m "$G/bert" -o out --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
+		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
+	for name in loss lr gradient_norm; do
+		column $name out.log.tsv >ours
+		column $name "$G/lora.tsv" >theirs
+		close_to 1e-4 ours theirs
+	done
+	grep -q '"r": 4' out/adapter_config.json
+	grep -q '"lora_alpha": 6' out/adapter_config.json
+}
+
+@test "train: --lora: what it writes encodes as it was trained; B starts at zero" {
+	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2)
+	train "${options[@]}" -o out --lora rank=2,alpha=8,targets=query+output.dense --steps 1 pairs.mts
+	train "${options[@]}" -o dense --steps 1 pairs.mts
+	column loss out.log.tsv >ours
+	column loss dense.log.tsv >theirs
+	cmp ours theirs
+	[ "$(ls out)" = "$(printf 'adapter_config.json\nadapter_model.safetensors')" ]
+	# six modules: query, attention.output.dense and output.dense of two blocks
+	[ "$(grep -ao 'encoder[a-z0-9_.]*lora_B.weight' out/adapter_model.safetensors | wc -l)" = 6 ]
+	# encode sees the pairs, and train goes on from them: another loss of the same batch
+	for side in '' '--lora out'; do
+		# shellcheck disable=SC2086
+		encode -q -m "$G/bert" $side pairs.mts | ids_stream --rows query.emb >"rows$side"
+	done
+	run -1 cmp -s rows "rows--lora out"
+	train "${options[@]}" -o on --lora out --steps 1 pairs.mts
+	column loss on.log.tsv >ours
+	run -1 close_to 1e-3 ours theirs
+}
+
+@test "train: --lora: equal bytes, killed and resumed too; other pairs are refused" {
+	options=(-q -m "$G/bert" --lr 1e-2 --epochs 400 --save-every 7 --lora rank=2,rslora pairs.mts)
+	train -o whole "${options[@]}"
+	cut_short 60 -o out "${options[@]}"
+	run -1 --separate-stderr train -o out "${options[@]}" --lora rank=3
+	[[ "$stderr" == *'is of a run with lora "rank=2,rslora", this one has "rank=3"'* ]]
+	train -o out "${options[@]}"
+	cmp out/adapter_model.safetensors whole/adapter_model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	awk -F'\t' 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
+		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.7 * a) }' out.log.tsv
+}
+
+@test "train: --lora on the attention of token experts in bfloat16, which stay where they lie" {
+	mkdir config
+	cat >config/config.json <<-'E'
+		{"model_type": "olmoe", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 2,
+		"num_attention_heads": 2, "max_position_embeddings": 64, "intermediate_size": 12,
+		"num_experts": 6, "num_experts_per_tok": 2, "initializer_range": 0.3}
+	E
+	model_copy config whole init 3
+	model_copy whole base bf16
+	cp "$G/bert/vocab.txt" base
+	md5sum base/model.safetensors >sum
+	train -q -m base -o out --lora rank=4,targets=q_proj+v_proj --lr 1e-2 --epochs 60 pairs.mts
+	md5sum --quiet -c sum
+	awk -F'\t' 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
+		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.8 * a) }' out.log.tsv
+	encode -q -m base --lora out pairs.mts >out.mts
+	# an expert's own layers learn too
+	train -q -m base -o out --lora rank=2,targets=experts.3.up_proj --steps 5 pairs.mts
+	encode -q -m base --lora out pairs.mts >out.mts
+}
+
+@test "train: --lora: what cannot be is refused" {
+	run -1 --separate-stderr learn --lora targets=word_embeddings
+	[[ "$stderr" == *"none of its linear layers is called 'word_embeddings'" ]]
+	run -1 --separate-stderr learn -m "$GOLDEN/bert" --lora "$GOLDEN/adapter/mixed"
+	[[ "$stderr" == *"only adapters with one of each are trained on" ]]
+	for how in rank=0 rank=x alpha=-1 width=3 none/such "" "rank"; do
+		run -2 --separate-stderr learn --lora "$how"
+		[ -n "$stderr" ]
+	done
+	run -2 --separate-stderr learn --lora rank=2 --objective mlm
+	[ ! -e out ]
 }
 
 @test "train: a checkpoint of other settings is refused, --restart begins anew" {

@@ -11,9 +11,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "err.h"
+#include "mem.h"
 #include "model.h"
 #include "nn.h"
 #include "trainer.h"
@@ -44,6 +46,7 @@ enum {
 	OPT_RESTART,
 	OPT_TIMING,
 	OPT_DTYPE,
+	OPT_LORA,
 };
 
 static const struct cli_option options[] = {
@@ -85,6 +88,9 @@ static const struct cli_option options[] = {
 	{ OPT_TIMING, "timing", NULL, "log seconds and tokens per second too" },
 	{ OPT_DTYPE, "dtype", "TYPE",
 	    "of the saved weights: f32 (default), bf16 or f16" },
+	{ OPT_LORA, "lora", "HOW",
+	    "write a LoRA adapter: rank=8,alpha=16,targets=query+value[,rslora],\n"
+	    "or an adapter folder to go on from" },
 	{ 's', "seed", "N", "default 0" },
 	{ 'j', "threads", "N", "default: all cores" },
 	{ 0 },
@@ -100,9 +106,74 @@ static const struct cli cli = { "train", "train an encoder on batches of tokens"
 struct arguments {
 	const char *dir, *path;
 	bool from_scratch;
+	struct lora lora;
 	int threads;
 	struct trainer_options trainer;
 };
+
+enum { TARGETS = 64 };
+
+static void
+take_targets(struct lora *lora, char *list)
+{
+	static const char *targets[TARGETS];
+	char *rest = NULL;
+
+	lora->targets = targets;
+	for (char *name = strtok_r(list, "+", &rest); name;
+	     name = strtok_r(NULL, "+", &rest)) {
+		if (lora->target_count == TARGETS)
+			die_usage("--lora: more than %d targets", TARGETS);
+		targets[lora->target_count++] = name;
+	}
+}
+
+/* One part of rank=8,alpha=16,targets=query+value,rslora; false when it is none. */
+static bool
+take_part(struct lora *lora, char *part)
+{
+	char *value = strchr(part, '=');
+
+	if (!value) {
+		lora->rslora |= !strcmp(part, "rslora");
+		return !strcmp(part, "rslora");
+	}
+	*value = '\0';
+	optarg = value + 1;
+	if (!strcmp(part, "rank"))
+		lora->rank = (int)cli_integer("--lora rank", 1, 1 << 14);
+	else if (!strcmp(part, "alpha"))
+		lora->alpha = cli_real("--lora alpha", 1e-6, 1e6);
+	else if (!strcmp(part, "targets"))
+		take_targets(lora, optarg);
+	else
+		return false;
+	return true;
+}
+
+/* Such parts, or a folder. */
+static void
+take_lora(struct arguments *a, const char *text)
+{
+	struct lora *lora = &a->lora;
+	char *rest = NULL;
+
+	*lora = (struct lora){ .rank = 8 };
+	a->trainer.lora = text;
+	if (!access(text, F_OK)) {
+		lora->from = text;
+		return;
+	}
+	char *part = strtok_r(mem_string(text), ",", &rest);
+	do
+		if (!part || !take_part(lora, part))
+			die_usage("--lora: '%s' is no folder, and not of the form "
+				  "rank=8,alpha=16,targets=query+value,rslora",
+			    text);
+	while ((part = strtok_r(NULL, ",", &rest)));
+	if (lora->alpha == 0)
+		lora->alpha = 2 * lora->rank;
+}
 
 /* One option; the trainer's defaults that depend on the objective are 0 until then. */
 static void
@@ -155,6 +226,7 @@ take_option(int opt, struct arguments *a)
 	case OPT_SAVE_EVERY:
 		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
 		break;
+	case OPT_LORA: take_lora(a, optarg); break;
 	case OPT_RESTART: t->restart = true; break;
 	case OPT_TIMING: t->timing = true; break;
 	case OPT_DTYPE:
@@ -194,6 +266,10 @@ parse(int argc, char **argv)
 		a.path = argv[optind];
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read but once; give a FILE");
+	if (a.trainer.lora &&
+	    (a.from_scratch || a.trainer.objective.kind == OBJECTIVE_MLM))
+		die_usage("--lora changes a trained model; it goes without "
+			  "--from-scratch and --objective mlm");
 	if (o->rate == 0)
 		o->rate = a.trainer.objective.kind == OBJECTIVE_MLM ? 5e-4 : 2e-5;
 	return a;
@@ -206,8 +282,17 @@ main(int argc, char **argv)
 	struct arguments a = parse(argc, argv);
 	nn_start(a.threads, argv);
 
-	struct model *model = model_open(
-	    a.dir, a.from_scratch ? MODEL_INIT : MODEL_TRAIN, a.trainer.objective.seed);
+	uint64_t seed = a.trainer.objective.seed;
+	struct model *model = model_open(a.dir,
+	    a.trainer.lora   ? MODEL_ENCODE
+	    : a.from_scratch ? MODEL_INIT
+			     : MODEL_TRAIN,
+	    seed);
+	if (a.trainer.lora) {
+		model_adapt(model, &a.lora, seed);
+		/* as in PEFT: a gradient that is zero because B still is moves A's moments */
+		a.trainer.optim.update_unused |= !model_spec(model)->experts;
+	}
 	trainer_run(model, a.path, &a.trainer);
 	model_close(model);
 	return 0;

@@ -4,13 +4,16 @@
 Writes, beside itself, for each family a tiny random model (FAMILY/), the batches (pairs.txt, as
 tests/support/pairs_stream reads them) and the trace (FAMILY.tsv): loss, rate and norm of the
 gradient at each step of torch.optim.AdamW with decay groups, linear warm-up and decay, clipping.
-Needs torch, transformers, safetensors.
+lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of training it alone.
+Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora).
 """
 import json
 import os
 import random
+import sys
 
 import torch
+from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel, NomicBertConfig, NomicBertModel
 from transformers import get_linear_schedule_with_warmup
@@ -53,7 +56,7 @@ def embed(model, sequences):
 
 def trace(model, all_batches, path):
     decays = lambda p: p.squeeze().dim() >= 2
-    parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n]
+    parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n and p.requires_grad]
     groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
               {"params": [p for _, p in parameters if not decays(p)], "weight_decay": 0.0}]
     optimiser = torch.optim.AdamW(groups, lr=2e-3, betas=(0.9, 0.98), eps=1e-6)
@@ -96,8 +99,25 @@ def make(family, config, kind, all_batches):
     trace(model, all_batches, f"{HERE}/{family}.tsv")
 
 
+def make_lora(all_batches):
+    base = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval()
+    torch.manual_seed(12)
+    model = get_peft_model(base, LoraConfig(r=4, lora_alpha=6, target_modules=["query", "output.dense"]))
+    model.save_pretrained(f"{HERE}/lora")
+    os.remove(f"{HERE}/lora/README.md")
+    config = json.load(open(f"{HERE}/lora/adapter_config.json"))
+    config["base_model_name_or_path"] = "bert"
+    json.dump(config, open(f"{HERE}/lora/adapter_config.json", "w"), indent=1)
+    trace(model, all_batches, f"{HERE}/lora.tsv")
+
+
 if __name__ == "__main__":
     made = batches()
+    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora"]
     write_pairs(made)
-    make("bert", BertConfig(**COMMON), BertModel, made)
-    make("nomic_bert", NomicBertConfig(**COMMON), NomicBertModel, made)
+    if "bert" in wanted:
+        make("bert", BertConfig(**COMMON), BertModel, made)
+    if "nomic_bert" in wanted:
+        make("nomic_bert", NomicBertConfig(**COMMON), NomicBertModel, made)
+    if "lora" in wanted:
+        make_lora(made)
