@@ -30,6 +30,18 @@ refused() { # MESSAGE
 	agrees fused nomic_bert
 }
 
+@test "adapter: Qwen3's projections, saved from the model with its language head; ModernBERT's" {
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	while read -r case model; do
+		encode -m "$GOLDEN/families/$model" --lora "$GOLDEN/adapter/$case" --pooling mean --normalize \
+			"$T/ids.mts" | ids_stream --rows text.emb |
+			near "$GOLDEN/adapter/$case/embeddings.txt" 1e-5
+	done <<-E
+		qwen3 qwen3
+		modern modernbert
+	E
+}
+
 @test "adapter: the names may have a prefix that the model lacks, and the other way round" {
 	change .
 	# the header is longer: written anew with its length

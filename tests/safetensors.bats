@@ -102,9 +102,101 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'a': a hole is before its data"
 	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'b': its data overlap"
 	bytes 9 | file "{$A}" | bad '1 bytes follow the last tensor'
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2e0],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8.0]}}' | bad "tensor 'a': a shape or offset is not a natural number"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[9007199254740993],"data_offsets":[0,8]}}' | bad "tensor 'a': its bytes do not agree"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]}}' | bad 'not valid JSON: too big integer'
+	bytes 1 | file '{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}' | bad "tensor 'a': its bytes do not agree with its shape and dtype"
+	bytes 8 | file '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"e":{"dtype":"F32","shape":[0],"data_offsets":[2,2]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}' | bad "tensor 'e': its data overlap"
+	bytes 8 | file "{$A} x" | bad 'not valid JSON: end of file expected'
+	bytes 8 | file $'{"\xff":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' | bad 'not valid JSON: unable to decode byte 0xff'
+	bytes 8 | file '{"a\u0000":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' | bad 'not valid JSON: NUL byte in object key'
+	bytes 8 | file "{$A,\"__metadata__\":[]}" | bad '__metadata__ is not an object'
 	bytes 8 | file "{$A,\"__metadata__\":{\"format\":1}}" | bad "__metadata__: 'format' is not a string"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}' | bad "'x' is not known here"
 	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' | bad "a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'"
+}
+
+# {"a":[[[...]]]}, N deep
+deep() { # N BEFORE AFTER
+	printf %s "$2"
+	head -c "$1" /dev/zero | tr '\0' '['
+	head -c "$1" /dev/zero | tr '\0' ']'
+	printf %s "$3"
+}
+
+@test "safetensors: JSON nested a million deep is refused, in every file of a folder" {
+	{
+		printf '\x88\x84\x1e\0\0\0\0\0' # 2,000,008 bytes
+		deep 1000000 '{"a":' '}  '
+	} | bad '1: JSON is nested deeper than 512'
+	cp -r "$GOLDEN/bert" "$T/m"
+	cp -r "$GOLDEN/head/dense/." "$T/m"
+	cp "$GOLDEN/token/plain/tokenizer.json" "$T/m"
+	for name in config.json modules.json 1_Pooling/config.json 2_Dense/config.json 3_Normalize/config.json \
+		config_sentence_transformers.json tokenizer.json tokenizer_config.json; do
+		mkdir -p "$T/m/$(dirname "$name")"
+		[ ! -e "$T/m/$name" ] || mv "$T/m/$name" "$T/kept"
+		deep 1000000 '{"a":' '}' >"$T/m/$name"
+		if [[ $name == token* ]]; then
+			[[ $name == tokenizer.json ]] || rm "$T/m/tokenizer.json"
+			run -1 --separate-stderr tok -m "$T/m" </dev/null
+		else
+			run -1 --separate-stderr encode -m "$T/m" </dev/null
+		fi
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == *"$T/m/$name:1: JSON is nested deeper than 512" ]]
+		rm "$T/m/$name"
+		[ ! -e "$T/kept" ] || mv "$T/kept" "$T/m/$name"
+	done
+}
+
+@test "safetensors: f16 and bf16: zeros, subnormals, the greatest, infinity, NaN" {
+	halves='0000 8000 0001 03ff 83ff 0400 3c00 3555 7bff fbff 7c00 fc00 7e00'
+	brains='0000 8000 0001 007f 0080 3f80 3eab 7f7f ff7f 7f80 ff80 7fc0'
+	values() { # DTYPE HEX...: each as a tensor of its own
+		local dtype=$1 header='{' at=0 value
+		shift
+		for value; do
+			header+="\"$(printf %02d $((at / 2))) $value\":{\"dtype\":\"$dtype\",\"shape\":[],\"data_offsets\":[$at,$((at += 2))]},"
+		done
+		for value; do printf "\\x${value:2}\\x${value:0:2}"; done | file "${header%,}}" >"$T/x"
+		safetensors_list "$T/x" | cut -f1,4 | cut -c4- | tr '\t' ' '
+	}
+	# shellcheck disable=SC2086
+	values F16 $halves | diff - <(cat <<-'END'
+		0000 0
+		8000 0
+		0001 5.96046448e-08
+		03ff 6.09755516e-05
+		83ff -6.09755516e-05
+		0400 6.10351562e-05
+		3c00 1
+		3555 0.333251953
+		7bff 65504
+		fbff -65504
+		7c00 inf
+		fc00 -inf
+		7e00 nan
+	END
+	)
+	# shellcheck disable=SC2086
+	values BF16 $brains | diff - <(cat <<-'END'
+		0000 0
+		8000 0
+		0001 9.18354962e-41
+		007f 1.1663108e-38
+		0080 1.17549435e-38
+		3f80 1
+		3eab 0.333984375
+		7f7f 3.38953139e+38
+		ff7f -3.38953139e+38
+		7f80 inf
+		ff80 -inf
+		7fc0 nan
+	END
+	)
 }
 
 @test "safetensors: cut at every length, a file is refused" {
@@ -143,6 +235,22 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	index '"a":"model-1.safetensors","b":"model-2.safetensors"'
 	bytes 16 | file "{${A/\"a\"/\"b\"},${B/\"b\"/\"a\"}}" >"$T/m/model-2.safetensors"
 	folder "tensor 'a' is in both "
+	index '"a":"..","b":"model-2.safetensors"'
+	folder "'a': a shard must be the plain name of a file beside the index"
+	index '"a":7'
+	folder 'a shard must be the plain name'
+	index '"a":""'
+	folder 'a shard must be the plain name'
+	index '"a":"model-1.safetensors\u0000x"'
+	folder 'a shard must be the plain name'
+	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$T/m/model.safetensors.index.json"
+	folder "model.safetensors.index.json: a Git LFS pointer, not the file itself"
+	mv "$T/m/model-1.safetensors" "$T/blob-1" # as the cache of the Hub has it
+	ln -s ../blob-1 "$T/m/model-1.safetensors"
+	bytes 8 | file '{"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >"$T/m/model-2.safetensors"
+	index '"a":"model-1.safetensors","b":"model-2.safetensors"'
+	run -0 safetensors_list "$T/m"
+	[ "$output" = $'a\tf32\t2\t0\nb\tf32\t2\t0' ]
 	index ''
 	folder "'weight_map' must be an object that names files"
 	echo '{}' >"$T/m/model.safetensors.index.json"

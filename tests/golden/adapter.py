@@ -2,10 +2,12 @@
 """Make adapter/: LoRA adapters as PEFT saves them, and what the tiny models give with them.
 
 CASE/adapter_config.json, adapter_model.safetensors   as saved by PEFT
-CASE/embeddings.txt   mean, normalised embeddings of the model's ids.txt, its adapter not merged
+CASE/embeddings.txt   mean, normalised embeddings of bert/ids.txt (or nomic_bert's), the adapter not merged
 Cases: plain   BERT, rank 4 of query and value
        mixed   BERT, rsLoRA, ranks and alphas of their own for some modules, one layer of the MLPs
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
+       qwen3   every projection, on Qwen3ForCausalLM, whose names have a prefix that the file lacks
+       modern  ModernBERT's Wqkv, Wi and Wo; here the file has the prefix
 Needs torch, transformers, peft, safetensors:  python3 -P tests/golden/adapter.py
 (-P: token.py beside it is not Python's.)
 """
@@ -19,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
-from transformers import AutoModel
+from transformers import AutoModel, AutoModelForCausalLM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.path.join(HERE, "adapter")
@@ -35,6 +37,10 @@ CASES = {
         alpha_pattern={"^encoder.layer.0.attention.self.key": 7})),
     "fused": ("nomic_bert", dict(r=2, lora_alpha=4, target_modules=["Wqkv", "fc2"],
                                  layers_to_transform=[1], layers_pattern="layers")),
+    "qwen3": ("families/qwen3", dict(
+        r=3, lora_alpha=4, task_type="CAUSAL_LM",
+        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])),
+    "modern": ("families/modernbert", dict(r=2, lora_alpha=3, target_modules=["Wqkv", "Wi", "Wo"])),
 }
 
 
@@ -79,23 +85,32 @@ class Nomic(Named):
         return x
 
 
+def load(family, folder):
+    if family == "nomic_bert":
+        return Nomic(folder)
+    kind = AutoModelForCausalLM if family.endswith("qwen3") else AutoModel
+    extra = {"add_pooling_layer": False} if family == "bert" else {}
+    return kind.from_pretrained(folder, attn_implementation="eager", **extra)
+
+
 def hidden(family, model, ids):
-    return model(ids) if family == "nomic_bert" else model(input_ids=ids[None]).last_hidden_state[0]
+    if family == "nomic_bert":
+        return model(ids)
+    return model(input_ids=ids[None], output_hidden_states=True).hidden_states[-1][0]
 
 
 def make(name):
     family, settings = CASES[name]
     folder = os.path.join(HERE, family)
     torch.manual_seed(len(name) + sum(map(ord, name)))
-    base = Nomic(folder) if family == "nomic_bert" else AutoModel.from_pretrained(
-        folder, add_pooling_layer=False, attn_implementation="eager")
+    base = load(family, folder)
     model = get_peft_model(base, LoraConfig(**settings)).eval()
     with torch.no_grad():
         for key, p in model.named_parameters():
             if "lora_" in key:
                 p.copy_(0.5 * torch.randn(p.shape))
         texts = [torch.tensor([int(i) for i in line.split()])
-                 for line in open(os.path.join(folder, "ids.txt"))]
+                 for line in open(os.path.join(HERE, family if family == "nomic_bert" else "bert", "ids.txt"))]
         rows = [F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts]
     out = os.path.join(OUT, name)
     os.makedirs(out)
