@@ -1,15 +1,25 @@
 #include "run.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "fields.h"
 #include "mem.h"
 #include "output.h"
-#include "tally.h"
-#include "textrec.h"
+
+struct found {
+	int64_t query, place; /* in the order of run_put */
+	struct hit hit;
+};
+
+struct run *
+run_new(void)
+{
+	struct run *run = mem_zero(1, sizeof *run);
+
+	run->queries = names_new();
+	run->documents = names_new();
+	return run;
+}
 
 void
 run_ignore_identical(struct run *run)
@@ -17,26 +27,110 @@ run_ignore_identical(struct run *run)
 	run->ignore_identical = true;
 }
 
+void
+run_put(struct run *run, int64_t query, int64_t document, float score)
+{
+	run->found = mem_grow(
+	    run->found, &run->found_room, (size_t)run->count + 1, sizeof *run->found);
+	run->found[run->count] =
+	    (struct found){ query, run->count, { score, (uint32_t)document } };
+	run->count++;
+}
+
+static int
+by_pair(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->query != y->query)
+		return x->query < y->query ? -1 : 1;
+	if (x->hit.document != y->hit.document)
+		return x->hit.document < y->hit.document ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int64_t
+drop_repeated(struct run *run, int64_t *repeated)
+{
+	int64_t kept = 0, count = run->count;
+
+	qsort(run->found, (size_t)count, sizeof *run->found, by_pair);
+	for (int64_t i = 0; i < count; i++) {
+		const struct found *next = &run->found[i];
+		const struct found *last = kept ? &run->found[kept - 1] : NULL;
+		if (last && last->query == next->query &&
+		    last->hit.document == next->hit.document) {
+			if (repeated)
+				*repeated = next->hit.document;
+		} else {
+			run->found[kept++] = *next;
+		}
+	}
+	run->count = kept;
+	return count - kept;
+}
+
+/* glibc's qsort_r; ties need the ids. */
+static int
+by_rank(const void *a, const void *b, void *names)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->query != y->query)
+		return x->query < y->query ? -1 : 1;
+	if (x->hit.score != y->hit.score)
+		return x->hit.score > y->hit.score ? -1 : 1;
+	return -names_compare(names, x->hit.document, y->hit.document);
+}
+
+int64_t
+run_settle(struct run *run, int64_t depth, int64_t *repeated)
+{
+	int64_t queries = names_count(run->queries), kept = 0, rank = 0;
+	int64_t dropped = drop_repeated(run, repeated);
+
+	qsort_r(
+	    run->found, (size_t)run->count, sizeof *run->found, by_rank, run->documents);
+	run->starts = mem_zero((size_t)queries + 1, sizeof *run->starts);
+	for (int64_t i = 0; i < run->count; i++) {
+		int64_t query = run->found[i].query;
+		rank = i && run->found[i - 1].query == query ? rank + 1 : 0;
+		if (depth && rank >= depth)
+			continue;
+		run->starts[query + 1]++;
+		run->found[kept++] = run->found[i];
+	}
+	run->count = kept;
+	for (int64_t i = 0; i < queries; i++)
+		run->starts[i + 1] += run->starts[i];
+	return dropped;
+}
+
+/* One hit of a query, wherever they are kept. */
+static struct hit
+hit_at(const struct run *run, const struct hit *searched, int64_t query, int64_t i)
+{
+	return searched ? searched[i] : run->found[run->starts[query] + i].hit;
+}
+
 int64_t
 run_hits(struct run *run, int64_t query, const struct hit **hits)
 {
-	const struct hit *all;
-	int64_t count = 0, found;
-
-	if (run->search) {
-		found = search_hits(run->search, query, &all);
-	} else {
-		all = run->hits + run->starts[query];
-		found = run->starts[query + 1] - run->starts[query];
-	}
-	run->kept = mem_grow(run->kept, &run->room, (size_t)found, sizeof *run->kept);
 	const char *id = names_get(run->queries, query);
-	int64_t same = run->ignore_identical ? names_find(run->documents, id,
-						   names_length(run->queries, query))
-					     : -1;
-	for (int64_t i = 0; i < found; i++)
-		if (all[i].document != same)
-			run->kept[count++] = all[i];
+	const struct hit *searched = NULL;
+	int64_t count = 0, same = -1;
+	int64_t found = run->search ? search_hits(run->search, query, &searched)
+				    : run->starts[query + 1] - run->starts[query];
+
+	if (run->ignore_identical)
+		same = names_find(run->documents, id, names_length(run->queries, query));
+	run->kept =
+	    mem_grow(run->kept, &run->kept_room, (size_t)found, sizeof *run->kept);
+	for (int64_t i = 0; i < found; i++) {
+		struct hit hit = hit_at(run, searched, query, i);
+		if (hit.document != same)
+			run->kept[count++] = hit;
+	}
 	*hits = run->kept;
 	return count;
 }
@@ -61,143 +155,6 @@ run_write(struct run *run, const char *path, int64_t top)
 	output_finish(output);
 }
 
-struct line {
-	int64_t query, number;
-	struct hit hit;
-};
-
-struct loading {
-	struct run *run;
-	struct textrec *file;
-	struct line *lines;
-	size_t room;
-	int64_t count;
-	struct tally repeated;
-};
-
-static _Noreturn void
-bad(const struct loading *loading, const char *what)
-{
-	die("%s:%lld: %s", textrec_name(loading->file),
-	    (long long)textrec_line(loading->file), what);
-}
-
-static void
-add_line(struct loading *loading, const char *text)
-{
-	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
-	struct field_text field[COLUMNS];
-	struct run *run = loading->run;
-	double score;
-	int count = fields_cut(text, field, COLUMNS);
-
-	if (count == 0)
-		return;
-	if (count != COLUMNS)
-		bad(loading, "expected TREC's six columns: query, Q0, document, rank, "
-			     "score, tag");
-	if (!fields_number(&field[SCORE], &score) || !isfinite(score))
-		bad(loading, "the score, column 5, is not a finite number");
-	int64_t document = names_add(
-	    run->documents, field[DOCUMENT].start, field[DOCUMENT].length, NULL);
-	if (document > UINT32_MAX)
-		bad(loading, "too many documents");
-	loading->lines = mem_grow(loading->lines, &loading->room,
-	    (size_t)loading->count + 1, sizeof *loading->lines);
-	loading->lines[loading->count] = (struct line){
-		names_add(run->queries, field[QUERY].start, field[QUERY].length, NULL),
-		loading->count, { (float)score, (uint32_t)document }
-	};
-	loading->count++;
-}
-
-static int
-by_pair(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->query != y->query)
-		return x->query < y->query ? -1 : 1;
-	if (x->hit.document != y->hit.document)
-		return x->hit.document < y->hit.document ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Of lines with the same query and document the first stays. */
-static void
-drop_repeated(struct loading *loading)
-{
-	const struct names *documents = loading->run->documents;
-	int64_t kept = 0;
-
-	qsort(loading->lines, (size_t)loading->count, sizeof *loading->lines, by_pair);
-	for (int64_t i = 0; i < loading->count; i++) {
-		const struct line *line = &loading->lines[i];
-		const struct line *last = kept ? &loading->lines[kept - 1] : NULL;
-		int64_t document = line->hit.document;
-		if (last && last->query == line->query && last->hit.document == document)
-			tally_note(&loading->repeated, names_get(documents, document),
-			    names_length(documents, document));
-		else
-			loading->lines[kept++] = *line;
-	}
-	loading->count = kept;
-}
-
-/* glibc's qsort_r; ties need the ids. */
-static int
-by_rank(const void *a, const void *b, void *names)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->query != y->query)
-		return x->query < y->query ? -1 : 1;
-	if (x->hit.score != y->hit.score)
-		return x->hit.score > y->hit.score ? -1 : 1;
-	return -names_compare(names, x->hit.document, y->hit.document);
-}
-
-static void
-keep_hits(struct loading *loading)
-{
-	struct run *run = loading->run;
-	int64_t queries = names_count(run->queries);
-
-	qsort_r(loading->lines, (size_t)loading->count, sizeof *loading->lines, by_rank,
-	    run->documents);
-	run->hits = mem_new((size_t)loading->count, sizeof *run->hits);
-	run->starts = mem_zero((size_t)queries + 1, sizeof *run->starts);
-	for (int64_t i = 0; i < loading->count; i++) {
-		run->hits[i] = loading->lines[i].hit;
-		run->starts[loading->lines[i].query + 1] = i + 1;
-	}
-	run->found = loading->count;
-}
-
-struct run *
-run_read(const char *path)
-{
-	struct loading loading = { mem_zero(1, sizeof(struct run)),
-		textrec_open(path, TEXTREC_LINES), NULL, 0, 0, { 0, NULL } };
-	struct run *run = loading.run;
-	const struct tree *record;
-
-	run->from_file = true;
-	run->queries = names_new();
-	run->documents = names_new();
-	while ((record = textrec_next(loading.file)))
-		add_line(&loading, tree_string(record, "text", ""));
-	if (loading.count == 0)
-		die("%s: there is nothing in it", path);
-	drop_repeated(&loading);
-	keep_hits(&loading);
-	tally_tell(&loading.repeated, textrec_name(loading.file),
-	    "lines repeat a query and a document: the first one counts");
-	textrec_close(loading.file);
-	free(loading.lines);
-	return run;
-}
-
 void
 run_free(struct run *run)
 {
@@ -206,7 +163,7 @@ run_free(struct run *run)
 	names_free(run->queries);
 	names_free(run->documents);
 	free(run->vectors);
-	free(run->hits);
+	free(run->found);
 	free(run->starts);
 	free(run->kept);
 	free(run);

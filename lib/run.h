@@ -18,19 +18,27 @@
 
 struct run {
 	struct names *queries, *documents; /* hits name documents by their number here */
-	int64_t found;			   /* of them all */
 	bool from_file;			   /* then `documents` are no corpus */
-	int width;			   /* of the embeddings */
 
 	/* its own affairs */
 	bool ignore_identical;
-	struct search *search;
-	float *vectors;	  /* [queries, width] */
-	struct hit *hits; /* by query, best first */
-	int64_t *starts;  /* [queries + 1] into hits */
+	int width;
+	float *vectors;	       /* [queries, width] */
+	struct search *search; /* or: */
+	struct found *found;   /* [count]; settled: by query, best first */
+	int64_t count;
+	int64_t *starts;  /* [queries + 1] into found */
 	struct hit *kept; /* what run_hits hands out */
-	size_t room;
+	size_t found_room, kept_room;
 };
+
+struct run *run_new(void);
+
+/* One hit, by numbers in the two lists of names; and, when all were put: sort them, keep the best
+ * `depth` of each query (0: all).  Of hits that name the same pair the first counts; returns how
+ * many did not, and the document of one of them in `repeated` unless NULL. */
+void run_put(struct run *run, int64_t query, int64_t document, float score);
+int64_t run_settle(struct run *run, int64_t depth, int64_t *repeated);
 
 struct run_options {
 	const char *queries, *corpus; /* streams; "-" may be one of them */
@@ -38,12 +46,16 @@ struct run_options {
 	enum similarity similarity;   /* SIMILARITY_COSINE or SIMILARITY_DOT */
 	int64_t depth;		      /* documents a query */
 	const struct names *wanted;   /* search for these queries only; NULL: for all */
+	const char *candidates;	      /* path; NULL: every document is one */
 };
 
 /* Queries are in the order of the stream or file.  Vectors that are not finite have similarity
  * -1, as in the reference; of rows, or lines, with one id the first counts; both are warned of. */
 struct run *run_search(const struct run_options *options);
 struct run *run_read(const char *path);
+
+/* What is to be compared: a run, or MTEB's lines of JSON with a "query-id" and "corpus-ids". */
+struct run *run_read_candidates(const char *path);
 
 /* A document that is called as the query is no hit from now on. */
 void run_ignore_identical(struct run *run);

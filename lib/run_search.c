@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "candidates.h"
 #include "cli.h"
 #include "err.h"
 #include "mem.h"
@@ -19,6 +20,7 @@ struct searching {
 	float *documents; /* [block, width] */
 	int64_t block, held;
 	struct tally nan, zero, repeated, unwanted;
+	struct candidates *candidates; /* or NULL */
 };
 
 /* What is done with each row of a stream. */
@@ -119,6 +121,21 @@ take_query(
 	put_vector(searching, run->vectors + number * run->width, vector, id, length);
 }
 
+static void
+compare_candidate(struct searching *searching, const char *id, size_t length,
+    int64_t document, const float *vector)
+{
+	struct run *run = searching->run;
+	const int64_t *queries;
+	int64_t count = candidates_queries(searching->candidates, id, length, &queries);
+
+	for (int64_t i = 0; i < count; i++) {
+		const float *query = run->vectors + queries[i] * run->width;
+		double score = similarity_dot(query, vector, run->width);
+		run_put(run, queries[i], document, isnan(score) ? -1 : (float)score);
+	}
+}
+
 /* Documents are handed to the search in blocks that keep every core busy. */
 static void
 take_document(
@@ -127,14 +144,16 @@ take_document(
 	struct run *run = searching->run;
 	bool fresh;
 
-	names_add(run->documents, id, length, &fresh);
+	int64_t number = names_add(run->documents, id, length, &fresh);
 	if (!fresh) {
 		tally_note(&searching->repeated, id, length);
 		return;
 	}
-	put_vector(searching, searching->documents + searching->held++ * run->width,
-	    vector, id, length);
-	if (searching->held == searching->block) {
+	float *to = searching->documents + searching->held * run->width;
+	put_vector(searching, to, vector, id, length);
+	if (searching->candidates) {
+		compare_candidate(searching, id, length, number, to);
+	} else if (++searching->held == searching->block) {
 		search_add(run->search, searching->documents, searching->held);
 		searching->held = 0;
 	}
@@ -154,19 +173,18 @@ start_search(struct searching *searching)
 
 	searching->block = (int64_t)(BLOCK_BYTES / bytes) + 1;
 	searching->documents = mem_new((size_t)searching->block, bytes);
-	run->search = search_new(run->vectors, names_count(run->queries), run->width,
-	    searching->options->depth, by_id, run->documents);
+	if (!searching->candidates)
+		run->search = search_new(run->vectors, names_count(run->queries),
+		    run->width, searching->options->depth, by_id, run->documents);
 }
 
 struct run *
 run_search(const struct run_options *options)
 {
-	struct run *run = mem_zero(1, sizeof *run);
+	struct run *run = run_new();
 	struct searching searching = { .options = options, .run = run };
-
-	run->queries = names_new();
-	run->documents = names_new();
 	int64_t rows = read_rows(&searching, options->queries, "queries", take_query);
+
 	if (rows == 0)
 		die("%s: there is no query in it", options->queries);
 	if (names_count(run->queries) == 0)
@@ -175,11 +193,19 @@ run_search(const struct run_options *options)
 		    options->queries, (long long)rows, names_get(options->wanted, 0));
 	tally_tell(&searching.unwanted, options->queries,
 	    "queries have no judgements: they are left out");
+	if (options->candidates)
+		searching.candidates =
+		    candidates_read(options->candidates, run->queries, options->queries);
 	start_search(&searching);
 	read_rows(&searching, options->corpus, "documents", take_document);
-	search_add(run->search, searching.documents, searching.held);
 	if (names_count(run->documents) == 0)
 		die("%s: there is no document in it", options->corpus);
+	if (options->candidates) {
+		candidates_close(searching.candidates, run->documents);
+		run_settle(run, options->depth, NULL);
+	} else {
+		search_add(run->search, searching.documents, searching.held);
+	}
 	free(searching.documents);
 	return run;
 }

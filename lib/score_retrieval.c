@@ -152,6 +152,8 @@ describe(struct report *report, const struct retrieval_options *options)
 	report_set(report, "gain", "%s", options->exponential ? "2^grade - 1" : "grade");
 	if (!options->found)
 		report_set(report, "depth", "%d", DEPTH);
+	if (options->candidates)
+		report_set(report, "candidates", "given");
 	report_set(report, "identical ids", "%s",
 	    options->ignore_identical ? "ignored" : "kept");
 }
@@ -168,6 +170,7 @@ find(const struct judge *judge)
 	    .field = options->field,
 	    .similarity = options->similarity,
 	    .depth = DEPTH,
+	    .candidates = options->candidates,
 	    .wanted = judge->qrels ? judge->qrels->queries : NULL });
 }
 

@@ -19,12 +19,13 @@ struct retrieval_options {
 	const char *qrels; /* path; NULL: nothing is judged, all is searched for */
 	const char *found; /* path of a run, or NULL: */
 	const char *queries, *corpus; /* paths; "-" may be one of them */
-	const char *field;	      /* NULL: the only column of embeddings */
-	const char *run;	      /* where to write what was found, or NULL */
-	int64_t top;		      /* documents a query there */
-	bool ignore_identical;	      /* drop the document that is called as the query */
-	bool exponential;	      /* gain 2^grade - 1 instead of grade */
-	enum similarity similarity;   /* SIMILARITY_COSINE or SIMILARITY_DOT */
+	const char *candidates; /* path: what each query is compared with; NULL: all */
+	const char *field;	/* NULL: the only column of embeddings */
+	const char *run;	/* where to write what was found, or NULL */
+	int64_t top;		/* documents a query there */
+	bool ignore_identical;	/* drop the document that is called as the query */
+	bool exponential;	/* gain 2^grade - 1 instead of grade */
+	enum similarity similarity; /* SIMILARITY_COSINE or SIMILARITY_DOT */
 	enum protocol protocol;
 };
 

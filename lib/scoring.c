@@ -29,8 +29,8 @@ retrieval(struct report *report, struct scoring *scoring, char **file)
 		    "retrieval needs --qrels FILE%s", own->found ? "" : " or --run FILE");
 	if (own->qrels && own->run && strcmp(own->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
-	if (own->found && file[0])
-		die_usage("with --from-run there are no streams to read");
+	if (own->found && (file[0] || own->candidates))
+		die_usage("with --from-run there is nothing to compare");
 	if (!own->found && (!file[0] || !file[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
 	if (!own->found && strcmp(file[0], "-") == 0 && strcmp(file[1], "-") == 0)
@@ -83,7 +83,7 @@ static const struct scoring_type types[] = {
 	{ "summarization", score_summarization, NULL, 1, 0, { "similarity" } },
 	{ "retrieval", NULL, retrieval, 2, 1,
 	    { "qrels", "ignore-identical-ids", "from-run", "run", "top", "gain",
-		"similarity" } },
+		"similarity", "candidates" } },
 	{ "classification", NULL, classification, 1, 1,
 	    { "train", "samples", "experiments", "label", "seed", "solver" } },
 	{ "clustering", NULL, clustering, 1, 1,

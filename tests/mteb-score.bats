@@ -160,6 +160,33 @@ metric() { # name <output
 	done
 }
 
+@test "mteb-score retrieval --candidates: MTEB's layout of reranking sets, and a TREC run" {
+	rows() { jq -c --slurp "to_entries[] | .key as \$row | .value | $1" "$GOLDEN/score_rerank.jsonl"; }
+	documents='[(.["positive.emb"] | to_entries[] | ["apositive_\($row)_0000\(.key)", 1, .value]),
+		(.["negative.emb"] | to_entries[] | ["negative_\($row)_0000\(.key)", 0, .value])]'
+	rows '{ _id: "q\($row)", "text.emb": .["query.emb"] }' | mkstream >"$T/q.mts"
+	rows "$documents"'[] | { _id: .[0], "text.emb": .[2] }' | shuf --random-source=<(yes) |
+		mkstream >"$T/c.mts"
+	rows "$documents"'[] | { "query-id": "q\($row)", "corpus-id": .[0], score: .[1] }' >"$T/qrels"
+	rows '{ "query-id": "q\($row)", "corpus-ids": '"$documents"' | map(.[0]) }' >"$T/top_ranked"
+	score() {
+		mteb-score retrieval --protocol v2 --qrels "$T/qrels" --candidates "$1" "$T/q.mts" "$T/c.mts"
+	}
+	score "$T/top_ranked" | agrees "$GOLDEN/score_rerank_v2.tsv"
+	jq -r '.["query-id"] as $q | .["corpus-ids"][] | "\($q) Q0 \(.) 1 0.5 bm25"' "$T/top_ranked" >"$T/run"
+	score "$T/run" | agrees "$GOLDEN/score_rerank_v2.tsv"
+	{ head -3 "$T/top_ranked"; echo '{"query-id":"q0","corpus-ids":["far"]}'; } >"$T/few"
+	run -0 --separate-stderr score "$T/few"
+	[[ $stderr == *"few: 11 queries have no candidates: nothing is found for them; first: 'q3'"* ]]
+	[[ $stderr == *"few: 1 candidates are not in the corpus: they are not found; first: 'far'"* ]]
+	echo '{"query-id":"q0"}' >"$T/few"
+	run -1 --separate-stderr score "$T/few"
+	[[ $stderr == *"few:1: expected a string 'query-id' and a list 'corpus-ids'"* ]]
+	echo '{"query-id":"z","corpus-ids":["far"]}' >"$T/few"
+	run -1 --separate-stderr score "$T/few"
+	[[ $stderr == *"few: there is no candidate for any query of"* ]]
+}
+
 @test "mteb-score summarization: mteb's metrics, ties included, texts left out" {
 	stream summaries
 	for protocol in v1 v2; do
@@ -414,7 +441,7 @@ metric() { # name <output
 	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
 	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 e 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
 	run -0 --separate-stderr score
-	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; first: 'e'"* ]]
+	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; one is of 'e'"* ]]
 	[[ $stderr == *"qrels: 1 queries have judgements but nothing was found for them"*"first: 'b'"* ]]
 	[[ $stderr == *"run: 1 queries have no judgements: they are left out; first: 'z'"* ]]
 	[[ $output == *$'\nmrr_at_10\t0.5\n'* ]]

@@ -16,6 +16,7 @@
 enum {
 	OPT_QRELS = CLI_LONG,
 	OPT_IDENTICAL,
+	OPT_CANDIDATES,
 	OPT_FROM_RUN,
 	OPT_RUN,
 	OPT_TOP,
@@ -42,6 +43,9 @@ static const struct cli_option options[] = {
 	{ OPT_QRELS, "qrels", "FILE", "retrieval: the relevance judgements" },
 	{ OPT_IDENTICAL, "ignore-identical-ids", NULL,
 	    "retrieval: a document called as the query is no hit" },
+	{ OPT_CANDIDATES, "candidates", "FILE",
+	    "retrieval: compare a query with these only: a TREC run, or\n"
+	    "MTEB's JSON Lines of reranking" },
 	{ OPT_FROM_RUN, "from-run", "FILE",
 	    "retrieval: score this TREC run, without embeddings" },
 	{ OPT_RUN, "run", "FILE",
@@ -118,6 +122,7 @@ take(struct settings *settings, int option)
 	switch (option) {
 	case OPT_QRELS: scoring->retrieval.qrels = optarg; break;
 	case OPT_IDENTICAL: scoring->retrieval.ignore_identical = true; break;
+	case OPT_CANDIDATES: scoring->retrieval.candidates = optarg; break;
 	case OPT_FROM_RUN: scoring->retrieval.found = optarg; break;
 	case OPT_RUN: scoring->retrieval.run = optarg; break;
 	case OPT_TOP: scoring->retrieval.top = cli_integer("--top", 1, 1000); break;
