@@ -66,9 +66,12 @@ added_add(struct added *added, const struct added_token *token)
 	if (added->node[at].token < 0) {
 		added->token = mem_grow(added->token, &added->capacity, added->count + 1,
 		    sizeof *added->token);
+		added->token[added->count].length = 0;
 		added->node[at].token = (int32_t)added->count++;
 	}
 	struct added_token *slot = &added->token[added->node[at].token];
+	if (slot->length && slot->id != token->id)
+		return;
 	*slot = *token;
 	slot->text = NULL;
 }

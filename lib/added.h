@@ -22,7 +22,8 @@ struct added;
 
 struct added *added_new(void);
 
-/* An empty text is ignored.  Of equal texts the last one counts. */
+/* An empty text is ignored.  Of equal texts the first one counts, of
+ * equal ids among them the last. */
 void added_add(struct added *added, const struct added_token *token);
 bool added_any(const struct added *added);
 

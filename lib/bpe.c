@@ -1,5 +1,6 @@
 #include "bpe.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "mem.h"
 #include "utf8.h"
 
-enum { SMALL = 64, NONE = UINT32_MAX };
+enum { SMALL = 64, BATCH = 64, WHOLE = 64, WHOLE_YES = 1, NONE = UINT32_MAX };
 
 /* A merge by its pair; open addressing. */
 struct merge {
@@ -16,14 +17,31 @@ struct merge {
 	uint32_t rank;
 };
 
+/* A merge whose texts stand one behind the other. */
+struct waiting {
+	size_t start, left, right; /* in bpe->text; bytes of the two */
+};
+
 struct bpe {
 	const struct symbols *symbols;
+	/* by id: whether merging the token's own text is known to give the token.  Written by
+	 * whichever thread finds out, always the same. */
+	_Atomic unsigned char *known;
+	struct spelling {
+		char text[2];
+		unsigned char length;
+	} spelling[256]; /* of bytes */
+	char *file;
 	struct bpe_rules rules;
 	struct merge *merge;
-	size_t mask, count;
-	int shift;	   /* 64 - log2(slots) */
-	uint32_t rank;	   /* of the next merge */
-	int32_t last;	   /* id of the last joined token */
+	size_t mask;
+	int shift;     /* 64 - log2(slots) */
+	uint32_t rank; /* of the next merge */
+	int32_t last;  /* id of the last joined token */
+	struct waiting wait[BATCH];
+	size_t waiting;
+	char *text; /* of those */
+	size_t used, room;
 	int32_t byte[256]; /* of a byte, or of <0xXX>; -1: no token */
 };
 
@@ -69,12 +87,13 @@ open_slots(struct bpe *bpe, int bits)
 }
 
 struct bpe *
-bpe_new(const struct symbols *symbols)
+bpe_new(const struct symbols *symbols, const char *file)
 {
 	struct bpe *bpe = mem_zero(1, sizeof *bpe);
 	int bits = 8;
 
 	bpe->symbols = symbols;
+	bpe->file = mem_string(file);
 	/* about as many merges as there are tokens */
 	while (((size_t)1 << bits) < 3 * (size_t)symbols_size(symbols) / 2)
 		bits++;
@@ -98,21 +117,6 @@ bpe_has_bytes(const struct bpe *bpe)
 		if (byte_symbol(bpe, (unsigned char)byte) < 0)
 			return false;
 	return true;
-}
-
-void
-bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
-{
-	static const char digits[] = "0123456789ABCDEF";
-
-	bpe->rules = *rules;
-	for (int byte = 0; byte < 256; byte++) {
-		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
-			'>' };
-		bpe->byte[byte] = rules->bytes
-				      ? byte_symbol(bpe, (unsigned char)byte)
-				      : symbols_find(bpe->symbols, code, sizeof code);
-	}
 }
 
 /* The slot of a pair, or the empty one where it belongs. */
@@ -140,47 +144,101 @@ widen(struct bpe *bpe)
 	free(old);
 }
 
-/* The id of two texts as one.  Merges stand mostly in the order of the ids they make. */
+/* The id of what a merge makes.  Merges stand mostly in the order of the ids they make. */
 static int32_t
-find_joined(const struct bpe *bpe, const char *left, size_t left_length,
-    const char *right, size_t right_length)
+find_joined(const struct bpe *bpe, const char *joined, size_t length)
 {
-	size_t length, wanted = left_length + right_length;
-	const char *text = symbols_text(bpe->symbols, bpe->last + 1, &length);
+	size_t size;
+	const char *text = symbols_text(bpe->symbols, bpe->last + 1, &size);
 
-	if (text && length == wanted && !memcmp(text, left, left_length) &&
-	    !memcmp(text + left_length, right, right_length))
+	if (text && size == length && !memcmp(text, joined, length))
 		return bpe->last + 1;
-	char small[256], *joined = wanted > sizeof small ? mem_new(wanted, 1) : small;
-	memcpy(joined, left, left_length);
-	memcpy(joined + left_length, right, right_length);
-	int32_t id = symbols_find(bpe->symbols, joined, wanted);
-	if (joined != small)
-		free(joined);
-	return id;
+	return symbols_find(bpe->symbols, joined, length);
 }
 
-const char *
+/* Bytes of a text in a message. */
+static int
+shown(size_t length)
+{
+	return length < 100 ? (int)length : 100;
+}
+
+/* The texts of merges that wait to be looked up: together, so that memory is asked for ahead. */
+static void
+resolve(struct bpe *bpe)
+{
+	uint64_t key[BATCH][2];
+	struct merge merge[BATCH];
+
+	for (size_t i = 0; i < bpe->waiting; i++) {
+		const struct waiting *wait = &bpe->wait[i];
+		const char *left = bpe->text + wait->start, *right = left + wait->left;
+		key[i][0] = symbols_key(bpe->symbols, left, wait->left);
+		key[i][1] = symbols_key(bpe->symbols, right, wait->right);
+	}
+	for (size_t i = 0; i < bpe->waiting; i++) {
+		const struct waiting *wait = &bpe->wait[i];
+		const char *left = bpe->text + wait->start, *right = left + wait->left;
+		merge[i].left =
+		    symbols_find_key(bpe->symbols, left, wait->left, key[i][0]);
+		merge[i].right =
+		    symbols_find_key(bpe->symbols, right, wait->right, key[i][1]);
+		merge[i].id = find_joined(bpe, left, wait->left + wait->right);
+		if (merge[i].left < 0 || merge[i].right < 0 || merge[i].id < 0)
+			die("%s: merge %u, '%.*s %.*s': the vocabulary lacks %s",
+			    bpe->file, bpe->rank + (uint32_t)i, shown(wait->left), left,
+			    shown(wait->right), right,
+			    merge[i].left < 0	 ? "its left token"
+			    : merge[i].right < 0 ? "its right token"
+						 : "what it makes");
+		bpe->last = merge[i].id;
+		__builtin_prefetch(
+		    &bpe->merge[hash(merge[i].left, merge[i].right) >> bpe->shift]);
+	}
+	for (size_t i = 0; i < bpe->waiting; i++) {
+		merge[i].rank = bpe->rank++;
+		*find(bpe, merge[i].left, merge[i].right) = merge[i];
+	}
+	bpe->waiting = bpe->used = 0;
+	if (10 * (size_t)bpe->rank > 7 * (bpe->mask + 1))
+		widen(bpe);
+}
+
+void
 bpe_merge(struct bpe *bpe, const char *left, size_t left_length, const char *right,
     size_t right_length)
 {
-	struct merge merge = { .rank = bpe->rank };
+	bpe->text = mem_grow(
+	    bpe->text, &bpe->room, bpe->used + left_length + right_length + 1, 1);
+	memcpy(bpe->text + bpe->used, left, left_length);
+	memcpy(bpe->text + bpe->used + left_length, right, right_length);
+	bpe->wait[bpe->waiting++] =
+	    (struct waiting){ bpe->used, left_length, right_length };
+	bpe->used += left_length + right_length;
+	if (bpe->waiting == BATCH)
+		resolve(bpe);
+}
 
-	merge.left = symbols_find(bpe->symbols, left, left_length);
-	if (merge.left < 0)
-		return "left";
-	merge.right = symbols_find(bpe->symbols, right, right_length);
-	if (merge.right < 0)
-		return "right";
-	merge.id = find_joined(bpe, left, left_length, right, right_length);
-	if (merge.id < 0)
-		return "joined";
-	if (10 * ++bpe->count > 8 * (bpe->mask + 1))
-		widen(bpe);
-	*find(bpe, merge.left, merge.right) = merge;
-	bpe->last = merge.id;
-	bpe->rank++;
-	return NULL;
+void
+bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	resolve(bpe);
+	free(bpe->text);
+	bpe->text = NULL;
+	bpe->rules = *rules;
+	bpe->known = mem_zero((size_t)symbols_size(bpe->symbols), 1);
+	for (int byte = 0; byte < 256; byte++) {
+		struct spelling *spelling = &bpe->spelling[byte];
+		spelling->length = (unsigned char)utf8_encode(
+		    bpe_character((unsigned char)byte), spelling->text);
+		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
+			'>' };
+		bpe->byte[byte] = rules->bytes
+				      ? byte_symbol(bpe, (unsigned char)byte)
+				      : symbols_find(bpe->symbols, code, sizeof code);
+	}
 }
 
 /* The first symbols of a piece. ------------------------------------------------------ */
@@ -408,30 +466,40 @@ merge_many(const struct bpe *bpe, int32_t *id, size_t count)
 	return kept;
 }
 
-/* The id of a piece that is a token as it is, or -1. */
+/* The id of a piece that is a token as it is, or -1.  Long pieces are not looked at, unless
+ * they must be. */
 static int32_t
 whole(const struct bpe *bpe, const char *text, size_t length)
 {
+	char small[2 * WHOLE], *made = small;
+	size_t bytes = 0;
+
+	if (!length || (length > WHOLE && !bpe->rules.ignore_merges))
+		return -1;
+	small[0] = 0; /* for the compiler: there is at least one byte */
 	if (!bpe->rules.bytes)
 		return symbols_find(bpe->symbols, text, length);
-	char *characters = bpe_characters(text, length, &length);
-	int32_t id = symbols_find(bpe->symbols, characters, length);
-	free(characters);
+	if (length > WHOLE)
+		made = mem_new(mem_multiply(length, 2, "a word"), 1);
+	for (size_t i = 0; i < length; i++) {
+		const struct spelling *spelling = &bpe->spelling[(unsigned char)text[i]];
+		made[bytes] = spelling->text[0];
+		made[bytes + 1] = spelling->text[1];
+		bytes += spelling->length;
+	}
+	int32_t id = symbols_find(bpe->symbols, made, bytes);
+	if (made != small)
+		free(made);
 	return id;
 }
 
-void
-bpe_encode(const struct bpe *bpe, const char *text, size_t length, struct ids *out)
+/* The piece from its first symbols up. */
+static void
+merge(const struct bpe *bpe, const char *text, size_t length, struct ids *out)
 {
-	int32_t id = bpe->rules.ignore_merges ? whole(bpe, text, length) : -1;
-
-	if (id >= 0) {
-		ids_push(out, id);
-		return;
-	}
 	/* an unknown may be pending behind the bytes of all others */
-	out->id =
-	    mem_grow(out->id, &out->capacity, out->count + length + 1, sizeof *out->id);
+	out->id = mem_grow(out->id, &out->capacity,
+	    mem_add(out->count, length + 1, "ids"), sizeof *out->id);
 	int32_t *start = out->id + out->count;
 	size_t count = start_piece(bpe, text, length, start);
 	out->count +=
@@ -439,8 +507,28 @@ bpe_encode(const struct bpe *bpe, const char *text, size_t length, struct ids *o
 }
 
 void
+bpe_encode(const struct bpe *bpe, const char *text, size_t length, struct ids *out)
+{
+	int32_t id = whole(bpe, text, length);
+	size_t before = out->count;
+
+	if (id >= 0 &&
+	    (bpe->rules.ignore_merges || atomic_load_explicit(&bpe->known[id],
+					     memory_order_relaxed) == WHOLE_YES)) {
+		ids_push(out, id);
+		return;
+	}
+	merge(bpe, text, length, out);
+	if (id >= 0 && out->count == before + 1 && out->id[before] == id)
+		atomic_store_explicit(&bpe->known[id], WHOLE_YES, memory_order_relaxed);
+}
+
+void
 bpe_free(struct bpe *bpe)
 {
 	free(bpe->merge);
+	free((void *)bpe->known);
+	free(bpe->text);
+	free(bpe->file);
 	free(bpe);
 }

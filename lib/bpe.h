@@ -25,20 +25,18 @@ struct bpe_rules {
 
 struct bpe;
 
-/* The symbols are borrowed for life, and complete. */
-struct bpe *bpe_new(const struct symbols *symbols);
+/* The symbols are borrowed for life, and complete; `file` is for messages. */
+struct bpe *bpe_new(const struct symbols *symbols, const char *file);
 
-/*
- * The next merge, in order of rank; of equal pairs the last one counts.  Returns NULL or, when
- * one of the three texts is no token, which: "left", "right", "joined".
- */
-const char *bpe_merge(struct bpe *bpe, const char *left, size_t left_length,
-    const char *right, size_t right_length);
+/* The next merge, in order of rank; of equal pairs the last one counts.  Dies when one of the
+ * two, or the two as one, is no token. */
+void bpe_merge(struct bpe *bpe, const char *left, size_t left_length, const char *right,
+    size_t right_length);
 
 /* Whether each byte has a token, by bpe_character. */
 bool bpe_has_bytes(const struct bpe *bpe);
 
-/* To be said before anything is encoded. */
+/* To be said after the merges, before anything is encoded. */
 void bpe_set(struct bpe *bpe, const struct bpe_rules *rules);
 
 /* Append the ids of a piece of valid UTF-8, or of any bytes under `bytes`. */

@@ -17,9 +17,9 @@ struct expression {
 
 /* From Oniguruma's words to PCRE2's. ------------------------------------------------- */
 
-/* Its \w, which has the signs of fractions and powers too. */
-static const char word[] =
-    "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
+/* Its \w; outside of a class that has Latin-1's signs of fractions and powers too. */
+static const char word[] = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
+		  latin[] = "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
 
 struct translation {
 	const char *file, *pattern, *at, *end;
@@ -87,8 +87,10 @@ translate_word(struct translation *made, bool negated)
 	if (!made->class)
 		put_string(made, negated ? "[^" : "[");
 	put_string(made, word);
-	if (!made->class)
+	if (!made->class) {
+		put_string(made, latin);
 		put_string(made, "]");
+	}
 	made->at += 2;
 }
 
@@ -201,7 +203,8 @@ expression_new(const char *file, const char *pattern, size_t length)
 {
 	struct expression *made = mem_zero(1, sizeof *made);
 	/* \w becomes the longest: two bytes for its spelling and brackets */
-	char *text = mem_new(mem_multiply(length + 1, sizeof word + 3, file), 1);
+	char *text =
+	    mem_new(mem_multiply(length + 1, sizeof word + sizeof latin + 3, file), 1);
 	struct translation work = { .file = file,
 		.pattern = pattern,
 		.at = pattern,
@@ -227,6 +230,15 @@ expression_new(const char *file, const char *pattern, size_t length)
 	made->pattern = mem_format("%.*s", (int)length, pattern);
 	free(text);
 	return made;
+}
+
+bool
+expression_may_be_empty(const struct expression *expression)
+{
+	uint32_t empty = 0;
+
+	pcre2_pattern_info(expression->code, PCRE2_INFO_MATCHEMPTY, &empty);
+	return empty;
 }
 
 static bool

@@ -15,6 +15,9 @@ struct expression;
 /* Dies naming `file` and what in the pattern is not supported. */
 struct expression *expression_new(const char *file, const char *pattern, size_t length);
 
+/* Whether it can match where nothing is. */
+bool expression_may_be_empty(const struct expression *expression);
+
 /* Alternating parts of valid UTF-8: matches, which may be empty, and what lies between them; as
  * splitter_parts has them.  Safe to call from several threads. */
 bool expression_parts(const struct expression *expression, const char *text,

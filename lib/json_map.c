@@ -271,8 +271,11 @@ read_part(const char *path, const char *text, size_t length, struct cursor *curs
     const struct json_map_part *part, void *context)
 {
 	if (part->member ? take_members(cursor, part, context)
-			 : take_pairs(cursor, part, context))
+			 : take_pairs(cursor, part, context)) {
+		if (part->end)
+			part->end(context);
 		return;
+	}
 	/* says what is wrong, if it is JSON's */
 	tree_free(json_parse(text, length, path, 1));
 	die("%s: '%s' must be %s", path, part->key,

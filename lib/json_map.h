@@ -25,6 +25,7 @@ struct json_map_part {
 	const char *key;
 	json_map_member *member;
 	json_map_pair *pair;
+	void (*end)(void *context); /* after the last, or NULL */
 };
 
 /*

@@ -37,6 +37,9 @@ struct splitter *splitter_of_gpt2(void);
 
 /* The reference's Whitespace: \w+|[^\w\s]+, of its own \w. */
 struct splitter *splitter_of_words(void);
+
+/* Whether a match can be empty. */
+bool splitter_may_be_empty(const struct splitter *splitter);
 void splitter_free(struct splitter *splitter);
 
 /*

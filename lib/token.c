@@ -276,7 +276,9 @@ split(const struct tokenizer *tokenizer, const struct added *added, const char *
 			break;
 		if (start > from)
 			part(tokenizer, text + from, start - from, most, out);
-		ids_push(out, id);
+		/* not one of white space that its neighbour has taken */
+		if (stop > start)
+			ids_push(out, id);
 		from = stop;
 	}
 	if (from < length && out->count <= most)

@@ -16,14 +16,22 @@ add_symbol(void *context, const char *text, size_t length, int64_t id)
 	if (id < 0 || id >= SYMBOLS_MAX)
 		die("%s: token '%.*s': id %lld is not in 0..%d", tokenizer->path,
 		    (int)length, text, (long long)id, SYMBOLS_MAX - 1);
-	int32_t got = symbols_add(tokenizer->symbols, text, length, (int32_t)id);
-	if (got < 0)
+	if (!symbols_put(tokenizer->symbols, text, length, (int32_t)id))
 		die("%s: token '%.*s': id %lld is also that of '%s'", tokenizer->path,
 		    (int)length, text, (long long)id,
 		    symbols_text(tokenizer->symbols, (int32_t)id, NULL));
-	if (got != id)
-		die("%s: token '%.*s' is there twice", tokenizer->path, (int)length,
-		    text);
+}
+
+/* All of the vocabulary has been read. */
+static void
+end_symbols(void *context)
+{
+	struct tokenizer *tokenizer = context;
+	int32_t twice = symbols_index(tokenizer->symbols);
+
+	if (twice >= 0)
+		die("%s: token '%s' is there twice", tokenizer->path,
+		    symbols_text(tokenizer->symbols, twice, NULL));
 }
 
 /* A merge, as one text "a b" or as two. */
@@ -47,13 +55,8 @@ add_merge(void *context, const char *left, size_t left_length, const char *right
 		left_length = (size_t)(blank - left);
 	}
 	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->symbols);
-	const char *missing =
-	    bpe_merge(tokenizer->bpe, left, left_length, right, right_length);
-	if (missing)
-		die("%s: merge %u, '%.*s %.*s': the vocabulary lacks its %s token",
-		    tokenizer->path, tokenizer->merges, (int)left_length % 200, left,
-		    (int)right_length % 200, right, missing);
+		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
+	bpe_merge(tokenizer->bpe, left, left_length, right, right_length);
 	tokenizer->merges++;
 }
 
@@ -113,7 +116,7 @@ read_bpe(struct tokenizer *tokenizer, const struct tree *root)
 		tree_die(root, "model: a continuing_subword_prefix or end_of_word_suffix "
 			       "is not supported");
 	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->symbols);
+		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
 	tokenizer->normaliser = normal_new(tree_get(root, "normalizer"));
 	tokenizer->pretoken = pretoken_new(tree_get(root, "pre_tokenizer"));
 	struct bpe_rules rules = { .unknown = -1,
@@ -161,21 +164,22 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 		    type);
 }
 
-/* The id of an added token: that of the model where it has the text. */
+/* The id of an added token, which must be that of the model where it has the text. */
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
 	int64_t wanted = tree_integer_in(node, "id", 0, SYMBOLS_MAX - 1);
 	int32_t id = symbols_find(tokenizer->symbols, text->string, text->length);
-
-	if (id >= 0)
-		return id;
 	const char *other = symbols_text(tokenizer->symbols, (int32_t)wanted, NULL);
-	if (!other) {
+
+	if (id < 0 && !other) {
 		id = symbols_add(
 		    tokenizer->extra, text->string, text->length, (int32_t)wanted);
 		other = symbols_text(tokenizer->extra, (int32_t)wanted, NULL);
 	}
+	if (id >= 0 && id != wanted)
+		tree_die(node, "added token '%s': id %lld, but it has %d already",
+		    text->string, (long long)wanted, id);
 	if (id < 0)
 		tree_die(node, "added token '%s': id %lld is also that of '%s'",
 		    text->string, (long long)wanted, other);
@@ -183,32 +187,39 @@ added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree
 }
 
 static void
+add_token(struct tokenizer *tokenizer, const struct tree *node)
+{
+	const struct tree *text = tree_need(node, "content");
+
+	if (text->kind != TREE_STRING)
+		tree_die(node, "added_tokens: 'content' must be a string");
+	struct added_token token = { .text = text->string,
+		.length = text->length,
+		.id = added_id(tokenizer, node, text),
+		.single_word = tree_boolean(node, "single_word", false),
+		.lstrip = tree_boolean(node, "lstrip", false),
+		.rstrip = tree_boolean(node, "rstrip", false) };
+	if (!tree_boolean(node, "normalized", !tree_boolean(node, "special", false))) {
+		added_add(tokenizer->raw, &token);
+		return;
+	}
+	char *normal =
+	    token_normalise(tokenizer, token.text, token.length, &token.length);
+	token.text = normal ? normal : token.text;
+	added_add(tokenizer->normal, &token);
+	free(normal);
+}
+
+/* The special ones first: of two that are normalised to the same text that one counts. */
+static void
 read_added(struct tokenizer *tokenizer, const struct tree *root)
 {
 	const struct tree *list = tree_get(root, "added_tokens");
 
-	for (size_t i = 0; list && i < list->count; i++) {
-		const struct tree *node = list->items[i],
-				  *text = tree_need(node, "content");
-		if (text->kind != TREE_STRING)
-			tree_die(node, "added_tokens: 'content' must be a string");
-		struct added_token token = { .text = text->string,
-			.length = text->length,
-			.id = added_id(tokenizer, node, text),
-			.single_word = tree_boolean(node, "single_word", false),
-			.lstrip = tree_boolean(node, "lstrip", false),
-			.rstrip = tree_boolean(node, "rstrip", false) };
-		if (!tree_boolean(
-			node, "normalized", !tree_boolean(node, "special", false))) {
-			added_add(tokenizer->raw, &token);
-			continue;
-		}
-		char *normal =
-		    token_normalise(tokenizer, token.text, token.length, &token.length);
-		token.text = normal ? normal : token.text;
-		added_add(tokenizer->normal, &token);
-		free(normal);
-	}
+	for (int special = 1; special >= 0; special--)
+		for (size_t i = 0; list && i < list->count; i++)
+			if (tree_boolean(list->items[i], "special", false) == special)
+				add_token(tokenizer, list->items[i]);
 }
 
 /* The text of a special token that tokenizer_config.json may rename. */
@@ -254,8 +265,9 @@ void
 token_read_json(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
-	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL },
-		{ "merges", NULL, add_merge } };
+	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL,
+							  end_symbols },
+		{ "merges", NULL, add_merge, NULL } };
 	struct tree *root =
 	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
 
