@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+load helper
+load scores
+
+# mteb-score retrieval; the other types are in mteb-score.bats.
+
+# 1. known answers
+
+@test "mteb-score retrieval: pytrec_eval's measures with tied documents and graded judgements" {
+	stream queries corpus
+	mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" "$T/corpus.mts" |
+		agrees "$GOLDEN/score_retrieval.tsv"
+	mteb-score -q retrieval --ignore-identical-ids --qrels "$GOLDEN/score_qrels.tsv" \
+		"$T/queries.mts" "$T/corpus.mts" | agrees "$GOLDEN/score_retrieval_ignored.tsv"
+}
+
+@test "mteb-score retrieval: trec_eval's tie by hand: b before a, nDCG 1/log2 3, MAP 1/2" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[2,0]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
+	printf 'q\ta\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric ndcg_at_10 <"$T/out")" = 0.63093 ]
+	[ "$(metric map_at_10 <"$T/out")" = 0.5 ]
+	[ "$(metric main_score <"$T/out")" = 0.63093 ]
+}
+
+@test "mteb-score retrieval: --run writes what was found, with qrels and without" {
+	printf '%s\n' '{"_id":"q 1","x.emb":[1,0]}' '{"_id":"q 2","x.emb":[0,1]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[3,4]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
+	mteb-score retrieval --run - --top 1 "$T/q.mts" "$T/c.mts" >"$T/out"
+	printf 'q 1\tQ0\tb\t1\t1\tmotes\nq 2\tQ0\ta\t1\t0.800000012\tmotes\n' | cmp - "$T/out"
+	printf 'q 2\tb\t1\n' >"$T/qrels"
+	mteb-score -q retrieval --qrels "$T/qrels" --run "$T/run" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric mrr_at_10 <"$T/out")" = 0.5 ]
+	printf 'q 2\tQ0\ta\t1\t0.800000012\tmotes\nq 2\tQ0\tb\t2\t0\tmotes\n' |
+		cmp - "$T/run"
+}
+
+@test "mteb-score retrieval: linear and exponential gain by hand" {
+	echo '{"id":7,"x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"id":1,"x.emb":[2,0]}' '{"id":2,"x.emb":[1,1]}' | mkstream >"$T/c.mts"
+	printf '7 0 1 1\n7 0 2 2\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" | grep -P '^ndcg_at_10\t0.85972$'
+	mteb-score retrieval --gain exp --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" |
+		grep -P '^ndcg_at_10\t0.79671$'
+}
+
+@test "mteb-score retrieval: search keeps the best 1000 of 3000 with ties at the cut" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	# 2500 equal documents: the 1000 greatest ids stay, d2499 first
+	seq 0 2999 | awk '{ printf "{\"_id\":\"d%04d\",\"x.emb\":[%s]}\n", $1, $1 < 2500 ? "3,4" : "-1,2" }' |
+		mkstream 500 >"$T/c.mts"
+	printf 'q\td1500\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric mrr_at_1000 <"$T/out")" = 0.001 ]
+	printf 'q\td1499\t1\n' >"$T/qrels"
+	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
+	[ "$(metric recall_at_1000 <"$T/out")" = 0 ]
+}
+
+@test "mteb-score retrieval --candidates: MTEB's layout of reranking sets, and a TREC run" {
+	rows() { jq -c --slurp "to_entries[] | .key as \$row | .value | $1" "$GOLDEN/score_rerank.jsonl"; }
+	documents='[(.["positive.emb"] | to_entries[] | ["apositive_\($row)_0000\(.key)", 1, .value]),
+		(.["negative.emb"] | to_entries[] | ["negative_\($row)_0000\(.key)", 0, .value])]'
+	rows '{ _id: "q\($row)", "text.emb": .["query.emb"] }' | mkstream >"$T/q.mts"
+	rows "$documents"'[] | { _id: .[0], "text.emb": .[2] }' | shuf --random-source=<(yes) |
+		mkstream >"$T/c.mts"
+	rows "$documents"'[] | { "query-id": "q\($row)", "corpus-id": .[0], score: .[1] }' >"$T/qrels"
+	rows '{ "query-id": "q\($row)", "corpus-ids": '"$documents"' | map(.[0]) }' >"$T/top_ranked"
+	score() {
+		mteb-score retrieval --protocol v2 --qrels "$T/qrels" --candidates "$1" "$T/q.mts" "$T/c.mts"
+	}
+	score "$T/top_ranked" | agrees "$GOLDEN/score_rerank_v2.tsv"
+	jq -r '.["query-id"] as $q | .["corpus-ids"][] | "\($q) Q0 \(.) 1 0.5 bm25"' "$T/top_ranked" >"$T/run"
+	score "$T/run" | agrees "$GOLDEN/score_rerank_v2.tsv"
+	{ head -3 "$T/top_ranked"; echo '{"query-id":"q0","corpus-ids":["far"]}'; } >"$T/few"
+	run -0 --separate-stderr score "$T/few"
+	[[ $stderr == *"few: 11 queries have no candidates: nothing is found for them; first: 'q3'"* ]]
+	[[ $stderr == *"few: 1 candidates are not in the corpus: they are not found; first: 'far'"* ]]
+	echo '{"query-id":"q0"}' >"$T/few"
+	run -1 --separate-stderr score "$T/few"
+	[[ $stderr == *"few:1: expected a string 'query-id' and a list 'corpus-ids'"* ]]
+	echo '{"query-id":"z","corpus-ids":["far"]}' >"$T/few"
+	run -1 --separate-stderr score "$T/few"
+	[[ $stderr == *"few: there is no candidate for any query of"* ]]
+}
+
+@test "mteb-score retrieval: all that mteb reports, nAUC among it, v1 and v2" {
+	stream queries corpus
+	for protocol in v1 v2; do
+		mteb-score -q retrieval --protocol $protocol --qrels "$GOLDEN/score_qrels.tsv" \
+			"$T/queries.mts" "$T/corpus.mts" | agrees "$GOLDEN/score_retrieval_$protocol.tsv"
+	done
+}
+
+@test "mteb-score retrieval: a run that was written scores the same when it is read" {
+	stream queries corpus
+	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
+	score --run "$T/run" "$T/queries.mts" "$T/corpus.mts" | grep -v '^#' >"$T/one"
+	score --from-run "$T/run" | grep -v '^#' | cmp - "$T/one"
+	tr '\t' ' ' <"$T/run" | shuf --random-source=<(yes) | gzip >"$T/run.gz"
+	grep -v nauc "$T/one" >"$T/want" # which depends on the order of equally sure queries
+	score --from-run "$T/run.gz" | agrees "$T/want"
+}
+
+# 2. bad input
+
+@test "mteb-score retrieval: what does not fit together is told and counted" {
+	stream queries corpus
+	score() { mteb-score retrieval --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"; }
+	{ cat "$GOLDEN/score_qrels.tsv"; printf 'q99\td1\t1\nq98\td1\t1\nq0\td2\t1\nq0\td2\t2\n'; } >"$T/qrels"
+	run -0 --separate-stderr score
+	[[ $stderr == *"2 queries have judgements but no embedding: the means are over the others; first: 'q99'"* ]]
+	[[ $stderr == *"1 judged documents are not in the corpus: they count as not found; first: 'nowhere'"* ]]
+	[[ $stderr == *"1 pairs are judged more than once"* || $stderr == *"2 pairs are judged more than once"* ]]
+	printf 'x\td1\t1\n' >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of its 15 ids is judged (judged is, for one, 'x')"* ]]
+	printf 'q1\tx\t1\n' >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of the 1 documents of"*"is in it (first: 'x')"* ]]
+	for line in 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5'; do
+		printf 'q1\td1\t1\n'"$line"'\n' >"$T/qrels"
+		run -1 --separate-stderr score
+		[[ $stderr == *"qrels:2: "* ]]
+	done
+	: >"$T/qrels"
+	run -1 --separate-stderr score
+	[[ $stderr == *"no judgements"* ]]
+}
+
+@test "mteb-score retrieval: repeated ids, NaN, zero vectors and other widths" {
+	printf 'q\tb\t1\n' >"$T/qrels"
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[1,0.2]}' '{"_id":"b","x.emb":[1,0.1]}' '{"_id":"a","x.emb":[1,0]}' \
+		'{"_id":"n","x.emb":[null,0]}' '{"_id":"z","x.emb":[0,0]}' | mkstream 2 >"$T/c.mts"
+	run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"1 rows repeat an id: the first one of each id counts; first: 'a'"* ]]
+	[[ $stderr == *"1 embeddings are not finite: their similarities count as -1, as in the reference; first: 'n'"* ]]
+	[[ $stderr == *"1 embeddings are zero"*"'z'"* ]]
+	[[ $output == *$'\nndcg_at_10\t1\n'* ]]
+	echo '{"_id":"b","x.emb":[1,0,0]}' | mkstream >"$T/c.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"the documents have width 3, the queries 2"* ]]
+	echo '{"name":"b","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"no column '_id' or 'id'"* ]]
+}
+
+@test "mteb-score retrieval: queries without judgements, without relevant documents" {
+	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"b","x.emb":[0,1]}' '{"_id":"z","x.emb":[0,1]}' |
+		mkstream >"$T/q.mts"
+	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+	printf 'a\td\t1\nb\td\t0\n' >"$T/qrels"
+	run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"q.mts: 1 queries have no judgements: they are left out; first: 'z'"* ]]
+	[[ $stderr == *"qrels: 1 queries have no relevant document: they count as 0, as in the reference"* ]]
+	[[ $output == *$'\nndcg_at_10\t0.5\n'* ]]
+	mkstream </dev/null >"$T/none.mts"
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/none.mts" "$T/c.mts"
+	[[ $stderr == *"none.mts: it has no columns"* ]]
+	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/none.mts"
+	[[ $stderr == *"none.mts: it has no columns"* ]]
+}
+
+@test "mteb-score retrieval --from-run: lines that are none, repeated, of other queries" {
+	printf 'a\td\t1\nb\td\t1\n' >"$T/qrels"
+	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
+	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 e 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
+	run -0 --separate-stderr score
+	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; one is of 'e'"* ]]
+	[[ $stderr == *"qrels: 1 queries have judgements but nothing was found for them"*"first: 'b'"* ]]
+	[[ $stderr == *"run: 1 queries have no judgements: they are left out; first: 'z'"* ]]
+	[[ $output == *$'\nmrr_at_10\t0.5\n'* ]]
+	# two scores that differ, but not in float32: the greater id is first
+	printf 'a Q0 d 1 0.50000000001 x\na Q0 e 2 0.5 x\nb Q0 d 1 1 x\n' >"$T/run"
+	[[ $(score) == *$'\nmrr_at_10\t0.75\n'* ]]
+	for line in 'a Q0 d 1 x' 'a Q0 d 1 2 x y' 'a Q0 d 1 nan x' 'a Q0 d 1 high x'; do
+		printf 'b Q0 d 1 1 x\n%s\n' "$line" >"$T/run"
+		run -1 --separate-stderr score
+		[[ $stderr == *"run:2: "* ]]
+	done
+	: >"$T/run"
+	run -1 --separate-stderr score
+	[[ $stderr == *"nothing in it"* ]]
+	printf 'y Q0 d 1 1 x\n' >"$T/run"
+	run -1 --separate-stderr score
+	[[ $stderr == *"none of its 1 queries is judged in"*"the first there is 'a'"* ]]
+}
+
+# 3. real data, where there is some
+
+@test "mteb-score: all-MiniLM-L6-v2 on SciFact has the published 64.51" {
+	need_minilm
+	need_data retrieval/scifact/corpus.jsonl.zst
+	[ -n "${MOTES_LONG:-}" ] || skip "takes minutes (set MOTES_LONG)"
+	scifact=$DATA/retrieval/scifact
+	tok -m "$MOTES_MINILM" -f text "$scifact/queries.jsonl.zst" | encode -m "$MOTES_MINILM" >"$T/q.mts"
+	tok -m "$MOTES_MINILM" -f text=title+text "$scifact/corpus.jsonl.zst" |
+		encode -m "$MOTES_MINILM" >"$T/c.mts"
+	mteb-score retrieval --qrels "$scifact/qrels/test.tsv" "$T/q.mts" "$T/c.mts" >"$T/out"
+	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.6446 && $1 <= 0.6456) }'
+}
