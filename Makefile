@@ -87,7 +87,7 @@ install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/motes share/man/man1 share/man/man5 share/man/man7)
 	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
-	cp -r $(wildcard share/recipes share/models) $(DESTDIR)$(PREFIX)/share/motes
+	cp -r $(wildcard share/recipes share/models share/tasks.yaml) $(DESTDIR)$(PREFIX)/share/motes
 
 uninstall:
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%)

@@ -5,7 +5,6 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
-#include "tree.h"
 
 static struct tree *
 read_config(const char *dir)
@@ -51,4 +50,15 @@ prompt_default(const char *dir)
 
 	tree_free(config);
 	return text;
+}
+
+struct tree *
+prompt_list(const char *dir)
+{
+	struct tree *config = read_config(dir);
+	const struct tree *prompts = tree_get(config, "prompts");
+	struct tree *list = prompts ? tree_copy(prompts) : NULL;
+
+	tree_free(config);
+	return list;
 }

@@ -32,3 +32,16 @@ need_terminal() {
 near() {
 	"$ROOT/tests/support/near" "$@"
 }
+
+# Folders A and B of results, as mteb's files are, from tests/golden/compare.tsv.
+make_results() {
+	mkdir -p "$1" "$2"
+	awk -F'\t' -v A="$1" -v B="$2" '{
+		for (model = 3; model <= 4; model++) {
+			file = (model == 3 ? A : B) "/" $2 ".json"
+			printf "{\"task_name\": \"%s\", \"mteb_version\": null, \"motes\": {\"task_type\": \"%s\"}, ", $2, $1 >file
+			printf "\"scores\": {\"test\": [{\"main_score\": %.6f}]}}\n", $model / 100 >file
+			close(file)
+		}
+	}' "$GOLDEN/compare.tsv"
+}

@@ -1,0 +1,106 @@
+# mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
+#	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name]
+# Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
+# models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
+# that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
+MODEL    ?= share/models/base
+DATA     ?= data
+TASKS    ?=
+PROTOCOL ?= v1
+NAME     ?=
+RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
+MTEB     := $(OUT)/mteb
+REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
+PLAN     := $(MTEB)/plan.mk
+
+## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=)
+mteb: | $X/leaderboard $X/tok $X/encode $X/mteb-score
+	@mkdir -p $(MTEB)
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(DATA) $(TASKS) >$(PLAN)
+	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
+	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
+
+ifdef MTEB_PLAN
+-include $(MTEB_PLAN)
+# embeddings of this model; its scores
+RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
+SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
+SETS   := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
+          $(sts) $(summarization)
+BAR    := $(shell [ -t 2 ] && echo --progress)
+
+# What goes wrong is shown, and kept for the list at the end.
+task  = $(firstword $(subst /, ,$*))
+begin = mkdir -p $(@D) $(RUN)/$(task); echo "$(task): $1" >&2; \
+	exec 2> >(tee -a $(RUN)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
+forget  = rm -f $(SCORES)/$(task).json
+fields  = fields=$$($X/leaderboard fields --type $1 $2)
+tok     = $X/tok $(BAR) -m $(MODEL)
+encode  = $X/encode $(BAR) -m $(MODEL) -o $@
+score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json
+result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
+
+mteb-scores: $(SETS:%=$(SCORES)/%.json)
+
+# Embeddings: each file once, each of its texts with the prompt of its side.
+.SECONDEXPANSION:
+define embed
+	@$(call begin,encode $(@F:.mts=)); $(forget); $(call fields,$($(task).type),$<); \
+	$(tok) $($(task).query) $$fields $< | $(encode)
+endef
+
+$(RUN)/%/test.mts: $$($$*.test)
+	$(embed)
+
+$(RUN)/%/train.mts: $$($$*.train)
+	$(embed)
+
+$(RUN)/%/lists.mts: $$($$*.test)
+	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
+	$(tok) $($*.query) -f query $< | $(tok) $($*.document) $${fields#-f query} - | $(encode)
+
+$(RUN)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
+	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
+	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(encode)
+
+$(RUN)/%/corpus.mts: $$($$*.corpus)
+	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
+	$(tok) $($*.document) $$fields $< | $(encode)
+
+# Scores.
+$(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/train.mts $(RUN)/%/test.mts
+	@$(call begin,score); $(call score,classification) --samples $($*.samples) --train $^ | $(result)
+
+$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(RUN)/%/corpus.mts
+	@$(call begin,score); $(call score,retrieval) $($*.identical) --qrels $($*.qrels) $^ | $(result)
+
+$(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/lists.mts
+	@$(call begin,score); $(call score,reranking) $< | $(result)
+
+define score_rule
+$($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/test.mts
+	@$$(call begin,score); $$(call score,$1) $$< | $$(result)
+endef
+$(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
+
+# The table of all models; what failed.
+MISSING = $(filter-out $(notdir $(basename $(wildcard $(SCORES)/*.json))),$(SETS)) $(faulty)
+FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
+	$(patsubst %/,%,$(dir $(file)))))
+
+mteb-table: mteb-done
+	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$(sed -n \
+		'/: warning: /d; s/.*\r//; /^[a-z-]*: /h; $${ x; p }' $(RUN)/$(set)/log))" >&2;) \
+	[ -z "$(strip $(MISSING))" ]
+
+mteb-done:
+	@mkdir -p $(SCORES)
+	@$X/leaderboard model -m $(MODEL) --name $(name) -o $(SCORES)/model_meta.json
+	@[ -z "$(FOLDERS)" ] || for format in tsv html markdown; do \
+		$X/leaderboard table $(REGISTRY) --format $$format \
+			-o $(RESULTS)/table.$${format/markdown/md} $(FOLDERS); done
+	@[ -z "$(FOLDERS)" ] || cat $(RESULTS)/table.md
+
+.PHONY: mteb-scores mteb-table mteb-done
+endif
+.PHONY: mteb

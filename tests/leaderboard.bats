@@ -1,0 +1,228 @@
+#!/usr/bin/env bats
+load helper
+
+# leaderboard by itself; tests/mteb.bats has it in 'make mteb'.
+
+setup() {
+	cd "$T"
+	MODEL=$ROOT/share/models/base
+	[ -e "$MODEL/model.safetensors" ] || skip "needs make base-model"
+	REGISTRY=$ROOT/share/tasks.yaml
+}
+
+# A folder with empty files, for what goes by names alone.
+files() {
+	for file in "$@"; do
+		mkdir -p "$(dirname "$file")"
+		: >"$file"
+	done
+}
+
+plan() {
+	leaderboard plan -m "$MODEL" -r "$REGISTRY" "$@"
+}
+
+report() {
+	echo '{"task_type": "sts", "settings": {"pairs": "3108"}, "scores": {"main_score": 0.5,
+		"cosine_spearman": 0.12345678901, "list": [0.1234567, 1], "none": null}}'
+}
+
+# 1. known answers
+
+@test "leaderboard: the registry has the 56 sets of MTEB's English benchmark and the papers' others" {
+	count() {
+		grep -cE "^  [^ #]+: \{ type: $1,.*in: (.*[ [])?$2[],} ]" "$REGISTRY"
+	}
+	[ "$(count Classification mteb)" -eq 12 ]
+	[ "$(count Clustering mteb)" -eq 11 ]
+	[ "$(count PairClassification mteb)" -eq 3 ]
+	[ "$(count Reranking mteb)" -eq 4 ]
+	[ "$(count Retrieval mteb)" -eq 26 ] # 14 and the 12 parts of CQADupstack
+	[ "$(grep -c part_of: "$REGISTRY")" -eq 12 ]
+	[ "$(count STS mteb)" -eq 10 ]
+	[ "$(count Summarization mteb)" -eq 1 ]
+	[ "$(count '.*' beir)" -eq 14 ]
+	[ "$(count '.*' coir)" -eq 6 ]
+	[ "$(count '.*' finmteb)" -eq 18 ]
+	[ "$(count '.*' chemteb)" -eq 10 ]
+}
+
+@test "leaderboard plan: folders are the sets whose names they have" {
+	files d/sts/sick_r/test.tsv d/STS17/en-en/test.jsonl.gz d/classification/banking77/{train,test}.csv.zst \
+		d/classification/amazon_counterfactual_en/{train,test}.jsonl d/arxiv-clustering-p2p/test.jsonl \
+		d/MSMARCO/{corpus,queries}.jsonl d/MSMARCO/qrels/dev.tsv d/cqadupstack/android/{corpus,queries}.jsonl \
+		d/cqadupstack/android/qrels/test.tsv d/reranking/fiqa2018/test.jsonl d/.hidden/test.jsonl d/notes/readme
+	run -0 plan d
+	expect() {
+		grep -qxF "$1" <<<"$output" || {
+			echo "missing: $1"
+			return 1
+		}
+	}
+	expect "SICK-R.test := d/sts/sick_r/test.tsv"
+	expect "STS17.test := d/STS17/en-en/test.jsonl.gz"
+	expect "Banking77Classification.train := d/classification/banking77/train.csv.zst"
+	expect "AmazonCounterfactualClassification.samples := 32"
+	expect "clustering += ArxivClusteringP2P"
+	expect "MSMARCO.qrels := d/MSMARCO/qrels/dev.tsv"
+	expect "MSMARCO.identical := --ignore-identical-ids"
+	expect "retrieval += CQADupstackAndroidRetrieval"
+	expect "reranking += FiQA2018Reranking"
+	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
+}
+
+@test "leaderboard fields: by the names that the file has" {
+	echo '{"sent1": "a", "sentence2": "b"}' >x.jsonl
+	[ "$(leaderboard fields --type STS x.jsonl)" = "-f sentence1=sent1 -f sentence2" ]
+	printf '{"_id": "1", "text": "a"}\n{"_id": "2", "title": "x", "text": "a"}\n' >c.jsonl
+	[ "$(leaderboard fields --type corpus c.jsonl)" = "-f document=title+text" ]
+	head -n 1 c.jsonl >d.jsonl
+	[ "$(leaderboard fields --type corpus d.jsonl)" = "-f text" ]
+	[ "$(leaderboard fields --type queries d.jsonl)" = "-f text" ]
+	printf 'text,label\na,b\n' >x.csv
+	[ "$(leaderboard fields --type Clustering x.csv)" = "-f text" ]
+}
+
+@test "leaderboard judged: queries that have judgements, whatever kind their ids are" {
+	printf '{"_id": 7, "text": "seven"}\n{"_id": "b", "text": "b"}\n{"id": "c", "text": "c"}\n' >q.jsonl
+	printf '7\td1\t1\nc\td1\t0\n' >qrels.tsv
+	run -0 leaderboard judged qrels.tsv q.jsonl
+	[ "$output" = '{"_id":7,"text":"seven"}'$'\n''{"id":"c","text":"c"}' ]
+}
+
+@test "leaderboard result: mteb's file, rounded to 6 decimals; another size is said" {
+	run -0 --separate-stderr leaderboard result -r "$REGISTRY" --task STS12 < <(report)
+	[ -z "$stderr" ]
+	tr -d ' \n' <<<"$output" >flat
+	grep -qF '{"dataset_revision":"local","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1],"none":null,"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
+	grep -qF '"other_size":false' flat
+	run -0 --separate-stderr leaderboard result -r "$REGISTRY" --task STS13 < <(report)
+	[[ "$stderr" == "leaderboard: warning: STS13: has 3108 pairs, mteb's has 1500: another set of that name" ]]
+	[[ "$output" == *'"other_size": true'* ]]
+	report >report.json
+	run -0 leaderboard result -r "$REGISTRY" --task mine report.json
+	[[ "$output" == *'"task_type": "STS"'* ]]
+}
+
+@test "leaderboard model: the revision follows weights, pooling and prompts" {
+	cp -r "$MODEL" copy
+	first=$(leaderboard model -m "$MODEL" --name me/base)
+	[ "$(leaderboard model -m copy --name me/base)" = "$first" ]
+	[[ "$first" == *'"name": "me/base"'* ]]
+	echo '{"prompts": {"a": "b"}}' >copy/config_sentence_transformers.json
+	[ "$(leaderboard model -m copy --name me/base)" != "$first" ]
+	mkdir -p models--me--small/snapshots
+	cp -r "$MODEL" models--me--small/snapshots/abc
+	[[ "$(leaderboard model -m models--me--small/snapshots/abc)" == *'"name": "me/small"'* ]]
+}
+
+@test "leaderboard table: means by type and over all; parts are one line; what is missing has no mean" {
+	mkdir -p r/one/1 r/two/1
+	put() {
+		echo "{\"task_name\": \"$3\", \"scores\": {\"test\": [{\"main_score\": $4}]}}" >"r/$1/1/$3.json"
+	}
+	put one 1 STS12 0.5
+	put one 1 STS13 0.7
+	put two 1 STS12 0.25
+	put one 1 SciFact 0.125
+	put two 1 SciFact -0.001
+	put two 1 CQADupstackAndroidRetrieval 0.5
+	put two 1 CQADupstackGisRetrieval 0.25
+	run -0 leaderboard table -r "$REGISTRY" r/one/1 r/two/1
+	[ "${lines[0]}" = $'type\ttask\tmetric\tone\ttwo' ]
+	[ "${lines[1]}" = $'Retrieval\tCQADupstackRetrieval\tndcg_at_10\t\t37.50' ]
+	[ "${lines[2]}" = $'Retrieval\tSciFact\tndcg_at_10\t12.50\t-0.10' ]
+	[ "${lines[3]}" = $'Retrieval\tmean of 2\t\t\t18.70' ]
+	[ "${lines[4]}" = $'STS\tSTS12\tcosine_spearman\t50.00\t25.00' ]
+	[ "${lines[6]}" = $'STS\tmean of 2\t\t60.00\t' ]
+	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
+	run -0 leaderboard table -r "$REGISTRY" --format markdown r/two/1
+	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
+	echo '{"name": "<b>&\"", "revision": "1"}' >r/one/1/model_meta.json
+	run -0 leaderboard table -r "$REGISTRY" --format html r/one/1
+	[[ "$output" == *'&lt;b&gt;&amp;&quot;'* && "$output" != *'<b>&'* ]]
+	[ "$(grep -o '<div' <<<"$output" | wc -l)" -eq "$(grep -o '</div' <<<"$output" | wc -l)" ]
+}
+
+# 2. options
+
+@test "leaderboard plan: sets, types and benchmarks choose; a registry of one's own" {
+	files d/sts/STS12/test.tsv d/SciFact/{corpus,queries}.jsonl d/SciFact/qrels/test.tsv \
+		d/retrieval/shop/{corpus,queries}.jsonl d/retrieval/shop/qrels/test.tsv
+	[ "$(plan d STS12 | grep -c .type)" -eq 1 ]
+	[ "$(plan d retrieval | grep -c .type)" -eq 2 ]
+	[ "$(plan d beir sts | grep -c .type)" -eq 2 ]
+	echo 'tasks: { shop: { type: Retrieval, split: dev, in: [mine, beir] } }' >d/tasks.yaml
+	run -0 plan d mine
+	[[ "$output" == *"shop.fault := d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst)"* ]]
+	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
+}
+
+# 3. usage
+
+@test "leaderboard: usage errors exit 2 and print nothing" {
+	for options in "" "bogus" "plan d" "plan -m x d" "plan -m x -r y" "fields x" "fields --type STS" \
+		"judged x" "model" "model -m x y" "result -r x" "table -r x" "table --format pdf -r $REGISTRY ." \
+		"result --protocol v3" "fields --type Retrieval /dev/null"; do
+		run -2 --separate-stderr bash -c "leaderboard $options </dev/null"
+		[ -z "$output" ]
+		[[ "$stderr" == "leaderboard: "* ]]
+	done
+}
+
+# 4. wrong input
+
+@test "leaderboard: what is wrong is named" {
+	wrong() {
+		run -1 --separate-stderr "${@:2}"
+		[ -z "$output" ]
+		# shellcheck disable=SC2053 # a pattern
+		[[ "$(tail -n 1 <<<"$stderr")" == "leaderboard: "$1 ]] || {
+			echo "$stderr"
+			return 1
+		}
+	}
+	files d/sts/STS12/test.tsv d/what/test.tsv
+	wrong "d: there is no data set, type or benchmark 'STS13'*" plan d STS13
+	run -0 --separate-stderr plan d
+	[[ "$stderr" == *"d/what: is left out: its type is not known"* ]]
+	wrong "nowhere: the folder of data sets cannot be read:*" plan nowhere
+	mkdir empty
+	wrong "empty: there are no data sets in it*" plan empty
+	files d/STS-12/test.tsv
+	wrong "STS12: is there twice, in d/STS-12 and in d/sts/STS12" plan d
+	mkdir -p "e/sts/a b"
+	: >"e/sts/a b/test.tsv"
+	wrong "e/sts/a b: make takes no blanks*" plan e
+	for line in 'tasks: { x: { type: Nothing } }' 'tasks: { x: { typ: STS } }' 'tasks: [x]' 'task: {}' \
+		'tasks: { x: { type: STS, size: [1] } }' 'tasks: { x: { type: STS, size: 0 } }' \
+		'tasks: { x: { type: STS, in: [1] } }' 'tasks: { x: { type: STS, prompt: { side: a } } }'; do
+		echo "$line" >d/tasks.yaml
+		wrong "d/tasks.yaml:1: *" plan d
+	done
+	rm d/tasks.yaml
+	wrong "*no value of cosine_spearman, its main score" leaderboard result -r "$REGISTRY" --task STS12 \
+		< <(echo '{"task_type": "sts", "scores": {"cosine_spearman": null}}')
+	wrong "<stdin>:2: not valid JSON*" leaderboard result -r "$REGISTRY" --task STS12 <<<'{"task_type": '
+	mkdir r
+	wrong "r: there are no results in it (TASK.json)" leaderboard table -r "$REGISTRY" r
+	echo '{}' >r/x.json
+	wrong "r/x.json*: there is no task_name: not a result of mteb" leaderboard table -r "$REGISTRY" r
+	echo '{"text": "x"}' >q.jsonl
+	printf 'a\tb\t1\n' >qrels.tsv
+	wrong "q.jsonl:1: there is no '_id' or 'id'" leaderboard judged qrels.tsv q.jsonl
+	wrong "q.jsonl: there is no 'sentence1' in its first records" leaderboard fields --type STS q.jsonl
+}
+
+# 5. the page
+
+@test "leaderboard: the examples of the page run" {
+	files DATA/STS12/test.tsv
+	cp -r "$MODEL" MODEL
+	cp "$REGISTRY" tasks.yaml
+	printf 'sentence1\tsentence2\tscore\na ship\tthe ship\t4\na pot\troses\t1\na cook\tsoup\t2\n' >test.tsv
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/leaderboard.1" | grep '^leaderboard\|^tok\|^mteb' >examples
+	[ "$(wc -l <examples)" -eq 5 ]
+	bash -eu -o pipefail examples >out 2>err
+	grep -q '^| STS | STS12 | cosine_spearman | ' out
+}

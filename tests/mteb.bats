@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+load helper
+
+# make mteb on small data sets of every type, written in every way, and share/models/base.
+
+setup() {
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	cd "$T"
+	make_data
+}
+
+# Sentences about three things: a line "topic<TAB>sentence" each.
+sentences() {
+	for thing in "kitchen	the cook stirs the %s soup" "harbour	a %s ship leaves the harbour" \
+		"garden	the %s roses need water"; do
+		for word in old red small warm heavy quiet bright round; do
+			# shellcheck disable=SC2059 # the format is the sentence
+			printf "$thing\n" "$word"
+		done
+	done
+}
+
+make_data() {
+	mkdir -p data/{sts/STS-12,classification/moods,clustering/rooms,clustering/words} \
+		data/pairclassification/{same,lists} data/reranking/answers data/shelf/qrels \
+		data/summarization/notes
+	cat >data/sts/STS-12/test.csv <<-'END'
+		sentence1,sentence2,score
+		"the cook stirs the soup, slowly","a cook is stirring soup",4.5
+		"a ship leaves ""the harbour""",the roses need water,0.5
+		the roses need water,water is what roses need,4
+		a red ship,a ship that is red,4.8
+		a warm soup,a quiet garden,1
+	END
+	sentences | awk -F'\t' 'BEGIN { print "text\tlabel" } { print $2 "\t" $1 }' >data/classification/moods/train.tsv
+	sentences | awk -F'\t' 'BEGIN { print "text\tlabel" } NR % 4 == 0 { print "look: " $2 "\t" $1 }' \
+		>data/classification/moods/test.tsv
+	sentences | awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $2, $1 }' |
+		gzip >data/clustering/rooms/test.jsonl.gz
+	sentences | awk -F'\t' '{ s = s c "\"" $2 "\""; l = l c "\"" $1 "\""; c = ", " }
+		END { for (i = 0; i < 2; i++) printf "{\"sentences\": [%s], \"labels\": [%s]}\n", s, l }' \
+		>data/clustering/words/test.jsonl
+	cat >data/pairclassification/same/test.jsonl <<-'END'
+		{"sentence1": "a warm soup", "sentence2": "soup that is warm", "label": 1}
+		{"sentence1": "a warm soup", "sentence2": "the ship leaves", "label": 0}
+		{"sentence1": "the red roses", "sentence2": "roses, red ones", "label": 1}
+		{"sentence1": "the red roses", "sentence2": "a heavy pot", "label": 0}
+	END
+	echo '{"sent1": ["a warm soup", "a warm soup"], "sent2": ["warm soup", "a ship"], "labels": [1, 0]}' \
+		>data/pairclassification/lists/test.jsonl
+	cat >data/reranking/answers/test.jsonl <<-'END'
+		{"query": "what does the cook stir", "positive": ["the cook stirs the soup"], "negative": ["a ship leaves", "roses need water"]}
+		{"query": "what leaves the harbour", "positive": ["a ship leaves the harbour"], "negative": ["the cook stirs the soup"]}
+	END
+	zstd -q --rm data/reranking/answers/test.jsonl
+	sentences | awk -F'\t' '{ printf "{\"_id\": \"d%d\", \"title\": \"%s\", \"text\": \"%s\"}\n", NR, $1, $2 }' \
+		>data/shelf/corpus.jsonl
+	printf '{"_id": "q%d", "text": "%s"}\n' 1 "stirring a heavy soup" 2 "a quiet ship" 3 "never judged" \
+		>data/shelf/queries.jsonl
+	printf 'query-id\tcorpus-id\tscore\nq1\td5\t1\nq2\td14\t1\n' >data/shelf/qrels/test.tsv
+	cat >data/summarization/notes/test.jsonl <<-'END'
+		{"text": "x", "human_summaries": ["the cook stirs soup", "soup is stirred"], "machine_summaries": ["a cook stirs soup", "a ship", "soup"], "relevance": [4.5, 1, 3]}
+		{"text": "y", "human_summaries": ["the ship leaves"], "machine_summaries": ["roses", "a ship leaves", "ships"], "relevance": [1, 5, 2.5]}
+	END
+}
+
+mteb() {
+	make -s --no-print-directory -C "$ROOT" mteb X="$BUILD/bin" MODEL="$ROOT/share/models/base" DATA="$T/data" \
+		OUT="$T/out" RESULTS="$T/results" "$@"
+}
+
+@test "mteb: every type is scored, from every format; the table is there in three forms" {
+	mteb 2>err >table
+	diff table results/table.md
+	[ "$(cut -f 1,2 results/table.tsv | sed 1d | tr '\t\n' ' ;')" = "Classification moods;Classification mean of 1;Clustering rooms;Clustering words;Clustering mean of 2;PairClassification lists;PairClassification same;PairClassification mean of 2;Reranking answers;Reranking mean of 1;Retrieval shelf;Retrieval mean of 1;STS STS12;STS mean of 1;Summarization notes;Summarization mean of 1;all mean of 9;" ]
+	[ "$(awk -F'\t' 'NR > 1 && ($4 == "" || $4 < -100 || $4 > 100)' results/table.tsv | wc -l)" -eq 0 ]
+	# shellcheck disable=SC2016 # awk's
+	[ "$(awk -F'\t' '$2 == "shelf" { print $4 }' results/table.tsv)" = 100.00 ]
+	grep -q 'STS12 | cosine_spearman | .* \\\*' results/table.md
+	grep -q "^<!DOCTYPE html>" results/table.html
+	! grep -qE 'https?://|<script' results/table.html
+}
+
+@test "mteb: a file has the reference's shape" {
+	mteb TASKS="STS12 shelf" >/dev/null 2>&1
+	folder=$(echo results/base/*)
+	[ -e "$folder/STS12.json" ]
+	[ "$(find "$folder" -name '*.json' | wc -l)" -eq 3 ]
+	grep -q '"task_name": "STS12"' "$folder/STS12.json"
+	grep -q '"main_score": ' "$folder/STS12.json"
+	grep -q '"hf_subset": "default"' "$folder/STS12.json"
+	grep -q '"mteb_version": null' "$folder/STS12.json"
+	grep -q '"other_size": true' "$folder/STS12.json"
+	grep -q "\"revision\": \"${folder##*/}\"" "$folder/model_meta.json"
+	awk '/"[a-z0-9_]*": -?[0-9]+\.[0-9]{7}/ { bad = 1 } END { exit bad }' "$folder/shelf.json"
+}
+
+@test "mteb: what is finished is not done again; what is missing is; changed data are" {
+	mteb TASKS=sts >/dev/null 2>&1
+	stamp=$(stat -c %Y.%N "$(echo results/base/*/STS12.json)" "$(find out -name test.mts)")
+	mteb TASKS="sts same" >/dev/null 2>err
+	[ "$(stat -c %Y.%N "$(echo results/base/*/STS12.json)" "$(find out -name test.mts -path '*STS12*')")" = "$stamp" ]
+	[ -e "$(echo results/base/*/same.json)" ]
+	! grep -q STS12 err
+	# interrupted between embeddings and score
+	rm results/base/*/STS12.json
+	mteb TASKS=STS12 >/dev/null 2>err
+	[ "$(grep -v warning err)" = "STS12: score" ]
+	sleep 1
+	touch data/sts/STS-12/test.csv
+	mteb TASKS=STS12 >/dev/null 2>err
+	grep -q "STS12: encode" err
+}
+
+@test "mteb: killed while it encodes, it goes on where it was" {
+	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
+		>data/clustering/rooms/test.jsonl
+	rm data/clustering/rooms/test.jsonl.gz
+	set -m
+	mteb TASKS="same rooms" >/dev/null 2>err &
+	for _ in $(seq 300); do
+		! grep -q "rooms: encode" err || break
+		sleep 0.1
+	done
+	sleep 0.5
+	kill -KILL -- -$!
+	wait $! || true
+	set +m
+	[ ! -e "$(echo results/base/*/rooms.json)" ]
+	sentences | awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $2, $1 }' \
+		>data/clustering/rooms/test.jsonl
+	mteb TASKS="same rooms" >/dev/null 2>err
+	[ -e "$(echo results/base/*/rooms.json)" ] && [ -e "$(echo results/base/*/same.json)" ]
+}
+
+@test "mteb: sets that fail are named at the end and stop no other" {
+	mkdir data/sts/{cut,empty,numbers} data/retrieval
+	printf '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": \n' >data/sts/cut/test.jsonl
+	printf '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": "c", "sentence2": "d", "score": 1}\n' \
+		>data/sts/numbers/test.jsonl
+	: >data/sts/empty/test.jsonl
+	mkdir -p data/retrieval/half
+	echo '{"_id": "1", "text": "x"}' >data/retrieval/half/corpus.jsonl
+	run -2 --separate-stderr mteb TASKS="sts retrieval"
+	[[ "$output" == *"STS12"* && "$output" == *"shelf"* ]]
+	grep -q "^cut: FAILED: .*test.jsonl:2: not valid JSON" <<<"$stderr"
+	grep -q "^empty: FAILED: leaderboard: .*: there is no 'sentence1'" <<<"$stderr"
+	grep -q "^numbers: FAILED: leaderboard: .*no value of cosine_spearman" <<<"$stderr"
+	grep -q "^half: FAILED: .*there is no queries.jsonl" <<<"$stderr"
+	[ "$(grep -c FAILED <<<"$stderr")" -eq 4 ]
+	# and again when nothing else is left to do; mended, it is well
+	run -2 --separate-stderr mteb TASKS="sts retrieval"
+	[ "$(grep -c FAILED <<<"$stderr")" -eq 4 ]
+	rm -r data/sts/{cut,empty,numbers} data/retrieval
+	mteb TASKS="sts retrieval" >/dev/null
+}
+
+@test "mteb: prompts are the model's, by mteb's names and then by the registry's" {
+	cp -r "$ROOT/share/models/base" model
+	echo '{"prompts": {"Retrieval-query": "find: ", "STS12": "same? ", "classification": "kind: "}}' \
+		>model/config_sentence_transformers.json
+	mteb MODEL="$T/model" TASKS="STS12 shelf moods rooms" NAME=me/it >/dev/null 2>&1
+	prompt() {
+		mts stat "$(echo out/mteb/me__it/*/"$1")" | grep -o '"prompts":.*' || echo none
+	}
+	run=$(echo out/mteb/me__it/*)
+	mts head "$run/shelf/queries.mts" | grep -q 'find: '
+	mts head "$run/STS12/test.mts" | grep -q 'same? '
+	mts head "$run/moods/train.mts" | grep -q 'kind: '
+	! mts head "$run/shelf/corpus.mts" | grep -q prompts
+	! mts head "$run/rooms/test.mts" | grep -q prompts
+	[ -e "$(echo results/me__it/*/STS12.json)" ]
+	grep -q '"name": "me/it"' results/me__it/*/model_meta.json
+}
+
+@test "mteb: a set of one's own by a line beside the data; protocol v2 has results of its own" {
+	mkdir data/mine
+	mv data/shelf/* data/mine
+	rmdir data/shelf
+	echo 'tasks: { mine: { type: Retrieval, main: mrr_at_10, in: home } }' >data/tasks.yaml
+	mteb TASKS=home >/dev/null 2>&1
+	grep -q "| mine | mrr_at_10 |" results/table.md
+	mteb TASKS=answers PROTOCOL=v2 RESULTS="$T/two" >/dev/null 2>&1
+	grep -q "| answers | map_at_1000 |" two/table.md
+}
+
+@test "mteb: real sets, all-MiniLM-L6-v2: the published figures" {
+	need_minilm
+	need_data sts/stsbenchmark
+	make -s --no-print-directory -C "$ROOT" mteb X="$BUILD/bin" MODEL="$MOTES_MINILM" DATA="$DATA" OUT="$T/out" \
+		RESULTS="$T/results" TASKS=STSBenchmark NAME=all-MiniLM-L6-v2 >/dev/null 2>&1
+	grep -q "| STSBenchmark | cosine_spearman | 82.03 |" results/table.md
+}
