@@ -64,6 +64,7 @@ special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
 	if (token.id < 0)
 		die("%s: not a WordPiece vocabulary: it lacks %s", tokenizer->path, text);
 	added_add(tokenizer->raw, &token);
+	ids_push(&tokenizer->special, token.id);
 	free(token.text);
 	return token.id;
 }
@@ -89,6 +90,7 @@ open_vocabulary(
 	special(tokenizer, config, "pad_token", "[PAD]");
 	special(tokenizer, config, "mask_token", "[MASK]");
 	tokenizer->wordpiece = wordpiece_new(tokenizer->symbols, &rules);
+	tokenizer->decoder = decoder_wordpiece();
 	tree_free(config);
 	free(path);
 }
@@ -247,14 +249,46 @@ tokenizer_close(struct tokenizer *tokenizer)
 		normal_free(tokenizer->normaliser);
 	if (tokenizer->pretoken)
 		pretoken_free(tokenizer->pretoken);
+	decoder_free(tokenizer->decoder);
 	added_free(tokenizer->raw);
 	added_free(tokenizer->normal);
 	symbols_free(tokenizer->symbols);
 	symbols_free(tokenizer->extra);
 	ids_free(&tokenizer->before);
 	ids_free(&tokenizer->after);
+	ids_free(&tokenizer->special);
 	free(tokenizer->path);
 	free(tokenizer);
+}
+
+/* Decoding. ------------------------------------------------------------------------ */
+
+static bool
+is_special(const struct tokenizer *tokenizer, int32_t id)
+{
+	for (size_t i = 0; i < tokenizer->special.count; i++)
+		if (tokenizer->special.id[i] == id)
+			return true;
+	return false;
+}
+
+char *
+tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids, size_t count,
+    bool specials, size_t *made)
+{
+	struct pieces tokens = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		size_t length = 0;
+		const char *token = symbols_text(tokenizer->extra, ids[i], &length);
+		if (!token)
+			token = symbols_text(tokenizer->symbols, ids[i], &length);
+		if (token && (specials || !is_special(tokenizer, ids[i])))
+			pieces_add(&tokens, token, length);
+	}
+	char *text = decoder_run(tokenizer->decoder, &tokens, made);
+	pieces_free(&tokens);
+	return text;
 }
 
 /* Encoding. ------------------------------------------------------------------------ */

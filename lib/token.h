@@ -38,6 +38,11 @@ void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_
 bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t length,
     size_t most, bool specials, struct ids *out);
 
+/* The text of ids, to be freed, its bytes in *made; valid UTF-8.  specials: with the special
+ * tokens.  Ids that no token has are left out, as in the reference. */
+char *tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids,
+    size_t count, bool specials, size_t *made);
+
 /* What the model folder says of its inputs (sentence_bert_config.json, config.json,
  * tokenizer_config.json): the longest input in ids, specials included; 0: unlimited. */
 size_t tokenizer_max_length(const char *dir);

@@ -7,6 +7,7 @@
 
 #include "added.h"
 #include "bpe.h"
+#include "decode.h"
 #include "ids.h"
 #include "normal.h"
 #include "pretoken.h"
@@ -30,6 +31,8 @@ struct tokenizer {
 	struct bpe *bpe;
 	uint32_t merges;
 	struct ids before, after; /* the template's special tokens */
+	struct decoder *decoder;
+	struct ids special; /* added tokens that a decoded text is without */
 };
 
 /* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */

@@ -199,7 +199,10 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 		.single_word = tree_boolean(node, "single_word", false),
 		.lstrip = tree_boolean(node, "lstrip", false),
 		.rstrip = tree_boolean(node, "rstrip", false) };
-	if (!tree_boolean(node, "normalized", !tree_boolean(node, "special", false))) {
+	bool special = tree_boolean(node, "special", false);
+	if (special)
+		ids_push(&tokenizer->special, token.id);
+	if (!tree_boolean(node, "normalized", !special)) {
 		added_add(tokenizer->raw, &token);
 		return;
 	}
@@ -278,6 +281,7 @@ token_read_json(
 		tree_die(root, "version '%s' is not supported (1.0 is)", version);
 	read_model(tokenizer, root);
 	read_added(tokenizer, root);
+	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
 	template_read(
 	    tree_get(root, "post_processor"), &tokenizer->before, &tokenizer->after);
 	read_llama(tokenizer, dir);

@@ -276,11 +276,12 @@ refused() {
 	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
 	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/tok.1" | grep '^tok' >examples
-	[ "$(wc -l <examples)" -eq 4 ]
+	[ "$(wc -l <examples)" -eq 5 ]
 	while read -r line; do
 		bash -c "${line/200/60}"
 	done <examples
 	for made in ids.mts pairs.mts c.mts; do
 		stream_rows "$made" | grep -q ids=
 	done
+	mts to jsonl seen.mts | grep -q "CLS"
 }

@@ -3,6 +3,8 @@
  *
  * reads	FIELD		text [.]	texts, or lists of texts
  * writes	FIELD.ids	i32 [.]		token ids, special tokens included
+ *
+ * and with --decode the other way round.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "detokenise.h"
 #include "err.h"
 #include "textrec.h"
 #include "token_stream.h"
@@ -25,6 +28,8 @@ enum {
 	OPT_ROWS,
 	OPT_FORMAT,
 	OPT_LEVEL,
+	OPT_DECODE,
+	OPT_SPECIALS,
 	OPT_TRAIN,
 	OPT_SIZE,
 	OPT_LEAST,
@@ -50,6 +55,8 @@ static const struct cli_option options[] = {
 	{ OPT_LEVEL, "level", "N",
 	    "compression, 0 (none) to 19 (default: 0 into a pipe, else 3)" },
 	{ 'j', "threads", "N", "threads (default: all cores)" },
+	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
+	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
 	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece" },
 	{ 'o', "output", "DIR", "folder of the learnt tokenizer" },
 	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
@@ -65,6 +72,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"emb.mts\n"
 	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
 	"ids.mts\n"
+	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
 	NULL };
 
@@ -73,7 +81,7 @@ struct settings {
 	const char *train, *output;
 	int size, alphabet;
 	int64_t least;
-	bool cased;
+	bool cased, decode, specials;
 };
 
 static void
@@ -87,6 +95,20 @@ encode(struct settings *set, char **files, int count)
 	for (int i = 0; i < count || i == 0; i++)
 		token_stream_add(stream, count ? files[i] : "-");
 	token_stream_close(stream);
+}
+
+static void
+decode(const struct settings *set, char **files, int count)
+{
+	if (!set->token.model)
+		die_usage("-m DIR is missing: the model whose tokenizer is used");
+	if (count > 1)
+		die_usage("--decode: one stream at a time; '%s' is the second", files[1]);
+	detokenise(&(struct detokenise_options){ .model = set->token.model,
+		       .specials = set->specials,
+		       .keep = set->token.keep,
+		       .level = set->token.level },
+	    count ? files[0] : "-");
 }
 
 static void
@@ -175,6 +197,8 @@ set_option(struct settings *set, int option)
 	case OPT_ALPHABET:
 		set->alphabet = (int)cli_integer("--alphabet", 1, 0x110000);
 		break;
+	case OPT_DECODE: set->decode = true; break;
+	case OPT_SPECIALS: set->specials = true; break;
 	case OPT_CASED: set->cased = true; break;
 	}
 }
@@ -193,6 +217,8 @@ main(int argc, char **argv)
 		set_option(&set, option);
 	if (set.train)
 		train(&set, argv + optind, argc - optind);
+	else if (set.decode)
+		decode(&set, argv + optind, argc - optind);
 	else
 		encode(&set, argv + optind, argc - optind);
 	field_list_free(&set.token.fields);

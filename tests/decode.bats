@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+load helper
+
+# The texts of a golden folder's ids, as JSON strings.
+decoded() { # name [option]...
+	ids_stream text.ids <"$GOLDEN/decode/$1/ids.txt" |
+		tok -q -m "$GOLDEN/decode/$1" --decode "${@:2}" | mts to jsonl | jq -c .text
+}
+
+@test "decode: every decoder gives the reference's texts, with and without special tokens" {
+	for folder in "$GOLDEN"/decode/*/; do
+		name=$(basename "$folder")
+		decoded "$name" | diff - <(jq -c '.[0]' "$folder/texts.jsonl")
+		decoded "$name" --specials | diff - <(jq -c '.[1]' "$folder/texts.jsonl")
+	done
+	[ "$(cat "$GOLDEN"/decode/*/texts.jsonl | wc -l)" -eq 200 ]
+}
+
+@test "decode: a text comes back through its tokens" {
+	text='the lamp, "lit" at 7; e.g. by the sea?'
+	tok -m "$ROOT/share/models/base" <<<"$text" >"$T/ids.mts"
+	tok -m "$ROOT/share/models/base" --decode "$T/ids.mts" >"$T/text.mts"
+	# blanks are where the model's words are
+	[ "$(mts to jsonl "$T/text.mts" | jq -r .text | tr -d ' ')" = "$(tr -d ' ' <<<"$text")" ]
+	tok -m "$ROOT/share/models/base" "$T/text.mts" | mts diff -a 0 - "$T/ids.mts"
+}
+
+@test "decode: lists of texts, several columns; the rest passes; --keep" {
+	printf '%s\n' '{"id":"a","q":"old sea","d":["a lamp","the storm"]}' '{"id":"b","q":"red","d":[]}' |
+		tok -q -m "$ROOT/share/models/base" -f q -f d --format jsonl >"$T/ids.mts"
+	tok -q -m "$ROOT/share/models/base" --decode "$T/ids.mts" | mts to jsonl >"$T/out"
+	diff "$T/out" - <<-'END'
+		{"id":"a","q":"old sea","d":["a lamp","the storm"]}
+		{"id":"b","q":"red","d":[]}
+	END
+	tok -q -m "$ROOT/share/models/base" --decode --keep "$T/ids.mts" | mts to jsonl |
+		jq -e -s '.[0]."q.ids" | length == 4' >/dev/null
+}
+
+@test "decode: what cannot be decoded is refused" {
+	run -2 tok --decode
+	[[ "$output" == *"-m DIR is missing"* ]]
+	run -1 bash -c "printf 'text\n' | tok -m '$ROOT/share/models/base' --decode"
+	[[ "$output" == *"not a tensor stream"* ]]
+	tok -q -m "$ROOT/share/models/base" <<<lamp >"$T/ids.mts"
+	run -1 tok -m "$GOLDEN/decode/bytes" --decode "$T/ids.mts"
+	[[ "$output" == *"made by another tokenizer"* ]]
+	cp -r "$GOLDEN/decode/bytes" "$T/odd"
+	jq '.decoder = {"type": "Metaspace", "replacement": "x"}' "$GOLDEN/decode/bytes/tokenizer.json" >"$T/odd/tokenizer.json"
+	run -1 bash -c "ids_stream text.ids <'$T/odd/ids.txt' | tok -m '$T/odd' --decode"
+	[[ "$output" == *"tokenizer.json: a decoder of type 'Metaspace' is not supported"* ]]
+	ids_stream other <"$GOLDEN/decode/bytes/ids.txt" >"$T/other.mts"
+	run -1 tok -m "$GOLDEN/decode/bytes" --decode "$T/other.mts"
+	[[ "$output" == *"has no column of token ids"* ]]
+}
