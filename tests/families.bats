@@ -254,3 +254,18 @@ refusals() { # family
 	run -1 encode -q -m "$FAMILIES/bert" <"$T/long.mts"
 	[[ "$output" == *"131 tokens, more than the 130"* ]]
 }
+
+@test "families: any number of threads gives the same bits" {
+	for length in 3 300 130 64; do
+		for ((t = 0; t < length; t++)); do
+			printf '%d ' $((3 + (5 * t + t / 7) % 37))
+		done
+		echo
+	done | ids_stream text.ids >"$T/ids.mts"
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek; do
+		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
+		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
+		[ "$(wc -l <"$T/one")" -eq 4 ]
+		cmp "$T/one" "$T/three"
+	done
+}
