@@ -69,17 +69,36 @@ special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
 	return token.id;
 }
 
+/* Its older names are of families. */
+struct tree *
+token_sentence_config(const char *home)
+{
+	static const char *const families[] = { "bert", "roberta", "distilbert",
+		"camembert", "albert", "xlm-roberta", "xlnet" };
+	struct tree *tree = NULL;
+
+	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
+		char *name = mem_format("sentence_%s_config.json", families[i]);
+		char *path = token_beside(home, name);
+		tree = json_read_optional(path);
+		free(path);
+		free(name);
+	}
+	return tree;
+}
+
 static void
 open_vocabulary(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
 	char *path = token_beside(dir, "tokenizer_config.json");
 	struct tree *config = json_read_optional(path);
+	struct tree *sentence = token_sentence_config(dir);
 	bool lower = tree_boolean(config, "do_lower_case", true);
 
 	read_lines(tokenizer, text, length);
 	struct wordpiece_rules rules = { .clean_text = true,
-		.lowercase = lower,
+		.lowercase = lower || tree_boolean(sentence, "do_lower_case", false),
 		.chinese_chars = tree_boolean(config, "tokenize_chinese_chars", true),
 		.strip_accents = tree_boolean(config, "strip_accents", lower),
 		.max_chars = 100,
@@ -92,6 +111,7 @@ open_vocabulary(
 	tokenizer->wordpiece = wordpiece_new(tokenizer->symbols, &rules);
 	tokenizer->decoder = decoder_wordpiece();
 	tree_free(config);
+	tree_free(sentence);
 	free(path);
 }
 
@@ -163,35 +183,17 @@ least(size_t a, const struct tree *node, const char *key)
 	return a == 0 || value->real < (double)a ? (size_t)value->real : a;
 }
 
-/* What sentence-transformers' own file says; 0: nothing.  Its older names are of families. */
-static size_t
-sentence_length(const char *home)
-{
-	static const char *const families[] = { "bert", "roberta", "distilbert",
-		"camembert", "albert", "xlm-roberta", "xlnet" };
-	struct tree *tree = NULL;
-
-	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
-		char *name = mem_format("sentence_%s_config.json", families[i]);
-		char *path = token_beside(home, name);
-		tree = json_read_optional(path);
-		free(path);
-		free(name);
-	}
-	size_t most = least(0, tree, "max_seq_length");
-	tree_free(tree);
-	return most;
-}
-
 size_t
 tokenizer_max_length(const char *dir)
 {
 	char *home = modules_transformer(dir);
-	size_t most = sentence_length(home);
+	struct tree *tree = token_sentence_config(home);
+	size_t most = least(0, tree, "max_seq_length");
 
+	tree_free(tree);
 	if (!most) {
 		char *path = token_beside(home, "config.json");
-		struct tree *tree = json_read_optional(path);
+		tree = json_read_optional(path);
 		most =
 		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
 		tree_free(tree);

@@ -38,6 +38,10 @@ struct tokenizer {
 /* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */
 char *token_beside(const char *dir, const char *file);
 
+/* sentence_bert_config.json of a folder, what sentence-transformers says of the transformer's
+ * inputs; NULL: none. */
+struct tree *token_sentence_config(const char *home);
+
 /* The text of a special token that tokenizer_config.json (NULL: none) may rename; borrowed. */
 const char *token_special(
     const struct tree *config, const char *key, const char *otherwise);

@@ -264,6 +264,38 @@ read_llama(struct tokenizer *tokenizer, const char *dir)
 	free(path);
 }
 
+/* sentence-transformers' own do_lower_case: lowercase comes first, where the file has none. */
+static void
+lowercase_first(struct tree *root, const char *dir)
+{
+	struct tree *config = token_sentence_config(dir), *node, *list;
+	bool wanted = tree_boolean(config, "do_lower_case", false);
+
+	tree_free(config);
+	node = tree_get(root, "normalizer");
+	if (!wanted || is_type(node, "Lowercase"))
+		return;
+	if (is_type(node, "BertNormalizer")) {
+		bool lower = tree_boolean(node, "lowercase", true);
+		bool strip = tree_boolean(node, "strip_accents", lower);
+		tree_set(node, "lowercase", tree_of_boolean(true));
+		tree_set(node, "strip_accents", tree_of_boolean(strip));
+		return;
+	}
+	list = is_type(node, "Sequence") ? tree_need(node, "normalizers") : NULL;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (is_type(list->items[i], "Lowercase"))
+			return;
+	struct tree *both = tree_object(), *lower;
+	tree_set(both, "type", tree_of_string("Sequence"));
+	list = tree_set(both, "normalizers", tree_list());
+	lower = tree_add(list, tree_object());
+	tree_set(lower, "type", tree_of_string("Lowercase"));
+	if (node)
+		tree_add(list, tree_copy(node));
+	tree_set(root, "normalizer", both);
+}
+
 void
 token_read_json(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
@@ -279,6 +311,7 @@ token_read_json(
 	const char *version = tree_string(root, "version", "1.0");
 	if (strcmp(version, "1.0"))
 		tree_die(root, "version '%s' is not supported (1.0 is)", version);
+	lowercase_first(root, dir);
 	read_model(tokenizer, root);
 	read_added(tokenizer, root);
 	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));

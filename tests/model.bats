@@ -207,6 +207,20 @@ pooling() {
 	agrees "$GOLDEN/head/pool/mean.txt"
 }
 
+@test "model: a folder that does not say how to pool: mean, of causal models the last token" {
+	for folder in bert:mean: families/qwen3:last:-token; do
+		rm -rf "$T/m"
+		IFS=: read -r folder pool more <<<"$folder"
+		cp -r "$GOLDEN/$folder" "$T/m"
+		rm "$T/m/modules.json"
+		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+		encode -m "$T/m" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb >"$T/got"
+		[[ "$(cat "$T/err")" == *"has no modules.json: $pool$more pooling is assumed"* ]]
+		encode -q -m "$T/m" --pooling "$pool" "$T/ids.mts" | ids_stream --rows text.emb |
+			near "$T/got" 0
+	done
+}
+
 @test "model: several poolings are concatenated, booleans in an order of their own" {
 	P=$GOLDEN/head/pool
 	paste -d' ' "$P/cls.txt" "$P/mean.txt" "$P/lasttoken.txt" >"$T/wanted"

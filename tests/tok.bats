@@ -35,6 +35,28 @@ ids() {
 	[ "$output" = "57 right, 0 wrong" ]
 }
 
+# Ids by sentence-transformers 6.2 (Transformer(folder, do_lower_case=...), the file's own normaliser).
+@test "tok: do_lower_case of sentence_bert_config.json puts lowercase before the normaliser" {
+	texts=$'The RED Boat sails; \u00c9T\u00c9 and NA\u00cfVE\nLANTERN \u0130stanbul \u03a3\u03b1\u03c2'
+	lower='[2 95 22 105 6 73 59 78 23 59 67 70 77 43 1 5 72 62 1 3] [2 102 1 1 3]'
+	mkdir "$T/m"
+	while IFS=: read -r low normalizer ids; do
+		jq -c ".normalizer = ${normalizer//=/:}" "$GOLDEN/token/cased/tokenizer.json" >"$T/m/tokenizer.json"
+		echo "{\"do_lower_case\": $low}" >"$T/m/sentence_bert_config.json"
+		got=$(tok -m "$T/m" <<<"$texts" | stream_rows | sed -n 's/.* text.ids=//p' | paste -sd' ')
+		echo "$normalizer: $got"
+		[ "$got" = "$ids" ]
+	done < <(sed "s/LOWER/$lower/" <<-'E'
+		false:.normalizer:[2 1 1 1 23 59 67 70 77 43 1 5 72 62 1 3] [2 1 1 1 3]
+		true:.normalizer:LOWER
+		true:{"type"="NFD"}:LOWER
+		true:null:LOWER
+		true:{"type"="Lowercase"}:LOWER
+		true:{"type"="Sequence","normalizers"=[{"type"="NFC"},{"type"="StripAccents"}]}:[2 95 22 105 6 73 59 78 23 59 67 70 77 43 1 5 72 62 1 3] [2 102 13 77 78 59 72 60 112 1 3]
+	E
+	)
+}
+
 @test "tok: vocab.txt and tokenizer.json give the same ids; real folders too" {
 	mkdir "$T/model"
 	cp "$GOLDEN/token/plain/vocab.txt" "$T/model/"
