@@ -1,36 +1,21 @@
 #include "vocab.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bpe.h"
 #include "err.h"
-#include "folder.h"
 #include "ids.h"
-#include "json.h"
 #include "mem.h"
 #include "pairs.h"
-#include "symbols.h"
-#include "tree.h"
 #include "utf8.h"
-#include "wordpiece.h"
+#include "vocab_internal.h"
 
-static const char *const specials[] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]" };
-enum { SPECIALS = sizeof specials / sizeof *specials };
-
-struct vocab {
-	bool cased;
-	struct symbols *none; /* the empty vocabulary of the word splitter */
-	struct wordpiece *splitter;
-	struct symbols *words;
-	int64_t *count; /* [words] */
-	size_t capacity;
-	struct symbols *tokens;
-};
+const char *const vocab_specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
+	"[MASK]" };
 
 struct vocab *
-vocab_new(bool cased)
+vocab_new(enum vocab_kind kind, bool cased)
 {
 	struct vocab *vocab = mem_zero(1, sizeof *vocab);
 	struct wordpiece_rules rules = { .clean_text = true,
@@ -40,11 +25,19 @@ vocab_new(bool cased)
 		.max_chars = 100,
 		.continuation = "##" };
 
+	vocab->kind = kind;
 	vocab->cased = cased;
-	vocab->none = symbols_new();
-	vocab->splitter = wordpiece_new(vocab->none, &rules);
 	vocab->words = symbols_new();
 	vocab->tokens = symbols_new();
+	if (kind == VOCAB_BPE) {
+		struct tree *tree = vocab_pretokenizer();
+		vocab->pretoken = pretoken_new(tree);
+		pretoken_leave_bytes(vocab->pretoken);
+		tree_free(tree);
+		return vocab;
+	}
+	vocab->none = symbols_new();
+	vocab->splitter = wordpiece_new(vocab->none, &rules);
 	return vocab;
 }
 
@@ -65,10 +58,48 @@ count_word(void *context, const char *word, size_t length)
 	vocab->count[id]++;
 }
 
+static bool
+count_bytes(void *context, const char *word, size_t length)
+{
+	size_t made;
+	char *characters = bpe_characters(word, length, &made);
+
+	count_word(context, characters, made);
+	free(characters);
+	return true;
+}
+
+/* The text repaired and in NFC, to be freed; NULL: it is so already. */
+static char *
+normal(const char *text, size_t length, size_t *made)
+{
+	char *repaired = NULL, *composed = NULL;
+	int64_t count = 0;
+
+	*made = length;
+	if (utf8_valid(text, length) < length) {
+		repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
+		*made = utf8_repair(repaired, text, length, &count);
+		text = repaired;
+	}
+	if (!utf8_is_normal(text, *made, UTF8_NFC)) {
+		composed = utf8_normal(text, *made, UTF8_NFC, made);
+		free(repaired);
+	}
+	return composed ? composed : repaired;
+}
+
 void
 vocab_count(struct vocab *vocab, const char *text, size_t length)
 {
-	wordpiece_words(vocab->splitter, text, length, count_word, vocab);
+	if (vocab->kind == VOCAB_WORDPIECE) {
+		wordpiece_words(vocab->splitter, text, length, count_word, vocab);
+		return;
+	}
+	size_t made;
+	char *changed = normal(text, length, &made);
+	pretoken_run(vocab->pretoken, changed ? changed : text, made, count_bytes, vocab);
+	free(changed);
 }
 
 /* The alphabet. -------------------------------------------------------------------- */
@@ -134,14 +165,30 @@ add_token(struct vocab *vocab, const char *text, size_t length)
 
 /* The token of a character; `made` holds its text: "##" and up to 4 bytes. */
 static size_t
-letter_text(char made[6], int32_t code, bool inside)
+letter_text(const struct vocab *vocab, char made[6], int32_t code, bool inside)
 {
+	inside &= vocab->kind == VOCAB_WORDPIECE;
 	memcpy(made, "##", 2);
 	return utf8_encode(code, made + 2 * inside) + 2 * inside;
 }
 
+/* The characters of all bytes, by code point. */
 static void
-add_alphabet(struct vocab *vocab, int size, int alphabet)
+add_bytes(struct vocab *vocab)
+{
+	struct letter letter[256];
+	char text[6];
+
+	for (int byte = 0; byte < 256; byte++)
+		letter[byte].code = bpe_character((unsigned char)byte);
+	qsort(letter, 256, sizeof *letter, by_code);
+	for (int i = 0; i < 256; i++)
+		add_token(vocab, text, letter_text(vocab, text, letter[i].code, false));
+}
+
+/* The most frequent characters of the text, those that begin words before those inside. */
+static void
+add_characters(struct vocab *vocab, int alphabet)
 {
 	size_t letters;
 	struct letter *letter = count_letters(vocab, &letters);
@@ -150,14 +197,23 @@ add_alphabet(struct vocab *vocab, int size, int alphabet)
 	if (letters > (size_t)alphabet)
 		letters = (size_t)alphabet;
 	qsort(letter, letters, sizeof *letter, by_code);
-	for (int i = 0; i < SPECIALS; i++)
-		add_token(vocab, specials[i], strlen(specials[i]));
 	for (int inside = 0; inside < 2; inside++)
 		for (size_t i = 0; i < letters; i++)
 			if (inside ? letter[i].inside : letter[i].first)
 				add_token(vocab, text,
-				    letter_text(text, letter[i].code, inside));
+				    letter_text(vocab, text, letter[i].code, inside));
 	free(letter);
+}
+
+static void
+add_alphabet(struct vocab *vocab, int size, int alphabet)
+{
+	for (int i = 0; i < SPECIALS; i++)
+		add_token(vocab, vocab_specials[i], strlen(vocab_specials[i]));
+	if (vocab->kind == VOCAB_BPE)
+		add_bytes(vocab);
+	else
+		add_characters(vocab, alphabet);
 	if (symbols_size(vocab->tokens) > size)
 		die("a vocabulary of %d is too small: special tokens and characters "
 		    "alone are "
@@ -189,8 +245,8 @@ spell(const struct vocab *vocab, int32_t id, struct ids *into)
 		char text[6];
 		bool inside = at > 0;
 		at += utf8_decode(word + at, length - at, &code);
-		int32_t token =
-		    symbols_find(vocab->tokens, text, letter_text(text, code, inside));
+		int32_t token = symbols_find(
+		    vocab->tokens, text, letter_text(vocab, text, code, inside));
 		if (token < 0) {
 			into->count = before;
 			return false;
@@ -251,11 +307,16 @@ join(struct vocab *vocab, int32_t left, int32_t right)
 {
 	size_t a, b;
 	const char *head = symbols_text(vocab->tokens, left, &a);
-	const char *tail = symbols_text(vocab->tokens, right, &b); /* always a "##" one */
-	char *text = mem_format("%s%s", head, tail + 2);
-	int32_t id = add_token(vocab, text, a + b - 2);
+	const char *tail = symbols_text(vocab->tokens, right, &b);
+	size_t prefix = vocab->kind == VOCAB_WORDPIECE ? 2 : 0; /* the tail's "##" */
+	char *text = mem_format("%s%s", head, tail + prefix);
+	int32_t id = add_token(vocab, text, a + b - prefix);
 
 	free(text);
+	vocab->merges = mem_grow(vocab->merges, &vocab->merge_room,
+	    vocab->merge_count + 1, sizeof *vocab->merges);
+	vocab->merges[vocab->merge_count][0] = left;
+	vocab->merges[vocab->merge_count++][1] = right;
 	return id;
 }
 
@@ -288,200 +349,16 @@ vocab_learn(struct vocab *vocab, int size, int64_t least, int alphabet)
 	return symbols_size(vocab->tokens);
 }
 
-/* The folder. ---------------------------------------------------------------------- */
-
-static struct tree *
-member(struct tree *object, const char *key, struct tree *value)
-{
-	tree_set(object, key, value);
-	return value;
-}
-
-static void
-add_specials(struct tree *root)
-{
-	struct tree *list = member(root, "added_tokens", tree_list());
-
-	for (int i = 0; i < SPECIALS; i++) {
-		struct tree *token = tree_add(list, tree_object());
-		tree_set(token, "id", tree_of_integer(i));
-		tree_set(token, "content", tree_of_string(specials[i]));
-		tree_set(token, "single_word", tree_of_boolean(false));
-		tree_set(token, "lstrip", tree_of_boolean(false));
-		tree_set(token, "rstrip", tree_of_boolean(false));
-		tree_set(token, "normalized", tree_of_boolean(false));
-		tree_set(token, "special", tree_of_boolean(true));
-	}
-}
-
-/* One item of a template: a special token, or a text "A" or "B". */
-static void
-add_item(struct tree *list, const char *kind, const char *id, int type)
-{
-	struct tree *inner = member(tree_add(list, tree_object()), kind, tree_object());
-
-	tree_set(inner, "id", tree_of_string(id));
-	tree_set(inner, "type_id", tree_of_integer(type));
-}
-
-static void
-add_template(struct tree *root)
-{
-	struct tree *post = member(root, "post_processor", tree_object());
-
-	tree_set(post, "type", tree_of_string("TemplateProcessing"));
-	for (int pair = 0; pair < 2; pair++) {
-		struct tree *list = member(post, pair ? "pair" : "single", tree_list());
-		add_item(list, "SpecialToken", "[CLS]", 0);
-		add_item(list, "Sequence", "A", 0);
-		add_item(list, "SpecialToken", "[SEP]", 0);
-		if (pair) {
-			add_item(list, "Sequence", "B", 1);
-			add_item(list, "SpecialToken", "[SEP]", 1);
-		}
-	}
-	struct tree *map = member(post, "special_tokens", tree_object());
-	for (int i = 2; i < 4; i++) {
-		struct tree *entry = member(map, specials[i], tree_object());
-		tree_set(entry, "id", tree_of_string(specials[i]));
-		tree_add(member(entry, "ids", tree_list()), tree_of_integer(i));
-		tree_add(
-		    member(entry, "tokens", tree_list()), tree_of_string(specials[i]));
-	}
-}
-
-static void
-add_model(const struct vocab *vocab, struct tree *root)
-{
-	struct tree *model = member(root, "model", tree_object());
-
-	tree_set(model, "type", tree_of_string("WordPiece"));
-	tree_set(model, "unk_token", tree_of_string("[UNK]"));
-	tree_set(model, "continuing_subword_prefix", tree_of_string("##"));
-	tree_set(model, "max_input_chars_per_word", tree_of_integer(100));
-	struct tree *map = member(model, "vocab", tree_object());
-	for (int32_t id = 0; id < symbols_size(vocab->tokens);
-	     id++) /* unique: no search */
-		tree_add(map, tree_of_integer(id))->key =
-		    mem_string(symbols_text(vocab->tokens, id, NULL));
-}
-
-static struct tree *
-tokenizer_tree(const struct vocab *vocab)
-{
-	struct tree *root = tree_object();
-
-	tree_set(root, "version", tree_of_string("1.0"));
-	tree_set(root, "truncation", tree_of_null());
-	tree_set(root, "padding", tree_of_null());
-	add_specials(root);
-	struct tree *normalizer = member(root, "normalizer", tree_object());
-	tree_set(normalizer, "type", tree_of_string("BertNormalizer"));
-	tree_set(normalizer, "clean_text", tree_of_boolean(true));
-	tree_set(normalizer, "handle_chinese_chars", tree_of_boolean(true));
-	tree_set(normalizer, "strip_accents", tree_of_null());
-	tree_set(normalizer, "lowercase", tree_of_boolean(!vocab->cased));
-	tree_set(member(root, "pre_tokenizer", tree_object()), "type",
-	    tree_of_string("BertPreTokenizer"));
-	add_template(root);
-	struct tree *decoder = member(root, "decoder", tree_object());
-	tree_set(decoder, "type", tree_of_string("WordPiece"));
-	tree_set(decoder, "prefix", tree_of_string("##"));
-	tree_set(decoder, "cleanup", tree_of_boolean(true));
-	add_model(vocab, root);
-	return root;
-}
-
-static struct tree *
-config_tree(const struct vocab *vocab, int max_length)
-{
-	static const char *const keys[SPECIALS] = { "pad_token", "unk_token", "cls_token",
-		"sep_token", "mask_token" };
-	struct tree *config = tree_object();
-
-	tree_set(config, "tokenizer_class", tree_of_string("BertTokenizer"));
-	tree_set(config, "do_lower_case", tree_of_boolean(!vocab->cased));
-	tree_set(config, "strip_accents", tree_of_null());
-	tree_set(config, "tokenize_chinese_chars", tree_of_boolean(true));
-	tree_set(config, "model_max_length", tree_of_integer(max_length));
-	for (int i = 0; i < SPECIALS; i++)
-		tree_set(config, keys[i], tree_of_string(specials[i]));
-	return config;
-}
-
-/* Whole or not at all: the file that is in use is the last to change its name. */
-static void
-put(const char *dir, const char *name, const char *text)
-{
-	char *temporary = mem_format("%s.new", name);
-	char *from = mem_format("%s/%s", dir, temporary),
-	     *to = mem_format("%s/%s", dir, name);
-
-	folder_write(dir, temporary, text, strlen(text));
-	if (rename(from, to))
-		die("%s:", to);
-	free(from);
-	free(to);
-	free(temporary);
-}
-
-static void
-put_tree(const char *dir, const char *name, struct tree *tree)
-{
-	char *text = json_text(tree, 2), *line = mem_format("%s\n", text);
-
-	put(dir, name, line);
-	free(line);
-	free(text);
-	tree_free(tree);
-}
-
-static char *
-lines(const struct vocab *vocab)
-{
-	size_t used = 0, room = 0, length;
-	char *text = NULL;
-
-	for (int32_t id = 0; id < symbols_size(vocab->tokens); id++) {
-		const char *token = symbols_text(vocab->tokens, id, &length);
-		text = mem_grow(text, &room, used + length + 2, 1);
-		memcpy(text + used, token, length);
-		used += length;
-		text[used++] = '\n';
-	}
-	text[used] = 0;
-	return text;
-}
-
-void
-vocab_writable(const char *dir)
-{
-	char *weights = mem_format("%s/model.safetensors", dir);
-
-	if (!access(weights, F_OK))
-		die("%s: holds a model's weights, which were made with its vocabulary; "
-		    "choose "
-		    "another folder",
-		    dir);
-	free(weights);
-}
-
-void
-vocab_write(const struct vocab *vocab, const char *dir, int max_length)
-{
-	vocab_writable(dir);
-	char *text = lines(vocab);
-	put(dir, "vocab.txt", text);
-	put_tree(dir, "tokenizer_config.json", config_tree(vocab, max_length));
-	put_tree(dir, "tokenizer.json", tokenizer_tree(vocab));
-	free(text);
-}
-
 void
 vocab_free(struct vocab *vocab)
 {
-	wordpiece_free(vocab->splitter);
-	symbols_free(vocab->none);
+	if (vocab->kind == VOCAB_BPE) {
+		pretoken_free(vocab->pretoken);
+	} else {
+		wordpiece_free(vocab->splitter);
+		symbols_free(vocab->none);
+	}
+	free(vocab->merges);
 	symbols_free(vocab->words);
 	symbols_free(vocab->tokens);
 	free(vocab->count);

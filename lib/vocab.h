@@ -1,14 +1,17 @@
 /*
- * vocab - learn a WordPiece vocabulary from text, and write it as a tokenizer.
+ * vocab - learn a vocabulary from text, WordPiece or byte-level BPE, and write it as a tokenizer.
  *
- * As the reference's trainer does it: words are counted after BERT's normalisation, start as
- * single characters ("##c" inside a word), and the most frequent pair of neighbours is merged
+ * As the reference's trainers do it: words are counted, start as single characters, and the most
+ * frequent pair of neighbours is merged
  * into a new token until the vocabulary is full.  Of pairs with equal counts the one whose
  * left, then right token is older is merged first; the alphabet is ordered by code point.  So equal
  * texts, in any order, give equal vocabularies.
  *
- * Ids: [PAD] [UNK] [CLS] [SEP] [MASK], characters that begin words, characters inside words,
- * merged tokens in the order of merging.
+ * WordPiece: words after BERT's normalisation, "##c" for characters inside them.  BPE: the pieces
+ * of GPT-2's expression after NFC, as bytes, each written as a character (GPT-2, GPT-NeoX).
+ *
+ * Ids: [PAD] [UNK] [CLS] [SEP] [MASK], characters that begin words, characters inside words (BPE:
+ * the 256 bytes), merged tokens in the order of merging.
  *
  * Memory: the distinct words, not the text.
  */
@@ -21,23 +24,25 @@
 
 struct vocab;
 
-/* cased: neither lower-case nor strip accents. */
-struct vocab *vocab_new(bool cased);
+enum vocab_kind { VOCAB_WORDPIECE, VOCAB_BPE };
+
+/* cased, of WordPiece: neither lower-case nor strip accents; BPE takes the text as it is. */
+struct vocab *vocab_new(enum vocab_kind kind, bool cased);
 
 /* Count the words of a text (UTF-8). */
 void vocab_count(struct vocab *vocab, const char *text, size_t length);
 
 /*
  * Learn a vocabulary of at most `size` tokens; pairs that are rarer than `least` are not
- * merged.  Of the characters only the `alphabet` most frequent are kept; a word with another
- * one is left out.  Dies when the characters alone do not fit.  Returns the tokens.
+ * merged.  Of the characters of WordPiece only the `alphabet` most frequent are kept; a word
+ * with another one is left out.  Dies when the characters alone do not fit.  Returns the tokens.
  */
 int vocab_learn(struct vocab *vocab, int size, int64_t least, int alphabet);
 
 /* Die when vocab_write would: the folder holds a model's weights.  To be asked first. */
 void vocab_writable(const char *dir);
 
-/* Write tokenizer.json, vocab.txt and tokenizer_config.json into a folder, which is made when
+/* Write tokenizer.json, tokenizer_config.json and, of WordPiece, vocab.txt into a folder, which is made when
  * it is not there. */
 void vocab_write(const struct vocab *vocab, const char *dir, int max_length);
 void vocab_free(struct vocab *vocab);

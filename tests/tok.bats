@@ -190,7 +190,7 @@ ids() {
 
 @test "tok: usage errors exit 2 and print nothing" {
 	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --rows 0" \
-		"-m x --level 20" "-m x --format xml" "--train bpe -o x" "--train wordpiece" "--bogus"; do
+		"-m x --level 20" "-m x --format xml" "--train unigram -o x" "--train wordpiece" "--bogus"; do
 		run -2 --separate-stderr bash -c "tok $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "tok: "* ]]

@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 	{ 'j', "threads", "N", "threads (default: all cores)" },
 	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
 	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
-	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece" },
+	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece, or bpe of bytes" },
 	{ 'o', "output", "DIR", "folder of the learnt tokenizer" },
 	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
 	{ OPT_LEAST, "min-frequency", "N", "merge no pair that is rarer (default: 2)" },
@@ -148,14 +148,16 @@ train(struct settings *set, char **files, int count)
 	int length = set->token.most ? (int)set->token.most : 512;
 	int64_t rows = 0;
 
-	if (strcmp(set->train, "wordpiece"))
-		die_usage("--train: '%s' cannot be learnt; wordpiece can", set->train);
+	bool bytes = !strcmp(set->train, "bpe");
+	if (!bytes && strcmp(set->train, "wordpiece"))
+		die_usage(
+		    "--train: '%s' cannot be learnt; wordpiece and bpe can", set->train);
 	if (!set->output)
 		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
 	vocab_writable(set->output);
 	if (!set->token.fields.count)
 		field_add(&set->token.fields, "text");
-	struct vocab *vocab = vocab_new(set->cased);
+	struct vocab *vocab = vocab_new(bytes ? VOCAB_BPE : VOCAB_WORDPIECE, set->cased);
 	struct progress *progress = progress_new("texts", 0);
 	for (int i = 0; i < count || i == 0; i++)
 		rows += count_file(vocab, count ? files[i] : "-", set, progress);
