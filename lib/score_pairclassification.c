@@ -124,7 +124,7 @@ score_pairclassification(
 	report_set(
 	    report, "similarity", "%s", paired->given ? "given" : similarity_name(own));
 	report_set(report, "ties", "%s",
-	    split_ties ? "ap together, thresholds in the order of rows" : "together");
+	    split_ties ? "together (thresholds: by row)" : "together");
 	report_set(report, "precision", "%s", paired->given ? "as given" : "float32");
 	report_set(report, "rounding", "none");
 	report_set(report, "pairs", "%lld", (long long)labels.count);

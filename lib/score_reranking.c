@@ -207,11 +207,11 @@ score_reranking(
 		    stream_name(reader));
 	report_set(report, "similarity", "%s", similarity_name(similarity));
 	report_set(report, "ties", "%s",
-	    protocol == PROTOCOL_V1 ? "ap together, mrr in the order of the row"
-				    : "id descending: negatives first");
+	    protocol == PROTOCOL_V1 ? "together (mrr: by row)"
+				    : "id descending (negatives first)");
 	report_set(report, "precision", "float32");
 	report_set(report, "rounding", "%s",
-	    protocol == PROTOCOL_V1 ? "none" : "5 decimals, mrr none");
+	    protocol == PROTOCOL_V1 ? "none" : "5 decimals (mrr none)");
 	report_set(report, "rows", "%lld", (long long)reranking.rows);
 	if (protocol == PROTOCOL_V1)
 		report_v1(&reranking, report);

@@ -148,7 +148,7 @@ describe(struct report *report, const struct retrieval_options *options)
 	    options->found ? "given" : similarity_name(options->similarity));
 	report_set(report, "ties", "id descending");
 	report_set(report, "precision", "float32");
-	report_set(report, "rounding", "5 decimals, mrr none");
+	report_set(report, "rounding", "5 decimals (mrr none)");
 	report_set(report, "gain", "%s", options->exponential ? "2^grade - 1" : "grade");
 	if (!options->found)
 		report_set(report, "depth", "%d", DEPTH);
