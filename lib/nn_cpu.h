@@ -31,6 +31,7 @@ enum { NN_LANES = 8, NN_TILE = 6, NN_SHORT_TILE = 6 };
 enum {
 	NN_PANEL = 2 * NN_LANES, /* columns of a tile */
 	NN_SERIAL = 1 << 15, /* elements below which threads cost more than they save */
+	NN_FEW = 8,	     /* rows of nn_multiply_few */
 	NN_SLICE = 64 /* columns that one thread sums at a time: a whole cache line */
 };
 
@@ -71,6 +72,9 @@ struct nn_product {
 	float alpha, beta;
 };
 void nn_multiply(const struct nn_product *p);
+
+/* c += a b in the columns n0..n1-1, for M <= NN_FEW, a not turned, b turned and alpha 1. */
+void nn_multiply_few(const struct nn_product *p, size_t n0, size_t n1);
 
 NN_INLINE int32_t
 nn_bits(float x)

@@ -145,6 +145,18 @@ rectangle(const struct nn_product *p, size_t m0, size_t m1, size_t n0, size_t n1
 	}
 }
 
+/* The same for a few rows. */
+static void
+few_rows(const struct nn_product *p, size_t n0, size_t n1)
+{
+	begin(p, 0, p->M, n0, n1 - n0);
+	nn_multiply_few(p, n0, n1);
+	for (size_t r = 0; p->activate && r < p->M; r++) {
+		float *c = p->c + r * p->ldc + n0;
+		nn_activate_serial(c, c, p->act, n1 - n0);
+	}
+}
+
 static size_t
 parts(size_t whole, size_t part)
 {
@@ -174,17 +186,25 @@ threads_along_rows(const struct nn_product *p, size_t threads)
 void
 nn_multiply(const struct nn_product *p)
 {
+	bool few = p->M <= NN_FEW && p->b_turned && !p->a_turned && p->alpha == 1;
+
 #pragma omp parallel if (p->M * p->N * p->K > 1 << 20)
 	{
 		size_t threads = (size_t)omp_get_num_threads();
 		size_t thread = (size_t)omp_get_thread_num();
-		size_t along = threads_along_rows(p, threads), across = threads / along;
+		size_t along = few ? 1 : threads_along_rows(p, threads),
+		       across = threads / along;
 		size_t rows = parts(p->M, NN_TILE), columns = parts(p->N, NN_PANEL);
 		size_t i = thread % along, j = thread / along;
 		size_t m0 = rows * i / along * NN_TILE,
 		       m1 = rows * (i + 1) / along * NN_TILE;
 		size_t n0 = columns * j / across * NN_PANEL,
 		       n1 = columns * (j + 1) / across * NN_PANEL;
-		rectangle(p, m0, m1 < p->M ? m1 : p->M, n0, n1 < p->N ? n1 : p->N);
+		m1 = m1 < p->M ? m1 : p->M;
+		n1 = n1 < p->N ? n1 : p->N;
+		if (few && n0 < n1)
+			few_rows(p, n0, n1);
+		else
+			rectangle(p, m0, m1, n0, n1);
 	}
 }
