@@ -244,7 +244,8 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			row++;
 		to[i] = (struct sequence){ (const int32_t *)array->data + offsets[i],
 			(int32_t)length, (int32_t)skip,
-			by_row ? row_expert(contrast, side, row) : expert };
+			by_row ? row_expert(contrast, side, row) : expert,
+			contrast->options.freeze_documents && side != QUERY };
 	}
 	return offsets[count] - offsets[0];
 }

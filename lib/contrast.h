@@ -25,7 +25,8 @@ struct contrast_options {
 	double temperature; /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
 	bool
 	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
-	int64_t epochs;	     /* times that a file is read; standard input is read once */
+	bool freeze_documents; /* an adapter learns for the queries alone */
+	int64_t epochs; /* times that a file is read; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
 

@@ -10,6 +10,7 @@
 struct chunk {
 	int64_t first, last; /* into order */
 	int64_t tokens;
+	bool frozen;
 };
 
 struct gradcache {
@@ -84,7 +85,31 @@ add_chunk(struct gradcache *cache, struct chunk chunk)
 	cache->chunks[cache->chunk_count++] = chunk;
 }
 
-/* Order by expert, cut by the budget, put the largest chunk last. */
+/* The sequences of one kind into chunks of their own; `placed` of all have their place. */
+static int64_t
+cut(struct gradcache *cache, const struct sequence *sequences, int64_t count,
+    int64_t placed, bool frozen, int expert)
+{
+	struct chunk chunk = { placed, placed, 0, frozen };
+
+	for (int64_t i = 0; i < count; i++) {
+		if (sequences[i].expert != expert || sequences[i].frozen != frozen)
+			continue;
+		if (chunk.tokens && chunk.tokens + sequences[i].length > cache->tokens) {
+			add_chunk(cache, chunk);
+			chunk = (struct chunk){ placed, placed, 0, frozen };
+		}
+		chunk.tokens += sequences[i].length;
+		cache->order[placed++] = (int32_t)i;
+		chunk.last = placed;
+	}
+	if (chunk.last > chunk.first)
+		add_chunk(cache, chunk);
+	return placed;
+}
+
+/* Order by kind and expert, cut by the budget; of those that learn, which follow the others, put
+ * the largest last. */
 static void
 plan(struct gradcache *cache, const struct sequence *sequences, int64_t count)
 {
@@ -94,25 +119,13 @@ plan(struct gradcache *cache, const struct sequence *sequences, int64_t count)
 	cache->order = mem_grow(
 	    cache->order, &cache->order_capacity, (size_t)count, sizeof *cache->order);
 	cache->chunk_count = 0;
-	for (int expert = -1; expert < experts; expert++) {
-		struct chunk chunk = { placed, placed, 0 };
-		for (int64_t i = 0; i < count; i++) {
-			if (sequences[i].expert != expert)
-				continue;
-			if (chunk.tokens &&
-			    chunk.tokens + sequences[i].length > cache->tokens) {
-				add_chunk(cache, chunk);
-				chunk = (struct chunk){ placed, placed, 0 };
-			}
-			chunk.tokens += sequences[i].length;
-			cache->order[placed++] = (int32_t)i;
-			chunk.last = placed;
-		}
-		if (chunk.last > chunk.first)
-			add_chunk(cache, chunk);
-	}
+	for (int expert = -1; expert < experts; expert++)
+		placed = cut(cache, sequences, count, placed, true, expert);
+	for (int expert = -1; expert < experts; expert++)
+		placed = cut(cache, sequences, count, placed, false, expert);
 	for (int64_t c = 0; c < cache->chunk_count; c++)
-		if (cache->chunks[c].tokens >= cache->chunks[largest].tokens)
+		if (cache->chunks[largest].frozen ||
+		    cache->chunks[c].tokens >= cache->chunks[largest].tokens)
 			largest = c;
 	if (cache->chunk_count) {
 		struct chunk last = cache->chunks[largest];
@@ -184,7 +197,9 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 		const float *part;
 
 		pack(cache, chunk);
-		if (c == cache->chunk_count - 1) {
+		if (chunk->frozen)
+			model_base(cache->model, true);
+		if (c == cache->chunk_count - 1 && !chunk->frozen) {
 			part = model_forward(cache->model, &cache->batch);
 		} else {
 			cache->host = mem_grow(cache->host, &cache->host_capacity,
@@ -196,6 +211,8 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 			    cache->part, cache->host, size * width * sizeof *cache->part);
 			part = cache->part;
 		}
+		if (chunk->frozen)
+			model_base(cache->model, false);
 		nn_scatter_add(
 		    cache->vectors, part, chunk_rows(cache, chunk), size, width);
 	}
@@ -208,7 +225,8 @@ gradcache_backward(struct gradcache *cache, const float *gradient)
 	size_t width = (size_t)model_width(cache->model);
 
 	/* from the last, whose activations are still there */
-	for (int64_t c = cache->chunk_count - 1; c >= 0; c--) {
+	for (int64_t c = cache->chunk_count - 1; c >= 0 && !cache->chunks[c].frozen;
+	     c--) {
 		const struct chunk *chunk = &cache->chunks[c];
 		size_t size = (size_t)(chunk->last - chunk->first);
 

@@ -13,6 +13,7 @@
 #ifndef GRADCACHE_H
 #define GRADCACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model.h"
@@ -22,6 +23,8 @@ struct sequence {
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
 	int expert;   /* -1: the dense weights */
+	/* embedded by the base of an adapted model (model.h); nothing learns from it */
+	bool frozen;
 };
 
 struct gradcache;

@@ -134,6 +134,9 @@ struct lora {
 void model_adapt(struct model *model, const struct lora *lora, uint64_t seed);
 bool model_adapted(const struct model *model);
 
+/* Compute without the pairs, or with them again; model_adapt's model only. */
+void model_base(struct model *model, bool base);
+
 /* After every change of model_values. */
 void model_changed(struct model *model);
 

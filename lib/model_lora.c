@@ -22,6 +22,7 @@ struct learners {
 	struct parameter *parameters; /* A and B of each pair, in this order */
 	int count;		      /* of pairs */
 	int *pair_of;		      /* [plan.count]; -1: none */
+	bool base;		      /* compute without them */
 	size_t size;		      /* of values, in floats */
 	struct adapter_settings settings;
 	char **targets;
@@ -239,6 +240,13 @@ model_adapted(const struct model *model)
 }
 
 void
+model_base(struct model *model, bool base)
+{
+	model->learners->base = base;
+	model_resolve(model);
+}
+
+void
 model_changed(struct model *model)
 {
 	struct learners *l = model->learners;
@@ -279,11 +287,12 @@ learners_gather(struct model *model)
 struct nn_matrix
 learners_matrix(const struct model *model, int tensor)
 {
-	int pair = model->learners->pair_of[tensor];
+	const struct learners *l = model->learners;
+	int pair = l->pair_of[tensor];
 
-	return pair < 0
-		   ? model->data[tensor]
-		   : (struct nn_matrix){ model->learners->pairs[pair].merged, DTYPE_F32 };
+	if (pair < 0 || l->base)
+		return model->data[tensor];
+	return (struct nn_matrix){ l->pairs[pair].merged, DTYPE_F32 };
 }
 
 float *

@@ -252,7 +252,7 @@ recipe() {
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	cp -r "$G/bert" contriever
 	tasksample gate.yaml | tok -m contriever/ |
-	    train -m contriever/ -o gate/ --lora rank=8,alpha=32 --lr 1e-4
+	    train -m contriever/ -o gate/ --lora rank=8,alpha=32 --freeze-documents --lr 1e-4
 	[ -e gate/adapter_model.safetensors ]
 }
 
@@ -276,6 +276,13 @@ recipe() {
 	for name in loss lr gradient_norm; do
 		column $name out.log.tsv >ours
 		column $name "$G/lora.tsv" >theirs
+		close_to 1e-4 ours theirs
+	done
+	train -q -m "$G/bert" -o queries --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
+		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 --freeze-documents --tokens 40 pairs.mts
+	for name in loss gradient_norm; do
+		column $name queries.log.tsv >ours
+		column $name "$G/lora_queries.tsv" >theirs
 		close_to 1e-4 ours theirs
 	done
 	grep -q '"r": 4' out/adapter_config.json
@@ -347,6 +354,7 @@ recipe() {
 		[ -n "$stderr" ]
 	done
 	run -2 --separate-stderr learn --lora rank=2 --objective mlm
+	run -2 --separate-stderr learn --freeze-documents
 	[ ! -e out ]
 }
 

@@ -47,6 +47,7 @@ enum {
 	OPT_TIMING,
 	OPT_DTYPE,
 	OPT_LORA,
+	OPT_FREEZE,
 };
 
 static const struct cli_option options[] = {
@@ -91,6 +92,8 @@ static const struct cli_option options[] = {
 	{ OPT_LORA, "lora", "HOW",
 	    "write a LoRA adapter: rank=8,alpha=16,targets=query+value[,rslora],\n"
 	    "or an adapter folder to go on from" },
+	{ OPT_FREEZE, "freeze-documents", NULL,
+	    "with --lora: documents keep the base model's embeddings" },
 	{ 's', "seed", "N", "default 0" },
 	{ 'j', "threads", "N", "default: all cores" },
 	{ 0 },
@@ -226,6 +229,7 @@ take_option(int opt, struct arguments *a)
 	case OPT_SAVE_EVERY:
 		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
 		break;
+	case OPT_FREEZE: b->contrast.freeze_documents = true; break;
 	case OPT_LORA: take_lora(a, optarg); break;
 	case OPT_RESTART: t->restart = true; break;
 	case OPT_TIMING: t->timing = true; break;
@@ -270,6 +274,8 @@ parse(int argc, char **argv)
 	    (a.from_scratch || a.trainer.objective.kind == OBJECTIVE_MLM))
 		die_usage("--lora changes a trained model; it goes without "
 			  "--from-scratch and --objective mlm");
+	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
+		die_usage("--freeze-documents needs --lora: it is the base that stays");
 	if (o->rate == 0)
 		o->rate = a.trainer.objective.kind == OBJECTIVE_MLM ? 5e-4 : 2e-5;
 	return a;

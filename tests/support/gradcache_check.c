@@ -72,7 +72,8 @@ main(int argc, char **argv)
 			(int32_t)(LENGTH - rng_below(&rng, 4)), 0,
 			model_spec(model)->experts
 			    ? (int)(i % (size_t)model_spec(model)->experts)
-			    : -1 };
+			    : -1,
+			false };
 	gradient(model, sequences, rows, INT32_MAX, whole);
 	gradient(model, sequences, rows, (int64_t)(chunk * LENGTH), parts);
 

@@ -4,7 +4,8 @@
 Writes, beside itself, for each family a tiny random model (FAMILY/), the batches (pairs.txt, as
 tests/support/pairs_stream reads them) and the trace (FAMILY.tsv): loss, rate and norm of the
 gradient at each step of torch.optim.AdamW with decay groups, linear warm-up and decay, clipping.
-lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of training it alone.
+lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of training it alone,
+lora_queries.tsv of training it for the queries alone, documents embedded by the base.
 Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora).
 """
 import json
@@ -54,7 +55,7 @@ def embed(model, sequences):
     return torch.nn.functional.normalize(torch.stack(rows), dim=1)
 
 
-def trace(model, all_batches, path):
+def trace(model, all_batches, path, frozen=None):
     decays = lambda p: p.squeeze().dim() >= 2
     parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n and p.requires_grad]
     groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
@@ -66,7 +67,7 @@ def trace(model, all_batches, path):
         for batch in all_batches:
             optimiser.zero_grad(set_to_none=True)
             q = embed(model, [r[0] for r in batch])
-            d = embed(model, [r[1] for r in batch] + [n for r in batch for n in r[2]])
+            d = embed(frozen or model, [r[1] for r in batch] + [n for r in batch for n in r[2]])
             loss = torch.nn.functional.cross_entropy(q @ d.T / TEMPERATURE, torch.arange(len(batch)))
             loss.backward()
             norm = torch.nn.utils.clip_grad_norm_([p for _, p in parameters], 2.0)
@@ -108,7 +109,11 @@ def make_lora(all_batches):
     config = json.load(open(f"{HERE}/lora/adapter_config.json"))
     config["base_model_name_or_path"] = "bert"
     json.dump(config, open(f"{HERE}/lora/adapter_config.json", "w"), indent=1)
+    start = {name: value.clone() for name, value in model.state_dict().items()}
     trace(model, all_batches, f"{HERE}/lora.tsv")
+    model.load_state_dict(start)
+    base = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval().requires_grad_(False)
+    trace(model, all_batches, f"{HERE}/lora_queries.tsv", base)
 
 
 if __name__ == "__main__":
