@@ -9,10 +9,10 @@
 #include "err.h"
 #include "logreg.h"
 #include "mem.h"
-#include "mt19937.h"
 #include "names.h"
 #include "stats.h"
 #include "stream.h"
+#include "undersample.h"
 #include "values.h"
 
 enum { CLASSES_MOST = 20000 };
@@ -37,12 +37,6 @@ struct training {
 	bool numeric;	     /* labels are numbers: sorted as such */
 	int32_t *sorted;     /* [classes]: place of a name in sorted order */
 	int32_t *by_place;   /* [classes]: the inverse */
-};
-
-/* The rows that an experiment trains on. */
-struct sample {
-	int64_t *rows;
-	int64_t size;
 };
 
 struct test {
@@ -250,45 +244,6 @@ fetch_rows(struct training *training, const struct sample *samples,
 	    (long long)row);
 }
 
-/* Walk the shuffled rows and take each whose label has not enough yet; order [n] goes on from
- * the experiment before. */
-static struct sample
-draw(const struct training *training, int64_t *order, int most, uint32_t seed)
-{
-	int *counts = mem_zero((size_t)training->classes, sizeof *counts);
-	struct sample sample = { 0 };
-	struct mt19937 mt;
-	size_t capacity = 0;
-
-	mt19937_seed_numpy(&mt, seed);
-	mt19937_shuffle(&mt, order, training->n);
-	for (int64_t i = 0; i < training->n; i++) {
-		int32_t label = training->label.at[order[i]];
-		if (counts[label] == most)
-			continue;
-		counts[label]++;
-		sample.rows = mem_grow(
-		    sample.rows, &capacity, (size_t)sample.size + 1, sizeof *sample.rows);
-		sample.rows[sample.size++] = order[i];
-	}
-	free(counts);
-	return sample;
-}
-
-static struct sample *
-draw_all(const struct training *training, const struct classification_options *options)
-{
-	struct sample *samples = mem_new((size_t)options->experiments, sizeof *samples);
-	int64_t *order = mem_new((size_t)training->n, sizeof *order);
-
-	for (int64_t i = 0; i < training->n; i++)
-		order[i] = i;
-	for (int i = 0; i < options->experiments; i++)
-		samples[i] = draw(training, order, options->samples, options->seed);
-	free(order);
-	return samples;
-}
-
 static struct logreg *
 fit(const struct training *training, const struct sample *sample,
     const struct logreg_options *how)
@@ -492,7 +447,8 @@ score_classification(struct report *report, const struct classification_options 
 	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
 
 	read_training(&training, options, !again);
-	struct sample *samples = draw_all(&training, options);
+	struct sample *samples = undersample(training.label.at, training.n,
+	    training.classes, options->samples, options->experiments, options->seed);
 	if (again)
 		fetch_rows(&training, samples, options);
 	struct logreg **models = fit_all(&training, samples, options);

@@ -53,7 +53,9 @@ $(RUN)/%/test.mts: $$($$*.test)
 	$(embed)
 
 $(RUN)/%/train.mts: $$($$*.train)
-	$(embed)
+	@$(call begin,encode train); $(forget); $(call fields,Classification,$<); \
+	$X/leaderboard drawn --samples $($*.samples) $< | \
+		$(tok) $($*.query) $$fields --format jsonl - | $(encode)
 
 $(RUN)/%/lists.mts: $$($$*.test)
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \

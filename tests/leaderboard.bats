@@ -90,6 +90,27 @@ report() {
 	[ "$output" = '{"_id":7,"text":"seven"}'$'\n''{"id":"c","text":"c"}' ]
 }
 
+@test "leaderboard drawn: the texts that are trained on, all rows and labels; the same scores" {
+	for i in $(seq 60); do
+		echo "{\"text\": \"row $i of $((i * 7919 % 101))\", \"label\": \"$((i % 3))\", \"n\": $i}"
+	done >train.jsonl
+	run -0 --separate-stderr leaderboard drawn -v --samples 2 train.jsonl
+	left=$(grep -vc '"text":""' <<<"$output")
+	[ "$stderr" = "leaderboard: train.jsonl: $left texts are drawn" ]
+	[ "$left" -gt 6 ] && [ "$left" -lt 50 ]
+	[ "${#lines[@]}" -eq 60 ]
+	diff <(sed 's/"text": "[^"]*", //; s/ //g' train.jsonl) <(sed 's/"text":"[^"]*",//; s/ //g' <<<"$output")
+	echo "$output" >drawn.jsonl
+	for file in train drawn; do
+		tok -m "$MODEL" -f text $file.jsonl | encode -m "$MODEL" -o $file.mts
+	done
+	mteb-score classification --samples 2 --train train.mts train.mts >whole
+	mteb-score classification --samples 2 --train drawn.mts train.mts >few
+	cmp whole few
+	printf 'text\tlabel\na\t1\nb\t02\n' >x.tsv
+	[ "$(leaderboard drawn x.tsv)" = '{"text":"a","label":1}'$'\n''{"text":"b","label":"02"}' ]
+}
+
 @test "leaderboard result: mteb's file, rounded to 6 decimals; another size is said" {
 	run -0 --separate-stderr leaderboard result -r "$REGISTRY" --task STS12 < <(report)
 	[ -z "$stderr" ]
@@ -162,7 +183,7 @@ report() {
 
 @test "leaderboard: usage errors exit 2 and print nothing" {
 	for options in "" "bogus" "plan d" "plan -m x d" "plan -m x -r y" "fields x" "fields --type STS" \
-		"judged x" "model" "model -m x y" "result -r x" "table -r x" "table --format pdf -r $REGISTRY ." \
+		"judged x" "drawn" "drawn --samples 0 x" "model" "model -m x y" "result -r x" "table -r x" "table --format pdf -r $REGISTRY ." \
 		"result --protocol v3" "fields --type Retrieval /dev/null"; do
 		run -2 --separate-stderr bash -c "leaderboard $options </dev/null"
 		[ -z "$output" ]
@@ -209,6 +230,8 @@ report() {
 	echo '{}' >r/x.json
 	wrong "r/x.json*: there is no task_name: not a result of mteb" leaderboard table -r "$REGISTRY" r
 	echo '{"text": "x"}' >q.jsonl
+	wrong "q.jsonl:1: there is no 'label'" leaderboard drawn q.jsonl
+	wrong "*: is read twice: a regular file is needed" leaderboard drawn <(cat q.jsonl)
 	printf 'a\tb\t1\n' >qrels.tsv
 	wrong "q.jsonl:1: there is no '_id' or 'id'" leaderboard judged qrels.tsv q.jsonl
 	wrong "q.jsonl: there is no 'sentence1' in its first records" leaderboard fields --type STS q.jsonl

@@ -4,6 +4,7 @@
  * plan	reads a folder of data sets, writes rules of make: what there is to encode and to score
  * fields	reads a text file, writes the options of tok that take its texts
  * judged	reads queries and judgements, writes the queries that are judged, as JSON Lines
+ * drawn	reads a training file, writes it with those texts alone that classification draws
  * model	reads a model folder, writes model_meta.json
  * result	reads what 'mteb-score --json' printed, writes TASK.json
  * table	reads folders of TASK.json, writes a table
@@ -16,6 +17,7 @@
 #include "benchmark.h"
 #include "board.h"
 #include "cli.h"
+#include "drawn.h"
 #include "err.h"
 #include "identity.h"
 #include "input.h"
@@ -28,7 +30,7 @@
 #include "results.h"
 #include "textrec.h"
 
-enum { OPT_TASK = CLI_LONG, OPT_TYPE, OPT_NAME, OPT_PROTOCOL, OPT_FORMAT };
+enum { OPT_TASK = CLI_LONG, OPT_TYPE, OPT_NAME, OPT_PROTOCOL, OPT_FORMAT, OPT_SAMPLES };
 enum { REGISTRIES = 8 };
 
 static const struct cli_option options[] = { { 'm', "model", "DIR",
@@ -42,6 +44,7 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	    "fields: the type of task; queries or corpus for retrieval\n"
 	    "result: the type of a task that is not in the registry" },
 	{ OPT_TASK, "task", "TASK", "result: the data set that was scored" },
+	{ OPT_SAMPLES, "samples", "N", "drawn: rows of a label (default: 8)" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "whose main scores (default: v1)" },
 	{ OPT_FORMAT, "format", "tsv|markdown|html", "table: default tsv" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
@@ -50,6 +53,7 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"plan -m DIR -r FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
+	"       leaderboard drawn [--samples N] FILE\n"
 	"       leaderboard model -m DIR [-o FILE]\n"
 	"       leaderboard result -r FILE --task TASK [-o FILE] [REPORT]\n"
 	"       leaderboard table -r FILE [--format NAME] [-o FILE] FOLDER...",
@@ -63,7 +67,7 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 struct settings {
 	const char *model, *name, *type, *task, *format, *output;
 	const char *registries[REGISTRIES];
-	int registry_count;
+	int registry_count, samples;
 	bool v2;
 };
 
@@ -157,6 +161,19 @@ judged(const struct settings *settings, char **files, int count)
 	}
 	textrec_close(file);
 	qrels_free(qrels);
+}
+
+enum { EXPERIMENTS = 10, SEED = 42 }; /* mteb's */
+
+static void
+drawn(const struct settings *settings, char **files, int count)
+{
+	(void)count;
+	char *option = layout_fields("Classification", files[0]);
+	int64_t left = drawn_print(files[0], option + strlen("-f "), "label",
+	    settings->samples, EXPERIMENTS, SEED);
+	inform("%s: %lld texts are drawn", files[0], (long long)left);
+	free(option);
 }
 
 static void
@@ -261,6 +278,7 @@ static const struct command {
 	{ "plan", plan, 1, -1 },
 	{ "fields", fields, 1, 1 },
 	{ "judged", judged, 2, 2 },
+	{ "drawn", drawn, 1, 1 },
 	{ "model", model, 0, 0 },
 	{ "result", result, 0, 1 },
 	{ "table", table, 1, -1 },
@@ -269,7 +287,7 @@ static const struct command {
 static struct settings
 parse(int argc, char **argv)
 {
-	struct settings settings = { .format = "tsv", .output = "-" };
+	struct settings settings = { .format = "tsv", .output = "-", .samples = 8 };
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1)
@@ -284,6 +302,9 @@ parse(int argc, char **argv)
 		case OPT_NAME: settings.name = optarg; break;
 		case OPT_TYPE: settings.type = optarg; break;
 		case OPT_TASK: settings.task = optarg; break;
+		case OPT_SAMPLES:
+			settings.samples = (int)cli_integer("--samples", 1, 1000000);
+			break;
 		case OPT_FORMAT: settings.format = optarg; break;
 		case OPT_PROTOCOL:
 			settings.v2 = !strcmp(optarg, "v2");
@@ -301,7 +322,8 @@ main(int argc, char **argv)
 	struct settings settings = parse(argc, argv);
 	int count = argc - optind - 1;
 	if (count < 0)
-		die_usage("which command: plan, fields, judged, model, result or table?");
+		die_usage("which command: plan, fields, judged, drawn, model, result or "
+			  "table?");
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
 		const struct command *command = &commands[i];
 		if (strcmp(command->name, argv[optind]) != 0)
@@ -315,6 +337,6 @@ main(int argc, char **argv)
 			die("<stdout>: cannot be written:");
 		return 0;
 	}
-	die_usage("'%s' is no command: plan, fields, judged, model, result, table",
+	die_usage("'%s' is no command: plan, fields, judged, drawn, model, result, table",
 	    argv[optind]);
 }
