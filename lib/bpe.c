@@ -8,7 +8,8 @@
 #include "mem.h"
 #include "utf8.h"
 
-enum { SMALL = 64, BATCH = 64, WHOLE = 64, WHOLE_YES = 1, NONE = UINT32_MAX };
+enum { SMALL = 64, BATCH = 64, WHOLE = 64, WHOLE_YES = 1 };
+static const uint32_t NONE = UINT32_MAX;
 
 /* A merge by its pair; open addressing. */
 struct merge {

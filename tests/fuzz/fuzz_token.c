@@ -1,6 +1,6 @@
 /*
  * A tokenizer.json (or a vocab.txt, where the input does not begin with '{'), opened, and a text
- * through it: the bytes after the first 0xff, else one of all sorts.
+ * through it and back: the bytes after the first 0xff, else one of all sorts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +30,8 @@ run(void *context)
 		for (size_t i = 0; i < ids.count; i++)
 			if (ids.id[i] < 0 || ids.id[i] >= tokenizer_size(tokenizer))
 				abort();
+		free(tokenizer_decode(
+		    tokenizer, ids.id, ids.count, most > 0, &(size_t){ 0 }));
 	}
 	ids_free(&ids);
 	tokenizer_close(tokenizer);
