@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bpe.h"
-#include "err.h"
 #include "mem.h"
 #include "splitter.h"
 #include "utf8.h"
@@ -28,8 +27,6 @@ struct pretoken {
 static void
 add(struct pretoken *pretoken, struct step step)
 {
-	if (pretoken->count == MOST)
-		die("pre_tokenizer: more than %d steps", MOST);
 	pretoken->step = mem_grow(
 	    pretoken->step, &pretoken->capacity, pretoken->count + 1, sizeof step);
 	pretoken->step[pretoken->count++] = step;
@@ -93,6 +90,8 @@ add_node(struct pretoken *pretoken, const struct tree *node)
 {
 	const char *type = tree_string(node, "type", "");
 
+	if (pretoken->count >= MOST)
+		tree_die(node, "pre_tokenizer: more than %d steps", MOST);
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "pretokenizers");
 		for (size_t i = 0; i < list->count; i++)

@@ -129,8 +129,14 @@ find_file(const char *dir, char **path, size_t *length, bool *json)
 	free(*path);
 	*path = token_beside(dir, "vocab.txt");
 	*json = false;
-	if (!(text = file_read(*path, length)))
-		die("%s: neither tokenizer.json nor vocab.txt is there", dir);
+	text = file_read(*path, length);
+	if (text)
+		return text;
+	free(*path);
+	*json = true;
+	text = token_read_merges(dir, path, length);
+	if (!text)
+		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
 	return text;
 }
 

@@ -1,8 +1,9 @@
 /*
  * token - text to token ids, as a model folder's tokenizer says.
  *
- * Opens tokenizer.json, else vocab.txt with tokenizer_config.json.  Bit-exact with the
- * reference tokenizers; what is not supported is named and refused.
+ * Opens tokenizer.json, else vocab.txt or vocab.json with merges.txt, both with
+ * tokenizer_config.json.  WordPiece and BPE, bit-exact with the reference tokenizers; what is
+ * not supported is named and refused.
  */
 #ifndef TOKEN_H
 #define TOKEN_H

@@ -1,6 +1,6 @@
 /*
  * token_internal - what the parts of token share: token.c opens and encodes, token_json.c reads
- * tokenizer.json.
+ * tokenizer.json, token_merges.c the older pair of files.
  */
 #ifndef TOKEN_INTERNAL_H
 #define TOKEN_INTERNAL_H
@@ -49,6 +49,10 @@ const char *token_special(
 /* What the normaliser makes of a text, to be freed; NULL: the text itself. */
 char *token_normalise(
     const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made);
+
+/* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
+ * path of the first for messages; NULL: there is no vocab.json. */
+char *token_read_merges(const char *dir, char **path, size_t *length);
 
 /* Fill in all that the text of a tokenizer.json says; `dir` as tokenizer_open has it. */
 void token_read_json(

@@ -168,8 +168,10 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
-	int64_t wanted = tree_integer_in(node, "id", 0, SYMBOLS_MAX - 1);
 	int32_t id = symbols_find(tokenizer->symbols, text->string, text->length);
+	if (id >= 0 && !tree_get(node, "id"))
+		return id;
+	int64_t wanted = tree_integer_in(node, "id", 0, SYMBOLS_MAX - 1);
 	const char *other = symbols_text(tokenizer->symbols, (int32_t)wanted, NULL);
 
 	if (id < 0 && !other) {

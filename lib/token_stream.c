@@ -5,7 +5,9 @@
 
 #include "cli.h"
 #include "err.h"
+#include "json.h"
 #include "mem.h"
+#include "modules.h"
 #include "prompt.h"
 #include "stream.h"
 #include "table.h"
@@ -32,6 +34,31 @@ struct token_stream {
 	struct progress *progress;
 };
 
+/* A model that pools the last token was trained with one that ends each text. */
+static void
+check_end(const struct tokenizer *tokenizer, const char *model)
+{
+	struct modules *modules = modules_read(model);
+	size_t before, after;
+
+	tokenizer_template(tokenizer, &before, &after);
+	for (size_t i = 0; modules && i < modules->count && !after; i++) {
+		if (strcmp(modules->at[i].type, "Pooling"))
+			continue;
+		char *path = mem_format("%s/config.json", modules->at[i].folder);
+		struct tree *pooling = json_read_optional(path);
+		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
+		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
+			warn("%s: the model pools the last token, but its tokenizer puts "
+			     "none behind a text; let the post_processor of its "
+			     "tokenizer.json be a TemplateProcessing that does",
+			    model);
+		tree_free(pooling);
+		free(path);
+	}
+	modules_free(modules);
+}
+
 struct token_stream *
 token_stream_open(struct token_options *options)
 {
@@ -41,6 +68,7 @@ token_stream_open(struct token_options *options)
 	stream->options = options;
 	stream->fields = &options->fields;
 	stream->tokenizer = tokenizer_open(model);
+	check_end(stream->tokenizer, model);
 	stream->fingerprint = tokenizer_fingerprint(model);
 	stream->most = options->most ? options->most : tokenizer_max_length(model);
 	stream->forced = options->task || options->prompt;

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Golden token ids of every kind of tokenizer.json but BERT's: small tokenizers of our own, trained on
+sentences written for this, and what the `tokenizers` package makes of texts written or drawn for this.
+Writes bpe/NAME/tokenizer.json and cases.jsonl.  Made with tokenizers 0.23.3."""
+import json
+import os
+import random
+import sys
+
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bpe")
+CORPUS = """The keeper of the lighthouse lights the lanterns, and the lanterns light the sea.
+He'll say that he's seen 1234 ships in 2026; they've passed, he'd counted 56.
+Der Leuchtturmwärter zählt die Schiffe über dem Meer. Für Führer: größer, schöner.
+Le gardien a été réveillé à l'été; où est-il? Смотритель маяка зажигает лампы на море.
+the the the light light lights lighting and and of of sea sea keeper keeper""".split("\n") * 3
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}DIGITS| ?[^\s\p{L}\p{N}]+[\r\n]*"
+          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+CASED = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+         r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+|\d{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+")
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+WORDS = dict(BYTES, use_regex=True)
+PIECES = """the|The| the|light|lighthouse| sea|keeper|'s|'S|'\u017f|'ll|'LL|'re|n't|f\u00fcr| F\u00fchrer|\u00e9t\u00e9|e\u0301|\u00f8|Смотр|京都|한국|\u1112\u1161\u11ab|1|1234|\u00bd|\u2167|\u0664|, |.|...|!?|\u3002|_|-|"|<x>|<xy>|[MASK]|\u2028|\u0085|\u00a0|\u3000|\u200b|\u00ad|\ufeff|🙂|\u0323|\u01c5|ﬁ|Å|\u00b2|A|B\u0130|\uffff""".split("|") + \
+    [" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t"]
+TEXTS = ["", " ", "   ", "\n", " \n \n", "The keeper of the lighthouse lights the lanterns.", "  indented\n\ttext  ",
+         "he'll HE'LL he'\u017f 'tis 'Tis '", "1 12 123 1234 12345 ١٢٣٤ Ⅷ½", "Führer für ø Überfluß", "a\u0301\u0323 \u1e69 \ufb01 \u212b \u1100\u1161\u11a8",
+         "end of line  \n  next", "tabs\t\there", "<x><xy> <x>y <xy>  \n[MASK]", "lights, LIGHTS; lightly!?", "\u3000wide\u3000\u3002", "x" * 90]
+
+
+def split(pattern, behavior="Isolated", invert=False, kind="Regex"):
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+
+def sequence(*items):
+    return {"type": "Sequence", "pretokenizers": list(items)}
+
+
+def added(vocab, *tokens):
+    made, free = [], len(vocab)
+    for content, flags in tokens:
+        token = {"id": vocab.get(content, free), "content": content, "single_word": False, "lstrip": False,
+                 "rstrip": False, "normalized": True, "special": False}
+        token.update({flag: not token[flag] for flag in flags.split()})
+        free += content not in vocab
+        made.append(token)
+    return made
+
+
+def train(characters):
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>" if characters else None))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace() if characters else pre_tokenizers.ByteLevel(False)
+    alphabet = [] if characters else pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=130 if characters else 390, initial_alphabet=alphabet, show_progress=False,
+        special_tokens=["<unk>"] + ["<0x%02X>" % i for i in (*range(0x80, 0xC0), 0xC3, 0xE2, 0xF0)] if characters else []))
+    return json.loads(tokenizer.to_str())["model"]
+
+
+def kinds():
+    byte, character = train(False), train(True)
+    vocab, merges = byte["vocab"], byte["merges"]
+    text = [" ".join(pair) for pair in merges]
+    end = len(vocab)
+    word = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 12,
+            "vocab": {w: i for i, w in enumerate(["[UNK]", *"abcdefghijklmnopqrstuvwxyzA0123456789.,'!?_-²", "light", "##house", "the",
+                                                   *["##" + c for c in "abcdefghijklmnopqrstuvwxyz0123456789"]])}}
+    bert = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    special = {"Z": {"id": "Z", "ids": [end], "tokens": ["Z"]}}
+    single = [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "Z", "type_id": 0}}]
+    ends = {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": special}
+    roberta = {"type": "RobertaProcessing", "sep": ["e", 5], "cls": ["s", 4], "trim_offsets": True, "add_prefix_space": True}
+    bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": "", "end_of_word_suffix": None,
+           "fuse_unk": False, "byte_fallback": False, "vocab": vocab, "merges": text}
+    never = "\u00f8\u00f6\u00fa\u00ff\u00f5\u00f7\u00fb\u00fd\u00c0\u00f9\u00c1\u00fe\u00fc"  # stand for bytes that UTF-8 never has
+    fewer = {token: i for i, token in enumerate(t for t in vocab if t not in never)}
+    runs = [(" " * n, "") for n in range(5, 1, -1)]
+    yield "neox", {"type": "NFC"}, WORDS, WORDS, bpe, added(vocab, ("<x>", "normalized special"), *runs, ("<xy>", ""), ("[MASK]", "lstrip special normalized"))
+    yield "qwen", {"type": "NFC"}, sequence(split(CL100K.replace("DIGITS", "")), BYTES), {"type": "Sequence", "processors": [
+        BYTES, ends]}, dict(bpe, ignore_merges=True, merges=merges), added(vocab, ("<xy>", "normalized special"), ("<x>", "normalized special"))
+    yield "cl100k", None, sequence(split(CL100K.replace("DIGITS", "{1,3}"), "Removed", True), BYTES), None, dict(bpe, merges=merges), []
+    yield "classes", {"type": "Sequence", "normalizers": []}, sequence(
+        split("[\r\n]"), split("\\s?[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+"), split("\\s?[!-/:-~\u3000-\u3002]+"),
+        split("\\s+$"), split("[\u4e00-\u9fa5\uac00-\ud7a3]+"), {"type": "Digits", "individual_digits": True}, BYTES), \
+        BYTES, dict(bpe, vocab=fewer), added(fewer, ("<x>", "normalized special"), *((c, "") for c in never))
+    yield "expression", {"type": "NFKC"}, sequence({"type": "Punctuation", "behavior": "Contiguous"}, split(CASED, "Isolated"), split(
+        r"\w+|[^\w\s]+", "MergedWithNext"), split("l", "MergedWithPrevious", kind="String"), WORDS), None, bpe, added(vocab, ("<x>", "single_word rstrip"), ("\n\n", ""))
+    old = dict(bpe)
+    del old["type"]
+    yield "old", {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": False}]}, \
+        dict(WORDS, add_prefix_space=True), roberta, old, added(vocab, ("<x>", "lstrip rstrip"))
+    yield "falcon", None, sequence({"type": "WhitespaceSplit"}, WORDS, {"type": "Digits", "individual_digits": False}, split("[0-9][0-9]"), split(
+        "^a|e$", "Contiguous")), None, dict(bpe, ignore_merges=True), []
+    letters = dict(bpe, vocab=character["vocab"], merges=character["merges"], unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    yield "letters", {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}, {
+        "type": "Replace", "pattern": {"Regex": r"\s+|\p{S}"}, "content": "_"}, {"type": "Prepend", "prepend": "_"}]}, None, {
+        "type": "BertProcessing", "sep": ["e", 5], "cls": ["s", 4]}, letters, added(character["vocab"], ("The", "single_word"), ("ET", ""))
+    yield "unknown", {"type": "NFD"}, {"type": "Whitespace"}, None, dict(letters, fuse_unk=False, byte_fallback=False), []
+    yield "silent", {"type": "Replace", "pattern": {"String": " "}, "content": "e"}, split("e", "Removed", kind="String"), None, \
+        dict(letters, byte_fallback=False, unk_token=None), []
+    yield "pieces", {"type": "Sequence", "normalizers": [bert, {"type": "Replace", "pattern": {"String": "th"}, "content": "Th"}, {
+        "type": "Lowercase"}]}, sequence({"type": "BertPreTokenizer"}, {"type": "Digits", "individual_digits": True}), None, word, \
+        added(word["vocab"], ("[MASK]", "special"), ("Light", ""))
+    yield "whole", {"type": "NFKD"}, {"type": "Whitespace"}, None, dict(word, max_input_chars_per_word=100), []
+
+
+def main():
+    rng = random.Random(5)
+    texts = TEXTS + ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9))) for _ in range(60)]
+    for name, normalizer, before, after, model, tokens in kinds():
+        folder = os.path.join(HERE, name)
+        os.makedirs(folder, exist_ok=True)
+        whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens, "normalizer": normalizer,
+                 "pre_tokenizer": before, "post_processor": after, "decoder": None, "model": model}
+        with open(os.path.join(folder, "tokenizer.json"), "w") as file:
+            json.dump(whole, file, ensure_ascii=name == "old", separators=(",", ":"))
+        reference = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
+        with open(os.path.join(folder, "cases.jsonl"), "w") as file:
+            for text in texts:
+                reference.no_truncation()
+                try:
+                    ids = reference.encode(text).ids
+                except BaseException:  # some texts are too much for the reference's own alignments
+                    continue
+                file.write(json.dumps({"text": text, "ids": ids}, ensure_ascii=False) + "\n")
+                if len(ids) > 9 and rng.random() < 0.2:
+                    reference.enable_truncation(7)
+                    file.write(json.dumps({"text": text, "most": 7, "ids": reference.encode(text).ids}, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
