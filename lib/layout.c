@@ -95,14 +95,15 @@ has_data(const char *dir)
 {
 	static const char *const stems[] = { "test", "train", "dev", "validation",
 		"corpus" };
-	bool found = false;
 
-	for (size_t i = 0; i < sizeof stems / sizeof *stems && !found; i++) {
+	for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
 		char *path = file_of(dir, stems[i]);
-		found = path;
+		if (!path)
+			continue;
 		free(path);
+		return true;
 	}
-	return found;
+	return false;
 }
 
 static void
