@@ -13,6 +13,11 @@ load helper
 	[ "${lines[5]}" = "374 950 731 598 156 155 58 866 601 708" ]
 }
 
+@test "undersample: the rows that mteb's undersampling takes in its first three experiments" {
+	run -0 draw undersample
+	[ "$output" = $'10 9 0 8 5 1\n3 7 10 2 0 5\n8 11 3 0 10 7' ]
+}
+
 @test "mt19937: Python's random, choices and sample, by set and by pool" {
 	run -0 draw python
 	[ "${lines[0]}" = "0.6394267984578837 0.02501075522266694" ]

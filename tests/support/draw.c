@@ -1,15 +1,17 @@
 /*
- * draw - print what the generators and the statistics give, for tests/score.bats to compare
+ * draw - print what the generators and the statistics give, for tests/stats.bats to compare
  *
- * draw numpy|python|stats
+ * draw numpy|python|stats|undersample
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "confusion.h"
 #include "mt19937.h"
 #include "partition.h"
 #include "stats.h"
+#include "undersample.h"
 
 static void
 print(const int64_t *items, int64_t count)
@@ -41,6 +43,22 @@ numpy(void)
 	mt19937_seed_numpy(&mt, 42);
 	mt19937_choices(&mt, 1000, items, 10);
 	print(items, 10);
+}
+
+/* Three experiments on twelve rows of three labels, two of each. */
+static void
+undersampling(void)
+{
+	int32_t label[12];
+
+	for (int i = 0; i < 12; i++)
+		label[i] = i % 3;
+	struct sample *samples = undersample(label, 12, 3, 2, 3, 42);
+	for (int i = 0; i < 3; i++) {
+		print(samples[i].rows, samples[i].size);
+		free(samples[i].rows);
+	}
+	free(samples);
 }
 
 static void
@@ -106,6 +124,8 @@ main(int argc, char **argv)
 		numpy();
 	else if (argc == 2 && strcmp(argv[1], "python") == 0)
 		python();
+	else if (argc == 2 && strcmp(argv[1], "undersample") == 0)
+		undersampling();
 	else if (argc == 2 && strcmp(argv[1], "stats") == 0)
 		statistics();
 	else
