@@ -45,8 +45,9 @@ struct run_options {
 	const char *field;	      /* NULL: the only column of embeddings */
 	enum similarity similarity;   /* SIMILARITY_COSINE or SIMILARITY_DOT */
 	int64_t depth;		      /* documents a query */
-	const struct names *wanted;   /* search for these queries only; NULL: for all */
-	const char *candidates;	      /* path; NULL: every document is one */
+	size_t memory; /* bytes that queries, hits and documents may take; 0: any */
+	const struct names *wanted; /* search for these queries only; NULL: for all */
+	const char *candidates;	    /* path; NULL: every document is one */
 };
 
 /* Queries are in the order of the stream or file.  Vectors that are not finite have similarity

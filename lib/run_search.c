@@ -11,7 +11,7 @@
 #include "tally.h"
 #include "values.h"
 
-enum { BLOCK_BYTES = 32 << 20 };
+enum { BLOCK_BYTES = 32 << 20, LEAST_BLOCK_BYTES = 1 << 20 };
 
 struct searching {
 	const struct run_options *options;
@@ -165,13 +165,33 @@ by_id(const void *names, uint32_t a, uint32_t b)
 	return names_compare(names, a, b);
 }
 
+/* What a block of documents may take beside the queries and their hits. */
+static size_t
+block_bytes(const struct searching *searching, size_t vector_bytes)
+{
+	int64_t count = names_count(searching->run->queries),
+		depth = searching->options->depth;
+	size_t memory = searching->options->memory;
+	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
+	    mem_add(search_memory(count, depth), LEAST_BLOCK_BYTES, "queries"),
+	    "queries");
+
+	if (memory && memory < taken)
+		die("%s: %lld queries with %lld hits each take %zu MB; allow that with "
+		    "--memory, or search for fewer at a time",
+		    searching->options->queries, (long long)count, (long long)depth,
+		    taken / 1000000 + 1);
+	size_t left = memory ? memory - taken + LEAST_BLOCK_BYTES : BLOCK_BYTES;
+	return left < BLOCK_BYTES ? left : BLOCK_BYTES;
+}
+
 static void
 start_search(struct searching *searching)
 {
 	struct run *run = searching->run;
 	size_t bytes = mem_multiply((size_t)run->width, sizeof(float), "documents");
 
-	searching->block = (int64_t)(BLOCK_BYTES / bytes) + 1;
+	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
 	searching->documents = mem_new((size_t)searching->block, bytes);
 	if (!searching->candidates)
 		run->search = search_new(run->vectors, names_count(run->queries),

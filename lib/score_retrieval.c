@@ -170,6 +170,7 @@ find(const struct judge *judge)
 	    .field = options->field,
 	    .similarity = options->similarity,
 	    .depth = DEPTH,
+	    .memory = options->memory,
 	    .candidates = options->candidates,
 	    .wanted = judge->qrels ? judge->qrels->queries : NULL });
 }

@@ -67,13 +67,15 @@ clustering_fast(struct report *report, struct scoring *scoring, char **file)
 	score_clustering_fast(report, file[0] ? file[0] : "-", &scoring->clustering);
 }
 
+enum { OPTIONS = 10 };
+
 struct scoring_type {
 	const char *name;
 	/* one of the two: a stream is all it needs; or there is more to it */
 	void (*score)(struct report *, struct reader *, const struct score_options *);
 	void (*run)(struct report *, struct scoring *, char **file);
-	int files, fields;	/* at most; pairs have two fields */
-	const char *options[8]; /* beside those that all types know */
+	int files, fields;	      /* at most; pairs have two fields */
+	const char *options[OPTIONS]; /* beside those that all types know */
 };
 
 static const struct scoring_type types[] = {
@@ -82,7 +84,7 @@ static const struct scoring_type types[] = {
 	{ "reranking", score_reranking, NULL, 1, 0, { "similarity" } },
 	{ "summarization", score_summarization, NULL, 1, 0, { "similarity" } },
 	{ "retrieval", NULL, retrieval, 2, 1,
-	    { "qrels", "ignore-identical-ids", "from-run", "run", "top", "gain",
+	    { "qrels", "ignore-identical-ids", "from-run", "run", "top", "gain", "memory",
 		"similarity", "candidates" } },
 	{ "classification", NULL, classification, 1, 1,
 	    { "train", "samples", "experiments", "label", "seed", "solver" } },
@@ -92,7 +94,7 @@ static const struct scoring_type types[] = {
 	    { "label", "documents", "samples", "experiments", "batch", "sklearn",
 		"seed" } },
 };
-enum { TYPES = sizeof types / sizeof types[0], OPTIONS = 8 };
+enum { TYPES = sizeof types / sizeof types[0] };
 
 const char scoring_types[] = "sts, pairclassification, reranking, summarization, "
 			     "retrieval, classification, clustering or clustering-fast";

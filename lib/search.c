@@ -33,6 +33,24 @@ struct search {
 	int threads;
 };
 
+/* Room for newcomers: a rare cut leaves the gate low, a frequent one sorts often. */
+static int64_t
+room_for(int64_t depth)
+{
+	return depth + (depth > 16 ? depth / 4 : 4);
+}
+
+size_t
+search_memory(int64_t count, int64_t depth)
+{
+	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
+	size_t tiles =
+	    (size_t)omp_get_max_threads() * QUERY_TILE * DOCUMENT_TILE * sizeof(float);
+
+	return mem_add(mem_multiply((size_t)count, hits + sizeof(struct best), "search"),
+	    tiles, "search");
+}
+
 struct search *
 search_new(const float *queries, int64_t count, int width, int64_t depth,
     search_order *order, const void *context)
@@ -43,8 +61,7 @@ search_new(const float *queries, int64_t count, int width, int64_t depth,
 	search->count = count;
 	search->width = width;
 	search->depth = depth;
-	/* room for newcomers: a rare cut leaves the gate low, a frequent one sorts often */
-	search->capacity = depth + (depth > 16 ? depth / 4 : 4);
+	search->capacity = room_for(depth);
 	search->order = order;
 	search->context = context;
 	search->memory =

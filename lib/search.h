@@ -6,11 +6,12 @@
  * depends on its two vectors only, not on tile, thread or BLAS kernel, and equal documents
  * tie exactly.  A NaN product counts as -1, as in MTEB.
  *
- * Memory: 10 x depth bytes a query and 1 MiB of scores a thread, however many documents pass.
+ * Memory: what search_memory says, however many documents pass.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct search;
@@ -26,6 +27,9 @@ typedef int search_order(const void *context, uint32_t a, uint32_t b);
 /* queries [count, width] and context are borrowed until search_free. */
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     search_order *order, const void *context);
+
+/* Bytes of the hits and of the scores in flight, the queries themselves not among them. */
+size_t search_memory(int64_t count, int64_t depth);
 
 /* The next documents [count, width]. */
 void search_add(struct search *search, const float *documents, int64_t count);

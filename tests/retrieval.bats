@@ -93,6 +93,15 @@ load scores
 	done
 }
 
+@test "mteb-score retrieval: --memory bounds what queries and hits take" {
+	stream queries corpus
+	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@" "$T/queries.mts" "$T/corpus.mts"; }
+	score >"$T/all"
+	score --memory 20M | cmp - "$T/all"
+	run -1 --separate-stderr score --memory 100K
+	[[ $stderr == *"queries.mts: "*" queries with 1000 hits each take "*" MB; allow that with --memory, or search for fewer"* ]]
+}
+
 @test "mteb-score retrieval: a run that was written scores the same when it is read" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }

@@ -23,6 +23,7 @@ enum {
 	OPT_RUN,
 	OPT_TOP,
 	OPT_GAIN,
+	OPT_MEMORY,
 	OPT_TRAIN,
 	OPT_SAMPLES,
 	OPT_EXPERIMENTS,
@@ -59,6 +60,9 @@ static const struct cli_option options[] = {
 	{ OPT_TOP, "top", "N", "retrieval: documents a query in --run (default: 1000)" },
 	{ OPT_GAIN, "gain", "linear|exp",
 	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
+	{ OPT_MEMORY, "memory", "SIZE",
+	    "retrieval: what queries, hits and a block of documents may take\n"
+	    "(512M, 2G; default: 32 MB for the block)" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
 	{ OPT_SAMPLES, "samples", "N",
 	    "classification: training rows a label (default: 8);\n"
@@ -145,6 +149,7 @@ take(struct settings *settings, int option)
 	case OPT_GAIN:
 		scoring->retrieval.exponential = second("gain", "linear", "exp");
 		break;
+	case OPT_MEMORY: scoring->retrieval.memory = (size_t)cli_bytes("--memory"); break;
 	case OPT_TRAIN: classes->train = optarg; break;
 	case OPT_SAMPLES:
 		classes->samples = clusters->samples =
