@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tokens.py BUILD TOKENIZER FILE... - our token ids against those of the `tokenizers` package on every
-string of JSON Lines files (plain, .gz or .zst), then the speed of both on the same lines, one thread
+string of JSON Lines files (plain, .gz or .zst) and of Unicode's NormalizationTest.txt, then the speed of both on the same lines, one thread
 each, in processor time.  Needs the packages tokenizers and numpy, and the program zstd.  Exits 1 on any difference."""
 import json
 import os
@@ -24,10 +24,16 @@ def strings(value):
 
 
 def read(path):
-    program = {".zst": "zstdcat", ".gz": "zcat"}.get(os.path.splitext(path)[1], "cat")
+    base, ending = os.path.splitext(path)
+    program = {".zst": "zstdcat", ".gz": "zcat", ".bz2": "bzcat"}.get(ending, "cat")
     text = subprocess.run([program, path], check=True, stdout=subprocess.PIPE).stdout.decode()
+    unicode = os.path.basename(base).startswith("NormalizationTest")
     for line in text.split("\n"):
-        if line:
+        if unicode:  # columns of code points, then a comment
+            for column in line.split("#")[0].split(";")[:5]:
+                if column and not column.startswith("@"):
+                    yield "a" + "".join(chr(int(code, 16)) for code in column.split()) + " b"
+        elif line:
             yield from strings(json.loads(line))
 
 
