@@ -93,6 +93,8 @@ utf8_repair(char *to, const char *text, size_t length, int64_t *count)
 {
 	size_t made = 0;
 
+	if (!length) /* there may be no text at all */
+		return 0;
 	for (;;) {
 		size_t good = utf8_valid(text, length);
 		int32_t code;

@@ -16,6 +16,11 @@ decoded() { # name [option]...
 	[ "$(cat "$GOLDEN"/decode/*/texts.jsonl | wc -l)" -eq 200 ]
 }
 
+@test "decode: of special tokens alone nothing is left" {
+	base=$ROOT/share/models/base
+	[ "$(ids_stream text.ids <<<'2 3' | tok -q -m "$base" --decode | mts to jsonl | jq -c .text)" = '""' ]
+}
+
 @test "decode: a text comes back through its tokens" {
 	text='the lamp, "lit" at 7; e.g. by the sea?'
 	tok -m "$ROOT/share/models/base" <<<"$text" >"$T/ids.mts"
