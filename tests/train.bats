@@ -358,6 +358,19 @@ recipe() {
 	[ ! -e out ]
 }
 
+@test "train: the Dense modules of a head learn with the rest and are written back" {
+	cp -r "$G/bert" projected
+	cp -r "$GOLDEN/head/both"/{modules.json,?_*} projected
+	echo '{"pooling_mode": "mean"}' >projected/1_Pooling/config.json
+	train -q -m projected -o one --lr 2e-3 --warmup 0 --steps 6 pairs.mts
+	for module in 2_Dense 4_Dense; do
+		diff "$T/one/$module/config.json" <(jq --indent 2 'del(.module_input_name, .module_output_name)' \
+			"projected/$module/config.json")
+		run ! cmp -s "one/$module/model.safetensors" "projected/$module/model.safetensors"
+	done
+	[ "$(tok -m one <<<'the sea' | encode -m one | ids_stream --rows text.emb | wc -w)" -eq 4 ]
+}
+
 @test "train: a checkpoint of other settings is refused, --restart begins anew" {
 	options=(-q -m "$G/bert" -o out --epochs 400 --save-every 7)
 	cut_short 30 "${options[@]}" --lr 1e-3 pairs.mts
