@@ -202,8 +202,8 @@ void spec_divide_heads(struct spec *spec, const struct tree *config, const char 
 /*
  * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in
  * "rope_parameters" (transformers 5).  base: where there is no theta.  Of scalings, "linear",
- * "dynamic" and "ntk" (GTE v1.5) are known, the others refused; "dynamic" lets sequences grow to
- * factor x max_position_embeddings.  spec->head_size and positions are set before.
+ * "dynamic" and "ntk" (GTE v1.5) are known, the others refused; with "dynamic", positions is what
+ * was trained, and no longer a limit.  spec->head_size and positions are set before.
  */
 void spec_rotary(struct spec *spec, const struct tree *config, double base);
 
