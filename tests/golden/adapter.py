@@ -8,8 +8,7 @@ Cases: plain   BERT, rank 4 of query and value
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
        qwen3   every projection, on Qwen3ForCausalLM, whose names have a prefix that the file lacks
        modern  ModernBERT's Wqkv, Wi and Wo; here the file has the prefix
-Needs torch, transformers, peft, safetensors:  python3 -P tests/golden/adapter.py
-(-P: token.py beside it is not Python's.)
+Needs torch, transformers, peft, safetensors:  python3 tests/golden/adapter.py
 """
 import importlib.util
 import os

@@ -26,7 +26,6 @@ import shutil
 import sys
 import tempfile
 
-sys.path.pop(0)  # token.py, beside this file, is not Python's
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 os.environ["HF_HUB_OFFLINE"] = "1"
 import torch

@@ -8,8 +8,7 @@ CASE/              a folder's modules as sentence-transformers saves them, witho
 dense/dim.txt      encode(texts.txt, truncate_dim=3), dim_unit.txt with normalize_embeddings too
 both/expected.safetensors
                    embeddings and the gradients of sum(emb * demb), in double precision
-Needs torch, transformers, sentence-transformers:  python3 -P tests/golden/head.py
-(-P: token.py beside it is not Python's.)
+Needs torch, transformers, sentence-transformers:  python3 tests/golden/head.py
 """
 import os
 import shutil
