@@ -34,12 +34,15 @@ take(struct cursor *cursor, char wanted)
 	return true;
 }
 
-/* The raw inside of a string; plain: it needs no look at its escapes and its UTF-8. */
+/* What a string may hold: bytes beyond ASCII, escapes. */
+enum { WIDE = 1, ESCAPED = 2 };
+
+/* The raw inside of a string. */
 static bool
-take_string(struct cursor *cursor, const char **start, size_t *length, bool *plain)
+take_string(struct cursor *cursor, const char **start, size_t *length, int *holds)
 {
 	unsigned char all = 0;
-	bool escapes = false;
+	int escapes = 0;
 
 	if (!take(cursor, '"'))
 		return false;
@@ -49,7 +52,7 @@ take_string(struct cursor *cursor, const char **start, size_t *length, bool *pla
 		if ((unsigned char)*at < ' ')
 			return false;
 		if (*at == '\\') {
-			escapes = true;
+			escapes = ESCAPED;
 			if (++at == end)
 				return false;
 		}
@@ -57,7 +60,7 @@ take_string(struct cursor *cursor, const char **start, size_t *length, bool *pla
 	if (at == end)
 		return false;
 	*length = (size_t)(at - *start);
-	*plain = !escapes && all < 0x80;
+	*holds = escapes | (all < 0x80 ? 0 : WIDE);
 	cursor->at = at + 1;
 	return true;
 }
@@ -67,14 +70,13 @@ skip_value(struct cursor *cursor)
 {
 	const char *start;
 	size_t length;
-	int depth = 0;
-	bool plain;
+	int depth = 0, holds;
 
 	skip_space(cursor);
 	while (cursor->at < cursor->end) {
 		char c = *cursor->at;
 		if (c == '"') {
-			if (!take_string(cursor, &start, &length, &plain))
+			if (!take_string(cursor, &start, &length, &holds))
 				return false;
 			continue;
 		}
@@ -90,9 +92,9 @@ skip_value(struct cursor *cursor)
 static bool
 take_key(struct cursor *cursor, const char **key, size_t *length)
 {
-	bool plain;
+	int holds;
 
-	return take_string(cursor, key, length, &plain) && take(cursor, ':');
+	return take_string(cursor, key, length, &holds) && take(cursor, ':');
 }
 
 /* Enter the object at the cursor and stop at the value of a member. */
@@ -181,15 +183,13 @@ struct text {
 static bool
 take_text(struct cursor *cursor, struct text *text)
 {
-	bool plain;
+	int holds;
 
-	if (!take_string(cursor, &text->text, &text->length, &plain))
+	if (!take_string(cursor, &text->text, &text->length, &holds))
 		return false;
-	if (plain)
-		return true;
-	if (utf8_valid(text->text, text->length) != text->length)
+	if (holds & WIDE && utf8_valid(text->text, text->length) != text->length)
 		return false;
-	if (!memchr(text->text, '\\', text->length))
+	if (!(holds & ESCAPED))
 		return true;
 	text->scratch = mem_grow(text->scratch, &text->room, text->length + 1, 1);
 	ptrdiff_t made = unescape(text->scratch, text->text, text->length);
@@ -343,11 +343,11 @@ parse_without(const char *path, const char *text, size_t length, const struct sp
 			break;
 		memcpy(to, "null", 4);
 		to += 4;
-		const char *at = first->start;
-		while ((at = memchr(at, '\n', (size_t)(first->end - at)))) {
-			*to++ = '\n';
-			at++;
-		}
+		size_t lines = 0;
+		for (const char *at = first->start; at < first->end; at++)
+			lines += *at == '\n';
+		memset(to, '\n', lines);
+		to += lines;
 		from = first->end;
 	}
 	char *name = mem_string(path);
