@@ -7,6 +7,7 @@
 #include "emit.h"
 #include "err.h"
 #include "mem.h"
+#include "names.h"
 #include "nn.h"
 #include "tree.h"
 
@@ -18,7 +19,20 @@ struct field {
 	size_t room;
 };
 
+/* Texts that were met, as [expert, skip, ids ...], and their embeddings by their number. */
+struct known {
+	struct names *texts;
+	float *made;
+	size_t room;
+	int32_t *key, *ids; /* of one text; of those of a record that are new */
+	size_t key_room, ids_room, offsets_room, number_room;
+	int64_t *offsets, *number; /* of the new ones; [lists of the record] */
+	int64_t asked, repeated;
+};
+enum { KNOWN_BYTES = 128 << 20 };
+
 struct embed {
+	struct known known;
 	struct model *model;
 	const struct reader *in;
 	struct embed_options options;
@@ -153,22 +167,27 @@ cut(const struct embed *e, float *to, int64_t rows)
 		nn_normalize(to, NULL, to, (size_t)rows, width);
 }
 
-static void
+/* False when the model refuses the batch, which dies where it is called by `field`. */
+static bool
 run_batch(struct embed *e, const struct field *field, int64_t first, float *to)
 {
 	char *why = model_refuses(e->model, &e->batch, first);
 
-	if (why)
+	if (why && field)
 		die("%s: record %lld: column '%s.ids': %s", stream_name(e->in),
 		    (long long)stream_records(e->in), field->name, why);
+	free(why);
+	if (why)
+		return false;
 	if (e->width == model_width(e->model)) {
 		model_encode(e->model, &e->batch, to);
-		return;
+		return true;
 	}
 	size_t need = (size_t)e->batch.sequences * (size_t)model_width(e->model);
 	e->full = mem_grow(e->full, &e->full_room, need, sizeof *e->full);
 	model_encode(e->model, &e->batch, e->full);
 	cut(e, to, e->batch.sequences);
+	return true;
 }
 
 /* What the record says of a field: "experts" or "prompt_tokens". */
@@ -176,6 +195,76 @@ static const struct tree *
 attribute(const struct record *record, const char *name)
 {
 	return tree_get(record->attributes, name);
+}
+
+/* Number the texts of a record; those that are new, one after another; returns how many. */
+static int64_t
+know(struct known *known, const int32_t *ids, const int64_t *offsets, int64_t lists,
+    int expert, int64_t skip)
+{
+	int64_t fresh = 0, used = 0;
+
+	known->number = mem_grow(
+	    known->number, &known->number_room, (size_t)lists, sizeof *known->number);
+	known->offsets = mem_grow(known->offsets, &known->offsets_room, (size_t)lists + 1,
+	    sizeof *known->offsets);
+	known->ids = mem_grow(known->ids, &known->ids_room,
+	    (size_t)(offsets[lists] - offsets[0]) + 1, sizeof *known->ids);
+	known->offsets[0] = 0;
+	for (int64_t i = 0; i < lists; i++) {
+		size_t count = (size_t)(offsets[i + 1] - offsets[i]);
+		bool is_new;
+		known->key =
+		    mem_grow(known->key, &known->key_room, count + 2, sizeof *known->key);
+		known->key[0] = (int32_t)expert;
+		known->key[1] = (int32_t)skip;
+		memcpy(known->key + 2, ids + offsets[i], count * sizeof *ids);
+		known->number[i] = names_add(known->texts, (const char *)known->key,
+		    (count + 2) * sizeof *known->key, &is_new);
+		if (!is_new)
+			continue;
+		memcpy(known->ids + used, ids + offsets[i], count * sizeof *ids);
+		used += (int64_t)count;
+		known->offsets[++fresh] = used;
+	}
+	known->asked += lists;
+	known->repeated += lists - fresh;
+	return fresh;
+}
+
+/*
+ * A text that was met before, in this record or another, has the embedding it had then, bit for bit:
+ * benchmarks repeat theirs up to twenty times.  False when a text is refused, and nothing is made.
+ */
+static bool
+embed_known(struct embed *e, const int32_t *ids, const int64_t *offsets, int64_t lists,
+    int64_t skip, float *made, struct progress *progress)
+{
+	struct known *known = &e->known;
+	size_t width = (size_t)e->width, row = width * sizeof *made;
+	int64_t known_texts = known->texts ? names_count(known->texts) : 0;
+
+	if (!known->texts || (size_t)known_texts * row > KNOWN_BYTES) {
+		names_free(known->texts);
+		known->texts = names_new();
+		known_texts = 0;
+	}
+	int64_t fresh = know(known, ids, offsets, lists, e->batch.expert, skip);
+	known->made =
+	    mem_grow(known->made, &known->room, (size_t)(known_texts + fresh) + 1, row);
+	for (int64_t from = 0, next; from < fresh; from = next) {
+		next = batch_cut(&e->batch, known->ids, known->offsets, from, fresh,
+		    e->options.tokens);
+		batch_skip(&e->batch, skip);
+		if (!run_batch(e, NULL, from,
+			known->made + (size_t)(known_texts + from) * width))
+			return false;
+		progress_add(progress, e->batch.tokens);
+	}
+	for (int64_t i = 0; i < lists; i++)
+		memcpy(made + (size_t)i * width,
+		    known->made + (size_t)known->number[i] * width, row);
+	return true;
 }
 
 static void
@@ -206,6 +295,10 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 		while (end < lists && (other = expert_of(e, &work, end)) == expert)
 			end++;
 		e->batch.expert = expert;
+		if (!e->options.emit &&
+		    embed_known(e, ids->data, offsets + first, end - first, skip,
+			field->made + first * e->width, progress))
+			continue;
 		for (int64_t from = first; from < end; from = next) {
 			next = batch_cut(
 			    &e->batch, ids->data, offsets, from, end, e->options.tokens);
@@ -241,6 +334,15 @@ embed_free(struct embed *e)
 		free(e->fields[i].name);
 		free(e->fields[i].made);
 	}
+	if (e->known.repeated)
+		inform("%lld of %lld texts had been met before",
+		    (long long)e->known.repeated, (long long)e->known.asked);
+	names_free(e->known.texts);
+	free(e->known.made);
+	free(e->known.key);
+	free(e->known.ids);
+	free(e->known.offsets);
+	free(e->known.number);
 	free(e->fields);
 	free(e->full);
 	emit_free(e->emit);

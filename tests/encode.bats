@@ -24,6 +24,22 @@ rows() {
 	done <"$T/ids.txt" | cmp - "$T/together"
 }
 
+@test "encode: a text that was met before is not computed again, and has the same bits" {
+	M=$GOLDEN/nomic_bert
+	for _ in 1 2 3; do cat "$M/ids.txt"; done >"$T/ids.txt"
+	texts=$(wc -l <"$M/ids.txt")
+	ids_stream text.ids <"$T/ids.txt" >"$T/ids.mts"
+	encode -v -m "$M" "$T/ids.mts" 2>"$T/err" | rows >"$T/out"
+	grep -q "$((2 * texts)) of $((3 * texts)) texts had been met before" "$T/err"
+	for _ in 1 2 3; do ids | encode -m "$M" | rows; done | cmp - "$T/out"
+	# cut and normalised, too
+	encode --dim 2 -m "$M" "$T/ids.mts" | rows | tail -n "$texts" |
+		cmp - <(ids | encode --dim 2 -m "$M" | rows)
+	# across records
+	ids | mts cat - <(ids) | encode -v -m "$M" 2>"$T/err" | rows | tail -n "$texts" | cmp - <(ids | encode -m "$M" | rows)
+	grep -q "$texts of $((2 * texts)) texts had been met before" "$T/err"
+}
+
 @test "encode: all-MiniLM-L6-v2 gives sentence-transformers' vectors, cosine 0.99999 and more" {
 	need_minilm
 	ids_stream text.ids <"$GOLDEN/minilm/ids.txt" | encode -m "$MOTES_MINILM" | rows |
