@@ -35,8 +35,10 @@ struct decoder {
 static void
 extend(struct pieces *pieces, const char *text, size_t length)
 {
+	if (!length) /* there may be no text at all */
+		return;
 	pieces->bytes = mem_grow(
-	    pieces->bytes, &pieces->room, mem_add(pieces->used, length + 1, "a text"), 1);
+	    pieces->bytes, &pieces->room, mem_add(pieces->used, length, "a text"), 1);
 	memcpy(pieces->bytes + pieces->used, text, length);
 	pieces->used += length;
 }
@@ -44,6 +46,8 @@ extend(struct pieces *pieces, const char *text, size_t length)
 static void
 end(struct pieces *pieces)
 {
+	/* a piece of no bytes is somewhere, too */
+	pieces->bytes = mem_grow(pieces->bytes, &pieces->room, pieces->used + 1, 1);
 	pieces->ends = mem_grow(
 	    pieces->ends, &pieces->ends_room, pieces->count + 1, sizeof *pieces->ends);
 	pieces->ends[pieces->count++] = pieces->used;
@@ -78,7 +82,7 @@ static void
 extend_replaced(struct pieces *to, const char *text, size_t length, const char *old,
     size_t old_length, const char *new, size_t new_length)
 {
-	while (old_length) {
+	while (old_length && length) {
 		const char *at = memmem(text, length, old, old_length);
 		if (!at)
 			break;
