@@ -475,3 +475,15 @@ load scores
 		encode -m "$MOTES_MINILM" | mteb-score sts >"$T/out"
 	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.8198 && $1 <= 0.8208) }'
 }
+
+@test "mteb-score: all-MiniLM-L6-v2 on AmazonCounterfactual has scikit-learn's 63.64" {
+	need_minilm
+	need_data classification/amazon_counterfactual_en/train.jsonl.zst
+	[ -n "${MOTES_LONG:-}" ] || skip "takes minutes (set MOTES_LONG)"
+	for part in train test; do
+		tok -m "$MOTES_MINILM" -f text "$DATA/classification/amazon_counterfactual_en/$part.jsonl.zst" |
+			encode -m "$MOTES_MINILM" >"$T/$part.mts"
+	done
+	mteb-score classification --samples 32 --solver reference --train "$T/train.mts" "$T/test.mts" |
+		metric main_score | awk '{ exit !($1 >= 0.6355 && $1 <= 0.6373) }'
+}
