@@ -18,7 +18,7 @@ overview() {
 	for name in $(programs); do
 		[ -e "$ROOT/man/$name.1" ] || missing+=" man/$name.1"
 		[ -e "$ROOT/tests/$name.bats" ] || missing+=" tests/$name.bats"
-		overview | grep -q "^$name " || missing+=" motes.7:$name"
+		overview | grep -c "^$name " || missing+=" motes.7:$name"
 	done
 	echo "missing:$missing"
 	[ -z "$missing" ]

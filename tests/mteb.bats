@@ -164,11 +164,11 @@ mteb() {
 		mts stat "$(echo out/mteb/me__it/*/"$1")" | grep -o '"prompts":.*' || echo none
 	}
 	run=$(echo out/mteb/me__it/*)
-	mts head "$run/shelf/queries.mts" | grep -q 'find: '
-	mts head "$run/STS12/test.mts" | grep -q 'same? '
-	mts head "$run/moods/train.mts" | grep -q 'kind: '
-	! mts head "$run/shelf/corpus.mts" | grep -q prompts
-	! mts head "$run/rooms/test.mts" | grep -q prompts
+	mts head "$run/shelf/queries.mts" | grep -c 'find: '
+	mts head "$run/STS12/test.mts" | grep -c 'same? '
+	mts head "$run/moods/train.mts" | grep -c 'kind: '
+	! mts head "$run/shelf/corpus.mts" | grep -c prompts
+	! mts head "$run/rooms/test.mts" | grep -c prompts
 	[ -e "$(echo results/me__it/*/STS12.json)" ]
 	grep -q '"name": "me/it"' results/me__it/*/model_meta.json
 }

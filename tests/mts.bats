@@ -101,7 +101,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	END
 	stream_make 2 5 3 v.mts
 	mts to npy -c emb v.mts >v.npy
-	mts from npy v.npy | mts stat | grep -q '^emb (f32 \[3\])	30	'
+	mts from npy v.npy | mts stat | grep -c '^emb (f32 \[3\])	30	'
 }
 
 @test "mts to npy writes what NumPy's format says, from npy reads it" {
@@ -211,7 +211,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	run -1 --separate-stderr bash -c 'mts paste a.mts a.mts >f.mts'
 	[[ $stderr == "mts: column 'x' is in both a.mts and a.mts; rename one by"* ]]
 	stream_make 2 5 3 m.mts
-	mts paste m.mts a.mts | mts head -n 1 | grep -q '{"task":"sts","step":0}'
+	mts paste m.mts a.mts | mts head -n 1 | grep -c '{"task":"sts","step":0}'
 }
 
 @test "mts paste: lists keep their content where records are cut" {

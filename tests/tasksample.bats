@@ -193,7 +193,7 @@ column() {
 	[ "$(tasksample --task clustering mix.yaml | column query | sort -u | wc -l)" -eq 75 ]
 	tasksample --plan --task clustering --task retrieval mix.yaml | cmp - <(tasksample --plan mix.yaml)
 	tasksample --plan --batching homogeneous mix.yaml | awk -F'\t' '$4 ~ /,/ { exit 1 }'
-	tasksample --plan --batching heterogeneous mix.yaml | grep -q 'retrieval.*big=[0-9]*,small='
+	tasksample --plan --batching heterogeneous mix.yaml | grep -c 'retrieval.*big=[0-9]*,small='
 }
 
 @test "tasksample: static batches mix all tasks; experts go by row, prompts into the texts" {
@@ -452,7 +452,7 @@ broken() {
 	run -0 --separate-stderr tasksample --plan mix.yaml
 	[ "${#lines[@]}" -eq 4 ]
 	[[ $output == *"topics=2,news=4"* ]]
-	tasksample mix.yaml | batches | grep -q 'document=t x	negatives=\[h\]'
+	tasksample mix.yaml | batches | grep -c 'document=t x	negatives=\[h\]'
 	tasksample --skip 1 mix.yaml >rest.mts
 	[ "$(batches rest.mts | grep -c '^#')" -eq 2 ]
 	[ "$(tasksample --all mix.yaml | column query | wc -l)" -eq 8 ]

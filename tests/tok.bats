@@ -303,7 +303,7 @@ refused() {
 		bash -c "${line/200/60}"
 	done <examples
 	for made in ids.mts pairs.mts c.mts; do
-		stream_rows "$made" | grep -q ids=
+		stream_rows "$made" | grep -c ids=
 	done
-	mts to jsonl seen.mts | grep -q "CLS"
+	mts to jsonl seen.mts | grep -c "CLS"
 }
