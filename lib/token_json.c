@@ -298,6 +298,16 @@ lowercase_first(struct tree *root, const char *dir)
 	tree_set(root, "normalizer", both);
 }
 
+static void
+check_template(const struct tokenizer *tokenizer, const struct ids *ids)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (!tokenizer_token(tokenizer, ids->id[i]))
+			die("%s: post_processor: puts the id %d around a text, which no "
+			    "token has",
+			    tokenizer->path, (int)ids->id[i]);
+}
+
 void
 token_read_json(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
@@ -319,6 +329,8 @@ token_read_json(
 	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
 	template_read(
 	    tree_get(root, "post_processor"), &tokenizer->before, &tokenizer->after);
+	check_template(tokenizer, &tokenizer->before);
+	check_template(tokenizer, &tokenizer->after);
 	read_llama(tokenizer, dir);
 	tree_free(root);
 }
