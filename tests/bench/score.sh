@@ -2,17 +2,18 @@
 # From files of embeddings to scores, our whole programs; the peers' computation alone.
 classical() { "$peer" tests/bench/classical.py "$1" "$work"; }
 
-# The best 1000 of 100,000 documents of width 384 for each of 1,000 queries.
+# The best 1000 of BENCH_DOCUMENTS documents of width 384 for each of 1,000 queries.
+documents=${BENCH_DOCUMENTS:-100000}
 make -s "$1/support/mkstream"
 "$1/support/mkstream" random 1000 384 1 >"$work/q.mts"
-"$1/support/mkstream" random 100000 384 2 >"$work/c.mts"
+"$1/support/mkstream" random "$documents" 384 2 >"$work/c.mts"
 for i in $(seq 0 999); do printf 'd%d\td%d\t1\n' "$i" $((7 * i)); done >"$work/qrels.tsv"
 for side in q c; do mts to npy -c text.emb "$work/$side.mts" >"$work/$side.npy"; done
 
 ours_search() { mteb-score retrieval --qrels "$work/qrels.tsv" "$work/q.mts" "$work/c.mts"; }
 peer_search() { classical search; }
 peer_semantic() { classical semantic; }
-row "top 1000, 1k x 100k x 384; mteb" ours_search peer_search told
+row "top 1000, 1k x $documents x 384; mteb" ours_search peer_search told
 row "the same; sentence-transformers" ours_search peer_semantic told
 
 # Real sets, with all-MiniLM-L6-v2: Banking77's ten regressions, 20 Newsgroups' subject lines.
