@@ -30,7 +30,7 @@ LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lpcre2-8 -
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*.c))
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c lib/*/*/*.c))
 PAGES   := $(wildcard man/*.[1-8])
 OUT     ?= out
 TEXT    := $(OUT)/text
@@ -47,14 +47,14 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
-# the harness stands in for lib/err.c, which the linker then leaves in the library
+# the harness stands in for lib/base/err.c, which the linker then leaves in the library
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	ar rcsP $@ $^
 
 $B/%.o: %.c Makefile | $(DEPS)
 	@mkdir -p $(@D)
@@ -105,5 +105,5 @@ help:
 # programs as the pipelines call them: order-only prerequisites there
 X       := $B/bin
 include $(wildcard pipelines/*.mk)
--include $(wildcard $B/*/*.d $B/*/*/*.d)
+-include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
 .PHONY: all check fuzz fuzzers bench lint deps install uninstall clean help

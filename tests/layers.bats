@@ -1,17 +1,25 @@
 #!/usr/bin/env bats
 load helper
 
-@test "layers: every file includes only its own header, lower floors and listed pairs" {
+@test "layers: every file includes its own room and those above, and libraries behind its walls" {
 	run -0 "$ROOT/tests/support/layers" "$ROOT/lib"
 	[ -z "$output" ]
 }
 
-@test "layers: an upward include and a breached wall are seen" {
-	mkdir "$T/lib"
-	printf '0 low\n1 high\n' >"$T/lib/LAYERS"
-	printf '#include "high.h"\n#include <zstd.h>\n' >"$T/lib/low.c"
-	printf '#include "low.h"\n' >"$T/lib/high.c"
+@test "layers: a downward include, a breached wall and a file without a room are seen" {
+	mkdir -p "$T/lib/low/deep" "$T/lib/high" "$T/lib/other"
+	printf 'low\tzlib: pipe\nhigh\n' >"$T/lib/LAYERS"
+	printf '#include "high/b.h"\n#include <zlib.h>\n' >"$T/lib/low/deep/a.c"
+	printf '#include "low/a.h"\n#include "high/b.h"\n' >"$T/lib/high/b.c"
+	printf '#include <zlib.h>\n' >"$T/lib/low/pipe.c"
+	printf '#include <zlib.h>\n' >"$T/lib/high/pipe.c"
+	touch "$T/lib/other/c.c" "$T/lib/d.h"
 	run -1 "$ROOT/tests/support/layers" "$T/lib"
-	[ "${lines[0]}" = "low.c: includes high.h, which is not on a lower floor" ]
-	[ "${lines[1]}" = "low.c: may not include <zstd>" ]
+	diff - <(echo "$output") <<-END
+		d.h: not in a room of LAYERS
+		high/pipe.c: may not include <zlib.h>
+		low/deep/a.c: includes high/b.h, which is not in its room or above
+		low/deep/a.c: may not include <zlib.h>
+		other/c.c: not in a room of LAYERS
+	END
 }

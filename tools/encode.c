@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "embed.h"
-#include "err.h"
-#include "model.h"
-#include "nn.h"
-#include "stream.h"
-#include "token.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "model/embed.h"
+#include "model/model.h"
+#include "nn/nn.h"
+#include "stream/stream.h"
+#include "token/token.h"
 
 enum {
 	OPT_TOKENS = CLI_LONG,

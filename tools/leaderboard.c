@@ -14,21 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "benchmark.h"
-#include "board.h"
-#include "cli.h"
-#include "drawn.h"
-#include "err.h"
-#include "identity.h"
-#include "input.h"
-#include "json.h"
-#include "layout.h"
-#include "mem.h"
-#include "output.h"
-#include "plan.h"
-#include "qrels.h"
-#include "results.h"
-#include "textrec.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/input.h"
+#include "base/mem.h"
+#include "base/output.h"
+#include "mteb/benchmark.h"
+#include "mteb/board.h"
+#include "mteb/drawn.h"
+#include "mteb/identity.h"
+#include "mteb/layout.h"
+#include "mteb/plan.h"
+#include "mteb/results.h"
+#include "score/qrels.h"
+#include "text/json.h"
+#include "text/textrec.h"
 
 enum { OPT_TASK = CLI_LONG, OPT_TYPE, OPT_NAME, OPT_PROTOCOL, OPT_FORMAT, OPT_SAMPLES };
 enum { REGISTRIES = 8 };

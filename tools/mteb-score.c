@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "err.h"
-#include "nn.h"
-#include "scoring.h"
-#include "versus.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "mteb/versus.h"
+#include "nn/nn.h"
+#include "score/scoring.h"
 
 enum {
 	OPT_QRELS = CLI_LONG,

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "compare.h"
-#include "err.h"
-#include "export.h"
-#include "import.h"
-#include "join.h"
-#include "mem.h"
-#include "stream.h"
-#include "survey.h"
-#include "view.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "mts/compare.h"
+#include "mts/export.h"
+#include "mts/import.h"
+#include "mts/join.h"
+#include "mts/survey.h"
+#include "mts/view.h"
+#include "stream/stream.h"
 
 enum { OPT_RENAME = CLI_LONG, OPT_LEVEL, OPT_NUMBERS };
 

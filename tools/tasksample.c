@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "collate.h"
-#include "dataset.h"
-#include "err.h"
-#include "mem.h"
-#include "recipe.h"
-#include "sampler.h"
-#include "stream.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "sample/collate.h"
+#include "sample/dataset.h"
+#include "sample/recipe.h"
+#include "sample/sampler.h"
+#include "stream/stream.h"
 
 enum {
 	OPT_EPOCHS = CLI_LONG,

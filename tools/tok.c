@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "detokenise.h"
-#include "err.h"
-#include "textrec.h"
-#include "token_stream.h"
-#include "vocab.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "text/textrec.h"
+#include "token/detokenise.h"
+#include "token/token_stream.h"
+#include "token/train/vocab.h"
 
 enum {
 	OPT_TASK = CLI_LONG,

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "err.h"
-#include "mem.h"
-#include "model.h"
-#include "nn.h"
-#include "trainer.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/model.h"
+#include "nn/nn.h"
+#include "train/trainer.h"
 
 enum {
 	OPT_FROM_SCRATCH = CLI_LONG,

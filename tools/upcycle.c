@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "err.h"
-#include "experts.h"
-#include "mem.h"
-#include "model.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/experts.h"
+#include "model/model.h"
 
 enum { OPT_EVERY = CLI_LONG, OPT_LAYERS, OPT_NO_NORMS, OPT_PROMPT, OPT_AVERAGE };
 

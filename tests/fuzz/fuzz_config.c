@@ -3,7 +3,7 @@
  * 2_Dense/config.json, adapter_config.json, in this order, cut by bytes 0xff.
  */
 #include "harness.h"
-#include "model.h"
+#include "model/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* A file of weights: opened, every tensor read, the fingerprint taken. */
 #include <stdlib.h>
 
+#include "folder/safetensors.h"
 #include "harness.h"
-#include "safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/rng.h"
 #include "harness.h"
-#include "json.h"
-#include "rng.h"
-#include "stream.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "ids.h"
-#include "token.h"
+#include "token/ids.h"
+#include "token/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "adapter.h"
-#include "cli.h"
-#include "err.h"
-#include "folder.h"
-#include "mem.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "model/adapter.h"
 
 int
 main(int argc, char **argv)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "mem.h"
-#include "rng.h"
-#include "tensor.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/tensor.h"
 
 static void
 expect(int holds, const char *what)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "stream.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 static void
 print_elements(

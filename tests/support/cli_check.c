@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "err.h"
+#include "base/cli.h"
+#include "base/err.h"
 
 enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_COMMAND };
 

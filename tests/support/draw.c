@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "confusion.h"
-#include "mt19937.h"
-#include "partition.h"
-#include "stats.h"
-#include "undersample.h"
+#include "score/measure/confusion.h"
+#include "score/measure/partition.h"
+#include "score/measure/stats.h"
+#include "score/mt19937.h"
+#include "score/undersample.h"
 
 static void
 print(const int64_t *items, int64_t count)

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gradcache.h"
-#include "loss.h"
-#include "mem.h"
-#include "nn.h"
-#include "rng.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/nn.h"
+#include "train/gradcache.h"
+#include "train/loss.h"
 
 enum { LENGTH = 9 };
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "json.h"
-#include "mem.h"
-#include "stream.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 static int
 print_rows(const char *name)

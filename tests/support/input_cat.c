@@ -1,13 +1,13 @@
 /*
- * input_cat [--raw] FILE [START] - copy what lib/input reads; with START, first say whether it
+ * input_cat [--raw] FILE [START] - copy what lib/base/input reads; with START, first say whether it
  * starts so
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-#include "input.h"
-#include "output.h"
+#include "base/cli.h"
+#include "base/input.h"
+#include "base/output.h"
 
 int
 main(int argc, char **argv)

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "loss.h"
-#include "mem.h"
-#include "nn.h"
-#include "rng.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/nn.h"
+#include "train/loss.h"
 
 /* fmax would drop a NaN. */
 static double

@@ -4,7 +4,7 @@
  * Each backward is compared with central differences of the loop, away from where the choice
  * of experts changes; see nn_check.c.
  */
-#include "mixture.h"
+#include "model/mixture.h"
 #include "nn_check.h"
 
 /* Routes. -------------------------------------------------------------------------- */

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "mem.h"
-#include "rng.h"
-#include "stream.h"
-#include "textrec.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/stream.h"
+#include "text/textrec.h"
 
 enum { COLUMNS = 16 };
 

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "err.h"
-#include "mem.h"
-#include "model.h"
-#include "rng.h"
-#include "safetensors.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "folder/safetensors.h"
+#include "model/model.h"
 
 static bool failed;
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "model.h"
+#include "base/err.h"
+#include "model/model.h"
 
 int
 main(int argc, char **argv)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mem.h"
-#include "nn.h"
-#include "rng.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/nn.h"
 
 enum { TOKENS = 4096, WIDTH = 384, INNER = 1536, HEADS = 12, HEAD = 32 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mem.h"
-#include "nn.h"
+#include "base/mem.h"
+#include "nn/nn.h"
 
 /* More than caches hold; the channels of Qwen3-Embedding-0.6B. */
 enum { WEIGHTS = 256 << 20, WIDTH = 1024, INNER = 3072, TOKENS = 2048 };

@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 
-#include "linalg.h"
-#include "nn.h"
+#include "nn/nn.h"
+#include "score/linalg.h"
 
 int
 main(int argc, char **argv)

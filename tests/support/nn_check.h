@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "mem.h"
-#include "nn.h"
-#include "rng.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/nn.h"
 
 /* An array twice: in the backend's memory, and its values in double. */
 struct array {

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "json.h"
-#include "mem.h"
-#include "stream.h"
+#include "base/cli.h"
+#include "base/mem.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 static const struct cli cli = { "pairs_stream", "", "", (struct cli_option[]){ { 0 } },
 	NULL, NULL };

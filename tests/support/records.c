@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "err.h"
-#include "json.h"
-#include "textrec.h"
+#include "base/err.h"
+#include "text/json.h"
+#include "text/textrec.h"
 
 int
 main(int argc, char **argv)

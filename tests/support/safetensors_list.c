@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "err.h"
-#include "mem.h"
-#include "safetensors.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/safetensors.h"
 
 static void
 print(const struct safetensor *tensor)

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "err.h"
-#include "mem.h"
-#include "nn.h"
-#include "rng.h"
-#include "search.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/nn.h"
+#include "score/search.h"
 
 #include <cblas.h> /* last: its I is a word of nn.h */
 

@@ -18,12 +18,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "cli.h"
-#include "err.h"
-#include "json.h"
-#include "mem.h"
-#include "rng.h"
-#include "stream.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 enum { DIFFERENT = 9, ROOM = 1 << 20 };
 

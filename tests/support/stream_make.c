@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "mem.h"
-#include "rng.h"
-#include "stream.h"
+#include "base/cli.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/stream.h"
 
 static const struct column columns[] = {
 	{ .name = "id", .dtype = DTYPE_I64 },

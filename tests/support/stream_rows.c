@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "err.h"
-#include "json.h"
-#include "stream.h"
+#include "base/err.h"
+#include "stream/stream.h"
+#include "text/json.h"
 
 static void
 print_element(const struct column *column, const void *data, int64_t index)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "rng.h"
-#include "safetensors.h"
+#include "base/rng.h"
+#include "folder/safetensors.h"
 
 int
 main(int argc, char **argv)

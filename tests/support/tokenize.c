@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h"
-#include "json.h"
-#include "token.h"
+#include "base/err.h"
+#include "text/json.h"
+#include "token/token.h"
 
 struct check {
 	struct tokenizer *tokenizer;

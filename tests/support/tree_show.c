@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "yaml.h"
+#include "text/json.h"
+#include "text/yaml.h"
 
 static void
 show_lines(const struct tree *tree, const char *path)

@@ -1,0 +1,87 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *program_name = "motes";
+int verbosity;
+
+/* One write per message, so that the lines of a pipeline's programs never mix. */
+static void
+say(const char *kind, const char *format, va_list arguments)
+{
+	int saved = errno;
+	char text[4096];
+	size_t used = (size_t)snprintf(text, sizeof text, "%s: %s", program_name, kind);
+
+	if (used < sizeof text)
+		vsnprintf(text + used, sizeof text - used, format, arguments);
+	size_t length = strlen(format);
+	if (length && format[length - 1] == ':') {
+		used = strlen(text);
+		snprintf(text + used, sizeof text - used, " %s", strerror(saved));
+	}
+	for (char *c = text; *c; c++) /* hostile names must not drive the terminal */
+		if ((unsigned char)*c < 32 || *c == 127)
+			*c = '?';
+	fprintf(stderr, "%s\n", text);
+}
+
+/* Memory that is still held is the system's to take back: nothing may take it for leaks. */
+static _Noreturn void
+leave(int status)
+{
+	fflush(NULL);
+	_exit(status);
+}
+
+void
+die(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say("", format, arguments);
+	va_end(arguments);
+	leave(EXIT_DATA);
+}
+
+void
+die_usage(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say("", format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "Try '%s --help'.\n", program_name);
+	leave(EXIT_USAGE);
+}
+
+void
+warn(const char *format, ...)
+{
+	va_list arguments;
+
+	if (verbosity < 0)
+		return;
+	va_start(arguments, format);
+	say("warning: ", format, arguments);
+	va_end(arguments);
+}
+
+void
+inform(const char *format, ...)
+{
+	va_list arguments;
+
+	if (verbosity < 1)
+		return;
+	va_start(arguments, format);
+	say("", format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,282 @@
+#include "base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { BUFFER = 1 << 20 };
+
+enum packing { PLAIN, GZIP, ZSTD };
+
+struct input {
+	char *name;
+	int file;
+	bool raw_ended; /* nothing follows what is in the buffer */
+	bool started;	/* the kind is known, the decoder is set up */
+	bool between;	/* the decoder is at the boundary of two frames */
+	enum packing packing;
+	size_t at, end; /* what is left of the raw bytes in the buffer */
+	ZSTD_DStream *zstd;
+	z_stream gzip;
+	char *buffer; /* [BUFFER] raw bytes */
+};
+
+struct input *
+input_open(const char *path)
+{
+	struct input *input = mem_zero(1, sizeof *input);
+	bool standard = !strcmp(path, "-");
+
+	input->name = mem_string(standard ? "<stdin>" : path);
+	input->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (input->file < 0)
+		die("%s:", path);
+	/* both are hints: fewer switches between the programs of a pipe, earlier reading ahead */
+	(void)fcntl(input->file, F_SETPIPE_SZ, BUFFER);
+	(void)posix_fadvise(input->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+	input->buffer = mem_new(BUFFER, 1);
+	input->between = true;
+	return input;
+}
+
+const char *
+input_name(const struct input *input)
+{
+	return input->name;
+}
+
+static size_t
+read_file(struct input *input, void *to, size_t count)
+{
+	ssize_t got;
+
+	do
+		got = read(input->file, to, count < SSIZE_MAX ? count : SSIZE_MAX);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		die("%s:", input->name);
+	if (!got)
+		input->raw_ended = true;
+	return (size_t)got;
+}
+
+/* Make `count` raw bytes available, fewer only at the end. */
+static void
+fill(struct input *input, size_t count)
+{
+	if (input->end - input->at >= count || input->raw_ended)
+		return;
+	memmove(input->buffer, input->buffer + input->at, input->end - input->at);
+	input->end -= input->at;
+	input->at = 0;
+	while (input->end < count && !input->raw_ended)
+		input->end +=
+		    read_file(input, input->buffer + input->end, BUFFER - input->end);
+}
+
+static enum packing
+packing_of(struct input *input)
+{
+	fill(input, 4);
+	const unsigned char *bytes = (unsigned char *)input->buffer + input->at;
+	size_t count = input->end - input->at;
+	if (count >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8)
+		return GZIP;
+	if (count >= 4 && !memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
+		return ZSTD;
+	/* a skippable frame, as some parallel compressors begin with */
+	if (count >= 4 && (bytes[0] & 0xf0) == 0x50 &&
+	    !memcmp(bytes + 1, "\x2a\x4d\x18", 3))
+		return ZSTD;
+	return PLAIN;
+}
+
+static void
+start(struct input *input)
+{
+	if (input->started)
+		return;
+	input->started = true;
+	input->packing = packing_of(input);
+	if (input->packing == ZSTD && !(input->zstd = ZSTD_createDStream()))
+		die("%s: out of memory for decompression", input->name);
+	if (input->packing == GZIP && inflateInit2(&input->gzip, 15 + 16) != Z_OK)
+		die("%s: out of memory for decompression", input->name);
+}
+
+static void
+stop(struct input *input)
+{
+	if (input->zstd)
+		ZSTD_freeDStream(input->zstd);
+	if (input->started && input->packing == GZIP)
+		inflateEnd(&input->gzip);
+	input->zstd = NULL;
+	input->started = false;
+	input->between = true;
+}
+
+/* Decompress from the buffer; NULL, or what is wrong with the bytes. */
+static const char *
+unpack_zstd(struct input *input, char *to, size_t count, size_t *made)
+{
+	ZSTD_outBuffer out = { to, count, 0 };
+	ZSTD_inBuffer in = { input->buffer, input->end, input->at };
+	size_t left = ZSTD_decompressStream(input->zstd, &out, &in);
+
+	if (ZSTD_isError(left))
+		return ZSTD_getErrorName(left);
+	input->at = in.pos;
+	input->between = left == 0;
+	*made = out.pos;
+	return NULL;
+}
+
+static const char *
+unpack_gzip(struct input *input, char *to, size_t count, size_t *made)
+{
+	z_stream *gzip = &input->gzip;
+
+	if (input->between && inflateReset(gzip) != Z_OK)
+		return "gzip cannot be started";
+	input->between = false;
+	gzip->next_in = (unsigned char *)input->buffer + input->at;
+	gzip->avail_in = (unsigned)(input->end - input->at);
+	gzip->next_out = (unsigned char *)to;
+	gzip->avail_out = (unsigned)(count < UINT_MAX ? count : UINT_MAX);
+	unsigned room = gzip->avail_out;
+	int status = inflate(gzip, Z_NO_FLUSH);
+	input->at = input->end - gzip->avail_in;
+	*made = room - gzip->avail_out;
+	if (status == Z_STREAM_END)
+		input->between = true;
+	else if (status != Z_OK && status != Z_BUF_ERROR)
+		return gzip->msg ? gzip->msg : "not valid gzip data";
+	return NULL;
+}
+
+/* One step of decompression; sets *made to 0 when all raw bytes are used up. */
+static const char *
+unpack(struct input *input, char *to, size_t count, size_t *made)
+{
+	*made = 0;
+	if (input->at == input->end && input->between)
+		return NULL;
+	return input->packing == ZSTD ? unpack_zstd(input, to, count, made)
+				      : unpack_gzip(input, to, count, made);
+}
+
+bool
+input_starts_with(struct input *input, const char *bytes)
+{
+	size_t count = strlen(bytes), have = 0, made;
+	char *start_of = mem_new(count, 1);
+
+	fill(input, count);
+	start(input);
+	if (input->packing == PLAIN) {
+		have = input->end - input->at < count ? input->end - input->at : count;
+		memcpy(start_of, input->buffer + input->at, have);
+	}
+	/* decompress a little, then forget that it was done */
+	size_t at = input->at;
+	while (input->packing != PLAIN && have < count) {
+		if (unpack(input, start_of + have, count - have, &made))
+			break;
+		have += made;
+		if (made || input->at < input->end)
+			continue;
+		if (at || input->end == BUFFER || input->raw_ended)
+			break;
+		input->end +=
+		    read_file(input, input->buffer + input->end, BUFFER - input->end);
+	}
+	stop(input);
+	input->at = at;
+	bool same = have == count && !memcmp(start_of, bytes, count);
+	free(start_of);
+	return same;
+}
+
+static size_t
+read_plain(struct input *input, char *to, size_t count)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		size_t got = input_read_raw(input, to + done, count - done);
+		if (!got)
+			break;
+		done += got;
+	}
+	return done;
+}
+
+size_t
+input_read(struct input *input, void *to, size_t count)
+{
+	size_t done = 0, made;
+
+	start(input);
+	if (input->packing == PLAIN)
+		return read_plain(input, to, count);
+	while (done < count) {
+		size_t before = input->at;
+		const char *wrong = unpack(input, (char *)to + done, count - done, &made);
+		if (wrong)
+			die("%s: the compressed data are damaged: %s", input->name,
+			    wrong);
+		done += made;
+		if (made || input->at != before)
+			continue;
+		fill(input, input->end - input->at + 1);
+		if (input->at < input->end)
+			continue;
+		if (!input->between)
+			die("%s: the compressed data end in the middle: the file is cut "
+			    "short",
+			    input->name);
+		break;
+	}
+	return done;
+}
+
+size_t
+input_read_raw(struct input *input, void *to, size_t count)
+{
+	size_t held = input->end - input->at;
+
+	if (held) {
+		size_t take = held < count ? held : count;
+		memcpy(to, input->buffer + input->at, take);
+		input->at += take;
+		return take;
+	}
+	if (input->raw_ended)
+		return 0;
+	if (count >= BUFFER / 16)
+		return read_file(input, to, count);
+	fill(input, 1);
+	return input->end > input->at ? input_read_raw(input, to, count) : 0;
+}
+
+void
+input_close(struct input *input)
+{
+	if (!input)
+		return;
+	stop(input);
+	if (input->file != STDIN_FILENO)
+		close(input->file);
+	free(input->buffer);
+	free(input->name);
+	free(input);
+}

@@ -1,0 +1,182 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { BUFFER = 1 << 16, PIPE = 1 << 20 };
+
+struct output {
+	char *name;   /* for messages */
+	char *target; /* where it is renamed to; NULL: written directly */
+	char *beside; /* its name until then */
+	bool named;   /* `beside` exists (else the file has no name yet) */
+	int file;
+	size_t used;
+	char *buffer; /* [BUFFER] */
+};
+
+const char *
+output_name(const struct output *output)
+{
+	return output->name;
+}
+
+bool
+output_is_pipe(const struct output *output)
+{
+	struct stat status;
+
+	return !fstat(output->file, &status) &&
+	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+/* Where the bytes of a path really go: links are followed, so that they stay links. */
+static char *
+resolve(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : mem_string(path);
+}
+
+/* A file without a name where the system has such, else one with a name of its own. */
+static void
+open_beside(struct output *output)
+{
+	const char *slash = strrchr(output->target, '/');
+	int before = slash ? (int)(slash + 1 - output->target) : 0;
+	char *folder =
+	    before ? mem_format("%.*s.", before, output->target) : mem_string(".");
+
+	output->beside = mem_format("%.*s.%s.%ld.part", before, output->target,
+	    output->target + before, (long)getpid());
+	output->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (output->file < 0 &&
+	    (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+		output->file =
+		    open(output->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		output->named = true;
+	}
+	if (output->file < 0)
+		die("%s:", output->name);
+	free(folder);
+}
+
+struct output *
+output_open(const char *path, bool binary)
+{
+	struct output *output = mem_zero(1, sizeof *output);
+	struct stat status;
+
+	if (!strcmp(path, "-")) {
+		output->name = mem_string("<stdout>");
+		output->file = STDOUT_FILENO;
+	} else {
+		output->name = mem_string(path);
+		if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+			output->file = open(path, O_WRONLY | O_CLOEXEC);
+			if (output->file < 0)
+				die("%s:", path);
+		} else {
+			output->target = resolve(path);
+			open_beside(output);
+		}
+	}
+	if (binary && isatty(output->file))
+		die_usage("%s: binary output to a terminal is refused; redirect it or "
+			  "give a file",
+		    output->name);
+	(void)fcntl(
+	    output->file, F_SETPIPE_SZ, PIPE); /* fewer switches between programs */
+	output->buffer = mem_new(BUFFER, 1);
+	return output;
+}
+
+static void
+write_all(struct output *output, const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t done =
+		    write(output->file, bytes, count < SSIZE_MAX ? count : SSIZE_MAX);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			int saved = errno;
+			if (output->named)
+				unlink(output->beside);
+			errno = saved;
+			die("%s:", output->name);
+		}
+		bytes += done;
+		count -= (size_t)done;
+	}
+}
+
+void
+output_flush(struct output *output)
+{
+	size_t used = output->used;
+
+	output->used = 0;
+	write_all(output, output->buffer, used);
+}
+
+void
+output_write(struct output *output, const void *bytes, size_t count)
+{
+	if (!count)
+		return;
+	if (count > BUFFER - output->used)
+		output_flush(output);
+	if (count >= BUFFER) {
+		write_all(output, bytes, count);
+		return;
+	}
+	memcpy(output->buffer + output->used, bytes, count);
+	output->used += count;
+}
+
+static void
+put_in_place(struct output *output)
+{
+	if (fsync(output->file) && errno != EINVAL && errno != EROFS)
+		die("%s:", output->name);
+	if (!output->named) {
+		char *link = mem_format("/proc/self/fd/%d", output->file);
+		unlink(output->beside); /* of a process of this number that was killed */
+		if (linkat(AT_FDCWD, link, AT_FDCWD, output->beside, AT_SYMLINK_FOLLOW))
+			die("%s:", output->name);
+		free(link);
+	}
+	if (rename(output->beside, output->target)) {
+		int saved = errno;
+		unlink(output->beside);
+		errno = saved;
+		die("%s:", output->name);
+	}
+}
+
+void
+output_finish(struct output *output)
+{
+	output_flush(output);
+	if (output->target)
+		put_in_place(output);
+	if (output->file != STDOUT_FILENO && close(output->file))
+		die("%s:", output->name);
+	free(output->buffer);
+	free(output->beside);
+	free(output->target);
+	free(output->name);
+	free(output);
+}

@@ -1,0 +1,19 @@
+/*
+ * prompt - the texts that a model wants before its inputs: "prompts" and
+ * "default_prompt_name" of config_sentence_transformers.json.
+ */
+#ifndef PROMPT_H
+#define PROMPT_H
+
+#include "text/tree.h"
+
+/* The prompt called `name`, to be freed; dies listing the names there are. */
+char *prompt_find(const char *dir, const char *name);
+
+/* The prompt that is used when none is asked for, to be freed; NULL: none. */
+char *prompt_default(const char *dir);
+
+/* All of them by name, to be freed; NULL: there are none. */
+struct tree *prompt_list(const char *dir);
+
+#endif

@@ -1,0 +1,491 @@
+#include "folder/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "text/json.h"
+
+enum { HEADER_MAX = 100000000, SAMPLES = 1024, SAMPLE = 64 };
+
+/* A file of a checkpoint: mapped, its header parsed. */
+struct shard {
+	char *path;
+	char *map;
+	size_t size, start; /* of the file; of the data in it */
+	struct tree *header;
+};
+
+struct entry {
+	struct safetensor tensor;
+	const char *unknown; /* the name of a dtype that tensor.h lacks, or NULL */
+	size_t begin, end;   /* from the start of the data */
+	const struct shard *shard;
+};
+
+struct safetensors {
+	char *path;
+	struct shard *shards;
+	int shard_count;
+	struct entry *entries; /* in file order, those with an unknown dtype last */
+	struct entry **sorted; /* [all] by name */
+	int count, all;	       /* entries of known dtypes; of any */
+};
+
+static const struct {
+	const char *name;
+	int bits;
+	int dtype; /* -1: tensor.h lacks it */
+} dtypes[] = {
+	{ "F32", 32, DTYPE_F32 },
+	{ "F16", 16, DTYPE_F16 },
+	{ "BF16", 16, DTYPE_BF16 },
+	{ "F64", 64, DTYPE_F64 },
+	{ "I8", 8, DTYPE_I8 },
+	{ "I32", 32, DTYPE_I32 },
+	{ "I64", 64, DTYPE_I64 },
+	{ "U8", 8, DTYPE_U8 },
+	{ "BOOL", 8, DTYPE_BOOL },
+	{ "I16", 16, -1 },
+	{ "U16", 16, -1 },
+	{ "U32", 32, -1 },
+	{ "U64", 64, -1 },
+	{ "C64", 64, -1 },
+	{ "F8_E4M3", 8, -1 },
+	{ "F8_E5M2", 8, -1 },
+	{ "F8_E8M0", 8, -1 },
+	{ "F6_E2M3", 6, -1 },
+	{ "F6_E3M2", 6, -1 },
+	{ "F4", 4, -1 },
+};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+_Noreturn static void
+fail(const struct shard *shard, const struct entry *entry, const char *what)
+{
+	die("%s: tensor '%s': %s", shard->path, entry->tensor.name, what);
+}
+
+static int64_t
+natural(const struct shard *shard, const struct entry *entry, const struct tree *number)
+{
+	if (number->kind != TREE_INTEGER || number->integer < 0)
+		fail(shard, entry, "a shape or offset is not a natural number");
+	return number->integer;
+}
+
+static const struct tree *
+member(const struct shard *shard, const struct entry *entry, const struct tree *object,
+    const char *key, enum tree_kind kind)
+{
+	const struct tree *value = tree_get(object, key);
+
+	if (!value || value->kind != kind)
+		die("%s: tensor '%s': '%s' is missing or of the wrong kind", shard->path,
+		    entry->tensor.name, key);
+	return value;
+}
+
+static int
+parse_dtype(const struct shard *shard, struct entry *entry, const char *name)
+{
+	for (int i = 0; i < DTYPES; i++)
+		if (!strcmp(name, dtypes[i].name)) {
+			if (dtypes[i].dtype < 0)
+				entry->unknown = dtypes[i].name;
+			else
+				entry->tensor.dtype = (enum dtype)dtypes[i].dtype;
+			return dtypes[i].bits;
+		}
+	die("%s: tensor '%s': dtype '%s' is not known", shard->path, entry->tensor.name,
+	    name);
+}
+
+static void
+parse_entry(const struct shard *shard, struct entry *entry, const struct tree *tree)
+{
+	static const char *const keys[] = { "dtype", "shape", "data_offsets", NULL };
+	struct safetensor *tensor = &entry->tensor;
+
+	*entry = (struct entry){ .shard = shard, .tensor.name = tree->key };
+	if (tree->kind != TREE_OBJECT)
+		fail(shard, entry, "its description is not an object");
+	tree_only(tree, keys);
+	const struct tree *dtype = member(shard, entry, tree, "dtype", TREE_STRING);
+	const struct tree *shape = member(shard, entry, tree, "shape", TREE_LIST);
+	const struct tree *offsets =
+	    member(shard, entry, tree, "data_offsets", TREE_LIST);
+	size_t bits = (size_t)parse_dtype(shard, entry, dtype->string);
+	if (shape->count > SAFETENSORS_RANK)
+		fail(shard, entry, "it has more than 8 dimensions");
+	tensor->rank = (int)shape->count;
+	tensor->count = 1;
+	for (int i = 0; i < tensor->rank; i++) {
+		tensor->shape[i] = natural(shard, entry, shape->items[i]);
+		if (__builtin_mul_overflow(
+			tensor->count, (size_t)tensor->shape[i], &tensor->count))
+			fail(shard, entry, "its shape is too large");
+	}
+	if (offsets->count != 2)
+		fail(shard, entry, "data_offsets must be two numbers");
+	entry->begin = (size_t)natural(shard, entry, offsets->items[0]);
+	entry->end = (size_t)natural(shard, entry, offsets->items[1]);
+	if (entry->begin > entry->end || entry->end > shard->size - shard->start)
+		fail(shard, entry, "its data lie outside the file");
+	if (__builtin_mul_overflow(tensor->count, bits, &bits) || bits % 8 ||
+	    entry->end - entry->begin != bits / 8)
+		fail(shard, entry, "its bytes do not agree with its shape and dtype");
+	tensor->data = shard->map + shard->start + entry->begin;
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->end != y->end) /* empty tensors before the one that starts there */
+		return x->end < y->end ? -1 : 1;
+	return strcmp(x->tensor.name, y->tensor.name);
+}
+
+/* The tensors' bytes must follow one another from the first to the last of the data. */
+static void
+check_tiles(const struct shard *shard, const struct entry *entries, int count)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < count; at = entries[i++].end) {
+		if (entries[i].begin > at)
+			fail(shard, &entries[i], "a hole is before its data");
+		if (entries[i].begin < at)
+			fail(shard, &entries[i], "its data overlap another tensor's");
+	}
+	if (at != shard->size - shard->start)
+		die("%s: %zu bytes follow the last tensor", shard->path,
+		    shard->size - shard->start - at);
+}
+
+static void
+check_metadata(const struct shard *shard, const struct tree *metadata)
+{
+	if (metadata->kind != TREE_OBJECT)
+		die("%s: __metadata__ is not an object", shard->path);
+	for (size_t i = 0; i < metadata->count; i++)
+		if (metadata->items[i]->kind != TREE_STRING)
+			die("%s: __metadata__: '%s' is not a string", shard->path,
+			    metadata->items[i]->key);
+}
+
+static void
+map_shard(struct shard *shard)
+{
+	struct stat status;
+	int file = open(shard->path, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0 || fstat(file, &status))
+		die("%s:", shard->path);
+	if (!S_ISREG(status.st_mode))
+		die("%s: not a regular file", shard->path);
+	shard->size = (size_t)status.st_size;
+	if (shard->size < 10)
+		die("%s: too short for a safetensors file: truncated?", shard->path);
+	shard->map = mmap(NULL, shard->size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (shard->map == MAP_FAILED)
+		die("%s: cannot be mapped into memory:", shard->path);
+	close(file);
+}
+
+static void
+open_shard(struct shard *shard)
+{
+	static const char pointer[] = "version https://git-lfs";
+	uint64_t length;
+
+	map_shard(shard);
+	if (shard->size >= sizeof pointer &&
+	    !memcmp(shard->map, pointer, sizeof pointer - 1))
+		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
+		    "pull'",
+		    shard->path);
+	memcpy(&length, shard->map, sizeof length);
+	if (length > HEADER_MAX)
+		die("%s: not a safetensors file: it claims a header of %llu bytes",
+		    shard->path, (unsigned long long)length);
+	if (length > shard->size - 8)
+		die("%s: truncated: the header needs %llu bytes, the file has %zu",
+		    shard->path, (unsigned long long)length + 8, shard->size);
+	if (shard->map[8] != '{')
+		die("%s: not a safetensors file: the header is no JSON object",
+		    shard->path);
+	shard->start = 8 + (size_t)length;
+	shard->header = json_parse(shard->map + 8, (size_t)length, shard->path, 1);
+	if (shard->header->kind != TREE_OBJECT)
+		die("%s: not a safetensors file: the header is no JSON object",
+		    shard->path);
+}
+
+static void
+add_entries(struct safetensors *file, const struct shard *shard)
+{
+	int first = file->all;
+
+	file->entries = mem_resize(file->entries,
+	    (size_t)file->all + shard->header->count, sizeof *file->entries);
+	for (size_t i = 0; i < shard->header->count; i++) {
+		const struct tree *tree = shard->header->items[i];
+		if (!strcmp(tree->key, "__metadata__"))
+			check_metadata(shard, tree);
+		else
+			parse_entry(shard, &file->entries[file->all++], tree);
+	}
+	qsort(file->entries + first, (size_t)(file->all - first), sizeof *file->entries,
+	    by_place);
+	check_tiles(shard, file->entries + first, file->all - first);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	struct entry *const *x = a, *const *y = b;
+
+	return strcmp((*x)->tensor.name, (*y)->tensor.name);
+}
+
+static void
+sort_entries(struct safetensors *file)
+{
+	struct entry *ordered = mem_new((size_t)file->all, sizeof *ordered);
+
+	for (int i = 0; i < file->all; i++)
+		if (!file->entries[i].unknown)
+			ordered[file->count++] = file->entries[i];
+	for (int i = 0, last = file->count; i < file->all; i++)
+		if (file->entries[i].unknown)
+			ordered[last++] = file->entries[i];
+	free(file->entries);
+	file->entries = ordered;
+	file->sorted = mem_new((size_t)file->all, sizeof *file->sorted);
+	for (int i = 0; i < file->all; i++)
+		file->sorted[i] = &ordered[i];
+	qsort(file->sorted, (size_t)file->all, sizeof *file->sorted, by_name);
+	for (int i = 1; i < file->all; i++)
+		if (!by_name(&file->sorted[i - 1], &file->sorted[i]))
+			die("%s: tensor '%s' is in both %s and %s", file->path,
+			    file->sorted[i]->tensor.name,
+			    file->sorted[i - 1]->shard->path,
+			    file->sorted[i]->shard->path);
+}
+
+static struct entry *
+find(const struct safetensors *file, const char *name)
+{
+	struct entry key = { .tensor.name = name }, *wanted = &key;
+	struct entry **found = bsearch(
+	    &wanted, file->sorted, (size_t)file->all, sizeof *file->sorted, by_name);
+
+	return found ? *found : NULL;
+}
+
+/* Shards. -------------------------------------------------------------------------- */
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The files that an index names, each once, sorted; the names are the index's. */
+static const char **
+shard_names(const struct tree *map, int *count)
+{
+	const char **names = mem_new(map->count, sizeof *names);
+
+	for (size_t i = 0; i < map->count; i++) {
+		const struct tree *file = map->items[i];
+		if (file->kind != TREE_STRING || strlen(file->string) != file->length ||
+		    !file->length || strchr(file->string, '/') || file->string[0] == '.')
+			tree_die(file,
+			    "'%s': a shard must be the plain name of a file beside "
+			    "the index",
+			    file->key);
+		names[i] = file->string;
+	}
+	qsort(names, map->count, sizeof *names, by_text);
+	*count = 0;
+	for (size_t i = 0; i < map->count; i++)
+		if (!i || strcmp(names[i], names[i - 1]))
+			names[(*count)++] = names[i];
+	return names;
+}
+
+static void
+check_index(const struct safetensors *file, const struct tree *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		const struct entry *entry = find(file, map->items[i]->key);
+		const char *slash = entry ? strrchr(entry->shard->path, '/') : NULL;
+		if (!entry || strcmp(slash + 1, map->items[i]->string))
+			tree_die(map->items[i], "tensor '%s' is not in %s",
+			    map->items[i]->key, map->items[i]->string);
+	}
+}
+
+static void
+open_shards(struct safetensors *file, const struct tree *index)
+{
+	const struct tree *map = tree_need(index, "weight_map");
+
+	if (map->kind != TREE_OBJECT || !map->count)
+		tree_die(map, "'weight_map' must be an object that names files");
+	const char **names = shard_names(map, &file->shard_count);
+	file->shards = mem_zero((size_t)file->shard_count, sizeof *file->shards);
+	for (int i = 0; i < file->shard_count; i++) {
+		file->shards[i].path = mem_format("%s/%s", file->path, names[i]);
+		open_shard(&file->shards[i]);
+		add_entries(file, &file->shards[i]);
+	}
+	free(names);
+	sort_entries(file);
+	check_index(file, map);
+}
+
+static bool
+exists(const char *folder, const char *name)
+{
+	char *path = mem_format("%s/%s", folder, name);
+	bool is = !access(path, F_OK);
+
+	free(path);
+	return is;
+}
+
+static void
+open_folder(struct safetensors *file)
+{
+	char *path = mem_format("%s/model.safetensors.index.json", file->path);
+	struct tree *index = json_read_optional(path);
+
+	if (index) {
+		open_shards(file, index);
+		tree_free(index);
+		free(path);
+		return;
+	}
+	if (exists(file->path, "pytorch_model.bin") ||
+	    exists(file->path, "pytorch_model.bin.index.json"))
+		die("%s: the weights are pickled (pytorch_model.bin), which is not read; "
+		    "convert "
+		    "them to model.safetensors",
+		    file->path);
+	die("%s: there is neither model.safetensors nor model.safetensors.index.json",
+	    file->path);
+}
+
+struct safetensors *
+safetensors_open(const char *path)
+{
+	struct safetensors *file = mem_zero(1, sizeof *file);
+	struct stat status;
+
+	file->path = mem_string(path);
+	if (stat(path, &status))
+		die("%s:", path);
+	bool folder = S_ISDIR(status.st_mode);
+	if (folder && !exists(path, "model.safetensors")) {
+		open_folder(file);
+		return file;
+	}
+	file->shards = mem_zero(1, sizeof *file->shards);
+	file->shard_count = 1;
+	file->shards->path =
+	    folder ? mem_format("%s/model.safetensors", path) : mem_string(path);
+	open_shard(file->shards);
+	add_entries(file, file->shards);
+	sort_entries(file);
+	return file;
+}
+
+const struct safetensor *
+safetensors_find(const struct safetensors *file, const char *name)
+{
+	const struct entry *entry = find(file, name);
+
+	if (entry && entry->unknown)
+		die("%s: tensor '%s': dtype %s is not supported", entry->shard->path,
+		    name, entry->unknown);
+	return entry ? &entry->tensor : NULL;
+}
+
+const struct safetensor *
+safetensors_need(const struct safetensors *file, const char *name)
+{
+	const struct safetensor *tensor = safetensors_find(file, name);
+
+	if (!tensor)
+		die("%s: tensor '%s' is missing", safetensors_name(file), name);
+	return tensor;
+}
+
+int
+safetensors_count(const struct safetensors *file)
+{
+	return file->count;
+}
+
+const struct safetensor *
+safetensors_at(const struct safetensors *file, int index)
+{
+	return &file->entries[index].tensor;
+}
+
+const char *
+safetensors_name(const struct safetensors *file)
+{
+	return file->shard_count == 1 ? file->shards->path : file->path;
+}
+
+uint64_t
+safetensors_fingerprint(const struct safetensors *file)
+{
+	uint64_t hash = 0;
+	int step = (file->count + SAMPLES - 1) / SAMPLES;
+
+	for (int i = 0; i < file->shard_count; i++) {
+		const struct shard *shard = &file->shards[i];
+		hash = rng_hash(hash, &shard->size, sizeof shard->size);
+		hash = rng_hash(hash, shard->map + 8, shard->start - 8);
+	}
+	for (int i = 0; i < file->count; i += step) {
+		const struct entry *entry = &file->entries[i];
+		size_t size = entry->end - entry->begin, middle = size / 2;
+		size_t count = size - middle < SAMPLE ? size - middle : SAMPLE;
+		hash = rng_hash(hash, (const char *)entry->tensor.data + middle, count);
+	}
+	return hash;
+}
+
+void
+safetensors_close(struct safetensors *file)
+{
+	if (!file)
+		return;
+	for (int i = 0; i < file->shard_count; i++) {
+		munmap(file->shards[i].map, file->shards[i].size);
+		tree_free(file->shards[i].header);
+		free(file->shards[i].path);
+	}
+	free(file->shards);
+	free(file->entries);
+	free(file->sorted);
+	free(file->path);
+	free(file);
+}

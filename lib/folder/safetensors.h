@@ -1,0 +1,59 @@
+/*
+ * safetensors - weights on disk, mapped into memory; and written back.
+ *
+ * Every rule of the format is enforced on reading (names unique, offsets tile the data
+ * without hole or overlap, sizes agree with shapes, nothing outside the file), before
+ * anything is used.  Sharded checkpoints (model.safetensors.index.json) read as one.
+ * Tensors of a dtype that tensor.h does not have are checked too, but not listed; to ask
+ * for one by name is an error.
+ */
+#ifndef SAFETENSORS_H
+#define SAFETENSORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stream/tensor.h"
+
+enum { SAFETENSORS_RANK = 8 };
+
+struct safetensor {
+	const char *name;
+	enum dtype dtype;
+	int rank;
+	int64_t shape[SAFETENSORS_RANK];
+	size_t count;	  /* elements */
+	const void *data; /* in the map; aligned only as the file happens to be */
+};
+
+struct safetensors;
+
+/* One file; or a folder: its model.safetensors, else its shards.  Dies naming the file and
+ * the tensor; a Git LFS pointer and a folder of *.bin weights are called what they are. */
+struct safetensors *safetensors_open(const char *path);
+
+/* NULL when no tensor has that name. */
+const struct safetensor *safetensors_find(
+    const struct safetensors *file, const char *name);
+
+/* The same, but dies when there is none. */
+const struct safetensor *safetensors_need(
+    const struct safetensors *file, const char *name);
+int safetensors_count(const struct safetensors *file);
+
+/* In the order of the file. */
+const struct safetensor *safetensors_at(const struct safetensors *file, int index);
+const char *safetensors_name(const struct safetensors *file); /* for messages */
+
+/* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle
+ * of each of (at most 1,024) tensors.  Cheap; for identity, not against malice. */
+uint64_t safetensors_fingerprint(const struct safetensors *file);
+void safetensors_close(struct safetensors *file); /* pointers into the map die */
+
+/* Write tensors in the given order to path (beside it, then renamed), the data 8-byte aligned,
+ * with __metadata__ {"format":"pt"} and the given further pair (or NULL).  "-" is standard
+ * output. */
+void safetensors_write(const char *path, const struct safetensor *tensors, int count,
+    const char *key, const char *value);
+
+#endif

@@ -1,0 +1,76 @@
+#include "folder/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/output.h"
+#include "text/json.h"
+
+enum { ALIGNMENT = 8 };
+
+static const char *const names[DTYPE_COUNT] = {
+	[DTYPE_F32] = "F32",
+	[DTYPE_F16] = "F16",
+	[DTYPE_BF16] = "BF16",
+	[DTYPE_F64] = "F64",
+	[DTYPE_I8] = "I8",
+	[DTYPE_I32] = "I32",
+	[DTYPE_I64] = "I64",
+	[DTYPE_U8] = "U8",
+	[DTYPE_BOOL] = "BOOL",
+};
+
+static size_t
+bytes_of(const struct safetensor *tensor)
+{
+	return mem_multiply(tensor->count, dtype_size(tensor->dtype), tensor->name);
+}
+
+/* A tensor's description; *at is where its data start, and then end. */
+static struct tree *
+describe(const struct safetensor *tensor, size_t *at)
+{
+	struct tree *tree = tree_object(), *list;
+
+	tree_set(tree, "dtype", tree_of_string(names[tensor->dtype]));
+	list = tree_set(tree, "shape", tree_list());
+	for (int i = 0; i < tensor->rank; i++)
+		tree_add(list, tree_of_integer(tensor->shape[i]));
+	list = tree_set(tree, "data_offsets", tree_list());
+	tree_add(list, tree_of_integer((int64_t)*at));
+	*at = mem_add(*at, bytes_of(tensor), tensor->name);
+	tree_add(list, tree_of_integer((int64_t)*at));
+	return tree;
+}
+
+void
+safetensors_write(const char *path, const struct safetensor *tensors, int count,
+    const char *key, const char *value)
+{
+	struct tree *header = tree_object(), *metadata;
+	size_t at = 0;
+
+	metadata = tree_set(header, "__metadata__", tree_object());
+	tree_set(metadata, "format", tree_of_string("pt"));
+	if (key)
+		tree_set(metadata, key, tree_of_string(value));
+	for (int i = 0; i < count; i++) {
+		/* a reader refuses names twice; here it would be a fault of the program */
+		struct tree *tree = tree_add(header, describe(&tensors[i], &at));
+		tree->key = mem_string(tensors[i].name);
+	}
+	char *text = json_text(header, 0);
+	size_t length = strlen(text);
+	uint64_t padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	struct output *output = output_open(path, true);
+	output_write(output, &padded, sizeof padded);
+	output_write(output, text, length);
+	output_write(output, "       ", padded - length);
+	for (int i = 0; i < count; i++)
+		output_write(output, tensors[i].data, bytes_of(&tensors[i]));
+	output_finish(output);
+	tree_free(header);
+	free(text);
+}

@@ -1,0 +1,66 @@
+/*
+ * adapter - LoRA (Hu et al. 2022): W + scale B A in the place of W, scale = alpha / rank, or
+ * alpha / sqrt(rank) (rsLoRA, Kalajdzievski 2023); read and written as PEFT lays it out:
+ * adapter_config.json, and adapter_model.safetensors with the tensors
+ * base_model.model.MODULE.lora_A.weight [rank, in] and .lora_B.weight [out, rank].
+ *
+ * What would change the result and is not known here is refused by its key: DoRA, biases,
+ * modules_to_save, other kinds of adapters.  Which modules are changed is what the file of
+ * tensors holds; a list of target_modules (not a pattern) and layers_to_transform must agree.
+ */
+#ifndef ADAPTER_H
+#define ADAPTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "folder/safetensors.h"
+
+struct adapter;
+
+struct adapter_pair {
+	char *module; /* "encoder.layer.0.attention.self.query" */
+	const struct safetensor *a, *b;
+	int64_t rank;
+	double scale;
+};
+
+/* Dies naming file, key or tensor. */
+struct adapter *adapter_open(const char *dir);
+int adapter_count(const struct adapter *adapter);
+const struct adapter_pair *adapter_at(const struct adapter *adapter, int index);
+const char *adapter_name(const struct adapter *adapter); /* its file of tensors */
+uint64_t adapter_fingerprint(const struct adapter *adapter);
+void adapter_close(struct adapter *adapter);
+
+/* Is this checkpoint's tensor the weight of the pair's module?  One of the names may have a
+ * prefix that the other lacks ("bert.", "model."). */
+bool adapter_means(const struct adapter_pair *pair, const char *tensor);
+
+/*
+ * w += scale B A, w[out, in] in nn memory, which the caller has held to the pair's shapes.
+ * Sums in float32: within (rank + 2) 2^-24 sum |scale b a| of the exact ones.
+ */
+void adapter_merge(const struct adapter_pair *pair, float *w);
+
+/* Writing. ------------------------------------------------------------------------- */
+
+/* What adapter_config.json is to say; the rest is as PEFT has it by default. */
+struct adapter_settings {
+	int rank;
+	double alpha;
+	bool rslora;
+	const char *base; /* the model it belongs to; NULL: not said */
+	const char *const *targets;
+	int target_count; /* "query", "value": last parts of the modules' names */
+};
+
+/* "base_model.model.MODULE.lora_A.weight" of the tensor MODULE.weight; which: 'A' or 'B'.  The
+ * caller frees it. */
+char *adapter_tensor(const char *weight, char which);
+
+/* Both files into an existing folder; tensors named by adapter_tensor. */
+void adapter_write(const char *dir, const struct adapter_settings *settings,
+    const struct safetensor *tensors, int count);
+
+#endif

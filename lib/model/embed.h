@@ -1,0 +1,39 @@
+/*
+ * embed - the token columns of a stream as embeddings: every "X.ids" becomes "X.emb", and
+ * what else is asked for (emit.h).
+ *
+ * The expert of a text: what its row says in the text column "X.expert", else what the record
+ * says in the attribute experts{X}, else a default.  The attribute prompt_tokens{X} counts the
+ * tokens that pooling leaves out where the folder says so.
+ */
+#ifndef EMBED_H
+#define EMBED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cli.h"
+#include "model/model.h"
+#include "stream/stream.h"
+
+struct embed_options {
+	int64_t tokens; /* of a batch */
+	int width; /* leading values of an embedding to keep; 0: as the folder says */
+	bool normalize;	    /* what is kept of it gets length 1 */
+	const char *expert; /* default; NULL: none */
+	bool keep;	    /* the columns of ids */
+	const char *emit;   /* what to make (emit.h); NULL: embeddings */
+};
+
+struct embed;
+
+/* Adds and drops columns of `out`; dies when `in` has no token ids. */
+struct embed *embed_new(struct model *model, const struct reader *in, struct writer *out,
+    const struct embed_options *options);
+
+/* Fill in the columns of a made record, which borrows them until the next call. */
+void embed_record(struct embed *embed, const struct record *record, struct record *made,
+    struct progress *progress);
+void embed_free(struct embed *embed);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * BERT (Devlin et al. 2019): learned positions, norms after the residual sums, biases
+ * everywhere, a plain MLP.
+ */
+#include <string.h>
+
+#include "model/spec.h"
+
+static void
+configure(struct spec *spec, const struct tree *config)
+{
+	const char *positions =
+	    tree_string(config, "position_embedding_type", "absolute");
+
+	if (strcmp(positions, "absolute"))
+		tree_die(tree_get(config, "position_embedding_type"),
+		    "'position_embedding_type' is '%s'; only 'absolute' is known",
+		    positions);
+	spec_expect(config, "is_decoder", false);
+	spec_sizes(spec, config);
+	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
+	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
+	spec_divide_heads(spec, config, "num_attention_heads");
+	spec->position_table = true;
+	spec->embedding_norm = spec->norm_bias = true;
+	spec->norm = NN_LAYERNORM;
+	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
+	spec->act = spec_activation(config, "hidden_act", "gelu");
+	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
+	    spec->mlm_bias = true;
+	spec_layers(spec, inner);
+}
+
+static void
+stem(const struct spec *spec, enum stem_parameter which, struct place *place)
+{
+	static const char *const names[STEM_PARAMETERS] = {
+		[STEM_TOKENS] = "embeddings.word_embeddings.weight",
+		[STEM_POSITIONS] = "embeddings.position_embeddings.weight",
+		[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
+		[STEM_NORM] = "embeddings.LayerNorm.weight",
+		[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
+		[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
+		[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
+		[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm.weight",
+		[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.LayerNorm.bias",
+		[STEM_MLM_BIAS] = "cls.predictions.bias",
+	};
+
+	(void)spec;
+	place_at(place, "%s", names[which]);
+}
+
+static void
+block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
+{
+	static const char *const names[BLOCK_PARAMETERS] = {
+		[BLOCK_Q] = "attention.self.query.weight",
+		[BLOCK_Q_BIAS] = "attention.self.query.bias",
+		[BLOCK_K] = "attention.self.key.weight",
+		[BLOCK_K_BIAS] = "attention.self.key.bias",
+		[BLOCK_V] = "attention.self.value.weight",
+		[BLOCK_V_BIAS] = "attention.self.value.bias",
+		[BLOCK_OUT] = "attention.output.dense.weight",
+		[BLOCK_OUT_BIAS] = "attention.output.dense.bias",
+		[BLOCK_NORM1] = "attention.output.LayerNorm.weight",
+		[BLOCK_NORM1_BIAS] = "attention.output.LayerNorm.bias",
+		[BLOCK_UP] = "intermediate.dense.weight",
+		[BLOCK_UP_BIAS] = "intermediate.dense.bias",
+		[BLOCK_DOWN] = "output.dense.weight",
+		[BLOCK_DOWN_BIAS] = "output.dense.bias",
+		[BLOCK_NORM2] = "output.LayerNorm.weight",
+		[BLOCK_NORM2_BIAS] = "output.LayerNorm.bias",
+	};
+
+	(void)spec;
+	place_at(place, "encoder.layer.%d.%s", layer, names[which]);
+}
+
+static const char *const prefixes[] = { "", "bert.", NULL };
+const struct family family_bert = { .model_type = "bert",
+	.configure = configure,
+	.prefixes = prefixes,
+	.stem = stem,
+	.block = block };

@@ -1,0 +1,111 @@
+#include "model/family/decoder.h"
+
+#include <string.h>
+
+const char *const decoder_prefixes[] = { "", "model.", NULL };
+
+/* Attention that sees a window only: transformers names it in layer_types, older folders by
+ * use_sliding_window alone ("sliding_window" by itself does nothing). */
+static void
+refuse_windows(const struct tree *config)
+{
+	const struct tree *types = tree_get(config, "layer_types");
+
+	spec_expect(config, "use_sliding_window", false);
+	if (types && types->kind != TREE_LIST)
+		tree_die(types, "'layer_types' must list the types of layers");
+	for (size_t i = 0; types && i < types->count; i++)
+		if (types->items[i]->kind != TREE_STRING ||
+		    strcmp(types->items[i]->string, "full_attention"))
+			tree_die(types, "'layer_types' may only hold 'full_attention'");
+}
+
+void
+decoder_configure(
+    struct spec *spec, const struct tree *config, int head_size, double epsilon)
+{
+	refuse_windows(config);
+	spec_expect(config, "mlp_bias", false);
+	spec_sizes(spec, config);
+	spec->kv_heads = (int)tree_integer_or(
+	    config, "num_key_value_heads", spec->heads, 1, spec->heads);
+	spec->head_size = (int)tree_integer_or(config, "head_dim", head_size, 1, 1024);
+	if (!spec->head_size)
+		spec_divide_heads(spec, config, "num_attention_heads");
+	spec_rotary(spec, config, 10000);
+	spec->causal = spec->prenorm = spec->gated = spec->pool_last = true;
+	spec->norm = NN_RMSNORM;
+	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", epsilon);
+	spec->act = spec_activation(config, "hidden_act", "silu");
+	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
+}
+
+void
+decoder_mixture(struct spec *spec, const struct tree *config, const char *count_key,
+    const char *inner_key)
+{
+	struct spec_mixture *mixture = &spec->mixture;
+
+	mixture->count = (int)tree_integer_in(config, count_key, 1, SPEC_TOKEN_EXPERTS);
+	mixture->inner = (int)tree_integer_in(config, inner_key, 1, 1 << 20);
+	mixture->top =
+	    (int)tree_integer_in(config, "num_experts_per_tok", 1, mixture->count);
+	mixture->renormalize = tree_boolean(config, "norm_topk_prob", false);
+}
+
+void
+decoder_stem(const struct spec *spec, enum stem_parameter which, struct place *place)
+{
+	(void)spec;
+	place_at(place, "%s",
+	    which == STEM_TOKENS       ? "embed_tokens.weight"
+	    : which == STEM_FINAL_NORM ? "norm.weight"
+				       : "");
+}
+
+void
+decoder_place(const struct spec *spec, int layer, enum block_parameter which,
+    const char *shared, struct place *place)
+{
+	static const char *const names[BLOCK_PARAMETERS] = {
+		[BLOCK_Q] = "self_attn.q_proj.weight",
+		[BLOCK_Q_BIAS] = "self_attn.q_proj.bias",
+		[BLOCK_K] = "self_attn.k_proj.weight",
+		[BLOCK_K_BIAS] = "self_attn.k_proj.bias",
+		[BLOCK_V] = "self_attn.v_proj.weight",
+		[BLOCK_V_BIAS] = "self_attn.v_proj.bias",
+		[BLOCK_Q_NORM] = "self_attn.q_norm.weight",
+		[BLOCK_K_NORM] = "self_attn.k_norm.weight",
+		[BLOCK_OUT] = "self_attn.o_proj.weight",
+		[BLOCK_OUT_BIAS] = "self_attn.o_proj.bias",
+		[BLOCK_ROUTER] = "mlp.gate.weight",
+		[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate.weight",
+		[BLOCK_NORM1] = "input_layernorm.weight",
+		[BLOCK_UP] = "up_proj.weight",
+		[BLOCK_GATE] = "gate_proj.weight",
+		[BLOCK_DOWN] = "down_proj.weight",
+		[BLOCK_NORM2] = "post_attention_layernorm.weight",
+	};
+	bool dense = which == BLOCK_UP || which == BLOCK_GATE || which == BLOCK_DOWN;
+
+	if (dense)
+		place_at(place, "layers.%d.%s.%s", layer,
+		    spec->layer[layer].mixture ? shared : "mlp", names[which]);
+	else
+		place_at(place, "layers.%d.%s", layer, names[which]);
+}
+
+void
+decoder_expert(const struct spec *spec, int layer, int expert,
+    enum mixture_parameter which, struct place *place)
+{
+	static const char *const names[MIXTURE_PARAMETERS] = {
+		[MIXTURE_UP] = "up_proj",
+		[MIXTURE_GATE] = "gate_proj",
+		[MIXTURE_DOWN] = "down_proj",
+	};
+
+	(void)spec;
+	place_at(
+	    place, "layers.%d.mlp.experts.%d.%s.weight", layer, expert, names[which]);
+}

@@ -1,0 +1,139 @@
+/*
+ * ModernBERT (Warner et al. 2024): norms before attention and MLP, rotary positions, and
+ * attention that in most layers sees a window only, with a rotary base of its own.
+ */
+#include <string.h>
+
+#include "model/spec.h"
+
+enum { GLOBAL, LOCAL }; /* the rotary tables */
+
+/* Whether a layer sees a window only: "layer_types" (transformers 5), else every n-th does not. */
+static bool
+local(const struct spec *spec, const struct tree *config, int layer)
+{
+	const struct tree *types = tree_get(config, "layer_types");
+
+	if (!types)
+		return layer % tree_integer_or(config, "global_attn_every_n_layers", 3, 1,
+				   SPEC_LAYERS);
+	if (types->kind != TREE_LIST || types->count != (size_t)spec->layers)
+		tree_die(types, "'layer_types' must name the type of each of %d layers",
+		    spec->layers);
+	const struct tree *type = types->items[layer];
+	bool sliding =
+	    type->kind == TREE_STRING && !strcmp(type->string, "sliding_attention");
+	if (!sliding &&
+	    (type->kind != TREE_STRING || strcmp(type->string, "full_attention")))
+		tree_die(type,
+		    "'layer_types' may hold 'full_attention' and 'sliding_attention'");
+	return sliding;
+}
+
+static void
+rotary(struct spec *spec, const struct tree *config)
+{
+	static const char *const types[] = { "full_attention", "sliding_attention" };
+	static const char *const keys[] = { "global_rope_theta", "local_rope_theta" };
+	static const double bases[] = { 160000, 10000 };
+	const struct tree *parameters = tree_get(config, "rope_parameters");
+
+	if (tree_get(config, "rope_scaling"))
+		tree_die(tree_get(config, "rope_scaling"),
+		    "'rope_scaling' is not known here; it must be null");
+	for (int i = GLOBAL; i <= LOCAL; i++) {
+		struct tree *own = tree_get(parameters, types[i]);
+		const char *type = tree_string(own, "rope_type", "default");
+		if (strcmp(type, "default"))
+			tree_die(
+			    own, "'rope_type' is '%s'; only 'default' is known", type);
+		spec->rotary[i].base =
+		    tree_real(own, "rope_theta", tree_real(config, keys[i], bases[i]));
+		spec->rotary[i].divisor = 1;
+	}
+	spec->rotaries = 2;
+}
+
+static void
+configure(struct spec *spec, const struct tree *config)
+{
+	spec_sizes(spec, config);
+	spec_divide_heads(spec, config, "num_attention_heads");
+	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
+	int window = (int)tree_integer_or(config, "local_attention", 128, 2, 1 << 24) / 2;
+	rotary(spec, config);
+	spec->prenorm = spec->embedding_norm = spec->gated = true;
+	spec->norm = NN_LAYERNORM;
+	spec->norm_bias = tree_boolean(config, "norm_bias", false);
+	spec->norm_eps = (float)tree_real(config, "norm_eps", 1e-5);
+	spec->act = spec_activation(config, "hidden_activation", "gelu");
+	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
+	spec->up_bias = spec->down_bias = tree_boolean(config, "mlp_bias", false);
+	spec->mlm_bias = tree_boolean(config, "decoder_bias", true);
+	spec_layers(spec, inner);
+	spec->layer[0].norm1 = false; /* the embeddings have just been normed */
+	for (int i = 0; i < spec->layers; i++)
+		if (local(spec, config, i)) {
+			spec->layer[i].window = window;
+			spec->layer[i].rotary = LOCAL;
+		}
+}
+
+static void
+stem(const struct spec *spec, enum stem_parameter which, struct place *place)
+{
+	static const char *const names[STEM_PARAMETERS] = {
+		[STEM_TOKENS] = "embeddings.tok_embeddings.weight",
+		[STEM_NORM] = "embeddings.norm.weight",
+		[STEM_NORM_BIAS] = "embeddings.norm.bias",
+		[STEM_FINAL_NORM] = "final_norm.weight",
+		[STEM_FINAL_NORM_BIAS] = "final_norm.bias",
+		[STEM_MLM_DENSE] = "head.dense.weight",
+		[STEM_MLM_NORM] = "head.norm.weight",
+		[STEM_MLM_NORM_BIAS] = "head.norm.bias",
+		[STEM_MLM_BIAS] = "decoder.bias",
+	};
+
+	(void)spec;
+	place_at(place, "%s", names[which] ? names[which] : "");
+}
+
+static void
+block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
+{
+	static const char *const names[BLOCK_PARAMETERS] = {
+		[BLOCK_Q] = "attn.Wqkv.weight",
+		[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_K] = "attn.Wqkv.weight",
+		[BLOCK_K_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_V] = "attn.Wqkv.weight",
+		[BLOCK_V_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_OUT] = "attn.Wo.weight",
+		[BLOCK_OUT_BIAS] = "attn.Wo.bias",
+		[BLOCK_NORM1] = "attn_norm.weight",
+		[BLOCK_NORM1_BIAS] = "attn_norm.bias",
+		[BLOCK_UP] = "mlp.Wi.weight",
+		[BLOCK_UP_BIAS] = "mlp.Wi.bias",
+		[BLOCK_GATE] = "mlp.Wi.weight",
+		[BLOCK_GATE_BIAS] = "mlp.Wi.bias",
+		[BLOCK_DOWN] = "mlp.Wo.weight",
+		[BLOCK_DOWN_BIAS] = "mlp.Wo.bias",
+		[BLOCK_NORM2] = "mlp_norm.weight",
+		[BLOCK_NORM2_BIAS] = "mlp_norm.bias",
+	};
+
+	place_at(place, "layers.%d.%s", layer, names[which]);
+	if (which <= BLOCK_V_BIAS) /* queries, keys, values */
+		place_part(place, which / 2, 3, spec->heads * spec->head_size);
+	else if (which == BLOCK_UP || which == BLOCK_UP_BIAS) /* after the gate */
+		place_part(place, 1, 2, spec->layer[layer].inner);
+	else if (which == BLOCK_GATE || which == BLOCK_GATE_BIAS)
+		place_part(place, 0, 2, spec->layer[layer].inner);
+}
+
+static const char *const prefixes[] = { "", "model.", NULL };
+const struct family family_modernbert = { .model_type = "modernbert",
+	.configure = configure,
+	.prefixes = prefixes,
+	.stem = stem,
+	.block = block };

@@ -1,0 +1,179 @@
+/*
+ * NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated MLP, no biases but
+ * those of the norms.  config.json comes in two spellings: GPT-2's (n_embd, ...) as the
+ * Hub has it, and the one of transformers 5 (hidden_size, ...).
+ */
+#include <string.h>
+
+#include "model/spec.h"
+
+/* The member under either of its names. */
+static const char *
+either(const struct tree *config, const char *first, const char *second)
+{
+	return tree_get(config, first) || !tree_get(config, second) ? first : second;
+}
+
+static int
+number(const struct tree *config, const char *first, const char *second, int most)
+{
+	return (int)tree_integer_in(config, either(config, first, second), 1, most);
+}
+
+/* The Hub's spelling.  The reference's own defaults differ from every published model, and
+ * are therefore not taken over: what decides must be said. */
+static void
+rotary(struct spec *spec, const struct tree *config)
+{
+	struct spec_rotary *rotary = &spec->rotary[0];
+
+	spec->rotaries = 1;
+	tree_need(config, "rotary_emb_base");
+	*rotary = (struct spec_rotary){ .base = tree_real(config, "rotary_emb_base", 0),
+		.divisor = 1,
+		.factor = tree_real(config, "rotary_scaling_factor", 0),
+		.trained = (int)tree_integer_or(
+		    config, "max_trained_positions", 2048, 1, 1 << 24) };
+	if (tree_real(config, "rotary_emb_fraction", 0) != 1)
+		tree_die(config, "'rotary_emb_fraction' must be 1");
+	if (tree_get(config, "rotary_emb_scale_base"))
+		tree_die(tree_get(config, "rotary_emb_scale_base"),
+		    "'rotary_emb_scale_base' is not known; it must be null");
+	if (rotary->factor != 0 && !(rotary->factor >= 1 && rotary->factor <= 1024))
+		tree_die(tree_get(config, "rotary_scaling_factor"),
+		    "'rotary_scaling_factor' is %g; it must be in 1..1024",
+		    rotary->factor);
+	spec_expect(config, "rotary_emb_interleaved", false);
+}
+
+static void
+activation(struct spec *spec, const struct tree *config)
+{
+	const char *name = tree_string(config, "activation_function", NULL);
+
+	spec->gated = true;
+	if (!name)
+		spec->act = spec_activation(config, "hidden_act", "silu");
+	else if (!strcmp(name, "swiglu"))
+		spec->act = NN_SILU;
+	else if (!strcmp(name, "geglu"))
+		spec->act = NN_GELU;
+	else if (!strcmp(name, "glu"))
+		spec->act = NN_SIGMOID;
+	else {
+		spec->act = spec_activation(config, "activation_function", NULL);
+		spec->gated = false;
+	}
+}
+
+static void
+refuse(const struct tree *config)
+{
+	static const char *const keys[] = { "num_experts", "moe_every_n_layers", NULL };
+
+	spec_expect(config, "prenorm", false);
+	spec_expect(config, "parallel_block", false);
+	spec_expect(config, "causal", false);
+	spec_expect(config, "use_rms_norm", false);
+	for (const char *const *key = keys; *key; key++)
+		if (tree_integer(config, *key, 0))
+			tree_die(tree_get(config, *key),
+			    "'%s' must be 0: mixtures of token experts "
+			    "(nomic-embed-text-v2-moe) are not known",
+			    *key);
+}
+
+static void
+configure(struct spec *spec, const struct tree *config)
+{
+	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
+	spec->width = number(config, "n_embd", "hidden_size", 1 << 16);
+	spec->layers = number(config, "n_layer", "num_hidden_layers", SPEC_LAYERS);
+	spec->heads = number(config, "n_head", "num_attention_heads", 1024);
+	spec->kv_heads = spec->heads;
+	int inner = number(config, "n_inner", "intermediate_size", 1 << 20);
+	spec->positions =
+	    number(config, "n_positions", "max_position_embeddings", 1 << 24);
+	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
+	spec_divide_heads(spec, config, either(config, "n_head", "num_attention_heads"));
+	spec->head_size =
+	    (int)tree_integer_or(config, "head_dim", spec->head_size, 1, 1024);
+	refuse(config);
+	if (tree_get(config, "n_embd"))
+		rotary(spec, config);
+	else
+		spec_rotary(spec, config, 1000);
+	activation(spec, config);
+	spec->embedding_norm = spec->norm_bias = true;
+	spec->norm = NN_LAYERNORM;
+	spec->norm_eps = (float)tree_real(
+	    config, either(config, "layer_norm_epsilon", "layer_norm_eps"), 1e-12);
+	bool biased =
+	    tree_get(config, "n_embd"); /* so the Hub's code, where nothing is said */
+	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", biased);
+	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", biased);
+	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", biased);
+	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+	spec_layers(spec, inner);
+}
+
+static void
+stem(const struct spec *spec, enum stem_parameter which, struct place *place)
+{
+	static const char *const names[STEM_PARAMETERS] = {
+		[STEM_TOKENS] = "embeddings.word_embeddings.weight",
+		[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
+		[STEM_NORM] = "emb_ln.weight",
+		[STEM_NORM_BIAS] = "emb_ln.bias",
+		[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
+		[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
+		[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm.weight",
+		[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.layer_norm.bias",
+		[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
+	};
+
+	(void)spec;
+	place_at(place, "%s", names[which] ? names[which] : "");
+}
+
+static void
+block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
+{
+	static const char *const names[BLOCK_PARAMETERS] = {
+		[BLOCK_Q] = "attn.Wqkv.weight",
+		[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_K] = "attn.Wqkv.weight",
+		[BLOCK_K_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_V] = "attn.Wqkv.weight",
+		[BLOCK_V_BIAS] = "attn.Wqkv.bias",
+		[BLOCK_OUT] = "attn.out_proj.weight",
+		[BLOCK_OUT_BIAS] = "attn.out_proj.bias",
+		[BLOCK_NORM1] = "norm1.weight",
+		[BLOCK_NORM1_BIAS] = "norm1.bias",
+		[BLOCK_UP] = "mlp.fc11.weight",
+		[BLOCK_UP_BIAS] = "mlp.fc11.bias",
+		[BLOCK_GATE] = "mlp.fc12.weight",
+		[BLOCK_GATE_BIAS] = "mlp.fc12.bias",
+		[BLOCK_DOWN] = "mlp.fc2.weight",
+		[BLOCK_DOWN_BIAS] = "mlp.fc2.bias",
+		[BLOCK_NORM2] = "norm2.weight",
+		[BLOCK_NORM2_BIAS] = "norm2.bias",
+	};
+	const char *name = names[which];
+
+	if (!spec->gated && which == BLOCK_UP)
+		name = "mlp.fc1.weight";
+	if (!spec->gated && which == BLOCK_UP_BIAS)
+		name = "mlp.fc1.bias";
+	place_at(place, "encoder.layers.%d.%s", layer, name);
+	if (which <= BLOCK_V_BIAS)
+		place_part(place, which / 2, 3, spec->heads * spec->head_size);
+}
+
+static const char *const prefixes[] = { "", "bert.", NULL };
+const struct family family_nomic_bert = { .model_type = "nomic_bert",
+	.configure = configure,
+	.prefixes = prefixes,
+	.stem = stem,
+	.block = block,
+	.otherwise = &family_native };

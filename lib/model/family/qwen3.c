@@ -1,0 +1,25 @@
+/*
+ * Qwen3 (Yang et al. 2025), of which Qwen3-Embedding is made: grouped heads whose queries and
+ * keys are normed one by one; heads x head size need not be the width.
+ */
+#include "model/family/decoder.h"
+
+static void
+configure(struct spec *spec, const struct tree *config)
+{
+	decoder_configure(spec, config, 128, 1e-6);
+	spec->qk_norm = SPEC_QK_HEAD;
+	spec_layers(spec, (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20));
+}
+
+static void
+block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
+{
+	decoder_place(spec, layer, which, NULL, place);
+}
+
+const struct family family_qwen3 = { .model_type = "qwen3",
+	.configure = configure,
+	.prefixes = decoder_prefixes,
+	.stem = decoder_stem,
+	.block = block };

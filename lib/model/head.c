@@ -1,0 +1,336 @@
+#include "model/head.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "folder/modules.h"
+#include "text/json.h"
+
+/* In the order in which the booleans concatenate. */
+static const struct {
+	const char *name, *key; /* ours; sentence-transformers' boolean */
+	const char *mode;	/* its newer spelling */
+	enum nn_pool pool;
+} kinds[HEAD_POOLS] = {
+	{ "cls", "pooling_mode_cls_token", "cls", NN_POOL_CLS },
+	{ "max", "pooling_mode_max_tokens", "max", NN_POOL_MAX },
+	{ "mean", "pooling_mode_mean_tokens", "mean", NN_POOL_MEAN },
+	{ "mean_sqrt", "pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens",
+	    NN_POOL_MEAN_SQRT },
+	{ "weighted", "pooling_mode_weightedmean_tokens", "weightedmean",
+	    NN_POOL_WEIGHTED },
+	{ "last", "pooling_mode_lasttoken", "lasttoken", NN_POOL_LAST },
+};
+
+static const char *
+kind_name(enum head_kind kind)
+{
+	return kind == HEAD_DENSE ? "Dense" : "Normalize";
+}
+
+static struct head_module *
+add(struct head *head, enum head_kind kind)
+{
+	struct head_module *module = &head->modules[head->count++];
+
+	*module = (struct head_module){ .kind = kind };
+	snprintf(
+	    module->name, sizeof module->name, "%d_%s", head->count + 1, kind_name(kind));
+	return module;
+}
+
+/* Reading. ------------------------------------------------------------------------- */
+
+static void
+add_pool(struct head *head, const struct tree *node, const char *mode)
+{
+	if (head->pools == HEAD_POOLS)
+		tree_die(node, "more than %d pooling modes", HEAD_POOLS);
+	for (int i = 0; i < HEAD_POOLS; i++)
+		if (!strcmp(kinds[i].mode, mode)) {
+			head->pool[head->pools++] = kinds[i].pool;
+			return;
+		}
+	tree_die(node, "the pooling mode '%s' is not known", mode);
+}
+
+static void
+read_pooling(struct head *head, const char *folder)
+{
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read(path);
+	const struct tree *mode = tree_get(config, "pooling_mode");
+
+	head->pools = 0;
+	head->include_prompt = tree_boolean(config, "include_prompt", true);
+	if (mode && mode->kind == TREE_LIST)
+		for (size_t i = 0; i < mode->count; i++)
+			add_pool(head, mode,
+			    mode->items[i]->kind == TREE_STRING ? mode->items[i]->string
+								: "");
+	else if (mode)
+		add_pool(head, mode, tree_string(config, "pooling_mode", ""));
+	for (int i = 0; i < HEAD_POOLS && !mode; i++)
+		if (tree_boolean(config, kinds[i].key, false))
+			head->pool[head->pools++] = kinds[i].pool;
+	if (!head->pools)
+		head->pool[head->pools++] = NN_POOL_MEAN;
+	tree_free(config);
+	free(path);
+}
+
+/* "torch.nn.modules.activation.Tanh": only the name counts. */
+static bool
+is_tanh(const struct tree *config)
+{
+	const char *name = tree_string(
+		       config, "activation_function", "torch.nn.modules.activation.Tanh"),
+		   *dot = strrchr(name, '.');
+	const char *last = dot ? dot + 1 : name;
+
+	if (!strcmp(last, "Tanh"))
+		return true;
+	if (strcmp(last, "Identity"))
+		tree_die(tree_get(config, "activation_function"),
+		    "'activation_function' is '%s'; known are Tanh and Identity", name);
+	return false;
+}
+
+/* Dies unless the module makes embeddings of embeddings. */
+static void
+check_names(const struct tree *config, const char *type)
+{
+	const char *input =
+	    tree_string(config, "module_input_name", "sentence_embedding");
+	const char *output = tree_string(config, "module_output_name", input);
+
+	if (strcmp(input, "sentence_embedding") || strcmp(output, input))
+		tree_die(config,
+		    "makes '%s' of '%s'; a module %s is known of 'sentence_embedding' "
+		    "only",
+		    output, input, type);
+}
+
+static void
+read_normalize(const char *folder)
+{
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read_optional(path); /* older ones have none */
+
+	check_names(config, "Normalize");
+	tree_free(config);
+	free(path);
+}
+
+static void
+read_dense(struct head_module *module, const char *folder)
+{
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read(path);
+
+	check_names(config, "Dense");
+	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
+	module->out = (int)tree_integer_in(config, "out_features", 1, 1 << 20);
+	module->bias = tree_boolean(config, "bias", true);
+	module->tanh = is_tanh(config);
+	if (tree_boolean(config, "use_residual", false))
+		tree_die(config, "'use_residual' is not known");
+	tree_free(config);
+	free(path);
+}
+
+static void
+read_module(struct head *head, const struct module *module)
+{
+	if (!strcmp(module->type, "Pooling")) {
+		if (!head->assumed || head->count)
+			tree_die(module->node,
+			    "one module Pooling is known, right after the Transformer");
+		read_pooling(head, module->folder);
+		head->assumed = false;
+		return;
+	}
+	if (strcmp(module->type, "Dense") && strcmp(module->type, "Normalize"))
+		tree_die(module->node,
+		    "the module '%s' is not known; known are Transformer, Pooling, Dense "
+		    "and Normalize",
+		    module->type);
+	if (head->count == HEAD_MODULES)
+		tree_die(module->node, "more than %d modules", HEAD_MODULES);
+	bool dense = *module->type == 'D';
+	struct head_module *to = add(head, dense ? HEAD_DENSE : HEAD_NORMALIZE);
+	snprintf(to->source, sizeof to->source, "%s", module->name);
+	if (dense)
+		read_dense(to, module->folder);
+	else if (*module->name) /* in the model's own folder config.json is another */
+		read_normalize(module->folder);
+}
+
+static int
+read_truncate(const char *dir)
+{
+	char *path = mem_format("%s/config_sentence_transformers.json", dir);
+	struct tree *config = json_read_optional(path);
+	int truncate = tree_get(config, "truncate_dim")
+			   ? (int)tree_integer_in(config, "truncate_dim", 1, 1 << 20)
+			   : 0;
+
+	tree_free(config);
+	free(path);
+	return truncate;
+}
+
+char *
+head_read(struct head *head, const char *dir)
+{
+	struct modules *modules = modules_read(dir);
+	bool transformer = false;
+
+	*head = (struct head){ .pools = 1,
+		.pool = { NN_POOL_MEAN },
+		.include_prompt = true,
+		.assumed = true };
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (!strcmp(modules->at[i].type, "Transformer") && !transformer)
+			transformer = true;
+		else
+			read_module(head, &modules->at[i]);
+	modules_free(modules);
+	head->truncate = read_truncate(dir);
+	return modules_transformer(dir);
+}
+
+/* Writing. ------------------------------------------------------------------------- */
+
+static void
+add_module(struct tree *modules, const char *path, const char *type)
+{
+	struct tree *module = tree_add(modules, tree_object());
+	char name[16], *full = mem_format("sentence_transformers.models.%s", type);
+
+	snprintf(name, sizeof name, "%zu", modules->count - 1);
+	tree_set(module, "idx", tree_of_integer((int64_t)modules->count - 1));
+	tree_set(module, "name", tree_of_string(name));
+	tree_set(module, "path", tree_of_string(path));
+	tree_set(module, "type", tree_of_string(full));
+	free(full);
+}
+
+/* A list of modes where the booleans, which have an order of their own, cannot say it. */
+static void
+write_pooling(const struct head *head, const char *dir, int width)
+{
+	struct tree *config = tree_object(), *modes;
+	int at = 0;
+
+	for (int i = 0; i < HEAD_POOLS && at < head->pools; i++)
+		at += head->pool[at] == kinds[i].pool;
+	if (at == head->pools) {
+		tree_set(config, "word_embedding_dimension", tree_of_integer(width));
+		at = 0;
+		for (int i = 0; i < HEAD_POOLS; i++) {
+			bool wanted = at < head->pools && head->pool[at] == kinds[i].pool;
+			tree_set(config, kinds[i].key, tree_of_boolean(wanted));
+			at += wanted;
+		}
+	} else {
+		tree_set(config, "embedding_dimension", tree_of_integer(width));
+		modes = tree_set(config, "pooling_mode", tree_list());
+		for (int i = 0; i < head->pools; i++)
+			for (int j = 0; j < HEAD_POOLS; j++)
+				if (kinds[j].pool == head->pool[i])
+					tree_add(modes, tree_of_string(kinds[j].mode));
+	}
+	tree_set(config, "include_prompt", tree_of_boolean(head->include_prompt));
+	folder_write_json(dir, "1_Pooling/config.json", config);
+	tree_free(config);
+}
+
+static void
+write_dense(const struct head_module *module, const char *dir)
+{
+	struct tree *config = tree_object();
+	char *name = mem_format("%s/config.json", module->name);
+
+	tree_set(config, "in_features", tree_of_integer(module->in));
+	tree_set(config, "out_features", tree_of_integer(module->out));
+	tree_set(config, "bias", tree_of_boolean(module->bias));
+	tree_set(config, "activation_function",
+	    tree_of_string(module->tanh ? "torch.nn.modules.activation.Tanh"
+					: "torch.nn.modules.linear.Identity"));
+	folder_write_json(dir, name, config);
+	tree_free(config);
+	free(name);
+}
+
+void
+head_write(const struct head *head, const char *dir, int width)
+{
+	struct tree *modules = tree_list();
+
+	add_module(modules, "", "Transformer");
+	add_module(modules, "1_Pooling", "Pooling");
+	write_pooling(head, dir, width);
+	for (int i = 0; i < head->count; i++) {
+		const struct head_module *module = &head->modules[i];
+		add_module(modules, module->name, kind_name(module->kind));
+		if (module->kind == HEAD_DENSE)
+			write_dense(module, dir);
+	}
+	folder_write_json(dir, "modules.json", modules);
+	tree_free(modules);
+}
+
+/* Options. ------------------------------------------------------------------------- */
+
+bool
+head_pool(struct head *head, const char *text)
+{
+	head->pools = 0;
+	for (;;) {
+		size_t length = strcspn(text, "+");
+		int i = 0;
+		while (i < HEAD_POOLS && (strlen(kinds[i].name) != length ||
+					     strncmp(kinds[i].name, text, length)))
+			i++;
+		if (i == HEAD_POOLS || head->pools == HEAD_POOLS)
+			return false;
+		head->pool[head->pools++] = kinds[i].pool;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+}
+
+void
+head_normalize(struct head *head, bool normalize)
+{
+	while (head->count && head->modules[head->count - 1].kind == HEAD_NORMALIZE)
+		head->count--;
+	if (!normalize)
+		return;
+	if (head->count == HEAD_MODULES)
+		die("more than %d modules after the pooling", HEAD_MODULES);
+	add(head, HEAD_NORMALIZE);
+}
+
+int
+head_width(const struct head *head, int C, const char *dir)
+{
+	int width = C * head->pools;
+
+	for (int i = 0; i < head->count; i++) {
+		const struct head_module *module = &head->modules[i];
+		if (module->kind != HEAD_DENSE)
+			continue;
+		if (module->in != width)
+			die("%s: its %s takes vectors of %d values, and is given %d", dir,
+			    module->name, module->in, width);
+		width = module->out;
+	}
+	return width;
+}

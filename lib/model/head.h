@@ -1,0 +1,86 @@
+/*
+ * head - what follows the transformer: hidden states to one embedding per sequence, as the
+ * sentence-transformers files of a folder say: pooling (1_Pooling), then Dense and Normalize
+ * modules in any number, in the order of modules.json.
+ */
+#ifndef HEAD_H
+#define HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/workspace.h"
+#include "nn/nn.h"
+
+enum { HEAD_POOLS = 6, HEAD_MODULES = 16 };
+
+enum head_kind { HEAD_DENSE, HEAD_NORMALIZE };
+
+struct head_module {
+	enum head_kind kind;
+	char name[32];	 /* of its folder when written: "2_Dense" */
+	char source[64]; /* of the folder it was read from */
+	/* Dense: y = x W^T + b, or its tanh */
+	int in, out;
+	bool bias, tanh;
+	/* the model's, set when it is opened */
+	struct nn_matrix weight;  /* [out,in] */
+	const float *bias_values; /* [out] */
+	float *dweight, *dbias;	  /* NULL without gradients */
+};
+
+struct head {
+	int pools;
+	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
+	bool include_prompt;
+	bool assumed; /* the folder does not say how to pool: mean, not normalised; the
+			 * last token of a decoder */
+	int count;
+	struct head_module modules[HEAD_MODULES];
+	int truncate; /* leading values that the folder would have kept (truncate_dim); 0: all */
+};
+
+/* Read a folder's files.  Returns the folder of the transformer itself, which the caller
+ * frees.  What is not Transformer, Pooling, Dense or Normalize is named and refused. */
+char *head_read(struct head *head, const char *dir);
+
+/* Write modules.json and each module's config.json into an existing folder; the weights of the
+ * Dense modules are the caller's to write. */
+void head_write(const struct head *head, const char *dir, int width);
+
+/* "cls", "mean", "max", "mean_sqrt", "weighted", "last", or several joined by '+'.  False
+ * when there is none called so. */
+bool head_pool(struct head *head, const char *text);
+
+/* End with length 1, or without: drops the modules Normalize at the end. */
+void head_normalize(struct head *head, bool normalize);
+
+/* Values of an embedding, made from hidden states of C; dies, naming `dir`, where a Dense does
+ * not take what is before it. */
+int head_width(const struct head *head, int C, const char *dir);
+
+/* Pieces of one batch of N sequences and T tokens. */
+struct head_state {
+	float *pooled;		      /* [N, pools x C] */
+	float *out[HEAD_MODULES];     /* [N, width] of each module */
+	float *before[HEAD_MODULES];  /* [N, out] of a Dense before its tanh */
+	float *lengths[HEAD_MODULES]; /* [N] before a Normalize */
+	float *d, *other;	      /* gradients, [N, the greatest width] */
+	float *scratch;		      /* [T,C]; NULL with one pooling */
+};
+
+/* training: keeps what the backward needs. */
+void head_layout(struct head_state *state, struct workspace *workspace,
+    const struct head *head, size_t T, size_t N, size_t C, bool training);
+
+/* Embeddings [N, head_width], in the state.  x[T,C]; starts, skip as in nn_pool. */
+float *head_forward(const struct head *head, const struct head_state *state,
+    const float *x, const int32_t *starts, const int32_t *skip, size_t N, size_t C);
+
+/* dx[T,C] overwritten, from d loss / d embeddings; adds to the gradients of Dense modules. */
+void head_backward(const struct head *head, const struct head_state *state, float *dx,
+    const float *demb, const float *x, const int32_t *starts, const int32_t *skip,
+    size_t T, size_t N, size_t C);
+
+#endif

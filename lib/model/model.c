@@ -1,0 +1,343 @@
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/experts.h"
+#include "model/model_internal.h"
+#include "text/json.h"
+
+static const struct family *const families[] = { &family_bert, &family_nomic_bert,
+	&family_modernbert, &family_new, &family_gte, &family_qwen3, &family_olmoe,
+	&family_qwen2_moe, &family_deepseek };
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static const struct family *
+family_of(const struct tree *config)
+{
+	char known[256] = "";
+	const char *type = tree_string(config, "model_type", NULL);
+
+	for (int i = 0; type && i < FAMILIES; i++)
+		if (!strcmp(type, families[i]->model_type))
+			return families[i];
+	for (int i = 0; i < FAMILIES; i++)
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+		    i ? ", " : "", families[i]->model_type);
+	if (!type)
+		tree_die(config, "'model_type' is missing; known are %s", known);
+	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
+	    type, known);
+}
+
+void
+model_configure(struct model *model, const char *dir)
+{
+	model->dir = mem_string(dir);
+	if (access(dir, R_OK | X_OK))
+		die("%s: model folder:", dir);
+	model->folder = head_read(&model->head, dir);
+	char *path = mem_format("%s/config.json", model->folder);
+	model->config = json_read(path);
+	free(path);
+	model->family = family_of(model->config);
+	model->spec.family = model->family->model_type;
+	model->family->configure(&model->spec, model->config);
+	if (model->head.assumed && model->spec.pool_last)
+		model->head.pool[0] = NN_POOL_LAST;
+	spec_check(&model->spec, model->config);
+	experts_configure(&model->spec, model->config);
+	model->experts = mem_string("");
+	for (int i = 0; i < model->spec.experts; i++) {
+		char *longer = mem_format(
+		    "%s%s%s", model->experts, i ? ", " : "", model->spec.expert_names[i]);
+		free(model->experts);
+		model->experts = longer;
+	}
+}
+
+void
+model_unconfigure(struct model *model)
+{
+	free(model->dir);
+	free(model->folder);
+	free(model->experts);
+	tree_free(model->config);
+}
+
+static void
+load_mapped(struct model *model)
+{
+	struct plan *plan = &model->plan;
+
+	model->data = mem_zero((size_t)plan->count, sizeof *model->data);
+	model->copied = mem_zero((size_t)plan->count, sizeof *model->copied);
+	for (int i = 0; i < plan->count; i++) {
+		const struct safetensor *tensor = plan->stored[i];
+		bool *copied = &model->copied[i];
+		if (plan->tensors[i].columns)
+			model->data[i] = nn_matrix_of(
+			    tensor->data, tensor->dtype, tensor->count, copied);
+		else
+			model->data[i].at = nn_weights(
+			    tensor->data, tensor->dtype, tensor->count, copied);
+	}
+}
+
+/* As the reference initialises: normal matrices, norms of one, biases of zero. */
+static void
+draw(const struct model *model, const struct parameter *tensor, struct rng rng, float *to)
+{
+	const char *last = strrchr(tensor->name, '.');
+	bool one = !tensor->columns && last && !strcmp(last, ".weight");
+
+	for (size_t i = 0; i < tensor->count; i++)
+		to[i] = tensor->columns
+			    ? (float)(model->spec.initializer_range * rng_normal(&rng))
+			    : one;
+}
+
+static void
+load_values(struct model *model, uint64_t seed)
+{
+	struct plan *plan = &model->plan;
+	size_t bytes = mem_multiply(plan->size, sizeof(float), "parameters"), most = 0;
+
+	model->values = nn_alloc(bytes);
+	model->gradients = nn_alloc(bytes);
+	for (int i = 0; i < plan->count; i++)
+		if (plan->tensors[i].count > most)
+			most = plan->tensors[i].count;
+	float *host = mem_new(most, sizeof *host);
+	for (int i = 0; i < plan->count; i++) {
+		const struct safetensor *stored = plan->stored[i];
+		if (stored)
+			tensor_to_f32(host, stored->data, stored->dtype, stored->count);
+		else
+			draw(model, &plan->tensors[i], rng_seed(seed, (uint64_t)i), host);
+		nn_upload(model->values + plan->tensors[i].offset, host,
+		    plan->tensors[i].count * sizeof *host);
+	}
+	free(host);
+}
+
+struct nn_matrix
+model_matrix(const struct model *model, const struct binding *binding)
+{
+	if (binding->tensor < 0)
+		return (struct nn_matrix){ 0 };
+	if (model->mode != MODEL_ENCODE)
+		return (struct nn_matrix){
+			model->values + model->plan.tensors[binding->tensor].offset +
+			    binding->offset,
+			DTYPE_F32
+		};
+	struct nn_matrix whole = model->learners ? learners_matrix(model, binding->tensor)
+						 : model_gated(model, binding->tensor);
+	return (struct nn_matrix){ (const char *)whole.at +
+				       binding->offset * dtype_size(whole.dtype),
+		whole.dtype };
+}
+
+float *
+model_gradient_pointer(const struct model *model, const struct binding *binding)
+{
+	if (binding->tensor < 0 || !model->gradients)
+		return NULL;
+	if (model->learners) {
+		float *own = learners_gradient(model, binding->tensor);
+		return own ? own + binding->offset : NULL;
+	}
+	return model->gradients + model->plan.tensors[binding->tensor].offset +
+	       binding->offset;
+}
+
+static void
+resolve_experts(struct model *model)
+{
+	const struct plan *plan = &model->plan;
+	size_t count = (size_t)model->spec.mixture.count;
+	size_t layers = (size_t)model->spec.layers;
+
+	if (!model->experts_of) {
+		model->experts_of = mem_zero(layers * count, sizeof *model->experts_of);
+		model->dexperts = mem_zero(layers * count, sizeof *model->dexperts);
+	}
+	for (size_t e = 0; e < layers * count; e++)
+		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+			model->experts_of[e][i] =
+			    model_matrix(model, &plan->experts[e][i]);
+			model->dexperts[e][i] =
+			    model_gradient_pointer(model, &plan->experts[e][i]);
+		}
+	for (size_t layer = 0; layer < layers; layer++)
+		for (size_t b = model_block_index(model, (int)layer, -1);
+		     b < model_block_index(model, (int)layer + 1, -1); b++) {
+			model->weights[b].experts =
+			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
+				model->experts_of +
+			    layer * count;
+			if (model->gradients)
+				model->gradients_of[b].experts =
+				    model->dexperts + layer * count;
+		}
+}
+
+void
+model_resolve(struct model *model)
+{
+	const struct plan *plan = &model->plan;
+	size_t blocks = model_block_index(model, model->spec.layers, -1);
+
+	if (!model->weights) {
+		model->weights = mem_zero(blocks, sizeof *model->weights);
+		model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
+	}
+	for (int i = 0; i < STEM_PARAMETERS; i++) {
+		model->stem[i] = model_matrix(model, &plan->stem[i]);
+		model->dstem[i] = model_gradient_pointer(model, &plan->stem[i]);
+	}
+	for (size_t b = 0; b < blocks; b++)
+		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+			model->weights[b].at[i] =
+			    model_matrix(model, &plan->blocks[b][i]);
+			model->gradients_of[b].at[i] =
+			    model_gradient_pointer(model, &plan->blocks[b][i]);
+		}
+	if (model->spec.mixture.count)
+		resolve_experts(model);
+	model_head_resolve(model);
+}
+
+/* Of all its files of weights; of a model without, the seed. */
+static void
+note_fingerprint(struct model *model, uint64_t seed)
+{
+	uint64_t print = model->file ? safetensors_fingerprint(model->file) : seed;
+
+	for (int i = 0; i < HEAD_MODULES; i++)
+		if (model->head_files[i]) {
+			uint64_t one = safetensors_fingerprint(model->head_files[i]);
+			print = rng_hash(print, &one, sizeof one);
+		}
+	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
+}
+
+struct model *
+model_open(const char *dir, enum model_mode mode, uint64_t seed)
+{
+	struct model *model = mem_zero(1, sizeof *model);
+	const char *name = NULL;
+
+	model->mode = mode;
+	model_configure(model, dir);
+	if (mode != MODEL_INIT) {
+		model->file = safetensors_open(model->folder);
+		name = safetensors_name(model->file);
+	}
+	plan_make(&model->plan, &model->spec, model->family, model->file, name, mode);
+	model->spec.fused = model->plan.fused;
+	model_head_open(model);
+	note_fingerprint(model, seed);
+	if (mode == MODEL_ENCODE)
+		load_mapped(model);
+	else
+		load_values(model, seed);
+	model_resolve(model);
+	model_rotary_open(model);
+	return model;
+}
+
+void
+model_close(struct model *model)
+{
+	struct plan *plan = &model->plan;
+
+	for (int i = 0; model->data && i < plan->count; i++)
+		if (model->copied[i])
+			nn_free((void *)model->data[i].at,
+			    plan->tensors[i].count * sizeof(float));
+	free(model->data);
+	free(model->copied);
+	training_free(model);
+	workspace_free(&model->workspace);
+	if (model->values) {
+		nn_free(model->values, model_size(model) * sizeof(float));
+		nn_free(model->gradients, model_size(model) * sizeof(float));
+	}
+	learners_free(model);
+	model_rotary_close(model);
+	if (model->file)
+		safetensors_close(model->file);
+	model_head_close(model);
+	free(model->weights);
+	free(model->gradients_of);
+	free(model->experts_of);
+	free(model->dexperts);
+	plan_free(plan);
+	model_unconfigure(model);
+	free(model);
+}
+
+const struct spec *
+model_spec(const struct model *model)
+{
+	return &model->spec;
+}
+
+struct head *
+model_head(struct model *model)
+{
+	return &model->head;
+}
+
+int
+model_width(const struct model *model)
+{
+	return head_width(&model->head, model->spec.width, model->dir);
+}
+
+int
+model_positions(const struct model *model)
+{
+	return model->spec.positions;
+}
+
+int
+model_expert(const struct model *model, const char *name)
+{
+	for (int i = 0; i < model->spec.experts; i++)
+		if (!strcmp(model->spec.expert_names[i], name))
+			return i;
+	return -1;
+}
+
+const char *
+model_experts(const struct model *model)
+{
+	return model->experts;
+}
+
+const char *
+model_dir(const struct model *model)
+{
+	return model->dir;
+}
+
+int
+model_layers(const char *dir)
+{
+	struct model model = { 0 };
+
+	model_configure(&model, dir);
+	int layers = model.spec.layers;
+	model_unconfigure(&model);
+	return layers;
+}

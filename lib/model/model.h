@@ -1,0 +1,172 @@
+/*
+ * model - a Hugging Face folder as something that encodes, learns and is saved.
+ *
+ * The folder: config.json, model.safetensors (or shards), and the sentence-transformers
+ * files (modules.json, 1_Pooling, 2_Dense, 3_Normalize, config_sentence_transformers.json).
+ * Weights are mapped, not read: opening costs milliseconds, processes share one copy.
+ * Task experts are the extension "task_experts" of config.json: see experts.h and motes(7).
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/adapter.h"
+#include "model/batch.h"
+#include "model/head.h"
+#include "model/spec.h"
+
+struct model;
+
+enum model_mode {
+	MODEL_ENCODE, /* weights mapped in place, no gradients */
+	MODEL_TRAIN, /* weights copied to one block that can be updated, with gradients */
+	MODEL_INIT /* as MODEL_TRAIN; needs no weights on disk: drawn from `seed`, with the
+			 * masked-language-model head */
+};
+
+/* Dies naming file, key or tensor and what was expected. */
+struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
+void model_close(struct model *model);
+
+const struct spec *model_spec(const struct model *model);
+struct head *model_head(struct model *model); /* may be changed by options */
+int model_width(const struct model *model);   /* of an embedding */
+int model_expert(const struct model *model, const char *name); /* index; -1: no such */
+const char *model_experts(const struct model *model); /* "a, b, c", for messages */
+const char *model_fingerprint(const struct model *model);
+
+const char *model_dir(const struct model *model);
+int model_positions(const struct model *model); /* the longest sequence, in tokens */
+
+/* Why the model cannot take a batch ("text 3: the token id ..."), counting its sequences from
+ * `first`; NULL when it can.  The caller frees it. */
+char *model_refuses(const struct model *model, const struct batch *batch, int64_t first);
+
+/*
+ * Embeddings of a batch, to host memory emb[sequences, width], through the folder's pooling
+ * and normalisation.  Memory: one batch's activations of one layer, kept and reused.
+ * Dies when the model refuses the batch, or when an embedding is not finite (naming the
+ * weights that are not).
+ */
+void model_encode(struct model *model, const struct batch *batch, float *emb);
+
+/*
+ * What passes through the model in model_encode, layer by layer, in memory of the kernels and
+ * gone when `see` returns: layer 0 is after the embeddings, layer i after block i, the last
+ * after the final norm (transformers' output_hidden_states).  NULL for `see`: nobody looks,
+ * and nothing is paid.
+ */
+struct model_sight {
+	int layer;	       /* 0..layers */
+	size_t T, N, C, E;     /* E: token experts */
+	const float *hidden;   /* [T,C] */
+	const float *logits;   /* [T,E] of the block's router; NULL: it has none */
+	const float *routing;  /* [T,E], softmax of the logits */
+	const int32_t *starts; /* [N + 1] */
+	const int32_t *skip;   /* [N] as in nn_pool, or NULL */
+};
+void model_watch(struct model *model,
+    void (*see)(void *context, const struct model_sight *sight), void *context);
+
+/*
+ * A model with a LoRA adapter (adapter.h; a gate of RouterRetriever): copies of the tensors that
+ * it changes, with the adapter merged in, beside the model's own; the rest is shared.  Dies where
+ * a pair fits no tensor of the model.  For MODEL_ENCODE.
+ */
+struct gate;
+struct gate *model_gate(const struct model *model, const struct adapter *adapter);
+void model_use(
+    struct model *model, const struct gate *gate); /* from now on; NULL: none */
+void gate_free(struct gate *gate);		   /* which no model uses */
+
+/* Training. ------------------------------------------------------------------------ */
+
+struct parameter {
+	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
+	size_t offset, count;  /* into the blocks below */
+	int64_t rows, columns; /* columns 0: a vector */
+	int64_t
+	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
+	int expert; /* -1: shared by all */
+	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
+	bool decay; /* false: biases, norms (squeezed rank < 2) */
+};
+int model_parameters(const struct model *model);
+const struct parameter *model_parameter(const struct model *model, int index);
+float *model_values(struct model *model);    /* all parameters, one block of nn memory */
+float *model_gradients(struct model *model); /* the same layout */
+size_t model_size(const struct model *model);
+
+/*
+ * Forward that keeps what the backward needs; embeddings stay in nn memory (borrowed until
+ * the next call).  model_backward takes d loss / d embeddings (nn memory) and adds to the
+ * gradients.  Strictly in pairs, on the same batch.
+ */
+const float *model_forward(struct model *model, const struct batch *batch);
+void model_backward(struct model *model, const struct batch *batch, const float *demb);
+
+/*
+ * Masked language modelling on a batch whose ids are already masked: predict targets[m] at
+ * token positions[m], m < count.  Adds scale x gradient of the summed loss, returns the sum.
+ */
+bool model_has_mlm(const struct model *model);
+double model_mlm(struct model *model, const struct batch *batch, const int32_t *positions,
+    const int32_t *targets, int64_t count, float scale, bool backward, int64_t *correct);
+
+/*
+ * LoRA training (adapter.h), of a model opened to encode: only pairs A, B learn, in place of W
+ * stands W + scale B A.  The parameters are then those of the pairs, under the names that an
+ * adapter has for them, and model_save writes an adapter folder.  All other weights stay mapped,
+ * have no gradients and no copies.
+ */
+struct lora {
+	const char
+	    *from; /* an adapter to go on from; the rest is then not read.  NULL: */
+	int rank;  /* new pairs: A uniform from `seed` as PEFT draws it, B zero */
+	double alpha;
+	bool rslora;
+	/* Last parts of the linear layers' names; none: what makes queries and values. */
+	const char *const *targets;
+	int target_count;
+};
+void model_adapt(struct model *model, const struct lora *lora, uint64_t seed);
+bool model_adapted(const struct model *model);
+
+/* Compute without the pairs, or with them again; model_adapt's model only. */
+void model_base(struct model *model, bool base);
+
+/* After every change of model_values. */
+void model_changed(struct model *model);
+
+/*
+ * Write a folder beside `dir`, then rename it into place: config.json, weights in `dtype`, what
+ * the head says (modules.json, 1_Pooling), and copies of the tokenizer's files and of
+ * config_sentence_transformers.json of the folder it was opened from.
+ */
+void model_save(const struct model *model, const char *dir, enum dtype dtype);
+
+/*
+ * Upcycle (Komatsuzaki et al. 2022; MoTE section 3.1.1): give the blocks `layers` (a bool per
+ * layer) `count` task experts, each a copy of the dense MLP (and norms), and save to `dir`.
+ * The stored numbers are copied as they are, so every expert equals the dense model.
+ * prompts[count]: what goes before the texts of each expert; used where
+ * config_sentence_transformers.json has no prompt of that name.
+ */
+struct upcycle {
+	const char *const *names, *const *prompts;
+	int count;
+	const bool *layers; /* [SPEC_LAYERS]; beyond the model's own: ignored */
+	bool norms;
+};
+void model_upcycle(const char *from, const char *dir, const struct upcycle *how);
+
+/* Expert averaging (MoTE, appendix on EA): a dense model whose MLPs and norms are the means
+ * of the experts'. */
+void model_average(const char *from, const char *dir);
+
+/* Blocks of the model in a folder; opens no weights. */
+int model_layers(const char *dir);
+
+#endif

@@ -1,0 +1,310 @@
+/* Model folders written: as trained, upcycled, averaged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "model/experts.h"
+#include "model/model_internal.h"
+#include "text/json.h"
+
+void
+model_copy_files(const char *from, const char *to)
+{
+	static const char *const files[] = { "tokenizer.json", "vocab.txt",
+		"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+		"sentence_bert_config.json", "config_sentence_transformers.json", NULL };
+
+	for (const char *const *file = files; *file; file++)
+		folder_copy(from, to, *file);
+}
+
+static void
+copy_files(const struct model *model, const char *to)
+{
+	model_copy_files(model->dir, to);
+	if (strcmp(model->dir, model->folder))
+		model_copy_files(model->folder, to);
+}
+
+/* The dtype as transformers writes it, under the keys that the config has for it. */
+static void
+note_dtype(struct tree *config, enum dtype dtype)
+{
+	const char *name = dtype == DTYPE_BF16	? "bfloat16"
+			   : dtype == DTYPE_F16 ? "float16"
+			   : dtype == DTYPE_F64 ? "float64"
+						: "float32";
+
+	if (tree_get(config, "dtype"))
+		tree_set(config, "dtype", tree_of_string(name));
+	if (tree_get(config, "torch_dtype") || !tree_get(config, "dtype"))
+		tree_set(config, "torch_dtype", tree_of_string(name));
+}
+
+static void
+write_weights(const char *folder, const struct safetensor *tensors, int count)
+{
+	char *path = mem_format("%s/model.safetensors", folder);
+
+	safetensors_write(path, tensors, count, NULL, NULL);
+	free(path);
+}
+
+struct safetensor
+model_tensor(const struct model *model, const struct parameter *p,
+    const struct safetensor *stored, enum dtype dtype)
+{
+	struct safetensor tensor = { .name = p->name, .dtype = dtype, .count = p->count };
+	float *host = mem_new(p->count, sizeof *host);
+
+	if (model->values)
+		nn_download(host, model->values + p->offset, p->count * sizeof *host);
+	else
+		tensor_to_f32(host, stored->data, stored->dtype, p->count);
+	tensor.data = host;
+	tensor.rank = plan_shape(tensor.shape, p);
+	if (dtype != DTYPE_F32) {
+		void *narrow = mem_new(p->count, dtype_size(dtype));
+		tensor_from_f32(narrow, dtype, host, p->count);
+		free(host);
+		tensor.data = narrow;
+	}
+	return tensor;
+}
+
+static void
+save_model(const struct model *model, const char *dir, enum dtype dtype)
+{
+	const struct plan *plan = &model->plan;
+	char *folder = folder_begin(dir);
+	struct tree *config = tree_copy(model->config);
+	struct safetensor *tensors = mem_zero((size_t)plan->count, sizeof *tensors);
+
+	copy_files(model, folder);
+	note_dtype(config, dtype);
+	folder_write_json(folder, "config.json", config);
+	for (int i = 0; i < plan->count; i++)
+		tensors[i] =
+		    model_tensor(model, &plan->tensors[i], plan->stored[i], dtype);
+	write_weights(folder, tensors, plan->own);
+	model_head_write(model, folder, tensors);
+	for (int i = 0; i < plan->count; i++)
+		free((void *)tensors[i].data);
+	free(tensors);
+	tree_free(config);
+	folder_commit(folder, dir);
+}
+
+void
+model_save(const struct model *model, const char *dir, enum dtype dtype)
+{
+	if (model->learners)
+		learners_save(model, dir, dtype);
+	else
+		save_model(model, dir, dtype);
+}
+
+/* A folder opened for its stored tensors only. */
+static void
+open_stored(struct model *model, const char *dir)
+{
+	*model = (struct model){ .mode = MODEL_TRAIN };
+	model_configure(model, dir);
+	model->file = safetensors_open(model->folder);
+	plan_make(&model->plan, &model->spec, model->family, model->file,
+	    safetensors_name(model->file), MODEL_TRAIN);
+	model_head_open(model);
+}
+
+static void
+close_stored(struct model *model)
+{
+	plan_free(&model->plan);
+	safetensors_close(model->file);
+	model_head_close(model);
+	model_unconfigure(model);
+}
+
+/* Everything but the weights and prompts. */
+static char *
+begin_folder(const struct model *model, const char *dir)
+{
+	char *folder = folder_begin(dir);
+
+	copy_files(model, folder);
+	folder_write_json(folder, "config.json", model->config);
+	if (!model->head.assumed) {
+		struct safetensor *stored =
+		    mem_new((size_t)model->plan.count, sizeof *stored);
+		for (int i = 0; i < model->plan.count; i++)
+			stored[i] = *model->plan.stored[i];
+		model_head_write(model, folder, stored);
+		free(stored);
+	}
+	return folder;
+}
+
+static void
+write_prompts(const char *from, const char *folder, const struct upcycle *how)
+{
+	char *path = mem_format("%s/config_sentence_transformers.json", from);
+	struct tree *config = json_read_optional(path);
+
+	if (!config)
+		config = tree_object();
+	struct tree *prompts = tree_get(config, "prompts");
+	if (!prompts)
+		prompts = tree_set(config, "prompts", tree_object());
+	for (int i = 0; i < how->count; i++)
+		if (!tree_get(prompts, how->names[i]))
+			tree_set(prompts, how->names[i], tree_of_string(how->prompts[i]));
+	folder_write_json(folder, "config_sentence_transformers.json", config);
+	tree_free(config);
+	free(path);
+}
+
+static void
+plan_experts(struct spec *spec, const struct upcycle *how, const char *from)
+{
+	bool any = false;
+
+	if (spec->experts)
+		die("%s: has task experts already", from);
+	spec->experts = how->count;
+	spec->expert_norms = how->norms;
+	for (int i = 0; i < how->count; i++)
+		spec->expert_names[i] = how->names[i];
+	for (int i = 0; i < spec->layers; i++) {
+		any |= spec->layer[i].experts = how->layers[i];
+		if (how->layers[i] && spec->layer[i].mixture)
+			die("%s: block %d has token experts; task experts are copies of "
+			    "a dense MLP (choose --layers without it)",
+			    from, i);
+	}
+	if (!any)
+		die("%s: has %d blocks; none of them is to get experts", from,
+		    spec->layers);
+}
+
+void
+model_upcycle(const char *from, const char *dir, const struct upcycle *how)
+{
+	struct model model;
+	struct safetensor *out = NULL;
+	size_t room = 0;
+	int count = 0;
+
+	open_stored(&model, from);
+	const struct plan *plan = &model.plan;
+	plan_experts(&model.spec, how, from);
+	bool *own = mem_zero((size_t)plan->count, sizeof *own);
+	for (int layer = 0; layer < model.spec.layers; layer++)
+		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+			int tensor = plan->blocks[layer][i].tensor;
+			if (tensor >= 0 &&
+			    experts_own(&model.spec, layer, (enum block_parameter)i))
+				own[tensor] = true;
+		}
+	for (int i = 0; i < plan->own; i++) {
+		int copies = own[i] ? how->count : 1;
+		out = mem_grow(out, &room, (size_t)(count + copies), sizeof *out);
+		for (int j = 0; j < copies; j++) {
+			const char *name = plan->tensors[i].name;
+			out[count] = *plan->stored[i];
+			out[count++].name = own[i] ? experts_tensor(name, how->names[j])
+						   : mem_string(name);
+		}
+	}
+	tree_set(model.config, "task_experts", experts_tree(&model.spec));
+	char *folder = begin_folder(&model, dir);
+	write_prompts(from, folder, how);
+	write_weights(folder, out, count);
+	folder_commit(folder, dir);
+	for (int i = 0; i < count; i++)
+		free((char *)out[i].name);
+	free(out);
+	free(own);
+	close_stored(&model);
+}
+
+/* The mean of the experts' tensors that one parameter has, in their own dtype. */
+static struct safetensor
+mean_of(const struct model *model, int layer, int which)
+{
+	const struct plan *plan = &model->plan;
+	size_t experts = (size_t)model->spec.experts;
+	const struct binding(*rows)[BLOCK_PARAMETERS] =
+	    (const struct binding(*)[BLOCK_PARAMETERS])plan->blocks +
+	    (size_t)layer * experts;
+	struct safetensor mean = *plan->stored[rows[0][which].tensor];
+	double *sum = mem_zero(mean.count, sizeof *sum);
+	float *values = mem_new(mean.count, sizeof *values);
+	void *stored = mem_new(mean.count, dtype_size(mean.dtype));
+
+	for (size_t e = 0; e < experts; e++) {
+		const struct safetensor *tensor = plan->stored[rows[e][which].tensor];
+		tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
+		for (size_t i = 0; i < mean.count; i++)
+			sum[i] += (double)values[i];
+	}
+	for (size_t i = 0; i < mean.count; i++)
+		values[i] = (float)(sum[i] / (double)experts);
+	tensor_from_f32(stored, mean.dtype, values, mean.count);
+	free(sum);
+	free(values);
+	mean.data = stored;
+	return mean;
+}
+
+/* The name without its "experts.NAME." */
+static char *
+dense_name(const char *name)
+{
+	const char *at = strstr(name, ".experts.");
+	const char *rest = strchr(at + strlen(".experts."), '.');
+
+	return mem_format("%.*s%s", (int)(at - name), name, rest);
+}
+
+void
+model_average(const char *from, const char *dir)
+{
+	struct model model;
+
+	open_stored(&model, from);
+	const struct plan *plan = &model.plan;
+	const struct spec *spec = &model.spec;
+	if (!spec->experts)
+		die("%s: has no task experts to average", from);
+	struct safetensor *out = mem_zero((size_t)plan->count, sizeof *out);
+	int count = 0;
+	for (int i = 0; i < plan->own; i++)
+		if (plan->tensors[i].expert < 0) {
+			out[count] = *plan->stored[i];
+			out[count++].name = plan->tensors[i].name;
+		}
+	int shared = count;
+	for (int layer = 0; layer < spec->layers; layer++)
+		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+			struct binding own =
+			    plan->blocks[(size_t)layer * (size_t)spec->experts][i];
+			/* of parts of one tensor, the first stands for it */
+			if (own.tensor < 0 || own.offset ||
+			    !experts_own(spec, layer, (enum block_parameter)i))
+				continue;
+			out[count] = mean_of(&model, layer, i);
+			out[count++].name = dense_name(plan->tensors[own.tensor].name);
+		}
+	tree_remove(model.config, "task_experts");
+	char *folder = begin_folder(&model, dir);
+	write_weights(folder, out, count);
+	folder_commit(folder, dir);
+	for (int i = shared; i < count; i++) {
+		free((char *)out[i].name);
+		free((void *)out[i].data);
+	}
+	free(out);
+	close_stored(&model);
+}

@@ -1,0 +1,277 @@
+#include "model/spec.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static bool
+shape(bool present, int64_t *rows, int64_t r, int64_t *columns, int64_t c)
+{
+	*rows = r;
+	*columns = c;
+	return present;
+}
+
+void
+spec_layers(struct spec *spec, int inner)
+{
+	for (int i = 0; i < spec->layers; i++)
+		spec->layer[i] = (struct spec_layer){ .norm1 = true, .inner = inner };
+}
+
+/* Of the attention and the router. */
+static bool
+attention_shape(const struct spec *spec, const struct spec_layer *layer,
+    enum block_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width, D = spec->head_size;
+	int64_t q = spec->heads * D, kv = spec->kv_heads * D;
+	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
+
+	switch (which) {
+	case BLOCK_Q: return shape(true, rows, q, columns, C);
+	case BLOCK_Q_BIAS: return shape(spec->qkv_bias, rows, q, columns, 0);
+	case BLOCK_K:
+	case BLOCK_V: return shape(true, rows, kv, columns, C);
+	case BLOCK_K_BIAS:
+	case BLOCK_V_BIAS: return shape(spec->qkv_bias, rows, kv, columns, 0);
+	case BLOCK_Q_NORM: return shape(normed, rows, all ? q : D, columns, 0);
+	case BLOCK_K_NORM: return shape(normed, rows, all ? kv : D, columns, 0);
+	case BLOCK_OUT: return shape(true, rows, C, columns, q);
+	case BLOCK_OUT_BIAS: return shape(spec->out_bias, rows, C, columns, 0);
+	case BLOCK_ROUTER:
+		return shape(layer->mixture, rows, spec->mixture.count, columns, C);
+	case BLOCK_SHARED_GATE:
+		return shape(layer->mixture && layer->inner && spec->mixture.shared_gate,
+		    rows, 1, columns, C);
+	default: return false;
+	}
+}
+
+bool
+spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
+    int64_t *rows, int64_t *columns)
+{
+	const struct spec_layer *layer = &spec->layer[index];
+	int64_t C = spec->width, I = layer->inner;
+	bool biased = spec->norm_bias, gated = I && spec->gated;
+
+	switch (which) {
+	case BLOCK_NORM1: return shape(layer->norm1, rows, C, columns, 0);
+	case BLOCK_NORM1_BIAS: return shape(layer->norm1 && biased, rows, C, columns, 0);
+	case BLOCK_NORM2: return shape(true, rows, C, columns, 0);
+	case BLOCK_NORM2_BIAS: return shape(biased, rows, C, columns, 0);
+	case BLOCK_UP: return shape(I, rows, I, columns, C);
+	case BLOCK_UP_BIAS: return shape(I && spec->up_bias, rows, I, columns, 0);
+	case BLOCK_GATE: return shape(gated, rows, I, columns, C);
+	case BLOCK_GATE_BIAS: return shape(gated && spec->up_bias, rows, I, columns, 0);
+	case BLOCK_DOWN: return shape(I, rows, C, columns, I);
+	case BLOCK_DOWN_BIAS: return shape(I && spec->down_bias, rows, C, columns, 0);
+	default: return attention_shape(spec, layer, which, rows, columns);
+	}
+}
+
+void
+spec_mixture_shape(const struct spec *spec, enum mixture_parameter which, int64_t *rows,
+    int64_t *columns)
+{
+	bool down = which == MIXTURE_DOWN;
+
+	*rows = down ? spec->width : spec->mixture.inner;
+	*columns = down ? spec->mixture.inner : spec->width;
+}
+
+bool
+spec_stem_shape(
+    const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width;
+	bool biased = spec->norm_bias, embedded = spec->embedding_norm;
+
+	switch (which) {
+	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, C);
+	case STEM_POSITIONS:
+		return shape(spec->position_table, rows, spec->positions, columns, C);
+	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, C);
+	case STEM_NORM: return shape(embedded, rows, C, columns, 0);
+	case STEM_NORM_BIAS: return shape(embedded && biased, rows, C, columns, 0);
+	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);
+	case STEM_FINAL_NORM_BIAS:
+		return shape(spec->prenorm && biased, rows, C, columns, 0);
+	case STEM_MLM_DENSE: return shape(true, rows, C, columns, C);
+	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, C, columns, 0);
+	case STEM_MLM_NORM: return shape(true, rows, C, columns, 0);
+	case STEM_MLM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
+	case STEM_MLM_BIAS:
+		return shape(spec->mlm_bias, rows, spec->vocabulary, columns, 0);
+	case STEM_PARAMETERS: break;
+	}
+	return false;
+}
+
+void
+spec_check(const struct spec *spec, const struct tree *config)
+{
+	if (spec->heads % spec->kv_heads)
+		tree_die(config, "%d attention heads cannot share %d key/value heads",
+		    spec->heads, spec->kv_heads);
+	if (spec->head_size < 1 || spec->head_size > NN_MAX_HEAD)
+		tree_die(config,
+		    "the size of an attention head is %d; it must be in 1..%d",
+		    spec->head_size, NN_MAX_HEAD);
+	if (spec->rotaries && spec->head_size % 2)
+		tree_die(config, "rotary positions need an even head size, not %d",
+		    spec->head_size);
+	if (!(spec->norm_eps > 0 && spec->norm_eps < 1))
+		tree_die(config, "the epsilon of the norms is %g; it must be in 0..1",
+		    (double)spec->norm_eps);
+	for (int i = 0; i < spec->rotaries; i++) {
+		if (!(spec->rotary[i].base > 1 && isfinite(spec->rotary[i].base)))
+			tree_die(config, "the rotary base is %g; it must be above 1",
+			    spec->rotary[i].base);
+		if (spec->rotary[i].factor != 0 && spec->head_size < 4)
+			tree_die(config,
+			    "dynamic rope scaling needs heads of size 4 or more, not %d",
+			    spec->head_size);
+	}
+	const struct spec_mixture *m = &spec->mixture;
+	if (m->count < 0 || m->count > SPEC_TOKEN_EXPERTS)
+		tree_die(config, "%d token experts; there may be 0..%d", m->count,
+		    SPEC_TOKEN_EXPERTS);
+	if (m->count && (m->top < 1 || m->top > m->count))
+		tree_die(
+		    config, "a token cannot have %d of %d experts", m->top, m->count);
+	if (tree_get(config, "quantization_config"))
+		tree_die(tree_get(config, "quantization_config"),
+		    "quantised checkpoints are not read; use the float one");
+}
+
+enum nn_act
+spec_activation(const struct tree *config, const char *key, const char *otherwise)
+{
+	static const struct {
+		const char *name;
+		enum nn_act act;
+	} names[] = { { "gelu", NN_GELU }, { "gelu_new", NN_GELU_TANH },
+		{ "gelu_pytorch_tanh", NN_GELU_TANH }, { "gelu_fast", NN_GELU_TANH },
+		{ "silu", NN_SILU }, { "swish", NN_SILU }, { "relu", NN_RELU } };
+	const char *name = tree_string(config, key, otherwise);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i].name))
+			return names[i].act;
+	tree_die(
+	    config, "'%s' is '%s'; known are gelu, gelu_new, silu and relu", key, name);
+}
+
+void
+spec_sizes(struct spec *spec, const struct tree *config)
+{
+	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
+	spec->width = (int)tree_integer_in(config, "hidden_size", 1, 1 << 16);
+	spec->layers = (int)tree_integer_in(config, "num_hidden_layers", 1, SPEC_LAYERS);
+	spec->heads = (int)tree_integer_in(config, "num_attention_heads", 1, 1024);
+	spec->kv_heads = spec->heads;
+	spec->positions =
+	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
+	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+}
+
+void
+spec_expect(const struct tree *config, const char *key, bool expected)
+{
+	if (tree_boolean(config, key, expected) != expected)
+		tree_die(tree_get(config, key), "'%s' is %s; only %s is known", key,
+		    expected ? "false" : "true", expected ? "true" : "false");
+}
+
+void
+spec_divide_heads(struct spec *spec, const struct tree *config, const char *key)
+{
+	if (spec->width % spec->heads)
+		tree_die(tree_get(config, key),
+		    "'%s' is %d; it must divide the width of the model, %d", key,
+		    spec->heads, spec->width);
+	spec->head_size = spec->width / spec->heads;
+}
+
+/* Static NTK: the base grows by the factor, and all angles shrink so that the slowest of them
+ * turns exactly factor times slower. */
+static void
+scale_ntk(struct spec_rotary *rotary, const struct tree *scaling, double factor, int D)
+{
+	if (tree_get(scaling, "mixed_b"))
+		tree_die(tree_get(scaling, "mixed_b"),
+		    "'mixed_b' of rope_scaling is not known; it must be null");
+	rotary->base *= factor;
+	rotary->divisor = pow(factor, 2.0 / D);
+}
+
+static void
+scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *scaling)
+{
+	const char *type =
+	    tree_string(scaling, "rope_type", tree_string(scaling, "type", "default"));
+	double factor = tree_real(scaling, "factor", 0);
+
+	if (!strcmp(type, "default"))
+		return;
+	if (strcmp(type, "linear") && strcmp(type, "dynamic") && strcmp(type, "ntk"))
+		tree_die(scaling,
+		    "the rope scaling '%s' is not known; known are default, linear, "
+		    "dynamic and ntk",
+		    type);
+	if (!(factor >= 1 && factor <= 1024))
+		tree_die(scaling,
+		    "'factor' of the rope scaling is %g; it must be in 1..1024", factor);
+	if (!strcmp(type, "linear")) {
+		rotary->divisor = factor;
+	} else if (!strcmp(type, "ntk")) {
+		scale_ntk(rotary, scaling, factor, spec->head_size);
+	} else {
+		rotary->factor = factor;
+		rotary->trained = spec->positions;
+		spec->positions = 1 << 24;
+	}
+}
+
+void
+spec_rotary(struct spec *spec, const struct tree *config, double base)
+{
+	const struct tree *parameters = tree_get(config, "rope_parameters");
+	const struct tree *scaling = tree_get(config, "rope_scaling");
+	struct spec_rotary *rotary = &spec->rotary[0];
+
+	base = tree_real(config, "rope_theta", base);
+	rotary->base = tree_real(parameters, "rope_theta", base);
+	rotary->divisor = 1;
+	spec->rotaries = 1;
+	if (tree_real(config, "partial_rotary_factor", 1) != 1 ||
+	    tree_real(parameters, "partial_rotary_factor", 1) != 1)
+		tree_die(config, "'partial_rotary_factor' must be 1");
+	if (parameters || scaling)
+		scale(spec, rotary, parameters ? parameters : scaling);
+}
+
+void
+place_at(struct place *place, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	int length = vsnprintf(place->name, sizeof place->name, format, arguments);
+	va_end(arguments);
+	if (length >= (int)sizeof place->name)
+		die("%s...: the tensor's name is too long", place->name);
+	place->first_row = place->tensor_rows = place->stack = 0;
+}
+
+void
+place_part(struct place *place, int part, int parts, int rows)
+{
+	place->tensor_rows = (int64_t)parts * rows;
+	place->first_row = (int64_t)part * rows;
+}

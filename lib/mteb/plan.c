@@ -1,0 +1,140 @@
+#include "mteb/plan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/prompt.h"
+#include "mteb/identity.h"
+
+/* Make takes these in names and paths without quoting. */
+static bool
+is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("._-+/@,~", *text))
+			return false;
+	return true;
+}
+
+/* The first prompt of the model that is meant for a side of a task, by mteb's order of names and
+ * then by the registry's; NULL: it has none of them. */
+static char *
+choose_prompt(const struct tree *prompts, const struct benchmark_task *task, int side)
+{
+	static const char *const sides[] = { "query", "document" };
+	bool sided = !strcmp(task->type, "Retrieval") || !strcmp(task->type, "Reranking");
+	char *names[] = { mem_format("%s-%s", task->name, sides[side]),
+		mem_string(task->name), mem_format("%s-%s", task->type, sides[side]),
+		mem_string(task->type), mem_string(sides[side]),
+		mem_string(task->prompt[side] ? task->prompt[side] : "") };
+	char *found = NULL;
+
+	for (int i = 0; i < 6; i++) {
+		bool asked = sided || (i != 0 && i != 2 && i != 4);
+		if (asked && !found && tree_get(prompts, names[i]))
+			found = mem_string(names[i]);
+		free(names[i]);
+	}
+	return found;
+}
+
+static void
+print_prompts(const struct tree *prompts, const struct benchmark_task *task)
+{
+	static const char *const sides[] = { "query", "document" };
+
+	for (int side = 0; side < BENCHMARK_SIDES; side++) {
+		char *prompt = choose_prompt(prompts, task, side);
+		if (prompt && !is_plain(prompt))
+			die("%s: the prompt '%s' has a name that make cannot take",
+			    task->name, prompt);
+		if (prompt)
+			printf("%s.%s := --task %s\n", task->name, sides[side], prompt);
+		free(prompt);
+	}
+}
+
+static void
+print_set(const struct tree *prompts, const struct layout_set *set)
+{
+	const struct benchmark_task *task = set->task;
+	char *type = mem_string(task->type);
+
+	for (char *at = type; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	printf("\n%s += %s\n", type, task->name);
+	free(type);
+	printf("%s.type := %s\n", task->name, task->type);
+	print_prompts(prompts, task);
+	if (task->samples)
+		printf("%s.samples := %lld\n", task->name, (long long)task->samples);
+	if (task->ignore_identical)
+		printf("%s.identical := --ignore-identical-ids\n", task->name);
+	for (int f = 0; f < LAYOUT_FILES; f++)
+		if (set->files[f])
+			printf(
+			    "%s.%s := %s\n", task->name, layout_files[f], set->files[f]);
+}
+
+static bool
+is_meant(const struct layout_set *set, char **words, int count)
+{
+	bool meant = count == 0;
+
+	for (int i = 0; i < count; i++)
+		meant |= benchmark_means(set->task, words[i]);
+	return meant;
+}
+
+/* A word that means nothing that is there is a mistake, or a set that is missing. */
+static void
+check_words(const struct layout *layout, const char *data, char **words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		bool met = false;
+		for (size_t s = 0; s < layout->count; s++)
+			met |= benchmark_means(layout->sets[s].task, words[i]);
+		if (!met)
+			die("%s: there is no data set, type or benchmark '%s'; 'plan' "
+			    "without it lists what there is",
+			    data, words[i]);
+	}
+}
+
+void
+plan_print(const struct layout *layout, const char *data, const char *model,
+    const char *given, char **words, int count)
+{
+	struct tree *prompts = prompt_list(model);
+	char *name = given ? mem_string(given) : identity_name(model);
+	char *revision = identity_revision(model);
+
+	check_words(layout, data, words, count);
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct layout_set *set = &layout->sets[i];
+		if (is_meant(set, words, count) &&
+		    (!is_plain(set->task->name) || !is_plain(set->folder)))
+			die("%s: make takes no blanks and signs in paths", set->folder);
+	}
+	if (!is_plain(name))
+		die("'%s' is a name that make cannot take; give another with --name",
+		    name);
+	printf("# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct layout_set *set = &layout->sets[i];
+		if (!is_meant(set, words, count))
+			continue;
+		if (set->fault)
+			printf("\nfaulty += %s\n%s.fault := %s\n", set->task->name,
+			    set->task->name, set->fault);
+		else
+			print_set(prompts, set);
+	}
+	tree_free(prompts);
+	free(revision);
+	free(name);
+}

@@ -1,0 +1,26 @@
+/*
+ * plan - what there is to encode and to score, as variables of make.
+ *
+ *	name := MODEL, revision := HASH
+ *	sts += STS12			the sets of a type, in lower case
+ *	STS12.type := STS
+ *	STS12.test := FILE		train, test, queries, corpus, qrels
+ *	STS12.query := --task NAME	the prompt of texts, or of queries; .document of documents
+ *	SET.samples, SET.identical	as the registry has them
+ *	faulty += SET, SET.fault := WHY	a set that cannot be scored
+ *
+ * A prompt is the first that the model has of SET-query, SET, TYPE-query, TYPE, query (where the
+ * type has sides) and the registry's: mteb's order, then ours.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "mteb/layout.h"
+
+/* To standard output.  `words` choose sets (names, types, benchmarks; none: all); dies on one that
+ * means nothing in `data`, and on names and paths that make cannot take.  `given` NULL: the model
+ * goes by its folder's name. */
+void plan_print(const struct layout *layout, const char *data, const char *model,
+    const char *given, char **words, int count);
+
+#endif

@@ -1,0 +1,241 @@
+#include "mteb/results.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "score/measure/stats.h"
+#include "text/json.h"
+
+enum { DECIMALS = 6 };
+
+/* Writing. ------------------------------------------------------------------------- */
+
+static struct tree *
+rounded(const struct tree *value)
+{
+	struct tree *copy = tree_copy(value);
+
+	if (copy->kind == TREE_REAL)
+		copy->real = stats_round(copy->real, DECIMALS);
+	for (size_t i = 0; copy->kind == TREE_LIST && i < copy->count; i++)
+		if (copy->items[i]->kind == TREE_REAL)
+			copy->items[i]->real =
+			    stats_round(copy->items[i]->real, DECIMALS);
+	return copy;
+}
+
+/* Whether the set's size, as mteb-score counted it, is not that of mteb's; 0: not told. */
+static bool
+other_size(const struct benchmark_task *task, const struct tree *settings)
+{
+	static const char *const counts[][5] = {
+		{ "queries", "pairs", "test", "rows", "texts" }, { "documents" }
+	};
+	bool other = false;
+
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < 5 && counts[side][i] && task->size[side]; i++) {
+			const char *text = tree_string(settings, counts[side][i], NULL);
+			long long count = text ? atoll(text) : 0;
+			if (!text || count == (long long)task->size[side])
+				continue;
+			warn("%s: has %lld %s, mteb's has %lld: another set of that name",
+			    task->name, count, counts[side][i],
+			    (long long)task->size[side]);
+			other = true;
+		}
+	return other;
+}
+
+static struct tree *
+score_entry(const struct benchmark_task *task, const struct tree *report)
+{
+	const struct tree *scores = tree_need(report, "scores");
+	const struct tree *main = tree_get(scores, task->main);
+	struct tree *entry = tree_object(), *languages = tree_list();
+
+	if (!main || (main->kind != TREE_REAL && main->kind != TREE_INTEGER))
+		tree_die(scores, "%s: has no value of %s, its main score", task->name,
+		    task->main);
+	tree_set(entry, "main_score", rounded(main));
+	for (size_t i = 0; i < scores->count; i++)
+		if (strcmp(scores->items[i]->key, "main_score"))
+			tree_set(entry, scores->items[i]->key, rounded(scores->items[i]));
+	tree_set(entry, "hf_subset", tree_of_string(task->subset));
+	tree_add(languages, tree_of_string("eng-Latn"));
+	tree_set(entry, "languages", languages);
+	return entry;
+}
+
+struct tree *
+results_of(const struct benchmark_task *task, const struct tree *report)
+{
+	const struct tree *settings = tree_get(report, "settings");
+	struct tree *file = tree_object(), *scores = tree_object(), *list = tree_list(),
+		    *motes = tree_object();
+
+	tree_add(list, score_entry(task, report));
+	tree_set(scores, task->split, list);
+	tree_set(motes, "version", tree_of_string(MOTES_VERSION));
+	tree_set(motes, "task_type", tree_of_string(task->type));
+	tree_set(motes, "main_score", tree_of_string(task->main));
+	tree_set(motes, "other_size", tree_of_boolean(other_size(task, settings)));
+	if (settings)
+		tree_set(motes, "settings", tree_copy(settings));
+	tree_set(file, "dataset_revision", tree_of_string("local"));
+	tree_set(file, "task_name", tree_of_string(task->name));
+	tree_set(file, "mteb_version", tree_of_null());
+	tree_set(file, "scores", scores);
+	tree_set(file, "evaluation_time", tree_of_null());
+	tree_set(file, "kg_co2_emissions", tree_of_null());
+	tree_set(file, "motes", motes);
+	return file;
+}
+
+/* Reading. ------------------------------------------------------------------------- */
+
+static double
+main_score(const struct tree *file, struct tree **first)
+{
+	const struct tree *scores = tree_need(file, "scores");
+	double sum = 0;
+	int count = 0;
+
+	for (size_t s = 0; scores->kind == TREE_OBJECT && s < scores->count; s++) {
+		const struct tree *split = scores->items[s];
+		for (size_t i = 0; split->kind == TREE_LIST && i < split->count; i++) {
+			double value = tree_real(split->items[i], "main_score", NAN);
+			if (!isfinite(value))
+				tree_die(split->items[i], "there is no main_score");
+			if (count++ == 0)
+				*first = tree_copy(split->items[i]);
+			sum += value;
+		}
+	}
+	if (!count)
+		tree_die(file, "there are no scores in it");
+	return sum / count;
+}
+
+static char *
+copied(const char *text)
+{
+	return text ? mem_string(text) : NULL;
+}
+
+static void
+read_file(struct results *results, const char *path)
+{
+	struct tree *file = json_read(path);
+	struct result result = { .task = mem_string(tree_string(file, "task_name", "")) };
+
+	if (!*result.task)
+		tree_die(file, "there is no task_name: not a result of mteb");
+	const struct tree *motes = tree_get(file, "motes");
+	result.type = copied(tree_string(motes, "task_type", NULL));
+	result.metric = copied(tree_string(motes, "main_score", NULL));
+	result.main = main_score(file, &result.scores);
+	result.other = tree_boolean(motes, "other_size", false);
+	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
+	    sizeof *results->items);
+	results->items[results->count++] = result;
+	tree_free(file);
+}
+
+/* The last parts of a path. */
+static char *
+part_of(const char *dir, int from_end)
+{
+	char *path = realpath(dir, NULL), *cut;
+
+	if (!path)
+		die("%s: cannot be read:", dir);
+	for (cut = strrchr(path, '/'); from_end-- && cut && cut != path;
+	     cut = strrchr(path, '/'))
+		*cut = 0;
+	char *part = mem_string(cut ? cut + 1 : path);
+	free(path);
+	return part;
+}
+
+static void
+read_names(struct results *results, const char *dir)
+{
+	char *path = mem_format("%s/model_meta.json", dir);
+	struct tree *meta = json_read_optional(path);
+	const char *model = tree_string(meta, "name", NULL),
+		   *revision = tree_string(meta, "revision", NULL);
+
+	results->model = model ? mem_string(model) : part_of(dir, 1);
+	results->revision = revision ? mem_string(revision) : part_of(dir, 0);
+	tree_free(meta);
+	free(path);
+}
+
+static int
+is_score(const struct dirent *entry)
+{
+	const char *name = entry->d_name, *dot = strrchr(name, '.');
+
+	return *name != '.' && dot && !strcmp(dot, ".json") &&
+	       strcmp(name, "model_meta.json") != 0;
+}
+
+static int
+by_task(const void *a, const void *b)
+{
+	return strcmp(((const struct result *)a)->task, ((const struct result *)b)->task);
+}
+
+struct results *
+results_read(const char *dir)
+{
+	struct results *results = mem_zero(1, sizeof *results);
+	struct dirent **entries;
+	int count = scandir(dir, &entries, is_score, NULL);
+
+	if (count < 0)
+		die("%s: cannot be read:", dir);
+	read_names(results, dir);
+	for (int i = 0; i < count; i++) {
+		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
+		read_file(results, path);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!count)
+		die("%s: there are no results in it (TASK.json)", dir);
+	qsort(results->items, results->count, sizeof *results->items, by_task);
+	return results;
+}
+
+const struct result *
+results_find(const struct results *results, const char *task)
+{
+	struct result key = { .task = (char *)task };
+
+	return bsearch(
+	    &key, results->items, results->count, sizeof *results->items, by_task);
+}
+
+void
+results_free(struct results *results)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		free(results->items[i].task);
+		free(results->items[i].type);
+		free(results->items[i].metric);
+		tree_free(results->items[i].scores);
+	}
+	free(results->items);
+	free(results->model);
+	free(results->revision);
+	free(results);
+}

@@ -1,0 +1,42 @@
+/*
+ * results - score files as the mteb package has them: RESULTS/MODEL/REVISION/TASK.json, beside
+ * model_meta.json.
+ *
+ *	{ "dataset_revision", "task_name", "mteb_version", "scores": { SPLIT: [ { METRIC: number, ...,
+ *	  "main_score", "hf_subset", "languages" } ] }, "evaluation_time", "kg_co2_emissions" }
+ *
+ * Scores are fractions rounded to 6 decimals.  mteb_version and evaluation_time are null: no mteb
+ * was there, and equal runs give equal files.  "motes" holds the settings of mteb-score.
+ */
+#ifndef RESULTS_H
+#define RESULTS_H
+
+#include <stddef.h>
+
+#include "mteb/benchmark.h"
+#include "text/tree.h"
+
+/* The file for what 'mteb-score --json' printed; dies when the task's main metric is not in it,
+ * and warns when the set has another size than mteb's. */
+struct tree *results_of(const struct benchmark_task *task, const struct tree *report);
+
+struct result {
+	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */
+	double main;		    /* main_score, mean over splits and subsets */
+	bool other;		    /* scored on a set of another size than mteb's */
+	struct tree *scores;	    /* of the first split and subset: every metric */
+};
+
+struct results {
+	char *model, *revision;
+	struct result *items; /* by the name of the task */
+	size_t count, capacity;
+};
+
+/* The files of a folder; model and revision as model_meta.json has them, else by the names of
+ * the folders.  Files of other writers are welcome; dies on one that is none. */
+struct results *results_read(const char *dir);
+const struct result *results_find(const struct results *results, const char *task);
+void results_free(struct results *results);
+
+#endif

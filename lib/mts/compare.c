@@ -1,0 +1,305 @@
+#include "mts/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "mts/notation.h"
+#include "stream/cursor.h"
+#include "stream/stream_format.h"
+
+enum { SHOWN = 60 };
+
+/* A column that both streams have, and what was found in it. */
+struct pair {
+	int index[2];
+	int64_t values, different; /* numbers, or strings of text */
+	int64_t lengths;	   /* rows whose lists are not of the same length */
+	char *first;		   /* where they differ first, and how; NULL: nowhere */
+	double largest;		   /* error, and where it is */
+	int64_t largest_row, largest_index;
+};
+
+struct comparison {
+	struct reader *readers[2];
+	double absolute, relative;
+	struct pair *pairs;
+	int count;
+	bool same;
+};
+
+/* What can be compared with what; else says so. */
+static bool
+comparable(const struct column *one, const struct column *two)
+{
+	bool same_shape =
+	    one->rank == two->rank &&
+	    !memcmp(one->shape, two->shape, (size_t)one->rank * sizeof *one->shape);
+
+	if (one->text == two->text && one->depth == two->depth && same_shape)
+		return true;
+	char *here = column_text(one), *there = column_text(two);
+	printf("column %s: the other is %s\n", here, there);
+	free(here);
+	free(there);
+	return false;
+}
+
+static void
+find_pairs(struct comparison *comparison)
+{
+	struct reader *one = comparison->readers[0], *two = comparison->readers[1];
+
+	comparison->pairs =
+	    mem_zero((size_t)stream_columns(one), sizeof *comparison->pairs);
+	for (int i = 0; i < stream_columns(one); i++) {
+		const struct column *column = stream_column(one, i);
+		int other = stream_find(two, column->name);
+		if (other < 0)
+			printf("column %s: only in %s\n", column->name, stream_name(one));
+		if (other < 0 || !comparable(column, stream_column(two, other))) {
+			comparison->same = false;
+			continue;
+		}
+		struct pair *pair = &comparison->pairs[comparison->count++];
+		*pair = (struct pair){ .index = { i, other }, .largest = -1 };
+	}
+	for (int i = 0; i < stream_columns(two); i++)
+		if (stream_find(one, stream_column(two, i)->name) < 0) {
+			printf("column %s: only in %s\n", stream_column(two, i)->name,
+			    stream_name(two));
+			comparison->same = false;
+		}
+}
+
+/* The error of two numbers: 0 when they are the same, infinite when one is NaN. */
+static double
+error_of(enum dtype one, const char *x, enum dtype two, const char *y, double *size)
+{
+	double a, b;
+
+	if (one == DTYPE_I64 && two == DTYPE_I64) {
+		int64_t i, j;
+		memcpy(&i, x, sizeof i);
+		memcpy(&j, y, sizeof j);
+		*size = fabs((double)j);
+		return (double)fabsl((long double)i - (long double)j);
+	}
+	tensor_to_f64(&a, x, one, 1);
+	tensor_to_f64(&b, y, two, 1);
+	*size = fabs(b);
+	if (a == b || (isnan(a) && isnan(b)))
+		return 0;
+	return isfinite(a) && isfinite(b) ? fabs(a - b) : INFINITY;
+}
+
+static void
+note_numbers(struct pair *pair, const struct column *columns[2], const char *x,
+    const char *y, int64_t row, int64_t index)
+{
+	size_t length;
+	FILE *text = open_memstream(&pair->first, &length);
+
+	fprintf(text, "row %lld, index %lld: ", (long long)row, (long long)index);
+	notation_number(text, columns[0]->dtype, x, 0);
+	fputs(" and ", text);
+	notation_number(text, columns[1]->dtype, y, 0);
+	fclose(text);
+}
+
+/* `count` numbers of one row. */
+static void
+compare_numbers(struct comparison *comparison, struct pair *pair,
+    const struct column *columns[2], const char *x, const char *y, int64_t count,
+    int64_t row)
+{
+	size_t sizes[2] = { dtype_size(columns[0]->dtype),
+		dtype_size(columns[1]->dtype) };
+
+	pair->values += count;
+	if (columns[0]->dtype == columns[1]->dtype &&
+	    !memcmp(x, y, (size_t)count * sizes[0]))
+		return;
+	for (int64_t i = 0; i < count; i++, x += sizes[0], y += sizes[1]) {
+		double size,
+		    error = error_of(columns[0]->dtype, x, columns[1]->dtype, y, &size);
+		if (error > pair->largest) {
+			pair->largest = error;
+			pair->largest_row = row;
+			pair->largest_index = i;
+		}
+		double allowed = comparison->absolute + comparison->relative * size;
+		if (error <= (isfinite(allowed) ? allowed : comparison->absolute))
+			continue;
+		pair->different++;
+		if (!pair->first)
+			note_numbers(pair, columns, x, y, row, i);
+	}
+}
+
+static void
+compare_texts(
+    struct pair *pair, const char *texts[2], const size_t lengths[2], int64_t row)
+{
+	pair->values++;
+	if (lengths[0] == lengths[1] && !memcmp(texts[0], texts[1], lengths[0]))
+		return;
+	pair->different++;
+	if (pair->first)
+		return;
+	size_t length;
+	FILE *text = open_memstream(&pair->first, &length);
+	fprintf(text, "row %lld: ", (long long)row);
+	for (int i = 0; i < 2; i++) {
+		notation_string(text, texts[i], lengths[i] < SHOWN ? lengths[i] : SHOWN);
+		fputs(lengths[i] > SHOWN ? "..." : "", text);
+		fputs(i ? "" : " and ", text);
+	}
+	fclose(text);
+}
+
+/* Whether the lists of a row are of the same lengths. */
+static bool
+same_lengths(const struct column *column, const struct array *arrays[2], int64_t row)
+{
+	int64_t first[2], count[2];
+
+	for (int i = 0; i < 2; i++) {
+		first[i] = arrays[i]->offsets[0][row];
+		count[i] = arrays[i]->offsets[0][row + 1] - first[i];
+	}
+	if (count[0] != count[1] && !(column->text && column->depth == 1))
+		return false;
+	if (column->depth == 1 || column->text)
+		return true;
+	for (int64_t i = 0; i < count[0]; i++) {
+		const int64_t *one = arrays[0]->offsets[1] + first[0] + i;
+		const int64_t *two = arrays[1]->offsets[1] + first[1] + i;
+		if (one[1] - one[0] != two[1] - two[0])
+			return false;
+	}
+	return true;
+}
+
+static void
+compare_row(struct comparison *comparison, struct pair *pair,
+    const struct column *columns[2], const struct array *arrays[2], int64_t row,
+    int64_t number)
+{
+	int64_t first[2] = { row, row }, last[2] = { row + 1, row + 1 };
+	int64_t width =
+	    (int64_t)(column_element_size(columns[0]) / dtype_size(columns[0]->dtype));
+	const char *data[2];
+	int levels = columns[0]->depth - columns[0]->text;
+
+	if (columns[0]->depth && !same_lengths(columns[0], arrays, row)) {
+		if (!pair->first)
+			pair->first =
+			    mem_format("row %lld: the lists are not of the same length",
+				(long long)number);
+		pair->lengths++;
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		for (int d = 0; d < levels; d++) {
+			first[i] = arrays[i]->offsets[d][first[i]];
+			last[i] = arrays[i]->offsets[d][last[i]];
+		}
+	for (int64_t text = 0; columns[0]->text && text < last[0] - first[0]; text++) {
+		size_t lengths[2];
+		for (int i = 0; i < 2; i++) {
+			const int64_t *offsets =
+			    arrays[i]->offsets[levels] + first[i] + text;
+			data[i] = (const char *)arrays[i]->data + offsets[0];
+			lengths[i] = (size_t)(offsets[1] - offsets[0]);
+		}
+		compare_texts(pair, data, lengths, number);
+	}
+	if (columns[0]->text)
+		return;
+	for (int i = 0; i < 2; i++)
+		data[i] = (const char *)arrays[i]->data +
+			  (size_t)first[i] * column_element_size(columns[i]);
+	compare_numbers(comparison, pair, columns, data[0], data[1],
+	    (last[0] - first[0]) * width, number);
+}
+
+static void
+compare_rows(struct comparison *comparison)
+{
+	struct cursor *cursors[2] = { cursor_new(comparison->readers[0]),
+		cursor_new(comparison->readers[1]) };
+	int64_t left[2];
+
+	while ((left[0] = cursor_left(cursors[0])), (left[1] = cursor_left(cursors[1])),
+	    left[0] && left[1]) {
+		int64_t rows = left[0] < left[1] ? left[0] : left[1];
+		int64_t before = cursor_taken(cursors[0]);
+		const struct array *both[2] = { cursor_take(cursors[0], rows),
+			cursor_take(cursors[1], rows) };
+		for (int p = 0; p < comparison->count; p++) {
+			struct pair *pair = &comparison->pairs[p];
+			const struct column *columns[2];
+			const struct array *arrays[2];
+			for (int i = 0; i < 2; i++) {
+				columns[i] =
+				    stream_column(comparison->readers[i], pair->index[i]);
+				arrays[i] = &both[i][pair->index[i]];
+			}
+			for (int64_t row = 0; row < rows; row++)
+				compare_row(comparison, pair, columns, arrays, row,
+				    before + row + 1);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		if (left[i]) {
+			printf("rows: only %lld in %s\n",
+			    (long long)cursor_taken(cursors[!i]),
+			    stream_name(comparison->readers[!i]));
+			comparison->same = false;
+		}
+	cursor_free(cursors[0]);
+	cursor_free(cursors[1]);
+}
+
+static void
+report(struct comparison *comparison, const struct pair *pair)
+{
+	const struct column *column =
+	    stream_column(comparison->readers[0], pair->index[0]);
+
+	if (!pair->first)
+		return;
+	comparison->same = false;
+	printf("column %s: %s", column->name, pair->first);
+	if (pair->lengths)
+		printf(
+		    "; %lld rows have lists of other lengths", (long long)pair->lengths);
+	printf("; %lld of %lld %s differ", (long long)pair->different,
+	    (long long)pair->values, column->text ? "texts" : "numbers");
+	if (pair->largest > 0)
+		printf(", the largest error is %.6g at row %lld, index %lld",
+		    pair->largest, (long long)pair->largest_row,
+		    (long long)pair->largest_index);
+	putchar('\n');
+}
+
+bool
+compare_streams(struct reader *one, struct reader *two, double absolute, double relative)
+{
+	struct comparison comparison = { .readers = { one, two },
+		.absolute = absolute,
+		.relative = relative,
+		.same = true };
+
+	find_pairs(&comparison);
+	compare_rows(&comparison);
+	for (int i = 0; i < comparison.count; i++) {
+		report(&comparison, &comparison.pairs[i]);
+		free(comparison.pairs[i].first);
+	}
+	free(comparison.pairs);
+	return comparison.same;
+}

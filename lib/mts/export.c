@@ -1,0 +1,360 @@
+#include "mts/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/output.h"
+#include "base/utf8.h"
+#include "folder/safetensors.h"
+#include "mts/notation.h"
+#include "mts/npy.h"
+#include "stream/stream_format.h"
+
+/* Indices of the columns that are named, or of all. */
+static int *
+choose(const struct reader *reader, const char *const *names, int *count)
+{
+	int all = stream_columns(reader), wanted = *count ? *count : all;
+	int *chosen = mem_new((size_t)wanted, sizeof *chosen);
+
+	for (int i = 0; i < wanted; i++) {
+		chosen[i] = *count ? stream_find(reader, names[i]) : i;
+		if (chosen[i] < 0)
+			die("%s: there is no column '%s'", stream_name(reader), names[i]);
+	}
+	*count = wanted;
+	return chosen;
+}
+
+/* Spools: data kept in an unnamed file until all of it, and so its size, is known. ---- */
+
+struct spool {
+	FILE *file;
+	size_t bytes;
+	void *map;
+};
+
+static void
+spool_write(struct spool *spool, const void *bytes, size_t count)
+{
+	if (!spool->file && !(spool->file = tmpfile()))
+		die("a temporary file cannot be made:");
+	if (count && fwrite(bytes, 1, count, spool->file) != count)
+		die("a temporary file cannot be written:");
+	spool->bytes += count;
+}
+
+static const void *
+spool_map(struct spool *spool)
+{
+	if (!spool->bytes)
+		return "";
+	if (fflush(spool->file))
+		die("a temporary file cannot be written:");
+	spool->map =
+	    mmap(NULL, spool->bytes, PROT_READ, MAP_PRIVATE, fileno(spool->file), 0);
+	if (spool->map == MAP_FAILED)
+		die("a temporary file cannot be mapped:");
+	return spool->map;
+}
+
+static void
+spool_free(struct spool *spool)
+{
+	if (spool->map)
+		munmap(spool->map, spool->bytes);
+	if (spool->file)
+		fclose(spool->file);
+}
+
+/* NumPy. --------------------------------------------------------------------------- */
+
+static int
+choose_array(const struct reader *reader, const char *const *names, int count)
+{
+	int found = -1;
+
+	if (count > 1)
+		die_usage("a .npy file holds one column");
+	if (count == 1) {
+		int *chosen = choose(reader, names, &count);
+		found = *chosen;
+		free(chosen);
+	} else {
+		for (int i = 0; i < stream_columns(reader); i++)
+			if (stream_columns(reader) == 1 ||
+			    stream_column(reader, i)->rank) {
+				if (found >= 0)
+					die_usage("%s: there are several columns; choose "
+						  "one with -c",
+					    stream_name(reader));
+				found = i;
+			}
+		if (found < 0)
+			die_usage("%s: there is no column of vectors; choose one with -c",
+			    stream_name(reader));
+	}
+	if (stream_column(reader, found)->depth) {
+		char *text = column_text(stream_column(reader, found));
+		die("%s: column %s: lists do not fit into a .npy file; use safetensors",
+		    stream_name(reader), text);
+	}
+	return found;
+}
+
+void
+export_npy(struct reader *reader, const char *const *names, int count, const char *path)
+{
+	int index = choose_array(reader, names, count);
+	const struct column *column = stream_column(reader, index);
+	size_t element = column_element_size(column),
+	       numbers = element / dtype_size(column->dtype);
+	struct npy npy = { .dtype = column->dtype, .rank = column->rank + 1 };
+	struct spool spool = { 0 };
+	struct record record;
+	float *wide = NULL;
+	size_t capacity = 0;
+
+	memcpy(npy.shape + 1, column->shape, (size_t)column->rank * sizeof *npy.shape);
+	if (column->dtype == DTYPE_BF16)
+		npy.dtype = DTYPE_F32;
+	while (stream_next(reader, &record)) {
+		const void *data = record.columns[index].data;
+		size_t rows = (size_t)record.rows;
+		npy.shape[0] += record.rows;
+		if (column->dtype != DTYPE_BF16) {
+			spool_write(&spool, data, rows * element);
+			continue;
+		}
+		wide = mem_grow(wide, &capacity, rows * numbers, sizeof *wide);
+		tensor_to_f32(wide, data, DTYPE_BF16, rows * numbers);
+		spool_write(&spool, wide, rows * numbers * sizeof *wide);
+	}
+	struct output *output = output_open(path, true);
+	npy_write(output, &npy);
+	output_write(output, spool_map(&spool), spool.bytes);
+	output_finish(output);
+	spool_free(&spool);
+	free(wide);
+}
+
+/* safetensors. --------------------------------------------------------------------- */
+
+/* A column's three arrays, and where their entries begin in the whole. */
+struct column_spool {
+	struct spool arrays[STREAM_DEPTH + 1];
+	int64_t bases[STREAM_DEPTH];
+	int64_t elements;
+};
+
+/* Offsets of one record after those of the records before it. */
+static void
+spool_offsets(struct spool *spool, const int64_t *offsets, int64_t lists, int64_t *base)
+{
+	if (!spool->bytes)
+		spool_write(spool, base, sizeof *base);
+	for (int64_t i = 1; i <= lists; i++)
+		spool_write(spool, &(int64_t){ *base + offsets[i] }, sizeof *offsets);
+	*base += offsets[lists];
+}
+
+static void
+spool_column(struct column_spool *spool, const struct column *column,
+    const struct array *array, int64_t rows)
+{
+	static const int64_t none = 0;
+	int64_t lists = rows, elements = rows;
+
+	for (int d = 0; d < column->depth; d++) {
+		const int64_t *offsets = array ? array->offsets[d] : &none;
+		spool_offsets(&spool->arrays[d], offsets, lists, &spool->bases[d]);
+		lists = elements = offsets[lists];
+	}
+	if (array)
+		spool_write(&spool->arrays[STREAM_DEPTH], array->data,
+		    (size_t)elements * column_element_size(column));
+	spool->elements += elements;
+}
+
+static int
+describe(
+    struct column_spool *spool, const struct column *column, struct safetensor *tensors)
+{
+	static const char *const suffixes[STREAM_DEPTH] = { "offsets", "lists" };
+	size_t numbers = column_element_size(column) / dtype_size(column->dtype);
+
+	tensors[0] = (struct safetensor){ .name = mem_string(column->name),
+		.dtype = column->dtype,
+		.rank = column->rank + 1,
+		.shape = { spool->elements },
+		.count = (size_t)spool->elements * numbers,
+		.data = spool_map(&spool->arrays[STREAM_DEPTH]) };
+	memcpy(tensors[0].shape + 1, column->shape,
+	    (size_t)column->rank * sizeof *column->shape);
+	for (int d = 0; d < column->depth; d++) {
+		size_t count = spool->arrays[d].bytes / sizeof(int64_t);
+		tensors[d + 1] = (struct safetensor){ .name = mem_format("%s.%s",
+							  column->name, suffixes[d]),
+			.dtype = DTYPE_I64,
+			.rank = 1,
+			.shape = { (int64_t)count },
+			.count = count,
+			.data = spool_map(&spool->arrays[d]) };
+	}
+	return 1 + column->depth;
+}
+
+void
+export_safetensors(
+    struct reader *reader, const char *const *names, int count, const char *path)
+{
+	int *chosen = choose(reader, names, &count), made = 0;
+	struct column_spool *spools = mem_zero((size_t)count, sizeof *spools);
+	struct safetensor *tensors =
+	    mem_new((size_t)count * (STREAM_DEPTH + 1), sizeof *tensors);
+	struct record record;
+
+	for (int i = 0; i < count;
+	     i++) /* so that an empty stream has its first offsets */
+		spool_column(&spools[i], stream_column(reader, chosen[i]), NULL, 0);
+	while (stream_next(reader, &record))
+		for (int i = 0; i < count; i++)
+			spool_column(&spools[i], stream_column(reader, chosen[i]),
+			    &record.columns[chosen[i]], record.rows);
+	for (int i = 0; i < count; i++)
+		made += describe(
+		    &spools[i], stream_column(reader, chosen[i]), tensors + made);
+	safetensors_write(path, tensors, made, NULL, NULL);
+	for (int i = 0; i < made; i++)
+		free((char *)tensors[i].name);
+	for (int i = 0; i < count; i++)
+		for (int d = 0; d <= STREAM_DEPTH; d++)
+			spool_free(&spools[i].arrays[d]);
+	free(tensors);
+	free(spools);
+	free(chosen);
+}
+
+/* Lines of text. ------------------------------------------------------------------- */
+
+static void
+jsonl_cell(
+    FILE *line, const struct column *column, const struct array *array, int64_t row)
+{
+	notation_row(line, column, array, row);
+}
+
+static void
+tsv_cell(FILE *line, const struct column *column, const struct array *array, int64_t row)
+{
+	size_t length;
+	double real = 0;
+
+	if (column->text && column->depth == 1) {
+		const char *text = notation_text(array, row, &length);
+		char *copy =
+		    mem_new(mem_add(mem_multiply(length, 3, "text"), 1, "text"), 1);
+		length = utf8_repair(copy, text, length, &(int64_t){ 0 });
+		for (size_t i = 0; i < length; i++)
+			fputc(strchr("\t\n\r", copy[i]) && copy[i] ? ' ' : copy[i], line);
+		free(copy);
+		return;
+	}
+	if (column->depth || column->rank) {
+		notation_row(line, column, array, row);
+		return;
+	}
+	if (dtype_is_float(column->dtype))
+		tensor_to_f64(&real,
+		    (const char *)array->data + (size_t)row * dtype_size(column->dtype),
+		    column->dtype, 1);
+	if (!isnan(real))
+		notation_number(line, column->dtype, array->data, row);
+}
+
+typedef void print_cell(
+    FILE *line, const struct column *column, const struct array *array, int64_t row);
+
+/* A table of what is constant about lines, so that one loop writes both kinds. */
+struct layout {
+	const char *begin, *between, *end;
+	bool named; /* each cell is preceded by its name */
+	print_cell *cell;
+};
+
+static void
+put_line(struct output *output, FILE *line, char **text)
+{
+	if (fflush(line))
+		die("out of memory: a line of text is too long");
+	output_write(output, *text, (size_t)ftello(line));
+	rewind(line);
+}
+
+static void
+print_line(FILE *line, const struct layout *layout, const struct reader *reader,
+    const int *chosen, int count, const struct record *record, int64_t row)
+{
+	fputs(layout->begin, line);
+	for (int i = 0; i < count; i++) {
+		const struct column *column = stream_column(reader, chosen[i]);
+		fputs(i ? layout->between : "", line);
+		if (layout->named) {
+			notation_string(line, column->name, strlen(column->name));
+			fputc(':', line);
+		}
+		layout->cell(line, column, &record->columns[chosen[i]], row);
+	}
+	fputs(layout->end, line);
+}
+
+static void
+export_lines(struct reader *reader, const int *chosen, int count, struct output *output,
+    const struct layout *layout)
+{
+	char *text;
+	size_t size;
+	FILE *line = open_memstream(&text, &size);
+	struct record record;
+
+	while (stream_next(reader, &record))
+		for (int64_t row = 0; row < record.rows; row++) {
+			print_line(line, layout, reader, chosen, count, &record, row);
+			put_line(output, line, &text);
+		}
+	fclose(line);
+	free(text);
+	output_finish(output);
+}
+
+void
+export_jsonl(struct reader *reader, const char *const *names, int count, const char *path)
+{
+	static const struct layout layout = { "{", ",", "}\n", true, jsonl_cell };
+	int *chosen = choose(reader, names, &count);
+
+	export_lines(reader, chosen, count, output_open(path, false), &layout);
+	free(chosen);
+}
+
+void
+export_tsv(struct reader *reader, const char *const *names, int count, const char *path)
+{
+	static const struct layout layout = { "", "\t", "\n", false, tsv_cell };
+	int *chosen = choose(reader, names, &count);
+	struct output *output = output_open(path, false);
+
+	for (int i = 0; i < count; i++) {
+		const char *name = stream_column(reader, chosen[i])->name;
+		output_write(output, "\t", i > 0);
+		output_write(output, name, strlen(name));
+	}
+	output_write(output, "\n", 1);
+	export_lines(reader, chosen, count, output, &layout);
+	free(chosen);
+}

@@ -1,0 +1,218 @@
+#include "mts/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/safetensors.h"
+#include "mts/npy.h"
+#include "stream/cursor.h"
+#include "stream/stream_format.h"
+#include "stream/table.h"
+
+enum { RECORD_BYTES = 64 << 20 }; /* wide rows make smaller records */
+
+static int64_t
+rows_that_fit(int64_t rows, size_t element)
+{
+	int64_t most = RECORD_BYTES / (int64_t)element;
+
+	return rows < most ? rows : most ? most : 1;
+}
+
+void
+import_npy(const char *path, const char *name, int64_t rows, struct writer *writer)
+{
+	struct input *input = input_open(path);
+	struct npy npy = npy_read(input);
+	struct column column = { .name = name, .dtype = npy.dtype, .rank = npy.rank - 1 };
+
+	if (npy.rank < 1 || npy.rank > STREAM_RANK + 1)
+		die("%s: %d dimensions; rows of 0 to %d are taken", path, npy.rank,
+		    STREAM_RANK);
+	for (int i = 1; i < npy.rank; i++)
+		column.shape[i - 1] = npy.shape[i];
+	int index = stream_add(writer, &column);
+	size_t element = column_element_size(&column);
+	int64_t most = rows_that_fit(rows, element), left = npy.shape[0];
+	char *data = NULL;
+	size_t capacity = 0;
+	while (left) {
+		size_t count = (size_t)(left < most ? left : most);
+		data = mem_grow(data, &capacity, count, element);
+		if (input_read(input, data, count * element) < count * element)
+			die("%s: cut short: %lld of %lld rows are missing", path,
+			    (long long)left, (long long)npy.shape[0]);
+		struct record *made = stream_make(writer, NULL);
+		made->rows = (int64_t)count;
+		made->columns[index].data = data;
+		stream_put(writer, made);
+		left -= (int64_t)count;
+	}
+	if (input_read(input, &(char){ 0 }, 1))
+		die("%s: bytes follow the array", path);
+	free(data);
+	input_close(input);
+}
+
+/* safetensors. --------------------------------------------------------------------- */
+
+struct source {
+	struct column column;
+	struct array array;
+	int index; /* in made records */
+	int64_t rows;
+	struct slice slice;
+};
+
+/* The offsets in tensor NAME.SUFFIX, copied to where they are aligned; NULL without such. */
+static int64_t *
+find_offsets(
+    const struct safetensors *file, const char *name, const char *suffix, size_t *count)
+{
+	char *called = mem_format("%s.%s", name, suffix);
+	const struct safetensor *tensor = safetensors_find(file, called);
+	int64_t *copy = NULL;
+
+	if (tensor && tensor->dtype == DTYPE_I64 && tensor->rank == 1 && tensor->count) {
+		*count = tensor->count;
+		copy = mem_new(tensor->count, sizeof *copy);
+		memcpy(copy, tensor->data, tensor->count * sizeof *copy);
+	}
+	free(called);
+	return copy;
+}
+
+static bool
+is_offsets(const struct safetensors *file, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	if (!dot || (strcmp(dot, ".offsets") && strcmp(dot, ".lists")))
+		return false;
+	char *owner = mem_format("%.*s", (int)(dot - name), name);
+	bool is = safetensors_find(file, owner);
+	free(owner);
+	return is;
+}
+
+static void
+open_source(const struct safetensors *file, const struct safetensor *tensor,
+    struct source *source)
+{
+	const char *path = safetensors_name(file), *fault;
+	size_t count[STREAM_DEPTH] = { 0 };
+	struct counts counts = { 0 };
+	struct column *column = &source->column;
+
+	if (tensor->rank < 1 || tensor->rank > STREAM_RANK + 1)
+		die("%s: tensor '%s': %d dimensions; rows of 0 to %d are taken", path,
+		    tensor->name, tensor->rank, STREAM_RANK);
+	*source = (struct source){ .column = { .name = tensor->name,
+				       .dtype = tensor->dtype,
+				       .rank = tensor->rank - 1 } };
+	memcpy(column->shape, tensor->shape + 1,
+	    (size_t)column->rank * sizeof *column->shape);
+	source->array.data = tensor->data;
+	source->array.offsets[0] = find_offsets(file, tensor->name, "offsets", &count[0]);
+	source->array.offsets[1] = find_offsets(file, tensor->name, "lists", &count[1]);
+	column->depth = !source->array.offsets[0] ? 0 : !source->array.offsets[1] ? 1 : 2;
+	column->text = column->depth && column->dtype == DTYPE_U8 && !column->rank;
+	counts.elements = (uint64_t)tensor->shape[0];
+	counts.lists = column->depth == 2 ? count[1] - 1 : 0;
+	source->rows = column->depth ? (int64_t)count[0] - 1 : tensor->shape[0];
+	fault = column_fault(column);
+	if (!fault)
+		fault = stream_fault(column, &source->array, source->rows, counts);
+	if (fault)
+		die("%s: tensor '%s': %s", path, tensor->name, fault);
+}
+
+static struct source *
+open_sources(const struct safetensors *file, const char *const *names, int *count)
+{
+	int all = *count ? *count : safetensors_count(file), found = 0;
+	struct source *sources = mem_new((size_t)all, sizeof *sources);
+
+	for (int i = 0; i < all; i++) {
+		const struct safetensor *tensor =
+		    *count ? safetensors_find(file, names[i]) : safetensors_at(file, i);
+		if (!tensor)
+			die("%s: there is no tensor '%s'", safetensors_name(file),
+			    names[i]);
+		if (*count || !is_offsets(file, tensor->name))
+			open_source(file, tensor, &sources[found++]);
+	}
+	for (int i = 1; i < found; i++)
+		if (sources[i].rows != sources[0].rows)
+			die("%s: tensors '%s' and '%s' have %lld and %lld rows; choose "
+			    "with -c",
+			    safetensors_name(file), sources[0].column.name,
+			    sources[i].column.name, (long long)sources[0].rows,
+			    (long long)sources[i].rows);
+	*count = found;
+	return sources;
+}
+
+void
+import_safetensors(const char *path, const char *const *names, int count, int64_t rows,
+    struct writer *writer)
+{
+	struct safetensors *file = safetensors_open(path);
+	struct source *sources = open_sources(file, names, &count);
+	int64_t total = count ? sources[0].rows : 0;
+	size_t element = 1;
+
+	for (int i = 0; i < count; i++) {
+		sources[i].index = stream_add(writer, &sources[i].column);
+		if (!sources[i].column.depth)
+			element += column_element_size(&sources[i].column);
+	}
+	rows = rows_that_fit(rows, element);
+	for (int64_t at = 0; at < total; at += rows) {
+		struct record *made = stream_make(writer, NULL);
+		made->rows = total - at < rows ? total - at : rows;
+		for (int i = 0; i < count; i++)
+			made->columns[sources[i].index] = slice_rows(&sources[i].slice,
+			    &sources[i].column, &sources[i].array, at, made->rows);
+		stream_put(writer, made);
+	}
+	for (int i = 0; i < count; i++) {
+		slice_free(&sources[i].slice);
+		for (int d = 0; d < STREAM_DEPTH; d++)
+			free((void *)sources[i].array.offsets[d]);
+	}
+	free(sources);
+	safetensors_close(file);
+}
+
+/* Lines of text. ------------------------------------------------------------------- */
+
+void
+import_text(const char *path, enum textrec_format format, bool numbers, int64_t rows,
+    struct writer *writer)
+{
+	struct table *table = table_open(textrec_open(path, format));
+	struct record record;
+	bool first = true;
+
+	if (numbers)
+		table_numbers(table);
+	while (table_next(table, rows, RECORD_BYTES, &record)) {
+		/* the table's columns are the stream's, in the same order */
+		for (int i = 0; first && i < table_columns(table); i++)
+			stream_add(writer, table_column(table, i));
+		first = false;
+		struct record *made = stream_make(writer, NULL);
+		made->rows = record.rows;
+		memcpy(made->columns, record.columns,
+		    (size_t)table_columns(table) * sizeof *made->columns);
+		stream_put(writer, made);
+	}
+	if (textrec_repaired(table_file(table)))
+		warn("%s: %lld invalid parts of its UTF-8 were replaced",
+		    textrec_name(table_file(table)),
+		    (long long)textrec_repaired(table_file(table)));
+	table_close(table);
+}

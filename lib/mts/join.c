@@ -1,0 +1,171 @@
+#include "mts/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/cursor.h"
+
+static void
+select_columns(
+    struct writer *writer, const struct reader *reader, const struct selection *selection)
+{
+	bool *kept = mem_zero((size_t)stream_columns(reader), sizeof *kept);
+
+	for (int i = 0; i < selection->count; i++) {
+		int index = stream_find(reader, selection->names[i]);
+		if (index < 0)
+			die("%s: there is no column '%s'", stream_name(reader),
+			    selection->names[i]);
+		kept[index] = true;
+	}
+	for (int i = 0; selection->count && i < stream_columns(reader); i++)
+		if (!kept[i])
+			stream_drop(writer, stream_column(reader, i)->name);
+	for (int i = 0; i < selection->rename_count; i++) {
+		char *name = mem_string(selection->renames[i]), *to = strchr(name, '=');
+		*to++ = 0;
+		stream_rename(writer, name, to);
+		free(name);
+	}
+	free(kept);
+}
+
+void
+join_cat(
+    char **paths, int count, const struct selection *selection, const char *to, int level)
+{
+	struct reader *first = stream_open(paths[0]);
+	struct writer *writer = stream_create(to, first);
+	struct record record;
+
+	if (level >= 0)
+		stream_level(writer, level);
+	select_columns(writer, first, selection);
+	for (int i = 0; i < count; i++) {
+		struct reader *reader = i ? stream_open(paths[i]) : first;
+		stream_agree(first, reader);
+		while (stream_next(reader, &record))
+			stream_put(writer, stream_make(writer, &record));
+		if (i)
+			stream_close(reader);
+	}
+	stream_finish(writer);
+	stream_close(first);
+}
+
+/* Paste. --------------------------------------------------------------------------- */
+
+struct paste {
+	int count;
+	struct reader **readers;
+	struct cursor **cursors;
+	int *first; /* [count] index of a reader's first column in made records */
+	struct writer *writer;
+};
+
+static void
+paste_properties(struct paste *paste, const struct tree *here, const struct tree *there)
+{
+	for (size_t i = 0; i < there->count; i++) {
+		const struct tree *property = there->items[i];
+		const struct tree *old = tree_get(here, property->key);
+		if (!old && property->kind == TREE_STRING) {
+			stream_property(paste->writer, property->key, property->string);
+		} else if (old && !tree_equal(old, property)) {
+			warn("the property '%s' differs and is left out", property->key);
+			stream_property(paste->writer, property->key, NULL);
+		}
+	}
+}
+
+static void
+paste_columns(struct paste *paste, int r)
+{
+	const struct reader *reader = paste->readers[r];
+
+	for (int i = 0; i < stream_columns(reader); i++) {
+		const struct column *column = stream_column(reader, i);
+		for (int other = 0; other < r; other++)
+			if (stream_find(paste->readers[other], column->name) >= 0)
+				die("column '%s' is in both %s and %s; rename one by "
+				    "'mts cat "
+				    "--rename %s=NAME'",
+				    column->name, stream_name(paste->readers[other]),
+				    stream_name(reader), column->name);
+		int index = stream_add(paste->writer, column);
+		paste->first[r] = i ? paste->first[r] : index;
+	}
+	paste_properties(
+	    paste, stream_properties(paste->readers[0]), stream_properties(reader));
+}
+
+/* How many rows can be taken from all; 0 at the end of all. */
+static int64_t
+rows_in_common(struct paste *paste)
+{
+	int64_t least = cursor_left(paste->cursors[0]);
+
+	for (int r = 1; r < paste->count; r++) {
+		int64_t left = cursor_left(paste->cursors[r]);
+		if (!left != !least) {
+			int ended = left ? 0 : r, going = left ? r : 0;
+			die("%s has only %lld rows, %s has more",
+			    stream_name(paste->readers[ended]),
+			    (long long)cursor_taken(paste->cursors[ended]),
+			    stream_name(paste->readers[going]));
+		}
+		least = left < least ? left : least;
+	}
+	return least;
+}
+
+static void
+paste_rows(struct paste *paste, int64_t rows)
+{
+	struct record *made = stream_make(paste->writer, NULL);
+
+	made->rows = rows;
+	for (int r = 0; r < paste->count; r++) {
+		const struct tree *attributes = cursor_attributes(paste->cursors[r]);
+		const struct array *arrays = cursor_take(paste->cursors[r], rows);
+		for (size_t i = 0; i < attributes->count; i++)
+			if (!tree_get(made->attributes, attributes->items[i]->key))
+				tree_set(made->attributes, attributes->items[i]->key,
+				    tree_copy(attributes->items[i]));
+		for (int i = 0; i < stream_columns(paste->readers[r]); i++)
+			made->columns[paste->first[r] + i] = arrays[i];
+	}
+	stream_put(paste->writer, made);
+}
+
+void
+join_paste(char **paths, int count, const char *to, int level)
+{
+	struct paste paste = { .count = count };
+	int64_t rows;
+
+	paste.readers = mem_new((size_t)count, sizeof *paste.readers);
+	paste.cursors = mem_new((size_t)count, sizeof *paste.cursors);
+	paste.first = mem_zero((size_t)count, sizeof *paste.first);
+	for (int r = 0; r < count; r++) {
+		paste.readers[r] = stream_open(paths[r]);
+		paste.cursors[r] = cursor_new(paste.readers[r]);
+	}
+	paste.writer = stream_create(to, paste.readers[0]);
+	if (level >= 0)
+		stream_level(paste.writer, level);
+	for (int r = 1; r < count; r++)
+		paste_columns(&paste, r);
+	while ((rows = rows_in_common(&paste)))
+		paste_rows(&paste, rows);
+	stream_finish(paste.writer);
+	for (int r = 0; r < count; r++) {
+		cursor_free(paste.cursors[r]);
+		stream_close(paste.readers[r]);
+	}
+	free(paste.readers);
+	free(paste.cursors);
+	free(paste.first);
+}

@@ -1,0 +1,26 @@
+/*
+ * notation - how values of a stream are written as text and JSON.
+ */
+#ifndef NOTATION_H
+#define NOTATION_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "stream/stream.h"
+
+/* Number `index` of data of that dtype, in the fewest of 7 to 9 digits (f32 and narrower) or
+ * 15 to 17 (f64) that read back equal; true, false for bool; NaN, Infinity, -Infinity. */
+void notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index);
+
+/* A JSON string; each invalid part of the UTF-8 becomes U+FFFD. */
+void notation_string(FILE *to, const char *bytes, size_t length);
+
+/* A row of a column as JSON: lists and shapes are nested lists; what is not finite is null. */
+void notation_row(
+    FILE *to, const struct column *column, const struct array *array, int64_t row);
+
+/* The text of a row of a text column of depth 1, borrowed. */
+const char *notation_text(const struct array *array, int64_t row, size_t *length);
+
+#endif

@@ -1,0 +1,157 @@
+#include "mts/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "mts/notation.h"
+#include "stream/stream_format.h"
+#include "text/json.h"
+
+enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
+
+/* What a stream says must not drive the terminal. */
+static void
+print_plain(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < 32 || *text == 127 ? '?' : *text);
+}
+
+static void
+print_member(const struct tree *member)
+{
+	char *text = member->kind == TREE_STRING ? mem_string(member->string)
+						 : json_text(member, 0);
+
+	printf("property\t");
+	print_plain(member->key);
+	putchar('\t');
+	print_plain(text);
+	putchar('\n');
+	free(text);
+}
+
+void
+view_header(const struct reader *reader)
+{
+	const struct tree *properties = stream_properties(reader);
+	const struct tree *history = stream_history(reader);
+
+	for (int i = 0; i < stream_columns(reader); i++) {
+		char *text = column_text(stream_column(reader, i));
+		printf("column\t%s\n", text);
+		free(text);
+	}
+	for (size_t i = 0; i < properties->count; i++)
+		print_member(properties->items[i]);
+	for (size_t i = 0; i < history->count; i++) {
+		const struct tree *entry = history->items[i];
+		if (entry->kind != TREE_OBJECT || !tree_get(entry, "command")) {
+			char *text = json_text(entry, 0);
+			printf("history\t%s\n", text);
+			free(text);
+			continue;
+		}
+		printf("history\t");
+		print_plain(tree_string(entry, "command", ""));
+		if (tree_get(entry, "seed"))
+			printf("\tseed %lld", (long long)tree_integer(entry, "seed", 0));
+		putchar('\n');
+	}
+}
+
+/* The first bytes of a text that end with a character. */
+static void
+print_text(const char *bytes, size_t length)
+{
+	size_t shown = length;
+
+	if (length > BYTES)
+		for (shown = BYTES;
+		     shown && ((unsigned char)bytes[shown] & 0xC0) == 0x80;)
+			shown--;
+	notation_string(stdout, bytes, shown);
+	if (shown < length)
+		printf("... %zu bytes", length);
+}
+
+/* Numbers first..first+count-1 of the data. */
+static void
+print_numbers(const struct column *column, const void *data, int64_t first, int64_t count)
+{
+	putchar('[');
+	for (int64_t i = 0; i < count; i++) {
+		if (count > NUMBERS && i == NUMBERS - 2) {
+			printf(" ...");
+			i = count - 1;
+		}
+		if (i)
+			putchar(' ');
+		notation_number(stdout, column->dtype, data, first + i);
+	}
+	putchar(']');
+	if (count > NUMBERS)
+		printf(" %lld numbers", (long long)count);
+}
+
+static void
+print_list(const struct column *column, const void *data, int64_t first, int64_t last)
+{
+	int64_t width =
+	    (int64_t)(column_element_size(column) / dtype_size(column->dtype));
+
+	if (column->text)
+		print_text((const char *)data + first, (size_t)(last - first));
+	else
+		print_numbers(column, data, first * width, (last - first) * width);
+}
+
+static void
+print_value(const struct column *column, const struct array *array, int64_t row)
+{
+	const int64_t *outer = array->offsets[0], *inner = array->offsets[1];
+
+	if (column->depth == 0 && column->rank == 0) {
+		notation_number(stdout, column->dtype, array->data, row);
+	} else if (column->depth == 0) {
+		print_list(column, array->data, row, row + 1);
+	} else if (column->depth == 1) {
+		print_list(column, array->data, outer[row], outer[row + 1]);
+	} else {
+		int64_t count = outer[row + 1] - outer[row];
+		printf("%lld lists", (long long)count);
+		for (int64_t i = 0; i < count && i < STRINGS; i++) {
+			int64_t list = outer[row] + i;
+			printf(i ? ", " : ": ");
+			print_list(column, array->data, inner[list], inner[list + 1]);
+		}
+		if (count > STRINGS)
+			printf(", ...");
+	}
+}
+
+void
+view_rows(struct reader *reader, int64_t rows)
+{
+	struct record record;
+	int64_t shown = 0;
+
+	while (shown < rows && stream_next(reader, &record)) {
+		char *attributes = json_text(record.attributes, 0);
+		printf("\nrecord %lld\t%lld rows\t%s\n",
+		    (long long)stream_records(reader), (long long)record.rows,
+		    attributes);
+		free(attributes);
+		for (int64_t row = 0; row < record.rows && shown < rows; row++, shown++) {
+			printf("row %lld\n", (long long)row + 1);
+			for (int i = 0; i < stream_columns(reader); i++) {
+				printf("\t%s\t", stream_column(reader, i)->name);
+				print_value(
+				    stream_column(reader, i), &record.columns[i], row);
+				putchar('\n');
+			}
+		}
+	}
+}

@@ -1,0 +1,431 @@
+#include "nn/nn.h"
+
+#include <math.h>
+
+#include "nn/cpu/nn_cpu.h"
+
+/*
+ * A panel of PANEL queries meets KEYS keys at a time.  The scores are kept transposed, st[key]
+ * [query], so that softmax needs no sums across a vector and K, V are read as they lie; only
+ * the panel's queries are transposed.  Softmax is online (Milakov and Gimelshein 2018): the
+ * greatest score so far, and sums relative to it.
+ */
+enum { PANEL = NN_PANEL, KEYS = 128 };
+
+/* st[n][PANEL] = x[n,D] at[D][PANEL].  Both stand alone: expanded into a larger function the
+ * tile would have to share its registers. */
+NN_ALONE void
+scores_wide(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
+{
+	nn_tiles(st, PANEL, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2, true);
+}
+
+/* The same for the first half of the panel's queries. */
+NN_ALONE void
+scores_narrow(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
+{
+	nn_tiles(st, PANEL, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1, true);
+}
+
+NN_INLINE void
+scores(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n,
+    int vectors)
+{
+	if (vectors == 2)
+		scores_wide(st, x, ld, at, D, n);
+	else
+		scores_narrow(st, x, ld, at, D, n);
+}
+
+/* out[r, :] += sum over k of w[r wr + k wk] x[k, :], r < rows, k < n */
+NN_INLINE void
+mix(float *out, size_t ldo, const float *w, size_t wr, size_t wk, const float *x,
+    size_t ld, size_t n, size_t rows, size_t D)
+{
+	size_t d = 0;
+
+	for (; d + PANEL <= D; d += PANEL)
+		nn_tiles(out + d, ldo, w, wr, wk, x + d, ld, n, rows, NN_TILE, 2, false);
+	for (; d + NN_LANES <= D; d += NN_LANES)
+		nn_tiles(out + d, ldo, w, wr, wk, x + d, ld, n, rows, NN_TILE, 1, false);
+	if (d == D)
+		return;
+	for (size_t r = 0; r < rows; r++)
+		for (size_t k = 0; k < n; k++)
+			for (size_t i = d; i < D; i++)
+				out[r * ldo + i] += w[r * wr + k * wk] * x[k * ld + i];
+}
+
+/* Sums over keys, one for each query; sums over queries, one for each key. */
+NN_ALONE void
+mix_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld, size_t keys,
+    size_t queries, size_t D)
+{
+	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D);
+}
+
+NN_ALONE void
+mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
+    size_t queries, size_t keys, size_t D)
+{
+	mix(out, ldo, st, PANEL, 1, x, ld, queries, keys, D);
+}
+
+/* The queries first..first+count-1 of a sequence of `length`, and the keys that any may see. */
+struct panel {
+	size_t first, count, length, from, to;
+};
+
+static struct panel
+panel_at(const struct nn_attention *a, size_t first, size_t length)
+{
+	struct panel p = { first, length - first, length, 0, length };
+
+	if (p.count > PANEL)
+		p.count = PANEL;
+	if (a->window && first > a->window)
+		p.from = first - a->window;
+	size_t last = first + p.count - 1;
+	if (a->window && length - last > a->window + 1)
+		p.to = last + a->window + 1;
+	if (a->causal)
+		p.to = last + 1;
+	return p;
+}
+
+/* Scores of keys that a query may not see become minus infinity. */
+static void
+mask(float *st, const struct nn_attention *a, const struct panel *p, size_t key,
+    size_t keys)
+{
+	size_t last = p->first + p->count - 1;
+	bool ahead = a->causal && key + keys - 1 > p->first;
+	bool far = a->window &&
+		   (key + a->window < last || key + keys - 1 > p->first + a->window);
+
+	if (!ahead && !far)
+		return;
+	int32_t window =
+	    a->window && a->window < INT32_MAX ? (int32_t)a->window : INT32_MAX;
+	int32_t after = a->causal ? 0 : window;
+	for (size_t j = 0; j < keys; j++) {
+		int32_t distance = (int32_t)(key + j) - (int32_t)p->first;
+		float *row = st + j * PANEL;
+#pragma omp simd
+		for (int32_t i = 0; i < PANEL; i++)
+			row[i] = distance - i > after || i - distance > window ? -INFINITY
+									       : row[i];
+	}
+}
+
+/* Take `keys` scores into the running softmax: top and sum per query; factor is by how much
+ * what was summed so far shrinks.  st becomes 2^(st - top). */
+NN_INLINE void
+softmax_step(float *st, size_t keys, float *top, float *sum, float *factor, size_t lanes)
+{
+	float high[PANEL], part[PANEL] = { 0 };
+
+	memcpy(high, top, sizeof high);
+	for (size_t j = 0; j < keys; j++)
+#pragma omp simd
+		for (size_t i = 0; i < lanes; i++)
+			high[i] =
+			    st[j * PANEL + i] > high[i] ? st[j * PANEL + i] : high[i];
+	for (size_t j = 0; j < keys; j++)
+#pragma omp simd
+		for (size_t i = 0; i < lanes; i++) {
+			float p = nn_exp2(st[j * PANEL + i] - high[i]);
+			st[j * PANEL + i] = p;
+			part[i] += p;
+		}
+#pragma omp simd
+	for (size_t i = 0; i < lanes; i++) {
+		factor[i] = nn_exp2(top[i] - high[i]);
+		sum[i] = sum[i] * factor[i] + part[i];
+		top[i] = high[i];
+	}
+}
+
+static void
+scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
+{
+	for (size_t i = 0; i < count; i++)
+#pragma omp simd
+		for (size_t d = 0; d < D; d++)
+			out[i * ld + d] *= by[i];
+}
+
+/* Scores are kept times log2 e: powers of two are cheaper. */
+static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
+
+/* The scores of `keys` keys from `key` on, transposed and masked. */
+NN_INLINE void
+masked_scores(float *st, const float *qt, const float *k, const struct nn_attention *a,
+    const struct panel *p, size_t key, size_t keys, int vectors)
+{
+	scores(st, k + key * a->ldkv, a->ldkv, qt, a->D, keys, vectors);
+	mask(st, a, p, key, keys);
+}
+
+/* One panel of one head; q, k, v, out, lse at the sequence's first token and the head. */
+NN_INLINE void
+attend_panel(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a, const struct panel *p, int vectors)
+{
+	_Alignas(64) float qt[NN_MAX_HEAD * PANEL], st[KEYS * PANEL];
+	float top[PANEL], sum[PANEL] = { 0 }, factor[PANEL];
+	size_t ldo = a->H * a->D, lanes = (size_t)vectors * NN_LANES;
+
+	nn_transpose(qt, PANEL, q + p->first * a->ldq, a->ldq, p->count, a->D, lanes,
+	    LOG2_E / sqrtf((float)a->D));
+	out += p->first * ldo;
+	for (size_t i = 0; i < PANEL; i++)
+		top[i] =
+		    -1e30f; /* finite: a block may be all minus infinity for a query */
+	for (size_t i = 0; i < p->count; i++)
+		memset(out + i * ldo, 0, a->D * sizeof *out);
+	for (size_t key = p->from; key < p->to; key += KEYS) {
+		size_t keys = p->to - key < KEYS ? p->to - key : KEYS;
+		masked_scores(st, qt, k, a, p, key, keys, vectors);
+		softmax_step(st, keys, top, sum, factor, lanes);
+		if (key > p->from)
+			scale_rows(out, ldo, factor, p->count, a->D);
+		mix_keys(out, ldo, st, v + key * a->ldkv, a->ldkv, keys, p->count, a->D);
+	}
+	for (size_t i = 0; i < p->count; i++)
+		factor[i] = 1 / sum[i];
+	scale_rows(out, ldo, factor, p->count, a->D);
+	if (lse)
+		for (size_t i = 0; i < p->count; i++)
+			lse[(p->first + i) * a->H] = top[i] * LN_2 + logf(sum[i]);
+}
+
+static void
+attend(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a, const struct panel *p)
+{
+	if (p->count <= NN_LANES)
+		attend_panel(out, lse, q, k, v, a, p, 1);
+	else
+		attend_panel(out, lse, q, k, v, a, p, 2);
+}
+
+/* Ask for the columns at x of `count` rows, before they are needed.  In short sequences, FETCH
+ * tokens at most, a head is done before the processor sees a pattern in what it reads. */
+enum { FETCH = 2 * PANEL };
+
+static void
+fetch(const float *x, size_t ld, size_t count, size_t D)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t d = 0; d < D; d += 16)
+			__builtin_prefetch(x + i * ld + d);
+}
+
+/*
+ * Work is handed out in pieces, each a head of a stretch of PIECE queries of one sequence, in
+ * the order of the tokens; a thread keeps its place and steps forward from there.
+ */
+enum { PIECE = 256 };
+
+struct place {
+	size_t sequence, before; /* pieces of the sequences before this one */
+};
+
+static size_t
+pieces_of(const struct nn_attention *a, size_t sequence)
+{
+	size_t length = (size_t)(a->starts[sequence + 1] - a->starts[sequence]);
+
+	return (length + PIECE - 1) / PIECE * a->H;
+}
+
+/* Step to the sequence that `piece` is in; false when there is none. */
+static bool
+step_to(struct place *place, const struct nn_attention *a, size_t piece)
+{
+	for (; place->sequence < a->N; place->sequence++) {
+		size_t pieces = pieces_of(a, place->sequence);
+		if (piece < place->before + pieces)
+			return true;
+		place->before += pieces;
+	}
+	return false;
+}
+
+/* Piece number `piece` of a sequence. */
+static void
+attend_piece(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a, size_t sequence, size_t piece)
+{
+	size_t start = (size_t)a->starts[sequence];
+	size_t length = (size_t)a->starts[sequence + 1] - start;
+	size_t h = piece % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
+	size_t first = piece / a->H * PIECE;
+	size_t last = length - first < PIECE ? length : first + PIECE;
+
+	if (length <= FETCH && h + 1 < a->H) {
+		fetch(q + start * a->ldq + (h + 1) * a->D, a->ldq, length, a->D);
+		size_t next = start * a->ldkv + (h + 1) / (a->H / a->K) * a->D;
+		fetch(k + next, a->ldkv, length, a->D);
+		fetch(v + next, a->ldkv, length, a->D);
+	}
+	for (; first < last; first += PANEL) {
+		struct panel p = panel_at(a, first, length);
+		attend(out + start * a->H * a->D + h * a->D,
+		    lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
+		    k + kv, v + kv, a, &p);
+	}
+}
+
+void
+nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a)
+{
+	size_t next = 0;
+
+#pragma omp parallel if ((size_t)a->starts[a->N] * a->H * a->D > NN_SERIAL)
+	{
+		struct place place = { 0 };
+		for (;;) {
+			size_t piece;
+#pragma omp atomic capture
+			piece = next++;
+			if (!step_to(&place, a, piece))
+				break;
+			attend_piece(
+			    out, lse, q, k, v, a, place.sequence, piece - place.before);
+		}
+	}
+}
+
+/* Backward. ------------------------------------------------------------------------ */
+
+/* Arguments of the backward; in the functions of one head, at the sequence's first token. */
+struct head_back {
+	float *dq, *dk, *dv;
+	const float *dout, *out, *lse, *q, *k, *v;
+};
+
+/*
+ * With p = exp(score - lse), g = dout v^T and delta = dout . out (each per query):
+ * dscore = p (g - delta);  dq = dscore k, dk = dscore^T q, both over sqrt(D);  dv = p^T dout.
+ * st holds the scores and becomes p; gt holds g and becomes dscore / sqrt(D).
+ */
+NN_INLINE void
+scores_back(float *st, float *gt, const float *lse, const float *delta, size_t keys,
+    float scale, size_t lanes)
+{
+	for (size_t j = 0; j < keys; j++)
+#pragma omp simd
+		for (size_t i = 0; i < lanes; i++) {
+			float p = nn_exp2(st[j * PANEL + i] - lse[i]);
+			st[j * PANEL + i] = p;
+			gt[j * PANEL + i] = p * (gt[j * PANEL + i] - delta[i]) * scale;
+		}
+}
+
+/* delta and lse (times log2 e) of the panel's queries; their dq cleared */
+static void
+queries_back(float *delta, float *lse, float *dq, const struct head_back *b,
+    const struct nn_attention *a, const struct panel *p)
+{
+	size_t ldo = a->H * a->D;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const float *out = b->out + (p->first + i) * ldo;
+		const float *dout = b->dout + (p->first + i) * ldo;
+		float sum = 0;
+#pragma omp simd reduction(+ : sum)
+		for (size_t d = 0; d < a->D; d++)
+			sum += dout[d] * out[d];
+		delta[i] = sum;
+		lse[i] = b->lse[(p->first + i) * a->H] * LOG2_E;
+		memset(dq + i * a->ldq, 0, a->D * sizeof *dq);
+	}
+}
+
+NN_INLINE void
+attend_panel_back(const struct head_back *b, const struct nn_attention *a,
+    const struct panel *p, int vectors)
+{
+	_Alignas(64) float qt[NN_MAX_HEAD * PANEL], dt[NN_MAX_HEAD * PANEL];
+	_Alignas(64) float st[KEYS * PANEL], gt[KEYS * PANEL];
+	float delta[PANEL] = { 0 }, lse[PANEL] = { 0 }, scale = 1 / sqrtf((float)a->D);
+	size_t ldo = a->H * a->D, ldkv = a->ldkv, lanes = (size_t)vectors * NN_LANES;
+	const float *q = b->q + p->first * a->ldq, *dout = b->dout + p->first * ldo;
+	float *dq = b->dq + p->first * a->ldq;
+
+	nn_transpose(qt, PANEL, q, a->ldq, p->count, a->D, lanes, LOG2_E * scale);
+	nn_transpose(dt, PANEL, dout, ldo, p->count, a->D, lanes, 1);
+	queries_back(delta, lse, dq, b, a, p);
+	for (size_t key = p->from; key < p->to; key += KEYS) {
+		size_t keys = p->to - key < KEYS ? p->to - key : KEYS, at = key * ldkv;
+		masked_scores(st, qt, b->k, a, p, key, keys, vectors);
+		scores(gt, b->v + at, ldkv, dt, a->D, keys, vectors);
+		scores_back(st, gt, lse, delta, keys, scale, lanes);
+		mix_keys(dq, a->ldq, gt, b->k + at, ldkv, keys, p->count, a->D);
+		mix_queries(b->dk + at, ldkv, gt, q, a->ldq, p->count, keys, a->D);
+		mix_queries(b->dv + at, ldkv, st, dout, ldo, p->count, keys, a->D);
+	}
+}
+
+static void
+attend_back(
+    const struct head_back *b, const struct nn_attention *a, const struct panel *p)
+{
+	if (p->count <= NN_LANES)
+		attend_panel_back(b, a, p, 1);
+	else
+		attend_panel_back(b, a, p, 2);
+}
+
+/* Key/value head `to` of a sequence and the heads that read it. */
+static void
+heads_back(
+    const struct head_back *all, const struct nn_attention *a, size_t sequence, size_t to)
+{
+	size_t group = a->H / a->K, ldo = a->H * a->D, D = a->D;
+	size_t start = (size_t)a->starts[sequence];
+	size_t length = (size_t)a->starts[sequence + 1] - start;
+	size_t kv = start * a->ldkv + to * D;
+
+	for (size_t t = 0; t < length; t++) {
+		memset(all->dk + kv + t * a->ldkv, 0, D * sizeof *all->dk);
+		memset(all->dv + kv + t * a->ldkv, 0, D * sizeof *all->dv);
+	}
+	for (size_t h = to * group; h < (to + 1) * group; h++) {
+		size_t q = start * a->ldq + h * D, out = start * ldo + h * D;
+		struct head_back b = { all->dq + q, all->dk + kv, all->dv + kv,
+			all->dout + out, all->out + out, all->lse + start * a->H + h,
+			all->q + q, all->k + kv, all->v + kv };
+		if (length <= FETCH && h + 1 < a->H) {
+			size_t next = (h + 1) / group * D - to * D;
+			fetch(b.q + D, a->ldq, length, D);
+			fetch(b.dq + D, a->ldq, length, D);
+			fetch(b.out + D, ldo, length, D);
+			fetch(b.dout + D, ldo, length, D);
+			fetch(b.k + next, a->ldkv, length, D);
+			fetch(b.v + next, a->ldkv, length, D);
+		}
+		for (size_t first = 0; first < length; first += PANEL) {
+			struct panel p = panel_at(a, first, length);
+			attend_back(&b, a, &p);
+		}
+	}
+}
+
+void
+nn_attention_back(float *dq, float *dk, float *dv, const float *dout, const float *out,
+    const float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a)
+{
+	struct head_back all = { dq, dk, dv, dout, out, lse, q, k, v };
+
+	/* what adds to the same dk and dv belongs to one thread: sums keep their order */
+#pragma omp parallel for collapse(2)                                                     \
+    schedule(dynamic) if ((size_t)a->starts[a->N] * a->H * a->D > NN_SERIAL)
+	for (size_t sequence = 0; sequence < a->N; sequence++)
+		for (size_t to = 0; to < a->K; to++)
+			heads_back(&all, a, sequence, to);
+}

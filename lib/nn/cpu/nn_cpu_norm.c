@@ -1,0 +1,206 @@
+#include "nn/nn.h"
+
+#include <math.h>
+
+#include "nn/cpu/nn_cpu.h"
+
+/* One row: s = x + r, y = norm(s) w + b.  The deviation is taken in a second pass over the
+ * row, which is in cache: subtracting squares would lose digits. */
+static void
+norm_row(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
+    const float *b, float eps, enum nn_norm kind, size_t C)
+{
+	float sum = 0, square = 0;
+
+	if (r) {
+#pragma omp simd reduction(+ : sum)
+		for (size_t c = 0; c < C; c++) {
+			float value = x[c] + r[c];
+			s[c] = value;
+			sum += value;
+		}
+	} else {
+#pragma omp simd reduction(+ : sum)
+		for (size_t c = 0; c < C; c++) {
+			s[c] = x[c];
+			sum += x[c];
+		}
+	}
+	float mean = kind == NN_LAYERNORM ? sum / (float)C : 0;
+#pragma omp simd reduction(+ : square)
+	for (size_t c = 0; c < C; c++)
+		square += (s[c] - mean) * (s[c] - mean);
+	float scale = 1 / sqrtf(square / (float)C + eps);
+	if (stats) {
+		stats[0] = mean;
+		stats[1] = scale;
+	}
+	if (w && b) {
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			y[c] = (s[c] - mean) * scale * w[c] + b[c];
+	} else if (w) {
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			y[c] = (s[c] - mean) * scale * w[c];
+	} else {
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			y[c] = (s[c] - mean) * scale + (b ? b[c] : 0);
+	}
+}
+
+void
+nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
+    const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
+{
+	/* without s the sum is left in y, which is written after it was read */
+#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
+	for (size_t t = 0; t < T; t++)
+		norm_row(y + t * C, (s ? s : y) + t * C, stats ? stats + 2 * t : NULL,
+		    x + t * C, r ? r + t * C : NULL, w, b, eps, kind, C);
+}
+
+void
+nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
+    const float *w, float eps, size_t T, size_t heads, size_t D)
+{
+#pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
+	for (size_t t = 0; t < T; t++)
+		for (size_t h = 0; h < heads; h++) {
+			float *row = y + t * ldy + h * D;
+			norm_row(row, row, stats ? stats + 2 * (t * heads + h) : NULL,
+			    x + t * ldx + h * D, NULL, w, NULL, eps, NN_RMSNORM, D);
+		}
+}
+
+/* Rows of a gradient and of what was normed: T times `heads` stretches of D columns. */
+struct rows {
+	const float *dy, *s, *stats;
+	size_t ldy, lds, T, heads, D;
+};
+
+/* dw += sum of dy (s - mean) scale, db += sum of dy over the rows, `width` columns */
+static void
+norm_parameters(float *dw, float *db, const struct rows *rows, size_t from, size_t width)
+{
+	double weight[NN_SLICE] = { 0 }, bias[NN_SLICE] = { 0 };
+
+	for (size_t i = 0; i < rows->T * rows->heads; i++) {
+		size_t t = i / rows->heads, at = i % rows->heads * rows->D + from;
+		const float *g = rows->dy + t * rows->ldy + at;
+		const float *row = rows->s + t * rows->lds + at;
+		float mean = rows->stats[2 * i], scale = rows->stats[2 * i + 1];
+#pragma omp simd
+		for (size_t c = 0; c < width; c++) {
+			weight[c] += (double)(g[c] * ((row[c] - mean) * scale));
+			bias[c] += (double)g[c];
+		}
+	}
+	for (size_t c = 0; c < width; c++) {
+		if (dw)
+			dw[from + c] += (float)weight[c];
+		if (db)
+			db[from + c] += (float)bias[c];
+	}
+}
+
+/* With g = dy w and z = (s - mean) scale:
+ * ds = scale (g - mean(g) - z mean(g z)), without mean(g) for RMSNorm. */
+static void
+norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
+    const float *w, enum nn_norm kind, size_t C)
+{
+	float mean = stats[0], scale = stats[1], sum = 0, product = 0;
+
+#pragma omp simd reduction(+ : sum, product)
+	for (size_t c = 0; c < C; c++) {
+		float g = w ? dy[c] * w[c] : dy[c];
+		sum += g;
+		product += g * ((s[c] - mean) * scale);
+	}
+	sum = kind == NN_LAYERNORM ? sum / (float)C : 0;
+	product /= (float)C;
+#pragma omp simd
+	for (size_t c = 0; c < C; c++) {
+		float g = w ? dy[c] * w[c] : dy[c];
+		ds[c] = scale * (g - sum - (s[c] - mean) * scale * product);
+	}
+}
+
+static void
+norm_back(float *ds, float *dw, float *db, const struct rows *rows, const float *w,
+    enum nn_norm kind)
+{
+	size_t D = rows->D, n = rows->T * rows->heads;
+
+	/* first, because ds may be dy */
+	if (dw || db) {
+#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
+		for (size_t from = 0; from < D; from += NN_SLICE)
+			norm_parameters(dw, db, rows, from,
+			    D - from < NN_SLICE ? D - from : NN_SLICE);
+	}
+	if (ds) {
+#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
+		for (size_t i = 0; i < n; i++) {
+			size_t t = i / rows->heads, h = i % rows->heads;
+			size_t at = t * rows->ldy + h * D;
+			norm_row_back(ds + at, rows->dy + at,
+			    rows->s + t * rows->lds + h * D, rows->stats + 2 * i, w, kind,
+			    D);
+		}
+	}
+}
+
+void
+nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
+    const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C)
+{
+	norm_back(ds, dw, db, &(struct rows){ dy, s, stats, C, C, T, 1, C }, w, kind);
+}
+
+void
+nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
+    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D)
+{
+	norm_back(dx, dw, NULL, &(struct rows){ dy, x, stats, ldy, ldx, T, heads, D }, w,
+	    NN_RMSNORM);
+}
+
+void
+nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C)
+{
+#pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
+	for (size_t i = 0; i < N; i++) {
+		const float *row = x + i * C;
+		float square = 0;
+#pragma omp simd reduction(+ : square)
+		for (size_t c = 0; c < C; c++)
+			square += row[c] * row[c];
+		float length = sqrtf(square);
+		length = length < 1e-12f ? 1e-12f : length;
+		if (lengths)
+			lengths[i] = length;
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			y[i * C + c] = row[c] / length;
+	}
+}
+
+void
+nn_normalize_back(
+    float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C)
+{
+#pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
+	for (size_t i = 0; i < N; i++) {
+		const float *g = dy + i * C, *row = y + i * C;
+		float along = 0;
+#pragma omp simd reduction(+ : along)
+		for (size_t c = 0; c < C; c++)
+			along += row[c] * g[c];
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			dx[i * C + c] = (g[c] - row[c] * along) / lengths[i];
+	}
+}

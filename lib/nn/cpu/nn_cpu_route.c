@@ -1,0 +1,137 @@
+#include "nn/nn.h"
+
+#include <math.h>
+
+#include "nn/cpu/nn_cpu.h"
+
+void
+nn_softmax(float *y, const float *x, size_t R, size_t V)
+{
+#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+	for (size_t r = 0; r < R; r++) {
+		const float *from = x + r * V;
+		float *to = y + r * V, top = from[0], sum = 0;
+		for (size_t v = 0; v < V; v++)
+			top = from[v] > top ? from[v] : top;
+#pragma omp simd reduction(+ : sum)
+		for (size_t v = 0; v < V; v++) {
+			to[v] = nn_exp(from[v] - top);
+			sum += to[v];
+		}
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			to[v] /= sum;
+	}
+}
+
+void
+nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
+{
+#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+	for (size_t r = 0; r < R; r++) {
+		const float *g = dy + r * V, *p = y + r * V;
+		float along = 0;
+#pragma omp simd reduction(+ : along)
+		for (size_t v = 0; v < V; v++)
+			along += g[v] * p[v];
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			dx[r * V + v] = p[v] * (g[v] - along);
+	}
+}
+
+/* How many are greater than number e, or as great and before it. */
+static size_t
+rank(const float *p, size_t e, size_t E)
+{
+	int32_t before = 0;
+
+#pragma omp simd reduction(+ : before)
+	for (size_t i = 0; i < e; i++)
+		before += p[i] >= p[e];
+#pragma omp simd reduction(+ : before)
+	for (size_t i = e + 1; i < E; i++)
+		before += p[i] > p[e];
+	return (size_t)before;
+}
+
+void
+nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
+    size_t E, size_t top)
+{
+#pragma omp parallel for schedule(static) if (T * E * E > NN_SERIAL)
+	for (size_t t = 0; t < T; t++) {
+		const float *row = p + t * E;
+		float *w = weights + t * top, sum = 0;
+		size_t found = 0;
+		/* what is not a number has rank 0, so that `top` are found in any case */
+		for (size_t e = 0; e < E && found < top; e++)
+			if (rank(row, e, E) < top) {
+				chosen[t * top + found] = (int32_t)e;
+				sum += row[e];
+				w[found++] = row[e];
+			}
+		for (size_t i = 0; renormalize && i < top; i++)
+			w[i] /= sum;
+	}
+}
+
+void
+nn_route_back(float *dp, const float *dweights, const int32_t *chosen, const float *p,
+    bool renormalize, size_t T, size_t E, size_t top)
+{
+	memset(dp, 0, T * E * sizeof *dp);
+	for (size_t t = 0; t < T; t++) {
+		const int32_t *at = chosen + t * top;
+		const float *row = p + t * E, *dw = dweights + t * top;
+		float sum = renormalize ? 0 : 1, along = 0;
+		for (size_t i = 0; renormalize && i < top; i++) {
+			sum += row[at[i]];
+			along += dw[i] * row[at[i]];
+		}
+		for (size_t i = 0; i < top; i++)
+			dp[t * E + (size_t)at[i]] = (dw[i] - along / sum) / sum;
+	}
+}
+
+void
+nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen, size_t T,
+    size_t E, size_t top)
+{
+	memset(offsets, 0, (E + 1) * sizeof *offsets);
+	for (size_t i = 0; i < T * top; i++)
+		offsets[chosen[i] + 1]++;
+	for (size_t e = 0; e < E; e++)
+		offsets[e + 1] += offsets[e];
+	/* an expert's offset moves over its slots, to where the next one's began */
+	for (size_t i = 0; i < T * top; i++) {
+		int32_t to = offsets[chosen[i]]++;
+		slots[to] = (int32_t)i;
+		rows[to] = (int32_t)(i / top);
+	}
+	memmove(offsets + 1, offsets, E * sizeof *offsets);
+	offsets[0] = 0;
+}
+
+void
+nn_scale_rows(float *x, const float *by, size_t R, size_t C)
+{
+#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+	for (size_t r = 0; r < R; r++)
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			x[r * C + c] *= by[r];
+}
+
+void
+nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
+{
+#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+	for (size_t r = 0; r < R; r++) {
+		float sum = 0;
+#pragma omp simd reduction(+ : sum)
+		for (size_t c = 0; c < C; c++)
+			sum += a[r * C + c] * b[r * C + c];
+		y[r] = sum;
+	}
+}

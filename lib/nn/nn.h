@@ -1,0 +1,246 @@
+/*
+ * nn - the arithmetic of the models: forward and backward of each layer.
+ *
+ * Letters:  T tokens (packed: the sequences of a batch one after another), N sequences,
+ *           C channels, I inner channels, O outputs, H heads, K key/value heads, D = head size.
+ * All arrays are float32, row-major, contiguous, in memory from nn_alloc (or nn_weights).
+ * `starts` has N + 1 entries: sequence i is tokens starts[i] .. starts[i+1]-1.
+ * Order of arguments: results, inputs, parameters, sizes.
+ * A forward overwrites its result.  A backward ADDS to parameter gradients (dw, db) and
+ * OVERWRITES activation gradients (dx) unless it says otherwise.  Any gradient may be NULL.
+ * No function allocates, fails, prints or keeps state, except where it says so.
+ *
+ * Same input: the same bits, whatever the number of threads.  Every row's result is computed
+ * independently of the other rows: an embedding does not depend on its batch.
+ *
+ * The nn_cpu files (vector code and OpenMP) define these names; a CUDA backend defines the
+ * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
+ * tests/support/nn_check.c and every backward to central differences.
+ */
+#ifndef NN_H
+#define NN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream/tensor.h"
+
+/* The largest head of attention and rotary positions. */
+enum { NN_MAX_HEAD = 256 };
+
+/*
+ * Before anything else in a program that computes: the number of threads (0: all cores, or
+ * OMP_NUM_THREADS) and the settings that libraries read when they are loaded, for which the
+ * program restarts itself once; call it before any input is read.  These are
+ * OMP_WAIT_POLICY, so that waiting threads leave the processor to others, and, in programs
+ * that hold OpenBLAS (linalg, search), OPENBLAS_CORETYPE: release 0.3.21 takes newer
+ * processors for old ones.  A variable that is already set stays.
+ * Dies when the program was built for a processor that can do more than this one.
+ */
+void nn_start(int threads, char **argv);
+
+/* One line: backend, vector width, threads, OpenBLAS's kernels; for --version.  Borrowed. */
+const char *nn_about(void);
+
+/* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */
+void *nn_alloc(size_t bytes);
+void nn_free(void *memory, size_t bytes);
+void nn_upload(void *to, const void *host, size_t bytes);
+void nn_download(void *host, const void *from, size_t bytes);
+void nn_copy(float *y, const float *x, size_t n);
+void nn_zero(float *y, size_t n);
+
+/* A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
+ * elements.  Arithmetic is in float32 whatever the storage.  `at` NULL: no such matrix. */
+struct nn_matrix {
+	const void *at;
+	enum dtype dtype;
+};
+
+/* Weights for inference.  The matrix is `host` itself where the kernels can use it in place
+ * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, and then sets *copied. */
+struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+/* The same as floats: what norms and biases need. */
+const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+enum nn_act { NN_GELU, NN_GELU_TANH, NN_SILU, NN_SIGMOID, NN_TANH, NN_RELU };
+
+/* y[T,O] = x[T,C] w[O,C]^T + b[O];  b may be NULL.  ldy, ldx: row strides of y and x
+ * (O and C when contiguous). */
+void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    const float *b, size_t T, size_t C, size_t O);
+
+/* The same with an activation at the end: y = act(x w^T + b).  For inference: quicker than
+ * nn_linear and nn_activate, but the backward has no pre-activation. */
+void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
+    struct nn_matrix w, const float *b, enum nn_act act, size_t T, size_t C, size_t O);
+
+/* dx[T,C] = dy w (or += when add), dw[O,C] += dy^T x, db[O] += column sums of dy. */
+void nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy,
+    size_t ldy, const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C,
+    size_t O);
+
+/* General product for losses and search: c[M,N] = alpha a[M,K] b[N,K]^T + beta c */
+void nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+/* c[M,N] = alpha a[M,K] b[K,N] + beta c */
+void nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+/* c[M,N] = alpha a[K,M]^T b[K,N] + beta c */
+void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta);
+
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
+ * ids are known to be in range. */
+void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
+    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t N,
+    size_t C);
+/* Adds to the three gradients.  Deterministic: rows are added in token order. */
+void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
+    const int32_t *ids, const int32_t *starts, size_t N, size_t C);
+
+enum nn_norm { NN_LAYERNORM, NN_RMSNORM };
+
+/* s = x + r (r NULL: s = x);  y = norm(s) w + b (b may be NULL; w NULL: 1).
+ * LayerNorm: (s - mean) / sqrt(var + eps), biased variance; RMSNorm: s / sqrt(mean s^2 + eps).
+ * s, when not NULL, receives the sum (may be x or r); stats, when not NULL, [T,2] receives
+ * mean and reciprocal deviation for the backward.  y may be x or r. */
+void nn_norm(float *y, float *s, float *stats, const float *x, const float *r,
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t C);
+/* ds[T,C] overwritten (may be dy); s and stats as the forward left them. */
+void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
+    const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
+
+/* RMSNorm of each of the `heads` stretches of D columns by itself, one weight w[D] for all:
+ * q and k before the rotation.  All heads together are one stretch: heads 1, D the columns.
+ * ldy, ldx: row strides.  stats, when not NULL, [T,heads,2] as nn_norm's.  y may be x. */
+void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
+    const float *w, float eps, size_t T, size_t heads, size_t D);
+/* dx and dy have row stride ldy; dx may be dy.  x as it was before the norm. */
+void nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
+    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D);
+
+/* y = act(x), elementwise; GELU by erf (what "gelu" in a config means); y may be x. */
+void nn_activate(float *y, const float *x, enum nn_act act, size_t n);
+/* dx = dy act'(x); dx may be dy. */
+void nn_activate_back(
+    float *dx, const float *dy, const float *x, enum nn_act act, size_t n);
+
+/* y[T,I] = up act(gate); up and gate have row stride ld. */
+void nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
+    size_t T, size_t I);
+/* dup, dgate with row stride ld; may be up and gate themselves. */
+void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
+    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I);
+
+/* Rotary positions, half-split ("NeoX"), in place on x[T, heads x D] with row stride ld:
+ * angle = position x inv[i], i in 0..D/2-1; position counts from each sequence's start.
+ * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which), those
+ * of the next sequence `step` further on; step 0: the same for all. */
+void nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts,
+    size_t N, size_t heads, size_t D, int direction);
+
+/*
+ * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.
+ * q: [T, H D] with row stride ldq; k, v: [T, K D] with row stride ldkv; head h reads
+ * key/value head h / (H / K).  causal: no look ahead.  window > 0: |i - j| <= window.
+ * lse[T,H], when not NULL, receives the log-sum-exp of each row for the backward.
+ * Never materialises more than one block of scores per thread.
+ */
+struct nn_attention {
+	size_t N, H, K, D, ldq, ldkv;
+	const int32_t *starts;
+	bool causal;
+	size_t window;
+};
+void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a);
+/* dq, dk, dv have the strides of q, k, v. */
+void nn_attention_back(float *dq, float *dk, float *dv, const float *dout,
+    const float *out, const float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a);
+
+/* y = softmax of each row of x[R,V]; y may be x. */
+void nn_softmax(float *y, const float *x, size_t R, size_t V);
+/* dx = y (dy - sum of dy y); dx may be dy. */
+void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V);
+
+/*
+ * Routes to token experts: chosen[T,top] are the `top` greatest of each row of p[T,E], in
+ * ascending order, of equal ones those before; weights[T,top] what they are there, divided by
+ * their sum when renormalize.
+ */
+void nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
+    size_t E, size_t top);
+/* dp[T,E] overwritten: 0 for what was not chosen. */
+void nn_route_back(float *dp, const float *dweights, const int32_t *chosen,
+    const float *p, bool renormalize, size_t T, size_t E, size_t top);
+
+/* The slots of chosen[T,top] sorted by expert, those of one in their own order: expert e has
+ * the entries offsets[e] .. offsets[e+1]-1 (offsets[E+1]) of slots[T top] and of rows[T top],
+ * slot / top, its tokens. */
+void nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
+    size_t T, size_t E, size_t top);
+
+enum nn_pool {
+	NN_POOL_CLS,
+	NN_POOL_MEAN,
+	NN_POOL_MAX,
+	NN_POOL_MEAN_SQRT,
+	NN_POOL_WEIGHTED,
+	NN_POOL_LAST
+};
+
+/* y[N,C] (row stride ldy) from x[T,C]; the first skip[i] tokens of sequence i take no part
+ * (include_prompt = false: the prompt with its leading special tokens; skip may be NULL): CLS is
+ * the first after them; WEIGHTED counts 1, 2, ... from token 0 all the same.  Where they are all,
+ * CLS is token 0, LAST the last, and the others are zeros. */
+void nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts,
+    const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+/* dx[T,C] overwritten, zero where nothing flows. */
+void nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
+    const int32_t *starts, const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+
+/* y = x / max(|x|, 1e-12) per row; y may be x.  lengths[N], when not NULL, receives the divisor. */
+void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);
+/* dx = (dy - y (y . dy)) / length; dx may be dy. */
+void nn_normalize_back(
+    float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C);
+
+/*
+ * Softmax cross-entropy of rows, in place: logits[R,V] become d(sum over rows)/d logits x scale,
+ * i.e. scale (softmax - onehot).  Entries whose mask[R,V] byte is 0 take no part (mask may be
+ * NULL).  Returns the summed loss (double accumulation); *correct, when not NULL, counts the
+ * rows whose target has the greatest logit.
+ */
+double nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask,
+    float scale, size_t R, size_t V, int64_t *correct);
+
+void nn_scale(float *x, float by, size_t n);
+void nn_add(float *y, const float *x, size_t n); /* y += x */
+double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed order */
+void nn_scale_rows(float *x, const float *by, size_t R, size_t C); /* x[r,c] *= by[r] */
+/* y[r] = sum over c of a[r,c] b[r,c] */
+void nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C);
+/* y[r,:] = x[rows[r],:];  y[rows[r],:] += x[r,:], in the order of r */
+void nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+void nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+
+/* True when every value is finite. */
+bool nn_finite(const float *x, size_t n);
+
+/*
+ * AdamW, decoupled decay (Loshchilov and Hutter 2019, algorithm 2; torch.optim.AdamW):
+ * w -= lr decay w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
+ * w -= lr (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) + eps),  with g = gradient x scale.
+ */
+struct nn_adamw {
+	double lr, beta1, beta2, eps, decay, scale;
+	int64_t step; /* from 1 */
+};
+void nn_adamw(float *w, float *m, float *v, const float *gradient,
+    const struct nn_adamw *a, size_t n);
+
+#endif

@@ -1,0 +1,482 @@
+#include "sample/collate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "text/json.h"
+
+/* A growing text column: bytes, and where each text ends. */
+struct texts {
+	char *bytes;
+	int64_t *offsets; /* [count + 1] */
+	size_t size, capacity, count, offset_capacity;
+};
+
+/* A growing column of numbers. */
+struct numbers {
+	int64_t *values;
+	size_t count, capacity;
+};
+
+enum { NEGATIVES = SIDES, FIELDS };
+static const char *const fields[] = { "query", "document", "negatives" };
+
+struct collate {
+	const struct recipe *recipe;
+	struct dataset *const *sets;
+	struct writer *out;
+	bool in_order, prefix; /* prefix: prompts are put before the texts here */
+	int text[FIELDS], key[FIELDS], dataset, task,
+	    expert[SIDES]; /* columns; -1: none */
+	struct texts texts[FIELDS], datasets, tasks, experts[SIDES];
+	struct numbers keys[FIELDS], lists; /* lists: where each row's negatives end */
+};
+
+static void
+numbers_add(struct numbers *numbers, int64_t value)
+{
+	numbers->values = mem_grow(numbers->values, &numbers->capacity,
+	    numbers->count + 1, sizeof *numbers->values);
+	numbers->values[numbers->count++] = value;
+}
+
+static void
+texts_clear(struct texts *texts)
+{
+	texts->offsets =
+	    mem_grow(texts->offsets, &texts->offset_capacity, 1, sizeof *texts->offsets);
+	texts->offsets[0] = 0;
+	texts->size = texts->count = 0;
+}
+
+static void
+texts_append(struct texts *texts, const char *bytes, size_t count)
+{
+	texts->bytes =
+	    mem_grow(texts->bytes, &texts->capacity, texts->size + count + 1, 1);
+	memcpy(texts->bytes + texts->size, bytes, count);
+	texts->size += count;
+}
+
+static void
+texts_end(struct texts *texts)
+{
+	texts->offsets = mem_grow(texts->offsets, &texts->offset_capacity,
+	    texts->count + 2, sizeof *texts->offsets);
+	texts->offsets[++texts->count] = (int64_t)texts->size;
+}
+
+static void
+texts_add(struct texts *texts, const char *text)
+{
+	texts_append(texts, text ? text : "", text ? strlen(text) : 0);
+	texts_end(texts);
+}
+
+static void
+texts_free(struct texts *texts)
+{
+	free(texts->bytes);
+	free(texts->offsets);
+}
+
+static _Noreturn void
+die_at(const struct dataset *set, const char *what, const char *field)
+{
+	die("%s:%lld: %s '%s'", dataset_file(set), (long long)dataset_line(set), what,
+	    field);
+}
+
+static const struct tree *
+member(const struct dataset *set, const struct tree *record, const char *name)
+{
+	const struct tree *value = NULL;
+	char *end;
+
+	if (record->kind == TREE_LIST) {
+		unsigned long index = strtoul(name, &end, 10);
+		if (!*end && index < record->count)
+			value = record->items[index];
+	} else if (record->kind == TREE_OBJECT) {
+		for (size_t i = 0; i < record->count && !value; i++)
+			if (!strcmp(record->items[i]->key, name))
+				value = record->items[i];
+	} else {
+		die("%s:%lld: neither an object nor a list", dataset_file(set),
+		    (long long)dataset_line(set));
+	}
+	if (!value)
+		die_at(set, "has no field", name);
+	return value;
+}
+
+static void
+append_value(struct texts *texts, const struct dataset *set, const struct tree *value,
+    const char *name, bool trim)
+{
+	if (value->kind == TREE_STRING) {
+		const char *text = value->string;
+		size_t length = value->length;
+		while (trim && length && strchr(" \t\r\n", text[length - 1]))
+			length--;
+		for (; trim && length && strchr(" \t\r\n", *text); length--)
+			text++;
+		texts_append(texts, text, length);
+	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
+		   value->kind == TREE_BOOL) {
+		char *text = json_text(value, 0);
+		texts_append(texts, text, strlen(text));
+		free(text);
+	} else {
+		die_at(set, "is neither text nor number: field", name);
+	}
+}
+
+/* Append a field's text; `chance` chooses among several.  "a+b" joins fields. */
+static void
+append_field(struct texts *texts, const struct dataset *set, const struct tree *record,
+    const char *spec, uint64_t chance)
+{
+	char name[256];
+	bool joined = strchr(spec, '+'), any = false;
+
+	for (;;) {
+		size_t length = strcspn(spec, "+"), before = texts->size;
+		snprintf(name, sizeof name, "%.*s", (int)length, spec);
+		const struct tree *value = member(set, record, name);
+		if (value->kind == TREE_LIST && value->count)
+			value = value->items[chance % value->count];
+		if (any)
+			texts_append(texts, " ", 1);
+		size_t start = texts->size;
+		append_value(texts, set, value, name, joined);
+		if (texts->size == start)
+			texts->size = before; /* empty: no blank for it */
+		else
+			any = true;
+		if (!spec[length])
+			break;
+		spec += length + 1;
+	}
+}
+
+static const struct tree *
+record_of(const struct collate *collate, const struct example *example, uint64_t *chance)
+{
+	uint64_t words[] = { (uint64_t)example->source, (uint64_t)example->index,
+		(uint64_t)example->pass };
+
+	*chance =
+	    collate->in_order ? 0 : rng_hash(collate->recipe->seed, words, sizeof words);
+	return dataset_get(collate->sets[example->source], example->index);
+}
+
+void
+collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
+{
+	struct collate *collate = context;
+	const struct recipe_source *source = collate->recipe->sources + example->source;
+	const struct dataset *set = collate->sets[example->source];
+	struct texts *texts = &collate->datasets; /* free between records */
+	uint64_t chance;
+	const struct tree *record = record_of(collate, example, &chance);
+
+	for (int side = 0; side < SIDES; side++) {
+		texts_clear(texts);
+		append_field(texts, set, record, source->field[side], chance);
+		keys[side] = rng_hash(0, texts->bytes, texts->size);
+	}
+}
+
+/* The prompt, if texts carry it, and the key of the text behind it. */
+static void
+end_text(struct collate *collate, int field, size_t start)
+{
+	struct texts *texts = collate->texts + field;
+
+	if (collate->key[field] >= 0)
+		numbers_add(collate->keys + field,
+		    (int64_t)rng_hash(0, texts->bytes + start, texts->size - start));
+	texts_end(texts);
+}
+
+static size_t
+begin_text(struct collate *collate, int field, const struct recipe_task *task)
+{
+	struct texts *texts = collate->texts + field;
+	const char *prompt =
+	    task->prompt[field == SIDE_QUERY ? SIDE_QUERY : SIDE_DOCUMENT];
+
+	texts_append(texts, "", 0);
+	if (collate->prefix && prompt)
+		texts_append(texts, prompt, strlen(prompt));
+	return texts->size;
+}
+
+static void
+add_negatives(struct collate *collate, const struct recipe_source *source,
+    const struct tree *record)
+{
+	const struct dataset *set = collate->sets[source - collate->recipe->sources];
+	const struct tree *list =
+	    source->negatives ? member(set, record, source->negatives) : NULL;
+	size_t count = !list || list->kind == TREE_NULL ? 0
+		       : list->kind == TREE_LIST	? list->count
+							: 1;
+
+	if (count > (size_t)source->max_negatives)
+		count = (size_t)source->max_negatives;
+	for (size_t i = 0; i < count; i++) {
+		size_t start =
+		    begin_text(collate, NEGATIVES, collate->recipe->tasks + source->task);
+		append_value(collate->texts + NEGATIVES, set,
+		    list->kind == TREE_LIST ? list->items[i] : list, source->negatives,
+		    false);
+		end_text(collate, NEGATIVES, start);
+	}
+	numbers_add(&collate->lists, (int64_t)collate->texts[NEGATIVES].count);
+}
+
+static void
+add_row(struct collate *collate, const struct example *example)
+{
+	const struct recipe_source *source = collate->recipe->sources + example->source;
+	const struct recipe_task *task = collate->recipe->tasks + source->task;
+	uint64_t chance;
+	const struct tree *record = record_of(collate, example, &chance);
+
+	for (int side = 0; side < SIDES; side++) {
+		size_t start = begin_text(collate, side, task);
+		append_field(collate->texts + side, collate->sets[example->source],
+		    record, source->field[side], chance);
+		end_text(collate, side, start);
+		texts_add(collate->experts + side, task->expert[side]);
+	}
+	if (collate->text[NEGATIVES] >= 0)
+		add_negatives(collate, source, record);
+	texts_add(&collate->datasets, source->name);
+	texts_add(&collate->tasks, task->name);
+}
+
+/* Whether a setting that tasks have for a side is the same in all of them. */
+static bool
+is_common(
+    const struct recipe *recipe, const char *const *(*of)(const struct recipe_task *))
+{
+	for (int t = 1; t < recipe->task_count; t++)
+		for (int side = 0; side < SIDES; side++) {
+			const char *a = of(recipe->tasks)[side],
+				   *b = of(recipe->tasks + t)[side];
+			if (!a != !b || (a && strcmp(a, b)))
+				return false;
+		}
+	return true;
+}
+
+static const char *const *
+prompts_of(const struct recipe_task *task)
+{
+	return task->prompt;
+}
+
+static const char *const *
+experts_of(const struct recipe_task *task)
+{
+	return task->expert;
+}
+
+/* A wrong field in the recipe shows now, not when the first batch of the data set does. */
+static void
+check_fields(struct collate *collate)
+{
+	texts_clear(&collate->datasets);
+	for (int s = 0; s < collate->recipe->source_count; s++) {
+		const struct recipe_source *source = collate->recipe->sources + s;
+		const struct dataset *set = collate->sets[s];
+		const struct tree *record = dataset_get(collate->sets[s], 0);
+		for (int side = 0; side < SIDES; side++)
+			append_field(
+			    &collate->datasets, set, record, source->field[side], 0);
+		if (source->negatives)
+			member(set, record, source->negatives);
+	}
+}
+
+static int
+add_column(
+    struct writer *out, enum dtype dtype, int depth, const char *name, const char *suffix)
+{
+	char full[64];
+
+	snprintf(full, sizeof full, "%s%s", name, suffix);
+	return stream_add(out, &(struct column){ .name = full,
+				   .dtype = dtype,
+				   .text = dtype == DTYPE_U8,
+				   .depth = depth });
+}
+
+static void
+add_columns(struct collate *collate)
+{
+	const struct recipe *recipe = collate->recipe;
+	struct writer *out = collate->out;
+	bool keys = recipe->duplicates != DUPLICATES_KEEP, negatives = false,
+	     mixes = collate->in_order;
+
+	for (int s = 0; s < recipe->source_count; s++) {
+		const struct recipe_task *task = recipe->tasks + recipe->sources[s].task;
+		negatives |=
+		    recipe->sources[s].negatives && recipe->sources[s].max_negatives > 0;
+		mixes |= (task->batching == BATCHING_HETEROGENEOUS &&
+			  task->last - task->first > 1);
+	}
+	mixes |= recipe->is_static && recipe->source_count > 1;
+	for (int field = 0; field < FIELDS - !negatives; field++)
+		collate->text[field] = add_column(
+		    out, DTYPE_U8, 1 + (field == NEGATIVES), fields[field], "");
+	for (int field = 0; field < FIELDS - !negatives && keys; field++)
+		collate->key[field] =
+		    add_column(out, DTYPE_I64, field == NEGATIVES, fields[field], ".key");
+	if (mixes)
+		collate->dataset = add_column(out, DTYPE_U8, 1, "dataset", "");
+	if (!recipe->is_static || collate->in_order || recipe->task_count == 1)
+		return;
+	collate->task = add_column(out, DTYPE_U8, 1, "task", "");
+	collate->prefix = !is_common(recipe, prompts_of);
+	for (int side = 0; side < SIDES && !is_common(recipe, experts_of); side++)
+		collate->expert[side] =
+		    add_column(out, DTYPE_U8, 1, fields[side], ".expert");
+}
+
+struct collate *
+collate_new(const struct recipe *recipe, struct dataset *const *sets, struct writer *out,
+    bool in_order)
+{
+	struct collate *collate = mem_zero(1, sizeof *collate);
+
+	collate->recipe = recipe;
+	collate->sets = sets;
+	collate->out = out;
+	collate->in_order = in_order;
+	for (int field = 0; field < FIELDS; field++)
+		collate->text[field] = collate->key[field] = -1;
+	collate->dataset = collate->task = collate->expert[0] = collate->expert[1] = -1;
+	check_fields(collate);
+	if (out)
+		add_columns(collate);
+	return collate;
+}
+
+static void
+set_sides(struct collate *collate, struct tree *attributes, const char *name,
+    const char *const sides[SIDES])
+{
+	struct tree *object = tree_object();
+
+	for (int field = 0; field < FIELDS; field++) {
+		const char *text =
+		    sides[field == SIDE_QUERY ? SIDE_QUERY : SIDE_DOCUMENT];
+		if (text && collate->text[field] >= 0)
+			tree_set(object, fields[field], tree_of_string(text));
+	}
+	if (object->count)
+		tree_set(attributes, name, object);
+	else
+		tree_free(object);
+}
+
+static void
+set_attributes(struct collate *collate, struct tree *attributes, const struct draw *draw)
+{
+	const struct recipe *recipe = collate->recipe;
+	const struct recipe_task *task =
+	    recipe->tasks + (draw->task < 0 ? 0 : draw->task);
+	double temperature = recipe->is_static ? recipe->temperature : task->temperature;
+
+	tree_set(attributes, "step", tree_of_integer(draw->step));
+	tree_set(attributes, "epoch", tree_of_integer(draw->epoch));
+	if (draw->task >= 0)
+		tree_set(attributes, "task", tree_of_string(task->name));
+	if (draw->source >= 0)
+		tree_set(attributes, "dataset",
+		    tree_of_string(recipe->sources[draw->source].name));
+	if (temperature > 0)
+		tree_set(attributes, "temperature", tree_of_real(temperature));
+	if (!collate->prefix)
+		set_sides(collate, attributes, "prompts", task->prompt);
+	if (collate->expert[0] < 0)
+		set_sides(collate, attributes, "experts", task->expert);
+}
+
+static void
+set_text(struct record *record, int column, const struct texts *texts)
+{
+	if (column >= 0)
+		record->columns[column] =
+		    (struct array){ .offsets = { texts->offsets }, .data = texts->bytes };
+}
+
+static void
+clear(struct collate *collate)
+{
+	for (int field = 0; field < FIELDS; field++) {
+		texts_clear(collate->texts + field);
+		collate->keys[field].count = 0;
+	}
+	for (int side = 0; side < SIDES; side++)
+		texts_clear(collate->experts + side);
+	texts_clear(&collate->datasets);
+	texts_clear(&collate->tasks);
+	collate->lists.count = 0;
+	numbers_add(&collate->lists, 0);
+}
+
+void
+collate_put(struct collate *collate, const struct draw *draw, int64_t first, int64_t last)
+{
+	clear(collate);
+	for (int64_t row = first; row < last; row++)
+		add_row(collate, draw->examples + row);
+
+	struct record *record = stream_make(collate->out, NULL);
+	record->rows = last - first;
+	set_attributes(collate, record->attributes, draw);
+	for (int side = 0; side < SIDES; side++) {
+		set_text(record, collate->text[side], collate->texts + side);
+		set_text(record, collate->expert[side], collate->experts + side);
+		if (collate->key[side] >= 0)
+			record->columns[collate->key[side]].data =
+			    collate->keys[side].values;
+	}
+	set_text(record, collate->dataset, &collate->datasets);
+	set_text(record, collate->task, &collate->tasks);
+	if (collate->text[NEGATIVES] >= 0)
+		record->columns[collate->text[NEGATIVES]] =
+		    (struct array){ .offsets = { collate->lists.values,
+					collate->texts[NEGATIVES].offsets },
+			    .data = collate->texts[NEGATIVES].bytes };
+	if (collate->key[NEGATIVES] >= 0)
+		record->columns[collate->key[NEGATIVES]] =
+		    (struct array){ .offsets = { collate->lists.values },
+			    .data = collate->keys[NEGATIVES].values };
+	stream_put(collate->out, record);
+}
+
+void
+collate_free(struct collate *collate)
+{
+	for (int field = 0; field < FIELDS; field++) {
+		texts_free(collate->texts + field);
+		free(collate->keys[field].values);
+	}
+	for (int side = 0; side < SIDES; side++)
+		texts_free(collate->experts + side);
+	texts_free(&collate->datasets);
+	texts_free(&collate->tasks);
+	free(collate->lists.values);
+	free(collate);
+}

@@ -1,0 +1,267 @@
+#include "sample/recipe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "text/yaml.h"
+
+enum { BATCH_MOST = 1 << 30 };
+
+const char *const recipe_batchings[] = { "homogeneous", "heterogeneous", "static", NULL };
+const char *const recipe_duplicates[] = { "mark", "apart", "keep", NULL };
+const char *const recipe_sides[] = { "query", "document", NULL };
+static const char *const samplings[] = { "proportional", "uniform", NULL };
+
+int
+recipe_word(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
+static int
+word_of(
+    const struct tree *object, const char *key, const char *const *words, int otherwise)
+{
+	const char *word = tree_string(object, key, NULL);
+	char known[200] = "";
+
+	if (!word)
+		return otherwise;
+	int index = recipe_word(words, word);
+	if (index >= 0)
+		return index;
+	for (int i = 0; words[i]; i++) {
+		size_t used = strlen(known);
+		snprintf(
+		    known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
+	}
+	tree_die(tree_get(object, key), "'%s' is not known as '%s'; it is one of %s",
+	    word, key, known);
+}
+
+/* A number above 0; `otherwise` when it is not given. */
+static double
+positive(const struct tree *object, const char *key, double otherwise)
+{
+	double value = tree_real(object, key, otherwise);
+
+	if (tree_get(object, key) && !(value > 0 && value <= 1e6))
+		tree_die(tree_get(object, key),
+		    "'%s' is %g; it must be above 0 and at most 1e6", key, value);
+	return value;
+}
+
+static int64_t
+whole(const struct tree *object, const char *key, int64_t least, int64_t most,
+    int64_t otherwise)
+{
+	return tree_get(object, key) ? tree_integer_in(object, key, least, most)
+				     : otherwise;
+}
+
+/* One string for both sides, or one for each. */
+static void
+read_sides(const struct tree *task, const char *key, const char *sides[SIDES])
+{
+	const struct tree *node = tree_get(task, key);
+
+	if (node && node->kind == TREE_OBJECT)
+		tree_only(node, recipe_sides);
+	for (int side = 0; side < SIDES; side++)
+		sides[side] = node && node->kind == TREE_OBJECT
+				  ? tree_string(node, recipe_sides[side], NULL)
+				  : tree_string(task, key, NULL);
+}
+
+static const char *
+required(const struct tree *object, const char *key)
+{
+	const char *text = tree_string(object, key, NULL);
+
+	if (!text)
+		tree_die(object, "'%s' is missing", key);
+	if (!*text)
+		tree_die(tree_get(object, key), "'%s' is empty", key);
+	return text;
+}
+
+static void
+read_files(const struct tree *node, struct recipe_source *source)
+{
+	struct tree *file = tree_need(node, "file");
+
+	if (file->kind != TREE_LIST) {
+		source->files = mem_new(1, sizeof *source->files);
+		source->files[source->file_count++] = required(node, "file");
+		return;
+	}
+	if (!file->count)
+		tree_die(file, "'file' is an empty list");
+	source->files = mem_new(file->count, sizeof *source->files);
+	for (size_t i = 0; i < file->count; i++) {
+		if (file->items[i]->kind != TREE_STRING)
+			tree_die(file->items[i], "a file name must be a string");
+		source->files[source->file_count++] = file->items[i]->string;
+	}
+}
+
+/* A field's name, or the number of a list's element. */
+static const char *
+field_of(struct tree *node, const char *key, const char *otherwise)
+{
+	struct tree *field = tree_get(node, key);
+
+	if (field && field->kind == TREE_INTEGER && field->integer >= 0) {
+		char number[24];
+		snprintf(number, sizeof number, "%lld", (long long)field->integer);
+		tree_set(node, key, tree_of_string(number));
+	}
+	const char *name = tree_string(node, key, otherwise);
+	if (name && !*name)
+		tree_die(field, "'%s' is empty", key);
+	return name;
+}
+
+static void
+add_source(struct recipe *recipe, struct tree *node, double task_weight)
+{
+	static const char *const keys[] = { "name", "file", "query", "document",
+		"negatives", "max_negatives", "weight", NULL };
+	size_t count = (size_t)recipe->source_count;
+
+	tree_only(node, keys);
+	recipe->sources = mem_resize(recipe->sources, count + 1, sizeof *recipe->sources);
+	struct recipe_source *source = recipe->sources + recipe->source_count++;
+	*source = (struct recipe_source){ .node = node, .task = recipe->task_count - 1 };
+	source->name = required(node, "name");
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(recipe->sources[i].name, source->name))
+			tree_die(node, "the data set '%s' is there twice", source->name);
+	read_files(node, source);
+	for (int side = 0; side < SIDES; side++)
+		source->field[side] =
+		    field_of(node, recipe_sides[side], recipe_sides[side]);
+	source->negatives = field_of(node, "negatives", NULL);
+	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+	source->weight = task_weight * positive(node, "weight", 1);
+}
+
+static void
+add_task(struct recipe *recipe, struct tree *node)
+{
+	static const char *const keys[] = { "datasets", "batching", "temperature",
+		"prompts", "experts", "weight", "sampling", NULL };
+	const struct tree *top = recipe->tree;
+
+	tree_only(node, keys);
+	recipe->tasks = mem_resize(
+	    recipe->tasks, (size_t)recipe->task_count + 1, sizeof *recipe->tasks);
+	struct recipe_task *task = recipe->tasks + recipe->task_count++;
+	*task = (struct recipe_task){ .name = node->key, .first = recipe->source_count };
+	int batching = word_of(top, "batching", recipe_batchings, BATCHING_HOMOGENEOUS);
+	task->batching =
+	    (enum recipe_batching)word_of(node, "batching", recipe_batchings, batching);
+	if (task->batching == BATCHING_STATIC && !recipe->is_static)
+		tree_die(tree_get(node, "batching"),
+		    "static batches mix all tasks; give 'batching: static' at the top");
+	task->uniform = word_of(node, "sampling", samplings, 0);
+	task->temperature = positive(node, "temperature", recipe->temperature);
+	read_sides(node, "prompts", task->prompt);
+	read_sides(node, "experts", task->expert);
+	struct tree *list = tree_need(node, "datasets");
+	if (list->kind != TREE_LIST || !list->count)
+		tree_die(list, "'datasets' must be a list of at least one data set");
+	for (size_t i = 0; i < list->count; i++)
+		add_source(recipe, list->items[i], positive(node, "weight", 1));
+	task->last = recipe->source_count;
+}
+
+struct recipe *
+recipe_open(const char *path)
+{
+	static const char *const keys[] = { "tasks", "seed", "batch", "epochs",
+		"duplicates", "drop_last", "temperature", "batching", "sampling", NULL };
+	struct recipe *recipe = mem_zero(1, sizeof *recipe);
+	struct tree *tree = recipe->tree = yaml_read(path);
+
+	tree_only(tree, keys);
+	recipe->seed = (uint64_t)whole(tree, "seed", 0, INT64_MAX, 0);
+	recipe->batch = whole(tree, "batch", 1, BATCH_MOST, 512);
+	recipe->epochs = whole(tree, "epochs", 1, INT32_MAX, 0);
+	recipe->drop_last = tree_boolean(tree, "drop_last", false);
+	recipe->duplicates = (enum recipe_duplicates)word_of(
+	    tree, "duplicates", recipe_duplicates, DUPLICATES_MARK);
+	recipe->temperature = positive(tree, "temperature", 0);
+	recipe->uniform = word_of(tree, "sampling", samplings, 0);
+	recipe->is_static =
+	    word_of(tree, "batching", recipe_batchings, 0) == BATCHING_STATIC;
+	struct tree *tasks = tree_need(tree, "tasks");
+	if (tasks->kind != TREE_OBJECT || !tasks->count)
+		tree_die(tasks, "'tasks' must be a mapping of at least one task name to "
+				"its settings");
+	for (size_t i = 0; i < tasks->count; i++)
+		add_task(recipe, tasks->items[i]);
+	return recipe;
+}
+
+void
+recipe_batch_as(struct recipe *recipe, enum recipe_batching batching)
+{
+	recipe->is_static = batching == BATCHING_STATIC;
+	for (int i = 0; i < recipe->task_count; i++)
+		recipe->tasks[i].batching = batching;
+}
+
+void
+recipe_choose(struct recipe *recipe, const char *const *names, int count)
+{
+	int tasks = 0, sources = 0;
+
+	for (int n = 0; n < count; n++) {
+		int i = 0;
+		while (i < recipe->task_count && strcmp(recipe->tasks[i].name, names[n]))
+			i++;
+		if (i == recipe->task_count)
+			die("%s: there is no task '%s' in it", recipe->tree->file,
+			    names[n]);
+	}
+	for (int i = 0; i < recipe->task_count; i++) {
+		struct recipe_task task = recipe->tasks[i];
+		bool wanted = false;
+		for (int n = 0; n < count; n++)
+			wanted |= !strcmp(task.name, names[n]);
+		int first = sources;
+		for (int s = task.first; s < task.last; s++) {
+			if (wanted) {
+				recipe->sources[sources] = recipe->sources[s];
+				recipe->sources[sources++].task = tasks;
+			} else {
+				free(recipe->sources[s].files);
+			}
+		}
+		task.first = first;
+		task.last = sources;
+		if (wanted)
+			recipe->tasks[tasks++] = task;
+	}
+	recipe->task_count = tasks;
+	recipe->source_count = sources;
+}
+
+void
+recipe_close(struct recipe *recipe)
+{
+	for (int i = 0; i < recipe->source_count; i++)
+		free(recipe->sources[i].files);
+	free(recipe->sources);
+	free(recipe->tasks);
+	tree_free(recipe->tree);
+	free(recipe);
+}

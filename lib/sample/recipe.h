@@ -1,0 +1,65 @@
+/*
+ * recipe - the YAML file that sorts data sets by task; its keys are in tasksample(1).
+ *
+ * Everything is checked as it is read: an unknown key, a wrong word or a number out of range
+ * dies with FILE:LINE.  The arrays are open on purpose; strings are borrowed from the recipe.
+ */
+#ifndef RECIPE_H
+#define RECIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text/tree.h"
+
+enum recipe_side { SIDE_QUERY, SIDE_DOCUMENT, SIDES };
+enum recipe_batching { BATCHING_HOMOGENEOUS, BATCHING_HETEROGENEOUS, BATCHING_STATIC };
+enum recipe_duplicates { DUPLICATES_MARK, DUPLICATES_APART, DUPLICATES_KEEP };
+
+struct recipe_source {
+	const char *name;
+	const char **files;
+	int file_count, task;
+	const char *field[SIDES], *negatives; /* negatives NULL: it has none */
+	int64_t max_negatives;
+	double weight;		 /* times each example comes in an epoch: task's x own */
+	const struct tree *node; /* for messages */
+};
+
+struct recipe_task {
+	const char *name;
+	enum recipe_batching batching;
+	bool uniform;	    /* draws its data sets alike, not by what is left */
+	double temperature; /* 0: not given */
+	const char *prompt[SIDES], *expert[SIDES]; /* NULL: not given */
+	int first, last;			   /* its sources: first .. last-1 */
+};
+
+struct recipe {
+	uint64_t seed;
+	int64_t batch, epochs; /* epochs 0: not given */
+	bool drop_last, uniform, is_static;
+	enum recipe_duplicates duplicates;
+	double temperature; /* of static batches; 0: not given */
+	struct recipe_task *tasks;
+	struct recipe_source *sources;
+	int task_count, source_count;
+	struct tree *tree;
+};
+
+extern const char *const recipe_batchings[], *const recipe_duplicates[],
+						 *const recipe_sides[];
+
+/* Index of a word in one of the lists above; -1: it is not there. */
+int recipe_word(const char *const *words, const char *word);
+
+struct recipe *recipe_open(const char *path);
+
+/* All tasks batch this way. */
+void recipe_batch_as(struct recipe *recipe, enum recipe_batching batching);
+
+/* Leave only tasks of these names; dies on one that is not there. */
+void recipe_choose(struct recipe *recipe, const char *const *names, int count);
+void recipe_close(struct recipe *recipe);
+
+#endif

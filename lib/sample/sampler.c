@@ -1,0 +1,480 @@
+#include "sample/sampler.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+/* Random streams under one seed: one a step, one a pool's epoch, one a source's pass. */
+enum { STREAM_STEP, STREAM_POOL, STREAM_SOURCE };
+
+struct waiting {
+	struct example example;
+	uint64_t keys[SIDES];
+};
+
+struct pool {
+	int task, first, last; /* its sources: first .. last-1 */
+	int64_t total;	       /* examples it gives to an epoch */
+	int64_t drawn,
+	    done; /* in this epoch: taken from the permutation, put into batches */
+	struct waiting *waiting; /* drawn, not yet put; in order */
+	size_t waiting_count, capacity;
+};
+
+struct sampler {
+	const struct recipe *recipe;
+	const int64_t *counts;
+	bool in_order;
+	int64_t *starts; /* [sources + 1] shares of the sources, summed up */
+	struct pool *pools;
+	int pool_count;
+	struct example *examples; /* [batch] */
+	struct draw draw;
+	int64_t step, epoch, batches;
+	sampler_keys *keys;
+	void *context;
+	bool told;	       /* that few texts differ */
+	uint64_t *seen[SIDES]; /* hash sets of the batch's keys; 0: free */
+	uint64_t seen_mask;
+};
+
+static uint64_t
+key_of(const struct sampler *sampler, uint64_t stream, uint64_t a, uint64_t b)
+{
+	uint64_t words[] = { stream, a, b };
+
+	return rng_hash(sampler->recipe->seed, words, sizeof words);
+}
+
+/* Batches that `examples` of a pool make. */
+static int64_t
+batches_of(const struct sampler *sampler, int64_t examples)
+{
+	int64_t size = sampler->recipe->batch;
+
+	return examples / size + (!sampler->recipe->drop_last && examples % size);
+}
+
+/* Examples that the pool still has for batches of this epoch. */
+static int64_t
+left(const struct sampler *sampler, const struct pool *pool)
+{
+	int64_t rest = pool->total - pool->done;
+
+	return sampler->recipe->drop_last ? rest - rest % sampler->recipe->batch : rest;
+}
+
+static void
+add_pool(struct sampler *sampler, int task, int first, int last)
+{
+	struct pool *pool = sampler->pools + sampler->pool_count++;
+	const struct recipe *recipe = sampler->recipe;
+
+	*pool = (struct pool){ .task = task, .first = first, .last = last };
+	pool->total = sampler->starts[last] - sampler->starts[first];
+	sampler->batches += batches_of(sampler, pool->total);
+	if (pool->total < recipe->batch && !sampler->in_order)
+		warn("%s %s has %lld examples, fewer than a batch of %lld%s",
+		    last - first > 1 ? "task" : "data set",
+		    last - first > 1 ? recipe->tasks[task].name
+				     : recipe->sources[first].name,
+		    (long long)pool->total, (long long)recipe->batch,
+		    recipe->drop_last ? ": it is left out" : "");
+}
+
+/* Sum up how many examples each source gives to an epoch. */
+static void
+add_shares(struct sampler *sampler)
+{
+	const struct recipe *recipe = sampler->recipe;
+
+	sampler->starts =
+	    mem_zero((size_t)recipe->source_count + 1, sizeof *sampler->starts);
+	for (int s = 0; s < recipe->source_count; s++) {
+		double weight = sampler->in_order ? 1 : recipe->sources[s].weight;
+		double share = round(weight * (double)sampler->counts[s]);
+		if (share > 1e15)
+			die("data set %s: its weight makes an epoch of %g examples",
+			    recipe->sources[s].name, share);
+		sampler->starts[s + 1] =
+		    sampler->starts[s] + (share < 1 ? 1 : (int64_t)share);
+	}
+}
+
+static void
+add_pools(struct sampler *sampler)
+{
+	const struct recipe *recipe = sampler->recipe;
+
+	sampler->pools = mem_new((size_t)recipe->source_count, sizeof *sampler->pools);
+	if (recipe->is_static && !sampler->in_order) {
+		add_pool(sampler, 0, 0, recipe->source_count);
+		return;
+	}
+	for (int t = 0; t < recipe->task_count; t++) {
+		const struct recipe_task *task = recipe->tasks + t;
+		if (task->batching == BATCHING_HETEROGENEOUS && !sampler->in_order)
+			add_pool(sampler, t, task->first, task->last);
+		else
+			for (int s = task->first; s < task->last; s++)
+				add_pool(sampler, t, s, s + 1);
+	}
+}
+
+struct sampler *
+sampler_new(const struct recipe *recipe, const int64_t *counts, bool in_order)
+{
+	struct sampler *sampler = mem_zero(1, sizeof *sampler);
+	int64_t largest = 0;
+
+	sampler->recipe = recipe;
+	sampler->counts = counts;
+	sampler->in_order = in_order;
+	add_shares(sampler);
+	add_pools(sampler);
+	if (!sampler->batches)
+		die("%s: no data set fills a batch of %lld; make 'batch' smaller, or "
+		    "keep the last ones",
+		    recipe->tree->file, (long long)recipe->batch);
+	for (int p = 0; p < sampler->pool_count; p++)
+		if (sampler->pools[p].total > largest)
+			largest = sampler->pools[p].total;
+	if (largest > recipe->batch)
+		largest = recipe->batch;
+	sampler->examples = mem_new((size_t)largest, sizeof *sampler->examples);
+	sampler->seen_mask = 8;
+	while (sampler->seen_mask < (uint64_t)largest * 2)
+		sampler->seen_mask *= 2;
+	sampler->seen_mask--;
+	return sampler;
+}
+
+void
+sampler_apart(struct sampler *sampler, sampler_keys *keys, void *context)
+{
+	sampler->keys = keys;
+	sampler->context = context;
+	for (int side = 0; side < SIDES; side++)
+		sampler->seen[side] = mem_zero(sampler->seen_mask + 1, sizeof(uint64_t));
+}
+
+int64_t
+sampler_batches(const struct sampler *sampler)
+{
+	return sampler->batches;
+}
+
+/* Example `index` of the pool's order in this epoch. */
+static struct example
+example_at(const struct sampler *sampler, const struct pool *pool, int64_t index)
+{
+	if (sampler->in_order)
+		return (struct example){ .source = pool->first, .index = index };
+	uint64_t key =
+	    key_of(sampler, STREAM_POOL, (uint64_t)pool->first, (uint64_t)sampler->epoch);
+	int64_t at = sampler->starts[pool->first] +
+		     (int64_t)rng_permute(key, (uint64_t)index, (uint64_t)pool->total);
+	int low = pool->first, high = pool->last - 1;
+
+	while (low < high) {
+		int middle = (low + high + 1) / 2;
+		if (sampler->starts[middle] <= at)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	int64_t share = sampler->starts[low + 1] - sampler->starts[low];
+	int64_t place = sampler->epoch * share + at - sampler->starts[low];
+	int64_t count = sampler->counts[low], pass = place / count;
+	key = key_of(sampler, STREAM_SOURCE, (uint64_t)low, (uint64_t)pass);
+	return (struct example){ .source = low,
+		.pass = pass,
+		.index = (int64_t)rng_permute(
+		    key, (uint64_t)(place % count), (uint64_t)count) };
+}
+
+/* One of pools first..last-1: each as likely as its examples that are left, or all alike. */
+static int
+choose_pool(
+    const struct sampler *sampler, struct rng *rng, int first, int last, bool uniform)
+{
+	int64_t sum = 0;
+
+	for (int p = first; p < last; p++) {
+		int64_t rest = left(sampler, sampler->pools + p);
+		sum += uniform ? rest > 0 : rest;
+	}
+	int64_t ball = (int64_t)rng_below(rng, (uint64_t)sum);
+	int p = first;
+	for (;; p++) {
+		int64_t rest = left(sampler, sampler->pools + p);
+		ball -= uniform ? rest > 0 : rest;
+		if (ball < 0)
+			return p;
+	}
+}
+
+/* First pool of the task after that of pool p. */
+static int
+task_end(const struct sampler *sampler, int p)
+{
+	int end = p + 1;
+
+	while (end < sampler->pool_count &&
+	       sampler->pools[end].task == sampler->pools[p].task)
+		end++;
+	return end;
+}
+
+/* As choose_pool over tasks: the first pool of the one that was drawn. */
+static int
+choose_task(const struct sampler *sampler, struct rng *rng)
+{
+	bool uniform = sampler->recipe->uniform;
+	int64_t ball = -1;
+
+	/* once to sum up, once to find where the ball fell */
+	for (int round = 0;; round++) {
+		int64_t sum = 0;
+		for (int p = 0, end; p < sampler->pool_count; p = end) {
+			int64_t rest = 0;
+			end = task_end(sampler, p);
+			for (int i = p; i < end; i++)
+				rest += left(sampler, sampler->pools + i);
+			sum += uniform ? rest > 0 : rest;
+			if (round && ball < sum)
+				return p;
+		}
+		ball = (int64_t)rng_below(rng, (uint64_t)sum);
+	}
+}
+
+/* Start the next epoch when this one has nothing left. */
+static void
+turn_epoch(struct sampler *sampler)
+{
+	for (int p = 0; p < sampler->pool_count; p++)
+		if (left(sampler, sampler->pools + p))
+			return;
+	sampler->epoch++;
+	for (int p = 0; p < sampler->pool_count; p++) {
+		struct pool *pool = sampler->pools + p;
+		pool->drawn = pool->done = 0;
+		pool->waiting_count = 0;
+	}
+}
+
+/* The pool that the next batch comes from. */
+static struct pool *
+choose(const struct sampler *sampler)
+{
+	struct pool *pool = sampler->pools;
+
+	if (sampler->in_order) {
+		while (!left(sampler, pool))
+			pool++;
+		return pool;
+	}
+	struct rng rng = rng_seed(sampler->recipe->seed,
+	    key_of(sampler, STREAM_STEP, (uint64_t)sampler->step, 0));
+	int first = choose_task(sampler, &rng);
+	bool uniform = sampler->recipe->tasks[pool[first].task].uniform;
+	return pool +
+	       choose_pool(sampler, &rng, first, task_end(sampler, first), uniform);
+}
+
+/* NULL after the last epoch. */
+static struct pool *
+begin_step(struct sampler *sampler)
+{
+	const struct recipe *recipe = sampler->recipe;
+
+	turn_epoch(sampler);
+	if (recipe->epochs && sampler->epoch >= recipe->epochs)
+		return NULL;
+	struct pool *pool = choose(sampler);
+	bool one = pool->last - pool->first == 1;
+	bool all = recipe->is_static && recipe->task_count > 1 && !sampler->in_order;
+	int64_t rest = left(sampler, pool), most = recipe->batch;
+	sampler->draw = (struct draw){ .step = sampler->step++,
+		.epoch = sampler->epoch,
+		.task = all ? -1 : pool->task,
+		.source = one ? pool->first : -1,
+		.rows = rest < most ? rest : most,
+		.examples = sampler->examples };
+	return pool;
+}
+
+/* Where the key is in the set, or the free place where it belongs. */
+static uint64_t *
+seen_at(const struct sampler *sampler, int side, uint64_t key)
+{
+	uint64_t at = key & sampler->seen_mask;
+
+	while (sampler->seen[side][at] && sampler->seen[side][at] != key)
+		at = (at + 1) & sampler->seen_mask;
+	return sampler->seen[side] + at;
+}
+
+/* Put the example into the batch unless one of its texts is there already. */
+static bool
+put(struct sampler *sampler, const struct waiting *one)
+{
+	uint64_t *place[SIDES];
+
+	for (int side = 0; side < SIDES; side++) {
+		place[side] = seen_at(sampler, side, one->keys[side]);
+		if (*place[side])
+			return false;
+	}
+	for (int side = 0; side < SIDES; side++)
+		*place[side] = one->keys[side];
+	sampler->examples[sampler->draw.rows++] = one->example;
+	return true;
+}
+
+/* Many examples that share few texts, class labels say, cannot fill batches. */
+static void
+tell_few(struct sampler *sampler, const struct pool *pool, int64_t wanted)
+{
+	const struct recipe *recipe = sampler->recipe;
+	bool one = pool->last - pool->first == 1;
+
+	if (sampler->told || sampler->recipe->drop_last ||
+	    sampler->draw.rows > wanted / 2)
+		return;
+	sampler->told = true;
+	warn("%s %s: only %lld of %lld rows of batch %lld have texts of their own; "
+	     "with --duplicates mark batches stay full",
+	    one ? "data set" : "task",
+	    one ? recipe->sources[pool->first].name : recipe->tasks[pool->task].name,
+	    (long long)sampler->draw.rows, (long long)wanted,
+	    (long long)sampler->draw.step);
+}
+
+static void
+fill_apart(struct sampler *sampler, struct pool *pool)
+{
+	int64_t wanted = sampler->draw.rows;
+	size_t kept = 0, i = 0;
+
+	sampler->draw.rows = 0;
+	for (int side = 0; side < SIDES; side++)
+		memset(
+		    sampler->seen[side], 0, (sampler->seen_mask + 1) * sizeof(uint64_t));
+	for (; i < pool->waiting_count && sampler->draw.rows < wanted; i++)
+		if (!put(sampler, pool->waiting + i))
+			pool->waiting[kept++] = pool->waiting[i];
+	if (i > kept)
+		memmove(pool->waiting + kept, pool->waiting + i,
+		    (pool->waiting_count - i) * sizeof *pool->waiting);
+	pool->waiting_count -= i - kept;
+	while (sampler->draw.rows < wanted && pool->drawn < pool->total) {
+		struct waiting one = { .example =
+					   example_at(sampler, pool, pool->drawn++) };
+		sampler->keys(sampler->context, &one.example, one.keys);
+		for (int side = 0; side < SIDES; side++)
+			one.keys[side] += !one.keys[side];
+		if (put(sampler, &one))
+			continue;
+		pool->waiting = mem_grow(pool->waiting, &pool->capacity,
+		    pool->waiting_count + 1, sizeof *pool->waiting);
+		pool->waiting[pool->waiting_count++] = one;
+	}
+	tell_few(sampler, pool, wanted);
+}
+
+/* Draw a batch of texts that are apart; NULL after the last epoch.  Where only full batches
+ * are wanted and a pool's rest makes none, it is given up for this epoch. */
+static const struct draw *
+draw_apart(struct sampler *sampler)
+{
+	int64_t epoch = sampler->epoch;
+	struct pool *pool;
+
+	while ((pool = begin_step(sampler)) && sampler->epoch <= epoch + 1) {
+		int64_t wanted = sampler->draw.rows;
+		fill_apart(sampler, pool);
+		pool->done += sampler->draw.rows;
+		if (!sampler->recipe->drop_last || sampler->draw.rows == wanted)
+			return &sampler->draw;
+		pool->done = pool->total;
+		sampler->step--;
+	}
+	if (pool || !sampler->step)
+		die("%s: no data set fills a batch of %lld with texts that all differ; "
+		    "make 'batch' smaller, or keep the last ones",
+		    sampler->recipe->tree->file, (long long)sampler->recipe->batch);
+	return NULL;
+}
+
+const struct draw *
+sampler_next(struct sampler *sampler)
+{
+	if (sampler->keys)
+		return draw_apart(sampler);
+	struct pool *pool = begin_step(sampler);
+	if (!pool)
+		return NULL;
+	for (int64_t i = 0; i < sampler->draw.rows; i++)
+		sampler->examples[i] = example_at(sampler, pool, pool->done + i);
+	pool->done += sampler->draw.rows;
+	return &sampler->draw;
+}
+
+bool
+sampler_skip(struct sampler *sampler)
+{
+	if (sampler->keys)
+		return draw_apart(sampler);
+	struct pool *pool = begin_step(sampler);
+	if (pool)
+		pool->done += sampler->draw.rows;
+	return pool;
+}
+
+void
+sampler_print(
+    const struct recipe *recipe, const struct draw *draw, int64_t first, int64_t last)
+{
+	int64_t *rows = mem_zero((size_t)recipe->source_count, sizeof *rows);
+	uint64_t sum = 0;
+	const char *between = "";
+
+	for (int64_t i = first; i < last; i++) {
+		const struct example *example = draw->examples + i;
+		uint64_t words[] = { (uint64_t)example->source,
+			(uint64_t)example->index };
+		rows[example->source]++;
+		sum = rng_hash(sum, words, sizeof words);
+	}
+	printf("%lld\t%lld\t%s\t", (long long)draw->step, (long long)draw->epoch,
+	    draw->task < 0 ? "(static)" : recipe->tasks[draw->task].name);
+	for (int s = 0; s < recipe->source_count; s++)
+		if (rows[s]) {
+			printf("%s%s=%lld", between, recipe->sources[s].name,
+			    (long long)rows[s]);
+			between = ",";
+		}
+	printf("\t%lld\t%016" PRIx64 "\n", (long long)(last - first), sum);
+	free(rows);
+}
+
+void
+sampler_free(struct sampler *sampler)
+{
+	for (int p = 0; p < sampler->pool_count; p++)
+		free(sampler->pools[p].waiting);
+	for (int side = 0; side < SIDES; side++)
+		free(sampler->seen[side]);
+	free(sampler->starts);
+	free(sampler->pools);
+	free(sampler->examples);
+	free(sampler);
+}

@@ -1,0 +1,418 @@
+#include "score/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "score/linalg.h"
+#include "score/mt19937.h"
+
+struct fit {
+	const float *x;
+	int64_t n;
+	int width, clusters, batch;
+	bool by_choice;
+	struct mt19937 mt;
+	double *centres, *moved; /* [clusters, width]: before and after a step */
+	double *counts;		 /* [clusters] */
+	double *norms;		 /* [clusters] */
+	double *rows;		 /* [batch, width] */
+	double *products;	 /* [batch, clusters] */
+	int64_t *drawn;		 /* [batch] */
+	int32_t *nearest;	 /* [batch] */
+	int64_t seen;		 /* samples since centres were last replaced */
+};
+
+static void
+gather(double *to, const float *x, const int64_t *rows, int64_t count, int width)
+{
+	for (int64_t i = 0; i < count; i++)
+		for (int j = 0; j < width; j++)
+			to[i * width + j] = x[rows[i] * width + j];
+}
+
+static double
+square_norm(const double *x, int width)
+{
+	double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+	for (int i = 0; i < width; i++)
+		sum += x[i] * x[i];
+	return sum;
+}
+
+static double
+square_distance(const double *x, const double *y, int width)
+{
+	double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+	for (int i = 0; i < width; i++)
+		sum += (x[i] - y[i]) * (x[i] - y[i]);
+	return sum;
+}
+
+/* k-means++ ------------------------------------------------------------------------------ */
+
+struct start {
+	const double *rows; /* [n, width] */
+	int64_t n;
+	int width, trials;
+	double *norms;	    /* [n] */
+	double *closest;    /* [n]: squared distance to the nearest centre so far */
+	double *candidates; /* [trials, width] */
+	double *distances;  /* [trials, n] */
+	double potential;
+};
+
+/* distances[t, i] = |candidate t - row i|^2, by norms and products as the reference does */
+static void
+measure_candidates(struct start *start, int trials)
+{
+	linalg_multiply(start->distances, start->candidates, false, start->rows, true,
+	    trials, (int)start->n, start->width);
+	for (int t = 0; t < trials; t++) {
+		double own = square_norm(
+		    start->candidates + (int64_t)t * start->width, start->width);
+		double *distance = start->distances + t * start->n;
+		for (int64_t i = 0; i < start->n; i++)
+			distance[i] = fmax(own - 2 * distance[i] + start->norms[i], 0);
+	}
+}
+
+/* The first row whose running sum of squared distances reaches `value`. */
+static int64_t
+locate(const struct start *start, double value)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < start->n; i++) {
+		sum += start->closest[i];
+		if (sum >= value)
+			return i;
+	}
+	return start->n - 1;
+}
+
+static void
+next_centre(struct start *start, struct mt19937 *mt, double *centre)
+{
+	double *values = mem_new((size_t)start->trials, sizeof *values),
+	       best_potential = INFINITY;
+	int best = 0;
+	size_t row_bytes = (size_t)start->width * sizeof(double);
+
+	for (int t = 0; t < start->trials; t++)
+		values[t] = mt19937_uniform(mt) * start->potential;
+	for (int t = 0; t < start->trials; t++)
+		memcpy(start->candidates + (int64_t)t * start->width,
+		    start->rows + locate(start, values[t]) * start->width, row_bytes);
+	measure_candidates(start, start->trials);
+	for (int t = 0; t < start->trials; t++) {
+		double *distance = start->distances + t * start->n, potential = 0;
+		for (int64_t i = 0; i < start->n; i++)
+			potential += distance[i] = fmin(distance[i], start->closest[i]);
+		if (potential < best_potential) {
+			best_potential = potential;
+			best = t;
+		}
+	}
+	start->potential = best_potential;
+	memcpy(start->closest, start->distances + best * start->n,
+	    (size_t)start->n * sizeof(double));
+	memcpy(centre, start->candidates + (int64_t)best * start->width, row_bytes);
+	free(values);
+}
+
+static void
+choose_centres(struct fit *fit, const double *rows, int64_t n)
+{
+	int width = fit->width;
+	struct start start = { .rows = rows,
+		.n = n,
+		.width = width,
+		.trials = 2 + (int)log((double)fit->clusters) };
+	int64_t first;
+
+	start.norms = mem_new((size_t)n, sizeof(double));
+	start.closest = mem_new((size_t)n, sizeof(double));
+	start.candidates = mem_new((size_t)start.trials, (size_t)width * sizeof(double));
+	start.distances = mem_new((size_t)start.trials, (size_t)n * sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		start.norms[i] = square_norm(rows + i * width, width);
+	mt19937_choices(&fit->mt, n, &first, 1);
+	memcpy(fit->centres, rows + first * width, (size_t)width * sizeof(double));
+	memcpy(start.candidates, fit->centres, (size_t)width * sizeof(double));
+	measure_candidates(&start, 1);
+	memcpy(start.closest, start.distances, (size_t)n * sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		start.potential += start.closest[i];
+	for (int centre = 1; centre < fit->clusters; centre++)
+		next_centre(&start, &fit->mt, fit->centres + (int64_t)centre * width);
+	free(start.norms);
+	free(start.closest);
+	free(start.candidates);
+	free(start.distances);
+}
+
+static void
+initialise(struct fit *fit)
+{
+	int64_t size = 3 * (int64_t)fit->batch;
+
+	if (size < fit->clusters)
+		size = 3 * (int64_t)fit->clusters;
+	if (size > fit->n)
+		size = fit->n;
+	int64_t *rows = mem_new((size_t)size, sizeof *rows);
+	double *sample = mem_new(
+	    mem_multiply((size_t)size, (size_t)fit->width, "cluster"), sizeof *sample);
+	/* the validation rows, which one initialisation has no use for, are drawn all the same */
+	mt19937_integers(&fit->mt, fit->n, rows, size);
+	for (int64_t i = 0; i < size; i++)
+		rows[i] = i;
+	if (size < fit->n)
+		mt19937_integers(&fit->mt, fit->n, rows, size);
+	gather(sample, fit->x, rows, size, fit->width);
+	choose_centres(fit, sample, size);
+	free(rows);
+	free(sample);
+}
+
+/* Steps ---------------------------------------------------------------------------------- */
+
+/* The nearest centre of each of `count` rows, the first of equals. */
+static void
+assign(struct fit *fit, int count, int32_t *nearest)
+{
+	int clusters = fit->clusters;
+
+	linalg_multiply(fit->products, fit->rows, false, fit->centres, true, count,
+	    clusters, fit->width);
+	for (int j = 0; j < clusters; j++)
+		fit->norms[j] =
+		    square_norm(fit->centres + (int64_t)j * fit->width, fit->width);
+	for (int i = 0; i < count; i++) {
+		const double *product = fit->products + (int64_t)i * clusters;
+		double least = INFINITY;
+		for (int j = 0; j < clusters; j++) {
+			double distance = fit->norms[j] - 2 * product[j];
+			if (distance < least) {
+				least = distance;
+				nearest[i] = j;
+			}
+		}
+	}
+}
+
+static double
+batch_inertia(const struct fit *fit)
+{
+	double sum = 0;
+
+	for (int i = 0; i < fit->batch; i++)
+		sum += square_distance(fit->rows + (int64_t)i * fit->width,
+		    fit->centres + (int64_t)fit->nearest[i] * fit->width, fit->width);
+	return sum;
+}
+
+/* Each centre becomes the mean of all that it ever was given. */
+static void
+move_centres(struct fit *fit)
+{
+	int width = fit->width;
+
+	for (int j = 0; j < fit->clusters; j++)
+		for (int i = 0; i < width; i++)
+			fit->moved[(int64_t)j * width + i] =
+			    fit->centres[(int64_t)j * width + i] * fit->counts[j];
+	memset(
+	    fit->norms, 0, (size_t)fit->clusters * sizeof *fit->norms); /* members now */
+	for (int i = 0; i < fit->batch; i++) {
+		double *moved = fit->moved + (int64_t)fit->nearest[i] * width;
+		const double *row = fit->rows + (int64_t)i * width;
+		for (int k = 0; k < width; k++)
+			moved[k] += row[k];
+		fit->norms[fit->nearest[i]] += 1;
+	}
+	for (int j = 0; j < fit->clusters; j++) {
+		double *moved = fit->moved + (int64_t)j * width;
+		if (fit->norms[j] == 0) {
+			memcpy(moved, fit->centres + (int64_t)j * width,
+			    (size_t)width * sizeof *moved);
+			continue;
+		}
+		fit->counts[j] += fit->norms[j];
+		for (int k = 0; k < width; k++)
+			moved[k] *= 1 / fit->counts[j];
+	}
+}
+
+struct rank {
+	double count;
+	int index;
+};
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return x->index - y->index;
+}
+
+/* Mark the centres with few members, at most half a batch of them; returns how many. */
+static int
+mark_poor(const struct fit *fit, bool *poor)
+{
+	struct rank *order = mem_new((size_t)fit->clusters, sizeof *order);
+	double most = 0;
+	int marked = 0;
+
+	for (int j = 0; j < fit->clusters; j++) {
+		order[j] = (struct rank){ fit->counts[j], j };
+		most = fmax(most, fit->counts[j]);
+	}
+	for (int j = 0; j < fit->clusters; j++)
+		marked += poor[j] = fit->counts[j] < 0.01 * most;
+	if (marked > 0.5 * fit->batch) {
+		qsort(order, (size_t)fit->clusters, sizeof *order, by_count);
+		for (int j = fit->batch / 2; j < fit->clusters; j++)
+			poor[order[j].index] = false;
+		marked = 0;
+		for (int j = 0; j < fit->clusters; j++)
+			marked += poor[j];
+	}
+	free(order);
+	return marked;
+}
+
+/* Replace centres that have few members by random rows of the batch. */
+static void
+replace_poor(struct fit *fit)
+{
+	bool *poor = mem_new((size_t)fit->clusters, sizeof *poor);
+	double least = INFINITY;
+	int next = 0;
+
+	if (mark_poor(fit, poor) > 0) {
+		for (int i = 0; i < fit->batch; i++)
+			fit->drawn[i] = i;
+		mt19937_shuffle(&fit->mt, fit->drawn, fit->batch);
+		for (int j = 0; j < fit->clusters; j++)
+			if (!poor[j])
+				least = fmin(least, fit->counts[j]);
+		for (int j = 0; j < fit->clusters; j++) {
+			if (!poor[j])
+				continue;
+			memcpy(fit->moved + (int64_t)j * fit->width,
+			    fit->rows + fit->drawn[next++] * fit->width,
+			    (size_t)fit->width * sizeof *fit->moved);
+			fit->counts[j] = least;
+		}
+	}
+	free(poor);
+}
+
+/* Whether centres are due to be looked at: one is empty, or 10 x clusters rows have passed. */
+static bool
+replacement_due(struct fit *fit)
+{
+	bool due = false;
+
+	fit->seen += fit->batch;
+	for (int j = 0; j < fit->clusters; j++)
+		due |= fit->counts[j] == 0;
+	due |= fit->seen >= 10 * (int64_t)fit->clusters;
+	if (due)
+		fit->seen = 0;
+	return due;
+}
+
+/* One mini-batch; returns its inertia before the centres moved. */
+static double
+advance(struct fit *fit)
+{
+	if (fit->by_choice)
+		mt19937_choices(&fit->mt, fit->n, fit->drawn, fit->batch);
+	else
+		mt19937_integers(&fit->mt, fit->n, fit->drawn, fit->batch);
+	gather(fit->rows, fit->x, fit->drawn, fit->batch, fit->width);
+	bool due = replacement_due(fit);
+	assign(fit, fit->batch, fit->nearest);
+	double inertia = batch_inertia(fit);
+	move_centres(fit);
+	if (due)
+		replace_poor(fit);
+	double *old = fit->centres;
+	fit->centres = fit->moved;
+	fit->moved = old;
+	return inertia;
+}
+
+/* Ten steps without a new least smoothed inertia end it; the first step does not count. */
+static int64_t
+iterate(struct fit *fit)
+{
+	int64_t steps = 100 * fit->n / fit->batch, step = 0, idle = 0;
+	double alpha = fmin(2.0 * fit->batch / ((double)fit->n + 1), 1);
+	double smooth = NAN, least = INFINITY;
+
+	while (step < steps) {
+		double inertia = advance(fit) / fit->batch;
+		if (step++ == 0)
+			continue;
+		smooth = step == 2 ? inertia : smooth * (1 - alpha) + inertia * alpha;
+		idle = smooth < least ? 0 : idle + 1;
+		least = fmin(least, smooth);
+		if (idle >= 10)
+			break;
+	}
+	return step;
+}
+
+int64_t
+cluster_minibatch(int32_t *assigned, const float *x, int64_t n, int width,
+    const struct cluster_options *options)
+{
+	int batch = n < options->batch ? (int)n : options->batch;
+	struct fit fit = { .x = x,
+		.n = n,
+		.width = width,
+		.clusters = options->clusters,
+		.batch = batch,
+		.by_choice = options->by_choice };
+	size_t centre_bytes = (size_t)width * sizeof(double);
+
+	fit.centres = mem_new((size_t)fit.clusters, centre_bytes);
+	fit.moved = mem_new((size_t)fit.clusters, centre_bytes);
+	fit.counts = mem_zero((size_t)fit.clusters, sizeof(double));
+	fit.norms = mem_new((size_t)fit.clusters, sizeof(double));
+	fit.rows = mem_new((size_t)batch, centre_bytes);
+	fit.products = mem_new((size_t)batch, (size_t)fit.clusters * sizeof(double));
+	fit.drawn = mem_new((size_t)batch, sizeof *fit.drawn);
+	fit.nearest = mem_new((size_t)batch, sizeof *fit.nearest);
+	mt19937_seed_numpy(&fit.mt, options->seed);
+	initialise(&fit);
+	int64_t steps = iterate(&fit);
+	for (int64_t first = 0; first < n; first += batch) {
+		int some = n - first < batch ? (int)(n - first) : batch;
+		for (int i = 0; i < some; i++)
+			fit.drawn[i] = first + i;
+		gather(fit.rows, x, fit.drawn, some, width);
+		assign(&fit, some, assigned + first);
+	}
+	free(fit.centres);
+	free(fit.moved);
+	free(fit.counts);
+	free(fit.norms);
+	free(fit.rows);
+	free(fit.products);
+	free(fit.drawn);
+	free(fit.nearest);
+	return steps;
+}

@@ -1,0 +1,165 @@
+#include "score/measure/partition.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct table {
+	int64_t *joint;			/* [labels, clusters] */
+	int64_t *of_label, *of_cluster; /* [labels], [clusters] */
+	int32_t labels, clusters;
+	int64_t n;
+	double information, label_entropy, cluster_entropy;
+};
+
+static double
+entropy(const int64_t *counts, int32_t size, int64_t n)
+{
+	double sum = 0;
+
+	for (int32_t i = 0; i < size; i++) {
+		double share = (double)counts[i] / (double)n;
+		if (counts[i] > 0)
+			sum -= share * log(share);
+	}
+	return sum;
+}
+
+static struct table
+tabulate(const int32_t *label, int32_t labels, const int32_t *cluster, int32_t clusters,
+    int64_t n)
+{
+	struct table table = { .labels = labels, .clusters = clusters, .n = n };
+	double size = (double)n;
+
+	table.joint = mem_zero(mem_multiply((size_t)labels, (size_t)clusters, "clusters"),
+	    sizeof *table.joint);
+	table.of_label = mem_zero((size_t)labels, sizeof *table.of_label);
+	table.of_cluster = mem_zero((size_t)clusters, sizeof *table.of_cluster);
+	for (int64_t i = 0; i < n; i++) {
+		table.joint[(int64_t)label[i] * clusters + cluster[i]]++;
+		table.of_label[label[i]]++;
+		table.of_cluster[cluster[i]]++;
+	}
+	for (int64_t i = 0; i < (int64_t)labels * clusters; i++) {
+		if (table.joint[i] == 0)
+			continue;
+		double both = (double)table.joint[i];
+		double apart = (double)table.of_label[i / clusters] *
+			       (double)table.of_cluster[i % clusters];
+		double term = both / size * log(size * both / apart);
+		if (fabs(term) >= DBL_EPSILON)
+			table.information += term;
+	}
+	table.information = fmax(table.information, 0);
+	table.label_entropy = entropy(table.of_label, labels, n);
+	table.cluster_entropy = entropy(table.of_cluster, clusters, n);
+	return table;
+}
+
+static void
+let_go(struct table *table)
+{
+	free(table->joint);
+	free(table->of_label);
+	free(table->of_cluster);
+}
+
+/* Rounding must not make more than all of it. */
+static double
+part_of(double information, double entropy_of)
+{
+	return entropy_of > 0 ? fmin(information / entropy_of, 1) : 1;
+}
+
+struct v_measure
+partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
+    int32_t clusters, int64_t n)
+{
+	struct table table = tabulate(label, labels, cluster, clusters, n);
+	struct v_measure score;
+
+	score.homogeneity = part_of(table.information, table.label_entropy);
+	score.completeness = part_of(table.information, table.cluster_entropy);
+	double sum = score.homogeneity + score.completeness;
+	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
+	let_go(&table);
+	return score;
+}
+
+/*
+ * What label a and cluster b of these sizes add to the expected information: the sum, over all
+ * counts k that they can share, of k/n log(n k / a b) under the hypergeometric distribution.
+ * factorials [n + 1]: log k!.
+ */
+static double
+expected_of_pair(int64_t a, int64_t b, int64_t n, const double *factorials)
+{
+	int64_t first = a + b - n > 1 ? a + b - n : 1, last = a < b ? a : b;
+	double size = (double)n, sum = 0;
+	double fixed = factorials[a] + factorials[b] + factorials[n - a] +
+		       factorials[n - b] - factorials[n];
+	double ratio = log(size) - log((double)a) - log((double)b);
+
+	for (int64_t k = first; k <= last; k++) {
+		double chance = fixed - factorials[k] - factorials[a - k] -
+				factorials[b - k] - factorials[n - a - b + k];
+		sum += (double)k / size * (ratio + log((double)k)) * exp(chance);
+	}
+	return sum;
+}
+
+static int32_t
+parts(const int64_t *counts, int32_t size)
+{
+	int32_t present = 0;
+
+	for (int32_t i = 0; i < size; i++)
+		present += counts[i] > 0;
+	return present;
+}
+
+static double
+expected(const struct table *table)
+{
+	double *factorials = mem_new((size_t)table->n + 1, sizeof *factorials), sum = 0;
+
+	factorials[0] = 0;
+	for (int64_t i = 1; i <= table->n; i++)
+		factorials[i] = lgamma((double)i + 1);
+	for (int32_t i = 0; i < table->labels; i++)
+		for (int32_t j = 0; j < table->clusters; j++)
+			if (table->of_label[i] > 0 && table->of_cluster[j] > 0)
+				sum += expected_of_pair(table->of_label[i],
+				    table->of_cluster[j], table->n, factorials);
+	free(factorials);
+	return sum;
+}
+
+/* Away from zero, so that a perfect match is not 0 / 0. */
+static double
+no_zero(double x)
+{
+	return x < 0 ? fmin(x, -DBL_EPSILON) : fmax(x, DBL_EPSILON);
+}
+
+double
+partition_ami(const int32_t *label, int32_t labels, const int32_t *cluster,
+    int32_t clusters, int64_t n)
+{
+	struct table table = tabulate(label, labels, cluster, clusters, n);
+	int32_t some = parts(table.of_label, labels),
+		others = parts(table.of_cluster, clusters);
+	double score = some == others; /* where either has one part only */
+
+	if (some > 1 && others > 1) {
+		double chance = expected(&table);
+		double most = (table.label_entropy + table.cluster_entropy) / 2;
+		score =
+		    fmin(no_zero(table.information - chance) / no_zero(most - chance), 1);
+	}
+	let_go(&table);
+	return score;
+}

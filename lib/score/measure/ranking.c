@@ -1,0 +1,149 @@
+#include "score/measure/ranking.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "score/measure/abstention.h"
+#include "score/measure/stats.h"
+
+enum { NDCG, MAP, RECALL, PRECISION, MRR, HIT_RATE, MEASURES };
+static const char *const measures[] = { "ndcg", "map", "recall", "precision", "mrr",
+	"hit_rate" };
+
+enum { CUTS = 7 };
+static const int64_t cuts[CUTS] = { 1, 3, 5, 10, 20, 100, 1000 };
+
+struct ranking {
+	enum protocol protocol;
+	bool exponential;
+	int64_t queries, irrelevant;
+	double *values[MEASURES][CUTS]; /* [queries] */
+	size_t room[MEASURES][CUTS];
+	struct abstention *abstention;
+};
+
+struct ranking *
+ranking_new(enum protocol protocol, bool exponential)
+{
+	struct ranking *ranking = mem_zero(1, sizeof *ranking);
+
+	ranking->protocol = protocol;
+	ranking->exponential = exponential;
+	ranking->abstention = abstention_new(protocol);
+	return ranking;
+}
+
+int64_t
+ranking_queries(const struct ranking *ranking)
+{
+	return ranking->queries;
+}
+
+int64_t
+ranking_irrelevant(const struct ranking *ranking)
+{
+	return ranking->irrelevant;
+}
+
+static double
+gain(const struct ranking *ranking, int64_t grade, int64_t rank)
+{
+	if (grade <= 0)
+		return 0;
+	double value = ranking->exponential ? exp2((double)grade) - 1 : (double)grade;
+	return value / log2((double)(rank + 1));
+}
+
+static int
+descending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+static void
+keep(struct ranking *ranking, int measure, int cut, double value)
+{
+	double **values = &ranking->values[measure][cut];
+
+	*values = mem_grow(*values, &ranking->room[measure][cut],
+	    (size_t)ranking->queries + 1, sizeof **values);
+	(*values)[ranking->queries] = value;
+}
+
+void
+ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
+    int64_t count, int64_t *judged, int64_t judgements)
+{
+	double dcg = 0, ideal = 0, precisions = 0;
+	int64_t relevant = 0, hits = 0, first = 0, rank = 0;
+
+	qsort(judged, (size_t)judgements, sizeof *judged, descending);
+	while (relevant < judgements && judged[relevant] > 0)
+		relevant++;
+	ranking->irrelevant += relevant == 0;
+	double all = relevant ? (double)relevant : 1;
+	for (int cut = 0; cut < CUTS; cut++) {
+		for (; rank < cuts[cut]; rank++) {
+			if (rank < relevant)
+				ideal += gain(ranking, judged[rank], rank + 1);
+			if (rank >= count || found[rank] <= 0)
+				continue;
+			dcg += gain(ranking, found[rank], rank + 1);
+			precisions += (double)++hits / (double)(rank + 1);
+			if (first == 0)
+				first = rank + 1;
+		}
+		keep(ranking, NDCG, cut, relevant ? dcg / ideal : 0);
+		keep(ranking, MAP, cut, precisions / all);
+		keep(ranking, RECALL, cut, (double)hits / all);
+		keep(ranking, PRECISION, cut, (double)hits / (double)cuts[cut]);
+		keep(ranking, MRR, cut, first ? 1 / (double)first : 0);
+		keep(ranking, HIT_RATE, cut, hits > 0);
+	}
+	abstention_add(ranking->abstention, similarity, count);
+	ranking->queries++;
+}
+
+static double
+mean_of(const struct ranking *ranking, int measure, int cut)
+{
+	double mean = stats_mean(ranking->values[measure][cut], ranking->queries);
+
+	return measure == MRR ? mean : stats_round(mean, 5);
+}
+
+void
+ranking_report(const struct ranking *ranking, struct report *report, const char *prefix)
+{
+	int reported = ranking->protocol == PROTOCOL_V1 ? HIT_RATE : MEASURES;
+
+	for (int measure = 0; measure < reported; measure++)
+		for (int cut = 0; cut < CUTS; cut++)
+			report_named(report, mean_of(ranking, measure, cut),
+			    "%s%s_at_%lld", prefix, measures[measure],
+			    (long long)cuts[cut]);
+	if (ranking->protocol == PROTOCOL_V2)
+		report_named(report, mean_of(ranking, RECALL, 0), "%saccuracy", prefix);
+	for (int measure = 0; measure < HIT_RATE; measure++) {
+		for (int cut = 0; cut < CUTS; cut++) {
+			char *name = mem_format("%snauc_%s_at_%lld", prefix,
+			    measures[measure], (long long)cuts[cut]);
+			abstention_report(ranking->abstention, report, name,
+			    ranking->values[measure][cut]);
+			free(name);
+		}
+	}
+}
+
+void
+ranking_free(struct ranking *ranking)
+{
+	for (int measure = 0; measure < MEASURES; measure++)
+		for (int cut = 0; cut < CUTS; cut++)
+			free(ranking->values[measure][cut]);
+	abstention_free(ranking->abstention);
+	free(ranking);
+}

@@ -1,0 +1,39 @@
+/*
+ * ranking - the measures of ranked lists, as trec_eval defines them, at cut-offs
+ * 1, 3, 5, 10, 20, 100 and 1000; means over queries.
+ *
+ *	ndcg	gain / log2(rank + 1) summed to k, over the same of all judged in the best order
+ *	map	precision at each relevant rank up to k, over ALL relevant
+ *	recall	relevant up to k, over all relevant;  precision: over k
+ *	mrr	1 / rank of the first relevant up to k
+ *	nauc_*	of each of them, by abstention(.h)
+ *	hit_rate, accuracy	v2 only: any relevant up to k; accuracy is recall_at_1
+ * Relevant: grade 1 and above.  A query without relevant documents counts as 0.  Means of all
+ * but mrr are rounded to 5 decimals, as MTEB does.
+ */
+#ifndef RANKING_H
+#define RANKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "score/score.h"
+
+struct ranking;
+
+struct ranking *ranking_new(enum protocol protocol, bool exponential);
+
+/* One query: grades and similarities of what was found, best first, and the grades of all that
+ * was judged (reordered). */
+void ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
+    int64_t count, int64_t *judged, int64_t judgements);
+int64_t ranking_queries(const struct ranking *ranking);
+int64_t ranking_irrelevant(
+    const struct ranking *ranking); /* queries without relevant ones */
+
+/* PREFIXndcg_at_1 ... */
+void ranking_report(
+    const struct ranking *ranking, struct report *report, const char *prefix);
+void ranking_free(struct ranking *ranking);
+
+#endif

@@ -1,0 +1,199 @@
+#include "score/qrels.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/input.h"
+#include "base/mem.h"
+#include "text/fields.h"
+#include "text/textrec.h"
+
+struct loading {
+	struct qrels *qrels;
+	size_t capacity;
+	struct textrec *file;
+};
+
+static _Noreturn void
+bad(const struct loading *loading, const char *what)
+{
+	die("%s:%lld: %s", textrec_name(loading->file),
+	    (long long)textrec_line(loading->file), what);
+}
+
+static void
+add(struct loading *loading, const char *query, size_t query_length, const char *document,
+    size_t document_length, double grade)
+{
+	struct qrels *qrels = loading->qrels;
+
+	if (query_length == 0 || document_length == 0)
+		bad(loading, "an id is empty");
+	if (grade != floor(grade) || fabs(grade) > 1e6)
+		bad(loading, "the grade should be a whole number up to a million");
+	qrels->judgements = mem_grow(qrels->judgements, &loading->capacity,
+	    (size_t)qrels->count + 1, sizeof *qrels->judgements);
+	qrels->judgements[qrels->count++] =
+	    (struct judgement){ names_add(qrels->queries, query, query_length, NULL),
+		    names_add(qrels->documents, document, document_length, NULL),
+		    (int64_t)grade };
+}
+
+static void
+add_line(struct loading *loading, const char *text)
+{
+	enum { COLUMNS = 4 };
+	struct field_text field[COLUMNS];
+	int count = fields_cut(text, field, COLUMNS);
+	double grade;
+
+	if (count == 0)
+		return;
+	if (count != 3 && count != 4)
+		bad(loading, "expected query, document, grade (or TREC's four columns)");
+	if (fields_number(&field[count - 1], &grade))
+		add(loading, field[0].start, field[0].length, field[count - 2].start,
+		    field[count - 2].length, grade);
+	else if (textrec_line(loading->file) != 1)
+		bad(loading, "the grade is not a number");
+}
+
+static const struct tree *
+member(const struct loading *loading, const struct tree *record, const char *const *names)
+{
+	for (int i = 0; names[i]; i++) {
+		const struct tree *value = tree_get(record, names[i]);
+		if (value)
+			return value;
+	}
+	char *what = mem_format("there is no member '%s'", names[0]);
+	bad(loading, what);
+}
+
+static void
+add_object(struct loading *loading, const struct tree *record)
+{
+	static const char *const query_names[] = { "query-id", "query_id", "qid", NULL };
+	static const char *const document_names[] = { "corpus-id", "corpus_id", "doc_id",
+		"docid", NULL };
+	static const char *const grade_names[] = { "score", "grade", "relevance", NULL };
+	const struct tree *query = member(loading, record, query_names);
+	const struct tree *document = member(loading, record, document_names);
+	const struct tree *grade = member(loading, record, grade_names);
+
+	if (grade->kind != TREE_INTEGER && grade->kind != TREE_REAL)
+		bad(loading, "the grade is not a number");
+	char *query_id = query->kind == TREE_STRING
+			     ? mem_string(query->string)
+			     : mem_format("%lld", (long long)query->integer);
+	char *document_id = document->kind == TREE_STRING
+				? mem_string(document->string)
+				: mem_format("%lld", (long long)document->integer);
+	add(loading, query_id, strlen(query_id), document_id, strlen(document_id),
+	    grade->real);
+	free(query_id);
+	free(document_id);
+}
+
+/* Later lines of the same pair come later, so that the last one can be kept. */
+struct numbered {
+	struct judgement judgement;
+	int64_t line;
+};
+
+static int
+by_pair(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+	const struct judgement *p = &x->judgement, *q = &y->judgement;
+
+	if (p->query != q->query)
+		return p->query < q->query ? -1 : 1;
+	if (p->document != q->document)
+		return p->document < q->document ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static void
+sort(struct qrels *qrels)
+{
+	struct numbered *all = mem_new((size_t)qrels->count, sizeof *all);
+	int64_t kept = 0, queries = names_count(qrels->queries);
+
+	for (int64_t i = 0; i < qrels->count; i++)
+		all[i] = (struct numbered){ qrels->judgements[i], i };
+	qsort(all, (size_t)qrels->count, sizeof *all, by_pair);
+	for (int64_t i = 0; i < qrels->count; i++) {
+		struct judgement *last = kept ? &qrels->judgements[kept - 1] : NULL;
+		struct judgement next = all[i].judgement;
+		if (last && last->query == next.query &&
+		    last->document == next.document) {
+			*last = next;
+			qrels->repeated++;
+		} else {
+			qrels->judgements[kept++] = next;
+		}
+	}
+	free(all);
+	qrels->count = kept;
+	qrels->starts = mem_zero((size_t)queries + 1, sizeof *qrels->starts);
+	for (int64_t i = 0; i < kept; i++)
+		qrels->starts[qrels->judgements[i].query + 1]++;
+	for (int64_t i = 0; i < queries; i++)
+		qrels->starts[i + 1] += qrels->starts[i];
+}
+
+struct qrels *
+qrels_read(const char *path)
+{
+	struct input *input = input_open(path);
+	bool objects = input_starts_with(input, "{");
+	struct loading loading = { mem_zero(1, sizeof *loading.qrels), 0,
+		textrec_open_input(input, objects ? TEXTREC_JSONL : TEXTREC_LINES) };
+	struct qrels *qrels = loading.qrels;
+	const struct tree *record;
+
+	qrels->queries = names_new();
+	qrels->documents = names_new();
+	while ((record = textrec_next(loading.file))) {
+		if (objects)
+			add_object(&loading, record);
+		else
+			add_line(&loading, tree_string(record, "text", ""));
+	}
+	if (qrels->count == 0)
+		die("%s: there are no judgements in it", path);
+	textrec_close(loading.file);
+	sort(qrels);
+	return qrels;
+}
+
+int64_t
+qrels_grade(const struct qrels *qrels, int64_t query, int64_t document)
+{
+	int64_t low = qrels->starts[query], high = qrels->starts[query + 1];
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (qrels->judgements[middle].document == document)
+			return qrels->judgements[middle].grade;
+		if (qrels->judgements[middle].document < document)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+void
+qrels_free(struct qrels *qrels)
+{
+	names_free(qrels->queries);
+	names_free(qrels->documents);
+	free(qrels->judgements);
+	free(qrels->starts);
+	free(qrels);
+}

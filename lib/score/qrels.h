@@ -1,0 +1,35 @@
+/*
+ * qrels - relevance judgements: which documents answer a query, and how well.
+ *
+ * Files: BEIR's TSV (query-id, corpus-id, score; with or without a header line), TREC's four
+ * columns (query, iteration, document, grade), or JSON Lines with those members; plain, gzip
+ * or zstd.  A pair that is judged twice keeps the last grade.
+ */
+#ifndef QRELS_H
+#define QRELS_H
+
+#include <stdint.h>
+
+#include "base/names.h"
+
+struct judgement {
+	int64_t query, document; /* numbers in the two lists of names */
+	int64_t grade;		 /* 0 and below: not relevant */
+};
+
+struct qrels {
+	struct names *queries, *documents;
+	struct judgement *judgements; /* by query, then document */
+	int64_t count;
+	int64_t *starts;  /* [queries + 1] into judgements */
+	int64_t repeated; /* pairs judged more than once */
+};
+
+/* Dies with FILE:LINE on a line that is no judgement, and when there is none. */
+struct qrels *qrels_read(const char *path);
+
+/* The grade of a document for a query; 0 when it was not judged. */
+int64_t qrels_grade(const struct qrels *qrels, int64_t query, int64_t document);
+void qrels_free(struct qrels *qrels);
+
+#endif

@@ -1,0 +1,472 @@
+#include "score/score_classification.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "score/logreg.h"
+#include "score/measure/confusion.h"
+#include "score/measure/stats.h"
+#include "score/undersample.h"
+#include "stream/stream.h"
+#include "stream/values.h"
+
+enum { CLASSES_MOST = 20000 };
+static const struct logreg_options optimum = { .c = 1, .tolerance = 1e-8, .most = 2000 };
+static const struct logreg_options as_reference = {
+	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
+};
+
+/* Label numbers, growing; of the training rows, the test rows, or what was predicted. */
+struct labels {
+	int32_t *at;
+	size_t capacity;
+};
+
+struct training {
+	float *x;	     /* [rows that are kept, width] */
+	int64_t *place;	     /* [n]: where in x; -1: not kept.  NULL: all are */
+	struct labels label; /* [n]: number in names, then in sorted order */
+	int64_t n;
+	int width, classes;
+	struct names *names; /* labels in order of arrival; the test set may add some */
+	bool numeric;	     /* labels are numbers: sorted as such */
+	int32_t *sorted;     /* [classes]: place of a name in sorted order */
+	int32_t *by_place;   /* [classes]: the inverse */
+};
+
+struct test {
+	struct labels truth;	  /* [rows] */
+	struct labels *predicted; /* [experiments] of [rows] */
+	int64_t rows, unseen;
+};
+
+struct columns {
+	struct reader *reader;
+	int emb, label, width;
+	struct floats room;
+};
+
+static struct columns
+open_columns(const char *path, const struct classification_options *options)
+{
+	struct columns columns = { .reader = stream_open(path) };
+	const char *label = options->label ? options->label : "label";
+
+	columns.emb = values_embedding(columns.reader, options->field, 0);
+	columns.width = values_width(columns.reader, columns.emb);
+	columns.label = stream_find(columns.reader, label);
+	if (columns.label < 0)
+		die("%s: there is no column '%s' of labels; name it with --label",
+		    stream_name(columns.reader), label);
+	values_single(columns.reader, columns.label, 0);
+	return columns;
+}
+
+static void
+close_columns(struct columns *columns)
+{
+	free(columns->room.data);
+	stream_close(columns->reader);
+}
+
+static const float *
+vectors_of(struct columns *columns, const struct record *record)
+{
+	const float *x = values_floats(stream_column(columns->reader, columns->emb),
+	    &record->columns[columns->emb], record->rows, &columns->room);
+
+	for (int64_t row = 0; row < record->rows; row++)
+		values_refuse_nan(columns->reader, columns->emb, row,
+		    x + row * columns->width, columns->width);
+	return x;
+}
+
+static int32_t
+label_of(struct names *names, const struct columns *columns, const struct record *record,
+    int64_t row)
+{
+	char room[VALUES_ROOM];
+	size_t length;
+	const char *text = values_text(stream_column(columns->reader, columns->label),
+	    &record->columns[columns->label], row, room, &length);
+	int64_t number = names_add(names, text, length, NULL);
+
+	if (number >= CLASSES_MOST)
+		die("%s: column '%s' has more than %d different values; these are no "
+		    "labels",
+		    stream_name(columns->reader),
+		    stream_column(columns->reader, columns->label)->name, CLASSES_MOST);
+	return (int32_t)number;
+}
+
+/* The labels of a record, after those of `rows` rows. */
+static void
+read_labels(struct labels *labels, int64_t rows, struct names *names,
+    const struct columns *columns, const struct record *record)
+{
+	labels->at = mem_grow(labels->at, &labels->capacity,
+	    (size_t)(rows + record->rows), sizeof *labels->at);
+	for (int64_t row = 0; row < record->rows; row++)
+		labels->at[rows + row] = label_of(names, columns, record, row);
+}
+
+static int
+by_name(const void *a, const void *b, void *context)
+{
+	const struct training *training = context;
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	if (!training->numeric)
+		return names_compare(training->names, x, y);
+	double p = strtod(names_get(training->names, x), NULL);
+	double q = strtod(names_get(training->names, y), NULL);
+	return (p > q) - (p < q);
+}
+
+/* Number the labels as scikit-learn does, in sorted order: it decides ties, and which of two
+ * classes is the positive one. */
+static void
+sort_labels(struct training *training)
+{
+	int classes = training->classes;
+
+	training->sorted = mem_new((size_t)classes, sizeof *training->sorted);
+	training->by_place = mem_new((size_t)classes, sizeof *training->by_place);
+	for (int i = 0; i < classes; i++)
+		training->by_place[i] = i;
+	qsort_r(training->by_place, (size_t)classes, sizeof *training->by_place, by_name,
+	    training);
+	for (int i = 0; i < classes; i++)
+		training->sorted[training->by_place[i]] = i;
+	for (int64_t i = 0; i < training->n; i++)
+		training->label.at[i] = training->sorted[training->label.at[i]];
+}
+
+static void
+tell_few(const struct training *training, const char *stream, int samples)
+{
+	int64_t *counts = mem_zero((size_t)training->classes, sizeof *counts);
+	int few = 0, first = 0;
+
+	for (int64_t i = 0; i < training->n; i++)
+		counts[training->label.at[i]]++;
+	for (int i = training->classes - 1; i >= 0; i--) {
+		if (counts[i] >= samples)
+			continue;
+		few++;
+		first = i;
+	}
+	if (few)
+		warn("%s: %d labels have fewer than %d rows and contribute what they "
+		     "have; "
+		     "first: '%s'",
+		    stream, few, samples,
+		    names_get(training->names, training->by_place[first]));
+	free(counts);
+}
+
+/* Labels, and unless a second reading fetches what is needed, all vectors. */
+static void
+read_training(
+    struct training *training, const struct classification_options *options, bool vectors)
+{
+	struct columns columns = open_columns(options->train, options);
+	const char *name = stream_name(columns.reader);
+	size_t capacity = 0, row_bytes = (size_t)columns.width * sizeof(float);
+	struct record record;
+
+	training->width = columns.width;
+	training->names = names_new();
+	training->numeric =
+	    !values_are_text(stream_column(columns.reader, columns.label));
+	while (stream_next(columns.reader, &record)) {
+		size_t need = (size_t)(training->n + record.rows);
+		if (vectors) {
+			const float *x = vectors_of(&columns, &record);
+			training->x = mem_grow(training->x, &capacity, need, row_bytes);
+			memcpy(training->x + training->n * columns.width, x,
+			    (size_t)record.rows * row_bytes);
+		}
+		read_labels(
+		    &training->label, training->n, training->names, &columns, &record);
+		training->n += record.rows;
+	}
+	training->classes = (int)names_count(training->names);
+	if (training->n == 0)
+		die("%s: there are no training rows in it", name);
+	if (training->classes < 2)
+		die("%s: all %lld rows have the label '%s'; two labels at least are "
+		    "needed",
+		    name, (long long)training->n, names_get(training->names, 0));
+	sort_labels(training);
+	tell_few(training, name, options->samples);
+	close_columns(&columns);
+}
+
+/* The second reading: the vectors of the rows that some experiment trains on. */
+static void
+fetch_rows(struct training *training, const struct sample *samples,
+    const struct classification_options *options)
+{
+	struct columns columns = open_columns(options->train, options);
+	size_t row_bytes = (size_t)columns.width * sizeof(float);
+	int64_t row = 0, kept = 0;
+	struct record record;
+
+	training->place = mem_new((size_t)training->n, sizeof *training->place);
+	for (int64_t i = 0; i < training->n; i++)
+		training->place[i] = -1;
+	for (int i = 0; i < options->experiments; i++)
+		for (int64_t j = 0; j < samples[i].size; j++)
+			training->place[samples[i].rows[j]] = 0;
+	for (int64_t i = 0; i < training->n; i++)
+		if (training->place[i] == 0)
+			training->place[i] = kept++;
+	training->x = mem_new((size_t)kept, row_bytes);
+	while (stream_next(columns.reader, &record)) {
+		const float *x = vectors_of(&columns, &record);
+		for (int64_t i = 0; i < record.rows; i++, row++)
+			if (row < training->n && training->place[row] >= 0)
+				memcpy(
+				    training->x + training->place[row] * training->width,
+				    x + i * training->width, row_bytes);
+	}
+	if (row != training->n || columns.width != training->width)
+		die("%s: it had %lld rows a moment ago and has %lld now",
+		    stream_name(columns.reader), (long long)training->n, (long long)row);
+	close_columns(&columns);
+	inform("%s: %lld of %lld rows are trained on", options->train, (long long)kept,
+	    (long long)row);
+}
+
+static struct logreg *
+fit(const struct training *training, const struct sample *sample,
+    const struct logreg_options *how)
+{
+	float *x = mem_new((size_t)sample->size, (size_t)training->width * sizeof *x);
+	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
+
+	for (int64_t i = 0; i < sample->size; i++) {
+		int64_t row = sample->rows[i],
+			place = training->place ? training->place[row] : row;
+		memcpy(x + i * training->width, training->x + place * training->width,
+		    (size_t)training->width * sizeof *x);
+		label[i] = training->label.at[row];
+	}
+	struct logreg *model =
+	    logreg_fit(x, label, sample->size, training->width, training->classes, how);
+	free(x);
+	free(label);
+	return model;
+}
+
+static struct logreg **
+fit_all(const struct training *training, struct sample *samples,
+    const struct classification_options *options)
+{
+	const struct logreg_options *how = options->reference ? &as_reference : &optimum;
+	int experiments = options->experiments;
+	struct logreg **models = mem_new((size_t)experiments, sizeof *models);
+	double worst = 0;
+
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < experiments; i++)
+		models[i] = fit(training, &samples[i], how);
+	for (int i = 0; i < experiments; i++) {
+		inform("experiment %d: %lld rows, %d iterations, gradient %.1e", i,
+		    (long long)samples[i].size, models[i]->iterations,
+		    models[i]->gradient);
+		worst = fmax(worst, models[i]->gradient);
+		free(samples[i].rows);
+	}
+	if (!options->reference && worst > 1e-6)
+		warn("a logistic regression stopped at a gradient of %.1e, short of its "
+		     "optimum",
+		    worst);
+	free(samples);
+	return models;
+}
+
+/* New test labels follow those of the training set. */
+static void
+read_truth(struct test *test, struct training *training, const struct columns *columns,
+    const struct record *record)
+{
+	read_labels(&test->truth, test->rows, training->names, columns, record);
+	for (int64_t i = test->rows; i < test->rows + record->rows; i++) {
+		int32_t *label = &test->truth.at[i];
+		if (*label < training->classes)
+			*label = training->sorted[*label];
+		else
+			test->unseen++;
+	}
+}
+
+static struct test
+run_test(struct training *training, struct logreg **models,
+    const struct classification_options *options)
+{
+	struct columns columns = open_columns(options->test, options);
+	const char *name = stream_name(columns.reader);
+	int experiments = options->experiments;
+	struct test test = { .predicted =
+				 mem_zero((size_t)experiments, sizeof *test.predicted) };
+	struct record record;
+
+	if (columns.width != training->width)
+		die("%s: the test rows have width %d, the training rows %d; encode both "
+		    "with one model",
+		    name, columns.width, training->width);
+	while (stream_next(columns.reader, &record)) {
+		const float *x = vectors_of(&columns, &record);
+		read_truth(&test, training, &columns, &record);
+#pragma omp parallel for schedule(dynamic)
+		for (int i = 0; i < experiments; i++) {
+			struct labels *predicted = &test.predicted[i];
+			predicted->at = mem_grow(predicted->at, &predicted->capacity,
+			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
+			logreg_predict(
+			    models[i], x, record.rows, predicted->at + test.rows);
+		}
+		test.rows += record.rows;
+	}
+	if (test.rows == 0)
+		die("%s: there are no test rows in it", name);
+	if (test.unseen)
+		warn("%s: %lld rows have %lld labels that no training row has (first: "
+		     "'%s'): they count as wrong",
+		    name, (long long)test.unseen,
+		    (long long)names_count(training->names) - training->classes,
+		    names_get(training->names, training->classes));
+	close_columns(&columns);
+	return test;
+}
+
+/*
+ * The label whose average precision is reported, or -1 where there are not two labels: among those
+ * trained on (protocol v1) or those of the test set (v2).  It is the number 1, as scikit-learn
+ * wants it, else the last in order.
+ */
+static int32_t
+positive_label(
+    const struct training *training, const struct test *test, enum protocol protocol)
+{
+	int32_t seen[2] = { 0, 1 }, one = -1;
+	int count = protocol == PROTOCOL_V1 ? training->classes : 0;
+
+	for (int64_t i = 0; count < 3 && protocol == PROTOCOL_V2 && i < test->rows; i++) {
+		int32_t label = test->truth.at[i];
+		if ((count > 0 && label == seen[0]) || (count > 1 && label == seen[1]))
+			continue;
+		if (count < 2)
+			seen[count] = label;
+		count++;
+	}
+	for (int i = 0; i < 2 && training->numeric; i++)
+		if (seen[i] < training->classes &&
+		    strtod(names_get(training->names, training->by_place[seen[i]]),
+			NULL) == 1)
+			one = seen[i];
+	if (count != 2)
+		return -1;
+	return one >= 0 ? one : seen[seen[1] > seen[0]];
+}
+
+enum { AP = 3, AP_WEIGHTED, METRICS = 9 };
+static const char *const metrics[] = { "accuracy", "f1", "f1_weighted", "ap",
+	"ap_weighted", "precision", "precision_weighted", "recall", "recall_weighted" };
+
+static void
+report_metrics(struct report *report, const struct training *training, struct test *test,
+    const struct classification_options *options)
+{
+	int32_t labels = (int32_t)names_count(training->names);
+	int experiments = options->experiments;
+	int32_t positive = positive_label(training, test, options->protocol);
+	int count = options->protocol == PROTOCOL_V1 ? AP_WEIGHTED + 1 : METRICS;
+	double *all = mem_zero((size_t)experiments * METRICS, sizeof *all);
+
+	for (int i = 0; i < experiments; i++) {
+		const int32_t *truth = test->truth.at, *predicted = test->predicted[i].at;
+		struct confusion found =
+		    confusion_measure(truth, predicted, test->rows, labels);
+		double ap = positive < 0 ? 0
+					 : confusion_average_precision(truth, predicted,
+					       test->rows, labels, positive);
+		double values[METRICS] = { found.accuracy, found.f1, found.f1_weighted,
+			ap, ap, found.precision, found.precision_weighted, found.recall,
+			found.recall_weighted };
+		for (int metric = 0; metric < METRICS; metric++)
+			all[metric * experiments + i] = values[metric];
+	}
+	for (int metric = 0; metric < count; metric++) {
+		char *name = mem_format("%s_per_experiment", metrics[metric]);
+		const double *values = all + (int64_t)metric * experiments;
+		if (positive >= 0 || (metric != AP && metric != AP_WEIGHTED)) {
+			report_score(
+			    report, metrics[metric], stats_mean(values, experiments));
+			report_list(report, name, values, experiments);
+		}
+		free(name);
+	}
+	free(all);
+}
+
+static void
+report_settings(struct report *report, const struct training *training,
+    const struct test *test, const struct classification_options *options)
+{
+	report_set(report, "seed", "%u", options->seed);
+	if (options->reference)
+		report_set(report, "classifier",
+		    "logistic regression, C 1, as scikit-learn >= 1.4 stops: gradient "
+		    "%g, %d iterations",
+		    as_reference.tolerance, as_reference.most);
+	else
+		report_set(report, "classifier",
+		    "logistic regression, C 1, optimum to gradient %g",
+		    optimum.tolerance);
+	report_set(report, "experiments", "%d", options->experiments);
+	report_set(report, "samples per label", "%d", options->samples);
+	report_set(report, "rounding", "none");
+	report_set(report, "labels", "%d", training->classes);
+	report_set(report, "train", "%lld", (long long)training->n);
+	report_set(report, "test", "%lld", (long long)test->rows);
+}
+
+void
+score_classification(struct report *report, const struct classification_options *options)
+{
+	struct training training = { 0 };
+	struct stat status;
+	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
+
+	read_training(&training, options, !again);
+	struct sample *samples = undersample(training.label.at, training.n,
+	    training.classes, options->samples, options->experiments, options->seed);
+	if (again)
+		fetch_rows(&training, samples, options);
+	struct logreg **models = fit_all(&training, samples, options);
+	struct test test = run_test(&training, models, options);
+	report_settings(report, &training, &test, options);
+	report_metrics(report, &training, &test, options);
+	report_main(report, "accuracy", "there is no test row");
+	for (int i = 0; i < options->experiments; i++) {
+		logreg_free(models[i]);
+		free(test.predicted[i].at);
+	}
+	free(models);
+	free(test.predicted);
+	free(test.truth.at);
+	free(training.x);
+	free(training.place);
+	free(training.label.at);
+	free(training.sorted);
+	free(training.by_place);
+	names_free(training.names);
+}

@@ -1,0 +1,418 @@
+#include "score/score_clustering_fast.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "score/cluster.h"
+#include "score/measure/partition.h"
+#include "score/measure/stats.h"
+#include "score/mt19937.h"
+#include "stream/stream.h"
+#include "stream/values.h"
+
+enum { LEVELS_MOST = 16, LABELS_MOST = 100000, MISSING = -1 };
+
+/* The labels of a level: numbers in `names`, MISSING where a row has none. */
+struct level {
+	struct names *names;
+	int32_t *label; /* [rows] */
+	size_t capacity;
+};
+
+struct texts {
+	const struct clustering_options *options;
+	const char *path;
+	int samples, batch;
+	struct reader *reader;
+	char *name;
+	int emb, label, width;
+	bool text; /* labels are text; numbers otherwise */
+	float *x;  /* [rows that are kept, width] */
+	struct level level[LEVELS_MOST];
+	int levels;
+	int64_t rows, kept;
+	size_t capacity;
+};
+
+static void
+open_texts(struct texts *texts)
+{
+	static const char *const usual[] = { "labels", "label", NULL };
+	const struct clustering_options *options = texts->options;
+
+	texts->reader = stream_open(texts->path);
+	free(texts->name);
+	texts->name = mem_string(stream_name(texts->reader));
+	texts->emb = values_embedding(texts->reader, options->field, 0);
+	texts->width = values_width(texts->reader, texts->emb);
+	texts->label = options->label ? stream_find(texts->reader, options->label)
+				      : values_find(texts->reader, usual);
+	if (texts->label < 0)
+		die("%s: there is no column '%s' of labels; name it with --label",
+		    stream_name(texts->reader),
+		    options->label ? options->label : usual[0]);
+	const struct column *column = stream_column(texts->reader, texts->label);
+	texts->text = values_are_text(column);
+	values_single(texts->reader, texts->label, column->depth > (texts->text ? 1 : 0));
+}
+
+static int32_t
+number_of(
+    struct texts *texts, struct level *level, const struct array *labels, int64_t index)
+{
+	const struct column *column = stream_column(texts->reader, texts->label);
+	char room[VALUES_ROOM];
+	size_t length;
+	const char *text = values_text(column, labels, index, room, &length);
+
+	if (!texts->text && length == 2 && memcmp(text, "-1", 2) == 0)
+		return MISSING;
+	int64_t number = names_add(level->names, text, length, NULL);
+	if (number >= LABELS_MOST)
+		die("%s: column '%s' has more than %d different values; these are no "
+		    "labels",
+		    stream_name(texts->reader), column->name, LABELS_MOST);
+	return (int32_t)number;
+}
+
+/* A level that no row before had. */
+static void
+add_level(struct texts *texts, int64_t rows)
+{
+	if (texts->levels == LEVELS_MOST)
+		die("%s: labels have more than %d levels", stream_name(texts->reader),
+		    LEVELS_MOST);
+	struct level *level = &texts->level[texts->levels++];
+	level->names = names_new();
+	level->label =
+	    mem_grow(NULL, &level->capacity, (size_t)rows + 1, sizeof *level->label);
+	for (int64_t i = 0; i < rows; i++)
+		level->label[i] = MISSING;
+}
+
+static void
+keep(struct texts *texts, int64_t place, const float *vector, const struct array *labels,
+    int64_t row)
+{
+	const struct column *column = stream_column(texts->reader, texts->label);
+	int64_t first = values_start(column, labels, row),
+		count = values_start(column, labels, row + 1) - first;
+
+	memcpy(texts->x + place * texts->width, vector,
+	    (size_t)texts->width * sizeof *vector);
+	while (texts->levels < count)
+		add_level(texts, texts->kept);
+	for (int i = 0; i < texts->levels; i++) {
+		struct level *level = &texts->level[i];
+		level->label[place] =
+		    i < count ? number_of(texts, level, labels, first + i) : MISSING;
+	}
+}
+
+/* Room for `rows` rows: all levels that are yet to come start from it, without labels. */
+static void
+make_room(struct texts *texts, int64_t rows)
+{
+	texts->x = mem_grow(texts->x, &texts->capacity, (size_t)rows,
+	    (size_t)texts->width * sizeof *texts->x);
+	for (int i = 0; i < texts->levels; i++) {
+		struct level *level = &texts->level[i];
+		level->label = mem_grow(
+		    level->label, &level->capacity, (size_t)rows, sizeof *level->label);
+		for (int64_t j = texts->kept; j < rows; j++)
+			level->label[j] = MISSING;
+	}
+	texts->kept = rows;
+}
+
+/* All rows, or those with a place, at their place. */
+static void
+read_texts(struct texts *texts, const int64_t *place, int64_t expected)
+{
+	struct floats room = { 0 };
+	struct record record;
+	int64_t row = 0;
+
+	open_texts(texts);
+	while (stream_next(texts->reader, &record)) {
+		const struct column *emb = stream_column(texts->reader, texts->emb);
+		const float *x =
+		    values_floats(emb, &record.columns[texts->emb], record.rows, &room);
+		if (!place)
+			make_room(texts, row + record.rows);
+		for (int64_t i = 0; i < record.rows; i++, row++) {
+			const float *vector = x + i * texts->width;
+			values_refuse_nan(
+			    texts->reader, texts->emb, i, vector, texts->width);
+			if (!place || (row < expected && place[row] >= 0))
+				keep(texts, place ? place[row] : row, vector,
+				    &record.columns[texts->label], i);
+		}
+	}
+	if (place && row != expected)
+		die("%s: it had %lld rows a moment ago and has %lld now",
+		    stream_name(texts->reader), (long long)expected, (long long)row);
+	texts->rows = row;
+	free(room.data);
+	stream_close(texts->reader);
+}
+
+static int64_t
+count_rows(const char *path)
+{
+	struct reader *reader = stream_open(path);
+	struct record record;
+	int64_t rows = 0;
+
+	while (stream_next(reader, &record))
+		rows += record.rows;
+	stream_close(reader);
+	return rows;
+}
+
+/* Which rows are drawn, in order; *count of them. */
+static int64_t *
+draw_documents(
+    const struct texts *texts, struct mt19937 *mt, int64_t rows, int64_t *count)
+{
+	double wanted = texts->options->documents;
+	const char *name = texts->name;
+
+	if (rows == 0)
+		die("%s: there are no texts in it", name);
+	*count =
+	    wanted == 0 ? rows : (int64_t)(wanted < 1 ? wanted * (double)rows : wanted);
+	if (*count > rows)
+		*count = rows;
+	if (*count == 0)
+		die("%s: a share of %g of its %lld texts is none; give --documents more",
+		    name, wanted, (long long)rows);
+	int64_t *drawn = mem_new((size_t)*count, sizeof *drawn);
+	if (wanted == 0)
+		for (int64_t i = 0; i < rows; i++)
+			drawn[i] = i;
+	else
+		mt19937_python_sample(mt, rows, drawn, *count);
+	return drawn;
+}
+
+/* Afterwards the texts are the drawn ones, in the order of the draw: drawn[i] is where. */
+static int64_t *
+read_drawn(struct texts *texts, struct mt19937 *mt, int64_t *count)
+{
+	struct stat status;
+
+	if (stat(texts->path, &status) != 0 || !S_ISREG(status.st_mode)) {
+		read_texts(texts, NULL, 0);
+		return draw_documents(texts, mt, texts->rows, count);
+	}
+	int64_t rows = count_rows(texts->path);
+	open_texts(texts); /* for the name and the width */
+	stream_close(texts->reader);
+	int64_t *drawn = draw_documents(texts, mt, rows, count);
+	int64_t *place = mem_new((size_t)rows, sizeof *place);
+	for (int64_t i = 0; i < rows; i++)
+		place[i] = -1;
+	for (int64_t i = 0; i < *count; i++) {
+		place[drawn[i]] = i;
+		drawn[i] = i;
+	}
+	make_room(texts, *count);
+	read_texts(texts, place, rows);
+	free(place);
+	return drawn;
+}
+
+/* One level: the documents that it has labels for, and the labels as 0..labels-1. */
+struct problem {
+	int64_t *row;
+	int32_t *label, labels;
+	int64_t n;
+};
+
+static struct problem
+pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
+{
+	struct level *level = &texts->level[number];
+	int32_t missing = MISSING;
+	struct problem problem = { .row = mem_new((size_t)count, sizeof *problem.row),
+		.label = mem_new((size_t)count, sizeof *problem.label) };
+	int64_t without = 0;
+
+	if (texts->text)
+		missing = (int32_t)names_add(level->names, "-1", 2, NULL);
+	int32_t *again = mem_new((size_t)names_count(level->names) + 1, sizeof *again);
+	for (int64_t i = 0; i < names_count(level->names); i++)
+		again[i] = -1;
+	for (int64_t i = 0; i < count; i++) {
+		int32_t label = level->label[drawn[i]];
+		without += label == MISSING;
+		if (label == MISSING && (label = missing) == MISSING)
+			continue;
+		if (again[label] < 0)
+			again[label] = problem.labels++;
+		problem.label[problem.n] = again[label];
+		problem.row[problem.n++] = drawn[i];
+	}
+	free(again);
+	if (problem.labels > texts->samples)
+		die("%s: %d labels at level %d are more than the %d texts of an "
+		    "experiment; give --samples more",
+		    texts->name, problem.labels, number, texts->samples);
+	if (problem.n == 0)
+		die("%s: no text that was drawn has a label at level %d", texts->name,
+		    number);
+	if (without)
+		warn("%s: %lld of %lld texts have no label at level %d: %s, as in the "
+		     "reference",
+		    texts->name, (long long)without, (long long)count, number,
+		    texts->text ? "they count as labelled '-1'"
+				: "they are left out there");
+	return problem;
+}
+
+/* One experiment, on the rows `at` [samples] of the problem. */
+static void
+run(const struct texts *texts, const struct problem *problem, const int64_t *at,
+    double *v, double *ami)
+{
+	const struct clustering_options *options = texts->options;
+	size_t size = (size_t)texts->samples,
+	       row_bytes = (size_t)texts->width * sizeof(float);
+	struct cluster_options how = { .clusters = problem->labels,
+		.batch = texts->batch,
+		.seed = options->seed,
+		.by_choice = options->by_choice };
+	int32_t *label = mem_new(size, 2 * sizeof *label), *assigned = label + size;
+	float *x = mem_new(size, row_bytes);
+
+	for (int i = 0; i < texts->samples; i++) {
+		memcpy(x + (int64_t)i * texts->width,
+		    texts->x + problem->row[at[i]] * texts->width, row_bytes);
+		label[i] = problem->label[at[i]];
+	}
+	cluster_minibatch(assigned, x, texts->samples, texts->width, &how);
+	*v = partition_v_measure(
+	    label, problem->labels, assigned, problem->labels, texts->samples)
+		 .v;
+	*ami = partition_ami(
+	    label, problem->labels, assigned, problem->labels, texts->samples);
+	free(label);
+	free(x);
+}
+
+/* All experiments of a level; v and ami [experiments]. */
+static void
+run_level(struct texts *texts, int level, const int64_t *drawn, int64_t count,
+    struct mt19937 *mt, double *v, double *ami)
+{
+	struct problem problem = pose(texts, level, drawn, count);
+	int experiments = texts->options->experiments, samples = texts->samples;
+	int64_t *at = mem_new((size_t)experiments, (size_t)samples * sizeof *at);
+
+	mt19937_python_choices(mt, problem.n, at, (int64_t)experiments * samples);
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < experiments; i++)
+		run(texts, &problem, at + (int64_t)i * samples, v + i, ami + i);
+	for (int i = 0; i < experiments; i++)
+		inform("level %d, experiment %d: %d labels, v %.6f, ami %.6f", level, i,
+		    problem.labels, v[i], ami[i]);
+	free(at);
+	free(problem.row);
+	free(problem.label);
+}
+
+/* Levels that only texts outside the draw have are none. */
+static void
+drop_levels(struct texts *texts, const int64_t *drawn, int64_t count)
+{
+	while (texts->levels > 0) {
+		const struct level *last = &texts->level[texts->levels - 1];
+		for (int64_t i = 0; i < count; i++)
+			if (last->label[drawn[i]] != MISSING)
+				return;
+		names_free(last->names);
+		free(last->label);
+		texts->levels--;
+	}
+	die("%s: no text that was drawn has a label", texts->name);
+}
+
+static void
+report_metric(struct report *report, const char *name, const char *list,
+    const double *values, int levels, int experiments)
+{
+	char *deviation = mem_format("%s_std", name);
+
+	report_score(report, name, stats_mean(values, (int64_t)levels * experiments));
+	report_score(
+	    report, deviation, stats_deviation(values, (int64_t)levels * experiments, 0));
+	for (int level = 0; level < levels; level++) {
+		char *key = mem_format("%s_level_%d", list, level);
+		report_list(
+		    report, key, values + (int64_t)level * experiments, experiments);
+		free(key);
+	}
+	free(deviation);
+}
+
+static void
+report_settings(struct report *report, const struct texts *texts, int64_t drawn)
+{
+	const struct clustering_options *options = texts->options;
+
+	report_set(report, "seed", "%u", options->seed);
+	report_set(
+	    report, "clusterer", "mini-batch k-means, batch %d, in double", texts->batch);
+	report_set(report, "random stream", "scikit-learn %s",
+	    options->by_choice ? "1.9" : "1.3 to 1.8");
+	report_set(report, "rounding", "none");
+	report_set(report, "texts", "%lld", (long long)texts->rows);
+	report_set(report, "drawn", "%lld", (long long)drawn);
+	report_set(report, "levels", "%d", texts->levels);
+	report_set(report, "experiments", "%d of %d texts", options->experiments,
+	    texts->samples);
+}
+
+void
+score_clustering_fast(
+    struct report *report, const char *path, const struct clustering_options *options)
+{
+	struct texts texts = { .options = options,
+		.path = path,
+		.samples = options->samples ? options->samples : 16384,
+		.batch = options->batch ? options->batch : 512 };
+	int experiments = options->experiments;
+	struct mt19937 mt;
+	int64_t count;
+
+	mt19937_seed_python(&mt, options->seed);
+	int64_t *drawn = read_drawn(&texts, &mt, &count);
+	drop_levels(&texts, drawn, count);
+	double *v = mem_new((size_t)texts.levels * (size_t)experiments, 2 * sizeof *v);
+	double *ami = v + (int64_t)texts.levels * experiments;
+	struct progress *progress = progress_new("levels", texts.levels);
+	for (int level = 0; level < texts.levels; level++) {
+		int64_t at = (int64_t)level * experiments;
+		run_level(&texts, level, drawn, count, &mt, v + at, ami + at);
+		progress_add(progress, 1);
+	}
+	progress_free(progress);
+	report_settings(report, &texts, count);
+	report_metric(report, "v_measure", "v_measures", v, texts.levels, experiments);
+	report_metric(report, "ami", "ami_scores", ami, texts.levels, experiments);
+	report_main(report, "v_measure", "there is no experiment");
+	for (int i = 0; i < texts.levels; i++) {
+		names_free(texts.level[i].names);
+		free(texts.level[i].label);
+	}
+	free(texts.x);
+	free(texts.name);
+	free(drawn);
+	free(v);
+}

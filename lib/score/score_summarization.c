@@ -1,0 +1,185 @@
+#include "score/score_summarization.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "score/lists.h"
+#include "score/measure/stats.h"
+#include "stream/values.h"
+
+/* Beyond the similarities, the model's own has a place of its own. */
+enum { OWN, COSINE, DOT, MEASURES };
+static const char *const names[MEASURES] = { "", "cosine_", "dot_" };
+enum { TEXTS_LEAST = 3 }; /* two have no p */
+
+struct summarization {
+	struct reader *reader;
+	enum similarity own;
+	enum protocol protocol;
+	struct lists *human, *machine, *human_unit, *machine_unit;
+	int relevance;
+	double spearman[MEASURES], pearson[MEASURES]; /* sums */
+	int64_t texts, constant, few;
+};
+
+static void
+greatest(double *score, const struct list *machine, const struct list *human,
+    enum similarity similarity)
+{
+	for (int64_t m = 0; m < machine->count; m++) {
+		score[m] = -INFINITY;
+		for (int64_t h = 0; h < human->count; h++)
+			score[m] = fmax(score[m],
+			    similarity_of(similarity,
+				machine->vectors + m * machine->width,
+				human->vectors + h * human->width, human->width));
+	}
+}
+
+static double
+reported(const struct summarization *state, double correlation, int64_t n)
+{
+	if (state->protocol != PROTOCOL_V1)
+		return correlation;
+	return (correlation + stats_correlation_p(correlation, n)) / 2;
+}
+
+static void
+correlate(struct summarization *state, double *const score[MEASURES], const double *gold,
+    int64_t n)
+{
+	for (int i = 0; i < MEASURES; i++) {
+		double spearman = stats_spearman(gold, score[i], n);
+		double pearson = stats_pearson(gold, score[i], n);
+		state->spearman[i] += reported(state, spearman, n);
+		state->pearson[i] += reported(state, pearson, n);
+	}
+	state->texts++;
+}
+
+static void
+read_gold(const struct summarization *state, const struct record *record, int64_t row,
+    double *gold, int64_t n)
+{
+	struct reader *reader = state->reader;
+	const struct column *column = stream_column(reader, state->relevance);
+	const struct array *array = &record->columns[state->relevance];
+	int64_t first = values_start(column, array, row);
+	int64_t count = values_start(column, array, row + 1) - first;
+
+	if (count != n)
+		die("%s: record %lld: row %lld has %lld machine summaries and %lld "
+		    "relevances",
+		    stream_name(reader), (long long)stream_records(reader),
+		    (long long)row + 1, (long long)n, (long long)count);
+	for (int64_t i = 0; i < n; i++) {
+		gold[i] = values_number(reader, state->relevance, array, first + i);
+		if (!isfinite(gold[i]))
+			die("%s: record %lld: %s: row %lld has %g, not a number to "
+			    "correlate",
+			    stream_name(reader), (long long)stream_records(reader),
+			    column->name, (long long)row + 1, gold[i]);
+	}
+}
+
+static void
+judge(struct summarization *state, const struct record *record, int64_t row)
+{
+	struct list human = lists_row(state->human, row);
+	struct list machine = lists_row(state->machine, row);
+	struct list human_unit = lists_row(state->human_unit, row);
+	struct list machine_unit = lists_row(state->machine_unit, row);
+	int64_t n = machine.count;
+
+	if (human.count == 0 || n < TEXTS_LEAST) {
+		state->few++;
+		return;
+	}
+	double *all = mem_new((size_t)n, (MEASURES + 1) * sizeof *all);
+	double *score[MEASURES] = { all, all + n, all + 2 * n }, *gold = all + 3 * n;
+	bool unit = state->own == SIMILARITY_COSINE;
+	read_gold(state, record, row, gold, n);
+	greatest(score[OWN], unit ? &machine_unit : &machine, unit ? &human_unit : &human,
+	    state->own);
+	greatest(score[COSINE], &machine_unit, &human_unit, SIMILARITY_COSINE);
+	greatest(score[DOT], &machine, &human, SIMILARITY_DOT);
+	if (stats_constant(gold, n) || stats_constant(score[COSINE], n) ||
+	    stats_constant(score[DOT], n))
+		state->constant++;
+	else
+		correlate(state, score, gold, n);
+	free(all);
+}
+
+static void
+tell(const struct summarization *state)
+{
+	const char *stream = stream_name(state->reader);
+
+	if (state->few)
+		warn("%s: %lld texts have no human summary or fewer than %d machine "
+		     "summaries: they are left out",
+		    stream, (long long)state->few, TEXTS_LEAST);
+	if (state->constant)
+		warn("%s: %lld texts have relevances or similarities that are all equal: "
+		     "they are left out, as in the reference",
+		    stream, (long long)state->constant);
+	if (state->texts == 0)
+		die("%s: there is no text to score", stream);
+}
+
+static void
+report_all(const struct summarization *state, struct report *report)
+{
+	double texts = (double)state->texts;
+
+	report_set(report, "similarity", "%s", similarity_name(state->own));
+	report_set(report, "value", "%s",
+	    state->protocol == PROTOCOL_V1 ? "(correlation + p) / 2" : "correlation");
+	report_set(report, "ties", "mean rank");
+	report_set(report, "precision", "float32");
+	report_set(report, "rounding", "none");
+	report_set(report, "texts", "%lld", (long long)state->texts);
+	for (int i = 0; i < MEASURES; i++) {
+		report_named(report, state->spearman[i] / texts, "%sspearman", names[i]);
+		report_named(report, state->pearson[i] / texts, "%spearson", names[i]);
+	}
+	report_main(report, "cosine_spearman", "there is no text");
+}
+
+void
+score_summarization(
+    struct report *report, struct reader *reader, const struct score_options *options)
+{
+	static const char *const relevances[] = { "relevance", NULL };
+	struct summarization state = { .reader = reader,
+		.own = options->similarity,
+		.protocol = options->protocol,
+		.human = lists_open(reader, "human_summaries", false),
+		.machine = lists_open(reader, "machine_summaries", false),
+		.human_unit = lists_open(reader, "human_summaries", true),
+		.machine_unit = lists_open(reader, "machine_summaries", true) };
+	struct lists *all[] = { state.human, state.machine, state.human_unit,
+		state.machine_unit };
+	struct record record;
+
+	lists_agree(state.human, state.machine);
+	state.relevance = values_find(reader, relevances);
+	if (state.relevance < 0)
+		die("%s: there is no column 'relevance' with the judgements of the "
+		    "machine summaries",
+		    stream_name(reader));
+	values_single(reader, state.relevance, 1);
+	while (stream_next(reader, &record)) {
+		for (int i = 0; i < 4; i++)
+			lists_load(all[i], &record);
+		for (int64_t row = 0; row < record.rows; row++)
+			judge(&state, &record, row);
+	}
+	tell(&state);
+	report_all(&state, report);
+	for (int i = 0; i < 4; i++)
+		lists_close(all[i]);
+}

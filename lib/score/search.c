@@ -1,0 +1,254 @@
+#include "score/search.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "score/similarity.h"
+
+enum { QUERY_TILE = 512, DOCUMENT_TILE = 256 };
+
+/* The hits of one query, cut back to the best `depth` when there is no more room. */
+struct best {
+	struct hit *hits;
+	int64_t count;
+	float least; /* score of the worst that stays; -inf until `depth` were seen */
+	double norm;
+};
+
+struct search {
+	const float *queries;
+	int64_t count, depth, capacity, seen;
+	int width;
+	search_order *order;
+	const void *context;
+	struct hit *memory;
+	struct best *best;
+	float **tiles; /* [threads] */
+	int threads;
+};
+
+/* Room for newcomers: a rare cut leaves the gate low, a frequent one sorts often. */
+static int64_t
+room_for(int64_t depth)
+{
+	return depth + (depth > 16 ? depth / 4 : 4);
+}
+
+size_t
+search_memory(int64_t count, int64_t depth)
+{
+	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
+	size_t tiles =
+	    (size_t)omp_get_max_threads() * QUERY_TILE * DOCUMENT_TILE * sizeof(float);
+
+	return mem_add(mem_multiply((size_t)count, hits + sizeof(struct best), "search"),
+	    tiles, "search");
+}
+
+struct search *
+search_new(const float *queries, int64_t count, int width, int64_t depth,
+    search_order *order, const void *context)
+{
+	struct search *search = mem_zero(1, sizeof *search);
+
+	search->queries = queries;
+	search->count = count;
+	search->width = width;
+	search->depth = depth;
+	search->capacity = room_for(depth);
+	search->order = order;
+	search->context = context;
+	search->memory =
+	    mem_new(mem_multiply((size_t)count, (size_t)search->capacity, "search"),
+		sizeof *search->memory);
+	search->best = mem_new((size_t)count, sizeof *search->best);
+	for (int64_t i = 0; i < count; i++) {
+		const float *query = queries + i * width;
+		search->best[i] = (struct best){ search->memory + i * search->capacity, 0,
+			-INFINITY, sqrt(similarity_dot(query, query, width)) };
+	}
+	search->threads = omp_get_max_threads();
+	search->tiles = mem_new((size_t)search->threads, sizeof *search->tiles);
+	for (int i = 0; i < search->threads; i++)
+		search->tiles[i] = mem_new(QUERY_TILE * DOCUMENT_TILE, sizeof(float));
+	return search;
+}
+
+static int
+compare(const struct search *search, struct hit a, struct hit b)
+{
+	if (a.score != b.score)
+		return a.score > b.score ? -1 : 1;
+	return a.document == b.document
+		   ? 0
+		   : -search->order(search->context, a.document, b.document);
+}
+
+static void
+swap(struct hit *a, struct hit *b)
+{
+	struct hit old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+/* Hoare's selection: afterwards the first `depth` hits are the best ones, the last of them worst. */
+static void
+select_best(const struct search *search, struct hit *hits, int64_t count)
+{
+	int64_t low = 0, high = count - 1, wanted = search->depth - 1;
+
+	while (low < high) {
+		struct hit pivot = hits[low + (high - low) / 2];
+		int64_t i = low, j = high;
+		while (i <= j) {
+			while (compare(search, hits[i], pivot) < 0)
+				i++;
+			while (compare(search, hits[j], pivot) > 0)
+				j--;
+			if (i <= j)
+				swap(&hits[i++], &hits[j--]);
+		}
+		if (wanted <= j)
+			high = j;
+		else if (wanted >= i)
+			low = i;
+		else
+			break;
+	}
+}
+
+static void
+cut_back(const struct search *search, struct best *best)
+{
+	select_best(search, best->hits, best->count);
+	best->count = search->depth;
+	best->least = best->hits[search->depth - 1].score;
+}
+
+/* Look through a row of scores for what may belong to the best. */
+static void
+scan(const struct search *search, int64_t query, const float *scores,
+    const float *documents, int64_t count, int64_t first, float slack)
+{
+	struct best *best = &search->best[query];
+	const float *vector = search->queries + query * search->width;
+
+	for (int64_t start = 0; start < count; start += 16) {
+		int64_t end = start + 16 < count ? start + 16 : count;
+		float gate = best->least - slack;
+		int some = 0;
+		for (int64_t i = start; i < end; i++)
+			some |= !(scores[i] < gate);
+		if (!some)
+			continue;
+		for (int64_t i = start; i < end; i++) {
+			if (scores[i] < best->least - slack)
+				continue;
+			double exact = similarity_dot(
+			    vector, documents + i * search->width, search->width);
+			float score = isnan(exact) ? -1 : (float)exact;
+			if (score < best->least)
+				continue;
+			best->hits[best->count++] =
+			    (struct hit){ score, (uint32_t)(first + i) };
+			if (best->count == search->capacity)
+				cut_back(search, best);
+		}
+	}
+}
+
+static double
+greatest_norm(const float *documents, int64_t count, int width)
+{
+	double most = 0;
+
+	for (int64_t i = 0; i < count; i++) {
+		double square =
+		    similarity_dot(documents + i * width, documents + i * width, width);
+		if (square > most)
+			most = square;
+	}
+	return sqrt(most);
+}
+
+/* All documents of the block past one tile of queries. */
+static void
+pass(const struct search *search, int64_t query, int64_t queries, const float *documents,
+    int64_t count, double norm, float *scores)
+{
+	int width = search->width;
+
+	for (int64_t first = 0; first < count; first += DOCUMENT_TILE) {
+		int64_t some =
+		    count - first < DOCUMENT_TILE ? count - first : DOCUMENT_TILE;
+		const float *tile = documents + first * width;
+		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)queries,
+		    (int)some, width, 1, search->queries + query * width, width, tile,
+		    width, 0, scores, (int)some);
+		for (int64_t i = 0; i < queries; i++) {
+			/* bound of the rounding error of a float32 sum of `width` products */
+			double slack =
+			    (width + 4) * 0x1p-24 * norm * search->best[query + i].norm;
+			scan(search, query + i, scores + i * some, tile, some,
+			    search->seen + first,
+			    isfinite(slack) ? (float)slack : INFINITY);
+		}
+	}
+}
+
+void
+search_add(struct search *search, const float *documents, int64_t count)
+{
+	if (count > UINT32_MAX - search->seen)
+		die("search: more than %u documents", UINT32_MAX);
+	double norm = greatest_norm(documents, count, search->width);
+	int64_t share = (search->count + search->threads - 1) / search->threads;
+	int64_t tile = share < QUERY_TILE ? share : QUERY_TILE;
+
+#pragma omp parallel for schedule(dynamic)
+	for (int64_t query = 0; query < search->count; query += tile) {
+		int64_t queries =
+		    search->count - query < tile ? search->count - query : tile;
+		pass(search, query, queries, documents, count, norm,
+		    search->tiles[omp_get_thread_num()]);
+	}
+	search->seen += count;
+}
+
+/* glibc's qsort_r; the tie rule needs the context. */
+static int
+by_rank(const void *a, const void *b, void *search)
+{
+	return compare(search, *(const struct hit *)a, *(const struct hit *)b);
+}
+
+int64_t
+search_hits(struct search *search, int64_t query, const struct hit **hits)
+{
+	struct best *best = &search->best[query];
+
+	if (best->count > search->depth)
+		cut_back(search, best);
+	qsort_r(best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
+	*hits = best->hits;
+	return best->count;
+}
+
+void
+search_free(struct search *search)
+{
+	for (int i = 0; i < search->threads; i++)
+		free(search->tiles[i]);
+	free(search->tiles);
+	free(search->memory);
+	free(search->best);
+	free(search);
+}

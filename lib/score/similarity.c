@@ -1,0 +1,76 @@
+#include "score/similarity.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[SIMILARITIES] = { "cosine", "dot", "euclidean",
+	"manhattan" };
+
+const char *
+similarity_name(enum similarity kind)
+{
+	return names[kind];
+}
+
+bool
+similarity_parse(const char *name, enum similarity *kind)
+{
+	for (int i = 0; i < SIMILARITIES; i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		*kind = (enum similarity)i;
+		return true;
+	}
+	return false;
+}
+
+double
+similarity_dot(const float *a, const float *b, int width)
+{
+	double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+	for (int i = 0; i < width; i++)
+		sum += (double)a[i] * b[i];
+	return sum;
+}
+
+float
+similarity_of(enum similarity kind, const float *a, const float *b, int width)
+{
+	double apart = 0;
+
+	if (kind == SIMILARITY_COSINE || kind == SIMILARITY_DOT)
+		return (float)similarity_dot(a, b, width);
+	for (int i = 0; i < width; i++) {
+		double difference = (double)a[i] - b[i];
+		apart += kind == SIMILARITY_EUCLIDEAN ? difference * difference
+						      : fabs(difference);
+	}
+	return -(float)(kind == SIMILARITY_EUCLIDEAN ? sqrt(apart) : apart);
+}
+
+double
+similarity_unit(float *to, const float *from, int width)
+{
+	double square = similarity_dot(from, from, width),
+	       norm = fmax(sqrt(square), 1e-12);
+
+	for (int i = 0; i < width; i++)
+		to[i] = isfinite(square) ? (float)(from[i] / norm) : NAN;
+	return square;
+}
+
+float
+similarity_paired_cosine(const float *a, const float *b, int width)
+{
+	double aa = similarity_dot(a, a, width), bb = similarity_dot(b, b, width),
+	       apart = 0;
+	double scale_a = aa > 0 ? 1 / sqrt(aa) : 0, scale_b = bb > 0 ? 1 / sqrt(bb) : 0;
+
+	for (int i = 0; i < width; i++) {
+		double difference = a[i] * scale_a - b[i] * scale_b;
+		apart += difference * difference;
+	}
+	return (float)(1 - apart / 2);
+}

@@ -1,0 +1,135 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/stream_format.h"
+#include "text/json.h"
+
+static struct tree *
+parse_text(const char *text, size_t size, const char *name)
+{
+	static const char magic[] = "mts ", version[] = "1\n";
+	const size_t start = sizeof magic + sizeof version - 2;
+	static const char *const members[] = { "columns", "properties", "history", NULL };
+
+	if (size < start || memcmp(text, magic, sizeof magic - 1))
+		die("%s: header: not a tensor stream", name);
+	if (memcmp(text + sizeof magic - 1, version, sizeof version - 1))
+		die("%s: header: another version of the format; this program reads "
+		    "version 1",
+		    name);
+	if (size > STREAM_HEADER)
+		die("%s: header: it is longer than 16 MiB", name);
+	char *called = mem_format("%s: header", name);
+	struct tree *header = json_parse(text + start, size - start, called, 1);
+	header->name = called;
+	tree_only(header, members);
+	for (const char *const *member = members; *member; member++)
+		tree_need(header, *member);
+	if (tree_get(header, "columns")->kind != TREE_LIST ||
+	    tree_get(header, "history")->kind != TREE_LIST)
+		tree_die(header, "'columns' and 'history' must be lists");
+	if (tree_get(header, "properties")->kind != TREE_OBJECT)
+		tree_die(header, "'properties' must be an object");
+	return header;
+}
+
+static void
+parse_column(struct column *column, const struct tree *tree)
+{
+	static const char *const members[] = { "name", "dtype", "text", "depth", "shape",
+		NULL };
+
+	tree_only(tree, members);
+	const char *dtype = tree_string(tree, "dtype", ""), *fault;
+	column->name = tree_string(tree, "name", "");
+	if (strlen(column->name) != tree_need(tree, "name")->length)
+		tree_die(tree, "a column's name has a control character");
+	if (!dtype_parse(dtype, &column->dtype))
+		tree_die(
+		    tree, "column '%s': dtype '%s' is not known", column->name, dtype);
+	column->text = tree_boolean(tree, "text", false);
+	if (tree_get(tree, "depth"))
+		column->depth = (int)tree_integer_in(tree, "depth", 0, STREAM_DEPTH);
+	const struct tree *shape = tree_get(tree, "shape");
+	if (shape && (shape->kind != TREE_LIST || shape->count > STREAM_RANK))
+		tree_die(tree,
+		    "column '%s': the shape must be a list of at most 4 integers",
+		    column->name);
+	column->rank = shape ? (int)shape->count : 0;
+	for (int i = 0; i < column->rank; i++) {
+		if (shape->items[i]->kind != TREE_INTEGER)
+			tree_die(tree, "column '%s': the shape must be integers",
+			    column->name);
+		column->shape[i] = shape->items[i]->integer;
+	}
+	if ((fault = column_fault(column)))
+		tree_die(tree, "column '%s': %s", column->name, fault);
+}
+
+struct header
+header_parse(const char *text, size_t size, const char *name)
+{
+	struct header header = { .tree = parse_text(text, size, name) };
+	const struct tree *list = tree_get(header.tree, "columns");
+
+	if (list->count > STREAM_COLUMNS)
+		tree_die(list, "there are more than %d columns", STREAM_COLUMNS);
+	header.columns = mem_zero(list->count, sizeof *header.columns);
+	for (; header.count < (int)list->count; header.count++) {
+		struct column *column = &header.columns[header.count];
+		parse_column(column, list->items[header.count]);
+		for (int i = 0; i < header.count; i++)
+			if (!strcmp(column->name, header.columns[i].name))
+				tree_die(
+				    list, "two columns are called '%s'", column->name);
+	}
+	return header;
+}
+
+/* The first property of one that two has not, or has otherwise; NULL when there is none. */
+static const char *
+property_difference(const struct header *one, const struct header *two)
+{
+	const struct tree *here = tree_get(one->tree, "properties");
+	const struct tree *there = tree_get(two->tree, "properties");
+
+	for (size_t i = 0; i < here->count; i++) {
+		const struct tree *value = here->items[i],
+				  *other = tree_get(there, value->key);
+		if (value->kind != TREE_NULL && (!other || !tree_equal(value, other)))
+			return value->key;
+	}
+	return NULL;
+}
+
+char *
+header_difference(const struct header *one, const struct header *two)
+{
+	for (int i = 0; i < one->count && i < two->count; i++) {
+		const char *what = column_difference(&one->columns[i], &two->columns[i]);
+		if (what) {
+			char *here = column_text(&one->columns[i]);
+			char *there = column_text(&two->columns[i]);
+			char *text = mem_format(
+			    "the %s of the columns %s and %s differ", what, here, there);
+			free(here);
+			free(there);
+			return text;
+		}
+	}
+	if (one->count != two->count)
+		return mem_format("%d columns here, %d there", one->count, two->count);
+	const char *property = property_difference(one, two);
+	if (!property)
+		property = property_difference(two, one);
+	return property ? mem_format("the property '%s' differs", property) : NULL;
+}
+
+void
+header_free(struct header *header)
+{
+	free(header->columns);
+	tree_free(header->tree);
+}

@@ -1,0 +1,421 @@
+#include "stream/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/stream_format.h"
+#include "text/json.h"
+
+enum {
+	CHUNK = 1 << 18,  /* compressed bytes read at once */
+	FIRST = 1 << 20,  /* memory for a frame before more of it has arrived */
+	FRAME_HEADER = 18 /* the longest of zstd */
+};
+
+struct reader {
+	struct input *input;
+	ZSTD_DCtx *zstd;
+	char *chunk; /* [CHUNK] */
+	size_t at, end;
+	bool chunks_ended;
+	char *block; /* the frame's content, mapped, 64-byte aligned */
+	size_t size, capacity;
+	struct header header;
+	struct array *arrays;
+	struct tree *attributes;
+	int64_t records, part_records, part_rows;
+	bool ended;
+	char place[48]; /* "header", "record 3": what messages speak of */
+};
+
+_Noreturn static void
+fail(const struct reader *reader, const char *what)
+{
+	die("%s: %s: %s", input_name(reader->input), reader->place, what);
+}
+
+static void
+go_to(struct reader *reader, const char *place, int64_t number)
+{
+	if (number)
+		snprintf(reader->place, sizeof reader->place, "%s %lld", place,
+		    (long long)number);
+	else
+		snprintf(reader->place, sizeof reader->place, "%s", place);
+}
+
+/* Frames. -------------------------------------------------------------------------- */
+
+/* Have `count` compressed bytes at hand, fewer only at the end. */
+static size_t
+have(struct reader *reader, size_t count)
+{
+	if (reader->end - reader->at < count && !reader->chunks_ended) {
+		memmove(
+		    reader->chunk, reader->chunk + reader->at, reader->end - reader->at);
+		reader->end -= reader->at;
+		reader->at = 0;
+	}
+	while (reader->end < reader->at + count && !reader->chunks_ended) {
+		size_t got = input_read_raw(
+		    reader->input, reader->chunk + reader->end, CHUNK - reader->end);
+		reader->end += got;
+		reader->chunks_ended = !got;
+	}
+	return reader->end - reader->at;
+}
+
+/* Memory grows with what has arrived, whatever size a frame claims. */
+static void
+make_room(struct reader *reader, size_t size)
+{
+	void *block;
+
+	if (size <= reader->capacity)
+		return;
+	size = (size + FIRST - 1) / FIRST * FIRST;
+	if (reader->block)
+		block = mremap(reader->block, reader->capacity, size, MREMAP_MAYMOVE);
+	else
+		block = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (block == MAP_FAILED)
+		fail(reader, "there is not enough memory for it");
+	madvise(block, size, MADV_HUGEPAGE);
+	reader->block = block;
+	reader->capacity = size;
+}
+
+/* The content size that the frame header states, after a look at the rest of it. */
+static size_t
+frame_size(struct reader *reader)
+{
+	const char *frame = reader->chunk + reader->at;
+	size_t count = have(reader, FRAME_HEADER);
+
+	frame = reader->chunk + reader->at;
+	if (count < 4 || memcmp(frame, "\x28\xb5\x2f\xfd", 4))
+		fail(reader, count < 4 ? "the stream is cut short"
+				       : "these bytes are no zstd frame: damaged, or not "
+					 "a tensor stream");
+	unsigned long long size = ZSTD_getFrameContentSize(frame, count);
+	if (count < 6 || size == ZSTD_CONTENTSIZE_ERROR)
+		fail(reader, count < FRAME_HEADER ? "the stream is cut short"
+						  : "the zstd frame is damaged");
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN)
+		fail(reader,
+		    "the zstd frame does not state its size: not a tensor stream, or one "
+		    "that was compressed again as a whole");
+	/* the descriptor: checksum, and neither dictionary nor reserved bits */
+	if ((frame[4] & 0x1f) != 4)
+		fail(reader,
+		    "the zstd frame has no checksum, or flags that streams do not use");
+	if (size > (unsigned long long)STREAM_RECORD)
+		fail(reader, "it claims more than 16 GiB");
+	return (size_t)size;
+}
+
+/* Unpack the next frame into the block; false when there is none. */
+static bool
+next_frame(struct reader *reader)
+{
+	if (!have(reader, 1))
+		return false;
+	size_t size = frame_size(reader), left = 1;
+	ZSTD_outBuffer out = { NULL, 0, 0 };
+	while (left) {
+		if (out.pos == out.size && out.size < size) {
+			size_t more = out.size ? 2 * out.size : FIRST;
+			make_room(reader, more < size ? more : size);
+			out.dst = reader->block;
+			out.size = reader->capacity < size ? reader->capacity : size;
+		}
+		if (!have(reader, 1))
+			fail(reader, "the stream is cut short; did the program that "
+				     "wrote it fail?");
+		ZSTD_inBuffer in = { reader->chunk, reader->end, reader->at };
+		left = ZSTD_decompressStream(reader->zstd, &out, &in);
+		reader->at = in.pos;
+		if (ZSTD_isError(left)) {
+			const char *what = ZSTD_getErrorName(left);
+			die("%s: %s: the data are damaged: %s", input_name(reader->input),
+			    reader->place, what);
+		}
+	}
+	reader->size = out.pos;
+	if (out.pos != size)
+		fail(reader, "it is not of the size that it states");
+	if (size < STREAM_TAG)
+		fail(reader, "it is too short to say what it is");
+	return true;
+}
+
+/* Header. -------------------------------------------------------------------------- */
+
+static void
+following_header(struct reader *reader)
+{
+	struct header header =
+	    header_parse(reader->block, reader->size, input_name(reader->input));
+	char *what = header_difference(&reader->header, &header);
+
+	if (what)
+		die("%s: record %lld: a stream follows that does not agree: %s",
+		    input_name(reader->input), (long long)reader->records + 1, what);
+	header_free(&header);
+}
+
+void
+stream_agree(const struct reader *reader, const struct reader *other)
+{
+	char *what = header_difference(&reader->header, &other->header);
+
+	if (what)
+		die("%s: does not agree with %s: %s", stream_name(other),
+		    stream_name(reader), what);
+}
+
+struct reader *
+stream_open(const char *path)
+{
+	return stream_open_input(input_open(path));
+}
+
+struct reader *
+stream_open_input(struct input *input)
+{
+	struct reader *reader = mem_zero(1, sizeof *reader);
+
+	reader->input = input;
+	reader->zstd = ZSTD_createDCtx();
+	if (!reader->zstd)
+		die("%s: out of memory for decompression", input_name(input));
+	reader->chunk = mem_new(CHUNK, 1);
+	go_to(reader, "header", 0);
+	if (!have(reader, 1))
+		die("%s: empty, not a tensor stream; did the program before it fail?",
+		    input_name(input));
+	next_frame(reader);
+	reader->header = header_parse(reader->block, reader->size, input_name(input));
+	reader->arrays = mem_zero((size_t)reader->header.count, sizeof *reader->arrays);
+	return reader;
+}
+
+bool
+stream_is(struct input *input)
+{
+	return input_starts_with(input, "mts ");
+}
+
+const char *
+stream_name(const struct reader *reader)
+{
+	return input_name(reader->input);
+}
+
+int
+stream_columns(const struct reader *reader)
+{
+	return reader->header.count;
+}
+
+const struct column *
+stream_column(const struct reader *reader, int index)
+{
+	return &reader->header.columns[index];
+}
+
+int
+stream_find(const struct reader *reader, const char *name)
+{
+	for (int i = 0; i < reader->header.count; i++)
+		if (!strcmp(reader->header.columns[i].name, name))
+			return i;
+	return -1;
+}
+
+int
+stream_need(const struct reader *reader, const char *name, enum dtype dtype, int depth)
+{
+	int index = stream_find(reader, name);
+	struct column wanted = { .name = name, .dtype = dtype, .depth = depth };
+
+	if (index >= 0 && reader->header.columns[index].dtype == dtype &&
+	    reader->header.columns[index].depth == depth)
+		return index;
+	char *want = column_text(&wanted), *there = mem_string("");
+	for (int i = 0; i < reader->header.count; i++) {
+		char *one = column_text(&reader->header.columns[i]);
+		char *more = mem_format("%s%s%s", there, i ? ", " : "", one);
+		free(one);
+		free(there);
+		there = more;
+	}
+	die("%s: there is no column %s; there is: %s", input_name(reader->input), want,
+	    *there ? there : "none");
+}
+
+const struct tree *
+stream_properties(const struct reader *reader)
+{
+	return tree_get(reader->header.tree, "properties");
+}
+
+const struct tree *
+stream_history(const struct reader *reader)
+{
+	return tree_get(reader->header.tree, "history");
+}
+
+int64_t
+stream_records(const struct reader *reader)
+{
+	return reader->records;
+}
+
+/* Records. ------------------------------------------------------------------------- */
+
+static uint64_t
+number_at(const struct reader *reader, size_t at)
+{
+	uint64_t number;
+
+	memcpy(&number, reader->block + at, sizeof number);
+	return number;
+}
+
+_Noreturn static void
+fail_column(const struct reader *reader, int index, const char *what)
+{
+	die("%s: %s: column '%s': %s", input_name(reader->input), reader->place,
+	    reader->header.columns[index].name, what);
+}
+
+/* Set the pointers of a column whose arrays start at `at`; returns what follows them. */
+static size_t
+place_column(struct reader *reader, int index, int64_t rows, size_t at)
+{
+	struct array *array = &reader->arrays[index];
+	size_t head = STREAM_HEAD + 16 * (size_t)index;
+	struct counts counts = { number_at(reader, head), number_at(reader, head + 8) };
+	uint64_t sizes[STREAM_DEPTH + 1];
+	const char *pieces[STREAM_DEPTH + 1] = { NULL };
+
+	if (!stream_sizes(&reader->header.columns[index], (uint64_t)rows, counts, sizes))
+		fail_column(reader, index, "it claims more than a record holds");
+	for (int i = 0; i <= STREAM_DEPTH; i++) {
+		if (sizes[i] > reader->size - at ||
+		    stream_pad(sizes[i]) > reader->size - at)
+			fail_column(reader, index, "it is longer than the record");
+		if (i == STREAM_DEPTH || sizes[i])
+			pieces[i] = reader->block + at;
+		at += stream_pad(sizes[i]);
+	}
+	array->offsets[0] = (const int64_t *)(const void *)pieces[0];
+	array->offsets[1] = (const int64_t *)(const void *)pieces[1];
+	array->data = pieces[2];
+	const char *fault =
+	    stream_fault(&reader->header.columns[index], array, rows, counts);
+	if (fault)
+		fail_column(reader, index, fault);
+	return at;
+}
+
+static void
+parse_record(struct reader *reader, struct record *record)
+{
+	if (reader->size < STREAM_HEAD)
+		fail(reader, "it is too short for a record");
+	uint64_t rows = number_at(reader, 8), length = number_at(reader, 16);
+	size_t head = STREAM_HEAD + 16 * (size_t)reader->header.count;
+
+	if (number_at(reader, 24) != (uint64_t)reader->header.count)
+		fail(reader, "its number of columns is not the header's");
+	if (rows >= (uint64_t)STREAM_RECORD || (rows && !reader->header.count))
+		fail(reader, "it has more rows than it can hold");
+	if (length > STREAM_ATTRIBUTES)
+		fail(reader, "its attributes are longer than 1 MiB");
+	if (head > reader->size || length > reader->size - head ||
+	    stream_pad(head + length) > reader->size)
+		fail(reader, "it is shorter than its head and attributes");
+	char *name =
+	    mem_format("%s: %s: attributes", input_name(reader->input), reader->place);
+	reader->attributes = json_parse(reader->block + head, (size_t)length, name, 1);
+	reader->attributes->name = name;
+	if (reader->attributes->kind != TREE_OBJECT)
+		fail(reader, "its attributes are not a JSON object");
+	size_t at = stream_pad(head + length);
+	for (int i = 0; i < reader->header.count; i++)
+		at = place_column(reader, i, (int64_t)rows, at);
+	if (at != reader->size)
+		fail(reader, "its columns do not fill it");
+	reader->records++;
+	reader->part_records++;
+	reader->part_rows += (int64_t)rows;
+	*record = (struct record){ (int64_t)rows, reader->attributes, reader->arrays };
+}
+
+static void
+check_end(struct reader *reader)
+{
+	go_to(reader, "end mark after record", reader->records);
+	if (reader->size != STREAM_END)
+		fail(reader, "it is not 24 bytes long");
+	if (number_at(reader, 8) != (uint64_t)reader->part_records ||
+	    number_at(reader, 16) != (uint64_t)reader->part_rows)
+		die("%s: %s: it counts %llu records and %llu rows where %lld and %lld "
+		    "were read",
+		    input_name(reader->input), reader->place,
+		    (unsigned long long)number_at(reader, 8),
+		    (unsigned long long)number_at(reader, 16),
+		    (long long)reader->part_records, (long long)reader->part_rows);
+	reader->part_records = reader->part_rows = 0;
+}
+
+bool
+stream_next(struct reader *reader, struct record *record)
+{
+	tree_free(reader->attributes);
+	reader->attributes = NULL;
+	while (!reader->ended) {
+		go_to(reader, "record", reader->records + 1);
+		if (!next_frame(reader))
+			fail(reader,
+			    "the stream ends without an end mark: it is cut short; "
+			    "did the program that wrote it fail?");
+		if (!memcmp(reader->block, "record\0", STREAM_TAG)) {
+			parse_record(reader, record);
+			return true;
+		}
+		if (memcmp(reader->block, "end\0\0\0\0", STREAM_TAG))
+			fail(reader, "it is neither a record nor an end mark");
+		check_end(reader);
+		go_to(reader, "what follows the end mark after record", reader->records);
+		if (!next_frame(reader))
+			reader->ended = true;
+		else
+			following_header(reader);
+	}
+	return false;
+}
+
+void
+stream_close(struct reader *reader)
+{
+	if (!reader)
+		return;
+	ZSTD_freeDCtx(reader->zstd);
+	if (reader->block)
+		munmap(reader->block, reader->capacity);
+	tree_free(reader->attributes);
+	header_free(&reader->header);
+	free(reader->arrays);
+	free(reader->chunk);
+	input_close(reader->input);
+	free(reader);
+}

@@ -1,0 +1,568 @@
+#include "stream/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "text/json.h"
+
+/* What the sample shows of a field: the kinds of its values, of the elements of its lists,
+ * and what its strings look like. */
+enum {
+	SEEN_NOTHING = 1, /* null or absent */
+	SEEN_STRING = 2,
+	SEEN_INTEGER = 4,
+	SEEN_REAL = 8,
+	SEEN_BOOL = 16,
+	SEEN_LIST = 32,
+	SEEN_NESTED = 64,
+	SEEN_KINDS = 126, /* all but the first */
+	ITEM_STRING = 128,
+	ITEM_INTEGER = 256,
+	ITEM_REAL = 512,
+	ITEM_BOOL = 1024,
+	LIKE_WORD = 2048,
+	LIKE_INTEGER = 4096,
+	LIKE_REAL = 8192,
+	LIKE_NOTHING = 16384
+};
+
+/* A growing array of bytes or of offsets. */
+struct bytes {
+	char *data;
+	size_t used, capacity;
+};
+struct offsets {
+	int64_t *data;
+	size_t count, capacity;
+};
+
+struct field {
+	struct column column; /* its name is owned */
+	bool json;	      /* values that are no strings become JSON text */
+	unsigned seen;
+	struct bytes bytes;
+	struct offsets offsets[STREAM_DEPTH];
+};
+
+struct table {
+	struct textrec *file;
+	bool numbers, settled;
+	table_look *look;
+	void *context;
+	const char **texts; /* names of the fields that stay text */
+	size_t text_count, text_capacity;
+	struct field *fields;
+	size_t count, capacity;
+	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
+	int64_t sample_lines[TABLE_SAMPLE]; /* and their lines */
+	size_t sampled, taken;
+	struct offsets lines; /* of the rows */
+	struct array *arrays; /* [count] */
+	int64_t rows;
+};
+
+struct table *
+table_open(struct textrec *file)
+{
+	struct table *table = mem_zero(1, sizeof *table);
+
+	table->file = file;
+	return table;
+}
+
+void
+table_numbers(struct table *table)
+{
+	table->numbers = true;
+}
+
+void
+table_text(struct table *table, const char *name)
+{
+	table->texts = mem_grow(table->texts, &table->text_capacity,
+	    table->text_count + 1, sizeof *table->texts);
+	table->texts[table->text_count++] = name;
+}
+
+void
+table_watch(struct table *table, table_look *look, void *context)
+{
+	table->look = look;
+	table->context = context;
+}
+
+_Noreturn static void
+fail(const struct table *table, const struct field *field, int64_t line, const char *what)
+{
+	die("%s:%lld: field '%s': %s", textrec_name(table->file), (long long)line,
+	    field->column.name, what);
+}
+
+/* Looking. ------------------------------------------------------------------------- */
+
+/* Whether a string is a number as programs write it: no spaces, no hexadecimal, no "007". */
+static bool
+number_of(const struct tree *string, bool *real, int64_t *integer, double *value)
+{
+	const char *text = string->string, *digits = text + (*text == '-');
+	char *end;
+
+	if (strspn(digits, "0123456789") + (size_t)(digits - text) == string->length &&
+	    *digits) {
+		errno = 0;
+		*integer = strtoll(text, &end, 10);
+		*value = (double)*integer;
+		*real = false;
+		return !errno && (digits[0] != '0' || !digits[1]);
+	}
+	if (!*digits || strspn(text, "0123456789.eE+-") != string->length)
+		return false;
+	*value = strtod(text, &end);
+	*real = true;
+	return !*end && isfinite(*value);
+}
+
+static unsigned
+look_at_string(const struct tree *string)
+{
+	bool real;
+	int64_t integer;
+	double number;
+
+	if (!string->length)
+		return SEEN_STRING | LIKE_NOTHING;
+	if (!number_of(string, &real, &integer, &number))
+		return SEEN_STRING | LIKE_WORD;
+	return SEEN_STRING | (real ? LIKE_REAL : LIKE_INTEGER);
+}
+
+static unsigned
+look(const struct tree *value)
+{
+	unsigned seen = SEEN_LIST;
+
+	switch (value->kind) {
+	case TREE_NULL: return SEEN_NOTHING;
+	case TREE_BOOL: return SEEN_BOOL;
+	case TREE_INTEGER: return SEEN_INTEGER;
+	case TREE_REAL: return SEEN_REAL;
+	case TREE_OBJECT: return SEEN_NESTED;
+	case TREE_STRING: return look_at_string(value);
+	default: break;
+	}
+	for (size_t i = 0; i < value->count; i++)
+		switch (value->items[i]->kind) {
+		case TREE_STRING: seen |= ITEM_STRING; break;
+		case TREE_INTEGER: seen |= ITEM_INTEGER; break;
+		case TREE_REAL: seen |= ITEM_REAL; break;
+		case TREE_BOOL: seen |= ITEM_BOOL; break;
+		default: return SEEN_NESTED;
+		}
+	return seen;
+}
+
+static struct field *
+find(const struct table *table, const char *name, size_t guess)
+{
+	if (guess < table->count && !strcmp(table->fields[guess].column.name, name))
+		return &table->fields[guess];
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->fields[i].column.name, name))
+			return &table->fields[i];
+	return NULL;
+}
+
+static struct field *
+add_field(struct table *table, const char *name)
+{
+	table->fields = mem_grow(
+	    table->fields, &table->capacity, table->count + 1, sizeof *table->fields);
+	struct field *field = &table->fields[table->count++];
+	*field = (struct field){ .column.name = mem_string(name) };
+	return field;
+}
+
+static void
+look_at_object(struct table *table, const struct tree *object)
+{
+	for (size_t i = 0; i < object->count; i++) {
+		struct field *field = find(table, object->items[i]->key, i);
+		if (!field)
+			field = add_field(table, object->items[i]->key);
+		field->seen |= look(object->items[i]);
+	}
+}
+
+/* Deciding. ------------------------------------------------------------------------ */
+
+static void
+set_kind(struct field *field, enum dtype dtype, bool text, int depth)
+{
+	field->column.dtype = dtype;
+	field->column.text = text;
+	field->column.depth = depth;
+}
+
+/* No bits but these. */
+static bool
+only(unsigned seen, unsigned bits)
+{
+	return !(seen & ~bits);
+}
+
+static void
+decide_list(struct field *field)
+{
+	unsigned seen =
+	    field->seen & (ITEM_STRING | ITEM_INTEGER | ITEM_REAL | ITEM_BOOL);
+
+	field->json = false;
+	if (only(seen, ITEM_STRING))
+		set_kind(field, DTYPE_U8, true, 2);
+	else if (only(seen, ITEM_INTEGER | ITEM_REAL))
+		set_kind(field, seen & ITEM_REAL ? DTYPE_F64 : DTYPE_I64, false, 1);
+	else if (only(seen, ITEM_BOOL))
+		set_kind(field, DTYPE_BOOL, false, 1);
+	else
+		field->json = true;
+}
+
+static bool
+stays_text(const struct table *table, const struct field *field)
+{
+	for (size_t i = 0; i < table->text_count; i++)
+		if (!strcmp(table->texts[i], field->column.name))
+			return true;
+	return false;
+}
+
+static void
+decide(const struct table *table, struct field *field)
+{
+	unsigned seen = field->seen, kind = seen & SEEN_KINDS;
+	bool nothing = seen & SEEN_NOTHING;
+	bool like_numbers = table->numbers && kind == SEEN_STRING &&
+			    !stays_text(table, field) && !(seen & LIKE_WORD) &&
+			    (seen & (LIKE_INTEGER | LIKE_REAL));
+
+	field->json = !only(kind, SEEN_STRING);
+	set_kind(field, DTYPE_U8, true, 1);
+	if (kind && only(kind, SEEN_INTEGER | SEEN_REAL)) {
+		bool whole = kind == SEEN_INTEGER && !nothing;
+		set_kind(field, whole ? DTYPE_I64 : DTYPE_F64, false, 0);
+	} else if (kind == SEEN_BOOL && !nothing) {
+		set_kind(field, DTYPE_BOOL, false, 0);
+	} else if (kind == SEEN_LIST) {
+		decide_list(field);
+	} else if (like_numbers) {
+		bool whole = !nothing && !(seen & (LIKE_REAL | LIKE_NOTHING));
+		set_kind(field, whole ? DTYPE_I64 : DTYPE_F64, false, 0);
+	}
+}
+
+/* Storing. ------------------------------------------------------------------------- */
+
+static void
+put_bytes(struct field *field, const void *data, size_t count)
+{
+	struct bytes *bytes = &field->bytes;
+
+	bytes->data = mem_grow(bytes->data, &bytes->capacity,
+	    mem_add(bytes->used, count, field->column.name), 1);
+	if (count)
+		memcpy(bytes->data + bytes->used, data, count);
+	bytes->used += count;
+}
+
+static void
+put_offset(struct offsets *offsets, size_t value)
+{
+	offsets->data = mem_grow(
+	    offsets->data, &offsets->capacity, offsets->count + 1, sizeof *offsets->data);
+	offsets->data[offsets->count++] = (int64_t)value;
+}
+
+static void
+put_boolean(const struct table *table, struct field *field, const struct tree *value,
+    int64_t line)
+{
+	if (!value || value->kind != TREE_BOOL)
+		fail(
+		    table, field, line, "not true or false, as the values before it are");
+	put_bytes(field, &(char){ value->boolean }, 1);
+}
+
+static void
+put_number(const struct table *table, struct field *field, const struct tree *value,
+    int64_t line)
+{
+	int64_t integer = 0;
+	double real = NAN;
+	bool is_real = false, nothing = !value || value->kind == TREE_NULL;
+	bool number =
+	    !nothing && (value->kind == TREE_INTEGER || value->kind == TREE_REAL);
+
+	if (number) {
+		is_real = value->kind == TREE_REAL;
+		integer = value->integer;
+		real = value->real;
+	} else if (!nothing) {
+		bool string = value->kind == TREE_STRING && table->numbers;
+		nothing = string && !value->length;
+		if (!nothing && !(string && number_of(value, &is_real, &integer, &real)))
+			fail(table, field, line,
+			    "not a number, as the values before it are");
+	}
+	if (field->column.dtype == DTYPE_F64)
+		put_bytes(field, &real, sizeof real);
+	else if (nothing || is_real)
+		fail(table, field, line,
+		    nothing ? "null or absent where whole numbers were before"
+			    : "a real where whole numbers were before");
+	else
+		put_bytes(field, &integer, sizeof integer);
+}
+
+static void
+put_item(
+    const struct table *table, struct field *field, const struct tree *item, int64_t line)
+{
+	if (field->column.text) {
+		if (item->kind != TREE_STRING)
+			fail(table, field, line,
+			    "an element is no string, as those before it are");
+		put_bytes(field, item->string, item->length);
+		put_offset(&field->offsets[1], field->bytes.used);
+	} else if (field->column.dtype == DTYPE_BOOL) {
+		put_boolean(table, field, item, line);
+	} else {
+		if (item->kind != TREE_INTEGER && item->kind != TREE_REAL)
+			fail(table, field, line,
+			    "an element is no number, as those before it are");
+		put_number(table, field, item, line);
+	}
+}
+
+static void
+put_list(const struct table *table, struct field *field, const struct tree *value,
+    int64_t line)
+{
+	bool nothing = !value || value->kind == TREE_NULL;
+
+	if (!nothing && value->kind != TREE_LIST)
+		fail(table, field, line, "not a list, as the values before it are");
+	for (size_t i = 0; !nothing && i < value->count; i++)
+		put_item(table, field, value->items[i], line);
+	put_offset(&field->offsets[0],
+	    field->column.text ? field->offsets[1].count - 1
+			       : field->bytes.used / dtype_size(field->column.dtype));
+}
+
+static void
+put_text(const struct table *table, struct field *field, const struct tree *value,
+    int64_t line)
+{
+	bool nothing = !value || value->kind == TREE_NULL;
+
+	if (!nothing && value->kind == TREE_STRING) {
+		put_bytes(field, value->string, value->length);
+	} else if (!nothing) {
+		if (!field->json)
+			fail(table, field, line,
+			    "not a string, as the values before it are");
+		char *text = json_text(value, 0);
+		put_bytes(field, text, strlen(text));
+		free(text);
+	}
+	put_offset(&field->offsets[0], field->bytes.used);
+}
+
+static void
+put_value(const struct table *table, struct field *field, const struct tree *value,
+    int64_t line)
+{
+	if (field->column.text && field->column.depth == 1)
+		put_text(table, field, value, line);
+	else if (field->column.depth)
+		put_list(table, field, value, line);
+	else if (field->column.dtype == DTYPE_BOOL)
+		put_boolean(table, field, value, line);
+	else
+		put_number(table, field, value, line);
+}
+
+static const struct tree *
+value_of(const struct tree *object, const char *name, size_t guess)
+{
+	if (guess < object->count && !strcmp(object->items[guess]->key, name))
+		return object->items[guess];
+	for (size_t i = 0; i < object->count; i++)
+		if (!strcmp(object->items[i]->key, name))
+			return object->items[i];
+	return NULL;
+}
+
+static void
+put_object(struct table *table, const struct tree *object, int64_t line)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct field *field = &table->fields[i];
+		const struct tree *value = value_of(object, field->column.name, i);
+		met += value != NULL;
+		put_value(table, field, value, line);
+	}
+	for (size_t i = 0; met < object->count; i++)
+		if (!find(table, object->items[i]->key, i))
+			die("%s:%lld: field '%s' appears here for the first time, too "
+			    "late to become "
+			    "a column; let the first %d records have it, if only as null",
+			    textrec_name(table->file), (long long)line,
+			    object->items[i]->key, TABLE_SAMPLE);
+	put_offset(&table->lines, (size_t)line);
+	table->rows++;
+}
+
+/* Reading. ------------------------------------------------------------------------- */
+
+static const struct tree *
+next_object(struct table *table)
+{
+	const struct tree *object = textrec_next(table->file);
+
+	if (object && table->look)
+		table->look(table->context, table->file, object);
+	return object;
+}
+
+/* Read ahead what decides the columns. */
+static void
+settle(struct table *table)
+{
+	const struct tree *object;
+
+	table->settled = true;
+	while (table->sampled < TABLE_SAMPLE && (object = next_object(table))) {
+		look_at_object(table, object);
+		table->sample_lines[table->sampled] = textrec_line(table->file);
+		table->sample[table->sampled++] = tree_copy(object);
+	}
+	for (size_t f = 0; f < table->count; f++) {
+		struct field *field = &table->fields[f];
+		for (size_t i = 0; i < table->sampled; i++)
+			if (!value_of(table->sample[i], field->column.name, f))
+				field->seen |= SEEN_NOTHING;
+		decide(table, field);
+	}
+	table->arrays = mem_zero(table->count, sizeof *table->arrays);
+}
+
+static void
+start_rows(struct table *table)
+{
+	table->rows = 0;
+	table->lines.count = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		struct field *field = &table->fields[i];
+		field->bytes.used = 0;
+		for (int d = 0; d < STREAM_DEPTH; d++) {
+			field->offsets[d].count = 0;
+			put_offset(&field->offsets[d], 0);
+		}
+	}
+}
+
+static int64_t
+bytes_held(const struct table *table)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		bytes += table->fields[i].bytes.used;
+	return (int64_t)bytes;
+}
+
+static bool
+put_next(struct table *table)
+{
+	if (table->taken < table->sampled) {
+		struct tree **object = &table->sample[table->taken];
+		put_object(table, *object, table->sample_lines[table->taken++]);
+		tree_free(*object);
+		*object = NULL;
+		return true;
+	}
+	const struct tree *object = next_object(table);
+	if (object)
+		put_object(table, object, textrec_line(table->file));
+	return object;
+}
+
+bool
+table_next(struct table *table, int64_t rows, int64_t bytes, struct record *record)
+{
+	if (!table->settled)
+		settle(table);
+	start_rows(table);
+	while (table->rows < rows && (!table->rows || bytes_held(table) < bytes))
+		if (!put_next(table))
+			break;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct field *field = &table->fields[i];
+		table->arrays[i] = (struct array){ .data = field->bytes.data };
+		for (int d = 0; d < field->column.depth; d++)
+			table->arrays[i].offsets[d] = field->offsets[d].data;
+	}
+	*record = (struct record){ table->rows, NULL, table->arrays };
+	return table->rows > 0;
+}
+
+int
+table_columns(const struct table *table)
+{
+	return (int)table->count;
+}
+
+const struct column *
+table_column(const struct table *table, int index)
+{
+	return &table->fields[index].column;
+}
+
+int64_t
+table_line(const struct table *table, int64_t row)
+{
+	return table->lines.data[row];
+}
+
+const struct textrec *
+table_file(const struct table *table)
+{
+	return table->file;
+}
+
+void
+table_close(struct table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = table->taken; i < table->sampled; i++)
+		tree_free(table->sample[i]);
+	for (size_t i = 0; i < table->count; i++) {
+		free((char *)table->fields[i].column.name);
+		free(table->fields[i].bytes.data);
+		for (int d = 0; d < STREAM_DEPTH; d++)
+			free(table->fields[i].offsets[d].data);
+	}
+	textrec_close(table->file);
+	free(table->lines.data);
+	free(table->arrays);
+	free(table->texts);
+	free(table->fields);
+	free(table);
+}

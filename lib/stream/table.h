@@ -1,0 +1,68 @@
+/*
+ * table - records of text (JSON Lines, TSV, CSV, lines) gathered into columns of a stream.
+ *
+ * strings			text, depth 1
+ * integers, reals, booleans	i64, f64, bool, depth 0
+ * lists of strings		text, depth 2
+ * lists of numbers, booleans	i64, f64 or bool, depth 1
+ * anything else, or mixed	text: strings as they are, other values as JSON
+ *
+ * The first TABLE_SAMPLE records decide, read ahead: integers and reals together are f64.
+ * null and a member that is absent are the empty text, the empty list or NaN (integers become
+ * f64, booleans text); a field that is only null is text, lists that are all empty are of
+ * strings.  Fields come in the order of their first appearance.  A later value that does not
+ * fit, and a field that appears later, die naming file, line and field: nothing is dropped or
+ * rounded in silence.
+ *
+ *	struct table *table = table_open(textrec_open(path, TEXTREC_GUESS));
+ *	while (table_next(table, rows, bytes, &record)) {
+ *		for (int i = 0; i < table_columns(table); i++) ... table_column(table, i)
+ *	}
+ *	table_close(table);
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stream/stream.h"
+#include "text/textrec.h"
+
+enum { TABLE_SAMPLE = 1024 };
+
+struct table;
+
+/* Takes the file over. */
+struct table *table_open(struct textrec *file);
+
+/* Before the first table_next: a field whose sampled strings are all numbers, or empty, becomes
+ * a column of numbers.  TSV and CSV say no better; but an identifier may look like a number. */
+void table_numbers(struct table *table);
+
+/* Before the first table_next, or from `look` below: this field stays text, whatever its strings
+ * look like.  The name is borrowed. */
+void table_text(struct table *table, const char *name);
+
+/* Before the first table_next: every record is shown to `look` as it is read, which may refuse
+ * it; textrec_line(file) is its line. */
+typedef void table_look(
+    void *context, const struct textrec *file, const struct tree *record);
+void table_watch(struct table *table, table_look *look, void *context);
+
+/*
+ * Gather up to `rows` records, fewer where they exceed `bytes` of text, into record->columns
+ * (borrowed until the next call; attributes NULL).  False at the end; an empty file has no
+ * columns.  The columns are known after the first call and stay.
+ */
+bool table_next(struct table *table, int64_t rows, int64_t bytes, struct record *record);
+
+int table_columns(const struct table *table);
+const struct column *table_column(const struct table *table, int index);
+
+/* Line of a row of the record just read. */
+int64_t table_line(const struct table *table, int64_t row);
+const struct textrec *table_file(const struct table *table);
+void table_close(struct table *table);
+
+#endif

@@ -1,0 +1,203 @@
+#include "stream/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+static bool
+is_vectors(const struct column *column, int depth)
+{
+	size_t length = strlen(column->name);
+
+	return length > 4 && strcmp(column->name + length - 4, ".emb") == 0 &&
+	       column->depth == depth && column->rank == 1 &&
+	       dtype_is_float(column->dtype);
+}
+
+static char *
+columns_named(const struct reader *reader)
+{
+	char *list = mem_string("");
+
+	for (int i = 0; i < stream_columns(reader); i++) {
+		char *longer = mem_format(
+		    "%s%s%s", list, i ? ", " : "", stream_column(reader, i)->name);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+int
+values_find_embedding(const struct reader *reader, const char *field, int depth)
+{
+	char *name = mem_format("%s.emb", field ? field : "FIELD");
+	int found = -1;
+
+	for (int i = 0; i < stream_columns(reader); i++) {
+		const struct column *column = stream_column(reader, i);
+		if (!is_vectors(column, depth) ||
+		    (field && strcmp(column->name, name) != 0))
+			continue;
+		if (found >= 0)
+			die("%s: there are several columns of embeddings: %s; choose one "
+			    "with "
+			    "--field",
+			    stream_name(reader), columns_named(reader));
+		found = i;
+	}
+	free(name);
+	return found;
+}
+
+int
+values_embedding(const struct reader *reader, const char *field, int depth)
+{
+	int found = values_find_embedding(reader, field, depth);
+
+	if (found < 0 && stream_columns(reader) == 0)
+		die("%s: it has no columns; was the input of the first program empty?",
+		    stream_name(reader));
+	if (found < 0)
+		die("%s: there is no column '%s.emb' of vectors%s, only: %s",
+		    stream_name(reader), field ? field : "FIELD",
+		    depth ? " in lists" : "", columns_named(reader));
+	return found;
+}
+
+int
+values_width(const struct reader *reader, int column)
+{
+	int64_t width = stream_column(reader, column)->shape[0];
+
+	if (width < 1 || width > 1 << 20)
+		die("%s: column '%s': a width of %lld is not in 1..%d",
+		    stream_name(reader), stream_column(reader, column)->name,
+		    (long long)width, 1 << 20);
+	return (int)width;
+}
+
+const float *
+values_floats(const struct column *column, const struct array *array, int64_t elements,
+    struct floats *room)
+{
+	size_t count =
+	    mem_multiply((size_t)elements, (size_t)column->shape[0], column->name);
+
+	if (column->dtype == DTYPE_F32)
+		return array->data;
+	room->data = mem_grow(room->data, &room->capacity, count, sizeof *room->data);
+	tensor_to_f32(room->data, array->data, column->dtype, count);
+	return room->data;
+}
+
+int
+values_find(const struct reader *reader, const char *const *names)
+{
+	for (; *names; names++) {
+		int column = stream_find(reader, *names);
+		if (column >= 0)
+			return column;
+	}
+	return -1;
+}
+
+bool
+values_are_text(const struct column *column)
+{
+	return column->text;
+}
+
+void
+values_single(const struct reader *reader, int index, int depth)
+{
+	const struct column *column = stream_column(reader, index);
+
+	if (column->rank != 0 || column->depth != depth + (column->text ? 1 : 0))
+		die("%s: column '%s' should hold %s text or number%s",
+		    stream_name(reader), column->name,
+		    depth ? "in each row a list of" : "one", depth ? "s" : " a row");
+}
+
+int64_t
+values_start(const struct column *column, const struct array *array, int64_t row)
+{
+	int lists = column->depth - (column->text ? 1 : 0);
+
+	return lists > 0 ? array->offsets[0][row] : row;
+}
+
+const char *
+values_text(const struct column *column, const struct array *array, int64_t index,
+    char room[VALUES_ROOM], size_t *length)
+{
+	if (column->text) {
+		const int64_t *offsets = column_list_offsets(column, array);
+		*length = (size_t)(offsets[index + 1] - offsets[index]);
+		return (const char *)array->data + offsets[index];
+	}
+	if (column->dtype == DTYPE_I64) {
+		int64_t value;
+		memcpy(&value, (const char *)array->data + index * (int64_t)sizeof value,
+		    sizeof value);
+		*length = (size_t)snprintf(room, VALUES_ROOM, "%lld", (long long)value);
+		return room;
+	}
+	double value;
+	size_t size = dtype_size(column->dtype);
+	tensor_to_f64(
+	    &value, (const char *)array->data + (size_t)index * size, column->dtype, 1);
+	*length = (size_t)snprintf(room, VALUES_ROOM, "%.17g", value);
+	return room;
+}
+
+double
+values_number(
+    const struct reader *reader, int index, const struct array *array, int64_t at)
+{
+	const struct column *column = stream_column(reader, index);
+	double value;
+
+	if (!column->text) {
+		size_t size = dtype_size(column->dtype);
+		tensor_to_f64(&value, (const char *)array->data + (size_t)at * size,
+		    column->dtype, 1);
+		return value;
+	}
+	char room[VALUES_ROOM], text[64], *end;
+	size_t length;
+	const char *bytes = values_text(column, array, at, room, &length);
+	snprintf(text, sizeof text, "%.*s", length < 60 ? (int)length : 60, bytes);
+	value = strtod(text, &end);
+	if (length == 0 || length > 60 || *end)
+		die("%s: record %lld: %s: '%s' is not a number", stream_name(reader),
+		    (long long)stream_records(reader), column->name, text);
+	return value;
+}
+
+bool
+values_finite(const float *vector, int width)
+{
+	/* x - x is 0 for finite x, NaN otherwise; one sum instead of a branch a component */
+	float sum = 0;
+
+	for (int i = 0; i < width; i++)
+		sum += vector[i] - vector[i];
+	return sum == 0;
+}
+
+void
+values_refuse_nan(
+    const struct reader *reader, int column, int64_t row, const float *vector, int width)
+{
+	if (!values_finite(vector, width))
+		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or "
+		    "infinity, "
+		    "and there is no score with it",
+		    stream_name(reader), (long long)stream_records(reader),
+		    stream_column(reader, column)->name, (long long)row + 1);
+}

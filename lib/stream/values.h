@@ -1,0 +1,60 @@
+/*
+ * values - a column's content in the form that a computation wants, whatever dtype and
+ * depth the stream has it in.
+ *
+ * `index` counts the values of a record: rows at depth 0 (text: 1), entries of all lists
+ * one after another at depth 1 (text: 2).
+ */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream/stream.h"
+
+/* Index of the column "FIELD.emb" of vectors, one a row (depth 0) or a list a row (depth 1);
+ * field NULL: the only column of that kind.  Dies listing what there is. */
+int values_embedding(const struct reader *reader, const char *field, int depth);
+
+/* The same, but -1 when there is none. */
+int values_find_embedding(const struct reader *reader, const char *field, int depth);
+int values_width(const struct reader *reader, int column);
+
+/* The vectors of a record as float32 [values, width]; `room` grows and belongs to the caller. */
+struct floats {
+	float *data;
+	size_t capacity;
+};
+const float *values_floats(const struct column *column, const struct array *array,
+    int64_t elements, struct floats *room);
+
+/* Index of the first of the NULL-terminated names that is there, or -1. */
+int values_find(const struct reader *reader, const char *const *names);
+
+/* Dies when the column's values are not single ones (text or a number) in lists of that depth. */
+void values_single(const struct reader *reader, int column, int depth);
+
+/* Whether they are text; numbers otherwise. */
+bool values_are_text(const struct column *column);
+
+/* Number of values in a record, and where row r's begin (the entry r + 1 ends them). */
+int64_t values_start(const struct column *column, const struct array *array, int64_t row);
+
+/* A value as text: text as it is, a whole number in decimal, written to `room`. */
+enum { VALUES_ROOM = 40 };
+const char *values_text(const struct column *column, const struct array *array,
+    int64_t index, char room[VALUES_ROOM], size_t *length);
+
+/* A value as a number; dies, naming the record and the value, when text is none. */
+double values_number(
+    const struct reader *reader, int column, const struct array *array, int64_t index);
+
+/* Whether every component is finite; and death, naming record and row, when one is not:
+ * for the task types where a NaN leaves no score. */
+bool values_finite(const float *vector, int width);
+void values_refuse_nan(
+    const struct reader *reader, int column, int64_t row, const float *vector, int width);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * csv - comma-separated values, RFC 4180: a value in double quotes may hold commas, line ends
+ * and, doubled, quotes.
+ *
+ * A record ends at the first line end with an even number of quotes before it, so that files
+ * can be read without looking at single values.
+ */
+#ifndef CSV_H
+#define CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text/tree.h"
+
+/*
+ * The line end of a record, NULL when it is not in text[from, length); *quotes counts those
+ * seen (start with 0 and from 0, go on with the length of the text that was searched).
+ */
+const char *csv_end(const char *text, size_t from, size_t length, size_t *quotes);
+
+/* The values of a record without its line end, a list of strings; dies on a quote inside a value
+ * that does not begin with one, and on text behind a closing quote. */
+struct tree *csv_values(
+    const char *record, size_t length, const char *file, int64_t number);
+
+#endif

@@ -1,0 +1,370 @@
+#include "text/json_map.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "text/json.h"
+
+/* A cursor that only walks; what it cannot read it leaves to the strict parser, which then
+ * says what is wrong and where. */
+struct cursor {
+	const char *at, *end;
+};
+
+static void
+skip_space(struct cursor *cursor)
+{
+	while (
+	    cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
+					    *cursor->at == '\t' || *cursor->at == '\r'))
+		cursor->at++;
+}
+
+static bool
+take(struct cursor *cursor, char wanted)
+{
+	skip_space(cursor);
+	if (cursor->at == cursor->end || *cursor->at != wanted)
+		return false;
+	cursor->at++;
+	return true;
+}
+
+/* What a string may hold: bytes beyond ASCII, escapes. */
+enum { WIDE = 1, ESCAPED = 2 };
+
+/* The raw inside of a string. */
+static bool
+take_string(struct cursor *cursor, const char **start, size_t *length, int *holds)
+{
+	unsigned char all = 0;
+	int escapes = 0;
+
+	if (!take(cursor, '"'))
+		return false;
+	const char *at = *start = cursor->at, *end = cursor->end;
+	for (; at < end && *at != '"'; at++) {
+		all |= (unsigned char)*at;
+		if ((unsigned char)*at < ' ')
+			return false;
+		if (*at == '\\') {
+			escapes = ESCAPED;
+			if (++at == end)
+				return false;
+		}
+	}
+	if (at == end)
+		return false;
+	*length = (size_t)(at - *start);
+	*holds = escapes | (all < 0x80 ? 0 : WIDE);
+	cursor->at = at + 1;
+	return true;
+}
+
+static bool
+skip_value(struct cursor *cursor)
+{
+	const char *start;
+	size_t length;
+	int depth = 0, holds;
+
+	skip_space(cursor);
+	while (cursor->at < cursor->end) {
+		char c = *cursor->at;
+		if (c == '"') {
+			if (!take_string(cursor, &start, &length, &holds))
+				return false;
+			continue;
+		}
+		if ((c == ',' || c == '}' || c == ']') && depth == 0)
+			return true;
+		depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+		cursor->at++;
+	}
+	return false;
+}
+
+/* The next member's key, with the cursor before its value. */
+static bool
+take_key(struct cursor *cursor, const char **key, size_t *length)
+{
+	int holds;
+
+	return take_string(cursor, key, length, &holds) && take(cursor, ':');
+}
+
+/* Enter the object at the cursor and stop at the value of a member. */
+static bool
+enter(struct cursor *cursor, const char *key)
+{
+	const char *start;
+	size_t length;
+
+	if (!take(cursor, '{'))
+		return false;
+	do {
+		if (!take_key(cursor, &start, &length))
+			return false;
+		if (length == strlen(key) && !memcmp(start, key, length))
+			return true;
+		if (!skip_value(cursor))
+			return false;
+	} while (take(cursor, ','));
+	return false;
+}
+
+static bool
+hex4(const char *text, const char *end, int32_t *code)
+{
+	if (end - text < 4)
+		return false;
+	*code = 0;
+	for (int i = 0; i < 4; i++) {
+		const char *digits = "0123456789abcdef";
+		const char *digit =
+		    memchr(digits, text[i] | (text[i] >= 'A' ? 0x20 : 0), 16);
+		if (!digit)
+			return false;
+		*code = *code << 4 | (int32_t)(digit - digits);
+	}
+	return true;
+}
+
+/* Undo the escapes; returns the length, or -1. */
+static ptrdiff_t
+unescape(char *to, const char *text, size_t length)
+{
+	const char *end = text + length;
+	char *start = to;
+
+	while (text < end) {
+		static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+		const char *which;
+		int32_t code, low;
+		if (*text != '\\') {
+			*to++ = *text++;
+		} else if (text[1] != 'u') {
+			if (!(which = memchr(from, text[1], sizeof from - 1)))
+				return -1;
+			*to++ = into[which - from];
+			text += 2;
+		} else {
+			if (!hex4(text + 2, end, &code))
+				return -1;
+			text += 6;
+			if (code >= 0xD800 && code < 0xDC00) {
+				if (end - text < 6 || text[0] != '\\' || text[1] != 'u' ||
+				    !hex4(text + 2, end, &low) || low < 0xDC00 ||
+				    low > 0xDFFF)
+					return -1;
+				code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+				text += 6;
+			} else if (code >= 0xDC00 && code < 0xE000) {
+				return -1;
+			}
+			to += utf8_encode(code, to);
+		}
+	}
+	return to - start;
+}
+
+/* A string with its escapes undone, in the file or in `scratch`. */
+struct text {
+	const char *text;
+	size_t length;
+	char *scratch;
+	size_t room;
+};
+
+static bool
+take_text(struct cursor *cursor, struct text *text)
+{
+	int holds;
+
+	if (!take_string(cursor, &text->text, &text->length, &holds))
+		return false;
+	if (holds & WIDE && utf8_valid(text->text, text->length) != text->length)
+		return false;
+	if (!(holds & ESCAPED))
+		return true;
+	text->scratch = mem_grow(text->scratch, &text->room, text->length + 1, 1);
+	ptrdiff_t made = unescape(text->scratch, text->text, text->length);
+	text->text = text->scratch;
+	text->length = (size_t)made;
+	return made >= 0;
+}
+
+static bool
+take_integer(struct cursor *cursor, int64_t *number)
+{
+	bool negative = take(cursor, '-');
+	const char *start = cursor->at;
+
+	*number = 0;
+	while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
+	       cursor->at - start < 18)
+		*number = 10 * *number + (*cursor->at++ - '0');
+	if (negative)
+		*number = -*number;
+	return cursor->at > start && cursor->at < cursor->end &&
+	       (*cursor->at == ',' || *cursor->at == '}' || *cursor->at == ' ' ||
+		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
+}
+
+static bool
+take_members(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text text = { 0 };
+	bool good = take(cursor, '{');
+
+	if (good && take(cursor, '}'))
+		return true;
+	while (good) {
+		int64_t number;
+		good = take_text(cursor, &text) && take(cursor, ':') &&
+		       take_integer(cursor, &number);
+		if (good)
+			part->member(context, text.text, text.length, number);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(text.scratch);
+	return good && take(cursor, '}');
+}
+
+static bool
+take_pairs(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text left = { 0 }, right = { 0 };
+	bool good = take(cursor, '[');
+
+	if (good && take(cursor, ']'))
+		return true;
+	while (good) {
+		bool two = take(cursor, '[');
+		good = take_text(cursor, &left) &&
+		       (!two || (take(cursor, ',') && take_text(cursor, &right) &&
+				    take(cursor, ']')));
+		if (good)
+			part->pair(context, left.text, left.length,
+			    two ? right.text : NULL, right.length);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(left.scratch);
+	free(right.scratch);
+	return good && take(cursor, ']');
+}
+
+/* Where the value of a part was, to be left out of the tree. */
+struct span {
+	const char *start, *end;
+	bool read;
+};
+
+static void
+read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, void *context)
+{
+	if (part->member ? take_members(cursor, part, context)
+			 : take_pairs(cursor, part, context)) {
+		if (part->end)
+			part->end(context);
+		return;
+	}
+	/* says what is wrong, if it is JSON's */
+	tree_free(json_parse(text, length, path, 1));
+	die("%s: '%s' must be %s", path, part->key,
+	    part->member ? "an object of integers"
+			 : "a list of strings or of pairs of strings");
+}
+
+/* A part is read at once where those before it have been, else after them. */
+static void
+read_parts(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, size_t parts, struct span *span, void *context)
+{
+	const char *key;
+	size_t size, next = 0;
+
+	if (!take(cursor, '{'))
+		return;
+	do {
+		if (!take_key(cursor, &key, &size))
+			return;
+		size_t p = 0;
+		while (p < parts &&
+		       (size != strlen(part[p].key) || memcmp(key, part[p].key, size)))
+			p++;
+		skip_space(cursor);
+		bool ours = p < parts && cursor->at < cursor->end && !span[p].start &&
+			    *cursor->at == (part[p].member ? '{' : '[');
+		const char *start = cursor->at;
+		if (ours && p == next) {
+			read_part(path, text, length, cursor, &part[p], context);
+			span[p].read = true;
+		} else if (!skip_value(cursor)) {
+			break;
+		}
+		if (ours)
+			span[p] = (struct span){ start, cursor->at, span[p].read };
+		while (next < parts && span[next].read)
+			next++;
+	} while (take(cursor, ','));
+	for (size_t p = 0; p < parts; p++)
+		if (span[p].start && !span[p].read) {
+			struct cursor inner = { span[p].start, text + length };
+			read_part(path, text, length, &inner, &part[p], context);
+		}
+}
+
+/* The text with each span replaced by null and its line breaks, so that lines keep their number. */
+static struct tree *
+parse_without(const char *path, const char *text, size_t length, const struct span *span,
+    size_t parts)
+{
+	char *rest = mem_new(mem_add(length, 5 * parts, path), 1), *to = rest;
+	const char *from = text, *end = text + length;
+
+	for (;;) {
+		const struct span *first = NULL;
+		for (size_t p = 0; p < parts; p++)
+			if (span[p].start && span[p].start >= from &&
+			    (!first || span[p].start < first->start))
+				first = &span[p];
+		size_t plain = (size_t)((first ? first->start : end) - from);
+		memcpy(to, from, plain);
+		to += plain;
+		if (!first)
+			break;
+		memcpy(to, "null", 4);
+		to += 4;
+		size_t lines = 0;
+		for (const char *at = first->start; at < first->end; at++)
+			lines += *at == '\n';
+		memset(to, '\n', lines);
+		to += lines;
+		from = first->end;
+	}
+	char *name = mem_string(path);
+	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 1);
+	tree->name = name;
+	free(rest);
+	return tree;
+}
+
+struct tree *
+json_map_read(const char *path, const char *text, size_t length, const char *outer,
+    const struct json_map_part *part, size_t parts, void *context)
+{
+	struct cursor cursor = { text, text + length };
+	struct span span[JSON_MAP_PARTS] = { 0 };
+
+	if (!outer || enter(&cursor, outer))
+		read_parts(path, text, length, &cursor, part, parts, span, context);
+	return parse_without(path, text, length, span, parts);
+}

@@ -1,0 +1,27 @@
+/*
+ * tsv - lines of tab-separated values under a line of names; and what CSV shares with it.
+ *
+ * No quoting: a value ends at a tab or at the end of its line.  Messages name the file and
+ * the line.  Lines come without their newline; a carriage return at the end is not a value's.
+ */
+#ifndef TSV_H
+#define TSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text/tree.h"
+
+/* The names, a list of strings; dies on an empty name and on two that are equal. */
+struct tree *tsv_names(const char *line, size_t length, const char *file, int64_t number);
+
+/* An object of strings; dies unless the line has one value for each name. */
+struct tree *tsv_row(const struct tree *names, const char *line, size_t length,
+    const char *file, int64_t number);
+
+/* The same of values that are cut apart already, a list of strings, which is taken over. */
+struct tree *tsv_names_of(struct tree *values, const char *file, int64_t number);
+struct tree *tsv_row_of(
+    const struct tree *names, struct tree *values, const char *file, int64_t number);
+
+#endif

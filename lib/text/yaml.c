@@ -1,0 +1,187 @@
+#include "text/yaml.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { DEPTH_MAX = 64, NODES_MAX = 1000000 };
+
+struct reader {
+	yaml_document_t document;
+	const char *name;
+	size_t nodes; /* aliases can blow a small file up: count what is made */
+};
+
+static int
+line_of(const yaml_node_t *node)
+{
+	return (int)node->start_mark.line + 1;
+}
+
+static bool
+is_one_of(const char *text, const char *const *words)
+{
+	while (*words && strcmp(*words, text))
+		words++;
+	return *words;
+}
+
+static struct tree *
+scalar(const yaml_node_t *node)
+{
+	static const char *const nulls[] = { "~", "null", "Null", "NULL", NULL };
+	static const char *const trues[] = { "true", "True", "TRUE", NULL };
+	static const char *const falses[] = { "false", "False", "FALSE", NULL };
+	const char *text = (const char *)node->data.scalar.value;
+	char *end;
+
+	if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return tree_of_bytes(text, node->data.scalar.length);
+	if (!*text || is_one_of(text, nulls))
+		return tree_of_null();
+	if (is_one_of(text, trues) || is_one_of(text, falses))
+		return tree_of_boolean(is_one_of(text, trues));
+	if (strspn(text, "+-0123456789") == strlen(text)) {
+		errno = 0;
+		long long integer = strtoll(text, &end, 10);
+		if (!*end && !errno)
+			return tree_of_integer(integer);
+	}
+	if (strspn(text, "+-.0123456789eE_") == strlen(text)) {
+		double real = strtod(text, &end);
+		if (!*end && isfinite(real))
+			return tree_of_real(real);
+	}
+	return tree_of_bytes(text, node->data.scalar.length);
+}
+
+static struct tree *convert(struct reader *reader, int index, int depth);
+
+static const char *
+key_of(struct reader *reader, const yaml_node_pair_t *pair)
+{
+	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
+
+	if (key->type != YAML_SCALAR_NODE)
+		die("%s:%d: a key must be a plain word", reader->name, line_of(key));
+	return (const char *)key->data.scalar.value;
+}
+
+static void
+add_member(struct reader *reader, struct tree *tree, const yaml_node_t *node,
+    const yaml_node_pair_t *pair, int depth)
+{
+	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
+	const char *name = key_of(reader, pair);
+	struct tree *value = convert(reader, pair->value, depth + 1);
+
+	for (const yaml_node_pair_t *p = node->data.mapping.pairs.start; p < pair; p++)
+		if (!strcmp(key_of(reader, p), name))
+			die("%s:%d: '%s' is given twice", reader->name, line_of(key),
+			    name);
+	value->line = line_of(key);
+	if (strcmp(name, "<<")) {
+		tree_set(tree, name, value);
+		return;
+	}
+	if (value->kind != TREE_OBJECT)
+		die("%s:%d: '<<' merges mappings only", reader->name, line_of(key));
+	for (size_t i = 0; i < value->count; i++)
+		tree_set(tree, value->items[i]->key, value->items[i]);
+	value->count = 0; /* its members have moved */
+	tree_free(value);
+}
+
+/* libyaml gives every node the tag of its kind, unless the file gives another. */
+static void
+check_tag(const struct reader *reader, const yaml_node_t *node)
+{
+	const char *expected = node->type == YAML_SCALAR_NODE ? YAML_DEFAULT_SCALAR_TAG
+			       : node->type == YAML_SEQUENCE_NODE
+				   ? YAML_DEFAULT_SEQUENCE_TAG
+				   : YAML_DEFAULT_MAPPING_TAG;
+
+	if (node->tag && strcmp((const char *)node->tag, expected))
+		die("%s:%d: the tag '%s' is not known; leave tags out", reader->name,
+		    line_of(node), (const char *)node->tag);
+}
+
+static struct tree *
+convert(struct reader *reader, int index, int depth)
+{
+	const yaml_node_t *node = yaml_document_get_node(&reader->document, index);
+	struct tree *tree;
+
+	if (depth > DEPTH_MAX || ++reader->nodes > NODES_MAX)
+		die("%s:%d: nested too deeply, or too large", reader->name,
+		    line_of(node));
+	check_tag(reader, node);
+	switch (node->type) {
+	case YAML_SCALAR_NODE: tree = scalar(node); break;
+	case YAML_SEQUENCE_NODE:
+		tree = tree_list();
+		for (yaml_node_item_t *item = node->data.sequence.items.start;
+		     item < node->data.sequence.items.top; item++)
+			tree_add(tree, convert(reader, *item, depth + 1));
+		break;
+	default:
+		tree = tree_object();
+		/* own keys win over merged ones wherever '<<' stands: merge first */
+		for (int merge = 1; merge >= 0; merge--)
+			for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+			     pair < node->data.mapping.pairs.top; pair++)
+				if (!strcmp(key_of(reader, pair), "<<") == (bool)merge)
+					add_member(reader, tree, node, pair, depth);
+	}
+	tree->line = line_of(node);
+	tree->file = reader->name;
+	return tree;
+}
+
+static void
+load(yaml_parser_t *parser, yaml_document_t *document, const char *name)
+{
+	if (yaml_parser_load(parser, document))
+		return;
+	const char *problem = parser->problem ? parser->problem : "unreadable";
+	if (parser->error == YAML_READER_ERROR) /* there is no mark yet */
+		die("%s: not valid YAML: %s at byte %zu", name, problem,
+		    parser->problem_offset);
+	die("%s:%zu: not valid YAML: %s", name, parser->problem_mark.line + 1, problem);
+}
+
+struct tree *
+yaml_read(const char *path)
+{
+	char *name = mem_string(strcmp(path, "-") ? path : "<stdin>");
+	struct reader reader = { .name = name };
+	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+	yaml_parser_t parser;
+
+	if (!file)
+		die("%s:", path);
+	if (!yaml_parser_initialize(&parser))
+		die("out of memory: %s", reader.name);
+	yaml_parser_set_input_file(&parser, file);
+	load(&parser, &reader.document, reader.name);
+	if (!yaml_document_get_root_node(&reader.document))
+		die("%s: empty", reader.name);
+	struct tree *tree = convert(&reader, 1, 0);
+	yaml_document_delete(&reader.document);
+	yaml_document_t next;
+	load(&parser, &next, reader.name);
+	if (yaml_document_get_root_node(&next))
+		die("%s: holds more than one document", reader.name);
+	yaml_document_delete(&next);
+	yaml_parser_delete(&parser);
+	tree->name = name;
+	if (file != stdin)
+		fclose(file);
+	return tree;
+}

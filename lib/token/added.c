@@ -1,0 +1,200 @@
+#include "token/added.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+/* A trie: a byte of a token, the next bytes that may follow it, and who ends here. */
+struct node {
+	unsigned char byte;
+	int32_t child, sibling; /* -1: none */
+	int32_t token;		/* -1: none */
+};
+
+struct added {
+	struct added_token *token;
+	size_t count, capacity;
+	struct node *node;
+	size_t nodes, node_capacity;
+	int32_t root[256]; /* by first byte; -1: no token begins with it */
+	int only;	   /* the byte that all begin with; -1: several */
+};
+
+struct added *
+added_new(void)
+{
+	struct added *added = mem_zero(1, sizeof *added);
+
+	memset(added->root, 0xFF, sizeof added->root);
+	return added;
+}
+
+/* The node for `byte` in the chain that starts at *first, made if need be. */
+static int32_t
+step(struct added *added, int32_t first, unsigned char byte)
+{
+	for (int32_t n = first; n >= 0; n = added->node[n].sibling)
+		if (added->node[n].byte == byte)
+			return n;
+	added->node = mem_grow(
+	    added->node, &added->node_capacity, added->nodes + 1, sizeof *added->node);
+	added->node[added->nodes] = (struct node){ byte, -1, first, -1 };
+	return (int32_t)added->nodes++;
+}
+
+void
+added_add(struct added *added, const struct added_token *token)
+{
+	const unsigned char *text = (const unsigned char *)token->text;
+
+	if (!token->length)
+		return;
+	if (added->root[text[0]] < 0) {
+		added->only = added->count == 0 ? text[0] : -1;
+		added->root[text[0]] = step(added, -1, text[0]);
+	}
+	int32_t at = added->root[text[0]];
+	for (size_t i = 1; i < token->length; i++) {
+		size_t before = added->nodes;
+		int32_t next = step(added, added->node[at].child, text[i]);
+		if (added->nodes > before)
+			added->node[at].child = next;
+		at = next;
+	}
+	if (added->node[at].token < 0) {
+		added->token = mem_grow(added->token, &added->capacity, added->count + 1,
+		    sizeof *added->token);
+		added->token[added->count].length = 0;
+		added->node[at].token = (int32_t)added->count++;
+	}
+	struct added_token *slot = &added->token[added->node[at].token];
+	if (slot->length && slot->id != token->id)
+		return;
+	*slot = *token;
+	slot->text = NULL;
+}
+
+bool
+added_any(const struct added *added)
+{
+	return added->count > 0;
+}
+
+static const struct added_token *
+match(const struct added *added, const char *text, size_t length)
+{
+	int32_t found = -1, n = added->root[(unsigned char)*text];
+
+	for (size_t i = 1; n >= 0; i++) {
+		const struct node *node = &added->node[n];
+		found = node->token >= 0 ? node->token : found;
+		if (i == length)
+			break;
+		for (n = node->child;
+		     n >= 0 && added->node[n].byte != (unsigned char)text[i];)
+			n = added->node[n].sibling;
+	}
+	return found < 0 ? NULL : &added->token[found];
+}
+
+/* The code point that ends at `at`, and where it starts. */
+static size_t
+before(const char *text, size_t at, int32_t *code)
+{
+	size_t start = at - 1;
+
+	while (start > 0 && ((unsigned char)text[start] & 0xC0) == 0x80)
+		start--;
+	utf8_decode(text + start, at - start, code);
+	return start;
+}
+
+static bool
+is_single(const char *text, size_t length, size_t start, size_t stop)
+{
+	int32_t code;
+
+	if (start > 0) {
+		before(text, start, &code);
+		if (code >= 0 && utf8_traits(code) & UTF8_WORD)
+			return false;
+	}
+	if (stop < length) {
+		utf8_decode(text + stop, length - stop, &code);
+		if (code >= 0 && utf8_traits(code) & UTF8_WORD)
+			return false;
+	}
+	return true;
+}
+
+static size_t
+strip_left(const char *text, size_t start, size_t least)
+{
+	int32_t code;
+
+	while (start > least) {
+		size_t at = before(text, start, &code);
+		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
+			break;
+		start = at;
+	}
+	return start > least ? start : least;
+}
+
+static size_t
+strip_right(const char *text, size_t length, size_t stop)
+{
+	int32_t code;
+
+	while (stop < length) {
+		size_t bytes = utf8_decode(text + stop, length - stop, &code);
+		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
+			break;
+		stop += bytes;
+	}
+	return stop;
+}
+
+int32_t
+added_find(const struct added *added, const char *text, size_t length, size_t from,
+    size_t search, size_t *start, size_t *stop, size_t *resume)
+{
+	if (!added->count)
+		return -1;
+	while (search < length) {
+		if (added->only >= 0) {
+			const char *next =
+			    memchr(text + search, added->only, length - search);
+			if (!next)
+				return -1;
+			search = (size_t)(next - text);
+		}
+		const struct added_token *token =
+		    match(added, text + search, length - search);
+		if (!token) {
+			search++;
+			continue;
+		}
+		*start = search;
+		search += token->length;
+		*stop = *resume = search;
+		if (token->single_word && !is_single(text, length, *start, *stop))
+			continue;
+		if (token->lstrip)
+			*start = strip_left(text, *start, from);
+		if (token->rstrip)
+			*stop = strip_right(text, length, *stop);
+		return token->id;
+	}
+	return -1;
+}
+
+void
+added_free(struct added *added)
+{
+	free(added->token);
+	free(added->node);
+	free(added);
+}

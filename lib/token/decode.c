@@ -1,0 +1,416 @@
+#include "token/decode.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "token/bpe.h"
+
+struct step;
+typedef void step_run(
+    const struct step *step, const struct pieces *from, struct pieces *to);
+
+/* Texts are the step's own. */
+struct step {
+	step_run *run;
+	char *prefix,
+	    *content; /* WordPiece's ##; what Replace finds, puts; Strip takes */
+	size_t prefix_length, content_length;
+	bool cleanup;
+	size_t start, stop;
+};
+
+struct decoder {
+	struct step *steps;
+	size_t count;
+	char *refused; /* why it cannot be used */
+};
+
+/* Pieces. -------------------------------------------------------------------------- */
+
+/* Go on with the piece that is being made. */
+static void
+extend(struct pieces *pieces, const char *text, size_t length)
+{
+	if (!length) /* there may be no text at all */
+		return;
+	pieces->bytes = mem_grow(
+	    pieces->bytes, &pieces->room, mem_add(pieces->used, length, "a text"), 1);
+	memcpy(pieces->bytes + pieces->used, text, length);
+	pieces->used += length;
+}
+
+static void
+end(struct pieces *pieces)
+{
+	/* a piece of no bytes is somewhere, too */
+	pieces->bytes = mem_grow(pieces->bytes, &pieces->room, pieces->used + 1, 1);
+	pieces->ends = mem_grow(
+	    pieces->ends, &pieces->ends_room, pieces->count + 1, sizeof *pieces->ends);
+	pieces->ends[pieces->count++] = pieces->used;
+}
+
+void
+pieces_add(struct pieces *pieces, const char *text, size_t length)
+{
+	extend(pieces, text, length);
+	end(pieces);
+}
+
+static const char *
+piece(const struct pieces *pieces, size_t i, size_t *length)
+{
+	size_t from = i ? pieces->ends[i - 1] : 0;
+
+	*length = pieces->ends[i] - from;
+	return pieces->bytes + from;
+}
+
+void
+pieces_free(struct pieces *pieces)
+{
+	free(pieces->bytes);
+	free(pieces->ends);
+	*pieces = (struct pieces){ 0 };
+}
+
+/* text with every `old` replaced, appended to the piece at hand. */
+static void
+extend_replaced(struct pieces *to, const char *text, size_t length, const char *old,
+    size_t old_length, const char *new, size_t new_length)
+{
+	while (old_length && length) {
+		const char *at = memmem(text, length, old, old_length);
+		if (!at)
+			break;
+		extend(to, text, (size_t)(at - text));
+		extend(to, new, new_length);
+		length -= (size_t)(at - text) + old_length;
+		text = at + old_length;
+	}
+	extend(to, text, length);
+}
+
+/* Steps. --------------------------------------------------------------------------- */
+
+enum { CHARACTERS = 256 + 68 }; /* the last 68 stand for bytes that cannot be printed */
+
+/* The bytes that the characters of a byte-level token stand for; false when one is none. */
+static bool
+extend_bytes(
+    struct pieces *to, const int byte[CHARACTERS], const char *text, size_t length)
+{
+	size_t used = to->used;
+
+	for (size_t i = 0; i < length;) {
+		int32_t code;
+		i += utf8_decode(text + i, length - i, &code);
+		if (code < 0 || code >= CHARACTERS || byte[code] < 0) {
+			to->used = used;
+			return false;
+		}
+		extend(to, &(char){ (char)byte[code] }, 1);
+	}
+	return true;
+}
+
+static void
+run_bytes(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	int bytes[CHARACTERS];
+
+	(void)step;
+	for (int i = 0; i < CHARACTERS; i++)
+		bytes[i] = -1;
+	for (int i = 0; i < 256; i++)
+		bytes[bpe_character((unsigned char)i)] = i;
+	for (size_t i = 0; i < from->count; i++) {
+		size_t length;
+		const char *text = piece(from, i, &length);
+		if (!extend_bytes(
+			to, bytes, text, length)) /* an added token, written as it is */
+			extend(to, text, length);
+	}
+	end(to);
+}
+
+/* What the reference tidies in English, in its order; within a token only. */
+static void
+clean_up(struct pieces *to, const char *text, size_t length)
+{
+	static const char *const rules[][2] = { { " .", "." }, { " ?", "?" },
+		{ " !", "!" }, { " ,", "," }, { " ' ", "'" }, { " n't", "n't" },
+		{ " 'm", "'m" }, { " do not", " don't" }, { " 's", "'s" },
+		{ " 've", "'ve" }, { " 're", "'re" } };
+	struct pieces now = { 0 }, next = { 0 };
+
+	extend(&now, text, length);
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+		next.used = 0;
+		extend_replaced(&next, now.bytes, now.used, rules[i][0],
+		    strlen(rules[i][0]), rules[i][1], strlen(rules[i][1]));
+		struct pieces other = now;
+		now = next;
+		next = other;
+	}
+	pieces_add(to, now.bytes, now.used);
+	pieces_free(&now);
+	pieces_free(&next);
+}
+
+static void
+run_wordpiece(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	struct pieces word = { 0 };
+
+	for (size_t i = 0; i < from->count; i++) {
+		size_t length, prefix = step->prefix_length;
+		const char *text = piece(from, i, &length);
+		word.used = 0;
+		if (i && length >= prefix && !memcmp(text, step->prefix, prefix)) {
+			text += prefix;
+			length -= prefix;
+		} else if (i) {
+			extend(&word, " ", 1);
+		}
+		extend(&word, text, length);
+		if (step->cleanup)
+			clean_up(to, word.bytes, word.used);
+		else
+			pieces_add(to, word.bytes, word.used);
+	}
+	pieces_free(&word);
+}
+
+static void
+run_replace(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		size_t length;
+		const char *text = piece(from, i, &length);
+		extend_replaced(to, text, length, step->prefix, step->prefix_length,
+		    step->content, step->content_length);
+		end(to);
+	}
+}
+
+static void
+run_fuse(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	(void)step;
+	pieces_add(to, from->bytes ? from->bytes : "", from->used);
+}
+
+static void
+run_strip(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	size_t width = step->content_length;
+
+	for (size_t i = 0; i < from->count; i++) {
+		size_t length;
+		const char *text = piece(from, i, &length);
+		for (size_t n = 0; n < step->start && width && length >= width &&
+				   !memcmp(text, step->content, width);
+		     n++) {
+			text += width;
+			length -= width;
+		}
+		for (size_t n = 0; n < step->stop && width && length >= width &&
+				   !memcmp(text + length - width, step->content, width);
+		     n++)
+			length -= width;
+		pieces_add(to, text, length);
+	}
+}
+
+static int
+hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
+}
+
+/* The byte of <0x0A>, or -1. */
+static int
+fallback(const char *text, size_t length)
+{
+	if (length != 6 || memcmp(text, "<0x", 3) || text[5] != '>')
+		return -1;
+	int high = hex(text[3]), low = hex(text[4]);
+	return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* A run of bytes is a text where it is UTF-8; else each byte is a U+FFFD. */
+static void
+run_fallback(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	(void)step;
+	for (size_t i = 0, next; i < from->count; i = next) {
+		size_t length, first = to->used;
+		const char *text = piece(from, i, &length);
+		int byte = fallback(text, length);
+		next = i + 1;
+		if (byte < 0) {
+			pieces_add(to, text, length);
+			continue;
+		}
+		for (next = i; next < from->count; next++) {
+			text = piece(from, next, &length);
+			if ((byte = fallback(text, length)) < 0)
+				break;
+			extend(to, &(char){ (char)byte }, 1);
+		}
+		length = to->used - first;
+		if (utf8_valid(to->bytes + first, length) < length) {
+			to->used = first;
+			for (size_t n = i; n < next; n++)
+				extend(to, "\xef\xbf\xbd", 3);
+		}
+		end(to);
+	}
+}
+
+/* Reading. ------------------------------------------------------------------------- */
+
+static struct step *
+add_step(struct decoder *decoder, step_run *run)
+{
+	decoder->steps =
+	    mem_resize(decoder->steps, decoder->count + 1, sizeof *decoder->steps);
+	struct step *step = &decoder->steps[decoder->count++];
+	*step = (struct step){ .run = run };
+	return step;
+}
+
+/* A text of a step's own. */
+static char *
+own(const char *text, size_t *length)
+{
+	*length = strlen(text);
+	return mem_string(text);
+}
+
+static void
+refuse(struct decoder *decoder, const struct tree *node, const char *type)
+{
+	if (!decoder->refused)
+		decoder->refused = mem_format(
+		    "%s: a decoder of type '%s' is not supported", node->file, type);
+}
+
+static void
+read_section(struct decoder *decoder, const struct tree *node)
+{
+	const char *type = tree_string(node, "type", "");
+	struct step *step;
+
+	if (!strcmp(type, "Sequence")) {
+		const struct tree *list = tree_get(node, "decoders");
+		for (size_t i = 0; list && i < list->count; i++)
+			read_section(decoder, list->items[i]);
+	} else if (!strcmp(type, "ByteLevel")) {
+		add_step(decoder, run_bytes);
+	} else if (!strcmp(type, "Fuse")) {
+		add_step(decoder, run_fuse);
+	} else if (!strcmp(type, "ByteFallback")) {
+		add_step(decoder, run_fallback);
+	} else if (!strcmp(type, "WordPiece")) {
+		step = add_step(decoder, run_wordpiece);
+		step->prefix =
+		    own(tree_string(node, "prefix", "##"), &step->prefix_length);
+		step->cleanup = tree_boolean(node, "cleanup", true);
+	} else if (!strcmp(type, "Strip")) {
+		step = add_step(decoder, run_strip);
+		step->content =
+		    own(tree_string(node, "content", " "), &step->content_length);
+		step->start = (size_t)tree_integer(node, "start", 0);
+		step->stop = (size_t)tree_integer(node, "stop", 0);
+	} else if (!strcmp(type, "Replace") &&
+		   tree_get(tree_get(node, "pattern"), "String")) {
+		step = add_step(decoder, run_replace);
+		step->prefix = own(tree_string(tree_get(node, "pattern"), "String", ""),
+		    &step->prefix_length);
+		step->content =
+		    own(tree_string(node, "content", ""), &step->content_length);
+	} else {
+		refuse(decoder, node, type);
+	}
+}
+
+struct decoder *
+decoder_new(const struct tree *section)
+{
+	struct decoder *decoder = mem_zero(1, sizeof *decoder);
+
+	if (section)
+		read_section(decoder, section);
+	return decoder;
+}
+
+struct decoder *
+decoder_wordpiece(void)
+{
+	struct decoder *decoder = mem_zero(1, sizeof *decoder);
+	struct step *step = add_step(decoder, run_wordpiece);
+
+	step->prefix = own("##", &step->prefix_length);
+	step->cleanup = true;
+	return decoder;
+}
+
+/* All pieces as one, repaired; without steps with blanks between them. */
+static char *
+joined(const struct decoder *decoder, const struct pieces *pieces, size_t *made)
+{
+	struct pieces whole = { 0 };
+	int64_t repaired = 0;
+
+	for (size_t i = 0; i < pieces->count; i++) {
+		size_t length;
+		const char *text = piece(pieces, i, &length);
+		if (i && !decoder->count)
+			extend(&whole, " ", 1);
+		extend(&whole, text, length);
+	}
+	char *text = mem_new(mem_multiply(whole.used, 3, "a text") + 1, 1);
+	*made = utf8_repair(text, whole.bytes, whole.used, &repaired);
+	pieces_free(&whole);
+	return text;
+}
+
+char *
+decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made)
+{
+	struct pieces next = { 0 };
+
+	if (decoder->refused)
+		die("%s", decoder->refused);
+	for (size_t i = 0; i < decoder->count; i++) {
+		next.used = next.count = 0;
+		decoder->steps[i].run(&decoder->steps[i], tokens, &next);
+		struct pieces other = *tokens;
+		*tokens = next;
+		next = other;
+	}
+	char *text = joined(decoder, tokens, made);
+	tokens->used = tokens->count = 0;
+	pieces_free(&next);
+	return text;
+}
+
+void
+decoder_free(struct decoder *decoder)
+{
+	for (size_t i = 0; i < decoder->count; i++) {
+		free(decoder->steps[i].prefix);
+		free(decoder->steps[i].content);
+	}
+	free(decoder->steps);
+	free(decoder->refused);
+	free(decoder);
+}

@@ -1,0 +1,199 @@
+#include "token/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+static struct field *
+field_new(const char *option)
+{
+	struct field *field = mem_zero(1, sizeof *field);
+	const char *equals = strchr(option, '=');
+	size_t room = 0;
+
+	if (!equals && strchr(option, '+'))
+		die_usage("--field: '%s' needs a name: NAME=%s", option, option);
+	if (!*option || equals == option)
+		die_usage("--field: '%s' has an empty name", option);
+	field->name = equals ? mem_format("%.*s", (int)(equals - option), option)
+			     : mem_string(option);
+	for (const char *at = equals ? equals + 1 : option; at;) {
+		size_t length = equals ? strcspn(at, "+") : strlen(at);
+		if (!length)
+			die_usage("--field: '%s' names an empty part", option);
+		field->parts =
+		    mem_grow(field->parts, &room, field->count + 1, sizeof *field->parts);
+		field->parts[field->count++] = mem_format("%.*s", (int)length, at);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	field->columns = mem_new(field->count, sizeof *field->columns);
+	field->required = field->count == 1;
+	return field;
+}
+
+static void
+field_free(struct field *field)
+{
+	for (size_t i = 0; i < field->count; i++)
+		free(field->parts[i]);
+	free(field->parts);
+	free(field->columns);
+	free(field->name);
+	free(field->bytes);
+	free(field->offsets);
+	free(field);
+}
+
+struct field *
+field_add(struct field_list *list, const char *option)
+{
+	list->items = mem_grow(
+	    list->items, &list->capacity, list->count + 1, sizeof(struct field *));
+	return list->items[list->count++] = field_new(option);
+}
+
+static const char *const usual[] = { "text", "sentence1", "sentence2", "query",
+	"document", "negatives", "positive", "negative", "sentences", "sent1", "sent2",
+	"human_summaries", "machine_summaries", NULL };
+
+void
+field_add_members(struct field_list *list, const struct tree *record)
+{
+	for (size_t u = 0; usual[u]; u++) {
+		const struct tree *value = tree_get(record, usual[u]);
+		if (value && (value->kind == TREE_STRING || value->kind == TREE_LIST))
+			field_add(list, usual[u])->required = value->kind == TREE_STRING;
+	}
+	if (!list->count)
+		field_add(list, usual[0]);
+}
+
+void
+field_add_columns(struct field_list *list, const struct column *columns, int count)
+{
+	for (size_t u = 0; usual[u]; u++)
+		for (int i = 0; i < count; i++)
+			if (columns[i].text && !strcmp(columns[i].name, usual[u]))
+				field_add(list, usual[u]);
+	if (!list->count)
+		field_add(list, usual[0]);
+}
+
+void
+field_list_free(struct field_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		field_free(list->items[i]);
+	free(list->items);
+}
+
+/* "a, b": a list that grows; frees the shorter one. */
+static char *
+listed(char *names, const char *name)
+{
+	char *longer = mem_format("%s%s%s", names, *names ? ", " : "", name);
+
+	free(names);
+	return longer;
+}
+
+void
+field_check(
+    const struct field *field, const char *file, int64_t line, const struct tree *record)
+{
+	char *names;
+
+	if (!field->required || tree_get(record, field->parts[0]))
+		return;
+	names = mem_string("");
+	for (size_t i = 0; i < record->count; i++)
+		names = listed(names, record->items[i]->key);
+	die("%s:%lld: there is no '%s'; fields are: %s (choose with -f)", file,
+	    (long long)line, field->parts[0], *names ? names : "(none)");
+}
+
+_Noreturn static void
+die_absent(const char *part, const char *input, const struct column *columns, int count)
+{
+	char *names = mem_string("");
+
+	for (int i = 0; i < count; i++)
+		if (columns[i].text)
+			names = listed(names, columns[i].name);
+	die("%s: there is no text '%s'; texts are: %s (choose with -f)", input, part,
+	    *names ? names : "(none)");
+}
+
+void
+field_find(
+    struct field *field, const char *input, const struct column *columns, int count)
+{
+	for (size_t p = 0; p < field->count; p++) {
+		int i = 0;
+		while (i < count && strcmp(columns[i].name, field->parts[p]))
+			i++;
+		if (i == count || !columns[i].text)
+			die_absent(field->parts[p], input, columns, count);
+		if (field->count > 1 && columns[i].depth != 1)
+			die("%s: '%s' holds lists of texts, which cannot be joined",
+			    input, field->parts[p]);
+		field->columns[p] = i;
+	}
+}
+
+static void
+strip(const char **text, size_t *length)
+{
+	int32_t code;
+	size_t bytes;
+
+	while (*length && (bytes = utf8_decode(*text, *length, &code)) && code >= 0 &&
+	       utf8_traits(code) & UTF8_SPACE) {
+		*text += bytes;
+		*length -= bytes;
+	}
+	while (*length) {
+		size_t at = *length - 1;
+		while (at > 0 && ((*text)[at] & 0xC0) == 0x80)
+			at--;
+		utf8_decode(*text + at, *length - at, &code);
+		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
+			break;
+		*length = at;
+	}
+}
+
+struct array
+field_text(struct field *field, const struct record *record)
+{
+	size_t made = 0;
+
+	if (field->count == 1)
+		return record->columns[field->columns[0]];
+	field->offsets = mem_grow(field->offsets, &field->offsets_room,
+	    (size_t)record->rows + 1, sizeof *field->offsets);
+	for (int64_t row = 0; row < record->rows; row++) {
+		size_t start = made;
+		field->offsets[row] = (int64_t)made;
+		for (size_t p = 0; p < field->count; p++) {
+			const struct array *array = &record->columns[field->columns[p]];
+			const int64_t *offsets = array->offsets[0] + row;
+			const char *text = (const char *)array->data + offsets[0];
+			size_t length = (size_t)(offsets[1] - offsets[0]);
+			strip(&text, &length);
+			if (!length)
+				continue;
+			field->bytes = mem_grow(
+			    field->bytes, &field->bytes_room, made + length + 1, 1);
+			if (made > start)
+				field->bytes[made++] = ' ';
+			memcpy(field->bytes + made, text, length);
+			made += length;
+		}
+	}
+	field->offsets[record->rows] = (int64_t)made;
+	return (struct array){ .offsets = { field->offsets }, .data = field->bytes };
+}

@@ -1,0 +1,287 @@
+#include "token/normal.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "token/splitter.h"
+#include "token/symbols.h"
+
+enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP };
+
+struct step {
+	enum kind kind;
+	enum utf8_form form;	   /* FORM */
+	struct wordpiece *bert;	   /* BERT */
+	struct splitter *splitter; /* REPLACE */
+	char *text;		   /* REPLACE, PREPEND */
+	size_t length;
+	bool left, right; /* STRIP */
+};
+
+struct normal {
+	struct step *step;
+	size_t count, capacity;
+	struct symbols *none; /* a vocabulary for BertNormalizer alone */
+};
+
+void
+normal_bert_rules(const struct tree *node, struct wordpiece_rules *rules)
+{
+	rules->clean_text = tree_boolean(node, "clean_text", true);
+	rules->chinese_chars = tree_boolean(node, "handle_chinese_chars", true);
+	rules->lowercase = tree_boolean(node, "lowercase", true);
+	rules->strip_accents = tree_boolean(node, "strip_accents", rules->lowercase);
+}
+
+static void
+take_text(struct step *step, const struct tree *node, const char *key)
+{
+	const struct tree *text = tree_need(node, key);
+
+	if (text->kind != TREE_STRING)
+		tree_die(node, "normalizer: '%s' must be a string", key);
+	step->length = text->length;
+	step->text = mem_new(text->length + 1, 1);
+	memcpy(step->text, text->string, text->length);
+}
+
+static void
+read_replace(struct step *step, const struct tree *node)
+{
+	const struct tree *pattern = tree_need(node, "pattern"),
+			  *text = tree_get(pattern, "String"),
+			  *regex = tree_get(pattern, "Regex");
+
+	take_text(step, node, "content");
+	if (text && text->kind == TREE_STRING && text->length)
+		step->splitter = splitter_of_string(text->string, text->length);
+	else if (regex && regex->kind == TREE_STRING)
+		step->splitter =
+		    splitter_of_regex(node->file, regex->string, regex->length);
+	else
+		tree_die(node, "normalizer: the pattern of a Replace must be a String, "
+			       "not empty, or a Regex");
+	/* the reference garbles such texts */
+	if (splitter_may_be_empty(step->splitter))
+		tree_die(node, "normalizer: Replace: an expression that can match "
+			       "nothing is not supported");
+}
+
+static void
+read_bert(struct normal *normal, struct step *step, const struct tree *node)
+{
+	struct wordpiece_rules rules = { .max_chars = 1, .continuation = "##" };
+
+	normal_bert_rules(node, &rules);
+	if (!normal->none)
+		normal->none = symbols_new();
+	step->bert = wordpiece_new(normal->none, &rules);
+}
+
+static void
+add(struct normal *normal, const struct tree *node)
+{
+	static const char *const forms[] = { "NFC", "NFD", "NFKC", "NFKD" };
+	const char *type = tree_string(node, "type", "");
+	struct step step = { .kind = FORM };
+	int form = 0;
+
+	if (!strcmp(type, "Sequence")) {
+		const struct tree *list = tree_need(node, "normalizers");
+		for (size_t i = 0; i < list->count; i++)
+			add(normal, list->items[i]);
+		return;
+	}
+	while (form < 4 && strcmp(type, forms[form]))
+		form++;
+	if (form < 4) {
+		step.form = (enum utf8_form)form;
+	} else if (!strcmp(type, "Lowercase")) {
+		step.kind = LOWERCASE;
+	} else if (!strcmp(type, "StripAccents")) {
+		step.kind = STRIP_ACCENTS;
+	} else if (!strcmp(type, "BertNormalizer")) {
+		step.kind = BERT;
+		read_bert(normal, &step, node);
+	} else if (!strcmp(type, "Replace")) {
+		step.kind = REPLACE;
+		read_replace(&step, node);
+	} else if (!strcmp(type, "Prepend")) {
+		step.kind = PREPEND;
+		take_text(&step, node, "prepend");
+	} else if (!strcmp(type, "Strip")) {
+		step.kind = STRIP;
+		step.left = tree_boolean(node, "strip_left", true);
+		step.right = tree_boolean(node, "strip_right", true);
+	} else {
+		tree_die(node, "normalizer: '%s' is not supported", type);
+	}
+	normal->step =
+	    mem_grow(normal->step, &normal->capacity, normal->count + 1, sizeof step);
+	normal->step[normal->count++] = step;
+}
+
+struct normal *
+normal_new(const struct tree *node)
+{
+	struct normal *normal = mem_zero(1, sizeof *normal);
+
+	if (node)
+		add(normal, node);
+	return normal;
+}
+
+/* The steps.  Each returns NULL when it changes nothing. ------------------------------- */
+
+/* A growing text. */
+struct buffer {
+	char *text;
+	size_t made, capacity;
+};
+
+static void
+push(struct buffer *buffer, const char *text, size_t length)
+{
+	buffer->text =
+	    mem_grow(buffer->text, &buffer->capacity, buffer->made + length + 1, 1);
+	memcpy(buffer->text + buffer->made, text, length);
+	buffer->made += length;
+}
+
+static char *
+finish(struct buffer *buffer, size_t *made)
+{
+	push(buffer, "", 0);
+	*made = buffer->made;
+	return buffer->text;
+}
+
+static char *
+map(const struct step *step, const char *text, size_t length, size_t *made)
+{
+	struct buffer buffer = { 0 };
+	bool lower = step->kind == LOWERCASE;
+	int32_t code, part[2] = { 0 };
+
+	for (size_t at = 0, bytes; at < length; at += bytes) {
+		char utf8[8];
+		bytes = utf8_decode(text + at, length - at, &code);
+		part[0] = code < 0 ? UTF8_REPLACEMENT : code;
+		if (!lower && utf8_traits(part[0]) & UTF8_COMBINING)
+			continue;
+		int count = lower ? utf8_lower(part[0], part) : 1;
+		for (int i = 0; i < count; i++)
+			push(&buffer, utf8, utf8_encode(part[i], utf8));
+	}
+	return finish(&buffer, made);
+}
+
+struct replace {
+	const struct step *step;
+	struct buffer buffer;
+};
+
+static bool
+replace_part(void *context, const char *text, size_t length, bool match)
+{
+	struct replace *replace = context;
+
+	push(&replace->buffer, match ? replace->step->text : text,
+	    match ? replace->step->length : length);
+	return true;
+}
+
+static char *
+apply_replace(const struct step *step, const char *text, size_t length, size_t *made)
+{
+	struct replace replace = { .step = step };
+
+	splitter_parts(step->splitter, text, length, replace_part, &replace);
+	return finish(&replace.buffer, made);
+}
+
+static char *
+apply_prepend(const struct step *step, const char *text, size_t length, size_t *made)
+{
+	struct buffer buffer = { 0 };
+
+	if (!length)
+		return NULL;
+	push(&buffer, step->text, step->length);
+	push(&buffer, text, length);
+	return finish(&buffer, made);
+}
+
+static char *
+apply_strip(const struct step *step, const char *text, size_t length, size_t *made)
+{
+	size_t first = length, last = 0;
+	struct buffer buffer = { 0 };
+	int32_t code;
+
+	for (size_t at = 0, bytes; at < length; at += bytes) {
+		bytes = utf8_decode(text + at, length - at, &code);
+		if (code >= 0 && utf8_traits(code) & UTF8_SPACE)
+			continue;
+		first = at < first ? at : first;
+		last = at + bytes;
+	}
+	first = step->left ? first : 0;
+	last = step->right ? last : length;
+	if (first < last)
+		push(&buffer, text + first, last - first);
+	return finish(&buffer, made);
+}
+
+static char *
+apply(const struct step *step, const char *text, size_t length, size_t *made)
+{
+	switch (step->kind) {
+	case FORM:
+		return utf8_is_normal(text, length, step->form)
+			   ? NULL
+			   : utf8_normal(text, length, step->form, made);
+	case LOWERCASE:
+	case STRIP_ACCENTS: return map(step, text, length, made);
+	case BERT: return wordpiece_normal(step->bert, text, length, made);
+	case REPLACE: return apply_replace(step, text, length, made);
+	case PREPEND: return apply_prepend(step, text, length, made);
+	case STRIP: return apply_strip(step, text, length, made);
+	}
+	return NULL;
+}
+
+char *
+normal_apply(const struct normal *normal, const char *text, size_t length, size_t *made)
+{
+	char *now = NULL;
+
+	*made = length;
+	for (size_t i = 0; i < normal->count; i++) {
+		char *next = apply(&normal->step[i], now ? now : text, *made, made);
+		if (!next)
+			continue;
+		free(now);
+		now = next;
+	}
+	return now;
+}
+
+void
+normal_free(struct normal *normal)
+{
+	for (size_t i = 0; i < normal->count; i++) {
+		if (normal->step[i].bert)
+			wordpiece_free(normal->step[i].bert);
+		if (normal->step[i].splitter)
+			splitter_free(normal->step[i].splitter);
+		free(normal->step[i].text);
+	}
+	if (normal->none)
+		symbols_free(normal->none);
+	free(normal->step);
+	free(normal);
+}

@@ -1,0 +1,99 @@
+#include "token/template.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "token/symbols.h"
+
+static void
+push_special(struct ids *to, const struct tree *node, const struct tree *id)
+{
+	if (!id || id->kind != TREE_INTEGER || id->integer < 0 ||
+	    id->integer >= SYMBOLS_MAX)
+		tree_die(node, "post_processor: a special token without a valid id");
+	ids_push(to, (int32_t)id->integer);
+}
+
+/* The ids of {"SpecialToken": {"id": NAME}}, looked up in "special_tokens". */
+static void
+push_named(struct ids *to, const struct tree *post, const struct tree *special)
+{
+	const char *name = tree_need(special, "id")->string;
+	const struct tree *entry =
+	    name ? tree_get(tree_get(post, "special_tokens"), name) : NULL;
+	const struct tree *ids = tree_get(entry, "ids");
+
+	if (!ids || ids->kind != TREE_LIST)
+		tree_die(post, "post_processor: special token '%s' has no ids",
+		    name ? name : "");
+	for (size_t i = 0; i < ids->count; i++)
+		push_special(to, post, ids->items[i]);
+}
+
+/* "cls": ["[CLS]", 101] */
+static void
+push_pair(struct ids *to, const struct tree *post, const char *key)
+{
+	const struct tree *pair = tree_need(post, key);
+
+	push_special(to, post, pair->count == 2 ? pair->items[1] : NULL);
+}
+
+static void
+read_single(const struct tree *post, struct ids *before, struct ids *after)
+{
+	const struct tree *single = tree_need(post, "single");
+	bool seen = false;
+
+	for (size_t i = 0; i < single->count; i++) {
+		const struct tree *special = tree_get(single->items[i], "SpecialToken"),
+				  *text = tree_get(single->items[i], "Sequence");
+		if (special)
+			push_named(seen ? after : before, post, special);
+		else if (text && !seen && !strcmp(tree_string(text, "id", "A"), "A"))
+			seen = true;
+		else
+			tree_die(post,
+			    "post_processor: its 'single' template is not supported");
+	}
+	if (!seen)
+		tree_die(post,
+		    "post_processor: its 'single' template has no place for the text");
+}
+
+/* A later processor of a Sequence stands around the earlier ones. */
+static void
+wrap(struct ids *before, struct ids *after, struct ids *outer, const struct ids *last)
+{
+	for (size_t i = 0; i < before->count; i++)
+		ids_push(outer, before->id[i]);
+	ids_free(before);
+	*before = *outer;
+	for (size_t i = 0; i < last->count; i++)
+		ids_push(after, last->id[i]);
+}
+
+void
+template_read(const struct tree *node, struct ids *before, struct ids *after)
+{
+	const char *type = node ? tree_string(node, "type", "") : "ByteLevel";
+	struct ids first = { 0 }, last = { 0 };
+
+	if (!strcmp(type, "Sequence")) {
+		const struct tree *list = tree_need(node, "processors");
+		for (size_t i = 0; i < list->count; i++)
+			template_read(list->items[i], before, after);
+		return;
+	}
+	if (!strcmp(type, "BertProcessing") || !strcmp(type, "RobertaProcessing")) {
+		push_pair(&first, node, "cls");
+		push_pair(&last, node, "sep");
+	} else if (!strcmp(type, "TemplateProcessing")) {
+		read_single(node, &first, &last);
+	} else if (strcmp(type, "ByteLevel")) {
+		tree_die(node, "post_processor: '%s' is not supported", type);
+	}
+	wrap(before, after, &first, &last);
+	ids_free(&last);
+}

@@ -1,0 +1,53 @@
+/*
+ * token - text to token ids, as a model folder's tokenizer says.
+ *
+ * Opens tokenizer.json, else vocab.txt or vocab.json with merges.txt, both with
+ * tokenizer_config.json.  WordPiece and BPE, bit-exact with the reference tokenizers; what is
+ * not supported is named and refused.
+ */
+#ifndef TOKEN_H
+#define TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "token/ids.h"
+
+struct tokenizer;
+
+/* dir: a model folder, or a tokenizer.json file. */
+struct tokenizer *tokenizer_open(const char *dir);
+
+/* Hex digest of the tokenizer's file bytes: what streams carry as "tokenizer".
+ * Cheap: parses nothing, so that encode can check tokens without opening a tokenizer. */
+char *tokenizer_fingerprint(const char *dir);
+
+int tokenizer_size(const struct tokenizer *tokenizer); /* greatest id + 1 */
+int tokenizer_id(const struct tokenizer *tokenizer, const char *token); /* or -1 */
+const char *tokenizer_token(const struct tokenizer *tokenizer, int id); /* NULL: a gap */
+
+/* Special ids that the template puts before and after a text. */
+void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *after);
+
+/*
+ * Append the ids of `text`, with the template's special tokens, truncated to `most` ids
+ * in all (0: no limit; specials are kept).  Linear time, bounded memory, stops reading
+ * when `most` is reached; true when ids were cut off.  `text` is UTF-8; what is invalid counts
+ * as U+FFFD.  Safe to call from several threads.
+ */
+bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t length,
+    size_t most, bool specials, struct ids *out);
+
+/* The text of ids, to be freed, its bytes in *made; valid UTF-8.  specials: with the special
+ * tokens.  Ids that no token has are left out, as in the reference. */
+char *tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids,
+    size_t count, bool specials, size_t *made);
+
+/* What the model folder says of its inputs (sentence_bert_config.json, config.json,
+ * tokenizer_config.json): the longest input in ids, specials included; 0: unlimited. */
+size_t tokenizer_max_length(const char *dir);
+
+void tokenizer_close(struct tokenizer *tokenizer);
+
+#endif

@@ -1,0 +1,336 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "text/json.h"
+#include "text/json_map.h"
+#include "token/template.h"
+#include "token/token_internal.h"
+
+static void
+add_symbol(void *context, const char *text, size_t length, int64_t id)
+{
+	struct tokenizer *tokenizer = context;
+
+	if (id < 0 || id >= SYMBOLS_MAX)
+		die("%s: token '%.*s': id %lld is not in 0..%d", tokenizer->path,
+		    (int)length, text, (long long)id, SYMBOLS_MAX - 1);
+	if (!symbols_put(tokenizer->symbols, text, length, (int32_t)id))
+		die("%s: token '%.*s': id %lld is also that of '%s'", tokenizer->path,
+		    (int)length, text, (long long)id,
+		    symbols_text(tokenizer->symbols, (int32_t)id, NULL));
+}
+
+/* All of the vocabulary has been read. */
+static void
+end_symbols(void *context)
+{
+	struct tokenizer *tokenizer = context;
+	int32_t twice = symbols_index(tokenizer->symbols);
+
+	if (twice >= 0)
+		die("%s: token '%s' is there twice", tokenizer->path,
+		    symbols_text(tokenizer->symbols, twice, NULL));
+}
+
+/* A merge, as one text "a b" or as two. */
+static void
+add_merge(void *context, const char *left, size_t left_length, const char *right,
+    size_t right_length)
+{
+	struct tokenizer *tokenizer = context;
+	int length = (int)(left_length < 200 ? left_length : 200);
+
+	if (!right) {
+		const char *blank = memchr(left, ' ', left_length);
+		if (left_length >= 8 && !memcmp(left, "#version", 8))
+			return;
+		if (!blank ||
+		    memchr(blank + 1, ' ', (size_t)(left + left_length - blank - 1)))
+			die("%s: merge %u, '%.*s': must be two tokens and a blank",
+			    tokenizer->path, tokenizer->merges, length, left);
+		right = blank + 1;
+		right_length = (size_t)(left + left_length - right);
+		left_length = (size_t)(blank - left);
+	}
+	if (!tokenizer->bpe)
+		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
+	bpe_merge(tokenizer->bpe, left, left_length, right, right_length);
+	tokenizer->merges++;
+}
+
+/* The one member of a Sequence of one; the component itself otherwise. */
+static const struct tree *
+component(const struct tree *root, const char *key, const char *list)
+{
+	const struct tree *node = tree_get(root, key), *items = tree_get(node, list);
+
+	return items && items->count == 1 ? items->items[0] : node;
+}
+
+static bool
+is_type(const struct tree *node, const char *type)
+{
+	return node && !strcmp(tree_string(node, "type", ""), type);
+}
+
+static void
+read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
+{
+	const struct tree *model = tree_need(root, "model");
+	const struct tree *normal = component(root, "normalizer", "normalizers");
+	const struct tree *before = component(root, "pre_tokenizer", "pretokenizers");
+	const char *unknown = tree_string(model, "unk_token", "[UNK]");
+	struct wordpiece_rules rules = { 0 };
+
+	rules.unknown = symbols_find(tokenizer->symbols, unknown, strlen(unknown));
+	if (rules.unknown < 0)
+		tree_die(root, "the vocabulary lacks its unk_token '%s'", unknown);
+	rules.max_chars = (int)tree_integer(model, "max_input_chars_per_word", 100);
+	if (rules.max_chars < 1 || rules.max_chars > 1 << 20)
+		tree_die(root, "max_input_chars_per_word is %d; it must be in 1..%d",
+		    rules.max_chars, 1 << 20);
+	rules.continuation = tree_string(model, "continuing_subword_prefix", "##");
+	bool one_pass = is_type(before, "BertPreTokenizer") &&
+			(!normal || is_type(normal, "BertNormalizer"));
+	if (one_pass && normal)
+		normal_bert_rules(normal, &rules);
+	tokenizer->wordpiece = wordpiece_new(tokenizer->symbols, &rules);
+	if (one_pass)
+		return;
+	tokenizer->normaliser = normal_new(tree_get(root, "normalizer"));
+	tokenizer->pretoken = pretoken_new(tree_get(root, "pre_tokenizer"));
+}
+
+static void
+read_bpe(struct tokenizer *tokenizer, const struct tree *root)
+{
+	const struct tree *model = tree_need(root, "model");
+	const char *unknown = tree_string(model, "unk_token", NULL);
+
+	if (tree_real(model, "dropout", 0) != 0)
+		tree_die(root, "model: dropout is not supported");
+	if (*tree_string(model, "continuing_subword_prefix", "") ||
+	    *tree_string(model, "end_of_word_suffix", ""))
+		tree_die(root, "model: a continuing_subword_prefix or end_of_word_suffix "
+			       "is not supported");
+	if (!tokenizer->bpe)
+		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
+	tokenizer->normaliser = normal_new(tree_get(root, "normalizer"));
+	tokenizer->pretoken = pretoken_new(tree_get(root, "pre_tokenizer"));
+	struct bpe_rules rules = { .unknown = -1,
+		.fuse_unknown = tree_boolean(model, "fuse_unk", false),
+		.byte_fallback = tree_boolean(model, "byte_fallback", false),
+		.ignore_merges = tree_boolean(model, "ignore_merges", false) };
+	/* with a token for each byte nothing is unknown */
+	bool any = (unknown || rules.byte_fallback) && !bpe_has_bytes(tokenizer->bpe);
+	rules.bytes = !any && pretoken_leave_bytes(tokenizer->pretoken);
+	if (unknown)
+		rules.unknown =
+		    symbols_find(tokenizer->symbols, unknown, strlen(unknown));
+	if (unknown && rules.unknown < 0 && !rules.bytes)
+		tree_die(root, "the vocabulary lacks its unk_token '%s'", unknown);
+	bpe_set(tokenizer->bpe, &rules);
+}
+
+/* Old files leave the type out. */
+static const char *
+model_type(const struct tokenizer *tokenizer, const struct tree *model)
+{
+	const char *type = tree_string(model, "type", NULL);
+
+	return type					     ? type
+	       : tokenizer->merges > 0			     ? "BPE"
+	       : tree_get(model, "max_input_chars_per_word") ? "WordPiece"
+							     : "unknown";
+}
+
+static void
+read_model(struct tokenizer *tokenizer, const struct tree *root)
+{
+	const struct tree *model = tree_need(root, "model");
+	const char *type = model_type(tokenizer, model);
+
+	if (!symbols_size(tokenizer->symbols) && strcmp(type, "Unigram"))
+		tree_die(root, "model: there is no 'vocab', or it is empty");
+	if (!strcmp(type, "WordPiece"))
+		read_wordpiece(tokenizer, root);
+	else if (!strcmp(type, "BPE"))
+		read_bpe(tokenizer, root);
+	else
+		tree_die(root,
+		    "a tokenizer of type '%s' is not supported (WordPiece and BPE are)",
+		    type);
+}
+
+/* The id of an added token, which must be that of the model where it has the text. */
+static int32_t
+added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
+{
+	int32_t id = symbols_find(tokenizer->symbols, text->string, text->length);
+	if (id >= 0 && !tree_get(node, "id"))
+		return id;
+	int64_t wanted = tree_integer_in(node, "id", 0, SYMBOLS_MAX - 1);
+	const char *other = symbols_text(tokenizer->symbols, (int32_t)wanted, NULL);
+
+	if (id < 0 && !other) {
+		id = symbols_add(
+		    tokenizer->extra, text->string, text->length, (int32_t)wanted);
+		other = symbols_text(tokenizer->extra, (int32_t)wanted, NULL);
+	}
+	if (id >= 0 && id != wanted)
+		tree_die(node, "added token '%s': id %lld, but it has %d already",
+		    text->string, (long long)wanted, id);
+	if (id < 0)
+		tree_die(node, "added token '%s': id %lld is also that of '%s'",
+		    text->string, (long long)wanted, other);
+	return id;
+}
+
+static void
+add_token(struct tokenizer *tokenizer, const struct tree *node)
+{
+	const struct tree *text = tree_need(node, "content");
+
+	if (text->kind != TREE_STRING)
+		tree_die(node, "added_tokens: 'content' must be a string");
+	struct added_token token = { .text = text->string,
+		.length = text->length,
+		.id = added_id(tokenizer, node, text),
+		.single_word = tree_boolean(node, "single_word", false),
+		.lstrip = tree_boolean(node, "lstrip", false),
+		.rstrip = tree_boolean(node, "rstrip", false) };
+	bool special = tree_boolean(node, "special", false);
+	if (special)
+		ids_push(&tokenizer->special, token.id);
+	if (!tree_boolean(node, "normalized", !special)) {
+		added_add(tokenizer->raw, &token);
+		return;
+	}
+	char *normal =
+	    token_normalise(tokenizer, token.text, token.length, &token.length);
+	token.text = normal ? normal : token.text;
+	added_add(tokenizer->normal, &token);
+	free(normal);
+}
+
+/* The special ones first: of two that are normalised to the same text that one counts. */
+static void
+read_added(struct tokenizer *tokenizer, const struct tree *root)
+{
+	const struct tree *list = tree_get(root, "added_tokens");
+
+	for (int special = 1; special >= 0; special--)
+		for (size_t i = 0; list && i < list->count; i++)
+			if (tree_boolean(list->items[i], "special", false) == special)
+				add_token(tokenizer, list->items[i]);
+}
+
+/* The text of a special token that tokenizer_config.json may rename. */
+const char *
+token_special(const struct tree *config, const char *key, const char *otherwise)
+{
+	const struct tree *node = config ? tree_get(config, key) : NULL;
+
+	return !node			   ? otherwise
+	       : node->kind == TREE_OBJECT ? tree_string(node, "content", otherwise)
+					   : tree_string(config, key, otherwise);
+}
+
+/* What transformers' Llama tokenizers put around a text, whatever the file's template. */
+static void
+read_llama(struct tokenizer *tokenizer, const char *dir)
+{
+	char *path = token_beside(dir, "tokenizer_config.json");
+	struct tree *config = json_read_optional(path);
+	struct ids *before = &tokenizer->before, *after = &tokenizer->after;
+
+	if (!strncmp(tree_string(config, "tokenizer_class", ""), "Llama", 5)) {
+		int32_t bos =
+		    tokenizer_id(tokenizer, token_special(config, "bos_token", "<s>"));
+		int32_t eos =
+		    tokenizer_id(tokenizer, token_special(config, "eos_token", "</s>"));
+		if (tree_boolean(config, "add_bos_token", true) && bos >= 0 &&
+		    (!before->count || before->id[0] != bos)) {
+			ids_push(before, bos);
+			memmove(before->id + 1, before->id,
+			    (before->count - 1) * sizeof *before->id);
+			before->id[0] = bos;
+		}
+		if (tree_boolean(config, "add_eos_token", false) && eos >= 0 &&
+		    (!after->count || after->id[after->count - 1] != eos))
+			ids_push(after, eos);
+	}
+	tree_free(config);
+	free(path);
+}
+
+/* sentence-transformers' own do_lower_case: lowercase comes first, where the file has none. */
+static void
+lowercase_first(struct tree *root, const char *dir)
+{
+	struct tree *config = token_sentence_config(dir), *node, *list;
+	bool wanted = tree_boolean(config, "do_lower_case", false);
+
+	tree_free(config);
+	node = tree_get(root, "normalizer");
+	if (!wanted || is_type(node, "Lowercase"))
+		return;
+	if (is_type(node, "BertNormalizer")) {
+		bool lower = tree_boolean(node, "lowercase", true);
+		bool strip = tree_boolean(node, "strip_accents", lower);
+		tree_set(node, "lowercase", tree_of_boolean(true));
+		tree_set(node, "strip_accents", tree_of_boolean(strip));
+		return;
+	}
+	list = is_type(node, "Sequence") ? tree_need(node, "normalizers") : NULL;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (is_type(list->items[i], "Lowercase"))
+			return;
+	struct tree *both = tree_object(), *lower;
+	tree_set(both, "type", tree_of_string("Sequence"));
+	list = tree_set(both, "normalizers", tree_list());
+	lower = tree_add(list, tree_object());
+	tree_set(lower, "type", tree_of_string("Lowercase"));
+	if (node)
+		tree_add(list, tree_copy(node));
+	tree_set(root, "normalizer", both);
+}
+
+static void
+check_template(const struct tokenizer *tokenizer, const struct ids *ids)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (!tokenizer_token(tokenizer, ids->id[i]))
+			die("%s: post_processor: puts the id %d around a text, which no "
+			    "token has",
+			    tokenizer->path, (int)ids->id[i]);
+}
+
+void
+token_read_json(
+    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
+{
+	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL,
+							  end_symbols },
+		{ "merges", NULL, add_merge, NULL } };
+	struct tree *root =
+	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
+
+	if (root->kind != TREE_OBJECT || !tree_get(root, "model"))
+		tree_die(root, "not a tokenizer.json: it has no 'model'");
+	const char *version = tree_string(root, "version", "1.0");
+	if (strcmp(version, "1.0"))
+		tree_die(root, "version '%s' is not supported (1.0 is)", version);
+	lowercase_first(root, dir);
+	read_model(tokenizer, root);
+	read_added(tokenizer, root);
+	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
+	template_read(
+	    tree_get(root, "post_processor"), &tokenizer->before, &tokenizer->after);
+	check_template(tokenizer, &tokenizer->before);
+	check_template(tokenizer, &tokenizer->after);
+	read_llama(tokenizer, dir);
+	tree_free(root);
+}

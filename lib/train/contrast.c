@@ -1,0 +1,398 @@
+#include "train/contrast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/stream.h"
+
+enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
+
+static const char *const side_names[] = { "query", "document", "negatives" };
+
+struct contrast {
+	struct reader *reader;
+	struct model *model;
+	struct contrast_options options;
+	char *path;
+	int ids[SIDES], key[SIDES], expert[SIDES]; /* columns; -1: absent */
+	struct record record;
+	bool ahead; /* record was read but not yet taken */
+	int64_t epoch;
+	struct contrast_place place;
+	struct sequence *sequences;
+	struct batch batch; /* one side, to be looked at by the model */
+	int64_t *keys;
+	size_t sequence_capacity, key_capacity;
+	struct loss_keys loss_keys;
+};
+
+static char *
+column_name(enum side side, const char *suffix)
+{
+	return mem_format("%s.%s", side_names[side], suffix);
+}
+
+static int
+find(struct contrast *contrast, enum side side, const char *suffix, enum dtype dtype)
+{
+	char *name = column_name(side, suffix);
+	int index = stream_find(contrast->reader, name);
+
+	if (index >= 0 && stream_column(contrast->reader, index)->dtype != dtype)
+		die("%s: column \"%s\" is %s, %s was expected",
+		    stream_name(contrast->reader), name,
+		    dtype_name(stream_column(contrast->reader, index)->dtype),
+		    dtype_name(dtype));
+	free(name);
+	return index;
+}
+
+static void
+open_stream(struct contrast *contrast)
+{
+	contrast->reader = stream_open(contrast->path);
+	for (enum side side = QUERY; side < SIDES; side++) {
+		contrast->ids[side] = find(contrast, side, "ids", DTYPE_I32);
+		contrast->key[side] = find(contrast, side, "key", DTYPE_I64);
+		contrast->expert[side] =
+		    side == NEGATIVES ? -1 : find(contrast, side, "expert", DTYPE_U8);
+	}
+	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
+	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
+}
+
+struct contrast *
+contrast_open(const char *path, struct model *model, const char *tokenizer,
+    const struct contrast_options *options)
+{
+	struct contrast *contrast = mem_zero(1, sizeof *contrast);
+
+	contrast->path = mem_string(path);
+	contrast->model = model;
+	contrast->options = *options;
+	contrast->place.step = -1;
+	open_stream(contrast);
+	const char *made =
+	    tree_string(stream_properties(contrast->reader), "tokenizer", NULL);
+	if (tokenizer && made && strcmp(tokenizer, made) != 0)
+		die("%s: its tokens were made by another tokenizer (%s) than the model's "
+		    "(%s)",
+		    stream_name(contrast->reader), made, tokenizer);
+	if (options->expert && model_expert(model, options->expert) < 0)
+		die("--expert: the model has no task expert \"%s\"", options->expert);
+	return contrast;
+}
+
+void
+contrast_close(struct contrast *contrast)
+{
+	if (contrast->reader)
+		stream_close(contrast->reader);
+	batch_free(&contrast->batch);
+	free(contrast->path);
+	free(contrast->sequences);
+	free(contrast->keys);
+	free(contrast);
+}
+
+const char *
+contrast_name(const struct contrast *contrast)
+{
+	return strcmp(contrast->path, "-") == 0 ? "<stdin>" : contrast->path;
+}
+
+_Noreturn static void
+bad(const struct contrast *contrast, const char *what)
+{
+	die("%s: record %lld: %s", contrast_name(contrast),
+	    (long long)stream_records(contrast->reader), what);
+}
+
+/* Have the next record in contrast->record; at the end of a file begin its next epoch. */
+static bool
+read_ahead(struct contrast *contrast)
+{
+	if (contrast->ahead)
+		return true;
+	if (!contrast->reader)
+		return false;
+	while (!stream_next(contrast->reader, &contrast->record)) {
+		bool empty = stream_records(contrast->reader) == 0;
+		if (empty || strcmp(contrast->path, "-") == 0 ||
+		    contrast->epoch + 1 >= contrast->options.epochs)
+			return false;
+		stream_close(contrast->reader);
+		open_stream(contrast);
+		contrast->epoch++;
+	}
+	return contrast->ahead = true;
+}
+
+static const int64_t *
+lists(const struct contrast *contrast, enum side side, int64_t *count)
+{
+	int index = contrast->ids[side];
+
+	*count = 0;
+	if (index < 0)
+		return NULL;
+	const struct column *column = stream_column(contrast->reader, index);
+	const struct array *array = &contrast->record.columns[index];
+	if (column->depth < 1)
+		bad(contrast, "the negatives are not lists of token ids");
+	*count = column_lists(column, array, contrast->record.rows);
+	return column_list_offsets(column, array);
+}
+
+_Noreturn static void
+no_expert(const struct contrast *contrast, const char *name)
+{
+	const struct spec *spec = model_spec(contrast->model);
+	char *known = mem_string("");
+
+	for (int i = 0; i < spec->experts; i++) {
+		char *longer =
+		    mem_format("%s%s%s", known, i ? ", " : "", spec->expert_names[i]);
+		free(known);
+		known = longer;
+	}
+	if (name)
+		die("%s: record %lld: the model has no task expert \"%s\"; it has %s",
+		    contrast_name(contrast), (long long)stream_records(contrast->reader),
+		    name, known);
+	die("%s: record %lld: no task expert is named (attribute \"experts\" or "
+	    "--expert); the "
+	    "model has %s",
+	    contrast_name(contrast), (long long)stream_records(contrast->reader), known);
+}
+
+static int
+expert_called(const struct contrast *contrast, const char *name)
+{
+	int expert = model_expert(contrast->model, name);
+
+	if (expert < 0)
+		no_expert(contrast, name);
+	return expert;
+}
+
+/* The expert of a side's row: its column, the record's attribute, the option. */
+static int
+row_expert(const struct contrast *contrast, enum side side, int64_t row)
+{
+	enum side from = side == QUERY ? QUERY : DOCUMENT; /* negatives are documents */
+
+	if (!model_spec(contrast->model)->experts)
+		return -1;
+	if (contrast->expert[from] >= 0) {
+		const struct array *array =
+		    &contrast->record.columns[contrast->expert[from]];
+		const int64_t *offsets = array->offsets[0];
+		char *name = mem_format("%.*s", (int)(offsets[row + 1] - offsets[row]),
+		    (const char *)array->data + offsets[row]);
+		int expert = expert_called(contrast, name);
+		free(name);
+		return expert;
+	}
+	const char *name = tree_string(tree_get(contrast->record.attributes, "experts"),
+	    side_names[from], contrast->options.expert);
+	if (!name)
+		no_expert(contrast, NULL);
+	return expert_called(contrast, name);
+}
+
+/* Die naming the record when the model cannot take a side's sequences. */
+static void
+demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_t count)
+{
+	struct batch *batch = &contrast->batch;
+
+	batch_cut(batch, contrast->record.columns[contrast->ids[side]].data, offsets, 0,
+	    count, INT32_MAX);
+	batch->expert = model_spec(contrast->model)->experts ? 0 : -1;
+	char *why = model_refuses(contrast->model, batch, 0);
+	if (why)
+		die("%s: record %lld: %s.ids: %s", contrast_name(contrast),
+		    (long long)stream_records(contrast->reader), side_names[side], why);
+}
+
+/* Fill in a side's sequences; returns their tokens. */
+static int64_t
+add_side(struct contrast *contrast, enum side side, struct sequence *to,
+    const int64_t *offsets, int64_t count)
+{
+	if (!count)
+		return 0;
+	const struct column *column =
+	    stream_column(contrast->reader, contrast->ids[side]);
+	const struct array *array = &contrast->record.columns[contrast->ids[side]];
+	const struct tree *prompts =
+	    tree_get(contrast->record.attributes, "prompt_tokens");
+	int64_t skip = tree_integer(prompts, side_names[side], 0);
+	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
+	int expert = by_row ? -1 : row_expert(contrast, side, 0);
+
+	demand(contrast, side, offsets, count);
+	if (model_head(contrast->model)->include_prompt)
+		skip = 0;
+	for (int64_t i = 0, row = 0; i < count; i++) {
+		int64_t length = offsets[i + 1] - offsets[i];
+		while (column->depth == 2 ? array->offsets[0][row + 1] <= i : row < i)
+			row++;
+		to[i] = (struct sequence){ (const int32_t *)array->data + offsets[i],
+			(int32_t)length, (int32_t)skip,
+			by_row ? row_expert(contrast, side, row) : expert,
+			contrast->options.freeze_documents && side != QUERY };
+	}
+	return offsets[count] - offsets[0];
+}
+
+/* Keys of a side: its column, else hashes of the tokens. */
+static void
+add_keys(struct contrast *contrast, enum side side, int64_t *to,
+    const struct sequence *sequences, int64_t count)
+{
+	int index = contrast->key[side];
+
+	if (index < 0 || !count) {
+		for (int64_t i = 0; i < count; i++)
+			to[i] = (int64_t)rng_hash(0, sequences[i].ids,
+			    (size_t)sequences[i].length * sizeof *sequences[i].ids);
+		return;
+	}
+	const struct column *column = stream_column(contrast->reader, index);
+	const struct array *array = &contrast->record.columns[index];
+	if (column->rank ||
+	    column_elements(column, array, contrast->record.rows) != count)
+		bad(contrast, "there is not one key for each sequence");
+	memcpy(to, array->data, (size_t)count * sizeof *to);
+}
+
+/* The record as sequences and keys. */
+static void
+take(struct contrast *contrast, struct contrast_batch *batch)
+{
+	int64_t count[SIDES], tokens = 0, at = 0;
+	const int64_t *offsets[SIDES];
+
+	for (enum side side = QUERY; side < SIDES; side++) {
+		offsets[side] = lists(contrast, side, &count[side]);
+		at += count[side];
+	}
+	contrast->sequences = mem_grow(contrast->sequences, &contrast->sequence_capacity,
+	    (size_t)at, sizeof *contrast->sequences);
+	contrast->keys = mem_grow(
+	    contrast->keys, &contrast->key_capacity, (size_t)at, sizeof *contrast->keys);
+	at = 0;
+	for (enum side side = QUERY; side < SIDES; at += count[side++]) {
+		tokens += add_side(
+		    contrast, side, contrast->sequences + at, offsets[side], count[side]);
+		if (!contrast->options.keep_duplicates)
+			add_keys(contrast, side, contrast->keys + at,
+			    contrast->sequences + at, count[side]);
+	}
+	contrast->loss_keys = (struct loss_keys){ contrast->keys,
+		contrast->keys + count[QUERY], contrast->keys + 2 * count[QUERY] };
+	*batch = (struct contrast_batch){
+		.rows = count[QUERY],
+		.negatives = count[NEGATIVES],
+		.tokens = tokens,
+		.sequences = contrast->sequences,
+		.keys = contrast->options.keep_duplicates ? NULL : &contrast->loss_keys,
+	};
+}
+
+/* Count the record as taken. */
+static void
+advance(struct contrast *contrast)
+{
+	struct contrast_place *place = &contrast->place;
+
+	for (enum side side = QUERY; side < SIDES; side++) {
+		int64_t count;
+		const int64_t *offsets = lists(contrast, side, &count);
+		if (count)
+			place->hash = rng_hash(place->hash,
+			    contrast->record.columns[contrast->ids[side]].data,
+			    (size_t)offsets[count] * sizeof(int32_t));
+	}
+	place->step = tree_integer(contrast->record.attributes, "step", -1);
+	place->taken++;
+	contrast->ahead = false;
+}
+
+bool
+contrast_next(struct contrast *contrast, struct contrast_batch *batch)
+{
+	do {
+		if (!read_ahead(contrast))
+			return false;
+		advance(contrast);
+	} while (!contrast->record.rows);
+
+	const struct tree *attributes = contrast->record.attributes;
+	take(contrast, batch);
+	batch->temperature = contrast->options.temperature;
+	if (batch->temperature == 0)
+		batch->temperature =
+		    tree_real(attributes, "temperature", CONTRAST_TEMPERATURE);
+	if (!(batch->temperature > 0))
+		bad(contrast, "the temperature is not above 0");
+	batch->task = tree_string(attributes, "task", "");
+	batch->dataset = tree_string(attributes, "dataset", "");
+	batch->epoch = tree_integer(attributes, "epoch", contrast->epoch);
+	batch->record = stream_records(contrast->reader);
+	return true;
+}
+
+int64_t
+contrast_total(struct contrast *contrast)
+{
+	if (strcmp(contrast->path, "-") == 0) {
+		const struct tree *properties = stream_properties(contrast->reader);
+		return strtoll(tree_string(properties, "batches", "-1"), NULL, 10);
+	}
+
+	struct reader *reader = stream_open(contrast->path);
+	struct record record;
+	while (stream_next(reader, &record))
+		;
+	int64_t records = stream_records(reader);
+	stream_close(reader);
+	return records * contrast->options.epochs;
+}
+
+struct contrast_place
+contrast_place(const struct contrast *contrast)
+{
+	return contrast->place;
+}
+
+void
+contrast_resume(struct contrast *contrast, const struct contrast_place *place)
+{
+	if (!place->taken || !read_ahead(contrast))
+		return;
+	if (place->step >= 0 &&
+	    tree_integer(contrast->record.attributes, "step", -1) == place->step + 1) {
+		contrast->place = *place;
+		return;
+	}
+	while (contrast->place.taken < place->taken) {
+		if (!read_ahead(contrast))
+			die("%s: ends after %lld batches; the checkpoint has seen %lld: "
+			    "it is of "
+			    "another run; give the same stream, or --restart",
+			    contrast_name(contrast), (long long)contrast->place.taken,
+			    (long long)place->taken);
+		advance(contrast);
+	}
+	if (contrast->place.hash != place->hash)
+		die("%s: its first %lld batches are not those that the checkpoint was "
+		    "trained on; "
+		    "give the same stream, or --restart",
+		    contrast_name(contrast), (long long)place->taken);
+}

@@ -1,0 +1,69 @@
+/*
+ * contrast - contrastive batches from a stream: one record is one batch.
+ *
+ *	query.ids, document.ids		i32, depth 1	row i's query and its positive
+ *	negatives.ids			i32, depth 2 (or 1: one each)	hard negatives, optional
+ *	query.key, document.key		i64, depth 0	hashes of the texts, optional
+ *	negatives.key			i64, depth 1 (or 0)
+ *	query.expert, document.expert	text		task expert of each row, optional
+ * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
+ * task, dataset, epoch, step.  Property of the stream: batches (how many there are in all).
+ * Where key columns are missing the keys are hashes of the token ids.
+ */
+#ifndef CONTRAST_H
+#define CONTRAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "train/gradcache.h"
+#include "train/loss.h"
+
+struct contrast_options {
+	const char *expert; /* for both sides, where the stream names none; or NULL */
+	double temperature; /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
+	bool
+	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
+	bool freeze_documents; /* an adapter learns for the queries alone */
+	int64_t epochs; /* times that a file is read; standard input is read once */
+};
+#define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
+
+struct contrast_batch {
+	int64_t rows, negatives, tokens;
+	struct sequence
+	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
+	const struct loss_keys *keys; /* NULL: keep_duplicates */
+	double temperature;
+	const char *task, *dataset; /* "" where the record does not say */
+	int64_t epoch, record;	    /* epoch from 0; record of its stream, from 1 */
+};
+
+struct contrast;
+
+/* Dies when a column is missing or the tokens are not those of `tokenizer` (fingerprint). */
+struct contrast *contrast_open(const char *path, struct model *model,
+    const char *tokenizer, const struct contrast_options *options);
+void contrast_close(struct contrast *contrast);
+
+/* The next batch; false at the end.  Borrowed until the next call.  Dies naming the record. */
+bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
+
+/* Batches in all epochs: of a file by counting, else as the property says; -1: not known. */
+int64_t contrast_total(struct contrast *contrast);
+
+/*
+ * Where a run stands: batches taken, the hash of all their tokens, the last one's attribute
+ * "step" (-1: none).  contrast_resume goes there: past as many records, which must hash the same; or
+ * at once, when the stream's first record says that it is the step that follows.
+ */
+struct contrast_place {
+	int64_t taken, step;
+	uint64_t hash;
+};
+struct contrast_place contrast_place(const struct contrast *contrast);
+void contrast_resume(struct contrast *contrast, const struct contrast_place *place);
+const char *contrast_name(const struct contrast *contrast);
+
+#endif

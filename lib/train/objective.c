@@ -1,0 +1,276 @@
+#include "train/objective.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "token/token.h"
+#include "train/corpus.h"
+#include "train/gradcache.h"
+#include "train/loss.h"
+#include "train/mlm.h"
+
+enum { SPECIALS = 5 };
+
+struct objective {
+	struct objective_options options;
+	struct model *model;
+	/* InfoNCE */
+	struct contrast *contrast;
+	struct gradcache *cache;
+	struct loss *loss;
+	float *gradient; /* nn memory */
+	size_t gradient_size;
+	/* MLM */
+	struct corpus *corpus;
+	struct batch batch;
+	struct mlm_options mask;
+	int32_t special[SPECIALS], *positions, *targets;
+	size_t positions_capacity, targets_capacity;
+};
+
+/* Ids of the tokens that masking needs to know, under BERT's or RoBERTa's names. */
+static void
+find_specials(struct objective *objective)
+{
+	static const char *const names[SPECIALS][2] = { { "[MASK]", "<mask>" },
+		{ "[CLS]", "<s>" }, { "[SEP]", "</s>" }, { "[PAD]", "<pad>" },
+		{ "[UNK]", "<unk>" } };
+	struct mlm_options *mask = &objective->mask;
+	struct tokenizer *tokenizer = tokenizer_open(model_dir(objective->model));
+
+	for (int i = 0; i < SPECIALS; i++) {
+		int id = tokenizer_id(tokenizer, names[i][0]);
+		if (id < 0)
+			id = tokenizer_id(tokenizer, names[i][1]);
+		if (i == 0 && id < 0)
+			die("%s: its tokenizer has no mask token",
+			    model_dir(objective->model));
+		if (id >= 0)
+			objective->special[mask->specials++] = id;
+	}
+	mask->mask = objective->special[0];
+	mask->special = objective->special;
+	mask->vocabulary = tokenizer_size(tokenizer);
+	if (mask->vocabulary > model_spec(objective->model)->vocabulary)
+		mask->vocabulary = model_spec(objective->model)->vocabulary;
+	mask->share = objective->options.mask_share;
+	mask->seed = objective->options.seed;
+	tokenizer_close(tokenizer);
+}
+
+static void
+open_mlm(struct objective *objective, const char *path, const char *tokenizer)
+{
+	const struct objective_options *o = &objective->options;
+
+	if (!model_has_mlm(objective->model))
+		die("%s: has no masked-language-model head to train; a model made by "
+		    "train "
+		    "--from-scratch --objective mlm has one",
+		    model_dir(objective->model));
+	objective->corpus = corpus_open(path, tokenizer, o->contrast.epochs, o->seed);
+	objective->batch.expert = -1;
+	if (model_spec(objective->model)->experts) {
+		if (!o->contrast.expert)
+			die_usage("the model has task experts: say which one learns, "
+				  "with --expert");
+		objective->batch.expert =
+		    model_expert(objective->model, o->contrast.expert);
+		if (objective->batch.expert < 0)
+			die("--expert: the model has no task expert \"%s\"",
+			    o->contrast.expert);
+	}
+	find_specials(objective);
+}
+
+struct objective *
+objective_open(
+    const char *path, struct model *model, const struct objective_options *options)
+{
+	struct objective *objective = mem_zero(1, sizeof *objective);
+	char *tokenizer = tokenizer_fingerprint(model_dir(model));
+
+	objective->options = *options;
+	objective->model = model;
+	if (options->kind == OBJECTIVE_MLM) {
+		open_mlm(objective, path, tokenizer);
+	} else {
+		objective->contrast =
+		    contrast_open(path, model, tokenizer, &options->contrast);
+		objective->cache = gradcache_new(model, options->tokens);
+		objective->loss = loss_new();
+	}
+	free(tokenizer);
+	return objective;
+}
+
+void
+objective_close(struct objective *objective)
+{
+	if (objective->contrast) {
+		contrast_close(objective->contrast);
+		gradcache_free(objective->cache);
+		loss_free(objective->loss);
+	}
+	if (objective->corpus)
+		corpus_close(objective->corpus);
+	nn_free(objective->gradient, objective->gradient_size);
+	batch_free(&objective->batch);
+	free(objective->positions);
+	free(objective->targets);
+	free(objective);
+}
+
+int64_t
+objective_total(struct objective *objective)
+{
+	return objective->contrast
+		   ? contrast_total(objective->contrast)
+		   : corpus_batches(objective->corpus, objective->options.batch_tokens);
+}
+
+static bool
+learn_infonce(struct objective *objective, struct lesson *lesson)
+{
+	size_t width = (size_t)model_width(objective->model);
+	struct contrast_batch pairs;
+
+	if (!contrast_next(objective->contrast, &pairs))
+		return false;
+	int64_t count = 2 * pairs.rows + pairs.negatives;
+	size_t bytes = mem_multiply((size_t)count, width * sizeof(float), "batch");
+	if (bytes > objective->gradient_size) {
+		nn_free(objective->gradient, objective->gradient_size);
+		objective->gradient = nn_alloc(bytes);
+		objective->gradient_size = bytes;
+	}
+	struct loss_batch batch = {
+		.rows = (size_t)pairs.rows,
+		.negatives = (size_t)pairs.negatives,
+		.width = width,
+		.temperature = (float)pairs.temperature,
+		.bidirectional = objective->options.bidirectional,
+		.keys = pairs.keys,
+	};
+	*lesson = (struct lesson){ .examples = pairs.rows,
+		.tokens = pairs.tokens,
+		.epoch = pairs.epoch,
+		.record = pairs.record,
+		.task = pairs.task,
+		.dataset = pairs.dataset };
+	float *vectors = gradcache_embed(objective->cache, pairs.sequences, count);
+	lesson->loss = loss_infonce(
+	    objective->loss, objective->gradient, vectors, &batch, &lesson->correct);
+	gradcache_backward(objective->cache, objective->gradient);
+	return true;
+}
+
+static bool
+learn_mlm(struct objective *objective, int64_t number, struct lesson *lesson)
+{
+	struct batch *batch = &objective->batch;
+	struct corpus_batch corpus;
+	double sum = 0;
+
+	if (!corpus_next(objective->corpus, objective->options.batch_tokens, &corpus))
+		return false;
+	int64_t tokens = corpus.starts[corpus.sequences];
+	objective->positions = mem_grow(objective->positions,
+	    &objective->positions_capacity, (size_t)tokens, sizeof *objective->positions);
+	objective->targets = mem_grow(objective->targets, &objective->targets_capacity,
+	    (size_t)tokens, sizeof *objective->targets);
+	int64_t masked = mlm_mask(corpus.ids, tokens, objective->positions,
+	    objective->targets, &objective->mask, number);
+	*lesson = (struct lesson){ .examples = masked,
+		.tokens = tokens,
+		.epoch = corpus.epoch,
+		.task = "",
+		.dataset = "" };
+
+	int64_t done = 0;
+	for (int64_t first = 0; first < corpus.sequences && masked;) {
+		int64_t begin = corpus.starts[first], count = 0, correct = 0;
+		first = batch_cut(batch, corpus.ids, corpus.starts, first,
+		    corpus.sequences, objective->options.tokens);
+		while (done + count < masked &&
+		       objective->positions[done + count] < begin + batch->tokens)
+			objective->positions[done + count++] -= (int32_t)begin;
+		if (!count)
+			continue;
+		char *why = model_refuses(objective->model, batch, 0);
+		if (why)
+			die("%s: a batch was refused: %s", corpus_name(objective->corpus),
+			    why);
+		sum += model_mlm(objective->model, batch, objective->positions + done,
+		    objective->targets + done, count, 1 / (float)masked, true, &correct);
+		lesson->correct += correct;
+		done += count;
+	}
+	lesson->loss = masked ? sum / (double)masked : 0;
+	return true;
+}
+
+bool
+objective_learn(struct objective *objective, int64_t number, struct lesson *lesson)
+{
+	return objective->contrast ? learn_infonce(objective, lesson)
+				   : learn_mlm(objective, number, lesson);
+}
+
+static struct tree *
+tree_of_hash(uint64_t hash)
+{
+	char text[20];
+
+	snprintf(text, sizeof text, "%016" PRIx64, hash);
+	return tree_of_string(text);
+}
+
+struct tree *
+objective_place(const struct objective *objective)
+{
+	struct tree *place = tree_object();
+
+	if (objective->contrast) {
+		struct contrast_place at = contrast_place(objective->contrast);
+		tree_set(place, "taken", tree_of_integer(at.taken));
+		tree_set(place, "step", tree_of_integer(at.step));
+		tree_set(place, "hash", tree_of_hash(at.hash));
+	} else {
+		tree_set(
+		    place, "taken", tree_of_integer(corpus_position(objective->corpus)));
+		tree_set(place, "hash", tree_of_hash(corpus_hash(objective->corpus)));
+	}
+	return place;
+}
+
+void
+objective_resume(struct objective *objective, const struct tree *place)
+{
+	uint64_t hash = strtoull(tree_string(place, "hash", "0"), NULL, 16);
+	int64_t taken = tree_integer(place, "taken", 0);
+
+	if (objective->contrast) {
+		struct contrast_place at = { taken, tree_integer(place, "step", -1),
+			hash };
+		contrast_resume(objective->contrast, &at);
+	} else if (!corpus_skip(objective->corpus, taken) ||
+		   corpus_hash(objective->corpus) != hash) {
+		die("%s: is not the text that the checkpoint was trained on; give the "
+		    "same, or "
+		    "--restart",
+		    corpus_name(objective->corpus));
+	}
+}
+
+const char *
+objective_name(const struct objective *objective)
+{
+	return objective->contrast ? contrast_name(objective->contrast)
+				   : corpus_name(objective->corpus);
+}

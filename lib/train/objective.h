@@ -1,0 +1,59 @@
+/*
+ * objective - what a training step learns: InfoNCE on pairs, or masked language modelling.
+ *
+ * Both sides of it are hidden behind one face, so that the trainer knows only batches: take one,
+ * learn from it (add its gradient to the model's), say where the run stands, go there again.
+ */
+#ifndef OBJECTIVE_H
+#define OBJECTIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "text/tree.h"
+#include "train/contrast.h"
+
+enum objective_kind { OBJECTIVE_INFONCE, OBJECTIVE_MLM };
+
+struct objective_options {
+	enum objective_kind kind;
+	struct contrast_options contrast; /* expert and epochs hold for both kinds */
+	bool bidirectional;
+	int64_t tokens;	      /* forward and backward at a time: bounds the activations */
+	int64_t batch_tokens; /* MLM: of a batch */
+	double mask_share;    /* MLM */
+	uint64_t seed;
+};
+
+struct objective;
+
+/* Opens the stream; dies when it does not fit the objective or the model. */
+struct objective *objective_open(
+    const char *path, struct model *model, const struct objective_options *options);
+void objective_close(struct objective *objective);
+
+/* Batches in all; -1: not known. */
+int64_t objective_total(struct objective *objective);
+
+/* What a batch taught.  Strings are borrowed until the next batch. */
+struct lesson {
+	double loss;		   /* mean over its examples */
+	int64_t examples, correct; /* queries or masked tokens; how many were right */
+	int64_t tokens, epoch;
+	int64_t record;		    /* of the stream; 0: batches are cut anew */
+	const char *task, *dataset; /* "" where the stream does not say */
+};
+
+/* Take the next batch, add its gradient to the model's; `number` counts batches from 0 and seeds
+ * what is random.  False at the end of the data. */
+bool objective_learn(struct objective *objective, int64_t number, struct lesson *lesson);
+
+/* Where the data stand, as an object for a checkpoint; and to that place again.  Dies when the
+ * data are not those of the checkpoint. */
+struct tree *objective_place(const struct objective *objective);
+void objective_resume(struct objective *objective, const struct tree *place);
+const char *objective_name(
+    const struct objective *objective); /* of the stream, for messages */
+
+#endif

@@ -1,0 +1,150 @@
+#include "train/optim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "nn/nn.h"
+
+enum { WARMUP_MOST = 700 };
+
+static const char *const schedule_names[] = { "constant", "linear", "cosine" };
+
+struct optim {
+	struct model *model;
+	struct optim_options options;
+	float *first, *second; /* [model_size], nn memory */
+	int64_t *counts;       /* [parameters] */
+	double *squares;       /* [parameters] sum of squares of each gradient */
+};
+
+bool
+optim_schedule(const char *name, enum schedule *schedule)
+{
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, schedule_names[i]) == 0) {
+			*schedule = (enum schedule)i;
+			return true;
+		}
+	return false;
+}
+
+const char *
+optim_schedule_name(enum schedule schedule)
+{
+	return schedule_names[schedule];
+}
+
+double
+optim_rate(const struct optim_options *options, int64_t step)
+{
+	double warmup = options->warmup;
+
+	if (warmup < 1) /* a share of all steps */
+		warmup = fmin(WARMUP_MOST, floor(warmup * (double)options->steps));
+	if ((double)step < warmup)
+		return options->rate * (double)step / warmup;
+	if (options->schedule == SCHEDULE_CONSTANT)
+		return options->rate;
+
+	double span = fmax(1, (double)options->steps - warmup);
+	double done = fmin(1, ((double)step - warmup) / span);
+	if (options->schedule == SCHEDULE_LINEAR)
+		return options->rate * (1 - done);
+	return options->rate * 0.5 * (1 + cos(3.141592653589793 * done));
+}
+
+struct optim *
+optim_new(struct model *model, const struct optim_options *options)
+{
+	struct optim *optim = mem_zero(1, sizeof *optim);
+	size_t bytes = model_size(model) * sizeof(float);
+	size_t parameters = (size_t)model_parameters(model);
+
+	optim->model = model;
+	optim->options = *options;
+	optim->first = nn_alloc(bytes);
+	optim->second = nn_alloc(bytes);
+	optim->counts = mem_zero(parameters, sizeof *optim->counts);
+	optim->squares = mem_zero(parameters, sizeof *optim->squares);
+	return optim;
+}
+
+void
+optim_free(struct optim *optim)
+{
+	size_t bytes = model_size(optim->model) * sizeof(float);
+
+	nn_free(optim->first, bytes);
+	nn_free(optim->second, bytes);
+	free(optim->counts);
+	free(optim->squares);
+	free(optim);
+}
+
+static double
+gradient_norm(struct optim *optim)
+{
+	const float *gradients = model_gradients(optim->model);
+	double sum = 0;
+
+	for (int i = 0; i < model_parameters(optim->model); i++) {
+		const struct parameter *p = model_parameter(optim->model, i);
+		sum += optim->squares[i] = nn_square_sum(gradients + p->offset, p->count);
+	}
+	return sqrt(sum);
+}
+
+double
+optim_step(struct optim *optim, int64_t step, double scale)
+{
+	const struct optim_options *o = &optim->options;
+	float *values = model_values(optim->model);
+	float *gradients = model_gradients(optim->model);
+	double norm = gradient_norm(optim) * scale;
+
+	if (!isfinite(norm))
+		return norm;
+	/* torch.nn.utils.clip_grad_norm_: the 1e-6 is its own */
+	if (o->clip > 0 && norm + 1e-6 > o->clip)
+		scale *= o->clip / (norm + 1e-6);
+
+	for (int i = 0; i < model_parameters(optim->model); i++) {
+		const struct parameter *p = model_parameter(optim->model, i);
+		if (optim->squares[i] == 0 && !o->update_unused)
+			continue;
+		struct nn_adamw adamw = {
+			.lr = optim_rate(o, step),
+			.beta1 = o->beta1,
+			.beta2 = o->beta2,
+			.eps = o->epsilon,
+			.decay = p->decay ? o->decay : 0,
+			.scale = scale,
+			.step = ++optim->counts[i],
+		};
+		nn_adamw(values + p->offset, optim->first + p->offset,
+		    optim->second + p->offset, gradients + p->offset, &adamw, p->count);
+	}
+	model_changed(optim->model);
+	nn_zero(gradients, model_size(optim->model));
+	return norm;
+}
+
+float *
+optim_first(struct optim *optim)
+{
+	return optim->first;
+}
+
+float *
+optim_second(struct optim *optim)
+{
+	return optim->second;
+}
+
+int64_t *
+optim_counts(struct optim *optim)
+{
+	return optim->counts;
+}

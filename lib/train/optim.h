@@ -1,0 +1,61 @@
+/*
+ * optim - AdamW over a model's parameters: schedules, clipping, groups.
+ *
+ * Groups: parameter->decay says which parameters decay (biases and norms do not).  A parameter
+ * whose gradient is zero throughout took no part in the step (a task expert without rows in the
+ * batch, the masked-language-model head of a contrastive run) and is left alone: no decay, no
+ * moments, no count; so each parameter has its own step for the bias correction, as in
+ * torch.optim.AdamW when a gradient is None.
+ */
+#ifndef OPTIM_H
+#define OPTIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_COSINE };
+
+struct optim_options {
+	double rate, beta1, beta2, epsilon, decay;
+	double clip; /* greatest L2 norm of all gradients together; 0: none */
+	enum schedule schedule;
+	double
+	    warmup; /* optimiser steps; below 1: that share of all steps, 700 at most */
+	int64_t steps; /* in all; 0: not known, good for SCHEDULE_CONSTANT only */
+	bool
+	    update_unused; /* decay and count what took no part, as with flattened gradients */
+};
+
+/* False when no schedule is called so. */
+bool optim_schedule(const char *name, enum schedule *schedule);
+const char *optim_schedule_name(enum schedule schedule);
+
+/*
+ * Learning rate of a step, from 0.  Warm-up is linear from 0 (the very first step has rate 0),
+ * then constant, or to 0 at the last step: linear, or half a cosine.  The formulas of
+ * transformers' get_*_schedule_with_warmup.
+ */
+double optim_rate(const struct optim_options *options, int64_t step);
+
+struct optim;
+
+/* Borrows the model; the options are copied.  Moments start at zero. */
+struct optim *optim_new(struct model *model, const struct optim_options *options);
+void optim_free(struct optim *optim);
+
+/*
+ * Update the parameters from the model's gradients x scale, clipped, at the rate of `step`;
+ * then set the gradients to zero.  Returns the norm of gradients x scale before clipping; where
+ * it is not finite nothing has been changed.
+ */
+double optim_step(struct optim *optim, int64_t step, double scale);
+
+/* What a checkpoint keeps: the moments (nn memory, model_size elements each, laid out as the
+ * parameters) and each parameter's count of updates (host, model_parameters entries). */
+float *optim_first(struct optim *optim);
+float *optim_second(struct optim *optim);
+int64_t *optim_counts(struct optim *optim);
+
+#endif

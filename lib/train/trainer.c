@@ -1,0 +1,358 @@
+#include "train/trainer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "text/json.h"
+#include "train/checkpoint.h"
+#include "train/gradcache.h"
+
+enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --tokens says otherwise */
+
+struct trainer {
+	const struct trainer_options *options;
+	struct model *model;
+	struct objective *objective;
+	struct optim *optim;
+	struct tree *settings; /* what must be equal for a checkpoint to be of this run */
+	char *log_path, *checkpoint_path;
+	FILE *log;
+	struct progress *progress;
+	int64_t step, batches; /* done */
+	int64_t steps;	       /* in all; 0: until the data end */
+	double started;
+};
+
+/* What one optimiser step did. */
+struct report {
+	double loss, rate, norm;
+	int64_t batches, examples, correct, tokens, epoch, record;
+	char *task, *dataset; /* "mixed" where accumulated batches differ */
+};
+
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Settings that decide the weights: a checkpoint goes on only under the same. */
+static struct tree *
+settings_of(const struct trainer *trainer)
+{
+	const struct trainer_options *t = trainer->options;
+	const struct objective_options *b = &t->objective;
+	const struct optim_options *o = &t->optim;
+	struct tree *s = tree_object();
+
+	tree_set(s, "version", tree_of_string(MOTES_VERSION));
+	tree_set(s, "model", tree_of_string(model_fingerprint(trainer->model)));
+	tree_set(s, "objective", tree_of_integer(b->kind));
+	tree_set(s, "seed", tree_of_integer((int64_t)b->seed));
+	tree_set(s, "steps", tree_of_integer(trainer->steps));
+	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
+	tree_set(s, "accumulate", tree_of_integer(t->accumulate));
+	tree_set(s, "tokens", tree_of_integer(b->tokens));
+	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
+	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
+	tree_set(
+	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
+	if (b->kind == OBJECTIVE_MLM) {
+		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
+		tree_set(s, "mask-share", tree_of_real(b->mask_share));
+	} else {
+		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
+		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
+		tree_set(s, "no-mask-duplicates",
+		    tree_of_boolean(b->contrast.keep_duplicates));
+	}
+	tree_set(s, "lr", tree_of_real(o->rate));
+	tree_set(s, "beta1", tree_of_real(o->beta1));
+	tree_set(s, "beta2", tree_of_real(o->beta2));
+	tree_set(s, "epsilon", tree_of_real(o->epsilon));
+	tree_set(s, "decay", tree_of_real(o->decay));
+	tree_set(s, "clip", tree_of_real(o->clip));
+	tree_set(s, "schedule", tree_of_string(optim_schedule_name(o->schedule)));
+	tree_set(s, "warmup", tree_of_real(o->warmup));
+	tree_set(s, "update-unused", tree_of_boolean(o->update_unused));
+	return s;
+}
+
+/* Die naming the first setting that differs. */
+static void
+compare_settings(const struct trainer *trainer, const struct tree *saved)
+{
+	const struct tree *mine = trainer->settings;
+
+	for (size_t i = 0; i < mine->count; i++) {
+		const struct tree *old = tree_get(saved, mine->items[i]->key);
+		if (old && tree_equal(old, mine->items[i]))
+			continue;
+		char *before = old ? json_text(old, 0) : mem_string("nothing");
+		char *after = json_text(mine->items[i], 0);
+		die("%s: is of a run with %s %s, this one has %s; give the same options, "
+		    "or "
+		    "--restart to begin anew",
+		    trainer->checkpoint_path, mine->items[i]->key, before, after);
+	}
+}
+
+/* The log. ------------------------------------------------------------------------- */
+
+static void
+log_failed(const struct trainer *trainer)
+{
+	die("%s:", trainer->log_path);
+}
+
+/* A new log; or the old one cut to `bytes`, what the checkpoint had seen of it. */
+static void
+log_open(struct trainer *trainer, int64_t bytes)
+{
+	if (bytes > 0 && truncate(trainer->log_path, bytes) == 0) {
+		trainer->log = fopen(trainer->log_path, "a");
+		if (!trainer->log)
+			log_failed(trainer);
+		return;
+	}
+	trainer->log = fopen(trainer->log_path, "w");
+	if (!trainer->log)
+		log_failed(trainer);
+	fprintf(trainer->log,
+	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
+	    "examples\ttokens%s\n",
+	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "");
+}
+
+static void
+log_step(struct trainer *trainer, const struct report *r, double seconds)
+{
+	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%.6g\t%.8g\t%.8g\t%lld\t%lld",
+	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
+	    r->examples ? (double)r->correct / (double)r->examples : 0, r->rate, r->norm,
+	    (long long)r->examples, (long long)r->tokens);
+	if (trainer->options->timing)
+		fprintf(
+		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
+	putc('\n', trainer->log);
+	if (fflush(trainer->log) || ferror(trainer->log))
+		log_failed(trainer);
+}
+
+/* Checkpoints. --------------------------------------------------------------------- */
+
+static void
+save_checkpoint(struct trainer *trainer)
+{
+	struct tree *state = tree_object();
+
+	tree_set(state, "settings", tree_copy(trainer->settings));
+	tree_set(state, "step", tree_of_integer(trainer->step));
+	tree_set(state, "batches", tree_of_integer(trainer->batches));
+	tree_set(state, "log", tree_of_integer(ftell(trainer->log)));
+	tree_set(state, "place", objective_place(trainer->objective));
+	checkpoint_write(trainer->checkpoint_path, trainer->model, trainer->optim, state);
+	tree_free(state);
+}
+
+static void
+begin(struct trainer *trainer)
+{
+	struct tree *state = NULL;
+	int64_t log_bytes = 0;
+
+	if (!trainer->options->restart)
+		state = checkpoint_state(trainer->checkpoint_path);
+	if (state) {
+		compare_settings(trainer, tree_get(state, "settings"));
+		objective_resume(trainer->objective, tree_need(state, "place"));
+		checkpoint_restore(
+		    trainer->checkpoint_path, trainer->model, trainer->optim);
+		trainer->step = tree_integer_in(state, "step", 0, INT64_MAX);
+		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
+		log_bytes = tree_integer(state, "log", 0);
+		if (verbosity >= 0)
+			fprintf(stderr, "%s: %s: goes on after step %lld\n", program_name,
+			    trainer->checkpoint_path, (long long)trainer->step);
+		tree_free(state);
+	}
+	log_open(trainer, log_bytes);
+}
+
+/* Steps. --------------------------------------------------------------------------- */
+
+static void
+note(char **label, const char *name, bool first)
+{
+	if (first || strcmp(*label, name) == 0) {
+		free(*label);
+		*label = mem_string(name);
+	} else {
+		free(*label);
+		*label = mem_string("mixed");
+	}
+}
+
+_Noreturn static void
+diverged(
+    const struct trainer *trainer, const struct report *r, const char *what, double value)
+{
+	char *record = r->record ? mem_format("record %lld: ", (long long)r->record)
+				 : mem_string("");
+	char *kept = access(trainer->checkpoint_path, F_OK) == 0
+			 ? mem_format("%s is as it was", trainer->checkpoint_path)
+			 : mem_string("nothing was saved");
+
+	die("%s: %sthe %s of step %lld%s%s is %f; lower --lr, or look at the data; %s",
+	    objective_name(trainer->objective), record, what,
+	    (long long)trainer->step + 1, *r->task ? ", task " : "", r->task, value,
+	    kept);
+}
+
+/* Batches of one step, their gradients summed; false when the data have ended. */
+static bool
+gather_gradients(struct trainer *trainer, struct report *r)
+{
+	while (r->batches < trainer->options->accumulate) {
+		struct lesson lesson;
+		if (!objective_learn(trainer->objective, trainer->batches, &lesson))
+			break;
+		note(&r->task, lesson.task, !r->batches);
+		note(&r->dataset, lesson.dataset, !r->batches);
+		trainer->batches++;
+		r->batches++;
+		r->loss += lesson.loss;
+		r->examples += lesson.examples;
+		r->correct += lesson.correct;
+		r->tokens += lesson.tokens;
+		r->epoch = lesson.epoch;
+		r->record = lesson.record;
+		if (!isfinite(lesson.loss))
+			diverged(trainer, r, "loss", lesson.loss);
+	}
+	return r->batches > 0;
+}
+
+static bool
+take_step(struct trainer *trainer)
+{
+	struct report r = { .task = mem_string(""), .dataset = mem_string("") };
+	double began = now();
+	bool more = gather_gradients(trainer, &r);
+
+	if (more) {
+		r.loss /= (double)r.batches;
+		r.rate = optim_rate(&trainer->options->optim, trainer->step);
+		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);
+		if (!isfinite(r.norm))
+			diverged(trainer, &r, "gradient's norm", r.norm);
+		trainer->step++;
+		log_step(trainer, &r, now() - began);
+		progress_note(trainer->progress, "loss %.4f, %.0f tokens/s", r.loss,
+		    (double)r.tokens / (now() - began));
+		progress_add(trainer->progress, 1);
+	}
+	free(r.task);
+	free(r.dataset);
+	return more;
+}
+
+static void
+close_log(struct trainer *trainer)
+{
+	if (fsync(fileno(trainer->log)) && errno != EINVAL && errno != EROFS)
+		log_failed(trainer);
+	if (fclose(trainer->log))
+		log_failed(trainer);
+}
+
+/* How many steps: as said, else what the data give; a schedule that falls must know. */
+static void
+count_steps(struct trainer *trainer, struct optim_options *optim)
+{
+	int64_t total = objective_total(trainer->objective);
+	int64_t every = trainer->options->accumulate;
+
+	if (!total)
+		die("%s: there is nothing to train on",
+		    objective_name(trainer->objective));
+	if (!optim->steps && total > 0)
+		optim->steps = (total + every - 1) / every;
+	if (!optim->steps && optim->schedule != SCHEDULE_CONSTANT)
+		die_usage("the %s schedule must know how many steps there will be: "
+			  "give --steps, or --schedule constant",
+		    optim_schedule_name(optim->schedule));
+	if (!optim->steps && optim->warmup < 1)
+		optim->warmup = 0;
+	trainer->steps = optim->steps;
+}
+
+/* DIR.SUFFIX; DIR may be written with a slash at its end. */
+static char *
+beside(const char *dir, const char *suffix)
+{
+	size_t length = strlen(dir);
+
+	while (length > 1 && dir[length - 1] == '/')
+		length--;
+	return mem_format("%.*s.%s", (int)length, dir, suffix);
+}
+
+void
+trainer_run(struct model *model, const char *path, const struct trainer_options *given)
+{
+	struct trainer_options options = *given;
+	struct trainer trainer = {
+		.options = &options, .model = model, .started = now()
+	};
+
+	folder_check(options.out);
+	if (!options.objective.tokens)
+		options.objective.tokens = gradcache_tokens(model, ACTIVATIONS);
+	trainer.objective = objective_open(path, model, &options.objective);
+	count_steps(&trainer, &options.optim);
+	trainer.settings = settings_of(&trainer);
+	trainer.optim = optim_new(model, &options.optim);
+	trainer.log_path = beside(options.out, "log.tsv");
+	trainer.checkpoint_path = beside(options.out, "checkpoint");
+	begin(&trainer);
+
+	trainer.progress = progress_new("steps", trainer.steps);
+	progress_add(trainer.progress, trainer.step);
+	while ((!trainer.steps || trainer.step < trainer.steps) && take_step(&trainer))
+		if (options.save_every && trainer.step % options.save_every == 0)
+			save_checkpoint(&trainer);
+	progress_free(trainer.progress);
+	if (!trainer.step)
+		die("%s: there is nothing to train on",
+		    objective_name(trainer.objective));
+
+	if (trainer.step < trainer.steps)
+		warn("%s: ended after %lld of %lld steps",
+		    objective_name(trainer.objective), (long long)trainer.step,
+		    (long long)trainer.steps);
+
+	close_log(&trainer);
+	model_save(model, options.out, options.dtype);
+	if (unlink(trainer.checkpoint_path) && errno != ENOENT)
+		warn("%s: %s", trainer.checkpoint_path, strerror(errno));
+	inform("%lld steps, %.1f s", (long long)trainer.step, now() - trainer.started);
+
+	optim_free(trainer.optim);
+	objective_close(trainer.objective);
+	tree_free(trainer.settings);
+	free(trainer.log_path);
+	free(trainer.checkpoint_path);
+}
