@@ -27,8 +27,8 @@
 #include "mteb/plan.h"
 #include "mteb/results.h"
 #include "score/qrels.h"
+#include "text/datafile.h"
 #include "text/json.h"
-#include "text/textrec.h"
 
 enum { OPT_TASK = CLI_LONG, OPT_TYPE, OPT_NAME, OPT_PROTOCOL, OPT_FORMAT, OPT_SAMPLES };
 enum { REGISTRIES = 8 };
@@ -128,19 +128,20 @@ fields(const struct settings *settings, char **files, int count)
 }
 
 static bool
-is_judged(const struct qrels *qrels, const struct textrec *file, const struct tree *query)
+is_judged(
+    const struct qrels *qrels, const struct datafile *file, const struct tree *query)
 {
 	const struct tree *id = tree_get(query, "_id");
 	char number[24];
 
 	id = id ? id : tree_get(query, "id");
 	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
-		die("%s:%lld: there is no '_id' or 'id'", textrec_name(file),
-		    (long long)textrec_line(file));
+		die("%s:%lld: there is no '_id' or 'id'", datafile_name(file),
+		    (long long)datafile_line(file));
 	if (id->kind == TREE_STRING)
-		return names_find(qrels->queries, id->string, id->length) >= 0;
+		return strings_find(qrels->queries, id->string, id->length) >= 0;
 	int length = snprintf(number, sizeof number, "%lld", (long long)id->integer);
-	return names_find(qrels->queries, number, (size_t)length) >= 0;
+	return strings_find(qrels->queries, number, (size_t)length) >= 0;
 }
 
 static void
@@ -149,17 +150,17 @@ judged(const struct settings *settings, char **files, int count)
 	(void)settings;
 	(void)count;
 	struct qrels *qrels = qrels_read(files[0]);
-	struct textrec *file = textrec_open(files[1], TEXTREC_GUESS);
+	struct datafile *file = datafile_open(files[1], DATAFILE_GUESS);
 	const struct tree *query;
 
-	while ((query = textrec_next(file))) {
+	while ((query = datafile_next(file))) {
 		if (!is_judged(qrels, file, query))
 			continue;
 		char *text = json_text(query, 0);
 		puts(text);
 		free(text);
 	}
-	textrec_close(file);
+	datafile_close(file);
 	qrels_free(qrels);
 }
 

@@ -166,7 +166,7 @@ from(struct settings *settings, char **files, int count)
 		import_safetensors(
 		    file, selection->names, selection->count, settings->rows, writer);
 	else
-		import_text(file, textrec_parse("from", format), settings->numbers,
+		import_text(file, datafile_parse("from", format), settings->numbers,
 		    settings->rows, writer);
 	stream_finish(writer);
 	return 0;

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "sample/collate.h"
-#include "sample/dataset.h"
+#include "sample/examples.h"
 #include "sample/recipe.h"
 #include "sample/sampler.h"
 #include "stream/stream.h"
@@ -195,7 +195,7 @@ write_property(struct writer *out, const char *key, int64_t value)
 /* The batches, as records or as a table. */
 static void
 sample(const struct settings *settings, const struct recipe *recipe,
-    struct dataset *const *sets, const int64_t *counts, struct writer *out)
+    struct examples *const *sets, const int64_t *counts, struct writer *out)
 {
 	struct sampler *sampler = sampler_new(recipe, counts, settings->all);
 	struct collate *collate = collate_new(recipe, sets, out, settings->all);
@@ -235,13 +235,13 @@ main(int argc, char **argv)
 	struct settings settings = parse(argc, argv);
 	struct recipe *recipe = open_recipe(&settings);
 	size_t sources = (size_t)recipe->source_count;
-	struct dataset **sets = mem_new(sources, sizeof *sets);
+	struct examples **sets = mem_new(sources, sizeof *sets);
 	int64_t *counts = mem_new(sources, sizeof *counts);
 	for (size_t s = 0; s < sources; s++) {
 		const struct recipe_source *source = recipe->sources + s;
-		sets[s] = dataset_open(
+		sets[s] = examples_open(
 		    source->files, source->file_count, settings.folder, settings.tmpdir);
-		counts[s] = dataset_count(sets[s]);
+		counts[s] = examples_count(sets[s]);
 		inform("data set %s: %lld examples", source->name, (long long)counts[s]);
 	}
 
@@ -259,10 +259,10 @@ main(int argc, char **argv)
 		die("standard output:");
 
 	for (size_t s = 0; s < sources; s++) {
-		if (dataset_repaired(sets[s]))
+		if (examples_repaired(sets[s]))
 			warn("data set %s: has invalid UTF-8; it was replaced by U+FFFD",
 			    recipe->sources[s].name);
-		dataset_close(sets[s]);
+		examples_close(sets[s]);
 	}
 	free(sets);
 	free(counts);

@@ -13,7 +13,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "text/textrec.h"
+#include "text/datafile.h"
 #include "token/detokenise.h"
 #include "token/token_stream.h"
 #include "token/train/vocab.h"
@@ -124,21 +124,21 @@ static int64_t
 count_file(struct vocab *vocab, const char *path, const struct settings *set,
     struct progress *progress)
 {
-	struct textrec *file = textrec_open(path, set->token.format);
+	struct datafile *file = datafile_open(path, set->token.format);
 	struct field *const *fields = set->token.fields.items;
 	const struct tree *row;
 	int64_t rows = 0;
 
-	for (; (row = textrec_next(file)); rows++) {
+	for (; (row = datafile_next(file)); rows++) {
 		for (size_t f = 0; f < set->token.fields.count; f++) {
 			field_check(
-			    fields[f], textrec_name(file), textrec_line(file), row);
+			    fields[f], datafile_name(file), datafile_line(file), row);
 			for (size_t p = 0; p < fields[f]->count; p++)
 				count_value(vocab, tree_get(row, fields[f]->parts[p]));
 		}
 		progress_add(progress, 1);
 	}
-	textrec_close(file);
+	datafile_close(file);
 	return rows;
 }
 
@@ -190,7 +190,7 @@ set_option(struct settings *set, int option)
 	case OPT_REFUSE: token->refuse = true; break;
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
-	case OPT_FORMAT: token->format = textrec_parse("--format", optarg); break;
+	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
 	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
 	case 'o': set->output = optarg; break;
 	case OPT_TRAIN: set->train = optarg; break;

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "base/editions.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 
 size_t
 utf8_decode(const char *text, size_t length, int32_t *code)
@@ -139,7 +139,7 @@ is_circled(int32_t code)
 static unsigned
 mark(int32_t code)
 {
-	return UTF8_WORD | (editions_later_mark(code) ? 0 : UTF8_COMBINING);
+	return UTF8_WORD | (unicode_later_mark(code) ? 0 : UTF8_COMBINING);
 }
 
 unsigned
@@ -148,7 +148,7 @@ utf8_traits(int32_t code)
 	if (code < 0x80)
 		return ascii_traits(code);
 	utf8proc_category_t category = utf8proc_category(code);
-	unsigned known = editions_later(code) ? 0 : ~0u;
+	unsigned known = unicode_later(code) ? 0 : ~0u;
 	switch (category) {
 	case UTF8PROC_CATEGORY_LU:
 	case UTF8PROC_CATEGORY_LL:
@@ -182,7 +182,7 @@ utf8_traits(int32_t code)
 	case UTF8PROC_CATEGORY_CS: return UTF8_CONTROL;
 	case UTF8PROC_CATEGORY_SO:
 		return code == 0x166D ? UTF8_PUNCT : is_circled(code) ? UTF8_WORD : 0;
-	case UTF8PROC_CATEGORY_CN: return editions_newer(code);
+	case UTF8PROC_CATEGORY_CN: return unicode_newer(code);
 	default: return 0;
 	}
 }
@@ -195,9 +195,9 @@ utf8_combining(int32_t code)
 	int class = utf8proc_get_property(code)->combining_class;
 	if (!class || code == 0x1715 || code == 0x16ff0 || code == 0x16ff1)
 		return 0;
-	if (!editions_later(code))
+	if (!unicode_later(code))
 		return class;
-	return editions_nine(code) ? class : 0;
+	return unicode_nine(code) ? class : 0;
 }
 
 int
@@ -236,7 +236,7 @@ utf8_lower(int32_t code, int32_t to[2])
 	}
 	to[0] = utf8proc_tolower(code);
 	if (to[0] == code)
-		to[0] = editions_lower(code);
+		to[0] = unicode_lower(code);
 	return 1;
 }
 

@@ -4,7 +4,7 @@
  *
  * The reference tokenizers take each of these from another edition of Unicode: punctuation and
  * marks from 8.0, normal forms from 9.0, letters from 16, lower case from 17.  Token ids depend on it, so the traits and
- * mappings here follow the reference, code point by code point (tests/textrec.bats).
+ * mappings here follow the reference, code point by code point (tests/datafile.bats).
  */
 #ifndef UTF8_H
 #define UTF8_H

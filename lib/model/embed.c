@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
+#include "base/strings.h"
 #include "model/batch.h"
 #include "model/emit.h"
 #include "nn/nn.h"
@@ -21,7 +21,7 @@ struct field {
 
 /* Texts that were met, as [expert, skip, ids ...], and their embeddings by their number. */
 struct known {
-	struct names *texts;
+	struct strings *texts;
 	float *made;
 	size_t room;
 	int32_t *key, *ids; /* of one text; of those of a record that are new */
@@ -219,7 +219,7 @@ know(struct known *known, const int32_t *ids, const int64_t *offsets, int64_t li
 		known->key[0] = (int32_t)expert;
 		known->key[1] = (int32_t)skip;
 		memcpy(known->key + 2, ids + offsets[i], count * sizeof *ids);
-		known->number[i] = names_add(known->texts, (const char *)known->key,
+		known->number[i] = strings_add(known->texts, (const char *)known->key,
 		    (count + 2) * sizeof *known->key, &is_new);
 		if (!is_new)
 			continue;
@@ -242,11 +242,11 @@ embed_known(struct embed *e, const int32_t *ids, const int64_t *offsets, int64_t
 {
 	struct known *known = &e->known;
 	size_t width = (size_t)e->width, row = width * sizeof *made;
-	int64_t known_texts = known->texts ? names_count(known->texts) : 0;
+	int64_t known_texts = known->texts ? strings_count(known->texts) : 0;
 
 	if (!known->texts || (size_t)known_texts * row > KNOWN_BYTES) {
-		names_free(known->texts);
-		known->texts = names_new();
+		strings_free(known->texts);
+		known->texts = strings_new();
 		known_texts = 0;
 	}
 	int64_t fresh = know(known, ids, offsets, lists, e->batch.expert, skip);
@@ -337,7 +337,7 @@ embed_free(struct embed *e)
 	if (e->known.repeated)
 		inform("%lld of %lld texts had been met before",
 		    (long long)e->known.repeated, (long long)e->known.asked);
-	names_free(e->known.texts);
+	strings_free(e->known.texts);
 	free(e->known.made);
 	free(e->known.key);
 	free(e->known.ids);

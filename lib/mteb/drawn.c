@@ -8,10 +8,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
+#include "base/strings.h"
 #include "score/undersample.h"
+#include "text/datafile.h"
 #include "text/json.h"
-#include "text/textrec.h"
 
 struct rows {
 	int32_t *label;
@@ -22,29 +22,29 @@ struct rows {
 static struct rows
 read_labels(const char *path, const char *label)
 {
-	struct textrec *file = textrec_open(path, TEXTREC_GUESS);
-	struct names *names = names_new();
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	struct strings *names = strings_new();
 	struct rows rows = { 0 };
 	const struct tree *record;
 
-	while ((record = textrec_next(file))) {
+	while ((record = datafile_next(file))) {
 		const struct tree *value = tree_get(record, label);
 		if (!value)
 			die("%s:%lld: there is no '%s'", path,
-			    (long long)textrec_line(file), label);
+			    (long long)datafile_line(file), label);
 		char *text = json_text(value, 0);
 		rows.label = mem_grow(
 		    rows.label, &rows.capacity, (size_t)rows.n + 1, sizeof *rows.label);
 		rows.label[rows.n++] =
-		    (int32_t)names_add(names, text, strlen(text), NULL);
+		    (int32_t)strings_add(names, text, strlen(text), NULL);
 		free(text);
 	}
-	rows.classes = names_count(names);
+	rows.classes = strings_count(names);
 	if (rows.classes > 1 << 20)
 		die("%s: '%s' has %lld different values; these are no labels", path,
 		    label, (long long)rows.classes);
-	names_free(names);
-	textrec_close(file);
+	strings_free(names);
+	datafile_close(file);
 	return rows;
 }
 
@@ -94,14 +94,14 @@ drawn_print(const char *path, const char *field, const char *label, int samples,
 		die("%s: is read twice: a regular file is needed", path);
 	struct rows rows = read_labels(path, label);
 	bool *is_drawn = draw(&rows, samples, experiments, seed);
-	struct textrec *file = textrec_open(path, TEXTREC_GUESS);
-	for (; row < rows.n && (record = textrec_next(file)); row++) {
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	for (; row < rows.n && (record = datafile_next(file)); row++) {
 		left += is_drawn[row];
 		if (!is_drawn[row])
 			tree_set(record, field, tree_of_string(""));
-		print_row(record, label, textrec_untyped(file));
+		print_row(record, label, datafile_untyped(file));
 	}
-	textrec_close(file);
+	datafile_close(file);
 	free(is_drawn);
 	free(rows.label);
 	return left;

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "text/textrec.h"
+#include "text/datafile.h"
 
 const char *const layout_files[] = { "train", "test", "queries", "corpus", "qrels" };
 
@@ -280,18 +280,18 @@ enum { TEXTS = sizeof texts / sizeof *texts };
 static void
 look(int *found, const char *path)
 {
-	struct textrec *file = textrec_open(path, TEXTREC_GUESS);
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	const struct tree *record;
 
 	for (int t = 0; t < TEXTS; t++)
 		found[t] = -1;
-	for (int i = 0; i < PEEK && (record = textrec_next(file)); i++)
+	for (int i = 0; i < PEEK && (record = datafile_next(file)); i++)
 		for (int t = 0; t < TEXTS; t++)
 			for (int n = 0; n < NAMES && texts[t].names[n] && found[t] < 0;
 			     n++)
 				if (tree_get(record, texts[t].names[n]))
 					found[t] = n;
-	textrec_close(file);
+	datafile_close(file);
 }
 
 static char *

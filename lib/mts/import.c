@@ -190,10 +190,10 @@ import_safetensors(const char *path, const char *const *names, int count, int64_
 /* Lines of text. ------------------------------------------------------------------- */
 
 void
-import_text(const char *path, enum textrec_format format, bool numbers, int64_t rows,
+import_text(const char *path, enum datafile_format format, bool numbers, int64_t rows,
     struct writer *writer)
 {
-	struct table *table = table_open(textrec_open(path, format));
+	struct table *table = table_open(datafile_open(path, format));
 	struct record record;
 	bool first = true;
 
@@ -210,9 +210,9 @@ import_text(const char *path, enum textrec_format format, bool numbers, int64_t 
 		    (size_t)table_columns(table) * sizeof *made->columns);
 		stream_put(writer, made);
 	}
-	if (textrec_repaired(table_file(table)))
+	if (datafile_repaired(table_file(table)))
 		warn("%s: %lld invalid parts of its UTF-8 were replaced",
-		    textrec_name(table_file(table)),
-		    (long long)textrec_repaired(table_file(table)));
+		    datafile_name(table_file(table)),
+		    (long long)datafile_repaired(table_file(table)));
 	table_close(table);
 }

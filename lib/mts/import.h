@@ -7,7 +7,7 @@
 #define IMPORT_H
 
 #include "stream/stream.h"
-#include "text/textrec.h"
+#include "text/datafile.h"
 
 /* The first dimension becomes the rows of column `name`. */
 void import_npy(const char *path, const char *name, int64_t rows, struct writer *writer);
@@ -18,7 +18,7 @@ void import_safetensors(const char *path, const char *const *names, int count,
     int64_t rows, struct writer *writer);
 
 /* By the rules of table.h; numbers: strings that look like numbers become numbers. */
-void import_text(const char *path, enum textrec_format format, bool numbers, int64_t rows,
-    struct writer *writer);
+void import_text(const char *path, enum datafile_format format, bool numbers,
+    int64_t rows, struct writer *writer);
 
 #endif

@@ -27,7 +27,7 @@ static const char *const fields[] = { "query", "document", "negatives" };
 
 struct collate {
 	const struct recipe *recipe;
-	struct dataset *const *sets;
+	struct examples *const *sets;
 	struct writer *out;
 	bool in_order, prefix; /* prefix: prompts are put before the texts here */
 	int text[FIELDS], key[FIELDS], dataset, task,
@@ -85,14 +85,14 @@ texts_free(struct texts *texts)
 }
 
 static _Noreturn void
-die_at(const struct dataset *set, const char *what, const char *field)
+die_at(const struct examples *set, const char *what, const char *field)
 {
-	die("%s:%lld: %s '%s'", dataset_file(set), (long long)dataset_line(set), what,
+	die("%s:%lld: %s '%s'", examples_file(set), (long long)examples_line(set), what,
 	    field);
 }
 
 static const struct tree *
-member(const struct dataset *set, const struct tree *record, const char *name)
+member(const struct examples *set, const struct tree *record, const char *name)
 {
 	const struct tree *value = NULL;
 	char *end;
@@ -106,8 +106,8 @@ member(const struct dataset *set, const struct tree *record, const char *name)
 			if (!strcmp(record->items[i]->key, name))
 				value = record->items[i];
 	} else {
-		die("%s:%lld: neither an object nor a list", dataset_file(set),
-		    (long long)dataset_line(set));
+		die("%s:%lld: neither an object nor a list", examples_file(set),
+		    (long long)examples_line(set));
 	}
 	if (!value)
 		die_at(set, "has no field", name);
@@ -115,7 +115,7 @@ member(const struct dataset *set, const struct tree *record, const char *name)
 }
 
 static void
-append_value(struct texts *texts, const struct dataset *set, const struct tree *value,
+append_value(struct texts *texts, const struct examples *set, const struct tree *value,
     const char *name, bool trim)
 {
 	if (value->kind == TREE_STRING) {
@@ -138,7 +138,7 @@ append_value(struct texts *texts, const struct dataset *set, const struct tree *
 
 /* Append a field's text; `chance` chooses among several.  "a+b" joins fields. */
 static void
-append_field(struct texts *texts, const struct dataset *set, const struct tree *record,
+append_field(struct texts *texts, const struct examples *set, const struct tree *record,
     const char *spec, uint64_t chance)
 {
 	char name[256];
@@ -172,7 +172,7 @@ record_of(const struct collate *collate, const struct example *example, uint64_t
 
 	*chance =
 	    collate->in_order ? 0 : rng_hash(collate->recipe->seed, words, sizeof words);
-	return dataset_get(collate->sets[example->source], example->index);
+	return examples_get(collate->sets[example->source], example->index);
 }
 
 void
@@ -180,7 +180,7 @@ collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
 {
 	struct collate *collate = context;
 	const struct recipe_source *source = collate->recipe->sources + example->source;
-	const struct dataset *set = collate->sets[example->source];
+	const struct examples *set = collate->sets[example->source];
 	struct texts *texts = &collate->datasets; /* free between records */
 	uint64_t chance;
 	const struct tree *record = record_of(collate, example, &chance);
@@ -221,7 +221,7 @@ static void
 add_negatives(struct collate *collate, const struct recipe_source *source,
     const struct tree *record)
 {
-	const struct dataset *set = collate->sets[source - collate->recipe->sources];
+	const struct examples *set = collate->sets[source - collate->recipe->sources];
 	const struct tree *list =
 	    source->negatives ? member(set, record, source->negatives) : NULL;
 	size_t count = !list || list->kind == TREE_NULL ? 0
@@ -296,8 +296,8 @@ check_fields(struct collate *collate)
 	texts_clear(&collate->datasets);
 	for (int s = 0; s < collate->recipe->source_count; s++) {
 		const struct recipe_source *source = collate->recipe->sources + s;
-		const struct dataset *set = collate->sets[s];
-		const struct tree *record = dataset_get(collate->sets[s], 0);
+		const struct examples *set = collate->sets[s];
+		const struct tree *record = examples_get(collate->sets[s], 0);
 		for (int side = 0; side < SIDES; side++)
 			append_field(
 			    &collate->datasets, set, record, source->field[side], 0);
@@ -353,7 +353,7 @@ add_columns(struct collate *collate)
 }
 
 struct collate *
-collate_new(const struct recipe *recipe, struct dataset *const *sets, struct writer *out,
+collate_new(const struct recipe *recipe, struct examples *const *sets, struct writer *out,
     bool in_order)
 {
 	struct collate *collate = mem_zero(1, sizeof *collate);

@@ -30,16 +30,16 @@ by_document(const void *a, const void *b)
 }
 
 static struct pair *
-list_pairs(struct candidates *candidates, const struct names *queries)
+list_pairs(struct candidates *candidates, const struct strings *queries)
 {
 	struct tally without = { 0 };
 	struct pair *pairs = NULL;
 	size_t room = 0;
 
-	for (int64_t query = 0; query < names_count(queries); query++) {
-		const char *id = names_get(queries, query);
-		size_t length = names_length(queries, query);
-		int64_t number = names_find(candidates->run->queries, id, length);
+	for (int64_t query = 0; query < strings_count(queries); query++) {
+		const char *id = strings_get(queries, query);
+		size_t length = strings_length(queries, query);
+		int64_t number = strings_find(candidates->run->queries, id, length);
 		const struct hit *hits;
 		int64_t count = 0;
 		if (number < 0)
@@ -58,14 +58,14 @@ list_pairs(struct candidates *candidates, const struct names *queries)
 }
 
 struct candidates *
-candidates_read(const char *path, const struct names *queries, const char *stream)
+candidates_read(const char *path, const struct strings *queries, const char *stream)
 {
 	struct candidates *candidates = mem_zero(1, sizeof *candidates);
 
 	candidates->path = path;
 	candidates->run = run_read_candidates(path);
 	struct pair *pairs = list_pairs(candidates, queries);
-	int64_t documents = names_count(candidates->run->documents);
+	int64_t documents = strings_count(candidates->run->documents);
 	int64_t count = candidates->count;
 	if (count == 0)
 		die("%s: there is no candidate for any query of %s", path, stream);
@@ -86,7 +86,7 @@ int64_t
 candidates_queries(const struct candidates *candidates, const char *document,
     size_t length, const int64_t **queries)
 {
-	int64_t number = names_find(candidates->run->documents, document, length);
+	int64_t number = strings_find(candidates->run->documents, document, length);
 
 	if (number < 0)
 		return 0;
@@ -95,15 +95,15 @@ candidates_queries(const struct candidates *candidates, const char *document,
 }
 
 void
-candidates_close(struct candidates *candidates, const struct names *corpus)
+candidates_close(struct candidates *candidates, const struct strings *corpus)
 {
-	const struct names *documents = candidates->run->documents;
+	const struct strings *documents = candidates->run->documents;
 	struct tally absent = { 0 };
 
-	for (int64_t i = 0; i < names_count(documents); i++) {
-		const char *id = names_get(documents, i);
-		size_t length = names_length(documents, i);
-		if (names_find(corpus, id, length) < 0)
+	for (int64_t i = 0; i < strings_count(documents); i++) {
+		const char *id = strings_get(documents, i);
+		size_t length = strings_length(documents, i);
+		if (strings_find(corpus, id, length) < 0)
 			tally_note(&absent, id, length);
 	}
 	tally_tell(&absent, candidates->path,

@@ -8,20 +8,20 @@
 #include "base/err.h"
 #include "base/input.h"
 #include "base/mem.h"
+#include "text/datafile.h"
 #include "text/fields.h"
-#include "text/textrec.h"
 
 struct loading {
 	struct qrels *qrels;
 	size_t capacity;
-	struct textrec *file;
+	struct datafile *file;
 };
 
 static _Noreturn void
 bad(const struct loading *loading, const char *what)
 {
-	die("%s:%lld: %s", textrec_name(loading->file),
-	    (long long)textrec_line(loading->file), what);
+	die("%s:%lld: %s", datafile_name(loading->file),
+	    (long long)datafile_line(loading->file), what);
 }
 
 static void
@@ -37,8 +37,8 @@ add(struct loading *loading, const char *query, size_t query_length, const char 
 	qrels->judgements = mem_grow(qrels->judgements, &loading->capacity,
 	    (size_t)qrels->count + 1, sizeof *qrels->judgements);
 	qrels->judgements[qrels->count++] =
-	    (struct judgement){ names_add(qrels->queries, query, query_length, NULL),
-		    names_add(qrels->documents, document, document_length, NULL),
+	    (struct judgement){ strings_add(qrels->queries, query, query_length, NULL),
+		    strings_add(qrels->documents, document, document_length, NULL),
 		    (int64_t)grade };
 }
 
@@ -57,7 +57,7 @@ add_line(struct loading *loading, const char *text)
 	if (fields_number(&field[count - 1], &grade))
 		add(loading, field[0].start, field[0].length, field[count - 2].start,
 		    field[count - 2].length, grade);
-	else if (textrec_line(loading->file) != 1)
+	else if (datafile_line(loading->file) != 1)
 		bad(loading, "the grade is not a number");
 }
 
@@ -121,7 +121,7 @@ static void
 sort(struct qrels *qrels)
 {
 	struct numbered *all = mem_new((size_t)qrels->count, sizeof *all);
-	int64_t kept = 0, queries = names_count(qrels->queries);
+	int64_t kept = 0, queries = strings_count(qrels->queries);
 
 	for (int64_t i = 0; i < qrels->count; i++)
 		all[i] = (struct numbered){ qrels->judgements[i], i };
@@ -152,13 +152,13 @@ qrels_read(const char *path)
 	struct input *input = input_open(path);
 	bool objects = input_starts_with(input, "{");
 	struct loading loading = { mem_zero(1, sizeof *loading.qrels), 0,
-		textrec_open_input(input, objects ? TEXTREC_JSONL : TEXTREC_LINES) };
+		datafile_open_input(input, objects ? DATAFILE_JSONL : DATAFILE_LINES) };
 	struct qrels *qrels = loading.qrels;
 	const struct tree *record;
 
-	qrels->queries = names_new();
-	qrels->documents = names_new();
-	while ((record = textrec_next(loading.file))) {
+	qrels->queries = strings_new();
+	qrels->documents = strings_new();
+	while ((record = datafile_next(loading.file))) {
 		if (objects)
 			add_object(&loading, record);
 		else
@@ -166,7 +166,7 @@ qrels_read(const char *path)
 	}
 	if (qrels->count == 0)
 		die("%s: there are no judgements in it", path);
-	textrec_close(loading.file);
+	datafile_close(loading.file);
 	sort(qrels);
 	return qrels;
 }
@@ -191,8 +191,8 @@ qrels_grade(const struct qrels *qrels, int64_t query, int64_t document)
 void
 qrels_free(struct qrels *qrels)
 {
-	names_free(qrels->queries);
-	names_free(qrels->documents);
+	strings_free(qrels->queries);
+	strings_free(qrels->documents);
 	free(qrels->judgements);
 	free(qrels->starts);
 	free(qrels);

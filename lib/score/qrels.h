@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/strings.h"
 
 struct judgement {
 	int64_t query, document; /* numbers in the two lists of names */
@@ -18,7 +18,7 @@ struct judgement {
 };
 
 struct qrels {
-	struct names *queries, *documents;
+	struct strings *queries, *documents;
 	struct judgement *judgements; /* by query, then document */
 	int64_t count;
 	int64_t *starts;  /* [queries + 1] into judgements */

@@ -16,8 +16,8 @@ run_new(void)
 {
 	struct run *run = mem_zero(1, sizeof *run);
 
-	run->queries = names_new();
-	run->documents = names_new();
+	run->queries = strings_new();
+	run->documents = strings_new();
 	return run;
 }
 
@@ -80,13 +80,13 @@ by_rank(const void *a, const void *b, void *names)
 		return x->query < y->query ? -1 : 1;
 	if (x->hit.score != y->hit.score)
 		return x->hit.score > y->hit.score ? -1 : 1;
-	return -names_compare(names, x->hit.document, y->hit.document);
+	return -strings_compare(names, x->hit.document, y->hit.document);
 }
 
 int64_t
 run_settle(struct run *run, int64_t depth, int64_t *repeated)
 {
-	int64_t queries = names_count(run->queries), kept = 0, rank = 0;
+	int64_t queries = strings_count(run->queries), kept = 0, rank = 0;
 	int64_t dropped = drop_repeated(run, repeated);
 
 	qsort_r(
@@ -116,14 +116,15 @@ hit_at(const struct run *run, const struct hit *searched, int64_t query, int64_t
 int64_t
 run_hits(struct run *run, int64_t query, const struct hit **hits)
 {
-	const char *id = names_get(run->queries, query);
+	const char *id = strings_get(run->queries, query);
 	const struct hit *searched = NULL;
 	int64_t count = 0, same = -1;
 	int64_t found = run->search ? search_hits(run->search, query, &searched)
 				    : run->starts[query + 1] - run->starts[query];
 
 	if (run->ignore_identical)
-		same = names_find(run->documents, id, names_length(run->queries, query));
+		same =
+		    strings_find(run->documents, id, strings_length(run->queries, query));
 	run->kept =
 	    mem_grow(run->kept, &run->kept_room, (size_t)found, sizeof *run->kept);
 	for (int64_t i = 0; i < found; i++) {
@@ -140,14 +141,14 @@ run_write(struct run *run, const char *path, int64_t top)
 {
 	struct output *output = output_open(path, false);
 
-	for (int64_t i = 0; i < names_count(run->queries); i++) {
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		const struct hit *hits;
 		int64_t found = run_hits(run, i, &hits);
 		for (int64_t j = 0; j < found && j < top; j++) {
 			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\tmotes\n",
-			    names_get(run->queries, i),
-			    names_get(run->documents, hits[j].document), (long long)j + 1,
-			    (double)hits[j].score);
+			    strings_get(run->queries, i),
+			    strings_get(run->documents, hits[j].document),
+			    (long long)j + 1, (double)hits[j].score);
 			output_write(output, line, strlen(line));
 			free(line);
 		}
@@ -160,8 +161,8 @@ run_free(struct run *run)
 {
 	if (run->search)
 		search_free(run->search);
-	names_free(run->queries);
-	names_free(run->documents);
+	strings_free(run->queries);
+	strings_free(run->documents);
 	free(run->vectors);
 	free(run->found);
 	free(run->starts);

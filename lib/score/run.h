@@ -12,13 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/strings.h"
 #include "score/search.h"
 #include "score/similarity.h"
 
 struct run {
-	struct names *queries, *documents; /* hits name documents by their number here */
-	bool from_file;			   /* then `documents` are no corpus */
+	struct strings *queries,
+	    *documents; /* hits name documents by their number here */
+	bool from_file; /* then `documents` are no corpus */
 
 	/* its own affairs */
 	bool ignore_identical;
@@ -46,8 +47,8 @@ struct run_options {
 	enum similarity similarity;   /* SIMILARITY_COSINE or SIMILARITY_DOT */
 	int64_t depth;		      /* documents a query */
 	size_t memory; /* bytes that queries, hits and documents may take; 0: any */
-	const struct names *wanted; /* search for these queries only; NULL: for all */
-	const char *candidates;	    /* path; NULL: every document is one */
+	const struct strings *wanted; /* search for these queries only; NULL: for all */
+	const char *candidates;	      /* path; NULL: every document is one */
 };
 
 /* Queries are in the order of the stream or file.  Vectors that are not finite have similarity

@@ -4,32 +4,32 @@
 #include "base/err.h"
 #include "base/input.h"
 #include "score/run.h"
+#include "text/datafile.h"
 #include "text/fields.h"
-#include "text/textrec.h"
 
 static _Noreturn void
-bad(const struct textrec *file, const char *what)
+bad(const struct datafile *file, const char *what)
 {
-	die("%s:%lld: %s", textrec_name(file), (long long)textrec_line(file), what);
+	die("%s:%lld: %s", datafile_name(file), (long long)datafile_line(file), what);
 }
 
 static void
-put(struct run *run, const struct textrec *file, const struct field_text *query,
+put(struct run *run, const struct datafile *file, const struct field_text *query,
     const struct field_text *document, float score)
 {
 	int64_t number =
-	    names_add(run->documents, document->start, document->length, NULL);
+	    strings_add(run->documents, document->start, document->length, NULL);
 
 	if (query->length == 0 || document->length == 0)
 		bad(file, "an id is empty");
 	if (number > UINT32_MAX)
 		bad(file, "too many documents");
-	run_put(run, names_add(run->queries, query->start, query->length, NULL), number,
+	run_put(run, strings_add(run->queries, query->start, query->length, NULL), number,
 	    score);
 }
 
 static void
-add_line(struct run *run, const struct textrec *file, const char *text)
+add_line(struct run *run, const struct datafile *file, const char *text)
 {
 	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
 	struct field_text field[COLUMNS];
@@ -48,7 +48,7 @@ add_line(struct run *run, const struct textrec *file, const char *text)
 }
 
 static void
-add_object(struct run *run, const struct textrec *file, const struct tree *record)
+add_object(struct run *run, const struct datafile *file, const struct tree *record)
 {
 	const char *query = tree_string(record, "query-id", NULL);
 	const struct tree *documents = tree_get(record, "corpus-ids");
@@ -67,29 +67,29 @@ add_object(struct run *run, const struct textrec *file, const struct tree *recor
 static struct run *
 read_file(struct input *input, bool objects)
 {
-	enum textrec_format format = objects ? TEXTREC_JSONL : TEXTREC_LINES;
-	struct textrec *file = textrec_open_input(input, format);
+	enum datafile_format format = objects ? DATAFILE_JSONL : DATAFILE_LINES;
+	struct datafile *file = datafile_open_input(input, format);
 	struct run *run = run_new();
 	const struct tree *record;
 	int64_t repeated = 0;
 
 	run->from_file = true;
-	while ((record = textrec_next(file))) {
+	while ((record = datafile_next(file))) {
 		if (objects)
 			add_object(run, file, record);
 		else
 			add_line(run, file, tree_string(record, "text", ""));
 	}
 	if (run->count == 0)
-		die("%s: there is nothing in it", textrec_name(file));
+		die("%s: there is nothing in it", datafile_name(file));
 	int64_t dropped = run_settle(run, 0, &repeated);
 	if (dropped)
 		warn(
 		    "%s: %lld lines repeat a query and a document: the first one counts; "
 		    "one is of '%s'",
-		    textrec_name(file), (long long)dropped,
-		    names_get(run->documents, repeated));
-	textrec_close(file);
+		    datafile_name(file), (long long)dropped,
+		    strings_get(run->documents, repeated));
+	datafile_close(file);
 	return run;
 }
 

@@ -102,16 +102,16 @@ static void
 take_query(
     struct searching *searching, const char *id, size_t length, const float *vector)
 {
-	const struct names *wanted = searching->options->wanted;
+	const struct strings *wanted = searching->options->wanted;
 	struct run *run = searching->run;
 	size_t bytes = (size_t)run->width * sizeof *run->vectors;
 	bool fresh;
 
-	if (wanted && names_find(wanted, id, length) < 0) {
+	if (wanted && strings_find(wanted, id, length) < 0) {
 		tally_note(&searching->unwanted, id, length);
 		return;
 	}
-	int64_t number = names_add(run->queries, id, length, &fresh);
+	int64_t number = strings_add(run->queries, id, length, &fresh);
 	if (!fresh) {
 		tally_note(&searching->repeated, id, length);
 		return;
@@ -144,7 +144,7 @@ take_document(
 	struct run *run = searching->run;
 	bool fresh;
 
-	int64_t number = names_add(run->documents, id, length, &fresh);
+	int64_t number = strings_add(run->documents, id, length, &fresh);
 	if (!fresh) {
 		tally_note(&searching->repeated, id, length);
 		return;
@@ -162,14 +162,14 @@ take_document(
 static int
 by_id(const void *names, uint32_t a, uint32_t b)
 {
-	return names_compare(names, a, b);
+	return strings_compare(names, a, b);
 }
 
 /* What a block of documents may take beside the queries and their hits. */
 static size_t
 block_bytes(const struct searching *searching, size_t vector_bytes)
 {
-	int64_t count = names_count(searching->run->queries),
+	int64_t count = strings_count(searching->run->queries),
 		depth = searching->options->depth;
 	size_t memory = searching->options->memory;
 	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
@@ -194,7 +194,7 @@ start_search(struct searching *searching)
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
 	searching->documents = mem_new((size_t)searching->block, bytes);
 	if (!searching->candidates)
-		run->search = search_new(run->vectors, names_count(run->queries),
+		run->search = search_new(run->vectors, strings_count(run->queries),
 		    run->width, searching->options->depth, by_id, run->documents);
 }
 
@@ -207,10 +207,10 @@ run_search(const struct run_options *options)
 
 	if (rows == 0)
 		die("%s: there is no query in it", options->queries);
-	if (names_count(run->queries) == 0)
+	if (strings_count(run->queries) == 0)
 		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
 		    "these the queries of those qrels?",
-		    options->queries, (long long)rows, names_get(options->wanted, 0));
+		    options->queries, (long long)rows, strings_get(options->wanted, 0));
 	tally_tell(&searching.unwanted, options->queries,
 	    "queries have no judgements: they are left out");
 	if (options->candidates)
@@ -218,7 +218,7 @@ run_search(const struct run_options *options)
 		    candidates_read(options->candidates, run->queries, options->queries);
 	start_search(&searching);
 	read_rows(&searching, options->corpus, "documents", take_document);
-	if (names_count(run->documents) == 0)
+	if (strings_count(run->documents) == 0)
 		die("%s: there is no document in it", options->corpus);
 	if (options->candidates) {
 		candidates_close(searching.candidates, run->documents);

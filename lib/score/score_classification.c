@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
+#include "base/strings.h"
 #include "score/logreg.h"
 #include "score/measure/confusion.h"
 #include "score/measure/stats.h"
@@ -33,10 +33,10 @@ struct training {
 	struct labels label; /* [n]: number in names, then in sorted order */
 	int64_t n;
 	int width, classes;
-	struct names *names; /* labels in order of arrival; the test set may add some */
-	bool numeric;	     /* labels are numbers: sorted as such */
-	int32_t *sorted;     /* [classes]: place of a name in sorted order */
-	int32_t *by_place;   /* [classes]: the inverse */
+	struct strings *names; /* labels in order of arrival; the test set may add some */
+	bool numeric;	       /* labels are numbers: sorted as such */
+	int32_t *sorted;       /* [classes]: place of a name in sorted order */
+	int32_t *by_place;     /* [classes]: the inverse */
 };
 
 struct test {
@@ -87,14 +87,14 @@ vectors_of(struct columns *columns, const struct record *record)
 }
 
 static int32_t
-label_of(struct names *names, const struct columns *columns, const struct record *record,
-    int64_t row)
+label_of(struct strings *names, const struct columns *columns,
+    const struct record *record, int64_t row)
 {
 	char room[VALUES_ROOM];
 	size_t length;
 	const char *text = values_text(stream_column(columns->reader, columns->label),
 	    &record->columns[columns->label], row, room, &length);
-	int64_t number = names_add(names, text, length, NULL);
+	int64_t number = strings_add(names, text, length, NULL);
 
 	if (number >= CLASSES_MOST)
 		die("%s: column '%s' has more than %d different values; these are no "
@@ -106,7 +106,7 @@ label_of(struct names *names, const struct columns *columns, const struct record
 
 /* The labels of a record, after those of `rows` rows. */
 static void
-read_labels(struct labels *labels, int64_t rows, struct names *names,
+read_labels(struct labels *labels, int64_t rows, struct strings *names,
     const struct columns *columns, const struct record *record)
 {
 	labels->at = mem_grow(labels->at, &labels->capacity,
@@ -122,9 +122,9 @@ by_name(const void *a, const void *b, void *context)
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
 	if (!training->numeric)
-		return names_compare(training->names, x, y);
-	double p = strtod(names_get(training->names, x), NULL);
-	double q = strtod(names_get(training->names, y), NULL);
+		return strings_compare(training->names, x, y);
+	double p = strtod(strings_get(training->names, x), NULL);
+	double q = strtod(strings_get(training->names, y), NULL);
 	return (p > q) - (p < q);
 }
 
@@ -166,7 +166,7 @@ tell_few(const struct training *training, const char *stream, int samples)
 		     "have; "
 		     "first: '%s'",
 		    stream, few, samples,
-		    names_get(training->names, training->by_place[first]));
+		    strings_get(training->names, training->by_place[first]));
 	free(counts);
 }
 
@@ -181,7 +181,7 @@ read_training(
 	struct record record;
 
 	training->width = columns.width;
-	training->names = names_new();
+	training->names = strings_new();
 	training->numeric =
 	    !values_are_text(stream_column(columns.reader, columns.label));
 	while (stream_next(columns.reader, &record)) {
@@ -196,13 +196,13 @@ read_training(
 		    &training->label, training->n, training->names, &columns, &record);
 		training->n += record.rows;
 	}
-	training->classes = (int)names_count(training->names);
+	training->classes = (int)strings_count(training->names);
 	if (training->n == 0)
 		die("%s: there are no training rows in it", name);
 	if (training->classes < 2)
 		die("%s: all %lld rows have the label '%s'; two labels at least are "
 		    "needed",
-		    name, (long long)training->n, names_get(training->names, 0));
+		    name, (long long)training->n, strings_get(training->names, 0));
 	sort_labels(training);
 	tell_few(training, name, options->samples);
 	close_columns(&columns);
@@ -341,8 +341,8 @@ run_test(struct training *training, struct logreg **models,
 		warn("%s: %lld rows have %lld labels that no training row has (first: "
 		     "'%s'): they count as wrong",
 		    name, (long long)test.unseen,
-		    (long long)names_count(training->names) - training->classes,
-		    names_get(training->names, training->classes));
+		    (long long)strings_count(training->names) - training->classes,
+		    strings_get(training->names, training->classes));
 	close_columns(&columns);
 	return test;
 }
@@ -369,7 +369,7 @@ positive_label(
 	}
 	for (int i = 0; i < 2 && training->numeric; i++)
 		if (seen[i] < training->classes &&
-		    strtod(names_get(training->names, training->by_place[seen[i]]),
+		    strtod(strings_get(training->names, training->by_place[seen[i]]),
 			NULL) == 1)
 			one = seen[i];
 	if (count != 2)
@@ -385,7 +385,7 @@ static void
 report_metrics(struct report *report, const struct training *training, struct test *test,
     const struct classification_options *options)
 {
-	int32_t labels = (int32_t)names_count(training->names);
+	int32_t labels = (int32_t)strings_count(training->names);
 	int experiments = options->experiments;
 	int32_t positive = positive_label(training, test, options->protocol);
 	int count = options->protocol == PROTOCOL_V1 ? AP_WEIGHTED + 1 : METRICS;
@@ -468,5 +468,5 @@ score_classification(struct report *report, const struct classification_options 
 	free(training.label.at);
 	free(training.sorted);
 	free(training.by_place);
-	names_free(training.names);
+	strings_free(training.names);
 }

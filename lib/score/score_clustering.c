@@ -6,7 +6,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
+#include "base/strings.h"
 #include "score/cluster.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
@@ -20,7 +20,7 @@ struct set {
 	int32_t *label;
 	int64_t n;
 	size_t x_capacity, label_capacity;
-	struct names *labels;
+	struct strings *labels;
 };
 
 struct clustering {
@@ -41,7 +41,7 @@ new_set(struct clustering *clustering)
 	clustering->sets = mem_grow(clustering->sets, &clustering->capacity,
 	    clustering->count + 1, sizeof *clustering->sets);
 	struct set *set = &clustering->sets[clustering->count++];
-	*set = (struct set){ .labels = names_new() };
+	*set = (struct set){ .labels = strings_new() };
 	return set;
 }
 
@@ -61,7 +61,7 @@ add_text(struct clustering *clustering, struct set *set, const float *vector,
 	set->label = mem_grow(
 	    set->label, &set->label_capacity, (size_t)set->n + 1, sizeof *set->label);
 	memcpy(set->x + set->n * clustering->width, vector, row_bytes);
-	int64_t number = names_add(set->labels, text, length, NULL);
+	int64_t number = strings_add(set->labels, text, length, NULL);
 	if (number >= LABELS_MOST)
 		die("%s: column '%s' has more than %d different values; these are no "
 		    "labels",
@@ -74,7 +74,7 @@ static void
 score_set(struct clustering *clustering, struct set *set)
 {
 	const struct clustering_options *options = clustering->options;
-	int32_t labels = (int32_t)names_count(set->labels);
+	int32_t labels = (int32_t)strings_count(set->labels);
 	double v = 1; /* one label, one cluster: as the reference has it */
 
 	if (labels > 1) {
@@ -99,7 +99,7 @@ score_set(struct clustering *clustering, struct set *set)
 	progress_add(clustering->progress, set->n);
 	free(set->x);
 	free(set->label);
-	names_free(set->labels);
+	strings_free(set->labels);
 }
 
 static int
@@ -163,7 +163,7 @@ score_texts(struct clustering *clustering)
 	const struct column *emb = stream_column(reader, clustering->emb);
 	const char *wanted = clustering->options->set;
 	int by = stream_find(reader, wanted ? wanted : "set");
-	struct names *names = names_new();
+	struct strings *names = strings_new();
 	struct floats room = { 0 };
 	struct record record;
 
@@ -182,7 +182,7 @@ score_texts(struct clustering *clustering)
 			    by < 0 ? ""
 				   : values_text(stream_column(reader, by),
 					 &record.columns[by], row, text, &length);
-			int64_t number = names_add(names, name, length, NULL);
+			int64_t number = strings_add(names, name, length, NULL);
 			struct set *set = number < (int64_t)clustering->count
 					      ? &clustering->sets[number]
 					      : new_set(clustering);
@@ -192,7 +192,7 @@ score_texts(struct clustering *clustering)
 	}
 	for (size_t i = 0; i < clustering->count; i++)
 		score_set(clustering, &clustering->sets[i]);
-	names_free(names);
+	strings_free(names);
 	free(room.data);
 }
 

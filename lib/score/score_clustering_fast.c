@@ -7,7 +7,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
+#include "base/strings.h"
 #include "score/cluster.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
@@ -19,7 +19,7 @@ enum { LEVELS_MOST = 16, LABELS_MOST = 100000, MISSING = -1 };
 
 /* The labels of a level: numbers in `names`, MISSING where a row has none. */
 struct level {
-	struct names *names;
+	struct strings *names;
 	int32_t *label; /* [rows] */
 	size_t capacity;
 };
@@ -72,7 +72,7 @@ number_of(
 
 	if (!texts->text && length == 2 && memcmp(text, "-1", 2) == 0)
 		return MISSING;
-	int64_t number = names_add(level->names, text, length, NULL);
+	int64_t number = strings_add(level->names, text, length, NULL);
 	if (number >= LABELS_MOST)
 		die("%s: column '%s' has more than %d different values; these are no "
 		    "labels",
@@ -88,7 +88,7 @@ add_level(struct texts *texts, int64_t rows)
 		die("%s: labels have more than %d levels", stream_name(texts->reader),
 		    LEVELS_MOST);
 	struct level *level = &texts->level[texts->levels++];
-	level->names = names_new();
+	level->names = strings_new();
 	level->label =
 	    mem_grow(NULL, &level->capacity, (size_t)rows + 1, sizeof *level->label);
 	for (int64_t i = 0; i < rows; i++)
@@ -245,9 +245,9 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 	int64_t without = 0;
 
 	if (texts->text)
-		missing = (int32_t)names_add(level->names, "-1", 2, NULL);
-	int32_t *again = mem_new((size_t)names_count(level->names) + 1, sizeof *again);
-	for (int64_t i = 0; i < names_count(level->names); i++)
+		missing = (int32_t)strings_add(level->names, "-1", 2, NULL);
+	int32_t *again = mem_new((size_t)strings_count(level->names) + 1, sizeof *again);
+	for (int64_t i = 0; i < strings_count(level->names); i++)
 		again[i] = -1;
 	for (int64_t i = 0; i < count; i++) {
 		int32_t label = level->label[drawn[i]];
@@ -336,7 +336,7 @@ drop_levels(struct texts *texts, const int64_t *drawn, int64_t count)
 		for (int64_t i = 0; i < count; i++)
 			if (last->label[drawn[i]] != MISSING)
 				return;
-		names_free(last->names);
+		strings_free(last->names);
 		free(last->label);
 		texts->levels--;
 	}
@@ -408,7 +408,7 @@ score_clustering_fast(
 	report_metric(report, "ami", "ami_scores", ami, texts.levels, experiments);
 	report_main(report, "v_measure", "there is no experiment");
 	for (int i = 0; i < texts.levels; i++) {
-		names_free(texts.level[i].names);
+		strings_free(texts.level[i].names);
 		free(texts.level[i].label);
 	}
 	free(texts.x);

@@ -25,32 +25,32 @@ struct judge {
 static int64_t
 judged_number(const struct judge *judge, int64_t query)
 {
-	struct names *queries = judge->run->queries;
+	struct strings *queries = judge->run->queries;
 
-	return names_find(judge->qrels->queries, names_get(queries, query),
-	    names_length(queries, query));
+	return strings_find(judge->qrels->queries, strings_get(queries, query),
+	    strings_length(queries, query));
 }
 
 static void
 tell_queries(const struct judge *judge, const char *found)
 {
-	struct names *judged = judge->qrels->queries, *queries = judge->run->queries;
+	struct strings *judged = judge->qrels->queries, *queries = judge->run->queries;
 	struct tally missing = { 0 }, unjudged = { 0 };
 
-	for (int64_t i = 0; i < names_count(judged); i++) {
-		const char *id = names_get(judged, i);
-		size_t length = names_length(judged, i);
-		if (names_find(queries, id, length) < 0)
+	for (int64_t i = 0; i < strings_count(judged); i++) {
+		const char *id = strings_get(judged, i);
+		size_t length = strings_length(judged, i);
+		if (strings_find(queries, id, length) < 0)
 			tally_note(&missing, id, length);
 	}
-	for (int64_t i = 0; i < names_count(queries); i++)
+	for (int64_t i = 0; i < strings_count(queries); i++)
 		if (judged_number(judge, i) < 0)
-			tally_note(
-			    &unjudged, names_get(queries, i), names_length(queries, i));
-	if (missing.count == names_count(judged))
+			tally_note(&unjudged, strings_get(queries, i),
+			    strings_length(queries, i));
+	if (missing.count == strings_count(judged))
 		die("%s: none of its %lld queries is judged in %s (the first there is "
 		    "'%s'); are these the queries of those qrels?",
-		    found, (long long)names_count(queries), judge->options->qrels,
+		    found, (long long)strings_count(queries), judge->options->qrels,
 		    missing.first);
 	tally_tell(&missing, judge->options->qrels,
 	    judge->run->from_file
@@ -64,16 +64,16 @@ tell_queries(const struct judge *judge, const char *found)
 static void
 tell_documents(const struct judge *judge)
 {
-	struct names *judged = judge->qrels->documents;
+	struct strings *judged = judge->qrels->documents;
 	struct tally unknown = { 0 };
 
-	for (int64_t i = 0; i < names_count(judged); i++) {
-		const char *id = names_get(judged, i);
-		size_t length = names_length(judged, i);
-		if (names_find(judge->run->documents, id, length) < 0)
+	for (int64_t i = 0; i < strings_count(judged); i++) {
+		const char *id = strings_get(judged, i);
+		size_t length = strings_length(judged, i);
+		if (strings_find(judge->run->documents, id, length) < 0)
 			tally_note(&unknown, id, length);
 	}
-	if (unknown.count == names_count(judged))
+	if (unknown.count == strings_count(judged))
 		die("%s: none of the %lld documents of %s is in it (first: '%s'); is "
 		    "this "
 		    "the corpus of those qrels?",
@@ -88,7 +88,7 @@ static int64_t
 take_hits(struct judge *judge, int64_t query, int64_t number)
 {
 	const struct qrels *qrels = judge->qrels;
-	struct names *documents = judge->run->documents;
+	struct strings *documents = judge->run->documents;
 	const struct hit *hits;
 	int64_t found = run_hits(judge->run, query, &hits);
 	size_t need = (size_t)found;
@@ -98,9 +98,9 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 	judge->similarity = mem_grow(
 	    judge->similarity, &judge->similarity_room, need, sizeof *judge->similarity);
 	for (int64_t i = 0; i < found; i++) {
-		int64_t document =
-		    names_find(qrels->documents, names_get(documents, hits[i].document),
-			names_length(documents, hits[i].document));
+		int64_t document = strings_find(qrels->documents,
+		    strings_get(documents, hits[i].document),
+		    strings_length(documents, hits[i].document));
 		judge->similarity[i] = hits[i].score;
 		judge->grades[i] =
 		    document < 0 ? 0 : qrels_grade(qrels, number, document);
@@ -116,7 +116,7 @@ measure(struct judge *judge, struct report *report)
 	judge->ranking =
 	    ranking_new(judge->options->protocol, judge->options->exponential);
 	judge->judged = mem_new((size_t)qrels->count, sizeof *judge->judged);
-	for (int64_t i = 0; i < names_count(judge->run->queries); i++) {
+	for (int64_t i = 0; i < strings_count(judge->run->queries); i++) {
 		int64_t number = judged_number(judge, i), of_query = 0;
 		if (number < 0)
 			continue;
@@ -188,7 +188,7 @@ score_retrieval(struct report *report, const struct retrieval_options *options)
 	describe(report, options);
 	judge.run = find(&judge);
 	report_set(
-	    report, "documents", "%lld", (long long)names_count(judge.run->documents));
+	    report, "documents", "%lld", (long long)strings_count(judge.run->documents));
 	if (options->ignore_identical)
 		run_ignore_identical(judge.run);
 	if (options->qrels) {

@@ -49,7 +49,7 @@ struct field {
 };
 
 struct table {
-	struct textrec *file;
+	struct datafile *file;
 	bool numbers, settled;
 	table_look *look;
 	void *context;
@@ -66,7 +66,7 @@ struct table {
 };
 
 struct table *
-table_open(struct textrec *file)
+table_open(struct datafile *file)
 {
 	struct table *table = mem_zero(1, sizeof *table);
 
@@ -98,7 +98,7 @@ table_watch(struct table *table, table_look *look, void *context)
 _Noreturn static void
 fail(const struct table *table, const struct field *field, int64_t line, const char *what)
 {
-	die("%s:%lld: field '%s': %s", textrec_name(table->file), (long long)line,
+	die("%s:%lld: field '%s': %s", datafile_name(table->file), (long long)line,
 	    field->column.name, what);
 }
 
@@ -422,7 +422,7 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 			die("%s:%lld: field '%s' appears here for the first time, too "
 			    "late to become "
 			    "a column; let the first %d records have it, if only as null",
-			    textrec_name(table->file), (long long)line,
+			    datafile_name(table->file), (long long)line,
 			    object->items[i]->key, TABLE_SAMPLE);
 	put_offset(&table->lines, (size_t)line);
 	table->rows++;
@@ -433,7 +433,7 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 static const struct tree *
 next_object(struct table *table)
 {
-	const struct tree *object = textrec_next(table->file);
+	const struct tree *object = datafile_next(table->file);
 
 	if (object && table->look)
 		table->look(table->context, table->file, object);
@@ -449,7 +449,7 @@ settle(struct table *table)
 	table->settled = true;
 	while (table->sampled < TABLE_SAMPLE && (object = next_object(table))) {
 		look_at_object(table, object);
-		table->sample_lines[table->sampled] = textrec_line(table->file);
+		table->sample_lines[table->sampled] = datafile_line(table->file);
 		table->sample[table->sampled++] = tree_copy(object);
 	}
 	for (size_t f = 0; f < table->count; f++) {
@@ -499,7 +499,7 @@ put_next(struct table *table)
 	}
 	const struct tree *object = next_object(table);
 	if (object)
-		put_object(table, object, textrec_line(table->file));
+		put_object(table, object, datafile_line(table->file));
 	return object;
 }
 
@@ -540,7 +540,7 @@ table_line(const struct table *table, int64_t row)
 	return table->lines.data[row];
 }
 
-const struct textrec *
+const struct datafile *
 table_file(const struct table *table)
 {
 	return table->file;
@@ -559,7 +559,7 @@ table_close(struct table *table)
 		for (int d = 0; d < STREAM_DEPTH; d++)
 			free(table->fields[i].offsets[d].data);
 	}
-	textrec_close(table->file);
+	datafile_close(table->file);
 	free(table->lines.data);
 	free(table->arrays);
 	free(table->texts);

@@ -14,7 +14,7 @@
  * fit, and a field that appears later, die naming file, line and field: nothing is dropped or
  * rounded in silence.
  *
- *	struct table *table = table_open(textrec_open(path, TEXTREC_GUESS));
+ *	struct table *table = table_open(datafile_open(path, DATAFILE_GUESS));
  *	while (table_next(table, rows, bytes, &record)) {
  *		for (int i = 0; i < table_columns(table); i++) ... table_column(table, i)
  *	}
@@ -27,14 +27,14 @@
 #include <stdint.h>
 
 #include "stream/stream.h"
-#include "text/textrec.h"
+#include "text/datafile.h"
 
 enum { TABLE_SAMPLE = 1024 };
 
 struct table;
 
 /* Takes the file over. */
-struct table *table_open(struct textrec *file);
+struct table *table_open(struct datafile *file);
 
 /* Before the first table_next: a field whose sampled strings are all numbers, or empty, becomes
  * a column of numbers.  TSV and CSV say no better; but an identifier may look like a number. */
@@ -45,9 +45,9 @@ void table_numbers(struct table *table);
 void table_text(struct table *table, const char *name);
 
 /* Before the first table_next: every record is shown to `look` as it is read, which may refuse
- * it; textrec_line(file) is its line. */
+ * it; datafile_line(file) is its line. */
 typedef void table_look(
-    void *context, const struct textrec *file, const struct tree *record);
+    void *context, const struct datafile *file, const struct tree *record);
 void table_watch(struct table *table, table_look *look, void *context);
 
 /*
@@ -62,7 +62,7 @@ const struct column *table_column(const struct table *table, int index);
 
 /* Line of a row of the record just read. */
 int64_t table_line(const struct table *table, int64_t row);
-const struct textrec *table_file(const struct table *table);
+const struct datafile *table_file(const struct table *table);
 void table_close(struct table *table);
 
 #endif

@@ -263,7 +263,7 @@ static void
 put_rows(struct token_stream *stream, int64_t number, const struct record *from)
 {
 	const struct table *table = stream->table;
-	const char *name = textrec_name(table_file(table));
+	const char *name = datafile_name(table_file(table));
 	int count = table_columns(table);
 	struct column *columns = mem_new((size_t)count, sizeof *columns);
 
@@ -285,7 +285,7 @@ struct look {
 };
 
 static void
-look(void *context, const struct textrec *file, const struct tree *record)
+look(void *context, const struct datafile *file, const struct tree *record)
 {
 	struct look *look = context;
 	struct field_list *fields = look->fields;
@@ -294,7 +294,7 @@ look(void *context, const struct textrec *file, const struct tree *record)
 		field_add_members(fields, record);
 	for (size_t f = 0; f < fields->count; f++) {
 		field_check(
-		    fields->items[f], textrec_name(file), textrec_line(file), record);
+		    fields->items[f], datafile_name(file), datafile_line(file), record);
 		for (size_t p = 0; !look->seen && p < fields->items[f]->count; p++)
 			if (tree_get(record, fields->items[f]->parts[p]))
 				table_text(look->table, fields->items[f]->parts[p]);
@@ -305,21 +305,21 @@ look(void *context, const struct textrec *file, const struct tree *record)
 static void
 add_text(struct token_stream *stream, struct input *input)
 {
-	struct textrec *file = textrec_open_input(input, stream->options->format);
+	struct datafile *file = datafile_open_input(input, stream->options->format);
 	struct table *table = table_open(file);
 	struct record rows;
 	int64_t number = 0;
 
-	if (textrec_untyped(file))
+	if (datafile_untyped(file))
 		table_numbers(table);
 	table_watch(
 	    table, look, &(struct look){ .fields = stream->fields, .table = table });
 	stream->table = table;
 	while (table_next(table, stream->options->rows, RECORD_BYTES, &rows))
 		put_rows(stream, ++number, &rows);
-	if (textrec_repaired(file))
+	if (datafile_repaired(file))
 		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
-		    textrec_name(file), (long long)textrec_repaired(file));
+		    datafile_name(file), (long long)datafile_repaired(file));
 	stream->table = NULL;
 	table_close(table);
 }

@@ -13,19 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text/textrec.h"
+#include "text/datafile.h"
 #include "token/field.h"
 
 struct token_options {
 	const char *model; /* folder */
 	const char *task,
 	    *prompt; /* at most one of them; NULL: as the record or the model says */
-	struct field_list fields;   /* none: those of the usual names that are there */
-	enum textrec_format format; /* of text files */
-	size_t most;		    /* ids of a text; 0: as the model says */
-	bool refuse;		    /* die on a longer text, do not cut it */
-	bool keep;		    /* the texts stay */
-	int level;		    /* of compression; -1: the stream's default */
+	struct field_list fields;    /* none: those of the usual names that are there */
+	enum datafile_format format; /* of text files */
+	size_t most;		     /* ids of a text; 0: as the model says */
+	bool refuse;		     /* die on a longer text, do not cut it */
+	bool keep;		     /* the texts stay */
+	int level;		     /* of compression; -1: the stream's default */
 	int64_t rows;
 };
 

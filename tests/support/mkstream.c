@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "stream/stream.h"
-#include "text/textrec.h"
+#include "text/datafile.h"
 
 enum { COLUMNS = 16 };
 
@@ -150,14 +150,14 @@ release(struct buffer *buffer)
 static void
 convert(int64_t rows_a_record, enum dtype dtype)
 {
-	struct textrec *file = textrec_open("-", TEXTREC_JSONL);
+	struct datafile *file = datafile_open("-", DATAFILE_JSONL);
 	struct writer *writer = stream_create("-", NULL);
 	struct buffer buffers[COLUMNS] = { 0 };
 	const struct tree *row;
 	int64_t rows = 0;
 	int columns = 0;
 
-	while ((row = textrec_next(file))) {
+	while ((row = datafile_next(file))) {
 		for (size_t i = 0; columns == 0 && i < row->count && i < COLUMNS; i++) {
 			describe(&buffers[i], row->items[i], dtype);
 			stream_add(writer, &buffers[i].column);
@@ -174,7 +174,7 @@ convert(int64_t rows_a_record, enum dtype dtype)
 	if (rows)
 		flush(writer, buffers, columns, rows);
 	stream_finish(writer);
-	textrec_close(file);
+	datafile_close(file);
 	for (int i = 0; i < columns; i++) {
 		free((char *)buffers[i].column.name);
 		release(&buffers[i]);

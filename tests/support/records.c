@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "text/datafile.h"
 #include "text/json.h"
-#include "text/textrec.h"
 
 int
 main(int argc, char **argv)
@@ -16,16 +16,16 @@ main(int argc, char **argv)
 	program_name = "records";
 	if (argc < 2)
 		die("FILE is missing");
-	enum textrec_format format =
-	    argc < 3 ? TEXTREC_GUESS : textrec_parse("FORMAT", argv[2]);
-	struct textrec *file = textrec_open(argv[1], format);
-	while ((record = textrec_next(file))) {
+	enum datafile_format format =
+	    argc < 3 ? DATAFILE_GUESS : datafile_parse("FORMAT", argv[2]);
+	struct datafile *file = datafile_open(argv[1], format);
+	while ((record = datafile_next(file))) {
 		char *text = json_text(record, 0);
-		printf("%lld %lld %s\n", (long long)textrec_line(file),
-		    (long long)textrec_offset(file), text);
+		printf("%lld %lld %s\n", (long long)datafile_line(file),
+		    (long long)datafile_offset(file), text);
 		free(text);
 	}
-	printf("repaired %lld\n", (long long)textrec_repaired(file));
-	textrec_close(file);
+	printf("repaired %lld\n", (long long)datafile_repaired(file));
+	datafile_close(file);
 	return 0;
 }

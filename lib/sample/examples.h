@@ -1,5 +1,5 @@
 /*
- * dataset - examples of text files by number, in any order, whatever the files' size.
+ * examples - examples of text files by number, in any order, whatever the files' size.
  *
  * A file is JSON Lines (an object or a list a line; blank lines are skipped) or, when its name
  * ends in .tsv before .gz or .zst, TSV with a header line.  Opening scans it once and
@@ -8,31 +8,31 @@
  *
  * Dies on a missing, empty or corrupt file and on a bad line, with FILE:LINE.
  */
-#ifndef DATASET_H
-#define DATASET_H
+#ifndef EXAMPLES_H
+#define EXAMPLES_H
 
 #include <stdint.h>
 
 #include "text/tree.h"
 
-struct dataset;
+struct examples;
 
 /* Several files are one data set, one after another.  `folder` (NULL: none) is put before
  * names that do not start with '/'. */
-struct dataset *dataset_open(
+struct examples *examples_open(
     const char *const *files, int count, const char *folder, const char *tmpdir);
 
-int64_t dataset_count(const struct dataset *set);
+int64_t examples_count(const struct examples *set);
 
 /* Example `index`, borrowed until the next call; TSV rows are objects of strings. */
-struct tree *dataset_get(struct dataset *set, int64_t index);
+struct tree *examples_get(struct examples *set, int64_t index);
 
 /* Where the last example stands. */
-const char *dataset_file(const struct dataset *set);
-int64_t dataset_line(const struct dataset *set);
+const char *examples_file(const struct examples *set);
+int64_t examples_line(const struct examples *set);
 
 /* Invalid UTF-8 parts that were replaced by U+FFFD in what was read so far. */
-int64_t dataset_repaired(const struct dataset *set);
-void dataset_close(struct dataset *set);
+int64_t examples_repaired(const struct examples *set);
+void examples_close(struct examples *set);
 
 #endif

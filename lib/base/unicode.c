@@ -1,4 +1,4 @@
-#include "base/editions.h"
+#include "base/unicode.h"
 
 #include <stddef.h>
 
@@ -182,25 +182,25 @@ holds(const int32_t *range, size_t count, size_t step, int32_t code)
 }
 
 bool
-editions_later(int32_t code)
+unicode_later(int32_t code)
 {
 	return holds(later[0], sizeof later / sizeof *later, 2, code);
 }
 
 bool
-editions_nine(int32_t code)
+unicode_nine(int32_t code)
 {
 	return holds(nine[0], sizeof nine / sizeof *nine, 2, code);
 }
 
 bool
-editions_later_mark(int32_t code)
+unicode_later_mark(int32_t code)
 {
 	return holds(marks[0], sizeof marks / sizeof *marks, 2, code);
 }
 
 int32_t
-editions_lower(int32_t code)
+unicode_lower(int32_t code)
 {
 	if (code < lowered[0][0])
 		return code;
@@ -211,7 +211,7 @@ editions_lower(int32_t code)
 }
 
 unsigned
-editions_newer(int32_t code)
+unicode_newer(int32_t code)
 {
 	for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
 		if (code >= newer[i].first && code <= newer[i].last)

@@ -1,4 +1,4 @@
-#include "base/names.h"
+#include "base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct slot {
 	uint32_t hash, number; /* number + 1, 0: empty */
 };
 
-struct names {
+struct strings {
 	char *bytes;
 	size_t used, bytes_capacity;
 	size_t *starts; /* [count + 1]; a name ends one before the next starts: its NUL */
@@ -24,10 +24,10 @@ struct names {
 	size_t size;
 };
 
-struct names *
-names_new(void)
+struct strings *
+strings_new(void)
 {
-	struct names *names = mem_zero(1, sizeof *names);
+	struct strings *names = mem_zero(1, sizeof *names);
 
 	names->starts = mem_grow(NULL, &names->starts_capacity, 2, sizeof *names->starts);
 	names->starts[0] = 0;
@@ -37,41 +37,41 @@ names_new(void)
 }
 
 size_t
-names_length(const struct names *names, int64_t number)
+strings_length(const struct strings *names, int64_t number)
 {
 	return names->starts[number + 1] - names->starts[number] - 1;
 }
 
 const char *
-names_get(const struct names *names, int64_t number)
+strings_get(const struct strings *names, int64_t number)
 {
 	return names->bytes + names->starts[number];
 }
 
 int64_t
-names_count(const struct names *names)
+strings_count(const struct strings *names)
 {
 	return (int64_t)names->count;
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
 static struct slot *
-find(const struct names *names, const char *bytes, size_t length, uint32_t hash)
+find(const struct strings *names, const char *bytes, size_t length, uint32_t hash)
 {
 	size_t at = hash & (names->size - 1);
 
 	for (; names->table[at].number; at = (at + 1) & (names->size - 1)) {
 		int64_t number = (int64_t)names->table[at].number - 1;
 		if (names->table[at].hash == hash &&
-		    names_length(names, number) == length &&
-		    memcmp(names_get(names, number), bytes, length) == 0)
+		    strings_length(names, number) == length &&
+		    memcmp(strings_get(names, number), bytes, length) == 0)
 			break;
 	}
 	return &names->table[at];
 }
 
 static void
-widen(struct names *names)
+widen(struct strings *names)
 {
 	struct slot *old = names->table;
 	size_t size = names->size;
@@ -90,7 +90,7 @@ widen(struct names *names)
 }
 
 int64_t
-names_find(const struct names *names, const char *bytes, size_t length)
+strings_find(const struct strings *names, const char *bytes, size_t length)
 {
 	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
 
@@ -98,7 +98,7 @@ names_find(const struct names *names, const char *bytes, size_t length)
 }
 
 int64_t
-names_add(struct names *names, const char *bytes, size_t length, bool *fresh)
+strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh)
 {
 	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
 	struct slot *slot = find(names, bytes, length, hash);
@@ -124,17 +124,17 @@ names_add(struct names *names, const char *bytes, size_t length, bool *fresh)
 }
 
 int
-names_compare(const struct names *names, int64_t a, int64_t b)
+strings_compare(const struct strings *names, int64_t a, int64_t b)
 {
-	size_t length_a = names_length(names, a), length_b = names_length(names, b);
+	size_t length_a = strings_length(names, a), length_b = strings_length(names, b);
 	size_t common = length_a < length_b ? length_a : length_b;
-	int order = memcmp(names_get(names, a), names_get(names, b), common);
+	int order = memcmp(strings_get(names, a), strings_get(names, b), common);
 
 	return order ? order : (length_a > length_b) - (length_a < length_b);
 }
 
 void
-names_free(struct names *names)
+strings_free(struct strings *names)
 {
 	if (!names)
 		return;

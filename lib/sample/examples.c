@@ -1,4 +1,4 @@
-#include "sample/dataset.h"
+#include "sample/examples.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct part {
 	struct tree *header; /* TSV: a list of names */
 };
 
-struct dataset {
+struct examples {
 	struct part *parts;
 	int part_count;
 	int64_t count, repaired;
@@ -241,10 +241,10 @@ open_part(struct part *part, const char *tmpdir, char *buffer)
 		read_header(part);
 }
 
-struct dataset *
-dataset_open(const char *const *files, int count, const char *folder, const char *tmpdir)
+struct examples *
+examples_open(const char *const *files, int count, const char *folder, const char *tmpdir)
 {
-	struct dataset *set = mem_zero(1, sizeof *set);
+	struct examples *set = mem_zero(1, sizeof *set);
 	char *buffer = mem_new(BUFFER, 1);
 
 	set->parts = mem_zero((size_t)count, sizeof *set->parts);
@@ -263,13 +263,13 @@ dataset_open(const char *const *files, int count, const char *folder, const char
 }
 
 int64_t
-dataset_count(const struct dataset *set)
+examples_count(const struct examples *set)
 {
 	return set->count;
 }
 
 static void
-read_group(struct dataset *set, const struct part *part, int64_t group)
+read_group(struct examples *set, const struct part *part, int64_t group)
 {
 	const struct mark *mark = part->marks + group;
 	size_t size = (size_t)(mark[1].offset - mark[0].offset);
@@ -293,7 +293,7 @@ read_group(struct dataset *set, const struct part *part, int64_t group)
 
 /* Line `wanted` (from 0) of the group that was read, without its end. */
 static const char *
-find_line(struct dataset *set, int64_t wanted, size_t *length)
+find_line(struct examples *set, int64_t wanted, size_t *length)
 {
 	const char *at = set->group, *end = set->group + set->group_size;
 
@@ -315,7 +315,7 @@ find_line(struct dataset *set, int64_t wanted, size_t *length)
 }
 
 struct tree *
-dataset_get(struct dataset *set, int64_t index)
+examples_get(struct examples *set, int64_t index)
 {
 	int low = 0, high = set->part_count - 1;
 	size_t length;
@@ -350,25 +350,25 @@ dataset_get(struct dataset *set, int64_t index)
 }
 
 const char *
-dataset_file(const struct dataset *set)
+examples_file(const struct examples *set)
 {
 	return set->part ? set->part->path : set->parts->path;
 }
 
 int64_t
-dataset_line(const struct dataset *set)
+examples_line(const struct examples *set)
 {
 	return set->line_number;
 }
 
 int64_t
-dataset_repaired(const struct dataset *set)
+examples_repaired(const struct examples *set)
 {
 	return set->repaired;
 }
 
 void
-dataset_close(struct dataset *set)
+examples_close(struct examples *set)
 {
 	for (int i = 0; i < set->part_count; i++) {
 		close(set->parts[i].file);

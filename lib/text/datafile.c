@@ -1,4 +1,4 @@
-#include "text/textrec.h"
+#include "text/datafile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 
 enum { BLOCK = 1 << 18, CSV_MOST = 16 << 20 };
 
-struct textrec {
+struct datafile {
 	struct input *input;
-	enum textrec_format format;
+	enum datafile_format format;
 	char *block; /* bytes read and not yet used: [at, end) */
 	size_t at, end, room;
 	bool ended;
@@ -26,14 +26,14 @@ struct textrec {
 	int64_t inside; /* line ends inside the record just read */
 };
 
-enum textrec_format
-textrec_parse(const char *option, const char *name)
+enum datafile_format
+datafile_parse(const char *option, const char *name)
 {
 	static const char *const formats[] = { "jsonl", "tsv", "csv", "lines" };
 
 	for (int i = 0; i < 4; i++)
 		if (!strcmp(name, formats[i]))
-			return (enum textrec_format)(TEXTREC_JSONL + i);
+			return (enum datafile_format)(DATAFILE_JSONL + i);
 	die_usage("%s: '%s' is none of jsonl, tsv, csv, lines", option, name);
 }
 
@@ -45,7 +45,7 @@ has_suffix(const char *name, size_t length, const char *suffix)
 	return length > size && !memcmp(name + length - size, suffix, size);
 }
 
-static enum textrec_format
+static enum datafile_format
 guess(struct input *input)
 {
 	const char *name = input_name(input);
@@ -57,45 +57,45 @@ guess(struct input *input)
 		length -= 4;
 	if (has_suffix(name, length, ".jsonl") || has_suffix(name, length, ".ndjson") ||
 	    has_suffix(name, length, ".json"))
-		return TEXTREC_JSONL;
+		return DATAFILE_JSONL;
 	if (has_suffix(name, length, ".tsv"))
-		return TEXTREC_TSV;
+		return DATAFILE_TSV;
 	if (has_suffix(name, length, ".csv"))
-		return TEXTREC_CSV;
+		return DATAFILE_CSV;
 	if (has_suffix(name, length, ".txt"))
-		return TEXTREC_LINES;
+		return DATAFILE_LINES;
 	return input_starts_with(input, "{") || input_starts_with(input, "\xEF\xBB\xBF{")
-		   ? TEXTREC_JSONL
-		   : TEXTREC_LINES;
+		   ? DATAFILE_JSONL
+		   : DATAFILE_LINES;
 }
 
-struct textrec *
-textrec_open_input(struct input *input, enum textrec_format format)
+struct datafile *
+datafile_open_input(struct input *input, enum datafile_format format)
 {
-	struct textrec *file = mem_zero(1, sizeof *file);
+	struct datafile *file = mem_zero(1, sizeof *file);
 
 	file->input = input;
-	file->format = format == TEXTREC_GUESS ? guess(input) : format;
+	file->format = format == DATAFILE_GUESS ? guess(input) : format;
 	file->room = BLOCK;
 	file->block = mem_new(file->room, 1);
 	return file;
 }
 
-struct textrec *
-textrec_open(const char *path, enum textrec_format format)
+struct datafile *
+datafile_open(const char *path, enum datafile_format format)
 {
-	return textrec_open_input(input_open(path), format);
+	return datafile_open_input(input_open(path), format);
 }
 
 const char *
-textrec_name(const struct textrec *file)
+datafile_name(const struct datafile *file)
 {
 	return input_name(file->input);
 }
 
 /* Keep what is unused, and read behind it. */
 static void
-refill(struct textrec *file)
+refill(struct datafile *file)
 {
 	size_t kept = file->end - file->at;
 
@@ -110,9 +110,9 @@ refill(struct textrec *file)
 
 /* The end of the line or record at hand; NULL: the file ends first. */
 static const char *
-find_end(struct textrec *file)
+find_end(struct datafile *file)
 {
-	bool csv = file->format == TEXTREC_CSV;
+	bool csv = file->format == DATAFILE_CSV;
 	size_t searched = 0, quotes = 0;
 
 	for (;;) {
@@ -125,7 +125,7 @@ find_end(struct textrec *file)
 		if (csv && held > CSV_MOST)
 			die("%s:%lld: the record is longer than %d MiB: a quote is "
 			    "missing",
-			    textrec_name(file),
+			    datafile_name(file),
 			    (long long)(file->line + file->inside + 1), CSV_MOST >> 20);
 		searched = held;
 		refill(file);
@@ -145,7 +145,7 @@ count_line_ends(const char *text, size_t length)
 /* The next line, of CSV the next record, without its end; valid UTF-8; false at the end of the
  * file. */
 static bool
-next_line(struct textrec *file, const char **line, size_t *length)
+next_line(struct datafile *file, const char **line, size_t *length)
 {
 	const char *stop = find_end(file);
 
@@ -157,7 +157,7 @@ next_line(struct textrec *file, const char **line, size_t *length)
 	file->offset = file->next_offset;
 	file->next_offset += (int64_t)(*length + (stop != NULL));
 	file->line += file->inside;
-	file->inside = file->format == TEXTREC_CSV ? count_line_ends(*line, *length) : 0;
+	file->inside = file->format == DATAFILE_CSV ? count_line_ends(*line, *length) : 0;
 	if (file->line++ == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
 		*line += 3; /* a byte order mark */
 		*length -= 3;
@@ -174,42 +174,42 @@ next_line(struct textrec *file, const char **line, size_t *length)
 }
 
 static struct tree *
-read_record(struct textrec *file, const char *line, size_t length)
+read_record(struct datafile *file, const char *line, size_t length)
 {
 	struct tree *record;
 
 	switch (file->format) {
-	case TEXTREC_JSONL:
-		record = json_parse(line, length, textrec_name(file), (int)file->line);
+	case DATAFILE_JSONL:
+		record = json_parse(line, length, datafile_name(file), (int)file->line);
 		if (record->kind != TREE_OBJECT)
 			die("%s:%lld: a JSON object is expected on each line",
-			    textrec_name(file), (long long)file->line);
+			    datafile_name(file), (long long)file->line);
 		break;
-	case TEXTREC_TSV:
+	case DATAFILE_TSV:
 		record =
-		    tsv_row(file->names, line, length, textrec_name(file), file->line);
+		    tsv_row(file->names, line, length, datafile_name(file), file->line);
 		break;
-	case TEXTREC_CSV:
+	case DATAFILE_CSV:
 		record = tsv_row_of(file->names,
-		    csv_values(line, length, textrec_name(file), file->line),
-		    textrec_name(file), file->line);
+		    csv_values(line, length, datafile_name(file), file->line),
+		    datafile_name(file), file->line);
 		break;
 	default:
 		record = tree_object();
 		tree_set(record, "text", tree_of_bytes(line, length));
 		break;
 	}
-	record->file = textrec_name(file);
+	record->file = datafile_name(file);
 	record->line = (int)file->line;
 	return record;
 }
 
 static struct tree *
-read_names(struct textrec *file, const char *line, size_t length)
+read_names(struct datafile *file, const char *line, size_t length)
 {
-	const char *name = textrec_name(file);
+	const char *name = datafile_name(file);
 
-	return file->format == TEXTREC_TSV
+	return file->format == DATAFILE_TSV
 		   ? tsv_names(line, length, name, file->line)
 		   : tsv_names_of(
 			 csv_values(line, length, name, file->line), name, file->line);
@@ -224,54 +224,54 @@ is_blank(const char *line, size_t length)
 }
 
 struct tree *
-textrec_next(struct textrec *file)
+datafile_next(struct datafile *file)
 {
 	const char *line;
 	size_t length;
 
 	tree_free(file->record);
 	file->record = NULL;
-	if (textrec_untyped(file) && !file->names && next_line(file, &line, &length))
+	if (datafile_untyped(file) && !file->names && next_line(file, &line, &length))
 		file->names = read_names(file, line, length);
 	do {
 		if (!next_line(file, &line, &length))
 			return NULL;
-	} while (file->format == TEXTREC_JSONL && is_blank(line, length));
+	} while (file->format == DATAFILE_JSONL && is_blank(line, length));
 	return file->record = read_record(file, line, length);
 }
 
-enum textrec_format
-textrec_format(const struct textrec *file)
+enum datafile_format
+datafile_format(const struct datafile *file)
 {
 	return file->format;
 }
 
 bool
-textrec_untyped(const struct textrec *file)
+datafile_untyped(const struct datafile *file)
 {
-	return file->format == TEXTREC_TSV || file->format == TEXTREC_CSV;
+	return file->format == DATAFILE_TSV || file->format == DATAFILE_CSV;
 }
 
 int64_t
-textrec_line(const struct textrec *file)
+datafile_line(const struct datafile *file)
 {
 	return file->line;
 }
 
 int64_t
-textrec_offset(const struct textrec *file)
+datafile_offset(const struct datafile *file)
 {
 	return file->offset;
 }
 
 int64_t
-textrec_repaired(const struct textrec *file)
+datafile_repaired(const struct datafile *file)
 {
 	return file->repaired;
 }
 
 void
-textrec_close(struct textrec *file)
+datafile_close(struct datafile *file)
 {
 	tree_free(file->record);
 	tree_free(file->names);

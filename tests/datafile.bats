@@ -9,7 +9,7 @@ load helper
 	[ -z "$output" ]
 }
 
-@test "textrec: JSON Lines, blank lines skipped, lines and offsets kept" {
+@test "datafile: JSON Lines, blank lines skipped, lines and offsets kept" {
 	printf '{"a":1}\n\n  \n{"b":[1,"x"]}\r\n{"c":null}' >"$T/x.jsonl"
 	run -0 records "$T/x.jsonl"
 	[ "${lines[0]}" = '1 0 {"a":1}' ]
@@ -18,7 +18,7 @@ load helper
 	[ "${lines[3]}" = 'repaired 0' ]
 }
 
-@test "textrec: plain, gzip and zstd give the same records; the name decides the format" {
+@test "datafile: plain, gzip and zstd give the same records; the name decides the format" {
 	printf 'title\ttext\nA\tfirst\n\tsecond\n' >"$T/x.tsv"
 	gzip -k "$T/x.tsv"
 	zstd -q "$T/x.tsv" -o "$T/x.tsv.zst"
@@ -30,7 +30,7 @@ load helper
 	[ "${lines[0]}" = '1 0 {"text":"title\ttext"}' ]
 }
 
-@test "textrec: what begins with a brace is JSON Lines, what does not is lines" {
+@test "datafile: what begins with a brace is JSON Lines, what does not is lines" {
 	printf '{"a":"b"}\n' >"$T/one"
 	printf 'plain {\n\n' >"$T/two"
 	run -0 records "$T/one"
@@ -40,14 +40,14 @@ load helper
 	[ "${lines[1]}" = '2 8 {"text":""}' ]
 }
 
-@test "textrec: a byte order mark and carriage returns are no text" {
+@test "datafile: a byte order mark and carriage returns are no text" {
 	printf '\357\273\277one\r\ntwo\r\n' >"$T/x.txt"
 	run -0 records "$T/x.txt"
 	[ "${lines[0]}" = '1 0 {"text":"one"}' ]
 	[ "${lines[1]}" = '2 8 {"text":"two"}' ]
 }
 
-@test "textrec: invalid UTF-8 becomes U+FFFD, one per maximal part, and is counted" {
+@test "datafile: invalid UTF-8 becomes U+FFFD, one per maximal part, and is counted" {
 	printf 'a\377\360\237\230b\303\n{"x":"\200"}\n' >"$T/x.txt"
 	run -0 records "$T/x.txt"
 	[ "${lines[0]}" = '1 0 {"text":"a��b�"}' ]
@@ -58,14 +58,14 @@ load helper
 	[ "${lines[0]}" = '1 0 {"x":"�"}' ]
 }
 
-@test "textrec: lines longer than any buffer" {
+@test "datafile: lines longer than any buffer" {
 	head -c 3000000 /dev/zero | tr '\0' x >"$T/x.txt"
 	printf '\nlast' >>"$T/x.txt"
 	run -0 bash -c "records '$T/x.txt' | cut -c 1-30"
 	[ "${lines[1]}" = '2 3000001 {"text":"last"}' ]
 }
 
-@test "textrec: faults name file and line" {
+@test "datafile: faults name file and line" {
 	printf '{"a":1}\n{"a":\n' >"$T/x.jsonl"
 	run -1 --separate-stderr records "$T/x.jsonl"
 	[[ "$stderr" == "records: $T/x.jsonl:2: not valid JSON: "* ]]

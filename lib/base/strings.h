@@ -1,0 +1,32 @@
+/*
+ * strings - strings numbered in the order of their arrival, found again by a hash.
+ *
+ * For ids and labels.  A name is bytes, compared as bytes; it costs its length, 9 bytes and
+ * 16 to 32 of the table.  At most 2^32 - 2 of them.
+ */
+#ifndef STRINGS_H
+#define STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strings;
+
+struct strings *strings_new(void);
+
+/* The name's number; a new name gets the next one (fresh, if not NULL, says so). */
+int64_t strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh);
+int64_t strings_find(
+    const struct strings *names, const char *bytes, size_t length); /* or -1 */
+
+/* The bytes, NUL-terminated; borrowed until the next strings_add. */
+const char *strings_get(const struct strings *names, int64_t number);
+size_t strings_length(const struct strings *names, int64_t number);
+int64_t strings_count(const struct strings *names);
+
+/* Byte-wise order of two names: below, at or above 0. */
+int strings_compare(const struct strings *names, int64_t a, int64_t b);
+void strings_free(struct strings *names);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * unicode - where the reference tokenizers take another edition of Unicode than utf8proc:
+ * the tables behind utf8.h.
+ */
+#ifndef UNICODE_H
+#define UNICODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Punctuation, marks and format characters that came after Unicode 8. */
+bool unicode_later(int32_t code);
+
+/* Those of unicode_later whose combining class, of Unicode 9, the reference has. */
+bool unicode_nine(int32_t code);
+
+/* Marks (M*) that came after Unicode 9. */
+bool unicode_later_mark(int32_t code);
+
+/* Lower case where utf8proc has none yet; otherwise the code point. */
+int32_t unicode_lower(int32_t code);
+
+/* The traits (utf8.h) of what utf8proc takes for unassigned. */
+unsigned unicode_newer(int32_t code);
+
+#endif
