@@ -13,7 +13,7 @@
  * Same input: the same bits, whatever the number of threads.  Every row's result is computed
  * independently of the other rows: an embedding does not depend on its batch.
  *
- * The nn_cpu files (vector code and OpenMP) define these names; a CUDA backend defines the
+ * The files of cpu/ (vector code and OpenMP) define these names; a CUDA backend defines the
  * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
  * tests/support/nn_check.c and every backward to central differences.
  */

@@ -6,7 +6,7 @@
  */
 #include <omp.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 #include "nn_check.h"
 
 /* Elementary functions. ------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-#include "nn/cpu/nn_cpu_turn.h"
+#include "nn/cpu/turn.h"
 
 /* Ask for what the next panel will want here.  Into the second cache: it takes long. */
 NN_INLINE void

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /* One row: s = x + r, y = norm(s) w + b.  The deviation is taken in a second pass over the
  * row, which is in cache: subtracting squares would lose digits. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /*
  * A panel of PANEL queries meets KEYS keys at a time.  The scores are kept transposed, st[key]

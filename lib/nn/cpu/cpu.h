@@ -1,12 +1,12 @@
 /*
- * nn_cpu - what the files of the CPU backend share; nobody else includes it.
+ * cpu - what the files of the CPU backend share; nobody else includes it.
  *
  * The elementary functions below are polynomials without branches, so that gcc and clang turn
  * a loop over them into vector code.  tests/support/nn_check.c holds each to libm in double;
  * "ulp" is the greatest error found there over the stated range.
  */
-#ifndef NN_CPU_H
-#define NN_CPU_H
+#ifndef CPU_H
+#define CPU_H
 
 #include <math.h>
 #include <stdbool.h>

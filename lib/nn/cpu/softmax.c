@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /* One row in place; returns its loss.  An entry outside the mask ends as 0. */
 static double

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 void
 nn_softmax(float *y, const float *x, size_t R, size_t V)

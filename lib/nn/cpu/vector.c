@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /* Start. --------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /*
- * nn_cpu_turn - squares of vectors turned in registers, and halves widened there.
+ * turn - squares of vectors turned in registers, and halves widened there.
  */
-#ifndef NN_CPU_TURN_H
-#define NN_CPU_TURN_H
+#ifndef TURN_H
+#define TURN_H
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /* The first, or the second, halves of a and b merged. */
 #ifdef __AVX512F__

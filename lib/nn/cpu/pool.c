@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 /* The sequence that token t is in. */
 static size_t

@@ -1,4 +1,4 @@
-#include "nn/cpu/nn_cpu.h"
+#include "nn/cpu/cpu.h"
 
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-#include "nn/cpu/nn_cpu_turn.h"
+#include "nn/cpu/turn.h"
 
 /*
  * Products of a few rows with weights as the checkpoint has them, [N,K]: each weight is read
