@@ -6,7 +6,8 @@
  */
 #include <omp.h>
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/elementary.h"
+#include "nn/cpu/transpose.h"
 #include "nn_check.h"
 
 /* Elementary functions. ------------------------------------------------------------ */

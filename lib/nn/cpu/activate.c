@@ -1,6 +1,6 @@
 #include "nn/nn.h"
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/elementary.h"
 
 /* The tanh form of GELU: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), Hendrycks and
  * Gimpel 2016; written by the logistic function, since (1 + tanh z) / 2 = sigmoid(2 z). */

@@ -1,8 +1,11 @@
 #include "nn/nn.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/elementary.h"
+#include "nn/cpu/tile.h"
+#include "nn/cpu/transpose.h"
 
 /*
  * A panel of PANEL queries meets KEYS keys at a time.  The scores are kept transposed, st[key]

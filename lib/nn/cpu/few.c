@@ -1,4 +1,5 @@
-#include "nn/cpu/turn.h"
+#include "nn/cpu/product.h"
+#include "nn/cpu/transpose.h"
 
 /*
  * Products of a few rows with weights as the checkpoint has them, [N,K]: each weight is read

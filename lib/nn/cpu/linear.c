@@ -1,6 +1,6 @@
 #include "nn/nn.h"
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/product.h"
 
 NN_INLINE struct nn_matrix
 f32(const float *at)

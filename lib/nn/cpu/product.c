@@ -1,4 +1,5 @@
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/product.h"
+#include "nn/cpu/transpose.h"
 
 #include <omp.h>
 

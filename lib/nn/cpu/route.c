@@ -1,44 +1,8 @@
 #include "nn/nn.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "nn/cpu/cpu.h"
-
-void
-nn_softmax(float *y, const float *x, size_t R, size_t V)
-{
-#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
-	for (size_t r = 0; r < R; r++) {
-		const float *from = x + r * V;
-		float *to = y + r * V, top = from[0], sum = 0;
-		for (size_t v = 0; v < V; v++)
-			top = from[v] > top ? from[v] : top;
-#pragma omp simd reduction(+ : sum)
-		for (size_t v = 0; v < V; v++) {
-			to[v] = nn_exp(from[v] - top);
-			sum += to[v];
-		}
-#pragma omp simd
-		for (size_t v = 0; v < V; v++)
-			to[v] /= sum;
-	}
-}
-
-void
-nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
-{
-#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
-	for (size_t r = 0; r < R; r++) {
-		const float *g = dy + r * V, *p = y + r * V;
-		float along = 0;
-#pragma omp simd reduction(+ : along)
-		for (size_t v = 0; v < V; v++)
-			along += g[v] * p[v];
-#pragma omp simd
-		for (size_t v = 0; v < V; v++)
-			dx[r * V + v] = p[v] * (g[v] - along);
-	}
-}
 
 /* How many are greater than number e, or as great and before it. */
 static size_t
@@ -111,27 +75,4 @@ nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
 	}
 	memmove(offsets + 1, offsets, E * sizeof *offsets);
 	offsets[0] = 0;
-}
-
-void
-nn_scale_rows(float *x, const float *by, size_t R, size_t C)
-{
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
-	for (size_t r = 0; r < R; r++)
-#pragma omp simd
-		for (size_t c = 0; c < C; c++)
-			x[r * C + c] *= by[r];
-}
-
-void
-nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
-{
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
-	for (size_t r = 0; r < R; r++) {
-		float sum = 0;
-#pragma omp simd reduction(+ : sum)
-		for (size_t c = 0; c < C; c++)
-			sum += a[r * C + c] * b[r * C + c];
-		y[r] = sum;
-	}
 }

@@ -3,6 +3,43 @@
 #include <math.h>
 
 #include "nn/cpu/cpu.h"
+#include "nn/cpu/elementary.h"
+
+void
+nn_softmax(float *y, const float *x, size_t R, size_t V)
+{
+#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+	for (size_t r = 0; r < R; r++) {
+		const float *from = x + r * V;
+		float *to = y + r * V, top = from[0], sum = 0;
+		for (size_t v = 0; v < V; v++)
+			top = from[v] > top ? from[v] : top;
+#pragma omp simd reduction(+ : sum)
+		for (size_t v = 0; v < V; v++) {
+			to[v] = nn_exp(from[v] - top);
+			sum += to[v];
+		}
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			to[v] /= sum;
+	}
+}
+
+void
+nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
+{
+#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+	for (size_t r = 0; r < R; r++) {
+		const float *g = dy + r * V, *p = y + r * V;
+		float along = 0;
+#pragma omp simd reduction(+ : along)
+		for (size_t v = 0; v < V; v++)
+			along += g[v] * p[v];
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			dx[r * V + v] = p[v] * (g[v] - along);
+	}
+}
 
 /* One row in place; returns its loss.  An entry outside the mask ends as 0. */
 static double
@@ -65,24 +102,4 @@ nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask, flo
 	if (correct)
 		*correct = right;
 	return total;
-}
-
-void
-nn_adamw(float *w, float *m, float *v, const float *gradient, const struct nn_adamw *a,
-    size_t n)
-{
-	float beta1 = (float)a->beta1, beta2 = (float)a->beta2, scale = (float)a->scale;
-	float rest1 = (float)(1 - a->beta1), rest2 = (float)(1 - a->beta2),
-	      eps = (float)a->eps;
-	float keep = (float)(1 - a->lr * a->decay);
-	float rate = (float)(a->lr / (1 - pow(a->beta1, (double)a->step)));
-	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step)));
-
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
-	for (size_t i = 0; i < n; i++) {
-		float g = gradient[i] * scale;
-		m[i] = beta1 * m[i] + rest1 * g;
-		v[i] = beta2 * v[i] + rest2 * g * g;
-		w[i] = keep * w[i] - rate * m[i] / (sqrtf(v[i]) * root + eps);
-	}
 }

@@ -1,4 +1,4 @@
-#include "nn/cpu/turn.h"
+#include "nn/cpu/transpose.h"
 
 /* Ask for what the next panel will want here.  Into the second cache: it takes long. */
 NN_INLINE void

@@ -1,10 +1,27 @@
 /*
- * turn - squares of vectors turned in registers, and halves widened there.
+ * transpose - matrices turned, halves widened; squares of vectors turned in registers.
  */
-#ifndef TURN_H
-#define TURN_H
+#ifndef TRANSPOSE_H
+#define TRANSPOSE_H
 
-#include "nn/cpu/cpu.h"
+#include <string.h>
+
+#include "nn/cpu/tile.h"
+
+typedef uint32_t nn_words __attribute__((vector_size(4 * NN_LANES)));
+typedef uint16_t nn_halves __attribute__((vector_size(2 * NN_LANES)));
+
+/*
+ * to[c, r] = from[r, c] scale for r < rows, c < columns; 0 for rows <= r < width.  width, a
+ * multiple of NN_LANES, is what one row of `to` holds at least.
+ */
+void nn_transpose(float *to, size_t ldt, const float *from, size_t ldf, size_t rows,
+    size_t columns, size_t width, float scale);
+
+/* The same of f16 or bf16, unscaled; and those without turning them. */
+void nn_transpose_half(float *to, size_t ldt, const uint16_t *from, size_t ldf,
+    size_t rows, size_t columns, size_t width, enum dtype dtype);
+void nn_widen(float *to, const uint16_t *from, enum dtype dtype, size_t n);
 
 /* The first, or the second, halves of a and b merged. */
 #ifdef __AVX512F__

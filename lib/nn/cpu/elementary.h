@@ -1,0 +1,115 @@
+/*
+ * elementary - e^x, 2^x, the normal distribution, tanh and the logistic function.
+ *
+ * Polynomials without branches, so that gcc and clang turn a loop over them into vector code.
+ * tests/support/nn_check_cpu.c holds each to libm in double; "ulp" is the greatest error found
+ * there over the stated range.
+ */
+#ifndef ELEMENTARY_H
+#define ELEMENTARY_H
+
+#include <math.h>
+#include <string.h>
+
+#include "nn/cpu/cpu.h"
+
+NN_INLINE int32_t
+nn_bits(float x)
+{
+	int32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
+NN_INLINE float
+nn_float(int32_t bits)
+{
+	float x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+/* e^x: 1 ulp on [-87.33, 88.72]; what lies outside is taken for the nearer end. */
+NN_INLINE float
+nn_exp(float x)
+{
+	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
+	float y = x < -87.33f ? -87.33f : x;
+	y = y > 88.72283f ? 88.72283f : y;
+	float shifted = y * 1.44269504f + round;
+	float n = shifted - round;
+	float r = y - n * 0.693359375f; /* ln 2 in two parts, the first exact times n */
+	r = r + n * 2.12194440e-4f;
+	float p = 0.0013950488f;
+	p = p * r + 0.008368888f;
+	p = p * r + 0.041666206f;
+	p = p * r + 0.16666518f;
+	p = p * r + 0.5f;
+	p = p * (r * r) + r + 1.0f;
+	/* times 2^n by way of the exponent bits */
+	return nn_float(nn_bits(p) + (int32_t)((uint32_t)nn_bits(shifted) << 23));
+}
+
+/* 2^x for x below 1, as softmax wants it: 1 ulp; 2^-126 for all that is less. */
+NN_INLINE float
+nn_exp2(float x)
+{
+	const float round = 12582912.0f;
+	float y = x < -126.0f ? -126.0f : x;
+	float shifted = y + round;
+	float r = y - (shifted - round);
+	float p = 0.00015353362f;
+	p = p * r + 0.0013398874f;
+	p = p * r + 0.009618437f;
+	p = p * r + 0.055503324f;
+	p = p * r + 0.24022648f;
+	p = p * r + 0.6931472f;
+	p = p * r + 1.0f;
+	return nn_float(nn_bits(p) + (int32_t)((uint32_t)nn_bits(shifted) << 23));
+}
+
+/* The standard normal's distribution function, 0.5 (1 + erf(x / sqrt 2)): within 6e-8 of it,
+ * and x times it within 1e-7; 0 below -6.  Phi(-t) = exp(polynomial) / 2, fitted on [0, 6]. */
+NN_INLINE float
+nn_phi(float x)
+{
+	float t = fabsf(x);
+	t = t > 6.0f ? 6.0f : t;
+	float p = 2.94848668e-07f;
+	p = p * t - 5.76822927e-06f;
+	p = p * t + 4.70300169e-05f;
+	p = p * t - 0.000182183111f;
+	p = p * t - 1.50894649e-05f;
+	p = p * t + 0.00482899742f;
+	p = p * t - 0.0363578871f;
+	p = p * t - 0.318304926f;
+	p = p * t - 0.797884941f;
+	float tail = 0.5f * nn_exp(p * t);
+	tail = x < -6.0f ? 0.0f : tail;
+	return x > 0.0f ? 1.0f - tail : tail;
+}
+
+/* tanh: 2 ulp. */
+NN_INLINE float
+nn_tanh(float x)
+{
+	float t = fabsf(x), s = x * x;
+	float p = -0.005717045f;
+	p = p * s + 0.020650588f;
+	p = p * s - 0.053743497f;
+	p = p * s + 0.13331491f;
+	p = p * s - 0.33333284f;
+	float small = x + x * s * p;
+	float large = copysignf(1.0f - 2.0f / (nn_exp(2.0f * t) + 1.0f), x);
+	return t < 0.625f ? small : large;
+}
+
+NN_INLINE float
+nn_sigmoid(float x)
+{
+	return 1.0f / (1.0f + nn_exp(-x));
+}
+
+#endif

@@ -1,0 +1,76 @@
+#include "nn/nn.h"
+
+#include "nn/cpu/cpu.h"
+
+static size_t
+position_of(const int32_t *starts, size_t N, size_t t)
+{
+	return t - (size_t)starts[nn_sequence_of(starts, N, t)];
+}
+
+/* x = or += row number `row` of a matrix of C columns */
+static void
+take_row(float *x, struct nn_matrix from, size_t row, size_t C, bool add)
+{
+	enum { SOME = 512 };
+	const char *at = (const char *)from.at + row * C * dtype_size(from.dtype);
+
+	if (!add) {
+		tensor_to_f32(x, at, from.dtype, C);
+		return;
+	}
+	for (size_t c = 0; c < C; c += SOME) {
+		float part[SOME];
+		size_t some = C - c < SOME ? C - c : SOME;
+		tensor_to_f32(part, at + c * dtype_size(from.dtype), from.dtype, some);
+		for (size_t i = 0; i < some; i++)
+			x[c + i] += part[i];
+	}
+}
+
+void
+nn_embed(float *x, const int32_t *ids, const int32_t *starts, struct nn_matrix tokens,
+    struct nn_matrix types, struct nn_matrix positions, size_t N, size_t C)
+{
+	size_t T = (size_t)starts[N];
+
+#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
+	for (size_t t = 0; t < T; t++) {
+		float *row = x + t * C;
+		take_row(row, tokens, (size_t)ids[t], C, false);
+		if (types.at)
+			take_row(row, types, 0, C, true);
+		if (positions.at)
+			take_row(row, positions, position_of(starts, N, t), C, true);
+	}
+}
+
+/* Columns from..to-1 of the three gradients; one thread has them, so rows add in order. */
+static void
+embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *dx,
+    const int32_t *ids, const int32_t *starts, size_t N, size_t C, size_t from, size_t to)
+{
+	for (size_t i = 0; i < N; i++)
+		for (size_t t = (size_t)starts[i]; t < (size_t)starts[i + 1]; t++) {
+			const float *row = dx + t * C;
+			float *token = dtokens ? dtokens + (size_t)ids[t] * C : NULL;
+			float *place =
+			    dpositions ? dpositions + (t - (size_t)starts[i]) * C : NULL;
+			for (size_t c = from; token && c < to; c++)
+				token[c] += row[c];
+			for (size_t c = from; dtypes && c < to; c++)
+				dtypes[c] += row[c];
+			for (size_t c = from; place && c < to; c++)
+				place[c] += row[c];
+		}
+}
+
+void
+nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
+    const int32_t *ids, const int32_t *starts, size_t N, size_t C)
+{
+#pragma omp parallel for schedule(static) if ((size_t)starts[N] * C > NN_SERIAL)
+	for (size_t from = 0; from < C; from += NN_SLICE)
+		embed_back_slice(dtokens, dtypes, dpositions, dx, ids, starts, N, C, from,
+		    from + NN_SLICE < C ? from + NN_SLICE : C);
+}

@@ -1,0 +1,84 @@
+/*
+ * tile - the innermost loop of every product: a tile of the result that grows in the registers.
+ */
+#ifndef TILE_H
+#define TILE_H
+
+#include "nn/cpu/cpu.h"
+
+/* The rows of the largest tile that two vectors wide fits in the registers, 32 of them or 16; the
+ * shorter tile leaves some for the addresses of rows that are not packed. */
+#ifdef __AVX512F__
+enum { NN_TILE = 12, NN_SHORT_TILE = 8 };
+#else
+enum { NN_TILE = 6, NN_SHORT_TILE = 6 };
+#endif
+
+enum { NN_PANEL = 2 * NN_LANES }; /* columns of a tile */
+
+typedef float nn_vector __attribute__((vector_size(4 * NN_LANES)));
+/* one anywhere in memory */
+typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(4), may_alias));
+
+/*
+ * c[r, :] = or += sum over k of a[r ar + k ak] b[k, :], r < rows <= NN_TILE, k < depth, on
+ * `vectors` (1 or 2) vectors' width of columns; = when fresh.  The sum runs in the order of k,
+ * whatever the tile.  rows, vectors and fresh are constants where it is expanded.
+ */
+NN_INLINE void
+nn_tile(float *c, size_t ldc, const float *a, size_t ar, size_t ak, const float *b,
+    size_t ldb, size_t depth, size_t rows, int vectors, bool fresh)
+{
+	const nn_vector zero = { 0 };
+	nn_vector left[NN_TILE], right[NN_TILE];
+
+	for (size_t r = 0; r < rows; r++) {
+		const nn_loose *row = (const nn_loose *)(c + r * ldc);
+		left[r] = zero;
+		right[r] = zero;
+		if (!fresh)
+			left[r] = row[0];
+		if (!fresh && vectors == 2)
+			right[r] = row[1];
+	}
+	for (size_t k = 0; k < depth; k++, a += ak, b += ldb) {
+		const nn_loose *row = (const nn_loose *)b;
+		nn_vector b0 = row[0], b1 = vectors == 2 ? row[1] : row[0];
+		for (size_t r = 0; r < rows; r++) {
+			left[r] += b0 * a[r * ar];
+			if (vectors == 2)
+				right[r] += b1 * a[r * ar];
+		}
+	}
+	for (size_t r = 0; r < rows; r++) {
+		nn_loose *row = (nn_loose *)(c + r * ldc);
+		row[0] = left[r];
+		if (vectors == 2)
+			row[1] = right[r];
+	}
+}
+
+/* Any number of rows, in tiles of at most `tallest`. */
+NN_INLINE void
+nn_tiles(float *c, size_t ldc, const float *a, size_t ar, size_t ak, const float *b,
+    size_t ldb, size_t depth, size_t rows, size_t tallest, int vectors, bool fresh)
+{
+	for (; rows >= tallest; rows -= tallest, c += tallest * ldc, a += tallest * ar)
+		nn_tile(c, ldc, a, ar, ak, b, ldb, depth, tallest, vectors, fresh);
+	if (tallest > 8 && rows >= 8) {
+		nn_tile(c, ldc, a, ar, ak, b, ldb, depth, 8, vectors, fresh);
+		rows -= 8, c += 8 * ldc, a += 8 * ar;
+	}
+	if (tallest > 4 && rows >= 4) {
+		nn_tile(c, ldc, a, ar, ak, b, ldb, depth, 4, vectors, fresh);
+		rows -= 4, c += 4 * ldc, a += 4 * ar;
+	}
+	if (rows >= 2) {
+		nn_tile(c, ldc, a, ar, ak, b, ldb, depth, 2, vectors, fresh);
+		rows -= 2, c += 2 * ldc, a += 2 * ar;
+	}
+	if (rows)
+		nn_tile(c, ldc, a, ar, ak, b, ldb, depth, 1, vectors, fresh);
+}
+
+#endif
