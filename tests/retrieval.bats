@@ -150,10 +150,31 @@ load scores
 	[[ $output == *$'\nndcg_at_10\t1\n'* ]]
 	echo '{"_id":"b","x.emb":[1,0,0]}' | mkstream >"$T/c.mts"
 	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
-	[[ $stderr == *"the documents have width 3, the queries 2"* ]]
+	[[ $stderr == *"its vectors have width 3, those of"* ]]
 	echo '{"name":"b","x.emb":[1,0]}' | mkstream >"$T/c.mts"
 	run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
 	[[ $stderr == *"no column '_id' or 'id'"* ]]
+}
+
+@test "mteb-score: queries of one model against documents of another have no score" {
+	local query='{"_id":"q","label":1,"x.emb":[1,0]}' document='{"_id":"d","label":2,"x.emb":[0.6,0.8]}'
+	printf 'q\td\t1\n' >"$T/qrels"
+	for model in aaaa bbbb; do
+		echo "$query" | mkstream 1 f32 $model >"$T/q.$model"
+		printf '%s\n' "$query" "$document" | mkstream 1 f32 $model >"$T/c.$model"
+	done
+	printf '%s\n' "$query" "$document" | mkstream >"$T/c.none"
+	for words in "retrieval --qrels $T/qrels $T/q.aaaa" "classification --train $T/q.aaaa"; do
+		[ "$words" = "${words#class}" ] || words=${words/q.aaaa/c.aaaa}
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr mteb-score $words "$T/c.bbbb"
+		[ -z "$output" ]
+		[[ ${#stderr_lines[@]} = 1 && $stderr == *"c.bbbb: its vectors are of model bbbb, those of "*" of model aaaa: "*--any-model* ]]
+		for file in "--any-model $T/c.bbbb" "$T/c.aaaa" "$T/c.none"; do
+			# shellcheck disable=SC2086
+			[ -n "$(mteb-score -q $words $file | metric main_score)" ]
+		done
+	done
 }
 
 @test "mteb-score retrieval: queries without judgements, without relevant documents" {

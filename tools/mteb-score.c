@@ -24,6 +24,7 @@ enum {
 	OPT_TOP,
 	OPT_GAIN,
 	OPT_MEMORY,
+	OPT_ANY_MODEL,
 	OPT_TRAIN,
 	OPT_SAMPLES,
 	OPT_EXPERIMENTS,
@@ -63,6 +64,8 @@ static const struct cli_option options[] = {
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "retrieval: what queries, hits and a block of documents may take\n"
 	    "(512M, 2G; default: 32 MB for the block)" },
+	{ OPT_ANY_MODEL, "any-model", NULL,
+	    "retrieval, classification: the two streams may be of two models" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
 	{ OPT_SAMPLES, "samples", "N",
 	    "classification: training rows a label (default: 8);\n"
@@ -150,6 +153,9 @@ take(struct settings *settings, int option)
 		scoring->retrieval.exponential = second("gain", "linear", "exp");
 		break;
 	case OPT_MEMORY: scoring->retrieval.memory = (size_t)cli_bytes("--memory"); break;
+	case OPT_ANY_MODEL:
+		scoring->retrieval.any_model = classes->any_model = true;
+		break;
 	case OPT_TRAIN: classes->train = optarg; break;
 	case OPT_SAMPLES:
 		classes->samples = clusters->samples =

@@ -45,6 +45,7 @@ struct run_options {
 	const char *queries, *corpus; /* streams; "-" may be one of them */
 	const char *field;	      /* NULL: the only column of embeddings */
 	enum similarity similarity;   /* SIMILARITY_COSINE or SIMILARITY_DOT */
+	bool any_model;		      /* not both streams of one model */
 	int64_t depth;		      /* documents a query */
 	size_t memory; /* bytes that queries, hits and documents may take; 0: any */
 	const struct strings *wanted; /* search for these queries only; NULL: for all */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "score/candidates.h"
 #include "score/run.h"
+#include "score/score.h"
 #include "score/tally.h"
 #include "stream/stream.h"
 #include "stream/values.h"
@@ -27,28 +28,17 @@ struct searching {
 typedef void take_row(
     struct searching *searching, const char *id, size_t length, const float *vector);
 
-static void
-check_width(const struct searching *searching, const char *stream, int width)
-{
-	if (searching->run->width && width != searching->run->width)
-		die("%s: the documents have width %d, the queries %d; encode both with "
-		    "one "
-		    "model",
-		    stream, width, searching->run->width);
-	searching->run->width = width;
-}
-
-/* Returns how many rows there were. */
+/* Closes the stream; returns how many rows there were. */
 static int64_t
-read_rows(struct searching *searching, const char *path, const char *unit, take_row *take)
+read_rows(
+    struct searching *searching, struct reader *reader, const char *unit, take_row *take)
 {
 	static const char *const names[] = { "_id", "id", NULL };
-	struct reader *reader = stream_open(path);
 	struct progress *progress = progress_new(unit, 0);
 	struct floats room = { 0 };
 	struct record record;
 	int emb = values_embedding(reader, searching->options->field, 0);
-	int id_at = values_find(reader, names), width = values_width(reader, emb);
+	int id_at = values_find(reader, names), width = searching->run->width;
 	int64_t rows = 0;
 
 	if (id_at < 0)
@@ -56,7 +46,6 @@ read_rows(struct searching *searching, const char *path, const char *unit, take_
 		    "rows",
 		    stream_name(reader));
 	values_single(reader, id_at, 0);
-	check_width(searching, stream_name(reader), width);
 	while (stream_next(reader, &record)) {
 		const float *vectors = values_floats(
 		    stream_column(reader, emb), &record.columns[emb], record.rows, &room);
@@ -203,7 +192,14 @@ run_search(const struct run_options *options)
 {
 	struct run *run = run_new();
 	struct searching searching = { .options = options, .run = run };
-	int64_t rows = read_rows(&searching, options->queries, "queries", take_query);
+	struct reader *queries = stream_open(options->queries);
+	struct reader *corpus = stream_open(options->corpus);
+	int emb = values_embedding(queries, options->field, 0);
+
+	score_one_model(queries, emb, corpus, values_embedding(corpus, options->field, 0),
+	    options->any_model);
+	run->width = values_width(queries, emb);
+	int64_t rows = read_rows(&searching, queries, "queries", take_query);
 
 	if (rows == 0)
 		die("%s: there is no query in it", options->queries);
@@ -217,7 +213,7 @@ run_search(const struct run_options *options)
 		searching.candidates =
 		    candidates_read(options->candidates, run->queries, options->queries);
 	start_search(&searching);
-	read_rows(&searching, options->corpus, "documents", take_document);
+	read_rows(&searching, corpus, "documents", take_document);
 	if (strings_count(run->documents) == 0)
 		die("%s: there is no document in it", options->corpus);
 	if (options->candidates) {

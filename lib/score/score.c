@@ -8,7 +8,28 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "stream/values.h"
 #include "text/json.h"
+
+void
+score_one_model(const struct reader *one, int one_emb, const struct reader *other,
+    int other_emb, bool any)
+{
+	const char *first = tree_string(stream_properties(one), "model", NULL);
+	const char *second = tree_string(stream_properties(other), "model", NULL);
+	int width = values_width(one, one_emb),
+	    other_width = values_width(other, other_emb);
+
+	if (!any && first && second && strcmp(first, second) != 0)
+		die("%s: its vectors are of model %s, those of %s of model %s: they say "
+		    "nothing of each other; encode both with one model, or say "
+		    "--any-model where two were trained together",
+		    stream_name(other), second, stream_name(one), first);
+	if (width != other_width)
+		die("%s: its vectors have width %d, those of %s %d; encode both with one "
+		    "model",
+		    stream_name(other), other_width, stream_name(one), width);
+}
 
 struct report *
 report_new(const char *type)

@@ -24,6 +24,11 @@
 /* Which mteb's numbers: 1.x, which the papers ran, or 2.x. */
 enum protocol { PROTOCOL_V1 = 1, PROTOCOL_V2 };
 
+/* Dies, naming both, unless the streams' embeddings are of one model, as far as the headers tell, and
+ * of one width; `any`: two models that were trained for each other. */
+void score_one_model(const struct reader *one, int one_emb, const struct reader *other,
+    int other_emb, bool any);
+
 /* For the types that need no more than a stream. */
 struct score_options {
 	const char *fields[2];	    /* of pairs; NULL: the usual ones */

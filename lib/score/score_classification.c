@@ -172,14 +172,16 @@ tell_few(const struct training *training, const char *stream, int samples)
 
 /* Labels, and unless a second reading fetches what is needed, all vectors. */
 static void
-read_training(
-    struct training *training, const struct classification_options *options, bool vectors)
+read_training(struct training *training, const struct columns *test,
+    const struct classification_options *options, bool vectors)
 {
 	struct columns columns = open_columns(options->train, options);
 	const char *name = stream_name(columns.reader);
 	size_t capacity = 0, row_bytes = (size_t)columns.width * sizeof(float);
 	struct record record;
 
+	score_one_model(
+	    columns.reader, columns.emb, test->reader, test->emb, options->any_model);
 	training->width = columns.width;
 	training->names = strings_new();
 	training->numeric =
@@ -308,23 +310,18 @@ read_truth(struct test *test, struct training *training, const struct columns *c
 }
 
 static struct test
-run_test(struct training *training, struct logreg **models,
+run_test(struct training *training, struct logreg **models, struct columns *columns,
     const struct classification_options *options)
 {
-	struct columns columns = open_columns(options->test, options);
-	const char *name = stream_name(columns.reader);
+	const char *name = stream_name(columns->reader);
 	int experiments = options->experiments;
 	struct test test = { .predicted =
 				 mem_zero((size_t)experiments, sizeof *test.predicted) };
 	struct record record;
 
-	if (columns.width != training->width)
-		die("%s: the test rows have width %d, the training rows %d; encode both "
-		    "with one model",
-		    name, columns.width, training->width);
-	while (stream_next(columns.reader, &record)) {
-		const float *x = vectors_of(&columns, &record);
-		read_truth(&test, training, &columns, &record);
+	while (stream_next(columns->reader, &record)) {
+		const float *x = vectors_of(columns, &record);
+		read_truth(&test, training, columns, &record);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
 			struct labels *predicted = &test.predicted[i];
@@ -343,7 +340,7 @@ run_test(struct training *training, struct logreg **models,
 		    name, (long long)test.unseen,
 		    (long long)strings_count(training->names) - training->classes,
 		    strings_get(training->names, training->classes));
-	close_columns(&columns);
+	close_columns(columns);
 	return test;
 }
 
@@ -446,13 +443,14 @@ score_classification(struct report *report, const struct classification_options 
 	struct stat status;
 	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
 
-	read_training(&training, options, !again);
+	struct columns columns = open_columns(options->test, options);
+	read_training(&training, &columns, options, !again);
 	struct sample *samples = undersample(training.label.at, training.n,
 	    training.classes, options->samples, options->experiments, options->seed);
 	if (again)
 		fetch_rows(&training, samples, options);
 	struct logreg **models = fit_all(&training, samples, options);
-	struct test test = run_test(&training, models, options);
+	struct test test = run_test(&training, models, &columns, options);
 	report_settings(report, &training, &test, options);
 	report_metrics(report, &training, &test, options);
 	report_main(report, "accuracy", "there is no test row");

@@ -25,6 +25,7 @@ struct classification_options {
 	int experiments, samples; /* samples per label */
 	uint32_t seed;
 	enum protocol protocol;
+	bool any_model; /* not both streams of one model */
 	bool reference; /* stop the regression where scikit-learn does */
 };
 

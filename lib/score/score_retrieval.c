@@ -169,6 +169,7 @@ find(const struct judge *judge)
 	    .corpus = options->corpus,
 	    .field = options->field,
 	    .similarity = options->similarity,
+	    .any_model = options->any_model,
 	    .depth = DEPTH,
 	    .memory = options->memory,
 	    .candidates = options->candidates,

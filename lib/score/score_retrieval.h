@@ -25,6 +25,7 @@ struct retrieval_options {
 	int64_t top;		/* documents a query there */
 	bool ignore_identical;	/* drop the document that is called as the query */
 	size_t memory;		/* as in run_options */
+	bool any_model;		/* as in run_options */
 	bool exponential;	/* gain 2^grade - 1 instead of grade */
 	enum similarity similarity; /* SIMILARITY_COSINE or SIMILARITY_DOT */
 	enum protocol protocol;

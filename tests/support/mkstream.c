@@ -1,7 +1,8 @@
 /*
  * mkstream - JSON Lines as a tensor stream, with vectors: what encode would have written
  *
- * mkstream [ROWS [DTYPE]] <rows.jsonl >rows.mts	ROWS a record (default: 16); vectors of DTYPE (f32)
+ * mkstream [ROWS [DTYPE [MODEL]]] <rows.jsonl >rows.mts	ROWS a record (default: 16); vectors of
+ * DTYPE (f32); the model's name in the header
  * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
@@ -148,7 +149,7 @@ release(struct buffer *buffer)
 }
 
 static void
-convert(int64_t rows_a_record, enum dtype dtype)
+convert(int64_t rows_a_record, enum dtype dtype, const char *model)
 {
 	struct datafile *file = datafile_open("-", DATAFILE_JSONL);
 	struct writer *writer = stream_create("-", NULL);
@@ -157,6 +158,7 @@ convert(int64_t rows_a_record, enum dtype dtype)
 	int64_t rows = 0;
 	int columns = 0;
 
+	stream_property(writer, "model", model);
 	while ((row = datafile_next(file))) {
 		for (size_t i = 0; columns == 0 && i < row->count && i < COLUMNS; i++) {
 			describe(&buffers[i], row->items[i], dtype);
@@ -221,13 +223,15 @@ main(int argc, char **argv)
 	enum dtype dtype = DTYPE_F32;
 
 	program_name = "mkstream";
-	if (argc == 3 && !dtype_parse(argv[2], &dtype))
+	if (argc >= 3 && argc <= 4 && !dtype_parse(argv[2], &dtype))
 		die_usage("'%s' is no dtype", argv[2]);
 	if (argc == 5 && strcmp(argv[1], "random") == 0)
 		randoms(atoll(argv[2]), atoi(argv[3]), strtoull(argv[4], NULL, 10));
-	else if (argc <= 3)
-		convert(argc >= 2 ? atoll(argv[1]) : 16, dtype);
+	else if (argc <= 4)
+		convert(
+		    argc >= 2 ? atoll(argv[1]) : 16, dtype, argc == 4 ? argv[3] : NULL);
 	else
-		die_usage("mkstream [ROWS [DTYPE]] | mkstream random N WIDTH SEED");
+		die_usage(
+		    "mkstream [ROWS [DTYPE [MODEL]]] | mkstream random N WIDTH SEED");
 	return 0;
 }
