@@ -128,7 +128,10 @@ load scores
 	printf 'q1\tx\t1\n' >"$T/qrels"
 	run -1 --separate-stderr score
 	[[ $stderr == *"none of the 1 documents of"*"is in it (first: 'x')"* ]]
-	for line in 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5'; do
+	printf 'q1\td1\t1024\nq0\td1\t1\n' >"$T/qrels"
+	run -1 --separate-stderr mteb-score retrieval --gain exp --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"
+	[[ $stderr == *"qrels: the grade 1024 is beyond an exponential gain"* ]]
+	for line in 'q1\td1\tnan' 'q1\td1\t1e99' 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5'; do
 		printf 'q1\td1\t1\n'"$line"'\n' >"$T/qrels"
 		run -1 --separate-stderr score
 		[[ $stderr == *"qrels:2: "* ]]
@@ -175,6 +178,45 @@ load scores
 			[ -n "$(mteb-score -q $words $file | metric main_score)" ]
 		done
 	done
+}
+
+@test "mteb-score retrieval: ids in judgements are text or whole numbers; CSV is read" {
+	printf '%s\n' '{"_id":"3","x.emb":[1,0]}' '{"_id":"0","x.emb":[1,1]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a,b","x.emb":[1,0]}' '{"_id":"0","x.emb":[0,1]}' | mkstream >"$T/c.mts"
+	score() { mteb-score -q retrieval --qrels "$1" "$T/q.mts" "$T/c.mts"; }
+	printf '{"query-id":%s,"corpus-id":%s,"score":1}\n' 3 '"a,b"' 0 0 >"$T/qrels"
+	[ "$(score "$T/qrels" | metric ndcg_at_1)" = 0.5 ] # the id "0" is there, to be taken for
+	for ids in '3.0 0' 'true 0' 'null 0' '0 false' '0 0.0' '0 ["0"]'; do
+		printf '{"query-id":%s,"corpus-id":%s,"score":1}\n' 3 0 $ids >"$T/qrels"
+		run -1 --separate-stderr score "$T/qrels"
+		[ -z "$output" ]
+		[[ $stderr == *"qrels:2: "* ]]
+	done
+	printf 'query-id,corpus-id,score\n3,"a,b",1\n0,"0",1\n' | tee "$T/test.csv" | gzip >"$T/test.csv.gz"
+	for file in "$T/test.csv" "$T/test.csv.gz"; do
+		[ "$(score "$file" | metric ndcg_at_1)" = 0.5 ]
+	done
+	printf '3,0,few\n' >>"$T/test.csv"
+	run -1 --separate-stderr score "$T/test.csv"
+	[[ $stderr == *"test.csv:4: the grade is not a number"* ]]
+}
+
+@test "mteb-score retrieval: a run has no ids that cannot be read back" {
+	for id in 'a\tb' 'a\nb' 'a\u0000b' ''; do
+		echo "{\"_id\":\"$id\",\"x.emb\":[1,0]}" | mkstream >"$T/bad.mts"
+		echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/good.mts"
+		for files in "bad good" "good bad"; do
+			# shellcheck disable=SC2086
+			run -1 --separate-stderr mteb-score retrieval --run "$T/run" $(printf "$T/%s.mts " $files)
+			[[ $stderr == *"run: the id '"*"in a run; rename it"* ]]
+			[ ! -e "$T/run" ]
+		done
+	done
+	echo '{"_id":"a b","x.emb":[1,0]}' | mkstream >"$T/blank.mts"
+	run -0 --separate-stderr mteb-score retrieval --run "$T/run" "$T/good.mts" "$T/blank.mts"
+	[[ $stderr == *"run: 1 lines have a blank in an id"* ]]
+	printf 'q\ta b\t1\n' >"$T/qrels"
+	[ "$(mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run" | metric main_score)" = 1 ]
 }
 
 @test "mteb-score retrieval: queries without judgements, without relevant documents" {

@@ -1,7 +1,9 @@
 #include "score/qrels.h"
 
-#include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,18 @@ member(const struct loading *loading, const struct tree *record, const char *con
 	bad(loading, what);
 }
 
+/* 3.0, true or null name nothing, though they could be printed. */
+static struct field_text
+id_of(const struct loading *loading, const struct tree *id, char room[24])
+{
+	if (id->kind == TREE_STRING)
+		return (struct field_text){ id->string, id->length };
+	if (id->kind != TREE_INTEGER)
+		bad(loading, "an id is neither text nor a whole number");
+	return (struct field_text){ room,
+		(size_t)snprintf(room, 24, "%lld", (long long)id->integer) };
+}
+
 static void
 add_object(struct loading *loading, const struct tree *record)
 {
@@ -84,18 +98,18 @@ add_object(struct loading *loading, const struct tree *record)
 	const struct tree *document = member(loading, record, document_names);
 	const struct tree *grade = member(loading, record, grade_names);
 
-	if (grade->kind != TREE_INTEGER && grade->kind != TREE_REAL)
+	double value = grade->real;
+	bool number = grade->kind == TREE_INTEGER || grade->kind == TREE_REAL;
+
+	if (grade->kind == TREE_STRING && datafile_untyped(loading->file))
+		number = fields_number(
+		    &(struct field_text){ grade->string, grade->length }, &value);
+	if (!number)
 		bad(loading, "the grade is not a number");
-	char *query_id = query->kind == TREE_STRING
-			     ? mem_string(query->string)
-			     : mem_format("%lld", (long long)query->integer);
-	char *document_id = document->kind == TREE_STRING
-				? mem_string(document->string)
-				: mem_format("%lld", (long long)document->integer);
-	add(loading, query_id, strlen(query_id), document_id, strlen(document_id),
-	    grade->real);
-	free(query_id);
-	free(document_id);
+	char room[2][24];
+	struct field_text ids[2] = { id_of(loading, query, room[0]),
+		id_of(loading, document, room[1]) };
+	add(loading, ids[0].start, ids[0].length, ids[1].start, ids[1].length, value);
 }
 
 /* Later lines of the same pair come later, so that the last one can be kept. */
@@ -146,20 +160,32 @@ sort(struct qrels *qrels)
 		qrels->starts[i + 1] += qrels->starts[i];
 }
 
+/* A TSV needs no header line and so is not read as a table. */
+static enum datafile_format
+format_of(struct input *input)
+{
+	static const char *const csv[] = { "*.csv", "*.csv.gz", "*.csv.zst" };
+
+	for (int i = 0; i < 3; i++)
+		if (fnmatch(csv[i], input_name(input), 0) == 0)
+			return DATAFILE_CSV;
+	return input_starts_with(input, "{") ? DATAFILE_JSONL : DATAFILE_LINES;
+}
+
 struct qrels *
 qrels_read(const char *path)
 {
 	struct input *input = input_open(path);
-	bool objects = input_starts_with(input, "{");
+	enum datafile_format format = format_of(input);
 	struct loading loading = { mem_zero(1, sizeof *loading.qrels), 0,
-		datafile_open_input(input, objects ? DATAFILE_JSONL : DATAFILE_LINES) };
+		datafile_open_input(input, format) };
 	struct qrels *qrels = loading.qrels;
 	const struct tree *record;
 
 	qrels->queries = strings_new();
 	qrels->documents = strings_new();
 	while ((record = datafile_next(loading.file))) {
-		if (objects)
+		if (format != DATAFILE_LINES)
 			add_object(&loading, record);
 		else
 			add_line(&loading, tree_string(record, "text", ""));

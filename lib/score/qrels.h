@@ -2,8 +2,8 @@
  * qrels - relevance judgements: which documents answer a query, and how well.
  *
  * Files: BEIR's TSV (query-id, corpus-id, score; with or without a header line), TREC's four
- * columns (query, iteration, document, grade), or JSON Lines with those members; plain, gzip
- * or zstd.  A pair that is judged twice keeps the last grade.
+ * columns (query, iteration, document, grade), JSON Lines with those members, or CSV (by the
+ * file's name) with those columns; plain, gzip or zstd.  Ids are text or whole numbers.  A pair that is judged twice keeps the last grade.
  */
 #ifndef QRELS_H
 #define QRELS_H

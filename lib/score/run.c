@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
 
@@ -136,15 +137,32 @@ run_hits(struct run *run, int64_t query, const struct hit **hits)
 	return count;
 }
 
+/* Ids that a column cannot hold are refused; those with blanks can be read back, but only here. */
+static bool
+check_id(const char *path, const struct strings *ids, int64_t number)
+{
+	const char *id = strings_get(ids, number);
+	size_t length = strings_length(ids, number);
+
+	if (length == 0 || strcspn(id, "\t\r\n") != length)
+		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL "
+		    "in it, and there are columns and lines in a run; rename it",
+		    path, id);
+	return strchr(id, ' ') != NULL;
+}
+
 void
 run_write(struct run *run, const char *path, int64_t top)
 {
 	struct output *output = output_open(path, false);
+	int64_t blanks = 0;
 
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		const struct hit *hits;
 		int64_t found = run_hits(run, i, &hits);
 		for (int64_t j = 0; j < found && j < top; j++) {
+			blanks += check_id(path, run->queries, i) ||
+				  check_id(path, run->documents, hits[j].document);
 			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\tmotes\n",
 			    strings_get(run->queries, i),
 			    strings_get(run->documents, hits[j].document),
@@ -154,6 +172,11 @@ run_write(struct run *run, const char *path, int64_t top)
 		}
 	}
 	output_finish(output);
+	if (blanks)
+		warn("%s: %lld lines have a blank in an id: --from-run reads them by "
+		     "their "
+		     "tabs, trec_eval does not",
+		    path, (long long)blanks);
 }
 
 void

@@ -66,7 +66,8 @@ void run_ignore_identical(struct run *run);
 /* A query's hits, best first; borrowed until the next call. */
 int64_t run_hits(struct run *run, int64_t query, const struct hit **hits);
 
-/* At most `top` documents a query. */
+/* At most `top` documents a query.  Dies on an id with a tab or an end of line; warns of blanks in
+ * ids, which only run_read can tell from the ends of columns. */
 void run_write(struct run *run, const char *path, int64_t top);
 void run_free(struct run *run);
 

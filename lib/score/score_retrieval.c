@@ -9,7 +9,8 @@
 #include "score/run.h"
 #include "score/tally.h"
 
-enum { DEPTH = 1000 };
+/* 2^grade must not overflow, nor a sum of such */
+enum { DEPTH = 1000, GRADE_MOST = 900 };
 
 struct judge {
 	const struct retrieval_options *options;
@@ -121,8 +122,14 @@ measure(struct judge *judge, struct report *report)
 		if (number < 0)
 			continue;
 		for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1];
-		     j++)
-			judge->judged[of_query++] = qrels->judgements[j].grade;
+		     j++) {
+			int64_t grade = qrels->judgements[j].grade;
+			if (judge->options->exponential && grade > GRADE_MOST)
+				die("%s: the grade %lld is beyond an exponential gain "
+				    "(%d); take --gain linear",
+				    judge->options->qrels, (long long)grade, GRADE_MOST);
+			judge->judged[of_query++] = grade;
+		}
 		int64_t found = take_hits(judge, i, number);
 		ranking_add(judge->ranking, judge->grades, judge->similarity, found,
 		    judge->judged, of_query);
