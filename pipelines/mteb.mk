@@ -16,7 +16,8 @@ PLAN     := $(MTEB)/plan.mk
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=)
 mteb: | $X/leaderboard $X/tok $X/encode $X/mteb-score
 	@mkdir -p $(MTEB)
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(DATA) $(TASKS) >$(PLAN)
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) -o $(PLAN) \
+		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
 

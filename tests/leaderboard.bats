@@ -165,6 +165,49 @@ report() {
 	[ "$(grep -o '<div' <<<"$output" | wc -l)" -eq "$(grep -o '</div' <<<"$output" | wc -l)" ]
 }
 
+@test "leaderboard compare: means, Welch's t, paired t and bootstrap are scipy's and numpy's" {
+	make_results "$T/A/r" "$T/B/r"
+	run -0 --separate-stderr leaderboard compare "$T/A/r" "$T/B/r"
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "B - A; 95 % intervals of 10000 resamples, seed 42" ]
+	[ "${lines[2]}" = "$(awk -F'\t' 'NR == 1 { printf "%s\t%s\t%.2f\t%.2f\t%+.2f", $1, $2, $3, $4, $4 - $3 }' \
+		"$GOLDEN/compare.tsv")" ]
+	# printed digits are the reference's: three of a p, two of a score
+	diff <(tail -n 5 <<<"$output") "$GOLDEN/compare_expected.tsv"
+}
+
+@test "leaderboard compare: other seeds, other draws; Markdown; three models" {
+	make_results "$T/A/r" "$T/B/r"
+	seven=$(leaderboard compare --seed 7 --resamples 500 "$T/A/r" "$T/B/r" | tail -n 1)
+	[ "$seven" != "$(tail -n 1 "$GOLDEN/compare_expected.tsv")" ]
+	[ "$(cut -f 1-10 <<<"$seven")" = "$(tail -n 1 "$GOLDEN/compare_expected.tsv" | cut -f 1-10)" ]
+	run -0 leaderboard compare --format markdown "$T/A/r" "$T/B/r" "$T/A/r"
+	[ "$(grep -c '^| type' <<<"$output")" -eq 4 ]
+	grep -q '^A@r - A@r; ' <<<"$output" # a model against itself
+	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
+}
+
+@test "leaderboard compare: only what both have; types from a registry; wrong folders" {
+	make_results "$T/A/r" "$T/B/r"
+	sed -i 's/"motes": {[^}]*}, //' "$T"/[AB]/r/*.json
+	rm "$T"/B/r/STS0[1-9].json
+	echo 'types: { Letters: { main: x } }' >"$T/r.yaml"
+	echo "tasks: { STS00: { type: Letters } }" >>"$T/r.yaml"
+	run -0 --separate-stderr leaderboard compare --registry "$T/r.yaml" "$T/A/r" "$T/B/r"
+	[[ "$stderr" == *"9 data sets are left out: only one of A and B has them" ]]
+	grep -q $'^Letters\t1\t' <<<"$output"
+	grep -q $'^Other\t30\t' <<<"$output"
+	run -1 leaderboard compare "$T/A/r" "$T/none"
+	[[ "$output" == "leaderboard: $T/none: cannot be read: No such file or directory" ]]
+	echo '{"task_name": "x", "scores": {"test": [{"main_score": null}]}}' >"$T/B/r/x.json"
+	run -1 leaderboard compare "$T/A/r" "$T/B/r"
+	[[ "$output" == "leaderboard: $T/B/r/x.json"*"there is no main_score" ]]
+	run -2 leaderboard compare "$T/A/r"
+	run -2 leaderboard compare --format html "$T/A/r" "$T/B/r"
+	run -2 mteb-score compare "$T/A/r" "$T/B/r"
+	[[ "$output" == *"leaderboard compare"* ]]
+}
+
 # 2. options
 
 @test "leaderboard plan: sets, types and benchmarks choose; a registry of one's own" {
@@ -179,12 +222,33 @@ report() {
 	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
 }
 
+@test "leaderboard: every command writes to -o" {
+	files d/STS12/test.tsv
+	printf '{"_id": "a", "text": "a"}\n{"_id": "b", "text": "b"}\n' >q.jsonl
+	printf 'a\td1\t1\n' >qrels.tsv
+	printf 'text\tlabel\na\t1\nb\t2\n' >train.tsv
+	report >report.json
+	make_results A/r B/r
+	for options in "plan -m $MODEL -r $REGISTRY d" "fields --type queries q.jsonl" "judged qrels.tsv q.jsonl" \
+		"drawn train.tsv" "model -m $MODEL" "result -r $REGISTRY --task STS12 report.json" \
+		"table -r $REGISTRY A/r" "compare A/r B/r"; do
+		# shellcheck disable=SC2086 # words
+		leaderboard $options >plain
+		[ -s plain ]
+		# shellcheck disable=SC2086
+		run -0 leaderboard $options -o file
+		[ -z "$output" ]
+		cmp plain file
+		rm file
+	done
+}
+
 # 3. usage
 
 @test "leaderboard: usage errors exit 2 and print nothing" {
 	for options in "" "bogus" "plan d" "plan -m x d" "plan -m x -r y" "fields x" "fields --type STS" \
 		"judged x" "drawn" "drawn --samples 0 x" "model" "model -m x y" "result -r x" "table -r x" "table --format pdf -r $REGISTRY ." \
-		"result --protocol v3" "fields --type Retrieval /dev/null"; do
+		"result --protocol v3" "compare x" "compare --resamples 1 x y" "table -r x --format xml ." "fields --type Retrieval /dev/null"; do
 		run -2 --separate-stderr bash -c "leaderboard $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "leaderboard: "* ]]
@@ -243,9 +307,10 @@ report() {
 	files DATA/STS12/test.tsv
 	cp -r "$MODEL" MODEL
 	cp "$REGISTRY" tasks.yaml
+	make_results results/base/1a2b3c results/mote/4d5e6f
 	printf 'sentence1\tsentence2\tscore\na ship\tthe ship\t4\na pot\troses\t1\na cook\tsoup\t2\n' >test.tsv
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/leaderboard.1" | grep '^leaderboard\|^tok\|^mteb' >examples
-	[ "$(wc -l <examples)" -eq 5 ]
+	[ "$(wc -l <examples)" -eq 6 ]
 	bash -eu -o pipefail examples >out 2>err
 	grep -q '^| STS | STS12 | cosine_spearman | ' out
 }

@@ -413,57 +413,12 @@ load scores
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
-	make_results results/base/1a2b3c results/mote/4d5e6f
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/mteb-score.1" | grep '^mteb-score' >examples
-	[ "$(wc -l <examples)" -eq 11 ]
+	[ "$(wc -l <examples)" -eq 10 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]
 	done <examples
-}
-
-# compare
-
-@test "mteb-score compare: means, Welch's t, paired t and bootstrap are scipy's and numpy's" {
-	make_results "$T/A/r" "$T/B/r"
-	run -0 --separate-stderr mteb-score compare "$T/A/r" "$T/B/r"
-	[ -z "$stderr" ]
-	[ "${lines[0]}" = "B - A; 95 % intervals of 10000 resamples, seed 42" ]
-	[ "${lines[2]}" = "$(awk -F'\t' 'NR == 1 { printf "%s\t%s\t%.2f\t%.2f\t%+.2f", $1, $2, $3, $4, $4 - $3 }' \
-		"$GOLDEN/compare.tsv")" ]
-	# printed digits are the reference's: three of a p, two of a score
-	diff <(tail -n 5 <<<"$output") "$GOLDEN/compare_expected.tsv"
-}
-
-@test "mteb-score compare: other seeds, other draws; Markdown; three models" {
-	make_results "$T/A/r" "$T/B/r"
-	seven=$(mteb-score compare --seed 7 --resamples 500 "$T/A/r" "$T/B/r" | tail -n 1)
-	[ "$seven" != "$(tail -n 1 "$GOLDEN/compare_expected.tsv")" ]
-	[ "$(cut -f 1-10 <<<"$seven")" = "$(tail -n 1 "$GOLDEN/compare_expected.tsv" | cut -f 1-10)" ]
-	run -0 mteb-score compare --markdown "$T/A/r" "$T/B/r" "$T/A/r"
-	[ "$(grep -c '^| type' <<<"$output")" -eq 4 ]
-	grep -q '^A@r - A@r; ' <<<"$output" # a model against itself
-	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
-}
-
-@test "mteb-score compare: only what both have; types from a registry; wrong folders" {
-	make_results "$T/A/r" "$T/B/r"
-	sed -i 's/"motes": {[^}]*}, //' "$T"/[AB]/r/*.json
-	rm "$T"/B/r/STS0[1-9].json
-	echo 'types: { Letters: { main: x } }' >"$T/r.yaml"
-	echo "tasks: { STS00: { type: Letters } }" >>"$T/r.yaml"
-	run -0 --separate-stderr mteb-score compare --registry "$T/r.yaml" "$T/A/r" "$T/B/r"
-	[[ "$stderr" == *"9 data sets are left out: only one of A and B has them" ]]
-	grep -q $'^Letters\t1\t' <<<"$output"
-	grep -q $'^Other\t30\t' <<<"$output"
-	run -1 mteb-score compare "$T/A/r" "$T/none"
-	[[ "$output" == "mteb-score: $T/none: cannot be read: No such file or directory" ]]
-	echo '{"task_name": "x", "scores": {"test": [{"main_score": null}]}}' >"$T/B/r/x.json"
-	run -1 mteb-score compare "$T/A/r" "$T/B/r"
-	[[ "$output" == "mteb-score: $T/B/r/x.json"*"there is no main_score" ]]
-	run -2 mteb-score compare "$T/A/r"
-	run -2 mteb-score compare --samples 3 "$T/A/r" "$T/B/r"
-	run -2 mteb-score sts --resamples 1000 x
 }
 
 # 6. real data, where there is some

@@ -11,7 +11,6 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "mteb/versus.h"
 #include "nn/nn.h"
 #include "score/scoring.h"
 
@@ -36,9 +35,6 @@ enum {
 	OPT_SIMILARITY,
 	OPT_SOLVER,
 	OPT_DOCUMENTS,
-	OPT_RESAMPLES,
-	OPT_REGISTRY,
-	OPT_MARKDOWN,
 	OPT_PROTOCOL,
 	OPT_JSON
 };
@@ -88,17 +84,10 @@ static const struct cli_option options[] = {
 	{ OPT_SKLEARN, "sklearn", "1.8|1.9",
 	    "clustering: whose random stream: that of scikit-learn\n"
 	    "1.3 to 1.8 (default) or of 1.9" },
-	{ OPT_SEED, "seed", "N",
-	    "classification, clustering, compare: seed (default: 42)" },
+	{ OPT_SEED, "seed", "N", "classification, clustering: seed (default: 42)" },
 	{ OPT_SIMILARITY, "similarity", "KIND",
 	    "the model's own: cosine (default), dot, euclidean or manhattan;\n"
 	    "retrieval: cosine or dot" },
-	{ OPT_RESAMPLES, "resamples", "N",
-	    "compare: draws of the bootstrap (default: 10000)" },
-	{ OPT_REGISTRY, "registry", "FILE",
-	    "compare: types of data sets, where the files tell none:\n"
-	    "share/tasks.yaml" },
-	{ OPT_MARKDOWN, "markdown", NULL, "compare: print Markdown instead of TSV" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
 	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
@@ -109,18 +98,14 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
 	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
-	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]\n"
-	"       mteb-score compare [OPTION]... RESULTS RESULTS...",
+	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
-	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
-	"  mteb-score compare results/base/* results/mote/*\n",
+	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
 	nn_about };
 
 struct settings {
 	struct scoring scoring;
-	struct versus_options versus;
-	const char *registry;
 	bool json;
 	int threads;
 	int given[32], given_count; /* options that not every type knows */
@@ -181,14 +166,9 @@ take(struct settings *settings, int option)
 		    strcmp(optarg, "all") == 0 ? 0 : cli_real("--documents", 1e-9, 1e12);
 		break;
 	case OPT_SEED:
-		classes->seed = clusters->seed = settings->versus.seed =
+		classes->seed = clusters->seed =
 		    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 		break;
-	case OPT_RESAMPLES:
-		settings->versus.resamples = cli_integer("--resamples", 100, 10000000);
-		break;
-	case OPT_REGISTRY: settings->registry = optarg; break;
-	case OPT_MARKDOWN: settings->versus.markdown = true; break;
 	}
 	if (settings->given_count < 32)
 		settings->given[settings->given_count++] = option;
@@ -220,14 +200,7 @@ parse(struct settings *settings, int argc, char **argv)
 	}
 }
 
-static bool
-compare_knows(const char *option)
-{
-	return !strcmp(option, "seed") || !strcmp(option, "resamples") ||
-	       !strcmp(option, "registry") || !strcmp(option, "markdown");
-}
-
-/* An option that means nothing to a type (NULL: compare) is a mistake that must not go unseen. */
+/* An option that means nothing to a type is a mistake that must not go unseen. */
 static void
 check(const struct scoring_type *type, const struct settings *settings)
 {
@@ -235,43 +208,23 @@ check(const struct scoring_type *type, const struct settings *settings)
 		const struct cli_option *option = options;
 		while (option->letter != settings->given[i])
 			option++;
-		if (type ? !scoring_knows(type, option->name)
-			 : !compare_knows(option->name))
-			die_usage("--%s says nothing to %s", option->name,
-			    type ? scoring_name(type) : "compare");
+		if (!scoring_knows(type, option->name))
+			die_usage(
+			    "--%s says nothing to %s", option->name, scoring_name(type));
 	}
-}
-
-static void
-compare(const struct settings *settings, char **folders, int count)
-{
-	struct benchmark *benchmark = benchmark_new(false);
-
-	check(NULL, settings);
-	if (count < 2)
-		die_usage("compare takes two folders of results or more");
-	if (settings->registry)
-		benchmark_read(benchmark, settings->registry);
-	versus_print(benchmark, folders, count, &settings->versus, stdout);
-	if (fflush(stdout))
-		die("<stdout>: cannot be written:");
-	benchmark_free(benchmark);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .scoring = scoring_defaults(),
-		.versus = { .resamples = 10000, .seed = 42 } };
+	struct settings settings = { .scoring = scoring_defaults() };
 
 	cli_start(&cli, argc, argv);
+	if (argc > 1 && !strcmp(argv[1], "compare"))
+		die_usage("models are compared by 'leaderboard compare'");
 	parse(&settings, argc, argv);
 	if (optind == argc)
-		die_usage("which type of task: %s? or compare", scoring_types);
-	if (!strcmp(argv[optind], "compare")) {
-		compare(&settings, argv + optind + 1, argc - optind - 1);
-		return 0;
-	}
+		die_usage("which type of task: %s?", scoring_types);
 	const struct scoring_type *type = scoring_find(argv[optind]);
 	if (!type)
 		die_usage("'%s' is no type of task: %s", argv[optind], scoring_types);

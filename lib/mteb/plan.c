@@ -43,7 +43,7 @@ choose_prompt(const struct tree *prompts, const struct benchmark_task *task, int
 }
 
 static void
-print_prompts(const struct tree *prompts, const struct benchmark_task *task)
+print_prompts(const struct tree *prompts, const struct benchmark_task *task, FILE *out)
 {
 	static const char *const sides[] = { "query", "document" };
 
@@ -53,31 +53,33 @@ print_prompts(const struct tree *prompts, const struct benchmark_task *task)
 			die("%s: the prompt '%s' has a name that make cannot take",
 			    task->name, prompt);
 		if (prompt)
-			printf("%s.%s := --task %s\n", task->name, sides[side], prompt);
+			fprintf(
+			    out, "%s.%s := --task %s\n", task->name, sides[side], prompt);
 		free(prompt);
 	}
 }
 
 static void
-print_set(const struct tree *prompts, const struct layout_set *set)
+print_set(const struct tree *prompts, const struct layout_set *set, FILE *out)
 {
 	const struct benchmark_task *task = set->task;
 	char *type = mem_string(task->type);
 
 	for (char *at = type; *at; at++)
 		*at = (char)tolower((unsigned char)*at);
-	printf("\n%s += %s\n", type, task->name);
+	fprintf(out, "\n%s += %s\n", type, task->name);
 	free(type);
-	printf("%s.type := %s\n", task->name, task->type);
-	print_prompts(prompts, task);
+	fprintf(out, "%s.type := %s\n", task->name, task->type);
+	print_prompts(prompts, task, out);
 	if (task->samples)
-		printf("%s.samples := %lld\n", task->name, (long long)task->samples);
+		fprintf(
+		    out, "%s.samples := %lld\n", task->name, (long long)task->samples);
 	if (task->ignore_identical)
-		printf("%s.identical := --ignore-identical-ids\n", task->name);
+		fprintf(out, "%s.identical := --ignore-identical-ids\n", task->name);
 	for (int f = 0; f < LAYOUT_FILES; f++)
 		if (set->files[f])
-			printf(
-			    "%s.%s := %s\n", task->name, layout_files[f], set->files[f]);
+			fprintf(out, "%s.%s := %s\n", task->name, layout_files[f],
+			    set->files[f]);
 }
 
 static bool
@@ -107,7 +109,7 @@ check_words(const struct layout *layout, const char *data, char **words, int cou
 
 void
 plan_print(const struct layout *layout, const char *data, const char *model,
-    const char *given, char **words, int count)
+    const char *given, char **words, int count, FILE *out)
 {
 	struct tree *prompts = prompt_list(model);
 	char *name = given ? mem_string(given) : identity_name(model);
@@ -123,16 +125,17 @@ plan_print(const struct layout *layout, const char *data, const char *model,
 	if (!is_plain(name))
 		die("'%s' is a name that make cannot take; give another with --name",
 		    name);
-	printf("# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
+	fprintf(
+	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct layout_set *set = &layout->sets[i];
 		if (!is_meant(set, words, count))
 			continue;
 		if (set->fault)
-			printf("\nfaulty += %s\n%s.fault := %s\n", set->task->name,
+			fprintf(out, "\nfaulty += %s\n%s.fault := %s\n", set->task->name,
 			    set->task->name, set->fault);
 		else
-			print_set(prompts, set);
+			print_set(prompts, set, out);
 	}
 	tree_free(prompts);
 	free(revision);

@@ -15,12 +15,14 @@
 #ifndef PLAN_H
 #define PLAN_H
 
+#include <stdio.h>
+
 #include "mteb/layout.h"
 
-/* To standard output.  `words` choose sets (names, types, benchmarks; none: all); dies on one that
+/* `words` choose sets (names, types, benchmarks; none: all); dies on one that
  * means nothing in `data`, and on names and paths that make cannot take.  `given` NULL: the model
  * goes by its folder's name. */
 void plan_print(const struct layout *layout, const char *data, const char *model,
-    const char *given, char **words, int count);
+    const char *given, char **words, int count, FILE *out);
 
 #endif

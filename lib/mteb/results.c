@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "score/measure/stats.h"
 #include "text/json.h"
@@ -96,6 +97,25 @@ results_of(const struct benchmark_task *task, const struct tree *report)
 	tree_set(file, "kg_co2_emissions", tree_of_null());
 	tree_set(file, "motes", motes);
 	return file;
+}
+
+struct tree *
+results_report(const char *path)
+{
+	struct input *input = input_open(path);
+	char *text = NULL;
+	size_t room = 0, length = 0, got;
+
+	do {
+		text = mem_grow(text, &room, length + (1 << 16), 1);
+		got = input_read(input, text + length, room - length);
+		length += got;
+	} while (got);
+	struct tree *report =
+	    json_parse(text, length, strcmp(path, "-") != 0 ? path : "<stdin>", 1);
+	input_close(input);
+	free(text);
+	return report;
 }
 
 /* Reading. ------------------------------------------------------------------------- */

@@ -16,6 +16,9 @@
 #include "mteb/benchmark.h"
 #include "text/tree.h"
 
+/* What 'mteb-score --json' printed; from a pipe, too. */
+struct tree *results_report(const char *path);
+
 /* The file for what 'mteb-score --json' printed; dies when the task's main metric is not in it,
  * and warns when the set has another size than mteb's. */
 struct tree *results_of(const struct benchmark_task *task, const struct tree *report);

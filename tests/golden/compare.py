@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compare.py DIR - scores of two made-up models on 40 made-up data sets, and what scipy and numpy say
-of their difference: compare.tsv (type, task, A, B) and compare_expected.tsv (as mteb-score compare)."""
+of their difference: compare.tsv (type, task, A, B) and compare_expected.tsv (as leaderboard compare)."""
 import pathlib
 import sys
 

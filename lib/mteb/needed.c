@@ -1,4 +1,4 @@
-#include "mteb/drawn.h"
+#include "mteb/needed.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,9 +9,59 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "mteb/layout.h"
+#include "score/qrels.h"
 #include "score/undersample.h"
 #include "text/datafile.h"
 #include "text/json.h"
+
+static void
+put(FILE *out, const struct tree *record)
+{
+	char *text = json_text(record, 0);
+
+	fputs(text, out);
+	fputc('\n', out);
+	free(text);
+}
+
+/* Queries. ------------------------------------------------------------------------- */
+
+static bool
+is_judged(
+    const struct qrels *qrels, const struct datafile *file, const struct tree *query)
+{
+	const struct tree *id = tree_get(query, "_id");
+	char number[24];
+
+	id = id ? id : tree_get(query, "id");
+	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
+		die("%s:%lld: there is no '_id' or 'id'", datafile_name(file),
+		    (long long)datafile_line(file));
+	if (id->kind == TREE_STRING)
+		return strings_find(qrels->queries, id->string, id->length) >= 0;
+	int length = snprintf(number, sizeof number, "%lld", (long long)id->integer);
+	return strings_find(qrels->queries, number, (size_t)length) >= 0;
+}
+
+void
+needed_queries(const char *judgements, const char *queries, FILE *out)
+{
+	struct qrels *qrels = qrels_read(judgements);
+	struct datafile *file = datafile_open(queries, DATAFILE_GUESS);
+	const struct tree *query;
+
+	while ((query = datafile_next(file)))
+		if (is_judged(qrels, file, query))
+			put(out, query);
+	datafile_close(file);
+	qrels_free(qrels);
+}
+
+/* Training texts. ------------------------------------------------------------------ */
+
+enum { EXPERIMENTS = 10, SEED = 42 }; /* mteb's */
+static const char label[] = "label";
 
 struct rows {
 	int32_t *label;
@@ -20,7 +70,7 @@ struct rows {
 };
 
 static struct rows
-read_labels(const char *path, const char *label)
+read_labels(const char *path)
 {
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	struct strings *names = strings_new();
@@ -50,7 +100,7 @@ read_labels(const char *path, const char *label)
 
 /* Labels of TSV and CSV are strings; those that are whole numbers are numbers in streams. */
 static void
-print_row(struct tree *record, const char *label, bool untyped)
+put_row(FILE *out, struct tree *record, bool untyped)
 {
 	const struct tree *value = tree_get(record, label);
 	char *end, round[24];
@@ -61,19 +111,17 @@ print_row(struct tree *record, const char *label, bool untyped)
 		if (!strcmp(round, value->string))
 			tree_set(record, label, tree_of_integer(number));
 	}
-	char *text = json_text(record, 0);
-	puts(text);
-	free(text);
+	put(out, record);
 }
 
 static bool *
-draw(const struct rows *rows, int samples, int experiments, uint32_t seed)
+draw(const struct rows *rows, int samples)
 {
 	struct sample *sample = undersample(
-	    rows->label, rows->n, (int32_t)rows->classes, samples, experiments, seed);
+	    rows->label, rows->n, (int32_t)rows->classes, samples, EXPERIMENTS, SEED);
 	bool *is_drawn = mem_zero((size_t)rows->n + 1, sizeof *is_drawn);
 
-	for (int e = 0; e < experiments; e++) {
+	for (int e = 0; e < EXPERIMENTS; e++) {
 		for (int64_t i = 0; i < sample[e].size; i++)
 			is_drawn[sample[e].rows[i]] = true;
 		free(sample[e].rows);
@@ -83,8 +131,7 @@ draw(const struct rows *rows, int samples, int experiments, uint32_t seed)
 }
 
 int64_t
-drawn_print(const char *path, const char *field, const char *label, int samples,
-    int experiments, uint32_t seed)
+needed_training(const char *path, int samples, FILE *out)
 {
 	struct stat about;
 	int64_t row = 0, left = 0;
@@ -92,17 +139,19 @@ drawn_print(const char *path, const char *field, const char *label, int samples,
 
 	if (stat(path, &about) || !S_ISREG(about.st_mode))
 		die("%s: is read twice: a regular file is needed", path);
-	struct rows rows = read_labels(path, label);
-	bool *is_drawn = draw(&rows, samples, experiments, seed);
+	char *option = layout_fields("Classification", path);
+	struct rows rows = read_labels(path);
+	bool *is_drawn = draw(&rows, samples);
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	for (; row < rows.n && (record = datafile_next(file)); row++) {
 		left += is_drawn[row];
 		if (!is_drawn[row])
-			tree_set(record, field, tree_of_string(""));
-		print_row(record, label, datafile_untyped(file));
+			tree_set(record, option + strlen("-f "), tree_of_string(""));
+		put_row(out, record, datafile_untyped(file));
 	}
 	datafile_close(file);
 	free(is_drawn);
 	free(rows.label);
+	free(option);
 	return left;
 }
