@@ -269,3 +269,19 @@ refusals() { # family
 		cmp "$T/one" "$T/three"
 	done
 }
+
+@test "families: what decays are matrices of more than one row" {
+	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n21 22\t24 25\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
+	copy qwen2_moe
+	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$MODEL"
+	for decay in 0 5; do
+		train -q -j 1 -m "$MODEL" -o "$T/out$decay" --lr 1e-2 --warmup 0 --schedule constant \
+			--steps 1 --decay $decay "$T/pairs.mts"
+		tensor_sums "$T/out$decay" | sort >"$T/sums$decay"
+	done
+	join "$T/sums0" "$T/sums5" | awk '$2 == $3 { print $1 }' >"$T/same"
+	join "$T/sums0" "$T/sums5" | awk '{ print $1 }' |
+		grep -E 'norm\.weight$|\.bias$|layernorm|shared_expert_gate' >"$T/wanted"
+	grep -q shared_expert_gate "$T/wanted" # [1, C]
+	diff "$T/same" "$T/wanted"
+}

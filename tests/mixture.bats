@@ -9,3 +9,10 @@ check() {
 @test "mixture: token experts against plain loops and central differences" { check mixture; }
 @test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
 @test "mixture: the share of the experts that all tokens have, forward and back" { check share; }
+
+@test "block: the backward is the slope of the forward, norms after the sums or before" {
+	for where in after before; do
+		run -0 block_check $where
+		[ -z "$output" ]
+	done
+}

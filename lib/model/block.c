@@ -113,7 +113,7 @@ block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
 	scratch->dqkv = workspace_floats(workspace, T, n.G);
 	scratch->dattended = workspace_floats(workspace, T, n.Q);
 	scratch->dinner = workspace_floats(workspace, T, n.I);
-	if (spec->prenorm)
+	if (spec->prenorm || spec->mixture.count)
 		scratch->dbranch = workspace_floats(workspace, T, n.C);
 	if (spec->mixture.count)
 		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
@@ -202,6 +202,28 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 		second_half(&block, first, T - first < s->step ? T - first : s->step);
 }
 
+/* The branch joins what goes past it, and then both go through the norm. */
+static void
+backward_after(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, float *d)
+{
+	const struct block_state *s = block->state;
+	float *branch = scratch->dbranch;
+	size_t n = block->batch->T * block->n.C;
+
+	norm_back(block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
+	if (block->layer->mixture) {
+		nn_zero(branch, n);
+		block_mixture_back(block, gradients, scratch, branch, d);
+	}
+	if (block->n.I)
+		block_mlp_back(block, gradients, scratch, d, d);
+	if (block->layer->mixture)
+		nn_add(d, branch, n);
+	norm_back(block, gradients, BLOCK_NORM1, d, s->sum1, s->stats1);
+	block_attend_back(block, gradients, scratch, d, true, d);
+}
+
 /* The branches' gradients go through their norms before they join. */
 static void
 backward_before(const struct block *block, const struct block_gradients *gradients,
@@ -235,12 +257,8 @@ block_backward(const struct spec *spec, int layer, const struct block_weights *w
 	struct block block = { spec, &spec->layer[layer], weights, batch, s,
 		block_sizes(spec, layer) };
 
-	if (spec->prenorm) {
+	if (spec->prenorm)
 		backward_before(&block, gradients, scratch, d);
-		return;
-	}
-	norm_back(&block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
-	block_mlp_back(&block, gradients, scratch, d, d);
-	norm_back(&block, gradients, BLOCK_NORM1, d, s->sum1, s->stats1);
-	block_attend_back(&block, gradients, scratch, d, true, d);
+	else
+		backward_after(&block, gradients, scratch, d);
 }

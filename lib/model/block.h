@@ -73,7 +73,7 @@ struct block_scratch {
 	float *dqkv;	  /* [T,G] */
 	float *dattended; /* [T,H D] */
 	float *dinner;	  /* [T,I] */
-	float *dbranch;	  /* [T,C], or NULL with norms after */
+	float *dbranch;	  /* [T,C], or NULL with norms after and no token experts */
 	struct mixture_scratch mixture;
 };
 

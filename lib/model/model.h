@@ -91,7 +91,7 @@ struct parameter {
 	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
 	int expert; /* -1: shared by all */
 	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
-	bool decay; /* false: biases, norms (squeezed rank < 2) */
+	bool decay; /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
 };
 int model_parameters(const struct model *model);
 const struct parameter *model_parameter(const struct model *model, int index);

@@ -99,7 +99,7 @@ plan_add(struct plan *plan, const struct safetensor *stored, const char *file,
 	wanted.offset = plan->size;
 	wanted.count = mem_multiply((size_t)wanted.rows,
 	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
-	wanted.decay = wanted.columns > 0;
+	wanted.decay = wanted.rows > 1 && wanted.columns > 1;
 	plan->tensors =
 	    mem_grow(plan->tensors, &plan->room, count, sizeof *plan->tensors);
 	plan->stored =

@@ -52,8 +52,7 @@ struct spec_layer {
 	int window; /* local attention: |i - j| <= window; 0: global */
 	int rotary; /* index into spec.rotary */
 	int inner;  /* channels of the dense MLP, or of the shared experts; 0: none */
-	bool
-	    mixture; /* has token experts (only with prenorm); their sum and the dense MLP's are added */
+	bool mixture; /* has token experts; their sum and the dense MLP's are added */
 	bool experts; /* has task experts */
 };
 

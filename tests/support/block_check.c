@@ -1,0 +1,178 @@
+/*
+ * block_check - hold the backward of a block to central differences of its forward, wherever
+ * its norms stand and whatever MLPs it has, and the forward that forgets to the one that keeps.
+ */
+#include "model/block.h"
+#include "nn_check.h"
+
+enum { T = 9, N = 2, MOST = 32 };
+
+/* A block, what it computes with, and what may be moved. */
+struct work {
+	struct spec spec;
+	struct block_weights weights;
+	struct block_gradients gradients;
+	struct nn_matrix experts[4][MIXTURE_PARAMETERS];
+	float *dexperts[4][MIXTURE_PARAMETERS];
+	struct array *values[MOST], *found[MOST], *x, *dout;
+	int count;
+	struct block_batch batch;
+	struct workspace workspace;
+	struct block_state state;
+	struct block_scratch scratch;
+};
+
+static const struct nn_matrix *
+add(struct work *w, size_t n, double mean, float **gradient)
+{
+	static struct nn_matrix matrix;
+	struct array *x = array_random(n, 0.5);
+
+	for (size_t i = 0; i < n; i++)
+		x->ref[i] += mean;
+	array_upload(x);
+	w->values[w->count] = x;
+	w->found[w->count] = array_new(n);
+	*gradient = w->found[w->count++]->at;
+	matrix = f32(x);
+	return &matrix;
+}
+
+static struct work *
+work_new(bool prenorm, int experts, int inner, bool shared_gate)
+{
+	static const int32_t starts[] = { 0, 4, T };
+	struct work *w = mem_zero(1, sizeof *w);
+	int64_t rows, columns;
+
+	w->spec = (struct spec){ .layers = 1,
+		.width = 8,
+		.heads = 2,
+		.kv_heads = 1,
+		.head_size = 4,
+		.prenorm = prenorm,
+		.norm = NN_LAYERNORM,
+		.norm_bias = true,
+		.norm_eps = 1e-5f,
+		.act = NN_SILU,
+		.gated = true,
+		.qkv_bias = true,
+		.mixture = { experts, 2, 5, false, shared_gate },
+		.layer = { { .norm1 = true, .inner = inner, .mixture = experts > 0 } } };
+	for (int i = 0; i < BLOCK_PARAMETERS; i++)
+		if (spec_block_shape(
+			&w->spec, 0, (enum block_parameter)i, &rows, &columns))
+			w->weights.at[i] = *add(w,
+			    (size_t)(rows * (columns ? columns : 1)),
+			    i == BLOCK_NORM1 || i == BLOCK_NORM2, &w->gradients.at[i]);
+	for (int e = 0; e < experts; e++)
+		for (int i = 0; i < MIXTURE_PARAMETERS; i++)
+			w->experts[e][i] = *add(w, 40, 0, &w->dexperts[e][i]);
+	w->weights.experts = (const struct nn_matrix(*)[MIXTURE_PARAMETERS])w->experts;
+	w->gradients.experts = w->dexperts;
+	w->x = array_random(T * 8, 1);
+	w->dout = array_random(T * 8, 1);
+	w->batch = (struct block_batch){ T, N, device_ints(starts, N + 1), { { 0 } } };
+	return w;
+}
+
+/* sum(out * dout) */
+static double
+loss(struct work *w, bool keep)
+{
+	struct array *in = array_new(T * 8);
+	float out[T * 8];
+	double sum = 0;
+
+	nn_copy(in->at, w->x->at, T * 8);
+	workspace_measure(&w->workspace);
+	for (int pass = 0; pass < 2; pass++) {
+		block_layout(&w->state, &w->workspace, &w->spec, 0, T, in->at, keep);
+		block_scratch_layout(&w->scratch, &w->workspace, &w->spec, T);
+		if (pass == 0)
+			workspace_ready(&w->workspace);
+	}
+	block_forward(&w->spec, 0, &w->weights, &w->batch, &w->state);
+	nn_download(out, w->state.out, sizeof out);
+	for (size_t i = 0; i < T * 8; i++)
+		sum += (double)out[i] * w->dout->ref[i];
+	return sum;
+}
+
+/* The slope of the loss along a random direction, and what the gradient says of it. */
+static void
+expect_slope(struct work *w, const char *what, struct array *x, const float *gradient)
+{
+	const double step = 1e-3;
+	double slope = 0, difference = 0;
+	double *from = mem_new(x->n, sizeof *from), *by = mem_new(x->n, sizeof *by);
+
+	memcpy(from, x->ref, x->n * sizeof *from);
+	for (size_t i = 0; i < x->n; i++) {
+		by[i] = rng_normal(&chance);
+		slope += by[i] * (double)gradient[i];
+	}
+	for (int side = -1; side <= 1; side += 2) {
+		for (size_t i = 0; i < x->n; i++)
+			x->ref[i] = from[i] + side * step * by[i];
+		array_upload(x);
+		difference += side * loss(w, true) / (2 * step);
+	}
+	memcpy(x->ref, from, x->n * sizeof *from);
+	array_upload(x);
+	expect_value(what, slope, difference, 6e-3);
+	free(from);
+	free(by);
+}
+
+static void
+check(bool prenorm, int experts, int inner, bool shared_gate)
+{
+	struct work *w = work_new(prenorm, experts, inner, shared_gate);
+	struct array *d = array_new(T * 8);
+	char what[128];
+
+	double forgets = loss(w, false), keeps = loss(w, true);
+	snprintf(what, sizeof what, "norms %s, %d experts, MLP of %d",
+	    prenorm ? "before" : "after", experts, inner);
+	expect_value(what, forgets, keeps, 1e-6);
+	nn_copy(d->at, w->dout->at, T * 8);
+	block_backward(&w->spec, 0, &w->weights, &w->gradients, &w->batch, &w->state,
+	    &w->scratch, d->at);
+	size_t end = strlen(what);
+	for (int i = 0; i < w->count; i++) {
+		snprintf(what + end, sizeof what - end, ", parameter %d", i);
+		expect_slope(w, what, w->values[i], w->found[i]->at);
+	}
+	snprintf(what + end, sizeof what - end, ", input");
+	expect_slope(w, what, w->x, d->at);
+	workspace_free(&w->workspace);
+	free(w);
+}
+
+static void
+check_after(void)
+{
+	check(false, 0, 6, false);
+	check(false, 4, 0, false);
+	check(false, 4, 6, false);
+	check(false, 4, 6, true);
+}
+
+static void
+check_before(void)
+{
+	check(true, 0, 6, false);
+	check(true, 4, 0, false);
+	check(true, 4, 6, false);
+	check(true, 4, 6, true);
+}
+
+static const struct check checks[] = { { "after", check_after },
+	{ "before", check_before } };
+
+int
+main(int argc, char **argv)
+{
+	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
+}
