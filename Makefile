@@ -64,6 +64,10 @@ $B/%.o: %.c Makefile | $(DEPS)
 check: all $(HELPERS:%=$B/support/%)
 	tests/run $B
 
+## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=a.bats,b.bats)
+mutate:
+	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(FILES)
+
 ## fuzz      throw damaged files at the readers, FUZZ_SECONDS=60 each (share/deps fuzz)
 fuzz: all $(HELPERS:%=$B/support/%)
 	tests/fuzz/run $B
@@ -106,4 +110,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/*.mk)
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
-.PHONY: all check fuzz fuzzers bench lint deps install uninstall clean help
+.PHONY: all check mutate fuzz fuzzers bench lint deps install uninstall clean help

@@ -45,3 +45,7 @@ make_results() {
 		}
 	}' "$GOLDEN/compare.tsv"
 }
+
+# tests/mutate asks which test executes which line: each leaves its counts apart.
+[ -z "${MOTES_REACH:-}" ] ||
+	export GCOV_PREFIX="$MOTES_REACH/$(basename "$BATS_TEST_FILENAME")/${BATS_TEST_NUMBER:-}"
