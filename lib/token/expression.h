@@ -1,8 +1,16 @@
 /*
  * expression - regular expressions of tokenizer.json that no hand-written code knows.
  *
- * Only this module knows PCRE2.  It is given what Oniguruma, in Ruby's syntax, would understand
- * in the same way; \s, \w and their like are spelt out; the rest is refused by name.
+ * Oniguruma with Ruby's syntax, as the reference runs them, so that each means what it means
+ * there.  Its letters and numbers are those of its own Unicode: 14 in Debian 12.
+ *
+ * It interprets.  Processor time of `tok -j 1` on SciFact's 7.8 MB with dolma2's vocabulary: GPT-2's
+ * expression, written so that splitter.c does not know it, 0.62 s, o200k's 0.59, DeepSeek-V3's
+ * 0.76; compiled by PCRE2 0.31, 0.34 and 0.43, for 200 lines that translated what it reads
+ * differently, or refused it; the reference takes some 4 s.
+ *
+ * Where an expression of a Replace matches nothing, the content is put there, as by the reference's
+ * normaliser; its ByteLevel then fails for want of alignments.
  */
 #ifndef EXPRESSION_H
 #define EXPRESSION_H
@@ -12,11 +20,8 @@
 
 struct expression;
 
-/* Dies naming `file` and what in the pattern is not supported. */
+/* Dies naming `file` and what is wrong with the pattern. */
 struct expression *expression_new(const char *file, const char *pattern, size_t length);
-
-/* Whether it can match where nothing is. */
-bool expression_may_be_empty(const struct expression *expression);
 
 /* Alternating parts of valid UTF-8: matches, which may be empty, and what lies between them; as
  * splitter_parts has them.  Safe to call from several threads. */

@@ -64,10 +64,6 @@ read_replace(struct step *step, const struct tree *node)
 	else
 		tree_die(node, "normalizer: the pattern of a Replace must be a String, "
 			       "not empty, or a Regex");
-	/* the reference garbles such texts */
-	if (splitter_may_be_empty(step->splitter))
-		tree_die(node, "normalizer: Replace: an expression that can match "
-			       "nothing is not supported");
 }
 
 static void

@@ -188,12 +188,6 @@ splitter_of_words(void)
 	return new_splitter(WORDS);
 }
 
-bool
-splitter_may_be_empty(const struct splitter *splitter)
-{
-	return splitter->expression && expression_may_be_empty(splitter->expression);
-}
-
 void
 splitter_free(struct splitter *splitter)
 {

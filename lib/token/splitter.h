@@ -3,9 +3,8 @@
  * characters of a kind; and what becomes of the text around it.
  *
  * The expressions of the well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character
- * classes) are matched by hand-written code, chosen by exact equality; any other goes to PCRE2,
- * which only this module knows.  The reference runs Oniguruma with Ruby's syntax: where the two
- * would differ, the expression is translated or refused by name.
+ * classes) are matched by hand-written code, chosen by exact equality; any other goes to
+ * Oniguruma (expression.h).
  */
 #ifndef SPLITTER_H
 #define SPLITTER_H
@@ -38,8 +37,6 @@ struct splitter *splitter_of_gpt2(void);
 /* The reference's Whitespace: \w+|[^\w\s]+, of its own \w. */
 struct splitter *splitter_of_words(void);
 
-/* Whether a match can be empty. */
-bool splitter_may_be_empty(const struct splitter *splitter);
 void splitter_free(struct splitter *splitter);
 
 /*

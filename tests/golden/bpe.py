@@ -7,7 +7,7 @@ import os
 import random
 import sys
 
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bpe")
 CORPUS = """The keeper of the lighthouse lights the lanterns, and the lanterns light the sea.
@@ -27,6 +27,12 @@ PIECES = """the|The| the|light|lighthouse| sea|keeper|'s|'S|'\u017f|'ll|'LL|'re|
 TEXTS = ["", " ", "   ", "\n", " \n \n", "The keeper of the lighthouse lights the lanterns.", "  indented\n\ttext  ",
          "he'll HE'LL he'\u017f 'tis 'Tis '", "1 12 123 1234 12345 ١٢٣٤ Ⅷ½", "Führer für ø Überfluß", "a\u0301\u0323 \u1e69 \ufb01 \u212b \u1100\u1161\u11a8",
          "end of line  \n  next", "tabs\t\there", "<x><xy> <x>y <xy>  \n[MASK]", "lights, LIGHTS; lightly!?", "\u3000wide\u3000\u3002", "x" * 90]
+
+
+# what Ruby's syntax has of its own, and what can match nothing; the first is BLOOM's
+EXPRESSIONS = [r" ?[^(\s|[.,!?…。，、।۔،])]+", r"\h+", r"\bl", r"\X", r"(.)\1", "(?m:e.)", "l(?i)I", "[a[bc]]", "[a-z&&[^e]]", "[[:alpha:]]+", r"[^\W]",
+               r"[\w]", r"\w", r"\d{1,3}+", r"\d{,2}", r"\d{3}?", r"\pL", r"\p{^Lu}", r"\p{Cyrillic}+", r"\R", "x*", "(?=l)", "^|$", "(?<=l)i", "(?<name>l)i",
+               r"\u00e9|\x{fc}"]
 
 
 def split(pattern, behavior="Isolated", invert=False, kind="Regex"):
@@ -127,6 +133,13 @@ def main():
                 if len(ids) > 9 and rng.random() < 0.2:
                     reference.enable_truncation(7)
                     file.write(json.dumps({"text": text, "most": 7, "ids": reference.encode(text).ids}, ensure_ascii=False) + "\n")
+    plain = Tokenizer.from_file(os.path.join(HERE, "cl100k", "tokenizer.json"))
+    with open(os.path.join(HERE, "expressions.jsonl"), "w") as file:
+        for pattern in EXPRESSIONS:
+            # in two steps: where something stands for nothing, the reference's alignments are too few for its ByteLevel
+            replace = normalizers.Replace(Regex(pattern), "#")
+            cases = [{"text": text, "ids": plain.encode(replace.normalize_str(text)).ids} for text in TEXTS]
+            file.write(json.dumps({"expression": pattern, "cases": cases}, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
