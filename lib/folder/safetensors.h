@@ -56,4 +56,12 @@ void safetensors_close(struct safetensors *file); /* pointers into the map die *
 void safetensors_write(const char *path, const struct safetensor *tensors, int count,
     const char *key, const char *value);
 
+/* The same where not all data are at hand at once: of the tensors only the description is read,
+ * their data follow in the same order, in pieces of any size. */
+struct safetensors_writer;
+struct safetensors_writer *safetensors_create(const char *path,
+    const struct safetensor *tensors, int count, const char *key, const char *value);
+void safetensors_put(struct safetensors_writer *writer, const void *data, size_t bytes);
+void safetensors_finish(struct safetensors_writer *writer);
+
 #endif

@@ -22,6 +22,11 @@ static const char *const names[DTYPE_COUNT] = {
 	[DTYPE_BOOL] = "BOOL",
 };
 
+struct safetensors_writer {
+	struct output *output;
+	size_t missing; /* bytes of data that are yet to come */
+};
+
 static size_t
 bytes_of(const struct safetensor *tensor)
 {
@@ -45,12 +50,12 @@ describe(const struct safetensor *tensor, size_t *at)
 	return tree;
 }
 
-void
-safetensors_write(const char *path, const struct safetensor *tensors, int count,
+struct safetensors_writer *
+safetensors_create(const char *path, const struct safetensor *tensors, int count,
     const char *key, const char *value)
 {
+	struct safetensors_writer *writer = mem_zero(1, sizeof *writer);
 	struct tree *header = tree_object(), *metadata;
-	size_t at = 0;
 
 	metadata = tree_set(header, "__metadata__", tree_object());
 	tree_set(metadata, "format", tree_of_string("pt"));
@@ -58,19 +63,48 @@ safetensors_write(const char *path, const struct safetensor *tensors, int count,
 		tree_set(metadata, key, tree_of_string(value));
 	for (int i = 0; i < count; i++) {
 		/* a reader refuses names twice; here it would be a fault of the program */
-		struct tree *tree = tree_add(header, describe(&tensors[i], &at));
+		struct tree *tree =
+		    tree_add(header, describe(&tensors[i], &writer->missing));
 		tree->key = mem_string(tensors[i].name);
 	}
 	char *text = json_text(header, 0);
 	size_t length = strlen(text);
 	uint64_t padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct output *output = output_open(path, true);
-	output_write(output, &padded, sizeof padded);
-	output_write(output, text, length);
-	output_write(output, "       ", padded - length);
-	for (int i = 0; i < count; i++)
-		output_write(output, tensors[i].data, bytes_of(&tensors[i]));
-	output_finish(output);
+	writer->output = output_open(path, true);
+	output_write(writer->output, &padded, sizeof padded);
+	output_write(writer->output, text, length);
+	output_write(writer->output, "       ", padded - length);
 	tree_free(header);
 	free(text);
+	return writer;
+}
+
+void
+safetensors_put(struct safetensors_writer *writer, const void *data, size_t bytes)
+{
+	output_write(writer->output, data, bytes);
+	writer->missing -= bytes;
+}
+
+void
+safetensors_finish(struct safetensors_writer *writer)
+{
+	if (writer->missing)
+		die("%s: %zu bytes of its tensors are missing; this is a fault of the "
+		    "program",
+		    output_name(writer->output), writer->missing);
+	output_finish(writer->output);
+	free(writer);
+}
+
+void
+safetensors_write(const char *path, const struct safetensor *tensors, int count,
+    const char *key, const char *value)
+{
+	struct safetensors_writer *writer =
+	    safetensors_create(path, tensors, count, key, value);
+
+	for (int i = 0; i < count; i++)
+		safetensors_put(writer, tensors[i].data, bytes_of(&tensors[i]));
+	safetensors_finish(writer);
 }

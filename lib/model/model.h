@@ -147,6 +147,11 @@ void model_changed(struct model *model);
  */
 void model_save(const struct model *model, const char *dir, enum dtype dtype);
 
+/* Put `count` floats of nn memory into a file that is being written, as `dtype`, without a copy of
+ * them all. */
+void model_put(struct safetensors_writer *writer, const float *values, size_t count,
+    enum dtype dtype);
+
 /*
  * Upcycle (Komatsuzaki et al. 2022; MoTE section 3.1.1): give the blocks `layers` (a bool per
  * layer) `count` task experts, each a copy of the dense MLP (and norms), and save to `dir`.

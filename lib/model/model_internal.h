@@ -104,10 +104,9 @@ void learners_gather(struct model *model);
 void learners_save(const struct model *model, const char *dir, enum dtype dtype);
 void learners_free(struct model *model);
 
-/* A parameter's values, from model->values or, when there are none, from `stored`, in a new array
- * of `dtype`. */
-struct safetensor model_tensor(const struct model *model, const struct parameter *p,
-    const struct safetensor *stored, enum dtype dtype);
+/* A parameter's values in a new array of `dtype`. */
+struct safetensor model_tensor(
+    const struct model *model, const struct parameter *p, enum dtype dtype);
 
 /* Where a parameter's values and gradients are; NULL: there are none. */
 struct nn_matrix model_matrix(const struct model *model, const struct binding *binding);

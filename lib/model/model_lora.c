@@ -321,7 +321,7 @@ learners_save(const struct model *model, const char *dir, enum dtype dtype)
 	struct safetensor *tensors = mem_zero(2 * (size_t)l->count, sizeof *tensors);
 
 	for (int i = 0; i < 2 * l->count; i++)
-		tensors[i] = model_tensor(model, &l->parameters[i], NULL, dtype);
+		tensors[i] = model_tensor(model, &l->parameters[i], dtype);
 	adapter_write(folder, &l->settings, tensors, 2 * l->count);
 	for (int i = 0; i < 2 * l->count; i++)
 		free((void *)tensors[i].data);

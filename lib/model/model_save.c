@@ -9,6 +9,8 @@
 #include "model/model_internal.h"
 #include "text/json.h"
 
+enum { PIECE = 1 << 16 }; /* floats written at a time */
+
 void
 model_copy_files(const char *from, const char *to)
 {
@@ -52,26 +54,67 @@ write_weights(const char *folder, const struct safetensor *tensors, int count)
 	free(path);
 }
 
-struct safetensor
-model_tensor(const struct model *model, const struct parameter *p,
-    const struct safetensor *stored, enum dtype dtype)
+/* The description of a parameter, without its data. */
+static struct safetensor
+describe(const struct parameter *p, enum dtype dtype)
 {
 	struct safetensor tensor = { .name = p->name, .dtype = dtype, .count = p->count };
-	float *host = mem_new(p->count, sizeof *host);
 
-	if (model->values)
-		nn_download(host, model->values + p->offset, p->count * sizeof *host);
-	else
-		tensor_to_f32(host, stored->data, stored->dtype, p->count);
-	tensor.data = host;
 	tensor.rank = plan_shape(tensor.shape, p);
-	if (dtype != DTYPE_F32) {
-		void *narrow = mem_new(p->count, dtype_size(dtype));
-		tensor_from_f32(narrow, dtype, host, p->count);
-		free(host);
-		tensor.data = narrow;
-	}
 	return tensor;
+}
+
+void
+model_put(struct safetensors_writer *writer, const float *values, size_t count,
+    enum dtype dtype)
+{
+	float *host = mem_new(PIECE, sizeof *host);
+	char *narrow = mem_new(PIECE, dtype_size(dtype));
+
+	for (size_t n; count; values += n, count -= n) {
+		n = count < PIECE ? count : PIECE;
+		nn_download(host, values, n * sizeof *host);
+		if (dtype != DTYPE_F32)
+			tensor_from_f32(narrow, dtype, host, n);
+		safetensors_put(writer, dtype == DTYPE_F32 ? (char *)host : narrow,
+		    n * dtype_size(dtype));
+	}
+	free(narrow);
+	free(host);
+}
+
+struct safetensor
+model_tensor(const struct model *model, const struct parameter *p, enum dtype dtype)
+{
+	struct safetensor tensor = describe(p, dtype);
+	float *host = mem_new(p->count, sizeof *host);
+	void *data = mem_new(p->count, dtype_size(dtype));
+
+	nn_download(host, model->values + p->offset, p->count * sizeof *host);
+	tensor_from_f32(data, dtype, host, p->count);
+	free(host);
+	tensor.data = data;
+	return tensor;
+}
+
+/* The transformer goes out tensor by tensor: it may fill half of the memory. */
+static void
+write_transformer(const struct model *model, const char *folder, enum dtype dtype)
+{
+	const struct plan *plan = &model->plan;
+	char *path = mem_format("%s/model.safetensors", folder);
+	struct safetensor *tensors = mem_new((size_t)plan->own, sizeof *tensors);
+
+	for (int i = 0; i < plan->own; i++)
+		tensors[i] = describe(&plan->tensors[i], dtype);
+	struct safetensors_writer *writer =
+	    safetensors_create(path, tensors, plan->own, NULL, NULL);
+	for (int i = 0; i < plan->own; i++)
+		model_put(writer, model->values + plan->tensors[i].offset,
+		    plan->tensors[i].count, dtype);
+	safetensors_finish(writer);
+	free(tensors);
+	free(path);
 }
 
 static void
@@ -85,12 +128,11 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 	copy_files(model, folder);
 	note_dtype(config, dtype);
 	folder_write_json(folder, "config.json", config);
-	for (int i = 0; i < plan->count; i++)
-		tensors[i] =
-		    model_tensor(model, &plan->tensors[i], plan->stored[i], dtype);
-	write_weights(folder, tensors, plan->own);
+	write_transformer(model, folder, dtype);
+	for (int i = plan->own; i < plan->count; i++)
+		tensors[i] = model_tensor(model, &plan->tensors[i], dtype);
 	model_head_write(model, folder, tensors);
-	for (int i = 0; i < plan->count; i++)
+	for (int i = plan->own; i < plan->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
 	tree_free(config);

@@ -11,38 +11,41 @@
 #include "text/json.h"
 
 static struct safetensor
-vector(const char *name, enum dtype dtype, const void *data, size_t count)
+vector(const char *name, enum dtype dtype, size_t count)
 {
-	return (struct safetensor){ .name = name,
+	return (struct safetensor){
+		.name = name,
 		.dtype = dtype,
 		.rank = 1,
 		.shape = { (int64_t)count },
 		.count = count,
-		.data = data };
+	};
 }
 
 void
-checkpoint_write(const char *path, const struct model *model, struct optim *optim,
-    const struct tree *state)
+checkpoint_write(
+    const char *path, struct model *model, struct optim *optim, const struct tree *state)
 {
-	size_t size = model_size(model), bytes = size * sizeof(float);
-	float *host = mem_new(size, 3 * sizeof *host);
+	size_t size = model_size(model), parameters = (size_t)model_parameters(model);
+	const float *blocks[] = { model_values(model), optim_first(optim),
+		optim_second(optim) };
 	char *text = json_text(state, 0);
-
-	nn_download(host, model_values((struct model *)model), bytes);
-	nn_download(host + size, optim_first(optim), bytes);
-	nn_download(host + 2 * size, optim_second(optim), bytes);
 	struct safetensor tensors[] = {
-		vector("values", DTYPE_F32, host, size),
-		vector("exp_avg", DTYPE_F32, host + size, size),
-		vector("exp_avg_sq", DTYPE_F32, host + 2 * size, size),
-		vector("counts", DTYPE_I64, optim_counts(optim),
-		    (size_t)model_parameters(model)),
-		vector("state", DTYPE_U8, text, strlen(text)),
+		vector("values", DTYPE_F32, size),
+		vector("exp_avg", DTYPE_F32, size),
+		vector("exp_avg_sq", DTYPE_F32, size),
+		vector("counts", DTYPE_I64, parameters),
+		vector("state", DTYPE_U8, strlen(text)),
 	};
-	safetensors_write(path, tensors, 5, NULL, NULL);
+	struct safetensors_writer *writer =
+	    safetensors_create(path, tensors, 5, NULL, NULL);
+
+	for (int i = 0; i < 3; i++)
+		model_put(writer, blocks[i], size, DTYPE_F32);
+	safetensors_put(writer, optim_counts(optim), parameters * sizeof(int64_t));
+	safetensors_put(writer, text, strlen(text));
+	safetensors_finish(writer);
 	free(text);
-	free(host);
 }
 
 static const struct safetensor *

@@ -4,7 +4,8 @@
  * A safetensors file: "values", "exp_avg", "exp_avg_sq" (f32, all parameters as the model lays
  * them out), "counts" (i64, updates of each parameter), "state" (u8: a JSON object: step, position
  * in the data, settings).  It is written beside its target, flushed and renamed: whatever happens,
- * the last complete one is there.
+ * the last complete one is there.  Writing it takes no memory to speak of: a run that fits does not
+ * end at its first checkpoint.
  */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
@@ -13,8 +14,8 @@
 #include "text/tree.h"
 #include "train/optim.h"
 
-void checkpoint_write(const char *path, const struct model *model, struct optim *optim,
-    const struct tree *state);
+void checkpoint_write(
+    const char *path, struct model *model, struct optim *optim, const struct tree *state);
 
 /* The state of the checkpoint at path, or NULL when there is none.  Restores nothing yet. */
 struct tree *checkpoint_state(const char *path);
