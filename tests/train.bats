@@ -167,6 +167,73 @@ cut_short() {
 	[ ! -e out.checkpoint ]
 }
 
+# stop SIGNAL LINES OPTION...: run train and ask it to stop when its log has so many lines; its status
+stop() {
+	local signal=$1 lines=$2 status=0
+	shift 2
+	env --default-signal="$signal" train -j 1 "$@" <&0 2>stopped &
+	local pid=$!
+	until [ -e out.log.tsv ] && [ "$(wc -l <out.log.tsv)" -gt "$lines" ]; do
+		kill -0 $pid || return 1
+	done
+	kill -s "$signal" $pid
+	wait $pid || status=$?
+	[ ! -e out ] && [ -e out.checkpoint ] && return $status
+}
+
+@test "train: SIGTERM and SIGINT leave a checkpoint, from which it goes on to the same bits" {
+	options=(-m "$G/bert" --lr 1e-3 --epochs 400 --accumulate 3 --save-every 0 pairs.mts)
+	train -q -o whole "${options[@]}"
+	run -143 stop TERM 60 -o out "${options[@]}"
+	steps=$(($(wc -l <out.log.tsv) - 1))
+	[ "$(cat stopped)" = "train: out.checkpoint: stopped by signal 15 after step $steps; the same command goes on from there" ]
+	run -130 stop INT $((steps + 60)) -o out "${options[@]}"
+	[ $(($(wc -l <out.log.tsv) - 1)) -gt $((steps + 59)) ]
+	train -q -o out "${options[@]}"
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	[ ! -e out.checkpoint ]
+}
+
+@test "train: a stop that ends the programs before it in the pipe, too, leaves a checkpoint" {
+	for i in {1..150}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
+	options=(-q -m "$G/bert" -o out --lr 1e-3 --steps 1500)
+	train "${options[@]}" -o whole <long.mts
+	head -c $(($(stat -c %s long.mts) / 2)) long.mts >half.mts
+	run -1 train "${options[@]}" <half.mts
+	steps=$(wc -l <out.log.tsv)
+	rm out.*
+	mkfifo pipe
+	exec 9<>pipe # held open, so that the input has no end until it is closed
+	cat half.mts >&9 &
+	env --default-signal=INT train -j 1 "${options[@]}" <pipe 9<&- 2>stopped &
+	pid=$!
+	until [ -e out.log.tsv ] && [ "$(wc -l <out.log.tsv)" = "$steps" ]; do kill -0 $pid; done
+	kill -s INT $pid
+	exec 9<&-
+	wait $pid && false || [ $? = 130 ]
+	grep -q '<stdin>: ' stopped
+	[ -e out.checkpoint ]
+	train "${options[@]}" <long.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+}
+
+@test "train: a checkpoint and the model take no memory when they are written" {
+	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
+	mkdir config
+	cat >config/config.json <<-'E'
+		{"model_type": "bert", "vocab_size": 30000, "hidden_size": 512, "num_hidden_layers": 1,
+		"num_attention_heads": 8, "max_position_embeddings": 64, "intermediate_size": 64}
+	E
+	cp "$G/bert/vocab.txt" config
+	# 65 MB of parameters, gradients and two moments each, and 190 MB for all else
+	(ulimit -v 450000 && train -q -m config -o out --from-scratch --steps 1 --save-every 1 pairs.mts)
+	[ "$(stat -c %s out/model.safetensors)" -gt 60000000 ]
+	(ulimit -v 450000 && train -q -m config -o out --from-scratch --steps 1 --dtype bf16 --save-every 0 pairs.mts)
+	[ "$(stat -c %s out/model.safetensors)" -lt 40000000 ]
+}
+
 @test "train: the same from standard input, read past or skipped" {
 	for i in {1..150}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" --lr 1e-3 --steps 1500 --save-every 7)

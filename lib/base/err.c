@@ -31,10 +31,25 @@ say(const char *kind, const char *format, va_list arguments)
 	fprintf(stderr, "%s\n", text);
 }
 
+static void (*last_act)(void *context);
+static void *last_context;
+
+void
+before_death(void (*act)(void *context), void *context)
+{
+	last_act = act;
+	last_context = context;
+}
+
 /* Memory that is still held is the system's to take back: nothing may take it for leaks. */
 static _Noreturn void
 leave(int status)
 {
+	void (*act)(void *context) = last_act;
+
+	last_act = NULL; /* it may die itself */
+	if (act)
+		act(last_context);
 	fflush(NULL);
 	_exit(status);
 }

@@ -20,6 +20,9 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Print, point to --help, exit 2. */
 _Noreturn void die_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What die and die_usage do last, once; NULL: nothing. */
+void before_death(void (*act)(void *context), void *context);
+
 /* Print "program: warning: ..."; silent under --quiet. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

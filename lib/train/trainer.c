@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,12 @@ struct trainer {
 	int64_t step, batches; /* done */
 	int64_t steps;	       /* in all; 0: until the data end */
 	double started;
+	struct tree *state; /* as a checkpoint has it: what the last whole step left */
+	bool whole;	    /* parameters and log are those of `state` */
 };
+
+/* The signal that asks for an end.  A handler can reach nothing that is not static. */
+static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
 struct report {
@@ -153,8 +159,9 @@ log_step(struct trainer *trainer, const struct report *r, double seconds)
 
 /* Checkpoints. --------------------------------------------------------------------- */
 
+/* Remember where the run stands, from one step to the next. */
 static void
-save_checkpoint(struct trainer *trainer)
+note_state(struct trainer *trainer)
 {
 	struct tree *state = tree_object();
 
@@ -163,8 +170,58 @@ save_checkpoint(struct trainer *trainer)
 	tree_set(state, "batches", tree_of_integer(trainer->batches));
 	tree_set(state, "log", tree_of_integer(ftell(trainer->log)));
 	tree_set(state, "place", objective_place(trainer->objective));
-	checkpoint_write(trainer->checkpoint_path, trainer->model, trainer->optim, state);
-	tree_free(state);
+	tree_free(trainer->state);
+	trainer->state = state;
+	trainer->whole = true;
+}
+
+static void
+save_checkpoint(struct trainer *trainer)
+{
+	checkpoint_write(
+	    trainer->checkpoint_path, trainer->model, trainer->optim, trainer->state);
+}
+
+static void
+stop(int signal)
+{
+	stopped = signal;
+}
+
+/*
+ * A run that was asked to stop leaves a checkpoint, also when it dies of an input that breaks off:
+ * the programs before it in the pipe were asked, too.
+ */
+static void
+leave_if_stopped(void *context)
+{
+	struct trainer *trainer = context;
+
+	if (!stopped || !trainer->whole)
+		return;
+	save_checkpoint(trainer);
+	if (verbosity >= 0)
+		fprintf(stderr,
+		    "%s: %s: stopped by signal %d after step %lld; the same command goes "
+		    "on from there\n",
+		    program_name, trainer->checkpoint_path, (int)stopped,
+		    (long long)trainer->step);
+	_exit(128 + stopped);
+}
+
+/* A second signal ends the program at once; one that the caller ignores stays ignored. */
+static void
+heed_signals(struct trainer *trainer)
+{
+	static const int signals[] = { SIGINT, SIGTERM };
+	struct sigaction ask = { .sa_handler = stop,
+		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	struct sigaction old;
+
+	for (int i = 0; i < 2; i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &ask, NULL);
+	before_death(leave_if_stopped, trainer);
 }
 
 static void
@@ -255,11 +312,13 @@ take_step(struct trainer *trainer)
 	if (more) {
 		r.loss /= (double)r.batches;
 		r.rate = optim_rate(&trainer->options->optim, trainer->step);
+		trainer->whole = false;
 		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
 		trainer->step++;
 		log_step(trainer, &r, now() - began);
+		note_state(trainer);
 		progress_note(trainer->progress, "loss %.4f, %.0f tokens/s", r.loss,
 		    (double)r.tokens / (now() - began));
 		progress_add(trainer->progress, 1);
@@ -310,6 +369,23 @@ beside(const char *dir, const char *suffix)
 	return mem_format("%.*s.%s", (int)length, dir, suffix);
 }
 
+static void
+finish(struct trainer *trainer)
+{
+	const char *data = objective_name(trainer->objective);
+
+	if (!trainer->step)
+		die("%s: there is nothing to train on", data);
+	if (trainer->step < trainer->steps)
+		warn("%s: ended after %lld of %lld steps", data, (long long)trainer->step,
+		    (long long)trainer->steps);
+	close_log(trainer);
+	model_save(trainer->model, trainer->options->out, trainer->options->dtype);
+	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
+		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
+	inform("%lld steps, %.1f s", (long long)trainer->step, now() - trainer->started);
+}
+
 void
 trainer_run(struct model *model, const char *path, const struct trainer_options *given)
 {
@@ -328,31 +404,24 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.log_path = beside(options.out, "log.tsv");
 	trainer.checkpoint_path = beside(options.out, "checkpoint");
 	begin(&trainer);
+	note_state(&trainer);
+	heed_signals(&trainer);
 
 	trainer.progress = progress_new("steps", trainer.steps);
 	progress_add(trainer.progress, trainer.step);
-	while ((!trainer.steps || trainer.step < trainer.steps) && take_step(&trainer))
+	while (!stopped && (!trainer.steps || trainer.step < trainer.steps) &&
+	       take_step(&trainer))
 		if (options.save_every && trainer.step % options.save_every == 0)
 			save_checkpoint(&trainer);
 	progress_free(trainer.progress);
-	if (!trainer.step)
-		die("%s: there is nothing to train on",
-		    objective_name(trainer.objective));
+	leave_if_stopped(&trainer);
+	finish(&trainer);
 
-	if (trainer.step < trainer.steps)
-		warn("%s: ended after %lld of %lld steps",
-		    objective_name(trainer.objective), (long long)trainer.step,
-		    (long long)trainer.steps);
-
-	close_log(&trainer);
-	model_save(model, options.out, options.dtype);
-	if (unlink(trainer.checkpoint_path) && errno != ENOENT)
-		warn("%s: %s", trainer.checkpoint_path, strerror(errno));
-	inform("%lld steps, %.1f s", (long long)trainer.step, now() - trainer.started);
-
+	before_death(NULL, NULL);
 	optim_free(trainer.optim);
 	objective_close(trainer.objective);
 	tree_free(trainer.settings);
+	tree_free(trainer.state);
 	free(trainer.log_path);
 	free(trainer.checkpoint_path);
 }
