@@ -2,7 +2,7 @@
  * mteb-score - score embeddings as MTEB does
  *
  * reads	FIELD.emb (f32 [width]) and, by the type of task, gold scores, ids or labels:
- *		see the table in mteb-score(1) and each lib/score_*.h
+ *		see the table in mteb-score(1) and each lib/score/TYPE.h
  * writes	one line of settings and "metric<TAB>value" lines, or JSON
  */
 #include <stdio.h>

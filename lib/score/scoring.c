@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "score/score_clustering_fast.h"
-#include "score/score_pairclassification.h"
-#include "score/score_reranking.h"
-#include "score/score_sts.h"
-#include "score/score_summarization.h"
+#include "score/clustering_fast.h"
+#include "score/pairclassification.h"
+#include "score/reranking.h"
+#include "score/sts.h"
+#include "score/summarization.h"
 
 static void
 clustering(struct report *report, struct scoring *scoring, char **file)

@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-#include "score/score.h"
-#include "score/score_classification.h"
-#include "score/score_clustering.h"
-#include "score/score_retrieval.h"
+#include "score/report.h"
+#include "score/classification.h"
+#include "score/clustering.h"
+#include "score/retrieval.h"
 
 struct scoring {
 	struct score_options common;

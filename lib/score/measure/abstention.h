@@ -15,7 +15,7 @@
 #ifndef ABSTENTION_H
 #define ABSTENTION_H
 
-#include "score/score.h"
+#include "score/report.h"
 
 struct abstention;
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "score/score.h"
+#include "score/report.h"
 
 struct ranking;
 

@@ -1,4 +1,4 @@
-#include "score/score_reranking.h"
+#include "score/reranking.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/lists.h"
+#include "score/vectors.h"
 #include "score/measure/abstention.h"
 #include "score/measure/ranking.h"
 #include "score/measure/stats.h"

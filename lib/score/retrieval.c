@@ -1,4 +1,4 @@
-#include "score/score_retrieval.h"
+#include "score/retrieval.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
  *		for (row...) { struct list list = lists_row(positive, row); ... }
  *	}
  */
-#ifndef LISTS_H
-#define LISTS_H
+#ifndef VECTORS_H
+#define VECTORS_H
 
 #include <stdbool.h>
 #include <stdint.h>

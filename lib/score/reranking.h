@@ -1,5 +1,5 @@
 /*
- * score_reranking - whether a query is more alike to its positive texts than to its negative
+ * reranking - whether a query is more alike to its positive texts than to its negative
  * ones.  Main score: map (v1), map_at_1000 (v2).
  *
  * Reads "query.emb" (a vector a row, or a list of several queries), "positive.emb" and
@@ -13,10 +13,10 @@
  * counts for itself, and max_over_subqueries_* are of the greatest similarity to any; then
  * the main score is max_over_subqueries_map_at_1000.
  */
-#ifndef SCORE_RERANKING_H
-#define SCORE_RERANKING_H
+#ifndef RERANKING_H
+#define RERANKING_H
 
-#include "score/score.h"
+#include "score/report.h"
 
 void score_reranking(
     struct report *report, struct reader *reader, const struct score_options *options);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "score/candidates.h"
 #include "score/run.h"
-#include "score/score.h"
+#include "score/report.h"
 #include "score/tally.h"
 #include "stream/stream.h"
 #include "stream/values.h"

@@ -1,8 +1,8 @@
 /*
- * score_pairclassification - whether a threshold on the similarity of two texts tells pairs that
+ * pairclassification - whether a threshold on the similarity of two texts tells pairs that
  * belong together (label 1) from others (0).  Main score: max_ap.
  *
- * Reads what paired(.h) reads, the numbers from "label" or "labels".  For the model's own
+ * Reads what text_pairs(.h) reads, the numbers from "label" or "labels".  For the model's own
  * similarity, cosine, Manhattan and Euclidean distance and dot product:
  *
  *	ap		average precision; equal similarities enter together
@@ -12,10 +12,10 @@
  * and max_ap, ... over the five.  v1 cuts between equal similarities too, in the order of
  * the rows; v2 (since 2.20) does not.
  */
-#ifndef SCORE_PAIRCLASSIFICATION_H
-#define SCORE_PAIRCLASSIFICATION_H
+#ifndef PAIRCLASSIFICATION_H
+#define PAIRCLASSIFICATION_H
 
-#include "score/score.h"
+#include "score/report.h"
 
 void score_pairclassification(
     struct report *report, struct reader *reader, const struct score_options *options);

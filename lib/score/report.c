@@ -1,4 +1,4 @@
-#include "score/score.h"
+#include "score/report.h"
 
 #include <math.h>
 #include <stdarg.h>

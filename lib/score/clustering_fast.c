@@ -1,4 +1,4 @@
-#include "score/score_clustering_fast.h"
+#include "score/clustering_fast.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "score/cluster.h"
+#include "score/kmeans.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
@@ -284,7 +284,7 @@ run(const struct texts *texts, const struct problem *problem, const int64_t *at,
 	const struct clustering_options *options = texts->options;
 	size_t size = (size_t)texts->samples,
 	       row_bytes = (size_t)texts->width * sizeof(float);
-	struct cluster_options how = { .clusters = problem->labels,
+	struct kmeans_options how = { .clusters = problem->labels,
 		.batch = texts->batch,
 		.seed = options->seed,
 		.by_choice = options->by_choice };
@@ -296,7 +296,7 @@ run(const struct texts *texts, const struct problem *problem, const int64_t *at,
 		    texts->x + problem->row[at[i]] * texts->width, row_bytes);
 		label[i] = problem->label[at[i]];
 	}
-	cluster_minibatch(assigned, x, texts->samples, texts->width, &how);
+	kmeans_fit(assigned, x, texts->samples, texts->width, &how);
 	*v = partition_v_measure(
 	    label, problem->labels, assigned, problem->labels, texts->samples)
 		 .v;

@@ -1,4 +1,4 @@
-#include "score/cluster.h"
+#include "score/kmeans.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -376,8 +376,8 @@ iterate(struct fit *fit)
 }
 
 int64_t
-cluster_minibatch(int32_t *assigned, const float *x, int64_t n, int width,
-    const struct cluster_options *options)
+kmeans_fit(int32_t *assigned, const float *x, int64_t n, int width,
+    const struct kmeans_options *options)
 {
 	int batch = n < options->batch ? (int)n : options->batch;
 	struct fit fit = { .x = x,

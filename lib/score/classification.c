@@ -1,4 +1,4 @@
-#include "score/score_classification.h"
+#include "score/classification.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "score/logreg.h"
+#include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
 #include "score/measure/stats.h"
 #include "score/undersample.h"
@@ -16,8 +16,10 @@
 #include "stream/values.h"
 
 enum { CLASSES_MOST = 20000 };
-static const struct logreg_options optimum = { .c = 1, .tolerance = 1e-8, .most = 2000 };
-static const struct logreg_options as_reference = {
+static const struct logistic_regression_options optimum = {
+	.c = 1, .tolerance = 1e-8, .most = 2000
+};
+static const struct logistic_regression_options as_reference = {
 	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
 };
 
@@ -246,9 +248,9 @@ fetch_rows(struct training *training, const struct sample *samples,
 	    (long long)row);
 }
 
-static struct logreg *
+static struct logistic_regression *
 fit(const struct training *training, const struct sample *sample,
-    const struct logreg_options *how)
+    const struct logistic_regression_options *how)
 {
 	float *x = mem_new((size_t)sample->size, (size_t)training->width * sizeof *x);
 	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
@@ -260,20 +262,22 @@ fit(const struct training *training, const struct sample *sample,
 		    (size_t)training->width * sizeof *x);
 		label[i] = training->label.at[row];
 	}
-	struct logreg *model =
-	    logreg_fit(x, label, sample->size, training->width, training->classes, how);
+	struct logistic_regression *model = logistic_regression_fit(
+	    x, label, sample->size, training->width, training->classes, how);
 	free(x);
 	free(label);
 	return model;
 }
 
-static struct logreg **
+static struct logistic_regression **
 fit_all(const struct training *training, struct sample *samples,
     const struct classification_options *options)
 {
-	const struct logreg_options *how = options->reference ? &as_reference : &optimum;
+	const struct logistic_regression_options *how =
+	    options->reference ? &as_reference : &optimum;
 	int experiments = options->experiments;
-	struct logreg **models = mem_new((size_t)experiments, sizeof *models);
+	struct logistic_regression **models =
+	    mem_new((size_t)experiments, sizeof *models);
 	double worst = 0;
 
 #pragma omp parallel for schedule(dynamic)
@@ -310,8 +314,8 @@ read_truth(struct test *test, struct training *training, const struct columns *c
 }
 
 static struct test
-run_test(struct training *training, struct logreg **models, struct columns *columns,
-    const struct classification_options *options)
+run_test(struct training *training, struct logistic_regression **models,
+    struct columns *columns, const struct classification_options *options)
 {
 	const char *name = stream_name(columns->reader);
 	int experiments = options->experiments;
@@ -327,7 +331,7 @@ run_test(struct training *training, struct logreg **models, struct columns *colu
 			struct labels *predicted = &test.predicted[i];
 			predicted->at = mem_grow(predicted->at, &predicted->capacity,
 			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
-			logreg_predict(
+			logistic_regression_predict(
 			    models[i], x, record.rows, predicted->at + test.rows);
 		}
 		test.rows += record.rows;
@@ -449,13 +453,13 @@ score_classification(struct report *report, const struct classification_options 
 	    training.classes, options->samples, options->experiments, options->seed);
 	if (again)
 		fetch_rows(&training, samples, options);
-	struct logreg **models = fit_all(&training, samples, options);
+	struct logistic_regression **models = fit_all(&training, samples, options);
 	struct test test = run_test(&training, models, &columns, options);
 	report_settings(report, &training, &test, options);
 	report_metrics(report, &training, &test, options);
 	report_main(report, "accuracy", "there is no test row");
 	for (int i = 0; i < options->experiments; i++) {
-		logreg_free(models[i]);
+		logistic_regression_free(models[i]);
 		free(test.predicted[i].at);
 	}
 	free(models);

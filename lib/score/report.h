@@ -1,5 +1,5 @@
 /*
- * score - what the scorers of all task types share: the report that they fill in.
+ * report - what the scorers of all task types share: the report that they fill in.
  *
  * A report is the settings that a reader needs to compare figures (protocol, seed, similarity,
  * rule for ties, precision, rounding), the scores in order, and lists (per experiment, per set).
@@ -11,8 +11,8 @@
  *
  * As JSON: {"task_type", "settings": {...}, "scores": {"main_score": ..., ...}}.
  */
-#ifndef SCORE_H
-#define SCORE_H
+#ifndef REPORT_H
+#define REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

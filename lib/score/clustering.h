@@ -1,5 +1,5 @@
 /*
- * score_clustering - whether mini-batch k-means finds the labels again.  Main score: V-measure,
+ * clustering - whether mini-batch k-means finds the labels again.  Main score: V-measure,
  * the mean over sets of texts.
  *
  * Reads either one text a row ("FIELD.emb" [width], "label"; the whole stream is one set, or
@@ -7,13 +7,13 @@
  * of vectors, "labels" lists).  As many clusters as the set has labels, batches of 500,
  * seed 42 for each set.
  */
-#ifndef SCORE_CLUSTERING_H
-#define SCORE_CLUSTERING_H
+#ifndef CLUSTERING_H
+#define CLUSTERING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "score/score.h"
+#include "score/report.h"
 #include "stream/stream.h"
 
 struct clustering_options {

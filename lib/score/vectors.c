@@ -1,4 +1,4 @@
-#include "score/lists.h"
+#include "score/vectors.h"
 
 #include <stdlib.h>
 

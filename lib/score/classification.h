@@ -1,5 +1,5 @@
 /*
- * score_classification - how well a linear classifier on the embeddings tells the labels.
+ * classification - how well a linear classifier on the embeddings tells the labels.
  * Main score: accuracy.
  *
  * Reads two streams, train and test, each with "FIELD.emb" and a label (text or number).
@@ -10,13 +10,13 @@
  * rows that are trained on, and only those are kept; else all of it is.  The test stream passes by,
  * leaving 4 bytes a row and experiment.
  */
-#ifndef SCORE_CLASSIFICATION_H
-#define SCORE_CLASSIFICATION_H
+#ifndef CLASSIFICATION_H
+#define CLASSIFICATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "score/score.h"
+#include "score/report.h"
 
 struct classification_options {
 	const char *train, *test; /* paths */

@@ -1,11 +1,11 @@
-#include "score/score_summarization.h"
+#include "score/summarization.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/lists.h"
+#include "score/vectors.h"
 #include "score/measure/stats.h"
 #include "stream/values.h"
 

@@ -1,4 +1,4 @@
-#include "score/score_pairclassification.h"
+#include "score/pairclassification.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/measure/stats.h"
-#include "score/paired.h"
+#include "score/text_pairs.h"
 
 enum { ACCURACY, F1, PRECISION, RECALL, AP, METRICS };
 static const char *const metrics[METRICS] = { "accuracy", "f1", "precision", "recall",
@@ -24,7 +24,7 @@ struct labels {
 };
 
 static struct labels
-read_labels(const struct reader *reader, const struct paired *paired)
+read_labels(const struct reader *reader, const struct text_pairs *paired)
 {
 	struct labels labels = { mem_new((size_t)paired->count, sizeof(bool)),
 		paired->count, 0 };
@@ -83,11 +83,12 @@ sweep(struct verdict *verdict, const double *similarity, const struct labels *la
 
 static void
 report_verdict(
-    struct report *report, enum paired_measure measure, const struct verdict *verdict)
+    struct report *report, enum text_pairs_measure measure, const struct verdict *verdict)
 {
-	const char *name = paired_name(measure);
+	const char *name = text_pairs_name(measure);
 	/* the reference speaks of distances where similarities are negated here */
-	double sign = measure == PAIRED_MANHATTAN || measure == PAIRED_EUCLIDEAN ? -1 : 1;
+	double sign =
+	    measure == TEXT_PAIRS_MANHATTAN || measure == TEXT_PAIRS_EUCLIDEAN ? -1 : 1;
 
 	for (int i = 0; i < METRICS; i++)
 		report_named(report, verdict->metric[i], "%s_%s", name, metrics[i]);
@@ -113,12 +114,12 @@ score_pairclassification(
 {
 	static const char *const targets[] = { "label", "labels", NULL };
 	enum similarity own = options->similarity;
-	struct paired_options pairs = { { options->fields[0], options->fields[1] }, own,
-		targets, "labels" };
-	struct paired *paired = paired_read(reader, &pairs);
+	struct text_pairs_options pairs = { { options->fields[0], options->fields[1] },
+		own, targets, "labels" };
+	struct text_pairs *paired = text_pairs_read(reader, &pairs);
 	struct labels labels = read_labels(reader, paired);
-	struct verdict verdicts[PAIRED_MEASURES] = { { { 0 }, 0, 0 } };
-	int measures = paired->given ? 1 : PAIRED_MEASURES;
+	struct verdict verdicts[TEXT_PAIRS_MEASURES] = { { { 0 }, 0, 0 } };
+	int measures = paired->given ? 1 : TEXT_PAIRS_MEASURES;
 	bool split_ties = options->protocol == PROTOCOL_V1;
 
 	report_set(
@@ -137,11 +138,12 @@ score_pairclassification(
 		if (stats_constant(similarity, labels.count))
 			warn(
 			    "%s: all values of %s are equal: no threshold tells anything",
-			    stream_name(reader), paired_name((enum paired_measure)i));
-		report_verdict(report, (enum paired_measure)i, &verdicts[i]);
+			    stream_name(reader),
+			    text_pairs_name((enum text_pairs_measure)i));
+		report_verdict(report, (enum text_pairs_measure)i, &verdicts[i]);
 	}
 	report_greatest(report, verdicts, measures);
 	report_main(report, "max_ap", "there is no pair");
 	free(labels.positive);
-	paired_free(paired);
+	text_pairs_free(paired);
 }

@@ -1,4 +1,4 @@
-#include "score/score_clustering.h"
+#include "score/clustering.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "score/cluster.h"
+#include "score/kmeans.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "stream/values.h"
@@ -78,13 +78,13 @@ score_set(struct clustering *clustering, struct set *set)
 	double v = 1; /* one label, one cluster: as the reference has it */
 
 	if (labels > 1) {
-		struct cluster_options how = { .clusters = labels,
+		struct kmeans_options how = { .clusters = labels,
 			.batch = options->batch ? options->batch : 500,
 			.seed = options->seed,
 			.by_choice = options->by_choice };
 		int32_t *assigned = mem_new((size_t)set->n, sizeof *assigned);
 		int64_t steps =
-		    cluster_minibatch(assigned, set->x, set->n, clustering->width, &how);
+		    kmeans_fit(assigned, set->x, set->n, clustering->width, &how);
 		v = partition_v_measure(set->label, labels, assigned, labels, set->n).v;
 		inform("set %zu: %lld texts, %d labels, %lld steps, v %.6f",
 		    clustering->scored + 1, (long long)set->n, labels, (long long)steps,

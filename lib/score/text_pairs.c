@@ -1,4 +1,4 @@
-#include "score/paired.h"
+#include "score/text_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,19 +7,19 @@
 #include "base/mem.h"
 #include "stream/values.h"
 
-static const char *const names[PAIRED_MEASURES] = { "similarity", "cosine", "manhattan",
-	"euclidean", "dot" };
+static const char *const names[TEXT_PAIRS_MEASURES] = { "similarity", "cosine",
+	"manhattan", "euclidean", "dot" };
 
 const char *
-paired_name(enum paired_measure measure)
+text_pairs_name(enum text_pairs_measure measure)
 {
 	return names[measure];
 }
 
 struct reading {
 	struct reader *reader;
-	const struct paired_options *options;
-	struct paired *paired;
+	const struct text_pairs_options *options;
+	struct text_pairs *paired;
 	size_t room;
 	int depth;    /* 0: a pair a row; 1: lists of pairs */
 	int sides[2]; /* columns of vectors, or sides[0] of similarities */
@@ -32,14 +32,14 @@ struct reading {
 static void
 grow(struct reading *reading, int64_t more)
 {
-	struct paired *paired = reading->paired;
+	struct text_pairs *paired = reading->paired;
 	size_t before = reading->room, need = (size_t)(paired->count + more);
 
 	if (need <= before)
 		return;
 	paired->target =
 	    mem_grow(paired->target, &reading->room, need, sizeof *paired->target);
-	for (int i = 0; i < PAIRED_MEASURES; i++) {
+	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
 		size_t same = before;
 		paired->similarity[i] = mem_grow(
 		    paired->similarity[i], &same, need, sizeof *paired->similarity[i]);
@@ -49,7 +49,7 @@ grow(struct reading *reading, int64_t more)
 static void
 compare(struct reading *reading, const float *a, const float *b)
 {
-	struct paired *paired = reading->paired;
+	struct text_pairs *paired = reading->paired;
 	int width = reading->width;
 	enum similarity own = reading->options->own;
 	double *const *to = paired->similarity;
@@ -58,13 +58,13 @@ compare(struct reading *reading, const float *a, const float *b)
 
 	reading->zero += (similarity_unit(unit, a, width) == 0) +
 			 (similarity_unit(unit + width, b, width) == 0);
-	to[PAIRED_COSINE][at] = similarity_paired_cosine(a, b, width);
-	to[PAIRED_MANHATTAN][at] = similarity_of(SIMILARITY_MANHATTAN, a, b, width);
-	to[PAIRED_EUCLIDEAN][at] = similarity_of(SIMILARITY_EUCLIDEAN, a, b, width);
-	to[PAIRED_DOT][at] = similarity_of(SIMILARITY_DOT, a, b, width);
-	to[PAIRED_OWN][at] = own == SIMILARITY_COSINE
-				 ? similarity_of(own, unit, unit + width, width)
-				 : similarity_of(own, a, b, width);
+	to[TEXT_PAIRS_COSINE][at] = similarity_paired_cosine(a, b, width);
+	to[TEXT_PAIRS_MANHATTAN][at] = similarity_of(SIMILARITY_MANHATTAN, a, b, width);
+	to[TEXT_PAIRS_EUCLIDEAN][at] = similarity_of(SIMILARITY_EUCLIDEAN, a, b, width);
+	to[TEXT_PAIRS_DOT][at] = similarity_of(SIMILARITY_DOT, a, b, width);
+	to[TEXT_PAIRS_OWN][at] = own == SIMILARITY_COSINE
+				     ? similarity_of(own, unit, unit + width, width)
+				     : similarity_of(own, a, b, width);
 }
 
 /* A number that the score rests on. */
@@ -105,7 +105,7 @@ static void
 take_record(struct reading *reading, const struct record *record, struct floats room[2])
 {
 	struct reader *reader = reading->reader;
-	struct paired *paired = reading->paired;
+	struct text_pairs *paired = reading->paired;
 	const struct array *first = &record->columns[reading->sides[0]];
 	int64_t pairs = reading->depth ? first->offsets[0][record->rows] : record->rows;
 	const float *sides[2] = { NULL, NULL };
@@ -120,7 +120,7 @@ take_record(struct reading *reading, const struct record *record, struct floats 
 	grow(reading, pairs);
 	for (int64_t i = 0; i < pairs; i++) {
 		if (paired->given) {
-			paired->similarity[PAIRED_OWN][paired->count] =
+			paired->similarity[TEXT_PAIRS_OWN][paired->count] =
 			    number(reading, reading->sides[0], record, i);
 		} else {
 			const float *a = sides[0] + i * reading->width;
@@ -161,10 +161,10 @@ find_vectors(struct reading *reading)
 	reading->units = mem_new(2 * (size_t)reading->width, sizeof *reading->units);
 }
 
-struct paired *
-paired_read(struct reader *reader, const struct paired_options *options)
+struct text_pairs *
+text_pairs_read(struct reader *reader, const struct text_pairs_options *options)
 {
-	struct paired *paired = mem_zero(1, sizeof *paired);
+	struct text_pairs *paired = mem_zero(1, sizeof *paired);
 	struct reading reading = { reader, options, paired, .depth = 0 };
 	struct floats room[2] = { { 0 }, { 0 } };
 	struct record record;
@@ -196,9 +196,9 @@ paired_read(struct reader *reader, const struct paired_options *options)
 }
 
 void
-paired_free(struct paired *paired)
+text_pairs_free(struct text_pairs *paired)
 {
-	for (int i = 0; i < PAIRED_MEASURES; i++)
+	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++)
 		free(paired->similarity[i]);
 	free(paired->target);
 	free(paired);

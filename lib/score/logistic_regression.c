@@ -1,4 +1,4 @@
-#include "score/logreg.h"
+#include "score/logistic_regression.h"
 
 #include <float.h>
 #include <lbfgs.h>
@@ -13,11 +13,11 @@
 
 /* The variables are weights [vectors, width], then intercepts [vectors]. */
 struct problem {
-	struct logreg *model;
+	struct logistic_regression *model;
 	const double *x; /* [n, width] */
 	const int32_t *label;
 	int n;
-	const struct logreg_options *options;
+	const struct logistic_regression_options *options;
 	double value;	/* of the objective, an iteration before */
 	double *scores; /* [n, vectors]: decision values, then d loss / d them */
 };
@@ -112,7 +112,7 @@ watch(void *context, const double *variable, const double *gradient, const doubl
 	(void)gradient_norm;
 	(void)step;
 	(void)evaluations;
-	const struct logreg_options *options = problem->options;
+	const struct logistic_regression_options *options = problem->options;
 	double before = problem->value, scale = fmax(fmax(fabs(before), fabs(value)), 1);
 
 	problem->value = value;
@@ -126,7 +126,7 @@ watch(void *context, const double *variable, const double *gradient, const doubl
 static void
 minimise(struct problem *problem, double *variable, size_t size)
 {
-	const struct logreg_options *options = problem->options;
+	const struct logistic_regression_options *options = problem->options;
 	double *gradient = mem_new(size, sizeof *gradient);
 	lbfgs_parameter_t parameter;
 
@@ -148,11 +148,11 @@ minimise(struct problem *problem, double *variable, size_t size)
 	free(gradient);
 }
 
-struct logreg *
-logreg_fit(const float *x, const int32_t *label, int64_t n, int width, int classes,
-    const struct logreg_options *options)
+struct logistic_regression *
+logistic_regression_fit(const float *x, const int32_t *label, int64_t n, int width,
+    int classes, const struct logistic_regression_options *options)
 {
-	struct logreg *model = mem_new(1, sizeof *model);
+	struct logistic_regression *model = mem_new(1, sizeof *model);
 	int vectors = classes == 2 ? 1 : classes;
 	size_t size =
 	    mem_multiply((size_t)vectors, (size_t)width + 1, "logistic regression");
@@ -169,7 +169,7 @@ logreg_fit(const float *x, const int32_t *label, int64_t n, int width, int class
 	if (!variable)
 		die("logistic regression: out of memory for %d classes of width %d",
 		    classes, width);
-	*model = (struct logreg){ .classes = classes,
+	*model = (struct logistic_regression){ .classes = classes,
 		.width = width,
 		.vectors = vectors,
 		.weights = mem_new(size, sizeof *model->weights) };
@@ -188,8 +188,8 @@ logreg_fit(const float *x, const int32_t *label, int64_t n, int width, int class
 enum { BLOCK = 512 };
 
 static void
-predict(
-    const struct logreg *model, const float *x, int n, int32_t *predicted, double *room)
+predict(const struct logistic_regression *model, const float *x, int n,
+    int32_t *predicted, double *room)
 {
 	int vectors = model->vectors, width = model->width;
 	double *scores = room + (int64_t)BLOCK * width;
@@ -209,7 +209,8 @@ predict(
 }
 
 void
-logreg_predict(const struct logreg *model, const float *x, int64_t n, int32_t *predicted)
+logistic_regression_predict(const struct logistic_regression *model, const float *x,
+    int64_t n, int32_t *predicted)
 {
 	double *room =
 	    mem_new(BLOCK, (size_t)(model->width + model->vectors) * sizeof *room);
@@ -222,7 +223,7 @@ logreg_predict(const struct logreg *model, const float *x, int64_t n, int32_t *p
 }
 
 void
-logreg_free(struct logreg *model)
+logistic_regression_free(struct logistic_regression *model)
 {
 	free(model->weights);
 	free(model);

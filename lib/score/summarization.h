@@ -1,5 +1,5 @@
 /*
- * score_summarization - whether machine-made summaries that are more alike to human ones were
+ * summarization - whether machine-made summaries that are more alike to human ones were
  * judged better.  Main score: cosine_spearman.
  *
  * Reads "human_summaries.emb" and "machine_summaries.emb" (lists of vectors) and "relevance" (a
@@ -13,10 +13,10 @@
  * (a known fault, kept to be comparable); v2: of the correlation, as SummEvalSummarization.v2.
  * Texts of which all relevances, all cosines or all dot products are equal are left out.
  */
-#ifndef SCORE_SUMMARIZATION_H
-#define SCORE_SUMMARIZATION_H
+#ifndef SUMMARIZATION_H
+#define SUMMARIZATION_H
 
-#include "score/score.h"
+#include "score/report.h"
 
 void score_summarization(
     struct report *report, struct reader *reader, const struct score_options *options);

@@ -1,5 +1,5 @@
 /*
- * score_retrieval - find the documents of a corpus that answer a query.  Main score: nDCG@10.
+ * retrieval - find the documents of a corpus that answer a query.  Main score: nDCG@10.
  *
  * Reads two streams, queries and corpus, each with "FIELD.emb" and "_id" or "id", or a run
  * (run.h) that some search has made; qrels from a file.  The best 1000 documents a query (all
@@ -7,12 +7,12 @@
  * the measures of ranking(.h).  The corpus is streamed: memory holds the queries, their hits and
  * the documents' ids.
  */
-#ifndef SCORE_RETRIEVAL_H
-#define SCORE_RETRIEVAL_H
+#ifndef RETRIEVAL_H
+#define RETRIEVAL_H
 
 #include <stdbool.h>
 
-#include "score/score.h"
+#include "score/report.h"
 #include "score/similarity.h"
 
 struct retrieval_options {

@@ -1,16 +1,16 @@
 /*
- * score_sts - semantic textual similarity: how well the similarity of two texts follows
+ * sts - semantic textual similarity: how well the similarity of two texts follows
  * people's judgement.  Main score: Spearman's correlation of the cosine.
  *
- * Reads what paired(.h) reads, the numbers from "score".  Both protocols are alike here.
+ * Reads what text_pairs(.h) reads, the numbers from "score".  Both protocols are alike here.
  *
  *	pearson, spearman			of the model's own similarity
  *	{cosine,manhattan,euclidean}_{pearson,spearman}
  */
-#ifndef SCORE_STS_H
-#define SCORE_STS_H
+#ifndef STS_H
+#define STS_H
 
-#include "score/score.h"
+#include "score/report.h"
 
 void score_sts(
     struct report *report, struct reader *reader, const struct score_options *options);

@@ -1,5 +1,5 @@
 /*
- * logreg - logistic regression as scikit-learn poses it, solved to the optimum.
+ * logistic_regression - logistic regression as scikit-learn poses it, solved to the optimum.
  *
  * Minimises  1/n sum of loss + |W|^2 / (2 C n)  from zero, in double; the intercepts are not
  * penalised.  Two classes: one weight vector, logistic loss.  More: a weight vector a class,
@@ -9,20 +9,20 @@
  * search with the constants of L-BFGS-B 3.0 (decrease 1e-3, curvature 0.9), until no component of the
  * gradient exceeds the tolerance, or a step gains no more than 64 epsilon of max(|f|, 1).
  */
-#ifndef LOGREG_H
-#define LOGREG_H
+#ifndef LOGISTIC_REGRESSION_H
+#define LOGISTIC_REGRESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct logreg_options {
+struct logistic_regression_options {
 	double c;
 	double tolerance; /* stop when no component of the gradient exceeds it */
 	int most;	  /* iterations */
 	bool reference;
 };
 
-struct logreg {
+struct logistic_regression {
 	int classes, width, vectors; /* vectors: 1 for two classes, else one a class */
 	double *weights;	     /* [vectors, width] */
 	double *intercepts;	     /* [vectors] */
@@ -31,13 +31,13 @@ struct logreg {
 };
 
 /* x [n, width], label in 0..classes-1. */
-struct logreg *logreg_fit(const float *x, const int32_t *label, int64_t n, int width,
-    int classes, const struct logreg_options *options);
+struct logistic_regression *logistic_regression_fit(const float *x, const int32_t *label,
+    int64_t n, int width, int classes, const struct logistic_regression_options *options);
 
 /* The class with the greatest decision value, the first of equals; two classes: the
  * second where the value is above 0. */
-void logreg_predict(
-    const struct logreg *model, const float *x, int64_t n, int32_t *predicted);
-void logreg_free(struct logreg *model);
+void logistic_regression_predict(const struct logistic_regression *model, const float *x,
+    int64_t n, int32_t *predicted);
+void logistic_regression_free(struct logistic_regression *model);
 
 #endif

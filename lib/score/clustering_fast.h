@@ -1,5 +1,5 @@
 /*
- * score_clustering_fast - MTEB's quick clustering: how well mini-batch k-means finds the labels in
+ * clustering_fast - MTEB's quick clustering: how well mini-batch k-means finds the labels in
  * samples of a sample.  Main score: V-measure, the mean over levels and experiments.
  *
  * Reads one text a row: "FIELD.emb" [width] and "label" or "labels", text or number, or a list of
@@ -13,11 +13,11 @@
  * Memory: a file is read twice, so that only the vectors of the rows that were drawn are
  * kept; from a pipe all are.
  */
-#ifndef SCORE_CLUSTERING_FAST_H
-#define SCORE_CLUSTERING_FAST_H
+#ifndef CLUSTERING_FAST_H
+#define CLUSTERING_FAST_H
 
-#include "score/score.h"
-#include "score/score_clustering.h"
+#include "score/report.h"
+#include "score/clustering.h"
 
 /* path "-": standard input.  No sets. */
 void score_clustering_fast(
