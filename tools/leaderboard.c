@@ -19,14 +19,15 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "mteb/benchmark.h"
-#include "mteb/board.h"
-#include "mteb/identity.h"
-#include "mteb/layout.h"
+#include "mteb/registry.h"
+#include "mteb/score_table.h"
+#include "mteb/text_options.h"
+#include "mteb/model_meta.h"
+#include "mteb/data_folder.h"
 #include "mteb/needed.h"
-#include "mteb/plan.h"
+#include "mteb/make_variables.h"
 #include "mteb/results.h"
-#include "mteb/versus.h"
+#include "mteb/comparison.h"
 #include "text/json.h"
 
 enum {
@@ -83,7 +84,7 @@ struct settings {
 	const char *model, *name, *type, *task, *format, *output;
 	const char *registries[REGISTRIES];
 	int registry_count, samples;
-	struct versus_options comparison;
+	struct comparison_options comparison;
 	bool v2;
 };
 
@@ -98,17 +99,17 @@ need(const char *value, const char *option)
 		die_usage("%s is missing", option);
 }
 
-static struct benchmark *
+static struct registry *
 open_registry(const struct settings *settings)
 {
-	struct benchmark *benchmark = benchmark_new(settings->v2);
+	struct registry *registry = registry_new(settings->v2);
 
 	for (int i = 0; i < settings->registry_count; i++)
-		benchmark_read(benchmark, settings->registries[i]);
-	return benchmark;
+		registry_read(registry, settings->registries[i]);
+	return registry;
 }
 
-static struct benchmark *
+static struct registry *
 need_registry(const struct settings *settings)
 {
 	need(settings->registries[0], "-r FILE, the registry of data sets,");
@@ -128,19 +129,19 @@ static void
 plan(const struct settings *settings, char **files, int count, FILE *out)
 {
 	need(settings->model, "-m DIR, the model,");
-	struct benchmark *benchmark = need_registry(settings);
+	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
 	if (access(own, F_OK) == 0)
-		benchmark_read(benchmark, own);
+		registry_read(registry, own);
 	free(own);
-	struct layout *layout = layout_find(benchmark, files[0]);
-	if (!layout->count)
+	struct data_folder *folder = data_folder_read(registry, files[0]);
+	if (!folder->count)
 		die("%s: there are no data sets in it; motes(7) says how they lie",
 		    files[0]);
-	plan_print(
-	    layout, files[0], settings->model, settings->name, files + 1, count - 1, out);
-	layout_free(layout);
-	benchmark_free(benchmark);
+	make_variables_print(
+	    folder, files[0], settings->model, settings->name, files + 1, count - 1, out);
+	data_folder_free(folder);
+	registry_free(registry);
 }
 
 static void
@@ -148,7 +149,7 @@ fields(const struct settings *settings, char **files, int count, FILE *out)
 {
 	(void)count;
 	need(settings->type, "fields: --type TYPE");
-	char *found = layout_fields(settings->type, files[0]);
+	char *found = text_options(settings->type, files[0]);
 	fprintf(out, "%s\n", found);
 	free(found);
 }
@@ -175,7 +176,7 @@ model(const struct settings *settings, char **files, int count, FILE *out)
 	(void)files;
 	(void)count;
 	need(settings->model, "-m DIR, the model,");
-	struct tree *meta = identity_meta(settings->model, settings->name);
+	struct tree *meta = model_meta_json(settings->model, settings->name);
 	put_json(meta, out);
 	tree_free(meta);
 }
@@ -184,41 +185,41 @@ static void
 result(const struct settings *settings, char **files, int count, FILE *out)
 {
 	need(settings->task, "result: --task TASK");
-	struct benchmark *benchmark = need_registry(settings);
+	struct registry *registry = need_registry(settings);
 	struct tree *report = results_report(count ? files[0] : "-");
-	const struct benchmark_task *task = benchmark_find(benchmark, settings->task);
+	const struct registry_task *task = registry_find(registry, settings->task);
 	const char *type = tree_string(report, "task_type", "");
 	if (!task)
-		task = benchmark_add(
-		    benchmark, settings->task, settings->type ? settings->type : type);
+		task = registry_add(
+		    registry, settings->task, settings->type ? settings->type : type);
 	struct tree *file = results_of(task, report);
 	put_json(file, out);
 	tree_free(file);
 	tree_free(report);
-	benchmark_free(benchmark);
+	registry_free(registry);
 }
 
 static void
 table(const struct settings *settings, char **files, int count, FILE *out)
 {
-	struct benchmark *benchmark = need_registry(settings);
+	struct registry *registry = need_registry(settings);
 	struct results **models = mem_new((size_t)count, sizeof *models);
 
 	for (int i = 0; i < count; i++)
 		models[i] = results_read(files[i]);
-	struct board *board =
-	    board_new(benchmark, (const struct results *const *)models, (size_t)count);
+	struct score_table *table = score_table_new(
+	    registry, (const struct results *const *)models, (size_t)count);
 	if (!strcmp(settings->format, "tsv"))
-		board_tsv(board, out);
+		score_table_tsv(table, out);
 	else if (!strcmp(settings->format, "markdown"))
-		board_markdown(board, out);
+		score_table_markdown(table, out);
 	else
-		board_html(board, out);
-	board_free(board);
+		score_table_html(table, out);
+	score_table_free(table);
 	for (int i = 0; i < count; i++)
 		results_free(models[i]);
 	free(models);
-	benchmark_free(benchmark);
+	registry_free(registry);
 }
 
 static void
@@ -226,9 +227,9 @@ compare(const struct settings *settings, char **files, int count, FILE *out)
 {
 	if (!strcmp(settings->format, "html"))
 		die_usage("compare: --format is tsv or markdown");
-	struct benchmark *benchmark = open_registry(settings);
-	versus_print(benchmark, files, count, &settings->comparison, out);
-	benchmark_free(benchmark);
+	struct registry *registry = open_registry(settings);
+	comparison_print(registry, files, count, &settings->comparison, out);
+	registry_free(registry);
 }
 
 static const struct command {

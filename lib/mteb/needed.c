@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "mteb/layout.h"
+#include "mteb/text_options.h"
 #include "score/qrels.h"
 #include "score/undersample.h"
 #include "text/datafile.h"
@@ -139,7 +139,7 @@ needed_training(const char *path, int samples, FILE *out)
 
 	if (stat(path, &about) || !S_ISREG(about.st_mode))
 		die("%s: is read twice: a regular file is needed", path);
-	char *option = layout_fields("Classification", path);
+	char *option = text_options("Classification", path);
 	struct rows rows = read_labels(path);
 	bool *is_drawn = draw(&rows, samples);
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);

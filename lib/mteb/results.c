@@ -33,7 +33,7 @@ rounded(const struct tree *value)
 
 /* Whether the set's size, as mteb-score counted it, is not that of mteb's; 0: not told. */
 static bool
-other_size(const struct benchmark_task *task, const struct tree *settings)
+other_size(const struct registry_task *task, const struct tree *settings)
 {
 	static const char *const counts[][5] = {
 		{ "queries", "pairs", "test", "rows", "texts" }, { "documents" }
@@ -55,7 +55,7 @@ other_size(const struct benchmark_task *task, const struct tree *settings)
 }
 
 static struct tree *
-score_entry(const struct benchmark_task *task, const struct tree *report)
+score_entry(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *scores = tree_need(report, "scores");
 	const struct tree *main = tree_get(scores, task->main);
@@ -75,7 +75,7 @@ score_entry(const struct benchmark_task *task, const struct tree *report)
 }
 
 struct tree *
-results_of(const struct benchmark_task *task, const struct tree *report)
+results_of(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *settings = tree_get(report, "settings");
 	struct tree *file = tree_object(), *scores = tree_object(), *list = tree_list(),

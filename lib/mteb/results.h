@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "mteb/benchmark.h"
+#include "mteb/registry.h"
 #include "text/tree.h"
 
 /* What 'mteb-score --json' printed; from a pipe, too. */
@@ -21,7 +21,7 @@ struct tree *results_report(const char *path);
 
 /* The file for what 'mteb-score --json' printed; dies when the task's main metric is not in it,
  * and warns when the set has another size than mteb's. */
-struct tree *results_of(const struct benchmark_task *task, const struct tree *report);
+struct tree *results_of(const struct registry_task *task, const struct tree *report);
 
 struct result {
 	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */

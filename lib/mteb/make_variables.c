@@ -1,4 +1,4 @@
-#include "mteb/plan.h"
+#include "mteb/make_variables.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/prompt.h"
-#include "mteb/identity.h"
+#include "mteb/model_meta.h"
 
 /* Make takes these in names and paths without quoting. */
 static bool
@@ -23,7 +23,7 @@ is_plain(const char *text)
 /* The first prompt of the model that is meant for a side of a task, by mteb's order of names and
  * then by the registry's; NULL: it has none of them. */
 static char *
-choose_prompt(const struct tree *prompts, const struct benchmark_task *task, int side)
+choose_prompt(const struct tree *prompts, const struct registry_task *task, int side)
 {
 	static const char *const sides[] = { "query", "document" };
 	bool sided = !strcmp(task->type, "Retrieval") || !strcmp(task->type, "Reranking");
@@ -43,11 +43,11 @@ choose_prompt(const struct tree *prompts, const struct benchmark_task *task, int
 }
 
 static void
-print_prompts(const struct tree *prompts, const struct benchmark_task *task, FILE *out)
+print_prompts(const struct tree *prompts, const struct registry_task *task, FILE *out)
 {
 	static const char *const sides[] = { "query", "document" };
 
-	for (int side = 0; side < BENCHMARK_SIDES; side++) {
+	for (int side = 0; side < REGISTRY_SIDES; side++) {
 		char *prompt = choose_prompt(prompts, task, side);
 		if (prompt && !is_plain(prompt))
 			die("%s: the prompt '%s' has a name that make cannot take",
@@ -60,9 +60,9 @@ print_prompts(const struct tree *prompts, const struct benchmark_task *task, FIL
 }
 
 static void
-print_set(const struct tree *prompts, const struct layout_set *set, FILE *out)
+print_set(const struct tree *prompts, const struct data_set *set, FILE *out)
 {
-	const struct benchmark_task *task = set->task;
+	const struct registry_task *task = set->task;
 	char *type = mem_string(task->type);
 
 	for (char *at = type; *at; at++)
@@ -76,30 +76,30 @@ print_set(const struct tree *prompts, const struct layout_set *set, FILE *out)
 		    out, "%s.samples := %lld\n", task->name, (long long)task->samples);
 	if (task->ignore_identical)
 		fprintf(out, "%s.identical := --ignore-identical-ids\n", task->name);
-	for (int f = 0; f < LAYOUT_FILES; f++)
+	for (int f = 0; f < DATA_FILES; f++)
 		if (set->files[f])
-			fprintf(out, "%s.%s := %s\n", task->name, layout_files[f],
+			fprintf(out, "%s.%s := %s\n", task->name, data_file_names[f],
 			    set->files[f]);
 }
 
 static bool
-is_meant(const struct layout_set *set, char **words, int count)
+is_meant(const struct data_set *set, char **words, int count)
 {
 	bool meant = count == 0;
 
 	for (int i = 0; i < count; i++)
-		meant |= benchmark_means(set->task, words[i]);
+		meant |= registry_means(set->task, words[i]);
 	return meant;
 }
 
 /* A word that means nothing that is there is a mistake, or a set that is missing. */
 static void
-check_words(const struct layout *layout, const char *data, char **words, int count)
+check_words(const struct data_folder *folder, const char *data, char **words, int count)
 {
 	for (int i = 0; i < count; i++) {
 		bool met = false;
-		for (size_t s = 0; s < layout->count; s++)
-			met |= benchmark_means(layout->sets[s].task, words[i]);
+		for (size_t s = 0; s < folder->count; s++)
+			met |= registry_means(folder->sets[s].task, words[i]);
 		if (!met)
 			die("%s: there is no data set, type or benchmark '%s'; 'plan' "
 			    "without it lists what there is",
@@ -108,16 +108,16 @@ check_words(const struct layout *layout, const char *data, char **words, int cou
 }
 
 void
-plan_print(const struct layout *layout, const char *data, const char *model,
-    const char *given, char **words, int count, FILE *out)
+make_variables_print(const struct data_folder *folder, const char *data,
+    const char *model, const char *given, char **words, int count, FILE *out)
 {
 	struct tree *prompts = prompt_list(model);
-	char *name = given ? mem_string(given) : identity_name(model);
-	char *revision = identity_revision(model);
+	char *name = given ? mem_string(given) : model_meta_name(model);
+	char *revision = model_meta_revision(model);
 
-	check_words(layout, data, words, count);
-	for (size_t i = 0; i < layout->count; i++) {
-		const struct layout_set *set = &layout->sets[i];
+	check_words(folder, data, words, count);
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct data_set *set = &folder->sets[i];
 		if (is_meant(set, words, count) &&
 		    (!is_plain(set->task->name) || !is_plain(set->folder)))
 			die("%s: make takes no blanks and signs in paths", set->folder);
@@ -127,8 +127,8 @@ plan_print(const struct layout *layout, const char *data, const char *model,
 		    name);
 	fprintf(
 	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
-	for (size_t i = 0; i < layout->count; i++) {
-		const struct layout_set *set = &layout->sets[i];
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct data_set *set = &folder->sets[i];
 		if (!is_meant(set, words, count))
 			continue;
 		if (set->fault)

@@ -1,4 +1,4 @@
-#include "mteb/identity.h"
+#include "mteb/model_meta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "token/token.h"
 
 char *
-identity_name(const char *dir)
+model_meta_name(const char *dir)
 {
 	char *path = realpath(dir, NULL), *name;
 
@@ -62,7 +62,7 @@ mix_file(uint64_t *hash, const char *dir, const char *name)
 }
 
 char *
-identity_revision(const char *dir)
+model_meta_revision(const char *dir)
 {
 	static const char *const files[] = { "config.json", "modules.json",
 		"1_Pooling/config.json", "sentence_bert_config.json",
@@ -94,11 +94,11 @@ parameters(const char *dir)
 }
 
 struct tree *
-identity_meta(const char *dir, const char *name)
+model_meta_json(const char *dir, const char *name)
 {
 	char *path = mem_format("%s/config_sentence_transformers.json", dir),
-	     *own = name ? mem_string(name) : identity_name(dir),
-	     *revision = identity_revision(dir);
+	     *own = name ? mem_string(name) : model_meta_name(dir),
+	     *revision = model_meta_revision(dir);
 	struct tree *meta = tree_object(), *languages = tree_list(),
 		    *config = json_read_optional(path);
 	const struct tree *prompts = tree_get(config, "prompts");

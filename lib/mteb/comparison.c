@@ -1,4 +1,4 @@
-#include "mteb/versus.h"
+#include "mteb/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,45 +6,45 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "mteb/board.h"
+#include "mteb/score_table.h"
 #include "mteb/results.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 
 static const double level = 0.95;
 
-struct versus {
-	const struct board *board; /* of two models */
-	const struct versus_options *options;
+struct comparison {
+	const struct score_table *table; /* of two models */
+	const struct comparison_options *options;
 	FILE *out;
 };
 
 /* A line of either kind of table; cells end with NULL. */
 static void
-put_line(const struct versus *versus, const char *const *cells, bool head)
+put_line(const struct comparison *comparison, const char *const *cells, bool head)
 {
-	bool markdown = versus->options->markdown;
+	bool markdown = comparison->options->markdown;
 	size_t count = 0;
 
 	for (; cells[count]; count++)
-		fprintf(versus->out, "%s%s",
+		fprintf(comparison->out, "%s%s",
 		    markdown ? "| "
 		    : count  ? "\t"
 			     : "",
 		    cells[count]),
-		    fputs(markdown ? " " : "", versus->out);
-	fputs(markdown ? "|\n" : "\n", versus->out);
+		    fputs(markdown ? " " : "", comparison->out);
+	fputs(markdown ? "|\n" : "\n", comparison->out);
 	for (size_t i = 0; markdown && head && i < count; i++)
-		fputs(i < 2 ? "|---" : "|---:", versus->out);
+		fputs(i < 2 ? "|---" : "|---:", comparison->out);
 	if (markdown && head)
-		fputs("|\n", versus->out);
+		fputs("|\n", comparison->out);
 }
 
 enum { CELLS = 13, CELL = 24 };
 
 /* Numbers behind two cells of text; NaN is an empty cell. */
 static void
-put_numbers(const struct versus *versus, const char *first, const char *second,
+put_numbers(const struct comparison *comparison, const char *first, const char *second,
     const double *numbers, const char *const *formats, int count)
 {
 	char text[CELLS][CELL];
@@ -57,53 +57,54 @@ put_numbers(const struct versus *versus, const char *first, const char *second,
 		cells[2 + i] = text[i];
 	}
 	cells[2 + count] = NULL;
-	put_line(versus, cells, false);
+	put_line(comparison, cells, false);
 }
 
 static bool
-is_common(const struct board_row *row)
+is_common(const struct score_row *row)
 {
 	return row->task && !isnan(row->values[0]) && !isnan(row->values[1]);
 }
 
 static void
-put_tasks(const struct versus *versus)
+put_tasks(const struct comparison *comparison)
 {
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f" };
-	const struct board *board = versus->board;
+	const struct score_table *table = comparison->table;
 	size_t left = 0;
 
-	put_line(versus,
-	    (const char *const[]){ "type", "data set", board->names[0], board->names[1],
+	put_line(comparison,
+	    (const char *const[]){ "type", "data set", table->names[0], table->names[1],
 		"difference", NULL },
 	    true);
-	for (size_t i = 0; i < board->count; i++) {
-		const struct board_row *row = &board->rows[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct score_row *row = &table->rows[i];
 		double numbers[] = { 100 * row->values[0], 100 * row->values[1],
 			100 * (row->values[1] - row->values[0]) };
 		if (is_common(row))
-			put_numbers(versus, row->type, row->task, numbers, formats, 3);
+			put_numbers(
+			    comparison, row->type, row->task, numbers, formats, 3);
 		left += row->task && !is_common(row);
 	}
 	if (left)
 		warn("%zu data sets are left out: only one of %s and %s has them", left,
-		    board->names[0], board->names[1]);
+		    table->names[0], table->names[1]);
 }
 
 /* The sets of a type; NULL: all. */
 static void
-put_test(const struct versus *versus, const char *type)
+put_test(const struct comparison *comparison, const char *type)
 {
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f", "%.3f", "%.1f",
 		"%.3g", "%.3f", "%.3g", "%+.2f", "%+.2f" };
-	const struct board *board = versus->board;
+	const struct score_table *table = comparison->table;
 	double *scores[3], numbers[10];
 	int64_t n = 0;
 
 	for (int i = 0; i < 3; i++)
-		scores[i] = mem_new(board->count, sizeof *scores[i]);
-	for (size_t i = 0; i < board->count; i++) {
-		const struct board_row *row = &board->rows[i];
+		scores[i] = mem_new(table->count, sizeof *scores[i]);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct score_row *row = &table->rows[i];
 		if (!is_common(row) || (type && strcmp(type, row->type) != 0))
 			continue;
 		scores[0][n] = 100 * row->values[0];
@@ -113,8 +114,8 @@ put_test(const struct versus *versus, const char *type)
 	}
 	struct t_test welch = significance_welch(scores[0], n, scores[1], n),
 		      paired = significance_paired(scores[2], n);
-	struct interval interval = significance_bootstrap(
-	    scores[2], n, versus->options->resamples, versus->options->seed, level);
+	struct interval interval = significance_bootstrap(scores[2], n,
+	    comparison->options->resamples, comparison->options->seed, level);
 	for (int i = 0; i < 3; i++)
 		numbers[i] = stats_mean(scores[i], n);
 	memcpy(numbers + 3, (double[]){ welch.t, welch.freedom, welch.p }, 24);
@@ -123,45 +124,45 @@ put_test(const struct versus *versus, const char *type)
 	char sets[24];
 	snprintf(sets, sizeof sets, "%lld", (long long)n);
 	if (n)
-		put_numbers(versus, type ? type : "all", sets, numbers, formats, 10);
+		put_numbers(comparison, type ? type : "all", sets, numbers, formats, 10);
 	for (int i = 0; i < 3; i++)
 		free(scores[i]);
 }
 
 static void
-put_tests(const struct versus *versus)
+put_tests(const struct comparison *comparison)
 {
-	const struct board *board = versus->board;
+	const struct score_table *table = comparison->table;
 
-	fputc('\n', versus->out);
-	put_line(versus,
-	    (const char *const[]){ "type", "sets", board->names[0], board->names[1],
+	fputc('\n', comparison->out);
+	put_line(comparison,
+	    (const char *const[]){ "type", "sets", table->names[0], table->names[1],
 		"difference", "welch_t", "welch_df", "welch_p", "paired_t", "paired_p",
 		"low", "high", NULL },
 	    true);
-	for (size_t i = 0; i < board->count; i++)
-		if (!board->rows[i].task)
-			put_test(versus, board->rows[i].type);
+	for (size_t i = 0; i < table->count; i++)
+		if (!table->rows[i].task)
+			put_test(comparison, table->rows[i].type);
 }
 
 void
-versus_print(const struct benchmark *benchmark, char *const *folders, int count,
-    const struct versus_options *options, FILE *out)
+comparison_print(const struct registry *registry, char *const *folders, int count,
+    const struct comparison_options *options, FILE *out)
 {
 	struct results *pair[2] = { results_read(folders[0]) };
 
 	for (int i = 1; i < count; i++) {
 		pair[1] = results_read(folders[i]);
-		struct board *board =
-		    board_new(benchmark, (const struct results *const *)pair, 2);
-		struct versus versus = { board, options, out };
+		struct score_table *table =
+		    score_table_new(registry, (const struct results *const *)pair, 2);
+		struct comparison comparison = { table, options, out };
 		fprintf(out, "%s%s - %s; %g %% intervals of %lld resamples, seed %u\n%s",
-		    i > 1 ? "\n" : "", board->names[1], board->names[0], 100 * level,
+		    i > 1 ? "\n" : "", table->names[1], table->names[0], 100 * level,
 		    (long long)options->resamples, options->seed,
 		    options->markdown ? "\n" : "");
-		put_tasks(&versus);
-		put_tests(&versus);
-		board_free(board);
+		put_tasks(&comparison);
+		put_tests(&comparison);
+		score_table_free(table);
 		results_free(pair[1]);
 	}
 	results_free(pair[0]);

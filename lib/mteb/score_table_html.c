@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mteb/board.h"
+#include "mteb/score_table.h"
 
 /* Text that may hold anything, in a page. */
 static void
@@ -52,7 +52,7 @@ static const char style[] =
 enum { COLOURS = 6 };
 
 static void
-put_bar(FILE *out, const struct board *board, const struct board_row *row, size_t m)
+put_bar(FILE *out, const struct score_table *table, const struct score_row *row, size_t m)
 {
 	double value = 100 * row->values[m], width = value;
 
@@ -62,7 +62,7 @@ put_bar(FILE *out, const struct board *board, const struct board_row *row, size_
 	}
 	width = width < 0 ? 0 : width > 100 ? 100 : width;
 	fputs("<div class=\"bar\" title=\"", out);
-	put(out, board->names[m]);
+	put(out, table->names[m]);
 	fprintf(out,
 	    "\"><i style=\"width:calc((100%% - 4rem) * "
 	    "%.4f);background:var(--c%zu)\"></i>"
@@ -71,7 +71,7 @@ put_bar(FILE *out, const struct board *board, const struct board_row *row, size_
 }
 
 static void
-put_row(FILE *out, const struct board *board, const struct board_row *row)
+put_row(FILE *out, const struct score_table *table, const struct score_row *row)
 {
 	fputs("<div class=\"set\">", out);
 	if (row->task) {
@@ -87,27 +87,27 @@ put_row(FILE *out, const struct board *board, const struct board_row *row)
 		fprintf(out, "<b>mean of %zu</b>", row->sets);
 	}
 	fputs("<div>\n", out);
-	for (size_t m = 0; m < board->model_count; m++)
-		put_bar(out, board, row, m);
+	for (size_t m = 0; m < table->model_count; m++)
+		put_bar(out, table, row, m);
 	fputs("</div></div>\n", out);
 }
 
 void
-board_html(const struct board *board, FILE *out)
+score_table_html(const struct score_table *table, FILE *out)
 {
 	const char *type = "";
 
 	fputs(style, out);
 	fputs("<p class=\"key\">", out);
-	for (size_t m = 0; m < board->model_count; m++) {
+	for (size_t m = 0; m < table->model_count; m++) {
 		fprintf(
 		    out, "<span><i style=\"background:var(--c%zu)\"></i> ", m % COLOURS);
-		put(out, board->names[m]);
+		put(out, table->names[m]);
 		fputs("</span> ", out);
 	}
 	fputs("</p>\n", out);
-	for (size_t i = 0; i < board->count; i++) {
-		const struct board_row *row = &board->rows[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct score_row *row = &table->rows[i];
 		const char *own = row->type ? row->type : "All";
 		if (strcmp(type, own) != 0) {
 			fputs("<h2>", out);
@@ -115,8 +115,8 @@ board_html(const struct board *board, FILE *out)
 			fputs("</h2>\n", out);
 		}
 		type = own;
-		put_row(out, board, row);
+		put_row(out, table, row);
 	}
 	fprintf(out, "<p><small>Scores times 100. * %s.</small></p>\n</body>\n</html>\n",
-	    board_note);
+	    score_table_note);
 }

@@ -1,4 +1,4 @@
-#include "mteb/benchmark.h"
+#include "mteb/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,21 +8,21 @@
 #include "base/mem.h"
 #include "text/yaml.h"
 
-struct benchmark *
-benchmark_new(bool v2)
+struct registry *
+registry_new(bool v2)
 {
-	struct benchmark *benchmark = mem_zero(1, sizeof *benchmark);
+	struct registry *registry = mem_zero(1, sizeof *registry);
 
-	benchmark->v2 = v2;
-	return benchmark;
+	registry->v2 = v2;
+	return registry;
 }
 
 /* The node of a type, in the last file that has it; in any case. */
 static const struct tree *
-type_node(const struct benchmark *benchmark, const char *name)
+type_node(const struct registry *registry, const char *name)
 {
-	for (size_t f = benchmark->file_count; f-- > 0;) {
-		const struct tree *types = tree_get(benchmark->files[f], "types");
+	for (size_t f = registry->file_count; f-- > 0;) {
+		const struct tree *types = tree_get(registry->files[f], "types");
 		for (size_t i = 0; types && i < types->count; i++)
 			if (!strcasecmp(types->items[i]->key, name))
 				return types->items[i];
@@ -31,15 +31,15 @@ type_node(const struct benchmark *benchmark, const char *name)
 }
 
 const char *
-benchmark_type(const struct benchmark *benchmark, const char *name)
+registry_type(const struct registry *registry, const char *name)
 {
-	const struct tree *node = type_node(benchmark, name);
+	const struct tree *node = type_node(registry, name);
 
 	return node ? node->key : NULL;
 }
 
 static void
-set_prompts(struct benchmark_task *task, const struct tree *node)
+set_prompts(struct registry_task *task, const struct tree *node)
 {
 	static const char *const sides[] = { "query", "document", NULL };
 	const struct tree *prompt = tree_get(node, "prompt");
@@ -48,14 +48,14 @@ set_prompts(struct benchmark_task *task, const struct tree *node)
 		return;
 	if (prompt->kind == TREE_OBJECT)
 		tree_only(prompt, sides);
-	for (int i = 0; i < BENCHMARK_SIDES; i++)
+	for (int i = 0; i < REGISTRY_SIDES; i++)
 		task->prompt[i] = prompt->kind == TREE_OBJECT
 				      ? tree_string(prompt, sides[i], NULL)
 				      : tree_string(node, "prompt", NULL);
 }
 
 static void
-set_size(struct benchmark_task *task, const struct tree *node)
+set_size(struct registry_task *task, const struct tree *node)
 {
 	const struct tree *size = tree_get(node, "size");
 
@@ -75,7 +75,7 @@ set_size(struct benchmark_task *task, const struct tree *node)
 }
 
 static void
-set_in(struct benchmark_task *task, const struct tree *node)
+set_in(struct registry_task *task, const struct tree *node)
 {
 	const struct tree *in = tree_get(node, "in");
 
@@ -89,11 +89,11 @@ set_in(struct benchmark_task *task, const struct tree *node)
 
 /* What a node says, of a type or of a task, goes over what is there. */
 static void
-set_task(const struct benchmark *benchmark, struct benchmark_task *task,
-    const struct tree *node)
+set_task(
+    const struct registry *registry, struct registry_task *task, const struct tree *node)
 {
 	task->main = tree_string(node, "main", task->main);
-	if (benchmark->v2)
+	if (registry->v2)
 		task->main = tree_string(node, "main_v2", task->main);
 	task->split = tree_string(node, "split", task->split);
 	task->subset = tree_string(node, "subset", task->subset);
@@ -107,56 +107,56 @@ set_task(const struct benchmark *benchmark, struct benchmark_task *task,
 	set_in(task, node);
 }
 
-static struct benchmark_task *
-find(const struct benchmark *benchmark, const char *name)
+static struct registry_task *
+find(const struct registry *registry, const char *name)
 {
-	for (size_t i = 0; i < benchmark->count; i++)
-		if (!strcmp(benchmark->tasks[i]->name, name))
-			return benchmark->tasks[i];
+	for (size_t i = 0; i < registry->count; i++)
+		if (!strcmp(registry->tasks[i]->name, name))
+			return registry->tasks[i];
 	return NULL;
 }
 
-const struct benchmark_task *
-benchmark_find(const struct benchmark *benchmark, const char *name)
+const struct registry_task *
+registry_find(const struct registry *registry, const char *name)
 {
-	return find(benchmark, name);
+	return find(registry, name);
 }
 
-static struct benchmark_task *
-add(struct benchmark *benchmark, const char *name, const struct tree *type)
+static struct registry_task *
+add(struct registry *registry, const char *name, const struct tree *type)
 {
-	struct benchmark_task *task = find(benchmark, name);
+	struct registry_task *task = find(registry, name);
 
 	if (!task) {
-		benchmark->tasks = mem_grow(benchmark->tasks, &benchmark->capacity,
-		    benchmark->count + 1, sizeof *benchmark->tasks);
+		registry->tasks = mem_grow(registry->tasks, &registry->capacity,
+		    registry->count + 1, sizeof *registry->tasks);
 		task = mem_new(1, sizeof *task);
-		benchmark->tasks[benchmark->count++] = task;
+		registry->tasks[registry->count++] = task;
 		name = mem_string(name);
 	} else {
 		name = task->name;
 	}
-	*task = (struct benchmark_task){
+	*task = (struct registry_task){
 		.name = name, .type = type->key, .split = "test", .subset = "default"
 	};
-	set_task(benchmark, task, type);
+	set_task(registry, task, type);
 	if (!task->main)
 		tree_die(type, "the type '%s' has no main metric", type->key);
 	return task;
 }
 
-const struct benchmark_task *
-benchmark_add(struct benchmark *benchmark, const char *name, const char *type)
+const struct registry_task *
+registry_add(struct registry *registry, const char *name, const char *type)
 {
-	const struct tree *node = type_node(benchmark, type);
+	const struct tree *node = type_node(registry, type);
 
 	if (!node)
 		die("%s: '%s' is no type of task", name, type);
-	return add(benchmark, name, node);
+	return add(registry, name, node);
 }
 
 void
-benchmark_read(struct benchmark *benchmark, const char *path)
+registry_read(struct registry *registry, const char *path)
 {
 	static const char *const top[] = { "types", "tasks", NULL };
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
@@ -164,9 +164,9 @@ benchmark_read(struct benchmark *benchmark, const char *path)
 		NULL };
 	struct tree *file = yaml_read(path);
 
-	benchmark->files = mem_grow(benchmark->files, &benchmark->file_capacity,
-	    benchmark->file_count + 1, sizeof *benchmark->files);
-	benchmark->files[benchmark->file_count++] = file;
+	registry->files = mem_grow(registry->files, &registry->file_capacity,
+	    registry->file_count + 1, sizeof *registry->files);
+	registry->files[registry->file_count++] = file;
 	tree_only(file, top);
 	const struct tree *types = tree_get(file, "types"),
 			  *tasks = tree_get(file, "tasks");
@@ -179,16 +179,16 @@ benchmark_read(struct benchmark *benchmark, const char *path)
 		const struct tree *node = tasks->items[i];
 		tree_only(node, keys);
 		const char *type = tree_string(node, "type", NULL);
-		const struct tree *known = type ? type_node(benchmark, type) : NULL;
+		const struct tree *known = type ? type_node(registry, type) : NULL;
 		if (!known)
 			tree_die(node, "%s: type: %s", node->key,
 			    type ? "there is no such type" : "it is missing");
-		set_task(benchmark, add(benchmark, node->key, known), node);
+		set_task(registry, add(registry, node->key, known), node);
 	}
 }
 
 bool
-benchmark_means(const struct benchmark_task *task, const char *word)
+registry_means(const struct registry_task *task, const char *word)
 {
 	const struct tree *in = task->in;
 	bool is_in = in && in->kind == TREE_STRING && !strcmp(in->string, word);
@@ -200,15 +200,15 @@ benchmark_means(const struct benchmark_task *task, const char *word)
 }
 
 void
-benchmark_free(struct benchmark *benchmark)
+registry_free(struct registry *registry)
 {
-	for (size_t i = 0; i < benchmark->count; i++) {
-		free((char *)benchmark->tasks[i]->name);
-		free(benchmark->tasks[i]);
+	for (size_t i = 0; i < registry->count; i++) {
+		free((char *)registry->tasks[i]->name);
+		free(registry->tasks[i]);
 	}
-	for (size_t i = 0; i < benchmark->file_count; i++)
-		tree_free(benchmark->files[i]);
-	free(benchmark->tasks);
-	free(benchmark->files);
-	free(benchmark);
+	for (size_t i = 0; i < registry->file_count; i++)
+		tree_free(registry->files[i]);
+	free(registry->tasks);
+	free(registry->files);
+	free(registry);
 }

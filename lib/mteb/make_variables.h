@@ -1,5 +1,5 @@
 /*
- * plan - what there is to encode and to score, as variables of make.
+ * make_variables - what there is to encode and to score, as variables of make.
  *
  *	name := MODEL, revision := HASH
  *	sts += STS12			the sets of a type, in lower case
@@ -12,17 +12,17 @@
  * A prompt is the first that the model has of SET-query, SET, TYPE-query, TYPE, query (where the
  * type has sides) and the registry's: mteb's order, then ours.
  */
-#ifndef PLAN_H
-#define PLAN_H
+#ifndef MAKE_VARIABLES_H
+#define MAKE_VARIABLES_H
 
 #include <stdio.h>
 
-#include "mteb/layout.h"
+#include "mteb/data_folder.h"
 
 /* `words` choose sets (names, types, benchmarks; none: all); dies on one that
  * means nothing in `data`, and on names and paths that make cannot take.  `given` NULL: the model
  * goes by its folder's name. */
-void plan_print(const struct layout *layout, const char *data, const char *model,
-    const char *given, char **words, int count, FILE *out);
+void make_variables_print(const struct data_folder *folder, const char *data,
+    const char *model, const char *given, char **words, int count, FILE *out);
 
 #endif

@@ -1,0 +1,251 @@
+#include "mteb/data_folder.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels" };
+
+/* Names. --------------------------------------------------------------------------- */
+
+/* Letters and digits only, in lower case; of `count` bytes. */
+static char *
+plain(const char *name, size_t count)
+{
+	char *made = mem_new(count + 1, 1);
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (isalnum((unsigned char)name[i]))
+			made[length++] = (char)tolower((unsigned char)name[i]);
+	made[length] = 0;
+	return made;
+}
+
+/* Whether a folder's plain name is that of a task. */
+static bool
+is_called(const char *folder, const struct registry_task *task, bool whole)
+{
+	size_t length = strlen(task->name), type = strlen(task->type);
+
+	if (!whole && length > type && !strcmp(task->name + length - type, task->type))
+		length -= type;
+	char *name = plain(task->name, length),
+	     *subset = plain(task->subset, strlen(task->subset));
+	size_t size = strlen(name);
+	bool same = !strncmp(folder, name, size) &&
+		    (!folder[size] || !strcmp(folder + size, subset));
+
+	free(name);
+	free(subset);
+	return same;
+}
+
+static const struct registry_task *
+search(const struct registry *registry, const char *folder, const char *type)
+{
+	char *name = plain(folder, strlen(folder));
+	const struct registry_task *found = NULL;
+
+	for (int whole = 1; whole >= 0 && !found; whole--)
+		for (size_t i = 0; i < registry->count && !found; i++)
+			if ((!type || !strcmp(registry->tasks[i]->type, type)) &&
+			    is_called(name, registry->tasks[i], whole))
+				found = registry->tasks[i];
+	free(name);
+	return found;
+}
+
+/* Files. --------------------------------------------------------------------------- */
+
+static bool
+is(const char *path, mode_t kind)
+{
+	struct stat about;
+
+	return !stat(path, &about) && (about.st_mode & S_IFMT) == kind;
+}
+
+/* DIR/STEM with one of the endings that are read; NULL: there is none. */
+static char *
+file_of(const char *dir, const char *stem)
+{
+	static const char *const endings[] = { "jsonl", "ndjson", "json", "tsv", "csv" };
+	static const char *const packed[] = { "", ".gz", ".zst" };
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		for (size_t j = 0; j < sizeof packed / sizeof *packed; j++) {
+			char *path =
+			    mem_format("%s/%s.%s%s", dir, stem, endings[i], packed[j]);
+			if (is(path, S_IFREG))
+				return path;
+			free(path);
+		}
+	return NULL;
+}
+
+static bool
+has_data(const char *dir)
+{
+	static const char *const stems[] = { "test", "train", "dev", "validation",
+		"corpus" };
+
+	for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+		char *path = file_of(dir, stems[i]);
+		if (!path)
+			continue;
+		free(path);
+		return true;
+	}
+	return false;
+}
+
+static void
+need(struct data_set *set, enum data_file which, const char *stem)
+{
+	char *subset = mem_format("%s/%s", set->folder, set->task->subset);
+
+	set->files[which] = file_of(subset, stem);
+	if (!set->files[which])
+		set->files[which] = file_of(set->folder, stem);
+	if (!set->files[which] && !set->fault)
+		set->fault =
+		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst)",
+			set->folder, stem);
+	free(subset);
+}
+
+static void
+need_files(struct data_set *set)
+{
+	const struct registry_task *task = set->task;
+
+	if (!strcmp(task->type, "Retrieval")) {
+		char *qrels = mem_format("qrels/%s", task->split);
+		need(set, DATA_QUERIES, "queries");
+		need(set, DATA_CORPUS, "corpus");
+		need(set, DATA_QRELS, qrels);
+		free(qrels);
+		return;
+	}
+	need(set, DATA_TEST, task->split);
+	if (!strcmp(task->type, "Classification"))
+		need(set, DATA_TRAIN, "train");
+}
+
+/* Folders. ------------------------------------------------------------------------- */
+
+static void
+add(struct data_folder *folder, const struct registry_task *task, const char *path)
+{
+	for (size_t i = 0; i < folder->count; i++)
+		if (folder->sets[i].task == task)
+			die("%s: is there twice, in %s and in %s", task->name,
+			    folder->sets[i].folder, path);
+	folder->sets = mem_grow(
+	    folder->sets, &folder->capacity, folder->count + 1, sizeof *folder->sets);
+	struct data_set *set = &folder->sets[folder->count++];
+	*set = (struct data_set){ .task = task, .folder = mem_string(path) };
+	need_files(set);
+}
+
+static int
+by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int
+not_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* A folder called `name` in one called `parent` (NULL: in DATA); whether it is a set. */
+static bool
+take(struct data_folder *folder, struct registry *registry, const char *path,
+    const char *parent, const char *name)
+{
+	const char *type = parent ? registry_type(registry, parent) : NULL;
+	char *joined = mem_format("%s%s", parent ? parent : "", name);
+	bool data = has_data(path);
+	const struct registry_task *task = search(registry, name, type);
+
+	if (!task && parent && !type)
+		task = search(registry, joined, NULL);
+	free(joined);
+	if (!task && data) {
+		char *corpus = file_of(path, "corpus");
+		if (!type && corpus)
+			type = "Retrieval";
+		free(corpus);
+		if (type)
+			task = registry_add(registry, name, type);
+		else
+			warn("%s: is left out: its type is not known; put it into a "
+			     "folder called by its type, or a line into tasks.yaml "
+			     "beside it",
+			    path);
+	}
+	if (task && (data || parent || !registry_type(registry, name)))
+		add(folder, task, path);
+	return task || data;
+}
+
+static void
+walk(struct data_folder *folder, struct registry *registry, const char *dir,
+    const char *parent)
+{
+	struct dirent **entries;
+	int count = scandir(dir, &entries, not_hidden, by_name);
+
+	if (count < 0)
+		die("%s: the folder of data sets cannot be read:", dir);
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+		char *path = mem_format("%s/%s", dir, name);
+		if (is(path, S_IFDIR) && !take(folder, registry, path, parent, name) &&
+		    !parent)
+			walk(folder, registry, path, name);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static int
+by_task(const void *a, const void *b)
+{
+	const struct data_set *x = a, *y = b;
+
+	return strcmp(x->task->name, y->task->name);
+}
+
+struct data_folder *
+data_folder_read(struct registry *registry, const char *dir)
+{
+	struct data_folder *folder = mem_zero(1, sizeof *folder);
+
+	walk(folder, registry, dir, NULL);
+	if (folder->count)
+		qsort(folder->sets, folder->count, sizeof *folder->sets, by_task);
+	return folder;
+}
+
+void
+data_folder_free(struct data_folder *folder)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		for (int f = 0; f < DATA_FILES; f++)
+			free(folder->sets[i].files[f]);
+		free(folder->sets[i].folder);
+		free(folder->sets[i].fault);
+	}
+	free(folder->sets);
+	free(folder);
+}

@@ -1,0 +1,239 @@
+#include "mteb/score_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Rows. ---------------------------------------------------------------------------- */
+
+static struct score_row *
+new_row(struct score_table *table, const char *type, const char *task)
+{
+	table->rows = mem_grow(
+	    table->rows, &table->capacity, table->count + 1, sizeof *table->rows);
+	struct score_row *row = &table->rows[table->count++];
+	*row = (struct score_row){ .type = type, .task = task };
+	row->values = mem_new(table->model_count, sizeof *row->values);
+	row->other = mem_zero(table->model_count, sizeof *row->other);
+	for (size_t m = 0; m < table->model_count; m++)
+		row->values[m] = NAN;
+	return row;
+}
+
+static bool
+has_row(const struct score_table *table, const char *task)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->rows[i].task, task))
+			return true;
+	return false;
+}
+
+/* The mean of those parts of a set that a model has. */
+static void
+join_parts(struct score_row *row, const struct registry *registry,
+    const struct results *model, size_t m)
+{
+	double sum = 0;
+	size_t parts = 0, met = 0;
+
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct registry_task *part = registry->tasks[i];
+		if (!part->part_of || strcmp(part->part_of, row->task) != 0)
+			continue;
+		const struct result *result = results_find(model, part->name);
+		parts++;
+		if (!result)
+			continue;
+		met++;
+		sum += result->main;
+		row->other[m] |= result->other;
+	}
+	if (met)
+		row->values[m] = sum / (double)met;
+	row->other[m] |= met != parts;
+}
+
+static void
+add_task(struct score_table *table, const struct registry *registry,
+    const struct result *result)
+{
+	const struct registry_task *known = registry_find(registry, result->task);
+	const char *type = known ? known->type : result->type ? result->type : "Other";
+	const char *task = known && known->part_of ? known->part_of : result->task;
+
+	if (has_row(table, task))
+		return;
+	struct score_row *row = new_row(table, type, task);
+	row->metric = known ? known->main : result->metric;
+	for (size_t m = 0; m < table->model_count; m++) {
+		const struct result *own = results_find(table->models[m], task);
+		if (own) {
+			row->values[m] = own->main;
+			row->other[m] = own->other;
+		} else if (task != result->task) {
+			join_parts(row, registry, table->models[m], m);
+		}
+	}
+}
+
+static int
+by_type(const void *a, const void *b)
+{
+	const struct score_row *x = a, *y = b;
+	int order = strcmp(x->type, y->type);
+
+	return order ? order : strcmp(x->task, y->task);
+}
+
+static void
+add_mean(struct score_table *table, const char *type, size_t tasks)
+{
+	struct score_row *row = new_row(table, type, NULL);
+
+	for (size_t m = 0; m < table->model_count; m++) {
+		double sum = 0;
+		row->sets = 0;
+		for (size_t i = 0; i < tasks; i++) {
+			if (type && strcmp(table->rows[i].type, type) != 0)
+				continue;
+			sum += table->rows[i].values[m];
+			row->other[m] |= table->rows[i].other[m];
+			row->sets++;
+		}
+		row->values[m] = sum / (double)row->sets;
+	}
+}
+
+/* By type, each with its mean at its end, that of all at the very end. */
+static void
+order(struct score_table *table)
+{
+	size_t tasks = table->count, kept = 0;
+
+	qsort(table->rows, tasks, sizeof *table->rows, by_type);
+	for (size_t i = 0; i < tasks; i++)
+		if (i + 1 == tasks ||
+		    strcmp(table->rows[i].type, table->rows[i + 1].type) != 0)
+			add_mean(table, table->rows[i].type, tasks);
+	struct score_row *rows = mem_new(table->count + 1, sizeof *rows);
+	for (size_t i = 0, mean = tasks; i < tasks; i++) {
+		rows[kept++] = table->rows[i];
+		if (i + 1 == tasks ||
+		    strcmp(table->rows[i].type, table->rows[i + 1].type) != 0)
+			rows[kept++] = table->rows[mean++];
+	}
+	add_mean(table, NULL, tasks);
+	rows[kept++] = table->rows[table->count - 1];
+	free(table->rows);
+	table->rows = rows;
+	table->count = table->capacity = kept;
+}
+
+struct score_table *
+score_table_new(
+    const struct registry *registry, const struct results *const *models, size_t count)
+{
+	struct score_table *table = mem_zero(1, sizeof *table);
+
+	table->models = models;
+	table->model_count = count;
+	table->names = mem_new(count, sizeof *table->names);
+	for (size_t m = 0; m < count; m++) {
+		bool twice = false;
+		for (size_t o = 0; o < count; o++)
+			twice |= o != m && !strcmp(models[o]->model, models[m]->model);
+		table->names[m] = mem_format("%s%s%.7s", models[m]->model,
+		    twice ? "@" : "", twice ? models[m]->revision : "");
+	}
+	for (size_t m = 0; m < count; m++)
+		for (size_t i = 0; i < models[m]->count; i++)
+			add_task(table, registry, &models[m]->items[i]);
+	order(table);
+	return table;
+}
+
+void
+score_table_free(struct score_table *table)
+{
+	for (size_t m = 0; m < table->model_count; m++)
+		free(table->names[m]);
+	for (size_t i = 0; i < table->count; i++) {
+		free(table->rows[i].values);
+		free(table->rows[i].other);
+	}
+	free(table->names);
+	free(table->rows);
+	free(table);
+}
+
+/* Tables of text. ------------------------------------------------------------------ */
+
+const char score_table_note[] =
+    "another set than mteb's of that name, by its size; or not all of its parts";
+
+static char *
+task_name(const struct score_row *row)
+{
+	if (row->task)
+		return mem_string(row->task);
+	return mem_format("mean of %zu", row->sets);
+}
+
+void
+score_table_tsv(const struct score_table *table, FILE *out)
+{
+	fputs("type\ttask\tmetric", out);
+	for (size_t m = 0; m < table->model_count; m++)
+		fprintf(out, "\t%s", table->names[m]);
+	fputc('\n', out);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct score_row *row = &table->rows[i];
+		char *name = task_name(row);
+		fprintf(out, "%s\t%s\t%s", row->type ? row->type : "all", name,
+		    row->metric ? row->metric : "");
+		for (size_t m = 0; m < table->model_count; m++)
+			if (isnan(row->values[m]))
+				fputs("\t", out);
+			else
+				fprintf(out, "\t%.2f", 100 * row->values[m]);
+		fputc('\n', out);
+		free(name);
+	}
+}
+
+void
+score_table_markdown(const struct score_table *table, FILE *out)
+{
+	bool noted = false;
+
+	fputs("| type | data set | metric |", out);
+	for (size_t m = 0; m < table->model_count; m++)
+		fprintf(out, " %s |", table->names[m]);
+	fputs("\n|---|---|---|", out);
+	for (size_t m = 0; m < table->model_count; m++)
+		fputs("---:|", out);
+	fputc('\n', out);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct score_row *row = &table->rows[i];
+		const char *bold = row->task ? "" : "**";
+		char *name = task_name(row);
+		fprintf(out, "| %s | %s%s%s | %s |", row->type ? row->type : "all", bold,
+		    name, bold, row->metric ? row->metric : "");
+		for (size_t m = 0; m < table->model_count; m++)
+			if (isnan(row->values[m])) {
+				fputs(" |", out);
+			} else {
+				bool mark = row->other[m] && row->task;
+				fprintf(out, " %s%.2f%s%s |", bold, 100 * row->values[m],
+				    bold, mark ? " \\*" : "");
+				noted |= mark;
+			}
+		fputc('\n', out);
+		free(name);
+	}
+	if (noted)
+		fprintf(out, "\n\\* %s\n", score_table_note);
+}
