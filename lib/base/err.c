@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 const char *program_name = "motes";
 int verbosity;
 
@@ -51,6 +53,7 @@ leave(int status)
 	if (act)
 		act(last_context);
 	fflush(NULL);
+	temporary_remove();
 	_exit(status);
 }
 

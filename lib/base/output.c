@@ -12,14 +12,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 
 enum { BUFFER = 1 << 16, PIPE = 1 << 20 };
 
 struct output {
 	char *name;   /* for messages */
 	char *target; /* where it is renamed to; NULL: written directly */
-	char *beside; /* its name until then */
-	bool named;   /* `beside` exists (else the file has no name yet) */
+	char *beside; /* its name until then, or NULL: it has none yet */
 	int file;
 	size_t used;
 	char *buffer; /* [BUFFER] */
@@ -49,25 +49,27 @@ resolve(const char *path)
 	return real ? real : mem_string(path);
 }
 
-/* A file without a name where the system has such, else one with a name of its own. */
+/* A file without a name where the system has such, else one with a name of its own; open to those
+ * to whom the file that it replaces was. */
 static void
 open_beside(struct output *output)
 {
 	const char *slash = strrchr(output->target, '/');
-	int before = slash ? (int)(slash + 1 - output->target) : 0;
 	char *folder =
-	    before ? mem_format("%.*s.", before, output->target) : mem_string(".");
+	    slash ? mem_format("%.*s/.", (int)(slash - output->target), output->target)
+		  : mem_string(".");
+	struct stat old;
+	bool replaces = !stat(output->target, &old);
+	mode_t mode = replaces ? old.st_mode & 0777 : 0666;
 
-	output->beside = mem_format("%.*s.%s.%ld.part", before, output->target,
-	    output->target + before, (long)getpid());
-	output->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	output->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	if (output->file < 0 &&
 	    (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+		output->beside = temporary_beside(output->target);
 		output->file =
-		    open(output->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		output->named = true;
+		    open(output->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	}
-	if (output->file < 0)
+	if (output->file < 0 || (replaces && fchmod(output->file, mode)))
 		die("%s:", output->name);
 	free(folder);
 }
@@ -110,13 +112,8 @@ write_all(struct output *output, const char *bytes, size_t count)
 		    write(output->file, bytes, count < SSIZE_MAX ? count : SSIZE_MAX);
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0) {
-			int saved = errno;
-			if (output->named)
-				unlink(output->beside);
-			errno = saved;
+		if (done < 0)
 			die("%s:", output->name);
-		}
 		bytes += done;
 		count -= (size_t)done;
 	}
@@ -151,19 +148,17 @@ put_in_place(struct output *output)
 {
 	if (fsync(output->file) && errno != EINVAL && errno != EROFS)
 		die("%s:", output->name);
-	if (!output->named) {
+	if (!output->beside) {
 		char *link = mem_format("/proc/self/fd/%d", output->file);
-		unlink(output->beside); /* of a process of this number that was killed */
+		output->beside = temporary_beside(output->target);
 		if (linkat(AT_FDCWD, link, AT_FDCWD, output->beside, AT_SYMLINK_FOLLOW))
 			die("%s:", output->name);
 		free(link);
 	}
-	if (rename(output->beside, output->target)) {
-		int saved = errno;
-		unlink(output->beside);
-		errno = saved;
+	temporary_made(output->target);
+	if (rename(output->beside, output->target))
 		die("%s:", output->name);
-	}
+	temporary_forget(output->beside);
 }
 
 void

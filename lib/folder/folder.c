@@ -3,8 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <signal.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,24 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/output.h"
+#include "base/temporary.h"
+#include "folder/modules.h"
 #include "text/json.h"
+
+/* What a model's folder is made of, and each of its modules'. */
+static const char *const ours[] = { "config.json", "model.safetensors",
+	"model.safetensors.index.json", "model-*-of-*.safetensors", "modules.json",
+	"sentence_bert_config.json", "config_sentence_transformers.json",
+	"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+	"added_tokens.json", "vocab.txt", "vocab.json", "merges.txt",
+	"adapter_config.json", "adapter_model.safetensors", NULL };
+
+/* Weights as models are published; ours and others'. */
+static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",
+	"*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.ot", NULL };
 
 /* `dir` without the slashes at its end. */
 static char *
@@ -28,83 +43,123 @@ trimmed(const char *dir)
 }
 
 static bool
-replaceable(const char *dir)
+matches(const char *name, const char *const *patterns)
 {
-	char *config = mem_format("%s/config.json", dir);
-	char *adapter = mem_format("%s/adapter_config.json", dir);
-	bool is = !access(config, F_OK) || !access(adapter, F_OK);
+	while (*patterns && fnmatch(*patterns, name, 0))
+		patterns++;
+	return *patterns;
+}
 
-	free(config);
-	free(adapter);
-	return is || !rmdir(dir); /* an empty folder is as good as none */
+/* Something in a folder, to be freed: of its files one that matches, or anything else, its modules'
+ * folders apart.  NULL: there is none. */
+static char *
+find_in(const char *dir, const struct modules *modules, const char *const *patterns,
+    bool matching)
+{
+	DIR *list = opendir(dir);
+	char *found = NULL;
+
+	for (struct dirent *entry; list && !found && (entry = readdir(list));) {
+		const char *name = entry->d_name;
+		struct stat status;
+		size_t i = 0;
+		if (!strcmp(name, ".") || !strcmp(name, ".."))
+			continue;
+		found = mem_format("%s/%s", dir, name);
+		bool folder = lstat(found, &status) || S_ISDIR(status.st_mode);
+		while (modules && i < modules->count && strcmp(modules->at[i].name, name))
+			i++;
+		if ((folder && modules && i < modules->count) ||
+		    (!folder && matches(name, patterns)) != matching) {
+			free(found);
+			found = NULL;
+		}
+	}
+	if (list)
+		closedir(list);
+	return found;
+}
+
+/* The same in a model's folder, then in its modules'. */
+static char *
+find(const char *dir, const struct modules *modules, const char *const *patterns,
+    bool matching)
+{
+	char *found = find_in(dir, modules, patterns, matching);
+
+	for (size_t i = 0; !found && modules && i < modules->count; i++)
+		if (*modules->at[i].name)
+			found = find_in(modules->at[i].folder, NULL, patterns, matching);
+	return found;
+}
+
+static bool
+has(const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	bool is = !access(path, F_OK);
+
+	free(path);
+	return is;
 }
 
 void
 folder_check(const char *dir)
 {
+	static const char *const nothing[] = { NULL };
 	struct stat status;
-	char *target = trimmed(dir);
+	char *target = trimmed(dir), *found;
 
-	if (!lstat(target, &status) && !(S_ISDIR(status.st_mode) && replaceable(target)))
+	if (lstat(target, &status)) {
+		free(target);
+		return;
+	}
+	found = S_ISDIR(status.st_mode) ? find_in(target, NULL, nothing, false) : NULL;
+	if (!S_ISDIR(status.st_mode) ||
+	    (found && !has(target, "config.json") && !has(target, "adapter_config.json")))
 		die("%s: exists and is not a model folder; remove it or choose another "
 		    "name",
 		    dir);
+	free(found);
+	struct modules *modules = modules_read(target);
+	found = find(target, modules, ours, false);
+	if (found)
+		die("%s: is not part of a model, and would be lost with the folder that "
+		    "is replaced; move it away or choose another name for the folder",
+		    found);
+	modules_free(modules);
 	free(target);
 }
 
-static int
-remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-	(void)status;
-	(void)kind;
-	(void)walk;
-	return remove(path);
-}
-
-static int
-remove_folder(const char *path)
-{
-	return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Folders that programs of the past were writing beside `target` when they were killed. */
+/* The files of a model, and its folder where nothing else is in it. */
 static void
-remove_leftovers(const char *target)
+remove_model(const char *dir)
 {
-	char *prefix = mem_format("%s.new-", target);
-	const char *slash = strrchr(prefix, '/'), *name = slash ? slash + 1 : prefix;
-	char *parent =
-	    slash ? mem_format("%.*s/", (int)(slash - prefix), prefix) : mem_string(".");
-	DIR *list = opendir(parent);
+	struct modules *modules = modules_read(dir);
+	char *path;
 
-	for (struct dirent *entry; list && (entry = readdir(list));) {
-		char *end;
-		const char *number = entry->d_name + strlen(name);
-		if (strncmp(entry->d_name, name, strlen(name)))
-			continue;
-		long writer = strtol(number, &end, 10);
-		bool ours = end != number && !*end && writer > 0;
-		if (ours &&
-		    (writer == getpid() || (kill((pid_t)writer, 0) && errno == ESRCH))) {
-			char *path = mem_format("%s/%s", parent, entry->d_name);
-			remove_folder(path);
-			free(path);
-		}
-	}
-	if (list)
-		closedir(list);
-	free(parent);
-	free(prefix);
+	while ((path = find(dir, modules, ours, true)) && !unlink(path))
+		free(path);
+	free(path);
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (*modules->at[i].name)
+			rmdir(modules->at[i].folder);
+	modules_free(modules);
+	if (rmdir(dir))
+		warn(
+		    "%s: has what was in the old folder and is not part of a model", dir);
 }
 
 char *
 folder_begin(const char *dir)
 {
-	folder_check(dir);
+	struct stat old;
 	char *target = trimmed(dir);
-	remove_leftovers(target);
-	char *temporary = mem_format("%s.new-%ld", target, (long)getpid());
-	if (mkdir(temporary, 0777))
+
+	folder_check(dir);
+	char *temporary = temporary_beside(target);
+	if (mkdir(temporary, 0777) ||
+	    (!stat(target, &old) && chmod(temporary, old.st_mode & 0777)))
 		die("%s: cannot make a folder beside it:", dir);
 	free(target);
 	return temporary;
@@ -113,11 +168,34 @@ folder_begin(const char *dir)
 static void
 sync_folder(const char *path)
 {
-	int file = open(path, O_RDONLY | O_DIRECTORY);
+	int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (file < 0 || fsync(file))
 		die("%s: cannot be written to the disk:", path);
 	close(file);
+}
+
+/* Where the system cannot exchange two names, the old folder steps aside first. */
+static void
+exchange(const char *temporary, const char *target)
+{
+	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE)) {
+		remove_model(temporary);
+		return;
+	}
+	char *aside = temporary_beside(target);
+	temporary_forget(aside);
+	bool replaces = !rename(target, aside);
+	if (rename(temporary, target)) {
+		int saved = errno;
+		if (replaces)
+			rename(aside, target);
+		errno = saved;
+		die("%s: complete, and cannot be renamed to %s:", temporary, target);
+	}
+	if (replaces)
+		remove_model(aside);
+	free(aside);
 }
 
 void
@@ -126,12 +204,8 @@ folder_commit(char *temporary, const char *dir)
 	char *target = trimmed(dir);
 
 	sync_folder(temporary);
-	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0) {
-		if (remove_folder(temporary))
-			warn("%s: the old folder could not be removed:", temporary);
-	} else if (rename(temporary, target)) {
-		die("%s: cannot be renamed to %s:", temporary, target);
-	}
+	temporary_forget(temporary); /* complete: from here on it is never removed */
+	exchange(temporary, target);
 	char *slash = strrchr(target, '/');
 	if (slash && slash != target) {
 		*slash = 0;
@@ -142,17 +216,12 @@ folder_commit(char *temporary, const char *dir)
 }
 
 static void
-put(int file, const char *path, const char *text, size_t length)
+make_folder(const char *path)
 {
-	while (length) {
-		ssize_t n = write(file, text, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			die("%s:", path);
-		text += n;
-		length -= (size_t)n;
-	}
+	if (!mkdir(path, 0777))
+		temporary_made(path);
+	else if (errno != EEXIST)
+		die("%s:", path);
 }
 
 void
@@ -161,16 +230,13 @@ folder_write(const char *dir, const char *name, const char *text, size_t length)
 	char *path = mem_format("%s/%s", dir, name);
 	char *slash = strrchr(path, '/');
 
+	make_folder(dir);
 	*slash = 0;
-	if (mkdir(path, 0777) && errno != EEXIST)
-		die("%s:", path);
+	make_folder(path);
 	*slash = '/';
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (file < 0)
-		die("%s:", path);
-	put(file, path, text, length);
-	if (fsync(file) || close(file))
-		die("%s:", path);
+	struct output *output = output_open(path, false);
+	output_write(output, text, length);
+	output_finish(output);
 	free(path);
 }
 
@@ -189,26 +255,23 @@ bool
 folder_copy(const char *from, const char *to, const char *name)
 {
 	char *path = mem_format("%s/%s", from, name);
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t length = 0, capacity = 0, n;
+	size_t length;
+	char *text = file_read(path, &length);
 
-	if (!file) {
-		if (errno != ENOENT && errno != ENOTDIR)
-			die("%s:", path);
-		free(path);
-		return false;
-	}
-	do {
-		text = mem_grow(text, &capacity, length + 65536, 1);
-		n = fread(text + length, 1, 65536, file);
-		length += n;
-	} while (n);
-	if (ferror(file))
-		die("%s:", path);
-	fclose(file);
-	folder_write(to, name, text, length);
+	if (text)
+		folder_write(to, name, text, length);
+	bool is = text;
 	free(text);
 	free(path);
-	return true;
+	return is;
+}
+
+char *
+folder_weights(const char *dir)
+{
+	struct modules *modules = modules_read(dir);
+	char *found = find(dir, modules, weights, true);
+
+	modules_free(modules);
+	return found;
 }

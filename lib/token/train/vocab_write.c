@@ -184,33 +184,6 @@ config_tree(const struct vocab *vocab, int max_length)
 	return config;
 }
 
-/* Whole or not at all: the file that is in use is the last to change its name. */
-static void
-put(const char *dir, const char *name, const char *text)
-{
-	char *temporary = mem_format("%s.new", name);
-	char *from = mem_format("%s/%s", dir, temporary),
-	     *to = mem_format("%s/%s", dir, name);
-
-	folder_write(dir, temporary, text, strlen(text));
-	if (rename(from, to))
-		die("%s:", to);
-	free(from);
-	free(to);
-	free(temporary);
-}
-
-static void
-put_tree(const char *dir, const char *name, struct tree *tree)
-{
-	char *text = json_text(tree, 2), *line = mem_format("%s\n", text);
-
-	put(dir, name, line);
-	free(line);
-	free(text);
-	tree_free(tree);
-}
-
 static char *
 lines(const struct vocab *vocab)
 {
@@ -231,25 +204,29 @@ lines(const struct vocab *vocab)
 void
 vocab_writable(const char *dir)
 {
-	char *weights = mem_format("%s/model.safetensors", dir);
+	char *weights = folder_weights(dir);
 
-	if (!access(weights, F_OK))
-		die("%s: holds a model's weights, which were made with its vocabulary; "
-		    "choose "
-		    "another folder",
-		    dir);
-	free(weights);
+	if (weights)
+		die("%s: holds a model's weights (%s), which were made with its "
+		    "vocabulary; choose another folder",
+		    dir, weights);
 }
 
+/* The file that is in use is the last to be replaced. */
 void
 vocab_write(const struct vocab *vocab, const char *dir, int max_length)
 {
+	struct tree *config = config_tree(vocab, max_length);
+	struct tree *tokenizer = tokenizer_tree(vocab);
+
 	vocab_writable(dir);
 	if (vocab->kind == VOCAB_WORDPIECE) {
 		char *text = lines(vocab);
-		put(dir, "vocab.txt", text);
+		folder_write(dir, "vocab.txt", text, strlen(text));
 		free(text);
 	}
-	put_tree(dir, "tokenizer_config.json", config_tree(vocab, max_length));
-	put_tree(dir, "tokenizer.json", tokenizer_tree(vocab));
+	folder_write_json(dir, "tokenizer_config.json", config);
+	folder_write_json(dir, "tokenizer.json", tokenizer);
+	tree_free(config);
+	tree_free(tokenizer);
 }

@@ -1,0 +1,101 @@
+#include "base/temporary.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { MOST = 256 };
+
+/* A signal may come between any two steps: a path is written before it counts. */
+static char *_Atomic paths[MOST]; /* NULL: forgotten */
+static _Atomic int count;
+
+void
+temporary_remove(void)
+{
+	for (int i = count - 1; i >= 0; i--)
+		if (paths[i] && unlink(paths[i]))
+			rmdir(paths[i]);
+}
+
+static void
+end(int number)
+{
+	temporary_remove();
+	raise(number); /* once more, and now as if nobody had caught it */
+}
+
+/* Whoever ignores a signal or catches it himself goes on doing so. */
+static void
+catch_signals(void)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU,
+		SIGXFSZ };
+	struct sigaction before, ours = { .sa_handler = end, .sa_flags = SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &ours, NULL);
+}
+
+static void
+add(const char *path)
+{
+	if (count == MOST)
+		die("%s: more than %d files are being written", path, MOST);
+	catch_signals();
+	paths[count] = mem_string(path);
+	count++;
+}
+
+/* Whether a path is `folder` or lies in it. */
+static bool
+is_in(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
+char *
+temporary_beside(const char *target)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		die("random numbers of the system:");
+	char *path = mem_format("%s.%016llx.part", target, (unsigned long long)number);
+	add(path);
+	return path;
+}
+
+void
+temporary_made(const char *path)
+{
+	for (int i = 0; i < count; i++)
+		if (paths[i] && is_in(path, paths[i])) {
+			add(path);
+			return;
+		}
+}
+
+void
+temporary_forget(const char *path)
+{
+	for (int i = 0; i < count; i++) {
+		char *old = paths[i];
+		if (!old || !is_in(old, path))
+			continue;
+		paths[i] = NULL;
+		free(old);
+	}
+	while (count && !paths[count - 1])
+		count--;
+}

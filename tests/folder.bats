@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+load helper
+
+# Files and folders are written whole or not at all, and nobody's work is lost on the way.
+
+# A stream of 2,000 rows, and one that is cut in its middle.
+setup() {
+	mkdir "$T/work"
+	cd "$T/work"
+	seq -f '{"n": %.0f}' 2000 | mts from jsonl -b 10 - >rows.mts
+	head -c 5000 rows.mts >cut.mts
+}
+
+need_seccomp() {
+	no_tmpfile true || skip "needs seccomp"
+}
+
+# What is in the folder besides what `setup` put there and the names given.
+rest() {
+	ls -A | grep -vxF -e rows.mts -e cut.mts -e "$1" -e "${2:-$1}" || true
+}
+
+# hold COMMAND...: run it until it has begun to write, then send it SIGTERM; its status.
+hold() {
+	mkfifo pipe
+	"$@" pipe 3>&- &
+	local program=$! i
+	exec 4>pipe
+	head -c 5000 rows.mts >&4
+	for ((i = 0; i < 200; i++)); do
+		[ -z "$(find . -name '*.part')" ] || break
+		sleep .05
+	done
+	[ "$i" -lt 200 ]
+	kill -TERM "$program"
+	exec 4>&-
+	wait "$program"
+}
+
+@test "output: where files need a name, a signal takes the half file away" {
+	need_seccomp
+	run -143 hold no_tmpfile mts cat -o out.mts
+	[ -z "$(rest pipe)" ]
+}
+
+@test "output: where files need a name, damaged input leaves nothing, and the target as it was" {
+	need_seccomp
+	echo before >out.mts
+	run -1 no_tmpfile mts cat -o out.mts cut.mts
+	[[ $output == *"cut.mts: "* ]]
+	[ "$(cat out.mts)" = before ]
+	[ -z "$(rest out.mts)" ]
+	no_tmpfile mts cat -o out.mts rows.mts
+	mts diff out.mts rows.mts
+	[ -z "$(rest out.mts)" ]
+}
+
+@test "output: a file of another's with the name that we would take is left alone" {
+	need_seccomp
+	# the names of programs with every number that this shell's children can have
+	for how in "" no_tmpfile; do
+		$how bash -c 'echo precious | tee ".out.mts.$$.part" >"out.mts.$$.part"; exec mts cat -o out.mts rows.mts'
+		mts diff out.mts rows.mts
+		[ "$(cat .out.mts.*.part out.mts.*.part)" = precious$'\n'precious ]
+		rm .out.mts.*.part out.mts.*.part
+	done
+}
+
+@test "output: a file that is replaced keeps its mode, a new one follows the umask" {
+	need_seccomp
+	umask 022
+	for how in "" no_tmpfile; do
+		for mode in 600 640 666; do
+			echo old >out.mts
+			chmod $mode out.mts
+			$how mts cat -o out.mts rows.mts
+			[ "$(stat -c %a out.mts)" = $mode ]
+			mts diff out.mts rows.mts
+		done
+		rm out.mts
+		(umask 027 && $how mts cat -o out.mts rows.mts)
+		[ "$(stat -c %a out.mts)" = 640 ]
+		rm out.mts
+	done
+}
+
+@test "output: a link stays a link, and what it leads to is replaced" {
+	mkdir far
+	echo old >far/out.mts
+	ln -s far/out.mts link.mts
+	mts cat -o link.mts rows.mts
+	[ -L link.mts ]
+	mts diff far/out.mts rows.mts
+}
+
+@test "folder: a model's is replaced whole, with or without exchanging names" {
+	need_seccomp
+	for how in "" no_tmpfile; do
+		$how model_copy "$GOLDEN/bert" saved f32
+		$how model_copy "$GOLDEN/nomic_bert" saved/ f32
+		model_check saved "$GOLDEN/nomic_bert/expected.safetensors"
+		[ -z "$(rest saved)" ]
+		rm -r saved
+	done
+}
+
+@test "folder: what is not part of a model is refused by its name, and nothing is touched" {
+	model_copy "$GOLDEN/bert" saved f32
+	for foreign in README.md .git/config notes/idea.txt pytorch_model.bin 1_Pooling/notes \
+		backup/model.safetensors model.safetensors.d/x; do
+		cp -r saved mine
+		mkdir -p "mine/${foreign%/*}" 2>/dev/null || true
+		[ -d "mine/$foreign" ] && rmdir "mine/$foreign"
+		echo precious >"mine/$foreign"
+		cp -r mine before
+		run -1 --separate-stderr upcycle -m "$GOLDEN/bert" --experts a,b -o mine
+		[[ $stderr == "upcycle: mine/${foreign%%/*}"*": is not part of a model, "* ]]
+		run -1 --separate-stderr train -m "$GOLDEN/bert" -o mine none.mts
+		[[ $stderr == "train: mine/${foreign%%/*}"*": is not part of a model, "* ]]
+		diff -r before mine
+		rm -r before mine
+	done
+	mkdir mine
+	echo precious >mine/letter
+	run -1 model_copy "$GOLDEN/bert" mine f32
+	[[ $output == *"mine: exists and is not a model folder"* ]]
+	[ "$(cat mine/letter)" = precious ]
+	[ -z "$(rest saved mine)" ]
+}
+
+@test "folder: a model in shards, with modules of its own, may be replaced" {
+	model_copy "$GOLDEN/bert" saved f32
+	cp -r saved mine
+	mkdir mine/2_Dense
+	cp saved/model.safetensors saved/config.json mine/2_Dense
+	for name in model-00001-of-00002.safetensors model-00002-of-00002.safetensors \
+		model.safetensors.index.json merges.txt vocab.json added_tokens.json; do
+		echo x >mine/$name
+	done
+	echo '[{"path": "", "type": "Transformer"}, {"path": "1_Pooling", "type": "Pooling"},
+		{"path": "2_Dense", "type": "Dense"}]' >mine/modules.json
+	model_copy "$GOLDEN/bert" mine f32
+	diff -r saved mine
+}
+
+@test "folder: a check removes nothing" {
+	mkdir out
+	touch -d 2001-01-01 out
+	run -1 train -m "$GOLDEN/bert" -o out none.mts
+	[ "$(stat -c %Y out)" -eq "$(date -d 2001-01-01 +%s)" ]
+	model_copy "$GOLDEN/bert" out f32
+	[ -e out/config.json ]
+}
+
+@test "folder: a private folder stays private" {
+	need_seccomp
+	for how in "" no_tmpfile; do
+		mkdir -m 700 out
+		$how model_copy "$GOLDEN/bert" out f32
+		[ "$(stat -c %a out)" = 700 ]
+		$how model_copy "$GOLDEN/bert" out f32
+		[ "$(stat -c %a out)" = 700 ]
+		rm -r out
+	done
+}
+
+@test "folder: what others write beside it, or left there, is theirs" {
+	mkdir saved.new-999999999 saved.0123456789abcdef.part
+	touch saved.new-999999999/config.json saved.0123456789abcdef.part/config.json
+	model_copy "$GOLDEN/bert" saved f32
+	[ -e saved.new-999999999/config.json ]
+	[ -e saved.0123456789abcdef.part/config.json ]
+}
+
+@test "folder: a full disk or a signal leaves the old folder, and nothing beside it" {
+	model_copy "$GOLDEN/bert" saved f32
+	cp -r saved before
+	run -1 bash -c "ulimit -f 4; trap '' XFSZ; model_copy '$GOLDEN/nomic_bert' saved f32"
+	[[ $output == *"/model.safetensors: File too large" ]]
+	diff -r before saved
+	[ -z "$(rest saved before)" ]
+	# SIGXFSZ, 25
+	run -153 bash -c "ulimit -f 4; exec model_copy '$GOLDEN/nomic_bert' saved f32"
+	diff -r before saved
+	[ -z "$(rest saved before)" ]
+}
+
+@test "folder: a learnt tokenizer goes to no folder with weights, whatever their format" {
+	printf "some words to learn from\n%.0s" {1..50} >text.txt
+	for file in model.safetensors model-00001-of-00002.safetensors pytorch_model.bin \
+		model.gguf 0_Transformer/model-00002-of-00003.safetensors; do
+		mkdir mine
+		[[ $file != */* ]] || mkdir mine/0_Transformer
+		echo '[{"path": "0_Transformer", "type": "Transformer"}]' >mine/modules.json
+		echo precious | tee "mine/$file" >mine/tokenizer.json
+		run -1 --separate-stderr tok --train wordpiece --vocab-size 40 -o mine text.txt
+		[[ $stderr == "tok: mine: holds a model's weights (mine/$file), "* ]]
+		[ "$(cat mine/tokenizer.json)" = precious ]
+		[ ! -e mine/vocab.txt ]
+		rm -r mine
+	done
+	mkdir -p mine/elsewhere
+	touch mine/elsewhere/model.safetensors
+	echo '{}' | tee mine/config.json >mine/tokenizer.json
+	tok -q --train wordpiece --vocab-size 40 -o mine text.txt
+	grep -q some mine/vocab.txt
+	grep -q '"model"' mine/tokenizer.json
+	[ -e mine/config.json ]
+}

@@ -1,0 +1,41 @@
+/* no_tmpfile - run a command as on a file system of a network: files without a name are not to be
+ * had, and two names cannot be exchanged.  For tests.  Exits 125 where that cannot be arranged. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NONE = 125, TMPFILE_FLAG = O_TMPFILE & ~O_DIRECTORY };
+
+#define LOAD(part)                                                                       \
+	BPF_STMT(                                                                        \
+	    BPF_LD | BPF_W | BPF_ABS, (unsigned)(offsetof(struct seccomp_data, part)))
+#define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+
+int
+main(int argc, char **argv)
+{
+	struct sock_filter steps[] = {
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+		LOAD(args[2]),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, TMPFILE_FLAG, 0, 2),
+		FAIL(EOPNOTSUPP),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		FAIL(EINVAL),
+	};
+	struct sock_fprog program = { sizeof steps / sizeof *steps, steps };
+
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return NONE;
+	execvp(argv[1], argv + 1);
+	perror(argv[1]);
+	return NONE;
+}
