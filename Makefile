@@ -30,7 +30,7 @@ LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lm
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c lib/*/*/*.c))
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c lib/*/*/*.c)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
 OUT     ?= out
 TEXT    := $(OUT)/text
@@ -55,6 +55,17 @@ $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
 	ar rcsP $@ $^
+
+# the table of lib/model/spec.h, of what lib/model/family holds
+$B/families.c: $(wildcard lib/model/family/*.c) Makefile
+	@mkdir -p $(@D)
+	sed -n 's/^const struct family \(family_[a-z0-9_]*\) =.*/\1/p' $^ | awk ' \
+		BEGIN { print "#include \"model/spec.h\"" } \
+		{ print "extern const struct family " $$1 ";"; all = all "&" $$1 ", " } \
+		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
+
+$B/families.o: $B/families.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $B/%.o: %.c Makefile | $(DEPS)
 	@mkdir -p $(@D)

@@ -60,6 +60,49 @@ refusals() { # family
 @test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
 
+@test "families: a decoder whose config.json says so sees both ways, and pools the mean" {
+	while read -r edit; do
+		copy qwen3
+		sed -i "$edit" "$MODEL/config.json"
+		model_check "$MODEL" "$FAMILIES/qwen3/bidirectional.safetensors"
+		rm "$MODEL/modules.json"
+		encode -m "$MODEL" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
+		grep -q "mean pooling is assumed" "$T/err"
+	done <<-E
+		s/{/{"is_causal": false,/
+		s/{/{"use_bidirectional_attention": true,/
+	E
+	copy qwen3
+	sed -i 's/{/{"is_causal": true, "use_bidirectional_attention": null,/' "$MODEL/config.json"
+	copy_agrees qwen3
+}
+
+@test "families: the matrix of a masked-language-model head is learned and saved where it is its own" {
+	agrees bert_mlm
+	copy bert_mlm
+	# config.json says nothing: the two matrices differ
+	sed -i '/"pad_token_id"/s/,$//; /"tie_word_embeddings"/d' "$MODEL/config.json"
+	copy_agrees bert_mlm
+	model_copy "$MODEL" "$T/saved" f32
+	model_check "$T/saved" "$FAMILIES/bert_mlm/expected.safetensors"
+	grep -q '"tie_word_embeddings": false' "$T/saved/config.json"
+	# and is no other where they are equal, or where there is none
+	model_copy "$FAMILIES/modernbert" "$T/tied" f32
+	run ! grep -qa '"decoder.weight"' "$T/tied/model.safetensors"
+	run ! grep -q tie_word_embeddings "$T/tied/config.json"
+}
+
+@test "families: a tensor on which embeddings may depend is refused, a head for another task is not" {
+	copy olmoe
+	encode -m "$MODEL" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
+	[ ! -s "$T/err" ]
+	for name in linear1 my.head; do # as many bytes as lm_head
+		sed "s/\"lm_head.weight\"/\"$name.weight\"/" "$FAMILIES/olmoe/model.safetensors" >"$MODEL/model.safetensors"
+		run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+		[ "$output" = "encode: $MODEL/model.safetensors: tensor '$name.weight' is not known of such a model, and embeddings may depend on it; take it out if they do not" ]
+	done
+}
+
 @test "families: weights stored as bf16 are rounded once and computed with as they are" {
 	# expected are embeddings of the rounded weights, hence 1e-4 again and no more
 	for family in $NAMES; do
@@ -210,7 +253,7 @@ refusals() { # family
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key'; only 'absolute' is known
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "roberta"/| 'model_type' is 'roberta'; known are bert, nomic_bert, modernbert, new, gte, qwen3, olmoe, qwen2_moe, deepseek
+		s/"model_type": "bert"/"model_type": "roberta"/| 'model_type' is 'roberta'; known are bert, deepseek, new, gte, modernbert, nomic_bert, olmoe, qwen2_moe, qwen3
 	E
 	refusals gte <<-'E'
 		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known

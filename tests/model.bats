@@ -255,6 +255,14 @@ pooling() {
 		near "$MODEL/dim.txt" 2e-6
 }
 
+@test "model: modules.json may call the model's own folder '.'" {
+	folder dense
+	jq -c '.[0].path = "."' "$GOLDEN/head/dense/modules.json" >"$MODEL/modules.json"
+	agrees "$MODEL/embeddings.txt"
+	tok -m "$MODEL" "$MODEL/texts.txt" | encode -m "$MODEL" --dim 3 | ids_stream --rows text.emb |
+		near "$MODEL/dim.txt" 2e-6
+}
+
 @test "model: modules that are not known, or do not fit, are refused by name" {
 	refused() { # MESSAGE
 		run -1 encode_ids

@@ -110,7 +110,7 @@ open_model(const struct settings *s)
 	if (head->assumed && !s->pooling)
 		warn("%s: has no modules.json: %s pooling is assumed; --pooling says "
 		     "otherwise",
-		    s->model, model_spec(model)->pool_last ? "last-token" : "mean");
+		    s->model, model_spec(model)->causal ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
 	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)

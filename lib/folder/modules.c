@@ -12,6 +12,8 @@ module_of(const struct tree *node, const char *dir)
 	const char *type = tree_string(node, "type", ""), *dot = strrchr(type, '.');
 	const char *name = tree_string(node, "path", "");
 
+	if (!strcmp(name, "."))
+		name = "";
 	if (strchr(name, '/') || name[0] == '.' || strlen(name) > 63)
 		tree_die(node,
 		    "'path' is '%s'; it must be the plain name of a folder in the "

@@ -10,8 +10,8 @@
 
 struct module {
 	const char *type; /* "Pooling": the last part of the class's dotted name */
-	const char
-	    *name; /* of its folder in the model's: "1_Pooling"; "" is the model's own */
+	const char *
+	    name; /* of its folder in the model's: "1_Pooling"; "" (or ".") is the model's own */
 	char *folder;		 /* where its files are */
 	const struct tree *node; /* for messages */
 };

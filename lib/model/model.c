@@ -14,21 +14,16 @@
 #include "model/model_internal.h"
 #include "text/json.h"
 
-static const struct family *const families[] = { &family_bert, &family_nomic_bert,
-	&family_modernbert, &family_new, &family_gte, &family_qwen3, &family_olmoe,
-	&family_qwen2_moe, &family_deepseek };
-enum { FAMILIES = sizeof families / sizeof *families };
-
 static const struct family *
 family_of(const struct tree *config)
 {
 	char known[256] = "";
 	const char *type = tree_string(config, "model_type", NULL);
 
-	for (int i = 0; type && i < FAMILIES; i++)
+	for (int i = 0; type && families[i]; i++)
 		if (!strcmp(type, families[i]->model_type))
 			return families[i];
-	for (int i = 0; i < FAMILIES; i++)
+	for (int i = 0; families[i]; i++)
 		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
 		    i ? ", " : "", families[i]->model_type);
 	if (!type)
@@ -47,10 +42,10 @@ model_configure(struct model *model, const char *dir)
 	char *path = mem_format("%s/config.json", model->folder);
 	model->config = json_read(path);
 	free(path);
-	model->family = family_of(model->config);
-	model->spec.family = model->family->model_type;
-	model->family->configure(&model->spec, model->config);
-	if (model->head.assumed && model->spec.pool_last)
+	family_of(model->config)->configure(&model->spec, model->config);
+	model->spec.mlm_untied =
+	    !tree_boolean(model->config, "tie_word_embeddings", true);
+	if (model->head.assumed && model->spec.causal)
 		model->head.pool[0] = NN_POOL_LAST;
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
@@ -72,17 +67,30 @@ model_unconfigure(struct model *model)
 	tree_free(model->config);
 }
 
+void
+model_match(struct model *model)
+{
+	if (model->mode != MODEL_INIT)
+		model->file = safetensors_open(model->folder);
+	weights_match(
+	    &model->weights, &model->spec, model->file, model->mode != MODEL_ENCODE);
+	model->spec.fused = weights_fused(&model->weights);
+	if (model->weights.stem[STEM_MLM_DECODER].tensor >= 0)
+		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
+	model_head_open(model);
+}
+
 static void
 load_mapped(struct model *model)
 {
-	struct plan *plan = &model->plan;
+	struct weights *weights = &model->weights;
 
-	model->data = mem_zero((size_t)plan->count, sizeof *model->data);
-	model->copied = mem_zero((size_t)plan->count, sizeof *model->copied);
-	for (int i = 0; i < plan->count; i++) {
-		const struct safetensor *tensor = plan->stored[i];
+	model->data = mem_zero((size_t)weights->count, sizeof *model->data);
+	model->copied = mem_zero((size_t)weights->count, sizeof *model->copied);
+	for (int i = 0; i < weights->count; i++) {
+		const struct safetensor *tensor = weights->stored[i];
 		bool *copied = &model->copied[i];
-		if (plan->tensors[i].columns)
+		if (weights->tensors[i].columns)
 			model->data[i] = nn_matrix_of(
 			    tensor->data, tensor->dtype, tensor->count, copied);
 		else
@@ -107,62 +115,63 @@ draw(const struct model *model, const struct parameter *tensor, struct rng rng, 
 static void
 load_values(struct model *model, uint64_t seed)
 {
-	struct plan *plan = &model->plan;
-	size_t bytes = mem_multiply(plan->size, sizeof(float), "parameters"), most = 0;
+	struct weights *weights = &model->weights;
+	size_t bytes = mem_multiply(weights->size, sizeof(float), "parameters"), most = 0;
 
 	model->values = nn_alloc(bytes);
 	model->gradients = nn_alloc(bytes);
-	for (int i = 0; i < plan->count; i++)
-		if (plan->tensors[i].count > most)
-			most = plan->tensors[i].count;
+	for (int i = 0; i < weights->count; i++)
+		if (weights->tensors[i].count > most)
+			most = weights->tensors[i].count;
 	float *host = mem_new(most, sizeof *host);
-	for (int i = 0; i < plan->count; i++) {
-		const struct safetensor *stored = plan->stored[i];
+	for (int i = 0; i < weights->count; i++) {
+		const struct safetensor *stored = weights->stored[i];
 		if (stored)
 			tensor_to_f32(host, stored->data, stored->dtype, stored->count);
 		else
-			draw(model, &plan->tensors[i], rng_seed(seed, (uint64_t)i), host);
-		nn_upload(model->values + plan->tensors[i].offset, host,
-		    plan->tensors[i].count * sizeof *host);
+			draw(model, &weights->tensors[i], rng_seed(seed, (uint64_t)i),
+			    host);
+		nn_upload(model->values + weights->tensors[i].offset, host,
+		    weights->tensors[i].count * sizeof *host);
 	}
 	free(host);
 }
 
 struct nn_matrix
-model_matrix(const struct model *model, const struct binding *binding)
+model_matrix(const struct model *model, const struct part *part)
 {
-	if (binding->tensor < 0)
+	if (part->tensor < 0)
 		return (struct nn_matrix){ 0 };
 	if (model->mode != MODEL_ENCODE)
 		return (struct nn_matrix){
-			model->values + model->plan.tensors[binding->tensor].offset +
-			    binding->offset,
+			model->values + model->weights.tensors[part->tensor].offset +
+			    part->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = model->learners ? learners_matrix(model, binding->tensor)
-						 : model_gated(model, binding->tensor);
+	struct nn_matrix whole = model->learners ? learners_matrix(model, part->tensor)
+						 : model_gated(model, part->tensor);
 	return (struct nn_matrix){ (const char *)whole.at +
-				       binding->offset * dtype_size(whole.dtype),
+				       part->offset * dtype_size(whole.dtype),
 		whole.dtype };
 }
 
 float *
-model_gradient_pointer(const struct model *model, const struct binding *binding)
+model_gradient_pointer(const struct model *model, const struct part *part)
 {
-	if (binding->tensor < 0 || !model->gradients)
+	if (part->tensor < 0 || !model->gradients)
 		return NULL;
 	if (model->learners) {
-		float *own = learners_gradient(model, binding->tensor);
-		return own ? own + binding->offset : NULL;
+		float *own = learners_gradient(model, part->tensor);
+		return own ? own + part->offset : NULL;
 	}
-	return model->gradients + model->plan.tensors[binding->tensor].offset +
-	       binding->offset;
+	return model->gradients + model->weights.tensors[part->tensor].offset +
+	       part->offset;
 }
 
 static void
 resolve_experts(struct model *model)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	size_t count = (size_t)model->spec.mixture.count;
 	size_t layers = (size_t)model->spec.layers;
 
@@ -173,19 +182,19 @@ resolve_experts(struct model *model)
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
 			model->experts_of[e][i] =
-			    model_matrix(model, &plan->experts[e][i]);
+			    model_matrix(model, &weights->mixtures[e][i]);
 			model->dexperts[e][i] =
-			    model_gradient_pointer(model, &plan->experts[e][i]);
+			    model_gradient_pointer(model, &weights->mixtures[e][i]);
 		}
 	for (size_t layer = 0; layer < layers; layer++)
 		for (size_t b = model_block_index(model, (int)layer, -1);
 		     b < model_block_index(model, (int)layer + 1, -1); b++) {
-			model->weights[b].experts =
+			model->blocks[b].experts =
 			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
 				model->experts_of +
 			    layer * count;
 			if (model->gradients)
-				model->gradients_of[b].experts =
+				model->dblocks[b].experts =
 				    model->dexperts + layer * count;
 		}
 }
@@ -193,23 +202,23 @@ resolve_experts(struct model *model)
 void
 model_resolve(struct model *model)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	size_t blocks = model_block_index(model, model->spec.layers, -1);
 
-	if (!model->weights) {
-		model->weights = mem_zero(blocks, sizeof *model->weights);
-		model->gradients_of = mem_zero(blocks, sizeof *model->gradients_of);
+	if (!model->blocks) {
+		model->blocks = mem_zero(blocks, sizeof *model->blocks);
+		model->dblocks = mem_zero(blocks, sizeof *model->dblocks);
 	}
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
-		model->stem[i] = model_matrix(model, &plan->stem[i]);
-		model->dstem[i] = model_gradient_pointer(model, &plan->stem[i]);
+		model->stem[i] = model_matrix(model, &weights->stem[i]);
+		model->dstem[i] = model_gradient_pointer(model, &weights->stem[i]);
 	}
 	for (size_t b = 0; b < blocks; b++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			model->weights[b].at[i] =
-			    model_matrix(model, &plan->blocks[b][i]);
-			model->gradients_of[b].at[i] =
-			    model_gradient_pointer(model, &plan->blocks[b][i]);
+			model->blocks[b].at[i] =
+			    model_matrix(model, &weights->blocks[b][i]);
+			model->dblocks[b].at[i] =
+			    model_gradient_pointer(model, &weights->blocks[b][i]);
 		}
 	if (model->spec.mixture.count)
 		resolve_experts(model);
@@ -234,17 +243,9 @@ struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
 	struct model *model = mem_zero(1, sizeof *model);
-	const char *name = NULL;
-
 	model->mode = mode;
 	model_configure(model, dir);
-	if (mode != MODEL_INIT) {
-		model->file = safetensors_open(model->folder);
-		name = safetensors_name(model->file);
-	}
-	plan_make(&model->plan, &model->spec, model->family, model->file, name, mode);
-	model->spec.fused = model->plan.fused;
-	model_head_open(model);
+	model_match(model);
 	note_fingerprint(model, seed);
 	if (mode == MODEL_ENCODE)
 		load_mapped(model);
@@ -258,12 +259,12 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 void
 model_close(struct model *model)
 {
-	struct plan *plan = &model->plan;
+	struct weights *weights = &model->weights;
 
-	for (int i = 0; model->data && i < plan->count; i++)
+	for (int i = 0; model->data && i < weights->count; i++)
 		if (model->copied[i])
 			nn_free((void *)model->data[i].at,
-			    plan->tensors[i].count * sizeof(float));
+			    weights->tensors[i].count * sizeof(float));
 	free(model->data);
 	free(model->copied);
 	training_free(model);
@@ -277,11 +278,11 @@ model_close(struct model *model)
 	if (model->file)
 		safetensors_close(model->file);
 	model_head_close(model);
-	free(model->weights);
-	free(model->gradients_of);
+	free(model->blocks);
+	free(model->dblocks);
 	free(model->experts_of);
 	free(model->dexperts);
-	plan_free(plan);
+	weights_free(weights);
 	model_unconfigure(model);
 	free(model);
 }

@@ -16,6 +16,7 @@
 #include "model/batch.h"
 #include "model/head.h"
 #include "model/spec.h"
+#include "model/weights.h"
 
 struct model;
 
@@ -83,16 +84,6 @@ void gate_free(struct gate *gate);		   /* which no model uses */
 
 /* Training. ------------------------------------------------------------------------ */
 
-struct parameter {
-	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
-	size_t offset, count;  /* into the blocks below */
-	int64_t rows, columns; /* columns 0: a vector */
-	int64_t
-	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
-	int expert; /* -1: shared by all */
-	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
-	bool decay; /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
-};
 int model_parameters(const struct model *model);
 const struct parameter *model_parameter(const struct model *model, int index);
 float *model_values(struct model *model);    /* all parameters, one block of nn memory */

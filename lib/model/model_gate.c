@@ -11,7 +11,7 @@
 
 struct gate {
 	int count;
-	int *tensors;	/* of the plan */
+	int *tensors;	/* of the weights */
 	float **merged; /* in nn memory */
 	size_t *sizes;	/* bytes */
 	char fingerprint[17];
@@ -21,22 +21,23 @@ int
 model_pair_tensor(const struct model *model, const struct adapter *adapter,
     const struct adapter_pair *pair)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	int found = -1;
 
-	for (int i = 0; i < plan->own; i++) {
-		if (!adapter_means(pair, plan->tensors[i].name))
+	for (int i = 0; i < weights->own; i++) {
+		if (!adapter_means(pair, weights->tensors[i].name))
 			continue;
 		if (found >= 0)
 			die("%s: the module '%s' may be '%s' or '%s' of %s",
 			    adapter_name(adapter), pair->module,
-			    plan->tensors[found].name, plan->tensors[i].name, model->dir);
+			    weights->tensors[found].name, weights->tensors[i].name,
+			    model->dir);
 		found = i;
 	}
 	if (found < 0)
 		die("%s: changes the module '%s'; %s has no tensor '%s.weight'",
 		    adapter_name(adapter), pair->module, model->dir, pair->module);
-	const struct parameter *p = &plan->tensors[found];
+	const struct parameter *p = &weights->tensors[found];
 	if (p->rows != pair->b->shape[0] || p->columns != pair->a->shape[1])
 		die("%s: 'lora_B' and 'lora_A' of '%s' make [%lld, %lld]; the tensor "
 		    "'%s' "
@@ -51,7 +52,7 @@ model_pair_tensor(const struct model *model, const struct adapter *adapter,
 static float *
 copy_of(const struct model *model, int tensor)
 {
-	const struct safetensor *stored = model->plan.stored[tensor];
+	const struct safetensor *stored = model->weights.stored[tensor];
 	float *host = mem_new(stored->count, sizeof *host);
 	float *at = nn_alloc(stored->count * sizeof *host);
 
@@ -82,18 +83,18 @@ model_gate(const struct model *model, const struct adapter *adapter)
 			if (gate->tensors[i] == tensor)
 				die("%s: changes the tensor '%s' twice",
 				    adapter_name(adapter),
-				    model->plan.tensors[tensor].name);
+				    model->weights.tensors[tensor].name);
 		gate->tensors[gate->count] = tensor;
 		gate->sizes[gate->count] =
-		    model->plan.tensors[tensor].count * sizeof(float);
+		    model->weights.tensors[tensor].count * sizeof(float);
 		gate->merged[gate->count] = copy_of(model, tensor);
 		adapter_merge(pair, gate->merged[gate->count]);
 		if (!nn_finite(
-			gate->merged[gate->count], model->plan.tensors[tensor].count))
+			gate->merged[gate->count], model->weights.tensors[tensor].count))
 			die("%s: with it, the tensor '%s' of %s holds values that are "
 			    "not "
 			    "finite (NaN or infinity)",
-			    adapter_name(adapter), model->plan.tensors[tensor].name,
+			    adapter_name(adapter), model->weights.tensors[tensor].name,
 			    model->dir);
 	}
 	print = rng_hash(print, model->fingerprint, strlen(model->fingerprint));

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "model/model_internal.h"
 
-static struct binding
+static struct part
 bind(struct model *model, const struct head_module *module, struct safetensors *file,
     const char *name, int64_t rows, int64_t columns)
 {
@@ -15,8 +15,8 @@ bind(struct model *model, const struct head_module *module, struct safetensors *
 		.columns = columns,
 		.expert = -1 };
 
-	return (struct binding){ .tensor = plan_add(&model->plan, stored,
-				     file ? safetensors_name(file) : NULL, wanted) };
+	return (struct part){ .tensor = weights_add(&model->weights, stored,
+				  file ? safetensors_name(file) : NULL, wanted) };
 }
 
 void
@@ -27,7 +27,7 @@ model_head_open(struct model *model)
 	head_width(head, model->spec.width, model->dir);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		struct binding *to = model->plan.head[i];
+		struct part *to = model->dense[i];
 		if (module->kind != HEAD_DENSE)
 			continue;
 		struct safetensors *file = NULL;
@@ -49,7 +49,7 @@ model_head_resolve(struct model *model)
 {
 	for (int i = 0; i < model->head.count; i++) {
 		struct head_module *module = &model->head.modules[i];
-		const struct binding *from = model->plan.head[i];
+		const struct part *from = model->dense[i];
 		if (module->kind != HEAD_DENSE)
 			continue;
 		module->weight = model_matrix(model, &from[0]);
@@ -70,10 +70,10 @@ model_head_write(
 		const struct head_module *module = &head->modules[i];
 		if (module->kind != HEAD_DENSE)
 			continue;
-		struct safetensor out[2] = { tensors[model->plan.head[i][0].tensor] };
+		struct safetensor out[2] = { tensors[model->dense[i][0].tensor] };
 		out[0].name = "linear.weight";
 		if (module->bias) {
-			out[1] = tensors[model->plan.head[i][1].tensor];
+			out[1] = tensors[model->dense[i][1].tensor];
 			out[1].name = "linear.bias";
 		}
 		char *path = mem_format("%s/%s/model.safetensors", folder, module->name);

@@ -15,42 +15,17 @@
 #include "model/workspace.h"
 #include "text/tree.h"
 
-/* Where a parameter of the specification is: `offset` floats into a tensor of the plan. */
-struct binding {
-	int tensor; /* -1: the model has none */
-	size_t offset;
-};
-
-/*
- * The plan: every tensor of the checkpoint that the specification needs, once, and how the
- * specification's parameters map to them.
- */
-struct plan {
-	struct parameter *tensors;
-	const struct safetensor *
-	    *stored; /* NULL entries when there are no weights on disk */
-	size_t room, stored_room;
-	int count, own; /* of all; of the transformer, before those of the head */
-	struct binding stem[STEM_PARAMETERS];
-	struct binding (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
-	/* [layers x mixture.count], or NULL */
-	struct binding (*experts)[MIXTURE_PARAMETERS];
-	struct binding head[HEAD_MODULES][2]; /* weight and bias of each Dense */
-	size_t size; /* floats of all tensors, each aligned to 64 bytes */
-	bool fused;  /* as in spec.h */
-};
-
 struct model {
 	char *dir, *folder; /* as given; where config.json and the weights are */
 	char fingerprint[17], *experts;
 	enum model_mode mode;
-	const struct family *family;
 	struct tree *config;
 	struct spec spec;
 	struct head head;
 	struct safetensors *head_files[HEAD_MODULES]; /* of its Dense modules */
 	struct safetensors *file;		      /* NULL without weights on disk */
-	struct plan plan;
+	struct weights weights;
+	struct part dense[HEAD_MODULES][2]; /* weight and bias of the head's modules */
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
@@ -60,8 +35,8 @@ struct model {
 	/* the bindings as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];
-	struct block_weights *weights;	      /* [layers x max(1, experts)] */
-	struct block_gradients *gradients_of; /* the same */
+	struct block_weights *blocks;	 /* [layers x max(1, experts)] */
+	struct block_gradients *dblocks; /* the same */
 	struct nn_matrix (*experts_of)[MIXTURE_PARAMETERS]; /* [layers x mixture.count] */
 	float *(*dexperts)[MIXTURE_PARAMETERS];
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
@@ -71,24 +46,13 @@ struct model {
 	struct training *training;
 };
 
-/* plan: which tensor of the folder is what. */
-void plan_make(struct plan *plan, const struct spec *spec, const struct family *family,
-    const struct safetensors *file, const char *name, enum model_mode mode);
-void plan_free(struct plan *plan);
-
-/* Add a tensor to the plan, whose name it takes over; its index.  stored NULL: no weights on
- * disk; else its shape and type are held to what is asked for, naming `file`.  wanted: all but
- * offset, count and decay, which are filled in. */
-int plan_add(struct plan *plan, const struct safetensor *stored, const char *file,
-    struct parameter wanted);
-
 /* Set the pointers to weights and gradients. */
 void model_resolve(struct model *model);
 
-/* A tensor of the plan as the gate in use has it. */
+/* A tensor as the gate in use has it. */
 struct nn_matrix model_gated(const struct model *model, int tensor);
 
-/* The one tensor of the plan that a pair changes; dies when there is none of its shape. */
+/* The one tensor that a pair changes; dies when there is none of its shape. */
 int model_pair_tensor(const struct model *model, const struct adapter *adapter,
     const struct adapter_pair *pair);
 
@@ -109,22 +73,19 @@ struct safetensor model_tensor(
     const struct model *model, const struct parameter *p, enum dtype dtype);
 
 /* Where a parameter's values and gradients are; NULL: there are none. */
-struct nn_matrix model_matrix(const struct model *model, const struct binding *binding);
-float *model_gradient_pointer(const struct model *model, const struct binding *binding);
+struct nn_matrix model_matrix(const struct model *model, const struct part *part);
+float *model_gradient_pointer(const struct model *model, const struct part *part);
 
-/* The Dense modules of the head: their tensors go to the end of the plan; their pointers are
+/* The Dense modules of the head: their tensors are the last; their pointers are
  * set when the values are there. */
 void model_head_open(struct model *model);
 void model_head_resolve(struct model *model);
 
-/* What the head says and the weights of its Dense modules into a folder; tensors: the plan's,
+/* What the head says and the weights of its Dense modules into a folder; tensors: all of the model's,
  * with their data. */
 void model_head_write(
     const struct model *model, const char *folder, const struct safetensor *tensors);
 void model_head_close(struct model *model);
-
-/* The shape of a tensor as a checkpoint has it, shape[3]; returns its rank. */
-int plan_shape(int64_t *shape, const struct parameter *tensor);
 
 /* Index of a block's weights for an expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);
@@ -132,6 +93,9 @@ size_t model_block_index(const struct model *model, int layer, int expert);
 /* config.json and family of a folder; fills model->dir .. spec, head. */
 void model_configure(struct model *model, const char *dir);
 void model_unconfigure(struct model *model);
+
+/* Open its file of weights and find all tensors in it. */
+void model_match(struct model *model);
 
 /* Die when the batch cannot be taken. */
 void model_demand(const struct model *model, const struct batch *batch);

@@ -9,7 +9,7 @@
 #include "folder/folder.h"
 #include "model/model_internal.h"
 
-/* A tensor of the plan that has a pair. */
+/* A tensor that has a pair. */
 struct pair {
 	int tensor;
 	double scale;
@@ -21,7 +21,7 @@ struct learners {
 	struct pair *pairs;
 	struct parameter *parameters; /* A and B of each pair, in this order */
 	int count;		      /* of pairs */
-	int *pair_of;		      /* [plan.count]; -1: none */
+	int *pair_of;		      /* [weights.count]; -1: none */
 	bool base;		      /* compute without them */
 	size_t size;		      /* of values, in floats */
 	struct adapter_settings settings;
@@ -45,11 +45,11 @@ is_target(const char *weight, const struct lora *lora)
 
 /* Marks the tensors that are linear layers of blocks, with `bits`. */
 static void
-mark(unsigned char *marks, const struct binding *bindings, int from, int to, int bits)
+mark(unsigned char *marks, const struct part *parts, int from, int to, int bits)
 {
 	for (int i = from; i < to; i++)
-		if (bindings[i].tensor >= 0)
-			marks[bindings[i].tensor] |= (unsigned char)bits;
+		if (parts[i].tensor >= 0)
+			marks[parts[i].tensor] |= (unsigned char)bits;
 }
 
 enum { LINEAR = 1, USUAL = 2 }; /* USUAL: without targets, PEFT's: queries and values */
@@ -57,19 +57,19 @@ enum { LINEAR = 1, USUAL = 2 }; /* USUAL: without targets, PEFT's: queries and v
 static unsigned char *
 linear_layers(const struct model *model)
 {
-	const struct plan *plan = &model->plan;
-	unsigned char *marks = mem_zero((size_t)plan->count, 1);
+	const struct weights *weights = &model->weights;
+	unsigned char *marks = mem_zero((size_t)weights->count, 1);
 	size_t experts = (size_t)model->spec.layers * (size_t)model->spec.mixture.count;
 
 	for (size_t b = 0; b < model_block_index(model, model->spec.layers, -1); b++) {
-		mark(marks, plan->blocks[b], 0, BLOCK_PARAMETERS, LINEAR);
-		mark(marks, plan->blocks[b], BLOCK_Q, BLOCK_Q + 1, USUAL);
-		mark(marks, plan->blocks[b], BLOCK_V, BLOCK_V + 1, USUAL);
+		mark(marks, weights->blocks[b], 0, BLOCK_PARAMETERS, LINEAR);
+		mark(marks, weights->blocks[b], BLOCK_Q, BLOCK_Q + 1, USUAL);
+		mark(marks, weights->blocks[b], BLOCK_V, BLOCK_V + 1, USUAL);
 	}
 	for (size_t e = 0; e < experts; e++)
-		mark(marks, plan->experts[e], 0, MIXTURE_PARAMETERS, LINEAR);
-	for (int i = 0; i < plan->count; i++)
-		if (!plan->tensors[i].columns)
+		mark(marks, weights->mixtures[e], 0, MIXTURE_PARAMETERS, LINEAR);
+	for (int i = 0; i < weights->count; i++)
+		if (!weights->tensors[i].columns)
 			marks[i] = 0;
 	return marks;
 }
@@ -78,7 +78,7 @@ linear_layers(const struct model *model)
 static const char *
 bare(const struct model *model, const char *name)
 {
-	for (const char *const *prefix = model->family->prefixes; *prefix; prefix++)
+	for (const char *const *prefix = model->spec.names->prefixes; *prefix; prefix++)
 		if (**prefix && !strncmp(name, *prefix, strlen(*prefix)))
 			return name + strlen(*prefix);
 	return name;
@@ -105,7 +105,7 @@ static void
 add_pair(struct model *model, int tensor, int64_t rank, double scale)
 {
 	struct learners *l = model->learners;
-	const struct parameter *p = &model->plan.tensors[tensor];
+	const struct parameter *p = &model->weights.tensors[tensor];
 	const char *name = bare(model, p->name);
 
 	if (p->stack)
@@ -130,12 +130,13 @@ choose(struct model *model, const struct lora *lora)
 	int wanted = lora->target_count ? LINEAR : USUAL;
 	double root = lora->rslora ? sqrt(lora->rank) : lora->rank;
 
-	l->targets = mem_zero(2 * (size_t)model->plan.count + (size_t)lora->target_count,
-	    sizeof *l->targets);
+	l->targets =
+	    mem_zero(2 * (size_t)model->weights.count + (size_t)lora->target_count,
+		sizeof *l->targets);
 	for (int i = 0; i < lora->target_count; i++)
 		l->targets[l->settings.target_count++] = mem_string(lora->targets[i]);
-	for (int i = 0; i < model->plan.own; i++) {
-		const char *name = model->plan.tensors[i].name;
+	for (int i = 0; i < model->weights.own; i++) {
+		const char *name = model->weights.tensors[i].name;
 		if (!(marks[i] & wanted) ||
 		    (lora->target_count && !is_target(name, lora)))
 			continue;
@@ -206,7 +207,7 @@ model_adapt(struct model *model, const struct lora *lora, uint64_t seed)
 {
 	struct learners *l = mem_zero(1, sizeof *l);
 	struct adapter *adapter = lora->from ? adapter_open(lora->from) : NULL;
-	size_t tensors = (size_t)model->plan.count;
+	size_t tensors = (size_t)model->weights.count;
 
 	if (model->mode != MODEL_ENCODE || model->gate || model->learners)
 		die("%s: is not in a state to be adapted", model->dir);
@@ -253,7 +254,7 @@ model_changed(struct model *model)
 
 	for (int i = 0; l && i < l->count; i++) {
 		const struct pair *pair = &l->pairs[i];
-		const struct safetensor *stored = model->plan.stored[pair->tensor];
+		const struct safetensor *stored = model->weights.stored[pair->tensor];
 		const struct parameter *a = &l->parameters[2 * i], *b = a + 1;
 		float *host = mem_new(stored->count, sizeof *host);
 		tensor_to_f32(host, stored->data, stored->dtype, stored->count);
@@ -336,7 +337,7 @@ learners_free(struct model *model)
 
 	for (int i = 0; l && i < l->count; i++) {
 		size_t bytes =
-		    model->plan.tensors[l->pairs[i].tensor].count * sizeof(float);
+		    model->weights.tensors[l->pairs[i].tensor].count * sizeof(float);
 		nn_free(l->pairs[i].merged, bytes);
 		nn_free(l->pairs[i].gradient, bytes);
 		free((char *)l->parameters[2 * i].name);

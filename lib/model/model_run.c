@@ -166,7 +166,7 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, &block, run, layer);
-		block_forward(spec, layer, &model->weights[index], &block, &run->state);
+		block_forward(spec, layer, &model->blocks[index], &block, &run->state);
 	}
 	if (spec->prenorm)
 		nn_norm(run->x, NULL, NULL, run->x, NULL, stem[STEM_FINAL_NORM].at,
@@ -179,12 +179,12 @@ forward(struct model *model, const struct batch *batch, struct run *run)
 _Noreturn static void
 die_not_finite(const struct model *model)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	const char *name = model->file ? safetensors_name(model->file) : model->dir;
 
-	for (int i = 0; i < plan->count; i++) {
-		const struct parameter *p = &plan->tensors[i];
-		const struct safetensor *stored = plan->stored[i];
+	for (int i = 0; i < weights->count; i++) {
+		const struct parameter *p = &weights->tensors[i];
+		const struct safetensor *stored = weights->stored[i];
 		bool copied = false;
 		const float *x = model->data ? nn_weights(stored->data, stored->dtype,
 						   p->count, &copied)

@@ -60,7 +60,7 @@ describe(const struct parameter *p, enum dtype dtype)
 {
 	struct safetensor tensor = { .name = p->name, .dtype = dtype, .count = p->count };
 
-	tensor.rank = plan_shape(tensor.shape, p);
+	tensor.rank = parameter_shape(tensor.shape, p);
 	return tensor;
 }
 
@@ -101,17 +101,17 @@ model_tensor(const struct model *model, const struct parameter *p, enum dtype dt
 static void
 write_transformer(const struct model *model, const char *folder, enum dtype dtype)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	char *path = mem_format("%s/model.safetensors", folder);
-	struct safetensor *tensors = mem_new((size_t)plan->own, sizeof *tensors);
+	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
 
-	for (int i = 0; i < plan->own; i++)
-		tensors[i] = describe(&plan->tensors[i], dtype);
+	for (int i = 0; i < weights->own; i++)
+		tensors[i] = describe(&weights->tensors[i], dtype);
 	struct safetensors_writer *writer =
-	    safetensors_create(path, tensors, plan->own, NULL, NULL);
-	for (int i = 0; i < plan->own; i++)
-		model_put(writer, model->values + plan->tensors[i].offset,
-		    plan->tensors[i].count, dtype);
+	    safetensors_create(path, tensors, weights->own, NULL, NULL);
+	for (int i = 0; i < weights->own; i++)
+		model_put(writer, model->values + weights->tensors[i].offset,
+		    weights->tensors[i].count, dtype);
 	safetensors_finish(writer);
 	free(tensors);
 	free(path);
@@ -120,19 +120,19 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 static void
 save_model(const struct model *model, const char *dir, enum dtype dtype)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	char *folder = folder_begin(dir);
 	struct tree *config = tree_copy(model->config);
-	struct safetensor *tensors = mem_zero((size_t)plan->count, sizeof *tensors);
+	struct safetensor *tensors = mem_zero((size_t)weights->count, sizeof *tensors);
 
 	copy_files(model, folder);
 	note_dtype(config, dtype);
 	folder_write_json(folder, "config.json", config);
 	write_transformer(model, folder, dtype);
-	for (int i = plan->own; i < plan->count; i++)
-		tensors[i] = model_tensor(model, &plan->tensors[i], dtype);
+	for (int i = weights->own; i < weights->count; i++)
+		tensors[i] = model_tensor(model, &weights->tensors[i], dtype);
 	model_head_write(model, folder, tensors);
-	for (int i = plan->own; i < plan->count; i++)
+	for (int i = weights->own; i < weights->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
 	tree_free(config);
@@ -154,16 +154,13 @@ open_stored(struct model *model, const char *dir)
 {
 	*model = (struct model){ .mode = MODEL_TRAIN };
 	model_configure(model, dir);
-	model->file = safetensors_open(model->folder);
-	plan_make(&model->plan, &model->spec, model->family, model->file,
-	    safetensors_name(model->file), MODEL_TRAIN);
-	model_head_open(model);
+	model_match(model);
 }
 
 static void
 close_stored(struct model *model)
 {
-	plan_free(&model->plan);
+	weights_free(&model->weights);
 	safetensors_close(model->file);
 	model_head_close(model);
 	model_unconfigure(model);
@@ -179,9 +176,9 @@ begin_folder(const struct model *model, const char *dir)
 	folder_write_json(folder, "config.json", model->config);
 	if (!model->head.assumed) {
 		struct safetensor *stored =
-		    mem_new((size_t)model->plan.count, sizeof *stored);
-		for (int i = 0; i < model->plan.count; i++)
-			stored[i] = *model->plan.stored[i];
+		    mem_new((size_t)model->weights.count, sizeof *stored);
+		for (int i = 0; i < model->weights.count; i++)
+			stored[i] = *model->weights.stored[i];
 		model_head_write(model, folder, stored);
 		free(stored);
 	}
@@ -208,7 +205,7 @@ write_prompts(const char *from, const char *folder, const struct upcycle *how)
 }
 
 static void
-plan_experts(struct spec *spec, const struct upcycle *how, const char *from)
+give_experts(struct spec *spec, const struct upcycle *how, const char *from)
 {
 	bool any = false;
 
@@ -239,22 +236,22 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 	int count = 0;
 
 	open_stored(&model, from);
-	const struct plan *plan = &model.plan;
-	plan_experts(&model.spec, how, from);
-	bool *own = mem_zero((size_t)plan->count, sizeof *own);
+	const struct weights *weights = &model.weights;
+	give_experts(&model.spec, how, from);
+	bool *own = mem_zero((size_t)weights->count, sizeof *own);
 	for (int layer = 0; layer < model.spec.layers; layer++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			int tensor = plan->blocks[layer][i].tensor;
+			int tensor = weights->blocks[layer][i].tensor;
 			if (tensor >= 0 &&
 			    experts_own(&model.spec, layer, (enum block_parameter)i))
 				own[tensor] = true;
 		}
-	for (int i = 0; i < plan->own; i++) {
+	for (int i = 0; i < weights->own; i++) {
 		int copies = own[i] ? how->count : 1;
 		out = mem_grow(out, &room, (size_t)(count + copies), sizeof *out);
 		for (int j = 0; j < copies; j++) {
-			const char *name = plan->tensors[i].name;
-			out[count] = *plan->stored[i];
+			const char *name = weights->tensors[i].name;
+			out[count] = *weights->stored[i];
 			out[count++].name = own[i] ? experts_tensor(name, how->names[j])
 						   : mem_string(name);
 		}
@@ -275,18 +272,18 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 static struct safetensor
 mean_of(const struct model *model, int layer, int which)
 {
-	const struct plan *plan = &model->plan;
+	const struct weights *weights = &model->weights;
 	size_t experts = (size_t)model->spec.experts;
-	const struct binding(*rows)[BLOCK_PARAMETERS] =
-	    (const struct binding(*)[BLOCK_PARAMETERS])plan->blocks +
+	const struct part(*rows)[BLOCK_PARAMETERS] =
+	    (const struct part(*)[BLOCK_PARAMETERS])weights->blocks +
 	    (size_t)layer * experts;
-	struct safetensor mean = *plan->stored[rows[0][which].tensor];
+	struct safetensor mean = *weights->stored[rows[0][which].tensor];
 	double *sum = mem_zero(mean.count, sizeof *sum);
 	float *values = mem_new(mean.count, sizeof *values);
 	void *stored = mem_new(mean.count, dtype_size(mean.dtype));
 
 	for (size_t e = 0; e < experts; e++) {
-		const struct safetensor *tensor = plan->stored[rows[e][which].tensor];
+		const struct safetensor *tensor = weights->stored[rows[e][which].tensor];
 		tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
 		for (size_t i = 0; i < mean.count; i++)
 			sum[i] += (double)values[i];
@@ -316,28 +313,28 @@ model_average(const char *from, const char *dir)
 	struct model model;
 
 	open_stored(&model, from);
-	const struct plan *plan = &model.plan;
+	const struct weights *weights = &model.weights;
 	const struct spec *spec = &model.spec;
 	if (!spec->experts)
 		die("%s: has no task experts to average", from);
-	struct safetensor *out = mem_zero((size_t)plan->count, sizeof *out);
+	struct safetensor *out = mem_zero((size_t)weights->count, sizeof *out);
 	int count = 0;
-	for (int i = 0; i < plan->own; i++)
-		if (plan->tensors[i].expert < 0) {
-			out[count] = *plan->stored[i];
-			out[count++].name = plan->tensors[i].name;
+	for (int i = 0; i < weights->own; i++)
+		if (weights->tensors[i].expert < 0) {
+			out[count] = *weights->stored[i];
+			out[count++].name = weights->tensors[i].name;
 		}
 	int shared = count;
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			struct binding own =
-			    plan->blocks[(size_t)layer * (size_t)spec->experts][i];
+			struct part own =
+			    weights->blocks[(size_t)layer * (size_t)spec->experts][i];
 			/* of parts of one tensor, the first stands for it */
 			if (own.tensor < 0 || own.offset ||
 			    !experts_own(spec, layer, (enum block_parameter)i))
 				continue;
 			out[count] = mean_of(&model, layer, i);
-			out[count++].name = dense_name(plan->tensors[own.tensor].name);
+			out[count++].name = dense_name(weights->tensors[own.tensor].name);
 		}
 	tree_remove(model.config, "task_experts");
 	char *folder = begin_folder(&model, dir);

@@ -113,7 +113,7 @@ forward(struct model *model, const struct batch *batch, size_t masked)
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		block_forward(
-		    spec, layer, &model->weights[index], &t->block, &t->states[layer]);
+		    spec, layer, &model->blocks[index], &t->block, &t->states[layer]);
 	}
 	if (spec->prenorm)
 		nn_norm(t->last, NULL, t->stats_last, t->states[spec->layers - 1].out,
@@ -137,9 +137,8 @@ backward(struct model *model, const struct batch *batch)
 		    model->stem[STEM_FINAL_NORM].at, spec->norm, t->block.T, C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		block_backward(spec, layer, &model->weights[index],
-		    &model->gradients_of[index], &t->block, &t->states[layer],
-		    &t->scratch, t->d);
+		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
+		    &t->block, &t->states[layer], &t->scratch, t->d);
 	}
 	if (spec->embedding_norm)
 		nn_norm_back(t->d, g[STEM_NORM], g[STEM_NORM_BIAS], t->d, t->sum0,
@@ -175,7 +174,10 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 bool
 model_has_mlm(const struct model *model)
 {
-	return model->stem[STEM_MLM_DENSE].at && model->stem[STEM_MLM_NORM].at;
+	const struct nn_matrix *stem = model->stem;
+
+	return stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at &&
+	       (stem[STEM_MLM_DECODER].at || !model->spec.mlm_untied);
 }
 
 /* The head, up to the norm before the decoder. */
@@ -203,6 +205,8 @@ mlm_loss(struct model *model, float scale, bool back, int64_t *correct)
 	float *const *g = model->dstem;
 	struct mlm *m = &model->training->mlm;
 	size_t C = (size_t)model->spec.width, V = (size_t)model->spec.vocabulary;
+	enum stem_parameter decoder =
+	    stem[STEM_MLM_DECODER].at ? STEM_MLM_DECODER : STEM_TOKENS;
 	double loss = 0;
 	int64_t right = 0;
 
@@ -210,15 +214,15 @@ mlm_loss(struct model *model, float scale, bool back, int64_t *correct)
 		size_t left = m->M - first, rows = left < m->step ? left : m->step;
 		const float *norm = m->norm + first * C;
 		int64_t some = 0;
-		nn_linear(m->logits, V, norm, C, stem[STEM_TOKENS],
-		    stem[STEM_MLM_BIAS].at, rows, C, V);
+		nn_linear(m->logits, V, norm, C, stem[decoder], stem[STEM_MLM_BIAS].at,
+		    rows, C, V);
 		loss += nn_cross_entropy(
 		    m->logits, m->targets + first, NULL, scale, rows, V, &some);
 		right += some;
 		if (back)
-			nn_linear_back(m->d + first * C, false, g[STEM_TOKENS],
-			    g[STEM_MLM_BIAS], m->logits, V, norm, C, stem[STEM_TOKENS],
-			    rows, C, V);
+			nn_linear_back(m->d + first * C, false, g[decoder],
+			    g[STEM_MLM_BIAS], m->logits, V, norm, C, stem[decoder], rows,
+			    C, V);
 	}
 	if (correct)
 		*correct = right;
@@ -276,7 +280,7 @@ model_mlm(struct model *model, const struct batch *batch, const int32_t *positio
 int
 model_parameters(const struct model *model)
 {
-	int count = model->plan.count;
+	int count = model->weights.count;
 	size_t size;
 
 	if (model->learners)
@@ -291,7 +295,7 @@ model_parameter(const struct model *model, int index)
 	size_t size;
 
 	return model->learners ? learners_parameters(model, &count, &size) + index
-			       : &model->plan.tensors[index];
+			       : &model->weights.tensors[index];
 }
 
 float *
@@ -309,7 +313,7 @@ model_gradients(struct model *model)
 size_t
 model_size(const struct model *model)
 {
-	size_t size = model->plan.size;
+	size_t size = model->weights.size;
 	int count;
 
 	if (model->learners)

@@ -1,7 +1,6 @@
 #include "model/spec.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +104,8 @@ spec_stem_shape(
 	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, C, columns, 0);
 	case STEM_MLM_NORM: return shape(true, rows, C, columns, 0);
 	case STEM_MLM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
+	case STEM_MLM_DECODER:
+		return shape(spec->mlm_untied, rows, spec->vocabulary, columns, C);
 	case STEM_MLM_BIAS:
 		return shape(spec->mlm_bias, rows, spec->vocabulary, columns, 0);
 	case STEM_PARAMETERS: break;
@@ -254,24 +255,4 @@ spec_rotary(struct spec *spec, const struct tree *config, double base)
 		tree_die(config, "'partial_rotary_factor' must be 1");
 	if (parameters || scaling)
 		scale(spec, rotary, parameters ? parameters : scaling);
-}
-
-void
-place_at(struct place *place, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	int length = vsnprintf(place->name, sizeof place->name, format, arguments);
-	va_end(arguments);
-	if (length >= (int)sizeof place->name)
-		die("%s...: the tensor's name is too long", place->name);
-	place->first_row = place->tensor_rows = place->stack = 0;
-}
-
-void
-place_part(struct place *place, int part, int parts, int rows)
-{
-	place->tensor_rows = (int64_t)parts * rows;
-	place->first_row = (int64_t)part * rows;
 }

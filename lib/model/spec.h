@@ -43,6 +43,9 @@ enum spec_qk_norm {
 struct spec_mixture {
 	int count, top, inner;
 	bool renormalize; /* the weights of the chosen ones sum to 1 */
+	const char
+	    *shared; /* what a checkpoint has for "mlp" in the names of the dense MLP
+			     * beside them */
 	bool
 	    shared_gate; /* the dense MLP beside them counts sigmoid(gate . x) (Qwen2-MoE) */
 };
@@ -56,13 +59,15 @@ struct spec_layer {
 	bool experts; /* has task experts */
 };
 
+struct names;
+
 struct spec {
-	const char *family; /* model_type of config.json */
+	const struct names *names;
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	bool position_table; /* learned absolute positions */
 	int rotaries;	     /* 0: no rotary positions */
 	struct spec_rotary rotary[SPEC_ROTARIES];
-	bool causal;
+	bool causal; /* and then the last token is pooled where the folder says nothing */
 	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
 	 * block. */
@@ -75,9 +80,9 @@ struct spec {
 	enum nn_act act;
 	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
 	bool
-	    fused; /* the plan finds it: q, k and v are parts of one tensor, one product */
+	    fused; /* found in the checkpoint: q, k and v are parts of one tensor, one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
-	bool pool_last; /* decoders: pool the last token where the folder says nothing */
+	bool mlm_untied; /* its decoder is a matrix of its own, not that of the tokens */
 	double initializer_range;
 	struct spec_mixture mixture;
 	struct spec_layer layer[SPEC_LAYERS];
@@ -137,45 +142,43 @@ enum stem_parameter {
 	STEM_MLM_DENSE_BIAS,
 	STEM_MLM_NORM,
 	STEM_MLM_NORM_BIAS,
+	STEM_MLM_DECODER, /* untied */
 	STEM_MLM_BIAS,
 	STEM_PARAMETERS
 };
 
-/* Where a parameter lies in a checkpoint: rows first..first+rows-1 of a tensor. */
-struct place {
-	char name[160];
-	int64_t first_row; /* into the named tensor, e.g. the k part of a fused Wqkv */
-	int64_t
-	    tensor_rows; /* rows of the whole tensor, 0: as many as the parameter has */
-	int64_t stack; /* of so many matrices, [stack, rows / stack, C]; 0: one matrix */
+/*
+ * What a family calls its tensors; before each name checkpoints may have one of the prefixes.
+ * Parameters of one name are parts of one tensor, one below the other: in this order, but the gate
+ * above the up projection where it comes first.
+ */
+struct names {
+	const char *const *prefixes; /* "", "bert.", ...; the first is what is written */
+	const char *const *stem;  /* [STEM_PARAMETERS]; NULL: the family has none such */
+	const char *layers;	  /* before the number of a block: "encoder.layer." */
+	const char *const *block; /* [BLOCK_PARAMETERS], after it and a dot */
+	bool gate_first;
+	const char *
+	    plain[2]; /* weight and bias of up in an MLP without a gate; NULL: the same */
+	const char *expert;	    /* in a block, before the number of a token expert */
+	const char *const *mixture; /* [MIXTURE_PARAMETERS], after it and a dot */
+	/* What tensors begin with that no embedding depends on: heads for other tasks. */
+	const char *const *heads;
+	/* For a file that has not the first block's queries under these; NULL: there are none. */
+	const struct names *otherwise;
 };
 
+/* One file of family/ each (or two that share it); the Makefile finds them there. */
 struct family {
-	const char *model_type;
+	const char *model_type; /* of config.json */
 	/* Fill the spec (which is cleared before); die naming file, key and expected value. */
 	void (*configure)(struct spec *spec, const struct tree *config);
-	/* Prefixes that checkpoints put before the names ("", "bert.", "model."). */
-	const char *const *prefixes;
-	/* Names, without prefix; an empty name: this family has no such parameter. */
-	void (*stem)(
-	    const struct spec *spec, enum stem_parameter which, struct place *place);
-	void (*block)(const struct spec *spec, int layer, enum block_parameter which,
-	    struct place *place);
-	/* NULL: a family without token experts. */
-	void (*mixture)(const struct spec *spec, int layer, int expert,
-	    enum mixture_parameter which, struct place *place);
-	/* Other names (prefixes, stem, block), for a file that has not the first block's queries
-	 * under these; NULL: there are none. */
-	const struct family *otherwise;
 };
+extern const struct family *const families[]; /* NULL at the end */
 
-/* One line a family. */
-extern const struct family family_bert, family_nomic_bert, family_modernbert, family_new,
-    family_gte, family_qwen3, family_olmoe, family_qwen2_moe, family_deepseek;
-
-/* Names only: those that transformers 5 has in memory for NomicBERT and GTE.  It saves the
- * Hub's, but not every program that writes its models does. */
-extern const struct family family_native;
+/* The names that transformers 5 has in memory for NomicBERT and GTE.  It saves the Hub's, but not
+ * every program that writes its models does. */
+extern const struct names transformers_names;
 
 /* The checks and conveniences that families share. -------------------------------- */
 
@@ -205,13 +208,6 @@ void spec_divide_heads(struct spec *spec, const struct tree *config, const char 
  * was trained, and no longer a limit.  spec->head_size and positions are set before.
  */
 void spec_rotary(struct spec *spec, const struct tree *config, double base);
-
-/* place->name = format; the whole tensor. */
-void place_at(struct place *place, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Narrow a place to part `part` of `parts` equal ones of `rows` rows each. */
-void place_part(struct place *place, int part, int parts, int rows);
 
 /* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
 void spec_layers(struct spec *spec, int inner);

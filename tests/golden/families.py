@@ -15,6 +15,7 @@ no such family) in double precision from the stored weights:
   long.lengths, long.last, long.mean  single texts of those lengths, the ids of which are
                            long_ids(): last layer's hidden state of the last token, and the mean
   mlm.*                    of the masked-language-model head, where the file has one
+Beside it, files of the same values for the same weights under other configurations (VARIANTS).
 transformers rounds some things to single precision on the way whatever the weights (norms and
 rotary angles of the decoders).  Needs torch, transformers 5.23, safetensors:
     python3 tests/golden/families.py [NAME...]
@@ -174,6 +175,12 @@ CONFIG = {
         "rotary_emb_fraction": 1.0, "rotary_emb_base": 1000, "rotary_emb_interleaved": False,
         "rotary_emb_scale_base": None, "rotary_scaling_factor": 2, "max_trained_positions": 16,
         "torch_dtype": "float32"},
+    # a masked-language-model head with a matrix of its own
+    "bert_mlm": SIZES | {
+        "architectures": ["BertForMaskedLM"], "model_type": "bert", "hidden_size": 8,
+        "hidden_act": "gelu", "intermediate_size": 12, "max_position_embeddings": 130,
+        "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+        "tie_word_embeddings": False},
     "modernbert": SIZES | {
         "architectures": ["ModernBertForMaskedLM"], "model_type": "modernbert",
         "num_hidden_layers": 4, "intermediate_size": 12, "hidden_activation": "gelu",
@@ -218,10 +225,12 @@ CONFIG = {
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "rope_scaling": None, "pretraining_tp": 1,
         "attention_bias": False, "tie_word_embeddings": False},
 }
-POOLING = {"gte": ("cls", False), "bert": ("mean", True), "nomic_bert": ("mean", True),
+# The same weights under another configuration: NAME.safetensors is what they then give.
+VARIANTS = {"qwen3": {"bidirectional": {"is_causal": False}}}
+POOLING = {"gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
            "modernbert": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek}
-CLASS = {"bert": "BertModel", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
+CLASS = {"bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
          "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM"}
 
 
@@ -455,7 +464,7 @@ def expected(family, folder, config, generator):
     out |= {"demb": demb, "folder.emb": emb}
     for name, g in reference.gradients((emb * demb).sum()).items():
         out["folder.grad." + name] = g
-    if family == "modernbert":
+    if family in ("modernbert", "bert_mlm"):
         masked_language_model(reference, texts, out, generator)
     limit = config.get("max_position_embeddings", config.get("n_positions"))
     lengths = [n for n in LONG if n <= limit]
@@ -484,8 +493,20 @@ def masked_language_model(reference, texts, out, generator):
     out |= {"mlm.positions": (positions + first).int(), "mlm.targets": targets.int(),
             "mlm.loss": loss[None]}
     for name, g in reference.gradients(loss).items():
-        if name.startswith(("head.", "decoder.")) or "embeddings" in name:
+        if name.startswith(("head.", "decoder.", "cls.")) or "embeddings" in name:
             out["mlm.grad." + name] = g
+
+
+def write_values(folder, name, out):
+    save_file({k: (v if v.dtype == torch.int32 else v.detach().float()).contiguous()
+               for k, v in out.items()}, os.path.join(folder, name + ".safetensors"))
+
+
+def variants(family):
+    folder = os.path.join(HERE, family)
+    for name, change in VARIANTS.get(family, {}).items():
+        out = expected(family, folder, CONFIG[family] | change, torch.Generator().manual_seed(0))
+        write_values(folder, name, out)
 
 
 def make(family):
@@ -509,10 +530,9 @@ def make(family):
             assert worst < 5e-5, f"gte: transformers differs by {worst}"  # its angles are float32
     if family == "deepseek":
         check_deepseek(load_file(folder + "/model.safetensors"), config, long_ids(40))
+    write_values(folder, "expected", out)
+    variants(family)
     write(folder, "config.json", config)
-    out = {k: (v if v.dtype == torch.int32 else v.detach().float()).contiguous()
-           for k, v in out.items()}
-    save_file(out, os.path.join(folder, "expected.safetensors"))
     sizes = 0
     for name in os.listdir(folder):
         path = os.path.join(folder, name)

@@ -57,7 +57,10 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate)
 		.act = NN_SILU,
 		.gated = true,
 		.qkv_bias = true,
-		.mixture = { experts, 2, 5, false, shared_gate },
+		.mixture = { .count = experts,
+		    .top = 2,
+		    .inner = 5,
+		    .shared_gate = shared_gate },
 		.layer = { { .norm1 = true, .inner = inner, .mixture = experts > 0 } } };
 	for (int i = 0; i < BLOCK_PARAMETERS; i++)
 		if (spec_block_shape(

@@ -246,7 +246,7 @@ work_new(const struct sizes *s)
 	w->spec.width = (int)s->C;
 	w->spec.act = NN_SILU;
 	w->spec.mixture = (struct spec_mixture){ (int)s->E, (int)s->top, (int)s->I,
-		s->renormalize, true };
+		s->renormalize, NULL, true };
 	w->in[Y] = array_random(s->T * s->C, 1);
 	w->in[ROUTER] = array_random(s->E * s->C, 1);
 	for (int i = UP; i <= DOWN; i++)

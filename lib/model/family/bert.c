@@ -6,6 +6,48 @@
 
 #include "model/spec.h"
 
+static const char *const stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "embeddings.word_embeddings.weight",
+	[STEM_POSITIONS] = "embeddings.position_embeddings.weight",
+	[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
+	[STEM_NORM] = "embeddings.LayerNorm.weight",
+	[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
+	[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
+	[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
+	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm.weight",
+	[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.LayerNorm.bias",
+	[STEM_MLM_DECODER] = "cls.predictions.decoder.weight",
+	[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
+};
+
+static const char *const block[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "attention.self.query.weight",
+	[BLOCK_Q_BIAS] = "attention.self.query.bias",
+	[BLOCK_K] = "attention.self.key.weight",
+	[BLOCK_K_BIAS] = "attention.self.key.bias",
+	[BLOCK_V] = "attention.self.value.weight",
+	[BLOCK_V_BIAS] = "attention.self.value.bias",
+	[BLOCK_OUT] = "attention.output.dense.weight",
+	[BLOCK_OUT_BIAS] = "attention.output.dense.bias",
+	[BLOCK_NORM1] = "attention.output.LayerNorm.weight",
+	[BLOCK_NORM1_BIAS] = "attention.output.LayerNorm.bias",
+	[BLOCK_UP] = "intermediate.dense.weight",
+	[BLOCK_UP_BIAS] = "intermediate.dense.bias",
+	[BLOCK_DOWN] = "output.dense.weight",
+	[BLOCK_DOWN_BIAS] = "output.dense.bias",
+	[BLOCK_NORM2] = "output.LayerNorm.weight",
+	[BLOCK_NORM2_BIAS] = "output.LayerNorm.bias",
+};
+
+static const struct names names = {
+	.prefixes = (const char *const[]){ "", "bert.", NULL },
+	.stem = stem,
+	.layers = "encoder.layer.",
+	.block = block,
+	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", "qa_outputs.",
+	    NULL },
+};
+
 static void
 configure(struct spec *spec, const struct tree *config)
 {
@@ -28,58 +70,8 @@ configure(struct spec *spec, const struct tree *config)
 	spec->act = spec_activation(config, "hidden_act", "gelu");
 	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
 	    spec->mlm_bias = true;
+	spec->names = &names;
 	spec_layers(spec, inner);
 }
 
-static void
-stem(const struct spec *spec, enum stem_parameter which, struct place *place)
-{
-	static const char *const names[STEM_PARAMETERS] = {
-		[STEM_TOKENS] = "embeddings.word_embeddings.weight",
-		[STEM_POSITIONS] = "embeddings.position_embeddings.weight",
-		[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
-		[STEM_NORM] = "embeddings.LayerNorm.weight",
-		[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
-		[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
-		[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
-		[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm.weight",
-		[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.LayerNorm.bias",
-		[STEM_MLM_BIAS] = "cls.predictions.bias",
-	};
-
-	(void)spec;
-	place_at(place, "%s", names[which]);
-}
-
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	static const char *const names[BLOCK_PARAMETERS] = {
-		[BLOCK_Q] = "attention.self.query.weight",
-		[BLOCK_Q_BIAS] = "attention.self.query.bias",
-		[BLOCK_K] = "attention.self.key.weight",
-		[BLOCK_K_BIAS] = "attention.self.key.bias",
-		[BLOCK_V] = "attention.self.value.weight",
-		[BLOCK_V_BIAS] = "attention.self.value.bias",
-		[BLOCK_OUT] = "attention.output.dense.weight",
-		[BLOCK_OUT_BIAS] = "attention.output.dense.bias",
-		[BLOCK_NORM1] = "attention.output.LayerNorm.weight",
-		[BLOCK_NORM1_BIAS] = "attention.output.LayerNorm.bias",
-		[BLOCK_UP] = "intermediate.dense.weight",
-		[BLOCK_UP_BIAS] = "intermediate.dense.bias",
-		[BLOCK_DOWN] = "output.dense.weight",
-		[BLOCK_DOWN_BIAS] = "output.dense.bias",
-		[BLOCK_NORM2] = "output.LayerNorm.weight",
-		[BLOCK_NORM2_BIAS] = "output.LayerNorm.bias",
-	};
-
-	(void)spec;
-	place_at(place, "encoder.layer.%d.%s", layer, names[which]);
-}
-
-static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_bert = { .model_type = "bert",
-	.configure = configure,
-	.prefixes = prefixes,
-	.stem = stem,
-	.block = block };
+const struct family family_bert = { "bert", configure };

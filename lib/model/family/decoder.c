@@ -2,7 +2,46 @@
 
 #include <string.h>
 
-const char *const decoder_prefixes[] = { "", "model.", NULL };
+static const char *const stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "embed_tokens.weight",
+	[STEM_FINAL_NORM] = "norm.weight",
+};
+
+static const char *const block[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "self_attn.q_proj.weight",
+	[BLOCK_Q_BIAS] = "self_attn.q_proj.bias",
+	[BLOCK_K] = "self_attn.k_proj.weight",
+	[BLOCK_K_BIAS] = "self_attn.k_proj.bias",
+	[BLOCK_V] = "self_attn.v_proj.weight",
+	[BLOCK_V_BIAS] = "self_attn.v_proj.bias",
+	[BLOCK_Q_NORM] = "self_attn.q_norm.weight",
+	[BLOCK_K_NORM] = "self_attn.k_norm.weight",
+	[BLOCK_OUT] = "self_attn.o_proj.weight",
+	[BLOCK_OUT_BIAS] = "self_attn.o_proj.bias",
+	[BLOCK_ROUTER] = "mlp.gate.weight",
+	[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate.weight",
+	[BLOCK_NORM1] = "input_layernorm.weight",
+	[BLOCK_UP] = "mlp.up_proj.weight",
+	[BLOCK_GATE] = "mlp.gate_proj.weight",
+	[BLOCK_DOWN] = "mlp.down_proj.weight",
+	[BLOCK_NORM2] = "post_attention_layernorm.weight",
+};
+
+static const char *const expert[MIXTURE_PARAMETERS] = {
+	[MIXTURE_UP] = "up_proj.weight",
+	[MIXTURE_GATE] = "gate_proj.weight",
+	[MIXTURE_DOWN] = "down_proj.weight",
+};
+
+static const struct names names = {
+	.prefixes = (const char *const[]){ "", "model.", NULL },
+	.stem = stem,
+	.layers = "layers.",
+	.block = block,
+	.expert = "mlp.experts.",
+	.mixture = expert,
+	.heads = (const char *const[]){ "lm_head.", "score.", NULL },
+};
 
 /* Attention that sees a window only: transformers names it in layer_types, older folders by
  * use_sliding_window alone ("sliding_window" by itself does nothing). */
@@ -33,7 +72,11 @@ decoder_configure(
 	if (!spec->head_size)
 		spec_divide_heads(spec, config, "num_attention_heads");
 	spec_rotary(spec, config, 10000);
-	spec->causal = spec->prenorm = spec->gated = spec->pool_last = true;
+	spec->names = &names;
+	spec->prenorm = spec->gated = true;
+	/* decoders that were trained on to embed may see both ways */
+	spec->causal = tree_boolean(config, "is_causal", true) &&
+		       !tree_boolean(config, "use_bidirectional_attention", false);
 	spec->norm = NN_RMSNORM;
 	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", epsilon);
 	spec->act = spec_activation(config, "hidden_act", "silu");
@@ -51,61 +94,4 @@ decoder_mixture(struct spec *spec, const struct tree *config, const char *count_
 	mixture->top =
 	    (int)tree_integer_in(config, "num_experts_per_tok", 1, mixture->count);
 	mixture->renormalize = tree_boolean(config, "norm_topk_prob", false);
-}
-
-void
-decoder_stem(const struct spec *spec, enum stem_parameter which, struct place *place)
-{
-	(void)spec;
-	place_at(place, "%s",
-	    which == STEM_TOKENS       ? "embed_tokens.weight"
-	    : which == STEM_FINAL_NORM ? "norm.weight"
-				       : "");
-}
-
-void
-decoder_place(const struct spec *spec, int layer, enum block_parameter which,
-    const char *shared, struct place *place)
-{
-	static const char *const names[BLOCK_PARAMETERS] = {
-		[BLOCK_Q] = "self_attn.q_proj.weight",
-		[BLOCK_Q_BIAS] = "self_attn.q_proj.bias",
-		[BLOCK_K] = "self_attn.k_proj.weight",
-		[BLOCK_K_BIAS] = "self_attn.k_proj.bias",
-		[BLOCK_V] = "self_attn.v_proj.weight",
-		[BLOCK_V_BIAS] = "self_attn.v_proj.bias",
-		[BLOCK_Q_NORM] = "self_attn.q_norm.weight",
-		[BLOCK_K_NORM] = "self_attn.k_norm.weight",
-		[BLOCK_OUT] = "self_attn.o_proj.weight",
-		[BLOCK_OUT_BIAS] = "self_attn.o_proj.bias",
-		[BLOCK_ROUTER] = "mlp.gate.weight",
-		[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate.weight",
-		[BLOCK_NORM1] = "input_layernorm.weight",
-		[BLOCK_UP] = "up_proj.weight",
-		[BLOCK_GATE] = "gate_proj.weight",
-		[BLOCK_DOWN] = "down_proj.weight",
-		[BLOCK_NORM2] = "post_attention_layernorm.weight",
-	};
-	bool dense = which == BLOCK_UP || which == BLOCK_GATE || which == BLOCK_DOWN;
-
-	if (dense)
-		place_at(place, "layers.%d.%s.%s", layer,
-		    spec->layer[layer].mixture ? shared : "mlp", names[which]);
-	else
-		place_at(place, "layers.%d.%s", layer, names[which]);
-}
-
-void
-decoder_expert(const struct spec *spec, int layer, int expert,
-    enum mixture_parameter which, struct place *place)
-{
-	static const char *const names[MIXTURE_PARAMETERS] = {
-		[MIXTURE_UP] = "up_proj",
-		[MIXTURE_GATE] = "gate_proj",
-		[MIXTURE_DOWN] = "down_proj",
-	};
-
-	(void)spec;
-	place_at(
-	    place, "layers.%d.mlp.experts.%d.%s.weight", layer, expert, names[which]);
 }

@@ -20,16 +20,4 @@ void decoder_configure(
 void decoder_mixture(struct spec *spec, const struct tree *config, const char *count_key,
     const char *inner_key);
 
-/* Names of tensors, as in struct family.  shared: the module of the dense MLP in a layer with
- * token experts ("mlp.shared_expert"), NULL in families that have none. */
-void decoder_stem(
-    const struct spec *spec, enum stem_parameter which, struct place *place);
-void decoder_place(const struct spec *spec, int layer, enum block_parameter which,
-    const char *shared, struct place *place);
-void decoder_expert(const struct spec *spec, int layer, int expert,
-    enum mixture_parameter which, struct place *place);
-
-/* NULL-terminated: "", "model.". */
-extern const char *const decoder_prefixes[];
-
 #endif

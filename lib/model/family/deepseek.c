@@ -24,6 +24,7 @@ configure(struct spec *spec, const struct tree *config)
 	if (!tree_get(config, "n_routed_experts"))
 		return;
 	decoder_mixture(spec, config, "n_routed_experts", "moe_intermediate_size");
+	spec->mixture.shared = "mlp.shared_experts";
 	spec->mixture.renormalize &= spec->mixture.top > 1;
 	for (int i = (int)first; i < spec->layers; i++)
 		if (i % step == 0) {
@@ -32,15 +33,4 @@ configure(struct spec *spec, const struct tree *config)
 		}
 }
 
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	decoder_place(spec, layer, which, "mlp.shared_experts", place);
-}
-
-const struct family family_deepseek = { .model_type = "deepseek",
-	.configure = configure,
-	.prefixes = decoder_prefixes,
-	.stem = decoder_stem,
-	.block = block,
-	.mixture = decoder_expert };
+const struct family family_deepseek = { "deepseek", configure };

@@ -17,6 +17,74 @@ expect(const struct tree *config, const char *key, const char *expected)
 		    value, expected);
 }
 
+static const char *const stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "embeddings.word_embeddings.weight",
+	[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
+	[STEM_NORM] = "embeddings.LayerNorm.weight",
+	[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
+	[STEM_MLM_DENSE] = "lm_head.dense.weight",
+	[STEM_MLM_DENSE_BIAS] = "lm_head.dense.bias",
+	[STEM_MLM_NORM] = "lm_head.norm.weight",
+	[STEM_MLM_NORM_BIAS] = "lm_head.norm.bias",
+	[STEM_MLM_DECODER] = "lm_head.decoder.weight",
+	[STEM_MLM_BIAS] = "lm_head.decoder.bias",
+};
+
+static const char *const packed[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "attention.qkv_proj.weight",
+	[BLOCK_Q_BIAS] = "attention.qkv_proj.bias",
+	[BLOCK_K] = "attention.qkv_proj.weight",
+	[BLOCK_K_BIAS] = "attention.qkv_proj.bias",
+	[BLOCK_V] = "attention.qkv_proj.weight",
+	[BLOCK_V_BIAS] = "attention.qkv_proj.bias",
+	[BLOCK_OUT] = "attention.o_proj.weight",
+	[BLOCK_OUT_BIAS] = "attention.o_proj.bias",
+	[BLOCK_NORM1] = "attn_ln.weight",
+	[BLOCK_NORM1_BIAS] = "attn_ln.bias",
+	[BLOCK_UP] = "mlp.up_gate_proj.weight",
+	[BLOCK_GATE] = "mlp.up_gate_proj.weight",
+	[BLOCK_DOWN] = "mlp.down_proj.weight",
+	[BLOCK_DOWN_BIAS] = "mlp.down_proj.bias",
+	[BLOCK_NORM2] = "mlp_ln.weight",
+	[BLOCK_NORM2_BIAS] = "mlp_ln.bias",
+};
+
+/* "pack_qkv": false */
+static const char *const apart[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "attention.q_proj.weight",
+	[BLOCK_Q_BIAS] = "attention.q_proj.bias",
+	[BLOCK_K] = "attention.k_proj.weight",
+	[BLOCK_K_BIAS] = "attention.k_proj.bias",
+	[BLOCK_V] = "attention.v_proj.weight",
+	[BLOCK_V_BIAS] = "attention.v_proj.bias",
+	[BLOCK_OUT] = "attention.o_proj.weight",
+	[BLOCK_OUT_BIAS] = "attention.o_proj.bias",
+	[BLOCK_NORM1] = "attn_ln.weight",
+	[BLOCK_NORM1_BIAS] = "attn_ln.bias",
+	[BLOCK_UP] = "mlp.up_gate_proj.weight",
+	[BLOCK_GATE] = "mlp.up_gate_proj.weight",
+	[BLOCK_DOWN] = "mlp.down_proj.weight",
+	[BLOCK_DOWN_BIAS] = "mlp.down_proj.bias",
+	[BLOCK_NORM2] = "mlp_ln.weight",
+	[BLOCK_NORM2_BIAS] = "mlp_ln.bias",
+};
+
+static const char *const prefixes[] = { "", "new.", NULL };
+static const char *const heads[] = { "lm_head.", "pooler.", "classifier.", NULL };
+
+static const struct names apart_names = { .prefixes = prefixes,
+	.stem = stem,
+	.layers = "encoder.layer.",
+	.block = apart,
+	.heads = heads,
+	.otherwise = &transformers_names };
+static const struct names names = { .prefixes = prefixes,
+	.stem = stem,
+	.layers = "encoder.layer.",
+	.block = packed,
+	.heads = heads,
+	.otherwise = &apart_names };
+
 static void
 configure(struct spec *spec, const struct tree *config)
 {
@@ -33,82 +101,9 @@ configure(struct spec *spec, const struct tree *config)
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
 	spec->act = spec_activation(config, "hidden_act", "gelu");
 	spec->qkv_bias = spec->out_bias = spec->down_bias = spec->mlm_bias = true;
+	spec->names = &names;
 	spec_layers(spec, inner);
 }
 
-static void
-stem(const struct spec *spec, enum stem_parameter which, struct place *place)
-{
-	static const char *const names[STEM_PARAMETERS] = {
-		[STEM_TOKENS] = "embeddings.word_embeddings.weight",
-		[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
-		[STEM_NORM] = "embeddings.LayerNorm.weight",
-		[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
-		[STEM_MLM_DENSE] = "lm_head.dense.weight",
-		[STEM_MLM_DENSE_BIAS] = "lm_head.dense.bias",
-		[STEM_MLM_NORM] = "lm_head.norm.weight",
-		[STEM_MLM_NORM_BIAS] = "lm_head.norm.bias",
-		[STEM_MLM_BIAS] = "lm_head.decoder.bias",
-	};
-
-	(void)spec;
-	place_at(place, "%s", names[which] ? names[which] : "");
-}
-
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	static const char *const names[BLOCK_PARAMETERS] = {
-		[BLOCK_Q] = "attention.qkv_proj.weight",
-		[BLOCK_Q_BIAS] = "attention.qkv_proj.bias",
-		[BLOCK_K] = "attention.qkv_proj.weight",
-		[BLOCK_K_BIAS] = "attention.qkv_proj.bias",
-		[BLOCK_V] = "attention.qkv_proj.weight",
-		[BLOCK_V_BIAS] = "attention.qkv_proj.bias",
-		[BLOCK_OUT] = "attention.o_proj.weight",
-		[BLOCK_OUT_BIAS] = "attention.o_proj.bias",
-		[BLOCK_NORM1] = "attn_ln.weight",
-		[BLOCK_NORM1_BIAS] = "attn_ln.bias",
-		[BLOCK_UP] = "mlp.up_gate_proj.weight",
-		[BLOCK_GATE] = "mlp.up_gate_proj.weight",
-		[BLOCK_DOWN] = "mlp.down_proj.weight",
-		[BLOCK_DOWN_BIAS] = "mlp.down_proj.bias",
-		[BLOCK_NORM2] = "mlp_ln.weight",
-		[BLOCK_NORM2_BIAS] = "mlp_ln.bias",
-	};
-
-	place_at(place, "encoder.layer.%d.%s", layer, names[which]);
-	if (which <= BLOCK_V_BIAS)
-		place_part(place, which / 2, 3, spec->width);
-	else if (which == BLOCK_UP) /* before the gate */
-		place_part(place, 0, 2, spec->layer[layer].inner);
-	else if (which == BLOCK_GATE)
-		place_part(place, 1, 2, spec->layer[layer].inner);
-}
-
-/* "pack_qkv": false */
-static void
-apart(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	block(spec, layer, which, place);
-	if (which <= BLOCK_V_BIAS)
-		place_at(place, "encoder.layer.%d.attention.%c_proj.%s", layer,
-		    "qkv"[which / 2], which % 2 ? "bias" : "weight");
-}
-
-static const char *const prefixes[] = { "", "new.", NULL };
-static const struct family unpacked = {
-	.prefixes = prefixes, .stem = stem, .block = apart
-};
-const struct family family_new = { .model_type = "new",
-	.configure = configure,
-	.prefixes = prefixes,
-	.stem = stem,
-	.block = block,
-	.otherwise = &unpacked };
-const struct family family_gte = { .model_type = "gte",
-	.configure = configure,
-	.prefixes = prefixes,
-	.stem = stem,
-	.block = block,
-	.otherwise = &family_native };
+const struct family family_new = { "new", configure };
+const struct family family_gte = { "gte", configure };

@@ -54,6 +54,49 @@ rotary(struct spec *spec, const struct tree *config)
 	spec->rotaries = 2;
 }
 
+static const char *const stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "embeddings.tok_embeddings.weight",
+	[STEM_NORM] = "embeddings.norm.weight",
+	[STEM_NORM_BIAS] = "embeddings.norm.bias",
+	[STEM_FINAL_NORM] = "final_norm.weight",
+	[STEM_FINAL_NORM_BIAS] = "final_norm.bias",
+	[STEM_MLM_DENSE] = "head.dense.weight",
+	[STEM_MLM_NORM] = "head.norm.weight",
+	[STEM_MLM_NORM_BIAS] = "head.norm.bias",
+	[STEM_MLM_DECODER] = "decoder.weight",
+	[STEM_MLM_BIAS] = "decoder.bias",
+};
+
+static const char *const block[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "attn.Wqkv.weight",
+	[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_K] = "attn.Wqkv.weight",
+	[BLOCK_K_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_V] = "attn.Wqkv.weight",
+	[BLOCK_V_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_OUT] = "attn.Wo.weight",
+	[BLOCK_OUT_BIAS] = "attn.Wo.bias",
+	[BLOCK_NORM1] = "attn_norm.weight",
+	[BLOCK_NORM1_BIAS] = "attn_norm.bias",
+	[BLOCK_UP] = "mlp.Wi.weight",
+	[BLOCK_UP_BIAS] = "mlp.Wi.bias",
+	[BLOCK_GATE] = "mlp.Wi.weight",
+	[BLOCK_GATE_BIAS] = "mlp.Wi.bias",
+	[BLOCK_DOWN] = "mlp.Wo.weight",
+	[BLOCK_DOWN_BIAS] = "mlp.Wo.bias",
+	[BLOCK_NORM2] = "mlp_norm.weight",
+	[BLOCK_NORM2_BIAS] = "mlp_norm.bias",
+};
+
+static const struct names names = {
+	.prefixes = (const char *const[]){ "", "model.", NULL },
+	.stem = stem,
+	.layers = "layers.",
+	.block = block,
+	.gate_first = true,
+	.heads = (const char *const[]){ "head.", "decoder.", "classifier.", NULL },
+};
+
 static void
 configure(struct spec *spec, const struct tree *config)
 {
@@ -70,6 +113,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
 	spec->up_bias = spec->down_bias = tree_boolean(config, "mlp_bias", false);
 	spec->mlm_bias = tree_boolean(config, "decoder_bias", true);
+	spec->names = &names;
 	spec_layers(spec, inner);
 	spec->layer[0].norm1 = false; /* the embeddings have just been normed */
 	for (int i = 0; i < spec->layers; i++)
@@ -79,61 +123,4 @@ configure(struct spec *spec, const struct tree *config)
 		}
 }
 
-static void
-stem(const struct spec *spec, enum stem_parameter which, struct place *place)
-{
-	static const char *const names[STEM_PARAMETERS] = {
-		[STEM_TOKENS] = "embeddings.tok_embeddings.weight",
-		[STEM_NORM] = "embeddings.norm.weight",
-		[STEM_NORM_BIAS] = "embeddings.norm.bias",
-		[STEM_FINAL_NORM] = "final_norm.weight",
-		[STEM_FINAL_NORM_BIAS] = "final_norm.bias",
-		[STEM_MLM_DENSE] = "head.dense.weight",
-		[STEM_MLM_NORM] = "head.norm.weight",
-		[STEM_MLM_NORM_BIAS] = "head.norm.bias",
-		[STEM_MLM_BIAS] = "decoder.bias",
-	};
-
-	(void)spec;
-	place_at(place, "%s", names[which] ? names[which] : "");
-}
-
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	static const char *const names[BLOCK_PARAMETERS] = {
-		[BLOCK_Q] = "attn.Wqkv.weight",
-		[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_K] = "attn.Wqkv.weight",
-		[BLOCK_K_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_V] = "attn.Wqkv.weight",
-		[BLOCK_V_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_OUT] = "attn.Wo.weight",
-		[BLOCK_OUT_BIAS] = "attn.Wo.bias",
-		[BLOCK_NORM1] = "attn_norm.weight",
-		[BLOCK_NORM1_BIAS] = "attn_norm.bias",
-		[BLOCK_UP] = "mlp.Wi.weight",
-		[BLOCK_UP_BIAS] = "mlp.Wi.bias",
-		[BLOCK_GATE] = "mlp.Wi.weight",
-		[BLOCK_GATE_BIAS] = "mlp.Wi.bias",
-		[BLOCK_DOWN] = "mlp.Wo.weight",
-		[BLOCK_DOWN_BIAS] = "mlp.Wo.bias",
-		[BLOCK_NORM2] = "mlp_norm.weight",
-		[BLOCK_NORM2_BIAS] = "mlp_norm.bias",
-	};
-
-	place_at(place, "layers.%d.%s", layer, names[which]);
-	if (which <= BLOCK_V_BIAS) /* queries, keys, values */
-		place_part(place, which / 2, 3, spec->heads * spec->head_size);
-	else if (which == BLOCK_UP || which == BLOCK_UP_BIAS) /* after the gate */
-		place_part(place, 1, 2, spec->layer[layer].inner);
-	else if (which == BLOCK_GATE || which == BLOCK_GATE_BIAS)
-		place_part(place, 0, 2, spec->layer[layer].inner);
-}
-
-static const char *const prefixes[] = { "", "model.", NULL };
-const struct family family_modernbert = { .model_type = "modernbert",
-	.configure = configure,
-	.prefixes = prefixes,
-	.stem = stem,
-	.block = block };
+const struct family family_modernbert = { "modernbert", configure };

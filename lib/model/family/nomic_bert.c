@@ -83,6 +83,50 @@ refuse(const struct tree *config)
 			    *key);
 }
 
+static const char *const stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "embeddings.word_embeddings.weight",
+	[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
+	[STEM_NORM] = "emb_ln.weight",
+	[STEM_NORM_BIAS] = "emb_ln.bias",
+	[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
+	[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
+	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm.weight",
+	[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.layer_norm.bias",
+	[STEM_MLM_DECODER] = "cls.predictions.decoder.weight",
+	[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
+};
+
+static const char *const block[BLOCK_PARAMETERS] = {
+	[BLOCK_Q] = "attn.Wqkv.weight",
+	[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_K] = "attn.Wqkv.weight",
+	[BLOCK_K_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_V] = "attn.Wqkv.weight",
+	[BLOCK_V_BIAS] = "attn.Wqkv.bias",
+	[BLOCK_OUT] = "attn.out_proj.weight",
+	[BLOCK_OUT_BIAS] = "attn.out_proj.bias",
+	[BLOCK_NORM1] = "norm1.weight",
+	[BLOCK_NORM1_BIAS] = "norm1.bias",
+	[BLOCK_UP] = "mlp.fc11.weight",
+	[BLOCK_UP_BIAS] = "mlp.fc11.bias",
+	[BLOCK_GATE] = "mlp.fc12.weight",
+	[BLOCK_GATE_BIAS] = "mlp.fc12.bias",
+	[BLOCK_DOWN] = "mlp.fc2.weight",
+	[BLOCK_DOWN_BIAS] = "mlp.fc2.bias",
+	[BLOCK_NORM2] = "norm2.weight",
+	[BLOCK_NORM2_BIAS] = "norm2.bias",
+};
+
+static const struct names names = {
+	.prefixes = (const char *const[]){ "", "bert.", NULL },
+	.stem = stem,
+	.layers = "encoder.layers.",
+	.block = block,
+	.plain = { "mlp.fc1.weight", "mlp.fc1.bias" },
+	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
+	.otherwise = &transformers_names,
+};
+
 static void
 configure(struct spec *spec, const struct tree *config)
 {
@@ -114,66 +158,8 @@ configure(struct spec *spec, const struct tree *config)
 	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", biased);
 	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", biased);
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+	spec->names = &names;
 	spec_layers(spec, inner);
 }
 
-static void
-stem(const struct spec *spec, enum stem_parameter which, struct place *place)
-{
-	static const char *const names[STEM_PARAMETERS] = {
-		[STEM_TOKENS] = "embeddings.word_embeddings.weight",
-		[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
-		[STEM_NORM] = "emb_ln.weight",
-		[STEM_NORM_BIAS] = "emb_ln.bias",
-		[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
-		[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
-		[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm.weight",
-		[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.layer_norm.bias",
-		[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
-	};
-
-	(void)spec;
-	place_at(place, "%s", names[which] ? names[which] : "");
-}
-
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	static const char *const names[BLOCK_PARAMETERS] = {
-		[BLOCK_Q] = "attn.Wqkv.weight",
-		[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_K] = "attn.Wqkv.weight",
-		[BLOCK_K_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_V] = "attn.Wqkv.weight",
-		[BLOCK_V_BIAS] = "attn.Wqkv.bias",
-		[BLOCK_OUT] = "attn.out_proj.weight",
-		[BLOCK_OUT_BIAS] = "attn.out_proj.bias",
-		[BLOCK_NORM1] = "norm1.weight",
-		[BLOCK_NORM1_BIAS] = "norm1.bias",
-		[BLOCK_UP] = "mlp.fc11.weight",
-		[BLOCK_UP_BIAS] = "mlp.fc11.bias",
-		[BLOCK_GATE] = "mlp.fc12.weight",
-		[BLOCK_GATE_BIAS] = "mlp.fc12.bias",
-		[BLOCK_DOWN] = "mlp.fc2.weight",
-		[BLOCK_DOWN_BIAS] = "mlp.fc2.bias",
-		[BLOCK_NORM2] = "norm2.weight",
-		[BLOCK_NORM2_BIAS] = "norm2.bias",
-	};
-	const char *name = names[which];
-
-	if (!spec->gated && which == BLOCK_UP)
-		name = "mlp.fc1.weight";
-	if (!spec->gated && which == BLOCK_UP_BIAS)
-		name = "mlp.fc1.bias";
-	place_at(place, "encoder.layers.%d.%s", layer, name);
-	if (which <= BLOCK_V_BIAS)
-		place_part(place, which / 2, 3, spec->heads * spec->head_size);
-}
-
-static const char *const prefixes[] = { "", "bert.", NULL };
-const struct family family_nomic_bert = { .model_type = "nomic_bert",
-	.configure = configure,
-	.prefixes = prefixes,
-	.stem = stem,
-	.block = block,
-	.otherwise = &family_native };
+const struct family family_nomic_bert = { "nomic_bert", configure };

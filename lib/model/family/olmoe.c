@@ -18,15 +18,4 @@ configure(struct spec *spec, const struct tree *config)
 		spec->layer[i].mixture = true;
 }
 
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	decoder_place(spec, layer, which, NULL, place);
-}
-
-const struct family family_olmoe = { .model_type = "olmoe",
-	.configure = configure,
-	.prefixes = decoder_prefixes,
-	.stem = decoder_stem,
-	.block = block,
-	.mixture = decoder_expert };
+const struct family family_olmoe = { "olmoe", configure };

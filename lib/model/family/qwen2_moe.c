@@ -31,6 +31,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->qkv_bias = tree_boolean(config, "qkv_bias", true);
 	spec->out_bias = false;
 	decoder_mixture(spec, config, "num_experts", "moe_intermediate_size");
+	spec->mixture.shared = "mlp.shared_expert";
 	spec->mixture.shared_gate = true;
 	spec_layers(spec, inner);
 	for (int i = 0; i < spec->layers; i++)
@@ -40,15 +41,4 @@ configure(struct spec *spec, const struct tree *config)
 		}
 }
 
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	decoder_place(spec, layer, which, "mlp.shared_expert", place);
-}
-
-const struct family family_qwen2_moe = { .model_type = "qwen2_moe",
-	.configure = configure,
-	.prefixes = decoder_prefixes,
-	.stem = decoder_stem,
-	.block = block,
-	.mixture = decoder_expert };
+const struct family family_qwen2_moe = { "qwen2_moe", configure };

@@ -12,14 +12,4 @@ configure(struct spec *spec, const struct tree *config)
 	spec_layers(spec, (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20));
 }
 
-static void
-block(const struct spec *spec, int layer, enum block_parameter which, struct place *place)
-{
-	decoder_place(spec, layer, which, NULL, place);
-}
-
-const struct family family_qwen3 = { .model_type = "qwen3",
-	.configure = configure,
-	.prefixes = decoder_prefixes,
-	.stem = decoder_stem,
-	.block = block };
+const struct family family_qwen3 = { "qwen3", configure };

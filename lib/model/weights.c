@@ -1,0 +1,458 @@
+#include "model/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/experts.h"
+
+/* What weights_match works with. */
+struct search {
+	struct weights *weights;
+	const struct spec *spec;
+	const struct safetensors *file;
+	const struct names *names;
+	const char *prefix; /* of the checkpoint's names */
+};
+
+static const struct safetensor *
+find(const struct search *search, const char *name, char **full)
+{
+	/* older spellings; then heads, which have no prefix */
+	static const char *const spellings[][2] = { { "", "" }, { ".weight", ".gamma" },
+		{ ".bias", ".beta" }, { "transform.layer_norm.", "transform.LayerNorm." },
+		{ "predictions.decoder.bias", "predictions.bias" } };
+
+	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+		const char *at = strstr(name, spellings[i][0]);
+		if (!at)
+			continue;
+		for (int bare = 0; bare < 2; bare++) {
+			char *other = mem_format("%s%.*s%s%s", bare ? "" : search->prefix,
+			    (int)(at - name), name, spellings[i][1],
+			    at + strlen(spellings[i][0]));
+			const struct safetensor *tensor =
+			    safetensors_find(search->file, other);
+			if (tensor) {
+				*full = other;
+				return tensor;
+			}
+			free(other);
+		}
+	}
+	return NULL;
+}
+
+static const struct safetensor *
+held(const struct search *search, const char *name)
+{
+	char *full = NULL;
+	const struct safetensor *tensor = search->file ? find(search, name, &full) : NULL;
+
+	free(full);
+	return tensor;
+}
+
+/* "[2, 3]" */
+static char *
+shape_text(const int64_t *shape, int rank)
+{
+	char text[256] = "[";
+	size_t n = 1;
+
+	for (int i = 0; i < rank && n < sizeof text - 24; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", i ? ", " : "",
+		    (long long)shape[i]);
+	return mem_format("%s]", text);
+}
+
+int
+parameter_shape(int64_t *shape, const struct parameter *tensor)
+{
+	int rank = 0;
+
+	if (tensor->stack)
+		shape[rank++] = tensor->stack;
+	shape[rank++] = tensor->stack ? tensor->rows / tensor->stack : tensor->rows;
+	if (tensor->columns)
+		shape[rank++] = tensor->columns;
+	return rank;
+}
+
+static void
+check_tensor(
+    const char *file, const struct safetensor *tensor, const struct parameter *wanted)
+{
+	int64_t shape[3];
+	int rank = parameter_shape(shape, wanted);
+
+	if (tensor->rank != rank ||
+	    memcmp(tensor->shape, shape, (size_t)rank * sizeof *shape))
+		die("%s: tensor '%s' has the shape %s; config.json asks for %s", file,
+		    tensor->name, shape_text(tensor->shape, tensor->rank),
+		    shape_text(shape, rank));
+	if (!dtype_is_float(tensor->dtype))
+		die("%s: tensor '%s' is of type %s; a floating type is expected", file,
+		    tensor->name, dtype_name(tensor->dtype));
+}
+
+int
+weights_add(struct weights *weights, const struct safetensor *stored, const char *file,
+    struct parameter wanted)
+{
+	int index = weights->count++;
+	size_t count = (size_t)weights->count;
+
+	if (stored)
+		check_tensor(file, stored, &wanted);
+	wanted.offset = weights->size;
+	wanted.count = mem_multiply((size_t)wanted.rows,
+	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
+	wanted.decay = wanted.rows > 1 && wanted.columns > 1;
+	weights->tensors =
+	    mem_grow(weights->tensors, &weights->room, count, sizeof *weights->tensors);
+	weights->stored = mem_grow(
+	    weights->stored, &weights->stored_room, count, sizeof *weights->stored);
+	weights->stored[index] = stored;
+	weights->tensors[index] = wanted;
+	weights->size =
+	    mem_add(weights->size, (wanted.count + 15) & ~(size_t)15, "parameters");
+	return index;
+}
+
+/* The tensor's number; it is added when it is new.  -1: it is not in the file, and need not be. */
+static int
+tensor_of(struct search *search, const char *name, struct parameter wanted, bool optional)
+{
+	struct weights *weights = search->weights;
+	const struct safetensor *stored = NULL;
+	int64_t shape[3];
+	char *full = NULL;
+
+	if (search->file && !(stored = find(search, name, &full))) {
+		if (optional)
+			return -1;
+		die("%s: tensor '%s%s' is missing; config.json asks for it, with the "
+		    "shape %s",
+		    safetensors_name(search->file), search->prefix, name,
+		    shape_text(shape, parameter_shape(shape, &wanted)));
+	}
+	if (!full)
+		full = mem_string(name);
+	/* parts of one tensor follow each other closely */
+	for (int i = weights->count - 1; i >= 0 && i > weights->count - BLOCK_PARAMETERS;
+	     i--)
+		if (!strcmp(weights->tensors[i].name, full)) {
+			free(full);
+			return i;
+		}
+	wanted.name = full;
+	return weights_add(weights, stored,
+	    search->file ? safetensors_name(search->file) : NULL, wanted);
+}
+
+static bool
+equal(const struct safetensor *a, const struct safetensor *b)
+{
+	return a->dtype == b->dtype && a->count == b->count &&
+	       !memcmp(a->data, b->data, a->count * dtype_size(a->dtype));
+}
+
+/* Whether a decoder of masked language models is its own: config.json says so, or it is another
+ * than the tokens' matrix (as transformers 5 decides). */
+static bool
+own_decoder(const struct search *search)
+{
+	const struct safetensor *tokens = held(search, search->names->stem[STEM_TOKENS]);
+	const struct safetensor *decoder =
+	    held(search, search->names->stem[STEM_MLM_DECODER]);
+
+	if (!search->file || !decoder)
+		return !search->file && search->spec->mlm_untied;
+	return search->spec->mlm_untied || !tokens || !equal(tokens, decoder);
+}
+
+static void
+match_stem(struct search *search, bool mlm)
+{
+	struct weights *weights = search->weights;
+
+	for (int i = 0; i < STEM_PARAMETERS; i++) {
+		enum stem_parameter which = (enum stem_parameter)i;
+		struct parameter wanted = { .expert = -1,
+			.mlm = which >= STEM_MLM_DENSE };
+		const char *name = search->names->stem[which];
+		bool has =
+		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
+		weights->stem[which].tensor = -1;
+		/* a bias of the head that the configuration leaves open is taken when it is there */
+		if (!name || (!has && !(wanted.mlm && search->file)) ||
+		    (wanted.mlm && !mlm))
+			continue;
+		if (which != STEM_MLM_DECODER || own_decoder(search))
+			weights->stem[which].tensor =
+			    tensor_of(search, name, wanted, wanted.mlm);
+	}
+}
+
+/* What the parameter is called after "LAYERS.LAYER."; the caller frees it. */
+static char *
+name_in_block(const struct search *search, int layer, enum block_parameter which)
+{
+	const struct names *names = search->names;
+	const struct spec *spec = search->spec;
+	const char *name = names->block[which];
+
+	if (!spec->gated && names->plain[0] &&
+	    (which == BLOCK_UP || which == BLOCK_UP_BIAS))
+		name = names->plain[which == BLOCK_UP_BIAS];
+	if (spec->layer[layer].mixture && which >= BLOCK_UP && which <= BLOCK_DOWN_BIAS)
+		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
+	return mem_string(name);
+}
+
+/* The place of a parameter among those that may lie in one tensor. */
+static int
+rank(const struct names *names, int which)
+{
+	if (names->gate_first && (which == BLOCK_UP || which == BLOCK_GATE))
+		return BLOCK_UP + BLOCK_GATE - which;
+	if (names->gate_first && (which == BLOCK_UP_BIAS || which == BLOCK_GATE_BIAS))
+		return BLOCK_UP_BIAS + BLOCK_GATE_BIAS - which;
+	return which;
+}
+
+/* Rows of the tensor that a parameter is in; sets those before it. */
+static int64_t
+rows_together(
+    const struct search *search, int layer, enum block_parameter which, int64_t *before)
+{
+	const struct names *names = search->names;
+	int64_t all = 0, rows, columns;
+
+	*before = 0;
+	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+		if (!names->block[i] || strcmp(names->block[i], names->block[which]) ||
+		    !spec_block_shape(
+			search->spec, layer, (enum block_parameter)i, &rows, &columns))
+			continue;
+		all += rows;
+		*before += rank(names, i) < rank(names, which) ? rows : 0;
+	}
+	return all;
+}
+
+static void
+match_block(struct search *search, int layer, int expert)
+{
+	const struct spec *spec = search->spec;
+	struct part(*blocks)[BLOCK_PARAMETERS] = search->weights->blocks;
+	size_t row = (size_t)layer * (size_t)(spec->experts ? spec->experts : 1);
+	struct part *to = blocks[row + (size_t)(expert > 0 ? expert : 0)];
+
+	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+		enum block_parameter which = (enum block_parameter)i;
+		bool own = experts_own(spec, layer, which);
+		struct parameter wanted = { .expert = own ? expert : -1 };
+		int64_t before;
+		to[which].tensor = -1;
+		if (!spec_block_shape(spec, layer, which, &wanted.rows, &wanted.columns))
+			continue;
+		if (!own && expert > 0) {
+			to[which] = blocks[row][which];
+			continue;
+		}
+		char *last = name_in_block(search, layer, which);
+		char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
+		char *full =
+		    own ? experts_tensor(name, spec->expert_names[expert]) : NULL;
+		wanted.rows = rows_together(search, layer, which, &before);
+		to[which].tensor = tensor_of(search, own ? full : name, wanted, false);
+		to[which].offset =
+		    (size_t)(before * (wanted.columns ? wanted.columns : 1));
+		free(last);
+		free(name);
+		free(full);
+	}
+}
+
+/* A parameter of a token expert: a tensor, or a part of one that has all experts of a layer, as
+ * transformers 5 has them in memory: experts.gate_up_proj [E, 2 I, C], the gate first, and
+ * experts.down_proj [E, C, I]. */
+static struct part
+match_mixture(struct search *search, int layer, int expert, enum mixture_parameter which)
+{
+	const struct names *names = search->names;
+	const struct spec_mixture *mixture = &search->spec->mixture;
+	bool down = which == MIXTURE_DOWN;
+	struct parameter wanted = { .expert = -1 };
+	struct part part = { 0 };
+
+	spec_mixture_shape(search->spec, which, &wanted.rows, &wanted.columns);
+	char *name = mem_format("%s%d.%s%d.%s", names->layers, layer, names->expert,
+	    expert, names->mixture[which]);
+	char *stacked = mem_format("%s%d.%s%s", names->layers, layer, names->expert,
+	    down ? "down_proj" : "gate_up_proj");
+	if (search->file && !held(search, name) && held(search, stacked)) {
+		int64_t rows = down ? wanted.rows : 2 * wanted.rows;
+		int64_t before = expert * rows + (which == MIXTURE_UP ? wanted.rows : 0);
+		part.offset = (size_t)(before * wanted.columns);
+		wanted.rows = mixture->count * rows;
+		wanted.stack = mixture->count;
+		part.tensor = tensor_of(search, stacked, wanted, false);
+	} else {
+		part.tensor = tensor_of(search, name, wanted, false);
+	}
+	free(name);
+	free(stacked);
+	return part;
+}
+
+static void
+match_layer(struct search *search, int layer)
+{
+	const struct spec *spec = search->spec;
+
+	for (int expert = 0; expert < spec->mixture.count; expert++)
+		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+			struct part *to =
+			    &search->weights
+				 ->mixtures[layer * spec->mixture.count + expert][i];
+			to->tensor = -1;
+			if (spec->layer[layer].mixture)
+				*to = match_mixture(
+				    search, layer, expert, (enum mixture_parameter)i);
+		}
+}
+
+static bool
+starts_with(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* Of a head for another task, or a table that follows from the configuration. */
+static bool
+known_extra(const struct search *search, const char *name)
+{
+	const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+
+	for (const char *const *head = search->names->heads; *head; head++)
+		if (starts_with(name, *head))
+			return true;
+	return !strcmp(last, "position_ids") || !strcmp(last, "inv_freq");
+}
+
+/* Whether a tensor belongs to a block beyond those that config.json asks for. */
+static bool
+beyond(const struct search *search, const char *name)
+{
+	const char *layers = search->names->layers;
+
+	return starts_with(name, layers) &&
+	       strtol(name + strlen(layers), NULL, 10) >= search->spec->layers;
+}
+
+/* Tensors that nothing uses: a projection of its own, say, without which embeddings are wrong. */
+static void
+judge_extra(const struct search *search)
+{
+	const struct weights *weights = search->weights;
+	const char *file = safetensors_name(search->file), *example = NULL;
+	int extra = 0;
+
+	for (int i = 0; i < safetensors_count(search->file); i++) {
+		const struct safetensor *tensor = safetensors_at(search->file, i);
+		const char *name = tensor->name;
+		int j = 0;
+		while (j < weights->count && weights->stored[j] != tensor)
+			j++;
+		if (j < weights->count || known_extra(search, name))
+			continue;
+		if (starts_with(name, search->prefix))
+			name += strlen(search->prefix);
+		if (known_extra(search, name))
+			continue;
+		if (!beyond(search, name))
+			die("%s: tensor '%s' is not known of such a model, and "
+			    "embeddings "
+			    "may depend on it; take it out if they do not",
+			    file, tensor->name);
+		extra++;
+		example = tensor->name;
+	}
+	if (extra)
+		warn("%s: %d tensors are not used, '%s' for one; does config.json belong "
+		     "to them?",
+		    file, extra, example);
+}
+
+/* The names and the prefix that the file uses; the first ones when it uses none. */
+static void
+choose_names(struct search *search)
+{
+	const struct names *first = search->names;
+
+	for (; search->names; search->names = search->names->otherwise)
+		for (const char *const *prefix = search->names->prefixes; *prefix;
+		     prefix++) {
+			char *queries = mem_format("%s0.%s", search->names->layers,
+			    search->names->block[BLOCK_Q]);
+			search->prefix = *prefix;
+			bool found = held(search, search->names->stem[STEM_TOKENS]) &&
+				     held(search, queries);
+			free(queries);
+			if (found)
+				return;
+		}
+	search->names = first;
+	search->prefix = first->prefixes[0];
+}
+
+void
+weights_match(struct weights *weights, const struct spec *spec,
+    const struct safetensors *file, bool mlm)
+{
+	struct search search = { weights, spec, file, spec->names,
+		spec->names->prefixes[0] };
+	size_t layers = (size_t)spec->layers, count = (size_t)spec->mixture.count;
+	int experts = spec->experts ? spec->experts : 1;
+
+	*weights = (struct weights){ 0 };
+	weights->blocks = mem_zero(layers * (size_t)experts, sizeof *weights->blocks);
+	weights->mixtures =
+	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
+	if (file)
+		choose_names(&search);
+	match_stem(&search, mlm);
+	for (int layer = 0; layer < spec->layers; layer++)
+		for (int expert = 0; expert < experts; expert++)
+			match_block(&search, layer, spec->experts ? expert : -1);
+	for (int layer = 0; layer < spec->layers; layer++)
+		match_layer(&search, layer);
+	weights->own = weights->count;
+	if (file && safetensors_count(file) != weights->count)
+		judge_extra(&search);
+}
+
+bool
+weights_fused(const struct weights *weights)
+{
+	const struct part *first = weights->blocks[0];
+
+	return first[BLOCK_Q].tensor == first[BLOCK_K].tensor &&
+	       first[BLOCK_Q].tensor == first[BLOCK_V].tensor;
+}
+
+void
+weights_free(struct weights *weights)
+{
+	for (int i = 0; i < weights->count; i++)
+		free((char *)weights->tensors[i].name);
+	free(weights->tensors);
+	free(weights->stored);
+	free(weights->blocks);
+	free(weights->mixtures);
+}

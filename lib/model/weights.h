@@ -1,0 +1,71 @@
+/*
+ * weights - the tensors of a checkpoint that a specification asks for, each once, and where in
+ * them its parameters are.
+ *
+ * Three steps lead from a name to numbers: the specification says a parameter's shape and what
+ * its family calls it (spec.h); here that becomes a part of a tensor; model.c points to it.
+ */
+#ifndef WEIGHTS_H
+#define WEIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "folder/safetensors.h"
+#include "model/spec.h"
+
+/* A tensor that can learn. */
+struct parameter {
+	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
+	size_t offset, count;  /* into one block of all values */
+	int64_t rows, columns; /* columns 0: a vector */
+	int64_t
+	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
+	int expert; /* -1: shared by all */
+	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
+	bool decay; /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
+};
+
+/* The shape as a checkpoint has it, shape[3]; returns its rank. */
+int parameter_shape(int64_t *shape, const struct parameter *parameter);
+
+/* Where a parameter of the specification is: `offset` floats into a tensor. */
+struct part {
+	int tensor; /* -1: the model has none */
+	size_t offset;
+};
+
+struct weights {
+	struct parameter *tensors;
+	/* NULL entries when there are no weights on disk */
+	const struct safetensor **stored;
+	size_t room, stored_room;
+	int count, own; /* of all; of the transformer, before those of the head */
+	size_t size;	/* floats of all tensors, each aligned to 64 bytes */
+	struct part stem[STEM_PARAMETERS];
+	struct part (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
+	/* [layers x mixture.count], or NULL */
+	struct part (*mixtures)[MIXTURE_PARAMETERS];
+};
+
+/*
+ * Find all of them in `file` (NULL: no weights on disk), with the masked-language-model head when
+ * `mlm`.  Dies naming the tensor that is missing or has another shape or type, or that nothing
+ * here knows: it may be what embeddings depend on.  Blocks beyond those of config.json are
+ * warned of; heads of other tasks are passed over.
+ */
+void weights_match(struct weights *weights, const struct spec *spec,
+    const struct safetensors *file, bool mlm);
+void weights_free(struct weights *weights);
+
+/* Whether q, k and v are one tensor. */
+bool weights_fused(const struct weights *weights);
+
+/* Add a tensor, whose name is taken over; its index.  stored NULL: no weights on disk; else its
+ * shape and type are held to what is asked for, naming `file`.  wanted: all but offset, count and
+ * decay, which are filled in. */
+int weights_add(struct weights *weights, const struct safetensor *stored,
+    const char *file, struct parameter wanted);
+
+#endif
