@@ -24,7 +24,7 @@ CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g -march=$(ARCH) -fopenmp 
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
-LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lm
+LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))

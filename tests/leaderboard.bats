@@ -125,16 +125,73 @@ report() {
 	[[ "$output" == *'"task_type": "STS"'* ]]
 }
 
-@test "leaderboard model: the revision follows weights, pooling and prompts" {
+@test "leaderboard model: the revision follows every byte that decides an embedding, and no other" {
+	revision() {
+		leaderboard model -m "$1" | sed -n 's/.*"revision": "\([0-9a-f]*\)".*/\1/p'
+	}
 	cp -r "$MODEL" copy
-	first=$(leaderboard model -m "$MODEL" --name me/base)
-	[ "$(leaderboard model -m copy --name me/base)" = "$first" ]
-	[[ "$first" == *'"name": "me/base"'* ]]
-	echo '{"prompts": {"a": "b"}}' >copy/config_sentence_transformers.json
-	[ "$(leaderboard model -m copy --name me/base)" != "$first" ]
+	first=$(revision copy)
+	[ "${#first}" -eq 32 ]
+	[ "$(leaderboard model -m copy --name me/it)" = "$(leaderboard model -m "$MODEL" --name me/it)" ]
+	# the transformer in a folder of its own, as older models have it, and a Dense module with weights
+	mkdir copy/{0_Transformer,2_Dense}
+	mv copy/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,vocab.txt} copy/0_Transformer
+	cp copy/0_Transformer/model.safetensors copy/2_Dense
+	echo '{"in_features": 96, "out_features": 96}' >copy/2_Dense/config.json
+	printf '[{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"},
+		{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+		{"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+		{"path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}]' >copy/modules.json
+	declare -A seen=(["$first"]=1)
+	fresh() {
+		now=$(revision copy)
+		[ -n "$now" ] && [ -z "${seen[$now]:-}" ] || {
+			echo "not seen: $1"
+			return 1
+		}
+		seen[$now]=1
+	}
+	fresh layout
+	for file in modules.json config_sentence_transformers.json sentence_bert_config.json 1_Pooling/config.json \
+		2_Dense/config.json 0_Transformer/{config.json,tokenizer.json,tokenizer_config.json,vocab.txt}; do
+		echo >>"copy/$file"
+		fresh "$file"
+	done
+	# one bit of the first, of some inner and of the last weight
+	for file in 0_Transformer/model.safetensors 2_Dense/model.safetensors; do
+		size=$(stat -c %s "copy/$file")
+		head=$(od -An -tu8 -N8 "copy/$file")
+		for at in $((head + 8)) $((size / 2 + 1)) $((size - 1)); do
+			byte=$(od -An -tu1 -j "$at" -N1 "copy/$file")
+			# shellcheck disable=SC2059 # the format is the byte
+			printf "\\x$(printf %x $((byte ^ 1)))" | dd of="copy/$file" bs=1 seek="$at" conv=notrunc status=none
+			fresh "$file at $at"
+		done
+	done
+	mv copy/2_Dense/config.json copy/2_Dense/other.json
+	fresh "another name"
+	mv copy/2_Dense/other.json copy/2_Dense/config.json
+	[ "$(revision copy)" != "$now" ]
+	now=$(revision copy)
+	mkdir copy/onnx
+	echo more | tee -a copy/README.md >copy/onnx/config.json
+	[ "$(revision copy)" = "$now" ]
+}
+
+@test "leaderboard model: the name is the folder's, or of a Hugging Face cache; all weights are counted" {
 	mkdir -p models--me--small/snapshots
 	cp -r "$MODEL" models--me--small/snapshots/abc
-	[[ "$(leaderboard model -m models--me--small/snapshots/abc)" == *'"name": "me/small"'* ]]
+	run -0 leaderboard model -m models--me--small/snapshots/abc
+	[[ "$output" == *'"name": "me/small"'* ]]
+	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
+	count=$(head -c $((header + 8)) "$MODEL/model.safetensors" | tail -c +9 |
+		jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add')
+	[[ "$output" == *"\"n_parameters\": $count,"* ]]
+	cp -r "$MODEL" dense
+	mkdir dense/2_Dense
+	cp "$MODEL/model.safetensors" dense/2_Dense
+	jq -c '. + [{"path": "2_Dense", "type": "Dense"}]' "$MODEL/modules.json" >dense/modules.json
+	[[ "$(leaderboard model -m dense)" == *"\"n_parameters\": $((2 * count)),"* ]]
 }
 
 @test "leaderboard table: means by type and over all; parts are one line; what is missing has no mean" {

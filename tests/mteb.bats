@@ -81,6 +81,19 @@ mteb() {
 	! grep -qE 'https?://|<script' results/table.html
 }
 
+@test "mteb: a transformer in a folder of its own scores the same, as a model of its own revision" {
+	base=$ROOT/share/models/base
+	cp -r "$base" model
+	mkdir model/0_Transformer
+	mv model/{config.json,model.safetensors,sentence_bert_config.json,tokenizer.json,tokenizer_config.json,vocab.txt} \
+		model/0_Transformer
+	sed 's/"path": ""/"path": "0_Transformer"/' "$base/modules.json" >model/modules.json
+	mteb TASKS="STS12 shelf" >/dev/null 2>&1
+	mteb TASKS="STS12 shelf" MODEL="$T/model" NAME=base >/dev/null 2>&1
+	[ "$(find results/base -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	[ "$(awk -F'\t' 'NR > 1 && $4 == $5 && $4 != ""' results/table.tsv | wc -l)" -eq 5 ]
+}
+
 @test "mteb: a file has the reference's shape" {
 	mteb TASKS="STS12 shelf" >/dev/null 2>&1
 	folder=$(echo results/base/*)

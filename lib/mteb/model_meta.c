@@ -1,17 +1,20 @@
 #include "mteb/model_meta.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/err.h"
-#include "base/input.h"
 #include "base/mem.h"
+#include "folder/modules.h"
 #include "folder/safetensors.h"
 #include "text/json.h"
-#include "token/token.h"
 
 char *
 model_meta_name(const char *dir)
@@ -37,59 +40,125 @@ model_meta_name(const char *dir)
 	return name;
 }
 
-/* FNV-1a, 64 bits. */
-static void
-mix(uint64_t *hash, const char *bytes, size_t count)
+/* Revisions. ----------------------------------------------------------------------- */
+
+enum { BLOCK = 1 << 20 };
+
+/* By the ending: notes, pictures and what other programs left there decide no embedding. */
+static int
+is_hashed(const struct dirent *entry)
 {
-	for (size_t i = 0; i < count; i++)
-		*hash = (*hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+	static const char *const endings[] = { ".json", ".safetensors", ".txt" };
+	const char *dot = strrchr(entry->d_name, '.');
+	bool hashed = false;
+
+	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+		hashed |= !strcmp(dot, endings[i]);
+	return hashed && entry->d_name[0] != '.';
 }
 
-static void
-mix_file(uint64_t *hash, const char *dir, const char *name)
+static int
+by_name(const struct dirent **a, const struct dirent **b)
 {
-	char *path = mem_format("%s/%s", dir, name), block[4096];
-	size_t got;
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
 
-	mix(hash, name, strlen(name) + 1);
-	if (access(path, R_OK) == 0) {
-		struct input *input = input_open(path);
-		while ((got = input_read(input, block, sizeof block)))
-			mix(hash, block, got);
-		input_close(input);
+/* Its name, length and bytes. */
+static void
+hash_file(XXH3_state_t *hash, const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name), *block = mem_new(BLOCK, 1);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat about;
+	ssize_t got = 0;
+
+	if (file < 0 || fstat(file, &about))
+		die("%s: cannot be read:", path);
+	if (S_ISREG(about.st_mode)) {
+		XXH3_128bits_update(hash, name, strlen(name) + 1);
+		XXH3_128bits_update(hash, &about.st_size, sizeof about.st_size);
+		while ((got = read(file, block, BLOCK)) > 0)
+			XXH3_128bits_update(hash, block, (size_t)got);
 	}
+	if (got < 0)
+		die("%s: cannot be read:", path);
+	close(file);
+	free(block);
 	free(path);
+}
+
+/* A module without settings may have no folder. */
+static void
+hash_folder(XXH3_state_t *hash, const char *dir)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(dir, &entries, is_hashed, by_name);
+
+	if (count < 0 && errno != ENOENT)
+		die("%s: cannot be read:", dir);
+	for (int i = 0; i < count; i++) {
+		hash_file(hash, dir, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
 }
 
 char *
 model_meta_revision(const char *dir)
 {
-	static const char *const files[] = { "config.json", "modules.json",
-		"1_Pooling/config.json", "sentence_bert_config.json",
-		"config_sentence_transformers.json" };
-	struct safetensors *weights = safetensors_open(dir);
-	char *tokenizer = tokenizer_fingerprint(dir), number[17];
-	uint64_t hash = 14695981039346656037u;
+	XXH3_state_t *hash = XXH3_createState();
+	struct modules *modules = modules_read(dir);
+	char *transformer = modules_transformer(dir);
 
-	snprintf(number, sizeof number, "%016" PRIx64, safetensors_fingerprint(weights));
-	mix(&hash, number, strlen(number));
-	mix(&hash, tokenizer, strlen(tokenizer));
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		mix_file(&hash, dir, files[i]);
-	safetensors_close(weights);
-	free(tokenizer);
-	return mem_format("%016" PRIx64, hash);
+	safetensors_close(safetensors_open(transformer)); /* dies unless it is a model */
+	free(transformer);
+	if (!hash || XXH3_128bits_reset(hash) == XXH_ERROR)
+		die("memory for a hash:");
+	hash_folder(hash, dir);
+	for (size_t i = 0; modules && i < modules->count; i++) {
+		const struct module *module = &modules->at[i];
+		XXH3_128bits_update(hash, module->name, strlen(module->name) + 1);
+		if (*module->name)
+			hash_folder(hash, module->folder);
+	}
+	XXH128_hash_t digest = XXH3_128bits_digest(hash);
+	XXH3_freeState(hash);
+	modules_free(modules);
+	return mem_format(
+	    "%016" PRIx64 "%016" PRIx64, (uint64_t)digest.high64, (uint64_t)digest.low64);
 }
 
+/* model_meta.json. ----------------------------------------------------------------- */
+
 static int64_t
-parameters(const char *dir)
+count_parameters(const char *path)
 {
-	struct safetensors *weights = safetensors_open(dir);
+	struct safetensors *weights = safetensors_open(path);
 	int64_t count = 0;
 
 	for (int i = 0; i < safetensors_count(weights); i++)
 		count += (int64_t)safetensors_at(weights, i)->count;
 	safetensors_close(weights);
+	return count;
+}
+
+/* Of the transformer, and of the modules that have weights of their own. */
+static int64_t
+parameters(const char *dir)
+{
+	char *transformer = modules_transformer(dir);
+	struct modules *modules = modules_read(dir);
+	int64_t count = count_parameters(transformer);
+
+	for (size_t i = 0; modules && i < modules->count; i++) {
+		char *weights = mem_format("%s/model.safetensors", modules->at[i].folder);
+		if (strcmp(modules->at[i].folder, transformer) != 0 &&
+		    access(weights, F_OK) == 0)
+			count += count_parameters(weights);
+		free(weights);
+	}
+	modules_free(modules);
+	free(transformer);
 	return count;
 }
 
