@@ -265,6 +265,29 @@ report() {
 	[[ "$output" == *"leaderboard compare"* ]]
 }
 
+@test "leaderboard table: of several splits and subsets those of the registry count" {
+	mkdir -p r/one/1
+	entry() {
+		echo "{\"main_score\": $1, \"hf_subset\": \"$2\"}"
+	}
+	put() {
+		echo "{\"task_name\": \"$1\", \"scores\": $2}" >"r/one/1/$1.json"
+	}
+	put STS12 "{\"train\": [$(entry 0.1 default)], \"test\": [$(entry 0.5 default)]}"
+	put MSMARCO "{\"test\": [$(entry 0.1 default)], \"dev\": [$(entry 0.25 default)]}"
+	put STS17 "{\"test\": [$(entry 0.1 ar-ar), $(entry 0.75 en-en), $(entry 0.2 es-es)]}"
+	put STS22 "{\"test\": [$(entry 0.25 de), $(entry 0.75 fr)]}"
+	put STS13 "{\"train\": [$(entry 0.1 default)]}"
+	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.6 default)]}"
+	put only "{\"validation\": [$(entry 0.7 default)]}"
+	put many "{\"validation\": [$(entry 0.7 default)], \"dev\": [$(entry 0.1 default)]}"
+	run -0 --separate-stderr leaderboard table -r "$REGISTRY" r/one/1
+	[ "$(grep -v mean <<<"$output" | cut -f 2,4 | sed 1d | sort | tr '\t\n' ' ;')" = \
+		"MSMARCO 25.00;STS12 50.00;STS17 75.00;STS22 50.00;mine 60.00;only 70.00;" ]
+	[ "$stderr" = "leaderboard: warning: r/one/1/STS13.json: is left out: there are no scores of the split 'test'
+leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the split 'test'" ]
+}
+
 # 2. options
 
 @test "leaderboard plan: sets, types and benchmarks choose; a registry of one's own" {

@@ -206,7 +206,7 @@ table(const struct settings *settings, char **files, int count, FILE *out)
 	struct results **models = mem_new((size_t)count, sizeof *models);
 
 	for (int i = 0; i < count; i++)
-		models[i] = results_read(files[i]);
+		models[i] = results_read(registry, files[i]);
 	struct score_table *table = score_table_new(
 	    registry, (const struct results *const *)models, (size_t)count);
 	if (!strcmp(settings->format, "tsv"))

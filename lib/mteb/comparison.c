@@ -149,10 +149,10 @@ void
 comparison_print(const struct registry *registry, char *const *folders, int count,
     const struct comparison_options *options, FILE *out)
 {
-	struct results *pair[2] = { results_read(folders[0]) };
+	struct results *pair[2] = { results_read(registry, folders[0]) };
 
 	for (int i = 1; i < count; i++) {
-		pair[1] = results_read(folders[i]);
+		pair[1] = results_read(registry, folders[i]);
 		struct score_table *table =
 		    score_table_new(registry, (const struct results *const *)pair, 2);
 		struct comparison comparison = { table, options, out };

@@ -120,27 +120,31 @@ results_report(const char *path)
 
 /* Reading. ------------------------------------------------------------------------- */
 
-static double
-main_score(const struct tree *file, struct tree **first)
+/* The split that counts: the registry's; of a set that is not in it "test", or the only one. */
+static const struct tree *
+find_split(const struct tree *scores, const struct registry_task *task)
 {
-	const struct tree *scores = tree_need(file, "scores");
-	double sum = 0;
-	int count = 0;
+	const struct tree *split = tree_get(scores, task ? task->split : "test");
 
-	for (size_t s = 0; scores->kind == TREE_OBJECT && s < scores->count; s++) {
-		const struct tree *split = scores->items[s];
-		for (size_t i = 0; split->kind == TREE_LIST && i < split->count; i++) {
-			double value = tree_real(split->items[i], "main_score", NAN);
-			if (!isfinite(value))
-				tree_die(split->items[i], "there is no main_score");
-			if (count++ == 0)
-				*first = tree_copy(split->items[i]);
-			sum += value;
-		}
+	return !split && !task && scores->count == 1 ? scores->items[0] : split;
+}
+
+/* That of the registry's subset, or the mean over all where it is not among them; NaN: none. */
+static double
+main_score(const struct tree *split, const struct registry_task *task)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < split->count; i++) {
+		const struct tree *entry = split->items[i];
+		double value = tree_real(entry, "main_score", NAN);
+		if (!isfinite(value))
+			tree_die(entry, "there is no main_score");
+		if (task && !strcmp(tree_string(entry, "hf_subset", ""), task->subset))
+			return value;
+		sum += value;
 	}
-	if (!count)
-		tree_die(file, "there are no scores in it");
-	return sum / count;
+	return sum / (double)split->count;
 }
 
 static char *
@@ -150,21 +154,30 @@ copied(const char *text)
 }
 
 static void
-read_file(struct results *results, const char *path)
+read_file(struct results *results, const struct registry *registry, const char *path)
 {
 	struct tree *file = json_read(path);
-	struct result result = { .task = mem_string(tree_string(file, "task_name", "")) };
+	const char *name = tree_string(file, "task_name", NULL);
 
-	if (!*result.task)
+	if (!name)
 		tree_die(file, "there is no task_name: not a result of mteb");
-	const struct tree *motes = tree_get(file, "motes");
-	result.type = copied(tree_string(motes, "task_type", NULL));
-	result.metric = copied(tree_string(motes, "main_score", NULL));
-	result.main = main_score(file, &result.scores);
-	result.other = tree_boolean(motes, "other_size", false);
-	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
-	    sizeof *results->items);
-	results->items[results->count++] = result;
+	const struct registry_task *task = registry_find(registry, name);
+	const struct tree *scores = tree_need(file, "scores");
+	const struct tree *split = find_split(scores, task);
+	if (split && split->kind == TREE_LIST && split->count) {
+		const struct tree *motes = tree_get(file, "motes");
+		results->items = mem_grow(results->items, &results->capacity,
+		    results->count + 1, sizeof *results->items);
+		results->items[results->count++] =
+		    (struct result){ .task = mem_string(name),
+			    .type = copied(tree_string(motes, "task_type", NULL)),
+			    .metric = copied(tree_string(motes, "main_score", NULL)),
+			    .main = main_score(split, task),
+			    .other = tree_boolean(motes, "other_size", false) };
+	} else {
+		warn("%s: is left out: there are no scores of the split '%s'", path,
+		    task ? task->split : "test");
+	}
 	tree_free(file);
 }
 
@@ -214,23 +227,23 @@ by_task(const void *a, const void *b)
 }
 
 struct results *
-results_read(const char *dir)
+results_read(const struct registry *registry, const char *dir)
 {
 	struct results *results = mem_zero(1, sizeof *results);
 	struct dirent **entries;
-	int count = scandir(dir, &entries, is_score, NULL);
+	int count = scandir(dir, &entries, is_score, alphasort);
 
 	if (count < 0)
 		die("%s: cannot be read:", dir);
 	read_names(results, dir);
 	for (int i = 0; i < count; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
-		read_file(results, path);
+		read_file(results, registry, path);
 		free(path);
 		free(entries[i]);
 	}
 	free(entries);
-	if (!count)
+	if (!results->count)
 		die("%s: there are no results in it (TASK.json)", dir);
 	qsort(results->items, results->count, sizeof *results->items, by_task);
 	return results;
@@ -252,7 +265,6 @@ results_free(struct results *results)
 		free(results->items[i].task);
 		free(results->items[i].type);
 		free(results->items[i].metric);
-		tree_free(results->items[i].scores);
 	}
 	free(results->items);
 	free(results->model);

@@ -25,9 +25,8 @@ struct tree *results_of(const struct registry_task *task, const struct tree *rep
 
 struct result {
 	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */
-	double main;		    /* main_score, mean over splits and subsets */
+	double main;		    /* main_score */
 	bool other;		    /* scored on a set of another size than mteb's */
-	struct tree *scores;	    /* of the first split and subset: every metric */
 };
 
 struct results {
@@ -36,9 +35,14 @@ struct results {
 	size_t count, capacity;
 };
 
-/* The files of a folder; model and revision as model_meta.json has them, else by the names of
- * the folders.  Files of other writers are welcome; dies on one that is none. */
-struct results *results_read(const char *dir);
+/*
+ * The files of a folder; model and revision as model_meta.json has them, else by the names of
+ * the folders.  Files of other writers are welcome; dies on one that is none.  A file with several
+ * splits counts by the registry's, of a set that is not in it by "test" or the only one, and is left
+ * out with a warning where there is no such; of several subsets the registry's counts, else their
+ * mean.
+ */
+struct results *results_read(const struct registry *registry, const char *dir);
 const struct result *results_find(const struct results *results, const char *task);
 void results_free(struct results *results);
 
