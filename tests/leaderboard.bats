@@ -108,7 +108,7 @@ report() {
 	mteb-score classification --samples 2 --train drawn.mts train.mts >few
 	cmp whole few
 	printf 'text\tlabel\na\t1\nb\t02\n' >x.tsv
-	[ "$(leaderboard drawn x.tsv)" = '{"text":"a","label":1}'$'\n''{"text":"b","label":"02"}' ]
+	[ "$(leaderboard drawn x.tsv)" = '{"text":"a","label":"1"}'$'\n''{"text":"b","label":"02"}' ]
 }
 
 @test "leaderboard result: mteb's file, rounded to 6 decimals; another size is said" {

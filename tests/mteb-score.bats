@@ -148,6 +148,29 @@ load scores
 
 # 2. options
 
+@test "mteb-score: scores and labels that are text, as TSV has them, count as the numbers they are" {
+	stream sts
+	jq -c '.score |= tostring' "$GOLDEN/score_sts.jsonl" | mkstream 7 >"$T/text.mts"
+	mteb-score sts "$T/text.mts" | cmp - <(mteb-score sts "$T/sts.mts")
+	# 1 is the positive class of 1 and 2, 9 comes before 10
+	for part in train test; do
+		jq -c '.label += 1' "$GOLDEN/score_two_$part.jsonl" | mkstream 7 >"$T/n$part.mts"
+		jq -c '.label |= (. + 1 | tostring)' "$GOLDEN/score_two_$part.jsonl" | mkstream 7 >"$T/t$part.mts"
+	done
+	mteb-score classification --train "$T/ttrain.mts" "$T/ttest.mts" |
+		cmp - <(mteb-score classification --train "$T/ntrain.mts" "$T/ntest.mts")
+	for part in train test; do
+		jq -c '.label |= "\(.)th"' "$GOLDEN/score_two_$part.jsonl" | mkstream 7 >"$T/w$part.mts"
+	done
+	run ! cmp <(mteb-score classification --train "$T/wtrain.mts" "$T/wtest.mts") \
+		<(mteb-score classification --train "$T/ntrain.mts" "$T/ntest.mts")
+	for score in 0x10 0x1p3 nan inf '' ' 5' 5,0; do
+		printf '{"sentence1.emb":[1],"sentence2.emb":[1],"score":"%s"}\n' "$score" | mkstream >"$T/x.mts"
+		run -1 --separate-stderr mteb-score sts "$T/x.mts"
+		[ "$stderr" = "mteb-score: $T/x.mts: record 1: score: '$score' is not a number" ]
+	done
+}
+
 @test "mteb-score sts: --field names the pair, a computed similarity is taken as it is" {
 	printf '%s\n' '{"a.emb":[1,0],"b.emb":[1,0],"score":"5"}' '{"a.emb":[1,0],"b.emb":[0,1],"score":"1.5"}' \
 		'{"a.emb":[1,0],"b.emb":[1,1],"score":"3"}' | mkstream >"$T/x.mts"

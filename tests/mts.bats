@@ -13,7 +13,7 @@ setup() {
 # x: vectors of that many rows, 0.5 apart, in records of ROWS
 vectors() { # COUNT ROWS [SHIFT]
 	awk -v n="$1" -v shift="${3:-0}" 'BEGIN { print "x"; for (i = 0; i < n; i++) print i / 2 + shift }' |
-		mts from tsv --numbers -b "$2"
+		mts from tsv --numbers x -b "$2"
 }
 
 # 1. the known answer
@@ -71,13 +71,22 @@ vectors() { # COUNT ROWS [SHIFT]
 	late '{"a": 1}' '{"a": 1, "ab": 1}' 'appears here for the first time'
 }
 
-@test "mts from tsv: all columns are text; --numbers reads numbers" {
-	printf 'id\tscore\tcode\tpart\n1\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
+@test "mts from tsv: all columns are text; --numbers makes numbers of those that it names" {
+	printf 'id\tscore\tcode\tpart\n1.50\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
 	run -0 bash -c "mts from tsv x.tsv | mts to jsonl"
 	[ "${lines[1]}" = '{"id":"2","score":"-1e-3","code":"008","part":""}' ]
-	run -0 bash -c "mts from tsv --numbers x.tsv | mts to jsonl"
-	[ "${lines[0]}" = '{"id":1,"score":0.5,"code":"007","part":1}' ]
-	[ "${lines[1]}" = '{"id":2,"score":-0.001,"code":"008","part":null}' ]
+	run -0 bash -c "mts from tsv --numbers score,part --numbers code x.tsv | mts to jsonl"
+	[ "${lines[0]}" = '{"id":"1.50","score":0.5,"code":7,"part":1}' ]
+	[ "${lines[1]}" = '{"id":"2","score":-0.001,"code":8,"part":null}' ]
+	mts from tsv --numbers code x.tsv | mts head | grep -q '^column	code (i64)'
+	tr '\t' , <x.tsv | mts from csv --numbers score,part,code | mts diff - <(mts from tsv --numbers score,part,code x.tsv)
+	for word in 0x10 nan inf ' 1' 1e999 1_0 -; do
+		printf 'a\n1\n%s\n' "$word" >y.tsv
+		run -1 --separate-stderr bash -c 'mts from tsv --numbers a y.tsv >y.mts'
+		[ "$stderr" = "mts: y.tsv:3: field 'a': '$word' is not a number" ]
+	done
+	run -1 --separate-stderr bash -c 'mts from tsv --numbers b x.tsv >y.mts'
+	[ "$stderr" = "mts: x.tsv: there is no field 'b'" ]
 }
 
 @test "mts to tsv: tabs and line ends become blanks, NaN an empty cell" {
@@ -341,7 +350,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts from npy -o b.mts a.npy
 	mts from safetensors -o b.mts a.safetensors
 	mts from jsonl -o b.mts a.jsonl
-	mts from tsv --numbers -o b.mts a.tsv
+	mts from tsv --numbers id -o b.mts a.tsv
 	gzip a.jsonl
 	mts from jsonl -o b.mts a.jsonl.gz
 	zstd -q a.tsv

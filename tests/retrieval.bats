@@ -131,7 +131,7 @@ load scores
 	printf 'q1\td1\t1024\nq0\td1\t1\n' >"$T/qrels"
 	run -1 --separate-stderr mteb-score retrieval --gain exp --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"
 	[[ $stderr == *"qrels: the grade 1024 is beyond an exponential gain"* ]]
-	for line in 'q1\td1\tnan' 'q1\td1\t1e99' 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5'; do
+	for line in 'q1\td1\tnan' 'q1\td1\t1e99' 'q1\td1' 'q1\td1\t2\t3\t4' 'q1\td1\t0.5' 'q1\td1\t0x10' 'q1\td1\tinf'; do
 		printf 'q1\td1\t1\n'"$line"'\n' >"$T/qrels"
 		run -1 --separate-stderr score
 		[[ $stderr == *"qrels:2: "* ]]

@@ -102,20 +102,33 @@ ids() {
 @test "tok -f: several fields, joined fields; TSV, compressed" {
 	printf 'title\ttext\tscore\n The \t sea \t1\n\tlamp\t2.5\n' | gzip >"$T/in.tsv.gz"
 	run -0 bash -c "tok -m '$TINY' -f doc=title+text -f title '$T/in.tsv.gz' | stream_rows"
-	[ "${lines[1]}" = " score=1 doc.ids=[2 95 110 3] title.ids=[2 95 3]" ]
-	[ "${lines[2]}" = " score=2.5 doc.ids=[2 103 3] title.ids=[2 3]" ]
+	[ "${lines[1]}" = " score='1' doc.ids=[2 95 110 3] title.ids=[2 95 3]" ]
+	[ "${lines[2]}" = " score='2.5' doc.ids=[2 103 3] title.ids=[2 3]" ]
 }
 
-@test "tok: a TSV or CSV column of digits that is to be tokenised stays text" {
+@test "tok: TSV and CSV columns of digits are text, whether they are tokenised or not" {
 	printf 'text\tscore\n2\t1\n1\t2\n' >"$T/in.tsv"
 	run -0 bash -c "tok -m '$TINY' -f text --keep '$T/in.tsv' | mts to jsonl"
-	[[ "${lines[0]}" == '{"text":"2","score":1,'* ]]
+	[[ "${lines[0]}" == '{"text":"2","score":"1",'* ]]
 	run -0 bash -c "tok -m '$TINY' --keep '$T/in.tsv' | mts to jsonl"
-	[[ "${lines[1]}" == '{"text":"1","score":2,'* ]]
+	[[ "${lines[1]}" == '{"text":"1","score":"2",'* ]]
 	tr '\t' , <"$T/in.tsv" >"$T/in.csv"
 	tok -m "$TINY" "$T/in.csv" | mts to jsonl | cmp - <(tok -m "$TINY" "$T/in.tsv" | mts to jsonl)
 	run -0 bash -c "tok -m '$TINY' -f text --format csv --keep - <'$T/in.csv' | mts to jsonl"
-	[[ "${lines[1]}" == '{"text":"1","score":2,'* ]]
+	[[ "${lines[1]}" == '{"text":"1","score":"2",'* ]]
+}
+
+@test "tok: ids that look like numbers keep their bytes, and a word may follow a thousand numbers" {
+	{
+		printf '_id\ttext\n0704.0001\tsea\n1001.1230\tsea\n1001.123\tsea\n-0\tsea\n1e3\tsea\n'
+		for i in {1..1100}; do printf '%s\tsea\n' "$i"; done
+		printf 'PMC17\tsea\n'
+	} >"$T/in.tsv"
+	tok -m "$TINY" "$T/in.tsv" | mts to tsv -c _id | sed 1d | cmp - <(cut -f 1 "$T/in.tsv" | sed 1d)
+	tr '\t' , <"$T/in.tsv" | tok -m "$TINY" --format csv | mts to tsv -c _id | sed 1d |
+		cmp - <(cut -f 1 "$T/in.tsv" | sed 1d)
+	sed '1d; s/^/{"_id": "/; s/\t.*/", "text": "sea"}/' "$T/in.tsv" | tok -m "$TINY" |
+		mts diff - <(tok -m "$TINY" "$T/in.tsv")
 }
 
 @test "tok --task: the model's prompt, its tokens and the expert; unknown names are listed" {

@@ -33,8 +33,8 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ OPT_RENAME, "rename", "OLD=NEW",
 	    "cat: call a column otherwise, may be repeated" },
 	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
-	{ OPT_NUMBERS, "numbers", NULL,
-	    "from tsv, csv: columns of numbers become numbers" },
+	{ OPT_NUMBERS, "numbers", "NAME,...",
+	    "from tsv, csv, jsonl: the columns whose text is numbers, may be repeated" },
 	{ OPT_LEVEL, "level", "N",
 	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
 	    "else 3)" },
@@ -61,11 +61,31 @@ struct settings {
 	int64_t show, rows;
 	double absolute, relative;
 	struct selection selection;
+	struct names numbers;
 	int level; /* -1: the default */
-	bool numbers;
 	const char *output;
 	char given[32]; /* letters of the options given, as in `allowed` */
 };
+
+/* How `allowed` and `given` write an option. */
+static char
+letter_of(int option)
+{
+	return option == OPT_RENAME    ? 'R'
+	       : option == OPT_LEVEL   ? 'L'
+	       : option == OPT_NUMBERS ? 'N'
+				       : (char)option;
+}
+
+static void
+refuse_others(const struct settings *settings, const char *command, const char *allowed)
+{
+	char other = settings->given[strspn(settings->given, allowed)];
+
+	for (const struct cli_option *option = options; other && option->letter; option++)
+		if (letter_of(option->letter) == other)
+			die_usage("%s: --%s says nothing there", command, option->name);
+}
 
 static int
 head(struct settings *settings, char **files, int count)
@@ -127,13 +147,13 @@ to(struct settings *settings, char **files, int count)
 		void (*export)(struct reader *, const char *const *, int, const char *);
 	} formats[] = { { "npy", export_npy }, { "safetensors", export_safetensors },
 		{ "jsonl", export_jsonl }, { "tsv", export_tsv } };
-	const struct selection *selection = &settings->selection;
+	const struct names *kept = &settings->selection.kept;
 
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (!strcmp(files[0], formats[i].name)) {
 			struct reader *reader = stream_open(count > 1 ? files[1] : "-");
 			formats[i].export(
-			    reader, selection->names, selection->count, settings->output);
+			    reader, kept->items, kept->count, settings->output);
 			stream_close(reader);
 			return 0;
 		}
@@ -143,7 +163,8 @@ to(struct settings *settings, char **files, int count)
 static int
 from(struct settings *settings, char **files, int count)
 {
-	const struct selection *selection = &settings->selection;
+	const struct names *kept = &settings->selection.kept,
+			   *numbers = &settings->numbers;
 	const char *format = files[0], *file = count > 1 ? files[1] : "-";
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
 		"csv", NULL };
@@ -154,20 +175,21 @@ from(struct settings *settings, char **files, int count)
 	if (!*known)
 		die_usage(
 		    "from: '%s' is not npy, safetensors, jsonl, tsv or csv", format);
+	refuse_others(settings, format, known - formats < 2 ? "cbLo" : "bNLo");
 	if (*format == 's' && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
 	struct writer *writer = stream_create(settings->output, NULL);
 	if (settings->level >= 0)
 		stream_level(writer, settings->level);
 	if (*format == 'n')
-		import_npy(file, selection->count ? selection->names[0] : "emb",
-		    settings->rows, writer);
+		import_npy(
+		    file, kept->count ? kept->items[0] : "emb", settings->rows, writer);
 	else if (*format == 's')
 		import_safetensors(
-		    file, selection->names, selection->count, settings->rows, writer);
+		    file, kept->items, kept->count, settings->rows, writer);
 	else
-		import_text(file, datafile_parse("from", format), settings->numbers,
-		    settings->rows, writer);
+		import_text(file, datafile_parse("from", format), numbers->items,
+		    numbers->count, settings->rows, writer);
 	stream_finish(writer);
 	return 0;
 }
@@ -182,23 +204,26 @@ static const struct command {
 	{ "from", "cbNLo", 1, 2, from } };
 
 static void
-add_columns(struct selection *selection, char *list)
+add(struct names *names, const char *name)
 {
-	for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
-		selection->names = mem_resize(selection->names,
-		    (size_t)selection->count + 1, sizeof *selection->names);
-		selection->names[selection->count++] = name;
-	}
+	names->items =
+	    mem_resize(names->items, (size_t)names->count + 1, sizeof *names->items);
+	names->items[names->count++] = name;
 }
 
 static void
-add_rename(struct selection *selection, char *rename)
+add_all(struct names *names, char *list)
+{
+	for (char *name = strtok(list, ","); name; name = strtok(NULL, ","))
+		add(names, name);
+}
+
+static void
+add_rename(struct names *renames, const char *rename)
 {
 	if (!strchr(rename, '='))
 		die_usage("--rename: '%s' is not OLD=NEW", rename);
-	selection->renames = mem_resize(selection->renames,
-	    (size_t)selection->rename_count + 1, sizeof *selection->renames);
-	selection->renames[selection->rename_count++] = rename;
+	add(renames, rename);
 }
 
 static void
@@ -207,21 +232,18 @@ parse(struct settings *settings, int argc, char **argv)
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1) {
-		char letter = option == OPT_RENAME    ? 'R'
-			      : option == OPT_LEVEL   ? 'L'
-			      : option == OPT_NUMBERS ? 'N'
-						      : (char)option;
+		char letter = letter_of(option);
 		if (!strchr(settings->given, letter))
 			settings->given[strlen(settings->given)] = letter;
 		switch (option) {
 		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
 		case 'a': settings->absolute = cli_real("-a", 0, 1e300); break;
 		case 'r': settings->relative = cli_real("-r", 0, 1e300); break;
-		case 'c': add_columns(&settings->selection, optarg); break;
+		case 'c': add_all(&settings->selection.kept, optarg); break;
 		case 'b': settings->rows = cli_integer("-b", 1, 1 << 24); break;
 		case 'o': settings->output = optarg; break;
-		case OPT_RENAME: add_rename(&settings->selection, optarg); break;
-		case OPT_NUMBERS: settings->numbers = true; break;
+		case OPT_RENAME: add_rename(&settings->selection.renames, optarg); break;
+		case OPT_NUMBERS: add_all(&settings->numbers, optarg); break;
 		case OPT_LEVEL:
 			settings->level = (int)cli_integer("--level", 0, 19);
 			break;
@@ -236,10 +258,7 @@ find_command(const struct settings *settings, const char *name, int operands)
 		const struct command *command = &commands[i];
 		if (!name || strcmp(name, command->name))
 			continue;
-		size_t known = strspn(settings->given, command->allowed);
-		if (settings->given[known])
-			die_usage(
-			    "%s: an option was given that does not go with it", name);
+		refuse_others(settings, name, command->allowed);
 		if (operands < command->least ||
 		    (command->most && operands > command->most))
 			die_usage("%s: too %s files", name,
@@ -270,7 +289,8 @@ main(int argc, char **argv)
 	int status = command->run(&settings, argv + 1, argc - 1);
 	if (fflush(stdout) || ferror(stdout))
 		die("<stdout>:");
-	free(settings.selection.names);
-	free(settings.selection.renames);
+	free(settings.selection.kept.items);
+	free(settings.selection.renames.items);
+	free(settings.numbers.items);
 	return status;
 }

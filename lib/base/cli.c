@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 
@@ -170,10 +171,9 @@ cli_integer(const char *option, int64_t least, int64_t most)
 double
 cli_real(const char *option, double least, double most)
 {
-	char *end;
-	double value = strtod(optarg, &end);
+	double value;
 
-	if (end == optarg || *end || !(value >= least && value <= most))
+	if (!number_read(optarg, strlen(optarg), &value) || value < least || value > most)
 		die_usage(
 		    "%s: '%s' is not a number in %g..%g", option, optarg, least, most);
 	return value;

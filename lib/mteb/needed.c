@@ -98,22 +98,6 @@ read_labels(const char *path)
 	return rows;
 }
 
-/* Labels of TSV and CSV are strings; those that are whole numbers are numbers in streams. */
-static void
-put_row(FILE *out, struct tree *record, bool untyped)
-{
-	const struct tree *value = tree_get(record, label);
-	char *end, round[24];
-
-	if (untyped && value->kind == TREE_STRING) {
-		long long number = strtoll(value->string, &end, 10);
-		snprintf(round, sizeof round, "%lld", number);
-		if (!strcmp(round, value->string))
-			tree_set(record, label, tree_of_integer(number));
-	}
-	put(out, record);
-}
-
 static bool *
 draw(const struct rows *rows, int samples)
 {
@@ -147,7 +131,7 @@ needed_training(const char *path, int samples, FILE *out)
 		left += is_drawn[row];
 		if (!is_drawn[row])
 			tree_set(record, option + strlen("-f "), tree_of_string(""));
-		put_row(out, record, datafile_untyped(file));
+		put(out, record);
 	}
 	datafile_close(file);
 	free(is_drawn);

@@ -190,15 +190,15 @@ import_safetensors(const char *path, const char *const *names, int count, int64_
 /* Lines of text. ------------------------------------------------------------------- */
 
 void
-import_text(const char *path, enum datafile_format format, bool numbers, int64_t rows,
-    struct writer *writer)
+import_text(const char *path, enum datafile_format format, const char *const *numbers,
+    int count, int64_t rows, struct writer *writer)
 {
 	struct table *table = table_open(datafile_open(path, format));
 	struct record record;
 	bool first = true;
 
-	if (numbers)
-		table_numbers(table);
+	for (int i = 0; i < count; i++)
+		table_number(table, numbers[i]);
 	while (table_next(table, rows, RECORD_BYTES, &record)) {
 		/* the table's columns are the stream's, in the same order */
 		for (int i = 0; first && i < table_columns(table); i++)

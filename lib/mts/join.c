@@ -13,18 +13,19 @@ select_columns(
 {
 	bool *kept = mem_zero((size_t)stream_columns(reader), sizeof *kept);
 
-	for (int i = 0; i < selection->count; i++) {
-		int index = stream_find(reader, selection->names[i]);
+	for (int i = 0; i < selection->kept.count; i++) {
+		int index = stream_find(reader, selection->kept.items[i]);
 		if (index < 0)
 			die("%s: there is no column '%s'", stream_name(reader),
-			    selection->names[i]);
+			    selection->kept.items[i]);
 		kept[index] = true;
 	}
-	for (int i = 0; selection->count && i < stream_columns(reader); i++)
+	for (int i = 0; selection->kept.count && i < stream_columns(reader); i++)
 		if (!kept[i])
 			stream_drop(writer, stream_column(reader, i)->name);
-	for (int i = 0; i < selection->rename_count; i++) {
-		char *name = mem_string(selection->renames[i]), *to = strchr(name, '=');
+	for (int i = 0; i < selection->renames.count; i++) {
+		char *name = mem_string(selection->renames.items[i]),
+		     *to = strchr(name, '=');
 		*to++ = 0;
 		stream_rename(writer, name, to);
 		free(name);

@@ -6,12 +6,14 @@
 
 #include "stream/stream.h"
 
-/* Which columns go on, and how they are called there. */
-struct selection {
-	const char **names; /* kept; count 0: all */
+struct names {
+	const char **items;
 	int count;
-	char **renames; /* "OLD=NEW" */
-	int rename_count;
+};
+
+/* Which columns go on (none named: all), and how they are called there: "OLD=NEW". */
+struct selection {
+	struct names kept, renames;
 };
 
 /* All records of the first stream, then of the second, ... as `cat a.mts b.mts` would be read;

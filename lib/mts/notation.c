@@ -5,30 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/utf8.h"
-
-static void
-print_real(FILE *to, double value, bool wide)
-{
-	char text[40];
-
-	if (isnan(value) || isinf(value)) {
-		fputs(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity", to);
-		return;
-	}
-	for (int digits = wide ? 15 : 7; digits <= (wide ? 17 : 9); digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, value);
-		if (wide ? strtod(text, NULL) == value
-			 : strtof(text, NULL) == (float)value)
-			break;
-	}
-	fputs(text, to);
-}
 
 void
 notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index)
 {
 	const char *at = (const char *)data + (size_t)index * dtype_size(dtype);
+	char room[NUMBER_ROOM];
 	int64_t whole;
 	double real;
 
@@ -41,7 +25,7 @@ notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index)
 	if (dtype == DTYPE_BOOL)
 		fputs(real != 0 ? "true" : "false", to);
 	else if (dtype_is_float(dtype))
-		print_real(to, real, dtype == DTYPE_F64);
+		fputs(number_write(room, real, dtype != DTYPE_F64), to);
 	else
 		fprintf(to, "%.0f", real);
 }

@@ -9,8 +9,8 @@
 
 #include "stream/stream.h"
 
-/* Number `index` of data of that dtype, in the fewest of 7 to 9 digits (f32 and narrower) or
- * 15 to 17 (f64) that read back equal; true, false for bool; NaN, Infinity, -Infinity. */
+/* Number `index` of data of that dtype in the fewest digits that read back equal; true, false for
+ * bool; NaN, Infinity, -Infinity. */
 void notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index);
 
 /* A JSON string; each invalid part of the UTF-8 becomes U+FFFD. */

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/strings.h"
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
@@ -36,7 +37,7 @@ struct training {
 	int64_t n;
 	int width, classes;
 	struct strings *names; /* labels in order of arrival; the test set may add some */
-	bool numeric;	       /* labels are numbers: sorted as such */
+	bool numeric;	       /* labels are numbers, if only as text: sorted as such */
 	int32_t *sorted;       /* [classes]: place of a name in sorted order */
 	int32_t *by_place;     /* [classes]: the inverse */
 };
@@ -117,17 +118,40 @@ read_labels(struct labels *labels, int64_t rows, struct strings *names,
 		labels->at[rows + row] = label_of(names, columns, record, row);
 }
 
+/* A label as a number; NaN: it is none. */
+static double
+number_of(const struct strings *names, int64_t label)
+{
+	double value;
+	bool is =
+	    number_read(strings_get(names, label), strings_length(names, label), &value);
+
+	return is ? value : NAN;
+}
+
+/* TSV and CSV have numbers as text. */
+static bool
+are_numbers(const struct strings *names)
+{
+	for (int64_t i = 0; i < strings_count(names); i++)
+		if (isnan(number_of(names, i)))
+			return false;
+	return true;
+}
+
 static int
 by_name(const void *a, const void *b, void *context)
 {
 	const struct training *training = context;
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
-	if (!training->numeric)
-		return strings_compare(training->names, x, y);
-	double p = strtod(strings_get(training->names, x), NULL);
-	double q = strtod(strings_get(training->names, y), NULL);
-	return (p > q) - (p < q);
+	double p = 0, q = 0;
+
+	if (training->numeric) {
+		p = number_of(training->names, x);
+		q = number_of(training->names, y);
+	}
+	return p == q ? strings_compare(training->names, x, y) : (p > q) - (p < q);
 }
 
 /* Number the labels as scikit-learn does, in sorted order: it decides ties, and which of two
@@ -186,8 +210,6 @@ read_training(struct training *training, const struct columns *test,
 	    columns.reader, columns.emb, test->reader, test->emb, options->any_model);
 	training->width = columns.width;
 	training->names = strings_new();
-	training->numeric =
-	    !values_are_text(stream_column(columns.reader, columns.label));
 	while (stream_next(columns.reader, &record)) {
 		size_t need = (size_t)(training->n + record.rows);
 		if (vectors) {
@@ -201,6 +223,7 @@ read_training(struct training *training, const struct columns *test,
 		training->n += record.rows;
 	}
 	training->classes = (int)strings_count(training->names);
+	training->numeric = are_numbers(training->names);
 	if (training->n == 0)
 		die("%s: there are no training rows in it", name);
 	if (training->classes < 2)
@@ -370,8 +393,7 @@ positive_label(
 	}
 	for (int i = 0; i < 2 && training->numeric; i++)
 		if (seen[i] < training->classes &&
-		    strtod(strings_get(training->names, training->by_place[seen[i]]),
-			NULL) == 1)
+		    number_of(training->names, training->by_place[seen[i]]) == 1)
 			one = seen[i];
 	if (count != 2)
 		return -1;

@@ -10,8 +10,9 @@
 #include "base/err.h"
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "text/datafile.h"
-#include "text/fields.h"
+#include "text/tsv.h"
 
 struct loading {
 	struct qrels *qrels;
@@ -48,17 +49,17 @@ static void
 add_line(struct loading *loading, const char *text)
 {
 	enum { COLUMNS = 4 };
-	struct field_text field[COLUMNS];
-	int count = fields_cut(text, field, COLUMNS);
+	struct tsv_column column[COLUMNS];
+	int count = tsv_cut(text, column, COLUMNS);
 	double grade;
 
 	if (count == 0)
 		return;
 	if (count != 3 && count != 4)
 		bad(loading, "expected query, document, grade (or TREC's four columns)");
-	if (fields_number(&field[count - 1], &grade))
-		add(loading, field[0].start, field[0].length, field[count - 2].start,
-		    field[count - 2].length, grade);
+	if (number_read(column[count - 1].start, column[count - 1].length, &grade))
+		add(loading, column[0].start, column[0].length, column[count - 2].start,
+		    column[count - 2].length, grade);
 	else if (datafile_line(loading->file) != 1)
 		bad(loading, "the grade is not a number");
 }
@@ -76,14 +77,14 @@ member(const struct loading *loading, const struct tree *record, const char *con
 }
 
 /* 3.0, true or null name nothing, though they could be printed. */
-static struct field_text
+static struct tsv_column
 id_of(const struct loading *loading, const struct tree *id, char room[24])
 {
 	if (id->kind == TREE_STRING)
-		return (struct field_text){ id->string, id->length };
+		return (struct tsv_column){ id->string, id->length };
 	if (id->kind != TREE_INTEGER)
 		bad(loading, "an id is neither text nor a whole number");
-	return (struct field_text){ room,
+	return (struct tsv_column){ room,
 		(size_t)snprintf(room, 24, "%lld", (long long)id->integer) };
 }
 
@@ -102,12 +103,11 @@ add_object(struct loading *loading, const struct tree *record)
 	bool number = grade->kind == TREE_INTEGER || grade->kind == TREE_REAL;
 
 	if (grade->kind == TREE_STRING && datafile_untyped(loading->file))
-		number = fields_number(
-		    &(struct field_text){ grade->string, grade->length }, &value);
+		number = number_read(grade->string, grade->length, &value);
 	if (!number)
 		bad(loading, "the grade is not a number");
 	char room[2][24];
-	struct field_text ids[2] = { id_of(loading, query, room[0]),
+	struct tsv_column ids[2] = { id_of(loading, query, room[0]),
 		id_of(loading, document, room[1]) };
 	add(loading, ids[0].start, ids[0].length, ids[1].start, ids[1].length, value);
 }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "stream/values.h"
 #include "text/json.h"
 
@@ -104,15 +105,10 @@ report_main(struct report *report, const char *metric, const char *why)
 static void
 print_number(const struct tree *value)
 {
-	char text[40] = "nan";
+	char room[NUMBER_ROOM];
 
-	/* the fewest digits that read back equal */
-	for (int digits = 6; value->kind == TREE_REAL && digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, value->real);
-		if (strtod(text, NULL) == value->real)
-			break;
-	}
-	fputs(text, stdout);
+	fputs(value->kind == TREE_REAL ? number_write(room, value->real, false) : "nan",
+	    stdout);
 }
 
 static void

@@ -1,11 +1,11 @@
-#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/input.h"
+#include "base/number.h"
 #include "score/run.h"
 #include "text/datafile.h"
-#include "text/fields.h"
+#include "text/tsv.h"
 
 static _Noreturn void
 bad(const struct datafile *file, const char *what)
@@ -14,8 +14,8 @@ bad(const struct datafile *file, const char *what)
 }
 
 static void
-put(struct run *run, const struct datafile *file, const struct field_text *query,
-    const struct field_text *document, float score)
+put(struct run *run, const struct datafile *file, const struct tsv_column *query,
+    const struct tsv_column *document, float score)
 {
 	int64_t number =
 	    strings_add(run->documents, document->start, document->length, NULL);
@@ -32,9 +32,9 @@ static void
 add_line(struct run *run, const struct datafile *file, const char *text)
 {
 	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
-	struct field_text field[COLUMNS];
+	struct tsv_column column[COLUMNS];
 	double score;
-	int count = fields_cut(text, field, COLUMNS);
+	int count = tsv_cut(text, column, COLUMNS);
 
 	if (count == 0)
 		return;
@@ -42,9 +42,9 @@ add_line(struct run *run, const struct datafile *file, const char *text)
 		bad(file,
 		    "expected TREC's six columns: query, Q0, document, rank, score, "
 		    "tag");
-	if (!fields_number(&field[SCORE], &score) || !isfinite(score))
+	if (!number_read(column[SCORE].start, column[SCORE].length, &score))
 		bad(file, "the score, column 5, is not a finite number");
-	put(run, file, &field[QUERY], &field[DOCUMENT], (float)score);
+	put(run, file, &column[QUERY], &column[DOCUMENT], (float)score);
 }
 
 static void
@@ -59,8 +59,8 @@ add_object(struct run *run, const struct datafile *file, const struct tree *reco
 		const struct tree *document = documents->items[i];
 		if (document->kind != TREE_STRING)
 			bad(file, "an id in 'corpus-ids' is not a string");
-		put(run, file, &(struct field_text){ query, strlen(query) },
-		    &(struct field_text){ document->string, document->length }, 0);
+		put(run, file, &(struct tsv_column){ query, strlen(query) },
+		    &(struct tsv_column){ document->string, document->length }, 0);
 	}
 }
 

@@ -1,16 +1,15 @@
 #include "stream/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "text/json.h"
 
-/* What the sample shows of a field: the kinds of its values, of the elements of its lists,
- * and what its strings look like. */
+/* What the sample shows of a field: the kinds of its values, and of the elements of its lists. */
 enum {
 	SEEN_NOTHING = 1, /* null or absent */
 	SEEN_STRING = 2,
@@ -23,11 +22,7 @@ enum {
 	ITEM_STRING = 128,
 	ITEM_INTEGER = 256,
 	ITEM_REAL = 512,
-	ITEM_BOOL = 1024,
-	LIKE_WORD = 2048,
-	LIKE_INTEGER = 4096,
-	LIKE_REAL = 8192,
-	LIKE_NOTHING = 16384
+	ITEM_BOOL = 1024
 };
 
 /* A growing array of bytes or of offsets. */
@@ -50,11 +45,11 @@ struct field {
 
 struct table {
 	struct datafile *file;
-	bool numbers, settled;
+	bool settled;
 	table_look *look;
 	void *context;
-	const char **texts; /* names of the fields that stay text */
-	size_t text_count, text_capacity;
+	const char **numbers; /* names of the fields whose strings are numbers */
+	size_t number_count, number_capacity;
 	struct field *fields;
 	size_t count, capacity;
 	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
@@ -75,17 +70,11 @@ table_open(struct datafile *file)
 }
 
 void
-table_numbers(struct table *table)
+table_number(struct table *table, const char *name)
 {
-	table->numbers = true;
-}
-
-void
-table_text(struct table *table, const char *name)
-{
-	table->texts = mem_grow(table->texts, &table->text_capacity,
-	    table->text_count + 1, sizeof *table->texts);
-	table->texts[table->text_count++] = name;
+	table->numbers = mem_grow(table->numbers, &table->number_capacity,
+	    table->number_count + 1, sizeof *table->numbers);
+	table->numbers[table->number_count++] = name;
 }
 
 void
@@ -104,42 +93,6 @@ fail(const struct table *table, const struct field *field, int64_t line, const c
 
 /* Looking. ------------------------------------------------------------------------- */
 
-/* Whether a string is a number as programs write it: no spaces, no hexadecimal, no "007". */
-static bool
-number_of(const struct tree *string, bool *real, int64_t *integer, double *value)
-{
-	const char *text = string->string, *digits = text + (*text == '-');
-	char *end;
-
-	if (strspn(digits, "0123456789") + (size_t)(digits - text) == string->length &&
-	    *digits) {
-		errno = 0;
-		*integer = strtoll(text, &end, 10);
-		*value = (double)*integer;
-		*real = false;
-		return !errno && (digits[0] != '0' || !digits[1]);
-	}
-	if (!*digits || strspn(text, "0123456789.eE+-") != string->length)
-		return false;
-	*value = strtod(text, &end);
-	*real = true;
-	return !*end && isfinite(*value);
-}
-
-static unsigned
-look_at_string(const struct tree *string)
-{
-	bool real;
-	int64_t integer;
-	double number;
-
-	if (!string->length)
-		return SEEN_STRING | LIKE_NOTHING;
-	if (!number_of(string, &real, &integer, &number))
-		return SEEN_STRING | LIKE_WORD;
-	return SEEN_STRING | (real ? LIKE_REAL : LIKE_INTEGER);
-}
-
 static unsigned
 look(const struct tree *value)
 {
@@ -151,7 +104,7 @@ look(const struct tree *value)
 	case TREE_INTEGER: return SEEN_INTEGER;
 	case TREE_REAL: return SEEN_REAL;
 	case TREE_OBJECT: return SEEN_NESTED;
-	case TREE_STRING: return look_at_string(value);
+	case TREE_STRING: return SEEN_STRING;
 	default: break;
 	}
 	for (size_t i = 0; i < value->count; i++)
@@ -231,23 +184,11 @@ decide_list(struct field *field)
 		field->json = true;
 }
 
-static bool
-stays_text(const struct table *table, const struct field *field)
-{
-	for (size_t i = 0; i < table->text_count; i++)
-		if (!strcmp(table->texts[i], field->column.name))
-			return true;
-	return false;
-}
-
 static void
-decide(const struct table *table, struct field *field)
+decide(struct field *field)
 {
 	unsigned seen = field->seen, kind = seen & SEEN_KINDS;
 	bool nothing = seen & SEEN_NOTHING;
-	bool like_numbers = table->numbers && kind == SEEN_STRING &&
-			    !stays_text(table, field) && !(seen & LIKE_WORD) &&
-			    (seen & (LIKE_INTEGER | LIKE_REAL));
 
 	field->json = !only(kind, SEEN_STRING);
 	set_kind(field, DTYPE_U8, true, 1);
@@ -258,9 +199,6 @@ decide(const struct table *table, struct field *field)
 		set_kind(field, DTYPE_BOOL, false, 0);
 	} else if (kind == SEEN_LIST) {
 		decide_list(field);
-	} else if (like_numbers) {
-		bool whole = !nothing && !(seen & (LIKE_REAL | LIKE_NOTHING));
-		set_kind(field, whole ? DTYPE_I64 : DTYPE_F64, false, 0);
 	}
 }
 
@@ -300,31 +238,19 @@ static void
 put_number(const struct table *table, struct field *field, const struct tree *value,
     int64_t line)
 {
-	int64_t integer = 0;
-	double real = NAN;
-	bool is_real = false, nothing = !value || value->kind == TREE_NULL;
-	bool number =
-	    !nothing && (value->kind == TREE_INTEGER || value->kind == TREE_REAL);
+	bool nothing = !value || value->kind == TREE_NULL;
 
-	if (number) {
-		is_real = value->kind == TREE_REAL;
-		integer = value->integer;
-		real = value->real;
-	} else if (!nothing) {
-		bool string = value->kind == TREE_STRING && table->numbers;
-		nothing = string && !value->length;
-		if (!nothing && !(string && number_of(value, &is_real, &integer, &real)))
-			fail(table, field, line,
-			    "not a number, as the values before it are");
-	}
+	if (!nothing && value->kind != TREE_INTEGER && value->kind != TREE_REAL)
+		fail(table, field, line, "not a number, as the values before it are");
 	if (field->column.dtype == DTYPE_F64)
-		put_bytes(field, &real, sizeof real);
-	else if (nothing || is_real)
+		put_bytes(
+		    field, nothing ? &(double){ NAN } : &value->real, sizeof(double));
+	else if (nothing || value->kind == TREE_REAL)
 		fail(table, field, line,
 		    nothing ? "null or absent where whole numbers were before"
 			    : "a real where whole numbers were before");
 	else
-		put_bytes(field, &integer, sizeof integer);
+		put_bytes(field, &value->integer, sizeof value->integer);
 }
 
 static void
@@ -430,13 +356,39 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 
 /* Reading. ------------------------------------------------------------------------- */
 
+/* The strings of the fields that are numbers, as what they say; the empty one as null. */
+static void
+read_numbers(const struct table *table, struct tree *object)
+{
+	for (size_t i = 0; i < table->number_count; i++) {
+		const char *name = table->numbers[i];
+		const struct tree *value = tree_get(object, name);
+		int64_t whole;
+		double real;
+		if (!value || value->kind != TREE_STRING)
+			continue;
+		if (!value->length)
+			tree_set(object, name, tree_of_null());
+		else if (number_read_whole(value->string, value->length, &whole))
+			tree_set(object, name, tree_of_integer(whole));
+		else if (number_read(value->string, value->length, &real))
+			tree_set(object, name, tree_of_real(real));
+		else
+			die("%s:%lld: field '%s': '%.60s' is not a number",
+			    datafile_name(table->file),
+			    (long long)datafile_line(table->file), name, value->string);
+	}
+}
+
 static const struct tree *
 next_object(struct table *table)
 {
-	const struct tree *object = datafile_next(table->file);
+	struct tree *object = datafile_next(table->file);
 
 	if (object && table->look)
 		table->look(table->context, table->file, object);
+	if (object)
+		read_numbers(table, object);
 	return object;
 }
 
@@ -457,8 +409,12 @@ settle(struct table *table)
 		for (size_t i = 0; i < table->sampled; i++)
 			if (!value_of(table->sample[i], field->column.name, f))
 				field->seen |= SEEN_NOTHING;
-		decide(table, field);
+		decide(field);
 	}
+	for (size_t i = 0; i < table->number_count && table->sampled; i++)
+		if (!find(table, table->numbers[i], 0))
+			die("%s: there is no field '%s'", datafile_name(table->file),
+			    table->numbers[i]);
 	table->arrays = mem_zero(table->count, sizeof *table->arrays);
 }
 
@@ -562,7 +518,7 @@ table_close(struct table *table)
 	datafile_close(table->file);
 	free(table->lines.data);
 	free(table->arrays);
-	free(table->texts);
+	free(table->numbers);
 	free(table->fields);
 	free(table);
 }

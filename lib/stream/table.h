@@ -36,13 +36,10 @@ struct table;
 /* Takes the file over. */
 struct table *table_open(struct datafile *file);
 
-/* Before the first table_next: a field whose sampled strings are all numbers, or empty, becomes
- * a column of numbers.  TSV and CSV say no better; but an identifier may look like a number. */
-void table_numbers(struct table *table);
-
-/* Before the first table_next, or from `look` below: this field stays text, whatever its strings
- * look like.  The name is borrowed. */
-void table_text(struct table *table, const char *name);
+/* Before the first table_next: the strings of this field are numbers, the empty one is null.
+ * TSV and CSV are read as text, because an identifier may look like a number.  Dies on a string
+ * that is no number and where there is no such field.  The name is borrowed. */
+void table_number(struct table *table, const char *name);
 
 /* Before the first table_next: every record is shown to `look` as it is read, which may refuse
  * it; datafile_line(file) is its line. */

@@ -151,7 +151,8 @@ values_text(const struct column *column, const struct array *array, int64_t inde
 	size_t size = dtype_size(column->dtype);
 	tensor_to_f64(
 	    &value, (const char *)array->data + (size_t)index * size, column->dtype, 1);
-	*length = (size_t)snprintf(room, VALUES_ROOM, "%.17g", value);
+	bool single = dtype_is_float(column->dtype) && column->dtype != DTYPE_F64;
+	*length = strlen(number_write(room, value, single));
 	return room;
 }
 
@@ -168,14 +169,13 @@ values_number(
 		    column->dtype, 1);
 		return value;
 	}
-	char room[VALUES_ROOM], text[64], *end;
+	char room[VALUES_ROOM];
 	size_t length;
-	const char *bytes = values_text(column, array, at, room, &length);
-	snprintf(text, sizeof text, "%.*s", length < 60 ? (int)length : 60, bytes);
-	value = strtod(text, &end);
-	if (length == 0 || length > 60 || *end)
-		die("%s: record %lld: %s: '%s' is not a number", stream_name(reader),
-		    (long long)stream_records(reader), column->name, text);
+	const char *text = values_text(column, array, at, room, &length);
+	if (!number_read(text, length, &value))
+		die("%s: record %lld: %s: '%.*s' is not a number", stream_name(reader),
+		    (long long)stream_records(reader), column->name,
+		    length < 60 ? (int)length : 60, text);
 	return value;
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "stream/stream.h"
 
 /* Index of the column "FIELD.emb" of vectors, one a row (depth 0) or a list a row (depth 1);
@@ -43,7 +44,7 @@ bool values_are_text(const struct column *column);
 int64_t values_start(const struct column *column, const struct array *array, int64_t row);
 
 /* A value as text: text as it is, a whole number in decimal, written to `room`. */
-enum { VALUES_ROOM = 40 };
+enum { VALUES_ROOM = NUMBER_ROOM };
 const char *values_text(const struct column *column, const struct array *array,
     int64_t index, char room[VALUES_ROOM], size_t *length);
 

@@ -240,12 +240,6 @@ datafile_next(struct datafile *file)
 	return file->record = read_record(file, line, length);
 }
 
-enum datafile_format
-datafile_format(const struct datafile *file)
-{
-	return file->format;
-}
-
 bool
 datafile_untyped(const struct datafile *file)
 {

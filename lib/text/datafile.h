@@ -37,8 +37,6 @@ const char *datafile_name(const struct datafile *file);
  * call.  NULL at the end.  Blank lines are skipped in JSON Lines only. */
 struct tree *datafile_next(struct datafile *file);
 
-/* What it was opened as, or guessed to be. */
-enum datafile_format datafile_format(const struct datafile *file);
 /* Whether its values are text that may stand for numbers: TSV, CSV. */
 bool datafile_untyped(const struct datafile *file);
 int64_t datafile_line(const struct datafile *file); /* of the record just read, from 1 */

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 enum { DEPTH_MAX = 512 };
 
@@ -190,20 +191,15 @@ revert(const struct tree *tree)
 	}
 }
 
-/* The fewest digits that read back as the same number: 0.03, not 0.029999999999999999. */
+/* Digits with which all reals read back as they are: 0.03, not 0.029999999999999999. */
 static size_t
-real_flags(const struct tree *tree)
+digits_of(const struct tree *tree)
 {
-	size_t digits = 1;
+	double real = tree->kind == TREE_REAL && isfinite(tree->real) ? tree->real : 0;
+	size_t digits = (size_t)number_digits(real, false);
 
-	if (tree->kind == TREE_REAL && isfinite(tree->real))
-		for (char text[40]; digits < 17; digits++) {
-			snprintf(text, sizeof text, "%.*g", (int)digits, tree->real);
-			if (strtod(text, NULL) == tree->real)
-				break;
-		}
 	for (size_t i = 0; i < tree->count; i++) {
-		size_t more = real_flags(tree->items[i]);
+		size_t more = digits_of(tree->items[i]);
 		digits = more > digits ? more : digits;
 	}
 	return digits;
@@ -214,7 +210,7 @@ json_text(const struct tree *tree, int indent)
 {
 	json_t *value = revert(tree);
 	char *text =
-	    json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(real_flags(tree)) |
+	    json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits_of(tree)) |
 				  (indent ? JSON_INDENT((size_t)indent) : JSON_COMPACT));
 
 	if (!text)

@@ -61,3 +61,23 @@ tsv_row(const struct tree *names, const char *line, size_t length, const char *f
 {
 	return tsv_row_of(names, values_of(line, length), file, number);
 }
+
+int
+tsv_cut(const char *line, struct tsv_column *columns, int most)
+{
+	const char *gap = strchr(line, '\t') ? "\t" : " ";
+	const char *end = line + strcspn(line, "\r");
+	int count = 0;
+
+	line += strspn(line, gap);
+	while (line < end) {
+		size_t length = strcspn(line, gap), left = (size_t)(end - line);
+		if (count == most)
+			return most + 1;
+		length = length < left ? length : left;
+		columns[count++] = (struct tsv_column){ line, length };
+		line += length;
+		line += strspn(line, gap);
+	}
+	return count;
+}

@@ -3,6 +3,9 @@
  *
  * No quoting: a value ends at a tab or at the end of its line.  Messages name the file and
  * the line.  Lines come without their newline; a carriage return at the end is not a value's.
+ *
+ * And lines without a line of names, as runs and judgements have them: columns between tabs, or
+ * between blanks where a line has no tab (so that ids may have blanks in files with tabs).
  */
 #ifndef TSV_H
 #define TSV_H
@@ -23,5 +26,14 @@ struct tree *tsv_row(const struct tree *names, const char *line, size_t length,
 struct tree *tsv_names_of(struct tree *values, const char *file, int64_t number);
 struct tree *tsv_row_of(
     const struct tree *names, struct tree *values, const char *file, int64_t number);
+
+/* A column of a line without names, borrowed from the line. */
+struct tsv_column {
+	const char *start;
+	size_t length;
+};
+
+/* Cut such a line; returns how many columns there are, `most` + 1 when more than that. */
+int tsv_cut(const char *line, struct tsv_column *columns, int most);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * base_check - the lowest floors against their definitions: half and bfloat16 exhaustively,
- * the random numbers' ranges and permutations, sizes that overflow, arenas.
+ * numbers as text, the random numbers' ranges and permutations, sizes that overflow, arenas.
  *
  * Prints nothing and exits 0 when all holds; else the first fault, exit 1.
  */
@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "stream/tensor.h"
 
@@ -18,6 +19,43 @@ expect(int holds, const char *what)
 {
 	if (!holds)
 		die("does not hold: %s", what);
+}
+
+static void
+check_numbers(void)
+{
+	static const char *const none[] = { "", "-", ".", "e5", "1e", "0x10", "1e999",
+		"nan", "inf", " 1", "1 ", "1,5", "--1", "1_0", NULL };
+	static const char *const written[] = { "0", "-0", "0.1", "-12.5", "100", "123456",
+		"1e+25", "5e-324", "0.30000000000000004", "1.7976931348623157e+308",
+		"1e-07", NULL };
+	char room[NUMBER_ROOM];
+	double value;
+	int64_t whole;
+
+	for (int i = 0; none[i]; i++)
+		expect(!number_read(none[i], strlen(none[i]), &value), none[i]);
+	expect(
+	    number_read("+.5e1,7", 5, &value) && value == 5, "the length ends a number");
+	expect(number_read_whole("-007", 4, &whole) && whole == -7, "-007 is -7");
+	expect(!number_read_whole("9223372036854775808", 19, &whole), "beyond int64_t");
+	expect(!number_read_whole("1.0", 3, &whole), "1.0 is not written as whole");
+	for (int i = 0; written[i]; i++) {
+		expect(number_read(written[i], strlen(written[i]), &value), written[i]);
+		expect(!strcmp(number_write(room, value, false), written[i]), written[i]);
+	}
+	expect(
+	    !strcmp(number_write(room, 0.1f, true), "0.1"), "a float in its own digits");
+	expect(!strcmp(number_write(room, 16777216, true), "16777216"), "no exponent");
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct rng rng = rng_seed(seed, 0);
+		double drawn = rng_normal(&rng) * exp(40 * rng_normal(&rng));
+		number_write(room, drawn, false);
+		expect(number_read(room, strlen(room), &value) && value == drawn,
+		    "what is written reads back");
+		number_write(room, (float)drawn, true);
+		expect(strtof(room, NULL) == (float)drawn, "a float reads back");
+	}
 }
 
 /* Every half and every bfloat16 reads back as itself; values between two round to nearest. */
@@ -140,6 +178,7 @@ main(int argc, char **argv)
 	program_name = "base_check";
 	if (argc == 2 && !strcmp(argv[1], "overflow"))
 		mem_new(SIZE_MAX / 2, 3);
+	check_numbers();
 	check_halves();
 	check_conversions();
 	check_rng();
