@@ -189,6 +189,48 @@ rows() {
 	[[ "$stderr" == *"record 1: asks for the task expert 'up'"* ]]
 }
 
+# Four texts twice, their experts in turns: right left left right ...
+turns() {
+	local texts=('a red boat' 'the bird flies' 'a fish swims' 'the sea') experts=(right left left right)
+	for i in {0..7}; do
+		printf '{"text": "%s", "text.expert": "%s"}\n' "${texts[i / 2]}" "${experts[i % 4]}"
+	done
+}
+
+# A model of two experts, left and right, which differ.
+two_experts() {
+	upcycle -m "$M" --experts left,right -o "$T/m"
+	size=$(stat -c %s "$T/m/model.safetensors")
+	head -c 32 /dev/zero | dd of="$T/m/model.safetensors" bs=1 seek=$((size - 32)) conv=notrunc status=none
+}
+
+@test "encode: rows of different experts in turns: each expert's in one batch, results in order" {
+	two_experts
+	turns | tok -m "$M" -f text >"$T/turns.mts"
+	encode -v -m "$T/m" "$T/turns.mts" 2>"$T/err" | rows >"$T/out"
+	grep -q '^encode: 2 batches$' "$T/err"
+	# each row alone: no other row, nor a text that was met, has a say
+	turns | while read -r row; do tok -m "$M" -f text <<<"$row" | encode -m "$T/m" | rows; done >"$T/alone"
+	cmp "$T/out" "$T/alone"
+	[ "$(sort -u "$T/out" | wc -l)" -eq 8 ]
+	# a batch of one text at a time, and hidden states, whose rows are written elsewhere
+	encode -m "$T/m" --tokens 1 "$T/turns.mts" | rows | cmp - "$T/alone"
+	hidden() { encode -m "$T/m" --emit hs:layers=all,t=hs:pool=tokens "$@" | mts to jsonl; }
+	hidden "$T/turns.mts" >"$T/hidden"
+	turns | while read -r row; do tok -m "$M" -f text <<<"$row" | hidden; done | cmp - "$T/hidden"
+}
+
+@test "encode: --cache bounds all that is kept of texts, whatever the width" {
+	ids >"$T/ids.mts"
+	texts=$(wc -l <"$M/ids.txt")
+	mts cat "$T/ids.mts" "$T/ids.mts" >"$T/twice.mts"
+	encode -v -m "$M" --dim 1 "$T/twice.mts" 2>"$T/err" | rows >"$T/all"
+	grep -q "$texts of $((2 * texts)) texts had been met before" "$T/err"
+	# five texts with one value each: their tokens and the table take more than 600 bytes
+	encode -v -m "$M" --dim 1 --cache 600 "$T/twice.mts" 2>"$T/err" | rows | cmp - "$T/all"
+	run ! grep 'met before' "$T/err"
+}
+
 @test "encode: a folder without modules.json is warned of; --pooling is the answer" {
 	mkdir "$T/m"
 	cp "$M"/{config.json,model.safetensors,vocab.txt} "$T/m"

@@ -25,6 +25,7 @@ enum {
 	OPT_LORA,
 	OPT_EMIT,
 	OPT_KEEP,
+	OPT_CACHE,
 	OPT_ANY_TOKENIZER,
 	OPT_LEVEL
 };
@@ -47,6 +48,8 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	    "what to make: emb, hs (hidden states) and rw (routing weights of\n"
 	    "token experts), joined by ','; e.g. hs:layers=all:pool=tokens" },
 	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
+	{ OPT_CACHE, "cache", "SIZE",
+	    "memory for texts that were met, which are not computed again (128M)" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
@@ -60,14 +63,16 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 
 struct settings {
 	const char *model, *lora, *expert, *output, *pooling, *emit;
-	int64_t tokens, dim, level, threads;
+	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer;
 };
 
 static struct settings
 parse(int argc, char **argv)
 {
-	struct settings s = { .tokens = 2048, .level = -1, .output = "-" };
+	struct settings s = {
+		.tokens = 2048, .level = -1, .output = "-", .cache = 128 << 20
+	};
 	int opt;
 
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -84,6 +89,7 @@ parse(int argc, char **argv)
 		case OPT_LORA: s.lora = optarg; break;
 		case OPT_EMIT: s.emit = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
+		case OPT_CACHE: s.cache = cli_bytes("--cache"); break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
 		}
@@ -163,7 +169,8 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.normalize = s->normalize,
 		.expert = s->expert,
 		.keep = s->keep,
-		.emit = s->emit });
+		.emit = s->emit,
+		.cache = s->cache });
 	struct progress *progress = progress_new("tokens", 0);
 	struct record record;
 

@@ -54,6 +54,13 @@ strings_count(const struct strings *names)
 	return (int64_t)names->count;
 }
 
+size_t
+strings_bytes(const struct strings *names)
+{
+	return names->bytes_capacity + names->starts_capacity * sizeof *names->starts +
+	       names->size * sizeof *names->table;
+}
+
 /* The slot that holds the name, or the empty one where it belongs. */
 static struct slot *
 find(const struct strings *names, const char *bytes, size_t length, uint32_t hash)

@@ -24,6 +24,7 @@ int64_t strings_find(
 const char *strings_get(const struct strings *names, int64_t number);
 size_t strings_length(const struct strings *names, int64_t number);
 int64_t strings_count(const struct strings *names);
+size_t strings_bytes(const struct strings *names); /* of memory that they take */
 
 /* Byte-wise order of two names: below, at or above 0. */
 int strings_compare(const struct strings *names, int64_t a, int64_t b);

@@ -1,7 +1,7 @@
 /*
  * batch - packed batches: sequences of token ids one after another, no padding.
  *
- * Work is grouped by a token budget, not by a number of texts; input order is kept.
+ * Work is grouped by a token budget, not by a number of texts, and by task expert.
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -10,27 +10,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sequence {
+	const int32_t *ids; /* host memory, borrowed */
+	int32_t length;
+	int32_t skip; /* prompt tokens that pooling leaves out */
+	int expert;   /* -1: the dense weights */
+	/* embedded by the base of an adapted model (model.h); nothing learns from it */
+	bool frozen;
+};
+
 struct batch {
-	int64_t sequences, tokens, longest;
-	const int32_t *ids;	/* [tokens], host memory, borrowed */
-	int32_t *starts;	/* [sequences + 1] */
-	size_t room, skip_room; /* of starts and skip */
-	int32_t *skip,
-	    *skips; /* [sequences] prompt tokens that pooling leaves out, or NULL */
+	int64_t sequences, tokens;
+	const int32_t *ids; /* [tokens], host memory, borrowed or packed */
+	int32_t *starts;    /* [sequences + 1] */
+	int32_t *skip;	    /* [sequences] as of a sequence, or NULL: none */
 	int expert; /* task expert of every sequence in it; -1: the dense weights */
+	/* what the pointers above are kept in, and its room */
+	int32_t *packed, *skips;
+	size_t starts_room, packed_room, skips_room;
 };
 
 /*
  * Cut lists first..last-1 of a column of ids (offsets as in stream.h) into one batch of at
  * most `budget` tokens, at least one list; returns the first list that is not in it.
- * batch->starts is reused between calls; batch_free releases it.
+ * The batch keeps its memory between calls; batch_free releases it.
  */
 int64_t batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets,
     int64_t first, int64_t last, int64_t budget);
 
-/* Leave the first `tokens` tokens of every sequence, but the very first, out of the pooling
- * (include_prompt = false); 0: none.  After batch_cut, for each batch. */
-void batch_skip(struct batch *batch, int64_t tokens);
+/* Sort indices of sequences, so that those stand together which can share a batch: first the
+ * frozen ones, then by expert, else as they came. */
+void batch_sort(int64_t *order, int64_t count, const struct sequence *sequences);
+
+/* The end of the batch that begins with sequence order[first]: of its kind, at most `budget`
+ * tokens, at least one sequence. */
+int64_t batch_end(const int64_t *order, int64_t first, int64_t count,
+    const struct sequence *sequences, int64_t budget);
+
+/* Pack sequences order[0..count-1], which are of one kind, into the batch. */
+void batch_pack(struct batch *batch, const int64_t *order, int64_t count,
+    const struct sequence *sequences);
+
 void batch_free(struct batch *batch);
 
 #endif

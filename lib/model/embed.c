@@ -23,14 +23,10 @@ struct field {
 struct known {
 	struct strings *texts;
 	float *made;
-	size_t room;
-	int32_t *key, *ids; /* of one text; of those of a record that are new */
-	size_t key_room, ids_room, offsets_room, number_room;
-	int64_t *offsets, *number; /* of the new ones; [lists of the record] */
+	int32_t *key;
+	size_t room, key_room;
 	int64_t asked, repeated;
 };
-enum { KNOWN_BYTES = 128 << 20 };
-
 struct embed {
 	struct known known;
 	struct model *model;
@@ -40,18 +36,13 @@ struct embed {
 	size_t count;
 	int width; /* of what is made */
 	struct emit *emit;
+	struct sequence *sequences; /* the lists of a column */
+	int64_t *order;		    /* those that are to be computed */
+	int64_t *place;		    /* the row that a list's embedding goes to */
 	struct batch batch;
-	float *full; /* embeddings of a batch before they are cut to the width */
-	size_t full_room;
-};
-
-/* One column at work. */
-struct work {
-	const struct record *record;
-	const struct field *field;
-	const int64_t *rows; /* of a list of lists; NULL: a list a row */
-	int64_t row;	     /* of the list that is looked at */
-	int chosen;	     /* expert of the record as a whole; -1: none */
+	float *rows; /* embeddings of a batch */
+	int64_t batches;
+	size_t sequences_room, order_room, place_room, rows_room;
 };
 
 static void
@@ -124,147 +115,182 @@ expert_called(const struct embed *e, const char *name)
 	return expert;
 }
 
-/* The expert of a list; lists are asked for in order. */
-static int
-expert_of(const struct embed *e, struct work *work, int64_t list)
+_Noreturn static void
+no_expert(const struct embed *e, const struct field *field)
 {
-	const struct field *field = work->field;
+	die("%s: record %lld: names no task expert for '%s'; use 'tok --task NAME', or "
+	    "--expert with one of %s",
+	    stream_name(e->in), (long long)stream_records(e->in), field->name,
+	    model_experts(e->model));
+}
 
-	if (!model_spec(e->model)->experts)
-		return -1;
-	if (field->expert < 0) {
-		if (work->chosen < 0)
-			die("%s: record %lld: names no task expert for '%s'; use 'tok "
-			    "--task NAME', or "
-			    "--expert with one of %s",
-			    stream_name(e->in), (long long)stream_records(e->in),
-			    field->name, model_experts(e->model));
-		return work->chosen;
-	}
-	if (!work->rows)
-		work->row = list;
-	while (work->rows && work->rows[work->row + 1] <= list)
-		work->row++;
-	const struct array *names = &work->record->columns[field->expert];
-	int64_t from = names->offsets[0][work->row],
-		to = names->offsets[0][work->row + 1];
+/* The expert that a row of the column X.expert names. */
+static int
+row_expert(const struct embed *e, const struct array *names, int64_t row)
+{
+	int64_t from = names->offsets[0][row], to = names->offsets[0][row + 1];
 	char name[80] = "";
+
 	if (to - from < (int64_t)sizeof name)
 		memcpy(name, (const char *)names->data + from, (size_t)(to - from));
 	return expert_called(e, name);
 }
 
-/* The first values of each row.  As in sentence-transformers, what the folder says of length 1
- * is done before they are cut, what the user says after it. */
+/* Of each sequence: its row's, else the record's, else the default. */
 static void
-cut(const struct embed *e, float *to, int64_t rows)
+choose_experts(struct embed *e, const struct field *field, const struct record *record)
 {
+	const int64_t *lists = record->columns[field->in].offsets[0];
+	bool nested = stream_column(e->in, field->in)->depth == 2;
+	const char *name = tree_string(
+	    tree_get(record->attributes, "experts"), field->name, e->options.expert);
+	bool has = model_spec(e->model)->experts;
+	bool by_row = has && field->expert >= 0;
+	int expert = has && !by_row && name ? expert_called(e, name) : -1;
+
+	if (has && !by_row && !name && record->rows)
+		no_expert(e, field);
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t first = nested ? lists[row] : row;
+		int64_t end = nested ? lists[row + 1] : row + 1;
+		if (by_row && first < end)
+			expert = row_expert(e, &record->columns[field->expert], row);
+		for (int64_t i = first; i < end; i++)
+			e->sequences[i].expert = expert;
+	}
+}
+
+/* The lists of a column as sequences, which the model takes, or death. */
+static void
+take_lists(struct embed *e, const struct field *field, const struct record *record,
+    int64_t lists, const int64_t *offsets)
+{
+	const int32_t *ids = record->columns[field->in].data;
+	int64_t skip =
+	    tree_integer(tree_get(record->attributes, "prompt_tokens"), field->name, 0);
+	struct batch all = { .expert = 0 };
+
+	for (int64_t first = 0, next; first < lists; first = next) {
+		next = batch_cut(&all, ids, offsets, first, lists, INT32_MAX);
+		char *why = model_refuses(e->model, &all, first);
+		if (why)
+			die("%s: record %lld: column '%s.ids': %s", stream_name(e->in),
+			    (long long)stream_records(e->in), field->name, why);
+	}
+	batch_free(&all);
+	e->sequences = mem_grow(
+	    e->sequences, &e->sequences_room, (size_t)lists, sizeof *e->sequences);
+	for (int64_t i = 0; i < lists; i++)
+		e->sequences[i] = (struct sequence){ .ids = ids + offsets[i],
+			.length = (int32_t)(offsets[i + 1] - offsets[i]),
+			.skip = skip < 0	   ? 0
+				: skip > INT32_MAX ? INT32_MAX
+						   : (int32_t)skip };
+	choose_experts(e, field, record);
+}
+
+/* Embeddings of the batch.  As in sentence-transformers, what the folder says of length 1 is done
+ * before they are cut, what the user says after it. */
+static const float *
+run_batch(struct embed *e)
+{
+	size_t rows = (size_t)e->batch.sequences;
 	size_t width = (size_t)e->width, full = (size_t)model_width(e->model);
 
-	for (size_t i = 0; i < (size_t)rows; i++)
-		memcpy(to + i * width, e->full + i * full, width * sizeof *to);
+	e->rows = mem_grow(e->rows, &e->rows_room, rows * full, sizeof *e->rows);
+	model_encode(e->model, &e->batch, e->rows);
+	if (width == full)
+		return e->rows;
+	for (size_t i = 0; i < rows; i++)
+		memmove(e->rows + i * width, e->rows + i * full, width * sizeof *e->rows);
 	if (e->options.normalize)
-		nn_normalize(to, NULL, to, (size_t)rows, width);
+		nn_normalize(e->rows, NULL, e->rows, rows, width);
+	return e->rows;
 }
 
-/* False when the model refuses the batch, which dies where it is called by `field`. */
-static bool
-run_batch(struct embed *e, const struct field *field, int64_t first, float *to)
+/* Compute the lists order[0..count-1], each to its place among the rows `made`. */
+static void
+compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
+    struct progress *progress)
 {
-	char *why = model_refuses(e->model, &e->batch, first);
+	size_t width = (size_t)e->width;
 
-	if (why && field)
-		die("%s: record %lld: column '%s.ids': %s", stream_name(e->in),
-		    (long long)stream_records(e->in), field->name, why);
-	free(why);
-	if (why)
-		return false;
-	if (e->width == model_width(e->model)) {
-		model_encode(e->model, &e->batch, to);
-		return true;
+	batch_sort(e->order, count, e->sequences);
+	for (int64_t first = 0, end; first < count; first = end) {
+		const int64_t *order = e->order + first;
+		end = batch_end(e->order, first, count, e->sequences, e->options.tokens);
+		batch_pack(&e->batch, order, end - first, e->sequences);
+		emit_at(e->emit, order, offsets);
+		const float *rows = run_batch(e);
+		e->batches++;
+		for (int64_t i = 0; i < end - first; i++)
+			memcpy(made + (size_t)e->place[order[i]] * width,
+			    rows + (size_t)i * width, width * sizeof *made);
+		progress_add(progress, e->batch.tokens);
 	}
-	size_t need = (size_t)e->batch.sequences * (size_t)model_width(e->model);
-	e->full = mem_grow(e->full, &e->full_room, need, sizeof *e->full);
-	model_encode(e->model, &e->batch, e->full);
-	cut(e, to, e->batch.sequences);
-	return true;
 }
 
-/* What the record says of a field: "experts" or "prompt_tokens". */
-static const struct tree *
-attribute(const struct record *record, const char *name)
+/* Forget all texts at half of what they may take: arrays grow to twice their size. */
+static void
+limit_known(struct known *known, int64_t limit)
 {
-	return tree_get(record->attributes, name);
+	size_t bytes = known->room * sizeof *known->made;
+
+	if (known->texts && bytes + strings_bytes(known->texts) <= (size_t)limit / 2)
+		return;
+	strings_free(known->texts);
+	free(known->made);
+	known->texts = strings_new();
+	known->made = NULL;
+	known->room = 0;
 }
 
-/* Number the texts of a record; those that are new, one after another; returns how many. */
+/* Number the texts; those that are new are to be computed: returns how many. */
 static int64_t
-know(struct known *known, const int32_t *ids, const int64_t *offsets, int64_t lists,
-    int expert, int64_t skip)
+look_up(struct embed *e, int64_t lists)
 {
-	int64_t fresh = 0, used = 0;
+	struct known *known = &e->known;
+	int64_t count = 0;
 
-	known->number = mem_grow(
-	    known->number, &known->number_room, (size_t)lists, sizeof *known->number);
-	known->offsets = mem_grow(known->offsets, &known->offsets_room, (size_t)lists + 1,
-	    sizeof *known->offsets);
-	known->ids = mem_grow(known->ids, &known->ids_room,
-	    (size_t)(offsets[lists] - offsets[0]) + 1, sizeof *known->ids);
-	known->offsets[0] = 0;
 	for (int64_t i = 0; i < lists; i++) {
-		size_t count = (size_t)(offsets[i + 1] - offsets[i]);
-		bool is_new;
-		known->key =
-		    mem_grow(known->key, &known->key_room, count + 2, sizeof *known->key);
-		known->key[0] = (int32_t)expert;
-		known->key[1] = (int32_t)skip;
-		memcpy(known->key + 2, ids + offsets[i], count * sizeof *ids);
-		known->number[i] = strings_add(known->texts, (const char *)known->key,
-		    (count + 2) * sizeof *known->key, &is_new);
-		if (!is_new)
-			continue;
-		memcpy(known->ids + used, ids + offsets[i], count * sizeof *ids);
-		used += (int64_t)count;
-		known->offsets[++fresh] = used;
+		const struct sequence *s = &e->sequences[i];
+		size_t length = (size_t)s->length;
+		bool fresh;
+		known->key = mem_grow(
+		    known->key, &known->key_room, length + 2, sizeof *known->key);
+		known->key[0] = (int32_t)s->expert;
+		known->key[1] = s->skip;
+		memcpy(known->key + 2, s->ids, length * sizeof *s->ids);
+		e->place[i] = strings_add(known->texts, (const char *)known->key,
+		    (length + 2) * sizeof *known->key, &fresh);
+		if (fresh)
+			e->order[count++] = i;
 	}
 	known->asked += lists;
-	known->repeated += lists - fresh;
-	return fresh;
+	known->repeated += lists - count;
+	return count;
 }
 
 /*
  * A text that was met before, in this record or another, has the embedding it had then, bit for bit:
- * benchmarks repeat theirs up to twenty times.  False when a text is refused, and nothing is made.
+ * benchmarks repeat theirs up to twenty times.
  */
-static bool
-embed_known(struct embed *e, const int32_t *ids, const int64_t *offsets, int64_t lists,
-    int64_t skip, float *made, struct progress *progress)
+static void
+embed_known(struct embed *e, int64_t lists, const int64_t *offsets, float *made,
+    struct progress *progress)
 {
 	struct known *known = &e->known;
-	size_t width = (size_t)e->width, row = width * sizeof *made;
-	int64_t known_texts = known->texts ? strings_count(known->texts) : 0;
+	size_t width = (size_t)e->width;
 
-	if (!known->texts || (size_t)known_texts * row > KNOWN_BYTES) {
-		strings_free(known->texts);
-		known->texts = strings_new();
-		known_texts = 0;
-	}
-	int64_t fresh = know(known, ids, offsets, lists, e->batch.expert, skip);
-	known->made =
-	    mem_grow(known->made, &known->room, (size_t)(known_texts + fresh) + 1, row);
-	for (int64_t from = 0, next; from < fresh; from = next) {
-		next = batch_cut(&e->batch, known->ids, known->offsets, from, fresh,
-		    e->options.tokens);
-		batch_skip(&e->batch, skip);
-		if (!run_batch(e, NULL, from,
-			known->made + (size_t)(known_texts + from) * width))
-			return false;
-		progress_add(progress, e->batch.tokens);
-	}
+	limit_known(known, e->options.cache);
+	int64_t count = look_up(e, lists);
+	size_t texts = (size_t)strings_count(known->texts);
+	known->made = mem_grow(known->made, &known->room,
+	    mem_multiply(texts, width, "embeddings"), sizeof *known->made);
+	compute(e, count, known->made, offsets, progress);
 	for (int64_t i = 0; i < lists; i++)
 		memcpy(made + (size_t)i * width,
-		    known->made + (size_t)known->number[i] * width, row);
-	return true;
+		    known->made + (size_t)e->place[i] * width, width * sizeof *made);
 }
 
 static void
@@ -275,39 +301,23 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 	const struct array *ids = &record->columns[field->in];
 	int64_t lists = column_lists(column, ids, record->rows);
 	const int64_t *offsets = column_list_offsets(column, ids);
-	int64_t skip = tree_integer(attribute(record, "prompt_tokens"), field->name, 0);
-	const char *name =
-	    tree_string(attribute(record, "experts"), field->name, e->options.expert);
-	struct work work = { .record = record,
-		.field = field,
-		.chosen = -1,
-		.rows = column->depth == 2 ? ids->offsets[0] : NULL };
 
-	if (name && model_spec(e->model)->experts && field->expert < 0)
-		work.chosen = expert_called(e, name);
 	field->made = mem_grow(field->made, &field->room,
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
 	    sizeof *field->made);
 	emit_begin(e->emit, (int)(field - e->fields), lists, lists ? offsets[lists] : 0);
-	for (int64_t first = 0, next, end; first < lists; first = end) {
-		int expert = expert_of(e, &work, first), other = expert;
-		end = field->expert < 0 ? lists : first + 1;
-		while (end < lists && (other = expert_of(e, &work, end)) == expert)
-			end++;
-		e->batch.expert = expert;
-		if (!e->options.emit &&
-		    embed_known(e, ids->data, offsets + first, end - first, skip,
-			field->made + first * e->width, progress))
-			continue;
-		for (int64_t from = first; from < end; from = next) {
-			next = batch_cut(
-			    &e->batch, ids->data, offsets, from, end, e->options.tokens);
-			batch_skip(&e->batch, skip);
-			emit_at(e->emit, from, offsets[from]);
-			run_batch(e, field, from, field->made + from * e->width);
-			progress_add(progress, e->batch.tokens);
-		}
+	if (!lists)
+		return;
+	take_lists(e, field, record, lists, offsets);
+	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);
+	e->place = mem_grow(e->place, &e->place_room, (size_t)lists, sizeof *e->place);
+	if (!e->options.emit) {
+		embed_known(e, lists, offsets, field->made, progress);
+		return;
 	}
+	for (int64_t i = 0; i < lists; i++)
+		e->order[i] = e->place[i] = i;
+	compute(e, lists, field->made, offsets, progress);
 }
 
 void
@@ -334,17 +344,18 @@ embed_free(struct embed *e)
 		free(e->fields[i].name);
 		free(e->fields[i].made);
 	}
+	inform("%lld batches", (long long)e->batches);
 	if (e->known.repeated)
 		inform("%lld of %lld texts had been met before",
 		    (long long)e->known.repeated, (long long)e->known.asked);
 	strings_free(e->known.texts);
 	free(e->known.made);
 	free(e->known.key);
-	free(e->known.ids);
-	free(e->known.offsets);
-	free(e->known.number);
+	free(e->sequences);
+	free(e->order);
+	free(e->place);
+	free(e->rows);
 	free(e->fields);
-	free(e->full);
 	emit_free(e->emit);
 	batch_free(&e->batch);
 	free(e);

@@ -23,6 +23,7 @@ struct embed_options {
 	const char *expert; /* default; NULL: none */
 	bool keep;	    /* the columns of ids */
 	const char *emit;   /* what to make (emit.h); NULL: embeddings */
+	int64_t cache; /* bytes for texts that were met; those of a record always are */
 };
 
 struct embed;

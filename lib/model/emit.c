@@ -29,9 +29,9 @@ struct emit {
 	struct item *items;
 	struct output *outputs; /* [fields, count] */
 	int count, fields;
-	int field; /* at work */
-	int64_t list, token;
-	float *pooled, *host; /* rows of one layer */
+	int field;			/* at work */
+	const int64_t *lists, *offsets; /* as emit_at says */
+	float *pooled, *host;		/* rows of one layer */
 	size_t pooled_size, host_room;
 };
 
@@ -80,7 +80,6 @@ take(struct emit *emit, const struct item *item, struct output *to,
 					: sight->routing;
 	size_t C = channels(emit, item), width = width_of(emit, item);
 	size_t rows = item->tokens ? sight->T : sight->N, slots = slots_of(item);
-	size_t first = (size_t)(item->tokens ? emit->token : emit->list);
 	size_t bytes = mem_multiply(rows * width, sizeof(float), "hidden states");
 
 	if (!item->tokens) {
@@ -96,12 +95,17 @@ take(struct emit *emit, const struct item *item, struct output *to,
 	}
 	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
 	nn_download(emit->host, x, bytes);
-	float *at =
-	    to->made + (first * slots + (size_t)slot_of(item, sight->layer)) * width;
+	float *made = to->made + (size_t)slot_of(item, sight->layer) * width;
 	float share = item->mean ? 1 / (float)item->layers : 1;
-	for (size_t r = 0; r < rows; r++)
-		for (size_t c = 0; c < width; c++)
-			at[r * slots * width + c] += share * emit->host[r * width + c];
+	const float *from = emit->host;
+	for (size_t n = 0; n < sight->N; n++) {
+		int64_t list = emit->lists[n];
+		size_t row = (size_t)(item->tokens ? emit->offsets[list] : list);
+		size_t end = item->tokens ? (size_t)emit->offsets[list + 1] : row + 1;
+		for (; row < end; row++)
+			for (size_t c = 0; c < width; c++)
+				made[row * slots * width + c] += share * *from++;
+	}
 }
 
 static void
@@ -296,10 +300,10 @@ emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 }
 
 void
-emit_at(struct emit *emit, int64_t list, int64_t token)
+emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets)
 {
-	emit->list = list;
-	emit->token = token;
+	emit->lists = lists;
+	emit->offsets = offsets;
 }
 
 void

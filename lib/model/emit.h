@@ -40,8 +40,9 @@ void emit_add(
 /* Field `field` (as added, from 0) of a record: so many lists and tokens are to come. */
 void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
 
-/* The next model_encode computes the lists from this one on, the tokens from that one on. */
-void emit_at(struct emit *emit, int64_t list, int64_t token);
+/* The next model_encode computes lists[0], lists[1], ... of the field, whose tokens are those from
+ * offsets[list] on.  Both are borrowed until then. */
+void emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets);
 
 /* The field's columns of a made record, whose ids were `ids`; borrowed until the next record. */
 void emit_end(struct emit *emit, int field, struct record *made, const struct array *ids);

@@ -8,7 +8,7 @@
 #include "nn/nn.h"
 
 struct chunk {
-	int64_t first, last; /* into order */
+	int64_t first, end; /* into order */
 	int64_t tokens;
 	bool frozen;
 };
@@ -17,19 +17,18 @@ struct gradcache {
 	struct model *model;
 	int64_t tokens;
 	const struct sequence *sequences;
-	int32_t *order; /* indices of sequences, grouped by expert */
+	int64_t *order; /* indices of sequences, grouped by batch_sort */
 	struct chunk *chunks;
-	int64_t count, chunk_count;
+	int64_t chunk_count;
 	size_t order_capacity, chunk_capacity;
-	struct batch batch; /* the chunk in work; its arrays are ours */
-	int32_t *ids, *starts, *skip;
-	size_t ids_capacity, starts_capacity, skip_capacity;
+	struct batch batch;    /* the chunk in work */
 	float *vectors, *part; /* nn memory: all embeddings; those of one chunk */
 	size_t vectors_size, part_size;
 	int32_t *rows; /* nn memory: the chunk's piece of order */
 	size_t rows_size;
+	int32_t *host_rows;
 	float *host; /* [chunk, width] */
-	size_t host_capacity;
+	size_t host_rows_capacity, host_capacity;
 };
 
 int64_t
@@ -58,9 +57,8 @@ gradcache_free(struct gradcache *cache)
 	nn_free(cache->rows, cache->rows_size);
 	free(cache->order);
 	free(cache->chunks);
-	free(cache->ids);
-	free(cache->starts);
-	free(cache->skip);
+	batch_free(&cache->batch);
+	free(cache->host_rows);
 	free(cache->host);
 	free(cache);
 }
@@ -77,52 +75,30 @@ reserve(void *memory, size_t *size, int64_t count, size_t element)
 	return nn_alloc(bytes);
 }
 
+/* Order by kind, cut by the budget; of the chunks that learn, which follow the others, put the
+ * largest last. */
 static void
-add_chunk(struct gradcache *cache, struct chunk chunk)
+cut(struct gradcache *cache, int64_t count)
 {
-	cache->chunks = mem_grow(cache->chunks, &cache->chunk_capacity,
-	    (size_t)cache->chunk_count + 1, sizeof *cache->chunks);
-	cache->chunks[cache->chunk_count++] = chunk;
-}
-
-/* The sequences of one kind into chunks of their own; `placed` of all have their place. */
-static int64_t
-cut(struct gradcache *cache, const struct sequence *sequences, int64_t count,
-    int64_t placed, bool frozen, int expert)
-{
-	struct chunk chunk = { placed, placed, 0, frozen };
-
-	for (int64_t i = 0; i < count; i++) {
-		if (sequences[i].expert != expert || sequences[i].frozen != frozen)
-			continue;
-		if (chunk.tokens && chunk.tokens + sequences[i].length > cache->tokens) {
-			add_chunk(cache, chunk);
-			chunk = (struct chunk){ placed, placed, 0, frozen };
-		}
-		chunk.tokens += sequences[i].length;
-		cache->order[placed++] = (int32_t)i;
-		chunk.last = placed;
-	}
-	if (chunk.last > chunk.first)
-		add_chunk(cache, chunk);
-	return placed;
-}
-
-/* Order by kind and expert, cut by the budget; of those that learn, which follow the others, put
- * the largest last. */
-static void
-plan(struct gradcache *cache, const struct sequence *sequences, int64_t count)
-{
-	int experts = model_spec(cache->model)->experts;
-	int64_t placed = 0, largest = 0;
+	const struct sequence *sequences = cache->sequences;
+	int64_t largest = 0;
 
 	cache->order = mem_grow(
 	    cache->order, &cache->order_capacity, (size_t)count, sizeof *cache->order);
+	for (int64_t i = 0; i < count; i++)
+		cache->order[i] = i;
+	batch_sort(cache->order, count, sequences);
 	cache->chunk_count = 0;
-	for (int expert = -1; expert < experts; expert++)
-		placed = cut(cache, sequences, count, placed, true, expert);
-	for (int expert = -1; expert < experts; expert++)
-		placed = cut(cache, sequences, count, placed, false, expert);
+	for (int64_t first = 0, end; first < count; first = end) {
+		end = batch_end(cache->order, first, count, sequences, cache->tokens);
+		struct chunk chunk = { first, end, 0,
+			sequences[cache->order[first]].frozen };
+		for (int64_t i = first; i < end; i++)
+			chunk.tokens += sequences[cache->order[i]].length;
+		cache->chunks = mem_grow(cache->chunks, &cache->chunk_capacity,
+		    (size_t)cache->chunk_count + 1, sizeof *cache->chunks);
+		cache->chunks[cache->chunk_count++] = chunk;
+	}
 	for (int64_t c = 0; c < cache->chunk_count; c++)
 		if (cache->chunks[largest].frozen ||
 		    cache->chunks[c].tokens >= cache->chunks[largest].tokens)
@@ -134,49 +110,25 @@ plan(struct gradcache *cache, const struct sequence *sequences, int64_t count)
 	}
 }
 
-/* Pack a chunk's sequences into cache->batch. */
 static void
 pack(struct gradcache *cache, const struct chunk *chunk)
 {
-	struct batch *batch = &cache->batch;
-	size_t count = (size_t)(chunk->last - chunk->first);
-	bool skips = false;
-
-	cache->ids = mem_grow(
-	    cache->ids, &cache->ids_capacity, (size_t)chunk->tokens, sizeof *cache->ids);
-	cache->starts = mem_grow(
-	    cache->starts, &cache->starts_capacity, count + 1, sizeof *cache->starts);
-	cache->skip =
-	    mem_grow(cache->skip, &cache->skip_capacity, count, sizeof *cache->skip);
-	*batch = (struct batch){ .sequences = (int64_t)count,
-		.tokens = chunk->tokens,
-		.ids = cache->ids,
-		.starts = cache->starts };
-	cache->starts[0] = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct sequence *s =
-		    &cache->sequences[cache->order[(size_t)chunk->first + i]];
-		memcpy(cache->ids + cache->starts[i], s->ids,
-		    (size_t)s->length * sizeof *s->ids);
-		cache->starts[i + 1] = cache->starts[i] + s->length;
-		cache->skip[i] = s->skip;
-		skips |= s->skip > 0;
-		if (s->length > batch->longest)
-			batch->longest = s->length;
-		batch->expert = s->expert;
-	}
-	batch->skip = skips ? cache->skip : NULL;
+	batch_pack(&cache->batch, cache->order + chunk->first, chunk->end - chunk->first,
+	    cache->sequences);
 }
 
 /* Rows of the chunk in the matrix of all embeddings. */
 static const int32_t *
 chunk_rows(struct gradcache *cache, const struct chunk *chunk)
 {
-	int64_t count = chunk->last - chunk->first;
+	int64_t count = chunk->end - chunk->first;
 
+	cache->host_rows = mem_grow(cache->host_rows, &cache->host_rows_capacity,
+	    (size_t)count, sizeof *cache->host_rows);
+	for (int64_t i = 0; i < count; i++)
+		cache->host_rows[i] = (int32_t)cache->order[chunk->first + i];
 	cache->rows = reserve(cache->rows, &cache->rows_size, count, sizeof *cache->rows);
-	nn_upload(cache->rows, cache->order + chunk->first,
-	    (size_t)count * sizeof *cache->rows);
+	nn_upload(cache->rows, cache->host_rows, (size_t)count * sizeof *cache->rows);
 	return cache->rows;
 }
 
@@ -186,14 +138,13 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 	size_t width = (size_t)model_width(cache->model);
 
 	cache->sequences = sequences;
-	cache->count = count;
-	plan(cache, sequences, count);
+	cut(cache, count);
 	cache->vectors = reserve(
 	    cache->vectors, &cache->vectors_size, count, width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
 	for (int64_t c = 0; c < cache->chunk_count; c++) {
 		const struct chunk *chunk = &cache->chunks[c];
-		size_t size = (size_t)(chunk->last - chunk->first);
+		size_t size = (size_t)(chunk->end - chunk->first);
 		const float *part;
 
 		pack(cache, chunk);
@@ -228,7 +179,7 @@ gradcache_backward(struct gradcache *cache, const float *gradient)
 	for (int64_t c = cache->chunk_count - 1; c >= 0 && !cache->chunks[c].frozen;
 	     c--) {
 		const struct chunk *chunk = &cache->chunks[c];
-		size_t size = (size_t)(chunk->last - chunk->first);
+		size_t size = (size_t)(chunk->end - chunk->first);
 
 		cache->part = reserve(cache->part, &cache->part_size, (int64_t)size,
 		    width * sizeof *cache->part);

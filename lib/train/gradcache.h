@@ -13,19 +13,9 @@
 #ifndef GRADCACHE_H
 #define GRADCACHE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/model.h"
-
-struct sequence {
-	const int32_t *ids; /* host memory, borrowed until gradcache_backward */
-	int32_t length;
-	int32_t skip; /* prompt tokens that pooling leaves out */
-	int expert;   /* -1: the dense weights */
-	/* embedded by the base of an adapted model (model.h); nothing learns from it */
-	bool frozen;
-};
 
 struct gradcache;
 

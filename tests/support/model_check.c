@@ -79,16 +79,6 @@ farthest(const float *got, const struct safetensor *wanted)
 	return worst;
 }
 
-/* tokens and longest from starts */
-static void
-measure(struct batch *batch)
-{
-	batch->tokens = batch->starts[batch->sequences];
-	for (int64_t i = 0; i < batch->sequences; i++)
-		if (batch->starts[i + 1] - batch->starts[i] > batch->longest)
-			batch->longest = batch->starts[i + 1] - batch->starts[i];
-}
-
 static struct batch
 batch_of(const struct safetensors *file)
 {
@@ -98,7 +88,7 @@ batch_of(const struct safetensors *file)
 		.starts = aligned(starts),
 		.expert = -1 };
 
-	measure(&batch);
+	batch.tokens = batch.starts[batch.sequences];
 	return batch;
 }
 
@@ -113,7 +103,7 @@ alone(const struct batch *batch, int64_t i, int32_t *starts)
 
 	starts[0] = 0;
 	starts[1] = batch->starts[i + 1] - batch->starts[i];
-	measure(&one);
+	one.tokens = one.starts[one.sequences];
 	return one;
 }
 
@@ -346,7 +336,7 @@ check_long(const char *dir, const struct safetensors *file)
 	}
 	batch.ids = ids;
 	batch.starts = starts;
-	measure(&batch);
+	batch.tokens = batch.starts[batch.sequences];
 	struct ends ends = { spec->layers, mem_new(N * C, sizeof(float)),
 		mem_new(N * C, sizeof(float)) };
 	float *emb = mem_new(N * C, sizeof *emb), *one = mem_new(N * C, sizeof *one);
