@@ -143,3 +143,18 @@ refused() { # MESSAGE
 		seek=$(($(stat -c %s "$T/a/adapter_model.safetensors") - 4))
 	refused "holds values that are not finite"
 }
+
+@test "adapter: with rsLoRA the scale of a new pair is alpha / sqrt(rank)" {
+	G=$GOLDEN/train
+	learn() { # options of --lora
+		pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" |
+			train -q -j 1 -m "$G/bert" -o "$T/$1" --lr 1e-2 --warmup 0 --schedule constant --lora "$1" -
+		tensor_sums "$T/$1/adapter_model.safetensors"
+		tok -m "$G/bert" <<<"a small boat" | encode -m "$G/bert" --lora "$T/$1" | ids_stream --rows text.emb
+	}
+	learn rank=4,alpha=8,rslora >"$T/rooted"
+	learn rank=4,alpha=16 >"$T/plain"
+	learn rank=4,alpha=8 >"$T/half"
+	cmp "$T/rooted" "$T/plain"
+	run -1 cmp -s "$T/rooted" "$T/half"
+}

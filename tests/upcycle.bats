@@ -81,6 +81,39 @@ random_model() { # family config... -> $T/FAMILY
 	run ! grep -q task_experts "$T/mean/config.json"
 }
 
+@test "upcycle: --average is the mean of experts that differ" {
+	G=$GOLDEN/train
+	upcycle -m "$G/bert" --experts left,right -o "$T/mote"
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" |
+		train -q -j 1 -m "$T/mote" -o "$T/learned" --lr 1e-2 --warmup 0 --schedule constant -
+	upcycle --average -m "$T/learned" -o "$T/mean"
+	safetensors_list "$T/learned" | awk '/experts/ { sub(/experts\.(left|right)\./, ""); sum[$1] += $4 / 2 }
+		END { for (name in sum) printf "%s %.9g\n", name, sum[name] }' | sort >"$T/wanted"
+	safetensors_list "$T/mean" | sort | join -o 2.4 "$T/wanted" - >"$T/got"
+	[ "$(wc -l <"$T/got")" -eq 16 ] # of two blocks
+	cut -d' ' -f2 "$T/wanted" | near "$T/got" 1e-5
+	safetensors_list "$T/learned" | grep left | sed 's/experts\.left\.//' | sort |
+		join -o 2.4 "$T/wanted" - >"$T/left"
+	run ! near "$T/left" 1e-3 <"$T/got"
+}
+
+@test "upcycle: matrices of one expert lie together, and of the others encode touches nothing" {
+	upcycle -m "$ROOT/share/models/base" --experts a,b,c,d,e,f -o "$T/mote"
+	# in the order of the file
+	head -c 20000 "$T/mote/model.safetensors" | grep -ao '"[^"]*mlp[^"]*experts\.[a-f]\.weight"' |
+		sed 's/.*experts\.//' | uniq -c >"$T/runs"
+	[ "$(wc -l <"$T/runs")" -eq 6 ]
+	[ -x /usr/bin/time ] || skip "needs time(1)"
+	most() { # folder option...: kilobytes
+		tok -m "$1" <<<"a small boat" >"$T/ids.mts"
+		/usr/bin/time -f %M -o "$T/kilobytes" encode -q -j 1 -m "$@" "$T/ids.mts" >"$T/out.mts"
+		cat "$T/kilobytes"
+	}
+	dense=$(most "$ROOT/share/models/base")
+	one=$(most "$T/mote" -e c)
+	[ "$one" -lt $((dense + 3000)) ] # of 17,700 for five experts
+}
+
 # 2. options
 @test "upcycle: --layers and --every choose blocks" {
 	while read -r how wanted; do

@@ -97,6 +97,14 @@ model_tensor(const struct model *model, const struct parameter *p, enum dtype dt
 	return tensor;
 }
 
+/* With which expert's a tensor lies in the file, -1: with what all share.  Matrices of one expert lie
+ * together, so that who encodes with another never touches them; vectors are converted on opening. */
+static int
+neighbours(const struct parameter *p)
+{
+	return p->columns ? p->expert : -1;
+}
+
 /* The transformer goes out tensor by tensor: it may fill half of the memory. */
 static void
 write_transformer(const struct model *model, const char *folder, enum dtype dtype)
@@ -105,14 +113,22 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	char *path = mem_format("%s/model.safetensors", folder);
 	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
 
-	for (int i = 0; i < weights->own; i++)
-		tensors[i] = describe(&weights->tensors[i], dtype);
+	const struct parameter **order = mem_new((size_t)weights->own, sizeof *order);
+	int count = 0;
+
+	for (int expert = -1; expert < model->spec.experts; expert++)
+		for (int i = 0; i < weights->own; i++)
+			if (neighbours(&weights->tensors[i]) == expert)
+				order[count++] = &weights->tensors[i];
+	for (int i = 0; i < count; i++)
+		tensors[i] = describe(order[i], dtype);
 	struct safetensors_writer *writer =
-	    safetensors_create(path, tensors, weights->own, NULL, NULL);
-	for (int i = 0; i < weights->own; i++)
-		model_put(writer, model->values + weights->tensors[i].offset,
-		    weights->tensors[i].count, dtype);
+	    safetensors_create(path, tensors, count, NULL, NULL);
+	for (int i = 0; i < count; i++)
+		model_put(
+		    writer, model->values + order[i]->offset, order[i]->count, dtype);
 	safetensors_finish(writer);
+	free(order);
 	free(tensors);
 	free(path);
 }
@@ -231,8 +247,6 @@ void
 model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 {
 	struct model model;
-	struct safetensor *out = NULL;
-	size_t room = 0;
 	int count = 0;
 
 	open_stored(&model, from);
@@ -246,16 +260,21 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 			    experts_own(&model.spec, layer, (enum block_parameter)i))
 				own[tensor] = true;
 		}
-	for (int i = 0; i < weights->own; i++) {
-		int copies = own[i] ? how->count : 1;
-		out = mem_grow(out, &room, (size_t)(count + copies), sizeof *out);
-		for (int j = 0; j < copies; j++) {
-			const char *name = weights->tensors[i].name;
-			out[count] = *weights->stored[i];
-			out[count++].name = own[i] ? experts_tensor(name, how->names[j])
-						   : mem_string(name);
-		}
-	}
+	struct safetensor *out =
+	    mem_zero((size_t)weights->own * (size_t)how->count, sizeof *out);
+	for (int group = -1; group < how->count; group++)
+		for (int i = 0; i < weights->own; i++)
+			for (int expert = 0; expert < (own[i] ? how->count : 1);
+			     expert++) {
+				struct parameter copy = weights->tensors[i];
+				copy.expert = own[i] ? expert : -1;
+				if (neighbours(&copy) != group)
+					continue;
+				out[count] = *weights->stored[i];
+				out[count++].name =
+				    own[i] ? experts_tensor(copy.name, how->names[expert])
+					   : mem_string(copy.name);
+			}
 	tree_set(model.config, "task_experts", experts_tree(&model.spec));
 	char *folder = begin_folder(&model, dir);
 	write_prompts(from, folder, how);
