@@ -1,13 +1,36 @@
 #include "model/block.h"
 
-#include "model/block_internal.h"
-
 /* Rows that the MLP takes at a time when nothing is kept: its inner activations then stay
  * in the cache, and memory does not grow with the batch. */
 enum { STEP = 512 };
 
-struct sizes
-block_sizes(const struct spec *spec, int layer)
+/* Columns under a specification: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of
+ * the layer's dense MLP. */
+struct sizes {
+	size_t C, H, K, D, Q, KV, G, I;
+};
+
+/* A norm's weight or a bias. */
+static const float *
+vector(const struct nn_matrix *at, enum block_parameter which)
+{
+	return at[which].at;
+}
+
+/* One block in one pass. */
+struct block {
+	const struct spec *spec;
+	const struct spec_layer *layer;
+	const struct block_weights *weights;
+	const struct block_batch *batch;
+	const struct block_state *state;
+	struct sizes n;
+};
+
+/* Memory. ------------------------------------------------------------------------- */
+
+static struct sizes
+sizes_of(const struct spec *spec, int layer)
 {
 	size_t H = (size_t)spec->heads, K = (size_t)spec->kv_heads;
 	size_t D = (size_t)spec->head_size;
@@ -26,7 +49,7 @@ block_sizes(const struct spec *spec, int layer)
 static struct sizes
 largest(const struct spec *spec)
 {
-	struct sizes n = block_sizes(spec, 0);
+	struct sizes n = sizes_of(spec, 0);
 
 	for (int i = 1; i < spec->layers; i++)
 		if ((size_t)spec->layer[i].inner > n.I)
@@ -62,7 +85,7 @@ static void
 layout_kept(struct block_state *state, struct workspace *workspace,
     const struct spec *spec, int layer, size_t T)
 {
-	struct sizes n = block_sizes(spec, layer);
+	struct sizes n = sizes_of(spec, layer);
 
 	state->step = T;
 	state->entry = spec->prenorm && spec->layer[layer].norm1
@@ -134,6 +157,243 @@ block_floats(const struct spec *spec)
 	return workspace.used / 16 / sizeof(float);
 }
 
+/* Attention: projections, norms of q and k, rotation. ----------------------------- */
+
+static struct nn_attention
+attention_of(const struct block *block)
+{
+	const struct sizes *n = &block->n;
+
+	return (struct nn_attention){ .N = block->batch->N,
+		.H = n->H,
+		.K = n->K,
+		.D = n->D,
+		.ldq = n->G,
+		.ldkv = n->G,
+		.starts = block->batch->starts,
+		.causal = block->spec->causal,
+		.window = (size_t)block->layer->window };
+}
+
+static void
+rotate(const struct block *block, float *qkv, int direction)
+{
+	const struct block_batch *batch = block->batch;
+	const struct sizes *n = &block->n;
+
+	if (!block->spec->rotaries)
+		return;
+	const struct block_rotary *rotary = &batch->rotary[block->layer->rotary];
+	nn_rotary(qkv, n->G, rotary->inverse, rotary->step, batch->starts, batch->N, n->H,
+	    n->D, direction);
+	nn_rotary(qkv + n->Q, n->G, rotary->inverse, rotary->step, batch->starts,
+	    batch->N, n->K, n->D, direction);
+}
+
+/* How q and k are normed: as so many stretches of so many columns. */
+struct stretches {
+	size_t heads, columns;
+};
+
+static struct stretches
+stretches_of(const struct block *block, size_t heads)
+{
+	size_t D = block->n.D;
+
+	return block->spec->qk_norm == SPEC_QK_ALL ? (struct stretches){ 1, heads * D }
+						   : (struct stretches){ heads, D };
+}
+
+static void
+norm_heads(const struct block *block)
+{
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	struct stretches q = stretches_of(block, block->n.H);
+	struct stretches k = stretches_of(block, block->n.K);
+	size_t T = block->batch->T, G = block->n.G, Q = block->n.Q;
+	float eps = block->spec->norm_eps;
+
+	if (block->spec->qk_norm == SPEC_QK_PLAIN)
+		return;
+	nn_norm_heads(s->qkv, G, s->stats_q, s->raw, G, vector(at, BLOCK_Q_NORM), eps, T,
+	    q.heads, q.columns);
+	nn_norm_heads(s->qkv + Q, G, s->stats_k, s->raw + Q, G, vector(at, BLOCK_K_NORM),
+	    eps, T, k.heads, k.columns);
+}
+
+static void
+norm_heads_back(
+    const struct block *block, const struct block_gradients *gradients, float *dqkv)
+{
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	struct stretches q = stretches_of(block, block->n.H);
+	struct stretches k = stretches_of(block, block->n.K);
+	size_t T = block->batch->T, G = block->n.G, Q = block->n.Q;
+
+	if (block->spec->qk_norm == SPEC_QK_PLAIN)
+		return;
+	nn_norm_heads_back(dqkv, gradients->at[BLOCK_Q_NORM], dqkv, G, s->raw, G,
+	    s->stats_q, vector(at, BLOCK_Q_NORM), T, q.heads, q.columns);
+	nn_norm_heads_back(dqkv + Q, gradients->at[BLOCK_K_NORM], dqkv + Q, G, s->raw + Q,
+	    G, s->stats_k, vector(at, BLOCK_K_NORM), T, k.heads, k.columns);
+}
+
+/* branch[T,C] = out(attention(entry)) */
+static void
+attend(const struct block *block, float *branch)
+{
+	static const enum block_parameter weight[] = { BLOCK_Q, BLOCK_K, BLOCK_V };
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	const struct sizes *n = &block->n;
+	struct nn_attention a = attention_of(block);
+	size_t T = block->batch->T, width[] = { n->Q, n->KV, n->KV };
+	float *to = s->raw;
+
+	if (block->spec->fused)
+		nn_linear(to, n->G, s->entry, n->C, at[BLOCK_Q], vector(at, BLOCK_Q_BIAS),
+		    T, n->C, n->G);
+	for (int i = 0; i < 3 && !block->spec->fused; to += width[i++])
+		nn_linear(to, n->G, s->entry, n->C, at[weight[i]],
+		    vector(at, weight[i] + 1), T, n->C, width[i]);
+	norm_heads(block);
+	rotate(block, s->qkv, 1);
+	nn_attention(
+	    s->attended, s->lse, s->qkv, s->qkv + n->Q, s->raw + n->Q + n->KV, &a);
+	nn_linear(branch, n->C, s->attended, n->Q, at[BLOCK_OUT],
+	    vector(at, BLOCK_OUT_BIAS), T, n->Q, n->C);
+}
+
+/* From the gradient d[T,C] of the branch to that of the entry: dx[T,C] = (or += when add);
+ * dx may be d when it adds. */
+static void
+attend_back(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, float *dx, bool add, const float *d)
+{
+	static const enum block_parameter weight[] = { BLOCK_Q, BLOCK_K, BLOCK_V };
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	float *const *g = gradients->at;
+	const struct sizes *n = &block->n;
+	struct nn_attention a = attention_of(block);
+	size_t T = block->batch->T, width[] = { n->Q, n->KV, n->KV };
+	float *from = scratch->dqkv;
+
+	nn_linear_back(scratch->dattended, false, g[BLOCK_OUT], g[BLOCK_OUT_BIAS], d,
+	    n->C, s->attended, n->Q, at[BLOCK_OUT], T, n->Q, n->C);
+	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, scratch->dattended,
+	    s->attended, s->lse, s->qkv, s->qkv + n->Q, s->raw + n->Q + n->KV, &a);
+	rotate(block, from, -1);
+	norm_heads_back(block, gradients, from);
+	if (block->spec->fused)
+		nn_linear_back(dx, add, g[BLOCK_Q], g[BLOCK_Q_BIAS], from, n->G, s->entry,
+		    n->C, at[BLOCK_Q], T, n->C, n->G);
+	for (int i = 0; i < 3 && !block->spec->fused; from += width[i++])
+		nn_linear_back(dx, add || i, g[weight[i]], g[weight[i] + 1], from, n->G,
+		    s->entry, n->C, at[weight[i]], T, n->C, width[i]);
+}
+
+/* The MLP, plain or gated, and token experts. ------------------------------------- */
+
+/* The shared experts of a mixture may count less or more, token by token. */
+static bool
+weighed(const struct block *block)
+{
+	return block->weights->at[BLOCK_SHARED_GATE].at;
+}
+
+/* branch[T,C] = mlp(middle) for rows first .. first + T - 1. */
+static void
+mlp(const struct block *block, float *branch, size_t first, size_t T)
+{
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	size_t C = block->n.C, I = block->n.I;
+	enum nn_act act = block->spec->act;
+	const float *y = s->middle + first * C;
+
+	if (!block->spec->gated && !s->stats2) { /* nobody asks for what was before act */
+		nn_linear_activate(s->inner, I, y, C, at[BLOCK_UP],
+		    vector(at, BLOCK_UP_BIAS), act, T, C, I);
+	} else {
+		nn_linear(
+		    s->up, I, y, C, at[BLOCK_UP], vector(at, BLOCK_UP_BIAS), T, C, I);
+		if (block->spec->gated) {
+			nn_linear(s->gate, I, y, C, at[BLOCK_GATE],
+			    vector(at, BLOCK_GATE_BIAS), T, C, I);
+			nn_gate(s->inner, s->up, s->gate, I, act, T, I);
+		} else {
+			nn_activate(s->inner, s->up, act, T * I);
+		}
+	}
+	if (weighed(block))
+		mixture_share(
+		    at[BLOCK_SHARED_GATE], s->inner, y, &s->mixture, first, T, C, I);
+	nn_linear(
+	    branch, C, s->inner, I, at[BLOCK_DOWN], vector(at, BLOCK_DOWN_BIAS), T, I, C);
+}
+
+/* As attend_back, of all rows; dx is added to. */
+static void
+mlp_back(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, float *dx, const float *d)
+{
+	const struct block_state *s = block->state;
+	const struct nn_matrix *at = block->weights->at;
+	float *const *g = gradients->at, *dup = scratch->dinner;
+	size_t T = block->batch->T, C = block->n.C, I = block->n.I;
+	enum nn_act act = block->spec->act;
+
+	nn_linear_back(scratch->dinner, false, g[BLOCK_DOWN], g[BLOCK_DOWN_BIAS], d, C,
+	    s->inner, I, at[BLOCK_DOWN], T, I, C);
+	if (weighed(block))
+		mixture_share_back(at[BLOCK_SHARED_GATE], g[BLOCK_SHARED_GATE],
+		    scratch->dinner, dx, s->inner, s->middle, &s->mixture,
+		    &scratch->mixture, T, C, I);
+	if (block->spec->gated) {
+		dup = s->up;
+		nn_gate_back(
+		    s->up, s->gate, scratch->dinner, s->up, s->gate, I, act, T, I);
+		nn_linear_back(dx, true, g[BLOCK_GATE], g[BLOCK_GATE_BIAS], s->gate, I,
+		    s->middle, C, at[BLOCK_GATE], T, C, I);
+	} else {
+		nn_activate_back(dup, dup, s->up, act, T * I);
+	}
+	nn_linear_back(dx, true, g[BLOCK_UP], g[BLOCK_UP_BIAS], dup, I, s->middle, C,
+	    at[BLOCK_UP], T, C, I);
+}
+
+/* state->mixed = the token experts of middle, all rows. */
+static void
+mix(const struct block *block)
+{
+	const struct block_state *s = block->state;
+	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
+		block->weights->experts };
+
+	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
+	    &s->mixture, block->batch->T);
+}
+
+/* As mlp_back; dx is not d. */
+static void
+mix_back(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, float *dx, const float *d)
+{
+	const struct block_state *s = block->state;
+	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
+		block->weights->experts };
+	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
+		gradients->experts };
+
+	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle, &s->mixture,
+	    &scratch->mixture, block->batch->T);
+}
+
+/* The block. ---------------------------------------------------------------------- */
+
 /* y = norm(s), s = x + r; the places of a norm's two parameters follow each other. */
 static void
 norm(const struct block *block, enum block_parameter which, float *y, float *s,
@@ -164,7 +424,7 @@ second_half(const struct block *block, size_t first, size_t T)
 	bool keep = s->stats2;
 
 	if (block->n.I)
-		block_mlp(block, branch, first, T);
+		mlp(block, branch, first, T);
 	if (block->n.I && block->layer->mixture)
 		nn_add(branch, s->mixed + at, n);
 	if (!block->spec->prenorm)
@@ -182,14 +442,14 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 {
 	struct block_state own = *s; /* of this block, where one state serves all */
 	struct block block = { spec, &spec->layer[layer], weights, batch, &own,
-		block_sizes(spec, layer) };
+		sizes_of(spec, layer) };
 	size_t T = batch->T;
 
 	if (!spec->layer[layer].norm1)
 		own.entry = s->x;
 	else if (spec->prenorm)
 		norm(&block, BLOCK_NORM1, s->entry, NULL, s->stats1, s->x, NULL, T);
-	block_attend(&block, s->branch);
+	attend(&block, s->branch);
 	if (spec->prenorm)
 		norm(&block, BLOCK_NORM2, s->middle, s->sum1, s->stats2, s->x, s->branch,
 		    T);
@@ -197,7 +457,7 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 		norm(&block, BLOCK_NORM1, s->middle, s->stats1 ? s->sum1 : NULL,
 		    s->stats1, s->x, s->branch, T);
 	if (spec->layer[layer].mixture)
-		block_mixture(&block);
+		mix(&block);
 	for (size_t first = 0; first < T; first += s->step)
 		second_half(&block, first, T - first < s->step ? T - first : s->step);
 }
@@ -214,14 +474,14 @@ backward_after(const struct block *block, const struct block_gradients *gradient
 	norm_back(block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
 	if (block->layer->mixture) {
 		nn_zero(branch, n);
-		block_mixture_back(block, gradients, scratch, branch, d);
+		mix_back(block, gradients, scratch, branch, d);
 	}
 	if (block->n.I)
-		block_mlp_back(block, gradients, scratch, d, d);
+		mlp_back(block, gradients, scratch, d, d);
 	if (block->layer->mixture)
 		nn_add(d, branch, n);
 	norm_back(block, gradients, BLOCK_NORM1, d, s->sum1, s->stats1);
-	block_attend_back(block, gradients, scratch, d, true, d);
+	attend_back(block, gradients, scratch, d, true, d);
 }
 
 /* The branches' gradients go through their norms before they join. */
@@ -235,16 +495,16 @@ backward_before(const struct block *block, const struct block_gradients *gradien
 
 	nn_zero(branch, n);
 	if (block->n.I)
-		block_mlp_back(block, gradients, scratch, branch, d);
+		mlp_back(block, gradients, scratch, branch, d);
 	if (block->layer->mixture)
-		block_mixture_back(block, gradients, scratch, branch, d);
+		mix_back(block, gradients, scratch, branch, d);
 	norm_back(block, gradients, BLOCK_NORM2, branch, s->sum1, s->stats2);
 	nn_add(d, branch, n);
 	if (!block->layer->norm1) {
-		block_attend_back(block, gradients, scratch, d, true, d);
+		attend_back(block, gradients, scratch, d, true, d);
 		return;
 	}
-	block_attend_back(block, gradients, scratch, branch, false, d);
+	attend_back(block, gradients, scratch, branch, false, d);
 	norm_back(block, gradients, BLOCK_NORM1, branch, s->x, s->stats1);
 	nn_add(d, branch, n);
 }
@@ -255,7 +515,7 @@ block_backward(const struct spec *spec, int layer, const struct block_weights *w
     const struct block_state *s, const struct block_scratch *scratch, float *d)
 {
 	struct block block = { spec, &spec->layer[layer], weights, batch, s,
-		block_sizes(spec, layer) };
+		sizes_of(spec, layer) };
 
 	if (spec->prenorm)
 		backward_before(&block, gradients, scratch, d);
