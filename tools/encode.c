@@ -129,16 +129,16 @@ open_model(const struct settings *s)
 }
 
 /* The model's tensors that the adapter changes; NULL without --lora. */
-static struct gate *
-open_gate(const struct settings *s, struct model *model)
+static struct lora *
+open_lora(const struct settings *s, struct model *model)
 {
 	if (!s->lora)
 		return NULL;
 	struct adapter *adapter = adapter_open(s->lora);
-	struct gate *gate = model_gate(model, adapter);
+	struct lora *lora = model_lora(model, adapter);
 	adapter_close(adapter);
-	model_use(model, gate);
-	return gate;
+	model_use(model, lora);
+	return lora;
 }
 
 static struct reader *
@@ -197,11 +197,11 @@ main(int argc, char **argv)
 		nn_start((int)s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
-	struct gate *gate = open_gate(&s, model);
+	struct lora *lora = open_lora(&s, model);
 	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
 	run(&s, model, in);
 	stream_close(in);
+	lora_free(model, lora);
 	model_close(model);
-	gate_free(gate);
 	return 0;
 }

@@ -109,7 +109,7 @@ static const struct cli cli = { "train", "train an encoder on batches of tokens"
 struct arguments {
 	const char *dir, *path;
 	bool from_scratch;
-	struct lora lora;
+	struct lora_settings lora;
 	int threads;
 	struct trainer_options trainer;
 };
@@ -117,7 +117,7 @@ struct arguments {
 enum { TARGETS = 64 };
 
 static void
-take_targets(struct lora *lora, char *list)
+take_targets(struct lora_settings *lora, char *list)
 {
 	static const char *targets[TARGETS];
 	char *rest = NULL;
@@ -133,7 +133,7 @@ take_targets(struct lora *lora, char *list)
 
 /* One part of rank=8,alpha=16,targets=query+value,rslora; false when it is none. */
 static bool
-take_part(struct lora *lora, char *part)
+take_part(struct lora_settings *lora, char *part)
 {
 	char *value = strchr(part, '=');
 
@@ -158,10 +158,10 @@ take_part(struct lora *lora, char *part)
 static void
 take_lora(struct arguments *a, const char *text)
 {
-	struct lora *lora = &a->lora;
+	struct lora_settings *lora = &a->lora;
 	char *rest = NULL;
 
-	*lora = (struct lora){ .rank = 8 };
+	*lora = (struct lora_settings){ .rank = 8 };
 	a->trainer.lora = text;
 	if (!access(text, F_OK)) {
 		lora->from = text;

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/folder.h"
-#include "nn/nn.h"
 #include "text/json.h"
 #include "text/tree.h"
 
@@ -315,30 +314,6 @@ adapter_means(const struct adapter_pair *pair, const char *tensor)
 	bool is = ends_in(module, pair->module) || ends_in(pair->module, module);
 	free(module);
 	return is;
-}
-
-/* A stored matrix in nn memory. */
-static float *
-upload(const struct safetensor *tensor)
-{
-	float *host = mem_new(tensor->count, sizeof *host);
-	float *at = nn_alloc(tensor->count * sizeof *host);
-
-	tensor_to_f32(host, tensor->data, tensor->dtype, tensor->count);
-	nn_upload(at, host, tensor->count * sizeof *host);
-	free(host);
-	return at;
-}
-
-void
-adapter_merge(const struct adapter_pair *pair, float *w)
-{
-	float *a = upload(pair->a), *b = upload(pair->b);
-
-	nn_product_nn(w, b, a, (size_t)pair->b->shape[0], (size_t)pair->a->shape[1],
-	    (size_t)pair->rank, (float)pair->scale, 1);
-	nn_free(a, pair->a->count * sizeof *a);
-	nn_free(b, pair->b->count * sizeof *b);
 }
 
 /* Writing. ------------------------------------------------------------------------- */

@@ -37,12 +37,6 @@ void adapter_close(struct adapter *adapter);
  * prefix that the other lacks ("bert.", "model."). */
 bool adapter_means(const struct adapter_pair *pair, const char *tensor);
 
-/*
- * w += scale B A, w[out, in] in nn memory, which the caller has held to the pair's shapes.
- * Sums in float32: within (rank + 2) 2^-24 sum |scale b a| of the exact ones.
- */
-void adapter_merge(const struct adapter_pair *pair, float *w);
-
 /* Writing. ------------------------------------------------------------------------- */
 
 /* What adapter_config.json is to say; the rest is as PEFT has it by default. */

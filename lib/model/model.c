@@ -148,8 +148,7 @@ model_matrix(const struct model *model, const struct part *part)
 			    part->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = model->learners ? learners_matrix(model, part->tensor)
-						 : model_gated(model, part->tensor);
+	struct nn_matrix whole = lora_matrix(model, part->tensor);
 	return (struct nn_matrix){ (const char *)whole.at +
 				       part->offset * dtype_size(whole.dtype),
 		whole.dtype };
@@ -160,8 +159,8 @@ model_gradient_pointer(const struct model *model, const struct part *part)
 {
 	if (part->tensor < 0 || !model->gradients)
 		return NULL;
-	if (model->learners) {
-		float *own = learners_gradient(model, part->tensor);
+	if (model->learning) {
+		float *own = lora_gradient(model, part->tensor);
 		return own ? own + part->offset : NULL;
 	}
 	return model->gradients + model->weights.tensors[part->tensor].offset +
@@ -269,11 +268,12 @@ model_close(struct model *model)
 	free(model->copied);
 	training_free(model);
 	workspace_free(&model->workspace);
-	if (model->values) {
+	if (model->learning) {
+		lora_free(model, model->learning);
+	} else if (model->values) {
 		nn_free(model->values, model_size(model) * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
-	learners_free(model);
 	model_rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);

@@ -72,15 +72,16 @@ void model_watch(struct model *model,
     void (*see)(void *context, const struct model_sight *sight), void *context);
 
 /*
- * A model with a LoRA adapter (adapter.h; a gate of RouterRetriever): copies of the tensors that
- * it changes, with the adapter merged in, beside the model's own; the rest is shared.  Dies where
- * a pair fits no tensor of the model.  For MODEL_ENCODE.
+ * LoRA (adapter.h): W + scale B A in the place of W, in copies of the tensors that have a pair; the
+ * rest is the model's.  Dies where a pair fits no tensor of the model.  For MODEL_ENCODE; several
+ * may be made of one model.
  */
-struct gate;
-struct gate *model_gate(const struct model *model, const struct adapter *adapter);
-void model_use(
-    struct model *model, const struct gate *gate); /* from now on; NULL: none */
-void gate_free(struct gate *gate);		   /* which no model uses */
+struct lora;
+struct lora *model_lora(const struct model *model, const struct adapter *adapter);
+/* From now on; NULL: none. */
+void model_use(struct model *model, const struct lora *lora);
+void lora_free(const struct model *model,
+    struct lora *lora); /* before the model; not while it encodes */
 
 /* Training. ------------------------------------------------------------------------ */
 
@@ -112,7 +113,7 @@ double model_mlm(struct model *model, const struct batch *batch, const int32_t *
  * adapter has for them, and model_save writes an adapter folder.  All other weights stay mapped,
  * have no gradients and no copies.
  */
-struct lora {
+struct lora_settings {
 	const char
 	    *from; /* an adapter to go on from; the rest is then not read.  NULL: */
 	int rank;  /* new pairs: A uniform from `seed` as PEFT draws it, B zero */
@@ -122,7 +123,8 @@ struct lora {
 	const char *const *targets;
 	int target_count;
 };
-void model_adapt(struct model *model, const struct lora *lora, uint64_t seed);
+void model_adapt(
+    struct model *model, const struct lora_settings *settings, uint64_t seed);
 bool model_adapted(const struct model *model);
 
 /* Compute without the pairs, or with them again; model_adapt's model only. */

@@ -29,8 +29,8 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
-	const struct gate *gate;   /* in use, or NULL */
-	struct learners *learners; /* LoRA training, or NULL */
+	const struct lora *lora; /* in use, or NULL */
+	struct lora *learning;	 /* of LoRA training, or NULL */
 	float *values, *gradients;
 	/* the bindings as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
@@ -49,24 +49,18 @@ struct model {
 /* Set the pointers to weights and gradients. */
 void model_resolve(struct model *model);
 
-/* A tensor as the gate in use has it. */
-struct nn_matrix model_gated(const struct model *model, int tensor);
+/* A tensor as the LoRA in use has it. */
+struct nn_matrix lora_matrix(const struct model *model, int tensor);
 
-/* The one tensor that a pair changes; dies when there is none of its shape. */
-int model_pair_tensor(const struct model *model, const struct adapter *adapter,
-    const struct adapter_pair *pair);
-
-/* What model_adapt has made: a tensor with its pair, the place for its gradient (NULL: it does
- * not learn), the parameters of all pairs. */
-struct nn_matrix learners_matrix(const struct model *model, int tensor);
-float *learners_gradient(const struct model *model, int tensor);
-const struct parameter *learners_parameters(
+/* Of the LoRA that learns: the place for the gradient of a tensor with a pair (NULL: it has none),
+ * and the parameters of all pairs. */
+float *lora_gradient(const struct model *model, int tensor);
+const struct parameter *lora_parameters(
     const struct model *model, int *count, size_t *size);
 
 /* From the gradients of the tensors to those of the pairs; after a backward pass. */
-void learners_gather(struct model *model);
-void learners_save(const struct model *model, const char *dir, enum dtype dtype);
-void learners_free(struct model *model);
+void lora_gather(struct model *model);
+void lora_save(const struct model *model, const char *dir, enum dtype dtype);
 
 /* A parameter's values in a new array of `dtype`. */
 struct safetensor model_tensor(

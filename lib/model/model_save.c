@@ -158,8 +158,8 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 void
 model_save(const struct model *model, const char *dir, enum dtype dtype)
 {
-	if (model->learners)
-		learners_save(model, dir, dtype);
+	if (model->learning)
+		lora_save(model, dir, dtype);
 	else
 		save_model(model, dir, dtype);
 }

@@ -145,7 +145,7 @@ backward(struct model *model, const struct batch *batch)
 		    t->stats0, model->stem[STEM_NORM].at, spec->norm, t->block.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], t->d, t->on.ids,
 	    t->on.starts, t->block.N, C);
-	learners_gather(model);
+	lora_gather(model);
 	t->tokens = 0;
 }
 
@@ -283,8 +283,8 @@ model_parameters(const struct model *model)
 	int count = model->weights.count;
 	size_t size;
 
-	if (model->learners)
-		learners_parameters(model, &count, &size);
+	if (model->learning)
+		lora_parameters(model, &count, &size);
 	return count;
 }
 
@@ -294,7 +294,7 @@ model_parameter(const struct model *model, int index)
 	int count;
 	size_t size;
 
-	return model->learners ? learners_parameters(model, &count, &size) + index
+	return model->learning ? lora_parameters(model, &count, &size) + index
 			       : &model->weights.tensors[index];
 }
 
@@ -316,8 +316,8 @@ model_size(const struct model *model)
 	size_t size = model->weights.size;
 	int count;
 
-	if (model->learners)
-		learners_parameters(model, &count, &size);
+	if (model->learning)
+		lora_parameters(model, &count, &size);
 	return size;
 }
 
