@@ -181,8 +181,12 @@ report() {
 @test "leaderboard model: the name is the folder's, or of a Hugging Face cache; all weights are counted" {
 	mkdir -p models--me--small/snapshots
 	cp -r "$MODEL" models--me--small/snapshots/abc
+	echo '{"prompts": {"query": "find: "}}' >models--me--small/snapshots/abc/config_sentence_transformers.json
 	run -0 leaderboard model -m models--me--small/snapshots/abc
-	[[ "$output" == *'"name": "me/small"'* ]]
+	diff <(jq -c 'del(.revision, .n_parameters)' <<<"$output") - <<-END
+		{"name":"me/small","similarity_fn_name":"cosine","use_instructions":true,"languages":["eng-Latn"],"framework":[],"release_date":null,"license":null,"open_weights":null,"memory_usage_mb":null,"max_tokens":null,"embed_dim":null,"public_training_code":null,"public_training_data":null,"reference":null,"training_datasets":null,"adapted_from":null,"superseded_by":null}
+	END
+	[ "$(leaderboard model -m "$MODEL" | jq .use_instructions)" = false ]
 	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
 	count=$(head -c $((header + 8)) "$MODEL/model.safetensors" | tail -c +9 |
 		jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add')
@@ -216,10 +220,52 @@ report() {
 	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
 	run -0 leaderboard table -r "$REGISTRY" --format markdown r/two/1
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
+}
+
+@test "leaderboard table: a page of bars" {
+	mkdir -p r/one/1 r/two/1
 	echo '{"name": "<b>&\"", "revision": "1"}' >r/one/1/model_meta.json
-	run -0 leaderboard table -r "$REGISTRY" --format html r/one/1
-	[[ "$output" == *'&lt;b&gt;&amp;&quot;'* && "$output" != *'<b>&'* ]]
-	[ "$(grep -o '<div' <<<"$output" | wc -l)" -eq "$(grep -o '</div' <<<"$output" | wc -l)" ]
+	echo '{"task_name": "STS12", "scores": {"test": [{"main_score": 0.5}]}}' >r/one/1/STS12.json
+	echo '{"task_name": "STS13", "scores": {"test": [{"main_score": 1}]}, "motes": {"other_size": true}}' >r/two/1/STS13.json
+	echo '{"task_name": "mine", "scores": {"test": [{"main_score": -0.25}]}, "motes": {"task_type": "Own"}}' >r/two/1/mine.json
+	run -0 leaderboard table -r "$REGISTRY" --format html r/one/1 r/two/1
+	bar() {
+		echo "<div class=\"bar\" title=\"$1\"><i style=\"width:calc((100% - 4rem) * $3);background:var(--c$2)\"></i><span>$4</span></div>"
+	}
+	none='<div class="bar"><i></i><span>&ndash;</span></div>'
+	diff <(sed '1,/^<h1>/d' <<<"$output") - <<-END
+		<p class="key"><span><i style="background:var(--c0)"></i> &lt;b&gt;&amp;&quot;</span> <span><i style="background:var(--c1)"></i> two</span> </p>
+		<h2>Own</h2>
+		<div class="set"><span>mine</span><div>
+		$none
+		$(bar two 1 0.0000 -25.00)
+		</div></div>
+		<div class="set"><b>mean of 1</b><div>
+		$none
+		$(bar two 1 0.0000 -25.00)
+		</div></div>
+		<h2>STS</h2>
+		<div class="set"><span>STS12 <small>cosine_spearman</small></span><div>
+		$(bar '&lt;b&gt;&amp;&quot;' 0 0.5000 50.00)
+		$none
+		</div></div>
+		<div class="set"><span>STS13 <small>cosine_spearman</small></span><div>
+		$none
+		$(bar two 1 1.0000 '100.00*')
+		</div></div>
+		<div class="set"><b>mean of 2</b><div>
+		$none
+		$none
+		</div></div>
+		<h2>All</h2>
+		<div class="set"><b>mean of 3</b><div>
+		$none
+		$none
+		</div></div>
+		<p><small>Scores times 100. * another set than mteb's of that name, by its size; or not all of its parts.</small></p>
+		</body>
+		</html>
+	END
 }
 
 @test "leaderboard compare: means, Welch's t, paired t and bootstrap are scipy's and numpy's" {

@@ -155,12 +155,6 @@ add(struct data_folder *folder, const struct registry_task *task, const char *pa
 }
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int
 not_hidden(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -202,7 +196,7 @@ walk(struct data_folder *folder, struct registry *registry, const char *dir,
     const char *parent)
 {
 	struct dirent **entries;
-	int count = scandir(dir, &entries, not_hidden, by_name);
+	int count = scandir(dir, &entries, not_hidden, alphasort);
 
 	if (count < 0)
 		die("%s: the folder of data sets cannot be read:", dir);

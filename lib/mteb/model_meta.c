@@ -57,12 +57,6 @@ is_hashed(const struct dirent *entry)
 	return hashed && entry->d_name[0] != '.';
 }
 
-static int
-by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Its name, length and bytes. */
 static void
 hash_file(XXH3_state_t *hash, const char *dir, const char *name)
@@ -92,7 +86,7 @@ static void
 hash_folder(XXH3_state_t *hash, const char *dir)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(dir, &entries, is_hashed, by_name);
+	int count = scandir(dir, &entries, is_hashed, alphasort);
 
 	if (count < 0 && errno != ENOENT)
 		die("%s: cannot be read:", dir);

@@ -80,12 +80,19 @@ add_task(struct score_table *table, const struct registry *registry,
 }
 
 static int
+compare(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !a - !b;
+}
+
+/* By type and name; a mean, which has no name, behind what it is of. */
+static int
 by_type(const void *a, const void *b)
 {
 	const struct score_row *x = a, *y = b;
-	int order = strcmp(x->type, y->type);
+	int order = compare(x->type, y->type);
 
-	return order ? order : strcmp(x->task, y->task);
+	return order ? order : compare(x->task, y->task);
 }
 
 static void
@@ -107,29 +114,18 @@ add_mean(struct score_table *table, const char *type, size_t tasks)
 	}
 }
 
-/* By type, each with its mean at its end, that of all at the very end. */
 static void
-order(struct score_table *table)
+add_means(struct score_table *table)
 {
-	size_t tasks = table->count, kept = 0;
+	size_t tasks = table->count;
 
 	qsort(table->rows, tasks, sizeof *table->rows, by_type);
 	for (size_t i = 0; i < tasks; i++)
 		if (i + 1 == tasks ||
 		    strcmp(table->rows[i].type, table->rows[i + 1].type) != 0)
 			add_mean(table, table->rows[i].type, tasks);
-	struct score_row *rows = mem_new(table->count + 1, sizeof *rows);
-	for (size_t i = 0, mean = tasks; i < tasks; i++) {
-		rows[kept++] = table->rows[i];
-		if (i + 1 == tasks ||
-		    strcmp(table->rows[i].type, table->rows[i + 1].type) != 0)
-			rows[kept++] = table->rows[mean++];
-	}
 	add_mean(table, NULL, tasks);
-	rows[kept++] = table->rows[table->count - 1];
-	free(table->rows);
-	table->rows = rows;
-	table->count = table->capacity = kept;
+	qsort(table->rows, table->count, sizeof *table->rows, by_type);
 }
 
 struct score_table *
@@ -151,7 +147,7 @@ score_table_new(
 	for (size_t m = 0; m < count; m++)
 		for (size_t i = 0; i < models[m]->count; i++)
 			add_task(table, registry, &models[m]->items[i]);
-	order(table);
+	add_means(table);
 	return table;
 }
 
