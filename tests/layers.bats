@@ -8,7 +8,7 @@ load helper
 
 @test "layers: a downward include, a breached wall and a file without a room are seen" {
 	mkdir -p "$T/lib/low/deep" "$T/lib/high" "$T/lib/other"
-	printf 'low\tzlib: pipe\nhigh\n' >"$T/lib/LAYERS"
+	printf 'low\tthe ground: all of it | zlib: pipe\nhigh\tthe rest\n' >"$T/lib/LAYERS"
 	printf '#include "high/b.h"\n#include <zlib.h>\n' >"$T/lib/low/deep/a.c"
 	printf '#include "low/a.h"\n#include "high/b.h"\n' >"$T/lib/high/b.c"
 	printf '#include <zlib.h>\n' >"$T/lib/low/pipe.c"
