@@ -155,8 +155,9 @@ check_widen(void)
 		for (size_t first = 0; first + ROWS <= 64; first++) {
 			size_t rows = ROWS < WIDTH ? ROWS : WIDTH;
 			const float *from = wanted->at + first * COLUMNS;
-			nn_transpose_half(turned->at, WIDTH, halves + first * COLUMNS,
-			    COLUMNS, rows, COLUMNS - 5, WIDTH, dtype);
+			nn_transpose(turned->at, WIDTH,
+			    (struct nn_matrix){ halves + first * COLUMNS, dtype },
+			    COLUMNS, rows, COLUMNS - 5, WIDTH, 1);
 			for (size_t i = 0; i < (size_t)COLUMNS * WIDTH; i++)
 				x->at[i] = i % WIDTH < rows
 					       ? from[i % WIDTH * COLUMNS + i / WIDTH]

@@ -28,6 +28,12 @@ enum {
 /* nn_activate without threads. */
 void nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n);
 
+NN_INLINE struct nn_matrix
+nn_f32(const float *at)
+{
+	return (struct nn_matrix){ at, DTYPE_F32 };
+}
+
 /* The sequence that token t is in. */
 static inline size_t
 nn_sequence_of(const int32_t *starts, size_t N, size_t t)

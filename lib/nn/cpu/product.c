@@ -1,89 +1,38 @@
-#include "nn/cpu/product.h"
-#include "nn/cpu/transpose.h"
-
-#include <omp.h>
-
 #include "nn/nn.h"
 
+#include <omp.h>
+#include <string.h>
+
+#include "nn/cpu/transpose.h"
+
 /*
- * Matrix products after Goto and van de Geijn 2008: a block of b is packed into panels that
- * stay in the second cache, a strip of a beside it, and a tile of c grows in the registers.
+ * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_turned; b is [K,N], or
+ * [N,K] when b_turned; bias[N] and act may be NULL.
+ * An element's sum runs over K in an order that depends on K alone: neither the other rows and
+ * columns nor the threads change its bits.
  */
-enum {
-	STRIP = 48,  /* rows of a packed at once: whole tiles, whole vectors */
-	DEPTH = 384, /* of K packed at once */
-	SPAN = 384,  /* columns of b packed at once: whole panels */
-	STRIDE = DEPTH + NN_LANES /* of a packed row; not a power of two */
+struct product {
+	float *c;
+	const float *a, *bias;
+	struct nn_matrix b;
+	size_t ldc, lda, ldb, M, N, K;
+	bool a_turned, b_turned;
+	const enum nn_act *act;
+	float alpha, beta;
 };
 
-/* Packing. ------------------------------------------------------------------------- */
-
-/* `some` columns of b from element `from` on, and zeros, to panel[depth][NN_PANEL] */
-static void
-pack_panel(
-    float *panel, const struct nn_product *p, size_t from, size_t some, size_t depth)
+/* The matrix from element i on. */
+NN_INLINE struct nn_matrix
+from_element(struct nn_matrix m, size_t i)
 {
-	const float *b = p->b.at;
-	const uint16_t *half = p->b.at;
+	size_t size = m.dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
 
-	if (p->b_turned && p->b.dtype == DTYPE_F32)
-		nn_transpose(panel, NN_PANEL, b + from, p->ldb, some, depth, NN_PANEL, 1);
-	else if (p->b_turned)
-		nn_transpose_half(panel, NN_PANEL, half + from, p->ldb, some, depth,
-		    NN_PANEL, p->b.dtype);
-	else
-		for (size_t i = 0; i < depth; i++, panel += NN_PANEL, from += p->ldb) {
-			if (some < NN_PANEL)
-				memset(panel, 0, NN_PANEL * sizeof *panel);
-			if (p->b.dtype == DTYPE_F32)
-				memcpy(panel, b + from, some * sizeof *panel);
-			else
-				nn_widen(panel, half + from, p->b.dtype, some);
-		}
-}
-
-/* b[k..k+depth-1, n..n+width-1] to panels[width / NN_PANEL][depth][NN_PANEL] */
-static void
-pack_b(float *panels, const struct nn_product *p, size_t k, size_t depth, size_t n,
-    size_t width)
-{
-	for (size_t at = 0; at < width; at += NN_PANEL, panels += depth * NN_PANEL) {
-		size_t some = width - at < NN_PANEL ? width - at : NN_PANEL;
-		size_t from = p->b_turned ? (n + at) * p->ldb + k : k * p->ldb + n + at;
-		pack_panel(panels, p, from, some, depth);
-	}
-}
-
-/* alpha a[m..m+rows-1, k..k+depth-1] to strip[rows][STRIDE] */
-static void
-pack_a(float *strip, const struct nn_product *p, size_t k, size_t depth, size_t m,
-    size_t rows)
-{
-	if (p->a_turned) {
-		size_t width = (depth + NN_LANES - 1) / NN_LANES * NN_LANES;
-		nn_transpose(strip, STRIDE, p->a + k * p->lda + m, p->lda, depth, rows,
-		    width, p->alpha);
-		return;
-	}
-	for (size_t r = 0; r < rows; r++)
-		for (size_t i = 0; i < depth; i++)
-			strip[r * STRIDE + i] = p->alpha * p->a[(m + r) * p->lda + k + i];
-}
-
-/* Multiplication. ------------------------------------------------------------------ */
-
-/* c[rows, NN_PANEL] += strip[rows, depth] panel[depth, NN_PANEL] */
-static void
-panel_product(float *c, size_t ldc, const float *strip, const float *panel, size_t depth,
-    size_t rows)
-{
-	nn_tiles(
-	    c, ldc, strip, STRIDE, 1, panel, NN_PANEL, depth, rows, NN_TILE, 2, false);
+	return (struct nn_matrix){ (const char *)m.at + i * size, m.dtype };
 }
 
 /* What c starts from: beta c + bias. */
 static void
-begin(const struct nn_product *p, size_t m, size_t rows, size_t n, size_t width)
+begin(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
 {
 	for (size_t r = 0; r < rows; r++) {
 		float *c = p->c + (m + r) * p->ldc + n;
@@ -96,9 +45,90 @@ begin(const struct nn_product *p, size_t m, size_t rows, size_t n, size_t width)
 	}
 }
 
+/* What it ends with. */
+static void
+finish(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
+{
+	for (size_t r = 0; p->act && r < rows; r++) {
+		float *c = p->c + (m + r) * p->ldc + n;
+		nn_activate_serial(c, c, *p->act, width);
+	}
+}
+
+/* Packing. ------------------------------------------------------------------------- */
+
+/*
+ * Matrix products after Goto and van de Geijn 2008: a block of b is packed into panels that
+ * stay in the second cache, a strip of a beside it, and a tile of c grows in the registers.
+ */
+enum {
+	STRIP = 48,  /* rows of a packed at once: whole tiles, whole vectors */
+	DEPTH = 384, /* of K packed at once */
+	SPAN = 384,  /* columns of b packed at once: whole panels */
+	STRIDE = DEPTH + NN_LANES /* of a packed row; not a power of two */
+};
+
+/* `some` columns of b, and zeros, to panel[depth][NN_PANEL] */
+static void
+pack_panel(
+    float *panel, struct nn_matrix b, size_t ldb, bool turned, size_t some, size_t depth)
+{
+	if (turned) {
+		nn_transpose(panel, NN_PANEL, b, ldb, some, depth, NN_PANEL, 1);
+		return;
+	}
+	for (size_t i = 0; i < depth; i++, panel += NN_PANEL) {
+		struct nn_matrix row = from_element(b, i * ldb);
+		if (some < NN_PANEL)
+			memset(panel, 0, NN_PANEL * sizeof *panel);
+		if (b.dtype == DTYPE_F32)
+			memcpy(panel, row.at, some * sizeof *panel);
+		else
+			nn_widen(panel, row.at, b.dtype, some);
+	}
+}
+
+/* b[k..k+depth-1, n..n+width-1] to panels[width / NN_PANEL][depth][NN_PANEL] */
+static void
+pack_b(float *panels, const struct product *p, size_t k, size_t depth, size_t n,
+    size_t width)
+{
+	for (size_t at = 0; at < width; at += NN_PANEL, panels += depth * NN_PANEL) {
+		size_t some = width - at < NN_PANEL ? width - at : NN_PANEL;
+		size_t from = p->b_turned ? (n + at) * p->ldb + k : k * p->ldb + n + at;
+		pack_panel(
+		    panels, from_element(p->b, from), p->ldb, p->b_turned, some, depth);
+	}
+}
+
+/* alpha a[m..m+rows-1, k..k+depth-1] to strip[rows][STRIDE] */
+static void
+pack_a(
+    float *strip, const struct product *p, size_t k, size_t depth, size_t m, size_t rows)
+{
+	if (p->a_turned) {
+		size_t width = (depth + NN_LANES - 1) / NN_LANES * NN_LANES;
+		nn_transpose(strip, STRIDE, nn_f32(p->a + k * p->lda + m), p->lda, depth,
+		    rows, width, p->alpha);
+		return;
+	}
+	for (size_t r = 0; r < rows; r++)
+		for (size_t i = 0; i < depth; i++)
+			strip[r * STRIDE + i] = p->alpha * p->a[(m + r) * p->lda + k + i];
+}
+
+/* c[rows, NN_PANEL] += strip[rows, depth] panel[depth, NN_PANEL] */
+static void
+panel_product(float *c, size_t ldc, const float *strip, const float *panel, size_t depth,
+    size_t rows)
+{
+	nn_tiles(
+	    c, ldc, strip, STRIDE, 1, panel, NN_PANEL, depth, rows, NN_TILE, 2, false);
+}
+
 /* A strip of a against the packed columns n.. of b. */
 static void
-strip_product(const struct nn_product *p, const float *strip, const float *panels,
+strip_product(const struct product *p, const float *strip, const float *panels,
     size_t depth, size_t m, size_t rows, size_t n, size_t width)
 {
 	for (size_t at = 0; at < width; at += NN_PANEL) {
@@ -121,7 +151,7 @@ strip_product(const struct nn_product *p, const float *strip, const float *panel
 
 /* One thread's rectangle of c. */
 static void
-rectangle(const struct nn_product *p, size_t m0, size_t m1, size_t n0, size_t n1)
+rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
 {
 	_Alignas(64) float panels[DEPTH * SPAN], strip[STRIP * STRIDE];
 
@@ -136,27 +166,120 @@ rectangle(const struct nn_product *p, size_t m0, size_t m1, size_t n0, size_t n1
 				if (k == 0)
 					begin(p, m, rows, n, width);
 				strip_product(p, strip, panels, depth, m, rows, n, width);
-				if (p->activate && k + depth == p->K)
-					for (size_t r = 0; r < rows; r++) {
-						float *c = p->c + (m + r) * p->ldc + n;
-						nn_activate_serial(c, c, p->act, width);
-					}
+				if (k + depth == p->K)
+					finish(p, m, rows, n, width);
 			}
 		}
 	}
 }
 
-/* The same for a few rows. */
-static void
-few_rows(const struct nn_product *p, size_t n0, size_t n1)
+/* A few rows. ---------------------------------------------------------------------- */
+
+/*
+ * Products of a few rows with weights as the checkpoint has them, [N,K]: each weight is read
+ * once from memory and used at once, as many outputs as a vector has lanes beside each other.
+ * The order of each sum is that of the whole product: k ascending, from what c was.
+ */
+
+enum {
+	FEW = 8, /* rows */
+	LONG =
+	    1
+	    << 13, /* bytes of a row of weights that is asked for itself, not the next */
+	NEAR = 512 /* bytes further on in it */
+};
+
+/* sums[r] += a[r, k] times the lanes of b */
+NN_INLINE void
+step(nn_vector *sums, const float *a, size_t lda, const nn_vector *b, size_t rows)
 {
-	begin(p, 0, p->M, n0, n1 - n0);
-	nn_multiply_few(p, n0, n1);
-	for (size_t r = 0; p->activate && r < p->M; r++) {
-		float *c = p->c + r * p->ldc + n0;
-		nn_activate_serial(c, c, p->act, n1 - n0);
+	for (size_t r = 0; r < rows; r++)
+		sums[r] += *b * a[r * lda];
+}
+
+/* The columns n .. n+some-1 of c, of squares of b as high; in long rows what comes next in them is
+ * asked for, else the next rows. */
+NN_INLINE void
+columns(const struct product *p, size_t n, size_t some, size_t rows, enum dtype dtype)
+{
+	_Alignas(64) float c[FEW * NN_LANES] = { 0 }, rest[2 * NN_LANES * NN_LANES];
+	nn_vector sums[FEW], square[NN_LANES], one;
+	const float *a = p->a;
+	size_t size = dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
+	size_t side = NN_LANES * sizeof(float) / size, row = p->ldb * size, k = 0;
+	size_t ahead = row < LONG ? NN_LANES * row : NEAR;
+	const char *b = (const char *)p->b.at + n * row;
+
+	for (size_t r = 0; r < rows; r++) {
+		memcpy(c + r * NN_LANES, p->c + r * p->ldc + n, some * sizeof *c);
+		sums[r] = *(const nn_loose *)(c + r * NN_LANES);
+	}
+	for (; k + side <= p->K; k += side, a += side) {
+		nn_take_square(square, b + k * size, row, some, ahead, 1);
+		for (size_t i = 0; i < NN_LANES; i++) {
+			if (dtype == DTYPE_F32) {
+				step(sums, a + i, p->lda, square + i, rows);
+				continue;
+			}
+			nn_widen_words(&one, square + i, false, dtype);
+			step(sums, a + 2 * i, p->lda, &one, rows);
+			nn_widen_words(&one, square + i, true, dtype);
+			step(sums, a + 2 * i + 1, p->lda, &one, rows);
+		}
+	}
+	if (k < p->K)
+		nn_transpose(rest, NN_LANES, (struct nn_matrix){ b + k * size, dtype },
+		    p->ldb, some, p->K - k, NN_LANES, 1);
+	for (const float *at = rest; k < p->K; k++, a++, at += NN_LANES) {
+		one = *(const nn_loose *)at;
+		step(sums, a, p->lda, &one, rows);
+	}
+	for (size_t r = 0; r < rows; r++) {
+		*(nn_loose *)(c + r * NN_LANES) = sums[r];
+		memcpy(p->c + r * p->ldc + n, c + r * NN_LANES, some * sizeof *c);
 	}
 }
+
+NN_INLINE void
+all_columns(const struct product *p, size_t n0, size_t n1, size_t rows, enum dtype dtype)
+{
+	size_t n = n0;
+
+	for (; n + NN_LANES <= n1; n += NN_LANES)
+		columns(p, n, NN_LANES, rows, dtype);
+	if (n < n1)
+		columns(p, n, n1 - n, rows, dtype);
+}
+
+NN_INLINE void
+of_type(const struct product *p, size_t n0, size_t n1, enum dtype dtype)
+{
+	switch (p->M) {
+	case 1: all_columns(p, n0, n1, 1, dtype); break;
+	case 2: all_columns(p, n0, n1, 2, dtype); break;
+	case 3: all_columns(p, n0, n1, 3, dtype); break;
+	case 4: all_columns(p, n0, n1, 4, dtype); break;
+	case 5: all_columns(p, n0, n1, 5, dtype); break;
+	case 6: all_columns(p, n0, n1, 6, dtype); break;
+	case 7: all_columns(p, n0, n1, 7, dtype); break;
+	case 8: all_columns(p, n0, n1, 8, dtype); break;
+	}
+}
+
+/* c in the columns n0..n1-1, for M <= FEW, a not turned, b turned and alpha 1. */
+static void
+few_rows(const struct product *p, size_t n0, size_t n1)
+{
+	begin(p, 0, p->M, n0, n1 - n0);
+	switch (p->b.dtype) {
+	case DTYPE_F16: of_type(p, n0, n1, DTYPE_F16); break;
+	case DTYPE_BF16: of_type(p, n0, n1, DTYPE_BF16); break;
+	default: of_type(p, n0, n1, DTYPE_F32); break;
+	}
+	finish(p, 0, p->M, n0, n1 - n0);
+}
+
+/* Both. ---------------------------------------------------------------------------- */
 
 static size_t
 parts(size_t whole, size_t part)
@@ -167,7 +290,7 @@ parts(size_t whole, size_t part)
 /* Threads to set along the rows; the others go along the columns.  A thread's time is that of
  * its rectangle, and of packing its columns of b, which costs as much as some ten rows. */
 static size_t
-threads_along_rows(const struct nn_product *p, size_t threads)
+threads_along_rows(const struct product *p, size_t threads)
 {
 	size_t best = 1, least = SIZE_MAX;
 
@@ -184,10 +307,10 @@ threads_along_rows(const struct nn_product *p, size_t threads)
 	return best;
 }
 
-void
-nn_multiply(const struct nn_product *p)
+static void
+multiply(const struct product *p)
 {
-	bool few = p->M <= NN_FEW && p->b_turned && !p->a_turned && p->alpha == 1;
+	bool few = p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1;
 
 #pragma omp parallel if (p->M * p->N * p->K > 1 << 20)
 	{
@@ -208,4 +331,130 @@ nn_multiply(const struct nn_product *p)
 		else
 			rectangle(p, m0, m1, n0, n1);
 	}
+}
+
+/* Linear layers. ------------------------------------------------------------------- */
+
+static void
+linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    const float *b, const enum nn_act *act, size_t T, size_t C, size_t O)
+{
+	multiply(&(struct product){ .c = y,
+	    .a = x,
+	    .b = w,
+	    .bias = b,
+	    .ldc = ldy,
+	    .lda = ldx,
+	    .ldb = C,
+	    .M = T,
+	    .N = O,
+	    .K = C,
+	    .b_turned = true,
+	    .act = act,
+	    .alpha = 1 });
+}
+
+void
+nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    const float *b, size_t T, size_t C, size_t O)
+{
+	linear(y, ldy, x, ldx, w, b, NULL, T, C, O);
+}
+
+void
+nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    const float *b, enum nn_act act, size_t T, size_t C, size_t O)
+{
+	linear(y, ldy, x, ldx, w, b, &act, T, C, O);
+}
+
+/* db += column sums; each thread owns some columns, so the order never changes. */
+static void
+column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
+{
+#pragma omp parallel for schedule(static) if (T * O > NN_SERIAL)
+	for (size_t from = 0; from < O; from += NN_SLICE) {
+		size_t width = O - from < NN_SLICE ? O - from : NN_SLICE;
+		double sum[NN_SLICE] = { 0 };
+		for (size_t t = 0; t < T; t++)
+#pragma omp simd
+			for (size_t c = 0; c < width; c++)
+				sum[c] += (double)dy[t * ldy + from + c];
+		for (size_t c = 0; c < width; c++)
+			db[from + c] += (float)sum[c];
+	}
+}
+
+void
+nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_t ldy,
+    const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
+{
+	if (dx)
+		multiply(&(struct product){ .c = dx,
+		    .a = dy,
+		    .b = w,
+		    .ldc = C,
+		    .lda = ldy,
+		    .ldb = C,
+		    .M = T,
+		    .N = C,
+		    .K = O,
+		    .alpha = 1,
+		    .beta = add ? 1 : 0 });
+	if (dw)
+		multiply(&(struct product){ .c = dw,
+		    .a = dy,
+		    .b = nn_f32(x),
+		    .ldc = C,
+		    .lda = ldy,
+		    .ldb = ldx,
+		    .M = O,
+		    .N = C,
+		    .K = T,
+		    .a_turned = true,
+		    .alpha = 1,
+		    .beta = 1 });
+	if (db)
+		column_sums(db, dy, ldy, T, O);
+}
+
+/* Products of matrices whose rows lie close. */
+static void
+product(float *c, const float *a, bool a_turned, const float *b, bool b_turned, size_t M,
+    size_t N, size_t K, float alpha, float beta)
+{
+	multiply(&(struct product){ .c = c,
+	    .a = a,
+	    .b = nn_f32(b),
+	    .ldc = N,
+	    .lda = a_turned ? M : K,
+	    .ldb = b_turned ? K : N,
+	    .M = M,
+	    .N = N,
+	    .K = K,
+	    .a_turned = a_turned,
+	    .b_turned = b_turned,
+	    .alpha = alpha,
+	    .beta = beta });
+}
+
+void
+nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta)
+{
+	product(c, a, false, b, true, M, N, K, alpha, beta);
+}
+
+void
+nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta)
+{
+	product(c, a, false, b, false, M, N, K, alpha, beta);
+}
+
+void
+nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
+    float alpha, float beta)
+{
+	product(c, a, true, b, false, M, N, K, alpha, beta);
 }

@@ -18,7 +18,7 @@ enum { NN_PANEL = 2 * NN_LANES }; /* columns of a tile */
 
 typedef float nn_vector __attribute__((vector_size(4 * NN_LANES)));
 /* one anywhere in memory */
-typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(4), may_alias));
+typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(1), may_alias));
 
 /*
  * c[r, :] = or += sum over k of a[r ar + k ak] b[k, :], r < rows <= NN_TILE, k < depth, on

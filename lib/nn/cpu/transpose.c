@@ -1,118 +1,76 @@
 #include "nn/cpu/transpose.h"
 
-/* Ask for what the next panel will want here.  Into the second cache: it takes long. */
-NN_INLINE void
-fetch(const void *at)
+NN_INLINE float
+widened(const uint16_t *from, enum dtype dtype)
 {
-	__builtin_prefetch(at, 0, 2);
+	return dtype == DTYPE_BF16 ? bf16_widen(*from) : f16_widen(*from);
 }
 
-/* A square of vectors turned: the merge, repeated as often as two goes into its side. */
+/* A square of floats; or of halves, of as many rows and twice as many columns: two of them are
+ * turned as one word, and parted afterwards. */
 NN_INLINE void
-turn_square(
-    float *to, size_t ldt, const float *from, size_t ldf, size_t rows, float scale)
-{
-	nn_vector here[NN_LANES];
-
-	for (size_t r = 0; r < NN_LANES; r++) {
-		if (r < rows)
-			here[r] = *(const nn_loose *)(from + r * ldf) * scale;
-		else
-			here[r] = (nn_vector){ 0 };
-		fetch(from + (r + NN_PANEL) * ldf);
-	}
-	nn_turn(here);
-	for (size_t r = 0; r < NN_LANES; r++)
-		*(nn_loose *)(to + r * ldt) = here[r];
-}
-
-void
-nn_transpose(float *to, size_t ldt, const float *from, size_t ldf, size_t rows,
-    size_t columns, size_t width, float scale)
-{
-	/* whole squares apart, so that the compiler unrolls them */
-	for (size_t r = 0; r < width; r += NN_LANES) {
-		size_t some = r >= rows		    ? 0
-			      : rows - r < NN_LANES ? rows - r
-						    : NN_LANES,
-		       c = 0;
-		for (; c + NN_LANES <= columns; c += NN_LANES)
-			if (some == NN_LANES)
-				turn_square(to + c * ldt + r, ldt, from + r * ldf + c,
-				    ldf, NN_LANES, scale);
-			else
-				turn_square(to + c * ldt + r, ldt,
-				    from + (some ? r * ldf + c : 0), ldf, some, scale);
-		for (; c < columns; c++)
-			for (size_t i = 0; i < NN_LANES; i++)
-				to[c * ldt + r + i] =
-				    i < some ? from[(r + i) * ldf + c] * scale : 0;
-	}
-}
-
-/* Halves. -------------------------------------------------------------------------- */
-
-/* As turn_square, of as many rows and twice as many columns: two halves are turned as one
- * word, and parted afterwards. */
-NN_INLINE void
-turn_pairs(float *to, size_t ldt, const uint16_t *from, size_t ldf, size_t rows,
+turn_square(float *to, size_t ldt, const char *from, size_t row, size_t rows, float scale,
     enum dtype dtype)
 {
-	nn_vector here[NN_LANES];
+	nn_vector square[NN_LANES];
 
+	nn_take_square(
+	    square, from, row, rows, NN_PANEL * row, dtype == DTYPE_F32 ? scale : 1);
 	for (size_t r = 0; r < NN_LANES; r++) {
-		here[r] = (nn_vector){ 0 };
-		if (r < rows)
-			memcpy(here + r, from + r * ldf, sizeof *here);
-		fetch(from + (r + NN_PANEL) * ldf);
-	}
-	nn_turn(here);
-	for (size_t r = 0; r < NN_LANES; r++) {
-		nn_words pair;
+		if (dtype == DTYPE_F32) {
+			*(nn_loose *)(to + r * ldt) = square[r];
+			continue;
+		}
 		nn_vector one;
-		memcpy(&pair, here + r, sizeof pair);
-		nn_widen_words(&one, &pair, false, dtype);
+		nn_widen_words(&one, square + r, false, dtype);
 		*(nn_loose *)(to + 2 * r * ldt) = one;
-		nn_widen_words(&one, &pair, true, dtype);
+		nn_widen_words(&one, square + r, true, dtype);
 		*(nn_loose *)(to + (2 * r + 1) * ldt) = one;
 	}
 }
 
-/* nn_transpose of halves, by the kind of them. */
+/* nn_transpose by the type of what it turns. */
 NN_INLINE void
-transpose_pairs(float *to, size_t ldt, const uint16_t *from, size_t ldf, size_t rows,
-    size_t columns, size_t width, enum dtype dtype)
+transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t rows,
+    size_t columns, size_t width, float scale, enum dtype dtype)
 {
-	for (size_t r = 0; r < width; r += NN_LANES) {
-		size_t some = r >= rows		    ? 0
-			      : rows - r < NN_LANES ? rows - r
-						    : NN_LANES,
-		       c = 0;
-		for (; c + 2 * NN_LANES <= columns; c += 2 * NN_LANES)
-			if (some == NN_LANES)
-				turn_pairs(to + c * ldt + r, ldt, from + r * ldf + c, ldf,
-				    NN_LANES, dtype);
+	size_t size = dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
+	size_t side = NN_LANES * sizeof(float) / size, row = ldf * size;
+
+	for (size_t r = 0; r < width; r += NN_LANES, from += NN_LANES * row) {
+		size_t some = r >= rows ? 0 : rows - r, c = 0;
+		/* whole squares apart, so that the compiler unrolls them */
+		for (; c + side <= columns; c += side)
+			if (some >= NN_LANES)
+				turn_square(to + c * ldt + r, ldt, from + c * size, row,
+				    NN_LANES, scale, dtype);
 			else
-				turn_pairs(to + c * ldt + r, ldt,
-				    from + (some ? r * ldf + c : 0), ldf, some, dtype);
+				turn_square(to + c * ldt + r, ldt, from + c * size, row,
+				    some, scale, dtype);
 		for (; c < columns; c++)
-			for (size_t i = 0; i < NN_LANES; i++)
-				to[c * ldt + r + i] =
-				    i >= some ? 0
-				    : dtype == DTYPE_BF16
-					? bf16_widen(from[(r + i) * ldf + c])
-					: f16_widen(from[(r + i) * ldf + c]);
+			for (size_t i = 0; i < NN_LANES; i++) {
+				const char *at = from + i * row + c * size;
+				float *one = to + c * ldt + r + i;
+				if (i >= some)
+					*one = 0;
+				else if (dtype == DTYPE_F32)
+					*one = *(const float *)(const void *)at * scale;
+				else
+					*one = widened((const void *)at, dtype);
+			}
 	}
 }
 
 void
-nn_transpose_half(float *to, size_t ldt, const uint16_t *from, size_t ldf, size_t rows,
-    size_t columns, size_t width, enum dtype dtype)
+nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t rows,
+    size_t columns, size_t width, float scale)
 {
-	if (dtype == DTYPE_BF16)
-		transpose_pairs(to, ldt, from, ldf, rows, columns, width, DTYPE_BF16);
+	if (from.dtype == DTYPE_F32)
+		transpose(to, ldt, from.at, ldf, rows, columns, width, scale, DTYPE_F32);
+	else if (from.dtype == DTYPE_BF16)
+		transpose(to, ldt, from.at, ldf, rows, columns, width, 1, DTYPE_BF16);
 	else
-		transpose_pairs(to, ldt, from, ldf, rows, columns, width, DTYPE_F16);
+		transpose(to, ldt, from.at, ldf, rows, columns, width, 1, DTYPE_F16);
 }
 
 NN_INLINE void
@@ -129,7 +87,7 @@ widen(float *to, const uint16_t *from, size_t n, enum dtype dtype)
 		*(nn_loose *)(to + i) = one;
 	}
 	for (; i < n; i++)
-		to[i] = dtype == DTYPE_BF16 ? bf16_widen(from[i]) : f16_widen(from[i]);
+		to[i] = widened(from + i, dtype);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * transpose - matrices turned, halves widened; squares of vectors turned in registers.
+ * transpose - matrices turned, halves widened, and squares of vectors turned in registers.
  */
 #ifndef TRANSPOSE_H
 #define TRANSPOSE_H
@@ -13,14 +13,12 @@ typedef uint16_t nn_halves __attribute__((vector_size(2 * NN_LANES)));
 
 /*
  * to[c, r] = from[r, c] scale for r < rows, c < columns; 0 for rows <= r < width.  width, a
- * multiple of NN_LANES, is what one row of `to` holds at least.
+ * multiple of NN_LANES, is what one row of `to` holds at least.  scale is 1 for halves.
  */
-void nn_transpose(float *to, size_t ldt, const float *from, size_t ldf, size_t rows,
+void nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t rows,
     size_t columns, size_t width, float scale);
 
-/* The same of f16 or bf16, unscaled; and those without turning them. */
-void nn_transpose_half(float *to, size_t ldt, const uint16_t *from, size_t ldf,
-    size_t rows, size_t columns, size_t width, enum dtype dtype);
+/* Halves as floats. */
 void nn_widen(float *to, const uint16_t *from, enum dtype dtype, size_t n);
 
 /* The first, or the second, halves of a and b merged. */
@@ -62,19 +60,37 @@ nn_merge(nn_vector *to, const nn_vector *from)
 	}
 }
 
-/* Rows become columns: the merge, repeated as often as two goes into the side. */
+/*
+ * A square of vectors turned: NN_LANES rows of as many words from `at` on, `row` bytes apart, of
+ * which `some` are there, times scale; the others are zeros.  Rows become columns by the merge,
+ * repeated as often as two goes into the side; the first is done while loading, and so is the
+ * scaling: gcc 12 runs short of registers otherwise.  What lies `ahead` bytes further is asked
+ * for, into the second cache: the first is too small for it.
+ */
 NN_INLINE void
-nn_turn(nn_vector *rows)
+nn_take_square(
+    nn_vector *square, const char *at, size_t row, size_t some, size_t ahead, float scale)
 {
 	nn_vector other[NN_LANES];
 
-	nn_merge(other, rows);
-	nn_merge(rows, other);
-	nn_merge(other, rows);
+	for (size_t r = 0; r < NN_LANES / 2; r++, at += row) {
+		nn_vector low = { 0 }, high = { 0 };
+		const char *above = at + NN_LANES / 2 * row;
+		if (r < some)
+			low = *(const nn_loose *)at * scale;
+		if (r + NN_LANES / 2 < some)
+			high = *(const nn_loose *)above * scale;
+		nn_first_halves(other + 2 * r, &low, &high);
+		nn_second_halves(other + 2 * r + 1, &low, &high);
+		__builtin_prefetch(at + ahead, 0, 2);
+		__builtin_prefetch(above + ahead, 0, 2);
+	}
+	nn_merge(square, other);
+	nn_merge(other, square);
 	if (NN_LANES == 16)
-		nn_merge(rows, other);
+		nn_merge(square, other);
 	else
-		memcpy(rows, other, sizeof other);
+		memcpy(square, other, sizeof other);
 }
 
 /*
@@ -84,10 +100,11 @@ nn_turn(nn_vector *rows)
  * keeps the greatest exponent.
  */
 NN_INLINE void
-nn_widen_words(nn_vector *to, const nn_words *from, bool high, enum dtype dtype)
+nn_widen_words(nn_vector *to, const void *words, bool high, enum dtype dtype)
 {
-	nn_words x = *from;
+	nn_words x;
 
+	memcpy(&x, words, sizeof x);
 	if (dtype == DTYPE_BF16) {
 		x = high ? x & 0xffff0000u : x << 16;
 		memcpy(to, &x, sizeof x);
