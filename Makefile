@@ -11,7 +11,8 @@ SANITIZE =
 FUZZ     =
 CUDA     =
 PREFIX   = /usr/local
-B       := build/$(if $(CUDA),cuda,cpu)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)
+BACKEND := $(if $(CUDA),cuda,cpu)
+B       := build/$(BACKEND)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Wwrite-strings -Werror
@@ -27,10 +28,13 @@ LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--
 LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 
+$(if $(wildcard lib/nn/$(BACKEND)/*),,$(error there are no kernels in lib/nn/$(BACKEND); build without CUDA=1))
+
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-LIBOBJ  := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c lib/*/*/*.c)) $B/families.o
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c)) \
+           $(wildcard lib/nn/$(BACKEND)/*.c)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
 OUT     ?= out
 TEXT    := $(OUT)/text

@@ -37,6 +37,22 @@ check_cpu() {
 @test "nn: five steps of AdamW" { check_tokens adamw; }
 @test "nn: sums, scaling, finiteness" { check_tokens vector; }
 
+@test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without any builds nothing" {
+	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/base"
+	touch "$T/lib/nn/cpu/plain.c" "$T/lib/base/err.c"
+	cp "$ROOT/Makefile" "$T"
+	cd "$T"
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	run -2 make CUDA=1
+	[ "${#lines[@]}" = 1 ] && [[ "$output" == *"no kernels in lib/nn/cuda; build without CUDA=1"* ]]
+	[ ! -e build ]
+	touch lib/nn/cuda/quick.c
+	run -0 make -n CUDA=1 build/cuda/libmotes.a
+	[[ "$output" == *lib/nn/cuda/quick.c* && "$output" == *lib/base/err.c* && "$output" != *plain.c* ]]
+	run -0 make -n build/cpu/libmotes.a
+	[[ "$output" != *quick.c* && "$output" == *lib/nn/cpu/plain.c* ]]
+}
+
 @test "nn: an OpenBLAS that mistakes the processor is put right by one restart" {
 	grep -q avx2 /proc/cpuinfo || skip "needs AVX2"
 	run -0 env -u OPENBLAS_CORETYPE nn_blas
