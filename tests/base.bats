@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-@test "base: halves, conversions, random numbers and arenas keep their promises" {
+@test "base: halves, conversions and random numbers keep their promises" {
 	run -0 base_check
 	[ -z "$output" ]
 }

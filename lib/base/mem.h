@@ -1,5 +1,5 @@
 /*
- * mem - allocation that cannot fail, sizes that cannot overflow, arenas.
+ * mem - allocation that cannot fail, sizes that cannot overflow.
  *
  * Whoever calls x_open/x_new calls x_close/x_free; every other pointer that the
  * library hands out is borrowed and dies with its owner.
@@ -26,25 +26,5 @@ size_t mem_add(size_t a, size_t b, const char *what);
  *	items = mem_grow(items, &capacity, need, sizeof *items);
  */
 void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);
-
-/*
- * An arena: one block, cut into 64-byte aligned pieces, emptied all at once.
- * It grows only between uses (arena_reserve), so the pieces never move; memory
- * is kept and reused, and asked for in huge pages where the system gives them.
- */
-struct arena {
-	char *base;
-	size_t size, used, peak;
-};
-
-/* Empty the arena and make sure that it holds `bytes`. */
-void arena_reserve(struct arena *arena, size_t bytes);
-
-/* The next piece; dies if it was not reserved.  Not cleared. */
-void *arena_take(struct arena *arena, size_t count, size_t size);
-void arena_free(struct arena *arena);
-
-/* Bytes that arena_take uses up for such a piece. */
-size_t arena_size(size_t count, size_t size);
 
 #endif

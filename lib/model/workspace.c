@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 
+enum { ALIGNMENT = 64 };
+
 void
 workspace_measure(struct workspace *workspace)
 {
@@ -13,25 +15,20 @@ workspace_measure(struct workspace *workspace)
 void
 workspace_ready(struct workspace *workspace)
 {
-	size_t need = workspace->used;
-
+	workspace->base =
+	    nn_reserve(workspace->base, &workspace->size, workspace->used, 1);
 	workspace->used = 0;
 	workspace->measuring = false;
-	if (need <= workspace->size)
-		return;
-	workspace_free(workspace);
-	/* a margin, so that batches that grow slowly do not allocate anew each time */
-	need = mem_add(need, need / 8, "activations");
-	workspace->base = nn_alloc(need);
-	workspace->size = need;
 }
 
 void *
 workspace_take(struct workspace *workspace, size_t rows, size_t columns, size_t size)
 {
-	size_t bytes = arena_size(mem_multiply(rows, columns, "activations"), size);
+	size_t bytes =
+	    mem_multiply(mem_multiply(rows, columns, "activations"), size, "activations");
 	void *piece = workspace->measuring ? NULL : workspace->base + workspace->used;
 
+	bytes = mem_add(bytes, ALIGNMENT - 1, "activations") & ~(size_t)(ALIGNMENT - 1);
 	workspace->used = mem_add(workspace->used, bytes, "activations");
 	return piece;
 }

@@ -1,6 +1,6 @@
 /*
  * base_check - the lowest floors against their definitions: half and bfloat16 exhaustively,
- * numbers as text, the random numbers' ranges and permutations, sizes that overflow, arenas.
+ * numbers as text, the random numbers' ranges and permutations, sizes that overflow.
  *
  * Prints nothing and exits 0 when all holds; else the first fault, exit 1.
  */
@@ -156,22 +156,6 @@ check_rng(void)
 	check_permutation(100003);
 }
 
-static void
-check_arena(void)
-{
-	struct arena arena = { 0 };
-
-	arena_reserve(&arena, arena_size(10, 4) + arena_size(3, 100));
-	char *a = arena_take(&arena, 10, 4), *b = arena_take(&arena, 3, 100);
-	expect(!((uintptr_t)a % 64) && !((uintptr_t)b % 64),
-	    "pieces are aligned to 64 bytes");
-	expect(b - a == 64, "pieces follow one another");
-	memset(b, 1, 300);
-	arena_reserve(&arena, 64);
-	expect(arena_take(&arena, 1, 1) == a, "an arena keeps its memory");
-	arena_free(&arena);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -182,6 +166,5 @@ main(int argc, char **argv)
 	check_halves();
 	check_conversions();
 	check_rng();
-	check_arena();
 	return 0;
 }
