@@ -80,13 +80,10 @@ take(struct emit *emit, const struct item *item, struct output *to,
 					: sight->routing;
 	size_t C = channels(emit, item), width = width_of(emit, item);
 	size_t rows = item->tokens ? sight->T : sight->N, slots = slots_of(item);
-	size_t bytes = mem_multiply(rows * width, sizeof(float), "hidden states");
 
 	if (!item->tokens) {
-		if (bytes > emit->pooled_size) {
-			nn_free(emit->pooled, emit->pooled_size);
-			emit->pooled = nn_alloc(emit->pooled_size = bytes);
-		}
+		emit->pooled = nn_reserve(
+		    emit->pooled, &emit->pooled_size, rows * width, sizeof(float));
 		for (int i = 0; i < item->pooling.pools; i++)
 			nn_pool(emit->pooled + (size_t)i * C, width, x, sight->starts,
 			    item->pooling.include_prompt ? NULL : sight->skip,
@@ -94,7 +91,7 @@ take(struct emit *emit, const struct item *item, struct output *to,
 		x = emit->pooled;
 	}
 	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
-	nn_download(emit->host, x, bytes);
+	nn_download(emit->host, x, rows * width * sizeof *x);
 	float *made = to->made + (size_t)slot_of(item, sight->layer) * width;
 	float share = item->mean ? 1 / (float)item->layers : 1;
 	const float *from = emit->host;

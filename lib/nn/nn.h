@@ -46,6 +46,10 @@ const char *nn_about(void);
 /* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */
 void *nn_alloc(size_t bytes);
 void nn_free(void *memory, size_t bytes);
+
+/* Room for count elements in `memory`, which is of *size bytes, or NULL: itself where it holds
+ * them, else a block somewhat larger than asked for, without what the old one held. */
+void *nn_reserve(void *memory, size_t *size, size_t count, size_t element);
 void nn_upload(void *to, const void *host, size_t bytes);
 void nn_download(void *host, const void *from, size_t bytes);
 void nn_copy(float *y, const float *x, size_t n);

@@ -63,18 +63,6 @@ gradcache_free(struct gradcache *cache)
 	free(cache);
 }
 
-static void *
-reserve(void *memory, size_t *size, int64_t count, size_t element)
-{
-	size_t bytes = mem_multiply((size_t)count, element, "batch");
-
-	if (bytes <= *size)
-		return memory;
-	nn_free(memory, *size);
-	*size = bytes;
-	return nn_alloc(bytes);
-}
-
 /* Order by kind, cut by the budget; of the chunks that learn, which follow the others, put the
  * largest last. */
 static void
@@ -127,7 +115,8 @@ chunk_rows(struct gradcache *cache, const struct chunk *chunk)
 	    (size_t)count, sizeof *cache->host_rows);
 	for (int64_t i = 0; i < count; i++)
 		cache->host_rows[i] = (int32_t)cache->order[chunk->first + i];
-	cache->rows = reserve(cache->rows, &cache->rows_size, count, sizeof *cache->rows);
+	cache->rows = nn_reserve(
+	    cache->rows, &cache->rows_size, (size_t)count, sizeof *cache->rows);
 	nn_upload(cache->rows, cache->host_rows, (size_t)count * sizeof *cache->rows);
 	return cache->rows;
 }
@@ -139,8 +128,8 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 
 	cache->sequences = sequences;
 	cut(cache, count);
-	cache->vectors = reserve(
-	    cache->vectors, &cache->vectors_size, count, width * sizeof *cache->vectors);
+	cache->vectors = nn_reserve(cache->vectors, &cache->vectors_size, (size_t)count,
+	    width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
 	for (int64_t c = 0; c < cache->chunk_count; c++) {
 		const struct chunk *chunk = &cache->chunks[c];
@@ -155,8 +144,8 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 		} else {
 			cache->host = mem_grow(cache->host, &cache->host_capacity,
 			    size * width, sizeof *cache->host);
-			cache->part = reserve(cache->part, &cache->part_size,
-			    (int64_t)size, width * sizeof *cache->part);
+			cache->part = nn_reserve(cache->part, &cache->part_size, size,
+			    width * sizeof *cache->part);
 			model_encode(cache->model, &cache->batch, cache->host);
 			nn_upload(
 			    cache->part, cache->host, size * width * sizeof *cache->part);
@@ -181,8 +170,8 @@ gradcache_backward(struct gradcache *cache, const float *gradient)
 		const struct chunk *chunk = &cache->chunks[c];
 		size_t size = (size_t)(chunk->end - chunk->first);
 
-		cache->part = reserve(cache->part, &cache->part_size, (int64_t)size,
-		    width * sizeof *cache->part);
+		cache->part = nn_reserve(
+		    cache->part, &cache->part_size, size, width * sizeof *cache->part);
 		nn_gather(cache->part, gradient, chunk_rows(cache, chunk), size, width);
 		if (c < cache->chunk_count - 1) {
 			pack(cache, chunk);

@@ -37,18 +37,6 @@ loss_free(struct loss *loss)
 	free(loss);
 }
 
-static void *
-reserve(void *memory, size_t *size, size_t count, size_t element)
-{
-	size_t bytes = mem_multiply(count, element, "loss");
-
-	if (bytes <= *size)
-		return memory;
-	nn_free(memory, *size);
-	*size = bytes;
-	return nn_alloc(bytes);
-}
-
 static size_t
 block_rows(size_t candidates)
 {
@@ -97,11 +85,11 @@ one_way(struct loss *loss, float *dfrom, float *dto, const float *from, const fl
 
 	if (block > batch->rows)
 		block = batch->rows;
-	loss->logits = reserve(
+	loss->logits = nn_reserve(
 	    loss->logits, &loss->logits_size, block * candidates, sizeof *loss->logits);
-	loss->mask = reserve(loss->mask, &loss->mask_size, block * candidates, 1);
+	loss->mask = nn_reserve(loss->mask, &loss->mask_size, block * candidates, 1);
 	loss->targets =
-	    reserve(loss->targets, &loss->targets_size, block, sizeof *loss->targets);
+	    nn_reserve(loss->targets, &loss->targets_size, block, sizeof *loss->targets);
 	loss->host_mask =
 	    mem_grow(loss->host_mask, &loss->host_mask_capacity, block * candidates, 1);
 	loss->host_targets = mem_grow(loss->host_targets, &loss->host_targets_capacity,
@@ -151,7 +139,7 @@ loss_infonce(struct loss *loss, float *gradient, float *vectors,
 
 	*correct = 0;
 	loss->lengths =
-	    reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
+	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
 	nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
 	sum = one_way(loss, gradient, ddocuments, vectors, documents,

@@ -143,12 +143,8 @@ learn_infonce(struct objective *objective, struct lesson *lesson)
 	if (!contrast_next(objective->contrast, &pairs))
 		return false;
 	int64_t count = 2 * pairs.rows + pairs.negatives;
-	size_t bytes = mem_multiply((size_t)count, width * sizeof(float), "batch");
-	if (bytes > objective->gradient_size) {
-		nn_free(objective->gradient, objective->gradient_size);
-		objective->gradient = nn_alloc(bytes);
-		objective->gradient_size = bytes;
-	}
+	objective->gradient = nn_reserve(objective->gradient, &objective->gradient_size,
+	    (size_t)count, width * sizeof(float));
 	struct loss_batch batch = {
 		.rows = (size_t)pairs.rows,
 		.negatives = (size_t)pairs.negatives,
