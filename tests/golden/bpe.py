@@ -111,10 +111,24 @@ def kinds():
     yield "whole", {"type": "NFKD"}, {"type": "Whitespace"}, None, dict(word, max_input_chars_per_word=100), []
 
 
+def runs(rng):
+    """Merges of a's and b's that meet again and again, so that it matters which of equal ones is first; and such texts."""
+    merges, tokens = [("a", "a")], ["a", "b", "aa"]
+    while len(merges) < 12:
+        pair = rng.choice(tokens[:6]), rng.choice(tokens[:6])
+        if "".join(pair) not in tokens:
+            merges.append(pair)
+            tokens.append("".join(pair))
+    texts = ["a" * n for n in (3, 5, 64, 65, 66, 67, 131)] + ["".join(rng.choice("aab") for _ in range(n)) for n in (*range(3, 40), *range(60, 200, 7))]
+    return {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False,
+            "byte_fallback": False, "vocab": {token: i for i, token in enumerate(tokens)}, "merges": merges}, texts
+
+
 def main():
     rng = random.Random(5)
     texts = TEXTS + ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9))) for _ in range(60)]
-    for name, normalizer, before, after, model, tokens in kinds():
+    model, those = runs(random.Random(7))
+    for name, normalizer, before, after, model, tokens in (*kinds(), ("runs", None, None, None, model, [])):
         folder = os.path.join(HERE, name)
         os.makedirs(folder, exist_ok=True)
         whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens, "normalizer": normalizer,
@@ -123,7 +137,7 @@ def main():
             json.dump(whole, file, ensure_ascii=name == "old", separators=(",", ":"))
         reference = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         with open(os.path.join(folder, "cases.jsonl"), "w") as file:
-            for text in texts:
+            for text in those if name == "runs" else texts:
                 reference.no_truncation()
                 try:
                     ids = reference.encode(text).ids
