@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "nn/nn.h"
 #include "stream/stream.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 enum {
 	OPT_TOKENS = CLI_LONG,

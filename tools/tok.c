@@ -15,8 +15,8 @@
 #include "base/err.h"
 #include "text/datafile.h"
 #include "token/detokenise.h"
-#include "token/token_stream.h"
-#include "token/train/vocab.h"
+#include "token/tokenise_stream.h"
+#include "token/train/trainer.h"
 
 enum {
 	OPT_TASK = CLI_LONG,
@@ -77,7 +77,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	NULL };
 
 struct settings {
-	struct token_options token;
+	struct tokenise_options token;
 	const char *train, *output;
 	int size, alphabet;
 	int64_t least;
@@ -91,10 +91,10 @@ encode(struct settings *set, char **files, int count)
 		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
-	struct token_stream *stream = token_stream_open(&set->token);
+	struct tokenise_stream *stream = tokenise_stream_open(&set->token);
 	for (int i = 0; i < count || i == 0; i++)
-		token_stream_add(stream, count ? files[i] : "-");
-	token_stream_close(stream);
+		tokenise_stream_add(stream, count ? files[i] : "-");
+	tokenise_stream_close(stream);
 }
 
 static void
@@ -112,29 +112,29 @@ decode(const struct settings *set, char **files, int count)
 }
 
 static void
-count_value(struct vocab *vocab, const struct tree *value)
+count_value(struct trainer *trainer, const struct tree *value)
 {
 	if (value && value->kind == TREE_STRING)
-		vocab_count(vocab, value->string, value->length);
+		trainer_count(trainer, value->string, value->length);
 	for (size_t i = 0; value && value->kind == TREE_LIST && i < value->count; i++)
-		count_value(vocab, value->items[i]);
+		count_value(trainer, value->items[i]);
 }
 
 static int64_t
-count_file(struct vocab *vocab, const char *path, const struct settings *set,
+count_file(struct trainer *trainer, const char *path, const struct settings *set,
     struct progress *progress)
 {
 	struct datafile *file = datafile_open(path, set->token.format);
-	struct field *const *fields = set->token.fields.items;
+	struct text_field *const *fields = set->token.fields.items;
 	const struct tree *row;
 	int64_t rows = 0;
 
 	for (; (row = datafile_next(file)); rows++) {
 		for (size_t f = 0; f < set->token.fields.count; f++) {
-			field_check(
+			text_field_check(
 			    fields[f], datafile_name(file), datafile_line(file), row);
 			for (size_t p = 0; p < fields[f]->count; p++)
-				count_value(vocab, tree_get(row, fields[f]->parts[p]));
+				count_value(trainer, tree_get(row, fields[f]->parts[p]));
 		}
 		progress_add(progress, 1);
 	}
@@ -154,32 +154,33 @@ train(struct settings *set, char **files, int count)
 		    "--train: '%s' cannot be learnt; wordpiece and bpe can", set->train);
 	if (!set->output)
 		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
-	vocab_writable(set->output);
+	trainer_writable(set->output);
 	if (!set->token.fields.count)
-		field_add(&set->token.fields, "text");
-	struct vocab *vocab = vocab_new(bytes ? VOCAB_BPE : VOCAB_WORDPIECE, set->cased);
+		text_field_add(&set->token.fields, "text");
+	struct trainer *trainer =
+	    trainer_new(bytes ? TRAINER_BPE : TRAINER_WORDPIECE, set->cased);
 	struct progress *progress = progress_new("texts", 0);
 	for (int i = 0; i < count || i == 0; i++)
-		rows += count_file(vocab, count ? files[i] : "-", set, progress);
+		rows += count_file(trainer, count ? files[i] : "-", set, progress);
 	progress_free(progress);
 	if (!rows)
 		die("there is no text to learn from");
-	int tokens = vocab_learn(vocab, set->size, set->least, set->alphabet);
+	int tokens = trainer_learn(trainer, set->size, set->least, set->alphabet);
 	if (tokens < set->size)
 		warn("%s: the text gives only %d tokens, not %d", set->output, tokens,
 		    set->size);
-	vocab_write(vocab, set->output, length);
-	vocab_free(vocab);
+	trainer_write(trainer, set->output, length);
+	trainer_free(trainer);
 }
 
 static void
 set_option(struct settings *set, int option)
 {
-	struct token_options *token = &set->token;
+	struct tokenise_options *token = &set->token;
 
 	switch (option) {
 	case 'm': token->model = optarg; break;
-	case 'f': field_add(&token->fields, optarg); break;
+	case 'f': text_field_add(&token->fields, optarg); break;
 	case 'j': omp_set_num_threads((int)cli_integer("--threads", 1, 1024)); break;
 	case OPT_TASK: token->task = optarg; break;
 	case OPT_PROMPT: token->prompt = optarg; break;
@@ -223,6 +224,6 @@ main(int argc, char **argv)
 		decode(&set, argv + optind, argc - optind);
 	else
 		encode(&set, argv + optind, argc - optind);
-	field_list_free(&set.token.fields);
+	text_field_list_free(&set.token.fields);
 	return 0;
 }

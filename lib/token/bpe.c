@@ -24,7 +24,7 @@ struct waiting {
 };
 
 struct bpe {
-	const struct symbols *symbols;
+	const struct vocabulary *vocabulary;
 	/* by id: whether merging the token's own text is known to give the token.  Written by
 	 * whichever thread finds out, always the same. */
 	_Atomic unsigned char *known;
@@ -88,15 +88,15 @@ open_slots(struct bpe *bpe, int bits)
 }
 
 struct bpe *
-bpe_new(const struct symbols *symbols, const char *file)
+bpe_new(const struct vocabulary *vocabulary, const char *file)
 {
 	struct bpe *bpe = mem_zero(1, sizeof *bpe);
 	int bits = 8;
 
-	bpe->symbols = symbols;
+	bpe->vocabulary = vocabulary;
 	bpe->file = mem_string(file);
 	/* about as many merges as there are tokens */
-	while (((size_t)1 << bits) < 3 * (size_t)symbols_size(symbols) / 2)
+	while (((size_t)1 << bits) < 3 * (size_t)vocabulary_size(vocabulary) / 2)
 		bits++;
 	open_slots(bpe, bits);
 	return bpe;
@@ -108,7 +108,7 @@ byte_symbol(const struct bpe *bpe, unsigned char byte)
 	char text[4];
 	size_t length = utf8_encode(bpe_character(byte), text);
 
-	return symbols_find(bpe->symbols, text, length);
+	return vocabulary_find(bpe->vocabulary, text, length);
 }
 
 bool
@@ -150,11 +150,11 @@ static int32_t
 find_joined(const struct bpe *bpe, const char *joined, size_t length)
 {
 	size_t size;
-	const char *text = symbols_text(bpe->symbols, bpe->last + 1, &size);
+	const char *text = vocabulary_text(bpe->vocabulary, bpe->last + 1, &size);
 
 	if (text && size == length && !memcmp(text, joined, length))
 		return bpe->last + 1;
-	return symbols_find(bpe->symbols, joined, length);
+	return vocabulary_find(bpe->vocabulary, joined, length);
 }
 
 /* Bytes of a text in a message. */
@@ -174,16 +174,16 @@ resolve(struct bpe *bpe)
 	for (size_t i = 0; i < bpe->waiting; i++) {
 		const struct waiting *wait = &bpe->wait[i];
 		const char *left = bpe->text + wait->start, *right = left + wait->left;
-		key[i][0] = symbols_key(bpe->symbols, left, wait->left);
-		key[i][1] = symbols_key(bpe->symbols, right, wait->right);
+		key[i][0] = vocabulary_key(bpe->vocabulary, left, wait->left);
+		key[i][1] = vocabulary_key(bpe->vocabulary, right, wait->right);
 	}
 	for (size_t i = 0; i < bpe->waiting; i++) {
 		const struct waiting *wait = &bpe->wait[i];
 		const char *left = bpe->text + wait->start, *right = left + wait->left;
 		merge[i].left =
-		    symbols_find_key(bpe->symbols, left, wait->left, key[i][0]);
+		    vocabulary_find_key(bpe->vocabulary, left, wait->left, key[i][0]);
 		merge[i].right =
-		    symbols_find_key(bpe->symbols, right, wait->right, key[i][1]);
+		    vocabulary_find_key(bpe->vocabulary, right, wait->right, key[i][1]);
 		merge[i].id = find_joined(bpe, left, wait->left + wait->right);
 		if (merge[i].left < 0 || merge[i].right < 0 || merge[i].id < 0)
 			die("%s: merge %u, '%.*s %.*s': the vocabulary lacks %s",
@@ -229,16 +229,16 @@ bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
 	free(bpe->text);
 	bpe->text = NULL;
 	bpe->rules = *rules;
-	bpe->known = mem_zero((size_t)symbols_size(bpe->symbols), 1);
+	bpe->known = mem_zero((size_t)vocabulary_size(bpe->vocabulary), 1);
 	for (int byte = 0; byte < 256; byte++) {
 		struct spelling *spelling = &bpe->spelling[byte];
 		spelling->length = (unsigned char)utf8_encode(
 		    bpe_character((unsigned char)byte), spelling->text);
 		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
 			'>' };
-		bpe->byte[byte] = rules->bytes
-				      ? byte_symbol(bpe, (unsigned char)byte)
-				      : symbols_find(bpe->symbols, code, sizeof code);
+		bpe->byte[byte] =
+		    rules->bytes ? byte_symbol(bpe, (unsigned char)byte)
+				 : vocabulary_find(bpe->vocabulary, code, sizeof code);
 	}
 }
 
@@ -278,7 +278,7 @@ static void
 start_character(struct start *start, const char *text, size_t length)
 {
 	const struct bpe_rules *rules = &start->bpe->rules;
-	int32_t id = symbols_find(start->bpe->symbols, text, length);
+	int32_t id = vocabulary_find(start->bpe->vocabulary, text, length);
 
 	if (id >= 0) {
 		start_unknown(start);
@@ -479,7 +479,7 @@ whole(const struct bpe *bpe, const char *text, size_t length)
 		return -1;
 	small[0] = 0; /* for the compiler: there is at least one byte */
 	if (!bpe->rules.bytes)
-		return symbols_find(bpe->symbols, text, length);
+		return vocabulary_find(bpe->vocabulary, text, length);
 	if (length > WHOLE)
 		made = mem_new(mem_multiply(length, 2, "a word"), 1);
 	for (size_t i = 0; i < length; i++) {
@@ -488,7 +488,7 @@ whole(const struct bpe *bpe, const char *text, size_t length)
 		made[bytes + 1] = spelling->text[1];
 		bytes += spelling->length;
 	}
-	int32_t id = symbols_find(bpe->symbols, made, bytes);
+	int32_t id = vocabulary_find(bpe->vocabulary, made, bytes);
 	if (made != small)
 		free(made);
 	return id;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "token/ids.h"
-#include "token/symbols.h"
+#include "token/vocabulary.h"
 
 struct bpe_rules {
 	int32_t unknown;    /* id for a character that is no token; -1: it is dropped */
@@ -25,8 +25,8 @@ struct bpe_rules {
 
 struct bpe;
 
-/* The symbols are borrowed for life, and complete; `file` is for messages. */
-struct bpe *bpe_new(const struct symbols *symbols, const char *file);
+/* The vocabulary is borrowed for life, and complete; `file` is for messages. */
+struct bpe *bpe_new(const struct vocabulary *vocabulary, const char *file);
 
 /* The next merge, in order of rank; of equal pairs the last one counts.  Dies when one of the
  * two, or the two as one, is no token. */

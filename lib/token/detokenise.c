@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "stream/stream.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 /* A column of ids and the texts that were made of it. */
 struct texts {

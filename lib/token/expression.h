@@ -10,7 +10,7 @@
  * differently, or refused it; the reference takes some 4 s.
  *
  * Where an expression of a Replace matches nothing, the content is put there, as by the reference's
- * normaliser; its ByteLevel then fails for want of alignments.
+ * normalizer; its ByteLevel then fails for want of alignments.
  */
 #ifndef EXPRESSION_H
 #define EXPRESSION_H

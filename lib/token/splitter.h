@@ -1,5 +1,5 @@
 /*
- * splitter - what a pre-tokeniser or a normaliser looks for in a text: an expression, a string,
+ * splitter - what a pre-tokeniser or a normalizer looks for in a text: an expression, a string,
  * characters of a kind; and what becomes of the text around it.
  *
  * The expressions of the well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character

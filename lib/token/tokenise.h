@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 /* Made lists, kept and reused from call to call. */
 struct tokenised {

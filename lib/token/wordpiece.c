@@ -9,7 +9,7 @@
 
 enum { STACK = 1024, BYTE_WORD = 0, BYTE_SPACE, BYTE_PUNCT, BYTE_DROP, BYTE_WIDE };
 
-/* Pieces by the hash of their bytes; the symbols have the last word. */
+/* Pieces by the hash of their bytes; the vocabulary has the last word. */
 struct pieces {
 	struct slot {
 		uint32_t tag;
@@ -20,7 +20,7 @@ struct pieces {
 };
 
 struct wordpiece {
-	const struct symbols *symbols;
+	const struct vocabulary *vocabulary;
 	struct wordpiece_rules rules;
 	size_t prefix; /* bytes of the continuation mark */
 	struct pieces first, rest;
@@ -89,7 +89,7 @@ pieces_add(struct pieces *pieces, const char *text, size_t length, int32_t id)
 
 /* The id of these bytes, or -1.  `skip`: bytes of the continuation mark in the symbol. */
 static int32_t
-pieces_find(const struct pieces *pieces, const struct symbols *symbols, size_t skip,
+pieces_find(const struct pieces *pieces, const struct vocabulary *vocabulary, size_t skip,
     uint64_t hash, const unsigned char *text, size_t length)
 {
 	hash = spread(hash);
@@ -98,7 +98,8 @@ pieces_find(const struct pieces *pieces, const struct symbols *symbols, size_t s
 		if (pieces->slot[at].tag != (uint32_t)hash)
 			continue;
 		size_t size;
-		const char *symbol = symbols_text(symbols, pieces->slot[at].id, &size);
+		const char *symbol =
+		    vocabulary_text(vocabulary, pieces->slot[at].id, &size);
 		if (size == length + skip && !memcmp(symbol + skip, text, length))
 			return pieces->slot[at].id;
 	}
@@ -130,19 +131,19 @@ fill_bytes(struct wordpiece *model)
 }
 
 struct wordpiece *
-wordpiece_new(const struct symbols *symbols, const struct wordpiece_rules *rules)
+wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules *rules)
 {
 	struct wordpiece *model = mem_zero(1, sizeof *model);
 	size_t mark = strlen(rules->continuation), length;
 
-	model->symbols = symbols;
+	model->vocabulary = vocabulary;
 	model->rules = *rules;
 	model->rules.continuation = NULL;
 	model->prefix = mark;
-	pieces_open(&model->first, (size_t)symbols_size(symbols));
-	pieces_open(&model->rest, (size_t)symbols_size(symbols));
-	for (int32_t id = 0; id < symbols_size(symbols); id++) {
-		const char *text = symbols_text(symbols, id, &length);
+	pieces_open(&model->first, (size_t)vocabulary_size(vocabulary));
+	pieces_open(&model->rest, (size_t)vocabulary_size(vocabulary));
+	for (int32_t id = 0; id < vocabulary_size(vocabulary); id++) {
+		const char *text = vocabulary_text(vocabulary, id, &length);
 		if (!text || !length)
 			continue;
 		pieces_add(&model->first, text, length, id);
@@ -172,8 +173,8 @@ cut_rest(struct word *word, size_t from)
 		int32_t id = -1;
 		size_t length = most;
 		for (; length > 0; length--)
-			if ((id = pieces_find(&model->rest, model->symbols, model->prefix,
-				 hash[length - 1], text, length)) >= 0)
+			if ((id = pieces_find(&model->rest, model->vocabulary,
+				 model->prefix, hash[length - 1], text, length)) >= 0)
 				break;
 		if (id < 0)
 			return false;
@@ -192,7 +193,7 @@ cut(struct word *word)
 	    word->bytes < model->first.longest ? word->bytes : model->first.longest;
 
 	for (size_t length = most; length > 0; length--) {
-		int32_t id = pieces_find(&model->first, model->symbols, 0,
+		int32_t id = pieces_find(&model->first, model->vocabulary, 0,
 		    word->hash[length], word->byte, length);
 		if (id < 0)
 			continue;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "token/ids.h"
-#include "token/symbols.h"
+#include "token/vocabulary.h"
 
 /* Any of them may be off. */
 struct wordpiece_rules {
@@ -30,9 +30,9 @@ struct wordpiece_rules {
 
 struct wordpiece;
 
-/* The symbols are borrowed for life. */
+/* The vocabulary is borrowed for life. */
 struct wordpiece *wordpiece_new(
-    const struct symbols *symbols, const struct wordpiece_rules *rules);
+    const struct vocabulary *vocabulary, const struct wordpiece_rules *rules);
 
 /*
  * Append the ids of valid UTF-8; stop after the word that makes out->count exceed `most`.
@@ -45,7 +45,7 @@ void wordpiece_encode(const struct wordpiece *model, const char *text, size_t le
 void wordpiece_word(
     const struct wordpiece *model, const char *text, size_t length, struct ids *out);
 
-/* The normaliser alone; to be freed, its bytes in *made. */
+/* The normalizer alone; to be freed, its bytes in *made. */
 char *wordpiece_normal(
     const struct wordpiece *model, const char *text, size_t length, size_t *made);
 

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 #include "train/corpus.h"
 #include "train/gradcache.h"
 #include "train/loss.h"

@@ -7,7 +7,7 @@
 
 #include "harness.h"
 #include "token/ids.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

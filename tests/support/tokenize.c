@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "text/json.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 struct check {
 	struct tokenizer *tokenizer;

@@ -1,4 +1,4 @@
-#include "token/pretoken.h"
+#include "token/pretokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,24 +19,25 @@ struct step {
 	bool invert;
 };
 
-struct pretoken {
+struct pretokenizer {
 	struct step *step;
 	size_t count, capacity;
 };
 
 static void
-add(struct pretoken *pretoken, struct step step)
+add(struct pretokenizer *pretokenizer, struct step step)
 {
-	pretoken->step = mem_grow(
-	    pretoken->step, &pretoken->capacity, pretoken->count + 1, sizeof step);
-	pretoken->step[pretoken->count++] = step;
+	pretokenizer->step = mem_grow(pretokenizer->step, &pretokenizer->capacity,
+	    pretokenizer->count + 1, sizeof step);
+	pretokenizer->step[pretokenizer->count++] = step;
 }
 
 static void
-add_traits(struct pretoken *pretoken, unsigned traits, enum split_behaviour behaviour)
+add_traits(
+    struct pretokenizer *pretokenizer, unsigned traits, enum split_behaviour behaviour)
 {
-	add(pretoken, (struct step){ .splitter = splitter_of_traits(traits),
-			  .behaviour = behaviour });
+	add(pretokenizer, (struct step){ .splitter = splitter_of_traits(traits),
+			      .behaviour = behaviour });
 }
 
 static enum split_behaviour
@@ -56,7 +57,7 @@ behaviour_of(const struct tree *node, const char *otherwise)
 }
 
 static void
-add_split(struct pretoken *pretoken, const struct tree *node)
+add_split(struct pretokenizer *pretokenizer, const struct tree *node)
 {
 	const struct tree *pattern = tree_need(node, "pattern"),
 			  *text = tree_get(pattern, "String"),
@@ -72,78 +73,79 @@ add_split(struct pretoken *pretoken, const struct tree *node)
 	else
 		tree_die(node, "pre_tokenizer: the pattern of a Split must be a String, "
 			       "not empty, or a Regex");
-	add(pretoken, step);
+	add(pretokenizer, step);
 }
 
 static void
-add_bytes(struct pretoken *pretoken, const struct tree *node)
+add_bytes(struct pretokenizer *pretokenizer, const struct tree *node)
 {
 	if (tree_boolean(node, "add_prefix_space", true))
-		add(pretoken, (struct step){ .kind = BLANK });
+		add(pretokenizer, (struct step){ .kind = BLANK });
 	if (tree_boolean(node, "use_regex", true))
-		add(pretoken, (struct step){ .splitter = splitter_of_gpt2() });
-	add(pretoken, (struct step){ .kind = BYTES });
+		add(pretokenizer, (struct step){ .splitter = splitter_of_gpt2() });
+	add(pretokenizer, (struct step){ .kind = BYTES });
 }
 
 static void
-add_node(struct pretoken *pretoken, const struct tree *node)
+add_node(struct pretokenizer *pretokenizer, const struct tree *node)
 {
 	const char *type = tree_string(node, "type", "");
 
-	if (pretoken->count >= MOST)
+	if (pretokenizer->count >= MOST)
 		tree_die(node, "pre_tokenizer: more than %d steps", MOST);
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "pretokenizers");
 		for (size_t i = 0; i < list->count; i++)
-			add_node(pretoken, list->items[i]);
+			add_node(pretokenizer, list->items[i]);
 	} else if (!strcmp(type, "ByteLevel")) {
-		add_bytes(pretoken, node);
+		add_bytes(pretokenizer, node);
 	} else if (!strcmp(type, "Split")) {
-		add_split(pretoken, node);
+		add_split(pretokenizer, node);
 	} else if (!strcmp(type, "Digits")) {
-		add_traits(pretoken, UTF8_NUMERIC,
+		add_traits(pretokenizer, UTF8_NUMERIC,
 		    tree_boolean(node, "individual_digits", false) ? SPLIT_ISOLATED
 								   : SPLIT_CONTIGUOUS);
 	} else if (!strcmp(type, "Punctuation")) {
-		add_traits(pretoken, UTF8_PUNCT, behaviour_of(node, "Isolated"));
+		add_traits(pretokenizer, UTF8_PUNCT, behaviour_of(node, "Isolated"));
 	} else if (!strcmp(type, "WhitespaceSplit")) {
-		add_traits(pretoken, UTF8_SPACE, SPLIT_REMOVED);
+		add_traits(pretokenizer, UTF8_SPACE, SPLIT_REMOVED);
 	} else if (!strcmp(type, "BertPreTokenizer")) {
-		add_traits(pretoken, UTF8_SPACE, SPLIT_REMOVED);
-		add_traits(pretoken, UTF8_PUNCT, SPLIT_ISOLATED);
+		add_traits(pretokenizer, UTF8_SPACE, SPLIT_REMOVED);
+		add_traits(pretokenizer, UTF8_PUNCT, SPLIT_ISOLATED);
 	} else if (!strcmp(type, "Whitespace")) {
-		add(pretoken, (struct step){ .splitter = splitter_of_words(),
-				  .behaviour = SPLIT_REMOVED,
-				  .invert = true });
+		add(pretokenizer, (struct step){ .splitter = splitter_of_words(),
+				      .behaviour = SPLIT_REMOVED,
+				      .invert = true });
 	} else {
 		tree_die(node, "pre_tokenizer: '%s' is not supported", type);
 	}
 }
 
-struct pretoken *
-pretoken_new(const struct tree *node)
+struct pretokenizer *
+pretokenizer_new(const struct tree *node)
 {
-	struct pretoken *pretoken = mem_zero(1, sizeof *pretoken);
+	struct pretokenizer *pretokenizer = mem_zero(1, sizeof *pretokenizer);
 
 	if (node)
-		add_node(pretoken, node);
-	return pretoken;
+		add_node(pretokenizer, node);
+	return pretokenizer;
 }
 
 bool
-pretoken_leave_bytes(struct pretoken *pretoken)
+pretokenizer_leave_bytes(struct pretokenizer *pretokenizer)
 {
-	if (!pretoken->count || pretoken->step[pretoken->count - 1].kind != BYTES)
+	if (!pretokenizer->count ||
+	    pretokenizer->step[pretokenizer->count - 1].kind != BYTES)
 		return false;
-	pretoken->count--;
+	pretokenizer->count--;
 	return true;
 }
 
 /* A piece on its way through the steps, each of which calls the next for what it makes. */
 struct way {
-	const struct pretoken *pretoken;
+	const struct pretokenizer *pretokenizer;
 	size_t step;
-	pretoken_piece *each;
+	pretokenizer_piece *each;
 	void *context;
 };
 
@@ -153,9 +155,9 @@ go(void *context, const char *text, size_t length)
 	const struct way *way = context;
 	struct way next = *way;
 
-	if (way->step == way->pretoken->count)
+	if (way->step == way->pretokenizer->count)
 		return way->each(way->context, text, length);
-	const struct step *step = &way->pretoken->step[next.step++];
+	const struct step *step = &way->pretokenizer->step[next.step++];
 	if (step->kind == SPLIT)
 		return splitter_split(step->splitter, step->behaviour, step->invert, text,
 		    length, go, &next);
@@ -175,20 +177,22 @@ go(void *context, const char *text, size_t length)
 }
 
 bool
-pretoken_run(const struct pretoken *pretoken, const char *text, size_t length,
-    pretoken_piece *each, void *context)
+pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text, size_t length,
+    pretokenizer_piece *each, void *context)
 {
-	struct way way = { .pretoken = pretoken, .each = each, .context = context };
+	struct way way = {
+		.pretokenizer = pretokenizer, .each = each, .context = context
+	};
 
 	return !length || go(&way, text, length);
 }
 
 void
-pretoken_free(struct pretoken *pretoken)
+pretokenizer_free(struct pretokenizer *pretokenizer)
 {
-	for (size_t i = 0; i < pretoken->count; i++)
-		if (pretoken->step[i].splitter)
-			splitter_free(pretoken->step[i].splitter);
-	free(pretoken->step);
-	free(pretoken);
+	for (size_t i = 0; i < pretokenizer->count; i++)
+		if (pretokenizer->step[i].splitter)
+			splitter_free(pretokenizer->step[i].splitter);
+	free(pretokenizer->step);
+	free(pretokenizer);
 }

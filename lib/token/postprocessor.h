@@ -1,16 +1,16 @@
 /*
- * template - the "post_processor" of a tokenizer.json: the special tokens around a text.
+ * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text.
  *
  * TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and
  * Sequences of them; any other is refused by name.  Only the form for one text is read.
  */
-#ifndef TEMPLATE_H
-#define TEMPLATE_H
+#ifndef POSTPROCESSOR_H
+#define POSTPROCESSOR_H
 
 #include "text/tree.h"
 #include "token/ids.h"
 
 /* The ids before and after a text; node: the file's "post_processor", NULL: none. */
-void template_read(const struct tree *node, struct ids *before, struct ids *after);
+void postprocessor_read(const struct tree *node, struct ids *before, struct ids *after);
 
 #endif

@@ -1,4 +1,4 @@
-#include "token/token_stream.h"
+#include "token/tokenise_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "text/json.h"
-#include "token/token.h"
+#include "token/tokenizer.h"
 #include "token/tokenise.h"
 
 enum { RECORD_BYTES = 64 << 20 };
 
-struct token_stream {
-	struct token_options *options;
-	struct field_list *fields;
+struct tokenise_stream {
+	struct tokenise_options *options;
+	struct text_field_list *fields;
 	struct tokenizer *tokenizer;
 	char *prompt, *fingerprint;
 	bool forced; /* the prompt is the command line's, not the model's default */
@@ -59,10 +59,10 @@ check_end(const struct tokenizer *tokenizer, const char *model)
 	modules_free(modules);
 }
 
-struct token_stream *
-token_stream_open(struct token_options *options)
+struct tokenise_stream *
+tokenise_stream_open(struct tokenise_options *options)
 {
-	struct token_stream *stream = mem_zero(1, sizeof *stream);
+	struct tokenise_stream *stream = mem_zero(1, sizeof *stream);
 	const char *model = options->model;
 
 	stream->options = options;
@@ -82,7 +82,8 @@ token_stream_open(struct token_options *options)
 /* Columns. ------------------------------------------------------------------------- */
 
 static bool
-same_columns(const struct token_stream *stream, const struct column *columns, int count)
+same_columns(
+    const struct tokenise_stream *stream, const struct column *columns, int count)
 {
 	bool same = count == stream->column_count;
 
@@ -96,7 +97,7 @@ same_columns(const struct token_stream *stream, const struct column *columns, in
 }
 
 static void
-drop_texts(struct token_stream *stream)
+drop_texts(struct tokenise_stream *stream)
 {
 	bool *dropped = mem_zero((size_t)stream->column_count + 1, sizeof *dropped);
 
@@ -111,14 +112,14 @@ drop_texts(struct token_stream *stream)
 }
 
 static void
-add_ids(struct token_stream *stream)
+add_ids(struct tokenise_stream *stream)
 {
 	size_t count = stream->fields->count;
 
 	stream->made_columns = mem_new(count, sizeof *stream->made_columns);
 	stream->made = mem_zero(count, sizeof *stream->made);
 	for (size_t f = 0; f < count; f++) {
-		const struct field *field = stream->fields->items[f];
+		const struct text_field *field = stream->fields->items[f];
 		char *name = mem_format("%s.ids", field->name);
 		struct column ids = { .name = name,
 			.dtype = DTYPE_I32,
@@ -130,7 +131,7 @@ add_ids(struct token_stream *stream)
 
 /* The columns of an input: those of the first one make the stream's header. */
 static void
-set_columns(struct token_stream *stream, const char *name, struct reader *reader,
+set_columns(struct tokenise_stream *stream, const char *name, struct reader *reader,
     const struct column *columns, int count)
 {
 	if (stream->writer && !same_columns(stream, columns, count))
@@ -139,9 +140,9 @@ set_columns(struct token_stream *stream, const char *name, struct reader *reader
 	if (stream->writer)
 		return;
 	if (!stream->fields->count)
-		field_add_columns(stream->fields, columns, count);
+		text_field_add_columns(stream->fields, columns, count);
 	for (size_t f = 0; f < stream->fields->count; f++)
-		field_find(stream->fields->items[f], name, columns, count);
+		text_field_find(stream->fields->items[f], name, columns, count);
 	stream->first = mem_string(name);
 	stream->column_count = count;
 	stream->columns = mem_new((size_t)count, sizeof *stream->columns);
@@ -175,7 +176,7 @@ set_attribute(
 /* The prompt of a field: the command line's, else the record's, else the model's default. */
 static const char *
 choose_prompt(
-    const struct token_stream *stream, const char *field, struct tree *attributes)
+    const struct tokenise_stream *stream, const char *field, struct tree *attributes)
 {
 	const char *task = stream->options->task, *prompt = stream->prompt;
 
@@ -194,7 +195,7 @@ choose_prompt(
 }
 
 _Noreturn static void
-die_long(const struct token_stream *stream, const struct field *field, int depth,
+die_long(const struct tokenise_stream *stream, const struct text_field *field, int depth,
     const char *name, int64_t number, int64_t text)
 {
 	static const char advice[] =
@@ -209,13 +210,13 @@ die_long(const struct token_stream *stream, const struct field *field, int depth
 }
 
 static void
-tokenise_field(struct token_stream *stream, size_t index, const char *name,
+tokenise_field(struct tokenise_stream *stream, size_t index, const char *name,
     int64_t number, const struct record *from, struct record *made)
 {
-	struct field *field = stream->fields->items[index];
+	struct text_field *field = stream->fields->items[index];
 	int depth = stream->columns[field->columns[0]].depth;
 	struct tokenised *result = &stream->made[index];
-	struct array texts = field_text(field, from);
+	struct array texts = text_field_texts(field, from);
 	int64_t count = depth == 2 ? texts.offsets[0][from->rows] : from->rows;
 
 	tokenise(result, stream->tokenizer, texts.data, texts.offsets[depth - 1], count,
@@ -232,7 +233,7 @@ tokenise_field(struct token_stream *stream, size_t index, const char *name,
 }
 
 static void
-put(struct token_stream *stream, const char *name, int64_t number,
+put(struct tokenise_stream *stream, const char *name, int64_t number,
     const struct record *from, struct record *made)
 {
 	for (size_t f = 0; f < stream->fields->count; f++)
@@ -241,7 +242,7 @@ put(struct token_stream *stream, const char *name, int64_t number,
 }
 
 static void
-add_stream(struct token_stream *stream, struct input *input)
+add_stream(struct tokenise_stream *stream, struct input *input)
 {
 	struct reader *reader = stream_open_input(input);
 	int count = stream_columns(reader);
@@ -260,7 +261,7 @@ add_stream(struct token_stream *stream, struct input *input)
 
 /* One record of rows of a text file. */
 static void
-put_rows(struct token_stream *stream, int64_t number, const struct record *from)
+put_rows(struct tokenise_stream *stream, int64_t number, const struct record *from)
 {
 	const struct table *table = stream->table;
 	const char *name = datafile_name(table_file(table));
@@ -281,17 +282,17 @@ put_rows(struct token_stream *stream, int64_t number, const struct record *from)
 static void
 look(void *context, const struct datafile *file, const struct tree *record)
 {
-	struct field_list *fields = context;
+	struct text_field_list *fields = context;
 
 	if (!fields->count)
-		field_add_members(fields, record);
+		text_field_add_members(fields, record);
 	for (size_t f = 0; f < fields->count; f++)
-		field_check(
+		text_field_check(
 		    fields->items[f], datafile_name(file), datafile_line(file), record);
 }
 
 static void
-add_text(struct token_stream *stream, struct input *input)
+add_text(struct tokenise_stream *stream, struct input *input)
 {
 	struct datafile *file = datafile_open_input(input, stream->options->format);
 	struct table *table = table_open(file);
@@ -310,7 +311,7 @@ add_text(struct token_stream *stream, struct input *input)
 }
 
 void
-token_stream_add(struct token_stream *stream, const char *path)
+tokenise_stream_add(struct tokenise_stream *stream, const char *path)
 {
 	struct input *input = input_open(path);
 
@@ -322,13 +323,13 @@ token_stream_add(struct token_stream *stream, const char *path)
 
 /* No input had a row: a stream without records, with the columns that were asked for. */
 static void
-put_nothing(struct token_stream *stream)
+put_nothing(struct tokenise_stream *stream)
 {
 	struct column *columns = NULL;
 	size_t count = 0, room = 0;
 
 	if (!stream->fields->count)
-		field_add(stream->fields, "text");
+		text_field_add(stream->fields, "text");
 	for (size_t f = 0; f < stream->fields->count; f++)
 		for (size_t p = 0; p < stream->fields->items[f]->count; p++) {
 			char *name = stream->fields->items[f]->parts[p];
@@ -346,7 +347,7 @@ put_nothing(struct token_stream *stream)
 }
 
 void
-token_stream_close(struct token_stream *stream)
+tokenise_stream_close(struct tokenise_stream *stream)
 {
 	if (!stream->writer)
 		put_nothing(stream);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "text/json.h"
-#include "token/token_internal.h"
+#include "token/tokenizer_parts.h"
 
 /* vocab.json and merges.txt say nothing of what stands before the model; the class does. */
 static const struct {
@@ -56,7 +56,8 @@ added_tokens(const struct tree *config)
 	if (!named) {
 		struct tree *token = tree_add(list, tree_object());
 		tree_set(token, "content",
-		    tree_of_string(token_special(config, "eos_token", "<|endoftext|>")));
+		    tree_of_string(
+			tokenizer_special(config, "eos_token", "<|endoftext|>")));
 		tree_set(token, "special", tree_of_boolean(true));
 	}
 	char *text = json_text(list, 0);
@@ -89,13 +90,13 @@ put_merges(FILE *to, const char *text, size_t length)
 }
 
 char *
-token_read_merges(const char *dir, char **path, size_t *length)
+tokenizer_read_merges(const char *dir, char **path, size_t *length)
 {
 	size_t vocab_length, merges_length;
-	char *other = token_beside(dir, "merges.txt");
+	char *other = tokenizer_beside(dir, "merges.txt");
 	char *made = NULL;
 
-	*path = token_beside(dir, "vocab.json");
+	*path = tokenizer_beside(dir, "vocab.json");
 	char *vocab = file_read(*path, &vocab_length);
 	if (!vocab) {
 		free(*path);
@@ -103,7 +104,7 @@ token_read_merges(const char *dir, char **path, size_t *length)
 		return NULL;
 	}
 	char *merges = file_need(other, &merges_length);
-	char *beside = token_beside(dir, "tokenizer_config.json");
+	char *beside = tokenizer_beside(dir, "tokenizer_config.json");
 	struct tree *config = json_read_optional(beside);
 	char *added = added_tokens(config);
 	FILE *to = open_memstream(&made, length);

@@ -1,16 +1,16 @@
-#include "token/template.h"
+#include "token/postprocessor.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "token/symbols.h"
+#include "token/vocabulary.h"
 
 static void
 push_special(struct ids *to, const struct tree *node, const struct tree *id)
 {
 	if (!id || id->kind != TREE_INTEGER || id->integer < 0 ||
-	    id->integer >= SYMBOLS_MAX)
+	    id->integer >= VOCABULARY_MAX)
 		tree_die(node, "post_processor: a special token without a valid id");
 	ids_push(to, (int32_t)id->integer);
 }
@@ -75,7 +75,7 @@ wrap(struct ids *before, struct ids *after, struct ids *outer, const struct ids 
 }
 
 void
-template_read(const struct tree *node, struct ids *before, struct ids *after)
+postprocessor_read(const struct tree *node, struct ids *before, struct ids *after)
 {
 	const char *type = node ? tree_string(node, "type", "") : "ByteLevel";
 	struct ids first = { 0 }, last = { 0 };
@@ -83,7 +83,7 @@ template_read(const struct tree *node, struct ids *before, struct ids *after)
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "processors");
 		for (size_t i = 0; i < list->count; i++)
-			template_read(list->items[i], before, after);
+			postprocessor_read(list->items[i], before, after);
 		return;
 	}
 	if (!strcmp(type, "BertProcessing") || !strcmp(type, "RobertaProcessing")) {

@@ -1,32 +1,34 @@
 /*
- * token_internal - what the parts of token share: token.c opens and encodes, token_json.c reads
- * tokenizer.json, token_merges.c the older pair of files.
+ * tokenizer_parts - what the files of tokenizer share: tokenizer.c encodes, tokenizer_open.c reads
+ * tokenizer.json, tokenizer_merges.c the older pair of files.
  */
-#ifndef TOKEN_INTERNAL_H
-#define TOKEN_INTERNAL_H
+#ifndef TOKENIZER_PARTS_H
+#define TOKENIZER_PARTS_H
 
 #include "text/tree.h"
 #include "token/added.h"
 #include "token/bpe.h"
-#include "token/decode.h"
+#include "token/decoder.h"
 #include "token/ids.h"
-#include "token/normal.h"
-#include "token/pretoken.h"
-#include "token/symbols.h"
-#include "token/token.h"
+#include "token/normalizer.h"
+#include "token/pretokenizer.h"
+#include "token/vocabulary.h"
+#include "token/tokenizer.h"
 #include "token/wordpiece.h"
 
 /*
- * A tokenizer: added tokens found in the raw text, a normaliser, added tokens found in the
- * normalised text, a pre-tokeniser, a model, a template.  BERT's normaliser, pre-tokeniser and
+ * A tokenizer: added tokens found in the raw text, a normalizer, added tokens found in the
+ * normalised text, a pre-tokeniser, a model, a template.  BERT's normalizer, pre-tokeniser and
  * model are one pass over the text, without the steps between.
  */
 struct tokenizer {
 	char *path;
-	struct symbols *symbols, *extra; /* the model's; added tokens that are not */
+	struct vocabulary *vocabulary,
+	    *extra; /* the model's; added tokens that are not */
 	struct added *raw, *normal;
-	struct normal *normaliser; /* NULL, as is pretoken: one pass does it all */
-	struct pretoken *pretoken;
+	struct normalizer
+	    *normalizer; /* NULL, as is pretokenizer: one pass does it all */
+	struct pretokenizer *pretokenizer;
 	struct wordpiece *wordpiece; /* one of the two */
 	struct bpe *bpe;
 	uint32_t merges;
@@ -36,26 +38,26 @@ struct tokenizer {
 };
 
 /* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */
-char *token_beside(const char *dir, const char *file);
+char *tokenizer_beside(const char *dir, const char *file);
 
 /* sentence_bert_config.json of a folder, what sentence-transformers says of the transformer's
  * inputs; NULL: none. */
-struct tree *token_sentence_config(const char *home);
+struct tree *tokenizer_sentence_config(const char *home);
 
 /* The text of a special token that tokenizer_config.json (NULL: none) may rename; borrowed. */
-const char *token_special(
+const char *tokenizer_special(
     const struct tree *config, const char *key, const char *otherwise);
 
-/* What the normaliser makes of a text, to be freed; NULL: the text itself. */
-char *token_normalise(
+/* What the normalizer makes of a text, to be freed; NULL: the text itself. */
+char *tokenizer_normalise(
     const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made);
 
 /* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
  * path of the first for messages; NULL: there is no vocab.json. */
-char *token_read_merges(const char *dir, char **path, size_t *length);
+char *tokenizer_read_merges(const char *dir, char **path, size_t *length);
 
 /* Fill in all that the text of a tokenizer.json says; `dir` as tokenizer_open has it. */
-void token_read_json(
+void tokenizer_read_json(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir);
 
 #endif

@@ -1,4 +1,4 @@
-#include "token/train/pairs.h"
+#include "token/train/pair_counts.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct guess {
 	uint32_t pair;
 };
 
-struct pairs {
+struct pair_counts {
 	struct pair *pair;
 	size_t count, capacity;
 	uint32_t *slot; /* index into pair + 1; 0: empty */
@@ -30,10 +30,10 @@ struct pairs {
 	size_t growing, grown_room;
 };
 
-struct pairs *
-pairs_new(void)
+struct pair_counts *
+pair_counts_new(void)
 {
-	struct pairs *pairs = mem_zero(1, sizeof *pairs);
+	struct pair_counts *pairs = mem_zero(1, sizeof *pairs);
 
 	pairs->slots = 1 << 12;
 	pairs->slot = mem_zero(pairs->slots, sizeof *pairs->slot);
@@ -41,7 +41,7 @@ pairs_new(void)
 }
 
 static size_t
-find(const struct pairs *pairs, int32_t left, int32_t right)
+find(const struct pair_counts *pairs, int32_t left, int32_t right)
 {
 	uint64_t hash =
 	    ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * 0x9E3779B97F4A7C15u;
@@ -56,7 +56,7 @@ find(const struct pairs *pairs, int32_t left, int32_t right)
 }
 
 static void
-widen(struct pairs *pairs)
+widen(struct pair_counts *pairs)
 {
 	free(pairs->slot);
 	pairs->slots *= 2;
@@ -67,7 +67,7 @@ widen(struct pairs *pairs)
 }
 
 static bool
-before(const struct pairs *pairs, const struct guess *a, const struct guess *b)
+before(const struct pair_counts *pairs, const struct guess *a, const struct guess *b)
 {
 	const struct pair *x = &pairs->pair[a->pair], *y = &pairs->pair[b->pair];
 
@@ -77,7 +77,7 @@ before(const struct pairs *pairs, const struct guess *a, const struct guess *b)
 }
 
 static void
-push(struct pairs *pairs, struct guess guess)
+push(struct pair_counts *pairs, struct guess guess)
 {
 	pairs->heap =
 	    mem_grow(pairs->heap, &pairs->room, pairs->guesses + 1, sizeof *pairs->heap);
@@ -89,7 +89,7 @@ push(struct pairs *pairs, struct guess guess)
 }
 
 static struct guess
-pop(struct pairs *pairs)
+pop(struct pair_counts *pairs)
 {
 	struct guess top = pairs->heap[0], last = pairs->heap[--pairs->guesses];
 	size_t at = 0;
@@ -108,8 +108,8 @@ pop(struct pairs *pairs)
 }
 
 void
-pairs_change(
-    struct pairs *pairs, int32_t left, int32_t right, int64_t change, uint32_t word)
+pair_counts_change(
+    struct pair_counts *pairs, int32_t left, int32_t right, int64_t change, uint32_t word)
 {
 	if (2 * pairs->count >= pairs->slots)
 		widen(pairs);
@@ -140,7 +140,7 @@ pairs_change(
 }
 
 int64_t
-pairs_take(struct pairs *pairs, int32_t *left, int32_t *right)
+pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right)
 {
 	for (size_t i = 0; i < pairs->growing; i++) {
 		struct pair *pair = &pairs->pair[pairs->grown[i]];
@@ -166,7 +166,7 @@ pairs_take(struct pairs *pairs, int32_t *left, int32_t *right)
 }
 
 uint32_t *
-pairs_where(struct pairs *pairs, int32_t left, int32_t right, size_t *count)
+pair_counts_where(struct pair_counts *pairs, int32_t left, int32_t right, size_t *count)
 {
 	struct pair *pair = &pairs->pair[pairs->slot[find(pairs, left, right)] - 1];
 	uint32_t *word = pair->word;
@@ -178,7 +178,7 @@ pairs_where(struct pairs *pairs, int32_t left, int32_t right, size_t *count)
 }
 
 void
-pairs_free(struct pairs *pairs)
+pair_counts_free(struct pair_counts *pairs)
 {
 	for (size_t i = 0; i < pairs->count; i++)
 		free(pairs->pair[i].word);

@@ -1,12 +1,12 @@
 /*
- * token - text to token ids, as a model folder's tokenizer says.
+ * tokenizer - text to token ids, as a model folder's tokenizer says.
  *
  * Opens tokenizer.json, else vocab.txt or vocab.json with merges.txt, both with
  * tokenizer_config.json.  WordPiece and BPE, bit-exact with the reference tokenizers; what is
  * not supported is named and refused.
  */
-#ifndef TOKEN_H
-#define TOKEN_H
+#ifndef TOKENIZER_H
+#define TOKENIZER_H
 
 #include <stdbool.h>
 #include <stddef.h>

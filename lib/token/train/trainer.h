@@ -1,5 +1,5 @@
 /*
- * vocab - learn a vocabulary from text, WordPiece or byte-level BPE, and write it as a tokenizer.
+ * trainer - learn a vocabulary from text, WordPiece or byte-level BPE, and write it as a tokenizer.
  *
  * As the reference's trainers do it: words are counted, start as single characters, and the most
  * frequent pair of neighbours is merged
@@ -15,36 +15,36 @@
  *
  * Memory: the distinct words, not the text.
  */
-#ifndef VOCAB_H
-#define VOCAB_H
+#ifndef TRAINER_H
+#define TRAINER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct vocab;
+struct trainer;
 
-enum vocab_kind { VOCAB_WORDPIECE, VOCAB_BPE };
+enum trainer_kind { TRAINER_WORDPIECE, TRAINER_BPE };
 
 /* cased, of WordPiece: neither lower-case nor strip accents; BPE takes the text as it is. */
-struct vocab *vocab_new(enum vocab_kind kind, bool cased);
+struct trainer *trainer_new(enum trainer_kind kind, bool cased);
 
 /* Count the words of a text (UTF-8). */
-void vocab_count(struct vocab *vocab, const char *text, size_t length);
+void trainer_count(struct trainer *trainer, const char *text, size_t length);
 
 /*
  * Learn a vocabulary of at most `size` tokens; pairs that are rarer than `least` are not
  * merged.  Of the characters of WordPiece only the `alphabet` most frequent are kept; a word
  * with another one is left out.  Dies when the characters alone do not fit.  Returns the tokens.
  */
-int vocab_learn(struct vocab *vocab, int size, int64_t least, int alphabet);
+int trainer_learn(struct trainer *trainer, int size, int64_t least, int alphabet);
 
-/* Die when vocab_write would: the folder holds a model's weights.  To be asked first. */
-void vocab_writable(const char *dir);
+/* Die when trainer_write would: the folder holds a model's weights.  To be asked first. */
+void trainer_writable(const char *dir);
 
 /* Write tokenizer.json, tokenizer_config.json and, of WordPiece, vocab.txt into a folder, which is made when
  * it is not there. */
-void vocab_write(const struct vocab *vocab, const char *dir, int max_length);
-void vocab_free(struct vocab *vocab);
+void trainer_write(const struct trainer *trainer, const char *dir, int max_length);
+void trainer_free(struct trainer *trainer);
 
 #endif

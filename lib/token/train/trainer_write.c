@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "folder/folder.h"
 #include "text/json.h"
-#include "token/train/vocab_internal.h"
+#include "token/train/trainer_internal.h"
 
 static struct tree *
 member(struct tree *object, const char *key, struct tree *value)
@@ -25,7 +25,7 @@ add_specials(struct tree *root)
 	for (int i = 0; i < SPECIALS; i++) {
 		struct tree *token = tree_add(list, tree_object());
 		tree_set(token, "id", tree_of_integer(i));
-		tree_set(token, "content", tree_of_string(vocab_specials[i]));
+		tree_set(token, "content", tree_of_string(trainer_specials[i]));
 		tree_set(token, "single_word", tree_of_boolean(false));
 		tree_set(token, "lstrip", tree_of_boolean(false));
 		tree_set(token, "rstrip", tree_of_boolean(false));
@@ -62,16 +62,16 @@ add_template(struct tree *root)
 	}
 	struct tree *map = member(post, "special_tokens", tree_object());
 	for (int i = 2; i < 4; i++) {
-		struct tree *entry = member(map, vocab_specials[i], tree_object());
-		tree_set(entry, "id", tree_of_string(vocab_specials[i]));
+		struct tree *entry = member(map, trainer_specials[i], tree_object());
+		tree_set(entry, "id", tree_of_string(trainer_specials[i]));
 		tree_add(member(entry, "ids", tree_list()), tree_of_integer(i));
 		tree_add(member(entry, "tokens", tree_list()),
-		    tree_of_string(vocab_specials[i]));
+		    tree_of_string(trainer_specials[i]));
 	}
 }
 
 struct tree *
-vocab_pretokenizer(void)
+trainer_pretokenizer(void)
 {
 	struct tree *node = tree_object();
 
@@ -83,23 +83,23 @@ vocab_pretokenizer(void)
 }
 
 static void
-add_merges(const struct vocab *vocab, struct tree *model)
+add_merges(const struct trainer *trainer, struct tree *model)
 {
 	struct tree *merges = member(model, "merges", tree_list());
 
-	for (size_t i = 0; i < vocab->merge_count; i++) {
+	for (size_t i = 0; i < trainer->merge_count; i++) {
 		struct tree *pair = tree_add(merges, tree_list());
 		for (int side = 0; side < 2; side++)
-			tree_add(pair, tree_of_string(symbols_text(
-					   vocab->tokens, vocab->merges[i][side], NULL)));
+			tree_add(pair, tree_of_string(vocabulary_text(trainer->tokens,
+					   trainer->merges[i][side], NULL)));
 	}
 }
 
 static void
-add_model(const struct vocab *vocab, struct tree *root)
+add_model(const struct trainer *trainer, struct tree *root)
 {
 	struct tree *model = member(root, "model", tree_object());
-	bool bytes = vocab->kind == VOCAB_BPE;
+	bool bytes = trainer->kind == TRAINER_BPE;
 
 	tree_set(model, "type", tree_of_string(bytes ? "BPE" : "WordPiece"));
 	if (!bytes) {
@@ -108,16 +108,16 @@ add_model(const struct vocab *vocab, struct tree *root)
 		tree_set(model, "max_input_chars_per_word", tree_of_integer(100));
 	}
 	struct tree *map = member(model, "vocab", tree_object());
-	for (int32_t id = 0; id < symbols_size(vocab->tokens);
+	for (int32_t id = 0; id < vocabulary_size(trainer->tokens);
 	     id++) /* unique: no search */
 		tree_add(map, tree_of_integer(id))->key =
-		    mem_string(symbols_text(vocab->tokens, id, NULL));
+		    mem_string(vocabulary_text(trainer->tokens, id, NULL));
 	if (bytes)
-		add_merges(vocab, model);
+		add_merges(trainer, model);
 }
 
 static void
-add_wordpiece(const struct vocab *vocab, struct tree *root)
+add_wordpiece(const struct trainer *trainer, struct tree *root)
 {
 	struct tree *normalizer = member(root, "normalizer", tree_object());
 
@@ -125,7 +125,7 @@ add_wordpiece(const struct vocab *vocab, struct tree *root)
 	tree_set(normalizer, "clean_text", tree_of_boolean(true));
 	tree_set(normalizer, "handle_chinese_chars", tree_of_boolean(true));
 	tree_set(normalizer, "strip_accents", tree_of_null());
-	tree_set(normalizer, "lowercase", tree_of_boolean(!vocab->cased));
+	tree_set(normalizer, "lowercase", tree_of_boolean(!trainer->cased));
 	tree_set(member(root, "pre_tokenizer", tree_object()), "type",
 	    tree_of_string("BertPreTokenizer"));
 	add_template(root);
@@ -140,13 +140,13 @@ add_byte_level(struct tree *root)
 {
 	tree_set(
 	    member(root, "normalizer", tree_object()), "type", tree_of_string("NFC"));
-	tree_set(root, "pre_tokenizer", vocab_pretokenizer());
+	tree_set(root, "pre_tokenizer", trainer_pretokenizer());
 	add_template(root);
-	tree_set(root, "decoder", vocab_pretokenizer());
+	tree_set(root, "decoder", trainer_pretokenizer());
 }
 
 static struct tree *
-tokenizer_tree(const struct vocab *vocab)
+tokenizer_tree(const struct trainer *trainer)
 {
 	struct tree *root = tree_object();
 
@@ -154,44 +154,44 @@ tokenizer_tree(const struct vocab *vocab)
 	tree_set(root, "truncation", tree_of_null());
 	tree_set(root, "padding", tree_of_null());
 	add_specials(root);
-	if (vocab->kind == VOCAB_BPE)
+	if (trainer->kind == TRAINER_BPE)
 		add_byte_level(root);
 	else
-		add_wordpiece(vocab, root);
-	add_model(vocab, root);
+		add_wordpiece(trainer, root);
+	add_model(trainer, root);
 	return root;
 }
 
 static struct tree *
-config_tree(const struct vocab *vocab, int max_length)
+config_tree(const struct trainer *trainer, int max_length)
 {
 	static const char *const keys[SPECIALS] = { "pad_token", "unk_token", "cls_token",
 		"sep_token", "mask_token" };
 	struct tree *config = tree_object();
 
-	bool bytes = vocab->kind == VOCAB_BPE;
+	bool bytes = trainer->kind == TRAINER_BPE;
 
 	tree_set(config, "tokenizer_class",
 	    tree_of_string(bytes ? "PreTrainedTokenizerFast" : "BertTokenizer"));
 	if (!bytes) {
-		tree_set(config, "do_lower_case", tree_of_boolean(!vocab->cased));
+		tree_set(config, "do_lower_case", tree_of_boolean(!trainer->cased));
 		tree_set(config, "strip_accents", tree_of_null());
 		tree_set(config, "tokenize_chinese_chars", tree_of_boolean(true));
 	}
 	tree_set(config, "model_max_length", tree_of_integer(max_length));
 	for (int i = 0; i < SPECIALS; i++)
-		tree_set(config, keys[i], tree_of_string(vocab_specials[i]));
+		tree_set(config, keys[i], tree_of_string(trainer_specials[i]));
 	return config;
 }
 
 static char *
-lines(const struct vocab *vocab)
+lines(const struct trainer *trainer)
 {
 	size_t used = 0, room = 0, length;
 	char *text = NULL;
 
-	for (int32_t id = 0; id < symbols_size(vocab->tokens); id++) {
-		const char *token = symbols_text(vocab->tokens, id, &length);
+	for (int32_t id = 0; id < vocabulary_size(trainer->tokens); id++) {
+		const char *token = vocabulary_text(trainer->tokens, id, &length);
 		text = mem_grow(text, &room, used + length + 2, 1);
 		memcpy(text + used, token, length);
 		used += length;
@@ -202,7 +202,7 @@ lines(const struct vocab *vocab)
 }
 
 void
-vocab_writable(const char *dir)
+trainer_writable(const char *dir)
 {
 	char *weights = folder_weights(dir);
 
@@ -214,14 +214,14 @@ vocab_writable(const char *dir)
 
 /* The file that is in use is the last to be replaced. */
 void
-vocab_write(const struct vocab *vocab, const char *dir, int max_length)
+trainer_write(const struct trainer *trainer, const char *dir, int max_length)
 {
-	struct tree *config = config_tree(vocab, max_length);
-	struct tree *tokenizer = tokenizer_tree(vocab);
+	struct tree *config = config_tree(trainer, max_length);
+	struct tree *tokenizer = tokenizer_tree(trainer);
 
-	vocab_writable(dir);
-	if (vocab->kind == VOCAB_WORDPIECE) {
-		char *text = lines(vocab);
+	trainer_writable(dir);
+	if (trainer->kind == TRAINER_WORDPIECE) {
+		char *text = lines(trainer);
 		folder_write(dir, "vocab.txt", text, strlen(text));
 		free(text);
 	}

@@ -1,43 +1,43 @@
 /*
- * token_stream - texts of files and streams to one stream of token ids.
+ * tokenise_stream - texts of files and streams to one stream of token ids.
  *
  * Every input is a text file (plain, gzip, zstd; JSON Lines, TSV, CSV, lines) or a tensor stream.
  * A field X of text becomes the column X.ids, i32, of the same depth; other fields pass
  * through.  All inputs have the same fields.  Records of streams stay as they are; of text
  * files `rows` rows make one, or as many as hold 64 MiB.
  */
-#ifndef TOKEN_STREAM_H
-#define TOKEN_STREAM_H
+#ifndef TOKENISE_STREAM_H
+#define TOKENISE_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "text/datafile.h"
-#include "token/field.h"
+#include "token/text_field.h"
 
-struct token_options {
+struct tokenise_options {
 	const char *model; /* folder */
 	const char *task,
 	    *prompt; /* at most one of them; NULL: as the record or the model says */
-	struct field_list fields;    /* none: those of the usual names that are there */
-	enum datafile_format format; /* of text files */
-	size_t most;		     /* ids of a text; 0: as the model says */
-	bool refuse;		     /* die on a longer text, do not cut it */
-	bool keep;		     /* the texts stay */
-	int level;		     /* of compression; -1: the stream's default */
+	struct text_field_list fields; /* none: those of the usual names that are there */
+	enum datafile_format format;   /* of text files */
+	size_t most;		       /* ids of a text; 0: as the model says */
+	bool refuse;		       /* die on a longer text, do not cut it */
+	bool keep;		       /* the texts stay */
+	int level;		       /* of compression; -1: the stream's default */
 	int64_t rows;
 };
 
-struct token_stream;
+struct tokenise_stream;
 
 /* Opens the tokenizer; the options are borrowed, their fields are filled in when none are. */
-struct token_stream *token_stream_open(struct token_options *options);
+struct tokenise_stream *tokenise_stream_open(struct tokenise_options *options);
 
 /* Tokenise one input ("-": standard input) to standard output. */
-void token_stream_add(struct token_stream *stream, const char *path);
+void tokenise_stream_add(struct tokenise_stream *stream, const char *path);
 
 /* Finish the stream; warn of texts that were cut or repaired, with their number. */
-void token_stream_close(struct token_stream *stream);
+void tokenise_stream_close(struct tokenise_stream *stream);
 
 #endif

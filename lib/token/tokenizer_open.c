@@ -5,33 +5,33 @@
 #include "base/mem.h"
 #include "text/json.h"
 #include "text/json_map.h"
-#include "token/template.h"
-#include "token/token_internal.h"
+#include "token/postprocessor.h"
+#include "token/tokenizer_parts.h"
 
 static void
 add_symbol(void *context, const char *text, size_t length, int64_t id)
 {
 	struct tokenizer *tokenizer = context;
 
-	if (id < 0 || id >= SYMBOLS_MAX)
+	if (id < 0 || id >= VOCABULARY_MAX)
 		die("%s: token '%.*s': id %lld is not in 0..%d", tokenizer->path,
-		    (int)length, text, (long long)id, SYMBOLS_MAX - 1);
-	if (!symbols_put(tokenizer->symbols, text, length, (int32_t)id))
+		    (int)length, text, (long long)id, VOCABULARY_MAX - 1);
+	if (!vocabulary_put(tokenizer->vocabulary, text, length, (int32_t)id))
 		die("%s: token '%.*s': id %lld is also that of '%s'", tokenizer->path,
 		    (int)length, text, (long long)id,
-		    symbols_text(tokenizer->symbols, (int32_t)id, NULL));
+		    vocabulary_text(tokenizer->vocabulary, (int32_t)id, NULL));
 }
 
 /* All of the vocabulary has been read. */
 static void
-end_symbols(void *context)
+end_vocabulary(void *context)
 {
 	struct tokenizer *tokenizer = context;
-	int32_t twice = symbols_index(tokenizer->symbols);
+	int32_t twice = vocabulary_index(tokenizer->vocabulary);
 
 	if (twice >= 0)
 		die("%s: token '%s' is there twice", tokenizer->path,
-		    symbols_text(tokenizer->symbols, twice, NULL));
+		    vocabulary_text(tokenizer->vocabulary, twice, NULL));
 }
 
 /* A merge, as one text "a b" or as two. */
@@ -55,7 +55,7 @@ add_merge(void *context, const char *left, size_t left_length, const char *right
 		left_length = (size_t)(blank - left);
 	}
 	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
+		tokenizer->bpe = bpe_new(tokenizer->vocabulary, tokenizer->path);
 	bpe_merge(tokenizer->bpe, left, left_length, right, right_length);
 	tokenizer->merges++;
 }
@@ -84,7 +84,7 @@ read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
 	const char *unknown = tree_string(model, "unk_token", "[UNK]");
 	struct wordpiece_rules rules = { 0 };
 
-	rules.unknown = symbols_find(tokenizer->symbols, unknown, strlen(unknown));
+	rules.unknown = vocabulary_find(tokenizer->vocabulary, unknown, strlen(unknown));
 	if (rules.unknown < 0)
 		tree_die(root, "the vocabulary lacks its unk_token '%s'", unknown);
 	rules.max_chars = (int)tree_integer(model, "max_input_chars_per_word", 100);
@@ -95,12 +95,12 @@ read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
 	bool one_pass = is_type(before, "BertPreTokenizer") &&
 			(!normal || is_type(normal, "BertNormalizer"));
 	if (one_pass && normal)
-		normal_bert_rules(normal, &rules);
-	tokenizer->wordpiece = wordpiece_new(tokenizer->symbols, &rules);
+		normalizer_bert_rules(normal, &rules);
+	tokenizer->wordpiece = wordpiece_new(tokenizer->vocabulary, &rules);
 	if (one_pass)
 		return;
-	tokenizer->normaliser = normal_new(tree_get(root, "normalizer"));
-	tokenizer->pretoken = pretoken_new(tree_get(root, "pre_tokenizer"));
+	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
+	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
 }
 
 static void
@@ -116,19 +116,19 @@ read_bpe(struct tokenizer *tokenizer, const struct tree *root)
 		tree_die(root, "model: a continuing_subword_prefix or end_of_word_suffix "
 			       "is not supported");
 	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->symbols, tokenizer->path);
-	tokenizer->normaliser = normal_new(tree_get(root, "normalizer"));
-	tokenizer->pretoken = pretoken_new(tree_get(root, "pre_tokenizer"));
+		tokenizer->bpe = bpe_new(tokenizer->vocabulary, tokenizer->path);
+	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
+	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
 	struct bpe_rules rules = { .unknown = -1,
 		.fuse_unknown = tree_boolean(model, "fuse_unk", false),
 		.byte_fallback = tree_boolean(model, "byte_fallback", false),
 		.ignore_merges = tree_boolean(model, "ignore_merges", false) };
 	/* with a token for each byte nothing is unknown */
 	bool any = (unknown || rules.byte_fallback) && !bpe_has_bytes(tokenizer->bpe);
-	rules.bytes = !any && pretoken_leave_bytes(tokenizer->pretoken);
+	rules.bytes = !any && pretokenizer_leave_bytes(tokenizer->pretokenizer);
 	if (unknown)
 		rules.unknown =
-		    symbols_find(tokenizer->symbols, unknown, strlen(unknown));
+		    vocabulary_find(tokenizer->vocabulary, unknown, strlen(unknown));
 	if (unknown && rules.unknown < 0 && !rules.bytes)
 		tree_die(root, "the vocabulary lacks its unk_token '%s'", unknown);
 	bpe_set(tokenizer->bpe, &rules);
@@ -152,7 +152,7 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 	const struct tree *model = tree_need(root, "model");
 	const char *type = model_type(tokenizer, model);
 
-	if (!symbols_size(tokenizer->symbols) && strcmp(type, "Unigram"))
+	if (!vocabulary_size(tokenizer->vocabulary) && strcmp(type, "Unigram"))
 		tree_die(root, "model: there is no 'vocab', or it is empty");
 	if (!strcmp(type, "WordPiece"))
 		read_wordpiece(tokenizer, root);
@@ -168,16 +168,16 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
-	int32_t id = symbols_find(tokenizer->symbols, text->string, text->length);
+	int32_t id = vocabulary_find(tokenizer->vocabulary, text->string, text->length);
 	if (id >= 0 && !tree_get(node, "id"))
 		return id;
-	int64_t wanted = tree_integer_in(node, "id", 0, SYMBOLS_MAX - 1);
-	const char *other = symbols_text(tokenizer->symbols, (int32_t)wanted, NULL);
+	int64_t wanted = tree_integer_in(node, "id", 0, VOCABULARY_MAX - 1);
+	const char *other = vocabulary_text(tokenizer->vocabulary, (int32_t)wanted, NULL);
 
 	if (id < 0 && !other) {
-		id = symbols_add(
+		id = vocabulary_add(
 		    tokenizer->extra, text->string, text->length, (int32_t)wanted);
-		other = symbols_text(tokenizer->extra, (int32_t)wanted, NULL);
+		other = vocabulary_text(tokenizer->extra, (int32_t)wanted, NULL);
 	}
 	if (id >= 0 && id != wanted)
 		tree_die(node, "added token '%s': id %lld, but it has %d already",
@@ -209,7 +209,7 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 		return;
 	}
 	char *normal =
-	    token_normalise(tokenizer, token.text, token.length, &token.length);
+	    tokenizer_normalise(tokenizer, token.text, token.length, &token.length);
 	token.text = normal ? normal : token.text;
 	added_add(tokenizer->normal, &token);
 	free(normal);
@@ -229,7 +229,7 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 
 /* The text of a special token that tokenizer_config.json may rename. */
 const char *
-token_special(const struct tree *config, const char *key, const char *otherwise)
+tokenizer_special(const struct tree *config, const char *key, const char *otherwise)
 {
 	const struct tree *node = config ? tree_get(config, key) : NULL;
 
@@ -242,15 +242,15 @@ token_special(const struct tree *config, const char *key, const char *otherwise)
 static void
 read_llama(struct tokenizer *tokenizer, const char *dir)
 {
-	char *path = token_beside(dir, "tokenizer_config.json");
+	char *path = tokenizer_beside(dir, "tokenizer_config.json");
 	struct tree *config = json_read_optional(path);
 	struct ids *before = &tokenizer->before, *after = &tokenizer->after;
 
 	if (!strncmp(tree_string(config, "tokenizer_class", ""), "Llama", 5)) {
-		int32_t bos =
-		    tokenizer_id(tokenizer, token_special(config, "bos_token", "<s>"));
-		int32_t eos =
-		    tokenizer_id(tokenizer, token_special(config, "eos_token", "</s>"));
+		int32_t bos = tokenizer_id(
+		    tokenizer, tokenizer_special(config, "bos_token", "<s>"));
+		int32_t eos = tokenizer_id(
+		    tokenizer, tokenizer_special(config, "eos_token", "</s>"));
 		if (tree_boolean(config, "add_bos_token", true) && bos >= 0 &&
 		    (!before->count || before->id[0] != bos)) {
 			ids_push(before, bos);
@@ -270,7 +270,7 @@ read_llama(struct tokenizer *tokenizer, const char *dir)
 static void
 lowercase_first(struct tree *root, const char *dir)
 {
-	struct tree *config = token_sentence_config(dir), *node, *list;
+	struct tree *config = tokenizer_sentence_config(dir), *node, *list;
 	bool wanted = tree_boolean(config, "do_lower_case", false);
 
 	tree_free(config);
@@ -309,11 +309,11 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 }
 
 void
-token_read_json(
+tokenizer_read_json(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
 	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL,
-							  end_symbols },
+							  end_vocabulary },
 		{ "merges", NULL, add_merge, NULL } };
 	struct tree *root =
 	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
@@ -327,7 +327,7 @@ token_read_json(
 	read_model(tokenizer, root);
 	read_added(tokenizer, root);
 	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
-	template_read(
+	postprocessor_read(
 	    tree_get(root, "post_processor"), &tokenizer->before, &tokenizer->after);
 	check_template(tokenizer, &tokenizer->before);
 	check_template(tokenizer, &tokenizer->after);

@@ -1,4 +1,4 @@
-#include "token/decode.h"
+#include "token/decoder.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "token/field.h"
+#include "token/text_field.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-static struct field *
+static struct text_field *
 field_new(const char *option)
 {
-	struct field *field = mem_zero(1, sizeof *field);
+	struct text_field *field = mem_zero(1, sizeof *field);
 	const char *equals = strchr(option, '=');
 	size_t room = 0;
 
@@ -35,7 +35,7 @@ field_new(const char *option)
 }
 
 static void
-field_free(struct field *field)
+field_free(struct text_field *field)
 {
 	for (size_t i = 0; i < field->count; i++)
 		free(field->parts[i]);
@@ -47,11 +47,11 @@ field_free(struct field *field)
 	free(field);
 }
 
-struct field *
-field_add(struct field_list *list, const char *option)
+struct text_field *
+text_field_add(struct text_field_list *list, const char *option)
 {
 	list->items = mem_grow(
-	    list->items, &list->capacity, list->count + 1, sizeof(struct field *));
+	    list->items, &list->capacity, list->count + 1, sizeof(struct text_field *));
 	return list->items[list->count++] = field_new(option);
 }
 
@@ -60,30 +60,32 @@ static const char *const usual[] = { "text", "sentence1", "sentence2", "query",
 	"human_summaries", "machine_summaries", NULL };
 
 void
-field_add_members(struct field_list *list, const struct tree *record)
+text_field_add_members(struct text_field_list *list, const struct tree *record)
 {
 	for (size_t u = 0; usual[u]; u++) {
 		const struct tree *value = tree_get(record, usual[u]);
 		if (value && (value->kind == TREE_STRING || value->kind == TREE_LIST))
-			field_add(list, usual[u])->required = value->kind == TREE_STRING;
+			text_field_add(list, usual[u])->required =
+			    value->kind == TREE_STRING;
 	}
 	if (!list->count)
-		field_add(list, usual[0]);
+		text_field_add(list, usual[0]);
 }
 
 void
-field_add_columns(struct field_list *list, const struct column *columns, int count)
+text_field_add_columns(
+    struct text_field_list *list, const struct column *columns, int count)
 {
 	for (size_t u = 0; usual[u]; u++)
 		for (int i = 0; i < count; i++)
 			if (columns[i].text && !strcmp(columns[i].name, usual[u]))
-				field_add(list, usual[u]);
+				text_field_add(list, usual[u]);
 	if (!list->count)
-		field_add(list, usual[0]);
+		text_field_add(list, usual[0]);
 }
 
 void
-field_list_free(struct field_list *list)
+text_field_list_free(struct text_field_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		field_free(list->items[i]);
@@ -101,8 +103,8 @@ listed(char *names, const char *name)
 }
 
 void
-field_check(
-    const struct field *field, const char *file, int64_t line, const struct tree *record)
+text_field_check(const struct text_field *field, const char *file, int64_t line,
+    const struct tree *record)
 {
 	char *names;
 
@@ -128,8 +130,8 @@ die_absent(const char *part, const char *input, const struct column *columns, in
 }
 
 void
-field_find(
-    struct field *field, const char *input, const struct column *columns, int count)
+text_field_find(
+    struct text_field *field, const char *input, const struct column *columns, int count)
 {
 	for (size_t p = 0; p < field->count; p++) {
 		int i = 0;
@@ -167,7 +169,7 @@ strip(const char **text, size_t *length)
 }
 
 struct array
-field_text(struct field *field, const struct record *record)
+text_field_texts(struct text_field *field, const struct record *record)
 {
 	size_t made = 0;
 

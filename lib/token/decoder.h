@@ -1,12 +1,12 @@
 /*
- * decode - tokens back to text, as the "decoder" of a tokenizer.json says.
+ * decoder - tokens back to text, as the "decoder" of a tokenizer.json says.
  *
  * Steps: ByteLevel, WordPiece, Replace (of a string), ByteFallback, Fuse, Strip and Sequences of
  * them; without a decoder tokens are joined by blanks.  Others are named and refused, but only
  * when something is to be decoded.
  */
-#ifndef DECODE_H
-#define DECODE_H
+#ifndef DECODER_H
+#define DECODER_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "token/train/vocab.h"
+#include "token/train/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "base/utf8.h"
 #include "token/bpe.h"
 #include "token/ids.h"
-#include "token/train/pairs.h"
-#include "token/train/vocab_internal.h"
+#include "token/train/pair_counts.h"
+#include "token/train/trainer_internal.h"
 
-const char *const vocab_specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
+const char *const trainer_specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
 	"[MASK]" };
 
-struct vocab *
-vocab_new(enum vocab_kind kind, bool cased)
+struct trainer *
+trainer_new(enum trainer_kind kind, bool cased)
 {
-	struct vocab *vocab = mem_zero(1, sizeof *vocab);
+	struct trainer *trainer = mem_zero(1, sizeof *trainer);
 	struct wordpiece_rules rules = { .clean_text = true,
 		.chinese_chars = true,
 		.strip_accents = !cased,
@@ -25,37 +25,37 @@ vocab_new(enum vocab_kind kind, bool cased)
 		.max_chars = 100,
 		.continuation = "##" };
 
-	vocab->kind = kind;
-	vocab->cased = cased;
-	vocab->words = symbols_new();
-	vocab->tokens = symbols_new();
-	if (kind == VOCAB_BPE) {
-		struct tree *tree = vocab_pretokenizer();
-		vocab->pretoken = pretoken_new(tree);
-		pretoken_leave_bytes(vocab->pretoken);
+	trainer->kind = kind;
+	trainer->cased = cased;
+	trainer->words = vocabulary_new();
+	trainer->tokens = vocabulary_new();
+	if (kind == TRAINER_BPE) {
+		struct tree *tree = trainer_pretokenizer();
+		trainer->pretokenizer = pretokenizer_new(tree);
+		pretokenizer_leave_bytes(trainer->pretokenizer);
 		tree_free(tree);
-		return vocab;
+		return trainer;
 	}
-	vocab->none = symbols_new();
-	vocab->splitter = wordpiece_new(vocab->none, &rules);
-	return vocab;
+	trainer->none = vocabulary_new();
+	trainer->splitter = wordpiece_new(trainer->none, &rules);
+	return trainer;
 }
 
 static void
 count_word(void *context, const char *word, size_t length)
 {
-	struct vocab *vocab = context;
-	int32_t size = symbols_size(vocab->words);
+	struct trainer *trainer = context;
+	int32_t size = vocabulary_size(trainer->words);
 
-	if (size == SYMBOLS_MAX)
+	if (size == VOCABULARY_MAX)
 		die("the text has more than %d distinct words; take a sample of it",
-		    SYMBOLS_MAX - 1);
-	int32_t id = symbols_add(vocab->words, word, length, size);
-	vocab->count = mem_grow(
-	    vocab->count, &vocab->capacity, (size_t)id + 1, sizeof *vocab->count);
+		    VOCABULARY_MAX - 1);
+	int32_t id = vocabulary_add(trainer->words, word, length, size);
+	trainer->count = mem_grow(
+	    trainer->count, &trainer->capacity, (size_t)id + 1, sizeof *trainer->count);
 	if (id == size)
-		vocab->count[id] = 0;
-	vocab->count[id]++;
+		trainer->count[id] = 0;
+	trainer->count[id]++;
 }
 
 static bool
@@ -90,15 +90,16 @@ normal(const char *text, size_t length, size_t *made)
 }
 
 void
-vocab_count(struct vocab *vocab, const char *text, size_t length)
+trainer_count(struct trainer *trainer, const char *text, size_t length)
 {
-	if (vocab->kind == VOCAB_WORDPIECE) {
-		wordpiece_words(vocab->splitter, text, length, count_word, vocab);
+	if (trainer->kind == TRAINER_WORDPIECE) {
+		wordpiece_words(trainer->splitter, text, length, count_word, trainer);
 		return;
 	}
 	size_t made;
 	char *changed = normal(text, length, &made);
-	pretoken_run(vocab->pretoken, changed ? changed : text, made, count_bytes, vocab);
+	pretokenizer_run(
+	    trainer->pretokenizer, changed ? changed : text, made, count_bytes, trainer);
 	free(changed);
 }
 
@@ -132,18 +133,18 @@ by_code(const void *a, const void *b)
 
 /* All characters of the words, the most frequent first. */
 static struct letter *
-count_letters(const struct vocab *vocab, size_t *letters)
+count_letters(const struct trainer *trainer, size_t *letters)
 {
 	struct letter *letter = mem_zero(CODES, sizeof *letter);
 	size_t length, used = 0;
 
-	for (int32_t id = 0; id < symbols_size(vocab->words); id++) {
-		const char *word = symbols_text(vocab->words, id, &length);
+	for (int32_t id = 0; id < vocabulary_size(trainer->words); id++) {
+		const char *word = vocabulary_text(trainer->words, id, &length);
 		for (size_t at = 0; at < length;) {
 			int32_t code;
 			bool first = at == 0;
 			at += utf8_decode(word + at, length - at, &code);
-			letter[code].count += vocab->count[id];
+			letter[code].count += trainer->count[id];
 			letter[code].code = code;
 			letter[code].first |= first;
 			letter[code].inside |= !first;
@@ -158,23 +159,24 @@ count_letters(const struct vocab *vocab, size_t *letters)
 }
 
 static int32_t
-add_token(struct vocab *vocab, const char *text, size_t length)
+add_token(struct trainer *trainer, const char *text, size_t length)
 {
-	return symbols_add(vocab->tokens, text, length, symbols_size(vocab->tokens));
+	return vocabulary_add(
+	    trainer->tokens, text, length, vocabulary_size(trainer->tokens));
 }
 
 /* The token of a character; `made` holds its text: "##" and up to 4 bytes. */
 static size_t
-letter_text(const struct vocab *vocab, char made[6], int32_t code, bool inside)
+letter_text(const struct trainer *trainer, char made[6], int32_t code, bool inside)
 {
-	inside &= vocab->kind == VOCAB_WORDPIECE;
+	inside &= trainer->kind == TRAINER_WORDPIECE;
 	memcpy(made, "##", 2);
 	return utf8_encode(code, made + 2 * inside) + 2 * inside;
 }
 
 /* The characters of all bytes, by code point. */
 static void
-add_bytes(struct vocab *vocab)
+add_bytes(struct trainer *trainer)
 {
 	struct letter letter[256];
 	char text[6];
@@ -183,15 +185,16 @@ add_bytes(struct vocab *vocab)
 		letter[byte].code = bpe_character((unsigned char)byte);
 	qsort(letter, 256, sizeof *letter, by_code);
 	for (int i = 0; i < 256; i++)
-		add_token(vocab, text, letter_text(vocab, text, letter[i].code, false));
+		add_token(
+		    trainer, text, letter_text(trainer, text, letter[i].code, false));
 }
 
 /* The most frequent characters of the text, those that begin words before those inside. */
 static void
-add_characters(struct vocab *vocab, int alphabet)
+add_characters(struct trainer *trainer, int alphabet)
 {
 	size_t letters;
-	struct letter *letter = count_letters(vocab, &letters);
+	struct letter *letter = count_letters(trainer, &letters);
 	char text[6];
 
 	if (letters > (size_t)alphabet)
@@ -200,25 +203,25 @@ add_characters(struct vocab *vocab, int alphabet)
 	for (int inside = 0; inside < 2; inside++)
 		for (size_t i = 0; i < letters; i++)
 			if (inside ? letter[i].inside : letter[i].first)
-				add_token(vocab, text,
-				    letter_text(vocab, text, letter[i].code, inside));
+				add_token(trainer, text,
+				    letter_text(trainer, text, letter[i].code, inside));
 	free(letter);
 }
 
 static void
-add_alphabet(struct vocab *vocab, int size, int alphabet)
+add_alphabet(struct trainer *trainer, int size, int alphabet)
 {
 	for (int i = 0; i < SPECIALS; i++)
-		add_token(vocab, vocab_specials[i], strlen(vocab_specials[i]));
-	if (vocab->kind == VOCAB_BPE)
-		add_bytes(vocab);
+		add_token(trainer, trainer_specials[i], strlen(trainer_specials[i]));
+	if (trainer->kind == TRAINER_BPE)
+		add_bytes(trainer);
 	else
-		add_characters(vocab, alphabet);
-	if (symbols_size(vocab->tokens) > size)
+		add_characters(trainer, alphabet);
+	if (vocabulary_size(trainer->tokens) > size)
 		die("a vocabulary of %d is too small: special tokens and characters "
 		    "alone are "
 		    "%d; ask for more, or for a smaller alphabet",
-		    size, symbols_size(vocab->tokens));
+		    size, vocabulary_size(trainer->tokens));
 }
 
 /* Merging. ------------------------------------------------------------------------- */
@@ -235,18 +238,18 @@ struct corpus {
 };
 
 static bool
-spell(const struct vocab *vocab, int32_t id, struct ids *into)
+spell(const struct trainer *trainer, int32_t id, struct ids *into)
 {
 	size_t length, before = into->count;
-	const char *word = symbols_text(vocab->words, id, &length);
+	const char *word = vocabulary_text(trainer->words, id, &length);
 
 	for (size_t at = 0; at < length;) {
 		int32_t code;
 		char text[6];
 		bool inside = at > 0;
 		at += utf8_decode(word + at, length - at, &code);
-		int32_t token = symbols_find(
-		    vocab->tokens, text, letter_text(vocab, text, code, inside));
+		int32_t token = vocabulary_find(
+		    trainer->tokens, text, letter_text(trainer, text, code, inside));
 		if (token < 0) {
 			into->count = before;
 			return false;
@@ -257,17 +260,17 @@ spell(const struct vocab *vocab, int32_t id, struct ids *into)
 }
 
 static struct corpus
-spell_all(const struct vocab *vocab)
+spell_all(const struct trainer *trainer)
 {
-	size_t words = (size_t)symbols_size(vocab->words);
+	size_t words = (size_t)vocabulary_size(trainer->words);
 	struct corpus corpus = { .word = mem_new(words, sizeof *corpus.word) };
 	struct ids ids = { 0 };
 
 	for (size_t id = 0; id < words; id++) {
 		size_t start = ids.count;
-		if (spell(vocab, (int32_t)id, &ids))
+		if (spell(trainer, (int32_t)id, &ids))
 			corpus.word[corpus.words++] = (struct sequence){ start,
-				(uint32_t)(ids.count - start), vocab->count[id] };
+				(uint32_t)(ids.count - start), trainer->count[id] };
 	}
 	corpus.token = ids.id;
 	return corpus;
@@ -275,7 +278,7 @@ spell_all(const struct vocab *vocab)
 
 /* Replace left right by `into` in one word, and count the pairs that go and come. */
 static void
-merge_word(struct corpus *corpus, struct pairs *pairs, uint32_t index, int32_t left,
+merge_word(struct corpus *corpus, struct pair_counts *pairs, uint32_t index, int32_t left,
     int32_t right, int32_t into)
 {
 	struct sequence *word = &corpus->word[index];
@@ -288,13 +291,16 @@ merge_word(struct corpus *corpus, struct pairs *pairs, uint32_t index, int32_t l
 			continue;
 		}
 		if (made > 0) {
-			pairs_change(pairs, token[made - 1], left, -word->count, index);
-			pairs_change(pairs, token[made - 1], into, word->count, index);
+			pair_counts_change(
+			    pairs, token[made - 1], left, -word->count, index);
+			pair_counts_change(
+			    pairs, token[made - 1], into, word->count, index);
 		}
-		pairs_change(pairs, left, right, -word->count, index);
+		pair_counts_change(pairs, left, right, -word->count, index);
 		if (i + 2 < word->length) {
-			pairs_change(pairs, right, token[i + 2], -word->count, index);
-			pairs_change(pairs, into, token[i + 2], word->count, index);
+			pair_counts_change(
+			    pairs, right, token[i + 2], -word->count, index);
+			pair_counts_change(pairs, into, token[i + 2], word->count, index);
 		}
 		token[made++] = into;
 		i++;
@@ -303,64 +309,64 @@ merge_word(struct corpus *corpus, struct pairs *pairs, uint32_t index, int32_t l
 }
 
 static int32_t
-join(struct vocab *vocab, int32_t left, int32_t right)
+join(struct trainer *trainer, int32_t left, int32_t right)
 {
 	size_t a, b;
-	const char *head = symbols_text(vocab->tokens, left, &a);
-	const char *tail = symbols_text(vocab->tokens, right, &b);
-	size_t prefix = vocab->kind == VOCAB_WORDPIECE ? 2 : 0; /* the tail's "##" */
+	const char *head = vocabulary_text(trainer->tokens, left, &a);
+	const char *tail = vocabulary_text(trainer->tokens, right, &b);
+	size_t prefix = trainer->kind == TRAINER_WORDPIECE ? 2 : 0; /* the tail's "##" */
 	char *text = mem_format("%s%s", head, tail + prefix);
-	int32_t id = add_token(vocab, text, a + b - prefix);
+	int32_t id = add_token(trainer, text, a + b - prefix);
 
 	free(text);
-	vocab->merges = mem_grow(vocab->merges, &vocab->merge_room,
-	    vocab->merge_count + 1, sizeof *vocab->merges);
-	vocab->merges[vocab->merge_count][0] = left;
-	vocab->merges[vocab->merge_count++][1] = right;
+	trainer->merges = mem_grow(trainer->merges, &trainer->merge_room,
+	    trainer->merge_count + 1, sizeof *trainer->merges);
+	trainer->merges[trainer->merge_count][0] = left;
+	trainer->merges[trainer->merge_count++][1] = right;
 	return id;
 }
 
 int
-vocab_learn(struct vocab *vocab, int size, int64_t least, int alphabet)
+trainer_learn(struct trainer *trainer, int size, int64_t least, int alphabet)
 {
 	int32_t left, right;
 
-	add_alphabet(vocab, size, alphabet);
-	struct corpus corpus = spell_all(vocab);
-	struct pairs *pairs = pairs_new();
+	add_alphabet(trainer, size, alphabet);
+	struct corpus corpus = spell_all(trainer);
+	struct pair_counts *pairs = pair_counts_new();
 	for (size_t w = 0; w < corpus.words; w++)
 		for (uint32_t i = 1; i < corpus.word[w].length; i++) {
 			const int32_t *token = corpus.token + corpus.word[w].start + i;
-			pairs_change(pairs, token[-1], token[0], corpus.word[w].count,
-			    (uint32_t)w);
+			pair_counts_change(pairs, token[-1], token[0],
+			    corpus.word[w].count, (uint32_t)w);
 		}
-	while (symbols_size(vocab->tokens) < size &&
-	       pairs_take(pairs, &left, &right) >= least) {
+	while (vocabulary_size(trainer->tokens) < size &&
+	       pair_counts_take(pairs, &left, &right) >= least) {
 		size_t count;
-		uint32_t *where = pairs_where(pairs, left, right, &count);
-		int32_t into = join(vocab, left, right);
+		uint32_t *where = pair_counts_where(pairs, left, right, &count);
+		int32_t into = join(trainer, left, right);
 		for (size_t i = 0; i < count; i++)
 			merge_word(&corpus, pairs, where[i], left, right, into);
 		free(where);
 	}
-	pairs_free(pairs);
+	pair_counts_free(pairs);
 	free(corpus.token);
 	free(corpus.word);
-	return symbols_size(vocab->tokens);
+	return vocabulary_size(trainer->tokens);
 }
 
 void
-vocab_free(struct vocab *vocab)
+trainer_free(struct trainer *trainer)
 {
-	if (vocab->kind == VOCAB_BPE) {
-		pretoken_free(vocab->pretoken);
+	if (trainer->kind == TRAINER_BPE) {
+		pretokenizer_free(trainer->pretokenizer);
 	} else {
-		wordpiece_free(vocab->splitter);
-		symbols_free(vocab->none);
+		wordpiece_free(trainer->splitter);
+		vocabulary_free(trainer->none);
 	}
-	free(vocab->merges);
-	symbols_free(vocab->words);
-	symbols_free(vocab->tokens);
-	free(vocab->count);
-	free(vocab);
+	free(trainer->merges);
+	vocabulary_free(trainer->words);
+	vocabulary_free(trainer->tokens);
+	free(trainer->count);
+	free(trainer);
 }

@@ -1,4 +1,4 @@
-#include "token/token.h"
+#include "token/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "base/utf8.h"
 #include "folder/modules.h"
 #include "text/json.h"
-#include "token/token_internal.h"
+#include "token/tokenizer_parts.h"
 
 char *
-token_beside(const char *dir, const char *file)
+tokenizer_beside(const char *dir, const char *file)
 {
 	struct stat status;
 
@@ -41,14 +41,14 @@ read_lines(struct tokenizer *tokenizer, const char *text, size_t length)
 		at = stop + 1;
 		while (stop > line && strchr(" \t\r", stop[-1]))
 			stop--;
-		if (id >= SYMBOLS_MAX ||
+		if (id >= VOCABULARY_MAX ||
 		    utf8_valid(line, (size_t)(stop - line)) != (size_t)(stop - line))
 			die("%s:%lld: not a vocabulary: %s", tokenizer->path,
 			    (long long)id + 1,
-			    id >= SYMBOLS_MAX ? "too many lines" : "invalid UTF-8");
+			    id >= VOCABULARY_MAX ? "too many lines" : "invalid UTF-8");
 		if (stop > line)
-			symbols_add(
-			    tokenizer->symbols, line, (size_t)(stop - line), (int32_t)id);
+			vocabulary_add(tokenizer->vocabulary, line, (size_t)(stop - line),
+			    (int32_t)id);
 	}
 }
 
@@ -57,10 +57,10 @@ static int32_t
 special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
     const char *otherwise)
 {
-	const char *text = token_special(config, key, otherwise);
+	const char *text = tokenizer_special(config, key, otherwise);
 	struct added_token token = { .text = mem_string(text), .length = strlen(text) };
 
-	token.id = symbols_find(tokenizer->symbols, text, token.length);
+	token.id = vocabulary_find(tokenizer->vocabulary, text, token.length);
 	if (token.id < 0)
 		die("%s: not a WordPiece vocabulary: it lacks %s", tokenizer->path, text);
 	added_add(tokenizer->raw, &token);
@@ -71,7 +71,7 @@ special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
 
 /* Its older names are of families. */
 struct tree *
-token_sentence_config(const char *home)
+tokenizer_sentence_config(const char *home)
 {
 	static const char *const families[] = { "bert", "roberta", "distilbert",
 		"camembert", "albert", "xlm-roberta", "xlnet" };
@@ -79,7 +79,7 @@ token_sentence_config(const char *home)
 
 	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
 		char *name = mem_format("sentence_%s_config.json", families[i]);
-		char *path = token_beside(home, name);
+		char *path = tokenizer_beside(home, name);
 		tree = json_read_optional(path);
 		free(path);
 		free(name);
@@ -91,9 +91,9 @@ static void
 open_vocabulary(
     struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
-	char *path = token_beside(dir, "tokenizer_config.json");
+	char *path = tokenizer_beside(dir, "tokenizer_config.json");
 	struct tree *config = json_read_optional(path);
-	struct tree *sentence = token_sentence_config(dir);
+	struct tree *sentence = tokenizer_sentence_config(dir);
 	bool lower = tree_boolean(config, "do_lower_case", true);
 
 	read_lines(tokenizer, text, length);
@@ -108,7 +108,7 @@ open_vocabulary(
 	ids_push(&tokenizer->after, special(tokenizer, config, "sep_token", "[SEP]"));
 	special(tokenizer, config, "pad_token", "[PAD]");
 	special(tokenizer, config, "mask_token", "[MASK]");
-	tokenizer->wordpiece = wordpiece_new(tokenizer->symbols, &rules);
+	tokenizer->wordpiece = wordpiece_new(tokenizer->vocabulary, &rules);
 	tokenizer->decoder = decoder_wordpiece();
 	tree_free(config);
 	tree_free(sentence);
@@ -121,20 +121,20 @@ open_vocabulary(
 static char *
 find_file(const char *dir, char **path, size_t *length, bool *json)
 {
-	*path = token_beside(dir, NULL);
+	*path = tokenizer_beside(dir, NULL);
 	*json = true;
 	char *text = file_read(*path, length);
 	if (text)
 		return text;
 	free(*path);
-	*path = token_beside(dir, "vocab.txt");
+	*path = tokenizer_beside(dir, "vocab.txt");
 	*json = false;
 	text = file_read(*path, length);
 	if (text)
 		return text;
 	free(*path);
 	*json = true;
-	text = token_read_merges(dir, path, length);
+	text = tokenizer_read_merges(dir, path, length);
 	if (!text)
 		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
 	return text;
@@ -149,12 +149,12 @@ tokenizer_open(const char *dir)
 	char *home = modules_transformer(dir);
 	char *text = find_file(home, &tokenizer->path, &length, &json);
 
-	tokenizer->symbols = symbols_new();
-	tokenizer->extra = symbols_new();
+	tokenizer->vocabulary = vocabulary_new();
+	tokenizer->extra = vocabulary_new();
 	tokenizer->raw = added_new();
 	tokenizer->normal = added_new();
 	if (json)
-		token_read_json(tokenizer, text, length, home);
+		tokenizer_read_json(tokenizer, text, length, home);
 	else
 		open_vocabulary(tokenizer, text, length, home);
 	free(text);
@@ -193,18 +193,18 @@ size_t
 tokenizer_max_length(const char *dir)
 {
 	char *home = modules_transformer(dir);
-	struct tree *tree = token_sentence_config(home);
+	struct tree *tree = tokenizer_sentence_config(home);
 	size_t most = least(0, tree, "max_seq_length");
 
 	tree_free(tree);
 	if (!most) {
-		char *path = token_beside(home, "config.json");
+		char *path = tokenizer_beside(home, "config.json");
 		tree = json_read_optional(path);
 		most =
 		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
 		tree_free(tree);
 		free(path);
-		path = token_beside(home, "tokenizer_config.json");
+		path = tokenizer_beside(home, "tokenizer_config.json");
 		tree = json_read_optional(path);
 		most = least(most, tree, "model_max_length");
 		tree_free(tree);
@@ -217,8 +217,8 @@ tokenizer_max_length(const char *dir)
 int
 tokenizer_size(const struct tokenizer *tokenizer)
 {
-	int32_t own = symbols_size(tokenizer->symbols),
-		extra = symbols_size(tokenizer->extra);
+	int32_t own = vocabulary_size(tokenizer->vocabulary),
+		extra = vocabulary_size(tokenizer->extra);
 
 	return own > extra ? own : extra;
 }
@@ -226,17 +226,17 @@ tokenizer_size(const struct tokenizer *tokenizer)
 int
 tokenizer_id(const struct tokenizer *tokenizer, const char *token)
 {
-	int32_t id = symbols_find(tokenizer->symbols, token, strlen(token));
+	int32_t id = vocabulary_find(tokenizer->vocabulary, token, strlen(token));
 
-	return id >= 0 ? id : symbols_find(tokenizer->extra, token, strlen(token));
+	return id >= 0 ? id : vocabulary_find(tokenizer->extra, token, strlen(token));
 }
 
 const char *
 tokenizer_token(const struct tokenizer *tokenizer, int id)
 {
-	const char *text = symbols_text(tokenizer->symbols, id, NULL);
+	const char *text = vocabulary_text(tokenizer->vocabulary, id, NULL);
 
-	return text ? text : symbols_text(tokenizer->extra, id, NULL);
+	return text ? text : vocabulary_text(tokenizer->extra, id, NULL);
 }
 
 void
@@ -253,15 +253,15 @@ tokenizer_close(struct tokenizer *tokenizer)
 		wordpiece_free(tokenizer->wordpiece);
 	if (tokenizer->bpe)
 		bpe_free(tokenizer->bpe);
-	if (tokenizer->normaliser)
-		normal_free(tokenizer->normaliser);
-	if (tokenizer->pretoken)
-		pretoken_free(tokenizer->pretoken);
+	if (tokenizer->normalizer)
+		normalizer_free(tokenizer->normalizer);
+	if (tokenizer->pretokenizer)
+		pretokenizer_free(tokenizer->pretokenizer);
 	decoder_free(tokenizer->decoder);
 	added_free(tokenizer->raw);
 	added_free(tokenizer->normal);
-	symbols_free(tokenizer->symbols);
-	symbols_free(tokenizer->extra);
+	vocabulary_free(tokenizer->vocabulary);
+	vocabulary_free(tokenizer->extra);
 	ids_free(&tokenizer->before);
 	ids_free(&tokenizer->after);
 	ids_free(&tokenizer->special);
@@ -288,9 +288,9 @@ tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids, size_t c
 
 	for (size_t i = 0; i < count; i++) {
 		size_t length = 0;
-		const char *token = symbols_text(tokenizer->extra, ids[i], &length);
+		const char *token = vocabulary_text(tokenizer->extra, ids[i], &length);
 		if (!token)
-			token = symbols_text(tokenizer->symbols, ids[i], &length);
+			token = vocabulary_text(tokenizer->vocabulary, ids[i], &length);
 		if (token && (specials || !is_special(tokenizer, ids[i])))
 			pieces_add(&tokens, token, length);
 	}
@@ -328,11 +328,11 @@ split(const struct tokenizer *tokenizer, const struct added *added, const char *
 }
 
 char *
-token_normalise(
+tokenizer_normalise(
     const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made)
 {
-	return tokenizer->normaliser
-		   ? normal_apply(tokenizer->normaliser, text, length, made)
+	return tokenizer->normalizer
+		   ? normalizer_apply(tokenizer->normalizer, text, length, made)
 		   : wordpiece_normal(tokenizer->wordpiece, text, length, made);
 }
 
@@ -360,8 +360,9 @@ encode_normal(const struct tokenizer *tokenizer, const char *text, size_t length
 {
 	struct model model = { tokenizer, out, most };
 
-	if (tokenizer->pretoken)
-		pretoken_run(tokenizer->pretoken, text, length, encode_pretoken, &model);
+	if (tokenizer->pretokenizer)
+		pretokenizer_run(
+		    tokenizer->pretokenizer, text, length, encode_pretoken, &model);
 	else
 		wordpiece_encode(tokenizer->wordpiece, text, length, true, most, out);
 }
@@ -372,11 +373,11 @@ encode_piece(const struct tokenizer *tokenizer, const char *text, size_t length,
 {
 	size_t made;
 
-	if (!tokenizer->pretoken && !added_any(tokenizer->normal)) {
+	if (!tokenizer->pretokenizer && !added_any(tokenizer->normal)) {
 		wordpiece_encode(tokenizer->wordpiece, text, length, false, most, out);
 		return;
 	}
-	char *normal = token_normalise(tokenizer, text, length, &made);
+	char *normal = tokenizer_normalise(tokenizer, text, length, &made);
 	split(tokenizer, tokenizer->normal, normal ? normal : text, made, encode_normal,
 	    most, out);
 	free(normal);
@@ -393,7 +394,7 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 	int64_t count = 0;
 
 	/* the one pass repairs as it goes */
-	if (tokenizer->pretoken && utf8_valid(text, length) < length) {
+	if (tokenizer->pretokenizer && utf8_valid(text, length) < length) {
 		repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
 		length = utf8_repair(repaired, text, length, &count);
 		text = repaired;

@@ -1,4 +1,4 @@
-#include "token/normal.h"
+#include "token/normalizer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "token/splitter.h"
-#include "token/symbols.h"
+#include "token/vocabulary.h"
 
 enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP };
 
@@ -21,14 +21,14 @@ struct step {
 	bool left, right; /* STRIP */
 };
 
-struct normal {
+struct normalizer {
 	struct step *step;
 	size_t count, capacity;
-	struct symbols *none; /* a vocabulary for BertNormalizer alone */
+	struct vocabulary *none; /* a vocabulary for BertNormalizer alone */
 };
 
 void
-normal_bert_rules(const struct tree *node, struct wordpiece_rules *rules)
+normalizer_bert_rules(const struct tree *node, struct wordpiece_rules *rules)
 {
 	rules->clean_text = tree_boolean(node, "clean_text", true);
 	rules->chinese_chars = tree_boolean(node, "handle_chinese_chars", true);
@@ -67,18 +67,18 @@ read_replace(struct step *step, const struct tree *node)
 }
 
 static void
-read_bert(struct normal *normal, struct step *step, const struct tree *node)
+read_bert(struct normalizer *normalizer, struct step *step, const struct tree *node)
 {
 	struct wordpiece_rules rules = { .max_chars = 1, .continuation = "##" };
 
-	normal_bert_rules(node, &rules);
-	if (!normal->none)
-		normal->none = symbols_new();
-	step->bert = wordpiece_new(normal->none, &rules);
+	normalizer_bert_rules(node, &rules);
+	if (!normalizer->none)
+		normalizer->none = vocabulary_new();
+	step->bert = wordpiece_new(normalizer->none, &rules);
 }
 
 static void
-add(struct normal *normal, const struct tree *node)
+add(struct normalizer *normalizer, const struct tree *node)
 {
 	static const char *const forms[] = { "NFC", "NFD", "NFKC", "NFKD" };
 	const char *type = tree_string(node, "type", "");
@@ -88,7 +88,7 @@ add(struct normal *normal, const struct tree *node)
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "normalizers");
 		for (size_t i = 0; i < list->count; i++)
-			add(normal, list->items[i]);
+			add(normalizer, list->items[i]);
 		return;
 	}
 	while (form < 4 && strcmp(type, forms[form]))
@@ -101,7 +101,7 @@ add(struct normal *normal, const struct tree *node)
 		step.kind = STRIP_ACCENTS;
 	} else if (!strcmp(type, "BertNormalizer")) {
 		step.kind = BERT;
-		read_bert(normal, &step, node);
+		read_bert(normalizer, &step, node);
 	} else if (!strcmp(type, "Replace")) {
 		step.kind = REPLACE;
 		read_replace(&step, node);
@@ -115,19 +115,19 @@ add(struct normal *normal, const struct tree *node)
 	} else {
 		tree_die(node, "normalizer: '%s' is not supported", type);
 	}
-	normal->step =
-	    mem_grow(normal->step, &normal->capacity, normal->count + 1, sizeof step);
-	normal->step[normal->count++] = step;
+	normalizer->step = mem_grow(
+	    normalizer->step, &normalizer->capacity, normalizer->count + 1, sizeof step);
+	normalizer->step[normalizer->count++] = step;
 }
 
-struct normal *
-normal_new(const struct tree *node)
+struct normalizer *
+normalizer_new(const struct tree *node)
 {
-	struct normal *normal = mem_zero(1, sizeof *normal);
+	struct normalizer *normalizer = mem_zero(1, sizeof *normalizer);
 
 	if (node)
-		add(normal, node);
-	return normal;
+		add(normalizer, node);
+	return normalizer;
 }
 
 /* The steps.  Each returns NULL when it changes nothing. ------------------------------- */
@@ -251,13 +251,14 @@ apply(const struct step *step, const char *text, size_t length, size_t *made)
 }
 
 char *
-normal_apply(const struct normal *normal, const char *text, size_t length, size_t *made)
+normalizer_apply(
+    const struct normalizer *normalizer, const char *text, size_t length, size_t *made)
 {
 	char *now = NULL;
 
 	*made = length;
-	for (size_t i = 0; i < normal->count; i++) {
-		char *next = apply(&normal->step[i], now ? now : text, *made, made);
+	for (size_t i = 0; i < normalizer->count; i++) {
+		char *next = apply(&normalizer->step[i], now ? now : text, *made, made);
 		if (!next)
 			continue;
 		free(now);
@@ -267,17 +268,17 @@ normal_apply(const struct normal *normal, const char *text, size_t length, size_
 }
 
 void
-normal_free(struct normal *normal)
+normalizer_free(struct normalizer *normalizer)
 {
-	for (size_t i = 0; i < normal->count; i++) {
-		if (normal->step[i].bert)
-			wordpiece_free(normal->step[i].bert);
-		if (normal->step[i].splitter)
-			splitter_free(normal->step[i].splitter);
-		free(normal->step[i].text);
+	for (size_t i = 0; i < normalizer->count; i++) {
+		if (normalizer->step[i].bert)
+			wordpiece_free(normalizer->step[i].bert);
+		if (normalizer->step[i].splitter)
+			splitter_free(normalizer->step[i].splitter);
+		free(normalizer->step[i].text);
 	}
-	if (normal->none)
-		symbols_free(normal->none);
-	free(normal->step);
-	free(normal);
+	if (normalizer->none)
+		vocabulary_free(normalizer->none);
+	free(normalizer->step);
+	free(normalizer);
 }
