@@ -6,13 +6,52 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "folder/folder.h"
+#include "text/json.h"
 #include "token/bpe.h"
 #include "token/ids.h"
+#include "token/pretokenizer.h"
 #include "token/train/pair_counts.h"
-#include "token/train/trainer_internal.h"
+#include "token/vocabulary.h"
+#include "token/wordpiece.h"
 
-const char *const trainer_specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
+/* In the order of their ids. */
+enum { SPECIALS = 5 };
+static const char *const specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
 	"[MASK]" };
+
+struct trainer {
+	enum trainer_kind kind;
+	bool cased;
+	/* of WordPiece */
+	struct vocabulary *none; /* the empty vocabulary of the word splitter */
+	struct wordpiece *splitter;
+	/* of BPE; a word's bytes are written as characters */
+	struct pretokenizer *pretokenizer;
+	int32_t (*merges)[2]; /* [merge_count] ids, in the order of merging */
+	size_t merge_count, merge_room;
+
+	struct vocabulary *words;
+	int64_t *count; /* [words] */
+	size_t capacity;
+	struct vocabulary *tokens;
+};
+
+/* JSON as C has it easiest: with ' for ". */
+static struct tree *
+parse(const char *text)
+{
+	char *json = mem_string(text);
+
+	for (char *at = json; (at = strchr(at, '\'')); at++)
+		*at = '"';
+	struct tree *tree = json_parse(json, strlen(json), "trainer", 1);
+	free(json);
+	return tree;
+}
+
+static const char byte_level[] = "{'type':'ByteLevel','add_prefix_space':false,"
+				 "'trim_offsets':true,'use_regex':true}";
 
 struct trainer *
 trainer_new(enum trainer_kind kind, bool cased)
@@ -30,7 +69,7 @@ trainer_new(enum trainer_kind kind, bool cased)
 	trainer->words = vocabulary_new();
 	trainer->tokens = vocabulary_new();
 	if (kind == TRAINER_BPE) {
-		struct tree *tree = trainer_pretokenizer();
+		struct tree *tree = parse(byte_level);
 		trainer->pretokenizer = pretokenizer_new(tree);
 		pretokenizer_leave_bytes(trainer->pretokenizer);
 		tree_free(tree);
@@ -212,7 +251,7 @@ static void
 add_alphabet(struct trainer *trainer, int size, int alphabet)
 {
 	for (int i = 0; i < SPECIALS; i++)
-		add_token(trainer, trainer_specials[i], strlen(trainer_specials[i]));
+		add_token(trainer, specials[i], strlen(specials[i]));
 	if (trainer->kind == TRAINER_BPE)
 		add_bytes(trainer);
 	else
@@ -353,6 +392,134 @@ trainer_learn(struct trainer *trainer, int size, int64_t least, int alphabet)
 	free(corpus.token);
 	free(corpus.word);
 	return vocabulary_size(trainer->tokens);
+}
+
+/* Writing. ------------------------------------------------------------------------- */
+
+/* Added tokens, normalizer, pre_tokenizer, decoder, model. */
+static const char tokenizer_json[] =
+    "{'version':'1.0','truncation':null,'padding':null,'added_tokens':[%s],"
+    "'normalizer':%s,'pre_tokenizer':%s,'post_processor':{'type':'TemplateProcessing',"
+    "'single':[{'SpecialToken':{'id':'[CLS]','type_id':0}},"
+    "{'Sequence':{'id':'A','type_id':0}},{'SpecialToken':{'id':'[SEP]','type_id':0}}],"
+    "'pair':[{'SpecialToken':{'id':'[CLS]','type_id':0}},"
+    "{'Sequence':{'id':'A','type_id':0}},{'SpecialToken':{'id':'[SEP]','type_id':0}},"
+    "{'Sequence':{'id':'B','type_id':1}},{'SpecialToken':{'id':'[SEP]','type_id':1}}],"
+    "'special_tokens':{'[CLS]':{'id':'[CLS]','ids':[2],'tokens':['[CLS]']},"
+    "'[SEP]':{'id':'[SEP]','ids':[3],'tokens':['[SEP]']}}},'decoder':%s,'model':%s}";
+
+/* Before and after the special tokens' ids and texts. */
+static const char added_token[] =
+    "%s{'id':%d,'content':'%s','single_word':false,'lstrip':false,'rstrip':false,"
+    "'normalized':false,'special':true}";
+
+static const char bert_normalizer[] =
+    "{'type':'BertNormalizer','clean_text':true,'handle_chinese_chars':true,"
+    "'strip_accents':null,'lowercase':true}";
+
+static struct tree *
+tokenizer_tree(const struct trainer *trainer)
+{
+	bool bytes = trainer->kind == TRAINER_BPE;
+	char *added = mem_string("");
+
+	for (int i = 0; i < SPECIALS; i++) {
+		char *token = mem_format(added_token, i ? "," : "", i, specials[i]);
+		char *longer = mem_format("%s%s", added, token);
+		free(token);
+		free(added);
+		added = longer;
+	}
+	char *text = mem_format(tokenizer_json, added,
+	    bytes ? "{'type':'NFC'}" : bert_normalizer,
+	    bytes ? byte_level : "{'type':'BertPreTokenizer'}",
+	    bytes ? byte_level : "{'type':'WordPiece','prefix':'##','cleanup':true}",
+	    bytes ? "{'type':'BPE','vocab':{},'merges':[]}"
+		  : "{'type':'WordPiece','unk_token':'[UNK]','continuing_subword_prefix':"
+		    "'##','max_input_chars_per_word':100,'vocab':{}}");
+	struct tree *root = parse(text), *model = tree_get(root, "model");
+	struct tree *vocab = tree_get(model, "vocab");
+	free(text);
+	free(added);
+	if (trainer->cased && !bytes)
+		tree_set(
+		    tree_get(root, "normalizer"), "lowercase", tree_of_boolean(false));
+	for (int32_t id = 0; id < vocabulary_size(trainer->tokens); id++)
+		tree_add(vocab, tree_of_integer(id))->key = /* unique: no search */
+		    mem_string(vocabulary_text(trainer->tokens, id, NULL));
+	for (size_t i = 0; bytes && i < trainer->merge_count; i++) {
+		struct tree *pair = tree_add(tree_get(model, "merges"), tree_list());
+		for (int side = 0; side < 2; side++)
+			tree_add(pair, tree_of_string(vocabulary_text(trainer->tokens,
+					   trainer->merges[i][side], NULL)));
+	}
+	return root;
+}
+
+static struct tree *
+config_tree(const struct trainer *trainer, int max_length)
+{
+	bool bytes = trainer->kind == TRAINER_BPE;
+	char *bert = mem_format("'BertTokenizer','do_lower_case':%s,'strip_accents':null,"
+				"'tokenize_chinese_chars':true",
+	    trainer->cased ? "false" : "true");
+	char *text =
+	    mem_format("{'tokenizer_class':%s,'model_max_length':%d,"
+		       "'pad_token':'[PAD]','unk_token':'[UNK]','cls_token':'[CLS]',"
+		       "'sep_token':'[SEP]','mask_token':'[MASK]'}",
+		bytes ? "'PreTrainedTokenizerFast'" : bert, max_length);
+	struct tree *tree = parse(text);
+
+	free(text);
+	free(bert);
+	return tree;
+}
+
+static char *
+lines(const struct trainer *trainer)
+{
+	size_t used = 0, room = 0, length;
+	char *text = NULL;
+
+	for (int32_t id = 0; id < vocabulary_size(trainer->tokens); id++) {
+		const char *token = vocabulary_text(trainer->tokens, id, &length);
+		text = mem_grow(text, &room, used + length + 2, 1);
+		memcpy(text + used, token, length);
+		used += length;
+		text[used++] = '\n';
+	}
+	text[used] = 0;
+	return text;
+}
+
+void
+trainer_writable(const char *dir)
+{
+	char *weights = folder_weights(dir);
+
+	if (weights)
+		die("%s: holds a model's weights (%s), which were made with its "
+		    "vocabulary; choose another folder",
+		    dir, weights);
+}
+
+/* The file that is in use is the last to be replaced. */
+void
+trainer_write(const struct trainer *trainer, const char *dir, int max_length)
+{
+	struct tree *config = config_tree(trainer, max_length);
+	struct tree *tokenizer = tokenizer_tree(trainer);
+
+	trainer_writable(dir);
+	if (trainer->kind == TRAINER_WORDPIECE) {
+		char *text = lines(trainer);
+		folder_write(dir, "vocab.txt", text, strlen(text));
+		free(text);
+	}
+	folder_write_json(dir, "tokenizer_config.json", config);
+	folder_write_json(dir, "tokenizer.json", tokenizer);
+	tree_free(config);
+	tree_free(tokenizer);
 }
 
 void
