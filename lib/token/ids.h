@@ -6,13 +6,29 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 
 struct ids {
 	int32_t *id;
 	size_t count, capacity;
 };
 
-void ids_push(struct ids *ids, int32_t id);
-void ids_free(struct ids *ids);
+static inline void
+ids_push(struct ids *ids, int32_t id)
+{
+	if (ids->count == ids->capacity)
+		ids->id =
+		    mem_grow(ids->id, &ids->capacity, ids->count + 1, sizeof *ids->id);
+	ids->id[ids->count++] = id;
+}
+
+static inline void
+ids_free(struct ids *ids)
+{
+	free(ids->id);
+	*ids = (struct ids){ 0 };
+}
 
 #endif

@@ -83,28 +83,12 @@ find(const struct vocabulary *vocabulary, const char *text, size_t length, uint6
 	return &vocabulary->slot[at];
 }
 
-static void
-widen(struct vocabulary *vocabulary, size_t slots)
+bool
+vocabulary_put(
+    struct vocabulary *vocabulary, const char *text, size_t length, int32_t number)
 {
-	struct slot *old = vocabulary->slot;
-	size_t count = vocabulary->slots;
+	size_t id = (size_t)number;
 
-	vocabulary->slots = slots;
-	vocabulary->slot = mem_zero(slots, sizeof *vocabulary->slot);
-	for (size_t i = 0; i < count; i++) {
-		if (!old[i].next)
-			continue;
-		const char *text = vocabulary->pool + old[i].start;
-		*find(vocabulary, text, old[i].length, hash(text, old[i].length)) =
-		    old[i];
-	}
-	free(old);
-}
-
-/* Give the text its place by id; false when another has it. */
-static bool
-place(struct vocabulary *vocabulary, const char *text, size_t length, size_t id)
-{
 	if (id < vocabulary->size && vocabulary->entry[id].start)
 		return false;
 	vocabulary->entry = mem_grow(
@@ -122,12 +106,6 @@ place(struct vocabulary *vocabulary, const char *text, size_t length, size_t id)
 	vocabulary->used += length + 1;
 	vocabulary->count++;
 	return true;
-}
-
-bool
-vocabulary_put(struct vocabulary *vocabulary, const char *text, size_t length, int32_t id)
-{
-	return place(vocabulary, text, length, (size_t)id);
 }
 
 int32_t
@@ -162,13 +140,15 @@ vocabulary_index(struct vocabulary *vocabulary)
 int32_t
 vocabulary_add(struct vocabulary *vocabulary, const char *text, size_t length, int32_t id)
 {
-	if (5 * (vocabulary->count + 1) > 4 * vocabulary->slots)
-		widen(vocabulary, 2 * vocabulary->slots);
+	if (5 * (vocabulary->count + 1) > 4 * vocabulary->slots) {
+		vocabulary->slots *= 2;
+		vocabulary_index(vocabulary);
+	}
 	uint64_t key = hash(text, length);
 	struct slot *slot = find(vocabulary, text, length, key);
 	if (slot->next)
 		return slot->next - 1;
-	if (!place(vocabulary, text, length, (size_t)id))
+	if (!vocabulary_put(vocabulary, text, length, id))
 		return -1;
 	*slot = (struct slot){ (uint32_t)(key >> 32), id + 1, vocabulary->entry[id].start,
 		(uint32_t)length };
