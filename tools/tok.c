@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "text/datafile.h"
 #include "token/detokenise.h"
-#include "token/tokenise_stream.h"
+#include "token/tokenise.h"
 #include "token/train/trainer.h"
 
 enum {
@@ -91,10 +91,10 @@ encode(struct settings *set, char **files, int count)
 		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
-	struct tokenise_stream *stream = tokenise_stream_open(&set->token);
+	struct tokenise *stream = tokenise_open(&set->token);
 	for (int i = 0; i < count || i == 0; i++)
-		tokenise_stream_add(stream, count ? files[i] : "-");
-	tokenise_stream_close(stream);
+		tokenise_add(stream, count ? files[i] : "-");
+	tokenise_close(stream);
 }
 
 static void

@@ -4,11 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "folder/modules.h"
+#include "folder/prompt.h"
+#include "stream/stream.h"
+#include "stream/table.h"
+#include "text/json.h"
 #include "token/ids.h"
+#include "token/tokenizer.h"
 
-enum { ALONE = 1 << 15 };
+enum { RECORD_BYTES = 64 << 20, ALONE = 1 << 15 };
+
+/* A column, by all threads. -------------------------------------------------------------- */
+
+/* Made lists, kept and reused from call to call. */
+struct tokenised {
+	int64_t *offsets; /* [lists + 1] into ids */
+	int32_t *ids;
+	int64_t cut;	   /* texts that were longer than `most` */
+	int64_t repaired;  /* texts with invalid UTF-8, taken as U+FFFD */
+	int64_t first_cut; /* index of the first text that was cut; -1: none */
+	size_t offsets_room, ids_room;
+};
 
 /* What one thread makes of the texts first .. last-1. */
 struct part {
@@ -87,9 +107,13 @@ gather(struct tokenised *made, struct part *part, int parts)
 	}
 }
 
-void
-tokenise(struct tokenised *made, const struct tokenizer *tokenizer, const char *bytes,
-    const int64_t *offsets, int64_t texts, const char *prompt, size_t most)
+/* Text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1]; `prompt` (may be NULL) is put before
+ * each; lists of at most `most` ids, special tokens included; 0: no limit.  The result does not
+ * depend on the number of threads. */
+static void
+tokenise_texts(struct tokenised *made, const struct tokenizer *tokenizer,
+    const char *bytes, const int64_t *offsets, int64_t texts, const char *prompt,
+    size_t most)
 {
 	bool few = offsets[texts] - offsets[0] < ALONE; /* not worth waking threads */
 	int parts = few ? 1 : omp_get_max_threads();
@@ -112,15 +136,10 @@ tokenise(struct tokenised *made, const struct tokenizer *tokenizer, const char *
 	free(part);
 }
 
-void
-tokenised_free(struct tokenised *made)
-{
-	free(made->offsets);
-	free(made->ids);
-}
-
-int64_t
-tokenise_prompt(const struct tokenizer *tokenizer, const char *prompt)
+/* Tokens of a prompt with the special ones before it: what pooling leaves out of the mean
+ * where a model says include_prompt: false (models of sentence-transformers). */
+static int64_t
+prompt_tokens(const struct tokenizer *tokenizer, const char *prompt)
 {
 	struct ids ids = { 0 };
 	size_t before, after;
@@ -130,4 +149,379 @@ tokenise_prompt(const struct tokenizer *tokenizer, const char *prompt)
 	int64_t count = (int64_t)(ids.count - after);
 	ids_free(&ids);
 	return count;
+}
+
+/* Opening. ------------------------------------------------------------------------------- */
+
+struct tokenise {
+	struct tokenise_options *options;
+	struct text_field_list *fields;
+	struct tokenizer *tokenizer;
+	char *prompt, *fingerprint;
+	bool forced; /* the prompt is the command line's, not the model's default */
+	size_t most;
+	struct writer *writer;
+	const struct table *table; /* of the text file that is being read, or NULL */
+	char *first;		   /* the input that decided on the columns */
+	struct column *columns;
+	int column_count;
+	int *made_columns;	/* [fields] */
+	struct tokenised *made; /* [fields] */
+	int64_t texts, cut, repaired;
+	struct progress *progress;
+};
+
+/* A model that pools the last token was trained with one that ends each text. */
+static void
+check_end(const struct tokenizer *tokenizer, const char *model)
+{
+	struct modules *modules = modules_read(model);
+	size_t before, after;
+
+	tokenizer_template(tokenizer, &before, &after);
+	for (size_t i = 0; modules && i < modules->count && !after; i++) {
+		if (strcmp(modules->at[i].type, "Pooling"))
+			continue;
+		char *path = mem_format("%s/config.json", modules->at[i].folder);
+		struct tree *pooling = json_read_optional(path);
+		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
+		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
+			warn("%s: the model pools the last token, but its tokenizer puts "
+			     "none behind a text; let the post_processor of its "
+			     "tokenizer.json be a TemplateProcessing that does",
+			    model);
+		tree_free(pooling);
+		free(path);
+	}
+	modules_free(modules);
+}
+
+struct tokenise *
+tokenise_open(struct tokenise_options *options)
+{
+	struct tokenise *stream = mem_zero(1, sizeof *stream);
+	const char *model = options->model;
+
+	stream->options = options;
+	stream->fields = &options->fields;
+	stream->tokenizer = tokenizer_open(model);
+	check_end(stream->tokenizer, model);
+	stream->fingerprint = tokenizer_fingerprint(model);
+	stream->most = options->most ? options->most : tokenizer_max_length(model);
+	stream->forced = options->task || options->prompt;
+	stream->prompt = options->task	   ? prompt_find(model, options->task)
+			 : options->prompt ? mem_string(options->prompt)
+					   : prompt_default(model);
+	stream->progress = progress_new("texts", 0);
+	return stream;
+}
+
+/* Columns. ------------------------------------------------------------------------- */
+
+static bool
+same_columns(const struct tokenise *stream, const struct column *columns, int count)
+{
+	bool same = count == stream->column_count;
+
+	for (int i = 0; same && i < count; i++) {
+		const struct column *a = &columns[i], *b = &stream->columns[i];
+		same = !strcmp(a->name, b->name) && a->dtype == b->dtype &&
+		       a->text == b->text && a->depth == b->depth && a->rank == b->rank &&
+		       !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
+	}
+	return same;
+}
+
+static void
+drop_texts(struct tokenise *stream)
+{
+	bool *dropped = mem_zero((size_t)stream->column_count + 1, sizeof *dropped);
+
+	for (size_t f = 0; f < stream->fields->count; f++)
+		for (size_t p = 0; p < stream->fields->items[f]->count; p++) {
+			int column = stream->fields->items[f]->columns[p];
+			if (!dropped[column])
+				stream_drop(stream->writer, stream->columns[column].name);
+			dropped[column] = true;
+		}
+	free(dropped);
+}
+
+static void
+add_ids(struct tokenise *stream)
+{
+	size_t count = stream->fields->count;
+
+	stream->made_columns = mem_new(count, sizeof *stream->made_columns);
+	stream->made = mem_zero(count, sizeof *stream->made);
+	for (size_t f = 0; f < count; f++) {
+		const struct text_field *field = stream->fields->items[f];
+		char *name = mem_format("%s.ids", field->name);
+		struct column ids = { .name = name,
+			.dtype = DTYPE_I32,
+			.depth = stream->columns[field->columns[0]].depth };
+		stream->made_columns[f] = stream_add(stream->writer, &ids);
+		free(name);
+	}
+}
+
+/* The columns of an input: those of the first one make the stream's header. */
+static void
+set_columns(struct tokenise *stream, const char *name, struct reader *reader,
+    const struct column *columns, int count)
+{
+	if (stream->writer && !same_columns(stream, columns, count))
+		die("%s: its fields differ from those of %s; make one stream of each",
+		    name, stream->first);
+	if (stream->writer)
+		return;
+	if (!stream->fields->count)
+		text_field_add_columns(stream->fields, columns, count);
+	for (size_t f = 0; f < stream->fields->count; f++)
+		text_field_find(stream->fields->items[f], name, columns, count);
+	stream->first = mem_string(name);
+	stream->column_count = count;
+	stream->columns = mem_new((size_t)count, sizeof *stream->columns);
+	for (int i = 0; i < count; i++) {
+		stream->columns[i] = columns[i];
+		stream->columns[i].name = mem_string(columns[i].name);
+	}
+	stream->writer = stream_create("-", reader);
+	if (stream->options->level >= 0)
+		stream_level(stream->writer, stream->options->level);
+	stream_property(stream->writer, "tokenizer", stream->fingerprint);
+	for (int i = 0; i < count && !reader; i++)
+		stream_add(stream->writer, &columns[i]);
+	if (!stream->options->keep)
+		drop_texts(stream);
+	add_ids(stream);
+}
+
+/* Records. ------------------------------------------------------------------------- */
+
+/* A member of an object among the attributes, which is made if need be. */
+static void
+set_attribute(
+    struct tree *attributes, const char *object, const char *key, struct tree *value)
+{
+	struct tree *inner = tree_get(attributes, object);
+
+	tree_set(inner ? inner : tree_set(attributes, object, tree_object()), key, value);
+}
+
+/* The prompt of a field: the command line's, else the record's, else the model's default. */
+static const char *
+choose_prompt(const struct tokenise *stream, const char *field, struct tree *attributes)
+{
+	const char *task = stream->options->task, *prompt = stream->prompt;
+
+	if (!stream->forced)
+		prompt = tree_string(tree_get(attributes, "prompts"), field, prompt);
+	if (task)
+		set_attribute(attributes, "experts", field, tree_of_string(task));
+	if (!prompt || !*prompt)
+		return NULL;
+	char *text = mem_string(prompt); /* it may be the one that is replaced */
+	set_attribute(attributes, "prompts", field, tree_of_string(text));
+	set_attribute(attributes, "prompt_tokens", field,
+	    tree_of_integer(prompt_tokens(stream->tokenizer, text)));
+	free(text);
+	return tree_string(tree_get(attributes, "prompts"), field, NULL);
+}
+
+_Noreturn static void
+die_long(const struct tokenise *stream, const struct text_field *field, int depth,
+    const char *name, int64_t number, int64_t text)
+{
+	static const char advice[] =
+	    "leave out --no-truncate, or give more with --max-length";
+
+	if (stream->table && depth == 1)
+		die("%s:%lld: '%s' is longer than %zu tokens; %s", name,
+		    (long long)table_line(stream->table, text), field->name, stream->most,
+		    advice);
+	die("%s: record %lld: text %lld of '%s' is longer than %zu tokens; %s", name,
+	    (long long)number, (long long)text + 1, field->name, stream->most, advice);
+}
+
+static void
+tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t number,
+    const struct record *from, struct record *made)
+{
+	struct text_field *field = stream->fields->items[index];
+	int depth = stream->columns[field->columns[0]].depth;
+	struct tokenised *result = &stream->made[index];
+	struct array texts = text_field_texts(field, from);
+	int64_t count = depth == 2 ? texts.offsets[0][from->rows] : from->rows;
+
+	tokenise_texts(result, stream->tokenizer, texts.data, texts.offsets[depth - 1],
+	    count, choose_prompt(stream, field->name, made->attributes), stream->most);
+	if (result->cut && stream->options->refuse)
+		die_long(stream, field, depth, name, number, result->first_cut);
+	stream->texts += count;
+	stream->cut += result->cut;
+	stream->repaired += result->repaired;
+	made->columns[stream->made_columns[index]] = (struct array){ .data = result->ids,
+		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
+		    depth == 2 ? result->offsets : NULL } };
+	progress_add(stream->progress, count);
+}
+
+static void
+put(struct tokenise *stream, const char *name, int64_t number, const struct record *from,
+    struct record *made)
+{
+	for (size_t f = 0; f < stream->fields->count; f++)
+		tokenise_field(stream, f, name, number, from, made);
+	stream_put(stream->writer, made);
+}
+
+static void
+add_stream(struct tokenise *stream, struct input *input)
+{
+	struct reader *reader = stream_open_input(input);
+	int count = stream_columns(reader);
+	struct column *columns = mem_new((size_t)count, sizeof *columns);
+	struct record record;
+
+	for (int i = 0; i < count; i++)
+		columns[i] = *stream_column(reader, i);
+	set_columns(stream, stream_name(reader), reader, columns, count);
+	free(columns);
+	while (stream_next(reader, &record))
+		put(stream, stream_name(reader), stream_records(reader), &record,
+		    stream_make(stream->writer, &record));
+	stream_close(reader);
+}
+
+/* One record of rows of a text file. */
+static void
+put_rows(struct tokenise *stream, int64_t number, const struct record *from)
+{
+	const struct table *table = stream->table;
+	const char *name = datafile_name(table_file(table));
+	int count = table_columns(table);
+	struct column *columns = mem_new((size_t)count, sizeof *columns);
+
+	for (int i = 0; i < count; i++)
+		columns[i] = *table_column(table, i);
+	set_columns(stream, name, NULL, columns, count);
+	free(columns);
+	struct record *made = stream_make(stream->writer, NULL);
+	made->rows = from->rows;
+	for (int i = 0; i < count; i++)
+		made->columns[i] = from->columns[i];
+	put(stream, name, number, from, made);
+}
+
+struct look {
+	struct text_field_list *fields;
+	struct table *table;
+	bool seen; /* the file's first record */
+};
+
+static void
+look(void *context, const struct datafile *file, const struct tree *record)
+{
+	struct look *look = context;
+	struct text_field_list *fields = look->fields;
+
+	if (!fields->count)
+		text_field_add_members(fields, record);
+	for (size_t f = 0; f < fields->count; f++) {
+		text_field_check(
+		    fields->items[f], datafile_name(file), datafile_line(file), record);
+		for (size_t p = 0; !look->seen && p < fields->items[f]->count; p++)
+			if (tree_get(record, fields->items[f]->parts[p]))
+				table_text(look->table, fields->items[f]->parts[p]);
+	}
+	look->seen = true;
+}
+
+static void
+add_text(struct tokenise *stream, struct input *input)
+{
+	struct datafile *file = datafile_open_input(input, stream->options->format);
+	struct table *table = table_open(file);
+	struct record rows;
+	int64_t number = 0;
+
+	if (datafile_untyped(file))
+		table_numbers(table);
+	table_watch(
+	    table, look, &(struct look){ .fields = stream->fields, .table = table });
+	stream->table = table;
+	while (table_next(table, stream->options->rows, RECORD_BYTES, &rows))
+		put_rows(stream, ++number, &rows);
+	if (datafile_repaired(file))
+		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
+		    datafile_name(file), (long long)datafile_repaired(file));
+	stream->table = NULL;
+	table_close(table);
+}
+
+void
+tokenise_add(struct tokenise *stream, const char *path)
+{
+	struct input *input = input_open(path);
+
+	if (stream_is(input))
+		add_stream(stream, input);
+	else
+		add_text(stream, input);
+}
+
+/* No input had a row: a stream without records, with the columns that were asked for. */
+static void
+put_nothing(struct tokenise *stream)
+{
+	struct column *columns = NULL;
+	size_t count = 0, room = 0;
+
+	if (!stream->fields->count)
+		text_field_add(stream->fields, "text");
+	for (size_t f = 0; f < stream->fields->count; f++)
+		for (size_t p = 0; p < stream->fields->items[f]->count; p++) {
+			char *name = stream->fields->items[f]->parts[p];
+			size_t i = 0;
+			while (i < count && strcmp(columns[i].name, name))
+				i++;
+			columns = mem_grow(columns, &room, count + 1, sizeof *columns);
+			columns[i] = (struct column){
+				.name = name, .dtype = DTYPE_U8, .text = true, .depth = 1
+			};
+			count += i == count;
+		}
+	set_columns(stream, "<stdin>", NULL, columns, (int)count);
+	free(columns);
+}
+
+void
+tokenise_close(struct tokenise *stream)
+{
+	if (!stream->writer)
+		put_nothing(stream);
+	stream_finish(stream->writer);
+	progress_free(stream->progress);
+	if (stream->cut)
+		warn("%lld of %lld texts were longer than %zu tokens and were cut (see "
+		     "--max-length, --no-truncate)",
+		    (long long)stream->cut, (long long)stream->texts, stream->most);
+	if (stream->repaired)
+		warn("%lld texts had invalid UTF-8, which was taken as U+FFFD",
+		    (long long)stream->repaired);
+	for (size_t f = 0; f < stream->fields->count; f++) {
+		free(stream->made[f].offsets);
+		free(stream->made[f].ids);
+	}
+	for (int i = 0; i < stream->column_count; i++)
+		free((char *)stream->columns[i].name);
+	free(stream->made);
+	free(stream->made_columns);
+	free(stream->columns);
+	free(stream->first);
+	free(stream->prompt);
+	free(stream->fingerprint);
+	tokenizer_close(stream->tokenizer);
+	free(stream);
 }

@@ -1,7 +1,10 @@
 /*
- * tokenise - a whole column of texts to a column of token ids, by all threads.
+ * tokenise - texts of files and streams to one stream of token ids.
  *
- * The result does not depend on the number of threads.
+ * Every input is a text file (plain, gzip, zstd; JSON Lines, TSV, CSV, lines) or a tensor stream.
+ * A field X of text becomes the column X.ids, i32, of the same depth; other fields pass
+ * through.  All inputs have the same fields.  Records of streams stay as they are; of text
+ * files `rows` rows make one, or as many as hold 64 MiB.
  */
 #ifndef TOKENISE_H
 #define TOKENISE_H
@@ -10,29 +13,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "token/tokenizer.h"
+#include "text/datafile.h"
+#include "token/text_field.h"
 
-/* Made lists, kept and reused from call to call. */
-struct tokenised {
-	int64_t *offsets; /* [lists + 1] into ids */
-	int32_t *ids;
-	int64_t cut;	   /* texts that were longer than `most` */
-	int64_t repaired;  /* texts with invalid UTF-8, taken as U+FFFD */
-	int64_t first_cut; /* index of the first text that was cut; -1: none */
-	size_t offsets_room, ids_room;
+struct tokenise_options {
+	const char *model; /* folder */
+	const char *task,
+	    *prompt; /* at most one of them; NULL: as the record or the model says */
+	struct text_field_list fields; /* none: those of the usual names that are there */
+	enum datafile_format format;   /* of text files */
+	size_t most;		       /* ids of a text; 0: as the model says */
+	bool refuse;		       /* die on a longer text, do not cut it */
+	bool keep;		       /* the texts stay */
+	int level;		       /* of compression; -1: the stream's default */
+	int64_t rows;
 };
 
-/*
- * Text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1]; `prompt` (may be NULL) is put
- * before each.  `most`: longest list, special tokens included; 0: no limit.
- */
-void tokenise(struct tokenised *made, const struct tokenizer *tokenizer,
-    const char *bytes, const int64_t *offsets, int64_t texts, const char *prompt,
-    size_t most);
-void tokenised_free(struct tokenised *made);
+struct tokenise;
 
-/* Tokens of a prompt with the special ones before it: what pooling leaves out of the mean
- * where a model says include_prompt: false (models of sentence-transformers). */
-int64_t tokenise_prompt(const struct tokenizer *tokenizer, const char *prompt);
+/* Opens the tokenizer; the options are borrowed, their fields are filled in when none are. */
+struct tokenise *tokenise_open(struct tokenise_options *options);
+
+/* Tokenise one input ("-": standard input) to standard output. */
+void tokenise_add(struct tokenise *stream, const char *path);
+
+/* Finish the stream; warn of texts that were cut or repaired, with their number. */
+void tokenise_close(struct tokenise *stream);
 
 #endif
