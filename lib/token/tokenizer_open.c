@@ -1,12 +1,135 @@
+#include "token/tokenizer.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "folder/modules.h"
 #include "text/json.h"
 #include "text/json_map.h"
 #include "token/postprocessor.h"
 #include "token/tokenizer_parts.h"
+
+char *
+tokenizer_beside(const char *dir, const char *file)
+{
+	struct stat status;
+
+	if (!stat(dir, &status) &&
+	    !S_ISDIR(status.st_mode)) { /* a tokenizer.json itself */
+		const char *slash = strrchr(dir, '/');
+		if (!file)
+			return mem_string(dir);
+		return mem_format(
+		    "%.*s%s", slash ? (int)(slash - dir + 1) : 0, dir, file);
+	}
+	return mem_format("%s/%s", dir, file ? file : "tokenizer.json");
+}
+
+/* sentence_bert_config.json, what sentence-transformers says of the transformer's inputs; its older
+ * names are of families.  NULL: none. */
+static struct tree *
+sentence_config(const char *home)
+{
+	static const char *const families[] = { "bert", "roberta", "distilbert",
+		"camembert", "albert", "xlm-roberta", "xlnet" };
+	struct tree *tree = NULL;
+
+	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
+		char *name = mem_format("sentence_%s_config.json", families[i]);
+		char *path = tokenizer_beside(home, name);
+		tree = json_read_optional(path);
+		free(path);
+		free(name);
+	}
+	return tree;
+}
+
+/* The text of a special token that tokenizer_config.json may rename. */
+const char *
+tokenizer_special(const struct tree *config, const char *key, const char *otherwise)
+{
+	const struct tree *node = config ? tree_get(config, key) : NULL;
+
+	return !node			   ? otherwise
+	       : node->kind == TREE_OBJECT ? tree_string(node, "content", otherwise)
+					   : tree_string(config, key, otherwise);
+}
+
+/* vocab.txt. ----------------------------------------------------------------------- */
+
+static void
+read_lines(struct tokenizer *tokenizer, const char *text, size_t length)
+{
+	const char *at = text, *end = text + length;
+
+	for (int64_t id = 0; at < end; id++) {
+		const char *line = at, *stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop ? stop : end;
+		at = stop + 1;
+		while (stop > line && strchr(" \t\r", stop[-1]))
+			stop--;
+		if (id >= VOCABULARY_MAX ||
+		    utf8_valid(line, (size_t)(stop - line)) != (size_t)(stop - line))
+			die("%s:%lld: not a vocabulary: %s", tokenizer->path,
+			    (long long)id + 1,
+			    id >= VOCABULARY_MAX ? "too many lines" : "invalid UTF-8");
+		if (stop > line)
+			vocabulary_add(tokenizer->vocabulary, line, (size_t)(stop - line),
+			    (int32_t)id);
+	}
+}
+
+/* The id of such a token, found in the raw text. */
+static int32_t
+special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
+    const char *otherwise)
+{
+	const char *text = tokenizer_special(config, key, otherwise);
+	struct added_token token = { .text = mem_string(text), .length = strlen(text) };
+
+	token.id = vocabulary_find(tokenizer->vocabulary, text, token.length);
+	if (token.id < 0)
+		die("%s: not a WordPiece vocabulary: it lacks %s", tokenizer->path, text);
+	added_add(tokenizer->raw, &token);
+	ids_push(&tokenizer->special, token.id);
+	free(token.text);
+	return token.id;
+}
+
+static void
+open_vocabulary(
+    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
+{
+	char *path = tokenizer_beside(dir, "tokenizer_config.json");
+	struct tree *config = json_read_optional(path);
+	struct tree *sentence = sentence_config(dir);
+	bool lower = tree_boolean(config, "do_lower_case", true);
+
+	read_lines(tokenizer, text, length);
+	struct wordpiece_rules rules = { .clean_text = true,
+		.lowercase = lower || tree_boolean(sentence, "do_lower_case", false),
+		.chinese_chars = tree_boolean(config, "tokenize_chinese_chars", true),
+		.strip_accents = tree_boolean(config, "strip_accents", lower),
+		.max_chars = 100,
+		.continuation = "##" };
+	rules.unknown = special(tokenizer, config, "unk_token", "[UNK]");
+	ids_push(&tokenizer->before, special(tokenizer, config, "cls_token", "[CLS]"));
+	ids_push(&tokenizer->after, special(tokenizer, config, "sep_token", "[SEP]"));
+	special(tokenizer, config, "pad_token", "[PAD]");
+	special(tokenizer, config, "mask_token", "[MASK]");
+	tokenizer->wordpiece = wordpiece_new(tokenizer->vocabulary, &rules);
+	tokenizer->decoder = decoder_wordpiece();
+	tree_free(config);
+	tree_free(sentence);
+	free(path);
+}
+
+/* tokenizer.json. ------------------------------------------------------------------- */
 
 static void
 add_symbol(void *context, const char *text, size_t length, int64_t id)
@@ -227,17 +350,6 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 				add_token(tokenizer, list->items[i]);
 }
 
-/* The text of a special token that tokenizer_config.json may rename. */
-const char *
-tokenizer_special(const struct tree *config, const char *key, const char *otherwise)
-{
-	const struct tree *node = config ? tree_get(config, key) : NULL;
-
-	return !node			   ? otherwise
-	       : node->kind == TREE_OBJECT ? tree_string(node, "content", otherwise)
-					   : tree_string(config, key, otherwise);
-}
-
 /* What transformers' Llama tokenizers put around a text, whatever the file's template. */
 static void
 read_llama(struct tokenizer *tokenizer, const char *dir)
@@ -270,7 +382,7 @@ read_llama(struct tokenizer *tokenizer, const char *dir)
 static void
 lowercase_first(struct tree *root, const char *dir)
 {
-	struct tree *config = tokenizer_sentence_config(dir), *node, *list;
+	struct tree *config = sentence_config(dir), *node, *list;
 	bool wanted = tree_boolean(config, "do_lower_case", false);
 
 	tree_free(config);
@@ -308,9 +420,8 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 			    tokenizer->path, (int)ids->id[i]);
 }
 
-void
-tokenizer_read_json(
-    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
+static void
+read_json(struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
 	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL,
 							  end_vocabulary },
@@ -333,4 +444,103 @@ tokenizer_read_json(
 	check_template(tokenizer, &tokenizer->after);
 	read_llama(tokenizer, dir);
 	tree_free(root);
+}
+
+/* Opening. ------------------------------------------------------------------------- */
+
+/* The tokenizer's bytes and where they are; json: which of the two kinds. */
+static char *
+find_file(const char *dir, char **path, size_t *length, bool *json)
+{
+	*path = tokenizer_beside(dir, NULL);
+	*json = true;
+	char *text = file_read(*path, length);
+	if (text)
+		return text;
+	free(*path);
+	*path = tokenizer_beside(dir, "vocab.txt");
+	*json = false;
+	text = file_read(*path, length);
+	if (text)
+		return text;
+	free(*path);
+	*json = true;
+	text = tokenizer_read_merges(dir, path, length);
+	if (!text)
+		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
+	return text;
+}
+
+struct tokenizer *
+tokenizer_open(const char *dir)
+{
+	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
+	size_t length;
+	bool json;
+	char *home = modules_transformer(dir);
+	char *text = find_file(home, &tokenizer->path, &length, &json);
+
+	tokenizer->vocabulary = vocabulary_new();
+	tokenizer->extra = vocabulary_new();
+	tokenizer->raw = added_new();
+	tokenizer->normal = added_new();
+	if (json)
+		read_json(tokenizer, text, length, home);
+	else
+		open_vocabulary(tokenizer, text, length, home);
+	free(text);
+	free(home);
+	return tokenizer;
+}
+
+char *
+tokenizer_fingerprint(const char *dir)
+{
+	size_t length;
+	bool json;
+	char *path, *home = modules_transformer(dir);
+	char *text = find_file(home, &path, &length, &json), *hex = mem_new(33, 1);
+
+	file_digest(text, length, hex);
+	free(text);
+	free(home);
+	free(path);
+	return hex;
+}
+
+static size_t
+least(size_t a, const struct tree *node, const char *key)
+{
+	const struct tree *value = node ? tree_get(node, key) : NULL;
+
+	/* "no limit" is written as 10^30 */
+	if (!value || (value->kind != TREE_INTEGER && value->kind != TREE_REAL) ||
+	    value->real < 1 || value->real > 1e9)
+		return a;
+	return a == 0 || value->real < (double)a ? (size_t)value->real : a;
+}
+
+size_t
+tokenizer_max_length(const char *dir)
+{
+	char *home = modules_transformer(dir);
+	struct tree *tree = sentence_config(home);
+	size_t most = least(0, tree, "max_seq_length");
+
+	tree_free(tree);
+	if (!most) {
+		char *path = tokenizer_beside(home, "config.json");
+		tree = json_read_optional(path);
+		most =
+		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
+		tree_free(tree);
+		free(path);
+		path = tokenizer_beside(home, "tokenizer_config.json");
+		tree = json_read_optional(path);
+		most = least(most, tree, "model_max_length");
+		tree_free(tree);
+		free(path);
+	}
+	free(home);
+	return most;
 }

@@ -1,6 +1,6 @@
 /*
- * tokenizer_parts - what the files of tokenizer share: tokenizer.c encodes, tokenizer_open.c reads
- * tokenizer.json, tokenizer_merges.c the older pair of files.
+ * tokenizer_parts - what the files of tokenizer share: tokenizer.c encodes and decodes,
+ * tokenizer_open.c reads a folder's files, tokenizer_merges.c the older pair among them.
  */
 #ifndef TOKENIZER_PARTS_H
 #define TOKENIZER_PARTS_H
@@ -40,10 +40,6 @@ struct tokenizer {
 /* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */
 char *tokenizer_beside(const char *dir, const char *file);
 
-/* sentence_bert_config.json of a folder, what sentence-transformers says of the transformer's
- * inputs; NULL: none. */
-struct tree *tokenizer_sentence_config(const char *home);
-
 /* The text of a special token that tokenizer_config.json (NULL: none) may rename; borrowed. */
 const char *tokenizer_special(
     const struct tree *config, const char *key, const char *otherwise);
@@ -55,9 +51,5 @@ char *tokenizer_normalise(
 /* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
  * path of the first for messages; NULL: there is no vocab.json. */
 char *tokenizer_read_merges(const char *dir, char **path, size_t *length);
-
-/* Fill in all that the text of a tokenizer.json says; `dir` as tokenizer_open has it. */
-void tokenizer_read_json(
-    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir);
 
 #endif
