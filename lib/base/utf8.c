@@ -41,6 +41,44 @@ utf8_decode(const char *text, size_t length, int32_t *code)
 }
 
 size_t
+utf8_before(const char *text, size_t at, int32_t *code)
+{
+	size_t start = at - 1;
+
+	while (start > 0 && ((unsigned char)text[start] & 0xC0) == 0x80)
+		start--;
+	utf8_decode(text + start, at - start, code);
+	return start;
+}
+
+size_t
+utf8_space_end(const char *text, size_t length, size_t at)
+{
+	int32_t code;
+
+	for (size_t bytes; at < length; at += bytes) {
+		bytes = utf8_decode(text + at, length - at, &code);
+		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
+			break;
+	}
+	return at;
+}
+
+size_t
+utf8_space_start(const char *text, size_t at, size_t least)
+{
+	int32_t code;
+
+	while (at > least) {
+		size_t start = utf8_before(text, at, &code);
+		if (start < least || code < 0 || !(utf8_traits(code) & UTF8_SPACE))
+			break;
+		at = start;
+	}
+	return at;
+}
+
+size_t
 utf8_encode(int32_t code, char *to)
 {
 	if (code < 0x80) {

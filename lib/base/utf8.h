@@ -31,6 +31,13 @@ enum utf8_form { UTF8_NFC, UTF8_NFD, UTF8_NFKC, UTF8_NFKD };
  * valid UTF-8: -1, and the length of the maximal bad part (one replacement each). */
 size_t utf8_decode(const char *text, size_t length, int32_t *code);
 
+/* The code point that ends at `at` > 0, and where it starts. */
+size_t utf8_before(const char *text, size_t at, int32_t *code);
+
+/* The end of the white space at `at`; the start, at `least` or behind it, of that before it. */
+size_t utf8_space_end(const char *text, size_t length, size_t at);
+size_t utf8_space_start(const char *text, size_t at, size_t least);
+
 /* Bytes written, 1..4. */
 size_t utf8_encode(int32_t code, char *to);
 

@@ -99,25 +99,13 @@ match(const struct added *added, const char *text, size_t length)
 	return found < 0 ? NULL : &added->token[found];
 }
 
-/* The code point that ends at `at`, and where it starts. */
-static size_t
-before(const char *text, size_t at, int32_t *code)
-{
-	size_t start = at - 1;
-
-	while (start > 0 && ((unsigned char)text[start] & 0xC0) == 0x80)
-		start--;
-	utf8_decode(text + start, at - start, code);
-	return start;
-}
-
 static bool
 is_single(const char *text, size_t length, size_t start, size_t stop)
 {
 	int32_t code;
 
 	if (start > 0) {
-		before(text, start, &code);
+		utf8_before(text, start, &code);
 		if (code >= 0 && utf8_traits(code) & UTF8_WORD)
 			return false;
 	}
@@ -127,34 +115,6 @@ is_single(const char *text, size_t length, size_t start, size_t stop)
 			return false;
 	}
 	return true;
-}
-
-static size_t
-strip_left(const char *text, size_t start, size_t least)
-{
-	int32_t code;
-
-	while (start > least) {
-		size_t at = before(text, start, &code);
-		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
-			break;
-		start = at;
-	}
-	return start > least ? start : least;
-}
-
-static size_t
-strip_right(const char *text, size_t length, size_t stop)
-{
-	int32_t code;
-
-	while (stop < length) {
-		size_t bytes = utf8_decode(text + stop, length - stop, &code);
-		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
-			break;
-		stop += bytes;
-	}
-	return stop;
 }
 
 int32_t
@@ -183,9 +143,9 @@ added_find(const struct added *added, const char *text, size_t length, size_t fr
 		if (token->single_word && !is_single(text, length, *start, *stop))
 			continue;
 		if (token->lstrip)
-			*start = strip_left(text, *start, from);
+			*start = utf8_space_start(text, *start, from);
 		if (token->rstrip)
-			*stop = strip_right(text, length, *stop);
+			*stop = utf8_space_end(text, length, *stop);
 		return token->id;
 	}
 	return -1;

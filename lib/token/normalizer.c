@@ -214,19 +214,10 @@ apply_prepend(const struct step *step, const char *text, size_t length, size_t *
 static char *
 apply_strip(const struct step *step, const char *text, size_t length, size_t *made)
 {
-	size_t first = length, last = 0;
+	size_t first = step->left ? utf8_space_end(text, length, 0) : 0;
+	size_t last = step->right ? utf8_space_start(text, length, first) : length;
 	struct buffer buffer = { 0 };
-	int32_t code;
 
-	for (size_t at = 0, bytes; at < length; at += bytes) {
-		bytes = utf8_decode(text + at, length - at, &code);
-		if (code >= 0 && utf8_traits(code) & UTF8_SPACE)
-			continue;
-		first = at < first ? at : first;
-		last = at + bytes;
-	}
-	first = step->left ? first : 0;
-	last = step->right ? last : length;
 	if (first < last)
 		push(&buffer, text + first, last - first);
 	return finish(&buffer, made);

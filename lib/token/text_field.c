@@ -146,28 +146,6 @@ text_field_find(
 	}
 }
 
-static void
-strip(const char **text, size_t *length)
-{
-	int32_t code;
-	size_t bytes;
-
-	while (*length && (bytes = utf8_decode(*text, *length, &code)) && code >= 0 &&
-	       utf8_traits(code) & UTF8_SPACE) {
-		*text += bytes;
-		*length -= bytes;
-	}
-	while (*length) {
-		size_t at = *length - 1;
-		while (at > 0 && ((*text)[at] & 0xC0) == 0x80)
-			at--;
-		utf8_decode(*text + at, *length - at, &code);
-		if (code < 0 || !(utf8_traits(code) & UTF8_SPACE))
-			break;
-		*length = at;
-	}
-}
-
 struct array
 text_field_texts(struct text_field *field, const struct record *record)
 {
@@ -184,15 +162,16 @@ text_field_texts(struct text_field *field, const struct record *record)
 			const struct array *array = &record->columns[field->columns[p]];
 			const int64_t *offsets = array->offsets[0] + row;
 			const char *text = (const char *)array->data + offsets[0];
-			size_t length = (size_t)(offsets[1] - offsets[0]);
-			strip(&text, &length);
+			size_t end = (size_t)(offsets[1] - offsets[0]);
+			size_t first = utf8_space_end(text, end, 0);
+			size_t length = utf8_space_start(text, end, first) - first;
 			if (!length)
 				continue;
 			field->bytes = mem_grow(
 			    field->bytes, &field->bytes_room, made + length + 1, 1);
 			if (made > start)
 				field->bytes[made++] = ' ';
-			memcpy(field->bytes + made, text, length);
+			memcpy(field->bytes + made, text + first, length);
 			made += length;
 		}
 	}
