@@ -358,14 +358,14 @@ merge_few(const struct bpe *bpe, int32_t *id, size_t count)
 	return count;
 }
 
-/* Many: a heap of candidates over a list of what is left; those that came to nothing since
+/* Many: a heap of candidates over a chain of what is left; those that came to nothing since
  * are known by their ids. */
 struct candidate {
 	uint32_t rank, at;
 	int32_t left, right, id;
 };
 
-struct list {
+struct chain {
 	const struct bpe *bpe;
 	int32_t *id; /* -1: merged into another */
 	uint32_t *before, *after;
@@ -381,89 +381,89 @@ goes_first(const struct candidate *a, const struct candidate *b)
 }
 
 static void
-heap_push(struct list *list, uint32_t at)
+heap_push(struct chain *chain, uint32_t at)
 {
-	uint32_t next = list->after[at];
+	uint32_t next = chain->after[at];
 	struct candidate new;
 
-	if (next >= list->count)
+	if (next >= chain->count)
 		return;
-	new.left = list->id[at];
-	new.right = list->id[next];
-	new.rank = look(list->bpe, new.left, new.right, &new.id);
+	new.left = chain->id[at];
+	new.right = chain->id[next];
+	new.rank = look(chain->bpe, new.left, new.right, &new.id);
 	new.at = at;
 	if (new.rank == NONE)
 		return;
-	list->heap =
-	    mem_grow(list->heap, &list->room, list->waiting + 1, sizeof *list->heap);
-	size_t i = list->waiting++;
-	for (; i > 0 && goes_first(&new, &list->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		list->heap[i] = list->heap[(i - 1) / 2];
-	list->heap[i] = new;
+	chain->heap =
+	    mem_grow(chain->heap, &chain->room, chain->waiting + 1, sizeof *chain->heap);
+	size_t i = chain->waiting++;
+	for (; i > 0 && goes_first(&new, &chain->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		chain->heap[i] = chain->heap[(i - 1) / 2];
+	chain->heap[i] = new;
 }
 
 static struct candidate
-heap_pop(struct list *list)
+heap_pop(struct chain *chain)
 {
-	struct candidate top = list->heap[0], last = list->heap[--list->waiting];
+	struct candidate top = chain->heap[0], last = chain->heap[--chain->waiting];
 	size_t i = 0;
 
-	for (size_t child; (child = 2 * i + 1) < list->waiting; i = child) {
-		if (child + 1 < list->waiting &&
-		    goes_first(&list->heap[child + 1], &list->heap[child]))
+	for (size_t child; (child = 2 * i + 1) < chain->waiting; i = child) {
+		if (child + 1 < chain->waiting &&
+		    goes_first(&chain->heap[child + 1], &chain->heap[child]))
 			child++;
-		if (!goes_first(&list->heap[child], &last))
+		if (!goes_first(&chain->heap[child], &last))
 			break;
-		list->heap[i] = list->heap[child];
+		chain->heap[i] = chain->heap[child];
 	}
-	list->heap[i] = last;
+	chain->heap[i] = last;
 	return top;
 }
 
 static void
-list_merge(struct list *list, const struct candidate *best)
+chain_merge(struct chain *chain, const struct candidate *best)
 {
-	uint32_t next = list->after[best->at], behind;
+	uint32_t next = chain->after[best->at], behind;
 
-	if (list->id[best->at] != best->left || next >= list->count ||
-	    list->id[next] != best->right)
+	if (chain->id[best->at] != best->left || next >= chain->count ||
+	    chain->id[next] != best->right)
 		return;
-	list->id[best->at] = best->id;
-	list->id[next] = -1;
-	behind = list->after[best->at] = list->after[next];
-	if (behind < list->count)
-		list->before[behind] = best->at;
+	chain->id[best->at] = best->id;
+	chain->id[next] = -1;
+	behind = chain->after[best->at] = chain->after[next];
+	if (behind < chain->count)
+		chain->before[behind] = best->at;
 	if (best->at > 0)
-		heap_push(list, list->before[best->at]);
-	heap_push(list, best->at);
+		heap_push(chain, chain->before[best->at]);
+	heap_push(chain, best->at);
 }
 
 static size_t
 merge_many(const struct bpe *bpe, int32_t *id, size_t count)
 {
-	struct list list = { .bpe = bpe, .id = id, .count = (uint32_t)count };
+	struct chain chain = { .bpe = bpe, .id = id, .count = (uint32_t)count };
 	size_t kept = 0;
 
 	if (count >= NONE)
 		die("a word of %zu characters is too long", count);
-	list.before = mem_new(count, sizeof *list.before);
-	list.after = mem_new(count, sizeof *list.after);
-	for (uint32_t i = 0; i < list.count; i++) {
-		list.before[i] = i - 1;
-		list.after[i] = i + 1;
+	chain.before = mem_new(count, sizeof *chain.before);
+	chain.after = mem_new(count, sizeof *chain.after);
+	for (uint32_t i = 0; i < chain.count; i++) {
+		chain.before[i] = i - 1;
+		chain.after[i] = i + 1;
 	}
-	for (uint32_t i = 0; i < list.count; i++)
-		heap_push(&list, i);
-	while (list.waiting) {
-		struct candidate best = heap_pop(&list);
-		list_merge(&list, &best);
+	for (uint32_t i = 0; i < chain.count; i++)
+		heap_push(&chain, i);
+	while (chain.waiting) {
+		struct candidate best = heap_pop(&chain);
+		chain_merge(&chain, &best);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (id[i] >= 0)
 			id[kept++] = id[i];
-	free(list.before);
-	free(list.after);
-	free(list.heap);
+	free(chain.before);
+	free(chain.after);
+	free(chain.heap);
 	return kept;
 }
 

@@ -414,28 +414,16 @@ put_rows(struct tokenise *stream, int64_t number, const struct record *from)
 	put(stream, name, number, from, made);
 }
 
-struct look {
-	struct text_field_list *fields;
-	struct table *table;
-	bool seen; /* the file's first record */
-};
-
 static void
 look(void *context, const struct datafile *file, const struct tree *record)
 {
-	struct look *look = context;
-	struct text_field_list *fields = look->fields;
+	struct text_field_list *fields = context;
 
 	if (!fields->count)
 		text_field_add_members(fields, record);
-	for (size_t f = 0; f < fields->count; f++) {
+	for (size_t f = 0; f < fields->count; f++)
 		text_field_check(
 		    fields->items[f], datafile_name(file), datafile_line(file), record);
-		for (size_t p = 0; !look->seen && p < fields->items[f]->count; p++)
-			if (tree_get(record, fields->items[f]->parts[p]))
-				table_text(look->table, fields->items[f]->parts[p]);
-	}
-	look->seen = true;
 }
 
 static void
@@ -446,10 +434,7 @@ add_text(struct tokenise *stream, struct input *input)
 	struct record rows;
 	int64_t number = 0;
 
-	if (datafile_untyped(file))
-		table_numbers(table);
-	table_watch(
-	    table, look, &(struct look){ .fields = stream->fields, .table = table });
+	table_watch(table, look, stream->fields);
 	stream->table = table;
 	while (table_next(table, stream->options->rows, RECORD_BYTES, &rows))
 		put_rows(stream, ++number, &rows);

@@ -9,8 +9,8 @@
 
 enum { STACK = 1024, BYTE_WORD = 0, BYTE_SPACE, BYTE_PUNCT, BYTE_DROP, BYTE_WIDE };
 
-/* Pieces by the hash of their bytes; the vocabulary has the last word. */
-struct pieces {
+/* Tokens by the hash of their bytes; the vocabulary has the last word. */
+struct table {
 	struct slot {
 		uint32_t tag;
 		int32_t id; /* -1: empty */
@@ -23,7 +23,7 @@ struct wordpiece {
 	const struct vocabulary *vocabulary;
 	struct wordpiece_rules rules;
 	size_t prefix; /* bytes of the continuation mark */
-	struct pieces first, rest;
+	struct table first, rest;
 	unsigned char kind[2][256]; /* of a byte; [1]: of normal text */
 	unsigned char small[2][128];
 };
@@ -58,50 +58,50 @@ spread(uint64_t hash)
 }
 
 static void
-pieces_open(struct pieces *pieces, size_t count)
+table_open(struct table *table, size_t count)
 {
 	int bits = 10;
 
 	while (((size_t)1 << bits) < 2 * count)
 		bits++;
 	size_t slots = (size_t)1 << bits;
-	pieces->slot = mem_new(slots, sizeof *pieces->slot);
-	memset(pieces->slot, 0xFF, slots * sizeof *pieces->slot);
-	pieces->shift = 64 - bits;
-	pieces->mask = slots - 1;
+	table->slot = mem_new(slots, sizeof *table->slot);
+	memset(table->slot, 0xFF, slots * sizeof *table->slot);
+	table->shift = 64 - bits;
+	table->mask = slots - 1;
 }
 
 static void
-pieces_add(struct pieces *pieces, const char *text, size_t length, int32_t id)
+table_add(struct table *table, const char *text, size_t length, int32_t id)
 {
 	uint64_t hash = 0;
 
 	for (size_t i = 0; i < length; i++)
 		hash = hash_step(hash, (unsigned char)text[i]);
 	hash = spread(hash);
-	size_t at = hash >> pieces->shift;
-	while (pieces->slot[at].id >= 0)
-		at = (at + 1) & pieces->mask;
-	pieces->slot[at] = (struct slot){ (uint32_t)hash, id };
-	if (length > pieces->longest)
-		pieces->longest = length;
+	size_t at = hash >> table->shift;
+	while (table->slot[at].id >= 0)
+		at = (at + 1) & table->mask;
+	table->slot[at] = (struct slot){ (uint32_t)hash, id };
+	if (length > table->longest)
+		table->longest = length;
 }
 
 /* The id of these bytes, or -1.  `skip`: bytes of the continuation mark in the symbol. */
 static int32_t
-pieces_find(const struct pieces *pieces, const struct vocabulary *vocabulary, size_t skip,
+table_find(const struct table *table, const struct vocabulary *vocabulary, size_t skip,
     uint64_t hash, const unsigned char *text, size_t length)
 {
 	hash = spread(hash);
-	for (size_t at = hash >> pieces->shift; pieces->slot[at].id >= 0;
-	     at = (at + 1) & pieces->mask) {
-		if (pieces->slot[at].tag != (uint32_t)hash)
+	for (size_t at = hash >> table->shift; table->slot[at].id >= 0;
+	     at = (at + 1) & table->mask) {
+		if (table->slot[at].tag != (uint32_t)hash)
 			continue;
 		size_t size;
 		const char *symbol =
-		    vocabulary_text(vocabulary, pieces->slot[at].id, &size);
+		    vocabulary_text(vocabulary, table->slot[at].id, &size);
 		if (size == length + skip && !memcmp(symbol + skip, text, length))
-			return pieces->slot[at].id;
+			return table->slot[at].id;
 	}
 	return -1;
 }
@@ -140,15 +140,15 @@ wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules 
 	model->rules = *rules;
 	model->rules.continuation = NULL;
 	model->prefix = mark;
-	pieces_open(&model->first, (size_t)vocabulary_size(vocabulary));
-	pieces_open(&model->rest, (size_t)vocabulary_size(vocabulary));
+	table_open(&model->first, (size_t)vocabulary_size(vocabulary));
+	table_open(&model->rest, (size_t)vocabulary_size(vocabulary));
 	for (int32_t id = 0; id < vocabulary_size(vocabulary); id++) {
 		const char *text = vocabulary_text(vocabulary, id, &length);
 		if (!text || !length)
 			continue;
-		pieces_add(&model->first, text, length, id);
+		table_add(&model->first, text, length, id);
 		if (length > mark && !memcmp(text, rules->continuation, mark))
-			pieces_add(&model->rest, text + mark, length - mark, id);
+			table_add(&model->rest, text + mark, length - mark, id);
 	}
 	fill_bytes(model);
 	return model;
@@ -173,7 +173,7 @@ cut_rest(struct word *word, size_t from)
 		int32_t id = -1;
 		size_t length = most;
 		for (; length > 0; length--)
-			if ((id = pieces_find(&model->rest, model->vocabulary,
+			if ((id = table_find(&model->rest, model->vocabulary,
 				 model->prefix, hash[length - 1], text, length)) >= 0)
 				break;
 		if (id < 0)
@@ -193,7 +193,7 @@ cut(struct word *word)
 	    word->bytes < model->first.longest ? word->bytes : model->first.longest;
 
 	for (size_t length = most; length > 0; length--) {
-		int32_t id = pieces_find(&model->first, model->vocabulary, 0,
+		int32_t id = table_find(&model->first, model->vocabulary, 0,
 		    word->hash[length], word->byte, length);
 		if (id < 0)
 			continue;
