@@ -26,3 +26,38 @@ V=$GOLDEN/vocab
 	[[ "$output" == *"there is no text to learn from"* ]]
 	[ ! -e "$T/bpe" ]
 }
+
+@test "tok --train: around the vocabulary stands what the reference would write" {
+	local kind options
+	for kind in wordpiece cased bpe; do
+		options=$kind
+		[ "$kind" != cased ] || options='wordpiece --cased'
+		# shellcheck disable=SC2086 # two words
+		tok -q --train $options --vocab-size 400 --max-length 77 -o "$T/$kind" "$V/corpus.txt"
+		# the reference's decoder has no use for add_prefix_space
+		jq -S 'del(.model, .decoder.add_prefix_space)' "$T/$kind/tokenizer.json" >"$T/found"
+		jq -S ".$kind | del(.decoder.add_prefix_space)" "$V/around.json" | diff - "$T/found"
+		[ "$(jq .model_max_length "$T/$kind/tokenizer_config.json")" -eq 77 ]
+		[ "$(jq -c '[.pad_token, .unk_token, .cls_token, .sep_token, .mask_token]' "$T/$kind/tokenizer_config.json")" = \
+			'["[PAD]","[UNK]","[CLS]","[SEP]","[MASK]"]' ]
+	done
+	[ "$(jq -c 'del(.model_max_length) | [.tokenizer_class, .do_lower_case]' "$T/wordpiece/tokenizer_config.json")" = '["BertTokenizer",true]' ]
+	[ "$(jq -c 'del(.model_max_length) | [.tokenizer_class, .do_lower_case]' "$T/cased/tokenizer_config.json")" = '["BertTokenizer",false]' ]
+	[ "$(jq -r .tokenizer_class "$T/bpe/tokenizer_config.json")" = PreTrainedTokenizerFast ]
+	[ "$(jq -c '.model | del(.vocab)' "$T/wordpiece/tokenizer.json")" = \
+		'{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100}' ]
+}
+
+@test "tok --train --alphabet, --min-frequency: rare characters with their words, and rare pairs are left out" {
+	printf 'aba aba aba ab abc\n' >"$T/corpus.txt"
+	learnt() {
+		tok -q --train wordpiece --vocab-size 50 "$@" -o "$T/a" "$T/corpus.txt"
+		tail -n +6 "$T/a/vocab.txt" | paste -sd' '
+	}
+	# pairs: a+##b 5, ##b+##a 3; then ab+##a 3, ab+##c 1
+	[ "$(learnt --min-frequency 1)" = "a ##a ##b ##c ab aba abc" ]
+	[ "$(learnt)" = "a ##a ##b ##c ab aba" ]
+	[ "$(learnt --min-frequency 4)" = "a ##a ##b ##c ab" ]
+	[ "$(learnt --min-frequency 1 --alphabet 2)" = "a ##a ##b ab aba" ]
+	[ "$(learnt --min-frequency 5 --alphabet 2)" = "a ##a ##b" ]
+}

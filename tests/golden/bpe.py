@@ -2,6 +2,7 @@
 """Golden token ids of every kind of tokenizer.json but BERT's: small tokenizers of our own, trained on
 sentences written for this, and what the `tokenizers` package makes of texts written or drawn for this.
 Writes bpe/NAME/tokenizer.json and cases.jsonl.  Made with tokenizers 0.23.3."""
+import itertools
 import json
 import os
 import random
@@ -112,14 +113,11 @@ def kinds():
 
 
 def runs(rng):
-    """Merges of a's and b's that meet again and again, so that it matters which of equal ones is first; and such texts."""
-    merges, tokens = [("a", "a")], ["a", "b", "aa"]
-    while len(merges) < 12:
-        pair = rng.choice(tokens[:6]), rng.choice(tokens[:6])
-        if "".join(pair) not in tokens:
-            merges.append(pair)
-            tokens.append("".join(pair))
-    texts = ["a" * n for n in (3, 5, 64, 65, 66, 67, 131)] + ["".join(rng.choice("aab") for _ in range(n)) for n in (*range(3, 40), *range(60, 200, 7))]
+    """All words of a's and b's up to five letters, made in all ways: more merges than tokens, and often the same one beside itself."""
+    tokens = ["".join(letters) for length in range(1, 6) for letters in itertools.product("ab", repeat=length)]
+    merges = [(token[:i], token[i:]) for token in tokens for i in range(1, len(token))]
+    rng.shuffle(merges)
+    texts = ["a" * n for n in (3, 5, 64, 65, 66, 67, 131)] + ["".join(rng.choice("aab") for _ in range(n)) for n in (*range(3, 50), *range(60, 200, 7))]
     return {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False,
             "byte_fallback": False, "vocab": {token: i for i, token in enumerate(tokens)}, "merges": merges}, texts
 
