@@ -71,6 +71,69 @@ report() {
 	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
 }
 
+@test "leaderboard plan: the whole of it; the parts of a set by its name" {
+	files d/cqadupstack/android/{corpus,queries}.jsonl d/cqadupstack/android/qrels/test.tsv \
+		d/classification/emotion/{train,test}.jsonl d/STS17/en-en/test.jsonl d/STS17/en-de/test.jsonl d/sts/STS12/train.tsv
+	cp -r "$MODEL" model
+	echo '{"prompts": {"search_query": "q: ", "classification": "c: "}}' >model/config_sentence_transformers.json
+	revision=$(leaderboard model -m model | jq -r .revision)
+	run -0 leaderboard plan -m model -r "$REGISTRY" d
+	diff <(echo "$output") - <<-END
+		# by leaderboard plan
+		name := model
+		revision := $revision
+
+		retrieval += CQADupstackAndroidRetrieval
+		CQADupstackAndroidRetrieval.type := Retrieval
+		CQADupstackAndroidRetrieval.query := --task search_query
+		CQADupstackAndroidRetrieval.queries := d/cqadupstack/android/queries.jsonl
+		CQADupstackAndroidRetrieval.corpus := d/cqadupstack/android/corpus.jsonl
+		CQADupstackAndroidRetrieval.qrels := d/cqadupstack/android/qrels/test.tsv
+
+		classification += EmotionClassification
+		EmotionClassification.type := Classification
+		EmotionClassification.query := --task classification
+		EmotionClassification.document := --task classification
+		EmotionClassification.samples := 16
+		EmotionClassification.train := d/classification/emotion/train.jsonl
+		EmotionClassification.test := d/classification/emotion/test.jsonl
+
+		faulty += STS12
+		STS12.fault := d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst)
+
+		sts += STS17
+		STS17.type := STS
+		STS17.query := --task classification
+		STS17.document := --task classification
+		STS17.test := d/STS17/en-en/test.jsonl
+	END
+	[ "$(plan d CQADupstackRetrieval | grep '[.]type')" = "CQADupstackAndroidRetrieval.type := Retrieval" ]
+}
+
+@test "leaderboard plan: a prompt is the first of mteb's names that the model has, then the registry's" {
+	files d/SciFact/{corpus,queries}.jsonl d/SciFact/qrels/test.tsv d/sts/STS12/test.tsv
+	cp -r "$MODEL" model
+	config=model/config_sentence_transformers.json
+	names() {
+		jq -n '{prompts: [$ARGS.positional[] | {(.): "text"}] | add}' --args "$@" >$config
+		leaderboard plan -m model -r "$REGISTRY" d | sed -n 's/^\(.*\)[.]\(query\|document\) := --task //p' | tr '\n' ' '
+	}
+	[ "$(names SciFact-query SciFact Retrieval-query Retrieval query search_query)" = "SciFact-query SciFact " ]
+	[ "$(names SciFact Retrieval-query Retrieval query search_query)" = "SciFact SciFact " ]
+	[ "$(names Retrieval-query Retrieval query search_query)" = "Retrieval-query Retrieval " ]
+	[ "$(names Retrieval query search_query)" = "Retrieval Retrieval " ]
+	[ "$(names query search_query)" = "query " ]
+	[ "$(names search_query)" = "search_query " ]
+	[ "$(names SciFact-document SciFact-query)" = "SciFact-query SciFact-document " ]
+	[ "$(names Retrieval-document document search_document)" = "Retrieval-document " ]
+	[ "$(names document search_document)" = "document " ]
+	[ "$(names search_document)" = "search_document " ]
+	[ "$(names STS12 STS classification)" = "STS12 STS12 " ]
+	[ "$(names STS classification)" = "STS STS " ]
+	[ "$(names classification STS12-query STS-query)" = "classification classification " ]
+	[ "$(names STS12-query STS-query STS-document)" = "" ]
+}
+
 @test "leaderboard fields: by the names that the file has" {
 	echo '{"sent1": "a", "sentence2": "b"}' >x.jsonl
 	[ "$(leaderboard fields --type STS x.jsonl)" = "-f sentence1=sent1 -f sentence2" ]
