@@ -411,6 +411,26 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
 }
 
+@test "leaderboard: a later registry goes over an earlier one; protocol v2 has main scores of its own" {
+	cat >own.yaml <<-END
+		types: { STS: { main: pearson }, Pairs: { main: f1, main_v2: ap, prompt: { query: a, document: b } } }
+		tasks: { STS12: { type: STS, split: dev, subset: en, size: 2, in: [mine, other] }, x: { type: Pairs, size: [3, 4] } }
+	END
+	report='{"settings": {"queries": "3", "documents": "5"}, "scores": {"pearson": 0.25, "f1": 0.5, "ap": 0.75}}'
+	main() {
+		leaderboard result -r "$REGISTRY" -r own.yaml "$@" <<<"$report" 2>err |
+			jq -c '[.scores | to_entries[] | .key, .value[0].hf_subset, .value[0].main_score] + [.motes.main_score, .motes.other_size]'
+	}
+	[ "$(main --task STS12)" = '["dev","en",0.25,"pearson",true]' ]
+	[ "$(main --task x)" = '["test","default",0.5,"f1",true]' ]
+	diff err - <<<"leaderboard: warning: x: has 5 documents, mteb's has 4: another set of that name"
+	[ "$(main --task x --protocol v2)" = '["test","default",0.75,"ap",true]' ]
+	[ "$(main --task new --type pairs)" = '["test","default",0.5,"f1",false]' ]
+	files d/sts/STS12/dev.jsonl d/x/test.jsonl d/sts/STS13/test.jsonl
+	[ "$(plan -r own.yaml d mine | grep -c .type)" -eq 1 ]
+	[ "$(plan -r own.yaml d other x | grep -c .type)" -eq 2 ]
+}
+
 @test "leaderboard: every command writes to -o" {
 	files d/STS12/test.tsv
 	printf '{"_id": "a", "text": "a"}\n{"_id": "b", "text": "b"}\n' >q.jsonl
