@@ -27,12 +27,10 @@ put_line(const struct comparison *comparison, const char *const *cells, bool hea
 	size_t count = 0;
 
 	for (; cells[count]; count++)
-		fprintf(comparison->out, "%s%s",
-		    markdown ? "| "
-		    : count  ? "\t"
-			     : "",
-		    cells[count]),
-		    fputs(markdown ? " " : "", comparison->out);
+		if (markdown)
+			fprintf(comparison->out, "| %s ", cells[count]);
+		else
+			fprintf(comparison->out, "%s%s", count ? "\t" : "", cells[count]);
 	fputs(markdown ? "|\n" : "\n", comparison->out);
 	for (size_t i = 0; markdown && head && i < count; i++)
 		fputs(i < 2 ? "|---" : "|---:", comparison->out);
