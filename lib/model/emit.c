@@ -73,29 +73,29 @@ slot_of(const struct item *item, int layer)
 /* One layer of an item into its place. */
 static void
 take(struct emit *emit, const struct item *item, struct output *to,
-    const struct model_sight *sight)
+    const struct model_seen *seen)
 {
-	const float *x = !item->routing ? sight->hidden
-			 : item->logits ? sight->logits
-					: sight->routing;
+	const float *x = !item->routing ? seen->hidden
+			 : item->logits ? seen->logits
+					: seen->routing;
 	size_t C = channels(emit, item), width = width_of(emit, item);
-	size_t rows = item->tokens ? sight->T : sight->N, slots = slots_of(item);
+	size_t rows = item->tokens ? seen->T : seen->N, slots = slots_of(item);
 
 	if (!item->tokens) {
 		emit->pooled = nn_reserve(
 		    emit->pooled, &emit->pooled_size, rows * width, sizeof(float));
 		for (int i = 0; i < item->pooling.pools; i++)
-			nn_pool(emit->pooled + (size_t)i * C, width, x, sight->starts,
-			    item->pooling.include_prompt ? NULL : sight->skip,
+			nn_pool(emit->pooled + (size_t)i * C, width, x, seen->starts,
+			    item->pooling.include_prompt ? NULL : seen->skip,
 			    item->pooling.pool[i], rows, C);
 		x = emit->pooled;
 	}
 	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
 	nn_download(emit->host, x, rows * width * sizeof *x);
-	float *made = to->made + (size_t)slot_of(item, sight->layer) * width;
+	float *made = to->made + (size_t)slot_of(item, seen->layer) * width;
 	float share = item->mean ? 1 / (float)item->layers : 1;
 	const float *from = emit->host;
-	for (size_t n = 0; n < sight->N; n++) {
+	for (size_t n = 0; n < seen->N; n++) {
 		int64_t list = emit->lists[n];
 		size_t row = (size_t)(item->tokens ? emit->offsets[list] : list);
 		size_t end = item->tokens ? (size_t)emit->offsets[list + 1] : row + 1;
@@ -106,15 +106,15 @@ take(struct emit *emit, const struct item *item, struct output *to,
 }
 
 static void
-see(void *context, const struct model_sight *sight)
+see(void *context, const struct model_seen *seen)
 {
 	struct emit *emit = context;
 
 	for (int i = 0; i < emit->count; i++) {
 		const struct item *item = &emit->items[i];
-		if (item->layer[sight->layer])
+		if (item->layer[seen->layer])
 			take(emit, item, &emit->outputs[emit->field * emit->count + i],
-			    sight);
+			    seen);
 	}
 }
 

@@ -67,6 +67,47 @@ model_unconfigure(struct model *model)
 	tree_free(model->config);
 }
 
+static struct part
+dense_part(struct model *model, const struct head_module *module,
+    struct safetensors *file, const char *name, int64_t rows, int64_t columns)
+{
+	const struct safetensor *stored = file ? safetensors_need(file, name) : NULL;
+
+	struct parameter wanted = { .name = mem_format("%s.%s", module->name, name),
+		.rows = rows,
+		.columns = columns,
+		.expert = -1 };
+
+	return (struct part){ .tensor = weights_add(&model->weights, stored,
+				  file ? safetensors_name(file) : NULL, wanted) };
+}
+
+static void
+open_dense(struct model *model)
+{
+	struct head *head = &model->head;
+
+	head_width(head, model->spec.width, model->dir);
+	for (int i = 0; i < head->count; i++) {
+		const struct head_module *module = &head->modules[i];
+		struct part *to = model->dense[i];
+		if (module->kind != HEAD_DENSE)
+			continue;
+		struct safetensors *file = NULL;
+		if (model->file) {
+			char *folder = mem_format("%s/%s", model->dir, module->source);
+			file = model->head_files[i] = safetensors_open(folder);
+			free(folder);
+		}
+		to[0] = dense_part(
+		    model, module, file, "linear.weight", module->out, module->in);
+		to[1].tensor = -1;
+		if (module->bias)
+			to[1] = dense_part(
+			    model, module, file, "linear.bias", module->out, 0);
+	}
+}
+
 void
 model_match(struct model *model)
 {
@@ -77,7 +118,7 @@ model_match(struct model *model)
 	model->spec.fused = weights_fused(&model->weights);
 	if (model->weights.stem[STEM_MLM_DECODER].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
-	model_head_open(model);
+	open_dense(model);
 }
 
 static void
@@ -168,21 +209,21 @@ model_gradient_pointer(const struct model *model, const struct part *part)
 }
 
 static void
-resolve_experts(struct model *model)
+resolve_mixtures(struct model *model)
 {
 	const struct weights *weights = &model->weights;
 	size_t count = (size_t)model->spec.mixture.count;
 	size_t layers = (size_t)model->spec.layers;
 
-	if (!model->experts_of) {
-		model->experts_of = mem_zero(layers * count, sizeof *model->experts_of);
-		model->dexperts = mem_zero(layers * count, sizeof *model->dexperts);
+	if (!model->mixtures) {
+		model->mixtures = mem_zero(layers * count, sizeof *model->mixtures);
+		model->dmixtures = mem_zero(layers * count, sizeof *model->dmixtures);
 	}
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
-			model->experts_of[e][i] =
+			model->mixtures[e][i] =
 			    model_matrix(model, &weights->mixtures[e][i]);
-			model->dexperts[e][i] =
+			model->dmixtures[e][i] =
 			    model_gradient_pointer(model, &weights->mixtures[e][i]);
 		}
 	for (size_t layer = 0; layer < layers; layer++)
@@ -190,12 +231,27 @@ resolve_experts(struct model *model)
 		     b < model_block_index(model, (int)layer + 1, -1); b++) {
 			model->blocks[b].experts =
 			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
-				model->experts_of +
+				model->mixtures +
 			    layer * count;
 			if (model->gradients)
 				model->dblocks[b].experts =
-				    model->dexperts + layer * count;
+				    model->dmixtures + layer * count;
 		}
+}
+
+static void
+resolve_dense(struct model *model)
+{
+	for (int i = 0; i < model->head.count; i++) {
+		struct head_module *module = &model->head.modules[i];
+		const struct part *from = model->dense[i];
+		if (module->kind != HEAD_DENSE)
+			continue;
+		module->weight = model_matrix(model, &from[0]);
+		module->bias_values = model_matrix(model, &from[1]).at;
+		module->dweight = model_gradient_pointer(model, &from[0]);
+		module->dbias = model_gradient_pointer(model, &from[1]);
+	}
 }
 
 void
@@ -220,8 +276,8 @@ model_resolve(struct model *model)
 			    model_gradient_pointer(model, &weights->blocks[b][i]);
 		}
 	if (model->spec.mixture.count)
-		resolve_experts(model);
-	model_head_resolve(model);
+		resolve_mixtures(model);
+	resolve_dense(model);
 }
 
 /* Of all its files of weights; of a model without, the seed. */
@@ -251,7 +307,7 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 	else
 		load_values(model, seed);
 	model_resolve(model);
-	model_rotary_open(model);
+	rotary_open(model);
 	return model;
 }
 
@@ -266,7 +322,7 @@ model_close(struct model *model)
 			    weights->tensors[i].count * sizeof(float));
 	free(model->data);
 	free(model->copied);
-	training_free(model);
+	pass_free(model);
 	workspace_free(&model->workspace);
 	if (model->learning) {
 		lora_free(model, model->learning);
@@ -274,14 +330,15 @@ model_close(struct model *model)
 		nn_free(model->values, model_size(model) * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
-	model_rotary_close(model);
+	rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);
-	model_head_close(model);
+	for (int i = 0; i < HEAD_MODULES; i++)
+		safetensors_close(model->head_files[i]);
 	free(model->blocks);
 	free(model->dblocks);
-	free(model->experts_of);
-	free(model->dexperts);
+	free(model->mixtures);
+	free(model->dmixtures);
 	weights_free(weights);
 	model_unconfigure(model);
 	free(model);
@@ -341,4 +398,48 @@ model_layers(const char *dir)
 	int layers = model.spec.layers;
 	model_unconfigure(&model);
 	return layers;
+}
+
+int
+model_parameters(const struct model *model)
+{
+	int count = model->weights.count;
+	size_t size;
+
+	if (model->learning)
+		lora_parameters(model, &count, &size);
+	return count;
+}
+
+const struct parameter *
+model_parameter(const struct model *model, int index)
+{
+	int count;
+	size_t size;
+
+	return model->learning ? lora_parameters(model, &count, &size) + index
+			       : &model->weights.tensors[index];
+}
+
+float *
+model_values(struct model *model)
+{
+	return model->values;
+}
+
+float *
+model_gradients(struct model *model)
+{
+	return model->gradients;
+}
+
+size_t
+model_size(const struct model *model)
+{
+	size_t size = model->weights.size;
+	int count;
+
+	if (model->learning)
+		lora_parameters(model, &count, &size);
+	return size;
 }

@@ -59,7 +59,7 @@ void model_encode(struct model *model, const struct batch *batch, float *emb);
  * after the final norm (transformers' output_hidden_states).  NULL for `see`: nobody looks,
  * and nothing is paid.
  */
-struct model_sight {
+struct model_seen {
 	int layer;	       /* 0..layers */
 	size_t T, N, C, E;     /* E: token experts */
 	const float *hidden;   /* [T,C] */
@@ -69,7 +69,7 @@ struct model_sight {
 	const int32_t *skip;   /* [N] as in nn_pool, or NULL */
 };
 void model_watch(struct model *model,
-    void (*see)(void *context, const struct model_sight *sight), void *context);
+    void (*see)(void *context, const struct model_seen *seen), void *context);
 
 /*
  * LoRA (adapter.h): W + scale B A in the place of W, in copies of the tensors that have a pair; the

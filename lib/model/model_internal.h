@@ -15,6 +15,31 @@
 #include "model/workspace.h"
 #include "text/tree.h"
 
+/* Masked positions of one batch; M of them. */
+struct mlm {
+	size_t M, rows; /* rows of logits at a time */
+	int32_t *positions, *targets;
+	float *hidden, *dense, *act, *norm, *stats; /* [M,C]; stats [M,2] */
+	float *logits;				    /* [rows,V] */
+	float *d;				    /* [M,C] */
+};
+
+/* What a batch is in memory of the kernels, and what the forward makes of it. */
+struct pass {
+	bool keep;		      /* for a backward */
+	int32_t *ids, *starts, *skip; /* skip NULL: none */
+	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
+	struct block_batch block;
+	float *sum0, *stats0, *x0;  /* [T,C], [T,2], [T,C] */
+	struct block_state *states; /* [layers] */
+	float *last, *stats_last;   /* [T,C], the last hidden states; [T,2] */
+	struct block_scratch scratch;
+	struct head_state head;
+	struct mlm mlm;
+	float *d;	/* [T,C] */
+	int64_t tokens; /* of the batch that is kept; 0: none */
+};
+
 struct model {
 	char *dir, *folder; /* as given; where config.json and the weights are */
 	char fingerprint[17], *experts;
@@ -32,18 +57,18 @@ struct model {
 	const struct lora *lora; /* in use, or NULL */
 	struct lora *learning;	 /* of LoRA training, or NULL */
 	float *values, *gradients;
-	/* the bindings as pointers */
+	/* the parts of weights as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];
-	struct block_weights *blocks;	 /* [layers x max(1, experts)] */
-	struct block_gradients *dblocks; /* the same */
-	struct nn_matrix (*experts_of)[MIXTURE_PARAMETERS]; /* [layers x mixture.count] */
-	float *(*dexperts)[MIXTURE_PARAMETERS];
+	struct block_weights *blocks;			  /* [layers x max(1, experts)] */
+	struct block_gradients *dblocks;		  /* the same */
+	struct nn_matrix (*mixtures)[MIXTURE_PARAMETERS]; /* [layers x mixture.count] */
+	float *(*dmixtures)[MIXTURE_PARAMETERS];
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	struct workspace workspace;
-	void (*see)(void *context, const struct model_sight *sight);
+	void (*see)(void *context, const struct model_seen *seen);
 	void *see_context;
-	struct training *training;
+	struct pass *pass; /* NULL before the first batch */
 };
 
 /* Set the pointers to weights and gradients. */
@@ -70,17 +95,6 @@ struct safetensor model_tensor(
 struct nn_matrix model_matrix(const struct model *model, const struct part *part);
 float *model_gradient_pointer(const struct model *model, const struct part *part);
 
-/* The Dense modules of the head: their tensors are the last; their pointers are
- * set when the values are there. */
-void model_head_open(struct model *model);
-void model_head_resolve(struct model *model);
-
-/* What the head says and the weights of its Dense modules into a folder; tensors: all of the model's,
- * with their data. */
-void model_head_write(
-    const struct model *model, const char *folder, const struct safetensor *tensors);
-void model_head_close(struct model *model);
-
 /* Index of a block's weights for an expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);
 
@@ -91,30 +105,21 @@ void model_unconfigure(struct model *model);
 /* Open its file of weights and find all tensors in it. */
 void model_match(struct model *model);
 
-/* Die when the batch cannot be taken. */
-void model_demand(const struct model *model, const struct batch *batch);
+/* Rotary frequencies of the model. */
+void rotary_open(struct model *model);
+void rotary_close(struct model *model);
 
-/* Rotary frequencies: the tables of the model, and [N, D/2] of a batch with a sequence that is
- * longer than the model was trained on (NULL in all others, and without dynamic NTK). */
-void model_rotary_open(struct model *model);
-void model_rotary_close(struct model *model);
-float *model_rotary_layout(struct model *model, int which, const struct batch *batch);
-void model_rotary_upload(
-    const struct model *model, int which, float *own, const struct batch *batch);
+/*
+ * From ids to the last hidden states [T,C], in model->pass.  keep: for pass_backward; it takes the
+ * gradient of the last hidden states from pass->d to every parameter.  masked: of so many
+ * positions the masked-language-model head is to follow; 0: the folder's head.
+ */
+const float *pass_forward(
+    struct model *model, const struct batch *batch, bool keep, size_t masked);
+void pass_backward(struct model *model, const struct batch *batch);
+void pass_free(struct model *model);
 
-/* What a batch is where the kernels can read it. */
-struct device_batch {
-	int32_t *ids, *starts, *skip; /* skip NULL: none */
-	float *rotary[SPEC_ROTARIES]; /* NULL: the model's */
-};
-void device_batch_layout(
-    struct device_batch *on, struct model *model, const struct batch *batch);
-void device_batch_upload(
-    const struct device_batch *on, const struct model *model, const struct batch *batch);
-struct block_batch model_block_batch(
-    const struct model *model, const struct batch *batch, const struct device_batch *on);
-
-void training_free(struct model *model);
+void mlm_layout(struct model *model, size_t M);
 
 /* The files that make a folder complete, but config.json and the weights. */
 void model_copy_files(const char *from, const char *to);

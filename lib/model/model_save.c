@@ -133,6 +133,31 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	free(path);
 }
 
+/* What the head says and the weights of its Dense modules; tensors: all of the model's, with their
+ * data. */
+static void
+write_head(
+    const struct model *model, const char *folder, const struct safetensor *tensors)
+{
+	const struct head *head = &model->head;
+
+	head_write(head, folder, model->spec.width);
+	for (int i = 0; i < head->count; i++) {
+		const struct head_module *module = &head->modules[i];
+		if (module->kind != HEAD_DENSE)
+			continue;
+		struct safetensor out[2] = { tensors[model->dense[i][0].tensor] };
+		out[0].name = "linear.weight";
+		if (module->bias) {
+			out[1] = tensors[model->dense[i][1].tensor];
+			out[1].name = "linear.bias";
+		}
+		char *path = mem_format("%s/%s/model.safetensors", folder, module->name);
+		safetensors_write(path, out, 1 + module->bias, NULL, NULL);
+		free(path);
+	}
+}
+
 static void
 save_model(const struct model *model, const char *dir, enum dtype dtype)
 {
@@ -147,7 +172,7 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 	write_transformer(model, folder, dtype);
 	for (int i = weights->own; i < weights->count; i++)
 		tensors[i] = model_tensor(model, &weights->tensors[i], dtype);
-	model_head_write(model, folder, tensors);
+	write_head(model, folder, tensors);
 	for (int i = weights->own; i < weights->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
@@ -178,7 +203,8 @@ close_stored(struct model *model)
 {
 	weights_free(&model->weights);
 	safetensors_close(model->file);
-	model_head_close(model);
+	for (int i = 0; i < HEAD_MODULES; i++)
+		safetensors_close(model->head_files[i]);
 	model_unconfigure(model);
 }
 
@@ -195,7 +221,7 @@ begin_folder(const struct model *model, const char *dir)
 		    mem_new((size_t)model->weights.count, sizeof *stored);
 		for (int i = 0; i < model->weights.count; i++)
 			stored[i] = *model->weights.stored[i];
-		model_head_write(model, folder, stored);
+		write_head(model, folder, stored);
 		free(stored);
 	}
 	return folder;

@@ -188,27 +188,27 @@ keep(float **all, size_t *room, size_t *count, const float *more, size_t n)
 }
 
 static void
-see(void *context, const struct model_sight *sight)
+see(void *context, const struct model_seen *shown)
 {
 	struct seen *seen = context;
-	size_t n = sight->T * sight->E;
+	size_t n = shown->T * shown->E;
 
-	keep(&seen->states, &seen->state_room, &seen->state_count, sight->hidden,
-	    sight->T * sight->C);
-	if (!sight->logits)
+	keep(&seen->states, &seen->state_room, &seen->state_count, shown->hidden,
+	    shown->T * shown->C);
+	if (!shown->logits)
 		return;
-	keep(&seen->router, &seen->router_room, &seen->router_count, sight->logits, n);
+	keep(&seen->router, &seen->router_room, &seen->router_count, shown->logits, n);
 	const float *logits = seen->router + seen->router_count - n;
 	float *weights = mem_new(n, sizeof *weights);
-	nn_download(weights, sight->routing, n * sizeof *weights);
-	for (size_t t = 0; t < sight->T; t++) {
+	nn_download(weights, shown->routing, n * sizeof *weights);
+	for (size_t t = 0; t < shown->T; t++) {
 		double sum = 0;
-		for (size_t e = 0; e < sight->E; e++)
-			sum += exp((double)logits[t * sight->E + e]);
-		for (size_t e = 0; e < sight->E; e++)
+		for (size_t e = 0; e < shown->E; e++)
+			sum += exp((double)logits[t * shown->E + e]);
+		for (size_t e = 0; e < shown->E; e++)
 			seen->worst = fmax(seen->worst,
-			    fabs(exp((double)logits[t * sight->E + e]) / sum -
-				 (double)weights[t * sight->E + e]));
+			    fabs(exp((double)logits[t * shown->E + e]) / sum -
+				 (double)weights[t * shown->E + e]));
 	}
 	free(weights);
 }
@@ -285,19 +285,19 @@ struct ends {
 };
 
 static void
-see_ends(void *context, const struct model_sight *sight)
+see_ends(void *context, const struct model_seen *shown)
 {
 	struct ends *ends = context;
-	size_t C = sight->C;
+	size_t C = shown->C;
 
-	if (sight->layer != ends->layers)
+	if (shown->layer != ends->layers)
 		return;
-	float *x = mem_new(sight->T * C, sizeof *x);
-	nn_download(x, sight->hidden, sight->T * C * sizeof *x);
-	for (size_t i = 0; i < sight->N; i++)
+	float *x = mem_new(shown->T * C, sizeof *x);
+	nn_download(x, shown->hidden, shown->T * C * sizeof *x);
+	for (size_t i = 0; i < shown->N; i++)
 		for (size_t c = 0; c < C; c++) {
 			double sum = 0;
-			int32_t first = sight->starts[i], past = sight->starts[i + 1];
+			int32_t first = shown->starts[i], past = shown->starts[i + 1];
 			for (int32_t t = first; t < past; t++)
 				sum += (double)x[(size_t)t * C + c];
 			ends->mean[i * C + c] = (float)(sum / (past - first));

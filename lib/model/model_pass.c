@@ -1,0 +1,406 @@
+/* A batch through the model: forward, keeping what the backward needs or not, and backward. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/model_internal.h"
+
+size_t
+model_block_index(const struct model *model, int layer, int expert)
+{
+	size_t experts = model->spec.experts ? (size_t)model->spec.experts : 1;
+
+	return (size_t)layer * experts + (size_t)(expert > 0 ? expert : 0);
+}
+
+char *
+model_refuses(const struct model *model, const struct batch *batch, int64_t first)
+{
+	const struct spec *spec = &model->spec;
+
+	if (spec->experts && (batch->expert < 0 || batch->expert >= spec->experts))
+		return mem_format("%s has task experts, and none was chosen", model->dir);
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		int64_t length = batch->starts[i + 1] - batch->starts[i];
+		if (length < 1)
+			return mem_format(
+			    "text %lld has no tokens", (long long)(first + i));
+		if (length > spec->positions)
+			return mem_format(
+			    "text %lld has %lld tokens, more than the %d that %s takes; "
+			    "truncate it (tok --max-length)",
+			    (long long)(first + i), (long long)length, spec->positions,
+			    model->dir);
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			if (batch->ids[t] < 0 || batch->ids[t] >= spec->vocabulary)
+				return mem_format(
+				    "text %lld: the token id %d is not below the "
+				    "vocabulary "
+				    "of %s, %d; is it another model's tokenizer?",
+				    (long long)(first + i), (int)batch->ids[t],
+				    model->dir, spec->vocabulary);
+	}
+	return NULL;
+}
+
+/* Rotary frequencies: a table a kind of layer, and of long sequences. ------------- */
+
+static size_t
+half_of(const struct model *model)
+{
+	return (size_t)(model->spec.head_size / 2);
+}
+
+static void
+frequencies(const struct model *model, float *to, double base, double divisor)
+{
+	size_t half = half_of(model);
+
+	for (size_t i = 0; i < half; i++)
+		to[i] = (float)(pow(base, -(double)i / (double)half) / divisor);
+}
+
+void
+rotary_open(struct model *model)
+{
+	size_t half = half_of(model);
+	float *host = mem_new(half + 1, sizeof *host);
+
+	for (int i = 0; i < model->spec.rotaries; i++) {
+		const struct spec_rotary *rotary = &model->spec.rotary[i];
+		frequencies(model, host, rotary->base, rotary->divisor);
+		model->inverse[i] = nn_alloc(half * sizeof *host);
+		nn_upload(model->inverse[i], host, half * sizeof *host);
+	}
+	free(host);
+}
+
+void
+rotary_close(struct model *model)
+{
+	for (int i = 0; i < model->spec.rotaries; i++)
+		nn_free(model->inverse[i], half_of(model) * sizeof(float));
+}
+
+static int32_t
+longest(const struct batch *batch)
+{
+	int32_t most = 0;
+
+	for (int64_t i = 0; i < batch->sequences; i++)
+		if (batch->starts[i + 1] - batch->starts[i] > most)
+			most = batch->starts[i + 1] - batch->starts[i];
+	return most;
+}
+
+static float *
+rotary_layout(struct model *model, int which, const struct batch *batch)
+{
+	const struct spec_rotary *rotary = &model->spec.rotary[which];
+
+	if (which >= model->spec.rotaries || rotary->factor == 0 ||
+	    longest(batch) <= rotary->trained)
+		return NULL;
+	return workspace_floats(
+	    &model->workspace, (size_t)batch->sequences, half_of(model));
+}
+
+static void
+rotary_upload(const struct model *model, int which, float *own, const struct batch *batch)
+{
+	const struct spec_rotary *rotary = &model->spec.rotary[which];
+	size_t half = half_of(model), N = (size_t)batch->sequences;
+	double D = model->spec.head_size;
+
+	if (!own)
+		return;
+	float *host = mem_new(mem_multiply(N, half, "rotary positions"), sizeof *host);
+	for (size_t i = 0; i < N; i++) {
+		double over =
+		    (double)(batch->starts[i + 1] - batch->starts[i]) / rotary->trained;
+		double grown = rotary->factor * over - (rotary->factor - 1);
+		frequencies(model, host + i * half,
+		    over > 1 ? rotary->base * pow(grown, D / (D - 2)) : rotary->base,
+		    rotary->divisor);
+	}
+	nn_upload(own, host, N * half * sizeof *host);
+	free(host);
+}
+
+/* The batch. ---------------------------------------------------------------------- */
+
+static void
+layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
+{
+	struct workspace *workspace = &model->workspace;
+	size_t N = (size_t)batch->sequences;
+
+	pass->ids =
+	    workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *pass->ids);
+	pass->starts = workspace_take(workspace, N + 1, 1, sizeof *pass->starts);
+	pass->skip =
+	    batch->skip ? workspace_take(workspace, N, 1, sizeof *pass->skip) : NULL;
+	for (int i = 0; i < SPEC_ROTARIES; i++)
+		pass->rotary[i] = rotary_layout(model, i, batch);
+}
+
+static void
+upload_batch(struct pass *pass, const struct model *model, const struct batch *batch)
+{
+	size_t N = (size_t)batch->sequences;
+
+	nn_upload(pass->ids, batch->ids, (size_t)batch->tokens * sizeof *pass->ids);
+	nn_upload(pass->starts, batch->starts, (N + 1) * sizeof *pass->starts);
+	if (pass->skip)
+		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
+	pass->block = (struct block_batch){
+		.T = (size_t)batch->tokens, .N = N, .starts = pass->starts
+	};
+	for (int i = 0; i < model->spec.rotaries; i++) {
+		float *own = pass->rotary[i];
+		rotary_upload(model, i, own, batch);
+		pass->block.rotary[i] =
+		    own ? (struct block_rotary){ own, half_of(model) }
+			: (struct block_rotary){ model->inverse[i], 0 };
+	}
+}
+
+/* Forward. ------------------------------------------------------------------------ */
+
+/* Forgetting, one state serves all blocks, and everything happens in place. */
+static struct block_state *
+state_of(const struct pass *pass, int layer)
+{
+	return &pass->states[pass->keep ? layer : 0];
+}
+
+static void
+layout(struct model *model, const struct batch *batch, size_t masked)
+{
+	struct workspace *w = &model->workspace;
+	struct pass *pass = model->pass;
+	const struct spec *spec = &model->spec;
+	size_t T = (size_t)batch->tokens, C = (size_t)spec->width;
+	bool keep = pass->keep;
+
+	layout_batch(pass, model, batch);
+	float *x = pass->x0 = pass->sum0 = workspace_floats(w, T, C);
+	pass->stats0 = pass->stats_last = NULL;
+	if (spec->embedding_norm && keep) {
+		pass->stats0 = workspace_floats(w, T, 2);
+		x = pass->x0 = workspace_floats(w, T, C);
+	}
+	for (int layer = 0; layer < (keep ? spec->layers : 1); layer++) {
+		block_layout(state_of(pass, layer), w, spec, layer, T, x, keep);
+		x = state_of(pass, layer)->out;
+	}
+	if (!keep && model->see && spec->mixture.count)
+		pass->states->router =
+		    workspace_floats(w, T, (size_t)spec->mixture.count);
+	pass->last = x;
+	if (spec->prenorm && keep) {
+		pass->stats_last = workspace_floats(w, T, 2);
+		pass->last = workspace_floats(w, T, C);
+	}
+	if (keep) {
+		block_scratch_layout(&pass->scratch, w, spec, T);
+		pass->d = workspace_floats(w, T, C);
+	}
+	if (masked)
+		mlm_layout(model, masked);
+	else
+		head_layout(
+		    &pass->head, w, &model->head, T, (size_t)batch->sequences, C, keep);
+}
+
+/* Let the watcher see the hidden states after `layer` blocks. */
+static void
+show(const struct model *model, const float *hidden, int layer)
+{
+	const struct spec *spec = &model->spec;
+	const struct pass *pass = model->pass;
+	struct model_seen seen = { .layer = layer,
+		.T = pass->block.T,
+		.N = pass->block.N,
+		.C = (size_t)spec->width,
+		.E = (size_t)spec->mixture.count,
+		.hidden = hidden,
+		.starts = pass->starts,
+		.skip = pass->skip };
+
+	if (!model->see || pass->keep)
+		return;
+	if (layer > 0 && spec->layer[layer - 1].mixture) {
+		seen.logits = pass->states->router;
+		seen.routing = pass->states->mixture.p;
+	}
+	model->see(model->see_context, &seen);
+}
+
+static void
+prepare(struct model *model, const struct batch *batch, bool keep, size_t masked)
+{
+	char *why = model_refuses(model, batch, 0);
+
+	if (why)
+		die("%s", why);
+	if (keep && !model->gradients)
+		die("%s: was opened to encode, not to train", model->dir);
+	if (!model->pass) {
+		model->pass = mem_zero(1, sizeof *model->pass);
+		model->pass->states =
+		    mem_zero((size_t)model->spec.layers, sizeof *model->pass->states);
+	}
+	model->pass->keep = keep;
+	model->pass->tokens = keep ? batch->tokens : 0;
+	workspace_measure(&model->workspace);
+	layout(model, batch, masked);
+	workspace_ready(&model->workspace);
+	layout(model, batch, masked);
+	upload_batch(model->pass, model, batch);
+}
+
+const float *
+pass_forward(struct model *model, const struct batch *batch, bool keep, size_t masked)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	size_t C = (size_t)spec->width;
+
+	prepare(model, batch, keep, masked);
+	const struct pass *pass = model->pass;
+	const float *x = pass->x0;
+	nn_embed(pass->sum0, pass->ids, pass->starts, stem[STEM_TOKENS], stem[STEM_TYPES],
+	    stem[STEM_POSITIONS], pass->block.N, C);
+	if (spec->embedding_norm)
+		nn_norm(pass->x0, NULL, pass->stats0, pass->sum0, NULL,
+		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
+		    spec->norm, pass->block.T, C);
+	for (int layer = 0; layer < spec->layers; layer++) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		show(model, x, layer);
+		block_forward(spec, layer, &model->blocks[index], &pass->block,
+		    state_of(pass, layer));
+		x = state_of(pass, layer)->out;
+	}
+	if (spec->prenorm)
+		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
+		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
+		    spec->norm_eps, spec->norm, pass->block.T, C);
+	show(model, pass->last, spec->layers);
+	return pass->last;
+}
+
+/* Embeddings, in nn memory. */
+static float *
+embed(struct model *model, const struct batch *batch, bool keep)
+{
+	const float *x = pass_forward(model, batch, keep, 0);
+	const struct pass *pass = model->pass;
+
+	return head_forward(&model->head, &pass->head, x, pass->starts, pass->skip,
+	    pass->block.N, (size_t)model->spec.width);
+}
+
+const float *
+model_forward(struct model *model, const struct batch *batch)
+{
+	return embed(model, batch, true);
+}
+
+/* Name the weights to blame, or say that the numbers grew too large. */
+_Noreturn static void
+die_not_finite(const struct model *model)
+{
+	const struct weights *weights = &model->weights;
+	const char *name = model->file ? safetensors_name(model->file) : model->dir;
+
+	for (int i = 0; i < weights->count; i++) {
+		const struct parameter *p = &weights->tensors[i];
+		const struct safetensor *stored = weights->stored[i];
+		bool copied = false;
+		const float *x = model->data ? nn_weights(stored->data, stored->dtype,
+						   p->count, &copied)
+					     : model->values + p->offset;
+		if (!nn_finite(x, p->count))
+			die("%s: tensor '%s' holds values that are not finite (NaN or "
+			    "infinity)",
+			    name, p->name);
+		if (copied)
+			nn_free((void *)x, p->count * sizeof *x);
+	}
+	die("%s: an embedding is not finite though all weights are; the numbers overflow",
+	    name);
+}
+
+void
+model_encode(struct model *model, const struct batch *batch, float *emb)
+{
+	size_t n = (size_t)batch->sequences * (size_t)model_width(model);
+
+	if (!n)
+		return;
+	const float *made = embed(model, batch, false);
+	if (!nn_finite(made, n))
+		die_not_finite(model);
+	nn_download(emb, made, n * sizeof *emb);
+}
+
+void
+model_watch(struct model *model,
+    void (*see)(void *context, const struct model_seen *seen), void *context)
+{
+	model->see = see;
+	model->see_context = context;
+}
+
+/* Backward. ----------------------------------------------------------------------- */
+
+void
+pass_backward(struct model *model, const struct batch *batch)
+{
+	const struct spec *spec = &model->spec;
+	struct pass *pass = model->pass;
+	float *const *g = model->dstem;
+	size_t C = (size_t)spec->width;
+
+	if (spec->prenorm)
+		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
+		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
+		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.T, C);
+	for (int layer = spec->layers - 1; layer >= 0; layer--) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
+		    &pass->block, &pass->states[layer], &pass->scratch, pass->d);
+	}
+	if (spec->embedding_norm)
+		nn_norm_back(pass->d, g[STEM_NORM], g[STEM_NORM_BIAS], pass->d,
+		    pass->sum0, pass->stats0, model->stem[STEM_NORM].at, spec->norm,
+		    pass->block.T, C);
+	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
+	    pass->ids, pass->starts, pass->block.N, C);
+	lora_gather(model);
+	pass->tokens = 0;
+}
+
+void
+model_backward(struct model *model, const struct batch *batch, const float *demb)
+{
+	struct pass *pass = model->pass;
+
+	if (!pass || pass->tokens != batch->tokens)
+		die("%s: a backward pass without its forward pass", model->dir);
+	head_backward(&model->head, &pass->head, pass->d, demb, pass->last, pass->starts,
+	    pass->skip, pass->block.T, pass->block.N, (size_t)model->spec.width);
+	pass_backward(model, batch);
+}
+
+void
+pass_free(struct model *model)
+{
+	if (!model->pass)
+		return;
+	free(model->pass->states);
+	free(model->pass);
+}
