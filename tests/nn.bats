@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
 load helper
 
+rows() {
+	ids_stream --rows text.emb
+}
 check() {
 	run -0 nn_check "$1"
 	[ -z "$output" ]
@@ -11,6 +14,11 @@ check_tokens() {
 }
 check_cpu() {
 	run -0 nn_check_cpu "$1"
+	[ -z "$output" ]
+}
+
+check_real() {
+	run -0 nn_check_real "$1"
 	[ -z "$output" ]
 }
 
@@ -36,6 +44,38 @@ check_cpu() {
 @test "nn: cross-entropy, its gradient, masks and hits" { check_tokens loss; }
 @test "nn: five steps of AdamW" { check_tokens adamw; }
 @test "nn: sums, scaling, finiteness" { check_tokens vector; }
+
+@test "nn: at real sizes, products and linear layers, forward and back" { check_real product; check_real linear; }
+@test "nn: at real sizes, attention, forward and back" { check_real attention; }
+@test "nn: at real sizes, all rows at once have the bits of each alone" {
+	check_real rows
+	check_real pool
+	check_real routes
+}
+@test "nn: at real sizes, what many rows add to, and long sums" {
+	check_real parameters
+	check_real tokens
+	check_real vector
+}
+@test "nn: memory that grows is large enough, aligned, and kept while it suffices" { check_real memory; }
+
+# 768 channels, 30,000 tokens: rows of the batch, of the products and of the threads are cut
+# elsewhere in each run
+@test "nn: a model of real width gives the same bits with 1 and 2 threads, in batches and halves" {
+	mkdir "$T/config"
+	jq '.vocab_size = 30000 | .hidden_size = 768 | .num_hidden_layers = 1 | .num_attention_heads = 12 |
+		.intermediate_size = 3072 | .max_position_embeddings = 512 | .torch_dtype = "bfloat16"' \
+		"$GOLDEN/bert/config.json" >"$T/config/config.json"
+	model_copy "$T/config" "$T/model" init 7
+	awk 'BEGIN { srand(1); for (n = 1; n < 30; n++) {
+		for (i = 0; i < n * n % 97 + 1; i++) printf "%d ", rand() * 30000; print "" } }' >"$T/ids.txt"
+	ids_stream text.ids <"$T/ids.txt" >"$T/ids.mts"
+	encode -j 1 -m "$T/model" "$T/ids.mts" | rows >"$T/one"
+	[ "$(sort -u "$T/one" | wc -l)" = 29 ]
+	encode -j 2 -m "$T/model" "$T/ids.mts" | rows | cmp - "$T/one"
+	encode -j 2 --tokens 600 -m "$T/model" "$T/ids.mts" | rows | cmp - "$T/one"
+	encode -j 1 --tokens 1 -m "$T/model" "$T/ids.mts" | rows | cmp - "$T/one"
+}
 
 @test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without any builds nothing" {
 	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/base"

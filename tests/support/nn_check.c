@@ -201,6 +201,7 @@ check_norm(void)
 		norm_case(&(struct norm){ 5, 19, (enum nn_norm)kind, 1e-5 }, true, true);
 		norm_case(
 		    &(struct norm){ 3, 130, (enum nn_norm)kind, 1e-12 }, true, false);
+		norm_case(&(struct norm){ 2, 768, (enum nn_norm)kind, 1e-5 }, true, true);
 		norm_case(&(struct norm){ 4, 2, (enum nn_norm)kind, 1e-2 }, false, false);
 	}
 	/* a large mean must not drown the deviation: one pass would err by 0.03, while the mean
@@ -303,9 +304,9 @@ normalize(double *y, struct array *const *in, const void *sizes)
 }
 
 static void
-check_normalize(void)
+normalize_case(size_t N, size_t C)
 {
-	size_t sizes[2] = { 6, 37 }, n = sizes[0] * sizes[1];
+	size_t sizes[2] = { N, C }, n = N * C;
 	struct array *x = array_random(n, 3), *y = array_new(n),
 		     *lengths = array_new(sizes[0]);
 	struct operation o = { normalize, sizes, { x }, array_random(n, 1) };
@@ -316,6 +317,13 @@ check_normalize(void)
 	struct array *dx = array_new(n);
 	nn_normalize_back(dx->at, o.dy->at, y->at, lengths->at, sizes[0], sizes[1]);
 	expect_gradient("normalize dx", dx->at, &o, 0, 0);
+}
+
+static void
+check_normalize(void)
+{
+	normalize_case(6, 37);
+	normalize_case(2, 768);
 	struct array *zero = array_new(5);
 	nn_normalize(zero->at, NULL, zero->at, 1, 5);
 	expect("normalize nothing", zero->at, zero->ref, 5, 0);

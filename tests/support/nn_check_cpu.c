@@ -136,6 +136,49 @@ same_linear(size_t T, size_t C, size_t O)
 	}
 }
 
+/* A whole product, and its halves by rows and by columns, one after another. */
+static void
+same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
+{
+	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1);
+	struct array *b = array_random(O, 1), *dy = array_random(T * O, 1);
+	struct array *y = array_new(T * O), *dx = array_new(T * C),
+		     *dw = array_new(O * C);
+	struct array *y2 = array_new(T * O), *dx2 = array_new(T * C);
+	struct array *dw2 = array_new(O * C);
+	size_t size = dtype_size(dtype);
+
+	/* in place: what is written lies before what is read next */
+	tensor_from_f32(w->at, dtype, w->at, O * C);
+	struct nn_matrix whole = { w->at, dtype };
+	omp_set_num_threads(1);
+	nn_linear(y->at, O, x->at, C, whole, b->at, T, C, O);
+	nn_linear_back(dx->at, false, dw->at, NULL, dy->at, O, x->at, C, whole, T, C, O);
+	for (int threads = 1; threads <= 2; threads++) {
+		omp_set_num_threads(threads);
+		nn_zero(dw2->at, O * C);
+		for (size_t half = 0; half < 2; half++) {
+			size_t t = half * (T / 2), rows = half ? T - t : T / 2;
+			size_t o = half * (O / 2), columns = half ? O - o : O / 2;
+			struct nn_matrix part = { (char *)w->at + o * C * size, dtype };
+			nn_linear(
+			    y2->at + o, O, x->at, C, part, b->at + o, T, C, columns);
+			nn_linear_back(NULL, false, dw2->at + o * C, NULL, dy->at + o, O,
+			    x->at, C, part, T, C, columns);
+			nn_linear_back(dx2->at + t * C, false, NULL, NULL, dy->at + t * O,
+			    O, NULL, C, whole, rows, C, O);
+		}
+		expect_bits("halves of columns", y2->at, y->at, T * O);
+		expect_bits("halves of columns, dw", dw2->at, dw->at, O * C);
+		expect_bits("halves of rows, dx", dx2->at, dx->at, T * C);
+		nn_zero(y2->at, T * O);
+		nn_linear(y2->at, O, x->at, C, whole, b->at, T / 2, C, O);
+		nn_linear(y2->at + T / 2 * O, O, x->at + T / 2 * C, C, whole, b->at,
+		    T - T / 2, C, O);
+		expect_bits("halves of rows", y2->at, y->at, T * O);
+	}
+}
+
 /* All halves there are, and all of a turned block of them. */
 static void
 check_widen(void)
@@ -181,6 +224,9 @@ check_bits(void)
 
 	same_linear(200, 30, 50);
 	same_linear(100, 400, 130);
+	same_halves(DTYPE_F32, 61, 768, 1000);
+	same_halves(DTYPE_F32, 15, 1000, 768);
+	same_halves(DTYPE_BF16, 40, 768, 1000);
 	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
 	one.starts = alone;
 	one.N = 1;

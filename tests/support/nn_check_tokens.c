@@ -154,11 +154,10 @@ check_pool(void)
 /* Losses and steps. ---------------------------------------------------------------- */
 
 static void
-check_loss(void)
+loss_case(size_t R, size_t V)
 {
-	enum { R = 7, V = 83 };
-	int32_t targets[R];
-	uint8_t keep[R * V], *mask = nn_alloc(sizeof keep);
+	int32_t *targets = mem_new(R, sizeof *targets);
+	uint8_t *keep = mem_new(R, V), *mask = nn_alloc(R * V);
 
 	for (int masked = 0; masked < 2; masked++) {
 		struct array *x = array_random(R * V, 3), *wanted = array_new(R * V);
@@ -182,20 +181,30 @@ check_loss(void)
 			loss += log(sum) - row[targets[r]];
 			right += top == (size_t)targets[r];
 		}
-		nn_upload(mask, keep, sizeof keep);
+		nn_upload(mask, keep, R * V);
 		double got = nn_cross_entropy(x->at, device_ints(targets, R),
 		    masked ? mask : NULL, 0.5f, R, V, &correct);
 		expect("cross-entropy's gradient", x->at, wanted->ref, R * V, 1e-6);
 		expect_value("cross-entropy", got, loss, 1e-6);
 		expect_value("cross-entropy's hits", (double)correct, (double)right, 0);
 	}
-	nn_free(mask, sizeof keep);
+	nn_free(mask, R * V);
+	free(keep);
+	free(targets);
+}
+
+/* more rows than are summed at a time, too */
+static void
+check_loss(void)
+{
+	loss_case(7, 83);
+	loss_case(1100, 40);
 }
 
 static void
 check_adamw(void)
 {
-	size_t n = 20000;
+	size_t n = 40000;
 	struct array *w = array_random(n, 1), *m = array_new(n), *v = array_new(n);
 	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.1, 0.5, 0 };
 
