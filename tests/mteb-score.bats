@@ -352,7 +352,7 @@ load scores
 	[[ $stderr == *"record 2: sentence1.emb: row 1 is not finite"* ]]
 	echo "$row" | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score sts "$T/x.mts"
-	[[ $stderr == *"1 pairs have no correlation"* ]]
+	[[ $stderr == *"1 pairs; two at least are needed"* ]]
 	mkstream </dev/null >"$T/x.mts"
 	run -1 --separate-stderr mteb-score sts "$T/x.mts"
 	[[ $stderr == *"has no columns; was the input of the first program empty?"* ]]

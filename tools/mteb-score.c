@@ -2,7 +2,7 @@
  * mteb-score - score embeddings as MTEB does
  *
  * reads	FIELD.emb (f32 [width]) and, by the type of task, gold scores, ids or labels:
- *		see the table in mteb-score(1) and each lib/score/TYPE.h
+ *		see the table in mteb-score(1) and lib/score/score.h
  * writes	one line of settings and "metric<TAB>value" lines, or JSON
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "nn/nn.h"
-#include "score/scoring.h"
+#include "score/score.h"
 
 enum {
 	OPT_QRELS = CLI_LONG,
@@ -104,8 +104,78 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
 	nn_about };
 
+static void
+check_retrieval(const struct score_options *score)
+{
+	const char *const *files = score->files;
+
+	if (!score->qrels && (score->found || !score->run))
+		die_usage("retrieval needs --qrels FILE%s",
+		    score->found ? "" : " or --run FILE");
+	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
+		die_usage("standard output is for the scores: give --run a file");
+	if (score->found && (files[0] || score->candidates))
+		die_usage("with --from-run there is nothing to compare");
+	if (!score->found && (!files[0] || !files[1]))
+		die_usage("retrieval takes two streams: queries and corpus");
+	if (!score->found && strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+		die_usage("only one of the two streams can be standard input");
+	if (score->similarity > SIMILARITY_DOT)
+		die_usage("--similarity: retrieval knows cosine and dot");
+}
+
+static void
+check_classification(const struct score_options *score)
+{
+	if (!score->train)
+		die_usage("classification needs --train FILE");
+	if (strcmp(score->train, "-") == 0 && strcmp(score->files[0], "-") == 0)
+		die_usage("only one of the two streams can be standard input");
+}
+
+enum { OPTIONS = 10 };
+
+/* The types of task, and the options beside those that all know. */
+static const struct type {
+	const char *name;
+	void (*score)(struct report *, const struct score_options *);
+	int files, fields; /* at most; pairs have two fields */
+	const char *options[OPTIONS];
+	void (*check)(const struct score_options *);
+} types[] = {
+	{ "sts", score_sts, 1, 2, { "similarity" }, NULL },
+	{ "pairclassification", score_pairclassification, 1, 2, { "similarity" }, NULL },
+	{ "reranking", score_reranking, 1, 0, { "similarity" }, NULL },
+	{ "summarization", score_summarization, 1, 0, { "similarity" }, NULL },
+	{ "retrieval", score_retrieval, 2, 1,
+	    { "qrels", "ignore-identical-ids", "from-run", "run", "top", "gain", "memory",
+		"similarity", "candidates", "any-model" },
+	    check_retrieval },
+	{ "classification", score_classification, 1, 1,
+	    { "train", "samples", "experiments", "label", "seed", "solver", "any-model" },
+	    check_classification },
+	{ "clustering", score_clustering, 1, 1,
+	    { "label", "set", "batch", "sklearn", "seed" }, NULL },
+	{ "clustering-fast", score_clustering_fast, 1, 1,
+	    { "label", "documents", "samples", "experiments", "batch", "sklearn",
+		"seed" },
+	    NULL },
+};
+static const char names[] = "sts, pairclassification, reranking, summarization, "
+			    "retrieval, classification, clustering or clustering-fast";
+
+static const struct type *
+find_type(const char *name)
+{
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].name, name) == 0)
+			return &types[i];
+	die_usage("'%s' is no type of task: %s", name, names);
+}
+
 struct settings {
-	struct scoring scoring;
+	struct score_options score;
+	int fields; /* how many were named */
 	bool json;
 	int threads;
 	int given[32], given_count; /* options that not every type knows */
@@ -123,51 +193,40 @@ second(const char *option, const char *one, const char *other)
 static void
 take(struct settings *settings, int option)
 {
-	struct scoring *scoring = &settings->scoring;
-	struct classification_options *classes = &scoring->classification;
-	struct clustering_options *clusters = &scoring->clustering;
+	struct score_options *score = &settings->score;
 
 	switch (option) {
-	case OPT_QRELS: scoring->retrieval.qrels = optarg; break;
-	case OPT_IDENTICAL: scoring->retrieval.ignore_identical = true; break;
-	case OPT_CANDIDATES: scoring->retrieval.candidates = optarg; break;
-	case OPT_FROM_RUN: scoring->retrieval.found = optarg; break;
-	case OPT_RUN: scoring->retrieval.run = optarg; break;
-	case OPT_TOP: scoring->retrieval.top = cli_integer("--top", 1, 1000); break;
-	case OPT_GAIN:
-		scoring->retrieval.exponential = second("gain", "linear", "exp");
-		break;
-	case OPT_MEMORY: scoring->retrieval.memory = (size_t)cli_bytes("--memory"); break;
-	case OPT_ANY_MODEL:
-		scoring->retrieval.any_model = classes->any_model = true;
-		break;
-	case OPT_TRAIN: classes->train = optarg; break;
+	case OPT_QRELS: score->qrels = optarg; break;
+	case OPT_IDENTICAL: score->ignore_identical = true; break;
+	case OPT_CANDIDATES: score->candidates = optarg; break;
+	case OPT_FROM_RUN: score->found = optarg; break;
+	case OPT_RUN: score->run = optarg; break;
+	case OPT_TOP: score->top = cli_integer("--top", 1, 1000); break;
+	case OPT_GAIN: score->exponential = second("gain", "linear", "exp"); break;
+	case OPT_MEMORY: score->memory = (size_t)cli_bytes("--memory"); break;
+	case OPT_ANY_MODEL: score->any_model = true; break;
+	case OPT_TRAIN: score->train = optarg; break;
 	case OPT_SAMPLES:
-		classes->samples = clusters->samples =
-		    (int)cli_integer("--samples", 1, 1000000);
+		score->samples = (int)cli_integer("--samples", 1, 1000000);
 		break;
 	case OPT_EXPERIMENTS:
-		classes->experiments = clusters->experiments =
-		    (int)cli_integer("--experiments", 1, 1000);
+		score->experiments = (int)cli_integer("--experiments", 1, 1000);
 		break;
-	case OPT_LABEL: classes->label = clusters->label = optarg; break;
-	case OPT_SET: clusters->set = optarg; break;
-	case OPT_BATCH: clusters->batch = (int)cli_integer("--batch", 1, 1000000); break;
-	case OPT_SKLEARN: clusters->by_choice = second("sklearn", "1.8", "1.9"); break;
+	case OPT_LABEL: score->label = optarg; break;
+	case OPT_SET: score->set = optarg; break;
+	case OPT_BATCH: score->batch = (int)cli_integer("--batch", 1, 1000000); break;
+	case OPT_SKLEARN: score->by_choice = second("sklearn", "1.8", "1.9"); break;
 	case OPT_SIMILARITY:
-		if (!similarity_parse(optarg, &scoring->common.similarity))
+		if (!similarity_parse(optarg, &score->similarity))
 			die_usage("--similarity: '%s' is none that --help lists", optarg);
 		break;
-	case OPT_SOLVER:
-		classes->reference = second("solver", "exact", "reference");
-		break;
+	case OPT_SOLVER: score->reference = second("solver", "exact", "reference"); break;
 	case OPT_DOCUMENTS:
-		clusters->documents =
+		score->documents =
 		    strcmp(optarg, "all") == 0 ? 0 : cli_real("--documents", 1e-9, 1e12);
 		break;
 	case OPT_SEED:
-		classes->seed = clusters->seed =
-		    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
+		score->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 		break;
 	}
 	if (settings->given_count < 32)
@@ -177,20 +236,19 @@ take(struct settings *settings, int option)
 static void
 parse(struct settings *settings, int argc, char **argv)
 {
-	struct scoring *scoring = &settings->scoring;
+	struct score_options *score = &settings->score;
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1) {
 		switch (option) {
 		case 'f':
-			if (scoring->fields == 2)
+			if (settings->fields == 2)
 				die_usage("--field was given more than twice");
-			scoring->common.fields[scoring->fields++] = optarg;
+			score->fields[settings->fields++] = optarg;
 			break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
-			scoring->common.protocol =
-			    PROTOCOL_V1 + second("protocol", "v1", "v2");
+			score->protocol = PROTOCOL_V1 + second("protocol", "v1", "v2");
 			break;
 		case 'j':
 			settings->threads = (int)cli_integer("--threads", 1, 4096);
@@ -202,39 +260,58 @@ parse(struct settings *settings, int argc, char **argv)
 
 /* An option that means nothing to a type is a mistake that must not go unseen. */
 static void
-check(const struct scoring_type *type, const struct settings *settings)
+check(const struct type *type, const struct settings *settings, int files)
 {
 	for (int i = 0; i < settings->given_count; i++) {
 		const struct cli_option *option = options;
+		bool known = false;
 		while (option->letter != settings->given[i])
 			option++;
-		if (!scoring_knows(type, option->name))
-			die_usage(
-			    "--%s says nothing to %s", option->name, scoring_name(type));
+		for (int j = 0; j < OPTIONS && type->options[j]; j++)
+			known |= strcmp(type->options[j], option->name) == 0;
+		if (!known)
+			die_usage("--%s says nothing to %s", option->name, type->name);
 	}
+	if (files > type->files)
+		die_usage("%s takes %d stream%s, %d were given", type->name, type->files,
+		    type->files > 1 ? "s" : "", files);
+	if (settings->fields > type->fields)
+		die_usage("%s takes %s --field", type->name, type->fields ? "one" : "no");
+	if (type->fields == 2 && settings->fields == 1)
+		die_usage("%s compares two fields: give --field twice", type->name);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .scoring = scoring_defaults() };
+	struct settings settings = { .score = { .protocol = PROTOCOL_V1,
+					 .top = 1000,
+					 .documents = 0.04,
+					 .experiments = 10,
+					 .seed = 42 } };
+	struct score_options *score = &settings.score;
 
 	cli_start(&cli, argc, argv);
 	if (argc > 1 && !strcmp(argv[1], "compare"))
 		die_usage("models are compared by 'leaderboard compare'");
 	parse(&settings, argc, argv);
 	if (optind == argc)
-		die_usage("which type of task: %s?", scoring_types);
-	const struct scoring_type *type = scoring_find(argv[optind]);
-	if (!type)
-		die_usage("'%s' is no type of task: %s", argv[optind], scoring_types);
-	check(type, &settings);
+		die_usage("which type of task: %s?", names);
+	const struct type *type = find_type(argv[optind]);
+	int count = argc - optind - 1;
+	check(type, &settings, count);
+	for (int i = 0; i < count; i++)
+		score->files[i] = argv[optind + 1 + i];
+	if (type->files == 1 && count == 0)
+		score->files[0] = "-";
+	if (type->check)
+		type->check(score);
 	nn_start(settings.threads, argv);
-	struct report *report =
-	    scoring_run(type, &settings.scoring, argv + optind + 1, argc - optind - 1);
-	if (!report)
-		return 0;
-	report_print(report, settings.json);
+	struct report *report = report_new(type->name);
+	report_set(report, "protocol", "v%d", score->protocol);
+	type->score(report, score);
+	if (!score->run || score->qrels)
+		report_print(report, settings.json);
 	report_free(report);
 	return 0;
 }

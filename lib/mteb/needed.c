@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "mteb/text_options.h"
+#include "score/mt19937.h"
 #include "score/qrels.h"
-#include "score/undersample.h"
 #include "text/datafile.h"
 #include "text/json.h"
 
@@ -101,7 +101,7 @@ read_labels(const char *path)
 static bool *
 draw(const struct rows *rows, int samples)
 {
-	struct sample *sample = undersample(
+	struct mt19937_sample *sample = mt19937_undersample(
 	    rows->label, rows->n, (int32_t)rows->classes, samples, EXPERIMENTS, SEED);
 	bool *is_drawn = mem_zero((size_t)rows->n + 1, sizeof *is_drawn);
 

@@ -1,5 +1,3 @@
-#include "score/classification.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +7,13 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/strings.h"
+#include "score/labels.h"
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
 #include "score/measure/stats.h"
-#include "score/undersample.h"
-#include "stream/stream.h"
-#include "stream/values.h"
+#include "score/mt19937.h"
+#include "score/score.h"
+#include "score/vectors.h"
 
 enum { CLASSES_MOST = 20000 };
 static const struct logistic_regression_options optimum = {
@@ -23,6 +22,12 @@ static const struct logistic_regression_options optimum = {
 static const struct logistic_regression_options as_reference = {
 	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
 };
+
+static int
+per_label(const struct score_options *options)
+{
+	return options->samples ? options->samples : 8;
+}
 
 /* Label numbers, growing; of the training rows, the test rows, or what was predicted. */
 struct labels {
@@ -50,61 +55,27 @@ struct test {
 
 struct columns {
 	struct reader *reader;
-	int emb, label, width;
-	struct floats room;
+	struct vectors *vectors;
+	int label;
 };
 
 static struct columns
-open_columns(const char *path, const struct classification_options *options)
+open_columns(const char *path, const struct score_options *options)
 {
-	struct columns columns = { .reader = stream_open(path) };
-	const char *label = options->label ? options->label : "label";
+	static const char *const usual[] = { "label", NULL };
+	struct reader *reader = stream_open(path);
+	struct columns columns = { reader, vectors_open(reader, options->fields[0], 0),
+		labels_column(reader, options->label, usual) };
 
-	columns.emb = values_embedding(columns.reader, options->field, 0);
-	columns.width = values_width(columns.reader, columns.emb);
-	columns.label = stream_find(columns.reader, label);
-	if (columns.label < 0)
-		die("%s: there is no column '%s' of labels; name it with --label",
-		    stream_name(columns.reader), label);
-	values_single(columns.reader, columns.label, 0);
+	values_single(reader, columns.label, 0);
 	return columns;
 }
 
 static void
 close_columns(struct columns *columns)
 {
-	free(columns->room.data);
+	vectors_close(columns->vectors);
 	stream_close(columns->reader);
-}
-
-static const float *
-vectors_of(struct columns *columns, const struct record *record)
-{
-	const float *x = values_floats(stream_column(columns->reader, columns->emb),
-	    &record->columns[columns->emb], record->rows, &columns->room);
-
-	for (int64_t row = 0; row < record->rows; row++)
-		values_refuse_nan(columns->reader, columns->emb, row,
-		    x + row * columns->width, columns->width);
-	return x;
-}
-
-static int32_t
-label_of(struct strings *names, const struct columns *columns,
-    const struct record *record, int64_t row)
-{
-	char room[VALUES_ROOM];
-	size_t length;
-	const char *text = values_text(stream_column(columns->reader, columns->label),
-	    &record->columns[columns->label], row, room, &length);
-	int64_t number = strings_add(names, text, length, NULL);
-
-	if (number >= CLASSES_MOST)
-		die("%s: column '%s' has more than %d different values; these are no "
-		    "labels",
-		    stream_name(columns->reader),
-		    stream_column(columns->reader, columns->label)->name, CLASSES_MOST);
-	return (int32_t)number;
 }
 
 /* The labels of a record, after those of `rows` rows. */
@@ -115,7 +86,8 @@ read_labels(struct labels *labels, int64_t rows, struct strings *names,
 	labels->at = mem_grow(labels->at, &labels->capacity,
 	    (size_t)(rows + record->rows), sizeof *labels->at);
 	for (int64_t row = 0; row < record->rows; row++)
-		labels->at[rows + row] = label_of(names, columns, record, row);
+		labels->at[rows + row] = labels_number(names, columns->reader,
+		    columns->label, &record->columns[columns->label], row, CLASSES_MOST);
 }
 
 /* A label as a number; NaN: it is none. */
@@ -198,28 +170,25 @@ tell_few(const struct training *training, const char *stream, int samples)
 
 /* Labels, and unless a second reading fetches what is needed, all vectors. */
 static void
-read_training(struct training *training, const struct columns *test,
-    const struct classification_options *options, bool vectors)
+read_training(struct training *training, struct columns *columns, int samples, bool all)
 {
-	struct columns columns = open_columns(options->train, options);
-	const char *name = stream_name(columns.reader);
-	size_t capacity = 0, row_bytes = (size_t)columns.width * sizeof(float);
+	const char *name = stream_name(columns->reader);
+	struct vectors *vectors = columns->vectors;
+	size_t capacity = 0, row_bytes = (size_t)vectors->width * sizeof(float);
 	struct record record;
 
-	score_one_model(
-	    columns.reader, columns.emb, test->reader, test->emb, options->any_model);
-	training->width = columns.width;
+	training->width = vectors->width;
 	training->names = strings_new();
-	while (stream_next(columns.reader, &record)) {
+	while (stream_next(columns->reader, &record)) {
 		size_t need = (size_t)(training->n + record.rows);
-		if (vectors) {
-			const float *x = vectors_of(&columns, &record);
+		if (all) {
+			vectors_load(vectors, &record);
 			training->x = mem_grow(training->x, &capacity, need, row_bytes);
-			memcpy(training->x + training->n * columns.width, x,
+			memcpy(training->x + training->n * vectors->width, vectors->raw,
 			    (size_t)record.rows * row_bytes);
 		}
 		read_labels(
-		    &training->label, training->n, training->names, &columns, &record);
+		    &training->label, training->n, training->names, columns, &record);
 		training->n += record.rows;
 	}
 	training->classes = (int)strings_count(training->names);
@@ -231,17 +200,17 @@ read_training(struct training *training, const struct columns *test,
 		    "needed",
 		    name, (long long)training->n, strings_get(training->names, 0));
 	sort_labels(training);
-	tell_few(training, name, options->samples);
-	close_columns(&columns);
+	tell_few(training, name, samples);
+	close_columns(columns);
 }
 
 /* The second reading: the vectors of the rows that some experiment trains on. */
 static void
-fetch_rows(struct training *training, const struct sample *samples,
-    const struct classification_options *options)
+fetch_rows(struct training *training, const struct mt19937_sample *samples,
+    const struct score_options *options)
 {
 	struct columns columns = open_columns(options->train, options);
-	size_t row_bytes = (size_t)columns.width * sizeof(float);
+	size_t row_bytes = (size_t)training->width * sizeof(float);
 	int64_t row = 0, kept = 0;
 	struct record record;
 
@@ -256,14 +225,15 @@ fetch_rows(struct training *training, const struct sample *samples,
 			training->place[i] = kept++;
 	training->x = mem_new((size_t)kept, row_bytes);
 	while (stream_next(columns.reader, &record)) {
-		const float *x = vectors_of(&columns, &record);
+		vectors_load(columns.vectors, &record);
 		for (int64_t i = 0; i < record.rows; i++, row++)
 			if (row < training->n && training->place[row] >= 0)
 				memcpy(
 				    training->x + training->place[row] * training->width,
-				    x + i * training->width, row_bytes);
+				    columns.vectors->raw + i * training->width,
+				    row_bytes);
 	}
-	if (row != training->n || columns.width != training->width)
+	if (row != training->n || columns.vectors->width != training->width)
 		die("%s: it had %lld rows a moment ago and has %lld now",
 		    stream_name(columns.reader), (long long)training->n, (long long)row);
 	close_columns(&columns);
@@ -272,7 +242,7 @@ fetch_rows(struct training *training, const struct sample *samples,
 }
 
 static struct logistic_regression *
-fit(const struct training *training, const struct sample *sample,
+fit(const struct training *training, const struct mt19937_sample *sample,
     const struct logistic_regression_options *how)
 {
 	float *x = mem_new((size_t)sample->size, (size_t)training->width * sizeof *x);
@@ -293,8 +263,8 @@ fit(const struct training *training, const struct sample *sample,
 }
 
 static struct logistic_regression **
-fit_all(const struct training *training, struct sample *samples,
-    const struct classification_options *options)
+fit_all(const struct training *training, struct mt19937_sample *samples,
+    const struct score_options *options)
 {
 	const struct logistic_regression_options *how =
 	    options->reference ? &as_reference : &optimum;
@@ -338,7 +308,7 @@ read_truth(struct test *test, struct training *training, const struct columns *c
 
 static struct test
 run_test(struct training *training, struct logistic_regression **models,
-    struct columns *columns, const struct classification_options *options)
+    struct columns *columns, const struct score_options *options)
 {
 	const char *name = stream_name(columns->reader);
 	int experiments = options->experiments;
@@ -347,15 +317,15 @@ run_test(struct training *training, struct logistic_regression **models,
 	struct record record;
 
 	while (stream_next(columns->reader, &record)) {
-		const float *x = vectors_of(columns, &record);
+		vectors_load(columns->vectors, &record);
 		read_truth(&test, training, columns, &record);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
 			struct labels *predicted = &test.predicted[i];
 			predicted->at = mem_grow(predicted->at, &predicted->capacity,
 			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
-			logistic_regression_predict(
-			    models[i], x, record.rows, predicted->at + test.rows);
+			logistic_regression_predict(models[i], columns->vectors->raw,
+			    record.rows, predicted->at + test.rows);
 		}
 		test.rows += record.rows;
 	}
@@ -406,7 +376,7 @@ static const char *const metrics[] = { "accuracy", "f1", "f1_weighted", "ap",
 
 static void
 report_metrics(struct report *report, const struct training *training, struct test *test,
-    const struct classification_options *options)
+    const struct score_options *options)
 {
 	int32_t labels = (int32_t)strings_count(training->names);
 	int experiments = options->experiments;
@@ -428,21 +398,19 @@ report_metrics(struct report *report, const struct training *training, struct te
 			all[metric * experiments + i] = values[metric];
 	}
 	for (int metric = 0; metric < count; metric++) {
-		char *name = mem_format("%s_per_experiment", metrics[metric]);
+		const char *name = metrics[metric];
 		const double *values = all + (int64_t)metric * experiments;
-		if (positive >= 0 || (metric != AP && metric != AP_WEIGHTED)) {
-			report_score(
-			    report, metrics[metric], stats_mean(values, experiments));
-			report_list(report, name, values, experiments);
-		}
-		free(name);
+		if (positive < 0 && (metric == AP || metric == AP_WEIGHTED))
+			continue;
+		report_score(report, stats_mean(values, experiments), "%s", name);
+		report_list(report, values, experiments, "%s_per_experiment", name);
 	}
 	free(all);
 }
 
 static void
 report_settings(struct report *report, const struct training *training,
-    const struct test *test, const struct classification_options *options)
+    const struct test *test, const struct score_options *options)
 {
 	report_set(report, "seed", "%u", options->seed);
 	if (options->reference)
@@ -455,7 +423,7 @@ report_settings(struct report *report, const struct training *training,
 		    "logistic regression, C 1, optimum to gradient %g",
 		    optimum.tolerance);
 	report_set(report, "experiments", "%d", options->experiments);
-	report_set(report, "samples per label", "%d", options->samples);
+	report_set(report, "samples per label", "%d", per_label(options));
 	report_set(report, "rounding", "none");
 	report_set(report, "labels", "%d", training->classes);
 	report_set(report, "train", "%lld", (long long)training->n);
@@ -463,16 +431,19 @@ report_settings(struct report *report, const struct training *training,
 }
 
 void
-score_classification(struct report *report, const struct classification_options *options)
+score_classification(struct report *report, const struct score_options *options)
 {
 	struct training training = { 0 };
 	struct stat status;
 	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
+	struct columns train = open_columns(options->train, options);
+	struct columns columns = open_columns(options->files[0], options);
 
-	struct columns columns = open_columns(options->test, options);
-	read_training(&training, &columns, options, !again);
-	struct sample *samples = undersample(training.label.at, training.n,
-	    training.classes, options->samples, options->experiments, options->seed);
+	vectors_agree(train.vectors, columns.vectors, options->any_model);
+	read_training(&training, &train, per_label(options), !again);
+	struct mt19937_sample *samples =
+	    mt19937_undersample(training.label.at, training.n, training.classes,
+		per_label(options), options->experiments, options->seed);
 	if (again)
 		fetch_rows(&training, samples, options);
 	struct logistic_regression **models = fit_all(&training, samples, options);

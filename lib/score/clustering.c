@@ -1,5 +1,3 @@
-#include "score/clustering.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +6,11 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "score/kmeans.h"
+#include "score/labels.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
-#include "stream/values.h"
+#include "score/score.h"
+#include "score/vectors.h"
 
 enum { LABELS_MOST = 100000 };
 
@@ -24,9 +24,10 @@ struct set {
 };
 
 struct clustering {
-	const struct clustering_options *options;
+	const struct score_options *options;
 	struct reader *reader;
-	int emb, label, width;
+	struct vectors *vectors;
+	int label;
 	struct set *sets;
 	size_t count, capacity;
 	double *v; /* [sets scored] */
@@ -34,6 +35,12 @@ struct clustering {
 	int64_t single; /* sets with one label only */
 	struct progress *progress;
 };
+
+static int
+batch_of(const struct score_options *options)
+{
+	return options->batch ? options->batch : 500;
+}
 
 static struct set *
 new_set(struct clustering *clustering)
@@ -45,46 +52,37 @@ new_set(struct clustering *clustering)
 	return set;
 }
 
+/* A vector and a label of the record, each by its place there. */
 static void
-add_text(struct clustering *clustering, struct set *set, const float *vector,
-    const struct array *labels, int64_t label, int64_t row)
+add_text(struct clustering *clustering, struct set *set, int64_t vector,
+    const struct record *record, int64_t label)
 {
-	const struct column *column =
-	    stream_column(clustering->reader, clustering->label);
-	size_t row_bytes = (size_t)clustering->width * sizeof *set->x, length;
-	char room[VALUES_ROOM];
-	const char *text = values_text(column, labels, label, room, &length);
+	const struct vectors *vectors = clustering->vectors;
+	size_t row_bytes = (size_t)vectors->width * sizeof *set->x;
 
-	values_refuse_nan(
-	    clustering->reader, clustering->emb, row, vector, clustering->width);
 	set->x = mem_grow(set->x, &set->x_capacity, (size_t)set->n + 1, row_bytes);
 	set->label = mem_grow(
 	    set->label, &set->label_capacity, (size_t)set->n + 1, sizeof *set->label);
-	memcpy(set->x + set->n * clustering->width, vector, row_bytes);
-	int64_t number = strings_add(set->labels, text, length, NULL);
-	if (number >= LABELS_MOST)
-		die("%s: column '%s' has more than %d different values; these are no "
-		    "labels",
-		    stream_name(clustering->reader), column->name, LABELS_MOST);
-	set->label[set->n++] = (int32_t)number;
+	memcpy(set->x + set->n * vectors->width, vectors->raw + vector * vectors->width,
+	    row_bytes);
+	set->label[set->n++] = labels_number(set->labels, clustering->reader,
+	    clustering->label, &record->columns[clustering->label], label, LABELS_MOST);
 }
 
 /* Cluster and score a set, and let its memory go. */
 static void
 score_set(struct clustering *clustering, struct set *set)
 {
-	const struct clustering_options *options = clustering->options;
+	const struct score_options *options = clustering->options;
 	int32_t labels = (int32_t)strings_count(set->labels);
 	double v = 1; /* one label, one cluster: as the reference has it */
 
 	if (labels > 1) {
-		struct kmeans_options how = { .clusters = labels,
-			.batch = options->batch ? options->batch : 500,
-			.seed = options->seed,
-			.by_choice = options->by_choice };
+		struct kmeans_options how = { labels, batch_of(options), options->seed,
+			options->by_choice };
 		int32_t *assigned = mem_new((size_t)set->n, sizeof *assigned);
-		int64_t steps =
-		    kmeans_fit(assigned, set->x, set->n, clustering->width, &how);
+		int64_t steps = kmeans_fit(
+		    assigned, set->x, set->n, clustering->vectors->width, &how);
 		v = partition_v_measure(set->label, labels, assigned, labels, set->n).v;
 		inform("set %zu: %lld texts, %d labels, %lld steps, v %.6f",
 		    clustering->scored + 1, (long long)set->n, labels, (long long)steps,
@@ -102,57 +100,34 @@ score_set(struct clustering *clustering, struct set *set)
 	strings_free(set->labels);
 }
 
-static int
-label_column(const struct reader *reader, const char *wanted, int depth)
-{
-	const char *const usual[] = { depth ? "labels" : "label",
-		depth ? "label" : "labels", NULL };
-	int label = wanted ? stream_find(reader, wanted) : values_find(reader, usual);
-
-	if (label < 0)
-		die("%s: there is no column '%s' of labels; name it with --label",
-		    stream_name(reader), wanted ? wanted : usual[0]);
-	values_single(reader, label, depth);
-	return label;
-}
-
 /* MTEB's layout: each row is a set, scored as it comes. */
 static void
 score_rows(struct clustering *clustering)
 {
 	struct reader *reader = clustering->reader;
-	const struct column *emb = stream_column(reader, clustering->emb);
 	const struct column *label = stream_column(reader, clustering->label);
-	struct floats room = { 0 };
 	struct record record;
 
 	while (stream_next(reader, &record)) {
-		const struct array *vectors = &record.columns[clustering->emb];
 		const struct array *labels = &record.columns[clustering->label];
-		const float *x = values_floats(
-		    emb, vectors, column_elements(emb, vectors, record.rows), &room);
+		vectors_load(clustering->vectors, &record);
 		for (int64_t row = 0; row < record.rows; row++) {
-			int64_t first = values_start(emb, vectors, row);
-			int64_t count = values_start(emb, vectors, row + 1) - first;
+			struct span span = vectors_row(clustering->vectors, row);
 			int64_t start = values_start(label, labels, row);
-			if (values_start(label, labels, row + 1) - start != count ||
-			    count == 0)
+			int64_t count = values_start(label, labels, row + 1) - start;
+			if (count != span.count || count == 0)
 				die("%s: record %lld: row %lld has %lld vectors and %lld "
 				    "labels",
 				    stream_name(reader),
 				    (long long)stream_records(reader), (long long)row + 1,
-				    (long long)count,
-				    (long long)(values_start(label, labels, row + 1) -
-						start));
+				    (long long)span.count, (long long)count);
 			struct set *set = new_set(clustering);
 			for (int64_t i = 0; i < count; i++)
-				add_text(clustering, set,
-				    x + (first + i) * clustering->width, labels,
-				    start + i, row);
+				add_text(
+				    clustering, set, span.first + i, &record, start + i);
 			score_set(clustering, set);
 		}
 	}
-	free(room.data);
 }
 
 /* One text a row: sets by a column, or all of the stream. */
@@ -160,11 +135,9 @@ static void
 score_texts(struct clustering *clustering)
 {
 	struct reader *reader = clustering->reader;
-	const struct column *emb = stream_column(reader, clustering->emb);
 	const char *wanted = clustering->options->set;
 	int by = stream_find(reader, wanted ? wanted : "set");
 	struct strings *names = strings_new();
-	struct floats room = { 0 };
 	struct record record;
 
 	if (wanted && by < 0)
@@ -173,8 +146,7 @@ score_texts(struct clustering *clustering)
 	if (by >= 0)
 		values_single(reader, by, 0);
 	while (stream_next(reader, &record)) {
-		const float *x = values_floats(
-		    emb, &record.columns[clustering->emb], record.rows, &room);
+		vectors_load(clustering->vectors, &record);
 		for (int64_t row = 0; row < record.rows; row++) {
 			char text[VALUES_ROOM];
 			size_t length = 0;
@@ -186,52 +158,48 @@ score_texts(struct clustering *clustering)
 			struct set *set = number < (int64_t)clustering->count
 					      ? &clustering->sets[number]
 					      : new_set(clustering);
-			add_text(clustering, set, x + row * clustering->width,
-			    &record.columns[clustering->label], row, row);
+			add_text(clustering, set, row, &record, row);
 		}
 	}
 	for (size_t i = 0; i < clustering->count; i++)
 		score_set(clustering, &clustering->sets[i]);
 	strings_free(names);
-	free(room.data);
 }
 
 void
-score_clustering(struct report *report, struct reader *reader,
-    const struct clustering_options *options)
+score_clustering(struct report *report, const struct score_options *options)
 {
-	struct clustering clustering = { .options = options, .reader = reader };
-	int depth = 1;
+	static const char *const usual[2][3] = { { "label", "labels", NULL },
+		{ "labels", "label", NULL } };
+	struct reader *reader = stream_open(options->files[0]);
+	struct clustering clustering = { .options = options,
+		.reader = reader,
+		.vectors = vectors_open(reader, options->fields[0], VECTORS_LISTS) };
+	bool lists = clustering.vectors->lists;
 
-	clustering.emb = values_find_embedding(reader, options->field, depth);
-	if (clustering.emb < 0)
-		clustering.emb = values_embedding(reader, options->field, depth = 0);
-	clustering.width = values_width(reader, clustering.emb);
-	clustering.label = label_column(reader, options->label, depth);
+	clustering.label = labels_column(reader, options->label, usual[lists]);
+	values_single(reader, clustering.label, lists);
 	clustering.progress = progress_new("texts", 0);
-	if (depth == 1)
+	if (lists)
 		score_rows(&clustering);
 	else
 		score_texts(&clustering);
 	progress_free(clustering.progress);
-	if (clustering.scored == 0)
+	int64_t sets = (int64_t)clustering.scored;
+	if (sets == 0)
 		die("%s: there are no texts in it", stream_name(reader));
 	if (clustering.single)
-		warn("%s: %lld of %zu sets have one label only: their v-measure counts "
+		warn("%s: %lld of %lld sets have one label only: their v-measure counts "
 		     "as 1",
-		    stream_name(reader), (long long)clustering.single, clustering.scored);
-	report_set(report, "seed", "%u", options->seed);
-	report_set(report, "clusterer", "mini-batch k-means, batch %d, in double",
-	    options->batch ? options->batch : 500);
-	report_set(report, "random stream", "scikit-learn %s",
-	    options->by_choice ? "1.9" : "1.3 to 1.8");
-	report_set(report, "rounding", "none");
-	report_set(report, "sets", "%zu", clustering.scored);
-	int64_t sets = (int64_t)clustering.scored;
-	report_score(report, "v_measure", stats_mean(clustering.v, sets));
-	report_score(report, "v_measure_std", stats_deviation(clustering.v, sets, 0));
-	report_list(report, "v_measures", clustering.v, sets);
+		    stream_name(reader), (long long)clustering.single, (long long)sets);
+	kmeans_describe(report, options->seed, batch_of(options), options->by_choice);
+	report_set(report, "sets", "%lld", (long long)sets);
+	report_score(report, stats_mean(clustering.v, sets), "v_measure");
+	report_score(report, stats_deviation(clustering.v, sets, 0), "v_measure_std");
+	report_list(report, clustering.v, sets, "v_measures");
 	report_main(report, "v_measure", "there is no set");
+	vectors_close(clustering.vectors);
+	stream_close(reader);
 	free(clustering.v);
 	free(clustering.sets);
 }

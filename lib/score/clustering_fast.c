@@ -1,5 +1,3 @@
-#include "score/clustering_fast.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,11 +7,12 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "score/kmeans.h"
+#include "score/labels.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
-#include "stream/stream.h"
-#include "stream/values.h"
+#include "score/score.h"
+#include "score/vectors.h"
 
 enum { LEVELS_MOST = 16, LABELS_MOST = 100000, MISSING = -1 };
 
@@ -25,12 +24,12 @@ struct level {
 };
 
 struct texts {
-	const struct clustering_options *options;
-	const char *path;
+	const struct score_options *options;
 	int samples, batch;
 	struct reader *reader;
 	char *name;
-	int emb, label, width;
+	struct vectors *vectors;
+	int label, width;
 	bool text; /* labels are text; numbers otherwise */
 	float *x;  /* [rows that are kept, width] */
 	struct level level[LEVELS_MOST];
@@ -43,41 +42,35 @@ static void
 open_texts(struct texts *texts)
 {
 	static const char *const usual[] = { "labels", "label", NULL };
-	const struct clustering_options *options = texts->options;
+	const struct score_options *options = texts->options;
 
-	texts->reader = stream_open(texts->path);
+	texts->reader = stream_open(options->files[0]);
 	free(texts->name);
 	texts->name = mem_string(stream_name(texts->reader));
-	texts->emb = values_embedding(texts->reader, options->field, 0);
-	texts->width = values_width(texts->reader, texts->emb);
-	texts->label = options->label ? stream_find(texts->reader, options->label)
-				      : values_find(texts->reader, usual);
-	if (texts->label < 0)
-		die("%s: there is no column '%s' of labels; name it with --label",
-		    stream_name(texts->reader),
-		    options->label ? options->label : usual[0]);
+	texts->vectors = vectors_open(texts->reader, options->fields[0], 0);
+	texts->width = texts->vectors->width;
+	texts->label = labels_column(texts->reader, options->label, usual);
 	const struct column *column = stream_column(texts->reader, texts->label);
 	texts->text = values_are_text(column);
 	values_single(texts->reader, texts->label, column->depth > (texts->text ? 1 : 0));
+}
+
+static void
+close_texts(struct texts *texts)
+{
+	vectors_close(texts->vectors);
+	stream_close(texts->reader);
 }
 
 static int32_t
 number_of(
     struct texts *texts, struct level *level, const struct array *labels, int64_t index)
 {
-	const struct column *column = stream_column(texts->reader, texts->label);
-	char room[VALUES_ROOM];
-	size_t length;
-	const char *text = values_text(column, labels, index, room, &length);
+	int32_t number = labels_number(
+	    level->names, texts->reader, texts->label, labels, index, LABELS_MOST);
+	bool none = !texts->text && !strcmp(strings_get(level->names, number), "-1");
 
-	if (!texts->text && length == 2 && memcmp(text, "-1", 2) == 0)
-		return MISSING;
-	int64_t number = strings_add(level->names, text, length, NULL);
-	if (number >= LABELS_MOST)
-		die("%s: column '%s' has more than %d different values; these are no "
-		    "labels",
-		    stream_name(texts->reader), column->name, LABELS_MOST);
-	return (int32_t)number;
+	return none ? MISSING : number;
 }
 
 /* A level that no row before had. */
@@ -134,23 +127,18 @@ make_room(struct texts *texts, int64_t rows)
 static void
 read_texts(struct texts *texts, const int64_t *place, int64_t expected)
 {
-	struct floats room = { 0 };
 	struct record record;
 	int64_t row = 0;
 
 	open_texts(texts);
 	while (stream_next(texts->reader, &record)) {
-		const struct column *emb = stream_column(texts->reader, texts->emb);
-		const float *x =
-		    values_floats(emb, &record.columns[texts->emb], record.rows, &room);
+		vectors_load(texts->vectors, &record);
 		if (!place)
 			make_room(texts, row + record.rows);
 		for (int64_t i = 0; i < record.rows; i++, row++) {
-			const float *vector = x + i * texts->width;
-			values_refuse_nan(
-			    texts->reader, texts->emb, i, vector, texts->width);
 			if (!place || (row < expected && place[row] >= 0))
-				keep(texts, place ? place[row] : row, vector,
+				keep(texts, place ? place[row] : row,
+				    texts->vectors->raw + i * texts->width,
 				    &record.columns[texts->label], i);
 		}
 	}
@@ -158,8 +146,7 @@ read_texts(struct texts *texts, const int64_t *place, int64_t expected)
 		die("%s: it had %lld rows a moment ago and has %lld now",
 		    stream_name(texts->reader), (long long)expected, (long long)row);
 	texts->rows = row;
-	free(room.data);
-	stream_close(texts->reader);
+	close_texts(texts);
 }
 
 static int64_t
@@ -205,15 +192,16 @@ draw_documents(
 static int64_t *
 read_drawn(struct texts *texts, struct mt19937 *mt, int64_t *count)
 {
+	const char *path = texts->options->files[0];
 	struct stat status;
 
-	if (stat(texts->path, &status) != 0 || !S_ISREG(status.st_mode)) {
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
 		read_texts(texts, NULL, 0);
 		return draw_documents(texts, mt, texts->rows, count);
 	}
-	int64_t rows = count_rows(texts->path);
+	int64_t rows = count_rows(path);
 	open_texts(texts); /* for the name and the width */
-	stream_close(texts->reader);
+	close_texts(texts);
 	int64_t *drawn = draw_documents(texts, mt, rows, count);
 	int64_t *place = mem_new((size_t)rows, sizeof *place);
 	for (int64_t i = 0; i < rows; i++)
@@ -281,13 +269,11 @@ static void
 run(const struct texts *texts, const struct problem *problem, const int64_t *at,
     double *v, double *ami)
 {
-	const struct clustering_options *options = texts->options;
+	const struct score_options *options = texts->options;
 	size_t size = (size_t)texts->samples,
 	       row_bytes = (size_t)texts->width * sizeof(float);
-	struct kmeans_options how = { .clusters = problem->labels,
-		.batch = texts->batch,
-		.seed = options->seed,
-		.by_choice = options->by_choice };
+	struct kmeans_options how = { problem->labels, texts->batch, options->seed,
+		options->by_choice };
 	int32_t *label = mem_new(size, 2 * sizeof *label), *assigned = label + size;
 	float *x = mem_new(size, row_bytes);
 
@@ -347,31 +333,21 @@ static void
 report_metric(struct report *report, const char *name, const char *list,
     const double *values, int levels, int experiments)
 {
-	char *deviation = mem_format("%s_std", name);
+	int64_t all = (int64_t)levels * experiments;
 
-	report_score(report, name, stats_mean(values, (int64_t)levels * experiments));
-	report_score(
-	    report, deviation, stats_deviation(values, (int64_t)levels * experiments, 0));
-	for (int level = 0; level < levels; level++) {
-		char *key = mem_format("%s_level_%d", list, level);
-		report_list(
-		    report, key, values + (int64_t)level * experiments, experiments);
-		free(key);
-	}
-	free(deviation);
+	report_score(report, stats_mean(values, all), "%s", name);
+	report_score(report, stats_deviation(values, all, 0), "%s_std", name);
+	for (int level = 0; level < levels; level++)
+		report_list(report, values + (int64_t)level * experiments, experiments,
+		    "%s_level_%d", list, level);
 }
 
 static void
 report_settings(struct report *report, const struct texts *texts, int64_t drawn)
 {
-	const struct clustering_options *options = texts->options;
+	const struct score_options *options = texts->options;
 
-	report_set(report, "seed", "%u", options->seed);
-	report_set(
-	    report, "clusterer", "mini-batch k-means, batch %d, in double", texts->batch);
-	report_set(report, "random stream", "scikit-learn %s",
-	    options->by_choice ? "1.9" : "1.3 to 1.8");
-	report_set(report, "rounding", "none");
+	kmeans_describe(report, options->seed, texts->batch, options->by_choice);
 	report_set(report, "texts", "%lld", (long long)texts->rows);
 	report_set(report, "drawn", "%lld", (long long)drawn);
 	report_set(report, "levels", "%d", texts->levels);
@@ -380,11 +356,9 @@ report_settings(struct report *report, const struct texts *texts, int64_t drawn)
 }
 
 void
-score_clustering_fast(
-    struct report *report, const char *path, const struct clustering_options *options)
+score_clustering_fast(struct report *report, const struct score_options *options)
 {
 	struct texts texts = { .options = options,
-		.path = path,
 		.samples = options->samples ? options->samples : 16384,
 		.batch = options->batch ? options->batch : 512 };
 	int experiments = options->experiments;

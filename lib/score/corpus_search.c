@@ -1,3 +1,5 @@
+#include "score/corpus_search.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,24 +7,65 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/candidates.h"
-#include "score/run.h"
-#include "score/report.h"
-#include "score/tally.h"
-#include "stream/stream.h"
-#include "stream/values.h"
+#include "score/search.h"
+#include "score/vectors.h"
 
 enum { BLOCK_BYTES = 32 << 20, LEAST_BLOCK_BYTES = 1 << 20 };
 
-struct searching {
-	const struct run_options *options;
+/* What was met on the way and has to be told once: how many, and which was the first. */
+struct noted {
+	int64_t count;
+	char *first;
+};
+
+/* That a document is to be compared with a query. */
+struct candidate {
+	int64_t query, before; /* before: the document's one before, or -1 */
+};
+
+/* All of them, from a file. */
+struct candidates {
 	struct run *run;
-	size_t room;	  /* queries */
+	struct candidate *at;
+	int64_t count, *last; /* last [documents of the run]: or -1 */
+	size_t room;
+};
+
+struct searching {
+	const struct score_options *options;
+	int64_t depth;
+	const struct strings *wanted;
+	struct run *run;
+	int width;
+	float *queries;	  /* [queries, width] */
+	size_t room;	  /* of them */
 	float *documents; /* [block, width] */
 	int64_t block, held;
-	struct tally nan, zero, repeated, unwanted;
-	struct candidates *candidates; /* or NULL */
+	struct noted nan, zero, repeated, unwanted;
+	struct search *search; /* or: */
+	struct candidates candidates;
+	struct findings findings;
 };
+
+enum { SHOWN = 100 };
+
+static void
+note(struct noted *noted, const char *id, size_t length)
+{
+	if (noted->count++ == 0)
+		noted->first =
+		    mem_format("%.*s", length < SHOWN ? (int)length : SHOWN, id);
+}
+
+static void
+tell(struct noted *noted, const char *stream, const char *what)
+{
+	if (noted->count)
+		warn("%s: %lld %s; first: '%s'", stream, (long long)noted->count, what,
+		    noted->first);
+	free(noted->first);
+	*noted = (struct noted){ 0 };
+}
 
 /* What is done with each row of a stream. */
 typedef void take_row(
@@ -30,15 +73,14 @@ typedef void take_row(
 
 /* Closes the stream; returns how many rows there were. */
 static int64_t
-read_rows(
-    struct searching *searching, struct reader *reader, const char *unit, take_row *take)
+read_rows(struct searching *searching, struct vectors *vectors, const char *unit,
+    take_row *take)
 {
 	static const char *const names[] = { "_id", "id", NULL };
+	struct reader *reader = vectors->reader;
 	struct progress *progress = progress_new(unit, 0);
-	struct floats room = { 0 };
 	struct record record;
-	int emb = values_embedding(reader, searching->options->field, 0);
-	int id_at = values_find(reader, names), width = searching->run->width;
+	int id_at = values_find(reader, names);
 	int64_t rows = 0;
 
 	if (id_at < 0)
@@ -47,27 +89,26 @@ read_rows(
 		    stream_name(reader));
 	values_single(reader, id_at, 0);
 	while (stream_next(reader, &record)) {
-		const float *vectors = values_floats(
-		    stream_column(reader, emb), &record.columns[emb], record.rows, &room);
+		vectors_load(vectors, &record);
 		for (int64_t row = 0; row < record.rows; row++) {
 			char text[VALUES_ROOM];
 			size_t length;
 			const char *id = values_text(stream_column(reader, id_at),
 			    &record.columns[id_at], row, text, &length);
-			take(searching, id, length, vectors + row * width);
+			take(searching, id, length, vectors->raw + row * vectors->width);
 		}
 		progress_add(progress, record.rows);
 		rows += record.rows;
 	}
-	tally_tell(&searching->nan, stream_name(reader),
+	tell(&searching->nan, stream_name(reader),
 	    "embeddings are not finite: their similarities count as -1, as in the "
 	    "reference");
-	tally_tell(&searching->zero, stream_name(reader),
+	tell(&searching->zero, stream_name(reader),
 	    "embeddings are zero: their similarities are 0");
-	tally_tell(&searching->repeated, stream_name(reader),
+	tell(&searching->repeated, stream_name(reader),
 	    "rows repeat an id: the first one of each id counts");
 	progress_free(progress);
-	free(room.data);
+	vectors_close(vectors);
 	stream_close(reader);
 	return rows;
 }
@@ -76,13 +117,13 @@ static void
 put_vector(struct searching *searching, float *to, const float *from, const char *id,
     size_t length)
 {
-	int width = searching->run->width;
+	int width = searching->width;
 	double square = similarity_unit(to, from, width);
 
 	if (!isfinite(square))
-		tally_note(&searching->nan, id, length);
+		note(&searching->nan, id, length);
 	else if (square == 0)
-		tally_note(&searching->zero, id, length);
+		note(&searching->zero, id, length);
 	if (isfinite(square) && searching->options->similarity != SIMILARITY_COSINE)
 		memcpy(to, from, (size_t)width * sizeof *to);
 }
@@ -91,41 +132,98 @@ static void
 take_query(
     struct searching *searching, const char *id, size_t length, const float *vector)
 {
-	const struct strings *wanted = searching->options->wanted;
-	struct run *run = searching->run;
-	size_t bytes = (size_t)run->width * sizeof *run->vectors;
+	size_t bytes = (size_t)searching->width * sizeof *searching->queries;
 	bool fresh;
 
-	if (wanted && strings_find(wanted, id, length) < 0) {
-		tally_note(&searching->unwanted, id, length);
+	if (searching->wanted && strings_find(searching->wanted, id, length) < 0) {
+		note(&searching->unwanted, id, length);
 		return;
 	}
-	int64_t number = strings_add(run->queries, id, length, &fresh);
+	int64_t number = strings_add(searching->run->queries, id, length, &fresh);
 	if (!fresh) {
-		tally_note(&searching->repeated, id, length);
+		note(&searching->repeated, id, length);
 		return;
 	}
-	run->vectors =
-	    mem_grow(run->vectors, &searching->room, (size_t)number + 1, bytes);
-	put_vector(searching, run->vectors + number * run->width, vector, id, length);
+	searching->queries =
+	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
+	put_vector(searching, searching->queries + number * searching->width, vector, id,
+	    length);
+}
+
+/* What a reranking task adds: which documents a query is compared with. */
+static void
+read_candidates(struct searching *searching, const char *path)
+{
+	struct candidates *all = &searching->candidates;
+	const struct strings *queries = searching->run->queries;
+	struct noted without = { 0 };
+
+	all->run = run_read_candidates(path);
+	int64_t documents = strings_count(all->run->documents);
+	all->last = mem_new((size_t)documents, sizeof *all->last);
+	for (int64_t i = 0; i < documents; i++)
+		all->last[i] = -1;
+	for (int64_t i = 0; i < strings_count(queries); i++) {
+		const char *id = strings_get(queries, i);
+		size_t length = strings_length(queries, i);
+		int64_t number = strings_find(all->run->queries, id, length);
+		if (number < 0) {
+			note(&without, id, length);
+			continue;
+		}
+		const struct hits *hits = &all->run->hits[number];
+		all->at = mem_grow(all->at, &all->room,
+		    (size_t)(all->count + hits->count), sizeof *all->at);
+		for (int64_t j = 0; j < hits->count; j++) {
+			int64_t *last = &all->last[hits->at[j].document];
+			all->at[all->count] = (struct candidate){ i, *last };
+			*last = all->count++;
+		}
+	}
+	tell(&without, path, "queries have no candidates: nothing is found for them");
+	if (all->count == 0)
+		die("%s: there is no candidate for any query of %s", path,
+		    searching->options->files[0]);
 }
 
 static void
 compare_candidate(struct searching *searching, const char *id, size_t length,
     int64_t document, const float *vector)
 {
-	struct run *run = searching->run;
-	const int64_t *queries;
-	int64_t count = candidates_queries(searching->candidates, id, length, &queries);
+	const struct candidates *all = &searching->candidates;
+	int64_t number = strings_find(all->run->documents, id, length);
 
-	for (int64_t i = 0; i < count; i++) {
-		const float *query = run->vectors + queries[i] * run->width;
-		double score = similarity_dot(query, vector, run->width);
-		run_put(run, queries[i], document, isnan(score) ? -1 : (float)score);
+	for (int64_t i = number < 0 ? -1 : all->last[number]; i >= 0;
+	     i = all->at[i].before) {
+		int64_t query = all->at[i].query;
+		double score =
+		    similarity_dot(searching->queries + query * searching->width, vector,
+			searching->width);
+		run_put(&searching->findings, query, document,
+		    isnan(score) ? -1 : (float)score);
 	}
 }
 
-/* Documents are handed to the search in blocks that keep every core busy. */
+static void
+free_candidates(struct searching *searching)
+{
+	struct candidates *all = &searching->candidates;
+	const struct strings *documents = all->run->documents;
+	struct noted absent = { 0 };
+
+	for (int64_t i = 0; i < strings_count(documents); i++) {
+		const char *id = strings_get(documents, i);
+		size_t length = strings_length(documents, i);
+		if (strings_find(searching->run->documents, id, length) < 0)
+			note(&absent, id, length);
+	}
+	tell(&absent, searching->options->candidates,
+	    "candidates are not in the corpus: they are not found");
+	run_free(all->run);
+	free(all->at);
+	free(all->last);
+}
+
 static void
 take_document(
     struct searching *searching, const char *id, size_t length, const float *vector)
@@ -135,15 +233,15 @@ take_document(
 
 	int64_t number = strings_add(run->documents, id, length, &fresh);
 	if (!fresh) {
-		tally_note(&searching->repeated, id, length);
+		note(&searching->repeated, id, length);
 		return;
 	}
-	float *to = searching->documents + searching->held * run->width;
+	float *to = searching->documents + searching->held * searching->width;
 	put_vector(searching, to, vector, id, length);
-	if (searching->candidates) {
+	if (searching->options->candidates) {
 		compare_candidate(searching, id, length, number, to);
 	} else if (++searching->held == searching->block) {
-		search_add(run->search, searching->documents, searching->held);
+		search_add(searching->search, searching->documents, searching->held);
 		searching->held = 0;
 	}
 }
@@ -158,8 +256,7 @@ by_id(const void *names, uint32_t a, uint32_t b)
 static size_t
 block_bytes(const struct searching *searching, size_t vector_bytes)
 {
-	int64_t count = strings_count(searching->run->queries),
-		depth = searching->options->depth;
+	int64_t count = strings_count(searching->run->queries), depth = searching->depth;
 	size_t memory = searching->options->memory;
 	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
 	    mem_add(search_memory(count, depth), LEAST_BLOCK_BYTES, "queries"),
@@ -168,7 +265,7 @@ block_bytes(const struct searching *searching, size_t vector_bytes)
 	if (memory && memory < taken)
 		die("%s: %lld queries with %lld hits each take %zu MB; allow that with "
 		    "--memory, or search for fewer at a time",
-		    searching->options->queries, (long long)count, (long long)depth,
+		    searching->options->files[0], (long long)count, (long long)depth,
 		    taken / 1000000 + 1);
 	size_t left = memory ? memory - taken + LEAST_BLOCK_BYTES : BLOCK_BYTES;
 	return left < BLOCK_BYTES ? left : BLOCK_BYTES;
@@ -178,50 +275,71 @@ static void
 start_search(struct searching *searching)
 {
 	struct run *run = searching->run;
-	size_t bytes = mem_multiply((size_t)run->width, sizeof(float), "documents");
+	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "documents");
 
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
 	searching->documents = mem_new((size_t)searching->block, bytes);
-	if (!searching->candidates)
-		run->search = search_new(run->vectors, strings_count(run->queries),
-		    run->width, searching->options->depth, by_id, run->documents);
+	if (!searching->options->candidates)
+		searching->search =
+		    search_new(searching->queries, strings_count(run->queries),
+			searching->width, searching->depth, by_id, run->documents);
+}
+
+static void
+finish_search(struct searching *searching)
+{
+	struct run *run = searching->run;
+
+	if (searching->options->candidates) {
+		free_candidates(searching);
+		run_settle(run, &searching->findings, searching->depth, NULL);
+	} else {
+		search_add(searching->search, searching->documents, searching->held);
+		run->hits =
+		    mem_new((size_t)strings_count(run->queries), sizeof *run->hits);
+		run->memory = search_finish(searching->search, run->hits);
+	}
+	free(searching->documents);
+	free(searching->queries);
+}
+
+/* Die unless there is a query to search for. */
+static void
+check_queries(struct searching *searching, int64_t rows)
+{
+	const char *path = searching->options->files[0];
+
+	if (rows == 0)
+		die("%s: there is no query in it", path);
+	if (strings_count(searching->run->queries) == 0)
+		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
+		    "these the queries of those qrels?",
+		    path, (long long)rows, strings_get(searching->wanted, 0));
+	tell(&searching->unwanted, path, "queries have no judgements: they are left out");
 }
 
 struct run *
-run_search(const struct run_options *options)
+corpus_search(
+    const struct score_options *options, int64_t depth, const struct strings *wanted)
 {
-	struct run *run = run_new();
-	struct searching searching = { .options = options, .run = run };
-	struct reader *queries = stream_open(options->queries);
-	struct reader *corpus = stream_open(options->corpus);
-	int emb = values_embedding(queries, options->field, 0);
+	struct vectors *both[2];
 
-	score_one_model(queries, emb, corpus, values_embedding(corpus, options->field, 0),
-	    options->any_model);
-	run->width = values_width(queries, emb);
-	int64_t rows = read_rows(&searching, queries, "queries", take_query);
-
-	if (rows == 0)
-		die("%s: there is no query in it", options->queries);
-	if (strings_count(run->queries) == 0)
-		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
-		    "these the queries of those qrels?",
-		    options->queries, (long long)rows, strings_get(options->wanted, 0));
-	tally_tell(&searching.unwanted, options->queries,
-	    "queries have no judgements: they are left out");
+	for (int i = 0; i < 2; i++)
+		both[i] = vectors_open(
+		    stream_open(options->files[i]), options->fields[0], VECTORS_NAN);
+	vectors_agree(both[0], both[1], options->any_model);
+	struct searching searching = { .options = options,
+		.depth = depth,
+		.wanted = wanted,
+		.run = run_new(),
+		.width = both[0]->width };
+	check_queries(&searching, read_rows(&searching, both[0], "queries", take_query));
 	if (options->candidates)
-		searching.candidates =
-		    candidates_read(options->candidates, run->queries, options->queries);
+		read_candidates(&searching, options->candidates);
 	start_search(&searching);
-	read_rows(&searching, corpus, "documents", take_document);
-	if (strings_count(run->documents) == 0)
-		die("%s: there is no document in it", options->corpus);
-	if (options->candidates) {
-		candidates_close(searching.candidates, run->documents);
-		run_settle(run, options->depth, NULL);
-	} else {
-		search_add(run->search, searching.documents, searching.held);
-	}
-	free(searching.documents);
-	return run;
+	read_rows(&searching, both[1], "documents", take_document);
+	if (strings_count(searching.run->documents) == 0)
+		die("%s: there is no document in it", options->files[1]);
+	finish_search(&searching);
+	return searching.run;
 }

@@ -1,11 +1,11 @@
 #include "score/kmeans.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "score/linalg.h"
 #include "score/mt19937.h"
 
 struct fit {
@@ -71,8 +71,9 @@ struct start {
 static void
 measure_candidates(struct start *start, int trials)
 {
-	linalg_multiply(start->distances, start->candidates, false, start->rows, true,
-	    trials, (int)start->n, start->width);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, trials, (int)start->n,
+	    start->width, 1, start->candidates, start->width, start->rows, start->width,
+	    0, start->distances, (int)start->n);
 	for (int t = 0; t < trials; t++) {
 		double own = square_norm(
 		    start->candidates + (int64_t)t * start->width, start->width);
@@ -189,8 +190,9 @@ assign(struct fit *fit, int count, int32_t *nearest)
 {
 	int clusters = fit->clusters;
 
-	linalg_multiply(fit->products, fit->rows, false, fit->centres, true, count,
-	    clusters, fit->width);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, clusters, fit->width,
+	    1, fit->rows, fit->width, fit->centres, fit->width, 0, fit->products,
+	    clusters);
 	for (int j = 0; j < clusters; j++)
 		fit->norms[j] =
 		    square_norm(fit->centres + (int64_t)j * fit->width, fit->width);
@@ -415,4 +417,14 @@ kmeans_fit(int32_t *assigned, const float *x, int64_t n, int width,
 	free(fit.drawn);
 	free(fit.nearest);
 	return steps;
+}
+
+void
+kmeans_describe(struct report *report, uint32_t seed, int batch, bool by_choice)
+{
+	report_set(report, "seed", "%u", seed);
+	report_set(report, "clusterer", "mini-batch k-means, batch %d, in double", batch);
+	report_set(
+	    report, "random stream", "scikit-learn %s", by_choice ? "1.9" : "1.3 to 1.8");
+	report_set(report, "rounding", "none");
 }

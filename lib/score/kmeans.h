@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "score/report.h"
+
 struct kmeans_options {
 	int clusters, batch;
 	uint32_t seed;
@@ -22,5 +24,8 @@ struct kmeans_options {
 /* x [n, width], finite; 1 <= clusters <= n.  assigned [n]: 0..clusters-1.  Returns the steps. */
 int64_t kmeans_fit(int32_t *assigned, const float *x, int64_t n, int width,
     const struct kmeans_options *options);
+
+/* The settings that decide what comes out. */
+void kmeans_describe(struct report *report, uint32_t seed, int batch, bool by_choice);
 
 #endif

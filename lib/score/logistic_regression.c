@@ -1,5 +1,6 @@
 #include "score/logistic_regression.h"
 
+#include <cblas.h>
 #include <float.h>
 #include <lbfgs.h>
 #include <limits.h>
@@ -9,7 +10,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/linalg.h"
 
 /* The variables are weights [vectors, width], then intercepts [vectors]. */
 struct problem {
@@ -69,8 +69,8 @@ evaluate(void *context, const double *variable, double *gradient, const int size
 	(void)step;
 	(void)size;
 	memset(of_intercept, 0, (size_t)vectors * sizeof *of_intercept);
-	linalg_multiply(
-	    problem->scores, problem->x, false, variable, true, n, vectors, width);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, vectors, width, 1,
+	    problem->x, width, variable, width, 0, problem->scores, vectors);
 	for (int i = 0; i < n; i++) {
 		double *score = problem->scores + (int64_t)i * vectors;
 		for (int j = 0; j < vectors; j++)
@@ -80,8 +80,8 @@ evaluate(void *context, const double *variable, double *gradient, const int size
 		for (int j = 0; j < vectors; j++)
 			of_intercept[j] += score[j] / n;
 	}
-	linalg_multiply(
-	    gradient, problem->scores, true, problem->x, false, vectors, width, n);
+	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, vectors, width, n, 1,
+	    problem->scores, vectors, problem->x, width, 0, gradient, width);
 	for (int64_t i = 0; i < (int64_t)vectors * width; i++) {
 		square += variable[i] * variable[i];
 		gradient[i] = (gradient[i] + variable[i] / problem->options->c) / n;
@@ -196,7 +196,8 @@ predict(const struct logistic_regression *model, const float *x, int n,
 
 	for (int64_t i = 0; i < (int64_t)n * width; i++)
 		room[i] = x[i];
-	linalg_multiply(scores, room, false, model->weights, true, n, vectors, width);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, vectors, width, 1, room,
+	    width, model->weights, width, 0, scores, vectors);
 	for (int i = 0; i < n; i++) {
 		const double *score = scores + (int64_t)i * vectors;
 		int best = 0;

@@ -186,3 +186,41 @@ mt19937_python_sample(struct mt19937 *mt, int64_t limit, int64_t *to, int64_t co
 	}
 	free(taken);
 }
+
+static struct mt19937_sample
+undersample_one(const int32_t *label, int64_t *order, int64_t n, int32_t classes,
+    int most, uint32_t seed)
+{
+	int *counts = mem_zero((size_t)classes, sizeof *counts);
+	struct mt19937_sample sample = { 0 };
+	struct mt19937 mt;
+	size_t capacity = 0;
+
+	mt19937_seed_numpy(&mt, seed);
+	mt19937_shuffle(&mt, order, n);
+	for (int64_t i = 0; i < n; i++) {
+		if (counts[label[order[i]]] == most)
+			continue;
+		counts[label[order[i]]]++;
+		sample.rows = mem_grow(
+		    sample.rows, &capacity, (size_t)sample.size + 1, sizeof *sample.rows);
+		sample.rows[sample.size++] = order[i];
+	}
+	free(counts);
+	return sample;
+}
+
+struct mt19937_sample *
+mt19937_undersample(const int32_t *label, int64_t n, int32_t classes, int most,
+    int experiments, uint32_t seed)
+{
+	struct mt19937_sample *samples = mem_new((size_t)experiments, sizeof *samples);
+	int64_t *order = mem_new((size_t)n, sizeof *order);
+
+	for (int64_t i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = 0; i < experiments; i++)
+		samples[i] = undersample_one(label, order, n, classes, most, seed);
+	free(order);
+	return samples;
+}

@@ -44,4 +44,18 @@ void mt19937_python_choices(
     struct mt19937 *mt, int64_t limit, int64_t *to, int64_t count);
 void mt19937_python_sample(struct mt19937 *mt, int64_t limit, int64_t *to, int64_t count);
 
+/*
+ * The training rows that MTEB's classification draws, experiment by experiment.  Each shuffles
+ * the rows by numpy's generator, seeded anew, going on from the order before, and walks them,
+ * taking each whose label has not enough yet.
+ */
+struct mt19937_sample {
+	int64_t *rows; /* in the order of the walk; owned */
+	int64_t size;
+};
+
+/* [experiments], to be freed with their rows; label [n] counts from 0 to classes - 1. */
+struct mt19937_sample *mt19937_undersample(const int32_t *label, int64_t n,
+    int32_t classes, int most, int experiments, uint32_t seed);
+
 #endif

@@ -1,5 +1,3 @@
-#include "score/pairclassification.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/measure/stats.h"
+#include "score/score.h"
 #include "score/text_pairs.h"
 
 enum { ACCURACY, F1, PRECISION, RECALL, AP, METRICS };
@@ -24,26 +23,23 @@ struct labels {
 };
 
 static struct labels
-read_labels(const struct reader *reader, const struct text_pairs *paired)
+read_labels(const struct text_pairs *pairs)
 {
-	struct labels labels = { mem_new((size_t)paired->count, sizeof(bool)),
-		paired->count, 0 };
+	struct labels labels = { mem_new((size_t)pairs->count, sizeof(bool)),
+		pairs->count, 0 };
 
-	if (paired->count < 2)
-		die("%s: %lld pairs; two at least are needed", stream_name(reader),
-		    (long long)paired->count);
-	for (int64_t i = 0; i < paired->count; i++) {
-		double label = paired->target[i];
+	for (int64_t i = 0; i < pairs->count; i++) {
+		double label = pairs->target[i];
 		if (label != 0 && label != 1)
 			die("%s: pair %lld has the label %g; expected 0 or 1",
-			    stream_name(reader), (long long)i + 1, label);
+			    pairs->stream, (long long)i + 1, label);
 		labels.positive[i] = label == 1;
 		labels.positives += labels.positive[i];
 	}
-	if (labels.positives == 0 || labels.positives == paired->count)
+	if (labels.positives == 0 || labels.positives == pairs->count)
 		die("%s: all %lld pairs have the label %d; there is nothing to tell "
 		    "apart",
-		    stream_name(reader), (long long)paired->count, labels.positives > 0);
+		    pairs->stream, (long long)pairs->count, labels.positives > 0);
 	return labels;
 }
 
@@ -83,67 +79,48 @@ sweep(struct verdict *verdict, const double *similarity, const struct labels *la
 
 static void
 report_verdict(
-    struct report *report, enum text_pairs_measure measure, const struct verdict *verdict)
+    struct report *report, const char *name, double sign, const struct verdict *verdict)
 {
-	const char *name = text_pairs_name(measure);
-	/* the reference speaks of distances where similarities are negated here */
-	double sign =
-	    measure == TEXT_PAIRS_MANHATTAN || measure == TEXT_PAIRS_EUCLIDEAN ? -1 : 1;
-
 	for (int i = 0; i < METRICS; i++)
-		report_named(report, verdict->metric[i], "%s_%s", name, metrics[i]);
-	report_named(
+		report_score(report, verdict->metric[i], "%s_%s", name, metrics[i]);
+	report_score(
 	    report, sign * verdict->accuracy_threshold, "%s_accuracy_threshold", name);
-	report_named(report, sign * verdict->f1_threshold, "%s_f1_threshold", name);
-}
-
-static void
-report_greatest(struct report *report, const struct verdict *verdicts, int count)
-{
-	for (int i = 0; i < METRICS; i++) {
-		double greatest = 0;
-		for (int j = 0; j < count; j++)
-			greatest = fmax(greatest, verdicts[j].metric[i]);
-		report_named(report, greatest, "max_%s", metrics[i]);
-	}
+	report_score(report, sign * verdict->f1_threshold, "%s_f1_threshold", name);
 }
 
 void
-score_pairclassification(
-    struct report *report, struct reader *reader, const struct score_options *options)
+score_pairclassification(struct report *report, const struct score_options *options)
 {
 	static const char *const targets[] = { "label", "labels", NULL };
-	enum similarity own = options->similarity;
-	struct text_pairs_options pairs = { { options->fields[0], options->fields[1] },
-		own, targets, "labels" };
-	struct text_pairs *paired = text_pairs_read(reader, &pairs);
-	struct labels labels = read_labels(reader, paired);
-	struct verdict verdicts[TEXT_PAIRS_MEASURES] = { { { 0 }, 0, 0 } };
-	int measures = paired->given ? 1 : TEXT_PAIRS_MEASURES;
+	struct text_pairs *pairs = text_pairs_read(options, targets, "labels");
+	struct labels labels = read_labels(pairs);
 	bool split_ties = options->protocol == PROTOCOL_V1;
+	int measures = pairs->given ? 1 : TEXT_PAIRS_MEASURES;
+	double greatest[METRICS] = { 0 };
 
-	report_set(
-	    report, "similarity", "%s", paired->given ? "given" : similarity_name(own));
-	report_set(report, "ties", "%s",
+	text_pairs_describe(pairs, report, options,
 	    split_ties ? "together (thresholds: by row)" : "together");
-	report_set(report, "precision", "%s", paired->given ? "as given" : "float32");
-	report_set(report, "rounding", "none");
-	report_set(report, "pairs", "%lld", (long long)labels.count);
 	report_set(report, "positive", "%lld", (long long)labels.positives);
 	for (int i = 0; i < measures; i++) {
-		const double *similarity = paired->similarity[i];
-		sweep(&verdicts[i], similarity, &labels, split_ties);
-		verdicts[i].metric[AP] =
+		const double *similarity = pairs->similarity[i];
+		const char *name = text_pairs_name((enum text_pairs_measure)i);
+		struct verdict verdict = { { 0 }, 0, 0 };
+		sweep(&verdict, similarity, &labels, split_ties);
+		verdict.metric[AP] =
 		    stats_average_precision(similarity, labels.positive, labels.count);
 		if (stats_constant(similarity, labels.count))
 			warn(
 			    "%s: all values of %s are equal: no threshold tells anything",
-			    stream_name(reader),
-			    text_pairs_name((enum text_pairs_measure)i));
-		report_verdict(report, (enum text_pairs_measure)i, &verdicts[i]);
+			    pairs->stream, name);
+		/* the reference speaks of distances where similarities are negated here */
+		bool distance = i == TEXT_PAIRS_MANHATTAN || i == TEXT_PAIRS_EUCLIDEAN;
+		report_verdict(report, name, distance ? -1 : 1, &verdict);
+		for (int j = 0; j < METRICS; j++)
+			greatest[j] = fmax(greatest[j], verdict.metric[j]);
 	}
-	report_greatest(report, verdicts, measures);
+	for (int i = 0; i < METRICS; i++)
+		report_score(report, greatest[i], "max_%s", metrics[i]);
 	report_main(report, "max_ap", "there is no pair");
 	free(labels.positive);
-	text_pairs_free(paired);
+	text_pairs_free(pairs);
 }

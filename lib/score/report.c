@@ -9,28 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "stream/values.h"
 #include "text/json.h"
-
-void
-score_one_model(const struct reader *one, int one_emb, const struct reader *other,
-    int other_emb, bool any)
-{
-	const char *first = tree_string(stream_properties(one), "model", NULL);
-	const char *second = tree_string(stream_properties(other), "model", NULL);
-	int width = values_width(one, one_emb),
-	    other_width = values_width(other, other_emb);
-
-	if (!any && first && second && strcmp(first, second) != 0)
-		die("%s: its vectors are of model %s, those of %s of model %s: they say "
-		    "nothing of each other; encode both with one model, or say "
-		    "--any-model where two were trained together",
-		    stream_name(other), second, stream_name(one), first);
-	if (width != other_width)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one "
-		    "model",
-		    stream_name(other), other_width, stream_name(one), width);
-}
 
 struct report *
 report_new(const char *type)
@@ -64,13 +43,7 @@ number(double value)
 }
 
 void
-report_score(struct report *report, const char *metric, double value)
-{
-	tree_set(report->scores, metric, number(value));
-}
-
-void
-report_named(struct report *report, double value, const char *format, ...)
+report_score(struct report *report, double value, const char *format, ...)
 {
 	va_list arguments;
 	char name[256];
@@ -78,14 +51,20 @@ report_named(struct report *report, double value, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(name, sizeof name, format, arguments);
 	va_end(arguments);
-	report_score(report, name, value);
+	tree_set(report->scores, name, number(value));
 }
 
 void
-report_list(struct report *report, const char *name, const double *values, int64_t count)
+report_list(
+    struct report *report, const double *values, int64_t count, const char *format, ...)
 {
 	struct tree *list = tree_list();
+	va_list arguments;
+	char name[256];
 
+	va_start(arguments, format);
+	vsnprintf(name, sizeof name, format, arguments);
+	va_end(arguments);
 	for (int64_t i = 0; i < count; i++)
 		tree_add(list, number(values[i]));
 	tree_set(report->scores, name, list);

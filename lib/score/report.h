@@ -1,8 +1,7 @@
 /*
- * report - what the scorers of all task types share: the report that they fill in.
- *
- * A report is the settings that a reader needs to compare figures (protocol, seed, similarity,
- * rule for ties, precision, rounding), the scores in order, and lists (per experiment, per set).
+ * report - what a task type has found: the settings that a reader needs to compare figures
+ * (protocol, seed, similarity, rule for ties, precision, rounding), the scores in order, and
+ * lists (per experiment, per set).
  * Scores have the names of the reference's results, so that they can stand in its files.
  *
  *	# mteb-score sts: protocol v1, similarity cosine, ...
@@ -17,24 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "score/similarity.h"
-#include "stream/stream.h"
 #include "text/tree.h"
 
 /* Which mteb's numbers: 1.x, which the papers ran, or 2.x. */
 enum protocol { PROTOCOL_V1 = 1, PROTOCOL_V2 };
-
-/* Dies, naming both, unless the streams' embeddings are of one model, as far as the headers tell, and
- * of one width; `any`: two models that were trained for each other. */
-void score_one_model(const struct reader *one, int one_emb, const struct reader *other,
-    int other_emb, bool any);
-
-/* For the types that need no more than a stream. */
-struct score_options {
-	const char *fields[2];	    /* of pairs; NULL: the usual ones */
-	enum similarity similarity; /* the model's own */
-	enum protocol protocol;
-};
 
 struct report {
 	struct tree *settings, *scores;
@@ -44,13 +29,12 @@ struct report {
 struct report *report_new(const char *type);
 void report_set(struct report *report, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void report_score(struct report *report, const char *metric, double value);
 
-/* The same, the metric's name as printf makes it. */
-void report_named(struct report *report, double value, const char *format, ...)
+/* The metric's name is as printf makes it. */
+void report_score(struct report *report, double value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void report_list(
-    struct report *report, const char *name, const double *values, int64_t count);
+void report_list(struct report *report, const double *values, int64_t count,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Copy a metric that was reported to "main_score"; warns when it is NaN, saying `why`. */
 void report_main(struct report *report, const char *metric, const char *why);

@@ -1,5 +1,3 @@
-#include "score/reranking.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include "score/measure/abstention.h"
 #include "score/measure/ranking.h"
 #include "score/measure/stats.h"
+#include "score/score.h"
 
 enum { MRR_DEPTH = 10, DEPTH = 1000 };
 
@@ -30,30 +29,41 @@ struct reranking {
 	struct ranking *each, *greatest; /* v2 */
 };
 
-static void
-compare(struct row *row, const struct list *query, const struct list *positive,
-    const struct list *negative, enum similarity similarity)
+/* Rows without a query, a positive or a negative text have nothing to compare. */
+static bool
+compare(struct row *row, int64_t at, const struct vectors *query,
+    const struct vectors *texts[2], enum similarity similarity)
 {
-	int width = query->width;
+	struct span queries = vectors_row(query, at);
+	struct span of[2] = { vectors_row(texts[0], at), vectors_row(texts[1], at) };
+	bool unit = similarity == SIMILARITY_COSINE;
+	int64_t width = query->width, d = 0;
 
-	row->queries = query->count;
-	row->positives = positive->count;
-	row->documents = positive->count + negative->count;
+	*row = (struct row){ .queries = queries.count,
+		.positives = of[0].count,
+		.documents = of[0].count + of[1].count };
+	if (!queries.count || !of[0].count || !of[1].count)
+		return false;
 	row->score = mem_new((size_t)row->queries,
 	    mem_multiply((size_t)row->documents, sizeof *row->score, "candidates"));
 	row->merged = mem_new((size_t)row->documents, sizeof *row->merged);
-	for (int64_t d = 0; d < row->documents; d++) {
-		const float *document =
-		    d < row->positives ? positive->vectors + d * width
-				       : negative->vectors + (d - row->positives) * width;
-		row->merged[d] = -INFINITY;
-		for (int64_t q = 0; q < row->queries; q++) {
-			float score = similarity_of(
-			    similarity, query->vectors + q * width, document, width);
-			row->score[q * row->documents + d] = score;
-			row->merged[d] = fmax(row->merged[d], score);
+	for (int side = 0; side < 2; side++) {
+		for (int64_t i = 0; i < of[side].count; i++, d++) {
+			int64_t place = (of[side].first + i) * width;
+			row->merged[d] = -INFINITY;
+			for (int64_t q = 0; q < row->queries; q++) {
+				int64_t from = (queries.first + q) * width;
+				float score = similarity_of(similarity,
+				    (unit ? query->units : query->raw) + from,
+				    (unit ? texts[side]->units : texts[side]->raw) +
+					place,
+				    (int)width);
+				row->score[q * row->documents + d] = score;
+				row->merged[d] = fmax(row->merged[d], score);
+			}
 		}
 	}
+	return true;
 }
 
 static void
@@ -132,8 +142,8 @@ report_v1(const struct reranking *reranking, struct report *report)
 {
 	int64_t rows = reranking->rows;
 
-	report_score(report, "map", stats_mean(reranking->map, rows));
-	report_score(report, "mrr", stats_mean(reranking->mrr, rows));
+	report_score(report, stats_mean(reranking->map, rows), "map");
+	report_score(report, stats_mean(reranking->mrr, rows), "mrr");
 	abstention_report(reranking->abstention, report, "nAUC_map", reranking->map);
 	abstention_report(reranking->abstention, report, "nAUC_mrr", reranking->mrr);
 	report_main(report, "map", "there is no row");
@@ -150,53 +160,66 @@ report_v2(const struct reranking *reranking, struct report *report, bool several
 }
 
 static void
-read_rows(struct reranking *reranking, struct lists *query, struct lists *positive,
-    struct lists *negative)
+read_rows(struct reranking *reranking, struct reader *reader, bool *several)
 {
-	struct reader *reader = query->reader;
+	static const char *const fields[3] = { "query", "positive", "negative" };
+	struct vectors *column[3]; /* query, positive, negative */
+	bool unit = reranking->similarity == SIMILARITY_COSINE;
 	struct record record;
 
+	for (int i = 0; i < 3; i++) {
+		column[i] = vectors_open(
+		    reader, fields[i], VECTORS_LISTS | (unit ? VECTORS_UNITS : 0));
+		vectors_agree(column[0], column[i], false);
+	}
+	const struct vectors *texts[2] = { column[1], column[2] };
+	*several = column[0]->lists;
 	while (stream_next(reader, &record)) {
-		lists_load(query, &record);
-		lists_load(positive, &record);
-		lists_load(negative, &record);
+		for (int i = 0; i < 3; i++)
+			vectors_load(column[i], &record);
 		for (int64_t i = 0; i < record.rows; i++) {
-			struct list queries = lists_row(query, i);
-			struct list positives = lists_row(positive, i);
-			struct list negatives = lists_row(negative, i);
 			struct row row;
-			if (!queries.count || !positives.count || !negatives.count) {
+			if (compare(&row, i, column[0], texts, reranking->similarity)) {
+				judge(reranking, &row);
+				free(row.score);
+				free(row.merged);
+			} else {
 				reranking->left_out++;
-				continue;
 			}
-			compare(&row, &queries, &positives, &negatives,
-			    reranking->similarity);
-			judge(reranking, &row);
-			free(row.score);
-			free(row.merged);
 		}
+	}
+	for (int i = 0; i < 3; i++) {
+		vectors_warn_zero(column[i], "their cosines are 0");
+		vectors_close(column[i]);
 	}
 }
 
-void
-score_reranking(
-    struct report *report, struct reader *reader, const struct score_options *options)
+static void
+describe(const struct reranking *reranking, struct report *report)
 {
-	enum similarity similarity = options->similarity;
+	bool v1 = reranking->protocol == PROTOCOL_V1;
+
+	report_set(report, "similarity", "%s", similarity_name(reranking->similarity));
+	report_set(report, "ties", "%s",
+	    v1 ? "together (mrr: by row)" : "id descending (negatives first)");
+	report_set(report, "precision", "float32");
+	report_set(report, "rounding", "%s", v1 ? "none" : "5 decimals (mrr none)");
+	report_set(report, "rows", "%lld", (long long)reranking->rows);
+}
+
+void
+score_reranking(struct report *report, const struct score_options *options)
+{
 	enum protocol protocol = options->protocol;
-	bool unit = similarity == SIMILARITY_COSINE;
 	struct reranking reranking = { .protocol = protocol,
-		.similarity = similarity,
+		.similarity = options->similarity,
 		.abstention = abstention_new(protocol),
 		.each = ranking_new(protocol, false),
 		.greatest = ranking_new(protocol, false) };
-	struct lists *query = lists_open(reader, "query", unit);
-	struct lists *positive = lists_open(reader, "positive", unit);
-	struct lists *negative = lists_open(reader, "negative", unit);
+	struct reader *reader = stream_open(options->files[0]);
+	bool several;
 
-	lists_agree(query, positive);
-	lists_agree(query, negative);
-	read_rows(&reranking, query, positive, negative);
+	read_rows(&reranking, reader, &several);
 	if (reranking.left_out)
 		warn("%s: %lld of %lld rows have no query, no positive or no negative "
 		     "text: they are left out",
@@ -205,21 +228,12 @@ score_reranking(
 	if (reranking.rows == 0)
 		die("%s: there is no row with a positive and a negative text",
 		    stream_name(reader));
-	report_set(report, "similarity", "%s", similarity_name(similarity));
-	report_set(report, "ties", "%s",
-	    protocol == PROTOCOL_V1 ? "together (mrr: by row)"
-				    : "id descending (negatives first)");
-	report_set(report, "precision", "float32");
-	report_set(report, "rounding", "%s",
-	    protocol == PROTOCOL_V1 ? "none" : "5 decimals (mrr none)");
-	report_set(report, "rows", "%lld", (long long)reranking.rows);
+	describe(&reranking, report);
 	if (protocol == PROTOCOL_V1)
 		report_v1(&reranking, report);
 	else
-		report_v2(&reranking, report, query->depth == 1);
-	lists_close(query);
-	lists_close(positive);
-	lists_close(negative);
+		report_v2(&reranking, report, several);
+	stream_close(reader);
 	abstention_free(reranking.abstention);
 	ranking_free(reranking.each);
 	ranking_free(reranking.greatest);

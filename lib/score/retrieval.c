@@ -1,19 +1,18 @@
-#include "score/retrieval.h"
-
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "score/corpus_search.h"
 #include "score/measure/ranking.h"
 #include "score/qrels.h"
 #include "score/run.h"
-#include "score/tally.h"
+#include "score/score.h"
 
 /* 2^grade must not overflow, nor a sum of such */
 enum { DEPTH = 1000, GRADE_MOST = 900 };
 
 struct judge {
-	const struct retrieval_options *options;
+	const struct score_options *options;
 	struct qrels *qrels;
 	struct run *run;
 	struct ranking *ranking;
@@ -32,56 +31,65 @@ judged_number(const struct judge *judge, int64_t query)
 	    strings_length(queries, query));
 }
 
+/* How many names are not among the others, and one of them. */
+static int64_t
+count_missing(
+    const struct strings *names, const struct strings *others, const char **first)
+{
+	int64_t missing = 0;
+
+	for (int64_t i = strings_count(names) - 1; i >= 0; i--) {
+		const char *name = strings_get(names, i);
+		if (strings_find(others, name, strings_length(names, i)) >= 0)
+			continue;
+		missing++;
+		*first = name;
+	}
+	return missing;
+}
+
 static void
 tell_queries(const struct judge *judge, const char *found)
 {
-	struct strings *judged = judge->qrels->queries, *queries = judge->run->queries;
-	struct tally missing = { 0 }, unjudged = { 0 };
+	const struct strings *judged = judge->qrels->queries,
+			     *queries = judge->run->queries;
+	const char *qrels = judge->options->qrels, *first = NULL, *unjudged = NULL;
+	int64_t missing = count_missing(judged, queries, &first);
+	int64_t left_out = count_missing(queries, judged, &unjudged);
 
-	for (int64_t i = 0; i < strings_count(judged); i++) {
-		const char *id = strings_get(judged, i);
-		size_t length = strings_length(judged, i);
-		if (strings_find(queries, id, length) < 0)
-			tally_note(&missing, id, length);
-	}
-	for (int64_t i = 0; i < strings_count(queries); i++)
-		if (judged_number(judge, i) < 0)
-			tally_note(&unjudged, strings_get(queries, i),
-			    strings_length(queries, i));
-	if (missing.count == strings_count(judged))
+	if (missing == strings_count(judged))
 		die("%s: none of its %lld queries is judged in %s (the first there is "
 		    "'%s'); are these the queries of those qrels?",
-		    found, (long long)strings_count(queries), judge->options->qrels,
-		    missing.first);
-	tally_tell(&missing, judge->options->qrels,
-	    judge->run->from_file
-		? "queries have judgements but nothing was found for them: the means are "
-		  "over the others, as in trec_eval"
-		: "queries have judgements but no embedding: the means are over the "
-		  "others");
-	tally_tell(&unjudged, found, "queries have no judgements: they are left out");
+		    found, (long long)strings_count(queries), qrels, first);
+	if (missing)
+		warn("%s: %lld queries have judgements but %s; first: '%s'", qrels,
+		    (long long)missing,
+		    judge->options->found
+			? "nothing was found for them: the means are over the others, as "
+			  "in trec_eval"
+			: "no embedding: the means are over the others",
+		    first);
+	if (left_out)
+		warn(
+		    "%s: %lld queries have no judgements: they are left out; first: '%s'",
+		    found, (long long)left_out, unjudged);
 }
 
 static void
 tell_documents(const struct judge *judge)
 {
-	struct strings *judged = judge->qrels->documents;
-	struct tally unknown = { 0 };
+	const struct strings *judged = judge->qrels->documents;
+	const char *first = NULL, *qrels = judge->options->qrels;
+	int64_t unknown = count_missing(judged, judge->run->documents, &first);
 
-	for (int64_t i = 0; i < strings_count(judged); i++) {
-		const char *id = strings_get(judged, i);
-		size_t length = strings_length(judged, i);
-		if (strings_find(judge->run->documents, id, length) < 0)
-			tally_note(&unknown, id, length);
-	}
-	if (unknown.count == strings_count(judged))
+	if (unknown == strings_count(judged))
 		die("%s: none of the %lld documents of %s is in it (first: '%s'); is "
-		    "this "
-		    "the corpus of those qrels?",
-		    judge->options->corpus, (long long)unknown.count,
-		    judge->options->qrels, unknown.first);
-	tally_tell(&unknown, judge->options->qrels,
-	    "judged documents are not in the corpus: they count as not found");
+		    "this the corpus of those qrels?",
+		    judge->options->files[1], (long long)unknown, qrels, first);
+	if (unknown)
+		warn("%s: %lld judged documents are not in the corpus: they count as not "
+		     "found; first: '%s'",
+		    qrels, (long long)unknown, first);
 }
 
 /* The grades of a query's hits, in order of rank. */
@@ -90,8 +98,8 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 {
 	const struct qrels *qrels = judge->qrels;
 	struct strings *documents = judge->run->documents;
-	const struct hit *hits;
-	int64_t found = run_hits(judge->run, query, &hits);
+	const struct hit *hits = judge->run->hits[query].at;
+	int64_t found = judge->run->hits[query].count;
 	size_t need = (size_t)found;
 
 	judge->grades =
@@ -149,7 +157,7 @@ measure(struct judge *judge, struct report *report)
 }
 
 static void
-describe(struct report *report, const struct retrieval_options *options)
+describe(struct report *report, const struct score_options *options)
 {
 	report_set(report, "similarity", "%s",
 	    options->found ? "given" : similarity_name(options->similarity));
@@ -165,28 +173,11 @@ describe(struct report *report, const struct retrieval_options *options)
 	    options->ignore_identical ? "ignored" : "kept");
 }
 
-static struct run *
-find(const struct judge *judge)
-{
-	const struct retrieval_options *options = judge->options;
-
-	if (options->found)
-		return run_read(options->found);
-	return run_search(&(struct run_options){ .queries = options->queries,
-	    .corpus = options->corpus,
-	    .field = options->field,
-	    .similarity = options->similarity,
-	    .any_model = options->any_model,
-	    .depth = DEPTH,
-	    .memory = options->memory,
-	    .candidates = options->candidates,
-	    .wanted = judge->qrels ? judge->qrels->queries : NULL });
-}
-
 void
-score_retrieval(struct report *report, const struct retrieval_options *options)
+score_retrieval(struct report *report, const struct score_options *options)
 {
 	struct judge judge = { .options = options };
+	const char *found = options->found ? options->found : options->files[0];
 
 	if (options->qrels)
 		judge.qrels = qrels_read(options->qrels);
@@ -194,14 +185,16 @@ score_retrieval(struct report *report, const struct retrieval_options *options)
 		warn("%s: %lld pairs are judged more than once: the last grade counts",
 		    options->qrels, (long long)judge.qrels->repeated);
 	describe(report, options);
-	judge.run = find(&judge);
+	judge.run = options->found ? run_read(options->found)
+				   : corpus_search(options, DEPTH,
+					 judge.qrels ? judge.qrels->queries : NULL);
 	report_set(
 	    report, "documents", "%lld", (long long)strings_count(judge.run->documents));
 	if (options->ignore_identical)
 		run_ignore_identical(judge.run);
 	if (options->qrels) {
-		tell_queries(&judge, options->found ? options->found : options->queries);
-		if (!judge.run->from_file)
+		tell_queries(&judge, found);
+		if (!options->found)
 			tell_documents(&judge);
 		measure(&judge, report);
 		qrels_free(judge.qrels);

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/input.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/output.h"
+#include "text/datafile.h"
+#include "text/tsv.h"
 
 struct found {
 	int64_t query, place; /* in the order of run_put */
@@ -23,19 +27,13 @@ run_new(void)
 }
 
 void
-run_ignore_identical(struct run *run)
+run_put(struct findings *findings, int64_t query, int64_t document, float score)
 {
-	run->ignore_identical = true;
-}
-
-void
-run_put(struct run *run, int64_t query, int64_t document, float score)
-{
-	run->found = mem_grow(
-	    run->found, &run->found_room, (size_t)run->count + 1, sizeof *run->found);
-	run->found[run->count] =
-	    (struct found){ query, run->count, { score, (uint32_t)document } };
-	run->count++;
+	findings->at = mem_grow(findings->at, &findings->room,
+	    (size_t)findings->count + 1, sizeof *findings->at);
+	findings->at[findings->count] =
+	    (struct found){ query, findings->count, { score, (uint32_t)document } };
+	findings->count++;
 }
 
 static int
@@ -51,23 +49,23 @@ by_pair(const void *a, const void *b)
 }
 
 static int64_t
-drop_repeated(struct run *run, int64_t *repeated)
+drop_repeated(struct findings *findings, int64_t *repeated)
 {
-	int64_t kept = 0, count = run->count;
+	int64_t kept = 0, count = findings->count;
 
-	qsort(run->found, (size_t)count, sizeof *run->found, by_pair);
+	qsort(findings->at, (size_t)count, sizeof *findings->at, by_pair);
 	for (int64_t i = 0; i < count; i++) {
-		const struct found *next = &run->found[i];
-		const struct found *last = kept ? &run->found[kept - 1] : NULL;
+		const struct found *next = &findings->at[i];
+		const struct found *last = kept ? &findings->at[kept - 1] : NULL;
 		if (last && last->query == next->query &&
 		    last->hit.document == next->hit.document) {
 			if (repeated)
 				*repeated = next->hit.document;
 		} else {
-			run->found[kept++] = *next;
+			findings->at[kept++] = *next;
 		}
 	}
-	run->count = kept;
+	findings->count = kept;
 	return count - kept;
 }
 
@@ -85,56 +83,142 @@ by_rank(const void *a, const void *b, void *names)
 }
 
 int64_t
-run_settle(struct run *run, int64_t depth, int64_t *repeated)
+run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *repeated)
 {
-	int64_t queries = strings_count(run->queries), kept = 0, rank = 0;
-	int64_t dropped = drop_repeated(run, repeated);
+	int64_t dropped = drop_repeated(findings, repeated);
 
-	qsort_r(
-	    run->found, (size_t)run->count, sizeof *run->found, by_rank, run->documents);
-	run->starts = mem_zero((size_t)queries + 1, sizeof *run->starts);
-	for (int64_t i = 0; i < run->count; i++) {
-		int64_t query = run->found[i].query;
-		rank = i && run->found[i - 1].query == query ? rank + 1 : 0;
-		if (depth && rank >= depth)
-			continue;
-		run->starts[query + 1]++;
-		run->found[kept++] = run->found[i];
+	qsort_r(findings->at, (size_t)findings->count, sizeof *findings->at, by_rank,
+	    run->documents);
+	run->hits = mem_zero((size_t)strings_count(run->queries), sizeof *run->hits);
+	run->memory = mem_new((size_t)findings->count, sizeof *run->memory);
+	for (int64_t i = 0; i < findings->count; i++) {
+		struct hits *hits = &run->hits[findings->at[i].query];
+		run->memory[i] = findings->at[i].hit;
+		if (hits->count == 0)
+			hits->at = run->memory + i;
+		if (depth == 0 || hits->count < depth)
+			hits->count++;
 	}
-	run->count = kept;
-	for (int64_t i = 0; i < queries; i++)
-		run->starts[i + 1] += run->starts[i];
+	free(findings->at);
+	*findings = (struct findings){ 0 };
 	return dropped;
 }
 
-/* One hit of a query, wherever they are kept. */
-static struct hit
-hit_at(const struct run *run, const struct hit *searched, int64_t query, int64_t i)
+static _Noreturn void
+bad(const struct datafile *file, const char *what)
 {
-	return searched ? searched[i] : run->found[run->starts[query] + i].hit;
+	die("%s:%lld: %s", datafile_name(file), (long long)datafile_line(file), what);
 }
 
-int64_t
-run_hits(struct run *run, int64_t query, const struct hit **hits)
+static void
+put(struct run *run, struct findings *findings, const struct datafile *file,
+    const struct tsv_column *query, const struct tsv_column *document, float score)
 {
-	const char *id = strings_get(run->queries, query);
-	const struct hit *searched = NULL;
-	int64_t count = 0, same = -1;
-	int64_t found = run->search ? search_hits(run->search, query, &searched)
-				    : run->starts[query + 1] - run->starts[query];
+	int64_t number =
+	    strings_add(run->documents, document->start, document->length, NULL);
 
-	if (run->ignore_identical)
-		same =
-		    strings_find(run->documents, id, strings_length(run->queries, query));
-	run->kept =
-	    mem_grow(run->kept, &run->kept_room, (size_t)found, sizeof *run->kept);
-	for (int64_t i = 0; i < found; i++) {
-		struct hit hit = hit_at(run, searched, query, i);
-		if (hit.document != same)
-			run->kept[count++] = hit;
+	if (query->length == 0 || document->length == 0)
+		bad(file, "an id is empty");
+	if (number > UINT32_MAX)
+		bad(file, "too many documents");
+	run_put(findings, strings_add(run->queries, query->start, query->length, NULL),
+	    number, score);
+}
+
+static void
+add_line(struct run *run, struct findings *findings, const struct datafile *file,
+    const char *text)
+{
+	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
+	struct tsv_column column[COLUMNS];
+	double score;
+	int count = tsv_cut(text, column, COLUMNS);
+
+	if (count == 0)
+		return;
+	if (count != COLUMNS)
+		bad(file,
+		    "expected TREC's six columns: query, Q0, document, rank, score, "
+		    "tag");
+	if (!number_read(column[SCORE].start, column[SCORE].length, &score))
+		bad(file, "the score, column 5, is not a finite number");
+	put(run, findings, file, &column[QUERY], &column[DOCUMENT], (float)score);
+}
+
+static void
+add_object(struct run *run, struct findings *findings, const struct datafile *file,
+    const struct tree *record)
+{
+	const char *query = tree_string(record, "query-id", NULL);
+	const struct tree *documents = tree_get(record, "corpus-ids");
+
+	if (!query || !documents || documents->kind != TREE_LIST)
+		bad(file, "expected a string 'query-id' and a list 'corpus-ids'");
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct tree *document = documents->items[i];
+		if (document->kind != TREE_STRING)
+			bad(file, "an id in 'corpus-ids' is not a string");
+		put(run, findings, file, &(struct tsv_column){ query, strlen(query) },
+		    &(struct tsv_column){ document->string, document->length }, 0);
 	}
-	*hits = run->kept;
-	return count;
+}
+
+static struct run *
+read_file(struct input *input, bool objects)
+{
+	enum datafile_format format = objects ? DATAFILE_JSONL : DATAFILE_LINES;
+	struct datafile *file = datafile_open_input(input, format);
+	struct run *run = run_new();
+	struct findings findings = { 0 };
+	const struct tree *record;
+	int64_t repeated = 0;
+
+	while ((record = datafile_next(file))) {
+		if (objects)
+			add_object(run, &findings, file, record);
+		else
+			add_line(run, &findings, file, tree_string(record, "text", ""));
+	}
+	if (findings.count == 0)
+		die("%s: there is nothing in it", datafile_name(file));
+	int64_t dropped = run_settle(run, &findings, 0, &repeated);
+	if (dropped)
+		warn(
+		    "%s: %lld lines repeat a query and a document: the first one counts; "
+		    "one is of '%s'",
+		    datafile_name(file), (long long)dropped,
+		    strings_get(run->documents, repeated));
+	datafile_close(file);
+	return run;
+}
+
+struct run *
+run_read(const char *path)
+{
+	return read_file(input_open(path), false);
+}
+
+struct run *
+run_read_candidates(const char *path)
+{
+	struct input *input = input_open(path);
+
+	return read_file(input, input_starts_with(input, "{"));
+}
+
+void
+run_ignore_identical(struct run *run)
+{
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		struct hits *hits = &run->hits[i];
+		int64_t same = strings_find(run->documents, strings_get(run->queries, i),
+		    strings_length(run->queries, i));
+		int64_t kept = 0;
+		for (int64_t j = 0; j < hits->count; j++)
+			if (hits->at[j].document != same)
+				hits->at[kept++] = hits->at[j];
+		hits->count = kept;
+	}
 }
 
 /* Ids that a column cannot hold are refused; those with blanks can be read back, but only here. */
@@ -152,15 +236,14 @@ check_id(const char *path, const struct strings *ids, int64_t number)
 }
 
 void
-run_write(struct run *run, const char *path, int64_t top)
+run_write(const struct run *run, const char *path, int64_t top)
 {
 	struct output *output = output_open(path, false);
 	int64_t blanks = 0;
 
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		const struct hit *hits;
-		int64_t found = run_hits(run, i, &hits);
-		for (int64_t j = 0; j < found && j < top; j++) {
+		const struct hit *hits = run->hits[i].at;
+		for (int64_t j = 0; j < run->hits[i].count && j < top; j++) {
 			blanks += check_id(path, run->queries, i) ||
 				  check_id(path, run->documents, hits[j].document);
 			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\tmotes\n",
@@ -182,13 +265,9 @@ run_write(struct run *run, const char *path, int64_t top)
 void
 run_free(struct run *run)
 {
-	if (run->search)
-		search_free(run->search);
 	strings_free(run->queries);
 	strings_free(run->documents);
-	free(run->vectors);
-	free(run->found);
-	free(run->starts);
-	free(run->kept);
+	free(run->hits);
+	free(run->memory);
 	free(run);
 }

@@ -230,25 +230,24 @@ by_rank(const void *a, const void *b, void *search)
 	return compare(search, *(const struct hit *)a, *(const struct hit *)b);
 }
 
-int64_t
-search_hits(struct search *search, int64_t query, const struct hit **hits)
+struct hit *
+search_finish(struct search *search, struct hits *hits)
 {
-	struct best *best = &search->best[query];
+	struct hit *memory = search->memory;
 
-	if (best->count > search->depth)
-		cut_back(search, best);
-	qsort_r(best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
-	*hits = best->hits;
-	return best->count;
-}
-
-void
-search_free(struct search *search)
-{
+#pragma omp parallel for schedule(dynamic)
+	for (int64_t query = 0; query < search->count; query++) {
+		struct best *best = &search->best[query];
+		if (best->count > search->depth)
+			cut_back(search, best);
+		qsort_r(
+		    best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
+		hits[query] = (struct hits){ best->hits, best->count };
+	}
 	for (int i = 0; i < search->threads; i++)
 		free(search->tiles[i]);
 	free(search->tiles);
-	free(search->memory);
 	free(search->best);
 	free(search);
+	return memory;
 }

@@ -24,7 +24,7 @@ struct hit {
 /* Order of two documents with equal scores: positive when a ranks before b. */
 typedef int search_order(const void *context, uint32_t a, uint32_t b);
 
-/* queries [count, width] and context are borrowed until search_free. */
+/* queries [count, width] and context are borrowed until search_finish. */
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     search_order *order, const void *context);
 
@@ -34,8 +34,13 @@ size_t search_memory(int64_t count, int64_t depth);
 /* The next documents [count, width]. */
 void search_add(struct search *search, const float *documents, int64_t count);
 
-/* The best of a query, best first; returns how many, at most `depth`.  Borrowed. */
-int64_t search_hits(struct search *search, int64_t query, const struct hit **hits);
-void search_free(struct search *search);
+/* Of one query, best first. */
+struct hits {
+	struct hit *at;
+	int64_t count; /* at most `depth` */
+};
+
+/* The best of each query, `hits` [count], in memory that is returned, the caller's.  Frees. */
+struct hit *search_finish(struct search *search, struct hits *hits);
 
 #endif

@@ -1,5 +1,3 @@
-#include "score/summarization.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,6 +5,7 @@
 #include "base/mem.h"
 #include "score/vectors.h"
 #include "score/measure/stats.h"
+#include "score/score.h"
 #include "stream/values.h"
 
 /* Beyond the similarities, the model's own has a place of its own. */
@@ -18,23 +17,28 @@ struct summarization {
 	struct reader *reader;
 	enum similarity own;
 	enum protocol protocol;
-	struct lists *human, *machine, *human_unit, *machine_unit;
+	struct vectors *human, *machine;
 	int relevance;
 	double spearman[MEASURES], pearson[MEASURES]; /* sums */
 	int64_t texts, constant, few;
 };
 
+/* Of each machine summary to any human one. */
 static void
-greatest(double *score, const struct list *machine, const struct list *human,
-    enum similarity similarity)
+greatest(double *score, const struct summarization *state, struct span machine,
+    struct span human, enum similarity similarity)
 {
-	for (int64_t m = 0; m < machine->count; m++) {
+	bool unit = similarity == SIMILARITY_COSINE;
+	const float *of = unit ? state->machine->units : state->machine->raw;
+	const float *to = unit ? state->human->units : state->human->raw;
+	int width = state->human->width;
+
+	for (int64_t m = 0; m < machine.count; m++) {
 		score[m] = -INFINITY;
-		for (int64_t h = 0; h < human->count; h++)
+		for (int64_t h = 0; h < human.count; h++)
 			score[m] = fmax(score[m],
-			    similarity_of(similarity,
-				machine->vectors + m * machine->width,
-				human->vectors + h * human->width, human->width));
+			    similarity_of(similarity, of + (machine.first + m) * width,
+				to + (human.first + h) * width, width));
 	}
 }
 
@@ -87,10 +91,8 @@ read_gold(const struct summarization *state, const struct record *record, int64_
 static void
 judge(struct summarization *state, const struct record *record, int64_t row)
 {
-	struct list human = lists_row(state->human, row);
-	struct list machine = lists_row(state->machine, row);
-	struct list human_unit = lists_row(state->human_unit, row);
-	struct list machine_unit = lists_row(state->machine_unit, row);
+	struct span human = vectors_row(state->human, row);
+	struct span machine = vectors_row(state->machine, row);
 	int64_t n = machine.count;
 
 	if (human.count == 0 || n < TEXTS_LEAST) {
@@ -99,12 +101,10 @@ judge(struct summarization *state, const struct record *record, int64_t row)
 	}
 	double *all = mem_new((size_t)n, (MEASURES + 1) * sizeof *all);
 	double *score[MEASURES] = { all, all + n, all + 2 * n }, *gold = all + 3 * n;
-	bool unit = state->own == SIMILARITY_COSINE;
 	read_gold(state, record, row, gold, n);
-	greatest(score[OWN], unit ? &machine_unit : &machine, unit ? &human_unit : &human,
-	    state->own);
-	greatest(score[COSINE], &machine_unit, &human_unit, SIMILARITY_COSINE);
-	greatest(score[DOT], &machine, &human, SIMILARITY_DOT);
+	greatest(score[OWN], state, machine, human, state->own);
+	greatest(score[COSINE], state, machine, human, SIMILARITY_COSINE);
+	greatest(score[DOT], state, machine, human, SIMILARITY_DOT);
 	if (stats_constant(gold, n) || stats_constant(score[COSINE], n) ||
 	    stats_constant(score[DOT], n))
 		state->constant++;
@@ -143,43 +143,43 @@ report_all(const struct summarization *state, struct report *report)
 	report_set(report, "rounding", "none");
 	report_set(report, "texts", "%lld", (long long)state->texts);
 	for (int i = 0; i < MEASURES; i++) {
-		report_named(report, state->spearman[i] / texts, "%sspearman", names[i]);
-		report_named(report, state->pearson[i] / texts, "%spearson", names[i]);
+		report_score(report, state->spearman[i] / texts, "%sspearman", names[i]);
+		report_score(report, state->pearson[i] / texts, "%spearson", names[i]);
 	}
 	report_main(report, "cosine_spearman", "there is no text");
 }
 
 void
-score_summarization(
-    struct report *report, struct reader *reader, const struct score_options *options)
+score_summarization(struct report *report, const struct score_options *options)
 {
 	static const char *const relevances[] = { "relevance", NULL };
+	struct reader *reader = stream_open(options->files[0]);
+	int wanted = VECTORS_LISTS | VECTORS_UNITS;
 	struct summarization state = { .reader = reader,
 		.own = options->similarity,
 		.protocol = options->protocol,
-		.human = lists_open(reader, "human_summaries", false),
-		.machine = lists_open(reader, "machine_summaries", false),
-		.human_unit = lists_open(reader, "human_summaries", true),
-		.machine_unit = lists_open(reader, "machine_summaries", true) };
-	struct lists *all[] = { state.human, state.machine, state.human_unit,
-		state.machine_unit };
+		.human = vectors_open(reader, "human_summaries", wanted),
+		.machine = vectors_open(reader, "machine_summaries", wanted),
+		.relevance = values_find(reader, relevances) };
 	struct record record;
 
-	lists_agree(state.human, state.machine);
-	state.relevance = values_find(reader, relevances);
+	vectors_agree(state.human, state.machine, false);
 	if (state.relevance < 0)
 		die("%s: there is no column 'relevance' with the judgements of the "
 		    "machine summaries",
 		    stream_name(reader));
 	values_single(reader, state.relevance, 1);
 	while (stream_next(reader, &record)) {
-		for (int i = 0; i < 4; i++)
-			lists_load(all[i], &record);
+		vectors_load(state.human, &record);
+		vectors_load(state.machine, &record);
 		for (int64_t row = 0; row < record.rows; row++)
 			judge(&state, &record, row);
 	}
 	tell(&state);
 	report_all(&state, report);
-	for (int i = 0; i < 4; i++)
-		lists_close(all[i]);
+	vectors_warn_zero(state.human, "their cosines are 0");
+	vectors_warn_zero(state.machine, "their cosines are 0");
+	vectors_close(state.human);
+	vectors_close(state.machine);
+	stream_close(reader);
 }

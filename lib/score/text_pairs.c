@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "stream/values.h"
+#include "score/vectors.h"
 
 static const char *const names[TEXT_PAIRS_MEASURES] = { "similarity", "cosine",
 	"manhattan", "euclidean", "dot" };
@@ -18,53 +18,49 @@ text_pairs_name(enum text_pairs_measure measure)
 
 struct reading {
 	struct reader *reader;
-	const struct text_pairs_options *options;
-	struct text_pairs *paired;
+	enum similarity own;
+	struct text_pairs *pairs;
 	size_t room;
-	int depth;    /* 0: a pair a row; 1: lists of pairs */
-	int sides[2]; /* columns of vectors, or sides[0] of similarities */
-	int target;   /* column of numbers */
-	int width, sides_count;
-	float *units; /* [2, width] */
-	int64_t zero;
+	struct vectors *sides[2]; /* or: */
+	int given;		  /* column of similarities */
+	int target;		  /* column of numbers */
 };
 
 static void
 grow(struct reading *reading, int64_t more)
 {
-	struct text_pairs *paired = reading->paired;
-	size_t before = reading->room, need = (size_t)(paired->count + more);
+	struct text_pairs *pairs = reading->pairs;
+	size_t before = reading->room, need = (size_t)(pairs->count + more);
 
 	if (need <= before)
 		return;
-	paired->target =
-	    mem_grow(paired->target, &reading->room, need, sizeof *paired->target);
+	pairs->target =
+	    mem_grow(pairs->target, &reading->room, need, sizeof *pairs->target);
 	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
 		size_t same = before;
-		paired->similarity[i] = mem_grow(
-		    paired->similarity[i], &same, need, sizeof *paired->similarity[i]);
+		pairs->similarity[i] = mem_grow(
+		    pairs->similarity[i], &same, need, sizeof *pairs->similarity[i]);
 	}
 }
 
 static void
-compare(struct reading *reading, const float *a, const float *b)
+compare(struct reading *reading, int64_t pair)
 {
-	struct text_pairs *paired = reading->paired;
-	int width = reading->width;
-	enum similarity own = reading->options->own;
-	double *const *to = paired->similarity;
-	int64_t at = paired->count;
-	float *unit = reading->units;
+	const struct vectors *one = reading->sides[0], *two = reading->sides[1];
+	double *const *to = reading->pairs->similarity;
+	enum similarity own = reading->own;
+	int width = one->width;
+	int64_t at = reading->pairs->count, skip = pair * width;
+	const float *a = one->raw + skip, *b = two->raw + skip;
 
-	reading->zero += (similarity_unit(unit, a, width) == 0) +
-			 (similarity_unit(unit + width, b, width) == 0);
 	to[TEXT_PAIRS_COSINE][at] = similarity_paired_cosine(a, b, width);
 	to[TEXT_PAIRS_MANHATTAN][at] = similarity_of(SIMILARITY_MANHATTAN, a, b, width);
 	to[TEXT_PAIRS_EUCLIDEAN][at] = similarity_of(SIMILARITY_EUCLIDEAN, a, b, width);
 	to[TEXT_PAIRS_DOT][at] = similarity_of(SIMILARITY_DOT, a, b, width);
-	to[TEXT_PAIRS_OWN][at] = own == SIMILARITY_COSINE
-				     ? similarity_of(own, unit, unit + width, width)
-				     : similarity_of(own, a, b, width);
+	to[TEXT_PAIRS_OWN][at] =
+	    own == SIMILARITY_COSINE
+		? similarity_of(own, one->units + skip, two->units + skip, width)
+		: similarity_of(own, a, b, width);
 }
 
 /* A number that the score rests on. */
@@ -85,121 +81,134 @@ number(const struct reading *reading, int column, const struct record *record, i
 static void
 check_lists(const struct reading *reading, const struct record *record, int column)
 {
-	const struct array *first = &record->columns[reading->sides[0]];
-	const struct array *other = &record->columns[column];
+	struct reader *reader = reading->reader;
+	const int64_t *offsets = record->columns[column].offsets[0];
 
-	for (int64_t row = 0; reading->depth && row < record->rows; row++) {
-		int64_t one = first->offsets[0][row + 1] - first->offsets[0][row];
-		int64_t two = other->offsets[0][row + 1] - other->offsets[0][row];
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t one = vectors_row(reading->sides[0], row).count;
+		int64_t two = offsets[row + 1] - offsets[row];
 		if (one != two)
 			die("%s: record %lld: row %lld has %lld in %s and %lld in %s",
-			    stream_name(reading->reader),
-			    (long long)stream_records(reading->reader),
+			    stream_name(reader), (long long)stream_records(reader),
 			    (long long)row + 1, (long long)one,
-			    stream_column(reading->reader, reading->sides[0])->name,
-			    (long long)two, stream_column(reading->reader, column)->name);
+			    stream_column(reader, reading->sides[0]->column)->name,
+			    (long long)two, stream_column(reader, column)->name);
 	}
 }
 
 static void
-take_record(struct reading *reading, const struct record *record, struct floats room[2])
+take_record(struct reading *reading, const struct record *record)
 {
-	struct reader *reader = reading->reader;
-	struct text_pairs *paired = reading->paired;
-	const struct array *first = &record->columns[reading->sides[0]];
-	int64_t pairs = reading->depth ? first->offsets[0][record->rows] : record->rows;
-	const float *sides[2] = { NULL, NULL };
+	struct text_pairs *pairs = reading->pairs;
+	int64_t count = record->rows;
 
-	for (int i = 0; i < 2 && !paired->given; i++) {
-		int column = reading->sides[i];
-		check_lists(reading, record, column);
-		sides[i] = values_floats(stream_column(reader, column),
-		    &record->columns[column], pairs, &room[i]);
-	}
-	check_lists(reading, record, reading->target);
-	grow(reading, pairs);
-	for (int64_t i = 0; i < pairs; i++) {
-		if (paired->given) {
-			paired->similarity[TEXT_PAIRS_OWN][paired->count] =
-			    number(reading, reading->sides[0], record, i);
-		} else {
-			const float *a = sides[0] + i * reading->width;
-			const float *b = sides[1] + i * reading->width;
-			values_refuse_nan(
-			    reader, reading->sides[0], i, a, reading->width);
-			values_refuse_nan(
-			    reader, reading->sides[1], i, b, reading->width);
-			compare(reading, a, b);
+	if (!pairs->given) {
+		for (int i = 0; i < 2; i++)
+			vectors_load(reading->sides[i], record);
+		count = reading->sides[0]->count;
+		if (reading->sides[0]->lists) {
+			check_lists(reading, record, reading->sides[1]->column);
+			check_lists(reading, record, reading->target);
 		}
-		paired->target[paired->count++] =
+	}
+	grow(reading, count);
+	for (int64_t i = 0; i < count; i++) {
+		if (pairs->given)
+			pairs->similarity[TEXT_PAIRS_OWN][pairs->count] =
+			    number(reading, reading->given, record, i);
+		else
+			compare(reading, i);
+		pairs->target[pairs->count++] =
 		    number(reading, reading->target, record, i);
 	}
 }
 
 static void
-find_vectors(struct reading *reading)
+find_vectors(struct reading *reading, const char *const *fields)
 {
 	static const char *const usual[2][2] = { { "sentence1", "sentence2" },
 		{ "sent1", "sent2" } };
 	struct reader *reader = reading->reader;
-	const char *const *fields = reading->options->fields;
-	int old = !fields[0] && stream_find(reader, "sentence1.emb") < 0 &&
+	int old = stream_find(reader, "sentence1.emb") < 0 &&
 		  stream_find(reader, "sent1.emb") >= 0;
 
 	if (!fields[0])
 		fields = usual[old];
-	reading->depth = values_find_embedding(reader, fields[0], 0) < 0 &&
-			 values_find_embedding(reader, fields[0], 1) >= 0;
+	for (int i = 0; i < 2; i++) {
+		int lists = i == 0 || reading->sides[0]->lists ? VECTORS_LISTS : 0;
+		reading->sides[i] =
+		    vectors_open(reader, fields[i], VECTORS_UNITS | lists);
+	}
+	if (reading->sides[0]->lists && !reading->sides[1]->lists)
+		values_embedding(reader, fields[1], 1);
+	vectors_agree(reading->sides[0], reading->sides[1], false);
+}
+
+static void
+close_vectors(struct reading *reading)
+{
+	int64_t zero = reading->sides[0]->zero + reading->sides[1]->zero;
+
+	if (zero)
+		warn("%s: %lld embeddings are zero: their cosine counts as 0.5, as in "
+		     "the reference",
+		    stream_name(reading->reader), (long long)zero);
 	for (int i = 0; i < 2; i++)
-		reading->sides[i] = values_embedding(reader, fields[i], reading->depth);
-	reading->width = values_width(reader, reading->sides[0]);
-	int other = values_width(reader, reading->sides[1]);
-	if (other != reading->width)
-		die("%s: %s.emb has width %d and %s.emb has %d; encode both with one "
-		    "model",
-		    stream_name(reader), fields[0], reading->width, fields[1], other);
-	reading->units = mem_new(2 * (size_t)reading->width, sizeof *reading->units);
+		vectors_close(reading->sides[i]);
 }
 
 struct text_pairs *
-text_pairs_read(struct reader *reader, const struct text_pairs_options *options)
+text_pairs_read(
+    const struct score_options *options, const char *const *targets, const char *what)
 {
-	struct text_pairs *paired = mem_zero(1, sizeof *paired);
-	struct reading reading = { reader, options, paired, .depth = 0 };
-	struct floats room[2] = { { 0 }, { 0 } };
+	struct text_pairs *pairs = mem_zero(1, sizeof *pairs);
+	struct reader *reader = stream_open(options->files[0]);
+	struct reading reading = { .reader = reader,
+		.own = options->similarity,
+		.pairs = pairs,
+		.given = options->fields[0] ? -1 : stream_find(reader, "similarity"),
+		.target = values_find(reader, targets) };
 	struct record record;
-	int given = options->fields[0] ? -1 : stream_find(reader, "similarity");
 
-	paired->given = given >= 0;
-	if (paired->given) {
-		reading.sides[0] = given;
-		values_single(reader, given, 0);
-	} else {
-		find_vectors(&reading);
-	}
-	reading.target = values_find(reader, options->targets);
+	pairs->stream = mem_string(stream_name(reader));
+	pairs->given = reading.given >= 0;
+	if (pairs->given)
+		values_single(reader, reading.given, 0);
+	else
+		find_vectors(&reading, options->fields);
 	if (reading.target < 0)
 		die("%s: there is no column '%s' with the %s", stream_name(reader),
-		    options->targets[0], options->what);
-	values_single(reader, reading.target, reading.depth);
+		    targets[0], what);
+	values_single(reader, reading.target, !pairs->given && reading.sides[0]->lists);
 	while (stream_next(reader, &record))
-		take_record(&reading, &record, room);
-	if (reading.zero)
-		warn(
-		    "%s: %lld embeddings are zero: their cosine counts as 0.5, as in the "
-		    "reference",
-		    stream_name(reader), (long long)reading.zero);
-	for (int i = 0; i < 2; i++)
-		free(room[i].data);
-	free(reading.units);
-	return paired;
+		take_record(&reading, &record);
+	if (!pairs->given)
+		close_vectors(&reading);
+	if (pairs->count < 2)
+		die("%s: %lld pairs; two at least are needed", stream_name(reader),
+		    (long long)pairs->count);
+	stream_close(reader);
+	return pairs;
 }
 
 void
-text_pairs_free(struct text_pairs *paired)
+text_pairs_describe(const struct text_pairs *pairs, struct report *report,
+    const struct score_options *options, const char *ties)
+{
+	report_set(report, "similarity", "%s",
+	    pairs->given ? "given" : similarity_name(options->similarity));
+	report_set(report, "ties", "%s", ties);
+	report_set(report, "precision", "%s", pairs->given ? "as given" : "float32");
+	report_set(report, "rounding", "none");
+	report_set(report, "pairs", "%lld", (long long)pairs->count);
+}
+
+void
+text_pairs_free(struct text_pairs *pairs)
 {
 	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++)
-		free(paired->similarity[i]);
-	free(paired->target);
-	free(paired);
+		free(pairs->similarity[i]);
+	free(pairs->target);
+	free(pairs->stream);
+	free(pairs);
 }

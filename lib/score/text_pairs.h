@@ -11,11 +11,9 @@
 #define TEXT_PAIRS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "score/similarity.h"
-#include "stream/stream.h"
+#include "score/score.h"
 
 enum text_pairs_measure {
 	TEXT_PAIRS_OWN, /* the model's own, as chosen */
@@ -29,24 +27,27 @@ enum text_pairs_measure {
 struct text_pairs {
 	double *similarity[TEXT_PAIRS_MEASURES]; /* [count]; distances are negated */
 	double *target;				 /* [count] */
-	int64_t count;
-	bool given; /* "similarity" was in the stream */
-};
-
-struct text_pairs_options {
-	const char *fields[2]; /* NULL: sentence1, sentence2, or sent1, sent2 */
-	enum similarity own;
-	const char *const *targets; /* names of the column of numbers, NULL-terminated */
-	const char *what;	    /* what they are, for messages */
+	int64_t count;				 /* two at least */
+	bool given;				 /* "similarity" was in the stream */
+	char *stream;				 /* its name, for messages */
 };
 
 /* "cosine", ...; TEXT_PAIRS_OWN is "similarity". */
 const char *text_pairs_name(enum text_pairs_measure measure);
 
-/* Dies on columns that are absent or of unequal width or length, on vectors and numbers that are
- * not finite; warns of vectors of zeros. */
+/*
+ * The stream options->files[0].  The fields are sentence1 and sentence2, or sent1 and sent2, unless
+ * the options name others.  `targets` are names of the column of numbers, NULL-terminated, and
+ * `what` they are, for messages.
+ * Dies on columns that are absent or of unequal width or length, on vectors and numbers that are
+ * not finite; warns of vectors of zeros.
+ */
 struct text_pairs *text_pairs_read(
-    struct reader *reader, const struct text_pairs_options *options);
-void text_pairs_free(struct text_pairs *paired);
+    const struct score_options *options, const char *const *targets, const char *what);
+
+/* The settings that decide the figures. */
+void text_pairs_describe(const struct text_pairs *pairs, struct report *report,
+    const struct score_options *options, const char *ties);
+void text_pairs_free(struct text_pairs *pairs);
 
 #endif

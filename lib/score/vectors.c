@@ -1,83 +1,105 @@
 #include "score/vectors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/similarity.h"
 
-struct lists *
-lists_open(struct reader *reader, const char *field, bool unit)
+struct vectors *
+vectors_open(struct reader *reader, const char *field, int wanted)
 {
-	struct lists *lists = mem_zero(1, sizeof *lists);
+	struct vectors *vectors = mem_zero(1, sizeof *vectors);
 
-	lists->reader = reader;
-	lists->unit = unit;
-	lists->depth = values_find_embedding(reader, field, 1) >= 0;
-	lists->column = values_embedding(reader, field, lists->depth);
-	lists->width = values_width(reader, lists->column);
-	return lists;
+	vectors->reader = reader;
+	vectors->wanted = wanted;
+	vectors->lists =
+	    wanted & VECTORS_LISTS && values_find_embedding(reader, field, 1) >= 0;
+	vectors->column = values_embedding(reader, field, vectors->lists);
+	vectors->width = values_width(reader, vectors->column);
+	return vectors;
 }
 
 static const char *
-name(const struct lists *lists)
+name(const struct vectors *vectors)
 {
-	return stream_column(lists->reader, lists->column)->name;
+	return stream_column(vectors->reader, vectors->column)->name;
+}
+
+static const char *
+model(const struct vectors *vectors)
+{
+	return tree_string(stream_properties(vectors->reader), "model", NULL);
 }
 
 void
-lists_agree(const struct lists *lists, const struct lists *other)
+vectors_agree(const struct vectors *vectors, const struct vectors *other, bool any_model)
 {
-	if (lists->width != other->width)
+	const char *one = model(vectors), *two = model(other);
+	const char *stream = stream_name(vectors->reader),
+		   *other_stream = stream_name(other->reader);
+
+	if (!any_model && one && two && strcmp(one, two) != 0)
+		die("%s: its vectors are of model %s, those of %s of model %s: they say "
+		    "nothing of each other; encode both with one model, or say "
+		    "--any-model where two were trained together",
+		    other_stream, two, stream, one);
+	if (vectors->width != other->width && vectors->reader != other->reader)
+		die("%s: its vectors have width %d, those of %s %d; encode both with one "
+		    "model",
+		    other_stream, other->width, stream, vectors->width);
+	if (vectors->width != other->width)
 		die("%s: %s has width %d and %s has %d; encode both with one model",
-		    stream_name(lists->reader), name(lists), lists->width, name(other),
-		    other->width);
+		    stream, name(vectors), vectors->width, name(other), other->width);
 }
 
 void
-lists_load(struct lists *lists, const struct record *record)
+vectors_load(struct vectors *vectors, const struct record *record)
 {
-	const struct column *column = stream_column(lists->reader, lists->column);
-	int64_t rows = record->rows;
+	const struct column *column = stream_column(vectors->reader, vectors->column);
+	int width = vectors->width;
+	struct floats *room = &vectors->unit_room;
 
-	lists->array = &record->columns[lists->column];
-	int64_t count = column_elements(column, lists->array, rows);
-	const float *from = values_floats(column, lists->array, count, &lists->room);
-	lists->vectors = from;
-	if (lists->unit && count) {
-		size_t bytes = (size_t)lists->width * sizeof *lists->units.data;
-		lists->units.data = mem_grow(
-		    lists->units.data, &lists->units.capacity, (size_t)count, bytes);
-		lists->vectors = lists->units.data;
-	}
-	for (int64_t i = 0; i < count; i++, from += lists->width) {
-		values_refuse_nan(lists->reader, lists->column, i, from, lists->width);
-		if (lists->unit)
-			lists->zero +=
-			    similarity_unit(lists->units.data + i * lists->width, from,
-				lists->width) == 0;
-	}
+	vectors->array = &record->columns[vectors->column];
+	vectors->count = column_elements(column, vectors->array, record->rows);
+	vectors->raw =
+	    values_floats(column, vectors->array, vectors->count, &vectors->room);
+	for (int64_t i = 0; i < vectors->count && !(vectors->wanted & VECTORS_NAN); i++)
+		values_refuse_nan(
+		    vectors->reader, vectors->column, i, vectors->raw + i * width, width);
+	if (!(vectors->wanted & VECTORS_UNITS))
+		return;
+	room->data = mem_grow(room->data, &room->capacity, (size_t)vectors->count,
+	    (size_t)width * sizeof *room->data);
+	vectors->units = room->data;
+	for (int64_t i = 0; i < vectors->count; i++)
+		vectors->zero += similarity_unit(room->data + i * width,
+				     vectors->raw + i * width, width) == 0;
 }
 
-struct list
-lists_row(const struct lists *lists, int64_t row)
+struct span
+vectors_row(const struct vectors *vectors, int64_t row)
 {
-	const int64_t *offsets = lists->array->offsets[0];
-	int64_t first = lists->depth ? offsets[row] : row;
-	int64_t end = lists->depth ? offsets[row + 1] : row + 1;
+	const int64_t *offsets = vectors->array->offsets[0];
 
-	return (
-	    struct list){ lists->vectors ? lists->vectors + first * lists->width : NULL,
-		end - first, lists->width };
+	return vectors->lists
+		   ? (struct span){ offsets[row], offsets[row + 1] - offsets[row] }
+		   : (struct span){ row, 1 };
 }
 
 void
-lists_close(struct lists *lists)
+vectors_warn_zero(const struct vectors *vectors, const char *consequence)
 {
-	if (lists->zero)
-		warn("%s: %lld vectors of %s are zero: their cosines are 0",
-		    stream_name(lists->reader), (long long)lists->zero, name(lists));
-	free(lists->room.data);
-	free(lists->units.data);
-	free(lists);
+	if (vectors->zero)
+		warn("%s: %lld vectors of %s are zero: %s", stream_name(vectors->reader),
+		    (long long)vectors->zero, name(vectors), consequence);
+}
+
+void
+vectors_close(struct vectors *vectors)
+{
+	free(vectors->room.data);
+	free(vectors->unit_room.data);
+	free(vectors);
 }

@@ -1,11 +1,10 @@
 /*
- * lists - a column of embeddings row by row: each row's list of vectors, or its one vector as a
- * list of one.
+ * vectors - a column of embeddings, record by record: each row's vector, or its list of them.
  *
- *	struct lists *positive = lists_open(reader, "positive", true);
+ *	struct vectors *positive = vectors_open(reader, "positive", VECTORS_LISTS | VECTORS_UNITS);
  *	while (stream_next(reader, &record)) {
- *		lists_load(positive, &record);
- *		for (row...) { struct list list = lists_row(positive, row); ... }
+ *		vectors_load(positive, &record);
+ *		for (row...) { struct span span = vectors_row(positive, row); ... }
  *	}
  */
 #ifndef VECTORS_H
@@ -17,33 +16,45 @@
 #include "stream/stream.h"
 #include "stream/values.h"
 
-struct lists {
+enum {
+	VECTORS_LISTS = 1, /* rows may have lists of vectors */
+	VECTORS_UNITS = 2, /* unit vectors are wanted as well */
+	VECTORS_NAN = 4	   /* components need not be finite */
+};
+
+struct vectors {
 	struct reader *reader; /* borrowed */
-	int column, depth, width;
-	bool unit;
-	int64_t zero; /* vectors of zeros so far */
-	const struct array *array;
-	const float *vectors; /* of the record that was loaded */
-	struct floats room, units;
-};
+	int column, width;
+	bool lists;
+	int64_t zero; /* unit vectors so far that are none, all zeros */
 
-struct list {
-	const float *vectors; /* [count, width] */
+	/* of the record that was loaded */
 	int64_t count;
-	int width;
+	const float *raw, *units; /* [count, width] */
+
+	/* its own affairs */
+	const struct array *array;
+	int wanted;
+	struct floats room, unit_room;
 };
 
-/* The column FIELD.emb; unit: its vectors made units.  Dies when there is none. */
-struct lists *lists_open(struct reader *reader, const char *field, bool unit);
+/* A row's vectors. */
+struct span {
+	int64_t first, count;
+};
 
-/* Dies when the widths differ. */
-void lists_agree(const struct lists *lists, const struct lists *other);
+/* The column FIELD.emb, or the only one; dies when there is none. */
+struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
-/* Dies on a vector that is not finite. */
-void lists_load(struct lists *lists, const struct record *record);
-struct list lists_row(const struct lists *lists, int64_t row);
+/* Dies, naming both, unless they have one width and, in two streams, are of one model, as far as the
+ * headers tell; `any_model`: they may be of two that were trained together. */
+void vectors_agree(
+    const struct vectors *vectors, const struct vectors *other, bool any_model);
 
-/* Warns of vectors of zeros. */
-void lists_close(struct lists *lists);
+void vectors_load(struct vectors *vectors, const struct record *record);
+struct span vectors_row(const struct vectors *vectors, int64_t row);
+
+void vectors_warn_zero(const struct vectors *vectors, const char *consequence);
+void vectors_close(struct vectors *vectors);
 
 #endif

@@ -11,7 +11,6 @@
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
-#include "score/undersample.h"
 
 static void
 print(const int64_t *items, int64_t count)
@@ -53,7 +52,7 @@ undersampling(void)
 
 	for (int i = 0; i < 12; i++)
 		label[i] = i % 3;
-	struct sample *samples = undersample(label, 12, 3, 2, 3, 42);
+	struct mt19937_sample *samples = mt19937_undersample(label, 12, 3, 2, 3, 42);
 	for (int i = 0; i < 3; i++) {
 		print(samples[i].rows, samples[i].size);
 		free(samples[i].rows);

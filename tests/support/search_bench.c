@@ -85,13 +85,13 @@ search(const struct problem *problem)
 		    problem->size - first < BLOCK ? problem->size - first : BLOCK;
 		search_add(search, problem->documents + first * problem->width, some);
 	}
-	for (int64_t i = 0; i < problem->count; i++) {
-		const struct hit *hits;
-		int64_t count = search_hits(search, i, &hits);
-		for (int64_t j = 0; j < count; j++)
-			sum += hits[j].score;
-	}
-	search_free(search);
+	struct hits *hits = mem_new((size_t)problem->count, sizeof *hits);
+	struct hit *memory = search_finish(search, hits);
+	for (int64_t i = 0; i < problem->count; i++)
+		for (int64_t j = 0; j < hits[i].count; j++)
+			sum += hits[i].at[j].score;
+	free(hits);
+	free(memory);
 	return sum;
 }
 

@@ -122,7 +122,7 @@ abstention_report(const struct abstention *abstention, struct report *report,
 			    area(abstention, abstention->confidence[i], metric, &all);
 			score = (own - flat) / (best - flat);
 		}
-		report_named(report, score, "%s_%s", prefix, names[i]);
+		report_score(report, score, "%s_%s", prefix, names[i]);
 	}
 }
 

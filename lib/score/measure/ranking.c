@@ -122,11 +122,11 @@ ranking_report(const struct ranking *ranking, struct report *report, const char 
 
 	for (int measure = 0; measure < reported; measure++)
 		for (int cut = 0; cut < CUTS; cut++)
-			report_named(report, mean_of(ranking, measure, cut),
+			report_score(report, mean_of(ranking, measure, cut),
 			    "%s%s_at_%lld", prefix, measures[measure],
 			    (long long)cuts[cut]);
 	if (ranking->protocol == PROTOCOL_V2)
-		report_named(report, mean_of(ranking, RECALL, 0), "%saccuracy", prefix);
+		report_score(report, mean_of(ranking, RECALL, 0), "%saccuracy", prefix);
 	for (int measure = 0; measure < HIT_RATE; measure++) {
 		for (int cut = 0; cut < CUTS; cut++) {
 			char *name = mem_format("%snauc_%s_at_%lld", prefix,
