@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "score/measure/ranking.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
 #include "score/text_pairs.h"
@@ -107,7 +108,7 @@ score_pairclassification(struct report *report, const struct score_options *opti
 		struct verdict verdict = { { 0 }, 0, 0 };
 		sweep(&verdict, similarity, &labels, split_ties);
 		verdict.metric[AP] =
-		    stats_average_precision(similarity, labels.positive, labels.count);
+		    ranking_average_precision(similarity, labels.positive, labels.count);
 		if (stats_constant(similarity, labels.count))
 			warn(
 			    "%s: all values of %s are equal: no threshold tells anything",

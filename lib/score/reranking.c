@@ -4,11 +4,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/vectors.h"
 #include "score/measure/abstention.h"
 #include "score/measure/ranking.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
+#include "score/vectors.h"
 
 enum { MRR_DEPTH = 10, DEPTH = 1000 };
 
@@ -86,7 +86,7 @@ judge_v1(struct reranking *reranking, const struct row *row)
 	    reranking->map, &reranking->map_room, (size_t)rows + 1, sizeof(double));
 	reranking->mrr = mem_grow(
 	    reranking->mrr, &reranking->mrr_room, (size_t)rows + 1, sizeof(double));
-	reranking->map[rows] = stats_average_precision(row->merged, relevant, n);
+	reranking->map[rows] = ranking_average_precision(row->merged, relevant, n);
 	reranking->mrr[rows] = mrr;
 	abstention_add(reranking->abstention, falling, n);
 	free(order);

@@ -1,4 +1,4 @@
-#include "score/measure/stats.h"
+#include "score/measure/correlation.h"
 #include "score/score.h"
 #include "score/text_pairs.h"
 
@@ -8,9 +8,10 @@ report_correlations(struct report *report, const struct text_pairs *pairs,
 {
 	const double *similarity = pairs->similarity[measure];
 
-	report_score(report, stats_spearman(similarity, pairs->target, pairs->count),
-	    "%sspearman", prefix);
-	report_score(report, stats_pearson(similarity, pairs->target, pairs->count),
+	report_score(report,
+	    correlation_spearman(similarity, pairs->target, pairs->count), "%sspearman",
+	    prefix);
+	report_score(report, correlation_pearson(similarity, pairs->target, pairs->count),
 	    "%spearson", prefix);
 }
 

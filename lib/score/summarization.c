@@ -3,9 +3,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/vectors.h"
+#include "score/measure/correlation.h"
+#include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
+#include "score/vectors.h"
 #include "stream/values.h"
 
 /* Beyond the similarities, the model's own has a place of its own. */
@@ -47,7 +49,7 @@ reported(const struct summarization *state, double correlation, int64_t n)
 {
 	if (state->protocol != PROTOCOL_V1)
 		return correlation;
-	return (correlation + stats_correlation_p(correlation, n)) / 2;
+	return (correlation + significance_correlation(correlation, n)) / 2;
 }
 
 static void
@@ -55,8 +57,8 @@ correlate(struct summarization *state, double *const score[MEASURES], const doub
     int64_t n)
 {
 	for (int i = 0; i < MEASURES; i++) {
-		double spearman = stats_spearman(gold, score[i], n);
-		double pearson = stats_pearson(gold, score[i], n);
+		double spearman = correlation_spearman(gold, score[i], n);
+		double pearson = correlation_pearson(gold, score[i], n);
 		state->spearman[i] += reported(state, spearman, n);
 		state->pearson[i] += reported(state, pearson, n);
 	}

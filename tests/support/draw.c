@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "score/measure/confusion.h"
+#include "score/measure/correlation.h"
 #include "score/measure/partition.h"
+#include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
 
@@ -93,8 +95,8 @@ statistics(void)
 	for (int i = 0; i < 8; i++)
 		printf("%g ", ranks[i]);
 	putchar('\n');
-	printf("pearson %.12f spearman %.12f constant %g\n", stats_pearson(a, b, 8),
-	    stats_spearman(a, b, 8), stats_pearson(a, constant, 8));
+	printf("pearson %.12f spearman %.12f constant %g\n", correlation_pearson(a, b, 8),
+	    correlation_spearman(a, b, 8), correlation_pearson(a, constant, 8));
 	printf("v %.12f %.12f\n", partition_v_measure(truth, 2, some, 3, 4).v,
 	    partition_v_measure(truth, 2, all, 4, 4).v);
 	const int32_t x[] = { 0, 0, 1, 1, 2, 2, 2, 0 }, y[] = { 0, 0, 1, 0, 1, 1, 1, 1 },
@@ -108,10 +110,10 @@ statistics(void)
 	    found.precision_weighted, found.recall, found.recall_weighted,
 	    confusion_average_precision(x, y, 8, 3, 1),
 	    confusion_average_precision(x, y, 8, 3, 2));
-	printf("beta %.12f %.12f %.12f\n", stats_incomplete_beta(0.5, 0.5, 0.3),
-	    stats_incomplete_beta(2, 7, 0.8), stats_incomplete_beta(30, 0.5, 0.97));
-	printf("t %.12f %.12f p %.12f\n", stats_t_below(-1.7, 9.4),
-	    stats_t_below(2.5, 30), stats_correlation_p(0.43, 16));
+	printf("beta %.12f %.12f %.12f\n", significance_beta(0.5, 0.5, 0.3),
+	    significance_beta(2, 7, 0.8), significance_beta(30, 0.5, 0.97));
+	printf("t %.12f %.12f p %.12f\n", significance_t_below(-1.7, 9.4),
+	    significance_t_below(2.5, 30), significance_correlation(0.43, 16));
 	printf("round %.17g %.17g %.17g\n", stats_round(0.123455, 5), stats_round(0.5, 0),
 	    stats_round(-2.675, 2));
 }

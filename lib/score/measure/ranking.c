@@ -23,6 +23,25 @@ struct ranking {
 	struct abstention *abstention;
 };
 
+double
+ranking_average_precision(const double *score, const bool *relevant, int64_t n)
+{
+	int64_t *order = mem_new((size_t)n, sizeof *order);
+	int64_t found = 0, before = 0;
+	double sum = 0;
+
+	stats_descending(order, score, n);
+	for (int64_t i = 0; i < n; i++) {
+		found += relevant[order[i]];
+		if (i + 1 < n && score[order[i + 1]] == score[order[i]])
+			continue;
+		sum += (double)(found - before) * (double)found / (double)(i + 1);
+		before = found;
+	}
+	free(order);
+	return found ? sum / (double)found : NAN;
+}
+
 struct ranking *
 ranking_new(enum protocol protocol, bool exponential)
 {

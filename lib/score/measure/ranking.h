@@ -36,4 +36,10 @@ void ranking_report(
     const struct ranking *ranking, struct report *report, const char *prefix);
 void ranking_free(struct ranking *ranking);
 
+/*
+ * Average precision as scikit-learn has it: the sum over distinct scores, descending, of the
+ * gain in recall times the precision; equal scores enter together.  NaN when nothing is relevant.
+ */
+double ranking_average_precision(const double *score, const bool *relevant, int64_t n);
+
 #endif

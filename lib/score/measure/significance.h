@@ -1,5 +1,5 @@
 /*
- * significance - whether two lists of scores differ by more than chance.
+ * significance - whether scores, or a correlation, say more than chance does.
  *
  * Welch's test takes the lists as independent samples (MoTE, expression 1):
  *	t = (mean1 - mean2) / sqrt(s1^2/n1 + s2^2/n2), unbiased variances, Welch and Satterthwaite's
@@ -12,6 +12,13 @@
 #define SIGNIFICANCE_H
 
 #include <stdint.h>
+
+/* I_x(a, b), the regularised incomplete beta function; and Student's t: P(T <= t). */
+double significance_beta(double a, double b, double x);
+double significance_t_below(double t, double freedom);
+
+/* Two-sided p of a correlation r over n pairs, by t with n - 2 degrees of freedom. */
+double significance_correlation(double r, int64_t n);
 
 struct t_test {
 	double t, freedom, p;

@@ -1,0 +1,16 @@
+/*
+ * correlation - how far two lists of numbers go together, in [-1, 1].
+ *
+ * Inputs must be finite; with a constant, or nothing, there is none: NaN.
+ */
+#ifndef CORRELATION_H
+#define CORRELATION_H
+
+#include <stdint.h>
+
+double correlation_pearson(const double *x, const double *y, int64_t n);
+
+/* Pearson's of the average ranks, which is right under ties. */
+double correlation_spearman(const double *x, const double *y, int64_t n);
+
+#endif
