@@ -54,6 +54,21 @@ load scores
 	done
 }
 
+@test "mteb-score: another seed draws what the reference draws from it" {
+	stream many_train many_test sets mteb_fast
+	score() { # NAME TYPE OPTION...: as a line of the expected values
+		local name=$1
+		shift
+		printf '%s\t%s\n' "$name" "$(mteb-score -q "$@" --seed 7 | metric main_score)"
+	}
+	{
+		score classification classification --train "$T/many_train.mts" "$T/many_test.mts"
+		score clustering clustering --sklearn 1.9 "$T/sets.mts"
+		score clustering_fast clustering-fast --sklearn 1.9 --documents 0.7 --samples 1000 \
+			--experiments 4 "$T/mteb_fast.mts"
+	} | agrees "$GOLDEN/score_seed_7.tsv"
+}
+
 @test "mteb-score clustering: one text a row, sets by a column, gives the same" {
 	jq -c '. as $row | range(.labels | length) | { "text.emb": $row["sentences.emb"][.],
 		label: $row.labels[.], set: ($row.labels | length) }' "$GOLDEN/score_sets.jsonl" |

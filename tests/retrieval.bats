@@ -45,6 +45,20 @@ load scores
 		grep -P '^ndcg_at_10\t0.79671$'
 }
 
+@test "mteb-score retrieval: of a pair that is judged again the last grade counts" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	printf '%s\n' '{"_id":"a","x.emb":[2,0]}' '{"_id":"b","x.emb":[1,1]}' | mkstream >"$T/c.mts"
+	for grades in "0 3 2" "9 0 2"; do
+		# shellcheck disable=SC2086
+		{ printf 'q\ta\t%d\n' $grades; echo 'q b 1'; } >"$T/qrels"
+		run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+		[[ $stderr == *"qrels: 2 pairs are judged more than once: the last grade counts"* ]]
+		[[ $output == *$'\nndcg_at_1\t1\n'* ]]
+		sed -i 's/^q b 1$/q b 4/' "$T/qrels" # 2 of 4 at the first place
+		mteb-score -q retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" | grep -P '^ndcg_at_1\t0.5$'
+	done
+}
+
 @test "mteb-score retrieval: search keeps the best 1000 of 3000 with ties at the cut" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	# 2500 equal documents: the 1000 greatest ids stay, d2499 first
