@@ -109,16 +109,16 @@ check_retrieval(const struct score_options *score)
 {
 	const char *const *files = score->files;
 
-	if (!score->qrels && (score->found || !score->run))
+	if (!score->qrels && (score->from_run || !score->run))
 		die_usage("retrieval needs --qrels FILE%s",
-		    score->found ? "" : " or --run FILE");
+		    score->from_run ? "" : " or --run FILE");
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
-	if (score->found && (files[0] || score->candidates))
+	if (score->from_run && (files[0] || score->candidates))
 		die_usage("with --from-run there is nothing to compare");
-	if (!score->found && (!files[0] || !files[1]))
+	if (!score->from_run && (!files[0] || !files[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
-	if (!score->found && strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+	if (!score->from_run && strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
 		die_usage("only one of the two streams can be standard input");
 	if (score->similarity > SIMILARITY_DOT)
 		die_usage("--similarity: retrieval knows cosine and dot");
@@ -199,7 +199,7 @@ take(struct settings *settings, int option)
 	case OPT_QRELS: score->qrels = optarg; break;
 	case OPT_IDENTICAL: score->ignore_identical = true; break;
 	case OPT_CANDIDATES: score->candidates = optarg; break;
-	case OPT_FROM_RUN: score->found = optarg; break;
+	case OPT_FROM_RUN: score->from_run = optarg; break;
 	case OPT_RUN: score->run = optarg; break;
 	case OPT_TOP: score->top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN: score->exponential = second("gain", "linear", "exp"); break;

@@ -30,15 +30,15 @@ per_label(const struct score_options *options)
 }
 
 /* Label numbers, growing; of the training rows, the test rows, or what was predicted. */
-struct labels {
+struct numbers {
 	int32_t *at;
 	size_t capacity;
 };
 
 struct training {
-	float *x;	     /* [rows that are kept, width] */
-	int64_t *place;	     /* [n]: where in x; -1: not kept.  NULL: all are */
-	struct labels label; /* [n]: number in names, then in sorted order */
+	float *x;	      /* [rows that are kept, width] */
+	int64_t *place;	      /* [n]: where in x; -1: not kept.  NULL: all are */
+	struct numbers label; /* [n]: number in names, then in sorted order */
 	int64_t n;
 	int width, classes;
 	struct strings *names; /* labels in order of arrival; the test set may add some */
@@ -48,8 +48,8 @@ struct training {
 };
 
 struct test {
-	struct labels truth;	  /* [rows] */
-	struct labels *predicted; /* [experiments] of [rows] */
+	struct numbers truth;	   /* [rows] */
+	struct numbers *predicted; /* [experiments] of [rows] */
 	int64_t rows, unseen;
 };
 
@@ -80,7 +80,7 @@ close_columns(struct columns *columns)
 
 /* The labels of a record, after those of `rows` rows. */
 static void
-read_labels(struct labels *labels, int64_t rows, struct strings *names,
+read_labels(struct numbers *labels, int64_t rows, struct strings *names,
     const struct columns *columns, const struct record *record)
 {
 	labels->at = mem_grow(labels->at, &labels->capacity,
@@ -321,7 +321,7 @@ run_test(struct training *training, struct logistic_regression **models,
 		read_truth(&test, training, columns, &record);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
-			struct labels *predicted = &test.predicted[i];
+			struct numbers *predicted = &test.predicted[i];
 			predicted->at = mem_grow(predicted->at, &predicted->capacity,
 			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
 			logistic_regression_predict(models[i], columns->vectors->raw,

@@ -150,15 +150,15 @@ read_texts(struct texts *texts, const int64_t *place, int64_t expected)
 }
 
 static int64_t
-count_rows(const char *path)
+count_rows(struct texts *texts)
 {
-	struct reader *reader = stream_open(path);
 	struct record record;
 	int64_t rows = 0;
 
-	while (stream_next(reader, &record))
+	open_texts(texts);
+	while (stream_next(texts->reader, &record))
 		rows += record.rows;
-	stream_close(reader);
+	close_texts(texts);
 	return rows;
 }
 
@@ -199,9 +199,7 @@ read_drawn(struct texts *texts, struct mt19937 *mt, int64_t *count)
 		read_texts(texts, NULL, 0);
 		return draw_documents(texts, mt, texts->rows, count);
 	}
-	int64_t rows = count_rows(path);
-	open_texts(texts); /* for the name and the width */
-	close_texts(texts);
+	int64_t rows = count_rows(texts);
 	int64_t *drawn = draw_documents(texts, mt, rows, count);
 	int64_t *place = mem_new((size_t)rows, sizeof *place);
 	for (int64_t i = 0; i < rows; i++)
@@ -217,19 +215,19 @@ read_drawn(struct texts *texts, struct mt19937 *mt, int64_t *count)
 }
 
 /* One level: the documents that it has labels for, and the labels as 0..labels-1. */
-struct problem {
+struct labelled {
 	int64_t *row;
 	int32_t *label, labels;
 	int64_t n;
 };
 
-static struct problem
+static struct labelled
 pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 {
 	struct level *level = &texts->level[number];
 	int32_t missing = MISSING;
-	struct problem problem = { .row = mem_new((size_t)count, sizeof *problem.row),
-		.label = mem_new((size_t)count, sizeof *problem.label) };
+	struct labelled labelled = { .row = mem_new((size_t)count, sizeof *labelled.row),
+		.label = mem_new((size_t)count, sizeof *labelled.label) };
 	int64_t without = 0;
 
 	if (texts->text)
@@ -243,16 +241,16 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 		if (label == MISSING && (label = missing) == MISSING)
 			continue;
 		if (again[label] < 0)
-			again[label] = problem.labels++;
-		problem.label[problem.n] = again[label];
-		problem.row[problem.n++] = drawn[i];
+			again[label] = labelled.labels++;
+		labelled.label[labelled.n] = again[label];
+		labelled.row[labelled.n++] = drawn[i];
 	}
 	free(again);
-	if (problem.labels > texts->samples)
+	if (labelled.labels > texts->samples)
 		die("%s: %d labels at level %d are more than the %d texts of an "
 		    "experiment; give --samples more",
-		    texts->name, problem.labels, number, texts->samples);
-	if (problem.n == 0)
+		    texts->name, labelled.labels, number, texts->samples);
+	if (labelled.n == 0)
 		die("%s: no text that was drawn has a label at level %d", texts->name,
 		    number);
 	if (without)
@@ -261,33 +259,33 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 		    texts->name, (long long)without, (long long)count, number,
 		    texts->text ? "they count as labelled '-1'"
 				: "they are left out there");
-	return problem;
+	return labelled;
 }
 
-/* One experiment, on the rows `at` [samples] of the problem. */
+/* One experiment, on the rows `at` [samples] of those. */
 static void
-run(const struct texts *texts, const struct problem *problem, const int64_t *at,
+run(const struct texts *texts, const struct labelled *labelled, const int64_t *at,
     double *v, double *ami)
 {
 	const struct score_options *options = texts->options;
 	size_t size = (size_t)texts->samples,
 	       row_bytes = (size_t)texts->width * sizeof(float);
-	struct kmeans_options how = { problem->labels, texts->batch, options->seed,
+	struct kmeans_options how = { labelled->labels, texts->batch, options->seed,
 		options->by_choice };
 	int32_t *label = mem_new(size, 2 * sizeof *label), *assigned = label + size;
 	float *x = mem_new(size, row_bytes);
 
 	for (int i = 0; i < texts->samples; i++) {
 		memcpy(x + (int64_t)i * texts->width,
-		    texts->x + problem->row[at[i]] * texts->width, row_bytes);
-		label[i] = problem->label[at[i]];
+		    texts->x + labelled->row[at[i]] * texts->width, row_bytes);
+		label[i] = labelled->label[at[i]];
 	}
 	kmeans_fit(assigned, x, texts->samples, texts->width, &how);
 	*v = partition_v_measure(
-	    label, problem->labels, assigned, problem->labels, texts->samples)
+	    label, labelled->labels, assigned, labelled->labels, texts->samples)
 		 .v;
 	*ami = partition_ami(
-	    label, problem->labels, assigned, problem->labels, texts->samples);
+	    label, labelled->labels, assigned, labelled->labels, texts->samples);
 	free(label);
 	free(x);
 }
@@ -297,20 +295,20 @@ static void
 run_level(struct texts *texts, int level, const int64_t *drawn, int64_t count,
     struct mt19937 *mt, double *v, double *ami)
 {
-	struct problem problem = pose(texts, level, drawn, count);
+	struct labelled labelled = pose(texts, level, drawn, count);
 	int experiments = texts->options->experiments, samples = texts->samples;
 	int64_t *at = mem_new((size_t)experiments, (size_t)samples * sizeof *at);
 
-	mt19937_python_choices(mt, problem.n, at, (int64_t)experiments * samples);
+	mt19937_python_choices(mt, labelled.n, at, (int64_t)experiments * samples);
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < experiments; i++)
-		run(texts, &problem, at + (int64_t)i * samples, v + i, ami + i);
+		run(texts, &labelled, at + (int64_t)i * samples, v + i, ami + i);
 	for (int i = 0; i < experiments; i++)
 		inform("level %d, experiment %d: %d labels, v %.6f, ami %.6f", level, i,
-		    problem.labels, v[i], ami[i]);
+		    labelled.labels, v[i], ami[i]);
 	free(at);
-	free(problem.row);
-	free(problem.label);
+	free(labelled.row);
+	free(labelled.label);
 }
 
 /* Levels that only texts outside the draw have are none. */

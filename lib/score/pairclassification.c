@@ -18,55 +18,55 @@ struct verdict {
 	double accuracy_threshold, f1_threshold; /* of the similarity */
 };
 
-struct labels {
+struct truth {
 	bool *positive; /* [count] */
 	int64_t count, positives;
 };
 
-static struct labels
-read_labels(const struct text_pairs *pairs)
+static struct truth
+read_truth(const struct text_pairs *pairs)
 {
-	struct labels labels = { mem_new((size_t)pairs->count, sizeof(bool)),
-		pairs->count, 0 };
+	struct truth truth = { mem_new((size_t)pairs->count, sizeof(bool)), pairs->count,
+		0 };
 
 	for (int64_t i = 0; i < pairs->count; i++) {
 		double label = pairs->target[i];
 		if (label != 0 && label != 1)
 			die("%s: pair %lld has the label %g; expected 0 or 1",
 			    pairs->stream, (long long)i + 1, label);
-		labels.positive[i] = label == 1;
-		labels.positives += labels.positive[i];
+		truth.positive[i] = label == 1;
+		truth.positives += truth.positive[i];
 	}
-	if (labels.positives == 0 || labels.positives == pairs->count)
+	if (truth.positives == 0 || truth.positives == pairs->count)
 		die("%s: all %lld pairs have the label %d; there is nothing to tell "
 		    "apart",
-		    pairs->stream, (long long)pairs->count, labels.positives > 0);
-	return labels;
+		    pairs->stream, (long long)pairs->count, truth.positives > 0);
+	return truth;
 }
 
 /* Sweep the threshold down from the highest similarity. */
 static void
-sweep(struct verdict *verdict, const double *similarity, const struct labels *labels,
+sweep(struct verdict *verdict, const double *similarity, const struct truth *truth,
     bool split_ties)
 {
-	int64_t n = labels->count, right = 0, wrong = 0;
+	int64_t n = truth->count, right = 0, wrong = 0;
 	int64_t *order = mem_new((size_t)n, sizeof *order);
 	double *metric = verdict->metric;
 
 	stats_descending(order, similarity, n);
 	for (int64_t i = 0; i < n - 1; i++) {
 		double here = similarity[order[i]], next = similarity[order[i + 1]];
-		*(labels->positive[order[i]] ? &right : &wrong) += 1;
+		*(truth->positive[order[i]] ? &right : &wrong) += 1;
 		if (here == next && !split_ties)
 			continue;
-		int64_t agreed = right + (n - labels->positives - wrong);
+		int64_t agreed = right + (n - truth->positives - wrong);
 		double accuracy = (double)agreed / (double)n;
 		if (accuracy > metric[ACCURACY]) {
 			metric[ACCURACY] = accuracy;
 			verdict->accuracy_threshold = (here + next) / 2;
 		}
 		double precision = (double)right / (double)(i + 1);
-		double recall = (double)right / (double)labels->positives;
+		double recall = (double)right / (double)truth->positives;
 		double f1 = 2 * precision * recall / (precision + recall);
 		if (right > 0 && f1 > metric[F1]) {
 			metric[F1] = f1;
@@ -94,22 +94,22 @@ score_pairclassification(struct report *report, const struct score_options *opti
 {
 	static const char *const targets[] = { "label", "labels", NULL };
 	struct text_pairs *pairs = text_pairs_read(options, targets, "labels");
-	struct labels labels = read_labels(pairs);
+	struct truth truth = read_truth(pairs);
 	bool split_ties = options->protocol == PROTOCOL_V1;
 	int measures = pairs->given ? 1 : TEXT_PAIRS_MEASURES;
 	double greatest[METRICS] = { 0 };
 
 	text_pairs_describe(pairs, report, options,
 	    split_ties ? "together (thresholds: by row)" : "together");
-	report_set(report, "positive", "%lld", (long long)labels.positives);
+	report_set(report, "positive", "%lld", (long long)truth.positives);
 	for (int i = 0; i < measures; i++) {
 		const double *similarity = pairs->similarity[i];
 		const char *name = text_pairs_name((enum text_pairs_measure)i);
 		struct verdict verdict = { { 0 }, 0, 0 };
-		sweep(&verdict, similarity, &labels, split_ties);
+		sweep(&verdict, similarity, &truth, split_ties);
 		verdict.metric[AP] =
-		    ranking_average_precision(similarity, labels.positive, labels.count);
-		if (stats_constant(similarity, labels.count))
+		    ranking_average_precision(similarity, truth.positive, truth.count);
+		if (stats_constant(similarity, truth.count))
 			warn(
 			    "%s: all values of %s are equal: no threshold tells anything",
 			    pairs->stream, name);
@@ -122,6 +122,6 @@ score_pairclassification(struct report *report, const struct score_options *opti
 	for (int i = 0; i < METRICS; i++)
 		report_score(report, greatest[i], "max_%s", metrics[i]);
 	report_main(report, "max_ap", "there is no pair");
-	free(labels.positive);
+	free(truth.positive);
 	text_pairs_free(pairs);
 }

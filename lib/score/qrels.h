@@ -3,7 +3,8 @@
  *
  * Files: BEIR's TSV (query-id, corpus-id, score; with or without a header line), TREC's four
  * columns (query, iteration, document, grade), JSON Lines with those members, or CSV (by the
- * file's name) with those columns; plain, gzip or zstd.  Ids are text or whole numbers.  A pair that is judged twice keeps the last grade.
+ * file's name) with those columns; plain, gzip or zstd.  Ids are text or whole numbers.  A document
+ * that is judged twice for a query keeps the last grade.
  */
 #ifndef QRELS_H
 #define QRELS_H

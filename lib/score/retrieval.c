@@ -64,7 +64,7 @@ tell_queries(const struct judge *judge, const char *found)
 	if (missing)
 		warn("%s: %lld queries have judgements but %s; first: '%s'", qrels,
 		    (long long)missing,
-		    judge->options->found
+		    judge->options->from_run
 			? "nothing was found for them: the means are over the others, as "
 			  "in trec_eval"
 			: "no embedding: the means are over the others",
@@ -160,12 +160,12 @@ static void
 describe(struct report *report, const struct score_options *options)
 {
 	report_set(report, "similarity", "%s",
-	    options->found ? "given" : similarity_name(options->similarity));
+	    options->from_run ? "given" : similarity_name(options->similarity));
 	report_set(report, "ties", "id descending");
 	report_set(report, "precision", "float32");
 	report_set(report, "rounding", "5 decimals (mrr none)");
 	report_set(report, "gain", "%s", options->exponential ? "2^grade - 1" : "grade");
-	if (!options->found)
+	if (!options->from_run)
 		report_set(report, "depth", "%d", DEPTH);
 	if (options->candidates)
 		report_set(report, "candidates", "given");
@@ -177,7 +177,7 @@ void
 score_retrieval(struct report *report, const struct score_options *options)
 {
 	struct judge judge = { .options = options };
-	const char *found = options->found ? options->found : options->files[0];
+	const char *found = options->from_run ? options->from_run : options->files[0];
 
 	if (options->qrels)
 		judge.qrels = qrels_read(options->qrels);
@@ -185,16 +185,16 @@ score_retrieval(struct report *report, const struct score_options *options)
 		warn("%s: %lld pairs are judged more than once: the last grade counts",
 		    options->qrels, (long long)judge.qrels->repeated);
 	describe(report, options);
-	judge.run = options->found ? run_read(options->found)
-				   : corpus_search(options, DEPTH,
-					 judge.qrels ? judge.qrels->queries : NULL);
+	judge.run = options->from_run ? run_read(options->from_run)
+				      : corpus_search(options, DEPTH,
+					    judge.qrels ? judge.qrels->queries : NULL);
 	report_set(
 	    report, "documents", "%lld", (long long)strings_count(judge.run->documents));
 	if (options->ignore_identical)
 		run_ignore_identical(judge.run);
 	if (options->qrels) {
 		tell_queries(&judge, found);
-		if (!options->found)
+		if (!options->from_run)
 			tell_documents(&judge);
 		measure(&judge, report);
 		qrels_free(judge.qrels);

@@ -15,9 +15,8 @@
 #include "score/similarity.h"
 
 struct score_options {
-	const char *files[2]; /* streams; "-", standard input, may be one of them */
-	const char
-	    *fields[2]; /* NULL: the usual ones, or the only column of embeddings */
+	const char *files[2];	    /* streams; "-", standard input, may be one of them */
+	const char *fields[2];	    /* NULL: the usual ones, or the only embeddings */
 	enum similarity similarity; /* the model's own */
 	enum protocol protocol;
 	bool any_model;	   /* two streams need not be of one model */
@@ -28,9 +27,8 @@ struct score_options {
 	int batch;   /* of k-means; 0: the type's own, 500 or 512 */
 
 	/* retrieval */
-	const char *qrels; /* path; NULL: nothing is judged, all is searched for */
-	const char
-	    *found; /* path of a run to judge; NULL: files are queries and corpus */
+	const char *qrels;	/* path; NULL: nothing is judged, all is searched for */
+	const char *from_run;	/* path of a run to judge instead of two streams */
 	const char *candidates; /* path: what each query is compared with; NULL: all */
 	const char *run;	/* where to write what was found, or NULL */
 	int64_t top;		/* documents a query there */
@@ -38,13 +36,14 @@ struct score_options {
 	size_t memory;		/* that queries, hits and documents may take; 0: any */
 	bool exponential;	/* gain 2^grade - 1 instead of grade */
 
-	const char *train; /* classification: path of the training stream */
-	bool reference;	 /* classification: stop the regression where scikit-learn does */
-	const char *set; /* clustering: column; NULL: "set" */
-	bool
-	    by_choice; /* the random stream of scikit-learn 1.9, not that of 1.3 to 1.8 */
-	double
-	    documents; /* clustering-fast: rows to draw from; below 1: that share; 0: all */
+	/* classification */
+	const char *train; /* path of the training stream */
+	bool reference;	   /* stop the regression where scikit-learn does */
+
+	/* clustering */
+	const char *set;  /* column; NULL: "set" */
+	bool by_choice;	  /* draw as scikit-learn 1.9, not as 1.3 to 1.8 */
+	double documents; /* fast: rows to draw from; below 1: that share; 0: all */
 };
 
 /*
