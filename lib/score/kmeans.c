@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "score/measure/stats.h"
 #include "score/mt19937.h"
 
 struct fit {
@@ -252,43 +253,21 @@ move_centres(struct fit *fit)
 	}
 }
 
-struct rank {
-	double count;
-	int index;
-};
-
-static int
-by_count(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	return x->index - y->index;
-}
-
 /* Mark the centres with few members, at most half a batch of them; returns how many. */
 static int
 mark_poor(const struct fit *fit, bool *poor)
 {
-	struct rank *order = mem_new((size_t)fit->clusters, sizeof *order);
-	double most = 0;
+	int64_t *order = mem_new((size_t)fit->clusters, sizeof *order);
 	int marked = 0;
 
-	for (int j = 0; j < fit->clusters; j++) {
-		order[j] = (struct rank){ fit->counts[j], j };
-		most = fmax(most, fit->counts[j]);
-	}
+	stats_ascending(order, fit->counts, fit->clusters);
+	double most = fit->counts[order[fit->clusters - 1]];
+	while (fit->counts[order[marked]] < 0.01 * most)
+		marked++;
+	if (marked > fit->batch / 2)
+		marked = fit->batch / 2;
 	for (int j = 0; j < fit->clusters; j++)
-		marked += poor[j] = fit->counts[j] < 0.01 * most;
-	if (marked > 0.5 * fit->batch) {
-		qsort(order, (size_t)fit->clusters, sizeof *order, by_count);
-		for (int j = fit->batch / 2; j < fit->clusters; j++)
-			poor[order[j].index] = false;
-		marked = 0;
-		for (int j = 0; j < fit->clusters; j++)
-			marked += poor[j];
-	}
+		poor[order[j]] = j < marked;
 	free(order);
 	return marked;
 }
