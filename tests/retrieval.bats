@@ -181,6 +181,12 @@ load scores
 		printf '%s\n' "$query" "$document" | mkstream 1 f32 $model >"$T/c.$model"
 	done
 	printf '%s\n' "$query" "$document" | mkstream >"$T/c.none"
+	for model in bert nomic_bert; do
+		echo '{"_id":"a","text":"words"}' | tok -m "$GOLDEN/$model" -f text - |
+			encode -m "$GOLDEN/$model" >"$T/$model.mts"
+	done
+	run -1 --separate-stderr mteb-score retrieval --run - "$T/bert.mts" "$T/nomic_bert.mts"
+	[[ $stderr == *"nomic_bert.mts: its vectors are of model "*bert.mts*" of model "* ]]
 	for words in "retrieval --qrels $T/qrels $T/q.aaaa" "classification --train $T/q.aaaa"; do
 		[ "$words" = "${words#class}" ] || words=${words/q.aaaa/c.aaaa}
 		# shellcheck disable=SC2086
