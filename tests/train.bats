@@ -120,6 +120,61 @@ cut_short() {
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "up"; it has left, right' ]
 }
 
+@test "train: the norm is that of the step's own gradients, whichever experts had rows before" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	for side in left right; do
+		pairs_stream "{\"experts\": {\"query\": \"$side\", \"document\": \"$side\"}}" <"$G/pairs.txt" >$side.mts
+	done
+	options=(-q -m mote --lr 1e-12 --schedule constant --warmup 0 --clip 0)
+	for side in left right; do
+		train "${options[@]}" -o $side $side.mts
+	done
+	mts cat left.mts right.mts left.mts >turns.mts
+	train "${options[@]}" -o turns turns.mts
+	for side in left right left; do column gradient_norm $side.log.tsv; done >theirs
+	column gradient_norm turns.log.tsv >ours
+	close_to 1e-5 ours theirs
+	[ "$(wc -l <ours)" = 30 ]
+}
+
+# What weight decay changes of the model $1, a tensor a line: one step with it and one without.
+decayed() {
+	local options=(-q -m "$1" --steps 1 --warmup 0 --schedule constant --lr 1e-3)
+	train "${options[@]}" --decay 0 -o out "${@:2}" pairs.mts
+	sums "${@:2}" >without
+	train "${options[@]}" --decay 0.5 -o out "${@:2}" pairs.mts
+	sums "${@:2}" | join without - | awk '$2 != $3 { print $1 }'
+}
+sums() {
+	if [ $# -gt 0 ]; then tensor_sums out/adapter_model.safetensors; else tensor_sums out; fi | sort
+}
+
+@test "train: what has one row or one column does not decay, as in torch's squeeze" {
+	mkdir config
+	cat >config/config.json <<-'E'
+		{"model_type": "bert", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 1,
+		"num_attention_heads": 2, "max_position_embeddings": 64, "intermediate_size": 12,
+		"type_vocab_size": 1, "initializer_range": 0.3}
+	E
+	model_copy config bert init 3
+	cat >config/config.json <<-'E'
+		{"model_type": "qwen2_moe", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 1,
+		"num_attention_heads": 2, "max_position_embeddings": 64, "intermediate_size": 12,
+		"num_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 4,
+		"shared_expert_intermediate_size": 6, "decoder_sparse_step": 1, "initializer_range": 0.3}
+	E
+	model_copy config qwen init 3
+	for model in bert qwen; do
+		cp "$G/bert/vocab.txt" $model
+		decayed $model >$model.names
+		run -1 grep -E 'bias|norm|token_type|shared_expert_gate' $model.names
+	done
+	grep -q word_embeddings bert.names
+	grep -q 'shared_expert.up_proj' qwen.names
+	[ -z "$(decayed bert --lora rank=1,targets=query)" ]
+	[ "$(decayed bert --lora rank=2,targets=query)" = base_model.model.encoder.layer.0.attention.self.query.lora_A.weight ]
+}
+
 @test "train: schedules, accumulation and steps do what they say" {
 	learn --schedule linear
 	close_to 1e-6 <(column lr out.log.tsv) <(seq 2e-3 -2e-4 2e-4)

@@ -433,6 +433,34 @@ model_gradients(struct model *model)
 	return model->gradients;
 }
 
+bool
+model_reached(const struct model *model, const struct parameter *parameter)
+{
+	return parameter->mlm	       ? model->mlm_reached
+	       : parameter->expert < 0 ? true
+				       : model->reached[parameter->expert];
+}
+
+void
+model_zero_gradients(struct model *model)
+{
+	int count = model_parameters(model);
+
+	for (int i = 0, next; i < count; i = next) {
+		const struct parameter *first = model_parameter(model, i), *last = first;
+		next = i + 1;
+		if (!model_reached(model, first))
+			continue;
+		for (; next < count && model_reached(model, model_parameter(model, next));
+		     next++)
+			last = model_parameter(model, next);
+		nn_zero(model->gradients + first->offset,
+		    last->offset + last->count - first->offset);
+	}
+	memset(model->reached, 0, sizeof model->reached);
+	model->mlm_reached = false;
+}
+
 size_t
 model_size(const struct model *model)
 {

@@ -91,6 +91,13 @@ float *model_values(struct model *model);    /* all parameters, one block of nn 
 float *model_gradients(struct model *model); /* the same layout */
 size_t model_size(const struct model *model);
 
+/* Whether a backward pass has come to a parameter since model_zero_gradients: to those of a task
+ * expert without sequences none has, and their gradients are zero. */
+bool model_reached(const struct model *model, const struct parameter *parameter);
+
+/* Set to zero what was reached. */
+void model_zero_gradients(struct model *model);
+
 /*
  * Forward that keeps what the backward needs; embeddings stay in nn memory (borrowed until
  * the next call).  model_backward takes d loss / d embeddings (nn memory) and adds to the

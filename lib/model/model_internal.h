@@ -57,6 +57,7 @@ struct model {
 	const struct lora *lora; /* in use, or NULL */
 	struct lora *learning;	 /* of LoRA training, or NULL */
 	float *values, *gradients;
+	bool reached[SPEC_EXPERTS], mlm_reached; /* as model_reached says */
 	/* the parts of weights as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];

@@ -128,7 +128,7 @@ add_parameter(struct lora *l, const char *weight, char which, struct parameter p
 	parameter.name = adapter_tensor(weight, which);
 	parameter.count = (size_t)(parameter.rows * parameter.columns);
 	parameter.offset = l->size;
-	parameter.decay = true;
+	parameter.decay = parameter.rows > 1 && parameter.columns > 1;
 	l->parameters[2 * l->count + (which == 'B')] = parameter;
 	l->size = mem_add(l->size, (parameter.count + 15) & ~(size_t)15, "parameters");
 }

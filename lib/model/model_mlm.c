@@ -126,6 +126,7 @@ model_mlm(struct model *model, const struct batch *batch, const int32_t *positio
 	double loss = mlm_loss(model, scale, back, correct);
 	if (back) {
 		mlm_backward(model);
+		model->mlm_reached = true;
 		pass_backward(model, batch);
 	}
 	return loss;

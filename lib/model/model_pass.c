@@ -381,6 +381,8 @@ pass_backward(struct model *model, const struct batch *batch)
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
 	    pass->ids, pass->starts, pass->block.N, C);
 	lora_gather(model);
+	if (batch->expert >= 0)
+		model->reached[batch->expert] = true;
 	pass->tokens = 0;
 }
 

@@ -91,7 +91,10 @@ gradient_norm(struct optim *optim)
 
 	for (int i = 0; i < model_parameters(optim->model); i++) {
 		const struct parameter *p = model_parameter(optim->model, i);
-		sum += optim->squares[i] = nn_square_sum(gradients + p->offset, p->count);
+		optim->squares[i] = model_reached(optim->model, p)
+					? nn_square_sum(gradients + p->offset, p->count)
+					: 0;
+		sum += optim->squares[i];
 	}
 	return sqrt(sum);
 }
@@ -127,7 +130,7 @@ optim_step(struct optim *optim, int64_t step, double scale)
 		    optim->second + p->offset, gradients + p->offset, &adamw, p->count);
 	}
 	model_changed(optim->model);
-	nn_zero(gradients, model_size(optim->model));
+	model_zero_gradients(optim->model);
 	return norm;
 }
 
