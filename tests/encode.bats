@@ -296,6 +296,28 @@ two_experts() {
 	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6
 }
 
+@test "encode: a stream names its model: another pooling, configuration or MiB of a tensor is another" {
+	print_of() { ids | encode -q -m "$1" | mts stat | grep "^property	model"; }
+	mkdir "$T/config"
+	cat >"$T/config/config.json" <<-'E'
+		{"model_type": "bert", "vocab_size": 30000, "hidden_size": 64, "num_hidden_layers": 1,
+		"num_attention_heads": 2, "max_position_embeddings": 64, "intermediate_size": 8}
+	E
+	model_copy "$T/config" "$T/a" init 1
+	cp -r "$T/a" "$T/same"
+	own=$(print_of "$T/a")
+	[ "$(print_of "$T/same")" = "$own" ]
+	sed -i 's/"mean"/"cls"/; s/\("pooling_mode_[a-z]*_tokens*"\): true/\1: false/; s/\("pooling_mode_cls_token"\): false/\1: true/' \
+		"$T/same/1_Pooling/config.json"
+	[ "$(print_of "$T/same")" != "$own" ]
+	cp -r "$T/a" "$T/eps"
+	sed -i 's/{/{"layer_norm_eps": 0.1, /' "$T/eps/config.json"
+	[ "$(print_of "$T/eps")" != "$own" ]
+	cp -r "$T/a" "$T/weights"
+	head -c 1M /dev/zero | dd of="$T/weights/model.safetensors" bs=1M seek=5 conv=notrunc status=none
+	[ "$(print_of "$T/weights")" != "$own" ]
+}
+
 @test "encode: a closed pipe ends it quietly, a full disk does not" {
 	ids | encode -m "$M" 2>"$T/err" | true || true
 	[ ! -s "$T/err" ]

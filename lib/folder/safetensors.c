@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "text/json.h"
 
-enum { HEADER_MAX = 100000000, SAMPLES = 1024, SAMPLE = 64 };
+enum { HEADER_MAX = 100000000, SAMPLE = 64, STRIDE = 1 << 20 };
 
 /* A file of a checkpoint: mapped, its header parsed. */
 struct shard {
@@ -470,20 +470,23 @@ uint64_t
 safetensors_fingerprint(const struct safetensors *file)
 {
 	uint64_t hash = 0;
-	int step = (file->count + SAMPLES - 1) / SAMPLES;
 
 	for (int i = 0; i < file->shard_count; i++) {
 		const struct shard *shard = &file->shards[i];
 		hash = rng_hash(hash, &shard->size, sizeof shard->size);
 		hash = rng_hash(hash, shard->map + 8, shard->start - 8);
 	}
-	for (int i = 0; i < file->count; i += step) {
+	for (int i = 0; i < file->count; i++) {
 		const struct entry *entry = &file->entries[i];
-		size_t size = entry->end - entry->begin, middle = size / 2;
-		size_t count = size - middle < SAMPLE ? size - middle : SAMPLE;
-		const char *sample = (const char *)entry->tensor.data + middle;
-		hash = rng_hash(hash, sample, count);
-		let_go(entry->shard, sample);
+		const char *data = entry->tensor.data;
+		size_t left = entry->end - entry->begin;
+		for (size_t piece; left; data += piece, left -= piece) {
+			piece = left < STRIDE ? left : STRIDE;
+			const char *sample = data + piece / 2;
+			size_t rest = piece - piece / 2;
+			hash = rng_hash(hash, sample, rest < SAMPLE ? rest : SAMPLE);
+			let_go(entry->shard, sample);
+		}
 	}
 	return hash;
 }

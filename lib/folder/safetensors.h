@@ -45,8 +45,8 @@ int safetensors_count(const struct safetensors *file);
 const struct safetensor *safetensors_at(const struct safetensors *file, int index);
 const char *safetensors_name(const struct safetensors *file); /* for messages */
 
-/* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle
- * of each of (at most 1,024) tensors.  Cheap; for identity, not against malice. */
+/* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle of
+ * every MiB of every tensor.  Cheap: a page of each is touched; for identity, not against malice. */
 uint64_t safetensors_fingerprint(const struct safetensors *file);
 void safetensors_close(struct safetensors *file); /* pointers into the map die */
 

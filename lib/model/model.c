@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "folder/modules.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
 #include "text/json.h"
@@ -280,7 +282,35 @@ model_resolve(struct model *model)
 	resolve_dense(model);
 }
 
-/* Of all its files of weights; of a model without, the seed. */
+static uint64_t
+hash_file(uint64_t hash, const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	size_t length;
+	char *bytes = file_read(path, &length);
+
+	if (bytes)
+		hash = rng_hash(hash, bytes, length);
+	free(bytes);
+	free(path);
+	return hash;
+}
+
+/* The configuration, and what says what the head is. */
+static uint64_t
+hash_head(uint64_t hash, const struct model *model)
+{
+	struct modules *modules = modules_read(model->dir);
+
+	hash = hash_file(hash, model->folder, "config.json");
+	hash = hash_file(hash, model->dir, "modules.json");
+	for (size_t i = 0; modules && i < modules->count; i++)
+		hash = hash_file(hash, modules->at[i].folder, "config.json");
+	modules_free(modules);
+	return hash;
+}
+
+/* Of all files that decide an embedding; of a model without weights, the seed. */
 static void
 note_fingerprint(struct model *model, uint64_t seed)
 {
@@ -291,7 +321,8 @@ note_fingerprint(struct model *model, uint64_t seed)
 			uint64_t one = safetensors_fingerprint(model->head_files[i]);
 			print = rng_hash(print, &one, sizeof one);
 		}
-	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
+	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64,
+	    hash_head(print, model));
 }
 
 struct model *
