@@ -175,6 +175,78 @@ sums() {
 	[ "$(decayed bert --lora rank=2,targets=query)" = base_model.model.encoder.layer.0.attention.self.query.lora_A.weight ]
 }
 
+# loss_of MODEL STREAM: InfoNCE at temperature 0.05 of each eight rows, from what encode makes of them
+loss_of() {
+	encode -q --any-tokenizer -m "$1" "$2" | mts to jsonl | jq -s '
+		def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
+		def unit: (map(. * .) | add | sqrt) as $n | map(. / $n);
+		_nwise(8) | map(."query.emb" | unit) as $q | map(."document.emb" | unit) as $d |
+		($d + map(."negatives.emb"[] | unit)) as $c |
+		[range(8) as $i | ([$c[] | dot($q[$i]; .) / 0.05 | exp] | add | log) - dot($q[$i]; $d[$i]) / 0.05] |
+		add / 8'
+}
+
+@test "train: each side has its expert, negatives the documents': the loss is that of encode's vectors" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	train -q -m mote -o apart --expert left --lr 1e-2 --warmup 0 pairs.mts
+	# negatives: encode's; train knows two sides
+	pairs_stream '{"temperature": 0.05,
+		"experts": {"query": "left", "document": "right", "negatives": "right"}}' <"$G/pairs.txt" >sides.mts
+	train -q -m apart -o out --lr 1e-12 sides.mts
+	close_to 1e-4 <(column loss out.log.tsv) <(loss_of apart sides.mts)
+	pairs_stream '{"temperature": 0.05,
+		"experts": {"query": "left", "document": "right", "negatives": "left"}}' <"$G/pairs.txt" >other.mts
+	run -1 close_to 1e-3 <(column loss out.log.tsv) <(loss_of apart other.mts)
+}
+
+@test "train: include_prompt false leaves prompts out of the mean, as encode does" {
+	cp -r "$G/bert" prompted
+	mkdir -p prompted/1_Pooling
+	echo '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+		{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]' >prompted/modules.json
+	for include in false true; do
+		echo "{\"word_embedding_dimension\": 16, \"pooling_mode_mean_tokens\": true, \"include_prompt\": $include}" \
+			>prompted/1_Pooling/config.json
+		pairs_stream '{"temperature": 0.05, "prompt_tokens": {"query": 2, "document": 1, "negatives": 1}}' \
+			<"$G/pairs.txt" >prompts.mts
+		train -q -m prompted -o out --lr 1e-12 prompts.mts
+		column loss out.log.tsv >$include
+		close_to 1e-4 $include <(loss_of prompted prompts.mts)
+	done
+	differ false true
+}
+
+@test "train: --accumulate averages: the same batch twice is the batch" {
+	head -n 9 "$G/pairs.txt" | pairs_stream >one.mts
+	mts cat one.mts one.mts >two.mts
+	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-3 --clip 0)
+	train "${options[@]}" -o one one.mts
+	train "${options[@]}" -o two --accumulate 2 two.mts
+	for name in loss gradient_norm; do
+		close_to 1e-5 <(column $name one.log.tsv) <(column $name two.log.tsv)
+	done
+	[ "$(column examples two.log.tsv)" = 16 ]
+}
+
+@test "train: --seed draws weights, masks, the order of sequences and pairs" {
+	options=(-q --schedule constant --warmup 0 --lr 1e-12)
+	mlm=(--objective mlm --batch-tokens 300)
+	for seed in 1 2; do
+		train "${options[@]}" "${mlm[@]}" -m "$G/nomic_bert" --from-scratch --seed $seed -o drawn$seed pairs.mts
+		tensor_sums drawn$seed | grep -vE 'bias|norm|ln' >drawn$seed.sums
+		# from one model; standard input comes in its order, so that masks alone differ
+		train "${options[@]}" "${mlm[@]}" -m drawn1 --seed $seed -o masks$seed <pairs.mts
+		train "${options[@]}" "${mlm[@]}" -m drawn1 --seed $seed -o order$seed pairs.mts
+		train "${options[@]}" -m "$G/bert" --lora rank=2 --seed $seed -o pairs$seed pairs.mts
+		tensor_sums pairs$seed/adapter_model.safetensors | grep lora_A >pairs$seed.sums
+	done
+	run -1 grep -Fx -f drawn1.sums drawn2.sums # no tensor is the same
+	run -1 grep -Fx -f pairs1.sums pairs2.sums
+	cmp <(column tokens masks1.log.tsv) <(column tokens masks2.log.tsv)
+	run -1 cmp -s <(column examples masks1.log.tsv) <(column examples masks2.log.tsv)
+	run -1 cmp -s <(column tokens order1.log.tsv) <(column tokens order2.log.tsv)
+}
+
 @test "train: schedules, accumulation and steps do what they say" {
 	learn --schedule linear
 	close_to 1e-6 <(column lr out.log.tsv) <(seq 2e-3 -2e-4 2e-4)
