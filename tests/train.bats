@@ -67,8 +67,8 @@ cut_short() {
 }
 
 @test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
-	gradcache_check "$G/bert" 512 32
-	gradcache_check "$G/nomic_bert" 512 32
+	gradient_cache_check "$G/bert" 512 32
+	gradient_cache_check "$G/nomic_bert" 512 32
 }
 
 @test "train: chunks change the loss by rounding only; direction and temperature by what they mean" {

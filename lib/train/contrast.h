@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
-#include "train/gradcache.h"
+#include "train/gradient_cache.h"
 #include "train/loss.h"
 
 struct contrast_options {

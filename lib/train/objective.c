@@ -10,7 +10,7 @@
 #include "nn/nn.h"
 #include "token/tokenizer.h"
 #include "train/corpus.h"
-#include "train/gradcache.h"
+#include "train/gradient_cache.h"
 #include "train/loss.h"
 #include "train/mlm.h"
 
@@ -21,7 +21,7 @@ struct objective {
 	struct model *model;
 	/* InfoNCE */
 	struct contrast *contrast;
-	struct gradcache *cache;
+	struct gradient_cache *cache;
 	struct loss *loss;
 	float *gradient; /* nn memory */
 	size_t gradient_size;
@@ -102,7 +102,7 @@ objective_open(
 	} else {
 		objective->contrast =
 		    contrast_open(path, model, tokenizer, &options->contrast);
-		objective->cache = gradcache_new(model, options->tokens);
+		objective->cache = gradient_cache_new(model, options->tokens);
 		objective->loss = loss_new();
 	}
 	free(tokenizer);
@@ -114,7 +114,7 @@ objective_close(struct objective *objective)
 {
 	if (objective->contrast) {
 		contrast_close(objective->contrast);
-		gradcache_free(objective->cache);
+		gradient_cache_free(objective->cache);
 		loss_free(objective->loss);
 	}
 	if (objective->corpus)
@@ -159,10 +159,10 @@ learn_infonce(struct objective *objective, struct lesson *lesson)
 		.record = pairs.record,
 		.task = pairs.task,
 		.dataset = pairs.dataset };
-	float *vectors = gradcache_embed(objective->cache, pairs.sequences, count);
+	float *vectors = gradient_cache_embed(objective->cache, pairs.sequences, count);
 	lesson->loss = loss_infonce(
 	    objective->loss, objective->gradient, vectors, &batch, &lesson->correct);
-	gradcache_backward(objective->cache, objective->gradient);
+	gradient_cache_backward(objective->cache, objective->gradient);
 	return true;
 }
 

@@ -15,7 +15,7 @@
 #include "folder/folder.h"
 #include "text/json.h"
 #include "train/checkpoint.h"
-#include "train/gradcache.h"
+#include "train/gradient_cache.h"
 
 enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --tokens says otherwise */
 
@@ -396,7 +396,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 
 	folder_check(options.out);
 	if (!options.objective.tokens)
-		options.objective.tokens = gradcache_tokens(model, ACTIVATIONS);
+		options.objective.tokens = gradient_cache_tokens(model, ACTIVATIONS);
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&trainer);

@@ -1,5 +1,5 @@
 /*
- * gradcache_check DIR ROWS CHUNK - the gradient of a contrastive batch in one piece and in chunks
+ * gradient_cache_check DIR ROWS CHUNK - the gradient of a contrastive batch in one piece and in chunks
  *
  * DIR needs config.json only; weights and ROWS pairs of sequences are drawn.  CHUNK is the number
  * of sequences in a chunk.  Prints the greatest difference of the two gradients, relative to the
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "nn/nn.h"
-#include "train/gradcache.h"
+#include "train/gradient_cache.h"
 #include "train/loss.h"
 
 enum { LENGTH = 9 };
@@ -32,21 +32,22 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 {
 	size_t width = (size_t)model_width(model),
 	       bytes = 2 * rows * width * sizeof(float);
-	struct gradcache *cache = gradcache_new(model, tokens);
+	struct gradient_cache *cache = gradient_cache_new(model, tokens);
 	struct loss *loss = loss_new();
 	struct loss_batch batch = { rows, 0, width, 0.05f, false, NULL };
 	float *dvectors = nn_alloc(bytes);
 	int64_t correct;
 
 	nn_zero(model_gradients(model), model_size(model));
-	float *vectors = gradcache_embed(cache, sequences, (int64_t)(2 * rows));
+	float *vectors = gradient_cache_embed(cache, sequences, (int64_t)(2 * rows));
 	double value = loss_infonce(loss, dvectors, vectors, &batch, &correct);
-	gradcache_backward(cache, dvectors);
+	gradient_cache_backward(cache, dvectors);
 	nn_download(to, model_gradients(model), model_size(model) * sizeof *to);
-	printf("%lld chunks: loss %.6f\n", (long long)gradcache_chunks(cache), value);
+	printf(
+	    "%lld chunks: loss %.6f\n", (long long)gradient_cache_chunks(cache), value);
 	nn_free(dvectors, bytes);
 	loss_free(loss);
-	gradcache_free(cache);
+	gradient_cache_free(cache);
 }
 
 int

@@ -1,4 +1,4 @@
-#include "train/gradcache.h"
+#include "train/gradient_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct chunk {
 	bool frozen;
 };
 
-struct gradcache {
+struct gradient_cache {
 	struct model *model;
 	int64_t tokens;
 	const struct sequence *sequences;
@@ -32,17 +32,17 @@ struct gradcache {
 };
 
 int64_t
-gradcache_tokens(const struct model *model, size_t bytes)
+gradient_cache_tokens(const struct model *model, size_t bytes)
 {
 	size_t token = block_floats(model_spec(model)) * sizeof(float);
 
 	return bytes / token > 512 ? (int64_t)(bytes / token) : 512;
 }
 
-struct gradcache *
-gradcache_new(struct model *model, int64_t tokens)
+struct gradient_cache *
+gradient_cache_new(struct model *model, int64_t tokens)
 {
-	struct gradcache *cache = mem_zero(1, sizeof *cache);
+	struct gradient_cache *cache = mem_zero(1, sizeof *cache);
 
 	cache->model = model;
 	cache->tokens = tokens;
@@ -50,7 +50,7 @@ gradcache_new(struct model *model, int64_t tokens)
 }
 
 void
-gradcache_free(struct gradcache *cache)
+gradient_cache_free(struct gradient_cache *cache)
 {
 	nn_free(cache->vectors, cache->vectors_size);
 	nn_free(cache->part, cache->part_size);
@@ -66,7 +66,7 @@ gradcache_free(struct gradcache *cache)
 /* Order by kind, cut by the budget; of the chunks that learn, which follow the others, put the
  * largest last. */
 static void
-cut(struct gradcache *cache, int64_t count)
+cut(struct gradient_cache *cache, int64_t count)
 {
 	const struct sequence *sequences = cache->sequences;
 	int64_t largest = 0;
@@ -99,7 +99,7 @@ cut(struct gradcache *cache, int64_t count)
 }
 
 static void
-pack(struct gradcache *cache, const struct chunk *chunk)
+pack(struct gradient_cache *cache, const struct chunk *chunk)
 {
 	batch_pack(&cache->batch, cache->order + chunk->first, chunk->end - chunk->first,
 	    cache->sequences);
@@ -107,7 +107,7 @@ pack(struct gradcache *cache, const struct chunk *chunk)
 
 /* Rows of the chunk in the matrix of all embeddings. */
 static const int32_t *
-chunk_rows(struct gradcache *cache, const struct chunk *chunk)
+chunk_rows(struct gradient_cache *cache, const struct chunk *chunk)
 {
 	int64_t count = chunk->end - chunk->first;
 
@@ -122,7 +122,8 @@ chunk_rows(struct gradcache *cache, const struct chunk *chunk)
 }
 
 float *
-gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64_t count)
+gradient_cache_embed(
+    struct gradient_cache *cache, const struct sequence *sequences, int64_t count)
 {
 	size_t width = (size_t)model_width(cache->model);
 
@@ -160,7 +161,7 @@ gradcache_embed(struct gradcache *cache, const struct sequence *sequences, int64
 }
 
 void
-gradcache_backward(struct gradcache *cache, const float *gradient)
+gradient_cache_backward(struct gradient_cache *cache, const float *gradient)
 {
 	size_t width = (size_t)model_width(cache->model);
 
@@ -182,7 +183,7 @@ gradcache_backward(struct gradcache *cache, const float *gradient)
 }
 
 int64_t
-gradcache_chunks(const struct gradcache *cache)
+gradient_cache_chunks(const struct gradient_cache *cache)
 {
 	return cache->chunk_count;
 }

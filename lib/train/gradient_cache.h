@@ -1,5 +1,5 @@
 /*
- * gradcache - the gradient of a loss over more sequences than fit into memory at once.
+ * gradient_cache - the gradient of a loss over more sequences than fit into memory at once.
  *
  * Gao et al. 2021 ("Scaling deep contrastive learning batch size under memory limited setup"):
  * embed all sequences in chunks without keeping activations, differentiate the loss by the
@@ -10,31 +10,31 @@
  * A chunk holds sequences of one task expert only, at most `tokens` tokens (one sequence at
  * least): activations are bounded by it whatever the batch.
  */
-#ifndef GRADCACHE_H
-#define GRADCACHE_H
+#ifndef GRADIENT_CACHE_H
+#define GRADIENT_CACHE_H
 
 #include <stdint.h>
 
 #include "model/model.h"
 
-struct gradcache;
+struct gradient_cache;
 
 /* Tokens whose activations, forward and backward, take about so many bytes; 512 at least. */
-int64_t gradcache_tokens(const struct model *model, size_t bytes);
+int64_t gradient_cache_tokens(const struct model *model, size_t bytes);
 
 /* Borrows the model. */
-struct gradcache *gradcache_new(struct model *model, int64_t tokens);
-void gradcache_free(struct gradcache *cache);
+struct gradient_cache *gradient_cache_new(struct model *model, int64_t tokens);
+void gradient_cache_free(struct gradient_cache *cache);
 
 /* Embeddings [count, model_width], nn memory, in the order of the sequences; borrowed until the
  * next call, and may be overwritten. */
-float *gradcache_embed(
-    struct gradcache *cache, const struct sequence *sequences, int64_t count);
+float *gradient_cache_embed(
+    struct gradient_cache *cache, const struct sequence *sequences, int64_t count);
 
 /* Add d loss / d parameters to the model's gradients, from d loss / d embeddings (nn memory). */
-void gradcache_backward(struct gradcache *cache, const float *gradient);
+void gradient_cache_backward(struct gradient_cache *cache, const float *gradient);
 
-/* Chunks that the last gradcache_embed took. */
-int64_t gradcache_chunks(const struct gradcache *cache);
+/* Chunks that the last gradient_cache_embed took. */
+int64_t gradient_cache_chunks(const struct gradient_cache *cache);
 
 #endif
