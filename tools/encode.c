@@ -121,7 +121,7 @@ open_model(const struct settings *s)
 		head_normalize(head, s->normalize);
 	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)
 		die("%s: has no task expert '%s'; it has %s", s->model, s->expert,
-		    model_experts(model));
+		    model_expert_names(model));
 	if (s->dim > model_width(model))
 		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
 		    (long long)s->dim, model_width(model), s->model);

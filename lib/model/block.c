@@ -184,9 +184,9 @@ rotate(const struct block *block, float *qkv, int direction)
 	if (!block->spec->rotaries)
 		return;
 	const struct block_rotary *rotary = &batch->rotary[block->layer->rotary];
-	nn_rotary(qkv, n->G, rotary->inverse, rotary->step, batch->starts, batch->N, n->H,
-	    n->D, direction);
-	nn_rotary(qkv + n->Q, n->G, rotary->inverse, rotary->step, batch->starts,
+	nn_rotary(qkv, n->G, rotary->inverse, rotary->stride, batch->starts, batch->N,
+	    n->H, n->D, direction);
+	nn_rotary(qkv + n->Q, n->G, rotary->inverse, rotary->stride, batch->starts,
 	    batch->N, n->K, n->D, direction);
 }
 
@@ -371,7 +371,7 @@ mix(const struct block *block)
 {
 	const struct block_state *s = block->state;
 	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
-		block->weights->experts };
+		block->weights->mixture };
 
 	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
 	    &s->mixture, block->batch->T);
@@ -384,9 +384,9 @@ mix_back(const struct block *block, const struct block_gradients *gradients,
 {
 	const struct block_state *s = block->state;
 	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
-		block->weights->experts };
+		block->weights->mixture };
 	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
-		gradients->experts };
+		gradients->mixture };
 
 	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle, &s->mixture,
 	    &scratch->mixture, block->batch->T);

@@ -26,18 +26,18 @@
 /* NULL: the model has no such parameter; of gradients: it is not wanted. */
 struct block_weights {
 	struct nn_matrix at[BLOCK_PARAMETERS]; /* norms and biases are f32 */
-	const struct nn_matrix (*experts)[MIXTURE_PARAMETERS]; /* [mixture.count] */
+	const struct nn_matrix (*mixture)[MIXTURE_PARAMETERS]; /* [mixture.count] */
 };
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];
-	float *(*experts)[MIXTURE_PARAMETERS];
+	float *(*mixture)[MIXTURE_PARAMETERS];
 };
 
-/* Rotary frequencies: inverse[D/2] for all sequences (step 0), or a row for each of them,
- * `step` apart. */
+/* Rotary frequencies: inverse[D/2] for all sequences (stride 0), or a row for each of them,
+ * `stride` apart. */
 struct block_rotary {
 	const float *inverse;
-	size_t step;
+	size_t stride;
 };
 
 /* What the blocks of one pass share. */

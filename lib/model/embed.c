@@ -111,7 +111,7 @@ expert_called(const struct embed *e, const char *name)
 	if (expert < 0)
 		die("%s: record %lld: asks for the task expert '%s'; %s has %s",
 		    stream_name(e->in), (long long)stream_records(e->in), name,
-		    model_dir(e->model), model_experts(e->model));
+		    model_dir(e->model), model_expert_names(e->model));
 	return expert;
 }
 
@@ -121,7 +121,7 @@ no_expert(const struct embed *e, const struct field *field)
 	die("%s: record %lld: names no task expert for '%s'; use 'tok --task NAME', or "
 	    "--expert with one of %s",
 	    stream_name(e->in), (long long)stream_records(e->in), field->name,
-	    model_experts(e->model));
+	    model_expert_names(e->model));
 }
 
 /* The expert that a row of the column X.expert names. */

@@ -6,8 +6,9 @@
  *	"task_experts": { "names": ["classification", ...], "norms": true, "layers": [0, 1, ...] }
  * In the blocks `layers` (0-based) the MLP, and with "norms" the norms around it, exist once per
  * expert: both norms of a block that has them after its sums, the one before the MLP where norms
- * stand before the branches.  A block with token experts cannot have task experts.  The tensor NAME of such a parameter is stored once per expert, with
- * "experts.EXPERT." before its last component:
+ * stand before the branches.  A block with token experts cannot have task experts.  The tensor
+ * NAME of such a parameter is stored once per expert, with "experts.EXPERT." before its last
+ * component:
  *	encoder.layers.3.mlp.fc2.weight -> encoder.layers.3.mlp.fc2.experts.clustering.weight
  */
 #ifndef EXPERTS_H

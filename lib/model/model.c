@@ -51,12 +51,12 @@ model_configure(struct model *model, const char *dir)
 		model->head.pool[0] = NN_POOL_LAST;
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
-	model->experts = mem_string("");
+	model->expert_names = mem_string("");
 	for (int i = 0; i < model->spec.experts; i++) {
-		char *longer = mem_format(
-		    "%s%s%s", model->experts, i ? ", " : "", model->spec.expert_names[i]);
-		free(model->experts);
-		model->experts = longer;
+		char *longer = mem_format("%s%s%s", model->expert_names, i ? ", " : "",
+		    model->spec.expert_names[i]);
+		free(model->expert_names);
+		model->expert_names = longer;
 	}
 }
 
@@ -65,7 +65,7 @@ model_unconfigure(struct model *model)
 {
 	free(model->dir);
 	free(model->folder);
-	free(model->experts);
+	free(model->expert_names);
 	tree_free(model->config);
 }
 
@@ -231,12 +231,12 @@ resolve_mixtures(struct model *model)
 	for (size_t layer = 0; layer < layers; layer++)
 		for (size_t b = model_block_index(model, (int)layer, -1);
 		     b < model_block_index(model, (int)layer + 1, -1); b++) {
-			model->blocks[b].experts =
+			model->blocks[b].mixture =
 			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
 				model->mixtures +
 			    layer * count;
 			if (model->gradients)
-				model->dblocks[b].experts =
+				model->dblocks[b].mixture =
 				    model->dmixtures + layer * count;
 		}
 }
@@ -409,9 +409,9 @@ model_expert(const struct model *model, const char *name)
 }
 
 const char *
-model_experts(const struct model *model)
+model_expert_names(const struct model *model)
 {
-	return model->experts;
+	return model->expert_names;
 }
 
 const char *

@@ -35,7 +35,7 @@ const struct spec *model_spec(const struct model *model);
 struct head *model_head(struct model *model); /* may be changed by options */
 int model_width(const struct model *model);   /* of an embedding */
 int model_expert(const struct model *model, const char *name); /* index; -1: no such */
-const char *model_experts(const struct model *model); /* "a, b, c", for messages */
+const char *model_expert_names(const struct model *model); /* "a, b, c", for messages */
 const char *model_fingerprint(const struct model *model);
 
 const char *model_dir(const struct model *model);

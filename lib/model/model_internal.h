@@ -42,7 +42,7 @@ struct pass {
 
 struct model {
 	char *dir, *folder; /* as given; where config.json and the weights are */
-	char fingerprint[17], *experts;
+	char fingerprint[17], *expert_names;
 	enum model_mode mode;
 	struct tree *config;
 	struct spec spec;

@@ -79,8 +79,7 @@ struct spec {
 	enum spec_qk_norm qk_norm;
 	enum nn_act act;
 	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
-	bool
-	    fused; /* found in the checkpoint: q, k and v are parts of one tensor, one product */
+	bool fused; /* as the checkpoint has it: q, k and v are one tensor, one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
 	bool mlm_untied; /* its decoder is a matrix of its own, not that of the tokens */
 	double initializer_range;
@@ -158,9 +157,8 @@ struct names {
 	const char *layers;	  /* before the number of a block: "encoder.layer." */
 	const char *const *block; /* [BLOCK_PARAMETERS], after it and a dot */
 	bool gate_first;
-	const char *
-	    plain[2]; /* weight and bias of up in an MLP without a gate; NULL: the same */
-	const char *expert;	    /* in a block, before the number of a token expert */
+	const char *plain[2]; /* up's weight and bias without a gate; NULL: the same */
+	const char *expert;   /* in a block, before the number of a token expert */
 	const char *const *mixture; /* [MIXTURE_PARAMETERS], after it and a dot */
 	/* What tensors begin with that no embedding depends on: heads for other tasks. */
 	const char *const *heads;

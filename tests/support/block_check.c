@@ -71,8 +71,8 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate)
 	for (int e = 0; e < experts; e++)
 		for (int i = 0; i < MIXTURE_PARAMETERS; i++)
 			w->experts[e][i] = *add(w, 40, 0, &w->dexperts[e][i]);
-	w->weights.experts = (const struct nn_matrix(*)[MIXTURE_PARAMETERS])w->experts;
-	w->gradients.experts = w->dexperts;
+	w->weights.mixture = (const struct nn_matrix(*)[MIXTURE_PARAMETERS])w->experts;
+	w->gradients.mixture = w->dexperts;
 	w->x = array_random(T * 8, 1);
 	w->dout = array_random(T * 8, 1);
 	w->batch = (struct block_batch){ T, N, device_ints(starts, N + 1), { { 0 } } };
