@@ -125,8 +125,63 @@ load helper
 	[[ "$stderr" == "records: $T/x.csv:2: 3 fields where the header line has 2" ]]
 	{
 		printf 'a\n"'
-		head -c 40000000 /dev/zero
+		head -c 70000000 /dev/zero | tr '\0' x
 	} >"$T/x.csv"
 	run -1 --separate-stderr records "$T/x.csv"
-	[[ "$stderr" == "records: $T/x.csv:2: the record is longer than 16 MiB: a quote is missing" ]]
+	[[ "$stderr" == "records: $T/x.csv:2: the record is longer than 67108864 bytes; is a quote missing?" ]]
+}
+
+@test "datafile: what is no text is refused by its name" {
+	refused() { # MESSAGE [FORMAT] ; the file from standard input
+		cat >"$T/x.bin"
+		for packed in cat gzip 'zstd -q'; do
+			$packed <"$T/x.bin" >"$T/x"
+			run -1 --separate-stderr records "$T/x" ${2:+"$2"}
+			echo "$stderr"
+			[[ $stderr == "records: $T/x:"*"$1"* ]]
+		done
+	}
+	zeros() { head -c "$1" /dev/zero; }
+	{ printf 'PAR1\25\4\25'; zeros 50; printf 'PAR1'; } | refused 'not text but Parquet'
+	printf 'hello\n' | iconv -t UTF-16 | refused 'not text but UTF-16'
+	printf 'hello\n' | iconv -t UTF-16BE | refused 'a byte 0'
+	{ printf '\376\377'; printf 'h\303\251llo\n' | iconv -t UTF-16BE; } | refused 'not text but UTF-16' jsonl
+	{ printf '\32\0\0\0\0\0\0\0{"a":{"dtype":"F32"}}     '; zeros 40; } | refused 'not text but safetensors'
+	{ printf '\223NUMPY\1\0'; zeros 8; } | refused 'not text but an array of NumPy' tsv
+	{ printf 'PK\3\4'; zeros 30; } | refused 'not text but a zip archive' csv
+	printf 'first\nsecond \0 line\n' | refused '2: a byte 0'
+	printf '{"a": 1}\n{"a": "\0"}\n' | refused '2: a byte 0' jsonl
+	# what begins like that and is text is text
+	printf 'PAR1 is a word\nmts too\n' >"$T/x"
+	run -0 records "$T/x"
+	[ "${lines[0]}" = '1 0 {"text":"PAR1 is a word"}' ]
+}
+
+@test "datafile: mostly invalid UTF-8 is no text; some of it is repaired" {
+	# bytes without order and without 0
+	awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) printf "%03o\n", 1 + int(255 * rand()) }' |
+		while read -r byte; do printf "\\$byte"; done >"$T/random"
+	run -1 --separate-stderr records "$T/random" lines
+	[[ $stderr == "records: $T/random: not text in UTF-8: "*" of its first 4000 bytes begin no character; convert it with iconv" ]]
+	for i in {1..40}; do echo 'мягких французских булок'; done | iconv -t CP1251 >"$T/cyrillic"
+	run -1 --separate-stderr records "$T/cyrillic"
+	[[ $stderr == *"not text in UTF-8"* ]]
+	for i in {1..100}; do echo 'un été à la mer, près du phare'; done | iconv -t LATIN1 >"$T/french"
+	run -0 records "$T/french"
+	[ "${lines[100]}" = 'repaired 400' ]
+}
+
+@test "datafile: blank lines end a table, and are values where it has one column" {
+	printf 'a\tb\n1\t2\n\r\n\n' >"$T/x.tsv"
+	run -0 records "$T/x.tsv"
+	[ "$output" = '2 4 {"a":"1","b":"2"}'$'\n''repaired 0' ]
+	printf 'a,b\n1,2\n\n' >"$T/x.csv"
+	run -0 records "$T/x.csv"
+	[ "${lines[0]}" = '2 4 {"a":"1","b":"2"}' ]
+	printf 'a\tb\n\n1\t2\n' >"$T/x.tsv"
+	run -1 --separate-stderr records "$T/x.tsv"
+	[ "$stderr" = "records: $T/x.tsv:2: a blank line, and rows behind it" ]
+	printf 'a\n1\n\n3\n' >"$T/x.tsv"
+	run -0 records "$T/x.tsv"
+	[ "${lines[1]}" = '3 4 {"a":""}' ]
 }

@@ -213,6 +213,51 @@ column() {
 	grep -q '"experts":{"query":"clustering"' attributes
 }
 
+@test "tasksample: of a set of texts, query and document are two different ones" {
+	for i in {0..19}; do echo "{\"set\": [\"s$i a\", \"s$i b\", \"s$i c\"]}"; done >sets.jsonl
+	echo 'tasks: {a: {datasets: [{name: a, file: sets.jsonl, query: set, document: set}]}}' >sets.yaml
+	tasksample --epochs 30 sets.yaml | batches | grep -v '^#' | cut -f1,2 | sed 's/[a-z]*=//g' >pairs
+	[ "$(wc -l <pairs)" -eq 600 ]
+	# of the same set, never the same text, and all six ordered pairs alike
+	awk -F'\t' '{ split($1, q, " "); split($2, d, " "); seen[q[2] d[2]]++
+		if (q[1] != d[1] || q[2] == d[2]) exit 1 }
+		END { for (pair in seen) { n++; if (seen[pair] < 60) exit 1 } exit n != 6 }' pairs
+	tasksample --all sets.yaml | batches | grep -c '^query=s[0-9]* a	document=s[0-9]* b	' | grep -qx 20
+	# what the texts' keys say, too: apart loses nothing
+	tasksample --duplicates apart sets.yaml | batches | grep -vc '^#' | grep -qx 20
+	# lists of query and document are drawn each by its own chance
+	echo '{"q": ["a", "b", "c"], "d": ["x", "y", "z"]}' >two.jsonl
+	echo 'tasks: {a: {datasets: [{name: a, file: two.jsonl, query: q, document: d}]}}' >two.yaml
+	[ "$(tasksample --epochs 100 two.yaml | batches | grep -v '^#' | cut -f1,2 | sort -u | wc -l)" -eq 9 ]
+	# the same text twice is a choice where there is but a text, a fault where a set has one
+	echo '{"set": "alone"}' >sets.jsonl
+	[ "$(tasksample sets.yaml | column document)" = alone ]
+	echo '{"set": ["alone"]}' >sets.jsonl
+	run -1 tasksample -q sets.yaml -o out.mts
+	[[ $output == "tasksample: sets.jsonl:1: has one text, which cannot be query and document: field 'set'" ]]
+	[ ! -e out.mts ]
+}
+
+@test "tasksample: each thing that is drawn depends on the seed" {
+	echo '{"set": ["a", "b", "c", "d", "e", "f"], "d": ["u", "v", "w", "x", "y", "z"]}' >f.jsonl
+	echo 'tasks: {a: {datasets: [{name: a, file: f.jsonl, query: set, document: d}]}}' >text.yaml
+	each() { for seed in {1..12}; do tasksample --seed $seed "$@"; done; }
+	[ "$(each text.yaml | column query | sort -u | wc -l)" -gt 2 ]
+	[ "$(each text.yaml | column document | sort -u | wc -l)" -gt 2 ]
+	plans() { each --plan --steps 1 "$@" | cut -f "$field" | grep -v '[a-z]\{4,\}s*$\|checksum' | sort -u | wc -l; }
+	lists() { for seed in {1..6}; do tasksample --plan --seed $seed "$@" | cut -f "$field" | md5sum; done | sort -u | wc -l; }
+	for batching in homogeneous heterogeneous static; do
+		field=6 # which examples
+		[ "$(lists --batching $batching mix.yaml)" -eq 6 ]
+	done
+	field=3 # which task
+	[ "$(lists mix.yaml)" -gt 2 ]
+	field=4 # which data set of a task
+	[ "$(lists --task clustering --batching homogeneous -n 2 mix.yaml)" -eq 6 ]
+	field=6
+	[ "$(lists --task retrieval -n 100 mix.yaml)" -eq 6 ]
+}
+
 # 60 examples; queries i%20, documents i%30.
 repeats() {
 	for i in {0..59}; do
@@ -301,6 +346,10 @@ one() {
 	sed 's/$/\n\n \t \r/; 1s/^/\n\xef\xbb\xbf/; 1s/\xef\xbb\xbf//' a.jsonl >blank.jsonl && same blank.jsonl
 	sed '1s/^/\xef\xbb\xbf/' a.jsonl >bom.jsonl && same bom.jsonl
 	sed '1s/^/\xef\xbb\xbf/' a.tsv >bom.tsv && same bom.tsv
+	tr '\t' , <a.tsv >a.csv && same a.csv
+	sed 's/$/\r/; s/q7,d7\r/"q7","d7"\r/' a.csv | gzip >crlf.csv.gz && same crlf.csv.gz
+	(cat a.tsv; echo; echo) >end.tsv && same end.tsv
+	(cat a.csv; printf '\r\n') >end.csv && same end.csv
 	head -c -1 a.jsonl >noend.jsonl && same noend.jsonl
 	split -l 33 a.jsonl part. && same "[part.aa, part.ab, part.ac, part.ad]"
 	mkfifo pipe.jsonl
@@ -412,6 +461,15 @@ broken() {
 	fails "a Git LFS pointer" one.yaml
 	printf 'query\tdocument\na\tb\na\tb\tc\n' >t.tsv && one t.tsv
 	fails "t.tsv:3: 3 fields where the header line has 2" one.yaml
+	printf 'query\tdocument\na\tb\n\na\tb\n' >t.tsv
+	fails "t.tsv:3: a blank line, and rows behind it" one.yaml
+	printf 'query,document\na,"b\nc"\nd,"e"f\n' >t.csv && one t.csv
+	fails "t.csv:4: value 2: there is text behind its closing quote" one.yaml
+	printf '{"query": "a", "document": "b\0"}\n' >nul.jsonl && one nul.jsonl
+	fails "nul.jsonl:1: a byte 0" one.yaml
+	printf '{"query": "a", "document": "b"}\n{"query": "%01000d", "document": "b"}\n' 1 >long.jsonl && one long.jsonl
+	fails "long.jsonl:2: the line is longer than 1000 bytes; is it text? (--max-line allows more)" --max-line 1000 one.yaml
+	one t.tsv
 	printf 'query\tquery\na\tb\n' >t.tsv
 	fails "t.tsv:1: two columns are called 'query'" one.yaml
 	printf 'query\tdocument\n' >t.tsv
@@ -422,6 +480,19 @@ broken() {
 	sed -i 's/had/hard/' big.jsonl
 	run -0 tasksample -n 1000 mix.yaml -o large.mts
 	[[ $output == *"warning: data set small has 30 examples, fewer than a batch of 1000"* ]]
+}
+
+@test "tasksample: hundreds of files need few descriptors, and must stay as they are" {
+	for i in {100..299}; do
+		echo "{\"query\": \"q$i\", \"document\": \"d$i\"}" >part.$i.jsonl
+		((i % 2)) || gzip part.$i.jsonl
+	done
+	echo "tasks: {a: {datasets: [{name: a, file: [$(ls part.* | paste -sd,)]}]}}" >parts.yaml
+	(ulimit -n 12 && tasksample parts.yaml) | batches | grep -o '^query=[^	]*' | sort | cmp - <(seq 100 299 | sed 's/^/query=q/')
+	mkfifo pipe
+	(exec 3>pipe && sleep 0.3 && echo ' ' >>part.101.jsonl && cat part.201.jsonl >&3) &
+	echo "tasks: {a: {datasets: [{name: a, file: [part.101.jsonl, pipe]}]}}" >parts.yaml
+	fails "part.101.jsonl: changed while it was read" parts.yaml
 }
 
 @test "tasksample: a full disk is an error" {

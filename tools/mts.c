@@ -19,8 +19,9 @@
 #include "mts/survey.h"
 #include "mts/view.h"
 #include "stream/stream.h"
+#include "text/datafile.h"
 
-enum { OPT_RENAME = CLI_LONG, OPT_LEVEL, OPT_NUMBERS };
+enum { OPT_RENAME = CLI_LONG, OPT_LEVEL, OPT_NUMBERS, OPT_MAX_LINE };
 
 static const struct cli_option options[] = { { 'n', "rows", "N",
 						 "head: rows to show (default: 5)" },
@@ -35,6 +36,8 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
 	{ OPT_NUMBERS, "numbers", "NAME,...",
 	    "from tsv, csv, jsonl: the columns whose text is numbers, may be repeated" },
+	{ OPT_MAX_LINE, "max-line", "BYTES",
+	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
 	{ OPT_LEVEL, "level", "N",
 	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
 	    "else 3)" },
@@ -58,7 +61,7 @@ static const struct cli cli = { "mts",
 	NULL };
 
 struct settings {
-	int64_t show, rows;
+	int64_t show, rows, max_line;
 	double absolute, relative;
 	struct selection selection;
 	struct names numbers;
@@ -71,10 +74,11 @@ struct settings {
 static char
 letter_of(int option)
 {
-	return option == OPT_RENAME    ? 'R'
-	       : option == OPT_LEVEL   ? 'L'
-	       : option == OPT_NUMBERS ? 'N'
-				       : (char)option;
+	return option == OPT_RENAME	? 'R'
+	       : option == OPT_LEVEL	? 'L'
+	       : option == OPT_NUMBERS	? 'N'
+	       : option == OPT_MAX_LINE ? 'M'
+					: (char)option;
 }
 
 static void
@@ -130,6 +134,7 @@ paste(struct settings *settings, char **files, int count)
 static int
 diff(struct settings *settings, char **files, int count)
 {
+	exit_failed = EXIT_USAGE; /* 1 says that they differ */
 	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
 	bool same = compare_streams(one, two, settings->absolute, settings->relative);
 
@@ -175,7 +180,7 @@ from(struct settings *settings, char **files, int count)
 	if (!*known)
 		die_usage(
 		    "from: '%s' is not npy, safetensors, jsonl, tsv or csv", format);
-	refuse_others(settings, format, known - formats < 2 ? "cbLo" : "bNLo");
+	refuse_others(settings, format, known - formats < 2 ? "cbLo" : "bMNLo");
 	if (*format == 's' && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
 	struct writer *writer = stream_create(settings->output, NULL);
@@ -187,21 +192,24 @@ from(struct settings *settings, char **files, int count)
 	else if (*format == 's')
 		import_safetensors(
 		    file, kept->items, kept->count, settings->rows, writer);
-	else
-		import_text(file, datafile_parse("from", format), numbers->items,
-		    numbers->count, settings->rows, writer);
+	else {
+		struct datafile *text =
+		    datafile_open(file, datafile_parse("from", format));
+		datafile_max_line(text, settings->max_line);
+		import_text(text, numbers->items, numbers->count, settings->rows, writer);
+	}
 	stream_finish(writer);
 	return 0;
 }
 
 static const struct command {
-	const char *name, *allowed; /* R: --rename, L: --level, N: --numbers */
+	const char *name, *allowed; /* as letter_of writes them */
 	int least, most;	    /* operands; most 0: any number */
 	int (*run)(struct settings *settings, char **files, int count);
 } commands[] = { { "head", "n", 0, 1, head }, { "stat", "", 0, 1, stat_stream },
 	{ "cat", "cRLo", 0, 0, cat }, { "paste", "Lo", 2, 0, paste },
 	{ "diff", "ar", 2, 2, diff }, { "to", "co", 1, 2, to },
-	{ "from", "cbNLo", 1, 2, from } };
+	{ "from", "cbMNLo", 1, 2, from } };
 
 static void
 add(struct names *names, const char *name)
@@ -244,6 +252,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case 'o': settings->output = optarg; break;
 		case OPT_RENAME: add_rename(&settings->selection.renames, optarg); break;
 		case OPT_NUMBERS: add_all(&settings->numbers, optarg); break;
+		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
 		case OPT_LEVEL:
 			settings->level = (int)cli_integer("--level", 0, 19);
 			break;
@@ -265,15 +274,18 @@ find_command(const struct settings *settings, const char *name, int operands)
 			    operands < command->least ? "few" : "many");
 		return command;
 	}
-	die_usage("say what to do: head, stat, cat, paste, diff, to or from");
+	die_usage("%s%s%sis not a command: head, stat, cat, paste, diff, to and from are",
+	    name ? "'" : "", name ? name : "nothing", name ? "' " : " ");
 }
 
 int
 main(int argc, char **argv)
 {
-	struct settings settings = {
-		.show = 5, .rows = 1024, .level = -1, .output = "-"
-	};
+	struct settings settings = { .show = 5,
+		.rows = 1024,
+		.max_line = DATAFILE_LINE,
+		.level = -1,
+		.output = "-" };
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);

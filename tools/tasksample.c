@@ -20,6 +20,7 @@
 #include "sample/recipe.h"
 #include "sample/sampler.h"
 #include "stream/stream.h"
+#include "text/datafile.h"
 
 enum {
 	OPT_EPOCHS = CLI_LONG,
@@ -34,6 +35,7 @@ enum {
 	OPT_ALL,
 	OPT_PLAN,
 	OPT_TMPDIR,
+	OPT_MAX_LINE,
 	OPT_LEVEL
 };
 
@@ -58,6 +60,7 @@ static const struct cli_option options[] = {
 	{ OPT_TMPDIR, "tmpdir", "DIR",
 	    "where compressed files are unpacked\n"
 	    "(default: $TMPDIR, else /tmp)" },
+	{ OPT_MAX_LINE, "max-line", "BYTES", "refuse longer lines (default: 64M)" },
 	{ OPT_LEVEL, "level", "N", "zstd level 1..19; 0 stores (default 0)" },
 	{ 'o', "output", "FILE", "default: standard output" }, { 0 }
 };
@@ -69,7 +72,7 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	NULL };
 
 struct settings {
-	int64_t batch, seed, epochs, steps, skip, rank, ranks, level;
+	int64_t batch, seed, epochs, steps, skip, rank, ranks, level, max_line;
 	int duplicates, batching; /* -1: the recipe's */
 	bool drop_last, all, plan;
 	const char **tasks, *folder, *tmpdir, *output, *recipe;
@@ -108,6 +111,7 @@ set(struct settings *to, int opt)
 	case OPT_PLAN: to->plan = true; break;
 	case 'C': to->folder = optarg; break;
 	case OPT_TMPDIR: to->tmpdir = optarg; break;
+	case OPT_MAX_LINE: to->max_line = cli_bytes("--max-line"); break;
 	case OPT_LEVEL: to->level = cli_integer("--level", 0, 19); break;
 	case 'o': to->output = optarg; break;
 	}
@@ -122,12 +126,11 @@ parse(int argc, char **argv)
 		.duplicates = -1,
 		.batching = -1,
 		.tmpdir = getenv("TMPDIR"),
+		.max_line = DATAFILE_LINE,
 		.output = "-" };
 	int opt;
 
 	to.tasks = mem_new((size_t)argc, sizeof *to.tasks);
-	if (!to.tmpdir || !*to.tmpdir)
-		to.tmpdir = "/tmp";
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		set(&to, opt);
 	if (optind + 1 != argc)
@@ -239,8 +242,8 @@ main(int argc, char **argv)
 	int64_t *counts = mem_new(sources, sizeof *counts);
 	for (size_t s = 0; s < sources; s++) {
 		const struct recipe_source *source = recipe->sources + s;
-		sets[s] = examples_open(
-		    source->files, source->file_count, settings.folder, settings.tmpdir);
+		sets[s] = examples_open(source->files, source->file_count,
+		    settings.folder, settings.tmpdir, settings.max_line);
 		counts[s] = examples_count(sets[s]);
 		inform("data set %s: %lld examples", source->name, (long long)counts[s]);
 	}

@@ -27,6 +27,7 @@ enum {
 	OPT_KEEP,
 	OPT_ROWS,
 	OPT_FORMAT,
+	OPT_MAX_LINE,
 	OPT_LEVEL,
 	OPT_DECODE,
 	OPT_SPECIALS,
@@ -50,6 +51,8 @@ static const struct cli_option options[] = {
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "NAME",
 	    "of text input: jsonl, tsv, csv, lines (default: by name)" },
+	{ OPT_MAX_LINE, "max-line", "BYTES",
+	    "of text input: refuse longer lines (default: 64M)" },
 	{ OPT_ROWS, "rows", "N",
 	    "rows of a record made from text input (default: 1024)" },
 	{ OPT_LEVEL, "level", "N",
@@ -129,6 +132,7 @@ count_file(struct trainer *trainer, const char *path, const struct settings *set
 	const struct tree *row;
 	int64_t rows = 0;
 
+	datafile_max_line(file, set->token.max_line);
 	for (; (row = datafile_next(file)); rows++) {
 		for (size_t f = 0; f < set->token.fields.count; f++) {
 			text_field_check(
@@ -192,6 +196,7 @@ set_option(struct settings *set, int option)
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
 	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
+	case OPT_MAX_LINE: token->max_line = cli_bytes("--max-line"); break;
 	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
 	case 'o': set->output = optarg; break;
 	case OPT_TRAIN: set->train = optarg; break;
@@ -209,10 +214,12 @@ set_option(struct settings *set, int option)
 int
 main(int argc, char **argv)
 {
-	struct settings set = { .token = { .rows = 1024, .level = -1 },
+	struct settings set = {
+		.token = { .max_line = DATAFILE_LINE, .rows = 1024, .level = -1 },
 		.size = 8192,
 		.alphabet = 1000,
-		.least = 2 };
+		.least = 2
+	};
 	int option;
 
 	cli_start(&cli, argc, argv);

@@ -11,6 +11,7 @@
 
 const char *program_name = "motes";
 int verbosity;
+int exit_failed = EXIT_DATA;
 
 /* One write per message, so that the lines of a pipeline's programs never mix. */
 static void
@@ -65,7 +66,7 @@ die(const char *format, ...)
 	va_start(arguments, format);
 	say("", format, arguments);
 	va_end(arguments);
-	leave(EXIT_DATA);
+	leave(exit_failed);
 }
 
 void

@@ -10,11 +10,13 @@
 
 enum { EXIT_DATA = 1, EXIT_USAGE = 2 };
 
-/* The only mutable globals of the suite; set by cli_start and cli_next. */
+/* The only mutable globals of the suite; the first two are set by cli_start and cli_next. */
 extern const char *program_name;
 extern int verbosity; /* -1 quiet, 0 normal, 1 verbose */
+extern int
+    exit_failed; /* EXIT_DATA; EXIT_USAGE where 1 is an answer, as it is of cmp(1) */
 
-/* Print and exit 1.  A format that ends in ':' is followed by strerror(errno). */
+/* Print and exit with exit_failed.  A format that ends in ':' is followed by strerror(errno). */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print, point to --help, exit 2. */

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -204,6 +205,15 @@ input_starts_with(struct input *input, const char *bytes)
 	bool same = have == count && !memcmp(start_of, bytes, count);
 	free(start_of);
 	return same;
+}
+
+bool
+input_is_plain(struct input *input)
+{
+	struct stat status;
+
+	return !fstat(input->file, &status) && S_ISREG(status.st_mode) &&
+	       packing_of(input) == PLAIN;
 }
 
 static size_t

@@ -22,6 +22,10 @@ const char *input_name(const struct input *input);
  * read only. */
 bool input_starts_with(struct input *input, const char *bytes);
 
+/* Whether the bytes are those of a regular file as they stand in it: neither packed nor a pipe.
+ * Before the first read only. */
+bool input_is_plain(struct input *input);
+
 /* Decompressed bytes; returns fewer than count only at the end.  Dies on a corrupt
  * or truncated file, naming it. */
 size_t input_read(struct input *input, void *to, size_t count);

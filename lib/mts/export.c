@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "base/spool.h"
 #include "base/utf8.h"
 #include "folder/safetensors.h"
 #include "mts/notation.h"
@@ -29,47 +29,6 @@ choose(const struct reader *reader, const char *const *names, int *count)
 	}
 	*count = wanted;
 	return chosen;
-}
-
-/* Spools: data kept in an unnamed file until all of it, and so its size, is known. ---- */
-
-struct spool {
-	FILE *file;
-	size_t bytes;
-	void *map;
-};
-
-static void
-spool_write(struct spool *spool, const void *bytes, size_t count)
-{
-	if (!spool->file && !(spool->file = tmpfile()))
-		die("a temporary file cannot be made:");
-	if (count && fwrite(bytes, 1, count, spool->file) != count)
-		die("a temporary file cannot be written:");
-	spool->bytes += count;
-}
-
-static const void *
-spool_map(struct spool *spool)
-{
-	if (!spool->bytes)
-		return "";
-	if (fflush(spool->file))
-		die("a temporary file cannot be written:");
-	spool->map =
-	    mmap(NULL, spool->bytes, PROT_READ, MAP_PRIVATE, fileno(spool->file), 0);
-	if (spool->map == MAP_FAILED)
-		die("a temporary file cannot be mapped:");
-	return spool->map;
-}
-
-static void
-spool_free(struct spool *spool)
-{
-	if (spool->map)
-		munmap(spool->map, spool->bytes);
-	if (spool->file)
-		fclose(spool->file);
 }
 
 /* NumPy. --------------------------------------------------------------------------- */

@@ -190,10 +190,10 @@ import_safetensors(const char *path, const char *const *names, int count, int64_
 /* Lines of text. ------------------------------------------------------------------- */
 
 void
-import_text(const char *path, enum datafile_format format, const char *const *numbers,
-    int count, int64_t rows, struct writer *writer)
+import_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
+    struct writer *writer)
 {
-	struct table *table = table_open(datafile_open(path, format));
+	struct table *table = table_open(file);
 	struct record record;
 	bool first = true;
 
@@ -210,9 +210,8 @@ import_text(const char *path, enum datafile_format format, const char *const *nu
 		    (size_t)table_columns(table) * sizeof *made->columns);
 		stream_put(writer, made);
 	}
-	if (datafile_repaired(table_file(table)))
+	if (datafile_repaired(file))
 		warn("%s: %lld invalid parts of its UTF-8 were replaced",
-		    datafile_name(table_file(table)),
-		    (long long)datafile_repaired(table_file(table)));
+		    datafile_name(file), (long long)datafile_repaired(file));
 	table_close(table);
 }

@@ -17,8 +17,8 @@ void import_npy(const char *path, const char *name, int64_t rows, struct writer 
 void import_safetensors(const char *path, const char *const *names, int count,
     int64_t rows, struct writer *writer);
 
-/* By the rules of table.h; numbers: the fields whose strings are numbers. */
-void import_text(const char *path, enum datafile_format format,
-    const char *const *numbers, int count, int64_t rows, struct writer *writer);
+/* By the rules of table.h; numbers: the fields whose strings are numbers.  Takes the file over. */
+void import_text(struct datafile *file, const char *const *numbers, int count,
+    int64_t rows, struct writer *writer);
 
 #endif

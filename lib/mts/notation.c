@@ -48,6 +48,8 @@ notation_string(FILE *to, const char *bytes, size_t length)
 			fprintf(to, "\\%c", letters[name - names]);
 		else if ((unsigned char)bytes[i] < 32 || bytes[i] == 127)
 			fprintf(to, "\\u%04x", (unsigned)(unsigned char)bytes[i]);
+		else if (bytes[i] == '\xC2' && (unsigned char)bytes[i + 1] < 0xA0)
+			fprintf(to, "\\u%04x", (unsigned)(unsigned char)bytes[++i]);
 		else
 			fputc(bytes[i], to);
 	}

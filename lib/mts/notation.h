@@ -13,7 +13,7 @@
  * bool; NaN, Infinity, -Infinity. */
 void notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index);
 
-/* A JSON string; each invalid part of the UTF-8 becomes U+FFFD. */
+/* A JSON string, control characters (U+0080 to U+009F are such, too) escaped; each invalid part of the UTF-8 becomes U+FFFD. */
 void notation_string(FILE *to, const char *bytes, size_t length);
 
 /* A row of a column as JSON: lists and shapes are nested lists; what is not finite is null. */

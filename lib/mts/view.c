@@ -1,5 +1,6 @@
 #include "mts/view.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,11 @@ enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
 static void
 print_plain(const char *text)
 {
-	for (; *text; text++)
-		putchar((unsigned char)*text < 32 || *text == 127 ? '?' : *text);
+	for (; *text; text++) {
+		bool more = *text == '\xC2' && (unsigned char)text[1] < 0xA0;
+		text += more;
+		putchar(more || (unsigned char)*text < 32 || *text == 127 ? '?' : *text);
+	}
 }
 
 static void

@@ -136,11 +136,31 @@ append_value(struct texts *texts, const struct examples *set, const struct tree 
 	}
 }
 
-/* Append a field's text; `chance` chooses among several.  "a+b" joins fields. */
+/* One text of a list.  Of a set, whose texts are query and document alike, the document is
+ * another than the query, which was chosen by the chance `query`. */
+static const struct tree *
+choose(const struct examples *set, const struct tree *list, const char *name,
+    uint64_t chance, const uint64_t *query)
+{
+	size_t count = list->count;
+
+	if (!query)
+		return list->items[chance % count];
+	if (count < 2)
+		die_at(
+		    set, "has one text, which cannot be query and document: field", name);
+	size_t at = chance % (count - 1);
+	return list->items[at + (at >= *query % count)];
+}
+
+/* Append a side's text; where its field has several, one is chosen by chance.  "a+b" joins
+ * fields. */
 static void
 append_field(struct texts *texts, const struct examples *set, const struct tree *record,
-    const char *spec, uint64_t chance)
+    const struct recipe_source *source, int side, const uint64_t chances[SIDES])
 {
+	const char *spec = source->field[side];
+	bool shared = side == SIDE_DOCUMENT && !strcmp(spec, source->field[SIDE_QUERY]);
 	char name[256];
 	bool joined = strchr(spec, '+'), any = false;
 
@@ -149,7 +169,8 @@ append_field(struct texts *texts, const struct examples *set, const struct tree 
 		snprintf(name, sizeof name, "%.*s", (int)length, spec);
 		const struct tree *value = member(set, record, name);
 		if (value->kind == TREE_LIST && value->count)
-			value = value->items[chance % value->count];
+			value = choose(set, value, name, chances[side],
+			    shared ? &chances[SIDE_QUERY] : NULL);
 		if (any)
 			texts_append(texts, " ", 1);
 		size_t start = texts->size;
@@ -165,13 +186,16 @@ append_field(struct texts *texts, const struct examples *set, const struct tree 
 }
 
 static const struct tree *
-record_of(const struct collate *collate, const struct example *example, uint64_t *chance)
+record_of(
+    const struct collate *collate, const struct example *example, uint64_t chances[SIDES])
 {
 	uint64_t words[] = { (uint64_t)example->source, (uint64_t)example->index,
 		(uint64_t)example->pass };
 
-	*chance =
-	    collate->in_order ? 0 : rng_hash(collate->recipe->seed, words, sizeof words);
+	uint64_t chance = rng_hash(collate->recipe->seed, words, sizeof words);
+	for (int side = 0; side < SIDES; side++)
+		chances[side] =
+		    collate->in_order ? 0 : rng_hash(chance, &side, sizeof side);
 	return examples_get(collate->sets[example->source], example->index);
 }
 
@@ -182,12 +206,12 @@ collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
 	const struct recipe_source *source = collate->recipe->sources + example->source;
 	const struct examples *set = collate->sets[example->source];
 	struct texts *texts = &collate->datasets; /* free between records */
-	uint64_t chance;
-	const struct tree *record = record_of(collate, example, &chance);
+	uint64_t chances[SIDES];
+	const struct tree *record = record_of(collate, example, chances);
 
 	for (int side = 0; side < SIDES; side++) {
 		texts_clear(texts);
-		append_field(texts, set, record, source->field[side], chance);
+		append_field(texts, set, record, source, side, chances);
 		keys[side] = rng_hash(0, texts->bytes, texts->size);
 	}
 }
@@ -246,13 +270,13 @@ add_row(struct collate *collate, const struct example *example)
 {
 	const struct recipe_source *source = collate->recipe->sources + example->source;
 	const struct recipe_task *task = collate->recipe->tasks + source->task;
-	uint64_t chance;
-	const struct tree *record = record_of(collate, example, &chance);
+	uint64_t chances[SIDES];
+	const struct tree *record = record_of(collate, example, chances);
 
 	for (int side = 0; side < SIDES; side++) {
 		size_t start = begin_text(collate, side, task);
 		append_field(collate->texts + side, collate->sets[example->source],
-		    record, source->field[side], chance);
+		    record, source, side, chances);
 		end_text(collate, side, start);
 		texts_add(collate->experts + side, task->expert[side]);
 	}
@@ -299,8 +323,8 @@ check_fields(struct collate *collate)
 		const struct examples *set = collate->sets[s];
 		const struct tree *record = examples_get(collate->sets[s], 0);
 		for (int side = 0; side < SIDES; side++)
-			append_field(
-			    &collate->datasets, set, record, source->field[side], 0);
+			append_field(&collate->datasets, set, record, source, side,
+			    (uint64_t[SIDES]){ 0 });
 		if (source->negatives)
 			member(set, record, source->negatives);
 	}

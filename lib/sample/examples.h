@@ -1,10 +1,10 @@
 /*
  * examples - examples of text files by number, in any order, whatever the files' size.
  *
- * A file is JSON Lines (an object or a list a line; blank lines are skipped) or, when its name
- * ends in .tsv before .gz or .zst, TSV with a header line.  Opening scans it once and
- * notes where every 16th example begins: one byte of memory an example.  A compressed file
- * (or a pipe) is first copied, unpacked, to a file without a name in `tmpdir`.
+ * A file is TSV or CSV with a header line, by its name (datafile.h), or else JSON Lines: an object
+ * or a list a line.  Opening scans it once and notes where every 16th example begins: one byte of
+ * memory an example.  What is compressed (or a pipe) is first unpacked to a file without a name in
+ * `tmpdir`.  However many files there are, two are open at a time.
  *
  * Dies on a missing, empty or corrupt file and on a bad line, with FILE:LINE.
  */
@@ -18,13 +18,14 @@
 struct examples;
 
 /* Several files are one data set, one after another.  `folder` (NULL: none) is put before
- * names that do not start with '/'. */
-struct examples *examples_open(
-    const char *const *files, int count, const char *folder, const char *tmpdir);
+ * names that do not start with '/'; tmpdir NULL: as spool.h says.  No line is longer than
+ * max_line bytes. */
+struct examples *examples_open(const char *const *files, int count, const char *folder,
+    const char *tmpdir, int64_t max_line);
 
 int64_t examples_count(const struct examples *set);
 
-/* Example `index`, borrowed until the next call; TSV rows are objects of strings. */
+/* Example `index`, borrowed until the next call; TSV and CSV rows are objects of strings. */
 struct tree *examples_get(struct examples *set, int64_t index);
 
 /* Where the last example stands. */

@@ -1,7 +1,9 @@
 #include "text/datafile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -10,12 +12,17 @@
 #include "text/json.h"
 #include "text/tsv.h"
 
-enum { BLOCK = 1 << 18, CSV_MOST = 16 << 20 };
+enum { BLOCK = 1 << 18 };
 
 struct datafile {
-	struct input *input;
+	struct input *input; /* or, where that is NULL, a part of a file: */
+	int descriptor;
+	const char *name;
+	int64_t from, size, place, stop; /* the next byte to read, and where to stop */
 	enum datafile_format format;
-	char *block; /* bytes read and not yet used: [at, end) */
+	int64_t max_line;
+	bool adjustable; /* the program lets its user say that */
+	char *block;	 /* bytes read and not yet used: [at, end) */
 	size_t at, end, room;
 	bool ended;
 	char *repaired_line;
@@ -24,6 +31,7 @@ struct datafile {
 	struct tree *record;
 	int64_t line, offset, next_offset, repaired;
 	int64_t inside; /* line ends inside the record just read */
+	int64_t blank;	/* a blank line that must be followed by nothing else; 0: none */
 };
 
 enum datafile_format
@@ -45,25 +53,34 @@ has_suffix(const char *name, size_t length, const char *suffix)
 	return length > size && !memcmp(name + length - size, suffix, size);
 }
 
-static enum datafile_format
-guess(struct input *input)
+enum datafile_format
+datafile_by_name(const char *name)
 {
-	const char *name = input_name(input);
+	static const struct {
+		const char *suffix;
+		enum datafile_format format;
+	} known[] = { { ".jsonl", DATAFILE_JSONL }, { ".ndjson", DATAFILE_JSONL },
+		{ ".json", DATAFILE_JSONL }, { ".tsv", DATAFILE_TSV },
+		{ ".csv", DATAFILE_CSV }, { ".txt", DATAFILE_LINES } };
 	size_t length = strlen(name);
 
 	if (has_suffix(name, length, ".gz"))
 		length -= 3;
 	else if (has_suffix(name, length, ".zst"))
 		length -= 4;
-	if (has_suffix(name, length, ".jsonl") || has_suffix(name, length, ".ndjson") ||
-	    has_suffix(name, length, ".json"))
-		return DATAFILE_JSONL;
-	if (has_suffix(name, length, ".tsv"))
-		return DATAFILE_TSV;
-	if (has_suffix(name, length, ".csv"))
-		return DATAFILE_CSV;
-	if (has_suffix(name, length, ".txt"))
-		return DATAFILE_LINES;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (has_suffix(name, length, known[i].suffix))
+			return known[i].format;
+	return DATAFILE_GUESS;
+}
+
+static enum datafile_format
+guess(struct input *input)
+{
+	enum datafile_format format = datafile_by_name(input_name(input));
+
+	if (format != DATAFILE_GUESS)
+		return format;
 	return input_starts_with(input, "{") || input_starts_with(input, "\xEF\xBB\xBF{")
 		   ? DATAFILE_JSONL
 		   : DATAFILE_LINES;
@@ -75,9 +92,9 @@ datafile_open_input(struct input *input, enum datafile_format format)
 	struct datafile *file = mem_zero(1, sizeof *file);
 
 	file->input = input;
+	file->name = input_name(input);
 	file->format = format == DATAFILE_GUESS ? guess(input) : format;
-	file->room = BLOCK;
-	file->block = mem_new(file->room, 1);
+	file->max_line = DATAFILE_LINE;
 	return file;
 }
 
@@ -87,25 +104,154 @@ datafile_open(const char *path, enum datafile_format format)
 	return datafile_open_input(input_open(path), format);
 }
 
+struct datafile *
+datafile_open_part(int descriptor, const char *name, int64_t from, int64_t size,
+    enum datafile_format format)
+{
+	struct datafile *file = mem_zero(1, sizeof *file);
+
+	*file = (struct datafile){ .descriptor = descriptor,
+		.name = name,
+		.from = from,
+		.size = size,
+		.stop = size,
+		.format = format,
+		.max_line = DATAFILE_LINE };
+	return file;
+}
+
+void
+datafile_max_line(struct datafile *file, int64_t bytes)
+{
+	file->max_line = bytes;
+	file->adjustable = true;
+}
+
 const char *
 datafile_name(const struct datafile *file)
 {
-	return input_name(file->input);
+	return file->name;
+}
+
+_Noreturn static void
+fail(const struct datafile *file, int64_t line, const char *what)
+{
+	die("%s:%lld: %s", file->name, (long long)line, what);
+}
+
+/* What the first bytes of a file say that it is, where that is no text; else NULL. */
+static const char *
+kind_of(const char *bytes, size_t count)
+{
+	static const char utf16[] = "UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'";
+	static const char *const known[][2] = {
+		{ "\xFF\xFE", utf16 },
+		{ "\xFE\xFF", utf16 },
+		{ "PAR1", "Parquet; convert it to JSON Lines or CSV" },
+		{ "ARROW1", "Arrow; convert it to JSON Lines or CSV" },
+		{ "FEA1", "Feather; convert it to JSON Lines or CSV" },
+		{ "\x89HDF", "HDF5; convert it to JSON Lines or CSV" },
+		{ "\x93NUMPY", "an array of NumPy; see 'mts from npy'" },
+		{ "PK\3\4", "a zip archive; unpack it" },
+		{ "BZh", "bzip2; unpack it" },
+		{ "\3757zXZ", "xz; unpack it" },
+		{ "7z\xBC\xAF", "7-Zip; unpack it" },
+		{ "SQLite format 3", "a data base of SQLite" },
+		{ "%PDF-", "PDF" },
+		{ "GGUF", "a model in GGUF" },
+		{ "\177ELF", "a program" },
+		{ "mts ", "a tensor stream" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		size_t length = strlen(known[i][0]);
+		if (count >= length && !memcmp(bytes, known[i][0], length))
+			return known[i][1];
+	}
+	/* eight bytes that say how long a JSON object is */
+	if (count > 8 && bytes[8] == '{' && !bytes[5] && !bytes[6] && !bytes[7])
+		return "safetensors; see 'mts from safetensors'";
+	return NULL;
+}
+
+/* Bytes that are no UTF-8, one for each bad part. */
+static int64_t
+count_bad(const char *bytes, size_t count)
+{
+	int64_t bad = 0;
+	int32_t code;
+
+	for (size_t at = 0;; bad++) {
+		at += utf8_valid(bytes + at, count - at);
+		if (at == count)
+			return bad;
+		at += utf8_decode(bytes + at, count - at, &code);
+	}
+}
+
+/* The first bytes of a file decide; a text may well begin with GGUF, but has no byte 0 then. */
+static void
+refuse_no_text(const struct datafile *file)
+{
+	const char *bytes = file->block, *kind = kind_of(bytes, file->end);
+	int64_t bad = count_bad(bytes, file->end);
+
+	if (kind && (bad || memchr(bytes, 0, file->end)))
+		die("%s: not text but %s", file->name, kind);
+	if (file->end > 24 && !memcmp(bytes, "version https://git-lfs", 23))
+		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
+		    "pull'",
+		    file->name);
+	if (bad > 64 && bad > (int64_t)file->end / 4)
+		die("%s: not text in UTF-8: %lld of its first %zu bytes begin no "
+		    "character; convert it with iconv",
+		    file->name, (long long)bad, file->end);
+}
+
+static size_t
+read_part(struct datafile *file, char *to, size_t count)
+{
+	size_t left = (size_t)(file->stop - file->place), done = 0;
+
+	for (count = count < left ? count : left; done < count;) {
+		ssize_t got = pread(
+		    file->descriptor, to + done, count - done, file->from + file->place);
+		if (got < 0 && errno != EINTR)
+			die("%s:", file->name);
+		if (!got)
+			die("%s: became shorter while it was read", file->name);
+		done += got > 0 ? (size_t)got : 0;
+		file->place += got > 0 ? got : 0;
+	}
+	return done;
 }
 
 /* Keep what is unused, and read behind it. */
 static void
 refill(struct datafile *file)
 {
-	size_t kept = file->end - file->at;
+	size_t kept = file->end - file->at, more = BLOCK / 2;
 
-	memmove(file->block, file->block + file->at, kept);
+	if (kept)
+		memmove(file->block, file->block + file->at, kept);
 	file->at = 0;
 	file->end = kept;
-	file->block = mem_grow(file->block, &file->room, kept + BLOCK / 2, 1);
-	size_t got = input_read(file->input, file->block + kept, file->room - kept);
-	file->ended = got < file->room - kept;
-	file->end += got;
+	if (file->input) {
+		more = file->room ? more : BLOCK;
+		file->block = mem_grow(file->block, &file->room, kept + more, 1);
+		size_t got =
+		    input_read(file->input, file->block + kept, file->room - kept);
+		file->ended = got < file->room - kept;
+		file->end += got;
+	} else {
+		int64_t left = file->stop - file->place;
+		more = left < BLOCK ? (size_t)left : BLOCK;
+		file->block = mem_grow(file->block, &file->room, kept + more + 1, 1);
+		file->end += read_part(file, file->block + kept, file->room - kept);
+		file->ended = file->place == file->stop;
+	}
+	if (!file->line && !kept && file->end)
+		refuse_no_text(file);
 }
 
 /* The end of the line or record at hand; NULL: the file ends first. */
@@ -116,17 +262,20 @@ find_end(struct datafile *file)
 	size_t searched = 0, quotes = 0;
 
 	for (;;) {
-		const char *text = file->block + file->at;
+		const char *text = file->block + file->at, *stop = NULL;
 		size_t held = file->end - file->at;
-		const char *stop = csv ? csv_end(text, searched, held, &quotes)
-				       : memchr(text + searched, '\n', held - searched);
+		if (held > searched)
+			stop = csv ? csv_end(text, searched, held, &quotes)
+				   : memchr(text + searched, '\n', held - searched);
+		size_t length = stop ? (size_t)(stop - text) : held;
+		if (length > (size_t)file->max_line)
+			die("%s:%lld: the %s is longer than %lld bytes; %s%s", file->name,
+			    (long long)(file->line + file->inside + 1),
+			    csv ? "record" : "line", (long long)file->max_line,
+			    csv ? "is a quote missing?" : "is it text?",
+			    file->adjustable ? " (--max-line allows more)" : "");
 		if (stop || file->ended)
 			return stop;
-		if (csv && held > CSV_MOST)
-			die("%s:%lld: the record is longer than %d MiB: a quote is "
-			    "missing",
-			    datafile_name(file),
-			    (long long)(file->line + file->inside + 1), CSV_MOST >> 20);
 		searched = held;
 		refill(file);
 	}
@@ -142,10 +291,9 @@ count_line_ends(const char *text, size_t length)
 	return count;
 }
 
-/* The next line, of CSV the next record, without its end; valid UTF-8; false at the end of the
- * file. */
+/* The next line, of CSV the next record, without its end; false at the end of the file. */
 static bool
-next_line(struct datafile *file, const char **line, size_t *length)
+cut_line(struct datafile *file, const char **line, size_t *length)
 {
 	const char *stop = find_end(file);
 
@@ -164,13 +312,21 @@ next_line(struct datafile *file, const char **line, size_t *length)
 	}
 	if (*length && (*line)[*length - 1] == '\r')
 		--*length;
+	return true;
+}
+
+/* What stands in a line as valid UTF-8. */
+static void
+repair(struct datafile *file, const char **line, size_t *length)
+{
+	if (*length && memchr(*line, 0, *length))
+		fail(file, file->line, "a byte 0: this is no text (or it is UTF-16)");
 	if (utf8_valid(*line, *length) == *length)
-		return true;
+		return;
 	file->repaired_line =
 	    mem_grow(file->repaired_line, &file->repaired_room, 3 * *length, 1);
 	*length = utf8_repair(file->repaired_line, *line, *length, &file->repaired);
 	*line = file->repaired_line;
-	return true;
 }
 
 static struct tree *
@@ -180,39 +336,39 @@ read_record(struct datafile *file, const char *line, size_t length)
 
 	switch (file->format) {
 	case DATAFILE_JSONL:
-		record = json_parse(line, length, datafile_name(file), (int)file->line);
-		if (record->kind != TREE_OBJECT)
-			die("%s:%lld: a JSON object is expected on each line",
-			    datafile_name(file), (long long)file->line);
+		record = json_parse(line, length, file->name, (int)file->line);
 		break;
 	case DATAFILE_TSV:
-		record =
-		    tsv_row(file->names, line, length, datafile_name(file), file->line);
+		record = tsv_row(file->names, line, length, file->name, file->line);
 		break;
 	case DATAFILE_CSV:
 		record = tsv_row_of(file->names,
-		    csv_values(line, length, datafile_name(file), file->line),
-		    datafile_name(file), file->line);
+		    csv_values(line, length, file->name, file->line), file->name,
+		    file->line);
 		break;
 	default:
 		record = tree_object();
 		tree_set(record, "text", tree_of_bytes(line, length));
 		break;
 	}
-	record->file = datafile_name(file);
+	record->file = file->name;
 	record->line = (int)file->line;
 	return record;
 }
 
-static struct tree *
-read_names(struct datafile *file, const char *line, size_t length)
+static void
+read_names(struct datafile *file)
 {
-	const char *name = datafile_name(file);
+	const char *line, *name = file->name;
+	size_t length;
 
-	return file->format == DATAFILE_TSV
-		   ? tsv_names(line, length, name, file->line)
-		   : tsv_names_of(
-			 csv_values(line, length, name, file->line), name, file->line);
+	if (!datafile_untyped(file) || file->names || !cut_line(file, &line, &length))
+		return;
+	repair(file, &line, &length);
+	file->names = file->format == DATAFILE_TSV
+			  ? tsv_names(line, length, name, file->line)
+			  : tsv_names_of(csv_values(line, length, name, file->line), name,
+				file->line);
 }
 
 static bool
@@ -223,21 +379,68 @@ is_blank(const char *line, size_t length)
 	return length == 0;
 }
 
+/* The line of the next record. */
+static bool
+next_line(struct datafile *file, const char **line, size_t *length)
+{
+	read_names(file);
+	while (cut_line(file, line, length)) {
+		if (file->format == DATAFILE_JSONL && is_blank(*line, *length))
+			continue;
+		if (datafile_untyped(file) && file->names->count > 1 && !*length) {
+			file->blank = file->blank ? file->blank : file->line;
+			continue;
+		}
+		if (file->blank)
+			fail(file, file->blank, "a blank line, and rows behind it");
+		return true;
+	}
+	return false;
+}
+
 struct tree *
-datafile_next(struct datafile *file)
+datafile_next_value(struct datafile *file)
 {
 	const char *line;
 	size_t length;
 
 	tree_free(file->record);
 	file->record = NULL;
-	if (datafile_untyped(file) && !file->names && next_line(file, &line, &length))
-		file->names = read_names(file, line, length);
-	do {
-		if (!next_line(file, &line, &length))
-			return NULL;
-	} while (file->format == DATAFILE_JSONL && is_blank(line, length));
+	if (!next_line(file, &line, &length))
+		return NULL;
+	repair(file, &line, &length);
 	return file->record = read_record(file, line, length);
+}
+
+struct tree *
+datafile_next(struct datafile *file)
+{
+	struct tree *record = datafile_next_value(file);
+
+	if (record && record->kind != TREE_OBJECT)
+		fail(file, file->line, "a JSON object is expected on each line");
+	return record;
+}
+
+bool
+datafile_skip(struct datafile *file)
+{
+	const char *line;
+	size_t length;
+
+	return next_line(file, &line, &length);
+}
+
+void
+datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line)
+{
+	read_names(file);
+	file->at = file->end = 0;
+	file->place = file->next_offset = offset;
+	file->stop = end;
+	file->ended = false;
+	file->line = line - 1;
+	file->inside = file->blank = 0;
 }
 
 bool
@@ -271,6 +474,7 @@ datafile_close(struct datafile *file)
 	tree_free(file->names);
 	free(file->block);
 	free(file->repaired_line);
-	input_close(file->input);
+	if (file->input)
+		input_close(file->input);
 	free(file);
 }

@@ -2,12 +2,13 @@
  * datafile - rows of text files: JSON Lines, TSV and CSV with a header line, plain lines;
  * plain, gzip or zstd.  By the file's name, else by its first byte ('{': JSON Lines).
  *
- * Invalid UTF-8 is replaced by U+FFFD, one per maximal bad part, and counted.
+ * Invalid UTF-8 is replaced by U+FFFD, one per maximal bad part, and counted.  What is no text -
+ * another kind of file, a byte 0, UTF-16, mostly invalid UTF-8, a line beyond the limit - is
+ * refused by its name.
  */
 #ifndef DATAFILE_H
 #define DATAFILE_H
 
-#include <stdbool.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,20 +23,45 @@ enum datafile_format {
 	DATAFILE_CSV,
 	DATAFILE_LINES
 };
+enum {
+	DATAFILE_LINE = 64 << 20
+}; /* bytes of a line (of CSV: a record), unless told otherwise */
 
 /* "jsonl", "tsv", "csv" or "lines"; dies with usage, naming `option`, on anything else. */
 enum datafile_format datafile_parse(const char *option, const char *name);
+
+/* What a name ends in, before .gz or .zst; DATAFILE_GUESS: nothing known. */
+enum datafile_format datafile_by_name(const char *name);
 
 struct datafile;
 
 struct datafile *datafile_open(const char *path, enum datafile_format format);
 struct datafile *datafile_open_input(struct input *input, enum datafile_format format);
+
+/* On `size` bytes, from offset `from`, of an open file that is neither packed nor a pipe; in messages
+ * `name`.  Both are borrowed. */
+struct datafile *datafile_open_part(int descriptor, const char *name, int64_t from,
+    int64_t size, enum datafile_format format);
+
+/* Before the first record: the longest line that is taken. */
+void datafile_max_line(struct datafile *file, int64_t bytes);
 const char *datafile_name(const struct datafile *file);
 
 /* The next record as an object; a plain line is {"text": line}; a TSV or CSV row has its
  * header's names and string values (numbers stay strings).  Borrowed until the next
- * call.  NULL at the end.  Blank lines are skipped in JSON Lines only. */
+ * call.  NULL at the end.  Skipped are blank lines of JSON Lines, and those at the end of TSV and
+ * CSV of several columns. */
 struct tree *datafile_next(struct datafile *file);
+
+/* The same, but a line of JSON may be no object. */
+struct tree *datafile_next_value(struct datafile *file);
+
+/* Step over a record without looking into it; false at the end. */
+bool datafile_skip(struct datafile *file);
+
+/* Of a part: go on with the record at that offset in the part, of that line; nothing at or behind
+ * `end` is read. */
+void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line);
 
 /* Whether its values are text that may stand for numbers: TSV, CSV. */
 bool datafile_untyped(const struct datafile *file);

@@ -430,6 +430,7 @@ static void
 add_text(struct tokenise *stream, struct input *input)
 {
 	struct datafile *file = datafile_open_input(input, stream->options->format);
+	datafile_max_line(file, stream->options->max_line);
 	struct table *table = table_open(file);
 	struct record rows;
 	int64_t number = 0;

@@ -22,6 +22,7 @@ struct tokenise_options {
 	    *prompt; /* at most one of them; NULL: as the record or the model says */
 	struct text_field_list fields; /* none: those of the usual names that are there */
 	enum datafile_format format;   /* of text files */
+	int64_t max_line;	       /* the longest in them, in bytes */
 	size_t most;		       /* ids of a text; 0: as the model says */
 	bool refuse;		       /* die on a longer text, do not cut it */
 	bool keep;		       /* the texts stay */
