@@ -12,12 +12,13 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "mts/compare.h"
-#include "mts/export.h"
-#include "mts/import.h"
-#include "mts/join.h"
-#include "mts/survey.h"
-#include "mts/view.h"
+#include "mts/cat.h"
+#include "mts/diff.h"
+#include "mts/from.h"
+#include "mts/head.h"
+#include "mts/paste.h"
+#include "mts/stat.h"
+#include "mts/to.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
 
@@ -96,8 +97,8 @@ head(struct settings *settings, char **files, int count)
 {
 	struct reader *reader = stream_open(count ? files[0] : "-");
 
-	view_header(reader);
-	view_rows(reader, settings->show);
+	head_header(reader);
+	head_rows(reader, settings->show);
 	stream_close(reader);
 	return 0;
 }
@@ -108,8 +109,8 @@ stat_stream(struct settings *settings, char **files, int count)
 	struct reader *reader = stream_open(count ? files[0] : "-");
 
 	(void)settings;
-	view_header(reader);
-	survey_print(reader);
+	head_header(reader);
+	stat_print(reader);
 	stream_close(reader);
 	return 0;
 }
@@ -119,7 +120,7 @@ cat(struct settings *settings, char **files, int count)
 {
 	char dash[] = "-", *standard[] = { dash };
 
-	join_cat(count ? files : standard, count ? count : 1, &settings->selection,
+	cat_streams(count ? files : standard, count ? count : 1, &settings->selection,
 	    settings->output, settings->level);
 	return 0;
 }
@@ -127,7 +128,7 @@ cat(struct settings *settings, char **files, int count)
 static int
 paste(struct settings *settings, char **files, int count)
 {
-	join_paste(files, count, settings->output, settings->level);
+	paste_streams(files, count, settings->output, settings->level);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ diff(struct settings *settings, char **files, int count)
 {
 	exit_failed = EXIT_USAGE; /* 1 says that they differ */
 	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
-	bool same = compare_streams(one, two, settings->absolute, settings->relative);
+	bool same = diff_streams(one, two, settings->absolute, settings->relative);
 
 	(void)count;
 	stream_close(one);
@@ -149,15 +150,15 @@ to(struct settings *settings, char **files, int count)
 {
 	static const struct {
 		const char *name;
-		void (*export)(struct reader *, const char *const *, int, const char *);
-	} formats[] = { { "npy", export_npy }, { "safetensors", export_safetensors },
-		{ "jsonl", export_jsonl }, { "tsv", export_tsv } };
+		void (*write)(struct reader *, const char *const *, int, const char *);
+	} formats[] = { { "npy", to_npy }, { "safetensors", to_safetensors },
+		{ "jsonl", to_jsonl }, { "tsv", to_tsv } };
 	const struct names *kept = &settings->selection.kept;
 
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (!strcmp(files[0], formats[i].name)) {
 			struct reader *reader = stream_open(count > 1 ? files[1] : "-");
-			formats[i].export(
+			formats[i].write(
 			    reader, kept->items, kept->count, settings->output);
 			stream_close(reader);
 			return 0;
@@ -187,16 +188,15 @@ from(struct settings *settings, char **files, int count)
 	if (settings->level >= 0)
 		stream_level(writer, settings->level);
 	if (*format == 'n')
-		import_npy(
+		from_npy(
 		    file, kept->count ? kept->items[0] : "emb", settings->rows, writer);
 	else if (*format == 's')
-		import_safetensors(
-		    file, kept->items, kept->count, settings->rows, writer);
+		from_safetensors(file, kept->items, kept->count, settings->rows, writer);
 	else {
 		struct datafile *text =
 		    datafile_open(file, datafile_parse("from", format));
 		datafile_max_line(text, settings->max_line);
-		import_text(text, numbers->items, numbers->count, settings->rows, writer);
+		from_text(text, numbers->items, numbers->count, settings->rows, writer);
 	}
 	stream_finish(writer);
 	return 0;

@@ -4,8 +4,8 @@
  * Little-endian, C order.  f32, f16, f64, i8, i32, i64, u8 and bool; others, Fortran order and
  * big-endian files are refused, naming the file and what to do.  NumPy has no bf16.
  */
-#ifndef NPY_H
-#define NPY_H
+#ifndef MTS_NPY_H
+#define MTS_NPY_H
 
 #include <stdint.h>
 

@@ -179,8 +179,8 @@ values_number(
 	return value;
 }
 
-bool
-values_finite(const float *vector, int width)
+static bool
+is_finite(const float *vector, int width)
 {
 	/* x - x is 0 for finite x, NaN otherwise; one sum instead of a branch a component */
 	float sum = 0;
@@ -194,7 +194,7 @@ void
 values_refuse_nan(
     const struct reader *reader, int column, int64_t row, const float *vector, int width)
 {
-	if (!values_finite(vector, width))
+	if (!is_finite(vector, width))
 		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or "
 		    "infinity, "
 		    "and there is no score with it",

@@ -52,9 +52,8 @@ const char *values_text(const struct column *column, const struct array *array,
 double values_number(
     const struct reader *reader, int column, const struct array *array, int64_t index);
 
-/* Whether every component is finite; and death, naming record and row, when one is not:
- * for the task types where a NaN leaves no score. */
-bool values_finite(const float *vector, int width);
+/* Dies, naming record and row, when a component is not finite: for the task types where a NaN
+ * leaves no score. */
 void values_refuse_nan(
     const struct reader *reader, int column, int64_t row, const float *vector, int width);
 

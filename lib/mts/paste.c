@@ -1,62 +1,10 @@
-#include "mts/join.h"
+#include "mts/paste.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "stream/cursor.h"
-
-static void
-select_columns(
-    struct writer *writer, const struct reader *reader, const struct selection *selection)
-{
-	bool *kept = mem_zero((size_t)stream_columns(reader), sizeof *kept);
-
-	for (int i = 0; i < selection->kept.count; i++) {
-		int index = stream_find(reader, selection->kept.items[i]);
-		if (index < 0)
-			die("%s: there is no column '%s'", stream_name(reader),
-			    selection->kept.items[i]);
-		kept[index] = true;
-	}
-	for (int i = 0; selection->kept.count && i < stream_columns(reader); i++)
-		if (!kept[i])
-			stream_drop(writer, stream_column(reader, i)->name);
-	for (int i = 0; i < selection->renames.count; i++) {
-		char *name = mem_string(selection->renames.items[i]),
-		     *to = strchr(name, '=');
-		*to++ = 0;
-		stream_rename(writer, name, to);
-		free(name);
-	}
-	free(kept);
-}
-
-void
-join_cat(
-    char **paths, int count, const struct selection *selection, const char *to, int level)
-{
-	struct reader *first = stream_open(paths[0]);
-	struct writer *writer = stream_create(to, first);
-	struct record record;
-
-	if (level >= 0)
-		stream_level(writer, level);
-	select_columns(writer, first, selection);
-	for (int i = 0; i < count; i++) {
-		struct reader *reader = i ? stream_open(paths[i]) : first;
-		stream_agree(first, reader);
-		while (stream_next(reader, &record))
-			stream_put(writer, stream_make(writer, &record));
-		if (i)
-			stream_close(reader);
-	}
-	stream_finish(writer);
-	stream_close(first);
-}
-
-/* Paste. --------------------------------------------------------------------------- */
 
 struct paste {
 	int count;
@@ -142,7 +90,7 @@ paste_rows(struct paste *paste, int64_t rows)
 }
 
 void
-join_paste(char **paths, int count, const char *to, int level)
+paste_streams(char **paths, int count, const char *to, int level)
 {
 	struct paste paste = { .count = count };
 	int64_t rows;

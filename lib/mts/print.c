@@ -1,4 +1,4 @@
-#include "mts/notation.h"
+#include "mts/print.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 
 void
-notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index)
+print_number(FILE *to, enum dtype dtype, const void *data, int64_t index)
 {
 	const char *at = (const char *)data + (size_t)index * dtype_size(dtype);
 	char room[NUMBER_ROOM];
@@ -31,7 +31,7 @@ notation_number(FILE *to, enum dtype dtype, const void *data, int64_t index)
 }
 
 void
-notation_string(FILE *to, const char *bytes, size_t length)
+print_string(FILE *to, const char *bytes, size_t length)
 {
 	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
 	char *repaired = NULL;
@@ -75,7 +75,7 @@ print_element(
 				return;
 			}
 		}
-		notation_number(to, column->dtype, data, (*index)++);
+		print_number(to, column->dtype, data, (*index)++);
 		return;
 	}
 	fputc('[', to);
@@ -95,7 +95,7 @@ print_list(
 	int64_t index = first;
 
 	if (column->text) {
-		notation_string(to, (const char *)data + first, (size_t)(last - first));
+		print_string(to, (const char *)data + first, (size_t)(last - first));
 		return;
 	}
 	for (int i = 0; i < column->rank; i++)
@@ -110,8 +110,7 @@ print_list(
 }
 
 void
-notation_row(
-    FILE *to, const struct column *column, const struct array *array, int64_t row)
+print_row(FILE *to, const struct column *column, const struct array *array, int64_t row)
 {
 	int64_t index = row;
 
@@ -134,13 +133,4 @@ notation_row(
 		    array->offsets[1][i + 1]);
 	}
 	fputc(']', to);
-}
-
-const char *
-notation_text(const struct array *array, int64_t row, size_t *length)
-{
-	int64_t first = array->offsets[0][row];
-
-	*length = (size_t)(array->offsets[0][row + 1] - first);
-	return (const char *)array->data + first;
 }

@@ -1,8 +1,8 @@
 /*
- * survey - what a whole stream holds: a line of figures for each column.
+ * stat - what a whole stream holds: a line of figures for each column.
  */
-#ifndef SURVEY_H
-#define SURVEY_H
+#ifndef MTS_STAT_H
+#define MTS_STAT_H
 
 #include "stream/stream.h"
 
@@ -12,6 +12,6 @@
  * what is finite; mean Euclidean length of vectors; how many NaN and infinite; length of the
  * lists (text: bytes) smallest, mean, largest; how many are empty.
  */
-void survey_print(struct reader *reader);
+void stat_print(struct reader *reader);
 
 #endif

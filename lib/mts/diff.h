@@ -1,8 +1,8 @@
 /*
- * compare - whether two streams hold the same, within a tolerance.
+ * diff - whether two streams hold the same, within a tolerance.
  */
-#ifndef COMPARE_H
-#define COMPARE_H
+#ifndef MTS_DIFF_H
+#define MTS_DIFF_H
 
 #include "stream/stream.h"
 
@@ -13,7 +13,7 @@
  * text and lists agree when they are equal in length and content.  Properties, history, attributes and
  * the borders of records are not looked at.  True when nothing differs.
  */
-bool compare_streams(
+bool diff_streams(
     struct reader *one, struct reader *two, double absolute, double relative);
 
 #endif

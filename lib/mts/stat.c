@@ -1,4 +1,4 @@
-#include "mts/survey.h"
+#include "mts/stat.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@ struct figures {
 };
 
 static void
-survey_numbers(
-    struct figures *figures, const double *values, int64_t count, double *square)
+add_numbers(struct figures *figures, const double *values, int64_t count, double *square)
 {
 	for (int64_t i = 0; i < count; i++) {
 		double value = values[i];
@@ -35,7 +34,7 @@ survey_numbers(
 }
 
 static void
-survey_elements(struct figures *figures, const struct column *column, const char *data,
+add_elements(struct figures *figures, const struct column *column, const char *data,
     int64_t elements)
 {
 	size_t size = dtype_size(column->dtype);
@@ -47,7 +46,7 @@ survey_elements(struct figures *figures, const struct column *column, const char
 		for (int64_t at = 0; at < width; at += CHUNK) {
 			int64_t count = width - at < CHUNK ? width - at : CHUNK;
 			tensor_to_f64(values, data, column->dtype, (size_t)count);
-			survey_numbers(figures, values, count, &square);
+			add_numbers(figures, values, count, &square);
 			data += (size_t)count * size;
 		}
 		figures->norms += sqrt(square);
@@ -56,7 +55,7 @@ survey_elements(struct figures *figures, const struct column *column, const char
 }
 
 static void
-survey_lists(struct figures *figures, const int64_t *offsets, int64_t lists)
+add_lists(struct figures *figures, const int64_t *offsets, int64_t lists)
 {
 	for (int64_t i = 0; i < lists; i++) {
 		int64_t length = offsets[i + 1] - offsets[i];
@@ -108,7 +107,7 @@ print_figures(const struct column *column, const struct figures *figures)
 }
 
 void
-survey_print(struct reader *reader)
+stat_print(struct reader *reader)
 {
 	int columns = stream_columns(reader);
 	struct figures *figures = mem_zero((size_t)columns, sizeof *figures);
@@ -124,11 +123,10 @@ survey_print(struct reader *reader)
 			const struct column *column = stream_column(reader, i);
 			const struct array *array = &record.columns[i];
 			if (column->depth)
-				survey_lists(&figures[i],
-				    column_list_offsets(column, array),
+				add_lists(&figures[i], column_list_offsets(column, array),
 				    column_lists(column, array, record.rows));
 			if (!column->text)
-				survey_elements(&figures[i], column, array->data,
+				add_elements(&figures[i], column, array->data,
 				    column_elements(column, array, record.rows));
 		}
 	printf("records\t%lld\nrows\t%lld\n\n", (long long)stream_records(reader),

@@ -1,4 +1,4 @@
-#include "mts/compare.h"
+#include "mts/diff.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "mts/notation.h"
+#include "mts/print.h"
 #include "stream/cursor.h"
 #include "stream/stream_format.h"
 
 enum { SHOWN = 60 };
 
 /* A column that both streams have, and what was found in it. */
-struct pair {
+struct shared {
 	int index[2];
 	int64_t values, different; /* numbers, or strings of text */
 	int64_t lengths;	   /* rows whose lists are not of the same length */
@@ -25,7 +25,7 @@ struct pair {
 struct comparison {
 	struct reader *readers[2];
 	double absolute, relative;
-	struct pair *pairs;
+	struct shared *columns;
 	int count;
 	bool same;
 };
@@ -48,12 +48,12 @@ comparable(const struct column *one, const struct column *two)
 }
 
 static void
-find_pairs(struct comparison *comparison)
+find_shared(struct comparison *comparison)
 {
 	struct reader *one = comparison->readers[0], *two = comparison->readers[1];
 
-	comparison->pairs =
-	    mem_zero((size_t)stream_columns(one), sizeof *comparison->pairs);
+	comparison->columns =
+	    mem_zero((size_t)stream_columns(one), sizeof *comparison->columns);
 	for (int i = 0; i < stream_columns(one); i++) {
 		const struct column *column = stream_column(one, i);
 		int other = stream_find(two, column->name);
@@ -63,8 +63,8 @@ find_pairs(struct comparison *comparison)
 			comparison->same = false;
 			continue;
 		}
-		struct pair *pair = &comparison->pairs[comparison->count++];
-		*pair = (struct pair){ .index = { i, other }, .largest = -1 };
+		struct shared *shared = &comparison->columns[comparison->count++];
+		*shared = (struct shared){ .index = { i, other }, .largest = -1 };
 	}
 	for (int i = 0; i < stream_columns(two); i++)
 		if (stream_find(one, stream_column(two, i)->name) < 0) {
@@ -96,64 +96,64 @@ error_of(enum dtype one, const char *x, enum dtype two, const char *y, double *s
 }
 
 static void
-note_numbers(struct pair *pair, const struct column *columns[2], const char *x,
+note_numbers(struct shared *shared, const struct column *columns[2], const char *x,
     const char *y, int64_t row, int64_t index)
 {
 	size_t length;
-	FILE *text = open_memstream(&pair->first, &length);
+	FILE *text = open_memstream(&shared->first, &length);
 
 	fprintf(text, "row %lld, index %lld: ", (long long)row, (long long)index);
-	notation_number(text, columns[0]->dtype, x, 0);
+	print_number(text, columns[0]->dtype, x, 0);
 	fputs(" and ", text);
-	notation_number(text, columns[1]->dtype, y, 0);
+	print_number(text, columns[1]->dtype, y, 0);
 	fclose(text);
 }
 
 /* `count` numbers of one row. */
 static void
-compare_numbers(struct comparison *comparison, struct pair *pair,
+compare_numbers(struct comparison *comparison, struct shared *shared,
     const struct column *columns[2], const char *x, const char *y, int64_t count,
     int64_t row)
 {
 	size_t sizes[2] = { dtype_size(columns[0]->dtype),
 		dtype_size(columns[1]->dtype) };
 
-	pair->values += count;
+	shared->values += count;
 	if (columns[0]->dtype == columns[1]->dtype &&
 	    !memcmp(x, y, (size_t)count * sizes[0]))
 		return;
 	for (int64_t i = 0; i < count; i++, x += sizes[0], y += sizes[1]) {
 		double size,
 		    error = error_of(columns[0]->dtype, x, columns[1]->dtype, y, &size);
-		if (error > pair->largest) {
-			pair->largest = error;
-			pair->largest_row = row;
-			pair->largest_index = i;
+		if (error > shared->largest) {
+			shared->largest = error;
+			shared->largest_row = row;
+			shared->largest_index = i;
 		}
 		double allowed = comparison->absolute + comparison->relative * size;
 		if (error <= (isfinite(allowed) ? allowed : comparison->absolute))
 			continue;
-		pair->different++;
-		if (!pair->first)
-			note_numbers(pair, columns, x, y, row, i);
+		shared->different++;
+		if (!shared->first)
+			note_numbers(shared, columns, x, y, row, i);
 	}
 }
 
 static void
 compare_texts(
-    struct pair *pair, const char *texts[2], const size_t lengths[2], int64_t row)
+    struct shared *shared, const char *texts[2], const size_t lengths[2], int64_t row)
 {
-	pair->values++;
+	shared->values++;
 	if (lengths[0] == lengths[1] && !memcmp(texts[0], texts[1], lengths[0]))
 		return;
-	pair->different++;
-	if (pair->first)
+	shared->different++;
+	if (shared->first)
 		return;
 	size_t length;
-	FILE *text = open_memstream(&pair->first, &length);
+	FILE *text = open_memstream(&shared->first, &length);
 	fprintf(text, "row %lld: ", (long long)row);
 	for (int i = 0; i < 2; i++) {
-		notation_string(text, texts[i], lengths[i] < SHOWN ? lengths[i] : SHOWN);
+		print_string(text, texts[i], lengths[i] < SHOWN ? lengths[i] : SHOWN);
 		fputs(lengths[i] > SHOWN ? "..." : "", text);
 		fputs(i ? "" : " and ", text);
 	}
@@ -184,7 +184,7 @@ same_lengths(const struct column *column, const struct array *arrays[2], int64_t
 }
 
 static void
-compare_row(struct comparison *comparison, struct pair *pair,
+compare_row(struct comparison *comparison, struct shared *shared,
     const struct column *columns[2], const struct array *arrays[2], int64_t row,
     int64_t number)
 {
@@ -195,11 +195,11 @@ compare_row(struct comparison *comparison, struct pair *pair,
 	int levels = columns[0]->depth - columns[0]->text;
 
 	if (columns[0]->depth && !same_lengths(columns[0], arrays, row)) {
-		if (!pair->first)
-			pair->first =
+		if (!shared->first)
+			shared->first =
 			    mem_format("row %lld: the lists are not of the same length",
 				(long long)number);
-		pair->lengths++;
+		shared->lengths++;
 		return;
 	}
 	for (int i = 0; i < 2; i++)
@@ -215,14 +215,14 @@ compare_row(struct comparison *comparison, struct pair *pair,
 			data[i] = (const char *)arrays[i]->data + offsets[0];
 			lengths[i] = (size_t)(offsets[1] - offsets[0]);
 		}
-		compare_texts(pair, data, lengths, number);
+		compare_texts(shared, data, lengths, number);
 	}
 	if (columns[0]->text)
 		return;
 	for (int i = 0; i < 2; i++)
 		data[i] = (const char *)arrays[i]->data +
 			  (size_t)first[i] * column_element_size(columns[i]);
-	compare_numbers(comparison, pair, columns, data[0], data[1],
+	compare_numbers(comparison, shared, columns, data[0], data[1],
 	    (last[0] - first[0]) * width, number);
 }
 
@@ -240,16 +240,16 @@ compare_rows(struct comparison *comparison)
 		const struct array *both[2] = { cursor_take(cursors[0], rows),
 			cursor_take(cursors[1], rows) };
 		for (int p = 0; p < comparison->count; p++) {
-			struct pair *pair = &comparison->pairs[p];
+			struct shared *shared = &comparison->columns[p];
 			const struct column *columns[2];
 			const struct array *arrays[2];
 			for (int i = 0; i < 2; i++) {
-				columns[i] =
-				    stream_column(comparison->readers[i], pair->index[i]);
-				arrays[i] = &both[i][pair->index[i]];
+				columns[i] = stream_column(
+				    comparison->readers[i], shared->index[i]);
+				arrays[i] = &both[i][shared->index[i]];
 			}
 			for (int64_t row = 0; row < rows; row++)
-				compare_row(comparison, pair, columns, arrays, row,
+				compare_row(comparison, shared, columns, arrays, row,
 				    before + row + 1);
 		}
 	}
@@ -265,41 +265,41 @@ compare_rows(struct comparison *comparison)
 }
 
 static void
-report(struct comparison *comparison, const struct pair *pair)
+report(struct comparison *comparison, const struct shared *shared)
 {
 	const struct column *column =
-	    stream_column(comparison->readers[0], pair->index[0]);
+	    stream_column(comparison->readers[0], shared->index[0]);
 
-	if (!pair->first)
+	if (!shared->first)
 		return;
 	comparison->same = false;
-	printf("column %s: %s", column->name, pair->first);
-	if (pair->lengths)
-		printf(
-		    "; %lld rows have lists of other lengths", (long long)pair->lengths);
-	printf("; %lld of %lld %s differ", (long long)pair->different,
-	    (long long)pair->values, column->text ? "texts" : "numbers");
-	if (pair->largest > 0)
+	printf("column %s: %s", column->name, shared->first);
+	if (shared->lengths)
+		printf("; %lld rows have lists of other lengths",
+		    (long long)shared->lengths);
+	printf("; %lld of %lld %s differ", (long long)shared->different,
+	    (long long)shared->values, column->text ? "texts" : "numbers");
+	if (shared->largest > 0)
 		printf(", the largest error is %.6g at row %lld, index %lld",
-		    pair->largest, (long long)pair->largest_row,
-		    (long long)pair->largest_index);
+		    shared->largest, (long long)shared->largest_row,
+		    (long long)shared->largest_index);
 	putchar('\n');
 }
 
 bool
-compare_streams(struct reader *one, struct reader *two, double absolute, double relative)
+diff_streams(struct reader *one, struct reader *two, double absolute, double relative)
 {
 	struct comparison comparison = { .readers = { one, two },
 		.absolute = absolute,
 		.relative = relative,
 		.same = true };
 
-	find_pairs(&comparison);
+	find_shared(&comparison);
 	compare_rows(&comparison);
 	for (int i = 0; i < comparison.count; i++) {
-		report(&comparison, &comparison.pairs[i]);
-		free(comparison.pairs[i].first);
+		report(&comparison, &comparison.columns[i]);
+		free(comparison.columns[i].first);
 	}
-	free(comparison.pairs);
+	free(comparison.columns);
 	return comparison.same;
 }

@@ -1,4 +1,4 @@
-#include "mts/export.h"
+#include "mts/to.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "base/spool.h"
 #include "base/utf8.h"
 #include "folder/safetensors.h"
-#include "mts/notation.h"
 #include "mts/npy.h"
+#include "mts/print.h"
 #include "stream/stream_format.h"
 
 /* Indices of the columns that are named, or of all. */
@@ -67,7 +67,7 @@ choose_array(const struct reader *reader, const char *const *names, int count)
 }
 
 void
-export_npy(struct reader *reader, const char *const *names, int count, const char *path)
+to_npy(struct reader *reader, const char *const *names, int count, const char *path)
 {
 	int index = choose_array(reader, names, count);
 	const struct column *column = stream_column(reader, index);
@@ -169,7 +169,7 @@ describe(
 }
 
 void
-export_safetensors(
+to_safetensors(
     struct reader *reader, const char *const *names, int count, const char *path)
 {
 	int *chosen = choose(reader, names, &count), made = 0;
@@ -205,17 +205,18 @@ static void
 jsonl_cell(
     FILE *line, const struct column *column, const struct array *array, int64_t row)
 {
-	notation_row(line, column, array, row);
+	print_row(line, column, array, row);
 }
 
 static void
 tsv_cell(FILE *line, const struct column *column, const struct array *array, int64_t row)
 {
-	size_t length;
 	double real = 0;
 
 	if (column->text && column->depth == 1) {
-		const char *text = notation_text(array, row, &length);
+		const int64_t *offsets = array->offsets[0] + row;
+		const char *text = (const char *)array->data + offsets[0];
+		size_t length = (size_t)(offsets[1] - offsets[0]);
 		char *copy =
 		    mem_new(mem_add(mem_multiply(length, 3, "text"), 1, "text"), 1);
 		length = utf8_repair(copy, text, length, &(int64_t){ 0 });
@@ -225,7 +226,7 @@ tsv_cell(FILE *line, const struct column *column, const struct array *array, int
 		return;
 	}
 	if (column->depth || column->rank) {
-		notation_row(line, column, array, row);
+		print_row(line, column, array, row);
 		return;
 	}
 	if (dtype_is_float(column->dtype))
@@ -233,14 +234,14 @@ tsv_cell(FILE *line, const struct column *column, const struct array *array, int
 		    (const char *)array->data + (size_t)row * dtype_size(column->dtype),
 		    column->dtype, 1);
 	if (!isnan(real))
-		notation_number(line, column->dtype, array->data, row);
+		print_number(line, column->dtype, array->data, row);
 }
 
 typedef void print_cell(
     FILE *line, const struct column *column, const struct array *array, int64_t row);
 
 /* A table of what is constant about lines, so that one loop writes both kinds. */
-struct layout {
+struct line_style {
 	const char *begin, *between, *end;
 	bool named; /* each cell is preceded by its name */
 	print_cell *cell;
@@ -256,25 +257,25 @@ put_line(struct output *output, FILE *line, char **text)
 }
 
 static void
-print_line(FILE *line, const struct layout *layout, const struct reader *reader,
+print_line(FILE *line, const struct line_style *style, const struct reader *reader,
     const int *chosen, int count, const struct record *record, int64_t row)
 {
-	fputs(layout->begin, line);
+	fputs(style->begin, line);
 	for (int i = 0; i < count; i++) {
 		const struct column *column = stream_column(reader, chosen[i]);
-		fputs(i ? layout->between : "", line);
-		if (layout->named) {
-			notation_string(line, column->name, strlen(column->name));
+		fputs(i ? style->between : "", line);
+		if (style->named) {
+			print_string(line, column->name, strlen(column->name));
 			fputc(':', line);
 		}
-		layout->cell(line, column, &record->columns[chosen[i]], row);
+		style->cell(line, column, &record->columns[chosen[i]], row);
 	}
-	fputs(layout->end, line);
+	fputs(style->end, line);
 }
 
 static void
-export_lines(struct reader *reader, const int *chosen, int count, struct output *output,
-    const struct layout *layout)
+write_lines(struct reader *reader, const int *chosen, int count, struct output *output,
+    const struct line_style *style)
 {
 	char *text;
 	size_t size;
@@ -283,7 +284,7 @@ export_lines(struct reader *reader, const int *chosen, int count, struct output 
 
 	while (stream_next(reader, &record))
 		for (int64_t row = 0; row < record.rows; row++) {
-			print_line(line, layout, reader, chosen, count, &record, row);
+			print_line(line, style, reader, chosen, count, &record, row);
 			put_line(output, line, &text);
 		}
 	fclose(line);
@@ -292,19 +293,19 @@ export_lines(struct reader *reader, const int *chosen, int count, struct output 
 }
 
 void
-export_jsonl(struct reader *reader, const char *const *names, int count, const char *path)
+to_jsonl(struct reader *reader, const char *const *names, int count, const char *path)
 {
-	static const struct layout layout = { "{", ",", "}\n", true, jsonl_cell };
+	static const struct line_style style = { "{", ",", "}\n", true, jsonl_cell };
 	int *chosen = choose(reader, names, &count);
 
-	export_lines(reader, chosen, count, output_open(path, false), &layout);
+	write_lines(reader, chosen, count, output_open(path, false), &style);
 	free(chosen);
 }
 
 void
-export_tsv(struct reader *reader, const char *const *names, int count, const char *path)
+to_tsv(struct reader *reader, const char *const *names, int count, const char *path)
 {
-	static const struct layout layout = { "", "\t", "\n", false, tsv_cell };
+	static const struct line_style style = { "", "\t", "\n", false, tsv_cell };
 	int *chosen = choose(reader, names, &count);
 	struct output *output = output_open(path, false);
 
@@ -314,6 +315,6 @@ export_tsv(struct reader *reader, const char *const *names, int count, const cha
 		output_write(output, name, strlen(name));
 	}
 	output_write(output, "\n", 1);
-	export_lines(reader, chosen, count, output, &layout);
+	write_lines(reader, chosen, count, output, &style);
 	free(chosen);
 }

@@ -1,4 +1,4 @@
-#include "mts/view.h"
+#include "mts/head.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "mts/notation.h"
+#include "mts/print.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
 
@@ -14,7 +14,7 @@ enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
 
 /* What a stream says must not drive the terminal. */
 static void
-print_plain(const char *text)
+show_plain(const char *text)
 {
 	for (; *text; text++) {
 		bool more = *text == '\xC2' && (unsigned char)text[1] < 0xA0;
@@ -24,21 +24,21 @@ print_plain(const char *text)
 }
 
 static void
-print_member(const struct tree *member)
+show_member(const struct tree *member)
 {
 	char *text = member->kind == TREE_STRING ? mem_string(member->string)
 						 : json_text(member, 0);
 
 	printf("property\t");
-	print_plain(member->key);
+	show_plain(member->key);
 	putchar('\t');
-	print_plain(text);
+	show_plain(text);
 	putchar('\n');
 	free(text);
 }
 
 void
-view_header(const struct reader *reader)
+head_header(const struct reader *reader)
 {
 	const struct tree *properties = stream_properties(reader);
 	const struct tree *history = stream_history(reader);
@@ -49,7 +49,7 @@ view_header(const struct reader *reader)
 		free(text);
 	}
 	for (size_t i = 0; i < properties->count; i++)
-		print_member(properties->items[i]);
+		show_member(properties->items[i]);
 	for (size_t i = 0; i < history->count; i++) {
 		const struct tree *entry = history->items[i];
 		if (entry->kind != TREE_OBJECT || !tree_get(entry, "command")) {
@@ -59,7 +59,7 @@ view_header(const struct reader *reader)
 			continue;
 		}
 		printf("history\t");
-		print_plain(tree_string(entry, "command", ""));
+		show_plain(tree_string(entry, "command", ""));
 		if (tree_get(entry, "seed"))
 			printf("\tseed %lld", (long long)tree_integer(entry, "seed", 0));
 		putchar('\n');
@@ -68,7 +68,7 @@ view_header(const struct reader *reader)
 
 /* The first bytes of a text that end with a character. */
 static void
-print_text(const char *bytes, size_t length)
+show_text(const char *bytes, size_t length)
 {
 	size_t shown = length;
 
@@ -76,14 +76,14 @@ print_text(const char *bytes, size_t length)
 		for (shown = BYTES;
 		     shown && ((unsigned char)bytes[shown] & 0xC0) == 0x80;)
 			shown--;
-	notation_string(stdout, bytes, shown);
+	print_string(stdout, bytes, shown);
 	if (shown < length)
 		printf("... %zu bytes", length);
 }
 
 /* Numbers first..first+count-1 of the data. */
 static void
-print_numbers(const struct column *column, const void *data, int64_t first, int64_t count)
+show_numbers(const struct column *column, const void *data, int64_t first, int64_t count)
 {
 	putchar('[');
 	for (int64_t i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ print_numbers(const struct column *column, const void *data, int64_t first, int6
 		}
 		if (i)
 			putchar(' ');
-		notation_number(stdout, column->dtype, data, first + i);
+		print_number(stdout, column->dtype, data, first + i);
 	}
 	putchar(']');
 	if (count > NUMBERS)
@@ -101,35 +101,35 @@ print_numbers(const struct column *column, const void *data, int64_t first, int6
 }
 
 static void
-print_list(const struct column *column, const void *data, int64_t first, int64_t last)
+show_list(const struct column *column, const void *data, int64_t first, int64_t last)
 {
 	int64_t width =
 	    (int64_t)(column_element_size(column) / dtype_size(column->dtype));
 
 	if (column->text)
-		print_text((const char *)data + first, (size_t)(last - first));
+		show_text((const char *)data + first, (size_t)(last - first));
 	else
-		print_numbers(column, data, first * width, (last - first) * width);
+		show_numbers(column, data, first * width, (last - first) * width);
 }
 
 static void
-print_value(const struct column *column, const struct array *array, int64_t row)
+show_value(const struct column *column, const struct array *array, int64_t row)
 {
 	const int64_t *outer = array->offsets[0], *inner = array->offsets[1];
 
 	if (column->depth == 0 && column->rank == 0) {
-		notation_number(stdout, column->dtype, array->data, row);
+		print_number(stdout, column->dtype, array->data, row);
 	} else if (column->depth == 0) {
-		print_list(column, array->data, row, row + 1);
+		show_list(column, array->data, row, row + 1);
 	} else if (column->depth == 1) {
-		print_list(column, array->data, outer[row], outer[row + 1]);
+		show_list(column, array->data, outer[row], outer[row + 1]);
 	} else {
 		int64_t count = outer[row + 1] - outer[row];
 		printf("%lld lists", (long long)count);
 		for (int64_t i = 0; i < count && i < STRINGS; i++) {
 			int64_t list = outer[row] + i;
 			printf(i ? ", " : ": ");
-			print_list(column, array->data, inner[list], inner[list + 1]);
+			show_list(column, array->data, inner[list], inner[list + 1]);
 		}
 		if (count > STRINGS)
 			printf(", ...");
@@ -137,7 +137,7 @@ print_value(const struct column *column, const struct array *array, int64_t row)
 }
 
 void
-view_rows(struct reader *reader, int64_t rows)
+head_rows(struct reader *reader, int64_t rows)
 {
 	struct record record;
 	int64_t shown = 0;
@@ -152,7 +152,7 @@ view_rows(struct reader *reader, int64_t rows)
 			printf("row %lld\n", (long long)row + 1);
 			for (int i = 0; i < stream_columns(reader); i++) {
 				printf("\t%s\t", stream_column(reader, i)->name);
-				print_value(
+				show_value(
 				    stream_column(reader, i), &record.columns[i], row);
 				putchar('\n');
 			}

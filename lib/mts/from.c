@@ -1,4 +1,4 @@
-#include "mts/import.h"
+#include "mts/from.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ rows_that_fit(int64_t rows, size_t element)
 }
 
 void
-import_npy(const char *path, const char *name, int64_t rows, struct writer *writer)
+from_npy(const char *path, const char *name, int64_t rows, struct writer *writer)
 {
 	struct input *input = input_open(path);
 	struct npy npy = npy_read(input);
@@ -156,7 +156,7 @@ open_sources(const struct safetensors *file, const char *const *names, int *coun
 }
 
 void
-import_safetensors(const char *path, const char *const *names, int count, int64_t rows,
+from_safetensors(const char *path, const char *const *names, int count, int64_t rows,
     struct writer *writer)
 {
 	struct safetensors *file = safetensors_open(path);
@@ -190,7 +190,7 @@ import_safetensors(const char *path, const char *const *names, int count, int64_
 /* Lines of text. ------------------------------------------------------------------- */
 
 void
-import_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
+from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
     struct writer *writer)
 {
 	struct table *table = table_open(file);
