@@ -4,22 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "text/json.h"
 
-/* A growing text column: bytes, and where each text ends. */
-struct texts {
-	char *bytes;
-	int64_t *offsets; /* [count + 1] */
-	size_t size, capacity, count, offset_capacity;
-};
-
-/* A growing column of numbers. */
-struct numbers {
-	int64_t *values;
-	size_t count, capacity;
+/* A column of texts: their bytes, and where each begins and the last one ends. */
+struct text_column {
+	struct buffer bytes;
+	struct numbers offsets;
 };
 
 enum { NEGATIVES = SIDES, FIELDS };
@@ -32,56 +26,35 @@ struct collate {
 	bool in_order, prefix; /* prefix: prompts are put before the texts here */
 	int text[FIELDS], key[FIELDS], dataset, task,
 	    expert[SIDES]; /* columns; -1: none */
-	struct texts texts[FIELDS], datasets, tasks, experts[SIDES];
+	struct text_column texts[FIELDS], datasets, tasks, experts[SIDES];
 	struct numbers keys[FIELDS], lists; /* lists: where each row's negatives end */
 };
 
 static void
-numbers_add(struct numbers *numbers, int64_t value)
+texts_clear(struct text_column *texts)
 {
-	numbers->values = mem_grow(numbers->values, &numbers->capacity,
-	    numbers->count + 1, sizeof *numbers->values);
-	numbers->values[numbers->count++] = value;
+	texts->bytes.used = texts->offsets.count = 0;
+	numbers_add(&texts->offsets, 0);
 }
 
 static void
-texts_clear(struct texts *texts)
+texts_end(struct text_column *texts)
 {
-	texts->offsets =
-	    mem_grow(texts->offsets, &texts->offset_capacity, 1, sizeof *texts->offsets);
-	texts->offsets[0] = 0;
-	texts->size = texts->count = 0;
+	numbers_add(&texts->offsets, (int64_t)texts->bytes.used);
 }
 
 static void
-texts_append(struct texts *texts, const char *bytes, size_t count)
+texts_add(struct text_column *texts, const char *text)
 {
-	texts->bytes =
-	    mem_grow(texts->bytes, &texts->capacity, texts->size + count + 1, 1);
-	memcpy(texts->bytes + texts->size, bytes, count);
-	texts->size += count;
-}
-
-static void
-texts_end(struct texts *texts)
-{
-	texts->offsets = mem_grow(texts->offsets, &texts->offset_capacity,
-	    texts->count + 2, sizeof *texts->offsets);
-	texts->offsets[++texts->count] = (int64_t)texts->size;
-}
-
-static void
-texts_add(struct texts *texts, const char *text)
-{
-	texts_append(texts, text ? text : "", text ? strlen(text) : 0);
+	buffer_add(&texts->bytes, text ? text : "", text ? strlen(text) : 0);
 	texts_end(texts);
 }
 
 static void
-texts_free(struct texts *texts)
+texts_free(struct text_column *texts)
 {
-	free(texts->bytes);
-	free(texts->offsets);
+	free(texts->bytes.data);
+	free(texts->offsets.data);
 }
 
 static _Noreturn void
@@ -115,8 +88,8 @@ member(const struct examples *set, const struct tree *record, const char *name)
 }
 
 static void
-append_value(struct texts *texts, const struct examples *set, const struct tree *value,
-    const char *name, bool trim)
+append_value(struct text_column *texts, const struct examples *set,
+    const struct tree *value, const char *name, bool trim)
 {
 	if (value->kind == TREE_STRING) {
 		const char *text = value->string;
@@ -125,11 +98,11 @@ append_value(struct texts *texts, const struct examples *set, const struct tree 
 			length--;
 		for (; trim && length && strchr(" \t\r\n", *text); length--)
 			text++;
-		texts_append(texts, text, length);
+		buffer_add(&texts->bytes, text, length);
 	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
 		   value->kind == TREE_BOOL) {
 		char *text = json_text(value, 0);
-		texts_append(texts, text, strlen(text));
+		buffer_add(&texts->bytes, text, strlen(text));
 		free(text);
 	} else {
 		die_at(set, "is neither text nor number: field", name);
@@ -156,8 +129,9 @@ choose(const struct examples *set, const struct tree *list, const char *name,
 /* Append a side's text; where its field has several, one is chosen by chance.  "a+b" joins
  * fields. */
 static void
-append_field(struct texts *texts, const struct examples *set, const struct tree *record,
-    const struct recipe_source *source, int side, const uint64_t chances[SIDES])
+append_field(struct text_column *texts, const struct examples *set,
+    const struct tree *record, const struct recipe_source *source, int side,
+    const uint64_t chances[SIDES])
 {
 	const char *spec = source->field[side];
 	bool shared = side == SIDE_DOCUMENT && !strcmp(spec, source->field[SIDE_QUERY]);
@@ -165,18 +139,18 @@ append_field(struct texts *texts, const struct examples *set, const struct tree 
 	bool joined = strchr(spec, '+'), any = false;
 
 	for (;;) {
-		size_t length = strcspn(spec, "+"), before = texts->size;
+		size_t length = strcspn(spec, "+"), before = texts->bytes.used;
 		snprintf(name, sizeof name, "%.*s", (int)length, spec);
 		const struct tree *value = member(set, record, name);
 		if (value->kind == TREE_LIST && value->count)
 			value = choose(set, value, name, chances[side],
 			    shared ? &chances[SIDE_QUERY] : NULL);
 		if (any)
-			texts_append(texts, " ", 1);
-		size_t start = texts->size;
+			buffer_add(&texts->bytes, " ", 1);
+		size_t start = texts->bytes.used;
 		append_value(texts, set, value, name, joined);
-		if (texts->size == start)
-			texts->size = before; /* empty: no blank for it */
+		if (texts->bytes.used == start)
+			texts->bytes.used = before; /* empty: no blank for it */
 		else
 			any = true;
 		if (!spec[length])
@@ -205,14 +179,14 @@ collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
 	struct collate *collate = context;
 	const struct recipe_source *source = collate->recipe->sources + example->source;
 	const struct examples *set = collate->sets[example->source];
-	struct texts *texts = &collate->datasets; /* free between records */
+	struct text_column *texts = &collate->datasets; /* free between records */
 	uint64_t chances[SIDES];
 	const struct tree *record = record_of(collate, example, chances);
 
 	for (int side = 0; side < SIDES; side++) {
 		texts_clear(texts);
 		append_field(texts, set, record, source, side, chances);
-		keys[side] = rng_hash(0, texts->bytes, texts->size);
+		keys[side] = rng_hash(0, texts->bytes.data, texts->bytes.used);
 	}
 }
 
@@ -220,25 +194,26 @@ collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
 static void
 end_text(struct collate *collate, int field, size_t start)
 {
-	struct texts *texts = collate->texts + field;
+	struct text_column *texts = collate->texts + field;
 
 	if (collate->key[field] >= 0)
-		numbers_add(collate->keys + field,
-		    (int64_t)rng_hash(0, texts->bytes + start, texts->size - start));
+		numbers_add(
+		    collate->keys + field, (int64_t)rng_hash(0, texts->bytes.data + start,
+					       texts->bytes.used - start));
 	texts_end(texts);
 }
 
 static size_t
 begin_text(struct collate *collate, int field, const struct recipe_task *task)
 {
-	struct texts *texts = collate->texts + field;
+	struct text_column *texts = collate->texts + field;
 	const char *prompt =
 	    task->prompt[field == SIDE_QUERY ? SIDE_QUERY : SIDE_DOCUMENT];
 
-	texts_append(texts, "", 0);
+	buffer_add(&texts->bytes, "", 0);
 	if (collate->prefix && prompt)
-		texts_append(texts, prompt, strlen(prompt));
-	return texts->size;
+		buffer_add(&texts->bytes, prompt, strlen(prompt));
+	return texts->bytes.used;
 }
 
 static void
@@ -262,7 +237,8 @@ add_negatives(struct collate *collate, const struct recipe_source *source,
 		    false);
 		end_text(collate, NEGATIVES, start);
 	}
-	numbers_add(&collate->lists, (int64_t)collate->texts[NEGATIVES].count);
+	numbers_add(
+	    &collate->lists, (int64_t)collate->texts[NEGATIVES].offsets.count - 1);
 }
 
 static void
@@ -437,11 +413,12 @@ set_attributes(struct collate *collate, struct tree *attributes, const struct dr
 }
 
 static void
-set_text(struct record *record, int column, const struct texts *texts)
+set_text(struct record *record, int column, const struct text_column *texts)
 {
 	if (column >= 0)
 		record->columns[column] =
-		    (struct array){ .offsets = { texts->offsets }, .data = texts->bytes };
+		    (struct array){ .offsets = { texts->offsets.data },
+			    .data = texts->bytes.data };
 }
 
 static void
@@ -474,19 +451,19 @@ collate_put(struct collate *collate, const struct draw *draw, int64_t first, int
 		set_text(record, collate->expert[side], collate->experts + side);
 		if (collate->key[side] >= 0)
 			record->columns[collate->key[side]].data =
-			    collate->keys[side].values;
+			    collate->keys[side].data;
 	}
 	set_text(record, collate->dataset, &collate->datasets);
 	set_text(record, collate->task, &collate->tasks);
 	if (collate->text[NEGATIVES] >= 0)
 		record->columns[collate->text[NEGATIVES]] =
-		    (struct array){ .offsets = { collate->lists.values,
-					collate->texts[NEGATIVES].offsets },
-			    .data = collate->texts[NEGATIVES].bytes };
+		    (struct array){ .offsets = { collate->lists.data,
+					collate->texts[NEGATIVES].offsets.data },
+			    .data = collate->texts[NEGATIVES].bytes.data };
 	if (collate->key[NEGATIVES] >= 0)
 		record->columns[collate->key[NEGATIVES]] =
-		    (struct array){ .offsets = { collate->lists.values },
-			    .data = collate->keys[NEGATIVES].values };
+		    (struct array){ .offsets = { collate->lists.data },
+			    .data = collate->keys[NEGATIVES].data };
 	stream_put(collate->out, record);
 }
 
@@ -495,12 +472,12 @@ collate_free(struct collate *collate)
 {
 	for (int field = 0; field < FIELDS; field++) {
 		texts_free(collate->texts + field);
-		free(collate->keys[field].values);
+		free(collate->keys[field].data);
 	}
 	for (int side = 0; side < SIDES; side++)
 		texts_free(collate->experts + side);
 	texts_free(&collate->datasets);
 	texts_free(&collate->tasks);
-	free(collate->lists.values);
+	free(collate->lists.data);
 	free(collate);
 }

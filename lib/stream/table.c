@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -25,22 +26,12 @@ enum {
 	ITEM_BOOL = 1024
 };
 
-/* A growing array of bytes or of offsets. */
-struct bytes {
-	char *data;
-	size_t used, capacity;
-};
-struct offsets {
-	int64_t *data;
-	size_t count, capacity;
-};
-
 struct field {
 	struct column column; /* its name is owned */
 	bool json;	      /* values that are no strings become JSON text */
 	unsigned seen;
-	struct bytes bytes;
-	struct offsets offsets[STREAM_DEPTH];
+	struct buffer bytes;
+	struct numbers offsets[STREAM_DEPTH];
 };
 
 struct table {
@@ -55,7 +46,7 @@ struct table {
 	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
 	int64_t sample_lines[TABLE_SAMPLE]; /* and their lines */
 	size_t sampled, taken;
-	struct offsets lines; /* of the rows */
+	struct numbers lines; /* of the rows */
 	struct array *arrays; /* [count] */
 	int64_t rows;
 };
@@ -205,23 +196,9 @@ decide(struct field *field)
 /* Storing. ------------------------------------------------------------------------- */
 
 static void
-put_bytes(struct field *field, const void *data, size_t count)
+put_offset(struct numbers *offsets, size_t value)
 {
-	struct bytes *bytes = &field->bytes;
-
-	bytes->data = mem_grow(bytes->data, &bytes->capacity,
-	    mem_add(bytes->used, count, field->column.name), 1);
-	if (count)
-		memcpy(bytes->data + bytes->used, data, count);
-	bytes->used += count;
-}
-
-static void
-put_offset(struct offsets *offsets, size_t value)
-{
-	offsets->data = mem_grow(
-	    offsets->data, &offsets->capacity, offsets->count + 1, sizeof *offsets->data);
-	offsets->data[offsets->count++] = (int64_t)value;
+	numbers_add(offsets, (int64_t)value);
 }
 
 static void
@@ -231,7 +208,7 @@ put_boolean(const struct table *table, struct field *field, const struct tree *v
 	if (!value || value->kind != TREE_BOOL)
 		fail(
 		    table, field, line, "not true or false, as the values before it are");
-	put_bytes(field, &(char){ value->boolean }, 1);
+	buffer_add(&field->bytes, &(char){ value->boolean }, 1);
 }
 
 static void
@@ -243,14 +220,14 @@ put_number(const struct table *table, struct field *field, const struct tree *va
 	if (!nothing && value->kind != TREE_INTEGER && value->kind != TREE_REAL)
 		fail(table, field, line, "not a number, as the values before it are");
 	if (field->column.dtype == DTYPE_F64)
-		put_bytes(
-		    field, nothing ? &(double){ NAN } : &value->real, sizeof(double));
+		buffer_add(&field->bytes, nothing ? &(double){ NAN } : &value->real,
+		    sizeof(double));
 	else if (nothing || value->kind == TREE_REAL)
 		fail(table, field, line,
 		    nothing ? "null or absent where whole numbers were before"
 			    : "a real where whole numbers were before");
 	else
-		put_bytes(field, &value->integer, sizeof value->integer);
+		buffer_add(&field->bytes, &value->integer, sizeof value->integer);
 }
 
 static void
@@ -261,7 +238,7 @@ put_item(
 		if (item->kind != TREE_STRING)
 			fail(table, field, line,
 			    "an element is no string, as those before it are");
-		put_bytes(field, item->string, item->length);
+		buffer_add(&field->bytes, item->string, item->length);
 		put_offset(&field->offsets[1], field->bytes.used);
 	} else if (field->column.dtype == DTYPE_BOOL) {
 		put_boolean(table, field, item, line);
@@ -295,13 +272,13 @@ put_text(const struct table *table, struct field *field, const struct tree *valu
 	bool nothing = !value || value->kind == TREE_NULL;
 
 	if (!nothing && value->kind == TREE_STRING) {
-		put_bytes(field, value->string, value->length);
+		buffer_add(&field->bytes, value->string, value->length);
 	} else if (!nothing) {
 		if (!field->json)
 			fail(table, field, line,
 			    "not a string, as the values before it are");
 		char *text = json_text(value, 0);
-		put_bytes(field, text, strlen(text));
+		buffer_add(&field->bytes, text, strlen(text));
 		free(text);
 	}
 	put_offset(&field->offsets[0], field->bytes.used);

@@ -1,0 +1,25 @@
+#include "base/buffer.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void
+buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+{
+	size_t need = mem_add(buffer->used, count, "a buffer");
+
+	buffer->data =
+	    mem_grow(buffer->data, &buffer->capacity, mem_add(need, 1, "a buffer"), 1);
+	if (count)
+		memcpy(buffer->data + buffer->used, bytes, count);
+	buffer->used = need;
+}
+
+void
+numbers_add(struct numbers *numbers, int64_t number)
+{
+	numbers->data = mem_grow(
+	    numbers->data, &numbers->capacity, numbers->count + 1, sizeof *numbers->data);
+	numbers->data[numbers->count++] = number;
+}

@@ -1,0 +1,25 @@
+/*
+ * buffer - bytes and numbers that grow at their end.
+ *
+ * Zeroed they are empty; `used` and `count` may be set back.  Whoever has one frees its data.
+ */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer {
+	char *data; /* never NULL after buffer_add, not even of nothing */
+	size_t used, capacity;
+};
+
+struct numbers {
+	int64_t *data;
+	size_t count, capacity;
+};
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t count);
+void numbers_add(struct numbers *numbers, int64_t number);
+
+#endif
