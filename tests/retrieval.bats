@@ -212,6 +212,11 @@ load scores
 		[ -z "$output" ]
 		[[ $stderr == *"qrels:2: "* ]]
 	done
+	for grade in '"1"' true null 0.5; do
+		printf '{"query-id":3,"corpus-id":0,"score":%s}\n' 1 "$grade" >"$T/qrels"
+		run -1 --separate-stderr score "$T/qrels"
+		[[ $stderr == *"qrels:2: "* ]]
+	done
 	printf 'query-id,corpus-id,score\n3,"a,b",1\n0,"0",1\n' | tee "$T/test.csv" | gzip >"$T/test.csv.gz"
 	for file in "$T/test.csv" "$T/test.csv.gz"; do
 		[ "$(score "$file" | metric ndcg_at_1)" = 0.5 ]

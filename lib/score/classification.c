@@ -1,12 +1,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/strings.h"
+#include "score/kept.h"
 #include "score/labels.h"
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
@@ -36,11 +36,10 @@ struct numbers {
 };
 
 struct training {
-	float *x;	      /* [rows that are kept, width] */
-	int64_t *place;	      /* [n]: where in x; -1: not kept.  NULL: all are */
+	struct kept kept;
 	struct numbers label; /* [n]: number in names, then in sorted order */
 	int64_t n;
-	int width, classes;
+	int classes;
 	struct strings *names; /* labels in order of arrival; the test set may add some */
 	bool numeric;	       /* labels are numbers, if only as text: sorted as such */
 	int32_t *sorted;       /* [classes]: place of a name in sorted order */
@@ -168,27 +167,19 @@ tell_few(const struct training *training, const char *stream, int samples)
 	free(counts);
 }
 
-/* Labels, and unless a second reading fetches what is needed, all vectors. */
 static void
-read_training(struct training *training, struct columns *columns, int samples, bool all)
+read_training(
+    struct training *training, struct columns *columns, const char *path, int samples)
 {
 	const char *name = stream_name(columns->reader);
-	struct vectors *vectors = columns->vectors;
-	size_t capacity = 0, row_bytes = (size_t)vectors->width * sizeof(float);
 	struct record record;
 
-	training->width = vectors->width;
+	training->kept = kept_start(path, columns->vectors->width);
 	training->names = strings_new();
 	while (stream_next(columns->reader, &record)) {
-		size_t need = (size_t)(training->n + record.rows);
-		if (all) {
-			vectors_load(vectors, &record);
-			training->x = mem_grow(training->x, &capacity, need, row_bytes);
-			memcpy(training->x + training->n * vectors->width, vectors->raw,
-			    (size_t)record.rows * row_bytes);
-		}
 		read_labels(
 		    &training->label, training->n, training->names, columns, &record);
+		kept_add(&training->kept, columns->vectors, &record);
 		training->n += record.rows;
 	}
 	training->classes = (int)strings_count(training->names);
@@ -204,59 +195,36 @@ read_training(struct training *training, struct columns *columns, int samples, b
 	close_columns(columns);
 }
 
-/* The second reading: the vectors of the rows that some experiment trains on. */
+/* The vectors of the rows that some experiment trains on. */
 static void
 fetch_rows(struct training *training, const struct mt19937_sample *samples,
     const struct score_options *options)
 {
-	struct columns columns = open_columns(options->train, options);
-	size_t row_bytes = (size_t)training->width * sizeof(float);
-	int64_t row = 0, kept = 0;
-	struct record record;
+	bool *wanted = mem_zero((size_t)training->n, sizeof *wanted);
 
-	training->place = mem_new((size_t)training->n, sizeof *training->place);
-	for (int64_t i = 0; i < training->n; i++)
-		training->place[i] = -1;
 	for (int i = 0; i < options->experiments; i++)
 		for (int64_t j = 0; j < samples[i].size; j++)
-			training->place[samples[i].rows[j]] = 0;
-	for (int64_t i = 0; i < training->n; i++)
-		if (training->place[i] == 0)
-			training->place[i] = kept++;
-	training->x = mem_new((size_t)kept, row_bytes);
-	while (stream_next(columns.reader, &record)) {
-		vectors_load(columns.vectors, &record);
-		for (int64_t i = 0; i < record.rows; i++, row++)
-			if (row < training->n && training->place[row] >= 0)
-				memcpy(
-				    training->x + training->place[row] * training->width,
-				    columns.vectors->raw + i * training->width,
-				    row_bytes);
-	}
-	if (row != training->n || columns.vectors->width != training->width)
-		die("%s: it had %lld rows a moment ago and has %lld now",
-		    stream_name(columns.reader), (long long)training->n, (long long)row);
-	close_columns(&columns);
-	inform("%s: %lld of %lld rows are trained on", options->train, (long long)kept,
-	    (long long)row);
+			wanted[samples[i].rows[j]] = true;
+	kept_fetch(&training->kept, options->train, options->fields[0], wanted);
+	free(wanted);
 }
 
 static struct logistic_regression *
 fit(const struct training *training, const struct mt19937_sample *sample,
     const struct logistic_regression_options *how)
 {
-	float *x = mem_new((size_t)sample->size, (size_t)training->width * sizeof *x);
+	int width = training->kept.width;
+	size_t bytes = (size_t)width * sizeof(float);
+	float *x = mem_new((size_t)sample->size, bytes);
 	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
 
 	for (int64_t i = 0; i < sample->size; i++) {
-		int64_t row = sample->rows[i],
-			place = training->place ? training->place[row] : row;
-		memcpy(x + i * training->width, training->x + place * training->width,
-		    (size_t)training->width * sizeof *x);
+		int64_t row = sample->rows[i];
+		memcpy(x + i * width, kept_row(&training->kept, row), bytes);
 		label[i] = training->label.at[row];
 	}
 	struct logistic_regression *model = logistic_regression_fit(
-	    x, label, sample->size, training->width, training->classes, how);
+	    x, label, sample->size, width, training->classes, how);
 	free(x);
 	free(label);
 	return model;
@@ -434,18 +402,15 @@ void
 score_classification(struct report *report, const struct score_options *options)
 {
 	struct training training = { 0 };
-	struct stat status;
-	bool again = stat(options->train, &status) == 0 && S_ISREG(status.st_mode);
 	struct columns train = open_columns(options->train, options);
 	struct columns columns = open_columns(options->files[0], options);
 
 	vectors_agree(train.vectors, columns.vectors, options->any_model);
-	read_training(&training, &train, per_label(options), !again);
+	read_training(&training, &train, options->train, per_label(options));
 	struct mt19937_sample *samples =
 	    mt19937_undersample(training.label.at, training.n, training.classes,
 		per_label(options), options->experiments, options->seed);
-	if (again)
-		fetch_rows(&training, samples, options);
+	fetch_rows(&training, samples, options);
 	struct logistic_regression **models = fit_all(&training, samples, options);
 	struct test test = run_test(&training, models, &columns, options);
 	report_settings(report, &training, &test, options);
@@ -458,8 +423,7 @@ score_classification(struct report *report, const struct score_options *options)
 	free(models);
 	free(test.predicted);
 	free(test.truth.at);
-	free(training.x);
-	free(training.place);
+	kept_free(&training.kept);
 	free(training.label.at);
 	free(training.sorted);
 	free(training.by_place);

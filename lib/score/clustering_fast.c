@@ -1,11 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "score/kept.h"
 #include "score/kmeans.h"
 #include "score/labels.h"
 #include "score/measure/partition.h"
@@ -28,39 +28,12 @@ struct texts {
 	int samples, batch;
 	struct reader *reader;
 	char *name;
-	struct vectors *vectors;
-	int label, width;
+	int label;
 	bool text; /* labels are text; numbers otherwise */
-	float *x;  /* [rows that are kept, width] */
+	struct kept kept;
 	struct level level[LEVELS_MOST];
 	int levels;
-	int64_t rows, kept;
-	size_t capacity;
 };
-
-static void
-open_texts(struct texts *texts)
-{
-	static const char *const usual[] = { "labels", "label", NULL };
-	const struct score_options *options = texts->options;
-
-	texts->reader = stream_open(options->files[0]);
-	free(texts->name);
-	texts->name = mem_string(stream_name(texts->reader));
-	texts->vectors = vectors_open(texts->reader, options->fields[0], 0);
-	texts->width = texts->vectors->width;
-	texts->label = labels_column(texts->reader, options->label, usual);
-	const struct column *column = stream_column(texts->reader, texts->label);
-	texts->text = values_are_text(column);
-	values_single(texts->reader, texts->label, column->depth > (texts->text ? 1 : 0));
-}
-
-static void
-close_texts(struct texts *texts)
-{
-	vectors_close(texts->vectors);
-	stream_close(texts->reader);
-}
 
 static int32_t
 number_of(
@@ -88,85 +61,58 @@ add_level(struct texts *texts, int64_t rows)
 		level->label[i] = MISSING;
 }
 
+/* The labels of a record, after those of `rows` rows. */
 static void
-keep(struct texts *texts, int64_t place, const float *vector, const struct array *labels,
-    int64_t row)
+read_labels(struct texts *texts, int64_t rows, const struct record *record)
 {
 	const struct column *column = stream_column(texts->reader, texts->label);
-	int64_t first = values_start(column, labels, row),
-		count = values_start(column, labels, row + 1) - first;
+	const struct array *labels = &record->columns[texts->label];
 
-	memcpy(texts->x + place * texts->width, vector,
-	    (size_t)texts->width * sizeof *vector);
-	while (texts->levels < count)
-		add_level(texts, texts->kept);
-	for (int i = 0; i < texts->levels; i++) {
-		struct level *level = &texts->level[i];
-		level->label[place] =
-		    i < count ? number_of(texts, level, labels, first + i) : MISSING;
-	}
-}
-
-/* Room for `rows` rows: all levels that are yet to come start from it, without labels. */
-static void
-make_room(struct texts *texts, int64_t rows)
-{
-	texts->x = mem_grow(texts->x, &texts->capacity, (size_t)rows,
-	    (size_t)texts->width * sizeof *texts->x);
-	for (int i = 0; i < texts->levels; i++) {
-		struct level *level = &texts->level[i];
-		level->label = mem_grow(
-		    level->label, &level->capacity, (size_t)rows, sizeof *level->label);
-		for (int64_t j = texts->kept; j < rows; j++)
-			level->label[j] = MISSING;
-	}
-	texts->kept = rows;
-}
-
-/* All rows, or those with a place, at their place. */
-static void
-read_texts(struct texts *texts, const int64_t *place, int64_t expected)
-{
-	struct record record;
-	int64_t row = 0;
-
-	open_texts(texts);
-	while (stream_next(texts->reader, &record)) {
-		vectors_load(texts->vectors, &record);
-		if (!place)
-			make_room(texts, row + record.rows);
-		for (int64_t i = 0; i < record.rows; i++, row++) {
-			if (!place || (row < expected && place[row] >= 0))
-				keep(texts, place ? place[row] : row,
-				    texts->vectors->raw + i * texts->width,
-				    &record.columns[texts->label], i);
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t first = values_start(column, labels, row);
+		int64_t count = values_start(column, labels, row + 1) - first;
+		while (texts->levels < count)
+			add_level(texts, rows + row);
+		for (int i = 0; i < texts->levels; i++) {
+			struct level *level = &texts->level[i];
+			level->label = mem_grow(level->label, &level->capacity,
+			    (size_t)(rows + row + 1), sizeof *level->label);
+			level->label[rows + row] =
+			    i < count ? number_of(texts, level, labels, first + i)
+				      : MISSING;
 		}
 	}
-	if (place && row != expected)
-		die("%s: it had %lld rows a moment ago and has %lld now",
-		    stream_name(texts->reader), (long long)expected, (long long)row);
-	texts->rows = row;
-	close_texts(texts);
 }
 
-static int64_t
-count_rows(struct texts *texts)
+static void
+read_texts(struct texts *texts)
 {
+	static const char *const usual[] = { "labels", "label", NULL };
+	const struct score_options *options = texts->options;
+	struct reader *reader = stream_open(options->files[0]);
+	struct vectors *vectors = vectors_open(reader, options->fields[0], 0);
 	struct record record;
-	int64_t rows = 0;
 
-	open_texts(texts);
-	while (stream_next(texts->reader, &record))
-		rows += record.rows;
-	close_texts(texts);
-	return rows;
+	texts->reader = reader;
+	texts->name = mem_string(stream_name(reader));
+	texts->label = labels_column(reader, options->label, usual);
+	const struct column *column = stream_column(reader, texts->label);
+	texts->text = values_are_text(column);
+	values_single(reader, texts->label, column->depth > (texts->text ? 1 : 0));
+	texts->kept = kept_start(options->files[0], vectors->width);
+	while (stream_next(reader, &record)) {
+		read_labels(texts, texts->kept.rows, &record);
+		kept_add(&texts->kept, vectors, &record);
+	}
+	vectors_close(vectors);
+	stream_close(reader);
 }
 
 /* Which rows are drawn, in order; *count of them. */
 static int64_t *
-draw_documents(
-    const struct texts *texts, struct mt19937 *mt, int64_t rows, int64_t *count)
+draw_documents(const struct texts *texts, struct mt19937 *mt, int64_t *count)
 {
+	int64_t rows = texts->kept.rows;
 	double wanted = texts->options->documents;
 	const char *name = texts->name;
 
@@ -188,30 +134,16 @@ draw_documents(
 	return drawn;
 }
 
-/* Afterwards the texts are the drawn ones, in the order of the draw: drawn[i] is where. */
-static int64_t *
-read_drawn(struct texts *texts, struct mt19937 *mt, int64_t *count)
+static void
+fetch_drawn(struct texts *texts, const int64_t *drawn, int64_t count)
 {
-	const char *path = texts->options->files[0];
-	struct stat status;
+	bool *wanted = mem_zero((size_t)texts->kept.rows, sizeof *wanted);
 
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
-		read_texts(texts, NULL, 0);
-		return draw_documents(texts, mt, texts->rows, count);
-	}
-	int64_t rows = count_rows(texts);
-	int64_t *drawn = draw_documents(texts, mt, rows, count);
-	int64_t *place = mem_new((size_t)rows, sizeof *place);
-	for (int64_t i = 0; i < rows; i++)
-		place[i] = -1;
-	for (int64_t i = 0; i < *count; i++) {
-		place[drawn[i]] = i;
-		drawn[i] = i;
-	}
-	make_room(texts, *count);
-	read_texts(texts, place, rows);
-	free(place);
-	return drawn;
+	for (int64_t i = 0; i < count; i++)
+		wanted[drawn[i]] = true;
+	kept_fetch(
+	    &texts->kept, texts->options->files[0], texts->options->fields[0], wanted);
+	free(wanted);
 }
 
 /* One level: the documents that it has labels for, and the labels as 0..labels-1. */
@@ -269,18 +201,18 @@ run(const struct texts *texts, const struct labelled *labelled, const int64_t *a
 {
 	const struct score_options *options = texts->options;
 	size_t size = (size_t)texts->samples,
-	       row_bytes = (size_t)texts->width * sizeof(float);
+	       row_bytes = (size_t)texts->kept.width * sizeof(float);
 	struct kmeans_options how = { labelled->labels, texts->batch, options->seed,
 		options->by_choice };
 	int32_t *label = mem_new(size, 2 * sizeof *label), *assigned = label + size;
 	float *x = mem_new(size, row_bytes);
 
 	for (int i = 0; i < texts->samples; i++) {
-		memcpy(x + (int64_t)i * texts->width,
-		    texts->x + labelled->row[at[i]] * texts->width, row_bytes);
+		memcpy(x + (int64_t)i * texts->kept.width,
+		    kept_row(&texts->kept, labelled->row[at[i]]), row_bytes);
 		label[i] = labelled->label[at[i]];
 	}
-	kmeans_fit(assigned, x, texts->samples, texts->width, &how);
+	kmeans_fit(assigned, x, texts->samples, texts->kept.width, &how);
 	*v = partition_v_measure(
 	    label, labelled->labels, assigned, labelled->labels, texts->samples)
 		 .v;
@@ -346,7 +278,7 @@ report_settings(struct report *report, const struct texts *texts, int64_t drawn)
 	const struct score_options *options = texts->options;
 
 	kmeans_describe(report, options->seed, texts->batch, options->by_choice);
-	report_set(report, "texts", "%lld", (long long)texts->rows);
+	report_set(report, "texts", "%lld", (long long)texts->kept.rows);
 	report_set(report, "drawn", "%lld", (long long)drawn);
 	report_set(report, "levels", "%d", texts->levels);
 	report_set(report, "experiments", "%d of %d texts", options->experiments,
@@ -364,8 +296,10 @@ score_clustering_fast(struct report *report, const struct score_options *options
 	int64_t count;
 
 	mt19937_seed_python(&mt, options->seed);
-	int64_t *drawn = read_drawn(&texts, &mt, &count);
+	read_texts(&texts);
+	int64_t *drawn = draw_documents(&texts, &mt, &count);
 	drop_levels(&texts, drawn, count);
+	fetch_drawn(&texts, drawn, count);
 	double *v = mem_new((size_t)texts.levels * (size_t)experiments, 2 * sizeof *v);
 	double *ami = v + (int64_t)texts.levels * experiments;
 	struct progress *progress = progress_new("levels", texts.levels);
@@ -383,7 +317,7 @@ score_clustering_fast(struct report *report, const struct score_options *options
 		strings_free(texts.level[i].names);
 		free(texts.level[i].label);
 	}
-	free(texts.x);
+	kept_free(&texts.kept);
 	free(texts.name);
 	free(drawn);
 	free(v);
