@@ -61,9 +61,9 @@ $B/libmotes.a: $(LIBOBJ)
 	ar rcsP $@ $^
 
 # the table of lib/model/spec.h, of what lib/model/family holds
-$B/families.c: $(wildcard lib/model/family/*.c) Makefile
+$B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
 	@mkdir -p $(@D)
-	sed -n 's/^const struct family \(family_[a-z0-9_]*\) =.*/\1/p' $^ | awk ' \
+	sed -n 's/^const struct family \(family_[a-z0-9_]*\) =.*/\1/p' $(filter %.c,$^) | awk ' \
 		BEGIN { print "#include \"model/spec.h\"" } \
 		{ print "extern const struct family " $$1 ";"; all = all "&" $$1 ", " } \
 		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
