@@ -145,17 +145,9 @@ static struct reader *
 open_input(const struct settings *s, const char *path)
 {
 	struct reader *in = stream_open(path);
-	const char *theirs = tree_string(stream_properties(in), "tokenizer", NULL);
 
-	if (!theirs || s->any_tokenizer)
-		return in;
-	char *ours = tokenizer_fingerprint(s->model);
-	if (strcmp(ours, theirs))
-		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
-		    "%s (%.12s); "
-		    "use 'tok -m %s', or --any-tokenizer",
-		    stream_name(in), theirs, s->model, ours, s->model);
-	free(ours);
+	if (!s->any_tokenizer)
+		tokenizer_check(in, s->model);
 	return in;
 }
 

@@ -53,19 +53,6 @@ add_columns(struct work *work)
 }
 
 static void
-check_tokenizer(const struct work *work)
-{
-	const char *theirs = tree_string(stream_properties(work->in), "tokenizer", NULL);
-	char *ours = tokenizer_fingerprint(work->options->model);
-
-	if (theirs && strcmp(ours, theirs))
-		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
-		    "%s (%.12s)",
-		    stream_name(work->in), theirs, work->options->model, ours);
-	free(ours);
-}
-
-static void
 decode_column(const struct work *work, const struct record *record, struct record *made,
     struct texts *texts)
 {
@@ -103,7 +90,7 @@ detokenise(const struct detokenise_options *options, const char *path)
 	struct work work = { .options = options, .in = stream_open(path) };
 	struct record record;
 
-	check_tokenizer(&work);
+	tokenizer_check(work.in, work.options->model);
 	work.tokenizer = tokenizer_open(options->model);
 	work.out = stream_create("-", work.in);
 	if (options->level >= 0)

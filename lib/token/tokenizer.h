@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stream/stream.h"
 #include "token/ids.h"
 
 struct tokenizer;
@@ -22,6 +23,9 @@ struct tokenizer *tokenizer_open(const char *dir);
 /* Hex digest of the tokenizer's file bytes: what streams carry as "tokenizer".
  * Cheap: parses nothing, so that encode can check tokens without opening a tokenizer. */
 char *tokenizer_fingerprint(const char *dir);
+
+/* Die when a stream says that its tokens were made by another tokenizer than that of `dir`. */
+void tokenizer_check(const struct reader *in, const char *dir);
 
 int tokenizer_size(const struct tokenizer *tokenizer); /* greatest id + 1 */
 int tokenizer_id(const struct tokenizer *tokenizer, const char *token); /* or -1 */

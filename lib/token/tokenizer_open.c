@@ -508,6 +508,21 @@ tokenizer_fingerprint(const char *dir)
 	return hex;
 }
 
+void
+tokenizer_check(const struct reader *in, const char *dir)
+{
+	const char *theirs = tree_string(stream_properties(in), "tokenizer", NULL);
+
+	if (!theirs)
+		return;
+	char *ours = tokenizer_fingerprint(dir);
+	if (strcmp(ours, theirs))
+		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
+		    "%s (%.12s); give tok the same model",
+		    stream_name(in), theirs, dir, ours);
+	free(ours);
+}
+
 static size_t
 least(size_t a, const struct tree *node, const char *key)
 {

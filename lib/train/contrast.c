@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "stream/stream.h"
+#include "token/tokenizer.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
 
@@ -65,8 +66,8 @@ open_stream(struct contrast *contrast)
 }
 
 struct contrast *
-contrast_open(const char *path, struct model *model, const char *tokenizer,
-    const struct contrast_options *options)
+contrast_open(
+    const char *path, struct model *model, const struct contrast_options *options)
 {
 	struct contrast *contrast = mem_zero(1, sizeof *contrast);
 
@@ -75,12 +76,7 @@ contrast_open(const char *path, struct model *model, const char *tokenizer,
 	contrast->options = *options;
 	contrast->place.step = -1;
 	open_stream(contrast);
-	const char *made =
-	    tree_string(stream_properties(contrast->reader), "tokenizer", NULL);
-	if (tokenizer && made && strcmp(tokenizer, made) != 0)
-		die("%s: its tokens were made by another tokenizer (%s) than the model's "
-		    "(%s)",
-		    stream_name(contrast->reader), made, tokenizer);
+	tokenizer_check(contrast->reader, model_dir(model));
 	if (options->expert && model_expert(model, options->expert) < 0)
 		die("--expert: the model has no task expert \"%s\"", options->expert);
 	return contrast;
@@ -150,15 +146,8 @@ lists(const struct contrast *contrast, enum side side, int64_t *count)
 _Noreturn static void
 no_expert(const struct contrast *contrast, const char *name)
 {
-	const struct spec *spec = model_spec(contrast->model);
-	char *known = mem_string("");
+	const char *known = model_expert_names(contrast->model);
 
-	for (int i = 0; i < spec->experts; i++) {
-		char *longer =
-		    mem_format("%s%s%s", known, i ? ", " : "", spec->expert_names[i]);
-		free(known);
-		known = longer;
-	}
 	if (name)
 		die("%s: record %lld: the model has no task expert \"%s\"; it has %s",
 		    contrast_name(contrast), (long long)stream_records(contrast->reader),

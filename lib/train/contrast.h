@@ -42,9 +42,9 @@ struct contrast_batch {
 
 struct contrast;
 
-/* Dies when a column is missing or the tokens are not those of `tokenizer` (fingerprint). */
-struct contrast *contrast_open(const char *path, struct model *model,
-    const char *tokenizer, const struct contrast_options *options);
+/* Dies when a column is missing or the tokens are not those of the model's tokenizer. */
+struct contrast *contrast_open(
+    const char *path, struct model *model, const struct contrast_options *options);
 void contrast_close(struct contrast *contrast);
 
 /* The next batch; false at the end.  Borrowed until the next call.  Dies naming the record. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "stream/stream.h"
+#include "token/tokenizer.h"
 
 struct corpus {
 	struct reader *reader; /* NULL once the file is in memory */
@@ -82,7 +83,7 @@ next_record(struct corpus *corpus)
 }
 
 struct corpus *
-corpus_open(const char *path, const char *tokenizer, int64_t epochs, uint64_t seed)
+corpus_open(const char *path, const char *model, int64_t epochs, uint64_t seed)
 {
 	struct corpus *corpus = mem_zero(1, sizeof *corpus);
 
@@ -93,12 +94,7 @@ corpus_open(const char *path, const char *tokenizer, int64_t epochs, uint64_t se
 	corpus->starts =
 	    mem_grow(NULL, &corpus->starts_capacity, 1, sizeof *corpus->starts);
 	corpus->starts[0] = 0;
-	const char *made =
-	    tree_string(stream_properties(corpus->reader), "tokenizer", NULL);
-	if (tokenizer && made && strcmp(tokenizer, made) != 0)
-		die("%s: its tokens were made by another tokenizer (%s) than the model's "
-		    "(%s)",
-		    corpus->name, made, tokenizer);
+	tokenizer_check(corpus->reader, model);
 	find_columns(corpus);
 	if (strcmp(path, "-") == 0)
 		return corpus;

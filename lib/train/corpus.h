@@ -13,10 +13,10 @@
 
 struct corpus;
 
-/* Dies when no column NAME.ids is there, or its tokens are not those of `tokenizer` (fingerprint;
- * NULL: not checked). */
+/* Dies when no column NAME.ids is there, or its tokens are not those of the tokenizer of `model`,
+ * a folder. */
 struct corpus *corpus_open(
-    const char *path, const char *tokenizer, int64_t epochs, uint64_t seed);
+    const char *path, const char *model, int64_t epochs, uint64_t seed);
 void corpus_close(struct corpus *corpus);
 
 struct corpus_batch {

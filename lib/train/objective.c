@@ -64,7 +64,7 @@ find_specials(struct objective *objective)
 }
 
 static void
-open_mlm(struct objective *objective, const char *path, const char *tokenizer)
+open_mlm(struct objective *objective, const char *path)
 {
 	const struct objective_options *o = &objective->options;
 
@@ -73,7 +73,8 @@ open_mlm(struct objective *objective, const char *path, const char *tokenizer)
 		    "train "
 		    "--from-scratch --objective mlm has one",
 		    model_dir(objective->model));
-	objective->corpus = corpus_open(path, tokenizer, o->contrast.epochs, o->seed);
+	objective->corpus =
+	    corpus_open(path, model_dir(objective->model), o->contrast.epochs, o->seed);
 	objective->batch.expert = -1;
 	if (model_spec(objective->model)->experts) {
 		if (!o->contrast.expert)
@@ -93,19 +94,16 @@ objective_open(
     const char *path, struct model *model, const struct objective_options *options)
 {
 	struct objective *objective = mem_zero(1, sizeof *objective);
-	char *tokenizer = tokenizer_fingerprint(model_dir(model));
 
 	objective->options = *options;
 	objective->model = model;
 	if (options->kind == OBJECTIVE_MLM) {
-		open_mlm(objective, path, tokenizer);
+		open_mlm(objective, path);
 	} else {
-		objective->contrast =
-		    contrast_open(path, model, tokenizer, &options->contrast);
+		objective->contrast = contrast_open(path, model, &options->contrast);
 		objective->cache = gradient_cache_new(model, options->tokens);
 		objective->loss = loss_new();
 	}
-	free(tokenizer);
 	return objective;
 }
 
@@ -135,7 +133,7 @@ objective_total(struct objective *objective)
 }
 
 static bool
-learn_infonce(struct objective *objective, struct lesson *lesson)
+learn_infonce(struct objective *objective, struct batch_report *report)
 {
 	size_t width = (size_t)model_width(objective->model);
 	struct contrast_batch pairs;
@@ -153,21 +151,21 @@ learn_infonce(struct objective *objective, struct lesson *lesson)
 		.bidirectional = objective->options.bidirectional,
 		.keys = pairs.keys,
 	};
-	*lesson = (struct lesson){ .examples = pairs.rows,
+	*report = (struct batch_report){ .examples = pairs.rows,
 		.tokens = pairs.tokens,
 		.epoch = pairs.epoch,
 		.record = pairs.record,
 		.task = pairs.task,
 		.dataset = pairs.dataset };
 	float *vectors = gradient_cache_embed(objective->cache, pairs.sequences, count);
-	lesson->loss = loss_infonce(
-	    objective->loss, objective->gradient, vectors, &batch, &lesson->correct);
+	report->loss = loss_infonce(
+	    objective->loss, objective->gradient, vectors, &batch, &report->correct);
 	gradient_cache_backward(objective->cache, objective->gradient);
 	return true;
 }
 
 static bool
-learn_mlm(struct objective *objective, int64_t number, struct lesson *lesson)
+learn_mlm(struct objective *objective, int64_t number, struct batch_report *report)
 {
 	struct batch *batch = &objective->batch;
 	struct corpus_batch corpus;
@@ -182,7 +180,7 @@ learn_mlm(struct objective *objective, int64_t number, struct lesson *lesson)
 	    (size_t)tokens, sizeof *objective->targets);
 	int64_t masked = mlm_mask(corpus.ids, tokens, objective->positions,
 	    objective->targets, &objective->mask, number);
-	*lesson = (struct lesson){ .examples = masked,
+	*report = (struct batch_report){ .examples = masked,
 		.tokens = tokens,
 		.epoch = corpus.epoch,
 		.task = "",
@@ -204,18 +202,18 @@ learn_mlm(struct objective *objective, int64_t number, struct lesson *lesson)
 			    why);
 		sum += model_mlm(objective->model, batch, objective->positions + done,
 		    objective->targets + done, count, 1 / (float)masked, true, &correct);
-		lesson->correct += correct;
+		report->correct += correct;
 		done += count;
 	}
-	lesson->loss = masked ? sum / (double)masked : 0;
+	report->loss = masked ? sum / (double)masked : 0;
 	return true;
 }
 
 bool
-objective_learn(struct objective *objective, int64_t number, struct lesson *lesson)
+objective_learn(struct objective *objective, int64_t number, struct batch_report *report)
 {
-	return objective->contrast ? learn_infonce(objective, lesson)
-				   : learn_mlm(objective, number, lesson);
+	return objective->contrast ? learn_infonce(objective, report)
+				   : learn_mlm(objective, number, report);
 }
 
 static struct tree *

@@ -37,7 +37,7 @@ void objective_close(struct objective *objective);
 int64_t objective_total(struct objective *objective);
 
 /* What a batch taught.  Strings are borrowed until the next batch. */
-struct lesson {
+struct batch_report {
 	double loss;		   /* mean over its examples */
 	int64_t examples, correct; /* queries or masked tokens; how many were right */
 	int64_t tokens, epoch;
@@ -47,7 +47,8 @@ struct lesson {
 
 /* Take the next batch, add its gradient to the model's; `number` counts batches from 0 and seeds
  * what is random.  False at the end of the data. */
-bool objective_learn(struct objective *objective, int64_t number, struct lesson *lesson);
+bool objective_learn(
+    struct objective *objective, int64_t number, struct batch_report *report);
 
 /* Where the data stand, as an object for a checkpoint; and to that place again.  Dies when the
  * data are not those of the checkpoint. */

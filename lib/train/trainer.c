@@ -39,7 +39,7 @@ struct trainer {
 static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
-struct report {
+struct step_report {
 	double loss, rate, norm;
 	int64_t batches, examples, correct, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
@@ -143,7 +143,7 @@ log_open(struct trainer *trainer, int64_t bytes)
 }
 
 static void
-log_step(struct trainer *trainer, const struct report *r, double seconds)
+log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 {
 	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%.6g\t%.8g\t%.8g\t%lld\t%lld",
 	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
@@ -263,8 +263,8 @@ note(char **label, const char *name, bool first)
 }
 
 _Noreturn static void
-diverged(
-    const struct trainer *trainer, const struct report *r, const char *what, double value)
+diverged(const struct trainer *trainer, const struct step_report *r, const char *what,
+    double value)
 {
 	char *record = r->record ? mem_format("record %lld: ", (long long)r->record)
 				 : mem_string("");
@@ -280,24 +280,24 @@ diverged(
 
 /* Batches of one step, their gradients summed; false when the data have ended. */
 static bool
-gather_gradients(struct trainer *trainer, struct report *r)
+gather_gradients(struct trainer *trainer, struct step_report *r)
 {
 	while (r->batches < trainer->options->accumulate) {
-		struct lesson lesson;
-		if (!objective_learn(trainer->objective, trainer->batches, &lesson))
+		struct batch_report batch;
+		if (!objective_learn(trainer->objective, trainer->batches, &batch))
 			break;
-		note(&r->task, lesson.task, !r->batches);
-		note(&r->dataset, lesson.dataset, !r->batches);
+		note(&r->task, batch.task, !r->batches);
+		note(&r->dataset, batch.dataset, !r->batches);
 		trainer->batches++;
 		r->batches++;
-		r->loss += lesson.loss;
-		r->examples += lesson.examples;
-		r->correct += lesson.correct;
-		r->tokens += lesson.tokens;
-		r->epoch = lesson.epoch;
-		r->record = lesson.record;
-		if (!isfinite(lesson.loss))
-			diverged(trainer, r, "loss", lesson.loss);
+		r->loss += batch.loss;
+		r->examples += batch.examples;
+		r->correct += batch.correct;
+		r->tokens += batch.tokens;
+		r->epoch = batch.epoch;
+		r->record = batch.record;
+		if (!isfinite(batch.loss))
+			diverged(trainer, r, "loss", batch.loss);
 	}
 	return r->batches > 0;
 }
@@ -305,7 +305,7 @@ gather_gradients(struct trainer *trainer, struct report *r)
 static bool
 take_step(struct trainer *trainer)
 {
-	struct report r = { .task = mem_string(""), .dataset = mem_string("") };
+	struct step_report r = { .task = mem_string(""), .dataset = mem_string("") };
 	double began = now();
 	bool more = gather_gradients(trainer, &r);
 
