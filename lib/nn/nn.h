@@ -15,7 +15,7 @@
  *
  * The files of cpu/ (vector code and OpenMP) define these names; a CUDA backend defines the
  * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
- * tests/support/nn_check.c and every backward to central differences.
+ * tests/support/nn_check*.c and every backward to central differences.
  */
 #ifndef NN_H
 #define NN_H
@@ -43,6 +43,8 @@ void nn_start(int threads, char **argv);
 /* One line: backend, vector width, threads, OpenBLAS's kernels; for --version.  Borrowed. */
 const char *nn_about(void);
 
+/* Memory and weights. ----------------------------------------------------------- */
+
 /* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */
 void *nn_alloc(size_t bytes);
 void nn_free(void *memory, size_t bytes);
@@ -52,8 +54,6 @@ void nn_free(void *memory, size_t bytes);
 void *nn_reserve(void *memory, size_t *size, size_t count, size_t element);
 void nn_upload(void *to, const void *host, size_t bytes);
 void nn_download(void *host, const void *from, size_t bytes);
-void nn_copy(float *y, const float *x, size_t n);
-void nn_zero(float *y, size_t n);
 
 /* A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
  * elements.  Arithmetic is in float32 whatever the storage.  `at` NULL: no such matrix. */
@@ -68,6 +68,26 @@ struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool
 
 /* The same as floats: what norms and biases need. */
 const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+/* Vectors and rows. ------------------------------------------------------------- */
+
+void nn_copy(float *y, const float *x, size_t n); /* y = x */
+void nn_zero(float *y, size_t n);
+void nn_scale(float *x, float by, size_t n);
+void nn_add(float *y, const float *x, size_t n); /* y += x */
+double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed order */
+
+/* True when every value is finite. */
+bool nn_finite(const float *x, size_t n);
+
+void nn_scale_rows(float *x, const float *by, size_t R, size_t C); /* x[r,c] *= by[r] */
+/* y[r] = sum over c of a[r,c] b[r,c] */
+void nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C);
+/* y[r,:] = x[rows[r],:];  y[rows[r],:] += x[r,:], in the order of r */
+void nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+void nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+
+/* Linear layers and products. --------------------------------------------------- */
 
 enum nn_act { NN_GELU, NN_GELU_TANH, NN_SILU, NN_SIGMOID, NN_TANH, NN_RELU };
 
@@ -96,14 +116,22 @@ void nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N,
 void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
     float alpha, float beta);
 
-/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
- * ids are known to be in range. */
-void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
-    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t N,
-    size_t C);
-/* Adds to the three gradients.  Deterministic: rows are added in token order. */
-void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
-    const int32_t *ids, const int32_t *starts, size_t N, size_t C);
+/* Activations and gates. -------------------------------------------------------- */
+
+/* y = act(x), elementwise; GELU by erf (what "gelu" in a config means); y may be x. */
+void nn_activate(float *y, const float *x, enum nn_act act, size_t n);
+/* dx = dy act'(x); dx may be dy. */
+void nn_activate_back(
+    float *dx, const float *dy, const float *x, enum nn_act act, size_t n);
+
+/* y[T,I] = up act(gate); up and gate have row stride ld. */
+void nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
+    size_t T, size_t I);
+/* dup, dgate with row stride ld; may be up and gate themselves. */
+void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
+    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I);
+
+/* Norms. ------------------------------------------------------------------------ */
 
 enum nn_norm { NN_LAYERNORM, NN_RMSNORM };
 
@@ -126,18 +154,22 @@ void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ld
 void nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
     size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D);
 
-/* y = act(x), elementwise; GELU by erf (what "gelu" in a config means); y may be x. */
-void nn_activate(float *y, const float *x, enum nn_act act, size_t n);
-/* dx = dy act'(x); dx may be dy. */
-void nn_activate_back(
-    float *dx, const float *dy, const float *x, enum nn_act act, size_t n);
+/* y = x / max(|x|, 1e-12) per row; y may be x.  lengths[N], when not NULL, receives the divisor. */
+void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);
+/* dx = (dy - y (y . dy)) / length; dx may be dy. */
+void nn_normalize_back(
+    float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C);
 
-/* y[T,I] = up act(gate); up and gate have row stride ld. */
-void nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
-    size_t T, size_t I);
-/* dup, dgate with row stride ld; may be up and gate themselves. */
-void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
-    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I);
+/* Tokens: embeddings, positions, attention, pooling. ---------------------------- */
+
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
+ * ids are known to be in range. */
+void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
+    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t N,
+    size_t C);
+/* Adds to the three gradients.  Deterministic: rows are added in token order. */
+void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
+    const int32_t *ids, const int32_t *starts, size_t N, size_t C);
 
 /* Rotary positions, half-split ("NeoX"), in place on x[T, heads x D] with row stride ld:
  * angle = position x inv[i], i in 0..D/2-1; position counts from each sequence's start.
@@ -166,28 +198,6 @@ void nn_attention_back(float *dq, float *dk, float *dv, const float *dout,
     const float *out, const float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a);
 
-/* y = softmax of each row of x[R,V]; y may be x. */
-void nn_softmax(float *y, const float *x, size_t R, size_t V);
-/* dx = y (dy - sum of dy y); dx may be dy. */
-void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V);
-
-/*
- * Routes to token experts: chosen[T,top] are the `top` greatest of each row of p[T,E], in
- * ascending order, of equal ones those before; weights[T,top] what they are there, divided by
- * their sum when renormalize.
- */
-void nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
-    size_t E, size_t top);
-/* dp[T,E] overwritten: 0 for what was not chosen. */
-void nn_route_back(float *dp, const float *dweights, const int32_t *chosen,
-    const float *p, bool renormalize, size_t T, size_t E, size_t top);
-
-/* The slots of chosen[T,top] sorted by expert, those of one in their own order: expert e has
- * the entries offsets[e] .. offsets[e+1]-1 (offsets[E+1]) of slots[T top] and of rows[T top],
- * slot / top, its tokens. */
-void nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
-    size_t T, size_t E, size_t top);
-
 enum nn_pool {
 	NN_POOL_CLS,
 	NN_POOL_MEAN,
@@ -207,11 +217,12 @@ void nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts,
 void nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
     const int32_t *starts, const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
 
-/* y = x / max(|x|, 1e-12) per row; y may be x.  lengths[N], when not NULL, receives the divisor. */
-void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);
-/* dx = (dy - y (y . dy)) / length; dx may be dy. */
-void nn_normalize_back(
-    float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C);
+/* Softmax: of rows, in the loss, in routes to token experts. -------------------- */
+
+/* y = softmax of each row of x[R,V]; y may be x. */
+void nn_softmax(float *y, const float *x, size_t R, size_t V);
+/* dx = y (dy - sum of dy y); dx may be dy. */
+void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V);
 
 /*
  * Softmax cross-entropy of rows, in place: logits[R,V] become d(sum over rows)/d logits x scale,
@@ -222,18 +233,24 @@ void nn_normalize_back(
 double nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask,
     float scale, size_t R, size_t V, int64_t *correct);
 
-void nn_scale(float *x, float by, size_t n);
-void nn_add(float *y, const float *x, size_t n); /* y += x */
-double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed order */
-void nn_scale_rows(float *x, const float *by, size_t R, size_t C); /* x[r,c] *= by[r] */
-/* y[r] = sum over c of a[r,c] b[r,c] */
-void nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C);
-/* y[r,:] = x[rows[r],:];  y[rows[r],:] += x[r,:], in the order of r */
-void nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
-void nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C);
+/*
+ * Routes to token experts: chosen[T,top] are the `top` greatest of each row of p[T,E], in
+ * ascending order, of equal ones those before; weights[T,top] what they are there, divided by
+ * their sum when renormalize.
+ */
+void nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
+    size_t E, size_t top);
+/* dp[T,E] overwritten: 0 for what was not chosen. */
+void nn_route_back(float *dp, const float *dweights, const int32_t *chosen,
+    const float *p, bool renormalize, size_t T, size_t E, size_t top);
 
-/* True when every value is finite. */
-bool nn_finite(const float *x, size_t n);
+/* The slots of chosen[T,top] sorted by expert, those of one in their own order: expert e has
+ * the entries offsets[e] .. offsets[e+1]-1 (offsets[E+1]) of slots[T top] and of rows[T top],
+ * slot / top, its tokens. */
+void nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
+    size_t T, size_t E, size_t top);
+
+/* Optimiser. -------------------------------------------------------------------- */
 
 /*
  * AdamW, decoupled decay (Loshchilov and Hutter 2019, algorithm 2; torch.optim.AdamW):
