@@ -103,6 +103,15 @@ check_real() {
 	[[ "$output" == *"OpenBLAS Haswell kernels"* ]]
 }
 
+@test "nn: threads that wait sleep soon, unless the user says how they are to wait" {
+	run -0 env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT nn_blas
+	[[ "$output" == *$'OMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=2000' ]]
+	run -0 env -u OMP_WAIT_POLICY GOMP_SPINCOUNT=77 nn_blas
+	[[ "$output" == *$'OMP_WAIT_POLICY=\nGOMP_SPINCOUNT=77' ]]
+	run -0 env -u GOMP_SPINCOUNT OMP_WAIT_POLICY=active nn_blas
+	[[ "$output" == *$'OMP_WAIT_POLICY=active\nGOMP_SPINCOUNT=' ]]
+}
+
 @test "nn: programs without linear algebra do not load OpenBLAS" {
 	run ldd "$BUILD/support/nn_check"
 	[[ "$output" != *openblas* ]]

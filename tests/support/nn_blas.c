@@ -1,11 +1,20 @@
 /*
- * nn_blas - print nn_about() in a program that holds OpenBLAS
+ * nn_blas - print nn_about() in a program that holds OpenBLAS, and how its threads wait
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "nn/nn.h"
 
 #include <cblas.h> /* last: its I is a word of nn.h */
+
+static void
+print_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	printf("%s=%s\n", name, value ? value : "");
+}
 
 int
 main(int argc, char **argv)
@@ -15,5 +24,7 @@ main(int argc, char **argv)
 	(void)argc;
 	nn_start(0, argv);
 	puts(nn_about());
+	print_variable("OMP_WAIT_POLICY");
+	print_variable("GOMP_SPINCOUNT");
 	return cblas_ddot(1, &one, 1, &one, 1) != 1;
 }
