@@ -39,10 +39,11 @@ add(struct loading *loading, const char *query, size_t query_length, const char 
 		bad(loading, "the grade should be a whole number up to a million");
 	qrels->judgements = mem_grow(qrels->judgements, &loading->capacity,
 	    (size_t)qrels->count + 1, sizeof *qrels->judgements);
-	qrels->judgements[qrels->count++] =
+	qrels->judgements[qrels->count] =
 	    (struct judgement){ strings_add(qrels->queries, query, query_length, NULL),
 		    strings_add(qrels->documents, document, document_length, NULL),
-		    (int64_t)grade };
+		    (int64_t)grade, qrels->count };
+	qrels->count++;
 }
 
 static void
@@ -112,50 +113,35 @@ add_object(struct loading *loading, const struct tree *record)
 	add(loading, ids[0].start, ids[0].length, ids[1].start, ids[1].length, value);
 }
 
-/* Later lines of the same pair come later, so that the last one can be kept. */
-struct numbered {
-	struct judgement judgement;
-	int64_t line;
-};
-
 static int
-by_pair(const void *a, const void *b)
+by_document(const void *a, const void *b)
 {
-	const struct numbered *x = a, *y = b;
-	const struct judgement *p = &x->judgement, *q = &y->judgement;
+	const struct judgement *x = a, *y = b;
 
-	if (p->query != q->query)
-		return p->query < q->query ? -1 : 1;
-	if (p->document != q->document)
-		return p->document < q->document ? -1 : 1;
-	return (x->line > y->line) - (x->line < y->line);
+	if (x->query != y->query)
+		return x->query < y->query ? -1 : 1;
+	if (x->document != y->document)
+		return x->document < y->document ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
 static void
 sort(struct qrels *qrels)
 {
-	struct numbered *all = mem_new((size_t)qrels->count, sizeof *all);
+	struct judgement *all = qrels->judgements;
 	int64_t kept = 0, queries = strings_count(qrels->queries);
 
-	for (int64_t i = 0; i < qrels->count; i++)
-		all[i] = (struct numbered){ qrels->judgements[i], i };
-	qsort(all, (size_t)qrels->count, sizeof *all, by_pair);
+	qsort(all, (size_t)qrels->count, sizeof *all, by_document);
 	for (int64_t i = 0; i < qrels->count; i++) {
-		struct judgement *last = kept ? &qrels->judgements[kept - 1] : NULL;
-		struct judgement next = all[i].judgement;
-		if (last && last->query == next.query &&
-		    last->document == next.document) {
-			*last = next;
-			qrels->repeated++;
-		} else {
-			qrels->judgements[kept++] = next;
-		}
+		bool again = kept && all[kept - 1].query == all[i].query &&
+			     all[kept - 1].document == all[i].document;
+		all[again ? kept - 1 : kept++] = all[i];
 	}
-	free(all);
+	qrels->repeated = qrels->count - kept;
 	qrels->count = kept;
 	qrels->starts = mem_zero((size_t)queries + 1, sizeof *qrels->starts);
 	for (int64_t i = 0; i < kept; i++)
-		qrels->starts[qrels->judgements[i].query + 1]++;
+		qrels->starts[all[i].query + 1]++;
 	for (int64_t i = 0; i < queries; i++)
 		qrels->starts[i + 1] += qrels->starts[i];
 }

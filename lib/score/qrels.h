@@ -16,6 +16,7 @@
 struct judgement {
 	int64_t query, document; /* numbers in the two lists of names */
 	int64_t grade;		 /* 0 and below: not relevant */
+	int64_t order;		 /* in the file */
 };
 
 struct qrels {
