@@ -64,12 +64,15 @@ load scores
 	# 2500 equal documents: the 1000 greatest ids stay, d2499 first
 	seq 0 2999 | awk '{ printf "{\"_id\":\"d%04d\",\"x.emb\":[%s]}\n", $1, $1 < 2500 ? "3,4" : "-1,2" }' |
 		mkstream 500 >"$T/c.mts"
-	printf 'q\td1500\t1\n' >"$T/qrels"
-	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
-	[ "$(metric mrr_at_1000 <"$T/out")" = 0.001 ]
-	printf 'q\td1499\t1\n' >"$T/qrels"
-	mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" >"$T/out"
-	[ "$(metric recall_at_1000 <"$T/out")" = 0 ]
+	seq -f 'q Q0 d%04g 1 0 all' 0 2999 >"$T/all"
+	for candidates in "" "--candidates $T/all"; do
+		# shellcheck disable=SC2086
+		score() { mteb-score retrieval $candidates --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"; }
+		printf 'q\td1500\t1\n' >"$T/qrels"
+		[ "$(score | metric mrr_at_1000)" = 0.001 ]
+		printf 'q\td1499\t1\n' >"$T/qrels"
+		[ "$(score | metric recall_at_1000)" = 0 ]
+	done
 }
 
 @test "mteb-score retrieval --candidates: MTEB's layout of reranking sets, and a TREC run" {
