@@ -2,6 +2,8 @@
 #	make demo
 # Both start from share/models/base, read the same batches with the same instructions, and are
 # scored with the base on entries that none of them has read.  Then words are looked up.
+# The classifier is fitted on the other held-out part: on definitions that were trained on it would
+# learn from embeddings that no new text has.
 DEMO   := $(OUT)/demo
 STEPS  ?= 80
 LR     ?= 3e-4

@@ -1,7 +1,8 @@
 # dictionary.awk - the tables of wordnet.awk and foldoc.awk as what training and scoring read
 #	awk -v out=DIR -f dictionary.awk wordnet.tsv foldoc.tsv
-# A document is an entry without its definition: its words and what it is a kind of.  A query
-# is a definition.  Held-out entries (dev, test) give nothing to corpus.txt and train-*.jsonl:
+# A document is an entry without its definition: its words and what it is a kind of (of a word that
+# was never met beside its definition, the name alone would tell little).  A query
+# is a definition; persons and places are not asked for.  Held-out entries (dev, test) give nothing to corpus.txt and train-*.jsonl:
 # there, their words are met only where other entries mention them.
 #	corpus.txt			lines of running text, for masked language modelling
 #	train-NAME.jsonl		{query, document}

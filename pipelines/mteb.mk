@@ -3,6 +3,10 @@
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
+# make's own rules of what is older decide what is redone; a set's result is removed when its texts
+# are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
+# the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
+# of other rows under the same name are the commonest wrong comparison.
 MODEL    ?= share/models/base
 DATA     ?= data
 TASKS    ?=

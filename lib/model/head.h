@@ -33,6 +33,8 @@ struct head_module {
 struct head {
 	int pools;
 	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
+	/* false: sentence-transformers 6's way: cls is the first token after the prompt, weights
+	 * count from the start of the text */
 	bool include_prompt;
 	bool assumed; /* the folder does not say how to pool: mean, not normalised; the
 			 * last token of a decoder */

@@ -1,5 +1,8 @@
 /*
- * W + scale B A in the place of W: of an adapter that is there, and of one that learns.
+ * W + scale B A in the place of W: of an adapter that is there, and of one that learns.  It is formed
+ * once a step, so that there is one forward and one backward pass; dA and dB follow from dW.  A
+ * pair's moments move in every step, as in torch, where a gradient of zeros is not None (B starts
+ * at zero).
  */
 #include <inttypes.h>
 #include <math.h>

@@ -27,7 +27,8 @@ struct spec_rotary {
 	    divisor; /* 1; static NTK (GTE v1.5) folds its factor into base and divisor */
 	/* Dynamic NTK: a sequence of T > trained tokens has the base
 	 * base ((factor T / trained) - (factor - 1))^(D/(D-2)); factor 0: off.  A function of
-	 * the sequence's own length: the reference takes the batch's, and remembers it. */
+	 * the sequence's own length: the reference takes the batch's, and keeps it for later,
+	 * shorter texts, so that an embedding would depend on its company. */
 	double factor;
 	int trained;
 };

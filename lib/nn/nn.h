@@ -13,6 +13,9 @@
  * Same input: the same bits, whatever the number of threads.  Every row's result is computed
  * independently of the other rows: an embedding does not depend on its batch.
  *
+ * Products are our own because a BLAS does not give that: OpenBLAS 0.3.21 rounds a row differently for
+ * different numbers of rows.  Here an element is summed in an order that its row length alone decides.
+ *
  * The files of cpu/ (vector code and OpenMP) define these names; a CUDA backend defines the
  * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
  * tests/support/nn_check*.c and every backward to central differences.

@@ -11,7 +11,13 @@
  *
  * Weights: a data set of N examples and weight w gives round(w N) examples to an epoch, the
  * next ones of an endless sequence of permutations of it: with w = 1 each once, with
- * 1/2 one half now and the other half in the next epoch.
+ * 1/2 one half now and the other half in the next epoch.  A weight is no chance: with chances the
+ * data set that ends first ends the epoch, or is repeated unseen.  Tasks are drawn by what they
+ * have left so that all end together (MoTE gives no rule); static batches are drawn from the union
+ * of all tasks, as its appendix A reads.
+ *
+ * Because the order is computed and not a list, a batch follows from recipe, seed and step, and a
+ * run resumes without reading what came before.
  */
 #ifndef SAMPLER_H
 #define SAMPLER_H

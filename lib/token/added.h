@@ -1,7 +1,9 @@
 /*
  * added - the added tokens of a tokenizer: found in the text before anything else is done.
  *
- * Leftmost, then longest; single_word, lstrip and rstrip as the reference has them.
+ * Leftmost, then longest; single_word, lstrip and rstrip as the reference has them.  Ids are the
+ * file's, where the reference numbers anew those that leave a gap; an id that contradicts the
+ * vocabulary is refused, where the reference takes the vocabulary's.
  */
 #ifndef ADDED_H
 #define ADDED_H
