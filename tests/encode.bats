@@ -154,6 +154,10 @@ rows() {
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" | rows >"$T/skipped"
 	run ! near "$M/embeddings.txt" 1e-3 <"$T/skipped"
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	# the same texts with and without a prompt are not the same
+	mts cat <(ids '{"prompt_tokens": {"text": 2}}') <(ids) | encode -m "$T/m" | rows >"$T/both"
+	head -n 5 "$T/both" | cmp - "$T/skipped"
+	tail -n 5 "$T/both" | near "$M/embeddings.txt" 1e-6
 }
 
 @test "encode: experts from the record, from --expert, and an error that lists them" {

@@ -66,6 +66,10 @@ cut_short() {
 	loss_check
 }
 
+@test "train: masks are BERT's: 80 % the mask, 10 % a random token, 10 % as it was" {
+	mlm_check
+}
+
 @test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
 	gradient_cache_check "$G/bert" 512 32
 	gradient_cache_check "$G/nomic_bert" 512 32
@@ -77,6 +81,11 @@ cut_short() {
 	learn --tokens 40
 	column loss out.log.tsv >ours
 	close_to 1e-4 ours whole
+	pairs_stream <"$G/pairs.txt" >plain.mts # says no temperature: MoTE's
+	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 plain.mts
+	column loss out.log.tsv >ours
+	learn --temperature 0.03
+	cmp ours <(column loss out.log.tsv)
 	for option in --bidirectional "--temperature 0.5"; do
 		# shellcheck disable=SC2086
 		learn $option
@@ -175,15 +184,17 @@ sums() {
 	[ "$(decayed bert --lora rank=2,targets=query)" = base_model.model.encoder.layer.0.attention.self.query.lora_A.weight ]
 }
 
-# loss_of MODEL STREAM: InfoNCE at temperature 0.05 of each eight rows, from what encode makes of them
+# loss_of MODEL STREAM: InfoNCE at temperature 0.05 of each eight rows, and how many of them find their
+# document, from what encode makes of them
 loss_of() {
 	encode -q --any-tokenizer -m "$1" "$2" | mts to jsonl | jq -s '
 		def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
 		def unit: (map(. * .) | add | sqrt) as $n | map(. / $n);
 		_nwise(8) | map(."query.emb" | unit) as $q | map(."document.emb" | unit) as $d |
 		($d + map(."negatives.emb"[] | unit)) as $c |
-		[range(8) as $i | ([$c[] | dot($q[$i]; .) / 0.05 | exp] | add | log) - dot($q[$i]; $d[$i]) / 0.05] |
-		add / 8'
+		[range(8) as $i | [$c[] | dot($q[$i]; .) / 0.05] |
+			{ loss: ((map(exp) | add | log) - .[$i]), right: (if max == .[$i] then 1 else 0 end) }] |
+		[(map(.loss) | add / 8), (map(.right) | add / 8)] | @tsv' -r
 }
 
 @test "train: each side has its expert, negatives the documents': the loss is that of encode's vectors" {
@@ -193,10 +204,13 @@ loss_of() {
 	pairs_stream '{"temperature": 0.05,
 		"experts": {"query": "left", "document": "right", "negatives": "right"}}' <"$G/pairs.txt" >sides.mts
 	train -q -m apart -o out --lr 1e-12 sides.mts
-	close_to 1e-4 <(column loss out.log.tsv) <(loss_of apart sides.mts)
+	loss_of apart sides.mts >expected
+	close_to 1e-4 <(column loss out.log.tsv) <(cut -f1 expected)
+	cmp <(column accuracy out.log.tsv) <(cut -f2 expected)
+	[ "$(cut -f2 expected | sort -u | wc -l)" -gt 2 ]
 	pairs_stream '{"temperature": 0.05,
 		"experts": {"query": "left", "document": "right", "negatives": "left"}}' <"$G/pairs.txt" >other.mts
-	run -1 close_to 1e-3 <(column loss out.log.tsv) <(loss_of apart other.mts)
+	run -1 close_to 1e-3 <(column loss out.log.tsv) <(loss_of apart other.mts | cut -f1)
 }
 
 @test "train: include_prompt false leaves prompts out of the mean, as encode does" {
@@ -211,7 +225,7 @@ loss_of() {
 			<"$G/pairs.txt" >prompts.mts
 		train -q -m prompted -o out --lr 1e-12 prompts.mts
 		column loss out.log.tsv >$include
-		close_to 1e-4 $include <(loss_of prompted prompts.mts)
+		close_to 1e-4 $include <(loss_of prompted prompts.mts | cut -f1)
 	done
 	differ false true
 }
@@ -245,6 +259,12 @@ loss_of() {
 	cmp <(column tokens masks1.log.tsv) <(column tokens masks2.log.tsv)
 	run -1 cmp -s <(column examples masks1.log.tsv) <(column examples masks2.log.tsv)
 	run -1 cmp -s <(column tokens order1.log.tsv) <(column tokens order2.log.tsv)
+	# each sequence once in an epoch, and each epoch in an order of its own
+	train "${options[@]}" "${mlm[@]}" -m drawn1 --epochs 2 -o epochs pairs.mts
+	total() { awk -v epoch="$1" 'NR > 1 && $2 == epoch { n += $(NF) } END { print n }' "$2"; }
+	[ "$(total 0 epochs.log.tsv)" = "$(total 0 masks1.log.tsv)" ]
+	[ "$(total 1 epochs.log.tsv)" = "$(total 0 masks1.log.tsv)" ]
+	run -1 cmp -s <(awk '$2 == 0 { print $NF }' epochs.log.tsv) <(awk '$2 == 1 { print $NF }' epochs.log.tsv)
 }
 
 @test "train: schedules, accumulation and steps do what they say" {
