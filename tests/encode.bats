@@ -175,11 +175,16 @@ rows() {
 	encode -m "$M" "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6 # a dense model: no matter
 }
 
-@test "encode: experts row by row, from a column X.expert" {
+# A model of two experts, left and right, which differ.
+two_experts() {
 	upcycle -m "$M" --experts left,right -o "$T/m"
 	# the file ends with a tensor of the right expert: make it another one
 	size=$(stat -c %s "$T/m/model.safetensors")
 	head -c 32 /dev/zero | dd of="$T/m/model.safetensors" bs=1 seek=$((size - 32)) conv=notrunc status=none
+}
+
+@test "encode: experts row by row, from a column X.expert" {
+	two_experts
 	for side in left right; do
 		printf '%s\n' 'a red boat' 'the bird flies' 'a fish swims' | tok -m "$M" |
 			encode -m "$T/m" -e $side | rows >"$T/$side"
@@ -199,13 +204,6 @@ turns() {
 	for i in {0..7}; do
 		printf '{"text": "%s", "text.expert": "%s"}\n' "${texts[i / 2]}" "${experts[i % 4]}"
 	done
-}
-
-# A model of two experts, left and right, which differ.
-two_experts() {
-	upcycle -m "$M" --experts left,right -o "$T/m"
-	size=$(stat -c %s "$T/m/model.safetensors")
-	head -c 32 /dev/zero | dd of="$T/m/model.safetensors" bs=1 seek=$((size - 32)) conv=notrunc status=none
 }
 
 @test "encode: rows of different experts in turns: each expert's in one batch, results in order" {
