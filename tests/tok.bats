@@ -234,6 +234,27 @@ ids() {
 	[[ "$stderr" == "tok: $T/cut.mts: "* ]]
 }
 
+@test "tok: what is no text is refused by its name, and lines beyond --max-line" {
+	cd "$T" || return
+	{ printf 'PAR1\25\4\25'; head -c 500 /dev/zero; printf PAR1; } >corpus.txt
+	printf '{"text": "sea"}\n' | iconv -t UTF-16 >utf16.jsonl
+	printf 'sea\nthe\0sea\n' >zero.txt
+	for file in 'corpus.txt: not text but Parquet' 'utf16.jsonl: not text but UTF-16' 'zero.txt:2: a byte 0'; do
+		run -1 --separate-stderr tok -m "$TINY" "${file%%:*}"
+		[[ $stderr == "tok: $file"* ]]
+		run -1 --separate-stderr tok --train wordpiece -o learnt "${file%%:*}"
+		[[ $stderr == "tok: $file"* ]]
+		[ ! -e learnt ]
+	done
+	printf 'sea\nthe sea\n' >x.txt
+	run -0 bash -c "tok -m '$TINY' --max-line 7 x.txt | mts to jsonl | wc -l"
+	[ "$output" -eq 2 ]
+	for arguments in "-m $TINY" '--train wordpiece -o learnt'; do
+		run -1 --separate-stderr tok $arguments --max-line 6 x.txt
+		[ "$stderr" = "tok: x.txt:2: the line is longer than 6 bytes; is it text? (--max-line allows more)" ]
+	done
+}
+
 @test "tok: invalid UTF-8 is repaired and counted once" {
 	printf 'the \377\376 sea\n\200\n' >"$T/in.txt"
 	run -0 --separate-stderr bash -c "tok -m '$TINY' '$T/in.txt' | stream_rows"
