@@ -81,6 +81,15 @@ mem_format(const char *format, ...)
 	return text;
 }
 
+char *
+mem_list(char *list, const char *name)
+{
+	char *longer = mem_format("%s%s%s", list, *list ? ", " : "", name);
+
+	free(list);
+	return longer;
+}
+
 void *
 mem_grow(void *old, size_t *capacity, size_t need, size_t size)
 {

@@ -28,12 +28,8 @@ prompt_find(const char *dir, const char *name)
 		    dir);
 	if (!text) {
 		char *names = mem_string("");
-		for (size_t i = 0; i < prompts->count; i++) {
-			char *longer = mem_format(
-			    "%s%s%s", names, i ? ", " : "", prompts->items[i]->key);
-			free(names);
-			names = longer;
-		}
+		for (size_t i = 0; i < prompts->count; i++)
+			names = mem_list(names, prompts->items[i]->key);
 		tree_die(prompts, "no prompt is called '%s'; there are: %s", name, names);
 	}
 	char *copy = mem_string(text);

@@ -19,15 +19,16 @@
 static const struct family *
 family_of(const struct tree *config)
 {
-	char known[256] = "";
+	char *known = mem_string("");
 	const char *type = tree_string(config, "model_type", NULL);
 
-	for (int i = 0; type && families[i]; i++)
-		if (!strcmp(type, families[i]->model_type))
+	for (int i = 0; families[i]; i++) {
+		if (type && !strcmp(type, families[i]->model_type)) {
+			free(known);
 			return families[i];
-	for (int i = 0; families[i]; i++)
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-		    i ? ", " : "", families[i]->model_type);
+		}
+		known = mem_list(known, families[i]->model_type);
+	}
 	if (!type)
 		tree_die(config, "'model_type' is missing; known are %s", known);
 	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
@@ -52,12 +53,9 @@ model_configure(struct model *model, const char *dir)
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
 	model->expert_names = mem_string("");
-	for (int i = 0; i < model->spec.experts; i++) {
-		char *longer = mem_format("%s%s%s", model->expert_names, i ? ", " : "",
-		    model->spec.expert_names[i]);
-		free(model->expert_names);
-		model->expert_names = longer;
-	}
+	for (int i = 0; i < model->spec.experts; i++)
+		model->expert_names =
+		    mem_list(model->expert_names, model->spec.expert_names[i]);
 }
 
 void

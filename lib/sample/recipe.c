@@ -30,18 +30,13 @@ word_of(
     const struct tree *object, const char *key, const char *const *words, int otherwise)
 {
 	const char *word = tree_string(object, key, NULL);
-	char known[200] = "";
+	int index = word ? recipe_word(words, word) : otherwise;
 
-	if (!word)
-		return otherwise;
-	int index = recipe_word(words, word);
 	if (index >= 0)
 		return index;
-	for (int i = 0; words[i]; i++) {
-		size_t used = strlen(known);
-		snprintf(
-		    known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
-	}
+	char *known = mem_string("");
+	for (int i = 0; words[i]; i++)
+		known = mem_list(known, words[i]);
 	tree_die(tree_get(object, key), "'%s' is not known as '%s'; it is one of %s",
 	    word, key, known);
 }

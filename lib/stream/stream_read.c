@@ -251,10 +251,8 @@ stream_need(const struct reader *reader, const char *name, enum dtype dtype, int
 	char *want = column_text(&wanted), *there = mem_string("");
 	for (int i = 0; i < reader->header.count; i++) {
 		char *one = column_text(&reader->header.columns[i]);
-		char *more = mem_format("%s%s%s", there, i ? ", " : "", one);
+		there = mem_list(there, one);
 		free(one);
-		free(there);
-		there = more;
 	}
 	die("%s: there is no column %s; there is: %s", input_name(reader->input), want,
 	    *there ? there : "none");

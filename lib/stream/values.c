@@ -23,12 +23,8 @@ columns_named(const struct reader *reader)
 {
 	char *list = mem_string("");
 
-	for (int i = 0; i < stream_columns(reader); i++) {
-		char *longer = mem_format(
-		    "%s%s%s", list, i ? ", " : "", stream_column(reader, i)->name);
-		free(list);
-		list = longer;
-	}
+	for (int i = 0; i < stream_columns(reader); i++)
+		list = mem_list(list, stream_column(reader, i)->name);
 	return list;
 }
 

@@ -133,11 +133,10 @@ tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
 static _Noreturn void
 die_unknown(const struct tree *member, const char *const *keys)
 {
-	char known[800] = "";
+	char *known = mem_string("");
 
-	for (size_t used = 0; *keys && used < sizeof known; keys++)
-		used += (size_t)snprintf(
-		    known + used, sizeof known - used, "%s%s", used ? ", " : "", *keys);
+	for (; *keys; keys++)
+		known = mem_list(known, *keys);
 	tree_die(member, "'%s' is not known here; known are %s", member->key, known);
 }
 

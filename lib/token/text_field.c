@@ -92,16 +92,6 @@ text_field_list_free(struct text_field_list *list)
 	free(list->items);
 }
 
-/* "a, b": a list that grows; frees the shorter one. */
-static char *
-listed(char *names, const char *name)
-{
-	char *longer = mem_format("%s%s%s", names, *names ? ", " : "", name);
-
-	free(names);
-	return longer;
-}
-
 void
 text_field_check(const struct text_field *field, const char *file, int64_t line,
     const struct tree *record)
@@ -112,7 +102,7 @@ text_field_check(const struct text_field *field, const char *file, int64_t line,
 		return;
 	names = mem_string("");
 	for (size_t i = 0; i < record->count; i++)
-		names = listed(names, record->items[i]->key);
+		names = mem_list(names, record->items[i]->key);
 	die("%s:%lld: there is no '%s'; fields are: %s (choose with -f)", file,
 	    (long long)line, field->parts[0], *names ? names : "(none)");
 }
@@ -124,7 +114,7 @@ die_absent(const char *part, const char *input, const struct column *columns, in
 
 	for (int i = 0; i < count; i++)
 		if (columns[i].text)
-			names = listed(names, columns[i].name);
+			names = mem_list(names, columns[i].name);
 	die("%s: there is no text '%s'; texts are: %s (choose with -f)", input, part,
 	    *names ? names : "(none)");
 }
