@@ -37,7 +37,7 @@ enum { NN_MAX_HEAD = 256 };
  * OMP_NUM_THREADS) and the settings that libraries read when they are loaded, for which the
  * program restarts itself once; call it before any input is read.  These are
  * OMP_WAIT_POLICY, so that waiting threads leave the processor to others, and, in programs
- * that hold OpenBLAS (linalg, search), OPENBLAS_CORETYPE: release 0.3.21 takes newer
+ * that hold OpenBLAS (search, clustering), OPENBLAS_CORETYPE: release 0.3.21 takes newer
  * processors for old ones.  A variable that is already set stays.
  * Dies when the program was built for a processor that can do more than this one.
  */

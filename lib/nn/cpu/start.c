@@ -19,7 +19,7 @@ listed(const char *name, const char *const *list)
 }
 
 /*
- * The products here need no BLAS, but linalg and search do, and OpenBLAS 0.3.21 takes newer
+ * The products here need no BLAS, but search and clustering do, and OpenBLAS 0.3.21 takes newer
  * processors for old ones.  A weak reference does not pull the library in: these are NULL in
  * programs that do without it, and such a program starts in a millisecond.
  */
