@@ -609,6 +609,17 @@ recipe() {
 		[ -z "$output" ]
 		[ -n "$stderr" ]
 	done
+	# an option that the other objective has a use for
+	for option in "--temperature 0.1" --bidirectional --no-mask-duplicates; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr train -q -m "$G/nomic_bert" -o out --from-scratch --objective mlm $option pairs.mts
+		[[ "$stderr" == "train: ${option% *} says nothing to --objective mlm"* ]]
+	done
+	for option in "--mask-share 0.2" "--batch-tokens 9"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr train -q -m "$G/bert" -o out $option pairs.mts
+		[[ "$stderr" == "train: ${option% *} says nothing to --objective infonce"* ]]
+	done
 	run -2 --separate-stderr train -m "$G/bert" -o out <pairs.mts
 	[[ "$stderr" == *"give --steps, or --schedule constant"* ]]
 	[ ! -e out ]

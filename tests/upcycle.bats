@@ -141,12 +141,15 @@ random_model() { # family config... -> $T/FAMILY
 
 # 3. usage
 @test "upcycle: usage errors exit 2 and write nothing" {
+	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
 	for arguments in "" "-m $GOLDEN/bert -o $T/o" "-m $GOLDEN/bert --experts a" "-o $T/o --experts a" \
 		"-m $GOLDEN/bert -o $T/o --experts a,a" "-m $GOLDEN/bert -o $T/o --experts a/b" \
 		"-m $GOLDEN/bert -o $T/o --experts a --layers 2" "-m $GOLDEN/bert -o $T/o --experts a --layers x" \
 		"-m $GOLDEN/bert -o $T/o --experts a --layers 0 --every 2" \
 		"-m $GOLDEN/bert -o $T/o --experts a --prompt b=x" "-m $GOLDEN/bert -o $T/o --experts a x" \
-		"-m $GOLDEN/bert -o $T/o --experts a --average"; do
+		"-m $GOLDEN/bert -o $T/o --experts a --average" "-m $T/mote -o $T/o --average --every 1" \
+		"-m $T/mote -o $T/o --average --layers all" "-m $T/mote -o $T/o --average --no-expert-norms" \
+		"-m $T/mote -o $T/o --average --prompt a=b"; do
 		run -2 --separate-stderr upcycle $arguments
 		[ -z "$output" ]
 		[ ! -e "$T/o" ]
