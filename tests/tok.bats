@@ -162,6 +162,33 @@ ids() {
 	[ -z "$stderr" ]
 }
 
+@test "tok --no-truncate: the first text that is too long is named, whichever thread has it" {
+	{ echo lamp; for _ in $(seq 3000); do echo 'the sea of lamp'; done; } >"$T/in.txt"
+	for threads in 1 3; do
+		run -1 --separate-stderr tok -j $threads -m "$TINY" --max-length 4 --no-truncate "$T/in.txt"
+		[[ "$stderr" == "tok: $T/in.txt:2: 'text' is longer than 4 tokens; "* ]]
+	done
+}
+
+@test "tok: without --max-length the model's files say how long a text may be" {
+	mkdir "$T/model"
+	cp "$TINY/tokenizer.json" "$T/model/"
+	words() {
+		ids "$(printf 'sea %.0s' $(seq 30))" -q -m "$T/model" | tr ' ' '\n' | grep -c .
+	}
+	[ "$(words)" -eq 32 ]
+	printf '{"model_max_length":1000000000000000019884624838656}' >"$T/model/tokenizer_config.json"
+	[ "$(words)" -eq 32 ]
+	printf '{"n_positions":9}' >"$T/model/config.json"
+	[ "$(words)" -eq 9 ]
+	printf '{"max_position_embeddings":12,"n_positions":11}' >"$T/model/config.json"
+	[ "$(words)" -eq 11 ]
+	printf '{"model_max_length":7}' >"$T/model/tokenizer_config.json"
+	[ "$(words)" -eq 7 ]
+	printf '{"max_seq_length":8}' >"$T/model/sentence_bert_config.json"
+	[ "$(words)" -eq 8 ]
+}
+
 @test "tok -j, --level, --rows: the ids are the same" {
 	for _ in $(seq 300); do texts; done >"$T/in.txt"
 	tok -j 1 --level 0 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/one"
@@ -228,6 +255,9 @@ ids() {
 	printf '{"text":"a"}\n{"text":"a}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[[ "$stderr" == "tok: $T/in.jsonl:2: not valid JSON: "* ]]
+	printf '{"text":"a","id":99999999999999999999}\n' >"$T/in.jsonl" # never rounded
+	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
+	[[ "$stderr" == "tok: $T/in.jsonl:1: not valid JSON: too big integer"* ]]
 	texts | tok -m "$TINY" --keep >"$T/in.mts"
 	head -c -10 "$T/in.mts" >"$T/cut.mts"
 	run -1 --separate-stderr tok -m "$TINY" "$T/cut.mts"

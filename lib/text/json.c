@@ -24,8 +24,9 @@ own_name(struct tree *tree, const char *name, int line)
 		own_name(tree->items[i], name, line);
 }
 
+/* wide: integers were read as reals, too. */
 static struct tree *
-convert(json_t *value)
+convert(json_t *value, bool wide)
 {
 	struct tree *tree;
 	const char *key;
@@ -36,20 +37,26 @@ convert(json_t *value)
 	case JSON_STRING:
 		return tree_of_bytes(json_string_value(value), json_string_length(value));
 	case JSON_INTEGER: return tree_of_integer(json_integer_value(value));
-	case JSON_REAL: return tree_of_real(json_real_value(value));
+	case JSON_REAL: {
+		double real = json_real_value(value);
+		return wide && floor(real) == real && fabs(real) < 0x1p53
+			   ? tree_of_integer((int64_t)real)
+			   : tree_of_real(real);
+	}
 	case JSON_TRUE: return tree_of_boolean(true);
 	case JSON_FALSE: return tree_of_boolean(false);
 	case JSON_NULL: return tree_of_null();
 	case JSON_ARRAY:
 		tree = tree_list();
-		json_array_foreach(value, i, member) tree_add(tree, convert(member));
+		json_array_foreach(value, i, member)
+		    tree_add(tree, convert(member, wide));
 		return tree;
 	default:
 		tree = tree_object();
 		json_object_foreach(value, key, member)
 		{
 			/* jansson has refused duplicates, so no search for the key */
-			struct tree *item = tree_add(tree, convert(member));
+			struct tree *item = tree_add(tree, convert(member, wide));
 			item->key = mem_string(key);
 		}
 		return tree;
@@ -84,22 +91,32 @@ check_depth(const char *text, size_t length, const char *name, int line)
 	}
 }
 
-struct tree *
-json_parse(const char *text, size_t length, const char *name, int line)
+/* wide: integers beyond 64 bits are reals. */
+static struct tree *
+parse(const char *text, size_t length, const char *name, int line, bool wide)
 {
+	size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
 	json_error_t error;
 
 	check_depth(text, length, name, line);
-	json_t *value = json_loadb(text, length,
-	    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	json_t *value = json_loadb(text, length, flags, &error);
+	wide &= !value && json_error_code(&error) == json_error_numeric_overflow;
+	if (wide)
+		value = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
 	if (!value)
 		die("%s:%d: not valid JSON: %s", name,
 		    line - 1 + (error.line > 0 ? error.line : 1), error.text);
-	struct tree *tree = convert(value);
+	struct tree *tree = convert(value, wide);
 	json_decref(value);
 	/* jansson keeps no lines: every node says where its text began */
 	own_name(tree, name, line > 1 ? line : 0);
 	return tree;
+}
+
+struct tree *
+json_parse(const char *text, size_t length, const char *name, int line)
+{
+	return parse(text, length, name, line, false);
 }
 
 static char *
@@ -140,7 +157,7 @@ json_read_optional(const char *path)
 		    "pull'",
 		    path);
 	char *name = mem_string(path); /* the caller's string may die before the tree */
-	struct tree *tree = json_parse(text, length, name, 1);
+	struct tree *tree = parse(text, length, name, 1, true);
 	tree->name = name;
 	free(text);
 	return tree;

@@ -15,7 +15,8 @@
  * Lines), normally 1.  The name is borrowed.  Free with tree_free. */
 struct tree *json_parse(const char *text, size_t length, const char *name, int line);
 
-/* Read a whole file; dies when it is absent. */
+/* Read a whole file; dies when it is absent.  Integers beyond 64 bits are reals there: transformers
+ * writes a length without a limit as 10^30. */
 struct tree *json_read(const char *path);
 
 /* NULL when the file does not exist. */
