@@ -62,23 +62,10 @@ read_single(const struct tree *post, struct ids *before, struct ids *after)
 		    "post_processor: its 'single' template has no place for the text");
 }
 
-/* A later processor of a Sequence stands around the earlier ones. */
-static void
-wrap(struct ids *before, struct ids *after, struct ids *outer, const struct ids *last)
-{
-	for (size_t i = 0; i < before->count; i++)
-		ids_push(outer, before->id[i]);
-	ids_free(before);
-	*before = *outer;
-	for (size_t i = 0; i < last->count; i++)
-		ids_push(after, last->id[i]);
-}
-
 void
 postprocessor_read(const struct tree *node, struct ids *before, struct ids *after)
 {
 	const char *type = node ? tree_string(node, "type", "") : "ByteLevel";
-	struct ids first = { 0 }, last = { 0 };
 
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "processors");
@@ -86,14 +73,18 @@ postprocessor_read(const struct tree *node, struct ids *before, struct ids *afte
 			postprocessor_read(list->items[i], before, after);
 		return;
 	}
+	if (!strcmp(type, "ByteLevel"))
+		return;
+	if (before->count || after->count)
+		tree_die(node,
+		    "post_processor: a Sequence of which two put tokens around "
+		    "a text is not supported");
 	if (!strcmp(type, "BertProcessing") || !strcmp(type, "RobertaProcessing")) {
-		push_pair(&first, node, "cls");
-		push_pair(&last, node, "sep");
+		push_pair(before, node, "cls");
+		push_pair(after, node, "sep");
 	} else if (!strcmp(type, "TemplateProcessing")) {
-		read_single(node, &first, &last);
-	} else if (strcmp(type, "ByteLevel")) {
+		read_single(node, before, after);
+	} else {
 		tree_die(node, "post_processor: '%s' is not supported", type);
 	}
-	wrap(before, after, &first, &last);
-	ids_free(&last);
 }

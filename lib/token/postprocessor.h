@@ -2,7 +2,8 @@
  * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text.
  *
  * TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and
- * Sequences of them; any other is refused by name.  Only the form for one text is read.
+ * Sequences of them; any other is refused by name.  Only the form for one text is read, and one of
+ * a Sequence that adds tokens: to the reference two of them are "not yet implemented".
  */
 #ifndef POSTPROCESSOR_H
 #define POSTPROCESSOR_H

@@ -109,7 +109,10 @@ def kinds():
     yield "pieces", {"type": "Sequence", "normalizers": [bert, {"type": "Replace", "pattern": {"String": "th"}, "content": "Th"}, {
         "type": "Lowercase"}]}, sequence({"type": "BertPreTokenizer"}, {"type": "Digits", "individual_digits": True}), None, word, \
         added(word["vocab"], ("[MASK]", "special"), ("Light", ""))
-    yield "whole", {"type": "NFKD"}, {"type": "Whitespace"}, None, dict(word, max_input_chars_per_word=100), []
+    marks = {name: {"id": name, "ids": [word["vocab"][name], word["vocab"]["_"]], "tokens": [name, "_"]} for name in ("the", "light")}
+    single = [{"SpecialToken": {"id": name, "type_id": 0}} if name else {"Sequence": {"id": "A", "type_id": 0}} for name in ("light", "the", None, "the")]
+    yield "whole", {"type": "NFKD"}, {"type": "Whitespace"}, {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": marks}, \
+        dict(word, max_input_chars_per_word=100), []
 
 
 def runs(rng):
