@@ -148,6 +148,12 @@ need_cases() {
 	tok -j 1 -m "$T/turned.json" "$T/many.txt" | stream_rows | grep -v '^{' | cmp - "$T/one"
 }
 
+@test "bpe: joined fields lose the white space around them and have one blank between them" {
+	printf '%s\n' '{"a":" the\t","b":"sea"}' '{"a":"","b":"\u3000sea"}' '{"a":"the","b":" "}' '{"b":"sea"}' >"$T/in.jsonl"
+	tok -m "$BPE/neox" -f c=a+b "$T/in.jsonl" | stream_rows | grep -v '^{' | sed 's/c.ids/text.ids/' >"$T/found"
+	printf '%s\n' 'the sea' sea the sea | tok -m "$BPE/neox" | stream_rows | grep -v '^{' | diff - "$T/found"
+}
+
 @test "bpe: a word of a megabyte, blanks without end; a limit stops the work" {
 	local the
 	the=$(jq -r '.model.vocab.the' "$BPE/neox/tokenizer.json")

@@ -97,8 +97,10 @@ def kinds():
     del old["type"]
     yield "old", {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": False}]}, \
         dict(WORDS, add_prefix_space=True), roberta, old, added(vocab, ("<x>", "lstrip rstrip"))
+    twice = added(vocab, ("<x>", "special normalized"), ("<xy>", "special normalized"))
+    twice += [dict(twice[0], lstrip=True), dict(twice[1], lstrip=True, rstrip=True)]
     yield "falcon", None, sequence({"type": "WhitespaceSplit"}, WORDS, {"type": "Digits", "individual_digits": False}, split("[0-9][0-9]"), split(
-        "^a|e$", "Contiguous")), None, dict(bpe, ignore_merges=True), []
+        "^a|e$", "Contiguous")), None, dict(bpe, ignore_merges=True), twice
     letters = dict(bpe, vocab=character["vocab"], merges=character["merges"], unk_token="<unk>", fuse_unk=True, byte_fallback=True)
     yield "letters", {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}, {
         "type": "Replace", "pattern": {"Regex": r"\s+|\p{S}"}, "content": "_"}, {"type": "Prepend", "prepend": "_"}]}, None, {
