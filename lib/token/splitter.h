@@ -4,7 +4,8 @@
  *
  * The expressions of the well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character
  * classes) are matched by hand-written code, chosen by exact equality; any other goes to
- * Oniguruma (expression.h).  Letters and numbers are Unicode 16's here, of Oniguruma's own edition there.
+ * Oniguruma (expression.h).  Letters and numbers are Unicode 16's here, of Oniguruma's own edition
+ * there.
  */
 #ifndef SPLITTER_H
 #define SPLITTER_H

@@ -287,7 +287,8 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 		    type);
 }
 
-/* The id of an added token, which must be that of the model where it has the text. */
+/* The id of an added token is the file's, where the reference numbers anew those that leave a
+ * gap; it must be that of the model where it has the text, which the reference would take. */
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
