@@ -68,6 +68,9 @@ def train(characters):
 def kinds():
     byte, character = train(False), train(True)
     vocab, merges = byte["vocab"], byte["merges"]
+    for token in ("\u0120indented", "wid"):  # whole under ignore_merges only: no merges make them
+        assert token not in vocab
+        vocab[token] = len(vocab)
     text = [" ".join(pair) for pair in merges]
     end = len(vocab)
     word = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 12,
