@@ -34,7 +34,7 @@ need_cases() {
 		jq -c '.cases[]' <<<"$line" | tokenize "$T/tokenizer.json" || { echo "$expression"; return 1; }
 		count=$((count + 1))
 	done <"$BPE/expressions.jsonl"
-	[ "$count" -eq 26 ]
+	[ "$count" -eq 27 ]
 }
 
 @test "bpe: the public cases of GPT-NeoX" {

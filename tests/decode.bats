@@ -30,6 +30,12 @@ decoded() { # name [option]...
 	tok -m "$ROOT/share/models/base" "$T/text.mts" | mts diff -a 0 - "$T/ids.mts"
 }
 
+@test "decode: with vocab.txt alone pieces of a word are joined, and signs are tidied" {
+	mkdir "$T/bert"
+	cp "$GOLDEN/token/plain/vocab.txt" "$T/bert/"
+	[ "$(tok -m "$T/bert" <<<"Keeper's lamps, isn't" | tok -m "$T/bert" --decode | mts to jsonl | jq -r .text)" = "keeper ' s lamps, isn ' t" ]
+}
+
 @test "decode: lists of texts, several columns; the rest passes; --keep" {
 	printf '%s\n' '{"id":"a","q":"old sea","d":["a lamp","the storm"]}' '{"id":"b","q":"red","d":[]}' |
 		tok -q -m "$ROOT/share/models/base" -f q -f d --format jsonl >"$T/ids.mts"

@@ -246,9 +246,9 @@ ids() {
 	printf '{"text":null}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[[ "$stderr" == "tok: $T/in.jsonl:1: there is no 'text'"* ]]
-	echo a | tok -m "$TINY" --keep >"$T/in.mts"
+	printf 'text\tbody\na\tb\n' | tok -m "$TINY" --format tsv --keep >"$T/in.mts"
 	run -1 --separate-stderr tok -m "$TINY" -f title "$T/in.mts"
-	[ "$stderr" = "tok: $T/in.mts: there is no text 'title'; texts are: text (choose with -f)" ]
+	[ "$stderr" = "tok: $T/in.mts: there is no text 'title'; texts are: text, body (choose with -f)" ]
 }
 
 @test "tok: bad JSON names file and line; a cut stream is refused" {
