@@ -30,9 +30,9 @@ struct findings {
 };
 void run_put(struct findings *findings, int64_t query, int64_t document, float score);
 
-/* Make the findings the run's hits, the best `depth` of each query (0: all), and free them.  Of those of
- * one query and one document the first counts; returns how many did not, and the document of one
- * of them in `repeated` unless NULL. */
+/* Make the findings the run's hits, the best `depth` of each query (0: all), and free them.  Of
+ * those of one query and one document the first counts; returns how many did not, and the document
+ * of one of them in `repeated` unless NULL. */
 int64_t run_settle(
     struct run *run, struct findings *findings, int64_t depth, int64_t *repeated);
 

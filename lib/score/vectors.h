@@ -51,6 +51,7 @@ struct vectors *vectors_open(struct reader *reader, const char *field, int wante
 void vectors_agree(
     const struct vectors *vectors, const struct vectors *other, bool any_model);
 
+/* Dies on a component that is not finite, unless they were wanted. */
 void vectors_load(struct vectors *vectors, const struct record *record);
 struct span vectors_row(const struct vectors *vectors, int64_t row);
 
