@@ -4,7 +4,8 @@
  *
  * The expert of a text: what its row says in the text column "X.expert", else what the record
  * says in the attribute experts{X}, else a default.  The attribute prompt_tokens{X} counts the
- * tokens that pooling leaves out where the folder says so.
+ * tokens that pooling leaves out where the folder says so.  Texts are computed by expert, a batch
+ * at a time; what is made is in their own order.
  */
 #ifndef EMBED_H
 #define EMBED_H
