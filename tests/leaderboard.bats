@@ -491,6 +491,8 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	mkdir -p "e/sts/a b"
 	: >"e/sts/a b/test.tsv"
 	wrong "e/sts/a b: make takes no blanks*" plan e
+	files "my data/sts/STS12/test.tsv"
+	wrong "my data/sts/STS12: make takes no blanks*" plan "my data"
 	for line in 'tasks: { x: { type: Nothing } }' 'tasks: { x: { typ: STS } }' 'tasks: [x]' 'task: {}' \
 		'tasks: { x: { type: STS, size: [1] } }' 'tasks: { x: { type: STS, size: 0 } }' \
 		'tasks: { x: { type: STS, in: [1] } }' 'tasks: { x: { type: STS, prompt: { side: a } } }'; do
