@@ -67,6 +67,23 @@ usage() {
 	done
 }
 
+@test "cli: an option that is misspelt is told the one that is nearest" {
+	while read -r wrong message; do
+		usage "$wrong"
+		[ "${stderr_lines[0]}" = "cli_check: $message" ]
+	done <<-'E'
+		--nubmer '--nubmer' is not an option; did you mean '--number'?
+		--reall '--reall' is not an option; did you mean '--real'?
+		--hlp=3 '--hlp' is not an option; did you mean '--help'?
+		--unlike '--unlike' is not an option
+		-x '-x' is not an option
+		--b '--b' may be several options; write it out
+		--bar=3 --bar takes no value
+		-qn --number needs a value
+		--num --number needs a value
+	E
+}
+
 @test "cli: numbers, reals and sizes" {
 	[ "$(cli_check -q -n 1 -n 10)" = $'number 1\nnumber 10' ]
 	[ "$(cli_check -q -r 0 -r 1 -r 2.5e-1)" = $'real 0\nreal 1\nreal 0.25' ]
@@ -115,6 +132,11 @@ usage() {
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == *"a?b?[31m.yaml: No such file or directory" ]]
+	# C1's control characters, as UTF-8 and as the byte they are in Latin-1
+	run -1 --separate-stderr tree_show "$T/"$'\u009b31mé\x9b1m\x80\u009f\u00a0ü.yaml'
+	[[ $stderr == *$'/?31mé?1m??\u00a0ü.yaml: '* ]]
+	run -2 --separate-stderr cli_check $'--\u009b31m'
+	[ "${stderr_lines[0]}" = "cli_check: '--?31m' is not an option" ]
 	run -1 tree_show "$(printf 'x%.0s' {1..9000})"
 	[ "${#output}" -lt 5000 ]
 }

@@ -28,6 +28,13 @@ need_terminal() {
 	script -qec true /dev/null >/dev/null 2>&1 || skip "needs script(1) and a pseudo-terminal"
 }
 
+# says_nothing OPTION COMMAND...: the option is refused by its name, and nothing is written.
+says_nothing() {
+	run -2 --separate-stderr "${@:2}"
+	[ -z "$output" ]
+	[[ $stderr == "$2: $1 says nothing to "* ]]
+}
+
 # Numbers on standard input are those of file $1, line by line, within $2.
 near() {
 	"$ROOT/tests/support/near" "$@"

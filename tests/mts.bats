@@ -305,6 +305,59 @@ vectors() { # COUNT ROWS [SHIFT]
 
 # 3. usage
 
+@test "mts: options that say nothing to a command are refused, by their names" {
+	for option in "absolute 1" "relative 1" "columns id" "rename a=b" "batch 3" numbers "level 3"; do
+		says_nothing "--${option% *}" mts head --$option points.mts
+		says_nothing "--${option% *}" mts stat --$option points.mts
+	done
+	for option in "rows 3" "absolute 1" "relative 1" "batch 3" numbers; do
+		says_nothing "--${option% *}" mts cat --$option points.mts
+		says_nothing "--${option% *}" mts paste --$option points.mts points.mts
+		says_nothing "--${option% *}" mts to jsonl --$option points.mts
+	done
+	says_nothing --columns mts paste -c id points.mts points.mts
+	says_nothing --level mts diff --level 3 points.mts points.mts
+	says_nothing --rename mts from jsonl --rename a=b points.jsonl
+	says_nothing --columns mts from jsonl -c a points.jsonl
+	says_nothing --columns mts from csv -c a points.jsonl
+	says_nothing --numbers mts from jsonl --numbers points.jsonl
+	says_nothing --numbers mts from npy --numbers x.npy
+	run -2 --separate-stderr mts from npy -c a,b x.npy
+	[[ $stderr == *"an array is one column; --columns names 2"* ]]
+}
+
+@test "mts: a command that is misspelt is told the one that is nearest" {
+	while read -r wrong near; do
+		run -2 --separate-stderr mts $wrong points.mts
+		[[ $stderr == "mts: '$wrong' is not one of head, stat, cat, paste, diff, to, from; did you mean '$near'?"* ]]
+	done <<-E
+		haed head
+		Stat stat
+		ca cat
+		pste paste
+		difff diff
+		form from
+	E
+	run -2 --separate-stderr mts embeddings points.mts
+	[[ $stderr == "mts: 'embeddings' is not one of "*", from"$'\n'* ]]
+	run -2 --separate-stderr mts to tvs points.mts
+	[[ $stderr == *"did you mean 'tsv'?"* ]]
+}
+
+@test "mts: head, stat and diff write to -o, too" {
+	for command in "head -n 2" stat "diff -a 1"; do
+		files=points.mts
+		[[ $command != diff* ]] || files+=" points.mts"
+		mts $command $files >printed
+		mts $command -o written $files >nothing
+		cmp printed written
+		[ ! -s nothing ]
+		echo before >written
+		run ! mts $command -o written none.mts none.mts
+		[ "$(cat written)" = before ]
+	done
+}
+
 @test "mts: wrong usage exits 2 and prints nothing on standard output" {
 	wrong() {
 		run -2 --separate-stderr mts "$@"

@@ -182,9 +182,9 @@ column() {
 	grep -q '"task":"clustering","dataset":"left"' text
 	# a record has rows of one data set
 	[ "$(grep -c '^#' text)" -eq $((7 + 2 + 2 + 4)) ]
-	for how in static heterogeneous; do
-		diff <(tasksample --all --batching $how --drop-last mix.yaml | column query) \
-			<(column query <out.mts)
+	for how in homogeneous heterogeneous; do
+		sed "s/batching: .*/batching: $how/; \$ a drop_last: true" mix.yaml >other.yaml
+		diff <(tasksample --all other.yaml | column query) <(column query <out.mts)
 	done
 }
 
@@ -505,11 +505,24 @@ broken() {
 	for arguments in "" "mix.yaml mix.yaml" "-n 0 mix.yaml" "-n x mix.yaml" "--seed -1 mix.yaml" \
 		"--epochs 0 mix.yaml" "--skip -1 mix.yaml" "--rank 1 mix.yaml" "--ranks 0 mix.yaml" \
 		"--rank 2 --ranks 2 mix.yaml" "--duplicates some mix.yaml" "--batching mixed mix.yaml" \
-		"--level 20 mix.yaml" "--plan -o x mix.yaml" "--what mix.yaml"; do
+		"--level 20 mix.yaml" "--what mix.yaml"; do
 		run -2 --separate-stderr tasksample $arguments
 		[ -z "$output" ]
 		[[ $stderr == *"Try 'tasksample --help'."* ]]
 	done
+}
+
+@test "tasksample: options that say nothing to --all or --plan are refused" {
+	says_nothing --level tasksample --plan --level 3 mix.yaml
+	says_nothing --seed tasksample --all -s 3 mix.yaml
+	for option in "epochs 2" drop-last "duplicates apart" "batching static"; do
+		says_nothing "--${option% *}" tasksample --all --$option mix.yaml
+	done
+	tasksample --plan mix.yaml >plan
+	tasksample --plan -o x mix.yaml
+	cmp x plan
+	tasksample --all --plan --steps 2 -n 5 --task clustering mix.yaml >y
+	[ "$(wc -l <y)" -eq 3 ]
 }
 
 @test "tasksample: the page's recipe and its examples work" {

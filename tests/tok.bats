@@ -237,6 +237,37 @@ ids() {
 	done
 }
 
+@test "tok: options that say nothing to what it does are refused" {
+	echo 'a text' >"$T/in.txt"
+	for option in specials "vocab-size 9" "min-frequency 3" "alphabet 9" cased; do
+		says_nothing "--${option% *}" tok -m "$TINY" --$option "$T/in.txt"
+		[[ $option == specials ]] ||
+			says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
+	done
+	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "rows 3" \
+		"format tsv" "threads 1"; do
+		says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
+	done
+	for option in "model $TINY" "task a" "prompt a" truncate no-truncate keep "rows 3" "level 1" \
+		"threads 1" decode specials; do
+		says_nothing "--${option% *}" tok --train wordpiece -o "$T/new" --$option "$T/in.txt"
+	done
+	says_nothing --cased tok --train bpe -o "$T/new" --cased "$T/in.txt"
+	says_nothing --alphabet tok --train bpe -o "$T/new" --alphabet 9 "$T/in.txt"
+	[ ! -e "$T/new" ]
+}
+
+@test "tok -o: the stream goes to the file, of ids and of texts" {
+	echo 'a text' >"$T/in.txt"
+	tok -m "$TINY" -o "$T/ids.mts" "$T/in.txt"
+	mts diff <(tok -m "$TINY" "$T/in.txt") "$T/ids.mts"
+	tok -m "$TINY" --decode -o "$T/texts.mts" "$T/ids.mts"
+	mts diff <(tok -m "$TINY" --decode "$T/ids.mts") "$T/texts.mts"
+	before=$(sha256sum "$T/ids.mts")
+	run -1 tok -m "$TINY" -f none -o "$T/ids.mts" "$T/in.txt"
+	[ "$(sha256sum "$T/ids.mts")" = "$before" ]
+}
+
 # 4. bad input
 
 @test "tok: a missing field names the line and the fields there are" {

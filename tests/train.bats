@@ -609,17 +609,6 @@ recipe() {
 		[ -z "$output" ]
 		[ -n "$stderr" ]
 	done
-	# an option that the other objective has a use for
-	for option in "--temperature 0.1" --bidirectional --no-mask-duplicates; do
-		# shellcheck disable=SC2086
-		run -2 --separate-stderr train -q -m "$G/nomic_bert" -o out --from-scratch --objective mlm $option pairs.mts
-		[[ "$stderr" == "train: ${option% *} says nothing to --objective mlm"* ]]
-	done
-	for option in "--mask-share 0.2" "--batch-tokens 9"; do
-		# shellcheck disable=SC2086
-		run -2 --separate-stderr train -q -m "$G/bert" -o out $option pairs.mts
-		[[ "$stderr" == "train: ${option% *} says nothing to --objective infonce"* ]]
-	done
 	run -2 --separate-stderr train -m "$G/bert" -o out <pairs.mts
 	[[ "$stderr" == *"give --steps, or --schedule constant"* ]]
 	[ ! -e out ]
@@ -686,4 +675,15 @@ recipe() {
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 16; train -q -m '$G/bert' -o out pairs.mts"
 	[[ "$stderr" == "train: out"* ]]
 	cmp out/model.safetensors old/model.safetensors
+}
+
+@test "train: options that say nothing to the objective are refused" {
+	for option in "batch-tokens 9" "mask-share 0.5"; do
+		says_nothing "--${option% *}" train -m "$G/bert" -o out --$option pairs.mts
+	done
+	for option in "temperature 1" bidirectional no-mask-duplicates freeze-documents "lora rank=2"; do
+		says_nothing "--${option% *}" train -m "$G/bert" -o out --objective mlm --$option pairs.mts
+	done
+	[ ! -e out ]
+	[ ! -e out.log.tsv ]
 }

@@ -156,6 +156,13 @@ random_model() { # family config... -> $T/FAMILY
 	done
 }
 
+@test "upcycle: options that say nothing to --average are refused" {
+	for option in "experts a" "every 2" "layers 0" no-expert-norms "prompt a=b"; do
+		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
+	done
+	[ ! -e "$T/o" ]
+}
+
 # 4. bad input
 @test "upcycle: faults of the folders are named, and leave nothing behind" {
 	run -1 upcycle -m "$T/none" --experts a -o "$T/o"

@@ -12,6 +12,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "mts/cat.h"
 #include "mts/diff.h"
 #include "mts/from.h"
@@ -42,9 +43,7 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ OPT_LEVEL, "level", "N",
 	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
 	    "else 3)" },
-	{ 'o', "output", "FILE",
-	    "cat, paste, to, from: write FILE (default: standard output)" },
-	{ 0 } };
+	{ 'o', "output", "FILE", "write there instead of standard output" }, { 0 } };
 
 static const struct cli cli = { "mts",
 	"look at, cut, join, compare and convert tensor streams",
@@ -68,56 +67,40 @@ struct settings {
 	struct names numbers;
 	int level; /* -1: the default */
 	const char *output;
-	char given[32]; /* letters of the options given, as in `allowed` */
 };
 
-/* How `allowed` and `given` write an option. */
-static char
-letter_of(int option)
-{
-	return option == OPT_RENAME	? 'R'
-	       : option == OPT_LEVEL	? 'L'
-	       : option == OPT_NUMBERS	? 'N'
-	       : option == OPT_MAX_LINE ? 'M'
-					: (char)option;
-}
-
-static void
-refuse_others(const struct settings *settings, const char *command, const char *allowed)
-{
-	char other = settings->given[strspn(settings->given, allowed)];
-
-	for (const struct cli_option *option = options; other && option->letter; option++)
-		if (letter_of(option->letter) == other)
-			die_usage("%s: --%s says nothing there", command, option->name);
-}
-
 static int
-head(struct settings *settings, char **files, int count)
+head(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
 	struct reader *reader = stream_open(count ? files[0] : "-");
+	struct output *output = output_print(settings->output);
 
 	head_header(reader);
 	head_rows(reader, settings->show);
 	stream_close(reader);
+	output_finish(output);
 	return 0;
 }
 
 static int
-stat_stream(struct settings *settings, char **files, int count)
+stat_stream(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
 	struct reader *reader = stream_open(count ? files[0] : "-");
+	struct output *output = output_print(settings->output);
 
-	(void)settings;
 	head_header(reader);
 	stat_print(reader);
 	stream_close(reader);
+	output_finish(output);
 	return 0;
 }
 
 static int
-cat(struct settings *settings, char **files, int count)
+cat(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
 	char dash[] = "-", *standard[] = { dash };
 
 	cat_streams(count ? files : standard, count ? count : 1, &settings->selection,
@@ -126,90 +109,99 @@ cat(struct settings *settings, char **files, int count)
 }
 
 static int
-paste(struct settings *settings, char **files, int count)
+paste(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	paste_streams(files, count, settings->output, settings->level);
 	return 0;
 }
 
 static int
-diff(struct settings *settings, char **files, int count)
+diff(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	exit_failed = EXIT_USAGE; /* 1 says that they differ */
 	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
+	struct output *output = output_print(settings->output);
 	bool same = diff_streams(one, two, settings->absolute, settings->relative);
 
 	(void)count;
 	stream_close(one);
 	stream_close(two);
+	output_finish(output);
 	return same ? 0 : EXIT_DATA;
 }
 
 static int
-to(struct settings *settings, char **files, int count)
+to(void *with, char **files, int count)
 {
-	static const struct {
-		const char *name;
-		void (*write)(struct reader *, const char *const *, int, const char *);
-	} formats[] = { { "npy", to_npy }, { "safetensors", to_safetensors },
-		{ "jsonl", to_jsonl }, { "tsv", to_tsv } };
+	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
+		NULL };
+	static void (*const writers[])(struct reader *, const char *const *, int,
+	    const char *) = { to_npy, to_safetensors, to_jsonl, to_tsv };
+	const struct settings *settings = with;
 	const struct names *kept = &settings->selection.kept;
+	int format = cli_word("to", files[0], formats);
 
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		if (!strcmp(files[0], formats[i].name)) {
-			struct reader *reader = stream_open(count > 1 ? files[1] : "-");
-			formats[i].write(
-			    reader, kept->items, kept->count, settings->output);
-			stream_close(reader);
-			return 0;
-		}
-	die_usage("to: '%s' is not npy, safetensors, jsonl or tsv", files[0]);
+	struct reader *reader = stream_open(count > 1 ? files[1] : "-");
+	writers[format](reader, kept->items, kept->count, settings->output);
+	stream_close(reader);
+	return 0;
 }
 
 static int
-from(struct settings *settings, char **files, int count)
+from(void *with, char **files, int count)
 {
-	const struct names *kept = &settings->selection.kept,
-			   *numbers = &settings->numbers;
-	const char *format = files[0], *file = count > 1 ? files[1] : "-";
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
 		"csv", NULL };
-	const char *const *known = formats;
+	static const char *const known[] = { "columns batch level output",
+		"columns batch level output", "batch max-line level output",
+		"batch numbers max-line level output",
+		"batch numbers max-line level output" };
+	const struct settings *settings = with;
+	const struct names *kept = &settings->selection.kept;
+	const char *file = count > 1 ? files[1] : "-";
+	int format = cli_word("from", files[0], formats);
+	char *mode = mem_format("from %s", files[0]);
 
-	while (*known && strcmp(format, *known))
-		known++;
-	if (!*known)
+	cli_only(&cli, mode, known[format]);
+	free(mode);
+	if (format == 0 && kept->count > 1)
 		die_usage(
-		    "from: '%s' is not npy, safetensors, jsonl, tsv or csv", format);
-	refuse_others(settings, format, known - formats < 2 ? "cbLo" : "bMNLo");
-	if (*format == 's' && !strcmp(file, "-"))
+		    "from npy: an array is one column; --columns names %d", kept->count);
+	if (format == 1 && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
 	struct writer *writer = stream_create(settings->output, NULL);
 	if (settings->level >= 0)
 		stream_level(writer, settings->level);
-	if (*format == 'n')
+	if (format == 0)
 		from_npy(
 		    file, kept->count ? kept->items[0] : "emb", settings->rows, writer);
-	else if (*format == 's')
+	else if (format == 1)
 		from_safetensors(file, kept->items, kept->count, settings->rows, writer);
 	else {
 		struct datafile *text =
-		    datafile_open(file, datafile_parse("from", format));
+		    datafile_open(file, datafile_parse("from", files[0]));
 		datafile_max_line(text, settings->max_line);
-		from_text(text, numbers->items, numbers->count, settings->rows, writer);
+		from_text(text, settings->numbers.items, settings->numbers.count,
+		    settings->rows, writer);
 	}
 	stream_finish(writer);
 	return 0;
 }
 
-static const struct command {
-	const char *name, *allowed; /* as letter_of writes them */
-	int least, most;	    /* operands; most 0: any number */
-	int (*run)(struct settings *settings, char **files, int count);
-} commands[] = { { "head", "n", 0, 1, head }, { "stat", "", 0, 1, stat_stream },
-	{ "cat", "cRLo", 0, 0, cat }, { "paste", "Lo", 2, 0, paste },
-	{ "diff", "ar", 2, 2, diff }, { "to", "co", 1, 2, to },
-	{ "from", "cbMNLo", 1, 2, from } };
+static const struct cli_command commands[] = {
+	{ "head", "rows output", 0, 1, head },
+	{ "stat", "output", 0, 1, stat_stream },
+	{ "cat", "columns rename level output", 0, -1, cat },
+	{ "paste", "level output", 2, -1, paste },
+	{ "diff", "absolute relative output", 2, 2, diff },
+	{ "to", "columns output", 1, 2, to },
+	{ "from", "columns batch numbers max-line level output", 1, 2, from },
+	{ NULL, NULL, 0, 0, NULL },
+};
 
 static void
 add(struct names *names, const char *name)
@@ -239,10 +231,7 @@ parse(struct settings *settings, int argc, char **argv)
 {
 	int option;
 
-	while ((option = cli_next(&cli, argc, argv)) != -1) {
-		char letter = letter_of(option);
-		if (!strchr(settings->given, letter))
-			settings->given[strlen(settings->given)] = letter;
+	while ((option = cli_next(&cli, argc, argv)) != -1)
 		switch (option) {
 		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
 		case 'a': settings->absolute = cli_real("-a", 0, 1e300); break;
@@ -257,25 +246,6 @@ parse(struct settings *settings, int argc, char **argv)
 			settings->level = (int)cli_integer("--level", 0, 19);
 			break;
 		}
-	}
-}
-
-static const struct command *
-find_command(const struct settings *settings, const char *name, int operands)
-{
-	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-		const struct command *command = &commands[i];
-		if (!name || strcmp(name, command->name))
-			continue;
-		refuse_others(settings, name, command->allowed);
-		if (operands < command->least ||
-		    (command->most && operands > command->most))
-			die_usage("%s: too %s files", name,
-			    operands < command->least ? "few" : "many");
-		return command;
-	}
-	die_usage("%s%s%sis not a command: head, stat, cat, paste, diff, to and from are",
-	    name ? "'" : "", name ? name : "nothing", name ? "' " : " ");
 }
 
 int
@@ -289,18 +259,8 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
-	argc -= optind;
-	argv += optind;
-	const struct command *command =
-	    find_command(&settings, argc ? argv[0] : NULL, argc - 1);
-	int dashes = 0;
-	for (int i = 1; i < argc; i++)
-		dashes += !strcmp(argv[i], "-");
-	if (dashes > 1)
-		die_usage("%s: standard input can be read only once", command->name);
-	int status = command->run(&settings, argv + 1, argc - 1);
-	if (fflush(stdout) || ferror(stdout))
-		die("<stdout>:");
+	int status = cli_find(&cli, commands, argc, argv)
+			 ->run(&settings, argv + optind + 1, argc - optind - 1);
 	free(settings.selection.kept.items);
 	free(settings.selection.renames.items);
 	free(settings.numbers.items);

@@ -15,6 +15,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "sample/collate.h"
 #include "sample/examples.h"
 #include "sample/recipe.h"
@@ -79,17 +80,6 @@ struct settings {
 	int task_count;
 };
 
-static int
-word(const char *option, const char *const *words)
-{
-	int index = recipe_word(words, optarg);
-
-	if (index < 0)
-		die_usage("%s: '%s' is not one of %s, %s, %s", option, optarg, words[0],
-		    words[1], words[2]);
-	return index;
-}
-
 static void
 set(struct settings *to, int opt)
 {
@@ -103,9 +93,11 @@ set(struct settings *to, int opt)
 	case OPT_RANKS: to->ranks = cli_integer("--ranks", 1, 1 << 20); break;
 	case OPT_DROP_LAST: to->drop_last = true; break;
 	case OPT_DUPLICATES:
-		to->duplicates = word("--duplicates", recipe_duplicates);
+		to->duplicates = cli_word("--duplicates", optarg, recipe_duplicates);
 		break;
-	case OPT_BATCHING: to->batching = word("--batching", recipe_batchings); break;
+	case OPT_BATCHING:
+		to->batching = cli_word("--batching", optarg, recipe_batchings);
+		break;
 	case OPT_TASK: to->tasks[to->task_count++] = optarg; break;
 	case OPT_ALL: to->all = true; break;
 	case OPT_PLAN: to->plan = true; break;
@@ -138,8 +130,15 @@ parse(int argc, char **argv)
 	if (to.rank >= to.ranks)
 		die_usage("--rank: %lld is not below --ranks, %lld", (long long)to.rank,
 		    (long long)to.ranks);
-	if (to.plan && strcmp(to.output, "-"))
-		die_usage("--plan writes to standard output");
+	if (to.plan)
+		cli_only(&cli, "--plan",
+		    "plan all batch seed epochs steps skip rank ranks drop-last "
+		    "duplicates batching task directory tmpdir max-line output");
+	if (to.all)
+		cli_only(&cli, "--all",
+		    "all plan batch steps skip rank ranks task directory tmpdir max-line "
+		    "level "
+		    "output");
 	to.recipe = argv[optind];
 	return to;
 }
@@ -249,17 +248,20 @@ main(int argc, char **argv)
 	}
 
 	struct writer *out = NULL;
+	struct output *table = NULL;
 	if (!settings.plan) {
 		out = stream_create(settings.output, NULL);
 		stream_level(out, (int)settings.level);
 		stream_seed(out, recipe->seed);
-	} else
+	} else {
+		table = output_print(settings.output);
 		printf("step\tepoch\ttask\tdatasets\trows\tchecksum\n");
+	}
 	sample(&settings, recipe, sets, counts, out);
 	if (out)
 		stream_finish(out);
-	else if (fflush(stdout) || ferror(stdout))
-		die("standard output:");
+	else
+		output_finish(table);
 
 	for (size_t s = 0; s < sources; s++) {
 		if (examples_repaired(sets[s]))

@@ -61,7 +61,9 @@ static const struct cli_option options[] = {
 	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
 	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
 	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece, or bpe of bytes" },
-	{ 'o', "output", "DIR", "folder of the learnt tokenizer" },
+	{ 'o', "output", "FILE",
+	    "write there instead of standard output; with --train the\n"
+	    "folder of the learnt tokenizer (needed)" },
 	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
 	{ OPT_LEAST, "min-frequency", "N", "merge no pair that is rarer (default: 2)" },
 	{ OPT_ALPHABET, "alphabet", "N",
@@ -81,15 +83,28 @@ static const struct cli cli = { "tok", "turn text into token ids",
 
 struct settings {
 	struct tokenise_options token;
-	const char *train, *output;
+	const char *train;
 	int size, alphabet;
 	int64_t least;
 	bool cased, decode, specials;
 };
 
+/* What says something to each thing that it does. */
+static const char encode_options[] =
+    "model field task prompt max-length truncate "
+    "no-truncate keep format max-line rows level threads "
+    "output";
+static const char decode_options[] = "decode model keep level specials output";
+static const char wordpiece_options[] =
+    "train field format max-line max-length output vocab-size "
+    "min-frequency alphabet cased";
+static const char bpe_options[] =
+    "train field format max-line max-length output vocab-size min-frequency";
+
 static void
 encode(struct settings *set, char **files, int count)
 {
+	cli_only(&cli, "tokenising", encode_options);
 	if (!set->token.model)
 		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (set->token.task && set->token.prompt)
@@ -103,6 +118,7 @@ encode(struct settings *set, char **files, int count)
 static void
 decode(const struct settings *set, char **files, int count)
 {
+	cli_only(&cli, "--decode", decode_options);
 	if (!set->token.model)
 		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (count > 1)
@@ -110,7 +126,8 @@ decode(const struct settings *set, char **files, int count)
 	detokenise(&(struct detokenise_options){ .model = set->token.model,
 		       .specials = set->specials,
 		       .keep = set->token.keep,
-		       .level = set->token.level },
+		       .level = set->token.level,
+		       .output = set->token.output },
 	    count ? files[0] : "-");
 }
 
@@ -150,15 +167,16 @@ static void
 train(struct settings *set, char **files, int count)
 {
 	int length = set->token.most ? (int)set->token.most : 512;
+	static const char *const kinds[] = { "wordpiece", "bpe", NULL };
+	const char *folder = set->token.output;
 	int64_t rows = 0;
 
-	bool bytes = !strcmp(set->train, "bpe");
-	if (!bytes && strcmp(set->train, "wordpiece"))
-		die_usage(
-		    "--train: '%s' cannot be learnt; wordpiece and bpe can", set->train);
-	if (!set->output)
+	bool bytes = cli_word("--train", set->train, kinds) == 1;
+	cli_only(&cli, bytes ? "--train bpe" : "--train wordpiece",
+	    bytes ? bpe_options : wordpiece_options);
+	if (!strcmp(folder, "-"))
 		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
-	trainer_writable(set->output);
+	trainer_writable(folder);
 	if (!set->token.fields.count)
 		text_field_add(&set->token.fields, "text");
 	struct trainer *trainer =
@@ -171,9 +189,9 @@ train(struct settings *set, char **files, int count)
 		die("there is no text to learn from");
 	int tokens = trainer_learn(trainer, set->size, set->least, set->alphabet);
 	if (tokens < set->size)
-		warn("%s: the text gives only %d tokens, not %d", set->output, tokens,
+		warn("%s: the text gives only %d tokens, not %d", folder, tokens,
 		    set->size);
-	trainer_write(trainer, set->output, length);
+	trainer_write(trainer, folder, length);
 	trainer_free(trainer);
 }
 
@@ -198,7 +216,7 @@ set_option(struct settings *set, int option)
 	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
 	case OPT_MAX_LINE: token->max_line = cli_bytes("--max-line"); break;
 	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
-	case 'o': set->output = optarg; break;
+	case 'o': token->output = optarg; break;
 	case OPT_TRAIN: set->train = optarg; break;
 	case OPT_SIZE: set->size = (int)cli_integer("--vocab-size", 8, 1 << 22); break;
 	case OPT_LEAST: set->least = cli_integer("--min-frequency", 1, INT64_MAX); break;
@@ -214,12 +232,13 @@ set_option(struct settings *set, int option)
 int
 main(int argc, char **argv)
 {
-	struct settings set = {
-		.token = { .max_line = DATAFILE_LINE, .rows = 1024, .level = -1 },
+	struct settings set = { .token = { .max_line = DATAFILE_LINE,
+				    .rows = 1024,
+				    .level = -1,
+				    .output = "-" },
 		.size = 8192,
 		.alphabet = 1000,
-		.least = 2
-	};
+		.least = 2 };
 	int option;
 
 	cli_start(&cli, argc, argv);

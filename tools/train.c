@@ -111,8 +111,6 @@ struct arguments {
 	bool from_scratch;
 	struct lora_settings lora;
 	int threads;
-	const char
-	    *only[2]; /* an option that one kind of objective alone has a use for */
 	struct trainer_options trainer;
 };
 
@@ -184,6 +182,7 @@ take_lora(struct arguments *a, const char *text)
 static void
 take_option(int opt, struct arguments *a)
 {
+	static const char *const objectives[] = { "infonce", "mlm", NULL };
 	struct trainer_options *t = &a->trainer;
 	struct objective_options *b = &t->objective;
 	struct optim_options *o = &t->optim;
@@ -195,9 +194,9 @@ take_option(int opt, struct arguments *a)
 	case 'j': a->threads = (int)cli_integer("--threads", 1, 1024); break;
 	case OPT_FROM_SCRATCH: a->from_scratch = true; break;
 	case OPT_OBJECTIVE:
-		if (strcmp(optarg, "infonce") != 0 && strcmp(optarg, "mlm") != 0)
-			die_usage("--objective: \"%s\" is not infonce or mlm", optarg);
-		b->kind = *optarg == 'm' ? OBJECTIVE_MLM : OBJECTIVE_INFONCE;
+		b->kind = cli_word("--objective", optarg, objectives) == 1
+			      ? OBJECTIVE_MLM
+			      : OBJECTIVE_INFONCE;
 		break;
 	case OPT_STEPS: o->steps = cli_integer("--steps", 1, INT32_MAX); break;
 	case OPT_EPOCHS: b->contrast.epochs = cli_integer("--epochs", 1, 1 << 20); break;
@@ -242,20 +241,14 @@ take_option(int opt, struct arguments *a)
 	}
 }
 
-/* Note an option that means something to one kind of objective. */
-static void
-note_kind(int opt, struct arguments *a)
-{
-	static const int kinds[][2] = { { OPT_TEMPERATURE, OBJECTIVE_INFONCE },
-		{ OPT_BIDIRECTIONAL, OBJECTIVE_INFONCE },
-		{ OPT_NO_MASK, OBJECTIVE_INFONCE }, { OPT_BATCH_TOKENS, OBJECTIVE_MLM },
-		{ OPT_MASK_SHARE, OBJECTIVE_MLM } };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		for (const struct cli_option *o = options; o->letter; o++)
-			if (kinds[i][0] == opt && o->letter == opt)
-				a->only[kinds[i][1]] = o->name;
-}
+/* What says something to both objectives, and to each of them. */
+#define BOTH                                                                             \
+	"model output from-scratch objective steps epochs lr schedule warmup decay "     \
+	"beta1 beta2 epsilon clip accumulate expert update-unused tokens "               \
+	"save-every restart timing dtype seed threads "
+static const char mlm_options[] = BOTH "batch-tokens mask-share";
+static const char infonce_options[] =
+    BOTH "temperature bidirectional no-mask-duplicates lora freeze-documents";
 
 static struct arguments
 parse(int argc, char **argv)
@@ -276,30 +269,27 @@ parse(int argc, char **argv)
 	a.trainer.objective = (struct objective_options){
 		.contrast.epochs = 1, .batch_tokens = 8192, .mask_share = 0.15
 	};
-	while ((opt = cli_next(&cli, argc, argv)) != -1) {
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		take_option(opt, &a);
-		note_kind(opt, &a);
-	}
-	enum objective_kind kind = a.trainer.objective.kind;
 
+	bool mlm = a.trainer.objective.kind == OBJECTIVE_MLM;
+	cli_only(&cli, mlm ? "--objective mlm" : "--objective infonce",
+	    mlm ? mlm_options : infonce_options);
 	if (!a.dir || !a.trainer.out)
 		die_usage("-m and -o are needed");
-	if (a.only[!kind])
-		die_usage("--%s says nothing to --objective %s", a.only[!kind],
-		    kind == OBJECTIVE_MLM ? "mlm" : "infonce");
 	if (argc - optind > 1)
 		die_usage("one FILE at most, not %d", argc - optind);
 	if (optind < argc)
 		a.path = argv[optind];
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read but once; give a FILE");
-	if (a.trainer.lora && (a.from_scratch || kind == OBJECTIVE_MLM))
+	if (a.trainer.lora && (a.from_scratch || mlm))
 		die_usage("--lora changes a trained model; it goes without "
 			  "--from-scratch and --objective mlm");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
 		die_usage("--freeze-documents needs --lora: it is the base that stays");
 	if (o->rate == 0)
-		o->rate = kind == OBJECTIVE_MLM ? 5e-4 : 2e-5;
+		o->rate = mlm ? 5e-4 : 2e-5;
 	return a;
 }
 

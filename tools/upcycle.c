@@ -45,7 +45,6 @@ struct settings {
 	int64_t every;
 	const char *layers;
 	bool no_norms, average;
-	const char *about_experts; /* an option that says how to make them */
 };
 
 static void
@@ -70,8 +69,8 @@ check(const struct settings *s)
 {
 	if (!s->from || !s->to)
 		die_usage("two folders are needed: -m FROM and -o TO");
-	if (s->average && s->about_experts)
-		die_usage("--%s says nothing to --average", s->about_experts);
+	if (s->average)
+		cli_only(&cli, "--average", "average model output");
 	if (!s->average && !s->count)
 		die_usage("no expert is named; use --experts A,B");
 	if (s->layers && s->every != 1)
@@ -84,11 +83,7 @@ parse(int argc, char **argv)
 	struct settings s = { .every = 1 };
 	int opt;
 
-	while ((opt = cli_next(&cli, argc, argv)) != -1) {
-		for (const struct cli_option *o = options; o->letter; o++)
-			if (o->letter == opt && opt != 'm' && opt != 'o' &&
-			    opt != OPT_AVERAGE)
-				s.about_experts = o->name;
+	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		switch (opt) {
 		case 'm': s.from = optarg; break;
 		case 'o': s.to = optarg; break;
@@ -103,7 +98,6 @@ parse(int argc, char **argv)
 			s.prompt_options[s.prompt_count++] = optarg;
 			break;
 		}
-	}
 	if (optind < argc)
 		die_usage(
 		    "'%s' is not expected; folders are given by -m and -o", argv[optind]);

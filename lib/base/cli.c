@@ -19,6 +19,7 @@ enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 /* Kept from main for messages and the stream's history; never changed after. */
 static char *command;
 static bool progress_forced;
+static bool given[OPTIONS_MAX]; /* by its place among the program's options */
 
 static void
 append_quoted(char **text, const char *word)
@@ -111,11 +112,154 @@ help(const struct cli *cli)
 	end_quietly();
 }
 
+/* Words. --------------------------------------------------------------------------- */
+
+/* Letters that are added, missing, other or exchanged with their neighbour between two words. */
+static int
+distance(const char *a, const char *b)
+{
+	enum { LONGEST = 40 };
+	int rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now_row = rows[2];
+	int n = (int)strlen(b);
+
+	if (strlen(a) > LONGEST || n > LONGEST)
+		return LONGEST;
+	for (int j = 0; j <= n; j++)
+		last[j] = j;
+	for (int i = 1; a[i - 1]; i++) {
+		now_row[0] = i;
+		for (int j = 1; j <= n; j++) {
+			int least = last[j - 1] + (a[i - 1] != b[j - 1]);
+			if (last[j] + 1 < least)
+				least = last[j] + 1;
+			if (now_row[j - 1] + 1 < least)
+				least = now_row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && before[j - 2] + 1 < least)
+				least = before[j - 2] + 1;
+			now_row[j] = least;
+		}
+		int *oldest = before;
+		before = last;
+		last = now_row;
+		now_row = oldest;
+	}
+	return last[n];
+}
+
+/* "; did you mean 'head'?" where one of the words is near, else "". */
+static char *
+suggestion(const char *word, const char *const *words, const char *dashes)
+{
+	int nearest = ((int)strlen(word) + 1) / 3 + 1;
+	const char *meant = NULL;
+
+	for (; *words; words++) {
+		int far = distance(word, *words);
+		if (far < nearest) {
+			nearest = far;
+			meant = *words;
+		}
+	}
+	return meant ? mem_format("; did you mean '%s%s'?", dashes, meant)
+		     : mem_string("");
+}
+
+int
+cli_word(const char *option, const char *word, const char *const *words)
+{
+	char *known = NULL;
+
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	for (int i = 0; words[i]; i++)
+		known = mem_list(known, words[i]);
+	die_usage("%s: '%s' is not one of %s%s", option, word, known,
+	    suggestion(word, words, ""));
+}
+
+const struct cli_command *
+cli_find(const struct cli *cli, const struct cli_command *commands, int argc, char **argv)
+{
+	const char *names[OPTIONS_MAX] = { NULL }, *word = argv[optind];
+	char *known = NULL;
+	int i, dashes = 0, count = argc - optind - 1;
+
+	for (i = 0; commands[i].name; i++) {
+		names[i] = commands[i].name;
+		known = mem_list(known, names[i]);
+	}
+	if (!word)
+		die_usage("what is to be done is missing; it is one of %s", known);
+	for (i = 0; names[i] && strcmp(names[i], word) != 0; i++)
+		;
+	if (!names[i])
+		die_usage(
+		    "'%s' is not one of %s%s", word, known, suggestion(word, names, ""));
+	free(known);
+	cli_only(cli, word, commands[i].options);
+	if (count < commands[i].least ||
+	    (commands[i].most >= 0 && count > commands[i].most))
+		die_usage("%s: too %s operands", word,
+		    count < commands[i].least ? "few" : "many");
+	for (int j = optind + 1; j < argc; j++)
+		dashes += !strcmp(argv[j], "-");
+	if (dashes > 1)
+		die_usage("%s: standard input can be read only once", word);
+	return &commands[i];
+}
+
+/* Options. ------------------------------------------------------------------------- */
+
+/* Whether a list with blanks between its words has this one. */
+static bool
+has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at++)
+		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+	return false;
+}
+
+void
+cli_only(const struct cli *cli, const char *mode, const char *known)
+{
+	for (int i = 0; cli->options[i].letter; i++)
+		if (given[i] && !has_word(known, cli->options[i].name))
+			die_usage("--%s says nothing to %s", cli->options[i].name, mode);
+}
+
+/* What getopt_long stumbled over; `letter` is ':' where a value is missing. */
+static _Noreturn void
+refuse(const struct option *longs, int letter, const char *word)
+{
+	const char *names[OPTIONS_MAX + 8] = { NULL };
+	size_t length = strlen(word) > 2 ? strcspn(word + 2, "=") : 0;
+	int matches = 0;
+
+	for (int i = 0; longs[i].name; i++) {
+		names[i] = longs[i].name;
+		if (optopt && longs[i].val == optopt)
+			die_usage("--%s %s", names[i],
+			    letter == ':' ? "needs a value" : "takes no value");
+		matches += !strncmp(names[i], word + 2, length);
+	}
+	if (optopt)
+		die_usage("'-%c' is not an option", optopt);
+	char *name = mem_format("%.*s", (int)length, word + 2);
+	if (matches)
+		die_usage("'--%s' may be several options; write it out", name);
+	die_usage("'--%s' is not an option%s", name, suggestion(name, names, "--"));
+}
+
 int
 cli_next(const struct cli *cli, int argc, char **argv)
 {
 	struct option longs[OPTIONS_MAX + 8] = { { 0 } };
-	char shorts[2 * OPTIONS_MAX + 16] = "", *s = shorts;
+	char shorts[2 * OPTIONS_MAX + 16] = ":", *s = shorts + 1;
 	int n = 0;
 
 	for (const struct cli_option *o = cli->options; o->letter && n < OPTIONS_MAX;
@@ -128,13 +272,14 @@ cli_next(const struct cli *cli, int argc, char **argv)
 				*s++ = ':';
 		}
 	}
+	int own = n;
 	strcpy(s, "qvh");
 	longs[n++] = (struct option){ "quiet", no_argument, NULL, 'q' };
 	longs[n++] = (struct option){ "verbose", no_argument, NULL, 'v' };
 	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
 	longs[n++] = (struct option){ "progress", no_argument, NULL, OPT_PROGRESS };
 	longs[n++] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
-	argv[0] = (char *)cli->name; /* getopt's messages begin with it */
+	opterr = 0; /* a word of the command line must not drive the terminal */
 	for (;;) {
 		int letter = getopt_long(argc, argv, shorts, longs, NULL);
 		switch (letter) {
@@ -147,10 +292,12 @@ cli_next(const struct cli *cli, int argc, char **argv)
 			if (cli->about)
 				printf("%s\n", cli->about());
 			end_quietly();
-		case '?':
-			fprintf(stderr, "Try '%s --help'.\n", cli->name);
-			exit(EXIT_USAGE);
-		default: return letter;
+		case ':':
+		case '?': refuse(longs, letter, argv[optind - 1]);
+		default:
+			for (int i = 0; i < own; i++)
+				given[i] |= longs[i].val == letter;
+			return letter;
 		}
 	}
 }

@@ -44,6 +44,29 @@ void cli_start(const struct cli *cli, int argc, char **argv);
  * Options and operands may come in any order. */
 int cli_next(const struct cli *cli, int argc, char **argv);
 
+/*
+ * A usage fault that names it, where an option was given that says nothing to `mode`: none that
+ * every program has, and none of `known`, long names with a blank between.
+ */
+void cli_only(const struct cli *cli, const char *mode, const char *known);
+
+/* What a program can be told to do by its first operand. */
+struct cli_command {
+	const char *name;
+	const char *options; /* that say something to it, as for cli_only */
+	int least, most;     /* operands that follow; most -1: any number */
+	int (*run)(void *settings, char **operands, int count); /* returns exit status */
+};
+
+/* The one that argv[optind] names, for its options and operands; the table ends with a NULL name.
+ * What is none, or is wrong, is a usage fault; it tells the name that is nearest. */
+const struct cli_command *cli_find(
+    const struct cli *cli, const struct cli_command *commands, int argc, char **argv);
+
+/* Which of these words, that end with NULL, `word` is; none is a usage fault: "OPTION: 'word' is
+ * not one of a, b and c", and the one that is nearest. */
+int cli_word(const char *option, const char *word, const char *const *words);
+
 /* The command line as one could type it in a shell; the program by its bare name. */
 const char *cli_command(void);
 

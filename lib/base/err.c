@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/temporary.h"
+#include "base/utf8.h"
 
 const char *program_name = "motes";
 int verbosity;
@@ -28,9 +29,7 @@ say(const char *kind, const char *format, va_list arguments)
 		used = strlen(text);
 		snprintf(text + used, sizeof text - used, " %s", strerror(saved));
 	}
-	for (char *c = text; *c; c++) /* hostile names must not drive the terminal */
-		if ((unsigned char)*c < 32 || *c == 127)
-			*c = '?';
+	utf8_plain(text);
 	fprintf(stderr, "%s\n", text);
 }
 

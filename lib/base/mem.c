@@ -82,9 +82,10 @@ mem_format(const char *format, ...)
 }
 
 char *
-mem_list(char *list, const char *name)
+mem_list(char *list, const char *word)
 {
-	char *longer = mem_format("%s%s%s", list, *list ? ", " : "", name);
+	char *longer =
+	    list && *list ? mem_format("%s, %s", list, word) : mem_string(word);
 
 	free(list);
 	return longer;

@@ -17,8 +17,9 @@ void *mem_resize(void *old, size_t count, size_t size); /* like realloc */
 char *mem_string(const char *text);			/* a copy */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The list "a, b" with one more name, for messages; starts as mem_string(""), and is taken over. */
-char *mem_list(char *list, const char *name);
+/* A list that one reads in a message, "a, b", and a further word; NULL or "" begins one.
+ * Frees `list`. */
+char *mem_list(char *list, const char *word);
 
 /* a * b and a + b; die naming `what` when the result does not fit. */
 size_t mem_multiply(size_t a, size_t b, const char *what);

@@ -20,6 +20,7 @@ struct output {
 	char *name;   /* for messages */
 	char *target; /* where it is renamed to; NULL: written directly */
 	char *beside; /* its name until then, or NULL: it has none yet */
+	bool printed; /* stdout leads there, too */
 	int file;
 	size_t used;
 	char *buffer; /* [BUFFER] */
@@ -104,6 +105,17 @@ output_open(const char *path, bool binary)
 	return output;
 }
 
+struct output *
+output_print(const char *path)
+{
+	struct output *output = output_open(path, false);
+
+	if (output->file != STDOUT_FILENO && dup2(output->file, STDOUT_FILENO) < 0)
+		die("%s:", output->name);
+	output->printed = true;
+	return output;
+}
+
 static void
 write_all(struct output *output, const char *bytes, size_t count)
 {
@@ -165,6 +177,8 @@ void
 output_finish(struct output *output)
 {
 	output_flush(output);
+	if (output->printed && (fflush(stdout) || ferror(stdout)))
+		die("%s:", output->name);
 	if (output->target)
 		put_in_place(output);
 	if (output->file != STDOUT_FILENO && close(output->file))

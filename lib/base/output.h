@@ -19,6 +19,9 @@ struct output;
 /* binary: refuse to write to a terminal. */
 struct output *output_open(const char *path, bool binary);
 
+/* Text, for printf: until output_finish, what goes to stdout goes to the path. */
+struct output *output_print(const char *path);
+
 /* How messages call it: the path, or "<stdout>". */
 const char *output_name(const struct output *output);
 

@@ -180,6 +180,24 @@ mark(int32_t code)
 	return UTF8_WORD | (unicode_later_mark(code) ? 0 : UTF8_COMBINING);
 }
 
+void
+utf8_plain(char *text)
+{
+	char *to = text, *end = text + strlen(text);
+	int32_t code;
+
+	for (size_t bytes; text < end; text += bytes) {
+		bytes = utf8_decode(text, (size_t)(end - text), &code);
+		if (code < 32 || (code >= 127 && code < 160)) {
+			*to++ = '?';
+		} else {
+			memmove(to, text, bytes);
+			to += bytes;
+		}
+	}
+	*to = 0;
+}
+
 unsigned
 utf8_traits(int32_t code)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "mts/print.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
@@ -16,11 +17,11 @@ enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
 static void
 show_plain(const char *text)
 {
-	for (; *text; text++) {
-		bool more = *text == '\xC2' && (unsigned char)text[1] < 0xA0;
-		text += more;
-		putchar(more || (unsigned char)*text < 32 || *text == 127 ? '?' : *text);
-	}
+	char *plain = mem_string(text);
+
+	utf8_plain(plain);
+	fputs(plain, stdout);
+	free(plain);
 }
 
 static void

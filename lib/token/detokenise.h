@@ -7,13 +7,14 @@
 #include <stdbool.h>
 
 struct detokenise_options {
-	const char *model; /* folder */
-	bool specials;	   /* with the special tokens */
-	bool keep;	   /* the ids stay */
-	int level;	   /* of compression; -1: the stream's default */
+	const char *model;  /* folder */
+	bool specials;	    /* with the special tokens */
+	bool keep;	    /* the ids stay */
+	int level;	    /* of compression; -1: the stream's default */
+	const char *output; /* "-": standard output */
 };
 
-/* From a path ("-": standard input) to standard output.  Dies when the ids are of another
+/* From a path ("-": standard input).  Dies when the ids are of another
  * tokenizer, or there are none. */
 void detokenise(const struct detokenise_options *options, const char *path);
 

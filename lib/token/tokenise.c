@@ -286,7 +286,7 @@ set_columns(struct tokenise *stream, const char *name, struct reader *reader,
 		stream->columns[i] = columns[i];
 		stream->columns[i].name = mem_string(columns[i].name);
 	}
-	stream->writer = stream_create("-", reader);
+	stream->writer = stream_create(stream->options->output, reader);
 	if (stream->options->level >= 0)
 		stream_level(stream->writer, stream->options->level);
 	stream_property(stream->writer, "tokenizer", stream->fingerprint);

@@ -28,6 +28,7 @@ struct tokenise_options {
 	bool keep;		       /* the texts stay */
 	int level;		       /* of compression; -1: the stream's default */
 	int64_t rows;
+	const char *output; /* "-": standard output */
 };
 
 struct tokenise;
@@ -35,7 +36,7 @@ struct tokenise;
 /* Opens the tokenizer; the options are borrowed, their fields are filled in when none are. */
 struct tokenise *tokenise_open(struct tokenise_options *options);
 
-/* Tokenise one input ("-": standard input) to standard output. */
+/* Tokenise one input ("-": standard input). */
 void tokenise_add(struct tokenise *stream, const char *path);
 
 /* Finish the stream; warn of texts that were cut or repaired, with their number. */
