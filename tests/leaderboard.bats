@@ -467,6 +467,19 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	done
 }
 
+@test "leaderboard: options that say nothing to a command are refused, by their names" {
+	for option in "model x" "registry y" "name z" "type STS" "task t" "samples 3" "protocol v2" \
+		"format html" "resamples 200" "seed 1"; do
+		says_nothing "--${option% *}" leaderboard judged --$option q d
+	done
+	says_nothing --samples leaderboard model --samples 3 -m x
+	says_nothing --format leaderboard plan --format html -m x -r y d
+	says_nothing --protocol leaderboard compare --protocol v2 x y
+	says_nothing --seed leaderboard table --seed 2 -r x y
+	run -2 --separate-stderr leaderboard tabel -r x y
+	[[ $stderr == *"did you mean 'table'?"* ]]
+}
+
 # 4. wrong input
 
 @test "leaderboard: what is wrong is named" {

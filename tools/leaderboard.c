@@ -88,10 +88,6 @@ struct settings {
 	bool v2;
 };
 
-/* A command: operands in, text out. */
-typedef void command_run(
-    const struct settings *settings, char **files, int count, FILE *out);
-
 static void
 need(const char *value, const char *option)
 {
@@ -117,17 +113,19 @@ need_registry(const struct settings *settings)
 }
 
 static void
-put_json(const struct tree *tree, FILE *out)
+put_json(const struct tree *tree)
 {
 	char *text = json_text(tree, 2);
 
-	fprintf(out, "%s\n", text);
+	puts(text);
 	free(text);
 }
 
-static void
-plan(const struct settings *settings, char **files, int count, FILE *out)
+static int
+plan(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	need(settings->model, "-m DIR, the model,");
 	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
@@ -138,52 +136,65 @@ plan(const struct settings *settings, char **files, int count, FILE *out)
 	if (!folder->count)
 		die("%s: there are no data sets in it; motes(7) says how they lie",
 		    files[0]);
-	make_variables_print(
-	    folder, files[0], settings->model, settings->name, files + 1, count - 1, out);
+	make_variables_print(folder, files[0], settings->model, settings->name, files + 1,
+	    count - 1, stdout);
 	data_folder_free(folder);
 	registry_free(registry);
+	return 0;
 }
 
-static void
-fields(const struct settings *settings, char **files, int count, FILE *out)
+static int
+fields(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	(void)count;
 	need(settings->type, "fields: --type TYPE");
 	char *found = text_options(settings->type, files[0]);
-	fprintf(out, "%s\n", found);
+	puts(found);
 	free(found);
+	return 0;
 }
 
-static void
-judged(const struct settings *settings, char **files, int count, FILE *out)
+static int
+judged(void *with, char **files, int count)
 {
-	(void)settings;
+	(void)with;
 	(void)count;
-	needed_queries(files[0], files[1], out);
+	needed_queries(files[0], files[1], stdout);
+	return 0;
 }
 
-static void
-drawn(const struct settings *settings, char **files, int count, FILE *out)
+static int
+drawn(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	(void)count;
-	int64_t left = needed_training(files[0], settings->samples, out);
+	int64_t left = needed_training(files[0], settings->samples, stdout);
 	inform("%s: %lld texts are drawn", files[0], (long long)left);
+	return 0;
 }
 
-static void
-model(const struct settings *settings, char **files, int count, FILE *out)
+static int
+model(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	(void)files;
 	(void)count;
 	need(settings->model, "-m DIR, the model,");
 	struct tree *meta = model_meta_json(settings->model, settings->name);
-	put_json(meta, out);
+	put_json(meta);
 	tree_free(meta);
+	return 0;
 }
 
-static void
-result(const struct settings *settings, char **files, int count, FILE *out)
+static int
+result(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	need(settings->task, "result: --task TASK");
 	struct registry *registry = need_registry(settings);
 	struct tree *report = results_report(count ? files[0] : "-");
@@ -193,15 +204,18 @@ result(const struct settings *settings, char **files, int count, FILE *out)
 		task = registry_add(
 		    registry, settings->task, settings->type ? settings->type : type);
 	struct tree *file = results_of(task, report);
-	put_json(file, out);
+	put_json(file);
 	tree_free(file);
 	tree_free(report);
 	registry_free(registry);
+	return 0;
 }
 
-static void
-table(const struct settings *settings, char **files, int count, FILE *out)
+static int
+table(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	struct registry *registry = need_registry(settings);
 	struct results **models = mem_new((size_t)count, sizeof *models);
 
@@ -210,46 +224,49 @@ table(const struct settings *settings, char **files, int count, FILE *out)
 	struct score_table *table = score_table_new(
 	    registry, (const struct results *const *)models, (size_t)count);
 	if (!strcmp(settings->format, "tsv"))
-		score_table_tsv(table, out);
+		score_table_tsv(table, stdout);
 	else if (!strcmp(settings->format, "markdown"))
-		score_table_markdown(table, out);
+		score_table_markdown(table, stdout);
 	else
-		score_table_html(table, out);
+		score_table_html(table, stdout);
 	score_table_free(table);
 	for (int i = 0; i < count; i++)
 		results_free(models[i]);
 	free(models);
 	registry_free(registry);
+	return 0;
 }
 
-static void
-compare(const struct settings *settings, char **files, int count, FILE *out)
+static int
+compare(void *with, char **files, int count)
 {
+	const struct settings *settings = with;
+
 	if (!strcmp(settings->format, "html"))
 		die_usage("compare: --format is tsv or markdown");
 	struct registry *registry = open_registry(settings);
-	comparison_print(registry, files, count, &settings->comparison, out);
+	comparison_print(registry, files, count, &settings->comparison, stdout);
 	registry_free(registry);
+	return 0;
 }
 
-static const struct command {
-	const char *name;
-	command_run *run;
-	int least, most; /* operands; most -1: any number */
-} commands[] = {
-	{ "plan", plan, 1, -1 },
-	{ "fields", fields, 1, 1 },
-	{ "judged", judged, 2, 2 },
-	{ "drawn", drawn, 1, 1 },
-	{ "model", model, 0, 0 },
-	{ "result", result, 0, 1 },
-	{ "table", table, 1, -1 },
-	{ "compare", compare, 2, -1 },
+static const struct cli_command commands[] = {
+	{ "plan", "model registry name protocol output", 1, -1, plan },
+	{ "fields", "type output", 1, 1, fields },
+	{ "judged", "output", 2, 2, judged },
+	{ "drawn", "samples output", 1, 1, drawn },
+	{ "model", "model name output", 0, 0, model },
+	{ "result", "registry type task protocol output", 0, 1, result },
+	{ "table", "registry protocol format output", 1, -1, table },
+	{ "compare", "registry format resamples seed output", 2, -1, compare },
+	{ NULL, NULL, 0, 0, NULL },
 };
 
 static struct settings
 parse(int argc, char **argv)
 {
+	static const char *const formats[] = { "tsv", "markdown", "html", NULL };
+	static const char *const protocols[] = { "v1", "v2", NULL };
 	struct settings settings = { .format = "tsv",
 		.output = "-",
 		.samples = 8,
@@ -280,39 +297,14 @@ parse(int argc, char **argv)
 			    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;
 		case OPT_FORMAT:
-			settings.format = optarg;
+			settings.format = formats[cli_word("--format", optarg, formats)];
 			settings.comparison.markdown = !strcmp(optarg, "markdown");
-			if (strcmp(optarg, "tsv") != 0 && strcmp(optarg, "html") != 0 &&
-			    !settings.comparison.markdown)
-				die_usage("--format: '%s' is none of tsv, markdown, html",
-				    optarg);
 			break;
 		case OPT_PROTOCOL:
-			settings.v2 = !strcmp(optarg, "v2");
-			if (!settings.v2 && strcmp(optarg, "v1") != 0)
-				die_usage("--protocol: %s is neither v1 nor v2", optarg);
+			settings.v2 = cli_word("--protocol", optarg, protocols) == 1;
 			break;
 		}
 	return settings;
-}
-
-static ssize_t
-pass_on(void *output, const char *bytes, size_t count)
-{
-	output_write(output, bytes, count);
-	return (ssize_t)count;
-}
-
-static const struct command *
-find_command(const char *name)
-{
-	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	die_usage(
-	    "%s%swhich command: plan, fields, judged, drawn, model, result, table or "
-	    "compare?",
-	    name ? name : "", name ? ": " : "");
 }
 
 int
@@ -320,15 +312,9 @@ main(int argc, char **argv)
 {
 	cli_start(&cli, argc, argv);
 	struct settings settings = parse(argc, argv);
-	const struct command *command = find_command(argv[optind]);
-	int count = argc - optind - 1;
-	if (count < command->least || (command->most >= 0 && count > command->most))
-		die_usage("%s: %s operands", command->name,
-		    count < command->least ? "too few" : "too many");
-	struct output *output = output_open(settings.output, false);
-	FILE *out = fopencookie(output, "w", (cookie_io_functions_t){ .write = pass_on });
-	command->run(&settings, argv + optind + 1, count, out);
-	fclose(out);
+	const struct cli_command *command = cli_find(&cli, commands, argc, argv);
+	struct output *output = output_print(settings.output);
+	command->run(&settings, argv + optind + 1, argc - optind - 1);
 	output_finish(output);
 	return 0;
 }

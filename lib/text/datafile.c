@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -37,12 +38,9 @@ struct datafile {
 enum datafile_format
 datafile_parse(const char *option, const char *name)
 {
-	static const char *const formats[] = { "jsonl", "tsv", "csv", "lines" };
+	static const char *const formats[] = { "jsonl", "tsv", "csv", "lines", NULL };
 
-	for (int i = 0; i < 4; i++)
-		if (!strcmp(name, formats[i]))
-			return (enum datafile_format)(DATAFILE_JSONL + i);
-	die_usage("%s: '%s' is none of jsonl, tsv, csv, lines", option, name);
+	return (enum datafile_format)(DATAFILE_JSONL + cli_word(option, name, formats));
 }
 
 static bool
