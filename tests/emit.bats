@@ -62,6 +62,18 @@ holds() {
 	[ "$(mts to jsonl "$T/both.mts" | jq -s '[.[]."text.ids" | flatten | length] | add')" -eq 7 ]
 }
 
+@test "emit: options that say nothing to what is made are refused" {
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	for option in normalize no-normalize "dim 2"; do
+		# shellcheck disable=SC2086
+		says_nothing "--${option% *}" encode -m "$M" --emit hs --$option "$T/ids.mts"
+		# shellcheck disable=SC2086
+		encode -m "$M" --emit emb,hs --$option --any-tokenizer "$T/ids.mts" >"$T/out.mts"
+	done
+	says_nothing --cache encode -m "$M" --emit emb --cache 1M "$T/ids.mts"
+	says_nothing --expert encode -m "$M" -e left "$T/ids.mts"
+}
+
 @test "emit: what cannot be made is named" {
 	printf '7\n' | ids_stream text.ids >"$T/text.mts"
 	emit() {

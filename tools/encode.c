@@ -97,6 +97,10 @@ parse(int argc, char **argv)
 		die_usage("no model is given; use -m DIR");
 	if (s.normalize && s.raw)
 		die_usage("--normalize and --no-normalize exclude each other");
+	if (s.emit)
+		cli_only(&cli, "--emit",
+		    "model expert lora output tokens pooling normalize no-normalize dim "
+		    "emit keep any-tokenizer level threads");
 	if (argc - optind > 1)
 		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
 	return s;
@@ -119,7 +123,10 @@ open_model(const struct settings *s)
 		    s->model, model_spec(model)->causal ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
-	if (s->expert && model_spec(model)->experts && model_expert(model, s->expert) < 0)
+	if (s->expert && !model_spec(model)->experts)
+		die_usage(
+		    "--expert says nothing to %s, which has no task experts", s->model);
+	if (s->expert && model_expert(model, s->expert) < 0)
 		die("%s: has no task expert '%s'; it has %s", s->model, s->expert,
 		    model_expert_names(model));
 	if (s->dim > model_width(model))
@@ -166,6 +173,10 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	struct progress *progress = progress_new("tokens", 0);
 	struct record record;
 
+	if (!embed_embeds(embed))
+		cli_only(&cli, "--emit without emb",
+		    "model expert lora output tokens pooling emit keep any-tokenizer "
+		    "level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));

@@ -337,6 +337,12 @@ embed_record(struct embed *e, const struct record *record, struct record *made,
 	}
 }
 
+bool
+embed_embeds(const struct embed *embed)
+{
+	return emit_embedding(embed->emit);
+}
+
 void
 embed_free(struct embed *e)
 {

@@ -33,6 +33,9 @@ struct embed;
 struct embed *embed_new(struct model *model, const struct reader *in, struct writer *out,
     const struct embed_options *options);
 
+/* Whether embeddings are asked for. */
+bool embed_embeds(const struct embed *embed);
+
 /* Fill in the columns of a made record, which borrows them until the next call. */
 void embed_record(struct embed *embed, const struct record *record, struct record *made,
     struct progress *progress);
