@@ -298,6 +298,42 @@ load scores
 	done
 }
 
+@test "mteb-score: options that say nothing to a type are refused, a type has its nearest name" {
+	for type in sts clustering "classification --train x"; do
+		for option in "qrels f" ignore-identical-ids "candidates f" "from-run f" "run f" "top 3" \
+			"gain exp" "memory 1M"; do
+			# shellcheck disable=SC2086
+			says_nothing "--${option% *}" mteb-score $type --$option x.mts
+		done
+	done
+	for option in "gain exp" "protocol v2" json "output x"; do
+		# shellcheck disable=SC2086
+		says_nothing "--${option% *}" mteb-score retrieval --run y --$option q c
+	done
+	for option in "similarity dot" "field x" "memory 1M" "candidates f" any-model; do
+		# shellcheck disable=SC2086
+		says_nothing "--${option% *}" mteb-score retrieval --qrels f --from-run r --$option
+	done
+	says_nothing --field mteb-score summarization -f x y
+	says_nothing --documents mteb-score clustering --documents all x
+	run -2 --separate-stderr mteb-score retreival q c
+	[[ $stderr == "mteb-score: 'retreival' is not one of sts, "*"; did you mean 'retrieval'?"* ]]
+}
+
+@test "mteb-score: the scores go to -o, lines and JSON" {
+	stream sts
+	for how in "" --json; do
+		# shellcheck disable=SC2086
+		mteb-score sts $how "$T/sts.mts" >"$T/printed"
+		# shellcheck disable=SC2086
+		mteb-score sts $how -o "$T/written" "$T/sts.mts" >"$T/nothing"
+		cmp "$T/printed" "$T/written"
+		[ ! -s "$T/nothing" ]
+	done
+	run -1 mteb-score sts -o "$T/written" </dev/null
+	cmp "$T/printed" "$T/written"
+}
+
 # 4. bad input
 
 @test "mteb-score pairclassification: one class, other labels, constant, NaN, widths, lists" {

@@ -11,6 +11,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "nn/nn.h"
 #include "score/score.h"
 
@@ -90,6 +91,7 @@ static const struct cli_option options[] = {
 	    "retrieval: cosine or dot" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
+	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
 };
 
@@ -112,14 +114,20 @@ check_retrieval(const struct score_options *score)
 	if (!score->qrels && (score->from_run || !score->run))
 		die_usage("retrieval needs --qrels FILE%s",
 		    score->from_run ? "" : " or --run FILE");
+	if (!score->qrels)
+		cli_only(&cli, "retrieval without --qrels",
+		    "field ignore-identical-ids candidates run top memory any-model "
+		    "similarity threads");
+	if (score->from_run)
+		cli_only(&cli, "retrieval --from-run",
+		    "qrels from-run ignore-identical-ids run top gain protocol json "
+		    "output threads");
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
-	if (score->from_run && (files[0] || score->candidates))
+	if (score->from_run && files[0])
 		die_usage("with --from-run there is nothing to compare");
 	if (!score->from_run && (!files[0] || !files[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
-	if (!score->from_run && strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
-		die_usage("only one of the two streams can be standard input");
 	if (score->similarity > SIMILARITY_DOT)
 		die_usage("--similarity: retrieval knows cosine and dot");
 }
@@ -133,61 +141,52 @@ check_classification(const struct score_options *score)
 		die_usage("only one of the two streams can be standard input");
 }
 
-enum { OPTIONS = 10 };
-
-/* The types of task, and the options beside those that all know. */
-static const struct type {
-	const char *name;
-	void (*score)(struct report *, const struct score_options *);
-	int files, fields; /* at most; pairs have two fields */
-	const char *options[OPTIONS];
-	void (*check)(const struct score_options *);
-} types[] = {
-	{ "sts", score_sts, 1, 2, { "similarity" }, NULL },
-	{ "pairclassification", score_pairclassification, 1, 2, { "similarity" }, NULL },
-	{ "reranking", score_reranking, 1, 0, { "similarity" }, NULL },
-	{ "summarization", score_summarization, 1, 0, { "similarity" }, NULL },
-	{ "retrieval", score_retrieval, 2, 1,
-	    { "qrels", "ignore-identical-ids", "from-run", "run", "top", "gain", "memory",
-		"similarity", "candidates", "any-model" },
-	    check_retrieval },
-	{ "classification", score_classification, 1, 1,
-	    { "train", "samples", "experiments", "label", "seed", "solver", "any-model" },
-	    check_classification },
-	{ "clustering", score_clustering, 1, 1,
-	    { "label", "set", "batch", "sklearn", "seed" }, NULL },
-	{ "clustering-fast", score_clustering_fast, 1, 1,
-	    { "label", "documents", "samples", "experiments", "batch", "sklearn",
-		"seed" },
+#define ALL "protocol json output threads "
+static const struct cli_command commands[] = {
+	{ "sts", ALL "field similarity", 0, 1, NULL },
+	{ "pairclassification", ALL "field similarity", 0, 1, NULL },
+	{ "reranking", ALL "similarity", 0, 1, NULL },
+	{ "summarization", ALL "similarity", 0, 1, NULL },
+	{ "retrieval",
+	    ALL "field qrels ignore-identical-ids candidates from-run run top gain "
+		"memory any-model similarity",
+	    0, 2, NULL },
+	{ "classification",
+	    ALL "field train samples experiments label seed solver any-model", 0, 1,
 	    NULL },
+	{ "clustering", ALL "field label set batch sklearn seed", 0, 1, NULL },
+	{ "clustering-fast",
+	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
+	    NULL },
+	{ NULL, NULL, 0, 0, NULL },
 };
-static const char names[] = "sts, pairclassification, reranking, summarization, "
-			    "retrieval, classification, clustering or clustering-fast";
 
-static const struct type *
-find_type(const char *name)
-{
-	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(types[i].name, name) == 0)
-			return &types[i];
-	die_usage("'%s' is no type of task: %s", name, names);
-}
+/* What does each of them. */
+static const struct {
+	void (*score)(struct report *, const struct score_options *);
+	int fields; /* that it compares */
+	void (*check)(const struct score_options *);
+} types[] = { { score_sts, 2, NULL }, { score_pairclassification, 2, NULL },
+	{ score_reranking, 0, NULL }, { score_summarization, 0, NULL },
+	{ score_retrieval, 1, check_retrieval },
+	{ score_classification, 1, check_classification }, { score_clustering, 1, NULL },
+	{ score_clustering_fast, 1, NULL } };
 
 struct settings {
 	struct score_options score;
 	int fields; /* how many were named */
+	const char *output;
 	bool json;
 	int threads;
-	int given[32], given_count; /* options that not every type knows */
 };
 
 /* Whether the second of an option's two values was given. */
 static bool
 second(const char *option, const char *one, const char *other)
 {
-	if (strcmp(optarg, one) != 0 && strcmp(optarg, other) != 0)
-		die_usage("--%s: '%s' is neither %s nor %s", option, optarg, one, other);
-	return strcmp(optarg, other) == 0;
+	const char *const words[] = { one, other, NULL };
+
+	return cli_word(option, optarg, words) == 1;
 }
 
 static void
@@ -202,7 +201,7 @@ take(struct settings *settings, int option)
 	case OPT_FROM_RUN: score->from_run = optarg; break;
 	case OPT_RUN: score->run = optarg; break;
 	case OPT_TOP: score->top = cli_integer("--top", 1, 1000); break;
-	case OPT_GAIN: score->exponential = second("gain", "linear", "exp"); break;
+	case OPT_GAIN: score->exponential = second("--gain", "linear", "exp"); break;
 	case OPT_MEMORY: score->memory = (size_t)cli_bytes("--memory"); break;
 	case OPT_ANY_MODEL: score->any_model = true; break;
 	case OPT_TRAIN: score->train = optarg; break;
@@ -215,12 +214,14 @@ take(struct settings *settings, int option)
 	case OPT_LABEL: score->label = optarg; break;
 	case OPT_SET: score->set = optarg; break;
 	case OPT_BATCH: score->batch = (int)cli_integer("--batch", 1, 1000000); break;
-	case OPT_SKLEARN: score->by_choice = second("sklearn", "1.8", "1.9"); break;
+	case OPT_SKLEARN: score->by_choice = second("--sklearn", "1.8", "1.9"); break;
 	case OPT_SIMILARITY:
 		if (!similarity_parse(optarg, &score->similarity))
 			die_usage("--similarity: '%s' is none that --help lists", optarg);
 		break;
-	case OPT_SOLVER: score->reference = second("solver", "exact", "reference"); break;
+	case OPT_SOLVER:
+		score->reference = second("--solver", "exact", "reference");
+		break;
 	case OPT_DOCUMENTS:
 		score->documents =
 		    strcmp(optarg, "all") == 0 ? 0 : cli_real("--documents", 1e-9, 1e12);
@@ -229,8 +230,6 @@ take(struct settings *settings, int option)
 		score->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 		break;
 	}
-	if (settings->given_count < 32)
-		settings->given[settings->given_count++] = option;
 }
 
 static void
@@ -246,9 +245,10 @@ parse(struct settings *settings, int argc, char **argv)
 				die_usage("--field was given more than twice");
 			score->fields[settings->fields++] = optarg;
 			break;
+		case 'o': settings->output = optarg; break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
-			score->protocol = PROTOCOL_V1 + second("protocol", "v1", "v2");
+			score->protocol = PROTOCOL_V1 + second("--protocol", "v1", "v2");
 			break;
 		case 'j':
 			settings->threads = (int)cli_integer("--threads", 1, 4096);
@@ -258,29 +258,6 @@ parse(struct settings *settings, int argc, char **argv)
 	}
 }
 
-/* An option that means nothing to a type is a mistake that must not go unseen. */
-static void
-check(const struct type *type, const struct settings *settings, int files)
-{
-	for (int i = 0; i < settings->given_count; i++) {
-		const struct cli_option *option = options;
-		bool known = false;
-		while (option->letter != settings->given[i])
-			option++;
-		for (int j = 0; j < OPTIONS && type->options[j]; j++)
-			known |= strcmp(type->options[j], option->name) == 0;
-		if (!known)
-			die_usage("--%s says nothing to %s", option->name, type->name);
-	}
-	if (files > type->files)
-		die_usage("%s takes %d stream%s, %d were given", type->name, type->files,
-		    type->files > 1 ? "s" : "", files);
-	if (settings->fields > type->fields)
-		die_usage("%s takes %s --field", type->name, type->fields ? "one" : "no");
-	if (type->fields == 2 && settings->fields == 1)
-		die_usage("%s compares two fields: give --field twice", type->name);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -288,30 +265,36 @@ main(int argc, char **argv)
 					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,
-					 .seed = 42 } };
+					 .seed = 42 },
+		.output = "-" };
 	struct score_options *score = &settings.score;
 
 	cli_start(&cli, argc, argv);
 	if (argc > 1 && !strcmp(argv[1], "compare"))
 		die_usage("models are compared by 'leaderboard compare'");
 	parse(&settings, argc, argv);
-	if (optind == argc)
-		die_usage("which type of task: %s?", names);
-	const struct type *type = find_type(argv[optind]);
-	int count = argc - optind - 1;
-	check(type, &settings, count);
+	const struct cli_command *type = cli_find(&cli, commands, argc, argv);
+	int number = (int)(type - commands), count = argc - optind - 1;
+	if (settings.fields && settings.fields != types[number].fields)
+		die_usage(types[number].fields == 2
+			      ? "%s compares two fields: give --field twice"
+			      : "%s takes one --field",
+		    type->name);
 	for (int i = 0; i < count; i++)
 		score->files[i] = argv[optind + 1 + i];
-	if (type->files == 1 && count == 0)
+	if (type->most == 1 && count == 0)
 		score->files[0] = "-";
-	if (type->check)
-		type->check(score);
+	if (types[number].check)
+		types[number].check(score);
 	nn_start(settings.threads, argv);
 	struct report *report = report_new(type->name);
 	report_set(report, "protocol", "v%d", score->protocol);
-	type->score(report, score);
-	if (!score->run || score->qrels)
+	types[number].score(report, score);
+	if (!score->run || score->qrels) {
+		struct output *output = output_print(settings.output);
 		report_print(report, settings.json);
+		output_finish(output);
+	}
 	report_free(report);
 	return 0;
 }
