@@ -206,16 +206,16 @@ columns(const struct product *p, size_t n, size_t some, size_t rows, enum dtype 
 	nn_vector sums[FEW], square[NN_LANES], one;
 	const float *a = p->a;
 	size_t size = dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
-	size_t side = NN_LANES * sizeof(float) / size, row = p->ldb * size, k = 0;
-	size_t ahead = row < LONG ? NN_LANES * row : NEAR;
-	const char *b = (const char *)p->b.at + n * row;
+	size_t side = NN_LANES * sizeof(float) / size, k = 0;
 
 	for (size_t r = 0; r < rows; r++) {
 		memcpy(c + r * NN_LANES, p->c + r * p->ldc + n, some * sizeof *c);
 		sums[r] = *(const nn_loose *)(c + r * NN_LANES);
 	}
 	for (; k + side <= p->K; k += side, a += side) {
-		nn_take_square(square, b + k * size, row, some, ahead, 1);
+		size_t row = p->ldb * size, ahead = row < LONG ? NN_LANES * row : NEAR;
+		const char *b = (const char *)p->b.at + (n * p->ldb + k) * size;
+		nn_take_square(square, b, row, some, ahead, 1);
 		for (size_t i = 0; i < NN_LANES; i++) {
 			if (dtype == DTYPE_F32) {
 				step(sums, a + i, p->lda, square + i, rows);
@@ -228,8 +228,8 @@ columns(const struct product *p, size_t n, size_t some, size_t rows, enum dtype 
 		}
 	}
 	if (k < p->K)
-		nn_transpose(rest, NN_LANES, (struct nn_matrix){ b + k * size, dtype },
-		    p->ldb, some, p->K - k, NN_LANES, 1);
+		nn_transpose(rest, NN_LANES, from_element(p->b, n * p->ldb + k), p->ldb,
+		    some, p->K - k, NN_LANES, 1);
 	for (const float *at = rest; k < p->K; k++, a++, at += NN_LANES) {
 		one = *(const nn_loose *)at;
 		step(sums, a, p->lda, &one, rows);
