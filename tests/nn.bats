@@ -78,7 +78,7 @@ check_real() {
 }
 
 @test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without any builds nothing" {
-	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/base"
+	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/base" "$T/lib/model/family"
 	touch "$T/lib/nn/cpu/plain.c" "$T/lib/base/err.c"
 	cp "$ROOT/Makefile" "$T"
 	cd "$T"
