@@ -54,6 +54,39 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$stderr" = 'safetensors_list: /dev/full: No space left on device' ]
 }
 
+@test "safetensors: a dtype has its size, of those that are not read too" {
+	while read -r dtype bits; do
+		# eight elements, of as many bytes as an element has bits
+		bytes "$bits" | file "{\"t\":{\"dtype\":\"$dtype\",\"shape\":[8],\"data_offsets\":[0,$bits]}}" >"$T/t.safetensors"
+		safetensors_list "$T/t.safetensors" >"$T/list"
+		for wrong in $((bits - 1)) $((bits + 1)); do
+			bytes "$wrong" | file "{\"t\":{\"dtype\":\"$dtype\",\"shape\":[8],\"data_offsets\":[0,$wrong]}}" |
+				bad "tensor 't': its bytes do not agree with its shape and dtype"
+		done
+	done <<-E
+		F64 64
+		F32 32
+		F16 16
+		BF16 16
+		I64 64
+		I32 32
+		I16 16
+		I8 8
+		U64 64
+		U32 32
+		U16 16
+		U8 8
+		BOOL 8
+		C64 64
+		F8_E4M3 8
+		F8_E5M2 8
+		F8_E8M0 8
+		F6_E2M3 6
+		F6_E3M2 6
+		F4 4
+	E
+}
+
 @test "safetensors: other dtypes may be in a file, but not asked for" {
 	bytes 12 | file "{$A,\"u\":{\"dtype\":\"U16\",\"shape\":[2],\"data_offsets\":[8,12]}}" >"$T/u.safetensors"
 	run -0 safetensors_list "$T/u.safetensors"
