@@ -75,6 +75,7 @@ usage() {
 		--nubmer '--nubmer' is not an option; did you mean '--number'?
 		--reall '--reall' is not an option; did you mean '--real'?
 		--hlp=3 '--hlp' is not an option; did you mean '--help'?
+		--abr '--abr' is not an option; did you mean '--bar'?
 		--unlike '--unlike' is not an option
 		-x '-x' is not an option
 		--b '--b' may be several options; write it out
