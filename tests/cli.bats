@@ -8,6 +8,7 @@ load helper
 	[[ $output == *"Usage: cli_check [OPTION]... [WORD]..."* ]]
 	[[ $output == *"  -n, --number N              a whole number, 1..10"* ]]
 	[[ $output == *"      --bytes SIZE            a size"* ]]
+	[[ $output == *$'a whole number, 1..10\n  -r, --real X '* ]]
 	# lines of one option stand under each other
 	[[ $output == *"a number, 0..1"$'\n'"                              and a second line"* ]]
 	for option in progress quiet verbose help version; do
