@@ -154,12 +154,14 @@ enum stem_parameter {
  */
 struct names {
 	const char *const *prefixes; /* "", "bert.", ...; the first is what is written */
-	const char *const *stem;  /* [STEM_PARAMETERS]; NULL: the family has none such */
+	/* Modules: ".weight" is added, and ".bias" for the parameter that follows a weight.
+	 * NULL: the family has none such. */
+	const char *const *stem;  /* [STEM_PARAMETERS] */
 	const char *layers;	  /* before the number of a block: "encoder.layer." */
 	const char *const *block; /* [BLOCK_PARAMETERS], after it and a dot */
 	bool gate_first;
-	const char *plain[2]; /* up's weight and bias without a gate; NULL: the same */
-	const char *expert;   /* in a block, before the number of a token expert */
+	const char *plain;	    /* up without a gate; NULL: the same */
+	const char *expert;	    /* in a block, before the number of a token expert */
 	const char *const *mixture; /* [MIXTURE_PARAMETERS], after it and a dot */
 	/* What tensors begin with that no embedding depends on: heads for other tasks. */
 	const char *const *heads;

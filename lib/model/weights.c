@@ -55,6 +55,31 @@ held(const struct search *search, const char *name)
 	return tensor;
 }
 
+enum { NAME_ROOM = 128 };
+
+/* What a tensor is called: "MODULE.weight"; "MODULE.bias" where the table has nothing for the
+ * parameter itself, because it follows the weight of its module.  NULL: the family has none. */
+static const char *
+name_of(char room[NAME_ROOM], const char *const *modules, int which)
+{
+	bool weight = modules[which];
+
+	if (!weight && (!which || !modules[which - 1]))
+		return NULL;
+	snprintf(room, NAME_ROOM, "%s.%s", modules[weight ? which : which - 1],
+	    weight ? "weight" : "bias");
+	return room;
+}
+
+/* The tensor of the stem, when the file has it. */
+static const struct safetensor *
+held_stem(const struct search *search, enum stem_parameter which)
+{
+	char room[NAME_ROOM];
+
+	return held(search, name_of(room, search->names->stem, which));
+}
+
 /* "[2, 3]" */
 static char *
 shape_text(const int64_t *shape, int rank)
@@ -165,9 +190,8 @@ equal(const struct safetensor *a, const struct safetensor *b)
 static bool
 own_decoder(const struct search *search)
 {
-	const struct safetensor *tokens = held(search, search->names->stem[STEM_TOKENS]);
-	const struct safetensor *decoder =
-	    held(search, search->names->stem[STEM_MLM_DECODER]);
+	const struct safetensor *tokens = held_stem(search, STEM_TOKENS);
+	const struct safetensor *decoder = held_stem(search, STEM_MLM_DECODER);
 
 	if (!search->file || !decoder)
 		return !search->file && search->spec->mlm_untied;
@@ -183,7 +207,8 @@ match_stem(struct search *search, bool mlm)
 		enum stem_parameter which = (enum stem_parameter)i;
 		struct parameter wanted = { .expert = -1,
 			.mlm = which >= STEM_MLM_DENSE };
-		const char *name = search->names->stem[which];
+		char room[NAME_ROOM];
+		const char *name = name_of(room, search->names->stem, which);
 		bool has =
 		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
 		weights->stem[which].tensor = -1;
@@ -203,11 +228,13 @@ name_in_block(const struct search *search, int layer, enum block_parameter which
 {
 	const struct names *names = search->names;
 	const struct spec *spec = search->spec;
-	const char *name = names->block[which];
+	const char *modules[BLOCK_PARAMETERS];
+	char room[NAME_ROOM];
 
-	if (!spec->gated && names->plain[0] &&
-	    (which == BLOCK_UP || which == BLOCK_UP_BIAS))
-		name = names->plain[which == BLOCK_UP_BIAS];
+	memcpy(modules, names->block, sizeof modules);
+	if (!spec->gated && names->plain)
+		modules[BLOCK_UP] = names->plain;
+	const char *name = name_of(room, modules, which);
 	if (spec->layer[layer].mixture && which >= BLOCK_UP && which <= BLOCK_DOWN_BIAS)
 		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
 	return mem_string(name);
@@ -231,10 +258,12 @@ rows_together(
 {
 	const struct names *names = search->names;
 	int64_t all = 0, rows, columns;
+	char room[NAME_ROOM], other[NAME_ROOM];
 
 	*before = 0;
+	name_of(room, names->block, which);
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-		if (!names->block[i] || strcmp(names->block[i], names->block[which]) ||
+		if (!name_of(other, names->block, i) || strcmp(other, room) ||
 		    !spec_block_shape(
 			search->spec, layer, (enum block_parameter)i, &rows, &columns))
 			continue;
@@ -291,8 +320,8 @@ match_mixture(struct search *search, int layer, int expert, enum mixture_paramet
 	struct part part = { 0 };
 
 	spec_mixture_shape(search->spec, which, &wanted.rows, &wanted.columns);
-	char *name = mem_format("%s%d.%s%d.%s", names->layers, layer, names->expert,
-	    expert, names->mixture[which]);
+	char *name = mem_format("%s%d.%s%d.%s.weight", names->layers, layer,
+	    names->expert, expert, names->mixture[which]);
 	char *stacked = mem_format("%s%d.%s%s", names->layers, layer, names->expert,
 	    down ? "down_proj" : "gate_up_proj");
 	if (search->file && !held(search, name) && held(search, stacked)) {
@@ -398,11 +427,11 @@ choose_names(struct search *search)
 	for (; search->names; search->names = search->names->otherwise)
 		for (const char *const *prefix = search->names->prefixes; *prefix;
 		     prefix++) {
-			char *queries = mem_format("%s0.%s", search->names->layers,
+			char *queries = mem_format("%s0.%s.weight", search->names->layers,
 			    search->names->block[BLOCK_Q]);
 			search->prefix = *prefix;
-			bool found = held(search, search->names->stem[STEM_TOKENS]) &&
-				     held(search, queries);
+			bool found =
+			    held_stem(search, STEM_TOKENS) && held(search, queries);
 			free(queries);
 			if (found)
 				return;

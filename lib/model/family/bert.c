@@ -7,36 +7,24 @@
 #include "model/spec.h"
 
 static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings.weight",
-	[STEM_POSITIONS] = "embeddings.position_embeddings.weight",
-	[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
-	[STEM_NORM] = "embeddings.LayerNorm.weight",
-	[STEM_NORM_BIAS] = "embeddings.LayerNorm.bias",
-	[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
-	[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
-	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm.weight",
-	[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.LayerNorm.bias",
-	[STEM_MLM_DECODER] = "cls.predictions.decoder.weight",
-	[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
+	[STEM_TOKENS] = "embeddings.word_embeddings",
+	[STEM_POSITIONS] = "embeddings.position_embeddings",
+	[STEM_TYPES] = "embeddings.token_type_embeddings",
+	[STEM_NORM] = "embeddings.LayerNorm",
+	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
+	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm",
+	[STEM_MLM_DECODER] = "cls.predictions.decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attention.self.query.weight",
-	[BLOCK_Q_BIAS] = "attention.self.query.bias",
-	[BLOCK_K] = "attention.self.key.weight",
-	[BLOCK_K_BIAS] = "attention.self.key.bias",
-	[BLOCK_V] = "attention.self.value.weight",
-	[BLOCK_V_BIAS] = "attention.self.value.bias",
-	[BLOCK_OUT] = "attention.output.dense.weight",
-	[BLOCK_OUT_BIAS] = "attention.output.dense.bias",
-	[BLOCK_NORM1] = "attention.output.LayerNorm.weight",
-	[BLOCK_NORM1_BIAS] = "attention.output.LayerNorm.bias",
-	[BLOCK_UP] = "intermediate.dense.weight",
-	[BLOCK_UP_BIAS] = "intermediate.dense.bias",
-	[BLOCK_DOWN] = "output.dense.weight",
-	[BLOCK_DOWN_BIAS] = "output.dense.bias",
-	[BLOCK_NORM2] = "output.LayerNorm.weight",
-	[BLOCK_NORM2_BIAS] = "output.LayerNorm.bias",
+	[BLOCK_Q] = "attention.self.query",
+	[BLOCK_K] = "attention.self.key",
+	[BLOCK_V] = "attention.self.value",
+	[BLOCK_OUT] = "attention.output.dense",
+	[BLOCK_NORM1] = "attention.output.LayerNorm",
+	[BLOCK_UP] = "intermediate.dense",
+	[BLOCK_DOWN] = "output.dense",
+	[BLOCK_NORM2] = "output.LayerNorm",
 };
 
 static const struct names names = {

@@ -3,34 +3,30 @@
 #include <string.h>
 
 static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embed_tokens.weight",
-	[STEM_FINAL_NORM] = "norm.weight",
+	[STEM_TOKENS] = "embed_tokens",
+	[STEM_FINAL_NORM] = "norm",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "self_attn.q_proj.weight",
-	[BLOCK_Q_BIAS] = "self_attn.q_proj.bias",
-	[BLOCK_K] = "self_attn.k_proj.weight",
-	[BLOCK_K_BIAS] = "self_attn.k_proj.bias",
-	[BLOCK_V] = "self_attn.v_proj.weight",
-	[BLOCK_V_BIAS] = "self_attn.v_proj.bias",
-	[BLOCK_Q_NORM] = "self_attn.q_norm.weight",
-	[BLOCK_K_NORM] = "self_attn.k_norm.weight",
-	[BLOCK_OUT] = "self_attn.o_proj.weight",
-	[BLOCK_OUT_BIAS] = "self_attn.o_proj.bias",
-	[BLOCK_ROUTER] = "mlp.gate.weight",
-	[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate.weight",
-	[BLOCK_NORM1] = "input_layernorm.weight",
-	[BLOCK_UP] = "mlp.up_proj.weight",
-	[BLOCK_GATE] = "mlp.gate_proj.weight",
-	[BLOCK_DOWN] = "mlp.down_proj.weight",
-	[BLOCK_NORM2] = "post_attention_layernorm.weight",
+	[BLOCK_Q] = "self_attn.q_proj",
+	[BLOCK_K] = "self_attn.k_proj",
+	[BLOCK_V] = "self_attn.v_proj",
+	[BLOCK_Q_NORM] = "self_attn.q_norm",
+	[BLOCK_K_NORM] = "self_attn.k_norm",
+	[BLOCK_OUT] = "self_attn.o_proj",
+	[BLOCK_ROUTER] = "mlp.gate",
+	[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate",
+	[BLOCK_NORM1] = "input_layernorm",
+	[BLOCK_UP] = "mlp.up_proj",
+	[BLOCK_GATE] = "mlp.gate_proj",
+	[BLOCK_DOWN] = "mlp.down_proj",
+	[BLOCK_NORM2] = "post_attention_layernorm",
 };
 
 static const char *const expert[MIXTURE_PARAMETERS] = {
-	[MIXTURE_UP] = "up_proj.weight",
-	[MIXTURE_GATE] = "gate_proj.weight",
-	[MIXTURE_DOWN] = "down_proj.weight",
+	[MIXTURE_UP] = "up_proj",
+	[MIXTURE_GATE] = "gate_proj",
+	[MIXTURE_DOWN] = "down_proj",
 };
 
 static const struct names names = {

@@ -55,37 +55,24 @@ rotary(struct spec *spec, const struct tree *config)
 }
 
 static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.tok_embeddings.weight",
-	[STEM_NORM] = "embeddings.norm.weight",
-	[STEM_NORM_BIAS] = "embeddings.norm.bias",
-	[STEM_FINAL_NORM] = "final_norm.weight",
-	[STEM_FINAL_NORM_BIAS] = "final_norm.bias",
-	[STEM_MLM_DENSE] = "head.dense.weight",
-	[STEM_MLM_NORM] = "head.norm.weight",
-	[STEM_MLM_NORM_BIAS] = "head.norm.bias",
-	[STEM_MLM_DECODER] = "decoder.weight",
-	[STEM_MLM_BIAS] = "decoder.bias",
+	[STEM_TOKENS] = "embeddings.tok_embeddings",
+	[STEM_NORM] = "embeddings.norm",
+	[STEM_FINAL_NORM] = "final_norm",
+	[STEM_MLM_DENSE] = "head.dense",
+	[STEM_MLM_NORM] = "head.norm",
+	[STEM_MLM_DECODER] = "decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attn.Wqkv.weight",
-	[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_K] = "attn.Wqkv.weight",
-	[BLOCK_K_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_V] = "attn.Wqkv.weight",
-	[BLOCK_V_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_OUT] = "attn.Wo.weight",
-	[BLOCK_OUT_BIAS] = "attn.Wo.bias",
-	[BLOCK_NORM1] = "attn_norm.weight",
-	[BLOCK_NORM1_BIAS] = "attn_norm.bias",
-	[BLOCK_UP] = "mlp.Wi.weight",
-	[BLOCK_UP_BIAS] = "mlp.Wi.bias",
-	[BLOCK_GATE] = "mlp.Wi.weight",
-	[BLOCK_GATE_BIAS] = "mlp.Wi.bias",
-	[BLOCK_DOWN] = "mlp.Wo.weight",
-	[BLOCK_DOWN_BIAS] = "mlp.Wo.bias",
-	[BLOCK_NORM2] = "mlp_norm.weight",
-	[BLOCK_NORM2_BIAS] = "mlp_norm.bias",
+	[BLOCK_Q] = "attn.Wqkv",
+	[BLOCK_K] = "attn.Wqkv",
+	[BLOCK_V] = "attn.Wqkv",
+	[BLOCK_OUT] = "attn.Wo",
+	[BLOCK_NORM1] = "attn_norm",
+	[BLOCK_UP] = "mlp.Wi",
+	[BLOCK_GATE] = "mlp.Wi",
+	[BLOCK_DOWN] = "mlp.Wo",
+	[BLOCK_NORM2] = "mlp_norm",
 };
 
 static const struct names names = {

@@ -84,37 +84,24 @@ refuse(const struct tree *config)
 }
 
 static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings.weight",
-	[STEM_TYPES] = "embeddings.token_type_embeddings.weight",
-	[STEM_NORM] = "emb_ln.weight",
-	[STEM_NORM_BIAS] = "emb_ln.bias",
-	[STEM_MLM_DENSE] = "cls.predictions.transform.dense.weight",
-	[STEM_MLM_DENSE_BIAS] = "cls.predictions.transform.dense.bias",
-	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm.weight",
-	[STEM_MLM_NORM_BIAS] = "cls.predictions.transform.layer_norm.bias",
-	[STEM_MLM_DECODER] = "cls.predictions.decoder.weight",
-	[STEM_MLM_BIAS] = "cls.predictions.decoder.bias",
+	[STEM_TOKENS] = "embeddings.word_embeddings",
+	[STEM_TYPES] = "embeddings.token_type_embeddings",
+	[STEM_NORM] = "emb_ln",
+	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
+	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm",
+	[STEM_MLM_DECODER] = "cls.predictions.decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attn.Wqkv.weight",
-	[BLOCK_Q_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_K] = "attn.Wqkv.weight",
-	[BLOCK_K_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_V] = "attn.Wqkv.weight",
-	[BLOCK_V_BIAS] = "attn.Wqkv.bias",
-	[BLOCK_OUT] = "attn.out_proj.weight",
-	[BLOCK_OUT_BIAS] = "attn.out_proj.bias",
-	[BLOCK_NORM1] = "norm1.weight",
-	[BLOCK_NORM1_BIAS] = "norm1.bias",
-	[BLOCK_UP] = "mlp.fc11.weight",
-	[BLOCK_UP_BIAS] = "mlp.fc11.bias",
-	[BLOCK_GATE] = "mlp.fc12.weight",
-	[BLOCK_GATE_BIAS] = "mlp.fc12.bias",
-	[BLOCK_DOWN] = "mlp.fc2.weight",
-	[BLOCK_DOWN_BIAS] = "mlp.fc2.bias",
-	[BLOCK_NORM2] = "norm2.weight",
-	[BLOCK_NORM2_BIAS] = "norm2.bias",
+	[BLOCK_Q] = "attn.Wqkv",
+	[BLOCK_K] = "attn.Wqkv",
+	[BLOCK_V] = "attn.Wqkv",
+	[BLOCK_OUT] = "attn.out_proj",
+	[BLOCK_NORM1] = "norm1",
+	[BLOCK_UP] = "mlp.fc11",
+	[BLOCK_GATE] = "mlp.fc12",
+	[BLOCK_DOWN] = "mlp.fc2",
+	[BLOCK_NORM2] = "norm2",
 };
 
 static const struct names names = {
@@ -122,7 +109,7 @@ static const struct names names = {
 	.stem = stem,
 	.layers = "encoder.layers.",
 	.block = block,
-	.plain = { "mlp.fc1.weight", "mlp.fc1.bias" },
+	.plain = "mlp.fc1",
 	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
 	.otherwise = &transformers_names,
 };
