@@ -1,4 +1,4 @@
-#include "mts/cat.h"
+#include "mts/mts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "mts/diff.h"
+#include "mts/mts.h"
 
 #include <math.h>
 #include <stdio.h>

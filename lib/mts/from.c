@@ -1,4 +1,4 @@
-#include "mts/from.h"
+#include "mts/mts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "mts/head.h"
+#include "mts/mts.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "mts/paste.h"
+#include "mts/mts.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,113 @@
+/*
+ * mts - the commands of mts(1), a file each; what they print goes to standard output.
+ */
+#ifndef MTS_H
+#define MTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stream/stream.h"
+#include "text/datafile.h"
+
+/* head - a stream for people: what its header says, and its first rows. */
+
+/* Columns, properties and history, a line each, on standard output. */
+void head_header(const struct reader *reader);
+
+/* The first `rows` rows with the attributes of their records; long values are shortened.
+ * Reads no further than that. */
+void head_rows(struct reader *reader, int64_t rows);
+
+/*
+ * stat - what a whole stream holds: a line of figures for each column.
+ *
+ * Read the stream to its end and print, on standard output: records and rows; a table with a
+ * line a column - kind; values (numbers, or strings of text); smallest, largest and mean of
+ * what is finite; mean Euclidean length of vectors; how many NaN and infinite; length of the
+ * lists (text: bytes) smallest, mean, largest; how many are empty.
+ */
+void stat_print(struct reader *reader);
+
+/*
+ * diff - whether two streams hold the same, within a tolerance.
+ *
+ * Compare the columns of two streams by name, row by row, and print on standard output what
+ * differs: for each column the first place with both values, and the largest error.  Numbers
+ * x and y agree when |x - y| <= absolute + relative |y|, NaN with NaN, whatever their dtypes;
+ * text and lists agree when they are equal in length and content.  Properties, history, attributes and
+ * the borders of records are not looked at.  True when nothing differs.
+ */
+bool diff_streams(
+    struct reader *one, struct reader *two, double absolute, double relative);
+
+/* cat - several streams end to end, and which of their columns go on. */
+
+struct names {
+	const char **items;
+	int count;
+};
+
+/* Which columns go on (none named: all), and how they are called there: "OLD=NEW". */
+struct selection {
+	struct names kept, renames;
+};
+
+/* All records of the first stream, then of the second, ... as `cat a.mts b.mts` would be read;
+ * streams that do not agree are refused. */
+void cat_streams(char **paths, int count, const struct selection *selection,
+    const char *to, int level);
+
+/*
+ * paste - several streams side by side.
+ *
+ * Rows of all streams side by side: the columns of the first, then of the second, ...; their
+ * numbers of rows must be equal, their names distinct.  Records end where one of any stream does.
+ * Attributes and properties: what the first has, then what the others add; a property that
+ * they have otherwise does not hold for the whole and is left out.
+ */
+void paste_streams(char **paths, int count, const char *to, int level);
+
+/*
+ * from - files of other programs as tensor streams.
+ *
+ * Each adds its columns to the writer and puts records of at most `rows` rows.
+ */
+
+/* The first dimension becomes the rows of column `name`. */
+void from_npy(const char *path, const char *name, int64_t rows, struct writer *writer);
+
+/* The reverse of to_safetensors.  u8 with offsets is text.  Tensors that are not part of
+ * lists must agree in their first dimension; names: those to take, count 0: all. */
+void from_safetensors(const char *path, const char *const *names, int count, int64_t rows,
+    struct writer *writer);
+
+/* By the rules of table.h; numbers: the fields whose strings are numbers.  Takes the file over. */
+void from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
+    struct writer *writer);
+
+/*
+ * to - tensor streams as files of other programs.
+ *
+ * Each reads the stream to its end and writes `path` ("-": standard output) whole.
+ * names: the columns to write, in this order; count 0: all of them.
+ */
+
+/* One column of one element a row as an array of NumPy; of several, name one.  bf16 becomes
+ * f32; lists and text are refused. */
+void to_npy(struct reader *reader, const char *const *names, int count, const char *path);
+
+/* Column X as tensor X of its elements; lists also as X.offsets, i64 [rows + 1], and lists of
+ * lists as X.lists, i64 [lists + 1]: the offsets of stream.h. */
+void to_safetensors(
+    struct reader *reader, const char *const *names, int count, const char *path);
+
+/* One object a row.  Attributes are left out. */
+void to_jsonl(
+    struct reader *reader, const char *const *names, int count, const char *path);
+
+/* A header line of names, one line a row.  Tabs and line ends within a text become blanks,
+ * NaN an empty cell; lists and vectors are written as JSON. */
+void to_tsv(struct reader *reader, const char *const *names, int count, const char *path);
+
+#endif
