@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,47 +44,4 @@ file_need(const char *path, size_t *length)
 	if (!text)
 		die("%s: no such file", path);
 	return text;
-}
-
-static uint64_t
-rotate(uint64_t x, int by)
-{
-	return x << by | x >> (64 - by);
-}
-
-static uint64_t
-finish(uint64_t x)
-{
-	x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
-	x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
-	return x ^ x >> 33;
-}
-
-void
-file_digest(const char *bytes, size_t length, char hex[33])
-{
-	const uint64_t c1 = 0x87c37b91114253d5u, c2 = 0x4cf5ad432745937fu;
-	uint64_t h1 = 0, h2 = 0;
-
-	for (size_t at = 0; at < length; at += 16) {
-		uint64_t k[2] = { 0, 0 };
-		size_t left = length - at;
-		memcpy(k, bytes + at, left < 16 ? left : 16);
-		h1 ^= rotate(k[0] * c1, 31) * c2;
-		if (left >= 16)
-			h1 = (rotate(h1, 27) + h2) * 5 + 0x52dce729;
-		h2 ^= rotate(k[1] * c2, 33) * c1;
-		if (left >= 16)
-			h2 = (rotate(h2, 31) + h1) * 5 + 0x38495ab5;
-	}
-	h1 ^= length;
-	h2 ^= length;
-	h1 += h2;
-	h2 += h1;
-	h1 = finish(h1);
-	h2 = finish(h2);
-	h1 += h2;
-	h2 += h1;
-	snprintf(
-	    hex, 33, "%016llx%016llx", (unsigned long long)h1, (unsigned long long)h2);
 }

@@ -13,8 +13,4 @@ char *file_read(const char *path, size_t *length);
 /* The same, but dies when it does not exist. */
 char *file_need(const char *path, size_t *length);
 
-/* 128-bit digest as 32 hex digits: MurmurHash3 x64; for identity,
- * not against malice. */
-void file_digest(const char *bytes, size_t length, char hex[33]);
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -500,9 +501,11 @@ tokenizer_fingerprint(const char *dir)
 	size_t length;
 	bool json;
 	char *path, *home = modules_transformer(dir);
-	char *text = find_file(home, &path, &length, &json), *hex = mem_new(33, 1);
+	char *text = find_file(home, &path, &length, &json);
+	XXH128_hash_t hash = XXH3_128bits(text, length);
+	char *hex = mem_format("%016llx%016llx", (unsigned long long)hash.high64,
+	    (unsigned long long)hash.low64);
 
-	file_digest(text, length, hex);
 	free(text);
 	free(home);
 	free(path);
