@@ -78,7 +78,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	run -0 bash -c "mts from tsv --numbers score,part --numbers code x.tsv | mts to jsonl"
 	[ "${lines[0]}" = '{"id":"1.50","score":0.5,"code":7,"part":1}' ]
 	[ "${lines[1]}" = '{"id":"2","score":-0.001,"code":8,"part":null}' ]
-	mts from tsv --numbers code x.tsv | mts head | grep -q '^column	code (i64)'
+	mts from tsv --numbers code x.tsv | mts head | grep '^column	code (i64)'
 	tr '\t' , <x.tsv | mts from csv --numbers score,part,code | mts diff - <(mts from tsv --numbers score,part,code x.tsv)
 	for word in 0x10 nan inf ' 1' 1e999 1_0 -; do
 		printf 'a\n1\n%s\n' "$word" >y.tsv
