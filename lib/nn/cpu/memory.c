@@ -8,7 +8,14 @@
 #include "base/mem.h"
 #include "nn/cpu/cpu.h"
 
-enum { PAGES = 4 << 20, ALIGNMENT = 64 };
+enum { PAGES = 4 << 20, HUGE_PAGE = 2 << 20, ALIGNMENT = 64 };
+
+/* Of what is mapped: Linux aligns whole huge pages only, which costs a training step 2 %. */
+static size_t
+mapped(size_t bytes)
+{
+	return mem_add(bytes, HUGE_PAGE - 1, "memory") & ~(size_t)(HUGE_PAGE - 1);
+}
 
 void *
 nn_alloc(size_t bytes)
@@ -16,11 +23,11 @@ nn_alloc(size_t bytes)
 	size_t rounded = mem_add(bytes, ALIGNMENT, "memory") & ~(size_t)(ALIGNMENT - 1);
 
 	if (bytes >= PAGES) {
-		void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		void *pages = mmap(NULL, mapped(bytes), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (pages == MAP_FAILED)
 			die("out of memory: %zu bytes were asked for", bytes);
-		madvise(pages, bytes, MADV_HUGEPAGE);
+		madvise(pages, mapped(bytes), MADV_HUGEPAGE);
 		return pages;
 	}
 	void *memory = aligned_alloc(ALIGNMENT, rounded);
@@ -33,7 +40,7 @@ void
 nn_free(void *memory, size_t bytes)
 {
 	if (memory && bytes >= PAGES)
-		munmap(memory, bytes);
+		munmap(memory, mapped(bytes));
 	else
 		free(memory);
 }
