@@ -335,8 +335,7 @@ turns() {
 	cp -r "$GOLDEN/adapter/plain" adapter
 	cp "$M/ids.txt" .
 	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/encode.1" |
-		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' >examples
+	page_examples encode.1 >examples
 	[ "$(grep -c '| encode -m model' examples)" -eq 3 ]
 	while read -r example; do
 		bash -c "set -o pipefail; $example" </dev/null

@@ -35,6 +35,12 @@ says_nothing() {
 	[[ $stderr == "$2: $1 says nothing to "* ]]
 }
 
+# The commands of a page's EXAMPLES, one a line, as its reader would type them.
+page_examples() {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{ /^\.Bd/,/^\.Ed/{ /^\./!p }; s/^\.Dl //p }' "$ROOT/man/$1" |
+		sed -e ':more' -e '/\(|\|\\e\)$/{ N; s/ *\(\\e\)\?\n */ /; b more' -e '}' -e 's/^\$ //'
+}
+
 # Numbers on standard input are those of file $1, line by line, within $2.
 near() {
 	"$ROOT/tests/support/near" "$@"

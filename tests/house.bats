@@ -82,6 +82,17 @@ overview() {
 	mandoc -Tlint -Wwarning "$ROOT"/man/*.[1-8]
 }
 
+@test "house: man pages fit a terminal of 80 columns" {
+	command -v groff >/dev/null || skip "needs groff"
+	wrong=
+	for page in "$ROOT"/man/*.[1-8]; do
+		columns=$(groff -mandoc -Tutf8 -rLL=78n -P-c "$page" | sed 's/.\x08//g' | wc -L)
+		[ "$columns" -le 80 ] || wrong+=" ${page##*/}: $columns columns;"
+	done
+	echo "wrong:$wrong"
+	[ -z "$wrong" ]
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

@@ -536,7 +536,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	cp "$REGISTRY" tasks.yaml
 	make_results results/base/1a2b3c results/mote/4d5e6f
 	printf 'sentence1\tsentence2\tscore\na ship\tthe ship\t4\na pot\troses\t1\na cook\tsoup\t2\n' >test.tsv
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/leaderboard.1" | grep '^leaderboard\|^tok\|^mteb' >examples
+	page_examples leaderboard.1 >examples
 	[ "$(wc -l <examples)" -eq 6 ]
 	bash -eu -o pipefail examples >out 2>err
 	grep -q '^| STS | STS12 | cosine_spearman | ' out

@@ -490,7 +490,7 @@ load scores
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/mteb-score.1" | grep '^mteb-score' >examples
+	page_examples mteb-score.1 >examples
 	[ "$(wc -l <examples)" -eq 10 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null

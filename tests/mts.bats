@@ -428,7 +428,7 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts: the examples of mts(1) run" {
 	sed -n '/^\.Bd/,/^\.Ed/p' "$ROOT/man/mts.1" | grep '^{' >points.jsonl
 	[ "$(wc -l <points.jsonl)" -eq 2 ]
-	sed -n 's/^\.Dl //p' "$ROOT/man/mts.1" >examples
+	page_examples mts.1 | grep -v '^{' >examples
 	[ "$(wc -l <examples)" -ge 8 ]
 	bash -e -o pipefail -x examples
 }

@@ -392,7 +392,7 @@ refused() {
 	texts >corpus.txt
 	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
 	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man/tok.1" | grep '^tok' >examples
+	page_examples tok.1 >examples
 	[ "$(wc -l <examples)" -eq 5 ]
 	while read -r line; do
 		bash -c "${line/200/60}"

@@ -454,19 +454,16 @@ recipe() {
 	cp mix.yaml gate.yaml
 	upcycle -q -m "$G/bert" --experts left -o mote
 	sed -i 's/batch:/temperature: 0.1\n&/; s/{temperature: 0../{experts: left/' mix.yaml
-	tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/
-	[ -e trained/model.safetensors ]
 	mkdir base
 	cp "$G/nomic_bert"/{config.json,vocab.txt} base
-	tok -m base/ -f query -f document some.jsonl > text.mts
-	train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts
-	[ -e model/model.safetensors ]
-	tasksample -n 6144 mix.yaml | tok -m mote/ |
-	    train -m mote/ -o trained/ --lr 5e-6 --decay 0.1
-	[ "$(wc -l <trained.log.tsv)" = 3 ]
+	cp some.jsonl text.jsonl
 	cp -r "$G/bert" contriever
-	tasksample gate.yaml | tok -m contriever/ |
-	    train -m contriever/ -o gate/ --lora rank=8,alpha=32 --freeze-documents --lr 1e-4
+	page_examples train.1 >examples
+	[ "$(wc -l <examples)" -eq 5 ]
+	bash -eu -o pipefail examples
+	[ -e trained/model.safetensors ]
+	[ -e model/model.safetensors ]
+	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }
 

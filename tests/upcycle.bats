@@ -188,8 +188,7 @@ random_model() { # family config... -> $T/FAMILY
 @test "upcycle: the manual's example runs as printed" {
 	cd "$T"
 	cp -r "$GOLDEN/nomic_bert" dense
-	example=$(sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$ROOT/man/upcycle.1" |
-		sed -n '/^\.Bd/,/^\.Ed/{/^\./!p}' | sed 's/\\e/\\/')
+	example=$(page_examples upcycle.1)
 	[ -n "$example" ]
 	bash -e -c "$example"
 	[ -e mote/model.safetensors ]
