@@ -7,7 +7,7 @@ with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and a
 }
 agrees() { # CASE [MODEL]
 	with "$GOLDEN/adapter/$1" "$GOLDEN/${2:-bert}" | ids_stream --rows text.emb |
-		near "$GOLDEN/adapter/$1/embeddings.txt" 2e-6
+		within "$GOLDEN/adapter/$1/embeddings.txt" 2e-6
 }
 change() { # FILTER: a copy of a golden adapter whose configuration is changed
 	rm -rf "$T/a"
@@ -35,7 +35,7 @@ refused() { # MESSAGE
 	while read -r case model; do
 		encode -m "$GOLDEN/families/$model" --lora "$GOLDEN/adapter/$case" --pooling mean --normalize \
 			"$T/ids.mts" | ids_stream --rows text.emb |
-			near "$GOLDEN/adapter/$case/embeddings.txt" 1e-5
+			within "$GOLDEN/adapter/$case/embeddings.txt" 1e-5
 	done <<-E
 		qwen3 qwen3
 		modern modernbert
@@ -53,14 +53,14 @@ refused() { # MESSAGE
 		printf %s "$text"
 		tail -c +$((header + 9)) "$GOLDEN/adapter/plain/adapter_model.safetensors"
 	} >"$T/a/adapter_model.safetensors"
-	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
 @test "adapter: patterns of target_modules are not asked, lists are" {
 	change '.target_modules = ".*self\\.(query|value)"'
-	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	change '.target_modules = ["self.query", "value"] | .layers_to_transform = [0, 1]'
-	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	change '.target_modules = ["uery", "value"]'
 	refused "the module 'encoder.layer.0.attention.self.query' of the adapter is not among 'target_modules'"
 	change '.layers_to_transform = 0'
@@ -69,9 +69,9 @@ refused() { # MESSAGE
 
 @test "adapter: alpha sets the scale; of 0 the model is as without" {
 	change '.lora_alpha = 0'
-	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/bert/embeddings.txt" 1e-6
+	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/bert/embeddings.txt" 1e-6
 	change '.alpha_pattern = {"query": 6, "value": 6} | .lora_alpha = 100'
-	with "$T/a" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
 @test "adapter: the stream's model is another with an adapter, and with another scale" {
@@ -89,7 +89,7 @@ refused() { # MESSAGE
 
 @test "adapter: what is written is read again and gives the same" {
 	adapter_copy "$GOLDEN/adapter/plain" "$T/copy"
-	with "$T/copy" | ids_stream --rows text.emb | near "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	with "$T/copy" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	diff <(safetensors_list "$GOLDEN/adapter/plain/adapter_model.safetensors" | sort) \
 		<(safetensors_list "$T/copy/adapter_model.safetensors" | sort)
 	adapter_copy "$GOLDEN/adapter/plain" "$T/copy" # an adapter is replaced as a model is

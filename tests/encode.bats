@@ -11,9 +11,9 @@ rows() {
 
 # 1. the known answer
 @test "encode: embeddings of BERT and NomicBERT are torch's to 1e-6" {
-	ids | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	ids | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 	M=$GOLDEN/nomic_bert
-	ids | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	ids | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 }
 
 @test "encode: ten texts of mixed lengths equal each alone, to the bit" {
@@ -58,50 +58,50 @@ rows() {
 		awk '{ for (i = 1; i <= NF; i++) x[NR, i] = $i }
 			END { for (i = 1; i <= 384; i++) { a += x[1, i] * x[2, i]; b += x[1, i] * x[3, i]
 				c += x[2, i] * x[3, i] }; print a, b, c }' >"$T/got"
-	echo '0.6660 0.1046 0.1411' | near "$T/got" 1e-4
+	echo '0.6660 0.1046 0.1411' | within "$T/got" 1e-4
 }
 
 # 2. options
 @test "encode: --tokens bounds the batch and changes nothing else" {
 	for tokens in 1 7 25 1000; do
-		ids | encode -m "$M" --tokens $tokens | rows | near "$M/embeddings.txt" 1e-6
+		ids | encode -m "$M" --tokens $tokens | rows | within "$M/embeddings.txt" 1e-6
 	done
 }
 
 @test "encode: --pooling, --no-normalize, --normalize" {
 	ids | encode -m "$M" --pooling cls --no-normalize | rows >"$T/cls"
 	ids | encode -m "$M" --pooling last --no-normalize | rows >"$T/last"
-	sed -n 2p "$T/last" | near <(sed -n 2p "$T/cls") 0 # a text of one token
+	sed -n 2p "$T/last" | within <(sed -n 2p "$T/cls") 0 # a text of one token
 	run ! diff -q "$T/cls" "$T/last"
 	ids | encode -m "$M" --no-normalize --pooling cls+last | rows |
-		near <(paste -d' ' "$T/cls" "$T/last") 0
+		within <(paste -d' ' "$T/cls" "$T/last") 0
 	ids | encode -m "$M" --pooling cls --normalize | rows |
 		awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; print s }' >"$T/lengths"
-	printf '1\n%.0s' 1 2 3 4 5 | near "$T/lengths" 1e-6
+	printf '1\n%.0s' 1 2 3 4 5 | within "$T/lengths" 1e-6
 }
 
 @test "encode: --dim keeps the first values as sentence-transformers' truncate_dim does" {
 	ids | encode -m "$M" | rows | cut -d' ' -f1-3 >"$T/cut"
-	ids | encode -m "$M" --dim 3 | rows | near "$T/cut" 0
+	ids | encode -m "$M" --dim 3 | rows | within "$T/cut" 0
 	awk '{ s = sqrt($1*$1 + $2*$2 + $3*$3); print $1/s, $2/s, $3/s }' "$T/cut" >"$T/unit"
-	ids | encode -m "$M" --dim 3 --normalize | rows | near "$T/unit" 1e-6
+	ids | encode -m "$M" --dim 3 --normalize | rows | within "$T/unit" 1e-6
 	cp -r "$M" "$T/m"
 	cp -r "$GOLDEN/head/dense/." "$T/m"
 	D=$T/m
-	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 3 | rows | near "$D/dim.txt" 2e-6
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 3 | rows | within "$D/dim.txt" 2e-6
 	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 3 --normalize | rows |
-		near "$D/dim_unit.txt" 2e-6
+		within "$D/dim_unit.txt" 2e-6
 	echo '{"truncate_dim": 3}' >"$D/config_sentence_transformers.json"
-	tok -m "$D" "$D/texts.txt" | encode -m "$D" | rows | near "$D/dim.txt" 2e-6
+	tok -m "$D" "$D/texts.txt" | encode -m "$D" | rows | within "$D/dim.txt" 2e-6
 	tok -m "$D" "$D/texts.txt" | encode -m "$D" --dim 6 | rows | cut -d' ' -f1-3 |
-		near "$D/dim.txt" 2e-6
+		within "$D/dim.txt" 2e-6
 	echo '{"truncate_dim": 0}' >"$D/config_sentence_transformers.json"
 	run -1 encode -m "$D" </dev/null
 	[[ "$output" == *"config_sentence_transformers.json: 'truncate_dim' is 0"* ]]
 }
 
 @test "encode: --keep keeps the tokens; without it they go" {
-	ids | encode -m "$M" --keep | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	ids | encode -m "$M" --keep | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 	ids | encode -m "$M" >"$T/emb.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/emb.mts"
 	[[ "$stderr" == *"has no column of token ids"* ]]
@@ -136,13 +136,13 @@ rows() {
 
 @test "encode: a list of texts a row becomes a list of embeddings" {
 	sed '2,3s/^/+/' "$M/ids.txt" | ids_stream text.ids | encode -m "$M" | rows |
-		near "$M/embeddings.txt" 1e-6
+		within "$M/embeddings.txt" 1e-6
 }
 
 @test "encode: every column of ids, and an empty record" {
 	ids | encode -m "$M" >/dev/null
 	ids_stream query.ids <"$M/ids.txt" | encode -m "$M" | ids_stream --rows query.emb |
-		near "$M/embeddings.txt" 1e-6
+		within "$M/embeddings.txt" 1e-6
 	ids_stream text.ids </dev/null | encode -m "$M" | rows >"$T/none"
 	[ ! -s "$T/none" ]
 }
@@ -150,20 +150,20 @@ rows() {
 @test "encode: include_prompt false leaves the prompt out of the mean" {
 	cp -r "$M" "$T/m"
 	echo '{"pooling_mode_mean_tokens": true, "include_prompt": false}' >"$T/m/1_Pooling/config.json"
-	ids '{"prompt_tokens": {"other": 2}}' | encode -m "$T/m" | rows | near "$M/embeddings.txt" 1e-6
+	ids '{"prompt_tokens": {"other": 2}}' | encode -m "$T/m" | rows | within "$M/embeddings.txt" 1e-6
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" | rows >"$T/skipped"
-	run ! near "$M/embeddings.txt" 1e-3 <"$T/skipped"
-	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | near "$M/embeddings.txt" 1e-6
+	run ! within "$M/embeddings.txt" 1e-3 <"$T/skipped"
+	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 	# the same texts with and without a prompt are not the same
 	mts cat <(ids '{"prompt_tokens": {"text": 2}}') <(ids) | encode -m "$T/m" | rows >"$T/both"
 	head -n 5 "$T/both" | cmp - "$T/skipped"
-	tail -n 5 "$T/both" | near "$M/embeddings.txt" 1e-6
+	tail -n 5 "$T/both" | within "$M/embeddings.txt" 1e-6
 }
 
 @test "encode: experts from the record, from --expert, and an error that lists them" {
 	upcycle -m "$M" --experts left,right -o "$T/m"
-	ids '{"experts": {"text": "right"}}' | encode -m "$T/m" | rows | near "$M/embeddings.txt" 1e-6
-	ids | encode -m "$T/m" -e left | rows | near "$M/embeddings.txt" 1e-6
+	ids '{"experts": {"text": "right"}}' | encode -m "$T/m" | rows | within "$M/embeddings.txt" 1e-6
+	ids | encode -m "$T/m" -e left | rows | within "$M/embeddings.txt" 1e-6
 	ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$T/m" "$T/ids.mts"
 	[[ "$stderr" == *"$T/ids.mts: record 1: names no task expert for 'text'"*"left, right"* ]]
@@ -172,7 +172,7 @@ rows() {
 	[[ "$stderr" == *"$T/ids.mts: record 1: asks for the task expert 'middle'"*"left, right"* ]]
 	run -1 --separate-stderr encode -m "$T/m" -e middle "$T/ids.mts"
 	[[ "$stderr" == *"has no task expert 'middle'; it has left, right"* ]]
-	encode -m "$M" "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6 # a dense model: no matter
+	encode -m "$M" "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6 # a dense model: no matter
 }
 
 # A model of two experts, left and right, which differ.
@@ -238,7 +238,7 @@ turns() {
 	cp "$M"/{config.json,model.safetensors,vocab.txt} "$T/m"
 	ids | encode -m "$T/m" 2>"$T/err" | rows >"$T/mean"
 	[[ "$(cat "$T/err")" == *"warning: $T/m: has no modules.json: mean pooling is assumed"* ]]
-	ids | encode -m "$T/m" --pooling mean 2>"$T/err" | rows | near "$T/mean" 0
+	ids | encode -m "$T/m" --pooling mean 2>"$T/err" | rows | within "$T/mean" 0
 	[ ! -s "$T/err" ]
 }
 
@@ -295,7 +295,7 @@ turns() {
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
 	[[ "$stderr" == *"$T/ids.mts: its tokens were made by another tokenizer"* ]]
 	[ -z "$output" ]
-	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | near "$M/embeddings.txt" 1e-6
+	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6
 }
 
 @test "encode: a stream names its model: another pooling, configuration or MiB of a tensor is another" {

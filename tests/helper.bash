@@ -42,8 +42,8 @@ page_examples() {
 }
 
 # Numbers on standard input are those of file $1, line by line, within $2.
-near() {
-	"$ROOT/tests/support/near" "$@"
+within() {
+	"$ROOT/tests/support/within" "$@"
 }
 
 # Folders A and B of results, as mteb's files are, from tests/golden/compare.tsv.

@@ -34,7 +34,7 @@ encode_ids() { # model: the golden texts through it
 		diff "$GOLDEN/$family/vocab.txt" "$T/$family/vocab.txt"
 		model_copy "$GOLDEN/$family" "$T/$family.half" bf16
 		ids_stream text.ids <"$GOLDEN/$family/ids.txt" | encode -m "$T/$family.half" |
-			ids_stream --rows text.emb | near "$GOLDEN/$family/embeddings.txt" 0.03
+			ids_stream --rows text.emb | within "$GOLDEN/$family/embeddings.txt" 0.03
 	done
 }
 
@@ -107,7 +107,7 @@ encode_ids() { # model: the golden texts through it
 		"rope_parameters": {"rope_theta": 1000.0, "rope_type": "default"}}
 	E
 	encode_ids
-	ids_stream --rows text.emb <"$T/out.mts" | near "$MODEL/embeddings.txt" 1e-6
+	ids_stream --rows text.emb <"$T/out.mts" | within "$MODEL/embeddings.txt" 1e-6
 }
 
 @test "model: what config.json may not say is refused with the key" {
@@ -146,7 +146,7 @@ folder() { # CASE
 }
 agrees() { # FILE [TOLERANCE]: the golden texts through the folder
 	encode_ids
-	ids_stream --rows text.emb <"$T/out.mts" | near "$1" "${2:-2e-6}"
+	ids_stream --rows text.emb <"$T/out.mts" | within "$1" "${2:-2e-6}"
 }
 # "pooling" CONFIG: a folder that says no more
 pooling() {
@@ -186,7 +186,7 @@ pooling() {
 		encode -m "$T/m" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb >"$T/got"
 		[[ "$(cat "$T/err")" == *"has no modules.json: $pool$more pooling is assumed"* ]]
 		encode -q -m "$T/m" --pooling "$pool" "$T/ids.mts" | ids_stream --rows text.emb |
-			near "$T/got" 0
+			within "$T/got" 0
 	done
 }
 
@@ -208,7 +208,7 @@ pooling() {
 		pooling "{\"pooling_mode\": \"$mode\", \"include_prompt\": false}"
 		ids_stream text.ids '{"prompt_tokens":{"text":2}}' <"$T/ids.txt" |
 			encode -m "$MODEL" | ids_stream --rows text.emb |
-			near "$GOLDEN/head/pool/$mode.prompt.txt" 2e-6
+			within "$GOLDEN/head/pool/$mode.prompt.txt" 2e-6
 	done
 }
 
@@ -234,7 +234,7 @@ pooling() {
 	folder both
 	upcycle -m "$MODEL" --experts a,b -o "$T/mote"
 	ids_stream text.ids <"$MODEL/ids.txt" | encode -m "$T/mote" -e b | ids_stream --rows text.emb |
-		near "$MODEL/embeddings.txt" 2e-6
+		within "$MODEL/embeddings.txt" 2e-6
 	model_check "$T/mote" "$MODEL/expected.safetensors"
 	upcycle --average -m "$T/mote" -o "$T/mean"
 	cmp "$T/mote/2_Dense/model.safetensors" "$T/mean/2_Dense/model.safetensors"
@@ -249,10 +249,10 @@ pooling() {
 	cp "$T/modules" "$MODEL/modules.json"
 	agrees "$MODEL/embeddings.txt"
 	tok -m "$MODEL" "$MODEL/texts.txt" | encode -m "$MODEL" --dim 3 | ids_stream --rows text.emb |
-		near "$MODEL/dim.txt" 2e-6
+		within "$MODEL/dim.txt" 2e-6
 	model_copy "$MODEL" "$T/copy" f32
 	tok -m "$T/copy" "$MODEL/texts.txt" | encode -m "$T/copy" --dim 3 | ids_stream --rows text.emb |
-		near "$MODEL/dim.txt" 2e-6
+		within "$MODEL/dim.txt" 2e-6
 }
 
 @test "model: modules.json may call the model's own folder '.'" {
@@ -260,7 +260,7 @@ pooling() {
 	jq -c '.[0].path = "."' "$GOLDEN/head/dense/modules.json" >"$MODEL/modules.json"
 	agrees "$MODEL/embeddings.txt"
 	tok -m "$MODEL" "$MODEL/texts.txt" | encode -m "$MODEL" --dim 3 | ids_stream --rows text.emb |
-		near "$MODEL/dim.txt" 2e-6
+		within "$MODEL/dim.txt" 2e-6
 }
 
 @test "model: modules that are not known, or do not fit, are refused by name" {
@@ -320,5 +320,5 @@ pooling() {
 		ids_stream text.ids >"$T/ids.mts"
 	encode -m "$MOTES_MINILM" --no-normalize <"$T/ids.mts" | ids_stream --rows text.emb |
 		sed -n 1p | cut -d' ' -f1-4 >"$T/first"
-	echo '-0.5904 -0.2522 0.1496 0.0551' | near "$T/first" 0.002
+	echo '-0.5904 -0.2522 0.1496 0.0551' | within "$T/first" 0.002
 }

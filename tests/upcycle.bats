@@ -91,10 +91,10 @@ random_model() { # family config... -> $T/FAMILY
 		END { for (name in sum) printf "%s %.9g\n", name, sum[name] }' | sort >"$T/wanted"
 	safetensors_list "$T/mean" | sort | join -o 2.4 "$T/wanted" - >"$T/got"
 	[ "$(wc -l <"$T/got")" -eq 16 ] # of two blocks
-	cut -d' ' -f2 "$T/wanted" | near "$T/got" 1e-5
+	cut -d' ' -f2 "$T/wanted" | within "$T/got" 1e-5
 	safetensors_list "$T/learned" | grep left | sed 's/experts\.left\.//' | sort |
 		join -o 2.4 "$T/wanted" - >"$T/left"
-	run ! near "$T/left" 1e-3 <"$T/got"
+	run ! within "$T/left" 1e-3 <"$T/got"
 }
 
 @test "upcycle: matrices of one expert lie together, and of the others encode touches nothing" {

@@ -13,7 +13,7 @@
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
 #include "score/score.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 enum { CLASSES_MOST = 20000 };
 static const struct logistic_regression_options optimum = {

@@ -10,7 +10,7 @@
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 enum { LABELS_MOST = 100000 };
 

@@ -12,7 +12,7 @@
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
 #include "score/score.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 enum { LEVELS_MOST = 16, LABELS_MOST = 100000, MISSING = -1 };
 

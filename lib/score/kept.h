@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 struct kept {
 	int64_t rows; /* of the stream */

@@ -8,7 +8,7 @@
 #include "score/measure/ranking.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 enum { MRR_DEPTH = 10, DEPTH = 1000 };
 

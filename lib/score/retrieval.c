@@ -2,10 +2,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/corpus_search.h"
+#include "search/corpus_search.h"
 #include "score/measure/ranking.h"
 #include "score/qrels.h"
-#include "score/run.h"
+#include "search/run.h"
 #include "score/score.h"
 
 /* 2^grade must not overflow, nor a sum of such */
@@ -173,6 +173,20 @@ describe(struct report *report, const struct score_options *options)
 	    options->ignore_identical ? "ignored" : "kept");
 }
 
+static struct run *
+search(const struct score_options *options, const struct qrels *qrels)
+{
+	return corpus_search(&(struct search_options){ .queries = options->files[0],
+	    .corpus = options->files[1],
+	    .field = options->fields[0],
+	    .similarity = options->similarity,
+	    .any_model = options->any_model,
+	    .candidates = options->candidates,
+	    .wanted = qrels ? qrels->queries : NULL,
+	    .depth = DEPTH,
+	    .memory = options->memory });
+}
+
 void
 score_retrieval(struct report *report, const struct score_options *options)
 {
@@ -186,8 +200,7 @@ score_retrieval(struct report *report, const struct score_options *options)
 		    options->qrels, (long long)judge.qrels->repeated);
 	describe(report, options);
 	judge.run = options->from_run ? run_read(options->from_run)
-				      : corpus_search(options, DEPTH,
-					    judge.qrels ? judge.qrels->queries : NULL);
+				      : search(options, judge.qrels);
 	report_set(
 	    report, "documents", "%lld", (long long)strings_count(judge.run->documents));
 	if (options->ignore_identical)

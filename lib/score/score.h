@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "score/report.h"
-#include "score/similarity.h"
+#include "search/similarity.h"
 
 struct score_options {
 	const char *files[2];	    /* streams; "-", standard input, may be one of them */

@@ -7,7 +7,7 @@
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 #include "stream/values.h"
 
 /* Beyond the similarities, the model's own has a place of its own. */

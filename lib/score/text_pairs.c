@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 static const char *const names[TEXT_PAIRS_MEASURES] = { "similarity", "cosine",
 	"manhattan", "euclidean", "dot" };

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "nn/nn.h"
-#include "score/search.h"
+#include "search/search.h"
 
 #include <cblas.h> /* last: its I is a word of nn.h */
 

@@ -1,4 +1,4 @@
-#include "score/similarity.h"
+#include "search/similarity.h"
 
 #include <math.h>
 #include <string.h>

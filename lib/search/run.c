@@ -1,4 +1,4 @@
-#include "score/run.h"
+#include "search/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "score/search.h"
+#include "search/search.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/similarity.h"
+#include "search/similarity.h"
 
 enum { QUERY_TILE = 512, DOCUMENT_TILE = 256 };
 

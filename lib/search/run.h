@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/strings.h"
-#include "score/search.h"
+#include "search/search.h"
 
 struct run {
 	struct strings *queries, *documents;

@@ -1,11 +1,11 @@
-#include "score/vectors.h"
+#include "search/vectors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/similarity.h"
+#include "search/similarity.h"
 
 struct vectors *
 vectors_open(struct reader *reader, const char *field, int wanted)

@@ -1,4 +1,4 @@
-#include "score/corpus_search.h"
+#include "search/corpus_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/search.h"
-#include "score/vectors.h"
+#include "search/search.h"
+#include "search/vectors.h"
 
 enum { BLOCK_BYTES = 32 << 20, LEAST_BLOCK_BYTES = 1 << 20 };
 
@@ -32,9 +32,7 @@ struct candidates {
 };
 
 struct searching {
-	const struct score_options *options;
-	int64_t depth;
-	const struct strings *wanted;
+	const struct search_options *options;
 	struct run *run;
 	int width;
 	float *queries;	  /* [queries, width] */
@@ -135,7 +133,8 @@ take_query(
 	size_t bytes = (size_t)searching->width * sizeof *searching->queries;
 	bool fresh;
 
-	if (searching->wanted && strings_find(searching->wanted, id, length) < 0) {
+	if (searching->options->wanted &&
+	    strings_find(searching->options->wanted, id, length) < 0) {
 		note(&searching->unwanted, id, length);
 		return;
 	}
@@ -183,7 +182,7 @@ read_candidates(struct searching *searching, const char *path)
 	tell(&without, path, "queries have no candidates: nothing is found for them");
 	if (all->count == 0)
 		die("%s: there is no candidate for any query of %s", path,
-		    searching->options->files[0]);
+		    searching->options->queries);
 }
 
 static void
@@ -256,7 +255,8 @@ by_id(const void *names, uint32_t a, uint32_t b)
 static size_t
 block_bytes(const struct searching *searching, size_t vector_bytes)
 {
-	int64_t count = strings_count(searching->run->queries), depth = searching->depth;
+	int64_t count = strings_count(searching->run->queries),
+		depth = searching->options->depth;
 	size_t memory = searching->options->memory;
 	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
 	    mem_add(search_memory(count, depth), LEAST_BLOCK_BYTES, "queries"),
@@ -265,7 +265,7 @@ block_bytes(const struct searching *searching, size_t vector_bytes)
 	if (memory && memory < taken)
 		die("%s: %lld queries with %lld hits each take %zu MB; allow that with "
 		    "--memory, or search for fewer at a time",
-		    searching->options->files[0], (long long)count, (long long)depth,
+		    searching->options->queries, (long long)count, (long long)depth,
 		    taken / 1000000 + 1);
 	size_t left = memory ? memory - taken + LEAST_BLOCK_BYTES : BLOCK_BYTES;
 	return left < BLOCK_BYTES ? left : BLOCK_BYTES;
@@ -280,9 +280,9 @@ start_search(struct searching *searching)
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
 	searching->documents = mem_new((size_t)searching->block, bytes);
 	if (!searching->options->candidates)
-		searching->search =
-		    search_new(searching->queries, strings_count(run->queries),
-			searching->width, searching->depth, by_id, run->documents);
+		searching->search = search_new(searching->queries,
+		    strings_count(run->queries), searching->width,
+		    searching->options->depth, by_id, run->documents);
 }
 
 static void
@@ -292,7 +292,7 @@ finish_search(struct searching *searching)
 
 	if (searching->options->candidates) {
 		free_candidates(searching);
-		run_settle(run, &searching->findings, searching->depth, NULL);
+		run_settle(run, &searching->findings, searching->options->depth, NULL);
 	} else {
 		search_add(searching->search, searching->documents, searching->held);
 		run->hits =
@@ -307,39 +307,37 @@ finish_search(struct searching *searching)
 static void
 check_queries(struct searching *searching, int64_t rows)
 {
-	const char *path = searching->options->files[0];
+	const char *path = searching->options->queries;
 
 	if (rows == 0)
 		die("%s: there is no query in it", path);
 	if (strings_count(searching->run->queries) == 0)
 		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
 		    "these the queries of those qrels?",
-		    path, (long long)rows, strings_get(searching->wanted, 0));
+		    path, (long long)rows, strings_get(searching->options->wanted, 0));
 	tell(&searching->unwanted, path, "queries have no judgements: they are left out");
 }
 
 struct run *
-corpus_search(
-    const struct score_options *options, int64_t depth, const struct strings *wanted)
+corpus_search(const struct search_options *options)
 {
+	const char *const paths[2] = { options->queries, options->corpus };
 	struct vectors *both[2];
 
 	for (int i = 0; i < 2; i++)
-		both[i] = vectors_open(
-		    stream_open(options->files[i]), options->fields[0], VECTORS_NAN);
+		both[i] =
+		    vectors_open(stream_open(paths[i]), options->field, VECTORS_NAN);
 	vectors_agree(both[0], both[1], options->any_model);
-	struct searching searching = { .options = options,
-		.depth = depth,
-		.wanted = wanted,
-		.run = run_new(),
-		.width = both[0]->width };
+	struct searching searching = {
+		.options = options, .run = run_new(), .width = both[0]->width
+	};
 	check_queries(&searching, read_rows(&searching, both[0], "queries", take_query));
 	if (options->candidates)
 		read_candidates(&searching, options->candidates);
 	start_search(&searching);
 	read_rows(&searching, both[1], "documents", take_document);
 	if (strings_count(searching.run->documents) == 0)
-		die("%s: there is no document in it", options->files[1]);
+		die("%s: there is no document in it", options->corpus);
 	finish_search(&searching);
 	return searching.run;
 }
