@@ -18,6 +18,99 @@ load helper
 	[ "$(cli_check -h)" = "$output" ]
 }
 
+@test "cli: of a command --help tells what it takes: its synopsis, options, clauses and examples" {
+	common=$(cli_check --help | sed -n '/--progress/,/--version/p')
+	diff <(cli_commands sort --help) - <<-E
+		cli_commands sort - put in order
+
+		Usage: cli_commands sort [OPTION]... [FILE]
+
+		  -n, --number N              for either
+		                              in two lines
+		  -s, --seed N                seed
+		                              of chance
+		      --batch ROWS            rows (default: 1)
+		                              in memory
+		$common
+
+		Examples:
+		  cli_commands sort-fast x | cli_commands sort
+		  cli_commands sort y
+	E
+	diff <(cli_commands -n 3 sort-fast x -h --nothing) - <<-E
+		cli_commands sort-fast - put in some order
+
+		Usage: cli_commands sort-fast [OPTION]... [FILE]
+
+		  -n, --number N              for either
+		                              in two lines
+		  -s, --seed N                seed
+		                              of chance
+		      --batch ROWS            rows (default: 2)
+		                              and more
+		$common
+
+		Examples:
+		  cli_commands sort-fast x | cli_commands sort
+	E
+	diff <(cli_commands -h join) - <<-E
+		cli_commands join - put together
+
+		Usage: cli_commands join FILE FILE...
+		       cli_commands join whole|part FILE FILE...
+
+		  -n, --number N              for either
+		                              in two lines
+		  -x, --exact                 whole, in part: exactly
+		$common
+
+		Examples:
+		  cli_commands join x y
+	E
+	run -0 cli_commands --help
+	[ "${lines[1]}" = "Usage: cli_commands sort|sort-fast [OPTION]... [FILE]" ]
+	[[ $output == *"'cli_commands COMMAND --help' tells of one of them."* ]]
+	[[ $output == *"sort: rows (default: 1)"*"sort-fast: rows (default: 2)"*"join whole, in part: exactly"* ]]
+	run -2 --separate-stderr cli_commands srot --help
+	[ "${stderr_lines[0]}" = "cli_commands: 'srot' is not one of sort, sort-fast, join; did you mean 'sort'?" ]
+	[ -z "$output" ]
+}
+
+@test "cli: a command has its options and its number of operands" {
+	[ "$(cli_commands -n 3 join a b c)" = "join: c" ]
+	while read -r words message; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr cli_commands ${words//_/ }
+		[ -z "$output" ]
+		[ "${stderr_lines[0]}" = "cli_commands: $message" ]
+	done <<-'E'
+		join_-s_3_a_b --seed says nothing to join
+		sort_-x --exact says nothing to sort
+		sort_a_b sort: too many operands
+		join_a join: too few operands
+		join_-_b_- join: standard input can be read only once
+		joni_a_b 'joni' is not one of sort, sort-fast, join; did you mean 'join'?
+		unlike 'unlike' is not one of sort, sort-fast, join
+		-n_3 what is to be done is missing; it is one of sort, sort-fast, join
+	E
+}
+
+@test "cli: each command of each program has a line, a synopsis and an example, and no option without a text" {
+	for program in mteb-score mts leaderboard; do
+		run -2 --separate-stderr "$program"
+		commands=${stderr_lines[0]##* one of }
+		[[ $commands == *,* ]]
+		for command in ${commands//,/}; do
+			run -0 --separate-stderr "$program" "$command" --help
+			[ -z "$stderr" ]
+			[[ ${lines[0]} == "$program $command - "* ]]
+			[[ $output == *$'\n'"Usage: $program $command"* ]]
+			[[ $output == *$'\nExamples:\n'*"$program $command"* ]]
+			run -1 grep -xE ' +(-., )?--[a-z-]+( [^ ]+)? *' <(sed -z 's/\n          */ /g' <<<"$output")
+		done
+	done
+}
+
 @test "cli: --version" {
 	run -0 cli_check --version
 	[[ ${lines[0]} == "cli_check (motes) "[0-9]* ]]

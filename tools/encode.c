@@ -59,7 +59,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 	"-m DIR [OPTION]... [FILE]", options,
 	"  tok -m DIR texts.jsonl | encode -m DIR > texts.mts\n"
 	"  tok -m MOTE --task clustering texts.jsonl | encode -m MOTE | mts stat\n",
-	nn_about };
+	nn_about, NULL };
 
 struct settings {
 	const char *model, *lora, *expert, *output, *pooling, *emit;

@@ -63,23 +63,6 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	{ OPT_SEED, "seed", "N", "compare: seed of the bootstrap (default: 42)" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
 
-static const struct cli cli = { "leaderboard", "data sets in, a table of scores out",
-	"plan -m DIR -r FILE [OPTION]... DATA [TASK]...\n"
-	"       leaderboard fields --type TYPE FILE\n"
-	"       leaderboard judged QRELS QUERIES\n"
-	"       leaderboard drawn [--samples N] FILE\n"
-	"       leaderboard model -m DIR [--name NAME]\n"
-	"       leaderboard result -r FILE --task TASK [OPTION]... [REPORT]\n"
-	"       leaderboard table -r FILE [OPTION]... FOLDER...\n"
-	"       leaderboard compare [OPTION]... FOLDER FOLDER...",
-	options,
-	"  leaderboard plan -m MODEL -r share/tasks.yaml data STS12 > plan.mk\n"
-	"  mteb-score sts --json x.mts | leaderboard result -r share/tasks.yaml --task "
-	"STS12\n"
-	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
-	"  leaderboard compare results/base/* results/mote/*\n",
-	NULL };
-
 struct settings {
 	const char *model, *name, *type, *task, *format, *output;
 	const char *registries[REGISTRIES];
@@ -251,16 +234,44 @@ compare(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "plan", "model registry name protocol output", 1, -1, plan },
-	{ "fields", "type output", 1, 1, fields },
-	{ "judged", "output", 2, 2, judged },
-	{ "drawn", "samples output", 1, 1, drawn },
-	{ "model", "model name output", 0, 0, model },
-	{ "result", "registry type task protocol output", 0, 1, result },
-	{ "table", "registry protocol format output", 1, -1, table },
-	{ "compare", "registry format resamples seed output", 2, -1, compare },
-	{ NULL, NULL, 0, 0, NULL },
+	{ "plan", "rules of make: what there is to encode and to score",
+	    "model registry name protocol output", 1, -1, plan },
+	{ "fields", "options of tok that take a file's texts", "type output", 1, 1,
+	    fields },
+	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
+	{ "drawn", "a training file with the texts alone that are trained on",
+	    "samples output", 1, 1, drawn },
+	{ "model", "model_meta.json of a model folder", "model name output", 0, 0,
+	    model },
+	{ "result", "what mteb-score --json printed as TASK.json",
+	    "registry type task protocol output", 0, 1, result },
+	{ "table", "folders of TASK.json as a table", "registry protocol format output",
+	    1, -1, table },
+	{ "compare", "what of the differences between models may be chance",
+	    "registry format resamples seed output", 2, -1, compare },
+	{ 0 },
 };
+
+static const struct cli cli = { "leaderboard", "data sets in, a table of scores out",
+	"plan -m DIR -r FILE [OPTION]... DATA [TASK]...\n"
+	"       leaderboard fields --type TYPE FILE\n"
+	"       leaderboard judged QRELS QUERIES\n"
+	"       leaderboard drawn [--samples N] FILE\n"
+	"       leaderboard model -m DIR [--name NAME]\n"
+	"       leaderboard result -r FILE --task TASK [OPTION]... [REPORT]\n"
+	"       leaderboard table -r FILE [OPTION]... FOLDER...\n"
+	"       leaderboard compare [OPTION]... FOLDER FOLDER...",
+	options,
+	"  leaderboard plan -m MODEL -r share/tasks.yaml data STS12 > plan.mk\n"
+	"  leaderboard fields --type STS test.jsonl\n"
+	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
+	"  leaderboard drawn --samples 16 train.jsonl > drawn.jsonl\n"
+	"  leaderboard model -m MODEL -o model_meta.json\n"
+	"  mteb-score sts --json x.mts | leaderboard result -r share/tasks.yaml --task "
+	"STS12\n"
+	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
+	"  leaderboard compare results/base/* results/mote/*\n",
+	NULL, commands };
 
 static struct settings
 parse(int argc, char **argv)
@@ -312,7 +323,7 @@ main(int argc, char **argv)
 {
 	cli_start(&cli, argc, argv);
 	struct settings settings = parse(argc, argv);
-	const struct cli_command *command = cli_find(&cli, commands, argc, argv);
+	const struct cli_command *command = cli_find(&cli, argc, argv);
 	struct output *output = output_print(settings.output);
 	command->run(&settings, argv + optind + 1, argc - optind - 1);
 	output_finish(output);

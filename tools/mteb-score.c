@@ -42,8 +42,8 @@ enum {
 
 static const struct cli_option options[] = {
 	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb; of pairs give it twice\n"
-	    "(default: sentence1 and sentence2; else the only one)" },
+	    "take the embeddings from NAME.emb (default: the only ones)\n"
+	    "sts, pairclassification: twice (default: sentence1, sentence2)" },
 	{ OPT_QRELS, "qrels", "FILE", "retrieval: the relevance judgements" },
 	{ OPT_IDENTICAL, "ignore-identical-ids", NULL,
 	    "retrieval: a document called as the query is no hit" },
@@ -65,7 +65,7 @@ static const struct cli_option options[] = {
 	    "retrieval, classification: the two streams may be of two models" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
 	{ OPT_SAMPLES, "samples", "N",
-	    "classification: training rows a label (default: 8);\n"
+	    "classification: training rows a label (default: 8)\n"
 	    "clustering-fast: texts of an experiment (default: 16384)" },
 	{ OPT_EXPERIMENTS, "experiments", "N",
 	    "classification, clustering-fast: samples drawn (default: 10)" },
@@ -75,24 +75,52 @@ static const struct cli_option options[] = {
 	{ OPT_DOCUMENTS, "documents", "N|SHARE|all",
 	    "clustering-fast: texts to draw from (default: 0.04 of all)" },
 	{ OPT_LABEL, "label", "NAME",
-	    "classification, clustering: the column of labels\n(default: label or "
-	    "labels)" },
+	    "classification, clustering, clustering-fast: the column\n"
+	    "(default: label or labels)" },
 	{ OPT_SET, "set", "NAME",
 	    "clustering: the column that names a row's set (default: set,\n"
 	    "if there is one)" },
 	{ OPT_BATCH, "batch", "N",
-	    "clustering: rows of a mini-batch (default: 500; fast: 512)" },
+	    "clustering: rows of a mini-batch (default: 500)\n"
+	    "clustering-fast: rows of a mini-batch (default: 512)" },
 	{ OPT_SKLEARN, "sklearn", "1.8|1.9",
-	    "clustering: whose random stream: that of scikit-learn\n"
-	    "1.3 to 1.8 (default) or of 1.9" },
-	{ OPT_SEED, "seed", "N", "classification, clustering: seed (default: 42)" },
+	    "clustering, clustering-fast: whose random stream: that of\n"
+	    "scikit-learn 1.3 to 1.8 (default) or of 1.9" },
+	{ OPT_SEED, "seed", "N",
+	    "classification, clustering, clustering-fast: seed (default: 42)" },
 	{ OPT_SIMILARITY, "similarity", "KIND",
-	    "the model's own: cosine (default), dot, euclidean or manhattan;\n"
-	    "retrieval: cosine or dot" },
+	    "the model's own: cosine (default), dot\n"
+	    "sts, pairclassification, reranking, summarization: euclidean\n"
+	    "or manhattan, too" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
+};
+
+#define ALL "protocol json output threads "
+static const struct cli_command commands[] = {
+	{ "sts", "how well similarity follows people's judgement", ALL "field similarity",
+	    0, 1, NULL },
+	{ "pairclassification", "whether similarity tells pairs from others",
+	    ALL "field similarity", 0, 1, NULL },
+	{ "reranking", "whether a query is nearest to its own texts", ALL "similarity", 0,
+	    1, NULL },
+	{ "summarization", "whether similarity follows people's judgement of summaries",
+	    ALL "similarity", 0, 1, NULL },
+	{ "retrieval", "find the documents of a corpus that answer a query",
+	    ALL "field qrels ignore-identical-ids candidates from-run run top gain "
+		"memory any-model similarity",
+	    0, 2, NULL },
+	{ "classification", "how well a linear classifier tells the labels",
+	    ALL "field train samples experiments label seed solver any-model", 0, 1,
+	    NULL },
+	{ "clustering", "whether k-means finds the labels again",
+	    ALL "field label set batch sklearn seed", 0, 1, NULL },
+	{ "clustering-fast", "k-means on samples of a sample, as MTEB does since 2024",
+	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
+	    NULL },
+	{ 0 },
 };
 
 static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
@@ -103,8 +131,14 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
-	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n",
-	nn_about };
+	"  mteb-score pairclassification --protocol v2 labelled.mts\n"
+	"  mteb-score reranking --protocol v2 candidates.mts\n"
+	"  mteb-score summarization summaries.mts\n"
+	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
+	"  mteb-score classification --train train.mts test.mts\n"
+	"  mteb-score clustering --json sets.mts\n"
+	"  mteb-score clustering-fast --documents all rows.mts\n",
+	nn_about, commands };
 
 static void
 check_retrieval(const struct score_options *score)
@@ -140,26 +174,6 @@ check_classification(const struct score_options *score)
 	if (strcmp(score->train, "-") == 0 && strcmp(score->files[0], "-") == 0)
 		die_usage("only one of the two streams can be standard input");
 }
-
-#define ALL "protocol json output threads "
-static const struct cli_command commands[] = {
-	{ "sts", ALL "field similarity", 0, 1, NULL },
-	{ "pairclassification", ALL "field similarity", 0, 1, NULL },
-	{ "reranking", ALL "similarity", 0, 1, NULL },
-	{ "summarization", ALL "similarity", 0, 1, NULL },
-	{ "retrieval",
-	    ALL "field qrels ignore-identical-ids candidates from-run run top gain "
-		"memory any-model similarity",
-	    0, 2, NULL },
-	{ "classification",
-	    ALL "field train samples experiments label seed solver any-model", 0, 1,
-	    NULL },
-	{ "clustering", ALL "field label set batch sklearn seed", 0, 1, NULL },
-	{ "clustering-fast",
-	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
-	    NULL },
-	{ NULL, NULL, 0, 0, NULL },
-};
 
 /* What does each of them. */
 static const struct {
@@ -273,7 +287,7 @@ main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "compare"))
 		die_usage("models are compared by 'leaderboard compare'");
 	parse(&settings, argc, argv);
-	const struct cli_command *type = cli_find(&cli, commands, argc, argv);
+	const struct cli_command *type = cli_find(&cli, argc, argv);
 	int number = (int)(type - commands), count = argc - optind - 1;
 	if (settings.fields && settings.fields != types[number].fields)
 		die_usage(types[number].fields == 2

@@ -24,8 +24,8 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
 	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
 	{ 'c', "columns", "NAME,...",
-	    "cat, to: the columns to keep, may be repeated (default: all);\n"
-	    "from npy: the column's name (default: emb);\n"
+	    "cat, to: the columns to keep, may be repeated (default: all)\n"
+	    "from npy: the column's name (default: emb)\n"
 	    "from safetensors: the tensors to take" },
 	{ OPT_RENAME, "rename", "OLD=NEW",
 	    "cat: call a column otherwise, may be repeated" },
@@ -39,20 +39,7 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	    "else 3)" },
 	{ 'o', "output", "FILE", "write there instead of standard output" }, { 0 } };
 
-static const struct cli cli = { "mts",
-	"look at, cut, join, compare and convert tensor streams",
-	"head [-n N] [FILE]\n"
-	"       mts stat [FILE]\n"
-	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
-	"       mts paste FILE FILE...\n"
-	"       mts diff [-a X] [-r X] FILE FILE\n"
-	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
-	"       mts from npy|safetensors|jsonl|tsv|csv [-b ROWS] [FILE]",
-	options,
-	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
-	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
-	"  mts to npy -c text.emb x.mts > x.npy\n",
-	NULL };
+static const struct cli cli;
 
 struct settings {
 	int64_t show, rows, max_line;
@@ -187,15 +174,38 @@ from(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "head", "rows output", 0, 1, head },
-	{ "stat", "output", 0, 1, stat_stream },
-	{ "cat", "columns rename level output", 0, -1, cat },
-	{ "paste", "level output", 2, -1, paste },
-	{ "diff", "absolute relative output", 2, 2, diff },
-	{ "to", "columns output", 1, 2, to },
-	{ "from", "columns batch numbers max-line level output", 1, 2, from },
-	{ NULL, NULL, 0, 0, NULL },
+	{ "head", "the header and the first rows, for the eye", "rows output", 0, 1,
+	    head },
+	{ "stat", "the header and what each column holds", "output", 0, 1, stat_stream },
+	{ "cat", "streams one after another, some of their columns",
+	    "columns rename level output", 0, -1, cat },
+	{ "paste", "streams side by side", "level output", 2, -1, paste },
+	{ "diff", "whether two streams are the same within a tolerance",
+	    "absolute relative output", 2, 2, diff },
+	{ "to", "a stream as another kind of file", "columns output", 1, 2, to },
+	{ "from", "another kind of file as a stream",
+	    "columns batch numbers max-line level output", 1, 2, from },
+	{ 0 },
 };
+
+static const struct cli cli = { "mts",
+	"look at, cut, join, compare and convert tensor streams",
+	"head [-n N] [FILE]\n"
+	"       mts stat [FILE]\n"
+	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
+	"       mts paste FILE FILE...\n"
+	"       mts diff [-a X] [-r X] FILE FILE\n"
+	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
+	"       mts from npy|safetensors|jsonl|tsv|csv [-b ROWS] [FILE]",
+	options,
+	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
+	"  mts stat x.mts\n"
+	"  mts cat -c _id,text.emb a.mts b.mts > x.mts\n"
+	"  mts paste queries.mts answers.mts > pairs.mts\n"
+	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
+	"  mts to npy -c text.emb x.mts > x.npy\n"
+	"  mts from npy -c text.emb x.npy > x.mts\n",
+	NULL, commands };
 
 static void
 add(struct names *names, const char *name)
@@ -253,7 +263,7 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
-	int status = cli_find(&cli, commands, argc, argv)
+	int status = cli_find(&cli, argc, argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);
 	free(settings.selection.kept.items);
 	free(settings.selection.renames.items);

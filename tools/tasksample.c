@@ -70,7 +70,7 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	"[OPTION]... RECIPE", options,
 	"  tasksample --plan mix.yaml\n"
 	"  tasksample mix.yaml | tok -m MODEL | train -m MODEL -o trained\n",
-	NULL };
+	NULL, NULL };
 
 struct settings {
 	int64_t batch, seed, epochs, steps, skip, rank, ranks, level, max_line;

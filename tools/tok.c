@@ -79,7 +79,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
-	NULL };
+	NULL, NULL };
 
 struct settings {
 	struct tokenise_options token;

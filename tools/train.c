@@ -104,7 +104,7 @@ static const struct cli cli = { "train", "train an encoder on batches of tokens"
 	"  tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/\n"
 	"  tok -m base/ text.jsonl > text.mts\n"
 	"  train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts\n",
-	nn_about };
+	nn_about, NULL };
 
 struct arguments {
 	const char *dir, *path;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/help.h"
 #include "base/mem.h"
 #include "base/number.h"
 
@@ -65,51 +66,12 @@ cli_command(void)
 	return command;
 }
 
-static void
-help_line(int letter, const char *name, const char *argument, const char *help)
-{
-	char left[64];
-	char letter_text[] = { '-', (char)letter, ',', ' ', 0 };
-
-	snprintf(left, sizeof left, "  %s--%s%s%s",
-	    letter < CLI_LONG ? letter_text : "    ", name, argument ? " " : "",
-	    argument ? argument : "");
-	/* continuation lines of a help text are indented to its column */
-	printf("%-30s", left);
-	if (strlen(left) > 29)
-		printf("\n%30s", "");
-	for (; *help; help++) {
-		putchar(*help);
-		if (*help == '\n')
-			printf("%30s", "");
-	}
-	putchar('\n');
-}
-
 static _Noreturn void
 end_quietly(void)
 {
 	if (fflush(stdout) || ferror(stdout))
 		die("standard output:");
 	exit(0);
-}
-
-static void
-help(const struct cli *cli)
-{
-	printf("%s - %s\n\nUsage: %s %s\n\n", cli->name, cli->purpose, cli->name,
-	    cli->synopsis);
-	for (const struct cli_option *o = cli->options; o->letter; o++)
-		help_line(o->letter, o->name, o->argument, o->help);
-	help_line(CLI_LONG, "progress", NULL,
-	    "show progress even when standard error is no terminal");
-	help_line('q', "quiet", NULL, "no progress, no warnings");
-	help_line('v', "verbose", NULL, "say what was done");
-	help_line('h', "help", NULL, "this text");
-	help_line(CLI_LONG, "version", NULL, "version");
-	if (cli->examples)
-		printf("\nExamples:\n%s", cli->examples);
-	end_quietly();
 }
 
 /* Words. --------------------------------------------------------------------------- */
@@ -179,15 +141,16 @@ cli_word(const char *option, const char *word, const char *const *words)
 	    suggestion(word, words, ""));
 }
 
-const struct cli_command *
-cli_find(const struct cli *cli, const struct cli_command *commands, int argc, char **argv)
+/* Its place among the program's; none is a usage fault. */
+static const struct cli_command *
+named(const struct cli *cli, const char *word)
 {
-	const char *names[OPTIONS_MAX] = { NULL }, *word = argv[optind];
+	const char *names[OPTIONS_MAX] = { NULL };
 	char *known = NULL;
-	int i, dashes = 0, count = argc - optind - 1;
+	int i;
 
-	for (i = 0; commands[i].name; i++) {
-		names[i] = commands[i].name;
+	for (i = 0; cli->commands[i].name; i++) {
+		names[i] = cli->commands[i].name;
 		known = mem_list(known, names[i]);
 	}
 	if (!word)
@@ -198,23 +161,30 @@ cli_find(const struct cli *cli, const struct cli_command *commands, int argc, ch
 		die_usage(
 		    "'%s' is not one of %s%s", word, known, suggestion(word, names, ""));
 	free(known);
-	cli_only(cli, word, commands[i].options);
-	if (count < commands[i].least ||
-	    (commands[i].most >= 0 && count > commands[i].most))
-		die_usage("%s: too %s operands", word,
-		    count < commands[i].least ? "few" : "many");
+	return &cli->commands[i];
+}
+
+const struct cli_command *
+cli_find(const struct cli *cli, int argc, char **argv)
+{
+	const struct cli_command *found = named(cli, argv[optind]);
+	int dashes = 0, count = argc - optind - 1;
+
+	cli_only(cli, found->name, found->options);
+	if (count < found->least || (found->most >= 0 && count > found->most))
+		die_usage("%s: too %s operands", found->name,
+		    count < found->least ? "few" : "many");
 	for (int j = optind + 1; j < argc; j++)
 		dashes += !strcmp(argv[j], "-");
 	if (dashes > 1)
-		die_usage("%s: standard input can be read only once", word);
-	return &commands[i];
+		die_usage("%s: standard input can be read only once", found->name);
+	return found;
 }
 
 /* Options. ------------------------------------------------------------------------- */
 
-/* Whether a list with blanks between its words has this one. */
-static bool
-has_word(const char *list, const char *word)
+bool
+cli_listed(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -228,7 +198,7 @@ void
 cli_only(const struct cli *cli, const char *mode, const char *known)
 {
 	for (int i = 0; cli->options[i].letter; i++)
-		if (given[i] && !has_word(known, cli->options[i].name))
+		if (given[i] && !cli_listed(known, cli->options[i].name))
 			die_usage("--%s says nothing to %s", cli->options[i].name, mode);
 }
 
@@ -253,6 +223,17 @@ refuse(const struct option *longs, int letter, const char *word)
 	if (matches)
 		die_usage("'--%s' may be several options; write it out", name);
 	die_usage("'--%s' is not an option%s", name, suggestion(name, names, "--"));
+}
+
+/* Of the command among the operands, if there is one; getopt_long moves them behind the rest. */
+static _Noreturn void
+help(const struct cli *cli, int argc, char **argv, const char *shorts,
+    const struct option *longs)
+{
+	while (getopt_long(argc, argv, shorts, longs, NULL) != -1)
+		;
+	help_print(cli, cli->commands && argv[optind] ? named(cli, argv[optind]) : NULL);
+	end_quietly();
 }
 
 int
@@ -285,7 +266,7 @@ cli_next(const struct cli *cli, int argc, char **argv)
 		switch (letter) {
 		case 'q': verbosity = -1; break;
 		case 'v': verbosity = 1; break;
-		case 'h': help(cli); break;
+		case 'h': help(cli, argc, argv, shorts, longs);
 		case OPT_PROGRESS: progress_forced = true; break;
 		case OPT_VERSION:
 			printf("%s (motes) %s\n", cli->name, MOTES_VERSION);

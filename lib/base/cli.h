@@ -7,7 +7,7 @@
  *		{ 0 }
  *	};
  *	static const struct cli cli = { "encode", "turn tokens into embeddings",
- *		"[OPTION]... [FILE]", options, "  tok ... | encode -m DIR\n" };
+ *		"[OPTION]... [FILE]", options, "  tok ... | encode -m DIR\n", NULL, NULL };
  *
  *	cli_start(&cli, argc, argv);
  *	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -32,9 +32,10 @@ enum { CLI_LONG = 256 };
 
 struct cli {
 	const char *name, *purpose, *synopsis;
-	const struct cli_option *options; /* ends with an entry of letter 0 */
-	const char *examples;		  /* whole lines */
-	const char *(*about)(void);	  /* a further line of --version, or NULL */
+	const struct cli_option *options;   /* ends with an entry of letter 0 */
+	const char *examples;		    /* whole lines */
+	const char *(*about)(void);	    /* a further line of --version, or NULL */
+	const struct cli_command *commands; /* ends with a NULL name; or NULL: none */
 };
 
 /* Remember the command line; ignore SIGPIPE's noise: a closed pipe ends quietly. */
@@ -50,18 +51,20 @@ int cli_next(const struct cli *cli, int argc, char **argv);
  */
 void cli_only(const struct cli *cli, const char *mode, const char *known);
 
-/* What a program can be told to do by its first operand. */
+/* What a program can be told to do by its first operand; 'PROGRAM COMMAND --help' tells of it. */
 struct cli_command {
-	const char *name;
+	const char *name, *purpose;
 	const char *options; /* that say something to it, as for cli_only */
 	int least, most;     /* operands that follow; most -1: any number */
 	int (*run)(void *settings, char **operands, int count); /* returns exit status */
 };
 
-/* The one that argv[optind] names, for its options and operands; the table ends with a NULL name.
- * What is none, or is wrong, is a usage fault; it tells the name that is nearest. */
-const struct cli_command *cli_find(
-    const struct cli *cli, const struct cli_command *commands, int argc, char **argv);
+/* The one that argv[optind] names, for its options and operands.  What is none, or is wrong, is a
+ * usage fault; it tells the name that is nearest. */
+const struct cli_command *cli_find(const struct cli *cli, int argc, char **argv);
+
+/* Whether a list with blanks between its words has this one. */
+bool cli_listed(const char *list, const char *word);
 
 /* Which of these words, that end with NULL, `word` is; none is a usage fault: "OPTION: 'word' is
  * not one of a, b and c", and the one that is nearest. */

@@ -12,7 +12,7 @@
 int
 main(int argc, char **argv)
 {
-	static const struct cli cli = { .name = "input_cat" };
+	static const struct cli cli = { .name = "input_cat", NULL };
 	static char bytes[100000];
 	bool raw = argc > 1 && !strcmp(argv[1], "--raw");
 	size_t got;

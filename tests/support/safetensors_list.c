@@ -45,7 +45,7 @@ copy(const struct safetensors *file, const char *to)
 int
 main(int argc, char **argv)
 {
-	static const struct cli cli = { .name = "safetensors_list" };
+	static const struct cli cli = { .name = "safetensors_list", NULL };
 
 	cli_start(&cli, argc, argv);
 	if (argc < 2)

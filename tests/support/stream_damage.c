@@ -150,7 +150,7 @@ forge(char *to, const char *bytes, size_t length, struct rng *rng)
 int
 main(int argc, char **argv)
 {
-	static const struct cli cli = { .name = "stream_damage" };
+	static const struct cli cli = { .name = "stream_damage", NULL };
 	static char bytes[ROOM], forged[2 * ROOM];
 	char what[64];
 	int counts[3] = { 0 };

@@ -80,7 +80,7 @@ fill(struct record *made, int64_t rows, int64_t width, struct rng *rng)
 int
 main(int argc, char **argv)
 {
-	static const struct cli cli = { .name = "stream_make" };
+	static const struct cli cli = { .name = "stream_make", NULL };
 	struct rng rng = rng_seed(1, 0);
 
 	cli_start(&cli, argc, argv);

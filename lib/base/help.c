@@ -1,0 +1,180 @@
+#include "base/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is cut out of a text. */
+struct piece {
+	const char *start;
+	size_t length;
+};
+
+/* The next piece up to one of `ends` or the end of the text; false when there is none left. */
+static bool
+next_piece(const char **text, const char *ends, struct piece *piece)
+{
+	if (!**text)
+		return false;
+	*piece = (struct piece){ *text, strcspn(*text, ends) };
+	*text += piece->length;
+	*text += **text != 0;
+	return true;
+}
+
+static bool
+is_word(struct piece piece, const char *word)
+{
+	return strlen(word) == piece.length && !strncmp(piece.start, word, piece.length);
+}
+
+static bool
+is_command(const struct cli *cli, struct piece piece)
+{
+	for (const struct cli_command *c = cli->commands; c->name; c++)
+		if (is_word(piece, c->name))
+			return true;
+	return false;
+}
+
+/* Steps over the commands at the beginning of a line; returns whether this one is among them, or
+ * there are none. */
+static bool
+is_for(const struct cli *cli, const struct cli_command *command, struct piece *line)
+{
+	const char *colon = memchr(line->start, ':', line->length), *at = line->start;
+	bool any = false, found = false;
+
+	while (colon && at < colon) {
+		struct piece word = { at, strcspn(at, ",: ") };
+		if (!is_command(cli, word))
+			break;
+		any = true;
+		found |= is_word(word, command->name);
+		at += word.length;
+		at += strspn(at, ",: ");
+	}
+	line->length -= (size_t)(at - line->start);
+	line->start = at;
+	return found || !any;
+}
+
+/* An option's text, its lines under each other; of a command its clauses alone. */
+static void
+print_text(const struct cli *cli, const struct cli_command *command, const char *text)
+{
+	const char *between = "";
+	struct piece line;
+	bool on = true;
+
+	while (next_piece(&text, "\n", &line)) {
+		const char *start = line.start;
+		bool its = !command || is_for(cli, command, &line);
+		if (line.start > start)
+			on = its;
+		if (!on)
+			continue;
+		printf("%s%.*s", between, (int)line.length, line.start);
+		between = "\n                              ";
+	}
+	putchar('\n');
+}
+
+static void
+print_option(const struct cli *cli, const struct cli_command *command,
+    const struct cli_option *option)
+{
+	char left[64];
+	char letter[] = { '-', (char)option->letter, ',', ' ', 0 };
+
+	snprintf(left, sizeof left, "  %s--%s%s%s",
+	    option->letter < CLI_LONG ? letter : "    ", option->name,
+	    option->argument ? " " : "", option->argument ? option->argument : "");
+	printf("%-30s", left);
+	if (strlen(left) > 29)
+		printf("\n%30s", "");
+	print_text(cli, command, option->help);
+}
+
+/* The lines of the synopsis that begin with the command, or with several between bars. */
+static void
+print_synopsis(const struct cli *cli, const struct cli_command *command)
+{
+	const char *text = cli->synopsis, *before = "Usage:";
+	struct piece line, word;
+
+	while (next_piece(&text, "\n", &line)) {
+		const char *at = line.start + strspn(line.start, " ");
+		at +=
+		    strncmp(at, cli->name, strlen(cli->name)) ? 0 : strlen(cli->name) + 1;
+		const char *rest = at + strcspn(at, " \n");
+		while (at < rest) {
+			word = (struct piece){ at, strcspn(at, "| \n") };
+			if (is_word(word, command->name))
+				printf("%s %s %s%.*s\n", before, cli->name, command->name,
+				    (int)(line.start + line.length - rest), rest);
+			if (is_word(word, command->name))
+				before = "      ";
+			at += word.length + 1;
+		}
+	}
+}
+
+static void
+print_examples(const struct cli *cli, const struct cli_command *command)
+{
+	const char *text = cli->examples, *before = "\nExamples:\n";
+	size_t name = strlen(cli->name);
+	struct piece line;
+
+	while (next_piece(&text, "\n", &line)) {
+		const char *at = line.start;
+		while ((at = strstr(at, cli->name)) && at < line.start + line.length) {
+			at += name;
+			const char *word = at + strspn(at, " ");
+			if (is_word((struct piece){ word, strcspn(word, " \n") },
+				command->name)) {
+				printf("%s%.*s\n", before, (int)line.length, line.start);
+				before = "";
+				break;
+			}
+		}
+	}
+}
+
+static void
+print_all(const struct cli *cli)
+{
+	printf("%s - %s\n\nUsage: %s %s\n", cli->name, cli->purpose, cli->name,
+	    cli->synopsis);
+	if (cli->commands)
+		printf("\n'%s COMMAND --help' tells of one of them.\n", cli->name);
+}
+
+void
+help_print(const struct cli *cli, const struct cli_command *command)
+{
+	static const struct cli_option common[] = { { CLI_LONG, "progress", NULL,
+							"show progress even when "
+							"standard error is no terminal" },
+		{ 'q', "quiet", NULL, "no progress, no warnings" },
+		{ 'v', "verbose", NULL, "say what was done" },
+		{ 'h', "help", NULL, "this text" },
+		{ CLI_LONG, "version", NULL, "version" }, { 0 } };
+
+	if (command) {
+		printf("%s %s - %s\n\n", cli->name, command->name, command->purpose);
+		print_synopsis(cli, command);
+	} else {
+		print_all(cli);
+	}
+	putchar('\n');
+	for (const struct cli_option *o = cli->options; o->letter; o++)
+		if (!command || cli_listed(command->options, o->name))
+			print_option(cli, command, o);
+	for (const struct cli_option *o = common; o->letter; o++)
+		print_option(cli, command, o);
+	if (command && cli->examples)
+		print_examples(cli, command);
+	else if (cli->examples)
+		printf("\nExamples:\n%s", cli->examples);
+}
