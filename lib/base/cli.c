@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/help.h"
 #include "base/mem.h"
@@ -331,15 +331,6 @@ struct progress {
 	bool shown;
 };
 
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 struct progress *
 progress_new(const char *unit, int64_t total)
 {
@@ -347,7 +338,7 @@ progress_new(const char *unit, int64_t total)
 
 	progress->unit = unit;
 	progress->total = total;
-	progress->start = progress->drawn = now();
+	progress->start = progress->drawn = clock_now();
 	progress->shown = verbosity >= 0 && (progress_forced || isatty(STDERR_FILENO));
 	return progress;
 }
@@ -388,7 +379,7 @@ progress_add(struct progress *progress, int64_t count)
 	progress->done += count;
 	if (!progress->shown)
 		return;
-	double time = now();
+	double time = clock_now();
 	if (time - progress->drawn > (isatty(STDERR_FILENO) ? 0.1 : 5))
 		draw(progress, time);
 }
@@ -409,11 +400,11 @@ progress_free(struct progress *progress)
 	if (!progress)
 		return;
 	if (progress->shown) {
-		draw(progress, now());
+		draw(progress, clock_now());
 		if (isatty(STDERR_FILENO))
 			fputc('\n', stderr);
 	}
 	inform("%lld %s, %.2f s", (long long)progress->done, progress->unit,
-	    now() - progress->start);
+	    clock_now() - progress->start);
 	free(progress);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -83,21 +85,34 @@ fill(struct input *input, size_t count)
 		    read_file(input, input->buffer + input->end, BUFFER - input->end);
 }
 
+/* Whether the raw bytes begin so; waits for no more of them than it takes to say no. */
+static bool
+begins(struct input *input, const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		fill(input, i + 1);
+		if (input->end - input->at <= i ||
+		    input->buffer[input->at + i] != bytes[i])
+			return false;
+	}
+	return true;
+}
+
 static enum packing
 packing_of(struct input *input)
 {
-	fill(input, 4);
-	const unsigned char *bytes = (unsigned char *)input->buffer + input->at;
-	size_t count = input->end - input->at;
-	if (count >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8)
+	/* a skippable frame, as some parallel compressors begin with: one of sixteen */
+	char skippable[] = { 0x50, 0x2a, 0x4d, 0x18 };
+
+	fill(input, 1);
+	if (input->end > input->at)
+		skippable[0] |= input->buffer[input->at] & 0x0f;
+	if (begins(input, "\x1f\x8b\x08", 3))
 		return GZIP;
-	if (count >= 4 && !memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
-		return ZSTD;
-	/* a skippable frame, as some parallel compressors begin with */
-	if (count >= 4 && (bytes[0] & 0xf0) == 0x50 &&
-	    !memcmp(bytes + 1, "\x2a\x4d\x18", 3))
-		return ZSTD;
-	return PLAIN;
+	return begins(input, "\x28\xb5\x2f\xfd", 4) ||
+		       begins(input, skippable, sizeof skippable)
+		   ? ZSTD
+		   : PLAIN;
 }
 
 static void
@@ -179,17 +194,16 @@ bool
 input_starts_with(struct input *input, const char *bytes)
 {
 	size_t count = strlen(bytes), have = 0, made;
-	char *start_of = mem_new(count, 1);
 
-	fill(input, count);
 	start(input);
 	if (input->packing == PLAIN) {
-		have = input->end - input->at < count ? input->end - input->at : count;
-		memcpy(start_of, input->buffer + input->at, have);
+		stop(input);
+		return begins(input, bytes, count);
 	}
 	/* decompress a little, then forget that it was done */
+	char *start_of = mem_new(count, 1);
 	size_t at = input->at;
-	while (input->packing != PLAIN && have < count) {
+	while (have < count) {
 		if (unpack(input, start_of + have, count - have, &made))
 			break;
 		have += made;
@@ -257,6 +271,28 @@ input_read(struct input *input, void *to, size_t count)
 		break;
 	}
 	return done;
+}
+
+size_t
+input_read_some(struct input *input, void *to, size_t count)
+{
+	start(input);
+	return input->packing == PLAIN ? input_read_raw(input, to, count)
+				       : input_read(input, to, count);
+}
+
+bool
+input_waits(struct input *input, double seconds)
+{
+	struct pollfd wanted = { .fd = input->file, .events = POLLIN };
+	double until = clock_now() + seconds;
+	int ready;
+
+	if (input->packing != PLAIN || input->at < input->end || input->raw_ended)
+		return false;
+	while ((ready = poll(&wanted, 1, (int)(1000 * seconds))) < 0 && errno == EINTR)
+		seconds = until > clock_now() ? until - clock_now() : 0;
+	return !ready;
 }
 
 size_t

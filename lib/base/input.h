@@ -30,6 +30,13 @@ bool input_is_plain(struct input *input);
  * or truncated file, naming it. */
 size_t input_read(struct input *input, void *to, size_t count);
 
+/* The same, but what is not packed as it comes: at least one byte, 0 at the end. */
+size_t input_read_some(struct input *input, void *to, size_t count);
+
+/* Whether no byte has come within so many seconds, where the input is a pipe or a terminal and not
+ * packed: nothing else is waited for.  After the first read. */
+bool input_waits(struct input *input, double seconds);
+
 /* The bytes as they are in the file, not decompressed: as many as are at hand, up to count
  * and at least one; 0 at the end.  Not to be mixed with input_read (input_starts_with may
  * come first). */

@@ -158,5 +158,8 @@ head_rows(struct reader *reader, int64_t rows)
 				putchar('\n');
 			}
 		}
+		if (fflush(
+			stdout)) /* its reader may wait for it; output_finish says why */
+			return;
 	}
 }

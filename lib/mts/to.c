@@ -282,11 +282,13 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 	FILE *line = open_memstream(&text, &size);
 	struct record record;
 
-	while (stream_next(reader, &record))
+	while (stream_next(reader, &record)) {
 		for (int64_t row = 0; row < record.rows; row++) {
 			print_line(line, style, reader, chosen, count, &record, row);
 			put_line(output, line, &text);
 		}
+		output_flush(output); /* its reader may wait for it */
+	}
 	fclose(line);
 	free(text);
 	output_finish(output);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -46,6 +47,9 @@ struct table {
 	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
 	int64_t sample_lines[TABLE_SAMPLE]; /* and their lines */
 	size_t sampled, taken;
+	bool hurried;	/* the input paused before the sample was whole */
+	int64_t stored; /* rows, of all records */
+	double since;	/* when the first row was read of those that wait for others */
 	struct numbers lines; /* of the rows */
 	struct array *arrays; /* [count] */
 	int64_t rows;
@@ -75,11 +79,21 @@ table_watch(struct table *table, table_look *look, void *context)
 	table->context = context;
 }
 
+/* Whether the next row had a say in the columns, were this a file. */
+static bool
+in_sample(const struct table *table)
+{
+	return table->hurried && table->stored < TABLE_SAMPLE;
+}
+
 _Noreturn static void
 fail(const struct table *table, const struct field *field, int64_t line, const char *what)
 {
-	die("%s:%lld: field '%s': %s", datafile_name(table->file), (long long)line,
-	    field->column.name, what);
+	die("%s:%lld: field '%s': %s%s", datafile_name(table->file), (long long)line,
+	    field->column.name, what,
+	    in_sample(table) ? " (a pause of the input decided on the columns early; a "
+			       "file would not)"
+			     : "");
 }
 
 /* Looking. ------------------------------------------------------------------------- */
@@ -139,6 +153,13 @@ look_at_object(struct table *table, const struct tree *object)
 			field = add_field(table, object->items[i]->key);
 		field->seen |= look(object->items[i]);
 	}
+}
+
+/* Whether the rows that are read must wait no longer for the next one. */
+static bool
+pauses(const struct table *table)
+{
+	return datafile_waits(table->file, table->since + TABLE_PATIENCE);
 }
 
 /* Deciding. ------------------------------------------------------------------------ */
@@ -271,9 +292,12 @@ put_text(const struct table *table, struct field *field, const struct tree *valu
 {
 	bool nothing = !value || value->kind == TREE_NULL;
 
+	if (!nothing && in_sample(table))
+		field->seen |= look(value);
 	if (!nothing && value->kind == TREE_STRING) {
 		buffer_add(&field->bytes, value->string, value->length);
 	} else if (!nothing) {
+		field->json |= in_sample(table) && (field->seen & SEEN_STRING);
 		if (!field->json)
 			fail(table, field, line,
 			    "not a string, as the values before it are");
@@ -326,9 +350,10 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 			    "late to become "
 			    "a column; let the first %d records have it, if only as null",
 			    datafile_name(table->file), (long long)line,
-			    object->items[i]->key, TABLE_SAMPLE);
+			    object->items[i]->key, (int)table->sampled);
 	put_offset(&table->lines, (size_t)line);
 	table->rows++;
+	table->stored++;
 }
 
 /* Reading. ------------------------------------------------------------------------- */
@@ -376,10 +401,14 @@ settle(struct table *table)
 	const struct tree *object;
 
 	table->settled = true;
-	while (table->sampled < TABLE_SAMPLE && (object = next_object(table))) {
+	while (table->sampled < TABLE_SAMPLE && !table->hurried &&
+	       (object = next_object(table))) {
 		look_at_object(table, object);
 		table->sample_lines[table->sampled] = datafile_line(table->file);
 		table->sample[table->sampled++] = tree_copy(object);
+		if (table->sampled == 1)
+			table->since = clock_now();
+		table->hurried = table->sampled < TABLE_SAMPLE && pauses(table);
 	}
 	for (size_t f = 0; f < table->count; f++) {
 		struct field *field = &table->fields[f];
@@ -420,6 +449,7 @@ bytes_held(const struct table *table)
 	return (int64_t)bytes;
 }
 
+/* False at the end, and where the rows that there are must wait no longer. */
 static bool
 put_next(struct table *table)
 {
@@ -430,9 +460,13 @@ put_next(struct table *table)
 		*object = NULL;
 		return true;
 	}
+	if (table->rows && pauses(table))
+		return false;
 	const struct tree *object = next_object(table);
 	if (object)
 		put_object(table, object, datafile_line(table->file));
+	if (table->rows == 1)
+		table->since = clock_now();
 	return object;
 }
 

@@ -14,6 +14,10 @@
  * fit, and a field that appears later, die naming file, line and field: nothing is dropped or
  * rounded in silence.
  *
+ * Who writes into a pipe may pause.  A record that has been waited for rests with others for
+ * TABLE_PATIENCE seconds at most, then they are handed over, and where they are the first they
+ * decide on the columns; each row is what it would be in a file, or is refused.
+ *
  *	struct table *table = table_open(datafile_open(path, DATAFILE_GUESS));
  *	while (table_next(table, rows, bytes, &record)) {
  *		for (int i = 0; i < table_columns(table); i++) ... table_column(table, i)
@@ -30,6 +34,7 @@
 #include "text/datafile.h"
 
 enum { TABLE_SAMPLE = 1024 };
+#define TABLE_PATIENCE 0.05
 
 struct table;
 
@@ -48,7 +53,8 @@ typedef void table_look(
 void table_watch(struct table *table, table_look *look, void *context);
 
 /*
- * Gather up to `rows` records, fewer where they exceed `bytes` of text, into record->columns
+ * Gather up to `rows` records, fewer where they exceed `bytes` of text or where the input pauses
+ * (TABLE_PATIENCE), into record->columns
  * (borrowed until the next call; attributes NULL).  False at the end; an empty file has no
  * columns.  The columns are known after the first call and stay.
  */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -25,6 +26,8 @@ struct datafile {
 	bool adjustable; /* the program lets its user say that */
 	char *block;	 /* bytes read and not yet used: [at, end) */
 	size_t at, end, room;
+	size_t searched,
+	    quotes; /* bytes from `at` without a line end, what csv_end counted in them */
 	bool ended;
 	char *repaired_line;
 	size_t repaired_room;
@@ -238,8 +241,8 @@ refill(struct datafile *file)
 		more = file->room ? more : BLOCK;
 		file->block = mem_grow(file->block, &file->room, kept + more, 1);
 		size_t got =
-		    input_read(file->input, file->block + kept, file->room - kept);
-		file->ended = got < file->room - kept;
+		    input_read_some(file->input, file->block + kept, file->room - kept);
+		file->ended = !got;
 		file->end += got;
 	} else {
 		int64_t left = file->stop - file->place;
@@ -248,35 +251,29 @@ refill(struct datafile *file)
 		file->end += read_part(file, file->block + kept, file->room - kept);
 		file->ended = file->place == file->stop;
 	}
-	if (!file->line && !kept && file->end)
+	if (!file->line && (!kept || file->end < BLOCK))
 		refuse_no_text(file);
 }
 
-/* The end of the line or record at hand; NULL: the file ends first. */
+/* The end of the next line or record; NULL: what is at hand has none. */
 static const char *
-find_end(struct datafile *file)
+end_at_hand(struct datafile *file)
 {
+	const char *text = file->block + file->at, *stop = NULL;
 	bool csv = file->format == DATAFILE_CSV;
-	size_t searched = 0, quotes = 0;
+	size_t held = file->end - file->at;
 
-	for (;;) {
-		const char *text = file->block + file->at, *stop = NULL;
-		size_t held = file->end - file->at;
-		if (held > searched)
-			stop = csv ? csv_end(text, searched, held, &quotes)
-				   : memchr(text + searched, '\n', held - searched);
-		size_t length = stop ? (size_t)(stop - text) : held;
-		if (length > (size_t)file->max_line)
-			die("%s:%lld: the %s is longer than %lld bytes; %s%s", file->name,
-			    (long long)(file->line + file->inside + 1),
-			    csv ? "record" : "line", (long long)file->max_line,
-			    csv ? "is a quote missing?" : "is it text?",
-			    file->adjustable ? " (--max-line allows more)" : "");
-		if (stop || file->ended)
-			return stop;
-		searched = held;
-		refill(file);
-	}
+	if (held > file->searched)
+		stop = csv ? csv_end(text, file->searched, held, &file->quotes)
+			   : memchr(text + file->searched, '\n', held - file->searched);
+	file->searched = stop ? (size_t)(stop - text) : held;
+	if (file->searched > (size_t)file->max_line)
+		die("%s:%lld: the %s is longer than %lld bytes; %s%s", file->name,
+		    (long long)(file->line + file->inside + 1), csv ? "record" : "line",
+		    (long long)file->max_line,
+		    csv ? "is a quote missing?" : "is it text?",
+		    file->adjustable ? " (--max-line allows more)" : "");
+	return stop;
 }
 
 static int64_t
@@ -293,13 +290,16 @@ count_line_ends(const char *text, size_t length)
 static bool
 cut_line(struct datafile *file, const char **line, size_t *length)
 {
-	const char *stop = find_end(file);
+	const char *stop;
 
+	while (!(stop = end_at_hand(file)) && !file->ended)
+		refill(file);
 	if (!stop && file->at == file->end)
 		return false;
 	*line = file->block + file->at;
 	*length = stop ? (size_t)(stop - *line) : file->end - file->at;
 	file->at += *length + (stop != NULL);
+	file->searched = file->quotes = 0;
 	file->offset = file->next_offset;
 	file->next_offset += (int64_t)(*length + (stop != NULL));
 	file->line += file->inside;
@@ -372,7 +372,7 @@ read_names(struct datafile *file)
 static bool
 is_blank(const char *line, size_t length)
 {
-	while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+	while (length && line[length - 1] && strchr(" \t\r", line[length - 1]))
 		length--;
 	return length == 0;
 }
@@ -392,6 +392,30 @@ next_line(struct datafile *file, const char **line, size_t *length)
 		if (file->blank)
 			fail(file, file->blank, "a blank line, and rows behind it");
 		return true;
+	}
+	return false;
+}
+
+bool
+datafile_waits(struct datafile *file, double until)
+{
+	const char *line, *stop;
+	size_t length;
+
+	while (file->input) {
+		stop = end_at_hand(file);
+		line = file->block + file->at;
+		bool blank = stop && file->format == DATAFILE_JSONL &&
+			     is_blank(line, (size_t)(stop - line));
+		if (file->ended || (stop && !blank))
+			break;
+		double left = until - clock_now();
+		if (blank)
+			cut_line(file, &line, &length);
+		else if (input_waits(file->input, left > 0 ? left : 0))
+			return true;
+		else
+			refill(file);
 	}
 	return false;
 }
@@ -433,7 +457,7 @@ void
 datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line)
 {
 	read_names(file);
-	file->at = file->end = 0;
+	file->at = file->end = file->searched = file->quotes = 0;
 	file->place = file->next_offset = offset;
 	file->stop = end;
 	file->ended = false;

@@ -56,6 +56,10 @@ struct tree *datafile_next(struct datafile *file);
 /* The same, but a line of JSON may be no object. */
 struct tree *datafile_next_value(struct datafile *file);
 
+/* Whether the rest of the next record has not come until then, a time of clock_now: the input is a
+ * pipe, and what writes there pauses.  Never of files, of what is packed, and at the end. */
+bool datafile_waits(struct datafile *file, double until);
+
 /* Step over a record without looking into it; false at the end. */
 bool datafile_skip(struct datafile *file);
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
@@ -44,15 +44,6 @@ struct step_report {
 	int64_t batches, examples, correct, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
-
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Settings that decide the weights: a checkpoint goes on only under the same. */
 static struct tree *
@@ -306,7 +297,7 @@ static bool
 take_step(struct trainer *trainer)
 {
 	struct step_report r = { .task = mem_string(""), .dataset = mem_string("") };
-	double began = now();
+	double began = clock_now();
 	bool more = gather_gradients(trainer, &r);
 
 	if (more) {
@@ -317,10 +308,10 @@ take_step(struct trainer *trainer)
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
 		trainer->step++;
-		log_step(trainer, &r, now() - began);
+		log_step(trainer, &r, clock_now() - began);
 		note_state(trainer);
 		progress_note(trainer->progress, "loss %.4f, %.0f tokens/s", r.loss,
-		    (double)r.tokens / (now() - began));
+		    (double)r.tokens / (clock_now() - began));
 		progress_add(trainer->progress, 1);
 	}
 	free(r.task);
@@ -383,7 +374,8 @@ finish(struct trainer *trainer)
 	model_save(trainer->model, trainer->options->out, trainer->options->dtype);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
 		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
-	inform("%lld steps, %.1f s", (long long)trainer->step, now() - trainer->started);
+	inform("%lld steps, %.1f s", (long long)trainer->step,
+	    clock_now() - trainer->started);
 }
 
 void
@@ -391,7 +383,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 {
 	struct trainer_options options = *given;
 	struct trainer trainer = {
-		.options = &options, .model = model, .started = now()
+		.options = &options, .model = model, .started = clock_now()
 	};
 
 	folder_check(options.out);

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+load helper
+
+# A pipe that stays open: what is written into it is answered before anything else is written.
+
+setup() {
+	cd "$T" || return
+	mkfifo in out
+}
+
+teardown() {
+	exec 5>&- 6<&-
+	[ -z "${live:-}" ] || wait "$live" || true
+}
+
+# start COMMAND: runs between the two pipes; descriptor 5 is what it reads, 6 what it writes
+start() {
+	bash -o pipefail -c "$1" <in >out 2>err 3>&- &
+	live=$!
+	exec 5>in 6<out
+}
+
+# says TEXT: write it, its escapes resolved, in one piece, without closing the pipe
+says() {
+	printf %b "$1" >&5
+}
+
+# answers PATTERN: the next line that comes; a machine may be busy, so it is waited for long
+answers() {
+	IFS= read -r -t 60 -u 6 line
+	case $line in
+	$1) ;;
+	*) echo "answered: $line"; return 1 ;;
+	esac
+	printf '%s\n' "$line" >>answers
+}
+
+# ends STATUS: close the pipe, take what is still written
+ends() {
+	exec 5>&-
+	cat <&6 >>answers
+	local status=0
+	wait "$live" || status=$?
+	live=
+	[ "$status" -eq "$1" ]
+}
+
+chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
+
+@test "live: each line is answered while the pipe stays open, and all rows are those of the file" {
+	start "$chain"
+	says 'a\n'
+	answers '{"text":"a","text.emb":\[*'
+	says 'the dog\nthe cat\n'
+	answers '{"text":"the dog",*'
+	answers '{"text":"the cat",*'
+	says 'half a '
+	says 'line\nand'
+	answers '{"text":"half a line",*'
+	says ' no end'
+	ends 0
+	printf 'a\nthe dog\nthe cat\nhalf a line\nand no end' >all.txt
+	tok -m "$GOLDEN/bert" --keep all.txt | encode -m "$GOLDEN/bert" | mts to jsonl >expected
+	cmp answers expected
+	[ "$(wc -l <answers)" -eq 5 ]
+}
+
+@test "live: JSON Lines, TSV and CSV, their line of names at once or before" {
+	start "$chain"
+	says '{"id": 1, "text": "a dog"}\n\n'
+	answers '{"id":1,"text":"a dog",*'
+	says '{"id": 2, "text": "a cat"}\n'
+	answers '{"id":2,*'
+	ends 0
+	start "tok -m $GOLDEN/bert --format tsv --keep | mts to tsv -c id,text"
+	says 'id\ttext\n'
+	says '01\ta dog\n'
+	answers $'id\ttext'
+	answers $'01\ta dog'
+	says '2\ta cat\n'
+	answers $'2\ta cat'
+	ends 0
+	start "mts from csv | mts to jsonl"
+	says 'id,text\n1,"two\nlines"\n2,"a, b'
+	answers '{"id":"1","text":"two\\nlines"}'
+	says '"\n'
+	answers '{"id":"2","text":"a, b"}'
+	ends 0
+}
+
+@test "live: mts head shows a record when it comes" {
+	start "tok -m $GOLDEN/bert | mts head"
+	says 'a dog\n'
+	while IFS= read -r -t 60 -u 6 line && [[ $line != *text.ids* || $line == column* ]]; do :; done
+	[[ $line == $'\ttext.ids\t['* ]]
+	says 'a cat\n'
+	ends 0
+	grep -q '^record 2' answers
+}
+
+@test "live: what comes together stays together, what is a file or packed has whole records" {
+	start "tok -m $GOLDEN/bert | mts stat"
+	seq 3000 >many
+	says "$(head -n 700 many)\n"
+	ends 0
+	grep -qx $'records\t1' answers
+	for files in "many" "- <many" "- < <(gzip -c many; sleep 0.2; seq 3 | gzip -c)"; do
+		eval "tok -m $GOLDEN/bert $files" | mts stat >figures
+		grep -qx $'records\t3' figures
+	done
+}
+
+@test "live: rows of JSON that come after a pause are what they are in a file, or refused" {
+	# strings, then another kind: as in a file, text
+	start 'mts from jsonl | mts to jsonl'
+	says '{"a": "x", "b": null, "c": [1]}\n'
+	answers '{"a":"x","b":"","c":\[1\]}'
+	says '{"a": 1, "c": [2, 3]}\n{"a": {"d": 2}, "b": "y", "c": null}\n'
+	ends 0
+	printf '%s\n' '{"a": "x", "b": null, "c": [1]}' '{"a": 1, "c": [2, 3]}' \
+		'{"a": {"d": 2}, "b": "y", "c": null}' >all.jsonl
+	mts from jsonl all.jsonl | mts to jsonl | cmp - answers
+	# whole numbers, then what a file would have made others for
+	while IFS='|' read -r row message; do
+		start 'mts from jsonl | mts to jsonl'
+		says '{"a": 1}\n'
+		answers '{"a":1}'
+		says "$row\n"
+		ends 1
+		grep -qF "<stdin>:2: field $message" err
+	done <<-'E'
+		{"a": 1.5}|'a': a real where whole numbers were before (a pause of the input
+		{"a": null}|'a': null or absent where whole numbers were before (a pause of the input
+		{"a": "x"}|'a': not a number, as the values before it are (a pause of the input
+		{"a": 2, "b": 1}|'b' appears here for the first time, too late to become a column; let the first 1 records
+	E
+}
+
+@test "live: behind the rows that decide in a file, a pause changes nothing" {
+	start 'mts from jsonl | mts to jsonl'
+	says '{"a": "x"}\n'
+	answers '{"a":"x"}'
+	for ((i = 1; i < 1024; i++)); do says '{"a": "y"}\n'; done
+	says '{"a": 1}\n'
+	ends 1
+	grep -qx "mts: <stdin>:1025: field 'a': not a string, as the values before it are" err
+}
