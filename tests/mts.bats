@@ -330,7 +330,7 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts: a command that is misspelt is told the one that is nearest" {
 	while read -r wrong near; do
 		run -2 --separate-stderr mts $wrong points.mts
-		[[ $stderr == "mts: '$wrong' is not one of head, stat, cat, paste, diff, to, from; did you mean '$near'?"* ]]
+		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, paste, diff, to, from; did you mean '$near'?"* ]]
 	done <<-E
 		haed head
 		Stat stat

@@ -17,10 +17,30 @@
 #include "stream/stream.h"
 #include "text/datafile.h"
 
-enum { OPT_RENAME = CLI_LONG, OPT_LEVEL, OPT_NUMBERS, OPT_MAX_LINE };
+enum {
+	OPT_RENAME = CLI_LONG,
+	OPT_LEVEL,
+	OPT_NUMBERS,
+	OPT_MAX_LINE,
+	OPT_ROWS,
+	OPT_WHERE,
+	OPT_SAMPLE,
+	OPT_SORT
+};
 
-static const struct cli_option options[] = { { 'n', "rows", "N",
+static const struct cli_option options[] = { { 'n', "show", "N",
 						 "head: rows to show (default: 5)" },
+	{ OPT_ROWS, "rows", "LIST",
+	    "rows: by their numbers, from 1, as in 1-10,200-; may be\nrepeated (default: "
+	    "all)" },
+	{ OPT_WHERE, "where", "CONDITION",
+	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; may be\nrepeated: all "
+	    "must hold" },
+	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
+	{ 's', "seed", "N", "rows: what chance begins with (default: 0)" },
+	{ OPT_SORT, "sort", "COLUMN",
+	    "rows: sorted by it, '-COLUMN' downwards; may be repeated: where\nthe first "
+	    "is equal, by the second" },
 	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
 	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
 	{ 'c', "columns", "NAME,...",
@@ -35,7 +55,8 @@ static const struct cli_option options[] = { { 'n', "rows", "N",
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
 	{ OPT_LEVEL, "level", "N",
-	    "cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a pipe, "
+	    "rows, cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a "
+	    "pipe, "
 	    "else 3)" },
 	{ 'o', "output", "FILE", "write there instead of standard output" }, { 0 } };
 
@@ -46,6 +67,8 @@ struct settings {
 	double absolute, relative;
 	struct selection selection;
 	struct names numbers;
+	struct rows chosen;
+	bool seeded;
 	int level; /* -1: the default */
 	const char *output;
 };
@@ -75,6 +98,18 @@ stat_stream(void *with, char **files, int count)
 	stat_print(reader);
 	stream_close(reader);
 	output_finish(output);
+	return 0;
+}
+
+static int
+rows(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	if (settings->seeded && !settings->chosen.sample)
+		die_usage("--seed says nothing without --sample");
+	rows_choose(
+	    count ? files[0] : "-", &settings->chosen, settings->output, settings->level);
 	return 0;
 }
 
@@ -174,9 +209,11 @@ from(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "head", "the header and the first rows, for the eye", "rows output", 0, 1,
+	{ "head", "the header and the first rows, for the eye", "show output", 0, 1,
 	    head },
 	{ "stat", "the header and what each column holds", "output", 0, 1, stat_stream },
+	{ "rows", "some rows, by number, condition or chance, perhaps sorted",
+	    "rows where sample seed sort level output", 0, 1, rows },
 	{ "cat", "streams one after another, some of their columns",
 	    "columns rename level output", 0, -1, cat },
 	{ "paste", "streams side by side", "level output", 2, -1, paste },
@@ -192,6 +229,7 @@ static const struct cli cli = { "mts",
 	"look at, cut, join, compare and convert tensor streams",
 	"head [-n N] [FILE]\n"
 	"       mts stat [FILE]\n"
+	"       mts rows [--rows LIST] [--where CONDITION]... [OPTION]... [FILE]\n"
 	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
 	"       mts paste FILE FILE...\n"
 	"       mts diff [-a X] [-r X] FILE FILE\n"
@@ -200,6 +238,7 @@ static const struct cli cli = { "mts",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
 	"  mts stat x.mts\n"
+	"  mts rows --where label=joy --where 'score>=4' --sort -score x.mts > y.mts\n"
 	"  mts cat -c _id,text.emb a.mts b.mts > x.mts\n"
 	"  mts paste queries.mts answers.mts > pairs.mts\n"
 	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
@@ -246,6 +285,17 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_RENAME: add_rename(&settings->selection.renames, optarg); break;
 		case OPT_NUMBERS: add_all(&settings->numbers, optarg); break;
 		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
+		case OPT_ROWS: add(&settings->chosen.numbers, optarg); break;
+		case OPT_WHERE: add(&settings->chosen.conditions, optarg); break;
+		case OPT_SORT: add(&settings->chosen.sorts, optarg); break;
+		case OPT_SAMPLE:
+			settings->chosen.sample = cli_integer("--sample", 1, INT64_MAX);
+			break;
+		case 's':
+			settings->chosen.seed =
+			    (uint64_t)cli_integer("--seed", 0, INT64_MAX);
+			settings->seeded = true;
+			break;
 		case OPT_LEVEL:
 			settings->level = (int)cli_integer("--level", 0, 19);
 			break;
@@ -268,5 +318,8 @@ main(int argc, char **argv)
 	free(settings.selection.kept.items);
 	free(settings.selection.renames.items);
 	free(settings.numbers.items);
+	free(settings.chosen.numbers.items);
+	free(settings.chosen.conditions.items);
+	free(settings.chosen.sorts.items);
 	return status;
 }

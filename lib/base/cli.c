@@ -127,6 +127,12 @@ suggestion(const char *word, const char *const *words, const char *dashes)
 		     : mem_string("");
 }
 
+char *
+cli_suggestion(const char *word, const char *const *words)
+{
+	return suggestion(word, words, "");
+}
+
 int
 cli_word(const char *option, const char *word, const char *const *words)
 {

@@ -70,6 +70,9 @@ bool cli_listed(const char *list, const char *word);
  * not one of a, b and c", and the one that is nearest. */
 int cli_word(const char *option, const char *word, const char *const *words);
 
+/* "; did you mean 'head'?" where one of the words is near, else ""; to be freed. */
+char *cli_suggestion(const char *word, const char *const *words);
+
 /* The command line as one could type it in a shell; the program by its bare name. */
 const char *cli_command(void);
 

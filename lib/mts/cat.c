@@ -16,8 +16,7 @@ select_columns(
 	for (int i = 0; i < selection->kept.count; i++) {
 		int index = stream_find(reader, selection->kept.items[i]);
 		if (index < 0)
-			die("%s: there is no column '%s'", stream_name(reader),
-			    selection->kept.items[i]);
+			stream_lacks(reader, selection->kept.items[i]);
 		kept[index] = true;
 	}
 	for (int i = 0; selection->kept.count && i < stream_columns(reader); i++)

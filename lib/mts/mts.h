@@ -59,6 +59,24 @@ void cat_streams(char **paths, int count, const struct selection *selection,
     const char *to, int level);
 
 /*
+ * rows - some rows of a stream, perhaps in another order.
+ *
+ * A row goes on where its number, from 1, is in one of the lists `numbers` ("1-10,200-"; none: all)
+ * and all conditions hold (condition.h).  sample > 0: so many of those, each set as likely; all where
+ * there are fewer.  sorts: the order (order.h), rows of equal keys as they came.
+ *
+ * Without sample and sorts memory is bounded by a record, and each goes on with the rows that are left
+ * of it and its attributes; a record of which none is left does not.  Reads no further than the last number.
+ * Else see held.h.
+ */
+struct rows {
+	struct names numbers, conditions, sorts;
+	int64_t sample;
+	uint64_t seed;
+};
+void rows_choose(const char *path, const struct rows *rows, const char *to, int level);
+
+/*
  * paste - several streams side by side.
  *
  * Rows of all streams side by side: the columns of the first, then of the second, ...; their

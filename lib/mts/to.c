@@ -25,7 +25,7 @@ choose(const struct reader *reader, const char *const *names, int *count)
 	for (int i = 0; i < wanted; i++) {
 		chosen[i] = *count ? stream_find(reader, names[i]) : i;
 		if (chosen[i] < 0)
-			die("%s: there is no column '%s'", stream_name(reader), names[i]);
+			stream_lacks(reader, names[i]);
 	}
 	*count = wanted;
 	return chosen;

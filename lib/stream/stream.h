@@ -105,6 +105,9 @@ int stream_find(const struct reader *reader, const char *name);
 int stream_need(
     const struct reader *reader, const char *name, enum dtype dtype, int depth);
 
+/* Die for want of a column of that name, telling the one that is nearest. */
+_Noreturn void stream_lacks(const struct reader *reader, const char *name);
+
 /* The header's properties: "tokenizer", "model" (fingerprints, strings), ...  Read only. */
 const struct tree *stream_properties(const struct reader *reader);
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "stream/stream_format.h"
@@ -237,6 +238,18 @@ stream_find(const struct reader *reader, const char *name)
 		if (!strcmp(reader->header.columns[i].name, name))
 			return i;
 	return -1;
+}
+
+void
+stream_lacks(const struct reader *reader, const char *name)
+{
+	int count = reader->header.count;
+	const char **names = mem_zero((size_t)count + 1, sizeof *names);
+
+	for (int i = 0; i < count; i++)
+		names[i] = reader->header.columns[i].name;
+	die("%s: there is no column '%s'%s", input_name(reader->input), name,
+	    cli_suggestion(name, names));
 }
 
 int

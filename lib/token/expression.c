@@ -84,6 +84,12 @@ expression_parts(const struct expression *expression, const char *text, size_t l
 	       (done >= length || each(context, text + done, length - done, false));
 }
 
+bool
+expression_found(const struct expression *expression, const char *text, size_t length)
+{
+	return search(expression, NULL, text, length, 0);
+}
+
 void
 expression_free(struct expression *expression)
 {

@@ -29,6 +29,10 @@ bool expression_parts(const struct expression *expression, const char *text,
     size_t length,
     bool (*each)(void *context, const char *text, size_t length, bool match),
     void *context);
+
+/* Whether it is found in a text, which may be empty; of valid UTF-8, too. */
+bool expression_found(
+    const struct expression *expression, const char *text, size_t length);
 void expression_free(struct expression *expression);
 
 #endif
