@@ -50,7 +50,7 @@ decoded() { # name [option]...
 
 @test "decode: what cannot be decoded is refused" {
 	run -2 tok --decode
-	[[ "$output" == *"-m DIR is missing"* ]]
+	[[ "$output" == *"no model is given"* ]]
 	run -1 bash -c "printf 'text\n' | tok -m '$ROOT/share/models/base' --decode"
 	[[ "$output" == *"not a tensor stream"* ]]
 	tok -q -m "$ROOT/share/models/base" <<<lamp >"$T/ids.mts"

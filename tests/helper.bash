@@ -7,6 +7,7 @@ BUILD=${BUILD:-$ROOT/build/cpu}
 export PATH="$BUILD/bin:$BUILD/support:$PATH"
 # a program that dies leaves its memory to the system; tests of the whole path ask for leaks
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+unset MOTES_MODEL
 GOLDEN=$ROOT/tests/golden
 T=$BATS_TEST_TMPDIR
 # Real data sets and models are optional: a test that needs one calls need_data or need_minilm.

@@ -10,6 +10,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "folder/model_folder.h"
 #include "model/embed.h"
 #include "model/model.h"
 #include "nn/nn.h"
@@ -30,8 +31,10 @@ enum {
 	OPT_LEVEL
 };
 
-static const struct cli_option options[] = { { 'm', "model", "DIR",
-						 "model folder (needed)" },
+static const struct cli_option options[] = {
+	{ 'm', "model", "MODEL",
+	    "model folder, or its name on the Hugging Face Hub\n(default: "
+	    "$MOTES_MODEL)" },
 	{ 'e', "expert", "NAME", "task expert for records that name none" },
 	{ OPT_LORA, "lora", "DIR",
 	    "LoRA adapter, in PEFT's layout, to add to the model" },
@@ -53,16 +56,18 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'j', "threads", "N", "threads (all cores)" }, { 0 } };
+	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
+};
 
 static const struct cli cli = { "encode", "turn tokens into embeddings",
-	"-m DIR [OPTION]... [FILE]", options,
-	"  tok -m DIR texts.jsonl | encode -m DIR > texts.mts\n"
+	"[-m MODEL] [OPTION]... [FILE]", options,
+	"  tok -m MODEL texts.jsonl | encode -m MODEL > texts.mts\n"
 	"  tok -m MOTE --task clustering texts.jsonl | encode -m MOTE | mts stat\n",
 	nn_about, NULL };
 
 struct settings {
-	const char *model, *lora, *expert, *output, *pooling, *emit;
+	char *model;
+	const char *lora, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer;
 };
@@ -93,8 +98,6 @@ parse(int argc, char **argv)
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
 		}
-	if (!s.model)
-		die_usage("no model is given; use -m DIR");
 	if (s.normalize && s.raw)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
@@ -103,6 +106,7 @@ parse(int argc, char **argv)
 		    "emit keep any-tokenizer level threads");
 	if (argc - optind > 1)
 		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
+	s.model = model_folder(s.model);
 	return s;
 }
 
@@ -206,5 +210,6 @@ main(int argc, char **argv)
 	stream_close(in);
 	lora_free(model, lora);
 	model_close(model);
+	free(s.model);
 	return 0;
 }

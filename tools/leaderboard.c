@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "folder/model_folder.h"
 #include "mteb/registry.h"
 #include "mteb/score_table.h"
 #include "mteb/text_options.h"
@@ -42,8 +43,10 @@ enum {
 };
 enum { REGISTRIES = 8 };
 
-static const struct cli_option options[] = { { 'm', "model", "DIR",
-						 "plan, model: the model folder" },
+static const struct cli_option options[] = {
+	{ 'm', "model", "MODEL",
+	    "plan, model: the model folder, or its name on the Hugging Face "
+	    "Hub\n(default: $MOTES_MODEL)" },
 	{ 'r', "registry", "FILE",
 	    "plan, result, table, compare: the data sets there are,\n"
 	    "share/tasks.yaml; repeatable, a later file goes over an\n"
@@ -61,7 +64,8 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	{ OPT_RESAMPLES, "resamples", "N",
 	    "compare: draws of the bootstrap (default: 10000)" },
 	{ OPT_SEED, "seed", "N", "compare: seed of the bootstrap (default: 42)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
+	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+};
 
 struct settings {
 	const char *model, *name, *type, *task, *format, *output;
@@ -109,7 +113,7 @@ plan(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	need(settings->model, "-m DIR, the model,");
+	char *model = model_folder(settings->model);
 	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
 	if (access(own, F_OK) == 0)
@@ -119,9 +123,10 @@ plan(void *with, char **files, int count)
 	if (!folder->count)
 		die("%s: there are no data sets in it; motes(7) says how they lie",
 		    files[0]);
-	make_variables_print(folder, files[0], settings->model, settings->name, files + 1,
-	    count - 1, stdout);
+	make_variables_print(
+	    folder, files[0], model, settings->name, files + 1, count - 1, stdout);
 	data_folder_free(folder);
+	free(model);
 	registry_free(registry);
 	return 0;
 }
@@ -166,10 +171,11 @@ model(void *with, char **files, int count)
 
 	(void)files;
 	(void)count;
-	need(settings->model, "-m DIR, the model,");
-	struct tree *meta = model_meta_json(settings->model, settings->name);
+	char *folder = model_folder(settings->model);
+	struct tree *meta = model_meta_json(folder, settings->name);
 	put_json(meta);
 	tree_free(meta);
+	free(folder);
 	return 0;
 }
 
@@ -253,11 +259,11 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "leaderboard", "data sets in, a table of scores out",
-	"plan -m DIR -r FILE [OPTION]... DATA [TASK]...\n"
+	"plan [-m MODEL] -r FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
 	"       leaderboard drawn [--samples N] FILE\n"
-	"       leaderboard model -m DIR [--name NAME]\n"
+	"       leaderboard model [-m MODEL] [--name NAME]\n"
 	"       leaderboard result -r FILE --task TASK [OPTION]... [REPORT]\n"
 	"       leaderboard table -r FILE [OPTION]... FOLDER...\n"
 	"       leaderboard compare [OPTION]... FOLDER FOLDER...",

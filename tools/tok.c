@@ -13,6 +13,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "folder/model_folder.h"
 #include "text/datafile.h"
 #include "token/detokenise.h"
 #include "token/tokenise.h"
@@ -39,7 +40,9 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'm', "model", "DIR", "model folder, or a tokenizer.json" },
+	{ 'm', "model", "MODEL",
+	    "model folder, its name on the Hugging Face Hub, or a\ntokenizer.json "
+	    "(default: $MOTES_MODEL)" },
 	{ 'f', "field", "FIELD", "tokenise this text, or join: NAME=a+b; repeatable" },
 	{ OPT_TASK, "task", "NAME",
 	    "put the model's prompt of that name before each text" },
@@ -72,7 +75,7 @@ static const struct cli_option options[] = {
 	{ 0, NULL, NULL, NULL },
 };
 static const struct cli cli = { "tok", "turn text into token ids",
-	"-m DIR [OPTION]... [FILE]...", options,
+	"[-m MODEL] [OPTION]... [FILE]...", options,
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > "
 	"emb.mts\n"
 	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
@@ -105,30 +108,31 @@ static void
 encode(struct settings *set, char **files, int count)
 {
 	cli_only(&cli, "tokenising", encode_options);
-	if (!set->token.model)
-		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
+	char *model = model_folder(set->token.model);
+	set->token.model = model;
 	struct tokenise *stream = tokenise_open(&set->token);
 	for (int i = 0; i < count || i == 0; i++)
 		tokenise_add(stream, count ? files[i] : "-");
 	tokenise_close(stream);
+	free(model);
 }
 
 static void
 decode(const struct settings *set, char **files, int count)
 {
 	cli_only(&cli, "--decode", decode_options);
-	if (!set->token.model)
-		die_usage("-m DIR is missing: the model whose tokenizer is used");
 	if (count > 1)
 		die_usage("--decode: one stream at a time; '%s' is the second", files[1]);
-	detokenise(&(struct detokenise_options){ .model = set->token.model,
+	char *model = model_folder(set->token.model);
+	detokenise(&(struct detokenise_options){ .model = model,
 		       .specials = set->specials,
 		       .keep = set->token.keep,
 		       .level = set->token.level,
 		       .output = set->token.output },
 	    count ? files[0] : "-");
+	free(model);
 }
 
 static void

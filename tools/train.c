@@ -16,6 +16,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/model_folder.h"
 #include "model/model.h"
 #include "nn/nn.h"
 #include "train/trainer.h"
@@ -51,7 +52,9 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'm', "model", "DIR", "model folder to start from" },
+	{ 'm', "model", "MODEL",
+	    "model folder to start from, or its name on the Hugging Face\nHub (default: "
+	    "$MOTES_MODEL)" },
 	{ 'o', "output", "DIR",
 	    "model folder to write; DIR.log.tsv and DIR.checkpoint lie beside it" },
 	{ OPT_FROM_SCRATCH, "from-scratch", NULL,
@@ -100,14 +103,15 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli cli = { "train", "train an encoder on batches of tokens",
-	"-m DIR -o DIR [OPTION]... [FILE]", options,
+	"[-m MODEL] -o DIR [OPTION]... [FILE]", options,
 	"  tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/\n"
 	"  tok -m base/ text.jsonl > text.mts\n"
 	"  train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts\n",
 	nn_about, NULL };
 
 struct arguments {
-	const char *dir, *path;
+	char *dir;
+	const char *path;
 	bool from_scratch;
 	struct lora_settings lora;
 	int threads;
@@ -275,8 +279,8 @@ parse(int argc, char **argv)
 	bool mlm = a.trainer.objective.kind == OBJECTIVE_MLM;
 	cli_only(&cli, mlm ? "--objective mlm" : "--objective infonce",
 	    mlm ? mlm_options : infonce_options);
-	if (!a.dir || !a.trainer.out)
-		die_usage("-m and -o are needed");
+	if (!a.trainer.out)
+		die_usage("-o DIR is missing: the model folder to write");
 	if (argc - optind > 1)
 		die_usage("one FILE at most, not %d", argc - optind);
 	if (optind < argc)
@@ -290,6 +294,7 @@ parse(int argc, char **argv)
 		die_usage("--freeze-documents needs --lora: it is the base that stays");
 	if (o->rate == 0)
 		o->rate = mlm ? 5e-4 : 2e-5;
+	a.dir = model_folder(a.dir);
 	return a;
 }
 
@@ -313,5 +318,6 @@ main(int argc, char **argv)
 	}
 	trainer_run(model, a.path, &a.trainer);
 	model_close(model);
+	free(a.dir);
 	return 0;
 }

@@ -6,13 +6,16 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/model_folder.h"
 #include "model/experts.h"
 #include "model/model.h"
 
 enum { OPT_EVERY = CLI_LONG, OPT_LAYERS, OPT_NO_NORMS, OPT_PROMPT, OPT_AVERAGE };
 
-static const struct cli_option options[] = { { 'm', "model", "DIR",
-						 "model folder to start from (needed)" },
+static const struct cli_option options[] = {
+	{ 'm', "model", "MODEL",
+	    "model folder to start from, or its name on the Hugging Face\nHub (default: "
+	    "$MOTES_MODEL)" },
 	{ 'o', "output", "DIR", "model folder to write (needed)" },
 	{ 'e', "experts", "A,B,...", "names of the task experts" },
 	{ OPT_EVERY, "every", "N",
@@ -26,10 +29,12 @@ static const struct cli_option options[] = { { 'm', "model", "DIR",
 	    "what goes before the texts of an expert (\"NAME: \")" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
-	{ 0 } };
+	{ 0 }
+};
 
 static const struct cli cli = { "upcycle", "give a dense model task experts",
-	"-m DIR --experts A,B,... -o DIR [OPTION]...\n       upcycle --average -m DIR -o "
+	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n       upcycle --average [-m "
+	"MODEL] -o "
 	"DIR",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
@@ -37,7 +42,8 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	NULL, NULL };
 
 struct settings {
-	const char *from, *to;
+	char *from;
+	const char *to;
 	const char *names[SPEC_EXPERTS];
 	char *prompts[SPEC_EXPERTS];
 	const char *prompt_options[SPEC_EXPERTS];
@@ -67,8 +73,8 @@ parse_names(struct settings *s, char *list)
 static void
 check(const struct settings *s)
 {
-	if (!s->from || !s->to)
-		die_usage("two folders are needed: -m FROM and -o TO");
+	if (!s->to)
+		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
 	if (!s->average && !s->count)
@@ -102,6 +108,7 @@ parse(int argc, char **argv)
 		die_usage(
 		    "'%s' is not expected; folders are given by -m and -o", argv[optind]);
 	check(&s);
+	s.from = model_folder(s.from);
 	return s;
 }
 
@@ -162,6 +169,7 @@ main(int argc, char **argv)
 	struct settings s = parse(argc, argv);
 	if (s.average) {
 		model_average(s.from, s.to);
+		free(s.from);
 		return 0;
 	}
 	choose_layers(&s, model_layers(s.from), layers);
@@ -174,5 +182,6 @@ main(int argc, char **argv)
 		.norms = !s.no_norms });
 	for (int i = 0; i < s.count; i++)
 		free(s.prompts[i]);
+	free(s.from);
 	return 0;
 }

@@ -1,0 +1,19 @@
+/*
+ * model_folder - the folder that a model's name stands for.
+ *
+ * A path is itself.  "ORG/NAME", where no such path is, is the model of that name on the Hugging
+ * Face Hub, "ORG/NAME@REVISION" a branch, tag or commit of it, where it lies in the local cache:
+ * $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else
+ * ~/.cache/huggingface/hub.  Nothing is downloaded.
+ */
+#ifndef MODEL_FOLDER_H
+#define MODEL_FOLDER_H
+
+/*
+ * NULL stands for what $MOTES_MODEL names; without that, a usage fault: no model is given.  Dies,
+ * naming the command that downloads it, where a name is neither a path nor in the cache; whether the
+ * folder holds a model is not looked at.  To be freed.
+ */
+char *model_folder(const char *name);
+
+#endif

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+load helper
+
+# A model by its name: a cache as huggingface_hub makes it, two revisions of one model and a model
+# without an organisation.
+
+setup() {
+	cd "$T" || return
+	unset HF_HUB_CACHE HF_HOME XDG_CACHE_HOME MOTES_MODEL
+	export HOME=$T/home
+	cache=$T/home/.cache/huggingface/hub
+	model=$cache/models--some--tiny.bert
+	mkdir -p "$model/refs/pr" "$model/snapshots/0a1b" "$model/blobs"
+	for path in "$GOLDEN"/bert/*.* "$GOLDEN/bert/1_Pooling/config.json"; do
+		file=${path#"$GOLDEN/bert/"}
+		cp "$path" "$model/blobs/${file//\//_}"
+		mkdir -p "$(dirname "$model/snapshots/0a1b/$file")"
+		ln -sr "$model/blobs/${file//\//_}" "$model/snapshots/0a1b/$file"
+	done
+	cp -rL "$model/snapshots/0a1b" "$model/snapshots/2c3d"
+	sed -i 's/the/teh/' "$model/snapshots/2c3d/vocab.txt"
+	printf 0a1b >"$model/refs/main"
+	printf '2c3d\n' >"$model/refs/pr/1"
+	ln -s "$model" "$cache/models--plain"
+}
+
+ids() {
+	echo the dog | tok "$@" | mts to jsonl
+}
+
+@test "hub: a name is the model of the local cache, in every program" {
+	expected=$(ids -m "$GOLDEN/bert")
+	[ "$(ids -m some/tiny.bert)" = "$expected" ]
+	echo the dog | tok -m some/tiny.bert | encode -m some/tiny.bert >a.mts
+	echo the dog | tok -m "$GOLDEN/bert" | encode -m "$GOLDEN/bert" | mts diff - a.mts
+	tok -m "$GOLDEN/bert" <<<"the dog" | tok --decode -m "$GOLDEN/bert" >b.mts
+	tok -m plain <<<"the dog" | tok --decode -m some/tiny.bert | mts diff - b.mts
+	upcycle -m some/tiny.bert --experts a,b -o two
+	[ "$(ids -m two)" = "$expected" ]
+	[[ $(leaderboard model -m some/tiny.bert) == *'"name": "some/tiny.bert"'* ]]
+	tok -m some/tiny.bert -o t.mts < <(printf 'the dog\n%.0s' {1..8})
+	train -q -m some/tiny.bert --objective mlm --steps 1 -o trained t.mts
+	[ "$(ids -m trained)" = "$expected" ]
+}
+
+@test "hub: a branch, a tag or a commit of it" {
+	other=$(ids -m "$model/snapshots/2c3d")
+	[ "$other" != "$(ids -m some/tiny.bert)" ]
+	[ "$(ids -m some/tiny.bert@pr/1)" = "$other" ]
+	[ "$(ids -m some/tiny.bert@2c3d)" = "$other" ]
+	[ "$(ids -m some/tiny.bert@main)" = "$(ids -m some/tiny.bert)" ]
+}
+
+@test "hub: HF_HUB_CACHE goes before HF_HOME, XDG_CACHE_HOME and HOME; a folder before them all" {
+	expected=$(ids -m some/tiny.bert)
+	mv home/.cache/huggingface elsewhere
+	run -1 tok -m some/tiny.bert </dev/null
+	[ "$(HF_HOME=$T/elsewhere ids -m some/tiny.bert)" = "$expected" ]
+	[ "$(HF_HOME=$T/none HF_HUB_CACHE=$T/elsewhere/hub ids -m some/tiny.bert)" = "$expected" ]
+	mkdir caches
+	mv elsewhere caches/huggingface
+	[ "$(XDG_CACHE_HOME=$T/caches ids -m some/tiny.bert)" = "$expected" ]
+	XDG_CACHE_HOME=$T/caches HF_HOME=$T/none run -1 tok -m some/tiny.bert </dev/null
+	mkdir some
+	cp -rL caches/huggingface/hub/models--some--tiny.bert/snapshots/2c3d some/tiny.bert
+	[ "$(XDG_CACHE_HOME=$T/caches ids -m some/tiny.bert)" != "$expected" ]
+}
+
+@test "hub: MOTES_MODEL is the model where -m names none" {
+	expected=$(ids -m "$GOLDEN/bert")
+	export MOTES_MODEL=$GOLDEN/bert
+	[ "$(ids)" = "$expected" ]
+	echo the dog | tok | encode >a.mts
+	echo the dog | tok -m "$GOLDEN/bert" | encode -m "$GOLDEN/bert" | mts diff - a.mts
+	tok <<<"the dog" | tok --decode | mts diff - <(tok <<<"the dog" | tok --decode -m "$GOLDEN/bert")
+	upcycle --experts a,b -o two
+	[ "$(ids -m two)" = "$expected" ]
+	tok -o t.mts < <(printf 'the dog\n%.0s' {1..8})
+	train -q --objective mlm --steps 1 -o trained t.mts
+	[[ $(leaderboard model) == *'"name": "bert"'* ]]
+	MOTES_MODEL=some/tiny.bert@pr/1
+	[ "$(ids)" != "$expected" ]
+	[ "$(ids -m some/tiny.bert)" = "$expected" ]
+	MOTES_MODEL=
+	for program in tok encode "train -o x" "upcycle --experts a -o x" "leaderboard model"; do
+		run -2 --separate-stderr $program </dev/null
+		[ "${stderr_lines[0]}" = \
+			"${program%% *}: no model is given; use -m MODEL, or set MOTES_MODEL to one for all" ]
+	done
+}
+
+@test "hub: what is not there is named with what fetches it" {
+	run -1 --separate-stderr tok -m some/other </dev/null
+	[ "$stderr" = "tok: some/other: no folder of that name, nor a model in $cache; 'hf download some/other' fetches it from the Hugging Face Hub" ]
+	run -1 --separate-stderr encode -m some/tiny.bert@v2 </dev/null
+	[ "$stderr" = "encode: some/tiny.bert@v2: no folder of that name, nor a model of that revision in $cache; 'hf download some/tiny.bert --revision v2' fetches it from the Hugging Face Hub" ]
+	# what is no name of the Hub is a path
+	for path in /some/other ./some/other some/other/third ../x .hidden/x none some/.x some/tiny.bert@../../x; do
+		run -1 --separate-stderr encode -m "$path" </dev/null
+		[[ $stderr == "encode: $path"*": No such file or directory" ]]
+	done
+}
