@@ -28,11 +28,11 @@ load scores
 	printf '%s\n' '{"_id":"q 1","x.emb":[1,0]}' '{"_id":"q 2","x.emb":[0,1]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[3,4]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
 	mteb-score retrieval --run - --top 1 "$T/q.mts" "$T/c.mts" >"$T/out"
-	printf 'q 1\tQ0\tb\t1\t1\tmotes\nq 2\tQ0\ta\t1\t0.800000012\tmotes\n' | cmp - "$T/out"
+	printf 'q 1\tQ0\tb\t1\t1\tmotes:cosine:1/2\nq 2\tQ0\ta\t1\t0.800000012\tmotes:cosine:1/2\n' | cmp - "$T/out"
 	printf 'q 2\tb\t1\n' >"$T/qrels"
 	mteb-score -q retrieval --qrels "$T/qrels" --run "$T/run" "$T/q.mts" "$T/c.mts" >"$T/out"
 	[ "$(metric mrr_at_10 <"$T/out")" = 0.5 ]
-	printf 'q 2\tQ0\ta\t1\t0.800000012\tmotes\nq 2\tQ0\tb\t2\t0\tmotes\n' |
+	printf 'q 2\tQ0\ta\t1\t0.800000012\tmotes:cosine:1000/2\nq 2\tQ0\tb\t2\t0\tmotes:cosine:1000/2\n' |
 		cmp - "$T/run"
 }
 
@@ -122,8 +122,21 @@ load scores
 @test "mteb-score retrieval: a run that was written scores the same when it is read" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
-	score --run "$T/run" "$T/queries.mts" "$T/corpus.mts" | grep -v '^#' >"$T/one"
-	score --from-run "$T/run" | grep -v '^#' | cmp - "$T/one"
+	score --run "$T/run" "$T/queries.mts" "$T/corpus.mts" >"$T/one"
+	score --from-run "$T/run" | cmp - "$T/one" # settings, too: the tag carries them
+	score --ignore-identical-ids --run "$T/run.self" "$T/queries.mts" "$T/corpus.mts" >"$T/self"
+	[[ $(head -1 "$T/self") == *", identical ids ignored, "* ]]
+	score --from-run "$T/run.self" | cmp - "$T/self"
+	# tags that say nothing, or not the same
+	for tag in motes bm25 motes:cosine motes:cosine:0/9 motes:cosine:9/9:odd motes:near:9/9; do
+		sed "s|[^\t]*\$|$tag|" "$T/run" >"$T/tagged"
+		[[ $(score --from-run "$T/tagged" | head -1) == *" similarity given, "*", gain grade, identical"* ]]
+	done
+	sed '$s|[^\t]*$|motes:dot:10/99|' "$T/run" >"$T/tagged"
+	[[ $(score --from-run "$T/tagged" | head -1) == *" similarity given, "* ]]
+	sed 's|[^\t]*$|motes:dot:10/99:others:0.5|' "$T/run" >"$T/tagged"
+	[[ $(score --from-run "$T/tagged" | head -1) == *" similarity dot, "*", depth 10, threshold 0.5, identical ids ignored, documents 99, "* ]]
+	sed -i '/^#/d' "$T/one"
 	tr '\t' ' ' <"$T/run" | shuf --random-source=<(yes) | gzip >"$T/run.gz"
 	grep -v nauc "$T/one" >"$T/want" # which depends on the order of equally sure queries
 	score --from-run "$T/run.gz" | agrees "$T/want"

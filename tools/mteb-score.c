@@ -59,8 +59,8 @@ static const struct cli_option options[] = {
 	{ OPT_GAIN, "gain", "linear|exp",
 	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
 	{ OPT_MEMORY, "memory", "SIZE",
-	    "retrieval: what queries, hits and a block of documents may take\n"
-	    "(512M, 2G; default: 32 MB for the block)" },
+	    "retrieval: what queries, hits and two blocks of documents may take\n"
+	    "(512M, 2G; default: 16 MB for a block)" },
 	{ OPT_ANY_MODEL, "any-model", NULL,
 	    "retrieval, classification: the two streams may be of two models" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },

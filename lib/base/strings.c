@@ -15,13 +15,21 @@ struct slot {
 	uint32_t hash, number; /* number + 1, 0: empty */
 };
 
+enum { FIRST = 64, CHUNKS = 27, BLOCK = 1 << 16, BLOCK_MOST = 1 << 24 };
+
+struct block {
+	struct block *before;
+	char bytes[];
+};
+
 struct strings {
-	char *bytes;
-	size_t used, bytes_capacity;
-	size_t *starts; /* [count + 1]; a name ends one before the next starts: its NUL */
-	size_t count, starts_capacity;
+	struct block *block; /* the newest, where bytes go */
+	size_t used, size;   /* of it */
+	char **names
+	    [CHUNKS]; /* chunk c: FIRST << c names, their bytes behind their length */
+	size_t count, taken;
 	struct slot *table; /* by hash; a power of two, at most half full */
-	size_t size;
+	size_t slots;
 };
 
 struct strings *
@@ -29,23 +37,37 @@ strings_new(void)
 {
 	struct strings *names = mem_zero(1, sizeof *names);
 
-	names->starts = mem_grow(NULL, &names->starts_capacity, 2, sizeof *names->starts);
-	names->starts[0] = 0;
-	names->size = 64;
-	names->table = mem_zero(names->size, sizeof *names->table);
+	names->slots = 64;
+	names->table = mem_zero(names->slots, sizeof *names->table);
 	return names;
 }
 
-size_t
-strings_length(const struct strings *names, int64_t number)
+/* Where a name is kept; the chunk of a new one may not be there yet. */
+static char ***
+chunk_of(const struct strings *names, size_t number, size_t *index)
 {
-	return names->starts[number + 1] - names->starts[number] - 1;
+	size_t place = number + FIRST;
+	int chunk = __builtin_clzl(FIRST) - __builtin_clzl(place);
+
+	*index = place - ((size_t)FIRST << chunk);
+	return (char ***)&names->names[chunk];
 }
 
 const char *
 strings_get(const struct strings *names, int64_t number)
 {
-	return names->bytes + names->starts[number];
+	size_t index;
+
+	return (*chunk_of(names, (size_t)number, &index))[index];
+}
+
+size_t
+strings_length(const struct strings *names, int64_t number)
+{
+	uint32_t length;
+
+	memcpy(&length, strings_get(names, number) - sizeof length, sizeof length);
+	return length;
 }
 
 int64_t
@@ -57,17 +79,16 @@ strings_count(const struct strings *names)
 size_t
 strings_bytes(const struct strings *names)
 {
-	return names->bytes_capacity + names->starts_capacity * sizeof *names->starts +
-	       names->size * sizeof *names->table;
+	return names->taken + names->slots * sizeof *names->table;
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
 static struct slot *
 find(const struct strings *names, const char *bytes, size_t length, uint32_t hash)
 {
-	size_t at = hash & (names->size - 1);
+	size_t at = hash & (names->slots - 1);
 
-	for (; names->table[at].number; at = (at + 1) & (names->size - 1)) {
+	for (; names->table[at].number; at = (at + 1) & (names->slots - 1)) {
 		int64_t number = (int64_t)names->table[at].number - 1;
 		if (names->table[at].hash == hash &&
 		    strings_length(names, number) == length &&
@@ -81,16 +102,16 @@ static void
 widen(struct strings *names)
 {
 	struct slot *old = names->table;
-	size_t size = names->size;
+	size_t size = names->slots;
 
-	names->size *= 2;
-	names->table = mem_zero(names->size, sizeof *names->table);
+	names->slots *= 2;
+	names->table = mem_zero(names->slots, sizeof *names->table);
 	for (size_t i = 0; i < size; i++) {
-		size_t at = old[i].hash & (names->size - 1);
+		size_t at = old[i].hash & (names->slots - 1);
 		if (!old[i].number)
 			continue;
 		while (names->table[at].number)
-			at = (at + 1) & (names->size - 1);
+			at = (at + 1) & (names->slots - 1);
 		names->table[at] = old[i];
 	}
 	free(old);
@@ -102,6 +123,45 @@ strings_find(const struct strings *names, const char *bytes, size_t length)
 	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
 
 	return (int64_t)find(names, bytes, length, hash)->number - 1;
+}
+
+/* Room for so many bytes that stay where they are. */
+static char *
+take(struct strings *names, size_t bytes)
+{
+	if (names->size - names->used < bytes) {
+		size_t size = names->size ? names->size : BLOCK / 2;
+		size = size < BLOCK_MOST ? 2 * size : size;
+		names->size = size < bytes ? bytes : size;
+		struct block *block = mem_new(1, sizeof *block + names->size);
+		block->before = names->block;
+		names->block = block;
+		names->used = 0;
+		names->taken += names->size;
+	}
+	names->used += bytes;
+	return names->block->bytes + names->used - bytes;
+}
+
+static void
+append(struct strings *names, const char *bytes, size_t length)
+{
+	uint32_t prefix = (uint32_t)length;
+	size_t index;
+	char ***chunk = chunk_of(names, names->count, &index);
+
+	if (length >= UINT32_MAX)
+		die("a name of %zu bytes is too long", length);
+	if (!*chunk) { /* its first name: the places of as many as there are, and FIRST */
+		*chunk = mem_new(names->count + FIRST, sizeof **chunk);
+		names->taken += (names->count + FIRST) * sizeof **chunk;
+	}
+	char *name = take(names, sizeof prefix + length + 1);
+	memcpy(name, &prefix, sizeof prefix);
+	name += sizeof prefix;
+	memcpy(name, bytes, length);
+	name[length] = 0;
+	(*chunk)[index] = name;
 }
 
 int64_t
@@ -116,16 +176,9 @@ strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh
 		return (int64_t)slot->number - 1;
 	if (names->count == NAMES_MOST)
 		die("more than %lld different names", (long long)NAMES_MOST);
-	size_t end = mem_add(mem_add(names->used, length, "names"), 1, "names");
-	names->bytes = mem_grow(names->bytes, &names->bytes_capacity, end, 1);
-	memcpy(names->bytes + names->used, bytes, length);
-	names->bytes[end - 1] = 0;
-	names->used = end;
-	names->starts = mem_grow(names->starts, &names->starts_capacity, names->count + 2,
-	    sizeof *names->starts);
-	names->starts[++names->count] = end;
-	*slot = (struct slot){ hash, (uint32_t)names->count };
-	if (names->count > names->size / 2)
+	append(names, bytes, length);
+	*slot = (struct slot){ hash, (uint32_t)++names->count };
+	if (names->count > names->slots / 2)
 		widen(names);
 	return (int64_t)names->count - 1;
 }
@@ -145,8 +198,12 @@ strings_free(struct strings *names)
 {
 	if (!names)
 		return;
-	free(names->bytes);
-	free(names->starts);
+	for (struct block *block = names->block, *before; block; block = before) {
+		before = block->before;
+		free(block);
+	}
+	for (int chunk = 0; chunk < CHUNKS; chunk++)
+		free(names->names[chunk]);
 	free(names->table);
 	free(names);
 }

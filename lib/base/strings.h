@@ -1,8 +1,9 @@
 /*
  * strings - strings numbered in the order of their arrival, found again by a hash.
  *
- * For ids and labels.  A name is bytes, compared as bytes; it costs its length, 9 bytes and
- * 16 to 32 of the table.  At most 2^32 - 2 of them.
+ * For ids and labels.  A name is bytes, compared as bytes; it costs its length, 13 bytes and
+ * 16 to 32 of the table.  At most 2^32 - 2 of them.  What is there stays where it is: threads may
+ * get and compare names while one adds further ones, which they do not know yet.
  */
 #ifndef STRINGS_H
 #define STRINGS_H
@@ -20,7 +21,7 @@ int64_t strings_add(struct strings *names, const char *bytes, size_t length, boo
 int64_t strings_find(
     const struct strings *names, const char *bytes, size_t length); /* or -1 */
 
-/* The bytes, NUL-terminated; borrowed until the next strings_add. */
+/* The bytes, NUL-terminated; borrowed until strings_free. */
 const char *strings_get(const struct strings *names, int64_t number);
 size_t strings_length(const struct strings *names, int64_t number);
 int64_t strings_count(const struct strings *names);

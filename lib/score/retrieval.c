@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -157,33 +158,43 @@ measure(struct judge *judge, struct report *report)
 }
 
 static void
-describe(struct report *report, const struct score_options *options)
+describe(
+    struct report *report, const struct score_options *options, const struct run *run)
 {
+	const struct run_origin *origin = &run->origin;
+
 	report_set(report, "similarity", "%s",
-	    options->from_run ? "given" : similarity_name(options->similarity));
+	    origin->known ? similarity_name(origin->similarity) : "given");
 	report_set(report, "ties", "id descending");
 	report_set(report, "precision", "float32");
 	report_set(report, "rounding", "5 decimals (mrr none)");
 	report_set(report, "gain", "%s", options->exponential ? "2^grade - 1" : "grade");
-	if (!options->from_run)
-		report_set(report, "depth", "%d", DEPTH);
-	if (options->candidates)
+	if (origin->known)
+		report_set(report, "depth", "%lld", (long long)origin->depth);
+	if (origin->known && origin->threshold > -INFINITY)
+		report_set(report, "threshold", "%g", (double)origin->threshold);
+	if (origin->candidates)
 		report_set(report, "candidates", "given");
-	report_set(report, "identical ids", "%s",
-	    options->ignore_identical ? "ignored" : "kept");
+	report_set(report, "identical ids", "%s", origin->others ? "ignored" : "kept");
+	report_set(report, "documents", "%lld",
+	    (long long)(origin->known ? origin->documents
+				      : strings_count(run->documents)));
 }
 
 static struct run *
 search(const struct score_options *options, const struct qrels *qrels)
 {
 	return corpus_search(&(struct search_options){ .queries = options->files[0],
-	    .corpus = options->files[1],
+	    .corpus = &options->files[1],
+	    .streams = 1,
 	    .field = options->fields[0],
 	    .similarity = options->similarity,
 	    .any_model = options->any_model,
+	    .reason = "by which the qrels name the rows",
 	    .candidates = options->candidates,
 	    .wanted = qrels ? qrels->queries : NULL,
 	    .depth = DEPTH,
+	    .threshold = -INFINITY,
 	    .memory = options->memory });
 }
 
@@ -198,13 +209,11 @@ score_retrieval(struct report *report, const struct score_options *options)
 	if (options->qrels && judge.qrels->repeated)
 		warn("%s: %lld pairs are judged more than once: the last grade counts",
 		    options->qrels, (long long)judge.qrels->repeated);
-	describe(report, options);
 	judge.run = options->from_run ? run_read(options->from_run)
 				      : search(options, judge.qrels);
-	report_set(
-	    report, "documents", "%lld", (long long)strings_count(judge.run->documents));
 	if (options->ignore_identical)
 		run_ignore_identical(judge.run);
+	describe(report, options, judge.run);
 	if (options->qrels) {
 		tell_queries(&judge, found);
 		if (!options->from_run)

@@ -1,254 +1,262 @@
 #include "search/corpus_search.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "search/candidates.h"
+#include "search/rows.h"
 #include "search/search.h"
-#include "search/vectors.h"
 
-enum { BLOCK_BYTES = 32 << 20, LEAST_BLOCK_BYTES = 1 << 20 };
+enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 4096 };
 
-/* What was met on the way and has to be told once: how many, and which was the first. */
-struct noted {
-	int64_t count;
-	char *first;
+/* That a document is the query itself. */
+struct own {
+	int64_t query;
+	uint32_t document;
 };
 
-/* That a document is to be compared with a query. */
-struct candidate {
-	int64_t query, before; /* before: the document's one before, or -1 */
-};
-
-/* All of them, from a file. */
-struct candidates {
-	struct run *run;
-	struct candidate *at;
-	int64_t count, *last; /* last [documents of the run]: or -1 */
-	size_t room;
+/* Documents that are searched together. */
+struct block {
+	float *vectors; /* [searching.block, width] */
+	int64_t first, count;
+	double norm; /* of the longest */
+	struct own *own;
+	int64_t owns;
+	size_t own_room;
+	char *texts; /* of the documents, one after the other, and where they end */
+	size_t texts_room, *ends, ends_room;
 };
 
 struct searching {
 	const struct search_options *options;
+	struct rows *queries_rows, *corpus;
 	struct run *run;
 	int width;
-	float *queries;	  /* [queries, width] */
-	size_t room;	  /* of them */
-	float *documents; /* [block, width] */
-	int64_t block, held;
-	struct noted nan, zero, repeated, unwanted;
+	float *queries; /* [queries, width] */
+	size_t room;	/* of them */
+	bool *same;	/* [streams]: that one is the file of the queries */
+	int64_t block;	/* documents */
+	struct block blocks[2], *next;
+	struct noted unwanted;
 	struct search *search; /* or: */
-	struct candidates candidates;
-	struct findings findings;
+	struct candidates *candidates;
 };
 
-enum { SHOWN = 100 };
-
-static void
-note(struct noted *noted, const char *id, size_t length)
-{
-	if (noted->count++ == 0)
-		noted->first =
-		    mem_format("%.*s", length < SHOWN ? (int)length : SHOWN, id);
-}
-
-static void
-tell(struct noted *noted, const char *stream, const char *what)
-{
-	if (noted->count)
-		warn("%s: %lld %s; first: '%s'", stream, (long long)noted->count, what,
-		    noted->first);
-	free(noted->first);
-	*noted = (struct noted){ 0 };
-}
-
-/* What is done with each row of a stream. */
-typedef void take_row(
-    struct searching *searching, const char *id, size_t length, const float *vector);
-
-/* Closes the stream; returns how many rows there were. */
-static int64_t
-read_rows(struct searching *searching, struct vectors *vectors, const char *unit,
-    take_row *take)
-{
-	static const char *const names[] = { "_id", "id", NULL };
-	struct reader *reader = vectors->reader;
-	struct progress *progress = progress_new(unit, 0);
-	struct record record;
-	int id_at = values_find(reader, names);
-	int64_t rows = 0;
-
-	if (id_at < 0)
-		die("%s: there is no column '_id' or 'id', by which the qrels name the "
-		    "rows",
-		    stream_name(reader));
-	values_single(reader, id_at, 0);
-	while (stream_next(reader, &record)) {
-		vectors_load(vectors, &record);
-		for (int64_t row = 0; row < record.rows; row++) {
-			char text[VALUES_ROOM];
-			size_t length;
-			const char *id = values_text(stream_column(reader, id_at),
-			    &record.columns[id_at], row, text, &length);
-			take(searching, id, length, vectors->raw + row * vectors->width);
-		}
-		progress_add(progress, record.rows);
-		rows += record.rows;
-	}
-	tell(&searching->nan, stream_name(reader),
-	    "embeddings are not finite: their similarities count as -1, as in the "
-	    "reference");
-	tell(&searching->zero, stream_name(reader),
-	    "embeddings are zero: their similarities are 0");
-	tell(&searching->repeated, stream_name(reader),
-	    "rows repeat an id: the first one of each id counts");
-	progress_free(progress);
-	vectors_close(vectors);
-	stream_close(reader);
-	return rows;
-}
-
-static void
-put_vector(struct searching *searching, float *to, const float *from, const char *id,
-    size_t length)
+/* The vector as it is searched for; returns its length. */
+static double
+put_vector(const struct searching *searching, struct rows *rows, float *to,
+    const struct row *row)
 {
 	int width = searching->width;
-	double square = similarity_unit(to, from, width);
+	bool cosine = searching->options->similarity == SIMILARITY_COSINE;
+	double square = cosine ? similarity_unit(to, row->vector, width)
+			       : similarity_dot(row->vector, row->vector, width);
 
 	if (!isfinite(square))
-		note(&searching->nan, id, length);
+		rows_note(rows, ROW_NOT_FINITE, row);
 	else if (square == 0)
-		note(&searching->zero, id, length);
-	if (isfinite(square) && searching->options->similarity != SIMILARITY_COSINE)
-		memcpy(to, from, (size_t)width * sizeof *to);
+		rows_note(rows, ROW_ZERO, row);
+	if (cosine)
+		return 1 + 0x1p-20; /* rounded to float32 */
+	for (int i = 0; i < width; i++)
+		to[i] = isfinite(square) ? row->vector[i] : NAN;
+	return isfinite(square) ? sqrt(square) : 0;
 }
 
 static void
-take_query(
-    struct searching *searching, const char *id, size_t length, const float *vector)
+take_query(struct searching *searching, const struct row *row)
 {
+	const struct strings *wanted = searching->options->wanted;
 	size_t bytes = (size_t)searching->width * sizeof *searching->queries;
 	bool fresh;
 
-	if (searching->options->wanted &&
-	    strings_find(searching->options->wanted, id, length) < 0) {
-		note(&searching->unwanted, id, length);
+	if (wanted && strings_find(wanted, row->id, row->length) < 0) {
+		note(&searching->unwanted, row->id, row->length);
 		return;
 	}
-	int64_t number = strings_add(searching->run->queries, id, length, &fresh);
+	int64_t number =
+	    strings_add(searching->run->queries, row->id, row->length, &fresh);
 	if (!fresh) {
-		note(&searching->repeated, id, length);
+		rows_note(searching->queries_rows, ROW_REPEATED, row);
 		return;
 	}
 	searching->queries =
 	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
-	put_vector(searching, searching->queries + number * searching->width, vector, id,
-	    length);
+	put_vector(searching, searching->queries_rows,
+	    searching->queries + number * searching->width, row);
+	if (searching->options->texts && row->text)
+		texts_put(
+		    &searching->run->query_texts, number, row->text, row->text_length);
 }
 
-/* What a reranking task adds: which documents a query is compared with. */
+/* Die unless there is a query to search for. */
 static void
-read_candidates(struct searching *searching, const char *path)
+read_queries(struct searching *searching)
 {
-	struct candidates *all = &searching->candidates;
-	const struct strings *queries = searching->run->queries;
-	struct noted without = { 0 };
+	const struct search_options *options = searching->options;
+	struct row row = { .number = -1 };
 
-	all->run = run_read_candidates(path);
-	int64_t documents = strings_count(all->run->documents);
-	all->last = mem_new((size_t)documents, sizeof *all->last);
-	for (int64_t i = 0; i < documents; i++)
-		all->last[i] = -1;
-	for (int64_t i = 0; i < strings_count(queries); i++) {
-		const char *id = strings_get(queries, i);
-		size_t length = strings_length(queries, i);
-		int64_t number = strings_find(all->run->queries, id, length);
-		if (number < 0) {
-			note(&without, id, length);
-			continue;
-		}
-		const struct hits *hits = &all->run->hits[number];
-		all->at = mem_grow(all->at, &all->room,
-		    (size_t)(all->count + hits->count), sizeof *all->at);
-		for (int64_t j = 0; j < hits->count; j++) {
-			int64_t *last = &all->last[hits->at[j].document];
-			all->at[all->count] = (struct candidate){ i, *last };
-			*last = all->count++;
-		}
-	}
-	tell(&without, path, "queries have no candidates: nothing is found for them");
-	if (all->count == 0)
-		die("%s: there is no candidate for any query of %s", path,
-		    searching->options->queries);
+	while (rows_next(searching->queries_rows, &row))
+		take_query(searching, &row);
+	if (row.number < 0)
+		die("%s: there is no query in it", options->queries);
+	if (strings_count(searching->run->queries) == 0)
+		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
+		    "these the queries of those qrels?",
+		    options->queries, (long long)row.number + 1,
+		    strings_get(options->wanted, 0));
+	note_tell(&searching->unwanted, options->queries,
+	    "queries have no judgements: they are left out");
 }
 
+/* Documents. ------------------------------------------------------------------------ */
+
 static void
-compare_candidate(struct searching *searching, const char *id, size_t length,
-    int64_t document, const float *vector)
+take_own(struct searching *searching, struct block *block, const struct row *row,
+    int64_t document)
 {
-	const struct candidates *all = &searching->candidates;
-	int64_t number = strings_find(all->run->documents, id, length);
+	int64_t query = -1;
 
-	for (int64_t i = number < 0 ? -1 : all->last[number]; i >= 0;
-	     i = all->at[i].before) {
-		int64_t query = all->at[i].query;
-		double score =
-		    similarity_dot(searching->queries + query * searching->width, vector,
-			searching->width);
-		run_put(&searching->findings, query, document,
-		    isnan(score) ? -1 : (float)score);
-	}
+	if (rows_ids(searching->corpus) != ROW_PLACES)
+		query = strings_find(searching->run->queries, row->id, row->length);
+	else if (searching->same[rows_stream_number(searching->corpus)])
+		query = row->number - rows_first(searching->corpus);
+	if (query < 0 || query >= strings_count(searching->run->queries))
+		return;
+	block->own = mem_grow(
+	    block->own, &block->own_room, (size_t)block->owns + 1, sizeof *block->own);
+	block->own[block->owns++] = (struct own){ query, (uint32_t)document };
 }
 
 static void
-free_candidates(struct searching *searching)
+take_text(struct block *block, const struct row *row)
 {
-	struct candidates *all = &searching->candidates;
-	const struct strings *documents = all->run->documents;
-	struct noted absent = { 0 };
+	size_t end = block->count ? block->ends[block->count - 1] : 0;
 
-	for (int64_t i = 0; i < strings_count(documents); i++) {
-		const char *id = strings_get(documents, i);
-		size_t length = strings_length(documents, i);
-		if (strings_find(searching->run->documents, id, length) < 0)
-			note(&absent, id, length);
-	}
-	tell(&absent, searching->options->candidates,
-	    "candidates are not in the corpus: they are not found");
-	run_free(all->run);
-	free(all->at);
-	free(all->last);
+	block->texts =
+	    mem_grow(block->texts, &block->texts_room, end + row->text_length + 1, 1);
+	if (row->text_length)
+		memcpy(block->texts + end, row->text, row->text_length);
+	block->ends = mem_grow(block->ends, &block->ends_room, (size_t)block->count + 1,
+	    sizeof *block->ends);
+	block->ends[block->count] = end + row->text_length;
 }
 
-static void
-take_document(
-    struct searching *searching, const char *id, size_t length, const float *vector)
+/* False when it is no new one. */
+static bool
+take_document(struct searching *searching, struct block *block, const struct row *row)
 {
 	struct run *run = searching->run;
 	bool fresh;
+	int64_t number = strings_add(run->documents, row->id, row->length, &fresh);
+	float *to = block->vectors + block->count * searching->width;
 
-	int64_t number = strings_add(run->documents, id, length, &fresh);
 	if (!fresh) {
-		note(&searching->repeated, id, length);
-		return;
+		rows_note(searching->corpus, ROW_REPEATED, row);
+		return false;
 	}
-	float *to = searching->documents + searching->held * searching->width;
-	put_vector(searching, to, vector, id, length);
-	if (searching->options->candidates) {
-		compare_candidate(searching, id, length, number, to);
-	} else if (++searching->held == searching->block) {
-		search_add(searching->search, searching->documents, searching->held);
-		searching->held = 0;
-	}
+	block->norm =
+	    fmax(block->norm, put_vector(searching, searching->corpus, to, row));
+	if (searching->options->exclude_self)
+		take_own(searching, block, row, number);
+	if (searching->options->texts)
+		take_text(block, row);
+	if (searching->candidates)
+		candidates_compare(searching->candidates, row->id, row->length, number,
+		    to, searching->queries, searching->width);
+	return true;
 }
 
-static int
-by_id(const void *names, uint32_t a, uint32_t b)
+/* Read documents until the next block is full. */
+static void *
+fill(void *context)
 {
-	return strings_compare(names, a, b);
+	struct searching *searching = context;
+	struct block *block = searching->next;
+	struct row row;
+
+	block->first = strings_count(searching->run->documents);
+	block->count = block->owns = 0;
+	block->norm = 0;
+	while (block->count < searching->block && rows_next(searching->corpus, &row)) {
+		if (!take_document(searching, block, &row) || searching->candidates)
+			continue;
+		block->count++;
+		if (searching->options->texts &&
+		    block->ends[block->count - 1] > BLOCK_BYTES)
+			break;
+	}
+	return NULL;
+}
+
+/* Which documents are among the hits so far; to be freed. */
+static bool *
+mark_hits(const struct searching *searching)
+{
+	const struct run *run = searching->run;
+	bool *hit = mem_zero((size_t)strings_count(run->documents) + 1, sizeof *hit);
+
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		struct hits hits =
+		    run->hits ? run->hits[i] : search_hits(searching->search, i);
+		for (int64_t j = 0; j < hits.count; j++)
+			hit[hits.at[j].document] = true;
+	}
+	return hit;
+}
+
+static void
+sweep_texts(struct searching *searching)
+{
+	bool *hit = mark_hits(searching);
+
+	texts_sweep(&searching->run->document_texts, hit);
+	free(hit);
+}
+
+/* Keep the texts of those of the block that are hits, and not for long those of others. */
+static void
+keep_texts(struct searching *searching, const struct block *block)
+{
+	struct texts *texts = &searching->run->document_texts;
+	int64_t hits_count = 0;
+
+	for (int64_t i = 0; i < strings_count(searching->run->queries); i++) {
+		struct hits hits = search_hits(searching->search, i);
+		hits_count += hits.count;
+		for (int64_t j = 0; j < hits.count; j++) {
+			int64_t at = (int64_t)hits.at[j].document - block->first;
+			if (at < 0)
+				continue;
+			size_t start = at ? block->ends[at - 1] : 0;
+			texts_put(texts, hits.at[j].document, block->texts + start,
+			    block->ends[at] - start);
+		}
+	}
+	if (texts->kept > 2 * hits_count + SLACK_TEXTS)
+		sweep_texts(searching);
+}
+
+/* Search a block while the next is read. */
+static void
+search_block(struct searching *searching, struct block *block)
+{
+	pthread_t reader;
+
+	for (int64_t i = 0; i < block->owns; i++)
+		search_exclude(
+		    searching->search, block->own[i].query, block->own[i].document);
+	if (pthread_create(&reader, NULL, fill, searching) != 0)
+		die("search: no further thread can be started");
+	search_add(searching->search, block->vectors, block->count, block->norm);
+	pthread_join(reader, NULL);
+	if (searching->options->texts)
+		keep_texts(searching, block);
 }
 
 /* What a block of documents may take beside the queries and their hits. */
@@ -257,87 +265,131 @@ block_bytes(const struct searching *searching, size_t vector_bytes)
 {
 	int64_t count = strings_count(searching->run->queries),
 		depth = searching->options->depth;
-	size_t memory = searching->options->memory;
+	size_t memory = searching->options->memory, least = 2 * LEAST_BLOCK_BYTES;
 	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
-	    mem_add(search_memory(count, depth), LEAST_BLOCK_BYTES, "queries"),
-	    "queries");
+	    mem_add(search_memory(count, depth), least, "queries"), "queries");
 
 	if (memory && memory < taken)
 		die("%s: %lld queries with %lld hits each take %zu MB; allow that with "
 		    "--memory, or search for fewer at a time",
 		    searching->options->queries, (long long)count, (long long)depth,
 		    taken / 1000000 + 1);
-	size_t left = memory ? memory - taken + LEAST_BLOCK_BYTES : BLOCK_BYTES;
+	size_t left = memory ? (memory - taken + least) / 2 : BLOCK_BYTES;
 	return left < BLOCK_BYTES ? left : BLOCK_BYTES;
 }
 
 static void
 start_search(struct searching *searching)
 {
+	const struct search_options *options = searching->options;
 	struct run *run = searching->run;
 	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "documents");
 
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
-	searching->documents = mem_new((size_t)searching->block, bytes);
-	if (!searching->options->candidates)
+	for (int i = 0; i < 2; i++)
+		searching->blocks[i].vectors = mem_new((size_t)searching->block, bytes);
+	if (options->candidates)
+		searching->candidates =
+		    candidates_read(options->candidates, run->queries, options->queries);
+	else
 		searching->search = search_new(searching->queries,
-		    strings_count(run->queries), searching->width,
-		    searching->options->depth, by_id, run->documents);
+		    strings_count(run->queries), searching->width, options->depth,
+		    options->threshold, run_order(run), run->documents);
 }
 
 static void
-finish_search(struct searching *searching)
+search_all(struct searching *searching)
 {
 	struct run *run = searching->run;
+	struct block *blocks = searching->blocks;
 
-	if (searching->options->candidates) {
-		free_candidates(searching);
-		run_settle(run, &searching->findings, searching->options->depth, NULL);
-	} else {
-		search_add(searching->search, searching->documents, searching->held);
-		run->hits =
-		    mem_new((size_t)strings_count(run->queries), sizeof *run->hits);
-		run->memory = search_finish(searching->search, run->hits);
+	searching->next = &blocks[0];
+	fill(searching);
+	while (!searching->candidates && searching->next->count) {
+		struct block *block = searching->next;
+		searching->next = &blocks[block == &blocks[0]];
+		search_block(searching, block);
 	}
-	free(searching->documents);
-	free(searching->queries);
+	if (strings_count(run->documents) == 0)
+		die("%s: there is no document in it", searching->options->corpus[0]);
+	if (searching->candidates) {
+		candidates_finish(searching->candidates, run, searching->options->depth);
+		return;
+	}
+	run->hits = mem_new((size_t)strings_count(run->queries), sizeof *run->hits);
+	run->memory = search_finish(searching->search, run->hits);
+	if (searching->options->texts)
+		sweep_texts(searching);
 }
 
-/* Die unless there is a query to search for. */
+/* Which streams of the corpus are the file of the queries, whose rows have the same numbers. */
 static void
-check_queries(struct searching *searching, int64_t rows)
+find_same(struct searching *searching)
 {
-	const char *path = searching->options->queries;
+	const struct search_options *options = searching->options;
+	enum row_ids ids = rows_ids(searching->queries_rows);
+	struct stat queries, status;
+	int some = 0;
 
-	if (rows == 0)
-		die("%s: there is no query in it", path);
-	if (strings_count(searching->run->queries) == 0)
-		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
-		    "these the queries of those qrels?",
-		    path, (long long)rows, strings_get(searching->options->wanted, 0));
-	tell(&searching->unwanted, path, "queries have no judgements: they are left out");
+	searching->same = mem_zero((size_t)options->streams, sizeof *searching->same);
+	if (!options->exclude_self)
+		return;
+	if ((ids == ROW_PLACES) != (rows_ids(searching->corpus) == ROW_PLACES))
+		die("%s and %s: one of them has ids, the other none: nothing says which "
+		    "document is the query itself",
+		    options->queries, options->corpus[0]);
+	for (int i = 0; i < options->streams; i++) {
+		searching->same[i] =
+		    stat(options->queries, &queries) == 0 && S_ISREG(queries.st_mode) &&
+		    stat(options->corpus[i], &status) == 0 &&
+		    queries.st_dev == status.st_dev && queries.st_ino == status.st_ino;
+		some += searching->same[i];
+	}
+	if (ids == ROW_PLACES && some != 1)
+		die("%s: it has no ids and is %s the files of the corpus: nothing says "
+		    "which document is the query itself",
+		    options->queries, some ? "several of" : "none of");
+}
+
+static void
+free_searching(struct searching *searching)
+{
+	rows_close(searching->corpus);
+	rows_close(searching->queries_rows);
+	for (int i = 0; i < 2; i++) {
+		free(searching->blocks[i].vectors);
+		free(searching->blocks[i].own);
+		free(searching->blocks[i].texts);
+		free(searching->blocks[i].ends);
+	}
+	free(searching->queries);
+	free(searching->same);
 }
 
 struct run *
 corpus_search(const struct search_options *options)
 {
-	const char *const paths[2] = { options->queries, options->corpus };
-	struct vectors *both[2];
+	struct searching searching = { .options = options, .run = run_new() };
+	struct run *run = searching.run;
 
-	for (int i = 0; i < 2; i++)
-		both[i] =
-		    vectors_open(stream_open(paths[i]), options->field, VECTORS_NAN);
-	vectors_agree(both[0], both[1], options->any_model);
-	struct searching searching = {
-		.options = options, .run = run_new(), .width = both[0]->width
-	};
-	check_queries(&searching, read_rows(&searching, both[0], "queries", take_query));
-	if (options->candidates)
-		read_candidates(&searching, options->candidates);
+	searching.queries_rows = rows_open(&options->queries, 1, "queries",
+	    options->field, NULL, options->any_model, options->reason);
+	searching.corpus = rows_open(options->corpus, options->streams, "documents",
+	    options->field, searching.queries_rows, options->any_model, options->reason);
+	searching.width = rows_width(searching.queries_rows);
+	run->query_ids = rows_ids(searching.queries_rows);
+	run->document_ids = rows_ids(searching.corpus);
+	find_same(&searching);
+	read_queries(&searching);
 	start_search(&searching);
-	read_rows(&searching, both[1], "documents", take_document);
-	if (strings_count(searching.run->documents) == 0)
-		die("%s: there is no document in it", options->corpus);
-	finish_search(&searching);
-	return searching.run;
+	search_all(&searching);
+	free_searching(&searching);
+	run->origin = (struct run_origin){ .known = true,
+		.similarity = options->similarity,
+		.depth = options->depth,
+		.documents = strings_count(run->documents),
+		.threshold = options->threshold,
+		.candidates = options->candidates != NULL,
+		.others = options->exclude_self };
+	return run;
 }

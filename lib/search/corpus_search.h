@@ -1,8 +1,9 @@
 /*
- * corpus_search - search a stream of documents for each query of another stream.
+ * corpus_search - the documents of one or several streams that are nearest to each query of another.
  *
  * Vectors that are not finite have similarity -1, as in the reference; of rows with one id the
- * first counts; both are warned of.  Documents pass by in blocks that keep every core busy.
+ * first counts; both are warned of.  Documents pass by in two blocks: while one is searched, a
+ * further thread reads the next.
  */
 #ifndef CORPUS_SEARCH_H
 #define CORPUS_SEARCH_H
@@ -16,15 +17,21 @@
 #include "search/similarity.h"
 
 struct search_options {
-	const char *queries,
-	    *corpus;		    /* streams; "-", standard input, may be one of them */
+	const char *queries;	   /* a stream; "-", standard input, may be one of all */
+	const char *const *corpus; /* streams */
+	int streams;
 	const char *field;	    /* NULL: the only embeddings */
 	enum similarity similarity; /* cosine or dot */
 	bool any_model;		    /* the streams need not be of one model */
+	const char *reason;	    /* for which there must be ids, as in rows_open */
 	const char *candidates; /* path: what each query is compared with; NULL: all */
 	const struct strings *wanted; /* search for these queries only; NULL: for all */
 	int64_t depth;		      /* documents a query */
-	size_t memory; /* that queries, hits and documents may take; 0: any */
+	float threshold; /* none below it; -INFINITY: any.  This and what follows: without
+			      candidates */
+	bool exclude_self; /* no document with the query's id; without ids, its own row */
+	bool texts;	   /* those of queries and hits, as far as streams have them */
+	size_t memory;	   /* that queries, hits and documents may take; 0: any */
 };
 
 /* The best documents of each query, queries in the order of their stream. */

@@ -1,5 +1,7 @@
 #include "search/run.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +84,92 @@ by_rank(const void *a, const void *b, void *names)
 	return -strings_compare(names, x->hit.document, y->hit.document);
 }
 
+static int
+by_id(const void *names, uint32_t a, uint32_t b)
+{
+	return strings_compare(names, a, b);
+}
+
+/* Where rows have no names the earlier is first. */
+static int
+by_place(const void *names, uint32_t a, uint32_t b)
+{
+	(void)names;
+	return (a < b) - (a > b);
+}
+
+search_order *
+run_order(const struct run *run)
+{
+	return run->document_ids == ROW_PLACES ? by_place : by_id;
+}
+
+/* Tags. ---------------------------------------------------------------------------- */
+
+enum { TAG_ROOM = 128 };
+
+static void
+origin_tag(const struct run_origin *origin, char tag[TAG_ROOM])
+{
+	char threshold[NUMBER_ROOM + 1] = "";
+
+	if (origin->threshold > -INFINITY) {
+		threshold[0] = ':';
+		number_write(threshold + 1, origin->threshold, true);
+	}
+	snprintf(tag, TAG_ROOM, "motes:%s:%lld/%lld%s%s%s",
+	    similarity_name(origin->similarity), (long long)origin->depth,
+	    (long long)origin->documents, origin->candidates ? ":candidates" : "",
+	    origin->others ? ":others" : "", threshold);
+}
+
+/* The part of a tag up to the next `end`, or all that is left. */
+static char *
+part(char **left, char end)
+{
+	char *start = *left, *stop = start ? strchr(start, end) : NULL;
+
+	*left = stop ? stop + 1 : NULL;
+	if (stop)
+		*stop = 0;
+	return start;
+}
+
+static bool
+whole(const char *text, int64_t *value)
+{
+	return text && number_read_whole(text, strlen(text), value) && *value > 0;
+}
+
+/* Not known when the tag, which is cut to pieces, is none that run_write writes. */
+static struct run_origin
+read_tag(char *tag)
+{
+	struct run_origin none = { 0 }, origin = { .threshold = -INFINITY };
+	char *left = tag, *next;
+	double threshold;
+
+	if (strcmp(part(&left, ':'), "motes") != 0 || !left ||
+	    !similarity_parse(part(&left, ':'), &origin.similarity) ||
+	    !whole(part(&left, '/'), &origin.depth) ||
+	    !whole(part(&left, ':'), &origin.documents))
+		return none;
+	while ((next = part(&left, ':'))) {
+		if (strcmp(next, "candidates") == 0)
+			origin.candidates = true;
+		else if (strcmp(next, "others") == 0)
+			origin.others = true;
+		else if (number_read(next, strlen(next), &threshold))
+			origin.threshold = (float)threshold;
+		else
+			return none;
+	}
+	origin.known = true;
+	return origin;
+}
+
+/* Reading and writing. ------------------------------------------------------------- */
+
 int64_t
 run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *repeated)
 {
@@ -104,61 +192,75 @@ run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *r
 	return dropped;
 }
 
+/* A run that is read from a file. */
+struct loading {
+	struct run *run;
+	struct findings findings;
+	struct datafile *file;
+	char *tag;  /* of the first line */
+	bool mixed; /* and another on some other */
+};
+
 static _Noreturn void
-bad(const struct datafile *file, const char *what)
+bad(const struct loading *loading, const char *what)
 {
-	die("%s:%lld: %s", datafile_name(file), (long long)datafile_line(file), what);
+	die("%s:%lld: %s", datafile_name(loading->file),
+	    (long long)datafile_line(loading->file), what);
 }
 
 static void
-put(struct run *run, struct findings *findings, const struct datafile *file,
-    const struct tsv_column *query, const struct tsv_column *document, float score)
+put(struct loading *loading, const struct tsv_column *query,
+    const struct tsv_column *document, float score)
 {
+	struct run *run = loading->run;
 	int64_t number =
 	    strings_add(run->documents, document->start, document->length, NULL);
 
 	if (query->length == 0 || document->length == 0)
-		bad(file, "an id is empty");
+		bad(loading, "an id is empty");
 	if (number > UINT32_MAX)
-		bad(file, "too many documents");
-	run_put(findings, strings_add(run->queries, query->start, query->length, NULL),
-	    number, score);
+		bad(loading, "too many documents");
+	run_put(&loading->findings,
+	    strings_add(run->queries, query->start, query->length, NULL), number, score);
 }
 
 static void
-add_line(struct run *run, struct findings *findings, const struct datafile *file,
-    const char *text)
+add_line(struct loading *loading, const char *text)
 {
 	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
 	struct tsv_column column[COLUMNS];
+	const struct tsv_column *tag = &column[TAG];
 	double score;
 	int count = tsv_cut(text, column, COLUMNS);
 
 	if (count == 0)
 		return;
 	if (count != COLUMNS)
-		bad(file,
+		bad(loading,
 		    "expected TREC's six columns: query, Q0, document, rank, score, "
 		    "tag");
 	if (!number_read(column[SCORE].start, column[SCORE].length, &score))
-		bad(file, "the score, column 5, is not a finite number");
-	put(run, findings, file, &column[QUERY], &column[DOCUMENT], (float)score);
+		bad(loading, "the score, column 5, is not a finite number");
+	put(loading, &column[QUERY], &column[DOCUMENT], (float)score);
+	if (!loading->tag)
+		loading->tag = mem_format("%.*s", (int)tag->length, tag->start);
+	loading->mixed |= strncmp(loading->tag, tag->start, tag->length) != 0 ||
+			  loading->tag[tag->length] != 0;
 }
 
 static void
-add_object(struct run *run, struct findings *findings, const struct datafile *file,
-    const struct tree *record)
+add_object(struct loading *loading, const struct tree *record)
 {
 	const char *query = tree_string(record, "query-id", NULL);
 	const struct tree *documents = tree_get(record, "corpus-ids");
 
 	if (!query || !documents || documents->kind != TREE_LIST)
-		bad(file, "expected a string 'query-id' and a list 'corpus-ids'");
+		bad(loading, "expected a string 'query-id' and a list 'corpus-ids'");
 	for (size_t i = 0; i < documents->count; i++) {
 		const struct tree *document = documents->items[i];
 		if (document->kind != TREE_STRING)
-			bad(file, "an id in 'corpus-ids' is not a string");
-		put(run, findings, file, &(struct tsv_column){ query, strlen(query) },
+			bad(loading, "an id in 'corpus-ids' is not a string");
+		put(loading, &(struct tsv_column){ query, strlen(query) },
 		    &(struct tsv_column){ document->string, document->length }, 0);
 	}
 }
@@ -167,28 +269,31 @@ static struct run *
 read_file(struct input *input, bool objects)
 {
 	enum datafile_format format = objects ? DATAFILE_JSONL : DATAFILE_LINES;
-	struct datafile *file = datafile_open_input(input, format);
-	struct run *run = run_new();
-	struct findings findings = { 0 };
+	struct loading loading = { .run = run_new(),
+		.file = datafile_open_input(input, format) };
+	struct run *run = loading.run;
 	const struct tree *record;
 	int64_t repeated = 0;
 
-	while ((record = datafile_next(file))) {
+	while ((record = datafile_next(loading.file))) {
 		if (objects)
-			add_object(run, &findings, file, record);
+			add_object(&loading, record);
 		else
-			add_line(run, &findings, file, tree_string(record, "text", ""));
+			add_line(&loading, tree_string(record, "text", ""));
 	}
-	if (findings.count == 0)
-		die("%s: there is nothing in it", datafile_name(file));
-	int64_t dropped = run_settle(run, &findings, 0, &repeated);
+	if (loading.findings.count == 0)
+		die("%s: there is nothing in it", datafile_name(loading.file));
+	int64_t dropped = run_settle(run, &loading.findings, 0, &repeated);
 	if (dropped)
 		warn(
 		    "%s: %lld lines repeat a query and a document: the first one counts; "
 		    "one is of '%s'",
-		    datafile_name(file), (long long)dropped,
+		    datafile_name(loading.file), (long long)dropped,
 		    strings_get(run->documents, repeated));
-	datafile_close(file);
+	if (loading.tag && !loading.mixed)
+		run->origin = read_tag(loading.tag);
+	free(loading.tag);
+	datafile_close(loading.file);
 	return run;
 }
 
@@ -219,6 +324,7 @@ run_ignore_identical(struct run *run)
 				hits->at[kept++] = hits->at[j];
 		hits->count = kept;
 	}
+	run->origin.others = true;
 }
 
 /* Ids that a column cannot hold are refused; those with blanks can be read back, but only here. */
@@ -239,17 +345,23 @@ void
 run_write(const struct run *run, const char *path, int64_t top)
 {
 	struct output *output = output_open(path, false);
+	struct run_origin origin = run->origin;
+	char tag[TAG_ROOM] = "motes";
 	int64_t blanks = 0;
 
+	if (origin.depth > top)
+		origin.depth = top;
+	if (origin.known)
+		origin_tag(&origin, tag);
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		const struct hit *hits = run->hits[i].at;
 		for (int64_t j = 0; j < run->hits[i].count && j < top; j++) {
 			blanks += check_id(path, run->queries, i) ||
 				  check_id(path, run->documents, hits[j].document);
-			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\tmotes\n",
+			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\t%s\n",
 			    strings_get(run->queries, i),
 			    strings_get(run->documents, hits[j].document),
-			    (long long)j + 1, (double)hits[j].score);
+			    (long long)j + 1, (double)hits[j].score, tag);
 			output_write(output, line, strlen(line));
 			free(line);
 		}
@@ -267,6 +379,8 @@ run_free(struct run *run)
 {
 	strings_free(run->queries);
 	strings_free(run->documents);
+	texts_free(&run->query_texts);
+	texts_free(&run->document_texts);
 	free(run->hits);
 	free(run->memory);
 	free(run);

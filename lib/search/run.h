@@ -2,25 +2,52 @@
  * run - what a search found: for each query documents, best first.
  *
  * Files are TREC's six columns, query, Q0, document, rank, score and a tag, between tabs or
- * blanks; the rank is not read.  Scores are float32, written so that they read back equal; equal
+ * blanks; the rank is not read, the tag as said below.  Scores are float32, written so that they read back equal; equal
  * ones rank by id, descending as bytes: trec_eval's order.
  */
 #ifndef RUN_H
 #define RUN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strings.h"
+#include "search/rows.h"
 #include "search/search.h"
+#include "search/similarity.h"
+#include "search/texts.h"
+
+/*
+ * What a run was made with, and those who judge it may say.  It travels in the tag:
+ *
+ *	motes:cosine:1000/5183		the best 1000 of 5183 documents by their cosine
+ *	motes:dot:10/5183:others:0.5	none called as its query, none below 0.5
+ */
+struct run_origin {
+	bool known; /* false: some other program's */
+	enum similarity similarity;
+	int64_t depth, documents;
+	float threshold; /* -INFINITY: none */
+	bool candidates; /* each query was compared with its own */
+	bool others;	 /* documents that are called as the query were left out */
+};
 
 struct run {
 	struct strings *queries, *documents;
 	struct hits *hits;  /* [queries]; documents by their number above */
 	struct hit *memory; /* that the hits are in */
+	struct run_origin origin;
+
+	/* of a search: */
+	enum row_ids query_ids, document_ids;
+	struct texts query_texts, document_texts; /* by number, where they were wanted */
 };
 
 /* Both lists of names empty. */
 struct run *run_new(void);
+
+/* The order of equal scores, its context the documents. */
+search_order *run_order(const struct run *run);
 
 /* Hits in any order: what a run can be made of. */
 struct findings {

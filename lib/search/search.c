@@ -17,7 +17,9 @@ enum { QUERY_TILE = 512, DOCUMENT_TILE = 256 };
 struct best {
 	struct hit *hits;
 	int64_t count;
-	float least; /* score of the worst that stays; -inf until `depth` were seen */
+	float
+	    least; /* score of the worst that stays; the threshold until `depth` were seen */
+	uint32_t excluded; /* document; none: UINT32_MAX */
 	double norm;
 };
 
@@ -52,7 +54,7 @@ search_memory(int64_t count, int64_t depth)
 }
 
 struct search *
-search_new(const float *queries, int64_t count, int width, int64_t depth,
+search_new(const float *queries, int64_t count, int width, int64_t depth, float threshold,
     search_order *order, const void *context)
 {
 	struct search *search = mem_zero(1, sizeof *search);
@@ -70,8 +72,9 @@ search_new(const float *queries, int64_t count, int width, int64_t depth,
 	search->best = mem_new((size_t)count, sizeof *search->best);
 	for (int64_t i = 0; i < count; i++) {
 		const float *query = queries + i * width;
-		search->best[i] = (struct best){ search->memory + i * search->capacity, 0,
-			-INFINITY, sqrt(similarity_dot(query, query, width)) };
+		search->best[i] =
+		    (struct best){ search->memory + i * search->capacity, 0, threshold,
+			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
 	search->threads = omp_get_max_threads();
 	search->tiles = mem_new((size_t)search->threads, sizeof *search->tiles);
@@ -155,7 +158,7 @@ scan(const struct search *search, int64_t query, const float *scores,
 			double exact = similarity_dot(
 			    vector, documents + i * search->width, search->width);
 			float score = isnan(exact) ? -1 : (float)exact;
-			if (score < best->least)
+			if (score < best->least || first + i == best->excluded)
 				continue;
 			best->hits[best->count++] =
 			    (struct hit){ score, (uint32_t)(first + i) };
@@ -163,20 +166,6 @@ scan(const struct search *search, int64_t query, const float *scores,
 				cut_back(search, best);
 		}
 	}
-}
-
-static double
-greatest_norm(const float *documents, int64_t count, int width)
-{
-	double most = 0;
-
-	for (int64_t i = 0; i < count; i++) {
-		double square =
-		    similarity_dot(documents + i * width, documents + i * width, width);
-		if (square > most)
-			most = square;
-	}
-	return sqrt(most);
 }
 
 /* All documents of the block past one tile of queries. */
@@ -205,11 +194,22 @@ pass(const struct search *search, int64_t query, int64_t queries, const float *d
 }
 
 void
-search_add(struct search *search, const float *documents, int64_t count)
+search_exclude(struct search *search, int64_t query, uint32_t document)
+{
+	search->best[query].excluded = document;
+}
+
+struct hits
+search_hits(const struct search *search, int64_t query)
+{
+	return (struct hits){ search->best[query].hits, search->best[query].count };
+}
+
+void
+search_add(struct search *search, const float *documents, int64_t count, double norm)
 {
 	if (count > UINT32_MAX - search->seen)
 		die("search: more than %u documents", UINT32_MAX);
-	double norm = greatest_norm(documents, count, search->width);
 	int64_t share = (search->count + search->threads - 1) / search->threads;
 	int64_t tile = share < QUERY_TILE ? share : QUERY_TILE;
 

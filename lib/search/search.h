@@ -24,21 +24,29 @@ struct hit {
 /* Order of two documents with equal scores: positive when a ranks before b. */
 typedef int search_order(const void *context, uint32_t a, uint32_t b);
 
-/* queries [count, width] and context are borrowed until search_finish. */
+/* queries [count, width] and context are borrowed until search_finish; what scores below `threshold`
+ * is no hit. */
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
-    search_order *order, const void *context);
+    float threshold, search_order *order, const void *context);
 
 /* Bytes of the hits and of the scores in flight, the queries themselves not among them. */
 size_t search_memory(int64_t count, int64_t depth);
 
-/* The next documents [count, width]. */
-void search_add(struct search *search, const float *documents, int64_t count);
+/* This document, which did not pass yet, is no hit of the query; one a query. */
+void search_exclude(struct search *search, int64_t query, uint32_t document);
+
+/* The next documents [count, width], none of them longer than `norm`. */
+void search_add(
+    struct search *search, const float *documents, int64_t count, double norm);
 
 /* Of one query, best first. */
 struct hits {
 	struct hit *at;
 	int64_t count; /* at most `depth` */
 };
+
+/* What may be among the best of a query by now, more than `depth`, in no order. */
+struct hits search_hits(const struct search *search, int64_t query);
 
 /* The best of each query, `hits` [count], in memory that is returned, the caller's.  Frees. */
 struct hit *search_finish(struct search *search, struct hits *hits);

@@ -78,12 +78,13 @@ search(const struct problem *problem)
 {
 	double sum = 0;
 	struct search *search = search_new(problem->queries, problem->count,
-	    problem->width, problem->depth, by_number, NULL);
+	    problem->width, problem->depth, -INFINITY, by_number, NULL);
 
 	for (int64_t first = 0; first < problem->size; first += BLOCK) {
 		int64_t some =
 		    problem->size - first < BLOCK ? problem->size - first : BLOCK;
-		search_add(search, problem->documents + first * problem->width, some);
+		search_add(
+		    search, problem->documents + first * problem->width, some, 1.001);
 	}
 	struct hits *hits = mem_new((size_t)problem->count, sizeof *hits);
 	struct hit *memory = search_finish(search, hits);

@@ -1,0 +1,100 @@
+#include "search/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "search/rows.h"
+#include "search/similarity.h"
+
+/* That a document is to be compared with a query. */
+struct candidate {
+	int64_t query, before; /* before: the document's one before, or -1 */
+};
+
+struct candidates {
+	const char *path;
+	struct run *run;
+	struct candidate *at;
+	int64_t count, *last; /* last [documents of the run]: or -1 */
+	size_t room;
+	struct findings findings;
+};
+
+/* The candidates of one query. */
+static void
+add(struct candidates *all, int64_t query, const struct hits *hits)
+{
+	all->at = mem_grow(
+	    all->at, &all->room, (size_t)(all->count + hits->count), sizeof *all->at);
+	for (int64_t i = 0; i < hits->count; i++) {
+		int64_t *last = &all->last[hits->at[i].document];
+		all->at[all->count] = (struct candidate){ query, *last };
+		*last = all->count++;
+	}
+}
+
+struct candidates *
+candidates_read(const char *path, const struct strings *queries, const char *name)
+{
+	struct candidates *all = mem_zero(1, sizeof *all);
+	struct noted without = { 0 };
+
+	all->path = path;
+	all->run = run_read_candidates(path);
+	int64_t documents = strings_count(all->run->documents);
+	all->last = mem_new((size_t)documents, sizeof *all->last);
+	for (int64_t i = 0; i < documents; i++)
+		all->last[i] = -1;
+	for (int64_t i = 0; i < strings_count(queries); i++) {
+		const char *id = strings_get(queries, i);
+		size_t length = strings_length(queries, i);
+		int64_t number = strings_find(all->run->queries, id, length);
+		if (number < 0)
+			note(&without, id, length);
+		else
+			add(all, i, &all->run->hits[number]);
+	}
+	note_tell(
+	    &without, path, "queries have no candidates: nothing is found for them");
+	if (all->count == 0)
+		die("%s: there is no candidate for any query of %s", path, name);
+	return all;
+}
+
+void
+candidates_compare(struct candidates *all, const char *id, size_t length,
+    int64_t document, const float *vector, const float *queries, int width)
+{
+	int64_t number = strings_find(all->run->documents, id, length);
+
+	for (int64_t i = number < 0 ? -1 : all->last[number]; i >= 0;
+	     i = all->at[i].before) {
+		int64_t query = all->at[i].query;
+		double score = similarity_dot(queries + query * width, vector, width);
+		run_put(
+		    &all->findings, query, document, isnan(score) ? -1 : (float)score);
+	}
+}
+
+void
+candidates_finish(struct candidates *all, struct run *run, int64_t depth)
+{
+	const struct strings *documents = all->run->documents;
+	struct noted absent = { 0 };
+
+	for (int64_t i = 0; i < strings_count(documents); i++) {
+		const char *id = strings_get(documents, i);
+		size_t length = strings_length(documents, i);
+		if (strings_find(run->documents, id, length) < 0)
+			note(&absent, id, length);
+	}
+	note_tell(
+	    &absent, all->path, "candidates are not in the corpus: they are not found");
+	run_settle(run, &all->findings, depth, NULL);
+	run_free(all->run);
+	free(all->at);
+	free(all->last);
+	free(all);
+}

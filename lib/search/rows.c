@@ -1,0 +1,267 @@
+#include "search/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { SHOWN = 100 };
+
+/* A stream of them. */
+struct part {
+	struct vectors *vectors;
+	int id, text; /* columns, or -1 */
+	enum row_ids ids;
+};
+
+struct rows {
+	const char *const *paths;
+	int count, at; /* streams, and which of them is read */
+	const char *unit, *field, *reason;
+	const struct rows *like;
+	bool any_model;
+	struct part part;
+	struct record record;
+	int64_t row, number, first; /* in the record, in all, of this stream's first */
+	struct progress *progress;
+	struct noted faults[ROW_FAULTS];
+	char room[VALUES_ROOM];
+};
+
+void
+note(struct noted *noted, const char *id, size_t length)
+{
+	if (noted->count++ == 0)
+		noted->first =
+		    mem_format("%.*s", length < SHOWN ? (int)length : SHOWN, id);
+}
+
+void
+note_tell(struct noted *noted, const char *stream, const char *what)
+{
+	if (noted->count)
+		warn("%s: %lld %s; first: '%s'", stream, (long long)noted->count, what,
+		    noted->first);
+	free(noted->first);
+	*noted = (struct noted){ 0 };
+}
+
+/* The column of the texts that the vectors are of, where it was kept. */
+static int
+find_text(const struct vectors *vectors)
+{
+	const char *vector = stream_column(vectors->reader, vectors->column)->name;
+	char *field = mem_format("%.*s", (int)(strlen(vector) - strlen(".emb")), vector);
+	const char *const names[] = { field, "text", NULL };
+	int found = -1;
+
+	for (int i = 0; names[i] && found < 0; i++) {
+		found = stream_find(vectors->reader, names[i]);
+		if (found < 0)
+			continue;
+		const struct column *column = stream_column(vectors->reader, found);
+		if (!column->text || column->depth != 1)
+			found = -1;
+	}
+	free(field);
+	return found;
+}
+
+static struct part
+open_part(const struct rows *rows, int number)
+{
+	static const char *const names[] = { "_id", "id", NULL };
+	struct reader *reader = stream_open(rows->paths[number]);
+	struct part part = { .vectors = vectors_open(reader, rows->field, VECTORS_NAN) };
+
+	if (rows->like)
+		vectors_agree(rows->like->part.vectors, part.vectors, rows->any_model);
+	part.id = values_find(reader, names);
+	part.text = find_text(part.vectors);
+	if (part.id < 0 && rows->reason)
+		die("%s: there is no column '_id' or 'id', %s", stream_name(reader),
+		    rows->reason);
+	if (part.id >= 0)
+		values_single(reader, part.id, 0);
+	part.ids = part.id < 0 ? ROW_PLACES : ROW_NAMES;
+	if (part.id >= 0 && !stream_column(reader, part.id)->text &&
+	    !dtype_is_float(stream_column(reader, part.id)->dtype))
+		part.ids = ROW_NUMBERS;
+	return part;
+}
+
+static void
+close_part(struct part *part)
+{
+	struct reader *reader = part->vectors->reader;
+
+	vectors_close(part->vectors);
+	stream_close(reader);
+}
+
+/* Two streams of one corpus. */
+static void
+agree(const struct rows *rows, const struct part *one, const struct part *other)
+{
+	const struct reader *first = one->vectors->reader,
+			    *second = other->vectors->reader;
+
+	vectors_agree(one->vectors, other->vectors, rows->any_model);
+	if (one->ids != other->ids)
+		die("%s: its rows have %s, those of %s %s: they are no one corpus",
+		    stream_name(second),
+		    other->ids == ROW_PLACES ? "no ids" : "ids of another kind",
+		    stream_name(first), one->ids == ROW_PLACES ? "none" : "ids");
+}
+
+/* What does not belong to the first is told before hours of work. */
+static void
+check_others(const struct rows *rows)
+{
+	struct stat status;
+
+	for (int i = 1; i < rows->count; i++) {
+		if (stat(rows->paths[i], &status) == 0 && !S_ISREG(status.st_mode))
+			continue;
+		struct part part = open_part(rows, i);
+		agree(rows, &rows->part, &part);
+		close_part(&part);
+	}
+}
+
+struct rows *
+rows_open(const char *const *paths, int count, const char *unit, const char *field,
+    const struct rows *like, bool any_model, const char *reason)
+{
+	struct rows *rows = mem_zero(1, sizeof *rows);
+
+	rows->paths = paths;
+	rows->count = count;
+	rows->unit = unit;
+	rows->field = field;
+	rows->like = like;
+	rows->any_model = any_model;
+	rows->reason = reason;
+	rows->part = open_part(rows, 0);
+	check_others(rows);
+	return rows;
+}
+
+static void
+tell(struct rows *rows)
+{
+	static const char *const what[ROW_FAULTS] = {
+		"embeddings are not finite: their similarities count as -1, as in the "
+		"reference",
+		"embeddings are zero: their similarities are 0",
+		"rows repeat an id: the first one of each id counts"
+	};
+
+	for (int i = 0; i < ROW_FAULTS; i++)
+		note_tell(&rows->faults[i], rows_stream(rows), what[i]);
+}
+
+/* Step to the next record with rows in it, of this stream or the next; false at the end. */
+static bool
+next_record(struct rows *rows)
+{
+	if (!rows->progress)
+		rows->progress = progress_new(rows->unit, 0);
+	rows->row = 0;
+	for (;;) {
+		progress_add(rows->progress, rows->record.rows);
+		rows->record.rows = 0;
+		if (stream_next(rows->part.vectors->reader, &rows->record)) {
+			if (rows->record.rows == 0)
+				continue;
+			vectors_load(rows->part.vectors, &rows->record);
+			return true;
+		}
+		tell(rows);
+		if (rows->at + 1 == rows->count)
+			return false;
+		struct part part = open_part(rows, ++rows->at);
+		agree(rows, &rows->part, &part);
+		close_part(&rows->part);
+		rows->part = part;
+		rows->first = rows->number;
+	}
+}
+
+bool
+rows_next(struct rows *rows, struct row *row)
+{
+	const struct vectors *vectors = rows->part.vectors;
+
+	if (rows->row == rows->record.rows && !next_record(rows))
+		return false;
+	*row = (struct row){ .number = rows->number++ };
+	vectors = rows->part.vectors;
+	row->vector = vectors->raw + rows->row * vectors->width;
+	if (rows->part.id >= 0)
+		row->id = values_text(stream_column(vectors->reader, rows->part.id),
+		    &rows->record.columns[rows->part.id], rows->row, rows->room,
+		    &row->length);
+	if (rows->part.ids == ROW_PLACES) {
+		row->id = rows->room;
+		row->length = (size_t)snprintf(
+		    rows->room, sizeof rows->room, "%lld", (long long)rows->number);
+	}
+	if (rows->part.text >= 0)
+		row->text = values_text(stream_column(vectors->reader, rows->part.text),
+		    &rows->record.columns[rows->part.text], rows->row, NULL,
+		    &row->text_length);
+	rows->row++;
+	return true;
+}
+
+int
+rows_width(const struct rows *rows)
+{
+	return rows->part.vectors->width;
+}
+
+enum row_ids
+rows_ids(const struct rows *rows)
+{
+	return rows->part.ids;
+}
+
+const char *
+rows_stream(const struct rows *rows)
+{
+	return stream_name(rows->part.vectors->reader);
+}
+
+int
+rows_stream_number(const struct rows *rows)
+{
+	return rows->at;
+}
+
+int64_t
+rows_first(const struct rows *rows)
+{
+	return rows->first;
+}
+
+void
+rows_note(struct rows *rows, enum row_fault fault, const struct row *row)
+{
+	note(&rows->faults[fault], row->id, row->length);
+}
+
+int64_t
+rows_close(struct rows *rows)
+{
+	int64_t number = rows->number;
+
+	progress_free(rows->progress);
+	close_part(&rows->part);
+	free(rows);
+	return number;
+}

@@ -1,0 +1,66 @@
+/*
+ * rows - the rows of one or several streams, one stream after the other: each an id, a vector and
+ * perhaps a text.
+ *
+ * Ids are "_id" or "id", else, where that is allowed, the rows' numbers from 1.  What several
+ * streams disagree in dies: widths, models, whether there are ids.
+ */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/vectors.h"
+
+enum row_ids {
+	ROW_NAMES,   /* text */
+	ROW_NUMBERS, /* whole numbers in the stream */
+	ROW_PLACES   /* none: rows are numbered from 1 */
+};
+
+struct row {
+	int64_t number; /* from 0, of all the streams */
+	const char *id; /* this and what follows is borrowed until the next row */
+	size_t length;
+	const float *vector; /* as the stream has it */
+	const char *text;    /* NULL: none */
+	size_t text_length;
+};
+
+struct rows;
+
+/* What is counted is a `unit`.  `field` as in vectors_open; `like`: the rows that these are compared
+ * with, borrowed, or NULL; `any_model` as in vectors_agree.  `reason` for which there must be ids, or
+ * NULL: "by which the qrels name the rows". */
+struct rows *rows_open(const char *const *paths, int count, const char *unit,
+    const char *field, const struct rows *like, bool any_model, const char *reason);
+bool rows_next(struct rows *rows, struct row *row);
+
+int rows_width(const struct rows *rows);
+enum row_ids rows_ids(const struct rows *rows);
+
+/* Of the stream that the last row was of: its name, its number among the streams. */
+const char *rows_stream(const struct rows *rows);
+int rows_stream_number(const struct rows *rows);
+int64_t rows_first(const struct rows *rows); /* and its first row */
+
+/* What a row has that is told once a stream, at its end, with the first id. */
+enum row_fault { ROW_NOT_FINITE, ROW_ZERO, ROW_REPEATED, ROW_FAULTS };
+void rows_note(struct rows *rows, enum row_fault fault, const struct row *row);
+
+/* How many rows there were. */
+int64_t rows_close(struct rows *rows);
+
+/* Something met on the way that has to be told once: how many, and which was the first. */
+struct noted {
+	int64_t count;
+	char *first;
+};
+void note(struct noted *noted, const char *id, size_t length);
+
+/* Warns "STREAM: 3 what; first: 'id'" unless there was none; empties. */
+void note_tell(struct noted *noted, const char *stream, const char *what);
+
+#endif
