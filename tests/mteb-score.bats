@@ -164,6 +164,74 @@ load scores
 	mteb-score summarization "$T/x.mts" | agrees "$T/want"
 }
 
+@test "mteb-score --per-query: the means of its columns are what is reported, of every type and protocol" {
+	stream rerank rerank_several pairs summaries
+	for protocol in v1 v2; do
+		table() { # TYPE STREAM PATTERN
+			mteb-score -q "$1" --protocol $protocol --per-query "$T/$2.table" "$T/$2.mts" >"$T/out"
+			mteb-score -q "$1" --protocol $protocol "$T/$2.mts" | cmp - "$T/out"
+			means_are_reported "$T/$2.table" "$T/out" "$3"
+		}
+		table reranking rerank .
+		table reranking rerank_several .
+		table pairclassification pairs accuracy
+		table summarization summaries .
+		[ "$(head -n 1 "$T/pairs.table" | tr '\t' ' ')" = "id label similarity similarity_accuracy cosine cosine_accuracy \
+manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
+		[ "$(head -n 1 "$T/summaries.table" | tr '\t' ' ')" = \
+			"id spearman pearson cosine_spearman cosine_pearson dot_spearman dot_pearson" ]
+	done
+	# of several queries in a row the greatest, a line a row
+	! head -n 1 "$T/rerank_several.table" | grep -P '\tmap_at_1000'
+	head -n 1 "$T/rerank_several.table" | grep -P '\tmax_over_subqueries_map_at_1000\t'
+	mteb-score reranking --protocol v2 --at 2 --per-query "$T/table" "$T/rerank.mts" >"$T/out"
+	means_are_reported "$T/table" "$T/out"
+	[[ $(head -n 1 "$T/table") == $'id\tndcg_at_2\tndcg_at_1000\tmap_at_2\t'* ]]
+	[ "$(metric main_score <"$T/out")" = "$(metric map_at_1000 <"$T/out")" ]
+}
+
+@test "mteb-score sts --per-query: gold and similarities, of which the correlations are what is reported" {
+	stream sts
+	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"
+	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id gold similarity cosine manhattan euclidean" ]
+	diff <(cut -f 1,2 "$T/table" | tail -n +2) <(jq -r '[input_line_number, .score] | @tsv' "$GOLDEN/score_sts.jsonl")
+	for measure in manhattan euclidean; do # the table's own columns, scored
+		name=$measure awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == ENVIRON["name"]) k = i; next }
+			{ printf "{\"similarity\":%s%s,\"score\":%.2f}\n", $k, $k ~ /[.]/ ? "" : ".0", $2 }' "$T/table" | mkstream | mteb-score sts >"$T/again"
+		[ "$(metric spearman <"$T/again")" = "$(metric ${measure}_spearman <"$T/out")" ]
+		[ "$(metric pearson <"$T/again")" = "$(metric ${measure}_pearson <"$T/out")" ]
+	done
+}
+
+@test "mteb-score --per-query: lines by hand; ids from the stream, else numbers of its rows" {
+	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2,\"_id\":\"$3\"}"; }
+	{ row 1,0 1 one; row 6,8 1 two; row 3,4 0 three; row 0,1 0 four; } | mkstream >"$T/x.mts"
+	table() { mteb-score pairclassification --protocol $1 --per-query "$T/table" "$T/x.mts" >"$T/out"; }
+	table v1 # cuts between the equal similarities of two and three
+	diff <(cut -f 1,2,5,6 "$T/table") - <<-'E'
+		id	label	cosine	cosine_accuracy
+		one	1	1	1
+		two	1	0.6000000238418579	1
+		three	0	0.6000000238418579	1
+		four	0	0	1
+	E
+	table v2
+	[ "$(cut -f 6 "$T/table" | tr '\n' ' ')" = "cosine_accuracy 1 0 1 1 " ]
+	# a row that is left out keeps its number
+	row='{"query.emb":[1,0],"positive.emb":[[1,0]],"negative.emb":[[0,1]]}'
+	printf '%s\n' "$row" "${row/\[\[1,0\]\]/[]}" "$row" | mkstream >"$T/x.mts"
+	mteb-score -q reranking --per-query "$T/table" "$T/x.mts" >"$T/out"
+	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:map:mrr,1:1:1,3:1:1," ]
+	# MTEB's old layout of one row of lists: pairs have numbers
+	echo '{"id":"all","sentence1.emb":[[1,0],[0,1]],"sentence2.emb":[[1,0],[1,0]],"labels":[1,0]}' | mkstream >"$T/x.mts"
+	table v1
+	[ "$(cut -f 1,2 "$T/table" | tr '\n\t' ',:')" = "id:label,1:1,2:0," ]
+	echo '{"human_summaries.emb":[[1,0],[3,4]],"machine_summaries.emb":[[2,0],[1,1],[0,1],[-1,0]],
+		"relevance":[4,3,1,2],"_id":7}' | tr -d '\n' | mkstream >"$T/x.mts"
+	mteb-score summarization --protocol v2 --per-query "$T/table" "$T/x.mts" >"$T/out"
+	[ "$(cut -f 1,4 "$T/table" | tail -n 1)" = $'7\t0.8' ]
+}
+
 # 2. options
 
 @test "mteb-score: scores and labels that are text, as TSV has them, count as the numbers they are" {
@@ -290,12 +358,25 @@ load scores
 		"clustering-fast --documents 0" "clustering-fast --documents some" "reranking -f x" \
 		"retrieval --from-run r" "retrieval --from-run r --qrels f q" "pairclassification -f x" \
 		"retrieval --similarity manhattan --qrels f q c" "sts --similarity angle" \
-		"clustering --similarity dot" "summarization a b"; do
+		"clustering --similarity dot" "summarization a b" "sts --per-query -" "clustering --per-query f" \
+		"reranking --at 5" "reranking --protocol v1 --at 5" "sts --at 5" "retrieval --complete --run - q c" \
+		"retrieval --per-query f --run - q c" "reranking --complete"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mteb-score $words
 		[ -z "$output" ]
 		[ -n "$stderr" ]
 	done
+}
+
+@test "mteb-score: --at takes whole numbers up to 1000" {
+	for list in "" 0 1001 1,,2 ,1 1, 1,x 1.5 "1 2" -1 "$(seq -s, 1 33)"; do
+		run -2 --separate-stderr mteb-score reranking --protocol v2 --at "$list" x
+		[ -z "$output" ]
+		[[ $stderr == "mteb-score: --at: '$list' is not a list of whole numbers in 1..1000, commas between, at most 32"* ]]
+	done
+	stream rerank
+	mteb-score reranking --protocol v2 --at "$(seq -s, 1 32)" "$T/rerank.mts" >"$T/out"
+	[ "$(grep -c '^ndcg_at_' "$T/out")" -eq 33 ] # and that of the main score
 }
 
 @test "mteb-score: options that say nothing to a type are refused, a type has its nearest name" {
@@ -491,7 +572,7 @@ load scores
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	page_examples mteb-score.1 >examples
-	[ "$(wc -l <examples)" -eq 10 ]
+	[ "$(wc -l <examples)" -eq 11 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

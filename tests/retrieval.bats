@@ -142,6 +142,74 @@ load scores
 	score --from-run "$T/run.gz" | agrees "$T/want"
 }
 
+@test "mteb-score retrieval --per-query --at: pytrec_eval's scores of each query; their means are reported" {
+	mteb-score -q retrieval --at 50,1,5 --qrels "$GOLDEN/per_query_qrels.tsv" \
+		--from-run "$GOLDEN/per_query_run.trec" --per-query "$T/table" >"$T/out"
+	diff <(cut -f 1 "$T/table") <(cut -f 1 "$GOLDEN/per_query_expected.tsv")
+	diff <(head -n 1 "$T/table" | cut -f 1-17) <(head -n 1 "$GOLDEN/per_query_expected.tsv")
+	numbers() { tail -n +2 "$1" | cut -f 2-17 | tr '\t' '\n'; }
+	numbers "$GOLDEN/per_query_expected.tsv" >"$T/want"
+	numbers "$T/table" | within "$T/want" 1e-11
+	means_are_reported "$T/table" "$T/out"
+	[ "$(head -n 1 "$T/table" | tr '\t' '\n' | grep -c at_)" -eq 20 ] # five measures at four cut-offs, no nAUC
+	# the cut-off of the main score is there, asked for or not
+	[ "$(cut -f 1 "$T/out" | grep ^ndcg_ | tr '\n' ' ')" = "ndcg_at_1 ndcg_at_5 ndcg_at_10 ndcg_at_50 " ]
+	[ "$(metric main_score <"$T/out")" = "$(metric ndcg_at_10 <"$T/out")" ]
+}
+
+@test "mteb-score retrieval --per-query: MTEB's cut-offs, v1 and v2, one file whole or not at all" {
+	stream queries corpus
+	for protocol in v1 v2; do
+		score() {
+			mteb-score -q retrieval --protocol $protocol --qrels "$GOLDEN/score_qrels.tsv" "$@" \
+				"$T/queries.mts" "$T/corpus.mts"
+		}
+		score >"$T/plain"
+		score --per-query "$T/table" >"$T/out"
+		cmp "$T/plain" "$T/out"
+		means_are_reported "$T/table" "$T/out"
+		[ "$(wc -l <"$T/table")" -eq 14 ]
+		[ "$(head -n 1 "$T/table" | wc -w)" -eq $([ $protocol = v1 ] && echo 36 || echo 44) ]
+		score --at 3,7,3 --per-query "$T/few" >"$T/out"
+		means_are_reported "$T/few" "$T/out"
+		[[ $(head -n 1 "$T/few") == $'id\tndcg_at_3\tndcg_at_7\tndcg_at_10\tmap_at_3'* ]]
+		[[ $(head -n 1 "$T/few") != *accuracy* ]] # which is recall at 1
+	done
+	cp "$T/table" "$T/kept"
+	run -1 mteb-score -q retrieval --per-query "$T/table" --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" /dev/null
+	cmp "$T/kept" "$T/table"
+	run -1 --separate-stderr mteb-score -q retrieval --per-query "$T/no/table" --qrels "$GOLDEN/score_qrels.tsv" \
+		"$T/queries.mts" "$T/no such corpus"
+	[[ $stderr == "mteb-score: $T/no/table: No such file or directory" ]] # before anything is read
+	if [ -e /dev/full ]; then
+		run -1 --separate-stderr score --per-query /dev/full
+		[ -z "$output" ]
+		[[ $stderr == "mteb-score: /dev/full: No space left on device" ]]
+	fi
+}
+
+@test "mteb-score retrieval --complete: judged queries without hits count as 0, as trec_eval -c has it" {
+	run -0 --separate-stderr mteb-score retrieval --complete --at 1,5,50 --qrels "$GOLDEN/per_query_qrels.tsv" \
+		--from-run "$GOLDEN/per_query_run.trec" --per-query "$T/table"
+	echo "$output" >"$T/out"
+	agrees "$GOLDEN/per_query_complete.tsv" <"$T/out"
+	[[ $stderr == *"2 queries have judgements but nothing was found for them: they count as 0; first: 'q4'"* ]]
+	[[ ${lines[0]} == *", queries without hits 0,"*", queries 12,"* ]]
+	[ "$(cut -f 1 "$T/table" | tail -n 2 | tr '\n' ' ')" = "q4 q9 " ]
+	[ "$(tail -n 2 "$T/table" | cut -f 2- | tr '\t' '\n' | sort -u)" = 0 ]
+	means_are_reported "$T/table" "$T/out"
+	# and those that have no embedding
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
+	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+	printf 'q\td\t1\nabsent\td\t1\nz\td\t1\n' >"$T/qrels"
+	[ "$(mteb-score -q retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" | metric main_score)" = 1 ]
+	run -0 --separate-stderr mteb-score retrieval --complete --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+	[[ $output == *$'\nmain_score\t0.33333\n'* ]]
+	[[ $stderr == *"2 queries have judgements but no embedding: they count as 0; first: 'absent'"* ]]
+	printf 'other\td\t1\n' >"$T/qrels" # of none there is no score
+	run -1 mteb-score retrieval --complete --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
+}
+
 # 2. bad input
 
 @test "mteb-score retrieval: what does not fit together is told and counted" {
@@ -258,6 +326,24 @@ load scores
 	[[ $stderr == *"run: 1 lines have a blank in an id"* ]]
 	printf 'q\ta b\t1\n' >"$T/qrels"
 	[ "$(mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run" | metric main_score)" = 1 ]
+}
+
+@test "mteb-score --per-query: ids that a line cannot hold, or that occur again, are refused" {
+	for id in 'a\tb' 'a\nb' 'a\rb' 'a\u0000b' ''; do
+		echo "{\"query-id\":\"$id\",\"corpus-id\":\"d\",\"score\":1}" >"$T/qrels"
+		echo "{\"_id\":\"$id\",\"x.emb\":[1,0]}" | mkstream >"$T/q.mts"
+		echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
+		run -1 --separate-stderr mteb-score retrieval --qrels "$T/qrels" --per-query "$T/table" "$T/q.mts" "$T/c.mts"
+		[ -z "$output" ]
+		[ ! -e "$T/table" ]
+		[ -z "$id" ] || [[ $stderr == "mteb-score: $T/table: the id 'a"*"in a table; rename it" ]]
+	done
+	for id in x y x; do
+		echo "{\"id\":\"$id\",\"sentence1.emb\":[1,0],\"sentence2.emb\":[1,0],\"score\":1}"
+	done | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score sts --per-query "$T/table" "$T/x.mts"
+	[[ $stderr == "mteb-score: $T/table: the id 'x' occurs again, "* ]]
+	[ ! -e "$T/table" ]
 }
 
 @test "mteb-score retrieval: queries without judgements, without relevant documents" {

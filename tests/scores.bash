@@ -21,3 +21,20 @@ agrees() {
 metric() { # name <output
 	awk -F'\t' -v name="$1" '$1 == name { print $2 }'
 }
+
+# means_are_reported TABLE REPORT [PATTERN]: each column of a --per-query file, of those whose names match,
+# is in the report, and its mean is what stands there, but for the rounding to 5 decimals that its first line tells
+means_are_reported() {
+	awk -F'\t' -v pattern="${3:-.}" 'FILENAME == ARGV[2] {
+			if ($0 ~ /^#/) { rounded = /rounding 5 decimals/; next }
+			if ($1 in sum) { seen++; d = sum[$1] / (rows - 1) - $2
+				most = rounded && $1 !~ /mrr/ ? 5.000001e-6 : 1e-14
+				if ($2 == "nan" || d > most || d < -most) { print $1, sum[$1] / (rows - 1), "reported", $2; bad = 1 } }
+			next }
+		{ rows++
+			for (i = 2; i <= NF; i++) if (rows == 1) name[i] = $i
+				else if (name[i] ~ pattern) sum[name[i]] += $i }
+		END { for (k in sum) all++
+			if (!all || seen != all) { print seen + 0 " of " all + 0 " columns"; bad = 1 }
+			exit bad }' "$1" "$2"
+}

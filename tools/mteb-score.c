@@ -23,6 +23,9 @@ enum {
 	OPT_RUN,
 	OPT_TOP,
 	OPT_GAIN,
+	OPT_AT,
+	OPT_COMPLETE,
+	OPT_PER_QUERY,
 	OPT_MEMORY,
 	OPT_ANY_MODEL,
 	OPT_TRAIN,
@@ -58,6 +61,14 @@ static const struct cli_option options[] = {
 	{ OPT_TOP, "top", "N", "retrieval: documents a query in --run (default: 1000)" },
 	{ OPT_GAIN, "gain", "linear|exp",
 	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
+	{ OPT_AT, "at", "K,...",
+	    "retrieval, reranking: the cut-offs, and that of the main score\n"
+	    "(default: 1,3,5,10,20,100,1000)" },
+	{ OPT_COMPLETE, "complete", NULL,
+	    "retrieval: judged queries without hits count as 0" },
+	{ OPT_PER_QUERY, "per-query", "FILE",
+	    "sts, pairclassification, reranking, summarization, retrieval:\n"
+	    "write the scores of each query, row, text or pair, as TSV" },
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "retrieval: what queries, hits and two blocks of documents may take\n"
 	    "(512M, 2G; default: 16 MB for a block)" },
@@ -100,17 +111,17 @@ static const struct cli_option options[] = {
 
 #define ALL "protocol json output threads "
 static const struct cli_command commands[] = {
-	{ "sts", "how well similarity follows people's judgement", ALL "field similarity",
-	    0, 1, NULL },
+	{ "sts", "how well similarity follows people's judgement",
+	    ALL "field similarity per-query", 0, 1, NULL },
 	{ "pairclassification", "whether similarity tells pairs from others",
-	    ALL "field similarity", 0, 1, NULL },
-	{ "reranking", "whether a query is nearest to its own texts", ALL "similarity", 0,
-	    1, NULL },
+	    ALL "field similarity per-query", 0, 1, NULL },
+	{ "reranking", "whether a query is nearest to its own texts",
+	    ALL "similarity at per-query", 0, 1, NULL },
 	{ "summarization", "whether similarity follows people's judgement of summaries",
-	    ALL "similarity", 0, 1, NULL },
+	    ALL "similarity per-query", 0, 1, NULL },
 	{ "retrieval", "find the documents of a corpus that answer a query",
 	    ALL "field qrels ignore-identical-ids candidates from-run run top gain "
-		"memory any-model similarity",
+		"at complete per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "how well a linear classifier tells the labels",
 	    ALL "field train samples experiments label seed solver any-model", 0, 1,
@@ -141,6 +152,13 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	nn_about, commands };
 
 static void
+check_reranking(const struct score_options *score)
+{
+	if (score->protocol == PROTOCOL_V1)
+		cli_only(&cli, "reranking by protocol v1", ALL "similarity per-query");
+}
+
+static void
 check_retrieval(const struct score_options *score)
 {
 	const char *const *files = score->files;
@@ -154,8 +172,8 @@ check_retrieval(const struct score_options *score)
 		    "similarity threads");
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
-		    "qrels from-run ignore-identical-ids run top gain protocol json "
-		    "output threads");
+		    "qrels from-run ignore-identical-ids run top gain at complete "
+		    "per-query protocol json output threads");
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
 	if (score->from_run && files[0])
@@ -181,7 +199,7 @@ static const struct {
 	int fields; /* that it compares */
 	void (*check)(const struct score_options *);
 } types[] = { { score_sts, 2, NULL }, { score_pairclassification, 2, NULL },
-	{ score_reranking, 0, NULL }, { score_summarization, 0, NULL },
+	{ score_reranking, 0, check_reranking }, { score_summarization, 0, NULL },
 	{ score_retrieval, 1, check_retrieval },
 	{ score_classification, 1, check_classification }, { score_clustering, 1, NULL },
 	{ score_clustering_fast, 1, NULL } };
@@ -189,7 +207,7 @@ static const struct {
 struct settings {
 	struct score_options score;
 	int fields; /* how many were named */
-	const char *output;
+	const char *output, *per_query;
 	bool json;
 	int threads;
 };
@@ -216,6 +234,11 @@ take(struct settings *settings, int option)
 	case OPT_RUN: score->run = optarg; break;
 	case OPT_TOP: score->top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN: score->exponential = second("--gain", "linear", "exp"); break;
+	case OPT_AT:
+		score->cuts.count =
+		    cli_integers("--at", 1, 1000, score->cuts.at, RANKING_CUTS);
+		break;
+	case OPT_COMPLETE: score->complete = true; break;
 	case OPT_MEMORY: score->memory = (size_t)cli_bytes("--memory"); break;
 	case OPT_ANY_MODEL: score->any_model = true; break;
 	case OPT_TRAIN: score->train = optarg; break;
@@ -260,6 +283,7 @@ parse(struct settings *settings, int argc, char **argv)
 			score->fields[settings->fields++] = optarg;
 			break;
 		case 'o': settings->output = optarg; break;
+		case OPT_PER_QUERY: settings->per_query = optarg; break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_PROTOCOL:
 			score->protocol = PROTOCOL_V1 + second("--protocol", "v1", "v2");
@@ -300,10 +324,16 @@ main(int argc, char **argv)
 		score->files[0] = "-";
 	if (types[number].check)
 		types[number].check(score);
+	if (settings.per_query && !strcmp(settings.per_query, "-"))
+		die_usage("standard output is for the scores: give --per-query a file");
+	if (settings.per_query)
+		score->per_query = per_query_create(settings.per_query);
 	nn_start(settings.threads, argv);
 	struct report *report = report_new(type->name);
 	report_set(report, "protocol", "v%d", score->protocol);
 	types[number].score(report, score);
+	if (score->per_query)
+		per_query_finish(score->per_query);
 	if (!score->run || score->qrels) {
 		struct output *output = output_print(settings.output);
 		report_print(report, settings.json);

@@ -302,6 +302,27 @@ cli_integer(const char *option, int64_t least, int64_t most)
 	return value;
 }
 
+int
+cli_integers(const char *option, int64_t least, int64_t most, int64_t *to, int room)
+{
+	const char *at = optarg;
+
+	for (int count = 0; count < room; at++) {
+		size_t length = strcspn(at, ",");
+		if (!number_read_whole(at, length, &to[count]) || to[count] < least ||
+		    to[count] > most)
+			break;
+		count++;
+		at += length;
+		if (!*at)
+			return count;
+	}
+	die_usage(
+	    "%s: '%s' is not a list of whole numbers in %lld..%lld, commas between, "
+	    "at most %d",
+	    option, optarg, (long long)least, (long long)most, room);
+}
+
 double
 cli_real(const char *option, double least, double most)
 {

@@ -76,9 +76,11 @@ char *cli_suggestion(const char *word, const char *const *words);
 /* The command line as one could type it in a shell; the program by its bare name. */
 const char *cli_command(void);
 
-/* optarg as a number; exit 2 naming the option when it is not one, or not in range. */
+/* optarg as a number, or several (how many there are); exit 2 naming the option when it is not one, or not in range. */
 int64_t cli_integer(const char *option, int64_t least, int64_t most);
 double cli_real(const char *option, double least, double most);
+int cli_integers(
+    const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
 
 /*

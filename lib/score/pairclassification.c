@@ -16,6 +16,7 @@ static const char *const metrics[METRICS] = { "accuracy", "f1", "precision", "re
 struct verdict {
 	double metric[METRICS];
 	double accuracy_threshold, f1_threshold; /* of the similarity */
+	double *right; /* [count], at the threshold of the best accuracy: 1 or 0 */
 };
 
 struct truth {
@@ -49,7 +50,7 @@ static void
 sweep(struct verdict *verdict, const double *similarity, const struct truth *truth,
     bool split_ties)
 {
-	int64_t n = truth->count, right = 0, wrong = 0;
+	int64_t n = truth->count, right = 0, wrong = 0, taken = -1;
 	int64_t *order = mem_new((size_t)n, sizeof *order);
 	double *metric = verdict->metric;
 
@@ -64,6 +65,7 @@ sweep(struct verdict *verdict, const double *similarity, const struct truth *tru
 		if (accuracy > metric[ACCURACY]) {
 			metric[ACCURACY] = accuracy;
 			verdict->accuracy_threshold = (here + next) / 2;
+			taken = i;
 		}
 		double precision = (double)right / (double)(i + 1);
 		double recall = (double)right / (double)truth->positives;
@@ -75,6 +77,9 @@ sweep(struct verdict *verdict, const double *similarity, const struct truth *tru
 			verdict->f1_threshold = (here + next) / 2;
 		}
 	}
+	/* by place: v1 cuts between equal similarities, too; without any threshold none is right */
+	for (int64_t i = 0; taken >= 0 && i < n; i++)
+		verdict->right[order[i]] = truth->positive[order[i]] == (i <= taken);
 	free(order);
 }
 
@@ -87,6 +92,36 @@ report_verdict(
 	report_score(
 	    report, sign * verdict->accuracy_threshold, "%s_accuracy_threshold", name);
 	report_score(report, sign * verdict->f1_threshold, "%s_f1_threshold", name);
+}
+
+/* Of one measure; the greatest of each metric is kept. */
+static void
+judge(struct report *report, const struct text_pairs *pairs, const struct truth *truth,
+    const struct score_options *options, enum text_pairs_measure measure,
+    double greatest[METRICS])
+{
+	const double *similarity = pairs->similarity[measure];
+	const char *name = text_pairs_name(measure);
+	struct verdict verdict = { .right =
+				       mem_zero((size_t)truth->count, sizeof(double)) };
+
+	sweep(&verdict, similarity, truth, options->protocol == PROTOCOL_V1);
+	verdict.metric[AP] =
+	    ranking_average_precision(similarity, truth->positive, truth->count);
+	if (stats_constant(similarity, truth->count))
+		warn("%s: all values of %s are equal: no threshold tells anything",
+		    pairs->stream, name);
+	/* the reference speaks of distances where similarities are negated here */
+	bool distance =
+	    measure == TEXT_PAIRS_MANHATTAN || measure == TEXT_PAIRS_EUCLIDEAN;
+	report_verdict(report, name, distance ? -1 : 1, &verdict);
+	for (int i = 0; i < METRICS; i++)
+		greatest[i] = fmax(greatest[i], verdict.metric[i]);
+	if (options->per_query) {
+		per_query_column(options->per_query, similarity, "%s", name);
+		per_query_column(options->per_query, verdict.right, "%s_accuracy", name);
+	}
+	free(verdict.right);
 }
 
 void
@@ -102,23 +137,11 @@ score_pairclassification(struct report *report, const struct score_options *opti
 	text_pairs_describe(pairs, report, options,
 	    split_ties ? "together (thresholds: by row)" : "together");
 	report_set(report, "positive", "%lld", (long long)truth.positives);
-	for (int i = 0; i < measures; i++) {
-		const double *similarity = pairs->similarity[i];
-		const char *name = text_pairs_name((enum text_pairs_measure)i);
-		struct verdict verdict = { { 0 }, 0, 0 };
-		sweep(&verdict, similarity, &truth, split_ties);
-		verdict.metric[AP] =
-		    ranking_average_precision(similarity, truth.positive, truth.count);
-		if (stats_constant(similarity, truth.count))
-			warn(
-			    "%s: all values of %s are equal: no threshold tells anything",
-			    pairs->stream, name);
-		/* the reference speaks of distances where similarities are negated here */
-		bool distance = i == TEXT_PAIRS_MANHATTAN || i == TEXT_PAIRS_EUCLIDEAN;
-		report_verdict(report, name, distance ? -1 : 1, &verdict);
-		for (int j = 0; j < METRICS; j++)
-			greatest[j] = fmax(greatest[j], verdict.metric[j]);
-	}
+	if (options->per_query)
+		per_query_column(options->per_query, pairs->target, "label");
+	for (int i = 0; i < measures; i++)
+		judge(
+		    report, pairs, &truth, options, (enum text_pairs_measure)i, greatest);
 	for (int i = 0; i < METRICS; i++)
 		report_score(report, greatest[i], "max_%s", metrics[i]);
 	report_main(report, "max_ap", "there is no pair");

@@ -10,7 +10,7 @@
 #include "score/score.h"
 #include "search/vectors.h"
 
-enum { MRR_DEPTH = 10, DEPTH = 1000 };
+enum { MRR_DEPTH = 10, DEPTH = 1000, MAIN_CUT = 1000 };
 
 /* One row, its texts compared: positives first, then negatives. */
 struct row {
@@ -138,10 +138,15 @@ judge(struct reranking *reranking, const struct row *row)
 }
 
 static void
-report_v1(const struct reranking *reranking, struct report *report)
+report_v1(
+    const struct reranking *reranking, struct report *report, struct per_query *per_query)
 {
 	int64_t rows = reranking->rows;
 
+	if (per_query) {
+		per_query_column(per_query, reranking->map, "map");
+		per_query_column(per_query, reranking->mrr, "mrr");
+	}
 	report_score(report, stats_mean(reranking->map, rows), "map");
 	report_score(report, stats_mean(reranking->mrr, rows), "mrr");
 	abstention_report(reranking->abstention, report, "nAUC_map", reranking->map);
@@ -149,18 +154,22 @@ report_v1(const struct reranking *reranking, struct report *report)
 	report_main(report, "map", "there is no row");
 }
 
+/* Of several queries in a row the table has a line a row: their greatest. */
 static void
-report_v2(const struct reranking *reranking, struct report *report, bool several)
+report_v2(const struct reranking *reranking, struct report *report,
+    struct per_query *per_query, bool several)
 {
-	ranking_report(reranking->each, report, "");
+	ranking_report(reranking->each, report, several ? NULL : per_query, "");
 	if (several)
-		ranking_report(reranking->greatest, report, "max_over_subqueries_");
+		ranking_report(
+		    reranking->greatest, report, per_query, "max_over_subqueries_");
 	report_main(report, several ? "max_over_subqueries_map_at_1000" : "map_at_1000",
 	    "there is no row");
 }
 
 static void
-read_rows(struct reranking *reranking, struct reader *reader, bool *several)
+read_rows(struct reranking *reranking, struct reader *reader, struct per_query *per_query,
+    bool *several)
 {
 	static const char *const fields[3] = { "query", "positive", "negative" };
 	struct vectors *column[3]; /* query, positive, negative */
@@ -180,6 +189,9 @@ read_rows(struct reranking *reranking, struct reader *reader, bool *several)
 		for (int64_t i = 0; i < record.rows; i++) {
 			struct row row;
 			if (compare(&row, i, column[0], texts, reranking->similarity)) {
+				if (per_query)
+					per_query_add_row(per_query, reader, &record, i,
+					    reranking->rows + reranking->left_out + 1);
 				judge(reranking, &row);
 				free(row.score);
 				free(row.merged);
@@ -214,12 +226,12 @@ score_reranking(struct report *report, const struct score_options *options)
 	struct reranking reranking = { .protocol = protocol,
 		.similarity = options->similarity,
 		.abstention = abstention_new(protocol),
-		.each = ranking_new(protocol, false),
-		.greatest = ranking_new(protocol, false) };
+		.each = ranking_new(protocol, false, &options->cuts, MAIN_CUT),
+		.greatest = ranking_new(protocol, false, &options->cuts, MAIN_CUT) };
 	struct reader *reader = stream_open(options->files[0]);
 	bool several;
 
-	read_rows(&reranking, reader, &several);
+	read_rows(&reranking, reader, options->per_query, &several);
 	if (reranking.left_out)
 		warn("%s: %lld of %lld rows have no query, no positive or no negative "
 		     "text: they are left out",
@@ -230,9 +242,9 @@ score_reranking(struct report *report, const struct score_options *options)
 		    stream_name(reader));
 	describe(&reranking, report);
 	if (protocol == PROTOCOL_V1)
-		report_v1(&reranking, report);
+		report_v1(&reranking, report, options->per_query);
 	else
-		report_v2(&reranking, report, several);
+		report_v2(&reranking, report, options->per_query, several);
 	stream_close(reader);
 	abstention_free(reranking.abstention);
 	ranking_free(reranking.each);

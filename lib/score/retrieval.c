@@ -10,7 +10,7 @@
 #include "score/score.h"
 
 /* 2^grade must not overflow, nor a sum of such */
-enum { DEPTH = 1000, GRADE_MOST = 900 };
+enum { DEPTH = 1000, MAIN_CUT = 10, GRADE_MOST = 900 };
 
 struct judge {
 	const struct score_options *options;
@@ -63,12 +63,14 @@ tell_queries(const struct judge *judge, const char *found)
 		    "'%s'); are these the queries of those qrels?",
 		    found, (long long)strings_count(queries), qrels, first);
 	if (missing)
-		warn("%s: %lld queries have judgements but %s; first: '%s'", qrels,
+		warn("%s: %lld queries have judgements but %s: %s; first: '%s'", qrels,
 		    (long long)missing,
-		    judge->options->from_run
-			? "nothing was found for them: the means are over the others, as "
-			  "in trec_eval"
-			: "no embedding: the means are over the others",
+		    judge->options->from_run ? "nothing was found for them"
+					     : "no embedding",
+		    judge->options->complete ? "they count as 0"
+		    : judge->options->from_run
+			? "the means are over the others, as in trec_eval"
+			: "the means are over the others",
 		    first);
 	if (left_out)
 		warn(
@@ -118,38 +120,69 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 	return found;
 }
 
+/* The grades of all that is judged for a query. */
+static int64_t
+take_judgements(struct judge *judge, int64_t number)
+{
+	const struct qrels *qrels = judge->qrels;
+	int64_t count = 0;
+
+	for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1]; j++) {
+		int64_t grade = qrels->judgements[j].grade;
+		if (judge->options->exponential && grade > GRADE_MOST)
+			die("%s: the grade %lld is beyond an exponential gain (%d); take "
+			    "--gain linear",
+			    judge->options->qrels, (long long)grade, GRADE_MOST);
+		judge->judged[count++] = grade;
+	}
+	return count;
+}
+
+static void
+measure_query(struct judge *judge, int64_t number, int64_t found)
+{
+	const struct strings *judged = judge->qrels->queries;
+	struct per_query *per_query = judge->options->per_query;
+
+	ranking_add(judge->ranking, judge->grades, judge->similarity, found,
+	    judge->judged, take_judgements(judge, number));
+	if (per_query)
+		per_query_add(per_query, strings_get(judged, number),
+		    strings_length(judged, number));
+}
+
+/* Those of the run; after them, if they count, those that nothing was found for. */
+static void
+measure_queries(struct judge *judge)
+{
+	const struct strings *queries = judge->run->queries;
+	const struct strings *judged = judge->qrels->queries;
+
+	for (int64_t i = 0; i < strings_count(queries); i++) {
+		int64_t number = judged_number(judge, i);
+		if (number >= 0)
+			measure_query(judge, number, take_hits(judge, i, number));
+	}
+	for (int64_t i = 0; judge->options->complete && i < strings_count(judged); i++)
+		if (strings_find(
+			queries, strings_get(judged, i), strings_length(judged, i)) < 0)
+			measure_query(judge, i, 0);
+}
+
 static void
 measure(struct judge *judge, struct report *report)
 {
-	const struct qrels *qrels = judge->qrels;
-
-	judge->ranking =
-	    ranking_new(judge->options->protocol, judge->options->exponential);
-	judge->judged = mem_new((size_t)qrels->count, sizeof *judge->judged);
-	for (int64_t i = 0; i < strings_count(judge->run->queries); i++) {
-		int64_t number = judged_number(judge, i), of_query = 0;
-		if (number < 0)
-			continue;
-		for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1];
-		     j++) {
-			int64_t grade = qrels->judgements[j].grade;
-			if (judge->options->exponential && grade > GRADE_MOST)
-				die("%s: the grade %lld is beyond an exponential gain "
-				    "(%d); take --gain linear",
-				    judge->options->qrels, (long long)grade, GRADE_MOST);
-			judge->judged[of_query++] = grade;
-		}
-		int64_t found = take_hits(judge, i, number);
-		ranking_add(judge->ranking, judge->grades, judge->similarity, found,
-		    judge->judged, of_query);
-	}
+	judge->ranking = ranking_new(judge->options->protocol,
+	    judge->options->exponential, &judge->options->cuts, MAIN_CUT);
+	judge->judged = mem_new((size_t)judge->qrels->count, sizeof *judge->judged);
+	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
 	if (irrelevant)
 		warn("%s: %lld queries have no relevant document: they count as 0, as in "
 		     "the reference",
 		    judge->options->qrels, (long long)irrelevant);
 	report_set(report, "queries", "%lld", (long long)ranking_queries(judge->ranking));
-	ranking_report(judge->ranking, report, "");
+	ranking_report(judge->ranking, report, judge->options->per_query, "");
 	report_main(report, "ndcg_at_10", "there is no query");
 	ranking_free(judge->ranking);
 	free(judge->judged);
@@ -176,6 +209,8 @@ describe(
 	if (origin->candidates)
 		report_set(report, "candidates", "given");
 	report_set(report, "identical ids", "%s", origin->others ? "ignored" : "kept");
+	if (options->complete)
+		report_set(report, "queries without hits", "0");
 	report_set(report, "documents", "%lld",
 	    (long long)(origin->known ? origin->documents
 				      : strings_count(run->documents)));

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "score/measure/ranking.h"
+#include "score/per_query.h"
 #include "score/report.h"
 #include "search/similarity.h"
 
@@ -26,6 +28,13 @@ struct score_options {
 	int samples; /* of an experiment; 0: the type's own, 8 a label or 16384 */
 	int batch;   /* of k-means; 0: the type's own, 500 or 512 */
 
+	/* filled in unless NULL: a line a query (retrieval), row (reranking), text
+	 * (summarization) or pair (sts, pairclassification) */
+	struct per_query *per_query;
+
+	/* retrieval, reranking; 1000 at most, for no more documents a query are looked at */
+	struct cuts cuts;
+
 	/* retrieval */
 	const char *qrels;	/* path; NULL: nothing is judged, all is searched for */
 	const char *from_run;	/* path of a run to judge instead of two streams */
@@ -35,6 +44,7 @@ struct score_options {
 	bool ignore_identical;	/* drop the document that is called as the query */
 	size_t memory;		/* that queries, hits and documents may take; 0: any */
 	bool exponential;	/* gain 2^grade - 1 instead of grade */
+	bool complete;		/* judged queries without hits count as 0 */
 
 	/* classification */
 	const char *train; /* path of the training stream */

@@ -21,7 +21,9 @@ struct summarization {
 	enum protocol protocol;
 	struct vectors *human, *machine;
 	int relevance;
-	double spearman[MEASURES], pearson[MEASURES]; /* sums */
+	struct per_query *per_query;
+	double *spearman[MEASURES], *pearson[MEASURES]; /* [texts] */
+	size_t room;
 	int64_t texts, constant, few;
 };
 
@@ -53,16 +55,25 @@ reported(const struct summarization *state, double correlation, int64_t n)
 }
 
 static void
-correlate(struct summarization *state, double *const score[MEASURES], const double *gold,
-    int64_t n)
+correlate(struct summarization *state, const struct record *record, int64_t row,
+    double *const score[MEASURES], const double *gold, int64_t n)
 {
+	size_t need = (size_t)state->texts + 1, before = state->room;
+
 	for (int i = 0; i < MEASURES; i++) {
-		double spearman = correlation_spearman(gold, score[i], n);
-		double pearson = correlation_pearson(gold, score[i], n);
-		state->spearman[i] += reported(state, spearman, n);
-		state->pearson[i] += reported(state, pearson, n);
+		double **of[2] = { &state->spearman[i], &state->pearson[i] };
+		double value[2] = { correlation_spearman(gold, score[i], n),
+			correlation_pearson(gold, score[i], n) };
+		for (int j = 0; j < 2; j++) {
+			state->room = before;
+			*of[j] = mem_grow(*of[j], &state->room, need, sizeof **of[j]);
+			(*of[j])[state->texts] = reported(state, value[j], n);
+		}
 	}
 	state->texts++;
+	if (state->per_query)
+		per_query_add_row(state->per_query, state->reader, record, row,
+		    state->texts + state->constant + state->few);
 }
 
 static void
@@ -111,7 +122,7 @@ judge(struct summarization *state, const struct record *record, int64_t row)
 	    stats_constant(score[DOT], n))
 		state->constant++;
 	else
-		correlate(state, score, gold, n);
+		correlate(state, record, row, score, gold, n);
 	free(all);
 }
 
@@ -133,10 +144,18 @@ tell(const struct summarization *state)
 }
 
 static void
+report_mean(const struct summarization *state, struct report *report,
+    const double *values, int measure, const char *name)
+{
+	report_score(
+	    report, stats_mean(values, state->texts), "%s%s", names[measure], name);
+	if (state->per_query)
+		per_query_column(state->per_query, values, "%s%s", names[measure], name);
+}
+
+static void
 report_all(const struct summarization *state, struct report *report)
 {
-	double texts = (double)state->texts;
-
 	report_set(report, "similarity", "%s", similarity_name(state->own));
 	report_set(report, "value", "%s",
 	    state->protocol == PROTOCOL_V1 ? "(correlation + p) / 2" : "correlation");
@@ -145,8 +164,8 @@ report_all(const struct summarization *state, struct report *report)
 	report_set(report, "rounding", "none");
 	report_set(report, "texts", "%lld", (long long)state->texts);
 	for (int i = 0; i < MEASURES; i++) {
-		report_score(report, state->spearman[i] / texts, "%sspearman", names[i]);
-		report_score(report, state->pearson[i] / texts, "%spearson", names[i]);
+		report_mean(state, report, state->spearman[i], i, "spearman");
+		report_mean(state, report, state->pearson[i], i, "pearson");
 	}
 	report_main(report, "cosine_spearman", "there is no text");
 }
@@ -160,6 +179,7 @@ score_summarization(struct report *report, const struct score_options *options)
 	struct summarization state = { .reader = reader,
 		.own = options->similarity,
 		.protocol = options->protocol,
+		.per_query = options->per_query,
 		.human = vectors_open(reader, "human_summaries", wanted),
 		.machine = vectors_open(reader, "machine_summaries", wanted),
 		.relevance = values_find(reader, relevances) };
@@ -181,6 +201,10 @@ score_summarization(struct report *report, const struct score_options *options)
 	report_all(&state, report);
 	vectors_warn_zero(state.human, "their cosines are 0");
 	vectors_warn_zero(state.machine, "their cosines are 0");
+	for (int i = 0; i < MEASURES; i++) {
+		free(state.spearman[i]);
+		free(state.pearson[i]);
+	}
 	vectors_close(state.human);
 	vectors_close(state.machine);
 	stream_close(reader);

@@ -20,6 +20,7 @@ struct reading {
 	struct reader *reader;
 	enum similarity own;
 	struct text_pairs *pairs;
+	struct per_query *per_query;
 	size_t room;
 	struct vectors *sides[2]; /* or: */
 	int given;		  /* column of similarities */
@@ -111,8 +112,12 @@ take_record(struct reading *reading, const struct record *record)
 			check_lists(reading, record, reading->target);
 		}
 	}
+	bool lists = !pairs->given && reading->sides[0]->lists;
 	grow(reading, count);
 	for (int64_t i = 0; i < count; i++) {
+		if (reading->per_query)
+			per_query_add_row(reading->per_query, reading->reader,
+			    lists ? NULL : record, i, pairs->count + 1);
 		if (pairs->given)
 			pairs->similarity[TEXT_PAIRS_OWN][pairs->count] =
 			    number(reading, reading->given, record, i);
@@ -166,6 +171,7 @@ text_pairs_read(
 	struct reading reading = { .reader = reader,
 		.own = options->similarity,
 		.pairs = pairs,
+		.per_query = options->per_query,
 		.given = options->fields[0] ? -1 : stream_find(reader, "similarity"),
 		.target = values_find(reader, targets) };
 	struct record record;

@@ -40,7 +40,7 @@ const char *text_pairs_name(enum text_pairs_measure measure);
  * the options name others.  `targets` are names of the column of numbers, NULL-terminated, and
  * `what` they are, for messages.
  * Dies on columns that are absent or of unequal width or length, on vectors and numbers that are
- * not finite; warns of vectors of zeros.
+ * not finite; warns of vectors of zeros.  Adds each pair to options->per_query.
  */
 struct text_pairs *text_pairs_read(
     const struct score_options *options, const char *const *targets, const char *what);

@@ -327,17 +327,13 @@ run_ignore_identical(struct run *run)
 	run->origin.others = true;
 }
 
-/* Ids that a column cannot hold are refused; those with blanks can be read back, but only here. */
+/* Those with blanks can be read back, but only here. */
 static bool
 check_id(const char *path, const struct strings *ids, int64_t number)
 {
 	const char *id = strings_get(ids, number);
-	size_t length = strings_length(ids, number);
 
-	if (length == 0 || strcspn(id, "\t\r\n") != length)
-		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL "
-		    "in it, and there are columns and lines in a run; rename it",
-		    path, id);
+	tsv_check_id(path, id, strings_length(ids, number), "a run");
 	return strchr(id, ' ') != NULL;
 }
 

@@ -81,3 +81,12 @@ tsv_cut(const char *line, struct tsv_column *columns, int most)
 	}
 	return count;
 }
+
+void
+tsv_check_id(const char *file, const char *id, size_t length, const char *what)
+{
+	if (length == 0 || strcspn(id, "\t\r\n") != length)
+		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL "
+		    "in it, and there are columns and lines in %s; rename it",
+		    file, id, what);
+}

@@ -36,4 +36,8 @@ struct tsv_column {
 /* Cut such a line; returns how many columns there are, `most` + 1 when more than that. */
 int tsv_cut(const char *line, struct tsv_column *columns, int most);
 
+/* Dies, naming the file, on an id (with a NUL behind it) that is empty or has what ends a column or a
+ * line in it; `what` the file is: "a run". */
+void tsv_check_id(const char *file, const char *id, size_t length, const char *what);
+
 #endif

@@ -1,6 +1,7 @@
 #include "score/measure/ranking.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -11,15 +12,16 @@ enum { NDCG, MAP, RECALL, PRECISION, MRR, HIT_RATE, MEASURES };
 static const char *const measures[] = { "ndcg", "map", "recall", "precision", "mrr",
 	"hit_rate" };
 
-enum { CUTS = 7 };
-static const int64_t cuts[CUTS] = { 1, 3, 5, 10, 20, 100, 1000 };
+static const struct cuts usual = { { 1, 3, 5, 10, 20, 100, 1000 }, 7 };
 
 struct ranking {
 	enum protocol protocol;
 	bool exponential;
 	int64_t queries, irrelevant;
-	double *values[MEASURES][CUTS]; /* [queries] */
-	size_t room[MEASURES][CUTS];
+	int64_t at[RANKING_CUTS + 1]; /* the cut-offs, rising */
+	int cuts;
+	double *values[MEASURES][RANKING_CUTS + 1]; /* [queries] */
+	size_t room[MEASURES][RANKING_CUTS + 1];
 	struct abstention *abstention;
 };
 
@@ -42,14 +44,33 @@ ranking_average_precision(const double *score, const bool *relevant, int64_t n)
 	return found ? sum / (double)found : NAN;
 }
 
+static int
+ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 struct ranking *
-ranking_new(enum protocol protocol, bool exponential)
+ranking_new(
+    enum protocol protocol, bool exponential, const struct cuts *cuts, int64_t main_cut)
 {
 	struct ranking *ranking = mem_zero(1, sizeof *ranking);
+	int64_t at[RANKING_CUTS + 1] = { main_cut };
+	int count = 1;
 
 	ranking->protocol = protocol;
 	ranking->exponential = exponential;
 	ranking->abstention = abstention_new(protocol);
+	if (!cuts->count)
+		cuts = &usual;
+	for (int i = 0; i < cuts->count; i++)
+		at[count++] = cuts->at[i];
+	qsort(at, (size_t)count, sizeof *at, ascending);
+	for (int i = 0; i < count; i++)
+		if (i == 0 || at[i] != at[i - 1])
+			ranking->at[ranking->cuts++] = at[i];
 	return ranking;
 }
 
@@ -77,9 +98,7 @@ gain(const struct ranking *ranking, int64_t grade, int64_t rank)
 static int
 descending(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x < y) - (x > y);
+	return ascending(b, a);
 }
 
 static void
@@ -104,8 +123,8 @@ ranking_add(struct ranking *ranking, const int64_t *found, const float *similari
 		relevant++;
 	ranking->irrelevant += relevant == 0;
 	double all = relevant ? (double)relevant : 1;
-	for (int cut = 0; cut < CUTS; cut++) {
-		for (; rank < cuts[cut]; rank++) {
+	for (int cut = 0; cut < ranking->cuts; cut++) {
+		for (; rank < ranking->at[cut]; rank++) {
 			if (rank < relevant)
 				ideal += gain(ranking, judged[rank], rank + 1);
 			if (rank >= count || found[rank] <= 0)
@@ -118,7 +137,7 @@ ranking_add(struct ranking *ranking, const int64_t *found, const float *similari
 		keep(ranking, NDCG, cut, relevant ? dcg / ideal : 0);
 		keep(ranking, MAP, cut, precisions / all);
 		keep(ranking, RECALL, cut, (double)hits / all);
-		keep(ranking, PRECISION, cut, (double)hits / (double)cuts[cut]);
+		keep(ranking, PRECISION, cut, (double)hits / (double)ranking->at[cut]);
 		keep(ranking, MRR, cut, first ? 1 / (double)first : 0);
 		keep(ranking, HIT_RATE, cut, hits > 0);
 	}
@@ -126,42 +145,48 @@ ranking_add(struct ranking *ranking, const int64_t *found, const float *similari
 	ranking->queries++;
 }
 
-static double
-mean_of(const struct ranking *ranking, int measure, int cut)
+static void
+report_mean(const struct ranking *ranking, struct report *report,
+    struct per_query *per_query, int measure, int cut, const char *name)
 {
-	double mean = stats_mean(ranking->values[measure][cut], ranking->queries);
+	const double *values = ranking->values[measure][cut];
+	double mean = stats_mean(values, ranking->queries);
 
-	return measure == MRR ? mean : stats_round(mean, 5);
+	report_score(report, measure == MRR ? mean : stats_round(mean, 5), "%s", name);
+	if (per_query)
+		per_query_column(per_query, values, "%s", name);
 }
 
 void
-ranking_report(const struct ranking *ranking, struct report *report, const char *prefix)
+ranking_report(const struct ranking *ranking, struct report *report,
+    struct per_query *per_query, const char *prefix)
 {
 	int reported = ranking->protocol == PROTOCOL_V1 ? HIT_RATE : MEASURES;
+	char name[80];
 
 	for (int measure = 0; measure < reported; measure++)
-		for (int cut = 0; cut < CUTS; cut++)
-			report_score(report, mean_of(ranking, measure, cut),
-			    "%s%s_at_%lld", prefix, measures[measure],
-			    (long long)cuts[cut]);
-	if (ranking->protocol == PROTOCOL_V2)
-		report_score(report, mean_of(ranking, RECALL, 0), "%saccuracy", prefix);
-	for (int measure = 0; measure < HIT_RATE; measure++) {
-		for (int cut = 0; cut < CUTS; cut++) {
-			char *name = mem_format("%snauc_%s_at_%lld", prefix,
-			    measures[measure], (long long)cuts[cut]);
+		for (int cut = 0; cut < ranking->cuts; cut++) {
+			snprintf(name, sizeof name, "%s%s_at_%lld", prefix,
+			    measures[measure], (long long)ranking->at[cut]);
+			report_mean(ranking, report, per_query, measure, cut, name);
+		}
+	snprintf(name, sizeof name, "%saccuracy", prefix);
+	if (ranking->protocol == PROTOCOL_V2 && ranking->at[0] == 1)
+		report_mean(ranking, report, per_query, RECALL, 0, name);
+	for (int measure = 0; measure < HIT_RATE; measure++)
+		for (int cut = 0; cut < ranking->cuts; cut++) {
+			snprintf(name, sizeof name, "%snauc_%s_at_%lld", prefix,
+			    measures[measure], (long long)ranking->at[cut]);
 			abstention_report(ranking->abstention, report, name,
 			    ranking->values[measure][cut]);
-			free(name);
 		}
-	}
 }
 
 void
 ranking_free(struct ranking *ranking)
 {
 	for (int measure = 0; measure < MEASURES; measure++)
-		for (int cut = 0; cut < CUTS; cut++)
+		for (int cut = 0; cut < ranking->cuts; cut++)
 			free(ranking->values[measure][cut]);
 	abstention_free(ranking->abstention);
 	free(ranking);

@@ -1,0 +1,180 @@
+#include "score/per_query.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/output.h"
+#include "stream/values.h"
+#include "text/datafile.h"
+#include "text/tsv.h"
+
+struct per_query *
+per_query_create(const char *path)
+{
+	struct per_query *table = mem_zero(1, sizeof *table);
+
+	table->ids = strings_new();
+	table->output = output_open(path, false);
+	return table;
+}
+
+void
+per_query_add(struct per_query *table, const char *id, size_t length)
+{
+	const char *name = output_name(table->output);
+	bool fresh;
+	int64_t number = strings_add(table->ids, id, length, &fresh);
+
+	id = strings_get(table->ids, number); /* which ends with a NUL */
+	tsv_check_id(name, id, length, "a table");
+	if (!fresh)
+		die("%s: the id '%.100s' occurs again, and by their ids queries are told "
+		    "apart; rename it",
+		    name, id);
+}
+
+void
+per_query_add_row(struct per_query *table, struct reader *reader,
+    const struct record *record, int64_t row, int64_t number)
+{
+	static const char *const names[] = { "_id", "id", NULL };
+	int column = record ? values_find(reader, names) : -1;
+	char text[VALUES_ROOM];
+	const char *id = text;
+	size_t length = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
+
+	if (column >= 0) {
+		values_single(reader, column, 0);
+		id = values_text(stream_column(reader, column), &record->columns[column],
+		    row, text, &length);
+	}
+	per_query_add(table, id, length);
+}
+
+static struct per_query_column *
+new_column(struct per_query *table, const char *name)
+{
+	table->columns =
+	    mem_resize(table->columns, (size_t)table->count + 1, sizeof *table->columns);
+	struct per_query_column *column = &table->columns[table->count++];
+	*column = (struct per_query_column){ mem_string(name), NULL };
+	return column;
+}
+
+void
+per_query_column(struct per_query *table, const double *values, const char *format, ...)
+{
+	size_t count = (size_t)strings_count(table->ids);
+	va_list arguments;
+	char name[256];
+
+	va_start(arguments, format);
+	vsnprintf(name, sizeof name, format, arguments);
+	va_end(arguments);
+	struct per_query_column *column = new_column(table, name);
+	column->values = mem_new(count, sizeof *column->values);
+	memcpy(column->values, values, count * sizeof *column->values);
+}
+
+static void
+put(struct per_query *table, const char *text)
+{
+	output_write(table->output, text, strlen(text));
+}
+
+void
+per_query_finish(struct per_query *table)
+{
+	char room[NUMBER_ROOM];
+
+	put(table, "id");
+	for (int i = 0; i < table->count; i++) {
+		put(table, "\t");
+		put(table, table->columns[i].name);
+	}
+	put(table, "\n");
+	for (int64_t row = 0; row < strings_count(table->ids); row++) {
+		put(table, strings_get(table->ids, row));
+		for (int i = 0; i < table->count; i++) {
+			double value = table->columns[i].values[row] + 0; /* of -0: 0 */
+			put(table, "\t");
+			put(table,
+			    isnan(value) ? "nan" : number_write(room, value, false));
+		}
+		put(table, "\n");
+	}
+	output_finish(table->output);
+	per_query_free(table);
+}
+
+static double
+number(const struct datafile *file, const struct tree *cell)
+{
+	double value = NAN;
+
+	if (strcmp(cell->string, "nan") != 0 &&
+	    !number_read(cell->string, cell->length, &value))
+		die("%s:%lld: %s: '%.100s' is not a number", datafile_name(file),
+		    (long long)datafile_line(file), cell->key, cell->string);
+	return value;
+}
+
+/* All columns have one room. */
+static void
+add_cells(struct per_query *table, const struct datafile *file, const struct tree *row,
+    int64_t at)
+{
+	size_t room = table->room;
+
+	for (size_t i = 1; i < row->count; i++) {
+		double **values = &table->columns[i - 1].values;
+		room = table->room;
+		*values = mem_grow(*values, &room, (size_t)at + 1, sizeof **values);
+		(*values)[at] = number(file, row->items[i]);
+	}
+	table->room = room;
+}
+
+struct per_query *
+per_query_read(const char *path)
+{
+	struct per_query *table = mem_zero(1, sizeof *table);
+	struct datafile *file = datafile_open(path, DATAFILE_TSV);
+	const struct tree *row;
+	bool fresh;
+
+	table->ids = strings_new();
+	while ((row = datafile_next(file))) {
+		const struct tree *id = row->items[0];
+		int64_t at = strings_add(table->ids, id->string, id->length, &fresh);
+		if (!fresh)
+			die("%s:%lld: the id '%.100s' occurs again", datafile_name(file),
+			    (long long)datafile_line(file), id->string);
+		for (size_t i = 1; at == 0 && i < row->count; i++)
+			new_column(table, row->items[i]->key);
+		add_cells(table, file, row, at);
+	}
+	if (!table->count)
+		die("%s: there are no scores in it; expected what --per-query writes",
+		    datafile_name(file));
+	datafile_close(file);
+	return table;
+}
+
+void
+per_query_free(struct per_query *table)
+{
+	for (int i = 0; i < table->count; i++) {
+		free(table->columns[i].name);
+		free(table->columns[i].values);
+	}
+	free(table->columns);
+	strings_free(table->ids);
+	free(table);
+}
