@@ -141,6 +141,13 @@ hold() {
 		{"path": "2_Dense", "type": "Dense"}]' >mine/modules.json
 	model_copy "$GOLDEN/bert" mine f32
 	diff -r saved mine
+	rm -r mine
+	cp -r saved mine
+	mkdir mine/0_Transformer
+	cp saved/model.safetensors saved/config.json mine/0_Transformer
+	echo '[{"path": "0_Transformer", "type": "Transformer"}, {"path": "1_Pooling", "type": "Pooling"}]' >mine/modules.json
+	model_copy "$GOLDEN/bert" mine f32
+	diff -r saved mine
 }
 
 @test "folder: a check removes nothing" {

@@ -112,7 +112,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	safetensors_list "$T/good"
 	none | bad 'too short'
 	printf '\1\2\3' | bad 'too short'
-	head -c 30 "$T/good" | bad 'truncated: the header needs'
+	head -c 30 "$T/good" | bad "truncated: the header needs $((8 + 2 + ${#A})) bytes, the file has 30"
 	{ printf '\xff\xff\xff\xff\xff\xff\xff\xff'; bytes 100; } | bad 'claims a header of 18446744073709551615 bytes'
 	{ printf '\1\xe1\xf5\5\0\0\0\0'; bytes 100; } | bad 'claims a header of 100000001 bytes'
 	none | file ' {}' | bad 'the header is no JSON object'
@@ -259,6 +259,8 @@ deep() { # N BEFORE AFTER
 	[ "$output" = $'a\tf32\t2\t0\nb\tf32\t2\t0' ]
 	index '"a":"model-1.safetensors","b":"model-1.safetensors"'
 	folder "tensor 'b' is not in model-1.safetensors"
+	index '"a":"model-2.safetensors","b":"model-2.safetensors"'
+	folder "tensor 'a' is not in model-2.safetensors"
 	index '"a":"model-1.safetensors","b":"model-3.safetensors"'
 	folder 'model-3.safetensors: No such file or directory'
 	index '"a":"../m/model-1.safetensors"'

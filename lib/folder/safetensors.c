@@ -473,7 +473,6 @@ safetensors_fingerprint(const struct safetensors *file)
 
 	for (int i = 0; i < file->shard_count; i++) {
 		const struct shard *shard = &file->shards[i];
-		hash = rng_hash(hash, &shard->size, sizeof shard->size);
 		hash = rng_hash(hash, shard->map + 8, shard->start - 8);
 	}
 	for (int i = 0; i < file->count; i++) {
