@@ -97,11 +97,17 @@ hold() {
 	need_seccomp
 	for how in "" no_tmpfile; do
 		$how model_copy "$GOLDEN/bert" saved f32
-		$how model_copy "$GOLDEN/nomic_bert" saved/ f32
+		run -0 $how model_copy "$GOLDEN/nomic_bert" saved/ f32
+		[ -z "$output" ]
 		model_check saved "$GOLDEN/nomic_bert/expected.safetensors"
 		[ -z "$(rest saved)" ]
 		rm -r saved
 	done
+}
+
+@test "folder: where none can be made beside it, that is said" {
+	run -1 --separate-stderr model_copy "$GOLDEN/bert" none/saved f32
+	[ "$stderr" = "model_copy: none/saved: cannot make a folder beside it: No such file or directory" ]
 }
 
 @test "folder: what is not part of a model is refused by its name, and nothing is touched" {

@@ -277,6 +277,10 @@ pooling() {
 	refused "modules.json: the module 'LayerNorm' is not known; known are Transformer, Pooling, Dense and Normalize"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
+	change modules.json '.[2].path = ".."'
+	refused "modules.json: 'path' is '..'; it must be the plain name of a folder"
+	change modules.json '.[2].path = "d" * 64'
+	refused "it must be the plain name of a folder"
 	change modules.json '.[3] = .[1]'
 	refused "one module Pooling is known, right after the Transformer"
 	change modules.json '.[3] = 7'

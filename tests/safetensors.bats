@@ -257,6 +257,11 @@ deep() { # N BEFORE AFTER
 	index '"a":"model-1.safetensors","b":"model-2.safetensors"'
 	run -0 safetensors_list "$T/m"
 	[ "$output" = $'a\tf32\t2\t0\nb\tf32\t2\t0' ]
+	bytes 16 | file '{"d":{"dtype":"F32","shape":[2],"data_offsets":[8,16]},"c":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' \
+		>"$T/m/model-4.safetensors"
+	index '"a":"model-1.safetensors","c":"model-4.safetensors","d":"model-4.safetensors"'
+	run -0 safetensors_list "$T/m"
+	[ "$output" = $'a\tf32\t2\t0\nc\tf32\t2\t0\nd\tf32\t2\t0' ]
 	index '"a":"model-1.safetensors","b":"model-1.safetensors"'
 	folder "tensor 'b' is not in model-1.safetensors"
 	index '"a":"model-2.safetensors","b":"model-2.safetensors"'

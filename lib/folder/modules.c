@@ -66,13 +66,12 @@ char *
 modules_transformer(const char *dir)
 {
 	struct modules *modules = modules_read(dir);
-	size_t i = 0;
+	const char *found = dir;
 
-	while (
-	    modules && i < modules->count && strcmp(modules->at[i].type, "Transformer"))
-		i++;
-	char *folder =
-	    mem_string(modules && i < modules->count ? modules->at[i].folder : dir);
+	for (size_t i = modules ? modules->count : 0; i > 0; i--)
+		if (!strcmp(modules->at[i - 1].type, "Transformer"))
+			found = modules->at[i - 1].folder;
+	char *folder = mem_string(found);
 	modules_free(modules);
 	return folder;
 }

@@ -320,10 +320,11 @@ shard_names(const struct tree *map, int *count)
 		names[i] = file->string;
 	}
 	qsort(names, map->count, sizeof *names, by_text);
-	*count = 0;
+	int kept = 0;
 	for (size_t i = 0; i < map->count; i++)
 		if (!i || strcmp(names[i], names[i - 1]))
-			names[(*count)++] = names[i];
+			names[kept++] = names[i];
+	*count = kept;
 	return names;
 }
 
