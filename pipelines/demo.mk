@@ -88,7 +88,7 @@ $(DEMO)/scores.svg: pipelines/scores.gnuplot $(DEMO)/scores.tsv
 	gnuplot -e "scores='$(DEMO)/scores.tsv'" $< > $@
 
 # Answers: the entries nearest to a description.
-$(DEMO)/mote/words.mts: $(TEXT)/lookup.jsonl $(DEMO)/mote/model.safetensors | $X/tok $X/encode
+$(DEMO)/mote/words.mts: $(TEXT)/lookup.tsv $(DEMO)/mote/model.safetensors | $X/tok $X/encode
 	$X/tok -m $(@D) --task search_document -f text $< | $X/encode -m $(@D) > $@
 
 $(DEMO)/answers.txt: share/recipes/questions.txt $(DEMO)/mote/words.mts | $X/tok $X/encode $X/mteb-score

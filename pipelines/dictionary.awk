@@ -10,7 +10,7 @@
 #	SPLIT/classification.jsonl	{text, label}: definitions, label = lexicographer file, of
 #					those with at least 600 synsets
 #	SPLIT/clustering.jsonl		{text, label}: definitions of nouns, label = topic
-#	lookup.jsonl			{_id, text}: words that a reader may look for, in their first sense
+#	lookup.tsv			_id, text: every sense of every word, called by the entry's first word
 BEGIN {
 	FS = "\t"
 	source["n"] = "noun"
@@ -18,6 +18,7 @@ BEGIN {
 	source["a"] = "adjective"
 	source["r"] = "adverb"
 	source["f"] = "foldoc"
+	print "_id\ttext" > (out "/lookup.tsv")
 	rare = "tops|feeling|motive|relation|shape|body|competition|consumption|emotion|" \
 	    "perception|weather|ppl|computing"
 	held["dev"] = held["test"] = 1
@@ -60,10 +61,14 @@ FNR == 1 { next }
 	if (part == "train" && !instance && ++plain % 20 == 0)
 		for (split_name in held)
 			add_document(split_name)
+	if (!instance)
+		print called() "\t" document > (out "/lookup.tsv")
+}
+
+function called(    word) {
 	word = words
 	sub(/,.*/, "", word)
-	if (!instance && word ~ /^[a-z]+$/ && !met[word]++ && length(words) < 60)
-		print "{\"_id\": \"" word "\", \"text\": " string(document) "}" > (out "/lookup.jsonl")
+	return senses[word]++ ? word " (" senses[word] ")" : word
 }
 
 function pair(name, query, answer) {
