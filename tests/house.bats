@@ -119,5 +119,5 @@ overview() {
 		"$ROOT/README.md" | grep -v '^```\|^PATH=' >"$T/pipe"
 	cd "$T"
 	run -0 --separate-stderr bash -eu -o pipefail pipe
-	[[ "${lines[0]}" == *thermometer* ]]
+	[[ "${lines[0]}" == "an instrument"* && "${lines[1]}" == "  1  "*" thermometer" ]]
 }

@@ -198,6 +198,12 @@ utf8_plain(char *text)
 	*to = 0;
 }
 
+int
+utf8_columns(int32_t code)
+{
+	return code < 0x80 ? code >= 32 : utf8proc_charwidth(code);
+}
+
 unsigned
 utf8_traits(int32_t code)
 {

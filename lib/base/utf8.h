@@ -54,6 +54,9 @@ void utf8_plain(char *text);
 
 unsigned utf8_traits(int32_t code);
 
+/* Columns of a terminal that a character takes, 0..2. */
+int utf8_columns(int32_t code);
+
 /* Canonical combining class; 0: a starter. */
 int utf8_combining(int32_t code);
 

@@ -20,6 +20,12 @@ struct own {
 	uint32_t document;
 };
 
+/* A document's text, behind the one before. */
+struct extent {
+	bool there;
+	size_t end;
+};
+
 /* Documents that are searched together. */
 struct block {
 	float *vectors; /* [searching.block, width] */
@@ -28,8 +34,9 @@ struct block {
 	struct own *own;
 	int64_t owns;
 	size_t own_room;
-	char *texts; /* of the documents, one after the other, and where they end */
-	size_t texts_room, *ends, ends_room;
+	char *texts; /* of the documents, one after the other */
+	struct extent *extents;
+	size_t texts_room, extents_room;
 };
 
 struct searching {
@@ -133,18 +140,25 @@ take_own(struct searching *searching, struct block *block, const struct row *row
 	block->own[block->owns++] = (struct own){ query, (uint32_t)document };
 }
 
+/* Where the text of a block's document begins. */
+static size_t
+text_start(const struct block *block, int64_t document)
+{
+	return document ? block->extents[document - 1].end : 0;
+}
+
 static void
 take_text(struct block *block, const struct row *row)
 {
-	size_t end = block->count ? block->ends[block->count - 1] : 0;
+	size_t start = text_start(block, block->count), length = row->text_length;
 
-	block->texts =
-	    mem_grow(block->texts, &block->texts_room, end + row->text_length + 1, 1);
-	if (row->text_length)
-		memcpy(block->texts + end, row->text, row->text_length);
-	block->ends = mem_grow(block->ends, &block->ends_room, (size_t)block->count + 1,
-	    sizeof *block->ends);
-	block->ends[block->count] = end + row->text_length;
+	block->texts = mem_grow(block->texts, &block->texts_room, start + length + 1, 1);
+	if (length)
+		memcpy(block->texts + start, row->text, length);
+	block->extents = mem_grow(block->extents, &block->extents_room,
+	    (size_t)block->count + 1, sizeof *block->extents);
+	block->extents[block->count] =
+	    (struct extent){ row->text != NULL, start + length };
 }
 
 /* False when it is no new one. */
@@ -188,32 +202,16 @@ fill(void *context)
 			continue;
 		block->count++;
 		if (searching->options->texts &&
-		    block->ends[block->count - 1] > BLOCK_BYTES)
+		    text_start(block, block->count) > BLOCK_BYTES)
 			break;
 	}
 	return NULL;
 }
 
-/* Which documents are among the hits so far; to be freed. */
-static bool *
-mark_hits(const struct searching *searching)
-{
-	const struct run *run = searching->run;
-	bool *hit = mem_zero((size_t)strings_count(run->documents) + 1, sizeof *hit);
-
-	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		struct hits hits =
-		    run->hits ? run->hits[i] : search_hits(searching->search, i);
-		for (int64_t j = 0; j < hits.count; j++)
-			hit[hits.at[j].document] = true;
-	}
-	return hit;
-}
-
 static void
 sweep_texts(struct searching *searching)
 {
-	bool *hit = mark_hits(searching);
+	bool *hit = run_mark_hits(searching->run);
 
 	texts_sweep(&searching->run->document_texts, hit);
 	free(hit);
@@ -227,15 +225,16 @@ keep_texts(struct searching *searching, const struct block *block)
 	int64_t hits_count = 0;
 
 	for (int64_t i = 0; i < strings_count(searching->run->queries); i++) {
-		struct hits hits = search_hits(searching->search, i);
+		struct hits hits = searching->run->hits[i] =
+		    search_hits(searching->search, i);
 		hits_count += hits.count;
 		for (int64_t j = 0; j < hits.count; j++) {
 			int64_t at = (int64_t)hits.at[j].document - block->first;
-			if (at < 0)
+			if (at < 0 || !block->extents[at].there)
 				continue;
-			size_t start = at ? block->ends[at - 1] : 0;
+			size_t start = text_start(block, at);
 			texts_put(texts, hits.at[j].document, block->texts + start,
-			    block->ends[at] - start);
+			    block->extents[at].end - start);
 		}
 	}
 	if (texts->kept > 2 * hits_count + SLACK_TEXTS)
@@ -288,13 +287,15 @@ start_search(struct searching *searching)
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
 	for (int i = 0; i < 2; i++)
 		searching->blocks[i].vectors = mem_new((size_t)searching->block, bytes);
-	if (options->candidates)
+	if (options->candidates) {
 		searching->candidates =
 		    candidates_read(options->candidates, run->queries, options->queries);
-	else
-		searching->search = search_new(searching->queries,
-		    strings_count(run->queries), searching->width, options->depth,
-		    options->threshold, run_order(run), run->documents);
+		return;
+	}
+	run->hits = mem_zero((size_t)strings_count(run->queries), sizeof *run->hits);
+	searching->search =
+	    search_new(searching->queries, strings_count(run->queries), searching->width,
+		options->depth, options->threshold, run_order(run), run->documents);
 }
 
 static void
@@ -316,7 +317,6 @@ search_all(struct searching *searching)
 		candidates_finish(searching->candidates, run, searching->options->depth);
 		return;
 	}
-	run->hits = mem_new((size_t)strings_count(run->queries), sizeof *run->hits);
 	run->memory = search_finish(searching->search, run->hits);
 	if (searching->options->texts)
 		sweep_texts(searching);
@@ -360,7 +360,7 @@ free_searching(struct searching *searching)
 		free(searching->blocks[i].vectors);
 		free(searching->blocks[i].own);
 		free(searching->blocks[i].texts);
-		free(searching->blocks[i].ends);
+		free(searching->blocks[i].extents);
 	}
 	free(searching->queries);
 	free(searching->same);
@@ -379,6 +379,7 @@ corpus_search(const struct search_options *options)
 	searching.width = rows_width(searching.queries_rows);
 	run->query_ids = rows_ids(searching.queries_rows);
 	run->document_ids = rows_ids(searching.corpus);
+	run->field = rows_field(searching.corpus);
 	find_same(&searching);
 	read_queries(&searching);
 	start_search(&searching);

@@ -50,12 +50,19 @@ note_tell(struct noted *noted, const char *stream, const char *what)
 	*noted = (struct noted){ 0 };
 }
 
+static char *
+field_of(const struct vectors *vectors)
+{
+	const char *name = stream_column(vectors->reader, vectors->column)->name;
+
+	return mem_format("%.*s", (int)(strlen(name) - strlen(".emb")), name);
+}
+
 /* The column of the texts that the vectors are of, where it was kept. */
 static int
 find_text(const struct vectors *vectors)
 {
-	const char *vector = stream_column(vectors->reader, vectors->column)->name;
-	char *field = mem_format("%.*s", (int)(strlen(vector) - strlen(".emb")), vector);
+	char *field = field_of(vectors);
 	const char *const names[] = { field, "text", NULL };
 	int found = -1;
 
@@ -223,6 +230,12 @@ int
 rows_width(const struct rows *rows)
 {
 	return rows->part.vectors->width;
+}
+
+char *
+rows_field(const struct rows *rows)
+{
+	return field_of(rows->part.vectors);
 }
 
 enum row_ids

@@ -39,6 +39,7 @@ struct rows *rows_open(const char *const *paths, int count, const char *unit,
 bool rows_next(struct rows *rows, struct row *row);
 
 int rows_width(const struct rows *rows);
+char *rows_field(const struct rows *rows); /* what is before ".emb"; to be freed */
 enum row_ids rows_ids(const struct rows *rows);
 
 /* Of the stream that the last row was of: its name, its number among the streams. */

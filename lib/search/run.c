@@ -375,6 +375,7 @@ run_free(struct run *run)
 {
 	strings_free(run->queries);
 	strings_free(run->documents);
+	free(run->field);
 	texts_free(&run->query_texts);
 	texts_free(&run->document_texts);
 	free(run->hits);

@@ -41,6 +41,7 @@ struct run {
 	/* of a search: */
 	enum row_ids query_ids, document_ids;
 	struct texts query_texts, document_texts; /* by number, where they were wanted */
+	char *field; /* of which the documents' vectors are: what is before ".emb" */
 };
 
 /* Both lists of names empty. */
@@ -71,6 +72,13 @@ struct run *run_read_candidates(const char *path);
 
 /* Drop documents that are called as the query. */
 void run_ignore_identical(struct run *run);
+
+/* Which documents are hits [documents], to be freed. */
+bool *run_mark_hits(const struct run *run);
+
+/* Take the hits' texts from a file of texts: by ids, or of a corpus without ids row by row; from the
+ * member called as the field, else "text".  Warns of hits without one. */
+void run_read_texts(struct run *run, const char *path);
 
 /* At most `top` documents a query.  Dies on an id with a tab or an end of line; warns of blanks in
  * ids, which only run_read can tell from the ends of columns. */

@@ -1,0 +1,22 @@
+/*
+ * terminal - texts of other people on a line of a terminal.
+ */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <stddef.h>
+
+/* Columns of the terminal behind a descriptor; 0: it is none. */
+int terminal_width(int descriptor);
+
+/*
+ * A text on one line, at most `width` columns wide (0: however long), to be freed.  White space is one
+ * blank, none at the ends; what is not UTF-8, control characters and those that turn the direction
+ * of writing become "?"; what is cut ends with an ellipsis.
+ */
+char *terminal_line(const char *bytes, size_t length, int width);
+
+/* Columns that such a line takes. */
+int terminal_columns(const char *line);
+
+#endif

@@ -1,0 +1,86 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "search/run.h"
+#include "text/datafile.h"
+
+bool *
+run_mark_hits(const struct run *run)
+{
+	bool *hit = mem_zero((size_t)strings_count(run->documents) + 1, sizeof *hit);
+
+	for (int64_t i = 0; i < strings_count(run->queries); i++)
+		for (int64_t j = 0; j < run->hits[i].count; j++)
+			hit[run->hits[i].at[j].document] = true;
+	return hit;
+}
+
+/* The document that a record is of, or -1; `place`: the record's number. */
+static int64_t
+find_document(const struct run *run, const struct datafile *file,
+    const struct tree *record, int64_t place)
+{
+	const struct tree *id = tree_get(record, "_id");
+	char digits[32];
+
+	if (run->document_ids == ROW_PLACES)
+		return place < strings_count(run->documents) ? place : -1;
+	if (!id)
+		id = tree_get(record, "id");
+	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
+		die("%s:%lld: there is no '_id' or 'id', by which a text is found",
+		    datafile_name(file), (long long)datafile_line(file));
+	if (id->kind == TREE_STRING)
+		return strings_find(run->documents, id->string, id->length);
+	int length = snprintf(digits, sizeof digits, "%lld", (long long)id->integer);
+	return strings_find(run->documents, digits, (size_t)length);
+}
+
+/* What is missing, once the file was read to its end. */
+static void
+check_texts(const struct run *run, const char *name, const bool *hit, int64_t records)
+{
+	int64_t documents = strings_count(run->documents), missing = 0, first = 0;
+
+	if (run->document_ids == ROW_PLACES && records != documents)
+		die("%s: it has %lld texts, the corpus %lld rows and no ids: they are "
+		    "not "
+		    "of each other",
+		    name, (long long)records, (long long)documents);
+	for (int64_t i = documents - 1; i >= 0; i--)
+		if (hit[i] && !texts_get(&run->document_texts, i)) {
+			missing++;
+			first = i;
+		}
+	if (missing)
+		warn("%s: %lld documents that were found have no text '%s' there; first: "
+		     "'%s'",
+		    name, (long long)missing, run->field,
+		    strings_get(run->documents, first));
+}
+
+void
+run_read_texts(struct run *run, const char *path)
+{
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	bool *hit = run_mark_hits(run);
+	const struct tree *record;
+	int64_t records = 0;
+
+	texts_free(&run->document_texts);
+	while ((record = datafile_next(file))) {
+		int64_t document = find_document(run, file, record, records++);
+		const struct tree *text = tree_get(record, run->field);
+		if (!text)
+			text = tree_get(record, "text");
+		if (document >= 0 && hit[document] && text && text->kind == TREE_STRING)
+			texts_put(
+			    &run->document_texts, document, text->string, text->length);
+	}
+	check_texts(run, datafile_name(file), hit, records);
+	free(hit);
+	datafile_close(file);
+}

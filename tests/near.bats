@@ -1,0 +1,285 @@
+#!/usr/bin/env bats
+load helper
+load scores
+
+# Rows of JSON in $1 as the stream $T/$1.mts, with MORE arguments of mkstream.
+stream_of() { mkstream "${@:2}" >"$T/$1.mts"; }
+
+few() {
+	printf '%s\n' '{"_id":"q 1","text":"first\tquestion","text.emb":[1,0]}' \
+		'{"_id":"q 2","text":"second","text.emb":[0,1]}' | stream_of q
+	printf '%s\n' '{"_id":"a","text":"both","text.emb":[3,4]}' '{"_id":"long name","text":"one","text.emb":[2,0]}' \
+		'{"_id":"q 2","text":"the\u001b[2J other\n","text.emb":[0,0.5]}' | stream_of c
+}
+
+# 1. known answers
+
+@test "near: the nearest of numpy, by cosine and by dot product" {
+	stream queries corpus
+	for kind in cosine dot; do
+		near --similarity $kind -k 5 --json "$T/queries.mts" "$T/corpus.mts" |
+			jq -r '.id as $query | .hits[] | [$query, .id, .score] | @tsv' >"$T/out"
+		cut -f1,2 "$T/out" | diff <(cut -f1,2 "$GOLDEN/near_$kind.tsv") -
+		cut -f3 "$T/out" | within <(cut -f3 "$GOLDEN/near_$kind.tsv") 2e-6
+	done
+}
+
+@test "near: for people, by hand" {
+	few
+	near "$T/q.mts" "$T/c.mts" >"$T/out"
+	diff - "$T/out" <<-'END'
+		first question
+		  1  1.0000  long name  one
+		  2  0.6000  a          both
+		  3  0.0000  q 2        the?[2J other
+
+		second
+		  1  1.0000  q 2        the?[2J other
+		  2  0.8000  a          both
+		  3  0.0000  long name  one
+	END
+	near - "$T/c.mts" <"$T/q.mts" | cmp - "$T/out"
+	near "$T/c.mts" <"$T/q.mts" | cmp - "$T/out"
+	near -o "$T/file" "$T/q.mts" - <"$T/c.mts"
+	cmp "$T/file" "$T/out"
+}
+
+@test "near: --json by hand" {
+	few
+	near --json -k 1 "$T/q.mts" "$T/c.mts" >"$T/out"
+	diff - "$T/out" <<-'END'
+		{"id":"q 1","text":"first\tquestion","hits":[{"id":"long name","text":"one","score":1}]}
+		{"id":"q 2","text":"second","hits":[{"id":"q 2","text":"the\u001b[2J other\n","score":1}]}
+	END
+	printf '{"id":%d,"x.emb":[%s]}\n' 7 0,2 | stream_of numbers
+	near --json "$T/numbers.mts" "$T/numbers.mts" >"$T/out"
+	[ "$(cat "$T/out")" = '{"id":7,"hits":[{"id":7,"score":1}]}' ]
+	printf '{"id":"a","x.emb":[3e38,3e38]}\n' | stream_of huge
+	near --similarity dot --json "$T/huge.mts" "$T/huge.mts" | jq -e '.hits == [{id: "a", score: null}]'
+}
+
+@test "near --run is mteb-score's, and scores as if it had searched, settings and all" {
+	stream queries corpus
+	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
+	mteb-score retrieval --run "$T/run" "$T/queries.mts" "$T/corpus.mts"
+	near --run - "$T/queries.mts" "$T/corpus.mts" | cmp - "$T/run"
+	for options in "" "--similarity dot" "--similarity dot --protocol v2"; do
+		# shellcheck disable=SC2086
+		score $options "$T/queries.mts" "$T/corpus.mts" >"$T/direct"
+		# shellcheck disable=SC2086
+		near ${options% --protocol*} "$T/queries.mts" "$T/corpus.mts" --run - |
+			score ${options#--similarity dot} --from-run - | cmp - "$T/direct"
+	done
+	near -k 7 --threshold 0.25 --exclude-self --run "$T/run" "$T/queries.mts" "$T/corpus.mts"
+	[[ $(score --from-run "$T/run" | head -1) == *" similarity cosine, "*", depth 7, threshold 0.25, identical ids ignored, documents 120, "* ]]
+}
+
+# 2. options
+
+@test "near: -k, --threshold and --exclude-self" {
+	few
+	hits() { near --json "$@" | jq -r '[.hits[].id] | join(",")' | paste -sd' '; }
+	[ "$(hits -k 2 "$T/q.mts" "$T/c.mts")" = 'long name,a q 2,a' ]
+	[ "$(hits -k 1000000 "$T/q.mts" "$T/c.mts")" = 'long name,a,q 2 q 2,a,long name' ]
+	[ "$(hits --threshold 0.8 "$T/q.mts" "$T/c.mts")" = 'long name q 2,a' ]
+	[ "$(hits --threshold 0.81 "$T/q.mts" "$T/c.mts")" = 'long name q 2' ]
+	[ "$(hits --exclude-self "$T/q.mts" "$T/c.mts")" = 'long name,a,q 2 a,long name' ]
+	[ "$(hits --exclude-self -k 1 "$T/c.mts" "$T/c.mts")" = 'q 2 a a' ] # no place is lost
+	near --threshold 2 "$T/q.mts" "$T/c.mts" >"$T/out"
+	printf 'first question\n  nothing was found\n\nsecond\n  nothing was found\n' | cmp - "$T/out"
+	[ "$(near --threshold 2 --run - "$T/q.mts" "$T/c.mts" | wc -c)" = 0 ]
+}
+
+@test "near: several streams are one corpus" {
+	stream queries
+	split -n r/3 "$GOLDEN/score_corpus.jsonl" "$T/part"
+	for part in aa ab ac; do stream_of $part 7 <"$T/part$part"; done
+	cat "$T/aa.mts" "$T/ab.mts" "$T/ac.mts" >"$T/all.mts"
+	for options in "--run -" --json "" "--exclude-self -k 200"; do
+		# shellcheck disable=SC2086
+		near $options "$T/queries.mts" "$T/all.mts" >"$T/one"
+		# shellcheck disable=SC2086
+		near $options "$T/queries.mts" "$T/aa.mts" "$T/ab.mts" "$T/ac.mts" | cmp - "$T/one"
+	done
+	run -0 --separate-stderr near --json -k 1 "$T/aa.mts" "$T/aa.mts" "$T/aa.mts"
+	[[ $stderr == *"aa.mts: 40 rows repeat an id: the first one of each id counts; first: "* ]]
+	echo '{"_id":"x","text.emb":[1,2]}' | stream_of narrow
+	run -1 --separate-stderr near "$T/queries.mts" "$T/aa.mts" "$T/narrow.mts"
+	[[ $stderr == *"narrow.mts: its vectors have width 2, those of "*"queries.mts 6; "* ]]
+	echo '{"name":"x","text.emb":[1,2,3,4,5,6]}' | stream_of bare
+	run -1 --separate-stderr near "$T/queries.mts" "$T/aa.mts" "$T/bare.mts"
+	[[ $stderr == *"bare.mts: its rows have no ids, those of "*"aa.mts ids"* ]]
+	run -1 --separate-stderr near "$T/queries.mts" "$T/aa.mts" "$T/nowhere.mts"
+	[ -z "$output" ]
+	[[ $stderr == *"nowhere.mts: "* ]]
+}
+
+@test "near: rows without ids are called by their numbers" {
+	printf '{"text.emb":[%s]}\n' 1,0 1,0 0.6,0.8 | stream_of rows 2
+	hits() { near --json "$@" "$T/rows.mts" | jq -c '[.id, [.hits[].id]]' | paste -sd' '; }
+	[ "$(hits "$T/rows.mts")" = '[1,[1,2,3]] [2,[1,2,3]] [3,[3,1,2]]' ] # equal ones: the earlier first
+	[ "$(hits --exclude-self "$T/rows.mts")" = '[1,[2,3]] [2,[1,3]] [3,[1,2]]' ]
+	cp "$T/rows.mts" "$T/copy.mts"
+	# behind another stream, rows have other numbers than queries
+	[ "$(hits --exclude-self "$T/rows.mts" "$T/copy.mts")" = '[1,[1,2,5,3,6]] [2,[1,2,4,3,6]] [3,[3,1,2,4,5]]' ]
+	for files in "copy rows" "rows rows rows"; do
+		# shellcheck disable=SC2046,SC2086
+		run -1 --separate-stderr near --exclude-self $(printf "$T/%s.mts " $files)
+		[[ $stderr == *".mts: it has no ids and is "*" of the files of the corpus: "* ]]
+	done
+	few
+	for files in "q rows" "rows c"; do
+		# shellcheck disable=SC2046,SC2086
+		run -1 --separate-stderr near --exclude-self $(printf "$T/%s.mts " $files)
+		[[ $stderr == *"one of them has ids, the other none"* ]]
+		# shellcheck disable=SC2046,SC2086
+		run -1 --separate-stderr near --run "$T/run" $(printf "$T/%s.mts " $files)
+		[[ $stderr == *"rows.mts: there is no column '_id' or 'id', by which a run names the rows"* ]]
+		[ ! -e "$T/run" ]
+	done
+}
+
+@test "near --text: the texts of the hits from a file" {
+	few
+	printf '%s\n' '{"_id":"q 2","text":"Z"}' '{"_id":"a","text":"A"}' '{"_id":"other","text":"-"}' \
+		'{"_id":"long name","text":"N"}' | zstd -q >"$T/texts.jsonl.zst"
+	texts() { near --json "$@" | jq -r '[.hits[].text] | join(",")' | paste -sd' '; }
+	[ "$(texts --text "$T/texts.jsonl.zst" "$T/q.mts" "$T/c.mts")" = 'N,A,Z Z,A,N' ]
+	printf 'id\ttext\na\tA\n' >"$T/texts.tsv"
+	run -0 --separate-stderr near --text "$T/texts.tsv" "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"texts.tsv: 2 documents that were found have no text 'text' there; first: 'long name'"* ]]
+	[[ ${lines[2]} == "  2  0.6000  a          A" && ${lines[1]} == "  1  1.0000  long name" ]]
+	run -1 --separate-stderr near --text <(echo '{"text":"A"}') "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *":1: there is no '_id' or 'id'"* ]]
+	# whole numbers are ids, too; the field's own name comes first
+	printf '{"id":%d,"said.emb":[%s]}\n' 1 1,0 2 0,1 | stream_of said
+	printf '{"id":%d,"text":"no","said":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
+	[ "$(texts --text "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
+	# without ids: row by row
+	printf '{"text.emb":[%s]}\n' 1,0 0,1 | stream_of rows
+	printf 'one\ntwo\n' >"$T/lines.txt"
+	[ "$(texts --text "$T/lines.txt" "$T/rows.mts" "$T/rows.mts")" = 'one,two two,one' ]
+	for lines in 'one' 'one\ntwo\nthree'; do
+		printf '%b\n' "$lines" >"$T/lines.txt"
+		run -1 --separate-stderr near --text "$T/lines.txt" "$T/rows.mts" "$T/rows.mts"
+		[ -z "$output" ]
+		[[ $stderr == *"lines.txt: it has "*" texts, the corpus 2 rows and no ids: "* ]]
+	done
+}
+
+@test "near: many blocks find what one finds, with the texts" {
+	mkstream random 9 256 1 >"$T/q.mts"
+	mkstream random 5000 256 2 >"$T/vectors.mts"
+	seq -f '{"text":"text of d%g"}' 0 4999 | mts from jsonl - >"$T/texts.mts"
+	mts paste "$T/vectors.mts" "$T/texts.mts" >"$T/c.mts"
+	near --json -k 20 "$T/q.mts" "$T/c.mts" >"$T/one"
+	jq -e '.hits | length == 20 and all(.text == "text of " + .id)' "$T/one" >"$T/all"
+	[ "$(sort -u "$T/all")" = true ]
+	near --json -k 20 --memory 2600K -j 2 "$T/q.mts" "$T/c.mts" | cmp - "$T/one" # of half a megabyte
+	near --json -k 20 --memory 1600K -j 1 "$T/q.mts" "$T/c.mts" | cmp - "$T/one"
+	near --exclude-self -k 1 --run - "$T/c.mts" "$T/c.mts" | awk '$1 == $3 { exit 1 } END { exit NR != 5000 }'
+	run -1 --separate-stderr near --memory 100K "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"q.mts: 9 queries with 10 hits each take "*" MB; allow that with --memory, or search for fewer at a time"* ]]
+}
+
+@test "near: lines are as wide as the terminal" {
+	need_terminal
+	printf '{"text":"%s","text.emb":[1,0]}\n' 'not that long' '漢字漢字漢字漢字漢字漢字漢字' | stream_of c
+	script -qec "stty cols 30; near -q '$T/c.mts' '$T/c.mts'" /dev/null >"$T/out"
+	printf '%s\r\n' 'not that long' '  1  1.0000  1  not that long' '  2  1.0000  2  漢字漢字漢字…' '' \
+		'漢字漢字漢字漢字漢字漢字漢字' '  1  1.0000  1  not that long' '  2  1.0000  2  漢字漢字漢字…' |
+		diff - "$T/out"
+	run ! script -qec "near '$T/c.mts'" /dev/null
+	[[ $output == *"there are no queries: "*"c.mts is the corpus, and standard input a terminal"* ]]
+}
+
+# 3. what is wrong
+
+@test "near: usage" {
+	few
+	for words in "" "-" "- -" "q.mts - -" "--similarity manhattan q c" "-k 0 q c" "--threshold high q c" "--memory x q c"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near $words
+		[ -z "$output" ]
+	done
+	for option in --json "--text x" "-o x"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near --run - $option "$T/q.mts" "$T/c.mts"
+		[ -z "$output" ]
+		[[ $stderr == "near: "*" says nothing to --run"* ]]
+	done
+}
+
+@test "near: repeated ids, NaN, zeros" {
+	echo '{"_id":"q","x.emb":[1,0]}' | stream_of q
+	printf '%s\n' '{"_id":"a","x.emb":[1,0.2]}' '{"_id":"a","x.emb":[1,0]}' '{"_id":"n","x.emb":[null,0]}' \
+		'{"_id":"z","x.emb":[0,0]}' | stream_of c 2
+	for kind in cosine dot; do
+		run -0 --separate-stderr near --similarity $kind --json "$T/q.mts" "$T/c.mts"
+		[[ $stderr == *"1 rows repeat an id: the first one of each id counts; first: 'a'"* ]]
+		[[ $stderr == *"1 embeddings are not finite: their similarities count as -1, as in the reference; first: 'n'"* ]]
+		[[ $stderr == *"1 embeddings are zero: their similarities are 0; first: 'z'"* ]]
+		jq -e '[.hits[].id] == ["a", "z", "n"] and [.hits[1:][].score] == [0, -1]' <<<"$output"
+	done
+}
+
+@test "near: what is no stream, of another model, cut short or nothing" {
+	few
+	for model in aaaa bbbb; do
+		echo '{"_id":"q","x.emb":[1,0]}' | stream_of $model 1 f32 $model
+	done
+	run -1 --separate-stderr near "$T/aaaa.mts" "$T/bbbb.mts"
+	[[ $stderr == *"bbbb.mts: its vectors are of model bbbb, those of "*"aaaa.mts of model aaaa: "* ]]
+	[ "$(near --any-model "$T/aaaa.mts" "$T/bbbb.mts" | wc -l)" = 2 ]
+	mkstream random 3000 64 1 >"$T/whole.mts"
+	head -c 300000 "$T/whole.mts" >"$T/cut.mts"
+	for files in "cut whole" "whole cut"; do
+		# shellcheck disable=SC2046,SC2086
+		run -1 --separate-stderr near -q -o "$T/file" $(printf "$T/%s.mts " $files)
+		[ -z "$output" ]
+		[[ ${#stderr_lines[@]} = 1 && $stderr == *"cut.mts: record "*": "*"cut short"* ]]
+		[ ! -e "$T/file" ]
+	done
+	mkstream </dev/null >"$T/none.mts"
+	: >"$T/empty.mts"
+	echo text >"$T/text.mts"
+	for name in none empty text; do
+		for files in "$name c" "c $name"; do
+			# shellcheck disable=SC2046,SC2086
+			run -1 --separate-stderr near $(printf "$T/%s.mts " $files)
+			[ -z "$output" ]
+			[[ ${#stderr_lines[@]} = 1 && $stderr == "near: "*"$name.mts: "* ]]
+		done
+	done
+	run -1 --separate-stderr near -f other "$T/q.mts" "$T/c.mts"
+	[[ $stderr == *"q.mts: there is no column 'other.emb'"* ]]
+	for options in "" --json "--run -"; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr bash -c "near $options '$T/q.mts' '$T/c.mts' >/dev/full"
+		[[ $stderr == "near: "*"No space left on device"* ]]
+	done
+}
+
+# 4. the page
+
+@test "near: the page's examples" {
+	stream queries corpus
+	cp "$T/corpus.mts" "$T/part1.mts"
+	sed 's/"d/"e/' "$GOLDEN/score_corpus.jsonl" | stream_of part2
+	cp "$GOLDEN/score_qrels.tsv" "$T/test.tsv"
+	printf 'what is it\n' >"$T/questions.txt"
+	printf '{"_id":"%s","text":"%s"}\n' a one b two >"$T/corpus.jsonl"
+	awk '/^\.Bd/ { on = 1; n++; next } /^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print >dir "/example." n }' \
+		dir="$T" "$ROOT/man/near.1"
+	cd "$T"
+	[ "$(bash -e example.1 | wc -l)" = $((15 * 5 - 1)) ]
+	[ "$(bash -e example.3 | grep -c '  1.0000  e')" -ge 120 ]
+	bash -eo pipefail example.4 >out
+	mteb-score retrieval --qrels test.tsv queries.mts corpus.mts | cmp - out
+	bash -eo pipefail example.5 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
+	tok -m "$GOLDEN/bert" -f text corpus.jsonl | encode -m "$GOLDEN/bert" >corpus.mts
+	sed -i "s|-m MODEL|-m $GOLDEN/bert|g" example.2
+	bash -eo pipefail example.2 >out
+	[ "$(head -1 out)" = 'what is it' ]
+	[ "$(awk 'NR > 1 { print $3, $4 }' out | sort | paste -sd' ')" = 'a one b two' ]
+}

@@ -1,0 +1,283 @@
+/*
+ * near - exact nearest neighbours of one stream in another
+ *
+ * reads	FIELD.emb (f32 [width]), in both; _id or id (text or i64), where there are; FIELD or
+ *		text (text), where it was kept
+ * writes	lines for people, TREC's columns or JSON Lines
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/output.h"
+#include "base/terminal.h"
+#include "mts/print.h"
+#include "nn/nn.h"
+#include "search/corpus_search.h"
+
+enum {
+	OPT_THRESHOLD = CLI_LONG,
+	OPT_SELF,
+	OPT_RUN,
+	OPT_JSON,
+	OPT_TEXT,
+	OPT_SIMILARITY,
+	OPT_ANY_MODEL,
+	OPT_MEMORY
+};
+
+static const struct cli_option options[] = {
+	{ 'k', "top", "N", "documents a query (default: 10; with --run 1000)" },
+	{ OPT_THRESHOLD, "threshold", "SCORE", "none whose score is below it" },
+	{ OPT_SELF, "exclude-self", NULL,
+	    "no document with the query's id; of streams without ids, that\n"
+	    "are one file, not the query's own row" },
+	{ OPT_TEXT, "text", "FILE",
+	    "the documents' texts: JSON Lines, TSV, CSV or lines" },
+	{ OPT_JSON, "json", NULL, "print an object a query, with its hits" },
+	{ OPT_RUN, "run", "FILE",
+	    "write TREC's columns there instead ('-': print them)" },
+	{ 'f', "field", "NAME",
+	    "take the embeddings from NAME.emb (default: the only one)" },
+	{ OPT_SIMILARITY, "similarity", "cosine|dot",
+	    "what is greatest (default: cosine)" },
+	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
+	{ OPT_MEMORY, "memory", "SIZE",
+	    "what queries, hits and two blocks of documents may take\n"
+	    "(512M, 2G; default: 16 MB for a block)" },
+	{ 'o', "output", "FILE", "write there instead of standard output" },
+	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
+};
+
+static const struct cli cli = { "near",
+	"find the nearest neighbours of one stream in another",
+	"[OPTION]... QUERIES CORPUS...\n"
+	"       near [OPTION]... CORPUS",
+	options,
+	"  near q.mts c.mts\n"
+	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --text corpus.jsonl "
+	"c.mts\n"
+	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run "
+	"-\n",
+	nn_about, NULL };
+
+struct settings {
+	struct search_options search;
+	const char *run, *text, *output;
+	bool json;
+	int threads;
+};
+
+static void
+parse(struct settings *settings, int argc, char **argv)
+{
+	static const char *const similarities[] = { "cosine", "dot", NULL };
+	struct search_options *search = &settings->search;
+	int option;
+
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		switch (option) {
+		case 'k': search->depth = cli_integer("--top", 1, 1000000); break;
+		case OPT_THRESHOLD:
+			search->threshold =
+			    (float)cli_real("--threshold", -FLT_MAX, FLT_MAX);
+			break;
+		case OPT_SELF: search->exclude_self = true; break;
+		case OPT_RUN: settings->run = optarg; break;
+		case OPT_JSON: settings->json = true; break;
+		case OPT_TEXT: settings->text = optarg; break;
+		case 'f': search->field = optarg; break;
+		case OPT_SIMILARITY:
+			search->similarity =
+			    cli_word("--similarity", optarg, similarities)
+				? SIMILARITY_DOT
+				: SIMILARITY_COSINE;
+			break;
+		case OPT_ANY_MODEL: search->any_model = true; break;
+		case OPT_MEMORY: search->memory = (size_t)cli_bytes("--memory"); break;
+		case 'o': settings->output = optarg; break;
+		case 'j':
+			settings->threads = (int)cli_integer("--threads", 1, 4096);
+			break;
+		}
+}
+
+/* One operand is the corpus; of several the first is the queries. */
+static void
+take_streams(struct search_options *search, char **operands, int count)
+{
+	int inputs = 0;
+
+	if (count == 0)
+		die_usage("near takes two streams: queries and corpus");
+	if (count == 1 && isatty(STDIN_FILENO))
+		die_usage("there are no queries: %s is the corpus, and standard input a "
+			  "terminal",
+		    operands[0]);
+	search->queries = count == 1 ? "-" : operands[0];
+	search->corpus = (const char *const *)operands + (count > 1);
+	search->streams = count - (count > 1);
+	inputs += strcmp(search->queries, "-") == 0;
+	for (int i = 0; i < search->streams; i++)
+		inputs += strcmp(search->corpus[i], "-") == 0;
+	if (inputs > 1)
+		die_usage("only one of the streams can be standard input%s",
+		    count == 1 ? ", which is the queries: name the corpus" : "");
+}
+
+static char *
+id_line(const struct strings *ids, int64_t number)
+{
+	return terminal_line(strings_get(ids, number), strings_length(ids, number), 0);
+}
+
+/* A hit on a line, cut to the terminal's width. */
+static void
+print_hit(const struct run *run, const struct hit *hit, const char *score,
+    const int widths[3], int64_t rank, int width)
+{
+	const struct text *text = texts_get(&run->document_texts, hit->document);
+	char *id = id_line(run->documents, hit->document);
+	int columns = terminal_columns(id);
+	int used =
+	    widths[0] + widths[1] + 8 + (columns > widths[2] ? columns : widths[2]);
+
+	printf("  %*lld  %*s  %s", widths[0], (long long)rank, widths[1], score, id);
+	if (text) {
+		char *line = terminal_line(text->bytes, text->length,
+		    width == 0	       ? 0
+		    : width > used + 8 ? width - used
+				       : 8);
+		printf("%*s%s", 2 + (columns < widths[2] ? widths[2] - columns : 0), "",
+		    line);
+		free(line);
+	}
+	putchar('\n');
+	free(id);
+}
+
+static void
+print_query(const struct run *run, int64_t query, int width)
+{
+	enum { WIDEST_ID = 24 };
+	const struct text *text = texts_get(&run->query_texts, query);
+	struct hits hits = run->hits[query];
+	char score[64];
+	int widths[3] = { snprintf(score, sizeof score, "%lld", (long long)hits.count), 0,
+		0 };
+	char *line = text ? terminal_line(text->bytes, text->length, width)
+			  : id_line(run->queries, query);
+
+	printf("%s\n", line);
+	free(line);
+	for (int64_t i = 0; i < hits.count; i++) {
+		char *id = id_line(run->documents, hits.at[i].document);
+		int columns = terminal_columns(id);
+		int digits =
+		    snprintf(score, sizeof score, "%.4f", (double)hits.at[i].score);
+		if (columns > widths[2] && columns <= WIDEST_ID)
+			widths[2] = columns;
+		if (digits > widths[1])
+			widths[1] = digits;
+		free(id);
+	}
+	for (int64_t i = 0; i < hits.count; i++) {
+		snprintf(score, sizeof score, "%.4f", (double)hits.at[i].score);
+		print_hit(run, &hits.at[i], score, widths, i + 1, width);
+	}
+	if (hits.count == 0)
+		puts("  nothing was found");
+}
+
+static void
+print_named(
+    const struct strings *ids, enum row_ids kind, int64_t number, const struct text *text)
+{
+	printf("{\"id\":");
+	if (kind == ROW_NAMES)
+		print_string(
+		    stdout, strings_get(ids, number), strings_length(ids, number));
+	else
+		fputs(strings_get(ids, number), stdout);
+	if (text) {
+		printf(",\"text\":");
+		print_string(stdout, text->bytes, text->length);
+	}
+}
+
+static void
+print_object(const struct run *run, int64_t query)
+{
+	struct hits hits = run->hits[query];
+	char room[NUMBER_ROOM];
+
+	print_named(
+	    run->queries, run->query_ids, query, texts_get(&run->query_texts, query));
+	printf(",\"hits\":[");
+	for (int64_t i = 0; i < hits.count; i++) {
+		double score = (double)hits.at[i].score;
+		if (i)
+			putchar(',');
+		print_named(run->documents, run->document_ids, hits.at[i].document,
+		    texts_get(&run->document_texts, hits.at[i].document));
+		printf(",\"score\":%s}",
+		    isfinite(score) ? number_write(room, score, true) : "null");
+	}
+	puts("]}");
+}
+
+static void
+print(const struct run *run, const struct settings *settings)
+{
+	struct output *output = output_print(settings->output);
+	int width = terminal_width(STDOUT_FILENO);
+
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		if (settings->json) {
+			print_object(run, i);
+			continue;
+		}
+		if (i)
+			putchar('\n');
+		print_query(run, i, width);
+	}
+	if (fflush(stdout) || ferror(stdout))
+		die("%s:", output_name(output));
+	output_finish(output);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = { .search = { .threshold = -INFINITY },
+		.output = "-" };
+	struct search_options *search = &settings.search;
+
+	cli_start(&cli, argc, argv);
+	parse(&settings, argc, argv);
+	take_streams(search, argv + optind, argc - optind);
+	if (settings.run)
+		cli_only(&cli, "--run",
+		    "top threshold exclude-self run field similarity any-model memory "
+		    "threads");
+	if (!search->depth)
+		search->depth = settings.run ? 1000 : 10;
+	search->reason = settings.run ? "by which a run names the rows" : NULL;
+	search->texts = !settings.run;
+	nn_start(settings.threads, argv);
+	struct run *run = corpus_search(search);
+	if (settings.run) {
+		run_write(run, settings.run, search->depth);
+	} else {
+		if (settings.text)
+			run_read_texts(run, settings.text);
+		print(run, &settings);
+	}
+	run_free(run);
+	return 0;
+}
