@@ -36,6 +36,10 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c)) \
            $(wildcard lib/nn/$(BACKEND)/*.c)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
+# where bash-completion and zsh look
+BASH_COMPLETION = share/bash-completion/completions
+ZSH_COMPLETION  = share/zsh/site-functions
+FOLDERS = bin share/man/man1 share/man/man5 share/man/man7 $(BASH_COMPLETION) $(ZSH_COMPLETION)
 OUT     ?= out
 TEXT    := $(OUT)/text
 
@@ -103,15 +107,19 @@ deps:
 
 ## install   to PREFIX=/usr/local (DESTDIR honoured); uninstall takes it away again
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/motes share/man/man1 share/man/man5 share/man/man7)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,share/motes $(FOLDERS))
 	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
 	cp -r $(wildcard share/recipes share/models share/tasks.yaml) $(DESTDIR)$(PREFIX)/share/motes
+	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) >/dev/null
+	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.zsh >$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
 
 uninstall:
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%)
 	rm -f $(foreach page,$(PAGES),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(PREFIX)/share/motes
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
+	cd $(DESTDIR)$(PREFIX) && rmdir -p --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true
 
 ## clean     remove build/ (results stay in out/)
 clean:

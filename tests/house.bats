@@ -106,10 +106,27 @@ overview() {
 	for name in $(programs); do
 		[ -x "$T/root/usr/bin/$name" ]
 		[ -e "$T/root/usr/share/man/man1/$name.1" ]
+		[ -e "$T/root/usr/share/bash-completion/completions/$name" ]
+		grep -qE "^complete .* $name( |\$)" "$T/root/usr/share/bash-completion/completions/$name"
+		grep -qE "^#compdef .*\b$name( |\$)" "$T/root/usr/share/zsh/site-functions/_motes"
 	done
+	if [ -e "$T/root/usr/share/motes/models/base" ]; then
+		# nothing but what was installed, and a model
+		output=$(cd / && echo hello | env -i PATH="$T/root/usr/bin" \
+			MOTES_MODEL="$T/root/usr/share/motes/models/base" \
+			"$BASH" -o pipefail -c 'tok | encode | mts head')
+		[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
+	fi
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
-	run -0 find "$T/root" -type f
+	run -0 find "$T/root/usr" -mindepth 1
 	[ -z "$output" ]
+	# what somebody else has there stays
+	mkdir -p "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
+	touch "$T/root/usr/share/man/man1/other.1"
+	make -s -C "$ROOT" install DESTDIR="$T/root" PREFIX=/usr
+	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
+	diff <(cd "$T/root/usr" && find . | sort) \
+		<(printf '%s\n' . ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)
 }
 
 @test "house: the first pipe of README runs as written" {

@@ -63,7 +63,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 	"[-m MODEL] [OPTION]... [FILE]", options,
 	"  tok -m MODEL texts.jsonl | encode -m MODEL > texts.mts\n"
 	"  tok -m MOTE --task clustering texts.jsonl | encode -m MOTE | mts stat\n",
-	nn_about, NULL };
+	nn_about, NULL, ".mts" };
 
 struct settings {
 	char *model;

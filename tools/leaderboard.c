@@ -277,7 +277,7 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"STS12\n"
 	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n",
-	NULL, commands };
+	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR\ncompare: DIR" };
 
 static struct settings
 parse(int argc, char **argv)

@@ -99,10 +99,9 @@ static const struct cli_option options[] = {
 	    "scikit-learn 1.3 to 1.8 (default) or of 1.9" },
 	{ OPT_SEED, "seed", "N",
 	    "classification, clustering, clustering-fast: seed (default: 42)" },
-	{ OPT_SIMILARITY, "similarity", "KIND",
-	    "the model's own: cosine (default), dot\n"
-	    "sts, pairclassification, reranking, summarization: euclidean\n"
-	    "or manhattan, too" },
+	{ OPT_SIMILARITY, "similarity", "cosine|dot|euclidean|manhattan",
+	    "the model's own (default: cosine)\n"
+	    "retrieval: cosine or dot" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
@@ -149,7 +148,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score classification --train train.mts test.mts\n"
 	"  mteb-score clustering --json sets.mts\n"
 	"  mteb-score clustering-fast --documents all rows.mts\n",
-	nn_about, commands };
+	nn_about, commands, ".mts" };
 
 static void
 check_reranking(const struct score_options *score)

@@ -244,7 +244,10 @@ static const struct cli cli = { "mts",
 	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
 	"  mts to npy -c text.emb x.mts > x.npy\n"
 	"  mts from npy -c text.emb x.npy > x.mts\n",
-	NULL, commands };
+	NULL, commands,
+	".mts\n"
+	"to: npy|safetensors|jsonl|tsv .mts\n"
+	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
 
 static void
 add(struct names *names, const char *name)

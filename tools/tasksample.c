@@ -50,10 +50,9 @@ static const struct cli_option options[] = {
 	{ OPT_RANK, "rank", "R", "write only slice R of each batch (default 0)" },
 	{ OPT_RANKS, "ranks", "W", "of W slices (default 1)" },
 	{ OPT_DROP_LAST, "drop-last", NULL, "leave out batches that are not full" },
-	{ OPT_DUPLICATES, "duplicates", "HOW",
-	    "mark (default), apart or keep equal texts" },
-	{ OPT_BATCHING, "batching", "HOW",
-	    "homogeneous, heterogeneous or static, for all tasks" },
+	{ OPT_DUPLICATES, "duplicates", "mark|apart|keep",
+	    "equal texts of a batch (default: mark)" },
+	{ OPT_BATCHING, "batching", "homogeneous|heterogeneous|static", "for all tasks" },
 	{ OPT_TASK, "task", "NAME", "only this task; may be repeated" },
 	{ OPT_ALL, "all", NULL, "every example once, in order" },
 	{ OPT_PLAN, "plan", NULL, "write a table of the batches instead of their texts" },
@@ -70,7 +69,7 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	"[OPTION]... RECIPE", options,
 	"  tasksample --plan mix.yaml\n"
 	"  tasksample mix.yaml | tok -m MODEL | train -m MODEL -o trained\n",
-	NULL, NULL };
+	NULL, NULL, ".yaml|.yml" };
 
 struct settings {
 	int64_t batch, seed, epochs, steps, skip, rank, ranks, level, max_line;

@@ -52,8 +52,8 @@ static const struct cli_option options[] = {
 	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
 	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
-	{ OPT_FORMAT, "format", "NAME",
-	    "of text input: jsonl, tsv, csv, lines (default: by name)" },
+	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
+	    "of text input (default: by name)" },
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "of text input: refuse longer lines (default: 64M)" },
 	{ OPT_ROWS, "rows", "N",
@@ -63,7 +63,7 @@ static const struct cli_option options[] = {
 	{ 'j', "threads", "N", "threads (default: all cores)" },
 	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
 	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
-	{ OPT_TRAIN, "train", "KIND", "learn a vocabulary: wordpiece, or bpe of bytes" },
+	{ OPT_TRAIN, "train", "wordpiece|bpe", "learn a vocabulary; bpe: of bytes" },
 	{ 'o', "output", "FILE",
 	    "write there instead of standard output; with --train the\n"
 	    "folder of the learnt tokenizer (needed)" },
@@ -82,7 +82,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
-	NULL, NULL };
+	NULL, NULL, ".jsonl|.ndjson|.json|.tsv|.csv|.txt|.mts" };
 
 struct settings {
 	struct tokenise_options token;

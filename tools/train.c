@@ -59,12 +59,12 @@ static const struct cli_option options[] = {
 	    "model folder to write; DIR.log.tsv and DIR.checkpoint lie beside it" },
 	{ OPT_FROM_SCRATCH, "from-scratch", NULL,
 	    "draw the weights; DIR needs config.json and a tokenizer" },
-	{ OPT_OBJECTIVE, "objective", "NAME", "infonce (default) or mlm" },
+	{ OPT_OBJECTIVE, "objective", "infonce|mlm", "default: infonce" },
 	{ OPT_STEPS, "steps", "N",
 	    "optimiser steps; default: as many as the input gives" },
 	{ OPT_EPOCHS, "epochs", "N", "times that a FILE is read; default 1" },
 	{ OPT_LR, "lr", "X", "greatest learning rate; default 2e-5, for mlm 5e-4" },
-	{ OPT_SCHEDULE, "schedule", "NAME", "cosine (default), linear or constant" },
+	{ OPT_SCHEDULE, "schedule", "cosine|linear|constant", "default: cosine" },
 	{ OPT_WARMUP, "warmup", "N",
 	    "steps of warm-up; below 1: share of all steps; default 0.05" },
 	{ OPT_DECAY, "decay", "X", "decoupled weight decay; default 0.01" },
@@ -90,8 +90,7 @@ static const struct cli_option options[] = {
 	    "steps between checkpoints; 0: none; default 500" },
 	{ OPT_RESTART, "restart", NULL, "begin anew though there is a checkpoint" },
 	{ OPT_TIMING, "timing", NULL, "log seconds and tokens per second too" },
-	{ OPT_DTYPE, "dtype", "TYPE",
-	    "of the saved weights: f32 (default), bf16 or f16" },
+	{ OPT_DTYPE, "dtype", "f32|bf16|f16", "of the saved weights (default: f32)" },
 	{ OPT_LORA, "lora", "HOW",
 	    "write a LoRA adapter: rank=8,alpha=16,targets=query+value[,rslora],\n"
 	    "or an adapter folder to go on from" },
@@ -107,7 +106,7 @@ static const struct cli cli = { "train", "train an encoder on batches of tokens"
 	"  tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/\n"
 	"  tok -m base/ text.jsonl > text.mts\n"
 	"  train -m base/ --from-scratch --objective mlm --epochs 5 -o model/ text.mts\n",
-	nn_about, NULL };
+	nn_about, NULL, ".mts" };
 
 struct arguments {
 	char *dir;

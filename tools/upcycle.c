@@ -39,7 +39,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
 	"-o mote\n",
-	NULL, NULL };
+	NULL, NULL, NULL };
 
 struct settings {
 	char *from;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/completion.h"
 #include "base/err.h"
 #include "base/help.h"
 #include "base/mem.h"
@@ -50,6 +51,14 @@ append_quoted(char **text, const char *word)
 	strcpy(to, "'");
 }
 
+static _Noreturn void
+end_quietly(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die("standard output:");
+	exit(0);
+}
+
 void
 cli_start(const struct cli *cli, int argc, char **argv)
 {
@@ -58,20 +67,16 @@ cli_start(const struct cli *cli, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		append_quoted(&command, argv[i]);
 	signal(SIGPIPE, SIG_DFL); /* a reader that has enough ends us quietly */
+	if (argc == 2 && !strcmp(argv[1], "--completion")) {
+		completion_print(cli);
+		end_quietly();
+	}
 }
 
 const char *
 cli_command(void)
 {
 	return command;
-}
-
-static _Noreturn void
-end_quietly(void)
-{
-	if (fflush(stdout) || ferror(stdout))
-		die("standard output:");
-	exit(0);
 }
 
 /* Words. --------------------------------------------------------------------------- */

@@ -36,9 +36,13 @@ struct cli {
 	const char *examples;		    /* whole lines */
 	const char *(*about)(void);	    /* a further line of --version, or NULL */
 	const struct cli_command *commands; /* ends with a NULL name; or NULL: none */
+	/* What a shell completes operands to (completion.h): kinds with a blank between, the last
+	 * for all that follow, ".jsonl|.tsv", "DIR"; of a command that takes others, on a further
+	 * line, "COMMAND: kinds".  NULL: nothing. */
+	const char *operands;
 };
 
-/* Remember the command line; ignore SIGPIPE's noise: a closed pipe ends quietly. */
+/* Remember the command line; answer the shell's --completion, and exit; ignore SIGPIPE's noise: a closed pipe ends quietly. */
 void cli_start(const struct cli *cli, int argc, char **argv);
 
 /* The next option's letter, its argument in optarg; -1 at the end (see optind).

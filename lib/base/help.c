@@ -3,6 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct cli_option help_common[] = { { CLI_LONG, "progress", NULL,
+					      "show progress even when "
+					      "standard error is no terminal" },
+	{ 'q', "quiet", NULL, "no progress, no warnings" },
+	{ 'v', "verbose", NULL, "say what was done" }, { 'h', "help", NULL, "this text" },
+	{ CLI_LONG, "version", NULL, "version" }, { 0 } };
+
 /* What is cut out of a text. */
 struct piece {
 	const char *start;
@@ -153,14 +160,6 @@ print_all(const struct cli *cli)
 void
 help_print(const struct cli *cli, const struct cli_command *command)
 {
-	static const struct cli_option common[] = { { CLI_LONG, "progress", NULL,
-							"show progress even when "
-							"standard error is no terminal" },
-		{ 'q', "quiet", NULL, "no progress, no warnings" },
-		{ 'v', "verbose", NULL, "say what was done" },
-		{ 'h', "help", NULL, "this text" },
-		{ CLI_LONG, "version", NULL, "version" }, { 0 } };
-
 	if (command) {
 		printf("%s %s - %s\n\n", cli->name, command->name, command->purpose);
 		print_synopsis(cli, command);
@@ -171,7 +170,7 @@ help_print(const struct cli *cli, const struct cli_command *command)
 	for (const struct cli_option *o = cli->options; o->letter; o++)
 		if (!command || cli_listed(command->options, o->name))
 			print_option(cli, command, o);
-	for (const struct cli_option *o = common; o->letter; o++)
+	for (const struct cli_option *o = help_common; o->letter; o++)
 		print_option(cli, command, o);
 	if (command && cli->examples)
 		print_examples(cli, command);

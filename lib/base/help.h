@@ -15,6 +15,9 @@
 
 #include "base/cli.h"
 
+/* The options of every program. */
+extern const struct cli_option help_common[];
+
 /* To standard output; command NULL: of all the program. */
 void help_print(const struct cli *cli, const struct cli_command *command);
 

@@ -13,7 +13,7 @@ main(int argc, char **argv)
 {
 	static const struct cli_option options[] = { { 0 } };
 	static const struct cli cli = { "adapter_copy", "copy an adapter", "FROM TO",
-		options, NULL, NULL, NULL };
+		options, NULL, NULL, NULL, NULL };
 	static const char *const targets[] = { "query", "value" };
 
 	cli_start(&cli, argc, argv);

@@ -21,7 +21,7 @@ about(void)
 }
 
 static const struct cli cli = { "cli_check", "try options", "[OPTION]... [WORD]...",
-	options, "  cli_check -n 3 word\n", about, NULL };
+	options, "  cli_check -n 3 word\n", about, NULL, NULL };
 
 static void
 count(void)

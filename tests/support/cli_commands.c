@@ -29,7 +29,7 @@ static const struct cli cli = { "cli_commands", "try commands",
 	"  cli_commands sort-fast x | cli_commands sort\n"
 	"  cli_commands sort y\n"
 	"  cli_commands join x y\n",
-	NULL, commands };
+	NULL, commands, NULL };
 
 int
 main(int argc, char **argv)

@@ -495,7 +495,7 @@ main(int argc, char **argv)
 {
 	static const struct cli_option options[] = { { 0 } };
 	static const struct cli cli = { "model_check", "hold a model to reference values",
-		"DIR EXPECTED [bf16]", options, NULL, NULL, NULL };
+		"DIR EXPECTED [bf16]", options, NULL, NULL, NULL, NULL };
 
 	nn_start(1, argv);
 	cli_start(&cli, argc, argv);

@@ -15,7 +15,7 @@
 #include "text/json.h"
 
 static const struct cli cli = { "pairs_stream", "", "", (struct cli_option[]){ { 0 } },
-	NULL, NULL, NULL };
+	NULL, NULL, NULL, NULL };
 
 struct list {
 	int32_t *ids;

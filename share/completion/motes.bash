@@ -1,0 +1,117 @@
+# shellcheck shell=bash
+# motes.bash - completion in bash.  What there is to complete each program says itself, by
+# --completion; 'make install' writes their names below and puts this where bash finds it.
+
+# Paths that begin with $1, of files with one of the further arguments at their end, packed or not;
+# and folders on the way to them.
+_motes_files()
+{
+	local path bare end word=$1
+
+	shift
+	while IFS= read -r path; do
+		bare=${path%.gz}
+		bare=${bare%.zst}
+		for end in "$@"; do
+			[[ $bare == *"$end" || -d ${path/#\~\//$HOME/} ]] || continue
+			COMPREPLY+=("$path")
+			break
+		done
+	done < <(compgen -f -- "$word")
+}
+
+# Folders that hold a model, or lead to one; models in the cache of the Hugging Face Hub.
+_motes_models()
+{
+	local path found cache=${HF_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/huggingface}/hub
+
+	while IFS= read -r path; do
+		for found in "${path/#\~\//$HOME/}"/{,*/,*/*/}config.json; do
+			[ -e "$found" ] || continue
+			COMPREPLY+=("$path")
+			break
+		done
+	done < <(compgen -d -- "$1")
+	for path in "${HF_HUB_CACHE:-$cache}"/models--*/snapshots; do
+		found=${path%/snapshots}
+		found=${found##*/models--}
+		found=${found/--//}
+		[[ -d $path && $found == "$1"* ]] && COMPREPLY+=("$found")
+	done
+}
+
+# What $1 begins, of the kind $2.
+_motes_kind()
+{
+	local words
+
+	case $2 in
+	MODEL | DIR | FILE | .*) compopt -o filenames 2>/dev/null ;;
+	esac
+	IFS='|' read -ra words <<<"$2"
+	case $2 in
+	MODEL) _motes_models "$1" ;;
+	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$1") ;;
+	FILE) _motes_files "$1" '' ;;
+	.*) _motes_files "$1" "${words[@]}" ;;
+	# of N|SHARE|all the last alone is a word
+	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -X '[[:upper:]]*' -- "$1") ;;
+	esac
+}
+
+_motes()
+{
+	local word=${2//\\/} tag a b c i wants command='' count=0 kinds
+	local -A takes=() options_of=() operands=()
+	local options=() common=() commands=()
+
+	COMPREPLY=()
+	while IFS=$'\t' read -r tag a b c _; do
+		case $tag in
+		option | common) takes[$a]=$c takes[$b]=$c ;;&
+		option) options+=("$a") ;;
+		common) common+=("$a") ;;
+		command) commands+=("$a") options_of[$a]=" $b " ;;
+		operands) operands[$a]=$b ;;
+		esac
+	done < <("$1" --completion 2>/dev/null)
+	[ "$word" != = ] || word=
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		a=${COMP_WORDS[i]} wants=-
+		case $a in
+		-?*)
+			wants=${takes[$a]:--}
+			if [ "$wants" != - ]; then
+				# readline makes "--gain=exp" three words
+				[ "${COMP_WORDS[i + 1]}" != = ] || i=$((i + 1))
+				i=$((i + 1))
+				[ "$i" -ge "$COMP_CWORD" ] || wants=-
+			fi
+			;;
+		*)
+			if [ "${#commands[@]}" -gt 0 ] && [ -z "$command" ]; then
+				command=$a
+			else
+				count=$((count + 1))
+			fi
+			;;
+		esac
+	done
+	if [ "${wants:--}" != - ]; then
+		_motes_kind "$word" "$wants"
+	elif [[ $word == -* ]]; then
+		for a in "${options[@]}"; do
+			[[ -n $command && ${options_of[$command]-} != *" ${a#--} "* ]] || common+=("$a")
+		done
+		mapfile -t COMPREPLY < <(compgen -W "${common[*]}" -- "$word")
+	elif [ "${#commands[@]}" -gt 0 ] && [ -z "$command" ]; then
+		mapfile -t COMPREPLY < <(compgen -W "${commands[*]}" -- "$word")
+	else
+		[ -n "$command" ] && [ -n "${operands[$command]-}" ] || command=-
+		read -ra kinds <<<"${operands[$command]-}"
+		[ "$count" -lt "${#kinds[@]}" ] || count=$((${#kinds[@]} - 1))
+		[ "$count" -lt 0 ] || _motes_kind "$word" "${kinds[count]}"
+	fi
+}
+
+complete -F _motes PROGRAMS

@@ -1,0 +1,89 @@
+#compdef PROGRAMS
+# motes.zsh - completion in zsh.  What there is to complete each program says itself, by
+# --completion; 'make install' writes their names above and puts this where zsh finds it.
+
+# Folders that hold a model, or lead to one; models in the cache of the Hugging Face Hub.
+_motes_models()
+{
+	local cache=${HF_HUB_CACHE:-${HF_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/huggingface}/hub} path
+	local -a folders names found
+
+	for path in ${~PREFIX}*(N-/); do
+		found=($path/{,*/,*/*/}config.json(N))
+		(( $#found )) && folders+=($path)
+	done
+	names=($cache/models--*/snapshots(N-/:h:t))
+	names=(${${names#models--}/--//})
+	compadd -f -Q -q -S / -- ${(q)folders}
+	compadd -- $names
+}
+
+_motes_kind()
+{
+	local -a words=(${(s:|:)1})
+
+	case $1 in
+	MODEL) _motes_models ;;
+	DIR) _files -/ ;;
+	FILE) _files ;;
+	.*) _files -g "*(${(j:|:)words})(|.gz|.zst)(-.)" ;;
+	# of N|SHARE|all the last alone is a word
+	*'|'*) compadd -- ${words:#[[:upper:]]*} ;;
+	esac
+}
+
+_motes()
+{
+	local line command wants=- word
+	local -i i count=0
+	local -A takes options_of operands
+	local -a cells options common commands kinds
+
+	for line in ${(f)"$(${(Q)words[1]} --completion 2>/dev/null)"}; do
+		cells=("${(@ps:\t:)line}")
+		case $cells[1] in
+		option | common)
+			takes[$cells[2]]=$cells[4] takes[$cells[3]]=$cells[4]
+			[[ $cells[1] = option ]] && options+=("$cells[2]:$cells[5]") ||
+				common+=("$cells[2]:$cells[5]")
+			;;
+		command)
+			commands+=("$cells[2]:$cells[4]")
+			options_of[$cells[2]]=" $cells[3] "
+			;;
+		operands) operands[$cells[2]]=$cells[3] ;;
+		esac
+	done
+	for ((i = 2; i < CURRENT; i++)); do
+		word=$words[i] wants=-
+		if [[ $word = -?* ]]; then
+			wants=${takes[$word]:--}
+			[[ $wants != - ]] && (( ++i < CURRENT )) && wants=-
+		elif (( $#commands )) && [[ -z $command ]]; then
+			command=$word
+		else
+			(( ++count ))
+		fi
+	done
+	word=$words[CURRENT]
+	if [[ $wants != - ]]; then
+		_motes_kind $wants
+	elif [[ $word = --*=* ]]; then
+		compset -P '--*='
+		_motes_kind ${takes[${word%%=*}]:--}
+	elif [[ $word = -* ]]; then
+		for line in $options; do
+			[[ -n $command && ${options_of[$command]-} != *" ${${line%%:*}#--} "* ]] ||
+				common+=($line)
+		done
+		_describe option common
+	elif (( $#commands )) && [[ -z $command ]]; then
+		_describe command commands
+	else
+		kinds=(${=operands[$command]:-$operands[-]})
+		(( count < $#kinds )) || count=$#kinds-1
+		(( count < 0 )) || _motes_kind $kinds[count+1]
+	fi
+}
+
+_motes "$@"
