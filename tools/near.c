@@ -64,7 +64,7 @@ static const struct cli cli = { "near",
 	"c.mts\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run "
 	"-\n",
-	nn_about, NULL };
+	nn_about, NULL, ".mts" };
 
 struct settings {
 	struct search_options search;
