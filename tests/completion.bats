@@ -37,7 +37,8 @@ completes() {
 
 @test "completion: each option of --help, and of a command its own" {
 	for name in ${programs//.c/}; do
-		help=$("$name" --help | sed -n '/^Examples:/q; s/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p' | sort)
+		"$name" --help >help
+		help=$(sed -n '/^Examples:/q; s/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p' help | sort)
 		completes "$name" -- "->" "$(paste -sd' ' <<<"$help")"
 	done
 	completes tok --ma "->" "--max-length --max-line"
