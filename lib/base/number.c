@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shortest.h"
+
 enum { LONGEST = 1000 };
 static const char decimal[] = "0123456789";
 
@@ -51,40 +53,111 @@ number_read_whole(const char *text, size_t length, int64_t *value)
 	return !errno;
 }
 
-int
-number_digits(double value, bool single)
-{
-	char text[NUMBER_ROOM];
-	double size = fabs(value);
-	bool normal = size >= (single ? (double)FLT_MIN : DBL_MIN);
-	int sure = single ? FLT_DIG : DBL_DIG, most = sure + (single ? 3 : 2);
-	int count = normal ? sure : 1;
+enum { DIGITS = 20 }; /* of 2^64 */
 
-	for (; count < most; count++) {
-		snprintf(text, sizeof text, "%.*g", count, value);
-		if (single ? strtof(text, NULL) == (float)value
-			   : strtod(text, NULL) == value)
-			break;
+/* A whole number's digits, at least `least` of them, at room + DIGITS - count; returns the count. */
+static int
+put_digits(char room[DIGITS], uint64_t number, int least)
+{
+	char *at = room + DIGITS;
+
+	for (; number >= 10 || least > 1; number /= 10, least--)
+		*--at = decimal[number % 10];
+	*--at = decimal[number];
+	return (int)(room + DIGITS - at);
+}
+
+/* The same at `to`, which has room for DIGITS; returns what follows. */
+static char *
+put_whole(char *to, uint64_t number, int least)
+{
+	char digits[2 * DIGITS] = { 0 };
+	int count = put_digits(digits, number, least);
+
+	memcpy(to, digits + DIGITS - count, DIGITS); /* of known size: no call */
+	return to + count;
+}
+
+size_t
+number_put_whole(char room[NUMBER_ROOM], int64_t value)
+{
+	*room = '-';
+	return value < 0 ? (size_t)(put_whole(room + 1, -(uint64_t)value, 1) - room)
+			 : (size_t)(put_whole(room, (uint64_t)value, 1) - room);
+}
+
+/* `count` digits with a point behind the first `whole` of them; whole < 1: 0.00123.  Of `digits`,
+ * and behind `to`, DIGITS and what stands before them can be read and written. */
+static char *
+put_point(char *to, const char *digits, int count, int whole)
+{
+	if (whole < 1) {
+		memcpy(to, "0.000000", 8);
+		to += 2 - whole;
+		memcpy(to, digits, DIGITS);
+		return to + count;
 	}
-	if (count > sure || !normal)
-		return count;
-	/* so many digits are always kept: a shorter number that is the same ends in zeros here */
-	snprintf(text, sizeof text, "%.*e", count - 1, value);
-	for (const char *end = strchr(text, 'e'); end[-1] == '0' && count > 1; end--)
-		count--;
-	return count;
+	memcpy(to, digits, DIGITS);
+	if (whole == count)
+		return to + whole;
+	to += whole;
+	*to++ = '.';
+	memcpy(to, digits + whole, DIGITS);
+	return to + count - whole;
+}
+
+size_t
+number_put(char room[NUMBER_ROOM], double value, bool single)
+{
+	char digits[3 * DIGITS] = { 0 }, *to = room;
+	int plain = single ? FLT_DIG + 3 : DBL_DIG;
+
+	if (!isfinite(value)) {
+		strcpy(room, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+		return strlen(room);
+	}
+	if (signbit(value))
+		*to++ = '-';
+	value = fabs(value);
+	if (value == 0) {
+		*to++ = '0';
+		return (size_t)(to - room);
+	}
+	struct decimal found =
+	    single ? shortest_of_float((float)value) : shortest_of_double(value);
+	int count = put_digits(digits, found.digits, 1);
+	int power = count - 1 + found.exponent; /* of the first digit */
+	const char *first = digits + DIGITS - count;
+	if (power >= -4 && power < (count > plain ? count : plain)) {
+		to = power < count ? put_point(to, first, count, power + 1)
+				   : put_whole(to, (uint64_t)value, 1);
+		return (size_t)(to - room);
+	}
+	to = put_point(to, first, count, 1);
+	*to++ = 'e';
+	*to++ = power < 0 ? '-' : '+';
+	return (size_t)(put_whole(to, (uint64_t)abs(power), 2) - room);
 }
 
 char *
 number_write(char room[NUMBER_ROOM], double value, bool single)
 {
-	if (!isfinite(value)) {
-		strcpy(room, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-		return room;
-	}
-	int digits = number_digits(value, single), plain = single ? FLT_DIG + 3 : DBL_DIG;
-	snprintf(room, NUMBER_ROOM, "%.*g", digits, value);
-	if (digits < plain && strstr(room, "e+")) /* 1000, not 1e+03 */
-		snprintf(room, NUMBER_ROOM, "%.*g", plain, value);
+	room[number_put(room, value, single)] = 0;
 	return room;
+}
+
+int
+number_digits(double value)
+{
+	char text[NUMBER_ROOM];
+	int count = 1;
+
+	if (value == 0 || !isfinite(value))
+		return 1;
+	for (uint64_t digits = shortest_of_double(fabs(value)).digits; digits > 9;
+	     digits /= 10)
+		count++;
+	/* beside a power of two the shortest may not be the one that is rounded to so many */
+	snprintf(text, sizeof text, "%.*g", count, value);
+	return strtod(text, NULL) == value ? count : count + 1;
 }

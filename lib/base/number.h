@@ -15,12 +15,17 @@ bool number_read(const char *text, size_t length, double *value);
 /* The same, but only a sign and digits, in the range of int64_t. */
 bool number_read_whole(const char *text, size_t length, int64_t *value);
 
-/* How many significant digits, at most 17 (single: 9), are enough to read back the same double
- * (single: the same float). */
-int number_digits(double value, bool single);
+/* Into how many significant digits, at most 17, a finite double must be rounded to read back the same. */
+int number_digits(double value);
 
-/* The number in so many digits, or more where that saves an exponent (1000); NaN, Infinity, -Infinity.  Returns `room`. */
-enum { NUMBER_ROOM = 32 };
+/* The number in the fewest digits that read back as the same double (single: as the same float), or
+ * more where that saves an exponent (1000); NaN, Infinity, -Infinity.  Without a NUL; returns the
+ * length. */
+enum { NUMBER_ROOM = 48 };
+size_t number_put(char room[NUMBER_ROOM], double value, bool single);
+size_t number_put_whole(char room[NUMBER_ROOM], int64_t value);
+
+/* The same with a NUL.  Returns `room`. */
 char *number_write(char room[NUMBER_ROOM], double value, bool single);
 
 #endif

@@ -213,7 +213,7 @@ static size_t
 digits_of(const struct tree *tree)
 {
 	double real = tree->kind == TREE_REAL && isfinite(tree->real) ? tree->real : 0;
-	size_t digits = (size_t)number_digits(real, false);
+	size_t digits = (size_t)number_digits(real);
 
 	for (size_t i = 0; i < tree->count; i++) {
 		size_t more = digits_of(tree->items[i]);

@@ -4,7 +4,10 @@
  *
  * Prints nothing and exits 0 when all holds; else the first fault, exit 1.
  */
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/rng.h"
+#include "base/shortest.h"
 #include "stream/tensor.h"
 
 static void
@@ -56,6 +60,173 @@ check_numbers(void)
 		number_write(room, (float)drawn, true);
 		expect(strtof(room, NULL) == (float)drawn, "a float reads back");
 	}
+}
+
+static void
+check_written(void)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} doubles[] = { { 5e-324, "5e-324" }, { 1e-323, "1e-323" },
+		{ 0x1p-1022, "2.2250738585072014e-308" },
+		{ 0x1p-44, "5.684341886080802e-14" },
+		{ 9007199254740993.0, "9007199254740992" }, { 1e15, "1e+15" },
+		{ 999999999999999.0, "999999999999999" }, { 1e22, "1e+22" },
+		{ 1e23, "1e+23" }, { 123456789012345680.0, "1.2345678901234568e+17" },
+		{ 0.0001, "0.0001" }, { 0.00001, "1e-05" },
+		{ -2.0 / 3, "-0.6666666666666666" }, { -0.0, "-0" }, { NAN, "NaN" },
+		{ -INFINITY, "-Infinity" } };
+	static const struct {
+		float value;
+		const char *text;
+	} floats[] = { { 0x1p-149f, "1e-45" }, { 0x1p-126f, "1.1754944e-38" },
+		{ FLT_MAX, "3.4028235e+38" }, { 1e25f, "1e+25" }, { 1e9f, "1e+09" },
+		{ 123456792.0f, "123456792" }, { 16777216.0f, "16777216" },
+		{ 0.3f, "0.3" }, { 9.8e-45f, "1e-44" }, { INFINITY, "Infinity" } };
+	char room[NUMBER_ROOM];
+
+	for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+		expect(
+		    !strcmp(number_write(room, doubles[i].value, false), doubles[i].text),
+		    doubles[i].text);
+	for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+		expect(!strcmp(number_write(room, (double)floats[i].value, true),
+			   floats[i].text),
+		    floats[i].text);
+	expect(number_put_whole(room, INT64_MIN) == 20 &&
+		   !memcmp(room, "-9223372036854775808", 20),
+	    "the least whole number");
+	expect(number_put_whole(room, 0) == 1 && *room == '0', "0 is written");
+	expect(number_digits(0x1p-44) == 17 && number_digits(0.1) == 1 &&
+		   number_digits(0) == 1,
+	    "digits are counted");
+}
+
+/* The exact powers of ten, in words of 32 bits, the lowest first: 10^n, or 2^1280 / 10^-n. */
+static void
+check_powers(int sign)
+{
+	enum { WORDS = 40 };
+	uint32_t number[WORDS] = { sign > 0 };
+	uint64_t words[2];
+
+	if (sign < 0)
+		memset(
+		    number, 255, sizeof number); /* 2^1280 - 1: all but one in so many */
+	for (int n = 0; n <= (sign > 0 ? 324 : 292); n++) {
+		int high = WORDS * 32 - 1;
+		uint64_t exact[2] = { 0 };
+		while (!(number[high / 32] >> high % 32 & 1))
+			high--;
+		for (int i = 0; i < 126; i++, high--) {
+			uint64_t bit = high < 0 ? 0 : number[high / 32] >> high % 32 & 1;
+			exact[i / 63] = exact[i / 63] << 1 | bit;
+		}
+		shortest_power(sign * n, words);
+		expect((sign < 0 && !n) || (words[0] == exact[0] && words[1] == exact[1]),
+		    "the powers of ten are exact");
+		uint64_t carry = 0;
+		for (int i = 0; i < WORDS && sign > 0; i++) {
+			carry += (uint64_t)number[i] * 10;
+			number[i] = (uint32_t)carry;
+			carry >>= 32;
+		}
+		for (int i = WORDS - 1; i >= 0 && sign < 0; i--) {
+			carry = carry << 32 | number[i];
+			number[i] = (uint32_t)(carry / 10);
+			carry %= 10;
+		}
+	}
+}
+
+static bool
+reads_back(uint64_t digits, int exponent, double value, bool single)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, exponent);
+	return single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+}
+
+/* The number rounded to so many digits, as printf does it: exactly. */
+static struct decimal
+rounded(double value, int digits)
+{
+	struct decimal made = { 0, 0 };
+	char text[64];
+
+	snprintf(text, sizeof text, "%.*e", digits - 1, value);
+	for (const char *at = text; *at != 'e'; at++)
+		if (*at != '.')
+			made.digits = made.digits * 10 + (uint64_t)(*at - '0');
+	made.exponent = atoi(strchr(text, 'e') + 1) - digits + 1;
+	return made;
+}
+
+/* It reads back; so does nothing shorter; of what is as short, none is nearer. */
+static void
+check_shortest(double value, bool single)
+{
+	struct decimal found =
+	    single ? shortest_of_float((float)value) : shortest_of_double(value);
+	int count = 1;
+
+	for (uint64_t digits = found.digits; digits > 9; digits /= 10)
+		count++;
+	expect(reads_back(found.digits, found.exponent, value, single), "it reads back");
+	struct decimal near = rounded(value, count);
+	expect(!reads_back(near.digits, near.exponent, value, single) ||
+		   (near.digits == found.digits && near.exponent == found.exponent),
+	    "the nearest of the shortest");
+	if (count == 1)
+		return;
+	near = rounded(value, count - 1);
+	for (uint64_t i = 0; i < 3; i++)
+		expect(!reads_back(near.digits + i - 1, near.exponent, value, single),
+		    "none is shorter");
+}
+
+static void
+check_all_shortest(void)
+{
+	struct rng rng = rng_seed(5, 0);
+
+	check_powers(1);
+	check_powers(-1);
+	for (int e = -1074; e < 1024; e++) {
+		double power = ldexp(1, e);
+		check_shortest(power, false);
+		check_shortest(nextafter(power, INFINITY), false);
+		if (e > -1074)
+			check_shortest(nextafter(power, 0), false);
+		if (e < -148 || e > 127)
+			continue;
+		check_shortest(power, true);
+		check_shortest((double)nextafterf((float)power, INFINITY), true);
+		check_shortest((double)nextafterf((float)power, 0), true);
+	}
+	for (uint64_t i = 0; i < 20000; i++) {
+		uint64_t bits = rng_next(&rng) >> 1;
+		uint32_t half = (uint32_t)bits >> 1;
+		double value;
+		float single;
+		memcpy(&value, &bits, sizeof value);
+		memcpy(&single, &half, sizeof single);
+		if (isfinite(value) && value > 0)
+			check_shortest(value, false);
+		if (isfinite(single) && single > 0)
+			check_shortest((double)single, true);
+		check_shortest((double)(i + 1), false);
+		check_shortest((double)(i + 1) / 1000, false);
+		check_shortest((double)(float)((double)(i + 1) / 1000), true);
+		check_shortest((double)(i + 1) * 0x1p-1074, false);
+		check_shortest((double)(i + 1) * 0x1p-149, true);
+	}
+	for (uint16_t i = 1; i < 0x7c00; i++)
+		check_shortest((double)f16_widen(i), true);
+	for (uint16_t i = 1; i < 0x7f80; i++)
+		check_shortest((double)bf16_widen(i), true);
 }
 
 /* Every half and every bfloat16 reads back as itself; values between two round to nearest. */
@@ -163,6 +334,8 @@ main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "overflow"))
 		mem_new(SIZE_MAX / 2, 3);
 	check_numbers();
+	check_written();
+	check_all_shortest();
 	check_halves();
 	check_conversions();
 	check_rng();
