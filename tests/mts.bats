@@ -102,15 +102,74 @@ vectors() { # COUNT ROWS [SHIFT]
 	diff - <(sed -n '/^records/,$p' <<<"$output") <<-'END'
 		records	2
 		rows	3
+		size	134 B
 
-		column	values	min	max	mean	norm	nan	inf	shortest	length	longest	empty
-		x (f64)	3	-2.5	1.5	-0.5	-	1	0	-	-	-	-
-		t (text, depth 1)	3	-	-	-	-	-	-	0	2	4	1
-		l (i64, depth 1)	3	1	6	3	-	-	-	0	1	2	1
+		numbers  size  values  nan  inf   min  max  mean  norm
+		x        24 B       3    1    0  -2.5  1.5  -0.5     -
+		l        64 B       3    -    -     1    6     3     -
+
+		lists  size  values  empty  shortest  mean  longest
+		t      46 B       3      1       0 B   2 B      4 B
+		l      64 B       3      1         0     1        2
 	END
 	stream_make 2 5 3 v.mts
 	mts to npy -c emb v.mts >v.npy
-	mts from npy v.npy | mts stat | grep -c '^emb (f32 \[3\])	30	'
+	mts from npy v.npy | mts stat | grep -c '^emb *120 B *30 '
+}
+
+@test "mts stat: records and rows of each attribute, the most first; sizes for people" {
+	stream_make 3 10 4 a.mts
+	mts to safetensors -o bare.safetensors a.mts
+	mts from safetensors -b 30 bare.safetensors | mts cat --rename emb=Ünit -c emb >bare.mts
+	run -0 bash -c "mts rows --where step!=1 a.mts | mts stat"
+	diff - <(sed -n '/^attribute/,$p' <<<"$output") <<-'END'
+		attribute  value  records  rows
+		task       "sts"        2    20
+		step       0            1    10
+		step       2            1    10
+	END
+	run -0 mts stat bare.mts
+	[[ $output != *attribute* ]]
+	[[ $output == *$'\nÜnit     480 B     120    0 '* ]]
+	stream_make 12 1000 200 many.mts
+	run -0 mts stat many.mts
+	[[ $output == *$'\nstep       9               1   1000\nstep       2 others        2   2000' ]]
+	[[ $output == *$'\nsize\t9.9 MiB\n'* ]]
+	[[ $output == *$'\nemb      9.2 MiB  2400000 '* ]]
+	# what has none of it, and how JSON says all that
+	seq 30 | tok -q -m "$GOLDEN/token/plain" >ids.mts
+	mts paste -q <(mts cat -c id a.mts) ids.mts >with.mts
+	mts to safetensors -o with.safetensors with.mts
+	mts from safetensors with.safetensors | cat - with.mts >both.mts
+	run -0 mts stat both.mts
+	[[ $output == *$'\ntask       "sts"        3    30\ntask       -            1    30\n'* ]]
+	run -0 bash -c "mts stat --json both.mts | jq -c .attributes.task"
+	[ "$output" = '[{"value":"sts","records":3,"rows":30},{"value":null,"records":1,"rows":30}]' ]
+}
+
+@test "mts head, stat --json: all of it for programs, in lines of JSON" {
+	printf '{"x": 1.5, "t": "a\\u001bb", "l": [1, 2]}\n{"x": null, "t": "", "l": []}\n{"x": 0.1, "t": "c", "l": [6]}\n' |
+		mts from jsonl -b 2 >x.mts
+	mts head --json -n 3 x.mts >head.json
+	[ "$(sed -n 2,4p head.json)" = '{"row":1,"record":1,"attributes":{},"values":{"x":1.5,"t":"a\u001bb","l":[1,2]}}
+{"row":2,"record":1,"attributes":{},"values":{"x":null,"t":"","l":[]}}
+{"row":3,"record":2,"attributes":{},"values":{"x":0.1,"t":"c","l":[6]}}' ]
+	[ "$(jq -c .values head.json | tail -n +2)" = "$(mts to jsonl x.mts | jq -c .)" ]
+	[ "$(sed -n 1p head.json | jq -c '[.columns, .properties, .history[0].command]')" = \
+		'[[{"name":"x","dtype":"f64"},{"name":"t","dtype":"u8","text":true,"depth":1},{"name":"l","dtype":"i64","depth":1}],{},"mts from jsonl -b 2"]' ]
+	[ "$(mts head --json -n 0 x.mts | wc -l)" -eq 1 ]
+	run -0 bash -c "mts stat --json x.mts | jq -c '[.records, .rows, .columns[]]'"
+	[ "$output" = '[2,3,{"name":"x","dtype":"f64","bytes":24,"values":3,"nan":1,"inf":0,"min":0.1,"max":1.5,"mean":0.8,"norm":null,"lists":null,"empty":null,"shortest":null,"length":null,"longest":null},{"name":"t","dtype":"u8","text":true,"depth":1,"bytes":44,"values":3,"nan":null,"inf":null,"min":null,"max":null,"mean":null,"norm":null,"lists":3,"empty":1,"shortest":0,"length":1.3333333333333333,"longest":3},{"name":"l","dtype":"i64","depth":1,"bytes":64,"values":3,"nan":null,"inf":null,"min":1,"max":6,"mean":3,"norm":null,"lists":3,"empty":1,"shortest":0,"length":1,"longest":2}]' ]
+	stream_make 0 0 4 none.mts
+	[ "$(mts stat --json none.mts | jq -c '[.rows, .columns[6].min, .attributes, .properties]')" = '[0,null,{},{"tokenizer":"0123456789abcdef"}]' ]
+	run -1 --separate-stderr bash -c "mts stat --json x.mts >/dev/full"
+	[[ $stderr == 'mts: <stdout>: '* ]]
+}
+
+@test "mts head: rows count over the whole stream, as mts rows takes them" {
+	vectors 7 3 >x.mts
+	run -0 bash -c "mts head -n 7 x.mts | grep -A1 '^row' | grep -v '^--' | xargs"
+	[ "$output" = 'row 1 x 0 row 2 x 0.5 row 3 x 1 row 4 x 1.5 row 5 x 2 row 6 x 2.5 row 7 x 3' ]
 }
 
 @test "mts to npy writes what NumPy's format says, from npy reads it" {
@@ -307,11 +366,11 @@ vectors() { # COUNT ROWS [SHIFT]
 # 3. usage
 
 @test "mts: options that say nothing to a command are refused, by their names" {
-	for option in "absolute 1" "relative 1" "columns id" "rename a=b" "batch 3" numbers "level 3"; do
+	for option in "absolute 1" "relative 1" "columns id" "rename a=b" "batch 3" numbers "level 3" "rows 3"; do
 		says_nothing "--${option% *}" mts head --$option points.mts
 		says_nothing "--${option% *}" mts stat --$option points.mts
 	done
-	for option in "rows 3" "absolute 1" "relative 1" "batch 3" numbers; do
+	for option in "show 3" json "absolute 1" "relative 1" "batch 3" numbers; do
 		says_nothing "--${option% *}" mts cat --$option points.mts
 		says_nothing "--${option% *}" mts paste --$option points.mts points.mts
 		says_nothing "--${option% *}" mts to jsonl --$option points.mts
@@ -346,7 +405,7 @@ vectors() { # COUNT ROWS [SHIFT]
 }
 
 @test "mts: head, stat and diff write to -o, too" {
-	for command in "head -n 2" stat "diff -a 1"; do
+	for command in "head -n 2" "head --json" stat "stat --json" "diff -a 1"; do
 		files=points.mts
 		[[ $command != diff* ]] || files+=" points.mts"
 		mts $command $files >printed
@@ -440,6 +499,8 @@ vectors() { # COUNT ROWS [SHIFT]
 	stream_make 3 10 4 a.mts
 	mts head a.mts
 	mts stat a.mts
+	mts head --json a.mts
+	mts stat --json a.mts
 	mts cat -c emb --rename emb=other -o b.mts a.mts
 	mts paste -o c.mts a.mts b.mts
 	mts diff a.mts a.mts

@@ -23,6 +23,7 @@ enum {
 	OPT_NUMBERS,
 	OPT_MAX_LINE,
 	OPT_ROWS,
+	OPT_JSON,
 	OPT_WHERE,
 	OPT_SAMPLE,
 	OPT_SORT
@@ -30,6 +31,8 @@ enum {
 
 static const struct cli_option options[] = { { 'n', "show", "N",
 						 "head: rows to show (default: 5)" },
+	{ OPT_JSON, "json", NULL,
+	    "head, stat: JSON, a line for the header and each row; for all" },
 	{ OPT_ROWS, "rows", "LIST",
 	    "rows: by their numbers, from 1, as in 1-10,200-; may be\nrepeated (default: "
 	    "all)" },
@@ -68,7 +71,7 @@ struct settings {
 	struct selection selection;
 	struct names numbers;
 	struct rows chosen;
-	bool seeded;
+	bool seeded, json;
 	int level; /* -1: the default */
 	const char *output;
 };
@@ -80,8 +83,12 @@ head(void *with, char **files, int count)
 	struct reader *reader = stream_open(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
-	head_header(reader);
-	head_rows(reader, settings->show);
+	if (settings->json) {
+		head_json(reader, settings->show);
+	} else {
+		head_header(reader);
+		head_rows(reader, settings->show);
+	}
 	stream_close(reader);
 	output_finish(output);
 	return 0;
@@ -94,8 +101,15 @@ stat_stream(void *with, char **files, int count)
 	struct reader *reader = stream_open(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
-	head_header(reader);
-	stat_print(reader);
+	struct stat *stat = NULL;
+	if (!settings->json)
+		head_header(reader);
+	stat = stat_new(reader);
+	if (settings->json)
+		stat_json(stat, reader);
+	else
+		stat_print(stat, reader);
+	stat_free(stat);
 	stream_close(reader);
 	output_finish(output);
 	return 0;
@@ -209,9 +223,10 @@ from(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "head", "the header and the first rows, for the eye", "show output", 0, 1,
+	{ "head", "the header and the first rows, for the eye", "show json output", 0, 1,
 	    head },
-	{ "stat", "the header and what each column holds", "output", 0, 1, stat_stream },
+	{ "stat", "the header and what each column holds", "json output", 0, 1,
+	    stat_stream },
 	{ "rows", "some rows, by number, condition or chance, perhaps sorted",
 	    "rows where sample seed sort level output", 0, 1, rows },
 	{ "cat", "streams one after another, some of their columns",
@@ -288,6 +303,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_RENAME: add_rename(&settings->selection.renames, optarg); break;
 		case OPT_NUMBERS: add_all(&settings->numbers, optarg); break;
 		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
+		case OPT_JSON: settings->json = true; break;
 		case OPT_ROWS: add(&settings->chosen.numbers, optarg); break;
 		case OPT_WHERE: add(&settings->chosen.conditions, optarg); break;
 		case OPT_SORT: add(&settings->chosen.sorts, optarg); break;

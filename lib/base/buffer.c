@@ -4,16 +4,24 @@
 
 #include "base/mem.h"
 
-void
-buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+char *
+buffer_room(struct buffer *buffer, size_t count)
 {
 	size_t need = mem_add(buffer->used, count, "a buffer");
 
 	buffer->data =
 	    mem_grow(buffer->data, &buffer->capacity, mem_add(need, 1, "a buffer"), 1);
+	return buffer->data + buffer->used;
+}
+
+void
+buffer_add(struct buffer *buffer, const void *bytes, size_t count)
+{
+	char *room = buffer_room(buffer, count);
+
 	if (count)
-		memcpy(buffer->data + buffer->used, bytes, count);
-	buffer->used = need;
+		memcpy(room, bytes, count);
+	buffer->used += count;
 }
 
 void

@@ -19,6 +19,8 @@ struct numbers {
 	size_t count, capacity;
 };
 
+/* Room for `count` bytes behind what is used, for the caller to fill and count. */
+char *buffer_room(struct buffer *buffer, size_t count);
 void buffer_add(struct buffer *buffer, const void *bytes, size_t count);
 void numbers_add(struct numbers *numbers, int64_t number);
 

@@ -99,14 +99,14 @@ static void
 note_numbers(struct shared *shared, const struct column *columns[2], const char *x,
     const char *y, int64_t row, int64_t index)
 {
-	size_t length;
-	FILE *text = open_memstream(&shared->first, &length);
+	struct buffer text = { 0 };
 
-	fprintf(text, "row %lld, index %lld: ", (long long)row, (long long)index);
-	print_number(text, columns[0]->dtype, x, 0);
-	fputs(" and ", text);
-	print_number(text, columns[1]->dtype, y, 0);
-	fclose(text);
+	print_format(&text, "row %lld, index %lld: ", (long long)row, (long long)index);
+	print_number(&text, columns[0]->dtype, x, 0);
+	print_text(&text, " and ");
+	print_number(&text, columns[1]->dtype, y, 0);
+	buffer_add(&text, "", 1);
+	shared->first = text.data;
 }
 
 /* `count` numbers of one row. */
@@ -149,15 +149,15 @@ compare_texts(
 	shared->different++;
 	if (shared->first)
 		return;
-	size_t length;
-	FILE *text = open_memstream(&shared->first, &length);
-	fprintf(text, "row %lld: ", (long long)row);
+	struct buffer text = { 0 };
+	print_format(&text, "row %lld: ", (long long)row);
 	for (int i = 0; i < 2; i++) {
-		print_string(text, texts[i], lengths[i] < SHOWN ? lengths[i] : SHOWN);
-		fputs(lengths[i] > SHOWN ? "..." : "", text);
-		fputs(i ? "" : " and ", text);
+		print_string(&text, texts[i], lengths[i] < SHOWN ? lengths[i] : SHOWN);
+		print_text(&text, lengths[i] > SHOWN ? "..." : "");
+		print_text(&text, i ? "" : " and ");
 	}
-	fclose(text);
+	buffer_add(&text, "", 1);
+	shared->first = text.data;
 }
 
 /* Whether the lists of a row are of the same lengths. */

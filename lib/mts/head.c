@@ -69,7 +69,7 @@ head_header(const struct reader *reader)
 
 /* The first bytes of a text that end with a character. */
 static void
-show_text(const char *bytes, size_t length)
+show_text(struct buffer *to, const char *bytes, size_t length)
 {
 	size_t shown = length;
 
@@ -77,63 +77,77 @@ show_text(const char *bytes, size_t length)
 		for (shown = BYTES;
 		     shown && ((unsigned char)bytes[shown] & 0xC0) == 0x80;)
 			shown--;
-	print_string(stdout, bytes, shown);
+	print_string(to, bytes, shown);
 	if (shown < length)
-		printf("... %zu bytes", length);
+		print_format(to, "... %zu bytes", length);
 }
 
 /* Numbers first..first+count-1 of the data. */
 static void
-show_numbers(const struct column *column, const void *data, int64_t first, int64_t count)
+show_numbers(struct buffer *to, const struct column *column, const void *data,
+    int64_t first, int64_t count)
 {
-	putchar('[');
+	print_text(to, "[");
 	for (int64_t i = 0; i < count; i++) {
 		if (count > NUMBERS && i == NUMBERS - 2) {
-			printf(" ...");
+			print_text(to, " ...");
 			i = count - 1;
 		}
 		if (i)
-			putchar(' ');
-		print_number(stdout, column->dtype, data, first + i);
+			print_text(to, " ");
+		print_number(to, column->dtype, data, first + i);
 	}
-	putchar(']');
+	print_text(to, "]");
 	if (count > NUMBERS)
-		printf(" %lld numbers", (long long)count);
+		print_format(to, " %lld numbers", (long long)count);
 }
 
 static void
-show_list(const struct column *column, const void *data, int64_t first, int64_t last)
+show_list(struct buffer *to, const struct column *column, const void *data, int64_t first,
+    int64_t last)
 {
 	int64_t width =
 	    (int64_t)(column_element_size(column) / dtype_size(column->dtype));
 
 	if (column->text)
-		show_text((const char *)data + first, (size_t)(last - first));
+		show_text(to, (const char *)data + first, (size_t)(last - first));
 	else
-		show_numbers(column, data, first * width, (last - first) * width);
+		show_numbers(to, column, data, first * width, (last - first) * width);
 }
 
 static void
-show_value(const struct column *column, const struct array *array, int64_t row)
+show_value(struct buffer *to, const struct column *column, const struct array *array,
+    int64_t row)
 {
 	const int64_t *outer = array->offsets[0], *inner = array->offsets[1];
 
 	if (column->depth == 0 && column->rank == 0) {
-		print_number(stdout, column->dtype, array->data, row);
+		print_number(to, column->dtype, array->data, row);
 	} else if (column->depth == 0) {
-		show_list(column, array->data, row, row + 1);
+		show_list(to, column, array->data, row, row + 1);
 	} else if (column->depth == 1) {
-		show_list(column, array->data, outer[row], outer[row + 1]);
+		show_list(to, column, array->data, outer[row], outer[row + 1]);
 	} else {
 		int64_t count = outer[row + 1] - outer[row];
-		printf("%lld lists", (long long)count);
+		print_format(to, "%lld lists", (long long)count);
 		for (int64_t i = 0; i < count && i < STRINGS; i++) {
 			int64_t list = outer[row] + i;
-			printf(i ? ", " : ": ");
-			show_list(column, array->data, inner[list], inner[list + 1]);
+			print_text(to, i ? ", " : ": ");
+			show_list(to, column, array->data, inner[list], inner[list + 1]);
 		}
 		if (count > STRINGS)
-			printf(", ...");
+			print_text(to, ", ...");
+	}
+}
+
+static void
+show_row(struct buffer *to, const struct reader *reader, const struct record *record,
+    int64_t row)
+{
+	for (int i = 0; i < stream_columns(reader); i++) {
+		print_format(to, "\t%s\t", stream_column(reader, i)->name);
+		show_value(to, stream_column(reader, i), &record->columns[i], row);
+		print_text(to, "\n");
 	}
 }
 
@@ -141,6 +155,7 @@ void
 head_rows(struct reader *reader, int64_t rows)
 {
 	struct record record;
+	struct buffer to = { 0 };
 	int64_t shown = 0;
 
 	while (shown < rows && stream_next(reader, &record)) {
@@ -149,17 +164,69 @@ head_rows(struct reader *reader, int64_t rows)
 		    (long long)stream_records(reader), (long long)record.rows,
 		    attributes);
 		free(attributes);
-		for (int64_t row = 0; row < record.rows && shown < rows; row++, shown++) {
-			printf("row %lld\n", (long long)row + 1);
-			for (int i = 0; i < stream_columns(reader); i++) {
-				printf("\t%s\t", stream_column(reader, i)->name);
-				show_value(
-				    stream_column(reader, i), &record.columns[i], row);
-				putchar('\n');
-			}
+		for (int64_t row = 0; row < record.rows && shown < rows; row++) {
+			to.used = 0;
+			print_format(&to, "row %lld\n", (long long)++shown);
+			show_row(&to, reader, &record, row);
+			fwrite(to.data, 1, to.used, stdout);
 		}
-		if (fflush(
-			stdout)) /* its reader may wait for it; output_finish says why */
-			return;
 	}
+	free(to.data);
+}
+
+/* As JSON. ------------------------------------------------------------------------- */
+
+void
+head_members(struct buffer *to, const struct reader *reader)
+{
+	char *properties = json_text(stream_properties(reader), 0),
+	     *history = json_text(stream_history(reader), 0);
+
+	print_format(to, "\"properties\":%s,\"history\":%s", properties, history);
+	free(properties);
+	free(history);
+}
+
+static void
+json_header(const struct reader *reader)
+{
+	struct tree *columns = tree_list();
+	struct buffer to = { 0 };
+
+	for (int i = 0; i < stream_columns(reader); i++)
+		tree_add(columns, column_tree(stream_column(reader, i)));
+	char *text = json_text(columns, 0);
+	print_format(&to, "{\"columns\":%s,", text);
+	head_members(&to, reader);
+	print_text(&to, "}\n");
+	fwrite(to.data, 1, to.used, stdout);
+	free(to.data);
+	free(text);
+	tree_free(columns);
+}
+
+void
+head_json(struct reader *reader, int64_t rows)
+{
+	struct record record;
+	struct buffer to = { 0 };
+	int64_t shown = 0;
+
+	json_header(reader);
+	while (shown < rows && stream_next(reader, &record)) {
+		char *attributes = json_text(record.attributes, 0);
+		for (int64_t row = 0; row < record.rows && shown < rows; row++) {
+			to.used = 0;
+			print_format(&to,
+			    "{\"row\":%lld,\"record\":%lld,\"attributes\":%s,\"values\":",
+			    (long long)++shown, (long long)stream_records(reader),
+			    attributes);
+			print_object(&to, reader, NULL, stream_columns(reader),
+			    record.columns, row);
+			print_text(&to, "}\n");
+			fwrite(to.data, 1, to.used, stdout);
+		}
+		free(attributes);
+	}
+	free(to.data);
 }

@@ -7,27 +7,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
 
-/* head - a stream for people: what its header says, and its first rows. */
+/* head - a stream's header and first rows. */
 
 /* Columns, properties and history, a line each, on standard output. */
 void head_header(const struct reader *reader);
 
-/* The first `rows` rows with the attributes of their records; long values are shortened.
- * Reads no further than that. */
+/* The first `rows` rows, numbered over the whole stream, with the attributes of their records; long
+ * values are shortened.  Reads no further than that. */
 void head_rows(struct reader *reader, int64_t rows);
 
+/* For programs: {"columns", "properties", "history"} on a line, and on one each the first rows, whole:
+ * {"row", "record", "attributes", "values": {NAME: VALUE, ...}}. */
+void head_json(struct reader *reader, int64_t rows);
+
+/* The members "properties" and "history". */
+void head_members(struct buffer *to, const struct reader *reader);
+
 /*
- * stat - what a whole stream holds: a line of figures for each column.
+ * stat - what a whole stream holds.
  *
- * Read the stream to its end and print, on standard output: records and rows; a table with a
- * line a column - kind; values (numbers, or strings of text); smallest, largest and mean of
- * what is finite; mean Euclidean length of vectors; how many NaN and infinite; length of the
- * lists (text: bytes) smallest, mean, largest; how many are empty.
+ * Of each column: bytes, uncompressed; values (numbers, or strings of text); smallest, largest and
+ * mean of what is finite; mean Euclidean length of vectors; how many NaN and infinite; length of
+ * the lists (text: bytes) smallest, mean, largest; how many are empty.  Of each attribute: records
+ * and rows of each value.
  */
-void stat_print(struct reader *reader);
+struct stat;
+
+/* Read the stream to its end. */
+struct stat *stat_new(struct reader *reader);
+
+/* For people, tables; for programs, one object on a line. */
+void stat_print(const struct stat *stat, const struct reader *reader);
+void stat_json(const struct stat *stat, const struct reader *reader);
+void stat_free(struct stat *stat);
 
 /*
  * diff - whether two streams hold the same, within a tolerance.

@@ -1,10 +1,10 @@
 #include "mts/mts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
@@ -201,28 +201,29 @@ to_safetensors(
 
 /* Lines of text. ------------------------------------------------------------------- */
 
+/* A text with blanks for tabs and line ends. */
 static void
-jsonl_cell(
-    FILE *line, const struct column *column, const struct array *array, int64_t row)
+tsv_text(struct buffer *line, const char *text, size_t length)
 {
-	print_row(line, column, array, row);
+	char *to = buffer_room(line, mem_multiply(length, 3, "text"));
+
+	length = utf8_repair(to, text, length, &(int64_t){ 0 });
+	for (size_t i = 0; i < length; i++)
+		if (to[i] == '\t' || to[i] == '\n' || to[i] == '\r')
+			to[i] = ' ';
+	line->used += length;
 }
 
 static void
-tsv_cell(FILE *line, const struct column *column, const struct array *array, int64_t row)
+tsv_cell(struct buffer *line, const struct column *column, const struct array *array,
+    int64_t row)
 {
 	double real = 0;
 
 	if (column->text && column->depth == 1) {
 		const int64_t *offsets = array->offsets[0] + row;
-		const char *text = (const char *)array->data + offsets[0];
-		size_t length = (size_t)(offsets[1] - offsets[0]);
-		char *copy =
-		    mem_new(mem_add(mem_multiply(length, 3, "text"), 1, "text"), 1);
-		length = utf8_repair(copy, text, length, &(int64_t){ 0 });
-		for (size_t i = 0; i < length; i++)
-			fputc(strchr("\t\n\r", copy[i]) && copy[i] ? ' ' : copy[i], line);
-		free(copy);
+		tsv_text(line, (const char *)array->data + offsets[0],
+		    (size_t)(offsets[1] - offsets[0]));
 		return;
 	}
 	if (column->depth || column->rank) {
@@ -237,77 +238,58 @@ tsv_cell(FILE *line, const struct column *column, const struct array *array, int
 		print_number(line, column->dtype, array->data, row);
 }
 
-typedef void print_cell(
-    FILE *line, const struct column *column, const struct array *array, int64_t row);
-
-/* A table of what is constant about lines, so that one loop writes both kinds. */
-struct line_style {
-	const char *begin, *between, *end;
-	bool named; /* each cell is preceded by its name */
-	print_cell *cell;
-};
-
 static void
-put_line(struct output *output, FILE *line, char **text)
+jsonl_line(struct buffer *line, const struct reader *reader, const int *chosen, int count,
+    const struct array *arrays, int64_t row)
 {
-	if (fflush(line))
-		die("out of memory: a line of text is too long");
-	output_write(output, *text, (size_t)ftello(line));
-	rewind(line);
+	print_object(line, reader, chosen, count, arrays, row);
+	print_text(line, "\n");
 }
 
 static void
-print_line(FILE *line, const struct line_style *style, const struct reader *reader,
-    const int *chosen, int count, const struct record *record, int64_t row)
+tsv_line(struct buffer *line, const struct reader *reader, const int *chosen, int count,
+    const struct array *arrays, int64_t row)
 {
-	fputs(style->begin, line);
 	for (int i = 0; i < count; i++) {
-		const struct column *column = stream_column(reader, chosen[i]);
-		fputs(i ? style->between : "", line);
-		if (style->named) {
-			print_string(line, column->name, strlen(column->name));
-			fputc(':', line);
-		}
-		style->cell(line, column, &record->columns[chosen[i]], row);
+		buffer_add(line, "\t", i > 0);
+		tsv_cell(line, stream_column(reader, chosen[i]), &arrays[chosen[i]], row);
 	}
-	fputs(style->end, line);
+	print_text(line, "\n");
 }
+
+typedef void print_line(struct buffer *line, const struct reader *reader,
+    const int *chosen, int count, const struct array *arrays, int64_t row);
 
 static void
 write_lines(struct reader *reader, const int *chosen, int count, struct output *output,
-    const struct line_style *style)
+    print_line *print)
 {
-	char *text;
-	size_t size;
-	FILE *line = open_memstream(&text, &size);
+	struct buffer line = { 0 };
 	struct record record;
 
 	while (stream_next(reader, &record)) {
 		for (int64_t row = 0; row < record.rows; row++) {
-			print_line(line, style, reader, chosen, count, &record, row);
-			put_line(output, line, &text);
+			line.used = 0;
+			print(&line, reader, chosen, count, record.columns, row);
+			output_write(output, line.data, line.used);
 		}
-		output_flush(output); /* its reader may wait for it */
 	}
-	fclose(line);
-	free(text);
+	free(line.data);
 	output_finish(output);
 }
 
 void
 to_jsonl(struct reader *reader, const char *const *names, int count, const char *path)
 {
-	static const struct line_style style = { "{", ",", "}\n", true, jsonl_cell };
 	int *chosen = choose(reader, names, &count);
 
-	write_lines(reader, chosen, count, output_open(path, false), &style);
+	write_lines(reader, chosen, count, output_open(path, false), jsonl_line);
 	free(chosen);
 }
 
 void
 to_tsv(struct reader *reader, const char *const *names, int count, const char *path)
 {
-	static const struct line_style style = { "", "\t", "\n", false, tsv_cell };
 	int *chosen = choose(reader, names, &count);
 	struct output *output = output_open(path, false);
 
@@ -317,6 +299,6 @@ to_tsv(struct reader *reader, const char *const *names, int count, const char *p
 		output_write(output, name, strlen(name));
 	}
 	output_write(output, "\n", 1);
-	write_lines(reader, chosen, count, output, &style);
+	write_lines(reader, chosen, count, output, tsv_line);
 	free(chosen);
 }

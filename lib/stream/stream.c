@@ -161,3 +161,22 @@ column_text(const struct column *column)
 	    : column->depth == 1 ? ", depth 1"
 				 : ", depth 2");
 }
+
+struct tree *
+column_tree(const struct column *column)
+{
+	struct tree *tree = tree_object();
+
+	tree_set(tree, "name", tree_of_string(column->name));
+	tree_set(tree, "dtype", tree_of_string(dtype_name(column->dtype)));
+	if (column->text)
+		tree_set(tree, "text", tree_of_boolean(true));
+	if (column->depth)
+		tree_set(tree, "depth", tree_of_integer(column->depth));
+	if (column->rank) {
+		struct tree *shape = tree_set(tree, "shape", tree_list());
+		for (int i = 0; i < column->rank; i++)
+			tree_add(shape, tree_of_integer(column->shape[i]));
+	}
+	return tree;
+}

@@ -55,6 +55,9 @@ struct header header_parse(const char *text, size_t size, const char *name);
 char *header_difference(const struct header *one, const struct header *two);
 void header_free(struct header *header);
 
+/* A column as a header has it, an object; to be freed. */
+struct tree *column_tree(const struct column *column);
+
 /* "text.ids (i32, depth 1)", for messages; to be freed. */
 char *column_text(const struct column *column);
 

@@ -232,25 +232,6 @@ put_padded(struct writer *writer, const void *bytes, uint64_t size)
 
 /* Header. -------------------------------------------------------------------------- */
 
-static struct tree *
-column_tree(const struct column *column)
-{
-	struct tree *tree = tree_object();
-
-	tree_set(tree, "name", tree_of_string(column->name));
-	tree_set(tree, "dtype", tree_of_string(dtype_name(column->dtype)));
-	if (column->text)
-		tree_set(tree, "text", tree_of_boolean(true));
-	if (column->depth)
-		tree_set(tree, "depth", tree_of_integer(column->depth));
-	if (column->rank) {
-		struct tree *shape = tree_set(tree, "shape", tree_list());
-		for (int i = 0; i < column->rank; i++)
-			tree_add(shape, tree_of_integer(column->shape[i]));
-	}
-	return tree;
-}
-
 /* Append a list or object to the header, each of its entries on a line of its own. */
 static char *
 header_part(char *text, const char *name, const struct tree *part, const char *after)
