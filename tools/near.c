@@ -195,40 +195,43 @@ print_query(const struct run *run, int64_t query, int width)
 }
 
 static void
-print_named(
-    const struct strings *ids, enum row_ids kind, int64_t number, const struct text *text)
+add_named(struct buffer *to, const struct strings *ids, enum row_ids kind, int64_t number,
+    const struct text *text)
 {
-	printf("{\"id\":");
+	print_text(to, "{\"id\":");
 	if (kind == ROW_NAMES)
-		print_string(
-		    stdout, strings_get(ids, number), strings_length(ids, number));
+		print_string(to, strings_get(ids, number), strings_length(ids, number));
 	else
-		fputs(strings_get(ids, number), stdout);
+		print_text(to, strings_get(ids, number));
 	if (text) {
-		printf(",\"text\":");
-		print_string(stdout, text->bytes, text->length);
+		print_text(to, ",\"text\":");
+		print_string(to, text->bytes, text->length);
 	}
 }
 
 static void
-print_object(const struct run *run, int64_t query)
+print_json(const struct run *run, int64_t query)
 {
 	struct hits hits = run->hits[query];
+	struct buffer to = { 0 };
 	char room[NUMBER_ROOM];
 
-	print_named(
-	    run->queries, run->query_ids, query, texts_get(&run->query_texts, query));
-	printf(",\"hits\":[");
+	add_named(&to, run->queries, run->query_ids, query,
+	    texts_get(&run->query_texts, query));
+	print_text(&to, ",\"hits\":[");
 	for (int64_t i = 0; i < hits.count; i++) {
 		double score = (double)hits.at[i].score;
-		if (i)
-			putchar(',');
-		print_named(run->documents, run->document_ids, hits.at[i].document,
+		buffer_add(&to, ",", i > 0);
+		add_named(&to, run->documents, run->document_ids, hits.at[i].document,
 		    texts_get(&run->document_texts, hits.at[i].document));
-		printf(",\"score\":%s}",
-		    isfinite(score) ? number_write(room, score, true) : "null");
+		print_text(&to, ",\"score\":");
+		print_text(
+		    &to, isfinite(score) ? number_write(room, score, true) : "null");
+		print_text(&to, "}");
 	}
-	puts("]}");
+	print_text(&to, "]}\n");
+	fwrite(to.data, 1, to.used, stdout);
+	free(to.data);
 }
 
 static void
@@ -239,7 +242,7 @@ print(const struct run *run, const struct settings *settings)
 
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		if (settings->json) {
-			print_object(run, i);
+			print_json(run, i);
 			continue;
 		}
 		if (i)

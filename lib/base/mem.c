@@ -68,16 +68,23 @@ mem_string(const char *text)
 }
 
 char *
+mem_format_with(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0)
+		die("out of memory: a message could not be formatted");
+	return text;
+}
+
+char *
 mem_format(const char *format, ...)
 {
 	va_list arguments;
-	char *text;
 
 	va_start(arguments, format);
-	int length = vasprintf(&text, format, arguments);
+	char *text = mem_format_with(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		die("out of memory: a message could not be formatted");
 	return text;
 }
 

@@ -7,6 +7,7 @@
 #ifndef MEM_H
 #define MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ void *mem_zero(size_t count, size_t size);		/* cleared */
 void *mem_resize(void *old, size_t count, size_t size); /* like realloc */
 char *mem_string(const char *text);			/* a copy */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *mem_format_with(const char *format, va_list arguments)
+    __attribute__((format(printf, 1, 0)));
 
 /* A list that one reads in a message, "a, b", and a further word; NULL or "" begins one.
  * Frees `list`. */

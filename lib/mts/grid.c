@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "base/utf8.h"
 
 struct grid {
@@ -33,23 +34,12 @@ grid_add(struct grid *grid, char *cell)
 	grid->cells[grid->count++] = cell;
 }
 
-/* Characters, as far as a terminal gives each one place. */
-static int
-width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xC0) != 0x80;
-	return width;
-}
-
 static void
 print_cell(const struct grid *grid, size_t i, int most)
 {
 	size_t column = i % grid->width;
 	bool last = column + 1 == grid->width;
-	int blanks = most - width_of(grid->cells[i]);
+	int blanks = most - terminal_columns(grid->cells[i]);
 
 	if (grid->columns[column] == 'r')
 		printf("%*s%s", blanks, "", grid->cells[i]);
@@ -64,7 +54,7 @@ grid_print(struct grid *grid)
 	int *most = mem_zero(grid->width, sizeof *most);
 
 	for (size_t i = 0; i < grid->count; i++) {
-		int width = width_of(grid->cells[i]);
+		int width = terminal_columns(grid->cells[i]);
 		if (width > most[i % grid->width])
 			most[i % grid->width] = width;
 	}

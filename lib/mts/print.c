@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/utf8.h"
@@ -23,14 +22,11 @@ void
 print_format(struct buffer *to, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
 
 	va_start(arguments, format);
-	int length = vasprintf(&text, format, arguments);
+	char *text = mem_format_with(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		die("out of memory: a line could not be formatted");
-	buffer_add(to, text, (size_t)length);
+	print_text(to, text);
 	free(text);
 }
 
