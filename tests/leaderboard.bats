@@ -356,6 +356,109 @@ report() {
 	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
 }
 
+@test "leaderboard compare --per-query: means, paired t, randomisation and bootstrap are scipy's and numpy's" {
+	run -0 --separate-stderr leaderboard compare --per-query "$GOLDEN"/compare_queries_{a,b}.tsv
+	[ "${lines[0]}" = "compare_queries_b - compare_queries_a; 13 queries; 95 % intervals of 10000 resamples, seed 42" ]
+	[ "${lines[1]}" = "$(echo metric compare_queries_a compare_queries_b difference paired_t paired_p random_p low high | tr ' ' '\t')" ]
+	[[ ${stderr_lines[0]} == *"2 queries are left out: only one of "*" has them; first: 'alone'" ]]
+	[[ ${stderr_lines[1]} == *"2 metrics are left out: only one of "*" has them; first: 'only_a'" ]]
+	tail -n +3 <<<"$output" >"$T/out"
+	diff <(cut -f 1 "$T/out") <(cut -f 1 "$GOLDEN/compare_queries_expected.tsv")
+	# every digit that the reference was asked for, small numbers among them
+	paste "$T/out" "$GOLDEN/compare_queries_expected.tsv" | awk -F'\t' '{
+		for (i = 2; i <= 9; i++) { d = $i - $(i + 9); most = 1e-9 * ($(i + 9) < 0 ? -$(i + 9) : $(i + 9)) + 1e-300
+			if (($i == "") != ($(i + 9) == "") || d > most || d < -most) { print $1, $i, "expected", $(i + 9); bad = 1 } } }
+		END { exit bad || NR != 5 }'
+}
+
+@test "leaderboard compare --per-query: drawn signs agree with all of them, whatever the seed; up to --resamples all are tried" {
+	p() { leaderboard compare -q --per-query "$@" "$GOLDEN"/compare_queries_{a,b}.tsv | awk -F'\t' '$1 == "plain" { print $7 }'; }
+	[ "$(p --resamples 8192 --seed 1)" = 0.030029296875 ] # 2^13 ways
+	drawn=$(p --resamples 8191 --seed 1)
+	[ "$drawn" = "$(p --resamples 8191 --seed 1)" ]
+	[ "$drawn" != "$(p --resamples 8191 --seed 2)" ]
+	for seed in 1 2 3 4; do # within four standard errors
+		p --resamples 8191 --seed $seed | awk '{ exit !($1 > 0.0225 && $1 < 0.0376) }'
+	done
+	# more differences than a word has bits: of 150 all alike no draw is as far
+	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t0.5\t" $1 % 2 }' >"$T/a.tsv"
+	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t" 0.5 + 0.001 * (1 + $1 % 3) "\t" ($1 + 1) % 2 }' >"$T/b.tsv"
+	run -0 leaderboard compare --per-query --resamples 999 "$T/a.tsv" "$T/b.tsv"
+	[ "$(cut -f 7 <<<"${lines[2]}")" = 0.001 ]
+	[ "$(cut -f 7 <<<"${lines[3]}")" = 1 ] # as many up as down: none is nearer to 0
+}
+
+@test "leaderboard compare --per-query: what mteb-score writes; names; Markdown; three systems" {
+	cd "$T"
+	for k in 1 2; do
+		mkdir $k
+		awk -v k=$k '{ $5 = k == 1 ? $5 : $5 * $5 + NR % 5; print }' "$GOLDEN/per_query_run.trec" >$k.trec
+		mteb-score -q retrieval --qrels "$GOLDEN/per_query_qrels.tsv" --from-run $k.trec --per-query $k/base.tsv >$k.out
+	done
+	run -0 --separate-stderr leaderboard compare --per-query 1/base.tsv 2/base.tsv
+	[ -z "$stderr" ]
+	[ "${#lines[@]}" -eq 37 ]
+	[[ ${lines[0]} == "2/base.tsv - 1/base.tsv; 10 queries; "* ]]
+	for k in 1 2; do
+		awk -F'\t' -v k=$k 'NR == FNR { if (/^[a-z]*_at_/) want[$1] = $2; next }
+			FNR > 2 { d = $(k + 1) - want[$1]; if (d > 5.001e-6 || d < -5.001e-6) { print; exit 1 } }' $k.out - <<<"$output"
+	done
+	gzip -c 2/base.tsv >mote.tsv.gz
+	run -0 leaderboard compare --per-query --format markdown 1/base.tsv mote.tsv.gz 1/base.tsv
+	[ "$(grep -c '^| metric |' <<<"$output")" -eq 2 ]
+	[[ ${lines[0]} == "mote - 1/base.tsv; 10 queries; "* ]]
+	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|" ]
+	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 |$' <<<"$output" # itself
+}
+
+@test "leaderboard compare --per-query: one query; what is missing, no number, repeated, of pairs or no table" {
+	cd "$T"
+	table() { printf "${2//,/\\t}\n" >"$1"; }
+	compare() { run "-$1" --separate-stderr leaderboard compare --per-query a.tsv b.tsv; }
+	table a.tsv 'id,m\nx,0.5\ny,1'
+	table b.tsv 'id,m\nx,0.25'
+	compare 0
+	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t' ] # there is no spread to test by
+	[[ $stderr == *"1 queries are left out"*"first: 'y'" ]]
+	table b.tsv 'query,m\ny,nan\nx,0.25'
+	compare 0
+	[ "${lines[2]}" = $'m\t0.75\t\t\t\t\t\t\t' ]
+	[[ $stderr == *"m: there are queries without a value"* ]]
+	while IFS='|' read -r text message; do
+		table b.tsv "$text"
+		compare 1
+		[ -z "$output" ]
+		# shellcheck disable=SC2053 # a pattern
+		[[ ${stderr_lines[-1]} == "leaderboard: "$message ]] || {
+			echo "$stderr"
+			return 1
+		}
+	done <<-'E'
+		id,m\nx,1\ny,high|b.tsv:3: m: 'high' is not a number
+		id,m\nx,1\ny,|b.tsv:3: m: '' is not a number
+		id,m\nx,1\ny,inf|b.tsv:3: m: 'inf' is not a number
+		id,m\nx,1\ny,1\nx,1|b.tsv:4: the id 'x' occurs again
+		id,m\nx|b.tsv:2: 1 fields where the header line has 2
+		id,m|b.tsv: there are no scores in it; *
+		id\nx|b.tsv: there are no scores in it; *
+		|b.tsv:*
+		id,m\nz,1|b.tsv: it has no query of a.tsv (the first there is 'x')
+		id,n\nx,1|b.tsv: it has no metric that a.tsv has, too
+		id,m,m\nx,1,1|b.tsv:1: two columns are called 'm'
+	E
+	mkdir folder
+	run -1 leaderboard compare --per-query a.tsv folder
+	table a.tsv 'id,label,cosine,cosine_accuracy\n1,1,0.75,1\n2,0,0.5,0'
+	cp a.tsv b.tsv
+	compare 0
+	[ "${#lines[@]}" -eq 3 ] # similarities and labels are no metrics
+	[[ ${lines[2]} == cosine_accuracy* ]]
+	says_nothing --registry leaderboard compare --per-query -r "$REGISTRY" a.tsv b.tsv
+	run -2 leaderboard compare --per-query --format html a.tsv b.tsv
+	run -2 leaderboard compare --per-query a.tsv
+	run -2 leaderboard table --per-query -r "$REGISTRY" folder
+}
+
 @test "leaderboard compare: only what both have; types from a registry; wrong folders" {
 	make_results "$T/A/r" "$T/B/r"
 	sed -i 's/"motes": {[^}]*}, //' "$T"/[AB]/r/*.json
@@ -536,8 +639,11 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	cp "$REGISTRY" tasks.yaml
 	make_results results/base/1a2b3c results/mote/4d5e6f
 	printf 'sentence1\tsentence2\tscore\na ship\tthe ship\t4\na pot\troses\t1\na cook\tsoup\t2\n' >test.tsv
+	cp "$GOLDEN/per_query_qrels.tsv" qrels.tsv
+	tee base.trec <"$GOLDEN/per_query_run.trec" | sed 's/ 0[.]/ 1./' >mote.trec
 	page_examples leaderboard.1 >examples
-	[ "$(wc -l <examples)" -eq 6 ]
+	[ "$(wc -l <examples)" -eq 9 ]
 	bash -eu -o pipefail examples >out 2>err
 	grep -q '^| STS | STS12 | cosine_spearman | ' out
+	grep -q '^mote - base; 10 queries; ' out
 }

@@ -8,7 +8,8 @@
  * model	reads a model folder, writes model_meta.json
  * result	reads what 'mteb-score --json' printed, writes TASK.json
  * table	reads folders of TASK.json, writes a table
- * compare	reads two such folders or more, writes what of their differences may be chance
+ * compare	reads two such folders or more, or tables of scores per query, writes what of their
+ *	differences may be chance
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,16 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "folder/model_folder.h"
+#include "mteb/comparison.h"
+#include "mteb/data_folder.h"
+#include "mteb/make_variables.h"
+#include "mteb/model_meta.h"
+#include "mteb/needed.h"
+#include "mteb/query_comparison.h"
 #include "mteb/registry.h"
+#include "mteb/results.h"
 #include "mteb/score_table.h"
 #include "mteb/text_options.h"
-#include "mteb/model_meta.h"
-#include "mteb/data_folder.h"
-#include "mteb/needed.h"
-#include "mteb/make_variables.h"
-#include "mteb/results.h"
-#include "mteb/comparison.h"
 #include "text/json.h"
 
 enum {
@@ -39,6 +41,7 @@ enum {
 	OPT_FORMAT,
 	OPT_SAMPLES,
 	OPT_RESAMPLES,
+	OPT_PER_QUERY,
 	OPT_SEED
 };
 enum { REGISTRIES = 8 };
@@ -61,18 +64,24 @@ static const struct cli_option options[] = {
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "whose main scores (default: v1)" },
 	{ OPT_FORMAT, "format", "tsv|markdown|html",
 	    "table, compare: default tsv; html: table" },
+	{ OPT_PER_QUERY, "per-query", NULL,
+	    "compare: files that mteb-score --per-query has written" },
 	{ OPT_RESAMPLES, "resamples", "N",
-	    "compare: draws of the bootstrap (default: 10000)" },
-	{ OPT_SEED, "seed", "N", "compare: seed of the bootstrap (default: 42)" },
+	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: "
+	    "10000)" },
+	{ OPT_SEED, "seed", "N", "compare: seed of these draws (default: 42)" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
 };
 
+static const struct cli cli;
+
 struct settings {
-	const char *model, *name, *type, *task, *format, *output;
+	const char *model, *name, *type, *task, *output;
+	enum { TSV, MARKDOWN, HTML } format;
 	const char *registries[REGISTRIES];
 	int registry_count, samples;
 	struct comparison_options comparison;
-	bool v2;
+	bool v2, per_query;
 };
 
 static void
@@ -203,25 +212,12 @@ result(void *with, char **files, int count)
 static int
 table(void *with, char **files, int count)
 {
+	static void (*const prints[])(const struct score_table *,
+	    FILE *) = { score_table_tsv, score_table_markdown, score_table_html };
 	const struct settings *settings = with;
-
 	struct registry *registry = need_registry(settings);
-	struct results **models = mem_new((size_t)count, sizeof *models);
 
-	for (int i = 0; i < count; i++)
-		models[i] = results_read(registry, files[i]);
-	struct score_table *table = score_table_new(
-	    registry, (const struct results *const *)models, (size_t)count);
-	if (!strcmp(settings->format, "tsv"))
-		score_table_tsv(table, stdout);
-	else if (!strcmp(settings->format, "markdown"))
-		score_table_markdown(table, stdout);
-	else
-		score_table_html(table, stdout);
-	score_table_free(table);
-	for (int i = 0; i < count; i++)
-		results_free(models[i]);
-	free(models);
+	score_table_print(registry, files, count, prints[settings->format], stdout);
 	registry_free(registry);
 	return 0;
 }
@@ -231,8 +227,14 @@ compare(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	if (!strcmp(settings->format, "html"))
+	if (settings->format == HTML)
 		die_usage("compare: --format is tsv or markdown");
+	if (settings->per_query) {
+		cli_only(&cli, "compare --per-query",
+		    "per-query format resamples seed output");
+		query_comparison_print(files, count, &settings->comparison, stdout);
+		return 0;
+	}
 	struct registry *registry = open_registry(settings);
 	comparison_print(registry, files, count, &settings->comparison, stdout);
 	registry_free(registry);
@@ -254,7 +256,7 @@ static const struct cli_command commands[] = {
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
 	    1, -1, table },
 	{ "compare", "what of the differences between models may be chance",
-	    "registry format resamples seed output", 2, -1, compare },
+	    "registry per-query format resamples seed output", 2, -1, compare },
 	{ 0 },
 };
 
@@ -266,7 +268,8 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"       leaderboard model [-m MODEL] [--name NAME]\n"
 	"       leaderboard result -r FILE --task TASK [OPTION]... [REPORT]\n"
 	"       leaderboard table -r FILE [OPTION]... FOLDER...\n"
-	"       leaderboard compare [OPTION]... FOLDER FOLDER...",
+	"       leaderboard compare [OPTION]... FOLDER FOLDER...\n"
+	"       leaderboard compare --per-query [OPTION]... FILE FILE...",
 	options,
 	"  leaderboard plan -m MODEL -r share/tasks.yaml data STS12 > plan.mk\n"
 	"  leaderboard fields --type STS test.jsonl\n"
@@ -276,16 +279,16 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"  mteb-score sts --json x.mts | leaderboard result -r share/tasks.yaml --task "
 	"STS12\n"
 	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
-	"  leaderboard compare results/base/* results/mote/*\n",
-	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR\ncompare: DIR" };
+	"  leaderboard compare results/base/* results/mote/*\n"
+	"  leaderboard compare --per-query base.tsv mote.tsv\n",
+	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR" };
 
 static struct settings
 parse(int argc, char **argv)
 {
 	static const char *const formats[] = { "tsv", "markdown", "html", NULL };
 	static const char *const protocols[] = { "v1", "v2", NULL };
-	struct settings settings = { .format = "tsv",
-		.output = "-",
+	struct settings settings = { .output = "-",
 		.samples = 8,
 		.comparison = { .resamples = 10000, .seed = 42 } };
 	int option;
@@ -305,6 +308,7 @@ parse(int argc, char **argv)
 		case OPT_SAMPLES:
 			settings.samples = (int)cli_integer("--samples", 1, 1000000);
 			break;
+		case OPT_PER_QUERY: settings.per_query = true; break;
 		case OPT_RESAMPLES:
 			settings.comparison.resamples =
 			    cli_integer("--resamples", 100, 10000000);
@@ -314,8 +318,8 @@ parse(int argc, char **argv)
 			    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;
 		case OPT_FORMAT:
-			settings.format = formats[cli_word("--format", optarg, formats)];
-			settings.comparison.markdown = !strcmp(optarg, "markdown");
+			settings.format = cli_word("--format", optarg, formats);
+			settings.comparison.markdown = settings.format == MARKDOWN;
 			break;
 		case OPT_PROTOCOL:
 			settings.v2 = cli_word("--protocol", optarg, protocols) == 1;

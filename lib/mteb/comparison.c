@@ -6,57 +6,17 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "mteb/score_table.h"
+#include "mteb/lines.h"
 #include "mteb/results.h"
+#include "mteb/score_table.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
-
-static const double level = 0.95;
 
 struct comparison {
 	const struct score_table *table; /* of two models */
 	const struct comparison_options *options;
-	FILE *out;
+	struct lines lines;
 };
-
-/* A line of either kind of table; cells end with NULL. */
-static void
-put_line(const struct comparison *comparison, const char *const *cells, bool head)
-{
-	bool markdown = comparison->options->markdown;
-	size_t count = 0;
-
-	for (; cells[count]; count++)
-		if (markdown)
-			fprintf(comparison->out, "| %s ", cells[count]);
-		else
-			fprintf(comparison->out, "%s%s", count ? "\t" : "", cells[count]);
-	fputs(markdown ? "|\n" : "\n", comparison->out);
-	for (size_t i = 0; markdown && head && i < count; i++)
-		fputs(i < 2 ? "|---" : "|---:", comparison->out);
-	if (markdown && head)
-		fputs("|\n", comparison->out);
-}
-
-enum { CELLS = 13, CELL = 24 };
-
-/* Numbers behind two cells of text; NaN is an empty cell. */
-static void
-put_numbers(const struct comparison *comparison, const char *first, const char *second,
-    const double *numbers, const char *const *formats, int count)
-{
-	char text[CELLS][CELL];
-	const char *cells[CELLS + 1] = { first, second };
-
-	for (int i = 0; i < count; i++) {
-		text[i][0] = 0;
-		if (!isnan(numbers[i]))
-			snprintf(text[i], CELL, formats[i], numbers[i]);
-		cells[2 + i] = text[i];
-	}
-	cells[2 + count] = NULL;
-	put_line(comparison, cells, false);
-}
 
 static bool
 is_common(const struct score_row *row)
@@ -71,17 +31,17 @@ put_tasks(const struct comparison *comparison)
 	const struct score_table *table = comparison->table;
 	size_t left = 0;
 
-	put_line(comparison,
+	lines_head(&comparison->lines,
 	    (const char *const[]){ "type", "data set", table->names[0], table->names[1],
-		"difference", NULL },
-	    true);
+		"difference", NULL });
 	for (size_t i = 0; i < table->count; i++) {
 		const struct score_row *row = &table->rows[i];
 		double numbers[] = { 100 * row->values[0], 100 * row->values[1],
 			100 * (row->values[1] - row->values[0]) };
 		if (is_common(row))
-			put_numbers(
-			    comparison, row->type, row->task, numbers, formats, 3);
+			lines_put(&comparison->lines,
+			    (const char *const[]){ row->type, row->task }, numbers,
+			    formats, 3);
 		left += row->task && !is_common(row);
 	}
 	if (left)
@@ -112,8 +72,9 @@ put_test(const struct comparison *comparison, const char *type)
 	}
 	struct t_test welch = significance_welch(scores[0], n, scores[1], n),
 		      paired = significance_paired(scores[2], n);
-	struct interval interval = significance_bootstrap(scores[2], n,
-	    comparison->options->resamples, comparison->options->seed, level);
+	struct interval interval;
+	significance_bootstrap(&interval, scores[2], n, 1, comparison->options->resamples,
+	    comparison->options->seed, COMPARISON_LEVEL);
 	for (int i = 0; i < 3; i++)
 		numbers[i] = stats_mean(scores[i], n);
 	memcpy(numbers + 3, (double[]){ welch.t, welch.freedom, welch.p }, 24);
@@ -122,7 +83,9 @@ put_test(const struct comparison *comparison, const char *type)
 	char sets[24];
 	snprintf(sets, sizeof sets, "%lld", (long long)n);
 	if (n)
-		put_numbers(comparison, type ? type : "all", sets, numbers, formats, 10);
+		lines_put(&comparison->lines,
+		    (const char *const[]){ type ? type : "all", sets }, numbers, formats,
+		    10);
 	for (int i = 0; i < 3; i++)
 		free(scores[i]);
 }
@@ -132,12 +95,11 @@ put_tests(const struct comparison *comparison)
 {
 	const struct score_table *table = comparison->table;
 
-	fputc('\n', comparison->out);
-	put_line(comparison,
+	fputc('\n', comparison->lines.out);
+	lines_head(&comparison->lines,
 	    (const char *const[]){ "type", "sets", table->names[0], table->names[1],
 		"difference", "welch_t", "welch_df", "welch_p", "paired_t", "paired_p",
-		"low", "high", NULL },
-	    true);
+		"low", "high", NULL });
 	for (size_t i = 0; i < table->count; i++)
 		if (!table->rows[i].task)
 			put_test(comparison, table->rows[i].type);
@@ -153,10 +115,11 @@ comparison_print(const struct registry *registry, char *const *folders, int coun
 		pair[1] = results_read(registry, folders[i]);
 		struct score_table *table =
 		    score_table_new(registry, (const struct results *const *)pair, 2);
-		struct comparison comparison = { table, options, out };
+		struct comparison comparison = { table, options,
+			{ out, options->markdown, 2 } };
 		fprintf(out, "%s%s - %s; %g %% intervals of %lld resamples, seed %u\n%s",
-		    i > 1 ? "\n" : "", table->names[1], table->names[0], 100 * level,
-		    (long long)options->resamples, options->seed,
+		    i > 1 ? "\n" : "", table->names[1], table->names[0],
+		    100 * COMPARISON_LEVEL, (long long)options->resamples, options->seed,
 		    options->markdown ? "\n" : "");
 		put_tasks(&comparison);
 		put_tests(&comparison);

@@ -15,9 +15,11 @@
 
 #include "mteb/registry.h"
 
+#define COMPARISON_LEVEL 0.95 /* of the intervals */
+
 struct comparison_options {
 	bool markdown;
-	int64_t resamples;
+	int64_t resamples; /* draws of the bootstrap, and of the randomisation test */
 	uint32_t seed;
 };
 

@@ -233,3 +233,20 @@ score_table_markdown(const struct score_table *table, FILE *out)
 	if (noted)
 		fprintf(out, "\n\\* %s\n", score_table_note);
 }
+
+void
+score_table_print(const struct registry *registry, char *const *folders, int count,
+    void (*print)(const struct score_table *, FILE *), FILE *out)
+{
+	struct results **models = mem_new((size_t)count, sizeof *models);
+
+	for (int i = 0; i < count; i++)
+		models[i] = results_read(registry, folders[i]);
+	struct score_table *table = score_table_new(
+	    registry, (const struct results *const *)models, (size_t)count);
+	print(table, out);
+	score_table_free(table);
+	for (int i = 0; i < count; i++)
+		results_free(models[i]);
+	free(models);
+}

@@ -44,4 +44,8 @@ void score_table_markdown(const struct score_table *table, FILE *out);
 void score_table_html(const struct score_table *table, FILE *out);
 void score_table_free(struct score_table *table);
 
+/* That of folders of results, by one of the three. */
+void score_table_print(const struct registry *registry, char *const *folders, int count,
+    void (*print)(const struct score_table *, FILE *), FILE *out);
+
 #endif

@@ -1,9 +1,12 @@
 #include "score/measure/significance.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "score/measure/stats.h"
 #include "score/mt19937.h"
 
@@ -100,6 +103,64 @@ significance_paired(const double *differences, int64_t n)
 	return test;
 }
 
+enum { GROUP = 4, SIGNS = 1 << GROUP };
+
+/* The sums of each four differences under each of their signs, [groups, SIGNS]: a draw then adds a
+ * number a group. */
+static double *
+group_sums(const double *differences, int64_t n, int64_t groups)
+{
+	double *sums = mem_zero((size_t)groups * SIGNS, sizeof *sums);
+
+	for (int64_t i = 0; i < n; i++)
+		for (int signs = 0; signs < SIGNS; signs++)
+			sums[i / GROUP * SIGNS + signs] +=
+			    signs >> (i % GROUP) & 1 ? -differences[i] : differences[i];
+	return sums;
+}
+
+/* The sum when chance gives the signs, or, where `way` is not below 0, its bits. */
+static double
+signed_sum(const double *sums, int64_t groups, int64_t way, struct rng *rng)
+{
+	uint64_t bits = (uint64_t)way;
+	double sum = 0;
+
+	for (int64_t i = 0; i < groups; i++, bits >>= GROUP) {
+		if (way < 0 && i % (64 / GROUP) == 0)
+			bits = rng_next(rng);
+		sum += sums[i * SIGNS + (int64_t)(bits & (SIGNS - 1))];
+	}
+	return sum;
+}
+
+double
+significance_randomisation(
+    const double *differences, int64_t n, int64_t draws, uint32_t seed)
+{
+	struct rng rng = rng_seed(seed, 0);
+	double *nonzero = mem_new((size_t)n, sizeof *nonzero), all = 0;
+	int64_t count = 0, far = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		if (differences[i] != 0) {
+			nonzero[count++] = differences[i];
+			all += fabs(differences[i]);
+		}
+	int64_t groups = (count + GROUP - 1) / GROUP;
+	double *sums = group_sums(nonzero, count, groups);
+	/* equal sums may differ by what their order rounds */
+	double least = fabs(signed_sum(sums, groups, 0, NULL)) - 1e-12 * all;
+	bool exact = count < 62 && (int64_t)1 << count <= draws;
+	int64_t ways = exact ? (int64_t)1 << count : draws;
+	for (int64_t way = 0; way < ways; way++)
+		far += fabs(signed_sum(sums, groups, exact ? way : -1, &rng)) >= least;
+	free(nonzero);
+	free(sums);
+	return exact ? (double)far / (double)ways
+		     : (double)(far + 1) / (double)(ways + 1);
+}
+
 static int
 ascending(const void *a, const void *b)
 {
@@ -120,29 +181,37 @@ percentile(const double *sorted, int64_t n, double share)
 			     : sorted[n - 1];
 }
 
-struct interval
-significance_bootstrap(
-    const double *differences, int64_t n, int64_t resamples, uint32_t seed, double level)
+void
+significance_bootstrap(struct interval *intervals, const double *differences, int64_t n,
+    int lists, int64_t resamples, uint32_t seed, double level)
 {
 	struct mt19937 mt;
-	struct interval interval = { NAN, NAN };
+	size_t many = (size_t)lists;
 
+	for (int l = 0; l < lists; l++)
+		intervals[l] = (struct interval){ NAN, NAN };
 	if (n < 2)
-		return interval;
-	double *means = mem_new((size_t)resamples, sizeof *means);
+		return;
+	double *means = mem_new((size_t)resamples, many * sizeof *means);
+	double *sums = mem_new(many, sizeof *sums);
 	int64_t *drawn = mem_new((size_t)n, sizeof *drawn);
 	mt19937_seed_numpy(&mt, seed);
 	for (int64_t r = 0; r < resamples; r++) {
-		double sum = 0;
+		memset(sums, 0, many * sizeof *sums);
 		mt19937_integers(&mt, n, drawn, n);
 		for (int64_t i = 0; i < n; i++)
-			sum += differences[drawn[i]];
-		means[r] = sum / (double)n;
+			for (int l = 0; l < lists; l++)
+				sums[l] += differences[drawn[i] * lists + l];
+		for (int l = 0; l < lists; l++)
+			means[l * resamples + r] = sums[l] / (double)n;
 	}
-	qsort(means, (size_t)resamples, sizeof *means, ascending);
-	interval.low = percentile(means, resamples, (1 - level) / 2);
-	interval.high = percentile(means, resamples, (1 + level) / 2);
+	for (int l = 0; l < lists; l++) {
+		double *own = means + l * resamples;
+		qsort(own, (size_t)resamples, sizeof *own, ascending);
+		intervals[l].low = percentile(own, resamples, (1 - level) / 2);
+		intervals[l].high = percentile(own, resamples, (1 + level) / 2);
+	}
 	free(drawn);
+	free(sums);
 	free(means);
-	return interval;
 }

@@ -31,12 +31,22 @@ struct t_test significance_welch(
 /* Two-sided: that the mean of the differences is not 0; Student's t with n - 1. */
 struct t_test significance_paired(const double *differences, int64_t n);
 
-/* The interval that holds `level` of the means of `resamples` draws with replacement, ends
- * interpolated as numpy.percentile does; draws are numpy.random.RandomState(seed).randint's. */
+/*
+ * Two-sided p of the paired randomisation test (Fisher): of all ways to give the differences signs
+ * the share in which their sum is as far from 0 as it is.  Where there are more than `draws` ways,
+ * of so many that are drawn, and the one that is: (1 + those as far) / (1 + draws).  Differences of
+ * 0 have no sign.
+ */
+double significance_randomisation(
+    const double *differences, int64_t n, int64_t draws, uint32_t seed);
+
+/* The intervals that hold `level` of the means of `resamples` draws with replacement, of each of
+ * several lists that are drawn from together: differences [n, lists].  Ends are interpolated as
+ * numpy.percentile does; draws are numpy.random.RandomState(seed).randint's. */
 struct interval {
 	double low, high;
 };
-struct interval significance_bootstrap(
-    const double *differences, int64_t n, int64_t resamples, uint32_t seed, double level);
+void significance_bootstrap(struct interval *intervals, const double *differences,
+    int64_t n, int lists, int64_t resamples, uint32_t seed, double level);
 
 #endif

@@ -1,0 +1,54 @@
+#include "mteb/lines.h"
+
+#include <math.h>
+
+#include "base/number.h"
+
+static void
+put_cell(const struct lines *lines, bool first, const char *cell)
+{
+	if (lines->markdown)
+		fprintf(lines->out, "| %s ", cell);
+	else
+		fprintf(lines->out, "%s%s", first ? "" : "\t", cell);
+}
+
+static void
+end_line(const struct lines *lines)
+{
+	fputs(lines->markdown ? "|\n" : "\n", lines->out);
+}
+
+void
+lines_head(const struct lines *lines, const char *const *cells)
+{
+	int count = 0;
+
+	for (; cells[count]; count++)
+		put_cell(lines, count == 0, cells[count]);
+	end_line(lines);
+	for (int i = 0; lines->markdown && i < count; i++)
+		fputs(i < lines->texts ? "|---" : "|---:", lines->out);
+	if (lines->markdown)
+		end_line(lines);
+}
+
+void
+lines_put(const struct lines *lines, const char *const *texts, const double *numbers,
+    const char *const *formats, int count)
+{
+	char room[NUMBER_ROOM];
+
+	for (int i = 0; i < lines->texts; i++)
+		put_cell(lines, i == 0, texts[i]);
+	for (int i = 0; i < count; i++) {
+		if (isnan(numbers[i]))
+			room[0] = 0;
+		else if (formats[i])
+			snprintf(room, sizeof room, formats[i], numbers[i]);
+		else
+			number_write(room, numbers[i], false);
+		put_cell(lines, false, room);
+	}
+	end_line(lines);
+}

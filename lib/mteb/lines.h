@@ -1,0 +1,24 @@
+/*
+ * lines - the lines of a table, as TSV or as Markdown.
+ */
+#ifndef LINES_H
+#define LINES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct lines {
+	FILE *out;
+	bool markdown;
+	int texts; /* how many cells of a line, its first, are text; the others are numbers */
+};
+
+/* Its names, up to NULL. */
+void lines_head(const struct lines *lines, const char *const *cells);
+
+/* The texts, and numbers as printf's formats make them, of which NULL stands for all the digits that
+ * there are; NaN is an empty cell. */
+void lines_put(const struct lines *lines, const char *const *texts, const double *numbers,
+    const char *const *formats, int count);
+
+#endif

@@ -1,0 +1,246 @@
+#include "mteb/query_comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "mteb/lines.h"
+#include "score/measure/significance.h"
+#include "score/measure/stats.h"
+#include "score/per_query.h"
+#include "score/text_pairs.h"
+
+struct pairing {
+	const char *files[2];
+	const struct per_query *tables[2];
+	int64_t (*rows)[2]; /* [count]: of a query in both tables */
+	int64_t count;
+	int (*columns)[2]; /* [metrics]: of a metric in both tables */
+	int metrics;
+};
+
+static bool
+is_metric(const char *name)
+{
+	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++)
+		if (!strcmp(name, text_pairs_name((enum text_pairs_measure)i)))
+			return false;
+	return strcmp(name, "label") != 0 && strcmp(name, "gold") != 0;
+}
+
+static int
+find_column(const struct per_query *table, const char *name)
+{
+	for (int i = 0; i < table->count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
+
+static void
+pair_queries(struct pairing *pairing)
+{
+	const struct strings *one = pairing->tables[0]->ids,
+			     *two = pairing->tables[1]->ids;
+	int64_t left_out = strings_count(two);
+	const char *first = NULL;
+
+	pairing->rows = mem_new((size_t)strings_count(one), sizeof *pairing->rows);
+	for (int64_t i = 0; i < strings_count(one); i++) {
+		int64_t other =
+		    strings_find(two, strings_get(one, i), strings_length(one, i));
+		if (other >= 0) {
+			pairing->rows[pairing->count][0] = i;
+			pairing->rows[pairing->count++][1] = other;
+			left_out--;
+		} else {
+			left_out++;
+			first = first ? first : strings_get(one, i);
+		}
+	}
+	for (int64_t i = 0; !first && left_out && i < strings_count(two); i++)
+		if (strings_find(one, strings_get(two, i), strings_length(two, i)) < 0)
+			first = strings_get(two, i);
+	if (!pairing->count)
+		die("%s: it has no query of %s (the first there is '%s')",
+		    pairing->files[1], pairing->files[0], strings_get(one, 0));
+	if (left_out)
+		warn("%lld queries are left out: only one of %s and %s has them; first: "
+		     "'%s'",
+		    (long long)left_out, pairing->files[0], pairing->files[1], first);
+}
+
+static void
+pair_columns(struct pairing *pairing)
+{
+	const struct per_query *one = pairing->tables[0], *two = pairing->tables[1];
+	const char *first = NULL;
+	int left_out = 0;
+
+	pairing->columns = mem_new((size_t)one->count, sizeof *pairing->columns);
+	for (int i = 0; i < one->count; i++) {
+		const char *name = one->columns[i].name;
+		int other = find_column(two, name);
+		if (is_metric(name) && other >= 0) {
+			pairing->columns[pairing->metrics][0] = i;
+			pairing->columns[pairing->metrics++][1] = other;
+		} else if (is_metric(name) && left_out++ == 0) {
+			first = name;
+		}
+	}
+	for (int i = 0; i < two->count; i++) {
+		const char *name = two->columns[i].name;
+		if (is_metric(name) && find_column(one, name) < 0 && left_out++ == 0)
+			first = name;
+	}
+	if (!pairing->metrics)
+		die("%s: it has no metric that %s has, too", pairing->files[1],
+		    pairing->files[0]);
+	if (left_out)
+		warn("%d metrics are left out: only one of %s and %s has them; first: "
+		     "'%s'",
+		    left_out, pairing->files[0], pairing->files[1], first);
+}
+
+static double
+value(const struct pairing *pairing, int which, int metric, int64_t query)
+{
+	const struct per_query *table = pairing->tables[which];
+
+	return table->columns[pairing->columns[metric][which]]
+	    .values[pairing->rows[query][which]];
+}
+
+/* [count, metrics] */
+static double *
+differences_of(const struct pairing *pairing)
+{
+	double *differences = mem_new(
+	    mem_multiply((size_t)pairing->count, (size_t)pairing->metrics, "scores"),
+	    sizeof *differences);
+
+	for (int64_t i = 0; i < pairing->count; i++)
+		for (int m = 0; m < pairing->metrics; m++)
+			differences[i * pairing->metrics + m] =
+			    value(pairing, 1, m, i) - value(pairing, 0, m, i);
+	return differences;
+}
+
+static void
+put_metric(const struct pairing *pairing, int metric, const double *differences,
+    struct interval interval, const struct comparison_options *options,
+    const struct lines *lines)
+{
+	enum { NUMBERS = 8 };
+	static const char *const all_digits[NUMBERS] = { NULL };
+	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", "%.3f",
+		"%.3g", "%.3g", "%+.4f", "%+.4f" };
+	const char *name = pairing->tables[0]->columns[pairing->columns[metric][0]].name;
+	int64_t n = pairing->count;
+	double *own = mem_new((size_t)n, sizeof *own);
+	double sums[2] = { 0 }, random = NAN;
+
+	for (int64_t i = 0; i < n; i++) {
+		own[i] = differences[i * pairing->metrics + metric];
+		for (int which = 0; which < 2; which++)
+			sums[which] += value(pairing, which, metric, i);
+	}
+	double difference = stats_mean(own, n);
+	if (isnan(difference)) {
+		warn("%s: there are queries without a value, and so no mean", name);
+		interval = (struct interval){ NAN, NAN };
+	} else {
+		random =
+		    significance_randomisation(own, n, options->resamples, options->seed);
+	}
+	struct t_test paired = significance_paired(own, n);
+	lines_put(lines, &name,
+	    (double[]){ sums[0] / (double)n, sums[1] / (double)n, difference, paired.t,
+		paired.p, random, interval.low, interval.high },
+	    options->markdown ? formats : all_digits, NUMBERS);
+	free(own);
+}
+
+static void
+put_metrics(const struct pairing *pairing, const struct comparison_options *options,
+    const struct lines *lines)
+{
+	double *differences = differences_of(pairing);
+	struct interval *intervals = mem_new((size_t)pairing->metrics, sizeof *intervals);
+
+	significance_bootstrap(intervals, differences, pairing->count, pairing->metrics,
+	    options->resamples, options->seed, COMPARISON_LEVEL);
+	for (int m = 0; m < pairing->metrics; m++)
+		put_metric(pairing, m, differences, intervals[m], options, lines);
+	free(intervals);
+	free(differences);
+}
+
+/* Where a path's last name begins, and how long it is without ".tsv" and what follows. */
+static const char *
+bare_name(const char *path, size_t *length)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *end = strstr(name, ".tsv");
+
+	*length = end && end > name ? (size_t)(end - name) : strlen(name);
+	return name;
+}
+
+/* A file as people call it; the whole path where another is called so, too. */
+static char *
+short_name(char *const *files, int count, int which)
+{
+	size_t length, other_length;
+	const char *name = bare_name(files[which], &length);
+
+	for (int i = 0; i < count; i++) {
+		const char *other = bare_name(files[i], &other_length);
+		if (i != which && length == other_length && !strncmp(name, other, length))
+			return mem_string(files[which]);
+	}
+	return mem_format("%.*s", (int)length, name);
+}
+
+static void
+put_pairing(struct pairing *pairing, const struct comparison_options *options, FILE *out,
+    const char *first, const char *second)
+{
+	struct lines lines = { out, options->markdown, 1 };
+
+	pair_queries(pairing);
+	pair_columns(pairing);
+	fprintf(out,
+	    "%s - %s; %lld queries; %g %% intervals of %lld resamples, seed %u\n%s",
+	    second, first, (long long)pairing->count, 100 * COMPARISON_LEVEL,
+	    (long long)options->resamples, options->seed, options->markdown ? "\n" : "");
+	lines_head(&lines, (const char *const[]){ "metric", first, second, "difference",
+			       "paired_t", "paired_p", "random_p", "low", "high", NULL });
+	put_metrics(pairing, options, &lines);
+	free(pairing->rows);
+	free(pairing->columns);
+}
+
+void
+query_comparison_print(
+    char *const *files, int count, const struct comparison_options *options, FILE *out)
+{
+	struct per_query *one = per_query_read(files[0]);
+	char *first = short_name(files, count, 0);
+
+	for (int i = 1; i < count; i++) {
+		struct per_query *two = per_query_read(files[i]);
+		struct pairing pairing = { { files[0], files[i] }, { one, two }, NULL, 0,
+			NULL, 0 };
+		char *second = short_name(files, count, i);
+		if (i > 1)
+			fputc('\n', out);
+		put_pairing(&pairing, options, out, first, second);
+		free(second);
+		per_query_free(two);
+	}
+	free(first);
+	per_query_free(one);
+}
