@@ -175,7 +175,7 @@ few() {
 	near --json -k 20 "$T/q.mts" "$T/c.mts" >"$T/one"
 	jq -e '.hits | length == 20 and all(.text == "text of " + .id)' "$T/one" >"$T/all"
 	[ "$(sort -u "$T/all")" = true ]
-	near --json -k 20 --memory 2600K -j 2 "$T/q.mts" "$T/c.mts" | cmp - "$T/one" # of half a megabyte
+	near --json -k 20 --memory 1600K -j 2 "$T/q.mts" "$T/c.mts" | cmp - "$T/one" # of half a megabyte
 	near --json -k 20 --memory 1600K -j 1 "$T/q.mts" "$T/c.mts" | cmp - "$T/one"
 	near --exclude-self -k 1 --run - "$T/c.mts" "$T/c.mts" | awk '$1 == $3 { exit 1 } END { exit NR != 5000 }'
 	run -1 --separate-stderr near --memory 100K "$T/q.mts" "$T/c.mts"

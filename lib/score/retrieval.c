@@ -18,6 +18,7 @@ struct judge {
 	struct run *run;
 	struct ranking *ranking;
 	int64_t *grades, *judged;
+	int64_t *judged_as; /* [documents] number among the judged ones, or -1 */
 	float *similarity;
 	size_t grades_room, similarity_room;
 };
@@ -95,12 +96,29 @@ tell_documents(const struct judge *judge)
 		    qrels, (long long)unknown, first);
 }
 
+/* The judged documents' numbers by those of the run, so that a hit costs no search for its id. */
+static void
+number_documents(struct judge *judge)
+{
+	const struct strings *documents = judge->run->documents,
+			     *judged = judge->qrels->documents;
+	int64_t count = strings_count(documents);
+
+	judge->judged_as = mem_new((size_t)count, sizeof *judge->judged_as);
+	for (int64_t i = 0; i < count; i++)
+		judge->judged_as[i] = -1;
+	for (int64_t i = 0; i < strings_count(judged); i++) {
+		int64_t document = strings_find(
+		    documents, strings_get(judged, i), strings_length(judged, i));
+		if (document >= 0)
+			judge->judged_as[document] = i;
+	}
+}
+
 /* The grades of a query's hits, in order of rank. */
 static int64_t
 take_hits(struct judge *judge, int64_t query, int64_t number)
 {
-	const struct qrels *qrels = judge->qrels;
-	struct strings *documents = judge->run->documents;
 	const struct hit *hits = judge->run->hits[query].at;
 	int64_t found = judge->run->hits[query].count;
 	size_t need = (size_t)found;
@@ -110,12 +128,10 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 	judge->similarity = mem_grow(
 	    judge->similarity, &judge->similarity_room, need, sizeof *judge->similarity);
 	for (int64_t i = 0; i < found; i++) {
-		int64_t document = strings_find(qrels->documents,
-		    strings_get(documents, hits[i].document),
-		    strings_length(documents, hits[i].document));
+		int64_t document = judge->judged_as[hits[i].document];
 		judge->similarity[i] = hits[i].score;
 		judge->grades[i] =
-		    document < 0 ? 0 : qrels_grade(qrels, number, document);
+		    document < 0 ? 0 : qrels_grade(judge->qrels, number, document);
 	}
 	return found;
 }
@@ -175,6 +191,7 @@ measure(struct judge *judge, struct report *report)
 	judge->ranking = ranking_new(judge->options->protocol,
 	    judge->options->exponential, &judge->options->cuts, MAIN_CUT);
 	judge->judged = mem_new((size_t)judge->qrels->count, sizeof *judge->judged);
+	number_documents(judge);
 	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
 	if (irrelevant)
@@ -186,6 +203,7 @@ measure(struct judge *judge, struct report *report)
 	report_main(report, "ndcg_at_10", "there is no query");
 	ranking_free(judge->ranking);
 	free(judge->judged);
+	free(judge->judged_as);
 	free(judge->grades);
 	free(judge->similarity);
 }

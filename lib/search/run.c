@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/input.h"
 #include "base/mem.h"
@@ -337,36 +338,62 @@ check_id(const char *path, const struct strings *ids, int64_t number)
 	return strchr(id, ' ') != NULL;
 }
 
+/* The lines of a query; returns how many have a blank in an id. */
+static int64_t
+write_query(const struct run *run, const char *path, int64_t query, int64_t top,
+    const char *tag, struct buffer *lines)
+{
+	const struct hits *hits = &run->hits[query];
+	const char *id = strings_get(run->queries, query);
+	bool blank = hits->count && check_id(path, run->queries, query);
+	int64_t blanks = 0;
+
+	for (int64_t i = 0; i < hits->count && i < top; i++) {
+		char rest[64 + TAG_ROOM];
+		int64_t document = hits->at[i].document;
+		const char *name = strings_get(run->documents, document);
+		blanks += check_id(path, run->documents, document) || blank;
+		buffer_add(lines, id, strlen(id));
+		buffer_add(lines, "\tQ0\t", 4);
+		buffer_add(lines, name, strlen(name));
+		buffer_add(lines, rest,
+		    (size_t)snprintf(rest, sizeof rest, "\t%lld\t%.9g\t%s\n",
+			(long long)i + 1, (double)hits->at[i].score, tag));
+	}
+	return blanks;
+}
+
 void
 run_write(const struct run *run, const char *path, int64_t top)
 {
+	enum { AT_ONCE = 64 };
 	struct output *output = output_open(path, false);
 	struct run_origin origin = run->origin;
+	struct buffer lines[AT_ONCE] = { { .used = 0 } };
 	char tag[TAG_ROOM] = "motes";
-	int64_t blanks = 0;
+	int64_t blanks = 0, count = strings_count(run->queries);
 
 	if (origin.depth > top)
 		origin.depth = top;
 	if (origin.known)
 		origin_tag(&origin, tag);
-	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		const struct hit *hits = run->hits[i].at;
-		for (int64_t j = 0; j < run->hits[i].count && j < top; j++) {
-			blanks += check_id(path, run->queries, i) ||
-				  check_id(path, run->documents, hits[j].document);
-			char *line = mem_format("%s\tQ0\t%s\t%lld\t%.9g\t%s\n",
-			    strings_get(run->queries, i),
-			    strings_get(run->documents, hits[j].document),
-			    (long long)j + 1, (double)hits[j].score, tag);
-			output_write(output, line, strlen(line));
-			free(line);
+	for (int64_t first = 0; first < count; first += AT_ONCE) {
+		int64_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
+#pragma omp parallel for schedule(dynamic) reduction(+ : blanks)
+		for (int64_t i = 0; i < some; i++)
+			blanks += write_query(run, path, first + i, top, tag, &lines[i]);
+		for (int64_t i = 0; i < some; i++) {
+			if (lines[i].used)
+				output_write(output, lines[i].data, lines[i].used);
+			lines[i].used = 0;
 		}
 	}
+	for (int i = 0; i < AT_ONCE; i++)
+		free(lines[i].data);
 	output_finish(output);
 	if (blanks)
 		warn("%s: %lld lines have a blank in an id: --from-run reads them by "
-		     "their "
-		     "tabs, trec_eval does not",
+		     "their tabs, trec_eval does not",
 		    path, (long long)blanks);
 }
 

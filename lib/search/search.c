@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "search/similarity.h"
 
-enum { QUERY_TILE = 512, DOCUMENT_TILE = 256 };
+enum { QUERY_TILE = 512, DOCUMENT_TILE = 512 };
 
 /* The hits of one query, cut back to the best `depth` when there is no more room. */
 struct best {
@@ -42,12 +42,22 @@ room_for(int64_t depth)
 	return depth + (depth > 16 ? depth / 4 : 4);
 }
 
+/* How many queries a thread takes at once. */
+static int64_t
+query_tile(int64_t count, int threads)
+{
+	int64_t share = (count + threads - 1) / threads;
+
+	return share < QUERY_TILE ? share : QUERY_TILE;
+}
+
 size_t
 search_memory(int64_t count, int64_t depth)
 {
 	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
-	size_t tiles =
-	    (size_t)omp_get_max_threads() * QUERY_TILE * DOCUMENT_TILE * sizeof(float);
+	int threads = omp_get_max_threads();
+	size_t tiles = (size_t)threads * (size_t)query_tile(count, threads) *
+		       DOCUMENT_TILE * sizeof(float);
 
 	return mem_add(mem_multiply((size_t)count, hits + sizeof(struct best), "search"),
 	    tiles, "search");
@@ -79,7 +89,8 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 	search->threads = omp_get_max_threads();
 	search->tiles = mem_new((size_t)search->threads, sizeof *search->tiles);
 	for (int i = 0; i < search->threads; i++)
-		search->tiles[i] = mem_new(QUERY_TILE * DOCUMENT_TILE, sizeof(float));
+		search->tiles[i] = mem_new((size_t)query_tile(count, search->threads),
+		    DOCUMENT_TILE * sizeof(float));
 	return search;
 }
 
@@ -136,34 +147,74 @@ cut_back(const struct search *search, struct best *best)
 	best->least = best->hits[search->depth - 1].score;
 }
 
-/* Look through a row of scores for what may belong to the best. */
-static void
-scan(const struct search *search, int64_t query, const float *scores,
-    const float *documents, int64_t count, int64_t first, float slack)
-{
-	struct best *best = &search->best[query];
-	const float *vector = search->queries + query * search->width;
+/* What may belong to the best, to be scored exactly: four at a time, whose sums do not wait for
+ * each other. */
+struct guess {
+	int64_t query;
+	int64_t document; /* of the block */
+};
+enum { GUESSES = 512, GROUP = 64, AT_ONCE = 4 };
 
-	for (int64_t start = 0; start < count; start += 16) {
-		int64_t end = start + 16 < count ? start + 16 : count;
+struct guesses {
+	struct guess at[GUESSES];
+	int count;
+};
+
+static void
+take_score(const struct search *search, struct guess guess, double exact)
+{
+	struct best *best = &search->best[guess.query];
+	int64_t document = search->seen + guess.document;
+	float score = isnan(exact) ? -1 : (float)exact;
+
+	if (score < best->least || document == best->excluded)
+		return;
+	best->hits[best->count++] = (struct hit){ score, (uint32_t)document };
+	if (best->count == search->capacity)
+		cut_back(search, best);
+}
+
+static void
+settle(const struct search *search, struct guesses *guesses, const float *documents)
+{
+	int width = search->width, i = 0;
+	const float *query[AT_ONCE], *document[AT_ONCE];
+	double exact[AT_ONCE];
+
+	while (i < guesses->count) {
+		for (int j = 0; j < AT_ONCE; j++) { /* at the end the last one again */
+			int which = i + j < guesses->count ? i + j : guesses->count - 1;
+			query[j] = search->queries + guesses->at[which].query * width;
+			document[j] = documents + guesses->at[which].document * width;
+		}
+		similarity_dots(exact, query, document, width);
+		for (int j = 0; j < AT_ONCE && i < guesses->count; j++)
+			take_score(search, guesses->at[i++], exact[j]);
+	}
+	guesses->count = 0;
+}
+
+/* Look through a row of scores, of documents from `first` on in the block. */
+static void
+scan(const struct search *search, struct guesses *guesses, int64_t query,
+    const float *scores, const float *documents, int64_t count, int64_t first,
+    float slack)
+{
+	const struct best *best = &search->best[query];
+
+	for (int64_t start = 0; start < count; start += GROUP) {
+		int64_t end = start + GROUP < count ? start + GROUP : count;
 		float gate = best->least - slack;
 		int some = 0;
 		for (int64_t i = start; i < end; i++)
 			some |= !(scores[i] < gate);
 		if (!some)
 			continue;
+		if (guesses->count > GUESSES - GROUP)
+			settle(search, guesses, documents);
 		for (int64_t i = start; i < end; i++) {
-			if (scores[i] < best->least - slack)
-				continue;
-			double exact = similarity_dot(
-			    vector, documents + i * search->width, search->width);
-			float score = isnan(exact) ? -1 : (float)exact;
-			if (score < best->least || first + i == best->excluded)
-				continue;
-			best->hits[best->count++] =
-			    (struct hit){ score, (uint32_t)(first + i) };
-			if (best->count == search->capacity)
-				cut_back(search, best);
+			guesses->at[guesses->count] = (struct guess){ query, first + i };
+			guesses->count += !(scores[i] < gate);
 		}
 	}
 }
@@ -173,6 +224,7 @@ static void
 pass(const struct search *search, int64_t query, int64_t queries, const float *documents,
     int64_t count, double norm, float *scores)
 {
+	struct guesses guesses = { .count = 0 };
 	int width = search->width;
 
 	for (int64_t first = 0; first < count; first += DOCUMENT_TILE) {
@@ -186,10 +238,10 @@ pass(const struct search *search, int64_t query, int64_t queries, const float *d
 			/* bound of the rounding error of a float32 sum of `width` products */
 			double slack =
 			    (width + 4) * 0x1p-24 * norm * search->best[query + i].norm;
-			scan(search, query + i, scores + i * some, tile, some,
-			    search->seen + first,
-			    isfinite(slack) ? (float)slack : INFINITY);
+			scan(search, &guesses, query + i, scores + i * some, documents,
+			    some, first, isfinite(slack) ? (float)slack : INFINITY);
 		}
+		settle(search, &guesses, documents);
 	}
 }
 
@@ -210,8 +262,7 @@ search_add(struct search *search, const float *documents, int64_t count, double 
 {
 	if (count > UINT32_MAX - search->seen)
 		die("search: more than %u documents", UINT32_MAX);
-	int64_t share = (search->count + search->threads - 1) / search->threads;
-	int64_t tile = share < QUERY_TILE ? share : QUERY_TILE;
+	int64_t tile = query_tile(search->count, search->threads);
 
 #pragma omp parallel for schedule(dynamic)
 	for (int64_t query = 0; query < search->count; query += tile) {

@@ -35,6 +35,27 @@ similarity_dot(const float *a, const float *b, int width)
 	return sum;
 }
 
+void
+similarity_dots(
+    double sums[4], const float *const a[4], const float *const b[4], int width)
+{
+	const float *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
+	const float *b0 = b[0], *b1 = b[1], *b2 = b[2], *b3 = b[3];
+	double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+	for (int i = 0; i < width; i++) {
+		s0 += (double)a0[i] * b0[i];
+		s1 += (double)a1[i] * b1[i];
+		s2 += (double)a2[i] * b2[i];
+		s3 += (double)a3[i] * b3[i];
+	}
+	sums[0] = s0;
+	sums[1] = s1;
+	sums[2] = s2;
+	sums[3] = s3;
+}
+
 float
 similarity_of(enum similarity kind, const float *a, const float *b, int width)
 {

@@ -27,6 +27,10 @@ bool similarity_parse(const char *name, enum similarity *kind);
 
 double similarity_dot(const float *a, const float *b, int width); /* not narrowed */
 
+/* The same of four pairs at once, to the bit. */
+void similarity_dots(
+    double sums[4], const float *const a[4], const float *const b[4], int width);
+
 /* The vectors of a cosine are expected to be units. */
 float similarity_of(enum similarity kind, const float *a, const float *b, int width);
 

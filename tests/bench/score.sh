@@ -4,9 +4,10 @@ classical() { "$peer" tests/bench/classical.py "$1" "$work"; }
 
 # The best 1000 of BENCH_DOCUMENTS documents of width 384 for each of 1,000 queries.
 documents=${BENCH_DOCUMENTS:-100000}
-make -s "$1/support/mkstream"
-"$1/support/mkstream" random 1000 384 1 >"$work/q.mts"
-"$1/support/mkstream" random "$documents" 384 2 >"$work/c.mts"
+bench_build=$1
+make -s "$bench_build/support/mkstream" "$bench_build/support/search_bench"
+"$bench_build/support/mkstream" random 1000 384 1 >"$work/q.mts"
+"$bench_build/support/mkstream" random "$documents" 384 2 >"$work/c.mts"
 for i in $(seq 0 999); do printf 'd%d\td%d\t1\n' "$i" $((7 * i)); done >"$work/qrels.tsv"
 for side in q c; do mts to npy -c text.emb "$work/$side.mts" >"$work/$side.npy"; done
 
@@ -15,6 +16,13 @@ peer_search() { classical search; }
 peer_semantic() { classical semantic; }
 row "top 1000, 1k x $documents x 384; mteb" ours_search peer_search told
 row "the same; sentence-transformers" ours_search peer_semantic told
+ours_near() { near --run "$work/near" "$work/q.mts" "$work/c.mts"; }
+peer_numpy() { classical numpy; }
+same_search() { mteb-score retrieval --run "$work/run" "$work/q.mts" "$work/c.mts"; }
+bare_products() { "$bench_build/support/search_bench" 1000 "$documents" 384 1000 | awk '$1 == "products" { print $2 }'; }
+row "near --run of the same; numpy" ours_near peer_numpy told
+row "the same; mteb-score --run" ours_near same_search
+row "the same; products alone, in memory" ours_near bare_products told
 
 # Real sets, with all-MiniLM-L6-v2: Banking77's ten regressions, 20 Newsgroups' subject lines.
 embed() { # SET NAME
