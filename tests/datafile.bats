@@ -142,7 +142,10 @@ load helper
 		done
 	}
 	zeros() { head -c "$1" /dev/zero; }
-	{ printf 'PAR1\25\4\25'; zeros 50; printf 'PAR1'; } | refused 'not text but Parquet'
+	{ printf 'PAR1\25\4\25'; zeros 50; printf 'PAR1'; } | refused "not text but Parquet; convert it: python3 -c 'import json, pyarrow.dataset as a; "
+	{ printf 'ARROW1\0\0'; zeros 50; } | refused "for b in a.read_table(\"$T/x\").to_batches() for r in b.to_pylist()]' > $T/x.jsonl"
+	{ printf 'FEA1'; zeros 50; } | refused 'not text but Feather; convert it: '
+	{ printf '\377\377\377\377\x88\1\0\0'; zeros 50; } | refused 'not text but a stream of Arrow; convert it: '
 	printf 'hello\n' | iconv -t UTF-16 | refused 'not text but UTF-16'
 	printf 'hello\n' | iconv -t UTF-16BE | refused 'a byte 0'
 	{ printf '\376\377'; printf 'h\303\251llo\n' | iconv -t UTF-16BE; } | refused 'not text but UTF-16' jsonl

@@ -418,6 +418,16 @@ vectors() { # COUNT ROWS [SHIFT]
 	done
 }
 
+@test "mts from: Parquet, Feather and Arrow are refused with the command that converts them" {
+	for kind in parquet Parquet feather arrow; do
+		run -2 --separate-stderr mts from $kind "a b.parquet"
+		[[ $stderr == "mts: from: mts does not read "*"; convert it: python3 -c 'import json, pyarrow."*'("FILE")'*"' > FILE.jsonl"$'\n'* ]]
+	done
+	[[ $stderr == *'does not read a stream of Arrow; '*'a.open_stream("FILE") for r'* ]]
+	run -2 --separate-stderr mts from parquet /data/x-1.parquet
+	[[ $stderr == *'a.dataset("/data/x-1.parquet").to_batches() for r'*"' > /data/x-1.parquet.jsonl"$'\n'* ]]
+}
+
 @test "mts: wrong usage exits 2 and prints nothing on standard output" {
 	wrong() {
 		run -2 --separate-stderr mts "$@"

@@ -16,6 +16,7 @@
 #include "mts/mts.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
+#include "text/foreign.h"
 
 enum {
 	OPT_RENAME = CLI_LONG,
@@ -193,6 +194,9 @@ from(void *with, char **files, int count)
 	const struct settings *settings = with;
 	const struct names *kept = &settings->selection.kept;
 	const char *file = count > 1 ? files[1] : "-";
+	char *foreign = foreign_named(files[0], file);
+	if (foreign)
+		die_usage("from: mts does not read %s", foreign);
 	int format = cli_word("from", files[0], formats);
 	char *mode = mem_format("from %s", files[0]);
 

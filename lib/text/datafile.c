@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/csv.h"
+#include "text/foreign.h"
 #include "text/json.h"
 #include "text/tsv.h"
 
@@ -140,41 +141,6 @@ fail(const struct datafile *file, int64_t line, const char *what)
 	die("%s:%lld: %s", file->name, (long long)line, what);
 }
 
-/* What the first bytes of a file say that it is, where that is no text; else NULL. */
-static const char *
-kind_of(const char *bytes, size_t count)
-{
-	static const char utf16[] = "UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'";
-	static const char *const known[][2] = {
-		{ "\xFF\xFE", utf16 },
-		{ "\xFE\xFF", utf16 },
-		{ "PAR1", "Parquet; convert it to JSON Lines or CSV" },
-		{ "ARROW1", "Arrow; convert it to JSON Lines or CSV" },
-		{ "FEA1", "Feather; convert it to JSON Lines or CSV" },
-		{ "\x89HDF", "HDF5; convert it to JSON Lines or CSV" },
-		{ "\x93NUMPY", "an array of NumPy; see 'mts from npy'" },
-		{ "PK\3\4", "a zip archive; unpack it" },
-		{ "BZh", "bzip2; unpack it" },
-		{ "\3757zXZ", "xz; unpack it" },
-		{ "7z\xBC\xAF", "7-Zip; unpack it" },
-		{ "SQLite format 3", "a data base of SQLite" },
-		{ "%PDF-", "PDF" },
-		{ "GGUF", "a model in GGUF" },
-		{ "\177ELF", "a program" },
-		{ "mts ", "a tensor stream" },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		size_t length = strlen(known[i][0]);
-		if (count >= length && !memcmp(bytes, known[i][0], length))
-			return known[i][1];
-	}
-	/* eight bytes that say how long a JSON object is */
-	if (count > 8 && bytes[8] == '{' && !bytes[5] && !bytes[6] && !bytes[7])
-		return "safetensors; see 'mts from safetensors'";
-	return NULL;
-}
-
 /* Bytes that are no UTF-8, one for each bad part. */
 static int64_t
 count_bad(const char *bytes, size_t count)
@@ -194,11 +160,13 @@ count_bad(const char *bytes, size_t count)
 static void
 refuse_no_text(const struct datafile *file)
 {
-	const char *bytes = file->block, *kind = kind_of(bytes, file->end);
+	const char *bytes = file->block;
+	char *kind = foreign_kind(bytes, file->end, file->name);
 	int64_t bad = count_bad(bytes, file->end);
 
 	if (kind && (bad || memchr(bytes, 0, file->end)))
 		die("%s: not text but %s", file->name, kind);
+	free(kind);
 	if (file->end > 24 && !memcmp(bytes, "version https://git-lfs", 23))
 		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
 		    "pull'",
