@@ -453,6 +453,10 @@ report() {
 	compare 0
 	[ "${#lines[@]}" -eq 3 ] # similarities and labels are no metrics
 	[[ ${lines[2]} == cosine_accuracy* ]]
+	table a.tsv 'id,gold,similarity\n1,4,0.75\n2,1,0.5'
+	cp a.tsv b.tsv
+	compare 1
+	[[ $stderr == "leaderboard: b.tsv: it has no metric that a.tsv has, too; of sts "*"no mean over pairs" ]]
 	says_nothing --registry leaderboard compare --per-query -r "$REGISTRY" a.tsv b.tsv
 	run -2 leaderboard compare --per-query --format html a.tsv b.tsv
 	run -2 leaderboard compare --per-query a.tsv

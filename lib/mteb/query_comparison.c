@@ -96,8 +96,12 @@ pair_columns(struct pairing *pairing)
 			first = name;
 	}
 	if (!pairing->metrics)
-		die("%s: it has no metric that %s has, too", pairing->files[1],
-		    pairing->files[0]);
+		die("%s: it has no metric that %s has, too%s", pairing->files[1],
+		    pairing->files[0],
+		    find_column(one, "gold") < 0
+			? ""
+			: "; of sts there are gold scores and similarities, whose "
+			  "correlation is no mean over pairs");
 	if (left_out)
 		warn("%d metrics are left out: only one of %s and %s has them; first: "
 		     "'%s'",
