@@ -194,6 +194,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	stream sts
 	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id gold similarity cosine manhattan euclidean" ]
+	run -1 grep -P '\t-0(\t|$)' "$T/table" # distances of equal vectors
 	diff <(cut -f 1,2 "$T/table" | tail -n +2) <(jq -r '[input_line_number, .score] | @tsv' "$GOLDEN/score_sts.jsonl")
 	for measure in manhattan euclidean; do # the table's own columns, scored
 		name=$measure awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == ENVIRON["name"]) k = i; next }
@@ -230,6 +231,10 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		"relevance":[4,3,1,2],"_id":7}' | tr -d '\n' | mkstream >"$T/x.mts"
 	mteb-score summarization --protocol v2 --per-query "$T/table" "$T/x.mts" >"$T/out"
 	[ "$(cut -f 1,4 "$T/table" | tail -n 1)" = $'7\t0.8' ]
+	row='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[2,0],[1,1],[0,1]],"relevance":[4,3,1]}'
+	printf '%s\n' "$row" "$(sed 's/,\[0,1\]\]/]/; s/,1\]}/]}/' <<<"$row")" "${row/4,3,1/2,2,2}" "$row" | mkstream >"$T/x.mts"
+	mteb-score -q summarization --per-query "$T/table" "$T/x.mts" >"$T/out"
+	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two are too few, and a constant has no correlation
 }
 
 # 2. options
