@@ -148,6 +148,8 @@ chosen() {
 		[ "$(ids --where step=$step --sort id a.mts)" = "$(ids --where step=$step --sort id sorted.mts)" ]
 	done
 	# equal attributes: records are full
+	stream_make 1 5 4000000 | mts rows --sort -id | records >wide # 16 MB a row, 64 MiB a record
+	[ "$(cut -f 1 wide | xargs)" = '4 rows 1 rows' ]
 	count 2500 7 | mts rows --sort -n | records >full
 	[ "$(cat full)" = '1024 rows	{}
 1024 rows	{}
@@ -163,6 +165,7 @@ chosen() {
 	[ "$(ids --sort t x.mts)" = 'e a d b c' ]
 	[ "$(ids --sort -t x.mts)" = 'c b a d e' ]
 	[ "$(ids --sort -t --sort k x.mts)" = 'c b d a e' ]
+	[ "$(ids --sort -t,-k x.mts)" = 'c b a d e' ]
 	mts cat x.mts | mts rows --sort k | mts diff - <(mts rows --sort k x.mts)
 	count 5000 100 >n.mts
 	[ "$(chosen --sort -n n.mts)" = "$(seq 5000 -1 1 | xargs)" ]

@@ -42,9 +42,9 @@ static const struct cli_option options[] = { { 'n', "show", "N",
 	    "must hold" },
 	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
 	{ 's', "seed", "N", "rows: what chance begins with (default: 0)" },
-	{ OPT_SORT, "sort", "COLUMN",
-	    "rows: sorted by it, '-COLUMN' downwards; may be repeated: where\nthe first "
-	    "is equal, by the second" },
+	{ OPT_SORT, "sort", "COLUMN,...",
+	    "rows: sorted by it, '-COLUMN' downwards; where the first is equal, by\nthe "
+	    "second; may be repeated" },
 	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
 	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
 	{ 'c', "columns", "NAME,...",
@@ -310,7 +310,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_JSON: settings->json = true; break;
 		case OPT_ROWS: add(&settings->chosen.numbers, optarg); break;
 		case OPT_WHERE: add(&settings->chosen.conditions, optarg); break;
-		case OPT_SORT: add(&settings->chosen.sorts, optarg); break;
+		case OPT_SORT: add_all(&settings->chosen.sorts, optarg); break;
 		case OPT_SAMPLE:
 			settings->chosen.sample = cli_integer("--sample", 1, INT64_MAX);
 			break;
