@@ -182,6 +182,12 @@ few() {
 	[[ $stderr == *"q.mts: 9 queries with 10 hits each take "*" MB; allow that with --memory, or search for fewer at a time"* ]]
 }
 
+@test "near: texts do not drive the terminal" {
+	echo '{"_id":"\u001b]0;x\u0007","text":" a\u202eb\n\t\u009b31m c\u0000d \u2067e\u00a0 é","text.emb":[1]}' | stream_of c
+	near "$T/c.mts" "$T/c.mts" >"$T/out"
+	printf 'a?b ?31m c?d ?e é\n  1  1.0000  ?]0;x?  a?b ?31m c?d ?e é\n' | diff - "$T/out"
+}
+
 @test "near: lines are as wide as the terminal" {
 	need_terminal
 	printf '{"text":"%s","text.emb":[1,0]}\n' 'not that long' '漢字漢字漢字漢字漢字漢字漢字' | stream_of c

@@ -12,7 +12,7 @@
 #include "search/rows.h"
 #include "search/search.h"
 
-enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 4096 };
+enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 64 };
 
 /* That a document is the query itself. */
 struct own {
