@@ -22,7 +22,9 @@ same_search() { mteb-score retrieval --run "$work/run" "$work/q.mts" "$work/c.mt
 bare_products() { "$bench_build/support/search_bench" 1000 "$documents" 384 1000 | awk '$1 == "products" { print $2 }'; }
 row "near --run of the same; numpy" ours_near peer_numpy told
 row "the same; mteb-score --run" ours_near same_search
+ours_ten() { near -o "$work/near" "$work/q.mts" "$work/c.mts"; }
 row "the same; products alone, in memory" ours_near bare_products told
+row "near, the best 10; products alone" ours_ten bare_products told
 
 # Real sets, with all-MiniLM-L6-v2: Banking77's ten regressions, 20 Newsgroups' subject lines.
 embed() { # SET NAME
