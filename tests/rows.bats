@@ -96,6 +96,9 @@ chosen() {
 	[ "$(ids --where x=0 x.mts)" = 'd e' ]
 	[ "$(ids --sort x x.mts)" = 'c d e b a' ]
 	[ "$(ids --sort -x x.mts)" = 'b d e c a' ]
+	{ echo n; printf '%s\n' 1e300 -2 1e-300 -1e300 2.5 -1 -1e-300 2; } | mts from tsv --numbers n >reals.mts
+	[ "$(chosen --sort n reals.mts)" = '-1e+300 -2 -1 -1e-300 1e-300 2 2.5 1e+300' ]
+	[ "$(chosen --sort -n reals.mts)" = '1e+300 2.5 2 1e-300 -1e-300 -1 -2 -1e+300' ]
 }
 
 @test "mts rows: expressions, of texts and of numbers as they are printed" {
