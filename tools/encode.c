@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "folder/model_folder.h"
 #include "model/embed.h"
@@ -189,6 +190,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		embed_record(embed, &record, made, progress);
 		stream_put(out, made);
 	}
+	progress_span(progress, stream_share(in), 0);
 	stream_finish(out);
 	progress_free(progress);
 	embed_free(embed);

@@ -105,7 +105,9 @@ stat_stream(void *with, char **files, int count)
 	struct stat *stat = NULL;
 	if (!settings->json)
 		head_header(reader);
+	struct progress *progress = stream_progress(reader);
 	stat = stat_new(reader);
+	progress_free(progress);
 	if (settings->json)
 		stat_json(stat, reader);
 	else
@@ -156,9 +158,11 @@ diff(void *with, char **files, int count)
 	exit_failed = EXIT_USAGE; /* 1 says that they differ */
 	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
 	struct output *output = output_print(settings->output);
+	struct progress *progress = stream_progress(one);
 	bool same = diff_streams(one, two, settings->absolute, settings->relative);
 
 	(void)count;
+	progress_free(progress);
 	stream_close(one);
 	stream_close(two);
 	output_finish(output);
@@ -177,7 +181,9 @@ to(void *with, char **files, int count)
 	int format = cli_word("to", files[0], formats);
 
 	struct reader *reader = stream_open(count > 1 ? files[1] : "-");
+	struct progress *progress = stream_progress(reader);
 	writers[format](reader, kept->items, kept->count, settings->output);
+	progress_free(progress);
 	stream_close(reader);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"

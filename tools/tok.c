@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "folder/model_folder.h"
 #include "text/datafile.h"
@@ -112,7 +113,7 @@ encode(struct settings *set, char **files, int count)
 		die_usage("--task and --prompt exclude each other");
 	char *model = model_folder(set->token.model);
 	set->token.model = model;
-	struct tokenise *stream = tokenise_open(&set->token);
+	struct tokenise *stream = tokenise_open(&set->token, files, count);
 	for (int i = 0; i < count || i == 0; i++)
 		tokenise_add(stream, count ? files[i] : "-");
 	tokenise_close(stream);
@@ -149,6 +150,7 @@ count_file(struct trainer *trainer, const char *path, const struct settings *set
     struct progress *progress)
 {
 	struct datafile *file = datafile_open(path, set->token.format);
+	progress_file(progress);
 	struct text_field *const *fields = set->token.fields.items;
 	const struct tree *row;
 	int64_t rows = 0;
@@ -161,6 +163,7 @@ count_file(struct trainer *trainer, const char *path, const struct settings *set
 			for (size_t p = 0; p < fields[f]->count; p++)
 				count_value(trainer, tree_get(row, fields[f]->parts[p]));
 		}
+		progress_span(progress, datafile_share(file), 0);
 		progress_add(progress, 1);
 	}
 	datafile_close(file);
@@ -185,7 +188,7 @@ train(struct settings *set, char **files, int count)
 		text_field_add(&set->token.fields, "text");
 	struct trainer *trainer =
 	    trainer_new(bytes ? TRAINER_BPE : TRAINER_WORDPIECE, set->cased);
-	struct progress *progress = progress_new("texts", 0);
+	struct progress *progress = progress_files("texts", files, count);
 	for (int i = 0; i < count || i == 0; i++)
 		rows += count_file(trainer, count ? files[i] : "-", set, progress);
 	progress_free(progress);

@@ -3,24 +3,21 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/completion.h"
 #include "base/err.h"
 #include "base/help.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/progress.h"
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 
 /* Kept from main for messages and the stream's history; never changed after. */
 static char *command;
-static bool progress_forced;
 static bool given[OPTIONS_MAX]; /* by its place among the program's options */
 
 static void
@@ -278,7 +275,7 @@ cli_next(const struct cli *cli, int argc, char **argv)
 		case 'q': verbosity = -1; break;
 		case 'v': verbosity = 1; break;
 		case 'h': help(cli, argc, argv, shorts, longs);
-		case OPT_PROGRESS: progress_forced = true; break;
+		case OPT_PROGRESS: progress_force(); break;
 		case OPT_VERSION:
 			printf("%s (motes) %s\n", cli->name, MOTES_VERSION);
 			if (cli->about)
@@ -353,90 +350,4 @@ cli_bytes(const char *option)
 	    value > INT64_MAX >> shift)
 		die_usage("%s: '%s' is not a size such as 512M or 2G", option, optarg);
 	return value << shift;
-}
-
-struct progress {
-	const char *unit;
-	int64_t total, done;
-	double start, drawn;
-	char note[64];
-	bool shown;
-};
-
-struct progress *
-progress_new(const char *unit, int64_t total)
-{
-	struct progress *progress = mem_zero(1, sizeof *progress);
-
-	progress->unit = unit;
-	progress->total = total;
-	progress->start = progress->drawn = clock_now();
-	progress->shown = verbosity >= 0 && (progress_forced || isatty(STDERR_FILENO));
-	return progress;
-}
-
-static void
-draw(struct progress *progress, double time)
-{
-	double seconds = time - progress->start + 1e-9,
-	       rate = (double)progress->done / seconds;
-	char line[200];
-	int n = snprintf(
-	    line, sizeof line, "%s: %lld", program_name, (long long)progress->done);
-
-	if (progress->total) {
-		double share = (double)progress->done / (double)progress->total;
-		long left = share > 0 ? (long)(seconds / share - seconds + 0.5) : 0;
-		n += snprintf(line + n, sizeof line - (size_t)n,
-		    "/%lld %s  %3.0f%%  %.3g/s  %ld:%02ld left",
-		    (long long)progress->total, progress->unit, 100 * share, rate,
-		    left / 60, left % 60);
-	} else {
-		n += snprintf(line + n, sizeof line - (size_t)n, " %s  %.3g/s  %ld:%02ld",
-		    progress->unit, rate, (long)seconds / 60, (long)seconds % 60);
-	}
-	if (progress->note[0])
-		snprintf(line + n, sizeof line - (size_t)n, "  %s", progress->note);
-	/* a terminal's line is redrawn; a log gets whole lines */
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%.*s\033[K", 150, line);
-	else
-		fprintf(stderr, "%s\n", line);
-	progress->drawn = time;
-}
-
-void
-progress_add(struct progress *progress, int64_t count)
-{
-	progress->done += count;
-	if (!progress->shown)
-		return;
-	double time = clock_now();
-	if (time - progress->drawn > (isatty(STDERR_FILENO) ? 0.1 : 5))
-		draw(progress, time);
-}
-
-void
-progress_note(struct progress *progress, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(progress->note, sizeof progress->note, format, arguments);
-	va_end(arguments);
-}
-
-void
-progress_free(struct progress *progress)
-{
-	if (!progress)
-		return;
-	if (progress->shown) {
-		draw(progress, clock_now());
-		if (isatty(STDERR_FILENO))
-			fputc('\n', stderr);
-	}
-	inform("%lld %s, %.2f s", (long long)progress->done, progress->unit,
-	    clock_now() - progress->start);
-	free(progress);
 }

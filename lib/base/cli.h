@@ -1,5 +1,5 @@
 /*
- * cli - what every program does with its command line: options, help, progress.
+ * cli - what every program does with its command line: options, help.
  *
  *	static const struct cli_option options[] = {
  *		{ 'm', "model", "DIR", "model folder" },
@@ -86,16 +86,5 @@ double cli_real(const char *option, double least, double most);
 int cli_integers(
     const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
-
-/*
- * Progress on standard error: rate, share and time left when the total is known
- * (0: it is not).  Drawn when standard error is a terminal or --progress was given.
- */
-struct progress;
-struct progress *progress_new(const char *unit, int64_t total);
-void progress_add(struct progress *progress, int64_t count);
-void progress_note(struct progress *progress, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); /* shown after the numbers, e.g. the loss */
-void progress_free(struct progress *progress);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/status_line.h"
 #include "base/temporary.h"
 #include "base/utf8.h"
 
@@ -30,6 +31,7 @@ say(const char *kind, const char *format, va_list arguments)
 		snprintf(text + used, sizeof text - used, " %s", strerror(saved));
 	}
 	utf8_plain(text);
+	status_line_clear();
 	fprintf(stderr, "%s\n", text);
 }
 

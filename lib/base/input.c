@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ enum packing { PLAIN, GZIP, ZSTD };
 struct input {
 	char *name;
 	int file;
+	uint64_t bytes; /* read of it */
 	bool raw_ended; /* nothing follows what is in the buffer */
 	bool started;	/* the kind is known, the decoder is set up */
 	bool between;	/* the decoder is at the boundary of two frames */
@@ -68,6 +70,7 @@ read_file(struct input *input, void *to, size_t count)
 		die("%s:", input->name);
 	if (!got)
 		input->raw_ended = true;
+	input->bytes += (uint64_t)got;
 	return (size_t)got;
 }
 
@@ -293,6 +296,20 @@ input_waits(struct input *input, double seconds)
 	while ((ready = poll(&wanted, 1, (int)(1000 * seconds))) < 0 && errno == EINTR)
 		seconds = until > clock_now() ? until - clock_now() : 0;
 	return !ready;
+}
+
+double
+input_share(const struct input *input, size_t unused)
+{
+	struct stat status;
+	double used = (double)input->bytes - (double)(input->end - input->at) -
+		      (input->packing == PLAIN ? (double)unused : 0);
+
+	if (fstat(input->file, &status) || !S_ISREG(status.st_mode))
+		return -1;
+	return status.st_size > 0 && used < (double)status.st_size
+		   ? used / (double)status.st_size
+		   : 1;
 }
 
 size_t

@@ -37,6 +37,10 @@ size_t input_read_some(struct input *input, void *to, size_t count);
  * packed: nothing else is waited for.  After the first read. */
 bool input_waits(struct input *input, double seconds);
 
+/* How much of a regular file, packed or not, is used up: 0 to 1, where `unused` bytes of those that were
+ * read are not; below 0: it is none. */
+double input_share(const struct input *input, size_t unused);
+
 /* The bytes as they are in the file, not decompressed: as many as are at hand, up to count
  * and at least one; 0 at the end.  Not to be mixed with input_read (input_starts_with may
  * come first). */

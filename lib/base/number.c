@@ -161,3 +161,15 @@ number_digits(double value)
 	snprintf(text, sizeof text, "%.*g", count, value);
 	return strtod(text, NULL) == value ? count : count + 1;
 }
+
+char *
+number_for_people(char room[NUMBER_ROOM], double value)
+{
+	static const char *const units[] = { "", " k", " M", " G", " T", " P" };
+	size_t unit = 0;
+
+	for (; value >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
+		value /= 1000;
+	snprintf(room, NUMBER_ROOM, "%.3g%s", value, units[unit]);
+	return room;
+}

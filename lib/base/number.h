@@ -28,4 +28,7 @@ size_t number_put_whole(char room[NUMBER_ROOM], int64_t value);
 /* The same with a NUL.  Returns `room`. */
 char *number_write(char room[NUMBER_ROOM], double value, bool single);
 
+/* Three digits and a unit, "812", "12.3 k", "1.21 M"; of what is not below 0.  Returns `room`. */
+char *number_for_people(char room[NUMBER_ROOM], double value);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/status_line.h"
 #include "base/temporary.h"
 
 enum { BUFFER = 1 << 16, PIPE = 1 << 20 };
@@ -119,6 +120,8 @@ output_print(const char *path)
 static void
 write_all(struct output *output, const char *bytes, size_t count)
 {
+	if (count && output->file == STDOUT_FILENO)
+		status_line_stop();
 	while (count) {
 		ssize_t done =
 		    write(output->file, bytes, count < SSIZE_MAX ? count : SSIZE_MAX);

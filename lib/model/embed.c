@@ -324,6 +324,12 @@ void
 embed_record(struct embed *e, const struct record *record, struct record *made,
     struct progress *progress)
 {
+	int64_t tokens = 0;
+
+	for (size_t i = 0; i < e->count; i++)
+		tokens += column_elements(stream_column(e->in, e->fields[i].in),
+		    &record->columns[e->fields[i].in], record->rows);
+	progress_span(progress, stream_share(e->in), tokens);
 	for (size_t i = 0; i < e->count; i++) {
 		struct field *field = &e->fields[i];
 		embed_field(e, record, field, progress);
@@ -335,6 +341,8 @@ embed_record(struct embed *e, const struct record *record, struct record *made,
 			made->columns[field->out].offsets[0] =
 			    record->columns[field->in].offsets[0];
 	}
+	progress_span(
+	    progress, stream_share(e->in), 0); /* some may have been met before */
 }
 
 bool

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cli.h"
+#include "base/progress.h"
 #include "model/model.h"
 #include "stream/stream.h"
 

@@ -43,14 +43,18 @@ cat_streams(
 	if (level >= 0)
 		stream_level(writer, level);
 	select_columns(writer, first, selection);
+	struct progress *progress = progress_files("rows", paths, count);
 	for (int i = 0; i < count; i++) {
 		struct reader *reader = i ? stream_open(paths[i]) : first;
 		stream_agree(first, reader);
+		progress_file(progress);
+		stream_watch(reader, progress);
 		while (stream_next(reader, &record))
 			stream_put(writer, stream_make(writer, &record));
 		if (i)
 			stream_close(reader);
 	}
 	stream_finish(writer);
+	progress_free(progress);
 	stream_close(first);
 }

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "folder/safetensors.h"
 #include "mts/npy.h"
 #include "stream/cursor.h"
@@ -36,6 +37,7 @@ from_npy(const char *path, const char *name, int64_t rows, struct writer *writer
 	int index = stream_add(writer, &column);
 	size_t element = column_element_size(&column);
 	int64_t most = rows_that_fit(rows, element), left = npy.shape[0];
+	struct progress *progress = progress_new("rows", left);
 	char *data = NULL;
 	size_t capacity = 0;
 	while (left) {
@@ -49,7 +51,9 @@ from_npy(const char *path, const char *name, int64_t rows, struct writer *writer
 		made->columns[index].data = data;
 		stream_put(writer, made);
 		left -= (int64_t)count;
+		progress_add(progress, (int64_t)count);
 	}
+	progress_free(progress);
 	if (input_read(input, &(char){ 0 }, 1))
 		die("%s: bytes follow the array", path);
 	free(data);
@@ -170,6 +174,7 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 			element += column_element_size(&sources[i].column);
 	}
 	rows = rows_that_fit(rows, element);
+	struct progress *progress = progress_new("rows", total);
 	for (int64_t at = 0; at < total; at += rows) {
 		struct record *made = stream_make(writer, NULL);
 		made->rows = total - at < rows ? total - at : rows;
@@ -177,7 +182,9 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 			made->columns[sources[i].index] = slice_rows(&sources[i].slice,
 			    &sources[i].column, &sources[i].array, at, made->rows);
 		stream_put(writer, made);
+		progress_add(progress, made->rows);
 	}
+	progress_free(progress);
 	for (int i = 0; i < count; i++) {
 		slice_free(&sources[i].slice);
 		for (int d = 0; d < STREAM_DEPTH; d++)
@@ -199,7 +206,10 @@ from_text(struct datafile *file, const char *const *numbers, int count, int64_t 
 
 	for (int i = 0; i < count; i++)
 		table_number(table, numbers[i]);
+	struct progress *progress = progress_new("rows", 0);
+
 	while (table_next(table, rows, RECORD_BYTES, &record)) {
+		progress_span(progress, datafile_share(file), record.rows);
 		/* the table's columns are the stream's, in the same order */
 		for (int i = 0; first && i < table_columns(table); i++)
 			stream_add(writer, table_column(table, i));
@@ -209,7 +219,9 @@ from_text(struct datafile *file, const char *const *numbers, int count, int64_t 
 		memcpy(made->columns, record.columns,
 		    (size_t)table_columns(table) * sizeof *made->columns);
 		stream_put(writer, made);
+		progress_add(progress, record.rows);
 	}
+	progress_free(progress);
 	if (datafile_repaired(file))
 		warn("%s: %lld invalid parts of its UTF-8 were replaced",
 		    datafile_name(file), (long long)datafile_repaired(file));

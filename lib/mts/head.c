@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/status_line.h"
 #include "base/utf8.h"
 #include "mts/print.h"
 #include "stream/stream_format.h"
@@ -160,6 +161,7 @@ head_rows(struct reader *reader, int64_t rows)
 
 	while (shown < rows && stream_next(reader, &record)) {
 		char *attributes = json_text(record.attributes, 0);
+		status_line_stop();
 		printf("\nrecord %lld\t%lld rows\t%s\n",
 		    (long long)stream_records(reader), (long long)record.rows,
 		    attributes);

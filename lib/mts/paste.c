@@ -107,9 +107,11 @@ paste_streams(char **paths, int count, const char *to, int level)
 		stream_level(paste.writer, level);
 	for (int r = 1; r < count; r++)
 		paste_columns(&paste, r);
+	struct progress *progress = stream_progress(paste.readers[0]);
 	while ((rows = rows_in_common(&paste)))
 		paste_rows(&paste, rows);
 	stream_finish(paste.writer);
+	progress_free(progress);
 	for (int r = 0; r < count; r++) {
 		cursor_free(paste.cursors[r]);
 		stream_close(paste.readers[r]);

@@ -235,6 +235,7 @@ rows_choose(const char *path, const struct rows *rows, const char *to, int level
 		stream_level(writer, level);
 	if (rows->sample)
 		stream_seed(writer, rows->seed);
+	struct progress *progress = stream_progress(reader);
 	for (; !all_passed(&choice.ranges) && stream_next(reader, &record);
 	     before += record.rows) {
 		int64_t count = choose(&choice, &record, before);
@@ -249,5 +250,6 @@ rows_choose(const char *path, const struct rows *rows, const char *to, int level
 		held_free(held);
 	}
 	stream_finish(writer);
+	progress_free(progress);
 	stream_close(reader);
 }

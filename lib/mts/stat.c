@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/status_line.h"
 #include "mts/grid.h"
 #include "mts/print.h"
 #include "mts/tally.h"
@@ -254,6 +255,7 @@ stat_print(const struct stat *stat, const struct reader *reader)
 		lists += stream_column(reader, i)->depth > 0;
 	}
 	char *size = size_text(bytes);
+	status_line_stop();
 	printf("records\t%lld\nrows\t%lld\nsize\t%s\n", (long long)stat->records,
 	    (long long)stat->rows, size);
 	free(size);
@@ -339,6 +341,7 @@ stat_json(const struct stat *stat, const struct reader *reader)
 	print_text(&to, ",");
 	head_members(&to, reader);
 	print_text(&to, "}\n");
+	status_line_stop();
 	fwrite(to.data, 1, to.used, stdout);
 	free(to.data);
 }

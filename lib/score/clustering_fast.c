@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/status_line.h"
 #include "text/json.h"
 
 struct report *
@@ -116,6 +117,7 @@ print_lines(const struct report *report)
 void
 report_print(const struct report *report, bool json)
 {
+	status_line_stop();
 	if (json) {
 		struct tree *root = tree_object();
 		tree_set(root, "task_type", tree_of_string(report->type));

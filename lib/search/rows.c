@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 

@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "base/input.h"
+#include "base/progress.h"
 #include "stream/tensor.h"
 #include "text/tree.h"
 
@@ -121,6 +122,14 @@ void stream_agree(const struct reader *reader, const struct reader *other);
 /* Step to the next record.  False after the end mark has been verified. */
 bool stream_next(struct reader *reader, struct record *record);
 int64_t stream_records(const struct reader *reader); /* read so far */
+double stream_share(const struct reader *reader);    /* used up, as of input_share */
+
+/* Count its rows, and say how much of it is used up: a record's when the next is asked for.  Borrowed until
+ * the end of the stream, which hides it. */
+void stream_watch(struct reader *reader, struct progress *progress);
+
+/* A progress of its own, in rows; to be freed when the stream is read. */
+struct progress *stream_progress(struct reader *reader);
 void stream_close(struct reader *reader);
 
 /* Writing. ------------------------------------------------------------------------- */

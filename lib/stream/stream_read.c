@@ -30,6 +30,8 @@ struct reader {
 	struct array *arrays;
 	struct tree *attributes;
 	int64_t records, part_records, part_rows;
+	struct progress *progress; /* of its user; or NULL */
+	int64_t rows;		   /* of the record at hand */
 	bool ended;
 	char place[48]; /* "header", "record 3": what messages speak of */
 };
@@ -289,6 +291,27 @@ stream_records(const struct reader *reader)
 	return reader->records;
 }
 
+double
+stream_share(const struct reader *reader)
+{
+	return input_share(reader->input, reader->end - reader->at);
+}
+
+void
+stream_watch(struct reader *reader, struct progress *progress)
+{
+	reader->progress = progress;
+}
+
+struct progress *
+stream_progress(struct reader *reader)
+{
+	struct progress *progress = progress_new("rows", 0);
+
+	stream_watch(reader, progress);
+	return progress;
+}
+
 /* Records. ------------------------------------------------------------------------- */
 
 static uint64_t
@@ -393,6 +416,9 @@ stream_next(struct reader *reader, struct record *record)
 {
 	tree_free(reader->attributes);
 	reader->attributes = NULL;
+	if (reader->progress)
+		progress_add(reader->progress, reader->rows);
+	reader->rows = 0;
 	while (!reader->ended) {
 		go_to(reader, "record", reader->records + 1);
 		if (!next_frame(reader))
@@ -401,16 +427,26 @@ stream_next(struct reader *reader, struct record *record)
 			    "did the program that wrote it fail?");
 		if (!memcmp(reader->block, "record\0", STREAM_TAG)) {
 			parse_record(reader, record);
+			reader->rows = record->rows;
+			if (reader->progress)
+				progress_span(
+				    reader->progress, stream_share(reader), reader->rows);
 			return true;
 		}
 		if (memcmp(reader->block, "end\0\0\0\0", STREAM_TAG))
 			fail(reader, "it is neither a record nor an end mark");
 		check_end(reader);
 		go_to(reader, "what follows the end mark after record", reader->records);
-		if (!next_frame(reader))
+		if (!next_frame(reader)) {
 			reader->ended = true;
-		else
+			if (reader->progress) {
+				progress_span(reader->progress, stream_share(reader), 0);
+				progress_hide(reader->progress);
+			}
+			reader->progress = NULL;
+		} else {
 			following_header(reader);
+		}
 	}
 	return false;
 }

@@ -451,6 +451,12 @@ datafile_offset(const struct datafile *file)
 	return file->offset;
 }
 
+double
+datafile_share(const struct datafile *file)
+{
+	return file->input ? input_share(file->input, file->end - file->at) : -1;
+}
+
 int64_t
 datafile_repaired(const struct datafile *file)
 {

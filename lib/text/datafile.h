@@ -71,6 +71,7 @@ void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t l
 bool datafile_untyped(const struct datafile *file);
 int64_t datafile_line(const struct datafile *file); /* of the record just read, from 1 */
 int64_t datafile_offset(const struct datafile *file);	/* its first byte, decompressed */
+double datafile_share(const struct datafile *file);	/* used up, as of input_share */
 int64_t datafile_repaired(const struct datafile *file); /* invalid UTF-8 parts replaced */
 void datafile_close(struct datafile *file);
 

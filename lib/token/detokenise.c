@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "stream/stream.h"
@@ -96,13 +96,12 @@ detokenise(const struct detokenise_options *options, const char *path)
 	if (options->level >= 0)
 		stream_level(work.out, options->level);
 	add_columns(&work);
-	struct progress *progress = progress_new("rows", 0);
+	struct progress *progress = stream_progress(work.in);
 	while (stream_next(work.in, &record)) {
 		struct record *made = stream_make(work.out, &record);
 		for (size_t i = 0; i < work.count; i++)
 			decode_column(&work, &record, made, &work.columns[i]);
 		stream_put(work.out, made);
-		progress_add(progress, record.rows);
 	}
 	stream_finish(work.out);
 	progress_free(progress);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -197,7 +197,7 @@ check_end(const struct tokenizer *tokenizer, const char *model)
 }
 
 struct tokenise *
-tokenise_open(struct tokenise_options *options)
+tokenise_open(struct tokenise_options *options, char *const *files, int count)
 {
 	struct tokenise *stream = mem_zero(1, sizeof *stream);
 	const char *model = options->model;
@@ -212,7 +212,7 @@ tokenise_open(struct tokenise_options *options)
 	stream->prompt = options->task	   ? prompt_find(model, options->task)
 			 : options->prompt ? mem_string(options->prompt)
 					   : prompt_default(model);
-	stream->progress = progress_new("texts", 0);
+	stream->progress = progress_files("texts", files, count);
 	return stream;
 }
 
@@ -369,11 +369,15 @@ tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t 
 
 static void
 put(struct tokenise *stream, const char *name, int64_t number, const struct record *from,
-    struct record *made)
+    struct record *made, double share)
 {
+	progress_span(
+	    stream->progress, share, from->rows * (int64_t)stream->fields->count);
 	for (size_t f = 0; f < stream->fields->count; f++)
 		tokenise_field(stream, f, name, number, from, made);
 	stream_put(stream->writer, made);
+	progress_span(
+	    stream->progress, share, 0); /* a row may have many texts, or none */
 }
 
 static void
@@ -390,7 +394,8 @@ add_stream(struct tokenise *stream, struct input *input)
 	free(columns);
 	while (stream_next(reader, &record))
 		put(stream, stream_name(reader), stream_records(reader), &record,
-		    stream_make(stream->writer, &record));
+		    stream_make(stream->writer, &record), stream_share(reader));
+	progress_span(stream->progress, stream_share(reader), 0);
 	stream_close(reader);
 }
 
@@ -411,7 +416,7 @@ put_rows(struct tokenise *stream, int64_t number, const struct record *from)
 	made->rows = from->rows;
 	for (int i = 0; i < count; i++)
 		made->columns[i] = from->columns[i];
-	put(stream, name, number, from, made);
+	put(stream, name, number, from, made, datafile_share(table_file(table)));
 }
 
 static void
@@ -451,6 +456,7 @@ tokenise_add(struct tokenise *stream, const char *path)
 {
 	struct input *input = input_open(path);
 
+	progress_file(stream->progress);
 	if (stream_is(input))
 		add_stream(stream, input);
 	else

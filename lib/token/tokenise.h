@@ -33,8 +33,10 @@ struct tokenise_options {
 
 struct tokenise;
 
-/* Opens the tokenizer; the options are borrowed, their fields are filled in when none are. */
-struct tokenise *tokenise_open(struct tokenise_options *options);
+/* Opens the tokenizer; the options are borrowed, their fields are filled in when none are.  files:
+ * what will be added, for the progress; none: standard input. */
+struct tokenise *tokenise_open(
+    struct tokenise_options *options, char *const *files, int count);
 
 /* Tokenise one input ("-": standard input). */
 void tokenise_add(struct tokenise *stream, const char *path);

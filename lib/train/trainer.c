@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "folder/folder.h"
 #include "text/json.h"
 #include "train/checkpoint.h"
@@ -310,8 +312,10 @@ take_step(struct trainer *trainer)
 		trainer->step++;
 		log_step(trainer, &r, clock_now() - began);
 		note_state(trainer);
-		progress_note(trainer->progress, "loss %.4f, %.0f tokens/s", r.loss,
-		    (double)r.tokens / (clock_now() - began));
+		char rate[NUMBER_ROOM];
+		progress_note(trainer->progress, "loss %.4f, %s tokens/s", r.loss,
+		    number_for_people(
+			rate, (double)r.tokens / (clock_now() - began + 1e-9)));
 		progress_add(trainer->progress, 1);
 	}
 	free(r.task);

@@ -3,15 +3,19 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/progress.h"
 #include "base/err.h"
 
-enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_COMMAND };
+enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_UNKNOWN, OPT_PAUSE, OPT_SAY, OPT_COMMAND };
 
 static const struct cli_option options[] = { { 'n', "number", "N",
 						 "a whole number, 1..10" },
 	{ 'r', "real", "X", "a number, 0..1\nand a second line" },
 	{ OPT_BYTES, "bytes", "SIZE", "a size" },
 	{ OPT_BAR, "bar", NULL, "count to three" },
+	{ OPT_UNKNOWN, "unknown", NULL, "count, but nobody knows how far" },
+	{ OPT_PAUSE, "pause", "SECONDS", "between two of them" },
+	{ OPT_SAY, "say", NULL, "and warn behind the second" },
 	{ OPT_COMMAND, "command", NULL, "print the command line" }, { 0 } };
 
 static const char *
@@ -24,14 +28,19 @@ static const struct cli cli = { "cli_check", "try options", "[OPTION]... [WORD].
 	options, "  cli_check -n 3 word\n", about, NULL, NULL };
 
 static void
-count(void)
+count(bool known, double pause, bool say)
 {
-	struct progress *progress = progress_new("steps", 3);
+	struct progress *progress =
+	    known ? progress_new("steps", 3) : progress_new("texts", 0);
 
 	for (int i = 0; i < 3; i++) {
+		usleep((useconds_t)(1e6 * pause));
 		progress_note(progress, "loss %d", i);
-		progress_add(progress, 1);
+		progress_add(progress, known ? 1 : 50000);
+		if (say && i == 1)
+			warn("in the middle");
 	}
+	usleep((useconds_t)(1e6 * pause));
 	progress_free(progress);
 }
 
@@ -39,7 +48,8 @@ int
 main(int argc, char **argv)
 {
 	int opt;
-	bool bar = false, command = false;
+	bool bar = false, unknown = false, say = false, command = false;
+	double pause = 0;
 
 	cli_start(&cli, argc, argv);
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -53,6 +63,9 @@ main(int argc, char **argv)
 			printf("bytes %lld\n", (long long)cli_bytes("--bytes"));
 			break;
 		case OPT_BAR: bar = true; break;
+		case OPT_UNKNOWN: unknown = true; break;
+		case OPT_SAY: say = true; break;
+		case OPT_PAUSE: pause = cli_real("--pause", 0, 100); break;
 		case OPT_COMMAND: command = true; break;
 		}
 	for (; optind < argc; optind++)
@@ -61,7 +74,7 @@ main(int argc, char **argv)
 		puts(cli_command());
 	warn("a warning");
 	inform("a word");
-	if (bar)
-		count();
+	if (bar || unknown)
+		count(!unknown, pause, say);
 	return 0;
 }

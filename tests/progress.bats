@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+load helper
+
+# What a terminal of so many columns is sent, each drawing of the line on a line here.
+
+setup() {
+	cd "$T" || return
+	export TERM=xterm
+}
+
+# drawn COLUMNS COMMAND
+drawn() {
+	need_terminal
+	script -qec "stty cols $1; $2" /dev/null 3>&- >sent
+	tr '\r' '\n' <sent | sed 's/\x1b\[K$/<end/' >shown
+	cat -A sent
+}
+
+@test "progress: count, share, rate and time left; the line is gone at the end" {
+	drawn 100 'cli_check -q --bar' # over at once
+	[ ! -s sent ]
+	drawn 100 'cli_check --bar --pause 0.3'
+	grep -qE '^cli_check: 1/3 steps   33%  [0-9.]+ steps/s  0:0[0-9] left  loss 0<end$' shown
+	grep -qE '^cli_check: 3/3 steps  100%  [0-9.]+ steps/s  0:00 left  loss 2<end$' shown
+	[ "$(tail -c 4 sent | od -An -c | tr -d ' ')" = '\r033[K' ]
+	drawn 100 'cli_check --unknown --pause 0.3'
+	grep -qE '^cli_check: 50 k texts  [0-9.]+ k texts/s  0:0[0-9]  loss 0<end$' shown
+	run ! grep -q left shown
+}
+
+@test "progress: the line is as long as the terminal is wide, less one" {
+	for width in 30 17; do
+		drawn $width 'cli_check --bar --pause 0.3'
+		grep '<end$' shown | grep -v '^<end' | sed 's/<end$//' >lines
+		[ "$(wc -l <lines)" -ge 3 ]
+		[ "$(awk '{ print length($0) }' lines | sort -u)" = $((width - 1)) ]
+	done
+}
+
+@test "progress: words that are to stay stand on a line of their own" {
+	drawn 80 'cli_check --bar --pause 0.3 --say'
+	# before them the line was emptied, whoever drew it
+	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: warning: in the middle\r'
+	drawn 80 'cli_check --bar --pause 0.5 & sleep 0.8; cli_check -n; wait'
+	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: --number needs a value\r'
+}
+
+@test "progress: of several programs one draws, the one that knows how much work there is" {
+	drawn 80 'cli_check --bar --pause 1 & sleep 0.8; cli_check --unknown --pause 0.2; wait'
+	grep -q '3/3 steps' shown
+	run ! grep -q texts shown
+	# when it is done the other goes on
+	drawn 80 'cli_check --bar --pause 0.2 & cli_check --unknown --pause 0.6; wait'
+	grep -q '3/3 steps' shown
+	grep -q '150 k texts' shown
+}
+
+@test "progress: none in the background, on a dumb terminal, where results come, under --quiet" {
+	drawn 80 'bash -mc "cli_check --bar --pause 0.2 & wait"'
+	run ! grep -q steps shown
+	drawn 80 'TERM=dumb cli_check --bar --pause 0.2'
+	run ! grep -q steps shown
+	drawn 80 'cli_check -q --bar --pause 0.2'
+	[ ! -s sent ]
+	seq 3 >three
+	tok -m "$GOLDEN/bert" -o three.mts three
+	mkfifo pipe # held open: there may be more behind the stream
+	drawn 80 'mts to jsonl <pipe & exec 7>pipe; cat three.mts >&7; sleep 1
+		cli_check --bar --pause 0.2; exec 7>&-; wait'
+	grep -q '{"text.ids":' shown
+	run ! grep -q steps shown
+}
+
+@test "progress: the share of files, packed and several, of streams and of what is in them" {
+	seq 3000 >a.txt
+	seq 100000 | gzip >b.txt.gz
+	tok -m "$GOLDEN/bert" --progress -o a.mts a.txt 2>err
+	grep -qE '^tok: 3 k texts  100%  .* left$' err
+	tok -m "$GOLDEN/bert" --progress -o b.mts a.txt b.txt.gz 2>err
+	grep -qE '^tok: 103 k texts  100%  .* left$' err
+	mts from tsv -o texts.mts <(echo text; cat a.txt)
+	tok -m "$GOLDEN/bert" --progress -o c.mts texts.mts 2>err
+	grep -qE '^tok: 3 k texts  100%  ' err
+	tok -m "$GOLDEN/bert" --progress -o c.mts <a.txt 2>err
+	grep -qE '^tok: 3 k texts  100%  ' err
+	cat a.txt | tok -m "$GOLDEN/bert" --progress -o c.mts 2>err
+	grep -qE '^tok: 3 k texts  [0-9.]+( k)? texts/s  0:0[0-9]$|^tok: 3 k texts  .* M texts/s  0:00$' err
+	# most of the texts have been met before
+	tok -m "$GOLDEN/bert" -o c.mts < <(printf 'the dog\n%.0s' {1..100})
+	encode -m "$GOLDEN/bert" --progress -o e.mts c.mts 2>err
+	grep -qE '^encode: [0-9]+ tokens  100%  ' err
+	encode -m "$GOLDEN/bert" --progress <(cat c.mts) 2>err >/dev/null
+	run ! grep -q % err
+	for command in "cat -o x.mts" "rows -o x.mts" stat "to jsonl" "to tsv" "to npy -c text.emb"; do
+		mts $command --progress e.mts 2>err >/dev/null
+		grep -qE '^mts: 100 rows  100%  ' err
+	done
+	mts cat --progress e.mts e.mts -o x.mts 2>err
+	grep -qE '^mts: 200 rows  100%  ' err
+	mts diff --progress e.mts e.mts 2>err
+	grep -qE '^mts: 100 rows  100%  ' err
+	mts paste --progress e.mts <(mts cat e.mts --rename text.emb=other) -o x.mts 2>err
+	grep -qE '^mts: 100 rows  100%  ' err
+	mts to npy e.mts -o x.npy
+	mts from npy --progress x.npy -o x.mts 2>err
+	grep -qE '^mts: 100/100 rows  100%  ' err
+	mts from tsv --progress <(printf 'a\n1\n2\n') -o x.mts 2>err
+	grep -qE '^mts: 2 rows  ' err
+	mts stat e.mts 2>err >/dev/null
+	[ ! -s err ]
+}
