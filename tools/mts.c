@@ -102,12 +102,9 @@ stat_stream(void *with, char **files, int count)
 	struct reader *reader = stream_open(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
-	struct stat *stat = NULL;
 	if (!settings->json)
 		head_header(reader);
-	struct progress *progress = stream_progress(reader);
-	stat = stat_new(reader);
-	progress_free(progress);
+	struct stat *stat = stat_new(reader);
 	if (settings->json)
 		stat_json(stat, reader);
 	else
@@ -158,11 +155,9 @@ diff(void *with, char **files, int count)
 	exit_failed = EXIT_USAGE; /* 1 says that they differ */
 	struct reader *one = stream_open(files[0]), *two = stream_open(files[1]);
 	struct output *output = output_print(settings->output);
-	struct progress *progress = stream_progress(one);
 	bool same = diff_streams(one, two, settings->absolute, settings->relative);
 
 	(void)count;
-	progress_free(progress);
 	stream_close(one);
 	stream_close(two);
 	output_finish(output);

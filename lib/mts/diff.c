@@ -295,7 +295,9 @@ diff_streams(struct reader *one, struct reader *two, double absolute, double rel
 		.same = true };
 
 	find_shared(&comparison);
+	struct progress *progress = stream_progress(one);
 	compare_rows(&comparison);
+	progress_free(progress);
 	for (int i = 0; i < comparison.count; i++) {
 		report(&comparison, &comparison.columns[i]);
 		free(comparison.columns[i].first);

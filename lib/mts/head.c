@@ -172,6 +172,9 @@ head_rows(struct reader *reader, int64_t rows)
 			show_row(&to, reader, &record, row);
 			fwrite(to.data, 1, to.used, stdout);
 		}
+		if (fflush(
+			stdout)) /* its reader may wait for it; output_finish says why */
+			break;
 	}
 	free(to.data);
 }
@@ -217,6 +220,7 @@ head_json(struct reader *reader, int64_t rows)
 	json_header(reader);
 	while (shown < rows && stream_next(reader, &record)) {
 		char *attributes = json_text(record.attributes, 0);
+		status_line_stop();
 		for (int64_t row = 0; row < record.rows && shown < rows; row++) {
 			to.used = 0;
 			print_format(&to,
@@ -229,6 +233,8 @@ head_json(struct reader *reader, int64_t rows)
 			fwrite(to.data, 1, to.used, stdout);
 		}
 		free(attributes);
+		if (fflush(stdout))
+			break;
 	}
 	free(to.data);
 }

@@ -128,8 +128,10 @@ stat_new(struct reader *reader)
 		stat->figures[i].least = INFINITY;
 		stat->figures[i].most = -INFINITY;
 	}
+	struct progress *progress = stream_progress(reader);
 	while (stream_next(reader, &record))
 		add_record(stat, reader, &record);
+	progress_free(progress);
 	stat->records = stream_records(reader);
 	return stat;
 }

@@ -273,6 +273,7 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 			print(&line, reader, chosen, count, record.columns, row);
 			output_write(output, line.data, line.used);
 		}
+		output_flush(output); /* its reader may wait for it */
 	}
 	free(line.data);
 	output_finish(output);
