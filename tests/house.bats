@@ -129,6 +129,17 @@ overview() {
 		<(printf '%s\n' . ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)
 }
 
+@test "house: the tutorial's commands run as printed, and the model learns" {
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	cd "$T"
+	sed -n '/^\.Bd -literal -offset indent$/,/^\.Ed/{ /^\./!p }' "$ROOT/man/motes-tutorial.7" |
+		sed 's/\\e/\\/g' >commands
+	[ "$(grep -c '^tok ' commands)" -eq 5 ]
+	share="$ROOT/share" bash -eu -o pipefail commands >out
+	awk '$1 == "ndcg_at_10" { score[++n] = $2 } END { exit !(n == 2 && score[1] < 0.1 && score[2] > 0.8) }' out
+	grep -A1 '^1$' out | tail -n 1 | grep '21:10$'
+}
+
 @test "house: the first pipe of README runs as written" {
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
 	ln -s "$ROOT/share" "$T/share"
