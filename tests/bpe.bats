@@ -18,7 +18,7 @@ need_cases() {
 # 1. known answers
 
 @test "bpe: golden ids of the reference, for every splitter, normalizer, template and kind of token" {
-	for kind in neox qwen cl100k classes expression old falcon letters unknown silent pieces whole runs; do
+	for kind in neox qwen cl100k classes expression marks old falcon letters unknown silent pieces whole runs; do
 		run -0 tokenize "$BPE/$kind" <"$BPE/$kind/cases.jsonl"
 		[[ "$output" == *" right, 0 wrong" ]]
 		[ "${output%% *}" -gt 70 ]

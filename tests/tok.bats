@@ -197,11 +197,17 @@ ids() {
 	[ "$(wc -l <"$T/one")" -eq 2100 ]
 	cmp "$T/one" "$T/two"
 	cmp "$T/one" "$T/three"
+	# 0 stores
+	for level in 0 9; do
+		tok --level $level -m "$TINY" "$T/in.txt" | wc -c
+	done >"$T/bytes"
+	sort -rnu "$T/bytes" | cmp - "$T/bytes"
 }
 
 @test "tok: an input without rows is a stream without records" {
 	run -0 bash -c "tok -m '$TINY' -f a </dev/null | zstd -dc | grep -a '^ {\"name\"'"
 	[ "$output" = ' {"name":"a.ids","dtype":"i32","depth":1}' ]
+	[ "$(tok -m "$TINY" -f a -f b=c+d </dev/null | mts stat | grep '^column' | grep -o '[a-z]*\.ids' | tr '\n' ' ')" = 'a.ids b.ids ' ]
 }
 
 @test "tok --train: learns the same vocabulary from the same text, and it covers the text" {

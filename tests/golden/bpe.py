@@ -27,7 +27,9 @@ PIECES = """the|The| the|light|lighthouse| sea|keeper|'s|'S|'\u017f|'ll|'LL|'re|
     [" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t"]
 TEXTS = ["", " ", "   ", "\n", " \n \n", "The keeper of the lighthouse lights the lanterns.", "  indented\n\ttext  ",
          "he'll HE'LL he'\u017f 'tis 'Tis '", "1 12 123 1234 12345 ١٢٣٤ Ⅷ½", "Führer für ø Überfluß", "a\u0301\u0323 \u1e69 \ufb01 \u212b \u1100\u1161\u11a8",
-         "end of line  \n  next", "tabs\t\there", "<x><xy> <x>y <xy>  \n[MASK]", "lights, LIGHTS; lightly!?", "\u3000wide\u3000\u3002", "x" * 90]
+         "end of line  \n  next", "tabs\t\there", "<x><xy> <x>y <xy>  \n[MASK]", "lights, LIGHTS; lightly!?", "\u3000wide\u3000\u3002", "x" * 90,
+         # the first and last of the ranges in "classes", and what lies beside them
+         "a\u4e00b\u4dffc\u9fa5d\u9fa6e\uac00f\uabffg\ud7a3h\ud7a4", "\u00b4a\u00b5 b\u00b6 \u00bf\u00c0\u00d6\u00d7\u00d8 \u00f6\u00f7\u00f8 \u024f\u0250"]
 
 
 # what Ruby's syntax has of its own, and what can match nothing; the first is BLOOM's
@@ -96,6 +98,7 @@ def kinds():
         BYTES, dict(bpe, vocab=fewer), added(fewer, ("<x>", "normalized special"), *((c, "") for c in never))
     yield "expression", {"type": "NFKC"}, sequence({"type": "Punctuation", "behavior": "Contiguous"}, split(CASED, "Isolated"), split(
         r"\w+|[^\w\s]+", "MergedWithNext"), split("l", "MergedWithPrevious", kind="String"), WORDS), None, bpe, added(vocab, ("<x>", "single_word rstrip"), ("\n\n", ""))
+    yield "marks", None, sequence({"type": "Punctuation"}, BYTES), None, bpe, []
     old = dict(bpe)
     del old["type"]
     yield "old", {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": False}]}, \
