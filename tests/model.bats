@@ -326,3 +326,13 @@ pooling() {
 		sed -n 1p | cut -d' ' -f1-4 >"$T/first"
 	echo '-0.5904 -0.2522 0.1496 0.0551' | within "$T/first" 0.002
 }
+
+@test "model: an integer of config.json may be spelt 2.0, and not 2.5" {
+	cp -r "$GOLDEN/bert" "$T/model"
+	run -0 model_check "$T/model" "$GOLDEN/bert/expected.safetensors"
+	sed -i 's/\("intermediate_size": [0-9]*\)/\1.0/' "$T/model/config.json"
+	run -0 model_check "$T/model" "$GOLDEN/bert/expected.safetensors"
+	sed -i 's/\("intermediate_size": [0-9]*\)\.0/\1.5/' "$T/model/config.json"
+	run -1 --separate-stderr model_check "$T/model" "$GOLDEN/bert/expected.safetensors"
+	[[ $stderr == *"'intermediate_size' is a number; it must be an integer" ]]
+}
