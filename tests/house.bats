@@ -136,7 +136,7 @@ overview() {
 		sed 's/\\e/\\/g' >commands
 	[ "$(grep -c '^tok ' commands)" -eq 5 ]
 	share="$ROOT/share" bash -eu -o pipefail commands >out
-	awk '$1 == "ndcg_at_10" { score[++n] = $2 } END { exit !(n == 2 && score[1] < 0.1 && score[2] > 0.8) }' out
+	awk 'NF == 2 && $1 == "ndcg_at_10" { score[++n] = $2 } END { exit !(n == 2 && score[1] < 0.1 && score[2] > 0.8) }' out
 	grep -A1 '^1$' out | tail -n 1 | grep '21:10$'
 }
 
