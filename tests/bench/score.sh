@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # peer, work: run sets them
 # From files of embeddings to scores, our whole programs; the peers' computation alone.
 classical() { "$peer" tests/bench/classical.py "$1" "$work"; }
 
