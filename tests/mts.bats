@@ -112,6 +112,11 @@ vectors() { # COUNT ROWS [SHIFT]
 		t      46 B       3      1       0 B   2 B      4 B
 		l      64 B       3      1         0     1        2
 	END
+	# the longest list first; vectors of lengths 5 and 10
+	printf '{"l": [1, 2, 3], "x.emb": [3, 4]}\n{"l": [4], "x.emb": [-6, 8]}\n{"l": [5, 6], "x.emb": [0, 0]}\n' |
+		mkstream >y.mts
+	mts stat y.mts | grep -c '^l  *80 B  *3  *0  *1  *2  *3$'
+	mts stat y.mts | grep -c '^x.emb .* -6  *8  *1.5  *5$'
 	stream_make 2 5 3 v.mts
 	mts to npy -c emb v.mts >v.npy
 	mts from npy v.npy | mts stat | grep -c '^emb *120 B *30 '
@@ -187,6 +192,9 @@ vectors() { # COUNT ROWS [SHIFT]
 	printf '\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0' >>c.npy
 	run -0 bash -c "mts from npy -c c c.npy | mts to jsonl"
 	[ "$output" = '{"c":[[1,2],[3,4]]}' ]
+	echo '{"x.emb": [1.5, -2]}' | mkstream 1 bf16 | mts to npy >h.npy
+	head -c 128 h.npy | grep -ac "'descr': '<f4'.*'shape': (1, 2)"
+	[ "$(tail -c 8 h.npy | od -An -tf4 | xargs)" = '1.5 -2' ]
 }
 
 @test "mts from npy refuses what it does not read" {
@@ -210,6 +218,8 @@ vectors() { # COUNT ROWS [SHIFT]
 	npy "{'descr': '<f4', 'fortran_order': False" | bad 'no '
 	printf '\x93NUMPY\x09\0\0\0' | bad 'version 9'
 	printf '\x93NUMPY\x01\0\xff\0' | bad 'cut short'
+	npy "{'descr': '<f4', 'fortran_order': False, 'shape': ($(printf '1, %.0s' {1..40})), }" | bad 'more than '
+	{ printf '\x93NUMPY\x02\0\xff\xff\xff\xff'; head -c 100 /dev/zero; } | bad 'a .npy header of 4294967295 bytes is refused'
 	echo hello | bad 'not a .npy file'
 }
 
@@ -228,6 +238,15 @@ vectors() { # COUNT ROWS [SHIFT]
 	stream_make 0 0 4 none.mts
 	mts to safetensors none.mts >none.safetensors
 	mts from safetensors none.safetensors | mts diff none.mts -
+	mts cat -c id,text a.mts | mts to safetensors -o b.safetensors
+	sed 's/text.offsets/text_offsets/' b.safetensors >c.safetensors
+	run -1 --separate-stderr mts from safetensors -o c.mts c.safetensors
+	[ "$stderr" = "mts: c.safetensors: tensors 'id' and 'text' have 30 and 78 rows; choose with -c" ]
+	# the first offset, 0, becomes 255
+	at=$(($(od -An -tu8 -N8 b.safetensors) + 8 + $(head -c 400 b.safetensors | grep -ao '"text.offsets":[^}]*\[[0-9]*,' | grep -o '[0-9]*,$' | tr -d ,)))
+	printf '\xff' | dd of=b.safetensors bs=1 seek=$at conv=notrunc status=none
+	run -1 --separate-stderr mts from safetensors -o c.mts b.safetensors
+	[[ $stderr == "mts: b.safetensors: tensor 'text': "* ]]
 }
 
 @test "mts diff: within the tolerance 0, beyond it 1 with row, index, both values, largest error" {
@@ -263,6 +282,18 @@ vectors() { # COUNT ROWS [SHIFT]
 	echo '{"x": 9007199254740992}' | mts from jsonl >d.mts
 	run -1 mts diff c.mts d.mts
 	[[ $output == *'9007199254740993 and 9007199254740992;'*'the largest error is 1 '* ]]
+	mts diff -r 1e-15 c.mts d.mts
+	echo '{"x": 0}' | mts from jsonl | cat - d.mts >e.mts
+	echo '{"x": 1}' | mts from jsonl | cat - d.mts >f.mts
+	run -1 mts diff -r 1e-15 e.mts f.mts
+}
+
+@test "mts diff: lists of lists differ where an inner list is longer" {
+	printf '{"text": ["a b", "c"]}\n{"text": ["a", "b c"]}\n' | tok -m "$GOLDEN/token/plain" >a.mts
+	printf '{"text": ["a b", "c"]}\n{"text": ["a b", "c"]}\n' | tok -m "$GOLDEN/token/plain" >b.mts
+	mts diff a.mts a.mts
+	run -1 mts diff a.mts b.mts
+	[[ $output == *'column text.ids: row 2: the lists are not of the same length'* ]]
 }
 
 @test "mts paste: side by side, whatever the borders of records" {
@@ -278,6 +309,9 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$stderr" = 'mts: e.mts has only 9 rows, a.mts has more' ]
 	run -1 --separate-stderr bash -c 'mts paste a.mts a.mts >f.mts'
 	[[ $stderr == "mts: column 'x' is in both a.mts and a.mts; rename one by"* ]]
+	vectors 3000 1000 >many.mts
+	mts cat --rename x=y many.mts >other.mts
+	[ "$(mts paste --level 0 many.mts other.mts | wc -c)" -gt "$(mts paste --level 9 many.mts other.mts | wc -c)" ]
 	stream_make 2 5 3 m.mts
 	mts paste -o pasted.mts m.mts a.mts
 	mts head -n 1 pasted.mts | grep -c '{"task":"sts","step":0}'
