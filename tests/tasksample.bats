@@ -295,6 +295,13 @@ repeats() {
 	[ "$(grep -vc '^#' out)" -eq 180 ]
 	# as long as something fits, batches are full
 	awk '/^#/ { if (n) print n; n = 0; next } { n++ }' out | head -2 | awk '$1 != 16 { exit 1 }'
+	# more wait than a batch takes of them
+	for i in {0..99}; do echo "{\"query\": \"q$((i / 10))\", \"document\": \"d$((i % 10))\"}"; done >few.jsonl
+	printf 'batch: 6\ntasks: {a: {datasets: [{name: few, file: few.jsonl}]}}\n' >few.yaml
+	tasksample -q --duplicates apart few.yaml | batches >out
+	awk -F'\t' '/^#/ { split("", seen); next } { if (seen[$1]++ || seen[$2]++) exit 1 }' out
+	sed -n 's/.*query=\([a-z0-9]*\).*\tdocument=\([a-z0-9]*\).*/\1 \2/p' out | sort >found
+	jq -r '"\(.query) \(.document)"' few.jsonl | sort | cmp - found
 	# where nothing does, full batches cannot be had
 	for i in {1..40}; do echo '{"query": "same", "document": "same"}'; done >same.jsonl
 	echo 'tasks: {a: {datasets: [{name: same, file: same.jsonl}]}}' >same.yaml
