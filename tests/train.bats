@@ -481,6 +481,24 @@ recipe() {
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
 }
 
+@test "train: the mask token stands for what is masked" {
+	# where the head has a matrix of its own, a step moves the embeddings of what was read
+	cp -r "$GOLDEN/families/bert_mlm" model
+	head -n 40 "$G/nomic_bert/vocab.txt" >model/vocab.txt
+	for _ in {1..12}; do echo 'a b c d e f g h'; done | tok -m model -f text - >text.mts
+	train -q -m model -o out --objective mlm --steps 1 --decay 0 --schedule constant --warmup 0 --lr 1e-2 text.mts
+	table=$(safetensors_list model/model.safetensors | cut -f1 | grep word_embeddings)
+	for side in model out; do
+		mts from safetensors -c "$table" $side/model.safetensors | mts to jsonl >$side.rows
+	done
+	paste -d '|' model.rows out.rows | awk -F'|' '$1 != $2 { print NR - 1 }' >moved
+	token() { echo $(($(grep -nx "$1" model/vocab.txt | cut -d: -f1) - 1)); }
+	for text in '\[MASK\]' '\[CLS\]' '\[SEP\]' a h; do
+		grep -x "$(token "$text")" moved
+	done
+	run ! grep -x "$(token '\[PAD\]')" moved
+}
+
 @test "train: --lora: ten steps of an adapter agree with torch's and PEFT's to 1e-4" {
 	train -q -m "$G/bert" -o out --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
 		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
