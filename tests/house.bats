@@ -131,6 +131,7 @@ overview() {
 
 @test "house: the tutorial's commands run as printed, and the model learns" {
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	cd "$T"
 	sed -n '/^\.Bd -literal -offset indent$/,/^\.Ed/{ /^\./!p }' "$ROOT/man/motes-tutorial.7" |
 		sed 's/\\e/\\/g' >commands

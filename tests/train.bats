@@ -607,6 +607,13 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
+	for other in "seed 7" "steps 401" "tokens 40" "temperature 0.5" bidirectional no-mask-duplicates \
+		"beta1 0.5" "beta2 0.5" "epsilon 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 3" update-unused; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts
+		echo "$other: $stderr"
+		[[ "$stderr" == "train: out.checkpoint: is of a run with ${other%% *} "* ]]
+	done
 	head -c 3000 out.checkpoint >broken
 	mv broken out.checkpoint
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 pairs.mts
