@@ -6,6 +6,10 @@ load helper
 	[ -z "$output" ]
 }
 
+@test "layers: nobody includes <regex.h>, whose functions Oniguruma shadows" {
+	run ! grep -rn --include='*.[ch]' '#include <regex.h>' "$ROOT/lib" "$ROOT/tools" "$ROOT/tests"
+}
+
 @test "layers: a downward include, a breached wall and a file without a room are seen" {
 	mkdir -p "$T/lib/low/deep" "$T/lib/high" "$T/lib/other"
 	printf 'low\tthe ground: all of it | zlib: pipe\nhigh\tthe rest\n' >"$T/lib/LAYERS"

@@ -9,6 +9,9 @@
  * 0.76; compiled by PCRE2 0.31, 0.34 and 0.43, for 200 lines that translated what it reads
  * differently, or refused it; the reference takes some 4 s.
  *
+ * The library also exports regcomp and regexec, over libc's: with <regex.h> a program would call
+ * these by libc's struct, and match wrongly in silence.  So nobody here includes it.
+ *
  * Where an expression of a Replace matches nothing, the content is put there, as by the reference's
  * normalizer; its ByteLevel then fails for want of alignments.
  */
