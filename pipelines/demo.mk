@@ -12,11 +12,26 @@ FIT    := $(if $(filter test,$(SPLIT)),dev,test)
 SIDES  := base dense mote
 START  ?= share/models/base
 
-## demo       train dense and MoTE on two dictionaries, score both, look words up (5 minutes)
-demo: $(DEMO)/scores.md $(DEMO)/scores.svg $(DEMO)/answers.txt
+## demo       look words up, train dense and MoTE on two dictionaries, score them (5 minutes)
+demo: $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv | $X/near
+	@echo 'What the model that comes with motes finds, by what a word means:'
+	@echo
+	@$(call answer,base)
+	@echo
+	@echo 'Now two of its kind are trained on the same batches, one of them with task experts, and'
+	@echo 'scored on entries that none of them has read: about five minutes on two idle cores.'
+	@echo
+	@$(MAKE) --no-print-directory $(DEMO)/scores.md $(DEMO)/scores.svg $(DEMO)/retrieval.txt
 	@cat $(DEMO)/scores.md
 	@echo
-	@cat $(DEMO)/answers.txt
+	@cat $(DEMO)/retrieval.txt
+	@echo
+	@best=$$(cat $(DEMO)/best); if [ $$best = base ]; then \
+		echo 'In retrieval the base stays the best of the three: its answers above stand.'; \
+	else echo "The words again, from the best in retrieval, $$best:"; echo; \
+		$(MAKE) --no-print-directory $(DEMO)/$$best/questions.mts $(DEMO)/$$best/words.mts; \
+		$(call answer,$$best); \
+	fi
 
 # The three models.
 $(DEMO)/base/model.safetensors: $(START)/model.safetensors
@@ -45,7 +60,7 @@ $(DEMO)/dense/model.safetensors $(DEMO)/mote/model.safetensors: \
 
 # Embeddings of held-out texts; the base knows no instructions.
 task  = $(if $(filter base,$*),,--task $1)
-embed = $X/tok -m $(DEMO)/$* $(call task,$1) -f text $< | \
+embed = $X/tok -m $(DEMO)/$* $(call task,$1) $2 -f text $< | \
 	$X/encode -m $(DEMO)/$* > $@
 
 $(DEMO)/%/queries.mts: $(TEXT)/$(SPLIT)/queries.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
@@ -68,7 +83,7 @@ $(DEMO)/%/clustering.mts: $(TEXT)/$(SPLIT)/clustering.jsonl $(DEMO)/%/model.safe
 # Scores.
 $(DEMO)/%/retrieval.tsv: $(TEXT)/$(SPLIT)/qrels.tsv $(DEMO)/%/queries.mts $(DEMO)/%/corpus.mts \
 		| $X/mteb-score
-	$X/mteb-score retrieval --qrels $^ > $@
+	$X/mteb-score retrieval --per-query $(@D)/queries.tsv --qrels $^ > $@
 
 $(DEMO)/%/classification.tsv: $(DEMO)/%/fit.mts $(DEMO)/%/classification.mts | $X/mteb-score
 	$X/mteb-score classification --train $^ > $@
@@ -87,14 +102,26 @@ $(DEMO)/scores.md: $(DEMO)/scores.tsv
 $(DEMO)/scores.svg: pipelines/scores.gnuplot $(DEMO)/scores.tsv
 	gnuplot -e "scores='$(DEMO)/scores.tsv'" $< > $@
 
-# Answers: the entries nearest to a description.
-$(DEMO)/mote/words.mts: $(TEXT)/lookup.tsv $(DEMO)/mote/model.safetensors | $X/tok $X/encode
-	$X/tok -m $(@D) --task search_document -f text $< | $X/encode -m $(@D) > $@
+$(DEMO)/best: $(DEMO)/scores.tsv
+	awk 'NR > 1 && $$2 > most { most = $$2; best = $$1 } END { print best }' $< > $@
 
-$(DEMO)/answers.txt: share/recipes/questions.txt $(DEMO)/mote/words.mts | $X/tok $X/encode $X/mteb-score
-	awk '{ print "{\"_id\": \"" $$0 "\", \"text\": \"" $$0 "\"}" }' $< | \
-		$X/tok -m $(DEMO)/mote --task search_query -f text - | $X/encode -m $(DEMO)/mote | \
-		$X/mteb-score retrieval --run - --top 5 - $(DEMO)/mote/words.mts | \
-		awk -f pipelines/answers.awk > $@
+$(DEMO)/retrieval.txt: pipelines/differences.awk $(foreach side,$(SIDES),$(DEMO)/$(side)/retrieval.tsv) \
+		$(DEMO)/best | $X/leaderboard
+	$X/leaderboard compare --per-query $(foreach side,$(SIDES),$(DEMO)/$(side)/queries.tsv) | \
+		awk -v metric=ndcg_at_10 -f $< > $@
+
+# Answers: the entries nearest to a description, with what they mean.
+$(DEMO)/%/questions.mts: share/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode
+	$(call embed,search_query,--keep)
+
+# single words, in the sense that comes first
+$(DEMO)/words.tsv: $(TEXT)/lookup.tsv
+	mkdir -p $(@D)
+	awk -F'\t' 'NR == 1 || $$1 ~ /^[a-z]+$$/' $< > $@
+
+$(DEMO)/%/words.mts: $(DEMO)/words.tsv $(DEMO)/%/model.safetensors | $X/tok $X/encode
+	$(call embed,search_document)
+
+answer = $X/near -k 5 --text $(TEXT)/definitions.tsv $(DEMO)/$1/questions.mts $(DEMO)/$1/words.mts
 
 .PHONY: demo

@@ -11,6 +11,7 @@
 #					those with at least 600 synsets
 #	SPLIT/clustering.jsonl		{text, label}: definitions of nouns, label = topic
 #	lookup.tsv			_id, text: every sense of every word, called by the entry's first word
+#	definitions.tsv			_id, text: what it means, in 90 letters
 BEGIN {
 	FS = "\t"
 	source["n"] = "noun"
@@ -19,6 +20,7 @@ BEGIN {
 	source["r"] = "adverb"
 	source["f"] = "foldoc"
 	print "_id\ttext" > (out "/lookup.tsv")
+	print "_id\ttext" > (out "/definitions.tsv")
 	rare = "tops|feeling|motive|relation|shape|body|competition|consumption|emotion|" \
 	    "perception|weather|ppl|computing"
 	held["dev"] = held["test"] = 1
@@ -61,8 +63,11 @@ FNR == 1 { next }
 	if (part == "train" && !instance && ++plain % 20 == 0)
 		for (split_name in held)
 			add_document(split_name)
-	if (!instance)
-		print called() "\t" document > (out "/lookup.tsv")
+	if (!instance) {
+		name = called()
+		print name "\t" document > (out "/lookup.tsv")
+		print name "\t" substr(definition, 1, 90) > (out "/definitions.tsv")
+	}
 }
 
 function called(    word) {

@@ -11,7 +11,7 @@ HELD    := $(foreach split,dev test,$(patsubst %,$(TEXT)/$(split)/%,queries.json
 ## text       WordNet and FOLDOC as training pairs, running text and held-out tests, in out/text
 text: $(TEXT)/corpus.txt
 
-$(TEXT)/corpus.txt $(TEXT)/lookup.tsv $(PAIRS) $(HELD) &: \
+$(TEXT)/corpus.txt $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv $(PAIRS) $(HELD) &: \
 		$(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv pipelines/dictionary.awk
 	mkdir -p $(TEXT)/dev $(TEXT)/test
 	LC_ALL=C awk -v out=$(TEXT) -f pipelines/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
