@@ -107,8 +107,8 @@ $(DEMO)/best: $(DEMO)/scores.tsv
 
 $(DEMO)/retrieval.txt: pipelines/differences.awk $(foreach side,$(SIDES),$(DEMO)/$(side)/retrieval.tsv) \
 		$(DEMO)/best | $X/leaderboard
-	$X/leaderboard compare --per-query $(foreach side,$(SIDES),$(DEMO)/$(side)/queries.tsv) | \
-		awk -v metric=ndcg_at_10 -f $< > $@
+	for first in base dense; do $X/leaderboard compare --per-query $(DEMO)/$$first/queries.tsv \
+		$(DEMO)/mote/queries.tsv; done | awk -v metric=ndcg_at_10 -f $< > $@
 
 # Answers: the entries nearest to a description, with what they mean.
 $(DEMO)/%/questions.mts: share/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode

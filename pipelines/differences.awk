@@ -5,6 +5,8 @@ BEGIN { FS = "\t" }
 /; [0-9]+ queries;/ {
 	pair = $0
 	sub(/;.*/, "", pair)
+	gsub(/\/[^ \/]*\.tsv/, "", pair) # out/demo/mote/queries.tsv is mote
+	gsub(/[^ ]*\//, "", pair)
 	queries = $0
 	sub(/^[^;]*; /, "", queries)
 	sub(/;.*/, "", queries)
