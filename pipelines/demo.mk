@@ -26,7 +26,7 @@ demo: $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv 
 	@echo
 	@cat $(DEMO)/retrieval.txt
 	@echo
-	@best=$$(cat $(DEMO)/best); if [ $$best = base ]; then \
+	@best=$$(cat $(DEMO)/best 2>/dev/null || echo base); if [ $$best = base ]; then \
 		echo 'In retrieval the base stays the best of the three: its answers above stand.'; \
 	else echo "The words again, from the best in retrieval, $$best:"; echo; \
 		$(MAKE) --no-print-directory $(DEMO)/$$best/questions.mts $(DEMO)/$$best/words.mts; \
