@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "folder/model_folder.h"
 #include "model/embed.h"
 #include "model/model.h"

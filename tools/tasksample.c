@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "base/progress.h"
 #include "sample/collate.h"
 #include "sample/examples.h"
 #include "sample/recipe.h"

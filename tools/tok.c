@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "folder/model_folder.h"
 #include "text/datafile.h"
 #include "token/detokenise.h"

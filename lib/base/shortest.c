@@ -124,18 +124,26 @@ shortest(uint64_t significand, int exponent, bool uneven)
 	return (struct decimal){ below + up, k };
 }
 
+/* Of a positive number as IEEE 754 has it. */
+static struct decimal
+of_bits(uint64_t bits, int fraction_bits, int exponent_bits)
+{
+	uint64_t one = (uint64_t)1 << fraction_bits, fraction = bits & (one - 1);
+	int exponent = (int)(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+	int least = 2 - (1 << (exponent_bits - 1)) - fraction_bits;
+
+	if (!exponent)
+		return shortest(fraction, least, false);
+	return shortest(fraction | one, exponent - 1 + least, !fraction && exponent > 1);
+}
+
 struct decimal
 shortest_of_double(double value)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof bits);
-	uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
-	int exponent = (int)(bits >> 52 & 2047);
-	if (!exponent)
-		return shortest(fraction, -1074, false);
-	return shortest(
-	    fraction | (uint64_t)1 << 52, exponent - 1075, !fraction && exponent > 1);
+	return of_bits(bits, 52, 11);
 }
 
 struct decimal
@@ -144,10 +152,5 @@ shortest_of_float(float value)
 	uint32_t bits;
 
 	memcpy(&bits, &value, sizeof bits);
-	uint32_t fraction = bits & (((uint32_t)1 << 23) - 1);
-	int exponent = (int)(bits >> 23 & 255);
-	if (!exponent)
-		return shortest(fraction, -149, false);
-	return shortest(
-	    fraction | (uint32_t)1 << 23, exponent - 150, !fraction && exponent > 1);
+	return of_bits(bits, 23, 8);
 }

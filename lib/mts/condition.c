@@ -14,7 +14,7 @@
 #include "text/json.h"
 #include "token/expression.h"
 
-enum operator{
+enum relation {
 	EQUAL,
 	OTHER,
 	BELOW,
@@ -27,7 +27,7 @@ enum operator{
 
 struct condition {
 	char *text, *name;
-	enum operator operator;
+	enum relation relation;
 	const char *value; /* into the text */
 	size_t length;
 	bool is_number;
@@ -40,11 +40,11 @@ struct condition {
 
 /* Parsing. ------------------------------------------------------------------------- */
 
-/* The longer operators first. */
+/* The longer first. */
 static const struct {
 	const char *text;
-	enum operator operator;
-} operators[] = { { "!=", OTHER }, { "!~", MATCHES_NOT }, { "<=", BELOW_OR_EQUAL },
+	enum relation relation;
+} relations[] = { { "!=", OTHER }, { "!~", MATCHES_NOT }, { "<=", BELOW_OR_EQUAL },
 	{ ">=", ABOVE_OR_EQUAL }, { "==", EQUAL }, { "=", EQUAL }, { "<", BELOW },
 	{ ">", ABOVE }, { "~", MATCHES } };
 
@@ -77,13 +77,13 @@ read_value(const char *text, long double *number)
 static bool
 is_expression(const struct condition *condition)
 {
-	return condition->operator== MATCHES || condition->operator== MATCHES_NOT;
+	return condition->relation == MATCHES || condition->relation == MATCHES_NOT;
 }
 
 static bool
 is_order(const struct condition *condition)
 {
-	return !is_expression(condition) && condition->operator> OTHER;
+	return !is_expression(condition) && condition->relation > OTHER;
 }
 
 struct condition *
@@ -94,18 +94,18 @@ condition_new(const char *text)
 	const char *at = text + length;
 
 	condition->text = mem_string(text);
-	while (i < sizeof operators / sizeof *operators &&
-	       strncmp(at, operators[i].text, strlen(operators[i].text)) != 0)
+	while (i < sizeof relations / sizeof *relations &&
+	       strncmp(at, relations[i].text, strlen(relations[i].text)) != 0)
 		i++;
 	while (length && text[length - 1] == ' ')
 		length--;
-	if (!length || i == sizeof operators / sizeof *operators)
+	if (!length || i == sizeof relations / sizeof *relations)
 		die_usage("--where: '%s' is not NAME=VALUE, nor with !=, <, <=, >, >=, ~ "
 			  "or !~",
 		    text);
 	condition->name = mem_format("%.*s", (int)length, text);
-	condition->operator= operators[i].operator;
-	at += strlen(operators[i].text);
+	condition->relation = relations[i].relation;
+	at += strlen(relations[i].text);
 	at += strspn(at, " ");
 	condition->value = condition->text + (at - text);
 	condition->length = strlen(condition->value);
@@ -168,7 +168,7 @@ holds_number(const struct condition *condition, long double number)
 	long double asked = condition->number;
 	bool same = number == asked || (isnan(number) && isnan(asked));
 
-	switch (condition->operator) {
+	switch (condition->relation) {
 	case EQUAL: return same;
 	case OTHER: return !same;
 	case BELOW: return number < asked;
@@ -195,10 +195,10 @@ holds_text(const struct condition *condition, const char *text, size_t length)
 {
 	if (is_expression(condition))
 		return is_found(condition, text, length) ==
-		       (condition->operator== MATCHES);
+		       (condition->relation == MATCHES);
 	bool same = length == condition->length &&
 		    (!length || !memcmp(text, condition->value, length));
-	return same == (condition->operator== EQUAL);
+	return same == (condition->relation == EQUAL);
 }
 
 /* One of a column of integers or reals, exactly. */
@@ -272,7 +272,7 @@ static void
 apply_attribute(struct condition *condition, const struct record *record, bool *pass)
 {
 	const struct tree *attribute = tree_get(record->attributes, condition->name);
-	bool holds = condition->operator== OTHER || condition->operator== MATCHES_NOT;
+	bool holds = condition->relation == OTHER || condition->relation == MATCHES_NOT;
 
 	if (attribute) {
 		condition->with = true;

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/strings.h"
 #include "score/kept.h"
 #include "score/kmeans.h"

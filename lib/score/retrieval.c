@@ -3,11 +3,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "search/corpus_search.h"
 #include "score/measure/ranking.h"
 #include "score/qrels.h"
-#include "search/run.h"
 #include "score/score.h"
+#include "search/corpus_search.h"
+#include "search/run.h"
 
 /* 2^grade must not overflow, nor a sum of such */
 enum { DEPTH = 1000, MAIN_CUT = 10, GRADE_MOST = 900 };

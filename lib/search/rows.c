@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 
 enum { SHOWN = 100 };
 
@@ -172,16 +172,25 @@ tell(struct rows *rows)
 		note_tell(&rows->faults[i], rows_stream(rows), what[i]);
 }
 
+/* The stream at hand says how far it is. */
+static void
+watch(struct rows *rows)
+{
+	progress_file(rows->progress);
+	stream_watch(rows->part.vectors->reader, rows->progress);
+}
+
 /* Step to the next record with rows in it, of this stream or the next; false at the end. */
 static bool
 next_record(struct rows *rows)
 {
-	if (!rows->progress)
-		rows->progress = progress_new(rows->unit, 0);
-	rows->row = 0;
+	if (!rows->progress) {
+		rows->progress =
+		    progress_files(rows->unit, (char *const *)rows->paths, rows->count);
+		watch(rows);
+	}
+	rows->row = rows->record.rows = 0;
 	for (;;) {
-		progress_add(rows->progress, rows->record.rows);
-		rows->record.rows = 0;
 		if (stream_next(rows->part.vectors->reader, &rows->record)) {
 			if (rows->record.rows == 0)
 				continue;
@@ -196,18 +205,17 @@ next_record(struct rows *rows)
 		close_part(&rows->part);
 		rows->part = part;
 		rows->first = rows->number;
+		watch(rows);
 	}
 }
 
 bool
 rows_next(struct rows *rows, struct row *row)
 {
-	const struct vectors *vectors = rows->part.vectors;
-
 	if (rows->row == rows->record.rows && !next_record(rows))
 		return false;
+	const struct vectors *vectors = rows->part.vectors;
 	*row = (struct row){ .number = rows->number++ };
-	vectors = rows->part.vectors;
 	row->vector = vectors->raw + rows->row * vectors->width;
 	if (rows->part.id >= 0)
 		row->id = values_text(stream_column(vectors->reader, rows->part.id),
@@ -268,13 +276,10 @@ rows_note(struct rows *rows, enum row_fault fault, const struct row *row)
 	note(&rows->faults[fault], row->id, row->length);
 }
 
-int64_t
+void
 rows_close(struct rows *rows)
 {
-	int64_t number = rows->number;
-
 	progress_free(rows->progress);
 	close_part(&rows->part);
 	free(rows);
-	return number;
 }

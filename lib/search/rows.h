@@ -51,8 +51,7 @@ int64_t rows_first(const struct rows *rows); /* and its first row */
 enum row_fault { ROW_NOT_FINITE, ROW_ZERO, ROW_REPEATED, ROW_FAULTS };
 void rows_note(struct rows *rows, enum row_fault fault, const struct row *row);
 
-/* How many rows there were. */
-int64_t rows_close(struct rows *rows);
+void rows_close(struct rows *rows);
 
 /* Something met on the way that has to be told once: how many, and which was the first. */
 struct noted {

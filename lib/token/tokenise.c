@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "folder/modules.h"
 #include "folder/prompt.h"

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/progress.h"
 #include "folder/folder.h"
 #include "text/json.h"
 #include "train/checkpoint.h"

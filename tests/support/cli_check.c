@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/progress.h"
 #include "base/err.h"
+#include "base/progress.h"
 
 enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_UNKNOWN, OPT_PAUSE, OPT_SAY, OPT_COMMAND };
 
