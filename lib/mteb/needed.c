@@ -11,9 +11,9 @@
 #include "base/strings.h"
 #include "mteb/text_options.h"
 #include "score/mt19937.h"
-#include "score/qrels.h"
 #include "text/datafile.h"
 #include "text/json.h"
+#include "text/qrels.h"
 
 static void
 put(FILE *out, const struct tree *record)

@@ -1,19 +1,11 @@
 /*
- * condition - "NAME OPERATOR VALUE": what is asked of a row, with =, !=, <, <=, >, >=, and ~, !~ for
- * an expression.
+ * condition - what is asked of a row (comparison.h), of a column that has one value a row or, where
+ * there is none of that name, of an attribute of the records.
  *
- * NAME is a column that has one value a row or, where there is none of that name, an attribute of
- * the records.  Blanks beside the operator do not count; == is =.
- *
- *	text		= and != compare bytes: 007 is not 7.  < <= > >= compare what it says as
- *			a number, and die, naming row and column, where it is none
- *	numbers		by value; f32, f16 and bf16 as floats, so that 0.1 is what is printed as 0.1.
- *			NaN, Infinity and -Infinity are values, too; but for = NaN and for !=, no
- *			comparison with NaN holds
- *	booleans	= and != with true or false
- *	~		a regular expression that is found in the text, or in the number as it is
- *			printed: Oniguruma's with Ruby's syntax, where ^ and $ stand at the ends of lines
- *	an attribute	as its kind says; where a record has none, only != and !~ hold
+ * Text and numbers as comparison.h says; an order asked of text that is no number dies, naming row
+ * and column.  f32, f16 and bf16 compare as floats, so that 0.1 is what is printed as 0.1; booleans
+ * are = and != true or false; ~ looks into a number as it is printed.  Where a record has no such
+ * attribute, only != and !~ hold.
  */
 #ifndef CONDITION_H
 #define CONDITION_H

@@ -4,10 +4,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/measure/ranking.h"
-#include "score/qrels.h"
 #include "score/score.h"
 #include "search/corpus_search.h"
 #include "search/run.h"
+#include "text/qrels.h"
 
 /* 2^grade must not overflow, nor a sum of such */
 enum { DEPTH = 1000, MAIN_CUT = 10, GRADE_MOST = 900 };

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "token/expression.h"
+#include "text/expression.h"
 
 enum kind { GPT2, CL100K, CLASS, LINE_SPACE, TRAITS, WORDS, STRING, EXPRESSION };
 

@@ -1,4 +1,4 @@
-#include "token/expression.h"
+#include "text/expression.h"
 
 #include <oniguruma.h>
 #include <stdint.h>

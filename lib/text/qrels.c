@@ -1,4 +1,4 @@
-#include "score/qrels.h"
+#include "text/qrels.h"
 
 #include <fnmatch.h>
 #include <math.h>
