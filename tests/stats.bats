@@ -37,3 +37,11 @@ load helper
 	[ "${lines[6]}" = "t 0.060955787012 0.990942175466 p 0.096429634410" ]
 	[ "${lines[7]}" = "round 0.12345 0 -2.6699999999999999" ]
 }
+
+# tests/golden/student.py
+@test "stats: Student's t is scipy's, to 1e-11, and to 1e-9 of itself however small; few degrees and many" {
+	cut -f1,2 "$GOLDEN/student.tsv" | draw student | paste "$GOLDEN/student.tsv" - | awk '
+		{ off = $4 - $3; off = off < 0 ? -off : off
+			if (off > 1e-11 || off > 1e-9 * $3) { print; bad = 1 } }
+		END { exit bad || NR != 90 }'
+}

@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "mteb/lines.h"
 #include "mteb/results.h"
 #include "mteb/score_table.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
+#include "text/lines.h"
 
 struct comparison {
 	const struct score_table *table; /* of two models */

@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "mteb/lines.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/per_query.h"
 #include "score/text_pairs.h"
+#include "text/lines.h"
 
 struct pairing {
 	const char *files[2];

@@ -1,7 +1,7 @@
 /*
  * draw - print what the generators and the statistics give, for tests/stats.bats to compare
  *
- * draw numpy|python|stats|undersample
+ * draw numpy|python|stats|undersample|student
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,12 +110,22 @@ statistics(void)
 	    found.precision_weighted, found.recall, found.recall_weighted,
 	    confusion_average_precision(x, y, 8, 3, 1),
 	    confusion_average_precision(x, y, 8, 3, 2));
-	printf("beta %.12f %.12f %.12f\n", significance_beta(0.5, 0.5, 0.3),
-	    significance_beta(2, 7, 0.8), significance_beta(30, 0.5, 0.97));
+	printf("beta %.12f %.12f %.12f\n", significance_beta(0.5, 0.5, 0.3, 0.7),
+	    significance_beta(2, 7, 0.8, 0.2), significance_beta(30, 0.5, 0.97, 0.03));
 	printf("t %.12f %.12f p %.12f\n", significance_t_below(-1.7, 9.4),
 	    significance_t_below(2.5, 30), significance_correlation(0.43, 16));
 	printf("round %.17g %.17g %.17g\n", stats_round(0.123455, 5), stats_round(0.5, 0),
 	    stats_round(-2.675, 2));
+}
+
+/* Lines of t and degrees of freedom to P(T <= t). */
+static void
+student(void)
+{
+	double t, freedom;
+
+	while (scanf("%lf %lf", &t, &freedom) == 2)
+		printf("%.17g\n", significance_t_below(t, freedom));
 }
 
 int
@@ -129,6 +139,8 @@ main(int argc, char **argv)
 		undersampling();
 	else if (argc == 2 && strcmp(argv[1], "stats") == 0)
 		statistics();
+	else if (argc == 2 && strcmp(argv[1], "student") == 0)
+		student();
 	else
 		return 2;
 	return 0;

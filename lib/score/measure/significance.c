@@ -33,23 +33,46 @@ beta_fraction(double a, double b, double x)
 	return result;
 }
 
-double
-significance_beta(double a, double b, double x)
+/* What Stirling's formula leaves out of ln Gamma(z), z >= 100. */
+static double
+stirling_rest(double z)
 {
-	if (x <= 0 || x >= 1)
+	return (1 - (1 - 2 / (7 * z * z)) / (30 * z * z)) / (12 * z);
+}
+
+/* ln B(a, b).  Of large numbers ln Gamma is so large that differences of it lose their digits. */
+static double
+log_beta(double a, double b)
+{
+	double large = fmax(a, b), small = fmin(a, b);
+
+	if (large < 100)
+		return lgamma(a) + lgamma(b) - lgamma(a + b);
+	double growth = small * log(large) - small +
+			(large + small - 0.5) * log1p(small / large) +
+			stirling_rest(large + small) - stirling_rest(large);
+	return lgamma(small) - growth;
+}
+
+double
+significance_beta(double a, double b, double x, double rest)
+{
+	if (x <= 0 || rest <= 0)
 		return x <= 0 ? 0 : 1;
-	double front =
-	    exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	double log_x = x < rest ? log(x) : log1p(-rest);
+	double log_rest = x < rest ? log1p(-x) : log(rest);
+	double front = exp(a * log_x + b * log_rest - log_beta(a, b));
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
-	return 1 - front * beta_fraction(b, a, 1 - x) / b;
+	return 1 - front * beta_fraction(b, a, rest) / b;
 }
 
 double
 significance_t_below(double t, double freedom)
 {
+	double whole = freedom + t * t;
 	double tail =
-	    0.5 * significance_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+	    0.5 * significance_beta(freedom / 2, 0.5, freedom / whole, t * t / whole);
 
 	return t > 0 ? 1 - tail : tail;
 }
@@ -62,7 +85,7 @@ significance_correlation(double r, int64_t n)
 	if (fabs(r) >= 1)
 		return 0;
 	/* t^2 = r^2 freedom / (1 - r^2), so freedom / (freedom + t^2) = 1 - r^2 */
-	return significance_beta(freedom / 2, 0.5, (1 + r) * (1 - r));
+	return significance_beta(freedom / 2, 0.5, (1 + r) * (1 - r), r * r);
 }
 
 static double
@@ -161,26 +184,6 @@ significance_randomisation(
 		     : (double)(far + 1) / (double)(ways + 1);
 }
 
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Of sorted values, between two where the share falls between them. */
-static double
-percentile(const double *sorted, int64_t n, double share)
-{
-	double at = share * (double)(n - 1);
-	int64_t below = (int64_t)floor(at);
-	double part = at - (double)below;
-
-	return below + 1 < n ? sorted[below] + part * (sorted[below + 1] - sorted[below])
-			     : sorted[n - 1];
-}
-
 void
 significance_bootstrap(struct interval *intervals, const double *differences, int64_t n,
     int lists, int64_t resamples, uint32_t seed, double level)
@@ -207,9 +210,9 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 	}
 	for (int l = 0; l < lists; l++) {
 		double *own = means + l * resamples;
-		qsort(own, (size_t)resamples, sizeof *own, ascending);
-		intervals[l].low = percentile(own, resamples, (1 - level) / 2);
-		intervals[l].high = percentile(own, resamples, (1 + level) / 2);
+		stats_sort(own, resamples);
+		intervals[l].low = stats_quantile(own, resamples, (1 - level) / 2);
+		intervals[l].high = stats_quantile(own, resamples, (1 + level) / 2);
 	}
 	free(drawn);
 	free(sums);

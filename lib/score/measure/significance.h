@@ -13,8 +13,9 @@
 
 #include <stdint.h>
 
-/* I_x(a, b), the regularised incomplete beta function; and Student's t: P(T <= t). */
-double significance_beta(double a, double b, double x);
+/* I_x(a, b), the regularised incomplete beta function, of x and its rest to 1, which 1 - x would
+ * round; and Student's t: P(T <= t). */
+double significance_beta(double a, double b, double x, double rest);
 double significance_t_below(double t, double freedom);
 
 /* Two-sided p of a correlation r over n pairs, by t with n - 2 degrees of freedom. */

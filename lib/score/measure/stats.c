@@ -95,6 +95,31 @@ stats_descending(int64_t *order, const double *x, int64_t n)
 	order_of(order, sorted(x, n, falling), n);
 }
 
+static int
+below_or_above(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void
+stats_sort(double *x, int64_t n)
+{
+	qsort(x, (size_t)n, sizeof *x, below_or_above);
+}
+
+double
+stats_quantile(const double *sorted, int64_t n, double share)
+{
+	double at = share * (double)(n - 1);
+	int64_t below = (int64_t)floor(at);
+	double part = at - (double)below;
+
+	return below + 1 < n ? sorted[below] + part * (sorted[below + 1] - sorted[below])
+			     : sorted[n - 1];
+}
+
 bool
 stats_constant(const double *x, int64_t n)
 {

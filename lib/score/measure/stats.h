@@ -20,6 +20,11 @@ void stats_ranks(double *ranks, const double *x, int64_t n);
 void stats_ascending(int64_t *order, const double *x, int64_t n);
 void stats_descending(int64_t *order, const double *x, int64_t n);
 
+/* In rising order; of a list in it the value below which lies that share of it, 0 to 1, between two
+ * of them by that much of the way, as numpy.quantile does.  n > 0. */
+void stats_sort(double *x, int64_t n);
+double stats_quantile(const double *sorted, int64_t n, double share);
+
 /* `value` rounded to so many decimals as Python's round does: exactly, half to even. */
 double stats_round(double value, int decimals);
 

@@ -1,4 +1,4 @@
-#include "mteb/lines.h"
+#include "text/lines.h"
 
 #include <math.h>
 
