@@ -132,6 +132,11 @@ report() {
 	[ "$(names STS classification)" = "STS STS " ]
 	[ "$(names classification STS12-query STS-query)" = "classification classification " ]
 	[ "$(names STS12-query STS-query STS-document)" = "" ]
+	# tasks that a model gives an expert count as well
+	rm -r model
+	upcycle -m "$GOLDEN/bert" --experts search_query,classification --task STS12=search_query \
+		--task Retrieval-document=search_query -o model
+	[ "$(names search_query classification)" = "STS12 STS12 search_query Retrieval-document " ]
 }
 
 @test "leaderboard fields: by the names that the file has" {

@@ -129,6 +129,24 @@ cut_short() {
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "up"; it has left, right' ]
 }
 
+@test "train: tasks that share an expert train it, and the model keeps them" {
+	upcycle -q -m "$G/bert" --experts left,right --task a=left --task b=left --task right=left -o mote
+	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >own.mts
+	train -q -m mote -o own --warmup 0 own.mts
+	for names in '"query": "a", "document": "b"' '"query": "b", "document": "right"'; do
+		pairs_stream "{\"experts\": {$names}}" <"$G/pairs.txt" >shared.mts
+		train -q -m mote -o shared --warmup 0 shared.mts
+		cmp own/model.safetensors shared/model.safetensors
+	done
+	pairs_stream '{}' <"$G/pairs.txt" >unnamed.mts
+	train -q -m mote -o shared --warmup 0 --expert b unnamed.mts
+	cmp own/model.safetensors shared/model.safetensors
+	[ "$(jq -c .task_experts.tasks shared/config.json)" = '{"a":"left","b":"left","right":"left"}' ]
+	pairs_stream '{"experts": {"query": "c", "document": "a"}}' <"$G/pairs.txt" >up.mts
+	run -1 --separate-stderr train -q -m mote -o out up.mts
+	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "c"; it has left, right, and the tasks a, b, right' ]
+}
+
 @test "train: the norm is that of the step's own gradients, whichever experts had rows before" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do

@@ -97,6 +97,145 @@ random_model() { # family config... -> $T/FAMILY
 	run ! within "$T/left" 1e-3 <"$T/got"
 }
 
+@test "upcycle: --average of three drawn experts is their mean, computed by hand" {
+	G=$GOLDEN/nomic_bert
+	upcycle -m "$G" --experts a,b,c --layers 1 -o "$T/mote"
+	model_copy "$T/mote" "$T/drawn" init 5
+	upcycle --average -m "$T/drawn" -o "$T/mean"
+	safetensors_list "$T/drawn" | awk '/experts/ { sub(/experts\.[abc]\./, ""); sum[$1] += $4 / 3; seen[$1]++ }
+		END { for (name in sum) if (seen[name] == 3) printf "%s %.9g\n", name, sum[name] }' | sort >"$T/wanted"
+	[ "$(wc -l <"$T/wanted")" -eq 7 ] # fc11, fc12, fc2; two norms with biases
+	safetensors_list "$T/mean" | sort | join -o 2.4 "$T/wanted" - >"$T/got"
+	cut -d' ' -f2 "$T/wanted" | within "$T/got" 1e-5
+	# what is shared stays as it is
+	safetensors_list "$T/drawn" | grep -v experts | sort >"$T/shared"
+	safetensors_list "$T/mean" | sort | comm -23 "$T/shared" - | wc -l | grep -qx 0
+}
+
+# A model of two experts that differ; "right" ends the file.
+two_experts() { # -> $T/mote
+	upcycle -m "$GOLDEN/bert" --experts left,right "$@" -o "$T/mote"
+	printf '\0%.0s' {1..64} | dd of="$T/mote/model.safetensors" bs=1 status=none conv=notrunc \
+		seek=$(($(stat -c %s "$T/mote/model.safetensors") - 64))
+}
+
+# What a task makes of three texts: its prompts, its numbers.
+serve() { # model task
+	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$1" --task "$2" | encode -m "$1" |
+		tee "$T/served.mts" | ids_stream --rows text.emb
+	mts head "$T/served.mts" | grep -o '"prompts":{[^}]*}'
+}
+
+@test "upcycle --task: tasks share an expert, with its prompt or one of their own" {
+	two_experts --task pairs=right --task sts=left --task left.2=left --prompt 'right=to the right: ' \
+		--prompt 'sts=the same? '
+	serve "$T/mote" right >"$T/right"
+	serve "$T/mote" left >"$T/left"
+	run ! diff -q "$T/left" "$T/right"
+	grep -q '"text":"to the right: "' "$T/right"
+	serve "$T/mote" pairs | cmp - "$T/right"
+	serve "$T/mote" left.2 | cmp - "$T/left"
+	# another prompt, the same expert
+	serve "$T/mote" sts | tail -n 1 | grep -qx '"prompts":{"text":"the same? "}'
+	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$T/mote" --prompt 'the same? ' |
+		encode -m "$T/mote" -e left | ids_stream --rows text.emb |
+		cmp - <(serve "$T/mote" sts | sed '$d')
+	# the name of a task does for an expert's
+	printf '{"text": "a boat", "text.expert": "%s"}\n' right pairs left left.2 | tok -m "$T/mote" -f text |
+		encode -m "$T/mote" | ids_stream --rows text.emb | uniq -c |
+		awk '$1 != 2 { bad = 1 } END { exit bad || NR != 2 }'
+}
+
+@test "upcycle --task: other tasks for a model that has experts, its weights where they are" {
+	two_experts --task sts=left
+	serve "$T/mote" right >"$T/right"
+	serve "$T/mote" left >"$T/left"
+	upcycle -m "$T/mote" --task sts=right --task more=left -o "$T/hybrid"
+	[ "$(stat -c %i "$T/mote/model.safetensors")" = "$(stat -c %i "$T/hybrid/model.safetensors")" ]
+	cmp "$T/mote/vocab.txt" "$T/hybrid/vocab.txt"
+	serve "$T/hybrid" sts | cmp - "$T/right"
+	serve "$T/hybrid" more | cmp - "$T/left"
+	serve "$T/mote" sts | cmp - "$T/left" # as it was
+	# a row that goes, in place; a task of an expert's name is served by another
+	upcycle -m "$T/hybrid" --task sts= --task left=right --prompt 'left=left still: ' -o "$T/hybrid"
+	[ "$(jq -c .task_experts.tasks "$T/hybrid/config.json")" = '{"more":"left","left":"right"}' ]
+	[ "$(stat -c %i "$T/mote/model.safetensors")" = "$(stat -c %i "$T/hybrid/model.safetensors")" ]
+	run -1 serve "$T/hybrid" sts
+	[[ "$output" == *"no prompt is called 'sts'; there are: left, right, more"* ]]
+	serve "$T/hybrid" left | tail -n 1 | grep -qx '"prompts":{"text":"left still: "}'
+	tok -m "$T/hybrid" <<<boat >"$T/ids.mts"
+	encode -m "$T/hybrid" -e left "$T/ids.mts" | ids_stream --rows text.emb >"$T/by.task"
+	encode -m "$T/mote" -e right "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/by.task"
+	encode -m "$T/hybrid" -e more "$T/ids.mts" | ids_stream --rows text.emb >"$T/by.row"
+	encode -m "$T/mote" -e left "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/by.row"
+	# without rows there is no member
+	upcycle -m "$T/hybrid" --task more= --task left= -o "$T/hybrid"
+	run ! grep -q tasks "$T/hybrid/config.json"
+	serve "$T/hybrid" right | cmp - "$T/right"
+}
+
+@test "upcycle --task: shards, modules of their own and links of a cache" {
+	two_experts
+	serve "$T/mote" right >"$T/right"
+	mkdir -p "$T/blobs" "$T/linked/0_Transformer"
+	for file in "$T/mote"/*.*; do
+		cp "$file" "$T/blobs/${file##*/}"
+		ln -s "$T/blobs/${file##*/}" "$T/linked/0_Transformer/"
+	done
+	rm "$T/linked/0_Transformer/modules.json"
+	mv "$T/linked/0_Transformer/config_sentence_transformers.json" "$T/linked"
+	cp -r "$T/mote"/[1-9]_* "$T/linked"
+	jq '.[0].path = "0_Transformer"' "$T/mote/modules.json" >"$T/linked/modules.json"
+	upcycle -m "$T/linked/" --task sts=right -o "$T/out/"
+	[ "$(cd "$T/out" && find . -type f | grep -vE 'token|vocab|sentence' | sort | tr '\n' ' ')" = \
+		"./0_Transformer/config.json ./0_Transformer/model.safetensors ./1_Pooling/config.json ./modules.json " ]
+	serve "$T/out" sts | cmp - "$T/right"
+	# the weights in two files, on another file system
+	python3 - "$T/mote" <<-'E' || skip "needs python3"
+		import json, struct, sys
+		path = sys.argv[1] + "/"
+		data = open(path + "model.safetensors", "rb").read()
+		n = struct.unpack("<Q", data[:8])[0]
+		header = json.loads(data[8:8 + n])
+		header.pop("__metadata__", None)
+		half = sorted(header, key=lambda name: header[name]["data_offsets"])
+		where = {}
+		for i, names in enumerate((half[:7], half[7:])):
+		    file, at, own, body = f"model-0000{i + 1}-of-00002.safetensors", 0, {}, b""
+		    for name in names:
+		        a, b = header[name]["data_offsets"]
+		        own[name] = dict(header[name], data_offsets=[at, at + b - a])
+		        at += b - a
+		        body += data[8 + n + a:8 + n + b]
+		        where[name] = file
+		    text = json.dumps(own).encode()
+		    text += b" " * (-len(text) % 8)
+		    open(path + file, "wb").write(struct.pack("<Q", len(text)) + text + body)
+		json.dump({"weight_map": where}, open(path + "model.safetensors.index.json", "w"))
+	E
+	rm "$T/mote/model.safetensors"
+	upcycle -m "$T/mote" --task sts=right -o "$T/shards"
+	serve "$T/shards" sts | cmp - "$T/right"
+	other=$(mktemp -d -p /dev/shm 2>/dev/null) || skip "needs a second file system"
+	upcycle -m "$T/mote" --task sts=right -o "$other/copy"
+	serve "$other/copy" sts >"$T/copied"
+	rm -r "$other"
+	cmp "$T/copied" "$T/right"
+}
+
+@test "upcycle --average: tasks keep their prompts, and all have the one model" {
+	two_experts --task pairs=right --task sts=left --prompt 'sts=the same? '
+	upcycle --average -m "$T/mote" -o "$T/mean"
+	run ! grep -q task "$T/mean/config.json"
+	for task in left right pairs sts; do
+		ids() { tok -m "$1" --task $task <<<'a boat' | mts head | grep -e '^record' -e ids; }
+		[ "$(ids "$T/mean")" = "$(ids "$T/mote")" ]
+	done
+	tok -m "$T/mean" <<<'a boat' | encode -m "$T/mean" | ids_stream --rows text.emb >"$T/dense"
+	printf '{"text": "a boat", "text.expert": "pairs"}\n' | tok -m "$T/mean" -f text | encode -m "$T/mean" |
+		ids_stream --rows text.emb | cmp - "$T/dense"
+}
+
 @test "upcycle: matrices of one expert lie together, and of the others encode touches nothing" {
 	upcycle -m "$ROOT/share/models/base" --experts a,b,c,d,e,f -o "$T/mote"
 	# in the order of the file
@@ -149,15 +288,26 @@ random_model() { # family config... -> $T/FAMILY
 		"-m $GOLDEN/bert -o $T/o --experts a --prompt b=x" "-m $GOLDEN/bert -o $T/o --experts a x" \
 		"-m $GOLDEN/bert -o $T/o --experts a --average" "-m $T/mote -o $T/o --average --every 1" \
 		"-m $T/mote -o $T/o --average --layers all" "-m $T/mote -o $T/o --average --no-expert-norms" \
-		"-m $T/mote -o $T/o --average --prompt a=b"; do
+		"-m $T/mote -o $T/o --average --prompt a=b" "-m $GOLDEN/bert -o $T/o --experts a --task b" \
+		"-m $GOLDEN/bert -o $T/o --experts a --task b=c" "-m $GOLDEN/bert -o $T/o --experts a --task b=" \
+		"-m $GOLDEN/bert -o $T/o --experts a --task b/c=a" "-m $GOLDEN/bert -o $T/o --experts a --task =a" \
+		"-m $GOLDEN/bert -o $T/o --experts a --task b=a --task b=a" "-m $T/mote --task b=a" \
+		"-m $GOLDEN/bert -o $T/o --experts a --prompt a=b --prompt a=c"; do
 		run -2 --separate-stderr upcycle $arguments
 		[ -z "$output" ]
 		[ ! -e "$T/o" ]
 	done
 }
 
+@test "upcycle: options that say nothing to --task without --experts are refused" {
+	for option in "every 2" "layers 0" no-expert-norms; do
+		says_nothing "--${option% *}" upcycle --task b=a -m "$GOLDEN/bert" -o "$T/o" --$option
+	done
+	[ ! -e "$T/o" ]
+}
+
 @test "upcycle: options that say nothing to --average are refused" {
-	for option in "experts a" "every 2" "layers 0" no-expert-norms "prompt a=b"; do
+	for option in "experts a" "every 2" "layers 0" no-expert-norms "prompt a=b" "task b=a"; do
 		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	[ ! -e "$T/o" ]
@@ -182,6 +332,46 @@ random_model() { # family config... -> $T/FAMILY
 	run -1 upcycle -m "$T/m" --experts a -o "$T/o"
 	[[ "$output" == *"$T/m/model.safetensors"* ]]
 	[ "$(ls -A "$T" | sort | tr '\n' ' ')" = "cut m mote " ]
+}
+
+@test "upcycle --task: what is not there is named, with what is" {
+	upcycle -m "$GOLDEN/bert" --experts left,right --task sts=left -o "$T/mote"
+	wrong() { # message option...
+		run -1 --separate-stderr upcycle -m "$T/mote" -o "$T/o" "${@:2}"
+		[ "$stderr" = "upcycle: $T/mote: $1" ]
+		[ ! -e "$T/o" ]
+	}
+	there='there are left, right, and the tasks sts'
+	wrong "the task 'a' cannot have the expert 'up'; $there" --task a=up
+	wrong "the task 'a' cannot have the expert 'sts'; $there" --task a=sts
+	wrong "the task 'left' has no row that could be taken out; $there" --task left=
+	wrong "the prompt 'up' is of no expert and no task; $there" --prompt up=x
+	run -1 upcycle -m "$GOLDEN/bert" --task a=b -o "$T/o"
+	[ "$output" = "upcycle: $GOLDEN/bert: has no task experts that could serve a task; --experts gives it some" ]
+	tok -m "$T/mote" <<<boat >"$T/ids.mts"
+	run -1 --separate-stderr encode -m "$T/mote" -e up "$T/ids.mts"
+	[[ "$stderr" == *"has no task expert 'up'; it has left, right, and the tasks sts" ]]
+}
+
+@test "upcycle --task: a map that was edited by hand is read with care" {
+	upcycle -m "$GOLDEN/bert" --experts left,right --task sts=left --task pairs=left -o "$T/mote"
+	cp "$T/mote/config.json" "$T/whole.json"
+	tok -m "$T/mote" <<<boat >"$T/ids.mts"
+	while IFS=$'\t' read -r tasks message; do
+		jq ".task_experts.tasks = $tasks" "$T/whole.json" >"$T/mote/config.json"
+		run -1 --separate-stderr encode -m "$T/mote" -e left "$T/ids.mts"
+		[ "$stderr" = "encode: $T/mote/config.json: $message" ]
+	done <<-'E'
+		["left"]	'tasks' of task_experts must be an object: the expert of each task
+		{"sts": 1}	the task 'sts' must have the name of an expert
+		{"sts": null}	the task 'sts' must have the name of an expert
+		{"sts": "up"}	the task 'sts' has the expert 'up'; there are left, right
+		{"a b": "left"}	a task's name must be letters, digits, '_', '-' or '.', not 'a b'
+	E
+	jq '.task_experts.tasks = {"sts": "right"}' "$T/whole.json" >"$T/mote/config.json"
+	[ "$(serve "$T/mote" sts | tail -n 1)" = '"prompts":{"text":"right: "}' ]
+	rm "$T/mote/config_sentence_transformers.json"
+	tok -m "$T/mote" --task sts <<<boat | mts head | grep -q '{"experts":{"text":"sts"}}$'
 }
 
 # 5. the man page

@@ -5,12 +5,19 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "folder/model_folder.h"
 #include "model/experts.h"
 #include "model/model.h"
+#include "text/tree.h"
 
-enum { OPT_EVERY = CLI_LONG, OPT_LAYERS, OPT_NO_NORMS, OPT_PROMPT, OPT_AVERAGE };
+enum {
+	OPT_EVERY = CLI_LONG,
+	OPT_LAYERS,
+	OPT_NO_NORMS,
+	OPT_TASK,
+	OPT_PROMPT,
+	OPT_AVERAGE
+};
 
 static const struct cli_option options[] = {
 	{ 'm', "model", "MODEL",
@@ -25,29 +32,32 @@ static const struct cli_option options[] = {
 	    "or numbers joined by ','" },
 	{ OPT_NO_NORMS, "no-expert-norms", NULL,
 	    "experts share the norms of their block" },
+	{ OPT_TASK, "task", "NAME=EXPERT",
+	    "a task that this expert serves, beside that of its own name;\n"
+	    "repeatable; without --experts, of a model that has experts" },
 	{ OPT_PROMPT, "prompt", "NAME=TEXT",
-	    "what goes before the texts of an expert (\"NAME: \")" },
+	    "what goes before the texts of an expert or a task; repeatable" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
 	{ 0 }
 };
 
 static const struct cli cli = { "upcycle", "give a dense model task experts",
-	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n       upcycle --average [-m "
-	"MODEL] -o "
-	"DIR",
+	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n"
+	"       upcycle --task NAME=EXPERT [-m MODEL] -o DIR\n"
+	"       upcycle --average [-m MODEL] -o DIR",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
-	"-o mote\n",
+	"-o mote\n"
+	"  upcycle -m mote --task STS=classification -o mote\n",
 	NULL, NULL, NULL };
 
 struct settings {
 	char *from;
 	const char *to;
 	const char *names[SPEC_EXPERTS];
-	char *prompts[SPEC_EXPERTS];
-	const char *prompt_options[SPEC_EXPERTS];
-	int count, prompt_count;
+	struct tree *tasks, *prompts; /* NULL: none */
+	int count;
 	int64_t every;
 	const char *layers;
 	bool no_norms, average;
@@ -70,6 +80,54 @@ parse_names(struct settings *s, char *list)
 	}
 }
 
+/* NAME=VALUE to a member of the object, which is made if need be. */
+static void
+add_member(struct tree **object, const char *option, const char *meant, char *argument)
+{
+	char *value = strchr(argument, '=');
+
+	if (!value)
+		die_usage("%s: '%s' is not NAME=%s", option, argument, meant);
+	*value++ = 0;
+	if (!experts_task_valid(argument))
+		die_usage(
+		    "%s: '%s' is no name; letters, digits, '_', '-' and '.' make one",
+		    option, argument);
+	if (!*object)
+		*object = tree_object();
+	if (tree_get(*object, argument))
+		die_usage("%s: '%s' comes twice", option, argument);
+	tree_set(*object, argument, tree_of_string(value));
+}
+
+static bool
+is_expert(const struct settings *s, const char *name)
+{
+	int i = 0;
+
+	while (i < s->count && strcmp(s->names[i], name))
+		i++;
+	return i < s->count;
+}
+
+/* What the new experts serve and are asked with. */
+static void
+check_names(const struct settings *s)
+{
+	for (size_t i = 0; s->tasks && i < s->tasks->count; i++) {
+		const struct tree *task = s->tasks->items[i];
+		if (!is_expert(s, task->string))
+			die_usage("--task: '%s=%s' is of no expert that --experts names",
+			    task->key, task->string);
+	}
+	for (size_t i = 0; s->prompts && i < s->prompts->count; i++) {
+		const char *name = s->prompts->items[i]->key;
+		if (!is_expert(s, name) && !tree_get(s->tasks, name))
+			die_usage(
+			    "--prompt: '%s' is no expert's name and no task's", name);
+	}
+}
+
 static void
 check(const struct settings *s)
 {
@@ -77,8 +135,12 @@ check(const struct settings *s)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
-	if (!s->average && !s->count)
+	else if (!s->count && (s->tasks || s->prompts))
+		cli_only(&cli, "--task without --experts", "model output task prompt");
+	else if (!s->count)
 		die_usage("no expert is named; use --experts A,B");
+	else
+		check_names(s);
 	if (s->layers && s->every != 1)
 		die_usage("--layers and --every exclude each other");
 }
@@ -98,10 +160,9 @@ parse(int argc, char **argv)
 		case OPT_LAYERS: s.layers = optarg; break;
 		case OPT_NO_NORMS: s.no_norms = true; break;
 		case OPT_AVERAGE: s.average = true; break;
+		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
 		case OPT_PROMPT:
-			if (s.prompt_count == SPEC_EXPERTS || !strchr(optarg, '='))
-				die_usage("--prompt: '%s' is not NAME=TEXT", optarg);
-			s.prompt_options[s.prompt_count++] = optarg;
+			add_member(&s.prompts, "--prompt", "TEXT", optarg);
 			break;
 		}
 	if (optind < argc)
@@ -141,25 +202,6 @@ choose_layers(const struct settings *s, int blocks, bool *chosen)
 	}
 }
 
-static void
-choose_prompts(struct settings *s)
-{
-	for (int i = 0; i < s->count; i++)
-		s->prompts[i] = mem_format("%s: ", s->names[i]);
-	for (int p = 0; p < s->prompt_count; p++) {
-		const char *option = s->prompt_options[p];
-		size_t length = strcspn(option, "=");
-		int i = 0;
-		while (i < s->count && (strlen(s->names[i]) != length ||
-					   strncmp(s->names[i], option, length)))
-			i++;
-		if (i == s->count)
-			die_usage("--prompt: '%s' begins with no expert's name", option);
-		free(s->prompts[i]);
-		s->prompts[i] = mem_string(option + length + 1);
-	}
-}
-
 int
 main(int argc, char **argv)
 {
@@ -167,21 +209,22 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	struct settings s = parse(argc, argv);
-	if (s.average) {
-		model_average(s.from, s.to);
-		free(s.from);
-		return 0;
-	}
-	choose_layers(&s, model_layers(s.from), layers);
-	choose_prompts(&s);
-	model_upcycle(s.from, s.to,
-	    &(struct upcycle){ .names = s.names,
-		.prompts = (const char *const *)s.prompts,
+	struct upcycle how = { .names = s.names,
 		.count = s.count,
 		.layers = layers,
-		.norms = !s.no_norms });
-	for (int i = 0; i < s.count; i++)
-		free(s.prompts[i]);
+		.norms = !s.no_norms,
+		.tasks = s.tasks,
+		.prompts = s.prompts };
+	if (s.average) {
+		model_average(s.from, s.to);
+	} else if (!s.count) {
+		model_assign(s.from, s.to, &how);
+	} else {
+		choose_layers(&s, model_layers(s.from), layers);
+		model_upcycle(s.from, s.to, &how);
+	}
+	tree_free(s.tasks);
+	tree_free(s.prompts);
 	free(s.from);
 	return 0;
 }

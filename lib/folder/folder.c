@@ -266,6 +266,67 @@ folder_copy(const char *from, const char *to, const char *name)
 	return is;
 }
 
+/* A file that may be larger than the memory. */
+static void
+copy_pieces(const char *from, const char *to)
+{
+	enum { PIECE = 1 << 20 };
+	char *piece = mem_new(PIECE, 1);
+	int file = open(from, O_RDONLY | O_CLOEXEC);
+	struct output *output = output_open(to, false);
+	ssize_t got = -1;
+
+	while (file >= 0 && (got = read(file, piece, PIECE)) > 0)
+		output_write(output, piece, (size_t)got);
+	if (got < 0)
+		die("%s:", from);
+	output_finish(output);
+	close(file);
+	free(piece);
+}
+
+/* Weights as hard links, the rest, which people edit, as copies. */
+static void
+link_files(const char *from, const char *to)
+{
+	DIR *list = opendir(from);
+
+	if (!list)
+		die("%s:", from);
+	for (struct dirent *entry; (entry = readdir(list));) {
+		if (!matches(entry->d_name, ours))
+			continue;
+		char *old = mem_format("%s/%s", from, entry->d_name);
+		char *new = mem_format("%s/%s", to, entry->d_name);
+		if (fnmatch("*.safetensors", entry->d_name, 0))
+			folder_copy(from, to, entry->d_name);
+		else if (!linkat(AT_FDCWD, old, AT_FDCWD, new, AT_SYMLINK_FOLLOW))
+			temporary_made(new);
+		else
+			copy_pieces(old, new);
+		free(old);
+		free(new);
+	}
+	closedir(list);
+}
+
+void
+folder_link(const char *from, const char *to)
+{
+	struct modules *modules = modules_read(from);
+
+	link_files(from, to);
+	for (size_t i = 0; modules && i < modules->count; i++) {
+		if (!*modules->at[i].name || access(modules->at[i].folder, F_OK))
+			continue;
+		char *folder = mem_format("%s/%s", to, modules->at[i].name);
+		make_folder(folder);
+		link_files(modules->at[i].folder, folder);
+		free(folder);
+	}
+	modules_free(modules);
+}
+
 char *
 folder_weights(const char *dir)
 {

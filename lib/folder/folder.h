@@ -31,6 +31,10 @@ void folder_write_json(const char *dir, const char *name, const struct tree *tre
 /* Copy a file between folders; false when the source has none called so. */
 bool folder_copy(const char *from, const char *to, const char *name);
 
+/* The files of a model and its modules in a folder that is being made; those of weights are hard links
+ * where the file system can. */
+void folder_link(const char *from, const char *to);
+
 /* A file of weights in a model's folder or one of its modules', in any format that models are
  * published in; to be freed.  NULL: there is none. */
 char *folder_weights(const char *dir);

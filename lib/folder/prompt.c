@@ -4,15 +4,51 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/modules.h"
 #include "text/json.h"
+
+static struct tree *
+read_file(const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	struct tree *config = json_read_optional(path);
+
+	free(path);
+	return config;
+}
+
+/* Tasks of task_experts that have no prompt of their own: their expert's, or none, as "". */
+static void
+add_tasks(struct tree *prompts, const struct tree *tasks)
+{
+	struct tree *own = tree_copy(prompts);
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		const char *task = tasks->items[i]->key;
+		const char *text = tree_string(own, tree_string(tasks, task, ""), "");
+		if (!tree_get(own, task))
+			tree_set(prompts, task, tree_of_string(text));
+	}
+	tree_free(own);
+}
 
 static struct tree *
 read_config(const char *dir)
 {
-	char *path = mem_format("%s/config_sentence_transformers.json", dir);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = read_file(dir, "config_sentence_transformers.json");
+	char *folder = modules_transformer(dir);
+	struct tree *model = read_file(folder, "config.json");
+	const struct tree *tasks = tree_get(tree_get(model, "task_experts"), "tasks");
 
-	free(path);
+	if (tasks && tasks->kind == TREE_OBJECT && tasks->count) {
+		if (!config)
+			config = tree_object();
+		if (!tree_get(config, "prompts"))
+			tree_set(config, "prompts", tree_object());
+		add_tasks(tree_get(config, "prompts"), tasks);
+	}
+	tree_free(model);
+	free(folder);
 	return config;
 }
 

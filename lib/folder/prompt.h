@@ -1,6 +1,9 @@
 /*
  * prompt - the texts that a model wants before its inputs: "prompts" and
  * "default_prompt_name" of config_sentence_transformers.json.
+ *
+ * A task that config.json gives an expert (model/experts.h) and that has no prompt of its own has that of
+ * the expert's name, if there is one, and counts as one of them.
  */
 #ifndef PROMPT_H
 #define PROMPT_H

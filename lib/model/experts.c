@@ -1,19 +1,26 @@
 #include "model/experts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 
+static const char letters[] =
+    ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+bool
+experts_task_valid(const char *task)
+{
+	size_t length = strlen(task);
+
+	return length > 0 && length < 64 && strspn(task, letters) == length;
+}
+
 bool
 experts_name_valid(const char *name)
 {
-	size_t length = strlen(name);
-
-	return length > 0 && length < 64 &&
-	       strspn(name,
-		   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-		   length;
+	return experts_task_valid(name) && !strchr(name, '.');
 }
 
 static void
@@ -35,16 +42,94 @@ names(struct spec *spec, const struct tree *list)
 	}
 }
 
+static int
+expert_called(const struct spec *spec, const char *name)
+{
+	int i = spec->experts - 1;
+
+	while (i >= 0 && strcmp(spec->expert_names[i], name))
+		i--;
+	return i;
+}
+
+static void
+tasks(struct spec *spec, const struct tree *rows)
+{
+	if (rows && rows->kind != TREE_OBJECT)
+		tree_die(rows, "'tasks' of task_experts must be an object: the expert of "
+			       "each task");
+	for (size_t i = 0; rows && i < rows->count; i++) {
+		const struct tree *row = rows->items[i];
+		if (!experts_task_valid(row->key))
+			tree_die(row,
+			    "a task's name must be letters, digits, '_', '-' or '.', not "
+			    "'%s'",
+			    row->key);
+		if (row->kind != TREE_STRING)
+			tree_die(row, "the task '%s' must have the name of an expert",
+			    row->key);
+		if (expert_called(spec, row->string) < 0)
+			tree_die(row, "the task '%s' has the expert '%s'; there are %s",
+			    row->key, row->string, experts_list(spec));
+	}
+	spec->tasks = rows;
+}
+
+int
+experts_find(const struct spec *spec, const char *task)
+{
+	return expert_called(spec, tree_string(spec->tasks, task, task));
+}
+
+char *
+experts_list(const struct spec *spec)
+{
+	char *list = mem_string("");
+
+	for (int i = 0; i < spec->experts; i++)
+		list = mem_list(list, spec->expert_names[i]);
+	for (size_t i = 0; spec->tasks && i < spec->tasks->count; i++) {
+		char *word =
+		    mem_format(i ? "%s" : "and the tasks %s", spec->tasks->items[i]->key);
+		list = mem_list(list, word);
+		free(word);
+	}
+	return list;
+}
+
+struct tree *
+experts_assign(const struct spec *spec, const struct tree *rows, const char *dir)
+{
+	struct tree *all = spec->tasks ? tree_copy(spec->tasks) : tree_object();
+
+	for (size_t i = 0; rows && i < rows->count; i++) {
+		const char *task = rows->items[i]->key, *expert = rows->items[i]->string;
+		if (*expert && expert_called(spec, expert) < 0)
+			die("%s: the task '%s' cannot have the expert '%s'; there are %s",
+			    dir, task, expert, experts_list(spec));
+		if (!*expert && !tree_get(all, task))
+			die("%s: the task '%s' has no row that could be taken out; there "
+			    "are %s",
+			    dir, task, experts_list(spec));
+		if (*expert)
+			tree_set(all, task, tree_of_string(expert));
+		else
+			tree_remove(all, task);
+	}
+	return all;
+}
+
 void
 experts_configure(struct spec *spec, const struct tree *config)
 {
-	static const char *const known[] = { "names", "norms", "layers", NULL };
+	static const char *const known[] = { "names", "norms", "layers", "tasks", NULL };
 	const struct tree *own = tree_get(config, "task_experts");
 
 	if (!own)
 		return;
 	tree_only(own, known);
 	names(spec, tree_need(own, "names"));
+	tasks(spec, tree_get(own, "tasks"));
 	spec->expert_norms = tree_boolean(own, "norms", true);
 	const struct tree *layers = tree_need(own, "layers");
 	if (layers->kind != TREE_LIST || layers->count < 1)
@@ -77,6 +162,8 @@ experts_tree(const struct spec *spec)
 	for (int i = 0; i < spec->layers; i++)
 		if (spec->layer[i].experts)
 			tree_add(layers, tree_of_integer(i));
+	if (spec->tasks && spec->tasks->count)
+		tree_set(own, "tasks", tree_copy(spec->tasks));
 	return own;
 }
 

@@ -52,10 +52,7 @@ model_configure(struct model *model, const char *dir)
 		model->head.pool[0] = NN_POOL_LAST;
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
-	model->expert_names = mem_string("");
-	for (int i = 0; i < model->spec.experts; i++)
-		model->expert_names =
-		    mem_list(model->expert_names, model->spec.expert_names[i]);
+	model->expert_names = experts_list(&model->spec);
 }
 
 void
@@ -398,12 +395,9 @@ model_positions(const struct model *model)
 }
 
 int
-model_expert(const struct model *model, const char *name)
+model_expert(const struct model *model, const char *task)
 {
-	for (int i = 0; i < model->spec.experts; i++)
-		if (!strcmp(model->spec.expert_names[i], name))
-			return i;
-	return -1;
+	return experts_find(&model->spec, task);
 }
 
 const char *

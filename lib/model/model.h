@@ -34,8 +34,9 @@ void model_close(struct model *model);
 const struct spec *model_spec(const struct model *model);
 struct head *model_head(struct model *model); /* may be changed by options */
 int model_width(const struct model *model);   /* of an embedding */
-int model_expert(const struct model *model, const char *name); /* index; -1: no such */
-const char *model_expert_names(const struct model *model); /* "a, b, c", for messages */
+/* The index of the expert that serves a task (experts.h); -1: none does. */
+int model_expert(const struct model *model, const char *task);
+const char *model_expert_names(const struct model *model); /* experts_list */
 const char *model_fingerprint(const struct model *model);
 
 const char *model_dir(const struct model *model);
@@ -155,20 +156,25 @@ void model_put(struct safetensors_writer *writer, const float *values, size_t co
 /*
  * Upcycle (Komatsuzaki et al. 2022; MoTE section 3.1.1): give the blocks `layers` (a bool per
  * layer) `count` task experts, each a copy of the dense MLP (and norms), and save to `dir`.
- * The stored numbers are copied as they are, so every expert equals the dense model.
- * prompts[count]: what goes before the texts of each expert; used where
- * config_sentence_transformers.json has no prompt of that name.
+ * The stored numbers are copied as they are, so every expert equals the dense model.  An expert
+ * "NAME" that has no prompt, here or in the folder, gets "NAME: ".
  */
 struct upcycle {
-	const char *const *names, *const *prompts;
+	const char *const *names;
 	int count;
 	const bool *layers; /* [SPEC_LAYERS]; beyond the model's own: ignored */
 	bool norms;
+	const struct tree *tasks;   /* rows as experts_assign takes them; NULL: none */
+	const struct tree *prompts; /* by the name of an expert or task; NULL: none */
 };
 void model_upcycle(const char *from, const char *dir, const struct upcycle *how);
 
+/* A copy of a folder with other tasks and prompts, nothing else of `how` is read.  The files of weights
+ * are hard links where the file system can, none is opened. */
+void model_assign(const char *from, const char *dir, const struct upcycle *how);
+
 /* Expert averaging (MoTE, appendix on EA): a dense model whose MLPs and norms are the means
- * of the experts'. */
+ * of the experts'.  Each task keeps the prompt that it had. */
 void model_average(const char *from, const char *dir);
 
 /* Blocks of the model in a folder; opens no weights. */

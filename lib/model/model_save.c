@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
+#include "folder/modules.h"
+#include "folder/prompt.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
 #include "text/json.h"
@@ -227,9 +229,11 @@ begin_folder(const struct model *model, const char *dir)
 	return folder;
 }
 
+/* Those of the folder `from`, in their place those of `how`, and what its experts lack. */
 static void
 write_prompts(const char *from, const char *folder, const struct upcycle *how)
 {
+	const struct tree *given = how->prompts;
 	char *path = mem_format("%s/config_sentence_transformers.json", from);
 	struct tree *config = json_read_optional(path);
 
@@ -238,9 +242,14 @@ write_prompts(const char *from, const char *folder, const struct upcycle *how)
 	struct tree *prompts = tree_get(config, "prompts");
 	if (!prompts)
 		prompts = tree_set(config, "prompts", tree_object());
-	for (int i = 0; i < how->count; i++)
+	for (size_t i = 0; given && i < given->count; i++)
+		tree_set(prompts, given->items[i]->key, tree_copy(given->items[i]));
+	for (int i = 0; i < how->count; i++) {
+		char *text = mem_format("%s: ", how->names[i]);
 		if (!tree_get(prompts, how->names[i]))
-			tree_set(prompts, how->names[i], tree_of_string(how->prompts[i]));
+			tree_set(prompts, how->names[i], tree_of_string(text));
+		free(text);
+	}
 	folder_write_json(folder, "config_sentence_transformers.json", config);
 	tree_free(config);
 	free(path);
@@ -278,6 +287,8 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 	open_stored(&model, from);
 	const struct weights *weights = &model.weights;
 	give_experts(&model.spec, how, from);
+	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
+	model.spec.tasks = tasks;
 	bool *own = mem_zero((size_t)weights->count, sizeof *own);
 	for (int layer = 0; layer < model.spec.layers; layer++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
@@ -310,7 +321,45 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 		free((char *)out[i].name);
 	free(out);
 	free(own);
+	tree_free(tasks);
 	close_stored(&model);
+}
+
+static void
+check_prompts(const struct model *model, const struct tree *prompts)
+{
+	for (size_t i = 0; prompts && i < prompts->count; i++)
+		if (experts_find(&model->spec, prompts->items[i]->key) < 0)
+			die("%s: the prompt '%s' is of no expert and no task; there are "
+			    "%s",
+			    model->dir, prompts->items[i]->key,
+			    experts_list(&model->spec));
+}
+
+void
+model_assign(const char *from, const char *dir, const struct upcycle *how)
+{
+	struct model model = { 0 };
+
+	model_configure(&model, from);
+	if (!model.spec.experts)
+		die("%s: has no task experts that could serve a task; --experts gives it "
+		    "some",
+		    from);
+	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
+	model.spec.tasks = tasks;
+	check_prompts(&model, how->prompts);
+	tree_set(model.config, "task_experts", experts_tree(&model.spec));
+	char *folder = folder_begin(dir);
+	folder_link(from, folder);
+	char *config = modules_transformer(folder);
+	folder_write_json(config, "config.json", model.config);
+	if (how->prompts)
+		write_prompts(from, folder, how);
+	folder_commit(folder, dir);
+	free(config);
+	tree_free(tasks);
+	model_unconfigure(&model);
 }
 
 /* The mean of the experts' tensors that one parameter has, in their own dtype. */
@@ -381,8 +430,12 @@ model_average(const char *from, const char *dir)
 			out[count] = mean_of(&model, layer, i);
 			out[count++].name = dense_name(weights->tensors[own.tensor].name);
 		}
+	struct tree *prompts = spec->tasks ? prompt_list(from) : NULL;
 	tree_remove(model.config, "task_experts");
 	char *folder = begin_folder(&model, dir);
+	if (prompts)
+		write_prompts(from, folder, &(struct upcycle){ .prompts = prompts });
+	tree_free(prompts);
 	write_weights(folder, out, count);
 	folder_commit(folder, dir);
 	for (int i = shared; i < count; i++) {

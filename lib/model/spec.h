@@ -90,6 +90,7 @@ struct spec {
 	 * expert_norms, its own two norms, in every block with layer[].experts set. */
 	int experts;
 	const char *expert_names[SPEC_EXPERTS]; /* borrowed from config */
+	const struct tree *tasks; /* the expert's name of each; NULL: none; borrowed */
 	bool expert_norms;
 };
 
