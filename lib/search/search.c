@@ -23,6 +23,13 @@ struct best {
 	double norm;
 };
 
+/* Queries that one thread takes at a time, and the next document of the block for them. */
+struct tile {
+	int64_t query, queries, next;
+	bool taken;
+	float *scores; /* [queries, DOCUMENT_TILE] */
+};
+
 struct search {
 	const float *queries;
 	int64_t count, depth, capacity, seen;
@@ -31,8 +38,8 @@ struct search {
 	const void *context;
 	struct hit *memory;
 	struct best *best;
-	float **tiles; /* [threads] */
-	int threads;
+	struct tile *tiles;
+	int64_t tile_count;
 };
 
 /* Room for newcomers: a rare cut leaves the gate low, a frequent one sorts often. */
@@ -42,11 +49,12 @@ room_for(int64_t depth)
 	return depth + (depth > 16 ? depth / 4 : 4);
 }
 
-/* How many queries a thread takes at once. */
+/* One tile more than threads: who is done with a piece finds another that waits, and no thread is
+ * far behind at the end of a block though one shares its core with who reads the next. */
 static int64_t
-query_tile(int64_t count, int threads)
+queries_of_tile(int64_t count)
 {
-	int64_t share = (count + threads - 1) / threads;
+	int64_t tiles = omp_get_max_threads() + 1, share = (count + tiles - 1) / tiles;
 
 	return share < QUERY_TILE ? share : QUERY_TILE;
 }
@@ -55,12 +63,25 @@ size_t
 search_memory(int64_t count, int64_t depth)
 {
 	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
-	int threads = omp_get_max_threads();
-	size_t tiles = (size_t)threads * (size_t)query_tile(count, threads) *
-		       DOCUMENT_TILE * sizeof(float);
+	size_t scores = DOCUMENT_TILE * sizeof(float);
 
-	return mem_add(mem_multiply((size_t)count, hits + sizeof(struct best), "search"),
-	    tiles, "search");
+	return mem_multiply((size_t)count, hits + sizeof(struct best) + scores, "search");
+}
+
+static void
+cut_tiles(struct search *search)
+{
+	int64_t size = queries_of_tile(search->count);
+
+	search->tile_count = (search->count + size - 1) / size;
+	search->tiles = mem_new((size_t)search->tile_count, sizeof *search->tiles);
+	for (int64_t i = 0; i < search->tile_count; i++) {
+		int64_t first = i * size, left = search->count - first;
+		search->tiles[i] =
+		    (struct tile){ .query = first, .queries = left < size ? left : size };
+		search->tiles[i].scores = mem_new(
+		    (size_t)search->tiles[i].queries, DOCUMENT_TILE * sizeof(float));
+	}
 }
 
 struct search *
@@ -86,11 +107,7 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 		    (struct best){ search->memory + i * search->capacity, 0, threshold,
 			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
-	search->threads = omp_get_max_threads();
-	search->tiles = mem_new((size_t)search->threads, sizeof *search->tiles);
-	for (int i = 0; i < search->threads; i++)
-		search->tiles[i] = mem_new((size_t)query_tile(count, search->threads),
-		    DOCUMENT_TILE * sizeof(float));
+	cut_tiles(search);
 	return search;
 }
 
@@ -219,30 +236,52 @@ scan(const struct search *search, struct guesses *guesses, int64_t query,
 	}
 }
 
-/* All documents of the block past one tile of queries. */
+/* The next documents past a tile of queries. */
 static void
-pass(const struct search *search, int64_t query, int64_t queries, const float *documents,
-    int64_t count, double norm, float *scores)
+pass(const struct search *search, const struct tile *tile, const float *documents,
+    int64_t count, double norm)
 {
 	struct guesses guesses = { .count = 0 };
 	int width = search->width;
+	int64_t some =
+	    count - tile->next < DOCUMENT_TILE ? count - tile->next : DOCUMENT_TILE;
 
-	for (int64_t first = 0; first < count; first += DOCUMENT_TILE) {
-		int64_t some =
-		    count - first < DOCUMENT_TILE ? count - first : DOCUMENT_TILE;
-		const float *tile = documents + first * width;
-		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)queries,
-		    (int)some, width, 1, search->queries + query * width, width, tile,
-		    width, 0, scores, (int)some);
-		for (int64_t i = 0; i < queries; i++) {
-			/* bound of the rounding error of a float32 sum of `width` products */
-			double slack =
-			    (width + 4) * 0x1p-24 * norm * search->best[query + i].norm;
-			scan(search, &guesses, query + i, scores + i * some, documents,
-			    some, first, isfinite(slack) ? (float)slack : INFINITY);
-		}
-		settle(search, &guesses, documents);
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)tile->queries,
+	    (int)some, width, 1, search->queries + tile->query * width, width,
+	    documents + tile->next * width, width, 0, tile->scores, (int)some);
+	for (int64_t i = 0; i < tile->queries; i++) {
+		/* bound of the rounding error of a float32 sum of `width` products */
+		double slack =
+		    (width + 4) * 0x1p-24 * norm * search->best[tile->query + i].norm;
+		scan(search, &guesses, tile->query + i, tile->scores + i * some,
+		    documents, some, tile->next,
+		    isfinite(slack) ? (float)slack : INFINITY);
 	}
+	settle(search, &guesses, documents);
+}
+
+/* The free tile that is furthest behind; NULL: no work for one more thread. */
+static struct tile *
+take_tile(struct search *search, int64_t count)
+{
+	struct tile *found = NULL;
+
+	for (int64_t i = 0; i < search->tile_count; i++) {
+		struct tile *tile = &search->tiles[i];
+		if (!tile->taken && tile->next < count &&
+		    (!found || tile->next < found->next))
+			found = tile;
+	}
+	if (found)
+		found->taken = true;
+	return found;
+}
+
+static void
+give_back(struct tile *tile)
+{
+	tile->next += DOCUMENT_TILE;
+	tile->taken = false;
 }
 
 void
@@ -262,14 +301,20 @@ search_add(struct search *search, const float *documents, int64_t count, double 
 {
 	if (count > UINT32_MAX - search->seen)
 		die("search: more than %u documents", UINT32_MAX);
-	int64_t tile = query_tile(search->count, search->threads);
+	for (int64_t i = 0; i < search->tile_count; i++)
+		search->tiles[i].next = 0;
 
-#pragma omp parallel for schedule(dynamic)
-	for (int64_t query = 0; query < search->count; query += tile) {
-		int64_t queries =
-		    search->count - query < tile ? search->count - query : tile;
-		pass(search, query, queries, documents, count, norm,
-		    search->tiles[omp_get_thread_num()]);
+#pragma omp parallel
+	for (struct tile *tile = NULL;;) {
+#pragma omp critical(tiles)
+		{
+			if (tile)
+				give_back(tile);
+			tile = take_tile(search, count);
+		}
+		if (!tile)
+			break;
+		pass(search, tile, documents, count, norm);
 	}
 	search->seen += count;
 }
@@ -295,8 +340,8 @@ search_finish(struct search *search, struct hits *hits)
 		    best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
 		hits[query] = (struct hits){ best->hits, best->count };
 	}
-	for (int i = 0; i < search->threads; i++)
-		free(search->tiles[i]);
+	for (int64_t i = 0; i < search->tile_count; i++)
+		free(search->tiles[i].scores);
 	free(search->tiles);
 	free(search->best);
 	free(search);
