@@ -98,6 +98,46 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	grep -q '^record 2' answers
 }
 
+@test "live: near answers each question when it comes, as it would all of them" {
+	printf 'a cat\na dog\nthe tree\n' | tok -m "$GOLDEN/bert" --keep |
+		encode -m "$GOLDEN/bert" --keep >corpus.mts
+	questions="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert --keep"
+	for how in '' '--json'; do
+		rm -f answers
+		start "$questions | near $how -k 1 corpus.mts"
+		says 'a cat\n'
+		if [ "$how" ]; then
+			answers '{"id":1,"text":"a cat","hits":\[{"id":1,*'
+		else
+			answers 'a cat'
+			answers '*1.0000  1  a cat'
+		fi
+		says 'the dog\n'
+		[ "$how" ] || answers ''
+		answers '*the dog*'
+		says 'a tree\nthe cat\n'
+		ends 0
+		printf 'a cat\nthe dog\na tree\nthe cat\n' >all.txt
+		eval "cat all.txt | $questions" | near $how -k 1 - corpus.mts >expected
+		cmp answers expected
+	done
+}
+
+@test "live: an id that was asked before is not answered again, and warnings are not repeated" {
+	printf '{"_id": "x", "text": "a cat"}\n{"_id": "x", "text": "a dog"}\n' | tok -m "$GOLDEN/bert" |
+		encode -m "$GOLDEN/bert" >corpus.mts
+	start "tok -m $GOLDEN/bert --format jsonl | encode -m $GOLDEN/bert | near --run - corpus.mts"
+	says '{"_id": "a", "text": "a cat"}\n'
+	answers $'a\tQ0\tx\t1\t1\tmotes*'
+	says '{"_id": "a", "text": "a dog"}\n'
+	says '{"_id": "b", "text": "a dog"}\n'
+	answers $'b\tQ0\tx*'
+	ends 0
+	[ "$(wc -l <answers)" -eq 2 ]
+	[ "$(grep -c 'corpus.mts: 1 rows repeat an id' err)" -eq 1 ]
+	[ "$(grep -c '<stdin>: 1 rows repeat an id' err)" -eq 1 ]
+}
+
 @test "live: what comes together stays together, what is a file or packed has whole records" {
 	start "tok -m $GOLDEN/bert | mts stat"
 	seq 3000 >many

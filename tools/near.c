@@ -235,22 +235,45 @@ print_json(const struct run *run, int64_t query)
 }
 
 static void
-print(const struct run *run, const struct settings *settings)
+print(const struct run *run, bool json, const struct output *output, bool first)
 {
-	struct output *output = output_print(settings->output);
 	int width = terminal_width(STDOUT_FILENO);
 
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		if (settings->json) {
+		if (json) {
 			print_json(run, i);
 			continue;
 		}
-		if (i)
+		if (i || !first)
 			putchar('\n');
 		print_query(run, i, width);
 	}
 	if (fflush(stdout) || ferror(stdout))
 		die("%s:", output_name(output));
+}
+
+/* Nothing is opened, nor taken from the terminal, before there is an answer. */
+static void
+answer(struct corpus_search *searching, const struct settings *settings)
+{
+	struct output *output = NULL;
+	struct run *run;
+
+	while ((run = corpus_search_next(searching))) {
+		bool first = !output;
+		if (first)
+			output = settings->run ? output_open(settings->run, false)
+					       : output_print(settings->output);
+		if (settings->run) {
+			run_write(run, output, settings->search.depth);
+			output_flush(output);
+		} else {
+			if (settings->text)
+				run_read_texts(run, settings->text);
+			print(run, settings->json, output, first);
+		}
+		run_free(run);
+	}
 	output_finish(output);
 }
 
@@ -272,15 +295,10 @@ main(int argc, char **argv)
 		search->depth = settings.run ? 1000 : 10;
 	search->reason = settings.run ? "by which a run names the rows" : NULL;
 	search->texts = !settings.run;
+	search->live = true;
 	nn_start(settings.threads, argv);
-	struct run *run = corpus_search(search);
-	if (settings.run) {
-		run_write(run, settings.run, search->depth);
-	} else {
-		if (settings.text)
-			run_read_texts(run, settings.text);
-		print(run, &settings);
-	}
-	run_free(run);
+	struct corpus_search *searching = corpus_search_open(search);
+	answer(searching, &settings);
+	corpus_search_close(searching);
 	return 0;
 }

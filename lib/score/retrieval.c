@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "score/measure/ranking.h"
 #include "score/score.h"
 #include "search/corpus_search.h"
@@ -237,18 +238,23 @@ describe(
 static struct run *
 search(const struct score_options *options, const struct qrels *qrels)
 {
-	return corpus_search(&(struct search_options){ .queries = options->files[0],
-	    .corpus = &options->files[1],
-	    .streams = 1,
-	    .field = options->fields[0],
-	    .similarity = options->similarity,
-	    .any_model = options->any_model,
-	    .reason = "by which the qrels name the rows",
-	    .candidates = options->candidates,
-	    .wanted = qrels ? qrels->queries : NULL,
-	    .depth = DEPTH,
-	    .threshold = -INFINITY,
-	    .memory = options->memory });
+	struct search_options wanted = { .queries = options->files[0],
+		.corpus = &options->files[1],
+		.streams = 1,
+		.field = options->fields[0],
+		.similarity = options->similarity,
+		.any_model = options->any_model,
+		.reason = "by which the qrels name the rows",
+		.candidates = options->candidates,
+		.wanted = qrels ? qrels->queries : NULL,
+		.depth = DEPTH,
+		.threshold = -INFINITY,
+		.memory = options->memory };
+	struct corpus_search *searching = corpus_search_open(&wanted);
+	struct run *run = corpus_search_next(searching);
+
+	corpus_search_close(searching);
+	return run;
 }
 
 void
@@ -274,7 +280,10 @@ score_retrieval(struct report *report, const struct score_options *options)
 		measure(&judge, report);
 		qrels_free(judge.qrels);
 	}
-	if (options->run)
-		run_write(judge.run, options->run, options->top);
+	if (options->run) {
+		struct output *output = output_open(options->run, false);
+		run_write(judge.run, output, options->top);
+		output_finish(output);
+	}
 	run_free(judge.run);
 }

@@ -39,10 +39,13 @@ struct block {
 	size_t texts_room, extents_room;
 };
 
-struct searching {
+struct corpus_search {
 	const struct search_options *options;
 	struct rows *queries_rows, *corpus;
-	struct run *run;
+	struct strings *seen; /* ids of the queries of all runs */
+	struct run *run;      /* at hand */
+	int64_t runs;
+	bool live;
 	int width;
 	float *queries; /* [queries, width] */
 	size_t room;	/* of them */
@@ -56,7 +59,7 @@ struct searching {
 
 /* The vector as it is searched for; returns its length. */
 static double
-put_vector(const struct searching *searching, struct rows *rows, float *to,
+put_vector(const struct corpus_search *searching, struct rows *rows, float *to,
     const struct row *row)
 {
 	int width = searching->width;
@@ -76,7 +79,7 @@ put_vector(const struct searching *searching, struct rows *rows, float *to,
 }
 
 static void
-take_query(struct searching *searching, const struct row *row)
+take_query(struct corpus_search *searching, const struct row *row)
 {
 	const struct strings *wanted = searching->options->wanted;
 	size_t bytes = (size_t)searching->width * sizeof *searching->queries;
@@ -86,12 +89,12 @@ take_query(struct searching *searching, const struct row *row)
 		note(&searching->unwanted, row->id, row->length);
 		return;
 	}
-	int64_t number =
-	    strings_add(searching->run->queries, row->id, row->length, &fresh);
+	strings_add(searching->seen, row->id, row->length, &fresh);
 	if (!fresh) {
 		rows_note(searching->queries_rows, ROW_REPEATED, row);
 		return;
 	}
+	int64_t number = strings_add(searching->run->queries, row->id, row->length, NULL);
 	searching->queries =
 	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
 	put_vector(searching, searching->queries_rows,
@@ -101,30 +104,31 @@ take_query(struct searching *searching, const struct row *row)
 		    &searching->run->query_texts, number, row->text, row->text_length);
 }
 
-/* Die unless there is a query to search for. */
+/* Take queries up to a pause or the end.  Die unless there was one to search for. */
 static void
-read_queries(struct searching *searching)
+read_queries(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
+	struct rows *rows = searching->queries_rows;
+	struct run *run = searching->run;
 	struct row row = { .number = -1 };
 
-	while (rows_next(searching->queries_rows, &row))
+	while (!(strings_count(run->queries) && searching->live && rows_wait(rows)) &&
+	       rows_next(rows, &row))
 		take_query(searching, &row);
+	if (strings_count(searching->seen))
+		return;
 	if (row.number < 0)
 		die("%s: there is no query in it", options->queries);
-	if (strings_count(searching->run->queries) == 0)
-		die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
-		    "these the queries of those qrels?",
-		    options->queries, (long long)row.number + 1,
-		    strings_get(options->wanted, 0));
-	note_tell(&searching->unwanted, options->queries,
-	    "queries have no judgements: they are left out");
+	die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
+	    "these the queries of those qrels?",
+	    options->queries, (long long)row.number + 1, strings_get(options->wanted, 0));
 }
 
 /* Documents. ------------------------------------------------------------------------ */
 
 static void
-take_own(struct searching *searching, struct block *block, const struct row *row,
+take_own(struct corpus_search *searching, struct block *block, const struct row *row,
     int64_t document)
 {
 	int64_t query = -1;
@@ -163,7 +167,7 @@ take_text(struct block *block, const struct row *row)
 
 /* False when it is no new one. */
 static bool
-take_document(struct searching *searching, struct block *block, const struct row *row)
+take_document(struct corpus_search *searching, struct block *block, const struct row *row)
 {
 	struct run *run = searching->run;
 	bool fresh;
@@ -190,7 +194,7 @@ take_document(struct searching *searching, struct block *block, const struct row
 static void *
 fill(void *context)
 {
-	struct searching *searching = context;
+	struct corpus_search *searching = context;
 	struct block *block = searching->next;
 	struct row row;
 
@@ -209,7 +213,7 @@ fill(void *context)
 }
 
 static void
-sweep_texts(struct searching *searching)
+sweep_texts(struct corpus_search *searching)
 {
 	bool *hit = run_mark_hits(searching->run);
 
@@ -219,7 +223,7 @@ sweep_texts(struct searching *searching)
 
 /* Keep the texts of those of the block that are hits, and not for long those of others. */
 static void
-keep_texts(struct searching *searching, const struct block *block)
+keep_texts(struct corpus_search *searching, const struct block *block)
 {
 	struct texts *texts = &searching->run->document_texts;
 	int64_t hits_count = 0;
@@ -243,7 +247,7 @@ keep_texts(struct searching *searching, const struct block *block)
 
 /* Search a block while the next is read. */
 static void
-search_block(struct searching *searching, struct block *block)
+search_block(struct corpus_search *searching, struct block *block)
 {
 	pthread_t reader;
 
@@ -260,7 +264,7 @@ search_block(struct searching *searching, struct block *block)
 
 /* What a block of documents may take beside the queries and their hits. */
 static size_t
-block_bytes(const struct searching *searching, size_t vector_bytes)
+block_bytes(const struct corpus_search *searching, size_t vector_bytes)
 {
 	int64_t count = strings_count(searching->run->queries),
 		depth = searching->options->depth;
@@ -278,15 +282,17 @@ block_bytes(const struct searching *searching, size_t vector_bytes)
 }
 
 static void
-start_search(struct searching *searching)
+start_search(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
 	struct run *run = searching->run;
 	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "documents");
 
 	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		free(searching->blocks[i].vectors);
 		searching->blocks[i].vectors = mem_new((size_t)searching->block, bytes);
+	}
 	if (options->candidates) {
 		searching->candidates =
 		    candidates_read(options->candidates, run->queries, options->queries);
@@ -299,7 +305,7 @@ start_search(struct searching *searching)
 }
 
 static void
-search_all(struct searching *searching)
+search_all(struct corpus_search *searching)
 {
 	struct run *run = searching->run;
 	struct block *blocks = searching->blocks;
@@ -324,7 +330,7 @@ search_all(struct searching *searching)
 
 /* Which streams of the corpus are the file of the queries, whose rows have the same numbers. */
 static void
-find_same(struct searching *searching)
+find_same(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
 	enum row_ids ids = rows_ids(searching->queries_rows);
@@ -351,8 +357,67 @@ find_same(struct searching *searching)
 		    options->queries, some ? "several of" : "none of");
 }
 
-static void
-free_searching(struct searching *searching)
+/* Whether the corpus can be read once more. */
+static bool
+is_of_files(const struct search_options *options)
+{
+	struct stat status;
+
+	for (int i = 0; i < options->streams; i++)
+		if (stat(options->corpus[i], &status) || !S_ISREG(status.st_mode))
+			return false;
+	return true;
+}
+
+struct corpus_search *
+corpus_search_open(const struct search_options *options)
+{
+	struct corpus_search *searching = mem_zero(1, sizeof *searching);
+
+	searching->options = options;
+	searching->queries_rows = rows_open(&options->queries, 1, "queries",
+	    options->field, NULL, options->any_model, options->reason);
+	searching->corpus = rows_open(options->corpus, options->streams, "documents",
+	    options->field, searching->queries_rows, options->any_model, options->reason);
+	searching->width = rows_width(searching->queries_rows);
+	searching->seen = strings_new();
+	searching->live = options->live && is_of_files(options);
+	find_same(searching);
+	return searching;
+}
+
+struct run *
+corpus_search_next(struct corpus_search *searching)
+{
+	const struct search_options *options = searching->options;
+	struct run *run = searching->run = run_new();
+
+	run->query_ids = rows_ids(searching->queries_rows);
+	run->document_ids = rows_ids(searching->corpus);
+	run->field = rows_field(searching->corpus);
+	read_queries(searching);
+	note_tell(&searching->unwanted, options->queries,
+	    "queries have no judgements: they are left out");
+	if (strings_count(run->queries) == 0) {
+		run_free(run);
+		return NULL;
+	}
+	if (searching->runs++)
+		rows_rewind(searching->corpus);
+	start_search(searching);
+	search_all(searching);
+	run->origin = (struct run_origin){ .known = true,
+		.similarity = options->similarity,
+		.depth = options->depth,
+		.documents = strings_count(run->documents),
+		.threshold = options->threshold,
+		.candidates = options->candidates != NULL,
+		.others = options->exclude_self };
+	return run;
+}
+
+void
+corpus_search_close(struct corpus_search *searching)
 {
 	rows_close(searching->corpus);
 	rows_close(searching->queries_rows);
@@ -362,35 +427,8 @@ free_searching(struct searching *searching)
 		free(searching->blocks[i].texts);
 		free(searching->blocks[i].extents);
 	}
+	strings_free(searching->seen);
 	free(searching->queries);
 	free(searching->same);
-}
-
-struct run *
-corpus_search(const struct search_options *options)
-{
-	struct searching searching = { .options = options, .run = run_new() };
-	struct run *run = searching.run;
-
-	searching.queries_rows = rows_open(&options->queries, 1, "queries",
-	    options->field, NULL, options->any_model, options->reason);
-	searching.corpus = rows_open(options->corpus, options->streams, "documents",
-	    options->field, searching.queries_rows, options->any_model, options->reason);
-	searching.width = rows_width(searching.queries_rows);
-	run->query_ids = rows_ids(searching.queries_rows);
-	run->document_ids = rows_ids(searching.corpus);
-	run->field = rows_field(searching.corpus);
-	find_same(&searching);
-	read_queries(&searching);
-	start_search(&searching);
-	search_all(&searching);
-	free_searching(&searching);
-	run->origin = (struct run_origin){ .known = true,
-		.similarity = options->similarity,
-		.depth = options->depth,
-		.documents = strings_count(run->documents),
-		.threshold = options->threshold,
-		.candidates = options->candidates != NULL,
-		.others = options->exclude_self };
-	return run;
+	free(searching);
 }

@@ -32,9 +32,17 @@ struct search_options {
 	bool exclude_self; /* no document with the query's id; without ids, its own row */
 	bool texts;	   /* those of queries and hits, as far as streams have them */
 	size_t memory;	   /* that queries, hits and documents may take; 0: any */
+	bool
+	    live; /* where queries pause, answer those that are there; with a corpus of files */
 };
 
-/* The best documents of each query, queries in the order of their stream. */
-struct run *corpus_search(const struct search_options *options);
+/* The streams are opened and compared. */
+struct corpus_search *corpus_search_open(const struct search_options *options);
+
+/* The best documents of each query, queries in the order of their stream: at first of one at least,
+ * then NULL after the last.  All of them are answered at once unless `live`; pauses then change the cuts
+ * between runs, not what is in them. */
+struct run *corpus_search_next(struct corpus_search *searching);
+void corpus_search_close(struct corpus_search *searching);
 
 #endif

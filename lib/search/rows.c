@@ -11,6 +11,10 @@
 
 enum { SHOWN = 100 };
 
+/* A writer who does not wait makes larger records. */
+enum { FEW_ROWS = 256 };
+static const double patience = 0.02; /* seconds */
+
 /* A stream of them. */
 struct part {
 	struct vectors *vectors;
@@ -23,7 +27,7 @@ struct rows {
 	int count, at; /* streams, and which of them is read */
 	const char *unit, *field, *reason;
 	const struct rows *like;
-	bool any_model;
+	bool any_model, again;
 	struct part part;
 	struct record record;
 	int64_t row, number, first; /* in the record, in all, of this stream's first */
@@ -176,6 +180,8 @@ tell(struct rows *rows)
 static void
 watch(struct rows *rows)
 {
+	if (rows->again)
+		return;
 	progress_file(rows->progress);
 	stream_watch(rows->part.vectors->reader, rows->progress);
 }
@@ -184,7 +190,7 @@ watch(struct rows *rows)
 static bool
 next_record(struct rows *rows)
 {
-	if (!rows->progress) {
+	if (!rows->progress && !rows->again) {
 		rows->progress =
 		    progress_files(rows->unit, (char *const *)rows->paths, rows->count);
 		watch(rows);
@@ -234,6 +240,26 @@ rows_next(struct rows *rows, struct row *row)
 	return true;
 }
 
+bool
+rows_wait(const struct rows *rows)
+{
+	return rows->row == rows->record.rows && rows->row < FEW_ROWS &&
+	       stream_waits(rows->part.vectors->reader, patience);
+}
+
+void
+rows_rewind(struct rows *rows)
+{
+	struct part part = open_part(rows, 0);
+
+	agree(rows, &rows->part, &part);
+	close_part(&rows->part);
+	rows->part = part;
+	rows->at = 0;
+	rows->record.rows = rows->row = rows->number = rows->first = 0;
+	rows->again = true;
+}
+
 int
 rows_width(const struct rows *rows)
 {
@@ -273,7 +299,8 @@ rows_first(const struct rows *rows)
 void
 rows_note(struct rows *rows, enum row_fault fault, const struct row *row)
 {
-	note(&rows->faults[fault], row->id, row->length);
+	if (!rows->again)
+		note(&rows->faults[fault], row->id, row->length);
 }
 
 void

@@ -38,6 +38,13 @@ struct rows *rows_open(const char *const *paths, int count, const char *unit,
     const char *field, const struct rows *like, bool any_model, const char *reason);
 bool rows_next(struct rows *rows, struct row *row);
 
+/* Whether the stream is a pipe whose writer gives few rows at a time, and no more now: somebody may
+ * wait for an answer. */
+bool rows_wait(const struct rows *rows);
+
+/* From the first row of the first stream again, without progress or what was told before. */
+void rows_rewind(struct rows *rows);
+
 int rows_width(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* what is before ".emb"; to be freed */
 enum row_ids rows_ids(const struct rows *rows);

@@ -364,10 +364,10 @@ write_query(const struct run *run, const char *path, int64_t query, int64_t top,
 }
 
 void
-run_write(const struct run *run, const char *path, int64_t top)
+run_write(const struct run *run, struct output *output, int64_t top)
 {
 	enum { AT_ONCE = 64 };
-	struct output *output = output_open(path, false);
+	const char *path = output_name(output);
 	struct run_origin origin = run->origin;
 	struct buffer lines[AT_ONCE] = { { .used = 0 } };
 	char tag[TAG_ROOM] = "motes";
@@ -390,7 +390,6 @@ run_write(const struct run *run, const char *path, int64_t top)
 	}
 	for (int i = 0; i < AT_ONCE; i++)
 		free(lines[i].data);
-	output_finish(output);
 	if (blanks)
 		warn("%s: %lld lines have a blank in an id: --from-run reads them by "
 		     "their tabs, trec_eval does not",

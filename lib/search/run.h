@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/output.h"
 #include "base/strings.h"
 #include "search/rows.h"
 #include "search/search.h"
@@ -82,7 +83,7 @@ void run_read_texts(struct run *run, const char *path);
 
 /* At most `top` documents a query.  Dies on an id with a tab or an end of line; warns of blanks in
  * ids, which only run_read can tell from the ends of columns. */
-void run_write(const struct run *run, const char *path, int64_t top);
+void run_write(const struct run *run, struct output *output, int64_t top);
 void run_free(struct run *run);
 
 #endif

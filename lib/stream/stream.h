@@ -121,6 +121,10 @@ void stream_agree(const struct reader *reader, const struct reader *other);
 
 /* Step to the next record.  False after the end mark has been verified. */
 bool stream_next(struct reader *reader, struct record *record);
+
+/* Whether nothing after the record at hand has come within so many seconds, where the stream is a pipe:
+ * its writer may be waiting for somebody. */
+bool stream_waits(struct reader *reader, double seconds);
 int64_t stream_records(const struct reader *reader); /* read so far */
 double stream_share(const struct reader *reader);    /* used up, as of input_share */
 

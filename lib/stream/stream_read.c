@@ -451,6 +451,13 @@ stream_next(struct reader *reader, struct record *record)
 	return false;
 }
 
+bool
+stream_waits(struct reader *reader, double seconds)
+{
+	return reader->at == reader->end && !reader->ended &&
+	       input_waits(reader->input, seconds);
+}
+
 void
 stream_close(struct reader *reader)
 {
