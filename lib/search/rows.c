@@ -18,7 +18,8 @@ static const double patience = 0.02; /* seconds */
 /* A stream of them. */
 struct part {
 	struct vectors *vectors;
-	int id, text; /* columns, or -1 */
+	char *field;	    /* what is before ".emb" */
+	int id, text, task; /* columns, or -1 */
 	enum row_ids ids;
 };
 
@@ -33,7 +34,7 @@ struct rows {
 	int64_t row, number, first; /* in the record, in all, of this stream's first */
 	struct progress *progress;
 	struct noted faults[ROW_FAULTS];
-	char room[VALUES_ROOM];
+	char room[VALUES_ROOM], task_room[VALUES_ROOM];
 };
 
 void
@@ -64,9 +65,8 @@ field_of(const struct vectors *vectors)
 
 /* The column of the texts that the vectors are of, where it was kept. */
 static int
-find_text(const struct vectors *vectors)
+find_text(const struct vectors *vectors, const char *field)
 {
-	char *field = field_of(vectors);
 	const char *const names[] = { field, "text", NULL };
 	int found = -1;
 
@@ -78,7 +78,16 @@ find_text(const struct vectors *vectors)
 		if (!column->text || column->depth != 1)
 			found = -1;
 	}
-	free(field);
+	return found;
+}
+
+static int
+find_task(const struct reader *reader, const char *field)
+{
+	char *expert = mem_format("%s.expert", field);
+	int found = values_find(reader, (const char *const[]){ "task", expert, NULL });
+
+	free(expert);
 	return found;
 }
 
@@ -92,7 +101,9 @@ open_part(const struct rows *rows, int number)
 	if (rows->like)
 		vectors_agree(rows->like->part.vectors, part.vectors, rows->any_model);
 	part.id = values_find(reader, names);
-	part.text = find_text(part.vectors);
+	part.field = field_of(part.vectors);
+	part.text = find_text(part.vectors, part.field);
+	part.task = find_task(reader, part.field);
 	if (part.id < 0 && rows->reason)
 		die("%s: there is no column '_id' or 'id', %s", stream_name(reader),
 		    rows->reason);
@@ -110,6 +121,7 @@ close_part(struct part *part)
 {
 	struct reader *reader = part->vectors->reader;
 
+	free(part->field);
 	vectors_close(part->vectors);
 	stream_close(reader);
 }
@@ -180,7 +192,7 @@ tell(struct rows *rows)
 static void
 watch(struct rows *rows)
 {
-	if (rows->again)
+	if (rows->again || !rows->progress)
 		return;
 	progress_file(rows->progress);
 	stream_watch(rows->part.vectors->reader, rows->progress);
@@ -190,7 +202,7 @@ watch(struct rows *rows)
 static bool
 next_record(struct rows *rows)
 {
-	if (!rows->progress && !rows->again) {
+	if (rows->unit && !rows->progress && !rows->again) {
 		rows->progress =
 		    progress_files(rows->unit, (char *const *)rows->paths, rows->count);
 		watch(rows);
@@ -260,6 +272,25 @@ rows_rewind(struct rows *rows)
 	rows->again = true;
 }
 
+const char *
+rows_task(struct rows *rows, size_t *length)
+{
+	const struct part *part = &rows->part;
+	const struct reader *reader = part->vectors->reader;
+	const struct tree *attributes = rows->record.attributes;
+
+	if (part->task >= 0) {
+		values_single(reader, part->task, 0);
+		return values_text(stream_column(reader, part->task),
+		    &rows->record.columns[part->task], rows->row - 1, rows->task_room,
+		    length);
+	}
+	const char *task = tree_string(tree_get(attributes, "experts"), part->field,
+	    tree_string(attributes, "task", ""));
+	*length = strlen(task);
+	return task;
+}
+
 int
 rows_width(const struct rows *rows)
 {
@@ -269,7 +300,7 @@ rows_width(const struct rows *rows)
 char *
 rows_field(const struct rows *rows)
 {
-	return field_of(rows->part.vectors);
+	return mem_string(rows->part.field);
 }
 
 enum row_ids

@@ -31,9 +31,9 @@ struct row {
 
 struct rows;
 
-/* What is counted is a `unit`.  `field` as in vectors_open; `like`: the rows that these are compared
- * with, borrowed, or NULL; `any_model` as in vectors_agree.  `reason` for which there must be ids, or
- * NULL: "by which the qrels name the rows". */
+/* What is counted is a `unit`; NULL: nothing is, other rows show how far the work is.  `field` as in
+ * vectors_open; `like`: the rows that these are compared with, borrowed, or NULL; `any_model` as in
+ * vectors_agree.  `reason` for which there must be ids, or NULL: "by which the qrels name the rows". */
 struct rows *rows_open(const char *const *paths, int count, const char *unit,
     const char *field, const struct rows *like, bool any_model, const char *reason);
 bool rows_next(struct rows *rows, struct row *row);
@@ -44,6 +44,11 @@ bool rows_wait(const struct rows *rows);
 
 /* From the first row of the first stream again, without progress or what was told before. */
 void rows_rewind(struct rows *rows);
+
+/* For what task the last row was embedded, borrowed until the next: the row's own word in a column "task" or
+ * FIELD.expert, else the record's in the attribute "experts", which tok --task writes, or "task".  Empty
+ * where the stream does not say. */
+const char *rows_task(struct rows *rows, size_t *length);
 
 int rows_width(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* what is before ".emb"; to be freed */
