@@ -18,7 +18,7 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "sample/collate.h"
-#include "sample/examples.h"
+#include "sample/pairs.h"
 #include "sample/recipe.h"
 #include "sample/sampler.h"
 #include "stream/stream.h"
@@ -197,7 +197,7 @@ write_property(struct writer *out, const char *key, int64_t value)
 /* The batches, as records or as a table. */
 static void
 sample(const struct settings *settings, const struct recipe *recipe,
-    struct examples *const *sets, const int64_t *counts, struct writer *out)
+    struct pairs *const *sets, const int64_t *counts, struct writer *out)
 {
 	struct sampler *sampler = sampler_new(recipe, counts, settings->all);
 	struct collate *collate = collate_new(recipe, sets, out, settings->all);
@@ -237,13 +237,13 @@ main(int argc, char **argv)
 	struct settings settings = parse(argc, argv);
 	struct recipe *recipe = open_recipe(&settings);
 	size_t sources = (size_t)recipe->source_count;
-	struct examples **sets = mem_new(sources, sizeof *sets);
+	struct pairs **sets = mem_new(sources, sizeof *sets);
 	int64_t *counts = mem_new(sources, sizeof *counts);
 	for (size_t s = 0; s < sources; s++) {
 		const struct recipe_source *source = recipe->sources + s;
-		sets[s] = examples_open(source->files, source->file_count,
-		    settings.folder, settings.tmpdir, settings.max_line);
-		counts[s] = examples_count(sets[s]);
+		sets[s] = pairs_open(
+		    source, settings.folder, settings.tmpdir, settings.max_line);
+		counts[s] = pairs_count(sets[s]);
 		inform("data set %s: %lld examples", source->name, (long long)counts[s]);
 	}
 
@@ -264,10 +264,10 @@ main(int argc, char **argv)
 		output_finish(table);
 
 	for (size_t s = 0; s < sources; s++) {
-		if (examples_repaired(sets[s]))
+		if (pairs_repaired(sets[s]))
 			warn("data set %s: has invalid UTF-8; it was replaced by U+FFFD",
 			    recipe->sources[s].name);
-		examples_close(sets[s]);
+		pairs_close(sets[s]);
 	}
 	free(sets);
 	free(counts);

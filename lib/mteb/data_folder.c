@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "text/datafile.h"
 
 const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels" };
 
@@ -64,29 +65,11 @@ search(const struct registry *registry, const char *folder, const char *type)
 /* Files. --------------------------------------------------------------------------- */
 
 static bool
-is(const char *path, mode_t kind)
+is_folder(const char *path)
 {
 	struct stat about;
 
-	return !stat(path, &about) && (about.st_mode & S_IFMT) == kind;
-}
-
-/* DIR/STEM with one of the endings that are read; NULL: there is none. */
-static char *
-file_of(const char *dir, const char *stem)
-{
-	static const char *const endings[] = { "jsonl", "ndjson", "json", "tsv", "csv" };
-	static const char *const packed[] = { "", ".gz", ".zst" };
-
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		for (size_t j = 0; j < sizeof packed / sizeof *packed; j++) {
-			char *path =
-			    mem_format("%s/%s.%s%s", dir, stem, endings[i], packed[j]);
-			if (is(path, S_IFREG))
-				return path;
-			free(path);
-		}
-	return NULL;
+	return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
 static bool
@@ -96,7 +79,7 @@ has_data(const char *dir)
 		"corpus" };
 
 	for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-		char *path = file_of(dir, stems[i]);
+		char *path = datafile_find(dir, stems[i]);
 		if (!path)
 			continue;
 		free(path);
@@ -110,9 +93,9 @@ need(struct data_set *set, enum data_file which, const char *stem)
 {
 	char *subset = mem_format("%s/%s", set->folder, set->task->subset);
 
-	set->files[which] = file_of(subset, stem);
+	set->files[which] = datafile_find(subset, stem);
 	if (!set->files[which])
-		set->files[which] = file_of(set->folder, stem);
+		set->files[which] = datafile_find(set->folder, stem);
 	if (!set->files[which] && !set->fault)
 		set->fault =
 		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst)",
@@ -174,7 +157,7 @@ take(struct data_folder *folder, struct registry *registry, const char *path,
 		task = search(registry, joined, NULL);
 	free(joined);
 	if (!task && data) {
-		char *corpus = file_of(path, "corpus");
+		char *corpus = datafile_find(path, "corpus");
 		if (!type && corpus)
 			type = "Retrieval";
 		free(corpus);
@@ -203,7 +186,7 @@ walk(struct data_folder *folder, struct registry *registry, const char *dir,
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 		char *path = mem_format("%s/%s", dir, name);
-		if (is(path, S_IFDIR) && !take(folder, registry, path, parent, name) &&
+		if (is_folder(path) && !take(folder, registry, path, parent, name) &&
 		    !parent)
 			walk(folder, registry, path, name);
 		free(path);

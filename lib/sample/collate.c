@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "text/json.h"
+#include "sample/fields.h"
 
 /* A column of texts: their bytes, and where each begins and the last one ends. */
 struct text_column {
@@ -21,7 +20,7 @@ static const char *const fields[] = { "query", "document", "negatives" };
 
 struct collate {
 	const struct recipe *recipe;
-	struct examples *const *sets;
+	struct pairs *const *sets;
 	struct writer *out;
 	bool in_order, prefix; /* prefix: prompts are put before the texts here */
 	int text[FIELDS], key[FIELDS], dataset, task,
@@ -57,150 +56,27 @@ texts_free(struct text_column *texts)
 	free(texts->offsets.data);
 }
 
-static _Noreturn void
-die_at(const struct examples *set, const char *what, const char *field)
-{
-	die("%s:%lld: %s '%s'", examples_file(set), (long long)examples_line(set), what,
-	    field);
-}
-
-static const struct tree *
-member(const struct examples *set, const struct tree *record, const char *name)
-{
-	const struct tree *value = NULL;
-	char *end;
-
-	if (record->kind == TREE_LIST) {
-		unsigned long index = strtoul(name, &end, 10);
-		if (!*end && index < record->count)
-			value = record->items[index];
-	} else if (record->kind == TREE_OBJECT) {
-		for (size_t i = 0; i < record->count && !value; i++)
-			if (!strcmp(record->items[i]->key, name))
-				value = record->items[i];
-	} else {
-		die("%s:%lld: neither an object nor a list", examples_file(set),
-		    (long long)examples_line(set));
-	}
-	if (!value)
-		die_at(set, "has no field", name);
-	return value;
-}
-
-static void
-append_value(struct text_column *texts, const struct examples *set,
-    const struct tree *value, const char *name, bool trim)
-{
-	if (value->kind == TREE_STRING) {
-		const char *text = value->string;
-		size_t length = value->length;
-		while (trim && length && strchr(" \t\r\n", text[length - 1]))
-			length--;
-		for (; trim && length && strchr(" \t\r\n", *text); length--)
-			text++;
-		buffer_add(&texts->bytes, text, length);
-	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
-		   value->kind == TREE_BOOL) {
-		char *text = json_text(value, 0);
-		buffer_add(&texts->bytes, text, strlen(text));
-		free(text);
-	} else {
-		die_at(set, "is neither text nor number: field", name);
-	}
-}
-
-/* One text of a list.  Of a set, whose texts are query and document alike, the document is
- * another than the query, which was chosen by the chance `query`. */
-static const struct tree *
-choose(const struct examples *set, const struct tree *list, const char *name,
-    uint64_t chance, const uint64_t *query)
-{
-	size_t count = list->count;
-
-	if (!query)
-		return list->items[chance % count];
-	if (count < 2)
-		die_at(
-		    set, "has one text, which cannot be query and document: field", name);
-	size_t at = chance % (count - 1);
-	return list->items[at + (at >= *query % count)];
-}
-
-/* Append a side's text; where its field has several, one is chosen by chance.  "a+b" joins
- * fields. */
-static void
-append_field(struct text_column *texts, const struct examples *set,
-    const struct tree *record, const struct recipe_source *source, int side,
-    const uint64_t chances[SIDES])
-{
-	const char *spec = source->field[side];
-	bool shared = side == SIDE_DOCUMENT && !strcmp(spec, source->field[SIDE_QUERY]);
-	char name[256];
-	bool joined = strchr(spec, '+'), any = false;
-
-	for (;;) {
-		size_t length = strcspn(spec, "+"), before = texts->bytes.used;
-		snprintf(name, sizeof name, "%.*s", (int)length, spec);
-		const struct tree *value = member(set, record, name);
-		if (value->kind == TREE_LIST && value->count)
-			value = choose(set, value, name, chances[side],
-			    shared ? &chances[SIDE_QUERY] : NULL);
-		if (any)
-			buffer_add(&texts->bytes, " ", 1);
-		size_t start = texts->bytes.used;
-		append_value(texts, set, value, name, joined);
-		if (texts->bytes.used == start)
-			texts->bytes.used = before; /* empty: no blank for it */
-		else
-			any = true;
-		if (!spec[length])
-			break;
-		spec += length + 1;
-	}
-}
-
-static const struct tree *
-record_of(
-    const struct collate *collate, const struct example *example, uint64_t chances[SIDES])
+static const struct pair *
+pair_of(const struct collate *collate, const struct example *example)
 {
 	uint64_t words[] = { (uint64_t)example->source, (uint64_t)example->index,
 		(uint64_t)example->pass };
-
 	uint64_t chance = rng_hash(collate->recipe->seed, words, sizeof words);
+	uint64_t chances[SIDES];
+
 	for (int side = 0; side < SIDES; side++)
-		chances[side] =
-		    collate->in_order ? 0 : rng_hash(chance, &side, sizeof side);
-	return examples_get(collate->sets[example->source], example->index);
+		chances[side] = rng_hash(chance, &side, sizeof side);
+	return pairs_get(collate->sets[example->source], example->index,
+	    collate->in_order ? NULL : chances);
 }
 
 void
 collate_keys(void *context, const struct example *example, uint64_t keys[SIDES])
 {
-	struct collate *collate = context;
-	const struct recipe_source *source = collate->recipe->sources + example->source;
-	const struct examples *set = collate->sets[example->source];
-	struct text_column *texts = &collate->datasets; /* free between records */
-	uint64_t chances[SIDES];
-	const struct tree *record = record_of(collate, example, chances);
+	const struct pair *pair = pair_of(context, example);
 
-	for (int side = 0; side < SIDES; side++) {
-		texts_clear(texts);
-		append_field(texts, set, record, source, side, chances);
-		keys[side] = rng_hash(0, texts->bytes.data, texts->bytes.used);
-	}
-}
-
-/* The prompt, if texts carry it, and the key of the text behind it. */
-static void
-end_text(struct collate *collate, int field, size_t start)
-{
-	struct text_column *texts = collate->texts + field;
-
-	if (collate->key[field] >= 0)
-		numbers_add(
-		    collate->keys + field, (int64_t)rng_hash(0, texts->bytes.data + start,
-					       texts->bytes.used - start));
-	texts_end(texts);
+	for (int side = 0; side < SIDES; side++)
+		keys[side] = pair_key(pair, side);
 }
 
 static size_t
@@ -217,12 +93,11 @@ begin_text(struct collate *collate, int field, const struct recipe_task *task)
 }
 
 static void
-add_negatives(struct collate *collate, const struct recipe_source *source,
-    const struct tree *record)
+add_negatives(
+    struct collate *collate, const struct recipe_source *source, const struct pair *pair)
 {
-	const struct examples *set = collate->sets[source - collate->recipe->sources];
-	const struct tree *list =
-	    source->negatives ? member(set, record, source->negatives) : NULL;
+	struct text_column *texts = collate->texts + NEGATIVES;
+	const struct tree *list = pair->negatives;
 	size_t count = !list || list->kind == TREE_NULL ? 0
 		       : list->kind == TREE_LIST	? list->count
 							: 1;
@@ -232,13 +107,15 @@ add_negatives(struct collate *collate, const struct recipe_source *source,
 	for (size_t i = 0; i < count; i++) {
 		size_t start =
 		    begin_text(collate, NEGATIVES, collate->recipe->tasks + source->task);
-		append_value(collate->texts + NEGATIVES, set,
-		    list->kind == TREE_LIST ? list->items[i] : list, source->negatives,
-		    false);
-		end_text(collate, NEGATIVES, start);
+		fields_append_value(&texts->bytes, pair->record, source->negatives,
+		    list->kind == TREE_LIST ? list->items[i] : list);
+		if (collate->key[NEGATIVES] >= 0)
+			numbers_add(collate->keys + NEGATIVES,
+			    (int64_t)rng_hash(
+				0, texts->bytes.data + start, texts->bytes.used - start));
+		texts_end(texts);
 	}
-	numbers_add(
-	    &collate->lists, (int64_t)collate->texts[NEGATIVES].offsets.count - 1);
+	numbers_add(&collate->lists, (int64_t)texts->offsets.count - 1);
 }
 
 static void
@@ -246,18 +123,19 @@ add_row(struct collate *collate, const struct example *example)
 {
 	const struct recipe_source *source = collate->recipe->sources + example->source;
 	const struct recipe_task *task = collate->recipe->tasks + source->task;
-	uint64_t chances[SIDES];
-	const struct tree *record = record_of(collate, example, chances);
+	const struct pair *pair = pair_of(collate, example);
 
 	for (int side = 0; side < SIDES; side++) {
-		size_t start = begin_text(collate, side, task);
-		append_field(collate->texts + side, collate->sets[example->source],
-		    record, source, side, chances);
-		end_text(collate, side, start);
+		struct text_column *texts = collate->texts + side;
+		begin_text(collate, side, task);
+		buffer_add(&texts->bytes, pair->text[side].data, pair->text[side].used);
+		texts_end(texts);
+		if (collate->key[side] >= 0)
+			numbers_add(collate->keys + side, (int64_t)pair_key(pair, side));
 		texts_add(collate->experts + side, task->expert[side]);
 	}
 	if (collate->text[NEGATIVES] >= 0)
-		add_negatives(collate, source, record);
+		add_negatives(collate, source, pair);
 	texts_add(&collate->datasets, source->name);
 	texts_add(&collate->tasks, task->name);
 }
@@ -287,23 +165,6 @@ static const char *const *
 experts_of(const struct recipe_task *task)
 {
 	return task->expert;
-}
-
-/* A wrong field in the recipe shows now, not when the first batch of the data set does. */
-static void
-check_fields(struct collate *collate)
-{
-	texts_clear(&collate->datasets);
-	for (int s = 0; s < collate->recipe->source_count; s++) {
-		const struct recipe_source *source = collate->recipe->sources + s;
-		const struct examples *set = collate->sets[s];
-		const struct tree *record = examples_get(collate->sets[s], 0);
-		for (int side = 0; side < SIDES; side++)
-			append_field(&collate->datasets, set, record, source, side,
-			    (uint64_t[SIDES]){ 0 });
-		if (source->negatives)
-			member(set, record, source->negatives);
-	}
 }
 
 static int
@@ -353,7 +214,7 @@ add_columns(struct collate *collate)
 }
 
 struct collate *
-collate_new(const struct recipe *recipe, struct examples *const *sets, struct writer *out,
+collate_new(const struct recipe *recipe, struct pairs *const *sets, struct writer *out,
     bool in_order)
 {
 	struct collate *collate = mem_zero(1, sizeof *collate);
@@ -365,7 +226,9 @@ collate_new(const struct recipe *recipe, struct examples *const *sets, struct wr
 	for (int field = 0; field < FIELDS; field++)
 		collate->text[field] = collate->key[field] = -1;
 	collate->dataset = collate->task = collate->expert[0] = collate->expert[1] = -1;
-	check_fields(collate);
+	/* a wrong field in the recipe shows now, not when the first batch of the data set does */
+	for (int s = 0; s < recipe->source_count; s++)
+		pairs_get(sets[s], 0, NULL);
 	if (out)
 		add_columns(collate);
 	return collate;

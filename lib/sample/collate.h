@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sample/examples.h"
+#include "sample/pairs.h"
 #include "sample/recipe.h"
 #include "sample/sampler.h"
 #include "stream/stream.h"
@@ -20,7 +20,7 @@ struct collate;
 
 /* Adds the columns to the stream.  in_order: for --all, where a batch has
  * one data set and lists of texts give their first.  Everything is borrowed. */
-struct collate *collate_new(const struct recipe *recipe, struct examples *const *sets,
+struct collate *collate_new(const struct recipe *recipe, struct pairs *const *sets,
     struct writer *out, bool in_order);
 
 /* Write rows first .. last-1 of the batch as a record. */

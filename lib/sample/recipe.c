@@ -7,6 +7,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
+#include "text/json.h"
 #include "text/yaml.h"
 
 enum { BATCH_MOST = 1 << 30 };
@@ -124,11 +126,140 @@ field_of(struct tree *node, const char *key, const char *otherwise)
 	return name;
 }
 
+/* Die where the data set has one of these keys. */
+static void
+refuse(const struct tree *node, const char *const *keys, const char *where)
+{
+	for (; *keys; keys++)
+		if (tree_get(node, *keys))
+			tree_die(
+			    tree_get(node, *keys), "'%s' says nothing %s", *keys, where);
+}
+
+/* Where examples come from, and what of them are query and document. */
+static void
+read_fields(struct tree *node, struct recipe_source *source)
+{
+	static const char *const of_files[] = { "file", "label", "names", "negatives",
+		"max_negatives", NULL };
+	static const char *const of_folders[] = { "split", NULL };
+	static const char *const of_pairs[] = { "document", "names", "negatives",
+		"max_negatives", "part_by", NULL };
+
+	source->label = field_of(node, "label", NULL);
+	if (tree_get(node, "beir")) {
+		refuse(node, of_files, "of a BEIR folder");
+		source->beir = required(node, "beir");
+		source->split = tree_string(node, "split", NULL);
+	} else {
+		refuse(node, of_folders, "but of a BEIR folder");
+		if (source->label)
+			refuse(node, of_pairs, "of pairs of one label");
+		read_files(node, source);
+	}
+	for (int side = 0; side < SIDES; side++)
+		source->field[side] = field_of(node, recipe_sides[side], NULL);
+	source->negatives = field_of(node, "negatives", NULL);
+	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+}
+
+static void
+read_names(const struct tree *node, struct recipe_source *source)
+{
+	const struct tree *names = source->names = tree_get(node, "names");
+
+	if (!names)
+		return;
+	if ((names->kind != TREE_OBJECT && names->kind != TREE_LIST) || !names->count)
+		tree_die(names, "'names' must be a mapping of values to names, or a list "
+				"of the names of 0, 1, 2 ...");
+	for (size_t i = 0; i < names->count; i++)
+		if (names->items[i]->kind != TREE_STRING)
+			tree_die(names->items[i], "a name must be a string; quote it");
+	if (source->field[SIDE_DOCUMENT] && strchr(source->field[SIDE_DOCUMENT], '+'))
+		tree_die(names, "'names' are of one field, 'document' joins several");
+}
+
+static void
+add_condition(
+    struct recipe_source *source, const struct tree *node, const char *condition)
+{
+	size_t count = (size_t)source->where_count++;
+	char *place = mem_format("%s:%d", node->file, node->line);
+
+	source->where = mem_resize(source->where, count + 1, sizeof(struct comparison *));
+	source->where[count] = comparison_new(place, condition);
+	free(place);
+}
+
+/* "label=1", a list of such, or {label: 1}. */
+static void
+read_where(const struct tree *node, struct recipe_source *source)
+{
+	const struct tree *where = tree_get(node, "where");
+	bool several = where && where->kind != TREE_STRING;
+
+	if (where && !several)
+		add_condition(source, where, where->string);
+	if (several && where->kind != TREE_LIST && where->kind != TREE_OBJECT)
+		tree_die(where, "'where' must be a condition such as label=1, or a list "
+				"of them");
+	for (size_t i = 0; several && i < where->count; i++) {
+		const struct tree *item = where->items[i];
+		bool text = item->kind == TREE_STRING;
+		if (item->kind == TREE_LIST || item->kind == TREE_OBJECT ||
+		    item->kind == TREE_NULL || (where->kind == TREE_LIST && !text))
+			tree_die(item, "a condition is a string such as label=1");
+		if (where->kind == TREE_LIST) {
+			add_condition(source, item, item->string);
+			continue;
+		}
+		char *value = text ? mem_string(item->string) : json_text(item, 0);
+		char *condition = mem_format("%s=%s", item->key, value);
+		add_condition(source, item, condition);
+		free(condition);
+		free(value);
+	}
+}
+
+/* Of 0 to 100 percent, the first hash behind that share of all hashes; 100: none, 0. */
+static bool
+read_percent(const char *text, size_t length, uint64_t *hash, double *percent)
+{
+	if (!number_read(text, length, percent) || !(*percent >= 0 && *percent <= 100))
+		return false;
+	*hash = *percent < 100 ? (uint64_t)(*percent / 100 * 0x1p64) : 0;
+	return true;
+}
+
+/* "0-80%" */
+static void
+read_part(const struct tree *node, struct recipe_source *source)
+{
+	const char *text = tree_string(node, "part", "0-100%");
+	size_t length = strlen(text), first = strcspn(text, "-");
+	double percent[2];
+	uint64_t *part = source->part;
+
+	if (first + 2 > length || text[length - 1] != '%' ||
+	    !read_percent(text, first, part, percent) ||
+	    !read_percent(text + first + 1, length - first - 2, part + 1, percent + 1) ||
+	    percent[0] >= percent[1])
+		tree_die(tree_get(node, "part"),
+		    "'part' is '%s'; it must be a range of percent such as 0-80%% or "
+		    "80-100%%",
+		    text);
+	part[1]--; /* the last one of the part */
+	source->part_by =
+	    (enum recipe_side)word_of(node, "part_by", recipe_sides, SIDE_QUERY);
+}
+
 static void
 add_source(struct recipe *recipe, struct tree *node, double task_weight)
 {
-	static const char *const keys[] = { "name", "file", "query", "document",
-		"negatives", "max_negatives", "weight", NULL };
+	static const char *const keys[] = { "name", "file", "beir", "split", "query",
+		"document", "label", "names", "negatives", "max_negatives", "where",
+		"part", "part_by", "first", "weight", NULL };
 	size_t count = (size_t)recipe->source_count;
 
 	tree_only(node, keys);
@@ -139,12 +270,11 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(recipe->sources[i].name, source->name))
 			tree_die(node, "the data set '%s' is there twice", source->name);
-	read_files(node, source);
-	for (int side = 0; side < SIDES; side++)
-		source->field[side] =
-		    field_of(node, recipe_sides[side], recipe_sides[side]);
-	source->negatives = field_of(node, "negatives", NULL);
-	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+	read_fields(node, source);
+	read_names(node, source);
+	read_where(node, source);
+	read_part(node, source);
+	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
 }
 
@@ -214,6 +344,15 @@ recipe_batch_as(struct recipe *recipe, enum recipe_batching batching)
 		recipe->tasks[i].batching = batching;
 }
 
+static void
+free_source(struct recipe_source *source)
+{
+	for (int i = 0; i < source->where_count; i++)
+		comparison_free(source->where[i]);
+	free(source->where);
+	free(source->files);
+}
+
 void
 recipe_choose(struct recipe *recipe, const char *const *names, int count)
 {
@@ -238,7 +377,7 @@ recipe_choose(struct recipe *recipe, const char *const *names, int count)
 				recipe->sources[sources] = recipe->sources[s];
 				recipe->sources[sources++].task = tasks;
 			} else {
-				free(recipe->sources[s].files);
+				free_source(recipe->sources + s);
 			}
 		}
 		task.first = first;
@@ -254,7 +393,7 @@ void
 recipe_close(struct recipe *recipe)
 {
 	for (int i = 0; i < recipe->source_count; i++)
-		free(recipe->sources[i].files);
+		free_source(recipe->sources + i);
 	free(recipe->sources);
 	free(recipe->tasks);
 	tree_free(recipe->tree);

@@ -10,18 +10,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "text/comparison.h"
 #include "text/tree.h"
 
 enum recipe_side { SIDE_QUERY, SIDE_DOCUMENT, SIDES };
 enum recipe_batching { BATCHING_HOMOGENEOUS, BATCHING_HETEROGENEOUS, BATCHING_STATIC };
 enum recipe_duplicates { DUPLICATES_MARK, DUPLICATES_APART, DUPLICATES_KEEP };
 
+/* A data set's examples: of files, or of the judgements of a BEIR folder. */
 struct recipe_source {
 	const char *name;
-	const char **files;
+	const char **files, *beir, *split; /* beir NULL: files; split NULL: not given */
 	int file_count, task;
-	const char *field[SIDES], *negatives; /* negatives NULL: it has none */
+	const char *field[SIDES], *label, *negatives; /* NULL: not given */
+	const struct tree *names; /* of documents, a mapping or a list of strings; NULL */
 	int64_t max_negatives;
+	struct comparison **where; /* all must hold */
+	int where_count;
+	uint64_t part[2]; /* first and last hash of what is taken */
+	enum recipe_side part_by;
+	int64_t first;		 /* so many examples; INT64_MAX: all */
 	double weight;		 /* times each example comes in an epoch: task's x own */
 	const struct tree *node; /* for messages */
 };

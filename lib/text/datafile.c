@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cli.h"
@@ -74,6 +75,24 @@ datafile_by_name(const char *name)
 		if (has_suffix(name, length, known[i].suffix))
 			return known[i].format;
 	return DATAFILE_GUESS;
+}
+
+char *
+datafile_find(const char *dir, const char *stem)
+{
+	static const char *const endings[] = { "jsonl", "ndjson", "json", "tsv", "csv" };
+	static const char *const packed[] = { "", ".gz", ".zst" };
+	struct stat about;
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		for (size_t j = 0; j < sizeof packed / sizeof *packed; j++) {
+			char *path =
+			    mem_format("%s/%s.%s%s", dir, stem, endings[i], packed[j]);
+			if (!stat(path, &about) && S_ISREG(about.st_mode))
+				return path;
+			free(path);
+		}
+	return NULL;
 }
 
 static enum datafile_format

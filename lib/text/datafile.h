@@ -33,6 +33,10 @@ enum datafile_format datafile_parse(const char *option, const char *name);
 /* What a name ends in, before .gz or .zst; DATAFILE_GUESS: nothing known. */
 enum datafile_format datafile_by_name(const char *name);
 
+/* DIR/STEM with one of the endings of JSON Lines, TSV and CSV, to be freed; NULL: there is no such
+ * file. */
+char *datafile_find(const char *dir, const char *stem);
+
 struct datafile;
 
 struct datafile *datafile_open(const char *path, enum datafile_format format);

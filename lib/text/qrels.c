@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,15 +77,27 @@ member(const struct loading *loading, const struct tree *record, const char *con
 }
 
 /* 3.0, true or null name nothing, though they could be printed. */
-static struct tsv_column
-id_of(const struct loading *loading, const struct tree *id, char room[24])
+bool
+qrels_id(const struct tree *value, char room[QRELS_ID_ROOM], struct tsv_column *id)
 {
-	if (id->kind == TREE_STRING)
-		return (struct tsv_column){ id->string, id->length };
-	if (id->kind != TREE_INTEGER)
+	if (value->kind == TREE_STRING)
+		*id = (struct tsv_column){ value->string, value->length };
+	else if (value->kind == TREE_INTEGER)
+		*id = (struct tsv_column){ room, (size_t)snprintf(room, QRELS_ID_ROOM,
+						     "%lld", (long long)value->integer) };
+	else
+		return false;
+	return true;
+}
+
+static struct tsv_column
+id_of(const struct loading *loading, const struct tree *value, char room[QRELS_ID_ROOM])
+{
+	struct tsv_column id;
+
+	if (!qrels_id(value, room, &id))
 		bad(loading, "an id is neither text nor a whole number");
-	return (struct tsv_column){ room,
-		(size_t)snprintf(room, 24, "%lld", (long long)id->integer) };
+	return id;
 }
 
 static void
@@ -107,7 +118,7 @@ add_object(struct loading *loading, const struct tree *record)
 		number = number_read(grade->string, grade->length, &value);
 	if (!number)
 		bad(loading, "the grade is not a number");
-	char room[2][24];
+	char room[2][QRELS_ID_ROOM];
 	struct tsv_column ids[2] = { id_of(loading, query, room[0]),
 		id_of(loading, document, room[1]) };
 	add(loading, ids[0].start, ids[0].length, ids[1].start, ids[1].length, value);

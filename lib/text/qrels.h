@@ -9,9 +9,12 @@
 #ifndef QRELS_H
 #define QRELS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strings.h"
+#include "text/tree.h"
+#include "text/tsv.h"
 
 struct judgement {
 	int64_t query, document; /* numbers in the two lists of names */
@@ -33,5 +36,9 @@ struct qrels *qrels_read(const char *path);
 /* The grade of a document for a query; 0 when it was not judged. */
 int64_t qrels_grade(const struct qrels *qrels, int64_t query, int64_t document);
 void qrels_free(struct qrels *qrels);
+
+/* An id as JSON has it: text, or a whole number, which is written into the room; false: neither. */
+enum { QRELS_ID_ROOM = 24 };
+bool qrels_id(const struct tree *value, char room[QRELS_ID_ROOM], struct tsv_column *id);
 
 #endif

@@ -1,0 +1,196 @@
+#include "sample/fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "text/json.h"
+
+/* Null, too, is there. */
+static const struct tree *
+member(const struct tree *record, const char *name)
+{
+	char *end;
+
+	if (record->kind == TREE_LIST) {
+		unsigned long index = strtoul(name, &end, 10);
+		return !*end && index < record->count ? record->items[index] : NULL;
+	}
+	if (record->kind != TREE_OBJECT)
+		tree_die(record, "neither an object nor a list");
+	for (size_t i = 0; i < record->count; i++)
+		if (!strcmp(record->items[i]->key, name))
+			return record->items[i];
+	return NULL;
+}
+
+const struct tree *
+fields_find(const struct tree *record, const char *name)
+{
+	const struct tree *value = member(record, name);
+
+	return value && value->kind != TREE_NULL ? value : NULL;
+}
+
+const struct tree *
+fields_need(const struct tree *record, const char *name)
+{
+	const struct tree *value = member(record, name);
+
+	if (!value)
+		tree_die(record, "has no field '%s'", name);
+	return value;
+}
+
+void
+fields_append_value(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *value)
+{
+	if (value->kind == TREE_STRING) {
+		buffer_add(to, value->string, value->length);
+	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
+		   value->kind == TREE_BOOL) {
+		char *text = json_text(value, 0);
+		buffer_add(to, text, strlen(text));
+		free(text);
+	} else {
+		tree_die(record, "is neither text nor number: field '%s'", name);
+	}
+}
+
+/* Whether the value says another text; `to` is as it was. */
+static bool
+is_unlike(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *value, const struct buffer *other)
+{
+	size_t start = to->used;
+
+	fields_append_value(to, record, name, value);
+	size_t length = to->used - start;
+	to->used = start;
+	return length != other->used ||
+	       memcmp(to->data + start, other->data, length) != 0;
+}
+
+/* One text of a list. */
+static const struct tree *
+choose(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *list, const struct fields_choice *choice)
+{
+	size_t others = 0, at;
+
+	if (!choice->unlike)
+		return list->items[choice->chance % list->count];
+	for (size_t i = 0; i < list->count; i++)
+		others += is_unlike(to, record, name, list->items[i], choice->unlike);
+	if (!others)
+		tree_die(record,
+		    "has one text, which cannot be query and document: field '%s'", name);
+	others = choice->chance % others + 1;
+	for (at = 0; others; at++)
+		others -= is_unlike(to, record, name, list->items[at], choice->unlike);
+	return list->items[at - 1];
+}
+
+/* Put what the value is called, by a mapping or by a list's numbers, in place of what it says. */
+static void
+rename_value(struct buffer *to, size_t start, const struct tree *record,
+    const struct fields *fields)
+{
+	const struct tree *name = NULL;
+	size_t length = to->used - start;
+	int64_t number;
+
+	buffer_add(to, "", 1); /* a name ends with a NUL */
+	const char *value = to->data + start;
+	if (fields->names->kind == TREE_OBJECT)
+		name = tree_get(fields->names, value);
+	else if (number_read_whole(value, length, &number) && number >= 0 &&
+		 (uint64_t)number < fields->names->count)
+		name = fields->names->items[number];
+	if (!name || strlen(value) != length)
+		tree_die(record, "the '%s' is '%s', for which 'names' has no name",
+		    fields->spec, value);
+	to->used = start;
+	buffer_add(to, name->string, name->length);
+}
+
+static void
+append_field(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *value, const struct fields_choice *choice)
+{
+	bool list = value->kind == TREE_LIST && value->count;
+
+	for (size_t i = 0; list && choice->all && i < value->count; i++) {
+		if (i)
+			buffer_add(to, "\n", 1);
+		fields_append_value(to, record, name, value->items[i]);
+	}
+	if (!list)
+		fields_append_value(to, record, name, value);
+	else if (!choice->all)
+		fields_append_value(
+		    to, record, name, choose(to, record, name, value, choice));
+}
+
+/* Take the blanks away at both ends of what was appended from there on. */
+static void
+trim(struct buffer *to, size_t start)
+{
+	static const char blanks[] = " \t\r\n";
+	size_t first = start;
+
+	while (to->used > start && memchr(blanks, to->data[to->used - 1], 4))
+		to->used--;
+	while (first < to->used && memchr(blanks, to->data[first], 4))
+		first++;
+	memmove(to->data + start, to->data + first, to->used - first);
+	to->used -= first - start;
+}
+
+/* As fields_append of a spec of several names. */
+static void
+append_joined(struct buffer *to, const struct tree *record, const struct fields *fields,
+    const struct fields_choice *choice)
+{
+	const char *at = fields->spec;
+	bool any = false;
+
+	for (size_t length; at; at = at[length] ? at + length + 1 : NULL) {
+		length = strcspn(at, "+");
+		char *name = mem_format("%.*s", (int)length, at);
+		bool optional = fields->optional && !strcmp(name, fields->optional);
+		const struct tree *value =
+		    optional ? fields_find(record, name) : fields_need(record, name);
+		size_t before = to->used;
+		if (any)
+			buffer_add(to, " ", 1);
+		size_t start = to->used;
+		if (value)
+			append_field(to, record, name, value, choice);
+		trim(to, start);
+		if (to->used == start)
+			to->used = before; /* empty: no blank for it */
+		else
+			any = true;
+		free(name);
+	}
+}
+
+void
+fields_append(struct buffer *to, const struct tree *record, const struct fields *fields,
+    const struct fields_choice *choice)
+{
+	size_t start = to->used;
+
+	buffer_add(to, "", 0);
+	if (strchr(fields->spec, '+')) {
+		append_joined(to, record, fields, choice);
+		return;
+	}
+	append_field(to, record, fields->spec, fields_need(record, fields->spec), choice);
+	if (fields->names)
+		rename_value(to, start, record, fields);
+}

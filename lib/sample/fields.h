@@ -1,0 +1,45 @@
+/*
+ * fields - the texts of a record, by the names of its fields as a recipe gives them.
+ *
+ * A record is an object, or a list, whose fields are its elements' numbers.  Dies with FILE:LINE
+ * on a field that is not there, and on a value that is neither text, number nor boolean.
+ */
+#ifndef FIELDS_H
+#define FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "text/tree.h"
+
+struct fields {
+	const char *spec;     /* a name, or several joined by '+' */
+	const char *optional; /* a name that records may lack; NULL: none */
+	const struct tree
+	    *names; /* what values are called in their place; NULL: themselves */
+};
+
+/* Which text, where a field is a list of them. */
+struct fields_choice {
+	uint64_t chance; /* element chance modulo their number */
+	const struct buffer
+	    *unlike; /* only of those that are not this text; NULL: of all */
+	bool all;    /* all of them, with line ends between */
+};
+
+/* NULL: there is no such field, or it is null. */
+const struct tree *fields_find(const struct tree *record, const char *name);
+
+/* The same, but dies when it is not there, and may be null. */
+const struct tree *fields_need(const struct tree *record, const char *name);
+
+/* Append the text; of several fields with a blank between, trimmed, empty ones left out. */
+void fields_append(struct buffer *to, const struct tree *record,
+    const struct fields *fields, const struct fields_choice *choice);
+
+/* Append what one value of the field `name` says. */
+void fields_append_value(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *value);
+
+#endif

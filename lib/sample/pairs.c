@@ -1,0 +1,352 @@
+#include "sample/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "sample/examples.h"
+#include "sample/fields.h"
+#include "sample/judgements.h"
+#include "sample/labels.h"
+
+struct pairs {
+	const struct recipe_source *source;
+	struct examples *sets[SIDES]; /* of files the same one */
+	struct fields fields[SIDES], label;
+	bool is_set; /* two texts of one field */
+	struct numbers
+	    rows[SIDES]; /* of the examples; no data: an example's own number */
+	int64_t count;
+	struct labels *labels; /* NULL: they are not asked for */
+	struct buffer text;    /* of a label, or to be hashed */
+	bool *known;	       /* [where_count] whether any row has what is asked for */
+	struct pair pair;
+};
+
+/* Which fields. -------------------------------------------------------------------- */
+
+/* The pair of names that the first record has, as the usual files of pairs have them. */
+static void
+guess_fields(struct pairs *pairs, const struct tree *record)
+{
+	static const char *const usual[][SIDES] = { { "query", "document" },
+		{ "query", "pos" }, { "query", "positive" }, { "anchor", "positive" },
+		{ "set", "set" }, { "0", "1" } };
+	size_t count = sizeof usual / sizeof *usual, at = 0;
+
+	while (at < count && !(fields_find(record, usual[at][SIDE_QUERY]) &&
+				 fields_find(record, usual[at][SIDE_DOCUMENT])))
+		at++;
+	for (int side = 0; side < SIDES; side++)
+		pairs->fields[side].spec = usual[at < count ? at : 0][side];
+}
+
+static void
+set_fields(struct pairs *pairs)
+{
+	const struct recipe_source *source = pairs->source;
+	const char *query = source->field[SIDE_QUERY],
+		   *document = source->field[SIDE_DOCUMENT];
+	struct fields *fields = pairs->fields;
+
+	fields[SIDE_QUERY].spec = query ? query : "query";
+	fields[SIDE_DOCUMENT].spec = document ? document : "document";
+	fields[SIDE_DOCUMENT].names = source->names;
+	pairs->label.spec = source->label;
+	if (source->beir) {
+		fields[SIDE_QUERY].spec = query ? query : "text";
+		if (!document)
+			fields[SIDE_DOCUMENT] =
+			    (struct fields){ .spec = "title+text", .optional = "title" };
+	} else if (source->label) {
+		fields[SIDE_QUERY].spec = query ? query : "text";
+		fields[SIDE_DOCUMENT] = fields[SIDE_QUERY];
+	} else if (!query && !document) {
+		guess_fields(pairs, examples_get(pairs->sets[SIDE_QUERY], 0));
+	}
+	pairs->is_set = !source->beir && !source->label && !source->names &&
+			!strchr(fields[SIDE_QUERY].spec, '+') &&
+			!strcmp(fields[SIDE_QUERY].spec, fields[SIDE_DOCUMENT].spec);
+}
+
+/* Which examples. ------------------------------------------------------------------ */
+
+static bool
+passes(struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	bool pass = true, holds;
+
+	for (int i = 0; i < source->where_count; i++) {
+		const struct comparison *where = source->where[i];
+		const struct tree *value = fields_find(record, comparison_name(where));
+		pairs->known[i] |= value != NULL;
+		if (!comparison_of_tree(where, value, &holds))
+			tree_die(record,
+			    "field '%s' is not a number, which '%s' asks for",
+			    comparison_name(where), comparison_text(where));
+		pass &= holds;
+	}
+	return pass;
+}
+
+static uint64_t
+hash_text(struct pairs *pairs, const struct tree *record, int side)
+{
+	pairs->text.used = 0;
+	fields_append(&pairs->text, record, pairs->fields + side,
+	    &(struct fields_choice){ .all = true });
+	return rng_hash(0, pairs->text.data, pairs->text.used);
+}
+
+static bool
+is_whole(const struct recipe_source *source)
+{
+	return source->part[0] == 0 && source->part[1] == UINT64_MAX;
+}
+
+static bool
+is_in_part(struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	uint64_t hash = hash_text(pairs, record, (int)source->part_by);
+
+	return hash >= source->part[0] && hash <= source->part[1];
+}
+
+static void
+append_label(struct pairs *pairs, const struct tree *record)
+{
+	pairs->text.used = 0;
+	fields_append(
+	    &pairs->text, record, &pairs->label, &(struct fields_choice){ .chance = 0 });
+}
+
+static void
+add_labelled(struct pairs *pairs, const struct tree *record, int64_t row)
+{
+	uint64_t hash = hash_text(pairs, record, SIDE_QUERY);
+
+	append_label(pairs, record);
+	labels_add(pairs->labels, pairs->text.data, pairs->text.used, hash, row);
+}
+
+static void
+select_rows(struct pairs *pairs)
+{
+	const struct recipe_source *source = pairs->source;
+	struct examples *set = pairs->sets[SIDE_QUERY];
+	struct numbers *rows = pairs->rows + SIDE_QUERY;
+	bool whole = is_whole(source);
+	int64_t taken = 0;
+
+	for (int64_t row = 0; row < examples_count(set) && taken < source->first; row++) {
+		const struct tree *record = examples_get(set, row);
+		if (!passes(pairs, record) || (!whole && !is_in_part(pairs, record)))
+			continue;
+		taken++;
+		if (source->label)
+			add_labelled(pairs, record, row);
+		else
+			numbers_add(rows, row);
+	}
+	if (source->label)
+		labels_finish(pairs->labels, source->name, rows);
+	pairs->count = (int64_t)rows->count;
+}
+
+static void
+open_files(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t max_line)
+{
+	const struct recipe_source *source = pairs->source;
+	struct examples *set =
+	    examples_open(source->files, source->file_count, folder, tmpdir, max_line);
+	int64_t count = examples_count(set);
+
+	pairs->sets[SIDE_QUERY] = pairs->sets[SIDE_DOCUMENT] = set;
+	set_fields(pairs);
+	if (source->label)
+		pairs->labels = labels_new();
+	if (source->where_count || source->label || !is_whole(source))
+		select_rows(pairs);
+	else
+		pairs->count = count < source->first ? count : source->first;
+}
+
+/* What conditions of a judgement ask. */
+static bool
+judgement_passes(struct pairs *pairs, const struct judged *judged)
+{
+	struct tree *record = tree_object();
+
+	tree_set(record, "score", tree_of_integer(judged->grade));
+	bool pass = passes(pairs, record);
+	tree_free(record);
+	return pass;
+}
+
+static void
+open_folder(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t max_line)
+{
+	const struct recipe_source *source = pairs->source;
+	bool whole = is_whole(source);
+	int by = (int)source->part_by;
+	struct judgements judgements = judgements_read(source, folder, tmpdir, max_line);
+
+	memcpy(pairs->sets, judgements.sets, sizeof pairs->sets);
+	set_fields(pairs);
+	for (int64_t i = 0; i < judgements.count && pairs->count < source->first; i++) {
+		const struct judged *judged = judgements.items + i;
+		if (source->where_count && !judgement_passes(pairs, judged))
+			continue;
+		if (!whole &&
+		    !is_in_part(pairs, examples_get(pairs->sets[by], judged->row[by])))
+			continue;
+		for (int side = 0; side < SIDES; side++)
+			numbers_add(pairs->rows + side, judged->row[side]);
+		pairs->count++;
+	}
+	free(judgements.items);
+}
+
+/* That there are examples, and conditions ask for what there is. */
+static void
+check(struct pairs *pairs)
+{
+	const struct recipe_source *source = pairs->source;
+
+	for (int i = 0; i < source->where_count; i++)
+		if (!pairs->known[i])
+			tree_die(source->node,
+			    "data set %s: no row has a field '%s', which '%s' asks for",
+			    source->name, comparison_name(source->where[i]),
+			    comparison_text(source->where[i]));
+	if (!pairs->count)
+		tree_die(source->node,
+		    "data set %s: no example is left by its 'where', 'part' or 'label'",
+		    source->name);
+}
+
+struct pairs *
+pairs_open(const struct recipe_source *source, const char *folder, const char *tmpdir,
+    int64_t max_line)
+{
+	struct pairs *pairs = mem_zero(1, sizeof *pairs);
+
+	pairs->source = source;
+	pairs->known = mem_zero((size_t)source->where_count + 1, sizeof *pairs->known);
+	if (source->beir)
+		open_folder(pairs, folder, tmpdir, max_line);
+	else
+		open_files(pairs, folder, tmpdir, max_line);
+	check(pairs);
+	return pairs;
+}
+
+/* Examples. ------------------------------------------------------------------------ */
+
+int64_t
+pairs_count(const struct pairs *pairs)
+{
+	return pairs->count;
+}
+
+static const struct tree *
+row_of(struct pairs *pairs, int side, int64_t index)
+{
+	const int64_t *rows = pairs->rows[side].data;
+
+	return examples_get(pairs->sets[side], rows ? rows[index] : index);
+}
+
+static void
+set_text(struct pairs *pairs, int side, const struct tree *record,
+    const struct fields_choice *choice)
+{
+	pairs->pair.text[side].used = 0;
+	fields_append(pairs->pair.text + side, record, pairs->fields + side, choice);
+}
+
+/* Another row's text in place of the document, of the same label as the record. */
+static void
+set_partner(struct pairs *pairs, const struct tree *record, const uint64_t *chance)
+{
+	struct pair *pair = &pairs->pair;
+	const struct fields_choice all = { .all = true };
+	const struct buffer *query = &pair->text[SIDE_QUERY];
+	const char *name = pairs->source->name;
+
+	set_text(pairs, SIDE_QUERY, record, &all);
+	append_label(pairs, record);
+	int64_t other = labels_other(pairs->labels, pairs->text.data, pairs->text.used,
+	    rng_hash(0, query->data, query->used), chance);
+	if (other < 0)
+		tree_die(record, "changed while it was read");
+	pair->labelled = true;
+	pair->label =
+	    rng_hash(rng_hash(0, name, strlen(name)), pairs->text.data, pairs->text.used);
+	set_text(
+	    pairs, SIDE_DOCUMENT, examples_get(pairs->sets[SIDE_QUERY], other), &all);
+}
+
+const struct pair *
+pairs_get(struct pairs *pairs, int64_t index, const uint64_t chances[SIDES])
+{
+	const struct recipe_source *source = pairs->source;
+	struct pair *pair = &pairs->pair;
+	const struct tree *record = row_of(pairs, SIDE_QUERY, index);
+
+	if (source->label) {
+		set_partner(pairs, record, chances ? chances + SIDE_DOCUMENT : NULL);
+		return pair;
+	}
+	for (int side = 0; side < SIDES; side++) {
+		bool other = side == SIDE_DOCUMENT && pairs->is_set;
+		if (side == SIDE_DOCUMENT && source->beir)
+			record = row_of(pairs, side, index);
+		set_text(pairs, side, record,
+		    &(struct fields_choice){ .chance = chances ? chances[side] : 0,
+			.unlike = other ? &pair->text[SIDE_QUERY] : NULL });
+	}
+	pair->record = record;
+	if (source->negatives)
+		pair->negatives = fields_need(record, source->negatives);
+	return pair;
+}
+
+uint64_t
+pair_key(const struct pair *pair, int side)
+{
+	const struct buffer *text = &pair->text[side];
+
+	return pair->labelled ? pair->label : rng_hash(0, text->data, text->used);
+}
+
+int64_t
+pairs_repaired(const struct pairs *pairs)
+{
+	int64_t count = examples_repaired(pairs->sets[SIDE_QUERY]);
+
+	if (pairs->source->beir)
+		count += examples_repaired(pairs->sets[SIDE_DOCUMENT]);
+	return count;
+}
+
+void
+pairs_close(struct pairs *pairs)
+{
+	examples_close(pairs->sets[SIDE_QUERY]);
+	if (pairs->source->beir)
+		examples_close(pairs->sets[SIDE_DOCUMENT]);
+	for (int side = 0; side < SIDES; side++) {
+		free(pairs->rows[side].data);
+		free(pairs->pair.text[side].data);
+	}
+	if (pairs->labels)
+		labels_free(pairs->labels);
+	free(pairs->text.data);
+	free(pairs->known);
+	free(pairs);
+}

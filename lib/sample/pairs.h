@@ -1,0 +1,52 @@
+/*
+ * pairs - the examples of a data set by number: the texts of a query and its document.
+ *
+ *	files		an example a row: two fields, of which a list gives one text by chance; two
+ *			different texts of one list; or, by `label`, the row's text and that of another
+ *			row of the same label
+ *	a BEIR folder	an example a positive judgement
+ *
+ * less what `where`, `part` and `first` of the recipe leave out.  Texts are read when they are asked
+ * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40), nothing where every
+ * row of a file is an example.
+ *
+ * Whether an example is of a `part` depends on the text of its query (or its document) alone: the
+ * text's hash as an unsigned number, divided by 2^64, is between the part's ends.
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "sample/recipe.h"
+
+struct pairs;
+
+struct pair {
+	struct buffer text[SIDES];
+	const struct tree *record, *negatives; /* the row; its field, NULL: none */
+	bool labelled;
+	uint64_t label; /* where it is labelled, the label's hash */
+};
+
+/* Dies, with FILE:LINE, on what is no such data set, or has no example.  The source is borrowed;
+ * folder, tmpdir and max_line as of examples_open. */
+struct pairs *pairs_open(const struct recipe_source *source, const char *folder,
+    const char *tmpdir, int64_t max_line);
+int64_t pairs_count(const struct pairs *pairs);
+
+/* An example, borrowed until the next call; chances NULL: of lists the first text, of labels the
+ * next. */
+const struct pair *pairs_get(
+    struct pairs *pairs, int64_t index, const uint64_t chances[SIDES]);
+
+/* Hash of a text, or of the label in its place: equal ones are not each other's negatives. */
+uint64_t pair_key(const struct pair *pair, int side);
+
+/* Invalid UTF-8 parts that were replaced by U+FFFD in what was read so far. */
+int64_t pairs_repaired(const struct pairs *pairs);
+void pairs_close(struct pairs *pairs);
+
+#endif

@@ -1,0 +1,450 @@
+#!/usr/bin/env bats
+# What tasksample's data sets may be: BEIR folders, labelled files, sets, conditions, parts.
+load helper
+
+setup() {
+	cd "$T"
+}
+
+# recipe FLOW: of one data set, x; set_of FLOW: the same in x.yaml; rows FLOW: with --all, as lines
+# of query|document
+recipe() {
+	printf 'batch: 4\ntasks: {a: {datasets: [{name: x, %s}]}}\n' "$1"
+}
+set_of() {
+	recipe "$1" >x.yaml
+}
+rows() {
+	recipe "$1" | tasksample -q --all - | texts
+}
+texts() {
+	batches "$@" | grep -v '^#' | sed 's/\t[a-z.]*=/|/g; s/^query=//; s/|x$//'
+}
+column() {
+	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
+}
+# fails FLOW TEXT: exit 1, one line with that text, nothing written
+fails() {
+	set_of "$1"
+	run -1 tasksample -q x.yaml -o lost.mts
+	echo "$output"
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "tasksample: $2"* ]]
+	[ ! -e lost.mts ]
+}
+
+# A folder with ids that are alike as numbers, a document of two queries, one without a title.
+beir() {
+	mkdir -p "$1/qrels"
+	cat >"$1/queries.jsonl" <<-'END'
+		{"_id": "7", "text": "seven"}
+		{"_id": "007", "text": "bond"}
+		{"_id": "unasked", "text": "?"}
+		{"_id": 12, "text": "twelve"}
+	END
+	cat >"$1/corpus.jsonl" <<-'END'
+		{"_id": "d1", "title": "One", "text": "first"}
+		{"_id": "1", "title": null, "text": "untitled"}
+		{"_id": "01", "text": "bare"}
+		{"_id": "d4", "title": " ", "text": " blank "}
+	END
+	printf 'query-id\tcorpus-id\tscore\n' >"$1/qrels/train.tsv"
+	printf '%s\t%s\t%d\n' 007 d1 2 7 01 1 12 1 1 7 d1 1 7 d4 0 007 1 -1 12 d4 3 >>"$1/qrels/train.tsv"
+}
+
+# 1. known answers
+
+@test "pairs: of a BEIR folder each positive judgement once, in its order, by ids that are text" {
+	beir set
+	cat >expected <<-'END'
+		bond|One first
+		seven|bare
+		twelve|untitled
+		seven|One first
+		twelve|blank
+	END
+	diff expected <(rows 'beir: set')
+	set_of 'beir: set'
+	tasksample --epochs 2 x.yaml | batches | grep -v '^#' | cut -f1,2 | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 5 }'
+	# a pair that is judged twice counts once, by its last score, where that stands
+	printf '7\td1\t4\n7\t01\t0\n' >>set/qrels/train.tsv
+	diff <(sed 2d expected | sed '3d; $a seven|One first') <(rows 'beir: set')
+	# fields are named as elsewhere
+	beir set
+	[ "$(rows 'beir: set, query: _id, document: _id' | tr '\n' ' ')" = '007|d1 7|01 12|1 7|d1 12|d4 ' ]
+}
+
+@test "pairs: a folder's files may be packed, TSV, CSV, TREC's; its judgements named or beside it" {
+	beir set
+	rows 'beir: set' >expected
+	mkdir packed && cp -r set/qrels packed
+	zstd -qc set/queries.jsonl >packed/queries.jsonl.zst
+	gzip -c set/corpus.jsonl >packed/corpus.jsonl.gz
+	gzip packed/qrels/train.tsv
+	rows 'beir: packed' | diff expected -
+	sed 1d set/qrels/train.tsv | awk '{ print $1, 0, $2, $3 }' >packed/qrels/dev.tsv
+	rows 'beir: packed, split: dev' | diff expected -
+	mkdir flat
+	jq -r '"\(._id)\t\(.text)"' set/queries.jsonl | sed '1i _id\ttext' >flat/queries.tsv
+	jq -r '[._id, .title // "", .text] | @csv' set/corpus.jsonl | sed '1i _id,title,text' >flat/corpus.csv
+	tr '\t' , <set/qrels/train.tsv >flat/qrels.csv
+	rows 'beir: flat' | diff expected -
+	set_of 'beir: flat'
+	(mkdir sub && cd sub && tasksample -C .. --all ../x.yaml | texts) | diff expected -
+	set_of "beir: $T/set"
+	tasksample -C /nonexistent --all x.yaml | texts | diff expected -
+	# qrels.tsv goes before qrels/train.tsv
+	printf '7\td4\t1\n' >set/qrels.tsv
+	[ "$(rows 'beir: set')" = 'seven|blank' ]
+	rows 'beir: set, split: train' | diff expected -
+}
+
+@test "pairs: where, part and first choose among judgements" {
+	beir set
+	[ "$(rows 'beir: set, where: score>=2' | tr '\n' ';')" = 'bond|One first;twelve|blank;' ]
+	[ "$(rows 'beir: set, first: 2' | tr '\n' ';')" = 'bond|One first;seven|bare;' ]
+	[ "$(rows 'beir: set, where: score=1, first: 2' | tr '\n' ';')" = 'seven|bare;twelve|untitled;' ]
+	for by in query document; do
+		[ $by = query ] && column=1 || column=2
+		rows "beir: set, part_by: $by, part: 0-50%" | sort >low
+		rows "beir: set, part_by: $by, part: 50-100%" | sort >high
+		sort low high | diff - <(rows 'beir: set' | sort)
+		[ -z "$(comm -12 <(cut -d'|' -f$column low | sort -u) <(cut -d'|' -f$column high | sort -u))" ]
+	done
+}
+
+labelled() {
+	for i in {0..5}; do
+		echo "{\"text\": \"red $i\", \"label\": \"red\", \"n\": $i}"
+		echo "{\"text\": \"blue $((i / 2))\", \"label\": \"blue\", \"n\": $i}"
+	done >colours.jsonl
+}
+
+@test "pairs: each text of a label with another of it, each other one as likely" {
+	labelled
+	echo '{"text": "lone", "label": "green"}' >>colours.jsonl
+	printf '{"text": "same", "label": "grey"}\n%.0s' 1 2 3 >>colours.jsonl
+	set_of 'file: colours.jsonl, label: label'
+	run -0 --separate-stderr tasksample --epochs 300 x.yaml -o x.mts
+	[[ $stderr == *"data set x: 2 of 4 labels have one text only, 'green' for one: 4 rows are left out"* ]]
+	texts x.mts | awk -F'|' '{ split($1, q, " "); split($2, d, " ")
+			if (q[1] != d[1] || $1 == $2) bad = 1
+			rows[$1]++; pair[$1 "|" $2]++ }
+		END { if (bad || NR != 3600) exit 1
+			for (text in rows) if (rows[text] != (text ~ /red/ ? 300 : 600)) exit 2
+			for (p in pair) { n++; expect = p ~ /red/ ? 60 : 300
+				if ((pair[p] - expect) ^ 2 > 20 * expect) exit 3 }
+			exit n != 6 * 5 + 3 * 2 ? 4 : 0 }'
+	# in order each text is as often a partner
+	rows 'file: colours.jsonl, label: label' >all
+	diff <(cut -d'|' -f1 all) <(jq -r .text colours.jsonl | head -12)
+	grep red all | cut -d'|' -f2 | sort | diff - <(printf 'red %d\n' {0..5})
+	# limits are of rows: partners are among them
+	rows 'file: colours.jsonl, label: label, where: n<2' >some
+	printf 'red 0|red 1\nred 1|red 0\n' | diff - some
+	[ "$(rows 'file: colours.jsonl, label: label, first: 5' | cut -d'|' -f2 | sort | tr '\n' ' ')" = 'red 0 red 1 red 2 ' ]
+}
+
+@test "pairs: rows of a label are not each other's negatives: they share its key" {
+	labelled
+	set_of 'file: colours.jsonl, label: label'
+	tasksample -q x.yaml | batches | grep -v '^#' >out
+	paste <(grep -o '^query=[a-z]*' out) <(grep -o 'query.key=[-0-9]*' out) \
+		<(grep -o 'document.key=[-0-9]*' out | sed 's/document/query/') | sort -u >keys
+	[ "$(wc -l <keys)" -eq 2 ]
+	awk '$2 != $3 { exit 1 }' keys
+	[ "$(cut -f2 keys | sort -u | wc -l)" -eq 2 ]
+	tasksample -q --duplicates apart x.yaml | batches | awk -F'[=\t ]' '/^#/ { split("", seen); next } seen[$2]++ { exit 1 }'
+	# of another data set the same word says another thing
+	sed 's/name: x/name: y/' x.yaml >y.yaml
+	[ -z "$(comm -12 <(cut -f2 keys | sort) <(tasksample -q y.yaml | column query.key | sed 's/^/query.key=/' | sort -u))" ]
+}
+
+@test "pairs: a text and its label's name" {
+	printf 'text\tlabel\ttext_of\nhurray\t1\tjoy\noh no\t0\tsadness\n' >e.tsv
+	[ "$(rows 'file: e.tsv, query: text, document: label' | tr '\n' ';')" = 'hurray|1;oh no|0;' ]
+	[ "$(rows 'file: e.tsv, query: text, document: text_of' | tr '\n' ';')" = 'hurray|joy;oh no|sadness;' ]
+	[ "$(rows 'file: e.tsv, query: text, document: label, names: [sad, glad]' | tr '\n' ';')" = 'hurray|glad;oh no|sad;' ]
+	[ "$(rows 'file: e.tsv, query: text, document: label, names: {1: one, 0: "no: thing"}' | tr '\n' ';')" = 'hurray|one;oh no|no: thing;' ]
+	printf '{"t": "a", "l": 1}\n{"t": "b", "l": false}\n' >e.jsonl
+	[ "$(rows 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tr '\n' ';')" = 'a|one;b|none;' ]
+	# the key is that of the name
+	recipe 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tasksample -q - | column document.key | sort >keys
+	printf '{"query": "%s", "document": ""}\n' one none >k.jsonl
+	recipe 'file: k.jsonl' | tasksample -q - | column query.key | sort | cmp - keys
+}
+
+@test "pairs: conditions are those of mts rows --where" {
+	cat >r.jsonl <<-'END'
+		{"query": "a", "document": "A", "label": 1, "s": "007", "ok": true}
+		{"query": "b", "document": "B", "label": 0, "s": "7", "ok": false}
+		{"query": "c", "document": "C", "label": 1.0, "s": "x"}
+		{"query": "d", "document": "D", "label": null, "s": ""}
+	END
+	chosen() { rows "file: r.jsonl, where: $1" | cut -d'|' -f1 | tr -d '\n'; }
+	[ "$(chosen label=1)" = ac ]
+	[ "$(chosen '{label: 1}')" = ac ]
+	[ "$(chosen '{label: 1, s: x}')" = c ]
+	[ "$(chosen '[label=1, s!=x]')" = a ]
+	[ "$(chosen 'label<1')" = b ]
+	[ "$(chosen "'label != 1'")" = bd ]
+	[ "$(chosen s=7)" = b ]
+	[ "$(chosen "'s~^0*7\$'")" = ab ]
+	[ "$(chosen "'s!~7'")" = cd ]
+	[ "$(chosen ok=true)" = a ]
+	[ "$(chosen 's=')" = d ]
+	printf 'query\tdocument\tscore\na\tA\t4.5\nb\tB\t-1\nc\tC\t10\n' >r.tsv
+	[ "$(rows 'file: r.tsv, where: score>4.4' | tr '\n' ' ')" = 'a|A c|C ' ]
+	printf '["a", "A", 3]\n["b", "B", 2]\n' >l.jsonl
+	[ "$(rows 'file: l.jsonl, where: 2=3')" = 'a|A' ]
+	[ "$(rows 'file: r.jsonl, first: 3' | cut -d'|' -f1 | tr -d '\n')" = abc ]
+	[ "$(rows 'file: r.jsonl, first: 30, where: label=1' | wc -l)" -eq 2 ]
+	[ "$(rows 'file: r.jsonl, first: 1, where: label=0')" = 'b|B' ]
+}
+
+@test "pairs: a part is a range of the query's hash, wherever the row stands" {
+	for i in {0..999}; do echo "{\"query\": \"q$i\", \"document\": \"d$((i / 2))\"}"; done >r.jsonl
+	set_of 'file: r.jsonl'
+	paste <(tasksample x.yaml | column query.key) <(tasksample x.yaml | column query) >keys
+	while read -r key query; do printf '%016x\t%s\n' "$key" "$query"; done <keys >hex
+	for part in 0-50%:[0-7] 50-100%:[89a-f] 0-25%:[0-3] 6.25-12.5%:1 93.75-100%:f; do
+		rows "file: r.jsonl, part: ${part%:*}" | cut -d'|' -f1 | sort |
+			diff - <(grep "^${part#*:}" hex | cut -f2 | sort)
+	done
+	# four fifths and the rest are everything, once; another order and another format change nothing
+	part() { rows "file: $1, part: $2${3-}" | sort; }
+	part r.jsonl 0-80% >train
+	[ "$(wc -l <train)" -gt 750 ]
+	[ "$(wc -l <train)" -lt 850 ]
+	sort train <(part r.jsonl 80-100%) | diff - <(rows 'file: r.jsonl' | sort)
+	tac r.jsonl >back.jsonl
+	part back.jsonl 0-80% | diff train -
+	jq -r '"\(.document)\t\(.query)"' r.jsonl | sed '1i document\tquery' >r.tsv
+	part r.tsv 0-80% | diff train -
+	[ -z "$(part back.jsonl 90-100% | comm -12 - train)" ]
+	# and by the document
+	part r.jsonl 0-80% ', part_by: document' | cut -d'|' -f2 | sort -u >known
+	[ -z "$(part back.jsonl 80-100% ', part_by: document' | cut -d'|' -f2 | sort -u | comm -12 - known)" ]
+	[ "$(rows 'file: r.jsonl, part: 0-80%, first: 7' | wc -l)" -eq 7 ]
+	# parts of labelled texts, of sets, of joined fields
+	labelled
+	[ -z "$(comm -12 <(rows 'file: colours.jsonl, label: label, part: 0-60%' | tr '|' '\n' | sort -u) \
+		<(rows 'file: colours.jsonl, query: text, document: label, part: 60-100%' | cut -d'|' -f1 | sort -u))" ]
+	for i in {0..99}; do echo "{\"set\": [\"a$i\", \"b$i\"]}"; done >sets.jsonl
+	set_of 'file: sets.jsonl, part: 0-50%'
+	tasksample --epochs 9 x.yaml | column query | tr -d ab | sort -u >low
+	set_of 'file: sets.jsonl, part: 50-100%'
+	tasksample --epochs 9 x.yaml | column query | tr -d ab | sort -u | comm -12 - low >both
+	[ ! -s both ]
+	[ -s low ]
+}
+
+@test "pairs: files of sentence-transformers need no names" {
+	printf '["a", "b"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
+	printf '["a", "b", "c"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl, negatives: 2')" = 'a|b|[c]' ]
+	printf '{"set": ["a", "b", "c"]}\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
+	printf '{"query": "a", "pos": ["b", "c"], "neg": ["d", "e"]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: neg')" = 'a|b|[d][e]' ]
+	printf '{"anchor": "a", "positive": "b", "negative": "c"}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: negative')" = 'a|b|[c]' ]
+	printf '{"query": "a", "positive": ["b"], "negative": ["c", "d"]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: negative')" = 'a|b|[c][d]' ]
+	printf '{"query": "a", "document": "b", "pos": "c"}\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
+	# what is named is not guessed
+	printf '{"set": ["a", "b", "c"]}\n' >f.jsonl
+	fails 'file: f.jsonl, query: set' "f.jsonl:1: has no field 'document'"
+	printf '{"this": "a", "that": "b"}\n' >f.jsonl
+	fails 'file: f.jsonl' "f.jsonl:1: has no field 'query'"
+	# two texts of a set differ, even where it has one twice
+	printf '{"set": ["a", "a", "b"]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl')" = 'a|b' ]
+	set_of 'file: f.jsonl'
+	tasksample --epochs 40 x.yaml | texts | cut -d'|' -f1,2 | sort -u | diff - <(printf 'a|b\nb|a\n')
+	printf '{"set": [1, 1.5, 1]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl')" = '1|1.5' ]
+	printf '{"set": ["a", "a"]}\n' >f.jsonl
+	fails 'file: f.jsonl' "f.jsonl:1: has one text, which cannot be query and document: field 'set'"
+}
+
+@test "pairs: what is drawn follows from recipe, seed and number alone" {
+	beir set
+	labelled
+	cat >mix.yaml <<-'END'
+		batch: 3
+		tasks:
+		  a:
+		    batching: heterogeneous
+		    datasets:
+		      - {name: set, beir: set, weight: 2}
+		      - {name: colours, file: colours.jsonl, label: label, part: 10-100%}
+		  b:
+		    datasets:
+		      - {name: red, file: colours.jsonl, query: text, document: label, where: label=red}
+	END
+	for how in mark apart; do
+		tasksample -q --epochs 3 --duplicates $how mix.yaml >whole.mts
+		tasksample -q --epochs 3 --duplicates $how mix.yaml | cmp - whole.mts
+		for n in 1 9 17; do
+			tasksample -q --epochs 3 --duplicates $how --skip $n mix.yaml | batches |
+				cmp - <(batches whole.mts | awk -v n=$n '/^#/ { seen++ } seen > n')
+		done
+	done
+	run ! cmp -s whole.mts <(tasksample -q --seed 1 --epochs 3 --duplicates apart mix.yaml)
+	tasksample -q --plan --task b mix.yaml | awk -F'\t' 'NR > 1 { rows += $5 } END { exit rows != 6 }'
+	tasksample --all mix.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
+	rows 'file: colours.jsonl, label: label, part: 10-100%' >some
+	jq -e ".set == 5 and .red == 6 and .colours == $(wc -l <some)" counts
+}
+
+@test "pairs: of real sets the counts are those of their files" {
+	for set in retrieval/scifact retrieval/cranfield classification/banking77 classification/emotion \
+		pairclassification/mrpc; do
+		need_data $set
+	done
+	cat >pairs.yaml <<-'END'
+		tasks:
+		  retrieval:
+		    datasets:
+		      - {name: scifact, beir: retrieval/scifact}
+		      - {name: scifact-test, beir: retrieval/scifact, split: test}
+		      - {name: cranfield, beir: retrieval/cranfield, split: test, where: score>=4}
+		  classification:
+		    datasets:
+		      - {name: banking77, file: classification/banking77/train.jsonl.zst, label: label}
+		      - {name: emotion, file: classification/emotion/train.jsonl.zst, query: text, document: label, part: 0-80%}
+		      - {name: emotion-dev, file: classification/emotion/train.jsonl.zst, query: text, document: label, part: 80-100%}
+		      - {name: first, file: classification/emotion/train.jsonl.zst, query: text, document: label, first: 500}
+		      - {name: mrpc, file: pairclassification/mrpc/train.jsonl.zst, query: sentence1, document: sentence2, where: label=1}
+	END
+	tasksample -C "$DATA" --all pairs.yaml >all.mts
+	mts stat all.mts | awk '$1 == "dataset" && $2 ~ /^"/ { print $2, $4 }' | tr -d '"' | sort >counts
+	judged() { awk -F'\t' -v least="$2" 'NR > 1 && $3 >= least' "$DATA/retrieval/$1" | wc -l; }
+	grep -qx "scifact $(judged scifact/qrels/train.tsv 1)" counts
+	grep -qx "scifact-test $(judged scifact/qrels/test.tsv 1)" counts
+	grep -qx "cranfield $(judged cranfield/qrels/test.tsv 4)" counts
+	grep -qx "banking77 10003" counts
+	grep -qx "first 500" counts
+	grep -qx "mrpc $(zstd -dcq "$DATA/pairclassification/mrpc/train.jsonl.zst" | grep -c '"label": 1}')" counts
+	[ "$(awk '/^emotion/ { n += $2 } END { print n }' counts)" -eq 16000 ]
+	mts rows --where dataset=emotion all.mts | mts to jsonl | jq -r .query | sort -u >train
+	mts rows --where dataset=emotion-dev all.mts | mts to jsonl | jq -r .query | sort -u >dev
+	[ -z "$(comm -12 train dev)" ]
+	# a judgement's texts are those of its ids
+	mts rows --rows 3 all.mts | mts to jsonl >third
+	IFS=$'\t' read -r query document _ < <(sed -n 4p "$DATA/retrieval/scifact/qrels/train.tsv")
+	zstd -dcq "$DATA/retrieval/scifact/queries.jsonl.zst" | jq -r "select(._id == \"$query\").text" |
+		cmp - <(jq -r .query third)
+	zstd -dcq "$DATA/retrieval/scifact/corpus.jsonl.zst" |
+		jq -r "select(._id == \"$document\") | \"\(.title) \(.text)\"" | cmp - <(jq -r .document third)
+}
+
+@test "pairs: memory does not grow with the corpus nor with a document's judgements" {
+	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
+	mkdir -p big/qrels
+	awk 'BEGIN { for (i = 0; i < 2000; i++) printf "{\"_id\": \"d%d\", \"text\": \"%050000d\"}\n", i, i }' >big/corpus.jsonl
+	awk 'BEGIN { for (i = 0; i < 50; i++) printf "{\"_id\": \"q%d\", \"text\": \"%d\"}\n", i, i }' >big/queries.jsonl
+	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "q%d\td%d\t1\n", i % 50, i / 50 }' >big/qrels.tsv
+	set_of 'beir: big, weight: 0.001' # 100 MB of corpus, 5 GB of documents
+	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 50000 { exit 1 } END { exit NR != 100 }'
+}
+
+# 2. what is at fault
+
+@test "pairs: a recipe at fault is named with its line" {
+	beir set
+	labelled
+	fails 'beir: set, file: a' "x.yaml:2: 'file' says nothing of a BEIR folder"
+	fails 'beir: set, label: a' "x.yaml:2: 'label' says nothing of a BEIR folder"
+	fails 'beir: set, names: [a]' "x.yaml:2: 'names' says nothing of a BEIR folder"
+	fails 'beir: set, negatives: a' "x.yaml:2: 'negatives' says nothing of a BEIR folder"
+	fails 'file: a, split: a' "x.yaml:2: 'split' says nothing but of a BEIR folder"
+	for key in 'document: a' 'negatives: a' 'names: [a]' 'part_by: query'; do
+		fails "file: a, label: b, $key" "x.yaml:2: '${key%:*}' says nothing of pairs of one label"
+	done
+	fails 'query: a' "x.yaml:2: 'file' is missing"
+	fails 'file: a, names: 3' "x.yaml:2: 'names' must be a mapping"
+	fails 'file: a, names: [1]' "x.yaml:2: a name must be a string; quote it"
+	fails 'file: a, document: a+b, names: [c]' "x.yaml:2: 'names' are of one field"
+	fails 'file: a, where: label' "x.yaml:2: 'label' is not NAME=VALUE"
+	fails 'file: a, where: label<b' "x.yaml:2: 'label<b': what is below or above is a number; 'b' is none"
+	fails "file: a, where: 'label~('" "x.yaml:2: expression '(': "
+	fails 'file: a, where: 3' "x.yaml:2: 'where' must be a condition such as label=1"
+	fails 'file: a, where: [1]' "x.yaml:2: a condition is a string such as label=1"
+	fails 'file: a, where: {b: [1]}' "x.yaml:2: a condition is a string such as label=1"
+	for part in 80 80% 0-80 80-20% 5-5% 0-101% -1-5% 0x1-5% nan-5% '"%"' '"-%"' 0-80%%; do
+		fails "file: a, part: $part" "x.yaml:2: 'part' is"
+	done
+	fails 'file: a, part: 0-80%, part_by: both' "x.yaml:2: 'both' is not known as 'part_by'"
+	for first in 0 -1; do
+		fails "file: a, first: $first" "x.yaml:2: 'first' is $first"
+	done
+	fails 'file: a, first: 0.5' "x.yaml:2: 'first' is "
+}
+
+@test "pairs: a BEIR folder at fault is named with its file and line" {
+	fails 'beir: none' "none: there is no qrels.tsv nor qrels/train.tsv; name another by 'split'"
+	beir set
+	fails 'beir: set, split: test' "set: there is no qrels/test.tsv"
+	mv set/corpus.jsonl c && fails 'beir: set' "set: there is no corpus.jsonl (.tsv, .csv; .gz, .zst)"
+	: >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl: has no examples"
+	sed '3s/"01"/"d1"/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:3: the id 'd1' is there twice"
+	sed '3s/"01"/1.5/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:3: the id is neither text nor a whole number"
+	sed '3s/_id/key/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:3: there is no '_id'"
+	sed '1s/"text"/"body"/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:1: has no field 'text'"
+	echo '["d1", "text"]' >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:1: "
+	sed 's/"title"/"name"/' c >set/corpus.jsonl
+	fails 'beir: set, document: title+text' "set/corpus.jsonl:1: has no field 'title'"
+	zstd -qc c | head -c 60 >set/corpus.jsonl.zst && rm set/corpus.jsonl
+	fails 'beir: set' "set/corpus.jsonl.zst: "
+	rm set/corpus.jsonl.zst && cp c set/corpus.jsonl
+	# a document that is not there; then none that is
+	printf '7\tnowhere\t1\nnobody\td1\t1\n' >>set/qrels/train.tsv
+	set_of 'beir: set'
+	run -0 --separate-stderr tasksample x.yaml -o x.mts
+	[[ $stderr == *"warning: data set x: 2 of 7 positive judgements are left out: their query or document is not there; the first is of '7' and 'nowhere'"* ]]
+	[ "$(texts x.mts | wc -l)" -eq 5 ]
+	sed 's/"_id": "/&z/' c >set/corpus.jsonl
+	fails 'beir: set' "set/qrels/train.tsv: none of its 7 positive judgements has its query and its document in set; the first is of '007' and 'd1'"
+	printf '7\td1\t0\n' >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv: none of its judgements is positive"
+	: >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv: there are no judgements in it"
+	printf '7\td1\tx\ny\n' >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv:2: "
+	beir set && fails 'beir: set, where: grade=1' "x.yaml:2: data set x: no row has a field 'grade', which 'grade=1' asks for"
+	fails 'beir: set, where: score>3' "x.yaml:2: data set x: no example is left"
+}
+
+@test "pairs: rows at fault are named with their line" {
+	labelled
+	fails 'file: colours.jsonl, label: colour' "colours.jsonl:1: has no field 'colour'"
+	fails 'file: colours.jsonl, label: label, query: words' "colours.jsonl:1: has no field 'words'"
+	fails 'file: colours.jsonl, query: text, document: label, names: {red: rot}' "colours.jsonl:2: the 'label' is 'blue', for which 'names' has no name"
+	fails 'file: colours.jsonl, query: text, document: n, names: [a, b], where: n=2' "colours.jsonl:5: the 'n' is '2', for which 'names' has no name"
+	fails 'file: colours.jsonl, where: lable=red' "x.yaml:2: data set x: no row has a field 'lable', which 'lable=red' asks for"
+	fails 'file: colours.jsonl, where: label=green, query: text, document: label' "x.yaml:2: data set x: no example is left"
+	fails 'file: colours.jsonl, where: label<3, query: text, document: label' "colours.jsonl:1: field 'label' is not a number, which 'label<3' asks for"
+	printf '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n' >lone.jsonl
+	fails 'file: lone.jsonl, label: label' "x.yaml:2: data set x: no example is left by its 'where', 'part' or 'label'"
+	printf '{"text": "a", "label": ["x"]}\n{"text": "b", "label": {}}\n' >lone.jsonl
+	fails 'file: lone.jsonl, label: label' "lone.jsonl:2: is neither text nor number: field 'label'"
+	printf '{"text": "a", "label": null}\n' >lone.jsonl
+	fails 'file: lone.jsonl, label: label' "lone.jsonl:1: is neither text nor number: field 'label'"
+	: >lone.jsonl && fails 'file: lone.jsonl, label: label' "lone.jsonl: has no examples"
+}
+
+@test "pairs: the page's data sets work" {
+	mkdir scifact msmarco
+	beir scifact && beir msmarco
+	printf '["a", "b"]\n' | gzip >pairs.jsonl.gz
+	printf '["a", "b", "not b"]\n' | gzip >t.jsonl.gz
+	printf '{"set": ["a", "b", "c"]}\n' | gzip >quora.jsonl.gz
+	printf '{"anchor": "a", "positive": "b", "negative": "c"}\n' >nli.jsonl
+	printf '{"text": "%s", "label": 1}\n' a b >topics.jsonl
+	printf 'text\tlabel\nboo\t3\n' >emotion.tsv
+	printf '{"sentence1": "a", "sentence2": "b", "label": %d}\n' 0 1 1 >mrpc.jsonl
+	{
+		printf 'tasks:\n  all:\n    datasets:\n'
+		sed -n '/^Files as people have them/,/^.Ed/p' "$ROOT/man/tasksample.1" | grep '^[{ ]' | sed 's/}  .*/}/; s/} \[.*/}/; s/} {.*/}/; s/^{/      - {/; s/^ [a-z]/       &/'
+	} >page.yaml
+	tasksample --all page.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
+	jq -e '.scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2' counts
+	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
+}
