@@ -39,6 +39,8 @@ PAGES   := $(wildcard man/*.[1-8])
 # where bash-completion and zsh look
 BASH_COMPLETION = share/bash-completion/completions
 ZSH_COMPLETION  = share/zsh/site-functions
+# the folders that install made
+MADE    = $(DESTDIR)$(PREFIX)/share/motes/folders
 FOLDERS = bin share/man/man1 share/man/man5 share/man/man7 $(BASH_COMPLETION) $(ZSH_COMPLETION)
 OUT     ?= out
 TEXT    := $(OUT)/text
@@ -107,7 +109,9 @@ deps:
 
 ## install   to PREFIX=/usr/local (DESTDIR honoured); uninstall takes it away again
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,share/motes $(FOLDERS))
+	made=$$(LC_ALL=C install -dv $(addprefix $(DESTDIR)$(PREFIX)/,share/motes $(FOLDERS)) | \
+		sed -n "s#^install: creating directory '$(DESTDIR)\(.*\)'#\1#p"); \
+		[ -z "$$made" ] || echo "$$made" >>$(MADE)
 	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
 	cp -r $(wildcard share/recipes share/models share/examples share/tasks.yaml) $(DESTDIR)$(PREFIX)/share/motes
@@ -115,11 +119,15 @@ install: all
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.zsh >$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
 
 uninstall:
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%)
-	rm -f $(foreach page,$(PAGES),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
-	rm -rf $(DESTDIR)$(PREFIX)/share/motes
-	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
-	cd $(DESTDIR)$(PREFIX) && rmdir -p --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true
+	made=$$(tac $(MADE) 2>/dev/null || true); \
+	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) \
+		$(foreach page,$(PAGES),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+		$(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes; \
+	rm -rf $(DESTDIR)$(PREFIX)/share/motes; \
+	while IFS= read -r folder; do \
+		[ -z "$$folder" -o ! -d "$(DESTDIR)$$folder" ] || \
+			rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
+	done <<<"$$made"
 
 ## clean     remove build/ (results stay in out/)
 clean:

@@ -118,15 +118,15 @@ overview() {
 		[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
 	fi
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
-	run -0 find "$T/root/usr" -mindepth 1
+	run -0 find "$T/root" -mindepth 1
 	[ -z "$output" ]
-	# what somebody else has there stays
-	mkdir -p "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
+	# what was there before stays, empty or not; so does what was put there since
+	mkdir -p "$T/root/usr/bin" "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
 	touch "$T/root/usr/share/man/man1/other.1"
 	make -s -C "$ROOT" install DESTDIR="$T/root" PREFIX=/usr
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
 	diff <(cd "$T/root/usr" && find . | sort) \
-		<(printf '%s\n' . ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)
+		<(printf '%s\n' . ./bin ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)
 }
 
 @test "house: the tutorial's commands run as printed, and the model learns" {
