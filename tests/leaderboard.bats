@@ -376,6 +376,20 @@ report() {
 		END { exit bad || NR != 5 }'
 }
 
+@test "leaderboard compare --per-query: correlations and average precisions of pairs are scipy's and scikit-learn's" {
+	for kind in gold label; do
+		run -0 --separate-stderr leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_${kind}_{a,b}.tsv
+		[ -z "$stderr" ]
+		tail -n +3 <<<"$output" | cut -f 1-4,8,9 >"$T/out"
+		[ -z "$(tail -n +3 <<<"$output" | cut -f 5-7 | tr -d '\t\n')" ]
+		paste "$T/out" "$GOLDEN/compare_${kind}_expected.tsv" | awk -F'\t' '{
+			for (i = 2; i <= 6; i++) { d = $i - $(i + 6); if (d > 1e-11 || d < -1e-11) { print $1, $i, "expected", $(i + 6); bad = 1 } }
+			bad = bad || $1 != $7 } END { exit bad || NR < 2 }'
+	done
+	# with one thread and two the same
+	[ "$output" = "$(OMP_NUM_THREADS=1 leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_label_{a,b}.tsv)" ]
+}
+
 @test "leaderboard compare --per-query: drawn signs agree with all of them, whatever the seed; up to --resamples all are tried" {
 	p() { leaderboard compare -q --per-query "$@" "$GOLDEN"/compare_queries_{a,b}.tsv | awk -F'\t' '$1 == "plain" { print $7 }'; }
 	[ "$(p --resamples 8192 --seed 1)" = 0.030029296875 ] # 2^13 ways
@@ -456,12 +470,13 @@ report() {
 	table a.tsv 'id,label,cosine,cosine_accuracy\n1,1,0.75,1\n2,0,0.5,0'
 	cp a.tsv b.tsv
 	compare 0
-	[ "${#lines[@]}" -eq 3 ] # similarities and labels are no metrics
+	[ "${#lines[@]}" -eq 4 ] # similarities and labels are no metrics, but made into one
 	[[ ${lines[2]} == cosine_accuracy* ]]
+	[ "${lines[3]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t' ] # draws without a positive pair
 	table a.tsv 'id,gold,similarity\n1,4,0.75\n2,1,0.5'
-	cp a.tsv b.tsv
+	table b.tsv 'id,gold,similarity\n1,4,0.5\n2,2,0.75'
 	compare 1
-	[[ $stderr == "leaderboard: b.tsv: it has no metric that a.tsv has, too; of sts "*"no mean over pairs" ]]
+	[[ $stderr == "leaderboard: b.tsv: the gold of '2' is 2, in a.tsv it is 1: they are not of the same pairs" ]]
 	says_nothing --registry leaderboard compare --per-query -r "$REGISTRY" a.tsv b.tsv
 	run -2 leaderboard compare --per-query --format html a.tsv b.tsv
 	run -2 leaderboard compare --per-query a.tsv

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "mteb/pair_metrics.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/per_query.h"
@@ -72,6 +73,19 @@ pair_queries(struct pairing *pairing)
 		    (long long)left_out, pairing->files[0], pairing->files[1], first);
 }
 
+/* What people said of pairs of texts, in both tables: gold scores, or labels; NULL: neither. */
+static const char *
+target_of(const struct pairing *pairing)
+{
+	static const char *const names[] = { "gold", "label" };
+
+	for (int i = 0; i < 2; i++)
+		if (find_column(pairing->tables[0], names[i]) >= 0 &&
+		    find_column(pairing->tables[1], names[i]) >= 0)
+			return names[i];
+	return NULL;
+}
+
 static void
 pair_columns(struct pairing *pairing)
 {
@@ -95,13 +109,9 @@ pair_columns(struct pairing *pairing)
 		if (is_metric(name) && find_column(one, name) < 0 && left_out++ == 0)
 			first = name;
 	}
-	if (!pairing->metrics)
-		die("%s: it has no metric that %s has, too%s", pairing->files[1],
-		    pairing->files[0],
-		    find_column(one, "gold") < 0
-			? ""
-			: "; of sts there are gold scores and similarities, whose "
-			  "correlation is no mean over pairs");
+	if (!pairing->metrics && !target_of(pairing))
+		die("%s: it has no metric that %s has, too", pairing->files[1],
+		    pairing->files[0]);
 	if (left_out)
 		warn("%d metrics are left out: only one of %s and %s has them; first: "
 		     "'%s'",
@@ -182,6 +192,88 @@ put_metrics(const struct pairing *pairing, const struct comparison_options *opti
 	free(differences);
 }
 
+/* [count], of the queries in both tables; NULL where a table has no such column. */
+static double *
+column_of(const struct pairing *pairing, int which, const char *name)
+{
+	const struct per_query *table = pairing->tables[which];
+	int column = find_column(table, name);
+
+	if (column < 0)
+		return NULL;
+	double *values = mem_new((size_t)pairing->count, sizeof *values);
+	for (int64_t i = 0; i < pairing->count; i++)
+		values[i] = table->columns[column].values[pairing->rows[i][which]];
+	return values;
+}
+
+static void
+put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
+    const char *measure, const struct comparison_options *options,
+    const struct lines *lines)
+{
+	enum { NUMBERS = 8 };
+	static const char *const all_digits[NUMBERS] = { NULL };
+	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", NULL, NULL,
+		NULL, "%+.4f", "%+.4f" };
+	static const char *const names[] = { "spearman", "pearson", "ap" };
+	struct pair_comparison found = pair_metrics_compare(
+	    metric, scores, options->resamples, options->seed, COMPARISON_LEVEL);
+	bool plain =
+	    metric != PAIR_AP && !strcmp(measure, text_pairs_name(TEXT_PAIRS_OWN));
+	char *name =
+	    mem_format("%s%s%s", plain ? "" : measure, plain ? "" : "_", names[metric]);
+
+	lines_put(lines, (const char *const[]){ name },
+	    (double[]){ found.value[0], found.value[1], found.value[1] - found.value[0],
+		NAN, NAN, NAN, found.interval.low, found.interval.high },
+	    options->markdown ? formats : all_digits, NUMBERS);
+	free(name);
+}
+
+static void
+check_targets(const struct pairing *pairing, const char *name, double *const targets[2])
+{
+	for (int64_t i = 0; i < pairing->count; i++)
+		if (!(targets[0][i] == targets[1][i]))
+			die("%s: the %s of '%s' is %g, in %s it is %g: they are not of "
+			    "the same pairs",
+			    pairing->files[1], name,
+			    strings_get(pairing->tables[0]->ids, pairing->rows[i][0]),
+			    targets[1][i], pairing->files[0], targets[0][i]);
+}
+
+/* Where the tables are of pairs of texts. */
+static void
+put_pair_metrics(const struct pairing *pairing, const struct comparison_options *options,
+    const struct lines *lines)
+{
+	const char *name = target_of(pairing);
+
+	if (!name)
+		return;
+	bool labels = !strcmp(name, "label");
+	double *targets[2] = { column_of(pairing, 0, name), column_of(pairing, 1, name) };
+	check_targets(pairing, name, targets);
+	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
+		const char *measure = text_pairs_name((enum text_pairs_measure)i);
+		double *own[2] = { column_of(pairing, 0, measure),
+			column_of(pairing, 1, measure) };
+		struct pair_scores scores = { pairing->count, targets[0],
+			{ own[0], own[1] } };
+		if (own[0] && own[1] && labels)
+			put_pair_metric(&scores, PAIR_AP, measure, options, lines);
+		if (own[0] && own[1] && !labels) {
+			put_pair_metric(&scores, PAIR_SPEARMAN, measure, options, lines);
+			put_pair_metric(&scores, PAIR_PEARSON, measure, options, lines);
+		}
+		free(own[0]);
+		free(own[1]);
+	}
+	free(targets[0]);
+	free(targets[1]);
+}
+
 /* Where a path's last name begins, and how long it is without ".tsv" and what follows. */
 static const char *
 bare_name(const char *path, size_t *length)
@@ -223,6 +315,7 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 	lines_head(&lines, (const char *const[]){ "metric", first, second, "difference",
 			       "paired_t", "paired_p", "random_p", "low", "high", NULL });
 	put_metrics(pairing, options, &lines);
+	put_pair_metrics(pairing, options, &lines);
 	free(pairing->rows);
 	free(pairing->columns);
 }

@@ -6,8 +6,8 @@
  * out, with a warning.  For each metric: both means, the difference, the paired t and p, the p
  * of the randomisation test, the bootstrap's interval over queries; TSV has all digits.
  *
- * Columns that are no metric but what one was made of are left out: "label", "gold" and
- * similarities.
+ * Of pairs of texts the tables have what metrics are made of, "label" or "gold" and similarities: of
+ * these the metrics that are no means, with the bootstrap's interval alone (pair_metrics.h).
  */
 #ifndef QUERY_COMPARISON_H
 #define QUERY_COMPARISON_H

@@ -184,6 +184,15 @@ significance_randomisation(
 		     : (double)(far + 1) / (double)(ways + 1);
 }
 
+/* Sorts them. */
+static struct interval
+interval_of(double *values, int64_t count, double level)
+{
+	stats_sort(values, count);
+	return (struct interval){ stats_quantile(values, count, (1 - level) / 2),
+		stats_quantile(values, count, (1 + level) / 2) };
+}
+
 void
 significance_bootstrap(struct interval *intervals, const double *differences, int64_t n,
     int lists, int64_t resamples, uint32_t seed, double level)
@@ -208,13 +217,43 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 		for (int l = 0; l < lists; l++)
 			means[l * resamples + r] = sums[l] / (double)n;
 	}
-	for (int l = 0; l < lists; l++) {
-		double *own = means + l * resamples;
-		stats_sort(own, resamples);
-		intervals[l].low = stats_quantile(own, resamples, (1 - level) / 2);
-		intervals[l].high = stats_quantile(own, resamples, (1 + level) / 2);
-	}
+	for (int l = 0; l < lists; l++)
+		intervals[l] = interval_of(means + l * resamples, resamples, level);
 	free(drawn);
 	free(sums);
 	free(means);
+}
+
+struct interval
+significance_resample(significance_statistic *statistic, const void *context, int64_t n,
+    int64_t resamples, uint32_t seed, double level)
+{
+	enum { AT_ONCE = 64 };
+	struct interval interval = { NAN, NAN };
+	struct mt19937 mt;
+	int64_t *drawn = mem_new((size_t)n, sizeof *drawn), some, missing = 0;
+	int32_t *counts = mem_new((size_t)n, AT_ONCE * sizeof *counts);
+	double *values = mem_new((size_t)resamples, sizeof *values);
+
+	mt19937_seed_numpy(&mt, seed);
+	for (int64_t first = 0; first < resamples; first += some) {
+		some = resamples - first < AT_ONCE ? resamples - first : AT_ONCE;
+		memset(counts, 0, (size_t)(n * some) * sizeof *counts);
+		for (int64_t r = 0; r < some; r++) {
+			mt19937_integers(&mt, n, drawn, n);
+			for (int64_t i = 0; i < n; i++)
+				counts[r * n + drawn[i]]++;
+		}
+#pragma omp parallel for schedule(dynamic) reduction(+ : missing)
+		for (int64_t r = 0; r < some; r++) {
+			values[first + r] = statistic(context, counts + r * n);
+			missing += isnan(values[first + r]) != 0;
+		}
+	}
+	if (!missing)
+		interval = interval_of(values, resamples, level);
+	free(drawn);
+	free(counts);
+	free(values);
+	return interval;
 }

@@ -50,4 +50,13 @@ struct interval {
 void significance_bootstrap(struct interval *intervals, const double *differences,
     int64_t n, int lists, int64_t resamples, uint32_t seed, double level);
 
+/*
+ * The same interval of a statistic that is no mean, of rows drawn with replacement: it is told how
+ * often each of them was drawn [n].  The draws are significance_bootstrap's.  NaN where a draw gives
+ * the statistic no value.  Statistics are taken side by side.
+ */
+typedef double significance_statistic(const void *context, const int32_t *counts);
+struct interval significance_resample(significance_statistic *statistic,
+    const void *context, int64_t n, int64_t resamples, uint32_t seed, double level);
+
 #endif
