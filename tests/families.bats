@@ -2,7 +2,7 @@
 load helper
 
 FAMILIES=$GOLDEN/families
-NAMES="bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek"
+NAMES="bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens"
 
 # A copy of a family's folder that a test may change.
 copy() { # family
@@ -59,6 +59,16 @@ refusals() { # family
 @test "families: OLMoE agrees" { agrees olmoe; }
 @test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
+@test "families: NomicBERT with experts in every second block (v2-moe) agrees with torch" { agrees nomic_moe; }
+@test "families: BERT with upcycled token experts agrees with torch, renormalized or not" {
+	agrees bert_tokens
+	copy bert_tokens
+	sed -i 's/"renormalize": true/"renormalize": false/' "$MODEL/config.json"
+	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
+	# which is what is meant where nothing is said
+	sed -i '/"renormalize": false/d' "$MODEL/config.json"
+	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
+}
 
 @test "families: a decoder whose config.json says so sees both ways, and pools the mean" {
 	while read -r edit; do
@@ -159,6 +169,9 @@ refusals() { # family
 		nomic_bert s/"max_trained_positions": 16/"max_trained_positions": 18/
 		qwen3 s/"rope_theta": 1000000/"rope_theta": 10000/
 		olmoe s/"norm_topk_prob": false/"norm_topk_prob": true/
+		nomic_moe s/"moe_normalize_expert_weights": false/"moe_normalize_expert_weights": true/
+		nomic_moe s/"moe_top_k": 2/"moe_top_k": 3/
+		bert_tokens s/"top": 2/"top": 3/
 		olmoe s/"num_experts_per_tok": 2/"num_experts_per_tok": 3/
 		qwen2_moe s/"norm_topk_prob": true/"norm_topk_prob": false/
 		deepseek s/"rms_norm_eps": 1e-06/"rms_norm_eps": 0.01/
@@ -206,9 +219,32 @@ refusals() { # family
 		s/"first_k_dense_replace": 1/"first_k_dense_replace": -1/| 'first_k_dense_replace' is -1; it must be in 0..256
 		s/"num_experts_per_tok": 3/"num_experts_per_tok": 8/| 'num_experts_per_tok' is 8; it must be in 1..6
 	E
+	refusals nomic_moe <<-'E'
+		s/"moe_top_k": 2/"moe_top_k": 6/| 'moe_top_k' is 6; it must be in 1..5
+		s/"num_experts": 5,//| 'num_experts' is missing
+		s/"moe_every_n_layers": 2/"moe_every_n_layers": 1/| 'moe_every_n_layers' is 1; it must be in 2..256
+		s/"num_shared_experts": 0/"num_shared_experts": 1/| 'num_shared_experts' is 1; it must be in 0..0
+		s/"ffn_div": 1/"ffn_div": 2/| 'ffn_div' is 2; it must be in 1..1
+		s/"expert_choice_router": false/"expert_choice_router": true/| 'expert_choice_router' is true; only false is known
+		s/{/{"token_experts": {},/| a model that has token experts cannot have 'token_experts'
+	E
+	refusals bert_tokens <<-'E'
+		s/"count": 4/"count": 0/| 'count' is 0; it must be in 1..1024
+		s/"top": 2/"top": 5/| 'top' is 5; it must be in 1..4
+		s/"count"/"counts"/| 'counts'
+		s/"renormalize": true/"renormalize": 1/| 'renormalize' is an integer; it must be a boolean
+		/"layers"/,/]/s/0/2/| 'layers' of token_experts must be in 0..1
+		/"layers"/,/]/s/0/1/| block 1 has token experts already
+		s/"layers": \[/"layers": [], "x": [/| 'x' is not known
+	E
+}
+
+@test "families: names of transformers 5 and token experts do not go together" {
 	copy nomic_bert
-	sed -i 's/{/{"num_experts": 8,/' "$MODEL/config.json"
-	refused "'num_experts' must be 0"
+	other_header native.header
+	sed -i 's/{/{"num_experts": 4, "moe_top_k": 1, "moe_every_n_layers": 2,/' "$MODEL/config.json"
+	run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+	[[ "$output" == *"has the names of transformers 5, which has no token experts in such a model" ]]
 }
 
 @test "families: rotary positions that are not known are refused" {
@@ -262,7 +298,6 @@ refusals() { # family
 		s/"prenorm": false/"prenorm": true/| 'prenorm' is true; only false is known
 		s/"use_rms_norm": false/"use_rms_norm": true/| 'use_rms_norm' is true; only false is known
 		s/"causal": false/"causal": true/| 'causal' is true; only false is known
-		s/{/{"moe_every_n_layers": 2,/| 'moe_every_n_layers' must be 0
 	E
 }
 
@@ -283,6 +318,10 @@ refusals() { # family
 		olmoe|s/"intermediate_size": 8/"intermediate_size": 6/|'model.layers.0.mlp.experts.0.up_proj.weight' has the shape [8, 16]; config.json asks for [6, 16]
 		qwen2_moe|s/"decoder_sparse_step": 2/"decoder_sparse_step": 1/|'model.layers.0.mlp.gate.weight' is missing
 		deepseek|s/"n_shared_experts": 2/"n_shared_experts": 3/|'model.layers.1.mlp.shared_experts.up_proj.weight' has the shape [12, 16]; config.json asks for [18, 16]
+		nomic_moe|s/"num_experts": 5/"num_experts": 4/|'encoder.layers.1.mlp.router.layer.weight' has the shape [5, 16]; config.json asks for [4, 16]
+		nomic_moe|s/"moe_every_n_layers": 2/"moe_every_n_layers": 3/|'encoder.layers.3.mlp.fc1.weight' is missing
+		bert_tokens|s/"count": 4/"count": 5/|'encoder.layer.0.router.weight' has the shape [4, 8]; config.json asks for [5, 8]
+		bert_tokens|s/"count": 4/"count": 3/|'encoder.layer.0.router.weight' has the shape [4, 8]; config.json asks for [3, 8]
 		gte|s/"vocab_size": 40/"vocab_size": 41/|'embeddings.word_embeddings.weight' has the shape [40, 16]; config.json asks for [41, 16]
 		gte|s/"type_vocab_size": 2/"type_vocab_size": 1/|'embeddings.token_type_embeddings.weight' has the shape [2, 16]; config.json asks for [1, 16]
 	E
@@ -305,7 +344,7 @@ refusals() { # family
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]

@@ -253,6 +253,90 @@ serve() { # model task
 	[ "$one" -lt $((dense + 3000)) ] # of 17,700 for five experts
 }
 
+# Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
+DENSE="bert nomic_bert modernbert gte qwen3"
+
+@test "upcycle: one token expert is the dense model to the bit, renormalized two of four but for rounding" {
+	for family in $DENSE; do
+		embed "$GOLDEN/families/$family" >"$T/dense"
+		[ -s "$T/dense" ]
+		for how in "1" "1 --no-renormalize" "4 --top 1" "1 --every 2"; do
+			upcycle -m "$GOLDEN/families/$family" --token-experts $how -o "$T/moe"
+			embed "$T/moe" | cmp - "$T/dense"
+		done
+		for how in 4 "5 --top 4" "3 --layers 1"; do
+			upcycle -m "$GOLDEN/families/$family" --token-experts $how -o "$T/moe"
+			paste -d' ' <(embed "$T/moe") "$T/dense" | awk '{ for (i = 1; i <= NF / 2; i++)
+				if (($i - $(i + NF / 2)) ^ 2 > 1e-12) bad = 1 } END { exit bad || !NR }'
+		done
+		# a share of the dense MLP is missing
+		upcycle -m "$GOLDEN/families/$family" --token-experts 4 --no-renormalize -o "$T/moe"
+		run ! cmp -s <(embed "$T/moe") "$T/dense"
+	done
+}
+
+@test "upcycle: token experts are copies, of a block its MLP's alone, with a router of theirs" {
+	upcycle -m "$GOLDEN/families/bert" --token-experts 3 --layers 1 -o "$T/moe"
+	safetensors_list "$GOLDEN/families/bert" | sort >"$T/dense"
+	safetensors_list "$T/moe" | grep -v router | sed 's/experts\.[0-2]\.//' | sort -u | diff - "$T/dense"
+	safetensors_list "$T/moe" | grep -o '^[^	]*experts[^	]*' | sort | diff - <(
+		for e in 0 1 2; do
+			printf "encoder.layer.1.%s.dense.experts.$e.%s\n" intermediate bias intermediate weight \
+				output bias output weight
+		done | sort)
+	safetensors_list "$T/moe" | grep router | cut -f1-3 >"$T/router"
+	[ "$(cat "$T/router")" = "encoder.layer.1.router.weight	f32	3,8" ]
+	[ "$(tr -d ' \n' <"$T/moe/config.json" | grep -o '"token_experts.*')" = \
+		'"token_experts":{"count":3,"top":2,"renormalize":true,"layers":[1]}}' ]
+	run ! test -e "$T/moe/config_sentence_transformers.json"
+}
+
+@test "upcycle: routers are drawn from the seed, each block its own" {
+	options=(-m "$GOLDEN/families/modernbert" --token-experts 4)
+	for seed in 0 0 1; do
+		upcycle "${options[@]}" --seed $seed -o "$T/seed$seed"
+		safetensors_list "$T/seed$seed" | grep router | cut -f4 >>"$T/routers$seed"
+	done
+	[ "$(sort -u "$T/routers0" "$T/routers1" | wc -l)" -eq 8 ] # 4 blocks, 2 seeds
+	upcycle "${options[@]}" -o "$T/default"
+	cmp "$T/default/model.safetensors" "$T/seed0/model.safetensors"
+	# 100 times the deviation, 100 times the numbers
+	model_copy "$GOLDEN/families/modernbert" "$T/wide" f32
+	sed -i 's/{/{"initializer_range": 2,/' "$T/wide/config.json"
+	upcycle -m "$T/wide" --token-experts 4 -o "$T/moe"
+	safetensors_list "$T/moe" | grep router | cut -f4 | paste - <(head -4 "$T/routers0") |
+		awk '{ if (($1 - 100 * $2) ^ 2 > 1e-8 * $1 * $1) bad = 1 } END { exit bad || NR != 4 }'
+}
+
+@test "upcycle: a checkpoint's prefix and its head for masked language models stay" {
+	upcycle -m "$GOLDEN/families/modernbert" --token-experts 2 -o "$T/moe"
+	safetensors_list "$T/moe" | cut -f1 >"$T/names"
+	grep -qx 'model.layers.3.router.weight' "$T/names"
+	grep -qx 'model.layers.0.mlp.Wi.experts.1.weight' "$T/names"
+	grep -qx 'head.dense.weight' "$T/names"
+	run ! grep -x 'model.layers.0.mlp.Wi.weight' "$T/names"
+}
+
+@test "upcycle: what has experts is not given token experts" {
+	run -1 upcycle -m "$GOLDEN/families/olmoe" --token-experts 4 -o "$T/moe"
+	[ "$output" = "upcycle: $GOLDEN/families/olmoe: has token experts already" ]
+	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
+	run -1 upcycle -m "$T/mote" --token-experts 4 -o "$T/moe"
+	[ "$output" = "upcycle: $T/mote: has task experts; token experts start from a dense model" ]
+	run -1 upcycle -m "$GOLDEN/bert" --token-experts 4 --every 3 -o "$T/moe"
+	[[ "$output" == *"none of them"* ]]
+	[ ! -e "$T/moe" ]
+	# blocks that are still dense may have task experts
+	upcycle -m "$GOLDEN/bert" --token-experts 4 --layers 1 -o "$T/moe"
+	embed "$T/moe" >"$T/tokens"
+	run -1 upcycle -m "$T/moe" --experts a,b -o "$T/both"
+	[[ "$output" == *"block 1 has token experts"* ]]
+	upcycle -m "$T/moe" --experts a,b --layers 0 -o "$T/both"
+	embed "$T/both" -e b | cmp - "$T/tokens"
+	run -1 upcycle --average -m "$T/moe" -o "$T/mean"
+	[[ "$output" == *"has no task experts to average"* ]]
+}
+
 # 2. options
 @test "upcycle: --layers and --every choose blocks" {
 	while read -r how wanted; do
@@ -292,7 +376,10 @@ serve() { # model task
 		"-m $GOLDEN/bert -o $T/o --experts a --task b=c" "-m $GOLDEN/bert -o $T/o --experts a --task b=" \
 		"-m $GOLDEN/bert -o $T/o --experts a --task b/c=a" "-m $GOLDEN/bert -o $T/o --experts a --task =a" \
 		"-m $GOLDEN/bert -o $T/o --experts a --task b=a --task b=a" "-m $T/mote --task b=a" \
-		"-m $GOLDEN/bert -o $T/o --experts a --prompt a=b --prompt a=c"; do
+		"-m $GOLDEN/bert -o $T/o --experts a --prompt a=b --prompt a=c" \
+		"-m $GOLDEN/bert -o $T/o --token-experts 0" \
+		"-m $GOLDEN/bert -o $T/o --token-experts 4 --top 5" "-m $GOLDEN/bert -o $T/o --token-experts 1 --top 2" \
+		"-m $GOLDEN/bert -o $T/o --token-experts 4 --top 0" "-m $GOLDEN/bert -o $T/o --token-experts four"; do
 		run -2 --separate-stderr upcycle $arguments
 		[ -z "$output" ]
 		[ ! -e "$T/o" ]
@@ -306,8 +393,15 @@ serve() { # model task
 	[ ! -e "$T/o" ]
 }
 
-@test "upcycle: options that say nothing to --average are refused" {
-	for option in "experts a" "every 2" "layers 0" no-expert-norms "prompt a=b" "task b=a"; do
+@test "upcycle: options that say nothing to what is asked for are refused" {
+	for option in "experts a" no-expert-norms "prompt a=b" "task b=a"; do
+		says_nothing "--${option% *}" upcycle --token-experts 2 -m "$GOLDEN/bert" -o "$T/o" --$option
+	done
+	for option in "top 1" no-renormalize "seed 1"; do
+		says_nothing "--${option% *}" upcycle --experts a -m "$GOLDEN/bert" -o "$T/o" --$option
+		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
+	done
+	for option in "experts a" "token-experts 2" "every 2" "layers 0" no-expert-norms "prompt a=b" "task b=a"; do
 		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	[ ! -e "$T/o" ]
@@ -382,4 +476,5 @@ serve() { # model task
 	[ -n "$example" ]
 	bash -e -c "$example"
 	[ -e mote/model.safetensors ]
+	[ -e tlr/model.safetensors ]
 }

@@ -1,4 +1,4 @@
-/* upcycle - give a dense model task experts, or average them away. */
+/* upcycle - give a dense model task experts, or average them away; or give it token experts. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +16,9 @@ enum {
 	OPT_NO_NORMS,
 	OPT_TASK,
 	OPT_PROMPT,
+	OPT_TOKEN_EXPERTS,
+	OPT_TOP,
+	OPT_NO_RENORMALIZE,
 	OPT_AVERAGE
 };
 
@@ -37,6 +40,12 @@ static const struct cli_option options[] = {
 	    "repeatable; without --experts, of a model that has experts" },
 	{ OPT_PROMPT, "prompt", "NAME=TEXT",
 	    "what goes before the texts of an expert or a task; repeatable" },
+	{ OPT_TOKEN_EXPERTS, "token-experts", "N",
+	    "instead, N experts among which a router chooses for each token" },
+	{ OPT_TOP, "top", "K", "experts that a token takes; default 2, of one expert 1" },
+	{ OPT_NO_RENORMALIZE, "no-renormalize", NULL,
+	    "weights of a token's experts are as the router gives them" },
+	{ 's', "seed", "N", "of the routers; default 0" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
 	{ 0 }
@@ -45,11 +54,13 @@ static const struct cli_option options[] = {
 static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n"
 	"       upcycle --task NAME=EXPERT [-m MODEL] -o DIR\n"
+	"       upcycle [-m MODEL] --token-experts N -o DIR [OPTION]...\n"
 	"       upcycle --average [-m MODEL] -o DIR",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
 	"-o mote\n"
-	"  upcycle -m mote --task STS=classification -o mote\n",
+	"  upcycle -m mote --task STS=classification -o mote\n"
+	"  upcycle -m nomic-bert-2048 --token-experts 8 --top 2 --every 2 -o moe\n",
 	NULL, NULL, NULL };
 
 struct settings {
@@ -61,6 +72,7 @@ struct settings {
 	int64_t every;
 	const char *layers;
 	bool no_norms, average;
+	struct upcycle_tokens tokens; /* .count 0: task experts */
 };
 
 static void
@@ -112,8 +124,10 @@ is_expert(const struct settings *s, const char *name)
 
 /* What the new experts serve and are asked with. */
 static void
-check_names(const struct settings *s)
+check_experts(const struct settings *s)
 {
+	cli_only(&cli, "--experts",
+	    "experts no-expert-norms task prompt model output every layers");
 	for (size_t i = 0; s->tasks && i < s->tasks->count; i++) {
 		const struct tree *task = s->tasks->items[i];
 		if (!is_expert(s, task->string))
@@ -135,12 +149,18 @@ check(const struct settings *s)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
+	else if (s->tokens.count)
+		cli_only(&cli, "--token-experts",
+		    "token-experts top no-renormalize seed model output every layers");
 	else if (!s->count && (s->tasks || s->prompts))
 		cli_only(&cli, "--task without --experts", "model output task prompt");
 	else if (!s->count)
-		die_usage("no expert is named; use --experts A,B");
+		die_usage("no expert is named; use --experts A,B (or --token-experts N)");
 	else
-		check_names(s);
+		check_experts(s);
+	if (s->tokens.top > s->tokens.count)
+		die_usage("--top: a token cannot have %d of %d experts", s->tokens.top,
+		    s->tokens.count);
 	if (s->layers && s->every != 1)
 		die_usage("--layers and --every exclude each other");
 }
@@ -148,7 +168,7 @@ check(const struct settings *s)
 static struct settings
 parse(int argc, char **argv)
 {
-	struct settings s = { .every = 1 };
+	struct settings s = { .every = 1, .tokens.renormalize = true };
 	int opt;
 
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -161,6 +181,17 @@ parse(int argc, char **argv)
 		case OPT_NO_NORMS: s.no_norms = true; break;
 		case OPT_AVERAGE: s.average = true; break;
 		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
+		case OPT_TOKEN_EXPERTS:
+			s.tokens.count =
+			    (int)cli_integer("--token-experts", 1, SPEC_TOKEN_EXPERTS);
+			break;
+		case OPT_TOP:
+			s.tokens.top = (int)cli_integer("--top", 1, SPEC_TOKEN_EXPERTS);
+			break;
+		case OPT_NO_RENORMALIZE: s.tokens.renormalize = false; break;
+		case 's':
+			s.tokens.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
+			break;
 		case OPT_PROMPT:
 			add_member(&s.prompts, "--prompt", "TEXT", optarg);
 			break;
@@ -169,6 +200,8 @@ parse(int argc, char **argv)
 		die_usage(
 		    "'%s' is not expected; folders are given by -m and -o", argv[optind]);
 	check(&s);
+	if (!s.tokens.top)
+		s.tokens.top = s.tokens.count > 1 ? 2 : 1;
 	s.from = model_folder(s.from);
 	return s;
 }
@@ -217,6 +250,10 @@ main(int argc, char **argv)
 		.prompts = s.prompts };
 	if (s.average) {
 		model_average(s.from, s.to);
+	} else if (s.tokens.count) {
+		choose_layers(&s, model_layers(s.from), layers);
+		s.tokens.layers = layers;
+		model_upcycle_tokens(s.from, s.to, &s.tokens);
 	} else if (!s.count) {
 		model_assign(s.from, s.to, &how);
 	} else {

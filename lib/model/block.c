@@ -1,5 +1,7 @@
 #include "model/block.h"
 
+#include "model/mlp.h"
+
 /* Rows that the MLP takes at a time when nothing is kept: its inner activations then stay
  * in the cache, and memory does not grow with the batch. */
 enum { STEP = 512 };
@@ -304,35 +306,30 @@ weighed(const struct block *block)
 	return block->weights->at[BLOCK_SHARED_GATE].at;
 }
 
+static struct mlp
+mlp_of(const struct block *block, const struct block_gradients *gradients)
+{
+	return (struct mlp){ .at = block->weights->at + BLOCK_UP,
+		.gradients = gradients ? gradients->at + BLOCK_UP : NULL,
+		.act = block->spec->act,
+		.gated = block->spec->gated,
+		.C = block->n.C,
+		.I = block->n.I };
+}
+
 /* branch[T,C] = mlp(middle) for rows first .. first + T - 1. */
 static void
 mlp(const struct block *block, float *branch, size_t first, size_t T)
 {
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
-	size_t C = block->n.C, I = block->n.I;
-	enum nn_act act = block->spec->act;
-	const float *y = s->middle + first * C;
+	struct mlp mlp = mlp_of(block, NULL);
+	const float *y = s->middle + first * mlp.C;
 
-	if (!block->spec->gated && !s->stats2) { /* nobody asks for what was before act */
-		nn_linear_activate(s->inner, I, y, C, at[BLOCK_UP],
-		    vector(at, BLOCK_UP_BIAS), act, T, C, I);
-	} else {
-		nn_linear(
-		    s->up, I, y, C, at[BLOCK_UP], vector(at, BLOCK_UP_BIAS), T, C, I);
-		if (block->spec->gated) {
-			nn_linear(s->gate, I, y, C, at[BLOCK_GATE],
-			    vector(at, BLOCK_GATE_BIAS), T, C, I);
-			nn_gate(s->inner, s->up, s->gate, I, act, T, I);
-		} else {
-			nn_activate(s->inner, s->up, act, T * I);
-		}
-	}
+	mlp_inner(&mlp, s->inner, s->up, s->gate, y, T);
 	if (weighed(block))
-		mixture_share(
-		    at[BLOCK_SHARED_GATE], s->inner, y, &s->mixture, first, T, C, I);
-	nn_linear(
-	    branch, C, s->inner, I, at[BLOCK_DOWN], vector(at, BLOCK_DOWN_BIAS), T, I, C);
+		mixture_share(block->weights->at[BLOCK_SHARED_GATE], s->inner, y,
+		    &s->mixture, first, T, mlp.C, mlp.I);
+	mlp_out(&mlp, branch, s->inner, T);
 }
 
 /* As attend_back, of all rows; dx is added to. */
@@ -341,28 +338,17 @@ mlp_back(const struct block *block, const struct block_gradients *gradients,
     const struct block_scratch *scratch, float *dx, const float *d)
 {
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
-	float *const *g = gradients->at, *dup = scratch->dinner;
-	size_t T = block->batch->T, C = block->n.C, I = block->n.I;
-	enum nn_act act = block->spec->act;
+	struct mlp mlp = mlp_of(block, gradients);
+	float *dinner = scratch->dinner;
+	size_t T = block->batch->T;
 
-	nn_linear_back(scratch->dinner, false, g[BLOCK_DOWN], g[BLOCK_DOWN_BIAS], d, C,
-	    s->inner, I, at[BLOCK_DOWN], T, I, C);
+	mlp_out_back(&mlp, dinner, d, T);
+	mlp_out_gradients(&mlp, d, s->inner, T);
 	if (weighed(block))
-		mixture_share_back(at[BLOCK_SHARED_GATE], g[BLOCK_SHARED_GATE],
-		    scratch->dinner, dx, s->inner, s->middle, &s->mixture,
-		    &scratch->mixture, T, C, I);
-	if (block->spec->gated) {
-		dup = s->up;
-		nn_gate_back(
-		    s->up, s->gate, scratch->dinner, s->up, s->gate, I, act, T, I);
-		nn_linear_back(dx, true, g[BLOCK_GATE], g[BLOCK_GATE_BIAS], s->gate, I,
-		    s->middle, C, at[BLOCK_GATE], T, C, I);
-	} else {
-		nn_activate_back(dup, dup, s->up, act, T * I);
-	}
-	nn_linear_back(dx, true, g[BLOCK_UP], g[BLOCK_UP_BIAS], dup, I, s->middle, C,
-	    at[BLOCK_UP], T, C, I);
+		mixture_share_back(block->weights->at[BLOCK_SHARED_GATE],
+		    gradients->at[BLOCK_SHARED_GATE], dinner, dx, s->inner, s->middle,
+		    &s->mixture, &scratch->mixture, T, mlp.C, mlp.I);
+	mlp_inner_back(&mlp, dx, true, dinner, s->up, s->gate, s->middle, T);
 }
 
 /* state->mixed = the token experts of middle, all rows. */
@@ -370,8 +356,9 @@ static void
 mix(const struct block *block)
 {
 	const struct block_state *s = block->state;
-	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
-		block->weights->mixture };
+	const struct nn_matrix *at = block->weights->at;
+	struct mixture_weights weights = { at[BLOCK_ROUTER],
+		vector(at, BLOCK_MIXTURE_BIAS), block->weights->mixture };
 
 	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
 	    &s->mixture, block->batch->T);
@@ -383,10 +370,11 @@ mix_back(const struct block *block, const struct block_gradients *gradients,
     const struct block_scratch *scratch, float *dx, const float *d)
 {
 	const struct block_state *s = block->state;
-	struct mixture_weights weights = { block->weights->at[BLOCK_ROUTER],
-		block->weights->mixture };
+	const struct nn_matrix *at = block->weights->at;
+	struct mixture_weights weights = { at[BLOCK_ROUTER],
+		vector(at, BLOCK_MIXTURE_BIAS), block->weights->mixture };
 	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
-		gradients->mixture };
+		gradients->at[BLOCK_MIXTURE_BIAS], gradients->mixture };
 
 	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle, &s->mixture,
 	    &scratch->mixture, block->batch->T);

@@ -25,12 +25,12 @@
 
 /* NULL: the model has no such parameter; of gradients: it is not wanted. */
 struct block_weights {
-	struct nn_matrix at[BLOCK_PARAMETERS]; /* norms and biases are f32 */
-	const struct nn_matrix (*mixture)[MIXTURE_PARAMETERS]; /* [mixture.count] */
+	struct nn_matrix at[BLOCK_PARAMETERS];		   /* norms and biases are f32 */
+	const struct nn_matrix (*mixture)[MLP_PARAMETERS]; /* [mixture.count] */
 };
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];
-	float *(*mixture)[MIXTURE_PARAMETERS];
+	float *(*mixture)[MLP_PARAMETERS];
 };
 
 /* Rotary frequencies: inverse[D/2] for all sequences (stride 0), or a row for each of them,

@@ -1,5 +1,7 @@
 #include "model/mixture.h"
 
+#include "model/mlp.h"
+
 /* Rows of an expert at a time: scratch does not grow with the batch, and stays in the cache. */
 enum { STEP = 512 };
 
@@ -32,7 +34,8 @@ mixture_layout(struct mixture_state *state, struct workspace *workspace,
 	state->slots = workspace_take(workspace, T, n.top, sizeof(int32_t));
 	state->offsets = workspace_take(workspace, n.E + 1, 1, sizeof(int32_t));
 	state->up = workspace_floats(workspace, keep ? T * n.top : step, n.I);
-	state->gate = workspace_floats(workspace, keep ? T * n.top : step, n.I);
+	if (spec->gated)
+		state->gate = workspace_floats(workspace, keep ? T * n.top : step, n.I);
 	state->inner = keep ? workspace_floats(workspace, step, n.I) : state->up;
 	state->x = workspace_floats(workspace, step, n.C);
 	state->y = workspace_floats(workspace, step, n.C);
@@ -86,11 +89,27 @@ next_part(struct part *part, const int32_t *offsets, size_t step, size_t E)
 	return true;
 }
 
-/* Where the state has a part's inner activations. */
-static size_t
-inner_of(const struct mixture_state *s, const struct part *part, const struct sizes *n)
+/* Where the state has a part's activations. */
+static float *
+kept(const struct mixture_state *s, float *of, const struct part *part, size_t I)
 {
-	return s->keep ? part->first * n->I : 0;
+	return of && s->keep ? of + part->first * I : of;
+}
+
+static struct mlp
+expert_of(const struct spec *spec, const struct mixture_weights *weights,
+    const struct mixture_gradients *gradients, size_t expert, const struct sizes *n)
+{
+	static float *const none[MLP_PARAMETERS];
+	bool learns = gradients && gradients->experts;
+
+	return (struct mlp){ .at = weights->experts[expert],
+		.gradients = learns ? gradients->experts[expert] : none,
+		.act = spec->act,
+		.gated = spec->gated,
+		.turned = spec->mixture.turned,
+		.C = n->C,
+		.I = n->I };
 }
 
 void
@@ -105,51 +124,46 @@ mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
 	nn_zero(out, T * n.C);
 	while (next_part(&part, offsets, s->step, n.E)) {
-		const struct nn_matrix *at = weights->experts[part.expert];
+		struct mlp mlp = expert_of(spec, weights, NULL, part.expert, &n);
 		const int32_t *rows = s->rows + part.first;
-		float *up = s->up + inner_of(s, &part, &n);
-		float *gate = s->gate + inner_of(s, &part, &n);
+		float *up = kept(s, s->up, &part, n.I);
 		size_t R = part.rows;
 
 		nn_gather(s->x, y, rows, R, n.C);
-		nn_linear(up, n.I, s->x, n.C, at[MIXTURE_UP], NULL, R, n.C, n.I);
-		nn_linear(gate, n.I, s->x, n.C, at[MIXTURE_GATE], NULL, R, n.C, n.I);
-		nn_gate(s->inner, up, gate, n.I, spec->act, R, n.I);
-		nn_scale_rows(s->inner, s->weights + part.first, R, n.I);
-		nn_linear(s->y, n.C, s->inner, n.I, at[MIXTURE_DOWN], NULL, R, n.I, n.C);
+		mlp_inner(&mlp, s->inner, up, kept(s, s->gate, &part, n.I), s->x, R);
+		mlp_out(&mlp, s->y, s->inner, R);
+		nn_scale_rows(s->y, s->weights + part.first, R, n.C);
 		nn_scatter_add(out, s->y, rows, R, n.C);
 	}
+	if (weights->bias)
+		nn_add_row(out, weights->bias, T, n.C);
 }
 
 /* One part of the backward; dw of its rows. */
 static void
-part_back(const struct spec *spec, const struct nn_matrix *at, float *const *g, float *dy,
-    const float *dout, const float *y, const struct mixture_state *s, float *dinner,
-    float *dw, const struct part *part, const struct sizes *n)
+part_back(const struct mlp *mlp, float *dy, const float *dout, const float *y,
+    const struct mixture_state *s, float *dinner, float *dw, const struct part *part)
 {
 	const int32_t *rows = s->rows + part->first;
 	const float *w = s->weights + part->first;
-	float *up = s->up + inner_of(s, part, n), *gate = s->gate + inner_of(s, part, n);
-	size_t R = part->rows, C = n->C, I = n->I;
+	float *up = kept(s, s->up, part, mlp->I), *gate = kept(s, s->gate, part, mlp->I);
+	size_t R = part->rows, C = mlp->C, I = mlp->I;
 
-	/* out = w down(inner): down(inner) . dout = inner . (dout down), and so without w */
+	/* out = w (down(inner) + b), so dw = (down(inner) + b) . dout, and
+	 * down(inner) . dout = inner . (dout down) */
 	nn_gather(s->y, dout, rows, R, C);
-	nn_linear_back(
-	    dinner, false, NULL, NULL, s->y, C, NULL, I, at[MIXTURE_DOWN], R, I, C);
-	nn_gate(s->inner, up, gate, I, spec->act, R, I);
+	mlp_out_back(mlp, dinner, s->y, R);
+	mlp_inner_again(mlp, s->inner, up, gate, R);
 	nn_dot_rows(dw, dinner, s->inner, R, I);
-	nn_scale_rows(dinner, w, R, I);
-	if (g[MIXTURE_DOWN]) {
-		nn_scale_rows(s->inner, w, R, I);
-		nn_linear_back(NULL, false, g[MIXTURE_DOWN], NULL, s->y, C, s->inner, I,
-		    at[MIXTURE_DOWN], R, I, C);
+	if (mlp->at[MLP_DOWN_BIAS].at) {
+		nn_linear(s->x, 1, s->y, C, mlp->at[MLP_DOWN_BIAS], NULL, R, C, 1);
+		nn_add(dw, s->x, R);
 	}
-	nn_gate_back(up, gate, dinner, up, gate, I, spec->act, R, I);
+	nn_scale_rows(dinner, w, R, I);
+	nn_scale_rows(s->y, w, R, C);
+	mlp_out_gradients(mlp, s->y, s->inner, R);
 	nn_gather(s->x, y, rows, R, C);
-	nn_linear_back(
-	    s->y, false, g[MIXTURE_UP], NULL, up, I, s->x, C, at[MIXTURE_UP], R, C, I);
-	nn_linear_back(s->y, true, g[MIXTURE_GATE], NULL, gate, I, s->x, C,
-	    at[MIXTURE_GATE], R, C, I);
+	mlp_inner_back(mlp, s->y, false, dinner, up, gate, s->x, R);
 	nn_scatter_add(dy, s->y, rows, R, C);
 }
 
@@ -159,17 +173,19 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const float *y, const struct mixture_state *s, const struct mixture_scratch *scratch,
     size_t T)
 {
-	static float *const none[MIXTURE_PARAMETERS];
 	struct sizes n = sizes_of(spec);
 	int32_t offsets[SPEC_TOKEN_EXPERTS + 1];
 	struct part part = { 0 };
 	float *dw = scratch->dw, *dslots = dw + T * n.top;
 
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
-	while (next_part(&part, offsets, s->step, n.E))
-		part_back(spec, weights->experts[part.expert],
-		    gradients->experts ? gradients->experts[part.expert] : none, dy, dout,
-		    y, s, scratch->dinner, dw + part.first, &part, &n);
+	while (next_part(&part, offsets, s->step, n.E)) {
+		struct mlp mlp = expert_of(spec, weights, gradients, part.expert, &n);
+		part_back(&mlp, dy, dout, y, s, scratch->dinner, dw + part.first, &part);
+	}
+	/* its column sums are of dout, whatever the matrix */
+	nn_linear_back(NULL, false, NULL, gradients->bias, dout, n.C, y, n.C,
+	    weights->router, T, n.C, n.C);
 	nn_zero(dslots, T * n.top);
 	nn_scatter_add(dslots, dw, s->slots, T * n.top, 1);
 	nn_route_back(scratch->dp, dslots, s->chosen, s->p, spec->mixture.renormalize, T,

@@ -2,11 +2,11 @@
  * mixture - token experts: a router sends each token to the `top` best of `count` MLPs.
  *
  *	p = softmax(router y)			over all experts
- *	out = sum over the top e of w[e] down_e(up_e(y) act(gate_e(y))),	w[e] = p[e],
- *		divided by the sum of those chosen when the model renormalizes
+ *	out = sum over the top e of w[e] mlp_e(y) + bias,	w[e] = p[e], divided by the sum
+ *		of those chosen when the model renormalizes
  *
- * (Shazeer et al. 2017, with the softmax before the choice, as OLMoE, Qwen2-MoE and
- * DeepSeekMoE have it.)  Of equal probabilities the lower expert is taken; a token's experts
+ * (Shazeer et al. 2017, with the softmax before the choice, as OLMoE, Qwen2-MoE, DeepSeekMoE
+ * and nomic-embed-text-v2-moe have it; only the last has the bias.)  Of equal probabilities the lower expert is taken; a token's experts
  * add up in ascending order, so that its bits do not depend on its batch.  Tokens are grouped
  * by expert: one product for each expert and matrix, however many tokens it has.
  *
@@ -27,14 +27,15 @@
 #include "model/workspace.h"
 
 struct mixture_weights {
-	struct nn_matrix router;			       /* [E,C] */
-	const struct nn_matrix (*experts)[MIXTURE_PARAMETERS]; /* [E] */
+	struct nn_matrix router;			   /* [E,C] */
+	const float *bias;				   /* [C], or NULL */
+	const struct nn_matrix (*experts)[MLP_PARAMETERS]; /* [E] */
 };
 
 /* NULL: not wanted. */
 struct mixture_gradients {
-	float *router;
-	float *(*experts)[MIXTURE_PARAMETERS];
+	float *router, *bias;
+	float *(*experts)[MLP_PARAMETERS];
 };
 
 /* What a forward leaves; laid out for the backward, or for a forward that forgets. */
@@ -45,10 +46,11 @@ struct mixture_state {
 	int32_t *rows, *slots; /* [T top] by expert, as of nn_group */
 	int32_t *offsets;      /* [E + 1] */
 	bool keep;
-	size_t step;	      /* rows of an expert at a time */
-	float *up, *gate;     /* [T top,I] by expert; forgetting: [step,I] */
-	float *inner;	      /* [step,I] */
-	float *x, *y;	      /* [step,C] */
+	size_t step; /* rows of an expert at a time */
+	float *up,
+	    *gate;    /* [T top,I] by expert; forgetting: [step,I]; gate NULL without */
+	float *inner; /* [step,I] */
+	float *x, *y; /* [step,C] */
 	float *logit, *share; /* [T] of mixture_share; NULL without such a gate */
 };
 

@@ -14,6 +14,7 @@
 #include "folder/modules.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
+#include "model/token_experts.h"
 #include "text/json.h"
 
 static const struct family *
@@ -50,6 +51,7 @@ model_configure(struct model *model, const char *dir)
 	    !tree_boolean(model->config, "tie_word_embeddings", true);
 	if (model->head.assumed && model->spec.causal)
 		model->head.pool[0] = NN_POOL_LAST;
+	token_experts_configure(&model->spec, model->config);
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
 	model->expert_names = experts_list(&model->spec);
@@ -217,7 +219,7 @@ resolve_mixtures(struct model *model)
 		model->dmixtures = mem_zero(layers * count, sizeof *model->dmixtures);
 	}
 	for (size_t e = 0; e < layers * count; e++)
-		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+		for (int i = 0; i < MLP_PARAMETERS; i++) {
 			model->mixtures[e][i] =
 			    model_matrix(model, &weights->mixtures[e][i]);
 			model->dmixtures[e][i] =
@@ -227,8 +229,7 @@ resolve_mixtures(struct model *model)
 		for (size_t b = model_block_index(model, (int)layer, -1);
 		     b < model_block_index(model, (int)layer + 1, -1); b++) {
 			model->blocks[b].mixture =
-			    (const struct nn_matrix(*)[MIXTURE_PARAMETERS])
-				model->mixtures +
+			    (const struct nn_matrix(*)[MLP_PARAMETERS])model->mixtures +
 			    layer * count;
 			if (model->gradients)
 				model->dblocks[b].mixture =

@@ -173,6 +173,20 @@ void model_upcycle(const char *from, const char *dir, const struct upcycle *how)
  * are hard links where the file system can, none is opened. */
 void model_assign(const char *from, const char *dir, const struct upcycle *how);
 
+/*
+ * The same with `count` token experts (token_experts.h), of which each token takes `top`: copies of
+ * the dense MLP, which a router drawn from `seed` chooses among.  With renormalize the copies
+ * give what the dense model gives but for rounding, with one of them to the bit.
+ */
+struct upcycle_tokens {
+	int count, top;
+	bool renormalize;
+	const bool *layers; /* as above */
+	uint64_t seed;
+};
+void model_upcycle_tokens(
+    const char *from, const char *dir, const struct upcycle_tokens *how);
+
 /* Expert averaging (MoTE, appendix on EA): a dense model whose MLPs and norms are the means
  * of the experts'.  Each task keeps the prompt that it had. */
 void model_average(const char *from, const char *dir);

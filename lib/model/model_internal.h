@@ -61,10 +61,10 @@ struct model {
 	/* the parts of weights as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];
-	struct block_weights *blocks;			  /* [layers x max(1, experts)] */
-	struct block_gradients *dblocks;		  /* the same */
-	struct nn_matrix (*mixtures)[MIXTURE_PARAMETERS]; /* [layers x mixture.count] */
-	float *(*dmixtures)[MIXTURE_PARAMETERS];
+	struct block_weights *blocks;		      /* [layers x max(1, experts)] */
+	struct block_gradients *dblocks;	      /* the same */
+	struct nn_matrix (*mixtures)[MLP_PARAMETERS]; /* [layers x mixture.count] */
+	float *(*dmixtures)[MLP_PARAMETERS];
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	struct workspace workspace;
 	void (*see)(void *context, const struct model_seen *seen);
@@ -121,6 +121,15 @@ void pass_backward(struct model *model, const struct batch *batch);
 void pass_free(struct model *model);
 
 void mlm_layout(struct model *model, size_t M);
+
+/* A folder opened for its stored tensors only. */
+void model_open_stored(struct model *model, const char *dir);
+void model_close_stored(struct model *model);
+
+/* Begin a folder that will be `dir`, with everything but the weights and prompts (the caller commits
+ * and frees it); and write its weights. */
+char *model_begin_folder(const struct model *model, const char *dir);
+void model_write_weights(const char *folder, const struct safetensor *tensors, int count);
 
 /* The files that make a folder complete, but config.json and the weights. */
 void model_copy_files(const char *from, const char *to);

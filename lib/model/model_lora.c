@@ -108,7 +108,7 @@ linear_layers(const struct model *model)
 		mark(marks, weights->blocks[b], BLOCK_V, BLOCK_V + 1, USUAL);
 	}
 	for (size_t e = 0; e < experts; e++)
-		mark(marks, weights->mixtures[e], 0, MIXTURE_PARAMETERS, LINEAR);
+		mark(marks, weights->mixtures[e], 0, MLP_PARAMETERS, LINEAR);
 	for (int i = 0; i < weights->count; i++)
 		if (!weights->tensors[i].columns)
 			marks[i] = 0;

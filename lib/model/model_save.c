@@ -47,8 +47,8 @@ note_dtype(struct tree *config, enum dtype dtype)
 		tree_set(config, "torch_dtype", tree_of_string(name));
 }
 
-static void
-write_weights(const char *folder, const struct safetensor *tensors, int count)
+void
+model_write_weights(const char *folder, const struct safetensor *tensors, int count)
 {
 	char *path = mem_format("%s/model.safetensors", folder);
 
@@ -191,17 +191,16 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 		save_model(model, dir, dtype);
 }
 
-/* A folder opened for its stored tensors only. */
-static void
-open_stored(struct model *model, const char *dir)
+void
+model_open_stored(struct model *model, const char *dir)
 {
 	*model = (struct model){ .mode = MODEL_TRAIN };
 	model_configure(model, dir);
 	model_match(model);
 }
 
-static void
-close_stored(struct model *model)
+void
+model_close_stored(struct model *model)
 {
 	weights_free(&model->weights);
 	safetensors_close(model->file);
@@ -210,9 +209,8 @@ close_stored(struct model *model)
 	model_unconfigure(model);
 }
 
-/* Everything but the weights and prompts. */
-static char *
-begin_folder(const struct model *model, const char *dir)
+char *
+model_begin_folder(const struct model *model, const char *dir)
 {
 	char *folder = folder_begin(dir);
 
@@ -284,7 +282,7 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 	struct model model;
 	int count = 0;
 
-	open_stored(&model, from);
+	model_open_stored(&model, from);
 	const struct weights *weights = &model.weights;
 	give_experts(&model.spec, how, from);
 	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
@@ -313,16 +311,16 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 					   : mem_string(copy.name);
 			}
 	tree_set(model.config, "task_experts", experts_tree(&model.spec));
-	char *folder = begin_folder(&model, dir);
+	char *folder = model_begin_folder(&model, dir);
 	write_prompts(from, folder, how);
-	write_weights(folder, out, count);
+	model_write_weights(folder, out, count);
 	folder_commit(folder, dir);
 	for (int i = 0; i < count; i++)
 		free((char *)out[i].name);
 	free(out);
 	free(own);
 	tree_free(tasks);
-	close_stored(&model);
+	model_close_stored(&model);
 }
 
 static void
@@ -406,7 +404,7 @@ model_average(const char *from, const char *dir)
 {
 	struct model model;
 
-	open_stored(&model, from);
+	model_open_stored(&model, from);
 	const struct weights *weights = &model.weights;
 	const struct spec *spec = &model.spec;
 	if (!spec->experts)
@@ -432,16 +430,16 @@ model_average(const char *from, const char *dir)
 		}
 	struct tree *prompts = spec->tasks ? prompt_list(from) : NULL;
 	tree_remove(model.config, "task_experts");
-	char *folder = begin_folder(&model, dir);
+	char *folder = model_begin_folder(&model, dir);
 	if (prompts)
 		write_prompts(from, folder, &(struct upcycle){ .prompts = prompts });
 	tree_free(prompts);
-	write_weights(folder, out, count);
+	model_write_weights(folder, out, count);
 	folder_commit(folder, dir);
 	for (int i = shared; i < count; i++) {
 		free((char *)out[i].name);
 		free((void *)out[i].data);
 	}
 	free(out);
-	close_stored(&model);
+	model_close_stored(&model);
 }

@@ -46,6 +46,8 @@ attention_shape(const struct spec *spec, const struct spec_layer *layer,
 	case BLOCK_SHARED_GATE:
 		return shape(layer->mixture && layer->inner && spec->mixture.shared_gate,
 		    rows, 1, columns, C);
+	case BLOCK_MIXTURE_BIAS:
+		return shape(layer->mixture && spec->mixture.bias, rows, C, columns, 0);
 	default: return false;
 	}
 }
@@ -73,14 +75,24 @@ spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
 	}
 }
 
-void
-spec_mixture_shape(const struct spec *spec, enum mixture_parameter which, int64_t *rows,
-    int64_t *columns)
+bool
+spec_mixture_shape(
+    const struct spec *spec, enum mlp_parameter which, int64_t *rows, int64_t *columns)
 {
-	bool down = which == MIXTURE_DOWN;
+	const struct spec_mixture *m = &spec->mixture;
+	int64_t C = spec->width, I = m->inner;
+	bool turned = m->turned;
 
-	*rows = down ? spec->width : spec->mixture.inner;
-	*columns = down ? spec->mixture.inner : spec->width;
+	switch (which) {
+	case MLP_UP: return shape(true, rows, I, columns, C);
+	case MLP_UP_BIAS: return shape(m->up_bias, rows, I, columns, 0);
+	case MLP_GATE: return shape(spec->gated, rows, I, columns, C);
+	case MLP_GATE_BIAS: return shape(spec->gated && m->up_bias, rows, I, columns, 0);
+	case MLP_DOWN: return shape(true, rows, turned ? I : C, columns, turned ? C : I);
+	case MLP_DOWN_BIAS: return shape(m->down_bias, rows, C, columns, 0);
+	case MLP_PARAMETERS: break;
+	}
+	return false;
 }
 
 bool

@@ -49,6 +49,11 @@ struct spec_mixture {
 			     * beside them */
 	bool
 	    shared_gate; /* the dense MLP beside them counts sigmoid(gate . x) (Qwen2-MoE) */
+	bool up_bias, down_bias; /* of each expert */
+	bool bias;		 /* one, added to their sum (nomic-embed-text-v2-moe) */
+	bool turned; /* down projections are stored [inner, C]; they have no bias */
+	bool
+	    upcycled; /* of "token_experts": named after the dense MLP (token_experts.h) */
 };
 
 struct spec_layer {
@@ -106,8 +111,9 @@ enum block_parameter {
 	BLOCK_K_NORM,
 	BLOCK_OUT,
 	BLOCK_OUT_BIAS,
-	BLOCK_ROUTER,	   /* [mixture.count, C] */
-	BLOCK_SHARED_GATE, /* [1, C] */
+	BLOCK_ROUTER,	    /* [mixture.count, C] */
+	BLOCK_SHARED_GATE,  /* [1, C] */
+	BLOCK_MIXTURE_BIAS, /* [C] */
 	/* the expert part */
 	BLOCK_NORM1,
 	BLOCK_NORM1_BIAS,
@@ -122,12 +128,16 @@ enum block_parameter {
 	BLOCK_PARAMETERS
 };
 
-/* The parameters of one token expert: gated, without biases. */
-enum mixture_parameter {
-	MIXTURE_UP,   /* [mixture.inner, C] */
-	MIXTURE_GATE, /* the same */
-	MIXTURE_DOWN, /* [C, mixture.inner] */
-	MIXTURE_PARAMETERS
+/* The parameters of one MLP, in the order that they have in a block from BLOCK_UP on; of a token
+ * expert, I is mixture.inner. */
+enum mlp_parameter {
+	MLP_UP, /* [I, C] */
+	MLP_UP_BIAS,
+	MLP_GATE, /* the same */
+	MLP_GATE_BIAS,
+	MLP_DOWN, /* [C, I] */
+	MLP_DOWN_BIAS,
+	MLP_PARAMETERS
 };
 
 /* The parameters outside the blocks.  MLM_*: the masked-language-model head. */
@@ -163,7 +173,11 @@ struct names {
 	bool gate_first;
 	const char *plain;	    /* up without a gate; NULL: the same */
 	const char *expert;	    /* in a block, before the number of a token expert */
-	const char *const *mixture; /* [MIXTURE_PARAMETERS], after it and a dot */
+	const char *const *mixture; /* [MLP_PARAMETERS], after it and a dot */
+	/* All experts of a block one below the other: full names, after "LAYERS N."; up without
+	 * a gate is called as the gate is.  And that of the bias of their sum. */
+	const char *const *stacked; /* [MLP_PARAMETERS] */
+	const char *mixture_bias;
 	/* What tensors begin with that no embedding depends on: heads for other tasks. */
 	const char *const *heads;
 	/* For a file that has not the first block's queries under these; NULL: there are none. */
@@ -218,8 +232,8 @@ void spec_layers(struct spec *spec, int inner);
  * columns is 0 for a vector. */
 bool spec_block_shape(const struct spec *spec, int layer, enum block_parameter which,
     int64_t *rows, int64_t *columns);
-void spec_mixture_shape(const struct spec *spec, enum mixture_parameter which,
-    int64_t *rows, int64_t *columns);
+bool spec_mixture_shape(
+    const struct spec *spec, enum mlp_parameter which, int64_t *rows, int64_t *columns);
 bool spec_stem_shape(
     const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns);
 

@@ -97,10 +97,11 @@ int
 parameter_shape(int64_t *shape, const struct parameter *tensor)
 {
 	int rank = 0;
+	int64_t stack = tensor->flat ? 0 : tensor->stack;
 
-	if (tensor->stack)
-		shape[rank++] = tensor->stack;
-	shape[rank++] = tensor->stack ? tensor->rows / tensor->stack : tensor->rows;
+	if (stack)
+		shape[rank++] = stack;
+	shape[rank++] = stack ? tensor->rows / stack : tensor->rows;
 	if (tensor->columns)
 		shape[rank++] = tensor->columns;
 	return rank;
@@ -222,6 +223,31 @@ match_stem(struct search *search, bool mlm)
 	}
 }
 
+static bool
+of_mlp(enum block_parameter which)
+{
+	return which >= BLOCK_UP && which <= BLOCK_DOWN_BIAS;
+}
+
+/* Whether the dense MLP of a block stands beside token experts. */
+static bool
+dense_beside(const struct spec *spec, int layer)
+{
+	return spec->layer[layer].mixture && spec->layer[layer].inner;
+}
+
+/* The shape of a parameter of a block, and of what stands in its place: the MLP of an upcycled
+ * token expert. */
+static bool
+shape_of(const struct spec *spec, int layer, enum block_parameter which, int64_t *rows,
+    int64_t *columns)
+{
+	if (spec->layer[layer].mixture && spec->mixture.upcycled && of_mlp(which))
+		return spec_mixture_shape(
+		    spec, (enum mlp_parameter)(which - BLOCK_UP), rows, columns);
+	return spec_block_shape(spec, layer, which, rows, columns);
+}
+
 /* What the parameter is called after "LAYERS.LAYER."; the caller frees it. */
 static char *
 name_in_block(const struct search *search, int layer, enum block_parameter which)
@@ -234,8 +260,12 @@ name_in_block(const struct search *search, int layer, enum block_parameter which
 	memcpy(modules, names->block, sizeof modules);
 	if (!spec->gated && names->plain)
 		modules[BLOCK_UP] = names->plain;
+	if (spec->mixture.upcycled)
+		modules[BLOCK_ROUTER] = "router";
+	if (which == BLOCK_MIXTURE_BIAS)
+		return mem_string(names->mixture_bias);
 	const char *name = name_of(room, modules, which);
-	if (spec->layer[layer].mixture && which >= BLOCK_UP && which <= BLOCK_DOWN_BIAS)
+	if (dense_beside(spec, layer) && of_mlp(which))
 		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
 	return mem_string(name);
 }
@@ -261,16 +291,40 @@ rows_together(
 	char room[NAME_ROOM], other[NAME_ROOM];
 
 	*before = 0;
-	name_of(room, names->block, which);
+	if (!name_of(room, names->block, which)) {
+		shape_of(search->spec, layer, which, &rows, &columns);
+		return rows;
+	}
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 		if (!name_of(other, names->block, i) || strcmp(other, room) ||
-		    !spec_block_shape(
+		    !shape_of(
 			search->spec, layer, (enum block_parameter)i, &rows, &columns))
 			continue;
 		all += rows;
 		*before += rank(names, i) < rank(names, which) ? rows : 0;
 	}
 	return all;
+}
+
+/* A parameter of a block, or of an expert of that name; all but its rows and columns are set. */
+static struct part
+match_parameter(struct search *search, int layer, enum block_parameter which,
+    const char *expert, struct parameter wanted)
+{
+	struct part part;
+	int64_t before;
+
+	shape_of(search->spec, layer, which, &wanted.rows, &wanted.columns);
+	char *last = name_in_block(search, layer, which);
+	char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
+	char *full = expert ? experts_tensor(name, expert) : NULL;
+	wanted.rows = rows_together(search, layer, which, &before);
+	part.tensor = tensor_of(search, full ? full : name, wanted, false);
+	part.offset = (size_t)(before * (wanted.columns ? wanted.columns : 1));
+	free(last);
+	free(name);
+	free(full);
+	return part;
 }
 
 static void
@@ -284,49 +338,56 @@ match_block(struct search *search, int layer, int expert)
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 		enum block_parameter which = (enum block_parameter)i;
 		bool own = experts_own(spec, layer, which);
-		struct parameter wanted = { .expert = own ? expert : -1 };
-		int64_t before;
+		int64_t rows, columns;
 		to[which].tensor = -1;
-		if (!spec_block_shape(spec, layer, which, &wanted.rows, &wanted.columns))
+		if (!spec_block_shape(spec, layer, which, &rows, &columns))
 			continue;
-		if (!own && expert > 0) {
+		if (!own && expert > 0)
 			to[which] = blocks[row][which];
-			continue;
-		}
-		char *last = name_in_block(search, layer, which);
-		char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
-		char *full =
-		    own ? experts_tensor(name, spec->expert_names[expert]) : NULL;
-		wanted.rows = rows_together(search, layer, which, &before);
-		to[which].tensor = tensor_of(search, own ? full : name, wanted, false);
-		to[which].offset =
-		    (size_t)(before * (wanted.columns ? wanted.columns : 1));
-		free(last);
-		free(name);
-		free(full);
+		else
+			to[which] = match_parameter(search, layer, which,
+			    own ? spec->expert_names[expert] : NULL,
+			    (struct parameter){ .expert = own ? expert : -1 });
 	}
 }
 
-/* A parameter of a token expert: a tensor, or a part of one that has all experts of a layer, as
+/* All experts of a layer, one below the other, in a tensor for each matrix. */
+static struct part
+match_stacked(struct search *search, int layer, int expert, enum mlp_parameter which,
+    struct parameter wanted)
+{
+	bool plain = which == MLP_UP && !search->spec->gated;
+	const char *last = search->names->stacked[plain ? MLP_GATE : which];
+	char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
+	struct part part = { .offset = (size_t)(expert * wanted.rows * wanted.columns) };
+
+	wanted.stack = search->spec->mixture.count;
+	wanted.rows *= wanted.stack;
+	wanted.flat = true;
+	part.tensor = tensor_of(search, name, wanted, false);
+	free(name);
+	return part;
+}
+
+/* A tensor for each expert and matrix, or a part of one that has all experts of a layer, as
  * transformers 5 has them in memory: experts.gate_up_proj [E, 2 I, C], the gate first, and
  * experts.down_proj [E, C, I]. */
 static struct part
-match_mixture(struct search *search, int layer, int expert, enum mixture_parameter which)
+match_apart(struct search *search, int layer, int expert, enum mlp_parameter which,
+    struct parameter wanted)
 {
 	const struct names *names = search->names;
 	const struct spec_mixture *mixture = &search->spec->mixture;
-	bool down = which == MIXTURE_DOWN;
-	struct parameter wanted = { .expert = -1 };
+	bool down = which == MLP_DOWN;
 	struct part part = { 0 };
 
-	spec_mixture_shape(search->spec, which, &wanted.rows, &wanted.columns);
 	char *name = mem_format("%s%d.%s%d.%s.weight", names->layers, layer,
 	    names->expert, expert, names->mixture[which]);
 	char *stacked = mem_format("%s%d.%s%s", names->layers, layer, names->expert,
 	    down ? "down_proj" : "gate_up_proj");
 	if (search->file && !held(search, name) && held(search, stacked)) {
 		int64_t rows = down ? wanted.rows : 2 * wanted.rows;
-		int64_t before = expert * rows + (which == MIXTURE_UP ? wanted.rows : 0);
+		int64_t before = expert * rows + (which == MLP_UP ? wanted.rows : 0);
 		part.offset = (size_t)(before * wanted.columns);
 		wanted.rows = mixture->count * rows;
 		wanted.stack = mixture->count;
@@ -339,20 +400,40 @@ match_mixture(struct search *search, int layer, int expert, enum mixture_paramet
 	return part;
 }
 
+/* A parameter of a token expert; named after the dense MLP's with the number of the expert, or
+ * as the family has it. */
+static struct part
+match_mixture(struct search *search, int layer, int expert, enum mlp_parameter which)
+{
+	struct parameter wanted = { .expert = -1 };
+	char number[16];
+
+	if (!spec_mixture_shape(search->spec, which, &wanted.rows, &wanted.columns))
+		return (struct part){ .tensor = -1 };
+	if (search->spec->mixture.upcycled) {
+		snprintf(number, sizeof number, "%d", expert);
+		return match_parameter(search, layer,
+		    (enum block_parameter)(BLOCK_UP + which), number, wanted);
+	}
+	return search->names->stacked
+		   ? match_stacked(search, layer, expert, which, wanted)
+		   : match_apart(search, layer, expert, which, wanted);
+}
+
 static void
 match_layer(struct search *search, int layer)
 {
 	const struct spec *spec = search->spec;
 
 	for (int expert = 0; expert < spec->mixture.count; expert++)
-		for (int i = 0; i < MIXTURE_PARAMETERS; i++) {
+		for (int i = 0; i < MLP_PARAMETERS; i++) {
 			struct part *to =
 			    &search->weights
 				 ->mixtures[layer * spec->mixture.count + expert][i];
 			to->tensor = -1;
 			if (spec->layer[layer].mixture)
 				*to = match_mixture(
-				    search, layer, expert, (enum mixture_parameter)i);
+				    search, layer, expert, (enum mlp_parameter)i);
 		}
 }
 
@@ -455,6 +536,11 @@ weights_match(struct weights *weights, const struct spec *spec,
 	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
 	if (file)
 		choose_names(&search);
+	if (count && !spec->mixture.upcycled && !search.names->stacked &&
+	    !search.names->expert)
+		die("%s: has the names of transformers 5, which has no token experts in "
+		    "such a model",
+		    safetensors_name(file));
 	match_stem(&search, mlm);
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int expert = 0; expert < experts; expert++)
@@ -462,6 +548,8 @@ weights_match(struct weights *weights, const struct spec *spec,
 	for (int layer = 0; layer < spec->layers; layer++)
 		match_layer(&search, layer);
 	weights->own = weights->count;
+	weights->names = search.names;
+	weights->prefix = search.prefix;
 	if (file && safetensors_count(file) != weights->count)
 		judge_extra(&search);
 }

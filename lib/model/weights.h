@@ -20,8 +20,10 @@ struct parameter {
 	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
 	size_t offset, count;  /* into one block of all values */
 	int64_t rows, columns; /* columns 0: a vector */
-	int64_t
-	    stack; /* matrices [stack, rows / stack, columns]; 0: one of [rows, columns] */
+	/* So many matrices of rows / stack, of token experts, each of which learns by itself; in the
+	 * file [stack, rows / stack, columns], or flat as one of [rows, columns].  0: one */
+	int64_t stack;
+	bool flat;
 	int expert; /* -1: shared by all */
 	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
 	bool decay; /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
@@ -46,7 +48,10 @@ struct weights {
 	struct part stem[STEM_PARAMETERS];
 	struct part (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
 	/* [layers x mixture.count], or NULL */
-	struct part (*mixtures)[MIXTURE_PARAMETERS];
+	struct part (*mixtures)[MLP_PARAMETERS];
+	/* what the file's names begin with, and what follows */
+	const char *prefix;
+	const struct names *names;
 };
 
 /*

@@ -84,6 +84,7 @@ double nn_square_sum(const float *x, size_t n);	 /* double accumulation, fixed o
 bool nn_finite(const float *x, size_t n);
 
 void nn_scale_rows(float *x, const float *by, size_t R, size_t C); /* x[r,c] *= by[r] */
+void nn_add_row(float *y, const float *x, size_t R, size_t C);	   /* y[r,c] += x[c] */
 /* y[r] = sum over c of a[r,c] b[r,c] */
 void nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C);
 /* y[r,:] = x[rows[r],:];  y[rows[r],:] += x[r,:], in the order of r */

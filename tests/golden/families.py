@@ -276,7 +276,7 @@ def draw(name, shape, generator):
         return 0.3 * x + (1 if name.endswith("weight") else 0)
     if "embed" in name:
         return x
-    if name.endswith("mlp.gate.weight"):
+    if name.endswith(("mlp.gate.weight", "router.weight", "router.layer.weight")):
         return 3 * x / shape[1] ** 0.5
     return (1.6 if "q_" in name or "k_" in name or "qkv" in name.lower() else 1.0) * x / shape[-1] ** 0.5
 
@@ -392,6 +392,11 @@ def margin(routers, top):
     return least
 
 
+def experts_of_a_token(config):
+    return config.get("num_experts_per_tok", config.get(
+        "moe_top_k", config.get("token_experts", {}).get("top", 0)))
+
+
 def pooled(x, family):
     pool, normalize = POOLING.get(family, ("last", True))
     e = {"cls": x[0], "mean": x.mean(0), "last": x[-1]}[pool]
@@ -449,7 +454,7 @@ def expected(family, folder, config, generator):
     ids = torch.randint(FIRST, V, (sum(LENGTHS),), generator=generator)
     texts = ids.split(LENGTHS)
     runs = [reference.run(text) for text in texts]
-    top = config.get("num_experts_per_tok", 0)
+    top = experts_of_a_token(config)
     if top and margin({i: torch.cat([r[i] for _, r in runs]) for i in runs[0][1]}, top) < 0.03:
         return None
     starts = [0]

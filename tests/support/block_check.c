@@ -5,15 +5,15 @@
 #include "model/block.h"
 #include "nn_check.h"
 
-enum { T = 9, N = 2, MOST = 32 };
+enum { T = 9, N = 2, MOST = 48 };
 
 /* A block, what it computes with, and what may be moved. */
 struct work {
 	struct spec spec;
 	struct block_weights weights;
 	struct block_gradients gradients;
-	struct nn_matrix experts[4][MIXTURE_PARAMETERS];
-	float *dexperts[4][MIXTURE_PARAMETERS];
+	struct nn_matrix experts[4][MLP_PARAMETERS];
+	float *dexperts[4][MLP_PARAMETERS];
 	struct array *values[MOST], *found[MOST], *x, *dout;
 	int count;
 	struct block_batch batch;
@@ -39,7 +39,7 @@ add(struct work *w, size_t n, double mean, float **gradient)
 }
 
 static struct work *
-work_new(bool prenorm, int experts, int inner, bool shared_gate)
+work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 {
 	static const int32_t starts[] = { 0, 4, T };
 	struct work *w = mem_zero(1, sizeof *w);
@@ -55,12 +55,17 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate)
 		.norm_bias = true,
 		.norm_eps = 1e-5f,
 		.act = NN_SILU,
-		.gated = true,
+		.gated = !plain,
 		.qkv_bias = true,
+		.up_bias = plain,
+		.down_bias = plain,
 		.mixture = { .count = experts,
 		    .top = 2,
 		    .inner = 5,
-		    .shared_gate = shared_gate },
+		    .shared_gate = shared_gate,
+		    .up_bias = plain,
+		    .down_bias = plain,
+		    .bias = plain },
 		.layer = { { .norm1 = true, .inner = inner, .mixture = experts > 0 } } };
 	for (int i = 0; i < BLOCK_PARAMETERS; i++)
 		if (spec_block_shape(
@@ -69,9 +74,13 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate)
 			    (size_t)(rows * (columns ? columns : 1)),
 			    i == BLOCK_NORM1 || i == BLOCK_NORM2, &w->gradients.at[i]);
 	for (int e = 0; e < experts; e++)
-		for (int i = 0; i < MIXTURE_PARAMETERS; i++)
-			w->experts[e][i] = *add(w, 40, 0, &w->dexperts[e][i]);
-	w->weights.mixture = (const struct nn_matrix(*)[MIXTURE_PARAMETERS])w->experts;
+		for (int i = 0; i < MLP_PARAMETERS; i++)
+			if (spec_mixture_shape(
+				&w->spec, (enum mlp_parameter)i, &rows, &columns))
+				w->experts[e][i] =
+				    *add(w, (size_t)(rows * (columns ? columns : 1)), 0,
+					&w->dexperts[e][i]);
+	w->weights.mixture = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
 	w->gradients.mixture = w->dexperts;
 	w->x = array_random(T * 8, 1);
 	w->dout = array_random(T * 8, 1);
@@ -129,15 +138,15 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 }
 
 static void
-check(bool prenorm, int experts, int inner, bool shared_gate)
+check(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 {
-	struct work *w = work_new(prenorm, experts, inner, shared_gate);
+	struct work *w = work_new(prenorm, experts, inner, shared_gate, plain);
 	struct array *d = array_new(T * 8);
 	char what[128];
 
 	double forgets = loss(w, false), keeps = loss(w, true);
-	snprintf(what, sizeof what, "norms %s, %d experts, MLP of %d",
-	    prenorm ? "before" : "after", experts, inner);
+	snprintf(what, sizeof what, "%s, norms %s, %d experts, MLP of %d",
+	    plain ? "plain" : "gated", prenorm ? "before" : "after", experts, inner);
 	expect_value(what, forgets, keeps, 1e-6);
 	nn_copy(d->at, w->dout->at, T * 8);
 	block_backward(&w->spec, 0, &w->weights, &w->gradients, &w->batch, &w->state,
@@ -156,19 +165,22 @@ check(bool prenorm, int experts, int inner, bool shared_gate)
 static void
 check_after(void)
 {
-	check(false, 0, 6, false);
-	check(false, 4, 0, false);
-	check(false, 4, 6, false);
-	check(false, 4, 6, true);
+	check(false, 0, 6, false, false);
+	check(false, 4, 0, false, false);
+	check(false, 4, 6, false, false);
+	check(false, 4, 6, true, false);
+	check(false, 0, 6, false, true);
+	check(false, 4, 0, false, true);
 }
 
 static void
 check_before(void)
 {
-	check(true, 0, 6, false);
-	check(true, 4, 0, false);
-	check(true, 4, 6, false);
-	check(true, 4, 6, true);
+	check(true, 0, 6, false, false);
+	check(true, 4, 0, false, false);
+	check(true, 4, 6, false, false);
+	check(true, 4, 6, true, false);
+	check(true, 4, 0, false, true);
 }
 
 static const struct check checks[] = { { "after", check_after },

@@ -122,11 +122,16 @@ check_rows(void)
 
 /* Mixtures. ------------------------------------------------------------------------ */
 
-enum { Y, ROUTER, UP, GATE, DOWN, INPUTS };
+/* MLP: the parameters of all experts, in the order of enum mlp_parameter */
+enum { Y, ROUTER, SUM_BIAS, MLP, INPUTS = MLP + MLP_PARAMETERS };
+
+/* What the MLPs are: gated or plain, each with its biases or all with one, down turned. */
+enum { GATED = 1, BIASES = 2, SUM = 4, TURNED = 8 };
 
 struct sizes {
 	size_t T, C, E, I, top;
 	bool renormalize;
+	int kind;
 };
 
 static double
@@ -174,20 +179,37 @@ best(size_t *places, const double *p, const struct sizes *s)
 	return 1 - next / last;
 }
 
+/* Row `row` of a matrix [,C] times x, and its bias. */
+static double
+linear(const double *x, struct array *const *in, const struct sizes *s,
+    enum mlp_parameter which, size_t row)
+{
+	double sum = s->kind & BIASES ? in[MLP + which + 1]->ref[row] : 0;
+
+	for (size_t c = 0; c < s->C; c++)
+		sum += x[c] * in[MLP + which]->ref[row * s->C + c];
+	return sum;
+}
+
 static void
 expert(double *y, const double *x, struct array *const *in, const struct sizes *s,
     size_t e, double weight)
 {
+	const double *down = in[MLP + MLP_DOWN]->ref;
+
 	for (size_t i = 0; i < s->I; i++) {
-		double up = 0, gate = 0;
-		for (size_t c = 0; c < s->C; c++) {
-			up += x[c] * in[UP]->ref[(e * s->I + i) * s->C + c];
-			gate += x[c] * in[GATE]->ref[(e * s->I + i) * s->C + c];
-		}
+		size_t row = e * s->I + i;
+		double up = linear(x, in, s, MLP_UP, row);
+		double inner = s->kind & GATED
+				   ? up * silu(linear(x, in, s, MLP_GATE, row))
+				   : silu(up);
 		for (size_t c = 0; c < s->C; c++)
-			y[c] += weight * up * silu(gate) *
-				in[DOWN]->ref[(e * s->C + c) * s->I + i];
+			y[c] += weight * inner *
+				down[s->kind & TURNED ? row * s->C + c
+						      : (e * s->C + c) * s->I + i];
 	}
+	for (size_t c = 0; c < s->C && s->kind & BIASES; c++)
+		y[c] += weight * in[MLP + MLP_DOWN_BIAS]->ref[e * s->C + c];
 }
 
 static void
@@ -208,6 +230,8 @@ mixture(double *y, struct array *const *in, const void *sizes)
 		for (size_t i = 0; i < s->top; i++)
 			expert(y + t * s->C, in[Y]->ref + t * s->C, in, s, places[i],
 			    p[places[i]] / (s->renormalize ? sum : 1));
+		for (size_t c = 0; c < s->C && s->kind & SUM; c++)
+			y[t * s->C + c] += in[SUM_BIAS]->ref[c];
 	}
 	free(p);
 	free(places);
@@ -217,8 +241,8 @@ mixture(double *y, struct array *const *in, const void *sizes)
 struct work {
 	struct spec spec;
 	struct array *in[INPUTS];
-	struct nn_matrix (*experts)[MIXTURE_PARAMETERS];
-	float *(*gradients)[MIXTURE_PARAMETERS];
+	struct nn_matrix (*experts)[MLP_PARAMETERS];
+	float *(*gradients)[MLP_PARAMETERS];
 	struct mixture_weights weights;
 	struct workspace workspace;
 	struct mixture_state state;
@@ -237,29 +261,49 @@ lay_out(struct work *w, size_t T, bool keep)
 	}
 }
 
+/* Elements of a parameter of one expert; 0: there is none. */
+static size_t
+size_of(const struct work *w, int which)
+{
+	int64_t rows, columns;
+
+	if (!spec_mixture_shape(&w->spec, (enum mlp_parameter)which, &rows, &columns))
+		return 0;
+	return (size_t)(rows * (columns ? columns : 1));
+}
+
 static struct work *
 work_new(const struct sizes *s)
 {
 	struct work *w = mem_zero(1, sizeof *w);
-	size_t n = s->E * s->I * s->C;
+	bool biases = s->kind & BIASES;
 
 	w->spec.width = (int)s->C;
 	w->spec.act = NN_SILU;
-	w->spec.mixture = (struct spec_mixture){ (int)s->E, (int)s->top, (int)s->I,
-		s->renormalize, NULL, true };
+	w->spec.gated = s->kind & GATED;
+	w->spec.mixture = (struct spec_mixture){ .count = (int)s->E,
+		.top = (int)s->top,
+		.inner = (int)s->I,
+		.renormalize = s->renormalize,
+		.shared_gate = true,
+		.up_bias = biases,
+		.down_bias = biases,
+		.turned = s->kind & TURNED };
 	w->in[Y] = array_random(s->T * s->C, 1);
 	w->in[ROUTER] = array_random(s->E * s->C, 1);
-	for (int i = UP; i <= DOWN; i++)
-		w->in[i] = array_random(n, 0.5);
-	w->experts = mem_new(s->E, sizeof *w->experts);
-	w->gradients = mem_new(s->E, sizeof *w->gradients);
-	for (size_t e = 0; e < s->E; e++)
-		for (int i = 0; i < MIXTURE_PARAMETERS; i++)
+	w->in[SUM_BIAS] = array_random(s->C, 1);
+	w->experts = mem_zero(s->E, sizeof *w->experts);
+	w->gradients = mem_zero(s->E, sizeof *w->gradients);
+	for (int i = 0; i < MLP_PARAMETERS; i++) {
+		size_t n = size_of(w, i);
+		w->in[MLP + i] = array_random(s->E * n, 0.5);
+		for (size_t e = 0; e < s->E && n; e++)
 			w->experts[e][i] =
-			    (struct nn_matrix){ w->in[UP + i]->at + e * s->I * s->C,
-				    DTYPE_F32 };
+			    (struct nn_matrix){ w->in[MLP + i]->at + e * n, DTYPE_F32 };
+	}
 	w->weights.router = f32(w->in[ROUTER]);
-	w->weights.experts = (const struct nn_matrix(*)[MIXTURE_PARAMETERS])w->experts;
+	w->weights.bias = s->kind & SUM ? w->in[SUM_BIAS]->at : NULL;
+	w->weights.experts = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
 	return w;
 }
 
@@ -276,23 +320,28 @@ static void
 check_backward(struct work *w, const struct sizes *s)
 {
 	static const char *const names[] = { "mixture dy", "mixture drouter",
-		"mixture dup", "mixture dgate", "mixture ddown" };
+		"mixture dbias of the sum", "mixture dup", "mixture dup bias",
+		"mixture dgate", "mixture dgate bias", "mixture ddown",
+		"mixture ddown bias" };
 	struct operation o = { mixture, s, { NULL }, array_random(s->T * s->C, 1) };
 	struct array *d[INPUTS], *again = array_of(s->T * s->C, 1);
 	struct array *out = array_new(s->T * s->C);
-	struct mixture_gradients gradients = { NULL, w->gradients }, none = { 0 };
+	struct mixture_gradients gradients = { .experts = w->gradients }, none = { 0 };
 
-	memcpy(o.in, w->in, sizeof o.in);
+	memcpy(o.in, w->in, sizeof w->in);
 	for (int i = 0; i < INPUTS; i++)
 		d[i] = array_of(w->in[i]->n, 1);
 	gradients.router = d[ROUTER]->at;
+	gradients.bias = s->kind & SUM ? d[SUM_BIAS]->at : NULL;
 	for (size_t e = 0; e < s->E; e++)
-		for (int i = 0; i < MIXTURE_PARAMETERS; i++)
-			w->gradients[e][i] = d[UP + i]->at + e * s->I * s->C;
+		for (int i = 0; i < MLP_PARAMETERS; i++)
+			if (size_of(w, i))
+				w->gradients[e][i] = d[MLP + i]->at + e * size_of(w, i);
 	mixture_backward(&w->spec, &w->weights, &gradients, d[Y]->at, o.dy->at,
 	    w->in[Y]->at, &w->state, &w->scratch, s->T);
 	for (int i = 0; i < INPUTS; i++)
-		expect_gradient(names[i], d[i]->at, &o, i, 1);
+		if (i != SUM_BIAS || s->kind & SUM)
+			expect_gradient(names[i], d[i]->at, &o, i, 1);
 	/* without gradients of the parameters, as adapters elsewhere want it */
 	mixture_forward(
 	    &w->spec, &w->weights, out->at, NULL, w->in[Y]->at, &w->state, s->T);
@@ -331,21 +380,26 @@ mixture_case(const struct sizes *s, bool back)
 static void
 check_mixture(void)
 {
-	for (int renormalize = 0; renormalize < 2; renormalize++) {
-		mixture_case(&(struct sizes){ 13, 6, 5, 4, 2, renormalize }, true);
-		mixture_case(&(struct sizes){ 4, 5, 9, 3, 3, renormalize }, true);
-		mixture_case(&(struct sizes){ 3, 5, 2, 7, 1, renormalize }, true);
+	static const int kinds[] = { GATED, 0, BIASES, GATED | BIASES, SUM | TURNED,
+		GATED | SUM | TURNED };
+
+	for (int i = 0; i < 12; i++) {
+		bool r = i % 2;
+		int kind = kinds[i / 2];
+		mixture_case(&(struct sizes){ 13, 6, 5, 4, 2, r, kind }, true);
+		mixture_case(&(struct sizes){ 4, 5, 9, 3, 3, r, kind }, true);
+		mixture_case(&(struct sizes){ 3, 5, 2, 7, 1, r, kind }, true);
 		/* every expert, and more rows of one than are taken at a time */
-		mixture_case(&(struct sizes){ 5, 4, 3, 4, 3, renormalize }, true);
-		mixture_case(&(struct sizes){ 1300, 8, 3, 5, 2, renormalize }, false);
+		mixture_case(&(struct sizes){ 5, 4, 3, 4, 3, r, kind }, true);
+		mixture_case(&(struct sizes){ 1300, 8, 3, 5, 2, r, kind }, false);
 	}
 }
 
 /* A token has the same bits alone and in every batch, kept or not. */
 static void
-check_bits(void)
+bits_case(int kind)
 {
-	struct sizes s = { 700, 40, 6, 24, 2, false };
+	struct sizes s = { 700, 40, 6, 24, 2, false, kind };
 	struct work *w = work_new(&s);
 	struct array *all = array_new(s.T * s.C), *some = array_new(s.T * s.C);
 
@@ -363,6 +417,13 @@ check_bits(void)
 		}
 	}
 	work_free(w);
+}
+
+static void
+check_bits(void)
+{
+	bits_case(GATED);
+	bits_case(SUM | TURNED);
 }
 
 /* Shares. -------------------------------------------------------------------------- */
@@ -385,7 +446,7 @@ share(double *out, struct array *const *in, const void *sizes)
 static void
 check_share(void)
 {
-	struct sizes s = { 11, 6, 3, 5, 2, false };
+	struct sizes s = { 11, 6, 3, 5, 2, false, GATED };
 	struct work *w = work_new(&s);
 	struct array *inner = array_random(s.T * s.I, 1), *gate = array_random(s.C, 1);
 	struct array *scaled = array_new(s.T * s.I), *dinner = array_new(s.T * s.I);

@@ -135,7 +135,7 @@ expect_value(const char *what, double value, double wanted, double tolerance)
 struct operation {
 	void (*forward)(double *y, struct array *const *in, const void *sizes);
 	const void *sizes;
-	struct array *in[5], *dy;
+	struct array *in[9], *dy;
 };
 
 /* `got` is the gradient of sum(dy y) with regard to input `which`, plus `before`. */

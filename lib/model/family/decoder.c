@@ -23,10 +23,10 @@ static const char *const block[BLOCK_PARAMETERS] = {
 	[BLOCK_NORM2] = "post_attention_layernorm",
 };
 
-static const char *const expert[MIXTURE_PARAMETERS] = {
-	[MIXTURE_UP] = "up_proj",
-	[MIXTURE_GATE] = "gate_proj",
-	[MIXTURE_DOWN] = "down_proj",
+static const char *const expert[MLP_PARAMETERS] = {
+	[MLP_UP] = "up_proj",
+	[MLP_GATE] = "gate_proj",
+	[MLP_DOWN] = "down_proj",
 };
 
 static const struct names names = {

@@ -69,18 +69,37 @@ activation(struct spec *spec, const struct tree *config)
 static void
 refuse(const struct tree *config)
 {
-	static const char *const keys[] = { "num_experts", "moe_every_n_layers", NULL };
-
 	spec_expect(config, "prenorm", false);
 	spec_expect(config, "parallel_block", false);
 	spec_expect(config, "causal", false);
 	spec_expect(config, "use_rms_norm", false);
-	for (const char *const *key = keys; *key; key++)
-		if (tree_integer(config, *key, 0))
-			tree_die(tree_get(config, *key),
-			    "'%s' must be 0: mixtures of token experts "
-			    "(nomic-embed-text-v2-moe) are not known",
-			    *key);
+}
+
+/* nomic-embed-text-v2-moe: token experts in blocks 1, 1 + n, 1 + 2 n, ..., without biases but one
+ * for their sum. */
+static void
+mixture(struct spec *spec, const struct tree *config, int inner)
+{
+	struct spec_mixture *m = &spec->mixture;
+	int step;
+
+	if (tree_integer(config, "moe_every_n_layers", 0) <= 0)
+		return;
+	/* with 1 the reference would have none */
+	step = (int)tree_integer_in(config, "moe_every_n_layers", 2, SPEC_LAYERS);
+	spec_expect(config, "expert_choice_router", false);
+	tree_integer_or(config, "num_shared_experts", 0, 0, 0);
+	tree_integer_or(config, "ffn_div", 1, 1, 1);
+	m->count = (int)tree_integer_in(config, "num_experts", 1, SPEC_TOKEN_EXPERTS);
+	m->top = (int)tree_integer_in(config, "moe_top_k", 1, m->count);
+	m->renormalize = tree_boolean(config, "moe_normalize_expert_weights", false);
+	m->inner = inner;
+	m->bias = m->turned = true;
+	for (int i = 0; i < spec->layers; i++)
+		if (i % step == 1) {
+			spec->layer[i].mixture = true;
+			spec->layer[i].inner = 0;
+		}
 }
 
 static const char *const stem[STEM_PARAMETERS] = {
@@ -97,11 +116,18 @@ static const char *const block[BLOCK_PARAMETERS] = {
 	[BLOCK_K] = "attn.Wqkv",
 	[BLOCK_V] = "attn.Wqkv",
 	[BLOCK_OUT] = "attn.out_proj",
+	[BLOCK_ROUTER] = "mlp.router.layer",
 	[BLOCK_NORM1] = "norm1",
 	[BLOCK_UP] = "mlp.fc11",
 	[BLOCK_GATE] = "mlp.fc12",
 	[BLOCK_DOWN] = "mlp.fc2",
 	[BLOCK_NORM2] = "norm2",
+};
+
+static const char *const stacked[MLP_PARAMETERS] = {
+	[MLP_UP] = "mlp.experts.mlp.v1",
+	[MLP_GATE] = "mlp.experts.mlp.w1",
+	[MLP_DOWN] = "mlp.experts.mlp.w2",
 };
 
 static const struct names names = {
@@ -110,6 +136,8 @@ static const struct names names = {
 	.layers = "encoder.layers.",
 	.block = block,
 	.plain = "mlp.fc1",
+	.stacked = stacked,
+	.mixture_bias = "mlp.experts.bias",
 	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
 	.otherwise = &transformers_names,
 };
@@ -147,6 +175,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
 	spec->names = &names;
 	spec_layers(spec, inner);
+	mixture(spec, config, inner);
 }
 
 const struct family family_nomic_bert = { "nomic_bert", configure };

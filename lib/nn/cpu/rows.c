@@ -37,6 +37,16 @@ nn_scale_rows(float *x, const float *by, size_t R, size_t C)
 }
 
 void
+nn_add_row(float *y, const float *x, size_t R, size_t C)
+{
+#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+	for (size_t r = 0; r < R; r++)
+#pragma omp simd
+		for (size_t c = 0; c < C; c++)
+			y[r * C + c] += x[c];
+}
+
+void
 nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
 {
 #pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
