@@ -147,6 +147,83 @@ cut_short() {
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "c"; it has left, right, and the tasks a, b, right' ]
 }
 
+@test "train: token experts: both losses and all gradients agree with torch's, in chunks too; who was not chosen stays" {
+	for family in bert_tokens nomic_moe; do
+		F=$GOLDEN/families/$family
+		run -0 balance_check "$F" "$F/expected.safetensors" "$F/balance.safetensors"
+		[[ "$output" == *"1 chunks"*"ok token experts InfoNCE"*"ok token experts balance"*"ok token experts gradients"*" chunks"*"ok token experts gradients"* ]]
+		[[ "$output" == *"ok token experts only the chosen experts change"*"ok token experts all experts change"* ]]
+	done
+}
+
+# token_experts OPTION...: upcycle the tiny BERT, and ten steps of it on the pairs
+token_experts() {
+	[ -e moe ] || upcycle -m "$G/bert" --token-experts 4 --seed 3 -o moe
+	train -q -m moe -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
+}
+
+@test "train: --tokens 40 and one piece are the same training of token experts" {
+	for balance in 0.3 0; do
+		token_experts --balance $balance
+		cp out.log.tsv whole.tsv
+		token_experts --balance $balance --tokens 40
+		for name in loss gradient_norm $([ $balance = 0 ] || echo balance); do
+			column $name out.log.tsv >ours
+			column $name whole.tsv >theirs
+			[ "$(wc -l <ours)" -eq 10 ]
+			close_to 1e-4 ours theirs
+		done
+	done
+}
+
+@test "train: --balance evens out what experts are chosen, by default a little" {
+	token_experts --balance 0 --epochs 6
+	run ! grep -q balance out.log.tsv
+	token_experts --balance 0.001 --epochs 6
+	cp out.log.tsv little.tsv
+	token_experts --epochs 6
+	cmp out.log.tsv little.tsv
+	token_experts --balance 1 --epochs 6
+	# about 2 of each side and more
+	column balance out.log.tsv | awk '$1 < 3.8 { exit 1 }'
+	[ "$(paste <(column balance out.log.tsv) <(column balance little.tsv) |
+		tail -10 | awk '{ a += $1; b += $2 } END { print a < b }')" = 1 ]
+	# both losses begin where no step was taken
+	[ "$(column balance out.log.tsv | head -1)" = "$(column balance little.tsv | head -1)" ]
+	[ "$(column loss out.log.tsv | head -1)" = "$(column loss little.tsv | head -1)" ]
+}
+
+@test "train: --balance of one expert is 2, and nothing to learn from: the dense model's training" {
+	upcycle -m "$G/bert" --token-experts 1 -o moe
+	token_experts --balance 5
+	[ "$(column balance out.log.tsv | sort -u)" = 2 ]
+	column loss out.log.tsv >ours
+	learn
+	column loss out.log.tsv >theirs
+	close_to 1e-6 ours theirs
+}
+
+@test "train: token experts: killed and resumed, the same bits; another --balance is refused" {
+	options=(-q --lr 1e-3 --epochs 60 --save-every 7 --balance 0.1)
+	[ -e moe ] || upcycle -m "$G/bert" --token-experts 4 -o moe
+	train -m moe -o whole "${options[@]}" pairs.mts
+	cut_short 60 -m moe -o out "${options[@]}" pairs.mts
+	run -1 train -m moe -o out "${options[@]}" --balance 0.2 pairs.mts
+	[[ "$output" == *"is of a run with balance 0.1"* ]]
+	train -m moe -o out "${options[@]}" pairs.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+}
+
+@test "train: --balance where it says nothing" {
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --balance 0.1 pairs.mts
+	[ "$stderr" = "train: --balance: $G/bert has no token experts" ]
+	says_nothing --balance train -q -m "$G/bert" -o out --objective mlm --balance 0.1 pairs.mts
+	run -2 --separate-stderr train -q -m "$G/bert" -o out --lora rank=2 --balance 0.1 pairs.mts
+	[ ! -e out ]
+	train -q -m "$G/bert" -o out --balance 0 --steps 1 pairs.mts
+}
+
 @test "train: the norm is that of the step's own gradients, whichever experts had rows before" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do

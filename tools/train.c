@@ -37,6 +37,7 @@ enum {
 	OPT_ACCUMULATE,
 	OPT_TEMPERATURE,
 	OPT_BIDIRECTIONAL,
+	OPT_BALANCE,
 	OPT_NO_MASK,
 	OPT_EXPERT,
 	OPT_UPDATE_UNUSED,
@@ -76,6 +77,8 @@ static const struct cli_option options[] = {
 	{ OPT_TEMPERATURE, "temperature", "X", "default: the record's, else 0.03" },
 	{ OPT_BIDIRECTIONAL, "bidirectional", NULL,
 	    "add the loss of documents choosing queries" },
+	{ OPT_BALANCE, "balance", "X",
+	    "weight of the load-balancing loss of token experts; default 0.001" },
 	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
 	    "equal texts are negatives like any other" },
 	{ OPT_EXPERT, "expert", "NAME", "task expert where the stream names none" },
@@ -222,6 +225,7 @@ take_option(int opt, struct arguments *a)
 		b->contrast.temperature = cli_real("--temperature", 1e-4, 100);
 		break;
 	case OPT_BIDIRECTIONAL: b->bidirectional = true; break;
+	case OPT_BALANCE: b->balance = cli_real("--balance", 0, 1e6); break;
 	case OPT_NO_MASK: b->contrast.keep_duplicates = true; break;
 	case OPT_EXPERT: b->contrast.expert = optarg; break;
 	case OPT_UPDATE_UNUSED: o->update_unused = true; break;
@@ -251,7 +255,7 @@ take_option(int opt, struct arguments *a)
 	"save-every restart timing dtype seed threads "
 static const char mlm_options[] = BOTH "batch-tokens mask-share";
 static const char infonce_options[] =
-    BOTH "temperature bidirectional no-mask-duplicates lora freeze-documents";
+    BOTH "temperature bidirectional balance no-mask-duplicates lora freeze-documents";
 
 static struct arguments
 parse(int argc, char **argv)
@@ -269,9 +273,10 @@ parse(int argc, char **argv)
 		.warmup = 0.05 };
 	a.trainer.accumulate = 1;
 	a.trainer.save_every = 500;
-	a.trainer.objective = (struct objective_options){
-		.contrast.epochs = 1, .batch_tokens = 8192, .mask_share = 0.15
-	};
+	a.trainer.objective = (struct objective_options){ .contrast.epochs = 1,
+		.batch_tokens = 8192,
+		.mask_share = 0.15,
+		.balance = -1 };
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		take_option(opt, &a);
 
@@ -289,12 +294,28 @@ parse(int argc, char **argv)
 	if (a.trainer.lora && (a.from_scratch || mlm))
 		die_usage("--lora changes a trained model; it goes without "
 			  "--from-scratch and --objective mlm");
+	if (a.trainer.lora && a.trainer.objective.balance > 0)
+		die_usage("--balance moves routers, which --lora leaves as they are");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
 		die_usage("--freeze-documents needs --lora: it is the base that stays");
 	if (o->rate == 0)
 		o->rate = mlm ? 5e-4 : 2e-5;
 	a.dir = model_folder(a.dir);
 	return a;
+}
+
+/* Where nothing is said, the load-balancing loss has the weight of the reference. */
+static void
+choose_balance(struct arguments *a, const struct model *model)
+{
+	double *balance = &a->trainer.objective.balance;
+	bool experts = model_spec(model)->mixture.count > 0;
+	bool mlm = a->trainer.objective.kind == OBJECTIVE_MLM;
+
+	if (*balance > 0 && !experts)
+		die("--balance: %s has no token experts", a->dir);
+	if (*balance < 0)
+		*balance = experts && !mlm && !a->trainer.lora ? 0.001 : 0;
 }
 
 int
@@ -310,6 +331,7 @@ main(int argc, char **argv)
 	    : a.from_scratch ? MODEL_INIT
 			     : MODEL_TRAIN,
 	    seed);
+	choose_balance(&a, model);
 	if (a.trainer.lora) {
 		model_adapt(model, &a.lora, seed);
 		/* as in PEFT: a gradient that is zero because B still is moves A's moments */

@@ -92,6 +92,8 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	    batch->starts, &batch->starts_room, (size_t)count + 1, sizeof *batch->starts);
 	batch->skips = mem_grow(
 	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
+	batch->sides = mem_grow(
+	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
 	batch->packed = mem_grow(batch->packed, &batch->packed_room,
 	    (size_t)batch->tokens, sizeof *batch->packed);
 	batch->starts[0] = 0;
@@ -101,6 +103,7 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		    (size_t)s->length * sizeof *s->ids);
 		batch->starts[i + 1] = batch->starts[i] + s->length;
 		batch->skips[i] = s->skip;
+		batch->sides[i] = s->side;
 		skips |= s->skip > 0;
 		batch->expert = s->expert;
 	}
@@ -113,6 +116,7 @@ batch_free(struct batch *batch)
 {
 	free(batch->starts);
 	free(batch->skips);
+	free(batch->sides);
 	free(batch->packed);
 	*batch = (struct batch){ 0 };
 }

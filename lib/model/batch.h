@@ -17,6 +17,7 @@ struct sequence {
 	int expert;   /* -1: the dense weights */
 	/* embedded by the base of an adapted model (model.h); nothing learns from it */
 	bool frozen;
+	int side; /* of those that token experts are balanced over: balance.h */
 };
 
 struct batch {
@@ -24,10 +25,11 @@ struct batch {
 	const int32_t *ids; /* [tokens], host memory, borrowed or packed */
 	int32_t *starts;    /* [sequences + 1] */
 	int32_t *skip;	    /* [sequences] as of a sequence, or NULL: none */
+	int32_t *sides;	    /* [sequences] as of a sequence, or NULL: all 0 */
 	int expert; /* task expert of every sequence in it; -1: the dense weights */
 	/* what the pointers above are kept in, and its room */
 	int32_t *packed, *skips;
-	size_t starts_room, packed_room, skips_room;
+	size_t starts_room, packed_room, skips_room, sides_room;
 };
 
 /*

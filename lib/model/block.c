@@ -376,8 +376,8 @@ mix_back(const struct block *block, const struct block_gradients *gradients,
 	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
 		gradients->at[BLOCK_MIXTURE_BIAS], gradients->mixture };
 
-	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle, &s->mixture,
-	    &scratch->mixture, block->batch->T);
+	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle,
+	    &block->batch->push, &s->mixture, &scratch->mixture, block->batch->T);
 }
 
 /* The block. ---------------------------------------------------------------------- */

@@ -45,6 +45,7 @@ struct block_batch {
 	size_t T, N;
 	const int32_t *starts; /* [N + 1] */
 	struct block_rotary rotary[SPEC_ROTARIES];
+	struct mixture_push push;
 };
 
 /* Activations of one block; laid out for the backward, or for a forward that forgets: then

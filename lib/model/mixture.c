@@ -52,6 +52,7 @@ mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *worksp
 	struct sizes n = sizes_of(spec);
 
 	scratch->dp = workspace_floats(workspace, T, n.E);
+	scratch->push = workspace_floats(workspace, T, n.E);
 	scratch->dw = workspace_floats(workspace, 2 * T, n.top);
 	scratch->dinner = workspace_floats(workspace, T < STEP ? T : STEP, n.I);
 }
@@ -170,8 +171,8 @@ part_back(const struct mlp *mlp, float *dy, const float *dout, const float *y,
 void
 mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_gradients *gradients, float *dy, const float *dout,
-    const float *y, const struct mixture_state *s, const struct mixture_scratch *scratch,
-    size_t T)
+    const float *y, const struct mixture_push *push, const struct mixture_state *s,
+    const struct mixture_scratch *scratch, size_t T)
 {
 	struct sizes n = sizes_of(spec);
 	int32_t offsets[SPEC_TOKEN_EXPERTS + 1];
@@ -190,6 +191,10 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
 	nn_scatter_add(dslots, dw, s->slots, T * n.top, 1);
 	nn_route_back(scratch->dp, dslots, s->chosen, s->p, spec->mixture.renormalize, T,
 	    n.E, n.top);
+	if (push->slopes) {
+		nn_gather(scratch->push, push->slopes, push->sides, T, n.E);
+		nn_add(scratch->dp, scratch->push, T * n.E);
+	}
 	nn_softmax_back(scratch->dp, scratch->dp, s->p, T, n.E);
 	nn_linear_back(dy, true, gradients->router, NULL, scratch->dp, n.E, y, n.C,
 	    weights->router, T, n.C, n.E);

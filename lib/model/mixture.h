@@ -54,9 +54,16 @@ struct mixture_state {
 	float *logit, *share; /* [T] of mixture_share; NULL without such a gate */
 };
 
+/* What a loss of the router's own adds to d loss / d p: slopes[sides[t],E] for token t. */
+struct mixture_push {
+	const float *slopes;  /* NULL: there is none */
+	const int32_t *sides; /* [T] */
+};
+
 /* Scratch of the backward, shared by all blocks. */
 struct mixture_scratch {
 	float *dp;     /* [T,E] */
+	float *push;   /* [T,E] */
 	float *dw;     /* [T top] */
 	float *dinner; /* [step,I] */
 };
@@ -76,7 +83,7 @@ void mixture_forward(const struct spec *spec, const struct mixture_weights *weig
  * up.  dy is not dout. */
 void mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_gradients *gradients, float *dy, const float *dout,
-    const float *y, const struct mixture_state *state,
+    const float *y, const struct mixture_push *push, const struct mixture_state *state,
     const struct mixture_scratch *scratch, size_t T);
 
 /* A dense MLP times sigmoid(gate . y), gate [1,C]: its inner[T,I] are scaled, which its down

@@ -107,6 +107,11 @@ void model_zero_gradients(struct model *model);
 const float *model_forward(struct model *model, const struct batch *batch);
 void model_backward(struct model *model, const struct batch *batch, const float *demb);
 
+/* Forward passes count in this and backward passes learn from it (balance.h); NULL: none.
+ * Borrowed. */
+struct balance;
+void model_balance(struct model *model, struct balance *balance);
+
 /*
  * Masked language modelling on a batch whose ids are already masked: predict targets[m] at
  * token positions[m], m < count.  Adds scale x gradient of the summed loss, returns the sum.

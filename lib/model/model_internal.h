@@ -28,6 +28,7 @@ struct mlm {
 struct pass {
 	bool keep;		      /* for a backward */
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
+	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
 	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
 	struct block_batch block;
 	float *sum0, *stats0, *x0;  /* [T,C], [T,2], [T,C] */
@@ -69,6 +70,7 @@ struct model {
 	struct workspace workspace;
 	void (*see)(void *context, const struct model_seen *seen);
 	void *see_context;
+	struct balance *balance;
 	struct pass *pass; /* NULL before the first batch */
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "model/balance.h"
 #include "model/model_internal.h"
 
 size_t
@@ -141,8 +142,24 @@ layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
 	pass->starts = workspace_take(workspace, N + 1, 1, sizeof *pass->starts);
 	pass->skip =
 	    batch->skip ? workspace_take(workspace, N, 1, sizeof *pass->skip) : NULL;
+	pass->sides = model->balance ? workspace_take(workspace, (size_t)batch->tokens, 1,
+					   sizeof *pass->sides)
+				     : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, i, batch);
+}
+
+/* The side of each token. */
+static void
+upload_sides(const struct pass *pass, const struct batch *batch)
+{
+	int32_t *host = mem_zero((size_t)batch->tokens, sizeof *host);
+
+	for (int64_t i = 0; batch->sides && i < batch->sequences; i++)
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			host[t] = batch->sides[i];
+	nn_upload(pass->sides, host, (size_t)batch->tokens * sizeof *host);
+	free(host);
 }
 
 static void
@@ -154,6 +171,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	nn_upload(pass->starts, batch->starts, (N + 1) * sizeof *pass->starts);
 	if (pass->skip)
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
+	if (pass->sides)
+		upload_sides(pass, batch);
 	pass->block = (struct block_batch){
 		.T = (size_t)batch->tokens, .N = N, .starts = pass->starts
 	};
@@ -283,6 +302,9 @@ pass_forward(struct model *model, const struct batch *batch, bool keep, size_t m
 		block_forward(spec, layer, &model->blocks[index], &pass->block,
 		    state_of(pass, layer));
 		x = state_of(pass, layer)->out;
+		if (model->balance && spec->layer[layer].mixture)
+			balance_count(
+			    model->balance, batch, &state_of(pass, layer)->mixture);
 	}
 	if (spec->prenorm)
 		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
@@ -355,6 +377,12 @@ model_watch(struct model *model,
 	model->see_context = context;
 }
 
+void
+model_balance(struct model *model, struct balance *balance)
+{
+	model->balance = balance;
+}
+
 /* Backward. ----------------------------------------------------------------------- */
 
 void
@@ -365,6 +393,9 @@ pass_backward(struct model *model, const struct batch *batch)
 	float *const *g = model->dstem;
 	size_t C = (size_t)spec->width;
 
+	pass->block.push =
+	    (struct mixture_push){ model->balance ? balance_slopes(model->balance) : NULL,
+		    pass->sides };
 	if (spec->prenorm)
 		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
 		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,

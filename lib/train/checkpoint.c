@@ -26,7 +26,7 @@ void
 checkpoint_write(
     const char *path, struct model *model, struct optim *optim, const struct tree *state)
 {
-	size_t size = model_size(model), parameters = (size_t)model_parameters(model);
+	size_t size = model_size(model), parameters = optim_pieces(optim);
 	const float *blocks[] = { model_values(model), optim_first(optim),
 		optim_second(optim) };
 	char *text = json_text(state, 0);
@@ -80,7 +80,7 @@ checkpoint_restore(const char *path, struct model *model, struct optim *optim)
 		optim_second(optim) };
 	struct safetensors *file = safetensors_open(path);
 	const struct safetensor *counts = need(file, path, "counts", DTYPE_I64);
-	size_t size = model_size(model), parameters = (size_t)model_parameters(model);
+	size_t size = model_size(model), parameters = optim_pieces(optim);
 
 	if (counts->count != parameters)
 		die("%s: has %zu parameters, the model has %zu; it is of another model",

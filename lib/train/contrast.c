@@ -234,7 +234,8 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 		to[i] = (struct sequence){ (const int32_t *)array->data + offsets[i],
 			(int32_t)length, (int32_t)skip,
 			by_row ? row_expert(contrast, side, row) : expert,
-			contrast->options.freeze_documents && side != QUERY };
+			contrast->options.freeze_documents && side != QUERY,
+			side != QUERY };
 	}
 	return offsets[count] - offsets[0];
 }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "model/balance.h"
 #include "nn/nn.h"
 #include "token/tokenizer.h"
 #include "train/corpus.h"
@@ -23,7 +24,8 @@ struct objective {
 	struct contrast *contrast;
 	struct gradient_cache *cache;
 	struct loss *loss;
-	float *gradient; /* nn memory */
+	struct balance *balance; /* NULL: none */
+	float *gradient;	 /* nn memory */
 	size_t gradient_size;
 	/* MLM */
 	struct corpus *corpus;
@@ -103,6 +105,9 @@ objective_open(
 		objective->contrast = contrast_open(path, model, &options->contrast);
 		objective->cache = gradient_cache_new(model, options->tokens);
 		objective->loss = loss_new();
+		if (options->balance > 0)
+			objective->balance = balance_new(model_spec(model));
+		model_balance(model, objective->balance);
 	}
 	return objective;
 }
@@ -114,6 +119,8 @@ objective_close(struct objective *objective)
 		contrast_close(objective->contrast);
 		gradient_cache_free(objective->cache);
 		loss_free(objective->loss);
+		model_balance(objective->model, NULL);
+		balance_free(objective->balance);
 	}
 	if (objective->corpus)
 		corpus_close(objective->corpus);
@@ -157,7 +164,12 @@ learn_infonce(struct objective *objective, struct batch_report *report)
 		.record = pairs.record,
 		.task = pairs.task,
 		.dataset = pairs.dataset };
+	if (objective->balance)
+		balance_begin(objective->balance);
 	float *vectors = gradient_cache_embed(objective->cache, pairs.sequences, count);
+	if (objective->balance)
+		report->balance =
+		    balance_end(objective->balance, objective->options.balance);
 	report->loss = loss_infonce(
 	    objective->loss, objective->gradient, vectors, &batch, &report->correct);
 	gradient_cache_backward(objective->cache, objective->gradient);

@@ -11,12 +11,20 @@ enum { WARMUP_MOST = 700 };
 
 static const char *const schedule_names[] = { "constant", "linear", "cosine" };
 
+/* What is updated or left alone as a whole: a parameter, or a matrix of a stack of them. */
+struct piece {
+	const struct parameter *parameter;
+	size_t offset, count;
+	double squares; /* sum of squares of its gradient */
+};
+
 struct optim {
 	struct model *model;
 	struct optim_options options;
 	float *first, *second; /* [model_size], nn memory */
-	int64_t *counts;       /* [parameters] */
-	double *squares;       /* [parameters] sum of squares of each gradient */
+	struct piece *pieces;
+	int64_t *counts; /* [pieces] */
+	size_t piece_count;
 };
 
 bool
@@ -55,19 +63,42 @@ optim_rate(const struct optim_options *options, int64_t step)
 	return options->rate * 0.5 * (1 + cos(3.141592653589793 * done));
 }
 
+static size_t
+stack_of(const struct parameter *p)
+{
+	return p->stack ? (size_t)p->stack : 1;
+}
+
+static void
+cut(struct optim *optim)
+{
+	int parameters = model_parameters(optim->model);
+	size_t at = 0;
+
+	for (int i = 0; i < parameters; i++)
+		optim->piece_count += stack_of(model_parameter(optim->model, i));
+	optim->pieces = mem_zero(optim->piece_count, sizeof *optim->pieces);
+	for (int i = 0; i < parameters; i++) {
+		const struct parameter *p = model_parameter(optim->model, i);
+		size_t count = p->count / stack_of(p);
+		for (size_t j = 0; j < stack_of(p); j++)
+			optim->pieces[at++] =
+			    (struct piece){ p, p->offset + j * count, count, 0 };
+	}
+}
+
 struct optim *
 optim_new(struct model *model, const struct optim_options *options)
 {
 	struct optim *optim = mem_zero(1, sizeof *optim);
 	size_t bytes = model_size(model) * sizeof(float);
-	size_t parameters = (size_t)model_parameters(model);
 
 	optim->model = model;
 	optim->options = *options;
 	optim->first = nn_alloc(bytes);
 	optim->second = nn_alloc(bytes);
-	optim->counts = mem_zero(parameters, sizeof *optim->counts);
-	optim->squares = mem_zero(parameters, sizeof *optim->squares);
+	cut(optim);
+	optim->counts = mem_zero(optim->piece_count, sizeof *optim->counts);
 	return optim;
 }
 
@@ -79,7 +110,7 @@ optim_free(struct optim *optim)
 	nn_free(optim->first, bytes);
 	nn_free(optim->second, bytes);
 	free(optim->counts);
-	free(optim->squares);
+	free(optim->pieces);
 	free(optim);
 }
 
@@ -89,12 +120,12 @@ gradient_norm(struct optim *optim)
 	const float *gradients = model_gradients(optim->model);
 	double sum = 0;
 
-	for (int i = 0; i < model_parameters(optim->model); i++) {
-		const struct parameter *p = model_parameter(optim->model, i);
-		optim->squares[i] = model_reached(optim->model, p)
-					? nn_square_sum(gradients + p->offset, p->count)
-					: 0;
-		sum += optim->squares[i];
+	for (size_t i = 0; i < optim->piece_count; i++) {
+		struct piece *p = &optim->pieces[i];
+		p->squares = model_reached(optim->model, p->parameter)
+				 ? nn_square_sum(gradients + p->offset, p->count)
+				 : 0;
+		sum += p->squares;
 	}
 	return sqrt(sum);
 }
@@ -113,16 +144,16 @@ optim_step(struct optim *optim, int64_t step, double scale)
 	if (o->clip > 0 && norm + 1e-6 > o->clip)
 		scale *= o->clip / (norm + 1e-6);
 
-	for (int i = 0; i < model_parameters(optim->model); i++) {
-		const struct parameter *p = model_parameter(optim->model, i);
-		if (optim->squares[i] == 0 && !o->update_unused)
+	for (size_t i = 0; i < optim->piece_count; i++) {
+		const struct piece *p = &optim->pieces[i];
+		if (p->squares == 0 && !o->update_unused)
 			continue;
 		struct nn_adamw adamw = {
 			.lr = optim_rate(o, step),
 			.beta1 = o->beta1,
 			.beta2 = o->beta2,
 			.eps = o->epsilon,
-			.decay = p->decay ? o->decay : 0,
+			.decay = p->parameter->decay ? o->decay : 0,
 			.scale = scale,
 			.step = ++optim->counts[i],
 		};
@@ -144,6 +175,12 @@ float *
 optim_second(struct optim *optim)
 {
 	return optim->second;
+}
+
+size_t
+optim_pieces(const struct optim *optim)
+{
+	return optim->piece_count;
 }
 
 int64_t *

@@ -3,8 +3,9 @@
  *
  * Groups: parameter->decay says which parameters decay (biases and norms do not).  A parameter
  * whose gradient is zero throughout took no part in the step (a task expert without rows in the
- * batch, the masked-language-model head of a contrastive run) and is left alone: no decay, no
- * moments, no count; so each parameter has its own step for the bias correction, as in
+ * batch, a token expert that no token chose, the masked-language-model head of a contrastive run)
+ * and is left alone: no decay, no moments, no count.  Of experts that are stacked in one tensor each
+ * is taken by itself.  So each parameter has its own step for the bias correction, as in
  * torch.optim.AdamW when a gradient is None.
  */
 #ifndef OPTIM_H
@@ -53,7 +54,9 @@ void optim_free(struct optim *optim);
 double optim_step(struct optim *optim, int64_t step, double scale);
 
 /* What a checkpoint keeps: the moments (nn memory, model_size elements each, laid out as the
- * parameters) and each parameter's count of updates (host, model_parameters entries). */
+ * parameters) and each parameter's count of updates (host, optim_pieces entries: one for each
+ * matrix of a stack). */
+size_t optim_pieces(const struct optim *optim);
 float *optim_first(struct optim *optim);
 float *optim_second(struct optim *optim);
 int64_t *optim_counts(struct optim *optim);

@@ -42,7 +42,7 @@ static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
 struct step_report {
-	double loss, rate, norm;
+	double loss, balance, rate, norm;
 	int64_t batches, examples, correct, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
@@ -74,6 +74,7 @@ settings_of(const struct trainer *trainer)
 	} else {
 		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
 		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
+		tree_set(s, "balance", tree_of_real(b->balance));
 		tree_set(s, "no-mask-duplicates",
 		    tree_of_boolean(b->contrast.keep_duplicates));
 	}
@@ -131,7 +132,8 @@ log_open(struct trainer *trainer, int64_t bytes)
 		log_failed(trainer);
 	fprintf(trainer->log,
 	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
-	    "examples\ttokens%s\n",
+	    "examples\ttokens%s%s\n",
+	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
 	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "");
 }
 
@@ -142,6 +144,8 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
 	    r->examples ? (double)r->correct / (double)r->examples : 0, r->rate, r->norm,
 	    (long long)r->examples, (long long)r->tokens);
+	if (trainer->options->objective.balance > 0)
+		fprintf(trainer->log, "\t%.8g", r->balance);
 	if (trainer->options->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
@@ -284,6 +288,7 @@ gather_gradients(struct trainer *trainer, struct step_report *r)
 		trainer->batches++;
 		r->batches++;
 		r->loss += batch.loss;
+		r->balance += batch.balance;
 		r->examples += batch.examples;
 		r->correct += batch.correct;
 		r->tokens += batch.tokens;
@@ -304,6 +309,7 @@ take_step(struct trainer *trainer)
 
 	if (more) {
 		r.loss /= (double)r.batches;
+		r.balance /= (double)r.batches;
 		r.rate = optim_rate(&trainer->options->optim, trainer->step);
 		trainer->whole = false;
 		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);

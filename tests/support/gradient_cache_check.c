@@ -74,7 +74,7 @@ main(int argc, char **argv)
 			model_spec(model)->experts
 			    ? (int)(i % (size_t)model_spec(model)->experts)
 			    : -1,
-			false };
+			false, i >= rows };
 	gradient(model, sequences, rows, INT32_MAX, whole);
 	gradient(model, sequences, rows, (int64_t)(chunk * LENGTH), parts);
 

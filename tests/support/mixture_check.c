@@ -125,8 +125,9 @@ check_rows(void)
 /* MLP: the parameters of all experts, in the order of enum mlp_parameter */
 enum { Y, ROUTER, SUM_BIAS, MLP, INPUTS = MLP + MLP_PARAMETERS };
 
-/* What the MLPs are: gated or plain, each with its biases or all with one, down turned. */
-enum { GATED = 1, BIASES = 2, SUM = 4, TURNED = 8 };
+/* What the MLPs are: gated or plain, each with its biases or all with one, down turned; and whether
+ * the router has a loss of its own. */
+enum { GATED = 1, BIASES = 2, SUM = 4, TURNED = 8, PUSH = 16 };
 
 struct sizes {
 	size_t T, C, E, I, top;
@@ -212,6 +213,7 @@ expert(double *y, const double *x, struct array *const *in, const struct sizes *
 		y[c] += weight * in[MLP + MLP_DOWN_BIAS]->ref[e * s->C + c];
 }
 
+/* [T,C], and then the probabilities [T,E]. */
 static void
 mixture(double *y, struct array *const *in, const void *sizes)
 {
@@ -232,6 +234,7 @@ mixture(double *y, struct array *const *in, const void *sizes)
 			    p[places[i]] / (s->renormalize ? sum : 1));
 		for (size_t c = 0; c < s->C && s->kind & SUM; c++)
 			y[t * s->C + c] += in[SUM_BIAS]->ref[c];
+		memcpy(y + s->T * s->C + t * s->E, p, s->E * sizeof *p);
 	}
 	free(p);
 	free(places);
@@ -316,6 +319,25 @@ work_free(struct work *w)
 	free(w);
 }
 
+/* Slopes of the probabilities for tokens of two sides, by turns; dp[T,E] is what they come to. */
+static struct mixture_push
+push_of(const struct sizes *s, double *dp)
+{
+	struct array *slopes = array_random(2 * s->E, 1);
+	int32_t *sides = mem_new(s->T, sizeof *sides);
+
+	for (size_t t = 0; t < s->T; t++) {
+		sides[t] = t % 3 == 1;
+		for (size_t e = 0; e < s->E; e++)
+			dp[t * s->E + e] =
+			    s->kind & PUSH ? slopes->ref[(size_t)sides[t] * s->E + e] : 0;
+	}
+	struct mixture_push push = { s->kind & PUSH ? slopes->at : NULL,
+		device_ints(sides, s->T) };
+	free(sides);
+	return push;
+}
+
 static void
 check_backward(struct work *w, const struct sizes *s)
 {
@@ -323,7 +345,9 @@ check_backward(struct work *w, const struct sizes *s)
 		"mixture dbias of the sum", "mixture dup", "mixture dup bias",
 		"mixture dgate", "mixture dgate bias", "mixture ddown",
 		"mixture ddown bias" };
-	struct operation o = { mixture, s, { NULL }, array_random(s->T * s->C, 1) };
+	struct operation o = { mixture, s, { NULL },
+		array_random(s->T * (s->C + s->E), 1) };
+	struct mixture_push push = push_of(s, o.dy->ref + s->T * s->C);
 	struct array *d[INPUTS], *again = array_of(s->T * s->C, 1);
 	struct array *out = array_new(s->T * s->C);
 	struct mixture_gradients gradients = { .experts = w->gradients }, none = { 0 };
@@ -338,7 +362,7 @@ check_backward(struct work *w, const struct sizes *s)
 			if (size_of(w, i))
 				w->gradients[e][i] = d[MLP + i]->at + e * size_of(w, i);
 	mixture_backward(&w->spec, &w->weights, &gradients, d[Y]->at, o.dy->at,
-	    w->in[Y]->at, &w->state, &w->scratch, s->T);
+	    w->in[Y]->at, &push, &w->state, &w->scratch, s->T);
 	for (int i = 0; i < INPUTS; i++)
 		if (i != SUM_BIAS || s->kind & SUM)
 			expect_gradient(names[i], d[i]->at, &o, i, 1);
@@ -346,7 +370,7 @@ check_backward(struct work *w, const struct sizes *s)
 	mixture_forward(
 	    &w->spec, &w->weights, out->at, NULL, w->in[Y]->at, &w->state, s->T);
 	mixture_backward(&w->spec, &w->weights, &none, again->at, o.dy->at, w->in[Y]->at,
-	    &w->state, &w->scratch, s->T);
+	    &push, &w->state, &w->scratch, s->T);
 	expect_gradient("mixture dy alone", again->at, &o, Y, 1);
 }
 
@@ -355,7 +379,7 @@ mixture_case(const struct sizes *s, bool back)
 {
 	struct work *w = work_new(s);
 	size_t n = s->T * s->C;
-	struct array *out = array_new(n), *logits = array_new(s->T * s->E);
+	struct array *out = array_new(n + s->T * s->E), *logits = array_new(s->T * s->E);
 	struct array *p = array_new(s->T * s->E);
 
 	mixture(out->ref, w->in, s);
@@ -381,9 +405,9 @@ static void
 check_mixture(void)
 {
 	static const int kinds[] = { GATED, 0, BIASES, GATED | BIASES, SUM | TURNED,
-		GATED | SUM | TURNED };
+		GATED | SUM | TURNED, PUSH };
 
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 14; i++) {
 		bool r = i % 2;
 		int kind = kinds[i / 2];
 		mixture_case(&(struct sizes){ 13, 6, 5, 4, 2, r, kind }, true);

@@ -21,43 +21,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/safetensors.h"
+#include "golden_check.h"
 #include "model/model.h"
-
-static bool failed;
-
-static void
-verdict(const char *what, const char *name, double error, double most)
-{
-	bool bad = !(error <= most);
-
-	printf(
-	    "%s %s %s: %.3g (at most %g)\n", bad ? "BAD" : "ok", what, name, error, most);
-	failed |= bad;
-}
-
-/* Greatest difference, relative to the greatest value wanted.  Some gradients are zero by
- * nature (a bias of the keys shifts all scores of a row alike): hence the floor. */
-static double
-distance(const float *got, const float *wanted, size_t n)
-{
-	double worst = 0, scale = 5e-2;
-
-	for (size_t i = 0; i < n; i++) {
-		double d = fabs((double)got[i] - (double)wanted[i]);
-		worst = d > worst || isnan(d) ? d : worst;
-		scale = fmax(scale, fabs((double)wanted[i]));
-	}
-	return worst / scale;
-}
-
-/* What is stored need not be aligned. */
-static void *
-aligned(const struct safetensor *tensor)
-{
-	size_t bytes = tensor->count * dtype_size(tensor->dtype);
-
-	return memcpy(mem_new(bytes, 1), tensor->data, bytes);
-}
 
 /* The greater; NaN stays. */
 static double

@@ -1,0 +1,119 @@
+#include "model/balance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct side {
+	double *chosen, *probability; /* [E], summed over rows */
+	double rows;
+};
+
+struct balance {
+	size_t experts, top;
+	struct side sides[BALANCE_SIDES];
+	float *slopes; /* [BALANCE_SIDES, E], nn memory */
+	bool counts;
+	/* of one batch, host memory */
+	float *p;	 /* [T,E] */
+	int32_t *chosen; /* [T,top] */
+	size_t p_room, chosen_room;
+};
+
+struct balance *
+balance_new(const struct spec *spec)
+{
+	struct balance *balance = mem_zero(1, sizeof *balance);
+	size_t E = (size_t)spec->mixture.count;
+
+	balance->experts = E;
+	balance->top = (size_t)spec->mixture.top;
+	balance->slopes = nn_alloc(BALANCE_SIDES * E * sizeof(float));
+	for (int i = 0; i < BALANCE_SIDES; i++) {
+		balance->sides[i].chosen = mem_zero(E, sizeof(double));
+		balance->sides[i].probability = mem_zero(E, sizeof(double));
+	}
+	return balance;
+}
+
+void
+balance_free(struct balance *balance)
+{
+	if (!balance)
+		return;
+	nn_free(balance->slopes, BALANCE_SIDES * balance->experts * sizeof(float));
+	for (int i = 0; i < BALANCE_SIDES; i++) {
+		free(balance->sides[i].chosen);
+		free(balance->sides[i].probability);
+	}
+	free(balance->p);
+	free(balance->chosen);
+	free(balance);
+}
+
+void
+balance_begin(struct balance *balance)
+{
+	size_t bytes = balance->experts * sizeof(double);
+
+	balance->counts = true;
+	for (int i = 0; i < BALANCE_SIDES; i++) {
+		balance->sides[i].rows = 0;
+		memset(balance->sides[i].chosen, 0, bytes);
+		memset(balance->sides[i].probability, 0, bytes);
+	}
+}
+
+void
+balance_count(
+    struct balance *balance, const struct batch *batch, const struct mixture_state *state)
+{
+	size_t T = (size_t)batch->tokens, E = balance->experts, top = balance->top;
+
+	if (!balance->counts)
+		return;
+	balance->p = mem_grow(balance->p, &balance->p_room, T * E, sizeof(float));
+	balance->chosen =
+	    mem_grow(balance->chosen, &balance->chosen_room, T * top, sizeof(int32_t));
+	nn_download(balance->p, state->p, T * E * sizeof(float));
+	nn_download(balance->chosen, state->chosen, T * top * sizeof(int32_t));
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		struct side *side = &balance->sides[batch->sides ? batch->sides[i] : 0];
+		size_t first = (size_t)batch->starts[i];
+		size_t past = (size_t)batch->starts[i + 1];
+		side->rows += (double)(past - first);
+		for (size_t at = first * E; at < past * E; at++)
+			side->probability[at % E] += (double)balance->p[at];
+		for (size_t at = first * top; at < past * top; at++)
+			side->chosen[balance->chosen[at]]++;
+	}
+}
+
+double
+balance_end(struct balance *balance, double weight)
+{
+	size_t E = balance->experts;
+	float *slopes = mem_zero(BALANCE_SIDES * E, sizeof *slopes);
+	double loss = 0;
+
+	balance->counts = false;
+	for (size_t i = 0; i < BALANCE_SIDES; i++) {
+		const struct side *side = &balance->sides[i];
+		for (size_t e = 0; e < E && side->rows > 0; e++) {
+			double slope =
+			    (double)E * side->chosen[e] / (side->rows * side->rows);
+			loss += slope * side->probability[e];
+			slopes[i * E + e] = (float)(weight * slope);
+		}
+	}
+	nn_upload(balance->slopes, slopes, BALANCE_SIDES * E * sizeof *slopes);
+	free(slopes);
+	return loss;
+}
+
+const float *
+balance_slopes(const struct balance *balance)
+{
+	return balance->counts ? NULL : balance->slopes;
+}
