@@ -6,8 +6,9 @@ classical() { "$peer" tests/bench/classical.py "$1" "$work"; }
 documents=${BENCH_DOCUMENTS:-100000}
 bench_build=$1
 make -s "$bench_build/support/mkstream" "$bench_build/support/search_bench"
-"$bench_build/support/mkstream" random 1000 384 1 >"$work/q.mts"
-"$bench_build/support/mkstream" random "$documents" 384 2 >"$work/c.mts"
+# stored, as encode writes into a pipe: random vectors are no smaller when packed, and unpacking them costs more
+"$bench_build/support/mkstream" random 1000 384 1 | mts cat -q --level 0 >"$work/q.mts"
+"$bench_build/support/mkstream" random "$documents" 384 2 | mts cat -q --level 0 >"$work/c.mts"
 for i in $(seq 0 999); do printf 'd%d\td%d\t1\n' "$i" $((7 * i)); done >"$work/qrels.tsv"
 for side in q c; do mts to npy -c text.emb "$work/$side.mts" >"$work/$side.npy"; done
 
