@@ -1,37 +1,42 @@
-# base-model.mk - share/models/base from nothing but text: vocabulary, language model, pairs
+# base-model.mk - share/models/base and mlm from nothing but text: vocabulary, language model, pairs
 #	make base-model
 # Definitions and words do most of the work: from random weights six batches reach nDCG@10 0.19 by the
 # words that a definition shares with its entry, two passes 0.557 and five 0.595 on the entries held out
-# to tune on.  Instructions are left to the demo.
+# to tune on.  What everyday descriptions need beside them is in asking.awk.  Instructions are left to the demo.
 # The JSON files of share/models/base are its definition; tokenizer and weights are made here.
 BASE       := share/models/base
 BASE_OUT   := $(OUT)/base
 BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \
 	config_sentence_transformers.json
-VOCABULARY ?= 12288
+VOCABULARY ?= 24576
 MLM        ?= --epochs 1 --lr 2e-3 --batch-tokens 8192
 PAIR       ?=
-TUNE       ?= --lr 1e-3
+TUNE       ?= --lr 1e-3 --tokens 70000
 
-## base-model train share/models/base anew, from text to weights (half an hour on two cores)
+## base-model train share/models anew, from text to weights (an hour and a half on two cores, 8 GB)
 base-model: $(BASE_OUT)/model/model.safetensors
 	cp $(BASE_OUT)/model/*.safetensors $(BASE_OUT)/start/*tokenizer* $(BASE_OUT)/start/vocab.txt $(BASE)
+	cp -r $(BASE_OUT)/mlm $(dir $(BASE))
 
-$(BASE_OUT)/start/tokenizer.json: $(TEXT)/corpus.txt $(addprefix $(BASE)/,$(BASE_JSON)) | $X/tok
+$(BASE_OUT)/text.txt: $(TEXT)/corpus.txt $(TEXT)/asking.txt
+	mkdir -p $(@D)
+	cat $^ > $@
+
+$(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BASE_JSON)) | $X/tok
 	mkdir -p $(@D)/1_Pooling
 	$X/tok --train wordpiece --vocab-size $(VOCABULARY) -o $(@D) $<
 	$(foreach file,$(BASE_JSON),cp $(BASE)/$(file) $(@D)/$(file);)
 
-$(BASE_OUT)/text.mts: $(TEXT)/corpus.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
+$(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
 	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
 
 $(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
 	$X/train -m $(BASE_OUT)/start --from-scratch --objective mlm $(MLM) --seed 1 \
-		--save-every 100 --progress -o $(@D) $<
+		--dtype bf16 --save-every 100 --progress -o $(@D) $<
 
-$(BASE_OUT)/pairs.mts: share/recipes/base.yaml $(TEXT)/corpus.txt $(BASE_OUT)/start/tokenizer.json \
+$(BASE_OUT)/pairs.mts: share/recipes/base.yaml $(TEXT)/asking.txt $(BASE_OUT)/start/tokenizer.json \
 		| $X/tasksample $X/tok
-	$X/tasksample -C $(TEXT) $(PAIR) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 64 > $@
+	$X/tasksample -C $(TEXT) $(PAIR) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 48 > $@
 
 $(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/pairs.mts $(BASE_OUT)/mlm/model.safetensors | $X/train
 	$X/train -m $(BASE_OUT)/mlm $(TUNE) --seed 1 --dtype bf16 --save-every 100 --progress -o $(@D) $<

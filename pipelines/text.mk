@@ -1,8 +1,10 @@
-# text.mk - two dictionaries of Debian as text to learn from and to be scored on
+# text.mk - dictionaries of Debian as text to learn from and to be scored on
 #	make text
 # What is held out, and what a held-out entry still shows, is said in dictionary.awk.
 WORDNET ?= /usr/share/wordnet
 FOLDOC  ?= /usr/share/dictd/foldoc.dict.dz
+GCIDE   ?= /usr/share/dictd/gcide.dict.dz
+INDEX   := $(addprefix $(WORDNET)/index.,noun verb adj adv)
 
 PAIRS   := $(patsubst %,$(TEXT)/train-%.jsonl,noun verb adjective adverb name foldoc class sibling)
 HELD    := $(foreach split,dev test,$(patsubst %,$(TEXT)/$(split)/%,queries.jsonl corpus.jsonl \
@@ -26,5 +28,18 @@ $(TEXT)/foldoc.tsv: pipelines/foldoc.awk $(FOLDOC)
 
 $(addprefix $(WORDNET)/data.,noun verb adj adv) $(FOLDOC): | $(DEPS)
 	@test -e $@ || { echo "no $@; run: make deps" >&2; exit 1; }
+
+# What only base-model reads: one more dictionary, and ways of asking that are not a dictionary's.
+$(TEXT)/gcide.tsv: pipelines/gcide.awk $(GCIDE)
+	mkdir -p $(@D)
+	gzip -dc $(GCIDE) | LC_ALL=C awk -f $< > $@
+
+$(TEXT)/asking.txt $(patsubst %,$(TEXT)/pairs-%.jsonl,gcide free everyday same) &: \
+		pipelines/asking.awk share/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(TEXT)/gcide.tsv share/recipes/everyday.tsv
+	LC_ALL=C awk -v out=$(TEXT) -f $^
+
+$(INDEX) $(GCIDE):
+	@test -e $@ || { echo "no $@; run: share/deps base" >&2; exit 1; }
 
 .PHONY: text
