@@ -1,25 +1,32 @@
 # demo.mk - a reverse dictionary: does a mixture of task experts beat its dense twin?
 #	make demo
-# Both start from share/models/base, read the same batches with the same instructions, and are
-# scored with the base on entries that none of them has read.  Then words are looked up.
+# share/models/base looks words up.  The twins start from share/models/mlm, the masked language model that
+# the base came from: what has learned from these entries before has little left to tell them apart by.
+# Both read the same batches with the same instructions, once for each seed, and are scored with the
+# base on entries that none of them has read.
 # The classifier is fitted on the other held-out part: on definitions that were trained on it would
 # learn from embeddings that no new text has.
 DEMO   := $(OUT)/demo
-STEPS  ?= 80
-LR     ?= 3e-4
+STEPS  ?= 26
+LR     ?= 1e-3
+SEEDS  ?= 1 2 3
 SPLIT  ?= test
 FIT    := $(if $(filter test,$(SPLIT)),dev,test)
-SIDES  := base dense mote
-START  ?= share/models/base
+START  ?= share/models/mlm
+DEMO_PROGRAMS := tok encode near upcycle tasksample train mteb-score leaderboard
+TWINS  := $(foreach seed,$(SEEDS),dense-$(seed) mote-$(seed))
 
 ## demo       look words up, train dense and MoTE on two dictionaries, score them (5 minutes)
-demo: $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv | $X/near
+demo: | $(DEPS)
+	@$(MAKE) --no-print-directory -j$$(nproc) $(addprefix $X/,$(DEMO_PROGRAMS))
+	@$(MAKE) --no-print-directory $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv
 	@echo 'What the model that comes with motes finds, by what a word means:'
 	@echo
 	@$(call answer,base)
 	@echo
-	@echo 'Now two of its kind are trained on the same batches, one of them with task experts, and'
-	@echo 'scored on entries that none of them has read: about five minutes on two idle cores.'
+	@echo 'Now its masked language model learns from two dictionaries, $(words $(SEEDS)) times dense and $(words $(SEEDS)) times'
+	@echo 'with task experts, on the same batches, and is scored on entries that it has not read:'
+	@echo 'about five minutes on two idle cores.'
 	@echo
 	@$(MAKE) --no-print-directory $(DEMO)/scores.md $(DEMO)/scores.svg $(DEMO)/retrieval.txt
 	@cat $(DEMO)/scores.md
@@ -27,36 +34,41 @@ demo: $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv 
 	@cat $(DEMO)/retrieval.txt
 	@echo
 	@best=$$(cat $(DEMO)/best 2>/dev/null || echo base); if [ $$best = base ]; then \
-		echo 'In retrieval the base stays the best of the three: its answers above stand.'; \
+		echo 'In retrieval the base, which has read more, stays the best: its answers above stand.'; \
 	else echo "The words again, from the best in retrieval, $$best:"; echo; \
 		$(MAKE) --no-print-directory $(DEMO)/$$best/questions.mts $(DEMO)/$$best/words.mts; \
 		$(call answer,$$best); \
 	fi
 
-# The three models.
-$(DEMO)/base/model.safetensors: $(START)/model.safetensors
+# The models.
+$(DEMO)/base/model.safetensors: $(BASE)/model.safetensors
 	mkdir -p $(DEMO)
 	rm -rf $(@D)
-	cp -r $(START) $(@D)
+	cp -r $(BASE) $(@D)
 
-$(DEMO)/mote-start/model.safetensors: $(DEMO)/base/model.safetensors | $X/upcycle
+$(DEMO)/mote-start/model.safetensors: $(START)/model.safetensors | $X/upcycle
+	mkdir -p $(DEMO)
 	$X/upcycle -m $(<D) --experts classification,clustering,search_query,search_document \
 		--prompt "search_query=search query: " --prompt "search_document=search document: " \
 		-o $(@D)
 
-# the base with the prompts of the experts
+# the same without experts, with their prompts
 $(DEMO)/dense-start/model.safetensors: $(DEMO)/mote-start/model.safetensors
 	rm -rf $(@D)
-	cp -r $(DEMO)/base $(@D)
+	cp -r $(START) $(@D)
 	cp $(DEMO)/mote-start/config_sentence_transformers.json $(@D)
 
-$(DEMO)/batches.mts: share/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/base/model.safetensors \
+$(DEMO)/batches-%.mts: share/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/dense-start/model.safetensors \
 		| $X/tasksample $X/tok
-	$X/tasksample -C $(TEXT) --steps $(STEPS) $< | $X/tok -q -m $(DEMO)/base --max-length 64 > $@
+	$X/tasksample -C $(TEXT) --seed $* --steps $(STEPS) $< | \
+		$X/tok -q -m $(DEMO)/dense-start --max-length 32 > $@
 
-$(DEMO)/dense/model.safetensors $(DEMO)/mote/model.safetensors: \
-		$(DEMO)/%/model.safetensors: $(DEMO)/batches.mts $(DEMO)/%-start/model.safetensors | $X/train
-	$X/train -m $(DEMO)/$*-start --lr $(LR) --seed 1 --progress -o $(@D) $<
+define twins
+$(DEMO)/dense-$1/model.safetensors $(DEMO)/mote-$1/model.safetensors: \
+		$(DEMO)/%-$1/model.safetensors: $(DEMO)/batches-$1.mts $(DEMO)/%-start/model.safetensors | $X/train
+	$X/train -m $(DEMO)/$$*-start --lr $(LR) --seed $1 --progress -o $$(@D) $$<
+endef
+$(foreach seed,$(SEEDS),$(eval $(call twins,$(seed))))
 
 # Embeddings of held-out texts; the base knows no instructions.
 task  = $(if $(filter base,$*),,--task $1)
@@ -91,7 +103,7 @@ $(DEMO)/%/classification.tsv: $(DEMO)/%/fit.mts $(DEMO)/%/classification.mts | $
 $(DEMO)/%/clustering.tsv: $(DEMO)/%/clustering.mts | $X/mteb-score
 	$X/mteb-score clustering $< > $@
 
-$(DEMO)/scores.tsv: pipelines/scores.awk $(foreach side,$(SIDES),$(patsubst %,$(DEMO)/$(side)/%.tsv,\
+$(DEMO)/scores.tsv: pipelines/scores.awk $(foreach side,base $(TWINS),$(patsubst %,$(DEMO)/$(side)/%.tsv,\
 		retrieval classification clustering))
 	awk -f $^ > $@
 
@@ -102,13 +114,20 @@ $(DEMO)/scores.md: $(DEMO)/scores.tsv
 $(DEMO)/scores.svg: pipelines/scores.gnuplot $(DEMO)/scores.tsv
 	gnuplot -e "scores='$(DEMO)/scores.tsv'" $< > $@
 
+# the model of the first seed of the best kind
 $(DEMO)/best: $(DEMO)/scores.tsv
-	awk 'NR > 1 && $$2 > most { most = $$2; best = $$1 } END { print best }' $< > $@
+	awk -v seed=$(firstword $(SEEDS)) 'NR > 1 && $$2 > most { most = $$2; best = $$1 } \
+		END { print best == "base" ? best : best "-" seed }' $< > $@
 
-$(DEMO)/retrieval.txt: pipelines/differences.awk $(foreach side,$(SIDES),$(DEMO)/$(side)/retrieval.tsv) \
-		$(DEMO)/best | $X/leaderboard
-	for first in base dense; do $X/leaderboard compare --per-query $(DEMO)/$$first/queries.tsv \
-		$(DEMO)/mote/queries.tsv; done | awk -v metric=ndcg_at_10 -f $< > $@
+# A query's score is its mean over the seeds.
+$(DEMO)/dense.tsv $(DEMO)/mote.tsv: $(DEMO)/%.tsv: pipelines/means.awk \
+		$(foreach seed,$(SEEDS),$(DEMO)/%-$(seed)/retrieval.tsv)
+	awk -f $< $(foreach seed,$(SEEDS),$(DEMO)/$*-$(seed)/queries.tsv) > $@
+
+$(DEMO)/retrieval.txt: pipelines/differences.awk $(DEMO)/dense.tsv $(DEMO)/mote.tsv $(DEMO)/best | $X/leaderboard
+	for seed in $(SEEDS:%=-%/queries) ''; do $X/leaderboard compare --per-query \
+		$(DEMO)/dense$$seed.tsv $(DEMO)/mote$$seed.tsv; done | \
+		awk -v metric=ndcg_at_10 -v first=dense -v second=mote -f $< > $@
 
 # Answers: the entries nearest to a description, with what they mean.
 $(DEMO)/%/questions.mts: share/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode

@@ -1,4 +1,4 @@
-# scores.awk - MODEL/TASK.tsv of mteb-score as one table, a model a row
+# scores.awk - MODEL/TASK.tsv of mteb-score as one table, a model a row; of MODEL-SEED the mean over the seeds
 BEGIN {
 	FS = OFS = "\t"
 	columns = split("retrieval:ndcg_at_10 retrieval:recall_at_10 retrieval:mrr_at_10 " \
@@ -8,6 +8,7 @@ BEGIN {
 FNR == 1 {
 	parts = split(FILENAME, path, "/")
 	model = path[parts - 1]
+	sub(/-[0-9]+$/, "", model)
 	task = path[parts]
 	sub(/\..*/, "", task)
 	if (!(model in seen)) {
@@ -16,7 +17,10 @@ FNR == 1 {
 	}
 }
 
-/^[^#]/ { score[model, task ":" $1] = $2 }
+/^[^#]/ {
+	score[model, task ":" $1] += $2
+	runs[model, task ":" $1]++
+}
 
 END {
 	printf "model"
@@ -30,7 +34,7 @@ END {
 	for (n = 1; n <= models; n++) {
 		printf "%s", order[n]
 		for (i = 1; i <= columns; i++)
-			printf "\t%.4f", score[order[n], column[i]]
+			printf "\t%.4f", score[order[n], column[i]] / runs[order[n], column[i]]
 		print ""
 	}
 }
