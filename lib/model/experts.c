@@ -131,16 +131,9 @@ experts_configure(struct spec *spec, const struct tree *config)
 	names(spec, tree_need(own, "names"));
 	tasks(spec, tree_get(own, "tasks"));
 	spec->expert_norms = tree_boolean(own, "norms", true);
-	const struct tree *layers = tree_need(own, "layers");
-	if (layers->kind != TREE_LIST || layers->count < 1)
-		tree_die(
-		    layers, "'layers' of task_experts must list blocks, counted from 0");
+	const struct tree *layers = spec_blocks(spec, own);
 	for (size_t i = 0; i < layers->count; i++) {
 		const struct tree *layer = layers->items[i];
-		if (layer->kind != TREE_INTEGER || layer->integer < 0 ||
-		    layer->integer >= spec->layers)
-			tree_die(layer, "'layers' of task_experts must be in 0..%d",
-			    spec->layers - 1);
 		if (spec->layer[layer->integer].mixture)
 			tree_die(layer,
 			    "block %lld has token experts, it cannot have task experts",

@@ -268,3 +268,21 @@ spec_rotary(struct spec *spec, const struct tree *config, double base)
 	if (parameters || scaling)
 		scale(spec, rotary, parameters ? parameters : scaling);
 }
+
+const struct tree *
+spec_blocks(const struct spec *spec, const struct tree *own)
+{
+	const struct tree *layers = tree_need(own, "layers");
+
+	if (layers->kind != TREE_LIST || layers->count < 1)
+		tree_die(
+		    layers, "'layers' of %s must list blocks, counted from 0", own->key);
+	for (size_t i = 0; i < layers->count; i++) {
+		const struct tree *layer = layers->items[i];
+		if (layer->kind != TREE_INTEGER || layer->integer < 0 ||
+		    layer->integer >= spec->layers)
+			tree_die(layer, "'layers' of %s must be in 0..%d", own->key,
+			    spec->layers - 1);
+	}
+	return layers;
+}

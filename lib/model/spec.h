@@ -228,6 +228,10 @@ void spec_rotary(struct spec *spec, const struct tree *config, double base);
 /* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
 void spec_layers(struct spec *spec, int inner);
 
+/* The member "layers" of task_experts or token_experts: a list of blocks, counted from 0, one at least.
+ * Dies, naming the object, on anything else. */
+const struct tree *spec_blocks(const struct spec *spec, const struct tree *own);
+
 /* Shape of a parameter under a specification; false when the model has none such.
  * columns is 0 for a vector. */
 bool spec_block_shape(const struct spec *spec, int layer, enum block_parameter which,

@@ -40,16 +40,9 @@ token_experts_configure(struct spec *spec, const struct tree *config)
 	m->count = (int)tree_integer_in(own, "count", 1, SPEC_TOKEN_EXPERTS);
 	m->top = (int)tree_integer_in(own, "top", 1, m->count);
 	m->renormalize = tree_boolean(own, "renormalize", false);
-	const struct tree *layers = tree_need(own, "layers");
-	if (layers->kind != TREE_LIST || layers->count < 1)
-		tree_die(
-		    layers, "'layers' of token_experts must list blocks, counted from 0");
+	const struct tree *layers = spec_blocks(spec, own);
 	for (size_t i = 0; i < layers->count; i++) {
 		const struct tree *layer = layers->items[i];
-		if (layer->kind != TREE_INTEGER || layer->integer < 0 ||
-		    layer->integer >= spec->layers)
-			tree_die(layer, "'layers' of token_experts must be in 0..%d",
-			    spec->layers - 1);
 		char *fault = token_experts_give(spec, (int)layer->integer);
 		if (fault)
 			tree_die(layer, "%s", fault);
