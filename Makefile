@@ -85,7 +85,7 @@ $B/%.o: %.c Makefile | $(DEPS)
 check: all $(HELPERS:%=$B/support/%)
 	tests/run $B
 
-## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=a.bats,b.bats)
+## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=tests/a.bats,tests/b.bats)
 mutate:
 	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(FILES)
 
