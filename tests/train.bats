@@ -73,6 +73,10 @@ cut_short() {
 @test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
 	gradient_cache_check "$G/bert" 512 32
 	gradient_cache_check "$G/nomic_bert" 512 32
+	# three experts' chunks, kept beside each other, and one after the other
+	upcycle -m "$G/nomic_bert" --experts a,b,c -o mote
+	gradient_cache_check mote 512 32 >said
+	[ "$(head -n 1 said | cut -d: -f1)" = "3 chunks" ]
 }
 
 @test "train: chunks change the loss by rounding only; direction and temperature by what they mean" {

@@ -105,6 +105,10 @@ void model_zero_gradients(struct model *model);
  * gradients.  Strictly in pairs, on the same batch.
  */
 const float *model_forward(struct model *model, const struct batch *batch);
+/* The same of several batches beside each other, embeddings[count]: each has its model_backward, in any
+ * order; the batches, at their addresses, stay until then. */
+void model_forward_all(struct model *model, const struct batch *batches, size_t count,
+    const float **embeddings);
 void model_backward(struct model *model, const struct batch *batch, const float *demb);
 
 /* Forward passes count in this and backward passes learn from it (balance.h); NULL: none.

@@ -37,8 +37,8 @@ struct pass {
 	struct block_scratch scratch;
 	struct head_state head;
 	struct mlm mlm;
-	float *d;	/* [T,C] */
-	int64_t tokens; /* of the batch that is kept; 0: none */
+	float *d;		   /* [T,C] */
+	const struct batch *batch; /* that is kept for its backward; NULL: none */
 };
 
 struct model {
@@ -71,7 +71,8 @@ struct model {
 	void (*see)(void *context, const struct model_seen *seen);
 	void *see_context;
 	struct balance *balance;
-	struct pass *pass; /* NULL before the first batch */
+	struct pass *passes, *pass; /* those beside each other; the one at work */
+	size_t passes_room;
 };
 
 /* Set the pointers to weights and gradients. */

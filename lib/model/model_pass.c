@@ -257,37 +257,58 @@ show(const struct model *model, const float *hidden, int layer)
 	model->see(model->see_context, &seen);
 }
 
+/* So many passes; those that are new have no state yet. */
 static void
-prepare(struct model *model, const struct batch *batch, bool keep, size_t masked)
+need_passes(struct model *model, size_t count)
 {
-	char *why = model_refuses(model, batch, 0);
+	size_t had = model->passes_room;
 
-	if (why)
-		die("%s", why);
-	if (keep && !model->gradients)
-		die("%s: was opened to encode, not to train", model->dir);
-	if (!model->pass) {
-		model->pass = mem_zero(1, sizeof *model->pass);
-		model->pass->states =
-		    mem_zero((size_t)model->spec.layers, sizeof *model->pass->states);
-	}
-	model->pass->keep = keep;
-	model->pass->tokens = keep ? batch->tokens : 0;
-	workspace_measure(&model->workspace);
-	layout(model, batch, masked);
-	workspace_ready(&model->workspace);
-	layout(model, batch, masked);
-	upload_batch(model->pass, model, batch);
+	model->passes =
+	    mem_grow(model->passes, &model->passes_room, count, sizeof *model->passes);
+	for (size_t i = had; i < model->passes_room; i++)
+		model->passes[i] =
+		    (struct pass){ .states = mem_zero((size_t)model->spec.layers,
+				       sizeof *model->passes->states) };
 }
 
-const float *
-pass_forward(struct model *model, const struct batch *batch, bool keep, size_t masked)
+/* The workspace for passes of these batches, beside each other; the first is at work. */
+static void
+prepare(struct model *model, const struct batch *batches, size_t count, bool keep,
+    size_t masked)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *why = model_refuses(model, &batches[i], 0);
+		if (why)
+			die("%s", why);
+	}
+	if (keep && !model->gradients)
+		die("%s: was opened to encode, not to train", model->dir);
+	need_passes(model, count);
+	for (size_t i = 0; i < model->passes_room; i++) {
+		model->passes[i].keep = keep;
+		model->passes[i].batch = keep && i < count ? &batches[i] : NULL;
+	}
+	workspace_measure(&model->workspace);
+	for (size_t i = 0; i < count; i++) {
+		model->pass = &model->passes[i];
+		layout(model, &batches[i], masked);
+	}
+	workspace_ready(&model->workspace);
+	for (size_t i = 0; i < count; i++) {
+		model->pass = &model->passes[i];
+		layout(model, &batches[i], masked);
+		upload_batch(model->pass, model, &batches[i]);
+	}
+	model->pass = model->passes;
+}
+
+/* The pass at work, which is laid out. */
+static const float *
+run_forward(struct model *model, const struct batch *batch)
 {
 	const struct spec *spec = &model->spec;
 	const struct nn_matrix *stem = model->stem;
 	size_t C = (size_t)spec->width;
-
-	prepare(model, batch, keep, masked);
 	const struct pass *pass = model->pass;
 	const float *x = pass->x0;
 	nn_embed(pass->sum0, pass->ids, pass->starts, stem[STEM_TOKENS], stem[STEM_TYPES],
@@ -314,11 +335,18 @@ pass_forward(struct model *model, const struct batch *batch, bool keep, size_t m
 	return pass->last;
 }
 
-/* Embeddings, in nn memory. */
-static float *
-embed(struct model *model, const struct batch *batch, bool keep)
+const float *
+pass_forward(struct model *model, const struct batch *batch, bool keep, size_t masked)
 {
-	const float *x = pass_forward(model, batch, keep, 0);
+	prepare(model, batch, 1, keep, masked);
+	return run_forward(model, batch);
+}
+
+/* Embeddings of the pass at work, in nn memory. */
+static float *
+embed(struct model *model, const struct batch *batch)
+{
+	const float *x = run_forward(model, batch);
 	const struct pass *pass = model->pass;
 
 	return head_forward(&model->head, &pass->head, x, pass->starts, pass->skip,
@@ -328,7 +356,19 @@ embed(struct model *model, const struct batch *batch, bool keep)
 const float *
 model_forward(struct model *model, const struct batch *batch)
 {
-	return embed(model, batch, true);
+	prepare(model, batch, 1, true, 0);
+	return embed(model, batch);
+}
+
+void
+model_forward_all(struct model *model, const struct batch *batches, size_t count,
+    const float **embeddings)
+{
+	prepare(model, batches, count, true, 0);
+	for (size_t i = 0; i < count; i++) {
+		model->pass = &model->passes[i];
+		embeddings[i] = embed(model, &batches[i]);
+	}
 }
 
 /* Name the weights to blame, or say that the numbers grew too large. */
@@ -363,7 +403,8 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 
 	if (!n)
 		return;
-	const float *made = embed(model, batch, false);
+	prepare(model, batch, 1, false, 0);
+	const float *made = embed(model, batch);
 	if (!nn_finite(made, n))
 		die_not_finite(model);
 	nn_download(emb, made, n * sizeof *emb);
@@ -414,16 +455,19 @@ pass_backward(struct model *model, const struct batch *batch)
 	lora_gather(model);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
-	pass->tokens = 0;
+	pass->batch = NULL;
 }
 
 void
 model_backward(struct model *model, const struct batch *batch, const float *demb)
 {
-	struct pass *pass = model->pass;
+	size_t i = 0;
 
-	if (!pass || pass->tokens != batch->tokens)
+	while (i < model->passes_room && model->passes[i].batch != batch)
+		i++;
+	if (i == model->passes_room)
 		die("%s: a backward pass without its forward pass", model->dir);
+	struct pass *pass = model->pass = &model->passes[i];
 	head_backward(&model->head, &pass->head, pass->d, demb, pass->last, pass->starts,
 	    pass->skip, pass->block.T, pass->block.N, (size_t)model->spec.width);
 	pass_backward(model, batch);
@@ -432,8 +476,7 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 void
 pass_free(struct model *model)
 {
-	if (!model->pass)
-		return;
-	free(model->pass->states);
-	free(model->pass);
+	for (size_t i = 0; i < model->passes_room; i++)
+		free(model->passes[i].states);
+	free(model->passes);
 }

@@ -21,7 +21,12 @@ struct gradient_cache {
 	struct chunk *chunks;
 	int64_t chunk_count;
 	size_t order_capacity, chunk_capacity;
-	struct batch batch;    /* the chunk in work */
+	struct batch batch; /* the chunk in work */
+	/* The last chunks, whose activations are kept, and what was made of them; their number. */
+	struct batch *kept;
+	const float **made;
+	int64_t kept_count;
+	size_t kept_room, made_room;
 	float *vectors, *part; /* nn memory: all embeddings; those of one chunk */
 	size_t vectors_size, part_size;
 	int32_t *rows; /* nn memory: the chunk's piece of order */
@@ -58,6 +63,10 @@ gradient_cache_free(struct gradient_cache *cache)
 	free(cache->order);
 	free(cache->chunks);
 	batch_free(&cache->batch);
+	for (size_t i = 0; i < cache->kept_room; i++)
+		batch_free(&cache->kept[i]);
+	free(cache->kept);
+	free(cache->made);
 	free(cache->host_rows);
 	free(cache->host);
 	free(cache);
@@ -98,11 +107,34 @@ cut(struct gradient_cache *cache, int64_t count)
 	}
 }
 
+/* How many of the last chunks keep their activations: one at least, if it learns. */
 static void
-pack(struct gradient_cache *cache, const struct chunk *chunk)
+choose_kept(struct gradient_cache *cache)
 {
-	batch_pack(&cache->batch, cache->order + chunk->first, chunk->end - chunk->first,
+	int64_t tokens = 0, kept = 0;
+
+	for (int64_t c = cache->chunk_count - 1; c >= 0; c--, kept++) {
+		const struct chunk *chunk = &cache->chunks[c];
+		tokens += chunk->tokens;
+		if (chunk->frozen || (kept && tokens > cache->tokens))
+			break;
+	}
+	size_t room = cache->kept_room;
+	cache->kept =
+	    mem_grow(cache->kept, &cache->kept_room, (size_t)kept, sizeof *cache->kept);
+	for (; room < cache->kept_room; room++)
+		cache->kept[room] = (struct batch){ 0 };
+	cache->made =
+	    mem_grow(cache->made, &cache->made_room, (size_t)kept, sizeof *cache->made);
+	cache->kept_count = kept;
+}
+
+static struct batch *
+pack(struct gradient_cache *cache, const struct chunk *chunk, struct batch *batch)
+{
+	batch_pack(batch, cache->order + chunk->first, chunk->end - chunk->first,
 	    cache->sequences);
+	return batch;
 }
 
 /* Rows of the chunk in the matrix of all embeddings. */
@@ -121,6 +153,33 @@ chunk_rows(struct gradient_cache *cache, const struct chunk *chunk)
 	return cache->rows;
 }
 
+static void
+place(struct gradient_cache *cache, const struct chunk *chunk, const float *part)
+{
+	nn_scatter_add(cache->vectors, part, chunk_rows(cache, chunk),
+	    (size_t)(chunk->end - chunk->first), (size_t)model_width(cache->model));
+}
+
+/* A chunk of which nothing is kept. */
+static void
+encode(struct gradient_cache *cache, const struct chunk *chunk)
+{
+	size_t width = (size_t)model_width(cache->model);
+	size_t size = (size_t)(chunk->end - chunk->first);
+
+	if (chunk->frozen)
+		model_base(cache->model, true);
+	cache->host = mem_grow(
+	    cache->host, &cache->host_capacity, size * width, sizeof *cache->host);
+	cache->part =
+	    nn_reserve(cache->part, &cache->part_size, size, width * sizeof *cache->part);
+	model_encode(cache->model, pack(cache, chunk, &cache->batch), cache->host);
+	nn_upload(cache->part, cache->host, size * width * sizeof *cache->part);
+	if (chunk->frozen)
+		model_base(cache->model, false);
+	place(cache, chunk, cache->part);
+}
+
 float *
 gradient_cache_embed(
     struct gradient_cache *cache, const struct sequence *sequences, int64_t count)
@@ -129,34 +188,20 @@ gradient_cache_embed(
 
 	cache->sequences = sequences;
 	cut(cache, count);
+	choose_kept(cache);
+	const struct chunk *kept = cache->chunks + cache->chunk_count - cache->kept_count;
 	cache->vectors = nn_reserve(cache->vectors, &cache->vectors_size, (size_t)count,
 	    width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
-	for (int64_t c = 0; c < cache->chunk_count; c++) {
-		const struct chunk *chunk = &cache->chunks[c];
-		size_t size = (size_t)(chunk->end - chunk->first);
-		const float *part;
-
-		pack(cache, chunk);
-		if (chunk->frozen)
-			model_base(cache->model, true);
-		if (c == cache->chunk_count - 1 && !chunk->frozen) {
-			part = model_forward(cache->model, &cache->batch);
-		} else {
-			cache->host = mem_grow(cache->host, &cache->host_capacity,
-			    size * width, sizeof *cache->host);
-			cache->part = nn_reserve(cache->part, &cache->part_size, size,
-			    width * sizeof *cache->part);
-			model_encode(cache->model, &cache->batch, cache->host);
-			nn_upload(
-			    cache->part, cache->host, size * width * sizeof *cache->part);
-			part = cache->part;
-		}
-		if (chunk->frozen)
-			model_base(cache->model, false);
-		nn_scatter_add(
-		    cache->vectors, part, chunk_rows(cache, chunk), size, width);
-	}
+	for (const struct chunk *chunk = cache->chunks; chunk < kept; chunk++)
+		encode(cache, chunk);
+	for (int64_t k = 0; k < cache->kept_count; k++)
+		pack(cache, &kept[k], &cache->kept[k]);
+	if (cache->kept_count)
+		model_forward_all(
+		    cache->model, cache->kept, (size_t)cache->kept_count, cache->made);
+	for (int64_t k = 0; k < cache->kept_count; k++)
+		place(cache, &kept[k], cache->made[k]);
 	return cache->vectors;
 }
 
@@ -164,6 +209,7 @@ void
 gradient_cache_backward(struct gradient_cache *cache, const float *gradient)
 {
 	size_t width = (size_t)model_width(cache->model);
+	int64_t first = cache->chunk_count - cache->kept_count;
 
 	/* from the last, whose activations are still there */
 	for (int64_t c = cache->chunk_count - 1; c >= 0 && !cache->chunks[c].frozen;
@@ -174,10 +220,12 @@ gradient_cache_backward(struct gradient_cache *cache, const float *gradient)
 		cache->part = nn_reserve(
 		    cache->part, &cache->part_size, size, width * sizeof *cache->part);
 		nn_gather(cache->part, gradient, chunk_rows(cache, chunk), size, width);
-		if (c < cache->chunk_count - 1) {
-			pack(cache, chunk);
-			model_forward(cache->model, &cache->batch);
+		if (c >= first) {
+			model_backward(
+			    cache->model, &cache->kept[c - first], cache->part);
+			continue;
 		}
+		model_forward(cache->model, pack(cache, chunk, &cache->batch));
 		model_backward(cache->model, &cache->batch, cache->part);
 	}
 }

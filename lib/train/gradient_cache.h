@@ -4,8 +4,8 @@
  * Gao et al. 2021 ("Scaling deep contrastive learning batch size under memory limited setup"):
  * embed all sequences in chunks without keeping activations, differentiate the loss by the
  * embeddings, then take the chunks once more, forward and backward.  The gradient is that of the
- * whole batch.  There is one engine: the last (largest) chunk keeps its activations, so a batch
- * that fits into one chunk is the plain step, without a second forward.
+ * whole batch.  There is one engine: the last chunks, as many as have `tokens` tokens together, keep
+ * their activations, so a batch of no more tokens is the plain step, without a second forward.
  *
  * A chunk holds sequences of one task expert only, at most `tokens` tokens (one sequence at
  * least): activations are bounded by it whatever the batch.

@@ -1,7 +1,5 @@
 # A contrastive step of 32 pairs of 64 tokens: median seconds of eight, start-up not counted.
-awk 'BEGIN { srand(1); for (b = 0; b < 9; b++) { for (r = 0; r < 32; r++) { for (s = 0; s < 2; s++) {
-	printf s ? "\t2" : "2"; for (t = 0; t < 62; t++) printf " %d", 1000 + int(rand() * 7000)
-	printf " 3" } print "" } print "" } }' >"$work/pairs.txt"
+training_pairs >"$work/pairs.txt"
 "$1/support/pairs_stream" <"$work/pairs.txt" >"$work/pairs.mts"
 
 median() {
