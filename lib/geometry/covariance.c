@@ -1,0 +1,149 @@
+#include "geometry/covariance.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Columns that a thread takes at a time: some lines of the cache, of each row. */
+enum { COLUMNS = 64 };
+
+struct covariance *
+covariance_new(int width)
+{
+	struct covariance *covariance = mem_zero(1, sizeof *covariance);
+	size_t columns = (size_t)width;
+	size_t square = mem_multiply(columns, columns, "a covariance");
+
+	covariance->width = width;
+	covariance->mean = mem_zero(columns, sizeof(double));
+	covariance->scatter = mem_zero(square, sizeof(double));
+	return covariance;
+}
+
+/* The held vectors, in double and centred on their mean, which goes to `mean`. */
+static void
+centre_block(struct covariance *covariance, double *mean)
+{
+	int width = covariance->width;
+	int64_t rows = covariance->holds;
+
+#pragma omp parallel for schedule(static)
+	for (int first = 0; first < width; first += COLUMNS) {
+		int end = width - first < COLUMNS ? width : first + COLUMNS;
+		memset(mean + first, 0, (size_t)(end - first) * sizeof *mean);
+		for (int64_t i = 0; i < rows; i++)
+			for (int j = first; j < end; j++)
+				mean[j] += (double)covariance->held[i * width + j];
+		for (int j = first; j < end; j++)
+			mean[j] /= (double)rows;
+		for (int64_t i = 0; i < rows; i++)
+			for (int j = first; j < end; j++)
+				covariance->block[i * width + j] =
+				    (double)covariance->held[i * width + j] - mean[j];
+	}
+}
+
+/* Move the mean to that of `count` further vectors, whose mean lies at `mean`.  What the squares of that
+ * distance add to the scatter is row row^T, and goes to `row`, which may be `mean`. */
+static void
+shift_mean(struct covariance *covariance, const double *mean, int64_t count, double *row)
+{
+	double before = (double)covariance->count, more = (double)count;
+	double weight = sqrt(before * more / (before + more));
+
+	for (int j = 0; j < covariance->width; j++) {
+		double apart = mean[j] - covariance->mean[j];
+		covariance->mean[j] += apart * (more / (before + more));
+		row[j] = weight * apart;
+	}
+	covariance->count += count;
+}
+
+/* scatter += rows^T rows, in the lower triangle */
+static void
+add_rows(struct covariance *covariance, const double *rows, int64_t count)
+{
+	int width = covariance->width;
+
+	cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, width, (int)count, 1, rows,
+	    width, 1, covariance->scatter, width);
+}
+
+void
+covariance_finish(struct covariance *covariance)
+{
+	if (covariance->holds == 0)
+		return;
+	double *last = covariance->block + covariance->holds * covariance->width;
+	centre_block(covariance, last);
+	shift_mean(covariance, last, covariance->holds, last);
+	add_rows(covariance, covariance->block, covariance->holds + 1);
+	covariance->holds = 0;
+}
+
+void
+covariance_add(struct covariance *covariance, const float *vectors, int64_t count)
+{
+	size_t width = (size_t)covariance->width;
+
+	if (!covariance->held) {
+		covariance->held = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
+		covariance->block =
+		    mem_new((COVARIANCE_BLOCK + 1) * width, sizeof(double));
+	}
+	while (count > 0) {
+		int64_t room = COVARIANCE_BLOCK - covariance->holds;
+		int64_t taken = count < room ? count : room;
+		memcpy(covariance->held + (size_t)covariance->holds * width, vectors,
+		    (size_t)taken * width * sizeof *vectors);
+		covariance->holds += taken;
+		vectors += (size_t)taken * width;
+		count -= taken;
+		if (covariance->holds == COVARIANCE_BLOCK)
+			covariance_finish(covariance);
+	}
+}
+
+void
+covariance_merge(struct covariance *covariance, const struct covariance *other)
+{
+	size_t width = (size_t)covariance->width;
+
+	covariance_finish(covariance);
+	if (other->count == 0)
+		return;
+	double *row = mem_new(width, sizeof *row);
+	shift_mean(covariance, other->mean, other->count, row);
+	for (size_t i = 0; i < width; i++)
+		for (size_t j = 0; j <= i; j++)
+			covariance->scatter[i * width + j] +=
+			    other->scatter[i * width + j] + row[i] * row[j];
+	free(row);
+}
+
+double *
+covariance_matrix(const struct covariance *covariance, int lost)
+{
+	size_t width = (size_t)covariance->width;
+	double *matrix = mem_new(width * width, sizeof *matrix);
+
+	for (size_t i = 0; i < width; i++)
+		for (size_t j = 0; j <= i; j++)
+			matrix[i * width + j] = matrix[j * width + i] =
+			    covariance->scatter[i * width + j] /
+			    (double)(covariance->count - lost);
+	return matrix;
+}
+
+void
+covariance_free(struct covariance *covariance)
+{
+	free(covariance->mean);
+	free(covariance->scatter);
+	free(covariance->held);
+	free(covariance->block);
+	free(covariance);
+}

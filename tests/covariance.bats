@@ -1,0 +1,50 @@
+#!/usr/bin/env bats
+load helper
+
+rows=$GOLDEN/covariance_rows.tsv
+expected=$GOLDEN/covariance_expected.tsv
+
+# the matrix of a population: what is expected, times 29 / 30
+population() {
+	awk 'NR > 1 { for (i = 1; i <= NF; i++) $i = sprintf("%.17g", $i * 29 / 30) } 1' <(head -n 6 "$expected")
+}
+
+@test "covariance: mean, covariance, eigenvalues and eigenvectors of vectors far from zero are numpy's" {
+	covariance_show 5 5 1 30 <"$rows" | within "$expected" 1e-10
+}
+
+@test "covariance: sums of 1, 7 or 29 vectors, merged, are those of all of them" {
+	for piece in 1 7 29; do
+		covariance_show 5 5 1 $piece <"$rows" | within "$expected" 1e-10
+	done
+}
+
+@test "covariance: over several blocks, whose means lie apart, and divided by the count" {
+	population >"$T/expected"
+	for _ in {1..40}; do cat "$rows"; done >"$T/in turns"
+	sort "$T/in turns" >"$T/sorted"
+	for order in "in turns" sorted; do
+		for piece in 1200 700; do
+			covariance_show 5 1 0 $piece <"$T/$order" | head -n 6 | within "$T/expected" 1e-10
+		done
+	done
+}
+
+@test "eigen: of some, the greatest" {
+	{ head -n 6 "$expected" && sed -n 7p "$expected" | cut -f 1-2 && sed -n 8,9p "$expected"; } >"$T/two"
+	covariance_show 5 2 1 30 <"$rows" | within "$T/two" 1e-10
+}
+
+@test "eigen: of one number, of a matrix of zeros, of equal eigenvalues" {
+	run -0 covariance_show 1 1 0 9 <<<"1 2 6"
+	[ "$output" = $'3\n4.666666666666667\n4.666666666666667\n1' ]
+	run -0 covariance_show 2 2 0 9 <<<"1 7 1 7"
+	[ "$output" = $'1\t7\n0\t0\n0\t0\n0\t0\n0\t1\n1\t0' ]
+	run -0 covariance_show 2 2 0 9 <<<"1 1 -1 1 1 -1 -1 -1"
+	[ "${lines[3]}" = $'1\t1' ]
+}
+
+@test "eigen: a matrix that is not finite is an error" {
+	run -1 --separate-stderr covariance_show 2 2 0 9 <<<"1 2 nan 3"
+	[[ "$stderr" == *"the matrix whose eigenvectors are wanted is not finite at 1, 1" ]]
+}
