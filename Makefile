@@ -85,9 +85,9 @@ $B/%.o: %.c Makefile | $(DEPS)
 check: all $(HELPERS:%=$B/support/%)
 	tests/run $B
 
-## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=tests/a.bats,tests/b.bats)
+## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=a.bats,b.bats AGAIN=its output)
 mutate:
-	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(FILES)
+	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(AGAIN:%=-a %) $(FILES)
 
 ## fuzz      throw damaged files at the readers, FUZZ_SECONDS=60 each (share/deps fuzz)
 fuzz: all $(HELPERS:%=$B/support/%)
