@@ -47,6 +47,21 @@ within() {
 	"$ROOT/tests/support/within" "$@"
 }
 
+# text_expert COUNT ID...: the number of the expert, of COUNT, that a text of these ids falls on: FNV-1a of their
+# bytes, a mix of its bits (rng.h), and what is left of it
+text_expert() {
+	local count=$1 id shift hash=$((0xcbf29ce484222325))
+	for id in "${@:2}"; do
+		for shift in 0 8 16 24; do
+			hash=$(((hash ^ (id >> shift & 255)) * 0x100000001b3))
+		done
+	done
+	hash=$(((hash ^ (hash >> 30 & 0x3ffffffff)) * 0xbf58476d1ce4e5b9))
+	hash=$(((hash ^ (hash >> 27 & 0x1fffffffff)) * 0x94d049bb133111eb))
+	hash=$((hash ^ (hash >> 31 & 0x1ffffffff)))
+	echo $((((hash >> 1 & 0x7fffffffffffffff) % count * 2 + (hash & 1)) % count))
+}
+
 # Folders A and B of results, as mteb's files are, from tests/golden/compare.tsv.
 make_results() {
 	mkdir -p "$1" "$2"

@@ -151,6 +151,48 @@ cut_short() {
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "c"; it has left, right, and the tasks a, b, right' ]
 }
 
+@test "train: of the expert '*', each text trains the one that its ids' hash falls on, to the bit" {
+	upcycle -q -m "$G/bert" --experts left,right --task 'any=*' -o equal
+	model_copy equal mote init 5
+	# of negatives those that fall with their document: a row has one expert for both
+	names=(left right)
+	while IFS=$'\t' read -ra texts; do
+		[ ${#texts[@]} != 0 ] || { echo; continue; }
+		query=$(text_expert 2 ${texts[0]}) document=$(text_expert 2 ${texts[1]})
+		echo "{\"query.expert\": \"${names[query]}\", \"document.expert\": \"${names[document]}\"}" >>experts.jsonl
+		printf '%s\t%s' "${texts[@]:0:2}"
+		for negative in "${texts[@]:2}"; do
+			[ "$(text_expert 2 $negative)" != "$document" ] || printf '\t%s' "$negative"
+		done
+		echo
+	done <"$G/pairs.txt" >some.txt
+	[ "$(sort experts.jsonl | uniq -c | wc -l)" = 4 ]
+	[ "$(awk -F'\t' '{ n += NF > 2 } END { print n }' some.txt)" -gt 5 ]
+	pairs_stream '{"temperature": 0.05}' <some.txt >some.mts
+	mts from jsonl -b 8 experts.jsonl | mts paste some.mts - >named.mts
+	for tokens in 30 4000; do
+		train -q -m mote -o named --warmup 0 --tokens $tokens named.mts
+		for name in any '*'; do
+			train -q -m mote -o out --warmup 0 --tokens $tokens --expert "$name" some.mts
+			cmp out/model.safetensors named/model.safetensors
+			cmp out.log.tsv named.log.tsv
+		done
+	done
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "any", "document": "*"}}' <some.txt >any.mts
+	train -q -m mote -o out --warmup 0 --tokens 4000 any.mts
+	cmp out/model.safetensors named/model.safetensors
+	# negatives go by their own ids: the loss is that of encode's vectors
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "any", "negatives": "any"}}' \
+		<"$G/pairs.txt" >all.mts
+	train -q -m mote -o out --lr 1e-12 all.mts
+	close_to 1e-4 <(column loss out.log.tsv) <(loss_of mote all.mts | cut -f1)
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "any", "negatives": "left"}}' \
+		<"$G/pairs.txt" >left.mts
+	run -1 close_to 1e-3 <(column loss out.log.tsv) <(loss_of mote left.mts | cut -f1)
+	run -2 --separate-stderr train -q -m mote -o mlm --from-scratch --objective mlm --expert any pairs.mts
+	[ "${stderr%%$'\n'*}" = "train: --expert: a batch of masked language modelling has one expert; name it, not 'any'" ]
+}
+
 @test "train: token experts: both losses and all gradients agree with torch's, in chunks too; who was not chosen stays" {
 	for family in bert_tokens nomic_moe; do
 		F=$GOLDEN/families/$family

@@ -174,6 +174,57 @@ serve() { # model task
 	serve "$T/hybrid" right | cmp - "$T/right"
 }
 
+@test "upcycle --task: of '*', each text has the expert that its ids' hash falls on" {
+	upcycle -m "$GOLDEN/bert" --experts a,b,c --task 'any=*' --task sure=b --prompt 'any=z ' -o "$T/equal"
+	model_copy "$T/equal" "$T/mote" init 5
+	[ "$(jq -c .task_experts.tasks "$T/mote/config.json")" = '{"any":"*","sure":"b"}' ]
+	# texts of a record, some of them twice; prompts are of the text
+	words=(a the boat bird sea sun red little green flies sings sleeps runs man moon)
+	for i in {0..23}; do
+		echo "${words[i * 2 % 5]} ${words[i * 7 % 15]} ${words[i * i % 13]}"
+	done >"$T/texts"
+	sed 's/^/z /' "$T/texts" | tok -m "$T/mote" --prompt '' | mts to jsonl | jq -r '.["text.ids"] | join(" ")' >"$T/ids"
+	while read -ra ids; do
+		text_expert 3 "${ids[@]}"
+	done <"$T/ids" >"$T/numbers"
+	[ "$(sort -u "$T/numbers" | wc -l)" -eq 3 ]
+	for expert in a b c; do
+		ids_stream text.ids <"$T/ids" | encode --any-tokenizer -m "$T/mote" -e $expert |
+			ids_stream --rows text.emb >"$T/$expert.emb"
+	done
+	paste -d'\n' "$T"/[abc].emb | awk -v numbers="$T/numbers" 'NR % 3 == 1 { getline n <numbers }
+		(NR - 1) % 3 == n' >"$T/expected"
+	[ "$(wc -l <"$T/expected")" -eq 24 ]
+	# by the task that tok names, by the option, by a column, as an expert's name
+	tok -m "$T/mote" --task any "$T/texts" | encode -m "$T/mote" -e a | ids_stream --rows text.emb |
+		cmp - "$T/expected"
+	for name in any '*'; do
+		ids_stream text.ids <"$T/ids" >"$T/ids.mts"
+		encode --any-tokenizer -m "$T/mote" --tokens 16 -e "$name" "$T/ids.mts" | ids_stream --rows text.emb |
+			cmp - "$T/expected"
+		for i in {1..24}; do
+			printf '{"text.expert": "%s"}\n' "$([ $((i % 4)) = 0 ] && echo sure || echo "$name")"
+		done | mts from jsonl | mts paste "$T/ids.mts" - | encode --any-tokenizer -m "$T/mote" |
+			ids_stream --rows text.emb >"$T/rows"
+		cmp "$T/rows" <(paste -d'\n' "$T/expected" "$T/b.emb" | awk 'NR % 2 == (int((NR + 1) / 2) % 4 != 0)')
+	done
+	# hidden states are the expert's, too
+	ids_stream text.ids '{"experts": {"text": "any"}}' <"$T/ids" |
+		encode --any-tokenizer -m "$T/mote" --emit hs:layers=last:pool=mean |
+		mts to jsonl | jq -c 'del(.["text.ids"])' >"$T/hidden"
+	ids_stream text.ids <<<"$(head -1 "$T/ids")" |
+		encode --any-tokenizer -m "$T/mote" --emit hs:layers=last:pool=mean -e "$(head -1 "$T/numbers" | tr 012 abc)" |
+		mts to jsonl | jq -c 'del(.["text.ids"])' | cmp - <(head -1 "$T/hidden")
+	# a dense model has no experts to choose from; '*' may be changed into one, and back
+	tok -m "$GOLDEN/bert" <<<boat | encode --any-tokenizer -m "$GOLDEN/bert" >"$T/dense"
+	upcycle -m "$T/mote" --task 'any=c' --task 'sure=*' -o "$T/mote"
+	ids_stream text.ids '{"experts": {"text": "sure"}}' <"$T/ids" | encode --any-tokenizer -m "$T/mote" |
+		ids_stream --rows text.emb | cmp - "$T/expected"
+	# averaged, it is of no task
+	upcycle --average -m "$T/mote" -o "$T/mean"
+	run ! grep -q task "$T/mean/config.json"
+}
+
 @test "upcycle --task: shards, modules of their own and links of a cache" {
 	two_experts
 	serve "$T/mote" right >"$T/right"
@@ -477,4 +528,5 @@ DENSE="bert nomic_bert modernbert gte qwen3"
 	bash -e -c "$example"
 	[ -e mote/model.safetensors ]
 	[ -e tlr/model.safetensors ]
+	[ "$(jq -c .task_experts.tasks random/config.json | grep -o '"[a-z_]*":"\*"' | wc -l)" -eq 4 ]
 }

@@ -37,7 +37,8 @@ static const struct cli_option options[] = {
 	    "experts share the norms of their block" },
 	{ OPT_TASK, "task", "NAME=EXPERT",
 	    "a task that this expert serves, beside that of its own name;\n"
-	    "repeatable; without --experts, of a model that has experts" },
+	    "'*': for each text the one that its hash falls on; repeatable;\n"
+	    "without --experts, of a model that has experts" },
 	{ OPT_PROMPT, "prompt", "NAME=TEXT",
 	    "what goes before the texts of an expert or a task; repeatable" },
 	{ OPT_TOKEN_EXPERTS, "token-experts", "N",
@@ -130,7 +131,7 @@ check_experts(const struct settings *s)
 	    "experts no-expert-norms task prompt model output every layers");
 	for (size_t i = 0; s->tasks && i < s->tasks->count; i++) {
 		const struct tree *task = s->tasks->items[i];
-		if (!is_expert(s, task->string))
+		if (strcmp(task->string, EXPERTS_ANY) && !is_expert(s, task->string))
 			die_usage("--task: '%s=%s' is of no expert that --experts names",
 			    task->key, task->string);
 	}

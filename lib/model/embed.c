@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "model/batch.h"
 #include "model/emit.h"
+#include "model/experts.h"
 #include "nn/nn.h"
 #include "text/tree.h"
 
@@ -156,7 +157,8 @@ choose_experts(struct embed *e, const struct field *field, const struct record *
 		if (by_row && first < end)
 			expert = row_expert(e, &record->columns[field->expert], row);
 		for (int64_t i = first; i < end; i++)
-			e->sequences[i].expert = expert;
+			e->sequences[i].expert = experts_choose(model_spec(e->model),
+			    expert, e->sequences[i].ids, e->sequences[i].length);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/rng.h"
 
 static const char letters[] =
     ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -47,6 +48,8 @@ expert_called(const struct spec *spec, const char *name)
 {
 	int i = spec->experts - 1;
 
+	if (i >= 0 && !strcmp(name, EXPERTS_ANY))
+		return EXPERT_BY_TEXT;
 	while (i >= 0 && strcmp(spec->expert_names[i], name))
 		i--;
 	return i;
@@ -79,6 +82,15 @@ int
 experts_find(const struct spec *spec, const char *task)
 {
 	return expert_called(spec, tree_string(spec->tasks, task, task));
+}
+
+int
+experts_choose(const struct spec *spec, int expert, const int32_t *ids, int64_t length)
+{
+	if (expert != EXPERT_BY_TEXT)
+		return expert;
+	return (int)(rng_hash(0, ids, (size_t)length * sizeof *ids) %
+		     (uint64_t)spec->experts);
 }
 
 char *

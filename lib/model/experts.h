@@ -14,13 +14,21 @@
  *
  * Whoever asks for an expert names a task.  Its row in "tasks" says which expert serves it, several may
  * share one; a task without a row is served by the expert of its name.  "tasks" may be missing.
+ *
+ * In the place of an expert's name "*" is whichever a text falls on,
+ *	h(the text's ids) mod the number of experts,  h: rng_hash from 0, over the ids as they are stored
+ * with prompt and special tokens: as much capacity, and no routing by task.
  */
 #ifndef EXPERTS_H
 #define EXPERTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "model/spec.h"
+
+#define EXPERTS_ANY "*"
+enum { EXPERT_BY_TEXT = SPEC_EXPERTS }; /* what EXPERTS_ANY is until the text is known */
 
 /* Fill in the expert part of the spec from config.json; die naming the key. */
 void experts_configure(struct spec *spec, const struct tree *config);
@@ -28,14 +36,18 @@ void experts_configure(struct spec *spec, const struct tree *config);
 /* The member "task_experts" that says the same; to be added to a config. */
 struct tree *experts_tree(const struct spec *spec);
 
-/* The expert that serves a task; -1: none does. */
+/* The expert that serves a task, or EXPERT_BY_TEXT; -1: none does. */
 int experts_find(const struct spec *spec, const char *task);
+
+/* The same of one text: EXPERT_BY_TEXT becomes an expert. */
+int experts_choose(
+    const struct spec *spec, int expert, const int32_t *ids, int64_t length);
 
 /* "a, b, c, and the tasks d, e", for messages; to be freed. */
 char *experts_list(const struct spec *spec);
 
-/* Set rows of spec->tasks, a new tree, which the caller frees: task -> expert; an empty string takes
- * the row out.  Dies, naming `dir`, on an expert that is not there and on a row that is to go and is not
+/* Set rows of spec->tasks, a new tree, which the caller frees: task -> expert or "*"; an empty string
+ * takes the row out.  Dies, naming `dir`, on an expert that is not there and on a row that is to go and is not
  * there. */
 struct tree *experts_assign(
     const struct spec *spec, const struct tree *rows, const char *dir);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/experts.h"
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
@@ -228,12 +229,14 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	if (model_head(contrast->model)->include_prompt)
 		skip = 0;
 	for (int64_t i = 0, row = 0; i < count; i++) {
+		const int32_t *ids = (const int32_t *)array->data + offsets[i];
 		int64_t length = offsets[i + 1] - offsets[i];
 		while (column->depth == 2 ? array->offsets[0][row + 1] <= i : row < i)
 			row++;
-		to[i] = (struct sequence){ (const int32_t *)array->data + offsets[i],
-			(int32_t)length, (int32_t)skip,
-			by_row ? row_expert(contrast, side, row) : expert,
+		if (by_row)
+			expert = row_expert(contrast, side, row);
+		to[i] = (struct sequence){ ids, (int32_t)length, (int32_t)skip,
+			experts_choose(model_spec(contrast->model), expert, ids, length),
 			contrast->options.freeze_documents && side != QUERY,
 			side != QUERY };
 	}

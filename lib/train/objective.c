@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/balance.h"
+#include "model/experts.h"
 #include "nn/nn.h"
 #include "token/tokenizer.h"
 #include "train/corpus.h"
@@ -86,6 +87,10 @@ open_mlm(struct objective *objective, const char *path)
 		    model_expert(objective->model, o->contrast.expert);
 		if (objective->batch.expert < 0)
 			die("--expert: the model has no task expert \"%s\"",
+			    o->contrast.expert);
+		if (objective->batch.expert == EXPERT_BY_TEXT)
+			die_usage("--expert: a batch of masked language modelling has "
+				  "one expert; name it, not '%s'",
 			    o->contrast.expert);
 	}
 	find_specials(objective);
