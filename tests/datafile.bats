@@ -9,6 +9,11 @@ load helper
 	[ -z "$output" ]
 }
 
+@test "utf8: traits, lower case and normal forms of all code points are the reference's" {
+	utf8_check all >"$T/ours.tsv"
+	diff "$T/ours.tsv" "$GOLDEN/unicode.tsv"
+}
+
 @test "datafile: JSON Lines, blank lines skipped, lines and offsets kept" {
 	printf '{"a":1}\n\n  \n{"b":[1,"x"]}\r\n{"c":null}' >"$T/x.jsonl"
 	run -0 records "$T/x.jsonl"

@@ -1,9 +1,11 @@
 /*
- * utf8_check - utf8 against what the standard says; prints nothing when all is right
+ * utf8_check - utf8 against what the standard says; prints nothing when all is right.
+ * With an argument: traits and mappings of all code points, as tests/golden/unicode.py sums them up.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/utf8.h"
 
@@ -97,9 +99,126 @@ check_traits(void)
 	expect(utf8_traits(0x301) & UTF8_MARK && utf8_combining(0x301) == 230, "a mark");
 }
 
-int
-main(void)
+/* Texts in the making and how many of them there are. */
+struct sum {
+	char *text;
+	size_t length;
+	long long count;
+};
+
+static void
+add(struct sum *sum, int32_t code)
 {
+	sum->length += utf8_encode(code, sum->text + sum->length);
+	sum->count++;
+}
+
+static void
+print(const char *name, const char *text, size_t length, long long count)
+{
+	printf("%s\t%lld\t%lu\n", name, count,
+	    crc32(0, (const unsigned char *)text, (unsigned)length));
+}
+
+/* The next code point that is no surrogate. */
+static int32_t
+next(int32_t code)
+{
+	return code == 0xD7FF ? 0xE000 : code + 1;
+}
+
+/* Whether nothing of it is taken apart before marks are stripped. */
+static bool
+is_whole(int32_t c)
+{
+	int32_t part[UTF8_DECOMPOSED];
+
+	return utf8_decompose(c, part) == 1 && part[0] == c;
+}
+
+static void
+print_traits(struct sum *sum)
+{
+	static const char *const names[] = { "space", "punct", "mark", "control",
+		"letter", "number", "word", "numeric", "combining" };
+	int32_t part[2];
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		sum->length = 0;
+		sum->count = 0;
+		for (int32_t c = 0; c < 0x110000; c = next(c))
+			if (utf8_traits(c) & 1U << i &&
+			    (1U << i != UTF8_MARK || is_whole(c)))
+				add(sum, c);
+		print(names[i], sum->text, sum->length, sum->count);
+	}
+	sum->length = 0;
+	for (int32_t c = 0; c < 0x110000; c = next(c)) {
+		int count = utf8_lower(c, part);
+		for (int i = 0; i < count; i++)
+			add(sum, part[i]);
+	}
+	print("lower", sum->text, sum->length, (long long)sum->length);
+}
+
+/* What decomposes, composes or is a mark lies in these. */
+static bool
+is_mapped(int32_t c)
+{
+	return c < 0x3400 || (c >= 0xA000 && c < 0xAD00) ||
+	       (c >= 0xD700 && c < 0x20000) || (c >= 0x2F800 && c < 0x2FA20) ||
+	       (c >= 0xE0000 && c < 0xE0200);
+}
+
+static void
+print_forms(struct sum *sum)
+{
+	static const char *const names[] = { "NFC", "NFD", "NFKC", "NFKD" };
+	static const int32_t after[][3] = { { 0x301, 0x323 }, { 0x1161, 0x11A8 },
+		{ 0x11A8 } };
+	size_t one, length, made;
+	char name[16];
+
+	sum->length = 0;
+	for (int32_t c = 0; c < 0x110000; c = next(c))
+		if (is_mapped(c)) {
+			add(sum, c);
+			add(sum, '\n');
+		}
+	one = sum->length;
+	for (int32_t c = 0; c < 0x110000; c = next(c)) {
+		for (int i = 0; i < 3 && is_mapped(c); i++) {
+			add(sum, c);
+			for (const int32_t *more = after[i]; *more; more++)
+				add(sum, *more);
+		}
+		if (is_mapped(c))
+			add(sum, '\n');
+	}
+	char *apart = utf8_normal(sum->text, one, UTF8_NFD, &length);
+	for (int form = UTF8_NFC; form <= UTF8_NFKD; form++) {
+		char *text = utf8_normal(sum->text, sum->length, form, &made);
+		print(names[form], text, made, (long long)made);
+		free(text);
+		text = utf8_normal(apart, length, form, &made);
+		snprintf(name, sizeof name, "%s of NFD", names[form]);
+		print(name, text, made, (long long)made);
+		free(text);
+	}
+	free(apart);
+}
+
+int
+main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		struct sum sum = { .text = malloc(1 << 24) };
+		print_traits(&sum);
+		print_forms(&sum);
+		free(sum.text);
+		return 0;
+	}
 	check_codes();
 	check_repair();
 	check_forms();
