@@ -364,15 +364,16 @@ report() {
 @test "leaderboard compare --per-query: means, paired t, randomisation and bootstrap are scipy's and numpy's" {
 	run -0 --separate-stderr leaderboard compare --per-query "$GOLDEN"/compare_queries_{a,b}.tsv
 	[ "${lines[0]}" = "compare_queries_b - compare_queries_a; 13 queries; 95 % intervals of 10000 resamples, seed 42" ]
-	[ "${lines[1]}" = "$(echo metric compare_queries_a compare_queries_b difference paired_t paired_p random_p low high | tr ' ' '\t')" ]
+	[ "${lines[1]}" = "$(echo metric compare_queries_a compare_queries_b difference paired_t paired_p random_p low high \
+		standard_error | tr ' ' '\t')" ]
 	[[ ${stderr_lines[0]} == *"2 queries are left out: only one of "*" has them; first: 'alone'" ]]
 	[[ ${stderr_lines[1]} == *"2 metrics are left out: only one of "*" has them; first: 'only_a'" ]]
 	tail -n +3 <<<"$output" >"$T/out"
 	diff <(cut -f 1 "$T/out") <(cut -f 1 "$GOLDEN/compare_queries_expected.tsv")
 	# every digit that the reference was asked for, small numbers among them
 	paste "$T/out" "$GOLDEN/compare_queries_expected.tsv" | awk -F'\t' '{
-		for (i = 2; i <= 9; i++) { d = $i - $(i + 9); most = 1e-9 * ($(i + 9) < 0 ? -$(i + 9) : $(i + 9)) + 1e-300
-			if (($i == "") != ($(i + 9) == "") || d > most || d < -most) { print $1, $i, "expected", $(i + 9); bad = 1 } } }
+		for (i = 2; i <= 10; i++) { d = $i - $(i + 10); most = 1e-9 * ($(i + 10) < 0 ? -$(i + 10) : $(i + 10)) + 1e-300
+			if (($i == "") != ($(i + 10) == "") || d > most || d < -most) { print $1, $i, "expected", $(i + 10); bad = 1 } } }
 		END { exit bad || NR != 5 }'
 }
 
@@ -380,11 +381,11 @@ report() {
 	for kind in gold label; do
 		run -0 --separate-stderr leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_${kind}_{a,b}.tsv
 		[ -z "$stderr" ]
-		tail -n +3 <<<"$output" | cut -f 1-4,8,9 >"$T/out"
+		tail -n +3 <<<"$output" | cut -f 1-4,8-10 >"$T/out"
 		[ -z "$(tail -n +3 <<<"$output" | cut -f 5-7 | tr -d '\t\n')" ]
 		paste "$T/out" "$GOLDEN/compare_${kind}_expected.tsv" | awk -F'\t' '{
-			for (i = 2; i <= 6; i++) { d = $i - $(i + 6); if (d > 1e-11 || d < -1e-11) { print $1, $i, "expected", $(i + 6); bad = 1 } }
-			bad = bad || $1 != $7 } END { exit bad || NR < 2 }'
+			for (i = 2; i <= 7; i++) { d = $i - $(i + 7); if (d > 1e-11 || d < -1e-11) { print $1, $i, "expected", $(i + 7); bad = 1 } }
+			bad = bad || $1 != $8 } END { exit bad || NR < 2 }'
 	done
 	# with one thread and two the same
 	[ "$output" = "$(OMP_NUM_THREADS=1 leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_label_{a,b}.tsv)" ]
@@ -426,8 +427,8 @@ report() {
 	run -0 leaderboard compare --per-query --format markdown 1/base.tsv mote.tsv.gz 1/base.tsv
 	[ "$(grep -c '^| metric |' <<<"$output")" -eq 2 ]
 	[[ ${lines[0]} == "mote - 1/base.tsv; 10 queries; "* ]]
-	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|" ]
-	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 |$' <<<"$output" # itself
+	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|" ]
+	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # itself
 }
 
 @test "leaderboard compare --per-query: one query; what is missing, no number, repeated, of pairs or no table" {
@@ -437,11 +438,12 @@ report() {
 	table a.tsv 'id,m\nx,0.5\ny,1'
 	table b.tsv 'id,m\nx,0.25'
 	compare 0
-	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t' ] # there is no spread to test by
+	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t\t' ] # there is no spread to test by
+	[ "${stderr_lines[0]}" = "leaderboard: warning: only 'x' is in both a.tsv and b.tsv: of one there is no t, no interval and no error" ]
 	[[ $stderr == *"1 queries are left out"*"first: 'y'" ]]
 	table b.tsv 'query,m\ny,nan\nx,0.25'
 	compare 0
-	[ "${lines[2]}" = $'m\t0.75\t\t\t\t\t\t\t' ]
+	[ "${lines[2]}" = $'m\t0.75\t\t\t\t\t\t\t\t' ]
 	[[ $stderr == *"m: there are queries without a value"* ]]
 	while IFS='|' read -r text message; do
 		table b.tsv "$text"
@@ -472,7 +474,12 @@ report() {
 	compare 0
 	[ "${#lines[@]}" -eq 4 ] # similarities and labels are no metrics, but made into one
 	[[ ${lines[2]} == cosine_accuracy* ]]
-	[ "${lines[3]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t' ] # draws without a positive pair
+	[ "${lines[3]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # draws without a positive pair
+	table a.tsv 'id,label,cosine\n1,1,0.75'
+	cp a.tsv b.tsv
+	compare 0
+	[ "${lines[2]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # of one pair no interval of nothing
+	[[ $stderr == *"only '1' is in both"* ]]
 	table a.tsv 'id,gold,similarity\n1,4,0.75\n2,1,0.5'
 	table b.tsv 'id,gold,similarity\n1,4,0.5\n2,2,0.75'
 	compare 1

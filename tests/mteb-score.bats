@@ -237,6 +237,49 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two are too few, and a constant has no correlation
 }
 
+@test "mteb-score classification --per-query: of each test row the experiments that scikit-learn has right; ids" {
+	stream many_train many_test two_train two_test
+	for data in many two; do
+		score() { mteb-score classification --train "$T/${data}_train.mts" "$@"; }
+		score --per-query "$T/table" "$T/${data}_test.mts" >"$T/out"
+		score "$T/${data}_test.mts" | cmp - "$T/out"
+		diff "$T/table" "$GOLDEN/score_${data}_rows.tsv"
+		means_are_reported "$T/table" "$T/out" .
+		score --experiments 3 --solver reference --protocol v2 --per-query "$T/table" - <"$T/${data}_test.mts" >"$T/out"
+		means_are_reported "$T/table" "$T/out" .
+	done
+	# called by their ids; a label that nothing was trained on is never right
+	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/train.mts"
+	printf '{"x.emb":[%s],"label":"%s","id":"t%s"}\n' 1,0 a 3 0,1 a 1 1,0 c 2 0,1 b 7 | mkstream 3 >"$T/test.mts"
+	mteb-score -q classification --train "$T/train.mts" --per-query "$T/table" "$T/test.mts" >"$T/out"
+	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:accuracy,t3:1,t1:0,t2:0,t7:1," ]
+	[ "$(metric accuracy <"$T/out")" = 0.5 ]
+}
+
+@test "mteb-score clustering --per-query: a line a set, by its id, its name or its number" {
+	stream sets
+	for version in 1.8 1.9; do
+		mteb-score clustering --sklearn $version --per-query "$T/table" "$T/sets.mts" >"$T/out"
+		mteb-score clustering --sklearn $version "$T/sets.mts" | cmp - "$T/out"
+		means_are_reported "$T/table" "$T/out"
+		awk -F'\t' '{ print "v_" $1 "\t" $2 }' "$T/table" | agrees <(grep '^v_[12]' "$GOLDEN/score_sets_$version.tsv")
+	done
+	jq -c '.id = "set \(input_line_number)"' "$GOLDEN/score_sets.jsonl" | mkstream >"$T/x.mts"
+	mteb-score clustering --per-query "$T/named" "$T/x.mts" >"$T/out"
+	sed '2,$s/^/set /' <(mteb-score clustering --per-query "$T/table" "$T/sets.mts" >"$T/out"; cat "$T/table") | cmp - "$T/named"
+	row() { printf '{"x.emb":[%s],"label":%d,"set":%s}\n' "$@"; }
+	{ row 1,0 1 '"b"' && row 1,0 1 '"a"' && row 0,1 2 '"b"' && row 1,0 2 '"a"'; } | mkstream 3 >"$T/x.mts"
+	mteb-score clustering --per-query "$T/table" "$T/x.mts" >"$T/out" # both points of a are one, and have two labels
+	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:v_measure,b:1,a:0," ]
+	mteb-score clustering --per-query "$T/table" <(mts cat -c x.emb,label "$T/x.mts") >"$T/out"
+	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 " ]
+	means_are_reported "$T/table" "$T/out"
+	{ row 1,0 1 '""' && row 0,1 1 '""'; } | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering --per-query "$T/none" "$T/x.mts"
+	[ -z "$output" ] && [ ! -e "$T/none" ]
+	says_nothing --per-query mteb-score clustering-fast --per-query "$T/none" "$T/x.mts"
+}
+
 # 2. options
 
 @test "mteb-score: scores and labels that are text, as TSV has them, count as the numbers they are" {
@@ -363,7 +406,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		"clustering-fast --documents 0" "clustering-fast --documents some" "reranking -f x" \
 		"retrieval --from-run r" "retrieval --from-run r --qrels f q" "pairclassification -f x" \
 		"retrieval --similarity manhattan --qrels f q c" "sts --similarity angle" \
-		"clustering --similarity dot" "summarization a b" "sts --per-query -" "clustering --per-query f" \
+		"clustering --similarity dot" "summarization a b" "sts --per-query -" "clustering-fast --per-query f" \
 		"reranking --at 5" "reranking --protocol v1 --at 5" "sts --at 5" "retrieval --complete --run - q c" \
 		"retrieval --per-query f --run - q c" "reranking --complete"; do
 		# shellcheck disable=SC2086

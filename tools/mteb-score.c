@@ -67,8 +67,8 @@ static const struct cli_option options[] = {
 	{ OPT_COMPLETE, "complete", NULL,
 	    "retrieval: judged queries without hits count as 0" },
 	{ OPT_PER_QUERY, "per-query", "FILE",
-	    "sts, pairclassification, reranking, summarization, retrieval:\n"
-	    "write the scores of each query, row, text or pair, as TSV" },
+	    "all types but clustering-fast: write the scores of each query,\n"
+	    "row, text, pair or set, as TSV" },
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "retrieval: what queries, hits and two blocks of documents may take\n"
 	    "(512M, 2G; default: 16 MB for a block)" },
@@ -123,10 +123,10 @@ static const struct cli_command commands[] = {
 		"at complete per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "how well a linear classifier tells the labels",
-	    ALL "field train samples experiments label seed solver any-model", 0, 1,
-	    NULL },
+	    ALL "field train samples experiments label seed solver any-model per-query",
+	    0, 1, NULL },
 	{ "clustering", "whether k-means finds the labels again",
-	    ALL "field label set batch sklearn seed", 0, 1, NULL },
+	    ALL "field label set batch sklearn seed per-query", 0, 1, NULL },
 	{ "clustering-fast", "k-means on samples of a sample, as MTEB does since 2024",
 	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
 	    NULL },

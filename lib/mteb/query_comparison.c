@@ -67,6 +67,11 @@ pair_queries(struct pairing *pairing)
 	if (!pairing->count)
 		die("%s: it has no query of %s (the first there is '%s')",
 		    pairing->files[1], pairing->files[0], strings_get(one, 0));
+	if (pairing->count == 1)
+		warn("only '%s' is in both %s and %s: of one there is no t, no "
+		     "interval and no error",
+		    strings_get(one, pairing->rows[0][0]), pairing->files[0],
+		    pairing->files[1]);
 	if (left_out)
 		warn("%lld queries are left out: only one of %s and %s has them; first: "
 		     "'%s'",
@@ -147,10 +152,10 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
     struct interval interval, const struct comparison_options *options,
     const struct lines *lines)
 {
-	enum { NUMBERS = 8 };
+	enum { NUMBERS = 9 };
 	static const char *const all_digits[NUMBERS] = { NULL };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", "%.3f",
-		"%.3g", "%.3g", "%+.4f", "%+.4f" };
+		"%.3g", "%.3g", "%+.4f", "%+.4f", "%.4f" };
 	const char *name = pairing->tables[0]->columns[pairing->columns[metric][0]].name;
 	int64_t n = pairing->count;
 	double *own = mem_new((size_t)n, sizeof *own);
@@ -164,7 +169,7 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
 	double difference = stats_mean(own, n);
 	if (isnan(difference)) {
 		warn("%s: there are queries without a value, and so no mean", name);
-		interval = (struct interval){ NAN, NAN };
+		interval = (struct interval){ NAN, NAN, NAN };
 	} else {
 		random =
 		    significance_randomisation(own, n, options->resamples, options->seed);
@@ -172,7 +177,7 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
 	struct t_test paired = significance_paired(own, n);
 	lines_put(lines, &name,
 	    (double[]){ sums[0] / (double)n, sums[1] / (double)n, difference, paired.t,
-		paired.p, random, interval.low, interval.high },
+		paired.p, random, interval.low, interval.high, paired.error },
 	    options->markdown ? formats : all_digits, NUMBERS);
 	free(own);
 }
@@ -212,10 +217,10 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
     const char *measure, const struct comparison_options *options,
     const struct lines *lines)
 {
-	enum { NUMBERS = 8 };
+	enum { NUMBERS = 9 };
 	static const char *const all_digits[NUMBERS] = { NULL };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", NULL, NULL,
-		NULL, "%+.4f", "%+.4f" };
+		NULL, "%+.4f", "%+.4f", "%.4f" };
 	static const char *const names[] = { "spearman", "pearson", "ap" };
 	struct pair_comparison found = pair_metrics_compare(
 	    metric, scores, options->resamples, options->seed, COMPARISON_LEVEL);
@@ -226,7 +231,8 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 
 	lines_put(lines, (const char *const[]){ name },
 	    (double[]){ found.value[0], found.value[1], found.value[1] - found.value[0],
-		NAN, NAN, NAN, found.interval.low, found.interval.high },
+		NAN, NAN, NAN, found.interval.low, found.interval.high,
+		found.interval.error },
 	    options->markdown ? formats : all_digits, NUMBERS);
 	free(name);
 }
@@ -312,8 +318,9 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 	    "%s - %s; %lld queries; %g %% intervals of %lld resamples, seed %u\n%s",
 	    second, first, (long long)pairing->count, 100 * COMPARISON_LEVEL,
 	    (long long)options->resamples, options->seed, options->markdown ? "\n" : "");
-	lines_head(&lines, (const char *const[]){ "metric", first, second, "difference",
-			       "paired_t", "paired_p", "random_p", "low", "high", NULL });
+	lines_head(&lines,
+	    (const char *const[]){ "metric", first, second, "difference", "paired_t",
+		"paired_p", "random_p", "low", "high", "standard_error", NULL });
 	put_metrics(pairing, options, &lines);
 	put_pair_metrics(pairing, options, &lines);
 	free(pairing->rows);

@@ -4,10 +4,12 @@
  *
  * Queries are matched by their ids, metrics by their names; those that only one file has are left
  * out, with a warning.  For each metric: both means, the difference, the paired t and p, the p
- * of the randomisation test, the bootstrap's interval over queries; TSV has all digits.
+ * of the randomisation test, the bootstrap's interval over queries, the mean difference's standard
+ * error; TSV has all digits.
  *
  * Of pairs of texts the tables have what metrics are made of, "label" or "gold" and similarities: of
- * these the metrics that are no means, with the bootstrap's interval alone (pair_metrics.h).
+ * these the metrics that are no means, with the bootstrap's interval and error alone
+ * (pair_metrics.h).
  */
 #ifndef QUERY_COMPARISON_H
 #define QUERY_COMPARISON_H

@@ -274,6 +274,15 @@ read_truth(struct test *test, struct training *training, const struct columns *c
 	}
 }
 
+/* Called by their ids, else by their numbers in the stream. */
+static void
+name_rows(struct per_query *table, const struct columns *columns,
+    const struct record *record, int64_t rows)
+{
+	for (int64_t row = 0; row < record->rows; row++)
+		per_query_add_row(table, columns->reader, record, row, rows + row + 1);
+}
+
 static struct test
 run_test(struct training *training, struct logistic_regression **models,
     struct columns *columns, const struct score_options *options)
@@ -287,6 +296,8 @@ run_test(struct training *training, struct logistic_regression **models,
 	while (stream_next(columns->reader, &record)) {
 		vectors_load(columns->vectors, &record);
 		read_truth(&test, training, columns, &record);
+		if (options->per_query)
+			name_rows(options->per_query, columns, &record, test.rows);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
 			struct numbers *predicted = &test.predicted[i];
@@ -376,6 +387,22 @@ report_metrics(struct report *report, const struct training *training, struct te
 	free(all);
 }
 
+/* Of each test row the share of the experiments that predict its label. */
+static void
+put_rows(struct per_query *table, const struct test *test, int experiments)
+{
+	double *accuracy = mem_zero((size_t)test->rows, sizeof *accuracy);
+
+	for (int64_t row = 0; row < test->rows; row++) {
+		for (int i = 0; i < experiments; i++)
+			accuracy[row] +=
+			    test->predicted[i].at[row] == test->truth.at[row];
+		accuracy[row] /= experiments;
+	}
+	per_query_column(table, accuracy, "accuracy");
+	free(accuracy);
+}
+
 static void
 report_settings(struct report *report, const struct training *training,
     const struct test *test, const struct score_options *options)
@@ -416,6 +443,8 @@ score_classification(struct report *report, const struct score_options *options)
 	report_settings(report, &training, &test, options);
 	report_metrics(report, &training, &test, options);
 	report_main(report, "accuracy", "there is no test row");
+	if (options->per_query)
+		put_rows(options->per_query, &test, options->experiments);
 	for (int i = 0; i < options->experiments; i++) {
 		logistic_regression_free(models[i]);
 		free(test.predicted[i].at);

@@ -106,6 +106,7 @@ score_rows(struct clustering *clustering)
 {
 	struct reader *reader = clustering->reader;
 	const struct column *label = stream_column(reader, clustering->label);
+	struct per_query *per_query = clustering->options->per_query;
 	struct record record;
 
 	while (stream_next(reader, &record)) {
@@ -122,12 +123,25 @@ score_rows(struct clustering *clustering)
 				    (long long)stream_records(reader), (long long)row + 1,
 				    (long long)span.count, (long long)count);
 			struct set *set = new_set(clustering);
+			if (per_query)
+				per_query_add_row(per_query, reader, &record, row,
+				    (int64_t)clustering->count);
 			for (int64_t i = 0; i < count; i++)
 				add_text(
 				    clustering, set, span.first + i, &record, start + i);
 			score_set(clustering, set);
 		}
 	}
+}
+
+/* Sets by the values of their column; NULL: the stream is one. */
+static void
+name_sets(struct per_query *table, struct reader *reader, const struct strings *names)
+{
+	if (!names)
+		per_query_add_row(table, reader, NULL, 0, 1);
+	for (int64_t i = 0; names && i < strings_count(names); i++)
+		per_query_add(table, strings_get(names, i), strings_length(names, i));
 }
 
 /* One text a row: sets by a column, or all of the stream. */
@@ -161,6 +175,8 @@ score_texts(struct clustering *clustering)
 			add_text(clustering, set, row, &record, row);
 		}
 	}
+	if (clustering->options->per_query)
+		name_sets(clustering->options->per_query, reader, by < 0 ? NULL : names);
 	for (size_t i = 0; i < clustering->count; i++)
 		score_set(clustering, &clustering->sets[i]);
 	strings_free(names);
@@ -198,6 +214,8 @@ score_clustering(struct report *report, const struct score_options *options)
 	report_score(report, stats_deviation(clustering.v, sets, 0), "v_measure_std");
 	report_list(report, clustering.v, sets, "v_measures");
 	report_main(report, "v_measure", "there is no set");
+	if (options->per_query)
+		per_query_column(options->per_query, clustering.v, "v_measure");
 	vectors_close(clustering.vectors);
 	stream_close(reader);
 	free(clustering.v);

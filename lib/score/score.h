@@ -28,8 +28,8 @@ struct score_options {
 	int samples; /* of an experiment; 0: the type's own, 8 a label or 16384 */
 	int batch;   /* of k-means; 0: the type's own, 500 or 512 */
 
-	/* filled in unless NULL: a line a query (retrieval), row (reranking), text
-	 * (summarization) or pair (sts, pairclassification) */
+	/* filled in unless NULL: a line a query (retrieval), row (reranking, classification's test
+	 * stream), text (summarization), pair (sts, pairclassification) or set (clustering) */
 	struct per_query *per_query;
 
 	/* retrieval, reranking; 1000 at most, for no more documents a query are looked at */

@@ -2,7 +2,7 @@
 """compare_pairs.py - similarities of two made-up systems for the same pairs of texts, with gold scores and with
 labels, and what scipy, scikit-learn and numpy say of their metrics' difference:
 compare_{gold,label}_{a,b}.tsv (as mteb-score --per-query writes) and compare_{gold,label}_expected.tsv
-(metric, both values, the difference, the ends of the bootstrap's interval).  Run in tests/golden."""
+(metric, both values, the difference, the ends of the bootstrap's interval, its standard error).  Run in tests/golden."""
 import numpy as np
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import average_precision_score
@@ -33,4 +33,5 @@ for kind, target, metrics in (
                 differences = [value(y[d], target[d]) - value(x[d], target[d]) for d in drawn]
                 low, high = np.percentile(differences, [2.5, 97.5])
                 a, b = value(x, target), value(y, target)
-                out.write("\t".join([f"{measure}_{metric}"] + [f"{n:.12g}" for n in (a, b, b - a, low, high)]) + "\n")
+                cells = [a, b, b - a, low, high, np.std(differences, ddof=1)]
+                out.write("\t".join([f"{measure}_{metric}"] + [f"{n:.12g}" for n in cells]) + "\n")

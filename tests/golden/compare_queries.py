@@ -37,5 +37,6 @@ with open("compare_queries_expected.tsv", "w") as out:
         exact = scipy.stats.permutation_test((d,), np.mean, permutation_type="samples",
                                              n_resamples=np.inf)
         low, high = np.percentile(d[drawn].mean(axis=1), [2.5, 97.5])
-        cells = [a.mean(), b.mean(), d.mean(), t.statistic, t.pvalue, exact.pvalue, low, high]
+        cells = [a.mean(), b.mean(), d.mean(), t.statistic, t.pvalue, exact.pvalue, low, high,
+                 scipy.stats.sem(d)]
         out.write("\t".join([name] + ["" if np.isnan(x) else f"{x:.12g}" for x in cells]) + "\n")

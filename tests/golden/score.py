@@ -132,6 +132,7 @@ def classify(name, classes, n, tests, width, samples, as_text):
                                 for v, y in zip(test, truth)])
     label, truth = (np.array([9 - v if as_text else v for v in y]) for y in (label, truth))
     per = {"accuracy": [], "f1": [], "f1_weighted": []}
+    right = np.zeros(tests)
     if classes == 2:
         per["ap"] = []
     order = np.arange(n)
@@ -146,12 +147,15 @@ def classify(name, classes, n, tests, width, samples, as_text):
         model = LogisticRegression(tol=1e-10, max_iter=100000)
         model.fit(train[taken].astype("f").astype("d"), label[taken])
         found = model.predict(test.astype("f").astype("d"))
+        right += found == truth
         per["accuracy"].append(accuracy_score(truth, found))
         per["f1"].append(f1_score(truth, found, average="macro"))
         per["f1_weighted"].append(f1_score(truth, found, average="weighted"))
         if classes == 2:
             per["ap"].append(average_precision_score(truth, found, pos_label=max(label)))
     write_expected(name, {k: float(np.mean(v)) for k, v in per.items()})
+    with open(f"score_{name}_rows.tsv", "w") as out:
+        out.write("id\taccuracy\n" + "".join(f"{i + 1}\t{k / 10:g}\n" for i, k in enumerate(right)))
 
 
 classify("many", 5, 90, 120, 6, 8, True)

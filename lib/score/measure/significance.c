@@ -101,11 +101,11 @@ significance_welch(const double *first, int64_t n1, const double *second, int64_
 {
 	double a = variance(first, n1) / (double)n1,
 	       b = variance(second, n2) / (double)n2;
-	struct t_test test = { NAN, NAN, NAN };
+	struct t_test test = { NAN, NAN, NAN, sqrt(a + b) };
 
 	if (!(a + b > 0))
 		return test;
-	test.t = (stats_mean(first, n1) - stats_mean(second, n2)) / sqrt(a + b);
+	test.t = (stats_mean(first, n1) - stats_mean(second, n2)) / test.error;
 	test.freedom =
 	    (a + b) * (a + b) / (a * a / (double)(n1 - 1) + b * b / (double)(n2 - 1));
 	test.p = significance_t_below(test.t, test.freedom);
@@ -116,11 +116,11 @@ struct t_test
 significance_paired(const double *differences, int64_t n)
 {
 	double square = variance(differences, n) / (double)n;
-	struct t_test test = { NAN, NAN, NAN };
+	struct t_test test = { NAN, NAN, NAN, sqrt(square) };
 
 	if (!(square > 0))
 		return test;
-	test.t = stats_mean(differences, n) / sqrt(square);
+	test.t = stats_mean(differences, n) / test.error;
 	test.freedom = (double)(n - 1);
 	test.p = 2 * significance_t_below(-fabs(test.t), test.freedom);
 	return test;
@@ -190,7 +190,8 @@ interval_of(double *values, int64_t count, double level)
 {
 	stats_sort(values, count);
 	return (struct interval){ stats_quantile(values, count, (1 - level) / 2),
-		stats_quantile(values, count, (1 + level) / 2) };
+		stats_quantile(values, count, (1 + level) / 2),
+		stats_deviation(values, count, 1) };
 }
 
 void
@@ -201,7 +202,7 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 	size_t many = (size_t)lists;
 
 	for (int l = 0; l < lists; l++)
-		intervals[l] = (struct interval){ NAN, NAN };
+		intervals[l] = (struct interval){ NAN, NAN, NAN };
 	if (n < 2)
 		return;
 	double *means = mem_new((size_t)resamples, many * sizeof *means);
@@ -229,8 +230,11 @@ significance_resample(significance_statistic *statistic, const void *context, in
     int64_t resamples, uint32_t seed, double level)
 {
 	enum { AT_ONCE = 64 };
-	struct interval interval = { NAN, NAN };
+	struct interval interval = { NAN, NAN, NAN };
 	struct mt19937 mt;
+
+	if (n < 2)
+		return interval;
 	int64_t *drawn = mem_new((size_t)n, sizeof *drawn), some, missing = 0;
 	int32_t *counts = mem_new((size_t)n, AT_ONCE * sizeof *counts);
 	double *values = mem_new((size_t)resamples, sizeof *values);

@@ -23,6 +23,8 @@ double significance_correlation(double r, int64_t n);
 
 struct t_test {
 	double t, freedom, p;
+	double
+	    error; /* the standard error of what t is a multiple of; NaN: fewer than two */
 };
 
 /* One-sided: that the first list's mean is lower. */
@@ -46,6 +48,7 @@ double significance_randomisation(
  * numpy.percentile does; draws are numpy.random.RandomState(seed).randint's. */
 struct interval {
 	double low, high;
+	double error; /* the standard error: the draws' deviation */
 };
 void significance_bootstrap(struct interval *intervals, const double *differences,
     int64_t n, int lists, int64_t resamples, uint32_t seed, double level);
@@ -53,7 +56,7 @@ void significance_bootstrap(struct interval *intervals, const double *difference
 /*
  * The same interval of a statistic that is no mean, of rows drawn with replacement: it is told how
  * often each of them was drawn [n].  The draws are significance_bootstrap's.  NaN where a draw gives
- * the statistic no value.  Statistics are taken side by side.
+ * the statistic no value, and of fewer than two rows.  Statistics are taken side by side.
  */
 typedef double significance_statistic(const void *context, const int32_t *counts);
 struct interval significance_resample(significance_statistic *statistic,
