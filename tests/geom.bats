@@ -295,8 +295,9 @@ refused() { # MESSAGE FILE...
 	cp mote/config_sentence_transformers.json dense
 	printf '{"_id":"%s","text":"%s"}\n' a "some words" b "and others" c "a word" >texts.jsonl
 	page_examples geom.1 >examples
+	cp texts.jsonl queries.jsonl
 	command -v gnuplot >/dev/null || sed -i '/^gnuplot/d' examples
-	[ "$(grep -c geom examples)" -eq 3 ]
+	[ "$(grep -c geom examples)" -eq 5 ]
 	bash -e -o pipefail -x examples >out
 	# experts that have learnt nothing yet: those of the dense model
 	[ "$(awk -F'\t' 'NF == 6 && $1 == "clustering:search_query" { print $4 }' out)" = 0 ]

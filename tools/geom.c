@@ -3,6 +3,8 @@
  *
  * similarity	reads FIELD.emb (f32 [width]) of the same texts under several tasks; task or FIELD.expert
  *		(text), _id or id (text or i64) and FIELD or text (text), where there are; writes a table
+ * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
+ * flow apply	reads these and FIELD.emb; writes FIELD.emb, and passes all other columns
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +16,23 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/status_line.h"
+#include "geometry/flow_command.h"
 #include "geometry/inter_task_table.h"
+#include "nn/nn.h"
 
-enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL };
+enum {
+	OPT_AGAINST = CLI_LONG,
+	OPT_PER_TEXT,
+	OPT_JSON,
+	OPT_ANY_MODEL,
+	OPT_STEPS,
+	OPT_HIDDEN,
+	OPT_EPOCHS,
+	OPT_BATCH,
+	OPT_RATE,
+	OPT_INVERSE,
+	OPT_LEVEL
+};
 
 static const struct cli_option options[] = {
 	{ OPT_AGAINST, "against", "FILE",
@@ -24,19 +40,68 @@ static const struct cli_option options[] = {
 	    "repeatable" },
 	{ OPT_PER_TEXT, "per-text", "FILE", "similarity: each text's cosines there" },
 	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb (default: the only one)" },
-	{ OPT_ANY_MODEL, "any-model", NULL,
-	    "similarity: a model's streams may be of several" },
+	    "take the embeddings from NAME.emb (default: the only one);\nrepeatable but "
+	    "for similarity: all of them" },
+	{ OPT_ANY_MODEL, "any-model", NULL, "streams may be of several models" },
+	{ OPT_STEPS, "steps", "N", "flow fit: steps of the flow (default: 6)" },
+	{ OPT_HIDDEN, "hidden", "N",
+	    "flow fit: values of a hidden layer (default: 512)" },
+	{ OPT_EPOCHS, "epochs", "N", "flow fit: times through the data (default: 10)" },
+	{ OPT_BATCH, "batch", "N", "flow fit: vectors of a batch (default: 16)" },
+	{ OPT_RATE, "rate", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
+	{ 's', "seed", "N", "flow fit: what chance begins with (default: 42)" },
+	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" },
+	{ OPT_LEVEL, "level", "N",
+	    "flow apply: zstd level 1 to 19, or 0: store (default: 0 into a\npipe, else "
+	    "3)" },
+	{ 'j', "threads", "N", "threads (default: all cores)" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
 };
+
+static const struct cli cli;
 
 struct settings {
 	const char **against; /* paths */
 	int against_count;
-	const char *per_text, *field, *output;
-	bool any_model, json;
+	struct embeddings_options columns;
+	const char **fields; /* the columns', to be filled */
+	int threads, level;
+	const char *per_text, *output;
+	bool json, inverse;
+	struct flow_shape shape;
+	struct flow_training training;
 };
+
+static char dash[] = "-", *standard[] = { dash };
+
+/* What 'fit [FILE]...' or 'apply MAP [FILE]' says. */
+struct operands {
+	bool fit;
+	const char *map;
+	const char *const *streams; /* one at least */
+	int count;
+};
+
+static struct operands
+operands_of(const char *command, const char *const known[2], char **words, int count)
+{
+	static const char *const modes[] = { "fit", "apply", NULL };
+	struct operands operands = { .fit = cli_word(command, words[0], modes) == 0 };
+	char *mode = mem_format("%s %s", command, words[0]);
+	int before = operands.fit ? 1 : 2;
+
+	cli_only(&cli, mode, known[!operands.fit]);
+	if (!operands.fit && (count < 2 || count > 3))
+		die_usage("%s takes what 'fit' has written, and one stream", mode);
+	free(mode);
+	operands.map = words[1];
+	operands.count = count - before;
+	operands.streams =
+	    (const char *const *)(operands.count ? words + before : standard);
+	operands.count = operands.count ? operands.count : 1;
+	return operands;
+}
 
 static void
 check_files(const struct settings *settings, char *const *files, int count)
@@ -58,9 +123,11 @@ static int
 similarity(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	char dash[] = "-", *standard[] = { dash };
 	struct inter_task *against = NULL;
+	const char *field = settings->columns.count ? settings->fields[0] : NULL;
 
+	if (settings->columns.count > 1)
+		die_usage("similarity takes one --field");
 	files = count ? files : standard;
 	count = count ? count : 1;
 	check_files(settings, files, count);
@@ -68,10 +135,10 @@ similarity(void *with, char **files, int count)
 	struct per_query *per_text =
 	    settings->per_text ? per_query_create(settings->per_text) : NULL;
 	struct inter_task *inter_task = inter_task_read(
-	    (const char *const *)files, count, settings->field, settings->any_model);
+	    (const char *const *)files, count, field, settings->columns.any_model);
 	if (settings->against_count)
 		against = inter_task_read(settings->against, settings->against_count,
-		    settings->field, settings->any_model);
+		    field, settings->columns.any_model);
 	struct inter_task_table *table = inter_task_table_new(inter_task, against);
 	status_line_stop();
 	if (per_text)
@@ -85,17 +152,47 @@ similarity(void *with, char **files, int count)
 	return 0;
 }
 
+static int
+flow(void *with, char **files, int count)
+{
+	static const char *const known[] = {
+		"field any-model steps hidden epochs batch rate seed threads output",
+		"field any-model inverse level threads output"
+	};
+	const struct settings *settings = with;
+	struct operands operands = operands_of("flow", known, files, count);
+
+	if (operands.fit)
+		flow_fit(operands.streams, operands.count, &settings->columns,
+		    &settings->shape, &settings->training, settings->output);
+	else
+		flow_apply(operands.map, operands.streams[0], settings->inverse,
+		    &(struct transform_options){
+			&settings->columns, settings->output, settings->level });
+	return 0;
+}
+
 static const struct cli_command commands[] = {
 	{ "similarity", "how alike the embeddings of a text are under its tasks",
-	    "against per-text field any-model json output", 0, -1, similarity },
+	    "against per-text field any-model json threads output", 0, -1, similarity },
+	{ "flow", "make embeddings normally distributed by an invertible map",
+	    "field any-model steps hidden epochs batch rate seed inverse level threads "
+	    "output",
+	    1, -1, flow },
 	{ 0 },
 };
 
-static const struct cli cli = { "geom", "measure how embeddings lie to each other",
-	"similarity [OPTION]... [FILE]...", options,
+static const struct cli cli = { "geom",
+	"measure and change how embeddings lie to each other",
+	"similarity [OPTION]... [FILE]...\n"
+	"       geom flow fit [OPTION]... [FILE]...\n"
+	"       geom flow apply [--inverse] [OPTION]... FLOW [FILE]",
+	options,
 	"  geom similarity classification.mts clustering.mts search_query.mts\n"
-	"  geom similarity --against dense.mts mote.mts -o similarity.tsv\n",
-	NULL, commands, ".mts" };
+	"  geom similarity --against dense.mts mote.mts -o similarity.tsv\n"
+	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
+	"> z.mts\n",
+	nn_about, commands, ".mts\nflow: fit|apply .mts" };
 
 static void
 parse(struct settings *settings, int argc, char **argv)
@@ -108,8 +205,34 @@ parse(struct settings *settings, int argc, char **argv)
 			settings->against[settings->against_count++] = optarg;
 			break;
 		case OPT_PER_TEXT: settings->per_text = optarg; break;
-		case 'f': settings->field = optarg; break;
-		case OPT_ANY_MODEL: settings->any_model = true; break;
+		case 'f': settings->fields[settings->columns.count++] = optarg; break;
+		case OPT_STEPS:
+			settings->shape.steps = (int)cli_integer("--steps", 1, 1000);
+			break;
+		case OPT_HIDDEN:
+			settings->shape.hidden = (int)cli_integer("--hidden", 1, 1 << 15);
+			break;
+		case OPT_EPOCHS:
+			settings->training.epochs = cli_integer("--epochs", 0, 1000000);
+			break;
+		case OPT_BATCH:
+			settings->training.batch = cli_integer("--batch", 1, 1 << 20);
+			break;
+		case OPT_RATE:
+			settings->training.rate = cli_real("--rate", 1e-12, 10);
+			break;
+		case 's':
+			settings->training.seed =
+			    (uint64_t)cli_integer("--seed", 0, INT64_MAX);
+			break;
+		case OPT_INVERSE: settings->inverse = true; break;
+		case OPT_LEVEL:
+			settings->level = (int)cli_integer("--level", 0, 19);
+			break;
+		case 'j':
+			settings->threads = (int)cli_integer("--threads", 1, 4096);
+			break;
+		case OPT_ANY_MODEL: settings->columns.any_model = true; break;
 		case OPT_JSON: settings->json = true; break;
 		case 'o': settings->output = optarg; break;
 		}
@@ -118,13 +241,20 @@ parse(struct settings *settings, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .output = "-" };
+	struct settings settings = { .output = "-",
+		.level = -1,
+		.shape = { .steps = 6, .hidden = 512 },
+		.training = { .epochs = 10, .batch = 16, .rate = 1e-4, .seed = 42 } };
 
 	cli_start(&cli, argc, argv);
 	settings.against = mem_new((size_t)argc, sizeof *settings.against);
+	settings.fields = mem_new((size_t)argc, sizeof *settings.fields);
+	settings.columns.fields = settings.fields;
 	parse(&settings, argc, argv);
-	int status = cli_find(&cli, argc, argv)
-			 ->run(&settings, argv + optind + 1, argc - optind - 1);
+	const struct cli_command *command = cli_find(&cli, argc, argv);
+	nn_start(settings.threads, argv);
+	int status = command->run(&settings, argv + optind + 1, argc - optind - 1);
 	free(settings.against);
+	free(settings.fields);
 	return status;
 }

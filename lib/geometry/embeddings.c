@@ -1,0 +1,255 @@
+#include "geometry/embeddings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "search/vectors.h"
+
+struct source {
+	struct reader *reader;
+	struct vectors **columns;
+	int count;
+};
+
+struct embeddings {
+	const struct embeddings_options *options;
+	struct source *sources;
+	int count, width;
+	int at, column; /* what is read next: of the record at hand, where column > 0 */
+	struct record record;
+	struct floats relations;
+	struct progress *progress;
+	char *model;
+};
+
+static struct vectors *
+open_column(struct reader *reader, const char *field, bool relations)
+{
+	return vectors_open(reader, field, relations ? 0 : VECTORS_LISTS);
+}
+
+static void
+add_column(struct source *source, struct vectors *vectors)
+{
+	source->columns = mem_resize(
+	    source->columns, (size_t)source->count + 1, sizeof(struct vectors *));
+	source->columns[source->count++] = vectors;
+}
+
+static bool
+has_field(const struct reader *reader, const char *field)
+{
+	return values_find_embedding(reader, field, 0) >= 0 ||
+	       values_find_embedding(reader, field, 1) >= 0;
+}
+
+static void
+open_source(struct source *source, const char *path,
+    const struct embeddings_options *options, bool *there)
+{
+	struct reader *reader = source->reader = stream_open(path);
+
+	for (int i = 0; i < options->count; i++) {
+		if (!options->relations && !has_field(reader, options->fields[i]))
+			continue;
+		there[i] = true;
+		add_column(
+		    source, open_column(reader, options->fields[i], options->relations));
+	}
+	if (!source->count) /* the only one, or death */
+		add_column(
+		    source, open_column(reader,
+				options->count ? options->fields[0] : NULL, false));
+}
+
+static int
+source_width(const struct source *source, const struct embeddings_options *options)
+{
+	int width = source->columns[0]->width;
+
+	for (int i = 1; options->relations && i < source->count; i++)
+		width += source->columns[i]->width;
+	return width;
+}
+
+/* Dies unless the columns of a source belong to those of the first. */
+static void
+check_source(const struct embeddings *embeddings, const struct source *source)
+{
+	const struct source *first = embeddings->sources;
+	bool any_model = embeddings->options->any_model;
+
+	for (int i = 0; i < source->count; i++)
+		vectors_agree(first->columns[embeddings->options->relations ? i : 0],
+		    source->columns[i], any_model);
+}
+
+static char *
+model_of(const struct source *sources, int count)
+{
+	const char *model = "";
+
+	for (int i = 0; i < count && !*model; i++)
+		model = tree_string(stream_properties(sources[i].reader), "model", "");
+	return mem_string(model);
+}
+
+static void
+check_usage(const char *const *paths, int count, const struct embeddings_options *options)
+{
+	int inputs = 0;
+
+	for (int i = 0; i < count; i++)
+		inputs += strcmp(paths[i], "-") == 0;
+	if (inputs > 1)
+		die_usage("only one of the streams can be standard input");
+	for (int i = 0; i < options->count; i++)
+		for (int j = 0; j < i; j++)
+			if (!strcmp(options->fields[i], options->fields[j]))
+				die_usage(
+				    "--field: '%s' comes twice", options->fields[i]);
+}
+
+struct embeddings *
+embeddings_open(
+    const char *const *paths, int count, const struct embeddings_options *options)
+{
+	struct embeddings *embeddings = mem_zero(1, sizeof *embeddings);
+	bool *there = mem_zero((size_t)options->count + 1, sizeof *there);
+
+	check_usage(paths, count, options);
+	embeddings->options = options;
+	embeddings->count = count;
+	embeddings->sources = mem_zero((size_t)count, sizeof *embeddings->sources);
+	for (int i = 0; i < count; i++) {
+		open_source(&embeddings->sources[i], paths[i], options, there);
+		check_source(embeddings, &embeddings->sources[i]);
+	}
+	for (int i = 0; i < options->count; i++)
+		if (!there[i])
+			die("%s: there is no column '%s.emb' of vectors%s", paths[0],
+			    options->fields[i],
+			    count > 1 ? ", nor in the other streams" : "");
+	embeddings->width = source_width(embeddings->sources, options);
+	embeddings->model = model_of(embeddings->sources, count);
+	embeddings->progress = progress_files("rows", (char *const *)paths, count);
+	progress_file(embeddings->progress);
+	stream_watch(embeddings->sources[0].reader, embeddings->progress);
+	free(there);
+	return embeddings;
+}
+
+/* Step to the next record with rows in it; false at the end of the last stream. */
+static bool
+next_record(struct embeddings *embeddings)
+{
+	while (embeddings->at < embeddings->count) {
+		struct source *source = &embeddings->sources[embeddings->at];
+		while (stream_next(source->reader, &embeddings->record)) {
+			if (embeddings->record.rows == 0)
+				continue;
+			for (int i = 0; i < source->count; i++)
+				vectors_load(source->columns[i], &embeddings->record);
+			return true;
+		}
+		if (++embeddings->at == embeddings->count)
+			break;
+		progress_file(embeddings->progress);
+		stream_watch(
+		    embeddings->sources[embeddings->at].reader, embeddings->progress);
+	}
+	return false;
+}
+
+/* The rows of a record, each of all its columns. */
+static const float *
+relate(struct embeddings *embeddings, const struct source *source)
+{
+	struct floats *room = &embeddings->relations;
+	size_t rows = (size_t)embeddings->record.rows, width = (size_t)embeddings->width;
+	size_t place = 0;
+
+	room->data =
+	    mem_grow(room->data, &room->capacity, rows * width, sizeof *room->data);
+	for (int i = 0; i < source->count; i++) {
+		size_t own = (size_t)source->columns[i]->width;
+		for (size_t row = 0; row < rows; row++)
+			memcpy(room->data + row * width + place,
+			    source->columns[i]->raw + row * own,
+			    own * sizeof *room->data);
+		place += own;
+	}
+	return room->data;
+}
+
+const float *
+embeddings_next(struct embeddings *embeddings, size_t *rows)
+{
+	for (;;) {
+		if (embeddings->column == 0 && !next_record(embeddings))
+			return NULL;
+		const struct source *source = &embeddings->sources[embeddings->at];
+		*rows = (size_t)embeddings->record.rows;
+		if (embeddings->options->relations)
+			return relate(embeddings, source);
+		const struct vectors *vectors = source->columns[embeddings->column];
+		embeddings->column = (embeddings->column + 1) % source->count;
+		*rows = (size_t)vectors->count;
+		if (*rows)
+			return vectors->raw;
+	}
+}
+
+int
+embeddings_width(const struct embeddings *embeddings)
+{
+	return embeddings->width;
+}
+
+const char *
+embeddings_model(const struct embeddings *embeddings)
+{
+	return embeddings->model;
+}
+
+const char *
+embeddings_name(const struct embeddings *embeddings)
+{
+	return stream_name(embeddings->sources[0].reader);
+}
+
+float *
+embeddings_all(struct embeddings *embeddings, size_t *rows)
+{
+	size_t width = (size_t)embeddings->width, capacity = 0, count;
+	float *all = NULL;
+	const float *next;
+
+	*rows = 0;
+	while ((next = embeddings_next(embeddings, &count))) {
+		all = mem_grow(all, &capacity, (*rows + count) * width, sizeof *all);
+		memcpy(all + *rows * width, next, count * width * sizeof *all);
+		*rows += count;
+	}
+	return all;
+}
+
+void
+embeddings_close(struct embeddings *embeddings)
+{
+	progress_free(embeddings->progress);
+	for (int i = 0; i < embeddings->count; i++) {
+		struct source *source = &embeddings->sources[i];
+		for (int j = 0; j < source->count; j++)
+			vectors_close(source->columns[j]);
+		free(source->columns);
+		stream_close(source->reader);
+	}
+	free(embeddings->sources);
+	free(embeddings->relations.data);
+	free(embeddings->model);
+	free(embeddings);
+}
