@@ -1,8 +1,10 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
-#	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name]
+#	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
+# With PER_QUERY=1 TASK.tsv stands beside each: mteb-score's scores of each query, for leaderboard
+# compare --per-query.  What was scored without is scored again, from the embeddings that there are.
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
@@ -12,12 +14,13 @@ DATA     ?= data
 TASKS    ?=
 PROTOCOL ?= v1
 NAME     ?=
+PER_QUERY ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
 
-## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=)
+## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1)
 mteb: | $X/leaderboard $X/tok $X/encode $X/mteb-score
 	@mkdir -p $(MTEB)
 	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) -o $(PLAN) \
@@ -38,14 +41,19 @@ BAR    := $(shell [ -t 2 ] && echo --progress)
 task  = $(firstword $(subst /, ,$*))
 begin = mkdir -p $(@D) $(RUN)/$(task); echo "$(task): $1" >&2; \
 	exec 2> >(tee -a $(RUN)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
-forget  = rm -f $(SCORES)/$(task).json
+forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL)
 encode  = $X/encode $(BAR) -m $(MODEL) -o $@
-score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json
+score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per-query $(@:.json=.tsv))
 result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
+
+scored = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
+ifneq ($(PER_QUERY),)
+.PHONY: $(patsubst %,$(SCORES)/%.json,$(filter-out $(call scored,tsv),$(SETS)))
+endif
 
 # Embeddings: each file once, each of its texts with the prompt of its side.
 .SECONDEXPANSION:
@@ -91,13 +99,16 @@ endef
 $(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 
 # The table of all models; what failed.
-MISSING = $(filter-out $(notdir $(basename $(wildcard $(SCORES)/*.json))),$(SETS)) $(faulty)
+MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(SETS)))) $(faulty)
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 
+# the last complaint of a program, but not of one that says that the one before it failed
+why = awk '{ sub(/.*\r/, "") } /: warning: / || why && /did the program before it fail/ { next } \
+	/^[a-z-]*: / { why = $$0 } END { print why }'
+
 mteb-table: mteb-done
-	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$(sed -n \
-		'/: warning: /d; s/.*\r//; /^[a-z-]*: /h; $${ x; p }' $(RUN)/$(set)/log))" >&2;) \
+	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(why) $(RUN)/$(set)/log))" >&2;) \
 	[ -z "$(strip $(MISSING))" ]
 
 mteb-done:

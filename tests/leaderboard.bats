@@ -649,6 +649,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	rm d/tasks.yaml
 	wrong "*no value of cosine_spearman, its main score" leaderboard result -r "$REGISTRY" --task STS12 \
 		< <(echo '{"task_type": "sts", "scores": {"cosine_spearman": null}}')
+	wrong "<stdin>: empty, not a report; did the program before it fail?" leaderboard result -r "$REGISTRY" --task STS12 </dev/null
 	wrong "<stdin>:2: not valid JSON*" leaderboard result -r "$REGISTRY" --task STS12 <<<'{"task_type": '
 	mkdir r
 	wrong "r: there are no results in it (TASK.json)" leaderboard table -r "$REGISTRY" r

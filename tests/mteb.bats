@@ -125,6 +125,46 @@ mteb() {
 	grep -q "STS12: encode" err
 }
 
+@test "mteb: PER_QUERY=1 leaves a table beside each result, of sets that were scored without it, too" {
+	mteb TASKS="STS12 shelf moods" >/dev/null 2>&1
+	[ -z "$(find results/base -name '*.tsv')" ]
+	run=$(echo out/mteb/base/*) folder=$(echo results/base/*)
+	cp -r "$folder" before
+	mteb PER_QUERY=1 >table 2>err
+	[ "$(cd "$folder" && echo *.tsv)" = "$(cd "$folder" && ls *.json | grep -v model_meta | sed 's/json$/tsv/' | xargs)" ]
+	[ "$(find "$folder" -name '*.tsv' | wc -l)" -eq 9 ]
+	run ! grep -E '^(STS12|shelf|moods): encode' err
+	diff -x '*.tsv' -x same.json -x lists.json -x rooms.json -x words.json -x answers.json -x notes.json before "$folder"
+	# each score is what mteb-score says of the stream; the table of results is of none of them
+	mteb-score sts --per-query own "$run/STS12/test.mts" >/dev/null
+	cmp own "$folder/STS12.tsv"
+	mteb-score -q classification --train "$run"/moods/{train,test}.mts --per-query own >/dev/null
+	cmp own "$folder/moods.tsv"
+	for set in moods:accuracy rooms:v_measure words:v_measure answers:map shelf:ndcg_at_10 notes:cosine_spearman; do
+		awk -F'\t' -v name=${set#*:} 'NR == 1 { for (i = 2; i <= NF; i++) if ($i == name) c = i; next }
+			{ sum += $c } END { printf "%.5f\n", sum / (NR - 1) }' "$folder/${set%:*}.tsv"
+	done >means
+	for set in moods rooms words answers shelf notes; do
+		jq '.scores.test[0].main_score' "$folder/$set.json"
+	done | within means 1.1e-5
+	diff table results/table.md
+	# finished
+	mteb PER_QUERY=1 >/dev/null 2>err
+	run ! grep -v -i warning err
+	# texts that changed take both with them; a repeated id stops the set, not the figure that it has
+	sleep 1
+	touch data/sts/STS-12/test.csv
+	mteb TASKS=STS12 >/dev/null 2>&1
+	[ -e "$folder/STS12.json" ] && [ ! -e "$folder/STS12.tsv" ]
+	printf '{"id": "x", "sentence1": "a %s", "sentence2": "a ship", "label": %d}\n' ship 1 pot 0 \
+		>data/pairclassification/same/test.jsonl
+	mteb TASKS=same >/dev/null 2>&1
+	run -2 --separate-stderr mteb TASKS="same STS12" PER_QUERY=1
+	[ "$(grep FAILED <<<"$stderr")" = "same: FAILED: mteb-score: $PWD/$folder/same.tsv: the id 'x' occurs again, and by their ids queries are told apart; rename it" ]
+	[ -e "$folder/STS12.tsv" ] && [ -e "$folder/same.json" ]
+	mteb TASKS=same >/dev/null
+}
+
 @test "mteb: killed while it encodes, it goes on where it was" {
 	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
 		>data/clustering/rooms/test.jsonl

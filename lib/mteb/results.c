@@ -103,6 +103,7 @@ struct tree *
 results_report(const char *path)
 {
 	struct input *input = input_open(path);
+	const char *name = strcmp(path, "-") != 0 ? path : "<stdin>";
 	char *text = NULL;
 	size_t room = 0, length = 0, got;
 
@@ -111,8 +112,9 @@ results_report(const char *path)
 		got = input_read(input, text + length, room - length);
 		length += got;
 	} while (got);
-	struct tree *report =
-	    json_parse(text, length, strcmp(path, "-") != 0 ? path : "<stdin>", 1);
+	if (!length)
+		die("%s: empty, not a report; did the program before it fail?", name);
+	struct tree *report = json_parse(text, length, name, 1);
 	input_close(input);
 	free(text);
 	return report;
