@@ -193,6 +193,24 @@ strings_compare(const struct strings *names, int64_t a, int64_t b)
 	return order ? order : (length_a > length_b) - (length_a < length_b);
 }
 
+static int
+compare_numbers(const void *a, const void *b, void *names)
+{
+	return strings_compare(names, *(const int64_t *)a, *(const int64_t *)b);
+}
+
+int64_t *
+strings_order(const struct strings *names)
+{
+	size_t count = (size_t)strings_count(names);
+	int64_t *order = mem_new(count + 1, sizeof *order);
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (int64_t)i;
+	qsort_r(order, count, sizeof *order, compare_numbers, (void *)names);
+	return order;
+}
+
 void
 strings_free(struct strings *names)
 {

@@ -29,6 +29,9 @@ size_t strings_bytes(const struct strings *names); /* of memory that they take *
 
 /* Byte-wise order of two names: below, at or above 0. */
 int strings_compare(const struct strings *names, int64_t a, int64_t b);
+
+/* The numbers of all names in that order; to be freed. */
+int64_t *strings_order(const struct strings *names);
 void strings_free(struct strings *names);
 
 #endif

@@ -298,21 +298,17 @@ sort_tasks(struct inter_task *found)
 {
 	struct strings *names = found->tasks, *sorted = strings_new();
 	double **cosines = mem_new((size_t)inter_task_pairs(found), sizeof *cosines);
-	int order[INTER_TASK_MOST], count = task_count(found);
+	int64_t *order = strings_order(names);
+	int count = task_count(found);
 
-	for (int i = 0; i < count; i++) {
-		int at = i;
-		for (; at > 0 && strings_compare(names, order[at - 1], i) > 0; at--)
-			order[at] = order[at - 1];
-		order[at] = i;
-	}
 	for (int i = 0; i < count; i++) {
 		strings_add(sorted, strings_get(names, order[i]),
 		    strings_length(names, order[i]), NULL);
 		for (int j = 0; j < i; j++)
 			cosines[inter_task_pair(i, j)] =
-			    found->cosines[inter_task_pair(order[i], order[j])];
+			    found->cosines[inter_task_pair((int)order[i], (int)order[j])];
 	}
+	free(order);
 	free(found->cosines);
 	strings_free(names);
 	found->cosines = cosines;

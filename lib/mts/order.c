@@ -104,23 +104,14 @@ order_keys(struct order *order, const struct record *record, int64_t row, int64_
 	}
 }
 
-static int
-by_bytes(const void *a, const void *b, void *texts)
-{
-	return strings_compare(texts, *(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* The place of each text among all, in the order of bytes. */
 static int64_t *
-ranks_of(struct strings *texts)
+ranks_of(const struct strings *texts)
 {
 	int64_t count = strings_count(texts);
-	int64_t *sorted = mem_new((size_t)count + 1, sizeof *sorted);
+	int64_t *sorted = strings_order(texts);
 	int64_t *ranks = mem_new((size_t)count + 1, sizeof *ranks);
 
-	for (int64_t i = 0; i < count; i++)
-		sorted[i] = i;
-	qsort_r(sorted, (size_t)count, sizeof *sorted, by_bytes, texts);
 	for (int64_t i = 0; i < count; i++)
 		ranks[sorted[i]] = i;
 	free(sorted);

@@ -1,0 +1,156 @@
+#include "reze/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "reze/statistics_file.h"
+
+void
+collect_check_model(
+    const char *stream, const char *model, const char *other, const char *other_model)
+{
+	if (model && other_model && strcmp(model, other_model) != 0)
+		die("%s: it is of model %s, but %s of model %s; make both with one "
+		    "model, or say --any-model",
+		    stream, model, other, other_model);
+}
+
+int *
+collect_sources(struct statistics *statistics, struct relations *relations, bool fresh)
+{
+	int *sources = mem_new((size_t)relations->count, sizeof *sources);
+
+	for (int64_t i = 0; i < relations->count; i++) {
+		size_t length;
+		const char *name = relations_source(relations, i, &length);
+		sources[i] = fresh ? statistics_source(statistics, name, length)
+				   : (int)strings_find(statistics->sources, name, length);
+		if (sources[i] < 0)
+			die("%s: record %lld: row %lld is of the source '%.*s', which "
+			    "the statistics do not know; fit them on all sources",
+			    stream_name(relations->reader),
+			    (long long)stream_records(relations->reader),
+			    (long long)i + 1, (int)length, name);
+	}
+	return sources;
+}
+
+static void
+add_pairs(struct statistics *statistics, struct relations *relations)
+{
+	struct reader *reader = relations->reader;
+	struct progress *progress = stream_progress(reader);
+	struct record record;
+
+	while (stream_next(reader, &record)) {
+		relations_load(relations, &record);
+		int *sources = collect_sources(statistics, relations, true);
+		statistics_add(statistics, relations->vectors, sources, relations->count);
+		free(sources);
+	}
+	progress_free(progress);
+}
+
+/* Statistics of nothing yet, for relations like these. */
+static struct statistics *
+begin(const struct relations *relations, const struct relation_names *names)
+{
+	struct statistics *statistics = statistics_new(relations->width);
+	const char *model =
+	    tree_string(stream_properties(relations->reader), "model", NULL);
+
+	statistics->anchor = mem_string(names->anchor);
+	statistics->positive = mem_string(names->positive);
+	statistics->model = model ? mem_string(model) : NULL;
+	return statistics;
+}
+
+/* Dies unless both are of relations of the same kind. */
+static void
+check_alike(const struct statistics *one, const char *name,
+    const struct statistics *other, const char *other_name, bool any_model)
+{
+	if (!any_model)
+		collect_check_model(name, one->model, other_name, other->model);
+	if (one->width != other->width)
+		die("%s: its embeddings have width %d, those of %s %d", name,
+		    one->width / 2, other_name, other->width / 2);
+	if (strcmp(one->anchor, other->anchor) != 0 ||
+	    strcmp(one->positive, other->positive) != 0)
+		die("%s: its relations are of %s and %s, those of %s of %s and %s", name,
+		    one->anchor, one->positive, other_name, other->anchor,
+		    other->positive);
+}
+
+struct statistics *
+collect_pairs(const char *const *paths, int count, const struct relation_names *names,
+    bool any_model, struct reader **first)
+{
+	struct statistics *all = NULL;
+
+	for (int i = 0; i < count; i++) {
+		struct reader *reader = stream_open(paths[i]);
+		struct relations *relations = relations_open(reader, names);
+		struct statistics *own = begin(relations, names);
+		if (all)
+			check_alike(own, stream_name(reader), all, stream_name(*first),
+			    any_model);
+		else
+			*first = reader;
+		add_pairs(all ? all : own, relations);
+		relations_close(relations);
+		if (all) {
+			statistics_free(own);
+			stream_close(reader);
+		} else {
+			all = own;
+		}
+	}
+	covariance_finish(all->sums);
+	if (all->sums->count == 0)
+		die("%s: there is no pair in it", stream_name(*first));
+	return all;
+}
+
+struct statistics *
+collect_statistics(const char *const *paths, int count,
+    const struct shrinkage_options *options, bool any_model,
+    struct shrinkage_settings *settings, struct reader **first)
+{
+	struct statistics *all = NULL;
+	char *made = NULL; /* of which statistics the settings are */
+
+	for (int i = 0; i < count; i++) {
+		struct reader *reader = stream_open(paths[i]);
+		struct statistics *own = statistics_read(reader, false);
+		int differs = own->eigen && made ? shrinkage_options_differ(
+						       options, &own->settings, settings)
+						 : -1;
+		if (differs >= 0)
+			die("%s: it was made with another --%s than %s; say which one "
+			    "is meant",
+			    stream_name(reader),
+			    shrinkage_option_name((enum shrinkage_option)differs), made);
+		if (own->eigen) {
+			*settings = own->settings;
+			free(made);
+			made = mem_string(stream_name(reader));
+		}
+		if (!all) {
+			*first = reader;
+			all = own;
+			continue;
+		}
+		check_alike(
+		    own, stream_name(reader), all, stream_name(*first), any_model);
+		statistics_merge(all, own);
+		statistics_free(own);
+		stream_close(reader);
+	}
+	*settings = shrinkage_options_complete(options, made ? settings : NULL);
+	free(made);
+	return all;
+}

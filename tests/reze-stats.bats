@@ -1,0 +1,339 @@
+#!/usr/bin/env bats
+load helper
+
+# Golden values: tests/golden/reze.py (numpy).
+
+setup() { cd "$T"; }
+
+# Rows of JSON in standard input as the stream $1.mts of the model $2 (base).
+stream_of() { mkstream 5 f32 "${2:-base}" >"$1.mts"; }
+
+golden() { stream_of pairs base <"$GOLDEN/reze_pairs.jsonl"; }
+
+# fitted NAME OPTION...: the lines of NAME in the golden file, as NAME.mts, fitted with the options, has them
+fitted() {
+	local name=$1
+	shift
+	reze-stats fit -q "$@" -o "$name.mts" pairs.mts
+	reze-stats show --json "$name.mts" >json
+	jq -r '.active, .threshold' json
+	for what in eigenvalue dispersion band; do
+		jq -r ".active as \$active | [.components[:\$active][].$what] | @tsv" json
+	done
+	mts to jsonl "$name.mts" | jq -rs --argjson active "$(jq .active json)" \
+		'[.[:$active][].shrink] | transpose[] | @tsv'
+	reze-stats apply -q --dtype f64 "$name.mts" pairs.mts | mts to jsonl - |
+		awk 'NR % 8 == 1' | jq -r '.["relation.target"] | @tsv'
+}
+
+# of NAME, what the golden file has, without words
+wanted() { grep "^$1	" "$GOLDEN/reze_expected.tsv" | sed -E 's/^[a-z]+	([a-z]+	)(([a-z]+|[0-9]+)	)?/\1/; s/^(active|theta|lambda|v|band|alpha|target)	//'; }
+
+# 1. known answers
+
+@test "reze-stats fit and apply: equations 1 to 7 are numpy's to 1e-8, in each reading" {
+	golden
+	fitted paper | within <(wanted paper) 1e-9
+	fitted printed --eq6 printed --eta 1 | within <(wanted printed) 1e-9
+	fitted mean --centre mean | within <(wanted mean) 1e-9
+	fitted zero --centre zero --band median | within <(wanted zero) 1e-9
+	fitted strong --gamma 0.5 --eta 1.3 --rho 0.8 --alpha-min -2 --alpha-max 2 | within <(wanted strong) 1e-9
+	fitted some --eq6 printed --gamma 0.5 --band median --alpha-min -2 --alpha-max 2 | within <(wanted some) 1e-9
+	[ "$(wanted paper | wc -l)" -eq 20 ]
+}
+
+# Eight sources of six pairs: along one axis the means of two are 2 and -2, of the others 0, so that the band is 0.5;
+# along the others all are alike.
+axis() {
+	for source in a b c d e f g h; do
+		case $source in a) x=2 ;; b) x=-2 ;; *) x=0 ;; esac
+		for rest in 0.3,0,0 -0.3,0,0 0,0.2,0 0,-0.2,0 0,0,0.15 0,0,-0.15; do
+			printf '{"dataset":"%s","query.emb":[%s,%s],"document.emb":[%s]}\n' \
+				$source $x "${rest%%,*}" "${rest#*,}"
+		done
+	done
+}
+
+@test "reze-stats: by hand, the factor of a mean of 2 or -2 is 0.475; as printed, of -2 it is 1.525" {
+	axis | stream_of axis
+	factors() { mts to jsonl "$1" | head -n 1 | jq -r '.shrink[:3] | @tsv'; }
+	reze-stats fit axis.mts -o axis.stats
+	factors axis.stats | within <(echo 0.475 0.475 1) 1e-8
+	mts to jsonl axis.stats | jq -s -e '.[1:][].shrink | all(. == 1)'
+	reze-stats fit --eq6 printed axis.mts | factors - | within <(echo 0.475 1 1) 1e-8
+	reze-stats fit --eq6 printed --alpha-max 2 axis.mts | factors - | within <(echo 0.475 1.525 1) 1e-8
+	# of half the strength, half the way
+	reze-stats merge --eta 0.35 axis.stats | factors - | within <(echo 0.7375 0.7375 1) 1e-8
+	reze-stats apply axis.stats axis.mts | mts to jsonl - | jq -c 'select(.dataset != "c")["relation.target"][0]' |
+		head -n 12 | within <(printf '%s\n' 0.95{,,,,,} -0.95{,,,,,}) 1e-7
+	run -0 reze-stats show -q axis.stats
+	[ "${lines[0]}" = $'source\tpairs\tshrunk\tleast\tmean\tbefore\tafter' ]
+	tail -n +2 <<<"$output" | cut -f2- | sed -n '1p;2p;9p' |
+		within <(printf '6 1 0.475 0.475 2 0.95\n6 1 0.475 0.475 2 0.95\n48 2 0.475 0.475 0.5 0.2375\n') 1e-7
+	[ "$(sed -n 4p <<<"$output")" = $'c\t6\t0\t\t\t0\t0' ]
+}
+
+@test "reze-stats: signs of eigenvectors change nothing" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	# components turned round turn eigenvectors round: no two of these give the same signs
+	for turn in '[1,1,1,1]' '[-1,1,1,-1]' '[1,-1,-1,1]' '[-1,-1,1,1]' '[-1,-1,-1,-1]'; do
+		jq -c "[$turn, .[\"query.emb\"]] as [\$t, \$x] | .[\"query.emb\"] = [range(4) | \$x[.] * \$t[.]]" \
+			"$GOLDEN/reze_pairs.jsonl" | stream_of turned base
+		reze-stats fit -q turned.mts -o turned.stats
+		mts to jsonl turned.stats | jq -c '.eigenvector | map(. > 0)'
+		mts to jsonl turned.stats | jq -r '.shrink | @tsv' |
+			within <(mts to jsonl pairs.stats | jq -r '.shrink | @tsv') 1e-10
+		reze-stats apply turned.stats turned.mts | mts to jsonl - |
+			jq -r "[$turn, .[\"relation.target\"]] as [\$t, \$x] | [range(4) | \$x[.] * \$t[.]] + \$x[4:] | @tsv" |
+			within <(reze-stats apply pairs.stats pairs.mts | mts to jsonl - | jq -r '.["relation.target"] | @tsv') 1e-6
+	done >signs
+	[ "$(sed 'N;N;N;N;N;N;N;s/\n/ /g' signs | sort -u | wc -l)" -eq 5 ]
+}
+
+@test "reze-stats merge: partial fits, in any order, are the fit of all" {
+	golden
+	reze-stats fit -q pairs.mts -o all.stats
+	reze-stats apply --dtype f64 all.stats pairs.mts -o all.targets
+	mts rows --rows 1-20 pairs.mts >a.mts
+	mts rows --rows 21 pairs.mts >b.mts
+	mts rows --rows 22- pairs.mts >c.mts
+	for part in a b c; do
+		reze-stats fit -q --partial $part.mts -o $part.stats
+	done
+	reze-stats fit -q a.mts -o full.stats
+	for parts in "a b c" "c b a" "b full c"; do
+		# shellcheck disable=SC2086
+		reze-stats merge -q $(printf '%s.stats ' $parts) -o merged.stats
+		mts diff -a 1e-12 merged.stats all.stats
+		reze-stats apply --dtype f64 merged.stats pairs.mts | mts diff -a 1e-12 - all.targets
+	done
+	reze-stats merge -q --partial c.stats a.stats | reze-stats merge -q b.stats - | mts diff -a 1e-12 - all.stats
+	reze-stats fit -q c.mts a.mts b.mts | mts diff -a 1e-12 - all.stats
+	[ "$(mts stat a.stats | grep -c '^column')" -eq 3 ]
+}
+
+# 2. options, and how streams may come
+
+@test "reze-stats fit: names of columns and of the source; an attribute; numbers as sources" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	jq -c '{s1: .["query.emb"], s2: .["document.emb"], from: .dataset} | {"s1.emb": .s1, "s2.emb": .s2, from}' \
+		"$GOLDEN/reze_pairs.jsonl" | stream_of named base
+	reze-stats fit -q --anchor s1 --positive s2 --source from named.mts -o named.stats
+	mts diff named.stats pairs.stats
+	# apply takes the columns of the statistics
+	reze-stats apply --source from named.stats named.mts | mts cat -c relation.target - -o named.targets
+	reze-stats apply pairs.stats pairs.mts | mts cat -c relation.target - | mts diff - named.targets
+	reze-stats fit -q --anchor s2 --positive s1 --source from named.mts -o turned.stats
+	reze-stats show -q named.stats | diff <(reze-stats show -q pairs.stats) -
+	[ "$(mts to jsonl turned.stats | jq -c .mean | paste -sd' ' | cut -d' ' -f5-)" = \
+		"$(mts to jsonl named.stats | jq -c .mean | paste -sd' ' | cut -d' ' -f1-4)" ]
+	jq -c '.dataset |= (explode | add)' "$GOLDEN/reze_pairs.jsonl" | stream_of numbers base
+	lines() { reze-stats show -q "$1" | awk -F'\t' 'NR > 1 { printf "%d %d %.9f %.9f\n", $2, $3, $4, $7 }' | sort; }
+	reze-stats fit -q numbers.mts | lines - | diff - <(lines pairs.stats)
+}
+
+@test "reze-stats fit --rank: the first eigenvectors, the same factors; too few are told" {
+	golden
+	reze-stats fit -q pairs.mts -o all.stats
+	reze-stats fit -q --rank 5 pairs.mts -o five.stats
+	values() { mts to jsonl "$1" | jq -r "select(.eigenvalue) | $2 | @tsv"; }
+	values five.stats '[.eigenvalue] + .shrink' | within <(values all.stats '[.eigenvalue] + .shrink' | head -n 5) 1e-10
+	[ "$(mts to jsonl five.stats | jq -c '.eigenvector | length' | paste -sd' ')" = "8 8 8 8 8 0 0 0" ]
+	reze-stats apply five.stats pairs.mts | mts diff -a 1e-6 - <(reze-stats apply all.stats pairs.mts)
+	reze-stats show --json five.stats | jq -e '.active == 5 and (.components | length) == 5 and .components[4].share < 1'
+	run -0 --separate-stderr reze-stats fit --rank 2 pairs.mts -o two.stats
+	[[ $stderr == *": 2 eigenvectors have 0.8708 of the variance, and 0.99 is to be active; raise --rank"* ]]
+	reze-stats fit -q --rank 99 pairs.mts | mts diff - all.stats
+}
+
+@test "reze-stats apply: all else passes through, the embeddings with --keep; record by record" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	reze-stats apply pairs.stats pairs.mts -o out.mts
+	[ "$(mts stat out.mts | sed -n 's/^column	//p' | paste -sd' ')" = "_id (text, depth 1) dataset (text, depth 1) relation.target (f32 [8])" ]
+	reze-stats apply --keep pairs.stats <pairs.mts >kept.mts
+	mts cat -c query.emb,document.emb,_id,dataset kept.mts | mts diff - <(mts cat -c query.emb,document.emb,_id,dataset pairs.mts)
+	mts cat -c relation.target kept.mts | mts diff - <(mts cat -c relation.target out.mts)
+	[ "$(mts stat out.mts | grep '^records')" = "$(mts stat pairs.mts | grep '^records')" ]
+	# in double, of which the other is rounded once
+	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | grep -q 'relation.target (f64 \[8\])'
+	# a source that is shrunk nowhere keeps its bits
+	mts to jsonl kept.mts | jq -s -e 'map(.same = (.["relation.target"] == .["query.emb"] + .["document.emb"]))
+		| all(.same == (.dataset != "alpha" and .dataset != "gamma" and .dataset != "zeta"))'
+}
+
+@test "reze-stats show: components, and JSON with the numbers of both tables" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	reze-stats show pairs.stats -q -o sources.tsv
+	reze-stats show --components pairs.stats >components.tsv
+	reze-stats show --json <pairs.stats >json
+	numbers() { awk -F'\t' -v OFS='\t' 'NR > 1 { for (i = 2; i <= NF; i++) if ($i == "") $i = 0; print }' "$1" | cut -f2-; }
+	jq -r '.sources[] | [.pairs, .shrunk, .least // 0, .mean // 0, .before, .after] | @tsv' json |
+		within <(numbers sources.tsv | sed '$d') 1e-14
+	jq -r '.components[] | [.eigenvalue, .share, .active, .varies, .centre, .dispersion, .band, .shrunk, .least // 0] | @tsv' \
+		json | within <(numbers components.tsv) 1e-14
+	jq -e '.relations == 62 and .width == 8 and .active == 5 and .settings.eta == 0.7 and .settings.centre == "median"' json
+	[ "$(awk -F'\t' '$4 == 1' components.tsv | wc -l)" -eq 5 ]
+	tail -n 1 components.tsv | awk '{ exit !($3 > 0.999999 && $3 < 1.000001) }'
+	run -0 --separate-stderr reze-stats show pairs.stats
+	[ "$stderr" = "62 relations of 2 x 4, 7 sources; 5 of 8 components are active" ]
+}
+
+@test "reze-stats merge: settings are those of the parts, which agree, or those that are given" {
+	golden
+	reze-stats fit -q --eta 0.5 --gamma 0.5 pairs.mts -o half.stats
+	reze-stats fit -q pairs.mts -o full.stats
+	reze-stats merge -q half.stats | mts diff -a 1e-12 - half.stats
+	reze-stats merge -q --eta 0.7 --gamma 1 half.stats | mts diff -a 1e-12 - full.stats
+	run -1 --separate-stderr reze-stats merge -q half.stats full.stats
+	[ "$stderr" = "reze-stats: full.stats: it was made with another --gamma than half.stats; say which one is meant" ]
+	reze-stats merge -q --eta 0.2 --gamma 0.3 half.stats full.stats | reze-stats show --json |
+		jq -e '.settings.eta == 0.2 and .settings.gamma == 0.3 and .relations == 124'
+	reze-stats fit -q --partial pairs.mts | reze-stats merge -q - half.stats | reze-stats show --json |
+		jq -e '.settings.eta == 0.5 and .relations == 124'
+}
+
+# 3. usage
+
+@test "reze-stats: usage faults" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	for options in "--eta -1" "--gamma nan" "--rho 0" "--rho 1.01" "--alpha-min 1.5" "--alpha-max 0.5" "--rank 0" \
+		"--centre middle" "--eq6 both" "--anchor document"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr reze-stats fit $options pairs.mts
+		[ -z "$output" ]
+	done
+	says_nothing --eta reze-stats apply --eta 1 pairs.stats pairs.mts
+	says_nothing --eta reze-stats fit --partial --eta 1 pairs.mts
+	says_nothing --keep reze-stats fit --keep pairs.mts
+	says_nothing --anchor reze-stats merge --anchor x pairs.stats
+	run -2 reze-stats apply
+	run -2 reze-stats merge
+	run -2 reze-stats apply - <pairs.stats
+	run -2 reze-stats show pairs.stats pairs.stats
+	run -2 reze-stats
+}
+
+# 4. what the data do not allow, and what is told
+
+# refused MESSAGE COMMAND...: one line on standard error that ends so
+refused() {
+	run -1 --separate-stderr "${@:2}"
+	echo "$stderr"
+	[ "$stderr" = "reze-stats: $1" ]
+	[ -z "$output" ]
+}
+
+@test "reze-stats: no source, no columns, another width or model, what is not finite" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	jq -c 'del(.dataset)' "$GOLDEN/reze_pairs.jsonl" | stream_of bare base
+	no_source="row 1 does not say of which source it is, in column or attribute 'dataset' (tasksample writes 'dataset')"
+	refused "bare.mts: record 1: $no_source" reze-stats fit bare.mts
+	refused "bare.mts: record 1: $no_source" reze-stats apply pairs.stats bare.mts
+	sed 's/"dataset":"beta"/"dataset":""/' "$GOLDEN/reze_pairs.jsonl" | stream_of empty base
+	refused "empty.mts: record 1: $no_source" reze-stats fit empty.mts
+	sed 's/"dataset":"beta"/"dataset":"omega"/' "$GOLDEN/reze_pairs.jsonl" | stream_of other base
+	refused "other.mts: record 1: row 1 is of the source 'omega', which the statistics do not know; fit them on all sources" \
+		reze-stats apply pairs.stats other.mts
+	stream_of model newer <"$GOLDEN/reze_pairs.jsonl"
+	refused "model.mts: it is of model newer, but pairs.stats of model base; make both with one model, or say --any-model" \
+		reze-stats apply pairs.stats model.mts
+	refused "model.mts: it is of model newer, but pairs.mts of model base; make both with one model, or say --any-model" \
+		reze-stats fit pairs.mts model.mts
+	reze-stats apply --any-model pairs.stats model.mts | mts cat -c relation.target - |
+		mts diff - <(reze-stats apply pairs.stats pairs.mts | mts cat -c relation.target -)
+	reze-stats fit -q model.mts -o model.stats
+	refused "model.stats: it is of model newer, but pairs.stats of model base; make both with one model, or say --any-model" \
+		reze-stats merge pairs.stats model.stats
+	jq -c '.["query.emb"][1] = (if ._id == "p7" then null else 1 end)' "$GOLDEN/reze_pairs.jsonl" | stream_of nan base
+	run -1 --separate-stderr reze-stats fit nan.mts
+	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite; "* ]]
+	run -1 --separate-stderr reze-stats apply pairs.stats nan.mts -o out.mts
+	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite; "* ]]
+	[ ! -e out.mts ]
+	jq -c '.["query.emb"] |= .[:3] | .["document.emb"] |= .[:3]' "$GOLDEN/reze_pairs.jsonl" | stream_of narrow base
+	refused "narrow.mts: its embeddings have width 3, those of pairs.stats 4" reze-stats apply pairs.stats narrow.mts
+	refused "narrow.mts: its embeddings have width 3, those of pairs.mts 4" reze-stats fit pairs.mts narrow.mts
+	jq -c '.["query.emb"] |= .[:3]' "$GOLDEN/reze_pairs.jsonl" | stream_of uneven base
+	run -1 --separate-stderr reze-stats fit uneven.mts
+	[[ $stderr == *"query.emb has width 3 and document.emb has 4; encode both with one model" ]]
+	run -1 --separate-stderr reze-stats fit --positive answer pairs.mts
+	[[ $stderr == *"there is no column 'answer.emb' of vectors, only: _id, dataset, query.emb, document.emb" ]]
+	mts rows --rows 1 pairs.mts | mts rows --where '_id == "nobody"' - >none.mts
+	refused "none.mts: there is no pair in it" reze-stats fit none.mts
+}
+
+@test "reze-stats: few relations, equal ones, one and two sources, single pairs and equal sources are told" {
+	golden
+	pick() { jq -c "select($1)" "$GOLDEN/reze_pairs.jsonl"; }
+	told() {
+		run -0 --separate-stderr reze-stats fit some.mts -o some.stats
+		echo "$stderr"
+		[[ $stderr == "reze-stats: warning: some.mts: $1"* ]]
+		[[ $stderr != *$'\n'*$'\n'* ]]
+	}
+	pick '.dataset == "zeta"' | stream_of some
+	told "nothing is shrunk, in no source: it is the only one, and the mean of all"
+	pick '.dataset == "zeta" or .dataset == "alpha"' | stream_of some
+	told "nothing is shrunk, in no source: there are but two, as far from their median as each other"
+	reze-stats show -q some.stats | awk -F'\t' 'NR > 1 && $3 != 0 { exit 1 }'
+	reze-stats apply some.stats some.mts --keep | mts to jsonl - |
+		jq -s -e 'all(.["relation.target"] == .["query.emb"] + .["document.emb"])'
+	# a narrower band does shrink two
+	reze-stats fit -q --gamma 0.5 some.mts | reze-stats show -q | awk -F'\t' '$1 == "all" { exit !($3 > 0) }'
+	pick '.dataset != "eta"' | sed -n 1,8p | stream_of some
+	told "there are 8 relations of 8 components: the covariance is singular, of rank 7 at most"
+	mts to jsonl some.stats | jq -s -e '.[7].eigenvalue | fabs < 1e-12'
+	stream_of some <"$GOLDEN/reze_pairs.jsonl"
+	told "1 of 7 sources have a single pair, which is taken for their mean; first: 'eta'"
+	for name in one two three four; do
+		pick '.dataset == "zeta"' | jq -c ".dataset = \"$name\""
+	done | stream_of some
+	told "nothing is shrunk, in no source"
+	mts to jsonl some.stats | jq -s -e 'all(.shrink | all(. == 1))'
+	pick '._id == "p3"' >one
+	cat one one one | stream_of some
+	refused "some.mts: the covariance is zero: all 3 relations are the same, and have no directions" reze-stats fit some.mts
+	# sums of one pair are still a part
+	stream_of some <one
+	reze-stats fit --partial some.mts -o one.stats
+	pick '._id != "p3"' | stream_of rest base
+	reze-stats fit -q --partial rest.mts | reze-stats merge -q one.stats - | mts diff -a 1e-12 - <(reze-stats fit -q pairs.mts)
+}
+
+@test "reze-stats: a component that is constant has no part in anything" {
+	jq -c '.["query.emb"][2] = 0.25 | .["document.emb"][0] = 0' "$GOLDEN/reze_pairs.jsonl" | stream_of pairs
+	reze-stats fit -q pairs.mts -o pairs.stats
+	mts to jsonl pairs.stats | jq -s -e '.[2].mean == 0.25 and ([.[].eigenvector[2] | select(fabs > 1e-9)] | length) <= 2'
+	reze-stats apply pairs.stats pairs.mts | mts to jsonl - | jq -s -e 'all(.["relation.target"] | .[2] == 0.25 and .[4] == 0)'
+}
+
+@test "reze-stats: streams that are cut, that are no statistics, or sums alone" {
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	head -c 900 pairs.mts >cut.mts
+	run -1 --separate-stderr reze-stats fit cut.mts -o never
+	[[ $stderr == "reze-stats: cut.mts: "* && ! -e never ]]
+	head -c 900 pairs.stats >cut.stats
+	run -1 --separate-stderr reze-stats apply cut.stats pairs.mts
+	[[ $stderr == "reze-stats: cut.stats: "* ]]
+	refused "pairs.mts: is no statistics of relations (reze-stats fit): it has no column 'covariance'" \
+		reze-stats apply pairs.mts pairs.mts
+	refused "pairs.mts: is no statistics of relations (reze-stats fit): it has no column 'covariance'" reze-stats show pairs.mts
+	reze-stats fit -q --partial pairs.mts -o sums.stats
+	refused "sums.stats: has sums alone; reze-stats merge makes statistics of them" reze-stats apply sums.stats pairs.mts
+	cat pairs.stats pairs.stats >twice.stats
+	refused "twice.stats: is no statistics of relations (reze-stats fit): it has more than one record" reze-stats show twice.stats
+	mts rows --rows 1-5 pairs.stats >part.stats
+	run -1 --separate-stderr reze-stats apply part.stats pairs.mts
+	[[ $stderr == "reze-stats: part.stats: is no statistics of relations"* ]]
+	if [ -e /dev/full ]; then
+		run -1 --separate-stderr bash -c 'reze-stats fit -q pairs.mts >/dev/full'
+		run -1 --separate-stderr bash -c 'reze-stats apply -q pairs.stats pairs.mts >/dev/full'
+	fi
+}
