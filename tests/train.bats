@@ -133,6 +133,39 @@ cut_short() {
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "up"; it has left, right' ]
 }
 
+# The moments of a checkpoint, a line each: 8 hexadecimal digits.
+moments() { # checkpoint
+	local header from to
+	header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+	for name in exp_avg exp_avg_sq; do
+		read -r from to < <(head -c $((8 + header)) "$1" | tail -c +9 | jq -r ".$name.data_offsets | @tsv")
+		od -An -v -tx4 -w4 -j $((8 + header + from)) -N $((to - from)) "$1"
+	done
+}
+
+@test "train: the moments of a task expert without rows stay as they are, to the bit" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	for side in left right; do
+		pairs_stream "{\"experts\": {\"query\": \"$side\", \"document\": \"$side\"}}" <"$G/pairs.txt" >$side.mts
+	done
+	mts cat right.mts $(yes left.mts | head -n 60) >both.mts
+	cut_short 12 -q -m mote -o out --save-every 1 both.mts
+	moments out.checkpoint >first
+	cut_short $(($(wc -l <out.log.tsv) + 3)) -q -m mote -o out --save-every 1 both.mts
+	moments out.checkpoint >second
+	# both are of steps behind the last one of the right expert: the rest has moved
+	right=$(($(paste first second | awk '$1 != "00000000" && $1 == $2' | wc -l)))
+	moved=$(paste first second | awk '$1 != $2' | wc -l)
+	[ "$right" -gt 0 ]
+	header=$(od -An -tu8 -N8 mote/model.safetensors | tr -d ' ')
+	count='[to_entries[] | select(.key | test($expert)) | .value.shape | reduce .[] as $n (1; . * $n)] | add'
+	parameters() { head -c $((8 + header)) mote/model.safetensors | tail -c +9 | jq --arg expert "$1" "del(.__metadata__) | $count"; }
+	echo "$right $moved $(parameters right) $(parameters left) $(wc -l <first)"
+	[ "$right" -le $((2 * $(parameters right))) ]
+	[ "$right" -gt $((2 * $(parameters right) * 9 / 10)) ]
+	[ "$moved" -gt $((2 * $(parameters left))) ]
+}
+
 @test "train: tasks that share an expert train it, and the model keeps them" {
 	upcycle -q -m "$G/bert" --experts left,right --task a=left --task b=left --task right=left -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >own.mts
