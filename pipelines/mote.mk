@@ -1,0 +1,310 @@
+# mote.mk - Mixture of Task Experts (Romero et al. 2025): its Tables 2 to 7, Figures 1 and 3 to 7
+#	make mote [DATA=dir] [SEEDS="1 2 3"] [START=model]
+#	make mote SIZE=paper START=nomic-bert-2048 TRAIN=dir DATA=dir
+# small: share/models/mlm learns for a minute from two dictionaries and, where DATA has them, from real
+# sets (share/recipes/mote-small.yaml).  paper: its mixture, batch and rate (share/recipes/mote-paper.yaml)
+# with the files in TRAIN, scored on MTEB in DATA.
+# An arm is a start, batches and options; it is trained at a rate from a seed, and scored as make mteb
+# does.  Rates are those of share/recipes/mote-rates.tsv, which make mote-rates chooses on the development
+# split, for each arm from one list; LR=X trains all arms at X.
+MOTE    := $(OUT)/mote
+SIZE    ?= small
+TRAIN   ?= $(MOTE)/data
+LRS     ?= 5e-4 1e-3 2e-3
+RATES   := share/recipes/mote-rates.tsv
+JOBS    ?= $(shell nproc)
+# other pipelines have defaults of their own for these
+given    = $(if $(filter command environment,$(origin $1)),$($1),$2)
+small    = $(if $(filter small,$(SIZE)),$1,$2)
+M       := $(MOTE)/$(SIZE)
+REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $(DATA))))
+STEPS_  := $(call small,--steps $(call given,STEPS,64))
+
+# arm NAME, START, PROMPTS (instructed or plain), options of tasksample, of train
+define arm
+ARMS += $1
+$1.start := $2
+$1.mix   := $M/$3.yaml $4
+$1.train := $5
+$1.rate  := $(call chosen,$1)
+endef
+chosen   = $(call given,LR,$(call small,$(shell awk '$$1 == "$1" { print $$2 }' $(RATES) 2>/dev/null),5e-6))
+# EM, IC, MoTE; a model a task (SEM); routing by chance, the control for capacity; experts in every other
+# block; token experts (TLR) with and without renormalised weights; static training (Table 4)
+$(eval $(call arm,em,plain,plain))
+$(eval $(call arm,ic,instructed,instructed))
+$(eval $(call arm,mote,mote,instructed))
+$(eval $(call arm,random,random,instructed))
+$(eval $(call arm,eob,eob,instructed))
+$(eval $(call arm,tlr,tlr,instructed))
+$(eval $(call arm,tlr-raw,tlr-raw,instructed))
+$(eval $(call arm,static,mote,instructed,--batching static))
+# the paper's open question (section 8): one expert for both sides of retrieval; for clustering and documents
+$(eval $(call arm,shared,shared,instructed))
+$(eval $(call arm,joined,joined,instructed))
+SEMS := retrieval classification clustering
+$(foreach task,$(SEMS),$(eval $(call arm,sem-$(task),plain,plain,--task $(task))))
+# appendix A: the model without instructions, one setting for all tasks
+$(eval $(call arm,homogeneous,plain,plain,--batching homogeneous,--temperature 0.03))
+$(eval $(call arm,heterogeneous,plain,plain,--batching heterogeneous,--temperature 0.03))
+$(eval $(call arm,warm,plain,plain,--batching heterogeneous,--temperature 0.06))
+# appendix B: means of trained experts
+shared.rate        := $(mote.rate)
+joined.rate        := $(mote.rate)
+homogeneous.rate   := $(em.rate)
+heterogeneous.rate := $(em.rate)
+warm.rate          := $(em.rate)
+ea.rate     := $(mote.rate)
+ea-eob.rate := $(eob.rate)
+sem.rate    := $(call chosen,sem)
+
+# a run is ARM/RATE/SEED
+arm_of  = $(word 1,$(subst /, ,$*))
+rate_of = $(word 2,$(subst /, ,$*))
+seed_of = $(word 3,$(subst /, ,$*))
+
+# Recipes.  Without the real sets their lines go; plain has no instructions.
+$M/instructed.yaml: share/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data/links)
+	mkdir -p $(@D)
+	$(if $(call small,$(REAL),all),cat,grep -v real/) $< > $@
+
+$M/plain.yaml: $M/instructed.yaml
+	sed '/^ *prompts:/d' $< > $@
+
+$(MOTE)/data/links: $(TEXT)/corpus.txt
+	mkdir -p $(@D)
+	ln -sfn $(abspath $(TEXT)) $(@D)/text
+	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
+	touch $@
+
+# What the arms start from.
+EXPERTS   := classification clustering search_query search_document
+join      := $(subst $() ,$(,),$(EXPERTS))
+QUESTIONS := --prompt "search_query=search query: " --prompt "search_document=search document: "
+$M/start/plain/config.json: how = cp -rL $(START) $(@D)
+$M/start/mote/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) -o $(@D)
+$M/start/eob/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) --every 2 -o $(@D)
+$M/start/random/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) $(EXPERTS:%=--task %=\*) -o $(@D)
+$M/start/shared/config.json: how = $X/upcycle -q -m $(START) --experts classification,clustering,search_document $(QUESTIONS) \
+	--task search_query=search_document -o $(@D)
+$M/start/joined/config.json: how = $X/upcycle -q -m $(START) --experts classification,search_query,search_document $(QUESTIONS) \
+	--task clustering=search_document --prompt "clustering=clustering: " -o $(@D)
+$M/start/instructed/config.json $M/start/tlr/config.json $M/start/tlr-raw/config.json: $M/start/mote/config.json
+$M/start/instructed/config.json: how = cp -rL $(START) $(@D) && $(take_prompts)
+$M/start/tlr/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 -o $(@D) && $(take_prompts)
+$M/start/tlr-raw/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 --no-renormalize -o $(@D) && $(take_prompts)
+take_prompts = cp $M/start/mote/config_sentence_transformers.json $(@D)
+
+$M/start/%/config.json: $(START)/config.json | $X/upcycle
+	mkdir -p $(dir $(@D))
+	rm -rf $(@D)
+	$(how)
+
+# Training.  A model of one task takes as many of its batches as the mix has.
+$M/models/ea/%/config.json: $M/models/mote/%/config.json | $X/upcycle
+	mkdir -p $(dir $(@D))
+	$X/upcycle -q --average -m $(<D) -o $(@D)
+
+$M/models/ea-eob/%/config.json: $M/models/eob/%/config.json | $X/upcycle
+	mkdir -p $(dir $(@D))
+	$X/upcycle -q --average -m $(<D) -o $(@D)
+
+.SECONDEXPANSION:
+$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml | $X/tasksample $X/tok $X/train
+	@echo "train $*" >&2
+	mkdir -p $(dir $(@D))
+	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q -C $(TRAIN) --plan $(STEPS_) \
+		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)"' | wc -l)";; esac; \
+	$X/tasksample -q -C $(TRAIN) --seed $(seed_of) $$steps $($(arm_of).mix) | \
+		$X/tok -q -m $(<D) --max-length $(call small,64,256) | \
+		$X/train -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $($(arm_of).train) -o $(@D)
+
+# Scores, as make mteb has them, and those of each query.
+S := $M/$(SPLIT)
+SEEN   := Retrieval Classification Clustering
+UNSEEN := Reranking PairClassification STS Summarization
+TYPES  ?= $(SEEN) $(if $(call small,$(REAL),all),$(UNSEEN))
+mteb    = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$(MOTE_DATA) \
+	RESULTS=$(@D)/results MTEB=$(@D)/work PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
+MOTE_DATA := $(call small,$(MOTE)/data/$(SPLIT),$(DATA))
+sem     = $(if $(filter $2,$(TYPES)),$(call mteb,$M/models/sem-$1/$(rate_of)/$(seed_of),sem,$(filter $2,$(TYPES)));)
+
+models  = $(addsuffix /config.json,$(if $(filter sem,$(arm_of)),\
+	$(SEMS:%=$M/models/sem-%/$(rate_of)/$(seed_of)),$M/models/$*))
+
+$S/%/scores.tsv: $$(models) $(call small,$(MOTE)/data/$(SPLIT)/made) | $X/mteb-score
+	@echo "score $*" >&2
+	mkdir -p $(@D)
+	$(if $(filter sem,$(arm_of)),\
+		$(call sem,retrieval,Retrieval Reranking) $(call sem,clustering,Clustering) \
+		$(call sem,classification,Classification PairClassification STS Summarization),\
+		$(call mteb,$M/models/$*,$(subst /,-,$*),$(TYPES)))
+	awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; print $$1, $$2, $$3, $$4 }' \
+		$(@D)/results/table.tsv > $@
+	rm -rf $(@D)/work
+
+# What MTEB's layout has of the sets: the classifiers are fitted on rows that nothing was trained on.
+D := $(MOTE)/data
+held = $X/mts rows -q --where dataset=$1 $D/held.mts | \
+	$X/mts cat -q -c query,document --rename query=text --rename document=label | $X/mts to jsonl
+parts = awk -v sets=$1 '{ sub(/}$$/, ", \"set\": \"" NR % sets "\"}"); print }'
+real = $(REAL)/$1/$2.jsonl.zst
+
+$D/held.mts: share/recipes/mote-held.yaml $D/links | $X/tasksample
+	$X/tasksample -q -C $D --all $< > $@
+
+$D/%/made: $D/links $(if $(REAL),$D/held.mts) | $X/mts
+	rm -rf $(@D)
+	mkdir -p $(addprefix $(@D)/,retrieval/dictionary/qrels classification/lexicographer clustering/topics)
+	ln -s $(abspath $(TEXT))/$*/queries.jsonl $(abspath $(TEXT))/$*/corpus.jsonl $(@D)/retrieval/dictionary
+	ln -s $(abspath $(TEXT))/$*/qrels.tsv $(@D)/retrieval/dictionary/qrels/test.tsv
+	ln -s $(abspath $(TEXT))/$*/classification.jsonl $(@D)/classification/lexicographer/test.jsonl
+	ln -s $(abspath $(TEXT))/$(if $(filter test,$*),dev,test)/classification.jsonl $(@D)/classification/lexicographer/train.jsonl
+	$(call parts,4) $(TEXT)/$*/clustering.jsonl > $(@D)/clustering/topics/test.jsonl
+	$(if $(REAL),$(real_sets))
+	touch $@
+
+define real_sets
+mkdir -p $(addprefix $(@D)/,retrieval/fin10k_qa/qrels classification/banking77 classification/emotion \
+		clustering/twentynewsgroups_subjects reranking/wikiqa pairclassification/mrpc sts/stsbenchmark summarization/summeval)
+	ln -s $(REAL)/retrieval/fin10k_qa/*.zst $(@D)/retrieval/fin10k_qa
+	for set in banking77 emotion; do $(call held,$$set-fit) > $(@D)/classification/$$set/train.jsonl; done
+	for set in classification/emotion reranking/wikiqa pairclassification/mrpc sts/stsbenchmark; do \
+		ln -s $(REAL)/$$set/$*.jsonl.zst $(@D)/$$set/test.jsonl.zst; done
+	$(real_$*)
+endef
+
+define real_test
+ln -s $(REAL)/retrieval/fin10k_qa/qrels/test.tsv $(@D)/retrieval/fin10k_qa/qrels
+	ln -s $(REAL)/classification/banking77/test.jsonl.zst $(@D)/classification/banking77
+	ln -s $(REAL)/summarization/summeval/test.jsonl.zst $(@D)/summarization/summeval
+	zstd -dc <$(REAL)/clustering/twentynewsgroups_subjects/test.jsonl.zst | $(call parts,10) \
+		> $(@D)/clustering/twentynewsgroups_subjects/test.jsonl
+endef
+
+# of the documents, those that a question of the split is judged with
+define real_dev
+rmdir $(@D)/summarization/summeval $(@D)/summarization
+	$(call held,fin10k-dev) | jq -r '[.text] | @tsv' | awk -F'\t' '$(judgements)' - \
+		<(zstd -dc <$(REAL)/retrieval/fin10k_qa/queries.jsonl.zst | jq -r '[._id, .text] | @tsv') \
+		$(REAL)/retrieval/fin10k_qa/qrels/train.tsv > $(@D)/retrieval/fin10k_qa/qrels/test.tsv
+	rm $(@D)/retrieval/fin10k_qa/corpus.jsonl.zst
+	zstd -dc <$(REAL)/retrieval/fin10k_qa/corpus.jsonl.zst | awk -F'"' '$(judged)' $(@D)/retrieval/fin10k_qa/qrels/test.tsv - \
+		> $(@D)/retrieval/fin10k_qa/corpus.jsonl
+	$(call held,banking77-dev) > $(@D)/classification/banking77/test.jsonl
+	$(call held,newsgroups-dev) | $(call parts,4) > $(@D)/clustering/twentynewsgroups_subjects/test.jsonl
+endef
+judgements = FILENAME == "-" { held[$$0] } FILENAME ~ /^.dev/ && $$2 in held { id[$$1] } FILENAME ~ /qrels/ && (FNR == 1 || $$1 in id)
+judged     = FILENAME != "-" { split($$0, field, "\t"); judged[field[2]]; next } $$4 in judged
+
+# The tables: compare/BASE/ARM.tsv has seed, type, set, both scores, difference, standard error.
+T := $S/$(call given,LR,chosen)
+base_of = $(word 1,$(subst /, ,$*))
+with    = $(word 2,$(subst /, ,$*))
+seeds   = $(SEEDS:%=$S/$1/$($1.rate)/%/scores.tsv)
+queries = $S/$1/$($1.rate)/$$seed/results/*/*/$$set.tsv
+
+$T/compare/%.tsv: $$(call seeds,$$(base_of)) $$(call seeds,$$(with)) | $X/leaderboard
+	mkdir -p $(@D)
+	for seed in $(SEEDS); do while IFS=$$'\t' read -r type set metric score; do \
+		$X/leaderboard compare -q --per-query --resamples 1000 $(call queries,$(base_of)) $(call queries,$(with)) | \
+			awk -F'\t' -v OFS='\t' -v what="$$seed	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
+				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
+	done < $S/$(base_of)/$($(base_of).rate)/$$seed/scores.tsv; done > $@
+
+# table NAME, TYPES, BASE/ARM of each column
+define table
+$T/$1.tsv: pipelines/mote-cells.awk $(3:%=$T/compare/%.tsv)
+	awk -v types="$2" -f $$^ > $$@
+
+$T/$1.svg: pipelines/mote.gnuplot $T/$1.tsv
+	gnuplot -e "cells='$T/$1.tsv'" $$< > $$@
+
+mote-$1: $T/$1.md $T/$1.svg
+	@cat $$<
+MOTE_ALL += $1
+endef
+MOTE_ALL := figure1 figure3
+
+$T/%.md: pipelines/mote-table.awk $T/%.tsv
+	awk -v title='$*' -f $^ > $@
+
+$(eval $(call table,table2,$(SEEN),em/sem em/ic em/mote em/random ic/mote))
+$(eval $(call table,table3,$(UNSEEN),em/sem em/ic em/mote em/random ic/mote))
+$(eval $(call table,table4,$(TYPES),static/mote))
+$(eval $(call table,table5,$(TYPES),tlr/tlr-raw tlr/mote random/mote))
+$(eval $(call table,table6,$(TYPES),eob/mote))
+$(eval $(call table,table7,$(TYPES),ic/eob ic/ea-eob ic/mote ic/ea))
+$(eval $(call table,hybrid,$(TYPES),mote/shared mote/joined ic/shared ic/joined))
+$(eval $(call table,figure4,,homogeneous/heterogeneous))
+$(eval $(call table,figure5,$(TYPES),homogeneous/heterogeneous))
+$(eval $(call table,figure6,,heterogeneous/warm))
+$(eval $(call table,figure7,$(TYPES),heterogeneous/warm))
+
+# Figures 1 and 3: the same texts under each instruction, MoTE beside IC.
+$T/texts.jsonl: $(TEXT)/test/queries.jsonl
+	mkdir -p $(@D)
+	awk 'NR % 16 == 1' $< > $@
+
+$T/similarity-%.tsv: $T/texts.jsonl $M/models/mote/$(mote.rate)/%/config.json $M/models/ic/$(ic.rate)/%/config.json \
+		| $X/tok $X/encode $X/geom
+	mkdir -p $T/views/mote $T/views/ic
+	for task in $(EXPERTS); do \
+		$X/tok -q -m $(word 2,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 2,$(^D)) > $T/views/mote/$$task.mts; \
+		$X/tok -q -m $(word 3,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 3,$(^D)) > $T/views/ic/$$task.mts; \
+	done
+	$X/geom similarity -q $(EXPERTS:%=--against $T/views/ic/%.mts) $(EXPERTS:%=$T/views/mote/%.mts) -o $@
+
+$T/figure1.tsv: $(SEEDS:%=$T/similarity-%.tsv)
+	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \
+		/^all/ { print part[2] "\t" $$0 }' $^ > $@
+
+$T/figure3.tsv: $(SEEDS:%=$T/similarity-%.tsv)
+	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \
+		!/^(all|tasks)/ { print part[2] "\t" $$0 }' $^ > $@
+
+$T/figure1.svg $T/figure3.svg: $T/figure%.svg: pipelines/similarity.gnuplot $T/similarity-$(firstword $(SEEDS)).tsv
+	grep -e ^tasks $(if $(filter 1,$*),-e,-ve) ^all $(word 2,$^) > $@.tsv
+	gnuplot -e "table='$@.tsv'; model='MoTE'; against='IC'" $< > $@
+	rm $@.tsv
+
+$T/figure1.md $T/figure3.md: pipelines/mote-similarity.awk
+	awk -f $^ > $@
+$T/figure1.md: $T/figure1.tsv
+$T/figure3.md: $T/figure3.tsv
+mote-figure1 mote-figure3: mote-%: $T/%.md $T/%.svg
+	@cat $<
+
+# The rates: for each arm that which has the best mean over the sets of the seen types, from the first seed.
+tried = $(foreach rate,$(LRS),$M/dev/$1/$(rate)/$(firstword $(SEEDS))/scores.tsv)
+TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined,$(ARMS)) sem
+ifeq ($(SPLIT),dev)
+$M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
+	awk -F'\t' -v rates='$(LRS)' 'BEGIN { n = split(rates, rate, " "); printf "arm\trate"; \
+			for (i = 1; i <= n; i++) printf "\t%s", rate[i]; print "" } \
+		FNR == 1 { parts = split(FILENAME, path, "/"); arm = path[parts - 3]; at = path[parts - 2]; \
+			if (!(arm in known)) { known[arm]; order[++arms] = arm } } \
+		{ sum[arm, at] += $$4; sets[arm, at]++ } \
+		END { for (a = 1; a <= arms; a++) { best = ""; line = ""; \
+			for (i = 1; i <= n; i++) { mean = sum[order[a], rate[i]] / sets[order[a], rate[i]]; \
+				if (best == "" || mean > most) { best = rate[i]; most = mean } \
+				line = line sprintf("\t%.2f", mean) } \
+			print order[a] "\t" best line } }' $^ > $@
+endif
+
+mote-rates:
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) SPLIT=dev TYPES="$(SEEN)" $M/rates.tsv
+	cp $M/rates.tsv $(RATES)
+	@cat $(RATES)
+
+## mote       MoTE: its tables and figures, three seeds (an hour on two cores; DATA=dir for real sets)
+mote: | $(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode upcycle tasksample train mteb-score leaderboard geom mts)
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(foreach name,$(filter-out hybrid,$(MOTE_ALL)),$T/$(name).md $T/$(name).svg)
+	@$(foreach name,$(filter-out hybrid,$(MOTE_ALL)),cat $T/$(name).md; echo;)
+
+# Table 2 with every arm at the rate of EM; the paper's open question
+mote-equal:
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(em.rate) mote-table2
+
+.PHONY: mote mote-equal mote-rates $(MOTE_ALL:%=mote-%)

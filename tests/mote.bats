@@ -1,0 +1,187 @@
+#!/usr/bin/env bats
+load helper
+
+# pipelines/mote.mk: what its tables say, and a whole small run on drawn sets.
+
+setup() {
+	cd "$T"
+}
+
+@test "mote-cells: means and deviations over seeds, errors over queries, claims" {
+	mkdir em
+	# two sets of one type and one of another, three seeds: differences of retrieval by seed are
+	# (2 + 4) / 2, (3 + 5) / 2, (4 + 6) / 2
+	for seed in 1 2 3; do
+		printf '%s\n' "Retrieval a 0.10 0.1$((seed + 1)) 0.0$((seed + 1)) 0.003" \
+			"Retrieval b 0.3$seed 0.40 0.0$((seed + 3)) 0.004" \
+			"STS c 0.5 0.50 $([ $seed -eq 1 ] && echo -0.001 || echo 0.00$((seed - 2))) 0.0001" |
+			sed "s/^/$seed /"
+	done | tr ' ' '\t' >em/ic.tsv
+	awk -v types="Retrieval STS Clustering" -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv >cells
+	cut -f1-3,4-6,9-13 cells >got
+	cat >want <<-'END'
+		base	arm	type	sets	base_mean	base_deviation	difference	difference_deviation	standard_error	seeds	claim
+		em	ic	Retrieval	2	21.0000	0.5000	4.0000	1.0000	0.2500	3	yes
+		em	ic	STS	1	50.0000	0.0000	0.0000	0.1000	0.0100	3	no
+		em	ic	all sets	3	30.6667	0.3333	2.6667	0.7000	0.1667	3	yes
+	END
+	diff want got
+	# without types the last row alone, of everything
+	awk -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv | cut -f3,9 >got
+	printf 'type\tdifference\nall sets\t2.6667\n' | diff - got
+	# two seeds claim nothing; nor do three whose signs differ
+	grep -v ^3 em/ic.tsv >ic.tsv && mv ic.tsv em
+	awk -v types=Retrieval -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv | cut -f3,9,13 | grep -c 'no$' | grep -x 2
+	awk -v title=table9 -f "$ROOT/pipelines/mote-table.awk" cells >got
+	head -n 4 got | diff - <(printf '%s\n' '| table9 | sets | em | ic - em |' '|---|---:|---:|---:|' \
+		'| Retrieval | 2 | 21.00 (0.50) | +4.00 (1.00) ± 0.25 \* |' '| STS | 1 | 50.00 (0.00) | +0.00 (0.10) ± 0.01 |')
+}
+
+# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.
+sentences() {
+	for thing in "kitchen	the %s cook stirs the %s soup" "harbour	a %s and %s ship leaves" "garden	the %s roses, %s as ever"; do
+		for word in old red small warm heavy quiet bright round soft dark new tall; do
+			for with in one two three four five six; do
+				# shellcheck disable=SC2059 # the format is the sentence
+				printf "$thing $1\n" "$word" "$with"
+			done
+		done
+	done
+}
+
+as_json() {
+	awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $2, $1 }'
+}
+
+as_beir() { # folder, splits...
+	mkdir -p "$1/qrels"
+	sentences answer | awk -F'\t' '{ printf "{\"_id\": \"d%d\", \"title\": \"\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/corpus.jsonl"
+	sentences question | awk -F'\t' '{ printf "{\"_id\": \"q%d\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/queries.jsonl"
+	awk -v dir="$1/qrels" 'BEGIN { for (s = 0; s < 2; s++) { file = dir (s ? "/test.tsv" : "/train.tsv")
+		print "query-id\tcorpus-id\tscore" >file
+		for (n = 1; n <= 216; n++) if ((n % 4 == 0) == s) print "q" n "\td" n "\t1" >file } }'
+}
+
+drawn_sets() {
+	as_beir data/retrieval/fin10k_qa
+	for set in banking77 emotion; do
+		mkdir -p data/classification/$set
+		sentences "of $set" | as_json >data/classification/$set/train.jsonl
+		sentences "to test $set" | awk 'NR % 9 == 0' | as_json | tee data/classification/$set/dev.jsonl >data/classification/$set/test.jsonl
+	done
+	mkdir -p data/clustering/twentynewsgroups_subjects data/reranking/wikiqa data/pairclassification/mrpc data/sts/stsbenchmark \
+		data/summarization/summeval
+	sentences subject | as_json | tee data/clustering/twentynewsgroups_subjects/train.jsonl >data/clustering/twentynewsgroups_subjects/test.jsonl
+	cat >data/reranking/wikiqa/test.jsonl <<-'END'
+		{"query": "what does the cook stir", "positive": ["the cook stirs the soup"], "negative": ["a ship leaves", "roses need water"]}
+		{"query": "what leaves the harbour", "positive": ["a ship leaves the harbour"], "negative": ["the cook stirs the soup"]}
+	END
+	for n in 1 2 3 4 5 6; do
+		echo "{\"sentence1\": \"a warm soup $n\", \"sentence2\": \"soup that is warm\", \"label\": $((n % 2)), \"score\": $n}"
+	done | tee data/pairclassification/mrpc/test.jsonl >data/sts/stsbenchmark/test.jsonl
+	for n in 1 2 3; do
+		echo '{"text": "t", "human_summaries": ["the cook stirs", "soup is stirred"], "machine_summaries": ["a cook stirs soup", "a ship leaves '$n'", "roses"], "relevance": [5, 1, 2]}'
+	done >data/summarization/summeval/test.jsonl
+	find data -name '*.jsonl' -exec zstd -q --rm {} +
+}
+
+# What make text would have made, younger than what it is made of.
+drawn_text() {
+	mkdir -p dictionaries out/text/{dev,test}
+	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc
+	touch out/text/{wordnet,foldoc}.tsv
+	for part in noun verb adjective adverb name foldoc class sibling; do
+		paste <(sentences "defines $part") <(sentences "is $part") | awk -F'\t' '{ for (n = 0; n < 21; n++)
+			printf "{\"query\": \"%s %d\", \"document\": \"%s %d\"}\n", $2, n, $4, n }' >out/text/train-$part.jsonl
+	done
+	for split in dev test; do
+		as_beir out/text/$split
+		mv out/text/$split/qrels/test.tsv out/text/$split/qrels.tsv
+		rm -r out/text/$split/qrels
+		sentences "held for $split" | as_json | tee out/text/$split/classification.jsonl >out/text/$split/clustering.jsonl
+	done
+	touch out/text/{corpus.txt,lookup.tsv,definitions.tsv}
+}
+
+mote() {
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
+		LR=1e-3 SEEDS=1 STEPS=4 "$@" </dev/null
+}
+
+@test "mote: a whole table on drawn sets; what classifiers are fitted on is not trained on" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_sets
+	drawn_text
+	mote DATA="$T/data" mote-table6 >table 2>log || { cat log; false; }
+	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | diff - <(printf ' %s \n' 'table6 | sets' 'Retrieval | 2' 'Classification | 3' \
+		'Clustering | 2' 'Reranking | 1' 'PairClassification | 1' 'STS | 1' 'Summarization | 1' 'all sets | 11')
+	[ -s out/mote/small/test/1e-3/table6.svg ]
+	mote DATA="$T/data" "$T/out/mote/small/models/ea/1e-3/1/config.json"
+	upcycle --average -m out/mote/small/models/mote/1e-3/1 -o mean
+	cmp mean/model.safetensors out/mote/small/models/ea/1e-3/1/model.safetensors
+
+	# every text that was learned from, of all tasks, without its instruction
+	tasksample -C out/mote/data --all out/mote/small/plain.yaml >all.mts
+	for side in query document; do
+		mts to jsonl -c $side all.mts | jq -r ".$side"
+	done | sort -u >learned
+	grep -c 'of banking77' learned | grep -vx 0
+	for set in banking77 emotion; do
+		jq -r .text "out/mote/data/test/classification/$set/train.jsonl" | sort -u >fitted
+		[ "$(wc -l <fitted)" -gt 10 ]
+		[ -z "$(comm -12 learned fitted)" ]
+	done
+	# the development split: other rows again
+	mote DATA="$T/data" SPLIT=dev "$T/out/mote/data/dev/made"
+	jq -r .text out/mote/data/dev/classification/banking77/test.jsonl | sort -u >dev
+	jq -r .text out/mote/data/test/classification/banking77/train.jsonl | sort -u | comm -12 dev - >both
+	[ -s dev ] && [ ! -s both ]
+	[ -z "$(comm -12 learned dev)" ]
+	jq -r .text out/mote/data/dev/clustering/*subjects/test.jsonl | sort -u | comm -12 learned - >both
+	[ ! -s both ]
+	zstd -dc <out/mote/data/dev/retrieval/fin10k_qa/queries.jsonl.zst | jq -r '[._id, .text] | @tsv' |
+		awk -F'\t' 'NR == FNR { asked[$1]; next } $1 in asked { print $2 }' <(cut -f1 out/mote/data/dev/retrieval/fin10k_qa/qrels/test.tsv) - |
+		sort -u >dev
+	[ "$(wc -l <dev)" -gt 10 ]
+	[ -z "$(comm -12 learned dev)" ]
+}
+
+@test "mote: batches of arms without instructions have none, static ones have them in the texts" {
+	drawn_sets
+	drawn_text
+	mote DATA="$T/data" "$T/out/mote/small/plain.yaml"
+	run ! grep -q prompts out/mote/small/plain.yaml
+	tasksample -C out/mote/data --steps 9 out/mote/small/plain.yaml | mts head --json -n 1 | jq -e 'select(.prompts)' && false
+	tasksample -C out/mote/data --steps 2 --batching static out/mote/small/instructed.yaml | mts to jsonl -c query,query.expert |
+		jq -r '[.query, .["query.expert"]] | @tsv' | awk -F'\t' '{ sub(/: .*/, "", $1); gsub(/ /, "_", $1); print $1 == $2 }' | sort -u | grep -x 1
+}
+
+@test "mote: without real sets the dictionaries alone" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_text
+	mote DATA="$T/none" "$T/out/mote/small/test/em/1e-3/1/scores.tsv"
+	cut -f1,2 out/mote/small/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
+		Clustering topics Retrieval dictionary)
+	run ! grep -q real/ out/mote/small/instructed.yaml
+}
+
+@test "mote: the paper's recipe has its tasks, batch and temperatures, and a file for each set" {
+	recipe=$ROOT/share/recipes/mote-paper.yaml
+	mkdir files
+	sed -n 's/.*{name: \([^,]*\), file: \([^,}]*\).*/\1 \2/p' "$recipe" >sets
+	[ "$(wc -l <sets)" -eq 27 ]
+	while read -r name file; do
+		if [ "$name" = reddit_title_body ]; then
+			printf '{"title": "%s %d", "body": "a post %d"}\n' "$name" 1 1 "$name" 2 2
+		else
+			printf '["%s %d", "what it answers %d"]\n' "$name" 1 1 "$name" 2 2
+		fi | gzip >"files/$file"
+	done <sets
+	tasksample -C files --batch 2 --plan "$recipe" | awk -F'\t' 'NR > 1 { print $3 }' | sort | uniq -c | awk '{ print $2, $1 }' |
+		diff - <(printf '%s\n' 'classification 11' 'clustering 8' 'retrieval 8')
+	tasksample -C files --batch 2 "$recipe" | mts stat | awk '$1 == "temperature" { print $2, $3 }' | sort | diff - <(printf '%s\n' '0.03 19' '0.06 8')
+	grep -x 'batch: 6144' "$recipe"
+	mkdir start && echo '{}' >start/config.json
+	mote -n SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" "$T/out/mote/paper/models/ic/5e-6/1/config.json" >plan
+	grep -F -A2 "tasksample -q -C $T/files --seed 1 \$steps $T/out/mote/paper/instructed.yaml" plan | grep -e '--lr 5e-6 --decay 0.1 --seed 1'
+}
