@@ -24,8 +24,10 @@ setup() {
 @test "input: several members or frames one after another are one text" {
 	cat small.gz large.gz | input_cat - | cmp - <(cat small large)
 	cat small.zst large.zst | input_cat - | cmp - <(cat small large)
-	# a skippable frame of 4 bytes, as parallel compressors write
-	{ printf '\x50\x2a\x4d\x18\4\0\0\0abcd'; cat small.zst; } | input_cat - | cmp - small
+	# a skippable frame of 4 bytes, as parallel compressors write: one of sixteen magic numbers
+	for first in 50 57 5f; do
+		{ printf "\x$first\x2a\x4d\x18\4\0\0\0abcd"; cat small.zst; } | input_cat - | cmp - small
+	done
 }
 
 @test "input: a look at the first bytes takes nothing away, packed or not" {

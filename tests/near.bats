@@ -24,6 +24,14 @@ few() {
 	done
 }
 
+@test "near: what is shorter than 1e-12 is divided by that, not by its length" {
+	echo '{"_id":"q","text.emb":[2,0]}' | stream_of q
+	printf '%s\n' '{"_id":"a","text.emb":[3e-13,4e-13]}' '{"_id":"b","text.emb":[3e-11,-4e-11]}' | stream_of c
+	near --json "$T/q.mts" "$T/c.mts" | jq -r '.hits[] | [.id, .score] | @tsv' >"$T/out"
+	[ "$(cut -f1 "$T/out" | tr '\n' ' ')" = "b a " ]
+	cut -f2 "$T/out" | within <(printf '0.6\n0.3\n') 1e-6
+}
+
 @test "near: for people, by hand" {
 	few
 	near "$T/q.mts" "$T/c.mts" >"$T/out"

@@ -540,6 +540,16 @@ stop() {
 	cmp out.log.tsv whole.log.tsv
 }
 
+@test "train: masks from standard input, killed and resumed: equal bytes" {
+	for i in {1..40}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
+	options=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 --lr 1e-3 --steps 60 --save-every 7)
+	train -o whole "${options[@]}" <long.mts
+	cut_short 20 -o out "${options[@]}" <long.mts
+	train -o out "${options[@]}" <long.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+}
+
 @test "train: a checkpoint and the model take no memory when they are written" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	mkdir config
@@ -871,6 +881,60 @@ recipe() {
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 16; train -q -m '$G/bert' -o out pairs.mts"
 	[[ "$stderr" == "train: out"* ]]
 	cmp out/model.safetensors old/model.safetensors
+}
+
+@test "train: an option that is not given has the value that --help names, to the byte" {
+	pairs_stream '{"task": "play"}' <"$G/pairs.txt" >plain.mts
+	train -q -m "$G/bert" -o out plain.mts
+	train -q -m "$G/bert" -o said --objective infonce --epochs 1 --lr 2e-5 --schedule cosine --warmup 0.05 \
+		--decay 0.01 --beta1 0.9 --beta2 0.999 --epsilon 1e-8 --clip 1 --accumulate 1 --temperature 0.03 \
+		--save-every 500 --dtype f32 --seed 0 plain.mts
+	cmp out/model.safetensors said/model.safetensors
+	cmp out.log.tsv said.log.tsv
+	train -q -m "$G/bert" --from-scratch -o out --objective mlm plain.mts
+	train -q -m "$G/bert" --from-scratch -o said --objective mlm --lr 5e-4 --batch-tokens 8192 --mask-share 0.15 --seed 0 plain.mts
+	cmp out/model.safetensors said/model.safetensors
+	cmp out.log.tsv said.log.tsv
+}
+
+@test "train: masks: of a model with task experts the one that is named learns, and no other" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	mlm=(-q --objective mlm --decay 0)
+	run -2 --separate-stderr train "${mlm[@]}" --from-scratch -m mote -o drawn pairs.mts
+	[ "${stderr%%$'\n'*}" = "train: the model has task experts: say which one learns, with --expert" ]
+	run -1 --separate-stderr train "${mlm[@]}" --from-scratch --expert up -m mote -o drawn pairs.mts
+	[ "$stderr" = 'train: --expert: the model has no task expert "up"' ]
+	train "${mlm[@]}" --from-scratch --expert left -m mote -o drawn pairs.mts
+	train "${mlm[@]}" --expert right -m drawn -o right pairs.mts
+	tensor_sums drawn | sort >before
+	tensor_sums right | sort >after
+	comm -12 before after >same
+	[ "$(grep -c right same)" -eq 0 ]
+	[ "$(grep -c left same)" -eq "$(grep -c left before)" ]
+	[ "$(grep -c left same)" -gt 0 ]
+}
+
+@test "train: masks: RoBERTa's names of the special tokens are as good as BERT's" {
+	cp -r "$G/bert" named
+	rm named/vocab.txt
+	jq -nR '[inputs | {"[MASK]": "<mask>", "[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[UNK]": "<unk>"}[.] // .] |
+		to_entries | {version: "1.0", added_tokens: [], model: {type: "WordPiece", unk_token: "<unk>",
+		continuing_subword_prefix: "##", max_input_chars_per_word: 100,
+		vocab: map({key: .value, value: .key}) | from_entries}}' "$G/bert/vocab.txt" >named/tokenizer.json
+	for model in "$G/bert" named; do
+		train -q --objective mlm --from-scratch --mask-share 0.5 -m "$model" -o "of_${model##*/}" pairs.mts
+	done
+	cmp of_named.log.tsv of_bert.log.tsv
+	cmp of_named/model.safetensors of_bert/model.safetensors
+}
+
+@test "train: a step of batches of several tasks is logged as mixed" {
+	for task in play work; do
+		head -n 80 "$G/pairs.txt" | pairs_stream "{\"task\": \"$task\"}" >$task.mts
+	done
+	cat play.mts work.mts work.mts >both.mts
+	train -q -m "$G/bert" -o out --accumulate 2 both.mts
+	[ "$(column task out.log.tsv | uniq -c | tr -s ' \n' ' ')" = " 4 play 1 mixed 9 work " ]
 }
 
 @test "train: options that say nothing to the objective are refused" {

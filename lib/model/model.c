@@ -390,12 +390,6 @@ model_width(const struct model *model)
 }
 
 int
-model_positions(const struct model *model)
-{
-	return model->spec.positions;
-}
-
-int
 model_expert(const struct model *model, const char *task)
 {
 	return experts_find(&model->spec, task);

@@ -40,7 +40,6 @@ const char *model_expert_names(const struct model *model); /* experts_list */
 const char *model_fingerprint(const struct model *model);
 
 const char *model_dir(const struct model *model);
-int model_positions(const struct model *model); /* the longest sequence, in tokens */
 
 /* Why the model cannot take a batch ("text 3: the token id ..."), counting its sequences from
  * `first`; NULL when it can.  The caller frees it. */
@@ -142,7 +141,6 @@ struct lora_settings {
 };
 void model_adapt(
     struct model *model, const struct lora_settings *settings, uint64_t seed);
-bool model_adapted(const struct model *model);
 
 /* Compute without the pairs, or with them again; model_adapt's model only. */
 void model_base(struct model *model, bool base);

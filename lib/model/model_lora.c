@@ -340,12 +340,6 @@ model_base(struct model *model, bool base)
 	model_use(model, base ? NULL : model->learning);
 }
 
-bool
-model_adapted(const struct model *model)
-{
-	return model->learning;
-}
-
 void
 model_changed(struct model *model)
 {

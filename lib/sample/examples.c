@@ -192,18 +192,6 @@ examples_get(struct examples *set, int64_t index)
 	return record;
 }
 
-const char *
-examples_file(const struct examples *set)
-{
-	return set->part ? set->part->path : set->parts->path;
-}
-
-int64_t
-examples_line(const struct examples *set)
-{
-	return datafile_line(set->file);
-}
-
 int64_t
 examples_repaired(const struct examples *set)
 {

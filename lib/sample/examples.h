@@ -28,10 +28,6 @@ int64_t examples_count(const struct examples *set);
 /* Example `index`, borrowed until the next call; TSV and CSV rows are objects of strings. */
 struct tree *examples_get(struct examples *set, int64_t index);
 
-/* Where the last example stands. */
-const char *examples_file(const struct examples *set);
-int64_t examples_line(const struct examples *set);
-
 /* Invalid UTF-8 parts that were replaced by U+FFFD in what was read so far. */
 int64_t examples_repaired(const struct examples *set);
 void examples_close(struct examples *set);
