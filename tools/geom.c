@@ -3,6 +3,9 @@
  *
  * similarity	reads FIELD.emb (f32 [width]) of the same texts under several tasks; task or FIELD.expert
  *		(text), _id or id (text or i64) and FIELD or text (text), where there are; writes a table
+ * isoscore	reads FIELD.emb, vectors or lists of them; writes a table
+ * whiten fit	reads FIELD.emb, vectors or lists of them; writes a whitening, or a model with it
+ * whiten apply	reads this and FIELD.emb; writes FIELD.emb, and passes all other columns
  * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
  * flow apply	reads these and FIELD.emb; writes FIELD.emb, and passes all other columns
  */
@@ -15,9 +18,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "base/status_line.h"
+#include "folder/model_folder.h"
 #include "geometry/flow_command.h"
 #include "geometry/inter_task_table.h"
+#include "geometry/isotropy.h"
+#include "geometry/whitening_command.h"
 #include "nn/nn.h"
 
 enum {
@@ -25,6 +30,10 @@ enum {
 	OPT_PER_TEXT,
 	OPT_JSON,
 	OPT_ANY_MODEL,
+	OPT_RELATIONS,
+	OPT_KIND,
+	OPT_EPS,
+	OPT_DIM,
 	OPT_STEPS,
 	OPT_HIDDEN,
 	OPT_EPOCHS,
@@ -43,6 +52,18 @@ static const struct cli_option options[] = {
 	    "take the embeddings from NAME.emb (default: the only one);\nrepeatable but "
 	    "for similarity: all of them" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "streams may be of several models" },
+	{ OPT_RELATIONS, "relations", NULL,
+	    "isoscore: a row's vectors of all columns are one, as [anchor; positive]" },
+	{ OPT_KIND, "kind", "zca|pca",
+	    "whiten fit: near to what it was, or along principal components\n(default: "
+	    "zca)" },
+	{ OPT_EPS, "eps", "X",
+	    "whiten fit: the least eigenvalue, as a share of the greatest\n(default: "
+	    "1e-12)" },
+	{ OPT_DIM, "dim", "K", "whiten fit --kind pca: keep the first K components" },
+	{ 'm', "model", "MODEL",
+	    "whiten fit: write to -o DIR this model with the whitening as its\nlast "
+	    "module" },
 	{ OPT_STEPS, "steps", "N", "flow fit: steps of the flow (default: 6)" },
 	{ OPT_HIDDEN, "hidden", "N",
 	    "flow fit: values of a hidden layer (default: 512)" },
@@ -53,8 +74,7 @@ static const struct cli_option options[] = {
 	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" },
 	{ OPT_LEVEL, "level", "N",
-	    "flow apply: zstd level 1 to 19, or 0: store (default: 0 into a\npipe, else "
-	    "3)" },
+	    "apply: zstd level 1 to 19, or 0: store (default: 0 into a pipe, else 3)" },
 	{ 'j', "threads", "N", "threads (default: all cores)" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
 };
@@ -67,13 +87,21 @@ struct settings {
 	struct embeddings_options columns;
 	const char **fields; /* the columns', to be filled */
 	int threads, level;
-	const char *per_text, *output;
+	const char *per_text, *output, *model;
 	bool json, inverse;
+	struct whitening_options whitening;
 	struct flow_shape shape;
 	struct flow_training training;
 };
 
-static char dash[] = "-", *standard[] = { dash };
+/* Those that are named, or standard input. */
+static const char *const *
+streams(char *const *files, int count)
+{
+	static const char *const standard[] = { "-" };
+
+	return count ? (const char *const *)files : standard;
+}
 
 /* What 'fit [FILE]...' or 'apply MAP [FILE]' says. */
 struct operands {
@@ -97,14 +125,13 @@ operands_of(const char *command, const char *const known[2], char **words, int c
 	free(mode);
 	operands.map = words[1];
 	operands.count = count - before;
-	operands.streams =
-	    (const char *const *)(operands.count ? words + before : standard);
+	operands.streams = streams(words + before, operands.count);
 	operands.count = operands.count ? operands.count : 1;
 	return operands;
 }
 
 static void
-check_files(const struct settings *settings, char *const *files, int count)
+check_files(const struct settings *settings, const char *const *files, int count)
 {
 	int inputs = 0;
 
@@ -123,32 +150,67 @@ static int
 similarity(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	struct inter_task *against = NULL;
-	const char *field = settings->columns.count ? settings->fields[0] : NULL;
 
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
-	files = count ? files : standard;
-	count = count ? count : 1;
-	check_files(settings, files, count);
+	check_files(settings, streams(files, count), count ? count : 1);
 	struct output *output = output_print(settings->output);
-	struct per_query *per_text =
-	    settings->per_text ? per_query_create(settings->per_text) : NULL;
-	struct inter_task *inter_task = inter_task_read(
-	    (const char *const *)files, count, field, settings->columns.any_model);
-	if (settings->against_count)
-		against = inter_task_read(settings->against, settings->against_count,
-		    field, settings->columns.any_model);
-	struct inter_task_table *table = inter_task_table_new(inter_task, against);
-	status_line_stop();
-	if (per_text)
-		inter_task_table_write(table, per_text);
-	inter_task_table_print(table, settings->json);
+	inter_task_compare(streams(files, count), count ? count : 1, settings->against,
+	    settings->against_count,
+	    &(struct inter_task_options){
+		settings->columns.count ? settings->fields[0] : NULL,
+		settings->columns.any_model, settings->json, settings->per_text });
 	output_finish(output);
-	inter_task_table_free(table);
-	if (against)
-		inter_task_free(against);
-	inter_task_free(inter_task);
+	return 0;
+}
+
+static int
+isoscore(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	if (settings->columns.relations && !settings->columns.count)
+		die_usage(
+		    "--relations needs --field, a relation's columns in their order");
+	check_files(settings, streams(files, count), count ? count : 1);
+	struct output *output = output_print(settings->output);
+	isotropy_print(
+	    streams(files, count), count ? count : 1, &settings->columns, settings->json);
+	output_finish(output);
+	return 0;
+}
+
+static void
+fit_whitening(const struct settings *settings, const struct operands *operands)
+{
+	bool given = settings->model;
+	char *model = given ? model_folder(settings->model) : NULL;
+
+	if (given && !strcmp(settings->output, "-"))
+		die_usage("-m needs -o DIR, the folder to write");
+	if (settings->whitening.width && settings->whitening.kind != WHITENING_PCA)
+		die_usage("--dim needs --kind pca, whose first components tell the most");
+	whitening_fit(operands->streams, operands->count, &settings->columns,
+	    &settings->whitening, model, settings->output);
+	free(model);
+}
+
+static int
+whiten(void *with, char **files, int count)
+{
+	static const char *const known[] = {
+		"field any-model kind eps dim model threads output",
+		"field any-model level threads output"
+	};
+	const struct settings *settings = with;
+	struct operands operands = operands_of("whiten", known, files, count);
+
+	if (operands.fit)
+		fit_whitening(settings, &operands);
+	else
+		whitening_apply_to(operands.map, operands.streams[0],
+		    &(struct transform_options){
+			&settings->columns, settings->output, settings->level });
 	return 0;
 }
 
@@ -175,6 +237,10 @@ flow(void *with, char **files, int count)
 static const struct cli_command commands[] = {
 	{ "similarity", "how alike the embeddings of a text are under its tasks",
 	    "against per-text field any-model json threads output", 0, -1, similarity },
+	{ "isoscore", "how evenly embeddings use their dimensions",
+	    "field relations any-model json threads output", 0, -1, isoscore },
+	{ "whiten", "give embeddings mean 0 and the identity as covariance",
+	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
 	    "field any-model steps hidden epochs batch rate seed inverse level threads "
 	    "output",
@@ -185,18 +251,24 @@ static const struct cli_command commands[] = {
 static const struct cli cli = { "geom",
 	"measure and change how embeddings lie to each other",
 	"similarity [OPTION]... [FILE]...\n"
+	"       geom isoscore [OPTION]... [FILE]...\n"
+	"       geom whiten fit [-m MODEL -o DIR] [OPTION]... [FILE]...\n"
+	"       geom whiten apply [OPTION]... WHITENING [FILE]\n"
 	"       geom flow fit [OPTION]... [FILE]...\n"
 	"       geom flow apply [--inverse] [OPTION]... FLOW [FILE]",
 	options,
 	"  geom similarity classification.mts clustering.mts search_query.mts\n"
 	"  geom similarity --against dense.mts mote.mts -o similarity.tsv\n"
+	"  geom isoscore base.mts trained.mts\n"
+	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
 	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
 	"> z.mts\n",
-	nn_about, commands, ".mts\nflow: fit|apply .mts" };
+	nn_about, commands, ".mts\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
 
 static void
 parse(struct settings *settings, int argc, char **argv)
 {
+	static const char *const kinds[] = { "zca", "pca", NULL };
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1)
@@ -206,6 +278,18 @@ parse(struct settings *settings, int argc, char **argv)
 			break;
 		case OPT_PER_TEXT: settings->per_text = optarg; break;
 		case 'f': settings->fields[settings->columns.count++] = optarg; break;
+		case OPT_RELATIONS: settings->columns.relations = true; break;
+		case OPT_KIND:
+			settings->whitening.kind =
+			    (enum whitening_kind)cli_word("--kind", optarg, kinds);
+			break;
+		case OPT_EPS:
+			settings->whitening.least = cli_real("--eps", 1e-300, 1);
+			break;
+		case OPT_DIM:
+			settings->whitening.width = (int)cli_integer("--dim", 1, 1 << 20);
+			break;
+		case 'm': settings->model = optarg; break;
 		case OPT_STEPS:
 			settings->shape.steps = (int)cli_integer("--steps", 1, 1000);
 			break;
@@ -243,6 +327,7 @@ main(int argc, char **argv)
 {
 	struct settings settings = { .output = "-",
 		.level = -1,
+		.whitening = { .least = 1e-12 },
 		.shape = { .steps = 6, .hidden = 512 },
 		.training = { .epochs = 10, .batch = 16, .rate = 1e-4, .seed = 42 } };
 

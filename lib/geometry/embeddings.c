@@ -237,6 +237,37 @@ embeddings_all(struct embeddings *embeddings, size_t *rows)
 	return all;
 }
 
+/* Less than any two float32 can differ by, in one of very many vectors. */
+static const double no_variance = 1e-24;
+
+struct covariance *
+embeddings_covariance(struct embeddings *embeddings, const char *what)
+{
+	const char *name = embeddings_name(embeddings);
+	size_t width = (size_t)embeddings->width, rows;
+	struct covariance *found = covariance_new(embeddings->width);
+	double variance = 0, square = 0;
+	const float *next;
+
+	while ((next = embeddings_next(embeddings, &rows)))
+		covariance_add(found, next, (int64_t)rows);
+	covariance_finish(found);
+	if (found->count < 2)
+		die("%s: %lld vector%s; how vectors vary is known of two at least", name,
+		    (long long)found->count, found->count == 1 ? "" : "s");
+	for (size_t i = 0; i < width; i++) {
+		variance += found->scatter[i * width + i] / (double)found->count;
+		square += found->mean[i] * found->mean[i];
+	}
+	if (!(variance > no_variance * square))
+		die("%s: its %lld vectors are all the same", name,
+		    (long long)found->count);
+	if (found->count <= embeddings->width)
+		warn("%s: %lld vectors of %d values: %s", name, (long long)found->count,
+		    embeddings->width, what);
+	return found;
+}
+
 void
 embeddings_close(struct embeddings *embeddings)
 {

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "geometry/covariance.h"
 #include "stream/stream.h"
 
 struct embeddings_options {
@@ -41,6 +42,11 @@ const char *embeddings_name(
 
 /* All that are left, [*rows,width]; to be freed. */
 float *embeddings_all(struct embeddings *embeddings, size_t *rows);
+
+/* Mean and covariance of all that are left, finished.  Dies where there are fewer than two, or all are the same;
+ * warns where they are too few for `what` to be known in all directions: "NAME: 3 vectors of 5 values: WHAT". */
+struct covariance *embeddings_covariance(struct embeddings *embeddings, const char *what);
+
 void embeddings_close(struct embeddings *embeddings);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/status_line.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "text/json.h"
@@ -210,4 +211,28 @@ inter_task_table_write(const struct inter_task_table *table, struct per_query *t
 		free(name);
 	}
 	per_query_finish(to);
+}
+
+void
+inter_task_compare(const char *const *paths, int count, const char *const *against,
+    int against_count, const struct inter_task_options *options)
+{
+	struct per_query *per_text =
+	    options->per_text ? per_query_create(options->per_text) : NULL;
+	struct inter_task *other = NULL;
+	struct inter_task *own =
+	    inter_task_read(paths, count, options->field, options->any_model);
+
+	if (against_count)
+		other = inter_task_read(
+		    against, against_count, options->field, options->any_model);
+	struct inter_task_table *table = inter_task_table_new(own, other);
+	status_line_stop();
+	if (per_text)
+		inter_task_table_write(table, per_text);
+	inter_task_table_print(table, options->json);
+	inter_task_table_free(table);
+	if (other)
+		inter_task_free(other);
+	inter_task_free(own);
 }

@@ -32,4 +32,13 @@ void inter_task_table_print(const struct inter_task_table *table, bool json);
 void inter_task_table_write(const struct inter_task_table *table, struct per_query *to);
 void inter_task_table_free(struct inter_task_table *table);
 
+/* All of that: read the streams, and those of another model unless there are none of it, and print. */
+struct inter_task_options {
+	const char *field;
+	bool any_model, json;
+	const char *per_text; /* a path; NULL: not wanted */
+};
+void inter_task_compare(const char *const *paths, int count, const char *const *against,
+    int against_count, const struct inter_task_options *options);
+
 #endif

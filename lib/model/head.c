@@ -206,8 +206,8 @@ head_read(struct head *head, const char *dir)
 
 /* Writing. ------------------------------------------------------------------------- */
 
-static void
-add_module(struct tree *modules, const char *path, const char *type)
+void
+head_add_module(struct tree *modules, const char *path, const char *type)
 {
 	struct tree *module = tree_add(modules, tree_object());
 	char name[16], *full = mem_format("sentence_transformers.models.%s", type);
@@ -250,8 +250,8 @@ write_pooling(const struct head *head, const char *dir, int width)
 	tree_free(config);
 }
 
-static void
-write_dense(const struct head_module *module, const char *dir)
+void
+head_write_dense(const struct head_module *module, const char *dir)
 {
 	struct tree *config = tree_object();
 	char *name = mem_format("%s/config.json", module->name);
@@ -272,14 +272,14 @@ head_write(const struct head *head, const char *dir, int width)
 {
 	struct tree *modules = tree_list();
 
-	add_module(modules, "", "Transformer");
-	add_module(modules, "1_Pooling", "Pooling");
+	head_add_module(modules, "", "Transformer");
+	head_add_module(modules, "1_Pooling", "Pooling");
 	write_pooling(head, dir, width);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		add_module(modules, module->name, kind_name(module->kind));
+		head_add_module(modules, module->name, kind_name(module->kind));
 		if (module->kind == HEAD_DENSE)
-			write_dense(module, dir);
+			head_write_dense(module, dir);
 	}
 	folder_write_json(dir, "modules.json", modules);
 	tree_free(modules);

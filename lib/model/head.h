@@ -12,6 +12,7 @@
 
 #include "model/workspace.h"
 #include "nn/nn.h"
+#include "text/tree.h"
 
 enum { HEAD_POOLS = 6, HEAD_MODULES = 16 };
 
@@ -50,6 +51,11 @@ char *head_read(struct head *head, const char *dir);
 /* Write modules.json and each module's config.json into an existing folder; the weights of the
  * Dense modules are the caller's to write. */
 void head_write(const struct head *head, const char *dir, int width);
+
+/* The pieces of that: an entry of modules.json, which is `modules`, for the module "Dense" in the folder `path`;
+ * and a Dense module's config.json. */
+void head_add_module(struct tree *modules, const char *path, const char *type);
+void head_write_dense(const struct head_module *module, const char *dir);
 
 /* "cls", "mean", "max", "mean_sqrt", "weighted", "last", or several joined by '+'.  False
  * when there is none called so. */

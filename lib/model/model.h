@@ -198,6 +198,16 @@ void model_upcycle_tokens(
  * of the experts'.  Each task keeps the prompt that it had. */
 void model_average(const char *from, const char *dir);
 
+/* Write a copy of the model's folder with a module Dense more at the end, y = weight x + bias, which every program
+ * that opens it computes; before it a module Normalize, if that is wanted.  The files of weights are hard links where
+ * the file system can. */
+struct affine {
+	int in, out;
+	const float *weight, *bias; /* [out,in], [out] */
+};
+void model_append(const struct model *model, const char *dir, bool normalize,
+    const struct affine *affine);
+
 /* Blocks of the model in a folder; opens no weights. */
 int model_layers(const char *dir);
 

@@ -1,0 +1,59 @@
+/*
+ * whitening - a linear map after which embeddings have mean 0 and the identity as covariance.
+ *
+ * With the unbiased covariance C = V L V^T, eigenvalues L descending,
+ *	ZCA	y = V L^-1/2 V^T (x - mean)	the nearest to x (REZE, appendix B.2)
+ *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components, of which the first may be kept
+ * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the
+ * greatest are raised to it.
+ */
+#ifndef WHITENING_H
+#define WHITENING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "geometry/covariance.h"
+#include "geometry/transform.h"
+
+enum whitening_kind { WHITENING_ZCA, WHITENING_PCA };
+
+struct whitening_options {
+	enum whitening_kind kind;
+	int width;    /* components that PCA keeps; 0: all */
+	double least; /* share of the greatest eigenvalue */
+};
+
+struct whitening {
+	int in, out;
+	double *mean;	/* [in] */
+	double *matrix; /* [out,in] */
+	double *values; /* [in] eigenvalues, as they were */
+	int raised;	/* how many of those that are used */
+};
+
+/* Dies where PCA is to keep more than there are. */
+struct whitening *whitening_new(
+    const struct covariance *covariance, const struct whitening_options *options);
+void whitening_free(struct whitening *whitening);
+
+/* to[rows,out] = (from[rows,in] - mean) matrix^T, summed in double; a row's result does not depend on others. */
+void whitening_apply(
+    const struct whitening *whitening, float *to, const float *from, size_t rows);
+
+/* As a stream of one row: mean f64 [in], matrix f64 [out,in], eigenvalues f64 [in], vectors (how many) i64; the
+ * property "model" is that of the embeddings. */
+void whitening_write(const struct whitening *whitening, int64_t vectors, const char *path,
+    const char *model);
+
+struct whitening_file {
+	struct whitening *whitening;
+	struct transform transform;
+};
+
+/* Dies, naming it, on a stream that is none. */
+struct whitening_file *whitening_open(const char *path);
+void whitening_close(struct whitening_file *file);
+
+#endif
