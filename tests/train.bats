@@ -66,6 +66,104 @@ cut_short() {
 	loss_check
 }
 
+# The pairs with the targets that tests/golden/train/trace.py drew.
+targeted() {
+	mkstream 8 <"$G/reze_targets.jsonl" | mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >targeted.mts
+}
+
+@test "train: --reze: ten steps agree with torch's to 1e-4, of the model and of an adapter" {
+	targeted
+	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 --reze 30)
+	train -q -m "$G/bert" -o out "${options[@]}" targeted.mts
+	train -q -m "$G/bert" -o adapter --lora "$G/lora" "${options[@]}" targeted.mts
+	for name in loss reze gradient_norm; do
+		column $name out.log.tsv >ours
+		column $name "$G/reze.tsv" >theirs
+		close_to 1e-4 ours theirs
+		column $name adapter.log.tsv >ours
+		column $name "$G/reze_lora.tsv" >theirs
+		close_to 1e-4 ours theirs
+	done
+	[ "$(wc -l <theirs)" -eq 10 ]
+}
+
+@test "train: --reze in chunks, accumulated, of task experts: the same losses and gradients" {
+	targeted
+	options=(-q --lr 2e-3 --warmup 0 --reze 30)
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "right"}}' <"$G/pairs.txt" |
+		mts paste - <(mts cat -c relation.target targeted.mts) >experts.mts
+	for model in "$G/bert targeted" "mote experts"; do
+		for accumulate in 1 2; do
+			train "${options[@]}" -m "${model% *}" --accumulate $accumulate -o whole "${model#* }.mts"
+			train "${options[@]}" -m "${model% *}" --accumulate $accumulate --tokens 40 -o parts "${model#* }.mts"
+			for name in loss reze gradient_norm; do
+				close_to 1e-4 <(column $name parts.log.tsv) <(column $name whole.log.tsv)
+			done
+			[ "$(column reze whole.log.tsv | wc -l)" -eq $((10 / accumulate)) ]
+		done
+	done
+	# experts begin as the model; of two batches the mean
+	train "${options[@]}" -m "$G/bert" -o one --lr 1e-12 targeted.mts
+	close_to 1e-5 <(column reze whole.log.tsv | head -n 1) \
+		<(column reze one.log.tsv | head -n 2 | awk '{ sum += $1 } END { print sum / NR }')
+	# documents that stay as they are, in the relation too
+	train "${options[@]}" -m "$G/bert" -o adapter --lora rank=2 --freeze-documents targeted.mts
+	close_to 1e-5 <(column reze adapter.log.tsv | head -n 1) <(column reze one.log.tsv | head -n 1)
+}
+
+@test "train: --reze 0 is plain training, to the bit; a greater weight brings relations nearer to the targets" {
+	targeted
+	learn
+	train -q -m "$G/bert" -o zero --lr 2e-3 --warmup 0 --reze 0 targeted.mts
+	cmp out/model.safetensors zero/model.safetensors
+	cmp out.log.tsv zero.log.tsv
+	for _ in {1..80}; do head -n 1 "$G/reze_targets.jsonl"; done | mkstream 8 |
+		mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >same.mts
+	for weight in 0.001 1000; do
+		train -q -m "$G/bert" -o "by$weight" --lr 2e-3 --warmup 0 --epochs 5 --reze $weight same.mts
+	done
+	[ "$(paste <(column reze by1000.log.tsv) <(column reze by0.001.log.tsv) | tail -n 5 |
+		awk '{ a += $1; b += $2 } END { print a < 0.8 * b }')" = 1 ]
+}
+
+@test "train: --reze without targets, with others, or where it says nothing" {
+	targeted
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 pairs.mts
+	[ "$stderr" = 'train: pairs.mts: there is no column "relation.target", to which --reze holds the model; reze-stats apply makes it' ]
+	sed 's/:\[[^,]*,/:[/' "$G/reze_targets.jsonl" | mkstream 8 | mts cat --rename relation.emb=relation.target |
+		mts paste pairs.mts - >narrow.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 narrow.mts
+	[ "$stderr" = "train: narrow.mts: column \"relation.target\" is not of vectors of 32 components, twice the width of $G/bert" ]
+	sed '20s/:\[[^,]*,/:[null,/' "$G/reze_targets.jsonl" | mkstream 8 | mts cat --rename relation.emb=relation.target |
+		mts paste pairs.mts - >nan.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 nan.mts
+	[[ $stderr == "train: nan.mts: record 3: relation.target: row 4 is not finite; "* ]]
+	for weight in -1 nan x; do
+		run -2 --separate-stderr train -q -m "$G/bert" -o out --reze $weight targeted.mts
+	done
+	says_nothing --reze train -q -m "$G/bert" -o out --objective mlm --reze 1 pairs.mts
+	[ ! -e out ]
+}
+
+@test "train: --reze: a run goes on with the same weight and targets only" {
+	targeted
+	options=(-q -m "$G/bert" --lr 1e-3 --epochs 60 --save-every 7)
+	train -o whole "${options[@]}" --reze 2 targeted.mts
+	cut_short 60 -o out "${options[@]}" --reze 2 targeted.mts
+	run -1 --separate-stderr train -o out "${options[@]}" --reze 3 targeted.mts
+	[[ $stderr == *"is of a run with reze 2.0, this one has 3.0; "* ]]
+	run -1 --separate-stderr train -o out "${options[@]}" targeted.mts
+	[[ $stderr == *"is of a run with reze 2.0, this one has nothing; "* ]]
+	sed 's/:\[[^,]*,/:[7,/' "$G/reze_targets.jsonl" | mkstream 8 | mts cat --rename relation.emb=relation.target |
+		mts paste pairs.mts - >other.mts
+	run -1 --separate-stderr train -o out "${options[@]}" --reze 2 other.mts
+	[[ $stderr == *"are not those that the checkpoint was trained on"* ]]
+	train -o out "${options[@]}" --reze 2 targeted.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+}
+
 @test "train: masks are BERT's: 80 % the mask, 10 % a random token, 10 % as it was" {
 	mlm_check
 }

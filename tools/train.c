@@ -5,6 +5,7 @@
  *		document.ids	i32, depth 1	row i's positive
  *		negatives.ids	i32, depth 2	hard negatives, optional
  *		*.key		i64		hashes of texts, optional
+ *		relation.target	f32 [2 width]	--reze: what reze-stats apply makes
  *		*.ids		i32		--objective mlm: all of them
  * writes	a model folder, a log and checkpoints beside it
  */
@@ -38,6 +39,7 @@ enum {
 	OPT_TEMPERATURE,
 	OPT_BIDIRECTIONAL,
 	OPT_BALANCE,
+	OPT_REZE,
 	OPT_NO_MASK,
 	OPT_EXPERT,
 	OPT_UPDATE_UNUSED,
@@ -79,6 +81,8 @@ static const struct cli_option options[] = {
 	    "add the loss of documents choosing queries" },
 	{ OPT_BALANCE, "balance", "X",
 	    "weight of the load-balancing loss of token experts; default 0.001" },
+	{ OPT_REZE, "reze", "X",
+	    "weight of the loss against targets of reze-stats; default 0" },
 	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
 	    "equal texts are negatives like any other" },
 	{ OPT_EXPERT, "expert", "NAME", "task expert where the stream names none" },
@@ -226,6 +230,7 @@ take_option(int opt, struct arguments *a)
 		break;
 	case OPT_BIDIRECTIONAL: b->bidirectional = true; break;
 	case OPT_BALANCE: b->balance = cli_real("--balance", 0, 1e6); break;
+	case OPT_REZE: b->reze = cli_real("--reze", 0, 1e6); break;
 	case OPT_NO_MASK: b->contrast.keep_duplicates = true; break;
 	case OPT_EXPERT: b->contrast.expert = optarg; break;
 	case OPT_UPDATE_UNUSED: o->update_unused = true; break;
@@ -254,8 +259,8 @@ take_option(int opt, struct arguments *a)
 	"beta1 beta2 epsilon clip accumulate expert update-unused tokens "               \
 	"save-every restart timing dtype seed threads "
 static const char mlm_options[] = BOTH "batch-tokens mask-share";
-static const char infonce_options[] =
-    BOTH "temperature bidirectional balance no-mask-duplicates lora freeze-documents";
+static const char infonce_options[] = BOTH
+    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents";
 
 static struct arguments
 parse(int argc, char **argv)

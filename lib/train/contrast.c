@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "model/experts.h"
 #include "stream/stream.h"
+#include "stream/values.h"
 #include "token/tokenizer.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
@@ -19,7 +20,7 @@ struct contrast {
 	struct model *model;
 	struct contrast_options options;
 	char *path;
-	int ids[SIDES], key[SIDES], expert[SIDES]; /* columns; -1: absent */
+	int ids[SIDES], key[SIDES], expert[SIDES], target; /* columns; -1: absent */
 	struct record record;
 	bool ahead; /* record was read but not yet taken */
 	int64_t epoch;
@@ -29,6 +30,7 @@ struct contrast {
 	int64_t *keys;
 	size_t sequence_capacity, key_capacity;
 	struct loss_keys loss_keys;
+	struct floats targets;
 };
 
 static char *
@@ -52,6 +54,29 @@ find(struct contrast *contrast, enum side side, const char *suffix, enum dtype d
 	return index;
 }
 
+/* The column of targets, which are of twice the model's width. */
+static int
+find_target(const struct contrast *contrast)
+{
+	static const char name[] = "relation.target";
+	const struct reader *reader = contrast->reader;
+	int index = stream_find(reader, name), width = 2 * model_width(contrast->model);
+
+	if (!contrast->options.targets)
+		return -1;
+	if (index < 0)
+		die("%s: there is no column \"%s\", to which --reze holds the model; "
+		    "reze-stats apply makes it",
+		    stream_name(reader), name);
+	const struct column *column = stream_column(reader, index);
+	if (column->depth != 0 || column->rank != 1 || !dtype_is_float(column->dtype) ||
+	    column->shape[0] != width)
+		die("%s: column \"%s\" is not of vectors of %d components, twice the "
+		    "width of %s",
+		    stream_name(reader), name, width, model_dir(contrast->model));
+	return index;
+}
+
 static void
 open_stream(struct contrast *contrast)
 {
@@ -64,6 +89,21 @@ open_stream(struct contrast *contrast)
 	}
 	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
 	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
+	contrast->target = find_target(contrast);
+}
+
+/* Targets are of the model as it was. */
+static void
+check_model(const struct contrast *contrast)
+{
+	const char *made =
+	    tree_string(stream_properties(contrast->reader), "model", NULL);
+
+	if (contrast->options.targets && made &&
+	    strcmp(made, model_fingerprint(contrast->model)) != 0)
+		warn("%s: the targets are of another model than %s, which learns from "
+		     "them",
+		    stream_name(contrast->reader), model_dir(contrast->model));
 }
 
 struct contrast *
@@ -78,6 +118,7 @@ contrast_open(
 	contrast->place.step = -1;
 	open_stream(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
+	check_model(contrast);
 	if (options->expert && model_expert(model, options->expert) < 0)
 		die("--expert: the model has no task expert \"%s\"", options->expert);
 	return contrast;
@@ -92,6 +133,7 @@ contrast_close(struct contrast *contrast)
 	free(contrast->path);
 	free(contrast->sequences);
 	free(contrast->keys);
+	free(contrast->targets.data);
 	free(contrast);
 }
 
@@ -264,7 +306,25 @@ add_keys(struct contrast *contrast, enum side side, int64_t *to,
 	memcpy(to, array->data, (size_t)count * sizeof *to);
 }
 
-/* The record as sequences and keys. */
+/* [rows, 2 width], or NULL. */
+static const float *
+take_targets(struct contrast *contrast)
+{
+	int index = contrast->target;
+
+	if (index < 0)
+		return NULL;
+	int64_t rows = contrast->record.rows;
+	const struct column *column = stream_column(contrast->reader, index);
+	const float *targets = values_floats(
+	    column, &contrast->record.columns[index], rows, &contrast->targets);
+	for (int64_t i = 0; i < rows; i++)
+		values_refuse_nan(contrast->reader, index, i,
+		    targets + i * column->shape[0], (int)column->shape[0]);
+	return targets;
+}
+
+/* The record as sequences, keys and targets. */
 static void
 take(struct contrast *contrast, struct contrast_batch *batch)
 {
@@ -295,6 +355,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.tokens = tokens,
 		.sequences = contrast->sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : &contrast->loss_keys,
+		.targets = take_targets(contrast),
 	};
 }
 
@@ -311,6 +372,13 @@ advance(struct contrast *contrast)
 			place->hash = rng_hash(place->hash,
 			    contrast->record.columns[contrast->ids[side]].data,
 			    (size_t)offsets[count] * sizeof(int32_t));
+	}
+	if (contrast->target >= 0) {
+		const struct column *column =
+		    stream_column(contrast->reader, contrast->target);
+		place->hash =
+		    rng_hash(place->hash, contrast->record.columns[contrast->target].data,
+			(size_t)contrast->record.rows * column_element_size(column));
 	}
 	place->step = tree_integer(contrast->record.attributes, "step", -1);
 	place->taken++;

@@ -6,6 +6,7 @@
  *	query.key, document.key		i64, depth 0	hashes of the texts, optional
  *	negatives.key			i64, depth 1 (or 0)
  *	query.expert, document.expert	text		task expert of each row, optional
+ *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
  * task, dataset, epoch, step.  Property of the stream: batches (how many there are in all).
  * Where key columns are missing the keys are hashes of the token ids.
@@ -26,6 +27,7 @@ struct contrast_options {
 	bool
 	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
 	bool freeze_documents; /* an adapter learns for the queries alone */
+	bool targets;	       /* of relations must be there; objective.h decides */
 	int64_t epochs; /* times that a file is read; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
@@ -35,6 +37,7 @@ struct contrast_batch {
 	struct sequence
 	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
 	const struct loss_keys *keys; /* NULL: keep_duplicates */
+	const float *targets;	      /* [rows, 2 width]; NULL: not wanted */
 	double temperature;
 	const char *task, *dataset; /* "" where the record does not say */
 	int64_t epoch, record;	    /* epoch from 0; record of its stream, from 1 */

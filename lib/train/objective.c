@@ -15,6 +15,7 @@
 #include "train/gradient_cache.h"
 #include "train/loss.h"
 #include "train/mlm.h"
+#include "train/relation_loss.h"
 
 enum { SPECIALS = 5 };
 
@@ -25,8 +26,9 @@ struct objective {
 	struct contrast *contrast;
 	struct gradient_cache *cache;
 	struct loss *loss;
-	struct balance *balance; /* NULL: none */
-	float *gradient;	 /* nn memory */
+	struct balance *balance;	 /* NULL: none */
+	struct relation_loss *relations; /* NULL: none */
+	float *gradient;		 /* nn memory */
 	size_t gradient_size;
 	/* MLM */
 	struct corpus *corpus;
@@ -107,11 +109,15 @@ objective_open(
 	if (options->kind == OBJECTIVE_MLM) {
 		open_mlm(objective, path);
 	} else {
-		objective->contrast = contrast_open(path, model, &options->contrast);
+		objective->options.contrast.targets = options->reze > 0;
+		objective->contrast =
+		    contrast_open(path, model, &objective->options.contrast);
 		objective->cache = gradient_cache_new(model, options->tokens);
 		objective->loss = loss_new();
 		if (options->balance > 0)
 			objective->balance = balance_new(model_spec(model));
+		if (options->reze > 0)
+			objective->relations = relation_loss_new();
 		model_balance(model, objective->balance);
 	}
 	return objective;
@@ -126,6 +132,8 @@ objective_close(struct objective *objective)
 		loss_free(objective->loss);
 		model_balance(objective->model, NULL);
 		balance_free(objective->balance);
+		if (objective->relations)
+			relation_loss_free(objective->relations);
 	}
 	if (objective->corpus)
 		corpus_close(objective->corpus);
@@ -175,8 +183,13 @@ learn_infonce(struct objective *objective, struct batch_report *report)
 	if (objective->balance)
 		report->balance =
 		    balance_end(objective->balance, objective->options.balance);
+	if (objective->relations)
+		report->reze = relation_loss_measure(objective->relations, vectors,
+		    pairs.targets, batch.rows, width, objective->options.reze);
 	report->loss = loss_infonce(
 	    objective->loss, objective->gradient, vectors, &batch, &report->correct);
+	if (objective->relations)
+		relation_loss_add(objective->relations, objective->gradient);
 	gradient_cache_backward(objective->cache, objective->gradient);
 	return true;
 }

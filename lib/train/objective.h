@@ -22,6 +22,7 @@ struct objective_options {
 	bool bidirectional;
 	double
 	    balance; /* InfoNCE: weight of the load-balancing loss (balance.h); 0: none */
+	double reze; /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* forward and backward at a time: bounds the activations */
 	int64_t batch_tokens; /* MLM: of a batch */
 	double mask_share;    /* MLM */
@@ -42,6 +43,7 @@ int64_t objective_total(struct objective *objective);
 struct batch_report {
 	double loss;		   /* mean over its examples */
 	double balance;		   /* load-balancing loss, without its weight */
+	double reze;		   /* loss of relations, without its weight */
 	int64_t examples, correct; /* queries or masked tokens; how many were right */
 	int64_t tokens, epoch;
 	int64_t record;		    /* of the stream; 0: batches are cut anew */

@@ -42,7 +42,7 @@ static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
 struct step_report {
-	double loss, balance, rate, norm;
+	double loss, balance, reze, rate, norm;
 	int64_t batches, examples, correct, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
@@ -75,6 +75,8 @@ settings_of(const struct trainer *trainer)
 		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
 		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
 		tree_set(s, "balance", tree_of_real(b->balance));
+		if (b->reze > 0)
+			tree_set(s, "reze", tree_of_real(b->reze));
 		tree_set(s, "no-mask-duplicates",
 		    tree_of_boolean(b->contrast.keep_duplicates));
 	}
@@ -90,23 +92,30 @@ settings_of(const struct trainer *trainer)
 	return s;
 }
 
-/* Die naming the first setting that differs. */
+static char *
+setting_text(const struct tree *value)
+{
+	return value ? json_text(value, 0) : mem_string("nothing");
+}
+
+/* Die naming the first setting that differs, or that only one of both has. */
 static void
 compare_settings(const struct trainer *trainer, const struct tree *saved)
 {
-	const struct tree *mine = trainer->settings;
+	const struct tree *both[] = { trainer->settings, saved };
 
-	for (size_t i = 0; i < mine->count; i++) {
-		const struct tree *old = tree_get(saved, mine->items[i]->key);
-		if (old && tree_equal(old, mine->items[i]))
-			continue;
-		char *before = old ? json_text(old, 0) : mem_string("nothing");
-		char *after = json_text(mine->items[i], 0);
-		die("%s: is of a run with %s %s, this one has %s; give the same options, "
-		    "or "
-		    "--restart to begin anew",
-		    trainer->checkpoint_path, mine->items[i]->key, before, after);
-	}
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < both[side]->count; i++) {
+			const char *key = both[side]->items[i]->key;
+			const struct tree *old = tree_get(saved, key),
+					  *mine = tree_get(trainer->settings, key);
+			if (old && mine && tree_equal(old, mine))
+				continue;
+			die("%s: is of a run with %s %s, this one has %s; give the same "
+			    "options, or --restart to begin anew",
+			    trainer->checkpoint_path, key, setting_text(old),
+			    setting_text(mine));
+		}
 }
 
 /* The log. ------------------------------------------------------------------------- */
@@ -132,8 +141,9 @@ log_open(struct trainer *trainer, int64_t bytes)
 		log_failed(trainer);
 	fprintf(trainer->log,
 	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
-	    "examples\ttokens%s%s\n",
+	    "examples\ttokens%s%s%s\n",
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
+	    trainer->options->objective.reze > 0 ? "\treze" : "",
 	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "");
 }
 
@@ -146,6 +156,8 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 	    (long long)r->examples, (long long)r->tokens);
 	if (trainer->options->objective.balance > 0)
 		fprintf(trainer->log, "\t%.8g", r->balance);
+	if (trainer->options->objective.reze > 0)
+		fprintf(trainer->log, "\t%.8g", r->reze);
 	if (trainer->options->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
@@ -289,13 +301,14 @@ gather_gradients(struct trainer *trainer, struct step_report *r)
 		r->batches++;
 		r->loss += batch.loss;
 		r->balance += batch.balance;
+		r->reze += batch.reze;
 		r->examples += batch.examples;
 		r->correct += batch.correct;
 		r->tokens += batch.tokens;
 		r->epoch = batch.epoch;
 		r->record = batch.record;
-		if (!isfinite(batch.loss))
-			diverged(trainer, r, "loss", batch.loss);
+		if (!isfinite(batch.loss + batch.reze))
+			diverged(trainer, r, "loss", batch.loss + batch.reze);
 	}
 	return r->batches > 0;
 }
@@ -310,6 +323,7 @@ take_step(struct trainer *trainer)
 	if (more) {
 		r.loss /= (double)r.batches;
 		r.balance /= (double)r.batches;
+		r.reze /= (double)r.batches;
 		r.rate = optim_rate(&trainer->options->optim, trainer->step);
 		trainer->whole = false;
 		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);

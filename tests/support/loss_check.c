@@ -1,8 +1,8 @@
 /*
- * loss_check - loss_infonce held to plain loops in double precision
+ * loss_check - loss_infonce and relation_loss held to plain loops in double precision
  *
  * Prints the greatest relative error of loss and gradient over several shapes, with and without
- * keys, in one direction and in two.  Exit status 1 when one is above 1e-4.
+ * keys, in one direction and in two, and of relations.  Exit status 1 when one is above 1e-4.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "nn/nn.h"
 #include "train/loss.h"
+#include "train/relation_loss.h"
 
 /* fmax would drop a NaN. */
 static double
@@ -129,6 +130,66 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed
 	return worst;
 }
 
+/* Equation 8 of REZE. */
+static double
+plain_relations(
+    const double *vectors, const double *targets, size_t rows, size_t width, double *pair)
+{
+	double loss = 0;
+
+	for (size_t i = 0; i < rows; i++) {
+		for (size_t c = 0; c < width; c++) {
+			pair[c] = vectors[i * width + c];
+			pair[width + c] = vectors[(rows + i) * width + c];
+		}
+		loss += 1 - cosine(pair, targets + 2 * width * i, 2 * width);
+	}
+	return loss / (double)rows;
+}
+
+/* The gradient is added to one that is there; negatives have none. */
+static double
+check_relations(struct relation_loss *loss, size_t rows, size_t negatives, size_t width,
+    struct rng *rng)
+{
+	const double weight = 3, there = 0.25;
+	size_t count = (2 * rows + negatives) * width, wanted = 2 * rows * width;
+	double *exact = mem_new(count + wanted + 2 * width, sizeof *exact);
+	double *targets = exact + count, *pair = targets + wanted;
+	float *vectors = nn_alloc(count * sizeof *vectors),
+	      *gradient = nn_alloc(count * sizeof *vectors),
+	      *host = mem_new(wanted, sizeof *host);
+
+	for (size_t i = 0; i < count; i++) {
+		exact[i] = vectors[i] = (float)rng_normal(rng);
+		gradient[i] = (float)there;
+	}
+	for (size_t i = 0; i < wanted; i++)
+		targets[i] = host[i] = (float)rng_normal(rng);
+	double got = relation_loss_measure(loss, vectors, host, rows, width, weight);
+	double expected = plain_relations(exact, targets, rows, width, pair);
+	double worst = fabs(got - expected), scale = 0;
+	relation_loss_add(loss, gradient);
+	for (size_t i = 0; i < count; i++)
+		scale = larger(scale, fabs((double)gradient[i] - there));
+	for (size_t i = 0; i < count; i++) {
+		double old = exact[i], step = 1e-5;
+		exact[i] = old + step;
+		double slope = plain_relations(exact, targets, rows, width, pair);
+		exact[i] = old - step;
+		slope -= plain_relations(exact, targets, rows, width, pair);
+		exact[i] = old;
+		slope *= weight / (2 * step);
+		worst = larger(worst, fabs(slope + there - (double)gradient[i]) / scale);
+	}
+	printf("relations: rows %zu negatives %zu: %.1e\n", rows, negatives, worst);
+	nn_free(vectors, count * sizeof *vectors);
+	nn_free(gradient, count * sizeof *gradient);
+	free(host);
+	free(exact);
+	return worst;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -147,5 +208,10 @@ main(int argc, char **argv)
 		    worst, check(loss, 530, 20, 4, keyed, both, &rng)); /* two blocks */
 	}
 	loss_free(loss);
+	struct relation_loss *relations = relation_loss_new();
+	worst = larger(worst, check_relations(relations, 1, 0, 3, &rng));
+	worst = larger(worst, check_relations(relations, 9, 4, 8, &rng));
+	worst = larger(worst, check_relations(relations, 4, 0, 16, &rng));
+	relation_loss_free(relations);
 	return worst < 1e-4 ? 0 : 1;
 }

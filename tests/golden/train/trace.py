@@ -6,7 +6,9 @@ tests/support/pairs_stream reads them) and the trace (FAMILY.tsv): loss, rate an
 gradient at each step of torch.optim.AdamW with decay groups, linear warm-up and decay, clipping.
 lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of training it alone,
 lora_queries.tsv of training it for the queries alone, documents embedded by the base.
-Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora).
+reze_targets.jsonl has a drawn target for each row, reze.tsv the trace of training with REZE's cosine term (equation
+8) against them, times 30, and reze_lora.tsv that of the adapter.
+Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora, reze).
 """
 import json
 import os
@@ -14,13 +16,13 @@ import random
 import sys
 
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel, NomicBertConfig, NomicBertModel
 from transformers import get_linear_schedule_with_warmup
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS, ROWS, VOCABULARY, TEMPERATURE = 10, 8, 48, 0.05
+STEPS, ROWS, VOCABULARY, TEMPERATURE, REZE = 10, 8, 48, 0.05, 30
 COMMON = dict(vocab_size=VOCABULARY, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
               intermediate_size=32, max_position_embeddings=64, type_vocab_size=2,
               initializer_range=0.2, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
@@ -47,15 +49,21 @@ def write_pairs(all_batches):
 
 
 def embed(model, sequences):
-    """Mean of the last hidden states, one sequence at a time: no padding to get wrong."""
+    """Mean of the last hidden states, one sequence at a time: no padding to get wrong; not of unit length."""
     rows = []
     for ids in sequences:
         hidden = model(input_ids=torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
         rows.append(hidden.last_hidden_state[0].mean(0))
-    return torch.nn.functional.normalize(torch.stack(rows), dim=1)
+    return torch.stack(rows)
 
 
-def trace(model, all_batches, path, frozen=None):
+def relation_targets():
+    """A target of twice the width for each row of each batch."""
+    torch.manual_seed(13)
+    return torch.round(torch.randn(STEPS, ROWS, 2 * COMMON["hidden_size"]), decimals=2)
+
+
+def trace(model, all_batches, path, frozen=None, targets=None):
     decays = lambda p: p.squeeze().dim() >= 2
     parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n and p.requires_grad]
     groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
@@ -63,15 +71,21 @@ def trace(model, all_batches, path, frozen=None):
     optimiser = torch.optim.AdamW(groups, lr=2e-3, betas=(0.9, 0.98), eps=1e-6)
     schedule = get_linear_schedule_with_warmup(optimiser, 3, 20)
     with open(path, "w") as out:
-        print("loss\tlr\tgradient_norm", file=out)
-        for batch in all_batches:
+        print("loss\tlr\tgradient_norm" + ("\treze" if targets is not None else ""), file=out)
+        for step, batch in enumerate(all_batches):
             optimiser.zero_grad(set_to_none=True)
             q = embed(model, [r[0] for r in batch])
             d = embed(frozen or model, [r[1] for r in batch] + [n for r in batch for n in r[2]])
-            loss = torch.nn.functional.cross_entropy(q @ d.T / TEMPERATURE, torch.arange(len(batch)))
-            loss.backward()
+            unit = torch.nn.functional.normalize(q) @ torch.nn.functional.normalize(d).T
+            loss = torch.nn.functional.cross_entropy(unit / TEMPERATURE, torch.arange(len(batch)))
+            reze = torch.zeros(())
+            if targets is not None:
+                relation = torch.cat((q, d[:len(batch)]), 1)
+                reze = (1 - torch.nn.functional.cosine_similarity(relation, targets[step])).mean()
+            (loss + REZE * reze).backward()
             norm = torch.nn.utils.clip_grad_norm_([p for _, p in parameters], 2.0)
-            print(f"{loss.item():.7g}\t{schedule.get_last_lr()[0]:.7g}\t{norm.item():.7g}", file=out)
+            told = [loss.item(), schedule.get_last_lr()[0], norm.item()] + [reze.item()] * (targets is not None)
+            print("\t".join(f"{x:.7g}" for x in told), file=out)
             optimiser.step()
             schedule.step()
 
@@ -116,9 +130,21 @@ def make_lora(all_batches):
     trace(model, all_batches, f"{HERE}/lora_queries.tsv", base)
 
 
+def make_reze(all_batches):
+    targets = relation_targets()
+    with open(f"{HERE}/reze_targets.jsonl", "w") as out:
+        for row in targets.flatten(0, 1).tolist():
+            out.write(json.dumps({"relation.emb": [round(x, 2) for x in row]}, separators=(",", ":")) + "\n")
+    base = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval()
+    trace(base, all_batches, f"{HERE}/reze.tsv", None, targets)
+    base = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval()
+    adapted = PeftModel.from_pretrained(base, f"{HERE}/lora", is_trainable=True)
+    trace(adapted, all_batches, f"{HERE}/reze_lora.tsv", None, targets)
+
+
 if __name__ == "__main__":
     made = batches()
-    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora"]
+    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora", "reze"]
     write_pairs(made)
     if "bert" in wanted:
         make("bert", BertConfig(**COMMON), BertModel, made)
@@ -126,3 +152,5 @@ if __name__ == "__main__":
         make("nomic_bert", NomicBertConfig(**COMMON), NomicBertModel, made)
     if "lora" in wanted:
         make_lora(made)
+    if "reze" in wanted:
+        make_reze(made)
