@@ -348,6 +348,156 @@ labelled() {
 	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 50000 { exit 1 } END { exit NR != 100 }'
 }
 
+# typed TYPE LINE...: one file of these rows
+typed() {
+	local type=$1
+	shift
+	printf '%s\n' "$@" >typed.jsonl
+	rows "type: $type, file: typed.jsonl" | tr '\n' ';'
+}
+
+@test "pairs: rows of each of MTEB's types are pairs, by either of their fields' names" {
+	beir set
+	[ "$(rows 'type: Retrieval, beir: set')" = "$(rows 'beir: set')" ]
+	[ "$(typed Reranking '{"query": "q", "positive": ["a", "b"], "negative": ["c"]}' '{"query": "r", "positive": ["d"]}')" = 'q|a;q|b;r|d;' ]
+	[ "$(typed Classification '{"text": "a", "label": "good"}')" = 'a|good;' ]
+	[ "$(typed Classification '{"sentence": "a", "label": 1, "label_text": "good"}')" = 'a|good;' ]
+	for sides in sentence sent text; do
+		[ "$(typed PairClassification "{\"${sides}1\": \"a\", \"${sides}2\": \"b\", \"label\": 0}" \
+			"{\"${sides}1\": \"c\", \"${sides}2\": \"d\", \"label\": 1}")" = 'c|d;' ]
+		[ "$(typed STS "{\"${sides}1\": \"a\", \"${sides}2\": \"b\", \"score\": 3.9}" \
+			"{\"${sides}1\": \"c\", \"${sides}2\": \"d\", \"score\": 4}")" = 'c|d;' ]
+	done
+	[ "$(typed PairClassification '{"sent1": ["a", "b", "c"], "sent2": ["A", "B", "C"], "labels": [1, 0, 1]}')" = 'a|A;c|C;' ]
+	[ "$(typed Summarization '{"text": "t", "human_summaries": ["s", "z"], "machine_summaries": ["m"], "relevance": [1]}')" = 't|s;t|z;' ]
+	[ "$(typed Clustering '{"text": "a", "label": "x"}')" = 'a|x;' ]
+	[ "$(typed Clustering '{"sentences": ["a", "b", "a"], "labels": ["x", "y", "y"]}')" = 'a|x;a;b|y;' ]
+}
+
+@test "pairs: what a type says, the recipe's words say otherwise" {
+	echo '{"query": "q", "positive": ["a", "b"], "pos": ["c", "d", "e"], "negative": ["n", "m"]}' >r.jsonl
+	[ "$(rows 'type: Reranking, file: r.jsonl, document: pos' | tr '\n' ';')" = 'q|c;q|d;q|e;' ]
+	[ "$(rows 'type: Reranking, file: r.jsonl, negatives: negative' | tr '\n' ';')" = 'q|a|[n][m];q|b|[n][m];' ]
+	[ "$(rows 'type: Reranking, file: r.jsonl, negatives: negative, each: [positive, negative]' | tr '\n' ';')" = 'q|a|[n];q|b|[m];' ]
+	echo '{"sent1": ["a", "b"], "sent2": ["A", "B"], "labels": [1, 0], "gold": ["no", "yes"]}' >p.jsonl
+	[ "$(rows 'type: PairClassification, file: p.jsonl, where: labels=0')" = 'b|B' ]
+	[ "$(rows 'type: PairClassification, file: p.jsonl, where: gold=yes')" = 'b|B' ]
+	[ "$(rows 'type: PairClassification, file: p.jsonl, where: []' | tr '\n' ';')" = 'a|A;b|B;' ]
+	printf 'text1\ttext2\tscore\na\tA\t0.5\nb\tB\t0.9\n' >s.tsv
+	[ "$(rows 'type: STS, file: s.tsv, where: score>=0.8')" = 'b|B' ]
+	[ "$(rows 'type: STS, file: s.tsv, where: score>=0.8, query: text2, document: text1')" = 'B|b' ]
+	printf 'text\tlabel\tlabel_text\na\t1\tgood\n' >c.tsv
+	[ "$(rows 'type: Classification, file: c.tsv')" = 'a|good' ]
+	[ "$(rows 'type: Classification, file: c.tsv, document: label')" = 'a|1' ]
+	[ "$(rows 'type: Classification, file: c.tsv, document: label, names: [bad, fine]')" = 'a|fine' ]
+	printf '{"text": "%s", "label": 0}\n' a b >k.jsonl
+	[ "$(rows 'type: Clustering, file: k.jsonl, names: [x], group: 1' | sort | tr '\n' ';')" = 'a|x;b|x;' ]
+}
+
+# Rows of a query and as many positives as its number says.
+reranking() {
+	for i in {0..40}; do
+		jq -nc --argjson i "$i" '{query: "q\($i)", positive: [range($i) | "p\($i).\(.)"]}'
+	done >r.jsonl
+}
+
+@test "pairs: each member of a list is an example, once in an epoch, wherever it stands" {
+	reranking
+	seq 0 40 | while read -r i; do seq -f "q$i|p$i.%g" 0 $((i - 1)); done >expected
+	set_of 'file: r.jsonl, each: positive'
+	run -0 --separate-stderr tasksample --all x.yaml -o x.mts
+	[[ $stderr == *"warning: r.jsonl: 1 rows have an empty list and make no example, line 1 for one"* ]]
+	texts x.mts | diff expected -
+	mts stat x.mts | grep -Eq '^dataset +"x" +205 +820$'
+	tasksample -q --epochs 3 x.yaml >x.mts
+	texts x.mts | sed 's/|[-0-9]*|/|/' | sort | uniq -c | awk '$1 != 3 { exit 1 } END { exit NR != 820 }'
+	for n in 1 100 300; do
+		tasksample -q --epochs 3 --skip $n x.yaml | batches | cmp - <(batches x.mts | awk -v n=$n '/^#/ { seen++ } seen > n')
+	done
+	[ "$(rows 'file: r.jsonl, each: positive, first: 4, where: query!=q2' | tr '\n' ';')" = 'q1|p1.0;q3|p3.0;q3|p3.1;q3|p3.2;' ]
+	# packed, and cut into several files, it is the same
+	head -20 r.jsonl | gzip >a.jsonl.gz
+	tail -n +21 r.jsonl | zstd -q >b.jsonl.zst
+	rows 'file: [a.jsonl.gz, b.jsonl.zst], each: positive' | diff expected -
+	# a query is in one part with all of its documents
+	rows 'type: Reranking, file: r.jsonl, part: 0-60%' >low
+	rows 'type: Reranking, file: r.jsonl, part: 60-100%' >high
+	sort low high | diff - <(sort expected)
+	[ -s low ]
+	[ -s high ]
+	[ -z "$(comm -12 <(cut -d'|' -f1 low | sort -u) <(cut -d'|' -f1 high | sort -u))" ]
+	# of lists that go together, and of rows that are lists
+	echo '["q", ["a", "b"], [1, 2], "z"]' >l.jsonl
+	[ "$(rows 'file: l.jsonl, each: [1, 2], document: 1, query: 0+2+3' | tr '\n' ';')" = 'q 1 z|a;q 2 z|b;' ]
+	# labels, too
+	echo '{"sentences": ["a", "b", "c"], "labels": ["x", "y", "x"]}' >k.jsonl
+	[ "$(rows 'file: k.jsonl, each: [sentences, labels], query: sentences, label: labels' | tr '\n' ';')" = 'a|c;c|a;' ]
+}
+
+@test "pairs: a group is the texts of one label, each once, by their hashes" {
+	for i in {0..99}; do echo "{\"text\": \"t$i\", \"label\": \"l$((i % 7))\"}"; done >k.jsonl
+	head -30 k.jsonl >>k.jsonl.again && cat k.jsonl k.jsonl.again >twice.jsonl
+	set_of 'type: Clustering, file: twice.jsonl'
+	tasksample --all x.yaml | mts to jsonl | jq -c '[.document, (.query | split("\n"))]' >sets
+	# 14 or 15 texts of a label in 4 sets of at most 4
+	jq -r '.[0]' sets | sort | uniq -c | awk '$1 != 4 { exit 1 } END { exit NR != 7 }'
+	jq -e '.[1] | length == 3 or length == 4' sets | grep -c true | grep -qx 28
+	jq -r '.[0] as $name | .[1][] | "\(.) \($name)"' sets | sort | diff - <(jq -r '"\(.text) \(.label)"' k.jsonl | sort)
+	# in another order, and of lists, they are the same sets
+	tac k.jsonl >back.jsonl
+	jq -sc '{sentences: map(.text), labels: map(.label)}' k.jsonl >lists.jsonl
+	for file in back lists; do
+		rows "type: Clustering, file: $file.jsonl" | sort | diff - <(rows 'type: Clustering, file: k.jsonl' | sort)
+	done
+	# the texts of one part are in no other
+	for part in 0-50% 50-100%; do
+		recipe "type: Clustering, file: k.jsonl, part: $part" | tasksample --all - | mts to jsonl | jq -r '.query | split("\n")[]' | sort >"texts-$part"
+		[ -s "texts-$part" ]
+	done
+	sort texts-* | diff - <(jq -r .text k.jsonl | sort)
+	# any fields, any number; a set is an example: once in an epoch, its label's key the same
+	set_of 'file: k.jsonl, query: text, document: label, group: 9'
+	tasksample -q --epochs 2 x.yaml >x.mts
+	column query <x.mts | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 14 }'
+	[ "$(column document.key <x.mts | sort -u | wc -l)" -eq 7 ]
+	[ "$(rows 'file: k.jsonl, query: text, document: label, group: 100, first: 8' | grep -o t[0-9] | sort | tr -d '\n')" = t0t1t2t3t4t5t6t7 ]
+}
+
+@test "pairs: by their types real sets have the pairs that their files say" {
+	for set in reranking/wikiqa summarization/summeval sts/stsbenchmark pairclassification/mrpc clustering/twentynewsgroups_subjects classification/banking77; do
+		need_data $set
+	done
+	set_line() { printf '      - {name: %s, type: %s, file: %s.jsonl.zst}\n' "$@"; }
+	{
+		printf 'tasks:\n  all:\n    datasets:\n'
+		set_line wikiqa Reranking reranking/wikiqa/train
+		set_line summeval Summarization summarization/summeval/test
+		set_line stsb STS sts/stsbenchmark/train
+		set_line mrpc PairClassification pairclassification/mrpc/train
+		set_line news Clustering clustering/twentynewsgroups_subjects/train
+		set_line banking Classification classification/banking77/train
+	} >pairs.yaml
+	tasksample -C "$DATA" --all pairs.yaml | mts stat | awk '$1 == "dataset" && $2 ~ /^"/ { print $2, $4 }' | tr -d '"' | sort >counts
+	count() { zstd -dcq "$DATA/$2.jsonl.zst" | jq -s "$3" | sed "s/^/$1 /"; }
+	{
+		count wikiqa reranking/wikiqa/train 'map(.positive | length) | add'
+		count summeval summarization/summeval/test 'map(.human_summaries | length) | add'
+		count stsb sts/stsbenchmark/train 'map(select(.score >= 4)) | length'
+		count mrpc pairclassification/mrpc/train 'map(.label) | add'
+		count news clustering/twentynewsgroups_subjects/train 'group_by(.label) | map((map(.text) | unique | length) / 4 | ceil) | add'
+		count banking classification/banking77/train length
+	} | sort | diff counts -
+}
+
+@test "pairs: memory does not grow with the members of lists" {
+	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
+	awk 'BEGIN { for (i = 0; i < 100; i++) { printf "{\"query\": \"%d\", \"positive\": [", i
+		for (j = 0; j < 200; j++) printf "%s\"%05000d\"", j ? ", " : "", j
+		print "]}" } }' >r.jsonl
+	set_of 'type: Reranking, file: r.jsonl, weight: 0.01'
+	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
+}
+
 # 2. what is at fault
 
 @test "pairs: a recipe at fault is named with its line" {
@@ -430,6 +580,50 @@ labelled() {
 	: >lone.jsonl && fails 'file: lone.jsonl, label: label' "lone.jsonl: has no examples"
 }
 
+@test "pairs: rows of lists at fault, and types that a data set is not of" {
+	beir set
+	fails 'type: STS, beir: set' "x.yaml:2: a data set of type STS is a 'file'; a BEIR folder is of type Retrieval"
+	fails 'type: Retrieval, file: a' "x.yaml:2: a data set of type Retrieval is a folder, which 'beir' names"
+	fails 'type: Ranking, file: a' "x.yaml:2: 'Ranking' is not known as 'type'; it is one of Classification, Clustering, "
+	fails 'type: Clustering, file: a, label: b' "x.yaml:2: 'type' says nothing of pairs of one label"
+	fails 'type: Clustering, file: a, negatives: b' "x.yaml:2: 'negatives' says nothing of groups"
+	fails 'group: 2, file: a, label: b' "x.yaml:2: 'group' says nothing of pairs of one label"
+	fails 'group: 0, file: a' "x.yaml:2: 'group' is 0"
+	for key in 'each: a' 'group: 2'; do
+		fails "beir: set, $key" "x.yaml:2: '${key%:*}' says nothing of a BEIR folder"
+	done
+	fails 'each: [], file: a' "x.yaml:2: 'each' is an empty list"
+	for each in 1.5 '{a: b}' '[[a]]'; do
+		fails "each: $each, file: a" "x.yaml:2: 'each' must name a field"
+	done
+	fails "each: '', file: a" "x.yaml:2: 'each' is empty"
+	printf '%s\n' '{"query": "q", "positive": ["a", "b"]}' '' '{"query": "r", "positive": ["c", 1, null, "d"]}' >r.jsonl
+	fails 'file: r.jsonl, each: positives' "r.jsonl:1: has no field 'positives'"
+	fails 'file: r.jsonl, each: positive, part_by: document, part: 0-50%' "r.jsonl:3: is neither text nor number: field 'positive'"
+	fails 'type: STS, file: r.jsonl' "r.jsonl:1: has no query of type STS (sentence1, sent1, text1); name it by 'query'"
+	fails 'type: Summarization, file: r.jsonl, query: query' "r.jsonl:1: has no document of type Summarization (human_summaries); name it by 'document'"
+	fails 'type: PairClassification, file: r.jsonl, query: query, document: positive' "r.jsonl:1: has no mark of type PairClassification (label, labels); name it by 'where'"
+	printf '{"query": "q", "positive": []}\n' >r.jsonl
+	fails 'type: Reranking, file: r.jsonl' "r.jsonl: has no examples"
+	printf '{"sentences": ["a", "b"], "labels": ["x"]}\n' >k.jsonl
+	fails 'type: Clustering, file: k.jsonl' "k.jsonl:1: 'sentences' is a list of 2, 'labels' one of 1; they go together, member by member"
+	printf '{"sentence1": "a", "sentence2": "b", "label": 0, "score": 3}\n' >p.jsonl
+	fails 'type: PairClassification, file: p.jsonl' "x.yaml:2: data set x: no example is left by 'where: label=1', which is its type's, or by its 'part'"
+	fails 'type: STS, file: p.jsonl' "x.yaml:2: data set x: no example is left by 'where: score>=4'"
+	# a label says something
+	for type in Classification Clustering; do
+		printf '{"text": "a", "label": 3}\n' >c.jsonl
+		fails "type: $type, file: c.jsonl" "c.jsonl:1: the label 'label' is a number, not a text; give its 'names', or 'document: label' to take it as it is"
+		printf '{"text": "a", "label": "x"}\n{"text": "b", "label": ""}\n' >c.jsonl
+		fails "type: $type, file: c.jsonl, part: 0-99.99%, part_by: document" "c.jsonl:2: the label 'label' is empty"
+		printf '{"text": "a", "label": null, "label_text": ""}\n' >c.jsonl
+		fails "type: $type, file: c.jsonl" "c.jsonl:1: the label 'label_text' is empty"
+		printf 'text\tlabel\na\t3\n' >c.tsv
+		fails "type: $type, file: c.tsv" "c.tsv:2: the label 'label' is a number"
+		fails "type: $type, file: c.tsv, names: [a, b]" "c.tsv:2: the 'label' is '3', for which 'names' has no name"
+	done
+}
+
 @test "pairs: the page's data sets work" {
 	mkdir scifact msmarco
 	beir scifact && beir msmarco
@@ -440,11 +634,13 @@ labelled() {
 	printf '{"text": "%s", "label": 1}\n' a b >topics.jsonl
 	printf 'text\tlabel\nboo\t3\n' >emotion.tsv
 	printf '{"sentence1": "a", "sentence2": "b", "label": %d}\n' 0 1 1 >mrpc.jsonl
+	printf '{"query": "a", "positive": ["b", "c"], "negative": []}\n' >wikiqa.jsonl
+	printf '{"sentences": ["a", "b", "c"], "labels": [1, 0, 1]}\n' >arxiv.jsonl
 	{
 		printf 'tasks:\n  all:\n    datasets:\n'
 		sed -n '/^Files as people have them/,/^.Ed/p' "$ROOT/man/tasksample.1" | grep '^[{ ]' | sed 's/}  .*/}/; s/} \[.*/}/; s/} {.*/}/; s/^{/      - {/; s/^ [a-z]/       &/'
 	} >page.yaml
 	tasksample --all page.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
-	jq -e '.scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2' counts
+	jq -e '.scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
 	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
 }

@@ -6,46 +6,27 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "sample/task_types.h"
 #include "text/datafile.h"
 
-enum { PEEK = 100, NAMES = 4 };
+enum { PEEK = 100 };
 
-/* A text of a type, by the names that files have for it, ours first. */
-static const struct text {
-	const char *type, *names[NAMES];
-} texts[] = {
-	{ "STS", { "sentence1", "sent1", "text1" } },
-	{ "STS", { "sentence2", "sent2", "text2" } },
-	{ "PairClassification", { "sentence1", "sent1", "text1" } },
-	{ "PairClassification", { "sentence2", "sent2", "text2" } },
-	{ "Classification", { "text", "sentence" } },
-	{ "Clustering", { "sentences", "text", "sentence" } },
-	{ "Reranking", { "query" } },
-	{ "Reranking", { "positive" } },
-	{ "Reranking", { "negative" } },
-	{ "Summarization", { "human_summaries" } },
-	{ "Summarization", { "machine_summaries" } },
-	{ "queries", { "text", "query" } },
-	{ "corpus", { "title" } },
-	{ "corpus", { "text" } },
-};
-enum { TEXTS = sizeof texts / sizeof *texts };
-
-/* Which of its names each text goes by, or -1, in the first records. */
+/* Which of its names each field goes by, or -1, in the first records. */
 static void
 look(int *found, const char *path)
 {
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	const struct tree *record;
 
-	for (int t = 0; t < TEXTS; t++)
-		found[t] = -1;
+	for (int f = 0; f < TASK_FIELDS; f++)
+		found[f] = -1;
 	for (int i = 0; i < PEEK && (record = datafile_next(file)); i++)
-		for (int t = 0; t < TEXTS; t++)
-			for (int n = 0; n < NAMES && texts[t].names[n] && found[t] < 0;
+		for (int f = 0; f < TASK_FIELDS; f++)
+			for (int n = 0;
+			     n < TASK_NAMES && task_fields[f].names[n] && found[f] < 0;
 			     n++)
-				if (tree_get(record, texts[t].names[n]))
-					found[t] = n;
+				if (tree_get(record, task_fields[f].names[n]))
+					found[f] = n;
 	datafile_close(file);
 }
 
@@ -63,26 +44,27 @@ appended(char *options, const char *name, const char *found)
 char *
 text_options(const char *type, const char *path)
 {
-	int found[TEXTS], count = 0;
+	int found[TASK_FIELDS], count = 0;
 	bool corpus = !strcmp(type, "corpus");
 	char *options = mem_string("");
 
-	for (int t = 0; t < TEXTS; t++)
-		count += !strcmp(texts[t].type, type);
+	for (int f = 0; f < TASK_FIELDS; f++)
+		count += task_fields[f].scored && !strcmp(task_fields[f].type, type);
 	if (!count)
 		die_usage("'%s' is no type whose texts lie in one file", type);
 	look(found, path);
-	for (int t = 0; t < TEXTS; t++) {
-		const char *const *names = texts[t].names;
-		if (strcmp(texts[t].type, type) || (corpus && !strcmp(names[0], "title")))
+	for (int f = 0; f < TASK_FIELDS; f++) {
+		const char *const *names = task_fields[f].names;
+		if (!task_fields[f].scored || strcmp(task_fields[f].type, type) ||
+		    (corpus && !strcmp(names[0], "title")))
 			continue;
-		if (found[t] < 0)
+		if (found[f] < 0)
 			die("%s: there is no '%s' in its first records", path, names[0]);
-		if (corpus && found[t - 1] >= 0)
+		if (corpus && found[f - 1] >= 0)
 			options = appended(options, "document", "title+text");
 		else
 			options = appended(options,
-			    count == 1 ? names[found[t]] : names[0], names[found[t]]);
+			    count == 1 ? names[found[f]] : names[0], names[found[f]]);
 	}
 	return options;
 }

@@ -25,6 +25,7 @@ struct part {
 	struct stat status; /* of a file that is read where it is, when it was scanned */
 	int64_t from, size; /* bytes */
 	int64_t first, count; /* examples before this file, and in it */
+	int64_t group;	      /* examples of a mark */
 	struct mark *marks;   /* one for each group, and one for the end */
 	size_t mark_count, capacity;
 };
@@ -108,18 +109,50 @@ scan(struct examples *set, struct part *part)
 {
 	open_part(set, part);
 	for (; datafile_skip(set->file); part->count++)
-		if (part->count % GROUP == 0)
+		if (part->count % part->group == 0)
 			add_mark(
 			    part, datafile_offset(set->file), datafile_line(set->file));
-	add_mark(part, part->size, 0);
 	close_part(set);
-	if (!part->count)
-		die("%s: has no examples", part->path);
+}
+
+/* The examples of each row's lists, into the spool. */
+static void
+unroll(struct examples *set, struct part *part, const struct fields_each *each)
+{
+	struct datafile *file = datafile_open(part->path, part->format);
+	const struct tree *row;
+	int64_t empty = 0, first = 0;
+
+	datafile_max_line(file, set->max_line);
+	part->from = (int64_t)set->spool.bytes;
+	while ((row = datafile_next_value(file))) {
+		size_t members = fields_members(row, each);
+		if (!members && !empty++)
+			first = datafile_line(file);
+		for (size_t i = 0; i < members; i++) {
+			char *text = fields_member(row, each, i);
+			add_mark(part, (int64_t)set->spool.bytes - part->from,
+			    datafile_line(file));
+			spool_write(&set->spool, text, strlen(text));
+			spool_write(&set->spool, "\n", 1);
+			free(text);
+		}
+		part->count += (int64_t)members;
+	}
+	if (empty)
+		warn("%s: %lld rows have an empty list and make no example, line %lld "
+		     "for one",
+		    part->path, (long long)empty, (long long)first);
+	part->size = (int64_t)set->spool.bytes - part->from;
+	part->format = DATAFILE_JSONL;
+	part->unpacked = true;
+	set->repaired += datafile_repaired(file);
+	datafile_close(file);
 }
 
 struct examples *
 examples_open(const char *const *files, int count, const char *folder, const char *tmpdir,
-    int64_t max_line)
+    int64_t max_line, const struct fields_each *each)
 {
 	struct examples *set = mem_zero(1, sizeof *set);
 	char *buffer = mem_new(BUFFER, 1);
@@ -139,8 +172,16 @@ examples_open(const char *const *files, int count, const char *folder, const cha
 			part->format = DATAFILE_JSONL;
 		if (!stat(part->path, &status) && S_ISDIR(status.st_mode))
 			die("%s: a folder, not a file", part->path);
-		place(set, part, buffer);
-		scan(set, part);
+		part->group = each ? 1 : GROUP;
+		if (each) {
+			unroll(set, part, each);
+		} else {
+			place(set, part, buffer);
+			scan(set, part);
+		}
+		add_mark(part, part->size, 0);
+		if (!part->count)
+			die("%s: has no examples", part->path);
 		part->first = set->count;
 		set->count += part->count;
 	}
@@ -177,11 +218,12 @@ examples_get(struct examples *set, int64_t index)
 	index -= part->first;
 	if (set->part != part)
 		open_part(set, part);
-	if (set->group != index / GROUP || set->next > index) {
-		const struct mark *mark = part->marks + index / GROUP;
+	int64_t group = index / part->group;
+	if (set->group != group || set->next > index) {
+		const struct mark *mark = part->marks + group;
 		datafile_seek(set->file, mark[0].offset, mark[1].offset, mark->line);
-		set->group = index / GROUP;
-		set->next = index / GROUP * GROUP;
+		set->group = group;
+		set->next = group * part->group;
 	}
 	for (; set->next < index; set->next++)
 		datafile_skip(set->file);

@@ -194,3 +194,56 @@ fields_append(struct buffer *to, const struct tree *record, const struct fields 
 	if (fields->names)
 		rename_value(to, start, record, fields);
 }
+
+size_t
+fields_members(const struct tree *row, const struct fields_each *each)
+{
+	const char *first = NULL;
+	size_t count = 1;
+
+	for (const char *const *name = each->names; *name; name++) {
+		const struct tree *value =
+		    each->needed ? fields_need(row, *name) : fields_find(row, *name);
+		if (!value || value->kind != TREE_LIST)
+			continue;
+		if (first && value->count != count)
+			tree_die(row,
+			    "'%s' is a list of %zu, '%s' one of %zu; they go "
+			    "together, member by member",
+			    first, count, *name, value->count);
+		first = *name;
+		count = value->count;
+	}
+	return count;
+}
+
+static bool
+is_of_each(
+    const struct tree *row, const struct fields_each *each, const struct tree *value)
+{
+	for (const char *const *name = each->names; *name; name++)
+		if (fields_find(row, *name) == value)
+			return value->kind == TREE_LIST;
+	return false;
+}
+
+char *
+fields_member(const struct tree *row, const struct fields_each *each, size_t member)
+{
+	struct tree record = *row;
+	struct tree *members = mem_new(row->count, sizeof *members);
+
+	record.items = mem_new(row->count, sizeof *record.items);
+	for (size_t i = 0; i < row->count; i++) {
+		struct tree *value = record.items[i] = row->items[i];
+		if (!is_of_each(row, each, value))
+			continue;
+		members[i] = *value->items[member];
+		members[i].key = value->key;
+		record.items[i] = members + i;
+	}
+	char *text = json_text(&record, 0);
+	free(record.items);
+	free(members);
+	return text;
+}

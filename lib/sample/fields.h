@@ -8,6 +8,7 @@
 #define FIELDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -28,6 +29,12 @@ struct fields_choice {
 	bool all;    /* all of them, with line ends between */
 };
 
+/* The fields whose lists make a row several records, one of each member. */
+struct fields_each {
+	const char **names; /* as strings; a NULL behind the last */
+	bool needed;	    /* a row must have them all */
+};
+
 /* NULL: there is no such field, or it is null. */
 const struct tree *fields_find(const struct tree *record, const char *name);
 
@@ -41,5 +48,13 @@ void fields_append(struct buffer *to, const struct tree *record,
 /* Append what one value of the field `name` says. */
 void fields_append_value(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value);
+
+/* Records that a row makes: as many as its lists have members; of none of them a list, 1.  Dies on
+ * lists of different lengths. */
+size_t fields_members(const struct tree *row, const struct fields_each *each);
+
+/* One of them as JSON, to be freed: the row with a member of each list in the list's place. */
+char *fields_member(
+    const struct tree *row, const struct fields_each *each, size_t member);
 
 #endif

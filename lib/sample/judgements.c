@@ -39,7 +39,7 @@ open_side(const char *folder, const char *stem, const char *tmpdir, int64_t max_
 {
 	char *path = need_file(folder, stem);
 	struct examples *set =
-	    examples_open((const char *const *)&path, 1, NULL, tmpdir, max_line);
+	    examples_open((const char *const *)&path, 1, NULL, tmpdir, max_line, NULL);
 
 	free(path);
 	return set;

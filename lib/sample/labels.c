@@ -65,6 +65,13 @@ by_label(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
+static void
+sort(struct labels *labels)
+{
+	if (labels->count)
+		qsort(labels->members, labels->count, sizeof *labels->members, by_label);
+}
+
 /* Only members of labels that have several texts. */
 static void
 keep_several(struct labels *labels, const char *dataset)
@@ -96,13 +103,33 @@ labels_finish(struct labels *labels, const char *dataset, struct numbers *rows)
 	keep_several(labels, dataset);
 	for (size_t i = 0; i < labels->count; i++)
 		numbers_add(rows, labels->members[i].row);
-	if (labels->count)
-		qsort(labels->members, labels->count, sizeof *labels->members, by_label);
+	sort(labels);
 	labels->starts = mem_zero(names + 1, sizeof *labels->starts);
 	for (size_t i = 0; i < labels->count; i++)
 		labels->starts[labels->members[i].label + 1]++;
 	for (size_t l = 0; l < names; l++)
 		labels->starts[l + 1] += labels->starts[l];
+}
+
+void
+labels_group(
+    struct labels *labels, int64_t most, struct numbers *rows, struct numbers *starts)
+{
+	const struct member *members = labels->members;
+
+	sort(labels);
+	for (size_t i = 0, start = 0; i < labels->count; start = rows->count) {
+		int64_t label = members[i].label;
+		for (; i < labels->count && members[i].label == label; i++)
+			if (rows->count == start ||
+			    members[i].text != members[i - 1].text)
+				numbers_add(rows, members[i].row);
+		int64_t count = (int64_t)(rows->count - start);
+		int64_t sets = (count - 1) / most + 1;
+		for (int64_t s = 0; s < sets; s++)
+			numbers_add(starts, (int64_t)start + count * s / sets);
+	}
+	numbers_add(starts, (int64_t)rows->count);
 }
 
 /* First of the members low .. high-1, which are one label's, whose text is not below. */

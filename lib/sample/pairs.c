@@ -5,11 +5,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "sample/examples.h"
 #include "sample/fields.h"
 #include "sample/judgements.h"
 #include "sample/labels.h"
+#include "sample/task_types.h"
 
 struct pairs {
 	const struct recipe_source *source;
@@ -17,11 +19,15 @@ struct pairs {
 	struct fields fields[SIDES], label;
 	bool is_set; /* two texts of one field */
 	struct numbers
-	    rows[SIDES]; /* of the examples; no data: an example's own number */
+	    rows[SIDES];       /* of the examples; no data: an example's own number */
+	struct numbers groups; /* where in the rows each begins, and the last one ends */
 	int64_t count;
-	struct labels *labels; /* NULL: they are not asked for */
-	struct buffer text;    /* of a label, or to be hashed */
-	bool *known;	       /* [where_count] whether any row has what is asked for */
+	struct labels *labels;		 /* NULL: they are not asked for */
+	struct buffer text;		 /* of a label, or to be hashed */
+	struct comparison *mark;	 /* which the type asks for; NULL: none */
+	const struct comparison **where; /* what must hold: the recipe's, or the mark */
+	int where_count;
+	bool *known; /* [where_count] whether any row has what is asked for */
 	struct pair pair;
 };
 
@@ -41,6 +47,45 @@ guess_fields(struct pairs *pairs, const struct tree *record)
 		at++;
 	for (int side = 0; side < SIDES; side++)
 		pairs->fields[side].spec = usual[at < count ? at : 0][side];
+}
+
+/* The first of a field's names that the record has. */
+static const char *
+find_name(const struct tree *record, const struct task_field *field)
+{
+	char *names = NULL;
+
+	for (int n = 0; n < TASK_NAMES && field->names[n]; n++) {
+		if (fields_find(record, field->names[n])) {
+			free(names);
+			return field->names[n];
+		}
+		names = mem_list(names, field->names[n]);
+	}
+	tree_die(record, "has no %s of type %s (%s); name it by '%s'",
+	    field->use == TASK_MARK ? "mark" : recipe_sides[field->use], field->type,
+	    names, field->use == TASK_MARK ? "where" : recipe_sides[field->use]);
+}
+
+/* As the type has them, where the recipe names none. */
+static void
+set_typed_fields(struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+
+	for (int f = 0; f < TASK_FIELDS; f++) {
+		const struct task_field *field = task_fields + f;
+		if (field->use == TASK_OTHER || strcmp(field->type, source->type->name))
+			continue;
+		if (field->use < TASK_MARK && !source->field[field->use])
+			pairs->fields[field->use].spec = find_name(record, field);
+		if (field->use == TASK_MARK && !source->has_where) {
+			char *text = mem_format(
+			    "%s%s", find_name(record, field), source->type->holds);
+			pairs->mark = comparison_new(source->name, text);
+			free(text);
+		}
+	}
 }
 
 static void
@@ -63,6 +108,8 @@ set_fields(struct pairs *pairs)
 	} else if (source->label) {
 		fields[SIDE_QUERY].spec = query ? query : "text";
 		fields[SIDE_DOCUMENT] = fields[SIDE_QUERY];
+	} else if (source->type) {
+		set_typed_fields(pairs, examples_get(pairs->sets[SIDE_QUERY], 0));
 	} else if (!query && !document) {
 		guess_fields(pairs, examples_get(pairs->sets[SIDE_QUERY], 0));
 	}
@@ -71,16 +118,59 @@ set_fields(struct pairs *pairs)
 			!strcmp(fields[SIDE_QUERY].spec, fields[SIDE_DOCUMENT].spec);
 }
 
+static void
+set_conditions(struct pairs *pairs)
+{
+	const struct recipe_source *source = pairs->source;
+	int count = pairs->where_count = source->where_count + (pairs->mark != NULL);
+
+	pairs->known = mem_zero((size_t)count + 1, sizeof *pairs->known);
+	pairs->where = mem_zero((size_t)count + 1, sizeof *pairs->where);
+	for (int i = 0; i < count; i++)
+		pairs->where[i] = pairs->mark ? pairs->mark : source->where[i];
+}
+
+/* Texts. --------------------------------------------------------------------------- */
+
+/* A label that is a number says nothing, unless the recipe wants it so. */
+static void
+check_label(
+    const struct pairs *pairs, const struct buffer *label, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	const char *name = pairs->fields[SIDE_DOCUMENT].spec;
+	double number;
+
+	if (!label->used)
+		tree_die(record, "the label '%s' is empty", name);
+	if (!source->names && !source->field[SIDE_DOCUMENT] &&
+	    number_read(label->data, label->used, &number))
+		tree_die(record,
+		    "the label '%s' is a number, not a text; give its 'names', or "
+		    "'document: %s' to take it as it is",
+		    name, name);
+}
+
+static void
+append_side(struct pairs *pairs, struct buffer *to, int side, const struct tree *record,
+    const struct fields_choice *choice)
+{
+	const struct task_type *type = pairs->source->type;
+
+	fields_append(to, record, pairs->fields + side, choice);
+	if (side == SIDE_DOCUMENT && type && type->worded)
+		check_label(pairs, to, record);
+}
+
 /* Which examples. ------------------------------------------------------------------ */
 
 static bool
 passes(struct pairs *pairs, const struct tree *record)
 {
-	const struct recipe_source *source = pairs->source;
 	bool pass = true, holds;
 
-	for (int i = 0; i < source->where_count; i++) {
-		const struct comparison *where = source->where[i];
+	for (int i = 0; i < pairs->where_count; i++) {
+		const struct comparison *where = pairs->where[i];
 		const struct tree *value = fields_find(record, comparison_name(where));
 		pairs->known[i] |= value != NULL;
 		if (!comparison_of_tree(where, value, &holds))
@@ -96,8 +186,8 @@ static uint64_t
 hash_text(struct pairs *pairs, const struct tree *record, int side)
 {
 	pairs->text.used = 0;
-	fields_append(&pairs->text, record, pairs->fields + side,
-	    &(struct fields_choice){ .all = true });
+	append_side(
+	    pairs, &pairs->text, side, record, &(struct fields_choice){ .all = true });
 	return rng_hash(0, pairs->text.data, pairs->text.used);
 }
 
@@ -116,12 +206,17 @@ is_in_part(struct pairs *pairs, const struct tree *record)
 	return hash >= source->part[0] && hash <= source->part[1];
 }
 
+/* What rows have in common: the label, of groups the document. */
 static void
 append_label(struct pairs *pairs, const struct tree *record)
 {
+	const struct fields_choice first = { .chance = 0 };
+
 	pairs->text.used = 0;
-	fields_append(
-	    &pairs->text, record, &pairs->label, &(struct fields_choice){ .chance = 0 });
+	if (pairs->source->group)
+		append_side(pairs, &pairs->text, SIDE_DOCUMENT, record, &first);
+	else
+		fields_append(&pairs->text, record, &pairs->label, &first);
 }
 
 static void
@@ -147,29 +242,32 @@ select_rows(struct pairs *pairs)
 		if (!passes(pairs, record) || (!whole && !is_in_part(pairs, record)))
 			continue;
 		taken++;
-		if (source->label)
+		if (pairs->labels)
 			add_labelled(pairs, record, row);
 		else
 			numbers_add(rows, row);
 	}
-	if (source->label)
+	if (source->group)
+		labels_group(pairs->labels, source->group, rows, &pairs->groups);
+	else if (source->label)
 		labels_finish(pairs->labels, source->name, rows);
-	pairs->count = (int64_t)rows->count;
+	pairs->count = (int64_t)(source->group ? pairs->groups.count - 1 : rows->count);
 }
 
 static void
 open_files(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t max_line)
 {
 	const struct recipe_source *source = pairs->source;
-	struct examples *set =
-	    examples_open(source->files, source->file_count, folder, tmpdir, max_line);
+	struct examples *set = examples_open(source->files, source->file_count, folder,
+	    tmpdir, max_line, source->each.names ? &source->each : NULL);
 	int64_t count = examples_count(set);
 
 	pairs->sets[SIDE_QUERY] = pairs->sets[SIDE_DOCUMENT] = set;
 	set_fields(pairs);
-	if (source->label)
+	set_conditions(pairs);
+	if (source->label || source->group)
 		pairs->labels = labels_new();
-	if (source->where_count || source->label || !is_whole(source))
+	if (pairs->where_count || pairs->labels || !is_whole(source))
 		select_rows(pairs);
 	else
 		pairs->count = count < source->first ? count : source->first;
@@ -197,9 +295,10 @@ open_folder(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t
 
 	memcpy(pairs->sets, judgements.sets, sizeof pairs->sets);
 	set_fields(pairs);
+	set_conditions(pairs);
 	for (int64_t i = 0; i < judgements.count && pairs->count < source->first; i++) {
 		const struct judged *judged = judgements.items + i;
-		if (source->where_count && !judgement_passes(pairs, judged))
+		if (pairs->where_count && !judgement_passes(pairs, judged))
 			continue;
 		if (!whole &&
 		    !is_in_part(pairs, examples_get(pairs->sets[by], judged->row[by])))
@@ -217,12 +316,17 @@ check(struct pairs *pairs)
 {
 	const struct recipe_source *source = pairs->source;
 
-	for (int i = 0; i < source->where_count; i++)
+	for (int i = 0; i < pairs->where_count; i++)
 		if (!pairs->known[i])
 			tree_die(source->node,
 			    "data set %s: no row has a field '%s', which '%s' asks for",
-			    source->name, comparison_name(source->where[i]),
-			    comparison_text(source->where[i]));
+			    source->name, comparison_name(pairs->where[i]),
+			    comparison_text(pairs->where[i]));
+	if (!pairs->count && pairs->mark)
+		tree_die(source->node,
+		    "data set %s: no example is left by 'where: %s', which is its "
+		    "type's, or by its 'part'",
+		    source->name, comparison_text(pairs->mark));
 	if (!pairs->count)
 		tree_die(source->node,
 		    "data set %s: no example is left by its 'where', 'part' or 'label'",
@@ -236,7 +340,6 @@ pairs_open(const struct recipe_source *source, const char *folder, const char *t
 	struct pairs *pairs = mem_zero(1, sizeof *pairs);
 
 	pairs->source = source;
-	pairs->known = mem_zero((size_t)source->where_count + 1, sizeof *pairs->known);
 	if (source->beir)
 		open_folder(pairs, folder, tmpdir, max_line);
 	else
@@ -266,7 +369,7 @@ set_text(struct pairs *pairs, int side, const struct tree *record,
     const struct fields_choice *choice)
 {
 	pairs->pair.text[side].used = 0;
-	fields_append(pairs->pair.text + side, record, pairs->fields + side, choice);
+	append_side(pairs, pairs->pair.text + side, side, record, choice);
 }
 
 /* Another row's text in place of the document, of the same label as the record. */
@@ -291,13 +394,36 @@ set_partner(struct pairs *pairs, const struct tree *record, const uint64_t *chan
 	    pairs, SIDE_DOCUMENT, examples_get(pairs->sets[SIDE_QUERY], other), &all);
 }
 
+/* The queries of the group's rows with line ends between, and their document. */
+static void
+set_group(struct pairs *pairs, int64_t group)
+{
+	const int64_t *start = pairs->groups.data + group;
+	struct buffer *query = pairs->pair.text + SIDE_QUERY;
+	const struct fields_choice all = { .all = true }, first = { .chance = 0 };
+
+	query->used = 0;
+	for (int64_t i = start[0]; i < start[1]; i++) {
+		const struct tree *record = row_of(pairs, SIDE_QUERY, i);
+		if (i == start[0])
+			set_text(pairs, SIDE_DOCUMENT, record, &first);
+		else
+			buffer_add(query, "\n", 1);
+		append_side(pairs, query, SIDE_QUERY, record, &all);
+	}
+}
+
 const struct pair *
 pairs_get(struct pairs *pairs, int64_t index, const uint64_t chances[SIDES])
 {
 	const struct recipe_source *source = pairs->source;
 	struct pair *pair = &pairs->pair;
-	const struct tree *record = row_of(pairs, SIDE_QUERY, index);
 
+	if (source->group) {
+		set_group(pairs, index);
+		return pair;
+	}
+	const struct tree *record = row_of(pairs, SIDE_QUERY, index);
 	if (source->label) {
 		set_partner(pairs, record, chances ? chances + SIDE_DOCUMENT : NULL);
 		return pair;
@@ -346,6 +472,10 @@ pairs_close(struct pairs *pairs)
 	}
 	if (pairs->labels)
 		labels_free(pairs->labels);
+	if (pairs->mark)
+		comparison_free(pairs->mark);
+	free(pairs->groups.data);
+	free(pairs->where);
 	free(pairs->text.data);
 	free(pairs->known);
 	free(pairs);

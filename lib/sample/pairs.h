@@ -3,12 +3,15 @@
  *
  *	files		an example a row: two fields, of which a list gives one text by chance; two
  *			different texts of one list; or, by `label`, the row's text and that of another
- *			row of the same label
+ *			row of the same label.  By `each` the members of lists are rows; by
+ *			`group` the queries of one document, so many at a time, are one
  *	a BEIR folder	an example a positive judgement
  *
  * less what `where`, `part` and `first` of the recipe leave out.  Texts are read when they are asked
- * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40), nothing where every
- * row of a file is an example.
+ * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40, of groups 8 a text), nothing
+ * where every row of a file is an example; by `each` what examples.h says.
+ *
+ * A `type` says what the fields are called and which rows are pairs, where the recipe does not.
  *
  * Whether an example is of a `part` depends on the text of its query (or its document) alone: the
  * text's hash as an unsigned number, divided by 2^64, is between the part's ends.

@@ -109,21 +109,97 @@ read_files(const struct tree *node, struct recipe_source *source)
 	}
 }
 
-/* A field's name, or the number of a list's element. */
+/* A field's name, or the number of a list's element as one. */
 static const char *
-field_of(struct tree *node, const char *key, const char *otherwise)
+name_of(struct tree *field, const char *key)
+{
+	if (field->kind == TREE_INTEGER && field->integer >= 0) {
+		field->kind = TREE_STRING;
+		field->string = mem_format("%lld", (long long)field->integer);
+		field->length = strlen(field->string);
+	}
+	if (field->kind != TREE_STRING)
+		tree_die(field, "'%s' must name a field", key);
+	if (!field->length)
+		tree_die(field, "'%s' is empty", key);
+	return field->string;
+}
+
+static const char *
+field_of(const struct tree *node, const char *key)
 {
 	struct tree *field = tree_get(node, key);
 
-	if (field && field->kind == TREE_INTEGER && field->integer >= 0) {
-		char number[24];
-		snprintf(number, sizeof number, "%lld", (long long)field->integer);
-		tree_set(node, key, tree_of_string(number));
+	return field ? name_of(field, key) : NULL;
+}
+
+static void
+add_each(struct recipe_source *source, size_t *count, const char *name)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp(source->each.names[i], name))
+			return;
+	source->each.names =
+	    mem_resize(source->each.names, *count + 2, sizeof *source->each.names);
+	source->each.names[(*count)++] = name;
+	source->each.names[*count] = NULL;
+}
+
+/* Of a type: what its fields are called, by the recipe or by habit. */
+static void
+add_typed(struct recipe_source *source, size_t *count)
+{
+	for (int f = 0; f < TASK_FIELDS; f++) {
+		const struct task_field *field = task_fields + f;
+		bool is_mark = field->use == TASK_MARK;
+		if (!field->each || strcmp(field->type, source->type->name))
+			continue;
+		if (!is_mark && source->field[field->use]) {
+			add_each(source, count, source->field[field->use]);
+			continue;
+		}
+		for (int i = 0; is_mark && i < source->where_count; i++)
+			add_each(source, count, comparison_name(source->where[i]));
+		for (int n = 0; n < TASK_NAMES && field->names[n]; n++)
+			add_each(source, count, field->names[n]);
 	}
-	const char *name = tree_string(node, key, otherwise);
-	if (name && !*name)
-		tree_die(field, "'%s' is empty", key);
-	return name;
+}
+
+/* One field, or a list of them. */
+static void
+read_each(const struct tree *node, struct recipe_source *source)
+{
+	struct tree *each = tree_get(node, "each");
+	bool several = each && each->kind == TREE_LIST;
+	size_t count = 0;
+
+	source->each.needed = each;
+	if (several && !each->count)
+		tree_die(each, "'each' is an empty list");
+	for (size_t i = 0; several && i < each->count; i++)
+		add_each(source, &count, name_of(each->items[i], "each"));
+	if (each && !several)
+		add_each(source, &count, name_of(each, "each"));
+	if (!each && source->type)
+		add_typed(source, &count);
+}
+
+static void
+read_type(const struct tree *node, struct recipe_source *source)
+{
+	const char *words[TASK_TYPES + 1] = { NULL };
+
+	for (int t = 0; t < TASK_TYPES; t++)
+		words[t] = task_types[t].name;
+	int type = word_of(node, "type", words, TASK_TYPES);
+	if (type == TASK_TYPES)
+		return;
+	source->type = task_types + type;
+	if (source->type->folder != (source->beir != NULL))
+		tree_die(tree_get(node, "type"), "a data set of type %s is %s",
+		    words[type],
+		    source->beir ? "a 'file'; a BEIR folder is of type Retrieval"
+				 : "a folder, which 'beir' names");
 }
 
 /* Die where the data set has one of these keys. */
@@ -141,12 +217,13 @@ static void
 read_fields(struct tree *node, struct recipe_source *source)
 {
 	static const char *const of_files[] = { "file", "label", "names", "negatives",
-		"max_negatives", NULL };
+		"max_negatives", "each", "group", NULL };
 	static const char *const of_folders[] = { "split", NULL };
 	static const char *const of_pairs[] = { "document", "names", "negatives",
-		"max_negatives", "part_by", NULL };
+		"max_negatives", "part_by", "group", "type", NULL };
+	static const char *const of_groups[] = { "negatives", "max_negatives", NULL };
 
-	source->label = field_of(node, "label", NULL);
+	source->label = field_of(node, "label");
 	if (tree_get(node, "beir")) {
 		refuse(node, of_files, "of a BEIR folder");
 		source->beir = required(node, "beir");
@@ -158,8 +235,13 @@ read_fields(struct tree *node, struct recipe_source *source)
 		read_files(node, source);
 	}
 	for (int side = 0; side < SIDES; side++)
-		source->field[side] = field_of(node, recipe_sides[side], NULL);
-	source->negatives = field_of(node, "negatives", NULL);
+		source->field[side] = field_of(node, recipe_sides[side]);
+	read_type(node, source);
+	source->group =
+	    whole(node, "group", 1, INT32_MAX, source->type ? source->type->group : 0);
+	if (source->group)
+		refuse(node, of_groups, "of groups");
+	source->negatives = field_of(node, "negatives");
 	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
 }
 
@@ -199,6 +281,7 @@ read_where(const struct tree *node, struct recipe_source *source)
 	const struct tree *where = tree_get(node, "where");
 	bool several = where && where->kind != TREE_STRING;
 
+	source->has_where = where;
 	if (where && !several)
 		add_condition(source, where, where->string);
 	if (several && where->kind != TREE_LIST && where->kind != TREE_OBJECT)
@@ -257,9 +340,9 @@ read_part(const struct tree *node, struct recipe_source *source)
 static void
 add_source(struct recipe *recipe, struct tree *node, double task_weight)
 {
-	static const char *const keys[] = { "name", "file", "beir", "split", "query",
-		"document", "label", "names", "negatives", "max_negatives", "where",
-		"part", "part_by", "first", "weight", NULL };
+	static const char *const keys[] = { "name", "type", "file", "beir", "split",
+		"each", "query", "document", "label", "names", "group", "negatives",
+		"max_negatives", "where", "part", "part_by", "first", "weight", NULL };
 	size_t count = (size_t)recipe->source_count;
 
 	tree_only(node, keys);
@@ -273,6 +356,7 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	read_fields(node, source);
 	read_names(node, source);
 	read_where(node, source);
+	read_each(node, source);
 	read_part(node, source);
 	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
@@ -351,6 +435,7 @@ free_source(struct recipe_source *source)
 		comparison_free(source->where[i]);
 	free(source->where);
 	free(source->files);
+	free(source->each.names);
 }
 
 void

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sample/fields.h"
+#include "sample/task_types.h"
 #include "text/comparison.h"
 #include "text/tree.h"
 
@@ -22,11 +24,15 @@ struct recipe_source {
 	const char *name;
 	const char **files, *beir, *split; /* beir NULL: files; split NULL: not given */
 	int file_count, task;
+	const struct task_type *type; /* NULL: not given */
+	struct fields_each each;      /* no names: a row is an example */
+	int64_t group; /* so many queries of one document make one; 0: none */
 	const char *field[SIDES], *label, *negatives; /* NULL: not given */
 	const struct tree *names; /* of documents, a mapping or a list of strings; NULL */
 	int64_t max_negatives;
 	struct comparison **where; /* all must hold */
 	int where_count;
+	bool has_where;	  /* if only an empty one */
 	uint64_t part[2]; /* first and last hash of what is taken */
 	enum recipe_side part_by;
 	int64_t first;		 /* so many examples; INT64_MAX: all */

@@ -1,0 +1,40 @@
+#include "sample/task_types.h"
+
+const struct task_field task_fields[TASK_FIELDS] = {
+	{ "STS", TASK_QUERY, .names = { "sentence1", "sent1", "text1" }, .scored = true },
+	{ "STS", TASK_DOCUMENT, .names = { "sentence2", "sent2", "text2" },
+	    .scored = true },
+	{ "STS", TASK_MARK, .names = { "score" } },
+	{ "PairClassification", TASK_QUERY, .names = { "sentence1", "sent1", "text1" },
+	    .scored = true, .each = true },
+	{ "PairClassification", TASK_DOCUMENT, .names = { "sentence2", "sent2", "text2" },
+	    .scored = true, .each = true },
+	{ "PairClassification", TASK_MARK, .names = { "label", "labels" }, .each = true },
+	{ "Classification", TASK_QUERY, .names = { "text", "sentence" }, .scored = true },
+	{ "Classification", TASK_DOCUMENT, .names = { "label_text", "label", "labels" } },
+	{ "Clustering", TASK_QUERY, .names = { "sentences", "text", "sentence" },
+	    .scored = true, .each = true },
+	{ "Clustering", TASK_DOCUMENT, .names = { "label_text", "label", "labels" },
+	    .each = true },
+	{ "Reranking", TASK_QUERY, .names = { "query" }, .scored = true },
+	{ "Reranking", TASK_DOCUMENT, .names = { "positive" }, .scored = true,
+	    .each = true },
+	{ "Reranking", TASK_OTHER, .names = { "negative" }, .scored = true },
+	{ "Summarization", TASK_QUERY, .names = { "text" } },
+	{ "Summarization", TASK_DOCUMENT, .names = { "human_summaries" }, .scored = true,
+	    .each = true },
+	{ "Summarization", TASK_OTHER, .names = { "machine_summaries" }, .scored = true },
+	{ "queries", TASK_OTHER, .names = { "text", "query" }, .scored = true },
+	{ "corpus", TASK_OTHER, .names = { "title" }, .scored = true },
+	{ "corpus", TASK_OTHER, .names = { "text" }, .scored = true },
+};
+
+const struct task_type task_types[TASK_TYPES] = {
+	{ "Classification", .worded = true },
+	{ "Clustering", .worded = true, .group = 4 },
+	{ "PairClassification", .holds = "=1" },
+	{ .name = "Reranking" },
+	{ "Retrieval", .folder = true },
+	{ "STS", .holds = ">=4" },
+	{ .name = "Summarization" },
+};
