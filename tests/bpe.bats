@@ -133,6 +133,20 @@ need_cases() {
 
 # 2. what does not change the ids
 
+@test "bpe: add_prefix_space puts a blank before what does not begin with one" {
+	mkdir "$T/plain" "$T/blank"
+	for blank in false true; do
+		model=$T/plain
+		[ $blank = false ] || model=$T/blank
+		jq -c --argjson blank $blank '.pre_tokenizer = {type: "ByteLevel", add_prefix_space: $blank, use_regex: true}' \
+			"$BPE/cl100k/tokenizer.json" >"$model/tokenizer.json"
+	done
+	printf '"%s"\n' "the sea" " the sea" '\tthe' '' | tokenize "$T/blank" >"$T/found"
+	printf '"%s"\n' " the sea" " the sea" ' \tthe' '' | tokenize "$T/plain" | diff - "$T/found"
+	[ "$(wc -l <"$T/found")" -eq 4 ]
+	run -1 cmp -s <(echo '"the sea"' | tokenize "$T/plain") <(echo '"the sea"' | tokenize "$T/blank")
+}
+
 @test "bpe: the number of threads, and merges written as strings or as pairs" {
 	jq -r .text "$BPE/neox/cases.jsonl" >"$T/texts.txt"
 	for _ in $(seq 40); do cat "$T/texts.txt"; done >"$T/many.txt"

@@ -247,6 +247,21 @@ refusals() { # family
 	[[ "$output" == *"has the names of transformers 5, which has no token experts in such a model" ]]
 }
 
+@test "families: geglu is a gated GELU, glu a gated sigmoid" {
+	cp -r "$GOLDEN/nomic_bert" "$T/model"
+	embedded() { # EDIT of config.json: what encode makes of it
+		sed "$1" "$GOLDEN/nomic_bert/config.json" >"$T/model/config.json"
+		ids_stream text.ids <"$GOLDEN/nomic_bert/ids.txt" | encode -q -m "$T/model" | ids_stream --rows text.emb
+	}
+	embedded 's/"activation_function": "swiglu"/"hidden_act": "silu"/' | cmp - <(embedded '')
+	embedded 's/"activation_function": "swiglu"/"hidden_act": "gelu"/' >"$T/gelu"
+	embedded 's/swiglu/geglu/' | cmp - "$T/gelu"
+	run -1 cmp -s "$T/gelu" <(embedded '')
+	embedded 's/swiglu/glu/' >"$T/sigmoid"
+	run -1 cmp -s "$T/sigmoid" "$T/gelu"
+	run -1 cmp -s "$T/sigmoid" <(embedded '')
+}
+
 @test "families: rotary positions that are not known are refused" {
 	refusals qwen3 <<-'E'
 		s/"rope_scaling": null/"rope_scaling": {"type": "yarn", "factor": 4.0}/| the rope scaling 'yarn' is not known; known are default, linear, dynamic and ntk

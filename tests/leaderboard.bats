@@ -289,6 +289,8 @@ report() {
 	[ "${lines[4]}" = $'STS\tSTS12\tcosine_spearman\t50.00\t25.00' ]
 	[ "${lines[6]}" = $'STS\tmean of 2\t\t60.00\t' ]
 	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
+	run -0 leaderboard table -r "$REGISTRY" --format markdown r/one/1 r/two/1
+	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | | 37.50 \* |' ]
 	run -0 leaderboard table -r "$REGISTRY" --format markdown r/two/1
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
 }
@@ -441,6 +443,12 @@ report() {
 	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t\t' ] # there is no spread to test by
 	[ "${stderr_lines[0]}" = "leaderboard: warning: only 'x' is in both a.tsv and b.tsv: of one there is no t, no interval and no error" ]
 	[[ $stderr == *"1 queries are left out"*"first: 'y'" ]]
+	table a.tsv 'id,m\nx,0.25'
+	table b.tsv 'id,m,n\nx,0.5,1\ny,1,1'
+	compare 0
+	[[ ${stderr_lines[1]} == *"1 queries are left out: only one of a.tsv and b.tsv has them; first: 'y'" ]]
+	[[ ${stderr_lines[2]} == *"1 metrics are left out: only one of a.tsv and b.tsv has them; first: 'n'" ]]
+	table a.tsv 'id,m\nx,0.5\ny,1'
 	table b.tsv 'query,m\ny,nan\nx,0.25'
 	compare 0
 	[ "${lines[2]}" = $'m\t0.75\t\t\t\t\t\t\t\t' ]

@@ -94,6 +94,12 @@ load scores
 	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
 }
 
+@test "mteb-score pairclassification: lists on one side alone are refused" {
+	echo '{"sent1.emb":[[1,0],[0,1]],"sent2.emb":[1,0],"labels":[1,0]}' | mkstream >"$T/x.mts"
+	run -1 --separate-stderr mteb-score pairclassification "$T/x.mts"
+	[[ $stderr == "mteb-score: $T/x.mts: "*"sent2.emb"* ]]
+}
+
 @test "mteb-score reranking: mteb's metrics, ties included, one query a row and several" {
 	stream rerank rerank_several
 	for name in rerank rerank_several; do

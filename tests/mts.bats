@@ -177,6 +177,14 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$output" = 'row 1 x 0 row 2 x 0.5 row 3 x 1 row 4 x 1.5 row 5 x 2 row 6 x 2.5 row 7 x 3' ]
 }
 
+@test "mts head: a long text ends with a whole character, a long list of lists with dots" {
+	x=$(printf 'x%.0s' {1..119})
+	printf '{"a":"%s"}\n' "${x}é tail" "${x:1}é tail" "${x}x" "${x}xé" | mts from jsonl | mts head | grep -a $'^\ta' |
+		diff - <(printf '\ta\t%s\n' "\"$x\"... 126 bytes" "\"${x:1}é\"... 125 bytes" "\"${x}x\"" "\"${x}x\"... 122 bytes")
+	printf '{"a":%s}\n' '["b","c","d","e"]' '["b","c","d","e","f"]' | mts from jsonl | mts head | grep $'^\ta' |
+		diff - <(printf '\ta\t%s\n' '4 lists: "b", "c", "d", "e"' '5 lists: "b", "c", "d", "e", ...')
+}
+
 @test "mts to npy writes what NumPy's format says, from npy reads it" {
 	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl -b 2 >x.mts
 	mts to npy -c b x.mts >b.npy
@@ -296,6 +304,13 @@ vectors() { # COUNT ROWS [SHIFT]
 	[[ $output == *'column text.ids: row 2: the lists are not of the same length'* ]]
 }
 
+@test "mts diff: columns of another kind are not compared, and that is a difference" {
+	mts from jsonl <<<'{"a":"1","b":2}' >text.mts
+	mts from jsonl <<<'{"a":1,"b":2}' >number.mts
+	run -1 mts diff text.mts number.mts
+	[ "$output" = "column a (text, depth 1): the other is a (i64)" ]
+}
+
 @test "mts paste: side by side, whatever the borders of records" {
 	vectors 10 4 >a.mts
 	vectors 10 3 100 | mts cat --rename x=y >b.mts
@@ -392,7 +407,14 @@ vectors() { # COUNT ROWS [SHIFT]
 	run -0 bash -c 'mts cat --rename id=key --rename name=id points.mts | mts to tsv -c id,key'
 	[ "${lines[1]}" = $'origin\t1' ]
 	vectors 5000 5000 >x.mts
-	[ "$(mts cat --level 0 x.mts | wc -c)" -gt "$(mts cat --level 19 x.mts | wc -c)" ]
+	for command in "cat x.mts" "rows --where x>=0 x.mts" "from jsonl x.jsonl"; do
+		mts to jsonl x.mts >x.jsonl
+		# shellcheck disable=SC2086 # words
+		[ "$(mts $command --level 0 | wc -c)" -gt "$((2 * $(mts $command --level 19 | wc -c)))" ]
+	done
+	[ "$(mts from jsonl --max-line 10 <<<'{"a":"bc"}' | mts to jsonl)" = '{"a":"bc"}' ]
+	run -1 --separate-stderr mts from jsonl --max-line 10 <<<'{"a":"bcd"}'
+	[[ "$stderr" == *"the line is longer than 10 bytes"* ]]
 	mts to npy -c id -o id.npy points.mts
 	[ "$(mts to npy -c id points.mts | cmp - id.npy)" = '' ]
 }
@@ -522,6 +544,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	} >y.safetensors
 	mts from safetensors y.safetensors >z.mts
 	[ "$(mts to jsonl z.mts)" = $'{"t":"\xef\xbf\xbd"}' ]
+	[ "$(mts rows --where 't~^.$' z.mts | mts to jsonl)" = "$(mts to jsonl z.mts)" ]
 	mts to safetensors -c t -o z.safetensors z.mts
 	mts from safetensors z.safetensors | mts diff z.mts -
 }

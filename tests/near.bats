@@ -163,6 +163,8 @@ few() {
 	printf '{"id":%d,"said.emb":[%s]}\n' 1 1,0 2 0,1 | stream_of said
 	printf '{"id":%d,"text":"no","said":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
 	[ "$(texts --text "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
+	printf '{"id":%d,"text":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
+	[ "$(texts --text "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
 	# without ids: row by row
 	printf '{"text.emb":[%s]}\n' 1,0 0,1 | stream_of rows
 	printf 'one\ntwo\n' >"$T/lines.txt"

@@ -12,6 +12,17 @@ V=$GOLDEN/vocab
 	[ ! -e "$T/bpe/vocab.txt" ]
 }
 
+@test "tok --train bpe: of 2,704 pairs those that come three times, and no other" {
+	for a in {a..z} {A..Z}; do
+		for b in {a..z} {A..Z}; do echo "$a$b"; done
+	done >"$T/once.txt"
+	awk 'NR % 27 == 5' "$T/once.txt" | sort >"$T/often.txt"
+	cat "$T/often.txt" "$T/once.txt" "$T/often.txt" >"$T/corpus.txt"
+	count=$(wc -l <"$T/often.txt")
+	tok -q --train bpe --vocab-size $((261 + count)) -o "$T/bpe" "$T/corpus.txt"
+	jq -r '.model.merges[] | join("")' "$T/bpe/tokenizer.json" | sort | diff - "$T/often.txt"
+}
+
 @test "tok --train bpe: no byte is unknown; texts come back" {
 	tok -q --train bpe --vocab-size 300 -o "$T/bpe" "$V/corpus.txt"
 	printf '%s\n' 'a  lamp, Ünknown 漢字 🚣' "	tabs and 'quotes'" '' >"$T/texts"

@@ -48,6 +48,8 @@ def main():
     write("fallback", {"type": "Sequence", "decoders": [
         {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
         {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}, {**bpe, "byte_fallback": True}, FALLBACK)
+    write("strip", {"type": "Strip", "content": "s", "start": 1, "stop": 2}, bpe,
+          ["sea", "ssass", "seas", "seass", "seasss", "as", "sassafras", "ß", "é"])
 
 
 if __name__ == "__main__":
