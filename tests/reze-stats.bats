@@ -240,6 +240,9 @@ refused() {
 	sed 's/"dataset":"beta"/"dataset":"omega"/' "$GOLDEN/reze_pairs.jsonl" | stream_of other base
 	refused "other.mts: record 1: row 1 is of the source 'omega', which the statistics do not know; fit them on all sources" \
 		reze-stats apply pairs.stats other.mts
+	sed 's/"dataset":"beta"/"dataset":"be\\tta"/' "$GOLDEN/reze_pairs.jsonl" | stream_of tab
+	run -1 --separate-stderr reze-stats fit tab.mts
+	[[ $stderr == *"tab.mts: the name of the source 'be?ta' has a tab, an end of line or a NUL in it, "* ]]
 	stream_of model newer <"$GOLDEN/reze_pairs.jsonl"
 	refused "model.mts: it is of model newer, but pairs.stats of model base; make both with one model, or say --any-model" \
 		reze-stats apply pairs.stats model.mts
@@ -336,4 +339,109 @@ refused() {
 		run -1 --separate-stderr bash -c 'reze-stats fit -q pairs.mts >/dev/full'
 		run -1 --separate-stderr bash -c 'reze-stats apply -q pairs.stats pairs.mts >/dev/full'
 	fi
+}
+
+# 5. the whole pipe
+
+# Five data sets of nine pairs, each with a word of its own, and recipes of them.
+pairs_of_sets() {
+	local words=(the a red green blue boat sails on under over river sky swims flies and or not old new small great)
+	for set in ship bird fish sea query; do
+		for i in {1..9}; do
+			printf '{"query":"%s %s","document":"%s %s %s"}\n' "$set" "${words[i * 7 % 21]}" \
+				"${words[i * 3 % 21]}" "${words[i * i % 21]}" "$set"
+		done >$set.jsonl
+		sets+="      - {name: $set, file: $set.jsonl}"$'\n'
+	done
+	printf 'batch: 6\ntemperature: 0.05\nbatching: static\ntasks:\n  pairs:\n    datasets:\n%s' "$sets" >mix.yaml
+}
+
+# The first batch's mean of 1 - cosine between relations and targets, from a stream that has both.
+first_loss() {
+	mts to jsonl "$1" | head -n 6 | jq -s 'def dot($a; $b): [$a, $b] | transpose | map(.[0] * .[1]) | add;
+		map([.["query.emb"] + .["document.emb"], .["relation.target"]] as [$r, $t]
+			| 1 - dot($r; $t) / (dot($r; $r) * dot($t; $t) | sqrt)) | add / length'
+}
+
+@test "reze-stats: batches pass through encode and apply to train, whose first loss is theirs" {
+	pairs_of_sets
+	base=$GOLDEN/bert
+	tasksample --all mix.yaml | tok -q -m "$base" | encode -q -m "$base" | reze-stats fit -q >reze.mts
+	reze-stats show -q reze.mts | awk -F'\t' '$1 == "all" { exit !($3 > 3) }'
+	tasksample mix.yaml | tok -q -m "$base" | encode -q -m "$base" --keep | reze-stats apply reze.mts >batches.mts
+	mts stat batches.mts | grep -q '^column	relation.target (f32 \[16\])$'
+	run ! grep -q '\.emb' <(mts stat batches.mts | grep '^column')
+	# what train reads is what it reads without the two programs between
+	tasksample mix.yaml | tok -q -m "$base" >plain.mts
+	mts diff <(mts cat -c query.ids,document.ids,query.key,document.key,dataset batches.mts) \
+		<(mts cat -c query.ids,document.ids,query.key,document.key,dataset plain.mts)
+	run -0 --separate-stderr train -j 1 -m "$base" --reze 1 --lr 1e-12 -o out <batches.mts
+	[[ $stderr != *warning* ]]
+	tasksample mix.yaml | tok -q -m "$base" | encode -q -m "$base" --keep | reze-stats apply --keep reze.mts >kept.mts
+	cut -f11 out.log.tsv | sed -n 2p | within <(first_loss kept.mts) 1e-6
+	awk -F'\t' 'NR > 1 { exit !($11 > 1e-4) }' out.log.tsv
+	train -j 1 -q -m "$base" --lr 1e-12 -o plain plain.mts
+	diff <(cut -f1-7,9-10 plain.log.tsv) <(cut -f1-7,9-10 out.log.tsv)
+	# the targets are of the model that learns, or that is told
+	train -j 1 -q -m "$base" --lr 1e-2 -o moved plain.mts
+	run -0 --separate-stderr train -j 1 -m moved --reze 1 -o again batches.mts
+	[[ $stderr == *"train: warning: batches.mts: the targets are of another model than moved, which learns from them"* ]]
+	tasksample mix.yaml | tok -q -m moved | encode -q -m moved --keep >moved.mts
+	run -1 --separate-stderr reze-stats apply reze.mts moved.mts
+	[[ $stderr == "reze-stats: moved.mts: it is of model "* ]]
+}
+
+@test "reze-stats: tasks with prompts and experts, a batch of one data set, hard negatives" {
+	pairs_of_sets
+	upcycle -q -m "$GOLDEN/nomic_bert" --experts search,other -o mote
+	cat >tasks.yaml <<-END
+		batch: 6
+		tasks:
+		  find:
+		    temperature: 0.05
+		    prompts: {query: "search query : ", document: "search : "}
+		    experts: {query: search, document: other}
+		    datasets:
+		      - {name: ship, file: ship.jsonl, negatives: other}
+		      - {name: bird, file: bird.jsonl}
+		      - {name: fish, file: fish.jsonl}
+		  group:
+		    experts: other
+		    datasets:
+		      - {name: sea, file: sea.jsonl}
+		      - {name: query, file: query.jsonl}
+	END
+	jq -c '.other = ["old bird", "new sea"]' ship.jsonl >with && mv with ship.jsonl
+	tasksample --all tasks.yaml | tok -q -m mote | encode -q -m mote | reze-stats fit -q >reze.mts
+	[ "$(reze-stats show -q reze.mts | cut -f1,2 | paste -sd' ')" = \
+		$'source\tpairs bird\t9 fish\t9 query\t9 sea\t9 ship\t9 all\t45' ]
+	tasksample tasks.yaml | tok -q -m mote | encode -q -m mote --keep | reze-stats apply --keep reze.mts >kept.mts
+	train -j 1 -q -m mote --reze 1 --lr 1e-12 -o out kept.mts
+	cut -f11 out.log.tsv | sed -n 2p | within <(first_loss kept.mts) 1e-6
+	awk -F'\t' 'NR == 2 { exit !($11 > 1e-4) }' out.log.tsv
+}
+
+@test "reze-stats: the examples of the page run as printed" {
+	pairs_of_sets
+	cp -r "$GOLDEN/bert" base
+	sed '/bird\|fish/d' mix.yaml >a.yaml
+	sed '/ship\|sea\|query/d' mix.yaml >b.yaml
+	page_examples reze-stats.1 >examples
+	[ "$(wc -l <examples)" -eq 9 ]
+	bash -eu -o pipefail examples >out
+	mts diff -a 1e-9 both.mts reze.mts
+	reze-stats show --json weaker.mts | jq -e '.settings.eta == 0.5 and .settings.centre == "mean"'
+}
+
+@test "reze-stats: the script draws spectrum and sources" {
+	command -v gnuplot >/dev/null || skip "needs gnuplot"
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	reze-stats show --components pairs.stats >components.tsv
+	reze-stats show -q pairs.stats >sources.tsv
+	gnuplot -e "components='components.tsv'; sources='sources.tsv'" "$ROOT/pipelines/reze-stats.gnuplot" >out.svg 2>err
+	[ ! -s err ]
+	for word in alpha zeta eigenvalue dispersion active; do
+		grep -q "$word" out.svg
+	done
 }

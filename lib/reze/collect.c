@@ -8,6 +8,8 @@
 #include "base/progress.h"
 #include "reze/statistics_file.h"
 
+enum { LONGEST_NAME = 200 };
+
 void
 collect_check_model(
     const char *stream, const char *model, const char *other, const char *other_model)
@@ -18,10 +20,21 @@ collect_check_model(
 		    stream, model, other, other_model);
 }
 
+/* Names stand in tables and attributes. */
+static void
+check_name(const struct relations *relations, const char *name, size_t length)
+{
+	if (strcspn(name, "\t\r\n") != length || length > LONGEST_NAME)
+		die("%s: the name of the source '%.100s' has a tab, an end of line or a "
+		    "NUL in it, or more than %d bytes; rename it",
+		    stream_name(relations->reader), name, LONGEST_NAME);
+}
+
 int *
 collect_sources(struct statistics *statistics, struct relations *relations, bool fresh)
 {
 	int *sources = mem_new((size_t)relations->count, sizeof *sources);
+	int64_t known = strings_count(statistics->sources);
 
 	for (int64_t i = 0; i < relations->count; i++) {
 		size_t length;
@@ -34,6 +47,9 @@ collect_sources(struct statistics *statistics, struct relations *relations, bool
 			    stream_name(relations->reader),
 			    (long long)stream_records(relations->reader),
 			    (long long)i + 1, (int)length, name);
+		if (sources[i] == known)
+			check_name(
+			    relations, strings_get(statistics->sources, known++), length);
 	}
 	return sources;
 }

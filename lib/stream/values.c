@@ -192,8 +192,7 @@ values_refuse_nan(
 {
 	if (!is_finite(vector, width))
 		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or "
-		    "infinity, "
-		    "and there is no score with it",
+		    "infinity, and nothing can be computed of it",
 		    stream_name(reader), (long long)stream_records(reader),
 		    stream_column(reader, column)->name, (long long)row + 1);
 }
