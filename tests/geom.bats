@@ -297,7 +297,7 @@ refused() { # MESSAGE FILE...
 	cp texts.jsonl queries.jsonl
 	page_examples geom.1 >examples
 	command -v gnuplot >/dev/null || sed -i '/^gnuplot/d' examples
-	[ "$(grep -c geom examples)" -eq 7 ]
+	[ "$(grep -c geom examples)" -eq 9 ]
 	bash -e -o pipefail -x examples >out
 	# experts that have learnt nothing yet: those of the dense model
 	[ "$(awk -F'\t' 'NF == 6 && $1 == "clustering:search_query" { print $4 }' out)" = 0 ]

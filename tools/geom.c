@@ -4,6 +4,7 @@
  * similarity	reads FIELD.emb (f32 [width]) of the same texts under several tasks; task or FIELD.expert
  *		(text), _id or id (text or i64) and FIELD or text (text), where there are; writes a table
  * isoscore	reads FIELD.emb, vectors or lists of them; writes a table
+ * pca, drift	read FIELD.emb, a vector a row, _id or id, dataset, where there are; write a table
  * whiten fit	reads FIELD.emb, vectors or lists of them; writes a whitening, or a model with it
  * whiten apply	reads this and FIELD.emb; writes FIELD.emb, and passes all other columns
  * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
@@ -18,52 +19,39 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "folder/model_folder.h"
 #include "geometry/flow_command.h"
 #include "geometry/inter_task_table.h"
 #include "geometry/isotropy.h"
+#include "geometry/principal.h"
 #include "geometry/whitening_command.h"
 #include "nn/nn.h"
 
-enum {
-	OPT_AGAINST = CLI_LONG,
-	OPT_PER_TEXT,
-	OPT_JSON,
-	OPT_ANY_MODEL,
-	OPT_RELATIONS,
-	OPT_KIND,
-	OPT_EPS,
-	OPT_DIM,
-	OPT_STEPS,
-	OPT_HIDDEN,
-	OPT_EPOCHS,
-	OPT_BATCH,
-	OPT_RATE,
-	OPT_INVERSE,
-	OPT_LEVEL
-};
+enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATIONS };
+enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };
+enum { OPT_STEPS = OPT_DIM + 1, OPT_HIDDEN, OPT_EPOCHS, OPT_BATCH, OPT_RATE };
+enum { OPT_INVERSE = OPT_RATE + 1, OPT_LEVEL };
 
 static const struct cli_option options[] = {
 	{ OPT_AGAINST, "against", "FILE",
-	    "similarity: another model's embeddings of the texts, to compare\nwith; "
-	    "repeatable" },
-	{ OPT_PER_TEXT, "per-text", "FILE", "similarity: each text's cosines there" },
+	    "similarity: another model's embeddings, to compare with; repeatable" },
+	{ OPT_PER_TEXT, "per-text", "FILE",
+	    "similarity, drift: each text's cosines there" },
 	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb (default: the only one);\nrepeatable but "
-	    "for similarity: all of them" },
+	    "the embeddings are NAME.emb (default: the only one); repeatable" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "streams may be of several models" },
 	{ OPT_RELATIONS, "relations", NULL,
-	    "isoscore: a row's vectors of all columns are one, as [anchor; positive]" },
+	    "isoscore, pca, drift: a row's vectors of all columns are one" },
+	{ OPT_COMPONENTS, "components", "K",
+	    "pca, drift: principal components to tell of (defaults: 2, 10)" },
+	{ OPT_BASIS, "basis", "FILE",
+	    "pca: the stream whose components they are (default: all)" },
 	{ OPT_KIND, "kind", "zca|pca",
-	    "whiten fit: near to what it was, or along principal components\n(default: "
-	    "zca)" },
+	    "whiten fit: near to x, or along components (default: zca)" },
 	{ OPT_EPS, "eps", "X",
-	    "whiten fit: the least eigenvalue, as a share of the greatest\n(default: "
-	    "1e-12)" },
+	    "whiten fit: the least share of the greatest eigenvalue (1e-12)" },
 	{ OPT_DIM, "dim", "K", "whiten fit --kind pca: keep the first K components" },
 	{ 'm', "model", "MODEL",
-	    "whiten fit: write to -o DIR this model with the whitening as its\nlast "
-	    "module" },
+	    "whiten fit: write to -o DIR this model with the whitening in it" },
 	{ OPT_STEPS, "steps", "N", "flow fit: steps of the flow (default: 6)" },
 	{ OPT_HIDDEN, "hidden", "N",
 	    "flow fit: values of a hidden layer (default: 512)" },
@@ -85,9 +73,9 @@ struct settings {
 	const char **against; /* paths */
 	int against_count;
 	struct embeddings_options columns;
-	const char **fields; /* the columns', to be filled */
-	int threads, level;
-	const char *per_text, *output, *model;
+	const char **fields;		/* the columns', to be filled */
+	int threads, level, components; /* 0: the default */
+	const char *per_text, *output, *model, *basis;
 	bool json, inverse;
 	struct whitening_options whitening;
 	struct flow_shape shape;
@@ -154,13 +142,11 @@ similarity(void *with, char **files, int count)
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
 	check_files(settings, streams(files, count), count ? count : 1);
-	struct output *output = output_print(settings->output);
 	inter_task_compare(streams(files, count), count ? count : 1, settings->against,
 	    settings->against_count,
 	    &(struct inter_task_options){
 		settings->columns.count ? settings->fields[0] : NULL,
 		settings->columns.any_model, settings->json, settings->per_text });
-	output_finish(output);
 	return 0;
 }
 
@@ -169,30 +155,33 @@ isoscore(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	if (settings->columns.relations && !settings->columns.count)
-		die_usage(
-		    "--relations needs --field, a relation's columns in their order");
 	check_files(settings, streams(files, count), count ? count : 1);
-	struct output *output = output_print(settings->output);
 	isotropy_print(
 	    streams(files, count), count ? count : 1, &settings->columns, settings->json);
-	output_finish(output);
 	return 0;
 }
 
-static void
-fit_whitening(const struct settings *settings, const struct operands *operands)
+static int
+pca(void *with, char **files, int count)
 {
-	bool given = settings->model;
-	char *model = given ? model_folder(settings->model) : NULL;
+	const struct settings *settings = with;
 
-	if (given && !strcmp(settings->output, "-"))
-		die_usage("-m needs -o DIR, the folder to write");
-	if (settings->whitening.width && settings->whitening.kind != WHITENING_PCA)
-		die_usage("--dim needs --kind pca, whose first components tell the most");
-	whitening_fit(operands->streams, operands->count, &settings->columns,
-	    &settings->whitening, model, settings->output);
-	free(model);
+	principal_print((const char *const *)files, count, &settings->columns,
+	    &(struct principal_options){
+		settings->components ? settings->components : 2, settings->basis });
+	return 0;
+}
+
+static int
+drift(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	check_files(settings, (const char *const *)files, count);
+	drift_print(files[0], files[1], &settings->columns,
+	    &(struct drift_options){ settings->components ? settings->components : 10,
+		settings->json, settings->per_text });
+	return 0;
 }
 
 static int
@@ -206,7 +195,8 @@ whiten(void *with, char **files, int count)
 	struct operands operands = operands_of("whiten", known, files, count);
 
 	if (operands.fit)
-		fit_whitening(settings, &operands);
+		whitening_fit(operands.streams, operands.count, &settings->columns,
+		    &settings->whitening, settings->model, settings->output);
 	else
 		whitening_apply_to(operands.map, operands.streams[0],
 		    &(struct transform_options){
@@ -239,6 +229,10 @@ static const struct cli_command commands[] = {
 	    "against per-text field any-model json threads output", 0, -1, similarity },
 	{ "isoscore", "how evenly embeddings use their dimensions",
 	    "field relations any-model json threads output", 0, -1, isoscore },
+	{ "pca", "principal coordinates of several streams in one basis",
+	    "field relations components basis threads output", 1, -1, pca },
+	{ "drift", "how far, and where to, texts moved from one model to another",
+	    "field relations components per-text json threads output", 2, 2, drift },
 	{ "whiten", "give embeddings mean 0 and the identity as covariance",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
@@ -252,6 +246,8 @@ static const struct cli cli = { "geom",
 	"measure and change how embeddings lie to each other",
 	"similarity [OPTION]... [FILE]...\n"
 	"       geom isoscore [OPTION]... [FILE]...\n"
+	"       geom pca [OPTION]... FILE...\n"
+	"       geom drift [OPTION]... BEFORE AFTER\n"
 	"       geom whiten fit [-m MODEL -o DIR] [OPTION]... [FILE]...\n"
 	"       geom whiten apply [OPTION]... WHITENING [FILE]\n"
 	"       geom flow fit [OPTION]... [FILE]...\n"
@@ -260,65 +256,60 @@ static const struct cli cli = { "geom",
 	"  geom similarity classification.mts clustering.mts search_query.mts\n"
 	"  geom similarity --against dense.mts mote.mts -o similarity.tsv\n"
 	"  geom isoscore base.mts trained.mts\n"
+	"  geom pca base.mts pft.mts reze.mts > pca.tsv\n"
+	"  geom drift base.mts reze.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
 	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
 	"> z.mts\n",
 	nn_about, commands, ".mts\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
 
 static void
-parse(struct settings *settings, int argc, char **argv)
+parse(struct settings *s, int argc, char **argv)
 {
 	static const char *const kinds[] = { "zca", "pca", NULL };
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv)) != -1)
 		switch (option) {
-		case OPT_AGAINST:
-			settings->against[settings->against_count++] = optarg;
+		case OPT_AGAINST: s->against[s->against_count++] = optarg; break;
+		case OPT_PER_TEXT: s->per_text = optarg; break;
+		case 'f': s->fields[s->columns.count++] = optarg; break;
+		case OPT_COMPONENTS:
+			s->components = (int)cli_integer("--components", 1, 1 << 20);
 			break;
-		case OPT_PER_TEXT: settings->per_text = optarg; break;
-		case 'f': settings->fields[settings->columns.count++] = optarg; break;
-		case OPT_RELATIONS: settings->columns.relations = true; break;
+		case OPT_BASIS: s->basis = optarg; break;
+		case OPT_RELATIONS: s->columns.relations = true; break;
 		case OPT_KIND:
-			settings->whitening.kind =
+			s->whitening.kind =
 			    (enum whitening_kind)cli_word("--kind", optarg, kinds);
 			break;
-		case OPT_EPS:
-			settings->whitening.least = cli_real("--eps", 1e-300, 1);
-			break;
+		case OPT_EPS: s->whitening.least = cli_real("--eps", 1e-300, 1); break;
 		case OPT_DIM:
-			settings->whitening.width = (int)cli_integer("--dim", 1, 1 << 20);
+			s->whitening.width = (int)cli_integer("--dim", 1, 1 << 20);
 			break;
-		case 'm': settings->model = optarg; break;
+		case 'm': s->model = optarg; break;
 		case OPT_STEPS:
-			settings->shape.steps = (int)cli_integer("--steps", 1, 1000);
+			s->shape.steps = (int)cli_integer("--steps", 1, 1000);
 			break;
 		case OPT_HIDDEN:
-			settings->shape.hidden = (int)cli_integer("--hidden", 1, 1 << 15);
+			s->shape.hidden = (int)cli_integer("--hidden", 1, 1 << 15);
 			break;
 		case OPT_EPOCHS:
-			settings->training.epochs = cli_integer("--epochs", 0, 1000000);
+			s->training.epochs = cli_integer("--epochs", 0, 1000000);
 			break;
 		case OPT_BATCH:
-			settings->training.batch = cli_integer("--batch", 1, 1 << 20);
+			s->training.batch = cli_integer("--batch", 1, 1 << 20);
 			break;
-		case OPT_RATE:
-			settings->training.rate = cli_real("--rate", 1e-12, 10);
-			break;
+		case OPT_RATE: s->training.rate = cli_real("--rate", 1e-12, 10); break;
 		case 's':
-			settings->training.seed =
-			    (uint64_t)cli_integer("--seed", 0, INT64_MAX);
+			s->training.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
 			break;
-		case OPT_INVERSE: settings->inverse = true; break;
-		case OPT_LEVEL:
-			settings->level = (int)cli_integer("--level", 0, 19);
-			break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
-		case OPT_ANY_MODEL: settings->columns.any_model = true; break;
-		case OPT_JSON: settings->json = true; break;
-		case 'o': settings->output = optarg; break;
+		case OPT_INVERSE: s->inverse = true; break;
+		case OPT_LEVEL: s->level = (int)cli_integer("--level", 0, 19); break;
+		case 'j': s->threads = (int)cli_integer("--threads", 1, 4096); break;
+		case OPT_ANY_MODEL: s->columns.any_model = true; break;
+		case OPT_JSON: s->json = true; break;
+		case 'o': s->output = optarg; break;
 		}
 }
 
@@ -338,7 +329,11 @@ main(int argc, char **argv)
 	parse(&settings, argc, argv);
 	const struct cli_command *command = cli_find(&cli, argc, argv);
 	nn_start(settings.threads, argv);
+	bool table = command->run != whiten && command->run != flow;
+	struct output *output = table ? output_print(settings.output) : NULL;
 	int status = command->run(&settings, argv + optind + 1, argc - optind - 1);
+	if (output)
+		output_finish(output);
 	free(settings.against);
 	free(settings.fields);
 	return status;

@@ -15,20 +15,23 @@ struct source {
 };
 
 struct embeddings {
-	const struct embeddings_options *options;
+	struct embeddings_options options;
 	struct source *sources;
 	int count, width;
 	int at, column; /* what is read next: of the record at hand, where column > 0 */
 	struct record record;
+	int64_t rows; /* of this stream, before the record at hand */
 	struct floats relations;
 	struct progress *progress;
 	char *model;
 };
 
 static struct vectors *
-open_column(struct reader *reader, const char *field, bool relations)
+open_column(
+    struct reader *reader, const char *field, const struct embeddings_options *options)
 {
-	return vectors_open(reader, field, relations ? 0 : VECTORS_LISTS);
+	return vectors_open(
+	    reader, field, options->relations || options->single ? 0 : VECTORS_LISTS);
 }
 
 static void
@@ -56,13 +59,12 @@ open_source(struct source *source, const char *path,
 		if (!options->relations && !has_field(reader, options->fields[i]))
 			continue;
 		there[i] = true;
-		add_column(
-		    source, open_column(reader, options->fields[i], options->relations));
+		add_column(source, open_column(reader, options->fields[i], options));
 	}
 	if (!source->count) /* the only one, or death */
 		add_column(
 		    source, open_column(reader,
-				options->count ? options->fields[0] : NULL, false));
+				options->count ? options->fields[0] : NULL, options));
 }
 
 static int
@@ -80,10 +82,10 @@ static void
 check_source(const struct embeddings *embeddings, const struct source *source)
 {
 	const struct source *first = embeddings->sources;
-	bool any_model = embeddings->options->any_model;
+	bool any_model = embeddings->options.any_model;
 
 	for (int i = 0; i < source->count; i++)
-		vectors_agree(first->columns[embeddings->options->relations ? i : 0],
+		vectors_agree(first->columns[embeddings->options.relations ? i : 0],
 		    source->columns[i], any_model);
 }
 
@@ -97,6 +99,16 @@ model_of(const struct source *sources, int count)
 	return mem_string(model);
 }
 
+/* The stream at hand says how far it is. */
+static void
+watch(struct embeddings *embeddings)
+{
+	if (!embeddings->progress)
+		return;
+	progress_file(embeddings->progress);
+	stream_watch(embeddings->sources[embeddings->at].reader, embeddings->progress);
+}
+
 static void
 check_usage(const char *const *paths, int count, const struct embeddings_options *options)
 {
@@ -106,6 +118,11 @@ check_usage(const char *const *paths, int count, const struct embeddings_options
 		inputs += strcmp(paths[i], "-") == 0;
 	if (inputs > 1)
 		die_usage("only one of the streams can be standard input");
+	if (options->relations && !options->count)
+		die_usage(
+		    "--relations needs --field, a relation's columns in their order");
+	if (options->single && options->count > 1 && !options->relations)
+		die_usage("one --field, or --relations: a row is one point");
 	for (int i = 0; i < options->count; i++)
 		for (int j = 0; j < i; j++)
 			if (!strcmp(options->fields[i], options->fields[j]))
@@ -121,7 +138,7 @@ embeddings_open(
 	bool *there = mem_zero((size_t)options->count + 1, sizeof *there);
 
 	check_usage(paths, count, options);
-	embeddings->options = options;
+	embeddings->options = *options;
 	embeddings->count = count;
 	embeddings->sources = mem_zero((size_t)count, sizeof *embeddings->sources);
 	for (int i = 0; i < count; i++) {
@@ -135,9 +152,10 @@ embeddings_open(
 			    count > 1 ? ", nor in the other streams" : "");
 	embeddings->width = source_width(embeddings->sources, options);
 	embeddings->model = model_of(embeddings->sources, count);
-	embeddings->progress = progress_files("rows", (char *const *)paths, count);
-	progress_file(embeddings->progress);
-	stream_watch(embeddings->sources[0].reader, embeddings->progress);
+	if (!options->silent)
+		embeddings->progress =
+		    progress_files("rows", (char *const *)paths, count);
+	watch(embeddings);
 	free(there);
 	return embeddings;
 }
@@ -148,7 +166,11 @@ next_record(struct embeddings *embeddings)
 {
 	while (embeddings->at < embeddings->count) {
 		struct source *source = &embeddings->sources[embeddings->at];
-		while (stream_next(source->reader, &embeddings->record)) {
+		for (;;) {
+			embeddings->rows += embeddings->record.rows;
+			embeddings->record.rows = 0;
+			if (!stream_next(source->reader, &embeddings->record))
+				break;
 			if (embeddings->record.rows == 0)
 				continue;
 			for (int i = 0; i < source->count; i++)
@@ -157,9 +179,8 @@ next_record(struct embeddings *embeddings)
 		}
 		if (++embeddings->at == embeddings->count)
 			break;
-		progress_file(embeddings->progress);
-		stream_watch(
-		    embeddings->sources[embeddings->at].reader, embeddings->progress);
+		watch(embeddings);
+		embeddings->rows = 0;
 	}
 	return false;
 }
@@ -193,7 +214,7 @@ embeddings_next(struct embeddings *embeddings, size_t *rows)
 			return NULL;
 		const struct source *source = &embeddings->sources[embeddings->at];
 		*rows = (size_t)embeddings->record.rows;
-		if (embeddings->options->relations)
+		if (embeddings->options.relations)
 			return relate(embeddings, source);
 		const struct vectors *vectors = source->columns[embeddings->column];
 		embeddings->column = (embeddings->column + 1) % source->count;
@@ -201,6 +222,41 @@ embeddings_next(struct embeddings *embeddings, size_t *rows)
 		if (*rows)
 			return vectors->raw;
 	}
+}
+
+static char *
+text_of(const struct embeddings *embeddings, int column, size_t row)
+{
+	const struct reader *reader = embeddings->sources[embeddings->at].reader;
+	char room[VALUES_ROOM];
+	size_t length;
+
+	values_single(reader, column, 0);
+	const char *text = values_text(stream_column(reader, column),
+	    &embeddings->record.columns[column], (int64_t)row, room, &length);
+	return mem_format("%.*s", (int)length, text);
+}
+
+char *
+embeddings_id(struct embeddings *embeddings, size_t row)
+{
+	static const char *const names[] = { "_id", "id", NULL };
+	int column = values_find(embeddings->sources[embeddings->at].reader, names);
+
+	return column < 0
+		   ? mem_format("%lld", (long long)embeddings->rows + (long long)row + 1)
+		   : text_of(embeddings, column, row);
+}
+
+char *
+embeddings_dataset(struct embeddings *embeddings, size_t row)
+{
+	static const char *const names[] = { "dataset", NULL };
+	int column = values_find(embeddings->sources[embeddings->at].reader, names);
+
+	return column < 0
+		   ? mem_string(tree_string(embeddings->record.attributes, "dataset", ""))
+		   : text_of(embeddings, column, row);
 }
 
 int

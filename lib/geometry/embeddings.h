@@ -23,17 +23,25 @@ struct embeddings_options {
 	const char *const *fields; /* NULL: each stream's only one */
 	int count;
 	bool relations; /* needs fields */
+	bool
+	    single; /* a row has one vector: no lists, one column unless they are relations */
+	bool silent; /* without progress */
 	bool any_model;
 };
 
 struct embeddings;
 
-/* What is counted, vectors, is shown as progress.  Paths and options are borrowed. */
+/* What is counted, vectors, is shown as progress.  What the options point to is borrowed. */
 struct embeddings *embeddings_open(
     const char *const *paths, int count, const struct embeddings_options *options);
 
 /* The next vectors, [rows,width], borrowed until the next call; NULL at the end. */
 const float *embeddings_next(struct embeddings *embeddings, size_t *rows);
+
+/* Of a row of those vectors, where a row has one: its "_id" or "id", else its number in its stream, from 1; the data
+ * set that its column or its record's attribute "dataset" names, or "".  To be freed. */
+char *embeddings_id(struct embeddings *embeddings, size_t row);
+char *embeddings_dataset(struct embeddings *embeddings, size_t row);
 
 int embeddings_width(const struct embeddings *embeddings);
 const char *embeddings_model(const struct embeddings *embeddings); /* "": nobody says */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
+#include "folder/model_folder.h"
 #include "model/model.h"
 
 static const double unit_error = 1e-3; /* of a squared length, mostly of bf16 */
@@ -99,10 +100,16 @@ whitening_fit(const char *const *paths, int count,
 {
 	struct model *opened = NULL;
 	bool normalize = false;
+	char *folder = NULL;
 
+	if (options->width && options->kind != WHITENING_PCA)
+		die_usage("--dim needs --kind pca, whose first components tell the most");
+	if (model && !strcmp(output, "-"))
+		die_usage("-m needs -o DIR, the folder to write");
 	if (model) {
+		folder = model_folder(model);
 		folder_check(output);
-		opened = model_open(model, MODEL_ENCODE, 0);
+		opened = model_open(folder, MODEL_ENCODE, 0);
 	}
 	struct embeddings *embeddings = embeddings_open(paths, count, columns);
 	struct covariance *covariance = embeddings_covariance(embeddings,
@@ -120,6 +127,7 @@ whitening_fit(const char *const *paths, int count,
 	whitening_free(whitening);
 	covariance_free(covariance);
 	embeddings_close(embeddings);
+	free(folder);
 }
 
 void

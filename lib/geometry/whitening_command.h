@@ -9,7 +9,7 @@
 #include "geometry/whitening.h"
 
 /* Whiten all embeddings of the streams, which pass once.  Without `model` the whitening is written to `output`, as a
- * stream; else `output` becomes a copy of the folder `model`, of which they must be, with the whitening as its last
+ * stream; else `output` becomes a copy of the folder that `model` names (model_folder), of which they must be, with the whitening as its last
  * module. */
 void whitening_fit(const char *const *paths, int count,
     const struct embeddings_options *columns, const struct whitening_options *options,
