@@ -107,6 +107,15 @@ refused() { # MESSAGE
 		refused "$T/a/adapter_config.json: "
 		[[ $stderr == *"'${edit##*;}'"* ]]
 	done
+	# what is not known may be there as long as it asks for nothing
+	for value in 0 0.0 '""' null false '[]' '{}'; do
+		change ".something_new = $value"
+		with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	done
+	for value in 5 0.5 '"x"' true '[0]'; do
+		change ".something_new = $value"
+		refused "'something_new'"
+	done
 	echo '[]' >"$T/a/adapter_config.json"
 	refused "$T/a/adapter_config.json: "
 	rm "$T/a/adapter_config.json"

@@ -19,10 +19,10 @@ holds() {
 }
 
 @test "emit: hidden states are those that the embedding is made of" {
-	emit "$M" emb,hs,last=hs:pool=last,tokens=hs:pool=tokens >"$T/out"
+	emit "$M" emb,hs,said=hs:layers=last,last=hs:pool=last,tokens=hs:pool=tokens >"$T/out"
 	holds 'near(."text.hs" | unit; ."text.emb") and near(."text.tokens" | mean; ."text.hs") and
 		near(."text.tokens"[-1]; ."text.last")' <"$T/out"
-	holds '(."text.tokens" | length) > 0 and (."text.hs" | map(fabs) | add) > 0.1' <"$T/out"
+	holds '."text.said" == ."text.hs" and (."text.tokens" | length) > 0 and (."text.hs" | map(fabs) | add) > 0.1' <"$T/out"
 }
 
 @test "emit: layers by number, all, their mean" {
