@@ -302,6 +302,14 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts diff a.mts a.mts
 	run -1 mts diff a.mts b.mts
 	[[ $output == *'column text.ids: row 2: the lists are not of the same length'* ]]
+	# the same where records are cut elsewhere
+	for rows in '1,2' '1' '2'; do
+		printf '{"text": ["a b", "c"]}\n{"text": ["a", "b c d"]}\n' | sed -n "${rows}p" |
+			tok -m "$GOLDEN/token/plain" >"rows$rows.mts"
+	done
+	cat rows1.mts rows2.mts >apart.mts
+	mts diff rows1,2.mts apart.mts
+	mts diff apart.mts rows1,2.mts
 }
 
 @test "mts diff: columns of another kind are not compared, and that is a difference" {
