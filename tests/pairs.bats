@@ -498,6 +498,46 @@ reranking() {
 	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
 }
 
+# rows_like TYPE NAME: of two pairs, and what is none
+rows_like() {
+	case $1 in
+	Classification) printf '{"text": "%s %d", "label": 1, "label_text": "a"}\n' "$2" 1 "$2" 2 ;;
+	Clustering) printf '{"sentences": ["%s", "b"], "labels": ["a", "b"]}\n' "$2" ;;
+	PairClassification) printf '{"sent1": ["%s", "b"], "sent2": ["c", "d"], "labels": [1, 0]}\n{"sent1": ["e"], "sent2": ["f"], "labels": [1]}\n' "$2" ;;
+	Reranking) printf '{"query": "%s", "positive": ["a", "b"], "negative": ["c"]}\n' "$2" ;;
+	STS) printf '{"sentence1": "%s", "sentence2": "a", "score": %s}\n' "$2" 1 "$2" 0 "$2" 0.8 ;;
+	esac
+}
+
+@test "pairs: REZE's recipe has the sets of its table, by their types, in a task for each benchmark" {
+	recipe=$ROOT/share/recipes/reze-paper.yaml
+	sed -n 's/.*{name: \([^,]*\), type: \([^,]*\), \(file\|beir\): \([^,}]*\).*/\2 \4 \1/p' "$recipe" >sets
+	while read -r type place name; do
+		[ "${place%%/*}" = "$name" ]
+		mkdir -p "files/$name"
+		if [ "$type" = Retrieval ]; then
+			beir "files/$place"
+			printf '7\td1\t1\n12\t1\t1\n7\td4\t0\n' | tee "files/$place/qrels/train.tsv" >"files/$place/qrels/test.tsv"
+		else
+			rows_like "$type" "$name" >"files/$place"
+		fi
+	done <sets
+	tasksample -q -C files --all "$recipe" >all.mts
+	mts to jsonl all.mts | jq -r .dataset | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 49 }'
+	for task in 'coir 6' 'chemteb 25' 'finmteb 18'; do
+		tasksample -q -C files --task "${task% *}" "$recipe" >task.mts
+		mts to jsonl task.mts | jq -r .dataset | sort -u | wc -l | grep -qx "${task#* }"
+		# sets are mixed, and nothing is masked
+		mts stat task.mts | awk '$1 == "temperature" { print $2 }' | grep -qx 0.05
+		tasksample -q -C files --task "${task% *}" --plan "$recipe" | awk -F'\t' 'NR > 1 { mixed += $4 ~ /,/; large += $5 > 8 } END { exit !mixed || large }'
+		[ -z "$(column query.key <task.mts)" ]
+	done
+	# what make mteb knows by the name is of the same type
+	sed -n 's/^  \([A-Za-z0-9-]*\): { type: \([A-Za-z]*\),.* in: \(chemteb\|coir\|finmteb\) }$/\1 \2/p' "$ROOT/share/tasks.yaml" | sort >known
+	[ "$(wc -l <known)" -eq 34 ]
+	comm -23 known <(awk '{ print $3, $1 }' sets | sort) | diff /dev/null -
+}
+
 # 2. what is at fault
 
 @test "pairs: a recipe at fault is named with its line" {
