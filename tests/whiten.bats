@@ -192,6 +192,7 @@ tokens() {
 	refused() {
 		for command in "isoscore" "whiten fit"; do
 			run -1 --separate-stderr geom $command "$2"
+			[ -z "$output" ]
 			echo "$stderr"
 			[ "${#stderr_lines[@]}" -eq 1 ]
 			[[ $stderr == "geom: $2: $1"* ]]

@@ -70,30 +70,43 @@ object_of(const char *name, const double numbers[NUMBERS])
 	return object;
 }
 
+static void
+print_json(char *const *streams, double (*numbers)[NUMBERS], int count)
+{
+	struct tree *list = tree_list();
+
+	for (int i = 0; i < count; i++)
+		tree_add(list, object_of(streams[i], numbers[i]));
+	char *text = json_text(list, 2);
+	puts(text);
+	free(text);
+	tree_free(list);
+}
+
+static void
+print_tsv(char *const *streams, double (*numbers)[NUMBERS], int count)
+{
+	static const char *const all_digits[NUMBERS] = { NULL };
+	const struct lines lines = { stdout, false, 1 };
+
+	lines_head(&lines, names);
+	for (int i = 0; i < count; i++)
+		lines_put(&lines, (const char *const[]){ streams[i] }, numbers[i],
+		    all_digits, NUMBERS);
+}
+
 void
 isotropy_print(const char *const *paths, int count,
     const struct embeddings_options *columns, bool json)
 {
-	static const char *const all_digits[NUMBERS] = { NULL };
-	const struct lines lines = { stdout, false, 1 };
-	struct tree *list = tree_list();
-	double numbers[NUMBERS];
+	double(*numbers)[NUMBERS] = mem_new((size_t)count, sizeof *numbers);
+	char **streams = mem_new((size_t)count, sizeof *streams);
 
-	if (!json)
-		lines_head(&lines, names);
-	for (int i = 0; i < count; i++) {
-		char *name = measure(paths[i], columns, numbers);
-		if (json)
-			tree_add(list, object_of(name, numbers));
-		else
-			lines_put(&lines, (const char *const[]){ name }, numbers,
-			    all_digits, NUMBERS);
-		free(name);
-	}
-	if (json) {
-		char *text = json_text(list, 2);
-		puts(text);
-		free(text);
-	}
-	tree_free(list);
+	for (int i = 0; i < count; i++)
+		streams[i] = measure(paths[i], columns, numbers[i]);
+	(json ? print_json : print_tsv)(streams, numbers, count);
+	for (int i = 0; i < count; i++)
+		free(streams[i]);
+	free(streams);
+	free(numbers);
 }
