@@ -163,6 +163,10 @@ mote() {
 	cut -f1,2 out/mote/small/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
 		Clustering topics Retrieval dictionary)
 	run ! grep -q real/ out/mote/small/instructed.yaml
+	# Table 3 is of real sets alone, the rest can be had
+	run ! mote DATA="$T/none" mote-table3
+	[[ "$output" == *"mote-table3: tasks that nothing is trained for are real sets; say where they are with DATA="* ]]
+	mote DATA="$T/none" -n mote | grep -o '/table[2-7].svg' | sort -u | tr -d '\n' | grep -x '/table2.svg/table4.svg/table5.svg/table6.svg/table7.svg'
 }
 
 @test "mote: the paper's recipe has its tasks, batch and temperatures, and a file for each set" {
