@@ -114,7 +114,7 @@ $M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml
 	@echo "train $*" >&2
 	mkdir -p $(dir $(@D))
 	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q -C $(TRAIN) --plan $(STEPS_) \
-		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)"' | wc -l)";; esac; \
+		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)" { n++ } END { print n + !n }')";; esac; \
 	$X/tasksample -q -C $(TRAIN) --seed $(seed_of) $$steps $($(arm_of).mix) | \
 		$X/tok -q -m $(<D) --max-length $(call small,64,256) | \
 		$X/train -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $($(arm_of).train) -o $(@D)
