@@ -254,12 +254,12 @@ $T/texts.jsonl: $(TEXT)/test/queries.jsonl
 
 $T/similarity-%.tsv: $T/texts.jsonl $M/models/mote/$(mote.rate)/%/config.json $M/models/ic/$(ic.rate)/%/config.json \
 		| $X/tok $X/encode $X/geom
-	mkdir -p $T/views/mote $T/views/ic
+	mkdir -p $T/views/$*/mote $T/views/$*/ic
 	for task in $(EXPERTS); do \
-		$X/tok -q -m $(word 2,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 2,$(^D)) > $T/views/mote/$$task.mts; \
-		$X/tok -q -m $(word 3,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 3,$(^D)) > $T/views/ic/$$task.mts; \
+		$X/tok -q -m $(word 2,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 2,$(^D)) > $T/views/$*/mote/$$task.mts; \
+		$X/tok -q -m $(word 3,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 3,$(^D)) > $T/views/$*/ic/$$task.mts; \
 	done
-	$X/geom similarity -q $(EXPERTS:%=--against $T/views/ic/%.mts) $(EXPERTS:%=$T/views/mote/%.mts) -o $@
+	$X/geom similarity -q $(EXPERTS:%=--against $T/views/$*/ic/%.mts) $(EXPERTS:%=$T/views/$*/mote/%.mts) -o $@
 
 $T/figure1.tsv: $(SEEDS:%=$T/similarity-%.tsv)
 	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \

@@ -169,6 +169,16 @@ mote() {
 	mote DATA="$T/none" -n mote | grep -o '/table[2-7].svg' | sort -u | tr -d '\n' | grep -x '/table2.svg/table4.svg/table5.svg/table6.svg/table7.svg'
 }
 
+@test "mote: runs side by side write no file of each other" {
+	mkdir start && echo '{}' >start/config.json
+	mote -n SIZE=paper START="$T/start" DATA="$T/mteb" SEEDS="1 2 3" mote-figure1 mote-table2 >plan
+	grep -o '[^ |]*> [^ ;&]*\.mts' plan | awk '{ print $NF }' | sort >written
+	[ "$(wc -l <written)" -eq 6 ]
+	uniq -d written >twice
+	grep -o '[-]o [^ ]*' plan | awk '{ print $NF }' | sort | uniq -d >>twice
+	diff /dev/null twice
+}
+
 @test "mote: the paper's recipe has its tasks, batch and temperatures, and a file for each set" {
 	recipe=$ROOT/share/recipes/mote-paper.yaml
 	mkdir files
