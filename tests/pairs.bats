@@ -239,6 +239,40 @@ labelled() {
 	[ -s low ]
 }
 
+@test "pairs: a sample has so many, the same in any order; smaller ones lie in larger ones, all of them in their part" {
+	for i in {0..299}; do echo "{\"query\": \"q$i\", \"document\": \"d$((i % 7))\", \"label\": $((i / 100))}"; done >r.jsonl
+	rows 'file: r.jsonl, sample: 40' >of40
+	[ "$(wc -l <of40)" -eq 40 ]
+	# in the order of the file, and from all of it
+	sort -V of40 | diff of40 -
+	[ "$(cut -c2- of40 | cut -d'|' -f1 | awk '{ n[int($1 / 100)]++ } END { print (n[0] > 5) + (n[1] > 5) + (n[2] > 5) }')" -eq 3 ]
+	# the part that has as many is the same
+	rows 'file: r.jsonl, part: 0-50%' >half
+	rows "file: r.jsonl, sample: $(wc -l <half)" | diff half -
+	shuf --random-source=<(yes) r.jsonl >other.jsonl
+	rows 'file: other.jsonl, sample: 40' | sort -V | diff of40 -
+	rows 'file: r.jsonl, sample: 10' >of10
+	[ "$(comm -12 <(sort of10) <(sort of40) | wc -l)" -eq 10 ]
+	rows 'file: r.jsonl, sample: 20, part: 50-100%' | sort | comm -12 - <(sort half) | diff /dev/null -
+	[ "$(rows 'file: r.jsonl, sample: 20, part: 50-100%' | wc -l)" -eq 20 ]
+	# more than there are is all; where goes before, first after
+	[ "$(rows 'file: r.jsonl, sample: 1000' | wc -l)" -eq 300 ]
+	[ "$(rows 'file: r.jsonl, where: label=1, sample: 100' | wc -l)" -eq 100 ]
+	rows 'file: r.jsonl, sample: 40, first: 3' | diff <(head -n 3 of40) -
+	# by the document's text, of which each is in many rows
+	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | cut -d'|' -f2 | sort -u | wc -l)" -eq 2 ]
+	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | wc -l)" -eq 60 ]
+	# partners of a label are of the sample
+	[ -z "$(comm -13 <(cut -d'|' -f1 of40 | sort) <(rows 'file: r.jsonl, label: label, sample: 40' | tr '|' '\n' | sort -u))" ]
+	# judgements of a folder
+	beir set
+	rows 'beir: set' >all
+	rows 'beir: set, sample: 2' >two
+	[ "$(wc -l <two)" -eq 2 ]
+	[ "$(comm -12 <(sort two) <(sort all) | wc -l)" -eq 2 ]
+	[ "$(rows 'beir: set, sample: 2, where: score>=2' | tr '\n' ';')" = 'bond|One first;twelve|blank;' ]
+}
+
 @test "pairs: files of sentence-transformers need no names" {
 	printf '["a", "b"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
 	printf '["a", "b", "c"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl, negatives: 2')" = 'a|b|[c]' ]
@@ -567,6 +601,7 @@ rows_like() {
 	fails 'file: a, part: 0-80%, part_by: both' "x.yaml:2: 'both' is not known as 'part_by'"
 	for first in 0 -1; do
 		fails "file: a, first: $first" "x.yaml:2: 'first' is $first"
+		fails "file: a, sample: $first" "x.yaml:2: 'sample' is $first"
 	done
 	fails 'file: a, first: 0.5' "x.yaml:2: 'first' is "
 }

@@ -21,6 +21,9 @@ struct pairs {
 	struct numbers
 	    rows[SIDES];       /* of the examples; no data: an example's own number */
 	struct numbers groups; /* where in the rows each begins, and the last one ends */
+	uint64_t part[2];      /* first and last hash of what is taken */
+	bool hashed;	       /* the part, or the sample, is not everything */
+	int64_t most;	       /* so many examples, in the order of the file */
 	int64_t count;
 	struct labels *labels;		 /* NULL: they are not asked for */
 	struct buffer text;		 /* of a label, or to be hashed */
@@ -191,19 +194,63 @@ hash_text(struct pairs *pairs, const struct tree *record, int side)
 	return rng_hash(0, pairs->text.data, pairs->text.used);
 }
 
+/* What conditions of a judgement ask. */
 static bool
-is_whole(const struct recipe_source *source)
+judgement_passes(struct pairs *pairs, const struct judged *judged)
 {
-	return source->part[0] == 0 && source->part[1] == UINT64_MAX;
+	struct tree *record = tree_object();
+
+	tree_set(record, "score", tree_of_integer(judged->grade));
+	bool pass = passes(pairs, record);
+	tree_free(record);
+	return pass;
 }
 
+/* Whether `where` and `part` leave row i of a file, or judgement i of a folder. */
 static bool
-is_in_part(struct pairs *pairs, const struct tree *record)
+is_candidate(
+    struct pairs *pairs, const struct judgements *judgements, int64_t i, uint64_t *hash)
 {
-	const struct recipe_source *source = pairs->source;
-	uint64_t hash = hash_text(pairs, record, (int)source->part_by);
+	int side = (int)pairs->source->part_by;
+	const struct judged *judged = judgements ? judgements->items + i : NULL;
 
-	return hash >= source->part[0] && hash <= source->part[1];
+	if (judged && pairs->where_count && !judgement_passes(pairs, judged))
+		return false;
+	if (judged && !pairs->hashed)
+		return true;
+	const struct tree *record =
+	    examples_get(pairs->sets[side], judged ? judged->row[side] : i);
+	if (!judged && !passes(pairs, record))
+		return false;
+	*hash = pairs->hashed ? hash_text(pairs, record, side) : 0;
+	return *hash >= pairs->part[0] && *hash <= pairs->part[1];
+}
+
+static int
+compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Of the part so much as has `sample` of the candidates. */
+static void
+narrow_part(struct pairs *pairs, const struct judgements *judgements, int64_t count)
+{
+	int64_t sample = pairs->source->sample;
+	struct buffer hashes = { 0 };
+	uint64_t hash;
+
+	for (int64_t i = 0; i < count; i++)
+		if (is_candidate(pairs, judgements, i, &hash))
+			buffer_add(&hashes, &hash, sizeof hash);
+	if (hashes.used / sizeof hash > (size_t)sample) {
+		uint64_t *sorted = (void *)hashes.data;
+		qsort(sorted, hashes.used / sizeof hash, sizeof hash, compare_hashes);
+		pairs->part[1] = sorted[sample - 1];
+	}
+	free(hashes.data);
 }
 
 /* What rows have in common: the label, of groups the document. */
@@ -234,16 +281,17 @@ select_rows(struct pairs *pairs)
 	const struct recipe_source *source = pairs->source;
 	struct examples *set = pairs->sets[SIDE_QUERY];
 	struct numbers *rows = pairs->rows + SIDE_QUERY;
-	bool whole = is_whole(source);
-	int64_t taken = 0;
+	int64_t taken = 0, count = examples_count(set);
+	uint64_t hash;
 
-	for (int64_t row = 0; row < examples_count(set) && taken < source->first; row++) {
-		const struct tree *record = examples_get(set, row);
-		if (!passes(pairs, record) || (!whole && !is_in_part(pairs, record)))
+	if (source->sample < count)
+		narrow_part(pairs, NULL, count);
+	for (int64_t row = 0; row < count && taken < pairs->most; row++) {
+		if (!is_candidate(pairs, NULL, row, &hash))
 			continue;
 		taken++;
 		if (pairs->labels)
-			add_labelled(pairs, record, row);
+			add_labelled(pairs, examples_get(set, row), row);
 		else
 			numbers_add(rows, row);
 	}
@@ -267,44 +315,29 @@ open_files(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t 
 	set_conditions(pairs);
 	if (source->label || source->group)
 		pairs->labels = labels_new();
-	if (pairs->where_count || pairs->labels || !is_whole(source))
+	if (pairs->where_count || pairs->labels || pairs->hashed)
 		select_rows(pairs);
 	else
-		pairs->count = count < source->first ? count : source->first;
-}
-
-/* What conditions of a judgement ask. */
-static bool
-judgement_passes(struct pairs *pairs, const struct judged *judged)
-{
-	struct tree *record = tree_object();
-
-	tree_set(record, "score", tree_of_integer(judged->grade));
-	bool pass = passes(pairs, record);
-	tree_free(record);
-	return pass;
+		pairs->count = count < pairs->most ? count : pairs->most;
 }
 
 static void
 open_folder(struct pairs *pairs, const char *folder, const char *tmpdir, int64_t max_line)
 {
 	const struct recipe_source *source = pairs->source;
-	bool whole = is_whole(source);
-	int by = (int)source->part_by;
 	struct judgements judgements = judgements_read(source, folder, tmpdir, max_line);
+	uint64_t hash;
 
 	memcpy(pairs->sets, judgements.sets, sizeof pairs->sets);
 	set_fields(pairs);
 	set_conditions(pairs);
-	for (int64_t i = 0; i < judgements.count && pairs->count < source->first; i++) {
-		const struct judged *judged = judgements.items + i;
-		if (pairs->where_count && !judgement_passes(pairs, judged))
-			continue;
-		if (!whole &&
-		    !is_in_part(pairs, examples_get(pairs->sets[by], judged->row[by])))
+	if (source->sample < judgements.count)
+		narrow_part(pairs, &judgements, judgements.count);
+	for (int64_t i = 0; i < judgements.count && pairs->count < pairs->most; i++) {
+		if (!is_candidate(pairs, &judgements, i, &hash))
 			continue;
 		for (int side = 0; side < SIDES; side++)
-			numbers_add(pairs->rows + side, judged->row[side]);
+			numbers_add(pairs->rows + side, judgements.items[i].row[side]);
 		pairs->count++;
 	}
 	free(judgements.items);
@@ -340,6 +373,10 @@ pairs_open(const struct recipe_source *source, const char *folder, const char *t
 	struct pairs *pairs = mem_zero(1, sizeof *pairs);
 
 	pairs->source = source;
+	memcpy(pairs->part, source->part, sizeof pairs->part);
+	pairs->hashed =
+	    source->part[0] || source->part[1] < UINT64_MAX || source->sample < INT64_MAX;
+	pairs->most = source->first < source->sample ? source->first : source->sample;
 	if (source->beir)
 		open_folder(pairs, folder, tmpdir, max_line);
 	else

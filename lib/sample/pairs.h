@@ -7,14 +7,15 @@
  *			`group` the queries of one document, so many at a time, are one
  *	a BEIR folder	an example a positive judgement
  *
- * less what `where`, `part` and `first` of the recipe leave out.  Texts are read when they are asked
+ * less what `where`, `part`, `sample` and `first` of the recipe leave out.  Texts are read when they are asked
  * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40, of groups 8 a text), nothing
  * where every row of a file is an example; by `each` what examples.h says.
  *
  * A `type` says what the fields are called and which rows are pairs, where the recipe does not.
  *
  * Whether an example is of a `part` depends on the text of its query (or its document) alone: the
- * text's hash as an unsigned number, divided by 2^64, is between the part's ends.
+ * text's hash as an unsigned number, divided by 2^64, is between the part's ends.  A `sample` is
+ * those examples of the part whose hashes are least; of equal texts the last may be left out.
  */
 #ifndef PAIRS_H
 #define PAIRS_H

@@ -342,7 +342,8 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 {
 	static const char *const keys[] = { "name", "type", "file", "beir", "split",
 		"each", "query", "document", "label", "names", "group", "negatives",
-		"max_negatives", "where", "part", "part_by", "first", "weight", NULL };
+		"max_negatives", "where", "part", "part_by", "sample", "first", "weight",
+		NULL };
 	size_t count = (size_t)recipe->source_count;
 
 	tree_only(node, keys);
@@ -358,6 +359,7 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	read_where(node, source);
 	read_each(node, source);
 	read_part(node, source);
+	source->sample = whole(node, "sample", 1, INT64_MAX, INT64_MAX);
 	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
 }

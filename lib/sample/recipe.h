@@ -35,7 +35,7 @@ struct recipe_source {
 	bool has_where;	  /* if only an empty one */
 	uint64_t part[2]; /* first and last hash of what is taken */
 	enum recipe_side part_by;
-	int64_t first;		 /* so many examples; INT64_MAX: all */
+	int64_t sample, first;	 /* so many, by hash and of the file; INT64_MAX: all */
 	double weight;		 /* times each example comes in an epoch: task's x own */
 	const struct tree *node; /* for messages */
 };
