@@ -12,10 +12,6 @@ SIZE    ?= small
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
 RATES   := share/recipes/mote-rates.tsv
-JOBS    ?= $(shell nproc)
-# other pipelines have defaults of their own for these
-given    = $(if $(filter command environment,$(origin $1)),$($1),$2)
-small    = $(if $(filter small,$(SIZE)),$1,$2)
 M       := $(MOTE)/$(SIZE)
 REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $(DATA))))
 STEPS_  := $(call small,--steps $(call given,STEPS,64))
@@ -124,10 +120,8 @@ S := $M/$(SPLIT)
 SEEN   := Retrieval Classification Clustering
 UNSEEN := Reranking PairClassification STS Summarization
 TYPES  ?= $(SEEN) $(if $(call small,$(REAL),all),$(UNSEEN))
-mteb    = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$(MOTE_DATA) \
-	RESULTS=$(@D)/results MTEB=$(@D)/work PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
 MOTE_DATA := $(call small,$(MOTE)/data/$(SPLIT),$(DATA))
-sem     = $(if $(filter $2,$(TYPES)),$(call mteb,$M/models/sem-$1/$(rate_of)/$(seed_of),sem,$(filter $2,$(TYPES)));)
+sem     = $(if $(filter $2,$(TYPES)),$(call mteb_of,$M/models/sem-$1/$(rate_of)/$(seed_of),sem,$(filter $2,$(TYPES)),$(MOTE_DATA));)
 
 models  = $(addsuffix /config.json,$(if $(filter sem,$(arm_of)),\
 	$(SEMS:%=$M/models/sem-%/$(rate_of)/$(seed_of)),$M/models/$*))
@@ -138,9 +132,8 @@ $S/%/scores.tsv: $$(models) $(call small,$(MOTE)/data/$(SPLIT)/made) | $X/mteb-s
 	$(if $(filter sem,$(arm_of)),\
 		$(call sem,retrieval,Retrieval Reranking) $(call sem,clustering,Clustering) \
 		$(call sem,classification,Classification PairClassification STS Summarization),\
-		$(call mteb,$M/models/$*,$(subst /,-,$*),$(TYPES)))
-	awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; print $$1, $$2, $$3, $$4 }' \
-		$(@D)/results/table.tsv > $@
+		$(call mteb_of,$M/models/$*,$(subst /,-,$*),$(TYPES),$(MOTE_DATA)))
+	$(main_scores) > $@
 	rm -rf $(@D)/work
 
 # What MTEB's layout has of the sets: the classifiers are fitted on rows that nothing was trained on.
@@ -202,22 +195,18 @@ T := $S/$(call given,LR,chosen)
 base_of = $(word 1,$(subst /, ,$*))
 with    = $(word 2,$(subst /, ,$*))
 seeds   = $(SEEDS:%=$S/$1/$($1.rate)/%/scores.tsv)
-queries = $S/$1/$($1.rate)/$$seed/results/*/*/$$set.tsv
+folder  = $S/$1/$($1.rate)/$$seed
 
 $T/compare/%.tsv: $$(call seeds,$$(base_of)) $$(call seeds,$$(with)) | $X/leaderboard
 	mkdir -p $(@D)
-	for seed in $(SEEDS); do while IFS=$$'\t' read -r type set metric score; do \
-		$X/leaderboard compare -q --per-query --resamples 1000 $(call queries,$(base_of)) $(call queries,$(with)) | \
-			awk -F'\t' -v OFS='\t' -v what="$$seed	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
-				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
-	done < $S/$(base_of)/$($(base_of).rate)/$$seed/scores.tsv; done > $@
+	for seed in $(SEEDS); do $(call compared,$$seed,$(call folder,$(base_of)),$(call folder,$(with))); done > $@
 
 # table NAME, TYPES, BASE/ARM of each column
 define table
-$T/$1.tsv: pipelines/mote-cells.awk $(3:%=$T/compare/%.tsv)
+$T/$1.tsv: pipelines/cells.awk $(3:%=$T/compare/%.tsv)
 	awk -v types="$2" -f $$^ > $$@
 
-$T/$1.svg: pipelines/mote.gnuplot $T/$1.tsv
+$T/$1.svg: pipelines/bars.gnuplot $T/$1.tsv
 	gnuplot -e "cells='$T/$1.tsv'" $$< > $$@
 
 mote-$1: $T/$1.md $T/$1.svg
@@ -226,7 +215,7 @@ MOTE_ALL += $1
 endef
 MOTE_ALL := figure1 figure3
 
-$T/%.md: pipelines/mote-table.awk $T/%.tsv
+$T/%.md: pipelines/table.awk $T/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 $(eval $(call table,table2,$(SEEN),em/sem em/ic em/mote em/random ic/mote))

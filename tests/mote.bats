@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 load helper
+load drawn
 
 # pipelines/mote.mk: what its tables say, and a whole small run on drawn sets.
 
@@ -7,7 +8,7 @@ setup() {
 	cd "$T"
 }
 
-@test "mote-cells: means and deviations over seeds, errors over queries, claims" {
+@test "cells: means and deviations over seeds, errors over queries, claims" {
 	mkdir em
 	# two sets of one type and one of another, three seeds: differences of retrieval by seed are
 	# (2 + 4) / 2, (3 + 5) / 2, (4 + 6) / 2
@@ -17,7 +18,7 @@ setup() {
 			"STS c 0.5 0.50 $([ $seed -eq 1 ] && echo -0.001 || echo 0.00$((seed - 2))) 0.0001" |
 			sed "s/^/$seed /"
 	done | tr ' ' '\t' >em/ic.tsv
-	awk -v types="Retrieval STS Clustering" -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv >cells
+	awk -v types="Retrieval STS Clustering" -f "$ROOT/pipelines/cells.awk" em/ic.tsv >cells
 	cut -f1-3,4-6,9-13 cells >got
 	cat >want <<-'END'
 		base	arm	type	sets	base_mean	base_deviation	difference	difference_deviation	standard_error	seeds	claim
@@ -27,80 +28,14 @@ setup() {
 	END
 	diff want got
 	# without types the last row alone, of everything
-	awk -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv | cut -f3,9 >got
+	awk -f "$ROOT/pipelines/cells.awk" em/ic.tsv | cut -f3,9 >got
 	printf 'type\tdifference\nall sets\t2.6667\n' | diff - got
 	# two seeds claim nothing; nor do three whose signs differ
 	grep -v ^3 em/ic.tsv >ic.tsv && mv ic.tsv em
-	awk -v types=Retrieval -f "$ROOT/pipelines/mote-cells.awk" em/ic.tsv | cut -f3,9,13 | grep -c 'no$' | grep -x 2
-	awk -v title=table9 -f "$ROOT/pipelines/mote-table.awk" cells >got
+	awk -v types=Retrieval -f "$ROOT/pipelines/cells.awk" em/ic.tsv | cut -f3,9,13 | grep -c 'no$' | grep -x 2
+	awk -v title=table9 -f "$ROOT/pipelines/table.awk" cells >got
 	head -n 4 got | diff - <(printf '%s\n' '| table9 | sets | em | ic - em |' '|---|---:|---:|---:|' \
 		'| Retrieval | 2 | 21.00 (0.50) | +4.00 (1.00) ± 0.25 \* |' '| STS | 1 | 50.00 (0.00) | +0.00 (0.10) ± 0.01 |')
-}
-
-# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.
-sentences() {
-	for thing in "kitchen	the %s cook stirs the %s soup" "harbour	a %s and %s ship leaves" "garden	the %s roses, %s as ever"; do
-		for word in old red small warm heavy quiet bright round soft dark new tall; do
-			for with in one two three four five six; do
-				# shellcheck disable=SC2059 # the format is the sentence
-				printf "$thing $1\n" "$word" "$with"
-			done
-		done
-	done
-}
-
-as_json() {
-	awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $2, $1 }'
-}
-
-as_beir() { # folder, splits...
-	mkdir -p "$1/qrels"
-	sentences answer | awk -F'\t' '{ printf "{\"_id\": \"d%d\", \"title\": \"\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/corpus.jsonl"
-	sentences question | awk -F'\t' '{ printf "{\"_id\": \"q%d\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/queries.jsonl"
-	awk -v dir="$1/qrels" 'BEGIN { for (s = 0; s < 2; s++) { file = dir (s ? "/test.tsv" : "/train.tsv")
-		print "query-id\tcorpus-id\tscore" >file
-		for (n = 1; n <= 216; n++) if ((n % 4 == 0) == s) print "q" n "\td" n "\t1" >file } }'
-}
-
-drawn_sets() {
-	as_beir data/retrieval/fin10k_qa
-	for set in banking77 emotion; do
-		mkdir -p data/classification/$set
-		sentences "of $set" | as_json >data/classification/$set/train.jsonl
-		sentences "to test $set" | awk 'NR % 9 == 0' | as_json | tee data/classification/$set/dev.jsonl >data/classification/$set/test.jsonl
-	done
-	mkdir -p data/clustering/twentynewsgroups_subjects data/reranking/wikiqa data/pairclassification/mrpc data/sts/stsbenchmark \
-		data/summarization/summeval
-	sentences subject | as_json | tee data/clustering/twentynewsgroups_subjects/train.jsonl >data/clustering/twentynewsgroups_subjects/test.jsonl
-	cat >data/reranking/wikiqa/test.jsonl <<-'END'
-		{"query": "what does the cook stir", "positive": ["the cook stirs the soup"], "negative": ["a ship leaves", "roses need water"]}
-		{"query": "what leaves the harbour", "positive": ["a ship leaves the harbour"], "negative": ["the cook stirs the soup"]}
-	END
-	for n in 1 2 3 4 5 6; do
-		echo "{\"sentence1\": \"a warm soup $n\", \"sentence2\": \"soup that is warm\", \"label\": $((n % 2)), \"score\": $n}"
-	done | tee data/pairclassification/mrpc/test.jsonl >data/sts/stsbenchmark/test.jsonl
-	for n in 1 2 3; do
-		echo '{"text": "t", "human_summaries": ["the cook stirs", "soup is stirred"], "machine_summaries": ["a cook stirs soup", "a ship leaves '$n'", "roses"], "relevance": [5, 1, 2]}'
-	done >data/summarization/summeval/test.jsonl
-	find data -name '*.jsonl' -exec zstd -q --rm {} +
-}
-
-# What make text would have made, younger than what it is made of.
-drawn_text() {
-	mkdir -p dictionaries out/text/{dev,test}
-	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc
-	touch out/text/{wordnet,foldoc}.tsv
-	for part in noun verb adjective adverb name foldoc class sibling; do
-		paste <(sentences "defines $part") <(sentences "is $part") | awk -F'\t' '{ for (n = 0; n < 21; n++)
-			printf "{\"query\": \"%s %d\", \"document\": \"%s %d\"}\n", $2, n, $4, n }' >out/text/train-$part.jsonl
-	done
-	for split in dev test; do
-		as_beir out/text/$split
-		mv out/text/$split/qrels/test.tsv out/text/$split/qrels.tsv
-		rm -r out/text/$split/qrels
-		sentences "held for $split" | as_json | tee out/text/$split/classification.jsonl >out/text/$split/clustering.jsonl
-	done
-	touch out/text/{corpus.txt,lookup.tsv,definitions.tsv}
 }
 
 mote() {

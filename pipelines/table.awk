@@ -1,5 +1,5 @@
-# mote-table.awk - the cells of mote-cells.awk as a table for people, a part for each base
-#	awk -v title=table2 -f mote-table.awk table2.tsv
+# table.awk - the cells of cells.awk as a table for people, a part for each base
+#	awk -v title=table2 -f table.awk table2.tsv
 BEGIN { FS = "\t" }
 
 FNR == 1 { next }

@@ -1,15 +1,15 @@
-# mote-cells.awk - BASE/ARM.tsv of mote.mk (seed, type, set, both scores, difference, standard error) as cells
-#	awk -v types="Retrieval STS" -f mote-cells.awk em/ic.tsv em/mote.tsv
+# cells.awk - comparisons BASE/ARM.tsv of tables.mk (seed, type, set, both scores, difference, standard error) as cells
+#	awk -v types="Retrieval STS" -f cells.awk em/ic.tsv em/mote.tsv
 # A row for each base, arm and type, and for all sets of these types together: means over seeds, times
-# 100.  Without types all of them count, and only the last row is written.
+# 100.  Without types all of them count, and only the last row is written; with types=every they are those
+# that there are, in their order; with by=set sets stand in the place of types.
 # The error of a mean over sets is sqrt(sum of squares) / sets.  Seeds share their queries, so it does
 # not shrink with them: their mean stands.
 BEGIN {
 	FS = OFS = "\t"
-	types_count = split(types, type, " ")
+	types_count = types == "every" ? 0 : split(types, type, " ")
 	for (i = 1; i <= types_count; i++)
 		asked[type[i]] = 1
-	type[types_count + 1] = "all sets"
 }
 
 FNR == 1 {
@@ -18,6 +18,13 @@ FNR == 1 {
 	sub(/\.tsv$/, "", name)
 	pair = path[parts - 1] SUBSEP name
 	pairs[++pair_count] = pair
+}
+
+by == "set" { $2 = $3 }
+
+types == "every" && !($2 in asked) {
+	asked[$2] = 1
+	type[++types_count] = $2
 }
 
 types_count && !($2 in asked) { next }
@@ -87,6 +94,7 @@ function cell(row,    names, of_base, of_base_deviation, of_arm, of_arm_deviatio
 END {
 	print "base", "arm", "type", "sets", "base_mean", "base_deviation", "arm_mean", "arm_deviation", "difference", \
 	    "difference_deviation", "standard_error", "seeds", "claim"
+	type[types_count + 1] = "all sets"
 	for (n = 1; n <= pair_count; n++) {
 		pair = pairs[n]
 		for (i = types_count ? 1 : types_count + 1; i <= types_count + 1; i++)

@@ -1,5 +1,5 @@
-# mote.gnuplot - the cells of mote-cells.awk as bars: differences by type, two standard errors up and down
-#	gnuplot -e "cells='table2.tsv'" mote.gnuplot > table2.svg
+# bars.gnuplot - the cells of cells.awk as bars: differences by type, two standard errors up and down
+#	gnuplot -e "cells='table2.tsv'" bars.gnuplot > table2.svg
 pairs = system("awk -F'\\t' 'FNR > 1 && !(($1, $2) in seen) { seen[$1, $2]; print $2 \"_-_\" $1 }' " . cells)
 types = int(system("awk -F'\\t' 'FNR > 1 && !seen[$3]++ { n++ } END { print n }' " . cells))
 set terminal svg size 160 + types * (50 + 40 * words(pairs)), 380 font "sans,12" noenhanced

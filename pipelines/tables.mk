@@ -1,0 +1,18 @@
+# tables.mk - what the pipelines of papers share: scores of a model, comparisons query by query.  Included first
+# other pipelines have defaults of their own for these
+given = $(if $(filter command environment,$(origin $1)),$($1),$2)
+small = $(if $(filter small,$(SIZE)),$1,$2)
+JOBS  ?= $(shell nproc)
+
+# make mteb of MODEL, NAME, on TASKS of DATA: its embeddings in work, its scores in results
+mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 \
+	RESULTS=$(@D)/results MTEB=$(@D)/work PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
+# the results as type, set, main metric, score
+main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; \
+	print $$1, $$2, $$3, $$4 }' $(@D)/results/table.tsv
+# SEED, folders of the scores of two models: seed, type, set, both scores, difference, standard error
+compared = while IFS=$$'\t' read -r type set metric score; do \
+		$X/leaderboard compare -q --per-query --resamples 1000 $2/results/*/*/$$set.tsv $3/results/*/*/$$set.tsv | \
+			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
+				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
+	done < $2/scores.tsv
