@@ -1,0 +1,42 @@
+# reze-recipe.awk - of a recipe of domains that of one target: the other sets of its domain, or the target alone
+#	awk -v target=medquad -f reze-recipe.awk reze-small.yaml reze-small.yaml > others.yaml
+#	awk -v target=medquad -v sample=100 -f reze-recipe.awk reze-small.yaml reze-small.yaml > own.yaml
+#	awk -v target=medquad -v told=1 -f reze-recipe.awk reze-small.yaml reze-small.yaml	(prints "medicine medquad")
+# A task of the recipe is a domain, a data set stands on one line.
+BEGIN { own_line = "{name: " target "," }
+
+# a task's name
+/^  [^ #]/ { task = $1 }
+
+NR == FNR {
+	if (index($0, own_line))
+		domain = task
+	next
+}
+
+FNR == 1 {
+	if (domain == "") {
+		print "reze-recipe.awk: " FILENAME " has no data set " target > "/dev/stderr"
+		exit 1
+	}
+	if (told) {
+		sub(/:$/, "", domain)
+		print domain, target
+		exit
+	}
+	task = ""
+}
+
+task != "" && task != domain { next }
+
+/\{name: / {
+	own = index($0, own_line) > 0
+	if (own != (sample > 0))
+		next
+	if (own) {
+		sub(/, sample: [0-9]+/, "")
+		sub(/\}[^}]*$/, ", sample: " sample "}")
+	}
+}
+
+{ print }

@@ -1,0 +1,274 @@
+# reze.mk - REZE (Lee et al. 2026): its Tables 2 to 9, Figures 2 to 4
+#	make reze [DATA=dir] [START=model] [TARGETS="banking77"] [SEEDS="1 2 3"] [SHOTS="100 500 1000"]
+#	make reze SIZE=paper START=e5-base-v2 TRAIN=dir DATA=dir LENGTH=512
+# A model is pre-finetuned on the sets of a domain but one, the target, fine-tuned on so many pairs of the
+# target (shots), and scored on it as make mteb does.  small: share/recipes/reze-small.yaml, texts of 64
+# tokens; without DATA the dictionaries alone.  paper: share/recipes/reze-paper.yaml with the files in
+# TRAIN, scored on MTEB in DATA.
+# FT has no first stage, PFT one without REZE's loss; whitening and flow map PFT's embeddings, learning
+# from the target's pairs; other arms are REZE with settings of their own.  All learn at one rate: the
+# paper's, or that which make reze-rates chose for the model on the development split; LR=X.
+REZE        := $(OUT)/reze
+REZE_RECIPE := share/recipes/reze-$(SIZE).yaml
+REZE_RATES  := share/recipes/reze-rates.tsv
+REZE_TRAIN  := $(call small,$(REZE)/data,$(call given,TRAIN,data))
+REZE_START  := $(notdir $(patsubst %/,%,$(START)))
+REZE_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(REZE_START)" { print $$2 }' $(REZE_RATES) 2>/dev/null)),1e-4))
+LENGTH      ?= $(call small,64,1024)
+SHOTS       ?= 100 500 1000
+# asked once, and only where they are wanted
+TARGETS = $(eval TARGETS := $(shell grep $(if $(call small,$(REAL),all),.,-v real/) $(REZE_RECIPE) | \
+	sed -n 's/.*{name: \([^,]*\),.*\*$$/\1/p'))$(TARGETS)
+# of the sweeps, which have many arms: shots, and the first target of each domain
+SWEPT_SHOTS ?= $(firstword $(SHOTS))
+SWEPT = $(eval SWEPT := $(shell for target in $(TARGETS); do $(domain); done | awk '!seen[$$1]++ { print $$2 }'))$(SWEPT)
+domain       = awk -v target=$(or $1,$$target) -v told=1 -f pipelines/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE)
+
+R := $(REZE)/$(SIZE)/$(REZE_START)
+V := $R/$(REZE_LR)
+
+# arm NAME, weight of REZE's loss, settings of the statistics
+define reze_arm
+$1.weight   := $2
+$1.settings := $3
+endef
+$(eval $(call reze_arm,pft,0))
+$(eval $(call reze_arm,reze,1))
+$(eval $(call reze_arm,mean,1,--centre mean))
+$(eval $(call reze_arm,printed,1,--eq6 printed))
+# targets that are the base's own embeddings
+$(eval $(call reze_arm,plain,1,--eta 0))
+$(eval $(call reze_arm,eta-0.3,1,--eta 0.3))
+$(eval $(call reze_arm,eta-1,1,--eta 1))
+WEIGHTS ?= 0.1 0.3 3 10
+$(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
+
+part = $(word $1,$(subst /, ,$*))
+
+# Recipes, and the base with the length that texts have here.
+reze_recipe = mkdir -p $(@D) && awk -v target=$(call part,1) $1 -f pipelines/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
+
+$R/without/%.yaml: $(REZE_RECIPE) pipelines/reze-recipe.awk $(call small,$(REZE)/data/links)
+	$(call reze_recipe)
+
+$R/only/%.yaml: $(REZE_RECIPE) pipelines/reze-recipe.awk $(call small,$(REZE)/data/links)
+	$(call reze_recipe,-v sample=$(call part,2))
+
+$(REZE)/data/links: $(TEXT)/corpus.txt
+	mkdir -p $(@D)
+	ln -sfn $(abspath $(TEXT)) $(@D)/text
+	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
+	touch $@
+
+$R/base/config.json: $(START)/config.json
+	mkdir -p $(dir $(@D))
+	rm -rf $(@D)
+	cp -rL $(START) $(@D)
+	jq '.max_seq_length = $(LENGTH)' $(START)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
+
+# Statistics of the base's relations; those of an arm are a merge with its settings.
+reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2
+
+$R/statistics/%/all.mts: $R/without/%.yaml $R/base/config.json | $X/tasksample $X/tok $X/encode $X/reze-stats
+	mkdir -p $(@D)
+	$(call reze_pairs,$<,$R/base) | $X/reze-stats fit -q -o $@
+
+.SECONDEXPANSION:
+$R/statistics/%.mts: $R/statistics/$$(call part,1)/all.mts | $X/reze-stats
+	$X/reze-stats merge -q $($(call part,2).settings) $< -o $@
+
+# The two stages: pre/ARM/TARGET/SEED, models/ARM/TARGET/SHOTS/SEED.
+reze_train = $X/train -q -m $1 --lr $(REZE_LR) --warmup 0 --no-mask-duplicates --seed $2 -o $(@D)
+
+$V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
+		$$(if $$(filter-out pft,$$(call part,1)),$R/statistics/$$(call part,2)/$$(call part,1).mts) \
+		| $X/tasksample $X/tok $X/encode $X/reze-stats $X/train
+	@echo "pre-finetune $*" >&2
+	mkdir -p $(dir $(@D))
+	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,3) $< | $X/tok -q -m $R/base | \
+		$(if $(word 3,$^),$X/encode -q -m $R/base --keep | $X/reze-stats apply -q $(word 3,$^) |) \
+		$(call reze_train,$R/base,$(call part,3)) --reze $($(call part,1).weight)
+
+$V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(call part,1)/$$(call part,2)/$$(call part,4))/config.json \
+		$R/only/$$(call part,2)/$$(call part,3).yaml | $X/tasksample $X/tok $X/train
+	@echo "fine-tune $*" >&2
+	mkdir -p $(dir $(@D))
+	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,4) $(word 2,$^) | $X/tok -q -m $(<D) | \
+		$(call reze_train,$(<D),$(call part,4))
+
+# Scores: scores/SPLIT/ARM/TARGET/SHOTS/SEED.  For whitening and flow, PFT's embeddings are mapped, and
+# make mteb finds them made.
+run       = $(call part,3)/$(call part,4)/$(call part,5)
+after     = $(filter whitening flow,$(call part,2))
+of_pft    = $V/scores/$(call part,1)/pft/$(run)
+REZE_DATA = $(call small,$(REZE)/data/$(call part,1)/$(call part,3),$(DATA))
+
+$V/scores/%/scores.tsv: $V/models/$$(if $$(after),pft,$$(call part,2))/$$(run)/config.json $$(if $$(after),$$(of_pft)/scores.tsv) \
+		$(if $(call small,all),$(REZE)/data/$$(call part,1)/made) | $X/mteb-score $X/geom
+	@echo "score $*" >&2
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	$(if $(after),$(map_embeddings))
+	$(call mteb_of,$(<D),$(subst /,-,$(run)),$(call small,,$(call part,3)),$(REZE_DATA))
+	$(main_scores) > $@
+	$(if $(after),rm -rf $(@D)/work $(@D)/map.mts)
+
+whitening.map = whiten
+flow.map      = flow
+define map_embeddings
+$(call reze_pairs,$R/only/$(call part,3)/$(call part,4).yaml,$(<D)) | \
+		$X/geom $($(after).map) fit -q $(if $(filter flow,$(after)),--seed $(call part,5)) -f query -f document -o $(@D)/map.mts
+	cp -r $(of_pft)/work $(@D)/work
+	find $(@D)/work -name '*.mts' | while read -r file; do \
+		$X/geom $($(after).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done
+endef
+
+# What MTEB's layout has of the targets.
+$(REZE)/data/held.mts: share/recipes/reze-held.yaml $(REZE)/data/links | $X/tasksample
+	$X/tasksample -q -C $(@D) --all $< > $@
+
+reze_held = $X/mts rows -q --where dataset=$1-$2 $(REZE)/data/held.mts | $X/mts to jsonl -c query,document
+labelled  = jq -c '{text: .query, label: .document}'
+
+$(REZE)/data/%/made: $(REZE)/data/links $(if $(REAL),$(REZE)/data/held.mts) | $X/mts
+	rm -rf $(@D)
+	mkdir -p $(@D)/wordnet/retrieval/wordnet/qrels $(@D)/lexicographer/classification/lexicographer
+	ln -s $(abspath $(TEXT))/$*/queries.jsonl $(abspath $(TEXT))/$*/corpus.jsonl $(@D)/wordnet/retrieval/wordnet
+	grep -v ^f $(TEXT)/$*/qrels.tsv > $(@D)/wordnet/retrieval/wordnet/qrels/test.tsv
+	ln -s $(abspath $(TEXT))/$*/classification.jsonl $(@D)/lexicographer/classification/lexicographer/test.jsonl
+	ln -s $(abspath $(TEXT))/$(if $(filter test,$*),dev,test)/classification.jsonl \
+		$(@D)/lexicographer/classification/lexicographer/train.jsonl
+	$(if $(REAL),$(real_targets))
+	touch $@
+
+define real_targets
+for set in banking77 chemprot; do \
+		folder=$(@D)/$$set/classification/$$set; mkdir -p $$folder; \
+		$(call reze_held,$$set,fit) | $(labelled) > $$folder/train.jsonl; \
+		$(call reze_held,$$set,$*) | $(labelled) > $$folder/test.jsonl; \
+	done
+	for set in fin10k_qa medquad; do \
+		folder=$(@D)/$$set/retrieval/$$set; mkdir -p $$folder/qrels; \
+		$(call reze_held,$$set,$*) | jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | \
+			awk -v folder=$$folder -f pipelines/pairs-to-beir.awk; \
+	done
+endef
+
+# Comparisons: compare/KIND/BASE/ARM.tsv as cells.awk reads them; a type is a domain with its shots, a set
+# a target with them.
+runs  = $(foreach shots,$1,$(foreach target,$2,$(target)/$(shots)))
+main.split  := test
+main.runs   = $(call runs,$(SHOTS),$(TARGETS))
+sweep.split := dev
+sweep.runs  = $(call runs,$(SWEPT_SHOTS),$(SWEPT))
+check.split := test
+check.runs  = $(sweep.runs)
+of_kind = $V/scores/$($(call part,1).split)/$(call part,$1)
+
+runs_of = $(foreach run,$($(call part,1).runs),$(SEEDS:%=$(call of_kind,$1)/$(run)/%/scores.tsv))
+$V/compare/%.tsv: $$(call runs_of,2) $$(call runs_of,3) \
+		$V/runs/$$(call part,1) | $X/leaderboard
+	mkdir -p $(@D)
+	for run in $($(call part,1).runs); do \
+		domain=$$($(call domain,$${run%/*}) | cut -d' ' -f1); \
+		for seed in $(SEEDS); do $(call compared,$$seed,$(call of_kind,2)/$$run/$$seed,$(call of_kind,3)/$$run/$$seed); done | \
+			awk -F'\t' -v OFS='\t' -v run=$$run -v domain=$$domain \
+				'{ split(run, part, "/"); $$2 = domain "-" part[2]; $$3 = part[1] "-" part[2]; print }'; \
+	done > $@
+
+# what a comparison is of; younger than it if that changed
+$V/runs/%: always
+	@mkdir -p $(@D)
+	@echo "$($*.runs), $(SEEDS)" | cmp -s - $@ || echo "$($*.runs), $(SEEDS)" > $@
+
+# table NAME, KIND, by (type or set), BASE/ARM of each column
+define reze_table
+$V/$1.tsv: pipelines/cells.awk $(4:%=$V/compare/$2/%.tsv)
+	awk -v by=$3 -v types=every -f $$^ > $$@
+
+$V/$1.svg: pipelines/bars.gnuplot $V/$1.tsv
+	gnuplot -e "cells='$V/$1.tsv'" $$< > $$@
+
+REZE_TABLES += $1
+endef
+REZE_TABLES :=
+$(eval $(call reze_table,table2,main,type,ft/pft ft/whitening ft/flow ft/reze pft/reze))
+$(eval $(call reze_table,table5,main,set,ft/pft ft/whitening ft/flow ft/reze pft/reze))
+$(eval $(call reze_table,figure2,sweep,type,$(WEIGHTS:%=pft/weight-%) pft/reze))
+$(eval $(call reze_table,table3,check,type,reze/mean reze/printed reze/plain))
+$(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1))
+
+$V/%.md: pipelines/table.awk $V/%.tsv
+	awk -v title='$*' -f $^ > $@
+
+# Figures 3 and 4 and how far texts moved: the pairs of a domain as the base has them, and after each first stage.
+VIEWS := base pft reze
+views  = $(VIEWS:%=$V/views/$1/$2/%.mts)
+
+$V/views/%.mts: $R/without/$$(call part,1).yaml \
+		$$(if $$(filter base,$$(call part,3)),$R/base,$V/pre/$$(call part,3)/$$(call part,1)/$$(call part,2))/config.json \
+		| $X/tasksample $X/tok $X/encode
+	mkdir -p $(@D)
+	$(call reze_pairs,$<,$(patsubst %/,%,$(dir $(word 2,$^)))) > $@
+
+viewed = $(foreach target,$(SWEPT),$(foreach seed,$(SEEDS),$(call views,$(target),$(seed))))
+each_view = for target in $(SWEPT); do domain=$$($(domain) | cut -d' ' -f1); for seed in $(SEEDS); do \
+		(cd $V/views/$$target/$$seed && $(abspath $X)/geom $1) | awk -F'\t' -v OFS='\t' -v what="$$domain	$$seed" \
+			'NR > 1 { print what, $$0 } NR == 1 && !named { print "domain", "seed", $$0 }' ; \
+	done; done | awk 'NR == 1 || !/^domain\t/'
+
+$V/figure3.tsv: $$(viewed) $V/runs/sweep | $X/geom
+	$(call each_view,isoscore -q --any-model --relations $(VIEWS:%=%.mts)) > $@
+
+$V/drift.tsv: $$(viewed) $V/runs/sweep | $X/geom
+	for model in pft reze; do $(call each_view,drift -q --relations base.mts $$model.mts) | \
+		awk -F'\t' -v OFS='\t' -v model=$$model 'NR > 1 { print model, $$0 } NR == 1 && model == "pft" { print "model", $$0 }'; \
+	done > $@
+
+$V/figure3.md $V/drift.md: $V/%.md: pipelines/reze-views.awk $V/%.tsv
+	awk -v title='$*' -f $^ > $@
+
+$V/figure4-%.tsv: $$(call views,$$*,$$(firstword $$(SEEDS))) | $X/geom
+	$X/geom pca -q --relations --basis $< $(call views,$*,$(firstword $(SEEDS))) -o $@
+
+$V/figure4-%.svg: pipelines/pca.gnuplot $V/figure4-%.tsv
+	gnuplot -e "table='$(word 2,$^)'; titles='$(VIEWS)'" $< > $@
+
+# Table 4: what pre-finetuning has; of each set its pairs, and their mean lengths in characters
+$R/table4.tsv: $(REZE_RECIPE) $(call small,$(REZE)/data/links) | $X/tasksample $X/mts
+	mkdir -p $(@D)
+	for target in $(SWEPT); do \
+		$X/tasksample -q -C $(REZE_TRAIN) --task $$($(domain) | cut -d' ' -f1) --all $< | $X/mts to jsonl -c dataset,query,document; \
+	done | \
+		jq -r '[.dataset, (.query | length), (.document | length)] | @tsv' | awk -F'\t' -v OFS='\t' \
+		'BEGIN { print "set", "pairs", "anchor", "positive" } !n[$$1]++ { name[++sets] = $$1 } { a[$$1] += $$2; p[$$1] += $$3 } \
+		END { for (i = 1; i <= sets; i++) { s = name[i]; printf "%s\t%d\t%.0f\t%.0f\n", s, n[s], a[s] / n[s], p[s] / n[s] } }' > $@
+
+# The rate: that with the best mean of FT and PFT over the swept targets on the development split, first seed.
+RATES_TRIED := $(call given,LRS,1e-4 3e-4 1e-3)
+rate_runs = $(foreach arm,ft pft,$(foreach run,$(call runs,$(wordlist 1,2,$(SHOTS)),$(SWEPT)),$V/scores/dev/$(arm)/$(run)/$(firstword $(SEEDS))/scores.tsv))
+$V/rate.tsv: $$(rate_runs)
+	awk -F'\t' -v rate=$(REZE_LR) '{ sum += $$4; n++ } END { printf "%s\t%.2f\n", rate, sum / n }' $(rate_runs) > $@
+
+reze-rates:
+	@$(foreach rate,$(RATES_TRIED),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $R/$(rate)/rate.tsv;)
+	@awk -F'\t' -v model=$(REZE_START) 'BEGIN { print "# model\trate\teach rate that was tried and its mean" } { if (!best || $$2 > most) { best = $$1; most = $$2 } line = line "\t" $$1 "\t" $$2 } \
+		END { print model "\t" best line }' $(RATES_TRIED:%=$R/%/rate.tsv) | \
+		awk -F'\t' '!seen[$$1]++' - $(wildcard $(REZE_RATES)) > $(REZE_RATES).new
+	@mv $(REZE_RATES).new $(REZE_RATES)
+	@cat $(REZE_RATES)
+
+figure4 = $(SWEPT:%=$V/figure4-%.svg)
+reze_files = $(foreach name,$(REZE_TABLES),$V/$(name).md $V/$(name).svg) $V/figure3.md $V/drift.md $(figure4) $R/table4.tsv
+$(foreach name,$(REZE_TABLES) figure3 drift,$(eval reze-$(name): $V/$(name).md; @cat $$<))
+reze-figure4: $(figure4)
+reze-table4: $R/table4.tsv
+	@cat $<
+
+## reze       REZE: its tables and figures, three seeds (DATA=dir for real sets, START=model)
+reze: | $(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample reze-stats train geom mteb-score leaderboard mts)
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
+	@$(foreach name,$(REZE_TABLES) figure3 drift,cat $V/$(name).md; echo;)
+
+.PHONY: reze reze-rates always $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-figure4 reze-table4

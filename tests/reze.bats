@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+load helper
+load drawn
+
+# pipelines/reze.mk: what each arm learns from and is scored on, and a whole small run on drawn sets.
+
+setup() {
+	cd "$T"
+}
+
+recipe_of() { # what is asked, as -v settings
+	awk "$@" -f "$ROOT/pipelines/reze-recipe.awk" r.yaml r.yaml
+}
+
+drawn_recipe() {
+	cat >r.yaml <<-'END'
+		# a comment
+		batch: 8
+		tasks:
+		  # of words
+		  words: # what they mean
+		    datasets:
+		      - {name: noun, file: [a.jsonl, b.jsonl], sample: 400} # Retrieval *
+		      - {name: nouns, file: c.jsonl, part: 0-60%, sample: 400} # Retrieval
+		      - {name: class, file: d.jsonl} # Classification *
+		  money:
+		    datasets:
+		      - {name: bank, file: e.jsonl, names: [a, b], sample: 7} # Classification *
+	END
+}
+
+@test "reze-recipe: the sets of a domain without the target, or the target alone with its shots" {
+	drawn_recipe
+	recipe_of -v target=noun | grep -v '^ *#\|^batch' | diff - <(printf '%s\n' 'tasks:' '  words: # what they mean' '    datasets:' \
+		'      - {name: nouns, file: c.jsonl, part: 0-60%, sample: 400} # Retrieval' '      - {name: class, file: d.jsonl} # Classification *')
+	recipe_of -v target=noun -v sample=100 | tail -n 2 | diff - <(printf '%s\n' '    datasets:' \
+		'      - {name: noun, file: [a.jsonl, b.jsonl], sample: 100}')
+	recipe_of -v target=class -v sample=5 | tail -n 1 | grep -Fx '      - {name: class, file: d.jsonl, sample: 5}'
+	recipe_of -v target=bank -v sample=5 | tail -n 2 | diff - <(printf '%s\n' '    datasets:' '      - {name: bank, file: e.jsonl, names: [a, b], sample: 5}')
+	recipe_of -v target=bank -v sample=5 | grep -x 'batch: 8'
+	[ "$(recipe_of -v target=nouns -v told=1)" = "words nouns" ]
+	[ "$(recipe_of -v target=bank -v told=1)" = "money bank" ]
+	run -1 recipe_of -v target=none
+	[ "$output" = "reze-recipe.awk: r.yaml has no data set none" ]
+}
+
+@test "pairs-to-beir: queries and documents once, judgements of what belongs together" {
+	mkdir -p d/qrels
+	printf '%s\t%s\n' '"a"' '"x \"y\""' '"b"' '"x \"y\""' '"a"' '"z"' '"a"' '"z"' | awk -v folder=d -f "$ROOT/pipelines/pairs-to-beir.awk"
+	jq -c '[._id, .text]' d/corpus.jsonl | diff - <(printf '%s\n' '["d1","x \"y\""]' '["d2","z"]')
+	jq -c '[._id, .text]' d/queries.jsonl | diff - <(printf '%s\n' '["q1","a"]' '["q2","b"]')
+	tail -n +2 d/qrels/test.tsv | diff - <(printf '%s\t%s\t1\n' q1 d1 q2 d1 q1 d2)
+}
+
+@test "cells: every type there is, in its order; or sets in the place of types" {
+	mkdir ft
+	printf '%s\t%s\t%s\t0.5\t0.6\t0.1\t0.01\n' 1 b-100 y-100 1 a-100 x-100 1 b-100 z-100 >ft/pft.tsv
+	awk -v types=every -f "$ROOT/pipelines/cells.awk" ft/pft.tsv | cut -f3,4,9 |
+		diff - <(printf '%s\t%s\t%s\n' type sets difference b-100 2 10.0000 a-100 1 10.0000 'all sets' 3 10.0000)
+	awk -v types=every -v by=set -f "$ROOT/pipelines/cells.awk" ft/pft.tsv | cut -f3,4 |
+		diff - <(printf '%s\t%s\n' type sets y-100 1 x-100 1 z-100 1 'all sets' 3)
+}
+
+reze() {
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
+		DATA="$T/none" LR=1e-3 SEEDS=1 TARGETS=lexicographer SHOTS=16 "$@" </dev/null
+}
+
+@test "reze: a whole table on drawn sets; no arm has read the target before its shots" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_text
+	at=out/reze/small/mlm
+	reze reze-table2 >table 2>log || { cat log; false; }
+	grep '^| [a-z]' table | cut -d'|' -f2,3 | diff - <(printf '%s\n' ' table2 | sets ' ' language-16 | 1 ' ' all sets | 1 ' \
+		' table2 | sets ' ' language-16 | 1 ' ' all sets | 1 ')
+	for arm in pft whitening flow reze; do
+		head -n 1 table | grep -F " $arm - ft |"
+	done
+	# pre-finetuning reads all other sets of the domain, and of the target nothing
+	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | mts to jsonl -c dataset | jq -r .dataset | sort | uniq -c |
+		awk '{ print $2, ($1 > 100) }' | diff - <(printf '%s\n' 'foldoc 1' 'name 1' 'sibling 1' 'wordnet 1')
+	[ "$(tasksample -C out/reze/data --all $at/only/lexicographer/16.yaml | mts to jsonl -c dataset | sort | uniq -c | awk '{ print $1 }')" = 16 ]
+	# REZE's first stage is the pipe of its page
+	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base | reze-stats fit -o s.mts
+	tasksample -C out/reze/data --seed 1 $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base --keep | reze-stats apply s.mts |
+		train -q -m $at/base --lr 1e-3 --warmup 0 --no-mask-duplicates --seed 1 --reze 1 -o mine
+	cmp mine/model.safetensors $at/1e-3/pre/reze/lexicographer/1/model.safetensors
+	run ! cmp mine/model.safetensors $at/1e-3/pre/pft/lexicographer/1/model.safetensors
+	# whitening: of PFT's embeddings, by the target's pairs
+	model=$at/1e-3/models/pft/lexicographer/16/1
+	tasksample -C out/reze/data --all $at/only/lexicographer/16.yaml | tok -q -m $model | encode -m $model |
+		geom whiten fit -q -f query -f document -o map.mts
+	for part in train test; do
+		set=out/reze/data/test/lexicographer/classification/lexicographer/$part.jsonl
+		if [ $part = train ]; then leaderboard drawn --samples 8 $set; else cat $set; fi |
+			tok -q -m $model --format jsonl -f text - | encode -m $model | geom whiten apply -q map.mts - >$part.mts
+	done
+	mteb-score classification --protocol v1 --samples 8 --train train.mts test.mts >mine.tsv
+	awk '$1 == "accuracy" { printf "Classification\tlexicographer\taccuracy\t%.2f\n", 100 * $2 }' mine.tsv |
+		diff - $at/1e-3/scores/test/whitening/lexicographer/16/1/scores.tsv
+}
+
+@test "reze: seeds and shots that are asked for anew are in the table" {
+	mkdir -p out
+	reze "$T/out/reze/small/mlm/1e-3/runs/main"
+	[ "$(cat out/reze/small/mlm/1e-3/runs/main)" = "lexicographer/16, 1" ]
+	touch -d '2020-01-01' out/reze/small/mlm/1e-3/runs/main
+	reze "$T/out/reze/small/mlm/1e-3/runs/main"
+	[ "$(date -r out/reze/small/mlm/1e-3/runs/main +%Y)" = 2020 ]
+	reze SHOTS="16 32" "$T/out/reze/small/mlm/1e-3/runs/main"
+	[ "$(cat out/reze/small/mlm/1e-3/runs/main)" = "lexicographer/16 lexicographer/32, 1" ]
+	[ "$(date -r out/reze/small/mlm/1e-3/runs/main +%Y)" != 2020 ]
+}
+
+@test "reze: the paper's size has its recipe, rate, length and targets" {
+	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
+	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 \
+		reze-table2 </dev/null >plan
+	at=$T/out/reze/paper/start
+	# thirteen targets, at three sizes and without, with and without REZE
+	grep -c '^echo "fine-tune ft/' plan | grep -x 39
+	grep -c '^echo "fine-tune reze/' plan | grep -x 39
+	grep -c '^echo "pre-finetune pft/' plan | grep -x 13
+	grep -o '^echo "fine-tune ft/[A-Za-z0-9]*' plan | sort -u | sed 's,.*/,,' |
+		diff - <(sed -n 's/.*{name: \([^,]*\),.*\*$/\1/p' "$ROOT/share/recipes/reze-paper.yaml" | sort)
+	grep -F "tasksample -q -C $T/files --seed 1 $at/without/CosQA.yaml" -A 2 plan | grep -F -- '--lr 1e-4 --warmup 0 --no-mask-duplicates --seed 1'
+	grep -F ".max_seq_length = 1024" plan
+	grep -F 'TASKS="CosQA" DATA='"$T/mteb" plan
+}
