@@ -137,6 +137,30 @@ refused() { # FILE MESSAGE
 	refused "$T/cut.mts" 'record 3: the stream is cut short'
 }
 
+@test "stream: large records among small ones, stored and packed, are read to the byte" {
+	records() { printf 'record\0'; zstd -dcq "$1" | sed -z 1d | head -c -24; } # by zstd alone
+	stream_make 2 3 200 "$T/small.mts"
+	stream_make 1 3000 200 "$T/large.mts"
+	for part in small large small large; do
+		records "$T/$part.mts" >>"$T/expected"
+	done
+	for level in 0 3; do
+		for part in small large; do
+			mts cat --level $level -o "$T/$part.$level.mts" "$T/$part.mts"
+		done
+		cat "$T"/{small,large,small,large}.$level.mts >"$T/x.mts"
+		mts cat "$T/x.mts" >"$T/all.mts"
+		records "$T/all.mts" | cmp - "$T/expected"
+		mts cat <"$T/x.mts" | mts cat >"$T/all.mts"
+		records "$T/all.mts" | cmp - "$T/expected"
+		head -c 400000 "$T/large.$level.mts" >"$T/x.mts"
+		refused "$T/x.mts" 'record 1: the stream is cut short'
+		{ head -c 400000 "$T/large.$level.mts"; printf changed; tail -c +400008 "$T/large.$level.mts"; } >"$T/x.mts"
+		[ "$(stat -c %s "$T/x.mts")" -eq "$(stat -c %s "$T/large.$level.mts")" ]
+		refused "$T/x.mts" 'record 1: the data are damaged'
+	done
+}
+
 @test "stream: a flipped bit at any of 1,000 places is found, or changes nothing" {
 	stream_make 3 10 4 "$T/a.mts"
 	run -0 stream_damage flip "$T/a.mts" 1000 1

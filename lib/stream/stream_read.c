@@ -1,3 +1,4 @@
+#define ZSTD_STATIC_LINKING_ONLY /* the parameter ZSTD_d_stableOutBuffer */
 #include "stream/stream.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 enum {
 	CHUNK = 1 << 18,  /* compressed bytes read at once */
-	FIRST = 1 << 20,  /* memory for a frame before more of it has arrived */
+	STEP = 1 << 20,	  /* of the room for a frame's content */
 	FRAME_HEADER = 18 /* the longest of zstd */
 };
 
@@ -73,7 +74,7 @@ have(struct reader *reader, size_t count)
 	return reader->end - reader->at;
 }
 
-/* Memory grows with what has arrived, whatever size a frame claims. */
+/* Addresses for as much as a frame claims; memory is taken as its content arrives. */
 static void
 make_room(struct reader *reader, size_t size)
 {
@@ -81,12 +82,12 @@ make_room(struct reader *reader, size_t size)
 
 	if (size <= reader->capacity)
 		return;
-	size = (size + FIRST - 1) / FIRST * FIRST;
+	size = (size + STEP - 1) / STEP * STEP;
 	if (reader->block)
 		block = mremap(reader->block, reader->capacity, size, MREMAP_MAYMOVE);
 	else
 		block = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (block == MAP_FAILED)
 		fail(reader, "there is not enough memory for it");
 	madvise(block, size, MADV_HUGEPAGE);
@@ -130,14 +131,9 @@ next_frame(struct reader *reader)
 	if (!have(reader, 1))
 		return false;
 	size_t size = frame_size(reader), left = 1;
-	ZSTD_outBuffer out = { NULL, 0, 0 };
+	make_room(reader, size);
+	ZSTD_outBuffer out = { reader->block, size, 0 };
 	while (left) {
-		if (out.pos == out.size && out.size < size) {
-			size_t more = out.size ? 2 * out.size : FIRST;
-			make_room(reader, more < size ? more : size);
-			out.dst = reader->block;
-			out.size = reader->capacity < size ? reader->capacity : size;
-		}
 		if (!have(reader, 1))
 			fail(reader, "the stream is cut short; did the program that "
 				     "wrote it fail?");
@@ -198,6 +194,8 @@ stream_open_input(struct input *input)
 	reader->zstd = ZSTD_createDCtx();
 	if (!reader->zstd)
 		die("%s: out of memory for decompression", input_name(input));
+	/* unpack to where the content stays; a library that cannot, copies it there */
+	(void)ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_stableOutBuffer, 1);
 	reader->chunk = mem_new(CHUNK, 1);
 	go_to(reader, "header", 0);
 	if (!have(reader, 1))
