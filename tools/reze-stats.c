@@ -188,8 +188,8 @@ put_targets(struct targets *targets, const struct record *record, struct record 
 	int *sources = collect_sources(targets->statistics, relations, false);
 	targets->exact =
 	    mem_grow(targets->exact, &targets->exact_room, count, sizeof *targets->exact);
-	debias_relations(targets->debias, targets->exact, relations->vectors, sources,
-	    relations->count);
+	debias_relations(targets->debias, targets->exact, relations_all(relations),
+	    sources, relations->count);
 	free(sources);
 	made->columns[targets->column].data = targets->exact;
 	if (targets->dtype == DTYPE_F64)

@@ -59,14 +59,19 @@ add_pairs(struct statistics *statistics, struct relations *relations)
 {
 	struct reader *reader = relations->reader;
 	struct progress *progress = stream_progress(reader);
+	float *relation = mem_new((size_t)relations->width, sizeof *relation);
 	struct record record;
 
 	while (stream_next(reader, &record)) {
 		relations_load(relations, &record);
 		int *sources = collect_sources(statistics, relations, true);
-		statistics_add(statistics, relations->vectors, sources, relations->count);
+		for (int64_t i = 0; i < relations->count; i++) {
+			relations_row(relations, i, relation);
+			statistics_add(statistics, relation, sources[i]);
+		}
 		free(sources);
 	}
+	free(relation);
 	progress_free(progress);
 }
 

@@ -30,20 +30,31 @@ relations_open(struct reader *reader, const struct relation_names *names)
 void
 relations_load(struct relations *relations, const struct record *record)
 {
-	size_t half = (size_t)relations->anchor->width;
-
 	vectors_load(relations->anchor, record);
 	vectors_load(relations->positive, record);
 	relations->record = record;
 	relations->count = record->rows;
+}
+
+void
+relations_row(const struct relations *relations, int64_t row, float *to)
+{
+	size_t half = (size_t)relations->anchor->width, first = half * (size_t)row;
+
+	memcpy(to, relations->anchor->raw + first, half * sizeof *to);
+	memcpy(to + half, relations->positive->raw + first, half * sizeof *to);
+}
+
+const float *
+relations_all(struct relations *relations)
+{
+	size_t width = (size_t)relations->width;
+
 	relations->room = mem_grow(relations->room, &relations->capacity,
-	    (size_t)record->rows, 2 * half * sizeof *relations->room);
-	relations->vectors = relations->room;
-	for (size_t i = 0; i < (size_t)record->rows; i++) {
-		float *to = relations->room + 2 * half * i;
-		memcpy(to, relations->anchor->raw + half * i, half * sizeof *to);
-		memcpy(to + half, relations->positive->raw + half * i, half * sizeof *to);
-	}
+	    (size_t)relations->count, width * sizeof *relations->room);
+	for (int64_t i = 0; i < relations->count; i++)
+		relations_row(relations, i, relations->room + width * (size_t)i);
+	return relations->room;
 }
 
 const char *

@@ -5,7 +5,10 @@
  *	struct relations *relations = relations_open(reader, &names);
  *	while (stream_next(reader, &record)) {
  *		relations_load(relations, &record);
- *		for (row...) relations_source(relations, row, &length);
+ *		for (row...) {
+ *			relations_source(relations, row, &length);
+ *			relations_row(relations, row, relation);
+ *		}
  *	}
  */
 #ifndef RELATIONS_H
@@ -28,7 +31,6 @@ struct relations {
 
 	/* of the record that was loaded */
 	int64_t count;
-	const float *vectors; /* [count, width] */
 
 	/* its own affairs */
 	struct reader *reader;
@@ -47,6 +49,12 @@ struct relations *relations_open(
 
 /* Dies, naming record and row, on a component that is not finite. */
 void relations_load(struct relations *relations, const struct record *record);
+
+/* A row's relation, to [width]. */
+void relations_row(const struct relations *relations, int64_t row, float *to);
+
+/* All of them, [count, width]; borrowed until the next call. */
+const float *relations_all(struct relations *relations);
 
 /* Borrowed until the next call; dies on a row that does not say it. */
 const char *relations_source(struct relations *relations, int64_t row, size_t *length);

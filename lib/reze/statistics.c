@@ -39,18 +39,14 @@ statistics_source(struct statistics *statistics, const char *name, size_t length
 }
 
 void
-statistics_add(struct statistics *statistics, const float *relations, const int *sources,
-    int64_t count)
+statistics_add(struct statistics *statistics, const float *relation, int source)
 {
-	int width = statistics->width;
+	struct source_sum *own = &statistics->by_source[source];
 
-	covariance_add(statistics->sums, relations, count);
-	for (int64_t i = 0; i < count; i++) {
-		struct source_sum *source = &statistics->by_source[sources[i]];
-		source->pairs++;
-		for (int j = 0; j < width; j++)
-			source->sum[j] += (double)relations[i * width + j];
-	}
+	covariance_add(statistics->sums, relation, 1);
+	own->pairs++;
+	for (int j = 0; j < statistics->width; j++)
+		own->sum[j] += (double)relation[j];
 }
 
 void

@@ -46,9 +46,8 @@ struct statistics *statistics_new(int width);
 /* The number of a source, which may be new. */
 int statistics_source(struct statistics *statistics, const char *name, size_t length);
 
-/* Relations [count, width], which are finite, and of which source each is. */
-void statistics_add(struct statistics *statistics, const float *relations,
-    const int *sources, int64_t count);
+/* A relation [width], which is finite, of that source. */
+void statistics_add(struct statistics *statistics, const float *relation, int source);
 
 /* What `other` was given, too; both have one width. */
 void statistics_merge(struct statistics *statistics, const struct statistics *other);

@@ -181,6 +181,7 @@ is_finite(const float *vector, int width)
 	/* x - x is 0 for finite x, NaN otherwise; one sum instead of a branch a component */
 	float sum = 0;
 
+#pragma omp simd reduction(+ : sum)
 	for (int i = 0; i < width; i++)
 		sum += vector[i] - vector[i];
 	return sum == 0;
