@@ -74,17 +74,11 @@ refused() { # MESSAGE
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-@test "adapter: the stream's model is another with an adapter, and with another scale" {
-	model() { "$@" | zstd -dc 2>/dev/null | head -c 600 | grep -ao '"model":"[0-9a-f]*"'; }
-	plain() { ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -m "$GOLDEN/bert"; }
-	change '.lora_alpha = 7'
-	{
-		model plain
-		model with "$GOLDEN/adapter/plain"
-		model with "$GOLDEN/adapter/mixed"
-		model with "$T/a"
-	} >"$T/models"
-	[ "$(sort -u "$T/models" | wc -l)" -eq 4 ]
+@test "adapter: pairs on every linear layer of every family learn; with dropout too" {
+	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens; do
+		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors"
+		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors" 0.2
+	done
 }
 
 @test "adapter: what is written is read again and gives the same" {

@@ -333,14 +333,18 @@ turns() {
 	cd "$T"
 	cp -r "$M" model
 	cp -r "$GOLDEN/adapter/plain" adapter
+	mkdir gates
+	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
+	printf '%s\t%s\n' text gate 'a red boat sails' mixed 'the bird flies' '' >queries.tsv
 	cp "$M/ids.txt" .
 	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
 	page_examples encode.1 >examples
-	[ "$(grep -c '| encode -m model' examples)" -eq 3 ]
+	[ "$(grep -c '| *encode -m model' examples)" -eq 4 ]
 	while read -r example; do
 		bash -c "set -o pipefail; $example" </dev/null
 		rows <texts.mts >"$T/rows.$((++n))"
 		[ "$(wc -l <"$T/rows.$n")" -eq 2 ]
 	done <examples
 	run ! cmp -s "$T/rows.1" "$T/rows.2"
+	run ! cmp -s "$T/rows.1" "$T/rows.3"
 }

@@ -25,6 +25,7 @@ enum {
 	OPT_RAW,
 	OPT_DIM,
 	OPT_LORA,
+	OPT_GATES,
 	OPT_EMIT,
 	OPT_KEEP,
 	OPT_CACHE,
@@ -38,7 +39,10 @@ static const struct cli_option options[] = {
 	    "$MOTES_MODEL)" },
 	{ 'e', "expert", "NAME", "task expert for records that name none" },
 	{ OPT_LORA, "lora", "DIR",
-	    "LoRA adapter, in PEFT's layout, to add to the model" },
+	    "LoRA adapter, in PEFT's layout, that all texts go through" },
+	{ OPT_GATES, "gates", "DIR",
+	    "a folder of such adapters: a text goes through the one that the\n"
+	    "column 'gate' names" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time (2048)" },
 	{ OPT_POOLING, "pooling", "KIND",
@@ -68,7 +72,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 
 struct settings {
 	char *model;
-	const char *lora, *expert, *output, *pooling, *emit;
+	const char *lora, *gates, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer;
 };
@@ -93,6 +97,7 @@ parse(int argc, char **argv)
 		case OPT_RAW: s.raw = true; break;
 		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
 		case OPT_LORA: s.lora = optarg; break;
+		case OPT_GATES: s.gates = optarg; break;
 		case OPT_EMIT: s.emit = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
 		case OPT_CACHE: s.cache = cli_bytes("--cache"); break;
@@ -103,8 +108,10 @@ parse(int argc, char **argv)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
-		    "model expert lora output tokens pooling normalize no-normalize dim "
-		    "emit keep any-tokenizer level threads");
+		    "model expert lora gates output tokens pooling normalize "
+		    "no-normalize dim emit keep any-tokenizer level threads");
+	if (s.lora && s.gates)
+		die_usage("--lora and --gates exclude each other");
 	if (argc - optind > 1)
 		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
 	s.model = model_folder(s.model);
@@ -140,17 +147,19 @@ open_model(const struct settings *s)
 	return model;
 }
 
-/* The model's tensors that the adapter changes; NULL without --lora. */
-static struct lora *
-open_lora(const struct settings *s, struct model *model)
+static void
+open_gates(const struct settings *s, struct model *model)
 {
-	if (!s->lora)
-		return NULL;
-	struct adapter *adapter = adapter_open(s->lora);
-	struct lora *lora = model_lora(model, adapter);
-	adapter_close(adapter);
-	model_use(model, lora);
-	return lora;
+	if (s->lora)
+		model_gates(model, &s->lora, 1);
+	if (!s->gates)
+		return;
+	int count;
+	char **folders = adapter_folders(s->gates, &count);
+	model_gates(model, (const char *const *)folders, count);
+	for (int i = 0; i < count; i++)
+		free(folders[i]);
+	free(folders);
 }
 
 static struct reader *
@@ -172,6 +181,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.width = (int)s->dim,
 		.normalize = s->normalize,
 		.expert = s->expert,
+		.routed = s->gates != NULL,
 		.keep = s->keep,
 		.emit = s->emit,
 		.cache = s->cache });
@@ -180,11 +190,12 @@ run(const struct settings *s, struct model *model, struct reader *in)
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
-		    "model expert lora output tokens pooling emit keep any-tokenizer "
-		    "level threads");
+		    "model expert lora gates output tokens pooling emit keep "
+		    "any-tokenizer level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
+	stream_property(out, "gates", model_gate_marks(model));
 	while (stream_next(in, &record)) {
 		struct record *made = stream_make(out, &record);
 		embed_record(embed, &record, made, progress);
@@ -206,11 +217,10 @@ main(int argc, char **argv)
 		nn_start((int)s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
-	struct lora *lora = open_lora(&s, model);
+	open_gates(&s, model);
 	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
 	run(&s, model, in);
 	stream_close(in);
-	lora_free(model, lora);
 	model_close(model);
 	free(s.model);
 	return 0;

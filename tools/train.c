@@ -12,12 +12,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "folder/model_folder.h"
+#include "model/lora_settings.h"
 #include "model/model.h"
 #include "nn/nn.h"
 #include "train/trainer.h"
@@ -99,7 +98,8 @@ static const struct cli_option options[] = {
 	{ OPT_TIMING, "timing", NULL, "log seconds and tokens per second too" },
 	{ OPT_DTYPE, "dtype", "f32|bf16|f16", "of the saved weights (default: f32)" },
 	{ OPT_LORA, "lora", "HOW",
-	    "write a LoRA adapter: rank=8,alpha=16,targets=query+value[,rslora],\n"
+	    "write a LoRA adapter:\n"
+	    "rank=8,alpha=16,targets=query+value,dropout=0.1[,rslora],\n"
 	    "or an adapter folder to go on from" },
 	{ OPT_FREEZE, "freeze-documents", NULL,
 	    "with --lora: documents keep the base model's embeddings" },
@@ -123,70 +123,6 @@ struct arguments {
 	int threads;
 	struct trainer_options trainer;
 };
-
-enum { TARGETS = 64 };
-
-static void
-take_targets(struct lora_settings *lora, char *list)
-{
-	static const char *targets[TARGETS];
-	char *rest = NULL;
-
-	lora->targets = targets;
-	for (char *name = strtok_r(list, "+", &rest); name;
-	     name = strtok_r(NULL, "+", &rest)) {
-		if (lora->target_count == TARGETS)
-			die_usage("--lora: more than %d targets", TARGETS);
-		targets[lora->target_count++] = name;
-	}
-}
-
-/* One part of rank=8,alpha=16,targets=query+value,rslora; false when it is none. */
-static bool
-take_part(struct lora_settings *lora, char *part)
-{
-	char *value = strchr(part, '=');
-
-	if (!value) {
-		lora->rslora |= !strcmp(part, "rslora");
-		return !strcmp(part, "rslora");
-	}
-	*value = '\0';
-	optarg = value + 1;
-	if (!strcmp(part, "rank"))
-		lora->rank = (int)cli_integer("--lora rank", 1, 1 << 14);
-	else if (!strcmp(part, "alpha"))
-		lora->alpha = cli_real("--lora alpha", 1e-6, 1e6);
-	else if (!strcmp(part, "targets"))
-		take_targets(lora, optarg);
-	else
-		return false;
-	return true;
-}
-
-/* Such parts, or a folder. */
-static void
-take_lora(struct arguments *a, const char *text)
-{
-	struct lora_settings *lora = &a->lora;
-	char *rest = NULL;
-
-	*lora = (struct lora_settings){ .rank = 8 };
-	a->trainer.lora = text;
-	if (!access(text, F_OK)) {
-		lora->from = text;
-		return;
-	}
-	char *part = strtok_r(mem_string(text), ",", &rest);
-	do
-		if (!part || !take_part(lora, part))
-			die_usage("--lora: '%s' is no folder, and not of the form "
-				  "rank=8,alpha=16,targets=query+value,rslora",
-			    text);
-	while ((part = strtok_r(NULL, ",", &rest)));
-	if (lora->alpha == 0)
-		lora->alpha = 2 * lora->rank;
-}
 
 /* One option; the trainer's defaults that depend on the objective are 0 until then. */
 static void
@@ -243,7 +179,10 @@ take_option(int opt, struct arguments *a)
 		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
 		break;
 	case OPT_FREEZE: b->contrast.freeze_documents = true; break;
-	case OPT_LORA: take_lora(a, optarg); break;
+	case OPT_LORA:
+		t->lora = optarg;
+		a->lora = lora_settings_parse(optarg);
+		break;
 	case OPT_RESTART: t->restart = true; break;
 	case OPT_TIMING: t->timing = true; break;
 	case OPT_DTYPE:

@@ -454,6 +454,14 @@ safetensors_name(const struct safetensors *file)
 	return file->shard_count == 1 ? file->shards->path : file->path;
 }
 
+const char *
+safetensors_note(const struct safetensors *file, const char *key)
+{
+	const struct tree *metadata = tree_get(file->shards->header, "__metadata__");
+
+	return metadata ? tree_string(metadata, key, NULL) : NULL;
+}
+
 /* The system maps what lies around a page that is touched: of a tensor that nobody uses, that
  * would be what it costs. */
 static void

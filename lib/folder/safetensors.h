@@ -45,6 +45,9 @@ int safetensors_count(const struct safetensors *file);
 const struct safetensor *safetensors_at(const struct safetensors *file, int index);
 const char *safetensors_name(const struct safetensors *file); /* for messages */
 
+/* A value of __metadata__, of the first shard; NULL: there is none. */
+const char *safetensors_note(const struct safetensors *file, const char *key);
+
 /* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle of
  * every MiB of every tensor.  Cheap: a page of each is touched; for identity, not against malice. */
 uint64_t safetensors_fingerprint(const struct safetensors *file);

@@ -1,5 +1,6 @@
 #include "model/adapter.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct adapter {
 };
 
 static const char root[] = "base_model.model.", tail[] = ".weight";
+static const char base_key[] =
+    "motes.base"; /* of __metadata__, which PEFT does not read */
 
 /* The configuration. --------------------------------------------------------------- */
 
@@ -66,6 +69,7 @@ check_config(const struct tree *config)
 {
 	const char *type = tree_string(config, "peft_type", NULL);
 	const char *bias = tree_string(config, "bias", "none");
+	double dropout = tree_real(config, "lora_dropout", 0);
 	const struct tree *init = tree_get(config, "init_lora_weights");
 
 	if (!type || strcmp(type, "LORA"))
@@ -73,6 +77,8 @@ check_config(const struct tree *config)
 		    config, "'peft_type' is '%s'; only LORA is known", type ? type : "");
 	if (strcmp(bias, "none"))
 		tree_die(config, "'bias' is '%s'; only adapters without are known", bias);
+	if (!(dropout >= 0 && dropout < 1))
+		tree_die(config, "'lora_dropout' is %g; it is a share below 1", dropout);
 	refuse_unknown(config);
 	/* these change the base model's weights, too */
 	for (const char *const *name = (const char *const[]){ "pissa", "olora", "corda",
@@ -86,14 +92,18 @@ check_config(const struct tree *config)
 			    init->string);
 }
 
-/* `name` is `part`, or ends in it after a dot. */
+/* The n bytes of `name` are the m bytes of `part`, or end in them after a dot. */
+static bool
+ends_with(const char *name, size_t n, const char *part, size_t m)
+{
+	return n >= m && !memcmp(name + n - m, part, m) &&
+	       (n == m || name[n - m - 1] == '.');
+}
+
 static bool
 ends_in(const char *name, const char *part)
 {
-	size_t n = strlen(name), m = strlen(part);
-
-	return n >= m && !strcmp(name + n - m, part) &&
-	       (n == m || name[n - m - 1] == '.');
+	return ends_with(name, strlen(name), part, strlen(part));
 }
 
 /* The value that a pattern gives a module, else `otherwise`.  As PEFT: the first that matches, at
@@ -292,6 +302,18 @@ adapter_fingerprint(const struct adapter *adapter)
 	return hash;
 }
 
+double
+adapter_dropout(const struct adapter *adapter)
+{
+	return tree_real(adapter->config, "lora_dropout", 0);
+}
+
+const char *
+adapter_base(const struct adapter *adapter)
+{
+	return safetensors_note(adapter->file, base_key);
+}
+
 void
 adapter_close(struct adapter *adapter)
 {
@@ -303,17 +325,62 @@ adapter_close(struct adapter *adapter)
 	free(adapter);
 }
 
+static bool
+is_adapter(const char *dir)
+{
+	char *config = mem_format("%s/adapter_config.json", dir);
+	bool is = !access(config, F_OK);
+
+	free(config);
+	return is;
+}
+
+static int
+not_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+char **
+adapter_folders(const char *dir, int *count)
+{
+	struct dirent **entries;
+	int all = scandir(dir, &entries, not_hidden, alphasort);
+
+	if (all < 0)
+		die("%s: the folder of gates cannot be read:", dir);
+	if (is_adapter(dir))
+		die("%s: is one adapter itself; a folder of such folders is expected "
+		    "(--lora takes one)",
+		    dir);
+	char **folders = mem_zero((size_t)all + 1, sizeof *folders);
+	*count = 0;
+	for (int i = 0; i < all; i++) {
+		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
+		if (is_adapter(path))
+			folders[(*count)++] = path;
+		else
+			free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!*count)
+		die("%s: none of its folders holds a LoRA adapter (adapter_config.json)",
+		    dir);
+	return folders;
+}
+
 bool
 adapter_means(const struct adapter_pair *pair, const char *tensor)
 {
-	size_t n = strlen(tensor), m = strlen(tail);
+	size_t length = strlen(tensor), after = sizeof tail - 1;
+	size_t module = strlen(pair->module);
 
-	if (n <= m || strcmp(tensor + n - m, tail))
+	if (length <= after || strcmp(tensor + length - after, tail))
 		return false;
-	char *module = mem_format("%.*s", (int)(n - m), tensor);
-	bool is = ends_in(module, pair->module) || ends_in(pair->module, module);
-	free(module);
-	return is;
+	length -= after;
+	return ends_with(tensor, length, pair->module, module) ||
+	       ends_with(pair->module, module, tensor, length);
 }
 
 /* Writing. ------------------------------------------------------------------------- */
@@ -344,14 +411,15 @@ adapter_write(const char *dir, const struct adapter_settings *settings,
 	tree_set(config, "r", tree_of_integer(settings->rank));
 	tree_set(config, "lora_alpha", tree_of_real(settings->alpha));
 	tree_set(config, "use_rslora", tree_of_boolean(settings->rslora));
-	tree_set(config, "lora_dropout", tree_of_real(0));
+	tree_set(config, "lora_dropout", tree_of_real(settings->dropout));
 	tree_set(config, "bias", tree_of_string("none"));
 	tree_set(config, "fan_in_fan_out", tree_of_boolean(false));
 	targets = tree_set(config, "target_modules", tree_list());
 	for (int i = 0; i < settings->target_count; i++)
 		tree_add(targets, tree_of_string(settings->targets[i]));
 	folder_write_json(dir, "adapter_config.json", config);
-	safetensors_write(path, tensors, count, NULL, NULL);
+	safetensors_write(path, tensors, count, settings->fingerprint ? base_key : NULL,
+	    settings->fingerprint);
 	tree_free(config);
 	free(path);
 }

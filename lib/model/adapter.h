@@ -1,5 +1,5 @@
 /*
- * adapter - LoRA (Hu et al. 2022): W + scale B A in the place of W, scale = alpha / rank, or
+ * adapter - LoRA (Hu et al. 2022): y += scale (x A') B' beside y = x W', scale = alpha / rank, or
  * alpha / sqrt(rank) (rsLoRA, Kalajdzievski 2023); read and written as PEFT lays it out:
  * adapter_config.json, and adapter_model.safetensors with the tensors
  * base_model.model.MODULE.lora_A.weight [rank, in] and .lora_B.weight [out, rank].
@@ -31,7 +31,15 @@ int adapter_count(const struct adapter *adapter);
 const struct adapter_pair *adapter_at(const struct adapter *adapter, int index);
 const char *adapter_name(const struct adapter *adapter); /* its file of tensors */
 uint64_t adapter_fingerprint(const struct adapter *adapter);
+double adapter_dropout(const struct adapter *adapter); /* that it was trained with */
+
+/* The fingerprint of the model that it was trained on, where train(1) did; NULL: not known. */
+const char *adapter_base(const struct adapter *adapter);
 void adapter_close(struct adapter *adapter);
+
+/* The folders in `dir` that hold an adapter, in the order of their names; dies when there is none.  To be freed, each
+ * and all. */
+char **adapter_folders(const char *dir, int *count);
 
 /* Is this checkpoint's tensor the weight of the pair's module?  One of the names may have a
  * prefix that the other lacks ("bert.", "model."). */
@@ -44,7 +52,9 @@ struct adapter_settings {
 	int rank;
 	double alpha;
 	bool rslora;
-	const char *base; /* the model it belongs to; NULL: not said */
+	double dropout;
+	const char *base;	 /* the model it belongs to; NULL: not said */
+	const char *fingerprint; /* and that model's; NULL: not said */
 	const char *const *targets;
 	int target_count; /* "query", "value": last parts of the modules' names */
 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/spec.h"
 
 int64_t
 batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets, int64_t first,
@@ -33,46 +32,45 @@ batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets, int64
 	return next;
 }
 
-enum { KINDS = 2 * (SPEC_EXPERTS + 1) };
+/* Below, at or above 0; of sequences that share a batch, 0. */
+static int
+compare_kinds(const struct sequence *a, const struct sequence *b)
+{
+	if (a->frozen != b->frozen)
+		return b->frozen - a->frozen;
+	return (a->expert > b->expert) - (a->expert < b->expert);
+}
 
 static int
-kind_of(const struct sequence *sequence)
+compare(const void *one, const void *two, void *sequences)
 {
-	return (sequence->frozen ? 0 : SPEC_EXPERTS + 1) + sequence->expert + 1;
+	int64_t i = *(const int64_t *)one, j = *(const int64_t *)two;
+	const struct sequence *a = (const struct sequence *)sequences + i;
+	const struct sequence *b = (const struct sequence *)sequences + j;
+	int kinds = compare_kinds(a, b);
+
+	if (kinds)
+		return kinds;
+	return a->gate != b->gate ? (a->gate > b->gate) - (a->gate < b->gate)
+				  : (i > j) - (i < j);
 }
 
 void
 batch_sort(int64_t *order, int64_t count, const struct sequence *sequences)
 {
-	int64_t at[KINDS + 1] = { 0 }, *from;
-	bool sorted = true;
-
-	for (int64_t i = 0; i < count; i++) {
-		int kind = kind_of(&sequences[order[i]]);
-		sorted &= !i || kind_of(&sequences[order[i - 1]]) <= kind;
-		at[kind + 1]++;
-	}
-	if (sorted)
-		return;
-	for (int kind = 0; kind < KINDS; kind++)
-		at[kind + 1] += at[kind];
-	from = mem_new((size_t)count, sizeof *from);
-	memcpy(from, order, (size_t)count * sizeof *from);
-	for (int64_t i = 0; i < count; i++)
-		order[at[kind_of(&sequences[from[i]])]++] = from[i];
-	free(from);
+	qsort_r(order, (size_t)count, sizeof *order, compare, (void *)sequences);
 }
 
 int64_t
 batch_end(const int64_t *order, int64_t first, int64_t count,
     const struct sequence *sequences, int64_t budget)
 {
-	int kind = kind_of(&sequences[order[first]]);
-	int64_t tokens = sequences[order[first]].length, end = first + 1;
+	const struct sequence *one = &sequences[order[first]];
+	int64_t tokens = one->length, end = first + 1;
 
 	if (budget > INT32_MAX)
 		budget = INT32_MAX;
-	while (end < count && kind_of(&sequences[order[end]]) == kind &&
+	while (end < count && !compare_kinds(one, &sequences[order[end]]) &&
 	       (tokens += sequences[order[end]].length) <= budget)
 		end++;
 	return end;
@@ -94,6 +92,10 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
 	batch->sides = mem_grow(
 	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
+	batch->gates = mem_grow(
+	    batch->gates, &batch->gates_room, (size_t)count, sizeof *batch->gates);
+	batch->draws = mem_grow(
+	    batch->draws, &batch->draws_room, (size_t)count, sizeof *batch->draws);
 	batch->packed = mem_grow(batch->packed, &batch->packed_room,
 	    (size_t)batch->tokens, sizeof *batch->packed);
 	batch->starts[0] = 0;
@@ -104,6 +106,8 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		batch->starts[i + 1] = batch->starts[i] + s->length;
 		batch->skips[i] = s->skip;
 		batch->sides[i] = s->side;
+		batch->gates[i] = s->gate;
+		batch->draws[i] = s->draw;
 		skips |= s->skip > 0;
 		batch->expert = s->expert;
 	}
@@ -117,6 +121,8 @@ batch_free(struct batch *batch)
 	free(batch->starts);
 	free(batch->skips);
 	free(batch->sides);
+	free(batch->gates);
+	free(batch->draws);
 	free(batch->packed);
 	*batch = (struct batch){ 0 };
 }

@@ -1,7 +1,8 @@
 /*
  * batch - packed batches: sequences of token ids one after another, no padding.
  *
- * Work is grouped by a token budget, not by a number of texts, and by task expert.
+ * Work is grouped by a token budget, not by a number of texts, and by task expert; sequences of
+ * different gates (linear.h) share a batch.
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -15,9 +16,11 @@ struct sequence {
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
 	int expert;   /* -1: the dense weights */
-	/* embedded by the base of an adapted model (model.h); nothing learns from it */
-	bool frozen;
-	int side; /* of those that token experts are balanced over: balance.h */
+	int gate; /* that it goes through; -1: none.  Not read of a model without gates */
+	bool frozen; /* nothing learns from it */
+	int side;    /* of those that token experts are balanced over: balance.h */
+	uint64_t
+	    draw; /* what dropout is drawn from, in a gate that has it; 0: there is none */
 };
 
 struct batch {
@@ -26,10 +29,12 @@ struct batch {
 	int32_t *starts;    /* [sequences + 1] */
 	int32_t *skip;	    /* [sequences] as of a sequence, or NULL: none */
 	int32_t *sides;	    /* [sequences] as of a sequence, or NULL: all 0 */
+	int32_t *gates;	    /* [sequences] as of a sequence, or NULL: all -1 */
+	uint64_t *draws;    /* [sequences] as of a sequence, or NULL: all 0 */
 	int expert; /* task expert of every sequence in it; -1: the dense weights */
 	/* what the pointers above are kept in, and its room */
 	int32_t *packed, *skips;
-	size_t starts_room, packed_room, skips_room, sides_room;
+	size_t starts_room, packed_room, skips_room, sides_room, gates_room, draws_room;
 };
 
 /*
@@ -41,15 +46,15 @@ int64_t batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offset
     int64_t first, int64_t last, int64_t budget);
 
 /* Sort indices of sequences, so that those stand together which can share a batch: first the
- * frozen ones, then by expert, else as they came. */
+ * frozen ones, then by expert, within these by gate, else in ascending order. */
 void batch_sort(int64_t *order, int64_t count, const struct sequence *sequences);
 
-/* The end of the batch that begins with sequence order[first]: of its kind, at most `budget`
+/* The end of the batch that begins with sequence order[first]: as frozen and of the same expert, at most `budget`
  * tokens, at least one sequence. */
 int64_t batch_end(const int64_t *order, int64_t first, int64_t count,
     const struct sequence *sequences, int64_t budget);
 
-/* Pack sequences order[0..count-1], which are of one kind, into the batch. */
+/* Pack sequences order[0..count-1], which are of one such kind, into the batch. */
 void batch_pack(struct batch *batch, const int64_t *order, int64_t count,
     const struct sequence *sequences);
 

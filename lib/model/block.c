@@ -242,30 +242,60 @@ norm_heads_back(
 	    G, s->stats_k, vector(at, BLOCK_K_NORM), T, k.heads, k.columns);
 }
 
+/* A layer from C channels to O; gradients NULL: none are wanted. */
+static struct linear
+layer(const struct block *block, const struct block_gradients *gradients,
+    enum block_parameter which, size_t C, size_t O)
+{
+	return (struct linear){ .w = block->weights->at[which],
+		.bias = vector(block->weights->at, which + 1),
+		.dw = gradients ? gradients->at[which] : NULL,
+		.db = gradients ? gradients->at[which + 1] : NULL,
+		.gates = block->weights->gates[which],
+		.C = C,
+		.O = O };
+}
+
+/* The projections to q, k and v, or to all of them at once; how many there are. */
+static int
+projections(struct linear to[3], const struct block *block,
+    const struct block_gradients *gradients)
+{
+	const struct sizes *n = &block->n;
+
+	to[0] = layer(block, gradients, BLOCK_Q, n->C, block->spec->fused ? n->G : n->Q);
+	if (block->spec->fused)
+		return 1;
+	to[1] = layer(block, gradients, BLOCK_K, n->C, n->KV);
+	to[2] = layer(block, gradients, BLOCK_V, n->C, n->KV);
+	return 3;
+}
+
+static struct linear_rows
+all_rows(const struct block *block)
+{
+	return (struct linear_rows){ .batch = &block->batch->gates };
+}
+
 /* branch[T,C] = out(attention(entry)) */
 static void
 attend(const struct block *block, float *branch)
 {
-	static const enum block_parameter weight[] = { BLOCK_Q, BLOCK_K, BLOCK_V };
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
 	const struct sizes *n = &block->n;
 	struct nn_attention a = attention_of(block);
-	size_t T = block->batch->T, width[] = { n->Q, n->KV, n->KV };
-	float *to = s->raw;
+	struct linear to[3], out = layer(block, NULL, BLOCK_OUT, n->Q, n->C);
+	struct linear_rows rows = all_rows(block);
+	size_t T = block->batch->T;
+	float *raw = s->raw;
 
-	if (block->spec->fused)
-		nn_linear(to, n->G, s->entry, n->C, at[BLOCK_Q], vector(at, BLOCK_Q_BIAS),
-		    T, n->C, n->G);
-	for (int i = 0; i < 3 && !block->spec->fused; to += width[i++])
-		nn_linear(to, n->G, s->entry, n->C, at[weight[i]],
-		    vector(at, weight[i] + 1), T, n->C, width[i]);
+	for (int i = 0, count = projections(to, block, NULL); i < count; raw += to[i++].O)
+		linear_forward(&to[i], &rows, raw, n->G, s->entry, n->C, T);
 	norm_heads(block);
 	rotate(block, s->qkv, 1);
 	nn_attention(
 	    s->attended, s->lse, s->qkv, s->qkv + n->Q, s->raw + n->Q + n->KV, &a);
-	nn_linear(branch, n->C, s->attended, n->Q, at[BLOCK_OUT],
-	    vector(at, BLOCK_OUT_BIAS), T, n->Q, n->C);
+	linear_forward(&out, &rows, branch, n->C, s->attended, n->Q, T);
 }
 
 /* From the gradient d[T,C] of the branch to that of the entry: dx[T,C] = (or += when add);
@@ -274,43 +304,44 @@ static void
 attend_back(const struct block *block, const struct block_gradients *gradients,
     const struct block_scratch *scratch, float *dx, bool add, const float *d)
 {
-	static const enum block_parameter weight[] = { BLOCK_Q, BLOCK_K, BLOCK_V };
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
-	float *const *g = gradients->at;
 	const struct sizes *n = &block->n;
 	struct nn_attention a = attention_of(block);
-	size_t T = block->batch->T, width[] = { n->Q, n->KV, n->KV };
+	struct linear to[3], out = layer(block, gradients, BLOCK_OUT, n->Q, n->C);
+	struct linear_rows rows = all_rows(block);
+	size_t T = block->batch->T;
 	float *from = scratch->dqkv;
 
-	nn_linear_back(scratch->dattended, false, g[BLOCK_OUT], g[BLOCK_OUT_BIAS], d,
-	    n->C, s->attended, n->Q, at[BLOCK_OUT], T, n->Q, n->C);
+	linear_back(
+	    &out, &rows, scratch->dattended, false, d, n->C, s->attended, n->Q, T);
 	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, scratch->dattended,
 	    s->attended, s->lse, s->qkv, s->qkv + n->Q, s->raw + n->Q + n->KV, &a);
 	rotate(block, from, -1);
 	norm_heads_back(block, gradients, from);
-	if (block->spec->fused)
-		nn_linear_back(dx, add, g[BLOCK_Q], g[BLOCK_Q_BIAS], from, n->G, s->entry,
-		    n->C, at[BLOCK_Q], T, n->C, n->G);
-	for (int i = 0; i < 3 && !block->spec->fused; from += width[i++])
-		nn_linear_back(dx, add || i, g[weight[i]], g[weight[i] + 1], from, n->G,
-		    s->entry, n->C, at[weight[i]], T, n->C, width[i]);
+	for (int i = 0, count = projections(to, block, gradients); i < count;
+	     from += to[i++].O)
+		linear_back(&to[i], &rows, dx, add || i, from, n->G, s->entry, n->C, T);
 }
 
 /* The MLP, plain or gated, and token experts. ------------------------------------- */
 
-/* The shared experts of a mixture may count less or more, token by token. */
-static bool
-weighed(const struct block *block)
+/* What weighs the shared experts of a mixture token by token, where the model has it. */
+static struct linear
+share_of(const struct block *block, const struct block_gradients *gradients)
 {
-	return block->weights->at[BLOCK_SHARED_GATE].at;
+	struct linear gate = layer(block, gradients, BLOCK_SHARED_GATE, block->n.C, 1);
+
+	gate.bias = gate.db = NULL; /* what follows it is no bias */
+	return gate;
 }
 
 static struct mlp
-mlp_of(const struct block *block, const struct block_gradients *gradients)
+mlp_of(const struct block *block, const struct block_gradients *gradients, size_t first)
 {
 	return (struct mlp){ .at = block->weights->at + BLOCK_UP,
 		.gradients = gradients ? gradients->at + BLOCK_UP : NULL,
+		.gates = block->weights->gates + BLOCK_UP,
+		.rows = { .batch = &block->batch->gates, .first = first },
 		.act = block->spec->act,
 		.gated = block->spec->gated,
 		.C = block->n.C,
@@ -322,13 +353,13 @@ static void
 mlp(const struct block *block, float *branch, size_t first, size_t T)
 {
 	const struct block_state *s = block->state;
-	struct mlp mlp = mlp_of(block, NULL);
+	struct mlp mlp = mlp_of(block, NULL, first);
+	struct linear share = share_of(block, NULL);
 	const float *y = s->middle + first * mlp.C;
 
 	mlp_inner(&mlp, s->inner, s->up, s->gate, y, T);
-	if (weighed(block))
-		mixture_share(block->weights->at[BLOCK_SHARED_GATE], s->inner, y,
-		    &s->mixture, first, T, mlp.C, mlp.I);
+	if (share.w.at)
+		mixture_share(&share, &mlp.rows, s->inner, y, &s->mixture, T, mlp.I);
 	mlp_out(&mlp, branch, s->inner, T);
 }
 
@@ -338,17 +369,34 @@ mlp_back(const struct block *block, const struct block_gradients *gradients,
     const struct block_scratch *scratch, float *dx, const float *d)
 {
 	const struct block_state *s = block->state;
-	struct mlp mlp = mlp_of(block, gradients);
+	struct mlp mlp = mlp_of(block, gradients, 0);
+	struct linear share = share_of(block, gradients);
 	float *dinner = scratch->dinner;
 	size_t T = block->batch->T;
 
 	mlp_out_back(&mlp, dinner, d, T);
 	mlp_out_gradients(&mlp, d, s->inner, T);
-	if (weighed(block))
-		mixture_share_back(block->weights->at[BLOCK_SHARED_GATE],
-		    gradients->at[BLOCK_SHARED_GATE], dinner, dx, s->inner, s->middle,
-		    &s->mixture, &scratch->mixture, T, mlp.C, mlp.I);
+	if (share.w.at)
+		mixture_share_back(&share, &mlp.rows, dinner, dx, s->inner, s->middle,
+		    &s->mixture, &scratch->mixture, T, mlp.I);
 	mlp_inner_back(&mlp, dx, true, dinner, s->up, s->gate, s->middle, T);
+}
+
+/* Token experts and their router, which has no bias. */
+static struct mixture_weights
+mixture_of(const struct block *block, const struct block_gradients *gradients)
+{
+	const struct block_weights *weights = block->weights;
+	struct mixture_weights made = { .router = layer(block, gradients, BLOCK_ROUTER,
+					    block->n.C,
+					    (size_t)block->spec->mixture.count),
+		.bias = vector(weights->at, BLOCK_MIXTURE_BIAS),
+		.experts = weights->mixture,
+		.gates = weights->mixture_gates,
+		.batch = &block->batch->gates };
+
+	made.router.bias = made.router.db = NULL;
+	return made;
 }
 
 /* state->mixed = the token experts of middle, all rows. */
@@ -356,9 +404,7 @@ static void
 mix(const struct block *block)
 {
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
-	struct mixture_weights weights = { at[BLOCK_ROUTER],
-		vector(at, BLOCK_MIXTURE_BIAS), block->weights->mixture };
+	struct mixture_weights weights = mixture_of(block, NULL);
 
 	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
 	    &s->mixture, block->batch->T);
@@ -370,11 +416,9 @@ mix_back(const struct block *block, const struct block_gradients *gradients,
     const struct block_scratch *scratch, float *dx, const float *d)
 {
 	const struct block_state *s = block->state;
-	const struct nn_matrix *at = block->weights->at;
-	struct mixture_weights weights = { at[BLOCK_ROUTER],
-		vector(at, BLOCK_MIXTURE_BIAS), block->weights->mixture };
-	struct mixture_gradients wanted = { gradients->at[BLOCK_ROUTER],
-		gradients->at[BLOCK_MIXTURE_BIAS], gradients->mixture };
+	struct mixture_weights weights = mixture_of(block, gradients);
+	struct mixture_gradients wanted = { gradients->at[BLOCK_MIXTURE_BIAS],
+		gradients->mixture };
 
 	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle,
 	    &block->batch->push, &s->mixture, &scratch->mixture, block->batch->T);

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/linear.h"
 #include "model/mixture.h"
 #include "model/spec.h"
 #include "model/workspace.h"
@@ -27,6 +28,9 @@
 struct block_weights {
 	struct nn_matrix at[BLOCK_PARAMETERS];		   /* norms and biases are f32 */
 	const struct nn_matrix (*mixture)[MLP_PARAMETERS]; /* [mixture.count] */
+	/* what gates have beside them */
+	struct linear_gates gates[BLOCK_PARAMETERS];
+	const struct linear_gates (*mixture_gates)[MLP_PARAMETERS];
 };
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];
@@ -46,6 +50,7 @@ struct block_batch {
 	const int32_t *starts; /* [N + 1] */
 	struct block_rotary rotary[SPEC_ROTARIES];
 	struct mixture_push push;
+	struct linear_batch gates;
 };
 
 /* Activations of one block; laid out for the backward, or for a forward that forgets: then

@@ -14,13 +14,13 @@
 
 /* A column of ids and the column that it becomes. */
 struct field {
-	int in, out, expert; /* columns; -1: there is none */
-	char *name;	     /* X of X.ids */
-	float *made;	     /* of the record at hand */
+	int in, out, expert, gate; /* columns; -1: there is none */
+	char *name;		   /* X of X.ids */
+	float *made;		   /* of the record at hand */
 	size_t room;
 };
 
-/* Texts that were met, as [expert, skip, ids ...], and their embeddings by their number. */
+/* Texts that were met, as [expert, gate, skip, ids ...], and their embeddings by their number. */
 struct known {
 	struct strings *texts;
 	float *made;
@@ -45,6 +45,19 @@ struct embed {
 	int64_t batches;
 	size_t sequences_room, order_room, place_room, rows_room;
 };
+
+/* The column of texts X.NAME, or -1. */
+static int
+find_texts(const struct embed *e, const char *field, const char *last)
+{
+	char *name = mem_format("%s%s", field, last);
+	int column = stream_find(e->in, name);
+
+	if (column >= 0)
+		column = stream_need(e->in, name, DTYPE_U8, 1);
+	free(name);
+	return column;
+}
 
 static void
 add_field(struct embed *e, int in, struct writer *out)
@@ -71,11 +84,13 @@ add_field(struct embed *e, int in, struct writer *out)
 		free(name);
 	}
 	emit_add(e->emit, out, field->name, ids);
-	name = mem_format("%s.expert", field->name);
-	field->expert = stream_find(e->in, name);
-	if (field->expert >= 0)
-		field->expert = stream_need(e->in, name, DTYPE_U8, 1);
-	free(name);
+	field->expert = find_texts(e, field->name, ".expert");
+	field->gate = -1;
+	if (!e->options.routed)
+		return;
+	field->gate = find_texts(e, field->name, ".gate");
+	if (field->gate < 0)
+		field->gate = stream_need(e->in, "gate", DTYPE_U8, 1);
 }
 
 struct embed *
@@ -162,6 +177,38 @@ choose_experts(struct embed *e, const struct field *field, const struct record *
 	}
 }
 
+/* The gate that a row of a column names; -1: none. */
+static int
+row_gate(const struct embed *e, const struct array *names, int64_t row)
+{
+	int64_t from = names->offsets[0][row];
+	size_t length = (size_t)(names->offsets[0][row + 1] - from);
+	const char *name = (const char *)names->data + from;
+	int gate = length ? model_gate(e->model, name, length) : -1;
+
+	if (length && gate < 0)
+		die("%s: record %lld: row %lld asks for the gate '%.*s'; there are %s",
+		    stream_name(e->in), (long long)stream_records(e->in), (long long)row,
+		    length < 80 ? (int)length : 80, name, model_gate_names(e->model));
+	return gate;
+}
+
+static void
+choose_gates(struct embed *e, const struct field *field, const struct record *record)
+{
+	const int64_t *lists = record->columns[field->in].offsets[0];
+	bool nested = stream_column(e->in, field->in)->depth == 2;
+
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t first = nested ? lists[row] : row;
+		int64_t end = nested ? lists[row + 1] : row + 1;
+		int gate =
+		    field->gate < 0 ? 0 : row_gate(e, &record->columns[field->gate], row);
+		for (int64_t i = first; i < end; i++)
+			e->sequences[i].gate = gate;
+	}
+}
+
 /* The lists of a column as sequences, which the model takes, or death. */
 static void
 take_lists(struct embed *e, const struct field *field, const struct record *record,
@@ -189,6 +236,7 @@ take_lists(struct embed *e, const struct field *field, const struct record *reco
 				: skip > INT32_MAX ? INT32_MAX
 						   : (int32_t)skip };
 	choose_experts(e, field, record);
+	choose_gates(e, field, record);
 }
 
 /* Embeddings of the batch.  As in sentence-transformers, what the folder says of length 1 is done
@@ -259,12 +307,13 @@ look_up(struct embed *e, int64_t lists)
 		size_t length = (size_t)s->length;
 		bool fresh;
 		known->key = mem_grow(
-		    known->key, &known->key_room, length + 2, sizeof *known->key);
+		    known->key, &known->key_room, length + 3, sizeof *known->key);
 		known->key[0] = (int32_t)s->expert;
-		known->key[1] = s->skip;
-		memcpy(known->key + 2, s->ids, length * sizeof *s->ids);
+		known->key[1] = (int32_t)s->gate;
+		known->key[2] = s->skip;
+		memcpy(known->key + 3, s->ids, length * sizeof *s->ids);
 		e->place[i] = strings_add(known->texts, (const char *)known->key,
-		    (length + 2) * sizeof *known->key, &fresh);
+		    (length + 3) * sizeof *known->key, &fresh);
 		if (fresh)
 			e->order[count++] = i;
 	}

@@ -3,7 +3,8 @@
  * what else is asked for (emit.h).
  *
  * The expert of a text: what its row says in the text column "X.expert", else what the record
- * says in the attribute experts{X}, else a default.  The attribute prompt_tokens{X} counts the
+ * says in the attribute experts{X}, else a default.  The gate of a text (model.h): what its row says
+ * in the text column "X.gate", or "gate"; none where that is empty.  The attribute prompt_tokens{X} counts the
  * tokens that pooling leaves out where the folder says so.  Texts are computed by expert, a batch
  * at a time; what is made is in their own order.
  */
@@ -22,8 +23,10 @@ struct embed_options {
 	int width; /* leading values of an embedding to keep; 0: as the folder says */
 	bool normalize;	    /* what is kept of it gets length 1 */
 	const char *expert; /* default; NULL: none */
-	bool keep;	    /* the columns of ids */
-	const char *emit;   /* what to make (emit.h); NULL: embeddings */
+	bool
+	    routed; /* texts go through the gates that their rows name, else all through gate 0, if there is one */
+	bool keep;  /* the columns of ids */
+	const char *emit; /* what to make (emit.h); NULL: embeddings */
 	int64_t cache; /* bytes for texts that were met; those of a record always are */
 };
 

@@ -59,12 +59,13 @@ mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *worksp
 
 /* Which tokens go where, and with what weight. */
 static void
-route(const struct spec *spec, struct nn_matrix router, float *logits, const float *y,
-    const struct mixture_state *s, const struct sizes *n, size_t T)
+route(const struct spec *spec, const struct mixture_weights *weigh, float *logits,
+    const float *y, const struct mixture_state *s, const struct sizes *n, size_t T)
 {
 	float *to = logits ? logits : s->p, *weights = s->weights + T * n->top;
+	struct linear_rows all = { .batch = weigh->batch };
 
-	nn_linear(to, n->E, y, n->C, router, NULL, T, n->C, n->E);
+	linear_forward(&weigh->router, &all, to, n->E, y, n->C, T);
 	nn_softmax(s->p, to, T, n->E);
 	nn_route(s->chosen, weights, s->p, spec->mixture.renormalize, T, n->E, n->top);
 	nn_group(s->rows, s->slots, s->offsets, s->chosen, T, n->E, n->top);
@@ -97,15 +98,21 @@ kept(const struct mixture_state *s, float *of, const struct part *part, size_t I
 	return of && s->keep ? of + part->first * I : of;
 }
 
+/* tokens[STEP] receives those of the part. */
 static struct mlp
 expert_of(const struct spec *spec, const struct mixture_weights *weights,
-    const struct mixture_gradients *gradients, size_t expert, const struct sizes *n)
+    const struct mixture_gradients *gradients, const struct mixture_state *s,
+    const struct part *part, int32_t *tokens, const struct sizes *n)
 {
-	static float *const none[MLP_PARAMETERS];
 	bool learns = gradients && gradients->experts;
+	const int32_t *rows = s->rows + part->first;
 
-	return (struct mlp){ .at = weights->experts[expert],
-		.gradients = learns ? gradients->experts[expert] : none,
+	if (weights->batch->count)
+		nn_download(tokens, rows, part->rows * sizeof *tokens);
+	return (struct mlp){ .at = weights->experts[part->expert],
+		.gradients = learns ? gradients->experts[part->expert] : NULL,
+		.gates = weights->gates[part->expert],
+		.rows = { weights->batch, 0, tokens, rows },
 		.act = spec->act,
 		.gated = spec->gated,
 		.turned = spec->mixture.turned,
@@ -118,14 +125,14 @@ mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
     float *out, float *logits, const float *y, const struct mixture_state *s, size_t T)
 {
 	struct sizes n = sizes_of(spec);
-	int32_t offsets[SPEC_TOKEN_EXPERTS + 1];
+	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], tokens[STEP];
 	struct part part = { 0 };
 
-	route(spec, weights->router, logits, y, s, &n, T);
+	route(spec, weights, logits, y, s, &n, T);
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
 	nn_zero(out, T * n.C);
 	while (next_part(&part, offsets, s->step, n.E)) {
-		struct mlp mlp = expert_of(spec, weights, NULL, part.expert, &n);
+		struct mlp mlp = expert_of(spec, weights, NULL, s, &part, tokens, &n);
 		const int32_t *rows = s->rows + part.first;
 		float *up = kept(s, s->up, &part, n.I);
 		size_t R = part.rows;
@@ -175,18 +182,20 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_scratch *scratch, size_t T)
 {
 	struct sizes n = sizes_of(spec);
-	int32_t offsets[SPEC_TOKEN_EXPERTS + 1];
+	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], tokens[STEP];
+	struct linear_rows all = { .batch = weights->batch };
 	struct part part = { 0 };
 	float *dw = scratch->dw, *dslots = dw + T * n.top;
 
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
 	while (next_part(&part, offsets, s->step, n.E)) {
-		struct mlp mlp = expert_of(spec, weights, gradients, part.expert, &n);
+		struct mlp mlp =
+		    expert_of(spec, weights, gradients, s, &part, tokens, &n);
 		part_back(&mlp, dy, dout, y, s, scratch->dinner, dw + part.first, &part);
 	}
 	/* its column sums are of dout, whatever the matrix */
 	nn_linear_back(NULL, false, NULL, gradients->bias, dout, n.C, y, n.C,
-	    weights->router, T, n.C, n.C);
+	    weights->router.w, T, n.C, n.C);
 	nn_zero(dslots, T * n.top);
 	nn_scatter_add(dslots, dw, s->slots, T * n.top, 1);
 	nn_route_back(scratch->dp, dslots, s->chosen, s->p, spec->mixture.renormalize, T,
@@ -196,25 +205,25 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
 		nn_add(scratch->dp, scratch->push, T * n.E);
 	}
 	nn_softmax_back(scratch->dp, scratch->dp, s->p, T, n.E);
-	nn_linear_back(dy, true, gradients->router, NULL, scratch->dp, n.E, y, n.C,
-	    weights->router, T, n.C, n.E);
+	linear_back(&weights->router, &all, dy, true, scratch->dp, n.E, y, n.C, T);
 }
 
 void
-mixture_share(struct nn_matrix gate, float *inner, const float *y,
-    const struct mixture_state *s, size_t first, size_t T, size_t C, size_t I)
+mixture_share(const struct linear *gate, const struct linear_rows *rows, float *inner,
+    const float *y, const struct mixture_state *s, size_t T, size_t I)
 {
-	float *logit = s->logit + first, *share = s->share + first;
+	float *logit = s->logit + rows->first, *share = s->share + rows->first;
 
-	nn_linear(logit, 1, y, C, gate, NULL, T, C, 1);
+	linear_forward(gate, rows, logit, 1, y, gate->C, T);
 	nn_activate(share, logit, NN_SIGMOID, T);
 	nn_scale_rows(inner, share, T, I);
 }
 
 void
-mixture_share_back(struct nn_matrix gate, float *dgate, float *dinner, float *dy,
-    const float *inner, const float *y, const struct mixture_state *s,
-    const struct mixture_scratch *scratch, size_t T, size_t C, size_t I)
+mixture_share_back(const struct linear *gate, const struct linear_rows *rows,
+    float *dinner, float *dy, const float *inner, const float *y,
+    const struct mixture_state *s, const struct mixture_scratch *scratch, size_t T,
+    size_t I)
 {
 	float *d = scratch->dw;
 
@@ -225,5 +234,5 @@ mixture_share_back(struct nn_matrix gate, float *dgate, float *dinner, float *dy
 	nn_activate(s->logit, s->logit, NN_SIGMOID, T);
 	nn_scale_rows(d, s->logit, T, 1);
 	nn_scale_rows(dinner, s->share, T, I);
-	nn_linear_back(dy, true, dgate, NULL, d, 1, y, C, gate, T, C, 1);
+	linear_back(gate, rows, dy, true, d, 1, y, gate->C, T);
 }

@@ -23,18 +23,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/linear.h"
 #include "model/spec.h"
 #include "model/workspace.h"
 
 struct mixture_weights {
-	struct nn_matrix router;			   /* [E,C] */
-	const float *bias;				   /* [C], or NULL */
-	const struct nn_matrix (*experts)[MLP_PARAMETERS]; /* [E] */
+	struct linear router;				    /* to [E] */
+	const float *bias;				    /* [C], or NULL */
+	const struct nn_matrix (*experts)[MLP_PARAMETERS];  /* [E] */
+	const struct linear_gates (*gates)[MLP_PARAMETERS]; /* [E] */
+	const struct linear_batch *batch;
 };
 
 /* NULL: not wanted. */
 struct mixture_gradients {
-	float *router, *bias;
+	float *bias;
 	float *(*experts)[MLP_PARAMETERS];
 };
 
@@ -86,16 +89,17 @@ void mixture_backward(const struct spec *spec, const struct mixture_weights *wei
     const float *y, const struct mixture_push *push, const struct mixture_state *state,
     const struct mixture_scratch *scratch, size_t T);
 
-/* A dense MLP times sigmoid(gate . y), gate [1,C]: its inner[T,I] are scaled, which its down
- * projection, without bias, passes on.  Tokens `first` .. `first` + T - 1 of the batch; inner
+/* A dense MLP times sigmoid(gate . y), gate to [1]: its inner[T,I] are scaled, which its down
+ * projection, without bias, passes on.  The rows are tokens rows->first .. + T - 1 of the batch; inner
  * and y are at the first of them. */
-void mixture_share(struct nn_matrix gate, float *inner, const float *y,
-    const struct mixture_state *state, size_t first, size_t T, size_t C, size_t I);
+void mixture_share(const struct linear *gate, const struct linear_rows *rows,
+    float *inner, const float *y, const struct mixture_state *state, size_t T, size_t I);
 
 /* All T tokens; `inner` as mixture_share left it.  dinner, the gradient of that, becomes the
- * one of what it was before; dgate (NULL: not wanted) and dy are added to. */
-void mixture_share_back(struct nn_matrix gate, float *dgate, float *dinner, float *dy,
-    const float *inner, const float *y, const struct mixture_state *state,
-    const struct mixture_scratch *scratch, size_t T, size_t C, size_t I);
+ * one of what it was before; the gate's and dy are added to. */
+void mixture_share_back(const struct linear *gate, const struct linear_rows *rows,
+    float *dinner, float *dy, const float *inner, const float *y,
+    const struct mixture_state *state, const struct mixture_scratch *scratch, size_t T,
+    size_t I);
 
 #endif

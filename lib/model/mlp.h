@@ -13,11 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/linear.h"
 #include "model/spec.h"
 
 struct mlp {
 	const struct nn_matrix *at; /* [MLP_PARAMETERS]; biases are f32 */
-	float *const *gradients;    /* [MLP_PARAMETERS]; NULL entries: not wanted */
+	float *const
+	    *gradients; /* [MLP_PARAMETERS]; NULL entries: not wanted; NULL: none is */
+	const struct linear_gates *gates; /* [MLP_PARAMETERS] */
+	struct linear_rows rows;	  /* those that the calls are of */
 	enum nn_act act;
 	bool gated;
 	bool turned; /* down is stored [I,C], and has no bias */

@@ -188,7 +188,7 @@ model_matrix(const struct model *model, const struct part *part)
 			    part->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = lora_matrix(model, part->tensor);
+	struct nn_matrix whole = model->data[part->tensor];
 	return (struct nn_matrix){ (const char *)whole.at +
 				       part->offset * dtype_size(whole.dtype),
 		whole.dtype };
@@ -197,14 +197,22 @@ model_matrix(const struct model *model, const struct part *part)
 float *
 model_gradient_pointer(const struct model *model, const struct part *part)
 {
-	if (part->tensor < 0 || !model->gradients)
+	if (part->tensor < 0 || !model->gradients || model->learning)
 		return NULL;
-	if (model->learning) {
-		float *own = lora_gradient(model, part->tensor);
-		return own ? own + part->offset : NULL;
-	}
 	return model->gradients + model->weights.tensors[part->tensor].offset +
 	       part->offset;
+}
+
+static struct linear_gates
+gates_beside(const struct model *model, const struct part *part)
+{
+	const struct linear_pair *pairs =
+	    model->gates && part->tensor >= 0 ? model->gates->pairs[part->tensor] : NULL;
+
+	if (!pairs)
+		return (struct linear_gates){ 0 };
+	return (struct linear_gates){ pairs,
+		part->offset / (size_t)model->weights.tensors[part->tensor].columns };
 }
 
 static void
@@ -217,6 +225,8 @@ resolve_mixtures(struct model *model)
 	if (!model->mixtures) {
 		model->mixtures = mem_zero(layers * count, sizeof *model->mixtures);
 		model->dmixtures = mem_zero(layers * count, sizeof *model->dmixtures);
+		model->mixture_gates =
+		    mem_zero(layers * count, sizeof *model->mixture_gates);
 	}
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MLP_PARAMETERS; i++) {
@@ -224,12 +234,18 @@ resolve_mixtures(struct model *model)
 			    model_matrix(model, &weights->mixtures[e][i]);
 			model->dmixtures[e][i] =
 			    model_gradient_pointer(model, &weights->mixtures[e][i]);
+			model->mixture_gates[e][i] =
+			    gates_beside(model, &weights->mixtures[e][i]);
 		}
 	for (size_t layer = 0; layer < layers; layer++)
 		for (size_t b = model_block_index(model, (int)layer, -1);
 		     b < model_block_index(model, (int)layer + 1, -1); b++) {
 			model->blocks[b].mixture =
 			    (const struct nn_matrix(*)[MLP_PARAMETERS])model->mixtures +
+			    layer * count;
+			model->blocks[b].mixture_gates =
+			    (const struct linear_gates(*)[MLP_PARAMETERS])
+				model->mixture_gates +
 			    layer * count;
 			if (model->gradients)
 				model->dblocks[b].mixture =
@@ -272,6 +288,8 @@ model_resolve(struct model *model)
 			    model_matrix(model, &weights->blocks[b][i]);
 			model->dblocks[b].at[i] =
 			    model_gradient_pointer(model, &weights->blocks[b][i]);
+			model->blocks[b].gates[i] =
+			    gates_beside(model, &weights->blocks[b][i]);
 		}
 	if (model->spec.mixture.count)
 		resolve_mixtures(model);
@@ -351,12 +369,12 @@ model_close(struct model *model)
 	free(model->copied);
 	pass_free(model);
 	workspace_free(&model->workspace);
-	if (model->learning) {
-		lora_free(model, model->learning);
-	} else if (model->values) {
+	if (model->values) {
 		nn_free(model->values, model_size(model) * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
+	learning_free(model->learning);
+	gates_free(model, model->gates);
 	rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);
@@ -366,6 +384,7 @@ model_close(struct model *model)
 	free(model->dblocks);
 	free(model->mixtures);
 	free(model->dmixtures);
+	free(model->mixture_gates);
 	weights_free(weights);
 	model_unconfigure(model);
 	free(model);
@@ -402,6 +421,12 @@ model_expert_names(const struct model *model)
 }
 
 const char *
+model_fingerprint(const struct model *model)
+{
+	return model->fingerprint;
+}
+
+const char *
 model_dir(const struct model *model)
 {
 	return model->dir;
@@ -425,7 +450,7 @@ model_parameters(const struct model *model)
 	size_t size;
 
 	if (model->learning)
-		lora_parameters(model, &count, &size);
+		learning_parameters(model, &count, &size);
 	return count;
 }
 
@@ -435,7 +460,7 @@ model_parameter(const struct model *model, int index)
 	int count;
 	size_t size;
 
-	return model->learning ? lora_parameters(model, &count, &size) + index
+	return model->learning ? learning_parameters(model, &count, &size) + index
 			       : &model->weights.tensors[index];
 }
 
@@ -486,6 +511,6 @@ model_size(const struct model *model)
 	int count;
 
 	if (model->learning)
-		lora_parameters(model, &count, &size);
+		learning_parameters(model, &count, &size);
 	return size;
 }

@@ -72,16 +72,17 @@ void model_watch(struct model *model,
     void (*see)(void *context, const struct model_seen *seen), void *context);
 
 /*
- * LoRA (adapter.h): W + scale B A in the place of W, in copies of the tensors that have a pair; the
- * rest is the model's.  Dies where a pair fits no tensor of the model.  For MODEL_ENCODE; several
- * may be made of one model.
+ * Gates: LoRA adapters (adapter.h), each in a folder, whose last part is its name.  The weights stay as
+ * they are, A and B are mapped and stand beside them (linear.h); each sequence of a batch goes through
+ * the gate whose number it has, from 0 in the order of `dirs`, or through none.  For MODEL_ENCODE,
+ * once.  Dies where a pair fits no linear layer, or an adapter says that it is another model's.
  */
-struct lora;
-struct lora *model_lora(const struct model *model, const struct adapter *adapter);
-/* From now on; NULL: none. */
-void model_use(struct model *model, const struct lora *lora);
-void lora_free(const struct model *model,
-    struct lora *lora); /* before the model; not while it encodes */
+void model_gates(struct model *model, const char *const *dirs, int count);
+int model_gate(const struct model *model, const char *name, size_t length); /* -1: none */
+const char *model_gate_names(const struct model *model); /* "fiqa, quora" */
+
+/* The same with what tells adapters of one name apart: "fiqa 0c4e..., ..."; NULL: there are none. */
+const char *model_gate_marks(const struct model *model);
 
 /* Training. ------------------------------------------------------------------------ */
 
@@ -124,10 +125,10 @@ double model_mlm(struct model *model, const struct batch *batch, const int32_t *
     const int32_t *targets, int64_t count, float scale, bool backward, int64_t *correct);
 
 /*
- * LoRA training (adapter.h), of a model opened to encode: only pairs A, B learn, in place of W
- * stands W + scale B A.  The parameters are then those of the pairs, under the names that an
- * adapter has for them, and model_save writes an adapter folder.  All other weights stay mapped,
- * have no gradients and no copies.
+ * LoRA training (adapter.h), of a model opened to encode: gate 0 learns, its pairs A, B beside W.  The
+ * parameters are then those of the pairs, under the names that an adapter has for them, and
+ * model_save writes an adapter folder.  All other weights stay mapped, have no gradients and no
+ * copies; sequences of no gate have the base model's embeddings.
  */
 struct lora_settings {
 	const char
@@ -135,18 +136,14 @@ struct lora_settings {
 	int rank;  /* new pairs: A uniform from `seed` as PEFT draws it, B zero */
 	double alpha;
 	bool rslora;
+	double
+	    dropout; /* of x before A, of sequences that have what to draw from (batch.h) */
 	/* Last parts of the linear layers' names; none: what makes queries and values. */
 	const char *const *targets;
 	int target_count;
 };
 void model_adapt(
     struct model *model, const struct lora_settings *settings, uint64_t seed);
-
-/* Compute without the pairs, or with them again; model_adapt's model only. */
-void model_base(struct model *model, bool base);
-
-/* After every change of model_values. */
-void model_changed(struct model *model);
 
 /*
  * Write a folder beside `dir`, then rename it into place: config.json, weights in `dtype`, what

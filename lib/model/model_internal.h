@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strings.h"
 #include "folder/safetensors.h"
 #include "model/block.h"
 #include "model/model.h"
@@ -30,6 +31,9 @@ struct pass {
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
 	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
 	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
+	struct linear_batch gates;
+	struct linear_stretch *stretches; /* [N], host memory */
+	size_t stretches_room;
 	struct block_batch block;
 	float *sum0, *stats0, *x0;  /* [T,C], [T,2], [T,C] */
 	struct block_state *states; /* [layers] */
@@ -55,8 +59,8 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
-	const struct lora *lora; /* in use, or NULL */
-	struct lora *learning;	 /* of LoRA training, or NULL */
+	struct gates *gates;	   /* NULL: none */
+	struct learning *learning; /* the only one of them; NULL: none learns */
 	float *values, *gradients;
 	bool reached[SPEC_EXPERTS], mlm_reached; /* as model_reached says */
 	/* the parts of weights as pointers */
@@ -66,6 +70,7 @@ struct model {
 	struct block_gradients *dblocks;	      /* the same */
 	struct nn_matrix (*mixtures)[MLP_PARAMETERS]; /* [layers x mixture.count] */
 	float *(*dmixtures)[MLP_PARAMETERS];
+	struct linear_gates (*mixture_gates)[MLP_PARAMETERS]; /* the same */
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	struct workspace workspace;
 	void (*see)(void *context, const struct model_seen *seen);
@@ -78,18 +83,50 @@ struct model {
 /* Set the pointers to weights and gradients. */
 void model_resolve(struct model *model);
 
-/* A tensor as the LoRA in use has it. */
-struct nn_matrix lora_matrix(const struct model *model, int tensor);
+/* LoRA adapters beside the weights.  (model_gates.c) */
+struct gates {
+	int count;
+	struct strings *names;
+	struct adapter *
+	    *adapters; /* whose A and B are mapped; NULL: that of the gate that learns */
+	struct linear_pair *
+	    *pairs;	    /* [weights.count] of [count]; NULL: no gate has one there */
+	size_t rank, width; /* the greatest; of what goes into a layer with a pair */
+	double dropout;	    /* in training */
+	char *list, *marks;
+	struct gates_copy {
+		void *at;
+		size_t bytes;
+	} * copies; /* of matrices that the kernels cannot use where they lie */
+	size_t copied, copies_room;
+};
+struct gates *gates_new(const struct model *model, int count);
+void gates_free(const struct model *model, struct gates *gates);
 
-/* Of the LoRA that learns: the place for the gradient of a tensor with a pair (NULL: it has none),
- * and the parameters of all pairs. */
-float *lora_gradient(const struct model *model, int tensor);
-const struct parameter *lora_parameters(
+/* Open an adapter, which must be of this model as far as it says whose it is. */
+struct adapter *gates_adapter(const struct model *model, const char *dir);
+
+/* The linear layer that a pair of an adapter stands beside; dies naming what does not fit. */
+int gates_tensor(const struct model *model, const struct adapter *adapter,
+    const struct adapter_pair *pair);
+
+/* Put a pair beside a tensor; borrowed. */
+struct linear_pair *gates_add(const struct model *model, struct gates *gates, int gate,
+    int tensor, struct linear_pair pair);
+
+/* What each tensor is, to be freed; GATES_USUAL: where nothing else is asked for it has pairs, as in PEFT: queries
+ * and values. */
+enum { GATES_LINEAR = 1, GATES_USUAL = 2 };
+unsigned char *gates_layers(const struct model *model);
+
+/* Dies naming a pair with values that are not finite, if there is one. */
+void gates_demand_finite(const struct model *model);
+
+/* The gate that learns.  (model_adapt.c) */
+const struct parameter *learning_parameters(
     const struct model *model, int *count, size_t *size);
-
-/* From the gradients of the tensors to those of the pairs; after a backward pass. */
-void lora_gather(struct model *model);
-void lora_save(const struct model *model, const char *dir, enum dtype dtype);
+void learning_save(const struct model *model, const char *dir, enum dtype dtype);
+void learning_free(struct learning *learning);
 
 /* A parameter's values in a new array of `dtype`. */
 struct safetensor model_tensor(

@@ -131,6 +131,43 @@ rotary_upload(const struct model *model, int which, float *own, const struct bat
 
 /* The batch. ---------------------------------------------------------------------- */
 
+/* The dropout of a batch: none where nothing says what it is drawn from. */
+static double
+dropout_of(const struct model *model, const struct batch *batch)
+{
+	return batch->draws && batch->draws[0] ? model->gates->dropout : 0;
+}
+
+/* Tokens up to the end of sequence i go through its gate; those of neighbours together. */
+static void
+find_stretches(struct pass *pass, const struct model *model, const struct batch *batch)
+{
+	size_t N = (size_t)batch->sequences, count = 0;
+
+	pass->gates = (struct linear_batch){ 0 };
+	if (!model->gates || !batch->gates)
+		return;
+	pass->stretches =
+	    mem_grow(pass->stretches, &pass->stretches_room, N, sizeof *pass->stretches);
+	for (size_t i = 0; i < N; i++) {
+		count += !i || batch->gates[i] != batch->gates[i - 1];
+		pass->stretches[count - 1] = (struct linear_stretch){ batch->gates[i],
+			(size_t)batch->starts[i + 1] };
+	}
+	if (count > 1 || (count && pass->stretches->gate >= 0))
+		pass->gates.count = count;
+	pass->gates.stretches = pass->stretches;
+}
+
+static void
+layout_gates(struct pass *pass, struct model *model, const struct batch *batch)
+{
+	find_stretches(pass, model, batch);
+	if (pass->gates.count)
+		linear_layout(&pass->gates, &model->workspace, (size_t)batch->tokens,
+		    model->gates->rank, model->gates->width, dropout_of(model, batch));
+}
+
 static void
 layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
 {
@@ -147,6 +184,7 @@ layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
 				     : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, i, batch);
+	layout_gates(pass, model, batch);
 }
 
 /* The side of each token. */
@@ -162,6 +200,19 @@ upload_sides(const struct pass *pass, const struct batch *batch)
 	free(host);
 }
 
+/* The keys of dropout: of what is drawn for the sequence, and the position in it. */
+static void
+upload_keys(const struct pass *pass, const struct batch *batch)
+{
+	uint64_t *host = mem_new((size_t)batch->tokens, sizeof *host);
+
+	for (int64_t i = 0; i < batch->sequences; i++)
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			host[t] = batch->draws[i] + (uint64_t)(t - batch->starts[i]);
+	nn_upload((void *)pass->gates.keys, host, (size_t)batch->tokens * sizeof *host);
+	free(host);
+}
+
 static void
 upload_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
@@ -173,9 +224,12 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
 	if (pass->sides)
 		upload_sides(pass, batch);
-	pass->block = (struct block_batch){
-		.T = (size_t)batch->tokens, .N = N, .starts = pass->starts
-	};
+	if (pass->gates.keys)
+		upload_keys(pass, batch);
+	pass->block = (struct block_batch){ .T = (size_t)batch->tokens,
+		.N = N,
+		.starts = pass->starts,
+		.gates = pass->gates };
 	for (int i = 0; i < model->spec.rotaries; i++) {
 		float *own = pass->rotary[i];
 		rotary_upload(model, i, own, batch);
@@ -392,6 +446,7 @@ die_not_finite(const struct model *model)
 		if (copied)
 			nn_free((void *)x, p->count * sizeof *x);
 	}
+	gates_demand_finite(model);
 	die("%s: an embedding is not finite though all weights are; the numbers overflow",
 	    name);
 }
@@ -452,7 +507,6 @@ pass_backward(struct model *model, const struct batch *batch)
 		    pass->block.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
 	    pass->ids, pass->starts, pass->block.N, C);
-	lora_gather(model);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
 	pass->batch = NULL;
@@ -476,7 +530,9 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 void
 pass_free(struct model *model)
 {
-	for (size_t i = 0; i < model->passes_room; i++)
+	for (size_t i = 0; i < model->passes_room; i++) {
 		free(model->passes[i].states);
+		free(model->passes[i].stretches);
+	}
 	free(model->passes);
 }

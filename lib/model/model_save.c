@@ -186,7 +186,7 @@ void
 model_save(const struct model *model, const char *dir, enum dtype dtype)
 {
 	if (model->learning)
-		lora_save(model, dir, dtype);
+		learning_save(model, dir, dtype);
 	else
 		save_model(model, dir, dtype);
 }

@@ -105,10 +105,20 @@ void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matri
 void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
     struct nn_matrix w, const float *b, enum nn_act act, size_t T, size_t C, size_t O);
 
+/* y[T,O] += x[T,C] w[O,C]^T */
+void nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    size_t T, size_t C, size_t O);
+
 /* dx[T,C] = dy w (or += when add), dw[O,C] += dy^T x, db[O] += column sums of dy. */
 void nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy,
     size_t ldy, const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C,
     size_t O);
+
+/* y[r,c] = x[r,c] / (1 - rate), or 0 where a hash of keys[rows[r]] (rows NULL: of keys[r]), of
+ * salt and of c says so, with probability `rate`: dropout (Srivastava et al. 2014); with the same
+ * keys its own backward.  ldx: row stride of x; y may be x. */
+void nn_dropout(float *y, const float *x, size_t ldx, const uint64_t *keys,
+    const int32_t *rows, uint64_t salt, double rate, size_t R, size_t C);
 
 /* General product for losses and search: c[M,N] = alpha a[M,K] b[N,K]^T + beta c */
 void nn_product_nt(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,

@@ -94,6 +94,5 @@ checkpoint_restore(const char *path, struct model *model, struct optim *optim)
 			    path, names[i], block->count, size);
 		nn_upload(blocks[i], block->data, size * sizeof(float));
 	}
-	model_changed(model);
 	safetensors_close(file);
 }

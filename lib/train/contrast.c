@@ -251,6 +251,15 @@ demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_
 		    (long long)stream_records(contrast->reader), side_names[side], why);
 }
 
+/* What a sequence's dropout is drawn from: another in each batch, in whatever pieces it is computed. */
+static uint64_t
+draw_of(const struct contrast *contrast, enum side side, int64_t index)
+{
+	int64_t place[] = { contrast->place.taken, side, index };
+
+	return rng_hash(1, place, sizeof place);
+}
+
 /* Fill in a side's sequences; returns their tokens. */
 static int64_t
 add_side(struct contrast *contrast, enum side side, struct sequence *to,
@@ -266,6 +275,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	int64_t skip = tree_integer(prompts, side_names[side], 0);
 	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
 	int expert = by_row ? -1 : row_expert(contrast, side, 0);
+	bool frozen = contrast->options.freeze_documents && side != QUERY;
 
 	demand(contrast, side, offsets, count);
 	if (model_head(contrast->model)->include_prompt)
@@ -277,10 +287,15 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			row++;
 		if (by_row)
 			expert = row_expert(contrast, side, row);
-		to[i] = (struct sequence){ ids, (int32_t)length, (int32_t)skip,
-			experts_choose(model_spec(contrast->model), expert, ids, length),
-			contrast->options.freeze_documents && side != QUERY,
-			side != QUERY };
+		to[i] = (struct sequence){ .ids = ids,
+			.length = (int32_t)length,
+			.skip = (int32_t)skip,
+			.expert = experts_choose(
+			    model_spec(contrast->model), expert, ids, length),
+			.gate = frozen ? -1 : 0,
+			.frozen = frozen,
+			.side = side != QUERY,
+			.draw = draw_of(contrast, side, i) };
 	}
 	return offsets[count] - offsets[0];
 }

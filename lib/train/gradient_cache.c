@@ -167,16 +167,12 @@ encode(struct gradient_cache *cache, const struct chunk *chunk)
 	size_t width = (size_t)model_width(cache->model);
 	size_t size = (size_t)(chunk->end - chunk->first);
 
-	if (chunk->frozen)
-		model_base(cache->model, true);
 	cache->host = mem_grow(
 	    cache->host, &cache->host_capacity, size * width, sizeof *cache->host);
 	cache->part =
 	    nn_reserve(cache->part, &cache->part_size, size, width * sizeof *cache->part);
 	model_encode(cache->model, pack(cache, chunk, &cache->batch), cache->host);
 	nn_upload(cache->part, cache->host, size * width * sizeof *cache->part);
-	if (chunk->frozen)
-		model_base(cache->model, false);
 	place(cache, chunk, cache->part);
 }
 

@@ -160,7 +160,6 @@ optim_step(struct optim *optim, int64_t step, double scale)
 		nn_adamw(values + p->offset, optim->first + p->offset,
 		    optim->second + p->offset, gradients + p->offset, &adamw, p->count);
 	}
-	model_changed(optim->model);
 	model_zero_gradients(optim->model);
 	return norm;
 }

@@ -69,12 +69,12 @@ main(int argc, char **argv)
 		ids[i] =
 		    (int32_t)rng_below(&rng, (uint64_t)model_spec(model)->vocabulary);
 	for (size_t i = 0; i < 2 * rows; i++)
-		sequences[i] = (struct sequence){ ids + i * LENGTH,
-			(int32_t)(LENGTH - rng_below(&rng, 4)), 0,
-			model_spec(model)->experts
-			    ? (int)(i % (size_t)model_spec(model)->experts)
-			    : -1,
-			false, i >= rows };
+		sequences[i] = (struct sequence){ .ids = ids + i * LENGTH,
+			.length = (int32_t)(LENGTH - rng_below(&rng, 4)),
+			.expert = model_spec(model)->experts
+				      ? (int)(i % (size_t)model_spec(model)->experts)
+				      : -1,
+			.side = i >= rows };
 	gradient(model, sequences, rows, INT32_MAX, whole);
 	gradient(model, sequences, rows, (int64_t)(chunk * LENGTH), parts);
 

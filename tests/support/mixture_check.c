@@ -246,6 +246,8 @@ struct work {
 	struct array *in[INPUTS];
 	struct nn_matrix (*experts)[MLP_PARAMETERS];
 	float *(*gradients)[MLP_PARAMETERS];
+	struct linear_gates (*gates)[MLP_PARAMETERS]; /* none */
+	struct linear_batch batch;
 	struct mixture_weights weights;
 	struct workspace workspace;
 	struct mixture_state state;
@@ -297,6 +299,7 @@ work_new(const struct sizes *s)
 	w->in[SUM_BIAS] = array_random(s->C, 1);
 	w->experts = mem_zero(s->E, sizeof *w->experts);
 	w->gradients = mem_zero(s->E, sizeof *w->gradients);
+	w->gates = mem_zero(s->E, sizeof *w->gates);
 	for (int i = 0; i < MLP_PARAMETERS; i++) {
 		size_t n = size_of(w, i);
 		w->in[MLP + i] = array_random(s->E * n, 0.5);
@@ -304,7 +307,10 @@ work_new(const struct sizes *s)
 			w->experts[e][i] =
 			    (struct nn_matrix){ w->in[MLP + i]->at + e * n, DTYPE_F32 };
 	}
-	w->weights.router = f32(w->in[ROUTER]);
+	w->weights.router =
+	    (struct linear){ .w = f32(w->in[ROUTER]), .C = s->C, .O = s->E };
+	w->weights.gates = (const struct linear_gates(*)[MLP_PARAMETERS])w->gates;
+	w->weights.batch = &w->batch;
 	w->weights.bias = s->kind & SUM ? w->in[SUM_BIAS]->at : NULL;
 	w->weights.experts = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
 	return w;
@@ -316,6 +322,7 @@ work_free(struct work *w)
 	workspace_free(&w->workspace);
 	free(w->experts);
 	free(w->gradients);
+	free(w->gates);
 	free(w);
 }
 
@@ -355,7 +362,7 @@ check_backward(struct work *w, const struct sizes *s)
 	memcpy(o.in, w->in, sizeof w->in);
 	for (int i = 0; i < INPUTS; i++)
 		d[i] = array_of(w->in[i]->n, 1);
-	gradients.router = d[ROUTER]->at;
+	w->weights.router.dw = d[ROUTER]->at;
 	gradients.bias = s->kind & SUM ? d[SUM_BIAS]->at : NULL;
 	for (size_t e = 0; e < s->E; e++)
 		for (int i = 0; i < MLP_PARAMETERS; i++)
@@ -367,6 +374,7 @@ check_backward(struct work *w, const struct sizes *s)
 		if (i != SUM_BIAS || s->kind & SUM)
 			expect_gradient(names[i], d[i]->at, &o, i, 1);
 	/* without gradients of the parameters, as adapters elsewhere want it */
+	w->weights.router.dw = NULL;
 	mixture_forward(
 	    &w->spec, &w->weights, out->at, NULL, w->in[Y]->at, &w->state, s->T);
 	mixture_backward(&w->spec, &w->weights, &none, again->at, o.dy->at, w->in[Y]->at,
@@ -477,18 +485,21 @@ check_share(void)
 	struct array *dy = array_of(s.T * s.C, 1), *dgate = array_of(s.C, 1);
 	struct operation o = { share, &s, { inner, w->in[Y], gate },
 		array_random(s.T * s.I, 1) };
+	struct linear to = { .w = f32(gate), .dw = dgate->at, .C = s.C, .O = 1 };
+	struct linear_rows rows = { .batch = &w->batch };
 
 	share(scaled->ref, o.in, &s);
 	lay_out(w, s.T, true);
 	nn_copy(scaled->at, inner->at, s.T * s.I);
-	for (size_t first = 0; first < s.T; first += 4)
-		mixture_share(f32(gate), scaled->at + first * s.I,
-		    w->in[Y]->at + first * s.C, &w->state, first,
-		    s.T - first < 4 ? s.T - first : 4, s.C, s.I);
+	for (rows.first = 0; rows.first < s.T; rows.first += 4)
+		mixture_share(&to, &rows, scaled->at + rows.first * s.I,
+		    w->in[Y]->at + rows.first * s.C, &w->state,
+		    s.T - rows.first < 4 ? s.T - rows.first : 4, s.I);
+	rows.first = 0;
 	expect("share", scaled->at, scaled->ref, s.T * s.I, 1e-6);
 	nn_copy(dinner->at, o.dy->at, s.T * s.I);
-	mixture_share_back(f32(gate), dgate->at, dinner->at, dy->at, scaled->at,
-	    w->in[Y]->at, &w->state, &w->scratch, s.T, s.C, s.I);
+	mixture_share_back(&to, &rows, dinner->at, dy->at, scaled->at, w->in[Y]->at,
+	    &w->state, &w->scratch, s.T, s.I);
 	expect_gradient("share dinner", dinner->at, &o, 0, 0);
 	expect_gradient("share dy", dy->at, &o, 1, 1);
 	expect_gradient("share dgate", dgate->at, &o, 2, 1);

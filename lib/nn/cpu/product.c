@@ -337,7 +337,7 @@ multiply(const struct product *p)
 
 static void
 linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
-    const float *b, const enum nn_act *act, size_t T, size_t C, size_t O)
+    const float *b, const enum nn_act *act, float beta, size_t T, size_t C, size_t O)
 {
 	multiply(&(struct product){ .c = y,
 	    .a = x,
@@ -351,21 +351,29 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 	    .K = C,
 	    .b_turned = true,
 	    .act = act,
-	    .alpha = 1 });
+	    .alpha = 1,
+	    .beta = beta });
 }
 
 void
 nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, size_t T, size_t C, size_t O)
 {
-	linear(y, ldy, x, ldx, w, b, NULL, T, C, O);
+	linear(y, ldy, x, ldx, w, b, NULL, 0, T, C, O);
 }
 
 void
 nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, enum nn_act act, size_t T, size_t C, size_t O)
 {
-	linear(y, ldy, x, ldx, w, b, &act, T, C, O);
+	linear(y, ldy, x, ldx, w, b, &act, 0, T, C, O);
+}
+
+void
+nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    size_t T, size_t C, size_t O)
+{
+	linear(y, ldy, x, ldx, w, NULL, NULL, 1, T, C, O);
 }
 
 /* db += column sums; each thread owns some columns, so the order never changes. */

@@ -1,0 +1,251 @@
+/*
+ * The gate that learns: its A and B are the parameters, all weights stay mapped.  A pair's moments
+ * move in every step, as in torch, where a gradient of zeros is not None (B starts at zero).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "folder/folder.h"
+#include "model/model_internal.h"
+
+/* The pair at parameters[2 i], parameters[2 i + 1]. */
+struct place {
+	int tensor;
+	double scale;
+	int64_t rank;
+};
+
+struct learning {
+	struct parameter *parameters; /* A and B of each pair, in this order */
+	struct place *places;
+	int count;   /* of pairs */
+	size_t size; /* of values, in floats */
+	struct adapter_settings settings;
+	char **targets;
+};
+
+/* Is the module of this weight named by one of the targets: as a whole, or at its end? */
+static bool
+is_target(const char *weight, const struct lora_settings *lora)
+{
+	size_t length = strlen(weight) - strlen(".weight");
+
+	for (int i = 0; i < lora->target_count; i++) {
+		size_t n = strlen(lora->targets[i]);
+		if (n <= length && !strncmp(weight + length - n, lora->targets[i], n) &&
+		    (n == length || weight[length - n - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* The module's name as the base model has it: without what a head's model puts before. */
+static const char *
+bare(const struct model *model, const char *name)
+{
+	for (const char *const *prefix = model->spec.names->prefixes; *prefix; prefix++)
+		if (**prefix && !strncmp(name, *prefix, strlen(*prefix)))
+			return name + strlen(*prefix);
+	return name;
+}
+
+static void
+add_parameter(
+    struct learning *l, const char *weight, char which, struct parameter parameter)
+{
+	parameter.name = adapter_tensor(weight, which);
+	parameter.count = (size_t)(parameter.rows * parameter.columns);
+	parameter.offset = l->size;
+	parameter.decay = parameter.rows > 1 && parameter.columns > 1;
+	l->parameters[2 * l->count + (which == 'B')] = parameter;
+	l->size = mem_add(l->size, (parameter.count + 15) & ~(size_t)15, "parameters");
+}
+
+static void
+add_pair(
+    const struct model *model, struct learning *l, int tensor, int64_t rank, double scale)
+{
+	const struct parameter *p = &model->weights.tensors[tensor];
+	const char *name = bare(model, p->name);
+
+	add_parameter(l, name, 'A',
+	    (struct parameter){
+		.rows = rank, .columns = p->columns, .expert = p->expert });
+	add_parameter(l, name, 'B',
+	    (struct parameter){ .rows = p->rows, .columns = rank, .expert = p->expert });
+	l->places[l->count++] = (struct place){ tensor, scale, rank };
+}
+
+/* New pairs on the targets. */
+static void
+choose(const struct model *model, struct learning *l, const struct lora_settings *lora)
+{
+	unsigned char *marks = gates_layers(model);
+	int wanted = lora->target_count ? GATES_LINEAR : GATES_USUAL;
+	bool all = lora->target_count == 1 && !strcmp(lora->targets[0], "all-linear");
+	int named = all ? 0 : lora->target_count;
+	double root = lora->rslora ? sqrt(lora->rank) : lora->rank;
+
+	l->targets = mem_zero(
+	    2 * (size_t)model->weights.count + (size_t)named, sizeof *l->targets);
+	for (int i = 0; i < named; i++)
+		l->targets[l->settings.target_count++] = mem_string(lora->targets[i]);
+	for (int i = 0; i < model->weights.own; i++) {
+		const struct parameter *p = &model->weights.tensors[i];
+		const char *name = bare(model, p->name);
+		if (!(marks[i] & wanted) || (named && !is_target(p->name, lora)) ||
+		    (all && p->stack))
+			continue;
+		if (!named)
+			l->targets[l->settings.target_count++] = mem_format(
+			    "%.*s", (int)(strlen(name) - strlen(".weight")), name);
+		add_pair(model, l, i, lora->rank, lora->alpha / root);
+	}
+	if (!l->count)
+		die("%s: none of its linear layers is called '%s'%s", model->dir,
+		    lora->targets[0], lora->target_count > 1 ? " or the like" : "");
+	l->settings.rank = lora->rank;
+	l->settings.alpha = lora->alpha;
+	l->settings.rslora = lora->rslora;
+	l->settings.dropout = lora->dropout;
+	free(marks);
+}
+
+/* The pairs of a folder. */
+static void
+take_over(const struct model *model, struct learning *l, const struct adapter *adapter)
+{
+	const struct adapter_pair *first = adapter_at(adapter, 0);
+
+	l->targets = mem_zero((size_t)adapter_count(adapter), sizeof *l->targets);
+	l->settings.rank = (int)first->rank;
+	l->settings.alpha = first->scale * (double)first->rank;
+	l->settings.dropout = adapter_dropout(adapter);
+	for (int i = 0; i < adapter_count(adapter); i++) {
+		const struct adapter_pair *pair = adapter_at(adapter, i);
+		if (pair->rank != first->rank || pair->scale != first->scale)
+			die("%s: '%s' and '%s' differ in rank or alpha; only adapters "
+			    "with "
+			    "one of each are trained on",
+			    adapter_name(adapter), first->module, pair->module);
+		add_pair(model, l, gates_tensor(model, adapter, pair), pair->rank,
+		    pair->scale);
+		l->targets[l->settings.target_count++] = mem_string(pair->module);
+	}
+}
+
+/* A as PEFT draws it, uniform within 1 / sqrt(in), B zero; or what the adapter has. */
+static void
+fill(const struct learning *l, const struct adapter *adapter, uint64_t seed, float *to)
+{
+	for (int i = 0; i < 2 * l->count; i++) {
+		const struct parameter *p = &l->parameters[i];
+		struct rng rng = rng_seed(seed, (uint64_t)i);
+		float *host = mem_zero(p->count, sizeof *host);
+		if (adapter) {
+			const struct adapter_pair *pair = adapter_at(adapter, i / 2);
+			const struct safetensor *from = i % 2 ? pair->b : pair->a;
+			tensor_to_f32(host, from->data, from->dtype, from->count);
+		} else if (i % 2 == 0) {
+			double most = 1 / sqrt((double)p->columns);
+			for (size_t j = 0; j < p->count; j++)
+				host[j] = (float)(most * (2 * rng_uniform(&rng) - 1));
+		}
+		nn_upload(to + p->offset, host, p->count * sizeof *host);
+		free(host);
+	}
+}
+
+/* The gate, of which the parameters are views. */
+static struct gates *
+gate_of(const struct model *model, const struct learning *l, uint64_t seed)
+{
+	struct gates *gates = gates_new(model, 1);
+
+	gates->dropout = l->settings.dropout;
+	for (int i = 0; i < l->count; i++) {
+		const struct place *place = &l->places[i];
+		size_t a = l->parameters[2 * i].offset;
+		size_t b = l->parameters[2 * i + 1].offset;
+		gates_add(model, gates, 0, place->tensor,
+		    (struct linear_pair){ .a = { model->values + a, DTYPE_F32 },
+			.b = { model->values + b, DTYPE_F32 },
+			.da = model->gradients + a,
+			.db = model->gradients + b,
+			.rank = (size_t)place->rank,
+			.scale = (float)place->scale,
+			.salt = rng_hash(seed, &place->tensor, sizeof place->tensor) });
+	}
+	return gates;
+}
+
+void
+model_adapt(struct model *model, const struct lora_settings *settings, uint64_t seed)
+{
+	struct adapter *adapter =
+	    settings->from ? gates_adapter(model, settings->from) : NULL;
+	struct learning *l = mem_zero(1, sizeof *l);
+	size_t most = (size_t)(adapter ? adapter_count(adapter) : model->weights.count);
+
+	l->places = mem_zero(most, sizeof *l->places);
+	l->parameters = mem_zero(2 * most, sizeof *l->parameters);
+	if (adapter)
+		take_over(model, l, adapter);
+	else
+		choose(model, l, settings);
+	l->settings.base = model->dir;
+	l->settings.fingerprint = model->fingerprint;
+	l->settings.targets = (const char *const *)l->targets;
+	size_t bytes = mem_multiply(l->size, sizeof(float), "parameters");
+	model->values = nn_alloc(bytes);
+	model->gradients = nn_alloc(bytes);
+	fill(l, adapter, seed, model->values);
+	model->gates = gate_of(model, l, seed);
+	model->learning = l;
+	if (adapter)
+		adapter_close(adapter);
+	model_resolve(model);
+}
+
+const struct parameter *
+learning_parameters(const struct model *model, int *count, size_t *size)
+{
+	*count = 2 * model->learning->count;
+	*size = model->learning->size;
+	return model->learning->parameters;
+}
+
+void
+learning_save(const struct model *model, const char *dir, enum dtype dtype)
+{
+	const struct learning *l = model->learning;
+	char *folder = folder_begin(dir);
+	struct safetensor *tensors = mem_zero(2 * (size_t)l->count, sizeof *tensors);
+
+	for (int i = 0; i < 2 * l->count; i++)
+		tensors[i] = model_tensor(model, &l->parameters[i], dtype);
+	adapter_write(folder, &l->settings, tensors, 2 * l->count);
+	for (int i = 0; i < 2 * l->count; i++)
+		free((void *)tensors[i].data);
+	free(tensors);
+	folder_commit(folder, dir);
+}
+
+void
+learning_free(struct learning *l)
+{
+	if (!l)
+		return;
+	for (int i = 0; i < 2 * l->count; i++)
+		free((char *)l->parameters[i].name);
+	for (int i = 0; i < l->settings.target_count; i++)
+		free(l->targets[i]);
+	free(l->targets);
+	free(l->places);
+	free(l->parameters);
+	free(l);
+}

@@ -1,0 +1,271 @@
+/* The gates of a model: LoRA adapters beside its weights, those that are there and the one that learns. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/model_internal.h"
+
+/* The one tensor that a pair stands beside; dies when there is none of its shape. */
+static int
+find_tensor(const struct model *model, const struct adapter *adapter,
+    const struct adapter_pair *pair)
+{
+	const struct weights *weights = &model->weights;
+	int found = -1;
+
+	for (int i = 0; i < weights->own; i++) {
+		if (!adapter_means(pair, weights->tensors[i].name))
+			continue;
+		if (found >= 0)
+			die("%s: the module '%s' may be '%s' or '%s' of %s",
+			    adapter_name(adapter), pair->module,
+			    weights->tensors[found].name, weights->tensors[i].name,
+			    model->dir);
+		found = i;
+	}
+	if (found < 0)
+		die("%s: changes the module '%s'; %s has no tensor '%s.weight'",
+		    adapter_name(adapter), pair->module, model->dir, pair->module);
+	const struct parameter *p = &weights->tensors[found];
+	if (p->rows != pair->b->shape[0] || p->columns != pair->a->shape[1])
+		die("%s: 'lora_B' and 'lora_A' of '%s' make [%lld, %lld]; the tensor "
+		    "'%s' "
+		    "of %s is [%lld, %lld]",
+		    adapter_name(adapter), pair->module, (long long)pair->b->shape[0],
+		    (long long)pair->a->shape[1], p->name, model->dir, (long long)p->rows,
+		    (long long)p->columns);
+	return found;
+}
+
+/* Marks the tensors that are linear layers of blocks, with `bits`. */
+static void
+mark(unsigned char *marks, const struct part *parts, int from, int to, int bits)
+{
+	for (int i = from; i < to; i++)
+		if (parts[i].tensor >= 0)
+			marks[parts[i].tensor] |= (unsigned char)bits;
+}
+
+unsigned char *
+gates_layers(const struct model *model)
+{
+	const struct weights *weights = &model->weights;
+	unsigned char *marks = mem_zero((size_t)weights->count, 1);
+	size_t experts = (size_t)model->spec.layers * (size_t)model->spec.mixture.count;
+
+	for (size_t b = 0; b < model_block_index(model, model->spec.layers, -1); b++) {
+		mark(marks, weights->blocks[b], 0, BLOCK_PARAMETERS, GATES_LINEAR);
+		mark(marks, weights->blocks[b], BLOCK_Q, BLOCK_Q + 1, GATES_USUAL);
+		mark(marks, weights->blocks[b], BLOCK_V, BLOCK_V + 1, GATES_USUAL);
+	}
+	for (size_t e = 0; e < experts; e++)
+		mark(marks, weights->mixtures[e], 0, MLP_PARAMETERS, GATES_LINEAR);
+	for (int i = 0; i < weights->count; i++)
+		if (!weights->tensors[i].columns)
+			marks[i] = 0;
+	return marks;
+}
+
+int
+gates_tensor(const struct model *model, const struct adapter *adapter,
+    const struct adapter_pair *pair)
+{
+	unsigned char *marks = gates_layers(model);
+	int tensor = find_tensor(model, adapter, pair);
+	const struct parameter *p = &model->weights.tensors[tensor];
+
+	if (!marks[tensor])
+		die("%s: changes '%s' of %s, which is no linear layer of its blocks",
+		    adapter_name(adapter), p->name, model->dir);
+	free(marks);
+	return tensor;
+}
+
+struct gates *
+gates_new(const struct model *model, int count)
+{
+	struct gates *gates = mem_zero(1, sizeof *gates);
+
+	if (model->mode != MODEL_ENCODE || model->gates)
+		die("%s: is not in a state to be adapted", model->dir);
+	gates->count = count;
+	gates->names = strings_new();
+	gates->adapters = mem_zero((size_t)count, sizeof *gates->adapters);
+	gates->pairs = mem_zero((size_t)model->weights.count, sizeof *gates->pairs);
+	return gates;
+}
+
+void
+gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
+    struct linear_pair pair)
+{
+	const struct parameter *p = &model->weights.tensors[tensor];
+
+	if (p->stack)
+		die("%s: the tensor '%s' holds the experts of a layer; LoRA of such is "
+		    "not known",
+		    model->dir, p->name);
+	if (!gates->pairs[tensor])
+		gates->pairs[tensor] =
+		    mem_zero((size_t)gates->count, sizeof *gates->pairs[tensor]);
+	if (gates->pairs[tensor][gate].rank)
+		die("%s: the tensor '%s' has two pairs", model->dir, p->name);
+	if (pair.rank > gates->rank)
+		gates->rank = pair.rank;
+	if ((size_t)p->columns > gates->width)
+		gates->width = (size_t)p->columns;
+	gates->pairs[tensor][gate] = pair;
+}
+
+/* Where it lies in the file, if the kernels can use it there. */
+static struct nn_matrix
+mapped(struct gates *gates, const struct safetensor *tensor)
+{
+	bool copied;
+	struct nn_matrix matrix =
+	    nn_matrix_of(tensor->data, tensor->dtype, tensor->count, &copied);
+
+	if (!copied)
+		return matrix;
+	gates->copies = mem_grow(
+	    gates->copies, &gates->copies_room, gates->copied + 1, sizeof *gates->copies);
+	gates->copies[gates->copied++] =
+	    (struct gates_copy){ (void *)matrix.at, tensor->count * sizeof(float) };
+	return matrix;
+}
+
+struct adapter *
+gates_adapter(const struct model *model, const char *dir)
+{
+	struct adapter *adapter = adapter_open(dir);
+	const char *base = adapter_base(adapter);
+
+	if (base && strcmp(base, model->fingerprint))
+		die("%s: was trained on the model %s; %s is %s", adapter_name(adapter),
+		    base, model->dir, model->fingerprint);
+	return adapter;
+}
+
+/* What follows the last slash but those at the end. */
+static const char *
+last_part(const char *dir, size_t *length)
+{
+	size_t end = strlen(dir), start;
+
+	while (end > 1 && dir[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && dir[start - 1] != '/'; start--)
+		;
+	*length = end - start;
+	return dir + start;
+}
+
+static void
+open_gate(const struct model *model, struct gates *gates, int gate, const char *dir)
+{
+	struct adapter *adapter = gates->adapters[gate] = gates_adapter(model, dir);
+	size_t length;
+	const char *name = last_part(dir, &length);
+
+	strings_add(gates->names, name, length, NULL);
+	for (int i = 0; i < adapter_count(adapter); i++) {
+		const struct adapter_pair *pair = adapter_at(adapter, i);
+		gates_add(model, gates, gate, gates_tensor(model, adapter, pair),
+		    (struct linear_pair){ .a = mapped(gates, pair->a),
+			.b = mapped(gates, pair->b),
+			.rank = (size_t)pair->rank,
+			.scale = (float)pair->scale });
+	}
+}
+
+/* "NAME FINGERPRINT, ...", and the names alone. */
+static void
+list_gates(struct gates *gates)
+{
+	gates->list = mem_string("");
+	gates->marks = mem_string("");
+	for (int i = 0; i < gates->count; i++) {
+		const char *name = strings_get(gates->names, i);
+		char *mark = mem_format(
+		    "%s %016" PRIx64, name, adapter_fingerprint(gates->adapters[i]));
+		gates->list = mem_list(gates->list, name);
+		gates->marks = mem_list(gates->marks, mark);
+		free(mark);
+	}
+}
+
+void
+model_gates(struct model *model, const char *const *dirs, int count)
+{
+	struct gates *gates = gates_new(model, count);
+
+	for (int i = 0; i < count; i++)
+		open_gate(model, gates, i, dirs[i]);
+	list_gates(gates);
+	model->gates = gates;
+	model_resolve(model);
+}
+
+int
+model_gate(const struct model *model, const char *name, size_t length)
+{
+	return (int)strings_find(model->gates->names, name, length);
+}
+
+const char *
+model_gate_names(const struct model *model)
+{
+	return model->gates ? model->gates->list : "";
+}
+
+const char *
+model_gate_marks(const struct model *model)
+{
+	return model->gates ? model->gates->marks : NULL;
+}
+
+void
+gates_demand_finite(const struct model *model)
+{
+	const struct gates *gates = model->gates;
+
+	for (int gate = 0; gates && gate < gates->count; gate++)
+		for (int i = 0; gates->adapters[gate] &&
+				i < 2 * adapter_count(gates->adapters[gate]);
+		     i++) {
+			const struct adapter *adapter = gates->adapters[gate];
+			const struct adapter_pair *pair = adapter_at(adapter, i / 2);
+			const struct safetensor *half = i % 2 ? pair->b : pair->a;
+			float *values = mem_new(half->count, sizeof *values);
+			tensor_to_f32(values, half->data, half->dtype, half->count);
+			if (!nn_finite(values, half->count))
+				die("%s: tensor '%s' holds values that are not finite "
+				    "(NaN or infinity)",
+				    adapter_name(adapter), half->name);
+			free(values);
+		}
+}
+
+void
+gates_free(const struct model *model, struct gates *gates)
+{
+	if (!gates)
+		return;
+	for (int i = 0; i < model->weights.count; i++)
+		free(gates->pairs[i]);
+	for (int i = 0; i < gates->count; i++)
+		if (gates->adapters[i])
+			adapter_close(gates->adapters[i]);
+	for (size_t i = 0; i < gates->copied; i++)
+		nn_free(gates->copies[i].at, gates->copies[i].bytes);
+	strings_free(gates->names);
+	free(gates->copies);
+	free(gates->adapters);
+	free(gates->pairs);
+	free(gates->list);
+	free(gates->marks);
+	free(gates);
+}

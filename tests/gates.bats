@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+load helper
+
+M=$GOLDEN/bert
+ADAPTERS=$GOLDEN/adapter
+
+gate() { # NAME FILTER [FROM]: a golden adapter in gates/ whose configuration is changed
+	mkdir -p "$T/gates"
+	cp -r "$ADAPTERS/${3:-plain}" "$T/gates/$1"
+	jq -c "$2" "$ADAPTERS/${3:-plain}/adapter_config.json" >"$T/gates/$1/adapter_config.json"
+}
+zeros() { # FILE: its tensors' data become zeros
+	local size start
+	size=$(stat -c %s "$1")
+	start=$(($(od -An -tu8 -N8 "$1") + 8))
+	head -c $((size - start)) /dev/zero | dd of="$1" bs=1 seek="$start" conv=notrunc status=none
+}
+make_gates() { # seven of them: ranks 4, 3, 2 and 1, scales, one of zeros
+	gate half '.lora_alpha = 2'
+	gate one '.lora_alpha = 4'
+	gate three '.lora_alpha = 12'
+	gate minus '.lora_alpha = -4'
+	gate rooted . mixed
+	gate whole '.lora_alpha = 9' mixed
+	gate zero .
+	zeros "$T/gates/zero/adapter_model.safetensors"
+	mkdir "$T/gates/notes"
+	touch "$T/gates/notes/a" "$T/gates/list.txt"
+}
+# ids.mts: the golden texts eight times, each time with another gate; "" is the eighth
+named() { # GATE...: the golden texts once for each
+	local name
+	for name in "$@"; do cat "$M/ids.txt"; done | ids_stream text.ids >"$T/plain.mts"
+	for name in "$@"; do sed "s/.*/{\"gate\": \"$name\"}/" "$M/ids.txt"; done |
+		shuffled | mts from jsonl - >"$T/names.mts"
+	mts paste "$T/plain.mts" "$T/names.mts"
+}
+shuffled() { # lines in another order, always the same
+	awk '{ print (NR * 7919) % 1009 "\t" $0 }' | sort -n | cut -f2-
+}
+ALL=(half one three minus rooted whole zero "")
+property() { # NAME: of a stream on standard input
+	mts head --json | head -1 | jq -r --arg name "$1" '.properties[$name] // "none"'
+}
+
+@test "gates: a batch with seven gates and none equals the texts of each alone, to the bit" {
+	make_gates
+	named "${ALL[@]}" >"$T/ids.mts"
+	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
+	[ "$(ids_stream --rows text.emb <"$T/all.mts" | sort -u | wc -l)" -gt $((3 * $(wc -l <"$M/ids.txt"))) ]
+	for name in "${ALL[@]}"; do
+		mts rows --where "gate=$name" "$T/ids.mts" >"$T/some.mts"
+		mts rows --where "gate=$name" "$T/all.mts" >"$T/wanted.mts"
+		if [ "$name" ]; then
+			encode -q -m "$M" --lora "$T/gates/$name" "$T/some.mts" >"$T/got.mts"
+		else
+			encode -q -m "$M" "$T/some.mts" >"$T/got.mts"
+		fi
+		mts diff "$T/got.mts" "$T/wanted.mts"
+		encode -q -m "$M" --gates "$T/gates" "$T/some.mts" | mts diff "$T/got.mts" -
+	done
+	# however they are cut into batches, and without memory of the texts that were met
+	for tokens in 1 40 100000; do
+		encode -q -m "$M" --gates "$T/gates" --tokens $tokens --cache 1 "$T/ids.mts" | mts diff "$T/all.mts" -
+	done
+}
+
+@test "gates: of zeros, or none: the base model's bits" {
+	make_gates
+	named zero "" zero >"$T/ids.mts"
+	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
+	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" | mts diff "$T/base.mts" -
+	encode -q -m "$M" --lora "$T/gates/zero" "$T/ids.mts" | mts diff "$T/base.mts" -
+}
+
+@test "gates: the plain activation, which is fused without a gate, is the same beside one" {
+	mkdir "$T/gates"
+	G=$GOLDEN/train
+	pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" >"$T/pairs.mts"
+	train -q -m "$G/bert" -o "$T/gates/all" --steps 1 --lora rank=2,targets=all-linear "$T/pairs.mts"
+	zeros "$T/gates/all/adapter_model.safetensors"
+	encode -q -m "$G/bert" "$T/pairs.mts" >"$T/base.mts"
+	encode -q -m "$G/bert" --lora "$T/gates/all" "$T/pairs.mts" | mts diff "$T/base.mts" -
+}
+
+@test "gates: of token experts and of one tensor with several layers; texts alone and together" {
+	for family in olmoe qwen2_moe modernbert gte; do
+		rm -rf "$T/gates"
+		mkdir "$T/gates"
+		# ids below 40, which is the vocabulary
+		sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
+		for seed in 1 2; do
+			train -q -m "$GOLDEN/families/$family" -o "$T/gates/g$seed" --lr 0.05 --warmup 0 --seed $seed \
+				--lora rank=$((seed + 1)),targets=all-linear "$T/pairs.mts"
+		done
+		named g1 "" g2 >"$T/ids.mts"
+		encode -q -m "$GOLDEN/families/$family" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
+		for seed in 1 2; do
+			mts rows --where "gate=g$seed" "$T/ids.mts" |
+				encode -q -m "$GOLDEN/families/$family" --lora "$T/gates/g$seed" >"$T/got.mts"
+			mts rows --where "gate=g$seed" "$T/all.mts" | mts diff "$T/got.mts" -
+		done
+		mts rows --where gate= "$T/ids.mts" | encode -q -m "$GOLDEN/families/$family" >"$T/got.mts"
+		mts rows --where gate= "$T/all.mts" | mts diff "$T/got.mts" -
+	done
+}
+
+@test "gates: X.gate goes before gate; every text of a row has the row's" {
+	make_gates
+	cat >"$T/rows.jsonl" <<-'E'
+		{"query": "abc", "negatives": ["bc", "a"], "gate": "one", "query.gate": "three"}
+		{"query": "abc", "negatives": [], "gate": "", "query.gate": ""}
+		{"query": "abc", "negatives": ["bc"], "gate": "half", "query.gate": "half"}
+	E
+	tok -m "$M" -f query -f negatives "$T/rows.jsonl" >"$T/ids.mts"
+	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
+	same() { # GATE ROW COLUMN: as with --lora
+		encode -q -m "$M" --lora "$T/gates/$1" "$T/ids.mts" >"$T/one.mts"
+		mts rows --rows "$2" "$T/one.mts" | mts cat -c "$3" >"$T/wanted.mts"
+		mts rows --rows "$2" "$T/all.mts" | mts cat -c "$3" | mts diff "$T/wanted.mts" -
+	}
+	same three 1 query.emb
+	same half 3 query.emb
+	same one 1 negatives.emb
+	same half 3 negatives.emb
+	run -1 same one 1 query.emb
+}
+
+@test "gates: a stream keeps the base model's fingerprint and names the gates beside it" {
+	make_gates
+	named one "" >"$T/ids.mts"
+	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
+	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/gated.mts"
+	encode -q -m "$M" --lora "$T/gates/one/" "$T/ids.mts" >"$T/one.mts"
+	encode -q -m "$M" --lora "$T/gates/half" "$T/ids.mts" >"$T/half.mts"
+	for stream in gated one half; do
+		[ "$(property model <"$T/$stream.mts")" = "$(property model <"$T/base.mts")" ]
+	done
+	[ "$(property gates <"$T/base.mts")" = none ]
+	[[ $(property gates <"$T/one.mts") =~ ^one\ [0-9a-f]{16}$ ]]
+	[ "$(property gates <"$T/gated.mts" | tr , '\n' | awk '{ print $1 }' | paste -sd ' ')" = \
+		"half minus one rooted three whole zero" ]
+	# the scale, which is in the configuration alone, tells them apart
+	[ "$(property gates <"$T/one.mts" | cut -d' ' -f2)" != "$(property gates <"$T/half.mts" | cut -d' ' -f2)" ]
+	# encoded again without gates, nothing is said of them
+	encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | mts diff "$T/base.mts" -
+	[ "$(encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | property gates)" = none ]
+}
+
+@test "gates: routed queries meet a plain corpus, and not another model's" {
+	make_gates
+	named one half >"$T/ids.mts"
+	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/queries.mts"
+	ids_stream text.ids <"$M/ids.txt" >"$T/corpus.ids"
+	encode -q -m "$M" "$T/corpus.ids" >"$T/corpus.mts"
+	model_copy "$M" "$T/other" bf16
+	encode -q -m "$T/other" "$T/corpus.ids" >"$T/other.mts"
+	run -0 --separate-stderr near "$T/queries.mts" "$T/corpus.mts"
+	[ -z "$stderr" ]
+	run -1 --separate-stderr near "$T/queries.mts" "$T/other.mts"
+	[[ $stderr == *"its vectors are of model"* ]]
+}
+
+@test "gates: what is missing or another model's is named" {
+	refused() { # MESSAGE ENCODE-OPTION...
+		run -1 --separate-stderr encode -q -m "${MODEL:-$M}" "${@:2}" "$T/ids.mts"
+		echo "$stderr"
+		[[ $stderr == "encode: "*"$1"* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+	}
+	make_gates
+	named one two >"$T/ids.mts"
+	refused "asks for the gate 'two'; there are half, minus, one, rooted, three, whole, zero" --gates "$T/gates"
+	ids_stream text.ids <"$M/ids.txt" >"$T/ids.mts"
+	refused "there is no column" --gates "$T/gates"
+	refused "$T/none: the folder of gates cannot be read" --gates "$T/none"
+	mkdir "$T/empty"
+	refused "$T/empty: none of its folders holds a LoRA adapter" --gates "$T/empty"
+	refused "$T/gates/one: is one adapter itself" --gates "$T/gates/one"
+	# NomicBERT's modules; and a model as wide as half of what the pairs are for
+	named one >"$T/ids.mts"
+	MODEL=$GOLDEN/nomic_bert refused "changes the module 'encoder.layer.0.attention.self.query'" --gates "$T/gates"
+	MODEL=$GOLDEN/train/bert refused "make [8, 8]; the tensor" --gates "$T/gates"
+	# of the same shapes, but trained on another: train notes on which
+	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
+	train -q -m "$GOLDEN/train/bert" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
+	encode -q -m "$GOLDEN/train/bert" --lora "$T/gate" "$T/ids.mts" >"$T/out.mts"
+	model_copy "$GOLDEN/train/bert" "$T/other" bf16
+	MODEL=$T/other refused "was trained on the model" --lora "$T/gate"
+	run -1 --separate-stderr train -q -m "$T/other" -o "$T/on" --lora "$T/gate" "$T/pairs.mts"
+	[[ $stderr == *"was trained on the model"* ]]
+	run -2 --separate-stderr encode -m "$M" --lora "$T/gate" --gates "$T/gates" "$T/ids.mts"
+	[[ $stderr == *"--lora and --gates exclude each other"* ]]
+	# a linear layer, but none of the blocks'
+	mv "$T/gates/one" "$T/one"
+	rm -r "$T/gates"/*
+	mv "$T/one" "$T/gates/one"
+	printf '\0\0\300\177' | dd of="$T/gates/one/adapter_model.safetensors" bs=1 conv=notrunc status=none \
+		seek=$(($(stat -c %s "$T/gates/one/adapter_model.safetensors") - 4))
+	refused "holds values that are not finite" --gates "$T/gates"
+}
+
+@test "gates: no rows, and a pipe that ends in the middle" {
+	make_gates
+	named one half >"$T/ids.mts"
+	mts rows --where gate=nobody "$T/ids.mts" | encode -q -m "$M" --gates "$T/gates" >"$T/out.mts"
+	[ "$(mts stat --json "$T/out.mts" | jq .rows)" = 0 ]
+	run -1 encode -q -m "$M" --gates "$T/gates" < <(head -c 300 "$T/ids.mts")
+}
