@@ -530,3 +530,37 @@ DENSE="bert nomic_bert modernbert gte qwen3"
 	[ -e tlr/model.safetensors ]
 	[ "$(jq -c .task_experts.tasks random/config.json | grep -o '"[a-z_]*":"\*"' | wc -l)" -eq 4 ]
 }
+
+@test "upcycle: --merge-lora: the merged model gives what the adapter beside it gives, to 1e-5" {
+	while read -r case model; do
+		M=$GOLDEN/$model
+		ids=$M/ids.txt
+		[ -e "$ids" ] || ids=$GOLDEN/bert/ids.txt
+		upcycle -m "$M" --merge-lora "$GOLDEN/adapter/$case" -o "$T/merged"
+		ids_stream text.ids <"$ids" >"$T/ids.mts"
+		encode -q -m "$M" --pooling mean --normalize --lora "$GOLDEN/adapter/$case" "$T/ids.mts" >"$T/beside.mts"
+		encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" >"$T/merged.mts"
+		mts diff -a 1e-5 "$T/beside.mts" "$T/merged.mts"
+		encode -q -m "$M" --pooling mean --normalize "$T/ids.mts" >"$T/base.mts"
+		run -1 mts diff -a 1e-2 "$T/base.mts" "$T/merged.mts"
+	done <<-E
+		plain bert
+		mixed bert
+		fused nomic_bert
+		qwen3 families/qwen3
+		modern families/modernbert
+	E
+}
+
+@test "upcycle: --merge-lora: in half precision what is not changed stays; what does not fit is refused" {
+	model_copy "$GOLDEN/bert" "$T/half" bf16
+	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"
+	join <(tensor_sums "$T/half" | sort) <(tensor_sums "$T/merged" | sort) >"$T/sums"
+	[ "$(awk '$2 != $3 { print $1 }' "$T/sums" | grep -c 'self\.\(query\|value\)\.weight$')" = 4 ]
+	[ "$(awk '$2 != $3' "$T/sums" | wc -l)" = 4 ]
+	[ "$(safetensors_list "$T/merged/model.safetensors" | grep -c bf16)" -gt 4 ]
+	run -1 --separate-stderr upcycle -m "$GOLDEN/nomic_bert" --merge-lora "$GOLDEN/adapter/plain" -o "$T/out"
+	[[ $stderr == *"changes the module 'encoder.layer.0.attention.self.query'"* ]]
+	[ ! -e "$T/out" ]
+	says_nothing --experts upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" --experts a -o "$T/out"
+}

@@ -1,4 +1,4 @@
-/* upcycle - give a dense model task experts, or average them away; or give it token experts. */
+/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include "folder/model_folder.h"
 #include "model/experts.h"
 #include "model/model.h"
+#include "nn/nn.h"
 #include "text/tree.h"
 
 enum {
@@ -19,7 +20,8 @@ enum {
 	OPT_TOKEN_EXPERTS,
 	OPT_TOP,
 	OPT_NO_RENORMALIZE,
-	OPT_AVERAGE
+	OPT_AVERAGE,
+	OPT_MERGE
 };
 
 static const struct cli_option options[] = {
@@ -49,6 +51,8 @@ static const struct cli_option options[] = {
 	{ 's', "seed", "N", "of the routers; default 0" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
+	{ OPT_MERGE, "merge-lora", "DIR",
+	    "the model with this LoRA adapter in its weights" },
 	{ 0 }
 };
 
@@ -56,7 +60,8 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n"
 	"       upcycle --task NAME=EXPERT [-m MODEL] -o DIR\n"
 	"       upcycle [-m MODEL] --token-experts N -o DIR [OPTION]...\n"
-	"       upcycle --average [-m MODEL] -o DIR",
+	"       upcycle --average [-m MODEL] -o DIR\n"
+	"       upcycle --merge-lora DIR [-m MODEL] -o DIR",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
 	"-o mote\n"
@@ -71,7 +76,7 @@ struct settings {
 	struct tree *tasks, *prompts; /* NULL: none */
 	int count;
 	int64_t every;
-	const char *layers;
+	const char *layers, *lora;
 	bool no_norms, average;
 	struct upcycle_tokens tokens; /* .count 0: task experts */
 };
@@ -150,6 +155,8 @@ check(const struct settings *s)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
+	else if (s->lora)
+		cli_only(&cli, "--merge-lora", "merge-lora model output");
 	else if (s->tokens.count)
 		cli_only(&cli, "--token-experts",
 		    "token-experts top no-renormalize seed model output every layers");
@@ -181,6 +188,7 @@ parse(int argc, char **argv)
 		case OPT_LAYERS: s.layers = optarg; break;
 		case OPT_NO_NORMS: s.no_norms = true; break;
 		case OPT_AVERAGE: s.average = true; break;
+		case OPT_MERGE: s.lora = optarg; break;
 		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
 		case OPT_TOKEN_EXPERTS:
 			s.tokens.count =
@@ -241,6 +249,7 @@ main(int argc, char **argv)
 {
 	bool layers[SPEC_LAYERS] = { false };
 
+	nn_start(0, argv);
 	cli_start(&cli, argc, argv);
 	struct settings s = parse(argc, argv);
 	struct upcycle how = { .names = s.names,
@@ -251,6 +260,8 @@ main(int argc, char **argv)
 		.prompts = s.prompts };
 	if (s.average) {
 		model_average(s.from, s.to);
+	} else if (s.lora) {
+		model_merge(s.from, s.to, s.lora);
 	} else if (s.tokens.count) {
 		choose_layers(&s, model_layers(s.from), layers);
 		s.tokens.layers = layers;

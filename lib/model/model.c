@@ -324,9 +324,8 @@ hash_head(uint64_t hash, const struct model *model)
 	return hash;
 }
 
-/* Of all files that decide an embedding; of a model without weights, the seed. */
-static void
-note_fingerprint(struct model *model, uint64_t seed)
+void
+model_note_fingerprint(struct model *model, uint64_t seed)
 {
 	uint64_t print = model->file ? safetensors_fingerprint(model->file) : seed;
 
@@ -346,7 +345,7 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 	model->mode = mode;
 	model_configure(model, dir);
 	model_match(model);
-	note_fingerprint(model, seed);
+	model_note_fingerprint(model, seed);
 	if (mode == MODEL_ENCODE)
 		load_mapped(model);
 	else

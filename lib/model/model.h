@@ -195,6 +195,9 @@ void model_upcycle_tokens(
  * of the experts'.  Each task keeps the prompt that it had. */
 void model_average(const char *from, const char *dir);
 
+/* A copy with the LoRA adapter of the folder `lora` in its weights, in the stored types. */
+void model_merge(const char *from, const char *dir, const char *lora);
+
 /* Write a copy of the model's folder with a module Dense more at the end, y = weight x + bias, which every program
  * that opens it computes; before it a module Normalize, if that is wanted.  The files of weights are hard links where
  * the file system can. */

@@ -110,9 +110,9 @@ struct adapter *gates_adapter(const struct model *model, const char *dir);
 int gates_tensor(const struct model *model, const struct adapter *adapter,
     const struct adapter_pair *pair);
 
-/* Put a pair beside a tensor; borrowed. */
-struct linear_pair *gates_add(const struct model *model, struct gates *gates, int gate,
-    int tensor, struct linear_pair pair);
+/* Put a pair beside a tensor. */
+void gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
+    struct linear_pair pair);
 
 /* What each tensor is, to be freed; GATES_USUAL: where nothing else is asked for it has pairs, as in PEFT: queries
  * and values. */
@@ -145,6 +145,9 @@ void model_unconfigure(struct model *model);
 
 /* Open its file of weights and find all tensors in it. */
 void model_match(struct model *model);
+
+/* The hash of all files that decide an embedding; of a model without weights, the seed. */
+void model_note_fingerprint(struct model *model, uint64_t seed);
 
 /* Rotary frequencies of the model. */
 void rotary_open(struct model *model);

@@ -197,6 +197,7 @@ model_open_stored(struct model *model, const char *dir)
 	*model = (struct model){ .mode = MODEL_TRAIN };
 	model_configure(model, dir);
 	model_match(model);
+	model_note_fingerprint(model, 0);
 }
 
 void
