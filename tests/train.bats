@@ -821,6 +821,36 @@ recipe() {
 	run -1 close_to 1e-3 ours theirs
 }
 
+@test "train: --lora: dropout is of the seed, whatever the pieces; without gradients there is none" {
+	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4,alpha=16,dropout=0.4,targets=query+output.dense)
+	train "${options[@]}" -o out pairs.mts
+	train "${options[@]}" -o same pairs.mts
+	cmp out.log.tsv same.log.tsv
+	cmp out/adapter_model.safetensors same/adapter_model.safetensors
+	grep -q '"lora_dropout": 0.4' out/adapter_config.json
+	# pieces are computed twice, and both times the same is left out
+	train "${options[@]}" -o pieces --tokens 40 pairs.mts
+	for name in loss gradient_norm; do
+		column $name out.log.tsv >whole
+		column $name pieces.log.tsv >ours
+		close_to 1e-3 ours whole
+	done
+	train "${options[@]}" -o other --seed 1 pairs.mts
+	run ! cmp -s out.log.tsv other.log.tsv
+	train "${options[@]}" -o none --lora rank=4,alpha=16,targets=query+output.dense pairs.mts
+	column loss out.log.tsv >ours
+	column loss none.log.tsv >without
+	# B is zero in the first step
+	cmp <(head -n 1 ours) <(head -n 1 without)
+	run ! cmp -s ours without
+	# it goes on with the adapter's, and encodes without
+	train -q -m "$G/bert" -o on --lora out --steps 1 pairs.mts
+	grep -q '"lora_dropout": 0.4' on/adapter_config.json
+	encode -q -m "$G/bert" --lora out pairs.mts >a.mts
+	sed -i 's/"lora_dropout": 0.4/"lora_dropout": 0.0/' out/adapter_config.json
+	encode -q -m "$G/bert" --lora out pairs.mts | mts diff a.mts -
+}
+
 @test "train: --lora: equal bytes, killed and resumed too; other pairs are refused" {
 	options=(-q -m "$G/bert" --lr 1e-2 --epochs 400 --save-every 7 --lora rank=2,rslora pairs.mts)
 	train -o whole "${options[@]}"
@@ -855,12 +885,54 @@ recipe() {
 	encode -q -m base --lora out pairs.mts >out.mts
 }
 
+@test "train: --documents: stored embeddings give the run that computes them" {
+	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4 pairs.mts)
+	encode -q --keep -m "$G/bert" pairs.mts >documents.mts
+	train -o computed --freeze-documents "${options[@]}"
+	train -o stored --documents documents.mts "${options[@]}"
+	cmp computed.log.tsv stored.log.tsv
+	cmp computed/adapter_model.safetensors stored/adapter_model.safetensors
+	# by their tokens, wherever they are: another column, another order
+	mts cat -c document.ids,document.emb --rename document.ids=x.ids --rename document.emb=x.emb documents.mts >x.mts
+	mts cat -c negatives.ids,negatives.emb documents.mts >negatives.mts
+	run -1 --separate-stderr train -o some --documents x.mts "${options[@]}"
+	[[ $stderr == "train: pairs.mts: record 2: text "*" of 'negatives' is not in x.mts, or was cut to other tokens there" ]]
+	mts paste x.mts negatives.mts >both.mts
+	train -o again --documents both.mts "${options[@]}"
+	cmp computed.log.tsv again.log.tsv
+	# all weights may learn for the queries
+	train -q -m "$G/bert" -o dense --documents documents.mts --steps 3 pairs.mts
+	[ -e dense/model.safetensors ]
+	run -1 cmp -s computed.log.tsv dense.log.tsv
+}
+
+@test "train: --documents: what they cannot be is refused" {
+	options=(-q -m "$G/bert" -o out --lora rank=2)
+	encode -q -m "$G/bert" pairs.mts >bare.mts
+	run -1 --separate-stderr train "${options[@]}" --documents bare.mts pairs.mts
+	[[ $stderr == *"bare.mts: has no embeddings (X.emb) with their tokens (X.ids) beside them; encode --keep makes both" ]]
+	model_copy "$G/bert" other bf16
+	encode -q --keep -m other pairs.mts >other.mts
+	run -1 --separate-stderr train "${options[@]}" --documents other.mts pairs.mts
+	[[ $stderr == *"other.mts: its vectors are of the model "* ]]
+	encode -q --keep --dim 4 -m "$G/bert" pairs.mts >short.mts
+	run -1 --separate-stderr train "${options[@]}" --documents short.mts pairs.mts
+	[[ $stderr == *"has vectors of 4 components; $G/bert makes 16"* ]]
+	head -c 2000 bare.mts >cut.mts
+	run -1 train "${options[@]}" --documents cut.mts pairs.mts
+	run -1 train "${options[@]}" --documents none.mts pairs.mts
+	run -2 train "${options[@]}" --documents bare.mts --freeze-documents pairs.mts
+	run -2 --separate-stderr train -q -m "$G/nomic_bert" -o out --objective mlm --documents bare.mts pairs.mts
+	[[ $stderr == *"--documents says nothing to --objective mlm"* ]]
+	[ ! -e out ]
+}
+
 @test "train: --lora: what cannot be is refused" {
 	run -1 --separate-stderr learn --lora targets=word_embeddings
 	[[ "$stderr" == *"none of its linear layers is called 'word_embeddings'" ]]
 	run -1 --separate-stderr learn -m "$GOLDEN/bert" --lora "$GOLDEN/adapter/mixed"
 	[[ "$stderr" == *"only adapters with one of each are trained on" ]]
-	for how in rank=0 rank=x alpha=-1 width=3 none/such "" "rank"; do
+	for how in rank=0 rank=x alpha=-1 dropout=1 dropout=x width=3 none/such "" "rank"; do
 		run -2 --separate-stderr learn --lora "$how"
 		[ -n "$stderr" ]
 	done

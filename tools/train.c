@@ -51,6 +51,7 @@ enum {
 	OPT_DTYPE,
 	OPT_LORA,
 	OPT_FREEZE,
+	OPT_DOCUMENTS,
 };
 
 static const struct cli_option options[] = {
@@ -103,6 +104,8 @@ static const struct cli_option options[] = {
 	    "or an adapter folder to go on from" },
 	{ OPT_FREEZE, "freeze-documents", NULL,
 	    "with --lora: documents keep the base model's embeddings" },
+	{ OPT_DOCUMENTS, "documents", "FILE",
+	    "take the documents' embeddings from this stream of encode --keep" },
 	{ 's', "seed", "N", "default 0" },
 	{ 'j', "threads", "N", "default: all cores" },
 	{ 0 },
@@ -178,6 +181,7 @@ take_option(int opt, struct arguments *a)
 	case OPT_SAVE_EVERY:
 		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
 		break;
+	case OPT_DOCUMENTS: b->contrast.documents = optarg; break;
 	case OPT_FREEZE: b->contrast.freeze_documents = true; break;
 	case OPT_LORA:
 		t->lora = optarg;
@@ -199,7 +203,8 @@ take_option(int opt, struct arguments *a)
 	"save-every restart timing dtype seed threads "
 static const char mlm_options[] = BOTH "batch-tokens mask-share";
 static const char infonce_options[] = BOTH
-    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents";
+    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents "
+    "documents";
 
 static struct arguments
 parse(int argc, char **argv)
@@ -242,6 +247,9 @@ parse(int argc, char **argv)
 		die_usage("--balance moves routers, which --lora leaves as they are");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
 		die_usage("--freeze-documents needs --lora: it is the base that stays");
+	if (a.trainer.objective.contrast.documents &&
+	    a.trainer.objective.contrast.freeze_documents)
+		die_usage("--documents has them; --freeze-documents would compute them");
 	if (o->rate == 0)
 		o->rate = mlm ? 5e-4 : 2e-5;
 	a.dir = model_folder(a.dir);

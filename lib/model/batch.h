@@ -18,7 +18,9 @@ struct sequence {
 	int expert;   /* -1: the dense weights */
 	int gate; /* that it goes through; -1: none.  Not read of a model without gates */
 	bool frozen; /* nothing learns from it */
-	int side;    /* of those that token experts are balanced over: balance.h */
+	const float *
+	    vector; /* its embedding, host memory, where it is known; NULL: it is computed */
+	int side; /* of those that token experts are balanced over: balance.h */
 	uint64_t
 	    draw; /* what dropout is drawn from, in a gate that has it; 0: there is none */
 };

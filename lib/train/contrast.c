@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 #include "stream/values.h"
 #include "token/tokenizer.h"
+#include "train/stored.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
 
@@ -31,6 +32,7 @@ struct contrast {
 	size_t sequence_capacity, key_capacity;
 	struct loss_keys loss_keys;
 	struct floats targets;
+	struct stored *stored; /* NULL: documents are computed */
 };
 
 static char *
@@ -119,6 +121,8 @@ contrast_open(
 	open_stream(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
 	check_model(contrast);
+	if (options->documents)
+		contrast->stored = stored_open(options->documents, model);
 	if (options->expert && model_expert(model, options->expert) < 0)
 		die("--expert: the model has no task expert \"%s\"", options->expert);
 	return contrast;
@@ -130,6 +134,7 @@ contrast_close(struct contrast *contrast)
 	if (contrast->reader)
 		stream_close(contrast->reader);
 	batch_free(&contrast->batch);
+	stored_free(contrast->stored);
 	free(contrast->path);
 	free(contrast->sequences);
 	free(contrast->keys);
@@ -260,6 +265,23 @@ draw_of(const struct contrast *contrast, enum side side, int64_t index)
 	return rng_hash(1, place, sizeof place);
 }
 
+/* The embedding of sequence `index` of a side, where documents have theirs from elsewhere. */
+static const float *
+stored_vector(const struct contrast *contrast, enum side side, int64_t index,
+    const int32_t *ids, int64_t length)
+{
+	if (!contrast->stored || side == QUERY)
+		return NULL;
+	const float *vector = stored_find(contrast->stored, ids, length);
+	if (!vector)
+		die("%s: record %lld: text %lld of '%s' is not in %s, or was cut to "
+		    "other "
+		    "tokens there",
+		    contrast_name(contrast), (long long)stream_records(contrast->reader),
+		    (long long)index, side_names[side], contrast->options.documents);
+	return vector;
+}
+
 /* Fill in a side's sequences; returns their tokens. */
 static int64_t
 add_side(struct contrast *contrast, enum side side, struct sequence *to,
@@ -275,7 +297,8 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	int64_t skip = tree_integer(prompts, side_names[side], 0);
 	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
 	int expert = by_row ? -1 : row_expert(contrast, side, 0);
-	bool frozen = contrast->options.freeze_documents && side != QUERY;
+	bool frozen =
+	    side != QUERY && (contrast->options.freeze_documents || contrast->stored);
 
 	demand(contrast, side, offsets, count);
 	if (model_head(contrast->model)->include_prompt)
@@ -294,6 +317,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			    model_spec(contrast->model), expert, ids, length),
 			.gate = frozen ? -1 : 0,
 			.frozen = frozen,
+			.vector = stored_vector(contrast, side, i, ids, length),
 			.side = side != QUERY,
 			.draw = draw_of(contrast, side, i) };
 	}

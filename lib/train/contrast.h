@@ -27,7 +27,9 @@ struct contrast_options {
 	bool
 	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
 	bool freeze_documents; /* an adapter learns for the queries alone */
-	bool targets;	       /* of relations must be there; objective.h decides */
+	const char
+	    *documents; /* a stream of the documents' embeddings (stored.h); NULL: none */
+	bool targets;	/* of relations must be there; objective.h decides */
 	int64_t epochs; /* times that a file is read; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */

@@ -82,12 +82,14 @@ cut(struct gradient_cache *cache, int64_t count)
 
 	cache->order = mem_grow(
 	    cache->order, &cache->order_capacity, (size_t)count, sizeof *cache->order);
+	int64_t computed = 0;
 	for (int64_t i = 0; i < count; i++)
-		cache->order[i] = i;
-	batch_sort(cache->order, count, sequences);
+		if (!sequences[i].vector)
+			cache->order[computed++] = i;
+	batch_sort(cache->order, computed, sequences);
 	cache->chunk_count = 0;
-	for (int64_t first = 0, end; first < count; first = end) {
-		end = batch_end(cache->order, first, count, sequences, cache->tokens);
+	for (int64_t first = 0, end; first < computed; first = end) {
+		end = batch_end(cache->order, first, computed, sequences, cache->tokens);
 		struct chunk chunk = { first, end, 0,
 			sequences[cache->order[first]].frozen };
 		for (int64_t i = first; i < end; i++)
@@ -189,6 +191,10 @@ gradient_cache_embed(
 	cache->vectors = nn_reserve(cache->vectors, &cache->vectors_size, (size_t)count,
 	    width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
+	for (size_t i = 0; i < (size_t)count; i++)
+		if (sequences[i].vector)
+			nn_upload(cache->vectors + i * width, sequences[i].vector,
+			    width * sizeof *cache->vectors);
 	for (const struct chunk *chunk = cache->chunks; chunk < kept; chunk++)
 		encode(cache, chunk);
 	for (int64_t k = 0; k < cache->kept_count; k++)

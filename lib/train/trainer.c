@@ -66,6 +66,8 @@ settings_of(const struct trainer *trainer)
 	tree_set(s, "tokens", tree_of_integer(b->tokens));
 	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
 	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
+	tree_set(s, "documents",
+	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));
 	tree_set(
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
 	if (b->kind == OBJECTIVE_MLM) {

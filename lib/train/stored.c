@@ -1,0 +1,129 @@
+#include "train/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "stream/values.h"
+#include "token/tokenizer.h"
+
+struct stored {
+	struct strings *texts; /* their ids, as bytes */
+	float *vectors;	       /* of each */
+	size_t room, width;
+};
+
+/* X.emb beside X.ids, an element for each of its lists; -1: there is none. */
+static int
+beside(const struct reader *reader, int ids)
+{
+	const struct column *column = stream_column(reader, ids);
+	size_t length = strlen(column->name);
+
+	if (length < 5 || strcmp(column->name + length - 4, ".ids") ||
+	    column->dtype != DTYPE_I32 || column->rank || column->depth < 1)
+		return -1;
+	char *field = mem_format("%.*s", (int)length - 4, column->name);
+	int found = values_find_embedding(reader, field, column->depth - 1);
+	free(field);
+	return found;
+}
+
+static void
+take(struct stored *stored, const struct reader *reader, const struct record *record,
+    int ids, int emb, struct floats *room)
+{
+	const struct array *array = &record->columns[ids];
+	const struct column *column = stream_column(reader, ids);
+	int64_t lists = column_lists(column, array, record->rows);
+	const int64_t *offsets = column_list_offsets(column, array);
+	const float *vectors =
+	    values_floats(stream_column(reader, emb), &record->columns[emb], lists, room);
+	size_t width = stored->width;
+
+	for (int64_t i = 0; i < lists; i++) {
+		const int32_t *text = (const int32_t *)array->data + offsets[i];
+		bool fresh;
+		values_refuse_nan(
+		    reader, emb, i, vectors + (size_t)i * width, (int)width);
+		size_t number = (size_t)strings_add(stored->texts, (const char *)text,
+		    (size_t)(offsets[i + 1] - offsets[i]) * sizeof *text, &fresh);
+		if (!fresh)
+			continue;
+		stored->vectors = mem_grow(stored->vectors, &stored->room,
+		    (number + 1) * width, sizeof *stored->vectors);
+		memcpy(stored->vectors + number * width, vectors + (size_t)i * width,
+		    width * sizeof *vectors);
+	}
+}
+
+/* Dies unless the stream is the model's, and some column has embeddings beside it. */
+static void
+check(const struct reader *reader, const struct model *model)
+{
+	const char *made = tree_string(stream_properties(reader), "model", "");
+	int pairs = 0;
+
+	tokenizer_check(reader, model_dir(model));
+	if (strcmp(made, model_fingerprint(model)))
+		die("%s: its vectors are of the model '%s'; %s is %s",
+		    stream_name(reader), made, model_dir(model),
+		    model_fingerprint(model));
+	for (int i = 0; i < stream_columns(reader); i++) {
+		int emb = beside(reader, i);
+		if (emb < 0)
+			continue;
+		pairs++;
+		if (values_width(reader, emb) != model_width(model))
+			die("%s: '%s' has vectors of %d components; %s makes %d",
+			    stream_name(reader), stream_column(reader, emb)->name,
+			    values_width(reader, emb), model_dir(model),
+			    model_width(model));
+	}
+	if (!pairs)
+		die("%s: has no embeddings (X.emb) with their tokens (X.ids) beside "
+		    "them; encode --keep makes both",
+		    stream_name(reader));
+}
+
+struct stored *
+stored_open(const char *path, const struct model *model)
+{
+	struct stored *stored = mem_zero(1, sizeof *stored);
+	struct reader *reader = stream_open(path);
+	struct floats room = { 0 };
+	struct record record;
+
+	check(reader, model);
+	stored->texts = strings_new();
+	stored->width = (size_t)model_width(model);
+	while (stream_next(reader, &record))
+		for (int i = 0; i < stream_columns(reader); i++)
+			if (beside(reader, i) >= 0)
+				take(
+				    stored, reader, &record, i, beside(reader, i), &room);
+	free(room.data);
+	stream_close(reader);
+	return stored;
+}
+
+const float *
+stored_find(const struct stored *stored, const int32_t *ids, int64_t length)
+{
+	int64_t number =
+	    strings_find(stored->texts, (const char *)ids, (size_t)length * sizeof *ids);
+
+	return number < 0 ? NULL : stored->vectors + (size_t)number * stored->width;
+}
+
+void
+stored_free(struct stored *stored)
+{
+	if (!stored)
+		return;
+	strings_free(stored->texts);
+	free(stored->vectors);
+	free(stored);
+}
