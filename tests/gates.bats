@@ -43,6 +43,13 @@ property() { # NAME: of a stream on standard input
 	mts head --json | head -1 | jq -r --arg name "$1" '.properties[$name] // "none"'
 }
 
+@test "gates: a linear layer with pairs beside it is the plain loops', with dropout too; and its gradients" {
+	for name in gates dropout bits share; do
+		run -0 linear_check $name
+		[ -z "$output" ]
+	done
+}
+
 @test "gates: a batch with seven gates and none equals the texts of each alone, to the bit" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"

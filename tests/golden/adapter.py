@@ -3,6 +3,8 @@
 
 CASE/adapter_config.json, adapter_model.safetensors   as saved by PEFT
 CASE/embeddings.txt   mean, normalised embeddings of bert/ids.txt (or nomic_bert's), the adapter not merged
+CASE/gradients.safetensors   where all pairs have one rank: ids, starts, what d loss / d embeddings is (demb), and the
+                      gradient of each A and B (grad.NAME)
 Cases: plain   BERT, rank 4 of query and value
        mixed   BERT, rsLoRA, ranks and alphas of their own for some modules, one layer of the MLPs
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
@@ -19,7 +21,7 @@ import tempfile
 import torch
 import torch.nn.functional as F
 from peft import LoraConfig, get_peft_model
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -98,6 +100,20 @@ def hidden(family, model, ids):
     return model(input_ids=ids[None], output_hidden_states=True).hidden_states[-1][0]
 
 
+def write_gradients(family, model, texts, path):
+    """Of sum(emb * demb), in double; drawn by a generator of its own, which leaves what was drawn before as it was."""
+    model.double()
+    if family == "nomic_bert":
+        model.base_model.model.w = {name: value.double() for name, value in model.base_model.model.w.items()}
+    emb = torch.stack([F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts])
+    demb = torch.randn(emb.shape, generator=torch.Generator().manual_seed(1))
+    (emb * demb).sum().backward()
+    starts = torch.tensor([0] + [len(ids) for ids in texts]).cumsum(0)
+    save_file({"ids": torch.cat(texts).int(), "starts": starts.int(), "demb": demb, "emb": emb.detach().float(),
+               **{"grad." + name.replace(".default.", "."): p.grad.float()
+                  for name, p in model.named_parameters() if p.grad is not None and "lora_" in name}}, path)
+
+
 def make(name):
     family, settings = CASES[name]
     folder = os.path.join(HERE, family)
@@ -108,8 +124,9 @@ def make(name):
         for key, p in model.named_parameters():
             if "lora_" in key:
                 p.copy_(0.5 * torch.randn(p.shape))
-        texts = [torch.tensor([int(i) for i in line.split()])
-                 for line in open(os.path.join(HERE, family if family == "nomic_bert" else "bert", "ids.txt"))]
+    texts = [torch.tensor([int(i) for i in line.split()])
+             for line in open(os.path.join(HERE, family if family == "nomic_bert" else "bert", "ids.txt"))]
+    with torch.no_grad():
         rows = [F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts]
     out = os.path.join(OUT, name)
     os.makedirs(out)
@@ -119,6 +136,8 @@ def make(name):
         for file in "adapter_config.json", "adapter_model.safetensors":
             shutil.copy(os.path.join(saved, file), out)
             os.chmod(os.path.join(out, file), 0o644)
+    if "rank_pattern" not in settings:
+        write_gradients(family, model, texts, os.path.join(out, "gradients.safetensors"))
     with open(os.path.join(out, "embeddings.txt"), "w") as f:
         f.writelines(" ".join(f"{v:.7f}" for v in row.tolist()) + "\n" for row in rows)
 

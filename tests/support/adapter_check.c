@@ -1,6 +1,6 @@
 /*
- * adapter_check MODEL ADAPTER EXPECTED - hold an adapter that learns to PEFT's values (tests/golden/adapter.py):
- * embeddings and the gradient of every A and B, to 1e-5
+ * adapter_check MODEL ADAPTER EXPECTED [BOUND] - hold an adapter that learns to PEFT's values (tests/golden/adapter.py):
+ * embeddings and the gradient of every A and B, to 1e-5 or the bound
  * adapter_check MODEL all-linear EXPECTED [DROPOUT] - pairs drawn on every linear layer: each gradient against central
  * differences along a random direction; of EXPECTED only the texts are read (families.py)
  */
@@ -51,7 +51,7 @@ back(struct work *w)
 }
 
 static void
-compare(struct work *w, const struct safetensors *file, const char *dir)
+compare(struct work *w, const struct safetensors *file, const char *dir, double bound)
 {
 	struct adapter *adapter = adapter_open(dir);
 	const struct safetensor *emb = safetensors_need(file, "emb");
@@ -66,7 +66,7 @@ compare(struct work *w, const struct safetensors *file, const char *dir)
 		if (wanted->count != p->count)
 			die("%s: %zu values, not %zu", name, wanted->count, p->count);
 		verdict("peft", name,
-		    distance(w->gradients + p->offset, wanted->data, p->count), 1e-5);
+		    distance(w->gradients + p->offset, wanted->data, p->count), bound);
 		free(name);
 	}
 	adapter_close(adapter);
@@ -133,7 +133,7 @@ main(int argc, char **argv)
 {
 	static const struct cli_option options[] = { { 0 } };
 	static const struct cli cli = { "adapter_check", "hold an adapter to values",
-		"MODEL HOW EXPECTED [DROPOUT]", options, NULL, NULL, NULL, NULL };
+		"MODEL HOW EXPECTED [BOUND|DROPOUT]", options, NULL, NULL, NULL, NULL };
 	static const char *const all[] = { "all-linear" };
 
 	nn_start(1, argv);
@@ -143,7 +143,8 @@ main(int argc, char **argv)
 	if (argc - optind < 3)
 		die_usage("a model, an adapter and a file of values are needed");
 	bool drawn = !strcmp(argv[optind + 1], *all);
-	double dropout = argc - optind > 3 ? strtod(argv[optind + 3], NULL) : 0;
+	double last = argc - optind > 3 ? strtod(argv[optind + 3], NULL) : 0;
+	double dropout = drawn ? last : 0;
 	struct safetensors *file = safetensors_open(argv[optind + 2]);
 	struct model *model = model_open(argv[optind], MODEL_ENCODE, 0);
 	struct lora_settings settings = { .from = drawn ? NULL : argv[optind + 1],
@@ -173,7 +174,7 @@ main(int argc, char **argv)
 	if (drawn)
 		differences(&w);
 	else
-		compare(&w, file, argv[optind + 1]);
+		compare(&w, file, argv[optind + 1], last > 0 ? last : 1e-5);
 	model_close(model);
 	safetensors_close(file);
 	batch_free(&w.batch);
