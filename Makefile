@@ -139,6 +139,6 @@ help:
 
 # programs as the pipelines call them: order-only prerequisites there
 X       := $B/bin
-include pipelines/tables.mk $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
+include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
 .PHONY: all check mutate fuzz fuzzers bench lint deps install uninstall clean help
