@@ -212,16 +212,16 @@ $V/views/%.mts: $R/without/$$(call part,1).yaml \
 	$(call reze_pairs,$<,$(patsubst %/,%,$(dir $(word 2,$^)))) > $@
 
 viewed = $(foreach target,$(SWEPT),$(foreach seed,$(SEEDS),$(call views,$(target),$(seed))))
-each_view = for target in $(SWEPT); do domain=$$($(domain) | cut -d' ' -f1); for seed in $(SEEDS); do \
+each_view = for target in $(SWEPT); do domain=$$($(call domain) | cut -d' ' -f1); for seed in $(SEEDS); do \
 		(cd $V/views/$$target/$$seed && $(abspath $X)/geom $1) | awk -F'\t' -v OFS='\t' -v what="$$domain	$$seed" \
 			'NR > 1 { print what, $$0 } NR == 1 && !named { print "domain", "seed", $$0 }' ; \
 	done; done | awk 'NR == 1 || !/^domain\t/'
 
 $V/figure3.tsv: $$(viewed) $V/runs/sweep | $X/geom
-	$(call each_view,isoscore -q --any-model --relations $(VIEWS:%=%.mts)) > $@
+	$(call each_view,isoscore -q --any-model --relations -f query -f document $(VIEWS:%=%.mts)) > $@
 
 $V/drift.tsv: $$(viewed) $V/runs/sweep | $X/geom
-	for model in pft reze; do $(call each_view,drift -q --relations base.mts $$model.mts) | \
+	for model in pft reze; do $(call each_view,drift -q --relations -f query -f document base.mts $$model.mts) | \
 		awk -F'\t' -v OFS='\t' -v model=$$model 'NR > 1 { print model, $$0 } NR == 1 && model == "pft" { print "model", $$0 }'; \
 	done > $@
 
@@ -229,7 +229,7 @@ $V/figure3.md $V/drift.md: $V/%.md: pipelines/reze-views.awk $V/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 $V/figure4-%.tsv: $$(call views,$$*,$$(firstword $$(SEEDS))) | $X/geom
-	$X/geom pca -q --relations --basis $< $(call views,$*,$(firstword $(SEEDS))) -o $@
+	$X/geom pca -q --relations -f query -f document --basis $< $(call views,$*,$(firstword $(SEEDS))) -o $@
 
 $V/figure4-%.svg: pipelines/pca.gnuplot $V/figure4-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; titles='$(VIEWS)'" $< > $@

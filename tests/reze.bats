@@ -98,6 +98,14 @@ reze() {
 	mteb-score classification --protocol v1 --samples 8 --train train.mts test.mts >mine.tsv
 	awk '$1 == "accuracy" { printf "Classification\tlexicographer\taccuracy\t%.2f\n", 100 * $2 }' mine.tsv |
 		diff - $at/1e-3/scores/test/whitening/lexicographer/16/1/scores.tsv
+	# the views: as geom has them of the base, and REZE's moved less than PFT's
+	reze reze-figure3 reze-drift reze-figure4 reze-table4 >views
+	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base >base.mts
+	geom isoscore -q --relations -f query -f document base.mts | awk -F'\t' 'NR == 2 { print $5 }' |
+		diff - <(awk -F'\t' '$3 == "base.mts" { print $7 }' $at/1e-3/figure3.tsv)
+	awk -F'\t' '$4 == "all" { moved[$1] = $8 } END { exit !(moved["reze"] > 0 && moved["reze"] < moved["pft"]) }' $at/1e-3/drift.tsv
+	grep -c '<svg' $at/1e-3/figure4-lexicographer.svg
+	grep -P '^name\t\d+\t\d+\t\d+$' $at/table4.tsv
 }
 
 @test "reze: seeds and shots that are asked for anew are in the table" {
