@@ -44,6 +44,7 @@ mote() {
 }
 
 @test "mote: a whole table on drawn sets; what classifiers are fitted on is not trained on" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_sets
 	drawn_text

@@ -69,6 +69,7 @@ reze() {
 }
 
 @test "reze: a whole table on drawn sets; no arm has read the target before its shots" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/reze/small/mlm
