@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/output.h"
-#include "stream/values.h"
 #include "text/datafile.h"
 #include "text/tsv.h"
 
@@ -39,21 +38,30 @@ per_query_add(struct per_query *table, const char *id, size_t length)
 		    name, id);
 }
 
+const char *
+per_query_id(struct reader *reader, const struct record *record, int64_t row,
+    int64_t number, char room[VALUES_ROOM], size_t *length)
+{
+	static const char *const names[] = { "_id", "id", NULL };
+	int column = record ? values_find(reader, names) : -1;
+
+	if (column < 0) {
+		*length = (size_t)snprintf(room, VALUES_ROOM, "%lld", (long long)number);
+		return room;
+	}
+	values_single(reader, column, 0);
+	return values_text(
+	    stream_column(reader, column), &record->columns[column], row, room, length);
+}
+
 void
 per_query_add_row(struct per_query *table, struct reader *reader,
     const struct record *record, int64_t row, int64_t number)
 {
-	static const char *const names[] = { "_id", "id", NULL };
-	int column = record ? values_find(reader, names) : -1;
-	char text[VALUES_ROOM];
-	const char *id = text;
-	size_t length = (size_t)snprintf(text, sizeof text, "%lld", (long long)number);
+	char room[VALUES_ROOM];
+	size_t length;
+	const char *id = per_query_id(reader, record, row, number, room, &length);
 
-	if (column >= 0) {
-		values_single(reader, column, 0);
-		id = values_text(stream_column(reader, column), &record->columns[column],
-		    row, text, &length);
-	}
 	per_query_add(table, id, length);
 }
 

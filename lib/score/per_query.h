@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "stream/stream.h"
+#include "stream/values.h"
 
 struct per_query {
 	struct strings *ids;
@@ -32,8 +33,12 @@ struct per_query *per_query_create(const char *path);
 /* The next query.  Dies on an id that was there before, and on one that a line cannot hold. */
 void per_query_add(struct per_query *table, const char *id, size_t length);
 
-/* The next query is this row: called by its "_id" or "id", or, where the stream has none or
- * `record` is NULL, by its number, from 1. */
+/* What a row is called: by its "_id" or "id", or, where the stream has none or `record` is NULL, by its number,
+ * from 1. */
+const char *per_query_id(struct reader *reader, const struct record *record, int64_t row,
+    int64_t number, char room[VALUES_ROOM], size_t *length);
+
+/* The next query is this row. */
 void per_query_add_row(struct per_query *table, struct reader *reader,
     const struct record *record, int64_t row, int64_t number);
 

@@ -1,0 +1,35 @@
+/*
+ * router - the scores of queries with each gate of a library, and the gates that are best.
+ *
+ * A gate's score is the mean (RouterRetriever as in the paper) or the greatest (its released code) over its vectors of
+ * their dot product, or cosine, with the query; of a classifier the decision value, whose greatest is that of the
+ * probability.  Computed in double, rounded to float32; of equals the first gate of the library is best.
+ */
+#ifndef ROUTER_H
+#define ROUTER_H
+
+#include <stdbool.h>
+
+#include "routing/library.h"
+#include "search/similarity.h"
+
+enum rule { RULE_MEAN, RULE_MAX };
+extern const char *const rule_names[]; /* ends with NULL */
+
+struct router_options {
+	enum similarity similarity; /* dot or cosine; of classifiers dot */
+	enum rule rule;
+};
+
+struct routing;
+
+/* Borrows the library. */
+struct routing *router_new(
+    const struct library *library, const struct router_options *options);
+
+/* x [rows,width], for cosines units; scores [rows, gates]; best [rows]. */
+void router_route(const struct routing *router, const float *x, int64_t rows,
+    double *scores, int32_t *best);
+void router_free(struct routing *router);
+
+#endif

@@ -1,0 +1,233 @@
+#!/usr/bin/env bats
+load helper
+
+# Golden values: tests/golden/routing.py (numpy).
+
+setup() { cd "$T"; }
+
+stream_of() { mkstream "${3:-5}" f32 "${2:-base}" >"$1.mts"; }
+golden() {
+	mkstream 7 f32 base <"$GOLDEN/routing_train.jsonl" >train.mts
+	stream_of q <"$GOLDEN/routing_queries.jsonl"
+	pilot-build fit train.mts -o pilots.mts
+}
+# of a stream on standard input: the gate, and the scores of gates a, b, c
+routes() { mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"], .["score.c"]] | @tsv'; }
+# texts and numbers of standard input are those of file $1
+same() {
+	cat "$1" >same
+	tee got | cut -f1 | diff - <(cut -f1 same)
+	cut -f2- got | within <(cut -f2- same) "${2:-2e-6}"
+}
+expected() { grep -P "^route\t$1\t$2\t" "$GOLDEN/routing_expected.tsv" | cut -f4-; }
+# a file of scores for each gate, of training queries, as mteb-score writes it
+scores() {
+	mkdir -p scores
+	for gate in a b c; do
+		{
+			printf 'id\tndcg_at_10\tmap\n'
+			jq -r "[._id, .[\"score.$gate\"], 1 - .[\"score.$gate\"]] | @tsv" "$GOLDEN/routing_train.jsonl"
+		} >scores/$gate.tsv
+	done
+}
+# Gate a: pilots (4,0) and (0,2); gate b: pilot (1,1).
+hand() {
+	cat <<-END
+		{"dataset":"x","text.emb":[4,0],"score.a":1,"score.b":0}
+		{"dataset":"y","text.emb":[0,2],"score.a":1,"score.b":0}
+		{"dataset":"y","text.emb":[1,1],"score.a":0,"score.b":1}
+	END
+}
+
+# 1. known answers
+
+@test "route: by hand, mean and best, dot and cosine" {
+	hand | stream_of hand
+	pilot-build fit hand.mts -o pilots.mts
+	printf '{"_id":"%s","q.emb":%s}\n' 1 '[1,0]' 2 '[0,1]' 3 '[-1,3]' | stream_of q
+	two() { route "$@" pilots.mts q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv'; }
+	two | same <(printf '%s\t%s\t%s\n' a 2 1 a 1 1 b 1 2)
+	two --rule max | same <(printf '%s\t%s\t%s\n' a 4 1 a 2 1 a 6 2)
+	# the root of a half is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
+	two --similarity cosine | same <(printf '%s\t%s\t%s\n' b 0.5 0.7071068 b 0.5 0.7071068 b 0.3162278 0.4472136)
+	two --similarity cosine --rule max | same <(printf '%s\t%s\t%s\n' a 1 0.7071068 a 1 0.7071068 a 0.9486833 0.4472136)
+}
+
+@test "route: gates and scores are numpy's; threads and records change nothing" {
+	golden
+	for rule in mean max; do
+		for similarity in dot cosine; do
+			expected $rule $similarity >wanted
+			[ "$(wc -l <wanted)" -eq 12 ]
+			route --rule $rule --similarity $similarity pilots.mts q.mts | routes | same wanted
+		done
+	done
+	route pilots.mts q.mts -o a.mts
+	route -j 1 pilots.mts <q.mts | mts diff a.mts -
+	stream_of one base 1 <"$GOLDEN/routing_queries.jsonl"
+	route pilots.mts one.mts | routes | diff - <(routes <a.mts)
+	# what was there is there
+	mts to jsonl a.mts | jq -c 'del(.gate, .["score.a", "score.b", "score.c"])' | diff - <(mts to jsonl q.mts)
+	mts head --json a.mts | head -1 | jq -e '.properties.model == "base"'
+}
+
+@test "route: a classifier's score is its decision value" {
+	golden
+	for router in head experts; do
+		pilot-build fit --router $router train.mts -o c.mts
+		mts to jsonl c.mts | jq -s --slurpfile q "$GOLDEN/routing_queries.jsonl" -r '. as $c | $q[] | .["text.emb"] as $x |
+			[$c[] | .["pilot.emb"] as $w | .bias + ([range(5) | $w[.] * $x[.]] | add)] |
+			[["a", "b", "c"][index(max)]] + . | @tsv' >wanted
+		route c.mts q.mts | routes | same wanted
+	done
+}
+
+@test "route: the nearest query of a data set decides" {
+	golden
+	pilot-build fit --router dataset --samples 30 train.mts -o d.mts
+	mts to jsonl d.mts | jq -s --slurpfile q "$GOLDEN/routing_queries.jsonl" -r '. as $c | $q[] | .["text.emb"] as $x |
+		[$c[] | .["pilot.emb"] as $w | {gate, dot: ([range(5) | $w[.] * $x[.]] | add)}] | max_by(.dot).gate' >wanted
+	[ "$(sort -u wanted | wc -l)" -eq 2 ]
+	route d.mts q.mts | mts to jsonl - | jq -r .gate | diff - wanted
+	route --rule mean d.mts q.mts | mts to jsonl - | jq -r .gate >mean
+	run ! cmp -s mean wanted
+}
+
+@test "route --oracle and --best: the files of scores, by id; pilot-build learns from them" {
+	golden
+	scores
+	jq -c '{_id, dataset, "text.emb"}' "$GOLDEN/routing_train.jsonl" | sort -R --random-source=/dev/zero | stream_of plain
+	route --oracle scores/*.tsv <plain.mts >oracle.mts
+	mts to jsonl oracle.mts | jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' | sort |
+		diff - <(jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' "$GOLDEN/routing_train.jsonl" | sort)
+	mts to jsonl oracle.mts | jq -e -s 'all([.["score.a", "score.b", "score.c"]] as $s |
+		.gate == ["a", "b", "c"][$s | index(max)])'
+	pilot-build fit --ties drop oracle.mts | mts to jsonl - | jq -r '[.gate, .dataset, .size] + .["pilot.emb"] | @tsv' | sort >got.pilots
+	grep -P '^pilot\tdrop' "$GOLDEN/routing_expected.tsv" | cut -f3- | sort >wanted
+	cut -f1,2 got.pilots | diff - <(cut -f1,2 wanted)
+	cut -f3- got.pilots | within <(cut -f3- wanted) 2e-6
+	# names that are given, and their order decides between equals
+	route --oracle one=scores/c.tsv two=scores/b.tsv <plain.mts | mts to jsonl - |
+		jq -e -s 'all(.gate == (if .["score.two"] > .["score.one"] then "two" else "one" end))'
+	route --oracle --metric map scores/a.tsv scores/b.tsv <plain.mts | mts to jsonl - |
+		jq -e -s 'all(.gate == (if .["score.b"] > .["score.a"] then "b" else "a" end))'
+	route --best scores/*.tsv <q.mts | routes | sort -u >best
+	[ "$(wc -l <best)" -eq 1 ]
+	jq -s -r '[.[]["score.a"], .[]["score.b"], .[]["score.c"]] as $all | (length) as $n |
+		[$all[:$n], $all[$n:2 * $n], $all[2 * $n:] | add / $n] | [["a", "b", "c"][index(max)]] + . | @tsv' \
+		"$GOLDEN/routing_train.jsonl" >wanted
+	same wanted 1e-12 <best
+}
+
+@test "route --random: gates of the library by the seed, all of them about as often" {
+	golden
+	mkstream random 3000 5 1 >many.mts
+	route --random pilots.mts many.mts -o a.mts
+	mts to jsonl a.mts | jq -r .gate | sort | uniq -c | awk '{ n++; bad += $1 < 900 || $1 > 1100 } END { exit n != 3 || bad }'
+	run ! grep -q score <(mts stat a.mts)
+	route --random --seed 42 pilots.mts many.mts | mts diff a.mts -
+	run -1 mts diff a.mts <(route --random --seed 43 pilots.mts many.mts)
+}
+
+@test "route: a pipe from tokens to routed queries has each query as its gate alone would" {
+	mkdir gates scores
+	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
+	M=$GOLDEN/bert
+	printf '%s\n' text 'a red boat sails' 'the bird flies over the sea' 'a boat' 'the red bird' 'boat sails' >queries.tsv
+	tok -m "$M" queries.tsv >ids.mts
+	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >scores/plain.tsv
+	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >scores/mixed.tsv
+	encode -q -m "$M" ids.mts | route --oracle scores/*.tsv | pilot-build fit >pilots.mts
+	tok -m "$M" queries.tsv | encode -q -m "$M" --keep | route --similarity cosine pilots.mts |
+		encode -q -m "$M" --gates gates >q.mts
+	mts to jsonl q.mts | jq -r .gate | sort -u | diff - <(printf 'mixed\nplain\n')
+	for gate in plain mixed; do
+		encode -q -m "$M" --lora gates/$gate ids.mts | mts to jsonl - | jq -c '.["text.emb"]' >$gate
+	done
+	mts to jsonl q.mts | jq -r .gate | paste - plain mixed |
+		awk -F'\t' '{ print $1 == "plain" ? $2 : $3 }' | diff - <(mts to jsonl q.mts | jq -c '.["text.emb"]')
+	# the stream is the base model's still, and names the gates
+	mts head --json q.mts | head -1 | jq -e --argjson ids "$(encode -q -m "$M" ids.mts | mts head --json | head -1)" \
+		'.properties.model == $ids.properties.model and (.properties.gates | test("plain"))'
+	# queries that went through gates are no longer to be routed
+	run -1 route pilots.mts q.mts
+	[[ $output == *"its vectors went through the gates"* ]]
+}
+
+# 3. usage
+
+@test "route: what says nothing is refused, and nothing to route by" {
+	golden
+	scores
+	says_nothing --metric route --metric map pilots.mts q.mts
+	says_nothing --seed route --seed 1 pilots.mts q.mts
+	says_nothing --rule route --oracle --rule max scores/a.tsv
+	says_nothing --similarity route --random --similarity dot pilots.mts
+	run -2 route
+	run -2 route --oracle
+	run -2 route --oracle --best scores/a.tsv
+	run -2 route pilots.mts q.mts q.mts
+	run -2 route - -
+	pilot-build fit --router head train.mts -o head.mts
+	run -2 --separate-stderr route --rule mean head.mts q.mts
+	[[ $stderr == "route: --rule says nothing to head.mts, which has classifiers, not pilots"* ]]
+}
+
+# 4. wrong input
+
+@test "route: streams, libraries and scores that are wrong are refused by name" {
+	golden
+	scores
+	refused() { # MESSAGE COMMAND...
+		run -1 --separate-stderr "${@:2}" -o out
+		[ ! -e out ]
+		echo "$stderr"
+		[[ $stderr == "route: "*"$1"* ]]
+	}
+	stream_of other another <"$GOLDEN/routing_queries.jsonl"
+	refused "other.mts: its vectors are of model another, those of pilots.mts of model base" route pilots.mts other.mts
+	route --any-model pilots.mts other.mts | routes | diff - <(route pilots.mts q.mts | routes)
+	jq -c '.["text.emb"] += [1]' "$GOLDEN/routing_queries.jsonl" | stream_of wide
+	refused "wide.mts: its vectors have width 6, those of pilots.mts 5" route pilots.mts wide.mts
+	jq -c 'if ._id == "q7" then .["text.emb"][2] = null else . end' "$GOLDEN/routing_queries.jsonl" | stream_of nan
+	refused "nan.mts: record 2: " route pilots.mts nan.mts
+	refused "q.mts: is no library of pilots" route q.mts pilots.mts
+	refused "there are no pilots in it" route <(mts rows --where 'gate=none' pilots.mts) q.mts
+	pilot-build fit --router head train.mts -o head.mts
+	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
+	head -c 300 pilots.mts >cut.mts
+	refused "cut.mts" route cut.mts q.mts
+	refused "lack the query 'q0'" route --oracle scores/a.tsv scores/b.tsv <q.mts
+	refused "a gate 'a' was named before" route --oracle scores/a.tsv a=scores/b.tsv <q.mts
+	refused "a gate's name has no '/'" route --oracle scores/a.tsv $'x\ty=scores/b.tsv' <q.mts
+	refused "the gate has no name" route --oracle =scores/b.tsv <q.mts
+	refused "scores/a.tsv: it has no 'recall', only: ndcg_at_10, map" route --oracle --metric recall scores/a.tsv <q.mts
+	sed -i '$d' scores/b.tsv
+	refused "are not of the same queries: there are 60 and 59" route --best scores/a.tsv scores/b.tsv <q.mts
+	sed -i '3s/\t[^\t]*/\tnan/' scores/a.tsv
+	refused "is not a number" route --oracle scores/a.tsv <train.mts
+	refused "" route pilots.mts /dev/null
+	run -1 bash -c 'route pilots.mts q.mts >/dev/full'
+}
+
+@test "route: streams without rows stay so; columns of these names are replaced" {
+	golden
+	mts rows --where '_id=none' q.mts | route pilots.mts | mts stat | grep -q 'score.a'
+	route pilots.mts q.mts | route --rule max pilots.mts | routes | diff - <(route --rule max pilots.mts q.mts | routes)
+}
+
+# 5. the man page
+@test "route: the manual's examples run as printed" {
+	mkdir scores gates
+	ln -s "$GOLDEN/bert" model
+	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
+	printf '%s\t%s\n' id text 1 'a red boat sails' 2 'the bird flies' >queries.tsv
+	printf 'id\tndcg_at_10\n1\t1\n2\t0\n' >scores/plain.tsv
+	printf 'id\tndcg_at_10\n1\t0\n2\t1\n' >scores/mixed.tsv
+	tok -m model queries.tsv | encode -q -m model | route --oracle scores/*.tsv | pilot-build fit >pilots.mts
+	page_examples route.1 >examples
+	[ "$(wc -l <examples)" -eq 3 ]
+	bash -eu -o pipefail examples >counts
+	awk '{ n += $1 } END { exit n != 2 }' counts
+	[ "$(mts to jsonl oracle.mts | jq -r .gate | paste -s -d' ')" = "plain mixed" ]
+}

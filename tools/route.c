@@ -1,0 +1,317 @@
+/*
+ * route - choose a gate for each query
+ *
+ * reads	X.emb		f32 [width]	the base model's embedding (by pilots)
+ *		_id or id	text or i64	which query it is (--oracle)
+ * writes	gate		text		the gate that is chosen
+ *		score.GATE	f32, f64	what it was chosen by, for each gate
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "nn/nn.h"
+#include "routing/gate_columns.h"
+#include "routing/gate_scores.h"
+#include "routing/instances.h"
+#include "routing/router.h"
+#include "score/per_query.h"
+#include "search/vectors.h"
+
+enum {
+	OPT_RULE = CLI_LONG,
+	OPT_SIMILARITY,
+	OPT_ORACLE,
+	OPT_BEST,
+	OPT_RANDOM,
+	OPT_METRIC,
+	OPT_ANY_MODEL,
+	OPT_LEVEL
+};
+
+static const struct cli_option options[] = {
+	{ OPT_RULE, "rule", "mean|max",
+	    "a gate's score: the mean over its pilots, or the best of them\n"
+	    "(mean; of queries of data sets: max)" },
+	{ OPT_SIMILARITY, "similarity", "dot|cosine", "of query and pilot (dot)" },
+	{ OPT_ORACLE, "oracle", NULL, "the gate that has the best score for each query" },
+	{ OPT_BEST, "best", NULL, "the gate that has the best mean, for all queries" },
+	{ OPT_RANDOM, "random", NULL, "a gate of the library by chance" },
+	{ OPT_METRIC, "metric", "NAME", "oracle and best: the score (ndcg_at_10)" },
+	{ 's', "seed", "N", "random: what chance begins with (42)" },
+	{ 'f', "field", "NAME", "take the embeddings from NAME.emb (the only one)" },
+	{ OPT_ANY_MODEL, "any-model", NULL, "queries and pilots may be of two models" },
+	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
+	{ 'o', "output", "FILE", "write there, whole or not at all" },
+	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
+};
+
+static const struct cli cli = { "route", "choose a gate for each query",
+	"[OPTION]... PILOTS [FILE]\n"
+	"       route --oracle|--best [OPTION]... [GATE=]SCORES... < FILE",
+	options,
+	"  tok -m MODEL queries.jsonl | encode -m MODEL --keep |\n"
+	"      route pilots.mts | encode -m MODEL --gates gates/ > q.mts\n"
+	"  route --oracle scores/*.tsv < q.mts | mts to tsv\n",
+	nn_about, NULL, ".mts" };
+
+enum mode { BY_PILOTS, BY_ORACLE, BY_BEST, BY_RANDOM };
+
+struct settings {
+	enum mode mode;
+	struct router_options router;
+	bool ruled, similar; /* it was said how */
+	const char *metric, *field, *output;
+	uint64_t seed;
+	int level, threads;
+	bool any_model;
+};
+
+/* What it takes to route the rows of a stream. */
+struct route {
+	const struct settings *settings;
+	struct reader *in;
+	struct writer *out;
+	struct library *library;    /* by pilots, at random */
+	struct routing *routing;    /* by pilots */
+	struct vectors *vectors;    /* by pilots */
+	struct gate_scores *scores; /* oracle, best */
+	double *means;		    /* best */
+	struct rng rng;		    /* random */
+	struct gate_columns *columns;
+	int64_t rows; /* so far */
+};
+
+static void
+choose_mode(struct settings *settings, enum mode mode)
+{
+	if (settings->mode != BY_PILOTS && settings->mode != mode)
+		die_usage("--oracle, --best and --random exclude each other");
+	settings->mode = mode;
+}
+
+static void
+take(struct settings *settings, int option)
+{
+	static const char *const similarities[] = { "dot", "cosine", NULL };
+
+	switch (option) {
+	case OPT_RULE:
+		settings->ruled = true;
+		settings->router.rule = (enum rule)cli_word("--rule", optarg, rule_names);
+		break;
+	case OPT_SIMILARITY:
+		settings->similar = true;
+		settings->router.similarity =
+		    cli_word("--similarity", optarg, similarities) ? SIMILARITY_COSINE
+								   : SIMILARITY_DOT;
+		break;
+	case OPT_ORACLE: choose_mode(settings, BY_ORACLE); break;
+	case OPT_BEST: choose_mode(settings, BY_BEST); break;
+	case OPT_RANDOM: choose_mode(settings, BY_RANDOM); break;
+	case OPT_METRIC: settings->metric = optarg; break;
+	case 's': settings->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
+	case 'f': settings->field = optarg; break;
+	case OPT_ANY_MODEL: settings->any_model = true; break;
+	case OPT_LEVEL: settings->level = (int)cli_integer("--level", 0, 19); break;
+	case 'o': settings->output = optarg; break;
+	case 'j': settings->threads = (int)cli_integer("--threads", 1, 4096); break;
+	}
+}
+
+static void
+check(const struct settings *settings, int operands)
+{
+	switch (settings->mode) {
+	case BY_PILOTS:
+		cli_only(&cli, "routing by pilots",
+		    "rule similarity field any-model level output threads");
+		break;
+	case BY_ORACLE: cli_only(&cli, "--oracle", "oracle metric level output"); break;
+	case BY_BEST: cli_only(&cli, "--best", "best metric level output"); break;
+	case BY_RANDOM: cli_only(&cli, "--random", "random seed level output"); break;
+	}
+	bool scores = settings->mode == BY_ORACLE || settings->mode == BY_BEST;
+	if (!operands)
+		die_usage(scores ? "there are no files of scores; name one for each gate"
+				 : "which pilots? name the library that 'pilot-build "
+				   "fit' wrote");
+	if (!scores && operands > 2)
+		die_usage(
+		    "route takes a library and one stream, not %d streams", operands - 1);
+}
+
+/* The library, and how it is used where nobody says. */
+static void
+open_library(struct route *route, char **operands)
+{
+	const struct settings *settings = route->settings;
+	struct router_options how = settings->router;
+
+	route->library = library_read(operands[0]);
+	bool classifies = router_classifies(route->library->router);
+	if (classifies && (settings->ruled || settings->similar))
+		die_usage("%s says nothing to %s, which has classifiers, not pilots",
+		    settings->ruled ? "--rule" : "--similarity", operands[0]);
+	if (route->library->router == ROUTER_DATASET && !settings->ruled)
+		how.rule = RULE_MAX;
+	if (settings->mode == BY_PILOTS)
+		route->routing = router_new(route->library, &how);
+}
+
+static void
+check_model(const struct route *route, const char *path)
+{
+	const char *name = stream_name(route->in), *model = route->library->model;
+	const char *own = tree_string(stream_properties(route->in), "model", NULL);
+
+	instances_check_base(route->in);
+	if (!route->settings->any_model && own && model && strcmp(own, model) != 0)
+		die("%s: its vectors are of model %s, those of %s of model %s; encode "
+		    "the "
+		    "queries with that one",
+		    name, own, path, model);
+	if (route->vectors->width != route->library->width)
+		die("%s: its vectors have width %d, those of %s %d; encode the queries "
+		    "with the same model",
+		    name, route->vectors->width, path, route->library->width);
+}
+
+static struct route
+open_route(const struct settings *settings, char **operands, int count)
+{
+	struct route route = { .settings = settings, .rng = rng_seed(settings->seed, 0) };
+	bool scores = settings->mode == BY_ORACLE || settings->mode == BY_BEST;
+	const char *path = !scores && count > 1 ? operands[1] : "-";
+
+	if (!scores && strcmp(operands[0], "-") == 0 && strcmp(path, "-") == 0)
+		die_usage("only one of the streams can be standard input");
+	if (scores)
+		route.scores = gate_scores_open(operands, count, settings->metric);
+	else
+		open_library(&route, operands);
+	if (settings->mode == BY_BEST) {
+		route.means = mem_new((size_t)count, sizeof *route.means);
+		gate_scores_means(route.scores, route.means);
+	}
+	route.in = stream_open(path);
+	if (settings->mode == BY_PILOTS) {
+		route.vectors = vectors_open(route.in, settings->field,
+		    settings->router.similarity == SIMILARITY_COSINE ? VECTORS_UNITS : 0);
+		check_model(&route, operands[0]);
+	}
+	return route;
+}
+
+/* The score of a query with each gate, or the means over all; the gate that is best. */
+static int
+look_up(struct route *route, const struct record *record, int64_t row, double *scores)
+{
+	char room[VALUES_ROOM];
+	size_t length;
+
+	if (route->means) {
+		memcpy(
+		    scores, route->means, (size_t)route->scores->count * sizeof *scores);
+	} else {
+		const char *id = per_query_id(
+		    route->in, record, row, route->rows + row + 1, room, &length);
+		gate_scores_of(route->scores, id, length, scores);
+	}
+	return gate_scores_best(scores, route->scores->count, NULL);
+}
+
+static void
+route_record(struct route *route, const struct record *record, struct record *made)
+{
+	int64_t rows = record->rows;
+	double *scores = gate_columns_scores(route->columns, rows);
+	int32_t *chosen = gate_columns_chosen(route->columns, rows);
+
+	if (route->vectors) {
+		vectors_load(route->vectors, record);
+		router_route(route->routing,
+		    route->vectors->units ? route->vectors->units : route->vectors->raw,
+		    rows, scores, chosen);
+	}
+	for (int64_t row = 0; row < rows && route->scores; row++)
+		chosen[row] =
+		    look_up(route, record, row, scores + row * route->scores->count);
+	for (int64_t row = 0; row < rows && route->settings->mode == BY_RANDOM; row++)
+		chosen[row] = (int32_t)rng_below(
+		    &route->rng, (uint64_t)strings_count(route->library->gates));
+	gate_columns_put(route->columns, made);
+	route->rows += rows;
+}
+
+static void
+run(struct route *route)
+{
+	const struct settings *settings = route->settings;
+	struct writer *out = stream_create(settings->output, route->in);
+	struct record record;
+
+	if (settings->level >= 0)
+		stream_level(out, settings->level);
+	if (settings->mode == BY_RANDOM)
+		stream_seed(out, settings->seed);
+	route->columns = gate_columns_new(out,
+	    route->scores ? route->scores->gates : route->library->gates,
+	    settings->mode == BY_RANDOM ? GATE_COLUMNS_NONE
+	    : route->scores		? GATE_COLUMNS_F64
+					: GATE_COLUMNS_F32);
+	struct progress *progress = stream_progress(route->in);
+	while (stream_next(route->in, &record)) {
+		struct record *made = stream_make(out, &record);
+		route_record(route, &record, made);
+		stream_put(out, made);
+	}
+	progress_free(progress);
+	stream_finish(out);
+}
+
+static void
+close_route(struct route *route)
+{
+	if (route->vectors && route->vectors->units)
+		vectors_warn_zero(route->vectors, "all their cosines are 0");
+	gate_columns_free(route->columns);
+	if (route->vectors)
+		vectors_close(route->vectors);
+	if (route->routing)
+		router_free(route->routing);
+	if (route->library)
+		library_free(route->library);
+	if (route->scores)
+		gate_scores_close(route->scores);
+	free(route->means);
+	stream_close(route->in);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = { .output = "-",
+		.level = -1,
+		.metric = "ndcg_at_10",
+		.seed = 42,
+		.router = { SIMILARITY_DOT, RULE_MEAN } };
+	int option;
+
+	nn_start(0, argv); /* before --version speaks of it */
+	cli_start(&cli, argc, argv);
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		take(&settings, option);
+	check(&settings, argc - optind);
+	if (settings.threads)
+		nn_start(settings.threads, argv);
+	struct route route = open_route(&settings, argv + optind, argc - optind);
+	run(&route);
+	close_route(&route);
+	return 0;
+}
