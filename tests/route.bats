@@ -193,6 +193,9 @@ hand() {
 	refused "nan.mts: record 2: " route pilots.mts nan.mts
 	refused "q.mts: is no library of pilots" route q.mts pilots.mts
 	refused "there are no pilots in it" route <(mts rows --where 'gate=none' pilots.mts) q.mts
+	hand | sed 's/\[\(.\),\(.\)\]/[\1e25,\2e25]/' | stream_of huge
+	pilot-build fit huge.mts -o huge.pilots
+	refused "huge.mts: record 1: row 1: its score with gate 'a' is beyond f32" route huge.pilots huge.mts
 	pilot-build fit --router head train.mts -o head.mts
 	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
 	head -c 300 pilots.mts >cut.mts
@@ -210,10 +213,13 @@ hand() {
 	run -1 bash -c 'route pilots.mts q.mts >/dev/full'
 }
 
-@test "route: streams without rows stay so; columns of these names are replaced" {
+@test "route: streams without rows stay so; a gate and scores that were there go" {
 	golden
 	mts rows --where '_id=none' q.mts | route pilots.mts | mts stat | grep -q 'score.a'
 	route pilots.mts q.mts | route --rule max pilots.mts | routes | diff - <(route --rule max pilots.mts q.mts | routes)
+	mts rows --where 'gate!=b' pilots.mts >fewer.mts
+	route pilots.mts q.mts | route fewer.mts | mts to jsonl - | diff - <(route fewer.mts q.mts | mts to jsonl -)
+	route pilots.mts q.mts | route --random fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.a") | not)'
 }
 
 # 5. the man page

@@ -6,6 +6,7 @@
  * writes	gate		text		the gate that is chosen
  *		score.GATE	f32, f64	what it was chosen by, for each gate
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,8 +174,7 @@ check_model(const struct route *route, const char *path)
 	instances_check_base(route->in);
 	if (!route->settings->any_model && own && model && strcmp(own, model) != 0)
 		die("%s: its vectors are of model %s, those of %s of model %s; encode "
-		    "the "
-		    "queries with that one",
+		    "the queries with that one",
 		    name, own, path, model);
 	if (route->vectors->width != route->library->width)
 		die("%s: its vectors have width %d, those of %s %d; encode the queries "
@@ -226,6 +226,22 @@ look_up(struct route *route, const struct record *record, int64_t row, double *s
 	return gate_scores_best(scores, route->scores->count, NULL);
 }
 
+/* Products of great vectors are no f32. */
+static void
+check_scores(const struct route *route, const double *scores, int64_t rows)
+{
+	int64_t gates = strings_count(route->library->gates);
+
+	for (int64_t i = 0; i < rows * gates; i++)
+		if (!isfinite(scores[i]))
+			die("%s: record %lld: row %lld: its score with gate '%s' is "
+			    "beyond f32; normalize the vectors, or say --similarity "
+			    "cosine",
+			    stream_name(route->in), (long long)stream_records(route->in),
+			    (long long)(i / gates + 1),
+			    strings_get(route->library->gates, i % gates));
+}
+
 static void
 route_record(struct route *route, const struct record *record, struct record *made)
 {
@@ -238,6 +254,7 @@ route_record(struct route *route, const struct record *record, struct record *ma
 		router_route(route->routing,
 		    route->vectors->units ? route->vectors->units : route->vectors->raw,
 		    rows, scores, chosen);
+		check_scores(route, scores, rows);
 	}
 	for (int64_t row = 0; row < rows && route->scores; row++)
 		chosen[row] =
@@ -260,7 +277,7 @@ run(struct route *route)
 		stream_level(out, settings->level);
 	if (settings->mode == BY_RANDOM)
 		stream_seed(out, settings->seed);
-	route->columns = gate_columns_new(out,
+	route->columns = gate_columns_new(out, route->in,
 	    route->scores ? route->scores->gates : route->library->gates,
 	    settings->mode == BY_RANDOM ? GATE_COLUMNS_NONE
 	    : route->scores		? GATE_COLUMNS_F64

@@ -1,6 +1,7 @@
 #include "routing/gate_columns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/mem.h"
@@ -17,9 +18,20 @@ struct gate_columns {
 	struct numbers offsets;
 };
 
+/* Scores of another routing would be taken for those of this one. */
+static void
+drop_scores(struct writer *writer, const struct reader *reader)
+{
+	for (int i = 0; i < stream_columns(reader); i++) {
+		const char *name = stream_column(reader, i)->name;
+		if (strncmp(name, "score.", strlen("score.")) == 0)
+			stream_drop(writer, name);
+	}
+}
+
 struct gate_columns *
-gate_columns_new(
-    struct writer *writer, const struct strings *gates, enum gate_columns_scores scores)
+gate_columns_new(struct writer *writer, const struct reader *reader,
+    const struct strings *gates, enum gate_columns_scores scores)
 {
 	struct gate_columns *columns = mem_zero(1, sizeof *columns);
 	int64_t count = strings_count(gates);
@@ -27,6 +39,7 @@ gate_columns_new(
 	columns->gates = gates;
 	columns->kind = scores;
 	columns->index = mem_new((size_t)count, sizeof *columns->index);
+	drop_scores(writer, reader);
 	columns->gate = stream_add(
 	    writer, &(struct column){
 			.name = "gate", .dtype = DTYPE_U8, .text = true, .depth = 1 });

@@ -3,6 +3,8 @@
  *
  *	gate		text			the gate's name
  *	score.GATE	f32 or f64, a number	for each gate, where there are scores
+ *
+ * Those that the stream had go.
  */
 #ifndef GATE_COLUMNS_H
 #define GATE_COLUMNS_H
@@ -18,8 +20,8 @@ struct gate_columns;
 enum gate_columns_scores { GATE_COLUMNS_NONE, GATE_COLUMNS_F32, GATE_COLUMNS_F64 };
 
 /* The names are borrowed. */
-struct gate_columns *gate_columns_new(
-    struct writer *writer, const struct strings *gates, enum gate_columns_scores scores);
+struct gate_columns *gate_columns_new(struct writer *writer, const struct reader *reader,
+    const struct strings *gates, enum gate_columns_scores scores);
 
 /* Room for those of so many rows, for the caller to fill before they are put into a record of as many. */
 double *gate_columns_scores(
