@@ -154,6 +154,46 @@ hand() {
 	[[ $output == *"its vectors went through the gates"* ]]
 }
 
+@test "route: each field has gates of its own, and each text of a list; encode goes through them" {
+	mkdir gates
+	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
+	M=$GOLDEN/bert
+	printf '{"one":"%s","many":%s}\n' 'a red boat sails' '["the bird flies over the sea","a boat"]' 'a boat' '[]' \
+		'the red bird' '["boat sails","a red boat sails","the red bird"]' >texts.jsonl
+	tok -m "$M" -f one -f many texts.jsonl | encode -q -m "$M" --keep >texts.mts
+	printf '%s\n' text 'a red boat sails' 'the bird flies over the sea' 'a boat' 'the red bird' 'boat sails' >all.tsv
+	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >plain.tsv
+	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >mixed.tsv
+	tok -m "$M" all.tsv | encode -q -m "$M" --keep >all.mts
+	route --oracle plain.tsv mixed.tsv <all.mts | pilot-build fit >pilots.mts
+	route --similarity cosine pilots.mts all.mts | encode -q -m "$M" --gates gates >routed.mts
+	# what each text has when it is routed alone
+	mts to jsonl routed.mts | jq -c '[.gate, .["score.plain", "score.mixed"], .["text.emb"]]' |
+		paste <(sed 1d all.tsv) - | sort >wanted
+	[ "$(cut -f2 wanted | jq -r '.[0]' | sort -u | wc -l)" -eq 2 ]
+	route --similarity cosine -f one -f many pilots.mts texts.mts | encode -q -m "$M" --gates gates >got.mts
+	mts to jsonl got.mts >got.jsonl
+	{
+		jq -c '[.["one.gate", "one.score.plain", "one.score.mixed", "one.emb"]]' got.jsonl | paste <(jq -r .one texts.jsonl) -
+		jq -c '[.["many.gate", "many.score.plain", "many.score.mixed", "many.emb"]] | transpose[]' got.jsonl |
+			paste <(jq -r '.many[]' texts.jsonl) -
+	} | sort -u | diff - wanted
+	# of the only field the gate has no other name, of lists too
+	tok -m "$M" -f many texts.jsonl | encode -q -m "$M" --keep | route --similarity cosine pilots.mts |
+		encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["many.emb"]]' |
+		diff - <(jq -c '[.["many.gate"], .["many.emb"]]' got.jsonl)
+	# a list of other texts' gates
+	tok -m "$M" -f one -f other=many texts.jsonl >other.mts
+	mts from jsonl - <<<'{"other.gate":["plain"],"one.gate":"plain"}
+		{"other.gate":[],"one.gate":""}
+		{"other.gate":["mixed","plain","mixed"],"one.gate":""}' | mts paste other.mts - >wrong.mts
+	run -1 encode -q -m "$M" --gates gates wrong.mts
+	[[ $output == *"wrong.mts: record 1: row 0 has not as many gates as texts in 'other.ids'" ]]
+	run -1 route pilots.mts texts.mts
+	[[ $output == *"texts.mts: it has embeddings of rows and of lists; choose with --field" ]]
+	run -2 route -f one -f one pilots.mts texts.mts
+}
+
 # 3. usage
 
 @test "route: what says nothing is refused, and nothing to route by" {
@@ -195,7 +235,7 @@ hand() {
 	refused "there are no pilots in it" route <(mts rows --where 'gate=none' pilots.mts) q.mts
 	hand | sed 's/\[\(.\),\(.\)\]/[\1e25,\2e25]/' | stream_of huge
 	pilot-build fit huge.mts -o huge.pilots
-	refused "huge.mts: record 1: row 1: its score with gate 'a' is beyond f32" route huge.pilots huge.mts
+	refused "huge.mts: record 1: the score of vector 1 with gate 'a' is beyond f32" route huge.pilots huge.mts
 	pilot-build fit --router head train.mts -o head.mts
 	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
 	head -c 300 pilots.mts >cut.mts

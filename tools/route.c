@@ -5,8 +5,8 @@
  *		_id or id	text or i64	which query it is (--oracle)
  * writes	gate		text		the gate that is chosen
  *		score.GATE	f32, f64	what it was chosen by, for each gate
+ *		X.gate, X.score.GATE instead	of each --field X
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,10 +19,8 @@
 #include "nn/nn.h"
 #include "routing/gate_columns.h"
 #include "routing/gate_scores.h"
-#include "routing/instances.h"
-#include "routing/router.h"
+#include "routing/routed_vectors.h"
 #include "score/per_query.h"
-#include "search/vectors.h"
 
 enum {
 	OPT_RULE = CLI_LONG,
@@ -45,7 +43,9 @@ static const struct cli_option options[] = {
 	{ OPT_RANDOM, "random", NULL, "a gate of the library by chance" },
 	{ OPT_METRIC, "metric", "NAME", "oracle and best: the score (ndcg_at_10)" },
 	{ 's', "seed", "N", "random: what chance begins with (42)" },
-	{ 'f', "field", "NAME", "take the embeddings from NAME.emb (the only one)" },
+	{ 'f', "field", "NAME",
+	    "route the embeddings NAME.emb, and write NAME.gate; repeatable\n"
+	    "(the only ones; gate)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "queries and pilots may be of two models" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
 	{ 'o', "output", "FILE", "write there, whole or not at all" },
@@ -66,8 +66,8 @@ enum mode { BY_PILOTS, BY_ORACLE, BY_BEST, BY_RANDOM };
 struct settings {
 	enum mode mode;
 	struct router_options router;
-	bool ruled, similar; /* it was said how */
-	const char *metric, *field, *output;
+	bool ruled, similar;		       /* it was said how */
+	const char *metric, **fields, *output; /* fields: ends with NULL, or is NULL */
 	uint64_t seed;
 	int level, threads;
 	bool any_model;
@@ -77,15 +77,14 @@ struct settings {
 struct route {
 	const struct settings *settings;
 	struct reader *in;
-	struct writer *out;
-	struct library *library;    /* by pilots, at random */
-	struct routing *routing;    /* by pilots */
-	struct vectors *vectors;    /* by pilots */
-	struct gate_scores *scores; /* oracle, best */
-	double *means;		    /* best */
-	struct rng rng;		    /* random */
-	struct gate_columns *columns;
-	int64_t rows; /* so far */
+	struct library *library;	/* by pilots, at random */
+	struct routing *routing;	/* by pilots */
+	struct gate_scores *scores;	/* oracle, best */
+	double *means;			/* best */
+	struct rng rng;			/* random */
+	struct routed_vectors **routed; /* by pilots; ends with NULL */
+	struct gate_columns *columns;	/* else */
+	int64_t rows;			/* so far */
 };
 
 static void
@@ -94,6 +93,20 @@ choose_mode(struct settings *settings, enum mode mode)
 	if (settings->mode != BY_PILOTS && settings->mode != mode)
 		die_usage("--oracle, --best and --random exclude each other");
 	settings->mode = mode;
+}
+
+static void
+add_field(struct settings *settings, const char *name)
+{
+	size_t count = 0;
+
+	for (; settings->fields && settings->fields[count]; count++)
+		if (strcmp(settings->fields[count], name) == 0)
+			die_usage("--field %s is said twice", name);
+	settings->fields =
+	    mem_resize(settings->fields, count + 2, sizeof *settings->fields);
+	settings->fields[count] = name;
+	settings->fields[count + 1] = NULL;
 }
 
 static void
@@ -117,7 +130,7 @@ take(struct settings *settings, int option)
 	case OPT_RANDOM: choose_mode(settings, BY_RANDOM); break;
 	case OPT_METRIC: settings->metric = optarg; break;
 	case 's': settings->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
-	case 'f': settings->field = optarg; break;
+	case 'f': add_field(settings, optarg); break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
 	case OPT_LEVEL: settings->level = (int)cli_integer("--level", 0, 19); break;
 	case 'o': settings->output = optarg; break;
@@ -165,21 +178,23 @@ open_library(struct route *route, char **operands)
 		route->routing = router_new(route->library, &how);
 }
 
+/* Each field that was named, or the only one. */
 static void
-check_model(const struct route *route, const char *path)
+open_vectors(struct route *route, const char *library)
 {
-	const char *name = stream_name(route->in), *model = route->library->model;
-	const char *own = tree_string(stream_properties(route->in), "model", NULL);
+	static const char *const only[] = { NULL };
+	const struct settings *settings = route->settings;
+	const char *const *fields = settings->fields ? settings->fields : only;
+	size_t count = 0;
 
-	instances_check_base(route->in);
-	if (!route->settings->any_model && own && model && strcmp(own, model) != 0)
-		die("%s: its vectors are of model %s, those of %s of model %s; encode "
-		    "the queries with that one",
-		    name, own, path, model);
-	if (route->vectors->width != route->library->width)
-		die("%s: its vectors have width %d, those of %s %d; encode the queries "
-		    "with the same model",
-		    name, route->vectors->width, path, route->library->width);
+	do {
+		route->routed =
+		    mem_resize(route->routed, count + 2, sizeof *route->routed);
+		route->routed[count] =
+		    routed_vectors_open(route->in, fields[count], route->library, library,
+			settings->router.similarity, settings->any_model);
+		route->routed[++count] = NULL;
+	} while (fields != only && fields[count]);
 }
 
 static struct route
@@ -200,11 +215,8 @@ open_route(const struct settings *settings, char **operands, int count)
 		gate_scores_means(route.scores, route.means);
 	}
 	route.in = stream_open(path);
-	if (settings->mode == BY_PILOTS) {
-		route.vectors = vectors_open(route.in, settings->field,
-		    settings->router.similarity == SIMILARITY_COSINE ? VECTORS_UNITS : 0);
-		check_model(&route, operands[0]);
-	}
+	if (settings->mode == BY_PILOTS)
+		open_vectors(&route, operands[0]);
 	return route;
 }
 
@@ -226,44 +238,32 @@ look_up(struct route *route, const struct record *record, int64_t row, double *s
 	return gate_scores_best(scores, route->scores->count, NULL);
 }
 
-/* Products of great vectors are no f32. */
+/* By what is known of the rows, or by chance. */
 static void
-check_scores(const struct route *route, const double *scores, int64_t rows)
+route_rows(struct route *route, const struct record *record, struct record *made)
 {
-	int64_t gates = strings_count(route->library->gates);
+	double *scores = gate_columns_scores(route->columns, record->rows);
+	int32_t *chosen = gate_columns_chosen(route->columns, record->rows);
 
-	for (int64_t i = 0; i < rows * gates; i++)
-		if (!isfinite(scores[i]))
-			die("%s: record %lld: row %lld: its score with gate '%s' is "
-			    "beyond f32; normalize the vectors, or say --similarity "
-			    "cosine",
-			    stream_name(route->in), (long long)stream_records(route->in),
-			    (long long)(i / gates + 1),
-			    strings_get(route->library->gates, i % gates));
+	for (int64_t row = 0; row < record->rows; row++)
+		chosen[row] =
+		    route->scores
+			? look_up(route, record, row, scores + row * route->scores->count)
+			: (int)rng_below(&route->rng,
+			      (uint64_t)strings_count(route->library->gates));
+	gate_columns_put(route->columns, made, record->rows, NULL);
+	route->rows += record->rows;
 }
 
 static void
-route_record(struct route *route, const struct record *record, struct record *made)
+add_columns(struct route *route, struct writer *out)
 {
-	int64_t rows = record->rows;
-	double *scores = gate_columns_scores(route->columns, rows);
-	int32_t *chosen = gate_columns_chosen(route->columns, rows);
-
-	if (route->vectors) {
-		vectors_load(route->vectors, record);
-		router_route(route->routing,
-		    route->vectors->units ? route->vectors->units : route->vectors->raw,
-		    rows, scores, chosen);
-		check_scores(route, scores, rows);
-	}
-	for (int64_t row = 0; row < rows && route->scores; row++)
-		chosen[row] =
-		    look_up(route, record, row, scores + row * route->scores->count);
-	for (int64_t row = 0; row < rows && route->settings->mode == BY_RANDOM; row++)
-		chosen[row] = (int32_t)rng_below(
-		    &route->rng, (uint64_t)strings_count(route->library->gates));
-	gate_columns_put(route->columns, made);
-	route->rows += rows;
+	for (struct routed_vectors **at = route->routed; at && *at; at++)
+		routed_vectors_add(*at, out);
+	if (!route->routed)
+		route->columns = gate_columns_new(out, route->in, NULL, false,
+		    route->scores ? route->scores->gates : route->library->gates,
+		    route->scores ? GATE_COLUMNS_F64 : GATE_COLUMNS_NONE);
 }
 
 static void
@@ -277,15 +277,14 @@ run(struct route *route)
 		stream_level(out, settings->level);
 	if (settings->mode == BY_RANDOM)
 		stream_seed(out, settings->seed);
-	route->columns = gate_columns_new(out, route->in,
-	    route->scores ? route->scores->gates : route->library->gates,
-	    settings->mode == BY_RANDOM ? GATE_COLUMNS_NONE
-	    : route->scores		? GATE_COLUMNS_F64
-					: GATE_COLUMNS_F32);
+	add_columns(route, out);
 	struct progress *progress = stream_progress(route->in);
 	while (stream_next(route->in, &record)) {
 		struct record *made = stream_make(out, &record);
-		route_record(route, &record, made);
+		for (struct routed_vectors **at = route->routed; at && *at; at++)
+			routed_vectors_route(*at, route->routing, &record, made);
+		if (!route->routed)
+			route_rows(route, &record, made);
 		stream_put(out, made);
 	}
 	progress_free(progress);
@@ -295,11 +294,11 @@ run(struct route *route)
 static void
 close_route(struct route *route)
 {
-	if (route->vectors && route->vectors->units)
-		vectors_warn_zero(route->vectors, "all their cosines are 0");
-	gate_columns_free(route->columns);
-	if (route->vectors)
-		vectors_close(route->vectors);
+	for (struct routed_vectors **at = route->routed; at && *at; at++)
+		routed_vectors_close(*at);
+	free(route->routed);
+	if (route->columns)
+		gate_columns_free(route->columns);
 	if (route->routing)
 		router_free(route->routing);
 	if (route->library)
@@ -330,5 +329,6 @@ main(int argc, char **argv)
 	struct route route = open_route(&settings, argv + optind, argc - optind);
 	run(&route);
 	close_route(&route);
+	free(settings.fields);
 	return 0;
 }

@@ -59,6 +59,21 @@ find_texts(const struct embed *e, const char *field, const char *last)
 	return column;
 }
 
+/* The column of texts X.gate, or gate: one a row, or one for each text of the row's list. */
+static int
+find_gates(const struct embed *e, const char *field, const struct column *ids)
+{
+	char *own = mem_format("%s.gate", field);
+	const char *name = stream_find(e->in, own) >= 0 ? own : "gate";
+	int column = stream_find(e->in, name);
+	bool lists =
+	    column >= 0 && ids->depth == 2 && stream_column(e->in, column)->depth == 2;
+
+	column = stream_need(e->in, name, DTYPE_U8, lists ? 2 : 1);
+	free(own);
+	return column;
+}
+
 static void
 add_field(struct embed *e, int in, struct writer *out)
 {
@@ -88,9 +103,7 @@ add_field(struct embed *e, int in, struct writer *out)
 	field->gate = -1;
 	if (!e->options.routed)
 		return;
-	field->gate = find_texts(e, field->name, ".gate");
-	if (field->gate < 0)
-		field->gate = stream_need(e->in, "gate", DTYPE_U8, 1);
+	field->gate = find_gates(e, field->name, ids);
 }
 
 struct embed *
@@ -177,12 +190,14 @@ choose_experts(struct embed *e, const struct field *field, const struct record *
 	}
 }
 
-/* The gate that a row of a column names; -1: none. */
+/* The gate that a row names with the text at `index` of a column of that depth; -1: none. */
 static int
-row_gate(const struct embed *e, const struct array *names, int64_t row)
+named_gate(const struct embed *e, const struct array *names, int depth, int64_t index,
+    int64_t row)
 {
-	int64_t from = names->offsets[0][row];
-	size_t length = (size_t)(names->offsets[0][row + 1] - from);
+	const int64_t *offsets = names->offsets[depth - 1];
+	int64_t from = offsets[index];
+	size_t length = (size_t)(offsets[index + 1] - from);
 	const char *name = (const char *)names->data + from;
 	int gate = length ? model_gate(e->model, name, length) : -1;
 
@@ -198,14 +213,21 @@ choose_gates(struct embed *e, const struct field *field, const struct record *re
 {
 	const int64_t *lists = record->columns[field->in].offsets[0];
 	bool nested = stream_column(e->in, field->in)->depth == 2;
+	int depth = field->gate < 0 ? 0 : stream_column(e->in, field->gate)->depth;
+	const struct array *names = depth ? &record->columns[field->gate] : NULL;
 
 	for (int64_t row = 0; row < record->rows; row++) {
 		int64_t first = nested ? lists[row] : row;
 		int64_t end = nested ? lists[row + 1] : row + 1;
-		int gate =
-		    field->gate < 0 ? 0 : row_gate(e, &record->columns[field->gate], row);
+		if (depth == 2 && names->offsets[0][row + 1] != end)
+			die("%s: record %lld: row %lld has not as many gates as texts in "
+			    "'%s.ids'",
+			    stream_name(e->in), (long long)stream_records(e->in),
+			    (long long)row, field->name);
+		int gate = depth == 1 ? named_gate(e, names, depth, row, row) : 0;
 		for (int64_t i = first; i < end; i++)
-			e->sequences[i].gate = gate;
+			e->sequences[i].gate =
+			    depth == 2 ? named_gate(e, names, depth, i, row) : gate;
 	}
 }
 

@@ -4,7 +4,7 @@
  *
  * The expert of a text: what its row says in the text column "X.expert", else what the record
  * says in the attribute experts{X}, else a default.  The gate of a text (model.h): what its row says
- * in the text column "X.gate", or "gate"; none where that is empty.  The attribute prompt_tokens{X} counts the
+ * in the text column "X.gate", or "gate", or for each of the texts of its list; none where that is empty.  The attribute prompt_tokens{X} counts the
  * tokens that pooling leaves out where the folder says so.  Texts are computed by expert, a batch
  * at a time; what is made is in their own order.
  */

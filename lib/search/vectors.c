@@ -88,6 +88,12 @@ vectors_row(const struct vectors *vectors, int64_t row)
 		   : (struct span){ row, 1 };
 }
 
+const int64_t *
+vectors_lists(const struct vectors *vectors)
+{
+	return vectors->lists ? vectors->array->offsets[0] : NULL;
+}
+
 void
 vectors_warn_zero(const struct vectors *vectors, const char *consequence)
 {

@@ -55,6 +55,9 @@ void vectors_agree(
 void vectors_load(struct vectors *vectors, const struct record *record);
 struct span vectors_row(const struct vectors *vectors, int64_t row);
 
+/* Where the lists of the rows begin and, after the last, end; NULL where rows have no lists. */
+const int64_t *vectors_lists(const struct vectors *vectors);
+
 void vectors_warn_zero(const struct vectors *vectors, const char *consequence);
 void vectors_close(struct vectors *vectors);
 
