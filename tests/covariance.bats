@@ -30,6 +30,17 @@ population() {
 	done
 }
 
+@test "covariance: collected by 1, 2, 3 or 8 threads, of which some find nothing left; by as many, to the same bits" {
+	covariance_show 5 5 1 0 <"$rows" | within "$expected" 1e-10
+	population >"$T/expected"
+	for _ in {1..40}; do cat "$rows"; done | sort >"$T/sorted"
+	for threads in 1 2 3 8; do
+		OMP_NUM_THREADS=$threads covariance_show 5 1 0 0 <"$T/sorted" >"$T/$threads"
+		head -n 6 "$T/$threads" | within "$T/expected" 1e-10
+		for _ in {1..5}; do OMP_NUM_THREADS=$threads covariance_show 5 1 0 0 <"$T/sorted" | cmp - "$T/$threads"; done
+	done
+}
+
 @test "eigen: of some, the greatest" {
 	{ head -n 6 "$expected" && sed -n 7p "$expected" | cut -f 1-2 && sed -n 8,9p "$expected"; } >"$T/two"
 	covariance_show 5 2 1 30 <"$rows" | within "$T/two" 1e-10

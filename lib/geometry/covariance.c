@@ -1,14 +1,21 @@
 #include "geometry/covariance.h"
 
 #include <cblas.h>
+#include <errno.h>
 #include <math.h>
+#include <omp.h>
+#include <semaphore.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-/* Columns that a thread takes at a time: some lines of the cache, of each row. */
-enum { COLUMNS = 64 };
+/* Columns that a thread takes at a time: of each row so much that it is read ahead. */
+enum { COLUMNS = 512 };
+
+/* Of the matrices of all threads. */
+static const size_t most_bytes = (size_t)1 << 30;
 
 struct covariance *
 covariance_new(int width)
@@ -84,16 +91,23 @@ covariance_finish(struct covariance *covariance)
 	covariance->holds = 0;
 }
 
+static void
+make_block(struct covariance *covariance)
+{
+	size_t width = (size_t)covariance->width;
+
+	if (covariance->held)
+		return;
+	covariance->held = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
+	covariance->block = mem_new((COVARIANCE_BLOCK + 1) * width, sizeof(double));
+}
+
 void
 covariance_add(struct covariance *covariance, const float *vectors, int64_t count)
 {
 	size_t width = (size_t)covariance->width;
 
-	if (!covariance->held) {
-		covariance->held = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
-		covariance->block =
-		    mem_new((COVARIANCE_BLOCK + 1) * width, sizeof(double));
-	}
+	make_block(covariance);
 	while (count > 0) {
 		int64_t room = COVARIANCE_BLOCK - covariance->holds;
 		int64_t taken = count < room ? count : room;
@@ -122,6 +136,66 @@ covariance_merge(struct covariance *covariance, const struct covariance *other)
 			covariance->scatter[i * width + j] +=
 			    other->scatter[i * width + j] + row[i] * row[j];
 	free(row);
+}
+
+/* Sums of a thread, and whether it may ask for vectors now. */
+struct lane {
+	struct covariance *sums;
+	sem_t turn;
+};
+
+/* Whoever has its vectors hands the turn on, so that blocks are asked for in order, and go in turns to the
+ * threads: the same ones to each, in every run. */
+static void
+add_in_turns(
+    struct lane *lane, struct lane *next, covariance_source *source, void *context)
+{
+	struct covariance *sums = lane->sums;
+	bool more = true;
+
+	make_block(sums);
+	while (more) {
+		while (sem_wait(&lane->turn) != 0 && errno == EINTR)
+			;
+		sums->holds = source(context, sums->held);
+		more = sums->holds == COVARIANCE_BLOCK;
+		sem_post(&next->turn);
+		covariance_finish(sums);
+	}
+}
+
+/* Where there is not the room for a matrix a thread, the BLAS shares the work out. */
+static int
+lanes_of(int width)
+{
+	size_t threads = (size_t)omp_get_max_threads(), columns = (size_t)width;
+
+	return columns * columns <= most_bytes / sizeof(double) / threads ? (int)threads
+									  : 1;
+}
+
+void
+covariance_collect(
+    struct covariance *covariance, covariance_source *source, void *context)
+{
+	int count = lanes_of(covariance->width);
+	struct lane *lanes = mem_new((size_t)count, sizeof *lanes);
+
+	for (int i = 0; i < count; i++) {
+		lanes[i].sums = covariance_new(covariance->width);
+		sem_init(&lanes[i].turn, 0, i == 0);
+	}
+#pragma omp parallel num_threads(count)
+	{
+		int own = omp_get_thread_num(), next = (own + 1) % omp_get_num_threads();
+		add_in_turns(&lanes[own], &lanes[next], source, context);
+	}
+	for (int i = 0; i < count; i++) {
+		covariance_merge(covariance, lanes[i].sums);
+		covariance_free(lanes[i].sums);
+		sem_destroy(&lanes[i].turn);
+	}
+	free(lanes);
 }
 
 double *

@@ -11,6 +11,9 @@
  *	covariance_finish(sums);
  *	double *matrix = covariance_matrix(sums, 1);
  *
+ * Vectors that take their time to come, from a stream, are better asked for by covariance_collect: one thread reads
+ * while the others compute.
+ *
  * Same vectors in the same order and as many threads: the same bits, however they are divided into calls.
  */
 #ifndef COVARIANCE_H
@@ -40,6 +43,15 @@ struct covariance *covariance_new(int width);
 
 /* `count` vectors [count, width], which must be finite. */
 void covariance_add(struct covariance *covariance, const float *vectors, int64_t count);
+
+/*
+ * All vectors that there are: `source` puts the next COVARIANCE_BLOCK of them, which must be finite, to `to` [count,
+ * width], and returns how many: fewer only at the end, 0 after it.  It is called by several threads, but never by two at a
+ * time.  Memory: a matrix and a block for each thread, where the matrices take no more than 1 GiB.
+ */
+typedef int64_t covariance_source(void *context, float *to);
+void covariance_collect(
+    struct covariance *covariance, covariance_source *source, void *context);
 
 /* Take in what is held; more may be added then. */
 void covariance_finish(struct covariance *covariance);

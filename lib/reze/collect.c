@@ -54,27 +54,6 @@ collect_sources(struct statistics *statistics, struct relations *relations, bool
 	return sources;
 }
 
-static void
-add_pairs(struct statistics *statistics, struct relations *relations)
-{
-	struct reader *reader = relations->reader;
-	struct progress *progress = stream_progress(reader);
-	float *relation = mem_new((size_t)relations->width, sizeof *relation);
-	struct record record;
-
-	while (stream_next(reader, &record)) {
-		relations_load(relations, &record);
-		int *sources = collect_sources(statistics, relations, true);
-		for (int64_t i = 0; i < relations->count; i++) {
-			relations_row(relations, i, relation);
-			statistics_add(statistics, relation, sources[i]);
-		}
-		free(sources);
-	}
-	free(relation);
-	progress_free(progress);
-}
-
 /* Statistics of nothing yet, for relations like these. */
 static struct statistics *
 begin(const struct relations *relations, const struct relation_names *names)
@@ -106,34 +85,106 @@ check_alike(const struct statistics *one, const char *name,
 		    other->positive);
 }
 
+/* The pairs of several streams, one after the other. */
+struct pairs {
+	const char *const *paths;
+	int left; /* of the paths */
+	const struct relation_names *names;
+	bool any_model;
+	struct reader *first;
+	struct statistics *statistics;
+	struct relations *relations; /* of the stream at hand; NULL: none */
+	struct progress *progress;
+	struct record record;
+	int *sources; /* of the record's rows */
+	int64_t row;
+};
+
+static void
+open_pairs(struct pairs *pairs)
+{
+	struct reader *reader = stream_open(*pairs->paths++);
+
+	pairs->left--;
+	pairs->relations = relations_open(reader, pairs->names);
+	struct statistics *own = begin(pairs->relations, pairs->names);
+	if (pairs->first) {
+		check_alike(own, stream_name(reader), pairs->statistics,
+		    stream_name(pairs->first), pairs->any_model);
+		statistics_free(own);
+	} else {
+		pairs->first = reader;
+		pairs->statistics = own;
+	}
+	pairs->progress = stream_progress(reader);
+}
+
+static void
+close_pairs(struct pairs *pairs)
+{
+	struct reader *reader = pairs->relations->reader;
+
+	progress_free(pairs->progress);
+	relations_close(pairs->relations);
+	if (reader != pairs->first)
+		stream_close(reader);
+	pairs->relations = NULL;
+}
+
+/* Step to the next record with rows in it, of this stream or the next; false at the end. */
+static bool
+next_record(struct pairs *pairs)
+{
+	free(pairs->sources);
+	pairs->sources = NULL;
+	while (pairs->relations || pairs->left) {
+		if (!pairs->relations)
+			open_pairs(pairs);
+		while (stream_next(pairs->relations->reader, &pairs->record)) {
+			if (pairs->record.rows == 0)
+				continue;
+			relations_load(pairs->relations, &pairs->record);
+			pairs->sources =
+			    collect_sources(pairs->statistics, pairs->relations, true);
+			pairs->row = 0;
+			return true;
+		}
+		close_pairs(pairs);
+	}
+	return false;
+}
+
+/* A covariance_source. */
+static int64_t
+take_relations(void *context, float *to)
+{
+	struct pairs *pairs = context;
+	int64_t count = 0;
+
+	for (; count < COVARIANCE_BLOCK; count++, to += pairs->statistics->width) {
+		if ((!pairs->sources || pairs->row == pairs->record.rows) &&
+		    !next_record(pairs))
+			break;
+		relations_row(pairs->relations, pairs->row, to);
+		statistics_count(pairs->statistics, to, pairs->sources[pairs->row++]);
+	}
+	return count;
+}
+
 struct statistics *
 collect_pairs(const char *const *paths, int count, const struct relation_names *names,
     bool any_model, struct reader **first)
 {
-	struct statistics *all = NULL;
+	struct pairs pairs = {
+		.paths = paths, .left = count, .names = names, .any_model = any_model
+	};
 
-	for (int i = 0; i < count; i++) {
-		struct reader *reader = stream_open(paths[i]);
-		struct relations *relations = relations_open(reader, names);
-		struct statistics *own = begin(relations, names);
-		if (all)
-			check_alike(own, stream_name(reader), all, stream_name(*first),
-			    any_model);
-		else
-			*first = reader;
-		add_pairs(all ? all : own, relations);
-		relations_close(relations);
-		if (all) {
-			statistics_free(own);
-			stream_close(reader);
-		} else {
-			all = own;
-		}
-	}
-	covariance_finish(all->sums);
-	if (all->sums->count == 0)
+	open_pairs(&pairs);
+	covariance_collect(pairs.statistics->sums, take_relations, &pairs);
+	*first = pairs.first;
+	if (pairs.statistics->sums->count == 0)
 		die("%s: there is no pair in it", stream_name(*first));
-	return all;
+	return pairs.statistics;
 }
 
 struct statistics *

@@ -39,11 +39,10 @@ statistics_source(struct statistics *statistics, const char *name, size_t length
 }
 
 void
-statistics_add(struct statistics *statistics, const float *relation, int source)
+statistics_count(struct statistics *statistics, const float *relation, int source)
 {
 	struct source_sum *own = &statistics->by_source[source];
 
-	covariance_add(statistics->sums, relation, 1);
 	own->pairs++;
 	for (int j = 0; j < statistics->width; j++)
 		own->sum[j] += (double)relation[j];

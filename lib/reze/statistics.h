@@ -3,12 +3,16 @@
  * their covariance, and of each source how its means are to be shrunk (REZE, section 3.1).
  *
  *	struct statistics *statistics = statistics_new(width);
- *	while (...) statistics_add(statistics, relation, statistics_source(statistics, name, length));
+ *	while (...) {
+ *		covariance_add(statistics->sums, relation, 1);
+ *		statistics_count(statistics, relation, statistics_source(statistics, name, length));
+ *	}
  *	statistics_solve(statistics, rank, &settings);
  *
  * Sums of different relations add up: statistics_merge.  Sources are those of pairs; after
  * statistics_solve and statistics_sort they are in the order of their names, so that no result depends on which
- * came first.  Memory: the covariance three times, and a vector for each source.
+ * came first.  Memory: the covariance three times, and a vector for each source; collect_pairs: that of
+ * covariance_collect.
  */
 #ifndef STATISTICS_H
 #define STATISTICS_H
@@ -46,8 +50,8 @@ struct statistics *statistics_new(int width);
 /* The number of a source, which may be new. */
 int statistics_source(struct statistics *statistics, const char *name, size_t length);
 
-/* A relation [width], which is finite, of that source. */
-void statistics_add(struct statistics *statistics, const float *relation, int source);
+/* A relation [width], which is finite, counts for its source's mean; the caller adds it to the sums. */
+void statistics_count(struct statistics *statistics, const float *relation, int source);
 
 /* What `other` was given, too; both have one width. */
 void statistics_merge(struct statistics *statistics, const struct statistics *other);

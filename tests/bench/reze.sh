@@ -2,6 +2,7 @@
 # Statistics of drawn relations of 2 x 768, beside the updates of their covariance's matrix alone ("peer"): the sums,
 # and with all eigenvectors.  Then training with REZE's loss beside the same without it ("peer").  Seconds of wall and
 # of processor (user and system), each the median; the ratio is peer by ours.
+# (train on one thread: how long two wait for each other differs more from run to run than what REZE's loss costs.)
 # BENCH_RELATIONS: how many (50000; 12 KB each in the temporary folder).
 relations=${BENCH_RELATIONS:-50000}
 
@@ -51,7 +52,7 @@ mts paste "$work/pairs.mts" "$work/names.mts" | encode -q -m "$BENCH_MODEL" --ke
 reze-stats fit -q -o "$work/small.mts" "$work/kept.mts"
 reze-stats apply -o "$work/batches.mts" "$work/small.mts" "$work/kept.mts"
 for _ in $(seq "$runs"); do
-	timed reze train -q -m "$BENCH_MODEL" --reze 1 -o "$work/trained" --save-every 0 "$work/batches.mts"
-	timed plain train -q -m "$BENCH_MODEL" -o "$work/trained" --save-every 0 "$work/batches.mts"
+	timed reze train -q -j 1 -m "$BENCH_MODEL" --reze 1 -o "$work/trained" --save-every 0 "$work/batches.mts"
+	timed plain train -q -j 1 -m "$BENCH_MODEL" -o "$work/trained" --save-every 0 "$work/batches.mts"
 done
 beside "train --reze: nine batches of 4,096 tokens" reze plain

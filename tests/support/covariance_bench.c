@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -31,12 +32,23 @@ bare(int64_t rows, int width, const double *block, double *matrix)
 		    COVARIANCE_BLOCK, 1, block, width, 1, matrix, width);
 }
 
-static void
-sums(int64_t rows, const float *vectors, struct covariance *covariance)
+struct source {
+	const float *vectors; /* a block, again and again */
+	int64_t rows;
+	size_t width;
+};
+
+/* A covariance_source. */
+static int64_t
+take(void *context, float *to)
 {
-	for (int64_t i = 0; i < rows; i += COVARIANCE_BLOCK)
-		covariance_add(covariance, vectors, COVARIANCE_BLOCK);
-	covariance_finish(covariance);
+	struct source *source = context;
+
+	if (source->rows == 0)
+		return 0;
+	memcpy(to, source->vectors, COVARIANCE_BLOCK * source->width * sizeof *to);
+	source->rows -= COVARIANCE_BLOCK;
+	return COVARIANCE_BLOCK;
 }
 
 static double
@@ -71,7 +83,7 @@ main(int argc, char **argv)
 	    processor_seconds() - processor);
 	wall = clock_now();
 	processor = processor_seconds();
-	sums(rows, vectors, covariance);
+	covariance_collect(covariance, take, &(struct source){ vectors, rows, columns });
 	taken[1] = tell("sums of vectors", flops, clock_now() - wall,
 	    processor_seconds() - processor);
 	printf("%.2f of the updates' rate\n", taken[0] / taken[1]);

@@ -2,10 +2,12 @@
  * covariance_show WIDTH RANK LOST PIECE - mean, covariance, eigenvalues and eigenvectors of the vectors on
  * standard input, for tests/covariance.bats to compare
  *
- * Each PIECE vectors are summed apart and merged, in calls of 1, 2, 3, ... vectors.
+ * Each PIECE vectors are summed apart and merged, in calls of 1, 2, 3, ... vectors.  PIECE 0: all of them by
+ * covariance_collect.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "geometry/covariance.h"
@@ -48,6 +50,26 @@ sum(const float *vectors, int64_t rows, int width)
 	return sums;
 }
 
+struct source {
+	const float *vectors;
+	int64_t rows;
+	int width;
+};
+
+/* A covariance_source. */
+static int64_t
+take(void *context, float *to)
+{
+	struct source *source = context;
+	int64_t rows = source->rows < COVARIANCE_BLOCK ? source->rows : COVARIANCE_BLOCK;
+	size_t count = (size_t)(rows * source->width);
+
+	memcpy(to, source->vectors, count * sizeof *to);
+	source->vectors += count;
+	source->rows -= rows;
+	return rows;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -58,7 +80,9 @@ main(int argc, char **argv)
 	float *vectors = read_all(width, &rows);
 	struct covariance *sums = covariance_new(width);
 
-	for (int64_t first = 0; first < rows; first += piece) {
+	if (piece == 0)
+		covariance_collect(sums, take, &(struct source){ vectors, rows, width });
+	for (int64_t first = 0; piece > 0 && first < rows; first += piece) {
 		struct covariance *own = sum(vectors + first * width,
 		    rows - first < piece ? rows - first : piece, width);
 		covariance_merge(sums, own);
