@@ -35,7 +35,7 @@ refused() { # MESSAGE
 	while read -r case model; do
 		encode -m "$GOLDEN/families/$model" --lora "$GOLDEN/adapter/$case" --pooling mean --normalize \
 			"$T/ids.mts" | ids_stream --rows text.emb |
-			within "$GOLDEN/adapter/$case/embeddings.txt" 1e-5
+			within "$GOLDEN/adapter/$case/embeddings.txt" 2e-6
 	done <<-E
 		qwen3 qwen3
 		modern modernbert
@@ -74,15 +74,15 @@ refused() { # MESSAGE
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-# Drawn pairs make the deeper two ill-conditioned: as all their gradients (families.bats), they are held to 1e-4.
+# PEFT's in double: its own in float32 are up to 4e-6 from them (adapter.py prints it), as ours are.
 @test "adapter: the gradient of every A and B is PEFT's to 1e-5" {
-	while read -r case model bound; do
-		adapter_check "$GOLDEN/$model" "$GOLDEN/adapter/$case" "$GOLDEN/adapter/$case/gradients.safetensors" $bound
+	while read -r case model; do
+		adapter_check "$GOLDEN/$model" "$GOLDEN/adapter/$case" "$GOLDEN/adapter/$case/gradients.safetensors"
 	done <<-E
 		plain bert
 		fused nomic_bert
-		qwen3 families/qwen3 1e-4
-		modern families/modernbert 1e-4
+		qwen3 families/qwen3
+		modern families/modernbert
 	E
 }
 

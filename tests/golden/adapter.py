@@ -4,12 +4,16 @@
 CASE/adapter_config.json, adapter_model.safetensors   as saved by PEFT
 CASE/embeddings.txt   mean, normalised embeddings of bert/ids.txt (or nomic_bert's), the adapter not merged
 CASE/gradients.safetensors   where all pairs have one rank: ids, starts, what d loss / d embeddings is (demb), and the
-                      gradient of each A and B (grad.NAME)
+                      gradient of each A and B (grad.NAME), in double throughout (Double); printed is how far
+                      PEFT's own in float32 are from it
 Cases: plain   BERT, rank 4 of query and value
        mixed   BERT, rsLoRA, ranks and alphas of their own for some modules, one layer of the MLPs
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
        qwen3   every projection, on Qwen3ForCausalLM, whose names have a prefix that the file lacks
        modern  ModernBERT's Wqkv, Wi and Wo; here the file has the prefix
+The last two adapt every linear layer and are drawn of deviation 0.2, a little above that with which PEFT starts A. At
+0.5, pairs outweigh the matrices that they are added to, and float32 can be farther than 1e-5 from double, PEFT's as ours
+(tests/bench/adapters.py).
 Needs torch, transformers, peft, safetensors:  python3 tests/golden/adapter.py
 """
 import importlib.util
@@ -22,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
+from torch.overrides import TorchFunctionMode
 from transformers import AutoModel, AutoModelForCausalLM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,6 +48,19 @@ CASES = {
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])),
     "modern": ("families/modernbert", dict(r=2, lora_alpha=3, target_modules=["Wqkv", "Wi", "Wo"])),
 }
+DEVIATION = {"qwen3": 0.2, "modern": 0.2}  # of what is drawn; else 0.5
+
+
+class Double(TorchFunctionMode):
+    """transformers takes norms, softmax and rotary angles to float32, whatever the weights are; in here, to double."""
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        wide = lambda value: torch.float64 if value is torch.float32 else value
+        if function is torch.Tensor.float:
+            function = torch.Tensor.double
+        result = function(*map(wide, arguments), **{key: wide(value) for key, value in (named or {}).items()})
+        assert not (isinstance(result, torch.Tensor) and result.dtype == torch.float32), function
+        return result
 
 
 class Named(torch.nn.Module):
@@ -100,50 +118,84 @@ def hidden(family, model, ids):
     return model(input_ids=ids[None], output_hidden_states=True).hidden_states[-1][0]
 
 
-def write_gradients(family, model, texts, path):
-    """Of sum(emb * demb), in double; drawn by a generator of its own, which leaves what was drawn before as it was."""
+def embeddings(family, model, texts):
+    return torch.stack([F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts])
+
+
+def gradients(family, model, texts, demb):
+    """Embeddings, and the gradient of sum(emb * demb) for every A and B, by the names in the file."""
+    model.zero_grad()
+    emb = embeddings(family, model, texts)
+    (emb * demb).sum().backward()
+    return emb.detach(), {name.replace(".default.", "."): p.grad.clone() for name, p in model.named_parameters()
+                          if p.grad is not None and "lora_" in name}
+
+
+def gradients_in_double(family, model, texts, demb):
+    """The same; the model is left in double."""
     model.double()
     if family == "nomic_bert":
         model.base_model.model.w = {name: value.double() for name, value in model.base_model.model.w.items()}
-    emb = torch.stack([F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts])
-    demb = torch.randn(emb.shape, generator=torch.Generator().manual_seed(1))
-    (emb * demb).sum().backward()
-    starts = torch.tensor([0] + [len(ids) for ids in texts]).cumsum(0)
-    save_file({"ids": torch.cat(texts).int(), "starts": starts.int(), "demb": demb, "emb": emb.detach().float(),
-               **{"grad." + name.replace(".default.", "."): p.grad.float()
-                  for name, p in model.named_parameters() if p.grad is not None and "lora_" in name}}, path)
+    with Double():
+        return gradients(family, model, texts, demb.double())
 
 
-def make(name):
+def distance(got, wanted):
+    """The greatest difference in units of the greatest value, as tests/support/golden_check.h has it."""
+    return ((got.double() - wanted).abs().max() / wanted.abs().max().clamp(min=5e-2)).item()
+
+
+def draw(name, deviation, seed):
+    """The case's model with A and B drawn, and its texts."""
     family, settings = CASES[name]
-    folder = os.path.join(HERE, family)
-    torch.manual_seed(len(name) + sum(map(ord, name)))
-    base = load(family, folder)
-    model = get_peft_model(base, LoraConfig(**settings)).eval()
+    torch.manual_seed(seed)
+    model = get_peft_model(load(family, os.path.join(HERE, family)), LoraConfig(**settings)).eval()
     with torch.no_grad():
         for key, p in model.named_parameters():
             if "lora_" in key:
-                p.copy_(0.5 * torch.randn(p.shape))
-    texts = [torch.tensor([int(i) for i in line.split()])
-             for line in open(os.path.join(HERE, family if family == "nomic_bert" else "bert", "ids.txt"))]
-    with torch.no_grad():
-        rows = [F.normalize(hidden(family, model, ids).mean(0), dim=-1) for ids in texts]
-    out = os.path.join(OUT, name)
-    os.makedirs(out)
+                p.copy_(deviation * torch.randn(p.shape))
+    return model, [torch.tensor([int(i) for i in line.split()]) for line in open(
+        os.path.join(HERE, family if family == "nomic_bert" else "bert", "ids.txt"))]
+
+
+def save(family, model, out):
     with tempfile.TemporaryDirectory() as saved:
         model.peft_config["default"].base_model_name_or_path = family
         model.save_pretrained(saved)
         for file in "adapter_config.json", "adapter_model.safetensors":
             shutil.copy(os.path.join(saved, file), out)
             os.chmod(os.path.join(out, file), 0o644)
-    if "rank_pattern" not in settings:
-        write_gradients(family, model, texts, os.path.join(out, "gradients.safetensors"))
+
+
+def save_gradients(family, model, texts, demb, out):
+    """Returns how far PEFT's own in float32 are at most.  The model is left in double."""
+    _, single = gradients(family, model, texts, demb)
+    emb, exact = gradients_in_double(family, model, texts, demb)
+    starts = torch.tensor([0] + [len(ids) for ids in texts]).cumsum(0)
+    save_file({"ids": torch.cat(texts).int(), "starts": starts.int(), "demb": demb, "emb": emb.float(),
+               **{"grad." + name: value.float() for name, value in exact.items()}},
+              os.path.join(out, "gradients.safetensors"))
+    return max(distance(single[name], exact[name]) for name in exact)
+
+
+def make(name):
+    family, settings = CASES[name]
+    out = os.path.join(OUT, name)
+    shutil.rmtree(out, ignore_errors=True)
+    os.makedirs(out)
+    model, texts = draw(name, DEVIATION.get(name, 0.5), len(name) + sum(map(ord, name)))
+    save(family, model, out)
+    with torch.no_grad():
+        emb = embeddings(family, model, texts)
     with open(os.path.join(out, "embeddings.txt"), "w") as f:
-        f.writelines(" ".join(f"{v:.7f}" for v in row.tolist()) + "\n" for row in rows)
+        f.writelines(" ".join(f"{v:.7f}" for v in row) + "\n" for row in emb.tolist())
+    if "rank_pattern" not in settings:
+        demb = torch.randn(emb.shape, generator=torch.Generator().manual_seed(1))
+        error = save_gradients(family, model, texts, demb, out)
+        print(f"{name}: PEFT's own gradients in float32 differ by {error:.1e}")
 
 
 if __name__ == "__main__":
     os.umask(0o022)
     for name in sys.argv[1:] or CASES:
-        shutil.rmtree(os.path.join(OUT, name), ignore_errors=True)
         make(name)
