@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 /* Columns that a thread takes at a time: of each row so much that it is read ahead. */
@@ -16,6 +18,25 @@ enum { COLUMNS = 512 };
 
 /* Of the matrices of all threads. */
 static const size_t most_bytes = (size_t)1 << 30;
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Not cleared; to be freed.  Matrix and block are gone through with every update, and are more pages than
+ * the processor knows the places of: huge ones, where the system gives them. */
+static double *
+new_numbers(size_t count)
+{
+	size_t bytes = mem_multiply(count, sizeof(double), "a covariance");
+
+	if (bytes < HUGE_PAGE)
+		return mem_new(count, sizeof(double));
+	bytes = mem_add(bytes, HUGE_PAGE - 1, "a covariance") / HUGE_PAGE * HUGE_PAGE;
+	double *numbers = aligned_alloc(HUGE_PAGE, bytes);
+	if (!numbers)
+		die("out of memory: %zu bytes were asked for", bytes);
+	madvise(numbers, bytes, MADV_HUGEPAGE);
+	return numbers;
+}
 
 struct covariance *
 covariance_new(int width)
@@ -26,7 +47,7 @@ covariance_new(int width)
 
 	covariance->width = width;
 	covariance->mean = mem_zero(columns, sizeof(double));
-	covariance->scatter = mem_zero(square, sizeof(double));
+	covariance->scatter = memset(new_numbers(square), 0, square * sizeof(double));
 	return covariance;
 }
 
@@ -99,7 +120,7 @@ make_block(struct covariance *covariance)
 	if (covariance->held)
 		return;
 	covariance->held = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
-	covariance->block = mem_new((COVARIANCE_BLOCK + 1) * width, sizeof(double));
+	covariance->block = new_numbers((COVARIANCE_BLOCK + 1) * width);
 }
 
 void
@@ -202,7 +223,7 @@ double *
 covariance_matrix(const struct covariance *covariance, int lost)
 {
 	size_t width = (size_t)covariance->width;
-	double *matrix = mem_new(width * width, sizeof *matrix);
+	double *matrix = new_numbers(width * width);
 
 	for (size_t i = 0; i < width; i++)
 		for (size_t j = 0; j <= i; j++)

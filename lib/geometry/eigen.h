@@ -13,7 +13,7 @@ struct eigen {
 	double *vectors; /* [rank, width]: a row an eigenvector, of length 1 */
 };
 
-/* The `rank` (1..width) greatest of a matrix [width, width]; its lower triangle is read, and all of it
+/* The `rank` (1..width) greatest of a matrix [width, width], of which both triangles are set; it is
  * overwritten.  Dies on a number that is not finite, and when LAPACK does not get there. */
 struct eigen *eigen_symmetric(double *matrix, int width, int rank);
 void eigen_free(struct eigen *eigen);
