@@ -1,10 +1,14 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
 #	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
+#		[GATES=dir PILOTS=file]
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
 # With PER_QUERY=1 TASK.tsv stands beside each: mteb-score's scores of each query, for leaderboard
 # compare --per-query.  What was scored without is scored again, from the embeddings that there are.
+# With GATES and PILOTS the model is scored as RouterRetriever is: queries, and the texts of tasks that
+# have no documents, go through the gate that route(1) chooses; documents through the model alone, in
+# streams that it shares with its gates.  Its name is the model's with +gates, its revision is of all three.
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
@@ -15,23 +19,29 @@ TASKS    ?=
 PROTOCOL ?= v1
 NAME     ?=
 PER_QUERY ?=
+GATES    ?=
+PILOTS   ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
+ROUTED   := $(GATES:%=--gates %) $(PILOTS:%=--pilots %)
 
-## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1)
-mteb: | $X/leaderboard $X/tok $X/encode $X/mteb-score
+## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=)
+mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/mteb-score
 	@mkdir -p $(MTEB)
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) -o $(PLAN) \
+	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
+	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(ROUTED) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
 
 ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
-# embeddings of this model; its scores
+# embeddings of this model; of documents; its scores
 RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
+CORPUS := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
 SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
 SETS   := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
           $(sts) $(summarization)
@@ -45,6 +55,10 @@ forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL)
 encode  = $X/encode $(BAR) -m $(MODEL) -o $@
+# each of the fields through a gate of its own
+routed  = $X/encode -m $(MODEL) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
+	$(encode) --gates $(GATES)
+queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per-query $(@:.json=.tsv))
 result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
 
@@ -59,7 +73,7 @@ endif
 .SECONDEXPANSION:
 define embed
 	@$(call begin,encode $(@F:.mts=)); $(forget); $(call fields,$($(task).type),$<); \
-	$(tok) $($(task).query) $$fields $< | $(encode)
+	$(tok) $($(task).query) $$fields $< | $(queries)
 endef
 
 $(RUN)/%/test.mts: $$($$*.test)
@@ -68,17 +82,19 @@ $(RUN)/%/test.mts: $$($$*.test)
 $(RUN)/%/train.mts: $$($$*.train)
 	@$(call begin,encode train); $(forget); $(call fields,Classification,$<); \
 	$X/leaderboard drawn --samples $($*.samples) $< | \
-		$(tok) $($*.query) $$fields --format jsonl - | $(encode)
+		$(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
 $(RUN)/%/lists.mts: $$($$*.test)
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
-	$(tok) $($*.query) -f query $< | $(tok) $($*.document) $${fields#-f query} - | $(encode)
+	documents=$${fields#-f query}; fields="-f query"; \
+	$(if $(GATES),$(tok) $($*.document) $$documents $< | $X/encode -m $(MODEL) | $(tok) $($*.query) $$fields -, \
+		$(tok) $($*.query) $$fields $< | $(tok) $($*.document) $$documents -) | $(queries)
 
 $(RUN)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
 	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
-	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(encode)
+	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(RUN)/%/corpus.mts: $$($$*.corpus)
+$(CORPUS)/%/corpus.mts: $$($$*.corpus)
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
 
@@ -86,7 +102,7 @@ $(RUN)/%/corpus.mts: $$($$*.corpus)
 $(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/train.mts $(RUN)/%/test.mts
 	@$(call begin,score); $(call score,classification) --samples $($*.samples) --train $^ | $(result)
 
-$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(RUN)/%/corpus.mts
+$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(CORPUS)/%/corpus.mts
 	@$(call begin,score); $(call score,retrieval) $($*.identical) --qrels $($*.qrels) $^ | $(result)
 
 $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/lists.mts
@@ -113,7 +129,7 @@ mteb-table: mteb-done
 
 mteb-done:
 	@mkdir -p $(SCORES)
-	@$X/leaderboard model -m $(MODEL) --name $(name) -o $(SCORES)/model_meta.json
+	@$X/leaderboard model -m $(MODEL) --name $(name) $(ROUTED) -o $(SCORES)/model_meta.json
 	@[ -z "$(FOLDERS)" ] || for format in tsv html markdown; do \
 		$X/leaderboard table $(REGISTRY) --format $$format \
 			-o $(RESULTS)/table.$${format/markdown/md} $(FOLDERS); done

@@ -248,6 +248,46 @@ report() {
 	[ "$(revision copy)" = "$now" ]
 }
 
+@test "leaderboard model, plan: with gates and pilots it is another, by every byte of them" {
+	files d/STS12/test.jsonl
+	mkdir gates gates/notes
+	cp -r "$GOLDEN/adapter/plain" gates/one
+	cp -r "$GOLDEN/adapter/mixed" gates/two
+	echo library >pilots.mts
+	routed() { leaderboard "$1" -m "$MODEL" --gates gates --pilots pilots.mts "${@:2}"; }
+	base=$(leaderboard model -m "$MODEL")
+	[ "$(routed model | jq -r .name)" = "$(jq -r .name <<<"$base")+gates" ]
+	[ "$(routed model --name me/it | jq -r .name)" = me/it ]
+	adapters=$(for gate in one two; do
+		file=gates/$gate/adapter_model.safetensors
+		head -c $(($(od -An -tu8 -N8 $file) + 8)) $file | tail -c +9 |
+			jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add'
+	done | paste -s -d+)
+	[ "$(routed model | jq .n_parameters)" -eq $(($(jq .n_parameters <<<"$base") + adapters)) ]
+	routed plan -r "$REGISTRY" d | sed -n 2,5p | diff - <(
+		routed model | jq -r '"name := \(.name)\nrevision := \(.revision)"'
+		jq -r '"base := \(.name)\nbase_revision := \(.revision)"' <<<"$base"
+	)
+	was=$(routed model)
+	cp pilots.mts gates
+	touch gates/notes/a.json
+	mv pilots.mts others.mts
+	[ "$(leaderboard model -m "$MODEL" --gates gates --pilots others.mts)" = "$was" ]
+	mv others.mts pilots.mts
+	was=$(routed plan -r "$REGISTRY" d | grep '^revision')
+	for change in 'echo more >>pilots.mts' 'echo >>gates/one/adapter_config.json' 'mv gates/two gates/three' \
+		'printf x >>gates/three/adapter_model.safetensors'; do
+		eval "$change"
+		now=$(routed plan -r "$REGISTRY" d | grep '^revision')
+		[ "$now" != "$was" ]
+		was=$now
+	done
+	run -2 leaderboard model -m "$MODEL" --gates gates
+	[[ $output == *"--gates without --pilots"* ]]
+	run -2 leaderboard plan -m "$MODEL" --pilots pilots.mts -r "$REGISTRY" d
+	[[ $output == *"--pilots without --gates"* ]]
+}
+
 @test "leaderboard model: the name is the folder's, or of a Hugging Face cache; all weights are counted" {
 	mkdir -p models--me--small/snapshots
 	cp -r "$MODEL" models--me--small/snapshots/abc

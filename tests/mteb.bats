@@ -165,6 +165,75 @@ mteb() {
 	mteb TASKS=same >/dev/null
 }
 
+# Two gates of the base model that change much, and a library that sends what is of kitchens to one.
+make_gates() {
+	local base=$ROOT/share/models/base gate seed=0
+	mkdir gates
+	sentences | awk -F'\t' 'BEGIN { print "query\tdocument" } { print $1 "\t" $2 }' |
+		tok -m "$base" -f query -f document --format tsv - >pairs.mts
+	for gate in one two; do
+		train -q -m "$base" -o gates/$gate --lora rank=2,targets=all-linear --lr 0.05 --warmup 0 --steps 2 --save-every 0 \
+			--seed $((++seed)) pairs.mts
+		sentences | awk -F'\t' -v gate=$gate 'BEGIN { print "id\tndcg_at_10" } { print NR "\t" (($1 == "kitchen") == (gate == "one")) }' \
+			>$gate.tsv
+	done
+	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - | encode -q -m "$base" |
+		route --oracle one.tsv two.tsv | pilot-build fit >pilots.mts
+}
+
+@test "mteb: GATES and PILOTS score queries that are routed, beside the model alone" {
+	base=$ROOT/share/models/base
+	make_gates
+	awk 'BEGIN { print "query-id\tcorpus-id\tscore"; for (d = 1; d <= 24; d++) print "q" d % 2 + 1 "\td" d "\t" d * 7 % 3 }' \
+		>data/shelf/qrels/test.tsv
+	routed() { mteb GATES="$T/gates" PILOTS="$T/pilots.mts" PER_QUERY=1 "$@"; }
+	by_hand() { encode -q -m "$base" --keep | route pilots.mts | encode -q -m "$base" --gates gates; }
+	mteb PER_QUERY=1 >/dev/null 2>&1
+	cp -r out alone
+	cp -r results/base results.base
+	routed >table 2>err
+	run=$(echo out/mteb/base+gates/*) own=$(echo out/mteb/base/*)
+	grep -q '| base+gates | base |' table
+	[ "$(grep -c ' 0\.00 \|FAILED' table err)" = $'table:0\nerr:0' ]
+	# retrieval: the pipe's scores; documents are the model's own, and there already
+	leaderboard judged data/shelf/qrels/test.tsv data/shelf/queries.jsonl | tok -m "$base" -f text --format jsonl - | by_hand >q.mts
+	[ "$(mts to jsonl q.mts | jq -r .gate | xargs)" = "one two" ]
+	tok -m "$base" -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/shelf/corpus.mts"
+	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand q.mts "$own/shelf/corpus.mts" >/dev/null
+	cmp by.hand results/base+gates/*/shelf.tsv
+	run ! cmp -s by.hand results/base/*/shelf.tsv
+	run ! grep -q 'shelf: encode corpus' err
+	# nothing of the model's own was touched
+	diff -r alone/mteb/base out/mteb/base
+	diff -r results.base results/base
+	# reranking: the documents are the model's
+	list() { mts to jsonl "$1/answers/lists.mts" | jq -c ".[\"$2.emb\"]"; }
+	for side in positive negative; do
+		diff <(list "$run" $side) <(list "$own" $side)
+	done
+	zstdcat data/reranking/answers/test.jsonl.zst | tok -m "$base" -f query --format jsonl - | by_hand | mts to jsonl - |
+		jq -c '.["query.emb"]' | diff - <(list "$run" query)
+	# the other types: each of a pair's texts, and of a list's, as it is routed alone
+	for text in 1 2; do
+		tok -m "$base" -f sentence$text data/sts/STS-12/test.csv | by_hand | mts to jsonl - | jq -c ".[\"sentence$text.emb\"]" |
+			diff - <(mts to jsonl "$run/STS12/test.mts" | jq -c ".[\"sentence$text.emb\"]")
+	done
+	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - | by_hand | mts to jsonl - |
+		jq -c '.["text.emb"]' | diff - <(mts to jsonl "$run/words/test.mts" | head -1 | jq -c '.["sentences.emb"][]')
+	# finished; another library is another model, whose documents are there
+	routed >/dev/null 2>err
+	run ! grep -v -i warning err
+	mts rows --where 'gate=one' pilots.mts >one.mts
+	mteb GATES="$T/gates" PILOTS="$T/one.mts" TASKS=shelf >/dev/null 2>err
+	[ "$(grep encode err)" = "shelf: encode queries" ]
+	[ "$(find results/base+gates -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	# one without the other
+	run -2 --separate-stderr mteb GATES="$T/gates"
+	[[ $stderr == "mteb: GATES without PILOTS; say PILOTS=file: "* ]]
+	run -2 --separate-stderr mteb PILOTS="$T/one.mts"
+	[[ $stderr == "mteb: PILOTS without GATES; say GATES=dir: "* ]]
+}
+
 @test "mteb: killed while it encodes, it goes on where it was" {
 	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
 		>data/clustering/rooms/test.jsonl

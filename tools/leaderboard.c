@@ -20,7 +20,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "folder/model_folder.h"
 #include "mteb/comparison.h"
 #include "mteb/data_folder.h"
 #include "mteb/make_variables.h"
@@ -37,6 +36,8 @@ enum {
 	OPT_TASK = CLI_LONG,
 	OPT_TYPE,
 	OPT_NAME,
+	OPT_GATES,
+	OPT_PILOTS,
 	OPT_PROTOCOL,
 	OPT_FORMAT,
 	OPT_SAMPLES,
@@ -56,6 +57,9 @@ static const struct cli_option options[] = {
 	    "earlier one" },
 	{ OPT_NAME, "name", "NAME",
 	    "plan, model: the model's name in results (default: its folder's)" },
+	{ OPT_GATES, "gates", "DIR", "plan, model: adapters that queries go through" },
+	{ OPT_PILOTS, "pilots", "FILE",
+	    "plan, model: the library that chooses among them" },
 	{ OPT_TYPE, "type", "TYPE",
 	    "fields: the type of task; queries or corpus for retrieval\n"
 	    "result: the type of a task that is not in the registry" },
@@ -76,7 +80,8 @@ static const struct cli_option options[] = {
 static const struct cli cli;
 
 struct settings {
-	const char *model, *name, *type, *task, *output;
+	struct model_meta model;
+	const char *type, *task, *output;
 	enum { TSV, MARKDOWN, HTML } format;
 	const char *registries[REGISTRIES];
 	int registry_count, samples;
@@ -122,7 +127,8 @@ plan(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	char *model = model_folder(settings->model);
+	struct model_meta model = settings->model;
+	model_meta_find(&model);
 	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
 	if (access(own, F_OK) == 0)
@@ -132,10 +138,9 @@ plan(void *with, char **files, int count)
 	if (!folder->count)
 		die("%s: there are no data sets in it; motes(7) says how they lie",
 		    files[0]);
-	make_variables_print(
-	    folder, files[0], model, settings->name, files + 1, count - 1, stdout);
+	make_variables_print(folder, files[0], &model, files + 1, count - 1, stdout);
 	data_folder_free(folder);
-	free(model);
+	free(model.folder);
 	registry_free(registry);
 	return 0;
 }
@@ -180,11 +185,12 @@ model(void *with, char **files, int count)
 
 	(void)files;
 	(void)count;
-	char *folder = model_folder(settings->model);
-	struct tree *meta = model_meta_json(folder, settings->name);
+	struct model_meta of = settings->model;
+	model_meta_find(&of);
+	struct tree *meta = model_meta_json(&of);
 	put_json(meta);
 	tree_free(meta);
-	free(folder);
+	free(of.folder);
 	return 0;
 }
 
@@ -243,14 +249,14 @@ compare(void *with, char **files, int count)
 
 static const struct cli_command commands[] = {
 	{ "plan", "rules of make: what there is to encode and to score",
-	    "model registry name protocol output", 1, -1, plan },
+	    "model registry name gates pilots protocol output", 1, -1, plan },
 	{ "fields", "options of tok that take a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
 	{ "drawn", "a training file with the texts alone that are trained on",
 	    "samples output", 1, 1, drawn },
-	{ "model", "model_meta.json of a model folder", "model name output", 0, 0,
-	    model },
+	{ "model", "model_meta.json of a model folder", "model name gates pilots output",
+	    0, 0, model },
 	{ "result", "what mteb-score --json printed as TASK.json",
 	    "registry type task protocol output", 0, 1, result },
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
@@ -295,14 +301,16 @@ parse(int argc, char **argv)
 
 	while ((option = cli_next(&cli, argc, argv)) != -1)
 		switch (option) {
-		case 'm': settings.model = optarg; break;
+		case 'm': settings.model.model = optarg; break;
 		case 'o': settings.output = optarg; break;
 		case 'r':
 			if (settings.registry_count == REGISTRIES)
 				die_usage("--registry was given too often");
 			settings.registries[settings.registry_count++] = optarg;
 			break;
-		case OPT_NAME: settings.name = optarg; break;
+		case OPT_NAME: settings.model.name = optarg; break;
+		case OPT_GATES: settings.model.gates = optarg; break;
+		case OPT_PILOTS: settings.model.pilots = optarg; break;
 		case OPT_TYPE: settings.type = optarg; break;
 		case OPT_TASK: settings.task = optarg; break;
 		case OPT_SAMPLES:

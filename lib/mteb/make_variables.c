@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/prompt.h"
-#include "mteb/model_meta.h"
 
 /* Make takes these in names and paths without quoting. */
 static bool
@@ -107,13 +106,26 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 	}
 }
 
+/* Documents do not go through gates. */
+static void
+print_base(const struct model_meta *model, FILE *out)
+{
+	const struct model_meta base = { .folder = model->folder };
+	char *name = model_meta_name(&base), *revision = model_meta_revision(&base);
+
+	if (!is_plain(name))
+		die("'%s' is a name that make cannot take; rename the folder", name);
+	fprintf(out, "base := %s\nbase_revision := %s\n", name, revision);
+	free(revision);
+	free(name);
+}
+
 void
 make_variables_print(const struct data_folder *folder, const char *data,
-    const char *model, const char *given, char **words, int count, FILE *out)
+    const struct model_meta *model, char **words, int count, FILE *out)
 {
-	struct tree *prompts = prompt_list(model);
-	char *name = given ? mem_string(given) : model_meta_name(model);
-	char *revision = model_meta_revision(model);
+	struct tree *prompts = prompt_list(model->folder);
+	char *name = model_meta_name(model), *revision = model_meta_revision(model);
 
 	check_words(folder, data, words, count);
 	for (size_t i = 0; i < folder->count; i++) {
@@ -127,6 +139,8 @@ make_variables_print(const struct data_folder *folder, const char *data,
 		    name);
 	fprintf(
 	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
+	if (model->gates)
+		print_base(model, out);
 	for (size_t i = 0; i < folder->count; i++) {
 		const struct data_set *set = &folder->sets[i];
 		if (!is_meant(set, words, count))

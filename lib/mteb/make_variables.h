@@ -2,6 +2,7 @@
  * make_variables - what there is to encode and to score, as variables of make.
  *
  *	name := MODEL, revision := HASH
+ *	base, base_revision		of the model without its gates, where it has some
  *	sts += STS12			the sets of a type, in lower case
  *	STS12.type := STS
  *	STS12.test := FILE		train, test, queries, corpus, qrels
@@ -18,11 +19,11 @@
 #include <stdio.h>
 
 #include "mteb/data_folder.h"
+#include "mteb/model_meta.h"
 
 /* `words` choose sets (names, types, benchmarks; none: all); dies on one that
- * means nothing in `data`, and on names and paths that make cannot take.  `given` NULL: the model
- * goes by its folder's name. */
+ * means nothing in `data`, and on names and paths that make cannot take. */
 void make_variables_print(const struct data_folder *folder, const char *data,
-    const char *model, const char *given, char **words, int count, FILE *out);
+    const struct model_meta *model, char **words, int count, FILE *out);
 
 #endif

@@ -12,12 +12,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "folder/safetensors.h"
+#include "model/adapter.h"
 #include "text/json.h"
 
-char *
-model_meta_name(const char *dir)
+static char *
+folder_name(const char *dir)
 {
 	char *path = realpath(dir, NULL), *name;
 
@@ -40,6 +42,27 @@ model_meta_name(const char *dir)
 	return name;
 }
 
+void
+model_meta_find(struct model_meta *of)
+{
+	if (of->gates && !of->pilots)
+		die_usage("--gates without --pilots: which library chooses among them?");
+	if (of->pilots && !of->gates)
+		die_usage("--pilots without --gates: where are those that it chooses?");
+	of->folder = model_folder(of->model);
+}
+
+char *
+model_meta_name(const struct model_meta *of)
+{
+	if (of->name)
+		return mem_string(of->name);
+	char *own = folder_name(of->folder);
+	char *name = mem_format("%s%s", own, of->gates ? "+gates" : "");
+	free(own);
+	return name;
+}
+
 /* Revisions. ----------------------------------------------------------------------- */
 
 enum { BLOCK = 1 << 20 };
@@ -59,9 +82,9 @@ is_hashed(const struct dirent *entry)
 
 /* Its name, length and bytes. */
 static void
-hash_file(XXH3_state_t *hash, const char *dir, const char *name)
+hash_file(XXH3_state_t *hash, const char *path, const char *name)
 {
-	char *path = mem_format("%s/%s", dir, name), *block = mem_new(BLOCK, 1);
+	char *block = mem_new(BLOCK, 1);
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat about;
 	ssize_t got = 0;
@@ -78,7 +101,6 @@ hash_file(XXH3_state_t *hash, const char *dir, const char *name)
 		die("%s: cannot be read:", path);
 	close(file);
 	free(block);
-	free(path);
 }
 
 /* A module without settings may have no folder. */
@@ -91,23 +113,19 @@ hash_folder(XXH3_state_t *hash, const char *dir)
 	if (count < 0 && errno != ENOENT)
 		die("%s: cannot be read:", dir);
 	for (int i = 0; i < count; i++) {
-		hash_file(hash, dir, entries[i]->d_name);
+		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
+		hash_file(hash, path, entries[i]->d_name);
+		free(path);
 		free(entries[i]);
 	}
 	free(entries);
 }
 
-char *
-model_meta_revision(const char *dir)
+static void
+hash_model(XXH3_state_t *hash, const char *dir)
 {
-	XXH3_state_t *hash = XXH3_createState();
 	struct modules *modules = modules_read(dir);
-	char *transformer = modules_transformer(dir);
 
-	safetensors_close(safetensors_open(transformer)); /* dies unless it is a model */
-	free(transformer);
-	if (!hash || XXH3_128bits_reset(hash) == XXH_ERROR)
-		die("memory for a hash:");
 	hash_folder(hash, dir);
 	for (size_t i = 0; modules && i < modules->count; i++) {
 		const struct module *module = &modules->at[i];
@@ -115,9 +133,41 @@ model_meta_revision(const char *dir)
 		if (*module->name)
 			hash_folder(hash, module->folder);
 	}
+	modules_free(modules);
+}
+
+/* Each gate by its name, which the library knows it by. */
+static void
+hash_gates(XXH3_state_t *hash, const struct model_meta *of)
+{
+	int count;
+	char **folders = adapter_folders(of->gates, &count);
+
+	for (int i = 0; i < count; i++) {
+		const char *name = strrchr(folders[i], '/') + 1;
+		XXH3_128bits_update(hash, name, strlen(name) + 1);
+		hash_folder(hash, folders[i]);
+		free(folders[i]);
+	}
+	free(folders);
+	hash_file(hash, of->pilots, "pilots");
+}
+
+char *
+model_meta_revision(const struct model_meta *of)
+{
+	XXH3_state_t *hash = XXH3_createState();
+	char *transformer = modules_transformer(of->folder);
+
+	safetensors_close(safetensors_open(transformer)); /* dies unless it is a model */
+	free(transformer);
+	if (!hash || XXH3_128bits_reset(hash) == XXH_ERROR)
+		die("memory for a hash:");
+	hash_model(hash, of->folder);
+	if (of->gates)
+		hash_gates(hash, of);
 	XXH128_hash_t digest = XXH3_128bits_digest(hash);
 	XXH3_freeState(hash);
-	modules_free(modules);
 	return mem_format(
 	    "%016" PRIx64 "%016" PRIx64, (uint64_t)digest.high64, (uint64_t)digest.low64);
 }
@@ -136,10 +186,28 @@ count_parameters(const char *path)
 	return count;
 }
 
-/* Of the transformer, and of the modules that have weights of their own. */
 static int64_t
-parameters(const char *dir)
+gate_parameters(const char *gates)
 {
+	int count;
+	char **folders = adapter_folders(gates, &count);
+	int64_t parameters = 0;
+
+	for (int i = 0; i < count; i++) {
+		char *weights = mem_format("%s/adapter_model.safetensors", folders[i]);
+		parameters += count_parameters(weights);
+		free(weights);
+		free(folders[i]);
+	}
+	free(folders);
+	return parameters;
+}
+
+/* Of the transformer, of the modules that have weights of their own, and of the gates. */
+static int64_t
+parameters(const struct model_meta *of)
+{
+	const char *dir = of->folder;
 	char *transformer = modules_transformer(dir);
 	struct modules *modules = modules_read(dir);
 	int64_t count = count_parameters(transformer);
@@ -151,25 +219,26 @@ parameters(const char *dir)
 			count += count_parameters(weights);
 		free(weights);
 	}
+	if (of->gates)
+		count += gate_parameters(of->gates);
 	modules_free(modules);
 	free(transformer);
 	return count;
 }
 
 struct tree *
-model_meta_json(const char *dir, const char *name)
+model_meta_json(const struct model_meta *of)
 {
-	char *path = mem_format("%s/config_sentence_transformers.json", dir),
-	     *own = name ? mem_string(name) : model_meta_name(dir),
-	     *revision = model_meta_revision(dir);
+	char *path = mem_format("%s/config_sentence_transformers.json", of->folder),
+	     *name = model_meta_name(of), *revision = model_meta_revision(of);
 	struct tree *meta = tree_object(), *languages = tree_list(),
 		    *config = json_read_optional(path);
 	const struct tree *prompts = tree_get(config, "prompts");
 
 	tree_add(languages, tree_of_string("eng-Latn"));
-	tree_set(meta, "name", tree_of_string(own));
+	tree_set(meta, "name", tree_of_string(name));
 	tree_set(meta, "revision", tree_of_string(revision));
-	tree_set(meta, "n_parameters", tree_of_integer(parameters(dir)));
+	tree_set(meta, "n_parameters", tree_of_integer(parameters(of)));
 	tree_set(meta, "similarity_fn_name", tree_of_string("cosine"));
 	tree_set(meta, "use_instructions", tree_of_boolean(prompts && prompts->count));
 	tree_set(meta, "languages", languages);
@@ -182,7 +251,7 @@ model_meta_json(const char *dir, const char *name)
 		tree_set(meta, unknown[i], tree_of_null());
 	tree_free(config);
 	free(revision);
-	free(own);
+	free(name);
 	free(path);
 	return meta;
 }

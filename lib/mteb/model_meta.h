@@ -4,18 +4,31 @@
  * The name is the last part of the path; of a Hugging Face cache, models--ORG--NAME/snapshots/REV,
  * ORG/NAME.  The revision is XXH3, 128 bits, over every byte of what decides embeddings: the names
  * and contents of all .json, .safetensors and .txt files of the folder and of its modules' folders.
- * So results of a model that was changed never mix with those before.
+ * So results of a model that was changed never mix with those before.  Where queries go through gates, the adapters' files
+ * and the library are of it, too, and the name ends with "+gates".
  */
 #ifndef MODEL_META_H
 #define MODEL_META_H
 
 #include "text/tree.h"
 
-/* To be freed. */
-char *model_meta_name(const char *dir);
-char *model_meta_revision(const char *dir);
+/* What results are of. */
+struct model_meta {
+	const char *model;  /* as it was said (model_folder.h), or NULL */
+	char *folder;	    /* that it means */
+	const char *name;   /* as it was given, or NULL */
+	const char *gates;  /* a folder of adapters that queries go through, or NULL */
+	const char *pilots; /* the library that chooses among them */
+};
 
-/* model_meta.json as mteb reads it; `name` NULL: model_meta_name. */
-struct tree *model_meta_json(const char *dir, const char *name);
+/* Sets the folder, to be freed; dies where there is none, and on gates without a library or the reverse. */
+void model_meta_find(struct model_meta *of);
+
+/* To be freed. */
+char *model_meta_name(const struct model_meta *of);
+char *model_meta_revision(const struct model_meta *of);
+
+/* model_meta.json as mteb reads it. */
+struct tree *model_meta_json(const struct model_meta *of);
 
 #endif
