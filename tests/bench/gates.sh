@@ -43,7 +43,7 @@ gates_row() { # WHAT OURS BESIDE: the ratio is ours to what is beside it
 
 bench_gates() {
 	local base dense
-	local texts=(encode -q -m "$BENCH_MODEL" --cache 0 -o /dev/null)
+	local texts=(encode -q -m "$BENCH_MODEL" --cache 1 -o /dev/null)
 	gates_prepare "$1"
 	base=$(seconds "${texts[@]}" "$work/texts.mts")
 	gates_row "encode: one gate; beside: none" \
