@@ -202,8 +202,9 @@ covariance_collect(
 	int count = lanes_of(covariance->width);
 	struct lane *lanes = mem_new((size_t)count, sizeof *lanes);
 
+	covariance_finish(covariance);
 	for (int i = 0; i < count; i++) {
-		lanes[i].sums = covariance_new(covariance->width);
+		lanes[i].sums = i ? covariance_new(covariance->width) : covariance;
 		sem_init(&lanes[i].turn, 0, i == 0);
 	}
 #pragma omp parallel num_threads(count)
@@ -211,11 +212,12 @@ covariance_collect(
 		int own = omp_get_thread_num(), next = (own + 1) % omp_get_num_threads();
 		add_in_turns(&lanes[own], &lanes[next], source, context);
 	}
-	for (int i = 0; i < count; i++) {
+	for (int i = 1; i < count; i++) {
 		covariance_merge(covariance, lanes[i].sums);
 		covariance_free(lanes[i].sums);
-		sem_destroy(&lanes[i].turn);
 	}
+	for (int i = 0; i < count; i++)
+		sem_destroy(&lanes[i].turn);
 	free(lanes);
 }
 
