@@ -245,18 +245,13 @@ $R/table4.tsv: $(REZE_RECIPE) $(call small,$(REZE)/data/links) | $X/tasksample $
 		END { for (i = 1; i <= sets; i++) { s = name[i]; printf "%s\t%d\t%.0f\t%.0f\n", s, n[s], a[s] / n[s], p[s] / n[s] } }' > $@
 
 # The rate: that with the best mean of FT and PFT over the swept targets on the development split, first seed.
-RATES_TRIED := $(call given,LRS,1e-4 3e-4 1e-3)
 rate_runs = $(foreach arm,ft pft,$(foreach run,$(call runs,$(wordlist 1,2,$(SHOTS)),$(SWEPT)),$V/scores/dev/$(arm)/$(run)/$(firstword $(SEEDS))/scores.tsv))
 $V/rate.tsv: $$(rate_runs)
 	awk -F'\t' -v rate=$(REZE_LR) '{ sum += $$4; n++ } END { printf "%s\t%.2f\n", rate, sum / n }' $(rate_runs) > $@
 
 reze-rates:
 	@$(foreach rate,$(RATES_TRIED),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $R/$(rate)/rate.tsv;)
-	@awk -F'\t' -v model=$(REZE_START) 'BEGIN { print "# model\trate\teach rate that was tried and its mean" } { if (!best || $$2 > most) { best = $$1; most = $$2 } line = line "\t" $$1 "\t" $$2 } \
-		END { print model "\t" best line }' $(RATES_TRIED:%=$R/%/rate.tsv) | \
-		awk -F'\t' '!seen[$$1]++' - $(wildcard $(REZE_RATES)) > $(REZE_RATES).new
-	@mv $(REZE_RATES).new $(REZE_RATES)
-	@cat $(REZE_RATES)
+	@$(call rate_chosen,$(REZE_START),$R,$(REZE_RATES))
 
 figure4 = $(SWEPT:%=$V/figure4-%.svg)
 reze_files = $(foreach name,$(REZE_TABLES),$V/$(name).md $V/$(name).svg) $V/figure3.md $V/drift.md $(figure4) $R/table4.tsv

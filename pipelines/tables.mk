@@ -16,3 +16,10 @@ compared = while IFS=$$'\t' read -r type set metric score; do \
 			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
 				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
 	done < $2/scores.tsv
+
+# Rates tried on the development split: RATE/rate.tsv in FOLDER has the rate and the mean.  MODEL's best goes to FILE.
+RATES_TRIED := $(call given,LRS,1e-4 3e-4 1e-3)
+rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate that was tried and its mean" } \
+	{ if (!best || $$2 > most) { best = $$1; most = $$2 } line = line "\t" $$1 "\t" $$2 } \
+	END { print model "\t" best line }' $(RATES_TRIED:%=$2/%/rate.tsv) | \
+	awk -F'\t' '!seen[$$1]++' - $(wildcard $3) > $3.new && mv $3.new $3 && cat $3

@@ -1,0 +1,344 @@
+# routerretriever.mk - RouterRetriever (Lee et al. 2025): its Tables 1 to 12, Figures 3 to 9
+#	make routerretriever [DATA=dir] [START=model] [SEEDS="1 2 3"] [OTHERS="cisi"]
+#	make routerretriever SIZE=paper START=contriever DATA=beir LENGTH=512
+# A gate is an adapter for queries that learned from one set; documents keep the base's embeddings, made once.
+# A library of pilots, fitted on the scores that the training queries have with each gate, sends each query of
+# the test sets to a gate.  small: share/recipes/routerretriever-small.yaml, texts of 128 tokens; without DATA
+# the dictionaries alone.  paper: share/recipes/routerretriever-paper.yaml.
+# A query's score is that with its gate, so that all routers are told from the gates' scores of each query
+# (mteb-score --per-query): no text is encoded twice with a gate.
+# DOCUMENTS=trained: gates learn for documents, too (Table 6).  FROM=3: they stand at the layers from there on,
+# at those whose names end in LINEAR; else at those that make queries and values, as train has it.
+# SAMPLE=100: they learn from so many pairs (Figure 3).
+# The rate is the paper's, or that which make routerretriever-rates chose for the model on the development
+# split; LR=X.
+ROUTER        := $(OUT)/routerretriever
+ROUTER_RECIPE := share/recipes/routerretriever-$(SIZE).yaml
+ROUTER_RATES  := share/recipes/routerretriever-rates.tsv
+ROUTER_BASE   := $(call given,START,share/models/base)
+ROUTER_NAME   := $(notdir $(patsubst %/,%,$(ROUTER_BASE)))
+ROUTER_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(ROUTER_NAME)" { print $$2 }' $(ROUTER_RATES) 2>/dev/null)),1e-4))
+ROUTER_LENGTH := $(call given,LENGTH,$(call small,128,512))
+ROUTER_DATA   := $(ROUTER)/data
+DICTIONARIES  := $(call small,wordnet foldoc)
+# queries of a set's training split that are learned from and chosen by, all told; 0: all
+QUERIES       ?= $(call small,1250,0)
+DOCUMENTS     ?= frozen
+FROM          ?=
+LINEAR        ?= attention.self.query attention.self.value
+SAMPLE        ?=
+
+# A set's folder, as motes(7) has them or as BEIR.  Gates in the recipe's order; sets that have none.
+set_folder = $(firstword $(wildcard $(DATA)/retrieval/$1 $(DATA)/$1))
+have       = $(foreach set,$1,$(if $(or $(filter $(set),$(DICTIONARIES)),$(call set_folder,$(set))),$(set)))
+ROUTER_GATES = $(eval ROUTER_GATES := $(call have,$(shell sed -n 's/.*{name: \([^,]*\),.*/\1/p' $(ROUTER_RECIPE))))$(ROUTER_GATES)
+OTHERS    ?= $(call small,cisi cosqa cranfield msmarco_5k,webis-touche2020 climate-fever dbpedia-entity nq fever trec-covid scidocs)
+OTHER_SETS = $(eval OTHER_SETS := $(filter-out $(ROUTER_GATES),$(call have,$(OTHERS))))$(OTHER_SETS)
+SETS_ALL   = $(ROUTER_GATES) $(OTHER_SETS)
+
+Q := $(ROUTER)/$(SIZE)/$(ROUTER_NAME)
+W := $Q/$(ROUTER_LR)$(if $(filter trained,$(DOCUMENTS)),-documents)$(FROM:%=-from-%)$(SAMPLE:%=-sample-%)
+space := $() $()
+at = $(word $1,$(subst /, ,$*))
+
+# The sets: what has judgements to learn from in two parts.
+$(ROUTER_DATA)/%/made: pipelines/queries-part.awk
+	@[ -n '$(call set_folder,$*)' ] || { echo "there is no set $* in DATA=$(DATA)" >&2; exit 1; }
+	rm -rf $(@D)
+	mkdir -p $(@D)/qrels
+	ln -s $(abspath $(wildcard $(call set_folder,$*)/corpus.jsonl* $(call set_folder,$*)/queries.jsonl*)) $(@D)
+	ln -s $(abspath $(firstword $(wildcard $(patsubst %,$(call set_folder,$*)/qrels/%.tsv,test dev)))) $(@D)/qrels/test.tsv
+	! [ -e $(call set_folder,$*)/qrels/train.tsv ] || $(call parts_of,$(call set_folder,$*)/qrels/train.tsv)
+	touch $@
+
+parts_of = awk -v most=$(QUERIES) -v folder=$(@D)/qrels -f pipelines/queries-part.awk $1 $1
+
+# Of a dictionary's pairs as many lie even between first and last.
+wordnet.pairs = $(TEXT)/train-noun.jsonl $(TEXT)/train-verb.jsonl $(TEXT)/train-adjective.jsonl $(TEXT)/train-adverb.jsonl
+foldoc.pairs  = $(TEXT)/train-foldoc.jsonl
+wordnet.held  = grep -v ^f
+foldoc.held   = grep -e ^f -e ^query-id
+$(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt pipelines/queries-part.awk pipelines/pairs-to-beir.awk
+	rm -rf $(@D)
+	mkdir -p $(@D)/qrels
+	awk 'NR == FNR { n++; next } int(FNR * $(QUERIES) / n) > int((FNR - 1) * $(QUERIES) / n)' <(cat $($*.pairs)) <(cat $($*.pairs)) | \
+		jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | awk -v folder=$(@D) -f pipelines/pairs-to-beir.awk
+	mv $(@D)/qrels/test.tsv $(@D)/qrels/all.tsv
+	$(call parts_of,$(@D)/qrels/all.tsv)
+	$($*.held) $(TEXT)/test/qrels.tsv > $(@D)/qrels/test.tsv
+	cat $(TEXT)/test/queries.jsonl >> $(@D)/queries.jsonl
+	cat $(TEXT)/test/corpus.jsonl >> $(@D)/corpus.jsonl
+	touch $@
+
+$Q/base/config.json: $(ROUTER_BASE)/config.json
+	mkdir -p $(dir $(@D))
+	rm -rf $(@D)
+	cp -rL $(ROUTER_BASE) $(@D)
+	jq '.max_seq_length = $(ROUTER_LENGTH)' $(ROUTER_BASE)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
+
+# The base's embeddings: corpus/SET, told/WHAT/SPLIT/SET, WHAT being emb, or layer-2 and so on.
+.SECONDEXPANSION:
+$Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
+	@echo "encode $*" >&2
+	mkdir -p $(@D)
+	corpus=$$(echo $(<D)/corpus.jsonl*); \
+		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) $$corpus | $X/encode -q -m $Q/base --keep -o $@
+
+judged_queries = $X/leaderboard judged $(<D)/qrels/$(call at,2).tsv $(<D)/queries.jsonl* | $X/tok -q -m $Q/base -f query=text --format jsonl -
+
+$Q/told/%.mts: $(ROUTER_DATA)/$$(call at,3)/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
+	mkdir -p $(@D)
+	$(judged_queries) | $X/encode -q -m $Q/base --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
+
+# Gates: gates/SEED/GATE, and multi/SEED, which learns from all sets.
+layers_from = $(foreach layer,$(shell jq 'range($(FROM); .num_hidden_layers // .n_layer)' $Q/base/config.json),$(LINEAR:%=$(layer).%))
+lora        = rank=8,alpha=32,dropout=0.1$(if $(FROM),$(,)targets=$(subst $(space),+,$(layers_from)))
+
+recipe     = $(if $(SAMPLE),<(sed 's/sample: [0-9]*/sample: $(SAMPLE)/' $(ROUTER_RECIPE)),$(ROUTER_RECIPE))
+train_gate = $X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$1) --seed $(call at,1) $(recipe) | $X/tok -q -m $Q/base | \
+	$X/train -q -m $Q/base --lora $(lora) $(if $(filter frozen,$(DOCUMENTS)),--documents $2) --lr $(ROUTER_LR) \
+		--schedule linear --warmup 0.1 --no-mask-duplicates --seed $(call at,1) -o $(@D)
+
+$W/gates/%/adapter_config.json: $(ROUTER_DATA)/$$(call at,2)/made $Q/corpus/$$(call at,2).mts $(ROUTER_RECIPE) \
+		| $X/tasksample $X/tok $X/train
+	@echo "gate $*" >&2
+	mkdir -p $(dir $(@D))
+	$(call train_gate,$(call at,2),$(word 2,$^))
+
+$W/multi/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(ROUTER_GATES))) $Q/corpus.mts $(ROUTER_RECIPE) \
+		| $X/tasksample $X/tok $X/train
+	@echo "multi-task $*" >&2
+	mkdir -p $(dir $(@D))
+	$(call train_gate,$(ROUTER_GATES),$Q/corpus.mts)
+
+$Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
+	$X/mts cat -q -o $@ $^
+
+# Scores of each query with one gate: single/GATE/SPLIT/SEED/SET, GATE being base, too, and multi.
+adapter    = $(if $(filter-out base,$(call at,1)),$W/$(if $(filter multi,$(call at,1)),multi/$(call at,3),gates/$(call at,3)/$(call at,1))/adapter_config.json)
+through    = $(if $(adapter),$X/encode -q -m $Q/base --lora $(patsubst %/,%,$(dir $(adapter))),cat) $1
+
+$W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
+	mkdir -p $(@D)
+	$(call through,$<) | $X/mteb-score retrieval -q --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
+		- $(if $(filter frozen,$(DOCUMENTS)),$(word 2,$^),<($(call through,$(word 2,$^)))) >/dev/null
+
+# What routers choose from: so many gates, and by which vectors of the query.
+define router_choice
+$1.gates   = $2
+$1.vectors := $(or $3,emb)
+endef
+# a library of pilots, the choice that it is fitted for, and how
+define router_library
+$1.choice := $2
+$1.fit    := $3
+$(call router_arm,$1,$1)
+endef
+# an arm: its library, or choice, and how route uses it
+define router_arm
+$1.from  := $2
+$1.route := $3
+ARMS     += $1
+endef
+
+LAYERS := $(call given,LAYERS,$(shell seq $$(($$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' $(ROUTER_BASE)/config.json 2>/dev/null || echo 0) - 1))))
+counts  = $(shell seq 2 $$(($(words $(ROUTER_GATES)) - 1)))
+$(eval $(call router_choice,all,$(ROUTER_GATES)))
+$(eval $(call router_library,pilots,all))
+$(eval $(call router_library,dataset,all,--router dataset))
+$(eval $(call router_library,experts,all,--router experts))
+$(eval $(call router_library,head,all,--router head))
+$(eval $(call router_arm,best,all,--best))
+$(eval $(call router_arm,oracle,all,--oracle))
+$(eval $(call router_arm,random,pilots,--random))
+# the released code's rule, and cosines; ties as the code has them are those of pilots
+$(eval $(call router_arm,code,pilots,--rule max))
+$(eval $(call router_arm,cosine,pilots,--similarity cosine))
+$(eval $(call router_arm,nearest,pilots,--rule max --similarity cosine))
+$(eval $(call router_library,drop,all,--ties drop))
+$(eval $(call router_library,split,all,--ties split))
+CLUSTERS ?= 2 4 8 16
+$(foreach n,$(CLUSTERS),$(eval $(call router_library,clusters-$n,all,-k $n)))
+# the first so many gates; all but one
+define router_gates
+$(call router_choice,$1,$2)
+$(call router_library,pilots-$1,$1)
+$(call router_arm,oracle-$1,$1,--oracle)
+$(call router_arm,best-$1,$1,--best)
+endef
+$(foreach n,$(counts),$(eval $(call router_gates,$n,$(wordlist 1,$n,$(ROUTER_GATES)))))
+$(foreach gate,$(ROUTER_GATES),$(eval $(call router_gates,less-$(gate),$(filter-out $(gate),$(ROUTER_GATES)))))
+# one forward pass in the place of two, if an early layer tells as well
+$(foreach n,$(LAYERS),$(eval $(call router_choice,layer-$n,$(ROUTER_GATES),layer-$n))$(eval $(call router_library,pilots-layer-$n,layer-$n))$(eval $(call \
+	router_library,head-layer-$n,layer-$n,--router head)))
+
+# routed/ARM/SPLIT/SEED/SET: the scores of each query with the gate that the arm chose for it.
+from        = $($(call at,1).from)
+choice      = $(or $($(from).choice),$(from))
+by_scores   = $(filter --oracle --best,$($(call at,1).route))
+told_queries = $Q/told/$($(choice).vectors)/$(call at,2)/$(call at,4).mts
+library     = $(if $(by_scores),,$W/pilots/$(from)/$(call at,3).mts)
+single      = $W/single/$1/$(call at,2)/$(call at,3)/$(call at,4).tsv
+with_gates  = $(foreach gate,$($(choice).gates),$(call single,$(gate)))
+named_gates = $(foreach gate,$($(choice).gates),gate=$(gate) $(call single,$(gate)))
+seeded      = $(if $(filter --random,$($(call at,1).route)),--seed $(call at,3))
+
+routing = $X/route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call single,$(gate))) < $(told_queries)) | \
+		$X/mts to tsv -c $1
+
+$W/routed/%.tsv: pipelines/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/route $X/mts
+	mkdir -p $(@D)
+	$(call routing,_id$(,)gate) | awk -f $< - $(named_gates) > $@
+
+# shares/ARM/SPLIT/SEED/SET: of how many of its queries a gate has the best score
+$W/shares/%.tsv: pipelines/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/route $X/mts
+	mkdir -p $(@D)
+	$(call routing,$(subst $(space),$(,),$($(choice).gates:%=score.%))) | awk -f $< > $@
+
+# pilots/LIBRARY/SEED from oracle/CHOICE/SEED/SET
+learned_from = $(foreach set,$($($(call at,1).choice).gates),$W/oracle/$($(call at,1).choice)/$(call at,2)/$(set).mts)
+$W/pilots/%.mts: $$(learned_from) | $X/pilot-build
+	mkdir -p $(@D)
+	$X/pilot-build fit -q $($(call at,1).fit) --seed $(call at,2) -o $@ $^
+
+learned_with = $(foreach gate,$($(call at,1).gates),$1$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv)
+asked        = $Q/told/$($(call at,1).vectors)/train/$(call at,3).mts
+$W/oracle/%.mts: $$(asked) $$(learned_with) | $X/route
+	mkdir -p $(@D)
+	$X/route -q --oracle $(foreach gate,$($(call at,1).gates),$(gate)=$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv) < $< > $@
+
+# Comparisons, compare/SPLIT/BASE/ARM.tsv as cells.awk reads them.  A type is whether a set has a gate.
+# from-3 are gates from layer 3 on, to which a head sends queries by what layer 3 tells: one forward pass.
+in_tree   = $1/$2/$3/$4/$5.tsv
+scores_of = $(if $(filter from-%,$1),$(call in_tree,$Q/$(ROUTER_LR)-$1/routed,$(1:from-%=head-layer-%),$2,$3,$4),$(call \
+	in_tree,$W/$(if $(filter $1,$(ARMS)),routed,single),$1,$2,$3,$4))
+sets.test = $(SETS_ALL)
+sets.dev  = $(ROUTER_GATES)
+each_run  = $(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$(call scores_of,$(call at,$1),$(call at,1),$(seed),$(set))))
+$W/compare/%.tsv: $$(call each_run,2) $$(call each_run,3) $W/runs/$$(call at,1) | $X/leaderboard
+	mkdir -p $(@D)
+	$(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$X/leaderboard compare -q --per-query --resamples 1000 \
+		$(call scores_of,$(call at,2),$(call at,1),$(seed),$(set)) $(call scores_of,$(call at,3),$(call at,1),$(seed),$(set)) | \
+		awk -F'\t' -v OFS='\t' -v what="$(seed)	$(if $(filter $(set),$(ROUTER_GATES)),with,without) a gate	$(set)" \
+			'$$1 == "ndcg_at_10" { print what, $$2, $$3, $$4, $$NF }' >> $@.new;)) mv $@.new $@
+
+# what comparisons and tables are of; younger than they are if that changed
+$W/runs/%: always
+	@mkdir -p $(@D)
+	@echo "$(sets.$*), $(SEEDS)" | cmp -s - $@ || echo "$(sets.$*), $(SEEDS)" > $@
+
+$W/columns/%: always
+	@mkdir -p $(@D)
+	@echo "$($*.columns)" | cmp -s - $@ || echo "$($*.columns)" > $@
+
+# table NAME, SPLIT, by (type or set), BASE/ARM of each column
+define router_table
+$1.columns := $4
+$W/$1.tsv: pipelines/cells.awk $(4:%=$W/compare/$2/%.tsv) $W/columns/$1
+	awk -v by=$3 -v types=every -f $$(filter-out $W/columns/$1,$$^) > $$@
+
+$W/$1.svg: pipelines/bars.gnuplot $W/$1.tsv
+	gnuplot -e "cells='$W/$1.tsv'" $$< > $$@
+
+ROUTER_TABLES += $1
+endef
+ROUTER_TABLES :=
+$(eval $(call router_table,table1,test,set,base/multi base/pilots base/pilots-less-$(firstword $(ROUTER_GATES)) base/best base/oracle multi/pilots))
+$(eval $(call router_table,table2,test,set,base/random base/experts base/head base/dataset base/pilots dataset/pilots))
+$(eval $(call router_table,table3,test,type,base/multi base/random base/experts base/head base/dataset base/pilots base/best base/oracle multi/pilots))
+$(eval $(call router_table,table7,test,set,$(ROUTER_GATES:%=base/%)))
+$(eval $(call router_table,table12,test,set,$(ROUTER_GATES:%=pilots/pilots-less-%)))
+$(eval $(call router_table,rules,test,type,pilots/code pilots/cosine pilots/nearest pilots/drop pilots/split))
+$(eval $(call router_table,figure4,test,type,base/pilots base/best $(foreach n,$(counts),base/pilots-$n base/best-$n)))
+$(eval $(call router_table,figure5,test,type,base/oracle $(counts:%=base/oracle-%)))
+$(eval $(call router_table,figure8,test,type,base/pilots $(CLUSTERS:%=base/clusters-%)))
+$(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%)))
+
+$(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
+ROUTER_TABLES := $(filter-out onepass,$(ROUTER_TABLES))
+
+$W/%.md: pipelines/table.awk $W/%.tsv
+	awk -v title='$*' -f $^ > $@
+
+# Figures 6 and 7: for each set the shares of its queries that a gate serves best, and that the router sends to it.
+shares_of = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$W/shares/$1/test/$(seed)/$(set).tsv))
+figure6.arm := oracle
+figure7.arm := pilots
+$W/figure6.tsv $W/figure7.tsv: $W/figure%.tsv: $$(call shares_of,$$(figure$$*.arm)) $W/runs/test
+	awk -v gates='$(ROUTER_GATES)' -f pipelines/share-table.awk $(call shares_of,$(figure$*.arm)) > $@
+
+$W/figure6.md $W/figure7.md: $W/%.md: $W/%.tsv
+	awk -F'\t' -v OFS=' | ' '{ $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $< > $@
+	@echo >> $@
+	@echo 'Percent of a set'"'"'s queries$(if $(filter figure6,$*), that a gate serves best$(,) ties in equal shares, that are sent to a gate); means over seeds.' >> $@
+
+$W/figure6.svg $W/figure7.svg: $W/%.svg: pipelines/shares.gnuplot $W/%.tsv
+	gnuplot -e "table='$(word 2,$^)'" $< > $@
+
+# Figures 4, 5 and 8 are curves, over the number in an arm's name.
+$W/curve4.svg: count = $(words $(ROUTER_GATES))
+$W/curve5.svg: count = $(words $(ROUTER_GATES))
+$W/curve8.svg: count = 1
+$W/curve4.svg $W/curve5.svg $W/curve8.svg: $W/curve%.svg: pipelines/curves.gnuplot $W/figure%.tsv
+	gnuplot -e "cells='$(word 2,$^)'; last='$(count)'; over='$(if $(filter 8,$*),clusters of a group,gates)'" $< > $@
+
+# Table 4: how much there is of each set; Table 5: queries that another set's gate serves best, by how much.
+$Q/table4.tsv: $$(patsubst %,$(ROUTER_DATA)/%/made,$$(SETS_ALL)) | $X/leaderboard
+	mkdir -p $(@D)
+	{ printf 'set\ttrain\tdev\ttest\tdocuments\n'; \
+	for set in $(SETS_ALL); do \
+		printf %s $$set; \
+		for split in train dev test; do printf '\t%d' $$([ ! -e $(ROUTER_DATA)/$$set/qrels/$$split.tsv ] || \
+			$X/leaderboard judged $(ROUTER_DATA)/$$set/qrels/$$split.tsv $(ROUTER_DATA)/$$set/queries.jsonl* | wc -l); done; \
+		printf '\t%d\n' $$(zstdcat -f $(ROUTER_DATA)/$$set/corpus.jsonl* | wc -l); \
+	done; } > $@
+
+EXAMPLES ?= 3
+first_seed = $(firstword $(SEEDS))
+$W/table5.tsv: pipelines/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES),$$(foreach gate,$$(ROUTER_GATES),$W/single/$$(gate)/test/$$(first_seed)/$$(set).tsv))
+	{ printf 'query\tset\tgate\tndcg_at_10\tof the own\n'; \
+	$(foreach set,$(ROUTER_GATES),$X/leaderboard judged $(ROUTER_DATA)/$(set)/qrels/test.tsv $(ROUTER_DATA)/$(set)/queries.jsonl* | jq -r '[._id, .text] | @tsv' | \
+		awk -v own=$(set) -f $< - $(foreach gate,$(ROUTER_GATES),gate=$(gate) $W/single/$(gate)/test/$(first_seed)/$(set).tsv) | sort -t "	" -k4,4gr -k1,1 | sed $(EXAMPLES)q;) } > $@
+
+# Figure 3: gates that learned from fewer pairs, first seed.
+SAMPLES ?= 30 100 300 1000
+routerretriever-figure3:
+	@$(foreach n,$(SAMPLES),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) SAMPLE=$n SEEDS=$(first_seed) $Q/$(ROUTER_LR)-sample-$n/table7.tsv;)
+	@awk -F'\t' -v OFS='\t' 'FNR == 1 { n = FILENAME; sub(/.*-sample-/, "", n); sub(/\/.*/, "", n) } NR == 1 { print "pairs", "gate", "set", "ndcg_at_10" } \
+		$$3 != "all sets" && FNR > 1 { print n, $$2, $$3, $$7 }' $(SAMPLES:%=$Q/$(ROUTER_LR)-sample-%/table7.tsv) > $W/figure3.tsv
+	@gnuplot -e "table='$W/figure3.tsv'" pipelines/sizes.gnuplot > $W/figure3.svg
+	@cat $W/figure3.tsv
+
+# One forward pass in the place of two: gates from a layer on, routed by what that layer tells.
+one_pass = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$(call scores_of,from-$1,test,$(seed),$(set))))
+routerretriever-onepass:
+	@$(foreach n,$(LAYERS),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) FROM=$n $(call one_pass,$n);)
+	@$(MAKE) --no-print-directory -j$(JOBS) $W/onepass.md $W/onepass.svg
+	@cat $W/onepass.md
+
+# Table 6: gates of queries and documents.
+routerretriever-table6:
+	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
+
+# The rate: that with the best mean of all gates on the development split of their own sets, first seed.
+own_scores = $(foreach gate,$(ROUTER_GATES),$W/single/$(gate)/dev/$(first_seed)/$(gate).tsv)
+$W/rate.tsv: $$(own_scores)
+	awk -F'\t' -v rate=$(ROUTER_LR) 'FNR == 1 { for (i = 1; i <= NF; i++) if ($$i == "ndcg_at_10") at = i; files++; next } { sum[files] += $$at; n[files]++ } \
+		END { for (f in sum) total += 100 * sum[f] / n[f] / files; printf "%s\t%.2f\n", rate, total }' $(own_scores) > $@
+
+routerretriever-rates:
+	@$(foreach rate,$(RATES_TRIED),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $Q/$(rate)/rate.tsv;)
+	@$(call rate_chosen,$(ROUTER_NAME),$Q,$(ROUTER_RATES))
+
+router_files = $(foreach name,$(ROUTER_TABLES),$W/$(name).md $W/$(name).svg) $(foreach n,6 7,$W/figure$n.md $W/figure$n.svg) \
+	$(foreach n,4 5 8,$W/curve$n.svg) $Q/table4.tsv $W/table5.tsv
+ROUTER_SHOWN = $(ROUTER_TABLES) figure6 figure7
+$(foreach name,$(ROUTER_TABLES) figure6 figure7,$(eval routerretriever-$(name): $W/$(name).md; @cat $$<))
+
+## routerretriever  RouterRetriever: its tables and figures, three seeds (DATA=dir for real sets, START=model)
+routerretriever: | $(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample train route pilot-build mteb-score leaderboard mts)
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
+	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
+
+.PHONY: routerretriever routerretriever-rates routerretriever-figure3 routerretriever-table6 routerretriever-onepass $(patsubst %,routerretriever-%,$(ROUTER_TABLES) figure6 figure7)

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+load helper
+load drawn
+
+# pipelines/routerretriever.mk: what gates learn from and are scored on, and a whole small run on drawn sets.
+
+setup() {
+	cd "$T"
+}
+
+@test "queries-part: of each five queries one is for choices; of too many those that lie even" {
+	mkdir all few
+	{
+		printf 'query-id\tcorpus-id\tscore\n'
+		for n in {1..20}; do printf 'q%d\td%d\t1\nq%d\tx\t1\n' "$n" "$n" "$n"; done
+	} >train.tsv
+	awk -v most=0 -v folder=all -f "$ROOT/pipelines/queries-part.awk" train.tsv train.tsv
+	tail -n +2 all/dev.tsv | cut -f1 | uniq -c | awk '{ print $1, $2 }' | diff - <(printf '2 %s\n' q5 q10 q15 q20)
+	cat all/train.tsv <(tail -n +2 all/dev.tsv) | sort | diff - <(sort train.tsv)
+	tail -n +2 all/train.tsv | grep -v x | diff - <(tail -n +2 all/pairs.tsv)
+	awk -v most=10 -v folder=few -f "$ROOT/pipelines/queries-part.awk" train.tsv train.tsv
+	tail -n +2 few/train.tsv | cut -f1 | uniq | diff - <(printf '%s\n' q2 q4 q6 q8 q12 q14 q16 q18)
+	tail -n +2 few/dev.tsv | cut -f1 | uniq | diff - <(printf '%s\n' q10 q20)
+	[ "$(head -n 1 few/dev.tsv)" = "$(head -n 1 train.tsv)" ]
+}
+
+@test "routed: each query's line is of the file of its gate" {
+	printf 'id\tndcg_at_10\n1\t0.5\n2\t0.25\n' >a.tsv
+	printf 'id\tndcg_at_10\n1\t1\n2\t0\n' >b.tsv
+	printf '_id\tgate\n1\tb\n2\ta\n' | awk -f "$ROOT/pipelines/routed.awk" - gate=a a.tsv gate=b b.tsv | sort |
+		diff - <(printf '%s\t%s\n' 1 1 2 0.25 id ndcg_at_10)
+}
+
+@test "shares: a gate counts for its share of those that are best; tables in percent, means over seeds" {
+	printf '%s\t%s\t%s\n' score.a score.b score.c 0.5 0.25 0.5 0 0 0 -2 -1 -3 1 0.5 1e-3 |
+		awk -f "$ROOT/pipelines/shares.awk" | diff - <(printf '%s\t%s\n' a 0.458333 b 0.333333 c 0.208333)
+	mkdir -p 1 2
+	printf 'a\t0.5\nb\t0.5\n' >1/set.tsv
+	printf 'a\t1\nb\t0\n' >2/set.tsv
+	awk -v gates="b a" -f "$ROOT/pipelines/share-table.awk" 1/set.tsv 2/set.tsv | diff - <(printf '%s\t%s\t%s\n' set b a set 25.0 75.0)
+}
+
+@test "served-elsewhere: queries that another gate serves better, and how well" {
+	printf '1\tone\n2\ttwo\n3\tthree\n' >texts
+	printf 'id\tx\tndcg_at_10\n1\t9\t0.5\n2\t9\t0.25\n3\t9\t0\n' >a.tsv
+	printf 'id\tx\tndcg_at_10\n1\t9\t1\n2\t9\t0.25\n3\t9\t0\n' >b.tsv
+	awk -v own=a -f "$ROOT/pipelines/served-elsewhere.awk" texts gate=a a.tsv gate=b b.tsv | diff - <(printf 'one\ta\tb\t1.0000\t0.5000\n')
+}
+
+# Queries without the word that tells twelve documents apart, so that gates differ in what they find.
+three_sets() {
+	for set in left right third; do
+		as_beir data/retrieval/$set
+		sed -i "s/\"text\": \"/&$set /" data/retrieval/$set/*.jsonl
+		sed -Ei 's/ (the|a) [a-z]+ / \1 /' data/retrieval/$set/queries.jsonl
+	done
+}
+
+router() {
+	[ -e few.yaml ] || {
+		printf 'batch: 16\nepochs: 1\nduplicates: keep\ntasks:\n'
+		for set in left right; do
+			printf '  %s:\n    datasets:\n      - {name: %s, beir: %s, split: pairs, sample: 60}\n' $set $set $set
+		done
+	} >few.yaml
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" ROUTER_RECIPE="$T/few.yaml" DICTIONARIES= DATA="$T/data" \
+		OTHERS="third absent" LR=1e-2 SEEDS=1 QUERIES=100 LAYERS=1 "$@" </dev/null
+}
+
+@test "routerretriever: a table on drawn sets; queries go through the gates that their scores are of" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
+	three_sets
+	zstd -q --rm data/retrieval/right/corpus.jsonl
+	at=out/routerretriever/small/base/1e-2
+	base=out/routerretriever/small/base/base
+	router routerretriever-table1 >table 2>log || { cat log; false; }
+	grep '^| [a-z]' table | cut -d'|' -f2,3 | diff - <(for _ in 1 2; do printf '%s\n' ' table1 | sets ' ' left | 1 ' ' right | 1 ' ' third | 1 ' ' all sets | 3 '; done)
+	[ "$(jq .max_seq_length $base/sentence_bert_config.json)" = 128 ]
+	# 100 of 162 queries, of which a gate learns from 60 of 80; none of the test's are among them
+	data=out/routerretriever/data/left
+	[ "$(tail -q -n +2 $data/qrels/{train,dev}.tsv | wc -l)" = 100 ]
+	[ "$(sort $data/qrels/{train,dev,test}.tsv | uniq -d)" = $'query-id\tcorpus-id\tscore' ]
+	[ "$(awk 'NR > 1' $at/gates/1/left.log.tsv | awk '{ n += $9 } END { print n }')" = 60 ]
+	# a gate is that of the pipe of train's page, its documents the base's
+	leaderboard fields --type corpus $data/corpus.jsonl | xargs -I{} sh -c "tok -m $base {} $data/corpus.jsonl" | encode -m $base --keep -o corpus.mts
+	tasksample -C out/routerretriever/data --task left --seed 1 few.yaml | tok -m $base |
+		train -q -m $base --lora rank=8,alpha=32,dropout=0.1 --documents corpus.mts --lr 1e-2 --schedule linear --warmup 0.1 \
+			--no-mask-duplicates --seed 1 -o mine
+	cmp mine/adapter_model.safetensors $at/gates/1/left/adapter_model.safetensors
+	# the library is of the training queries' scores
+	for set in left right; do
+		leaderboard judged out/routerretriever/data/$set/qrels/train.tsv out/routerretriever/data/$set/queries.jsonl |
+			tok -m $base --format jsonl - | encode -m $base |
+			route --oracle left=$at/single/left/train/1/$set.tsv right=$at/single/right/train/1/$set.tsv >$set.mts
+	done
+	pilot-build fit left.mts right.mts -o pilots.mts
+	mts to tsv -c gate,dataset,size,pilot.emb pilots.mts | diff - <(mts to tsv -c gate,dataset,size,pilot.emb $at/pilots/pilots/1.mts)
+	# routing for real has the scores that the table was made of
+	for set in left third; do
+		leaderboard judged out/routerretriever/data/$set/qrels/test.tsv out/routerretriever/data/$set/queries.jsonl |
+			tok -m $base --format jsonl - | encode -m $base --keep | route pilots.mts | encode -m $base --gates $at/gates/1 |
+			mteb-score retrieval -q --qrels out/routerretriever/data/$set/qrels/test.tsv --per-query routed.tsv - \
+				out/routerretriever/small/base/corpus/$set.mts >/dev/null
+		sort routed.tsv | diff - <(sort $at/routed/pilots/test/1/$set.tsv)
+	done
+	# oracle: of each query the better of the two
+	paste $at/single/{left,right}/test/1/third.tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at[++n] = i; next }
+		{ print $1 "\t" ($at[1] > $at[2] ? $at[1] : $at[2]) }' | sort |
+		diff - <(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at = i; next } { print $1 "\t" $at }' \
+			$at/routed/oracle/test/1/third.tsv | sort)
+}
+
+@test "routerretriever: the other tables and pictures" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
+	three_sets
+	at=out/routerretriever/small/base/1e-2
+	router routerretriever >tables 2>log || { cat log; false; }
+	for name in table1 table2 table3 table7 table12 rules figure4 figure5 figure8 layers; do
+		grep "^| $name |" tables
+		grep -c '<svg' $at/$name.svg
+	done
+	for name in figure6 figure7 curve4 curve5 curve8; do
+		grep -c '<svg' $at/$name.svg
+	done
+	# shares of a set are all its queries
+	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure6.tsv
+	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure7.tsv
+	diff out/routerretriever/small/base/table4.tsv <(printf '%s\t%s\t%s\t%s\t%s\n' set train dev test documents left 80 20 54 216 right 80 20 54 216 third 80 20 54 216)
+	# gates of documents, and of later layers, are others and stand beside these
+	router DOCUMENTS=trained routerretriever-table7 >trained
+	router FROM=1 LINEAR=attn.Wqkv routerretriever-table7 >later
+	run ! diff trained later
+	mts to jsonl out/routerretriever/small/base/corpus/left.mts >/dev/null
+	jq -c '.target_modules | sort' out/routerretriever/small/base/1e-2-from-1/gates/1/left/adapter_config.json | grep -Fx '["1.attn.Wqkv","2.attn.Wqkv"]'
+	# one pass: what layer 1 tells chooses among gates that begin there
+	router LINEAR=attn.Wqkv routerretriever-onepass | grep -F '| onepass | sets | head | from-1 - head |'
+	[ "$(awk -F'\t' '$3 == "left" { printf "%.6f", $5 }' $at/compare/test/base/from-1.tsv)" = \
+		"$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at = i; next } { sum += $at } END { printf "%.6f", sum / (NR - 1) }' \
+			$at-from-1/routed/head-layer-1/test/1/left.tsv)" ]
+	router SAMPLES="10 30" routerretriever-figure3
+	awk -F'\t' 'NR > 1 { print $1, $2, $3 }' $at/figure3.tsv | diff - <(for n in 10 30; do for gate in left right; do printf "$n $gate %s\n" left right third; done; done)
+}
+
+@test "routerretriever: the paper's size has its recipe, rate, length and sets" {
+	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
+	for set in arguana msmarco hotpotqa nfcorpus scifact quora fiqa trec-covid scidocs; do
+		mkdir -p beir/$set/qrels
+		touch beir/$set/{corpus,queries}.jsonl beir/$set/qrels/{train,test}.tsv
+	done
+	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" DATA="$T/beir" SEEDS=1 routerretriever-table1 </dev/null >plan
+	grep -c '^echo "gate 1/' plan | grep -x 7
+	grep -F 'echo "encode trec-covid"' plan
+	run ! grep -F 'echo "encode nq"' plan
+	grep -F -A 2 -e '--task arguana --seed 1 share/recipes/routerretriever-paper.yaml' plan | grep -F -- '--lora rank=8,alpha=32,dropout=0.1'
+	grep -F -- '--lr 1e-4 --schedule linear --warmup 0.1' plan
+	grep -F '.max_seq_length = 512' plan
+}
