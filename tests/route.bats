@@ -194,6 +194,53 @@ hand() {
 	run -2 route -f one -f one pilots.mts texts.mts
 }
 
+@test "route: in one pass a text has the gate, the scores and the bits that it has in two" {
+	mkdir gates early
+	M=$GOLDEN/bert
+	printf '%s\n' text 'a red boat sails' 'the bird flies over the sea' 'a boat' 'the red bird' 'boat sails' >all.tsv
+	for gate in plain mixed; do
+		paste all.tsv <(sort "$([ $gate = plain ] && echo -r || echo -f)" all.tsv) | sed '1s/.*/query\tdocument/' | tok -m "$M" -f query -f document --format tsv - |
+			train -q -m "$M" --lora rank=2,targets=1.attention.self.query+1.attention.self.value --lr 0.5 --epochs 1 --steps 1 --warmup 0 --schedule constant -o gates/$gate
+	done
+	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >plain.tsv
+	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >mixed.tsv
+	tok -m "$M" all.tsv | encode -q -m "$M" --keep --emit emb=hs:layers=1 >layer.mts
+	route --oracle plain.tsv mixed.tsv <layer.mts | pilot-build fit --router head >pilots.mts
+	printf '{"one":"%s","many":%s}\n' 'a red boat sails' '["the bird flies over the sea","a boat"]' 'a boat' '[]' \
+		'the red bird' '["boat sails","a red boat sails","the red bird"]' >texts.jsonl
+	tok -m "$M" -f one -f many texts.jsonl >ids.mts
+	encode -q -m "$M" --keep --emit emb=hs:layers=1 ids.mts | route -f one -f many pilots.mts | encode -q -m "$M" --gates gates >two.mts
+	mts to jsonl two.mts | jq -cS . >two
+	[ "$(jq -r '.["one.gate"], .["many.gate"][]' two | sort -u | wc -l)" -eq 2 ]
+	[ "$(jq -c '.["one.emb"]' two)" != "$(encode -q -m "$M" ids.mts | mts to jsonl - | jq -c '.["one.emb"]')" ]
+	encode -q -m "$M" --gates gates --pilots pilots.mts ids.mts >one.mts
+	mts to jsonl one.mts | jq -cS . | diff two -
+	encode -q -m "$M" --gates gates --pilots pilots.mts --tokens 7 ids.mts | mts to jsonl - | jq -cS . | diff two -
+	for stream in one two; do mts head --json $stream.mts | head -1 | jq -cS '.properties | del(.tokenizer)' >$stream.properties; done
+	diff one.properties two.properties
+	# of one column of ids the gate has no other name; no rows stay none
+	tok -m "$M" all.tsv | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | jq -c '[.gate, .["text.emb"]]' |
+		diff - <(route pilots.mts layer.mts | encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["text.emb"]]')
+	head -n 1 all.tsv | tok -m "$M" --format tsv -f text - | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | diff - /dev/null
+	# a gate that changes a block before, a library of embeddings, a gate that is not there
+	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" early
+	run -1 encode -q -m "$M" --gates early --pilots pilots.mts ids.mts
+	[[ $output == *"which comes before layer 1, where gates are chosen; train it with the targets of later layers" ]]
+	encode -q -m "$M" --keep layer.mts >emb.mts
+	route --oracle plain.tsv mixed.tsv <emb.mts | pilot-build fit >other.mts
+	run -1 encode -q -m "$M" --gates gates --pilots other.mts ids.mts
+	[[ $output == *"other.mts: is a library of embeddings; gates are chosen on the way by the hidden states of a layer"* ]]
+	mv gates/mixed gates/else
+	run -1 encode -q -m "$M" --gates gates --pilots pilots.mts ids.mts
+	[[ $output == *"pilots.mts: sends texts to the gate 'mixed'; there are else, plain" ]]
+	run -2 encode -q -m "$M" --pilots pilots.mts ids.mts
+	# hidden states and embeddings are not taken for each other
+	run -1 route pilots.mts emb.mts
+	[[ $output == *"emb.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" ]]
+	run -1 pilot-build fit <(route --oracle plain.tsv mixed.tsv <emb.mts) <(route --oracle plain.tsv mixed.tsv <layer.mts)
+	[[ $output == *"its vectors are hs:layers=1, those of"*"are embeddings"* ]]
+}
+
 # 3. usage
 
 @test "route: what says nothing is refused, and nothing to route by" {

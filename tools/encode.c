@@ -13,8 +13,10 @@
 #include "base/progress.h"
 #include "folder/model_folder.h"
 #include "model/embed.h"
+#include "model/emit.h"
 #include "model/model.h"
 #include "nn/nn.h"
+#include "routing/routed_pass.h"
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
@@ -26,6 +28,7 @@ enum {
 	OPT_DIM,
 	OPT_LORA,
 	OPT_GATES,
+	OPT_PILOTS,
 	OPT_EMIT,
 	OPT_KEEP,
 	OPT_CACHE,
@@ -43,6 +46,9 @@ static const struct cli_option options[] = {
 	{ OPT_GATES, "gates", "DIR",
 	    "a folder of such adapters: a text goes through the one that the\n"
 	    "column 'gate' names" },
+	{ OPT_PILOTS, "pilots", "FILE",
+	    "with --gates: choose each text's gate here, by a library of the\n"
+	    "hidden states of a layer (pilot-build), in the same pass" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time (2048)" },
 	{ OPT_POOLING, "pooling", "KIND",
@@ -72,7 +78,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 
 struct settings {
 	char *model;
-	const char *lora, *gates, *expert, *output, *pooling, *emit;
+	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer;
 };
@@ -98,6 +104,7 @@ parse(int argc, char **argv)
 		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
 		case OPT_LORA: s.lora = optarg; break;
 		case OPT_GATES: s.gates = optarg; break;
+		case OPT_PILOTS: s.pilots = optarg; break;
 		case OPT_EMIT: s.emit = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
 		case OPT_CACHE: s.cache = cli_bytes("--cache"); break;
@@ -108,8 +115,14 @@ parse(int argc, char **argv)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
-		    "model expert lora gates output tokens pooling normalize "
+		    "model expert lora gates pilots output tokens pooling normalize "
 		    "no-normalize dim emit keep any-tokenizer level threads");
+	if (s.pilots && !s.gates)
+		die_usage("--pilots chooses among gates; --gates says where they are");
+	if (s.pilots)
+		cli_only(&cli, "--pilots",
+		    "model expert gates pilots output tokens normalize no-normalize dim "
+		    "emit keep any-tokenizer level threads");
 	if (s.lora && s.gates)
 		die_usage("--lora and --gates exclude each other");
 	if (argc - optind > 1)
@@ -176,12 +189,16 @@ static void
 run(const struct settings *s, struct model *model, struct reader *in)
 {
 	struct writer *out = stream_create(s->output, in);
+	struct library *library = s->pilots ? library_read(s->pilots) : NULL;
+	struct routed_pass *pass =
+	    library ? routed_pass_new(model, library, s->pilots, in, out) : NULL;
 	struct embed *embed = embed_new(model, in, out,
 	    &(struct embed_options){ .tokens = s->tokens,
 		.width = (int)s->dim,
 		.normalize = s->normalize,
 		.expert = s->expert,
-		.routed = s->gates != NULL,
+		.routed = s->gates && !s->pilots,
+		.router = pass ? routed_pass_router(pass) : NULL,
 		.keep = s->keep,
 		.emit = s->emit,
 		.cache = s->cache });
@@ -190,12 +207,15 @@ run(const struct settings *s, struct model *model, struct reader *in)
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
-		    "model expert lora gates output tokens pooling emit keep "
+		    "model expert lora gates pilots output tokens pooling emit keep "
 		    "any-tokenizer level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_gate_marks(model));
+	char *emb = emit_named(s->emit, "emb");
+	stream_property(out, "emb", emb);
+	free(emb);
 	while (stream_next(in, &record)) {
 		struct record *made = stream_make(out, &record);
 		embed_record(embed, &record, made, progress);
@@ -205,6 +225,10 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	stream_finish(out);
 	progress_free(progress);
 	embed_free(embed);
+	if (pass)
+		routed_pass_free(pass);
+	if (library)
+		library_free(library);
 }
 
 int

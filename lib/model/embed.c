@@ -43,6 +43,11 @@ struct embed {
 	struct batch batch;
 	float *rows; /* embeddings of a batch */
 	int64_t batches;
+	/* of who chooses gates in the pass: the field and the lists of the batch at work; the vectors that it sees */
+	int field;
+	const int64_t *lists;
+	float *pooled, *seen;
+	size_t pooled_size, seen_room;
 	size_t sequences_room, order_room, place_room, rows_room;
 };
 
@@ -106,6 +111,41 @@ add_field(struct embed *e, int in, struct writer *out)
 	field->gate = find_gates(e, field->name, ids);
 }
 
+/* Gates of the batch at work, by the hidden states on the way. */
+static void
+choose_on_the_way(void *context, const struct model_seen *seen, int32_t *gates)
+{
+	struct embed *e = context;
+	const struct embed_router *router = e->options.router;
+	const struct head *head = model_head(e->model);
+	size_t width = seen->C * (size_t)head->pools;
+
+	e->pooled =
+	    nn_reserve(e->pooled, &e->pooled_size, seen->N * width, sizeof(float));
+	for (int i = 0; i < head->pools; i++)
+		nn_pool(e->pooled + (size_t)i * seen->C, width, seen->hidden,
+		    seen->starts, head->include_prompt ? NULL : seen->skip, head->pool[i],
+		    seen->N, seen->C);
+	e->seen = mem_grow(e->seen, &e->seen_room, seen->N * width, sizeof *e->seen);
+	nn_download(e->seen, e->pooled, seen->N * width * sizeof *e->seen);
+	router->route(
+	    router->context, e->field, e->lists, e->seen, (int64_t)seen->N, gates);
+}
+
+static void
+add_router(struct embed *e)
+{
+	const struct embed_router *router = e->options.router;
+
+	if (!router)
+		return;
+	model_choose(e->model, router->layer, choose_on_the_way, e);
+	for (size_t i = 0; i < e->count; i++)
+		router->add(router->context, (int)i,
+		    e->count > 1 ? e->fields[i].name : NULL,
+		    stream_column(e->in, e->fields[i].in)->depth == 2);
+}
+
 struct embed *
 embed_new(struct model *model, const struct reader *in, struct writer *out,
     const struct embed_options *options)
@@ -129,6 +169,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	if (!e->count)
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
 		    stream_name(in), model_dir(model));
+	add_router(e);
 	return e;
 }
 
@@ -293,6 +334,7 @@ compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
 		end = batch_end(e->order, first, count, e->sequences, e->options.tokens);
 		batch_pack(&e->batch, order, end - first, e->sequences);
 		emit_at(e->emit, order, offsets);
+		e->lists = order;
 		const float *rows = run_batch(e);
 		e->batches++;
 		for (int64_t i = 0; i < end - first; i++)
@@ -378,13 +420,16 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 	field->made = mem_grow(field->made, &field->room,
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
 	    sizeof *field->made);
-	emit_begin(e->emit, (int)(field - e->fields), lists, lists ? offsets[lists] : 0);
+	e->field = (int)(field - e->fields);
+	emit_begin(e->emit, e->field, lists, lists ? offsets[lists] : 0);
+	if (e->options.router)
+		e->options.router->begin(e->options.router->context, e->field, lists);
 	if (!lists)
 		return;
 	take_lists(e, field, record, lists, offsets);
 	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);
 	e->place = mem_grow(e->place, &e->place_room, (size_t)lists, sizeof *e->place);
-	if (!e->options.emit) {
+	if (!e->options.emit && !e->options.router) {
 		embed_known(e, lists, offsets, field->made, progress);
 		return;
 	}
@@ -397,6 +442,7 @@ void
 embed_record(struct embed *e, const struct record *record, struct record *made,
     struct progress *progress)
 {
+	const struct embed_router *router = e->options.router;
 	int64_t tokens = 0;
 
 	for (size_t i = 0; i < e->count; i++)
@@ -406,13 +452,19 @@ embed_record(struct embed *e, const struct record *record, struct record *made,
 	for (size_t i = 0; i < e->count; i++) {
 		struct field *field = &e->fields[i];
 		embed_field(e, record, field, progress);
-		emit_end(e->emit, (int)i, made, &record->columns[field->in]);
+		const struct array *ids = &record->columns[field->in];
+		bool nested = stream_column(e->in, field->in)->depth == 2;
+		emit_end(e->emit, (int)i, made, ids);
+		if (router)
+			router->put(router->context, (int)i, made,
+			    column_lists(
+				stream_column(e->in, field->in), ids, record->rows),
+			    nested ? ids->offsets[0] : NULL);
 		if (field->out < 0)
 			continue;
 		made->columns[field->out].data = field->made;
-		if (stream_column(e->in, field->in)->depth == 2)
-			made->columns[field->out].offsets[0] =
-			    record->columns[field->in].offsets[0];
+		if (nested)
+			made->columns[field->out].offsets[0] = ids->offsets[0];
 	}
 	progress_span(
 	    progress, stream_share(e->in), 0); /* some may have been met before */
@@ -442,6 +494,8 @@ embed_free(struct embed *e)
 	free(e->order);
 	free(e->place);
 	free(e->rows);
+	nn_free(e->pooled, e->pooled_size);
+	free(e->seen);
 	free(e->fields);
 	emit_free(e->emit);
 	batch_free(&e->batch);

@@ -18,6 +18,23 @@
 #include "model/model.h"
 #include "stream/stream.h"
 
+/*
+ * Who chooses the gates of texts in the pass that embeds them.  `add` is told of each column of ids before the first record,
+ * with its X, NULL where it is the only one, and whether rows have lists of texts; `begin` how many texts it has in a record.
+ * `route` has what the folder's pooling makes of the hidden states that enter block `layer`, vectors[count, width] of the texts
+ * lists[count] of the column, and writes the number of each one's gate (model_gate).  `put` fills in columns of its own.
+ */
+struct embed_router {
+	int layer;
+	void (*add)(void *context, int field, const char *name, bool lists);
+	void (*begin)(void *context, int field, int64_t count);
+	void (*route)(void *context, int field, const int64_t *lists,
+	    const float *vectors, int64_t count, int32_t *gates);
+	void (*put)(void *context, int field, struct record *made, int64_t count,
+	    const int64_t *starts);
+	void *context;
+};
+
 struct embed_options {
 	int64_t tokens; /* of a batch */
 	int width; /* leading values of an embedding to keep; 0: as the folder says */
@@ -25,8 +42,9 @@ struct embed_options {
 	const char *expert; /* default; NULL: none */
 	bool
 	    routed; /* texts go through the gates that their rows name, else all through gate 0, if there is one */
-	bool keep;  /* the columns of ids */
-	const char *emit; /* what to make (emit.h); NULL: embeddings */
+	const struct embed_router *router; /* NULL: none; borrowed */
+	bool keep;			   /* the columns of ids */
+	const char *emit;		   /* what to make (emit.h); NULL: embeddings */
 	int64_t cache; /* bytes for texts that were met; those of a record always are */
 };
 

@@ -249,6 +249,22 @@ emit_new(struct model *model, const char *request)
 	return emit;
 }
 
+char *
+emit_named(const char *request, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *one = request; one && *one; one += *one == ',') {
+		size_t end = strcspn(one, ",");
+		const char *what = one + length + 1;
+		if (!strncmp(one, name, length) && one[length] == '=' &&
+		    strncmp(what, "emb", 3))
+			return mem_format("%.*s", (int)(end - length - 1), what);
+		one += end;
+	}
+	return NULL;
+}
+
 const char *
 emit_embedding(const struct emit *emit)
 {

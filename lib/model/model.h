@@ -81,6 +81,15 @@ void model_gates(struct model *model, const char *const *dirs, int count);
 int model_gate(const struct model *model, const char *name, size_t length); /* -1: none */
 const char *model_gate_names(const struct model *model); /* "fiqa, quora" */
 
+/*
+ * Gates chosen on the way (RouterRetriever in one forward pass): in model_encode `choose` sees the hidden states that
+ * enter block `layer`, and writes the gate of each sequence, -1 for none, in the place of those of the batch.  Until
+ * then all go through the weights alone: dies where a gate changes a block before it, which would be left out.
+ */
+void model_choose(struct model *model, int layer,
+    void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),
+    void *context);
+
 /* The same with what tells adapters of one name apart: "fiqa 0c4e..., ..."; NULL: there are none. */
 const char *model_gate_marks(const struct model *model);
 

@@ -228,6 +228,28 @@ model_gate_marks(const struct model *model)
 }
 
 void
+gates_demand_from(const struct model *model, int layer)
+{
+	const struct gates *gates = model->gates;
+	const struct weights *weights = &model->weights;
+
+	for (size_t b = 0; gates && b < model_block_index(model, layer, -1); b++)
+		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
+			int tensor = weights->blocks[b][i].tensor;
+			const struct linear_pair *pairs =
+			    tensor < 0 ? NULL : gates->pairs[tensor];
+			for (int gate = 0; pairs && gate < gates->count; gate++)
+				if (pairs[gate].rank)
+					die("%s: changes '%s', which comes before layer "
+					    "%d, "
+					    "where gates are chosen; train it with the "
+					    "targets of later layers",
+					    adapter_name(gates->adapters[gate]),
+					    weights->tensors[tensor].name, layer);
+		}
+}
+
+void
 gates_demand_finite(const struct model *model)
 {
 	const struct gates *gates = model->gates;

@@ -75,6 +75,9 @@ struct model {
 	struct workspace workspace;
 	void (*see)(void *context, const struct model_seen *seen);
 	void *see_context;
+	void (*choose)(void *context, const struct model_seen *seen, int32_t *gates);
+	void *choose_context;
+	int choose_layer;
 	struct balance *balance;
 	struct pass *passes, *pass; /* those beside each other; the one at work */
 	size_t passes_room;
@@ -118,6 +121,9 @@ void gates_add(const struct model *model, struct gates *gates, int gate, int ten
  * and values. */
 enum { GATES_LINEAR = 1, GATES_USUAL = 2 };
 unsigned char *gates_layers(const struct model *model);
+
+/* Dies naming a gate that changes a block before `layer`. */
+void gates_demand_from(const struct model *model, int layer);
 
 /* Dies naming a pair with values that are not finite, if there is one. */
 void gates_demand_finite(const struct model *model);

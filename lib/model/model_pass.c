@@ -140,30 +140,33 @@ dropout_of(const struct model *model, const struct batch *batch)
 
 /* Tokens up to the end of sequence i go through its gate; those of neighbours together. */
 static void
-find_stretches(struct pass *pass, const struct model *model, const struct batch *batch)
+find_stretches(struct pass *pass, const struct batch *batch, const int32_t *gates)
 {
 	size_t N = (size_t)batch->sequences, count = 0;
 
-	pass->gates = (struct linear_batch){ 0 };
-	if (!model->gates || !batch->gates)
-		return;
 	pass->stretches =
 	    mem_grow(pass->stretches, &pass->stretches_room, N, sizeof *pass->stretches);
 	for (size_t i = 0; i < N; i++) {
-		count += !i || batch->gates[i] != batch->gates[i - 1];
-		pass->stretches[count - 1] = (struct linear_stretch){ batch->gates[i],
-			(size_t)batch->starts[i + 1] };
+		count += !i || gates[i] != gates[i - 1];
+		pass->stretches[count - 1] =
+		    (struct linear_stretch){ gates[i], (size_t)batch->starts[i + 1] };
 	}
-	if (count > 1 || (count && pass->stretches->gate >= 0))
-		pass->gates.count = count;
+	bool some = count > 1 || (count && pass->stretches->gate >= 0);
+	pass->gates.count = some ? count : 0;
 	pass->gates.stretches = pass->stretches;
 }
 
 static void
 layout_gates(struct pass *pass, struct model *model, const struct batch *batch)
 {
-	find_stretches(pass, model, batch);
-	if (pass->gates.count)
+	bool chosen = model->choose && !pass->keep;
+
+	pass->gates = (struct linear_batch){ 0 };
+	if (!model->gates)
+		return;
+	if (!chosen && batch->gates)
+		find_stretches(pass, batch, batch->gates);
+	if (chosen || pass->gates.count)
 		linear_layout(&pass->gates, &model->workspace, (size_t)batch->tokens,
 		    model->gates->rank, model->gates->width, dropout_of(model, batch));
 }
@@ -287,23 +290,48 @@ layout(struct model *model, const struct batch *batch, size_t masked)
 		    &pass->head, w, &model->head, T, (size_t)batch->sequences, C, keep);
 }
 
+static struct model_seen
+seen_at(const struct model *model, const float *hidden, int layer)
+{
+	const struct pass *pass = model->pass;
+
+	return (struct model_seen){ .layer = layer,
+		.T = pass->block.T,
+		.N = pass->block.N,
+		.C = (size_t)model->spec.width,
+		.E = (size_t)model->spec.mixture.count,
+		.hidden = hidden,
+		.starts = pass->starts,
+		.skip = pass->skip };
+}
+
+/* Let who chooses gates see what enters a block; those of this batch are the chosen ones from there on. */
+static void
+choose_gates(
+    const struct model *model, const struct batch *batch, const float *hidden, int layer)
+{
+	struct pass *pass = model->pass;
+
+	if (!model->choose || pass->keep || layer != model->choose_layer)
+		return;
+	struct model_seen seen = seen_at(model, hidden, layer);
+	int32_t *gates = mem_new(seen.N, sizeof *gates);
+	model->choose(model->choose_context, &seen, gates);
+	find_stretches(pass, batch, gates);
+	pass->block.gates = pass->gates;
+	free(gates);
+}
+
 /* Let the watcher see the hidden states after `layer` blocks. */
 static void
 show(const struct model *model, const float *hidden, int layer)
 {
 	const struct spec *spec = &model->spec;
 	const struct pass *pass = model->pass;
-	struct model_seen seen = { .layer = layer,
-		.T = pass->block.T,
-		.N = pass->block.N,
-		.C = (size_t)spec->width,
-		.E = (size_t)spec->mixture.count,
-		.hidden = hidden,
-		.starts = pass->starts,
-		.skip = pass->skip };
 
 	if (!model->see || pass->keep)
 		return;
+	struct model_seen seen = seen_at(model, hidden, layer);
 	if (layer > 0 && spec->layer[layer - 1].mixture) {
 		seen.logits = pass->states->router;
 		seen.routing = pass->states->mixture.p;
@@ -374,6 +402,7 @@ run_forward(struct model *model, const struct batch *batch)
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, x, layer);
+		choose_gates(model, batch, x, layer);
 		block_forward(spec, layer, &model->blocks[index], &pass->block,
 		    state_of(pass, layer));
 		x = state_of(pass, layer)->out;
@@ -471,6 +500,17 @@ model_watch(struct model *model,
 {
 	model->see = see;
 	model->see_context = context;
+}
+
+void
+model_choose(struct model *model, int layer,
+    void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),
+    void *context)
+{
+	gates_demand_from(model, layer);
+	model->choose = choose;
+	model->choose_context = context;
+	model->choose_layer = layer;
 }
 
 void

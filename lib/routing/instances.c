@@ -31,6 +31,19 @@ instances_check_base(const struct reader *reader)
 		    stream_name(reader), gates);
 }
 
+void
+instances_check_emit(const struct reader *reader, const char *other, const char *emit)
+{
+	const char *own = tree_string(stream_properties(reader), "emb", NULL);
+
+	if (strcmp(own ? own : "", emit ? emit : "") != 0)
+		die("%s: its vectors are %s, those of %s are %s; encode both with the "
+		    "same "
+		    "--emit",
+		    stream_name(reader), own ? own : "embeddings", other,
+		    emit ? emit : "embeddings");
+}
+
 static const char *
 gate_of(const struct reader *reader, int column)
 {
@@ -190,6 +203,8 @@ instances_read(
 			instances->first = source->reader;
 			instances->width = source->vectors->width;
 		}
+		instances_check_emit(source->reader, paths[0],
+		    tree_string(stream_properties(instances->first), "emb", NULL));
 		if (scored && i == 0)
 			name_gates(instances);
 		if (scored)

@@ -37,6 +37,11 @@ struct instances *instances_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model);
 void instances_free(struct instances *instances);
 
+/* Dies when the stream's vectors are of something else than `emit` of the model (emit.h; NULL: embeddings), which those of
+ * `other` are. */
+void instances_check_emit(
+    const struct reader *reader, const char *other, const char *emit);
+
 /* Dies when the stream's vectors are not the base model's, but went through gates. */
 void instances_check_base(const struct reader *reader);
 

@@ -22,13 +22,16 @@ router_classifies(enum router router)
 }
 
 struct library *
-library_new(enum router router, int width, const char *model)
+library_new(enum router router, int width, const struct tree *properties)
 {
 	struct library *library = mem_zero(1, sizeof *library);
 
 	library->router = router;
 	library->width = width;
+	const char *model = tree_string(properties, "model", NULL);
+	const char *emit = tree_string(properties, "emb", NULL);
 	library->model = model ? mem_string(model) : NULL;
+	library->emit = emit ? mem_string(emit) : NULL;
 	library->gates = strings_new();
 	library->datasets = strings_new();
 	return library;
@@ -59,6 +62,7 @@ library_free(struct library *library)
 	strings_free(library->gates);
 	strings_free(library->datasets);
 	free(library->model);
+	free(library->emit);
 	free(library->pilots);
 	free(library->vectors);
 	free(library);
@@ -260,8 +264,8 @@ library_read(const char *path)
 		.bias = router_classifies(router)
 			    ? stream_need(reader, "bias", DTYPE_F64, 0)
 			    : -1 };
-	struct library *library = library_new(router, columns.vectors->width,
-	    tree_string(stream_properties(reader), "model", NULL));
+	struct library *library =
+	    library_new(router, columns.vectors->width, stream_properties(reader));
 	struct record record;
 
 	values_single(reader, columns.size, 0);

@@ -7,7 +7,8 @@
  *	size		f64		of how many queries; of a tie that was split each gate has its share
  *	bias		f64		of classifiers alone
  *	pilot.emb	f32 [width]	the vector
- * with the properties "router" (below) and "model", the base model's fingerprint.  Libraries of one router and model
+ * with the properties "router" (below), "model", the base model's fingerprint, and "emb", what of it the vectors are, where
+ * they are not its embeddings (emit.h).  Libraries of one router and model
  * are one when their streams are one after the other; a gate is taken out with its rows.
  *
  * A gate's score is the mean or the greatest over its vectors v of their similarity to the query q, or q.v + bias.
@@ -40,6 +41,7 @@ struct library {
 	enum router router;
 	int width;
 	char *model; /* or NULL: nobody said */
+	char *emit;  /* or NULL: embeddings */
 	struct strings *gates, *datasets;
 	int64_t count;
 	struct pilot *pilots; /* [count] */
@@ -49,7 +51,8 @@ struct library {
 	size_t room, vector_room;
 };
 
-struct library *library_new(enum router router, int width, const char *model);
+/* `properties` are those of the stream that its vectors are from: model and emit. */
+struct library *library_new(enum router router, int width, const struct tree *properties);
 
 /* Adds one; `vector` [width] is copied. */
 void library_add(struct library *library, const char *gate, const char *dataset,
