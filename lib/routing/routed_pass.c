@@ -144,6 +144,10 @@ routed_pass_new(struct model *model, const struct library *library, const char *
 		die("%s: is of layer %d, and %s has %d blocks: no gate comes after it",
 		    path, pass->router.layer, model_dir(model),
 		    model_spec(model)->layers);
+	int width = model_spec(model)->width * model_head(model)->pools;
+	if (library->width != width)
+		die("%s: its vectors have width %d, what is pooled of a layer of %s %d",
+		    path, library->width, model_dir(model), width);
 	number_gates(pass);
 	return pass;
 }

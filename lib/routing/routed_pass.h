@@ -15,7 +15,7 @@ struct routed_pass;
 
 /*
  * The library is borrowed, `path` is what it is called; it is used as route does without options.  Dies where it is of
- * another model, of embeddings or of several layers, and where the model lacks one of its gates, or has one that changes
+ * another model or width, of embeddings or of several layers, and where the model lacks one of its gates, or has one that changes
  * blocks before.
  */
 struct routed_pass *routed_pass_new(struct model *model, const struct library *library,
