@@ -38,7 +38,7 @@ gates_step() {
 
 gates_row() { # WHAT OURS BESIDE: the ratio is ours to what is beside it
 	awk -v what="$1" -v ours="$2" -v base="$3" 'BEGIN {
-		printf "%-40s %10s %10s %8s\n", what, ours, base, base + 0 > 0 ? sprintf("%.2f", ours / base) : "-" }'
+		printf "%-40s %10s %10s %8s\n", what, ours, base, (base + 0 > 0 ? sprintf("%.2f", ours / base) : "-") }'
 }
 
 bench_gates() {
