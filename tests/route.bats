@@ -226,6 +226,22 @@ hand() {
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" early
 	run -1 encode -q -m "$M" --gates early --pilots pilots.mts ids.mts
 	[[ $output == *"which comes before layer 1, where gates are chosen; train it with the targets of later layers" ]]
+	# one that changes the token experts of an early block alone
+	mkdir experts
+	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >pairs.mts
+	Q=$GOLDEN/families/olmoe
+	encode -q -m "$Q" --emit emb=hs:layers=1 pairs.mts | mts cat -c query.emb --rename query.emb=text.emb - >some.mts
+	mts rows --rows 1-5 some.mts >five.mts
+	mts from jsonl - <<<'{"_id":"1"}
+		{"_id":"2"}
+		{"_id":"3"}
+		{"_id":"4"}
+		{"_id":"5"}' | mts paste five.mts - | route --oracle plain.tsv mixed.tsv | pilot-build fit >expert.mts
+	for gate in plain mixed; do
+		train -q -m "$Q" -o experts/$gate --warmup 0 --lora rank=1,targets=0.mlp.experts.0.up_proj pairs.mts
+	done
+	run -1 encode -q -m "$Q" --gates experts --pilots expert.mts pairs.mts
+	[[ $output == *"experts.0.up_proj.weight', which comes before layer 1, where gates are chosen"* ]]
 	encode -q -m "$M" --keep layer.mts >emb.mts
 	route --oracle plain.tsv mixed.tsv <emb.mts | pilot-build fit >other.mts
 	run -1 encode -q -m "$M" --gates gates --pilots other.mts ids.mts

@@ -165,15 +165,17 @@ static void
 open_library(struct route *route, char **operands)
 {
 	const struct settings *settings = route->settings;
-	struct router_options how = settings->router;
 
 	route->library = library_read(operands[0]);
+	struct router_options how = router_usual(route->library);
 	bool classifies = router_classifies(route->library->router);
 	if (classifies && (settings->ruled || settings->similar))
 		die_usage("%s says nothing to %s, which has classifiers, not pilots",
 		    settings->ruled ? "--rule" : "--similarity", operands[0]);
-	if (route->library->router == ROUTER_DATASET && !settings->ruled)
-		how.rule = RULE_MAX;
+	if (settings->ruled)
+		how.rule = settings->router.rule;
+	if (settings->similar)
+		how.similarity = settings->router.similarity;
 	if (settings->mode == BY_PILOTS)
 		route->routing = router_new(route->library, &how);
 }

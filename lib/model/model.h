@@ -84,7 +84,8 @@ const char *model_gate_names(const struct model *model); /* "fiqa, quora" */
 /*
  * Gates chosen on the way (RouterRetriever in one forward pass): in model_encode `choose` sees the hidden states that
  * enter block `layer`, and writes the gate of each sequence, -1 for none, in the place of those of the batch.  Until
- * then all go through the weights alone: dies where a gate changes a block before it, which would be left out.
+ * then all go through the weights alone: dies where a gate changes a block before it, which would be left out.  After
+ * model_gates.
  */
 void model_choose(struct model *model, int layer,
     void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),

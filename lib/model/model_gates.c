@@ -227,26 +227,38 @@ model_gate_marks(const struct model *model)
 	return model->gates ? model->gates->marks : NULL;
 }
 
+/* Dies where one of the tensors has a pair of a gate. */
+static void
+demand_none(const struct model *model, const struct part *parts, int count, int layer)
+{
+	const struct gates *gates = model->gates;
+
+	for (int i = 0; i < count; i++) {
+		int tensor = parts[i].tensor;
+		const struct linear_pair *pairs =
+		    tensor < 0 ? NULL : gates->pairs[tensor];
+		for (int gate = 0; pairs && gate < gates->count; gate++)
+			if (pairs[gate].rank)
+				die("%s: changes '%s', which comes before layer %d, "
+				    "where "
+				    "gates are chosen; train it with the targets of "
+				    "later "
+				    "layers",
+				    adapter_name(gates->adapters[gate]),
+				    model->weights.tensors[tensor].name, layer);
+	}
+}
+
 void
 gates_demand_from(const struct model *model, int layer)
 {
-	const struct gates *gates = model->gates;
 	const struct weights *weights = &model->weights;
+	size_t experts = (size_t)layer * (size_t)model->spec.mixture.count;
 
-	for (size_t b = 0; gates && b < model_block_index(model, layer, -1); b++)
-		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			int tensor = weights->blocks[b][i].tensor;
-			const struct linear_pair *pairs =
-			    tensor < 0 ? NULL : gates->pairs[tensor];
-			for (int gate = 0; pairs && gate < gates->count; gate++)
-				if (pairs[gate].rank)
-					die("%s: changes '%s', which comes before layer "
-					    "%d, "
-					    "where gates are chosen; train it with the "
-					    "targets of later layers",
-					    adapter_name(gates->adapters[gate]),
-					    weights->tensors[tensor].name, layer);
-		}
+	for (size_t b = 0; model->gates && b < model_block_index(model, layer, -1); b++)
+		demand_none(model, weights->blocks[b], BLOCK_PARAMETERS, layer);
+	for (size_t e = 0; model->gates && e < experts; e++)
+		demand_none(model, weights->mixtures[e], MLP_PARAMETERS, layer);
 }
 
 void

@@ -1,6 +1,5 @@
 #include "routing/routed_pass.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,15 +92,9 @@ route(void *context, int field, const int64_t *lists, const float *vectors, int6
 	pass->best =
 	    mem_grow(pass->best, &pass->best_room, (size_t)count, sizeof *pass->best);
 	router_route(pass->routing, vectors, count, pass->scores, pass->best);
+	router_demand_finite(pass->routing, pass->reader, pass->scores, count, lists);
 	for (int64_t i = 0; i < count; i++) {
 		const double *own = pass->scores + (size_t)i * known;
-		if (!isfinite(own[pass->best[i]]))
-			die("%s: record %lld: the hidden states of text %lld have no "
-			    "finite "
-			    "score",
-			    stream_name(pass->reader),
-			    (long long)stream_records(pass->reader),
-			    (long long)lists[i] + 1);
 		memcpy(scores + (size_t)lists[i] * known, own, known * sizeof *own);
 		chosen[lists[i]] = pass->best[i];
 		gates[i] = pass->number[pass->best[i]];
@@ -122,8 +115,7 @@ routed_pass_new(struct model *model, const struct library *library, const char *
 {
 	struct routed_pass *pass = mem_zero(1, sizeof *pass);
 	const char *own = model_fingerprint(model);
-	struct router_options options = { SIMILARITY_DOT,
-		library->router == ROUTER_DATASET ? RULE_MAX : RULE_MEAN };
+	struct router_options options = router_usual(library);
 
 	*pass = (struct routed_pass){ .model = model,
 		.library = library,

@@ -1,6 +1,5 @@
 #include "routing/routed_vectors.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,22 +62,6 @@ routed_vectors_add(struct routed_vectors *routed, struct writer *writer)
 	    routed->vectors->lists, routed->library->gates, GATE_COLUMNS_F32);
 }
 
-/* Products of great vectors are no f32. */
-static void
-check_scores(const struct routed_vectors *routed, const double *scores, int64_t count)
-{
-	int64_t gates = strings_count(routed->library->gates);
-
-	for (int64_t i = 0; i < count * gates; i++)
-		if (!isfinite(scores[i]))
-			die("%s: record %lld: the score of vector %lld with gate '%s' is "
-			    "beyond f32; say --similarity cosine",
-			    stream_name(routed->reader),
-			    (long long)stream_records(routed->reader),
-			    (long long)(i / gates + 1),
-			    strings_get(routed->library->gates, i % gates));
-}
-
 void
 routed_vectors_route(struct routed_vectors *routed, const struct routing *routing,
     const struct record *record, struct record *made)
@@ -89,7 +72,7 @@ routed_vectors_route(struct routed_vectors *routed, const struct routing *routin
 	double *scores = gate_columns_scores(routed->columns, vectors->count);
 	router_route(routing, vectors->units ? vectors->units : vectors->raw,
 	    vectors->count, scores, gate_columns_chosen(routed->columns, vectors->count));
-	check_scores(routed, scores, vectors->count);
+	router_demand_finite(routing, routed->reader, scores, vectors->count, NULL);
 	gate_columns_put(routed->columns, made, vectors->count, vectors_lists(vectors));
 }
 

@@ -1,8 +1,10 @@
 #include "routing/router.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "routing/gate_scores.h"
 
@@ -14,6 +16,13 @@ struct routing {
 	float *units;	 /* [count, width], for cosines */
 	int64_t *counts; /* [gates]: vectors of each */
 };
+
+struct router_options
+router_usual(const struct library *library)
+{
+	return (struct router_options){ SIMILARITY_DOT,
+		library->router == ROUTER_DATASET ? RULE_MAX : RULE_MEAN };
+}
 
 struct routing *
 router_new(const struct library *library, const struct router_options *options)
@@ -90,6 +99,22 @@ router_route(const struct routing *router, const float *x, int64_t rows, double 
 		    router, x + row * router->library->width, scores + row * gates);
 		best[row] = gate_scores_best(scores + row * gates, gates, NULL);
 	}
+}
+
+void
+router_demand_finite(const struct routing *router, const struct reader *reader,
+    const double *scores, int64_t rows, const int64_t *numbers)
+{
+	const struct strings *gates = router->library->gates;
+	int64_t count = strings_count(gates);
+
+	for (int64_t i = 0; i < rows * count; i++)
+		if (!isfinite(scores[i]))
+			die("%s: record %lld: the score of vector %lld with gate '%s' is "
+			    "beyond f32; say --similarity cosine",
+			    stream_name(reader), (long long)stream_records(reader),
+			    (long long)(numbers ? numbers[i / count] : i / count) + 1,
+			    strings_get(gates, i % count));
 }
 
 void

@@ -21,6 +21,9 @@ struct router_options {
 	enum rule rule;
 };
 
+/* How a library is used where nobody says: dot products, and the mean, of queries of data sets the greatest. */
+struct router_options router_usual(const struct library *library);
+
 struct routing;
 
 /* Borrows the library. */
@@ -30,6 +33,10 @@ struct routing *router_new(
 /* x [rows,width], for cosines units; scores [rows, gates]; best [rows]. */
 void router_route(const struct routing *router, const float *x, int64_t rows,
     double *scores, int32_t *best);
+
+/* Dies where a score is beyond f32, naming it: the rows are the reader's vectors numbers[rows], from 0; NULL: 0, 1, ... */
+void router_demand_finite(const struct routing *router, const struct reader *reader,
+    const double *scores, int64_t rows, const int64_t *numbers);
 void router_free(struct routing *router);
 
 #endif
