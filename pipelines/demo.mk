@@ -71,26 +71,26 @@ endef
 $(foreach seed,$(SEEDS),$(eval $(call twins,$(seed))))
 
 # Embeddings of held-out texts; the base knows no instructions.
-task  = $(if $(filter base,$*),,--task $1)
-embed = $X/tok -m $(DEMO)/$* $(call task,$1) $2 -f text $< | \
+instruction = $(if $(filter base,$*),,--task $1)
+embedded    = $X/tok -m $(DEMO)/$* $(call instruction,$1) $2 -f text $< | \
 	$X/encode -m $(DEMO)/$* > $@
 
 $(DEMO)/%/queries.mts: $(TEXT)/$(SPLIT)/queries.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embed,search_query)
+	$(call embedded,search_query)
 
 $(DEMO)/%/corpus.mts: $(TEXT)/$(SPLIT)/corpus.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embed,search_document)
+	$(call embedded,search_document)
 
 $(DEMO)/%/fit.mts: $(TEXT)/$(FIT)/classification.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embed,classification)
+	$(call embedded,classification)
 
 $(DEMO)/%/classification.mts: $(TEXT)/$(SPLIT)/classification.jsonl $(DEMO)/%/model.safetensors \
 		| $X/tok $X/encode
-	$(call embed,classification)
+	$(call embedded,classification)
 
 $(DEMO)/%/clustering.mts: $(TEXT)/$(SPLIT)/clustering.jsonl $(DEMO)/%/model.safetensors \
 		| $X/tok $X/encode
-	$(call embed,clustering)
+	$(call embedded,clustering)
 
 # Scores.
 $(DEMO)/%/retrieval.tsv: $(TEXT)/$(SPLIT)/qrels.tsv $(DEMO)/%/queries.mts $(DEMO)/%/corpus.mts \
@@ -131,7 +131,7 @@ $(DEMO)/retrieval.txt: pipelines/differences.awk $(DEMO)/dense.tsv $(DEMO)/mote.
 
 # Answers: the entries nearest to a description, with what they mean.
 $(DEMO)/%/questions.mts: share/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embed,search_query,--keep)
+	$(call embedded,search_query,--keep)
 
 # single words, in the sense that comes first
 $(DEMO)/words.tsv: $(TEXT)/lookup.tsv
@@ -139,7 +139,7 @@ $(DEMO)/words.tsv: $(TEXT)/lookup.tsv
 	awk -F'\t' 'NR == 1 || $$1 ~ /^[a-z]+$$/' $< > $@
 
 $(DEMO)/%/words.mts: $(DEMO)/words.tsv $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embed,search_document)
+	$(call embedded,search_document)
 
 answer = $X/near -k 5 --text $(TEXT)/definitions.tsv $(DEMO)/$1/questions.mts $(DEMO)/$1/words.mts
 

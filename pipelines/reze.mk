@@ -176,15 +176,18 @@ $V/compare/%.tsv: $$(call runs_of,2) $$(call runs_of,3) \
 				'{ split(run, part, "/"); $$2 = domain "-" part[2]; $$3 = part[1] "-" part[2]; print }'; \
 	done > $@
 
-# what a comparison is of; younger than it if that changed
+# what comparisons and tables are of; younger than they are if that changed
 $V/runs/%: always
-	@mkdir -p $(@D)
-	@echo "$($*.runs), $(SEEDS)" | cmp -s - $@ || echo "$($*.runs), $(SEEDS)" > $@
+	@$(call says,$($*.runs)$(,) $(SEEDS))
+
+$V/columns/%: always
+	@$(call says,$(reze.$*.columns))
 
 # table NAME, KIND, by (type or set), BASE/ARM of each column
 define reze_table
-$V/$1.tsv: pipelines/cells.awk $(4:%=$V/compare/$2/%.tsv)
-	awk -v by=$3 -v types=every -f $$^ > $$@
+reze.$1.columns := $4
+$V/$1.tsv: pipelines/cells.awk $(4:%=$V/compare/$2/%.tsv) $V/columns/$1
+	awk -v by=$3 -v types=every -f $$(filter-out $V/columns/$1,$$^) > $$@
 
 $V/$1.svg: pipelines/bars.gnuplot $V/$1.tsv
 	gnuplot -e "cells='$V/$1.tsv'" $$< > $$@

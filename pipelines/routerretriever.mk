@@ -9,7 +9,7 @@
 # (mteb-score --per-query): no text is encoded twice with a gate.
 # DOCUMENTS=trained: gates learn for documents, too (Table 6).  FROM=3: they stand at the layers from there on,
 # at those whose names end in LINEAR; else at those that make queries and values, as train has it.
-# SAMPLE=100: they learn from so many pairs (Figure 3).
+# SAMPLE=100: they learn from so many pairs (Figure 3).  ORDERS: numbers to shuffle the gates by (Figure 9).
 # The rate is the paper's, or that which make routerretriever-rates chose for the model on the development
 # split; LR=X.
 ROUTER        := $(OUT)/routerretriever
@@ -42,7 +42,10 @@ space := $() $()
 at = $(word $1,$(subst /, ,$*))
 
 # The sets: what has judgements to learn from in two parts.
-$(ROUTER_DATA)/%/made: pipelines/queries-part.awk
+$(ROUTER_DATA)/from: always
+	@$(call says,$(abspath $(DATA))$(,) $(QUERIES))
+
+$(ROUTER_DATA)/%/made: pipelines/queries-part.awk $(ROUTER_DATA)/from
 	@[ -n '$(call set_folder,$*)' ] || { echo "there is no set $* in DATA=$(DATA)" >&2; exit 1; }
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
@@ -58,7 +61,7 @@ wordnet.pairs = $(TEXT)/train-noun.jsonl $(TEXT)/train-verb.jsonl $(TEXT)/train-
 foldoc.pairs  = $(TEXT)/train-foldoc.jsonl
 wordnet.held  = grep -v ^f
 foldoc.held   = grep -e ^f -e ^query-id
-$(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt pipelines/queries-part.awk pipelines/pairs-to-beir.awk
+$(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt pipelines/queries-part.awk pipelines/pairs-to-beir.awk $(ROUTER_DATA)/from
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
 	awk 'NR == FNR { n++; next } int(FNR * $(QUERIES) / n) > int((FNR - 1) * $(QUERIES) / n)' <(cat $($*.pairs)) <(cat $($*.pairs)) | \
@@ -70,7 +73,10 @@ $(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.t
 	cat $(TEXT)/test/corpus.jsonl >> $(@D)/corpus.jsonl
 	touch $@
 
-$Q/base/config.json: $(ROUTER_BASE)/config.json
+$Q/from: always
+	@$(call says,$(abspath $(ROUTER_BASE))$(,) $(ROUTER_LENGTH))
+
+$Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 	mkdir -p $(dir $(@D))
 	rm -rf $(@D)
 	cp -rL $(ROUTER_BASE) $(@D)
@@ -90,32 +96,26 @@ $Q/told/%.mts: $(ROUTER_DATA)/$$(call at,3)/made $Q/base/config.json | $X/leader
 	mkdir -p $(@D)
 	$(judged_queries) | $X/encode -q -m $Q/base --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
 
-# Gates: gates/SEED/GATE, and multi/SEED, which learns from all sets.
+# Gates: gates/SEED/GATE; GATE may be multi, which learns from all sets, or multi-3, from the first so many.
 layers_from = $(foreach layer,$(shell jq 'range($(FROM); .num_hidden_layers // .n_layer)' $Q/base/config.json),$(LINEAR:%=$(layer).%))
 lora        = rank=8,alpha=32,dropout=0.1$(if $(FROM),$(,)targets=$(subst $(space),+,$(layers_from)))
 
 recipe     = $(if $(SAMPLE),<(sed 's/sample: [0-9]*/sample: $(SAMPLE)/' $(ROUTER_RECIPE)),$(ROUTER_RECIPE))
-train_gate = $X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$1) --seed $(call at,1) $(recipe) | $X/tok -q -m $Q/base | \
-	$X/train -q -m $Q/base --lora $(lora) $(if $(filter frozen,$(DOCUMENTS)),--documents $2) --lr $(ROUTER_LR) \
-		--schedule linear --warmup 0.1 --no-mask-duplicates --seed $(call at,1) -o $(@D)
-
-$W/gates/%/adapter_config.json: $(ROUTER_DATA)/$$(call at,2)/made $Q/corpus/$$(call at,2).mts $(ROUTER_RECIPE) \
-		| $X/tasksample $X/tok $X/train
+gates_of   = $(if $(filter multi,$1),$(ROUTER_GATES),$(if $(filter multi-%,$1),$(wordlist 1,$(1:multi-%=%),$(ROUTER_GATES)),$1))
+learns     = $(call gates_of,$(call at,2))
+stored     = $Q/corpus$(if $(filter multi multi-%,$(call at,2)),,/$(call at,2)).mts
+$W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) | $X/tasksample $X/tok $X/train
 	@echo "gate $*" >&2
 	mkdir -p $(dir $(@D))
-	$(call train_gate,$(call at,2),$(word 2,$^))
-
-$W/multi/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(ROUTER_GATES))) $Q/corpus.mts $(ROUTER_RECIPE) \
-		| $X/tasksample $X/tok $X/train
-	@echo "multi-task $*" >&2
-	mkdir -p $(dir $(@D))
-	$(call train_gate,$(ROUTER_GATES),$Q/corpus.mts)
+	$X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$(learns)) --seed $(call at,1) $(recipe) | $X/tok -q -m $Q/base | \
+		$X/train -q -m $Q/base --lora $(lora) $(if $(filter frozen,$(DOCUMENTS)),--documents $(stored)) --lr $(ROUTER_LR) \
+			--schedule linear --warmup 0.1 --no-mask-duplicates --seed $(call at,1) -o $(@D)
 
 $Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
 	$X/mts cat -q -o $@ $^
 
-# Scores of each query with one gate: single/GATE/SPLIT/SEED/SET, GATE being base, too, and multi.
-adapter    = $(if $(filter-out base,$(call at,1)),$W/$(if $(filter multi,$(call at,1)),multi/$(call at,3),gates/$(call at,3)/$(call at,1))/adapter_config.json)
+# Scores of each query with one gate: single/GATE/SPLIT/SEED/SET, GATE being base, too.
+adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call at,1)/adapter_config.json)
 through    = $(if $(adapter),$X/encode -q -m $Q/base --lora $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
 $W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
@@ -136,9 +136,9 @@ $(call router_arm,$1,$1)
 endef
 # an arm: its library, or choice, and how route uses it
 define router_arm
-$1.from  := $2
-$1.route := $3
-ARMS     += $1
+$1.from     := $2
+$1.route    := $3
+ROUTER_ARMS += $1
 endef
 
 LAYERS := $(call given,LAYERS,$(shell seq $$(($$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' $(ROUTER_BASE)/config.json 2>/dev/null || echo 0) - 1))))
@@ -168,6 +168,10 @@ $(call router_arm,best-$1,$1,--best)
 endef
 $(foreach n,$(counts),$(eval $(call router_gates,$n,$(wordlist 1,$n,$(ROUTER_GATES)))))
 $(foreach gate,$(ROUTER_GATES),$(eval $(call router_gates,less-$(gate),$(filter-out $(gate),$(ROUTER_GATES)))))
+# the same in other orders
+ORDERS  ?= 2 3
+shuffled = $(shell shuf -e --random-source=<(yes $1) $(ROUTER_GATES))
+$(foreach order,$(ORDERS),$(foreach n,$(counts),$(eval $(call router_gates,order$(order)-$n,$(wordlist 1,$n,$(call shuffled,$(order)))))))
 # one forward pass in the place of two, if an early layer tells as well
 $(foreach n,$(LAYERS),$(eval $(call router_choice,layer-$n,$(ROUTER_GATES),layer-$n))$(eval $(call router_library,pilots-layer-$n,layer-$n))$(eval $(call \
 	router_library,head-layer-$n,layer-$n,--router head)))
@@ -211,7 +215,7 @@ $W/oracle/%.mts: $$(asked) $$(learned_with) | $X/route
 # from-3 are gates from layer 3 on, to which a head sends queries by what layer 3 tells: one forward pass.
 in_tree   = $1/$2/$3/$4/$5.tsv
 scores_of = $(if $(filter from-%,$1),$(call in_tree,$Q/$(ROUTER_LR)-$1/routed,$(1:from-%=head-layer-%),$2,$3,$4),$(call \
-	in_tree,$W/$(if $(filter $1,$(ARMS)),routed,single),$1,$2,$3,$4))
+	in_tree,$W/$(if $(filter $1,$(ROUTER_ARMS)),routed,single),$1,$2,$3,$4))
 sets.test = $(SETS_ALL)
 sets.dev  = $(ROUTER_GATES)
 each_run  = $(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$(call scores_of,$(call at,$1),$(call at,1),$(seed),$(set))))
@@ -224,16 +228,14 @@ $W/compare/%.tsv: $$(call each_run,2) $$(call each_run,3) $W/runs/$$(call at,1) 
 
 # what comparisons and tables are of; younger than they are if that changed
 $W/runs/%: always
-	@mkdir -p $(@D)
-	@echo "$(sets.$*), $(SEEDS)" | cmp -s - $@ || echo "$(sets.$*), $(SEEDS)" > $@
+	@$(call says,$(sets.$*)$(,) $(SEEDS))
 
 $W/columns/%: always
-	@mkdir -p $(@D)
-	@echo "$($*.columns)" | cmp -s - $@ || echo "$($*.columns)" > $@
+	@$(call says,$(router.$*.columns))
 
 # table NAME, SPLIT, by (type or set), BASE/ARM of each column
 define router_table
-$1.columns := $4
+router.$1.columns := $4
 $W/$1.tsv: pipelines/cells.awk $(4:%=$W/compare/$2/%.tsv) $W/columns/$1
 	awk -v by=$3 -v types=every -f $$(filter-out $W/columns/$1,$$^) > $$@
 
@@ -253,9 +255,11 @@ $(eval $(call router_table,figure4,test,type,base/pilots base/best $(foreach n,$
 $(eval $(call router_table,figure5,test,type,base/oracle $(counts:%=base/oracle-%)))
 $(eval $(call router_table,figure8,test,type,base/pilots $(CLUSTERS:%=base/clusters-%)))
 $(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%)))
-
+$(eval $(call router_table,figure9,test,type,base/pilots $(counts:%=base/pilots-%) $(foreach order,$(ORDERS),$(counts:%=base/pilots-order$(order)-%))))
+# what is trained for itself
+$(eval $(call router_table,figure4-multi,test,type,base/multi base/pilots $(foreach n,$(counts),base/multi-$n base/pilots-$n)))
 $(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
-ROUTER_TABLES := $(filter-out onepass,$(ROUTER_TABLES))
+ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
 
 $W/%.md: pipelines/table.awk $W/%.tsv
 	awk -v title='$*' -f $^ > $@
@@ -275,12 +279,9 @@ $W/figure6.md $W/figure7.md: $W/%.md: $W/%.tsv
 $W/figure6.svg $W/figure7.svg: $W/%.svg: pipelines/shares.gnuplot $W/%.tsv
 	gnuplot -e "table='$(word 2,$^)'" $< > $@
 
-# Figures 4, 5 and 8 are curves, over the number in an arm's name.
-$W/curve4.svg: count = $(words $(ROUTER_GATES))
-$W/curve5.svg: count = $(words $(ROUTER_GATES))
-$W/curve8.svg: count = 1
-$W/curve4.svg $W/curve5.svg $W/curve8.svg: $W/curve%.svg: pipelines/curves.gnuplot $W/figure%.tsv
-	gnuplot -e "cells='$(word 2,$^)'; last='$(count)'; over='$(if $(filter 8,$*),clusters of a group,gates)'" $< > $@
+# Figures 4, 5, 8 and 9 are curves, over the number in an arm's name.
+$W/curve%.svg: pipelines/curves.gnuplot $W/figure%.tsv
+	gnuplot -e "cells='$(word 2,$^)'; last='$(if $(filter 8,$*),1,$(words $(ROUTER_GATES)))'; over='$(if $(filter 8,$*),clusters of a group,gates)'" $< > $@
 
 # Table 4: how much there is of each set; Table 5: queries that another set's gate serves best, by how much.
 $Q/table4.tsv: $$(patsubst %,$(ROUTER_DATA)/%/made,$$(SETS_ALL)) | $X/leaderboard
@@ -316,6 +317,11 @@ routerretriever-onepass:
 	@$(MAKE) --no-print-directory -j$(JOBS) $W/onepass.md $W/onepass.svg
 	@cat $W/onepass.md
 
+# Figure 4 with a multi-task gate of its own for each number of sets.
+routerretriever-figure4-multi:
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $W/figure4-multi.md $W/curve4-multi.svg
+	@cat $W/figure4-multi.md
+
 # Table 6: gates of queries and documents.
 routerretriever-table6:
 	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
@@ -331,9 +337,13 @@ routerretriever-rates:
 	@$(call rate_chosen,$(ROUTER_NAME),$Q,$(ROUTER_RATES))
 
 router_files = $(foreach name,$(ROUTER_TABLES),$W/$(name).md $W/$(name).svg) $(foreach n,6 7,$W/figure$n.md $W/figure$n.svg) \
-	$(foreach n,4 5 8,$W/curve$n.svg) $Q/table4.tsv $W/table5.tsv
+	$(foreach n,4 5 8 9,$W/curve$n.svg) $Q/table4.tsv $W/table5.tsv
 ROUTER_SHOWN = $(ROUTER_TABLES) figure6 figure7
 $(foreach name,$(ROUTER_TABLES) figure6 figure7,$(eval routerretriever-$(name): $W/$(name).md; @cat $$<))
+routerretriever-table4: $Q/table4.tsv
+routerretriever-table5: $W/table5.tsv
+routerretriever-table4 routerretriever-table5:
+	@cat $<
 
 ## routerretriever  RouterRetriever: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 routerretriever: | $(DEPS)
@@ -341,4 +351,5 @@ routerretriever: | $(DEPS)
 	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
 	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
 
-.PHONY: routerretriever routerretriever-rates routerretriever-figure3 routerretriever-table6 routerretriever-onepass $(patsubst %,routerretriever-%,$(ROUTER_TABLES) figure6 figure7)
+.PHONY: routerretriever routerretriever-rates routerretriever-figure3 routerretriever-table4 routerretriever-table5 routerretriever-table6 \
+	routerretriever-figure4-multi routerretriever-onepass $(patsubst %,routerretriever-%,$(ROUTER_TABLES) figure6 figure7)

@@ -17,6 +17,9 @@ compared = while IFS=$$'\t' read -r type set metric score; do \
 				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
 	done < $2/scores.tsv
 
+# A file that has a text, and is younger than what is made of it where the text changed; its rule runs `always`.
+says = mkdir -p $(@D) && { echo "$1" | cmp -s - $@ || echo "$1" > $@; }
+
 # Rates tried on the development split: RATE/rate.tsv in FOLDER has the rate and the mean.  MODEL's best goes to FILE.
 RATES_TRIED := $(call given,LRS,1e-4 3e-4 1e-3)
 rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate that was tried and its mean" } \

@@ -93,6 +93,18 @@ overview() {
 	[ -z "$wrong" ]
 }
 
+@test "house: a variable belongs to one pipeline: of two that set it, the last would win" {
+	cd "$ROOT/pipelines"
+	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:+]?=|$)/ && !/^(endef|else|endif)/ {
+			name = $0
+			sub(/ *[:+]?=.*| *$/, "", name)
+			if (name in of && of[name] != FILENAME)
+				print of[name], FILENAME, name
+			of[name] = FILENAME
+		}' ./*.mk
+	[ -z "$output" ]
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

@@ -115,17 +115,18 @@ router() {
 	three_sets
 	at=out/routerretriever/small/base/1e-2
 	router routerretriever >tables 2>log || { cat log; false; }
-	for name in table1 table2 table3 table7 table12 rules figure4 figure5 figure8 layers; do
+	for name in table1 table2 table3 table7 table12 rules figure4 figure5 figure8 figure9 layers; do
 		grep "^| $name |" tables
 		grep -c '<svg' $at/$name.svg
 	done
-	for name in figure6 figure7 curve4 curve5 curve8; do
+	for name in figure6 figure7 curve4 curve5 curve8 curve9; do
 		grep -c '<svg' $at/$name.svg
 	done
 	# shares of a set are all its queries
 	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure6.tsv
 	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure7.tsv
 	diff out/routerretriever/small/base/table4.tsv <(printf '%s\t%s\t%s\t%s\t%s\n' set train dev test documents left 80 20 54 216 right 80 20 54 216 third 80 20 54 216)
+	router QUERIES=50 routerretriever-table4 | cut -f1-3 | tail -n +2 | diff - <(printf '%s\t%s\t%s\n' left 40 10 right 40 10 third 40 10)
 	# gates of documents, and of later layers, are others and stand beside these
 	router DOCUMENTS=trained routerretriever-table7 >trained
 	router FROM=1 LINEAR=attn.Wqkv routerretriever-table7 >later
@@ -141,17 +142,30 @@ router() {
 	awk -F'\t' 'NR > 1 { print $1, $2, $3 }' $at/figure3.tsv | diff - <(for n in 10 30; do for gate in left right; do printf "$n $gate %s\n" left right third; done; done)
 }
 
+paper() {
+	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" DATA="$T/beir" SEEDS=1 "$@" </dev/null
+}
+
 @test "routerretriever: the paper's size has its recipe, rate, length and sets" {
 	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
 	for set in arguana msmarco hotpotqa nfcorpus scifact quora fiqa trec-covid scidocs; do
 		mkdir -p beir/$set/qrels
 		touch beir/$set/{corpus,queries}.jsonl beir/$set/qrels/{train,test}.tsv
 	done
-	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" DATA="$T/beir" SEEDS=1 routerretriever-table1 </dev/null >plan
-	grep -c '^echo "gate 1/' plan | grep -x 7
+	paper routerretriever-table1 >plan
+	grep -c '^echo "gate 1/' plan | grep -x 8 # and multi
 	grep -F 'echo "encode trec-covid"' plan
 	run ! grep -F 'echo "encode nq"' plan
 	grep -F -A 2 -e '--task arguana --seed 1 share/recipes/routerretriever-paper.yaml' plan | grep -F -- '--lora rank=8,alpha=32,dropout=0.1'
-	grep -F -- '--lr 1e-4 --schedule linear --warmup 0.1' plan
+	grep -F -- '--lr 1e-4' plan
+	grep -F -- '--schedule linear --warmup 0.1' plan
 	grep -F '.max_seq_length = 512' plan
+	# a multi-task gate of the first two, and gates that come in another order
+	paper routerretriever-figure4-multi | grep -F -- '--task arguana --task msmarco --seed 1 share'
+	paper ORDERS=2 routerretriever-figure9 >plan
+	first=$(grep -E 'pilot-build fit .*pilots/pilots-2/1.mts' plan | grep -oE '[a-z]+\.mts')
+	other=$(grep -E 'pilot-build fit .*pilots/pilots-order2-2/1.mts' plan | grep -oE '[a-z]+\.mts')
+	[ "$first" = $'arguana.mts\nmsmarco.mts' ]
+	[ "$(wc -l <<<"$other")" = 2 ]
+	[ "$first" != "$other" ]
 }

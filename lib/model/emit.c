@@ -308,7 +308,8 @@ emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 		size_t size = mem_multiply(
 		    (size_t)(item->tokens ? tokens : lists), element, "hidden states");
 		to->made = mem_grow(to->made, &to->room, size, sizeof *to->made);
-		memset(to->made, 0, size * sizeof *to->made);
+		if (size > 0)
+			memset(to->made, 0, size * sizeof *to->made);
 	}
 }
 
