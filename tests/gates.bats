@@ -176,7 +176,7 @@ property() { # NAME: of a stream on standard input
 	}
 	make_gates
 	named one two >"$T/ids.mts"
-	refused "asks for the gate 'two'; there are half, minus, one, rooted, three, whole, zero" --gates "$T/gates"
+	refused "row 1 asks for the gate 'two'; there are half, minus, one, rooted, three, whole, zero" --gates "$T/gates"
 	ids_stream text.ids <"$M/ids.txt" >"$T/ids.mts"
 	refused "there is no column" --gates "$T/gates"
 	refused "$T/none: the folder of gates cannot be read" --gates "$T/none"

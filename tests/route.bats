@@ -188,7 +188,7 @@ hand() {
 		{"other.gate":[],"one.gate":""}
 		{"other.gate":["mixed","plain","mixed"],"one.gate":""}' | mts paste other.mts - >wrong.mts
 	run -1 encode -q -m "$M" --gates gates wrong.mts
-	[[ $output == *"wrong.mts: record 1: row 0 has not as many gates as texts in 'other.ids'" ]]
+	[[ $output == *"wrong.mts: record 1: row 1 has not as many gates as texts in 'other.ids'" ]]
 	run -1 route pilots.mts texts.mts
 	[[ $output == *"texts.mts: it has embeddings of rows and of lists; choose with --field" ]]
 	run -2 route -f one -f one pilots.mts texts.mts

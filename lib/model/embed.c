@@ -244,8 +244,9 @@ named_gate(const struct embed *e, const struct array *names, int depth, int64_t 
 
 	if (length && gate < 0)
 		die("%s: record %lld: row %lld asks for the gate '%.*s'; there are %s",
-		    stream_name(e->in), (long long)stream_records(e->in), (long long)row,
-		    length < 80 ? (int)length : 80, name, model_gate_names(e->model));
+		    stream_name(e->in), (long long)stream_records(e->in),
+		    (long long)row + 1, length < 80 ? (int)length : 80, name,
+		    model_gate_names(e->model));
 	return gate;
 }
 
@@ -264,7 +265,7 @@ choose_gates(struct embed *e, const struct field *field, const struct record *re
 			die("%s: record %lld: row %lld has not as many gates as texts in "
 			    "'%s.ids'",
 			    stream_name(e->in), (long long)stream_records(e->in),
-			    (long long)row, field->name);
+			    (long long)row + 1, field->name);
 		int gate = depth == 1 ? named_gate(e, names, depth, row, row) : 0;
 		for (int64_t i = first; i < end; i++)
 			e->sequences[i].gate =
