@@ -8,7 +8,8 @@
 # compare --per-query.  What was scored without is scored again, from the embeddings that there are.
 # With GATES and PILOTS the model is scored as RouterRetriever is: queries, and the texts of tasks that
 # have no documents, go through the gate that route(1) chooses; documents through the model alone, in
-# streams that it shares with its gates.  Its name is the model's with +gates, its revision is of all three.
+# streams that it shares with its gates.  A library of what an early layer tells (encode --emit
+# emb=hs:layers=N) is used in one pass (encode --pilots).  Its name is the model's with +gates, its revision is of all three.
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
@@ -28,7 +29,7 @@ PLAN     := $(MTEB)/plan.mk
 ROUTED   := $(GATES:%=--gates %) $(PILOTS:%=--pilots %)
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=)
-mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/mteb-score
+mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/mteb-score $X/mts
 	@mkdir -p $(MTEB)
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
@@ -55,8 +56,10 @@ forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL)
 encode  = $X/encode $(BAR) -m $(MODEL) -o $@
-# each of the fields through a gate of its own
-routed  = $X/encode -m $(MODEL) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
+# each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
+early   = $(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty')
+routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
+in_two  = $X/encode -m $(MODEL) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per-query $(@:.json=.tsv))

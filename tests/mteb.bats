@@ -227,6 +227,19 @@ make_gates() {
 	mteb GATES="$T/gates" PILOTS="$T/one.mts" TASKS=shelf >/dev/null 2>err
 	[ "$(grep encode err)" = "shelf: encode queries" ]
 	[ "$(find results/base+gates -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	# a library of what a layer tells: one pass through gates from there on
+	mkdir late
+	last=$(($(jq '.num_hidden_layers' "$base/config.json") - 1))
+	for gate in one two; do
+		train -q -m "$base" -o late/$gate --lora rank=2,targets=$last.attn.Wqkv --lr 0.05 --warmup 0 --steps 2 --save-every 0 pairs.mts
+	done
+	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - |
+		encode -q -m "$base" --emit emb=hs:layers=$last | route --oracle one.tsv two.tsv | pilot-build fit >early.mts
+	mteb GATES="$T/late" PILOTS="$T/early.mts" TASKS=shelf PER_QUERY=1 >/dev/null 2>&1
+	leaderboard judged data/shelf/qrels/test.tsv data/shelf/queries.jsonl | tok -m "$base" -f text --format jsonl - |
+		encode -q -m "$base" --gates late --pilots early.mts >q.mts
+	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand q.mts "$own/shelf/corpus.mts" >/dev/null
+	ls -t results/base+gates/*/shelf.tsv | head -n 1 | xargs cmp by.hand
 	# one without the other
 	run -2 --separate-stderr mteb GATES="$T/gates"
 	[[ $stderr == "mteb: GATES without PILOTS; say PILOTS=file: "* ]]
