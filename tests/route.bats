@@ -111,6 +111,10 @@ hand() {
 		jq -e -s 'all(.gate == (if .["score.two"] > .["score.one"] then "two" else "one" end))'
 	route --oracle --metric map scores/a.tsv scores/b.tsv <plain.mts | mts to jsonl - |
 		jq -e -s 'all(.gate == (if .["score.b"] > .["score.a"] then "b" else "a" end))'
+	gzip -k scores/b.tsv
+	route --oracle scores/a.tsv scores/b.tsv.gz <plain.mts | mts to jsonl - | jq -s -c '[.[] | keys[] | select(startswith("score"))] | unique' |
+		diff - <(echo '["score.a","score.b"]')
+	rm scores/b.tsv.gz
 	route --best scores/*.tsv <q.mts | routes | sort -u >best
 	[ "$(wc -l <best)" -eq 1 ]
 	jq -s -r '[.[]["score.a"], .[]["score.b"], .[]["score.c"]] as $all | (length) as $n |

@@ -45,3 +45,24 @@ file_need(const char *path, size_t *length)
 		die("%s: no such file", path);
 	return text;
 }
+
+static size_t
+without_ending(const char *name, size_t length)
+{
+	size_t dot = length;
+
+	while (dot > 0 && name[dot - 1] != '.')
+		dot--;
+	return dot > 1 ? dot - 1 : length;
+}
+
+const char *
+file_bare_name(const char *path, size_t *length)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	*length = without_ending(name, strlen(name));
+	if (!strcmp(name + *length, ".gz") || !strcmp(name + *length, ".zst"))
+		*length = without_ending(name, *length);
+	return name;
+}

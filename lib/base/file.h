@@ -13,4 +13,7 @@ char *file_read(const char *path, size_t *length);
 /* The same, but dies when it does not exist. */
 char *file_need(const char *path, size_t *length);
 
+/* A path's last name, `length` bytes of it being without its ending (".tsv", ".tsv.gz"). */
+const char *file_bare_name(const char *path, size_t *length);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "search/rows.h"
@@ -86,18 +87,7 @@ begin_task(struct reading *reading, int number, const char *stream)
 		found->cosines[i] = mem_new(room, sizeof(double));
 }
 
-/* A stream's name without folder and ".mts", for one that does not tell its task. */
-static const char *
-bare_name(const char *path, size_t *length)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *end = strstr(name, ".mts");
-
-	*length = end && end > name ? (size_t)(end - name) : strlen(name);
-	return name;
-}
-
-/* The task of a source's row. */
+/* The task of a source's row: the stream's name where it does not tell. */
 static int
 task_of(struct reading *reading, struct source *source, const struct row *row)
 {
@@ -113,7 +103,7 @@ task_of(struct reading *reading, struct source *source, const struct row *row)
 		    "stream for each task",
 		    stream, (long long)row->number + 1);
 	if (!length)
-		name = bare_name(stream, &length);
+		name = file_bare_name(stream, &length);
 	int task = (int)strings_add(tasks, name, length, &fresh);
 	name = strings_get(tasks, task);
 	if (fresh)

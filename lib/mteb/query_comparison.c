@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "mteb/pair_metrics.h"
 #include "score/measure/significance.h"
@@ -280,26 +281,15 @@ put_pair_metrics(const struct pairing *pairing, const struct comparison_options 
 	free(targets[1]);
 }
 
-/* Where a path's last name begins, and how long it is without ".tsv" and what follows. */
-static const char *
-bare_name(const char *path, size_t *length)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *end = strstr(name, ".tsv");
-
-	*length = end && end > name ? (size_t)(end - name) : strlen(name);
-	return name;
-}
-
 /* A file as people call it; the whole path where another is called so, too. */
 static char *
 short_name(char *const *files, int count, int which)
 {
 	size_t length, other_length;
-	const char *name = bare_name(files[which], &length);
+	const char *name = file_bare_name(files[which], &length);
 
 	for (int i = 0; i < count; i++) {
-		const char *other = bare_name(files[i], &other_length);
+		const char *other = file_bare_name(files[i], &other_length);
 		if (i != which && length == other_length && !strncmp(name, other, length))
 			return mem_string(files[which]);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "score/per_query.h"
 
@@ -29,14 +30,13 @@ gate_scores_check_name(const char *whose, const char *name)
 static char *
 name_of(const char *operand, const char **file)
 {
-	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/');
-	bool given = equals && (!strchr(operand, '/') || equals < strchr(operand, '/'));
+	const char *equals = strchr(operand, '='), *slash = strchr(operand, '/');
+	bool given = equals && (!slash || equals < slash);
+	size_t length = given ? (size_t)(equals - operand) : 0;
 
 	*file = given ? equals + 1 : operand;
-	const char *from = given || !slash ? operand : slash + 1;
-	const char *dot = strrchr(from, '.');
-	const char *end = given ? equals : dot && dot > from ? dot : from + strlen(from);
-	return mem_format("%.*s", (int)(end - from), from);
+	const char *name = given ? operand : file_bare_name(operand, &length);
+	return mem_format("%.*s", (int)length, name);
 }
 
 static const double *

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "search/vectors.h"
 #include "stream/values.h"
@@ -95,19 +96,14 @@ find_scores(struct source *source, const struct instances *instances)
 		    stream_name(instances->first), instances->gate_count);
 }
 
-/* Without folder and ending; "" of standard input. */
+/* "" of standard input. */
 static char *
 name_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *from = slash ? slash + 1 : path;
-	const char *dot = strrchr(from, '.');
+	size_t length;
+	const char *name = file_bare_name(path, &length);
 
-	return strcmp(path, "-") == 0
-		   ? mem_string("")
-		   : mem_format("%.*s",
-			 (int)(dot && dot > from ? dot - from : (long)strlen(from)),
-			 from);
+	return mem_format("%.*s", strcmp(path, "-") == 0 ? 0 : (int)length, name);
 }
 
 /* The number of a row's data set. */
