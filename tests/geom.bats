@@ -293,11 +293,11 @@ refused() { # MESSAGE FILE...
 	upcycle -q -m "$GOLDEN/nomic_bert" -o mote --experts clustering,search_query
 	cp -r "$GOLDEN/nomic_bert" dense
 	cp mote/config_sentence_transformers.json dense
-	printf '{"_id":"%s","text":"%s"}\n' a "some words" b "and others" c "a word" >texts.jsonl
+	printf '{"_id":"%s","text":"%s","topic":"%s"}\n' a "some words" x b "and others" y c "a word" x >texts.jsonl
 	cp texts.jsonl queries.jsonl
 	page_examples geom.1 >examples
 	command -v gnuplot >/dev/null || sed -i '/^gnuplot/d' examples
-	[ "$(grep -c geom examples)" -eq 9 ]
+	[ "$(grep -c geom examples)" -eq 12 ]
 	bash -e -o pipefail -x examples >out
 	# experts that have learnt nothing yet: those of the dense model
 	[ "$(awk -F'\t' 'NF == 6 && $1 == "clustering:search_query" { print $4 }' out)" = 0 ]

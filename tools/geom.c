@@ -5,6 +5,7 @@
  *		(text), _id or id (text or i64) and FIELD or text (text), where there are; writes a table
  * isoscore	reads FIELD.emb, vectors or lists of them; writes a table
  * pca, drift	read FIELD.emb, a vector a row, _id or id, dataset, where there are; write a table
+ * agreement	reads FIELD.emb, a vector a row, or columns of labels (text or numbers); writes a table
  * whiten fit	reads FIELD.emb, vectors or lists of them; writes a whitening, or a model with it
  * whiten apply	reads this and FIELD.emb; writes FIELD.emb, and passes all other columns
  * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
@@ -19,6 +20,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "geometry/agreement.h"
+#include "geometry/fit_apply.h"
 #include "geometry/flow_command.h"
 #include "geometry/inter_task_table.h"
 #include "geometry/isotropy.h"
@@ -29,7 +32,7 @@
 enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATIONS };
 enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };
 enum { OPT_STEPS = OPT_DIM + 1, OPT_HIDDEN, OPT_EPOCHS, OPT_BATCH, OPT_RATE };
-enum { OPT_INVERSE = OPT_RATE + 1, OPT_LEVEL };
+enum { OPT_INVERSE = OPT_RATE + 1, OPT_LEVEL, OPT_LABEL, OPT_RUNS };
 
 static const struct cli_option options[] = {
 	{ OPT_AGAINST, "against", "FILE",
@@ -58,7 +61,10 @@ static const struct cli_option options[] = {
 	{ OPT_EPOCHS, "epochs", "N", "flow fit: times through the data (default: 10)" },
 	{ OPT_BATCH, "batch", "N", "flow fit: vectors of a batch (default: 16)" },
 	{ OPT_RATE, "rate", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
-	{ 's', "seed", "N", "flow fit: what chance begins with (default: 42)" },
+	{ 's', "seed", "N", "agreement, flow fit: what chance begins with (42)" },
+	{ OPT_LABEL, "label", "NAME", "agreement: a column of labels; repeatable" },
+	{ 'k', "clusters", "K", "agreement: clusters that k-means makes of vectors" },
+	{ OPT_RUNS, "runs", "N", "agreement: of k-means, to take the means of (5)" },
 	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" },
 	{ OPT_LEVEL, "level", "N",
@@ -73,50 +79,15 @@ struct settings {
 	const char **against; /* paths */
 	int against_count;
 	struct embeddings_options columns;
-	const char **fields;		/* the columns', to be filled */
+	const char **fields, **labels;	/* the columns', to be filled */
 	int threads, level, components; /* 0: the default */
 	const char *per_text, *output, *model, *basis;
 	bool json, inverse;
 	struct whitening_options whitening;
 	struct flow_shape shape;
 	struct flow_training training;
+	struct agreement_options agreement;
 };
-
-/* Those that are named, or standard input. */
-static const char *const *
-streams(char *const *files, int count)
-{
-	static const char *const standard[] = { "-" };
-
-	return count ? (const char *const *)files : standard;
-}
-
-/* What 'fit [FILE]...' or 'apply MAP [FILE]' says. */
-struct operands {
-	bool fit;
-	const char *map;
-	const char *const *streams; /* one at least */
-	int count;
-};
-
-static struct operands
-operands_of(const char *command, const char *const known[2], char **words, int count)
-{
-	static const char *const modes[] = { "fit", "apply", NULL };
-	struct operands operands = { .fit = cli_word(command, words[0], modes) == 0 };
-	char *mode = mem_format("%s %s", command, words[0]);
-	int before = operands.fit ? 1 : 2;
-
-	cli_only(&cli, mode, known[!operands.fit]);
-	if (!operands.fit && (count < 2 || count > 3))
-		die_usage("%s takes what 'fit' has written, and one stream", mode);
-	free(mode);
-	operands.map = words[1];
-	operands.count = count - before;
-	operands.streams = streams(words + before, operands.count);
-	operands.count = operands.count ? operands.count : 1;
-	return operands;
-}
 
 static void
 check_files(const struct settings *settings, const char *const *files, int count)
@@ -141,9 +112,9 @@ similarity(void *with, char **files, int count)
 
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
-	check_files(settings, streams(files, count), count ? count : 1);
-	inter_task_compare(streams(files, count), count ? count : 1, settings->against,
-	    settings->against_count,
+	check_files(settings, fit_apply_streams(files, count), count ? count : 1);
+	inter_task_compare(fit_apply_streams(files, count), count ? count : 1,
+	    settings->against, settings->against_count,
 	    &(struct inter_task_options){
 		settings->columns.count ? settings->fields[0] : NULL,
 		settings->columns.any_model, settings->json, settings->per_text });
@@ -155,9 +126,9 @@ isoscore(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	check_files(settings, streams(files, count), count ? count : 1);
-	isotropy_print(
-	    streams(files, count), count ? count : 1, &settings->columns, settings->json);
+	check_files(settings, fit_apply_streams(files, count), count ? count : 1);
+	isotropy_print(fit_apply_streams(files, count), count ? count : 1,
+	    &settings->columns, settings->json);
 	return 0;
 }
 
@@ -185,6 +156,21 @@ drift(void *with, char **files, int count)
 }
 
 static int
+agreement(void *with, char **files, int count)
+{
+	struct settings *settings = with;
+	struct agreement_options *how = &settings->agreement;
+
+	how->columns.labels = settings->labels;
+	how->columns.fields = settings->fields;
+	how->columns.field_count = settings->columns.count;
+	how->seed = settings->training.seed;
+	how->json = settings->json;
+	agreement_print(fit_apply_streams(files, count), count ? count : 1, how);
+	return 0;
+}
+
+static int
 whiten(void *with, char **files, int count)
 {
 	static const char *const known[] = {
@@ -192,13 +178,13 @@ whiten(void *with, char **files, int count)
 		"field any-model level threads output"
 	};
 	const struct settings *settings = with;
-	struct operands operands = operands_of("whiten", known, files, count);
+	struct fit_apply words = fit_apply_words(&cli, "whiten", known, files, count);
 
-	if (operands.fit)
-		whitening_fit(operands.streams, operands.count, &settings->columns,
+	if (words.fit)
+		whitening_fit(words.streams, words.count, &settings->columns,
 		    &settings->whitening, settings->model, settings->output);
 	else
-		whitening_apply_to(operands.map, operands.streams[0],
+		whitening_apply_to(words.map, words.streams[0],
 		    &(struct transform_options){
 			&settings->columns, settings->output, settings->level });
 	return 0;
@@ -212,13 +198,13 @@ flow(void *with, char **files, int count)
 		"field any-model inverse level threads output"
 	};
 	const struct settings *settings = with;
-	struct operands operands = operands_of("flow", known, files, count);
+	struct fit_apply words = fit_apply_words(&cli, "flow", known, files, count);
 
-	if (operands.fit)
-		flow_fit(operands.streams, operands.count, &settings->columns,
-		    &settings->shape, &settings->training, settings->output);
+	if (words.fit)
+		flow_fit(words.streams, words.count, &settings->columns, &settings->shape,
+		    &settings->training, settings->output);
 	else
-		flow_apply(operands.map, operands.streams[0], settings->inverse,
+		flow_apply(words.map, words.streams[0], settings->inverse,
 		    &(struct transform_options){
 			&settings->columns, settings->output, settings->level });
 	return 0;
@@ -233,6 +219,8 @@ static const struct cli_command commands[] = {
 	    "field relations components basis threads output", 1, -1, pca },
 	{ "drift", "how far, and where to, texts moved from one model to another",
 	    "field relations components per-text json threads output", 2, 2, drift },
+	{ "agreement", "how clusterings of the same texts agree",
+	    "field label clusters runs seed json threads output", 0, -1, agreement },
 	{ "whiten", "give embeddings mean 0 and the identity as covariance",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
@@ -248,6 +236,7 @@ static const struct cli cli = { "geom",
 	"       geom isoscore [OPTION]... [FILE]...\n"
 	"       geom pca [OPTION]... FILE...\n"
 	"       geom drift [OPTION]... BEFORE AFTER\n"
+	"       geom agreement [-k K] [OPTION]... [FILE]...\n"
 	"       geom whiten fit [-m MODEL -o DIR] [OPTION]... [FILE]...\n"
 	"       geom whiten apply [OPTION]... WHITENING [FILE]\n"
 	"       geom flow fit [OPTION]... [FILE]...\n"
@@ -258,10 +247,17 @@ static const struct cli cli = { "geom",
 	"  geom isoscore base.mts trained.mts\n"
 	"  geom pca base.mts pft.mts reze.mts > pca.tsv\n"
 	"  geom drift base.mts reze.mts\n"
+	"  geom agreement -k 100 -f text.hs -f text.rw texts.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
 	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
 	"> z.mts\n",
 	nn_about, commands, ".mts\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
+
+static int
+number(const char *option, int most)
+{
+	return (int)cli_integer(option, 1, most);
+}
 
 static void
 parse(struct settings *s, int argc, char **argv)
@@ -275,7 +271,7 @@ parse(struct settings *s, int argc, char **argv)
 		case OPT_PER_TEXT: s->per_text = optarg; break;
 		case 'f': s->fields[s->columns.count++] = optarg; break;
 		case OPT_COMPONENTS:
-			s->components = (int)cli_integer("--components", 1, 1 << 20);
+			s->components = number("--components", 1 << 20);
 			break;
 		case OPT_BASIS: s->basis = optarg; break;
 		case OPT_RELATIONS: s->columns.relations = true; break;
@@ -284,21 +280,21 @@ parse(struct settings *s, int argc, char **argv)
 			    (enum whitening_kind)cli_word("--kind", optarg, kinds);
 			break;
 		case OPT_EPS: s->whitening.least = cli_real("--eps", 1e-300, 1); break;
-		case OPT_DIM:
-			s->whitening.width = (int)cli_integer("--dim", 1, 1 << 20);
-			break;
+		case OPT_DIM: s->whitening.width = number("--dim", 1 << 20); break;
 		case 'm': s->model = optarg; break;
-		case OPT_STEPS:
-			s->shape.steps = (int)cli_integer("--steps", 1, 1000);
-			break;
-		case OPT_HIDDEN:
-			s->shape.hidden = (int)cli_integer("--hidden", 1, 1 << 15);
-			break;
+		case OPT_STEPS: s->shape.steps = number("--steps", 1000); break;
+		case OPT_HIDDEN: s->shape.hidden = number("--hidden", 1 << 15); break;
 		case OPT_EPOCHS:
 			s->training.epochs = cli_integer("--epochs", 0, 1000000);
 			break;
-		case OPT_BATCH:
-			s->training.batch = cli_integer("--batch", 1, 1 << 20);
+		case OPT_BATCH: s->training.batch = number("--batch", 1 << 20); break;
+		case 'k':
+			s->agreement.columns.clusters =
+			    (int)cli_integer("--clusters", 2, 4096);
+			break;
+		case OPT_RUNS: s->agreement.runs = number("--runs", 1000); break;
+		case OPT_LABEL:
+			s->labels[s->agreement.columns.label_count++] = optarg;
 			break;
 		case OPT_RATE: s->training.rate = cli_real("--rate", 1e-12, 10); break;
 		case 's':
@@ -325,6 +321,7 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	settings.against = mem_new((size_t)argc, sizeof *settings.against);
 	settings.fields = mem_new((size_t)argc, sizeof *settings.fields);
+	settings.labels = mem_new((size_t)argc, sizeof *settings.labels);
 	settings.columns.fields = settings.fields;
 	parse(&settings, argc, argv);
 	const struct cli_command *command = cli_find(&cli, argc, argv);
@@ -336,5 +333,6 @@ main(int argc, char **argv)
 		output_finish(output);
 	free(settings.against);
 	free(settings.fields);
+	free(settings.labels);
 	return status;
 }

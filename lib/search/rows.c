@@ -18,7 +18,7 @@ static const double patience = 0.02; /* seconds */
 /* A stream of them. */
 struct part {
 	struct vectors *vectors;
-	char *field;	    /* what is before ".emb" */
+	char *field;	    /* what is before ".emb" or another last part */
 	int id, text, task; /* columns, or -1 */
 	enum row_ids ids;
 };
@@ -59,8 +59,9 @@ static char *
 field_of(const struct vectors *vectors)
 {
 	const char *name = stream_column(vectors->reader, vectors->column)->name;
+	const char *end = strrchr(name, '.');
 
-	return mem_format("%.*s", (int)(strlen(name) - strlen(".emb")), name);
+	return mem_format("%.*s", (int)(end ? (size_t)(end - name) : strlen(name)), name);
 }
 
 /* The column of the texts that the vectors are of, where it was kept. */

@@ -43,7 +43,7 @@ struct span {
 	int64_t first, count;
 };
 
-/* The column FIELD.emb, or the only one; dies when there is none. */
+/* The column FIELD.emb or FIELD, or the only one; dies when there is none. */
 struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
 /* Dies, naming both, unless they have one width and, in two streams, are of one model, as far as the

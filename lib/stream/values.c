@@ -11,11 +11,17 @@
 static bool
 is_vectors(const struct column *column, int depth)
 {
+	return column->depth == depth && column->rank == 1 &&
+	       dtype_is_float(column->dtype);
+}
+
+static bool
+is_embedding(const struct column *column, int depth)
+{
 	size_t length = strlen(column->name);
 
 	return length > 4 && strcmp(column->name + length - 4, ".emb") == 0 &&
-	       column->depth == depth && column->rank == 1 &&
-	       dtype_is_float(column->dtype);
+	       is_vectors(column, depth);
 }
 
 static char *
@@ -28,16 +34,21 @@ columns_named(const struct reader *reader)
 	return list;
 }
 
-int
-values_find_embedding(const struct reader *reader, const char *field, int depth)
+static int
+find_named(const struct reader *reader, const char *name, int depth)
 {
-	char *name = mem_format("%s.emb", field ? field : "FIELD");
+	int found = stream_find(reader, name);
+
+	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
+}
+
+static int
+find_only(const struct reader *reader, int depth)
+{
 	int found = -1;
 
 	for (int i = 0; i < stream_columns(reader); i++) {
-		const struct column *column = stream_column(reader, i);
-		if (!is_vectors(column, depth) ||
-		    (field && strcmp(column->name, name) != 0))
+		if (!is_embedding(stream_column(reader, i), depth))
 			continue;
 		if (found >= 0)
 			die("%s: there are several columns of embeddings: %s; choose one "
@@ -46,8 +57,19 @@ values_find_embedding(const struct reader *reader, const char *field, int depth)
 			    stream_name(reader), columns_named(reader));
 		found = i;
 	}
-	free(name);
 	return found;
+}
+
+int
+values_find_embedding(const struct reader *reader, const char *field, int depth)
+{
+	if (!field)
+		return find_only(reader, depth);
+	char *name = mem_format("%s.emb", field);
+	int found = find_named(reader, name, depth);
+
+	free(name);
+	return found >= 0 ? found : find_named(reader, field, depth);
 }
 
 int

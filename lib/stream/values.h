@@ -15,8 +15,9 @@
 #include "base/number.h"
 #include "stream/stream.h"
 
-/* Index of the column "FIELD.emb" of vectors, one a row (depth 0) or a list a row (depth 1);
- * field NULL: the only column of that kind.  Dies listing what there is. */
+/* Index of the column "FIELD.emb" of vectors, one a row (depth 0) or a list a row (depth 1), or of
+ * the one that is called FIELD itself ("text.hs"); field NULL: the only FIELD.emb.  Dies listing
+ * what there is. */
 int values_embedding(const struct reader *reader, const char *field, int depth);
 
 /* The same, but -1 when there is none. */

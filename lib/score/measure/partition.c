@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "score/measure/assignment.h"
 
 struct table {
 	int64_t *joint;			/* [labels, clusters] */
@@ -74,17 +75,25 @@ part_of(double information, double entropy_of)
 	return entropy_of > 0 ? fmin(information / entropy_of, 1) : 1;
 }
 
+static struct v_measure
+v_measure(const struct table *table)
+{
+	struct v_measure score;
+
+	score.homogeneity = part_of(table->information, table->label_entropy);
+	score.completeness = part_of(table->information, table->cluster_entropy);
+	double sum = score.homogeneity + score.completeness;
+	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
+	return score;
+}
+
 struct v_measure
 partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
 	struct table table = tabulate(label, labels, cluster, clusters, n);
-	struct v_measure score;
+	struct v_measure score = v_measure(&table);
 
-	score.homogeneity = part_of(table.information, table.label_entropy);
-	score.completeness = part_of(table.information, table.cluster_entropy);
-	double sum = score.homogeneity + score.completeness;
-	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
 	let_go(&table);
 	return score;
 }
@@ -145,21 +154,76 @@ no_zero(double x)
 	return x < 0 ? fmin(x, -DBL_EPSILON) : fmax(x, DBL_EPSILON);
 }
 
+static double
+ami(const struct table *table)
+{
+	int32_t some = parts(table->of_label, table->labels),
+		others = parts(table->of_cluster, table->clusters);
+
+	if (some == 1 || others == 1)
+		return some == others;
+	double chance = expected(table);
+	double most = (table->label_entropy + table->cluster_entropy) / 2;
+	return fmin(no_zero(table->information - chance) / no_zero(most - chance), 1);
+}
+
 double
 partition_ami(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
 	struct table table = tabulate(label, labels, cluster, clusters, n);
-	int32_t some = parts(table.of_label, labels),
-		others = parts(table.of_cluster, clusters);
-	double score = some == others; /* where either has one part only */
+	double score = ami(&table);
 
-	if (some > 1 && others > 1) {
-		double chance = expected(&table);
-		double most = (table.label_entropy + table.cluster_entropy) / 2;
-		score =
-		    fmin(no_zero(table.information - chance) / no_zero(most - chance), 1);
-	}
 	let_go(&table);
 	return score;
+}
+
+/* Two clusterings. -------------------------------------------------------------------- */
+
+static int64_t
+pairs(const int64_t *counts, int64_t size)
+{
+	int64_t sum = 0;
+
+	for (int64_t i = 0; i < size; i++)
+		sum += counts[i] * (counts[i] - 1) / 2;
+	return sum;
+}
+
+static double
+jaccard(const struct table *table)
+{
+	int64_t both = pairs(table->joint, (int64_t)table->labels * table->clusters);
+	int64_t either = pairs(table->of_label, table->labels) +
+			 pairs(table->of_cluster, table->clusters) - both;
+
+	return either ? (double)both / (double)either : 1;
+}
+
+static double
+identical(const struct table *table)
+{
+	int64_t points = 0;
+
+	for (int64_t i = 0; i < (int64_t)table->labels * table->clusters; i++)
+		if (table->joint[i] == table->of_label[i / table->clusters] &&
+		    table->joint[i] == table->of_cluster[i % table->clusters])
+			points += table->joint[i];
+	return (double)points / (double)table->n;
+}
+
+struct partition_agreement
+partition_agreement(const int32_t *label, int32_t labels, const int32_t *cluster,
+    int32_t clusters, int64_t n)
+{
+	struct table table = tabulate(label, labels, cluster, clusters, n);
+	struct partition_agreement found = { .ami = ami(&table),
+		.nmi = v_measure(&table).v,
+		.jaccard = jaccard(&table),
+		.matched =
+		    (double)assignment_most(table.joint, labels, clusters) / (double)n,
+		.identical = identical(&table) };
+
+	let_go(&table);
+	return found;
 }
