@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+load helper
+
+# Golden values: tests/golden/topics.py (scikit-learn's CountVectorizer, numpy).
+
+setup() {
+	cd "$T"
+	mkstream 7 <"$GOLDEN/topics.jsonl" >texts.mts
+}
+
+# Tables with the same words, counts and, to 1e-9, weights.
+same() {
+	diff <(cut -f1-4 "$1") <(cut -f1-4 "$2")
+	tail -n +2 "$2" | cut -f5 | within <(tail -n +2 "$1" | cut -f5) 1e-9
+}
+
+# 1. known answers
+
+@test "topics: CountVectorizer's words and numpy's class-based TF-IDF, to 1e-9" {
+	topics --label topic -n 5 texts.mts >out
+	same "$GOLDEN/topics_expected.tsv" out
+	topics --label topic --top 4 --min-length 4 --max-df 0.3 --stop "$GOLDEN/topics_stop.txt" <texts.mts >out
+	same "$GOLDEN/topics_stopped.tsv" out
+}
+
+@test "topics: by hand" {
+	# 3 words of a, 3 of b: A = 3
+	printf '{"c":"%s","words":"%s"}\n' b "Sun, moon" a "sun2sun-RAIN" b "sun" | mkstream >x.mts
+	topics --label c --text words x.mts >out
+	cut -f1-4 out | diff - <(printf '%s\t%s\t%s\t%s\n' cluster size word count b 2 moon 1 b 2 sun 2 a 1 rain 1 a 1 sun 2)
+	# 2 log(1 + 3 / 4), log(1 + 3 / 1)
+	tail -n +2 out | cut -f5 | within <(printf '%s\n' 1.386294361120 1.119231575871 1.386294361120 1.119231575871) 1e-9
+}
+
+@test "topics -k: the clusters of k-means, the largest is 1" {
+	topics -k 3 -n 5 texts.mts >out
+	# the three topics lie far from each other
+	sed 's/^sea/1/; s/^food/2/; s/^sky/3/' "$GOLDEN/topics_expected.tsv" >expected
+	same expected out
+	topics -k 3 -n 5 -f text -s 42 -j 1 texts.mts | cmp - out
+	mts cat --rename text.emb=text.rw texts.mts | topics -k 3 -n 5 -f text.rw | cmp - out
+	topics -k 3 texts.mts >all
+	[ "$(wc -l <all)" -gt 30 ]
+}
+
+@test "topics: letters are letters of any script, with the marks on them" {
+	# hindi with vowel signs; a decomposed e with acute; capitals; what is no word
+	printf '{"c":%d,"text":"%s"}\n' 1 'हिन्दी ЖУК' 2 'cafe\u0301 İI 12 _ -' | mkstream >x.mts
+	topics --label c --min-length 1 x.mts | cut -f1,3 | tail -n +2 | sort >out
+	printf '%s\t%s\n' 1 हिन्दी 1 жук 2 $'cafe\u0301' 2 $'i\u0307i' | sort | diff - out
+	# marks count as letters do
+	topics --label c --min-length 5 x.mts | cut -f3 | tail -n +2 | sort | diff - <(printf '%s\n' $'cafe\u0301' हिन्दी | sort)
+}
+
+# 3. usage
+
+@test "topics: usage errors exit 2" {
+	for wrong in "" "-k 1" "--label topic -k 3" "--label topic --max-df 2" "--label topic -n 0" "texts.mts" "--label topic texts.mts texts.mts"; do
+		run -2 --separate-stderr topics $wrong <texts.mts
+		[ -z "$output" ]
+	done
+	says_nothing --field topics --label topic --field text texts.mts
+	says_nothing --seed topics --label topic --seed 1 texts.mts
+}
+
+# 4. wrong input
+
+@test "topics: what has no clusters, no texts or no words is refused in a line" {
+	refused() {
+		run -1 --separate-stderr topics -o out "${@:2}"
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "topics: $1"* ]]
+		[ ! -e out ]
+	}
+	refused "texts.mts: there is no column 'question' of texts; name it with --text" --label topic --text question texts.mts
+	refused "texts.mts: there is no column 'group'" --label group texts.mts
+	refused "texts.mts: there is no column 'x.emb' of vectors" -k 2 -f x texts.mts
+	refused "texts.mts: -k 61: there are only 60 rows" -k 61 texts.mts
+	refused "no word of the texts counts: of " --label topic --max-df 0 texts.mts
+	refused "no word of the texts counts: of 0 " --label topic --min-length 50 texts.mts
+	refused "nowhere: " --label topic --stop nowhere texts.mts
+	mts rows --where topic=sea texts.mts >sea.mts
+	refused "sea.mts: column 'topic' is 'sea' in all rows: one cluster" --label topic sea.mts
+	mts rows --where topic=none texts.mts >none.mts
+	refused "none.mts: there is no row in it" --label topic none.mts
+	printf '{"c":%d,"text":%d,"lists":["a","b"]}\n' 1 2 3 4 | mkstream >numbers.mts
+	refused "numbers.mts: column 'text' has numbers, no texts" --label c numbers.mts
+	refused "numbers.mts: column 'lists' should hold one text or number a row" --label c --text lists numbers.mts
+	printf '{"c":"%s","text":"some words"}\n' 'a\tb' x | mkstream >tab.mts
+	refused "the table: the id 'a" --label c tab.mts
+	printf '{"text":"%s","x.emb":[1,%s]}\n' a 1 b null | mkstream >nan.mts
+	refused "nan.mts: record 1: x.emb: row 2 is not finite" -k 2 nan.mts
+	head -c -20 texts.mts >cut.mts
+	refused "cut.mts: " --label topic cut.mts
+	run -1 --separate-stderr topics --label topic texts.mts -o /dev/full
+	[[ $stderr == "topics: /dev/full: "* ]]
+	# a cluster without words is told
+	printf '{"c":%d,"text":"%s"}\n' 1 "some words" 2 "" | mkstream >silent.mts
+	run -0 --separate-stderr topics --label c silent.mts
+	[ "${#lines[@]}" -eq 3 ]
+	[[ $stderr == "topics: warning: 1 cluster has no word that counts" ]]
+}
+
+@test "topics: the picture has each word, the heaviest of a cluster largest" {
+	command -v gnuplot >/dev/null || skip "needs gnuplot"
+	topics --label topic -n 4 texts.mts | sed 's/^sea/a_b/' | awk -f "$ROOT/pipelines/topics.awk" >words.tsv
+	[ "$(cut -f1 words.tsv | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd' ')" = "1:5 2:5 3:5" ]
+	[ "$(grep -c '{/=28.0 ' words.tsv)" -eq 3 ]
+	gnuplot -e "words='words.tsv'; title='Some words'" "$ROOT/pipelines/topics.gnuplot" >words.svg
+	for word in wave harbour soup star 'Some words' a_b; do grep -q ">.*$word.*<" words.svg; done
+}
+
+# 5. the examples of the page
+
+@test "topics: the page's examples run" {
+	cp -r "$GOLDEN/nomic_bert" model
+	printf '{"text":"%s"}\n' "some words" "and others" "a word" >texts.jsonl
+	printf '{"question":"%s","topic":"%s"}\n' "which word" x "some other" y "what word" x "no idea" y >questions.jsonl
+	page_examples topics.1 >examples
+	[ "$(grep -c topics examples)" -eq 4 ]
+	bash -e -o pipefail -x examples >out
+	grep -qP '^x\t2\tword\t2\t' out
+	[ "$(grep -cE '^[12] [a-z]+$' out)" -ge 2 ]
+}
+
+# 6. memory
+
+@test "topics: what ends well gives its memory back" {
+	export ASAN_OPTIONS=detect_leaks=1
+	topics -k 3 --stop "$GOLDEN/topics_stop.txt" texts.mts
+	topics --label topic texts.mts
+}
