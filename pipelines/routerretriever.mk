@@ -299,7 +299,7 @@ first_seed = $(firstword $(SEEDS))
 $W/table5.tsv: pipelines/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES),$$(foreach gate,$$(ROUTER_GATES),$W/single/$$(gate)/test/$$(first_seed)/$$(set).tsv))
 	{ printf 'query\tset\tgate\tndcg_at_10\tof the own\n'; \
 	$(foreach set,$(ROUTER_GATES),$X/leaderboard judged $(ROUTER_DATA)/$(set)/qrels/test.tsv $(ROUTER_DATA)/$(set)/queries.jsonl* | jq -r '[._id, .text] | @tsv' | \
-		awk -v own=$(set) -f $< - $(foreach gate,$(ROUTER_GATES),gate=$(gate) $W/single/$(gate)/test/$(first_seed)/$(set).tsv) | sort -t "	" -k4,4gr -k1,1 | sed $(EXAMPLES)q;) } > $@
+		awk -v own=$(set) -f $< - $(foreach gate,$(ROUTER_GATES),gate=$(gate) $W/single/$(gate)/test/$(first_seed)/$(set).tsv) | sort -t "	" -k4,4gr -k1,1 | awk 'NR <= $(EXAMPLES)';) } > $@
 
 # Figure 3: gates that learned from fewer pairs, first seed.
 SAMPLES ?= 30 100 300 1000

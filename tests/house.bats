@@ -105,6 +105,12 @@ overview() {
 	[ -z "$output" ]
 }
 
+@test "house: in pipelines no reader leaves before its writer, which would fail by the pipe, or not" {
+	cd "$ROOT/pipelines"
+	run ! grep -nE '\| *(head |sed [^|]*q[ ;}'"'"'"]|grep -(q|m))' ./*.mk
+	[ -z "$output" ]
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +
