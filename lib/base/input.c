@@ -37,13 +37,21 @@ struct input {
 struct input *
 input_open(const char *path)
 {
-	struct input *input = mem_zero(1, sizeof *input);
 	bool standard = !strcmp(path, "-");
+	int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
-	input->name = mem_string(standard ? "<stdin>" : path);
-	input->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (input->file < 0)
+	if (file < 0)
 		die("%s:", path);
+	return input_open_file(file, standard ? "<stdin>" : path);
+}
+
+struct input *
+input_open_file(int file, const char *name)
+{
+	struct input *input = mem_zero(1, sizeof *input);
+
+	input->name = mem_string(name);
+	input->file = file;
 	/* both are hints: fewer switches between the programs of a pipe, earlier reading ahead */
 	(void)fcntl(input->file, F_SETPIPE_SZ, BUFFER);
 	(void)posix_fadvise(input->file, 0, 0, POSIX_FADV_SEQUENTIAL);

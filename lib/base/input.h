@@ -15,6 +15,9 @@ struct input;
 /* "-" is standard input; dies when the file cannot be opened. */
 struct input *input_open(const char *path);
 
+/* A file that is open, from where it stands; it is taken over, and messages call it `name`. */
+struct input *input_open_file(int file, const char *name);
+
 /* How messages call it: the path, or "<stdin>". */
 const char *input_name(const struct input *input);
 

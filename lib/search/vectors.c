@@ -33,6 +33,13 @@ model(const struct vectors *vectors)
 	return tree_string(stream_properties(vectors->reader), "model", NULL);
 }
 
+/* What the header says that the vectors are. */
+static const char *
+kind(const struct vectors *vectors)
+{
+	return tree_string(stream_properties(vectors->reader), "emb", "embeddings");
+}
+
 void
 vectors_agree(const struct vectors *vectors, const struct vectors *other, bool any_model)
 {
@@ -45,6 +52,10 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 		    "nothing of each other; encode both with one model, or say "
 		    "--any-model where two were trained together",
 		    other_stream, two, stream, one);
+	if (!any_model && strcmp(kind(vectors), kind(other)) != 0)
+		die("%s: its vectors are %s, those of %s are %s; make both in one way, "
+		    "or say --any-model where they were meant for each other",
+		    other_stream, kind(other), stream, kind(vectors));
 	if (vectors->width != other->width && vectors->reader != other->reader)
 		die("%s: its vectors have width %d, those of %s %d; encode both with one "
 		    "model",

@@ -6,9 +6,10 @@
  * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
- * of these a list; NAME.emb is a vector or a list of vectors, null in it is NaN.
+ * of these a list; NAME.emb, NAME.hs and NAME.rw are vectors or lists of them, null in them is NaN.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +59,24 @@ empty(struct buffer *buffer)
 	}
 }
 
+static bool
+is_vectors(const char *key)
+{
+	const char *ending = strrchr(key, '.');
+
+	return ending && ending > key &&
+	       (!strcmp(ending, ".emb") || !strcmp(ending, ".hs") ||
+		   !strcmp(ending, ".rw"));
+}
+
 static void
 describe(struct buffer *buffer, const struct tree *value, enum dtype dtype)
 {
-	const char *key = value->key;
-	size_t length = strlen(key);
 	struct column *column = &buffer->column;
 
-	*column = (struct column){ .name = mem_string(key) };
+	*column = (struct column){ .name = mem_string(value->key) };
 	const struct tree *inner = value;
-	if (length > 4 && strcmp(key + length - 4, ".emb") == 0) {
+	if (is_vectors(value->key)) {
 		column->depth = value->items[0]->kind == TREE_LIST;
 		column->dtype = dtype;
 		column->rank = 1;

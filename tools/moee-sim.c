@@ -1,0 +1,123 @@
+/*
+ * moee-sim - hidden states and routing weights as one embedding, and the similarity of pairs
+ *
+ * reads	X.hs		f32 [width]	hidden states, of 'encode --emit hs,rw', for each field X
+ *		X.rw		f32 [width]	routing weights
+ * writes	X.emb		f32 [width]	both in one
+ *		similarity	f64		where two fields have a text a row
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "moee/moee.h"
+
+enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP, OPT_LEVEL };
+
+static const struct cli_option options[] = {
+	{ OPT_COMBINE, "combine", "sum|concat|hs|rw",
+	    "similarities summed (default), vectors joined, or one of them" },
+	{ OPT_ALPHA, "alpha", "VALUE|auto|auto=grid",
+	    "sum: weight of the routing weights' similarity (1); auto: found\n"
+	    "without labels, of all; auto=grid: of 0.1, 0.2, ... 1" },
+	{ OPT_NORM, "norm", "none|batch=B|corpus|corpus=FILE",
+	    "give each dimension mean 0 and deviation 1: over each B texts of\n"
+	    "a field, over the stream, or as those of FILE lie (none)" },
+	{ OPT_KEEP, "keep", NULL, "keep the columns X.hs and X.rw" },
+	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
+	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+};
+
+static const struct cli cli = { "moee-sim",
+	"hidden states and routing weights as one embedding", "[OPTION]... [FILE]",
+	options,
+	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl |\n"
+	"      encode -m MODEL --emit hs,rw |\n"
+	"      moee-sim --combine sum --alpha auto | mteb-score sts\n",
+	NULL, NULL, ".mts" };
+
+/* VALUE, auto or auto=grid. */
+static void
+take_alpha(struct moee_options *settings)
+{
+	settings->search = ALPHA_VALUE;
+	if (!strcmp(optarg, "auto"))
+		settings->search = ALPHA_EXACT;
+	else if (!strcmp(optarg, "auto=grid"))
+		settings->search = ALPHA_GRID;
+	else if (!number_read(optarg, strlen(optarg), &settings->alpha) ||
+		 settings->alpha < 0 || settings->alpha > 1e12)
+		die_usage("--alpha: '%s' is neither auto, auto=grid nor a number from 0 "
+			  "to 1e12",
+		    optarg);
+}
+
+/* none, batch=B, corpus or corpus=FILE. */
+static void
+take_norm(struct moee_options *settings)
+{
+	static const char batch[] = "batch=", corpus[] = "corpus=";
+
+	settings->norm = NORM_NONE;
+	settings->batch = 0;
+	settings->like = NULL;
+	if (!strncmp(optarg, batch, sizeof batch - 1)) {
+		settings->norm = NORM_BATCH;
+		optarg += sizeof batch - 1;
+		settings->batch = cli_integer("--norm batch", 1, 1 << 30);
+	} else if (!strncmp(optarg, corpus, sizeof corpus - 1)) {
+		settings->norm = NORM_CORPUS;
+		settings->like = optarg + sizeof corpus - 1;
+	} else if (!strcmp(optarg, "corpus")) {
+		settings->norm = NORM_CORPUS;
+	} else if (strcmp(optarg, "none") != 0) {
+		die_usage("--norm: '%s' is not one of none, batch=B, corpus and "
+			  "corpus=FILE",
+		    optarg);
+	}
+}
+
+static void
+check(const struct moee_options *settings)
+{
+	if (settings->combine != COMBINE_SUM) {
+		char *mode = mem_format("--combine %s", combine_names[settings->combine]);
+		cli_only(&cli, mode, "combine norm keep level output");
+		free(mode);
+	}
+	if (settings->combine == COMBINE_HS && settings->norm == NORM_BATCH)
+		die_usage("--norm batch says nothing to --combine hs: the code that it "
+			  "follows leaves hidden states alone as they are");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct moee_options settings = { .alpha = 1, .output = "-", .level = -1 };
+	int option;
+
+	cli_start(&cli, argc, argv);
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		switch (option) {
+		case OPT_COMBINE:
+			settings.combine =
+			    (enum combine)cli_word("--combine", optarg, combine_names);
+			break;
+		case OPT_ALPHA: take_alpha(&settings); break;
+		case OPT_NORM: take_norm(&settings); break;
+		case OPT_KEEP: settings.keep = true; break;
+		case OPT_LEVEL:
+			settings.level = (int)cli_integer("--level", 0, 19);
+			break;
+		case 'o': settings.output = optarg; break;
+		}
+	check(&settings);
+	if (argc - optind > 1)
+		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
+	moee_stream(optind < argc ? argv[optind] : "-", &settings);
+	return 0;
+}
