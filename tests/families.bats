@@ -379,7 +379,7 @@ refusals() { # family
 	done
 	join "$T/sums0" "$T/sums5" | awk '$2 == $3 { print $1 }' >"$T/same"
 	join "$T/sums0" "$T/sums5" | awk '{ print $1 }' |
-		grep -E 'norm\.weight$|\.bias$|layernorm|shared_expert_gate' >"$T/wanted"
+		grep -E 'norm\.weight$|\.bias$|layernorm|shared_expert_gate|^lm_head' >"$T/wanted" # no embedding depends on the last
 	grep -q shared_expert_gate "$T/wanted" # [1, C]
 	diff "$T/same" "$T/wanted"
 }

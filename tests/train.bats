@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 load helper
+load train
 
 G=$GOLDEN/train
 
@@ -8,46 +9,14 @@ setup() {
 	cd "$T" || return
 }
 
-# one thread: the models are tiny, and the machine may have other work
-train() {
-	env train -j 1 "$@"
-}
-
 # learn OPTION...: ten steps on the pairs, from the tiny BERT
 learn() {
 	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
 }
 
-# column NAME LOG
-column() {
-	awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
-		{ print $c }' "$2"
-}
-
-# close_to TOLERANCE A B: two columns of numbers, relative
-close_to() {
-	paste "$2" "$3" | awk -v most="$1" '{ d = $1 - $2; d = d < 0 ? -d : d
-		s = $2 < 0 ? -$2 : $2; if (!NF || NF != 2 || d > most * s) { print; bad = 1 } }
-		END { exit bad || !NR }'
-}
-
 # differ A B: two columns of numbers, by more than a tenth somewhere
 differ() {
 	run -1 close_to 1e-1 "$1" "$2"
-}
-
-# cut_short LINES OPTION...: run train and kill it -9 when its log has so many lines
-cut_short() {
-	local lines=$1
-	shift
-	env train -j 1 "$@" <&0 & # its own input, not /dev/null
-	local pid=$!
-	until [ -e out.checkpoint ] && [ "$(wc -l <out.log.tsv)" -gt "$lines" ]; do
-		kill -0 $pid || return 1
-	done
-	kill -9 $pid
-	wait $pid || true
-	[ ! -e out ] # it was cut in the middle, not at the end
 }
 
 @test "train: ten steps agree with torch's AdamW to 1e-4: loss, rate, norm of the gradient" {
@@ -740,11 +709,15 @@ recipe() {
 	cp "$G/nomic_bert"/{config.json,vocab.txt} base
 	cp some.jsonl text.jsonl
 	cp -r "$G/bert" contriever
+	cp -r "$GOLDEN/families/olmoe" .
+	cp "$G/nomic_bert/vocab.txt" olmoe
+	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 5 ]
+	[ "$(wc -l <examples)" -eq 7 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
+	[ -e decoder/model.safetensors ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }

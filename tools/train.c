@@ -1,12 +1,12 @@
 /*
- * train - train an encoder on batches of tokens
+ * train - train a model on batches of tokens
  *
  * reads	query.ids	i32, depth 1	row i's query
  *		document.ids	i32, depth 1	row i's positive
  *		negatives.ids	i32, depth 2	hard negatives, optional
  *		*.key		i64		hashes of texts, optional
  *		relation.target	f32 [2 width]	--reze: what reze-stats apply makes
- *		*.ids		i32		--objective mlm: all of them
+ *		*.ids		i32		--objective mlm, clm: all of them
  * writes	a model folder, a log and checkpoints beside it
  */
 #include <getopt.h>
@@ -62,11 +62,12 @@ static const struct cli_option options[] = {
 	    "model folder to write; DIR.log.tsv and DIR.checkpoint lie beside it" },
 	{ OPT_FROM_SCRATCH, "from-scratch", NULL,
 	    "draw the weights; DIR needs config.json and a tokenizer" },
-	{ OPT_OBJECTIVE, "objective", "infonce|mlm", "default: infonce" },
+	{ OPT_OBJECTIVE, "objective", "infonce|mlm|clm", "default: infonce" },
 	{ OPT_STEPS, "steps", "N",
 	    "optimiser steps; default: as many as the input gives" },
 	{ OPT_EPOCHS, "epochs", "N", "times that a FILE is read; default 1" },
-	{ OPT_LR, "lr", "X", "greatest learning rate; default 2e-5, for mlm 5e-4" },
+	{ OPT_LR, "lr", "X",
+	    "greatest learning rate; default 2e-5, for mlm and clm 5e-4" },
 	{ OPT_SCHEDULE, "schedule", "cosine|linear|constant", "default: cosine" },
 	{ OPT_WARMUP, "warmup", "N",
 	    "steps of warm-up; below 1: share of all steps; default 0.05" },
@@ -80,7 +81,8 @@ static const struct cli_option options[] = {
 	{ OPT_BIDIRECTIONAL, "bidirectional", NULL,
 	    "add the loss of documents choosing queries" },
 	{ OPT_BALANCE, "balance", "X",
-	    "weight of the load-balancing loss of token experts; default 0.001" },
+	    "weight of the load-balancing loss of token experts;\ndefault 0.001, for clm "
+	    "what config.json has" },
 	{ OPT_REZE, "reze", "X",
 	    "weight of the loss against targets of reze-stats; default 0" },
 	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
@@ -90,7 +92,8 @@ static const struct cli_option options[] = {
 	    "decay parameters that took no part in a step" },
 	{ OPT_TOKENS, "tokens", "N",
 	    "tokens forward and backward at a time; default: 1 GB of activations" },
-	{ OPT_BATCH_TOKENS, "batch-tokens", "N", "mlm: tokens of a batch; default 8192" },
+	{ OPT_BATCH_TOKENS, "batch-tokens", "N",
+	    "mlm, clm: tokens of a batch; default 8192" },
 	{ OPT_MASK_SHARE, "mask-share", "X",
 	    "mlm: share of the tokens to predict; default 0.15" },
 	{ OPT_SAVE_EVERY, "save-every", "N",
@@ -111,7 +114,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-static const struct cli cli = { "train", "train an encoder on batches of tokens",
+static const struct cli cli = { "train", "train a model on batches of tokens",
 	"[-m MODEL] -o DIR [OPTION]... [FILE]", options,
 	"  tasksample mix.yaml | tok -m mote/ | train -m mote/ -o trained/\n"
 	"  tok -m base/ text.jsonl > text.mts\n"
@@ -131,7 +134,10 @@ struct arguments {
 static void
 take_option(int opt, struct arguments *a)
 {
-	static const char *const objectives[] = { "infonce", "mlm", NULL };
+	static const char *const objectives[] = { [OBJECTIVE_INFONCE] = "infonce",
+		[OBJECTIVE_MLM] = "mlm",
+		[OBJECTIVE_CLM] = "clm",
+		NULL };
 	struct trainer_options *t = &a->trainer;
 	struct objective_options *b = &t->objective;
 	struct optim_options *o = &t->optim;
@@ -143,9 +149,8 @@ take_option(int opt, struct arguments *a)
 	case 'j': a->threads = (int)cli_integer("--threads", 1, 1024); break;
 	case OPT_FROM_SCRATCH: a->from_scratch = true; break;
 	case OPT_OBJECTIVE:
-		b->kind = cli_word("--objective", optarg, objectives) == 1
-			      ? OBJECTIVE_MLM
-			      : OBJECTIVE_INFONCE;
+		b->kind =
+		    (enum objective_kind)cli_word("--objective", optarg, objectives);
 		break;
 	case OPT_STEPS: o->steps = cli_integer("--steps", 1, INT32_MAX); break;
 	case OPT_EPOCHS: b->contrast.epochs = cli_integer("--epochs", 1, 1 << 20); break;
@@ -196,15 +201,20 @@ take_option(int opt, struct arguments *a)
 	}
 }
 
-/* What says something to both objectives, and to each of them. */
-#define BOTH                                                                             \
+/* What says something to all objectives, and to each of them. */
+#define ALL                                                                              \
 	"model output from-scratch objective steps epochs lr schedule warmup decay "     \
 	"beta1 beta2 epsilon clip accumulate expert update-unused tokens "               \
 	"save-every restart timing dtype seed threads "
-static const char mlm_options[] = BOTH "batch-tokens mask-share";
-static const char infonce_options[] = BOTH
-    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents "
-    "documents";
+static const struct {
+	const char *mode, *options;
+} kinds[] = {
+	[OBJECTIVE_INFONCE] = { "--objective infonce",
+	    ALL "temperature bidirectional balance reze no-mask-duplicates lora "
+		"freeze-documents documents" },
+	[OBJECTIVE_MLM] = { "--objective mlm", ALL "batch-tokens mask-share" },
+	[OBJECTIVE_CLM] = { "--objective clm", ALL "batch-tokens balance" },
+};
 
 static struct arguments
 parse(int argc, char **argv)
@@ -229,9 +239,8 @@ parse(int argc, char **argv)
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		take_option(opt, &a);
 
-	bool mlm = a.trainer.objective.kind == OBJECTIVE_MLM;
-	cli_only(&cli, mlm ? "--objective mlm" : "--objective infonce",
-	    mlm ? mlm_options : infonce_options);
+	enum objective_kind kind = a.trainer.objective.kind;
+	cli_only(&cli, kinds[kind].mode, kinds[kind].options);
 	if (!a.trainer.out)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (argc - optind > 1)
@@ -240,9 +249,9 @@ parse(int argc, char **argv)
 		a.path = argv[optind];
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read but once; give a FILE");
-	if (a.trainer.lora && (a.from_scratch || mlm))
-		die_usage("--lora changes a trained model; it goes without "
-			  "--from-scratch and --objective mlm");
+	if (a.trainer.lora && a.from_scratch)
+		die_usage(
+		    "--lora changes a trained model; it goes without --from-scratch");
 	if (a.trainer.lora && a.trainer.objective.balance > 0)
 		die_usage("--balance moves routers, which --lora leaves as they are");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
@@ -251,7 +260,7 @@ parse(int argc, char **argv)
 	    a.trainer.objective.contrast.freeze_documents)
 		die_usage("--documents has them; --freeze-documents would compute them");
 	if (o->rate == 0)
-		o->rate = mlm ? 5e-4 : 2e-5;
+		o->rate = kind == OBJECTIVE_INFONCE ? 2e-5 : 5e-4;
 	a.dir = model_folder(a.dir);
 	return a;
 }
@@ -260,14 +269,19 @@ parse(int argc, char **argv)
 static void
 choose_balance(struct arguments *a, const struct model *model)
 {
+	const struct spec_mixture *mixture = &model_spec(model)->mixture;
+	enum objective_kind kind = a->trainer.objective.kind;
 	double *balance = &a->trainer.objective.balance;
-	bool experts = model_spec(model)->mixture.count > 0;
-	bool mlm = a->trainer.objective.kind == OBJECTIVE_MLM;
 
-	if (*balance > 0 && !experts)
+	if (*balance > 0 && !mixture->count)
 		die("--balance: %s has no token experts", a->dir);
-	if (*balance < 0)
-		*balance = experts && !mlm && !a->trainer.lora ? 0.001 : 0;
+	if (*balance >= 0)
+		return;
+	*balance = 0;
+	if (mixture->count && kind == OBJECTIVE_CLM)
+		*balance = mixture->balance;
+	else if (mixture->count && kind == OBJECTIVE_INFONCE && !a->trainer.lora)
+		*balance = 0.001;
 }
 
 int

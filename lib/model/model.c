@@ -36,6 +36,16 @@ family_of(const struct tree *config)
 	    type, known);
 }
 
+static void
+configure_balance(struct spec_mixture *mixture, const struct tree *config)
+{
+	mixture->balance = tree_real(config, "router_aux_loss_coef", 0.001);
+	if (!(mixture->balance >= 0 && mixture->balance <= 1e6))
+		tree_die(tree_get(config, "router_aux_loss_coef"),
+		    "'router_aux_loss_coef' is %g; it must be in 0..1e6",
+		    mixture->balance);
+}
+
 void
 model_configure(struct model *model, const char *dir)
 {
@@ -47,11 +57,12 @@ model_configure(struct model *model, const char *dir)
 	model->config = json_read(path);
 	free(path);
 	family_of(model->config)->configure(&model->spec, model->config);
-	model->spec.mlm_untied =
-	    !tree_boolean(model->config, "tie_word_embeddings", true);
+	model->spec.untied =
+	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
 	if (model->head.assumed && model->spec.causal)
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);
+	configure_balance(&model->spec.mixture, model->config);
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
 	model->expert_names = experts_list(&model->spec);
@@ -115,7 +126,7 @@ model_match(struct model *model)
 	weights_match(
 	    &model->weights, &model->spec, model->file, model->mode != MODEL_ENCODE);
 	model->spec.fused = weights_fused(&model->weights);
-	if (model->weights.stem[STEM_MLM_DECODER].tensor >= 0)
+	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
 	open_dense(model);
 }
@@ -478,7 +489,7 @@ model_gradients(struct model *model)
 bool
 model_reached(const struct model *model, const struct parameter *parameter)
 {
-	return parameter->mlm	       ? model->mlm_reached
+	return parameter->predicts     ? model->predicts_reached
 	       : parameter->expert < 0 ? true
 				       : model->reached[parameter->expert];
 }
@@ -500,7 +511,7 @@ model_zero_gradients(struct model *model)
 		    last->offset + last->count - first->offset);
 	}
 	memset(model->reached, 0, sizeof model->reached);
-	model->mlm_reached = false;
+	model->predicts_reached = false;
 }
 
 size_t

@@ -24,7 +24,7 @@ enum model_mode {
 	MODEL_ENCODE, /* weights mapped in place, no gradients */
 	MODEL_TRAIN, /* weights copied to one block that can be updated, with gradients */
 	MODEL_INIT /* as MODEL_TRAIN; needs no weights on disk: drawn from `seed`, with the
-			 * masked-language-model head */
+			 * head that predicts tokens */
 };
 
 /* Dies naming file, key or tensor and what was expected. */
@@ -127,12 +127,16 @@ struct balance;
 void model_balance(struct model *model, struct balance *balance);
 
 /*
- * Masked language modelling on a batch whose ids are already masked: predict targets[m] at
- * token positions[m], m < count.  Adds scale x gradient of the summed loss, returns the sum.
+ * Prediction of tokens, by the masked-language-model head or by a decoder's output matrix: targets[m] from what the
+ * model makes of token positions[m], m < count.  model_predict is the forward pass, which keeps what the backward needs
+ * (count 0: only to count in a balance); model_predict_backward adds scale x gradient of the summed loss, and returns
+ * the sum.  Strictly in pairs, on the same batch.  Logits are made a few rows at a time.
  */
-bool model_has_mlm(const struct model *model);
-double model_mlm(struct model *model, const struct batch *batch, const int32_t *positions,
-    const int32_t *targets, int64_t count, float scale, bool backward, int64_t *correct);
+bool model_predicts(const struct model *model);
+void model_predict(struct model *model, const struct batch *batch,
+    const int32_t *positions, const int32_t *targets, int64_t count);
+double model_predict_backward(
+    struct model *model, const struct batch *batch, float scale, int64_t *correct);
 
 /*
  * LoRA training (adapter.h), of a model opened to encode: gate 0 learns, its pairs A, B beside W.  The

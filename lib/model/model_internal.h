@@ -16,11 +16,12 @@
 #include "model/workspace.h"
 #include "text/tree.h"
 
-/* Masked positions of one batch; M of them. */
-struct mlm {
+/* Tokens of one batch that are predicted; M of them. */
+struct prediction {
 	size_t M, rows; /* rows of logits at a time */
 	int32_t *positions, *targets;
-	float *hidden, *dense, *act, *norm, *stats; /* [M,C]; stats [M,2] */
+	float *hidden, *dense, *act, *norm, *stats; /* [M,C]; stats [M,2]; norm is
+						     * hidden without a dense layer */
 	float *logits;				    /* [rows,V] */
 	float *d;				    /* [M,C] */
 };
@@ -40,7 +41,7 @@ struct pass {
 	float *last, *stats_last;   /* [T,C], the last hidden states; [T,2] */
 	struct block_scratch scratch;
 	struct head_state head;
-	struct mlm mlm;
+	struct prediction prediction;
 	float *d;		   /* [T,C] */
 	const struct batch *batch; /* that is kept for its backward; NULL: none */
 };
@@ -62,7 +63,7 @@ struct model {
 	struct gates *gates;	   /* NULL: none */
 	struct learning *learning; /* the only one of them; NULL: none learns */
 	float *values, *gradients;
-	bool reached[SPEC_EXPERTS], mlm_reached; /* as model_reached says */
+	bool reached[SPEC_EXPERTS], predicts_reached; /* as model_reached says */
 	/* the parts of weights as pointers */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */
 	float *dstem[STEM_PARAMETERS];
@@ -161,15 +162,15 @@ void rotary_close(struct model *model);
 
 /*
  * From ids to the last hidden states [T,C], in model->pass.  keep: for pass_backward; it takes the
- * gradient of the last hidden states from pass->d to every parameter.  masked: of so many
- * positions the masked-language-model head is to follow; 0: the folder's head.
+ * gradient of the last hidden states from pass->d to every parameter.  predicted: of so many
+ * tokens the head that predicts is to follow; 0: the folder's head.
  */
 const float *pass_forward(
-    struct model *model, const struct batch *batch, bool keep, size_t masked);
+    struct model *model, const struct batch *batch, bool keep, size_t predicted);
 void pass_backward(struct model *model, const struct batch *batch);
 void pass_free(struct model *model);
 
-void mlm_layout(struct model *model, size_t M);
+void prediction_layout(struct model *model, size_t M);
 
 /* A folder opened for its stored tensors only. */
 void model_open_stored(struct model *model, const char *dir);

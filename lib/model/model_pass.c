@@ -252,7 +252,7 @@ state_of(const struct pass *pass, int layer)
 }
 
 static void
-layout(struct model *model, const struct batch *batch, size_t masked)
+layout(struct model *model, const struct batch *batch, size_t predicted)
 {
 	struct workspace *w = &model->workspace;
 	struct pass *pass = model->pass;
@@ -283,8 +283,8 @@ layout(struct model *model, const struct batch *batch, size_t masked)
 		block_scratch_layout(&pass->scratch, w, spec, T);
 		pass->d = workspace_floats(w, T, C);
 	}
-	if (masked)
-		mlm_layout(model, masked);
+	if (predicted)
+		prediction_layout(model, predicted);
 	else
 		head_layout(
 		    &pass->head, w, &model->head, T, (size_t)batch->sequences, C, keep);
@@ -356,7 +356,7 @@ need_passes(struct model *model, size_t count)
 /* The workspace for passes of these batches, beside each other; the first is at work. */
 static void
 prepare(struct model *model, const struct batch *batches, size_t count, bool keep,
-    size_t masked)
+    size_t predicted)
 {
 	for (size_t i = 0; i < count; i++) {
 		char *why = model_refuses(model, &batches[i], 0);
@@ -373,12 +373,12 @@ prepare(struct model *model, const struct batch *batches, size_t count, bool kee
 	workspace_measure(&model->workspace);
 	for (size_t i = 0; i < count; i++) {
 		model->pass = &model->passes[i];
-		layout(model, &batches[i], masked);
+		layout(model, &batches[i], predicted);
 	}
 	workspace_ready(&model->workspace);
 	for (size_t i = 0; i < count; i++) {
 		model->pass = &model->passes[i];
-		layout(model, &batches[i], masked);
+		layout(model, &batches[i], predicted);
 		upload_batch(model->pass, model, &batches[i]);
 	}
 	model->pass = model->passes;
@@ -419,9 +419,9 @@ run_forward(struct model *model, const struct batch *batch)
 }
 
 const float *
-pass_forward(struct model *model, const struct batch *batch, bool keep, size_t masked)
+pass_forward(struct model *model, const struct batch *batch, bool keep, size_t predicted)
 {
-	prepare(model, batch, 1, keep, masked);
+	prepare(model, batch, 1, keep, predicted);
 	return run_forward(model, batch);
 }
 

@@ -116,9 +116,8 @@ spec_stem_shape(
 	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, C, columns, 0);
 	case STEM_MLM_NORM: return shape(true, rows, C, columns, 0);
 	case STEM_MLM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
-	case STEM_MLM_DECODER:
-		return shape(spec->mlm_untied, rows, spec->vocabulary, columns, C);
-	case STEM_MLM_BIAS:
+	case STEM_OUTPUT: return shape(spec->untied, rows, spec->vocabulary, columns, C);
+	case STEM_OUTPUT_BIAS:
 		return shape(spec->mlm_bias, rows, spec->vocabulary, columns, 0);
 	case STEM_PARAMETERS: break;
 	}

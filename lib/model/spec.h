@@ -44,6 +44,8 @@ enum spec_qk_norm {
 struct spec_mixture {
 	int count, top, inner;
 	bool renormalize; /* the weights of the chosen ones sum to 1 */
+	double balance;	  /* weight of the load-balancing loss (balance.h) by config.json:
+			 * "router_aux_loss_coef", 0.001 where it has none */
 	const char
 	    *shared; /* what a checkpoint has for "mlp" in the names of the dense MLP
 			     * beside them */
@@ -87,7 +89,9 @@ struct spec {
 	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
 	bool fused; /* as the checkpoint has it: q, k and v are one tensor, one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
-	bool mlm_untied; /* its decoder is a matrix of its own, not that of the tokens */
+	/* Tokens are predicted with a matrix of its own, not that of their embeddings; a family sets
+	 * what holds where config.json has no "tie_word_embeddings". */
+	bool untied;
 	double initializer_range;
 	struct spec_mixture mixture;
 	struct spec_layer layer[SPEC_LAYERS];
@@ -140,7 +144,8 @@ enum mlp_parameter {
 	MLP_PARAMETERS
 };
 
-/* The parameters outside the blocks.  MLM_*: the masked-language-model head. */
+/* The parameters outside the blocks.  From MLM_* on: the head that predicts tokens, which is that of masked language
+ * models, or of a decoder the output matrix alone. */
 enum stem_parameter {
 	STEM_TOKENS,
 	STEM_POSITIONS,
@@ -153,8 +158,8 @@ enum stem_parameter {
 	STEM_MLM_DENSE_BIAS,
 	STEM_MLM_NORM,
 	STEM_MLM_NORM_BIAS,
-	STEM_MLM_DECODER, /* untied */
-	STEM_MLM_BIAS,
+	STEM_OUTPUT, /* untied: [vocabulary, C] */
+	STEM_OUTPUT_BIAS,
 	STEM_PARAMETERS
 };
 
@@ -165,6 +170,8 @@ enum stem_parameter {
  */
 struct names {
 	const char *const *prefixes; /* "", "bert.", ...; the first is what is written */
+	const char
+	    *drawn; /* what is written instead of a model that is drawn; NULL: the same */
 	/* Modules: ".weight" is added, and ".bias" for the parameter that follows a weight.
 	 * NULL: the family has none such. */
 	const char *const *stem;  /* [STEM_PARAMETERS] */

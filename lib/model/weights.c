@@ -166,7 +166,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 		    shape_text(shape, parameter_shape(shape, &wanted)));
 	}
 	if (!full)
-		full = mem_string(name);
+		full = mem_format("%s%s", wanted.predicts ? "" : search->prefix, name);
 	/* parts of one tensor follow each other closely */
 	for (int i = weights->count - 1; i >= 0 && i > weights->count - BLOCK_PARAMETERS;
 	     i--)
@@ -186,40 +186,40 @@ equal(const struct safetensor *a, const struct safetensor *b)
 	       !memcmp(a->data, b->data, a->count * dtype_size(a->dtype));
 }
 
-/* Whether a decoder of masked language models is its own: config.json says so, or it is another
- * than the tokens' matrix (as transformers 5 decides). */
+/* Whether the matrix that predicts tokens is its own: config.json says so, or it is another than
+ * that of their embeddings (as transformers 5 decides). */
 static bool
-own_decoder(const struct search *search)
+own_output(const struct search *search)
 {
 	const struct safetensor *tokens = held_stem(search, STEM_TOKENS);
-	const struct safetensor *decoder = held_stem(search, STEM_MLM_DECODER);
+	const struct safetensor *output = held_stem(search, STEM_OUTPUT);
 
-	if (!search->file || !decoder)
-		return !search->file && search->spec->mlm_untied;
-	return search->spec->mlm_untied || !tokens || !equal(tokens, decoder);
+	if (!search->file || !output)
+		return !search->file && search->spec->untied;
+	return search->spec->untied || !tokens || !equal(tokens, output);
 }
 
 static void
-match_stem(struct search *search, bool mlm)
+match_stem(struct search *search, bool predicts)
 {
 	struct weights *weights = search->weights;
 
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
 		enum stem_parameter which = (enum stem_parameter)i;
 		struct parameter wanted = { .expert = -1,
-			.mlm = which >= STEM_MLM_DENSE };
+			.predicts = which >= STEM_MLM_DENSE };
 		char room[NAME_ROOM];
 		const char *name = name_of(room, search->names->stem, which);
 		bool has =
 		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
 		weights->stem[which].tensor = -1;
 		/* a bias of the head that the configuration leaves open is taken when it is there */
-		if (!name || (!has && !(wanted.mlm && search->file)) ||
-		    (wanted.mlm && !mlm))
+		if (!name || (!has && !(wanted.predicts && search->file)) ||
+		    (wanted.predicts && !predicts))
 			continue;
-		if (which != STEM_MLM_DECODER || own_decoder(search))
+		if (which != STEM_OUTPUT || own_output(search))
 			weights->stem[which].tensor =
-			    tensor_of(search, name, wanted, wanted.mlm);
+			    tensor_of(search, name, wanted, wanted.predicts);
 	}
 }
 
@@ -523,7 +523,7 @@ choose_names(struct search *search)
 
 void
 weights_match(struct weights *weights, const struct spec *spec,
-    const struct safetensors *file, bool mlm)
+    const struct safetensors *file, bool predicts)
 {
 	struct search search = { weights, spec, file, spec->names,
 		spec->names->prefixes[0] };
@@ -536,12 +536,14 @@ weights_match(struct weights *weights, const struct spec *spec,
 	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
 	if (file)
 		choose_names(&search);
+	else if (spec->names->drawn)
+		search.prefix = spec->names->drawn;
 	if (count && !spec->mixture.upcycled && !search.names->stacked &&
 	    !search.names->expert)
 		die("%s: has the names of transformers 5, which has no token experts in "
 		    "such a model",
 		    safetensors_name(file));
-	match_stem(&search, mlm);
+	match_stem(&search, predicts);
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int expert = 0; expert < experts; expert++)
 			match_block(&search, layer, spec->experts ? expert : -1);

@@ -24,9 +24,9 @@ struct parameter {
 	 * file [stack, rows / stack, columns], or flat as one of [rows, columns].  0: one */
 	int64_t stack;
 	bool flat;
-	int expert; /* -1: shared by all */
-	bool mlm;   /* of the masked-language-model head: no embedding depends on it */
-	bool decay; /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
+	int expert;    /* -1: shared by all */
+	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
+	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
 };
 
 /* The shape as a checkpoint has it, shape[3]; returns its rank. */
@@ -55,13 +55,13 @@ struct weights {
 };
 
 /*
- * Find all of them in `file` (NULL: no weights on disk), with the masked-language-model head when
- * `mlm`.  Dies naming the tensor that is missing or has another shape or type, or that nothing
+ * Find all of them in `file` (NULL: no weights on disk), with the head that predicts tokens when
+ * `predicts`.  Dies naming the tensor that is missing or has another shape or type, or that nothing
  * here knows: it may be what embeddings depend on.  Blocks beyond those of config.json are
  * warned of; heads of other tasks are passed over.
  */
 void weights_match(struct weights *weights, const struct spec *spec,
-    const struct safetensors *file, bool mlm);
+    const struct safetensors *file, bool predicts);
 void weights_free(struct weights *weights);
 
 /* Whether q, k and v are one tensor. */

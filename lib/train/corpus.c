@@ -20,6 +20,7 @@ struct corpus {
 	int64_t lists, next;
 	size_t ids_capacity, starts_capacity;
 	bool whole;
+	int64_t shortest, left_out; /* left out since it was last said */
 	int64_t epochs, position;
 	uint64_t seed, hash;
 	struct corpus_batch batch;
@@ -61,8 +62,10 @@ add_lists(struct corpus *corpus, const struct column *column, const struct array
 	    (size_t)(corpus->lists + lists) + 1, sizeof *corpus->starts);
 	for (int64_t i = 0; i < lists; i++) {
 		int64_t length = offsets[i + 1] - offsets[i];
-		if (!length)
+		if (length < corpus->shortest) {
+			corpus->left_out += length > 0;
 			continue;
+		}
 		memcpy(corpus->ids + used, (const int32_t *)array->data + offsets[i],
 		    (size_t)length * sizeof *corpus->ids);
 		corpus->starts[++corpus->lists] = used += length;
@@ -74,8 +77,14 @@ next_record(struct corpus *corpus)
 {
 	struct record record;
 
-	if (!stream_next(corpus->reader, &record))
+	if (!stream_next(corpus->reader, &record)) {
+		if (corpus->left_out)
+			warn("%s: %lld texts of fewer than %lld tokens are left out",
+			    corpus->name, (long long)corpus->left_out,
+			    (long long)corpus->shortest);
+		corpus->left_out = 0;
 		return false;
+	}
 	for (int i = 0; i < corpus->column_count; i++)
 		add_lists(corpus, stream_column(corpus->reader, corpus->columns[i]),
 		    &record.columns[corpus->columns[i]], record.rows);
@@ -83,13 +92,15 @@ next_record(struct corpus *corpus)
 }
 
 struct corpus *
-corpus_open(const char *path, const char *model, int64_t epochs, uint64_t seed)
+corpus_open(
+    const char *path, const char *model, int64_t shortest, int64_t epochs, uint64_t seed)
 {
 	struct corpus *corpus = mem_zero(1, sizeof *corpus);
 
 	corpus->reader = stream_open(path);
 	corpus->name = mem_string(stream_name(corpus->reader));
 	corpus->seed = seed;
+	corpus->shortest = shortest;
 	corpus->epochs = epochs;
 	corpus->starts =
 	    mem_grow(NULL, &corpus->starts_capacity, 1, sizeof *corpus->starts);

@@ -13,10 +13,10 @@
 
 struct corpus;
 
-/* Dies when no column NAME.ids is there, or its tokens are not those of the tokenizer of `model`,
- * a folder. */
+/* Sequences of fewer than `shortest` tokens, 1 at least, are left out; it is said how many that are not empty.  Dies
+ * when no column NAME.ids is there, or its tokens are not those of the tokenizer of `model`, a folder. */
 struct corpus *corpus_open(
-    const char *path, const char *model, int64_t epochs, uint64_t seed);
+    const char *path, const char *model, int64_t shortest, int64_t epochs, uint64_t seed);
 void corpus_close(struct corpus *corpus);
 
 struct corpus_batch {
@@ -27,7 +27,7 @@ struct corpus_batch {
 };
 
 /* The next sequences, together at most `budget` tokens, one at least; false at the end.  The
- * arrays are borrowed until the next call.  Empty sequences are left out. */
+ * arrays are borrowed until the next call. */
 bool corpus_next(struct corpus *corpus, int64_t budget, struct corpus_batch *batch);
 
 /* Batches of that budget in all epochs; -1: not known (standard input).  Forgets the position. */

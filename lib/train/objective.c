@@ -11,6 +11,7 @@
 #include "model/experts.h"
 #include "nn/nn.h"
 #include "token/tokenizer.h"
+#include "train/clm.h"
 #include "train/corpus.h"
 #include "train/gradient_cache.h"
 #include "train/loss.h"
@@ -22,17 +23,17 @@ enum { SPECIALS = 5 };
 struct objective {
 	struct objective_options options;
 	struct model *model;
+	struct balance *balance; /* NULL: none */
 	/* InfoNCE */
 	struct contrast *contrast;
 	struct gradient_cache *cache;
 	struct loss *loss;
-	struct balance *balance;	 /* NULL: none */
 	struct relation_loss *relations; /* NULL: none */
 	float *gradient;		 /* nn memory */
 	size_t gradient_size;
-	/* MLM */
+	/* MLM and CLM */
 	struct corpus *corpus;
-	struct batch batch;
+	struct batch batch; /* a piece of those of the corpus */
 	struct mlm_options mask;
 	int32_t special[SPECIALS], *positions, *targets;
 	size_t positions_capacity, targets_capacity;
@@ -68,34 +69,77 @@ find_specials(struct objective *objective)
 	tokenizer_close(tokenizer);
 }
 
+/* Dies unless the model is of the kind that the objective trains, with a head. */
 static void
-open_mlm(struct objective *objective, const char *path)
+demand_head(const struct model *model, bool next)
+{
+	const char *dir = model_dir(model);
+	bool causal = model_spec(model)->causal;
+
+	if (next && !causal)
+		die("%s: is no causal language model: its tokens see those that they are "
+		    "to predict; --objective mlm is for such a model",
+		    dir);
+	if (!next && causal)
+		die("%s: is a causal language model; --objective clm is for such a model",
+		    dir);
+	if (model_predicts(model))
+		return;
+	if (next)
+		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json "
+		    "does not say \"tie_word_embeddings\": true; a model made by train "
+		    "--from-scratch --objective clm has one",
+		    dir);
+	die("%s: has no masked-language-model head to train; a model made by train "
+	    "--from-scratch --objective mlm has one",
+	    dir);
+}
+
+/* The task expert of every batch of texts; -1: the model has none. */
+static int
+expert_of_texts(const struct model *model, const char *name)
+{
+	if (!model_spec(model)->experts)
+		return -1;
+	if (!name)
+		die_usage("the model has task experts: say which one learns, with "
+			  "--expert");
+	int expert = model_expert(model, name);
+	if (expert == EXPERT_BY_TEXT)
+		die_usage("--expert: a batch of %s has one expert; name it, not '%s'",
+		    model_spec(model)->causal ? "causal language modelling"
+					      : "masked language modelling",
+		    name);
+	if (expert < 0)
+		die("--expert: the model has no task expert \"%s\"", name);
+	return expert;
+}
+
+static void
+open_texts(struct objective *objective, const char *path)
 {
 	const struct objective_options *o = &objective->options;
+	bool next = o->kind == OBJECTIVE_CLM;
 
-	if (!model_has_mlm(objective->model))
-		die("%s: has no masked-language-model head to train; a model made by "
-		    "train "
-		    "--from-scratch --objective mlm has one",
-		    model_dir(objective->model));
-	objective->corpus =
-	    corpus_open(path, model_dir(objective->model), o->contrast.epochs, o->seed);
-	objective->batch.expert = -1;
-	if (model_spec(objective->model)->experts) {
-		if (!o->contrast.expert)
-			die_usage("the model has task experts: say which one learns, "
-				  "with --expert");
-		objective->batch.expert =
-		    model_expert(objective->model, o->contrast.expert);
-		if (objective->batch.expert < 0)
-			die("--expert: the model has no task expert \"%s\"",
-			    o->contrast.expert);
-		if (objective->batch.expert == EXPERT_BY_TEXT)
-			die_usage("--expert: a batch of masked language modelling has "
-				  "one expert; name it, not '%s'",
-			    o->contrast.expert);
-	}
-	find_specials(objective);
+	demand_head(objective->model, next);
+	objective->corpus = corpus_open(path, model_dir(objective->model),
+	    next ? CLM_SHORTEST : 1, o->contrast.epochs, o->seed);
+	objective->batch.expert = expert_of_texts(objective->model, o->contrast.expert);
+	if (!next)
+		find_specials(objective);
+}
+
+static void
+open_pairs(struct objective *objective, const char *path)
+{
+	struct objective_options *o = &objective->options;
+
+	o->contrast.targets = o->reze > 0;
+	objective->contrast = contrast_open(path, objective->model, &o->contrast);
+	objective->cache = gradient_cache_new(objective->model, o->tokens);
+	objective->loss = loss_new();
+	if (o->reze > 0)
+		objective->relations = relation_loss_new();
 }
 
 struct objective *
@@ -106,20 +150,13 @@ objective_open(
 
 	objective->options = *options;
 	objective->model = model;
-	if (options->kind == OBJECTIVE_MLM) {
-		open_mlm(objective, path);
-	} else {
-		objective->options.contrast.targets = options->reze > 0;
-		objective->contrast =
-		    contrast_open(path, model, &objective->options.contrast);
-		objective->cache = gradient_cache_new(model, options->tokens);
-		objective->loss = loss_new();
-		if (options->balance > 0)
-			objective->balance = balance_new(model_spec(model));
-		if (options->reze > 0)
-			objective->relations = relation_loss_new();
-		model_balance(model, objective->balance);
-	}
+	if (options->kind == OBJECTIVE_INFONCE)
+		open_pairs(objective, path);
+	else
+		open_texts(objective, path);
+	if (options->balance > 0)
+		objective->balance = balance_new(model_spec(model));
+	model_balance(model, objective->balance);
 	return objective;
 }
 
@@ -130,13 +167,13 @@ objective_close(struct objective *objective)
 		contrast_close(objective->contrast);
 		gradient_cache_free(objective->cache);
 		loss_free(objective->loss);
-		model_balance(objective->model, NULL);
-		balance_free(objective->balance);
 		if (objective->relations)
 			relation_loss_free(objective->relations);
 	}
 	if (objective->corpus)
 		corpus_close(objective->corpus);
+	model_balance(objective->model, NULL);
+	balance_free(objective->balance);
 	nn_free(objective->gradient, objective->gradient_size);
 	batch_free(&objective->batch);
 	free(objective->positions);
@@ -194,48 +231,89 @@ learn_infonce(struct objective *objective, struct batch_report *report)
 	return true;
 }
 
-static bool
-learn_mlm(struct objective *objective, int64_t number, struct batch_report *report)
+/* Choose what is to be predicted in a batch of texts; how many tokens. */
+static int64_t
+choose_targets(
+    struct objective *objective, const struct corpus_batch *corpus, int64_t number)
 {
-	struct batch *batch = &objective->batch;
-	struct corpus_batch corpus;
-	double sum = 0;
+	int64_t tokens = corpus->starts[corpus->sequences];
 
-	if (!corpus_next(objective->corpus, objective->options.batch_tokens, &corpus))
-		return false;
-	int64_t tokens = corpus.starts[corpus.sequences];
 	objective->positions = mem_grow(objective->positions,
 	    &objective->positions_capacity, (size_t)tokens, sizeof *objective->positions);
 	objective->targets = mem_grow(objective->targets, &objective->targets_capacity,
 	    (size_t)tokens, sizeof *objective->targets);
-	int64_t masked = mlm_mask(corpus.ids, tokens, objective->positions,
-	    objective->targets, &objective->mask, number);
-	*report = (struct batch_report){ .examples = masked,
-		.tokens = tokens,
+	if (objective->options.kind == OBJECTIVE_CLM)
+		return clm_targets(corpus->ids, corpus->starts, corpus->sequences,
+		    objective->positions, objective->targets);
+	return mlm_mask(corpus->ids, tokens, objective->positions, objective->targets,
+	    &objective->mask, number);
+}
+
+/* The piece of a batch that begins with text `first`, into objective->batch; the first text behind it. */
+static int64_t
+cut_piece(struct objective *objective, const struct corpus_batch *corpus, int64_t first)
+{
+	struct batch *batch = &objective->batch;
+	int64_t next = batch_cut(batch, corpus->ids, corpus->starts, first,
+	    corpus->sequences, objective->options.tokens);
+	char *why = model_refuses(objective->model, batch, first);
+
+	if (why)
+		die("%s: a batch was refused: %s", corpus_name(objective->corpus), why);
+	return next;
+}
+
+/* Begin to count in the balance: all pieces but the first, which is counted when it is learned from. */
+static void
+count_rest(struct objective *objective, const struct corpus_batch *corpus)
+{
+	balance_begin(objective->balance);
+	for (int64_t first = cut_piece(objective, corpus, 0);
+	     first < corpus->sequences;) {
+		first = cut_piece(objective, corpus, first);
+		model_predict(objective->model, &objective->batch, NULL, NULL, 0);
+	}
+}
+
+static bool
+learn_texts(struct objective *objective, int64_t number, struct batch_report *report)
+{
+	struct batch *batch = &objective->batch;
+	int32_t *positions, *targets;
+	struct corpus_batch corpus;
+
+	if (!corpus_next(objective->corpus, objective->options.batch_tokens, &corpus))
+		return false;
+	int64_t predicted = choose_targets(objective, &corpus, number);
+	*report = (struct batch_report){ .examples = predicted,
+		.tokens = corpus.starts[corpus.sequences],
 		.epoch = corpus.epoch,
 		.task = "",
 		.dataset = "" };
-
-	int64_t done = 0;
-	for (int64_t first = 0; first < corpus.sequences && masked;) {
-		int64_t begin = corpus.starts[first], count = 0, correct = 0;
-		first = batch_cut(batch, corpus.ids, corpus.starts, first,
-		    corpus.sequences, objective->options.tokens);
-		while (done + count < masked &&
-		       objective->positions[done + count] < begin + batch->tokens)
-			objective->positions[done + count++] -= (int32_t)begin;
+	if (objective->balance)
+		count_rest(objective, &corpus);
+	positions = objective->positions;
+	targets = objective->targets;
+	for (int64_t first = 0, left = predicted; first < corpus.sequences;) {
+		int64_t begin = corpus.starts[first], count = 0, correct;
+		first = cut_piece(objective, &corpus, first);
+		while (count < left && positions[count] < begin + batch->tokens)
+			positions[count++] -= (int32_t)begin;
 		if (!count)
 			continue;
-		char *why = model_refuses(objective->model, batch, 0);
-		if (why)
-			die("%s: a batch was refused: %s", corpus_name(objective->corpus),
-			    why);
-		sum += model_mlm(objective->model, batch, objective->positions + done,
-		    objective->targets + done, count, 1 / (float)masked, true, &correct);
+		model_predict(objective->model, batch, positions, targets, count);
+		/* the first piece has texts long enough to predict something, as all have */
+		if (objective->balance && !begin)
+			report->balance =
+			    balance_end(objective->balance, objective->options.balance);
+		report->loss += model_predict_backward(objective->model, batch,
+				    1 / (float)predicted, &correct) /
+				(double)predicted;
 		report->correct += correct;
-		done += count;
+		positions += count;
+		targets += count;
+		left -= count;
 	}
-	report->loss = masked ? sum / (double)masked : 0;
 	return true;
 }
 
@@ -243,7 +321,7 @@ bool
 objective_learn(struct objective *objective, int64_t number, struct batch_report *report)
 {
 	return objective->contrast ? learn_infonce(objective, report)
-				   : learn_mlm(objective, number, report);
+				   : learn_texts(objective, number, report);
 }
 
 static struct tree *

@@ -1,7 +1,7 @@
 /*
- * objective - what a training step learns: InfoNCE on pairs, or masked language modelling.
+ * objective - what a training step learns: InfoNCE on pairs, or tokens of texts, masked or next ones.
  *
- * Both sides of it are hidden behind one face, so that the trainer knows only batches: take one,
+ * All are hidden behind one face, so that the trainer knows only batches: take one,
  * learn from it (add its gradient to the model's), say where the run stands, go there again.
  */
 #ifndef OBJECTIVE_H
@@ -14,17 +14,21 @@
 #include "text/tree.h"
 #include "train/contrast.h"
 
-enum objective_kind { OBJECTIVE_INFONCE, OBJECTIVE_MLM };
+enum objective_kind {
+	OBJECTIVE_INFONCE,
+	OBJECTIVE_MLM, /* masked tokens (mlm.h) */
+	OBJECTIVE_CLM  /* the next token (clm.h) */
+};
 
 struct objective_options {
 	enum objective_kind kind;
-	struct contrast_options contrast; /* expert and epochs hold for both kinds */
+	struct contrast_options contrast; /* expert and epochs hold for all kinds */
 	bool bidirectional;
 	double
-	    balance; /* InfoNCE: weight of the load-balancing loss (balance.h); 0: none */
-	double reze; /* InfoNCE: weight of relation_loss.h; 0: none */
+	    balance; /* weight of the load-balancing loss (balance.h); 0: none; not of MLM */
+	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* forward and backward at a time: bounds the activations */
-	int64_t batch_tokens; /* MLM: of a batch */
+	int64_t batch_tokens; /* of a batch of texts */
 	double mask_share;    /* MLM */
 	uint64_t seed;
 };
@@ -44,7 +48,7 @@ struct batch_report {
 	double loss;		   /* mean over its examples */
 	double balance;		   /* load-balancing loss, without its weight */
 	double reze;		   /* loss of relations, without its weight */
-	int64_t examples, correct; /* queries or masked tokens; how many were right */
+	int64_t examples, correct; /* queries or predicted tokens; how many were right */
 	int64_t tokens, epoch;
 	int64_t record;		    /* of the stream; 0: batches are cut anew */
 	const char *task, *dataset; /* "" where the stream does not say */

@@ -70,9 +70,12 @@ settings_of(const struct trainer *trainer)
 	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));
 	tree_set(
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
-	if (b->kind == OBJECTIVE_MLM) {
+	if (b->kind != OBJECTIVE_INFONCE)
 		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
+	if (b->kind == OBJECTIVE_MLM) {
 		tree_set(s, "mask-share", tree_of_real(b->mask_share));
+	} else if (b->kind == OBJECTIVE_CLM) {
+		tree_set(s, "balance", tree_of_real(b->balance));
 	} else {
 		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
 		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));

@@ -347,8 +347,9 @@ check_mlm(const char *dir, const struct safetensors *file, const struct batch *b
 	int32_t *targets = aligned(safetensors_need(file, "mlm.targets"));
 	float *wanted = aligned(safetensors_need(file, "mlm.loss"));
 	int64_t correct;
-	double loss = model_mlm(model, batch, positions, targets,
-	    (int64_t)safetensors_need(file, "mlm.positions")->count, 1, true, &correct);
+	model_predict(model, batch, positions, targets,
+	    (int64_t)safetensors_need(file, "mlm.positions")->count);
+	double loss = model_predict_backward(model, batch, 1, &correct);
 
 	verdict("mlm", "loss", fabs(loss - (double)*wanted) / (double)*wanted, 1e-6);
 	check_gradients(model, file, "mlm");
@@ -446,7 +447,7 @@ check_experts(const char *dir, struct batch *batch, const float *demb)
 			    nn_square_sum(model_gradients(model) + p->offset, p->count);
 			if (p->expert >= 0 && p->expert != batch->expert)
 				other += norm;
-			else if (!p->mlm && norm == 0)
+			else if (!p->predicts && norm == 0)
 				verdict("no gradient", p->name, INFINITY, 0);
 		}
 		verdict("other experts' gradients",

@@ -13,7 +13,7 @@ static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_NORM] = "embeddings.LayerNorm",
 	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
 	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm",
-	[STEM_MLM_DECODER] = "cls.predictions.decoder",
+	[STEM_OUTPUT] = "cls.predictions.decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {

@@ -5,6 +5,7 @@
 static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_TOKENS] = "embed_tokens",
 	[STEM_FINAL_NORM] = "norm",
+	[STEM_OUTPUT] = "lm_head",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
@@ -31,6 +32,7 @@ static const char *const expert[MLP_PARAMETERS] = {
 
 static const struct names names = {
 	.prefixes = (const char *const[]){ "", "model.", NULL },
+	.drawn = "model.", /* where lm_head is, transformers looks for it */
 	.stem = stem,
 	.layers = "layers.",
 	.block = block,
@@ -69,7 +71,7 @@ decoder_configure(
 		spec_divide_heads(spec, config, "num_attention_heads");
 	spec_rotary(spec, config, 10000);
 	spec->names = &names;
-	spec->prenorm = spec->gated = true;
+	spec->prenorm = spec->gated = spec->untied = true;
 	/* decoders that were trained on to embed may see both ways */
 	spec->causal = tree_boolean(config, "is_causal", true) &&
 		       !tree_boolean(config, "use_bidirectional_attention", false);

@@ -23,7 +23,7 @@ static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_NORM] = "embeddings.LayerNorm",
 	[STEM_MLM_DENSE] = "lm_head.dense",
 	[STEM_MLM_NORM] = "lm_head.norm",
-	[STEM_MLM_DECODER] = "lm_head.decoder",
+	[STEM_OUTPUT] = "lm_head.decoder",
 };
 
 static const char *const packed[BLOCK_PARAMETERS] = {

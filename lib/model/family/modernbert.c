@@ -60,7 +60,7 @@ static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_FINAL_NORM] = "final_norm",
 	[STEM_MLM_DENSE] = "head.dense",
 	[STEM_MLM_NORM] = "head.norm",
-	[STEM_MLM_DECODER] = "decoder",
+	[STEM_OUTPUT] = "decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {

@@ -108,7 +108,7 @@ static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_NORM] = "emb_ln",
 	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
 	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm",
-	[STEM_MLM_DECODER] = "cls.predictions.decoder",
+	[STEM_OUTPUT] = "cls.predictions.decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {

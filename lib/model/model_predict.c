@@ -1,0 +1,150 @@
+/* Tokens predicted from the last hidden states of some positions: by the head of masked language models, dense layer,
+ * activation, norm and output matrix, or by a decoder's output matrix alone. */
+#include "base/err.h"
+#include "model/model_internal.h"
+
+/* Rows of logits over the vocabulary at a time. */
+enum { LOGITS = 256 };
+
+/* Whether there is a dense layer before the output matrix. */
+static bool
+transforms(const struct model *model)
+{
+	return model->weights.names->stem[STEM_MLM_DENSE];
+}
+
+void
+prediction_layout(struct model *model, size_t M)
+{
+	struct prediction *p = &model->pass->prediction;
+	struct workspace *w = &model->workspace;
+	size_t C = (size_t)model->spec.width;
+
+	p->M = M;
+	p->rows = M < LOGITS ? M : LOGITS;
+	p->positions = workspace_take(w, M, 1, sizeof *p->positions);
+	p->targets = workspace_take(w, M, 1, sizeof *p->targets);
+	p->norm = p->hidden = workspace_floats(w, M, C);
+	if (transforms(model)) {
+		p->dense = workspace_floats(w, M, C);
+		p->act = workspace_floats(w, M, C);
+		p->norm = workspace_floats(w, M, C);
+		p->stats = workspace_floats(w, M, 2);
+	}
+	p->logits = workspace_floats(w, p->rows, (size_t)model->spec.vocabulary);
+	p->d = workspace_floats(w, M, C);
+}
+
+bool
+model_predicts(const struct model *model)
+{
+	const struct nn_matrix *stem = model->stem;
+
+	if (!stem[STEM_OUTPUT].at && model->spec.untied)
+		return false;
+	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);
+}
+
+/* The head, up to what the output matrix reads. */
+static void
+head_to_output(struct model *model, const float *x)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	struct prediction *p = &model->pass->prediction;
+	size_t C = (size_t)spec->width;
+
+	nn_gather(p->hidden, x, p->positions, p->M, C);
+	if (!transforms(model))
+		return;
+	nn_linear(p->dense, C, p->hidden, C, stem[STEM_MLM_DENSE],
+	    stem[STEM_MLM_DENSE_BIAS].at, p->M, C, C);
+	nn_activate(p->act, p->dense, spec->act, p->M * C);
+	nn_norm(p->norm, NULL, p->stats, p->act, NULL, stem[STEM_MLM_NORM].at,
+	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, p->M, C);
+}
+
+void
+model_predict(struct model *model, const struct batch *batch, const int32_t *positions,
+    const int32_t *targets, int64_t count)
+{
+	if (!model_predicts(model))
+		die("%s: has no head that predicts tokens", model->dir);
+	for (int64_t i = 0; i < count; i++)
+		if (positions[i] < 0 || positions[i] >= batch->tokens || targets[i] < 0 ||
+		    targets[i] >= model->spec.vocabulary)
+			die("%s: position %d or target %d is out of range", model->dir,
+			    (int)positions[i], (int)targets[i]);
+	const float *x = pass_forward(model, batch, true, (size_t)count);
+	struct prediction *p = &model->pass->prediction;
+	if (!count)
+		return;
+	nn_upload(p->positions, positions, (size_t)count * sizeof *positions);
+	nn_upload(p->targets, targets, (size_t)count * sizeof *targets);
+	head_to_output(model, x);
+}
+
+/* Logits, loss, and the gradient of what the output matrix read into p->d. */
+static double
+output_loss(struct model *model, float scale, int64_t *correct)
+{
+	const struct nn_matrix *stem = model->stem;
+	float *const *g = model->dstem;
+	struct prediction *p = &model->pass->prediction;
+	size_t C = (size_t)model->spec.width, V = (size_t)model->spec.vocabulary;
+	enum stem_parameter output = stem[STEM_OUTPUT].at ? STEM_OUTPUT : STEM_TOKENS;
+	double loss = 0;
+
+	*correct = 0;
+	for (size_t first = 0; first < p->M; first += p->rows) {
+		size_t left = p->M - first, rows = left < p->rows ? left : p->rows;
+		const float *norm = p->norm + first * C;
+		int64_t right = 0;
+		nn_linear(p->logits, V, norm, C, stem[output], stem[STEM_OUTPUT_BIAS].at,
+		    rows, C, V);
+		loss += nn_cross_entropy(
+		    p->logits, p->targets + first, NULL, scale, rows, V, &right);
+		*correct += right;
+		nn_linear_back(p->d + first * C, false, g[output], g[STEM_OUTPUT_BIAS],
+		    p->logits, V, norm, C, stem[output], rows, C, V);
+	}
+	return loss;
+}
+
+/* The gradient of the last hidden states into pass->d. */
+static void
+output_backward(struct model *model)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	float *const *g = model->dstem, *d;
+	struct pass *pass = model->pass;
+	struct prediction *p = &pass->prediction;
+	size_t C = (size_t)spec->width;
+
+	d = p->d;
+	if (transforms(model)) {
+		nn_norm_back(d, g[STEM_MLM_NORM], g[STEM_MLM_NORM_BIAS], d, p->act,
+		    p->stats, stem[STEM_MLM_NORM].at, spec->norm, p->M, C);
+		nn_activate_back(d, d, p->dense, spec->act, p->M * C);
+		/* p->act has served: it takes the gradient of the gathered rows */
+		nn_linear_back(p->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS],
+		    d, C, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, C);
+		d = p->act;
+	}
+	nn_zero(pass->d, pass->block.T * C);
+	nn_scatter_add(pass->d, d, p->positions, p->M, C);
+}
+
+double
+model_predict_backward(
+    struct model *model, const struct batch *batch, float scale, int64_t *correct)
+{
+	if (!model->passes_room || model->pass->batch != batch)
+		die("%s: a backward pass without its forward pass", model->dir);
+	double loss = output_loss(model, scale, correct);
+	output_backward(model);
+	model->predicts_reached = true;
+	pass_backward(model, batch);
+	return loss;
+}
