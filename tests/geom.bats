@@ -295,9 +295,10 @@ refused() { # MESSAGE FILE...
 	cp mote/config_sentence_transformers.json dense
 	printf '{"_id":"%s","text":"%s","topic":"%s"}\n' a "some words" x b "and others" y c "a word" x >texts.jsonl
 	cp texts.jsonl queries.jsonl
+	printf '{"sentence1":"%s","sentence2":"%s","score":%d}\n' "a word" "some words" 3 "a word" "and others" 1 others words 2 >pairs.jsonl
 	page_examples geom.1 >examples
 	command -v gnuplot >/dev/null || sed -i '/^gnuplot/d' examples
-	[ "$(grep -c geom examples)" -eq 12 ]
+	[ "$(grep -c geom examples)" -eq 13 ]
 	bash -e -o pipefail -x examples >out
 	# experts that have learnt nothing yet: those of the dense model
 	[ "$(awk -F'\t' 'NF == 6 && $1 == "clustering:search_query" { print $4 }' out)" = 0 ]

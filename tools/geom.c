@@ -6,6 +6,7 @@
  * isoscore	reads FIELD.emb, vectors or lists of them; writes a table
  * pca, drift	read FIELD.emb, a vector a row, _id or id, dataset, where there are; write a table
  * agreement	reads FIELD.emb, a vector a row, or columns of labels (text or numbers); writes a table
+ * correlation	reads a column of numbers, of streams or tables; writes a matrix
  * whiten fit	reads FIELD.emb, vectors or lists of them; writes a whitening, or a model with it
  * whiten apply	reads this and FIELD.emb; writes FIELD.emb, and passes all other columns
  * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
@@ -26,6 +27,7 @@
 #include "geometry/inter_task_table.h"
 #include "geometry/isotropy.h"
 #include "geometry/principal.h"
+#include "geometry/rank_correlation.h"
 #include "geometry/whitening_command.h"
 #include "nn/nn.h"
 
@@ -33,31 +35,29 @@ enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATI
 enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };
 enum { OPT_STEPS = OPT_DIM + 1, OPT_HIDDEN, OPT_EPOCHS, OPT_BATCH, OPT_RATE };
 enum { OPT_INVERSE = OPT_RATE + 1, OPT_LEVEL, OPT_LABEL, OPT_RUNS };
+enum { OPT_COLUMN = OPT_RUNS + 1, OPT_BLOCKS };
 
 static const struct cli_option options[] = {
 	{ OPT_AGAINST, "against", "FILE",
 	    "similarity: another model's embeddings, to compare with; repeatable" },
-	{ OPT_PER_TEXT, "per-text", "FILE",
-	    "similarity, drift: each text's cosines there" },
+	{ OPT_PER_TEXT, "per-text", "FILE", "similarity, drift: each text's cosines" },
 	{ 'f', "field", "NAME",
 	    "the embeddings are NAME.emb (default: the only one); repeatable" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "streams may be of several models" },
 	{ OPT_RELATIONS, "relations", NULL,
 	    "isoscore, pca, drift: a row's vectors of all columns are one" },
 	{ OPT_COMPONENTS, "components", "K",
-	    "pca, drift: principal components to tell of (defaults: 2, 10)" },
-	{ OPT_BASIS, "basis", "FILE",
-	    "pca: the stream whose components they are (default: all)" },
+	    "pca, drift: components to tell of (2; 10)" },
+	{ OPT_BASIS, "basis", "FILE", "pca: the stream whose components they are (all)" },
 	{ OPT_KIND, "kind", "zca|pca",
-	    "whiten fit: near to x, or along components (default: zca)" },
+	    "whiten fit: near to x, or along components (zca)" },
 	{ OPT_EPS, "eps", "X",
 	    "whiten fit: the least share of the greatest eigenvalue (1e-12)" },
 	{ OPT_DIM, "dim", "K", "whiten fit --kind pca: keep the first K components" },
 	{ 'm', "model", "MODEL",
 	    "whiten fit: write to -o DIR this model with the whitening in it" },
 	{ OPT_STEPS, "steps", "N", "flow fit: steps of the flow (default: 6)" },
-	{ OPT_HIDDEN, "hidden", "N",
-	    "flow fit: values of a hidden layer (default: 512)" },
+	{ OPT_HIDDEN, "hidden", "N", "flow fit: values of a hidden layer (512)" },
 	{ OPT_EPOCHS, "epochs", "N", "flow fit: times through the data (default: 10)" },
 	{ OPT_BATCH, "batch", "N", "flow fit: vectors of a batch (default: 16)" },
 	{ OPT_RATE, "rate", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
@@ -65,6 +65,8 @@ static const struct cli_option options[] = {
 	{ OPT_LABEL, "label", "NAME", "agreement: a column of labels; repeatable" },
 	{ 'k', "clusters", "K", "agreement: clusters that k-means makes of vectors" },
 	{ OPT_RUNS, "runs", "N", "agreement: of k-means, to take the means of (5)" },
+	{ OPT_COLUMN, "column", "NAME", "correlation: of this column (similarity)" },
+	{ OPT_BLOCKS, "blocks", NULL, "correlation: means of the files of each folder" },
 	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" },
 	{ OPT_LEVEL, "level", "N",
@@ -87,19 +89,12 @@ struct settings {
 	struct flow_shape shape;
 	struct flow_training training;
 	struct agreement_options agreement;
+	struct rank_correlation_options correlation;
 };
 
 static void
-check_files(const struct settings *settings, const char *const *files, int count)
+check_outputs(const struct settings *settings)
 {
-	int inputs = 0;
-
-	for (int i = 0; i < count; i++)
-		inputs += strcmp(files[i], "-") == 0;
-	for (int i = 0; i < settings->against_count; i++)
-		inputs += strcmp(settings->against[i], "-") == 0;
-	if (inputs > 1)
-		die_usage("only one of the streams can be standard input");
 	if (settings->per_text && !strcmp(settings->per_text, settings->output))
 		die_usage(
 		    "--per-text and the table cannot both go to '%s'", settings->output);
@@ -112,7 +107,7 @@ similarity(void *with, char **files, int count)
 
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
-	check_files(settings, fit_apply_streams(files, count), count ? count : 1);
+	check_outputs(settings);
 	inter_task_compare(fit_apply_streams(files, count), count ? count : 1,
 	    settings->against, settings->against_count,
 	    &(struct inter_task_options){
@@ -126,7 +121,6 @@ isoscore(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	check_files(settings, fit_apply_streams(files, count), count ? count : 1);
 	isotropy_print(fit_apply_streams(files, count), count ? count : 1,
 	    &settings->columns, settings->json);
 	return 0;
@@ -148,7 +142,8 @@ drift(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	check_files(settings, (const char *const *)files, count);
+	(void)count;
+	check_outputs(settings);
 	drift_print(files[0], files[1], &settings->columns,
 	    &(struct drift_options){ settings->components ? settings->components : 10,
 		settings->json, settings->per_text });
@@ -167,6 +162,15 @@ agreement(void *with, char **files, int count)
 	how->seed = settings->training.seed;
 	how->json = settings->json;
 	agreement_print(fit_apply_streams(files, count), count ? count : 1, how);
+	return 0;
+}
+
+static int
+correlation(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	rank_correlation_print((const char *const *)files, count, &settings->correlation);
 	return 0;
 }
 
@@ -221,6 +225,8 @@ static const struct cli_command commands[] = {
 	    "field relations components per-text json threads output", 2, 2, drift },
 	{ "agreement", "how clusterings of the same texts agree",
 	    "field label clusters runs seed json threads output", 0, -1, agreement },
+	{ "correlation", "how alike models rank the same pairs of texts",
+	    "column blocks output", 2, -1, correlation },
 	{ "whiten", "give embeddings mean 0 and the identity as covariance",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
@@ -237,6 +243,7 @@ static const struct cli cli = { "geom",
 	"       geom pca [OPTION]... FILE...\n"
 	"       geom drift [OPTION]... BEFORE AFTER\n"
 	"       geom agreement [-k K] [OPTION]... [FILE]...\n"
+	"       geom correlation [--column NAME] [--blocks] FILE...\n"
 	"       geom whiten fit [-m MODEL -o DIR] [OPTION]... [FILE]...\n"
 	"       geom whiten apply [OPTION]... WHITENING [FILE]\n"
 	"       geom flow fit [OPTION]... [FILE]...\n"
@@ -244,14 +251,14 @@ static const struct cli cli = { "geom",
 	options,
 	"  geom similarity classification.mts clustering.mts search_query.mts\n"
 	"  geom similarity --against dense.mts mote.mts -o similarity.tsv\n"
-	"  geom isoscore base.mts trained.mts\n"
 	"  geom pca base.mts pft.mts reze.mts > pca.tsv\n"
 	"  geom drift base.mts reze.mts\n"
 	"  geom agreement -k 100 -f text.hs -f text.rw texts.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
 	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
 	"> z.mts\n",
-	nn_about, commands, ".mts\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
+	nn_about, commands,
+	".mts\ncorrelation: .mts|.tsv\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
 
 static int
 number(const char *option, int most)
@@ -293,6 +300,8 @@ parse(struct settings *s, int argc, char **argv)
 			    (int)cli_integer("--clusters", 2, 4096);
 			break;
 		case OPT_RUNS: s->agreement.runs = number("--runs", 1000); break;
+		case OPT_COLUMN: s->correlation.column = optarg; break;
+		case OPT_BLOCKS: s->correlation.blocks = true; break;
 		case OPT_LABEL:
 			s->labels[s->agreement.columns.label_count++] = optarg;
 			break;

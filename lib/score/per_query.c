@@ -152,8 +152,14 @@ add_cells(struct per_query *table, const struct datafile *file, const struct tre
 struct per_query *
 per_query_read(const char *path)
 {
+	return per_query_read_input(input_open(path));
+}
+
+struct per_query *
+per_query_read_input(struct input *input)
+{
 	struct per_query *table = mem_zero(1, sizeof *table);
-	struct datafile *file = datafile_open(path, DATAFILE_TSV);
+	struct datafile *file = datafile_open_input(input, DATAFILE_TSV);
 	const struct tree *row;
 	bool fresh;
 

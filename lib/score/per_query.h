@@ -51,6 +51,7 @@ void per_query_finish(struct per_query *table);
 
 /* Dies, naming file and line, on what is no such table; the first column may have any name. */
 struct per_query *per_query_read(const char *path);
+struct per_query *per_query_read_input(struct input *input); /* takes it over */
 void per_query_free(struct per_query *table);
 
 #endif
