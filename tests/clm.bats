@@ -50,6 +50,34 @@ agrees() {
 	done
 }
 
+@test "clm: --dev: the loss of texts held out, after the step; of the same texts the loss of the next step" {
+	clm=(-q -m "$(folder olmoe)" --objective clm --schedule constant --warmup 0 --lr 5e-3 --epochs 5)
+	for tokens in 9 1000; do
+		train "${clm[@]}" -o out --tokens $tokens --save-every 1 --dev texts.mts texts.mts
+		close_to 1e-5 <(column dev_loss out.log.tsv | head -n 4) <(column loss out.log.tsv | tail -n 4)
+		[ "$(column dev_loss out.log.tsv | wc -l)" = 5 ]
+	done
+	# nothing is learned from it, and it is measured when it is due
+	head -n 7 "$G/texts.txt" | ids_stream text.ids >held.mts
+	train "${clm[@]}" -o held --save-every 2 --dev held.mts texts.mts
+	cmp out/model.safetensors held/model.safetensors
+	[ "$(column dev_loss held.log.tsv | sed 's/..*/x/' | paste -sd,)" = ,x,,x,x ]
+	train "${clm[@]}" -o last --save-every 0 --dev held.mts texts.mts
+	[ "$(column dev_loss last.log.tsv | paste -sd,)" = ",,,,$(column dev_loss held.log.tsv | tail -n 1)" ]
+	train -q -m held -o again --objective clm --lr 1e-12 held.mts
+	close_to 1e-5 <(column loss again.log.tsv) <(column dev_loss last.log.tsv | tail -n 1)
+
+	run -2 --separate-stderr train "${clm[@]}" -o out --dev - texts.mts
+	[ "${stderr%%$'\n'*}" = "train: --dev: is read again and again; give a FILE" ]
+	printf '3\n4\n' | ids_stream text.ids >single.mts
+	run -1 --separate-stderr train "${clm[@]}" -o none --dev single.mts texts.mts
+	[ "$stderr" = "train: single.mts: there is nothing to predict in the texts held out" ]
+	run -1 --separate-stderr train "${clm[@]}" -o none --dev nowhere.mts texts.mts
+	[[ $stderr == "train: nowhere.mts: "* ]]
+	[ ! -e none ]
+	says_nothing --dev train -m "$(folder olmoe)" -o none --dev held.mts texts.mts
+}
+
 # scratch [EDIT]: config/ for a small OLMoE, config.json changed by jq
 scratch() {
 	mkdir -p config
@@ -130,7 +158,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 @test "clm: killed and resumed, of a file and of a pipe: the same bits; another --balance is refused" {
 	for _ in {1..400}; do cat "$G/texts.txt"; done | ids_stream text.ids >long.mts
 	scratch
-	options=(-q -m config --from-scratch --objective clm --batch-tokens 100 --save-every 7 --steps 150)
+	options=(-q -m config --from-scratch --objective clm --batch-tokens 100 --save-every 7 --steps 150 --dev texts.mts)
 	for input in - long.mts; do
 		train -o whole "${options[@]}" $input <long.mts
 		cut_short 30 -o out "${options[@]}" $input <long.mts

@@ -736,6 +736,19 @@ recipe() {
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
 }
 
+@test "train: --dev: what is masked in the texts held out is the same each time" {
+	options=(-q -m "$G/bert" --from-scratch --objective mlm --save-every 1 --schedule constant --warmup 0)
+	# all texts at once are masked as they are in the first batch of all texts
+	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --batch-tokens 100000 pairs.mts
+	close_to 1e-6 <(column dev_loss out.log.tsv) <(column loss out.log.tsv)
+	options+=(--batch-tokens 300)
+	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts pairs.mts
+	[ "$(column dev_loss out.log.tsv | wc -l)" -gt 3 ]
+	[ "$(column dev_loss out.log.tsv | sort -u | wc -l)" = 1 ]
+	train "${options[@]}" -o learns --lr 1e-2 --epochs 20 --dev pairs.mts pairs.mts
+	[ "$(column dev_loss learns.log.tsv | awk 'NR == 1 { a = $1 } END { print ($1 < 0.95 * a) }')" = 1 ]
+}
+
 @test "train: the mask token stands for what is masked" {
 	# where the head has a matrix of its own, a step moves the embeddings of what was read
 	cp -r "$GOLDEN/families/bert_mlm" model
@@ -1081,7 +1094,7 @@ recipe() {
 }
 
 @test "train: options that say nothing to the objective are refused" {
-	for option in "batch-tokens 9" "mask-share 0.5"; do
+	for option in "batch-tokens 9" "mask-share 0.5" "dev pairs.mts"; do
 		says_nothing "--${option% *}" train -m "$G/bert" -o out --$option pairs.mts
 	done
 	for option in "temperature 1" bidirectional no-mask-duplicates freeze-documents "lora rank=2"; do

@@ -45,6 +45,7 @@ enum {
 	OPT_TOKENS,
 	OPT_BATCH_TOKENS,
 	OPT_MASK_SHARE,
+	OPT_DEV,
 	OPT_SAVE_EVERY,
 	OPT_RESTART,
 	OPT_TIMING,
@@ -96,6 +97,10 @@ static const struct cli_option options[] = {
 	    "mlm, clm: tokens of a batch; default 8192" },
 	{ OPT_MASK_SHARE, "mask-share", "X",
 	    "mlm: share of the tokens to predict; default 0.15" },
+	{ OPT_DEV, "dev", "FILE",
+	    "mlm, clm: texts held out, whose loss is logged every\n--save-every steps "
+	    "and at "
+	    "the last" },
 	{ OPT_SAVE_EVERY, "save-every", "N",
 	    "steps between checkpoints; 0: none; default 500" },
 	{ OPT_RESTART, "restart", NULL, "begin anew though there is a checkpoint" },
@@ -183,6 +188,7 @@ take_option(int opt, struct arguments *a)
 		b->batch_tokens = cli_integer("--batch-tokens", 1, 1 << 24);
 		break;
 	case OPT_MASK_SHARE: b->mask_share = cli_real("--mask-share", 1e-6, 1); break;
+	case OPT_DEV: b->dev = optarg; break;
 	case OPT_SAVE_EVERY:
 		t->save_every = cli_integer("--save-every", 0, INT32_MAX);
 		break;
@@ -212,8 +218,8 @@ static const struct {
 	[OBJECTIVE_INFONCE] = { "--objective infonce",
 	    ALL "temperature bidirectional balance reze no-mask-duplicates lora "
 		"freeze-documents documents" },
-	[OBJECTIVE_MLM] = { "--objective mlm", ALL "batch-tokens mask-share" },
-	[OBJECTIVE_CLM] = { "--objective clm", ALL "batch-tokens balance" },
+	[OBJECTIVE_MLM] = { "--objective mlm", ALL "batch-tokens dev mask-share" },
+	[OBJECTIVE_CLM] = { "--objective clm", ALL "batch-tokens dev balance" },
 };
 
 static struct arguments
@@ -249,6 +255,8 @@ parse(int argc, char **argv)
 		a.path = argv[optind];
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read but once; give a FILE");
+	if (a.trainer.objective.dev && strcmp(a.trainer.objective.dev, "-") == 0)
+		die_usage("--dev: is read again and again; give a FILE");
 	if (a.trainer.lora && a.from_scratch)
 		die_usage(
 		    "--lora changes a trained model; it goes without --from-scratch");

@@ -130,13 +130,16 @@ void model_balance(struct model *model, struct balance *balance);
  * Prediction of tokens, by the masked-language-model head or by a decoder's output matrix: targets[m] from what the
  * model makes of token positions[m], m < count.  model_predict is the forward pass, which keeps what the backward needs
  * (count 0: only to count in a balance); model_predict_backward adds scale x gradient of the summed loss, and returns
- * the sum.  Strictly in pairs, on the same batch.  Logits are made a few rows at a time.
+ * the sum.  Strictly in pairs, on the same batch.  model_predict_loss returns the sum alone, and keeps nothing.  Logits
+ * are made a few rows at a time.
  */
 bool model_predicts(const struct model *model);
 void model_predict(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count);
 double model_predict_backward(
     struct model *model, const struct batch *batch, float scale, int64_t *correct);
+double model_predict_loss(struct model *model, const struct batch *batch,
+    const int32_t *positions, const int32_t *targets, int64_t count);
 
 /*
  * LoRA training (adapter.h), of a model opened to encode: gate 0 learns, its pairs A, B beside W.  The

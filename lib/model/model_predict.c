@@ -64,9 +64,9 @@ head_to_output(struct model *model, const float *x)
 	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, p->M, C);
 }
 
-void
-model_predict(struct model *model, const struct batch *batch, const int32_t *positions,
-    const int32_t *targets, int64_t count)
+static void
+predict(struct model *model, const struct batch *batch, bool keep,
+    const int32_t *positions, const int32_t *targets, int64_t count)
 {
 	if (!model_predicts(model))
 		die("%s: has no head that predicts tokens", model->dir);
@@ -75,7 +75,7 @@ model_predict(struct model *model, const struct batch *batch, const int32_t *pos
 		    targets[i] >= model->spec.vocabulary)
 			die("%s: position %d or target %d is out of range", model->dir,
 			    (int)positions[i], (int)targets[i]);
-	const float *x = pass_forward(model, batch, true, (size_t)count);
+	const float *x = pass_forward(model, batch, keep, (size_t)count);
 	struct prediction *p = &model->pass->prediction;
 	if (!count)
 		return;
@@ -84,9 +84,16 @@ model_predict(struct model *model, const struct batch *batch, const int32_t *pos
 	head_to_output(model, x);
 }
 
-/* Logits, loss, and the gradient of what the output matrix read into p->d. */
+void
+model_predict(struct model *model, const struct batch *batch, const int32_t *positions,
+    const int32_t *targets, int64_t count)
+{
+	predict(model, batch, true, positions, targets, count);
+}
+
+/* Logits and loss; back: and the gradient of what the output matrix read into p->d. */
 static double
-output_loss(struct model *model, float scale, int64_t *correct)
+output_loss(struct model *model, float scale, bool back, int64_t *correct)
 {
 	const struct nn_matrix *stem = model->stem;
 	float *const *g = model->dstem;
@@ -105,8 +112,10 @@ output_loss(struct model *model, float scale, int64_t *correct)
 		loss += nn_cross_entropy(
 		    p->logits, p->targets + first, NULL, scale, rows, V, &right);
 		*correct += right;
-		nn_linear_back(p->d + first * C, false, g[output], g[STEM_OUTPUT_BIAS],
-		    p->logits, V, norm, C, stem[output], rows, C, V);
+		if (back)
+			nn_linear_back(p->d + first * C, false, g[output],
+			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, C, stem[output],
+			    rows, C, V);
 	}
 	return loss;
 }
@@ -142,9 +151,19 @@ model_predict_backward(
 {
 	if (!model->passes_room || model->pass->batch != batch)
 		die("%s: a backward pass without its forward pass", model->dir);
-	double loss = output_loss(model, scale, correct);
+	double loss = output_loss(model, scale, true, correct);
 	output_backward(model);
 	model->predicts_reached = true;
 	pass_backward(model, batch);
 	return loss;
+}
+
+double
+model_predict_loss(struct model *model, const struct batch *batch,
+    const int32_t *positions, const int32_t *targets, int64_t count)
+{
+	int64_t correct;
+
+	predict(model, batch, false, positions, targets, count);
+	return count ? output_loss(model, 1, false, &correct) : 0;
 }

@@ -32,8 +32,8 @@ struct objective {
 	float *gradient;		 /* nn memory */
 	size_t gradient_size;
 	/* MLM and CLM */
-	struct corpus *corpus;
-	struct batch batch; /* a piece of those of the corpus */
+	struct corpus *corpus, *dev; /* NULL: nothing is held out */
+	struct batch batch;	     /* a piece of those of the corpus */
 	struct mlm_options mask;
 	int32_t special[SPECIALS], *positions, *targets;
 	size_t positions_capacity, targets_capacity;
@@ -120,10 +120,16 @@ open_texts(struct objective *objective, const char *path)
 {
 	const struct objective_options *o = &objective->options;
 	bool next = o->kind == OBJECTIVE_CLM;
+	int64_t shortest = next ? CLM_SHORTEST : 1;
+	const char *dir = model_dir(objective->model);
 
 	demand_head(objective->model, next);
-	objective->corpus = corpus_open(path, model_dir(objective->model),
-	    next ? CLM_SHORTEST : 1, o->contrast.epochs, o->seed);
+	objective->corpus = corpus_open(path, dir, shortest, o->contrast.epochs, o->seed);
+	if (o->dev)
+		objective->dev = corpus_open(o->dev, dir, shortest, 1, o->seed);
+	if (o->dev && !corpus_batches(objective->dev, o->tokens))
+		die("%s: there is nothing to predict in the texts held out",
+		    corpus_name(objective->dev));
 	objective->batch.expert = expert_of_texts(objective->model, o->contrast.expert);
 	if (!next)
 		find_specials(objective);
@@ -172,6 +178,8 @@ objective_close(struct objective *objective)
 	}
 	if (objective->corpus)
 		corpus_close(objective->corpus);
+	if (objective->dev)
+		corpus_close(objective->dev);
 	model_balance(objective->model, NULL);
 	balance_free(objective->balance);
 	nn_free(objective->gradient, objective->gradient_size);
@@ -251,7 +259,8 @@ choose_targets(
 
 /* The piece of a batch that begins with text `first`, into objective->batch; the first text behind it. */
 static int64_t
-cut_piece(struct objective *objective, const struct corpus_batch *corpus, int64_t first)
+cut_piece(struct objective *objective, const struct corpus *from,
+    const struct corpus_batch *corpus, int64_t first)
 {
 	struct batch *batch = &objective->batch;
 	int64_t next = batch_cut(batch, corpus->ids, corpus->starts, first,
@@ -259,7 +268,7 @@ cut_piece(struct objective *objective, const struct corpus_batch *corpus, int64_
 	char *why = model_refuses(objective->model, batch, first);
 
 	if (why)
-		die("%s: a batch was refused: %s", corpus_name(objective->corpus), why);
+		die("%s: a batch was refused: %s", corpus_name(from), why);
 	return next;
 }
 
@@ -268,9 +277,9 @@ static void
 count_rest(struct objective *objective, const struct corpus_batch *corpus)
 {
 	balance_begin(objective->balance);
-	for (int64_t first = cut_piece(objective, corpus, 0);
+	for (int64_t first = cut_piece(objective, objective->corpus, corpus, 0);
 	     first < corpus->sequences;) {
-		first = cut_piece(objective, corpus, first);
+		first = cut_piece(objective, objective->corpus, corpus, first);
 		model_predict(objective->model, &objective->batch, NULL, NULL, 0);
 	}
 }
@@ -296,7 +305,7 @@ learn_texts(struct objective *objective, int64_t number, struct batch_report *re
 	targets = objective->targets;
 	for (int64_t first = 0, left = predicted; first < corpus.sequences;) {
 		int64_t begin = corpus.starts[first], count = 0, correct;
-		first = cut_piece(objective, &corpus, first);
+		first = cut_piece(objective, objective->corpus, &corpus, first);
 		while (count < left && positions[count] < begin + batch->tokens)
 			positions[count++] -= (int32_t)begin;
 		if (!count)
@@ -322,6 +331,26 @@ objective_learn(struct objective *objective, int64_t number, struct batch_report
 {
 	return objective->contrast ? learn_infonce(objective, report)
 				   : learn_texts(objective, number, report);
+}
+
+double
+objective_dev(struct objective *objective)
+{
+	struct corpus *dev = objective->dev;
+	struct corpus_batch texts;
+	int64_t predicted = 0;
+	double sum = 0;
+
+	corpus_skip(dev, 0);
+	for (int64_t number = 0; corpus_next(dev, objective->options.tokens, &texts);
+	     number++) {
+		int64_t count = choose_targets(objective, &texts, number);
+		cut_piece(objective, dev, &texts, 0); /* of as many tokens: all of it */
+		sum += model_predict_loss(objective->model, &objective->batch,
+		    objective->positions, objective->targets, count);
+		predicted += count;
+	}
+	return sum / (double)predicted;
 }
 
 static struct tree *

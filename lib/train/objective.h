@@ -30,6 +30,7 @@ struct objective_options {
 	int64_t tokens;	      /* forward and backward at a time: bounds the activations */
 	int64_t batch_tokens; /* of a batch of texts */
 	double mask_share;    /* MLM */
+	const char *dev;      /* MLM and CLM: a file of texts held out; NULL: none */
 	uint64_t seed;
 };
 
@@ -58,6 +59,9 @@ struct batch_report {
  * what is random.  False at the end of the data. */
 bool objective_learn(
     struct objective *objective, int64_t number, struct batch_report *report);
+
+/* The mean loss of what is predicted in the texts held out, none of which is learned; masks are the same each time. */
+double objective_dev(struct objective *objective);
 
 /* Where the data stand, as an object for a checkpoint; and to that place again.  Dies when the
  * data are not those of the checkpoint. */

@@ -42,7 +42,7 @@ static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
 struct step_report {
-	double loss, balance, reze, rate, norm;
+	double loss, balance, reze, rate, norm, dev;
 	int64_t batches, examples, correct, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
@@ -72,6 +72,8 @@ settings_of(const struct trainer *trainer)
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
 	if (b->kind != OBJECTIVE_INFONCE)
 		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
+	if (b->dev)
+		tree_set(s, "dev", tree_of_string(b->dev));
 	if (b->kind == OBJECTIVE_MLM) {
 		tree_set(s, "mask-share", tree_of_real(b->mask_share));
 	} else if (b->kind == OBJECTIVE_CLM) {
@@ -146,10 +148,21 @@ log_open(struct trainer *trainer, int64_t bytes)
 		log_failed(trainer);
 	fprintf(trainer->log,
 	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
-	    "examples\ttokens%s%s%s\n",
+	    "examples\ttokens%s%s%s%s\n",
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
 	    trainer->options->objective.reze > 0 ? "\treze" : "",
+	    trainer->options->objective.dev ? "\tdev_loss" : "",
 	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "");
+}
+
+/* Whether the texts held out are to be looked at, now that a step is done. */
+static bool
+dev_due(const struct trainer *trainer)
+{
+	int64_t every = trainer->options->save_every;
+
+	return trainer->options->objective.dev &&
+	       ((every && trainer->step % every == 0) || trainer->step == trainer->steps);
 }
 
 static void
@@ -163,6 +176,10 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 		fprintf(trainer->log, "\t%.8g", r->balance);
 	if (trainer->options->objective.reze > 0)
 		fprintf(trainer->log, "\t%.8g", r->reze);
+	if (dev_due(trainer))
+		fprintf(trainer->log, "\t%.8g", r->dev);
+	else if (trainer->options->objective.dev)
+		putc('\t', trainer->log);
 	if (trainer->options->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
@@ -335,6 +352,8 @@ take_step(struct trainer *trainer)
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
 		trainer->step++;
+		if (dev_due(trainer))
+			r.dev = objective_dev(trainer->objective);
 		log_step(trainer, &r, clock_now() - began);
 		note_state(trainer);
 		char rate[NUMBER_ROOM];
