@@ -1,0 +1,76 @@
+# complementarity.awk - where one model ranks pairs of sentences right and the other wrong (MoEE, Figure 2)
+#	awk -v thresholds="0.1 0.2" -f ranks.awk -f complementarity.awk hs/STS12.tsv rw/STS12.tsv hs/STS13.tsv rw/STS13.tsv
+# Two tables of mteb-score sts --per-query a data set, of the same pairs.  A model fails on a pair where the rank of its
+# similarity lies further from that of its gold score than this share of all pairs; of the paper's threshold nothing
+# is published (0.2).  A line a data set and threshold: the pairs, those on which one fails at least, and what share of
+# these are a's alone (b succeeds), b's alone, and both's; independent: the share that a's and b's alone would have
+# together, if either failed as often as it does, but by chance.  Below it the two fail together.
+BEGIN {
+	count = split(thresholds == "" ? "0.2" : thresholds, threshold, " ")
+	print "set", "threshold", "pairs", "failed", "a_fails", "b_fails", "both_fail", "independent"
+}
+
+FNR == 1 {
+	if (files == 2) {
+		report()
+		files = 0
+	}
+	if (++files == 1) {
+		split("", place)
+		set = bare(FILENAME)
+		pairs = 0
+	}
+	of_gold = column_of("gold")
+	of_similarity = column_of(similarity_name ? similarity_name : "similarity")
+	rows[files] = 0
+	next
+}
+
+files == 1 {
+	if ($1 in place)
+		fail(FILENAME ": the id '" $1 "' occurs again")
+	place[$1] = ++pairs
+}
+
+{
+	if (!($1 in place))
+		fail(FILENAME ": there is no pair '" $1 "' in the table before")
+	at = place[$1]
+	if (files == 2 && number($of_gold) != gold[at])
+		fail(FILENAME ": the pair '" $1 "' has another gold score than in the table before")
+	rows[files]++
+	gold[at] = number($of_gold)
+	if (files == 1)
+		one[at] = number($of_similarity)
+	else
+		other[at] = number($of_similarity)
+}
+
+function report(    i, t, a, b, both, n, p, q) {
+	if (files != 2 || rows[2] != pairs)
+		fail("complementarity: " set ": two tables of the same pairs are needed")
+	deviations(one, gold, pairs, off)
+	deviations(other, gold, pairs, other_off)
+	for (t = 1; t <= count; t++) {
+		a = b = both = 0
+		for (i = 1; i <= pairs; i++)
+			if (off[i] > threshold[t])
+				other_off[i] > threshold[t] ? both++ : a++
+			else
+				b += other_off[i] > threshold[t]
+		n = a + b + both
+		p = (a + both) / pairs
+		q = (b + both) / pairs
+		if (n == 0)
+			print set, threshold[t], pairs, 0, "", "", "", ""
+		else
+			printf "%s\t%s\t%d\t%d\t%.6f\t%.6f\t%.6f\t%.6f\n", set, threshold[t], pairs, n, a / n, b / n, both / n, \
+			    (p + q - 2 * p * q) / (p + q - p * q)
+	}
+}
+
+END {
+	if (failed)
+		exit 1
+	report()
+}
