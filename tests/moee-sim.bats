@@ -217,6 +217,56 @@ vectors() {
 	near --top 5 --run - q0.5.mts d0.5.mts | head -n 5 | awk '{ print $3 }' | cmp - order
 }
 
+@test "moee-sim: --combine apart: both parts, each an embedding of its own" {
+	moee-sim --combine apart --keep pairs.mts >apart.mts
+	[ "$(property apart.mts)" = moee-sim:apart ]
+	mts to jsonl apart.mts | vectors 'length == 40 and (.[0] | keys | length == 9) and all(
+		."sentence1.hs.emb" == ."sentence1.hs" and ."sentence1.rw.emb" == ."sentence1.rw" and
+		."sentence2.hs.emb" == ."sentence2.hs" and ."sentence2.rw.emb" == ."sentence2.rw")'
+	moee-sim --combine apart --norm corpus pairs.mts | mts to jsonl | jq -c '."sentence2.rw.emb"' >apart
+	moee-sim --combine rw --norm corpus pairs.mts | mts to jsonl | jq -c '."sentence2.emb"' | cmp - apart
+	says_nothing --alpha moee-sim --combine apart --alpha 2 pairs.mts
+}
+
+# of SET and PART: both parts apart
+apart() {
+	grep "\"$1 $2\"" "$GOLDEN/moee_legacy.jsonl" | mkstream 16 | moee-sim --combine apart -o "$1-$2.mts"
+}
+
+@test "moee-sim: mteb-score --legacy-sum averages labels and clusters as the released code does" {
+	for set in two three; do
+		apart $set train
+		apart $set test
+		for weight in 1 0.5; do
+			sum=(--legacy-sum $weight -f t.hs -f t.rw)
+			{
+				mteb-score classification "${sum[@]}" --train $set-train.mts $set-test.mts |
+					awk -v name="$set $weight" '$1 == "accuracy" || $1 == "f1" || $1 == "ap" { print name, $1, $2 }'
+				mteb-score clustering "${sum[@]}" --sklearn 1.9 $set-test.mts |
+					awk -v name="$set $weight" '$1 == "v_measure" { print name, $1, $2 }'
+			}
+		done
+	done >scores
+	cut -d ' ' -f 1-3 scores | cmp - <(cut -f 1 "$GOLDEN/moee_legacy.tsv")
+	cut -d ' ' -f 4 scores | within <(cut -f 2 "$GOLDEN/moee_legacy.tsv") 1e-9
+	mteb-score clustering "${sum[@]}" three-test.mts >scores
+	grep -q 'legacy sum t.hs + 0.5 t.rw' scores
+	mteb-score classification "${sum[@]}" --per-query rows.tsv --train two-train.mts two-test.mts >scores
+	[ "$(wc -l <rows.tsv)" -eq 91 ]
+}
+
+@test "moee-sim: mteb-score --legacy-sum over lists is that over rows" {
+	apart three test
+	sum=(clustering --legacy-sum 1 -f t.hs -f t.rw)
+	mts to jsonl three-test.mts | jq -c -s '{"t.hs.emb": map(."t.hs.emb"), "t.rw.emb": map(."t.rw.emb"), "labels": map(.label)}' >set.jsonl
+	mkstream 1 <set.jsonl >set.mts
+	mteb-score "${sum[@]}" set.mts | grep '^v_measure	' | cmp - <(mteb-score "${sum[@]}" three-test.mts | grep '^v_measure	')
+	jq -c '."t.rw.emb" |= .[1:]' set.jsonl | mkstream 1 >uneven.mts
+	fails "uneven.mts: record 1: row 1 has 99 vectors and 100 labels" mteb-score "${sum[@]}" uneven.mts
+	jq -c '."t.rw.emb" |= .[0]' set.jsonl | mkstream 1 >single.mts
+	fails "there is no column 't.rw.emb' of vectors in lists" mteb-score "${sum[@]}" single.mts
+}
+
 # 3. usage
 
 @test "moee-sim: usage faults" {
@@ -236,6 +286,17 @@ vectors() {
 	mts cat -c sentence1.hs,sentence1.rw pairs.mts >texts.mts
 	refuses "give a VALUE" moee-sim --alpha auto texts.mts
 	refuses "give a VALUE" moee-sim --alpha auto=grid texts.mts
+	for type in "classification --train pairs.mts" clustering; do
+		# shellcheck disable=SC2086
+		refuses "give --field twice" mteb-score $type --legacy-sum 1 -f sentence1 pairs.mts
+		# shellcheck disable=SC2086
+		refuses "give --field twice" mteb-score $type --legacy-sum 1 pairs.mts
+		# shellcheck disable=SC2086
+		refuses "takes one --field" mteb-score $type -f sentence1 -f sentence2 pairs.mts
+	done
+	says_nothing --legacy-sum mteb-score sts --legacy-sum 1 pairs.mts
+	refuses "--legacy-sum: '0' is not a number" mteb-score clustering --legacy-sum 0 pairs.mts
+	refuses "--legacy-sum reads both streams twice: name the files" mteb-score classification --legacy-sum 1 -f a -f b --train pairs.mts <pairs.mts
 	moee-sim --alpha 0 texts.mts >zero.mts
 	mts to jsonl zero.mts | vectors 'length == 40 and all(."sentence1.emb"[6:] | all(. == 0))'
 }
@@ -275,6 +336,16 @@ vectors() {
 	moee-sim --norm corpus=m.mts m.mts >out.mts
 	fails "n.mts: its vectors are of model N, those of m.mts of model M" moee-sim --norm corpus=n.mts m.mts
 	fails "pairs.mts: its hidden states have width 6, those of m.mts 2" moee-sim --norm corpus=pairs.mts m.mts
+}
+
+@test "moee-sim: labels that --legacy-sum cannot average" {
+	for labels in "1 3" '"a" "b"' "0.5 1.5"; do
+		for label in $labels $labels; do
+			printf '{"label": %s, "h.emb": [%d, 1], "r.emb": [1, %d]}\n' "$label" $((++n)) $((n * n))
+		done | mkstream >train.mts
+		fails "--legacy-sum averages labels as numbers, which must be whole and without gaps; there is '" \
+			mteb-score -q classification --legacy-sum 1 -f h -f r --train train.mts train.mts
+	done
 }
 
 @test "moee-sim: NaN, zeros, similarities that say nothing" {

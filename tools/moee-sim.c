@@ -5,6 +5,7 @@
  *		X.rw		f32 [width]	routing weights
  * writes	X.emb		f32 [width]	both in one
  *		similarity	f64		where two fields have a text a row
+ *		X.hs.emb, X.rw.emb	instead, with --combine apart
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@
 enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP, OPT_LEVEL };
 
 static const struct cli_option options[] = {
-	{ OPT_COMBINE, "combine", "sum|concat|hs|rw",
-	    "similarities summed (default), vectors joined, or one of them" },
+	{ OPT_COMBINE, "combine", "sum|concat|hs|rw|apart",
+	    "similarities summed (default), vectors joined, one of them, or\n"
+	    "both apart, as X.hs.emb and X.rw.emb" },
 	{ OPT_ALPHA, "alpha", "VALUE|auto|auto=grid",
 	    "sum: weight of the routing weights' similarity (1); auto: found\n"
 	    "without labels, of all; auto=grid: of 0.1, 0.2, ... 1" },

@@ -32,6 +32,7 @@ enum {
 	OPT_SAMPLES,
 	OPT_EXPERIMENTS,
 	OPT_LABEL,
+	OPT_LEGACY,
 	OPT_SET,
 	OPT_BATCH,
 	OPT_SKLEARN,
@@ -88,9 +89,10 @@ static const struct cli_option options[] = {
 	{ OPT_LABEL, "label", "NAME",
 	    "classification, clustering, clustering-fast: the column\n"
 	    "(default: label or labels)" },
+	{ OPT_LEGACY, "legacy-sum", "WEIGHT",
+	    "classification, clustering: average two fields' answers (audit)" },
 	{ OPT_SET, "set", "NAME",
-	    "clustering: the column that names a row's set (default: set,\n"
-	    "if there is one)" },
+	    "clustering: the column that names a row's set (default: set, if any)" },
 	{ OPT_BATCH, "batch", "N",
 	    "clustering: rows of a mini-batch (default: 500)\n"
 	    "clustering-fast: rows of a mini-batch (default: 512)" },
@@ -123,10 +125,11 @@ static const struct cli_command commands[] = {
 		"at complete per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "how well a linear classifier tells the labels",
-	    ALL "field train samples experiments label seed solver any-model per-query",
+	    ALL "field train samples experiments label seed solver any-model per-query "
+		"legacy-sum",
 	    0, 1, NULL },
 	{ "clustering", "whether k-means finds the labels again",
-	    ALL "field label set batch sklearn seed per-query", 0, 1, NULL },
+	    ALL "field label set batch sklearn seed per-query legacy-sum", 0, 1, NULL },
 	{ "clustering-fast", "k-means on samples of a sample, as MTEB does since 2024",
 	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
 	    NULL },
@@ -188,7 +191,10 @@ check_classification(const struct score_options *score)
 {
 	if (!score->train)
 		die_usage("classification needs --train FILE");
-	if (strcmp(score->train, "-") == 0 && strcmp(score->files[0], "-") == 0)
+	int pipes = !strcmp(score->train, "-") + !strcmp(score->files[0], "-");
+	if (pipes && score->legacy_sum > 0)
+		die_usage("--legacy-sum reads both streams twice: name the files");
+	if (pipes == 2)
 		die_usage("only one of the two streams can be standard input");
 }
 
@@ -248,6 +254,7 @@ take(struct settings *settings, int option)
 		score->experiments = (int)cli_integer("--experiments", 1, 1000);
 		break;
 	case OPT_LABEL: score->label = optarg; break;
+	case OPT_LEGACY: score->legacy_sum = cli_real("--legacy-sum", 1e-6, 1e6); break;
 	case OPT_SET: score->set = optarg; break;
 	case OPT_BATCH: score->batch = (int)cli_integer("--batch", 1, 1000000); break;
 	case OPT_SKLEARN: score->by_choice = second("--sklearn", "1.8", "1.9"); break;
@@ -312,10 +319,10 @@ main(int argc, char **argv)
 	parse(&settings, argc, argv);
 	const struct cli_command *type = cli_find(&cli, argc, argv);
 	int number = (int)(type - commands), count = argc - optind - 1;
-	if (settings.fields && settings.fields != types[number].fields)
-		die_usage(types[number].fields == 2
-			      ? "%s compares two fields: give --field twice"
-			      : "%s takes one --field",
+	int fields = score->legacy_sum > 0 ? 2 : types[number].fields;
+	if (settings.fields != fields && (settings.fields || score->legacy_sum > 0))
+		die_usage(fields == 2 ? "%s compares two fields: give --field twice"
+				      : "%s takes one --field",
 		    type->name);
 	for (int i = 0; i < count; i++)
 		score->files[i] = argv[optind + 1 + i];

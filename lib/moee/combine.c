@@ -5,7 +5,7 @@
 
 #include "search/similarity.h"
 
-const char *const combine_names[] = { "sum", "concat", "hs", "rw", NULL };
+const char *const combine_names[] = { "sum", "concat", "hs", "rw", "apart", NULL };
 
 static const float *
 vector(const struct emitted_field *field, int kind, int64_t at)

@@ -12,7 +12,9 @@
 #include "score/measure/stats.h"
 #include "stream/replay.h"
 
-/* A field's columns of what is made. */
+static const char *const endings[PARTS] = { ".hs", ".rw" };
+
+/* A column of what is made. */
 struct made {
 	int column;
 	float *vectors;
@@ -38,7 +40,7 @@ struct moee {
 	double alpha;
 	struct numbers similarity[PARTS]; /* of all pairs; of those of a record */
 	int64_t pairs;
-	struct made *made; /* [fields] */
+	struct made *made; /* [fields, parts]: an embedding, or one of each part */
 };
 
 /* The stream from its first record. */
@@ -243,11 +245,25 @@ drop(
     struct writer *writer, const struct reader *reader, const struct emitted_field *field)
 {
 	for (int kind = 0; kind < PARTS; kind++) {
-		char *name = mem_format("%s.%s", field->name, kind ? "rw" : "hs");
+		char *name = mem_format("%s%s", field->name, endings[kind]);
 		if (stream_find(reader, name) >= 0)
 			stream_drop(writer, name);
 		free(name);
 	}
+}
+
+static void
+add_embedding(struct writer *writer, struct made *made, const struct emitted_field *field,
+    const char *ending, int width)
+{
+	char *name = mem_format("%s%s.emb", field->name, ending);
+
+	made->column = stream_add(writer, &(struct column){ .name = name,
+					      .dtype = DTYPE_F32,
+					      .depth = field->lists,
+					      .rank = 1,
+					      .shape = { width } });
+	free(name);
 }
 
 /* Returns the column of similarities, or -1. */
@@ -256,25 +272,35 @@ add_columns(struct moee *moee, struct writer *writer)
 {
 	const struct moee_options *options = moee->options;
 	const struct emitted *emitted = moee->emitted;
+	bool apart = options->combine == COMBINE_APART;
 
-	moee->made = mem_zero((size_t)emitted->count, sizeof *moee->made);
+	moee->made = mem_zero((size_t)emitted->count * PARTS, sizeof *moee->made);
 	for (int i = 0; i < emitted->count; i++) {
 		const struct emitted_field *field = &emitted->at[i];
-		char *name = mem_format("%s.emb", field->name);
-		moee->made[i].column =
-		    stream_add(writer, &(struct column){ .name = name,
-					   .dtype = DTYPE_F32,
-					   .depth = field->lists,
-					   .rank = 1,
-					   .shape = { combine_width(field) } });
-		free(name);
+		struct made *made = &moee->made[i * PARTS];
+		if (!apart)
+			add_embedding(writer, made, field, "", combine_width(field));
+		for (int kind = 0; kind < PARTS && apart; kind++)
+			add_embedding(writer, made + kind, field, endings[kind],
+			    field->parts[kind].width);
 		if (!options->keep)
 			drop(writer, moee->reader, field);
 	}
-	if (emitted_layout(emitted) != LAYOUT_PAIRS)
+	if (apart || emitted_layout(emitted) != LAYOUT_PAIRS)
 		return -1;
 	return stream_add(
 	    writer, &(struct column){ .name = "similarity", .dtype = DTYPE_F64 });
+}
+
+static void
+pass_parts(struct moee *moee, struct record *made)
+{
+	for (int i = 0; i < moee->emitted->count; i++) {
+		const struct emitted_field *field = &moee->emitted->at[i];
+		for (int kind = 0; kind < PARTS; kind++)
+			made->columns[moee->made[i * PARTS + kind].column] =
+			    (struct array){ { field->offsets }, field->parts[kind].x };
+	}
 }
 
 static void
@@ -282,7 +308,7 @@ make_vectors(struct moee *moee, struct record *made)
 {
 	for (int i = 0; i < moee->emitted->count; i++) {
 		const struct emitted_field *field = &moee->emitted->at[i];
-		struct made *to = &moee->made[i];
+		struct made *to = &moee->made[i * PARTS];
 		int width = combine_width(field);
 		to->vectors = mem_grow(to->vectors, &to->room, (size_t)field->count,
 		    (size_t)width * sizeof *to->vectors);
@@ -319,7 +345,10 @@ write_stream(struct moee *moee)
 	while (stream_next(moee->reader, &record)) {
 		struct record *made = stream_make(writer, &record);
 		emitted_load(moee->emitted, &record);
-		make_vectors(moee, made);
+		if (moee->options->combine == COMBINE_APART)
+			pass_parts(moee, made);
+		else
+			make_vectors(moee, made);
 		if (column >= 0) {
 			similarity->at = mem_grow(similarity->at, &similarity->room,
 			    (size_t)record.rows, sizeof *similarity->at);
@@ -337,9 +366,10 @@ tell_zeros(const struct moee *moee)
 	bool sum = moee->options->combine == COMBINE_SUM;
 
 	for (int i = 0; i < moee->emitted->count; i++)
-		if (moee->made[i].zero)
+		if (moee->made[i * PARTS].zero)
 			warn("%s: %lld %s of %s are zero: their cosine counts as 0",
-			    stream_name(moee->reader), (long long)moee->made[i].zero,
+			    stream_name(moee->reader),
+			    (long long)moee->made[i * PARTS].zero,
 			    sum ? "hidden states or routing weights" : "vectors",
 			    moee->emitted->at[i].name);
 }
@@ -348,7 +378,7 @@ static void
 close_all(struct moee *moee)
 {
 	for (int i = 0; i < moee->emitted->count; i++)
-		free(moee->made[i].vectors);
+		free(moee->made[i * PARTS].vectors);
 	free(moee->made);
 	for (int i = 0; i < moee->standard_count; i++)
 		standard_free(moee->standards[i]);

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "score/kept.h"
 #include "score/labels.h"
+#include "score/legacy_sum.h"
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
 #include "score/measure/stats.h"
@@ -417,6 +418,7 @@ report_settings(struct report *report, const struct training *training,
 		report_set(report, "classifier",
 		    "logistic regression, C 1, optimum to gradient %g",
 		    optimum.tolerance);
+	legacy_sum_describe(report, options->fields, options->legacy_sum);
 	report_set(report, "experiments", "%d", options->experiments);
 	report_set(report, "samples per label", "%d", per_label(options));
 	report_set(report, "rounding", "none");
@@ -425,36 +427,94 @@ report_settings(struct report *report, const struct training *training,
 	report_set(report, "test", "%lld", (long long)test->rows);
 }
 
-void
-score_classification(struct report *report, const struct score_options *options)
+/* Train on the one stream, predict the other. */
+static void
+train_and_test(
+    struct training *training, struct test *test, const struct score_options *options)
 {
-	struct training training = { 0 };
 	struct columns train = open_columns(options->train, options);
 	struct columns columns = open_columns(options->files[0], options);
 
 	vectors_agree(train.vectors, columns.vectors, options->any_model);
-	read_training(&training, &train, options->train, per_label(options));
+	read_training(training, &train, options->train, per_label(options));
 	struct mt19937_sample *samples =
-	    mt19937_undersample(training.label.at, training.n, training.classes,
+	    mt19937_undersample(training->label.at, training->n, training->classes,
 		per_label(options), options->experiments, options->seed);
-	fetch_rows(&training, samples, options);
-	struct logistic_regression **models = fit_all(&training, samples, options);
-	struct test test = run_test(&training, models, &columns, options);
+	fetch_rows(training, samples, options);
+	struct logistic_regression **models = fit_all(training, samples, options);
+	*test = run_test(training, models, &columns, options);
+	for (int i = 0; i < options->experiments; i++)
+		logistic_regression_free(models[i]);
+	free(models);
+}
+
+static void
+free_all(struct training *training, struct test *test, int experiments)
+{
+	for (int i = 0; i < experiments; i++)
+		free(test->predicted[i].at);
+	free(test->predicted);
+	free(test->truth.at);
+	kept_free(&training->kept);
+	free(training->label.at);
+	free(training->sorted);
+	free(training->by_place);
+	strings_free(training->names);
+}
+
+/* The first label as a number; the others are those that follow it, so that averages are labels. */
+static double
+first_number(const struct training *training)
+{
+	double first = number_of(training->names, training->by_place[0]);
+
+	for (int i = 0; i < training->classes; i++) {
+		double number = number_of(training->names, training->by_place[i]);
+		if (number != first + i || number != trunc(number))
+			die("--legacy-sum averages labels as numbers, which must be "
+			    "whole and without gaps; there is '%s'",
+			    strings_get(training->names, training->by_place[i]));
+	}
+	return first;
+}
+
+/* The averages of what both fields predict. */
+static void
+sum_predictions(const struct training *training, struct test *test,
+    const struct score_options *options)
+{
+	struct training other_training = { 0 };
+	struct test other;
+	struct score_options second = *options;
+	double first = first_number(training);
+
+	second.fields[0] = options->fields[1];
+	second.per_query = NULL;
+	train_and_test(&other_training, &other, &second);
+	for (int i = 0; i < options->experiments; i++)
+		for (int64_t row = 0; row < test->rows; row++) {
+			int32_t *label = &test->predicted[i].at[row];
+			*label = (int32_t)(trunc(legacy_sum(first + *label,
+					       first + other.predicted[i].at[row],
+					       options->legacy_sum)) -
+					   first);
+		}
+	free_all(&other_training, &other, options->experiments);
+}
+
+void
+score_classification(struct report *report, const struct score_options *options)
+{
+	struct training training = { 0 };
+	struct test test;
+
+	train_and_test(&training, &test, options);
+	if (options->legacy_sum > 0)
+		sum_predictions(&training, &test, options);
 	report_settings(report, &training, &test, options);
 	report_metrics(report, &training, &test, options);
 	report_main(report, "accuracy", "there is no test row");
 	if (options->per_query)
 		put_rows(options->per_query, &test, options->experiments);
-	for (int i = 0; i < options->experiments; i++) {
-		logistic_regression_free(models[i]);
-		free(test.predicted[i].at);
-	}
-	free(models);
-	free(test.predicted);
-	free(test.truth.at);
-	kept_free(&training.kept);
-	free(training.label.at);
-	free(training.sorted);
-	free(training.by_place);
-	strings_free(training.names);
+	free_all(&training, &test, options->experiments);
 }

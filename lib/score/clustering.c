@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "score/kmeans.h"
 #include "score/labels.h"
+#include "score/legacy_sum.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
 #include "score/score.h"
@@ -16,17 +17,17 @@ enum { LABELS_MOST = 100000 };
 
 /* One set of texts to be clustered. */
 struct set {
-	float *x;
+	float *x[2]; /* of each field */
 	int32_t *label;
 	int64_t n;
-	size_t x_capacity, label_capacity;
+	size_t x_capacity[2], label_capacity;
 	struct strings *labels;
 };
 
 struct clustering {
 	const struct score_options *options;
 	struct reader *reader;
-	struct vectors *vectors;
+	struct vectors *vectors[2]; /* NULL: there is one field */
 	int label;
 	struct set *sets;
 	size_t count, capacity;
@@ -57,36 +58,53 @@ static void
 add_text(struct clustering *clustering, struct set *set, int64_t vector,
     const struct record *record, int64_t label)
 {
-	const struct vectors *vectors = clustering->vectors;
-	size_t row_bytes = (size_t)vectors->width * sizeof *set->x;
-
-	set->x = mem_grow(set->x, &set->x_capacity, (size_t)set->n + 1, row_bytes);
+	for (int i = 0; i < 2 && clustering->vectors[i]; i++) {
+		const struct vectors *vectors = clustering->vectors[i];
+		size_t row_bytes = (size_t)vectors->width * sizeof *set->x[i];
+		set->x[i] = mem_grow(
+		    set->x[i], &set->x_capacity[i], (size_t)set->n + 1, row_bytes);
+		memcpy(set->x[i] + set->n * vectors->width,
+		    vectors->raw + vector * vectors->width, row_bytes);
+	}
 	set->label = mem_grow(
 	    set->label, &set->label_capacity, (size_t)set->n + 1, sizeof *set->label);
-	memcpy(set->x + set->n * vectors->width, vectors->raw + vector * vectors->width,
-	    row_bytes);
 	set->label[set->n++] = labels_number(set->labels, clustering->reader,
 	    clustering->label, &record->columns[clustering->label], label, LABELS_MOST);
+}
+
+/* Cluster by one field; returns [n], to be freed. */
+static int32_t *
+cluster(const struct clustering *clustering, const struct set *set, int field)
+{
+	const struct score_options *options = clustering->options;
+	struct kmeans_options how = { (int)strings_count(set->labels), batch_of(options),
+		options->seed, options->by_choice };
+	int32_t *assigned = mem_new((size_t)set->n, sizeof *assigned);
+	int64_t steps = kmeans_fit(
+	    assigned, set->x[field], set->n, clustering->vectors[field]->width, &how);
+
+	inform("set %zu: %lld texts, %d labels, %lld steps", clustering->scored + 1,
+	    (long long)set->n, how.clusters, (long long)steps);
+	return assigned;
 }
 
 /* Cluster and score a set, and let its memory go. */
 static void
 score_set(struct clustering *clustering, struct set *set)
 {
-	const struct score_options *options = clustering->options;
-	int32_t labels = (int32_t)strings_count(set->labels);
+	int32_t labels = (int32_t)strings_count(set->labels), clusters = labels;
 	double v = 1; /* one label, one cluster: as the reference has it */
 
 	if (labels > 1) {
-		struct kmeans_options how = { labels, batch_of(options), options->seed,
-			options->by_choice };
-		int32_t *assigned = mem_new((size_t)set->n, sizeof *assigned);
-		int64_t steps = kmeans_fit(
-		    assigned, set->x, set->n, clustering->vectors->width, &how);
-		v = partition_v_measure(set->label, labels, assigned, labels, set->n).v;
-		inform("set %zu: %lld texts, %d labels, %lld steps, v %.6f",
-		    clustering->scored + 1, (long long)set->n, labels, (long long)steps,
-		    v);
+		int32_t *assigned = cluster(clustering, set, 0);
+		if (clustering->vectors[1]) {
+			int32_t *other = cluster(clustering, set, 1);
+			clusters = legacy_sum_clusters(
+			    assigned, other, set->n, clustering->options->legacy_sum);
+			free(other);
+		}
+		v = partition_v_measure(set->label, labels, assigned, clusters, set->n).v;
+		inform("set %zu: v %.6f", clustering->scored + 1, v);
 		free(assigned);
 	} else {
 		clustering->single++;
@@ -95,9 +113,32 @@ score_set(struct clustering *clustering, struct set *set)
 	    clustering->scored + 1, sizeof *clustering->v);
 	clustering->v[clustering->scored++] = v;
 	progress_add(clustering->progress, set->n);
-	free(set->x);
+	free(set->x[0]);
+	free(set->x[1]);
 	free(set->label);
 	strings_free(set->labels);
+}
+
+static void
+load(const struct clustering *clustering, const struct record *record)
+{
+	for (int i = 0; i < 2 && clustering->vectors[i]; i++)
+		vectors_load(clustering->vectors[i], record);
+}
+
+/* Dies unless the row has a vector for each of so many labels. */
+static void
+check_row(const struct clustering *clustering, int64_t row, int64_t labels)
+{
+	const struct reader *reader = clustering->reader;
+
+	for (int i = 0; i < 2 && clustering->vectors[i]; i++) {
+		int64_t count = vectors_row(clustering->vectors[i], row).count;
+		if (count != labels || count == 0)
+			die("%s: record %lld: row %lld has %lld vectors and %lld labels",
+			    stream_name(reader), (long long)stream_records(reader),
+			    (long long)row + 1, (long long)count, (long long)labels);
+	}
 }
 
 /* MTEB's layout: each row is a set, scored as it comes. */
@@ -111,17 +152,12 @@ score_rows(struct clustering *clustering)
 
 	while (stream_next(reader, &record)) {
 		const struct array *labels = &record.columns[clustering->label];
-		vectors_load(clustering->vectors, &record);
+		load(clustering, &record);
 		for (int64_t row = 0; row < record.rows; row++) {
-			struct span span = vectors_row(clustering->vectors, row);
+			struct span span = vectors_row(clustering->vectors[0], row);
 			int64_t start = values_start(label, labels, row);
 			int64_t count = values_start(label, labels, row + 1) - start;
-			if (count != span.count || count == 0)
-				die("%s: record %lld: row %lld has %lld vectors and %lld "
-				    "labels",
-				    stream_name(reader),
-				    (long long)stream_records(reader), (long long)row + 1,
-				    (long long)span.count, (long long)count);
+			check_row(clustering, row, count);
 			struct set *set = new_set(clustering);
 			if (per_query)
 				per_query_add_row(per_query, reader, &record, row,
@@ -160,7 +196,7 @@ score_texts(struct clustering *clustering)
 	if (by >= 0)
 		values_single(reader, by, 0);
 	while (stream_next(reader, &record)) {
-		vectors_load(clustering->vectors, &record);
+		load(clustering, &record);
 		for (int64_t row = 0; row < record.rows; row++) {
 			char text[VALUES_ROOM];
 			size_t length = 0;
@@ -190,8 +226,14 @@ score_clustering(struct report *report, const struct score_options *options)
 	struct reader *reader = stream_open(options->files[0]);
 	struct clustering clustering = { .options = options,
 		.reader = reader,
-		.vectors = vectors_open(reader, options->fields[0], VECTORS_LISTS) };
-	bool lists = clustering.vectors->lists;
+		.vectors = { vectors_open(reader, options->fields[0], VECTORS_LISTS) } };
+	bool lists = clustering.vectors[0]->lists;
+
+	if (options->legacy_sum > 0)
+		clustering.vectors[1] =
+		    vectors_open(reader, options->fields[1], lists ? VECTORS_LISTS : 0);
+	if (lists && clustering.vectors[1] && !clustering.vectors[1]->lists)
+		values_embedding(reader, options->fields[1], 1);
 
 	clustering.label = labels_column(reader, options->label, usual[lists]);
 	values_single(reader, clustering.label, lists);
@@ -209,6 +251,7 @@ score_clustering(struct report *report, const struct score_options *options)
 		     "as 1",
 		    stream_name(reader), (long long)clustering.single, (long long)sets);
 	kmeans_describe(report, options->seed, batch_of(options), options->by_choice);
+	legacy_sum_describe(report, options->fields, options->legacy_sum);
 	report_set(report, "sets", "%lld", (long long)sets);
 	report_score(report, stats_mean(clustering.v, sets), "v_measure");
 	report_score(report, stats_deviation(clustering.v, sets, 0), "v_measure_std");
@@ -216,7 +259,8 @@ score_clustering(struct report *report, const struct score_options *options)
 	report_main(report, "v_measure", "there is no set");
 	if (options->per_query)
 		per_query_column(options->per_query, clustering.v, "v_measure");
-	vectors_close(clustering.vectors);
+	for (int i = 0; i < 2 && clustering.vectors[i]; i++)
+		vectors_close(clustering.vectors[i]);
 	stream_close(reader);
 	free(clustering.v);
 	free(clustering.sets);

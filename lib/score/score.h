@@ -46,6 +46,10 @@ struct score_options {
 	bool exponential;	/* gain 2^grade - 1 instead of grade */
 	bool complete;		/* judged queries without hits count as 0 */
 
+	/* classification, clustering */
+	double
+	    legacy_sum; /* weight of fields[1] beside fields[0] (legacy_sum.h); 0: one field alone */
+
 	/* classification */
 	const char *train; /* path of the training stream */
 	bool reference;	   /* stop the regression where scikit-learn does */

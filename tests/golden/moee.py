@@ -8,12 +8,19 @@ moee_similarity.tsv	of each pair: the cosine of hidden states, of routing weight
 moee_alpha.jsonl	pairs that have given similarities, in sets
 moee_alpha.tsv		of each set: the (first) interval of alpha in which the mean of the two Spearman correlations is greatest, that
 			mean, and the best of 0.1, 0.2, ... 1
+moee_legacy.jsonl	texts with hidden states and routing weights, of two and of three classes, to train and test on
+moee_legacy.tsv		what MoEE's released code makes of them: of two classifiers the mean of the predicted numbers cut to a
+			whole one (the samples and the regression are those of score.py), of two k-means the mean of the
+			numbers as clusters (scikit-learn's random stream since 1.9)
 Expected values: numpy in double, scipy's spearmanr at every interval between two crossings.
 """
 import json
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score, v_measure_score
 
 rng = np.random.RandomState(12)
 
@@ -128,3 +135,53 @@ with open("moee_alpha.jsonl", "w") as rows, open("moee_alpha.tsv", "w") as out:
         grid = [objective(k / 10, h, r) for k in range(1, 11)]
         low, high, mean = exhaustive(h, r)
         out.write(f"{name}\t{low!r}\t{high!r}\t{mean!r}\t{(np.argmax(grid) + 1) / 10}\n")
+
+
+# legacy sum
+def samples(label, most=8, experiments=10):
+    order = np.arange(len(label))
+    for _ in range(experiments):
+        np.random.seed(42)
+        np.random.shuffle(order)
+        counts, taken = {}, []
+        for i in order:
+            if counts.get(label[i], 0) < most:
+                taken.append(i)
+                counts[label[i]] = counts.get(label[i], 0) + 1
+        yield taken
+
+
+def averaged(one, two, weight):
+    mean = (one + weight * two) / (1 + weight)
+    return mean.astype(int)
+
+
+with open("moee_legacy.jsonl", "w") as rows, open("moee_legacy.tsv", "w") as out:
+    for name, classes, n, tests in (("two", 2, 60, 90), ("three", 3, 80, 100)):
+        centres = {"hs": rng.randn(classes, 5), "rw": rng.randn(classes, 4)}
+        label, truth = rng.randint(0, classes, n), rng.randint(0, classes, tests)
+        data = {part: [np.round(centres[part][y] + 1.2 * rng.randn(len(y), centres[part].shape[1]), 2)
+                       for y in (label, truth)] for part in centres}
+        for split, y in enumerate((label, truth)):
+            for i in range(len(y)):
+                rows.write(json.dumps({"set": f"{name} {('train', 'test')[split]}", "label": int(y[i]),
+                                       "t.hs": list(data["hs"][split][i]),
+                                       "t.rw": list(data["rw"][split][i])}) + "\n")
+        data = {part: [single(x) for x in sides] for part, sides in data.items()}
+        for weight in (1, 0.5):
+            scores = {"accuracy": [], "f1": [], "ap": []}
+            for taken in samples(label):
+                found = [LogisticRegression(tol=1e-10, max_iter=100000).fit(x[taken], label[taken]).predict(y)
+                         for x, y in data.values()]
+                found = averaged(*found, weight)
+                scores["accuracy"].append(accuracy_score(truth, found))
+                scores["f1"].append(f1_score(truth, found, average="macro"))
+                if classes == 2:
+                    scores["ap"].append(average_precision_score(truth, found))
+            for metric, values in scores.items():
+                if values:
+                    out.write(f"{name} {weight} {metric}\t{float(np.mean(values))!r}\n")
+            one, two = [MiniBatchKMeans(n_clusters=classes, batch_size=500, n_init="auto",
+                                        random_state=np.random.RandomState(42)).fit_predict(y)
+                        for _, y in data.values()]
+            out.write(f"{name} {weight} v_measure\t{float(v_measure_score(truth, (one + weight * two) / (1 + weight)))!r}\n")
