@@ -143,7 +143,7 @@ vectors() {
 	cmp <(similarities <own.mts) <(similarities <other.mts)
 	[ "$(property own.mts)" = "$(property other.mts)" ]
 	head -n 5 "$GOLDEN/moee_pairs.jsonl" | mkstream >few.mts
-	moee-sim --norm corpus=pairs.mts few.mts | similarities | cmp - <(similarities <own.mts | head -n 5)
+	moee-sim --norm corpus=pairs.mts few.mts | similarities | cmp - <(similarities <own.mts | sed -n 1,5p)
 	moee-sim --norm corpus few.mts >few-own.mts
 	[ "$(property few-own.mts)" != "$(property own.mts)" ]
 	moee-sim --norm corpus=few.mts --alpha auto pairs.mts >few-auto.mts
@@ -161,7 +161,7 @@ vectors() {
 	[ "$(property lists.mts)" = "$(property pairs-auto.mts)" ]
 	cmp <(mts to jsonl lists.mts | jq -c '."positive.emb"[], ."negative.emb"[]') <(mts to jsonl pairs-auto.mts | jq -c '."b.emb"')
 	mts to jsonl lists.mts | vectors 'length == 1 and (.[0] | keys) == ["negative.emb", "positive.emb", "query.emb"]'
-	mteb-score reranking lists.mts | grep -q '^main_score'
+	mteb-score reranking lists.mts | grep -c '^main_score'
 	# batches of texts, wherever rows and records end
 	mkstream 1 <lists.jsonl >two.mts
 	moee-sim --norm batch=20 two.mts | mts to jsonl | jq -c '."negative.emb"[]' >batched
@@ -181,7 +181,7 @@ vectors() {
 	# an embedding that was there gives way
 	printf '{"x.emb": [1, 2, 3], "x.hs": [3, 4], "x.rw": [0, 2], "id": 7}\n' | mkstream 1 f32 M | moee-sim --alpha 4 >x.mts
 	[ "$(mts to jsonl x.mts | jq -c '[."x.emb", .id] | tojson | gsub("[.]0\\b"; "") | fromjson | map(if type == "array" then map(. * 1e6 | round / 1e6) else . end)')" = '[[0.6,0.8,0,2],7]' ]
-	mts head x.mts | grep -q '^property	model	M'
+	mts head x.mts | grep -c '^property	model	M'
 	moee-sim --level 0 pairs.mts >stored.mts
 	moee-sim --level 9 pairs.mts >small.mts
 	[ "$(wc -c <small.mts)" -lt "$(wc -c <stored.mts)" ]
@@ -209,12 +209,12 @@ vectors() {
 	fails "make both in one way" mteb-score retrieval --qrels qrels.tsv q0.7.mts d0.5.mts
 	# cosines are in the order of the sums
 	moee-sim --alpha 0.5 --keep docs.mts | mts to jsonl | jq -c . >d.jsonl
-	moee-sim --alpha 0.5 --keep asks.mts | mts to jsonl | head -n 1 >q.jsonl
+	moee-sim --alpha 0.5 --keep asks.mts | mts to jsonl | sed -n 1p >q.jsonl
 	cat q.jsonl d.jsonl | jq -r -s 'def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
 		def cosine(a; b): dot(a; b) / (dot(a; a) * dot(b; b) | sqrt);
 		.[0] as $q | [.[1:][] | [cosine(."t.hs"; $q."t.hs") + cosine(."t.rw"; $q."t.rw") / 2, ._id]] |
 		sort_by(-.[0]) | .[:5][] | .[1]' >order
-	near --top 5 --run - q0.5.mts d0.5.mts | head -n 5 | awk '{ print $3 }' | cmp - order
+	near --top 5 --run - q0.5.mts d0.5.mts | awk 'NR <= 5 { print $3 }' | cmp - order
 }
 
 @test "moee-sim: --combine apart: both parts, each an embedding of its own" {
@@ -369,7 +369,7 @@ apart() {
 		# shellcheck disable=SC2086
 		moee-sim $how none.mts >out.mts
 		[ -z "$(mts to jsonl out.mts)" ]
-		mts head out.mts | grep -q '^column	similarity'
+		mts head out.mts | grep -c '^column	similarity'
 	done
 	head -c 2000 pairs.mts >cut.mts
 	for how in "--alpha 1" "--alpha auto" "--norm corpus"; do

@@ -202,6 +202,10 @@ search_alpha(struct moee *moee)
 			die("%s: --alpha auto: all similarities of %s are equal, nothing "
 			    "correlates with them; give a VALUE",
 			    stream, emitted_kind(kind));
+	if (moee->options->search == ALPHA_EXACT && moee->pairs > ALPHA_PAIRS)
+		die("%s: %lld pairs are too many to compare with each other; say --alpha "
+		    "auto=grid",
+		    stream, (long long)moee->pairs);
 	struct alpha alpha = moee->options->search == ALPHA_GRID
 				 ? alpha_grid(hs, rw, moee->pairs)
 				 : alpha_exact(hs, rw, moee->pairs);
