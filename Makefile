@@ -114,7 +114,7 @@ install: all
 		[ -z "$$made" ] || echo "$$made" >>$(MADE)
 	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
-	cp -r $(wildcard share/recipes share/models share/examples share/tasks.yaml) $(DESTDIR)$(PREFIX)/share/motes
+	cp -r $(wildcard share/recipes share/models share/examples share/*.yaml) $(DESTDIR)$(PREFIX)/share/motes
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) >/dev/null
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.zsh >$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
 

@@ -106,6 +106,7 @@ ids() {
 	[ "${lines[1]}" = " text.ids=[2 110 95 110 3]" ]
 	[ "${lines[4]}" = " text.ids=[2 110 103 3]" ]
 	run -0 bash -c "tok -m '$TINY' --prompt '' '$T/in.mts' | stream_rows"
+	[ "${lines[0]}" = '{"prompts":{},"prompt_tokens":{}}' ]
 	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
 }
 
@@ -411,11 +412,11 @@ refused() {
 	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
 	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
 	page_examples tok.1 >examples
-	[ "$(wc -l <examples)" -eq 5 ]
+	[ "$(wc -l <examples)" -eq 6 ]
 	while read -r line; do
 		bash -c "${line/200/60}"
 	done <examples
-	for made in ids.mts pairs.mts c.mts; do
+	for made in ids.mts pairs.mts c.mts eol.mts; do
 		stream_rows "$made" | grep -c ids=
 	done
 	mts to jsonl seen.mts | grep -c "CLS"

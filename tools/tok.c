@@ -23,6 +23,8 @@
 enum {
 	OPT_TASK = CLI_LONG,
 	OPT_PROMPT,
+	OPT_TEMPLATE,
+	OPT_PREPARE,
 	OPT_LENGTH,
 	OPT_TRUNCATE,
 	OPT_REFUSE,
@@ -48,6 +50,11 @@ static const struct cli_option options[] = {
 	{ OPT_TASK, "task", "NAME",
 	    "put the model's prompt of that name before each text" },
 	{ OPT_PROMPT, "prompt", "TEXT", "put this before each text" },
+	{ OPT_TEMPLATE, "template", "NAME",
+	    "put this around each text: a name of share/templates.yaml,\nor a text with "
+	    "{text} in it" },
+	{ OPT_PREPARE, "prepare", "none|moee",
+	    "what is done to a text first (default: none)" },
 	{ OPT_LENGTH, "max-length", "N",
 	    "ids of a text at most (default: the model's maximum)" },
 	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
@@ -81,6 +88,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"emb.mts\n"
 	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
 	"ids.mts\n"
+	"  tok -m MODEL --template prompteol texts.txt > ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
 	NULL, NULL, ".jsonl|.ndjson|.json|.tsv|.csv|.txt|.mts" };
@@ -95,7 +103,7 @@ struct settings {
 
 /* What says something to each thing that it does. */
 static const char encode_options[] =
-    "model field task prompt max-length truncate "
+    "model field task prompt template prepare max-length truncate "
     "no-truncate keep format max-line rows level threads "
     "output";
 static const char decode_options[] = "decode model keep level specials output";
@@ -202,6 +210,8 @@ train(struct settings *set, char **files, int count)
 	trainer_free(trainer);
 }
 
+static const char *const prepares[] = { "none", "moee", NULL };
+
 static void
 set_option(struct settings *set, int option)
 {
@@ -213,6 +223,11 @@ set_option(struct settings *set, int option)
 	case 'j': omp_set_num_threads((int)cli_integer("--threads", 1, 1024)); break;
 	case OPT_TASK: token->task = optarg; break;
 	case OPT_PROMPT: token->prompt = optarg; break;
+	case OPT_TEMPLATE: token->template = optarg; break;
+	case OPT_PREPARE:
+		token->prepare =
+		    (enum frame_prepare)cli_word("--prepare", optarg, prepares);
+		break;
 	case OPT_LENGTH:
 		token->most = (size_t)cli_integer("--max-length", 1, 1 << 24);
 		break;

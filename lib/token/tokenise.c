@@ -13,7 +13,9 @@
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "text/json.h"
+#include "token/frame.h"
 #include "token/ids.h"
+#include "token/template.h"
 #include "token/tokenizer.h"
 
 enum { RECORD_BYTES = 64 << 20, ALONE = 1 << 15 };
@@ -37,31 +39,22 @@ struct part {
 };
 
 static void
-encode_part(struct part *part, const struct tokenizer *tokenizer, const char *bytes,
-    const int64_t *offsets, const char *prompt, size_t most, int64_t *lengths)
+encode_part(struct part *part, const struct frame *frame, const char *bytes,
+    const int64_t *offsets, int64_t *lengths)
 {
-	size_t ahead = prompt ? strlen(prompt) : 0, room = 0;
-	char *joined = NULL;
+	struct framed string = { 0 };
 
 	for (int64_t i = part->first; i < part->last; i++) {
 		const char *text = bytes + offsets[i];
 		size_t length = (size_t)(offsets[i + 1] - offsets[i]),
 		       before = part->ids.count;
 		part->repaired += utf8_valid(text, length) < length;
-		if (ahead) {
-			joined =
-			    mem_grow(joined, &room, mem_add(ahead, length, "text"), 1);
-			memcpy(joined, prompt, ahead);
-			memcpy(joined + ahead, text, length);
-			text = joined;
-			length += ahead;
-		}
-		if (tokenizer_encode(tokenizer, text, length, most, true, &part->ids) &&
+		if (frame_encode(frame, text, length, &string, &part->ids) &&
 		    part->cut++ == 0)
 			part->first_cut = i;
 		lengths[i] = (int64_t)(part->ids.count - before);
 	}
-	free(joined);
+	free(string.text);
 }
 
 /* Where thread `index` of `count` begins: equal shares of bytes, not of texts. */
@@ -107,13 +100,11 @@ gather(struct tokenised *made, struct part *part, int parts)
 	}
 }
 
-/* Text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1]; `prompt` (may be NULL) is put before
- * each; lists of at most `most` ids, special tokens included; 0: no limit.  The result does not
- * depend on the number of threads. */
+/* Text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1].  The result does not depend on the
+ * number of threads. */
 static void
-tokenise_texts(struct tokenised *made, const struct tokenizer *tokenizer,
-    const char *bytes, const int64_t *offsets, int64_t texts, const char *prompt,
-    size_t most)
+tokenise_texts(struct tokenised *made, const struct frame *frame, const char *bytes,
+    const int64_t *offsets, int64_t texts)
 {
 	bool few = offsets[texts] - offsets[0] < ALONE; /* not worth waking threads */
 	int parts = few ? 1 : omp_get_max_threads();
@@ -128,27 +119,12 @@ tokenise_texts(struct tokenised *made, const struct tokenizer *tokenizer,
 	for (int p = 0; p < parts; p++) {
 		part[p].first = share(offsets, texts, p, parts);
 		part[p].last = share(offsets, texts, p + 1, parts);
-		encode_part(&part[p], tokenizer, bytes, offsets, prompt, most, lengths);
+		encode_part(&part[p], frame, bytes, offsets, lengths);
 	}
 	for (int64_t i = 0; i < texts; i++)
 		made->offsets[i + 1] += made->offsets[i];
 	gather(made, part, parts);
 	free(part);
-}
-
-/* Tokens of a prompt with the special ones before it: what pooling leaves out of the mean
- * where a model says include_prompt: false (models of sentence-transformers). */
-static int64_t
-prompt_tokens(const struct tokenizer *tokenizer, const char *prompt)
-{
-	struct ids ids = { 0 };
-	size_t before, after;
-
-	tokenizer_template(tokenizer, &before, &after);
-	tokenizer_encode(tokenizer, prompt, strlen(prompt), 0, true, &ids);
-	int64_t count = (int64_t)(ids.count - after);
-	ids_free(&ids);
-	return count;
 }
 
 /* Opening. ------------------------------------------------------------------------------- */
@@ -157,6 +133,8 @@ struct tokenise {
 	struct tokenise_options *options;
 	struct text_field_list *fields;
 	struct tokenizer *tokenizer;
+	struct template template;
+	struct frame *frame;
 	char *prompt, *fingerprint;
 	bool forced; /* the prompt is the command line's, not the model's default */
 	size_t most;
@@ -212,6 +190,10 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	stream->prompt = options->task	   ? prompt_find(model, options->task)
 			 : options->prompt ? mem_string(options->prompt)
 					   : prompt_default(model);
+	if (options->template)
+		stream->template = template_find(options->template);
+	stream->frame = frame_new(stream->tokenizer,
+	    options->template ? &stream->template : NULL, options->prepare, stream->most);
 	stream->progress = progress_files("texts", files, count);
 	return stream;
 }
@@ -299,19 +281,23 @@ set_columns(struct tokenise *stream, const char *name, struct reader *reader,
 
 /* Records. ------------------------------------------------------------------------- */
 
-/* A member of an object among the attributes, which is made if need be. */
+/* A member of an object among the attributes, which is made if need be; NULL takes it away. */
 static void
 set_attribute(
     struct tree *attributes, const char *object, const char *key, struct tree *value)
 {
 	struct tree *inner = tree_get(attributes, object);
 
-	tree_set(inner ? inner : tree_set(attributes, object, tree_object()), key, value);
+	if (value)
+		tree_set(inner ? inner : tree_set(attributes, object, tree_object()), key,
+		    value);
+	else if (inner)
+		tree_remove(inner, key);
 }
 
 /* The prompt of a field: the command line's, else the record's, else the model's default. */
-static const char *
-choose_prompt(const struct tokenise *stream, const char *field, struct tree *attributes)
+static void
+set_prompt(struct tokenise *stream, const char *field, struct tree *attributes)
 {
 	const char *task = stream->options->task, *prompt = stream->prompt;
 
@@ -319,14 +305,12 @@ choose_prompt(const struct tokenise *stream, const char *field, struct tree *att
 		prompt = tree_string(tree_get(attributes, "prompts"), field, prompt);
 	if (task)
 		set_attribute(attributes, "experts", field, tree_of_string(task));
-	if (!prompt || !*prompt)
-		return NULL;
-	char *text = mem_string(prompt); /* it may be the one that is replaced */
-	set_attribute(attributes, "prompts", field, tree_of_string(text));
-	set_attribute(attributes, "prompt_tokens", field,
-	    tree_of_integer(prompt_tokens(stream->tokenizer, text)));
-	free(text);
-	return tree_string(tree_get(attributes, "prompts"), field, NULL);
+	frame_prompt(stream->frame, prompt ? prompt : "");
+	set_attribute(attributes, "prompts", field,
+	    prompt && *prompt ? tree_of_string(prompt) : NULL);
+	int64_t head = (int64_t)frame_head(stream->frame);
+	set_attribute(
+	    attributes, "prompt_tokens", field, head ? tree_of_integer(head) : NULL);
 }
 
 _Noreturn static void
@@ -354,8 +338,9 @@ tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t 
 	struct array texts = text_field_texts(field, from);
 	int64_t count = depth == 2 ? texts.offsets[0][from->rows] : from->rows;
 
-	tokenise_texts(result, stream->tokenizer, texts.data, texts.offsets[depth - 1],
-	    count, choose_prompt(stream, field->name, made->attributes), stream->most);
+	set_prompt(stream, field->name, made->attributes);
+	tokenise_texts(
+	    result, stream->frame, texts.data, texts.offsets[depth - 1], count);
 	if (result->cut && stream->options->refuse)
 		die_long(stream, field, depth, name, number, result->first_cut);
 	stream->texts += count;
@@ -514,6 +499,8 @@ tokenise_close(struct tokenise *stream)
 	free(stream->first);
 	free(stream->prompt);
 	free(stream->fingerprint);
+	frame_free(stream->frame);
+	template_free(&stream->template);
 	tokenizer_close(stream->tokenizer);
 	free(stream);
 }

@@ -14,12 +14,15 @@
 #include <stdint.h>
 
 #include "text/datafile.h"
+#include "token/frame.h"
 #include "token/text_field.h"
 
 struct tokenise_options {
 	const char *model; /* folder */
 	const char *task,
 	    *prompt; /* at most one of them; NULL: as the record or the model says */
+	const char *template;	       /* a name or a text with {text}; NULL: none */
+	enum frame_prepare prepare;    /* what is done to a text first */
 	struct text_field_list fields; /* none: those of the usual names that are there */
 	enum datafile_format format;   /* of text files */
 	int64_t max_line;	       /* the longest in them, in bytes */

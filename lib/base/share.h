@@ -1,0 +1,11 @@
+/*
+ * share - files that come with the programs: share/motes/ beside the bin/ that they were installed
+ * into, share/ of the sources that they were built in.
+ */
+#ifndef SHARE_H
+#define SHARE_H
+
+/* The path of the file called `name`, to be freed; dies, naming both places, where it is in none. */
+char *share_path(const char *name);
+
+#endif

@@ -1,0 +1,199 @@
+#include "token/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+struct frame {
+	const struct tokenizer *tokenizer;
+	const struct template *template;
+	enum frame_prepare prepare;
+	size_t most;
+	char *prompt;	    /* what was asked for last; NULL: not yet */
+	char prompt_end;    /* its last byte; NUL: none */
+	char *head, *after; /* as they stand in the string */
+	size_t head_length, after_length;
+	size_t head_tokens;
+	struct ids tail;
+};
+
+struct frame *
+frame_new(const struct tokenizer *tokenizer, const struct template *template,
+    enum frame_prepare prepare, size_t most)
+{
+	struct frame *frame = mem_zero(1, sizeof *frame);
+
+	*frame = (struct frame){ .tokenizer = tokenizer,
+		.template = template,
+		.prepare = prepare,
+		.most = most };
+	return frame;
+}
+
+static void
+replace(char *text, size_t length, char from, char to)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == from)
+			text[i] = to;
+}
+
+/* Without the white space before it, or behind it; to be freed, as is what was given. */
+static char *
+strip(char *text, bool first)
+{
+	size_t length = strlen(text);
+	size_t start = first ? utf8_space_end(text, length, 0) : 0;
+	size_t end = first ? length : utf8_space_start(text, length, 0);
+	char *stripped = mem_format("%.*s", (int)(end - start), text + start);
+
+	free(text);
+	return stripped;
+}
+
+static void
+set_strings(struct frame *frame, const char *prompt)
+{
+	const struct template *template = frame->template;
+	char *text = mem_string(prompt);
+
+	if (frame->prepare == FRAME_MOEE)
+		replace(text, strlen(text), '"', '\'');
+	frame->head = mem_format("%s%s", template ? template->before : "", text);
+	frame->after = mem_string(template ? template->after : "");
+	if (frame->prepare == FRAME_MOEE) {
+		replace(frame->head, strlen(frame->head), '_', ' ');
+		replace(frame->after, strlen(frame->after), '_', ' ');
+		frame->head = strip(frame->head, true);
+		frame->after = strip(frame->after, false);
+	}
+	frame->head_length = strlen(frame->head);
+	frame->after_length = strlen(frame->after);
+	free(text);
+}
+
+/* Ids of a text with the special ones around it. */
+static struct ids
+encode(const struct frame *frame, const char *text)
+{
+	struct ids ids = { 0 };
+
+	tokenizer_encode(frame->tokenizer, text, strlen(text), 0, true, &ids);
+	return ids;
+}
+
+/* AFTER where a word stands before it, or by itself. */
+static void
+set_tail(struct frame *frame, size_t before, size_t after)
+{
+	char *text = mem_format("a%s", frame->after);
+	struct ids behind = encode(frame, text), word = encode(frame, "a"),
+		   alone = encode(frame, frame->after);
+	size_t first = word.count - after;
+	int32_t code = 0;
+
+	if (frame->after_length)
+		utf8_decode(frame->after, frame->after_length, &code);
+	bool joined = (code > 0 && utf8_traits(code) & UTF8_WORD) ||
+		      behind.count < first + after ||
+		      memcmp(behind.id, word.id, first * sizeof *word.id);
+	const struct ids *from = joined ? &alone : &behind;
+	for (size_t i = joined ? before : first; i < from->count; i++)
+		ids_push(&frame->tail, from->id[i]);
+	ids_free(&behind);
+	ids_free(&word);
+	ids_free(&alone);
+	free(text);
+}
+
+void
+frame_prompt(struct frame *frame, const char *prompt)
+{
+	size_t before, after;
+
+	if (frame->prompt && !strcmp(frame->prompt, prompt))
+		return;
+	free(frame->prompt);
+	free(frame->head);
+	free(frame->after);
+	frame->prompt = mem_string(prompt);
+	frame->prompt_end = '\0';
+	if (*prompt)
+		frame->prompt_end = prompt[strlen(prompt) - 1];
+	frame->tail.count = 0;
+	set_strings(frame, prompt);
+	tokenizer_template(frame->tokenizer, &before, &after);
+	struct ids head = encode(frame, frame->head);
+	frame->head_tokens = head.count - after;
+	ids_free(&head);
+	set_tail(frame, before, after);
+	if (frame->template && frame->most &&
+	    frame->head_tokens + frame->tail.count >= frame->most)
+		die("the template by itself takes %zu ids, and all is to have %zu at "
+		    "most; "
+		    "give more with --max-length",
+		    frame->head_tokens + frame->tail.count, frame->most);
+}
+
+size_t
+frame_head(const struct frame *frame)
+{
+	return frame->head_length ? frame->head_tokens : 0;
+}
+
+/* MoEE's, in place, where a byte more has room; the length after that. */
+static size_t
+prepare(const struct frame *frame, char *text, size_t length)
+{
+	char last = length ? text[length - 1] : frame->prompt_end;
+
+	if (!last || !strchr(".?!\"'", last))
+		text[length++] = '.';
+	replace(text, length, '"', '\'');
+	replace(text, length, '_', ' ');
+	return length;
+}
+
+bool
+frame_encode(const struct frame *frame, const char *text, size_t length,
+    struct framed *string, struct ids *out)
+{
+	size_t head = frame->head_length, tail = frame->tail.count;
+
+	if (head || frame->after_length || frame->prepare) {
+		size_t around = mem_add(head, frame->after_length + 1, "a text");
+		string->text = mem_grow(
+		    string->text, &string->room, mem_add(around, length, "a text"), 1);
+		memcpy(string->text, frame->head, head);
+		memcpy(string->text + head, text, length);
+		if (frame->prepare == FRAME_MOEE)
+			length = prepare(frame, string->text + head, length);
+		memcpy(string->text + head + length, frame->after, frame->after_length);
+		text = string->text;
+		length += head + frame->after_length;
+	}
+	if (frame->prepare == FRAME_MOEE) {
+		size_t first = utf8_space_end(text, length, 0);
+		length = utf8_space_start(text, length, first) - first;
+		text += first;
+	}
+	bool cut =
+	    tokenizer_encode(frame->tokenizer, text, length, frame->most, true, out);
+	if (cut && frame->after_length)
+		memcpy(
+		    out->id + out->count - tail, frame->tail.id, tail * sizeof *out->id);
+	return cut;
+}
+
+void
+frame_free(struct frame *frame)
+{
+	free(frame->prompt);
+	free(frame->head);
+	free(frame->after);
+	ids_free(&frame->tail);
+	free(frame);
+}

@@ -1,0 +1,20 @@
+/*
+ * template - text before and after each text: 'This sentence : "{text}" means in one word:"'.
+ */
+#ifndef TEMPLATE_H
+#define TEMPLATE_H
+
+struct template
+{
+	char *before, *after;
+};
+
+/*
+ * What --template asks for: a text that holds {text} is a template itself, any other the name of one in
+ * share/templates.yaml.  A text without a place for {text}, or with two, and a name that is none are
+ * usage faults; dies where a line of the file is no template.
+ */
+struct template template_find(const char *option);
+void template_free(struct template *template);
+
+#endif
