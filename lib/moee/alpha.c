@@ -208,7 +208,9 @@ look(struct search *search)
 {
 	search->count = 0;
 	each_crossing(search, gather);
-	qsort(search->crossings, search->count, sizeof *search->crossings, by_place);
+	if (search->count)
+		qsort(search->crossings, search->count, sizeof *search->crossings,
+		    by_place);
 	const struct crossing *next = search->crossings, *end = next + search->count;
 	struct change sum = { 0 };
 
