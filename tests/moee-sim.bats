@@ -153,9 +153,8 @@ vectors() {
 @test "moee-sim: lists have lists of vectors, no similarity; pairs of query and texts give alpha" {
 	given plain >plain.mts
 	moee-sim --alpha auto plain.mts >pairs-auto.mts
-	mts to jsonl plain.mts | jq -c -s '{"query.hs": .[0]."a.hs", "query.rw": .[0]."a.rw",
-		"positive.hs": .[:7] | map(."b.hs"), "positive.rw": .[:7] | map(."b.rw"),
-		"negative.hs": .[7:] | map(."b.hs"), "negative.rw": .[7:] | map(."b.rw")} | ., .' >lists.jsonl
+	mts to jsonl plain.mts | jq -c -s '{"positive.hs": .[:7] | map(."b.hs"), "positive.rw": .[:7] | map(."b.rw"),
+		"query.hs": .[0]."a.hs", "query.rw": .[0]."a.rw", "negative.hs": .[7:] | map(."b.hs"), "negative.rw": .[7:] | map(."b.rw")} | ., .' >lists.jsonl
 	head -n 1 lists.jsonl | mkstream >one.mts
 	moee-sim --alpha auto one.mts >lists.mts
 	[ "$(property lists.mts)" = "$(property pairs-auto.mts)" ]
