@@ -17,7 +17,8 @@ FNR == 1 {
 		next
 	if (files > 2)
 		finish()
-	names[++tables] = bare(FILENAME)
+	names[++tables] = FILENAME
+	sub(/\.tsv$/, "", names[tables])
 	of_gold = column_of("gold")
 	of_similarity = column_of(similarity_name ? similarity_name : "similarity")
 	n = 0

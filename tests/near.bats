@@ -52,6 +52,14 @@ few() {
 	cmp "$T/file" "$T/out"
 }
 
+@test "near -f: a column of vectors that is no X.emb, by its name; the texts are X" {
+	few
+	for name in q c; do mts cat --rename text.emb=text.hs "$T/$name.mts" >"$T/$name.hs.mts"; done
+	near -f text.hs "$T/q.hs.mts" "$T/c.hs.mts" | diff <(near "$T/q.mts" "$T/c.mts") -
+	run -1 --separate-stderr near -f text "$T/q.hs.mts" "$T/c.hs.mts"
+	[[ $stderr == *"there is no column 'text.emb' of vectors"* ]]
+}
+
 @test "near: --json by hand" {
 	few
 	near --json -k 1 "$T/q.mts" "$T/c.mts" >"$T/out"
