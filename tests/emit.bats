@@ -94,3 +94,65 @@ holds() {
 	run -1 emit "$M" rw
 	[[ "$output" == *"has no token experts"* ]]
 }
+
+# A mixture with as many blocks and experts as a real one has, narrow: the tensors of its family's golden
+# folder, those of block 1 and its expert 0 over and over, their values those of that file in turn.
+mixture() { # family blocks experts edit: config.json's
+	local from=$GOLDEN/families/$1 size
+	rm -rf "$T/m"
+	mkdir "$T/m"
+	jq "$4 | .num_hidden_layers = $2" "$from/config.json" >"$T/m/config.json"
+	size=$(od -An -tu8 -N8 "$from/model.safetensors")
+	tail -c +$((size + 9)) "$from/model.safetensors" >"$T/values"
+	tail -c +9 "$from/model.safetensors" | head -c "$size" | jq -cj --argjson dense "$(jq '.first_k_dense_replace // 0' "$T/m/config.json")" '
+		[to_entries[] | select(.key != "__metadata__" and (.key | test("experts\\.[1-9]") | not)) | {key, shape: .value.shape}] as $all |
+		[($all[] | select(.key | test("layers") | not)),
+			(range('"$2"') as $l | $all[] | select(.key | startswith("model.layers.\(if $l < $dense then 0 else 1 end).")) |
+			.key |= sub("layers\\.[01]"; "layers.\($l)") |
+			if .key | test("mlp\\.gate\\.weight") then .shape[0] = '"$3"' else . end |
+			if .key | test("experts\\.0\\.") then range('"$3"') as $e | .key |= sub("experts\\.0"; "experts.\($e)") else . end)] |
+		reduce .[] as $t ({at: 0, made: {}}; (.at + ($t.shape | reduce .[] as $n (4; . * $n))) as $stop |
+			.made[$t.key] = {dtype: "F32", shape: $t.shape, data_offsets: [.at, $stop]} | .at = $stop) | .made' >"$T/header"
+	size=$(wc -c <"$T/header")
+	{
+		for _ in {0..7}; do
+			printf '%b' "\\x$(printf %x $((size & 255)))"
+			size=$((size >> 8))
+		done
+		cat "$T/header"
+		while cat "$T/values" 2>/dev/null; do :; done | head -c "$(jq '[.[].data_offsets[1]] | max' "$T/header")"
+	} >"$T/m/model.safetensors"
+}
+
+# Li and Zhou's embeddings of a decoder: the last token, of the last layer and of all routers.
+@test "emit: the widths of OLMoE-1B-7B's, Qwen1.5-MoE-A2.7B's and DeepSeekMoE-16B's routing weights" {
+	while read -r family blocks experts width edit; do
+		mixture "$family" "$blocks" "$experts" "$edit"
+		emit "$T/m" hs,rw,logits=rw:logits,last=hs:pool=last,all=hs:layers=all,mean=hs:layers=mean,every=rw:pool=mean,tokens=rw:pool=tokens >"$T/out"
+		holds "(.\"text.rw\" | length) == $width and (.\"text.logits\" | length) == $width and (.\"text.every\" | length) == $width" <"$T/out"
+		holds "[.\"text.rw\" | _nwise($experts)] as \$p | (\$p | all((add - 1 | fabs) < 1e-5)) and
+			near([.\"text.logits\" | _nwise($experts) | map(exp) | (add as \$s | map(. / \$s))]; \$p)" <"$T/out"
+		holds '."text.hs" == ."text.last" and (."text.hs" | length) == 16 and (."text.all" | length) == '$((blocks + 1))'
+			and near(."text.all"[-1]; ."text.hs") and near(."text.all" | mean; ."text.mean")' <"$T/out"
+		holds 'near(."text.tokens"[-1]; ."text.rw") and near(."text.tokens" | mean; ."text.every")' <"$T/out"
+		# routers differ
+		jq -e -s "[.[-1].\"text.rw\" | _nwise($experts) | tojson] | unique | length == $width / $experts" "$T/out"
+	done <<-'E'
+		olmoe 16 64 1024 .num_experts=64|.num_experts_per_tok=8
+		qwen2_moe 24 60 1440 .num_experts=60|.num_experts_per_tok=4|.norm_topk_prob=false|.decoder_sparse_step=1
+		deepseek 28 64 1728 .n_routed_experts=64|.num_experts_per_tok=6
+	E
+}
+
+@test "emit: routing weights of encoders' mixtures, and of one that upcycle makes" {
+	routed() { # model routers experts
+		emit "$1" hs,rw,logits=rw:logits,mean=hs:pool=mean >"$T/out"
+		holds "[.\"text.rw\" | _nwise($3)] as \$p | (\$p | length) == $2 and (\$p | all((add - 1 | fabs) < 1e-5)) and
+			near([.\"text.logits\" | _nwise($3) | map(exp) | (add as \$s | map(. / \$s))]; \$p)" <"$T/out"
+		holds '."text.hs" == ."text.mean"' <"$T/out"
+	}
+	routed "$GOLDEN/families/nomic_moe" 2 5
+	routed "$GOLDEN/families/bert_tokens" 2 4
+	upcycle -q -m "$M" --token-experts 3 -o "$T/tokens"
+	routed "$T/tokens" "$(jq '.token_experts.layers | length' "$T/tokens/config.json")" 3
+}
