@@ -1,6 +1,6 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
 #	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
-#		[GATES=dir PILOTS=file]
+#		[GATES=dir PILOTS=file] [TEMPLATE=name] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
@@ -10,6 +10,9 @@
 # have no documents, go through the gate that route(1) chooses; documents through the model alone, in
 # streams that it shares with its gates.  A library of what an early layer tells (encode --emit
 # emb=hs:layers=N) is used in one pass (encode --pilots).  Its name is the model's with +gates, its revision is of all three.
+# With COMBINE the model is a mixture of experts that is scored as MoEE does (moee-sim): hidden states and
+# routing weights are made once for all ways of combining them.  ALPHA=auto is for what has pairs; else 1.
+# TEMPLATE puts each text into one of share/templates.yaml.  The name is the model's with the way, "+prompteol+sum".
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
@@ -22,18 +25,29 @@ NAME     ?=
 PER_QUERY ?=
 GATES    ?=
 PILOTS   ?=
+TEMPLATE ?=
+COMBINE  ?=
+ALPHA    ?=
+NORM     ?=
+EMIT     ?= hs,rw
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
-ROUTED   := $(GATES:%=--gates %) $(PILOTS:%=--pilots %)
+as_name   = $(subst =,-,$(subst :,-,$1))
+EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))
+WAY      := $(call as_name,$(TEMPLATE)$(if $(COMBINE),$(TEMPLATE:%=+)$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)$(if \
+	$(filter-out hs$(,)rw,$(EMIT)),$(,)$(EMIT))))
+AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
-## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=)
-mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/mteb-score $X/mts
+## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
+mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/moee-sim $X/mteb-score $X/mts
 	@mkdir -p $(MTEB)
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(ROUTED) -o $(PLAN) \
+	@$(if $(and $(GATES),$(COMBINE)),echo 'mteb: COMBINE and GATES exclude each other' >&2; exit 2)
+	@$(if $(COMBINE),,$(if $(ALPHA)$(NORM),echo 'mteb: ALPHA and NORM are of a way to combine; say COMBINE=sum' >&2; exit 2))
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
@@ -42,7 +56,10 @@ ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
 # embeddings of this model; of documents; its scores
 RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
-CORPUS := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
+OWN    := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
+CORPUS := $(if $(GATES),$(OWN),$(RUN))
+# what the model makes of texts
+MADE   := $(if $(COMBINE),$(OWN)/$(EMITTED),$(RUN))
 SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
 SETS   := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
           $(sts) $(summarization)
@@ -54,8 +71,8 @@ begin = mkdir -p $(@D) $(RUN)/$(task); echo "$(task): $1" >&2; \
 	exec 2> >(tee -a $(RUN)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
 forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
-tok     = $X/tok $(BAR) -m $(MODEL)
-encode  = $X/encode $(BAR) -m $(MODEL) -o $@
+tok     = $X/tok $(BAR) -m $(MODEL) $(TEMPLATE:%=--template %)
+encode  = $X/encode $(BAR) -m $(MODEL) $(if $(COMBINE),--emit $(EMIT)) -o $@
 # each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
 early   = $(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty')
 routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
@@ -79,27 +96,39 @@ define embed
 	$(tok) $($(task).query) $$fields $< | $(queries)
 endef
 
-$(RUN)/%/test.mts: $$($$*.test)
+$(MADE)/%/test.mts: $$($$*.test)
 	$(embed)
 
-$(RUN)/%/train.mts: $$($$*.train)
+$(MADE)/%/train.mts: $$($$*.train)
 	@$(call begin,encode train); $(forget); $(call fields,Classification,$<); \
 	$X/leaderboard drawn --samples $($*.samples) $< | \
 		$(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(RUN)/%/lists.mts: $$($$*.test)
+$(MADE)/%/lists.mts: $$($$*.test)
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
 	documents=$${fields#-f query}; fields="-f query"; \
 	$(if $(GATES),$(tok) $($*.document) $$documents $< | $X/encode -m $(MODEL) | $(tok) $($*.query) $$fields -, \
 		$(tok) $($*.query) $$fields $< | $(tok) $($*.document) $$documents -) | $(queries)
 
-$(RUN)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
+$(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
 	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
 	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(CORPUS)/%/corpus.mts: $$($$*.corpus)
+$(if $(GATES),$(OWN),$(MADE))/%/corpus.mts: $$($$*.corpus)
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
+
+# One embedding of hidden states and routing weights; standardised, where that is asked for, as the documents are, or
+# the rows for training.
+ifneq ($(COMBINE),)
+paired = $(filter $(task),$(sts) $(pairclassification) $(reranking))
+weight = $(if $(filter sum,$(COMBINE)),$(addprefix --alpha ,$(if $(paired),$(ALPHA),$(ALPHA:auto%=1))))
+like   = $(if $(filter corpus,$(NORM)),$(if $(filter queries,$(@F:.mts=)),$(MADE)/$(task)/corpus.mts,$(if $(filter \
+	$(classification:%=%/test),$*),$(MADE)/$(task)/train.mts)))
+$(RUN)/%.mts: $(MADE)/%.mts $$(like)
+	@$(call begin,combine $(@F:.mts=)); $(forget); \
+	$X/moee-sim --combine $(COMBINE) $(weight) $(NORM:%=--norm %$(addprefix =,$(like))) -o $@ $<
+endif
 
 # Scores.
 $(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/train.mts $(RUN)/%/test.mts
@@ -111,9 +140,11 @@ $(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(CORPUS
 $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/lists.mts
 	@$(call begin,score); $(call score,reranking) $< | $(result)
 
+# of a pair's vectors, by the names that results have, and not by the similarity that moee-sim has made of them
+pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
 define score_rule
 $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/test.mts
-	@$$(call begin,score); $$(call score,$1) $$< | $$(result)
+	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
 endef
 $(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 
@@ -132,7 +163,7 @@ mteb-table: mteb-done
 
 mteb-done:
 	@mkdir -p $(SCORES)
-	@$X/leaderboard model -m $(MODEL) --name $(name) $(ROUTED) -o $(SCORES)/model_meta.json
+	@$X/leaderboard model -m $(MODEL) --name $(name) $(AS) -o $(SCORES)/model_meta.json
 	@[ -z "$(FOLDERS)" ] || for format in tsv html markdown; do \
 		$X/leaderboard table $(REGISTRY) --format $$format \
 			-o $(RESULTS)/table.$${format/markdown/md} $(FOLDERS); done

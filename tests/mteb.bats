@@ -247,6 +247,50 @@ make_gates() {
 	[[ $stderr == "mteb: PILOTS without GATES; say GATES=dir: "* ]]
 }
 
+@test "mteb: COMBINE scores hidden states and routing weights, which are made once, beside the model alone" {
+	upcycle -m "$ROOT/share/models/base" --token-experts 4 -o moe 2>/dev/null
+	combined() { mteb MODEL="$T/moe" PER_QUERY=1 "$@"; }
+	made() { encode -q -m moe --emit hs,rw; }
+	combined COMBINE=sum ALPHA=0.5 >table 2>err || { cat err; false; }
+	grep -q '| moe+sum,alpha-0.5 | moe |' table || grep -q '| moe+sum,alpha-0.5 |' table
+	[ "$(grep -c ' 0\.00 \|FAILED' table err)" = $'table:0\nerr:0' ]
+	sum=$(echo results/moe+sum,alpha-0.5/*)
+	# pairs by their similarity, queries and documents by their vectors
+	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | made >pairs.mts
+	moee-sim --alpha 0.5 pairs.mts | mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
+	cmp by.hand "$sum/STS12.tsv"
+	leaderboard judged data/shelf/qrels/test.tsv data/shelf/queries.jsonl | tok -m moe -f text --format jsonl - | made >q.mts
+	tok -m moe -f document=title+text data/shelf/corpus.jsonl | made >c.mts
+	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim --alpha 0.5 q.mts) \
+		<(moee-sim --alpha 0.5 c.mts) >/dev/null
+	cmp by.hand "$sum/shelf.tsv"
+	# another way encodes nothing; alpha is found where there are pairs
+	combined COMBINE=sum ALPHA=auto TASKS="STS12 shelf moods" >/dev/null 2>err
+	run ! grep encode err
+	moee-sim --alpha auto pairs.mts | mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
+	cmp by.hand results/moe+sum,alpha-auto/*/STS12.tsv
+	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim q.mts) <(moee-sim c.mts) >/dev/null
+	cmp by.hand results/moe+sum,alpha-auto/*/shelf.tsv
+	# standardised as the documents are, or the rows for training
+	combined COMBINE=rw NORM=corpus TASKS="shelf moods" >/dev/null 2>err
+	run ! grep encode err
+	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim --combine rw --norm corpus=c.mts q.mts) \
+		<(moee-sim --combine rw --norm corpus c.mts) >/dev/null
+	cmp by.hand results/moe+rw,norm-corpus/*/shelf.tsv
+	run=$(echo out/mteb/moe+rw,norm-corpus/*/moods) made=$(echo out/mteb/moe/*/plain-hs,rw/moods)
+	moee-sim --combine rw --norm corpus=$made/train.mts $made/test.mts | mts diff - $run/test.mts
+	# a template is of the name, and of what is made
+	combined COMBINE=hs TEMPLATE=prompteol TASKS=STS12 >/dev/null 2>err
+	grep -q 'STS12: encode' err
+	tok -m moe --template prompteol -f sentence1 -f sentence2 data/sts/STS-12/test.csv | made | moee-sim --combine hs |
+		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
+	cmp by.hand results/moe+prompteol+hs/*/STS12.tsv
+	run -2 --separate-stderr combined ALPHA=1
+	[[ $stderr == "mteb: ALPHA and NORM are of a way to combine; say COMBINE=sum"* ]]
+	run -2 --separate-stderr combined COMBINE=sum GATES="$T/moe" PILOTS="$T/q.mts"
+	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
+}
+
 @test "mteb: killed while it encodes, it goes on where it was" {
 	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
 		>data/clustering/rooms/test.jsonl

@@ -38,6 +38,7 @@ enum {
 	OPT_NAME,
 	OPT_GATES,
 	OPT_PILOTS,
+	OPT_WAY,
 	OPT_PROTOCOL,
 	OPT_FORMAT,
 	OPT_SAMPLES,
@@ -49,8 +50,8 @@ enum { REGISTRIES = 8 };
 
 static const struct cli_option options[] = {
 	{ 'm', "model", "MODEL",
-	    "plan, model: the model folder, or its name on the Hugging Face "
-	    "Hub\n(default: $MOTES_MODEL)" },
+	    "plan, model: the model folder, or its name on the Hugging\n"
+	    "Face Hub (default: $MOTES_MODEL)" },
 	{ 'r', "registry", "FILE",
 	    "plan, result, table, compare: the data sets there are,\n"
 	    "share/tasks.yaml; repeatable, a later file goes over an\n"
@@ -60,6 +61,7 @@ static const struct cli_option options[] = {
 	{ OPT_GATES, "gates", "DIR", "plan, model: adapters that queries go through" },
 	{ OPT_PILOTS, "pilots", "FILE",
 	    "plan, model: the library that chooses among them" },
+	{ OPT_WAY, "way", "NAME", "plan, model: results are of MODEL+NAME" },
 	{ OPT_TYPE, "type", "TYPE",
 	    "fields: the type of task; queries or corpus for retrieval\n"
 	    "result: the type of a task that is not in the registry" },
@@ -113,21 +115,12 @@ need_registry(const struct settings *settings)
 	return open_registry(settings);
 }
 
-static void
-put_json(const struct tree *tree)
-{
-	char *text = json_text(tree, 2);
-
-	puts(text);
-	free(text);
-}
-
 static int
 plan(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-
 	struct model_meta model = settings->model;
+
 	model_meta_find(&model);
 	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
@@ -188,7 +181,7 @@ model(void *with, char **files, int count)
 	struct model_meta of = settings->model;
 	model_meta_find(&of);
 	struct tree *meta = model_meta_json(&of);
-	put_json(meta);
+	json_print(meta);
 	tree_free(meta);
 	free(of.folder);
 	return 0;
@@ -208,7 +201,7 @@ result(void *with, char **files, int count)
 		task = registry_add(
 		    registry, settings->task, settings->type ? settings->type : type);
 	struct tree *file = results_of(task, report);
-	put_json(file);
+	json_print(file);
 	tree_free(file);
 	tree_free(report);
 	registry_free(registry);
@@ -249,14 +242,14 @@ compare(void *with, char **files, int count)
 
 static const struct cli_command commands[] = {
 	{ "plan", "rules of make: what there is to encode and to score",
-	    "model registry name gates pilots protocol output", 1, -1, plan },
+	    "model registry name gates pilots way protocol output", 1, -1, plan },
 	{ "fields", "options of tok that take a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
 	{ "drawn", "a training file with the texts alone that are trained on",
 	    "samples output", 1, 1, drawn },
-	{ "model", "model_meta.json of a model folder", "model name gates pilots output",
-	    0, 0, model },
+	{ "model", "model_meta.json of a model folder",
+	    "model name gates pilots way output", 0, 0, model },
 	{ "result", "what mteb-score --json printed as TASK.json",
 	    "registry type task protocol output", 0, 1, result },
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
@@ -282,8 +275,7 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
 	"  leaderboard drawn --samples 16 train.jsonl > drawn.jsonl\n"
 	"  leaderboard model -m MODEL -o model_meta.json\n"
-	"  mteb-score sts --json x.mts | leaderboard result -r share/tasks.yaml --task "
-	"STS12\n"
+	"  mteb-score sts --json x.mts | leaderboard result -r tasks.yaml --task STS12\n"
 	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n"
 	"  leaderboard compare --per-query base.tsv mote.tsv\n",
@@ -311,6 +303,7 @@ parse(int argc, char **argv)
 		case OPT_NAME: settings.model.name = optarg; break;
 		case OPT_GATES: settings.model.gates = optarg; break;
 		case OPT_PILOTS: settings.model.pilots = optarg; break;
+		case OPT_WAY: settings.model.way = optarg; break;
 		case OPT_TYPE: settings.type = optarg; break;
 		case OPT_TASK: settings.task = optarg; break;
 		case OPT_SAMPLES:

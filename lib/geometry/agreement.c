@@ -160,9 +160,7 @@ print(const struct agreement *agreement, bool json)
 				print_tsv(list[a].name, list[b].name, numbers);
 		}
 	if (json) {
-		char *text = json_text(root, 2);
-		puts(text);
-		free(text);
+		json_print(root);
 	}
 	tree_free(root);
 }

@@ -262,9 +262,7 @@ print_json(const struct drift *drift, double (*numbers)[NUMBERS], int components
 			tree_set(line, names[j + 1], real_or_null(numbers[i][j]));
 		free(name);
 	}
-	char *text = json_text(root, 2);
-	puts(text);
-	free(text);
+	json_print(root);
 	tree_free(root);
 }
 

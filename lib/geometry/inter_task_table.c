@@ -185,9 +185,7 @@ print_json(const struct inter_task_table *table)
 		set_numbers(pair, table, i);
 	}
 	set_numbers(tree_set(root, "all", tree_object()), table, table->lines - 1);
-	char *text = json_text(root, 2);
-	puts(text);
-	free(text);
+	json_print(root);
 	tree_free(root);
 }
 

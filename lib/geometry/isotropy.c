@@ -77,9 +77,7 @@ print_json(char *const *streams, double (*numbers)[NUMBERS], int count)
 
 	for (int i = 0; i < count; i++)
 		tree_add(list, object_of(streams[i], numbers[i]));
-	char *text = json_text(list, 2);
-	puts(text);
-	free(text);
+	json_print(list);
 	tree_free(list);
 }
 

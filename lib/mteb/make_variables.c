@@ -106,7 +106,7 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 	}
 }
 
-/* Documents do not go through gates. */
+/* Documents do not go through gates; hidden states may become embeddings in several ways. */
 static void
 print_base(const struct model_meta *model, FILE *out)
 {
@@ -139,7 +139,7 @@ make_variables_print(const struct data_folder *folder, const char *data,
 		    name);
 	fprintf(
 	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
-	if (model->gates)
+	if (model->gates || model->way)
 		print_base(model, out);
 	for (size_t i = 0; i < folder->count; i++) {
 		const struct data_set *set = &folder->sets[i];

@@ -58,7 +58,8 @@ model_meta_name(const struct model_meta *of)
 	if (of->name)
 		return mem_string(of->name);
 	char *own = folder_name(of->folder);
-	char *name = mem_format("%s%s", own, of->gates ? "+gates" : "");
+	char *name = mem_format("%s%s%s%s", own, of->gates ? "+gates" : "",
+	    of->way ? "+" : "", of->way ? of->way : "");
 	free(own);
 	return name;
 }
@@ -166,6 +167,8 @@ model_meta_revision(const struct model_meta *of)
 	hash_model(hash, of->folder);
 	if (of->gates)
 		hash_gates(hash, of);
+	if (of->way)
+		XXH3_128bits_update(hash, of->way, strlen(of->way));
 	XXH128_hash_t digest = XXH3_128bits_digest(hash);
 	XXH3_freeState(hash);
 	return mem_format(

@@ -5,7 +5,7 @@
  * ORG/NAME.  The revision is XXH3, 128 bits, over every byte of what decides embeddings: the names
  * and contents of all .json, .safetensors and .txt files of the folder and of its modules' folders.
  * So results of a model that was changed never mix with those before.  Where queries go through gates, the adapters' files
- * and the library are of it, too, and the name ends with "+gates".
+ * and the library are of it, too, and the name ends with "+gates"; so with another way of making embeddings, "+WAY".
  */
 #ifndef MODEL_META_H
 #define MODEL_META_H
@@ -19,6 +19,7 @@ struct model_meta {
 	const char *name;   /* as it was given, or NULL */
 	const char *gates;  /* a folder of adapters that queries go through, or NULL */
 	const char *pilots; /* the library that chooses among them */
+	const char *way;    /* how embeddings are made, where not as the model's folder says, or NULL */
 };
 
 /* Sets the folder, to be freed; dies where there is none, and on gates without a library or the reverse. */

@@ -187,9 +187,7 @@ print_json(const struct statistics *statistics)
 	tree_set(root, "settings", shrinkage_tree(&statistics->settings));
 	tree_set(root, "sources", sources_tree(statistics));
 	tree_set(root, "components", components_tree(statistics));
-	char *text = json_text(root, 2);
-	puts(text);
-	free(text);
+	json_print(root);
 	tree_free(root);
 }
 

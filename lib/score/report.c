@@ -123,9 +123,7 @@ report_print(const struct report *report, bool json)
 		tree_set(root, "task_type", tree_of_string(report->type));
 		tree_set(root, "settings", tree_copy(report->settings));
 		tree_set(root, "scores", tree_copy(report->scores));
-		char *text = json_text(root, 2);
-		puts(text);
-		free(text);
+		json_print(root);
 		tree_free(root);
 	} else {
 		print_lines(report);

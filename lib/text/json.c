@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -234,4 +235,13 @@ json_text(const struct tree *tree, int indent)
 		die_text();
 	json_decref(value);
 	return text;
+}
+
+void
+json_print(const struct tree *tree)
+{
+	char *text = json_text(tree, 2);
+
+	puts(text);
+	free(text);
 }

@@ -26,4 +26,7 @@ struct tree *json_read_optional(const char *path);
  * The caller frees the text. */
 char *json_text(const struct tree *tree, int indent);
 
+/* Two blanks a level, and the end of a line, to standard output. */
+void json_print(const struct tree *tree);
+
 #endif
