@@ -19,7 +19,8 @@ struct model_meta {
 	const char *name;   /* as it was given, or NULL */
 	const char *gates;  /* a folder of adapters that queries go through, or NULL */
 	const char *pilots; /* the library that chooses among them */
-	const char *way;    /* how embeddings are made, where not as the model's folder says, or NULL */
+	const char *
+	    way; /* how embeddings are made, where not as the model's folder says, or NULL */
 };
 
 /* Sets the folder, to be freed; dies where there is none, and on gates without a library or the reverse. */
