@@ -104,7 +104,7 @@ mixture() { # family blocks experts edit: config.json's
 	jq "$4 | .num_hidden_layers = $2" "$from/config.json" >"$T/m/config.json"
 	size=$(od -An -tu8 -N8 "$from/model.safetensors")
 	tail -c +$((size + 9)) "$from/model.safetensors" >"$T/values"
-	tail -c +9 "$from/model.safetensors" | head -c "$size" | jq -cj --argjson dense "$(jq '.first_k_dense_replace // 0' "$T/m/config.json")" '
+	head -c $((size + 8)) "$from/model.safetensors" | tail -c "$size" | jq -cj --argjson dense "$(jq '.first_k_dense_replace // 0' "$T/m/config.json")" '
 		[to_entries[] | select(.key != "__metadata__" and (.key | test("experts\\.[1-9]") | not)) | {key, shape: .value.shape}] as $all |
 		[($all[] | select(.key | test("layers") | not)),
 			(range('"$2"') as $l | $all[] | select(.key | startswith("model.layers.\(if $l < $dense then 0 else 1 end).")) |
