@@ -564,7 +564,10 @@ stop() {
 	until [ -e out.log.tsv ] && [ "$(wc -l <out.log.tsv)" -gt "$lines" ]; do
 		kill -0 $pid || return 1
 	done
+	# twice, as timeout(1) does: the program, and its group
 	kill -s "$signal" $pid
+	sleep 0.002
+	kill -s "$signal" $pid 2>/dev/null || true
 	wait $pid || status=$?
 	[ ! -e out ] && [ -e out.checkpoint ] && return $status
 }

@@ -213,10 +213,19 @@ save_checkpoint(struct trainer *trainer)
 	    trainer->checkpoint_path, trainer->model, trainer->optim, trainer->state);
 }
 
+/* One that comes at once after the first is the same: timeout(1) and queues send it to a program and to its group. */
 static void
-stop(int signal)
+stop(int number)
 {
-	stopped = signal;
+	static volatile double since;
+
+	if (!stopped) {
+		since = clock_now();
+		stopped = number;
+	} else if (clock_now() - since > 1) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
 }
 
 /*
@@ -240,13 +249,12 @@ leave_if_stopped(void *context)
 	_exit(128 + stopped);
 }
 
-/* A second signal ends the program at once; one that the caller ignores stays ignored. */
+/* A second signal, some seconds later, ends the program at once; one that the caller ignores stays ignored. */
 static void
 heed_signals(struct trainer *trainer)
 {
 	static const int signals[] = { SIGINT, SIGTERM };
-	struct sigaction ask = { .sa_handler = stop,
-		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	struct sigaction ask = { .sa_handler = stop, .sa_flags = SA_RESTART };
 	struct sigaction old;
 
 	for (int i = 0; i < 2; i++)

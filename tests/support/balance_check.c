@@ -21,16 +21,6 @@
 
 enum { ROWS = 4, CHUNK = 9 };
 
-static double
-number(const struct safetensors *file, const char *name)
-{
-	float *at = aligned(safetensors_need(file, name));
-	double value = (double)*at;
-
-	free(at);
-	return value;
-}
-
 static struct sequence *
 sequences_of(const struct safetensors *file, int64_t *count)
 {

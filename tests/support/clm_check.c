@@ -35,16 +35,6 @@ learn(struct model *model, const char *stream, int64_t tokens)
 	return report;
 }
 
-static double
-number(const struct safetensors *file, const char *name)
-{
-	float *at = aligned(safetensors_need(file, name));
-	double value = (double)*at;
-
-	free(at);
-	return value;
-}
-
 static void
 compare(struct model *model, const char *stream, const struct safetensors *file,
     const char *what, int64_t tokens)

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -49,6 +50,17 @@ aligned(const struct safetensor *tensor)
 	size_t bytes = tensor->count * dtype_size(tensor->dtype);
 
 	return memcpy(mem_new(bytes, 1), tensor->data, bytes);
+}
+
+/* The first value of a tensor of f32. */
+static inline double
+number(const struct safetensors *file, const char *name)
+{
+	float *at = aligned(safetensors_need(file, name));
+	double value = (double)*at;
+
+	free(at);
+	return value;
 }
 
 #endif
