@@ -99,7 +99,7 @@ set_tail(struct frame *frame, size_t before, size_t after)
 		utf8_decode(frame->after, frame->after_length, &code);
 	bool joined = (code > 0 && utf8_traits(code) & UTF8_WORD) ||
 		      behind.count < first + after ||
-		      memcmp(behind.id, word.id, first * sizeof *word.id);
+		      (first && memcmp(behind.id, word.id, first * sizeof *word.id));
 	const struct ids *from = joined ? &alone : &behind;
 	for (size_t i = joined ? before : first; i < from->count; i++)
 		ids_push(&frame->tail, from->id[i]);
