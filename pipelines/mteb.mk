@@ -46,7 +46,8 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/moee-sim $X/mteb-score $X/mt
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
 	@$(if $(and $(GATES),$(COMBINE)),echo 'mteb: COMBINE and GATES exclude each other' >&2; exit 2)
-	@$(if $(COMBINE),,$(if $(ALPHA)$(NORM),echo 'mteb: ALPHA and NORM are of a way to combine; say COMBINE=sum' >&2; exit 2))
+	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA is what COMBINE=sum weighs by; say both' >&2; exit 2))
+	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM is of a way to combine; say COMBINE=sum' >&2; exit 2))
 	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
@@ -57,7 +58,7 @@ ifdef MTEB_PLAN
 # embeddings of this model; of documents; its scores
 RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
 OWN    := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
-CORPUS := $(if $(GATES),$(OWN),$(RUN))
+CORPUS := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%),$(RUN))
 # what the model makes of texts
 MADE   := $(if $(COMBINE),$(OWN)/$(EMITTED),$(RUN))
 SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
@@ -114,7 +115,7 @@ $(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
 	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
 	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(if $(GATES),$(OWN),$(MADE))/%/corpus.mts: $$($$*.corpus)
+$(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus)
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
 

@@ -240,6 +240,10 @@ make_gates() {
 		encode -q -m "$base" --gates late --pilots early.mts >q.mts
 	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand q.mts "$own/shelf/corpus.mts" >/dev/null
 	ls -t results/base+gates/*/shelf.tsv | head -n 1 | xargs cmp by.hand
+	# in a template documents are others
+	routed TEMPLATE=style TASKS=shelf >/dev/null 2>err
+	[ "$(grep -c 'shelf: encode corpus' err)" -eq 1 ]
+	tok -m "$base" --template style -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/style/shelf/corpus.mts"
 	# one without the other
 	run -2 --separate-stderr mteb GATES="$T/gates"
 	[[ $stderr == "mteb: GATES without PILOTS; say PILOTS=file: "* ]]
@@ -286,7 +290,11 @@ make_gates() {
 		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
 	cmp by.hand results/moe+prompteol+hs/*/STS12.tsv
 	run -2 --separate-stderr combined ALPHA=1
-	[[ $stderr == "mteb: ALPHA and NORM are of a way to combine; say COMBINE=sum"* ]]
+	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
+	run -2 --separate-stderr combined COMBINE=hs ALPHA=1
+	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
+	run -2 --separate-stderr combined NORM=corpus
+	[[ $stderr == "mteb: NORM is of a way to combine; say COMBINE=sum"* ]]
 	run -2 --separate-stderr combined COMBINE=sum GATES="$T/moe" PILOTS="$T/q.mts"
 	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
 }
