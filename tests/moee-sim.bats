@@ -109,6 +109,16 @@ vectors() {
 	[ "$sets" = " plain tied against narrow few" ]
 }
 
+@test "moee-sim: --alpha auto among crossings that all lie at one end of the scale" {
+	# hidden states a millionth as far apart, but for one pair that is the first in both lists and so crosses none: the
+	# best alpha is a millionth
+	given plain | mts to jsonl | jq -c '."b.hs" = [."b.hs"[0] * 1e-6, 1]' >crowded.jsonl
+	tail -n 1 crowded.jsonl | jq -c '."b.hs" = [1, 1] | ."b.rw" = ."a.rw"' >>crowded.jsonl
+	property <(mkstream 9 <crowded.jsonl | moee-sim --alpha auto) >found
+	awk -F'[=\t]' 'NR == FNR { if ($1 == "plain") { low = $2; high = $3 } next }
+		{ inside = $2 > low * 1e-6 && $2 < high * 1e-6 } END { exit !inside }' "$GOLDEN/moee_alpha.tsv" found
+}
+
 # 2. what each option changes
 
 @test "moee-sim: --norm, over batches of a side and over all" {
