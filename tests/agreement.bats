@@ -102,13 +102,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 # 4. wrong input
 
 @test "geom agreement: what cannot be compared is refused in a line" {
-	refused() {
-		run -1 --separate-stderr geom agreement -o out "${@:2}"
-		echo "$stderr"
-		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "geom: $1"* ]]
-		[ ! -e out ]
-	}
+	refused() { dies "geom: $1" geom agreement -o out "${@:2}"; }
 	mts rows --rows 1-120 texts.mts >short.mts
 	refused "short.mts: it ends after 120 rows, texts.mts goes on; compare the same texts" --label fine texts.mts short.mts
 	refused "texts.mts: it has more rows than short.mts, 120; compare the same texts" -k 3 -f x short.mts texts.mts

@@ -85,13 +85,7 @@ setup() {
 # 4. wrong input
 
 @test "geom correlation: what cannot be compared is refused in a line" {
-	refused() {
-		run -1 --separate-stderr geom correlation -o out "${@:2}"
-		echo "$stderr"
-		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "geom: $1"* ]]
-		[ ! -e out ]
-	}
+	refused() { dies "geom: $1" geom correlation -o out "${@:2}"; }
 	head -n 30 hs/2.tsv >short.tsv
 	refused "short.tsv: it has 29 rows, hs/1.tsv 40; compare the same pairs" hs/1.tsv short.tsv
 	sed 's/^p7\t/q7\t/' hs/2.tsv >other.tsv

@@ -127,13 +127,7 @@ nats() {
 # 4. wrong input
 
 @test "geom flow: what cannot be fitted is refused, what is poor is told" {
-	refused() {
-		run -1 --separate-stderr geom flow "${@:2}"
-		[ -z "$output" ]
-		echo "$stderr"
-		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "geom: $1"* ]]
-	}
+	refused() { dies "geom: $1" geom flow "${@:2}"; }
 	printf '{"x.emb":[%s]}\n' 1,2,3 | mkstream >one.mts
 	refused "one.mts: 1 vector; a flow is fitted to two at least" fit one.mts
 	printf '{"x.emb":[%s]}\n' 1 2 3 | mkstream >narrow.mts
@@ -164,11 +158,7 @@ nats() {
 }
 
 @test "geom flow apply: another model's embeddings, another width, what is no flow" {
-	refused() {
-		run -1 --separate-stderr geom flow apply "${@:2}"
-		echo "$stderr"
-		[[ $stderr == "geom: $1"* ]]
-	}
+	refused() { dies "geom: $1" geom flow apply "${@:2}"; }
 	printf '{"x.emb":[%s]}\n' 1,2 2,0 0,3 4,1 >rows
 	mkstream 4 f32 A <rows >a.mts
 	mkstream 4 f32 B <rows >b.mts

@@ -36,6 +36,15 @@ says_nothing() {
 	[[ $stderr == "$2: $1 says nothing to "* ]]
 }
 
+# dies MESSAGE COMMAND...: exit 1, the one line begins with the message, and there is no file out.
+dies() {
+	run -1 --separate-stderr "${@:2}"
+	echo "$stderr"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "$1"* ]]
+	[ ! -e out ]
+}
+
 # The commands of a page's EXAMPLES, one a line, as its reader would type them.
 page_examples() {
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{ /^\.Bd/,/^\.Ed/{ /^\./!p }; s/^\.Dl //p }' "$ROOT/man/$1" |

@@ -17,12 +17,6 @@ setup() {
 complementarity() { awk -f "$P/ranks.awk" -f "$P/complementarity.awk" "$@"; }
 lengths() { awk -f "$P/ranks.awk" -f "$P/lengths.awk" "$@"; }
 boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
-refused() { # MESSAGE COMMAND...
-	run -1 --separate-stderr "${@:2}"
-	echo "$stderr"
-	[[ $stderr == "$1"* ]]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-}
 
 @test "moee: on which pairs one model fails and the other does not (Figure 2)" {
 	complementarity -v thresholds="0.1 0.25" hs.tsv rw.tsv >out
@@ -70,24 +64,24 @@ refused() { # MESSAGE COMMAND...
 
 @test "moee: tables that do not fit are refused in a line" {
 	head -n 40 rw.tsv >short.tsv
-	refused "complementarity: hs: two tables of the same pairs are needed" complementarity hs.tsv short.tsv
-	refused "hs.tsv: there is no pair 'p39' in the table before" complementarity short.tsv hs.tsv
-	refused "complementarity: hs: two tables of the same pairs are needed" complementarity hs.tsv rw.tsv hs.tsv
+	dies "complementarity: hs: two tables of the same pairs are needed" complementarity hs.tsv short.tsv
+	dies "hs.tsv: there is no pair 'p39' in the table before" complementarity short.tsv hs.tsv
+	dies "complementarity: hs: two tables of the same pairs are needed" complementarity hs.tsv rw.tsv hs.tsv
 	awk -F'\t' -v OFS='\t' 'NR == 5 { $2 += 1 } 1' rw.tsv >gold.tsv
-	refused "gold.tsv: the pair 'p3' has another gold score than in the table before" complementarity hs.tsv gold.tsv
+	dies "gold.tsv: the pair 'p3' has another gold score than in the table before" complementarity hs.tsv gold.tsv
 	awk -F'\t' -v OFS='\t' 'NR == 5 { $3 = "nan" } 1' rw.tsv >nan.tsv
-	refused "nan.tsv:5: 'nan' is no number" complementarity hs.tsv nan.tsv
+	dies "nan.tsv:5: 'nan' is no number" complementarity hs.tsv nan.tsv
 	sed 1s/gold/label/ rw.tsv >label.tsv
-	refused "label.tsv: there is no column 'gold'" complementarity label.tsv hs.tsv
+	dies "label.tsv: there is no column 'gold'" complementarity label.tsv hs.tsv
 	sed 3s/p1/p0/ rw.tsv >twice.tsv
-	refused "twice.tsv: the id 'p0' occurs again" complementarity twice.tsv hs.tsv
-	refused "hs.tsv: of the pair 'p9' there is no length" lengths <(head -n 10 lengths.tsv) hs.tsv
-	refused "lengths: lengths and a table at least are needed" lengths lengths.tsv
-	refused "lengths: short: it has other pairs than hs" lengths lengths.tsv hs.tsv short.tsv
+	dies "twice.tsv: the id 'p0' occurs again" complementarity twice.tsv hs.tsv
+	dies "hs.tsv: of the pair 'p9' there is no length" lengths <(head -n 10 lengths.tsv) hs.tsv
+	dies "lengths: lengths and a table at least are needed" lengths lengths.tsv
+	dies "lengths: short: it has other pairs than hs" lengths lengths.tsv hs.tsv short.tsv
 	printf 'set\tscore\na\t1\n' >scores.tsv
-	refused "scores.tsv: there is no column 'group'" boxes scores.tsv
+	dies "scores.tsv: there is no column 'group'" boxes scores.tsv
 	printf 'set\tgroup\tscore\na\tb\tx\n' >scores.tsv
-	refused "scores.tsv:2: 'x' is no number" boxes scores.tsv
+	dies "scores.tsv:2: 'x' is no number" boxes scores.tsv
 }
 
 @test "moee: the pictures" {

@@ -104,12 +104,7 @@ setup() {
 # 4. wrong input
 
 @test "geom pca, geom drift: what cannot be compared is refused" {
-	refused() {
-		run -1 --separate-stderr geom "${@:2}"
-		echo "$stderr"
-		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "geom: $1"* ]]
-	}
+	refused() { dies "geom: $1" geom "${@:2}"; }
 	mkstream random 30 4 1 >narrow.mts
 	refused "narrow.mts: its vectors have width 4, those of base.mts 5" drift base.mts narrow.mts
 	refused "narrow.mts: its vectors have width 4, those of base.mts 5" pca base.mts narrow.mts

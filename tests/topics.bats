@@ -66,13 +66,7 @@ same() {
 # 4. wrong input
 
 @test "topics: what has no clusters, no texts or no words is refused in a line" {
-	refused() {
-		run -1 --separate-stderr topics -o out "${@:2}"
-		echo "$stderr"
-		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "topics: $1"* ]]
-		[ ! -e out ]
-	}
+	refused() { dies "topics: $1" topics -o out "${@:2}"; }
 	refused "texts.mts: there is no column 'question' of texts; name it with --text" --label topic --text question texts.mts
 	refused "texts.mts: there is no column 'group'" --label group texts.mts
 	refused "texts.mts: there is no column 'x.emb' of vectors" -k 2 -f x texts.mts

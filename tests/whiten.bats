@@ -231,11 +231,7 @@ tokens() {
 @test "geom whiten apply: another model's, another width's, what is no whitening" {
 	crooked 30 >x.mts
 	geom whiten fit x.mts -o w.mts
-	refused() {
-		run -1 --separate-stderr geom whiten apply "${@:2}"
-		echo "$stderr"
-		[[ $stderr == "geom: $1"* ]]
-	}
+	refused() { dies "geom: $1" geom whiten apply "${@:2}"; }
 	mts to jsonl x.mts | mkstream 7 f32 other >other.mts
 	refused "other.mts: its vectors are of model other, w.mts was fitted to those of model M; fit one to this model, or say --any-model" w.mts other.mts
 	geom whiten apply --any-model w.mts other.mts >/dev/null
