@@ -8,7 +8,6 @@
 # does.  Rates are those of share/recipes/mote-rates.tsv, which make mote-rates chooses on the development
 # split, for each arm from one list; LR=X trains all arms at X.
 MOTE    := $(OUT)/mote
-SIZE    ?= small
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
 RATES   := share/recipes/mote-rates.tsv

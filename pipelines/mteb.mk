@@ -12,6 +12,8 @@
 # emb=hs:layers=N) is used in one pass (encode --pilots).  Its name is the model's with +gates, its revision is of all three.
 # With COMBINE the model is a mixture of experts that is scored as MoEE does (moee-sim): hidden states and
 # routing weights are made once for all ways of combining them.  ALPHA=auto is for what has pairs; else 1.
+# COMBINE=apart is for audit: classification and clustering as MoEE's released code sums them (mteb-score
+# --legacy-sum), which averages the numbers of classes and of clusters.
 # TEMPLATE puts each text into one of share/templates.yaml.  The name is the model's with the way, "+prompteol+sum".
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
@@ -32,6 +34,7 @@ NORM     ?=
 EMIT     ?= hs,rw
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
+WAYS     := hs rw concat sum apart
 REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
@@ -47,6 +50,7 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/moee-sim $X/mteb-score $X/mt
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
 	@$(if $(and $(GATES),$(COMBINE)),echo 'mteb: COMBINE and GATES exclude each other' >&2; exit 2)
 	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA is what COMBINE=sum weighs by; say both' >&2; exit 2))
+	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
 	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM is of a way to combine; say COMBINE=sum' >&2; exit 2))
 	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
@@ -120,20 +124,25 @@ $(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus)
 	$(tok) $($*.document) $$fields $< | $(encode)
 
 # One embedding of hidden states and routing weights; standardised, where that is asked for, as the documents are, or
-# the rows for training.
+# the rows that are classified: of those for training most have no text here.
 ifneq ($(COMBINE),)
 paired = $(filter $(task),$(sts) $(pairclassification) $(reranking))
 weight = $(if $(filter sum,$(COMBINE)),$(addprefix --alpha ,$(if $(paired),$(ALPHA),$(ALPHA:auto%=1))))
 like   = $(if $(filter corpus,$(NORM)),$(if $(filter queries,$(@F:.mts=)),$(MADE)/$(task)/corpus.mts,$(if $(filter \
-	$(classification:%=%/test),$*),$(MADE)/$(task)/train.mts)))
+	$(classification:%=%/train),$*),$(MADE)/$(task)/test.mts)))
+no_rows = $(and $(filter batch=%,$(NORM)),$(filter $(task),$(classification)))
+no_sum  = $(and $(filter apart,$(COMBINE)),$(filter-out $(classification) $(clustering),$(task)))
 $(RUN)/%.mts: $(MADE)/%.mts $$(like)
 	@$(call begin,combine $(@F:.mts=)); $(forget); \
+	$(if $(no_rows),echo 'mteb: $(task): its batches would be of rows without text; say NORM=corpus' >&2; exit 2;) \
+	$(if $(no_sum),echo 'mteb: $(task): COMBINE=apart is for classification and clustering' >&2; exit 2;) \
 	$X/moee-sim --combine $(COMBINE) $(weight) $(NORM:%=--norm %$(addprefix =,$(like))) -o $@ $<
 endif
 
 # Scores.
+legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
 $(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/train.mts $(RUN)/%/test.mts
-	@$(call begin,score); $(call score,classification) --samples $($*.samples) --train $^ | $(result)
+	@$(call begin,score); $(call score,classification) $(legacy) --samples $($*.samples) --train $^ | $(result)
 
 $(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(CORPUS)/%/corpus.mts
 	@$(call begin,score); $(call score,retrieval) $($*.identical) --qrels $($*.qrels) $^ | $(result)
@@ -145,7 +154,7 @@ $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/lists.mts
 pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
 define score_rule
 $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/test.mts
-	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
+	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(legacy) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
 endef
 $(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 

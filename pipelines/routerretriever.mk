@@ -272,9 +272,7 @@ $W/figure6.tsv $W/figure7.tsv: $W/figure%.tsv: $$(call shares_of,$$(figure$$*.ar
 	awk -v gates='$(ROUTER_GATES)' -f pipelines/share-table.awk $(call shares_of,$(figure$*.arm)) > $@
 
 $W/figure6.md $W/figure7.md: $W/%.md: $W/%.tsv
-	awk -F'\t' -v OFS=' | ' '{ $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $< > $@
-	@echo >> $@
-	@echo 'Percent of a set'"'"'s queries$(if $(filter figure6,$*), that a gate serves best$(,) ties in equal shares, that are sent to a gate); means over seeds.' >> $@
+	$(call plain_table,$<,Percent of a set'"'"'s queries$(if $(filter figure6,$*), that a gate serves best$(,) ties in equal shares, that are sent to a gate); means over seeds.) > $@
 
 $W/figure6.svg $W/figure7.svg: $W/%.svg: pipelines/shares.gnuplot $W/%.tsv
 	gnuplot -e "table='$(word 2,$^)'" $< > $@

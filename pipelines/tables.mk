@@ -4,14 +4,18 @@ given = $(if $(filter command environment,$(origin $1)),$($1),$2)
 small = $(if $(filter small,$(SIZE)),$1,$2)
 JOBS  ?= $(shell nproc)
 
-# make mteb of MODEL, NAME, on TASKS of DATA: its embeddings in work, its scores in results
-mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 \
-	RESULTS=$(@D)/results MTEB=$(@D)/work PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
+SIZE  ?= small
+
+# make mteb of MODEL, NAME, on TASKS of DATA, with more variables: its scores in results, its embeddings in work, or a folder
+# that several share
+mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 $5 \
+	RESULTS=$(@D)/results MTEB=$(or $6,$(@D)/work) PLAN=$(@D)/plan.mk PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
 # the results as type, set, main metric, score
 main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; \
 	print $$1, $$2, $$3, $$4 }' $(@D)/results/table.tsv
-# SEED, folders of the scores of two models: seed, type, set, both scores, difference, standard error
+# SEED, folders of the scores of two models: of the sets that both have, seed, type, set, both scores, difference, standard error
 compared = while IFS=$$'\t' read -r type set metric score; do \
+		[ -e $3/results/*/*/$$set.tsv ] || continue; \
 		$X/leaderboard compare -q --per-query --resamples 1000 $2/results/*/*/$$set.tsv $3/results/*/*/$$set.tsv | \
 			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
 				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
@@ -26,3 +30,7 @@ rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate t
 	{ if (!best || $$2 > most) { best = $$1; most = $$2 } line = line "\t" $$1 "\t" $$2 } \
 	END { print model "\t" best line }' $(RATES_TRIED:%=$2/%/rate.tsv) | \
 	awk -F'\t' '!seen[$$1]++' - $(wildcard $3) > $3.new && mv $3.new $3 && cat $3
+
+# A table as people read it; a line of text stands below it.
+plain_table = { awk -F'\t' -v OFS=' | ' '{ $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $1; \
+	echo; echo '$2'; }

@@ -163,7 +163,8 @@ report() {
 		echo "{\"text\": \"row $i of $((i * 7919 % 101))\", \"label\": \"$((i % 3))\", \"n\": $i}"
 	done >train.jsonl
 	run -0 --separate-stderr leaderboard drawn -v --samples 2 train.jsonl
-	left=$(grep -vc '"text":""' <<<"$output")
+	# the others have a full stop: an empty text is nothing to a tokenizer without special tokens
+	left=$(grep -vc '"text":"\."' <<<"$output")
 	[ "$stderr" = "leaderboard: train.jsonl: $left texts are drawn" ]
 	[ "$left" -gt 6 ] && [ "$left" -lt 50 ]
 	[ "${#lines[@]}" -eq 60 ]

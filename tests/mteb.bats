@@ -282,7 +282,29 @@ make_gates() {
 		<(moee-sim --combine rw --norm corpus c.mts) >/dev/null
 	cmp by.hand results/moe+rw,norm-corpus/*/shelf.tsv
 	run=$(echo out/mteb/moe+rw,norm-corpus/*/moods) made=$(echo out/mteb/moe/*/plain-hs,rw/moods)
-	moee-sim --combine rw --norm corpus=$made/train.mts $made/test.mts | mts diff - $run/test.mts
+	moee-sim --combine rw --norm corpus $made/test.mts | mts diff - $run/test.mts
+	moee-sim --combine rw --norm corpus=$made/test.mts $made/train.mts | mts diff - $run/train.mts
+	# what the released code calls a sum, of classes and clusters
+	mkdir data/classification/counted
+	for rows in train test; do
+		sed 's/kitchen$/0/; s/harbour$/1/; s/garden$/2/' data/classification/moods/$rows.tsv >data/classification/counted/$rows.tsv
+	done
+	combined COMBINE=apart TASKS="counted rooms" >/dev/null 2>err || { cat err; false; }
+	run ! grep 'rooms: encode' err
+	made=$(echo out/mteb/moe/*/plain-hs,rw)
+	for rows in counted/train counted/test rooms/test; do moee-sim --combine apart "$made/$rows.mts" >"$(tr / - <<<$rows)"; done
+	legacy=(--legacy-sum 1 -f text.hs -f text.rw --json)
+	mteb-score -q clustering "${legacy[@]}" rooms-test >by.hand
+	[ "$(jq ".scores.v_measure * 1e5 | round" by.hand)" = "$(jq '.scores.test[0].v_measure * 1e5 | round' results/moe+apart/*/rooms.json)" ]
+	mteb-score -q classification --samples 8 "${legacy[@]}" --train counted-train counted-test >by.hand
+	[ "$(jq ".scores.accuracy * 1e5 | round" by.hand)" = "$(jq '.scores.test[0].accuracy * 1e5 | round' results/moe+apart/*/counted.json)" ]
+	run -2 --separate-stderr combined COMBINE=apart TASKS=STS12
+	grep -q 'STS12: COMBINE=apart is for classification and clustering' <<<"$stderr"
+	run -2 --separate-stderr combined COMBINE=rw NORM=batch=8 TASKS=moods
+	grep -q 'moods: its batches would be of rows without text; say NORM=corpus' <<<"$stderr"
+	run -2 --separate-stderr combined COMBINE=mean
+	[[ $stderr == "mteb: there is no COMBINE='mean'; it is one of hs rw concat sum apart"* ]]
+	run ! grep encode <<<"$stderr"
 	# a template is of the name, and of what is made
 	combined COMBINE=hs TEMPLATE=prompteol TASKS=STS12 >/dev/null 2>err
 	grep -q 'STS12: encode' err

@@ -130,7 +130,7 @@ needed_training(const char *path, int samples, FILE *out)
 	for (; row < rows.n && (record = datafile_next(file)); row++) {
 		left += is_drawn[row];
 		if (!is_drawn[row])
-			tree_set(record, option + strlen("-f "), tree_of_string(""));
+			tree_set(record, option + strlen("-f "), tree_of_string("."));
 		put(out, record);
 	}
 	datafile_close(file);

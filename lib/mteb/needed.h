@@ -15,8 +15,9 @@ void needed_queries(const char *qrels, const char *queries, FILE *out);
 /*
  * A training file with those texts alone that classification trains on: ten samples of 8 a label
  * are some hundred rows, Amazon's reviews are 3.6 million.  A row that no experiment draws keeps its
- * place and its label, so that the same are drawn again, and loses its text.  The file is read
- * twice: a regular one.  Returns how many texts were left.
+ * place and its label, so that the same are drawn again, and has a full stop for its text: an empty one is
+ * no token to a tokenizer without special tokens, and nothing to embed.  The file is read twice: a
+ * regular one.  Returns how many texts were left.
  */
 int64_t needed_training(const char *path, int samples, FILE *out);
 
