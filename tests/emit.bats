@@ -62,6 +62,60 @@ holds() {
 	[ "$(mts to jsonl "$T/both.mts" | jq -s '[.[]."text.ids" | flatten | length] | add')" -eq 7 ]
 }
 
+# what the header says of columns: emb, hs, rw; and of the model O
+kinds() { # request
+	printf '1 2 3\n4 5 6 8\n' | ids_stream text.ids | encode -q -m "$O" --emit "$1" -o "$T/kinds.mts"
+	mts head --json "$T/kinds.mts" | head -n 1 | jq -c '.properties | [.emb, .hs, .rw]'
+}
+
+@test "emit: the stream tells of which layer hidden states are, and of what the embedding" {
+	[ "$(kinds emb,hs,rw)" = '[null,null,null]' ]
+	[ "$(kinds hs:layers=1,rw:logits)" = '[null,"hs:layers=1","rw:logits"]' ]
+	[ "$(kinds hs:layers=1:pool=last+mean,emb=hs:layers=0,early=rw)" = '["hs:layers=0","hs:layers=1:pool=last+mean",null]' ]
+	[ "$(kinds rw=hs,hs=emb)" = '[null,"emb","hs"]' ]
+	[ "$(kinds emb=hs,said=hs:layers=0,other=emb)" = '["hs",null,null]' ]
+	# a second pass says it of its own
+	printf '1 2\n' | ids_stream text.ids | encode -q -m "$O" --keep --emit hs:layers=1,emb=rw | encode -q -m "$O" --emit emb -o "$T/again.mts"
+	mts head --json "$T/again.mts" | head -n 1 | jq -e '.properties | has("emb") or has("hs") | not'
+}
+
+@test "emit: hidden states of two layers are not compared" {
+	cd "$T"
+	printf '1 2 3\n4 5 6 8\n7 9\n' | ids_stream text.ids >ids.mts
+	printf '{"_id":"%d","score":%d,"score.a":%d,"score.b":%d}\n' 1 1 0 1 2 2 1 0 3 3 0 1 | mts from jsonl - >told.mts
+	hidden() { encode -q -m "$O" --emit "$1" ids.mts | mts paste - told.mts; }
+	hidden hs,rw >last.mts
+	hidden hs:layers=1,rw >one.mts
+	hidden hs,rw:logits >logits.mts
+	near --json -f text.hs one.mts one.mts | jq -s -e 'length == 3 and all(.hits[0].id == .id)'
+	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings; make both in one way" near -f text.hs last.mts one.mts
+	near --any-model -f text.hs last.mts one.mts >/dev/null
+	# routing weights are the same ones
+	near -f text.rw last.mts one.mts >/dev/null
+	dies "near: logits.mts: its vectors are rw:logits, those of one.mts are embeddings" near -f text.rw one.mts logits.mts
+	# what is made of them
+	for name in last one logits; do
+		moee-sim -o $name-sum.mts $name.mts
+	done
+	mts head --json one-sum.mts | head -n 1 | jq -e '.properties.emb == "moee-sim:sum:alpha=1:hs:layers=1" and (.properties | has("hs") | not)'
+	moee-sim --norm corpus=one.mts --keep one.mts | mts head --json | head -n 1 |
+		jq -e '.properties | (.emb | test("^moee-sim:sum:alpha=1:norm=corpus=[0-9a-f]{16}:hs:layers=1$")) and .hs == "hs:layers=1"'
+	moee-sim --combine rw -o rw.mts last.mts
+	moee-sim --combine rw one.mts | near --any-model --json rw.mts - >/dev/null
+	moee-sim --combine rw one.mts | near --json rw.mts - >/dev/null
+	dies "near: one-sum.mts: its vectors are moee-sim:sum:alpha=1:hs:layers=1, those of last-sum.mts are moee-sim:sum:alpha=1;" near last-sum.mts one-sum.mts
+	dies "near: logits-sum.mts: its vectors are moee-sim:sum:alpha=1:rw:logits" near last-sum.mts logits-sum.mts
+	dies "moee-sim: one.mts: its hidden states are hs:layers=1, those of last.mts are hs; encode both with the same --emit" moee-sim --norm corpus=one.mts last.mts
+	dies "moee-sim: last.mts: its routing weights are rw, those of logits.mts are rw:logits;" moee-sim --norm corpus=last.mts logits.mts
+	printf 'query-id\tcorpus-id\tscore\n1\t1\t1\n' >qrels.tsv
+	dies "mteb-score: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings;" \
+		mteb-score -q retrieval --qrels qrels.tsv -f text.hs last.mts one.mts
+	# nor are texts routed by them
+	pilot-build fit -f text.hs -o pilots.mts one.mts
+	route -f text.hs pilots.mts one.mts >/dev/null
+	dies "route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" route -f text.hs pilots.mts last.mts
+}
+
 @test "emit: options that say nothing to what is made are refused" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	for option in normalize no-normalize "dim 2"; do

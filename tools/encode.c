@@ -213,9 +213,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_gate_marks(model));
-	char *emb = emit_named(s->emit, "emb");
-	stream_property(out, "emb", emb);
-	free(emb);
+	emit_tell(out, s->emit);
 	while (stream_next(in, &record)) {
 		struct record *made = stream_make(out, &record);
 		embed_record(embed, &record, made, progress);

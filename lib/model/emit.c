@@ -249,20 +249,33 @@ emit_new(struct model *model, const char *request)
 	return emit;
 }
 
-char *
-emit_named(const char *request, const char *name)
+/* What a request makes under a name, to be freed; NULL: what the name says, or nothing. */
+static char *
+made_as(const char *request, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (const char *one = request; one && *one; one += *one == ',') {
-		size_t end = strcspn(one, ",");
-		const char *what = one + length + 1;
-		if (!strncmp(one, name, length) && one[length] == '=' &&
-		    strncmp(what, "emb", 3))
-			return mem_format("%.*s", (int)(end - length - 1), what);
+		size_t end = strcspn(one, ","), named = strcspn(one, "=:,");
+		size_t from = one[named] == '=' ? named + 1 : 0;
+		bool plain = end - from == length && !strncmp(one + from, name, length);
+		if (named == length && !strncmp(one, name, length) && !plain)
+			return mem_format("%.*s", (int)(end - from), one + from);
 		one += end;
 	}
 	return NULL;
+}
+
+void
+emit_tell(struct writer *out, const char *request)
+{
+	static const char *const names[] = { "emb", "hs", "rw" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *made = made_as(request, names[i]);
+		stream_property(out, names[i], made);
+		free(made);
+	}
 }
 
 const char *

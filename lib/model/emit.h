@@ -30,8 +30,9 @@ struct emit;
  * the model does not have.  Watches the model from here on. */
 struct emit *emit_new(struct model *model, const char *request);
 
-/* What a request (or NULL) makes under a name, "hs:layers=3", to be freed; NULL: the embedding, or nothing. */
-char *emit_named(const char *request, const char *name);
+/* Says in the stream's properties "emb", "hs" and "rw" what a request (or NULL) makes under these names, "hs:layers=3",
+ * where that is not what the name says. */
+void emit_tell(struct writer *out, const char *request);
 
 /* The name of the embedding's column after "X.", or NULL when it is not asked for. */
 const char *emit_embedding(const struct emit *emit);

@@ -16,6 +16,14 @@ emitted_kind(int kind)
 	return kinds[kind].what;
 }
 
+const char *
+emitted_made(const struct emitted *emitted, int kind)
+{
+	return emitted->at[0].parts[kind].width
+		   ? values_kind(emitted->reader, emitted->at[0].parts[kind].column)
+		   : NULL;
+}
+
 /* The length of X where the column is X.hs or X.rw; 0 where it is not. */
 static size_t
 stem(const struct column *column, int kind)

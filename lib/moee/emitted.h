@@ -47,6 +47,9 @@ struct emitted {
  * not the other, and on parts that are no vectors, or are of several widths. */
 struct emitted *emitted_open(struct reader *reader, bool hs, bool rw);
 
+/* What the stream says that they are (values.h); NULL: no more than their name, or they are not wanted. */
+const char *emitted_made(const struct emitted *emitted, int kind);
+
 /* The vectors of a record, standardised where that is so.  Dies on components that are not finite, and on lists of
  * unequal length in the parts of a field. */
 void emitted_load(struct emitted *emitted, const struct record *record);

@@ -89,13 +89,22 @@ check_like(const struct emitted *ours, const struct emitted *theirs)
 		die("%s: its vectors are of model %s, those of %s of model %s; encode "
 		    "both with one model",
 		    stream_name(theirs->reader), two, stream_name(ours->reader), one);
-	for (int kind = 0; kind < PARTS; kind++)
+	for (int kind = 0; kind < PARTS; kind++) {
+		const char *own = emitted_made(ours, kind),
+			   *other = emitted_made(theirs, kind);
+		if (strcmp(own ? own : "", other ? other : "") != 0)
+			die("%s: its %s are %s, those of %s are %s; encode both with the "
+			    "same --emit",
+			    stream_name(theirs->reader), emitted_kind(kind),
+			    other ? other : endings[kind] + 1, stream_name(ours->reader),
+			    own ? own : endings[kind] + 1);
 		if (ours->at[0].parts[kind].width != theirs->at[0].parts[kind].width)
 			die("%s: its %s have width %d, those of %s %d; encode both with "
 			    "one model",
 			    stream_name(theirs->reader), emitted_kind(kind),
 			    theirs->at[0].parts[kind].width, stream_name(ours->reader),
 			    ours->at[0].parts[kind].width);
+	}
 }
 
 static struct standard *
@@ -219,7 +228,7 @@ search_alpha(struct moee *moee)
 
 /* Writing. ------------------------------------------------------------------------- */
 
-/* How the embeddings were made: "moee-sim:sum:alpha=0.5:norm=batch=64". */
+/* How the embeddings were made: "moee-sim:sum:alpha=0.5:norm=batch=64:hs:layers=3". */
 static char *
 emb_property(const struct moee *moee)
 {
@@ -239,16 +248,19 @@ emb_property(const struct moee *moee)
 		    norm, sizeof norm, ":norm=batch=%lld", (long long)options->batch);
 	if (options->norm == NORM_CORPUS)
 		snprintf(norm, sizeof norm, ":norm=corpus=%016" PRIx64, hash);
-	return mem_format(
-	    "moee-sim:%s%s%s", combine_names[options->combine], alpha, norm);
+	const char *hs = emitted_made(moee->emitted, PART_HS),
+		   *rw = emitted_made(moee->emitted, PART_RW);
+	return mem_format("moee-sim:%s%s%s%s%s%s%s", combine_names[options->combine],
+	    alpha, norm, hs ? ":" : "", hs ? hs : "", rw ? ":" : "", rw ? rw : "");
 }
 
-/* The vectors that go into it go. */
+/* The vectors that go into it go, and what is said of them. */
 static void
 drop(
     struct writer *writer, const struct reader *reader, const struct emitted_field *field)
 {
 	for (int kind = 0; kind < PARTS; kind++) {
+		stream_property(writer, endings[kind] + 1, NULL);
 		char *name = mem_format("%s%s", field->name, endings[kind]);
 		if (stream_find(reader, name) >= 0)
 			stream_drop(writer, name);

@@ -165,8 +165,8 @@ warn_absent(const struct library *library, const struct instances *instances)
 struct library *
 fit_library(const struct instances *instances, const struct fit_options *options)
 {
-	struct library *library = library_new(
-	    options->router, instances->width, stream_properties(instances->first));
+	struct library *library = library_new(options->router, instances->width,
+	    stream_properties(instances->first), instances->kind);
 
 	switch (options->router) {
 	case ROUTER_PILOTS: fit_pilots(library, instances, options); break;

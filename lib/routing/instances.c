@@ -33,16 +33,14 @@ instances_check_base(const struct reader *reader)
 }
 
 void
-instances_check_emit(const struct reader *reader, const char *other, const char *emit)
+instances_check_kind(const struct vectors *vectors, const char *other, const char *kind)
 {
-	const char *own = tree_string(stream_properties(reader), "emb", NULL);
+	const char *own = vectors_kind(vectors);
 
-	if (strcmp(own ? own : "", emit ? emit : "") != 0)
+	if (strcmp(own, kind) != 0)
 		die("%s: its vectors are %s, those of %s are %s; encode both with the "
-		    "same "
-		    "--emit",
-		    stream_name(reader), own ? own : "embeddings", other,
-		    emit ? emit : "embeddings");
+		    "same --emit",
+		    stream_name(vectors->reader), own, other, kind);
 }
 
 static const char *
@@ -198,9 +196,9 @@ instances_read(
 		if (i == 0) {
 			instances->first = source->reader;
 			instances->width = source->vectors->width;
+			instances->kind = mem_string(vectors_kind(source->vectors));
 		}
-		instances_check_emit(source->reader, paths[0],
-		    tree_string(stream_properties(instances->first), "emb", NULL));
+		instances_check_kind(source->vectors, paths[0], instances->kind);
 		if (scored && i == 0)
 			name_gates(instances);
 		if (scored)
@@ -224,6 +222,7 @@ void
 instances_free(struct instances *instances)
 {
 	stream_close(instances->first);
+	free(instances->kind);
 	strings_free(instances->gates);
 	strings_free(instances->datasets);
 	free(instances->vectors);

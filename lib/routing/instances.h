@@ -15,10 +15,12 @@
 #include <stdint.h>
 
 #include "base/strings.h"
+#include "search/vectors.h"
 #include "stream/stream.h"
 
 struct instances {
 	struct reader *first; /* of the streams; read */
+	char *kind;	      /* of the vectors (vectors.h) */
 	int width, gate_count;
 	struct strings *gates, *datasets;
 	int64_t count;
@@ -37,10 +39,9 @@ struct instances *instances_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model);
 void instances_free(struct instances *instances);
 
-/* Dies when the stream's vectors are of something else than `emit` of the model (emit.h; NULL: embeddings), which those of
- * `other` are. */
-void instances_check_emit(
-    const struct reader *reader, const char *other, const char *emit);
+/* Dies when the vectors are of another kind than those of `other`. */
+void instances_check_kind(
+    const struct vectors *vectors, const char *other, const char *kind);
 
 /* Dies when the stream's vectors are not the base model's, but went through gates. */
 void instances_check_base(const struct reader *reader);

@@ -22,16 +22,16 @@ router_classifies(enum router router)
 }
 
 struct library *
-library_new(enum router router, int width, const struct tree *properties)
+library_new(
+    enum router router, int width, const struct tree *properties, const char *kind)
 {
 	struct library *library = mem_zero(1, sizeof *library);
 
 	library->router = router;
 	library->width = width;
 	const char *model = tree_string(properties, "model", NULL);
-	const char *emit = tree_string(properties, "emb", NULL);
 	library->model = model ? mem_string(model) : NULL;
-	library->emit = emit ? mem_string(emit) : NULL;
+	library->kind = mem_string(kind);
 	library->gates = strings_new();
 	library->datasets = strings_new();
 	return library;
@@ -62,7 +62,7 @@ library_free(struct library *library)
 	strings_free(library->gates);
 	strings_free(library->datasets);
 	free(library->model);
-	free(library->emit);
+	free(library->kind);
 	free(library->pilots);
 	free(library->vectors);
 	free(library);
@@ -83,6 +83,8 @@ open_writer(const struct library *library, const char *path, int level, uint64_t
 	stream_seed(writer, seed);
 	stream_property(writer, "batches", NULL);
 	stream_property(writer, "router", router_names[library->router]);
+	stream_property(writer, "emb",
+	    strcmp(library->kind, "embeddings") != 0 ? library->kind : NULL);
 	return writer;
 }
 
@@ -264,8 +266,8 @@ library_read(const char *path)
 		.bias = router_classifies(router)
 			    ? stream_need(reader, "bias", DTYPE_F64, 0)
 			    : -1 };
-	struct library *library =
-	    library_new(router, columns.vectors->width, stream_properties(reader));
+	struct library *library = library_new(router, columns.vectors->width,
+	    stream_properties(reader), vectors_kind(columns.vectors));
 	struct record record;
 
 	values_single(reader, columns.size, 0);

@@ -8,7 +8,7 @@
  *	bias		f64		of classifiers alone
  *	pilot.emb	f32 [width]	the vector
  * with the properties "router" (below), "model", the base model's fingerprint, and "emb", what of it the vectors are, where
- * they are not its embeddings (emit.h).  Libraries of one router and model
+ * they are not its embeddings (vectors.h).  Libraries of one router and model
  * are one when their streams are one after the other; a gate is taken out with its rows.
  *
  * A gate's score is the mean or the greatest over its vectors v of their similarity to the query q, or q.v + bias.
@@ -41,7 +41,7 @@ struct library {
 	enum router router;
 	int width;
 	char *model; /* or NULL: nobody said */
-	char *emit;  /* or NULL: embeddings */
+	char *kind;  /* of the vectors (vectors.h) */
 	struct strings *gates, *datasets;
 	int64_t count;
 	struct pilot *pilots; /* [count] */
@@ -51,8 +51,9 @@ struct library {
 	size_t room, vector_room;
 };
 
-/* `properties` are those of the stream that its vectors are from: model and emit. */
-struct library *library_new(enum router router, int width, const struct tree *properties);
+/* `properties` are those of the stream that its vectors are from: the model. */
+struct library *library_new(
+    enum router router, int width, const struct tree *properties, const char *kind);
 
 /* Adds one; `vector` [width] is copied. */
 void library_add(struct library *library, const char *gate, const char *dataset,

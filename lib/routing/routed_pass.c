@@ -30,13 +30,13 @@ layer_of(const struct library *library, const char *path)
 {
 	int layer = -1, end = 0;
 
-	if (library->emit && sscanf(library->emit, "hs:layers=%d%n", &layer, &end) == 1 &&
-	    !library->emit[end] && layer >= 0)
+	if (sscanf(library->kind, "hs:layers=%d%n", &layer, &end) == 1 &&
+	    !library->kind[end] && layer >= 0)
 		return layer;
 	die("%s: is a library of %s; gates are chosen on the way by the hidden states of "
 	    "a "
 	    "layer, as 'encode --emit emb=hs:layers=N' makes them",
-	    path, library->emit ? library->emit : "embeddings");
+	    path, library->kind);
 }
 
 static void

@@ -28,7 +28,7 @@ check_model(const struct routed_vectors *routed, const char *path, bool any_mode
 		die("%s: its vectors are of model %s, those of %s of model %s; encode "
 		    "the queries with that one",
 		    name, own, path, model);
-	instances_check_emit(routed->reader, path, routed->library->emit);
+	instances_check_kind(routed->vectors, path, routed->library->kind);
 	if (routed->vectors->width != routed->library->width)
 		die("%s: its vectors have width %d, those of %s %d; encode the queries "
 		    "with the same model",

@@ -33,11 +33,12 @@ model(const struct vectors *vectors)
 	return tree_string(stream_properties(vectors->reader), "model", NULL);
 }
 
-/* What the header says that the vectors are. */
-static const char *
-kind(const struct vectors *vectors)
+const char *
+vectors_kind(const struct vectors *vectors)
 {
-	return tree_string(stream_properties(vectors->reader), "emb", "embeddings");
+	const char *kind = values_kind(vectors->reader, vectors->column);
+
+	return kind ? kind : "embeddings";
 }
 
 void
@@ -52,10 +53,10 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 		    "nothing of each other; encode both with one model, or say "
 		    "--any-model where two were trained together",
 		    other_stream, two, stream, one);
-	if (!any_model && strcmp(kind(vectors), kind(other)) != 0)
+	if (!any_model && strcmp(vectors_kind(vectors), vectors_kind(other)) != 0)
 		die("%s: its vectors are %s, those of %s are %s; make both in one way, "
 		    "or say --any-model where they were meant for each other",
-		    other_stream, kind(other), stream, kind(vectors));
+		    other_stream, vectors_kind(other), stream, vectors_kind(vectors));
 	if (vectors->width != other->width && vectors->reader != other->reader)
 		die("%s: its vectors have width %d, those of %s %d; encode both with one "
 		    "model",

@@ -46,8 +46,10 @@ struct span {
 /* The column FIELD.emb or FIELD, or the only one; dies when there is none. */
 struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
-/* Dies, naming both, unless they have one width and, in two streams, are of one model and made in one way (the property
- * "emb" of mts(5)), as far as the headers tell; `any_model`: they may be of two that were trained together. */
+/* What the header says that they are (values.h): "hs:layers=3"; "embeddings" where it says nothing. */
+const char *vectors_kind(const struct vectors *vectors);
+
+/* Dies, naming both, unless they have one width and, in two streams, are of one model and of one kind, as far as the headers tell; `any_model`: they may be of two that were trained together. */
 void vectors_agree(
     const struct vectors *vectors, const struct vectors *other, bool any_model);
 

@@ -99,6 +99,15 @@ values_width(const struct reader *reader, int column)
 	return (int)width;
 }
 
+const char *
+values_kind(const struct reader *reader, int column)
+{
+	const char *ending = strrchr(stream_column(reader, column)->name, '.');
+	bool own = ending && (!strcmp(ending, ".hs") || !strcmp(ending, ".rw"));
+
+	return tree_string(stream_properties(reader), own ? ending + 1 : "emb", NULL);
+}
+
 const float *
 values_floats(const struct column *column, const struct array *array, int64_t elements,
     struct floats *room)

@@ -24,6 +24,10 @@ int values_embedding(const struct reader *reader, const char *field, int depth);
 int values_find_embedding(const struct reader *reader, const char *field, int depth);
 int values_width(const struct reader *reader, int column);
 
+/* What the header's properties (mts(5): "emb", for X.hs and X.rw "hs" and "rw") say that its vectors are, "hs:layers=3";
+ * NULL: what it is called. */
+const char *values_kind(const struct reader *reader, int column);
+
 /* The vectors of a record as float32 [values, width]; `room` grows and belongs to the caller. */
 struct floats {
 	float *data;
