@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+load helper
+load drawn
+
+# pipelines/moee.mk: what its tables and figures say, beside the programs by hand, of a model of a few steps.
+
+setup() {
+	cd "$T"
+}
+
+moee() {
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
+		DATA="$T/data" SEEDS=1 MOEE_TRAIN="--steps 2 --batch-tokens 512 --lr 1e-2" MOEE_PROMPTS="style tone" MOEE_CLUSTERS=3 \
+		MOEE_COMMON=1 THRESHOLDS="0.1 0.3" "$@" </dev/null
+}
+
+# Six sets, two of them of pairs that the figures show.
+paired_sets() {
+	drawn_sets
+	rm -r data/retrieval data/sts/stsbenchmark* data/classification/banking77
+	for year in 12 13; do
+		mkdir -p data/sts/sts$year
+		sentences "in $year" | awk -F'\t' 'NR % 3 == 0 { s[++n] = $2 } END { for (i = 1; i < n; i++)
+			printf "{\"sentence1\": \"%s\", \"sentence2\": \"%s\", \"score\": %.2f}\n", s[i], s[(i * 7) % n + 1], (i * 13) % 11 / 2 }' \
+			>data/sts/sts$year/test.jsonl
+	done
+	zstdcat data/classification/emotion/train.jsonl.zst | sed 's/"kitchen"/0/; s/"harbour"/1/; s/"garden"/1/' >numbers
+	mkdir -p data/classification/sst2
+	awk 'NR % 2' numbers >data/classification/sst2/train.jsonl
+	awk 'NR % 9 == 0' numbers >data/classification/sst2/test.jsonl
+}
+
+@test "pair-examples: high pairs that one ranks right and the other wrong, the clearest first" {
+	awk 'BEGIN { print "id\tsentence1\tsentence2"; for (i = 1; i <= 8; i++) print i "\tone " i "\tother " i }' >texts.tsv
+	# gold is the id; a has 8 last, b has 7 first
+	paste <(printf '%s\n' id 1 2 3 4 5 6 7 8) <(printf '%s\n' gold 1 2 3 4 5 6 7 8) <(printf '%s\n' similarity 2 3 4 5 6 7 8 1) >a.tsv
+	paste <(printf '%s\n' id 1 2 3 4 5 6 7 8) <(printf '%s\n' gold 1 2 3 4 5 6 7 8) <(printf '%s\n' similarity 2 3 4 5 6 7 1 8) >b.tsv
+	examples() { awk -v a=A -v b=B -f "$ROOT/pipelines/ranks.awk" -f "$ROOT/pipelines/pair-examples.awk" "$@"; }
+	examples texts.tsv a.tsv b.tsv | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' right gold A_off B_off sentence1 sentence2 \
+		A 7 0.125 0.750 "one 7" "other 7" B 8 0.875 0.000 "one 8" "other 8")
+	dies "b.tsv: of the pair '8' there are no texts" examples <(head -n 8 texts.tsv) <(head -n 8 a.tsv) b.tsv
+	dies "pair-examples: two tables of the same pairs are needed" examples texts.tsv a.tsv <(head -n 8 b.tsv)
+}
+
+@test "moee: tables and figures of a model of a few steps equal the programs by hand" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
+	paired_sets
+	drawn_text
+	sentences running | cut -f2 >out/text/corpus.txt
+	moee moee >tables 2>log || { cat log; false; }
+	E=out/moee/small/model model=out/moee/model/1
+	# the model's texts end in a token of their own
+	[ "$(jq -c '.post_processor.single | map(keys[0])' $model/tokenizer.json)" = '["SpecialToken","Sequence"]' ]
+	for name in table{1,3,4,5,6,8} figure{1,2,4,5,6} sum prompts alpha alphas norm legacy; do
+		[ -s $E/$name.md ] || { echo "no $name"; false; }
+		grep -qF "$(sed -n 3p $E/$name.md)" tables
+	done
+	for picture in table{3,4,5,8} sum prompts alpha norm legacy figure{1,2-1,3-hs,3-rw,4-1,5-1,6-1}; do [ -s $E/$picture.svg ] || { echo "no $picture"; false; }; done
+
+	# the sum of STS, with the template, on a set
+	made() { tok -q -m $model "$@" -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m $model --emit hs,rw; }
+	made --template prompteol >pairs.mts
+	spearman() { mteb-score sts -q -f sentence1 -f sentence2 --json - | jq '.scores.main_score * 1e4 | round'; }
+	of_cell() { awk -F'\t' -v set="$2" '$2 == set { printf "%.0f", 100 * $4 }' $E/scores/1/"$1"/scores.tsv; }
+	[ "$(moee-sim -q --combine sum pairs.mts | spearman)" = "$(of_cell prompteol+sum STS12)" ]
+	[ "$(moee-sim -q --combine rw pairs.mts | spearman)" = "$(of_cell prompteol+rw STS12)" ]
+	[ "$(moee-sim -q --norm corpus pairs.mts | spearman)" = "$(of_cell prompteol+corpus STS12)" ]
+	[ "$(moee-sim -q --norm batch=64 pairs.mts | spearman)" = "$(of_cell prompteol+code STS12)" ]
+	[ "$(moee-sim -q --alpha auto pairs.mts | spearman)" = "$(of_cell prompteol+auto STS12)" ]
+	[ "$(made | moee-sim -q --combine concat | spearman)" = "$(of_cell plain+concat STS12)" ]
+	[ "$(tok -q -m $model --template tone -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m $model --emit hs,rw |
+		moee-sim -q --combine rw | spearman)" = "$(of_cell tone+rw STS12)" ]
+	[ "$(tok -q -m $model --template prompteol -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m $model --pooling mean |
+		spearman)" = "$(of_cell prompteol+hs-tokens STS12)" ]
+	# a cell of a table is the mean over the sets of the differences
+	want=$(join -t "	" -j 2 <(sort -k2,2 $E/scores/1/prompteol+hs/scores.tsv) <(sort -k2,2 $E/scores/1/prompteol+sum/scores.tsv) |
+		awk -F'\t' '$2 == "STS" { sum += $7 - $4; n++ } END { printf "%.2f", sum / n }')
+	awk -F'\t' '$2 == "prompteol+sum" && $3 == "STS" { printf "%.2f", $9 }' $E/table4.tsv | within <(echo "$want") 0.011
+	# alphas are those of the program
+	found=$(moee-sim --alpha auto pairs.mts -o with.mts && mts head --json with.mts | jq -r '.properties.emb // empty | sub(".*alpha="; "")')
+	grep -qP "^1\tprompteol\tauto\tSTS12\t$found$" $E/alphas.tsv
+	# Table 1: what people said and what was drawn stand beside
+	cut -f3,4 $E/table1.tsv | grep -c 'class\|chance' | grep -qx 5
+	tok -q -m $model --template prompteol -f text data/clustering/twentynewsgroups_subjects/test.jsonl* | encode -q -m $model --emit hs,rw >texts.mts
+	geom agreement -q -k 3 -f text.hs -f text.rw texts.mts | awk -F'\t' 'NR == 2' | cut -f3- >want
+	awk -F'\t' '$3 ~ /hs$/ && $4 ~ /rw$/' $E/table1.tsv | cut -f5- | diff - want
+	# Figure 4: nine prompts, two here, of two kinds; Figure 5: over the prompts
+	[ "$(head -n 1 $E/figure4-1.tsv | tr '\t' '\n' | grep -c .)" -ge 4 ]
+	awk -F'\t' '$1 == "STS13" && $2 == "RW" { print $3, $8 }' $E/figure5-1.tsv >got
+	awk '{ s += $4; n++ } END { print n, s / n }' <(grep -h STS13 $E/scores/1/{style,tone}+rw/scores.tsv) >want
+	awk '{ print $1 }' got | diff - <(echo 2)
+	awk -F'\t' '$1 == "STS13" && $2 == "RW" { print $9 }' $E/figure5-1.tsv | within <(cut -d' ' -f2 want) 1e-5
+	# again there is nothing to do
+	moee moee 2>&1 >/dev/null | grep -v '^$' >again || true
+	[ ! -s again ] || { cat again; false; }
+}
+
+@test "moee: the paper's size asks for its 19 sets; a folder without sets is refused" {
+	paired_sets
+	drawn_text
+	moee -n SIZE=paper MODEL="$ROOT/share/models/base" "$T/out/moee/paper/base/scores/1/plain+hs/scores.tsv" >plan 2>&1 || { cat plan; false; }
+	for set in STS12 SICK-R BIOSSES ToxicConversationsClassification MedrxivClusteringS2S TwitterURLCorpus AskUbuntuDupQuestions SummEval; do
+		grep -qw -- "$set" plan
+	done
+	mkdir nothing
+	run -2 --separate-stderr moee moee DATA="$T/nothing"
+	[[ $stderr == "moee: there is nothing to score in DATA=$T/nothing; "* ]]
+}
