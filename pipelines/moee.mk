@@ -253,13 +253,13 @@ $(call of_seeds,table6,tsv): $E/table6-%.tsv: pipelines/pair-examples.awk $E/fig
 	awk -v top=$(MOEE_EXAMPLES) -v a=HS -v b=RW -f pipelines/ranks.awk -f $< $E/figure6/$*/texts.tsv $E/figure6/$*/hs.tsv $E/figure6/$*/rw.tsv > $@
 
 # Of all the seeds in one table.
-seeded = for seed in $(FIGURE_SEEDS); do awk -F'\t' -v OFS='\t' -v seed=$$seed 'FNR == 1 { print "seed", $$0; next } { print seed, $$0 }' $1; \
+each_seeds = for seed in $(FIGURE_SEEDS); do awk -F'\t' -v OFS='\t' -v seed=$$seed 'FNR == 1 { print "seed", $$0; next } { print seed, $$0 }' $1; \
 	done | awk 'NR == 1 || !/^seed\t/'
 $E/figure2.tsv $E/figure5.tsv $E/figure6.tsv $E/table6.tsv: $E/%.tsv: $$(call of_seeds,$$*,tsv) $E/figure-seeds
-	$(call seeded,$E/$*-$$seed.tsv) > $@
+	$(call each_seeds,$E/$*-$$seed.tsv) > $@
 
 $E/figure4.tsv: $(call of_seeds,figure4,tsv) $E/figure-seeds
-	$(call seeded,$E/figure4/$$seed/blocks.tsv) > $@
+	$(call each_seeds,$E/figure4/$$seed/blocks.tsv) > $@
 
 figure2.said := Of the pairs on which one at least fails: the shares of those that HS (a), RW (b) or both rank wrong; with PromptEOL.
 figure4.said := Spearman correlation of similarities, means over pairs of prompts (the same prompt with itself left out).

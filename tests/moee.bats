@@ -90,6 +90,17 @@ paired_sets() {
 	awk '{ s += $4; n++ } END { print n, s / n }' <(grep -h STS13 $E/scores/1/{style,tone}+rw/scores.tsv) >want
 	awk '{ print $1 }' got | diff - <(echo 2)
 	awk -F'\t' '$1 == "STS13" && $2 == "RW" { print $9 }' $E/figure5-1.tsv | within <(cut -d' ' -f2 want) 1e-5
+	# Figures 2 and 6: what the scripts make of the pairs' scores
+	hs=$(echo $E/scores/1/prompteol+hs/results/*/*/STS13.tsv) rw=$(echo $E/scores/1/prompteol+rw/results/*/*/STS13.tsv)
+	awk -v thresholds=0.3 -f "$ROOT/pipelines/ranks.awk" -f "$ROOT/pipelines/complementarity.awk" "$hs" "$rw" | tail -n 1 | sed 's/^/1\t/' >want
+	grep -P '^1\tSTS13\t0.3\t' $E/figure2.tsv | diff - want
+	[ "$(wc -l <$E/figure2.tsv)" -eq 5 ]
+	tokens=$(tok -q -m $model -f sentence1 -f sentence2 data/sts/sts1[23]/test.jsonl | mts to jsonl -q |
+		jq -s 'map(((."sentence1.ids" | length) + (."sentence2.ids" | length)) / 2) | [(map(select(. < 10)) | length), length] | join(" ")')
+	[ "$(awk -F'\t' '$2 == 0 && $3 == 10 { n = $4 } $2 == "all" { all = $4 } END { print "\"" n + 0 " " all "\"" }' $E/figure6.tsv)" = "$tokens" ]
+	awk -F'\t' 'NR > 1 && $1 == 1 && ($2 == "HS" && $4 + 0 < $5 || $2 == "RW" && $5 + 0 < $4)' $E/table6.tsv | wc -l |
+		diff - <(tail -n +2 $E/table6.tsv | wc -l)
+	[ "$(wc -l <$E/table6.tsv)" -gt 2 ] && [ "$(wc -l <$E/figure4.tsv)" -eq 3 ] && [ "$(wc -l <$E/figure5.tsv)" -eq 5 ]
 	# again there is nothing to do
 	moee moee 2>&1 >/dev/null | grep -v '^$' >again || true
 	[ ! -s again ] || { cat again; false; }
