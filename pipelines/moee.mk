@@ -11,21 +11,22 @@ MOEE         := $(OUT)/moee
 MOEE_MODEL   := $(call given,MODEL,$(MOEE)/model/%)
 MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL)))))
 MOEE_SEEDS   := $(if $(findstring %,$(MOEE_MODEL)),$(SEEDS),1)
+MOEE_DATA    := $(call given,DATA,data)
 FIGURE_SEEDS ?= $(MOEE_SEEDS)
 MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048
 E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)
 
 # What is scored: the types that DATA has; the paper's 19 sets.
 TYPES_HERE  := classification clustering pairclassification reranking sts summarization
-MOEE_TASKS  := $(call small,$(strip $(foreach type,$(TYPES_HERE),$(if $(wildcard $(DATA)/$(type)/*),$(type)))),STS12 STS13 STS14 \
+MOEE_TASKS  := $(call small,$(strip $(foreach type,$(TYPES_HERE),$(if $(wildcard $(MOEE_DATA)/$(type)/*),$(type)))),STS12 STS13 STS14 \
 	STS15 STS16 BIOSSES SICK-R STSBenchmark EmotionClassification ToxicConversationsClassification \
 	TweetSentimentExtractionClassification MedrxivClusteringS2S TwentyNewsgroupsClustering TwitterSemEval2015 \
 	TwitterURLCorpus AskUbuntuDupQuestions SciDocsRR StackOverflowDupQuestions SummEval)
-MOEE_STS    := $(foreach year,12 13 14 15 16,$(if $(wildcard $(addsuffix /test.*,$(foreach in,sts/sts sts/STS STS,$(DATA)/$(in)$(year)))),STS$(year)))
+MOEE_STS    := $(foreach year,12 13 14 15 16,$(if $(wildcard $(addsuffix /test.*,$(foreach in,sts/sts sts/STS STS,$(MOEE_DATA)/$(in)$(year)))),STS$(year)))
 # pairs have an alpha of their own; classes that are whole numbers are what the released code can sum
 MOEE_PAIRED := $(call small,$(filter sts pairclassification reranking,$(MOEE_TASKS)),$(filter-out %Classification %S2S %sClustering %Eval,$(MOEE_TASKS)))
 MOEE_LEGACY := $(call small,$(filter clustering,$(MOEE_TASKS)) $(foreach set,sst2 amazon_counterfactual_en:AmazonCounterfactualClassification,$(if \
-	$(wildcard $(DATA)/classification/$(firstword $(subst :, ,$(set)))),$(lastword $(subst :, ,$(set))))),$(filter %Classification %S2S %sClustering,$(MOEE_TASKS)))
+	$(wildcard $(MOEE_DATA)/classification/$(firstword $(subst :, ,$(set)))),$(lastword $(subst :, ,$(set))))),$(filter %Classification %S2S %sClustering,$(MOEE_TASKS)))
 
 MOEE_WAYS :=
 # way NAME, variables of make mteb, its tasks, the way that made its streams
@@ -105,7 +106,7 @@ $(moee_cells:%=$E/scores/%/scores.tsv): $E/scores/%/scores.tsv: $$(moee_config) 
 	@echo "score $*" >&2
 	rm -rf $(@D)
 	mkdir -p $(@D)
-	$(call mteb_of,$(moee_folder),$(MOEE_NAME)-$(moee_seed),$(moee_tasks),$(DATA),TEMPLATE=$(filter-out plain,$(moee_prompt)) \
+	$(call mteb_of,$(moee_folder),$(MOEE_NAME)-$(moee_seed),$(moee_tasks),$(MOEE_DATA),TEMPLATE=$(filter-out plain,$(moee_prompt)) \
 		$($(moee_way).way),$E/work/$(moee_seed))
 	$(main_scores) > $@
 
@@ -163,8 +164,8 @@ found_alphas = for stream in $E/work/$1/$(MOEE_NAME)-$1/$$(sed -n 's/^revision :
 # Table 1, beside the classes that people gave, and labels by chance: the texts of DATA's clusterings.
 MOEE_CLUSTERS ?= 20
 MOEE_COMMON   ?= 0.05
-moee_texts    = $(wildcard $(DATA)/clustering/*/test.jsonl*)
-moee_text     = $(wildcard $(DATA)/clustering/$1/test.jsonl*)
+moee_texts    = $(wildcard $(MOEE_DATA)/clustering/*/test.jsonl*)
+moee_text     = $(wildcard $(MOEE_DATA)/clustering/$1/test.jsonl*)
 cluster_sets  = $(notdir $(patsubst %/,%,$(dir $(moee_texts))))
 
 $E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) | $X/tok $X/encode $X/mts
@@ -281,14 +282,14 @@ moee-figure3: $E/figure3-hs.svg $E/figure3-rw.svg
 
 ## moee       MoEE: its tables and figures for MODEL=, which make moee-model makes (DATA=dir, SEEDS=)
 moee: | $(DEPS)
-	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(DATA); motes(7) says how data sets lie there' >&2; exit 2; }
+	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
 	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode train route moee-sim mteb-score leaderboard geom topics mts)
 	@$(if $(filter $(MOEE)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
 	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)
 
 # The mixture with token experts of MoTE's baseline, as make mote trains it (an encoder: hidden states are its embeddings).
-MOEE_UPCYCLED := $M/models/tlr/$(tlr.rate)/%
+MOEE_UPCYCLED = $M/models/tlr/$(tlr.rate)/%
 moee-upcycled:
 	@$(MAKE) --no-print-directory $(subst %,,$(foreach seed,$(SEEDS),$(subst %,$(seed),$(MOEE_UPCYCLED))/config.json))
 	@$(MAKE) --no-print-directory moee MODEL='$(MOEE_UPCYCLED)' NAME=tlr
