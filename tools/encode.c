@@ -32,6 +32,8 @@ enum {
 	OPT_EMIT,
 	OPT_KEEP,
 	OPT_CACHE,
+	OPT_WEIGHTS,
+	OPT_WEIGHTS_CACHE,
 	OPT_ANY_TOKENIZER,
 	OPT_LEVEL
 };
@@ -64,6 +66,12 @@ static const struct cli_option options[] = {
 	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
 	{ OPT_CACHE, "cache", "SIZE",
 	    "memory for texts that were met, which are not computed again (128M)" },
+	{ OPT_WEIGHTS, "weights", "stored|int8",
+	    "compute with weights as they are stored, or those of linear layers\n"
+	    "and experts in eight bits (stored)" },
+	{ OPT_WEIGHTS_CACHE, "weights-cache", NULL,
+	    "with --weights int8: keep these in the model's folder, and use them\n"
+	    "from there" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
@@ -80,12 +88,13 @@ struct settings {
 	char *model;
 	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
-	bool normalize, raw, keep, any_tokenizer;
+	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
 };
 
 static struct settings
 parse(int argc, char **argv)
 {
+	static const char *const weights[] = { "stored", "int8", NULL };
 	struct settings s = {
 		.tokens = 2048, .level = -1, .output = "-", .cache = 128 << 20
 	};
@@ -108,6 +117,8 @@ parse(int argc, char **argv)
 		case OPT_EMIT: s.emit = optarg; break;
 		case OPT_KEEP: s.keep = true; break;
 		case OPT_CACHE: s.cache = cli_bytes("--cache"); break;
+		case OPT_WEIGHTS: s.int8 = cli_word("--weights", optarg, weights); break;
+		case OPT_WEIGHTS_CACHE: s.weights_cache = true; break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
 		}
@@ -116,13 +127,16 @@ parse(int argc, char **argv)
 	if (s.emit)
 		cli_only(&cli, "--emit",
 		    "model expert lora gates pilots output tokens pooling normalize "
-		    "no-normalize dim emit keep any-tokenizer level threads");
+		    "no-normalize dim emit keep weights weights-cache any-tokenizer "
+		    "level threads");
 	if (s.pilots && !s.gates)
 		die_usage("--pilots chooses among gates; --gates says where they are");
 	if (s.pilots)
 		cli_only(&cli, "--pilots",
 		    "model expert gates pilots output tokens normalize no-normalize dim "
-		    "emit keep any-tokenizer level threads");
+		    "emit keep weights weights-cache any-tokenizer level threads");
+	if (s.weights_cache && !s.int8)
+		die_usage("--weights-cache keeps what --weights int8 makes");
 	if (s.lora && s.gates)
 		die_usage("--lora and --gates exclude each other");
 	if (argc - optind > 1)
@@ -134,7 +148,8 @@ parse(int argc, char **argv)
 static struct model *
 open_model(const struct settings *s)
 {
-	struct model *model = model_open(s->model, MODEL_ENCODE, 0);
+	struct model *model = s->int8 ? model_open_int8(s->model, s->weights_cache)
+				      : model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
 	if (s->pooling && !head_pool(head, s->pooling))
@@ -208,7 +223,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
 		    "model expert lora gates pilots output tokens pooling emit keep "
-		    "any-tokenizer level threads");
+		    "weights weights-cache any-tokenizer level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));

@@ -475,6 +475,16 @@ let_go(const struct shard *shard, const char *touched)
 	    shard->map + first, left < 3 * AROUND ? left : 3 * AROUND, MADV_DONTNEED);
 }
 
+void
+safetensors_let_go(const struct safetensor *tensor)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       before = (uintptr_t)tensor->data % page;
+
+	(void)madvise((char *)tensor->data - before,
+	    before + tensor->count * dtype_size(tensor->dtype), MADV_DONTNEED);
+}
+
 uint64_t
 safetensors_fingerprint(const struct safetensors *file)
 {

@@ -51,6 +51,9 @@ const char *safetensors_note(const struct safetensors *file, const char *key);
 /* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle of
  * every MiB of every tensor.  Cheap: a page of each is touched; for identity, not against malice. */
 uint64_t safetensors_fingerprint(const struct safetensors *file);
+
+/* The tensor's pages leave memory, until somebody reads it again. */
+void safetensors_let_go(const struct safetensor *tensor);
 void safetensors_close(struct safetensors *file); /* pointers into the map die */
 
 /* Write tensors in the given order to path (beside it, then renamed), the data 8-byte aligned,

@@ -63,9 +63,7 @@ next_piece(struct piece *piece, const struct linear *linear,
 
 	const struct linear_pair *pair = piece->pair;
 	size_t before = linear->gates.row * pair->rank;
-	piece->b = (struct nn_matrix){ (const char *)pair->b.at +
-					   before * dtype_size(pair->b.dtype),
-		pair->b.dtype };
+	piece->b = nn_matrix_from(pair->b, linear->gates.row, pair->rank);
 	piece->db = pair->db ? pair->db + before : NULL;
 	return true;
 }

@@ -136,11 +136,11 @@ load_mapped(struct model *model)
 {
 	struct weights *weights = &model->weights;
 
-	model->data = mem_zero((size_t)weights->count, sizeof *model->data);
-	model->copied = mem_zero((size_t)weights->count, sizeof *model->copied);
 	for (int i = 0; i < weights->count; i++) {
 		const struct safetensor *tensor = weights->stored[i];
 		bool *copied = &model->copied[i];
+		if (model->data[i].at)
+			continue;
 		if (weights->tensors[i].columns)
 			model->data[i] = nn_matrix_of(
 			    tensor->data, tensor->dtype, tensor->count, copied);
@@ -199,10 +199,9 @@ model_matrix(const struct model *model, const struct part *part)
 			    part->offset,
 			DTYPE_F32
 		};
-	struct nn_matrix whole = model->data[part->tensor];
-	return (struct nn_matrix){ (const char *)whole.at +
-				       part->offset * dtype_size(whole.dtype),
-		whole.dtype };
+	size_t columns = (size_t)model->weights.tensors[part->tensor].columns;
+	columns = columns ? columns : 1;
+	return nn_matrix_from(model->data[part->tensor], part->offset / columns, columns);
 }
 
 float *
@@ -345,19 +344,32 @@ model_note_fingerprint(struct model *model, uint64_t seed)
 			uint64_t one = safetensors_fingerprint(model->head_files[i]);
 			print = rng_hash(print, &one, sizeof one);
 		}
-	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64,
-	    hash_head(print, model));
+	print = hash_head(print, model);
+	snprintf(model->folder_fingerprint, sizeof model->folder_fingerprint,
+	    "%016" PRIx64, print);
+	if (model->quantized)
+		print = rng_hash(print, "int8", 4);
+	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
 }
 
-struct model *
-model_open(const char *dir, enum model_mode mode, uint64_t seed)
+static struct model *
+begin(const char *dir, enum model_mode mode)
 {
 	struct model *model = mem_zero(1, sizeof *model);
+
 	model->mode = mode;
 	model_configure(model, dir);
 	model_match(model);
+	model->data = mem_zero((size_t)model->weights.count, sizeof *model->data);
+	model->copied = mem_zero((size_t)model->weights.count, sizeof *model->copied);
+	return model;
+}
+
+static struct model *
+complete(struct model *model, uint64_t seed)
+{
 	model_note_fingerprint(model, seed);
-	if (mode == MODEL_ENCODE)
+	if (model->mode == MODEL_ENCODE)
 		load_mapped(model);
 	else
 		load_values(model, seed);
@@ -366,17 +378,33 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 	return model;
 }
 
+struct model *
+model_open(const char *dir, enum model_mode mode, uint64_t seed)
+{
+	return complete(begin(dir, mode), seed);
+}
+
+struct model *
+model_open_int8(const char *dir, bool keep)
+{
+	struct model *model = begin(dir, MODEL_ENCODE);
+
+	quantized_load(model, keep);
+	return complete(model, 0);
+}
+
 void
 model_close(struct model *model)
 {
 	struct weights *weights = &model->weights;
 
-	for (int i = 0; model->data && i < weights->count; i++)
+	for (int i = 0; i < weights->count; i++)
 		if (model->copied[i])
 			nn_free((void *)model->data[i].at,
 			    weights->tensors[i].count * sizeof(float));
 	free(model->data);
 	free(model->copied);
+	quantized_free(model->quantized);
 	pass_free(model);
 	workspace_free(&model->workspace);
 	if (model->values) {

@@ -29,6 +29,17 @@ enum model_mode {
 
 /* Dies naming file, key or tensor and what was expected. */
 struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
+
+/*
+ * The same to encode, the matrices of the blocks' linear layers and of their experts in eight bits
+ * (nn.h); embeddings, norms, biases, routers, gates of shared experts and the head stay as they are
+ * stored.  They are made tensor by tensor, so that memory holds the eight bits alone, at most.
+ *
+ * keep: they are written to model.int8.safetensors beside the weights, whole or not at all, and mapped
+ * from there.  A file of that name that was made of these weights is always taken; of another that is
+ * there one is warned, and with `keep` it is replaced.
+ */
+struct model *model_open_int8(const char *dir, bool keep);
 void model_close(struct model *model);
 
 const struct spec *model_spec(const struct model *model);
@@ -37,6 +48,7 @@ int model_width(const struct model *model);   /* of an embedding */
 /* The index of the expert that serves a task, or EXPERT_BY_TEXT (experts.h); -1: none does. */
 int model_expert(const struct model *model, const char *task);
 const char *model_expert_names(const struct model *model); /* experts_list */
+/* Of what decides an embedding: weights in eight bits make another model. */
 const char *model_fingerprint(const struct model *model);
 
 const char *model_dir(const struct model *model);

@@ -198,7 +198,7 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 	else
 		choose(model, l, settings);
 	l->settings.base = model->dir;
-	l->settings.fingerprint = model->fingerprint;
+	l->settings.fingerprint = model->folder_fingerprint;
 	l->settings.targets = (const char *const *)l->targets;
 	size_t bytes = mem_multiply(l->size, sizeof(float), "parameters");
 	model->values = nn_alloc(bytes);

@@ -143,9 +143,9 @@ gates_adapter(const struct model *model, const char *dir)
 	struct adapter *adapter = adapter_open(dir);
 	const char *base = adapter_base(adapter);
 
-	if (base && strcmp(base, model->fingerprint))
+	if (base && strcmp(base, model->folder_fingerprint))
 		die("%s: was trained on the model %s; %s is %s", adapter_name(adapter),
-		    base, model->dir, model->fingerprint);
+		    base, model->dir, model->folder_fingerprint);
 	return adapter;
 }
 

@@ -48,7 +48,8 @@ struct pass {
 
 struct model {
 	char *dir, *folder; /* as given; where config.json and the weights are */
-	char fingerprint[17], *expert_names;
+	/* of the folder, as adapters note it; of what it encodes with */
+	char folder_fingerprint[17], fingerprint[17], *expert_names;
 	enum model_mode mode;
 	struct tree *config;
 	struct spec spec;
@@ -60,6 +61,7 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
+	struct quantized *quantized;	   /* NULL: none has eight bits */
 	struct gates *gates;	   /* NULL: none */
 	struct learning *learning; /* the only one of them; NULL: none learns */
 	float *values, *gradients;
@@ -134,6 +136,11 @@ const struct parameter *learning_parameters(
     const struct model *model, int *count, size_t *size);
 void learning_save(const struct model *model, const char *dir, enum dtype dtype);
 void learning_free(struct learning *learning);
+
+/* Matrices in eight bits.  (model_quantized.c) */
+void quantized_load(struct model *model, bool keep);   /* sets their model->data */
+const char *quantized_file(const struct quantized *quantized); /* they are mapped from; NULL: none */
+void quantized_free(struct quantized *quantized);
 
 /* A parameter's values in a new array of `dtype`. */
 struct safetensor model_tensor(

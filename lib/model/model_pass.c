@@ -465,9 +465,10 @@ die_not_finite(const struct model *model)
 		const struct parameter *p = &weights->tensors[i];
 		const struct safetensor *stored = weights->stored[i];
 		bool copied = false;
-		const float *x = model->data ? nn_weights(stored->data, stored->dtype,
-						   p->count, &copied)
-					     : model->values + p->offset;
+		const float *x =
+		    model->mode == MODEL_ENCODE
+			? nn_weights(stored->data, stored->dtype, p->count, &copied)
+			: model->values + p->offset;
 		if (!nn_finite(x, p->count))
 			die("%s: tensor '%s' holds values that are not finite (NaN or "
 			    "infinity)",
@@ -476,6 +477,10 @@ die_not_finite(const struct model *model)
 			nn_free((void *)x, p->count * sizeof *x);
 	}
 	gates_demand_finite(model);
+	if (quantized_file(model->quantized))
+		die("%s: an embedding is not finite though all weights of %s are; remove "
+		    "the file, it may be damaged",
+		    quantized_file(model->quantized), name);
 	die("%s: an embedding is not finite though all weights are; the numbers overflow",
 	    name);
 }

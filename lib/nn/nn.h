@@ -58,16 +58,51 @@ void *nn_reserve(void *memory, size_t *size, size_t count, size_t element);
 void nn_upload(void *to, const void *host, size_t bytes);
 void nn_download(void *host, const void *from, size_t bytes);
 
-/* A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
- * elements.  Arithmetic is in float32 whatever the storage.  `at` NULL: no such matrix. */
+/*
+ * A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
+ * elements.  Arithmetic is in float32 whatever the storage.  `at` NULL: no such matrix.
+ *
+ * Linear layers also take weights in eight bits, i8: a row is its C values and behind them, not
+ * aligned, a float32 for each NN_GROUP of them (the last group may be shorter):
+ *	w[o,c] = value[o,c] scale[o, c / NN_GROUP], rounded to float32
+ * and a product with it has the bits of one with that w.
+ */
 struct nn_matrix {
 	const void *at;
 	enum dtype dtype;
 };
+enum { NN_GROUP = 128 };
+
+/* Bytes of a row of C columns. */
+static inline size_t
+nn_row_size(enum dtype dtype, size_t C)
+{
+	return C * dtype_size(dtype) +
+	       (dtype == DTYPE_I8 ? (C + NN_GROUP - 1) / NN_GROUP * sizeof(float) : 0);
+}
+
+/* A matrix of C columns from a row on. */
+static inline struct nn_matrix
+nn_matrix_from(struct nn_matrix matrix, size_t row, size_t C)
+{
+	return (struct nn_matrix){
+		(const char *)matrix.at + row * nn_row_size(matrix.dtype, C), matrix.dtype
+	};
+}
+
+/*
+ * A matrix [O,C] of any floating type in eight bits, both in host memory: a group's scale is the
+ * greatest |w| / 127, its values are to nearest, so that |w - value scale| <= scale / 2.
+ * False when a weight is not finite.
+ */
+bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C);
 
 /* Weights for inference.  The matrix is `host` itself where the kernels can use it in place
  * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, and then sets *copied. */
 struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
+
+/* The same of what nn_quantize made, [O,C]; a copy has the size that the rows have. */
+struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied);
 
 /* The same as floats: what norms and biases need. */
 const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);

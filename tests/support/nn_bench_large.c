@@ -41,7 +41,7 @@ numbers(size_t n)
 static double
 product(float *y, const float *x, const char *weights, enum dtype dtype, size_t T)
 {
-	size_t size = (size_t)WIDTH * INNER * dtype_size(dtype), count = WEIGHTS / size;
+	size_t size = INNER * nn_row_size(dtype, WIDTH), count = WEIGHTS / size;
 	double best = 1e9;
 
 	count = T < 100 ? count : 3;
@@ -61,7 +61,7 @@ static void
 bench_weights(void)
 {
 	static const size_t tokens[] = { 1, 2, 4, 8, 16, 128, TOKENS };
-	static const enum dtype dtypes[] = { DTYPE_F32, DTYPE_BF16, DTYPE_F16 };
+	static const enum dtype dtypes[] = { DTYPE_F32, DTYPE_BF16, DTYPE_F16, DTYPE_I8 };
 	float *weights = numbers(WEIGHTS / sizeof *weights), *x = numbers(TOKENS * WIDTH);
 	float *y = numbers(TOKENS * INNER);
 	double best = 1e9;
@@ -81,7 +81,8 @@ bench_weights(void)
 			printf(
 			    "%4zu tokens, %-4s weights %9.3f ms %6.1f GB/s %6.1f GF/s\n",
 			    tokens[i], dtype_name(dtypes[j]), 1e3 * seconds,
-			    1e-9 * values * (double)dtype_size(dtypes[j]) / seconds,
+			    1e-9 * INNER * (double)nn_row_size(dtypes[j], WIDTH) /
+				seconds,
 			    2e-9 * values * (double)tokens[i] / seconds);
 		}
 	nn_free(weights, WEIGHTS);

@@ -200,7 +200,7 @@ check_widen(void)
 			const float *from = wanted->at + first * COLUMNS;
 			nn_transpose(turned->at, WIDTH,
 			    (struct nn_matrix){ halves + first * COLUMNS, dtype },
-			    COLUMNS, rows, COLUMNS - 5, WIDTH, 1);
+			    COLUMNS, 0, rows, COLUMNS - 5, WIDTH, 1);
 			for (size_t i = 0; i < (size_t)COLUMNS * WIDTH; i++)
 				x->at[i] = i % WIDTH < rows
 					       ? from[i % WIDTH * COLUMNS + i / WIDTH]

@@ -179,7 +179,7 @@ attend_panel(float *out, float *lse, const float *q, const float *k, const float
 	float top[PANEL], sum[PANEL] = { 0 }, factor[PANEL];
 	size_t ldo = a->H * a->D, lanes = (size_t)vectors * NN_LANES;
 
-	nn_transpose(qt, PANEL, nn_f32(q + p->first * a->ldq), a->ldq, p->count, a->D,
+	nn_transpose(qt, PANEL, nn_f32(q + p->first * a->ldq), a->ldq, 0, p->count, a->D,
 	    lanes, LOG2_E / sqrtf((float)a->D));
 	out += p->first * ldo;
 	for (size_t i = 0; i < PANEL; i++)
@@ -359,8 +359,9 @@ attend_panel_back(const struct head_back *b, const struct nn_attention *a,
 	const float *q = b->q + p->first * a->ldq, *dout = b->dout + p->first * ldo;
 	float *dq = b->dq + p->first * a->ldq;
 
-	nn_transpose(qt, PANEL, nn_f32(q), a->ldq, p->count, a->D, lanes, LOG2_E * scale);
-	nn_transpose(dt, PANEL, nn_f32(dout), ldo, p->count, a->D, lanes, 1);
+	nn_transpose(
+	    qt, PANEL, nn_f32(q), a->ldq, 0, p->count, a->D, lanes, LOG2_E * scale);
+	nn_transpose(dt, PANEL, nn_f32(dout), ldo, 0, p->count, a->D, lanes, 1);
 	queries_back(delta, lse, dq, b, a, p);
 	for (size_t key = p->from; key < p->to; key += KEYS) {
 		size_t keys = p->to - key < KEYS ? p->to - key : KEYS, at = key * ldkv;

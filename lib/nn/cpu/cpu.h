@@ -28,6 +28,15 @@ enum {
 /* nn_activate without threads. */
 void nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n);
 
+/* dtype_size of what a matrix may have, known to the compiler. */
+NN_INLINE size_t
+nn_element(enum dtype dtype)
+{
+	return dtype == DTYPE_F32  ? sizeof(float)
+	       : dtype == DTYPE_I8 ? sizeof(int8_t)
+				   : sizeof(uint16_t);
+}
+
 NN_INLINE struct nn_matrix
 nn_f32(const float *at)
 {

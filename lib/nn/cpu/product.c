@@ -21,15 +21,6 @@ struct product {
 	float alpha, beta;
 };
 
-/* The matrix from element i on. */
-NN_INLINE struct nn_matrix
-from_element(struct nn_matrix m, size_t i)
-{
-	size_t size = m.dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
-
-	return (struct nn_matrix){ (const char *)m.at + i * size, m.dtype };
-}
-
 /* What c starts from: beta c + bias. */
 static void
 begin(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
@@ -68,23 +59,40 @@ enum {
 	STRIDE = DEPTH + NN_LANES /* of a packed row; not a power of two */
 };
 
-/* `some` columns of b, and zeros, to panel[depth][NN_PANEL] */
+/* The stored columns first .. first+some-1 of a row of `length`, as floats; they are of one group. */
+static void
+widen_row(float *to, const char *row, enum dtype dtype, size_t length, size_t first,
+    size_t some)
+{
+	const char *at = row + first * nn_element(dtype);
+
+	switch (dtype) {
+	case DTYPE_F16:
+	case DTYPE_BF16: nn_widen(to, (const void *)at, dtype, some); break;
+	case DTYPE_I8:
+		for (size_t i = 0; i < some; i++)
+			to[i] = (float)((const int8_t *)at)[i] *
+				nn_scale_of(row, length, first);
+		break;
+	default: memcpy(to, at, some * sizeof *to); break;
+	}
+}
+
+/* b[k..k+depth-1, n..n+some-1], and zeros, to panel[depth][NN_PANEL] */
 static void
 pack_panel(
-    float *panel, struct nn_matrix b, size_t ldb, bool turned, size_t some, size_t depth)
+    float *panel, const struct product *p, size_t k, size_t depth, size_t n, size_t some)
 {
-	if (turned) {
-		nn_transpose(panel, NN_PANEL, b, ldb, some, depth, NN_PANEL, 1);
+	if (p->b_turned) {
+		nn_transpose(panel, NN_PANEL, nn_matrix_from(p->b, n, p->ldb), p->ldb, k,
+		    some, depth, NN_PANEL, 1);
 		return;
 	}
 	for (size_t i = 0; i < depth; i++, panel += NN_PANEL) {
-		struct nn_matrix row = from_element(b, i * ldb);
+		struct nn_matrix row = nn_matrix_from(p->b, k + i, p->ldb);
 		if (some < NN_PANEL)
 			memset(panel, 0, NN_PANEL * sizeof *panel);
-		if (b.dtype == DTYPE_F32)
-			memcpy(panel, row.at, some * sizeof *panel);
-		else
-			nn_widen(panel, row.at, b.dtype, some);
+		widen_row(panel, row.at, row.dtype, p->ldb, n, some);
 	}
 }
 
@@ -93,12 +101,9 @@ static void
 pack_b(float *panels, const struct product *p, size_t k, size_t depth, size_t n,
     size_t width)
 {
-	for (size_t at = 0; at < width; at += NN_PANEL, panels += depth * NN_PANEL) {
-		size_t some = width - at < NN_PANEL ? width - at : NN_PANEL;
-		size_t from = p->b_turned ? (n + at) * p->ldb + k : k * p->ldb + n + at;
-		pack_panel(
-		    panels, from_element(p->b, from), p->ldb, p->b_turned, some, depth);
-	}
+	for (size_t at = 0; at < width; at += NN_PANEL, panels += depth * NN_PANEL)
+		pack_panel(panels, p, k, depth, n + at,
+		    width - at < NN_PANEL ? width - at : NN_PANEL);
 }
 
 /* alpha a[m..m+rows-1, k..k+depth-1] to strip[rows][STRIDE] */
@@ -108,8 +113,8 @@ pack_a(
 {
 	if (p->a_turned) {
 		size_t width = (depth + NN_LANES - 1) / NN_LANES * NN_LANES;
-		nn_transpose(strip, STRIDE, nn_f32(p->a + k * p->lda + m), p->lda, depth,
-		    rows, width, p->alpha);
+		nn_transpose(strip, STRIDE, nn_f32(p->a + k * p->lda + m), p->lda, 0,
+		    depth, rows, width, p->alpha);
 		return;
 	}
 	for (size_t r = 0; r < rows; r++)
@@ -202,34 +207,32 @@ step(nn_vector *sums, const float *a, size_t lda, const nn_vector *b, size_t row
 NN_INLINE void
 columns(const struct product *p, size_t n, size_t some, size_t rows, enum dtype dtype)
 {
-	_Alignas(64) float c[FEW * NN_LANES] = { 0 }, rest[2 * NN_LANES * NN_LANES];
-	nn_vector sums[FEW], square[NN_LANES], one;
+	_Alignas(64) float c[FEW * NN_LANES] = { 0 }, rest[4 * NN_LANES * NN_LANES];
+	nn_vector sums[FEW], square[NN_LANES], scales = { 0 }, one;
 	const float *a = p->a;
-	size_t size = dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
-	size_t side = NN_LANES * sizeof(float) / size, k = 0;
+	struct nn_matrix b =
+	    nn_matrix_from((struct nn_matrix){ p->b.at, dtype }, n, p->ldb);
+	size_t parts = nn_parts(dtype), side = NN_LANES * parts, k = 0;
+	size_t row = nn_row_size(dtype, p->ldb),
+	       ahead = row < LONG ? NN_LANES * row : NEAR;
 
 	for (size_t r = 0; r < rows; r++) {
 		memcpy(c + r * NN_LANES, p->c + r * p->ldc + n, some * sizeof *c);
 		sums[r] = *(const nn_loose *)(c + r * NN_LANES);
 	}
 	for (; k + side <= p->K; k += side, a += side) {
-		size_t row = p->ldb * size, ahead = row < LONG ? NN_LANES * row : NEAR;
-		const char *b = (const char *)p->b.at + (n * p->ldb + k) * size;
-		nn_take_square(square, b, row, some, ahead, 1);
-		for (size_t i = 0; i < NN_LANES; i++) {
-			if (dtype == DTYPE_F32) {
-				step(sums, a + i, p->lda, square + i, rows);
-				continue;
+		const char *at = (const char *)b.at + k * nn_element(dtype);
+		if (dtype == DTYPE_I8 && k % NN_GROUP == 0)
+			nn_take_scales(&scales, b.at, row, some, p->ldb, k);
+		nn_take_square(square, at, row, some, ahead, 1);
+		for (size_t i = 0; i < NN_LANES; i++)
+			for (size_t part = 0; part < parts; part++) {
+				nn_widen_words(&one, square + i, part, dtype, &scales);
+				step(sums, a + parts * i + part, p->lda, &one, rows);
 			}
-			nn_widen_words(&one, square + i, false, dtype);
-			step(sums, a + 2 * i, p->lda, &one, rows);
-			nn_widen_words(&one, square + i, true, dtype);
-			step(sums, a + 2 * i + 1, p->lda, &one, rows);
-		}
 	}
 	if (k < p->K)
-		nn_transpose(rest, NN_LANES, from_element(p->b, n * p->ldb + k), p->ldb,
-		    some, p->K - k, NN_LANES, 1);
+		nn_transpose(rest, NN_LANES, b, p->ldb, k, some, p->K - k, NN_LANES, 1);
 	for (const float *at = rest; k < p->K; k++, a++, at += NN_LANES) {
 		one = *(const nn_loose *)at;
 		step(sums, a, p->lda, &one, rows);
@@ -274,6 +277,7 @@ few_rows(const struct product *p, size_t n0, size_t n1)
 	switch (p->b.dtype) {
 	case DTYPE_F16: of_type(p, n0, n1, DTYPE_F16); break;
 	case DTYPE_BF16: of_type(p, n0, n1, DTYPE_BF16); break;
+	case DTYPE_I8: of_type(p, n0, n1, DTYPE_I8); break;
 	default: of_type(p, n0, n1, DTYPE_F32); break;
 	}
 	finish(p, 0, p->M, n0, n1 - n0);

@@ -6,71 +6,88 @@ widened(const uint16_t *from, enum dtype dtype)
 	return dtype == DTYPE_BF16 ? bf16_widen(*from) : f16_widen(*from);
 }
 
-/* A square of floats; or of halves, of as many rows and twice as many columns: two of them are
- * turned as one word, and parted afterwards. */
+/* A square of floats; or of what is smaller, of as many rows and two or four times as many
+ * columns: what makes up a word is turned as one, and parted afterwards. */
 NN_INLINE void
 turn_square(float *to, size_t ldt, const char *from, size_t row, size_t rows, float scale,
-    enum dtype dtype)
+    const nn_vector *scales, enum dtype dtype)
 {
-	nn_vector square[NN_LANES];
+	nn_vector square[NN_LANES], one;
 
 	nn_take_square(
 	    square, from, row, rows, NN_PANEL * row, dtype == DTYPE_F32 ? scale : 1);
-	for (size_t r = 0; r < NN_LANES; r++) {
-		if (dtype == DTYPE_F32) {
-			*(nn_loose *)(to + r * ldt) = square[r];
-			continue;
+	for (size_t r = 0; r < NN_LANES; r++)
+		for (size_t part = 0; part < nn_parts(dtype); part++, to += ldt) {
+			nn_widen_words(&one, square + r, part, dtype, scales);
+			*(nn_loose *)to = one;
 		}
-		nn_vector one;
-		nn_widen_words(&one, square + r, false, dtype);
-		*(nn_loose *)(to + 2 * r * ldt) = one;
-		nn_widen_words(&one, square + r, true, dtype);
-		*(nn_loose *)(to + (2 * r + 1) * ldt) = one;
-	}
+}
+
+/* An element by itself, of a row. */
+NN_INLINE float
+single(const char *row, size_t ld, size_t c, float scale, enum dtype dtype)
+{
+	const char *at = row + c * nn_element(dtype);
+
+	if (dtype == DTYPE_I8)
+		return (float)*(const int8_t *)at * nn_scale_of(row, ld, c);
+	return dtype == DTYPE_F32 ? *(const float *)(const void *)at * scale
+				  : widened((const void *)at, dtype);
 }
 
 /* nn_transpose by the type of what it turns. */
 NN_INLINE void
-transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t rows,
+transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t first, size_t rows,
     size_t columns, size_t width, float scale, enum dtype dtype)
 {
-	size_t size = dtype == DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
-	size_t side = NN_LANES * sizeof(float) / size, row = ldf * size;
+	size_t row = nn_row_size(dtype, ldf), side = NN_LANES * nn_parts(dtype);
+	nn_vector scales = { 0 };
 
 	for (size_t r = 0; r < width; r += NN_LANES, from += NN_LANES * row) {
-		size_t some = r >= rows ? 0 : rows - r, c = 0;
+		size_t some = r >= rows ? 0 : rows - r, c = first;
+		float *at = to + r;
 		/* whole squares apart, so that the compiler unrolls them */
-		for (; c + side <= columns; c += side)
+		for (; c + side <= first + columns; c += side, at += side * ldt) {
+			const char *corner = from + c * nn_element(dtype);
+			if (dtype == DTYPE_I8 && (c == first || c % NN_GROUP == 0))
+				nn_take_scales(&scales, from, row, some, ldf, c);
 			if (some >= NN_LANES)
-				turn_square(to + c * ldt + r, ldt, from + c * size, row,
-				    NN_LANES, scale, dtype);
+				turn_square(at, ldt, corner, row, NN_LANES, scale,
+				    &scales, dtype);
 			else
-				turn_square(to + c * ldt + r, ldt, from + c * size, row,
-				    some, scale, dtype);
-		for (; c < columns; c++)
-			for (size_t i = 0; i < NN_LANES; i++) {
-				const char *at = from + i * row + c * size;
-				float *one = to + c * ldt + r + i;
-				if (i >= some)
-					*one = 0;
-				else if (dtype == DTYPE_F32)
-					*one = *(const float *)(const void *)at * scale;
-				else
-					*one = widened((const void *)at, dtype);
-			}
+				turn_square(
+				    at, ldt, corner, row, some, scale, &scales, dtype);
+		}
+		for (; c < first + columns; c++, at += ldt)
+			for (size_t i = 0; i < NN_LANES; i++)
+				at[i] = i < some
+					    ? single(from + i * row, ldf, c, scale, dtype)
+					    : 0;
 	}
 }
 
 void
-nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t rows,
-    size_t columns, size_t width, float scale)
+nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t first,
+    size_t rows, size_t columns, size_t width, float scale)
 {
-	if (from.dtype == DTYPE_F32)
-		transpose(to, ldt, from.at, ldf, rows, columns, width, scale, DTYPE_F32);
-	else if (from.dtype == DTYPE_BF16)
-		transpose(to, ldt, from.at, ldf, rows, columns, width, 1, DTYPE_BF16);
-	else
-		transpose(to, ldt, from.at, ldf, rows, columns, width, 1, DTYPE_F16);
+	switch (from.dtype) {
+	case DTYPE_F16:
+		transpose(
+		    to, ldt, from.at, ldf, first, rows, columns, width, 1, DTYPE_F16);
+		break;
+	case DTYPE_BF16:
+		transpose(
+		    to, ldt, from.at, ldf, first, rows, columns, width, 1, DTYPE_BF16);
+		break;
+	case DTYPE_I8:
+		transpose(
+		    to, ldt, from.at, ldf, first, rows, columns, width, 1, DTYPE_I8);
+		break;
+	default:
+		transpose(
+		    to, ldt, from.at, ldf, first, rows, columns, width, scale, DTYPE_F32);
+		break;
+	}
 }
 
 NN_INLINE void
@@ -83,7 +100,7 @@ widen(float *to, const uint16_t *from, size_t n, enum dtype dtype)
 		nn_vector one;
 		memcpy(&halves, from + i, sizeof halves);
 		nn_words words = __builtin_convertvector(halves, nn_words);
-		nn_widen_words(&one, &words, false, dtype);
+		nn_widen_words(&one, &words, 0, dtype, NULL);
 		*(nn_loose *)(to + i) = one;
 	}
 	for (; i < n; i++)

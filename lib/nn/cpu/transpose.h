@@ -9,17 +9,41 @@
 #include "nn/cpu/tile.h"
 
 typedef uint32_t nn_words __attribute__((vector_size(4 * NN_LANES)));
+typedef int32_t nn_integers __attribute__((vector_size(4 * NN_LANES)));
 typedef uint16_t nn_halves __attribute__((vector_size(2 * NN_LANES)));
 
 /*
- * to[c, r] = from[r, c] scale for r < rows, c < columns; 0 for rows <= r < width.  width, a
- * multiple of NN_LANES, is what one row of `to` holds at least.  scale is 1 for halves.
+ * to[c, r] = from[r, first + c] scale for r < rows, c < columns; 0 for rows <= r < width.  width,
+ * a multiple of NN_LANES, is what one row of `to` holds at least.  scale is 1 for all but floats.
  */
-void nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t rows,
-    size_t columns, size_t width, float scale);
+void nn_transpose(float *to, size_t ldt, struct nn_matrix from, size_t ldf, size_t first,
+    size_t rows, size_t columns, size_t width, float scale);
 
 /* Halves as floats. */
 void nn_widen(float *to, const uint16_t *from, enum dtype dtype, size_t n);
+
+/* What the eight bits of column c are to be multiplied by, in a row of C. */
+NN_INLINE float
+nn_scale_of(const char *row, size_t C, size_t c)
+{
+	float scale;
+
+	memcpy(&scale, row + C + c / NN_GROUP * sizeof scale, sizeof scale);
+	return scale;
+}
+
+/* That of NN_LANES rows, `row` bytes apart, of which `some` are there. */
+NN_INLINE void
+nn_take_scales(
+    nn_vector *scales, const char *at, size_t row, size_t some, size_t C, size_t c)
+{
+	float all[NN_LANES] = { 0 };
+
+	for (size_t r = 0; r < NN_LANES; r++)
+		if (r < some)
+			all[r] = nn_scale_of(at + r * row, C, c);
+	*scales = *(const nn_loose *)all;
+}
 
 /* The first, or the second, halves of a and b merged. */
 #ifdef __AVX512F__
@@ -93,24 +117,41 @@ nn_take_square(
 		memcpy(square, other, sizeof other);
 }
 
+/* Elements of a type in a word. */
+NN_INLINE size_t
+nn_parts(enum dtype dtype)
+{
+	return sizeof(float) / nn_element(dtype);
+}
+
 /*
- * Sixteen bits that lie low in each word, or high where `high`, as floats.  A bf16 is the
- * upper half of a float.  Of an f16 the exponent moves from bias 15 to 127; the subnormals
- * become normal by way of the adder, as 2^-14 (1 + mantissa) - 2^-14, and what is not finite
- * keeps the greatest exponent.
+ * One element of each word, `part` from the lowest on, as floats; those of eight bits times
+ * scales.  A bf16 is the upper half of a float.  Of an f16 the exponent moves from bias 15 to
+ * 127; the subnormals become normal by way of the adder, as 2^-14 (1 + mantissa) - 2^-14, and
+ * what is not finite keeps the greatest exponent.
  */
 NN_INLINE void
-nn_widen_words(nn_vector *to, const void *words, bool high, enum dtype dtype)
+nn_widen_words(nn_vector *to, const void *words, size_t part, enum dtype dtype,
+    const nn_vector *scales)
 {
 	nn_words x;
 
 	memcpy(&x, words, sizeof x);
-	if (dtype == DTYPE_BF16) {
-		x = high ? x & 0xffff0000u : x << 16;
+	if (dtype == DTYPE_F32) {
 		memcpy(to, &x, sizeof x);
 		return;
 	}
-	x = high ? x >> 16 : x;
+	if (dtype == DTYPE_I8) {
+		nn_integers signs = (nn_integers)(x << (24 - 8 * part)) >> 24;
+		*to = __builtin_convertvector(signs, nn_vector) * *scales;
+		return;
+	}
+	if (dtype == DTYPE_BF16) {
+		x = part ? x & 0xffff0000u : x << 16;
+		memcpy(to, &x, sizeof x);
+		return;
+	}
+	x = part ? x >> 16 : x;
 	nn_words sign = (x & 0x8000) << 16, bits = (x & 0x7fff) << 13;
 	nn_words small = bits | 0x38800000u, large = bits + (112u << 23);
 	nn_vector tiny, least;

@@ -1,0 +1,52 @@
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "nn/cpu/cpu.h"
+
+/*
+ * One group; false when a value is not finite.  A search for the scale of least squared error (41 of
+ * them, down to 0.8 of this one) takes 1 % of the error away, and gives all-MiniLM-L6-v2 no better
+ * Spearman on the STS Benchmark (82.01 for 82.00, of 82.03): it is not worth its time.
+ */
+static bool
+quantize_group(int8_t *to, float *scale, const float *from, size_t count)
+{
+	float most = 0;
+	int wrong = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		float size = fabsf(from[i]);
+		wrong |= !(size <= FLT_MAX);
+		most = size > most ? size : most;
+	}
+	/* not less than what divides with all its digits */
+	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
+	for (size_t i = 0; i < count && !wrong; i++)
+		to[i] = (int8_t)rintf(from[i] / step);
+	*scale = step;
+	return !wrong;
+}
+
+bool
+nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C)
+{
+	size_t size = dtype_size(dtype), row = nn_row_size(DTYPE_I8, C);
+	bool finite = true;
+
+#pragma omp parallel for schedule(static) reduction(&& : finite) if (O * C > NN_SERIAL)
+	for (size_t o = 0; o < O; o++) {
+		const char *from = (const char *)host + o * C * size;
+		char *values = (char *)to + o * row, *scales = values + C;
+		for (size_t c = 0; c < C; c += NN_GROUP, scales += sizeof(float)) {
+			size_t count = C - c < NN_GROUP ? C - c : NN_GROUP;
+			float group[NN_GROUP], scale;
+			tensor_to_f32(group, from + c * size, dtype, count);
+			finite =
+			    quantize_group((int8_t *)values + c, &scale, group, count) &&
+			    finite;
+			memcpy(scales, &scale, sizeof scale);
+		}
+	}
+	return finite;
+}

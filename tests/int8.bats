@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+load helper
+
+# Weights of linear layers in eight bits: encode --weights int8.
+
+setup() { # a folder that a test may write in, and texts
+	M=$T/m
+	cp -r "$GOLDEN/bert" "$M"
+	chmod -R u+w "$M"
+	{
+		echo "3 4 5 6 7 8 9 10 11"
+		echo 5
+		seq -s' ' 2 25
+		seq -s' ' 9 3 39
+	} | ids_stream text.ids >"$T/ids.mts"
+}
+check() {
+	run -0 int8_check "$1"
+	[ -z "$output" ]
+}
+rows() { # encode's options
+	encode "$@" "$T/ids.mts" | ids_stream --rows text.emb
+}
+# The folder $2: $1 with the floats that its kept eight bits stand for; the tensors that have them to names.
+widened() {
+	encode -q -m "$1" --weights int8 --weights-cache "$T/ids.mts" >"$T/kept.mts"
+	rm -rf "$2"
+	cp -r "$1" "$2"
+	rm "$2/model.int8.safetensors"
+	int8_widen "$1" "$2/model.safetensors" >"$T/names"
+}
+least_cosine() { # of the lines of two files of numbers
+	paste -d' ' "$1" "$2" | awk '{
+		a = b = c = 0
+		for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; a += $i * $j; b += $i ^ 2; c += $j ^ 2 }
+		if (NR == 1 || a / sqrt(b * c) < least) least = a / sqrt(b * c)
+	} END { printf "%.6f\n", least }'
+}
+# Put bytes into a tensor of $M, `back` from its end.
+spoil() { # NAME BACK BYTES
+	local size end
+	size=$(od -An -tu8 -N8 "$M/model.safetensors")
+	end=$(tail -c +9 "$M/model.safetensors" | head -c "$size" | jq --arg n "$1" '.[$n].data_offsets[1]')
+	printf '%b' "$3" | dd of="$M/model.safetensors" bs=1 seek=$((8 + size + end - $2)) conv=notrunc status=none
+}
+print_of() {
+	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
+}
+refused() { # TEXT ENCODE'S OPTION...: one line on stderr, nothing on stdout
+	run -1 --separate-stderr encode -q --weights int8 "${@:2}" "$T/ids.mts"
+	[ -z "$output" ]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	[[ $stderr == "encode: "*"$1"* ]] || {
+		echo "wanted: $1" "got: $stderr"
+		false
+	}
+}
+
+# 1. known answers
+@test "int8: two rows of 200 by hand, values, scales and a tie" { check values; }
+@test "int8: no weight is off by more than half a step, of f32, f16, bf16 and f64" { check error; }
+@test "int8: weights that are not finite are refused, the smallest and the greatest are not" { check refused; }
+@test "int8: products of 1 to 600 rows have the bits of those with the floats it stands for, with 1 to 3 threads" {
+	check products
+}
+
+# The cosine to the embeddings of the whole weights, in a text of each family's golden folder, is 0.9992 at the least
+# (ModernBERT's), 0.9998 and more in those with token experts.
+@test "int8: every family gives the bits of the floats that its weights stand for, and nearly those of its own" {
+	for family in bert bert_tokens deepseek gte modernbert nomic_bert nomic_moe olmoe qwen2_moe qwen3; do
+		rm -rf "$M"
+		cp -r "$GOLDEN/families/$family" "$M"
+		rows -m "$M" >"$T/f32"
+		rows -m "$M" --weights int8 >"$T/int8"
+		widened "$M" "$T/wide"
+		rows -m "$T/wide" | cmp - "$T/int8"
+		run ! cmp -s "$T/f32" "$T/int8"
+		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
+	done
+}
+
+@test "int8: linear layers and experts have eight bits; embeddings, norms, routers and gates of shared experts do not" {
+	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
+	widened "$T/qwen" "$T/wide"
+	names() {
+		sed 's/layers\.[0-9]*/layers.N/; s/experts\.[0-9]*/experts.E/' "$T/names" | sort -u
+	}
+	names | diff - <(printf 'model.layers.N.%s_proj.weight\n' mlp{,.experts.E,.shared_expert}.{down,gate,up} self_attn.{k,o,q,v} | sort)
+	cp -r "$GOLDEN/families/bert_tokens" "$T/upcycled"
+	widened "$T/upcycled" "$T/wide"
+	run ! grep -i 'router\|embed\|norm\|bias\|pooler\|cls' "$T/names"
+	grep -q 'experts\.0' "$T/names"
+}
+
+@test "int8: weights stored as bf16 and f16" {
+	for dtype in bf16 f16; do
+		model_copy "$GOLDEN/bert" "$T/half" $dtype
+		rows -m "$T/half" --weights int8 >"$T/int8"
+		widened "$T/half" "$T/wide"
+		rows -m "$T/wide" | cmp - "$T/int8"
+		rows -m "$T/half" >"$T/f32"
+		least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
+	done
+}
+
+# 2. options
+@test "int8: a text has the same bits alone and in company, whatever the threads" {
+	rows -m "$M" --weights int8 >"$T/all"
+	rows -m "$M" --weights int8 -j 1 | cmp - "$T/all"
+	rows -m "$M" --weights int8 --tokens 1 | cmp - "$T/all"
+	[ "$(wc -l <"$T/all")" -eq 4 ]
+}
+
+@test "int8: --weights-cache keeps them beside the model's, whole, and the next time they are mapped" {
+	rows -m "$M" --weights int8 >"$T/made"
+	[ ! -e "$M/model.int8.safetensors" ]
+	rows -m "$M" --weights int8 --weights-cache | cmp - "$T/made"
+	[ -z "$(find "$M" -name '.*' -type f)" ]
+	# mapped: a value that is changed there changes what comes out
+	encode -v -m "$M" --weights int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
+	grep -q "mapped from $M/model.int8.safetensors" "$T/err"
+	ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
+	size=$(stat -c %s "$M/model.int8.safetensors")
+	printf '\x7f' | dd of="$M/model.int8.safetensors" bs=1 seek=$((size - 8)) conv=notrunc status=none
+	rows -m "$M" --weights int8 >"$T/changed"
+	run ! cmp -s "$T/changed" "$T/made"
+	# without the option the file is not read
+	rows -m "$M" | cmp - <(rows -m "$GOLDEN/bert")
+	rows -m "$M" --weights stored | cmp - <(rows -m "$GOLDEN/bert")
+}
+
+@test "int8: what was kept of other weights is named, and not taken; --weights-cache makes it anew" {
+	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
+	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40' # near its middle, which fingerprints see
+	rows -m "$M" --weights int8 2>"$T/err" >"$T/other"
+	[[ "$(<"$T/err")" == "encode: warning: $M/model.int8.safetensors: was not made of the weights of $M; it is not used (--weights-cache makes it anew)" ]]
+	cp "$M/model.int8.safetensors" "$T/stale"
+	mv "$M/model.int8.safetensors" "$T/aside"
+	rows -m "$M" --weights int8 | cmp - "$T/other"
+	mv "$T/aside" "$M/model.int8.safetensors"
+	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
+	[[ "$(<"$T/err")" == *"it is made anew" ]]
+	rows -m "$M" --weights int8 2>"$T/err" | cmp - "$T/other"
+	[ ! -s "$T/err" ]
+	run ! cmp -s "$T/stale" "$M/model.int8.safetensors"
+	# another pooling leaves it good
+	sed -i 's/"pooling_mode_mean_tokens": true/"pooling_mode_mean_tokens": false/; s/"pooling_mode_cls_token": false/"pooling_mode_cls_token": true/' \
+		"$M/1_Pooling/config.json"
+	rows -m "$M" --weights int8 2>"$T/err" >"$T/cls"
+	[ ! -s "$T/err" ]
+}
+
+@test "int8: the stream names another model, so that near does not mix the two" {
+	[ "$(print_of -m "$M")" != "$(print_of -m "$M" --weights int8)" ]
+	[ "$(print_of -m "$M" --weights int8 --weights-cache)" = "$(print_of -m "$M" --weights int8)" ]
+	encode -q -m "$M" "$T/ids.mts" >"$T/f32.mts"
+	encode -q -m "$M" --weights int8 "$T/ids.mts" >"$T/int8.mts"
+	near "$T/int8.mts" "$T/int8.mts" >"$T/out"
+	run -1 --separate-stderr near "$T/int8.mts" "$T/f32.mts"
+	[[ "$stderr" == *"are of model"* ]]
+}
+
+@test "int8: task experts, adapters and gates stand beside it" {
+	widened "$M" "$T/wide"
+	rows -m "$M" --weights int8 --lora "$GOLDEN/adapter/plain" >"$T/int8"
+	rows -m "$T/wide" --lora "$GOLDEN/adapter/plain" | cmp - "$T/int8"
+	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
+	rows -m "$T/experts" --weights int8 -e right | cmp - <(rows -m "$M" --weights int8)
+	# an adapter that notes its model's fingerprint: the folder's
+	B=$GOLDEN/train/bert
+	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
+	train -q -m "$B" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
+	encode -q -m "$B" --weights int8 --lora "$T/gate" <"$T/ids.mts" >"$T/out.mts"
+}
+
+# 3. usage
+@test "int8: usage errors; train knows no such weights" {
+	run -2 --separate-stderr encode -m "$M" --weights int4 "$T/ids.mts"
+	[[ "$stderr" == *"--weights: 'int4' is not one of stored, int8"* ]]
+	run -2 --separate-stderr encode -m "$M" --weights-cache "$T/ids.mts"
+	[[ "$stderr" == *"--weights-cache keeps what --weights int8 makes"* ]]
+	run -2 train -m "$M" --weights int8 -o "$T/out" "$T/ids.mts"
+	[ ! -e "$T/out" ]
+}
+
+# 4. bad input
+@test "int8: a kept file that is cut, is another's, or cannot be written" {
+	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
+	mv "$M/model.int8.safetensors" "$T/good"
+	head -c -1 "$T/good" >"$M/model.int8.safetensors"
+	refused "$M/model.int8.safetensors: tensor " -m "$M"
+	head -c 100 "$T/good" >"$M/model.int8.safetensors"
+	refused "$M/model.int8.safetensors: truncated" -m "$M"
+	: >"$M/model.int8.safetensors"
+	refused "$M/model.int8.safetensors: too short" -m "$M"
+	# says that it is of these weights, and has other tensors
+	sed 's/layer\.0\.output\.dense\.weight/layer.0.output.dense.weighs/' "$T/good" >"$M/model.int8.safetensors"
+	refused "layer.0.output.dense.weight' is missing" -m "$M"
+	sed 's/"dtype":"U8"/"dtype":"I8"/' "$T/good" >"$M/model.int8.safetensors"
+	refused "' is not the rows that are expected; remove the file" -m "$M"
+	# a scale that is no number
+	cp "$T/good" "$M/model.int8.safetensors"
+	size=$(stat -c %s "$T/good")
+	printf '\xff\xff\xff\x7f' | dd of="$M/model.int8.safetensors" bs=1 seek=$((size - 4)) conv=notrunc status=none
+	refused "$M/model.int8.safetensors: an embedding is not finite though all weights of" -m "$M"
+	rm "$M/model.int8.safetensors"
+	mkdir "$M/model.int8.safetensors"
+	refused "$M/model.int8.safetensors" -m "$M" --weights-cache
+}
+
+@test "int8: a folder that cannot be written is refused before anything is encoded" {
+	[ "$(id -u)" -ne 0 ] || skip "root writes everywhere"
+	chmod a-w "$M"
+	refused "$M/model.int8.safetensors: " -m "$M" --weights-cache
+	encode -q -m "$M" --weights int8 "$T/ids.mts" >"$T/out.mts"
+}
+
+@test "int8: a weight that is not finite is named by its tensor" {
+	name=encoder.layer.1.output.dense.weight
+	spoil $name 4 '\0\0\x80\x7f'
+	refused "$M/model.safetensors: tensor '$name' holds values that are not finite" -m "$M"
+	refused "$M/model.safetensors: tensor '$name' holds values that are not finite" -m "$M" --weights-cache
+	[ -z "$(find "$M" -name '*int8*')" ]
+}
