@@ -187,7 +187,8 @@ rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
  */
 
 enum {
-	FEW = 8, /* rows */
+	FEW = 8,  /* rows */
+	WIDE = 2, /* squares beside each other */
 	LONG =
 	    1
 	    << 13, /* bytes of a row of weights that is asked for itself, not the next */
@@ -202,56 +203,87 @@ step(nn_vector *sums, const float *a, size_t lda, const nn_vector *b, size_t row
 		sums[r] += *b * a[r * lda];
 }
 
-/* The columns n .. n+some-1 of c, of squares of b as high; in long rows what comes next in them is
- * asked for, else the next rows. */
+/* What begins c in `some` columns from n on, and what becomes of it. */
 NN_INLINE void
-columns(const struct product *p, size_t n, size_t some, size_t rows, enum dtype dtype)
+take_sums(nn_vector *sums, const struct product *p, size_t n, size_t some, size_t rows)
 {
-	_Alignas(64) float c[FEW * NN_LANES] = { 0 }, rest[4 * NN_LANES * NN_LANES];
-	nn_vector sums[FEW], square[NN_LANES], scales = { 0 }, one;
-	const float *a = p->a;
-	struct nn_matrix b =
-	    nn_matrix_from((struct nn_matrix){ p->b.at, dtype }, n, p->ldb);
-	size_t parts = nn_parts(dtype), side = NN_LANES * parts, k = 0;
-	size_t row = nn_row_size(dtype, p->ldb),
-	       ahead = row < LONG ? NN_LANES * row : NEAR;
+	_Alignas(64) float c[NN_LANES] = { 0 };
 
 	for (size_t r = 0; r < rows; r++) {
-		memcpy(c + r * NN_LANES, p->c + r * p->ldc + n, some * sizeof *c);
-		sums[r] = *(const nn_loose *)(c + r * NN_LANES);
+		memcpy(c, p->c + r * p->ldc + n, some * sizeof *c);
+		sums[r] = *(const nn_loose *)c;
 	}
-	for (; k + side <= p->K; k += side, a += side) {
-		const char *at = (const char *)b.at + k * nn_element(dtype);
-		if (dtype == DTYPE_I8 && k % NN_GROUP == 0)
-			nn_take_scales(&scales, b.at, row, some, p->ldb, k);
-		nn_take_square(square, at, row, some, ahead, 1);
-		for (size_t i = 0; i < NN_LANES; i++)
-			for (size_t part = 0; part < parts; part++) {
-				nn_widen_words(&one, square + i, part, dtype, &scales);
-				step(sums, a + parts * i + part, p->lda, &one, rows);
-			}
-	}
-	if (k < p->K)
-		nn_transpose(rest, NN_LANES, b, p->ldb, k, some, p->K - k, NN_LANES, 1);
-	for (const float *at = rest; k < p->K; k++, a++, at += NN_LANES) {
-		one = *(const nn_loose *)at;
-		step(sums, a, p->lda, &one, rows);
-	}
+}
+
+NN_INLINE void
+put_sums(
+    const nn_vector *sums, const struct product *p, size_t n, size_t some, size_t rows)
+{
+	_Alignas(64) float c[NN_LANES];
+
 	for (size_t r = 0; r < rows; r++) {
-		*(nn_loose *)(c + r * NN_LANES) = sums[r];
-		memcpy(p->c + r * p->ldc + n, c + r * NN_LANES, some * sizeof *c);
+		*(nn_loose *)c = sums[r];
+		memcpy(p->c + r * p->ldc + n, c, some * sizeof *c);
+	}
+}
+
+/* The columns from n on of c, of `wide` squares of b, each `some` of its rows high; in long rows what
+ * comes next in them is asked for, else the next rows. */
+NN_INLINE void
+columns(const struct product *p, size_t n, size_t some, size_t rows, size_t wide,
+    enum dtype dtype)
+{
+	_Alignas(64) float rest[4 * NN_LANES * NN_LANES];
+	nn_vector sums[WIDE][FEW], square[WIDE][NN_LANES], scales[WIDE] = { 0 }, one;
+	size_t parts = nn_parts(dtype), side = NN_LANES * parts, k = 0;
+	size_t row = nn_row_size(dtype, p->ldb), high = NN_LANES * row;
+	size_t ahead = row < LONG ? wide * high : NEAR;
+	const char *b = (const char *)p->b.at + n * row;
+	const float *a = p->a;
+
+	for (size_t w = 0; w < wide; w++)
+		take_sums(sums[w], p, n + w * NN_LANES, some, rows);
+	for (; k + side <= p->K; k += side, a += side) {
+		for (size_t w = 0; w < wide; w++) {
+			const char *at = b + w * high;
+			if (dtype == DTYPE_I8 && k % NN_GROUP == 0)
+				nn_take_scales(scales + w, at, row, some, p->ldb, k);
+			nn_take_square(
+			    square[w], at + k * nn_element(dtype), row, some, ahead, 1);
+		}
+		for (size_t i = 0; i < NN_LANES; i++)
+			for (size_t part = 0; part < parts; part++)
+				for (size_t w = 0; w < wide; w++) {
+					nn_widen_words(
+					    &one, square[w] + i, part, dtype, scales + w);
+					step(sums[w], a + parts * i + part, p->lda, &one,
+					    rows);
+				}
+	}
+	for (size_t w = 0; w < wide; w++) {
+		if (k < p->K)
+			nn_transpose(rest, NN_LANES,
+			    nn_matrix_from(p->b, n + w * NN_LANES, p->ldb), p->ldb, k,
+			    some, p->K - k, NN_LANES, 1);
+		for (size_t i = 0; k + i < p->K; i++) {
+			one = *(const nn_loose *)(rest + i * NN_LANES);
+			step(sums[w], a + i, p->lda, &one, rows);
+		}
+		put_sums(sums[w], p, n + w * NN_LANES, some, rows);
 	}
 }
 
 NN_INLINE void
 all_columns(const struct product *p, size_t n0, size_t n1, size_t rows, enum dtype dtype)
 {
+	/* so many of eight bits come at once that a sum, which waits for the one before, is what takes time */
+	const size_t wide = dtype == DTYPE_I8 && rows <= 4 ? WIDE : 1;
 	size_t n = n0;
 
-	for (; n + NN_LANES <= n1; n += NN_LANES)
-		columns(p, n, NN_LANES, rows, dtype);
-	if (n < n1)
-		columns(p, n, n1 - n, rows, dtype);
+	for (; n + wide * NN_LANES <= n1; n += wide * NN_LANES)
+		columns(p, n, NN_LANES, rows, wide, dtype);
+	for (; n < n1; n += NN_LANES)
+		columns(p, n, n1 - n < NN_LANES ? n1 - n : NN_LANES, rows, 1, dtype);
 }
 
 NN_INLINE void
