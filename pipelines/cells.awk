@@ -4,7 +4,8 @@
 # 100.  Without types all of them count, and only the last row is written; with types=every they are those
 # that there are, in their order; with by=set sets stand in the place of types.
 # The error of a mean over sets is sqrt(sum of squares) / sets.  Seeds share their queries, so it does
-# not shrink with them: their mean stands.
+# not shrink with them: their mean stands.  A set without an error, of one query, is left out of it, and a row of
+# such sets alone has none and claims nothing.
 BEGIN {
 	FS = OFS = "\t"
 	types_count = types == "every" ? 0 : split(types, type, " ")
@@ -44,6 +45,7 @@ function add(row) {
 	arm[pair, row, $1] += $5
 	difference[pair, row, $1] += $6
 	square[pair, row, $1] += $7 * $7
+	known[pair, row] += $7 != ""
 }
 
 # Mean over seeds of a sum over sets, in `average`; standard deviation over seeds, in `deviation`.
@@ -87,8 +89,8 @@ function cell(row,    names, of_base, of_base_deviation, of_arm, of_arm_deviatio
 	e = error(row)
 	printf "%s\t%s\t%s\t%d", names[1], names[2], row, sets[pair, row, seed[pair, 1]]
 	printf "\t%.4f\t%.4f\t%.4f\t%.4f", of_base, of_base_deviation, of_arm, of_arm_deviation
-	claim = seeds[pair] >= 3 && one_sign(row) && (average > 2 * e || -average > 2 * e)
-	printf "\t%.4f\t%.4f\t%.4f\t%d\t%s\n", average, deviation, e, seeds[pair], claim ? "yes" : "no"
+	claim = known[pair, row] && seeds[pair] >= 3 && one_sign(row) && (average > 2 * e || -average > 2 * e)
+	printf "\t%.4f\t%.4f\t%s\t%d\t%s\n", average, deviation, known[pair, row] ? sprintf("%.4f", e) : "", seeds[pair], claim ? "yes" : "no"
 }
 
 END {

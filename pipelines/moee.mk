@@ -2,7 +2,7 @@
 #	make moee DATA=dir [MODEL=folder] [SEEDS="1 2 3"] [FIGURE_SEEDS="1"]
 #	make moee-model [SEEDS="1 2 3"]
 #	make moee-upcycled DATA=dir
-#	make moee-paper DATA=mteb [PAPER_MODELS="folder..."]
+#	make moee-paper DATA=mteb [PAPER_MODELS="folder..."] [WEIGHTS=int8]
 # A mixture of experts is scored as make mteb does, by its hidden states (hs), its routing weights (rw), and both,
 # with no template (plain) and with templates of share/templates.yaml.  What is compared is TEMPLATE+WAY.
 # MODEL is a folder, or a folder a seed with % in the place of the seed.  The default is what make moee-model
@@ -14,7 +14,7 @@ MOEE_SEEDS   := $(if $(findstring %,$(MOEE_MODEL)),$(SEEDS),1)
 MOEE_DATA    := $(call given,DATA,data)
 FIGURE_SEEDS ?= $(MOEE_SEEDS)
 MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048
-E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)
+E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)$(WEIGHTS:%=-%)
 
 # What is scored: the types that DATA has; the paper's 19 sets.
 TYPES_HERE  := classification clustering pairclassification reranking sts summarization
@@ -170,7 +170,7 @@ cluster_sets  = $(notdir $(patsubst %/,%,$(dir $(moee_texts))))
 
 $E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) | $X/tok $X/encode $X/mts
 	mkdir -p $(@D)
-	$X/mts paste -q -o $@ <($X/tok -q -m $(moee_folder) --template prompteol --keep -f text $< | $X/encode -q -m $(moee_folder) --emit hs,rw) \
+	$X/mts paste -q -o $@ <($X/tok -q -m $(moee_folder) --template prompteol --keep -f text $< | $X/encode -q -m $(moee_folder) $(WEIGHTS:%=--weights %) --emit hs,rw) \
 		<(zstdcat -f $< | jq -r '[.label | tostring] | @tsv' | awk -v OFS='\t' -v k=$(MOEE_CLUSTERS) \
 			'BEGIN { srand(1); print "class", "chance" } { print $$0, int(k * rand()) }' | $X/mts from tsv)
 

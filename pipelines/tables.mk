@@ -13,13 +13,17 @@ mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=
 # the results as type, set, main metric, score
 main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; \
 	print $$1, $$2, $$3, $$4 }' $(@D)/results/table.tsv
-# SEED, folders of the scores of two models: of the sets that both have, seed, type, set, both scores, difference, standard error
+# SEED, folders of the scores of two models: of the sets that both have, seed, type, set, both scores, difference, standard error,
+# which is empty where a set has one query.  Of pairs, whose metrics are resampled, only the main one's column is compared.
 compared = while IFS=$$'\t' read -r type set metric score; do \
 		[ -e $3/results/*/*/$$set.tsv ] || continue; \
-		$X/leaderboard compare -q --per-query --resamples 1000 $2/results/*/*/$$set.tsv $3/results/*/*/$$set.tsv | \
-			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$${metric/max_ap/cosine_ap} \
+		metric=$${metric/max_ap/cosine_ap}; \
+		$X/leaderboard compare -q --per-query --resamples 1000 <($(call of_metric,$2)) <($(call of_metric,$3)) | \
+			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$$metric \
 				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
 	done < $2/scores.tsv
+of_metric = awk -F'\t' -v OFS='\t' -v metric=$$metric 'NR == 1 { sub(/_(spearman|ap)$$/, "", metric); for (i = 3; i <= NF; i++) \
+	if ($$i == metric) keep = i } { print (keep ? $$1 OFS $$2 OFS $$keep : $$0) }' $1/results/*/*/$$set.tsv
 
 # A file that has a text, and is younger than what is made of it where the text changed; its rule runs `always`.
 says = mkdir -p $(@D) && { echo "$1" | cmp -s - $@ || echo "$1" > $@; }

@@ -33,6 +33,12 @@ setup() {
 	# two seeds claim nothing; nor do three whose signs differ
 	grep -v ^3 em/ic.tsv >ic.tsv && mv ic.tsv em
 	awk -v types=Retrieval -f "$ROOT/pipelines/cells.awk" em/ic.tsv | cut -f3,9,13 | grep -c 'no$' | grep -x 2
+	# sets of one query have no error, and claim nothing
+	sed 's/\t0.0001$/\t/; s/-0.001/0.001/; s/0.001\t$/0.003\t/; s/0.000\t$/0.003\t/' em/ic.tsv >ic.tsv
+	mkdir one && cp ic.tsv one
+	awk -v types="STS" -f "$ROOT/pipelines/cells.awk" one/ic.tsv | cut -f3,9,11,13 | diff - <(printf '%s\t%s\t%s\t%s\n' \
+		type difference standard_error claim STS 0.3000 "" no "all sets" 0.3000 "" no)
+	awk -v types="STS" -f "$ROOT/pipelines/cells.awk" one/ic.tsv | awk -v title=t -f "$ROOT/pipelines/table.awk" | grep -F '| +0.30 (0.00) |'
 	awk -v title=table9 -f "$ROOT/pipelines/table.awk" cells >got
 	head -n 4 got | diff - <(printf '%s\n' '| table9 | sets | em | ic - em |' '|---|---:|---:|---:|' \
 		'| Retrieval | 2 | 21.00 (0.50) | +4.00 (1.00) ± 0.25 \* |' '| STS | 1 | 50.00 (0.00) | +0.00 (0.10) ± 0.01 |')

@@ -311,6 +311,14 @@ make_gates() {
 	tok -m moe --template prompteol -f sentence1 -f sentence2 data/sts/STS-12/test.csv | made | moee-sim --combine hs |
 		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
 	cmp by.hand results/moe+prompteol+hs/*/STS12.tsv
+	# weights of eight bits are another model's results
+	combined WEIGHTS=int8 COMBINE=hs TASKS=STS12 >/dev/null 2>&1
+	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --weights int8 --emit hs,rw | moee-sim --combine hs |
+		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
+	cmp by.hand results/moe+hs+int8/*/STS12.tsv
+	mteb MODEL="$T/moe" WEIGHTS=int8 TASKS=STS12 >/dev/null 2>&1
+	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --weights int8 | mteb-score -q sts --json - |
+		jq '.scores.main_score * 1e4 | round' | diff - <(jq '.scores.test[0].main_score * 1e4 | round' results/moe+int8/*/STS12.json)
 	run -2 --separate-stderr combined ALPHA=1
 	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
 	run -2 --separate-stderr combined COMBINE=hs ALPHA=1
