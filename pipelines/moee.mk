@@ -43,18 +43,21 @@ $(eval $(call moee_way,sum,COMBINE=sum,$(MOEE_TASKS),hs))
 # alpha by the paper's criterion, exact and over the authors' grid
 $(eval $(call moee_way,auto,COMBINE=sum ALPHA=auto,$(MOEE_PAIRED),hs))
 $(eval $(call moee_way,grid,COMBINE=sum ALPHA=auto=grid,$(MOEE_PAIRED),hs))
-# standardised over all texts; over batches, as the released code does; what that calls the sum of classes and clusters
+# standardised over all texts; over batches, as the released code does
 $(eval $(call moee_way,corpus,COMBINE=sum NORM=corpus,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,code,COMBINE=sum NORM=batch=64,$(filter-out classification %Classification,$(MOEE_TASKS)),hs))
+# hidden states alone standardised so, which the released code does not do: an alpha of 0
+$(eval $(call moee_way,hs-corpus,COMBINE=sum ALPHA=0 NORM=corpus,$(MOEE_TASKS),hs))
+$(eval $(call moee_way,hs-code,COMBINE=sum ALPHA=0 NORM=batch=64,$(code.tasks),hs))
+# what the released code calls the sum of classes and of clusters
 $(eval $(call moee_way,legacy,COMBINE=apart,$(MOEE_LEGACY),hs))
 # Table 5: all layers, all tokens; the router's logits
-comma := ,
-$(eval $(call moee_way,hs-layers,COMBINE=hs EMIT=hs:layers=mean$$(comma)rw,$(MOEE_STS)))
-$(eval $(call moee_way,hs-tokens,COMBINE=hs EMIT=hs:pool=mean$$(comma)rw,$(MOEE_STS)))
-$(eval $(call moee_way,hs-both,COMBINE=hs EMIT=hs:layers=mean:pool=mean$$(comma)rw,$(MOEE_STS)))
-$(eval $(call moee_way,rw-tokens,COMBINE=rw EMIT=hs$$(comma)rw:pool=mean,$(MOEE_STS)))
-$(eval $(call moee_way,rw-logits,COMBINE=rw EMIT=hs$$(comma)rw:logits,$(MOEE_STS)))
-$(eval $(call moee_way,sum-logits,COMBINE=sum EMIT=hs$$(comma)rw:logits,$(MOEE_STS),rw-logits))
+$(eval $(call moee_way,hs-layers,COMBINE=hs EMIT=hs:layers=mean$$(,)rw,$(MOEE_STS)))
+$(eval $(call moee_way,hs-tokens,COMBINE=hs EMIT=hs:pool=mean$$(,)rw,$(MOEE_STS)))
+$(eval $(call moee_way,hs-both,COMBINE=hs EMIT=hs:layers=mean:pool=mean$$(,)rw,$(MOEE_STS)))
+$(eval $(call moee_way,rw-tokens,COMBINE=rw EMIT=hs$$(,)rw:pool=mean,$(MOEE_STS)))
+$(eval $(call moee_way,rw-logits,COMBINE=rw EMIT=hs$$(,)rw:logits,$(MOEE_STS)))
+$(eval $(call moee_way,sum-logits,COMBINE=sum EMIT=hs$$(,)rw:logits,$(MOEE_STS),rw-logits))
 
 # The nine prompts of Table 2 are scored on the STS of five years.
 MOEE_PROMPTS ?= one-word style sentiment tone intent complexity subjectivity language-style grammar
@@ -145,7 +148,7 @@ $(eval $(call moee_table,sum,type,$(call of_prompts,rw/sum concat/sum)))
 $(eval $(call moee_table,figure1,type,$(call of_prompts,hs/sum)))
 $(eval $(call moee_table,prompts,type,$(foreach way,hs rw concat sum,plain+$(way)/prompteol+$(way))))
 $(if $(MOEE_PAIRED),$(eval $(call moee_table,alpha,type,$(call of_prompts,sum/auto sum/grid hs/auto hs/grid))))
-$(eval $(call moee_table,norm,type,$(call of_prompts,sum/corpus sum/code hs/corpus hs/code)))
+$(eval $(call moee_table,norm,type,$(call of_prompts,hs/corpus hs/code hs/hs-corpus hs/hs-code hs-corpus/corpus hs-code/code)))
 $(if $(MOEE_LEGACY),$(eval $(call moee_table,legacy,type,$(call of_prompts,sum/legacy hs/legacy))))
 $(if $(MOEE_STS),$(eval $(call moee_table,table5,set,$(addprefix prompteol+hs/prompteol+,hs-layers hs-tokens hs-both rw) \
 	prompteol+rw/prompteol+rw-tokens prompteol+rw/prompteol+rw-logits prompteol+sum/prompteol+sum-logits)))

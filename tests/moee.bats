@@ -65,6 +65,7 @@ paired_sets() {
 	[ "$(moee-sim -q --combine sum pairs.mts | spearman)" = "$(of_cell prompteol+sum STS12)" ]
 	[ "$(moee-sim -q --combine rw pairs.mts | spearman)" = "$(of_cell prompteol+rw STS12)" ]
 	[ "$(moee-sim -q --norm corpus pairs.mts | spearman)" = "$(of_cell prompteol+corpus STS12)" ]
+	[ "$(moee-sim -q --alpha 0 --norm corpus pairs.mts | spearman)" = "$(of_cell prompteol+hs-corpus STS12)" ]
 	[ "$(moee-sim -q --norm batch=64 pairs.mts | spearman)" = "$(of_cell prompteol+code STS12)" ]
 	[ "$(moee-sim -q --alpha auto pairs.mts | spearman)" = "$(of_cell prompteol+auto STS12)" ]
 	[ "$(made | moee-sim -q --combine concat | spearman)" = "$(of_cell plain+concat STS12)" ]
