@@ -153,6 +153,27 @@ shapes() { # MODEL: name, type and shape of its tensors
 	run -1 --separate-stderr train "${clm[@]}" -m config -o out texts.mts
 	[[ $stderr == "train: config/config.json"*"'router_aux_loss_coef' is -1; it must be in 0..1e6" ]]
 	[ ! -e out ]
+	# DeepSeek's word for it, which is said to be of another loss
+	scratch '.aux_loss_alpha = 0.7'
+	clm=("${clm[@]:1}")
+	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha texts.mts
+	[[ $stderr == *"train: warning: config: its 'aux_loss_alpha', 0.7, weighs a loss of each block and text apart"*"--balance"* ]]
+	cmp alpha/model.safetensors said/model.safetensors
+	cmp alpha.log.tsv said.log.tsv
+	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha --balance 0.001 texts.mts
+	[[ $stderr != *aux_loss_alpha* ]]
+	cmp alpha.log.tsv little.log.tsv
+	scratch '.aux_loss_alpha = 0 | .seq_aux = true'
+	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha texts.mts
+	[[ $stderr != *aux_loss_alpha* ]]
+	run ! grep -q balance alpha.log.tsv
+	scratch '.aux_loss_alpha = 0.3 | .router_aux_loss_coef = 0.7'
+	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha texts.mts
+	[[ $stderr != *aux_loss_alpha* ]]
+	cmp alpha.log.tsv said.log.tsv
+	scratch '.aux_loss_alpha = "much"'
+	run -1 --separate-stderr train "${clm[@]}" -m config -o out texts.mts
+	[[ $stderr == *aux_loss_alpha* ]]
 }
 
 @test "clm: killed and resumed, of a file and of a pipe: the same bits; another --balance is refused" {

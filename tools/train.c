@@ -286,9 +286,14 @@ choose_balance(struct arguments *a, const struct model *model)
 	if (*balance >= 0)
 		return;
 	*balance = 0;
-	if (mixture->count && kind == OBJECTIVE_CLM)
+	if (mixture->count && kind == OBJECTIVE_CLM) {
 		*balance = mixture->balance;
-	else if (mixture->count && kind == OBJECTIVE_INFONCE && !a->trainer.lora)
+		if (mixture->balance_apart && *balance > 0)
+			warn("%s: its 'aux_loss_alpha', %g, weighs a loss of each block "
+			     "and text apart; here it weighs one of all together: "
+			     "--balance says another weight, or 0",
+			    a->dir, *balance);
+	} else if (mixture->count && kind == OBJECTIVE_INFONCE && !a->trainer.lora)
 		*balance = 0.001;
 }
 

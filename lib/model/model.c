@@ -39,10 +39,15 @@ family_of(const struct tree *config)
 static void
 configure_balance(struct spec_mixture *mixture, const struct tree *config)
 {
-	mixture->balance = tree_real(config, "router_aux_loss_coef", 0.001);
+	const char *name = "router_aux_loss_coef";
+
+	mixture->balance_apart =
+	    !tree_get(config, name) && tree_get(config, "aux_loss_alpha");
+	if (mixture->balance_apart)
+		name = "aux_loss_alpha";
+	mixture->balance = tree_real(config, name, 0.001);
 	if (!(mixture->balance >= 0 && mixture->balance <= 1e6))
-		tree_die(tree_get(config, "router_aux_loss_coef"),
-		    "'router_aux_loss_coef' is %g; it must be in 0..1e6",
+		tree_die(tree_get(config, name), "'%s' is %g; it must be in 0..1e6", name,
 		    mixture->balance);
 }
 

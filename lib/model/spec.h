@@ -45,7 +45,9 @@ struct spec_mixture {
 	int count, top, inner;
 	bool renormalize; /* the weights of the chosen ones sum to 1 */
 	double balance;	  /* weight of the load-balancing loss (balance.h) by config.json:
-			 * "router_aux_loss_coef", 0.001 where it has none */
+			 * "router_aux_loss_coef", else "aux_loss_alpha", else 0.001 */
+	bool balance_apart; /* "aux_loss_alpha": of a loss of each block, and of each text
+			     * ("seq_aux"), which balance.h's is not (DeepSeekMoE) */
 	const char
 	    *shared; /* what a checkpoint has for "mlp" in the names of the dense MLP
 			     * beside them */
