@@ -179,6 +179,10 @@ seen() {
 	wrong 2 --prepare mote "--prepare: 'mote' is not one of none, moee*"
 	wrong 1 --template 'the sea {text} of' --max-length 5 "the template by itself takes 5 ids, and all is to have 5 at most; give more with --max-length"
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --template 'the sea {text} of' --max-length 6)" = "$(ids 'the sea lamp of' -m "$PLAIN")" ]
+	# nor may a prompt alone; without either a text is cut to whatever is said
+	wrong 1 --prompt 'the sea ' --max-length 4 "the prompt by itself takes 4 ids, and all is to have 4 at most; give more with --max-length"
+	[ "$(ids 'lamp lamp' -m "$PLAIN" --prompt 'the sea ' --max-length 5)" = "$(ids 'the sea lamp' -m "$PLAIN")" ]
+	[ "$(ids 'lamp lamp' -m "$PLAIN" --max-length 2 | jq length)" -eq 2 ]
 	echo '{"a":"b"}' | tok -m "$PLAIN" -f a -o "$T/ids.mts"
 	says_nothing --template tok -m "$PLAIN" --decode --template quoted "$T/ids.mts"
 	says_nothing --prepare tok --train bpe -o "$T/x" --prepare moee "$T/ids.mts"

@@ -130,12 +130,11 @@ frame_prompt(struct frame *frame, const char *prompt)
 	frame->head_tokens = head.count - after;
 	ids_free(&head);
 	set_tail(frame, before, after);
-	if (frame->template && frame->most &&
-	    frame->head_tokens + frame->tail.count >= frame->most)
-		die("the template by itself takes %zu ids, and all is to have %zu at "
-		    "most; "
+	size_t around = frame->head_tokens + frame->tail.count;
+	if ((frame->template || *prompt) && frame->most && around >= frame->most)
+		die("the %s by itself takes %zu ids, and all is to have %zu at most; "
 		    "give more with --max-length",
-		    frame->head_tokens + frame->tail.count, frame->most);
+		    frame->template ? "template" : "prompt", around, frame->most);
 }
 
 size_t

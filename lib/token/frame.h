@@ -37,7 +37,7 @@ struct frame;
 struct frame *frame_new(const struct tokenizer *tokenizer,
     const struct template *template, enum frame_prepare prepare, size_t most);
 
-/* The prompt ("": none) from here on; dies where a template leaves no room for a text. */
+/* The prompt ("": none) from here on; dies where it or a template leaves no room for a text. */
 void frame_prompt(struct frame *frame, const char *prompt);
 
 /* Tokens of BEFORE PROMPT with the special ones before it: what pooling leaves out of the mean where a
