@@ -372,6 +372,17 @@ apart() {
 	fails "all similarities of routing weights are equal, nothing correlates with them; give a VALUE" moee-sim --alpha auto=grid same.mts
 }
 
+@test "moee-sim: --alpha auto of more than 2,000,000 pairs is refused before they are compared" {
+	row='{"a.hs": [1], "a.rw": [1], "b.hs": [1], "b.rw": [2]}'
+	seq 20000 | jq -c "$row" | mkstream 20000 >part.mts
+	for ((i = 0; i < 100; i++)); do cat part.mts; done >most.mts
+	# as many are taken: it is their similarities that say nothing
+	dies "moee-sim: most.mts: --alpha auto: all similarities of hidden states are equal" moee-sim --alpha auto -o out most.mts
+	mkstream <<<"$row" | cat most.mts - >more.mts
+	dies "moee-sim: more.mts: more than 2000000 pairs are too many to compare with each other; say --alpha auto=grid" moee-sim --alpha auto -o out more.mts
+	dies "moee-sim: more.mts: --alpha auto: all similarities of hidden states are equal" moee-sim --alpha auto=grid -o out more.mts
+}
+
 @test "moee-sim: streams that are empty stay so; those cut short, and full disks, fail" {
 	mts rows --where 'score > 99' pairs.mts >none.mts
 	for how in "--alpha auto" "--norm corpus" "--norm batch=3" "--combine concat"; do

@@ -179,6 +179,10 @@ add_pair(void *context, struct emitted_side one, struct emitted_side two)
 {
 	struct moee *moee = context;
 
+	if (moee->options->search == ALPHA_EXACT && moee->pairs == ALPHA_PAIRS)
+		die("%s: more than %d pairs are too many to compare with each other; say "
+		    "--alpha auto=grid",
+		    stream_name(moee->reader), ALPHA_PAIRS);
 	for (int kind = 0; kind < PARTS; kind++) {
 		struct numbers *numbers = &moee->similarity[kind];
 		numbers->at = mem_grow(numbers->at, &numbers->room,
@@ -211,10 +215,6 @@ search_alpha(struct moee *moee)
 			die("%s: --alpha auto: all similarities of %s are equal, nothing "
 			    "correlates with them; give a VALUE",
 			    stream, emitted_kind(kind));
-	if (moee->options->search == ALPHA_EXACT && moee->pairs > ALPHA_PAIRS)
-		die("%s: %lld pairs are too many to compare with each other; say --alpha "
-		    "auto=grid",
-		    stream, (long long)moee->pairs);
 	struct alpha alpha = moee->options->search == ALPHA_GRID
 				 ? alpha_grid(hs, rw, moee->pairs)
 				 : alpha_exact(hs, rw, moee->pairs);
