@@ -44,7 +44,7 @@ report() {
 	[ "$(count '.*' beir)" -eq 14 ]
 	[ "$(count '.*' coir)" -eq 6 ]
 	[ "$(count '.*' finmteb)" -eq 18 ]
-	[ "$(count '.*' chemteb)" -eq 10 ]
+	[ "$(count '.*' chemteb)" -eq 24 ]
 }
 
 @test "leaderboard plan: folders are the sets whose names they have" {
