@@ -40,13 +40,15 @@ $(eval $(call moee_way,hs,COMBINE=hs,$(MOEE_TASKS)))
 $(eval $(call moee_way,rw,COMBINE=rw,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,concat,COMBINE=concat,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,sum,COMBINE=sum,$(MOEE_TASKS),hs))
+# hidden states of length 1: an alpha of 0
+$(eval $(call moee_way,hs-unit,COMBINE=sum ALPHA=0,$(MOEE_TASKS),hs))
 # alpha by the paper's criterion, exact and over the authors' grid
 $(eval $(call moee_way,auto,COMBINE=sum ALPHA=auto,$(MOEE_PAIRED),hs))
 $(eval $(call moee_way,grid,COMBINE=sum ALPHA=auto=grid,$(MOEE_PAIRED),hs))
 # standardised over all texts; over batches, as the released code does
 $(eval $(call moee_way,corpus,COMBINE=sum NORM=corpus,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,code,COMBINE=sum NORM=batch=64,$(filter-out classification %Classification,$(MOEE_TASKS)),hs))
-# hidden states alone standardised so, which the released code does not do: an alpha of 0
+# hidden states alone standardised so, which the released code does not do
 $(eval $(call moee_way,hs-corpus,COMBINE=sum ALPHA=0 NORM=corpus,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,hs-code,COMBINE=sum ALPHA=0 NORM=batch=64,$(code.tasks),hs))
 # what the released code calls the sum of classes and of clusters
@@ -144,7 +146,7 @@ MOEE_TABLES :=
 of_prompts = $(foreach prompt,$(MOEE_WHOLE),$(foreach pair,$1,$(prompt)+$(subst /,/$(prompt)+,$(pair))))
 $(eval $(call moee_table,table3,type,$(addprefix plain+hs/plain+,rw concat sum)))
 $(eval $(call moee_table,table4,type,$(addprefix prompteol+hs/prompteol+,rw concat sum)))
-$(eval $(call moee_table,sum,type,$(call of_prompts,rw/sum concat/sum)))
+$(eval $(call moee_table,sum,type,$(call of_prompts,rw/sum concat/sum hs/hs-unit hs-unit/sum)))
 $(eval $(call moee_table,figure1,type,$(call of_prompts,hs/sum)))
 $(eval $(call moee_table,prompts,type,$(foreach way,hs rw concat sum,plain+$(way)/prompteol+$(way))))
 $(if $(MOEE_PAIRED),$(eval $(call moee_table,alpha,type,$(call of_prompts,sum/auto sum/grid hs/auto hs/grid))))

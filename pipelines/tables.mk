@@ -35,6 +35,7 @@ rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate t
 	END { print model "\t" best line }' $(RATES_TRIED:%=$2/%/rate.tsv) | \
 	awk -F'\t' '!seen[$$1]++' - $(wildcard $3) > $3.new && mv $3.new $3 && cat $3
 
-# A table as people read it; a line of text stands below it.
-plain_table = { awk -F'\t' -v OFS=' | ' '{ $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $1; \
+# A table as people read it, numbers to four decimals; a line of text stands below it.
+plain_table = { awk -F'\t' -v OFS=' | ' '{ for (i = 1; i <= NF; i++) if ($$i ~ /^-?[0-9]*[.][0-9]+(e-?[0-9]+)?$$/ && length($$i) > 7) \
+	$$i = sprintf("%.4f", $$i); $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $1; \
 	echo; echo '$2'; }
