@@ -345,6 +345,9 @@ apart() {
 	moee-sim --norm corpus=m.mts m.mts >out.mts
 	fails "n.mts: its vectors are of model N, those of m.mts of model M" moee-sim --norm corpus=n.mts m.mts
 	fails "pairs.mts: its hidden states have width 6, those of m.mts 2" moee-sim --norm corpus=pairs.mts m.mts
+	mts rows --where 'score > 99' pairs.mts >none.mts
+	fails "none.mts: there are no vectors in it to standardise by" moee-sim --norm corpus=none.mts pairs.mts
+	moee-sim --norm corpus=pairs.mts none.mts | mts to jsonl | diff /dev/null -
 }
 
 @test "moee-sim: labels that --legacy-sum cannot average" {
@@ -370,6 +373,12 @@ apart() {
 	fails "all similarities of hidden states are equal" moee-sim --alpha auto zero.mts
 	printf '{"a.hs": [1, %s], "a.rw": [1, 2], "b.hs": [1, 2], "b.rw": [2, 4]}\n' 2 3 4 | mkstream >same.mts
 	fails "all similarities of routing weights are equal, nothing correlates with them; give a VALUE" moee-sim --alpha auto=grid same.mts
+	# but for rounding: one is a multiple of the other
+	jq -nc 'range(1; 30) | {"a.hs": [1, 0], "b.hs": [., 7], "a.rw": [., 3, 1], "b.rw": ([., 3, 1] | map(. / 7))}' | mkstream >multiple.mts
+	moee-sim --combine rw multiple.mts | similarities | sort -u | awk '{ far += $1 < 1 - 1e-12 } END { exit far || NR < 2 }'
+	for how in auto auto=grid; do
+		fails "all similarities of routing weights are equal" moee-sim --alpha $how multiple.mts
+	done
 }
 
 @test "moee-sim: --alpha auto of more than 2,000,000 pairs is refused before they are compared" {

@@ -1,6 +1,7 @@
 #include "moee/moee.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "moee/alpha.h"
-#include "score/measure/stats.h"
 #include "stream/replay.h"
 
 static const char *const endings[PARTS] = { ".hs", ".rw" };
@@ -115,21 +115,25 @@ standard_of(struct moee *moee, int field, int kind)
 	return moee->standards[(each ? field * PARTS : 0) + kind];
 }
 
-/* What the vectors of a stream say of how they lie. */
-static void
+/* What the vectors of a stream say of how they lie; how many there are. */
+static int64_t
 learn(struct moee *moee, struct emitted *emitted, struct reader *reader)
 {
 	struct record record;
+	int64_t count = 0;
 
 	while (stream_next(reader, &record)) {
 		emitted_load(emitted, &record);
-		for (int i = 0; i < emitted->count; i++)
+		for (int i = 0; i < emitted->count; i++) {
+			count += emitted->at[i].count;
 			for (int kind = 0; kind < PARTS; kind++)
 				if (emitted->at[i].parts[kind].width)
 					standard_add(standard_of(moee, i, kind),
 					    emitted->at[i].parts[kind].x,
 					    emitted->at[i].count);
+		}
 	}
+	return count;
 }
 
 static void
@@ -141,7 +145,9 @@ learn_like(struct moee *moee)
 	    emitted_open(reader, parts[PART_HS].width, parts[PART_RW].width);
 
 	check_like(moee->emitted, like);
-	learn(moee, like, reader);
+	if (!learn(moee, like, reader))
+		die("%s: there are no vectors in it to standardise by",
+		    stream_name(reader));
 	emitted_free(like);
 	stream_close(reader);
 }
@@ -192,6 +198,20 @@ add_pair(void *context, struct emitted_side one, struct emitted_side two)
 	moee->pairs++;
 }
 
+/* But for rounding: an alpha that makes much of that orders pairs by chance. */
+static bool
+all_equal(const double *x, int64_t n)
+{
+	static const double rounding = 1e-12;
+	double least = x[0], most = x[0];
+
+	for (int64_t i = 1; i < n; i++) {
+		least = fmin(least, x[i]);
+		most = fmax(most, x[i]);
+	}
+	return most - least <= rounding;
+}
+
 static void
 search_alpha(struct moee *moee)
 {
@@ -211,7 +231,7 @@ search_alpha(struct moee *moee)
 	if (!moee->pairs)
 		return;
 	for (int kind = 0; kind < PARTS; kind++)
-		if (stats_constant(moee->similarity[kind].at, moee->pairs))
+		if (all_equal(moee->similarity[kind].at, moee->pairs))
 			die("%s: --alpha auto: all similarities of %s are equal, nothing "
 			    "correlates with them; give a VALUE",
 			    stream, emitted_kind(kind));
