@@ -85,6 +85,8 @@ same() {
 	refused "the table: the id 'a" --label c tab.mts
 	printf '{"text":"%s","x.emb":[1,%s]}\n' a 1 b null | mkstream >nan.mts
 	refused "nan.mts: record 1: x.emb: row 2 is not finite" -k 2 nan.mts
+	printf '{"text":"%s","x.emb":[1,2]}\n' sea air fire | mkstream >same.mts
+	refused "same.mts: k-means puts all texts into one cluster: its vectors are all the same" -k 2 same.mts
 	head -c -20 texts.mts >cut.mts
 	refused "cut.mts: " --label topic cut.mts
 	run -1 --separate-stderr topics --label topic texts.mts -o /dev/full
@@ -94,6 +96,15 @@ same() {
 	run -0 --separate-stderr topics --label c silent.mts
 	[ "${#lines[@]}" -eq 3 ]
 	[[ $stderr == "topics: warning: 1 cluster has no word that counts" ]]
+}
+
+@test "topics: a word in just the share of the texts that --max-df says still counts" {
+	# 29 of 100: 100 times 0.29 is a little less than 29
+	for ((i = 0; i < 100; i++)); do
+		printf '{"g":%d,"text":"%s w%d"}\n' $((i % 2)) "$([ $i -ge 29 ] || echo sea)" $i
+	done | mkstream >share.mts
+	topics --label g --max-df 0.29 -n 1000 share.mts | grep -c '	sea	'
+	run ! grep -q '	sea	' <(topics --label g --max-df 0.28 -n 1000 share.mts)
 }
 
 @test "topics: the picture has each word, the heaviest of a cluster largest" {

@@ -32,12 +32,12 @@ struct corpus {
 struct topics {
 	struct corpus *corpus;
 	const struct clusterings *clusterings;
-	int32_t *cluster; /* [texts] */
-	int32_t clusters;
-	int64_t *size;	/* [clusters] */
-	int64_t *order; /* [clusters]: those with most texts first */
-	bool *counted;	/* [words] */
-	double average; /* A */
+	int32_t *cluster;	  /* [texts] */
+	int32_t clusters, filled; /* those with texts */
+	int64_t *size;		  /* [clusters] */
+	int64_t *order;		  /* [clusters]: those with most texts first */
+	bool *counted;		  /* [words] */
+	double average;		  /* A */
 };
 
 static void
@@ -120,12 +120,12 @@ choose_words(struct topics *topics)
 	const struct corpus *corpus = topics->corpus;
 	const struct topics_options *options = corpus->options;
 	int64_t words = strings_count(corpus->names), all = 0;
-	double most = options->most * (double)corpus->ends.count;
-	int32_t clusters = 0;
+	double texts = (double)corpus->ends.count;
 
 	topics->counted = mem_new((size_t)words + 1, sizeof *topics->counted);
 	for (int64_t i = 0; i < words; i++)
-		topics->counted[i] = (double)corpus->texts.data[i] <= most;
+		topics->counted[i] =
+		    (double)corpus->texts.data[i] / texts <= options->most;
 	if (options->stop)
 		stop(topics, options->stop);
 	for (int64_t i = 0; i < words; i++)
@@ -134,9 +134,7 @@ choose_words(struct topics *topics)
 		die("no word of the texts counts: of %lld that are long enough all are "
 		    "in too many texts or stopped",
 		    (long long)words);
-	for (int32_t i = 0; i < topics->clusters; i++)
-		clusters += topics->size[i] > 0;
-	topics->average = (double)all / clusters;
+	topics->average = (double)all / topics->filled;
 }
 
 static void
@@ -150,7 +148,11 @@ put_in_clusters(struct topics *topics, const struct topics_options *options)
 	topics->size = mem_zero((size_t)topics->clusters, sizeof *topics->size);
 	topics->order = mem_new((size_t)topics->clusters, sizeof *topics->order);
 	for (int64_t i = 0; i < rows; i++)
-		topics->size[topics->cluster[i]]++;
+		topics->filled += topics->size[topics->cluster[i]]++ == 0;
+	if (topics->filled == 1)
+		die("%s: k-means puts all texts into one cluster: its vectors are all "
+		    "the same",
+		    topics->clusterings->list[0].name);
 	for (int32_t i = 0; i < topics->clusters; i++) {
 		int32_t at = i;
 		for (; at && topics->size[topics->order[at - 1]] < topics->size[i]; at--)

@@ -28,7 +28,7 @@ struct topics_options {
  * To standard output, a line a word, at most `top` of them a cluster, the greatest weights first, clusters with most
  * texts first: cluster (its label, or a number from 1 in this order), size (texts), word, count, weight.
  *
- * Dies, besides as clusterings_read, where no word counts; warns of clusters without any.
+ * Dies, besides as clusterings_read, where no word counts and where k-means makes one cluster; warns of clusters without any.
  */
 void topics_print(const char *path, const struct topics_options *options);
 
