@@ -196,6 +196,28 @@ report() {
 	[[ "$output" == *'"task_type": "STS"'* ]]
 }
 
+@test "leaderboard: of a way that begins with a template the revision follows its text" {
+	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
+	mkdir -p "$T/usr/bin" "$T/usr/share/motes"
+	files d/STS12/test.tsv
+	cp "$BUILD/bin/leaderboard" "$T/usr/bin"
+	templates() { printf 'mine: "%s"\nother: "%s"\n' "$@" >"$T/usr/share/motes/templates.yaml"; }
+	revision() { "$T/usr/bin/leaderboard" model -m "$GOLDEN/bert" ${1:+--way "$1"} | jq -r .revision; }
+	base() { "$T/usr/bin/leaderboard" plan -m "$GOLDEN/bert" -r "$ROOT/share/tasks.yaml" --way "$1" d | sed -n 's/^base_revision := //p'; }
+	all() { for way in mine mine+sum other sum,alpha-auto ""; do revision "$way"; done; base mine+sum; base sum; }
+	templates 'a {text}' 'b {text}'
+	all >one
+	templates 'a {text}' 'c {text}'
+	all >two
+	templates 'A {text}' 'c {text}'
+	all >three
+	[ "$(paste one two | awk '{ printf "%s", $1 == $2 }')" = 1101111 ]
+	[ "$(paste two three | awk '{ printf "%s", $1 == $2 }')" = 0011101 ]
+	[ "$(sort -u one | wc -l)" -eq 5 ] # streams that are combined are those of the template alone
+	[ "$(sed -n 6p one)" = "$(sed -n 1p one)" ]
+	[ "$(sed -n 7p one)" = "$(sed -n 5p one)" ]
+}
+
 @test "leaderboard model: the revision follows every byte that decides an embedding, and no other" {
 	revision() {
 		leaderboard model -m "$1" | sed -n 's/.*"revision": "\([0-9a-f]*\)".*/\1/p'

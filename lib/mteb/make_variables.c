@@ -106,17 +106,22 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 	}
 }
 
-/* Documents do not go through gates; hidden states may become embeddings in several ways. */
+/* Documents do not go through gates; hidden states may become embeddings in several ways, but are those of texts in the
+ * template. */
 static void
 print_base(const struct model_meta *model, FILE *out)
 {
-	const struct model_meta base = { .folder = model->folder };
-	char *name = model_meta_name(&base), *revision = model_meta_revision(&base);
+	struct model_meta base = { .folder = model->folder };
+	char *name = model_meta_name(&base), *template = model_meta_template(model);
+
+	base.way = template;
+	char *revision = model_meta_revision(&base);
 
 	if (!is_plain(name))
 		die("'%s' is a name that make cannot take; rename the folder", name);
 	fprintf(out, "base := %s\nbase_revision := %s\n", name, revision);
 	free(revision);
+	free(template);
 	free(name);
 }
 

@@ -17,6 +17,7 @@
 #include "folder/safetensors.h"
 #include "model/adapter.h"
 #include "text/json.h"
+#include "token/template.h"
 
 static char *
 folder_name(const char *dir)
@@ -50,6 +51,22 @@ model_meta_find(struct model_meta *of)
 	if (of->pilots && !of->gates)
 		die_usage("--pilots without --gates: where are those that it chooses?");
 	of->folder = model_folder(of->model);
+}
+
+char *
+model_meta_template(const struct model_meta *of)
+{
+	char *name = of->way && !of->gates
+			 ? mem_format("%.*s", (int)strcspn(of->way, "+,"), of->way)
+			 : NULL;
+	char *text = name ? template_text(name) : NULL;
+
+	if (!text) {
+		free(name);
+		name = NULL;
+	}
+	free(text);
+	return name;
 }
 
 char *
@@ -154,6 +171,19 @@ hash_gates(XXH3_state_t *hash, const struct model_meta *of)
 	hash_file(hash, of->pilots, "pilots");
 }
 
+static void
+hash_way(XXH3_state_t *hash, const struct model_meta *of)
+{
+	char *template = model_meta_template(of);
+	char *text = template ? template_text(template) : NULL;
+
+	XXH3_128bits_update(hash, of->way, strlen(of->way));
+	if (text)
+		XXH3_128bits_update(hash, text, strlen(text));
+	free(text);
+	free(template);
+}
+
 char *
 model_meta_revision(const struct model_meta *of)
 {
@@ -168,7 +198,7 @@ model_meta_revision(const struct model_meta *of)
 	if (of->gates)
 		hash_gates(hash, of);
 	if (of->way)
-		XXH3_128bits_update(hash, of->way, strlen(of->way));
+		hash_way(hash, of);
 	XXH128_hash_t digest = XXH3_128bits_digest(hash);
 	XXH3_freeState(hash);
 	return mem_format(

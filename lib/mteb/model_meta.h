@@ -6,6 +6,8 @@
  * and contents of all .json, .safetensors and .txt files of the folder and of its modules' folders.
  * So results of a model that was changed never mix with those before.  Where queries go through gates, the adapters' files
  * and the library are of it, too, and the name ends with "+gates"; so with another way of making embeddings, "+WAY".
+ * Of a way that begins with the name of a template of share/templates.yaml, "prompteol+sum", the revision is of that
+ * template's text, too, but where queries go through gates.
  */
 #ifndef MODEL_META_H
 #define MODEL_META_H
@@ -25,6 +27,10 @@ struct model_meta {
 
 /* Sets the folder, to be freed; dies where there is none, and on gates without a library or the reverse. */
 void model_meta_find(struct model_meta *of);
+
+/* The template that the way begins with, to be freed; NULL: none, or its name must do: documents beside gates are kept by
+ * it alone. */
+char *model_meta_template(const struct model_meta *of);
 
 /* To be freed. */
 char *model_meta_name(const struct model_meta *of);

@@ -84,6 +84,17 @@ struct template template_find(const char *option)
 	return found;
 }
 
+char *
+template_text(const char *name)
+{
+	struct tree *file = read_file();
+	const char *text = tree_string(file, name, NULL);
+	char *copy = text ? mem_string(text) : NULL;
+
+	tree_free(file);
+	return copy;
+}
+
 void
 template_free(struct template *template)
 {

@@ -15,6 +15,9 @@ struct template
  * usage faults; dies where a line of the file is no template.
  */
 struct template template_find(const char *option);
+
+/* The text of one in share/templates.yaml, to be freed; NULL where it has none of that name.  Dies as above. */
+char *template_text(const char *name);
 void template_free(struct template *template);
 
 #endif
