@@ -226,6 +226,11 @@ report() {
 	first=$(revision copy)
 	[ "${#first}" -eq 32 ]
 	[ "$(leaderboard model -m copy --name me/it)" = "$(leaderboard model -m "$MODEL" --name me/it)" ]
+	# what is made of the weights and kept is none of it
+	echo word | tok -m copy | encode -m copy --weights int8 --weights-cache >/dev/null
+	[ -s copy/model.int8.safetensors ]
+	[ "$(revision copy)" = "$first" ]
+	rm copy/model.int8.safetensors
 	# the transformer in a folder of its own, as older models have it, and a Dense module with weights
 	mkdir copy/{0_Transformer,2_Dense}
 	mv copy/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,vocab.txt} copy/0_Transformer

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/folder.h"
 #include "model/model_internal.h"
 
 /* What the file says it was made of: the weights, and how they are grouped. */
@@ -135,7 +136,7 @@ quantized_load(struct model *model, bool keep)
 	unsigned char *marks = choose(model);
 	size_t at = 0;
 
-	quantized->path = mem_format("%s/model.int8.safetensors", model->folder);
+	quantized->path = mem_format("%s/" FOLDER_INT8, model->folder);
 	snprintf(quantized->of, sizeof quantized->of, "%016" PRIx64 " %d",
 	    safetensors_fingerprint(model->file), NN_GROUP);
 	quantized->file = open_kept(model, quantized, keep);

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/folder.h"
 #include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "folder/safetensors.h"
@@ -95,7 +96,8 @@ is_hashed(const struct dirent *entry)
 
 	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
 		hashed |= !strcmp(dot, endings[i]);
-	return hashed && entry->d_name[0] != '.';
+	return hashed && entry->d_name[0] != '.' &&
+	       strcmp(entry->d_name, FOLDER_INT8) != 0;
 }
 
 /* Its name, length and bytes. */
