@@ -74,7 +74,7 @@ $B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
 		{ print "extern const struct family " $$1 ";"; all = all "&" $$1 ", " } \
 		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
 
-$B/families.o: $B/families.c
+$B/families.o: $B/families.c | $(DEPS)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $B/%.o: %.c Makefile | $(DEPS)
