@@ -207,7 +207,7 @@ usage() {
 
 @test "cli: progress on a terminal" {
 	need_terminal
-	run -0 script -qec 'cli_check --bar --pause 0.2' /dev/null
+	TERM=xterm run -0 script -qec 'cli_check --bar --pause 0.2' /dev/null
 	[[ $output == *"3/3 steps"* ]]
 }
 
