@@ -9,7 +9,7 @@ setup() {
 }
 
 moee() {
-	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
+	env -u MAKEFLAGS make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
 		DATA="$T/data" SEEDS=1 MOEE_TRAIN="--steps 2 --batch-tokens 512 --lr 1e-2" MOEE_PROMPTS="style tone" MOEE_CLUSTERS=3 \
 		MOEE_COMMON=1 THRESHOLDS="0.1 0.3" "$@" </dev/null
 }
