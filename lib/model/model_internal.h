@@ -61,9 +61,9 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
-	struct quantized *quantized;	   /* NULL: none has eight bits */
-	struct gates *gates;	   /* NULL: none */
-	struct learning *learning; /* the only one of them; NULL: none learns */
+	struct quantized *quantized; /* NULL: none has eight bits */
+	struct gates *gates;	     /* NULL: none */
+	struct learning *learning;   /* the only one of them; NULL: none learns */
 	float *values, *gradients;
 	bool reached[SPEC_EXPERTS], predicts_reached; /* as model_reached says */
 	/* the parts of weights as pointers */
@@ -138,8 +138,9 @@ void learning_save(const struct model *model, const char *dir, enum dtype dtype)
 void learning_free(struct learning *learning);
 
 /* Matrices in eight bits.  (model_quantized.c) */
-void quantized_load(struct model *model, bool keep);   /* sets their model->data */
-const char *quantized_file(const struct quantized *quantized); /* they are mapped from; NULL: none */
+void quantized_load(struct model *model, bool keep); /* sets their model->data */
+const char *quantized_file(
+    const struct quantized *quantized); /* they are mapped from; NULL: none */
 void quantized_free(struct quantized *quantized);
 
 /* A parameter's values in a new array of `dtype`. */
