@@ -107,13 +107,17 @@ moee_config = $(if $(findstring %,$(MOEE_MODEL))$(wildcard $(moee_folder)/config
 moee_cells = $(foreach seed,$(MOEE_SEEDS),$(foreach prompt,$(MOEE_WHOLE),$(MOEE_WAYS:%=$(seed)/$(prompt)+%)) \
 	$(foreach prompt,$(MOEE_PROMPTS),$(seed)/$(prompt)+hs $(seed)/$(prompt)+rw))
 .SECONDEXPANSION:
-$(moee_cells:%=$E/scores/%/scores.tsv): $E/scores/%/scores.tsv: $$(moee_config) $$(moee_first) | $X/mteb-score $X/moee-sim
+$(moee_cells:%=$E/scores/%/scores.tsv): $E/scores/%/scores.tsv: $$(moee_config) $E/from $$(moee_first) | $X/mteb-score $X/moee-sim
 	@echo "score $*" >&2
 	rm -rf $(@D)
 	mkdir -p $(@D)
 	$(call mteb_of,$(moee_folder),$(MOEE_NAME)-$(moee_seed),$(moee_tasks),$(MOEE_DATA),TEMPLATE=$(filter-out plain,$(moee_prompt)) \
 		$($(moee_way).way),$E/work/$(moee_seed))
 	$(main_scores) > $@
+
+# the model and the data; what was encoded of others is none of theirs
+$E/from: always
+	@echo '$(abspath $(MOEE_DATA)), $(MOEE_MODEL)' | cmp -s - $@ || { rm -rf $E/work; $(call says,$(abspath $(MOEE_DATA))$(,) $(MOEE_MODEL)); }
 
 # Comparisons, compare/CELL/CELL.tsv as cells.awk reads them, of the sets that both have.
 moee_scores = $(MOEE_SEEDS:%=$E/scores/%/$1/scores.tsv)
@@ -173,7 +177,7 @@ moee_texts    = $(wildcard $(MOEE_DATA)/clustering/*/test.jsonl*)
 moee_text     = $(wildcard $(MOEE_DATA)/clustering/$1/test.jsonl*)
 cluster_sets  = $(notdir $(patsubst %/,%,$(dir $(moee_texts))))
 
-$E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) | $X/tok $X/encode $X/mts
+$E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) $E/from $E/figure-seeds | $X/tok $X/encode $X/mts
 	mkdir -p $(@D)
 	$X/mts paste -q -o $@ <($X/tok -q -m $(moee_folder) --template prompteol --keep -f text $< | $X/encode -q -m $(moee_folder) $(WEIGHTS:%=--weights %) --emit hs,rw) \
 		<(zstdcat -f $< | jq -r '[.label | tostring] | @tsv' | awk -v OFS='\t' -v k=$(MOEE_CLUSTERS) \
@@ -187,8 +191,9 @@ $E/table1.tsv: $$(moee_each) $E/figure-seeds | $X/geom
 			awk -F'\t' -v OFS='\t' -v seed=$$seed -v set=$$set 'NR == 1 { print "seed", "set", $$0; next } { print seed, set, $$0 }'; \
 	done | awk 'NR == 1 || !/^seed\t/' > $@
 
+# what the figures are of
 $E/figure-seeds: always
-	@$(call says,$(FIGURE_SEEDS) of $(cluster_sets))
+	@$(call says,$(FIGURE_SEEDS) of $(cluster_sets)$(,) $(MOEE_PROMPTS)$(,) $(MOEE_CLUSTERS) $(MOEE_COMMON)$(,) $(THRESHOLDS)$(,) $(MOEE_EXAMPLES))
 
 # Figure 3: the words of three clusters, by hidden states and by routing weights; of the first of the sets.
 first_text = $E/texts/$(firstword $(FIGURE_SEEDS))/$(firstword $(cluster_sets)).mts
@@ -206,7 +211,7 @@ hs_rw    = $$(foreach way,hs rw,$E/scores/$$*/prompteol+$$(way)/scores.tsv)
 of_seeds = $(FIGURE_SEEDS:%=$E/$1-%.$2)
 nine     = $$(foreach prompt,$$(MOEE_PROMPTS),$$(foreach way,hs rw,$E/scores/$$*/$$(prompt)+$$(way)/scores.tsv))
 
-$(call of_seeds,figure2,tsv): $E/figure2-%.tsv: pipelines/complementarity.awk $(hs_rw)
+$(call of_seeds,figure2,tsv): $E/figure2-%.tsv: pipelines/complementarity.awk $(hs_rw) $E/figure-seeds
 	awk -v thresholds='$(THRESHOLDS)' -f pipelines/ranks.awk -f $< \
 		$(foreach set,$(MOEE_STS),$(call pairs_of,$*,prompteol+hs,$(set)) $(call pairs_of,$*,prompteol+rw,$(set))) > $@
 
@@ -215,7 +220,8 @@ $(call of_seeds,figure2,svg): $E/figure2-%.svg: pipelines/complementarity.gnuplo
 	gnuplot -e "table='$E/figure2-$*.one'; a='HS'; b='RW'" $< > $@
 
 # similarities of the first of the sets, by each of the nine prompts
-$(call of_seeds,figure4,tsv): $E/figure4-%.tsv: $(nine) | $X/geom $X/mts
+$(call of_seeds,figure4,tsv): $E/figure4-%.tsv: $(nine) $E/figure-seeds | $X/geom $X/mts
+	rm -rf $E/figure4/$*
 	mkdir -p $E/figure4/$*/hs $E/figure4/$*/rw
 	$(foreach way,hs rw,$(foreach prompt,$(MOEE_PROMPTS),$X/mts from tsv -q --numbers similarity -o $E/figure4/$*/$(way)/$(prompt).mts \
 		$(call pairs_of,$*,$(prompt)+$(way),$(firstword $(MOEE_STS)));))
@@ -226,7 +232,7 @@ $(call of_seeds,figure4,tsv): $E/figure4-%.tsv: $(nine) | $X/geom $X/mts
 $(call of_seeds,figure4,svg): $E/figure4-%.svg: pipelines/correlation.gnuplot $E/figure4-%.tsv
 	gnuplot -e "matrix='$(word 2,$^)'; title='$(firstword $(MOEE_STS))'" $< > $@
 
-$(call of_seeds,figure5,tsv): $E/figure5-%.tsv: pipelines/boxes.awk $(nine)
+$(call of_seeds,figure5,tsv): $E/figure5-%.tsv: pipelines/boxes.awk $(nine) $E/figure-seeds
 	{ printf 'set\tgroup\tscore\n'; for way in hs rw; do for prompt in $(MOEE_PROMPTS); do \
 		awk -F'\t' -v OFS='\t' -v way=$$way '{ print $$2, toupper(way), $$4 }' $E/scores/$*/$$prompt+$$way/scores.tsv; \
 	done; done | sort -s -k1,1; } | awk -f pipelines/ranks.awk -f $< > $@
@@ -253,7 +259,7 @@ $(call of_seeds,figure6,svg): $E/figure6-%.svg: pipelines/lengths.gnuplot $E/fig
 	gnuplot -e "table='$(word 2,$^)'" $< > $@
 
 MOEE_EXAMPLES ?= 3
-$(call of_seeds,table6,tsv): $E/table6-%.tsv: pipelines/pair-examples.awk $E/figure6-%.tsv | $X/tok $X/mts $X/leaderboard
+$(call of_seeds,table6,tsv): $E/table6-%.tsv: pipelines/pair-examples.awk $E/figure6-%.tsv $E/figure-seeds | $X/tok $X/mts $X/leaderboard
 	{ printf 'id\tsentence1\tsentence2\n'; $(foreach set,$(MOEE_STS),$(call sentences,$(set)) | \
 		jq -r '["$(set):\(input_line_number)", .sentence1, .sentence2] | @tsv';) } > $E/figure6/$*/texts.tsv
 	awk -v top=$(MOEE_EXAMPLES) -v a=HS -v b=RW -f pipelines/ranks.awk -f $< $E/figure6/$*/texts.tsv $E/figure6/$*/hs.tsv $E/figure6/$*/rw.tsv > $@

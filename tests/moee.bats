@@ -105,6 +105,15 @@ paired_sets() {
 	# again there is nothing to do
 	moee moee 2>&1 >/dev/null | grep -v '^$' >again || true
 	[ ! -s again ] || { cat again; false; }
+	# other data, in a folder of the same names and older, are scored anew; other prompts are other figures
+	cp -r data other
+	sed -i 's/"score": [0-9.]*/"score": 1/; 1s/1}/5}/' other/sts/sts12/test.jsonl
+	find other -type f -exec touch -d 2020-01-01 {} +
+	before=$(of_cell plain+hs STS12)
+	moee "$T/$E/scores/1/plain+hs/scores.tsv" DATA="$T/other" >/dev/null 2>&1
+	[ "$(of_cell plain+hs STS12)" != "$before" ]
+	moee "$T/$E/figure5-1.tsv" DATA="$T/other" MOEE_PROMPTS="style" >/dev/null 2>&1
+	[ "$(cut -f3 $E/figure5-1.tsv | sort -u | tr '\n' ' ')" = "1 lines " ]
 }
 
 @test "moee: the paper's size asks for its 19 sets; a folder without sets is refused" {
