@@ -56,6 +56,9 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# gcc would leave half of AVX-512's registers unused
+$B/lib/nn/%.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mprefer-vector-width=512)
+
 $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
 # the harness stands in for lib/base/err.c, which the linker then leaves in the library
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
@@ -94,6 +97,13 @@ fuzz: all $(HELPERS:%=$B/support/%)
 	tests/fuzz/run $B
 
 fuzzers: $(FUZZERS:%=$B/fuzz/%)
+
+## bench-peers  put what bench times beside ours, from PyPI, into the virtual environment PEERS=dir (build/peers)
+PEERS = build/peers
+bench-peers:
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime
+	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
 
 ## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
 bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
@@ -141,4 +151,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
-.PHONY: all check mutate fuzz fuzzers bench lint deps install uninstall clean help
+.PHONY: all check mutate fuzz fuzzers bench bench-peers lint deps install uninstall clean help

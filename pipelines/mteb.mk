@@ -1,6 +1,6 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
 #	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
-#		[GATES=dir PILOTS=file] [TEMPLATE=name] [WEIGHTS=int8] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
+#		[GATES=dir PILOTS=file] [TEMPLATE=name] [WEIGHTS=int8] [PRECISION=int8] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
@@ -14,8 +14,8 @@
 # routing weights are made once for all ways of combining them.  ALPHA=auto is for what has pairs; else 1.
 # COMBINE=apart is for audit: classification and clustering as MoEE's released code sums them (mteb-score
 # --legacy-sum), which averages the numbers of classes and of clusters.
-# TEMPLATE puts each text into one of share/templates.yaml, WEIGHTS=int8 computes with weights of eight bits.  The name is
-# the model's with the way, "+prompteol+sum+int8".
+# TEMPLATE puts each text into one of share/templates.yaml, WEIGHTS=int8 computes with weights of eight bits, PRECISION=int8
+# with products of eight bits.  The name is the model's with the way, "+prompteol+sum+int8", "+precision-int8".
 # make's own rules of what is older decide what is redone; a set's result is removed when its texts
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
@@ -34,15 +34,18 @@ ALPHA    ?=
 NORM     ?=
 EMIT     ?= hs,rw
 WEIGHTS  ?=
+PRECISION ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
 REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
-EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(WEIGHTS:%=-%)
+bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
+numbers   = $(WEIGHTS:%=--weights %) $(PRECISION:%=--precision %)
+EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(subst $() ,,$(addprefix -,$(bits)))
 combined  = $(if $(COMBINE),$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)$(if $(filter-out hs$(,)rw,$(EMIT)),$(,)$(EMIT)))
-WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(WEIGHTS))))
+WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits))))
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
@@ -64,7 +67,7 @@ ifdef MTEB_PLAN
 # embeddings of this model; of documents; its scores
 RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
 OWN    := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
-CORPUS := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(WEIGHTS:%=/%),$(RUN))
+CORPUS := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits))),$(RUN))
 # what the model makes of texts
 MADE   := $(if $(COMBINE),$(OWN)/$(EMITTED),$(RUN))
 SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
@@ -79,11 +82,11 @@ begin = mkdir -p $(@D) $(RUN)/$(task); echo "$(task): $1" >&2; \
 forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL) $(TEMPLATE:%=--template %)
-encode  = $X/encode $(BAR) -m $(MODEL) $(WEIGHTS:%=--weights %) $(if $(COMBINE),--emit $(EMIT)) -o $@
+encode  = $X/encode $(BAR) -m $(MODEL) $(numbers) $(if $(COMBINE),--emit $(EMIT)) -o $@
 # each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
 early   = $(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty')
 routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
-in_two  = $X/encode -m $(MODEL) $(WEIGHTS:%=--weights %) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
+in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per-query $(@:.json=.tsv))

@@ -319,6 +319,9 @@ make_gates() {
 	mteb MODEL="$T/moe" WEIGHTS=int8 TASKS=STS12 >/dev/null 2>&1
 	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --weights int8 | mteb-score -q sts --json - |
 		jq '.scores.main_score * 1e4 | round' | diff - <(jq '.scores.test[0].main_score * 1e4 | round' results/moe+int8/*/STS12.json)
+	mteb MODEL="$T/moe" PRECISION=int8 TASKS=STS12 >/dev/null 2>&1
+	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --precision int8 | mteb-score -q sts --json - |
+		jq '.scores.main_score * 1e4 | round' | diff - <(jq '.scores.test[0].main_score * 1e4 | round' results/moe+precision-int8/*/STS12.json)
 	run -2 --separate-stderr combined ALPHA=1
 	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
 	run -2 --separate-stderr combined COMBINE=hs ALPHA=1

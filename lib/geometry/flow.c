@@ -113,7 +113,7 @@ flow_part(const struct flow *flow, int step, enum flow_part part)
 static struct nn_matrix
 matrix(const struct flow *flow, int step, enum flow_part part)
 {
-	return (struct nn_matrix){ flow_part(flow, step, part), DTYPE_F32 };
+	return nn_f32(flow_part(flow, step, part));
 }
 
 void

@@ -4,7 +4,7 @@
 
 /* Rows that the MLP takes at a time when nothing is kept: its inner activations then stay
  * in the cache, and memory does not grow with the batch. */
-enum { STEP = 512 };
+enum { STEP = 128 };
 
 /* Columns under a specification: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of
  * the layer's dense MLP. */

@@ -19,10 +19,16 @@ linear_layout(struct linear_batch *batch, struct workspace *workspace, size_t T,
 	batch->ddropped = workspace_floats(workspace, rows, C);
 }
 
-bool
-linear_gated(const struct linear *linear, const struct linear_rows *rows)
+static bool
+gated(const struct linear *linear, const struct linear_rows *rows)
 {
 	return linear->gates.pairs && rows->batch->count;
+}
+
+bool
+linear_busy(const struct linear *linear, const struct linear_rows *rows)
+{
+	return gated(linear, rows) || rows->batch->watch;
 }
 
 /* Some rows of one gate with a pair. */
@@ -105,10 +111,13 @@ void
 linear_forward(const struct linear *linear, const struct linear_rows *rows, float *y,
     size_t ldy, const float *x, size_t ldx, size_t T)
 {
+	const struct linear_watch *watch = rows->batch->watch;
 	struct piece piece = { 0 };
 
+	if (watch)
+		watch->see(watch->context, linear->w, x, ldx, T, linear->C);
 	nn_linear(y, ldy, x, ldx, linear->w, linear->bias, T, linear->C, linear->O);
-	if (!linear_gated(linear, rows))
+	if (!gated(linear, rows))
 		return;
 	while (next_piece(&piece, linear, rows, T)) {
 		const float *dropped = x;
@@ -146,7 +155,7 @@ linear_back(const struct linear *linear, const struct linear_rows *rows, float *
 
 	nn_linear_back(
 	    dx, add, linear->dw, linear->db, dy, ldy, x, ldx, linear->w, T, C, O);
-	if (!linear_gated(linear, rows))
+	if (!gated(linear, rows))
 		return;
 	while (next_piece(&piece, linear, rows, T)) {
 		const struct linear_pair *pair = piece.pair;

@@ -50,6 +50,14 @@ struct linear_batch {
 	double dropout;
 	const uint64_t *keys;
 	float *dropped, *ddropped;
+	const struct linear_watch *watch; /* NULL: nobody looks */
+};
+
+/* Sees what enters linear layers, x[T,C] with row stride ldx, in memory of the kernels. */
+struct linear_watch {
+	void (*see)(void *context, struct nn_matrix w, const float *x, size_t ldx,
+	    size_t T, size_t C);
+	void *context;
 };
 
 /* Scratch for ranks and layers up to these, and with `dropout` keys for T tokens. */
@@ -72,8 +80,8 @@ struct linear {
 	size_t C, O;
 };
 
-/* Whether some of the rows may have pairs: then nothing can be done in one step with the product. */
-bool linear_gated(const struct linear *linear, const struct linear_rows *rows);
+/* Whether some of the rows may have pairs, or somebody looks: then nothing can be done in one step with the product. */
+bool linear_busy(const struct linear *linear, const struct linear_rows *rows);
 
 /* y[T,O] overwritten; ldy, ldx: row strides. */
 void linear_forward(const struct linear *linear, const struct linear_rows *rows, float *y,

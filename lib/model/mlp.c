@@ -33,7 +33,7 @@ mlp_inner(
 	size_t C = mlp->C, I = mlp->I;
 
 	/* nobody asks for what was before act */
-	if (!mlp->gated && inner == up && !linear_gated(&to_up, &mlp->rows)) {
+	if (!mlp->gated && inner == up && !linear_busy(&to_up, &mlp->rows)) {
 		nn_linear_activate(
 		    inner, I, y, C, to_up.w, to_up.bias, mlp->act, T, C, I);
 		return;
@@ -51,7 +51,7 @@ mlp_out(const struct mlp *mlp, float *out, const float *inner, size_t T)
 	size_t C = mlp->C, I = mlp->I;
 
 	/* the backward of a linear layer from C to I is the product with a turned matrix */
-	if (mlp->turned)
+	if (mlp->turned && !down.w.packed)
 		nn_linear_back(
 		    out, false, NULL, NULL, inner, I, NULL, C, down.w, T, C, I);
 	else

@@ -199,11 +199,8 @@ model_matrix(const struct model *model, const struct part *part)
 	if (part->tensor < 0)
 		return (struct nn_matrix){ 0 };
 	if (model->mode != MODEL_ENCODE)
-		return (struct nn_matrix){
-			model->values + model->weights.tensors[part->tensor].offset +
-			    part->offset,
-			DTYPE_F32
-		};
+		return nn_f32(model->values +
+			      model->weights.tensors[part->tensor].offset + part->offset);
 	size_t columns = (size_t)model->weights.tensors[part->tensor].columns;
 	columns = columns ? columns : 1;
 	return nn_matrix_from(model->data[part->tensor], part->offset / columns, columns);
@@ -309,6 +306,7 @@ model_resolve(struct model *model)
 	if (model->spec.mixture.count)
 		resolve_mixtures(model);
 	resolve_dense(model);
+	packed_resolve(model);
 }
 
 static uint64_t
@@ -354,6 +352,8 @@ model_note_fingerprint(struct model *model, uint64_t seed)
 	    "%016" PRIx64, print);
 	if (model->quantized)
 		print = rng_hash(print, "int8", 4);
+	if (model->packed)
+		print = rng_hash(print, "packed", 6);
 	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
 }
 
@@ -398,6 +398,17 @@ model_open_int8(const char *dir, bool keep)
 	return complete(model, 0);
 }
 
+struct model *
+model_open_packed(const char *dir)
+{
+	struct model *model = begin(dir, MODEL_ENCODE);
+
+	model->packed = packed_new();
+	complete(model, 0);
+	packed_load(model);
+	return model;
+}
+
 void
 model_close(struct model *model)
 {
@@ -410,6 +421,7 @@ model_close(struct model *model)
 	free(model->data);
 	free(model->copied);
 	quantized_free(model->quantized);
+	packed_free(model->packed);
 	pass_free(model);
 	workspace_free(&model->workspace);
 	if (model->values) {

@@ -40,6 +40,12 @@ struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
  * there one is warned, and with `keep` it is replaced.
  */
 struct model *model_open_int8(const char *dir, bool keep);
+
+/*
+ * The same with the products of these layers in eight bits (nn_pack in nn.h).  How far the columns reach that
+ * enter them is read off some 500 tokens, drawn by one seed for every model.
+ */
+struct model *model_open_packed(const char *dir);
 void model_close(struct model *model);
 
 const struct spec *model_spec(const struct model *model);

@@ -62,8 +62,10 @@ struct model {
 	struct nn_matrix *data;
 	bool *copied;
 	struct quantized *quantized; /* NULL: none has eight bits */
-	struct gates *gates;	     /* NULL: none */
-	struct learning *learning;   /* the only one of them; NULL: none learns */
+	struct packed *packed;	     /* NULL: products are those of floats */
+	const struct linear_watch *linear_watch;
+	struct gates *gates;	   /* NULL: none */
+	struct learning *learning; /* the only one of them; NULL: none learns */
 	float *values, *gradients;
 	bool reached[SPEC_EXPERTS], predicts_reached; /* as model_reached says */
 	/* the parts of weights as pointers */
@@ -142,6 +144,13 @@ void quantized_load(struct model *model, bool keep); /* sets their model->data *
 const char *quantized_file(
     const struct quantized *quantized); /* they are mapped from; NULL: none */
 void quantized_free(struct quantized *quantized);
+
+/* Products in eight bits.  (model_packed.c) */
+struct packed *packed_new(void);
+void packed_load(struct model *model); /* of a model that is complete */
+void packed_resolve(
+    const struct model *model); /* those matrices in the place of the stored */
+void packed_free(struct packed *packed);
 
 /* A parameter's values in a new array of `dtype`. */
 struct safetensor model_tensor(

@@ -161,7 +161,7 @@ layout_gates(struct pass *pass, struct model *model, const struct batch *batch)
 {
 	bool chosen = model->choose && !pass->keep;
 
-	pass->gates = (struct linear_batch){ 0 };
+	pass->gates = (struct linear_batch){ .watch = model->linear_watch };
 	if (!model->gates)
 		return;
 	if (!chosen && batch->gates)

@@ -70,8 +70,16 @@ void nn_download(void *host, const void *from, size_t bytes);
 struct nn_matrix {
 	const void *at;
 	enum dtype dtype;
+	bool
+	    packed; /* what nn_pack made: of use to nn_linear, nn_linear_activate and nn_linear_add alone */
 };
 enum { NN_GROUP = 128 };
+
+static inline struct nn_matrix
+nn_f32(const float *at)
+{
+	return (struct nn_matrix){ at, DTYPE_F32, false };
+}
 
 /* Bytes of a row of C columns. */
 static inline size_t
@@ -85,9 +93,9 @@ nn_row_size(enum dtype dtype, size_t C)
 static inline struct nn_matrix
 nn_matrix_from(struct nn_matrix matrix, size_t row, size_t C)
 {
-	return (struct nn_matrix){
-		(const char *)matrix.at + row * nn_row_size(matrix.dtype, C), matrix.dtype
-	};
+	return (struct nn_matrix){ (const char *)matrix.at +
+				       row * nn_row_size(matrix.dtype, C),
+		matrix.dtype, false };
 }
 
 /*
@@ -103,6 +111,26 @@ struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool
 
 /* The same of what nn_quantize made, [O,C]; a copy has the size that the rows have. */
 struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied);
+
+/*
+ * Products in eight bits, for inference: the weights are bytes with a scale for each output, x is made bytes with a
+ * scale and a zero for each row, and the sums are whole numbers:
+ *	w[o,c] = value[o,c] scale[o] smooth[c]			-127 <= value <= 127
+ *	x[t,c] smooth[c] = (value[t,c] - zero[t]) scale[t]	0 <= value <= 255
+ * so that a row's result has the same bits beside whatever rows, with whatever instructions.  smooth[c] =
+ * sqrt(greatest |w[:,c]| / most[c]), where `most` says how far each column of x reaches, shares the error
+ * between both (SmoothQuant, Xiao et al. 2023, equation 4); it is 1 where either is 0, or most NULL.
+ *
+ * nn_pack makes of a matrix [O,C] of any floating type (turned: [C,O]) in host memory what such products take, in
+ * `to`, nn_packed_size bytes from nn_alloc.  False when a weight is not finite.
+ */
+enum { NN_MAX_PACKED = 1 << 15 }; /* C, at most */
+size_t nn_packed_size(size_t O, size_t C);
+bool nn_pack(void *to, const void *host, enum dtype dtype, bool turned, const float *most,
+    size_t O, size_t C);
+
+/* most[c] = max(most[c], |x[:,c]|), most in host memory; NaN counts for nothing. */
+void nn_column_most(float *most, const float *x, size_t ldx, size_t T, size_t C);
 
 /* The same as floats: what norms and biases need. */
 const float *nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied);

@@ -2,10 +2,6 @@
 training_pairs >"$work/pairs.txt"
 "$1/support/pairs_stream" <"$work/pairs.txt" >"$work/pairs.mts"
 
-median() {
-	sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
-}
-
 bench_train() {
 	local ours theirs=-
 	train -q -m "$BENCH_MODEL" -o "$work/trained" --timing --save-every 0 "$work/pairs.mts"

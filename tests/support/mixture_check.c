@@ -304,8 +304,7 @@ work_new(const struct sizes *s)
 		size_t n = size_of(w, i);
 		w->in[MLP + i] = array_random(s->E * n, 0.5);
 		for (size_t e = 0; e < s->E && n; e++)
-			w->experts[e][i] =
-			    (struct nn_matrix){ w->in[MLP + i]->at + e * n, DTYPE_F32 };
+			w->experts[e][i] = nn_f32(w->in[MLP + i]->at + e * n);
 	}
 	w->weights.router =
 	    (struct linear){ .w = f32(w->in[ROUTER]), .C = s->C, .O = s->E };

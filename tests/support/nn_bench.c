@@ -84,22 +84,21 @@ spin_all(struct work *work)
 static void
 linear(struct work *w)
 {
-	nn_linear(w->y, w->O, w->x, w->C, (struct nn_matrix){ w->w, DTYPE_F32 }, w->b,
-	    w->T, w->C, w->O);
+	nn_linear(w->y, w->O, w->x, w->C, nn_f32(w->w), w->b, w->T, w->C, w->O);
 }
 
 static void
 linear_activate(struct work *w)
 {
-	nn_linear_activate(w->y, w->O, w->x, w->C, (struct nn_matrix){ w->w, DTYPE_F32 },
-	    w->b, w->act, w->T, w->C, w->O);
+	nn_linear_activate(
+	    w->y, w->O, w->x, w->C, nn_f32(w->w), w->b, w->act, w->T, w->C, w->O);
 }
 
 static void
 linear_back(struct work *w)
 {
-	nn_linear_back(w->z, false, w->w, w->b, w->y, w->O, w->x, w->C,
-	    (struct nn_matrix){ w->w, DTYPE_F32 }, w->T, w->C, w->O);
+	nn_linear_back(w->z, false, w->w, w->b, w->y, w->O, w->x, w->C, nn_f32(w->w),
+	    w->T, w->C, w->O);
 }
 
 static void

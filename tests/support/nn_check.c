@@ -80,7 +80,7 @@ half_case(size_t T, size_t C, size_t O, enum dtype dtype)
 	free(host);
 	free(wide);
 	struct nn_matrix matrix = { (const uint16_t *)(const void *)half->at + offset,
-		dtype };
+		dtype, false };
 	nn_linear(y->at, O, x->at, C, f32(w), b->at, T, C, O);
 	nn_linear(half_y->at, O, x->at, C, matrix, b->at, T, C, O);
 	expect_same("linear of halves", half_y, y);

@@ -29,7 +29,7 @@ struct array {
 static inline struct nn_matrix
 f32(const struct array *x)
 {
-	return (struct nn_matrix){ x->at, DTYPE_F32 };
+	return nn_f32(x->at);
 }
 
 static struct array *arrays;

@@ -37,12 +37,6 @@ nn_element(enum dtype dtype)
 				   : sizeof(uint16_t);
 }
 
-NN_INLINE struct nn_matrix
-nn_f32(const float *at)
-{
-	return (struct nn_matrix){ at, DTYPE_F32 };
-}
-
 /* The sequence that token t is in. */
 static inline size_t
 nn_sequence_of(const int32_t *starts, size_t N, size_t t)

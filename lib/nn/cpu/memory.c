@@ -95,8 +95,9 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 
 	*copied = false;
 	if (half && (uintptr_t)host % sizeof(uint16_t) == 0)
-		return (struct nn_matrix){ host, dtype };
-	return (struct nn_matrix){ nn_weights(host, dtype, n, copied), DTYPE_F32 };
+		return (struct nn_matrix){ .at = host, .dtype = dtype };
+	return (struct nn_matrix){ .at = nn_weights(host, dtype, n, copied),
+		.dtype = DTYPE_F32 };
 }
 
 struct nn_matrix
@@ -105,5 +106,5 @@ nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied)
 	(void)O;
 	(void)C;
 	*copied = false;
-	return (struct nn_matrix){ host, DTYPE_I8 };
+	return (struct nn_matrix){ .at = host, .dtype = DTYPE_I8 };
 }

@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "nn/cpu/int8.h"
 #include "nn/cpu/transpose.h"
 
 /*
@@ -375,6 +376,10 @@ static void
 linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, const enum nn_act *act, float beta, size_t T, size_t C, size_t O)
 {
+	if (w.packed) {
+		nn_linear_packed(y, ldy, x, ldx, w, b, act, beta != 0, T, C, O);
+		return;
+	}
 	multiply(&(struct product){ .c = y,
 	    .a = x,
 	    .b = w,

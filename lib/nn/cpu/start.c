@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "nn/cpu/cpu.h"
+#include "nn/cpu/int8.h"
 
 static bool
 listed(const char *name, const char *const *list)
@@ -96,9 +97,9 @@ const char *
 nn_about(void)
 {
 	static char text[200];
-	int used =
-	    snprintf(text, sizeof text, "cpu, own kernels of %d-bit vectors, %d threads",
-		NN_LANES * 32, omp_get_max_threads());
+	int used = snprintf(text, sizeof text,
+	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s", NN_LANES * 32,
+	    omp_get_max_threads(), int8_kernel()->name);
 
 	if (openblas_get_corename)
 		snprintf(text + used, sizeof text - (size_t)used, ", OpenBLAS %s kernels",

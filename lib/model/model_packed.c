@@ -1,0 +1,218 @@
+/* The matrices of linear layers packed for products in eight bits, when a folder is opened. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/model_internal.h"
+
+/* What is drawn to see how far the columns reach that enter the layers. */
+enum { SEQUENCES = 16, LENGTH = 32 };
+
+/* A matrix as it is stored, and what is made of it. */
+struct made {
+	const void *from;
+	struct part part;
+	size_t O, C, bytes;
+	bool turned;
+	float *most; /* [C] */
+	void *packed;
+};
+
+struct packed {
+	struct made *all;
+	size_t count, room;
+};
+
+static struct made *
+find(const struct packed *packed, const void *from)
+{
+	for (size_t i = 0; i < packed->count; i++)
+		if (packed->all[i].from == from)
+			return &packed->all[i];
+	return NULL;
+}
+
+/* The layers. ---------------------------------------------------------------------- */
+
+/* What is done with each linear layer of blocks and experts: its matrix, where it is, its shape. */
+typedef void visit(struct packed *packed, struct nn_matrix *matrix,
+    const struct part *part, int64_t O, int64_t C, bool turned);
+
+static void
+each_of_block(
+    const struct model *model, struct packed *packed, int layer, size_t b, visit *do_with)
+{
+	static const enum block_parameter linear[] = { BLOCK_Q, BLOCK_K, BLOCK_V,
+		BLOCK_OUT, BLOCK_UP, BLOCK_GATE, BLOCK_DOWN };
+	const struct spec *spec = &model->spec;
+
+	for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
+		enum block_parameter which = linear[i];
+		int64_t O, C, k = 0, v = 0;
+		if (!spec_block_shape(spec, layer, which, &O, &C) ||
+		    (spec->fused && (which == BLOCK_K || which == BLOCK_V)))
+			continue;
+		if (spec->fused && which == BLOCK_Q) {
+			spec_block_shape(spec, layer, BLOCK_K, &k, &C);
+			spec_block_shape(spec, layer, BLOCK_V, &v, &C);
+		}
+		do_with(packed, &model->blocks[b].at[which],
+		    &model->weights.blocks[b][which], O + k + v, C, false);
+	}
+}
+
+static void
+each(const struct model *model, struct packed *packed, visit *do_with)
+{
+	static const enum mlp_parameter linear[] = { MLP_UP, MLP_GATE, MLP_DOWN };
+	const struct spec *spec = &model->spec;
+	size_t experts = (size_t)spec->layers * (size_t)spec->mixture.count;
+	int64_t O, C;
+
+	for (int layer = 0; layer < spec->layers; layer++)
+		for (size_t b = model_block_index(model, layer, -1);
+		     b < model_block_index(model, layer + 1, -1); b++)
+			each_of_block(model, packed, layer, b, do_with);
+	for (size_t e = 0; e < experts; e++)
+		for (size_t i = 0; i < sizeof linear / sizeof *linear; i++)
+			if (spec_mixture_shape(spec, linear[i], &O, &C)) {
+				bool turned =
+				    linear[i] == MLP_DOWN && spec->mixture.turned;
+				do_with(packed, &model->mixtures[e][linear[i]],
+				    &model->weights.mixtures[e][linear[i]],
+				    turned ? C : O, turned ? O : C, turned);
+			}
+}
+
+static void
+note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, int64_t O,
+    int64_t C, bool turned)
+{
+	if (!matrix->at || find(packed, matrix->at))
+		return;
+	packed->all =
+	    mem_grow(packed->all, &packed->room, packed->count + 1, sizeof *packed->all);
+	packed->all[packed->count++] = (struct made){ .from = matrix->at,
+		.part = *part,
+		.O = (size_t)O,
+		.C = (size_t)C,
+		.bytes = nn_packed_size((size_t)O, (size_t)C),
+		.turned = turned,
+		.most = mem_zero((size_t)C, sizeof(float)) };
+}
+
+static void
+replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part,
+    int64_t O, int64_t C, bool turned)
+{
+	const struct made *made = find(packed, matrix->at);
+
+	(void)part, (void)O, (void)C, (void)turned;
+	if (made)
+		*matrix = (struct nn_matrix){ made->packed, DTYPE_I8, true };
+}
+
+void
+packed_resolve(const struct model *model)
+{
+	if (model->packed && model->packed->count)
+		each(model, model->packed, replace);
+}
+
+/* Calibration. --------------------------------------------------------------------- */
+
+static void
+see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, size_t C)
+{
+	const struct made *made = find(context, w.at);
+
+	if (made)
+		nn_column_most(made->most, x, ldx, T, C);
+}
+
+/* Encode what is drawn, by each task expert. */
+static void
+calibrate(struct model *model, struct packed *packed)
+{
+	const struct linear_watch watch = { see, packed };
+	const struct spec *spec = &model->spec;
+	int32_t length = spec->positions < LENGTH ? spec->positions : LENGTH;
+	struct sequence sequences[SEQUENCES];
+	int32_t ids[SEQUENCES * LENGTH];
+	int64_t order[SEQUENCES];
+	struct batch batch = { 0 };
+	struct rng rng = rng_seed(1, 0);
+	float *emb = mem_new(SEQUENCES, (size_t)model_width(model) * sizeof *emb);
+
+	for (size_t i = 0; i < SEQUENCES * LENGTH; i++)
+		ids[i] = (int32_t)rng_below(&rng, (uint64_t)spec->vocabulary);
+	model->linear_watch = &watch;
+	for (int expert = spec->experts ? 0 : -1;
+	     expert < (spec->experts ? spec->experts : 0); expert++) {
+		for (int64_t i = 0; i < SEQUENCES; i++) {
+			order[i] = i;
+			sequences[i] = (struct sequence){ .ids = ids + i * LENGTH,
+				.length = length,
+				.expert = expert,
+				.gate = -1 };
+		}
+		batch_pack(&batch, order, SEQUENCES, sequences);
+		model_encode(model, &batch, emb);
+	}
+	model->linear_watch = NULL;
+	batch_free(&batch);
+	free(emb);
+}
+
+/* Packing. ------------------------------------------------------------------------- */
+
+static void
+pack(const struct model *model, struct made *made)
+{
+	const struct safetensor *stored = model->weights.stored[made->part.tensor];
+	const char *host =
+	    (const char *)stored->data + made->part.offset * dtype_size(stored->dtype);
+
+	if (made->C > NN_MAX_PACKED)
+		die("%s: '%s' has rows of %zu values; products in eight bits take %d",
+		    model->dir, stored->name, made->C, NN_MAX_PACKED);
+	made->packed = nn_alloc(made->bytes);
+	if (!nn_pack(made->packed, host, stored->dtype, made->turned, made->most, made->O,
+		made->C))
+		die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
+		    safetensors_name(model->file), stored->name);
+}
+
+struct packed *
+packed_new(void)
+{
+	return mem_zero(1, sizeof(struct packed));
+}
+
+void
+packed_load(struct model *model)
+{
+	struct packed *packed = model->packed;
+
+	each(model, packed, note);
+	calibrate(model, packed);
+	for (size_t i = 0; i < packed->count; i++)
+		pack(model, &packed->all[i]);
+	for (size_t i = 0; i < packed->count; i++)
+		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
+	packed_resolve(model);
+}
+
+void
+packed_free(struct packed *packed)
+{
+	for (size_t i = 0; packed && i < packed->count; i++) {
+		nn_free(packed->all[i].packed, packed->all[i].bytes);
+		free(packed->all[i].most);
+	}
+	if (packed)
+		free(packed->all);
+	free(packed);
+}

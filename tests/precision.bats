@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+load helper
+
+# Products in eight bits: encode --precision int8.
+
+setup() { # a folder that a test may write in, and texts
+	M=$T/m
+	cp -r "$GOLDEN/bert" "$M"
+	chmod -R u+w "$M"
+	{
+		echo "3 4 5 6 7 8 9 10 11"
+		echo 5
+		seq -s' ' 2 25
+		seq -s' ' 9 3 39
+	} | ids_stream text.ids >"$T/ids.mts"
+}
+# The kernels that this processor has.
+kernels() {
+	for kernel in amx avx512 avxvnni avx2 plain; do
+		MOTES_ISA=$kernel packed_check bits >/dev/null 2>&1 && echo "$kernel"
+	done
+}
+check() { # with each of them
+	for kernel in $(kernels); do
+		MOTES_ISA=$kernel run -0 packed_check "$1"
+		[ -z "$output" ]
+	done
+}
+rows() { # encode's options
+	encode -q "$@" "$T/ids.mts" | ids_stream --rows text.emb
+}
+least_cosine() { # of the lines of two files of numbers
+	paste -d' ' "$1" "$2" | awk '{
+		a = b = c = 0
+		for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; a += $i * $j; b += $i ^ 2; c += $j ^ 2 }
+		if (NR == 1 || a / sqrt(b * c) < least) least = a / sqrt(b * c)
+	} END { printf "%.6f\n", least }'
+}
+print_of() {
+	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
+}
+
+# 1. known answers
+@test "precision: products of whole numbers are theirs, of 1 to 200 rows, turned, added, activated" { check whole; }
+@test "precision: the error is that of steps in eight bits; a column that reaches far costs no more once smoothed" { check error; }
+@test "precision: a row has the same bits in every company, with 1 to 3 threads" { check rows; }
+@test "precision: rows of zeros, values that are not finite, the widest rows" { check edges; }
+
+@test "precision: every kernel of this processor gives the same bits" {
+	kernels | grep -qx plain
+	for kernel in $(kernels); do
+		MOTES_ISA=$kernel packed_check bits
+		MOTES_ISA=$kernel encode -q -m "$M" --precision int8 "$T/ids.mts" | md5sum
+	done >"$T/bits"
+	[ "$(sort -u "$T/bits" | wc -l)" -eq 2 ]
+}
+
+# The least cosine in a text of each family's golden folder is 0.9995 (ModernBERT's); they are 8 to 48 wide.
+@test "precision: every family gives nearly the embeddings of floats, and not the same" {
+	for family in bert bert_tokens deepseek gte modernbert nomic_bert nomic_moe olmoe qwen2_moe qwen3; do
+		rows -m "$GOLDEN/families/$family" >"$T/f32"
+		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
+		run ! cmp -s "$T/f32" "$T/int8"
+		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
+	done
+}
+
+# Every matrix counts: a layer that stays in floats, or is another's, would leave the bits of the family as they are
+# or take the cosine away.  Here each is made zero in turn.
+@test "precision: each linear layer of a block, and each expert's, is the one that is multiplied" {
+	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
+	chmod -R u+w "$T/qwen"
+	rows -m "$T/qwen" --precision int8 >"$T/whole"
+	size=$(od -An -tu8 -N8 "$T/qwen/model.safetensors")
+	tail -c +9 "$T/qwen/model.safetensors" | head -c "$size" >"$T/header"
+	cp "$T/qwen/model.safetensors" "$T/kept"
+	for name in self_attn.{q,k,v,o}_proj mlp.shared_expert.{up,gate,down}_proj; do
+		read -r from to < <(jq -r --arg n "model.layers.1.$name.weight" '.[$n].data_offsets | "\(.[0]) \(.[1])"' "$T/header")
+		dd if=/dev/zero of="$T/qwen/model.safetensors" bs=1 seek=$((8 + size + from)) count=$((to - from)) conv=notrunc status=none
+		rows -m "$T/qwen" >"$T/f32"
+		rows -m "$T/qwen" --precision int8 >"$T/int8"
+		run ! cmp -s "$T/int8" "$T/whole"
+		least_cosine "$T/f32" "$T/int8" | awk -v name="$name" '$1 < 0.999 { print name, $1; exit 1 }'
+		cp "$T/kept" "$T/qwen/model.safetensors"
+	done
+}
+
+@test "precision: all-MiniLM-L6-v2 in eight bits has cosine 0.999 to itself on average, 0.99 at worst" {
+	need_minilm
+	printf '%s\n' "A man is playing a guitar." "hello" "The cat sat on the mat, and nobody minded." \
+		"Interest rates were raised by a quarter of a point on Thursday; markets had expected more." \
+		"int main(void) { return 0; }" "How do I renew my passport abroad?" >"$T/texts"
+	tok -q -m "$MOTES_MINILM" "$T/texts" >"$T/ids.mts"
+	rows -m "$MOTES_MINILM" >"$T/f32"
+	rows -m "$MOTES_MINILM" --precision int8 >"$T/int8"
+	least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.99 { exit 1 }'
+	for i in 1 2 3 4 5 6; do
+		least_cosine <(sed -n "${i}p" "$T/f32") <(sed -n "${i}p" "$T/int8")
+	done | awk '{ sum += $1 } END { exit !(sum / NR >= 0.999) }'
+}
+
+@test "precision: weights stored as bf16 and f16" {
+	for dtype in bf16 f16; do
+		model_copy "$GOLDEN/bert" "$T/half" $dtype
+		rows -m "$T/half" --precision int8 >"$T/int8"
+		rows -m "$T/half" | least_cosine - "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
+	done
+}
+
+# 2. options
+@test "precision: a text has the same bits alone and in company, whatever the threads" {
+	rows -m "$M" --precision int8 >"$T/all"
+	rows -m "$M" --precision int8 -j 1 | cmp - "$T/all"
+	rows -m "$M" --precision int8 --tokens 1 | cmp - "$T/all"
+	[ "$(wc -l <"$T/all")" -eq 4 ]
+	rows -m "$M" --precision f32 | cmp - <(rows -m "$M")
+}
+
+@test "precision: the stream names another model, so that near does not mix the two" {
+	[ "$(print_of -m "$M")" != "$(print_of -m "$M" --precision int8)" ]
+	[ "$(print_of -m "$M" --weights int8)" != "$(print_of -m "$M" --precision int8)" ]
+	encode -q -m "$M" "$T/ids.mts" >"$T/f32.mts"
+	encode -q -m "$M" --precision int8 "$T/ids.mts" >"$T/int8.mts"
+	near "$T/int8.mts" "$T/int8.mts" >"$T/out"
+	run -1 --separate-stderr near "$T/int8.mts" "$T/f32.mts"
+	[[ "$stderr" == *"are of model"* ]]
+}
+
+@test "precision: task experts, adapters and hidden states" {
+	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
+	rows -m "$T/experts" --precision int8 -e right >"$T/right"
+	rows -m "$M" --precision int8 | least_cosine - "$T/right" | awk '$1 < 0.9999 { print; exit 1 }'
+	rows -m "$M" --precision int8 --lora "$GOLDEN/adapter/plain" >"$T/int8"
+	rows -m "$M" --lora "$GOLDEN/adapter/plain" >"$T/f32"
+	least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
+	rows -m "$M" | least_cosine - "$T/int8" | awk '$1 > 0.999 { print; exit 1 }'
+	encode -q -m "$M" --precision int8 --emit hs "$T/ids.mts" | ids_stream --rows text.hs >"$T/hs"
+	encode -q -m "$M" --emit hs "$T/ids.mts" | ids_stream --rows text.hs | least_cosine - "$T/hs" | awk '$1 < 0.999 { exit 1 }'
+}
+
+# 3. usage
+@test "precision: usage errors; a kernel that is not there" {
+	run -2 --separate-stderr encode -m "$M" --precision int4 "$T/ids.mts"
+	[[ "$stderr" == *"--precision: 'int4' is not one of f32, int8"* ]]
+	run -2 --separate-stderr encode -m "$M" --precision int8 --weights int8 "$T/ids.mts"
+	[[ "$stderr" == *"--precision int8 makes its own weights of eight bits"* ]]
+	MOTES_ISA=sse9 run -1 --separate-stderr encode -m "$M" --precision int8 "$T/ids.mts"
+	[ -z "$output" ]
+	[[ "$stderr" == "encode: MOTES_ISA: 'sse9' "* ]]
+	MOTES_ISA=plain encode --version | grep -q 'int8 by plain'
+}
+
+# 4. bad input
+@test "precision: a weight that is not finite is named by its tensor" {
+	name=encoder.layer.1.output.dense.weight
+	size=$(od -An -tu8 -N8 "$M/model.safetensors")
+	end=$(tail -c +9 "$M/model.safetensors" | head -c "$size" | jq --arg n "$name" '.[$n].data_offsets[1]')
+	printf '\0\0\x80\x7f' | dd of="$M/model.safetensors" bs=1 seek=$((8 + size + end - 4)) conv=notrunc status=none
+	run -1 --separate-stderr encode -q -m "$M" --precision int8 "$T/ids.mts"
+	[ -z "$output" ]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	[[ $stderr == "encode: $M/model.safetensors: tensor '$name' holds values that are not finite"* ]]
+}
