@@ -1,25 +1,12 @@
 #!/usr/bin/env bats
 load helper
+load eight
 
 # Weights of linear layers in eight bits: encode --weights int8.
 
-setup() { # a folder that a test may write in, and texts
-	M=$T/m
-	cp -r "$GOLDEN/bert" "$M"
-	chmod -R u+w "$M"
-	{
-		echo "3 4 5 6 7 8 9 10 11"
-		echo 5
-		seq -s' ' 2 25
-		seq -s' ' 9 3 39
-	} | ids_stream text.ids >"$T/ids.mts"
-}
 check() {
 	run -0 int8_check "$1"
 	[ -z "$output" ]
-}
-rows() { # encode's options
-	encode "$@" "$T/ids.mts" | ids_stream --rows text.emb
 }
 # The folder $2: $1 with the floats that its kept eight bits stand for; the tensors that have them to names.
 widened() {
@@ -28,23 +15,6 @@ widened() {
 	cp -r "$1" "$2"
 	rm "$2/model.int8.safetensors"
 	int8_widen "$1" "$2/model.safetensors" >"$T/names"
-}
-least_cosine() { # of the lines of two files of numbers
-	paste -d' ' "$1" "$2" | awk '{
-		a = b = c = 0
-		for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; a += $i * $j; b += $i ^ 2; c += $j ^ 2 }
-		if (NR == 1 || a / sqrt(b * c) < least) least = a / sqrt(b * c)
-	} END { printf "%.6f\n", least }'
-}
-# Put bytes into a tensor of $M, `back` from its end.
-spoil() { # NAME BACK BYTES
-	local size end
-	size=$(od -An -tu8 -N8 "$M/model.safetensors")
-	end=$(tail -c +9 "$M/model.safetensors" | head -c "$size" | jq --arg n "$1" '.[$n].data_offsets[1]')
-	printf '%b' "$3" | dd of="$M/model.safetensors" bs=1 seek=$((8 + size + end - $2)) conv=notrunc status=none
-}
-print_of() {
-	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
 }
 refused() { # TEXT ENCODE'S OPTION...: one line on stderr, nothing on stdout
 	run -1 --separate-stderr encode -q --weights int8 "${@:2}" "$T/ids.mts"

@@ -1,19 +1,9 @@
 #!/usr/bin/env bats
 load helper
+load eight
 
 # Products in eight bits: encode --precision int8.
 
-setup() { # a folder that a test may write in, and texts
-	M=$T/m
-	cp -r "$GOLDEN/bert" "$M"
-	chmod -R u+w "$M"
-	{
-		echo "3 4 5 6 7 8 9 10 11"
-		echo 5
-		seq -s' ' 2 25
-		seq -s' ' 9 3 39
-	} | ids_stream text.ids >"$T/ids.mts"
-}
 # The kernels that this processor has.
 kernels() {
 	for kernel in amx avx512 avxvnni avx2 plain; do
@@ -25,19 +15,6 @@ check() { # with each of them
 		MOTES_ISA=$kernel run -0 packed_check "$1"
 		[ -z "$output" ]
 	done
-}
-rows() { # encode's options
-	encode -q "$@" "$T/ids.mts" | ids_stream --rows text.emb
-}
-least_cosine() { # of the lines of two files of numbers
-	paste -d' ' "$1" "$2" | awk '{
-		a = b = c = 0
-		for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; a += $i * $j; b += $i ^ 2; c += $j ^ 2 }
-		if (NR == 1 || a / sqrt(b * c) < least) least = a / sqrt(b * c)
-	} END { printf "%.6f\n", least }'
-}
-print_of() {
-	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
 }
 
 # 1. known answers
@@ -72,7 +49,7 @@ print_of() {
 	chmod -R u+w "$T/qwen"
 	rows -m "$T/qwen" --precision int8 >"$T/whole"
 	size=$(od -An -tu8 -N8 "$T/qwen/model.safetensors")
-	tail -c +9 "$T/qwen/model.safetensors" | head -c "$size" >"$T/header"
+	head -c $((8 + size)) "$T/qwen/model.safetensors" | tail -c +9 >"$T/header"
 	cp "$T/qwen/model.safetensors" "$T/kept"
 	for name in self_attn.{q,k,v,o}_proj mlp.shared_expert.{up,gate,down}_proj; do
 		read -r from to < <(jq -r --arg n "model.layers.1.$name.weight" '.[$n].data_offsets | "\(.[0]) \(.[1])"' "$T/header")
@@ -153,9 +130,7 @@ print_of() {
 # 4. bad input
 @test "precision: a weight that is not finite is named by its tensor" {
 	name=encoder.layer.1.output.dense.weight
-	size=$(od -An -tu8 -N8 "$M/model.safetensors")
-	end=$(tail -c +9 "$M/model.safetensors" | head -c "$size" | jq --arg n "$name" '.[$n].data_offsets[1]')
-	printf '\0\0\x80\x7f' | dd of="$M/model.safetensors" bs=1 seek=$((8 + size + end - 4)) conv=notrunc status=none
+	spoil $name 4 '\0\0\x80\x7f'
 	run -1 --separate-stderr encode -q -m "$M" --precision int8 "$T/ids.mts"
 	[ -z "$output" ]
 	[ "$(wc -l <<<"$stderr")" -eq 1 ]

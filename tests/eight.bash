@@ -1,0 +1,33 @@
+# Loaded by the tests of eight bits, of weights and of products: a folder, texts, and what encode makes of them.
+
+setup() { # a folder that a test may write in, and texts
+	M=$T/m
+	cp -r "$GOLDEN/bert" "$M"
+	chmod -R u+w "$M"
+	{
+		echo "3 4 5 6 7 8 9 10 11"
+		echo 5
+		seq -s' ' 2 25
+		seq -s' ' 9 3 39
+	} | ids_stream text.ids >"$T/ids.mts"
+}
+rows() { # encode's options
+	encode "$@" "$T/ids.mts" | ids_stream --rows text.emb
+}
+least_cosine() { # of the lines of two files of numbers
+	paste -d' ' "$1" "$2" | awk '{
+		a = b = c = 0
+		for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; a += $i * $j; b += $i ^ 2; c += $j ^ 2 }
+		if (NR == 1 || a / sqrt(b * c) < least) least = a / sqrt(b * c)
+	} END { printf "%.6f\n", least }'
+}
+# Put bytes into a tensor of $M, `back` from its end.
+spoil() { # NAME BACK BYTES
+	local size end
+	size=$(od -An -tu8 -N8 "$M/model.safetensors")
+	end=$(head -c $((8 + size)) "$M/model.safetensors" | tail -c +9 | jq --arg n "$1" '.[$n].data_offsets[1]')
+	printf '%b' "$3" | dd of="$M/model.safetensors" bs=1 seek=$((8 + size + end - $2)) conv=notrunc status=none
+}
+print_of() {
+	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
+}
