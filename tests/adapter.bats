@@ -46,7 +46,7 @@ refused() { # MESSAGE
 	change .
 	# the header is longer: written anew with its length
 	header=$(od -An -tu8 -N8 "$GOLDEN/adapter/plain/adapter_model.safetensors")
-	text=$(tail -c +9 "$GOLDEN/adapter/plain/adapter_model.safetensors" | head -c "$header" |
+	text=$(head -c $((8 + header)) "$GOLDEN/adapter/plain/adapter_model.safetensors" | tail -c +9 |
 		sed 's/base_model\.model\.encoder/base_model.model.bert.encoder/g')
 	{
 		for i in 0 1 2 3 4 5 6 7; do printf "\\x$(printf %02x $((${#text} >> 8 * i & 255)))"; done

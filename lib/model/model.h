@@ -43,7 +43,7 @@ struct model *model_open_int8(const char *dir, bool keep);
 
 /*
  * The same with the products of these layers in eight bits (nn_pack in nn.h).  How far the columns reach that
- * enter them is read off some 500 tokens, drawn by one seed for every model.
+ * enter them is read off 256 tokens, drawn by one seed for every model.
  */
 struct model *model_open_packed(const char *dir);
 void model_close(struct model *model);

@@ -172,8 +172,8 @@ gate_of(const struct model *model, const struct learning *l, uint64_t seed)
 		size_t a = l->parameters[2 * i].offset;
 		size_t b = l->parameters[2 * i + 1].offset;
 		gates_add(model, gates, 0, place->tensor,
-		    (struct linear_pair){ .a = { model->values + a, DTYPE_F32 },
-			.b = { model->values + b, DTYPE_F32 },
+		    (struct linear_pair){ .a = nn_f32(model->values + a),
+			.b = nn_f32(model->values + b),
 			.da = model->gradients + a,
 			.db = model->gradients + b,
 			.rank = (size_t)place->rank,

@@ -8,7 +8,7 @@
 #include "model/model_internal.h"
 
 /* What is drawn to see how far the columns reach that enter the layers. */
-enum { SEQUENCES = 16, LENGTH = 32 };
+enum { SEQUENCES = 8, LENGTH = 32 };
 
 /* A matrix as it is stored, and what is made of it. */
 struct made {

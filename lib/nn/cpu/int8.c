@@ -145,6 +145,24 @@ struct row {
 	float scale, base;
 };
 
+/* How far a row reaches on both sides of 0, and 0, or no number where it holds what is not finite; lane by lane, because clang
+ * turns no least and greatest of a whole row into vector code. */
+struct reach {
+	float least[NN_LANES], most[NN_LANES], wrong[NN_LANES];
+};
+
+NN_INLINE void
+take_reach(struct reach *reach, const float *x, const float *by, size_t width)
+{
+#pragma omp simd
+	for (size_t i = 0; i < width; i++) {
+		float value = x[i] * by[i];
+		reach->least[i] = value < reach->least[i] ? value : reach->least[i];
+		reach->most[i] = value > reach->most[i] ? value : reach->most[i];
+		reach->wrong[i] += value * 0;
+	}
+}
+
 /*
  * A row in bytes, 0 to 255 from its least value, or 0, to its greatest; of one that is not finite
  * the scale is no number, so that what comes of it is none.
@@ -154,13 +172,16 @@ quantize_row(uint8_t *to, const float *x, const float *by, size_t C, size_t K)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
 	float least = 0, most = 0, wrong = 0;
+	struct reach reach = { 0 };
+	size_t whole = C / NN_LANES * NN_LANES;
 
-#pragma omp simd reduction(min : least) reduction(max : most) reduction(+ : wrong)
-	for (size_t c = 0; c < C; c++) {
-		float value = x[c] * by[c];
-		least = value < least ? value : least;
-		most = value > most ? value : most;
-		wrong += value * 0;
+	for (size_t c = 0; c < whole; c += NN_LANES)
+		take_reach(&reach, x + c, by + c, NN_LANES);
+	take_reach(&reach, x + whole, by + whole, C - whole);
+	for (size_t i = 0; i < NN_LANES; i++) {
+		least = reach.least[i] < least ? reach.least[i] : least;
+		most = reach.most[i] > most ? reach.most[i] : most;
+		wrong += reach.wrong[i];
 	}
 	float range = most - least, scale = range / 255;
 	float inverse = scale > FLT_MIN ? 1 / scale : 0;
