@@ -2,7 +2,7 @@
 load helper
 load eight
 
-# Products in eight bits: encode --precision int8.
+# Products in fewer bits: encode --precision int8 and bf16.
 
 # The kernels that this processor has.
 kernels() {
@@ -39,6 +39,23 @@ check() { # with each of them
 		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
 		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
+	done
+}
+
+# Where the processor gains nothing by bf16 nothing is tested but that floats take its place.
+@test "precision: bf16 gives nearly the embeddings of floats, or just those where it is not quicker" {
+	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")
+	[ "$(MOTES_ISA=plain print_of -m "$M" --precision bf16)" = "$(print_of -m "$M")" ]
+	MOTES_ISA=plain encode --version | grep -q 'bf16 as f32'
+	encode --version | grep -q 'bf16 by' || skip "products of bf16 are not quicker on this processor"
+	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
+	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
+	for family in bert bert_tokens deepseek gte modernbert nomic_bert nomic_moe olmoe qwen2_moe qwen3; do
+		rows -m "$GOLDEN/families/$family" >"$T/f32"
+		rows -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
+		run ! cmp -s "$T/f32" "$T/bf16"
+		least_cosine "$T/f32" "$T/bf16" | awk -v family="$family" '$1 < 0.9995 { print family, $1; exit 1 }'
+		rows -m "$GOLDEN/families/$family" --precision bf16 --tokens 1 -j 1 | cmp - "$T/bf16"
 	done
 }
 
@@ -118,9 +135,9 @@ check() { # with each of them
 # 3. usage
 @test "precision: usage errors; a kernel that is not there" {
 	run -2 --separate-stderr encode -m "$M" --precision int4 "$T/ids.mts"
-	[[ "$stderr" == *"--precision: 'int4' is not one of f32, int8"* ]]
+	[[ "$stderr" == *"--precision: 'int4' is not one of f32, bf16, int8"* ]]
 	run -2 --separate-stderr encode -m "$M" --precision int8 --weights int8 "$T/ids.mts"
-	[[ "$stderr" == *"--precision int8 makes its own weights of eight bits"* ]]
+	[[ "$stderr" == *"--precision and --weights int8 exclude each other"* ]]
 	MOTES_ISA=sse9 run -1 --separate-stderr encode -m "$M" --precision int8 "$T/ids.mts"
 	[ -z "$output" ]
 	[[ "$stderr" == "encode: MOTES_ISA: 'sse9' "* ]]

@@ -73,9 +73,9 @@ static const struct cli_option options[] = {
 	{ OPT_WEIGHTS_CACHE, "weights-cache", NULL,
 	    "with --weights int8: keep these in the model's folder, and use them\n"
 	    "from there" },
-	{ OPT_PRECISION, "precision", "f32|int8",
-	    "multiply in floats, or the linear layers in eight bits: quicker, and\n"
-	    "nearly the same embeddings (f32)" },
+	{ OPT_PRECISION, "precision", "f32|bf16|int8",
+	    "multiply in floats, or the linear layers in halves of them or in eight\n"
+	    "bits: quicker, and nearly the same embeddings (f32)" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
@@ -92,14 +92,15 @@ struct settings {
 	char *model;
 	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
-	bool normalize, raw, keep, any_tokenizer, int8, weights_cache, packed;
+	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
+	int precision;
 };
 
 static struct settings
 parse(int argc, char **argv)
 {
 	static const char *const weights[] = { "stored", "int8", NULL };
-	static const char *const precision[] = { "f32", "int8", NULL };
+	static const char *const precision[] = { "f32", "bf16", "int8", NULL };
 	struct settings s = {
 		.tokens = 2048, .level = -1, .output = "-", .cache = 128 << 20
 	};
@@ -125,7 +126,7 @@ parse(int argc, char **argv)
 		case OPT_WEIGHTS: s.int8 = cli_word("--weights", optarg, weights); break;
 		case OPT_WEIGHTS_CACHE: s.weights_cache = true; break;
 		case OPT_PRECISION:
-			s.packed = cli_word("--precision", optarg, precision);
+			s.precision = cli_word("--precision", optarg, precision);
 			break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
@@ -147,9 +148,8 @@ parse(int argc, char **argv)
 		    "threads");
 	if (s.weights_cache && !s.int8)
 		die_usage("--weights-cache keeps what --weights int8 makes");
-	if (s.packed && s.int8)
-		die_usage("--precision int8 makes its own weights of eight bits; leave "
-			  "out --weights int8");
+	if (s.precision && s.int8)
+		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
 		die_usage("--lora and --gates exclude each other");
 	if (argc - optind > 1)
@@ -161,9 +161,11 @@ parse(int argc, char **argv)
 static struct model *
 open_model(const struct settings *s)
 {
-	struct model *model = s->int8	  ? model_open_int8(s->model, s->weights_cache)
-			      : s->packed ? model_open_packed(s->model)
-					  : model_open(s->model, MODEL_ENCODE, 0);
+	static const enum dtype kinds[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
+	struct model *model = s->int8 ? model_open_int8(s->model, s->weights_cache)
+			      : s->precision
+				  ? model_open_packed(s->model, kinds[s->precision])
+				  : model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
 	if (s->pooling && !head_pool(head, s->pooling))

@@ -352,8 +352,10 @@ model_note_fingerprint(struct model *model, uint64_t seed)
 	    "%016" PRIx64, print);
 	if (model->quantized)
 		print = rng_hash(print, "int8", 4);
-	if (model->packed)
-		print = rng_hash(print, "packed", 6);
+	if (model->packed) {
+		const char *kind = dtype_name(packed_kind(model->packed));
+		print = rng_hash(print, kind, strlen(kind));
+	}
 	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
 }
 
@@ -399,11 +401,16 @@ model_open_int8(const char *dir, bool keep)
 }
 
 struct model *
-model_open_packed(const char *dir)
+model_open_packed(const char *dir, enum dtype kind)
 {
+	if (!nn_packs(kind)) {
+		inform("%s: products of %s are not quicker here; those of f32 are made",
+		    dir, dtype_name(kind));
+		return model_open(dir, MODEL_ENCODE, 0);
+	}
 	struct model *model = begin(dir, MODEL_ENCODE);
 
-	model->packed = packed_new();
+	model->packed = packed_new(kind);
 	complete(model, 0);
 	packed_load(model);
 	return model;

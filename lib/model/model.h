@@ -42,10 +42,11 @@ struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
 struct model *model_open_int8(const char *dir, bool keep);
 
 /*
- * The same with the products of these layers in eight bits (nn_pack in nn.h).  How far the columns reach that
- * enter them is read off 256 tokens, drawn by one seed for every model.
+ * The same with the products of these layers of i8 or bf16 (nn_pack in nn.h).  For i8 how far the columns reach that
+ * enter them is read off 256 tokens, drawn by one seed for every model.  Where the kernels have no such products it
+ * is model_open.
  */
-struct model *model_open_packed(const char *dir);
+struct model *model_open_packed(const char *dir, enum dtype kind);
 void model_close(struct model *model);
 
 const struct spec *model_spec(const struct model *model);

@@ -145,8 +145,9 @@ const char *quantized_file(
     const struct quantized *quantized); /* they are mapped from; NULL: none */
 void quantized_free(struct quantized *quantized);
 
-/* Products in eight bits.  (model_packed.c) */
-struct packed *packed_new(void);
+/* Products of i8 or bf16.  (model_packed.c) */
+struct packed *packed_new(enum dtype kind);
+enum dtype packed_kind(const struct packed *packed);
 void packed_load(struct model *model); /* of a model that is complete */
 void packed_resolve(
     const struct model *model); /* those matrices in the place of the stored */

@@ -1,4 +1,4 @@
-/* The matrices of linear layers packed for products in eight bits, when a folder is opened. */
+/* The matrices of linear layers packed for products in fewer bits, when a folder is opened. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,7 @@ struct made {
 };
 
 struct packed {
+	enum dtype kind;
 	struct made *all;
 	size_t count, room;
 };
@@ -98,7 +99,7 @@ note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, i
 		.part = *part,
 		.O = (size_t)O,
 		.C = (size_t)C,
-		.bytes = nn_packed_size((size_t)O, (size_t)C),
+		.bytes = nn_packed_size(packed->kind, (size_t)O, (size_t)C),
 		.turned = turned,
 		.most = mem_zero((size_t)C, sizeof(float)) };
 }
@@ -111,7 +112,7 @@ replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part
 
 	(void)part, (void)O, (void)C, (void)turned;
 	if (made)
-		*matrix = (struct nn_matrix){ made->packed, DTYPE_I8, true };
+		*matrix = (struct nn_matrix){ made->packed, packed->kind, true };
 }
 
 void
@@ -169,26 +170,35 @@ calibrate(struct model *model, struct packed *packed)
 /* Packing. ------------------------------------------------------------------------- */
 
 static void
-pack(const struct model *model, struct made *made)
+pack(const struct model *model, struct made *made, enum dtype kind)
 {
 	const struct safetensor *stored = model->weights.stored[made->part.tensor];
 	const char *host =
 	    (const char *)stored->data + made->part.offset * dtype_size(stored->dtype);
 
 	if (made->C > NN_MAX_PACKED)
-		die("%s: '%s' has rows of %zu values; products in eight bits take %d",
+		die("%s: '%s' has rows of %zu values; products of this precision take %d",
 		    model->dir, stored->name, made->C, NN_MAX_PACKED);
 	made->packed = nn_alloc(made->bytes);
-	if (!nn_pack(made->packed, host, stored->dtype, made->turned, made->most, made->O,
-		made->C))
+	if (!nn_pack(made->packed, kind, host, stored->dtype, made->turned, made->most,
+		made->O, made->C))
 		die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 		    safetensors_name(model->file), stored->name);
 }
 
 struct packed *
-packed_new(void)
+packed_new(enum dtype kind)
 {
-	return mem_zero(1, sizeof(struct packed));
+	struct packed *packed = mem_zero(1, sizeof *packed);
+
+	packed->kind = kind;
+	return packed;
+}
+
+enum dtype
+packed_kind(const struct packed *packed)
+{
+	return packed->kind;
 }
 
 void
@@ -197,9 +207,10 @@ packed_load(struct model *model)
 	struct packed *packed = model->packed;
 
 	each(model, packed, note);
-	calibrate(model, packed);
+	if (packed->kind == DTYPE_I8)
+		calibrate(model, packed);
 	for (size_t i = 0; i < packed->count; i++)
-		pack(model, &packed->all[i]);
+		pack(model, &packed->all[i], packed->kind);
 	for (size_t i = 0; i < packed->count; i++)
 		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
 	packed_resolve(model);

@@ -113,21 +113,25 @@ struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool
 struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied);
 
 /*
- * Products in eight bits, for inference: the weights are bytes with a scale for each output, x is made bytes with a
+ * Products in fewer bits, for inference.  i8: the weights are bytes with a scale for each output, x is made bytes with a
  * scale and a zero for each row, and the sums are whole numbers:
  *	w[o,c] = value[o,c] scale[o] smooth[c]			-127 <= value <= 127
  *	x[t,c] smooth[c] = (value[t,c] - zero[t]) scale[t]	0 <= value <= 255
  * so that a row's result has the same bits beside whatever rows, with whatever instructions.  smooth[c] =
  * sqrt(greatest |w[:,c]| / most[c]), where `most` says how far each column of x reaches, shares the error
  * between both (SmoothQuant, Xiao et al. 2023, equation 4); it is 1 where either is 0, or most NULL.
+ * bf16: both are rounded to bf16, sums are floats; the same bits beside whatever rows, on one processor.
  *
- * nn_pack makes of a matrix [O,C] of any floating type (turned: [C,O]) in host memory what such products take, in
+ * nn_pack makes of a matrix [O,C] of any floating type (turned: [C,O]) in host memory what products of a kind take, in
  * `to`, nn_packed_size bytes from nn_alloc.  False when a weight is not finite.
  */
 enum { NN_MAX_PACKED = 1 << 15 }; /* C, at most */
-size_t nn_packed_size(size_t O, size_t C);
-bool nn_pack(void *to, const void *host, enum dtype dtype, bool turned, const float *most,
-    size_t O, size_t C);
+size_t nn_packed_size(enum dtype kind, size_t O, size_t C);
+bool nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
+    const float *most, size_t O, size_t C);
+
+/* Whether there are such products here; always of i8, of bf16 where they are quicker than those of floats. */
+bool nn_packs(enum dtype kind);
 
 /* most[c] = max(most[c], |x[:,c]|), most in host memory; NaN counts for nothing. */
 void nn_column_most(float *most, const float *x, size_t ldx, size_t T, size_t C);

@@ -1,7 +1,7 @@
 /*
- * packed_check NAME... - products in eight bits: nn_pack, and linear layers with what it makes
+ * packed_check NAME... - products of bytes and of bf16: nn_pack, and linear layers with what it makes
  *
- * packed_check bits - a hash of results, which all kernels are to share
+ * packed_check bits - a hash of results of bytes, which all kernels are to share
  */
 #include <inttypes.h>
 #include <omp.h>
@@ -22,14 +22,14 @@ struct matrix {
 };
 
 static struct matrix
-pack(const float *w, bool turned, const float *most, size_t O, size_t C)
+pack(enum dtype kind, const float *w, bool turned, const float *most, size_t O, size_t C)
 {
-	struct matrix m = { .bytes = nn_packed_size(O, C) };
+	struct matrix m = { .bytes = nn_packed_size(kind, O, C) };
 	void *to = nn_alloc(m.bytes);
 
-	if (!nn_pack(to, w, DTYPE_F32, turned, most, O, C))
+	if (!nn_pack(to, kind, w, DTYPE_F32, turned, most, O, C))
 		fail("a finite matrix is refused");
-	m.packed = (struct nn_matrix){ to, DTYPE_I8, true };
+	m.packed = (struct nn_matrix){ to, kind, true };
 	return m;
 }
 
@@ -50,9 +50,9 @@ draw_whole(float *to, size_t n, int least, int most)
 	to[n - 1] = (float)most;
 }
 
-/* Rows from -100 to 155 in steps of 1, or of a power of 2, and weights from -127 to 127: nothing is rounded. */
+/* Rows from -100 to 155 in steps of 1, or of a power of 2, and weights from -127 to 126: nothing is rounded. */
 static void
-check_whole(void)
+whole(enum dtype kind)
 {
 	static const size_t sizes[][3] = { { 1, 2, 1 }, { 1, 64, 16 }, { 3, 63, 17 },
 		{ 5, 65, 64 }, { 7, 384, 65 }, { 17, 130, 100 }, { 33, 200, 129 },
@@ -84,8 +84,8 @@ check_whole(void)
 					wanted[t * O + o] += (double)x->at[t * ldx + c] *
 							     (double)w->at[o * C + c];
 			}
-		struct matrix m = pack(w->at, false, NULL, O, C);
-		struct matrix n = pack(turned->at, true, NULL, O, C);
+		struct matrix m = pack(kind, w->at, false, NULL, O, C);
+		struct matrix n = pack(kind, turned->at, true, NULL, O, C);
 		for (size_t j = 0; j < T * (O + 5); j++)
 			y->at[j] = 7;
 		nn_linear(y->at, O + 5, x->at, ldx, m.packed, bias->at, T, C, O);
@@ -114,13 +114,28 @@ check_whole(void)
 	}
 }
 
+/* Do it with all kinds that there are. */
+static void
+each_kind(void (*check)(enum dtype kind))
+{
+	check(DTYPE_I8);
+	if (nn_packs(DTYPE_BF16))
+		check(DTYPE_BF16);
+}
+
+static void
+check_whole(void)
+{
+	each_kind(whole);
+}
+
 /* Root mean square of y - x w^T over that of x w^T. */
 static double
-error_of(const struct array *x, const struct array *w, const float *most, size_t T,
-    size_t C, size_t O)
+error_of(enum dtype kind, const struct array *x, const struct array *w, const float *most,
+    size_t T, size_t C, size_t O)
 {
 	struct array *y = array_new(T * O);
-	struct matrix m = pack(w->at, false, most, O, C);
+	struct matrix m = pack(kind, w->at, false, most, O, C);
 	double wrong = 0, right = 0;
 
 	nn_linear(y->at, O, x->at, C, m.packed, NULL, T, C, O);
@@ -139,6 +154,8 @@ error_of(const struct array *x, const struct array *w, const float *most, size_t
 /*
  * Normal numbers: a step of a weight is most / 127 and one of x range / 255, where of 300 both are some 3
  * and 6 deviations, and an error is uniform within a step: sqrt((3/127)^2 / 12 + (6/255)^2 / 12) = 0.0096.
+ * Of bf16 both have errors up to 2^-9 of them, which are 0.29 x 2^-8 / 0.69 (what 2^n to 2^(n + 1) is on average, as it
+ * weighs in squares) each: 0.0023 together.
  * A column of x that reaches 50 times as far makes the steps of x ten and more times as long; smoothed it costs little.
  */
 static void
@@ -148,8 +165,11 @@ check_error(void)
 	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 0.05);
 	float most[C] = { 0 };
 
-	double plain = error_of(x, w, NULL, T, C, O);
+	double plain = error_of(DTYPE_I8, x, w, NULL, T, C, O);
 	expect_value("error", plain, 0.0096, 0.0015);
+	if (nn_packs(DTYPE_BF16))
+		expect_value("error of bf16", error_of(DTYPE_BF16, x, w, NULL, T, C, O),
+		    0.0023, 0.0003);
 	for (size_t t = 0; t < T; t++)
 		x->ref[t * C + 99] *= 50;
 	for (size_t o = 0; o < O; o++)
@@ -164,8 +184,8 @@ check_error(void)
 			greatest = fmax(greatest, fabs(x->ref[t * C + c]));
 		expect_value("reach of a column", (double)most[c], greatest, 0);
 	}
-	double far = error_of(x, w, NULL, T, C, O),
-	       smoothed = error_of(x, w, most, T, C, O);
+	double far = error_of(DTYPE_I8, x, w, NULL, T, C, O),
+	       smoothed = error_of(DTYPE_I8, x, w, most, T, C, O);
 	if (!(far > 5 * plain && smoothed < 1.3 * plain))
 		printf("errors: %g, of a column that reaches far %g, smoothed %g\n",
 		    plain, far, smoothed),
@@ -176,19 +196,19 @@ check_error(void)
 	for (size_t o = 0; o < O; o++)
 		w->ref[o * C + 7] = 0;
 	array_upload(w);
-	if (!(error_of(x, w, most, T, C, O) < 3 * plain))
+	if (!(error_of(DTYPE_I8, x, w, most, T, C, O) < 3 * plain))
 		fail("columns that reach nowhere spoil the others");
 }
 
 /* Rows in any company, and any number of threads. */
 static void
-check_rows(void)
+rows(enum dtype kind)
 {
 	enum { T = 250, C = 200, O = 300 };
 	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1),
 		     *bias = array_random(O, 1), *all = array_new(T * O),
 		     *y = array_new(T * O);
-	struct matrix m = pack(w->at, false, NULL, O, C);
+	struct matrix m = pack(kind, w->at, false, NULL, O, C);
 
 	nn_linear_activate(all->at, O, x->at, C, m.packed, bias->at, NN_GELU, T, C, O);
 	for (int threads = 1; threads <= 3; threads++)
@@ -203,16 +223,22 @@ check_rows(void)
 	let_go(m);
 }
 
+static void
+check_rows(void)
+{
+	each_kind(rows);
+}
+
 /* Zeros, values that are not finite, and the widest rows. */
 static void
-check_edges(void)
+edges(enum dtype kind)
 {
 	enum { C = 70, O = 20, WIDE = NN_MAX_PACKED };
 	struct array *x = array_random(3 * C, 1), *w = array_random(O * C, 1),
 		     *bias = array_random(O, 1), *y = array_new(3 * O);
 	static const float wrong[] = { NAN, INFINITY, -INFINITY };
-	struct matrix m = pack(w->at, false, NULL, O, C);
-	void *to = nn_alloc(nn_packed_size(O, C));
+	struct matrix m = pack(kind, w->at, false, NULL, O, C);
+	void *to = nn_alloc(nn_packed_size(kind, O, C));
 
 	memset(x->at + C, 0, C * sizeof *x->at);
 	nn_linear(y->at, O, x->at, C, m.packed, bias->at, 3, C, O);
@@ -225,7 +251,7 @@ check_edges(void)
 			    !isfinite(y->at[2 * O + o]))
 				fail("a value that is not finite stays in its row");
 		w->at[O * C - 1] = wrong[i];
-		if (nn_pack(to, w->at, DTYPE_F32, false, NULL, O, C))
+		if (nn_pack(to, kind, w->at, DTYPE_F32, false, NULL, O, C))
 			fail("a weight that is not finite is taken");
 		w->at[O * C - 1] = 0;
 	}
@@ -233,14 +259,20 @@ check_edges(void)
 	struct array *long_x = array_of(2 * WIDE, 1), *long_w = array_of(2 * WIDE, 1);
 	for (size_t c = 0; c < WIDE; c++)
 		long_w->at[WIDE + c] = -1;
-	struct matrix wide = pack(long_w->at, false, NULL, 2, WIDE);
+	struct matrix wide = pack(kind, long_w->at, false, NULL, 2, WIDE);
 	nn_linear(y->at, 2, long_x->at, WIDE, wide.packed, NULL, 2, WIDE, 2);
 	for (int i = 0; i < 4; i++)
 		expect_value(
 		    "the widest row", (double)y->at[i], i % 2 ? -WIDE : WIDE, 1e-6);
 	let_go(wide);
 	let_go(m);
-	nn_free(to, nn_packed_size(O, C));
+	nn_free(to, nn_packed_size(kind, O, C));
+}
+
+static void
+check_edges(void)
+{
+	each_kind(edges);
 }
 
 static void
@@ -249,7 +281,7 @@ print_bits(void)
 	enum { T = 130, C = 300, O = 150 };
 	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1),
 		     *y = array_new(T * O);
-	struct matrix m = pack(w->at, false, NULL, O, C);
+	struct matrix m = pack(DTYPE_I8, w->at, false, NULL, O, C);
 
 	nn_linear(y->at, O, x->at, C, m.packed, NULL, T, C, O);
 	printf("%016" PRIx64 "\n", rng_hash(0, y->at, T * O * sizeof *y->at));

@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "nn/cpu/int8.h"
+#include "nn/cpu/packed.h"
 #include "nn/cpu/transpose.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "nn/cpu/cpu.h"
-#include "nn/cpu/int8.h"
+#include "nn/cpu/packed.h"
 
 static bool
 listed(const char *name, const char *const *list)
@@ -96,10 +96,12 @@ nn_start(int threads, char **argv)
 const char *
 nn_about(void)
 {
+	const struct packed_kernel *bf16 = packed_kernel(DTYPE_BF16);
 	static char text[200];
 	int used = snprintf(text, sizeof text,
-	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s", NN_LANES * 32,
-	    omp_get_max_threads(), int8_kernel()->name);
+	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s, bf16 %s%s",
+	    NN_LANES * 32, omp_get_max_threads(), packed_kernel(DTYPE_I8)->name,
+	    bf16 ? "by " : "as f32", bf16 ? bf16->name : "");
 
 	if (openblas_get_corename)
 		snprintf(text + used, sizeof text - (size_t)used, ", OpenBLAS %s kernels",

@@ -1,4 +1,4 @@
-#include "nn/cpu/int8.h"
+#include "nn/cpu/packed.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "nn/cpu/tile.h"
 
 /*
- * Memory of nn_pack: the panels of values, then for each output a scale and its product with the sum of
- * the output's values, then for each input what x is multiplied by; all filled up with zeros.
+ * Memory of nn_pack: the panels of values; of bytes then for each output a scale and its product with the sum of
+ * the output's values, and for each input what x is multiplied by; all filled up with zeros.
  */
 struct packed {
-	int8_t *values;
+	char *values;
 	float *scale, *offset, *smooth;
-	size_t K, bytes;
+	size_t depth, bytes; /* of a row; of all */
 };
 
 static size_t
@@ -25,22 +25,32 @@ up(size_t n, size_t to)
 }
 
 static struct packed
-parts_of(const void *at, size_t O, size_t C)
+parts_of(const void *at, enum dtype dtype, size_t O, size_t C)
 {
-	struct packed p = { .values = (int8_t *)at, .K = up(C, BYTES_DEPTH) };
-	size_t outputs = up(O, BYTES_PANEL);
+	struct packed p = { .values = (char *)at,
+		.depth = up(C * dtype_size(dtype), PACKED_DEPTH) };
+	size_t outputs = up(O, PACKED_PANEL);
 
-	p.scale = (float *)(p.values + outputs * p.K);
-	p.offset = p.scale + outputs;
-	p.smooth = p.offset + outputs;
-	p.bytes = up(outputs * p.K + (2 * outputs + p.K) * sizeof(float), 64);
+	p.bytes = outputs * p.depth;
+	if (dtype == DTYPE_I8) {
+		p.scale = (float *)(p.values + p.bytes);
+		p.offset = p.scale + outputs;
+		p.smooth = p.offset + outputs;
+		p.bytes += up((2 * outputs + C) * sizeof(float), 64);
+	}
 	return p;
 }
 
 size_t
-nn_packed_size(size_t O, size_t C)
+nn_packed_size(enum dtype dtype, size_t O, size_t C)
 {
-	return parts_of(NULL, O, C).bytes;
+	return parts_of(NULL, dtype, O, C).bytes;
+}
+
+bool
+nn_packs(enum dtype dtype)
+{
+	return packed_kernel(dtype) != NULL;
 }
 
 /* Packing. ------------------------------------------------------------------------- */
@@ -60,12 +70,20 @@ take_row(float *to, const char *from, enum dtype dtype, bool turned, size_t o, s
 		tensor_to_f32(to + c, from + (c * O + o) * size, dtype, 1);
 }
 
-/* One output to its place in a panel; false when it is not finite. */
-static bool
-pack_row(const struct packed *p, size_t o, float *row, size_t C)
+/* Where value c of output o is. */
+static char *
+place(const struct packed *p, size_t o, size_t c, size_t size)
 {
-	int8_t *to =
-	    p->values + o / BYTES_PANEL * BYTES_PANEL * p->K + o % BYTES_PANEL * 4;
+	size_t byte = c * size;
+
+	return p->values + o / PACKED_PANEL * PACKED_PANEL * p->depth +
+	       byte / 4 * 4 * PACKED_PANEL + o % PACKED_PANEL * 4 + byte % 4;
+}
+
+/* One output in bytes; false when it is not finite. */
+static bool
+pack_bytes(const struct packed *p, size_t o, float *row, size_t C)
+{
 	float most = 0;
 	int32_t sum = 0;
 
@@ -78,12 +96,35 @@ pack_row(const struct packed *p, size_t o, float *row, size_t C)
 	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
 	for (size_t c = 0; c < C; c++) {
 		int8_t value = (int8_t)rintf(row[c] / step);
-		to[c / 4 * 4 * BYTES_PANEL + c % 4] = value;
+		memcpy(place(p, o, c, sizeof value), &value, sizeof value);
 		sum += value;
 	}
 	p->scale[o] = step;
 	p->offset[o] = step * (float)sum;
 	return true;
+}
+
+/* To nearest, of two to even; what is no number stays none. */
+NN_INLINE uint16_t
+bf16(float x)
+{
+	uint32_t bits = (uint32_t)nn_bits(x);
+
+	return (uint16_t)(x == x ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0x7fc0);
+}
+
+/* The same in halves of floats. */
+static bool
+pack_halves(const struct packed *p, size_t o, const float *row, size_t C)
+{
+	bool finite = true;
+
+	for (size_t c = 0; c < C; c++) {
+		uint16_t value = bf16(row[c]);
+		memcpy(place(p, o, c, sizeof value), &value, sizeof value);
+		finite = finite && fabsf(row[c]) <= FLT_MAX;
+	}
+	return finite;
 }
 
 /* smooth[c], from how far the columns of the weights reach. */
@@ -96,32 +137,45 @@ smooth(const struct packed *p, const float *most, size_t C)
 	}
 }
 
-bool
-nn_pack(void *to, const void *host, enum dtype dtype, bool turned, const float *most,
-    size_t O, size_t C)
+/* p->smooth, once all threads have seen their outputs. */
+static void
+reach_of(const struct packed *p, const void *host, enum dtype dtype, bool turned,
+    const float *most, size_t O, size_t C)
 {
-	struct packed p = parts_of(to, O, C);
+	float row[NN_MAX_PACKED], reach[NN_MAX_PACKED];
+
+	memset(reach, 0, C * sizeof *reach);
+#pragma omp for schedule(static)
+	for (size_t o = 0; o < O; o++) {
+		take_row(row, host, dtype, turned, o, O, C);
+		nn_column_most(reach, row, C, 1, C);
+	}
+#pragma omp critical
+	nn_column_most(p->smooth, reach, C, 1, C);
+#pragma omp barrier
+#pragma omp single
+	smooth(p, most, C);
+}
+
+bool
+nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
+    const float *most, size_t O, size_t C)
+{
+	struct packed p = parts_of(to, kind, O, C);
 	bool finite = true;
 
 	memset(to, 0, p.bytes);
 #pragma omp parallel if (O * C > NN_SERIAL)
 	{
-		float row[NN_MAX_PACKED], reach[NN_MAX_PACKED];
-		memset(reach, 0, C * sizeof *reach);
-#pragma omp for schedule(static)
-		for (size_t o = 0; o < O; o++) {
-			take_row(row, host, dtype, turned, o, O, C);
-			nn_column_most(reach, row, C, 1, C);
-		}
-#pragma omp critical
-		nn_column_most(p.smooth, reach, C, 1, C);
-#pragma omp barrier
-#pragma omp single
-		smooth(&p, most, C);
+		float row[NN_MAX_PACKED];
+		if (kind == DTYPE_I8)
+			reach_of(&p, host, dtype, turned, most, O, C);
 #pragma omp for schedule(static) reduction(&& : finite)
 		for (size_t o = 0; o < O; o++) {
 			take_row(row, host, dtype, turned, o, O, C);
-			finite = pack_row(&p, o, row, C) && finite;
+			finite = (kind == DTYPE_I8 ? pack_bytes(&p, o, row, C)
+						   : pack_halves(&p, o, row, C)) &&
+				 finite;
 		}
 	}
 	return finite;
@@ -168,7 +222,7 @@ take_reach(struct reach *reach, const float *x, const float *by, size_t width)
  * the scale is no number, so that what comes of it is none.
  */
 static struct row
-quantize_row(uint8_t *to, const float *x, const float *by, size_t C, size_t K)
+take_bytes(uint8_t *to, const float *x, const float *by, size_t C)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
 	float least = 0, most = 0, wrong = 0;
@@ -194,93 +248,114 @@ quantize_row(uint8_t *to, const float *x, const float *by, size_t C, size_t K)
 		value = value > high ? high : value;
 		to[c] = (uint8_t)nn_bits(value);
 	}
-	memset(to + C, 0, K - C);
 	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
 	return (struct row){ scale, -zero * scale };
+}
+
+static void
+take_halves(uint16_t *to, const float *x, size_t C)
+{
+#pragma omp simd
+	for (size_t c = 0; c < C; c++)
+		to[c] = bf16(x[c]);
 }
 
 /* The product. ---------------------------------------------------------------------- */
 
 enum {
-	STRIP = 96,			     /* rows of x at a time */
-	BYTES = BYTES_HEIGHT * NN_MAX_PACKED /* that they have at most */
+	STRIP = 96,				  /* rows of x at a time */
+	BYTES = PACKED_HEIGHT * 2 * NN_MAX_PACKED /* that they have at most */
 };
 
 struct job {
 	float *y;
 	const float *x, *bias;
+	enum dtype dtype;
 	struct packed w;
 	size_t ldy, ldx, T, C, O;
 	const enum nn_act *act;
 	bool add;
 };
 
-/* y = sums scale_x scale_w + base_x offset_w + bias */
+/* y = before + sums, of bytes with their scales; before may be y. */
 static void
-put_row(const struct job *job, const int32_t *sums, const struct row *row, size_t t,
-    size_t n, size_t width)
+put_bytes(float *y, const union packed_sum *sums, const struct row *row,
+    const float *before, const float *scale, const float *offset, size_t width)
 {
-	const float *scale = job->w.scale + n, *offset = job->w.offset + n;
-	float *y = job->y + t * job->ldy + n;
+#pragma omp simd
+	for (size_t i = 0; i < width; i++)
+		y[i] = (float)sums[i].whole * (row->scale * scale[i]) +
+		       (row->base * offset[i] + before[i]);
+}
 
-	if (job->add) {
+static void
+put_halves(float *y, const union packed_sum *sums, const float *before, size_t width)
+{
 #pragma omp simd
-		for (size_t i = 0; i < width; i++)
-			y[i] += (float)sums[i] * (row->scale * scale[i]) +
-				row->base * offset[i];
-		return;
-	}
-	if (job->bias) {
-		const float *bias = job->bias + n;
-#pragma omp simd
-		for (size_t i = 0; i < width; i++)
-			y[i] = (float)sums[i] * (row->scale * scale[i]) +
-			       (row->base * offset[i] + bias[i]);
-	} else {
-#pragma omp simd
-		for (size_t i = 0; i < width; i++)
-			y[i] = (float)sums[i] * (row->scale * scale[i]) +
-			       row->base * offset[i];
-	}
+	for (size_t i = 0; i < width; i++)
+		y[i] = sums[i].real + before[i];
+}
+
+static void
+put_row(const struct job *job, const union packed_sum *sums, const struct row *row,
+    size_t t, size_t n, size_t width)
+{
+	static const float zeros[PACKED_WIDTH];
+	float *y = job->y + t * job->ldy + n;
+	const float *before = job->add ? y : job->bias ? job->bias + n : zeros;
+
+	if (job->dtype == DTYPE_I8)
+		put_bytes(
+		    y, sums, row, before, job->w.scale + n, job->w.offset + n, width);
+	else
+		put_halves(y, sums, before, width);
 	if (job->act)
 		nn_activate_serial(y, y, *job->act, width);
 }
 
 /* Rows t.. of y, in the columns n0..n1-1. */
 static void
-put_strip(const struct job *job, const struct int8_kernel *kernel, const uint8_t *strip,
+put_strip(const struct job *job, const struct packed_kernel *kernel, const char *strip,
     const struct row *rows, size_t t, size_t count, size_t n0, size_t n1)
 {
-	_Alignas(64) int32_t sums[BYTES_HEIGHT * BYTES_WIDTH];
+	_Alignas(64) union packed_sum sums[PACKED_HEIGHT * PACKED_WIDTH];
+	size_t depth = job->w.depth;
 
-	for (size_t n = n0; n < n1; n += BYTES_WIDTH) {
-		size_t width = n1 - n < BYTES_WIDTH ? n1 - n : BYTES_WIDTH;
+	for (size_t n = n0; n < n1; n += PACKED_WIDTH) {
+		size_t width = n1 - n < PACKED_WIDTH ? n1 - n : PACKED_WIDTH;
+		size_t panels = up(width, PACKED_PANEL) / PACKED_PANEL;
 		for (size_t r = 0; r < count; r += kernel->rows) {
 			size_t some = count - r < kernel->rows ? count - r : kernel->rows;
-			kernel->sums(sums, strip + r * job->w.K, job->w.K,
-			    job->w.values + n * job->w.K,
-			    (width + BYTES_PANEL - 1) / BYTES_PANEL, some, job->w.K);
+			kernel->sums(sums, strip + r * depth, job->w.values + n * depth,
+			    panels, some, depth);
 			for (size_t i = 0; i < some; i++)
-				put_row(job, sums + i * BYTES_WIDTH, rows + r + i,
+				put_row(job, sums + i * PACKED_WIDTH, rows + r + i,
 				    t + r + i, n, width);
 		}
 	}
 }
 
 static void
-rectangle(const struct job *job, const struct int8_kernel *kernel, size_t t0, size_t t1,
+rectangle(const struct job *job, const struct packed_kernel *kernel, size_t t0, size_t t1,
     size_t n0, size_t n1)
 {
-	_Alignas(64) uint8_t strip[BYTES];
+	_Alignas(64) char strip[BYTES];
 	struct row rows[STRIP];
-	size_t most = BYTES / job->w.K / BYTES_HEIGHT * BYTES_HEIGHT;
+	size_t depth = job->w.depth, C = job->C, used = C * dtype_size(job->dtype);
+	size_t most = BYTES / depth / PACKED_HEIGHT * PACKED_HEIGHT;
 	size_t step = most < STRIP ? most : STRIP;
 
 	for (size_t t = t0; t < t1; t += step) {
 		size_t count = t1 - t < step ? t1 - t : step;
-		for (size_t r = 0; r < count; r++)
-			rows[r] = quantize_row(strip + r * job->w.K,
-			    job->x + (t + r) * job->ldx, job->w.smooth, job->C, job->w.K);
+		for (size_t r = 0; r < count; r++) {
+			char *to = strip + r * depth;
+			const float *x = job->x + (t + r) * job->ldx;
+			if (job->dtype == DTYPE_I8)
+				rows[r] = take_bytes((uint8_t *)to, x, job->w.smooth, C);
+			else
+				take_halves((uint16_t *)(void *)to, x, C);
+			memset(to + used, 0, depth - used);
+		}
 		put_strip(job, kernel, strip, rows, t, count, n0, n1);
 	}
 }
@@ -289,11 +364,12 @@ void
 nn_linear_packed(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *bias, const enum nn_act *act, bool add, size_t T, size_t C, size_t O)
 {
-	const struct int8_kernel *kernel = int8_kernel();
+	const struct packed_kernel *kernel = packed_kernel(w.dtype);
 	const struct job job = { .y = y,
 		.x = x,
 		.bias = bias,
-		.w = parts_of(w.at, O, C),
+		.dtype = w.dtype,
+		.w = parts_of(w.at, w.dtype, O, C),
 		.ldy = ldy,
 		.ldx = ldx,
 		.T = T,
@@ -306,10 +382,9 @@ nn_linear_packed(float *y, size_t ldy, const float *x, size_t ldx, struct nn_mat
 	{
 		size_t threads = (size_t)omp_get_num_threads();
 		size_t thread = (size_t)omp_get_thread_num();
-		/* along the rows, so that each is made bytes once; few rows along the columns */
-		bool across = T < threads * 16;
-		size_t all = up(across ? O : T, across ? BYTES_WIDTH : 1);
-		size_t unit = across ? BYTES_WIDTH : 1;
+		/* along the rows, so that each is made small once; few rows along the columns */
+		bool across = T < threads * PACKED_PANEL;
+		size_t unit = across ? PACKED_WIDTH : 1, all = up(across ? O : T, unit);
 		size_t from = all / unit * thread / threads * unit;
 		size_t to = all / unit * (thread + 1) / threads * unit;
 		if (across)

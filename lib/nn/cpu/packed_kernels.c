@@ -1,0 +1,498 @@
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "base/err.h"
+#include "nn/cpu/cpu.h"
+#include "nn/cpu/packed.h"
+
+static void
+plain_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	for (size_t r = 0; r < rows; r++)
+		for (size_t p = 0; p < panels; p++) {
+			const uint8_t *a = (const uint8_t *)x + r * depth;
+			const int8_t *b = (const int8_t *)w + p * depth * PACKED_PANEL;
+			int32_t of[PACKED_PANEL] = { 0 };
+			for (size_t k = 0; k < depth; k += 4, b += 4 * PACKED_PANEL)
+				for (size_t n = 0; n < PACKED_PANEL; n++)
+					for (size_t i = 0; i < 4; i++)
+						of[n] += a[k + i] * b[4 * n + i];
+			memcpy(sums + r * PACKED_WIDTH + p * PACKED_PANEL, of, sizeof of);
+		}
+}
+
+static const struct packed_kernel plain = { "plain", DTYPE_I8, 1, plain_sums, NULL,
+	NULL };
+
+static bool
+has_plain(void)
+{
+	return true;
+}
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NN_FOR(isa) __attribute__((target(isa)))
+#define NN_TILE_FOR(isa) static inline __attribute__((always_inline, target(isa)))
+
+/* Four bytes of x. */
+static inline int32_t
+four(const char *x)
+{
+	int32_t bytes;
+
+	memcpy(&bytes, x, sizeof bytes);
+	return bytes;
+}
+
+/* AVX-512: 6 rows by 64 columns in 24 registers.  The products are in assembler, because gcc 12 keeps the sums of its
+ * intrinsics in memory. */
+#define AVX512 "avx512f,avx512bw,avx512vl"
+
+NN_TILE_FOR(AVX512)
+void
+avx512_tile(union packed_sum *sums, const char *x, const char *w, size_t depth,
+    size_t rows, size_t panels, enum dtype dtype)
+{
+	__m512i sum[6][4];
+
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+		for (size_t p = 0; p < panels; p++)
+			sum[r][p] = _mm512_setzero_si512();
+	for (size_t k = 0; k < depth; k += 4) {
+		__m512i b[4];
+#pragma GCC unroll 4
+		for (size_t p = 0; p < panels; p++)
+			b[p] = _mm512_loadu_si512(w + (p * depth + k) * PACKED_PANEL);
+#pragma GCC unroll 6
+		for (size_t r = 0; r < rows; r++) {
+			__m512i a = _mm512_set1_epi32(four(x + r * depth + k));
+#pragma GCC unroll 4
+			for (size_t p = 0; p < panels; p++)
+				if (dtype == DTYPE_I8)
+					__asm__("vpdpbusd %2, %1, %0"
+						: "+v"(sum[r][p])
+						: "v"(a), "v"(b[p]));
+				else
+					__asm__("vdpbf16ps %2, %1, %0"
+						: "+v"(sum[r][p])
+						: "v"(a), "v"(b[p]));
+		}
+	}
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+		for (size_t p = 0; p < panels; p++)
+			_mm512_storeu_si512(
+			    sums + r * PACKED_WIDTH + p * PACKED_PANEL, sum[r][p]);
+}
+
+NN_TILE_FOR(AVX512)
+void
+avx512_rows(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth, enum dtype dtype)
+{
+	for (; rows >= 6; rows -= 6, sums += 6 * PACKED_WIDTH, x += 6 * depth)
+		avx512_tile(sums, x, w, depth, 6, panels, dtype);
+	if (rows >= 4) {
+		avx512_tile(sums, x, w, depth, 4, panels, dtype);
+		rows -= 4, sums += 4 * PACKED_WIDTH, x += 4 * depth;
+	}
+	if (rows >= 2) {
+		avx512_tile(sums, x, w, depth, 2, panels, dtype);
+		rows -= 2, sums += 2 * PACKED_WIDTH, x += 2 * depth;
+	}
+	if (rows)
+		avx512_tile(sums, x, w, depth, 1, panels, dtype);
+}
+
+NN_TILE_FOR(AVX512)
+void
+avx512_panels(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth, enum dtype dtype)
+{
+	switch (panels) {
+	case 1: avx512_rows(sums, x, w, 1, rows, depth, dtype); break;
+	case 2: avx512_rows(sums, x, w, 2, rows, depth, dtype); break;
+	case 3: avx512_rows(sums, x, w, 3, rows, depth, dtype); break;
+	case 4: avx512_rows(sums, x, w, 4, rows, depth, dtype); break;
+	}
+}
+
+NN_FOR(AVX512)
+static void
+avx512_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	avx512_panels(sums, x, w, panels, rows, depth, DTYPE_I8);
+}
+
+NN_FOR(AVX512)
+static void
+avx512_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	avx512_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
+}
+
+static const struct packed_kernel avx512 = { "avx512", DTYPE_I8, 24, avx512_sums, NULL,
+	NULL };
+static const struct packed_kernel avx512_bf16 = { "avx512", DTYPE_BF16, 24,
+	avx512_bf16_sums, NULL, NULL };
+
+/* AMX: squares of 16 rows by 16 columns, two by two. */
+#define AMX "amx-tile,amx-int8,amx-bf16"
+enum { SQUARE = 16 };
+
+/* Eight of them; of static storage, because gcc does not know that the instruction reads it. */
+static const struct {
+	uint8_t palette, start, none[14];
+	uint16_t bytes[16];
+	uint8_t rows[16];
+} squares = { 1, 0, { 0 },
+	{ PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH,
+	    PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH },
+	{ SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE } };
+
+NN_FOR(AMX)
+static void
+amx_begin(void)
+{
+	_tile_loadconfig(&squares);
+}
+
+NN_FOR(AMX)
+static void
+amx_end(void)
+{
+	_tile_release();
+}
+
+/* the instructions have the numbers of their squares in them */
+#define DOT(to, a, b)                                                                    \
+	do                                                                               \
+		if (dtype == DTYPE_I8)                                                   \
+			_tile_dpbusd(to, a, b);                                          \
+		else                                                                     \
+			_tile_dpbf16ps(to, a, b);                                        \
+	while (0)
+
+/* One square, or two beside each other (wide) or one above the other (high), or four. */
+NN_TILE_FOR(AMX)
+void
+amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, bool wide,
+    bool high, enum dtype dtype)
+{
+	const size_t line = PACKED_WIDTH * sizeof *sums;
+
+	_tile_zero(0);
+	if (wide)
+		_tile_zero(1);
+	if (high)
+		_tile_zero(2);
+	if (wide && high)
+		_tile_zero(3);
+	for (size_t k = 0; k < depth; k += PACKED_DEPTH) {
+		_tile_loadd(4, x + k, depth);
+		_tile_loadd(6, w + k * PACKED_PANEL, PACKED_DEPTH);
+		DOT(0, 4, 6);
+		if (wide) {
+			_tile_loadd(7, w + (depth + k) * PACKED_PANEL, PACKED_DEPTH);
+			DOT(1, 4, 7);
+		}
+		if (high) {
+			_tile_loadd(5, x + SQUARE * depth + k, depth);
+			DOT(2, 5, 6);
+		}
+		if (wide && high)
+			DOT(3, 5, 7);
+	}
+	_tile_stored(0, sums, line);
+	if (wide)
+		_tile_stored(1, sums + SQUARE, line);
+	if (high)
+		_tile_stored(2, sums + SQUARE * PACKED_WIDTH, line);
+	if (wide && high)
+		_tile_stored(3, sums + SQUARE * PACKED_WIDTH + SQUARE, line);
+}
+
+NN_TILE_FOR(AMX)
+void
+amx_panels(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth, enum dtype dtype)
+{
+	for (size_t p = 0; p < panels; p += 2) {
+		bool wide = p + 1 < panels, high = rows > SQUARE;
+		union packed_sum *to = sums + p * PACKED_PANEL;
+		const char *from = w + p * depth * PACKED_PANEL;
+		if (wide && high)
+			amx_tile(to, x, from, depth, true, true, dtype);
+		else if (wide)
+			amx_tile(to, x, from, depth, true, false, dtype);
+		else if (high)
+			amx_tile(to, x, from, depth, false, true, dtype);
+		else
+			amx_tile(to, x, from, depth, false, false, dtype);
+	}
+}
+
+NN_FOR(AMX)
+static void
+amx_sums(union packed_sum *sums, const char *x, const char *w, size_t panels, size_t rows,
+    size_t depth)
+{
+	if (rows <= 4) /* a square takes its time however few of its rows count */
+		avx512_sums(sums, x, w, panels, rows, depth);
+	else
+		amx_panels(sums, x, w, panels, rows, depth, DTYPE_I8);
+}
+
+NN_FOR(AMX)
+static void
+amx_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	/* of few rows, too: AVX-512 rounds sums otherwise */
+	amx_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
+}
+
+static const struct packed_kernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, amx_sums,
+	amx_begin, amx_end };
+static const struct packed_kernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT,
+	amx_bf16_sums, amx_begin, amx_end };
+
+/* AVX2: two registers of eight columns a panel. */
+
+NN_TILE_FOR("avx2")
+void
+avx2_put(union packed_sum *sums, __m256i (*sum)[2], size_t rows)
+{
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 2
+		for (size_t h = 0; h < 2; h++)
+			_mm256_storeu_si256(
+			    (__m256i *)(sums + r * PACKED_WIDTH + 8 * h), sum[r][h]);
+}
+
+/* with VNNI: 6 rows by 16 columns in 12 registers */
+NN_TILE_FOR("avx2")
+void
+avxvnni_tile(
+    union packed_sum *sums, const char *x, const char *w, size_t depth, size_t rows)
+{
+	__m256i sum[6][2];
+
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+		sum[r][0] = sum[r][1] = _mm256_setzero_si256();
+	for (size_t k = 0; k < depth; k += 4, w += 4 * PACKED_PANEL) {
+		__m256i b0 = _mm256_loadu_si256((const __m256i *)w);
+		__m256i b1 = _mm256_loadu_si256((const __m256i *)w + 1);
+#pragma GCC unroll 6
+		for (size_t r = 0; r < rows; r++) {
+			__m256i a = _mm256_set1_epi32(four(x + r * depth + k));
+			__asm__("%{vex%} vpdpbusd %2, %1, %0"
+				: "+x"(sum[r][0])
+				: "x"(a), "x"(b0));
+			__asm__("%{vex%} vpdpbusd %2, %1, %0"
+				: "+x"(sum[r][1])
+				: "x"(a), "x"(b1));
+		}
+	}
+	avx2_put(sums, sum, rows);
+}
+
+/* without: words, pairs of which vpmaddwd multiplies and adds; vpmaddubsw, twice as quick, would
+ * saturate.  A register has four columns, two sums each, that are added at the end. */
+NN_TILE_FOR("avx2")
+void
+avx2_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, size_t rows)
+{
+	__m256i sum[2][4], both[2][2];
+
+#pragma GCC unroll 2
+	for (size_t r = 0; r < rows; r++)
+		sum[r][0] = sum[r][1] = sum[r][2] = sum[r][3] = _mm256_setzero_si256();
+	for (size_t k = 0; k < depth; k += 4, w += 4 * PACKED_PANEL) {
+#pragma GCC unroll 4
+		for (size_t q = 0; q < 4; q++) {
+			__m256i b =
+			    _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)w + q));
+#pragma GCC unroll 2
+			for (size_t r = 0; r < rows; r++) {
+				__m256i a = _mm256_cvtepu8_epi16(
+				    _mm_set1_epi32(four(x + r * depth + k)));
+				sum[r][q] =
+				    _mm256_add_epi32(sum[r][q], _mm256_madd_epi16(a, b));
+			}
+		}
+	}
+#pragma GCC unroll 2
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 2
+		for (size_t h = 0; h < 2; h++)
+			both[r][h] = _mm256_permute4x64_epi64(
+			    _mm256_hadd_epi32(sum[r][2 * h], sum[r][2 * h + 1]), 0xd8);
+	avx2_put(sums, both, rows);
+}
+
+NN_FOR("avx2")
+static void
+avxvnni_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	for (size_t p = 0; p < panels; p++, w += depth * PACKED_PANEL) {
+		union packed_sum *to = sums + p * PACKED_PANEL;
+		size_t r = 0;
+		for (; r + 6 <= rows; r += 6)
+			avxvnni_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 6);
+		for (; r < rows; r++)
+			avxvnni_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 1);
+	}
+}
+
+NN_FOR("avx2")
+static void
+avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
+    size_t rows, size_t depth)
+{
+	for (size_t p = 0; p < panels; p++, w += depth * PACKED_PANEL) {
+		union packed_sum *to = sums + p * PACKED_PANEL;
+		size_t r = 0;
+		for (; r + 2 <= rows; r += 2)
+			avx2_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 2);
+		if (r < rows)
+			avx2_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 1);
+	}
+}
+
+static const struct packed_kernel avxvnni = { "avxvnni", DTYPE_I8, 24, avxvnni_sums, NULL,
+	NULL };
+static const struct packed_kernel avx2 = { "avx2", DTYPE_I8, 24, avx2_sums, NULL, NULL };
+
+/* What the processor has. ----------------------------------------------------------- */
+
+/* What cpuid says in leaf 7, which __builtin_cpu_supports of clang 14 does not know: bits of a and d. */
+struct features {
+	unsigned a, d;
+};
+
+static struct features
+features(unsigned subleaf)
+{
+	struct features has = { 0 };
+	unsigned b, c;
+
+	__get_cpuid_count(7, subleaf, &has.a, &b, &c, &has.d);
+	return has;
+}
+
+static bool
+has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+static bool
+has_avxvnni(void)
+{
+	return has_avx2() && features(1).a >> 4 & 1;
+}
+
+static bool
+has_avx512(void)
+{
+	return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512vnni");
+}
+
+static bool
+has_avx512_bf16(void)
+{
+	return has_avx512() && features(1).a >> 5 & 1;
+}
+
+/* The squares, and their products of bytes and of bf16; the system keeps their state for who asks. */
+static bool
+has_amx(void)
+{
+	enum { ASK_FOR_STATE = 0x1023, SQUARES = 18 };
+	unsigned d = features(0).d;
+
+	return has_avx512() && (d >> 22 & 1) && (d >> 24 & 1) && (d >> 25 & 1) &&
+	       syscall(SYS_arch_prctl, ASK_FOR_STATE, SQUARES) == 0;
+}
+#endif
+
+/* Intel's processors make half as many products of bf16 with AVX-512 as of floats, AMD's twice as many. */
+static bool
+worth_it(const struct packed_kernel *kernel)
+{
+#ifdef __x86_64__
+	if (kernel == &avx512_bf16)
+		return __builtin_cpu_is("amd");
+#endif
+	return kernel != NULL;
+}
+
+static const struct packed_kernel *chosen_i8, *chosen_bf16;
+
+/* The best of a kind; NULL: there is none. */
+static const struct packed_kernel *
+best(enum dtype dtype, const char *wanted)
+{
+	static const struct {
+		const struct packed_kernel *kernel;
+		bool (*has)(void);
+	} all[] = {
+#ifdef __x86_64__
+		{ &amx, has_amx },
+		{ &amx_bf16, has_amx },
+		{ &avx512, has_avx512 },
+		{ &avx512_bf16, has_avx512_bf16 },
+		{ &avxvnni, has_avxvnni },
+		{ &avx2, has_avx2 },
+#endif
+		{ &plain, has_plain },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		const struct packed_kernel *kernel = all[i].kernel;
+		if (kernel->dtype == dtype && all[i].has() &&
+		    (wanted ? !strcmp(wanted, kernel->name) : worth_it(kernel)))
+			return kernel;
+	}
+	return NULL;
+}
+
+static void
+choose(void)
+{
+	const char *wanted = getenv("MOTES_ISA");
+
+	wanted = wanted && *wanted ? wanted : NULL;
+	chosen_i8 = best(DTYPE_I8, wanted);
+	chosen_bf16 = best(DTYPE_BF16, wanted);
+	if (!chosen_i8)
+		die("MOTES_ISA: '%s' is nothing that this processor has; leave it out",
+		    wanted);
+}
+
+const struct packed_kernel *
+packed_kernel(enum dtype dtype)
+{
+	static once_flag once = ONCE_FLAG_INIT;
+
+	call_once(&once, choose);
+	return dtype == DTYPE_I8 ? chosen_i8 : chosen_bf16;
+}
