@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nn/cpu/elementary.h"
+#include "nn/cpu/sum.h"
 #include "nn/cpu/tile.h"
 #include "nn/cpu/transpose.h"
 
@@ -338,11 +339,7 @@ queries_back(float *delta, float *lse, float *dq, const struct head_back *b,
 	for (size_t i = 0; i < p->count; i++) {
 		const float *out = b->out + (p->first + i) * ldo;
 		const float *dout = b->dout + (p->first + i) * ldo;
-		float sum = 0;
-#pragma omp simd reduction(+ : sum)
-		for (size_t d = 0; d < a->D; d++)
-			sum += dout[d] * out[d];
-		delta[i] = sum;
+		delta[i] = nn_dot(dout, out, a->D);
 		lse[i] = b->lse[(p->first + i) * a->H] * LOG2_E;
 		memset(dq + i * a->ldq, 0, a->D * sizeof *dq);
 	}

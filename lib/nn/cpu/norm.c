@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/sum.h"
 
 /* One row: s = x + r, y = norm(s) w + b.  The deviation is taken in a second pass over the
  * row, which is in cache: subtracting squares would lose digits. */
@@ -10,27 +10,10 @@ static void
 norm_row(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
     const float *b, float eps, enum nn_norm kind, size_t C)
 {
-	float sum = 0, square = 0;
-
-	if (r) {
-#pragma omp simd reduction(+ : sum)
-		for (size_t c = 0; c < C; c++) {
-			float value = x[c] + r[c];
-			s[c] = value;
-			sum += value;
-		}
-	} else {
-#pragma omp simd reduction(+ : sum)
-		for (size_t c = 0; c < C; c++) {
-			s[c] = x[c];
-			sum += x[c];
-		}
-	}
-	float mean = kind == NN_LAYERNORM ? sum / (float)C : 0;
-#pragma omp simd reduction(+ : square)
 	for (size_t c = 0; c < C; c++)
-		square += (s[c] - mean) * (s[c] - mean);
-	float scale = 1 / sqrtf(square / (float)C + eps);
+		s[c] = r ? x[c] + r[c] : x[c];
+	float mean = kind == NN_LAYERNORM ? nn_total(s, C) / (float)C : 0;
+	float scale = 1 / sqrtf(nn_spread(s, mean, C) / (float)C + eps);
 	if (stats) {
 		stats[0] = mean;
 		stats[1] = scale;
@@ -111,16 +94,22 @@ static void
 norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
     const float *w, enum nn_norm kind, size_t C)
 {
-	float mean = stats[0], scale = stats[1], sum = 0, product = 0;
+	nn_sixteen sums = { 0 }, products = { 0 }, slope, weight, z;
+	float mean = stats[0], scale = stats[1];
 
-#pragma omp simd reduction(+ : sum, product)
-	for (size_t c = 0; c < C; c++) {
-		float g = w ? dy[c] * w[c] : dy[c];
-		sum += g;
-		product += g * ((s[c] - mean) * scale);
+	for (size_t c = 0; c < C; c += NN_SIXTEEN) {
+		nn_take(&slope, dy + c, nn_some(C, c), 0);
+		nn_take(&z, s + c, nn_some(C, c), mean);
+		if (w) {
+			nn_take(&weight, w + c, nn_some(C, c), 0);
+			slope *= weight;
+		}
+		z = (z - mean) * scale;
+		sums += slope;
+		products += slope * z;
 	}
-	sum = kind == NN_LAYERNORM ? sum / (float)C : 0;
-	product /= (float)C;
+	float sum = kind == NN_LAYERNORM ? nn_fold(&sums) / (float)C : 0;
+	float product = nn_fold(&products) / (float)C;
 #pragma omp simd
 	for (size_t c = 0; c < C; c++) {
 		float g = w ? dy[c] * w[c] : dy[c];
@@ -174,11 +163,7 @@ nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C)
 #pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
 	for (size_t i = 0; i < N; i++) {
 		const float *row = x + i * C;
-		float square = 0;
-#pragma omp simd reduction(+ : square)
-		for (size_t c = 0; c < C; c++)
-			square += row[c] * row[c];
-		float length = sqrtf(square);
+		float length = sqrtf(nn_dot(row, row, C));
 		length = length < 1e-12f ? 1e-12f : length;
 		if (lengths)
 			lengths[i] = length;
@@ -195,10 +180,7 @@ nn_normalize_back(
 #pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
 	for (size_t i = 0; i < N; i++) {
 		const float *g = dy + i * C, *row = y + i * C;
-		float along = 0;
-#pragma omp simd reduction(+ : along)
-		for (size_t c = 0; c < C; c++)
-			along += row[c] * g[c];
+		float along = nn_dot(row, g, C);
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
 			dx[i * C + c] = (g[c] - row[c] * along) / lengths[i];

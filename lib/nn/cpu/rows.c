@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/sum.h"
 
 void
 nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C)
@@ -50,13 +50,8 @@ void
 nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
 {
 #pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
-	for (size_t r = 0; r < R; r++) {
-		float sum = 0;
-#pragma omp simd reduction(+ : sum)
-		for (size_t c = 0; c < C; c++)
-			sum += a[r * C + c] * b[r * C + c];
-		y[r] = sum;
-	}
+	for (size_t r = 0; r < R; r++)
+		y[r] = nn_dot(a + r * C, b + r * C, C);
 }
 
 /* Well mixed: the last step of MurmurHash3. */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "nn/cpu/cpu.h"
 #include "nn/cpu/elementary.h"
+#include "nn/cpu/sum.h"
 
 void
 nn_softmax(float *y, const float *x, size_t R, size_t V)
@@ -11,14 +11,13 @@ nn_softmax(float *y, const float *x, size_t R, size_t V)
 #pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
 	for (size_t r = 0; r < R; r++) {
 		const float *from = x + r * V;
-		float *to = y + r * V, top = from[0], sum = 0;
+		float *to = y + r * V, top = from[0], sum;
 		for (size_t v = 0; v < V; v++)
 			top = from[v] > top ? from[v] : top;
-#pragma omp simd reduction(+ : sum)
-		for (size_t v = 0; v < V; v++) {
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
 			to[v] = nn_exp(from[v] - top);
-			sum += to[v];
-		}
+		sum = nn_total(to, V);
 #pragma omp simd
 		for (size_t v = 0; v < V; v++)
 			to[v] /= sum;
@@ -31,10 +30,7 @@ nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 #pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
 	for (size_t r = 0; r < R; r++) {
 		const float *g = dy + r * V, *p = y + r * V;
-		float along = 0;
-#pragma omp simd reduction(+ : along)
-		for (size_t v = 0; v < V; v++)
-			along += g[v] * p[v];
+		float along = nn_dot(g, p, V);
 #pragma omp simd
 		for (size_t v = 0; v < V; v++)
 			dx[r * V + v] = p[v] * (g[v] - along);
@@ -47,27 +43,21 @@ cross_entropy_row(float *logits, size_t target, const uint8_t *mask, float scale
     size_t V, bool *correct)
 {
 	float top = -INFINITY, own = logits[target];
-	double sum = 0;
 
 	for (size_t v = 0; v < V; v++)
 		if ((!mask || mask[v]) && (logits[v] > top || logits[v] != logits[v]))
 			top = logits[v];
 	*correct = own >= top;
 	if (mask) {
-#pragma omp simd reduction(+ : sum)
-		for (size_t v = 0; v < V; v++) {
-			float p = mask[v] ? nn_exp(logits[v] - top) : 0;
-			logits[v] = p;
-			sum += (double)p;
-		}
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			logits[v] = mask[v] ? nn_exp(logits[v] - top) : 0;
 	} else {
-#pragma omp simd reduction(+ : sum)
-		for (size_t v = 0; v < V; v++) {
-			float p = nn_exp(logits[v] - top);
-			logits[v] = p;
-			sum += (double)p;
-		}
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			logits[v] = nn_exp(logits[v] - top);
 	}
+	double sum = nn_long_total(logits, V, false);
 	float factor = (float)((double)scale / sum);
 #pragma omp simd
 	for (size_t v = 0; v < V; v++)

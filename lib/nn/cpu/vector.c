@@ -2,6 +2,7 @@
 
 #include "nn/cpu/cpu.h"
 #include "nn/cpu/elementary.h"
+#include "nn/cpu/sum.h"
 
 void
 nn_copy(float *y, const float *x, size_t n)
@@ -35,17 +36,6 @@ nn_add(float *y, const float *x, size_t n)
 		y[i] += x[i];
 }
 
-static double
-square_sum(const float *x, size_t n)
-{
-	double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-	for (size_t i = 0; i < n; i++)
-		sum += (double)x[i] * x[i];
-	return sum;
-}
-
 double
 nn_square_sum(const float *x, size_t n)
 {
@@ -58,8 +48,8 @@ nn_square_sum(const float *x, size_t n)
 		size_t some = n < (size_t)BLOCK * BLOCKS ? n : (size_t)BLOCK * BLOCKS;
 #pragma omp parallel for schedule(static) if (some > NN_SERIAL)
 		for (size_t i = 0; i < some; i += BLOCK)
-			part[i / BLOCK] =
-			    square_sum(x + i, some - i < BLOCK ? some - i : BLOCK);
+			part[i / BLOCK] = nn_long_total(
+			    x + i, some - i < BLOCK ? some - i : BLOCK, true);
 		for (size_t i = 0; i < BLOCKS; i++)
 			sum += part[i];
 		x += some;
