@@ -6,13 +6,14 @@ SHELL       := bash
 .SECONDARY:
 
 CC       = gcc
+# any: one program for every processor of a kind, with the kernels for each beside each other
 ARCH     = native
 SANITIZE =
 FUZZ     =
 CUDA     =
 PREFIX   = /usr/local
 BACKEND := $(if $(CUDA),cuda,cpu)
-B       := build/$(BACKEND)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)
+B       := build/$(BACKEND)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)$(if $(filter any,$(ARCH)),-any)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Wwrite-strings -Werror
@@ -21,7 +22,7 @@ BLAS     = $(shell ls -d /usr/lib/*/openblas-openmp)
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
 CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I/usr/include/%,$(BLAS))
-CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g -march=$(ARCH) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
+CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(patsubst -march=any,,-march=$(ARCH)) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
@@ -33,8 +34,10 @@ $(if $(wildcard lib/nn/$(BACKEND)/*),,$(error there are no kernels in lib/nn/$(B
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c)) \
-           $(wildcard lib/nn/$(BACKEND)/*.c)) $B/families.o
+KERNELS := $(patsubst %.c,$B/%.o,$(wildcard lib/nn/$(BACKEND)/*.c))
+ISAS    := $(if $(filter any,$(ARCH)),$(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),x86-64 x86-64-v3 x86-64-v4))
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c))) \
+           $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
 # where bash-completion and zsh look
 BASH_COMPLETION = share/bash-completion/completions
@@ -57,7 +60,7 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # gcc would leave half of AVX-512's registers unused
-$B/lib/nn/%.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mprefer-vector-width=512)
+$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/cpu/%.o): CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mprefer-vector-width=512)
 
 $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
 # the harness stands in for lib/base/err.c, which the linker then leaves in the library
@@ -83,6 +86,25 @@ $B/families.o: $B/families.c | $(DEPS)
 $B/%.o: %.c Makefile | $(DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# the kernels once for each kind of processor, their names followed by its number; the program calls them through a table
+define kernels_of
+$B/$1/%.o: CFLAGS += -march=$1
+$B/$1/%.o: %.c Makefile | $(DEPS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+
+$B/kernels-$1.o: $(KERNELS:$B/%=$B/$1/%)
+	$$(CC) -r -nostdlib -o $$@.all $$^
+	nm -g --defined-only $$@.all | awk '{ print $$$$3, $$$$3 "_$(subst -,_,$1)" }' >$$@.names
+	objcopy --redefine-syms=$$@.names $$@.all $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call kernels_of,$(isa))))
+
+$B/kernels.inc: $(firstword $(ISAS:%=$B/kernels-%.o))
+	awk '{ print "KERNEL(" $$1 ")" }' $<.names >$@
+$B/lib/nn/dispatch.o: $B/kernels.inc
+$B/lib/nn/dispatch.o: CPPFLAGS += -I$B
 
 ## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
 check: all $(HELPERS:%=$B/support/%)

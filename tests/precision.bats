@@ -42,6 +42,30 @@ check() { # with each of them
 	done
 }
 
+# A program for any processor is built; which of its kernels are tested is what this one has.
+@test "precision: one program for any processor, floats and bytes of the same bits with AVX-512 and with AVX2" {
+	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
+	[[ $BUILD != *sanitize* && $BUILD != *clang* ]] || skip "it is built without sanitizers, by gcc"
+	env -u MAKEFLAGS make -s -C "$ROOT" -j2 ARCH=any build/cpu-any/bin/encode 3>&-
+	encode=$ROOT/build/cpu-any/bin/encode
+	for family in bert modernbert qwen3; do
+		for precision in f32 int8; do
+			for kernel in $(kernels); do
+				[ $kernel != plain ] || continue
+				MOTES_ISA=$kernel $encode -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" | md5sum
+			done | sort -u >"$T/bits"
+			[ "$(wc -l <"$T/bits")" -le 1 ]
+			# without fused multiply-add it rounds otherwise, which bytes hide or carry a step further
+			MOTES_ISA=plain $encode -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" |
+				ids_stream --rows text.emb >"$T/plain"
+			rows -m "$GOLDEN/families/$family" --precision $precision | least_cosine - "$T/plain" | awk '$1 < 0.9999 { print; exit 1 }'
+		done
+	done
+	MOTES_ISA=plain $encode --version | grep -q '128-bit vectors'
+	kernels | grep -qx avx2 || return 0
+	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
+}
+
 # Where the processor gains nothing by bf16 nothing is tested but that floats take its place.
 @test "precision: bf16 gives nearly the embeddings of floats, or just those where it is not quicker" {
 	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")

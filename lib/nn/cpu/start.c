@@ -97,11 +97,16 @@ const char *
 nn_about(void)
 {
 	const struct packed_kernel *bf16 = packed_kernel(DTYPE_BF16);
+#ifdef __AVX__
+	const int bits = NN_LANES * 32;
+#else
+	const int bits = 128;
+#endif
 	static char text[200];
 	int used = snprintf(text, sizeof text,
-	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s, bf16 %s%s",
-	    NN_LANES * 32, omp_get_max_threads(), packed_kernel(DTYPE_I8)->name,
-	    bf16 ? "by " : "as f32", bf16 ? bf16->name : "");
+	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s, bf16 %s%s", bits,
+	    omp_get_max_threads(), packed_kernel(DTYPE_I8)->name, bf16 ? "by " : "as f32",
+	    bf16 ? bf16->name : "");
 
 	if (openblas_get_corename)
 		snprintf(text + used, sizeof text - (size_t)used, ", OpenBLAS %s kernels",
