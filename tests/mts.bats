@@ -49,11 +49,11 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts from jsonl: null, absent, mixed, nested; later surprises are errors with their line" {
 	cat >x.jsonl <<-'END'
 		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true}
-		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false]}
+		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false}
 	END
 	run -0 bash -c "mts from jsonl x.jsonl | mts to jsonl"
-	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[]}' ]
-	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false]}' ]
+	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[],"k":null,"l":""}' ]
+	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false],"k":4,"l":"false"}' ]
 	late() { # FIRST LATER MESSAGE
 		{ for i in {1..1024}; do echo "$1"; done; echo "$2"; } >late.jsonl
 		run -1 --separate-stderr bash -c 'mts from jsonl late.jsonl >late.mts'
@@ -69,6 +69,19 @@ vectors() { # COUNT ROWS [SHIFT]
 	late '{"a": [1.5]}' '{"a": ["x"]}' 'an element is no number'
 	late '{"a": [1]}' '{"a": 1}' 'not a list'
 	late '{"a": 1}' '{"a": 1, "ab": 1}' 'appears here for the first time'
+}
+
+@test "mts from jsonl: wide rows make smaller records" {
+	head -c $((17 << 20)) /dev/zero | tr '\0' a >wide
+	for row in 1 2 3 4 5; do
+		printf '{"a":"'
+		cat wide
+		printf '"}\n'
+	done >wide.jsonl
+	# 64 MiB are in four
+	mts from jsonl --level 0 wide.jsonl | mts stat >stat
+	grep -q '^records	2$' stat
+	grep -q '^rows	5$' stat
 }
 
 @test "mts from tsv: all columns are text; --numbers makes numbers of those that it names" {

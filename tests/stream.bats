@@ -222,6 +222,15 @@ refused() { # FILE MESSAGE
 	refused "$T/x.mts" 'a dimension of its shape is below 1'
 	header '{"name":"x","dtype":"f32","shape":[65536,65536,65536,65536]}' >"$T/x.mts"
 	refused "$T/x.mts" 'larger than 2^31 bytes'
+	header '{"name":"x","dtype":"u8","shape":[2147483649]}' >"$T/x.mts"
+	refused "$T/x.mts" 'larger than 2^31 bytes'
+	{ header '{"name":"x","dtype":"u8","shape":[2147483648]}'; end 0 0; } >"$T/x.mts"
+	mts stat "$T/x.mts"
+	many() { seq -s , -f '{"name":"x%g","dtype":"f32"}' "$1"; }
+	header "$(many 4097)" >"$T/x.mts"
+	refused "$T/x.mts" 'there are more than 4096 columns'
+	{ header "$(many 4096)"; end 0 0; } >"$T/x.mts"
+	mts stat "$T/x.mts" >"$T/stat"
 	header '{"name":"x","dtype":"f32","text":true,"depth":1}' >"$T/x.mts"
 	refused "$T/x.mts" 'text must be lists of u8'
 	header '{"name":"x","dtype":"f32","unit":"m"}' >"$T/x.mts"
