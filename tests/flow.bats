@@ -152,6 +152,10 @@ nats() {
 	run -0 --separate-stderr geom flow fit --hidden 4 constant.mts -o flow.mts
 	[[ $stderr == "geom: warning: constant.mts: 2 of the 3 values do not vary, or next to nothing" ]]
 	geom flow apply flow.mts constant.mts | geom flow apply --inverse flow.mts | mts diff -a 1e-5 constant.mts -
+	# beside what varies by a million
+	printf '{"x.emb":[0.00%s,%s000000]}\n' 1 2 2 1 3 3 4 5 | mkstream >beside.mts
+	run -0 --separate-stderr geom flow fit --hidden 4 beside.mts -o flow.mts
+	[[ $stderr == "geom: warning: beside.mts: 1 of the 2 values do not vary, or next to nothing" ]]
 	printf '{"x.emb":[%s]}\n' 1,0,2 2,1,1 | mkstream >few.mts
 	run -0 --separate-stderr geom flow fit --hidden 4 few.mts -o flow.mts
 	[[ $stderr == "geom: warning: few.mts: 2 vectors of 3 values lie in a part of their space alone"* ]]

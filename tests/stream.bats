@@ -84,6 +84,9 @@ refused() { # FILE MESSAGE
 	mts cat --level 0 "$T/a.mts" >"$T/0.mts"
 	mts cat --level 19 "$T/a.mts" >"$T/19.mts"
 	[ "$(stat -c %s "$T/0.mts")" -gt "$(stat -c %s "$T/19.mts")" ]
+	# into a pipe nothing is packed
+	mts cat "$T/a.mts" >"$T/file.mts"
+	[ "$(mts cat "$T/a.mts" | wc -c)" -gt "$(stat -c %s "$T/file.mts")" ]
 	mts diff "$T/a.mts" "$T/0.mts"
 	mts diff "$T/0.mts" "$T/19.mts"
 }

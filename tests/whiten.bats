@@ -247,6 +247,9 @@ tokens() {
 	refused "twice.mts: is no whitening: it has not one row" twice.mts x.mts
 	mts rows --rows 2 w.mts >none.mts
 	refused "none.mts: is no whitening: it has not one row" none.mts x.mts
+	printf '{"mean.emb":[1,2,3,4,5]}\n' | mkstream | mts cat --rename mean.emb=mean >f32.mts
+	mts cat -c matrix,eigenvalues w.mts | mts paste f32.mts - >single.mts
+	refused "single.mts: is no whitening: 'geom whiten fit' writes one with a column 'mean' of f64" single.mts x.mts
 	geom -q flow fit --hidden 2 --epochs 1 x.mts -o flow.mts
 	refused "flow.mts: is no whitening" flow.mts x.mts
 	refused "/dev/full: " w.mts x.mts -o /dev/full

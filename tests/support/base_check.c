@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/rng.h"
 #include "base/shortest.h"
+#include "base/terminal.h"
 #include "stream/tensor.h"
 
 static void
@@ -44,6 +45,13 @@ check_numbers(void)
 	expect(number_read_whole("-007", 4, &whole) && whole == -7, "-007 is -7");
 	expect(!number_read_whole("9223372036854775808", 19, &whole), "beyond int64_t");
 	expect(!number_read_whole("1.0", 3, &whole), "1.0 is not written as whole");
+	char zeros[1001];
+	memset(zeros, '0', sizeof zeros);
+	expect(number_read(zeros, 1000, &value) && value == 0, "1,000 digits are read");
+	expect(!number_read(zeros, 1001, &value), "more are not");
+	expect(!strcmp(number_for_people(room, 999.4e15), "999 P") &&
+		   !strcmp(number_for_people(room, 2e18), "2e+03 P"),
+	    "the largest unit");
 	for (int i = 0; written[i]; i++) {
 		expect(number_read(written[i], strlen(written[i]), &value), written[i]);
 		expect(!strcmp(number_write(room, value, false), written[i]), written[i]);
@@ -101,6 +109,15 @@ check_written(void)
 	expect(number_digits(0x1p-44) == 17 && number_digits(0.1) == 1 &&
 		   number_digits(0) == 1,
 	    "digits are counted");
+}
+
+static void
+check_terminal(void)
+{
+	char *line = terminal_line("\033\033abc", 5, 4);
+
+	expect(!strcmp(line, "??a\xe2\x80\xa6"), "what is replaced takes a column");
+	free(line);
 }
 
 /* The exact powers of ten, in words of 32 bits, the lowest first: 10^n, or 2^1280 / 10^-n. */
@@ -335,6 +352,7 @@ main(int argc, char **argv)
 		mem_new(SIZE_MAX / 2, 3);
 	check_numbers();
 	check_written();
+	check_terminal();
 	check_all_shortest();
 	check_halves();
 	check_conversions();
