@@ -119,6 +119,23 @@ vectors() {
 		{ inside = $2 > low * 1e-6 && $2 < high * 1e-6 } END { exit !inside }' "$GOLDEN/moee_alpha.tsv" found
 }
 
+@test "moee-sim: --alpha auto beyond the last crossing" {
+	# the only crossing is at 91,234, at the end of the scale; above it routing weights decide, and two of them are equal
+	jq -c '{"a.hs": [1, 0], "b.hs": [.[0], 1], "a.rw": [1, 0], "b.rw": [.[1], 1]}' <<<'[0.1,1e-6] [0.2,2e-6] [0.3,1e-6] [1,1]' |
+		mkstream >last.mts
+	property <(moee-sim --alpha auto last.mts) | awk -F= '{ exit !($2 > 91235) }'
+}
+
+@test "moee-sim: --alpha auto holds the crossings near the best one, not all" {
+	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
+	[ -x /usr/bin/time ] || skip "needs time(1)"
+	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "{\"a.hs\":[1,0],\"b.hs\":[%.6f,1],\"a.rw\":[1,0],\"b.rw\":[%.6f,1]}\n", rand(), rand() }' |
+		mkstream 100 >many.mts
+	/usr/bin/time -f %M -o kilobytes moee-sim --alpha auto -o out.mts many.mts
+	cat kilobytes
+	[ "$(<kilobytes)" -lt 50000 ] # of four million crossings, 24 bytes each
+}
+
 # 2. what each option changes
 
 @test "moee-sim: --norm, over batches of a side and over all" {
@@ -364,6 +381,8 @@ apart() {
 	printf '{"a.hs": [1, null], "a.rw": [1]}\n' | mkstream >nan.mts
 	fails "nan.mts: record 1: a.hs: row 1 is not finite" moee-sim nan.mts
 	fails "a.hs: row 1 is not finite" moee-sim --norm corpus nan.mts
+	printf '{"a.hs": [1, 2], "a.rw": [1, %s]}\n' 1 null | mkstream >second.mts
+	fails "second.mts: record 1: a.rw: row 2 is not finite" moee-sim second.mts
 	printf '{"a.hs": [0, 0], "a.rw": [1, 2], "b.hs": [1, 2], "b.rw": [2, 4]}\n' | mkstream >zero.mts
 	run -0 --separate-stderr moee-sim -o out.mts zero.mts
 	[[ $stderr == *"zero.mts: 1 hidden states or routing weights of a are zero: their cosine counts as 0" ]]
