@@ -110,6 +110,8 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 @test "safetensors: broken files are refused, naming file and tensor" {
 	bytes 8 | file "{$A}" >"$T/good"
 	safetensors_list "$T/good"
+	none | file '{}' >"$T/empty"
+	safetensors_list "$T/empty"
 	none | bad 'too short'
 	printf '\1\2\3' | bad 'too short'
 	head -c 30 "$T/good" | bad "truncated: the header needs $((8 + 2 + ${#A})) bytes, the file has 30"
@@ -134,7 +136,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}}' | bad 'data_offsets must be two numbers'
 	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'a': a hole is before its data"
 	bytes 12 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}' | bad "tensor 'b': its data overlap"
-	bytes 9 | file "{$A}" | bad '1 bytes follow the last tensor'
+	bytes 9 | file "{$A}" | bad ' 1 bytes follow the last tensor'
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2e0],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8.0]}}' | bad "tensor 'a': a shape or offset is not a natural number"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[9007199254740993],"data_offsets":[0,8]}}' | bad "tensor 'a': its bytes do not agree"
