@@ -141,6 +141,7 @@ axis() {
 	values() { mts to jsonl "$1" | jq -r "select(.eigenvalue) | $2 | @tsv"; }
 	values five.stats '[.eigenvalue] + .shrink' | within <(values all.stats '[.eigenvalue] + .shrink' | head -n 5) 1e-10
 	[ "$(mts to jsonl five.stats | jq -c '.eigenvector | length' | paste -sd' ')" = "8 8 8 8 8 0 0 0" ]
+	mts to jsonl five.stats | jq -e -s '.[5:] | all([.eigenvalue, .centre, .dispersion, .band] + ."source.eigen" + .shrink | all(. == null))'
 	reze-stats apply five.stats pairs.mts | mts diff -a 1e-6 - <(reze-stats apply all.stats pairs.mts)
 	reze-stats show --json five.stats | jq -e '.active == 5 and (.components | length) == 5 and .components[4].share < 1'
 	run -0 --separate-stderr reze-stats fit --rank 2 pairs.mts -o two.stats
@@ -335,6 +336,8 @@ refused() {
 	mts rows --rows 1-5 pairs.stats >part.stats
 	run -1 --separate-stderr reze-stats apply part.stats pairs.mts
 	[[ $stderr == "reze-stats: part.stats: is no statistics of relations"* ]]
+	mts to jsonl -c mean pairs.stats | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c source.mean,covariance,eigenvalue,eigenvector,source.eigen,centre,dispersion,band,shrink pairs.stats) - >nan.stats
+	refused "nan.stats: is no statistics of relations (reze-stats fit): column 'mean' is not finite" reze-stats show nan.stats
 	if [ -e /dev/full ]; then
 		run -1 --separate-stderr bash -c 'reze-stats fit -q pairs.mts >/dev/full'
 		run -1 --separate-stderr bash -c 'reze-stats apply -q pairs.stats pairs.mts >/dev/full'

@@ -305,6 +305,8 @@ hand() {
 	refused "huge.mts: record 1: the score of vector 1 with gate 'a' is beyond f32" route huge.pilots huge.mts
 	pilot-build fit --router head train.mts -o head.mts
 	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
+	mts to jsonl -c size pilots.mts | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c gate,dataset,pilot.emb pilots.mts) - >nan.pilots
+	refused "nan.pilots: record 1: the size of row 2 is not finite" route nan.pilots q.mts
 	head -c 300 pilots.mts >cut.mts
 	refused "cut.mts" route cut.mts q.mts
 	refused "lack the query 'q0'" route --oracle scores/a.tsv scores/b.tsv <q.mts
@@ -326,6 +328,7 @@ hand() {
 	route pilots.mts q.mts | route --rule max pilots.mts | routes | diff - <(route --rule max pilots.mts q.mts | routes)
 	mts rows --where 'gate!=b' pilots.mts >fewer.mts
 	route pilots.mts q.mts | route fewer.mts | mts to jsonl - | diff - <(route fewer.mts q.mts | mts to jsonl -)
+	mts paste <(route pilots.mts q.mts | mts cat -c score.b) q.mts | route fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.b") | not)'
 	route pilots.mts q.mts | route --random fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.a") | not)'
 }
 

@@ -106,7 +106,6 @@ shrinkage_new(const double *means, int components, int sources, int active,
 	size_t count = (size_t)components;
 	double *room = mem_new((size_t)sources, sizeof *room);
 
-	shrinkage->components = components;
 	shrinkage->sources = sources;
 	shrinkage->active = active;
 	shrinkage->centre = mem_new(count, sizeof(double));

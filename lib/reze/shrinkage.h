@@ -35,7 +35,7 @@ struct shrinkage_settings {
 #define SHRINKAGE_EPSILON 1e-8
 
 struct shrinkage {
-	int components, sources, active;
+	int sources, active;
 	double threshold;		     /* theta */
 	double *centre, *dispersion, *bands; /* [components]: m, v, band */
 	double *factors;		     /* [components, sources] */

@@ -330,7 +330,6 @@ take_solution(struct reading *reading)
 	eigen->values = copy_of(numbers[EIGENVALUE], count);
 	eigen->vectors = copy_of(numbers[EIGENVECTOR], count * width);
 	statistics->means = copy_of(numbers[SOURCE_EIGEN], count * sources);
-	shrinkage->components = rank;
 	shrinkage->sources = reading->sources;
 	shrinkage->active = (int)tree_integer_in(attributes, "active", 1, rank);
 	shrinkage->threshold = tree_real(attributes, "threshold", 0);
