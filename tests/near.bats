@@ -264,6 +264,13 @@ few() {
 		[[ ${#stderr_lines[@]} = 1 && $stderr == *"cut.mts: record "*": "*"cut short"* ]]
 		[ ! -e "$T/file" ]
 	done
+	# what does not belong to the first is told before anything is read
+	mts rows --rows 1 "$T/whole.mts" | mts to jsonl | jq -c 'del(._id)' | stream_of nameless
+	run -1 --separate-stderr near -q "$T/nameless.mts" "$T/cut.mts" "$T/nameless.mts"
+	[[ $stderr == *"nameless.mts: "* ]]
+	printf '{"_id":["a","b"],"text.emb":[1,0]}\n' | stream_of lists
+	run -1 --separate-stderr near "$T/q.mts" "$T/lists.mts"
+	[[ $stderr == *"lists.mts: column '_id' should hold one text or number a row" ]]
 	mkstream </dev/null >"$T/none.mts"
 	: >"$T/empty.mts"
 	echo text >"$T/text.mts"

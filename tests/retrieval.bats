@@ -94,6 +94,9 @@ load scores
 	run -0 --separate-stderr score "$T/few"
 	[[ $stderr == *"few: 11 queries have no candidates: nothing is found for them; first: 'q3'"* ]]
 	[[ $stderr == *"few: 1 candidates are not in the corpus: they are not found; first: 'far'"* ]]
+	{ echo '{"query-id":"q0","corpus-ids":["far"]}'; head -3 "$T/top_ranked"; } >"$T/few"
+	run -0 --separate-stderr score "$T/few"
+	[[ $stderr == *"few: 1 candidates are not in the corpus"* ]]
 	echo '{"query-id":"q0"}' >"$T/few"
 	run -1 --separate-stderr score "$T/few"
 	[[ $stderr == *"few:1: expected a string 'query-id' and a list 'corpus-ids'"* ]]

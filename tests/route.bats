@@ -51,6 +51,9 @@ hand() {
 	# the root of a half is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
 	two --similarity cosine | same <(printf '%s\t%s\t%s\n' b 0.5 0.7071068 b 0.5 0.7071068 b 0.3162278 0.4472136)
 	two --similarity cosine --rule max | same <(printf '%s\t%s\t%s\n' a 1 0.7071068 a 1 0.7071068 a 0.9486833 0.4472136)
+	printf '{"q.emb":[0,0]}\n' | stream_of zero
+	run -0 --separate-stderr route --similarity cosine pilots.mts zero.mts -o out.mts
+	[[ $stderr == *"zero.mts: 1 vectors of q.emb are zero: all their cosines are 0" ]]
 }
 
 @test "route: gates and scores are numpy's; threads and records change nothing" {
