@@ -274,6 +274,8 @@ report() {
 	mkdir copy/onnx
 	echo more | tee -a copy/README.md >copy/onnx/config.json
 	[ "$(revision copy)" = "$now" ]
+	ln -s nowhere copy/lost.json
+	dies "leaderboard: copy/lost.json: cannot be read: " leaderboard model -m copy
 }
 
 @test "leaderboard model, plan: with gates and pilots it is another, by every byte of them" {

@@ -146,6 +146,12 @@ vectors() { # COUNT ROWS [SHIFT]
 		step       0            1    10
 		step       2            1    10
 	END
+	step() { mts rows --where step=$1 a.mts; }
+	cat <(step 0) <(step 2) <(step 2) | mts stat >stat
+	diff - <(grep '^step' stat) <<-'END'
+		step       2            2    20
+		step       0            1    10
+	END
 	run -0 mts stat bare.mts
 	[[ $output != *attribute* ]]
 	[[ $output == *$'\nÜnit     480 B     120    0 '* ]]
