@@ -60,18 +60,15 @@ fields_append_value(struct buffer *to, const struct tree *record, const char *na
 	}
 }
 
-/* Whether the value says another text; `to` is as it was. */
+/* Whether the value says another text; `to` is empty, and is so again. */
 static bool
 is_unlike(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value, const struct buffer *other)
 {
-	size_t start = to->used;
-
 	fields_append_value(to, record, name, value);
-	size_t length = to->used - start;
-	to->used = start;
-	return length != other->used ||
-	       memcmp(to->data + start, other->data, length) != 0;
+	size_t length = to->used;
+	to->used = 0;
+	return length != other->used || memcmp(to->data, other->data, length) != 0;
 }
 
 /* One text of a list. */

@@ -24,9 +24,9 @@ struct fields {
 /* Which text, where a field is a list of them. */
 struct fields_choice {
 	uint64_t chance; /* element chance modulo their number */
-	const struct buffer
-	    *unlike; /* only of those that are not this text; NULL: of all */
-	bool all;    /* all of them, with line ends between */
+	/* only of those that are not this text, where nothing precedes it; NULL: of all */
+	const struct buffer *unlike;
+	bool all; /* all of them, with line ends between */
 };
 
 /* The fields whose lists make a row several records, one of each member. */
