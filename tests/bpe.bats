@@ -147,6 +147,14 @@ need_cases() {
 	run -1 cmp -s <(echo '"the sea"' | tokenize "$T/plain") <(echo '"the sea"' | tokenize "$T/blank")
 }
 
+@test "bpe: a contraction ends a word, and may end the text" {
+	mkdir "$T/model"
+	jq -c '.model.vocab["\u0027s"] = 500 | .model.merges += ["\u0027 s"]' "$BPE/neox/tokenizer.json" >"$T/model/tokenizer.json"
+	printf '"%s"\n' "the's sea" "the's" | tokenize "$T/model" >"$T/found"
+	cat "$T/found"
+	[ "$(grep -c '\b500\b' "$T/found")" -eq 2 ]
+}
+
 @test "bpe: the number of threads, and merges written as strings or as pairs" {
 	jq -r .text "$BPE/neox/cases.jsonl" >"$T/texts.txt"
 	for _ in $(seq 40); do cat "$T/texts.txt"; done >"$T/many.txt"
@@ -219,6 +227,7 @@ refused() {
 	refused neox '.added_tokens[0].id = 3' "added token '<x>': id 3 is also that of"
 	refused neox '.added_tokens[0].content = "the"' "added token 'the': id"
 	refused neox '.added_tokens[0].id = -3' "id"
+	refused neox '.added_tokens[0].id = 16777216' "id"
 	sed 's/"the":/"t\xffe":/' "$BPE/neox/tokenizer.json" >"$T/model/tokenizer.json"
 	run -1 --separate-stderr tok -m "$T/model" </dev/null
 	[[ "$stderr" == "tok: $T/model/tokenizer.json:1: not valid JSON"* ]]

@@ -181,6 +181,9 @@ ids() {
 		run -1 --separate-stderr tok -j $threads -m "$TINY" --max-length 4 --no-truncate "$T/in.txt"
 		[[ "$stderr" == "tok: $T/in.txt:2: 'text' is longer than 4 tokens; "* ]]
 	done
+	echo '{"text": ["lamp", "the sea of lamp"]}' >"$T/in.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" --max-length 4 --no-truncate "$T/in.jsonl"
+	[[ "$stderr" == "tok: $T/in.jsonl: record 1: text 2 of 'text' is longer than 4 tokens; "* ]]
 }
 
 @test "tok: without --max-length the model's files say how long a text may be" {
