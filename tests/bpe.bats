@@ -147,6 +147,15 @@ need_cases() {
 	run -1 cmp -s <(echo '"the sea"' | tokenize "$T/plain") <(echo '"the sea"' | tokenize "$T/blank")
 }
 
+@test "bpe: a class has the first and the last of its range, and not their neighbours" {
+	mkdir "$T/model"
+	jq -c '.pre_tokenizer = {type: "Sequence", pretokenizers: [
+		{type: "Split", pattern: {Regex: "[à-é]+"}, behavior: "Removed", invert: false}, .pre_tokenizer]}' \
+		"$BPE/neox/tokenizer.json" >"$T/model/tokenizer.json"
+	printf '"%s"\n' àseaé ßseaê | tokenize "$T/model" >"$T/found"
+	printf '"%s"\n' sea ßseaê | tokenize "$BPE/neox" | diff - "$T/found"
+}
+
 @test "bpe: a contraction ends a word, and may end the text" {
 	mkdir "$T/model"
 	jq -c '.model.vocab["\u0027s"] = 500 | .model.merges += ["\u0027 s"]' "$BPE/neox/tokenizer.json" >"$T/model/tokenizer.json"

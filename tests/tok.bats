@@ -350,6 +350,11 @@ ids() {
 	printf '{"text":"a","n":1}\n' >"$T/b.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/a.jsonl" "$T/b.jsonl"
 	[ "$stderr" = "tok: $T/b.jsonl: its fields differ from those of $T/a.jsonl; make one stream of each" ]
+	for width in 2 3; do
+		mkstream random 3 $width 1 | mts cat --rename _id=text >"$T/$width.mts"
+	done
+	run -1 --separate-stderr tok -m "$TINY" "$T/2.mts" "$T/3.mts"
+	[ "$stderr" = "tok: $T/3.mts: its fields differ from those of $T/2.mts; make one stream of each" ]
 	tok -m "$TINY" "$T/a.jsonl" "$T/a.jsonl" | stream_rows | grep -c text.ids
 }
 
