@@ -548,7 +548,10 @@ loss_of() {
 	options=(-q -m "$G/bert" --lr 1e-3 --epochs 400 --save-every 7 pairs.mts)
 	train -o whole "${options[@]}"
 	cut_short 60 -o out "${options[@]}"
-	cut_short 200 -o out "${options[@]}"
+	cut_short 200 -o out "${options[@]}" -v 2>resumed
+	step=$(sed -n 's/.*: goes on after step //p' resumed)
+	[ "$step" -ge 56 ]
+	[ $((step % 7)) -eq 0 ]
 	train -o out "${options[@]}"
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
