@@ -301,8 +301,6 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	    side != QUERY && (contrast->options.freeze_documents || contrast->stored);
 
 	demand(contrast, side, offsets, count);
-	if (model_head(contrast->model)->include_prompt)
-		skip = 0;
 	for (int64_t i = 0, row = 0; i < count; i++) {
 		const int32_t *ids = (const int32_t *)array->data + offsets[i];
 		int64_t length = offsets[i + 1] - offsets[i];
