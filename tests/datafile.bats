@@ -86,6 +86,9 @@ load helper
 	printf 'a\ta\n' >"$T/x.tsv"
 	run -1 --separate-stderr records "$T/x.tsv"
 	[[ "$stderr" == "records: $T/x.tsv:1: two columns are called 'a'" ]]
+	printf 'a\t\tb\n' >"$T/x.tsv"
+	run -1 --separate-stderr records "$T/x.tsv"
+	[[ "$stderr" == "records: $T/x.tsv:1: column 2 has no name" ]]
 	printf 'text' | gzip | head -c 15 >"$T/x.txt.gz"
 	run -1 --separate-stderr records "$T/x.txt.gz"
 	[[ "$stderr" == "records: $T/x.txt.gz: "* ]]

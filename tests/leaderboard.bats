@@ -156,6 +156,8 @@ report() {
 	printf '7\td1\t1\nc\td1\t0\n' >qrels.tsv
 	run -0 leaderboard judged qrels.tsv q.jsonl
 	[ "$output" = '{"_id":7,"text":"seven"}'$'\n''{"id":"c","text":"c"}' ]
+	echo '{"query-id": 7, "corpus-id": 8, "score": 1}' >qrels.jsonl
+	[ "$(leaderboard judged qrels.jsonl q.jsonl)" = '{"_id":7,"text":"seven"}' ]
 }
 
 @test "leaderboard drawn: the texts that are trained on, all rows and labels; the same scores" {
