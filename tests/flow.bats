@@ -182,6 +182,8 @@ nats() {
 	refused "flow.mts: there is no column 'FIELD.emb'" flow.mts flow.mts
 	mts cat -c shift,upper,hidden2 flow.mts >part.mts
 	refused "part.mts: is no flow: 'geom flow fit' writes one with a column 'log_scale' of that shape" part.mts a.mts
+	mts rows --rows 9 flow.mts >none.mts
+	refused "none.mts: is no flow: there is no record in it" none.mts a.mts
 	cat flow.mts flow.mts >twice.mts
 	refused "twice.mts: is no flow: there are several records in it" twice.mts a.mts
 	head -c -200 flow.mts >cut.mts

@@ -264,6 +264,11 @@ few() {
 		[[ ${#stderr_lines[@]} = 1 && $stderr == *"cut.mts: record "*": "*"cut short"* ]]
 		[ ! -e "$T/file" ]
 	done
+	mts rows --where _id=none "$T/c.mts" >"$T/none.mts"
+	run -1 --separate-stderr near "$T/none.mts" "$T/c.mts"
+	[[ $stderr == *"none.mts: there is no query in it" ]]
+	run -1 --separate-stderr near "$T/q.mts" "$T/none.mts"
+	[[ $stderr == *"none.mts: there is no document in it" ]]
 	# what does not belong to the first is told before anything is read
 	mts rows --rows 1 "$T/whole.mts" | mts to jsonl | jq -c 'del(._id)' | stream_of nameless
 	run -1 --separate-stderr near -q "$T/nameless.mts" "$T/cut.mts" "$T/nameless.mts"

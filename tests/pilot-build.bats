@@ -180,6 +180,7 @@ hand() {
 	run -1 pilot-build fit hand.mts other.mts
 	[[ $output == *"of model another"* ]]
 	run -0 pilot-build fit --any-model -o out hand.mts other.mts
+	[ "$(pilot-build fit --level 0 hand.mts | wc -c)" -gt "$(pilot-build fit --level 19 hand.mts | wc -c)" ]
 	hand | jq -c '.["score.c"] = 0.1' | stream_of more
 	run -1 pilot-build fit hand.mts more.mts
 	[[ $output == *"more.mts: it has scores of gate 'c', hand.mts has none" ]]

@@ -158,6 +158,10 @@ axis() {
 	mts cat -c query.emb,document.emb,_id,dataset kept.mts | mts diff - <(mts cat -c query.emb,document.emb,_id,dataset pairs.mts)
 	mts cat -c relation.target kept.mts | mts diff - <(mts cat -c relation.target out.mts)
 	[ "$(mts stat out.mts | grep '^records')" = "$(mts stat pairs.mts | grep '^records')" ]
+	for command in "fit -q" "apply pairs.stats"; do
+		# shellcheck disable=SC2086 # words
+		[ "$(reze-stats $command --level 0 pairs.mts | wc -c)" -gt "$(reze-stats $command --level 19 pairs.mts | wc -c)" ]
+	done
 	# in double, of which the other is rounded once
 	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | grep -q 'relation.target (f64 \[8\])'
 	# a source that is shrunk nowhere keeps its bits

@@ -253,6 +253,12 @@ hand() {
 	route --oracle plain.tsv mixed.tsv <emb.mts | pilot-build fit >other.mts
 	run -1 encode -q -m "$M" --gates gates --pilots other.mts ids.mts
 	[[ $output == *"other.mts: is a library of embeddings; gates are chosen on the way by the hidden states of a layer"* ]]
+	run -1 encode -q -m "$Q" --gates experts --pilots pilots.mts pairs.mts
+	[[ $output == *"pilots.mts: is of model "*"; $Q is "* ]]
+	layers=$(jq .num_hidden_layers "$M/config.json")
+	tok -m "$M" all.tsv | encode -q -m "$M" --keep --emit emb=hs:layers="$layers" | route --oracle plain.tsv mixed.tsv | pilot-build fit >last.mts
+	run -1 encode -q -m "$M" --gates gates --pilots last.mts ids.mts
+	[[ $output == *"last.mts: is of layer $layers, and $M has $layers blocks: no gate comes after it"* ]]
 	mv gates/mixed gates/else
 	run -1 encode -q -m "$M" --gates gates --pilots pilots.mts ids.mts
 	[[ $output == *"pilots.mts: sends texts to the gate 'mixed'; there are else, plain" ]]
@@ -310,6 +316,8 @@ hand() {
 	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
 	mts to jsonl -c size pilots.mts | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c gate,dataset,pilot.emb pilots.mts) - >nan.pilots
 	refused "nan.pilots: record 1: the size of row 2 is not finite" route nan.pilots q.mts
+	mts to jsonl -c gate pilots.mts | sed '2s/:.*/:""}/' | mts from jsonl | mts paste <(mts cat -c dataset,pilot.emb,size pilots.mts) - >no.pilots
+	refused "no.pilots: record 1: row 2 has no gate" route no.pilots q.mts
 	head -c 300 pilots.mts >cut.mts
 	refused "cut.mts" route cut.mts q.mts
 	refused "lack the query 'q0'" route --oracle scores/a.tsv scores/b.tsv <q.mts

@@ -250,6 +250,13 @@ tokens() {
 	printf '{"mean.emb":[1,2,3,4,5]}\n' | mkstream | mts cat --rename mean.emb=mean >f32.mts
 	mts cat -c matrix,eigenvalues w.mts | mts paste f32.mts - >single.mts
 	refused "single.mts: is no whitening: 'geom whiten fit' writes one with a column 'mean' of f64" single.mts x.mts
+	printf '{"eigenvalues.emb":[1,2,3]}\n' | mkstream 1 f64 | mts cat --rename eigenvalues.emb=eigenvalues >three.mts
+	mts cat -c mean,matrix w.mts | mts paste - three.mts >shapes.mts
+	refused "shapes.mts: is no whitening: the shapes of its columns do not agree" shapes.mts x.mts
+	printf '{"eigenvalues.emb":[1,2,3,4,null]}\n' | mkstream 1 f64 | mts cat --rename eigenvalues.emb=eigenvalues >five.mts
+	mts cat -c mean,matrix w.mts | mts paste - five.mts >values.mts
+	refused "values.mts: is no whitening: its 'eigenvalues' is not finite" values.mts x.mts
+	[ "$(geom whiten apply --level 0 w.mts x.mts | wc -c)" -gt "$(geom whiten apply --level 19 w.mts x.mts | wc -c)" ]
 	geom -q flow fit --hidden 2 --epochs 1 x.mts -o flow.mts
 	refused "flow.mts: is no whitening" flow.mts x.mts
 	refused "/dev/full: " w.mts x.mts -o /dev/full
