@@ -25,6 +25,10 @@ decoded() { # name [option]...
 	text='the lamp, "lit" at 7; e.g. by the sea?'
 	tok -m "$ROOT/share/models/base" <<<"$text" >"$T/ids.mts"
 	tok -m "$ROOT/share/models/base" --decode "$T/ids.mts" >"$T/text.mts"
+	for level in 0 19; do
+		printf 'lamp %.0s' {1..99} | tok -m "$ROOT/share/models/base" | tok -m "$ROOT/share/models/base" --decode --level $level >"$T/$level.mts"
+	done
+	[ "$(wc -c <"$T/0.mts")" -gt "$(wc -c <"$T/19.mts")" ]
 	# blanks are where the model's words are
 	[ "$(mts to jsonl "$T/text.mts" | jq -r .text | tr -d ' ')" = "$(tr -d ' ' <<<"$text")" ]
 	tok -m "$ROOT/share/models/base" "$T/text.mts" | mts diff -a 0 - "$T/ids.mts"

@@ -49,11 +49,11 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts from jsonl: null, absent, mixed, nested; later surprises are errors with their line" {
 	cat >x.jsonl <<-'END'
 		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true}
-		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false}
+		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false, "m": [1, "x"]}
 	END
 	run -0 bash -c "mts from jsonl x.jsonl | mts to jsonl"
-	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[],"k":null,"l":""}' ]
-	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false],"k":4,"l":"false"}' ]
+	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[],"k":null,"l":"","m":""}' ]
+	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false],"k":4,"l":"false","m":"[1,\"x\"]"}' ]
 	late() { # FIRST LATER MESSAGE
 		{ for i in {1..1024}; do echo "$1"; done; echo "$2"; } >late.jsonl
 		run -1 --separate-stderr bash -c 'mts from jsonl late.jsonl >late.mts'

@@ -336,6 +336,7 @@ hand() {
 @test "route: streams without rows stay so; a gate and scores that were there go" {
 	golden
 	mts rows --where '_id=none' q.mts | route pilots.mts | mts stat | grep -q 'score.a'
+	[ "$(route --level 0 pilots.mts q.mts | wc -c)" -gt "$(route --level 19 pilots.mts q.mts | wc -c)" ]
 	route pilots.mts q.mts | route --rule max pilots.mts | routes | diff - <(route --rule max pilots.mts q.mts | routes)
 	mts rows --where 'gate!=b' pilots.mts >fewer.mts
 	route pilots.mts q.mts | route fewer.mts | mts to jsonl - | diff - <(route fewer.mts q.mts | mts to jsonl -)

@@ -126,6 +126,9 @@ refused() { # FILE MESSAGE
 	{ header "$X"; end 0 0; } >"$T/g.mts"
 	cat "$T/e.mts" "$T/f.mts" >"$T/h.mts"
 	refused "$T/h.mts" "the property 'model' differs"
+	{ header "$X,$I"; end 0 0; } >"$T/i.mts"
+	cat "$T/g.mts" "$T/i.mts" >"$T/h.mts"
+	refused "$T/h.mts" 'a stream follows that does not agree: 1 columns here, 2 there'
 	cat "$T/g.mts" "$T/f.mts" >"$T/h.mts"
 	refused "$T/h.mts" "the property 'model' differs"
 	run -1 --separate-stderr mts cat "$T/e.mts" "$T/f.mts"
