@@ -96,7 +96,15 @@ refusals() { # family
 	model_copy "$MODEL" "$T/saved" f32
 	model_check "$T/saved" "$FAMILIES/bert_mlm/expected.safetensors"
 	grep -q '"tie_word_embeddings": false' "$T/saved/config.json"
-	# and is no other where they are equal, or where there is none
+	# also where only the last of 320 values is another; and is no other where they are equal, or where there is none
+	data=$(($(od -An -tu8 -N8 "$MODEL/model.safetensors") + 8))
+	for bytes in 1276 1280; do
+		dd if="$FAMILIES/bert_mlm/model.safetensors" of="$MODEL/model.safetensors" bs=1 skip=$((data + 4288)) \
+			seek=$((data + 10144)) count=$bytes conv=notrunc status=none
+		model_copy "$MODEL" "$T/$bytes" f32
+	done
+	grep -qa 'decoder.weight"' "$T/1276/model.safetensors"
+	run ! grep -qa 'decoder.weight"' "$T/1280/model.safetensors"
 	model_copy "$FAMILIES/modernbert" "$T/tied" f32
 	run ! grep -qa '"decoder.weight"' "$T/tied/model.safetensors"
 	run ! grep -q tie_word_embeddings "$T/tied/config.json"
@@ -176,6 +184,16 @@ refusals() { # family
 		qwen2_moe s/"norm_topk_prob": true/"norm_topk_prob": false/
 		deepseek s/"rms_norm_eps": 1e-06/"rms_norm_eps": 0.01/
 	E
+}
+
+@test "families: NomicBERT without a factor stretches nothing, however long the text" {
+	for trained in 16 18; do
+		copy nomic_bert
+		sed -i "s/\"rotary_scaling_factor\": 2/\"rotary_scaling_factor\": null/; s/\"max_trained_positions\": 16/\"max_trained_positions\": $trained/" \
+			"$MODEL/config.json"
+		seq -s ' ' 39 | ids_stream text.ids | encode -q -m "$MODEL" | mts to jsonl >"$T/$trained"
+	done
+	cmp "$T/16" "$T/18"
 }
 
 @test "families: sizes and heads that cannot be are refused with file and key" {

@@ -491,6 +491,7 @@ DENSE="bert nomic_bert modernbert gte qwen3"
 	wrong "the task 'a' cannot have the expert 'sts'; $there" --task a=sts
 	wrong "the task 'left' has no row that could be taken out; $there" --task left=
 	wrong "the prompt 'up' is of no expert and no task; $there" --prompt up=x
+	wrong "the prompt 'up' is of no expert and no task; $there" --prompt left=x --prompt up=x
 	run -1 upcycle -m "$GOLDEN/bert" --task a=b -o "$T/o"
 	[ "$output" = "upcycle: $GOLDEN/bert: has no task experts that could serve a task; --experts gives it some" ]
 	tok -m "$T/mote" <<<boat >"$T/ids.mts"
