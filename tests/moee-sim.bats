@@ -343,6 +343,8 @@ apart() {
 	fails "a.hs has width 2 and b.hs has 3" moee-sim wide.mts
 	printf '{"a.hs": [[1, 2], [3, 4]], "a.rw": [[1]]}\n{"a.hs": [[1, 2]], "a.rw": [[1], [2]]}\n' | mkstream >uneven.mts
 	fails "uneven.mts: record 1: row 1 has 2 vectors in a.hs and 1 in a.rw" moee-sim uneven.mts
+	printf '{"a.hs": [[%d, 2], [3, 4]], "a.rw": [[1]%s]}\n' 1 ',[2]' 2 '' | mkstream >second.mts
+	fails "second.mts: record 1: row 2 has 2 vectors in a.hs and 1 in a.rw" moee-sim second.mts
 	printf '{"a.hs": [[1, 2], [3, 4]], "a.rw": [1]}\n' | mkstream >mixed.mts
 	fails "of a.hs and a.rw one has lists and the other has none" moee-sim mixed.mts
 	printf '1 2 3\n4 5\n' | ids_stream text.ids >ids.mts
