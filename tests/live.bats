@@ -160,6 +160,13 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	printf '%s\n' '{"a": "x", "b": null, "c": [1]}' '{"a": 1, "c": [2, 3]}' \
 		'{"a": {"d": 2}, "b": "y", "c": null}' >all.jsonl
 	mts from jsonl all.jsonl | mts to jsonl | cmp - answers
+	# nothing, then strings, then another kind
+	start 'mts from jsonl | mts to jsonl'
+	says '{"a": null}\n'
+	answers '{"a":""}'
+	says '{"a": "x"}\n{"a": 1}\n'
+	ends 0
+	tail -n 2 answers | cmp - <(printf '{"a":"x"}\n{"a":"1"}\n')
 	# whole numbers, then what a file would have made others for
 	while IFS='|' read -r row message; do
 		start 'mts from jsonl | mts to jsonl'

@@ -190,7 +190,7 @@ refused() { # FILE MESSAGE
 	: >"$T/x.mts"
 	refused "$T/x.mts" 'empty'
 	echo '{"text": "not a stream"}' >"$T/x.mts"
-	refused "$T/x.mts" 'no zstd frame'
+	refused "$T/x.mts" 'header: these bytes are no zstd frame'
 	zstd -qc "$T/x.mts" >"$T/y.mts"
 	refused "$T/y.mts" 'not a tensor stream'
 	zstd -dcq "$T/good.mts" | zstd -qc >"$T/x.mts"
@@ -199,6 +199,8 @@ refused() { # FILE MESSAGE
 	refused "$T/x.mts" 'record 1: the zstd frame has no checksum'
 	{ cat "$T/good.mts"; echo more; } >"$T/x.mts"
 	refused "$T/x.mts" 'what follows the end mark after record 1'
+	{ header "$X"; printf record | frame; } >"$T/x.mts"
+	refused "$T/x.mts" 'record 1: it is too short to say what it is'
 	{ header "$X"; printf 'what?\0\0\0%032d' 0 | frame; } >"$T/x.mts"
 	refused "$T/x.mts" 'neither a record nor an end mark'
 	# a frame that claims 2^60 bytes: refused before anything is allocated
