@@ -163,6 +163,7 @@ hand() {
 	refused "no two gates to tell apart" '.["score.a"] = 2' --router head
 	refused "all queries are ties" '.["score.a"] = .["score.b"]' --ties drop
 	refused "nothing says of which data set" '.dataset = ""' --router dataset
+	refused "column 'dataset' should hold one text or number a row" '.dataset |= [.]' --router dataset
 	run -1 pilot-build fit </dev/null
 	head -c 150 hand.mts >cut.mts
 	run -1 pilot-build fit cut.mts

@@ -340,8 +340,11 @@ refused() {
 	mts rows --rows 1-5 pairs.stats >part.stats
 	run -1 --separate-stderr reze-stats apply part.stats pairs.mts
 	[[ $stderr == "reze-stats: part.stats: is no statistics of relations"* ]]
-	mts to jsonl -c mean pairs.stats | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c source.mean,covariance,eigenvalue,eigenvector,source.eigen,centre,dispersion,band,shrink pairs.stats) - >nan.stats
+	mts cat -c source.mean,covariance,eigenvalue,eigenvector,source.eigen,centre,dispersion,band,shrink pairs.stats >rest.stats
+	mts to jsonl -c mean pairs.stats | sed '2s/:.*/:null}/' | mts from jsonl | mts paste rest.stats - >nan.stats
 	refused "nan.stats: is no statistics of relations (reze-stats fit): column 'mean' is not finite" reze-stats show nan.stats
+	mts to jsonl -c mean pairs.stats | sed 's/:.*/:1}/' | mts from jsonl | mts paste rest.stats - >whole.stats
+	refused "whole.stats: is no statistics of relations (reze-stats fit): column 'mean' is another" reze-stats show whole.stats
 	if [ -e /dev/full ]; then
 		run -1 --separate-stderr bash -c 'reze-stats fit -q pairs.mts >/dev/full'
 		run -1 --separate-stderr bash -c 'reze-stats apply -q pairs.stats pairs.mts >/dev/full'

@@ -109,6 +109,10 @@ hand() {
 	grep -P '^pilot\tdrop' "$GOLDEN/routing_expected.tsv" | cut -f3- | sort >wanted
 	cut -f1,2 got.pilots | diff - <(cut -f1,2 wanted)
 	cut -f3- got.pilots | within <(cut -f3- wanted) 2e-6
+	# in a record of thousands, too
+	mts to jsonl plain.mts >plain.jsonl
+	for i in {1..99}; do cat plain.jsonl; done | stream_of many base 9999
+	route --oracle scores/*.tsv <many.mts | routes | tail -n 60 | diff - <(routes <oracle.mts)
 	# names that are given, and their order decides between equals
 	route --oracle one=scores/c.tsv two=scores/b.tsv <plain.mts | mts to jsonl - |
 		jq -e -s 'all(.gate == (if .["score.two"] > .["score.one"] then "two" else "one" end))'
