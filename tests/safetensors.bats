@@ -28,11 +28,12 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 		printf '\0\x3c\0\xc4'       # h, f16: 1 and -4
 		printf '\x80\x3f'           # s, bf16, no shape: 1
 		printf '\1\0\1'             # b
-	} | file '{"__metadata__":{"format":"pt"},"x":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]},"n":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"e":{"dtype":"F32","shape":[0,3],"data_offsets":[8,8]},"h":{"dtype":"F16","shape":[2],"data_offsets":[16,20]},"s":{"dtype":"BF16","shape":[],"data_offsets":[20,22]},"b":{"dtype":"BOOL","shape":[3],"data_offsets":[22,25]}}     ' >"$T/x.safetensors"
+	} | file '{"__metadata__":{"format":"pt"},"x":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]},"n":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"e":{"dtype":"F32","shape":[0,3],"data_offsets":[8,8]},"y":{"dtype":"F32","shape":[0],"data_offsets":[8,8]},"h":{"dtype":"F16","shape":[2],"data_offsets":[16,20]},"s":{"dtype":"BF16","shape":[],"data_offsets":[20,22]},"b":{"dtype":"BOOL","shape":[3],"data_offsets":[22,25]}}     ' >"$T/x.safetensors"
 	run -0 safetensors_list "$T/x.safetensors"
 	diff - <(echo "$output") <<-'END'
 		n	i64	1	1
 		e	f32	0,3	0
+		y	f32	0	0
 		x	f32	1,2	-1
 		h	f16	2	-3
 		s	bf16		1

@@ -29,11 +29,11 @@ ids() {
 
 @test "tok: a vocabulary whose letters are all escaped gives the same ids, beyond U+FFFF too" {
 	mkdir "$T/raw" "$T/escaped"
-	jq '.model.vocab += {"🚣": 200, "a\u0000b": 201}' "$TINY/tokenizer.json" >"$T/raw/tokenizer.json"
+	jq '.model.vocab += {"🚣": 200, "a\u0000b": 201, "🚣🏿sea": 202}' "$TINY/tokenizer.json" >"$T/raw/tokenizer.json"
 	jq -a . "$T/raw/tokenizer.json" >"$T/escaped/tokenizer.json"
 	grep -q 'ud83d.udea3' "$T/escaped/tokenizer.json"
 	for model in raw escaped; do
-		[[ "$(TINY=$T/$model ids "the 🚣 sea")" == *" 200 "* ]]
+		[[ "$(TINY=$T/$model ids "the 🚣 sea 🚣🏿sea")" == *" 200 "*" 202 "* ]]
 		run -0 tokenize "$T/$model" <"$TINY/cases.jsonl"
 		[[ "$output" == *" right, 0 wrong" ]]
 	done
