@@ -481,6 +481,7 @@ loss_of() {
 		close_to 1e-5 <(column $name one.log.tsv) <(column $name two.log.tsv)
 	done
 	[ "$(column examples two.log.tsv)" = 16 ]
+	[ "$(column tokens two.log.tsv)" -eq "$(mts to jsonl two.mts | jq -s '[.[] | to_entries[] | select(.key | endswith(".ids")).value] | flatten | length')" ]
 }
 
 @test "train: --seed draws weights, masks, the order of sequences and pairs" {
@@ -1088,6 +1089,12 @@ recipe() {
 	done
 	cmp of_named.log.tsv of_bert.log.tsv
 	cmp of_named/model.safetensors of_bert/model.safetensors
+}
+
+@test "train: masks: no special token is masked" {
+	printf '0 1 2 3 4\n%.0s' 1 2 3 | ids_stream text.ids >special.mts
+	train -q --objective mlm --from-scratch --mask-share 1 -m "$G/bert" -o out special.mts
+	[ "$(column gradient_norm out.log.tsv)" = 0 ]
 }
 
 @test "train: a step of batches of several tasks is logged as mixed" {
