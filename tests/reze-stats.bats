@@ -180,6 +180,7 @@ axis() {
 		within <(numbers sources.tsv | sed '$d') 1e-14
 	jq -r '.components[] | [.eigenvalue, .share, .active, .varies, .centre, .dispersion, .band, .shrunk, .least // 0] | @tsv' \
 		json | within <(numbers components.tsv) 1e-14
+	jq -r '.components[] | .least // 0' json | within <(mts to jsonl pairs.stats | jq -r '[.shrink[] | select(. != 1)] | min // 0' | head -n "$(jq '.components | length' json)") 1e-12
 	jq -e '.relations == 62 and .width == 8 and .active == 5 and .settings.eta == 0.7 and .settings.centre == "median"' json
 	[ "$(awk -F'\t' '$4 == 1' components.tsv | wc -l)" -eq 5 ]
 	tail -n 1 components.tsv | awk '{ exit !($3 > 0.999999 && $3 < 1.000001) }'
