@@ -171,6 +171,10 @@ targeted() {
 	[ "$(column loss out.log.tsv)" = 0 ]
 	train -q -m "$G/bert" -o out --warmup 0 --no-mask-duplicates twins.mts
 	close_to 1e-5 <(column loss out.log.tsv) <(echo 0.6931472)
+	# nor is a negative one of them
+	printf '2 5 3\t2 6 3\t2 6 3\n\n' | pairs_stream >negative.mts
+	train -q -m "$G/bert" -o out --warmup 0 --steps 1 --schedule constant negative.mts
+	[ "$(column loss out.log.tsv)" = 0 ]
 }
 
 @test "train: a task expert without rows in a step stays as it is, to the bit" {
@@ -1044,6 +1048,9 @@ recipe() {
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 16; train -q -m '$G/bert' -o out pairs.mts"
 	[[ "$stderr" == "train: out"* ]]
 	cmp out/model.safetensors old/model.safetensors
+	# of the log, too, which is written step by step
+	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 1; train -q -m '$G/bert' -o new --epochs 9 --save-every 0 pairs.mts"
+	[[ "$stderr" == "train: new.log.tsv: "* ]]
 }
 
 @test "train: an option that is not given has the value that --help names, to the byte" {

@@ -117,7 +117,6 @@ contrast_open(
 	contrast->path = mem_string(path);
 	contrast->model = model;
 	contrast->options = *options;
-	contrast->place.step = -1;
 	open_stream(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
 	check_model(contrast);

@@ -212,7 +212,6 @@ corpus_batches(struct corpus *corpus, int64_t budget)
 
 	if (!corpus->whole)
 		return -1;
-	corpus->position = 0;
 	while ((index = peek(corpus)) >= 0) {
 		int64_t length = length_of(corpus, index),
 			now = corpus->position / corpus->lists;

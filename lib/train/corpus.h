@@ -30,7 +30,7 @@ struct corpus_batch {
  * arrays are borrowed until the next call. */
 bool corpus_next(struct corpus *corpus, int64_t budget, struct corpus_batch *batch);
 
-/* Batches of that budget in all epochs; -1: not known (standard input).  Forgets the position. */
+/* Batches of that budget in all epochs; -1: not known (standard input).  Before the first corpus_next. */
 int64_t corpus_batches(struct corpus *corpus, int64_t budget);
 
 /* Sequences handed out so far.  corpus_skip moves there from the start; false: there are fewer. */
