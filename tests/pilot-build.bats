@@ -43,6 +43,7 @@ hand() {
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 2.5 1.6 0.8 b x 0.5 0 4 b y 1 0 2)
 	run -0 pilot-build show <(pilot-build fit --ties drop hand.mts)
 	[ "$output" = $'gate\tdataset\tnearest\tcosine\tsize\tlength\na\tx\tb\t0.0000\t2\t2.0000\nb\ty\ta\t0.0000\t1\t2.0000' ]
+	[ "$(pilot-build fit hand.mts | pilot-build show | cut -f 4)" = $'cosine\n0.7071\n0.7071' ]
 }
 
 @test "pilot-build fit: pilots are numpy's, whatever the ties; records cut elsewhere change nothing" {
