@@ -104,6 +104,10 @@ drawn() {
 	mts to npy e.mts -o x.npy
 	mts from npy --progress x.npy -o x.mts 2>err
 	grep -qE '^mts: 100/100 rows  100%  ' err
+	mkstream random 300 8 1 >r.mts
+	near --progress r.mts r.mts -o x 2>err
+	grep -qE '^near: 300 documents  100%  ' err
+	grep -qE '^near: 300 queries  100%  ' err
 	mts from tsv --progress <(printf 'a\n1\n2\n') -o x.mts 2>err
 	grep -qE '^mts: 2 rows  ' err
 	mts stat e.mts 2>err >/dev/null
