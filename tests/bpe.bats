@@ -150,7 +150,7 @@ need_cases() {
 @test "bpe: a class has the first and the last of its ranges, and not their neighbours" {
 	mkdir "$T/model"
 	jq -c '.pre_tokenizer = {type: "Sequence", pretokenizers: [
-		{type: "Split", pattern: {Regex: "[à-éã-ñè]+"}, behavior: "Removed", invert: false}, .pre_tokenizer]}' \
+		{type: "Split", pattern: {Regex: "[ã-ñà-éè]+"}, behavior: "Removed", invert: false}, .pre_tokenizer]}' \
 		"$BPE/neox/tokenizer.json" >"$T/model/tokenizer.json"
 	printf '"%s"\n' àseaé êseañ ßseaò | tokenize "$T/model" >"$T/found"
 	printf '"%s"\n' sea sea ßseaò | tokenize "$BPE/neox" | diff - "$T/found"

@@ -368,9 +368,9 @@ load scores
 @test "mteb-score retrieval --from-run: lines that are none, repeated, of other queries" {
 	printf 'a\td\t1\nb\td\t1\n' >"$T/qrels"
 	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
-	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 e 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
+	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 d 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
 	run -0 --separate-stderr score
-	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; one is of 'e'"* ]]
+	[[ $stderr == *"run: 1 lines repeat a query and a document: the first one counts; one is of 'd'"* ]]
 	[[ $stderr == *"qrels: 1 queries have judgements but nothing was found for them"*"first: 'b'"* ]]
 	[[ $stderr == *"run: 1 queries have no judgements: they are left out; first: 'z'"* ]]
 	[[ $output == *$'\nmrr_at_10\t0.5\n'* ]]
