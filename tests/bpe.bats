@@ -255,6 +255,8 @@ refused() {
 	refused qwen '.post_processor.processors[0] = .post_processor.processors[1]' "of which two put tokens around"
 	refused neox '.post_processor = {type: "BertProcessing", cls: ["<x>", 4000], sep: ["<y>", 4001]}' \
 		"puts the id 4000 around a text, which no token has"
+	refused neox '.post_processor = {type: "BertProcessing", cls: ["<x>", 392], sep: ["<y>", 4001]}' \
+		"puts the id 4001 around a text, which no token has"
 }
 
 @test "bpe: expressions that are none are refused, with what is wrong" {
