@@ -12,12 +12,12 @@ V=$GOLDEN/vocab
 	[ ! -e "$T/bpe/vocab.txt" ]
 }
 
-@test "tok --train bpe: of 2,704 pairs those that come three times, and no other" {
+@test "tok --train bpe: of 2,704 pairs those that come twice, and no other" {
 	for a in {a..z} {A..Z}; do
 		for b in {a..z} {A..Z}; do echo "$a$b"; done
 	done >"$T/once.txt"
 	awk 'NR % 27 == 5' "$T/once.txt" | sort >"$T/often.txt"
-	cat "$T/often.txt" "$T/once.txt" "$T/often.txt" >"$T/corpus.txt"
+	cat "$T/often.txt" "$T/once.txt" >"$T/corpus.txt"
 	count=$(wc -l <"$T/often.txt")
 	tok -q --train bpe --vocab-size $((261 + count)) -o "$T/bpe" "$T/corpus.txt"
 	jq -r '.model.merges[] | join("")' "$T/bpe/tokenizer.json" | sort | diff - "$T/often.txt"
