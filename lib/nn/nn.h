@@ -71,7 +71,7 @@ struct nn_matrix {
 	const void *at;
 	enum dtype dtype;
 	bool
-	    packed; /* what nn_pack made: of use to nn_linear, nn_linear_activate and nn_linear_add alone */
+	    packed; /* by nn_pack: for nn_linear, nn_linear_activate and nn_linear_add alone */
 };
 enum { NN_GROUP = 128 };
 

@@ -233,7 +233,7 @@ check_rows(void)
 static void
 edges(enum dtype kind)
 {
-	enum { C = 70, O = 20, WIDE = NN_MAX_PACKED };
+	enum { C = 70, O = 20, WIDE = NN_MAX_PACKED, MANY = 70 };
 	struct array *x = array_random(3 * C, 1), *w = array_random(O * C, 1),
 		     *bias = array_random(O, 1), *y = array_new(3 * O);
 	static const float wrong[] = { NAN, INFINITY, -INFINITY };
@@ -255,15 +255,16 @@ edges(enum dtype kind)
 			fail("a weight that is not finite is taken");
 		w->at[O * C - 1] = 0;
 	}
-	/* the greatest sum there can be, and the least */
-	struct array *long_x = array_of(2 * WIDE, 1), *long_w = array_of(2 * WIDE, 1);
+	/* the greatest sum there can be, and the least; of so many rows that all threads take part */
+	struct array *long_x = array_of(MANY * WIDE, 1), *long_w = array_of(2 * WIDE, 1),
+		     *long_y = array_new(2 * MANY);
 	for (size_t c = 0; c < WIDE; c++)
 		long_w->at[WIDE + c] = -1;
 	struct matrix wide = pack(kind, long_w->at, false, NULL, 2, WIDE);
-	nn_linear(y->at, 2, long_x->at, WIDE, wide.packed, NULL, 2, WIDE, 2);
-	for (int i = 0; i < 4; i++)
+	nn_linear(long_y->at, 2, long_x->at, WIDE, wide.packed, NULL, MANY, WIDE, 2);
+	for (int i = 0; i < 2 * MANY; i++)
 		expect_value(
-		    "the widest row", (double)y->at[i], i % 2 ? -WIDE : WIDE, 1e-6);
+		    "the widest row", (double)long_y->at[i], i % 2 ? -WIDE : WIDE, 1e-6);
 	let_go(wide);
 	let_go(m);
 	nn_free(to, nn_packed_size(kind, O, C));

@@ -263,8 +263,9 @@ take_halves(uint16_t *to, const float *x, size_t C)
 /* The product. ---------------------------------------------------------------------- */
 
 enum {
-	STRIP = 96,				  /* rows of x at a time */
-	BYTES = PACKED_HEIGHT * 2 * NN_MAX_PACKED /* that they have at most */
+	STRIP = 96, /* rows of x at a time */
+	/* that they have at most: where stacks are not limited a thread has 2 MiB of it */
+	BYTES = PACKED_SQUARE * 2 * NN_MAX_PACKED
 };
 
 struct job {
@@ -342,7 +343,7 @@ rectangle(const struct job *job, const struct packed_kernel *kernel, size_t t0, 
 	_Alignas(64) char strip[BYTES];
 	struct row rows[STRIP];
 	size_t depth = job->w.depth, C = job->C, used = C * dtype_size(job->dtype);
-	size_t most = BYTES / depth / PACKED_HEIGHT * PACKED_HEIGHT;
+	size_t most = BYTES / depth / PACKED_SQUARE * PACKED_SQUARE;
 	size_t step = most < STRIP ? most : STRIP;
 
 	for (size_t t = t0; t < t1; t += step) {

@@ -15,6 +15,8 @@ enum {
 	PACKED_DEPTH =
 	    64, /* bytes of which a row has a multiple, the last of them zeros */
 	PACKED_WIDTH = 64, /* columns of sums: panels beside each other */
+	PACKED_SQUARE =
+	    16, /* rows that are read together, whether all of them count or not */
 	PACKED_HEIGHT = 32 /* rows of sums, at most */
 };
 
@@ -27,7 +29,7 @@ union packed_sum {
 /*
  * sums[rows][PACKED_WIDTH] = x w^T, in the columns of `panels` panels, 1 to 4 of them; x and w have rows of `depth`
  * bytes, of unsigned bytes times signed ones or of bf16:
- *	x: a row each `depth` bytes, of which PACKED_HEIGHT can be read
+ *	x: a row each `depth` bytes, of which whole PACKED_SQUAREs can be read
  *	w: panel after panel, each [depth / 4][PACKED_PANEL][4 bytes]
  * Those of bytes are exact and so the same with each; those of bf16 are not, but no sum depends on the other rows.
  */

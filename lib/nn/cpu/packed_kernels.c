@@ -151,7 +151,6 @@ static const struct packed_kernel avx512_bf16 = { "avx512", DTYPE_BF16, 24,
 
 /* AMX: squares of 16 rows by 16 columns, two by two. */
 #define AMX "amx-tile,amx-int8,amx-bf16"
-enum { SQUARE = 16 };
 
 /* Eight of them; of static storage, because gcc does not know that the instruction reads it. */
 static const struct {
@@ -161,7 +160,8 @@ static const struct {
 } squares = { 1, 0, { 0 },
 	{ PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH,
 	    PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH },
-	{ SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE, SQUARE } };
+	{ PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE,
+	    PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE } };
 
 NN_FOR(AMX)
 static void
@@ -210,7 +210,7 @@ amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, boo
 			DOT(1, 4, 7);
 		}
 		if (high) {
-			_tile_loadd(5, x + SQUARE * depth + k, depth);
+			_tile_loadd(5, x + PACKED_SQUARE * depth + k, depth);
 			DOT(2, 5, 6);
 		}
 		if (wide && high)
@@ -218,11 +218,12 @@ amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, boo
 	}
 	_tile_stored(0, sums, line);
 	if (wide)
-		_tile_stored(1, sums + SQUARE, line);
+		_tile_stored(1, sums + PACKED_SQUARE, line);
 	if (high)
-		_tile_stored(2, sums + SQUARE * PACKED_WIDTH, line);
+		_tile_stored(2, sums + PACKED_SQUARE * PACKED_WIDTH, line);
 	if (wide && high)
-		_tile_stored(3, sums + SQUARE * PACKED_WIDTH + SQUARE, line);
+		_tile_stored(
+		    3, sums + PACKED_SQUARE * PACKED_WIDTH + PACKED_SQUARE, line);
 }
 
 NN_TILE_FOR(AMX)
@@ -231,7 +232,7 @@ amx_panels(union packed_sum *sums, const char *x, const char *w, size_t panels,
     size_t rows, size_t depth, enum dtype dtype)
 {
 	for (size_t p = 0; p < panels; p += 2) {
-		bool wide = p + 1 < panels, high = rows > SQUARE;
+		bool wide = p + 1 < panels, high = rows > PACKED_SQUARE;
 		union packed_sum *to = sums + p * PACKED_PANEL;
 		const char *from = w + p * depth * PACKED_PANEL;
 		if (wide && high)
