@@ -130,6 +130,15 @@ check() { # with each of them
 	done
 }
 
+# Not calibrated, the layers behind these norms give 0.999986, none calibrated 0.99997.
+@test "precision: a column that reaches far costs little: what enters each layer is looked at first" {
+	for layer in 0 1; do
+		spoil encoder.layer.$layer.attention.output.LayerNorm.weight 32 '\0\0\x48\x42' # 50
+	done
+	rows -m "$M" >"$T/f32"
+	rows -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
+}
+
 # 2. options
 @test "precision: a text has the same bits alone and in company, whatever the threads" {
 	rows -m "$M" --precision int8 >"$T/all"
