@@ -53,7 +53,7 @@ static const struct cli_option options[] = {
 	    "with --gates: choose each text's gate here, by a library of the\n"
 	    "hidden states of a layer (pilot-build), in the same pass" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
-	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time (2048)" },
+	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time by a thread (2048)" },
 	{ OPT_POOLING, "pooling", "KIND",
 	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
 	    "joined by '+', instead of what the folder says" },

@@ -2,10 +2,6 @@
 
 #include "model/mlp.h"
 
-/* Rows that the MLP takes at a time when nothing is kept: its inner activations then stay
- * in the cache, and memory does not grow with the batch. */
-enum { STEP = 128 };
-
 /* Columns under a specification: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of
  * the layer's dense MLP. */
 struct sizes {
@@ -62,11 +58,11 @@ largest(const struct spec *spec)
 /* For a forward that forgets: the input is overwritten, branches have scratch. */
 static void
 layout_once(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, size_t T)
+    const struct spec *spec, size_t T, size_t step)
 {
 	struct sizes n = largest(spec);
 
-	state->step = T < STEP ? T : STEP;
+	state->step = T < step ? T : step;
 	state->raw = state->qkv = workspace_floats(workspace, T, n.G);
 	state->attended = workspace_floats(workspace, T, n.Q);
 	state->branch = workspace_floats(workspace, T, n.C);
@@ -119,13 +115,13 @@ layout_kept(struct block_state *state, struct workspace *workspace,
 
 void
 block_layout(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, int layer, size_t T, float *x, bool keep)
+    const struct spec *spec, int layer, size_t T, float *x, size_t step)
 {
 	*state = (struct block_state){ .x = x };
-	if (keep)
-		layout_kept(state, workspace, spec, layer, T);
+	if (step)
+		layout_once(state, workspace, spec, T, step);
 	else
-		layout_once(state, workspace, spec, T);
+		layout_kept(state, workspace, spec, layer, T);
 }
 
 void
@@ -154,7 +150,7 @@ block_floats(const struct spec *spec)
 
 	workspace_measure(&workspace);
 	for (int layer = 0; layer < spec->layers; layer++)
-		block_layout(&state, &workspace, spec, layer, 16, NULL, true);
+		block_layout(&state, &workspace, spec, layer, 16, NULL, 0);
 	block_scratch_layout(&scratch, &workspace, spec, 16);
 	return workspace.used / 16 / sizeof(float);
 }

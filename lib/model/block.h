@@ -83,9 +83,10 @@ struct block_scratch {
 	struct mixture_scratch mixture;
 };
 
-/* keep: for the backward of block `layer`; else for every block (layer is not read). */
+/* step 0: for the backward of block `layer`.  Else for every block (layer is not read), whose MLPs take so many rows at a
+ * time: their inner activations then stay in the cache, and memory does not grow with the batch. */
 void block_layout(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, int layer, size_t T, float *x, bool keep);
+    const struct spec *spec, int layer, size_t T, float *x, size_t step);
 void block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
     const struct spec *spec, size_t T);
 

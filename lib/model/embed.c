@@ -328,11 +328,13 @@ compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
     struct progress *progress)
 {
 	size_t width = (size_t)e->width;
+	bool whole = e->options.emit || e->options.router;
+	int64_t budget = e->options.tokens * (whole ? 1 : (int64_t)nn_workers());
 
 	batch_sort(e->order, count, e->sequences);
 	for (int64_t first = 0, end; first < count; first = end) {
 		const int64_t *order = e->order + first;
-		end = batch_end(e->order, first, count, e->sequences, e->options.tokens);
+		end = batch_end(e->order, first, count, e->sequences, budget);
 		batch_pack(&e->batch, order, end - first, e->sequences);
 		emit_at(e->emit, order, offsets);
 		e->lists = order;

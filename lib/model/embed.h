@@ -36,7 +36,8 @@ struct embed_router {
 };
 
 struct embed_options {
-	int64_t tokens; /* of a batch */
+	int64_t
+	    tokens; /* computed at a time, by each thread where nothing but embeddings is made */
 	int width; /* leading values of an embedding to keep; 0: as the folder says */
 	bool normalize;	    /* what is kept of it gets length 1 */
 	const char *expert; /* default; NULL: none */

@@ -430,7 +430,6 @@ model_close(struct model *model)
 	quantized_free(model->quantized);
 	packed_free(model->packed);
 	pass_free(model);
-	workspace_free(&model->workspace);
 	if (model->values) {
 		nn_free(model->values, model_size(model) * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));

@@ -28,6 +28,7 @@ struct prediction {
 
 /* What a batch is in memory of the kernels, and what the forward makes of it. */
 struct pass {
+	struct workspace workspace;   /* what all of it is in */
 	bool keep;		      /* for a backward */
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
 	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
@@ -77,7 +78,6 @@ struct model {
 	float *(*dmixtures)[MLP_PARAMETERS];
 	struct linear_gates (*mixture_gates)[MLP_PARAMETERS]; /* the same */
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
-	struct workspace workspace;
 	void (*see)(void *context, const struct model_seen *seen);
 	void *see_context;
 	void (*choose)(void *context, const struct model_seen *seen, int32_t *gates);
@@ -178,17 +178,31 @@ void model_note_fingerprint(struct model *model, uint64_t seed);
 void rotary_open(struct model *model);
 void rotary_close(struct model *model);
 
+/* nn_worker_tokens of the model's products. */
+size_t pass_worker_tokens(const struct model *model);
+
+/* So many passes beside each other, model->passes; those that are there stay. */
+void pass_need(struct model *model, size_t count);
+
+/* A pass of the batch, laid out in its workspace; dies where the model does not take it.  predicted: of so many tokens the
+ * head that predicts is to follow; 0: the folder's head. */
+void pass_prepare(struct pass *pass, const struct model *model, const struct batch *batch,
+    size_t predicted);
+
+/* Embeddings of a pass that is prepared, in nn memory, its own. */
+float *pass_embed(
+    const struct model *model, struct pass *pass, const struct batch *batch);
+
 /*
  * From ids to the last hidden states [T,C], in model->pass.  keep: for pass_backward; it takes the
- * gradient of the last hidden states from pass->d to every parameter.  predicted: of so many
- * tokens the head that predicts is to follow; 0: the folder's head.
+ * gradient of the last hidden states from pass->d to every parameter.
  */
 const float *pass_forward(
     struct model *model, const struct batch *batch, bool keep, size_t predicted);
 void pass_backward(struct model *model, const struct batch *batch);
 void pass_free(struct model *model);
 
-void prediction_layout(struct model *model, size_t M);
+void prediction_layout(struct pass *pass, const struct model *model, size_t M);
 
 /* A folder opened for its stored tensors only. */
 void model_open_stored(struct model *model, const char *dir);

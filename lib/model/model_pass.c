@@ -96,15 +96,15 @@ longest(const struct batch *batch)
 }
 
 static float *
-rotary_layout(struct model *model, int which, const struct batch *batch)
+rotary_layout(const struct model *model, struct workspace *workspace, int which,
+    const struct batch *batch)
 {
 	const struct spec_rotary *rotary = &model->spec.rotary[which];
 
 	if (which >= model->spec.rotaries || rotary->factor == 0 ||
 	    longest(batch) <= rotary->trained)
 		return NULL;
-	return workspace_floats(
-	    &model->workspace, (size_t)batch->sequences, half_of(model));
+	return workspace_floats(workspace, (size_t)batch->sequences, half_of(model));
 }
 
 static void
@@ -157,7 +157,7 @@ find_stretches(struct pass *pass, const struct batch *batch, const int32_t *gate
 }
 
 static void
-layout_gates(struct pass *pass, struct model *model, const struct batch *batch)
+layout_gates(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	bool chosen = model->choose && !pass->keep;
 
@@ -167,14 +167,14 @@ layout_gates(struct pass *pass, struct model *model, const struct batch *batch)
 	if (!chosen && batch->gates)
 		find_stretches(pass, batch, batch->gates);
 	if (chosen || pass->gates.count)
-		linear_layout(&pass->gates, &model->workspace, (size_t)batch->tokens,
+		linear_layout(&pass->gates, &pass->workspace, (size_t)batch->tokens,
 		    model->gates->rank, model->gates->width, dropout_of(model, batch));
 }
 
 static void
-layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
+layout_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
-	struct workspace *workspace = &model->workspace;
+	struct workspace *workspace = &pass->workspace;
 	size_t N = (size_t)batch->sequences;
 
 	pass->ids =
@@ -186,7 +186,7 @@ layout_batch(struct pass *pass, struct model *model, const struct batch *batch)
 					   sizeof *pass->sides)
 				     : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
-		pass->rotary[i] = rotary_layout(model, i, batch);
+		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	layout_gates(pass, model, batch);
 }
 
@@ -252,10 +252,10 @@ state_of(const struct pass *pass, int layer)
 }
 
 static void
-layout(struct model *model, const struct batch *batch, size_t predicted)
+layout(struct pass *pass, const struct model *model, const struct batch *batch,
+    size_t predicted)
 {
-	struct workspace *w = &model->workspace;
-	struct pass *pass = model->pass;
+	struct workspace *w = &pass->workspace;
 	const struct spec *spec = &model->spec;
 	size_t T = (size_t)batch->tokens, C = (size_t)spec->width;
 	bool keep = pass->keep;
@@ -268,7 +268,8 @@ layout(struct model *model, const struct batch *batch, size_t predicted)
 		x = pass->x0 = workspace_floats(w, T, C);
 	}
 	for (int layer = 0; layer < (keep ? spec->layers : 1); layer++) {
-		block_layout(state_of(pass, layer), w, spec, layer, T, x, keep);
+		block_layout(state_of(pass, layer), w, spec, layer, T, x,
+		    keep ? 0 : pass_worker_tokens(model));
 		x = state_of(pass, layer)->out;
 	}
 	if (!keep && model->see && spec->mixture.count)
@@ -284,17 +285,16 @@ layout(struct model *model, const struct batch *batch, size_t predicted)
 		pass->d = workspace_floats(w, T, C);
 	}
 	if (predicted)
-		prediction_layout(model, predicted);
+		prediction_layout(pass, model, predicted);
 	else
 		head_layout(
 		    &pass->head, w, &model->head, T, (size_t)batch->sequences, C, keep);
 }
 
 static struct model_seen
-seen_at(const struct model *model, const float *hidden, int layer)
+seen_at(
+    const struct model *model, const struct pass *pass, const float *hidden, int layer)
 {
-	const struct pass *pass = model->pass;
-
 	return (struct model_seen){ .layer = layer,
 		.T = pass->block.T,
 		.N = pass->block.N,
@@ -307,14 +307,12 @@ seen_at(const struct model *model, const float *hidden, int layer)
 
 /* Let who chooses gates see what enters a block; those of this batch are the chosen ones from there on. */
 static void
-choose_gates(
-    const struct model *model, const struct batch *batch, const float *hidden, int layer)
+choose_gates(const struct model *model, struct pass *pass, const struct batch *batch,
+    const float *hidden, int layer)
 {
-	struct pass *pass = model->pass;
-
 	if (!model->choose || pass->keep || layer != model->choose_layer)
 		return;
-	struct model_seen seen = seen_at(model, hidden, layer);
+	struct model_seen seen = seen_at(model, pass, hidden, layer);
 	int32_t *gates = mem_new(seen.N, sizeof *gates);
 	model->choose(model->choose_context, &seen, gates);
 	find_stretches(pass, batch, gates);
@@ -324,14 +322,13 @@ choose_gates(
 
 /* Let the watcher see the hidden states after `layer` blocks. */
 static void
-show(const struct model *model, const float *hidden, int layer)
+show(const struct model *model, const struct pass *pass, const float *hidden, int layer)
 {
 	const struct spec *spec = &model->spec;
-	const struct pass *pass = model->pass;
 
 	if (!model->see || pass->keep)
 		return;
-	struct model_seen seen = seen_at(model, hidden, layer);
+	struct model_seen seen = seen_at(model, pass, hidden, layer);
 	if (layer > 0 && spec->layer[layer - 1].mixture) {
 		seen.logits = pass->states->router;
 		seen.routing = pass->states->mixture.p;
@@ -339,9 +336,14 @@ show(const struct model *model, const float *hidden, int layer)
 	model->see(model->see_context, &seen);
 }
 
-/* So many passes; those that are new have no state yet. */
-static void
-need_passes(struct model *model, size_t count)
+size_t
+pass_worker_tokens(const struct model *model)
+{
+	return nn_worker_tokens(model->packed ? packed_kind(model->packed) : DTYPE_F32);
+}
+
+void
+pass_need(struct model *model, size_t count)
 {
 	size_t had = model->passes_room;
 
@@ -351,48 +353,48 @@ need_passes(struct model *model, size_t count)
 		model->passes[i] =
 		    (struct pass){ .states = mem_zero((size_t)model->spec.layers,
 				       sizeof *model->passes->states) };
+	model->pass = model->passes;
 }
 
-/* The workspace for passes of these batches, beside each other; the first is at work. */
+void
+pass_prepare(struct pass *pass, const struct model *model, const struct batch *batch,
+    size_t predicted)
+{
+	char *why = model_refuses(model, batch, 0);
+
+	if (why)
+		die("%s", why);
+	workspace_measure(&pass->workspace);
+	layout(pass, model, batch, predicted);
+	workspace_ready(&pass->workspace);
+	layout(pass, model, batch, predicted);
+	upload_batch(pass, model, batch);
+}
+
+/* Passes of these batches, beside each other; the first is at work. */
 static void
 prepare(struct model *model, const struct batch *batches, size_t count, bool keep,
     size_t predicted)
 {
-	for (size_t i = 0; i < count; i++) {
-		char *why = model_refuses(model, &batches[i], 0);
-		if (why)
-			die("%s", why);
-	}
 	if (keep && !model->gradients)
 		die("%s: was opened to encode, not to train", model->dir);
-	need_passes(model, count);
+	pass_need(model, count);
 	for (size_t i = 0; i < model->passes_room; i++) {
 		model->passes[i].keep = keep;
 		model->passes[i].batch = keep && i < count ? &batches[i] : NULL;
 	}
-	workspace_measure(&model->workspace);
-	for (size_t i = 0; i < count; i++) {
-		model->pass = &model->passes[i];
-		layout(model, &batches[i], predicted);
-	}
-	workspace_ready(&model->workspace);
-	for (size_t i = 0; i < count; i++) {
-		model->pass = &model->passes[i];
-		layout(model, &batches[i], predicted);
-		upload_batch(model->pass, model, &batches[i]);
-	}
-	model->pass = model->passes;
+	for (size_t i = 0; i < count; i++)
+		pass_prepare(&model->passes[i], model, &batches[i], predicted);
 }
 
-/* The pass at work, which is laid out. */
 static const float *
-run_forward(struct model *model, const struct batch *batch)
+run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
 {
 	const struct spec *spec = &model->spec;
 	const struct nn_matrix *stem = model->stem;
 	size_t C = (size_t)spec->width;
-	const struct pass *pass = model->pass;
 	const float *x = pass->x0;
+
 	nn_embed(pass->sum0, pass->ids, pass->starts, stem[STEM_TOKENS], stem[STEM_TYPES],
 	    stem[STEM_POSITIONS], pass->block.N, C);
 	if (spec->embedding_norm)
@@ -401,8 +403,8 @@ run_forward(struct model *model, const struct batch *batch)
 		    spec->norm, pass->block.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		show(model, x, layer);
-		choose_gates(model, batch, x, layer);
+		show(model, pass, x, layer);
+		choose_gates(model, pass, batch, x, layer);
 		block_forward(spec, layer, &model->blocks[index], &pass->block,
 		    state_of(pass, layer));
 		x = state_of(pass, layer)->out;
@@ -414,7 +416,7 @@ run_forward(struct model *model, const struct batch *batch)
 		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
 		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
 		    spec->norm_eps, spec->norm, pass->block.T, C);
-	show(model, pass->last, spec->layers);
+	show(model, pass, pass->last, spec->layers);
 	return pass->last;
 }
 
@@ -422,15 +424,13 @@ const float *
 pass_forward(struct model *model, const struct batch *batch, bool keep, size_t predicted)
 {
 	prepare(model, batch, 1, keep, predicted);
-	return run_forward(model, batch);
+	return run_forward(model, model->pass, batch);
 }
 
-/* Embeddings of the pass at work, in nn memory. */
-static float *
-embed(struct model *model, const struct batch *batch)
+float *
+pass_embed(const struct model *model, struct pass *pass, const struct batch *batch)
 {
-	const float *x = run_forward(model, batch);
-	const struct pass *pass = model->pass;
+	const float *x = run_forward(model, pass, batch);
 
 	return head_forward(&model->head, &pass->head, x, pass->starts, pass->skip,
 	    pass->block.N, (size_t)model->spec.width);
@@ -440,7 +440,7 @@ const float *
 model_forward(struct model *model, const struct batch *batch)
 {
 	prepare(model, batch, 1, true, 0);
-	return embed(model, batch);
+	return pass_embed(model, model->pass, batch);
 }
 
 void
@@ -448,55 +448,8 @@ model_forward_all(struct model *model, const struct batch *batches, size_t count
     const float **embeddings)
 {
 	prepare(model, batches, count, true, 0);
-	for (size_t i = 0; i < count; i++) {
-		model->pass = &model->passes[i];
-		embeddings[i] = embed(model, &batches[i]);
-	}
-}
-
-/* Name the weights to blame, or say that the numbers grew too large. */
-_Noreturn static void
-die_not_finite(const struct model *model)
-{
-	const struct weights *weights = &model->weights;
-	const char *name = model->file ? safetensors_name(model->file) : model->dir;
-
-	for (int i = 0; i < weights->count; i++) {
-		const struct parameter *p = &weights->tensors[i];
-		const struct safetensor *stored = weights->stored[i];
-		bool copied = false;
-		const float *x =
-		    model->mode == MODEL_ENCODE
-			? nn_weights(stored->data, stored->dtype, p->count, &copied)
-			: model->values + p->offset;
-		if (!nn_finite(x, p->count))
-			die("%s: tensor '%s' holds values that are not finite (NaN or "
-			    "infinity)",
-			    name, p->name);
-		if (copied)
-			nn_free((void *)x, p->count * sizeof *x);
-	}
-	gates_demand_finite(model);
-	if (quantized_file(model->quantized))
-		die("%s: an embedding is not finite though all weights of %s are; remove "
-		    "the file, it may be damaged",
-		    quantized_file(model->quantized), name);
-	die("%s: an embedding is not finite though all weights are; the numbers overflow",
-	    name);
-}
-
-void
-model_encode(struct model *model, const struct batch *batch, float *emb)
-{
-	size_t n = (size_t)batch->sequences * (size_t)model_width(model);
-
-	if (!n)
-		return;
-	prepare(model, batch, 1, false, 0);
-	const float *made = embed(model, batch);
-	if (!nn_finite(made, n))
-		die_not_finite(model);
-	nn_download(emb, made, n * sizeof *emb);
+	for (size_t i = 0; i < count; i++)
+		embeddings[i] = pass_embed(model, &model->passes[i], &batches[i]);
 }
 
 void
@@ -578,6 +531,7 @@ pass_free(struct model *model)
 	for (size_t i = 0; i < model->passes_room; i++) {
 		free(model->passes[i].states);
 		free(model->passes[i].stretches);
+		workspace_free(&model->passes[i].workspace);
 	}
 	free(model->passes);
 }

@@ -14,10 +14,10 @@ transforms(const struct model *model)
 }
 
 void
-prediction_layout(struct model *model, size_t M)
+prediction_layout(struct pass *pass, const struct model *model, size_t M)
 {
-	struct prediction *p = &model->pass->prediction;
-	struct workspace *w = &model->workspace;
+	struct prediction *p = &pass->prediction;
+	struct workspace *w = &pass->workspace;
 	size_t C = (size_t)model->spec.width;
 
 	p->M = M;

@@ -46,6 +46,16 @@ void nn_start(int threads, char **argv);
 /* One line: backend, vector width, threads, OpenBLAS's kernels; for --version.  Borrowed. */
 const char *nn_about(void);
 
+/*
+ * Work beside each other: job(context, worker, i) for each i below count, by nn_workers() workers, numbered from 0, that
+ * take one i after another.  What a job calls here it then computes by itself; of a single i all threads take part.
+ * A worker does best with nn_worker_tokens() tokens at once, by the kind of its products: f32, or what is packed.
+ */
+size_t nn_workers(void);
+size_t nn_worker_tokens(enum dtype kind);
+void nn_each(
+    size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
+
 /* Memory and weights. ----------------------------------------------------------- */
 
 /* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */

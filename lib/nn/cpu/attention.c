@@ -21,14 +21,14 @@ enum { PANEL = NN_PANEL, KEYS = 128 };
 NN_ALONE void
 scores_wide(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
-	nn_tiles(st, PANEL, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2, true);
+	nn_tiles(st, PANEL, NULL, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2);
 }
 
 /* The same for the first half of the panel's queries. */
 NN_ALONE void
 scores_narrow(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
-	nn_tiles(st, PANEL, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1, true);
+	nn_tiles(st, PANEL, NULL, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1);
 }
 
 NN_INLINE void
@@ -41,38 +41,51 @@ scores(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n
 		scores_narrow(st, x, ld, at, D, n);
 }
 
-/* out[r, :] += sum over k of w[r wr + k wk] x[k, :], r < rows, k < n */
+/* out[r, :] = (fresh) or += sum over k of w[r wr + k wk] x[k, :], r < rows, k < n */
 NN_INLINE void
 mix(float *out, size_t ldo, const float *w, size_t wr, size_t wk, const float *x,
-    size_t ld, size_t n, size_t rows, size_t D)
+    size_t ld, size_t n, size_t rows, size_t D, bool fresh)
 {
+	const float *from = fresh ? NULL : out;
 	size_t d = 0;
 
 	for (; d + PANEL <= D; d += PANEL)
-		nn_tiles(out + d, ldo, w, wr, wk, x + d, ld, n, rows, NN_TILE, 2, false);
+		nn_tiles(out + d, ldo, from ? from + d : NULL, ldo, w, wr, wk, x + d, ld,
+		    n, rows, NN_TILE, 2);
 	for (; d + NN_LANES <= D; d += NN_LANES)
-		nn_tiles(out + d, ldo, w, wr, wk, x + d, ld, n, rows, NN_TILE, 1, false);
+		nn_tiles(out + d, ldo, from ? from + d : NULL, ldo, w, wr, wk, x + d, ld,
+		    n, rows, NN_TILE, 1);
 	if (d == D)
 		return;
-	for (size_t r = 0; r < rows; r++)
+	for (size_t r = 0; r < rows; r++) {
+		for (size_t i = d; fresh && i < D; i++)
+			out[r * ldo + i] = 0;
 		for (size_t k = 0; k < n; k++)
 			for (size_t i = d; i < D; i++)
 				out[r * ldo + i] += w[r * wr + k * wk] * x[k * ld + i];
+	}
 }
 
-/* Sums over keys, one for each query; sums over queries, one for each key. */
+/* Sums over keys, one for each query, of which there are none yet, or some; sums over queries, one for each key. */
+NN_ALONE void
+mix_first_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld,
+    size_t keys, size_t queries, size_t D)
+{
+	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D, true);
+}
+
 NN_ALONE void
 mix_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld, size_t keys,
     size_t queries, size_t D)
 {
-	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D);
+	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D, false);
 }
 
 NN_ALONE void
 mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
     size_t queries, size_t keys, size_t D)
 {
-	mix(out, ldo, st, PANEL, 1, x, ld, queries, keys, D);
+	mix(out, ldo, st, PANEL, 1, x, ld, queries, keys, D, false);
 }
 
 /* The queries first..first+count-1 of a sequence of `length`, and the keys that any may see. */
@@ -186,15 +199,18 @@ attend_panel(float *out, float *lse, const float *q, const float *k, const float
 	for (size_t i = 0; i < PANEL; i++)
 		top[i] =
 		    -1e30f; /* finite: a block may be all minus infinity for a query */
-	for (size_t i = 0; i < p->count; i++)
-		memset(out + i * ldo, 0, a->D * sizeof *out);
 	for (size_t key = p->from; key < p->to; key += KEYS) {
 		size_t keys = p->to - key < KEYS ? p->to - key : KEYS;
 		masked_scores(st, qt, k, a, p, key, keys, vectors);
 		softmax_step(st, keys, top, sum, factor, lanes);
-		if (key > p->from)
-			scale_rows(out, ldo, factor, p->count, a->D);
-		mix_keys(out, ldo, st, v + key * a->ldkv, a->ldkv, keys, p->count, a->D);
+		const float *value = v + key * a->ldkv;
+		if (key == p->from) {
+			mix_first_keys(
+			    out, ldo, st, value, a->ldkv, keys, p->count, a->D);
+			continue;
+		}
+		scale_rows(out, ldo, factor, p->count, a->D);
+		mix_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
 	}
 	for (size_t i = 0; i < p->count; i++)
 		factor[i] = 1 / sum[i];

@@ -123,32 +123,52 @@ pack_a(
 			strip[r * STRIDE + i] = p->alpha * p->a[(m + r) * p->lda + k + i];
 }
 
-/* c[rows, NN_PANEL] += strip[rows, depth] panel[depth, NN_PANEL] */
-static void
-panel_product(float *c, size_t ldc, const float *strip, const float *panel, size_t depth,
-    size_t rows)
+/* Rows that sums start from; stride 0: all from one. */
+struct start {
+	const float *at;
+	size_t stride;
+};
+
+/* What the sums of c start from in its columns n.. : where it is nothing but a bias, that is not written there first. */
+static struct start
+start_of(const struct product *p, size_t k, size_t m, size_t rows, size_t n, size_t width)
 {
-	nn_tiles(
-	    c, ldc, strip, STRIDE, 1, panel, NN_PANEL, depth, rows, NN_TILE, 2, false);
+	static const float zeros[SPAN];
+
+	if (k == 0 && p->beta == 0)
+		return (struct start){ p->bias ? p->bias + n : zeros, 0 };
+	if (k == 0)
+		begin(p, m, rows, n, width);
+	return (struct start){ p->c + m * p->ldc + n, p->ldc };
+}
+
+/* c[rows, NN_PANEL] = start + strip[rows, depth] panel[depth, NN_PANEL] */
+static void
+panel_product(float *c, size_t ldc, struct start start, const float *strip,
+    const float *panel, size_t depth, size_t rows)
+{
+	nn_tiles(c, ldc, start.at, start.stride, strip, STRIDE, 1, panel, NN_PANEL, depth,
+	    rows, NN_TILE, 2);
 }
 
 /* A strip of a against the packed columns n.. of b. */
 static void
-strip_product(const struct product *p, const float *strip, const float *panels,
-    size_t depth, size_t m, size_t rows, size_t n, size_t width)
+strip_product(const struct product *p, struct start start, const float *strip,
+    const float *panels, size_t depth, size_t m, size_t rows, size_t n, size_t width)
 {
-	for (size_t at = 0; at < width; at += NN_PANEL) {
+	for (size_t at = 0; at < width; at += NN_PANEL, start.at += NN_PANEL) {
 		const float *panel = panels + at * depth;
 		float *c = p->c + m * p->ldc + n + at;
 		if (at + NN_PANEL <= width) {
-			panel_product(c, p->ldc, strip, panel, depth, rows);
+			panel_product(c, p->ldc, start, strip, panel, depth, rows);
 			continue;
 		}
 		_Alignas(64) float edge[STRIP * NN_PANEL] = { 0 };
 		for (size_t r = 0; r < rows; r++)
-			memcpy(edge + r * NN_PANEL, c + r * p->ldc,
+			memcpy(edge + r * NN_PANEL, start.at + r * start.stride,
 			    (width - at) * sizeof *c);
-		panel_product(edge, NN_PANEL, strip, panel, depth, rows);
+		panel_product(edge, NN_PANEL, (struct start){ edge, NN_PANEL }, strip,
+		    panel, depth, rows);
 		for (size_t r = 0; r < rows; r++)
 			memcpy(c + r * p->ldc, edge + r * NN_PANEL,
 			    (width - at) * sizeof *c);
@@ -169,9 +189,8 @@ rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
 			for (size_t m = m0; m < m1; m += STRIP) {
 				size_t rows = m1 - m < STRIP ? m1 - m : STRIP;
 				pack_a(strip, p, k, depth, m, rows);
-				if (k == 0)
-					begin(p, m, rows, n, width);
-				strip_product(p, strip, panels, depth, m, rows, n, width);
+				strip_product(p, start_of(p, k, m, rows, n, width), strip,
+				    panels, depth, m, rows, n, width);
 				if (k + depth == p->K)
 					finish(p, m, rows, n, width);
 			}

@@ -1,0 +1,157 @@
+/* Batches to embeddings, in parts that threads take one after another: what a text goes through is then in one
+ * processor's cache, and nobody waits for the others at every layer. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/model_internal.h"
+
+/* Tokens of the smallest parts worth while: each reads all weights. */
+enum { SMALL = 128 };
+
+struct encoding {
+	struct model *model;
+	struct batch *parts; /* of the batch, their pointers into it, but for starts */
+	int64_t *ends;	     /* the text after each */
+	float *emb;
+	bool *finite; /* of each */
+};
+
+/* Name the weights to blame, or say that the numbers grew too large. */
+_Noreturn static void
+die_not_finite(const struct model *model)
+{
+	const struct weights *weights = &model->weights;
+	const char *name = model->file ? safetensors_name(model->file) : model->dir;
+
+	for (int i = 0; i < weights->count; i++) {
+		const struct parameter *p = &weights->tensors[i];
+		const struct safetensor *stored = weights->stored[i];
+		bool copied = false;
+		const float *x =
+		    model->mode == MODEL_ENCODE
+			? nn_weights(stored->data, stored->dtype, p->count, &copied)
+			: model->values + p->offset;
+		if (!nn_finite(x, p->count))
+			die("%s: tensor '%s' holds values that are not finite (NaN or "
+			    "infinity)",
+			    name, p->name);
+		if (copied)
+			nn_free((void *)x, p->count * sizeof *x);
+	}
+	gates_demand_finite(model);
+	if (quantized_file(model->quantized))
+		die("%s: an embedding is not finite though all weights of %s are; remove "
+		    "the file, it may be damaged",
+		    quantized_file(model->quantized), name);
+	die("%s: an embedding is not finite though all weights are; the numbers overflow",
+	    name);
+}
+
+/* Texts first..end-1 of a batch as one; its starts are to be freed. */
+static struct batch
+part_of(const struct batch *batch, int64_t first, int64_t end)
+{
+	int32_t before = batch->starts[first];
+	struct batch part = { .sequences = end - first,
+		.tokens = batch->starts[end] - before,
+		.ids = batch->ids + before,
+		.skip = batch->skip ? batch->skip + first : NULL,
+		.sides = batch->sides ? batch->sides + first : NULL,
+		.gates = batch->gates ? batch->gates + first : NULL,
+		.draws = batch->draws ? batch->draws + first : NULL,
+		.expert = batch->expert };
+
+	part.starts = mem_new((size_t)part.sequences + 1, sizeof *part.starts);
+	for (int64_t i = first; i <= end; i++)
+		part.starts[i - first] = batch->starts[i] - before;
+	return part;
+}
+
+/* Where the part ends that begins with a text: at most `size` tokens, at least one text. */
+static int64_t
+part_end(const struct batch *batch, int64_t first, int64_t size)
+{
+	int64_t end = first + 1;
+
+	while (end < batch->sequences &&
+	       batch->starts[end + 1] - batch->starts[first] <= size)
+		end++;
+	return end;
+}
+
+/*
+ * Tokens of the part that begins with a text: fewer towards the end, so that all are done at the same time; all of the batch
+ * where who looks on sees it whole.
+ */
+static int64_t
+part_size(const struct model *model, const struct batch *batch, int64_t first)
+{
+	int64_t most = (int64_t)pass_worker_tokens(model);
+	int64_t size =
+	    (batch->tokens - batch->starts[first]) / (4 * (int64_t)nn_workers());
+
+	if (model->see || model->choose || model->balance || model->linear_watch)
+		return batch->tokens;
+	return size > most ? most : size < SMALL ? SMALL : size;
+}
+
+/* Where the parts of a batch end; returns how many.  Too few to be shared evenly are one, of which all threads take part. */
+static size_t
+cut(int64_t *ends, const struct model *model, const struct batch *batch)
+{
+	size_t count = 0;
+
+	for (int64_t first = 0; first < batch->sequences; first = ends[count++])
+		ends[count] = part_end(batch, first, part_size(model, batch, first));
+	if (count < 2 * nn_workers()) {
+		ends[0] = batch->sequences;
+		count = batch->sequences > 0;
+	}
+	return count;
+}
+
+static void
+encode_part(void *context, size_t worker, size_t i)
+{
+	const struct encoding *e = context;
+	const struct batch *part = &e->parts[i];
+	struct pass *pass = &e->model->passes[worker];
+	size_t width = (size_t)model_width(e->model);
+	size_t n = (size_t)part->sequences * width;
+
+	pass->keep = false;
+	pass->batch = NULL;
+	pass_prepare(pass, e->model, part, 0);
+	const float *made = pass_embed(e->model, pass, part);
+	e->finite[i] = nn_finite(made, n);
+	size_t first = (size_t)e->ends[i] - (size_t)part->sequences;
+	nn_download(e->emb + first * width, made, n * sizeof *made);
+}
+
+void
+model_encode(struct model *model, const struct batch *batch, float *emb)
+{
+	size_t texts = (size_t)batch->sequences;
+	struct encoding e = { .model = model,
+		.emb = emb,
+		.parts = mem_new(texts, sizeof *e.parts),
+		.ends = mem_new(texts, sizeof *e.ends),
+		.finite = mem_new(texts, sizeof *e.finite) };
+	size_t count = cut(e.ends, model, batch);
+	bool finite = true;
+
+	for (size_t i = 0; i < count; i++)
+		e.parts[i] = part_of(batch, i ? e.ends[i - 1] : 0, e.ends[i]);
+	pass_need(model, nn_workers());
+	nn_each(count, encode_part, &e);
+	for (size_t i = 0; i < count; i++) {
+		finite = finite && e.finite[i];
+		free(e.parts[i].starts);
+	}
+	free(e.parts);
+	free(e.ends);
+	free(e.finite);
+	if (!finite)
+		die_not_finite(model);
+}

@@ -1,0 +1,25 @@
+#include <omp.h>
+
+#include "nn/nn.h"
+
+size_t
+nn_workers(void)
+{
+	return (size_t)omp_get_max_threads();
+}
+
+/* What a layer makes of 128 stays in the second cache; but matrices that are not packed are turned for each product,
+ * at the cost of some ten rows. */
+size_t
+nn_worker_tokens(enum dtype kind)
+{
+	return kind == DTYPE_F32 ? 512 : 128;
+}
+
+void
+nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+{
+#pragma omp parallel for schedule(dynamic) if (count > 1)
+	for (size_t i = 0; i < count; i++)
+		job(context, (size_t)omp_get_thread_num(), i);
+}
