@@ -111,6 +111,16 @@ cut(int64_t *ends, const struct model *model, const struct batch *batch)
 	return count;
 }
 
+/* Matrices that many products are made with are put in order for them, once. */
+static void
+pack(struct model *model)
+{
+	if (model->packed || model->quantized || model->mode != MODEL_ENCODE)
+		return;
+	model->packed = packed_new(DTYPE_F32);
+	packed_load(model);
+}
+
 static void
 encode_part(void *context, size_t worker, size_t i)
 {
@@ -140,6 +150,9 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 		.finite = mem_new(texts, sizeof *e.finite) };
 	size_t count = cut(e.ends, model, batch);
 	bool finite = true;
+
+	if (count > 1)
+		pack(model);
 
 	for (size_t i = 0; i < count; i++)
 		e.parts[i] = part_of(batch, i ? e.ends[i - 1] : 0, e.ends[i]);

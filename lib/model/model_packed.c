@@ -93,6 +93,9 @@ note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, i
 {
 	if (!matrix->at || find(packed, matrix->at))
 		return;
+	/* floats only where they would not take twice the room */
+	if (packed->kind == DTYPE_F32 && matrix->dtype != DTYPE_F32)
+		return;
 	packed->all =
 	    mem_grow(packed->all, &packed->room, packed->count + 1, sizeof *packed->all);
 	packed->all[packed->count++] = (struct made){ .from = matrix->at,

@@ -49,10 +49,10 @@ const char *nn_about(void);
 /*
  * Work beside each other: job(context, worker, i) for each i below count, by nn_workers() workers, numbered from 0, that
  * take one i after another.  What a job calls here it then computes by itself; of a single i all threads take part.
- * A worker does best with nn_worker_tokens() tokens at once, by the kind of its products: f32, or what is packed.
+ * A worker does best with nn_worker_tokens() tokens at once, whose matrices are packed or not.
  */
 size_t nn_workers(void);
-size_t nn_worker_tokens(enum dtype kind);
+size_t nn_worker_tokens(bool packed);
 void nn_each(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
 
@@ -131,6 +131,7 @@ struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *c
  * sqrt(greatest |w[:,c]| / most[c]), where `most` says how far each column of x reaches, shares the error
  * between both (SmoothQuant, Xiao et al. 2023, equation 4); it is 1 where either is 0, or most NULL.
  * bf16: both are rounded to bf16, sums are floats; the same bits beside whatever rows, on one processor.
+ * f32: the floats in the order that products want, for matrices that many are made with; the bits are those without.
  *
  * nn_pack makes of a matrix [O,C] of any floating type (turned: [C,O]) in host memory what products of a kind take, in
  * `to`, nn_packed_size bytes from nn_alloc.  False when a weight is not finite.
@@ -140,7 +141,7 @@ size_t nn_packed_size(enum dtype kind, size_t O, size_t C);
 bool nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
     const float *most, size_t O, size_t C);
 
-/* Whether there are such products here; always of i8, of bf16 where they are quicker than those of floats. */
+/* Whether there are such products here; always of i8 and f32, of bf16 where they are quicker than those of floats. */
 bool nn_packs(enum dtype kind);
 
 /* most[c] = max(most[c], |x[:,c]|), most in host memory; NaN counts for nothing. */

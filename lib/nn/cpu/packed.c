@@ -44,13 +44,14 @@ parts_of(const void *at, enum dtype dtype, size_t O, size_t C)
 size_t
 nn_packed_size(enum dtype dtype, size_t O, size_t C)
 {
-	return parts_of(NULL, dtype, O, C).bytes;
+	return dtype == DTYPE_F32 ? nn_packed_floats(O, C) * sizeof(float)
+				  : parts_of(NULL, dtype, O, C).bytes;
 }
 
 bool
 nn_packs(enum dtype dtype)
 {
-	return packed_kernel(dtype) != NULL;
+	return dtype == DTYPE_F32 || packed_kernel(dtype) != NULL;
 }
 
 /* Packing. ------------------------------------------------------------------------- */
@@ -164,6 +165,11 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 	struct packed p = parts_of(to, kind, O, C);
 	bool finite = true;
 
+	if (kind == DTYPE_F32) {
+		nn_pack_floats(
+		    to, (struct nn_matrix){ host, dtype, false }, turned, O, C);
+		return nn_finite(to, nn_packed_floats(O, C));
+	}
 	memset(to, 0, p.bytes);
 #pragma omp parallel if (O * C > NN_SERIAL)
 	{

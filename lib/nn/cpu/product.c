@@ -8,7 +8,7 @@
 
 /*
  * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_turned; b is [K,N], or
- * [N,K] when b_turned; bias[N] and act may be NULL.
+ * [N,K] when b_turned, or packed; bias[N] and act may be NULL.
  * An element's sum runs over K in an order that depends on K alone: neither the other rows and
  * columns nor the threads change its bits.
  */
@@ -107,6 +107,38 @@ pack_b(float *panels, const struct product *p, size_t k, size_t depth, size_t n,
 		    width - at < NN_PANEL ? width - at : NN_PANEL);
 }
 
+/* Panels [depth][NN_PANEL] of b, `stride` floats from one to the next. */
+struct panels {
+	const float *at;
+	size_t stride;
+};
+
+/* Of a matrix that nn_pack_floats made. */
+static struct panels
+packed_panels(const struct product *p, size_t k, size_t n)
+{
+	size_t stride = p->K * NN_PANEL;
+	const float *at = (const float *)p->b.at + n / NN_PANEL * stride + k * NN_PANEL;
+
+	return (struct panels){ at, stride };
+}
+
+size_t
+nn_packed_floats(size_t O, size_t C)
+{
+	return (O + NN_PANEL - 1) / NN_PANEL * NN_PANEL * C;
+}
+
+void
+nn_pack_floats(float *to, struct nn_matrix w, bool turned, size_t O, size_t C)
+{
+	const struct product p = { .b = w, .ldb = turned ? O : C, .b_turned = !turned };
+
+#pragma omp parallel for schedule(static) if (O * C > NN_SERIAL)
+	for (size_t n = 0; n < O; n += NN_PANEL)
+		pack_panel(to + n * C, &p, 0, C, n, O - n < NN_PANEL ? O - n : NN_PANEL);
+}
+
 /* alpha a[m..m+rows-1, k..k+depth-1] to strip[rows][STRIDE] */
 static void
 pack_a(
@@ -154,10 +186,10 @@ panel_product(float *c, size_t ldc, struct start start, const float *strip,
 /* A strip of a against the packed columns n.. of b. */
 static void
 strip_product(const struct product *p, struct start start, const float *strip,
-    const float *panels, size_t depth, size_t m, size_t rows, size_t n, size_t width)
+    struct panels panels, size_t depth, size_t m, size_t rows, size_t n, size_t width)
 {
 	for (size_t at = 0; at < width; at += NN_PANEL, start.at += NN_PANEL) {
-		const float *panel = panels + at * depth;
+		const float *panel = panels.at + at / NN_PANEL * panels.stride;
 		float *c = p->c + m * p->ldc + n + at;
 		if (at + NN_PANEL <= width) {
 			panel_product(c, p->ldc, start, strip, panel, depth, rows);
@@ -179,13 +211,17 @@ strip_product(const struct product *p, struct start start, const float *strip,
 static void
 rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
 {
-	_Alignas(64) float panels[DEPTH * SPAN], strip[STRIP * STRIDE];
+	_Alignas(64) float own[DEPTH * SPAN], strip[STRIP * STRIDE];
 
 	for (size_t n = n0; n < n1; n += SPAN) {
 		size_t width = n1 - n < SPAN ? n1 - n : SPAN;
 		for (size_t k = 0; k < p->K || k == 0; k += DEPTH) {
 			size_t depth = p->K - k < DEPTH ? p->K - k : DEPTH;
-			pack_b(panels, p, k, depth, n, width);
+			struct panels panels = { own, depth * NN_PANEL };
+			if (p->b.packed)
+				panels = packed_panels(p, k, n);
+			else
+				pack_b(own, p, k, depth, n, width);
 			for (size_t m = m0; m < m1; m += STRIP) {
 				size_t rows = m1 - m < STRIP ? m1 - m : STRIP;
 				pack_a(strip, p, k, depth, m, rows);
@@ -366,7 +402,8 @@ threads_along_rows(const struct product *p, size_t threads)
 static void
 multiply(const struct product *p)
 {
-	bool few = p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1;
+	bool few =
+	    p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1 && !p->b.packed;
 
 #pragma omp parallel if (p->M * p->N * p->K > 1 << 20)
 	{
@@ -395,7 +432,7 @@ static void
 linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, const enum nn_act *act, float beta, size_t T, size_t C, size_t O)
 {
-	if (w.packed) {
+	if (w.packed && w.dtype != DTYPE_F32) {
 		nn_linear_packed(y, ldy, x, ldx, w, b, act, beta != 0, T, C, O);
 		return;
 	}

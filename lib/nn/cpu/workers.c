@@ -11,9 +11,9 @@ nn_workers(void)
 /* What a layer makes of 128 stays in the second cache; but matrices that are not packed are turned for each product,
  * at the cost of some ten rows. */
 size_t
-nn_worker_tokens(enum dtype kind)
+nn_worker_tokens(bool packed)
 {
-	return kind == DTYPE_F32 ? 512 : 128;
+	return packed ? 128 : 512;
 }
 
 void
