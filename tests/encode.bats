@@ -124,6 +124,23 @@ rows() {
 	cmp "$T/a" "$T/b"
 }
 
+# A batch of 128 tokens and more for each thread twice is cut into parts; a text for itself is not, nor are matrices packed.
+@test "encode: of texts enough for every thread to take its own, each has the bits that it has alone" {
+	awk 'BEGIN { srand(7); for (i = 0; i < 400; i++) { n = 1 + int(30 * rand() ^ 3); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' >"$T/many"
+	ids_stream text.ids <"$T/many" >"$T/many.mts"
+	model_copy "$GOLDEN/bert" "$T/f16" f16
+	for of in "-m $GOLDEN/bert" "-m $GOLDEN/bert --precision int8" "-m $T/f16" "-m $GOLDEN/families/qwen3"; do
+		# shellcheck disable=SC2086
+		encode -q $of --tokens 1 "$T/many.mts" | ids_stream --rows text.emb >"$T/alone"
+		[ "$(wc -l <"$T/alone")" -eq 400 ]
+		[ "$(sort -u "$T/alone" | wc -l)" -gt 300 ]
+		for threads in 1 2 3 7; do
+			# shellcheck disable=SC2086
+			encode -q $of -j $threads "$T/many.mts" | ids_stream --rows text.emb | cmp - "$T/alone"
+		done
+	done
+}
+
 @test "encode: all-MiniLM-L6-v2, too, gives each text the same bits in any company" {
 	need_minilm
 	tr ' ' '\n' <"$GOLDEN/minilm/ids.txt" | paste -sd' ' | fold -sw 600 >"$T/long"

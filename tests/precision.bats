@@ -21,6 +21,10 @@ check() { # with each of them
 @test "precision: products of whole numbers are theirs, of 1 to 200 rows, turned, added, activated" { check whole; }
 @test "precision: the error is that of steps in eight bits; a column that reaches far costs no more once smoothed" { check error; }
 @test "precision: a row has the same bits in every company, with 1 to 3 threads" { check rows; }
+@test "precision: floats that are packed give the bits of those that are not" {
+	run -0 packed_check floats
+	[ -z "$output" ]
+}
 @test "precision: rows of zeros, values that are not finite, the widest rows" {
 	check edges
 	# what a thread has of a stack where stacks are not limited

@@ -276,6 +276,44 @@ check_edges(void)
 	each_kind(edges);
 }
 
+/* Floats that are packed give the bits of those that are not, from any type, turned or not. */
+static void
+check_floats(void)
+{
+	static const size_t sizes[][3] = { { 1, 1, 1 }, { 3, 385, 31 }, { 8, 64, 32 },
+		{ 9, 70, 33 }, { 49, 384, 415 }, { 130, 1000, 80 } };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t T = sizes[i][0], C = sizes[i][1], O = sizes[i][2];
+		struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1),
+			     *turned = array_new(O * C), *bias = array_random(O, 1),
+			     *y = array_random(T * O, 1), *z = array_new(T * O);
+		for (size_t o = 0; o < O; o++)
+			for (size_t c = 0; c < C; c++)
+				turned->at[c * O + o] = w->at[o * C + c];
+		struct matrix m = pack(DTYPE_F32, w->at, false, NULL, O, C);
+		struct matrix n = pack(DTYPE_F32, turned->at, true, NULL, O, C);
+		memcpy(z->at, y->at, T * O * sizeof *z->at);
+		nn_linear_add(y->at, O, x->at, C, m.packed, T, C, O);
+		nn_linear_add(z->at, O, x->at, C, nn_f32(w->at), T, C, O);
+		expect_same("added", y, z);
+		nn_linear_activate(
+		    z->at, O, x->at, C, nn_f32(w->at), bias->at, NN_GELU, T, C, O);
+		nn_linear_activate(
+		    y->at, O, x->at, C, m.packed, bias->at, NN_GELU, T, C, O);
+		expect_same("activated", y, z);
+		nn_linear_activate(
+		    y->at, O, x->at, C, n.packed, bias->at, NN_GELU, T, C, O);
+		expect_same("turned", y, z);
+		w->at[O * C - 1] = NAN;
+		if (nn_pack((void *)m.packed.at, DTYPE_F32, w->at, DTYPE_F32, false, NULL,
+			O, C))
+			fail("a weight that is not finite is taken");
+		let_go(m);
+		let_go(n);
+	}
+}
+
 static void
 print_bits(void)
 {
@@ -294,7 +332,7 @@ main(int argc, char **argv)
 {
 	static const struct check checks[] = { { "whole", check_whole },
 		{ "error", check_error }, { "rows", check_rows },
-		{ "edges", check_edges } };
+		{ "edges", check_edges }, { "floats", check_floats } };
 
 	if (argc == 2 && !strcmp(argv[1], "bits")) {
 		nn_start(0, argv);
