@@ -171,6 +171,8 @@ rows() {
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" | rows >"$T/skipped"
 	run ! within "$M/embeddings.txt" 1e-3 <"$T/skipped"
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
+	# a prompt of more tokens than 32 bits count is all of a text
+	ids '{"prompt_tokens": {"text": 4294967298}}' | encode -m "$T/m" | rows | cmp - <(ids '{"prompt_tokens": {"text": 100000}}' | encode -m "$T/m" | rows)
 	# the same texts with and without a prompt are not the same
 	mts cat <(ids '{"prompt_tokens": {"text": 2}}') <(ids) | encode -m "$T/m" | rows >"$T/both"
 	head -n 5 "$T/both" | cmp - "$T/skipped"

@@ -475,6 +475,28 @@ loss_of() {
 	differ false true
 }
 
+# losses ATTRIBUTE: what a folder that leaves prompts out learns from batches with this attribute prompt_tokens
+losses() {
+	pairs_stream "{\"prompt_tokens\": $1}" <"$G/pairs.txt" >prompts.mts
+	train -q -m prompted -o out --lr 1e-12 prompts.mts
+	column loss out.log.tsv
+}
+
+@test "train: prompts of more tokens than 32 bits count are all of a text, of fewer than none nothing" {
+	cp -r "$G/bert" prompted
+	mkdir -p prompted/1_Pooling
+	echo '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+		{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]' >prompted/modules.json
+	echo '{"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true, "include_prompt": false}' \
+		>prompted/1_Pooling/config.json
+	losses '{"query": 100000}' >all
+	losses '{"query": 4294967298}' | cmp - all # 2 in 32 bits
+	losses '{"query": 2}' >two
+	differ two all
+	losses '{"document": 1}' >one
+	losses '{"query": -1, "document": 1}' | cmp - one
+}
+
 @test "train: --accumulate averages: the same batch twice is the batch" {
 	head -n 9 "$G/pairs.txt" | pairs_stream >one.mts
 	mts cat one.mts one.mts >two.mts

@@ -5,6 +5,14 @@
 
 #include "base/mem.h"
 
+int32_t
+batch_prompt_tokens(const struct tree *attributes, const char *name)
+{
+	int64_t count = tree_integer(tree_get(attributes, "prompt_tokens"), name, 0);
+
+	return count < 0 ? 0 : count > INT32_MAX ? INT32_MAX : (int32_t)count;
+}
+
 int64_t
 batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets, int64_t first,
     int64_t last, int64_t budget)

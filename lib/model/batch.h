@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text/tree.h"
+
 struct sequence {
 	const int32_t *ids; /* host memory, borrowed */
 	int32_t length;
@@ -24,6 +26,10 @@ struct sequence {
 	uint64_t
 	    draw; /* what dropout is drawn from, in a gate that has it; 0: there is none */
 };
+
+/* The skip of sequences of the column "X.ids": the attribute prompt_tokens{X} of their record, none where there is no
+ * such, or less; one beyond 32 bits is all of any sequence. */
+int32_t batch_prompt_tokens(const struct tree *attributes, const char *name);
 
 struct batch {
 	int64_t sequences, tokens;

@@ -279,8 +279,7 @@ take_lists(struct embed *e, const struct field *field, const struct record *reco
     int64_t lists, const int64_t *offsets)
 {
 	const int32_t *ids = record->columns[field->in].data;
-	int64_t skip =
-	    tree_integer(tree_get(record->attributes, "prompt_tokens"), field->name, 0);
+	int32_t skip = batch_prompt_tokens(record->attributes, field->name);
 	struct batch all = { .expert = 0 };
 
 	for (int64_t first = 0, next; first < lists; first = next) {
@@ -296,9 +295,7 @@ take_lists(struct embed *e, const struct field *field, const struct record *reco
 	for (int64_t i = 0; i < lists; i++)
 		e->sequences[i] = (struct sequence){ .ids = ids + offsets[i],
 			.length = (int32_t)(offsets[i + 1] - offsets[i]),
-			.skip = skip < 0	   ? 0
-				: skip > INT32_MAX ? INT32_MAX
-						   : (int32_t)skip };
+			.skip = skip };
 	choose_experts(e, field, record);
 	choose_gates(e, field, record);
 }

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/batch.h"
 #include "model/experts.h"
 #include "stream/stream.h"
 #include "stream/values.h"
@@ -291,9 +292,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	const struct column *column =
 	    stream_column(contrast->reader, contrast->ids[side]);
 	const struct array *array = &contrast->record.columns[contrast->ids[side]];
-	const struct tree *prompts =
-	    tree_get(contrast->record.attributes, "prompt_tokens");
-	int64_t skip = tree_integer(prompts, side_names[side], 0);
+	int32_t skip = batch_prompt_tokens(contrast->record.attributes, side_names[side]);
 	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
 	int expert = by_row ? -1 : row_expert(contrast, side, 0);
 	bool frozen =
@@ -309,7 +308,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			expert = row_expert(contrast, side, row);
 		to[i] = (struct sequence){ .ids = ids,
 			.length = (int32_t)length,
-			.skip = (int32_t)skip,
+			.skip = skip,
 			.expert = experts_choose(
 			    model_spec(contrast->model), expert, ids, length),
 			.gate = frozen ? -1 : 0,
