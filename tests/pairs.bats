@@ -258,6 +258,7 @@ labelled() {
 	# more than there are is all; where goes before, first after
 	[ "$(rows 'file: r.jsonl, sample: 1000' | wc -l)" -eq 300 ]
 	[ "$(rows 'file: r.jsonl, where: label=1, sample: 100' | wc -l)" -eq 100 ]
+	[ "$(rows 'file: r.jsonl, where: label=1, sample: 299' | wc -l)" -eq 100 ]
 	rows 'file: r.jsonl, sample: 40, first: 3' | diff <(head -n 3 of40) -
 	# by the document's text, of which each is in many rows
 	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | cut -d'|' -f2 | sort -u | wc -l)" -eq 2 ]
