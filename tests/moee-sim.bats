@@ -126,6 +126,23 @@ vectors() {
 	property <(moee-sim --alpha auto last.mts) | awk -F= '{ exit !($2 > 91235) }'
 }
 
+@test "moee-sim: --alpha auto where the best interval is too narrow for an alpha" {
+	# Of place p = alpha / (1 + alpha), as the similarities of both kinds vary alike: two pairs cross a step of 1e-13
+	# below 1/2, the middle of the scale, two above, and between them the sum is greatest.  Else it is from 0.2 to 0.3,
+	# and by symmetry from 0.7 to 0.8.
+	awk 'function put(h, r, t) {
+			printf "{\"a.hs\":[1,0,1e-7],\"b.hs\":[%g,1,%g],\"a.rw\":[1,0,1e-7],\"b.rw\":[%g,1,%g]}\n", h, t, r, t
+		}
+		BEGIN {
+			put(-.1, .1, 0); put(.1, -.1, 0); put(0, 0, 1e-7); put(0, 0, -1e-7)
+			put(.5, .6, 0); put(.52, .52, 0); put(.53, .53, 0)
+			put(-.6, -.5, 0); put(-.52, -.52, 0); put(-.53, -.53, 0)
+		}' | mkstream >narrow.mts
+	property <(moee-sim --alpha auto narrow.mts) >found
+	cat found
+	awk -F= '{ exit !($2 > 0.25 && $2 < 0.43 || $2 > 2.3 && $2 < 4) }' found
+}
+
 @test "moee-sim: --alpha auto holds the crossings near the best one, not all" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	[ -x /usr/bin/time ] || skip "needs time(1)"
