@@ -92,24 +92,50 @@ check() { # with each of them
 	done
 }
 
+# Make tensors of a folder of one file zero.
+blank() { # FOLDER NAME...
+	local size name from to
+	size=$(od -An -tu8 -N8 "$1/model.safetensors")
+	for name in "${@:2}"; do
+		read -r from to < <(head -c $((8 + size)) "$1/model.safetensors" | tail -c +9 |
+			jq -r --arg n "$name" '.[$n].data_offsets | "\(.[0]) \(.[1])"')
+		dd if=/dev/zero of="$1/model.safetensors" bs=1 seek=$((8 + size + from)) count=$((to - from)) conv=notrunc status=none
+	done
+}
+
 # Every matrix counts: a layer that stays in floats, or is another's, would leave the bits of the family as they are
 # or take the cosine away.  Here each is made zero in turn.
 @test "precision: each linear layer of a block, and each expert's, is the one that is multiplied" {
 	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
 	chmod -R u+w "$T/qwen"
 	rows -m "$T/qwen" --precision int8 >"$T/whole"
-	size=$(od -An -tu8 -N8 "$T/qwen/model.safetensors")
-	head -c $((8 + size)) "$T/qwen/model.safetensors" | tail -c +9 >"$T/header"
 	cp "$T/qwen/model.safetensors" "$T/kept"
 	for name in self_attn.{q,k,v,o}_proj mlp.shared_expert.{up,gate,down}_proj; do
-		read -r from to < <(jq -r --arg n "model.layers.1.$name.weight" '.[$n].data_offsets | "\(.[0]) \(.[1])"' "$T/header")
-		dd if=/dev/zero of="$T/qwen/model.safetensors" bs=1 seek=$((8 + size + from)) count=$((to - from)) conv=notrunc status=none
+		blank "$T/qwen" "model.layers.1.$name.weight"
 		rows -m "$T/qwen" >"$T/f32"
 		rows -m "$T/qwen" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/int8" "$T/whole"
 		least_cosine "$T/f32" "$T/int8" | awk -v name="$name" '$1 < 0.999 { print name, $1; exit 1 }'
 		cp "$T/kept" "$T/qwen/model.safetensors"
 	done
+}
+
+# Where one of them is all that is left of the blocks, nothing else is rounded.
+@test "precision: token experts are multiplied in eight bits, the first and the last, too" {
+	rm -r "$M"
+	cp -r "$GOLDEN/families/olmoe" "$M"
+	chmod -R u+w "$M"
+	cp "$M/model.safetensors" "$T/kept"
+	for left in 0.mlp.experts.0 1.mlp.experts.5; do
+		cp "$T/kept" "$M/model.safetensors"
+		blank "$M" model.layers.{0,1}.self_attn.o_proj.weight $(printf '%s\n' {0,1}.mlp.experts.{0,1,2,3,4,5} |
+			sed "/^$left$/d; s/.*/model.layers.&.down_proj.weight/")
+		rows -m "$M" >"$T/f32"
+		rows -m "$M" --precision int8 >"$T/int8"
+		run ! cmp -s "$T/f32" "$T/int8"
+	done
+	blank "$M" "model.layers.$left.down_proj.weight"
+	rows -m "$M" --precision int8 | cmp - <(rows -m "$M")
 }
 
 @test "precision: all-MiniLM-L6-v2 in eight bits has cosine 0.999 to itself on average, 0.99 at worst" {
