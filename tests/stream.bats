@@ -344,3 +344,15 @@ refused() { # FILE MESSAGE
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	(ulimit -v 60000 && mts cat --level 0 "$T/many.mts" | mts stat | grep -c 'rows	80000')
 }
+
+@test "stream: what makes the tests' streams refuses lists without a type, and more columns than it holds" {
+	for row in '{"a": []}' '{"a.emb": []}' '{"a.emb": 1}'; do
+		run -1 --separate-stderr mkstream <<<"$row"
+		[[ $stderr == *": the first row must have something in the list '"*"'" ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	jq -nc '[range(17) | {key: "c\(.)", value: 1}] | from_entries' >"$T/wide.jsonl"
+	run -1 --separate-stderr mkstream <"$T/wide.jsonl"
+	[[ $stderr == *"a row has 17 columns, of at most 16" ]]
+	jq -c 'del(.c16)' "$T/wide.jsonl" | mkstream | mts to jsonl | jq -c . | cmp - <(jq -c 'del(.c16)' "$T/wide.jsonl")
+}

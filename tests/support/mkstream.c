@@ -7,6 +7,7 @@
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
  * of these a list; NAME.emb, NAME.hs and NAME.rw are vectors or lists of them, null in them is NaN.
+ * An empty list has no type and cannot stand there.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -69,6 +70,16 @@ is_vectors(const char *key)
 		   !strcmp(ending, ".rw"));
 }
 
+/* The first of a list, whose kind is that of all. */
+static const struct tree *
+first(const struct tree *list)
+{
+	if (list->kind != TREE_LIST || !list->count)
+		tree_die(list, "the first row must have something in the list '%s'",
+		    list->key);
+	return list->items[0];
+}
+
 static void
 describe(struct buffer *buffer, const struct tree *value, enum dtype dtype)
 {
@@ -77,7 +88,7 @@ describe(struct buffer *buffer, const struct tree *value, enum dtype dtype)
 	*column = (struct column){ .name = mem_string(value->key) };
 	const struct tree *inner = value;
 	if (is_vectors(value->key)) {
-		column->depth = value->items[0]->kind == TREE_LIST;
+		column->depth = first(value)->kind == TREE_LIST;
 		column->dtype = dtype;
 		column->rank = 1;
 		column->shape[0] =
@@ -85,7 +96,7 @@ describe(struct buffer *buffer, const struct tree *value, enum dtype dtype)
 	} else {
 		if (value->kind == TREE_LIST) {
 			column->depth = 1;
-			inner = value->items[0];
+			inner = first(value);
 		}
 		column->text = inner->kind == TREE_STRING;
 		column->depth += column->text;
@@ -169,6 +180,9 @@ convert(int64_t rows_a_record, enum dtype dtype, const char *model)
 
 	stream_property(writer, "model", model);
 	while ((row = datafile_next(file))) {
+		if (row->count > COLUMNS)
+			tree_die(row, "a row has %zu columns, of at most %d", row->count,
+			    COLUMNS);
 		for (size_t i = 0; columns == 0 && i < row->count && i < COLUMNS; i++) {
 			describe(&buffers[i], row->items[i], dtype);
 			stream_add(writer, &buffers[i].column);
