@@ -92,6 +92,10 @@ load scores
 	jq -sc '{ "sent1.emb": map(.["sentence1.emb"]), "sent2.emb": map(.["sentence2.emb"]),
 		labels: map(.label) }' "$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
 	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
+	# its names are the second choice, wherever the columns stand
+	jq -c '{"sentence1.emb": ."sentence1.emb", "sentence2.emb": ."sentence2.emb", "sent1.emb": ."sentence1.emb", "sent2.emb": ."sentence1.emb", label: .label}' \
+		"$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
+	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
 }
 
 @test "mteb-score pairclassification: lists on one side alone are refused" {
@@ -115,6 +119,9 @@ load scores
 	for protocol in v1 v2; do
 		mteb-score -q summarization --similarity euclidean --protocol $protocol \
 			"$T/summaries.mts" | agrees "$GOLDEN/score_summaries_$protocol.tsv"
+	done
+	for similarity in dot manhattan; do
+		mteb-score -q summarization --similarity $similarity "$T/summaries.mts" | grep -q "^# .*, similarity $similarity,"
 	done
 	run -0 --separate-stderr mteb-score summarization "$T/summaries.mts"
 	[[ $stderr == *"2 texts have relevances or similarities that are all equal: they are left out"* ]]
@@ -570,6 +577,20 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	echo '{"x.emb":[1,0,0],"label":"a"}' | mkstream >"$T/wide.mts"
 	run -1 --separate-stderr mteb-score classification --train "$T/two.mts" "$T/wide.mts"
 	[[ $stderr == *"its vectors have width 3, those of"* ]]
+}
+
+@test "mteb-score classification: columns of other sizes, where the optimum is not reached; of a file it holds what is drawn" {
+	awk 'BEGIN { for (i = 0; i < 40; i++)
+		printf "{\"x.emb\":[%g,%g,%g],\"label\":%d}\n", 1e6 * (i * 17 % 41), 1e-3 * (i * 23 % 37), i * 29 % 31 / 31, i % 3 }' |
+		mkstream >"$T/x.mts"
+	run -0 --separate-stderr mteb-score -v classification --train "$T/x.mts" "$T/x.mts"
+	worst=$(sed -n 's/.*: experiment .* gradient //p' <<<"$stderr" | sort -g | tail -n 1)
+	[[ $stderr == *"warning: a logistic regression stopped at a gradient of $worst, short of its optimum"* ]]
+	[[ $stderr == *"x.mts: 40 of 40 rows are drawn"* ]]
+	run -0 --separate-stderr mteb-score -v classification --train <(cat "$T/x.mts") "$T/x.mts"
+	[[ $stderr != *"rows are drawn"* ]]
+	run -0 --separate-stderr mteb-score classification --solver reference --train "$T/x.mts" "$T/x.mts"
+	[[ $stderr != *"a logistic regression stopped"* ]]
 }
 
 @test "mteb-score clustering: one label, lists that differ, several embeddings" {
