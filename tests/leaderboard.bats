@@ -194,6 +194,9 @@ report() {
 	[[ "$stderr" == "leaderboard: warning: STS13: has 3108 pairs, mteb's has 1500: another set of that name" ]]
 	[[ "$output" == *'"other_size": true'* ]]
 	report >report.json
+	# one of any length
+	jq -c '.scores.list = [range(100000)]' report.json | leaderboard result -r "$REGISTRY" --task mine | jq -c '.scores.test[0].list' |
+		cmp - <(jq -nc '[range(100000)]')
 	run -0 leaderboard result -r "$REGISTRY" --task mine report.json
 	[[ "$output" == *'"task_type": "STS"'* ]]
 }
@@ -233,6 +236,12 @@ report() {
 	[ -s copy/model.int8.safetensors ]
 	[ "$(revision copy)" = "$first" ]
 	rm copy/model.int8.safetensors
+	# a file's name is of it
+	echo '{}' >copy/aa.json
+	named=$(revision copy)
+	mv copy/aa.json copy/ab.json
+	[ "$(revision copy)" != "$named" ]
+	rm copy/ab.json
 	# the transformer in a folder of its own, as older models have it, and a Dense module with weights
 	mkdir copy/{0_Transformer,2_Dense}
 	mv copy/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,vocab.txt} copy/0_Transformer
@@ -362,6 +371,8 @@ report() {
 	[ "${lines[6]}" = $'STS\tmean of 2\t\t60.00\t' ]
 	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
 	run -0 leaderboard table -r "$REGISTRY" --format markdown r/one/1 r/two/1
+	[ "${lines[0]}" = '| type | data set | metric | one | two |' ]
+	[ "${lines[1]}" = '|---|---|---|---:|---:|' ]
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | | 37.50 \* |' ]
 	run -0 leaderboard table -r "$REGISTRY" --format markdown r/two/1
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
