@@ -193,6 +193,8 @@ labelled() {
 	[ "$(chosen "'s!~7'")" = cd ]
 	[ "$(chosen ok=true)" = a ]
 	[ "$(chosen 's=')" = d ]
+	jq -c '.l = [1, {"s": .s}]' r.jsonl >lists.jsonl
+	[ "$(rows "file: lists.jsonl, where: 'l=[1,{\"s\":\"7\"}]'")" = 'b|B' ]
 	printf 'query\tdocument\tscore\na\tA\t4.5\nb\tB\t-1\nc\tC\t10\n' >r.tsv
 	[ "$(rows 'file: r.tsv, where: score>4.4' | tr '\n' ' ')" = 'a|A c|C ' ]
 	printf '["a", "A", 3]\n["b", "B", 2]\n' >l.jsonl

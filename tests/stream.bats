@@ -126,6 +126,15 @@ refused() { # FILE MESSAGE
 	{ header "$X"; end 0 0; } >"$T/g.mts"
 	cat "$T/e.mts" "$T/f.mts" >"$T/h.mts"
 	refused "$T/h.mts" "the property 'model' differs"
+	# what a property says in whatever order
+	for object in '"a":[1,{"c":null}],"b":"x"' '"b":"x","a":[1,{"c":null}]' '"b":"x","a":[1,{"c":0}]' '"b":"x","d":[1,{"c":null}]'; do
+		{ header "$X" "\"made\":{$object}"; end 0 0; } >"$T/of$((++of)).mts"
+	done
+	cat "$T"/of{1,2}.mts | mts stat | grep -q $'^records\t0$'
+	cat "$T"/of{1,3}.mts >"$T/h.mts"
+	refused "$T/h.mts" "the property 'made' differs"
+	cat "$T"/of{1,4}.mts >"$T/h.mts"
+	refused "$T/h.mts" "the property 'made' differs"
 	{ header "$X,$I"; end 0 0; } >"$T/i.mts"
 	cat "$T/g.mts" "$T/i.mts" >"$T/h.mts"
 	refused "$T/h.mts" 'a stream follows that does not agree: 1 columns here, 2 there'

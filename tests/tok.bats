@@ -378,6 +378,8 @@ refused() {
 	refused 's/"keep": [0-9]*/"keep": 1.5/' "must be an object of integers"
 	refused 's/"keep": [0-9]*/"the": 500/' "token 'the' is there twice"
 	refused 's/"keep": [0-9]*/"keep" 7/' "not valid JSON"
+	refused 's/"keep": [0-9]*/"ke\\qep": 7/' "not valid JSON: invalid escape"
+	refused 's/"vocab": {/"vocab": null, "words": {/' "there is no 'vocab', or it is empty"
 	refused 's/"model"/"modle"/' "has no 'model'"
 	head -c 2000 "$TINY/tokenizer.json" >"$T/model/tokenizer.json"
 	run -1 --separate-stderr tok -m "$T/model" </dev/null

@@ -107,6 +107,7 @@ json() {
 	json '[99999999999999999999,-3,2.5,2.0,9007199254740991,9007199254740992]' '[1e20,-3,2.5,2,9007199254740991,9007199254740992.0]'
 	json '"a\u0000b"'
 	json '[]'
+	json "$(printf '[%.0s' {1..512})$(printf ']%.0s' {1..512})"
 }
 
 @test "json: what is wrong is named with its line" {
@@ -118,7 +119,7 @@ json() {
 	refused a.json '["\\ud800"]' "1: not valid JSON"
 	refused a.json '[NaN]' "1: not valid JSON"
 	refused a.json '' "1: not valid JSON"
-	refused a.json "$(printf '[%.0s' {1..600})" "1: JSON is nested deeper than 512"
+	refused a.json "$(printf '[%.0s' {1..513})$(printf ']%.0s' {1..513})" "1: JSON is nested deeper than 512"
 	refused a.json 'version https://git-lfs.github.com/spec/v1\n' " a Git LFS pointer"
 	run -1 tree_show "$T/none.json"
 	[[ $output == *"none.json: no such file"* ]]
