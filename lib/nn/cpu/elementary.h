@@ -31,6 +31,18 @@ nn_float(int32_t bits)
 	return x;
 }
 
+/* x y + z, rounded once where the processor can; of x y + u v each compiler has its own choice of the product that is not
+ * rounded. */
+NN_INLINE float
+nn_fused(float x, float y, float z)
+{
+#if defined __FMA__ || defined __aarch64__
+	return __builtin_fmaf(x, y, z);
+#else
+	return x * y + z;
+#endif
+}
+
 /* e^x: 1 ulp on [-87.33, 88.72]; what lies outside is taken for the nearer end. */
 NN_INLINE float
 nn_exp(float x)

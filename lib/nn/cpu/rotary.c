@@ -1,6 +1,6 @@
 #include "nn/nn.h"
 
-#include "nn/cpu/cpu.h"
+#include "nn/cpu/elementary.h"
 
 /* Sine and cosine of angles that may be many turns: the angle is reduced in double to within
  * 45 degrees, where short polynomials do; 1 ulp of 1 up to 2^20 radians. */
@@ -32,8 +32,8 @@ rotate(float *x, const float *sine, const float *cosine, size_t half)
 #pragma omp simd
 	for (size_t i = 0; i < half; i++) {
 		float a = x[i], b = x[half + i];
-		x[i] = a * cosine[i] - b * sine[i];
-		x[half + i] = b * cosine[i] + a * sine[i];
+		x[i] = nn_fused(a, cosine[i], -(b * sine[i]));
+		x[half + i] = nn_fused(b, cosine[i], a * sine[i]);
 	}
 }
 
