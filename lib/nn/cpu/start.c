@@ -10,6 +10,15 @@
 #include "nn/cpu/cpu.h"
 #include "nn/cpu/packed.h"
 
+/*
+ * The products here need no BLAS, but search and clustering do, and OpenBLAS 0.3.21 takes newer
+ * processors for old ones.  A weak reference does not pull the library in: these are NULL in
+ * programs that do without it, and such a program starts in a millisecond.
+ */
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+#ifdef __x86_64__
 static bool
 listed(const char *name, const char *const *list)
 {
@@ -18,14 +27,6 @@ listed(const char *name, const char *const *list)
 			return true;
 	return false;
 }
-
-/*
- * The products here need no BLAS, but search and clustering do, and OpenBLAS 0.3.21 takes newer
- * processors for old ones.  A weak reference does not pull the library in: these are NULL in
- * programs that do without it, and such a program starts in a millisecond.
- */
-extern char *openblas_get_corename(void) __attribute__((weak));
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 /* The kernels that OpenBLAS should use here; NULL when its own choice is good. */
 static const char *
@@ -46,6 +47,30 @@ better_kernels(void)
 		return listed(chosen, sse) ? "Haswell" : NULL;
 	return NULL;
 }
+
+/* Whether the processor has what this file was compiled for. */
+static bool
+able(void)
+{
+#if defined __AVX2__ && defined __FMA__
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+		return false;
+#endif
+	return NN_LANES == 8 || __builtin_cpu_supports("avx512f");
+}
+#else
+static const char *
+better_kernels(void)
+{
+	return NULL;
+}
+
+static bool
+able(void)
+{
+	return true;
+}
+#endif
 
 /* Set what libraries read when they are loaded; true when anything was not as it should be. */
 static bool
@@ -72,11 +97,7 @@ set_environment(int threads)
 void
 nn_start(int threads, char **argv)
 {
-	bool able = NN_LANES == 8 || __builtin_cpu_supports("avx512f");
-#if defined __AVX2__ && defined __FMA__
-	able = able && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-	if (!able)
+	if (!able())
 		die("this program was built for another processor; build it with make "
 		    "ARCH=native");
 	if (set_environment(threads)) {
