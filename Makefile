@@ -8,24 +8,28 @@ SHELL       := bash
 CC       = gcc
 # any: one program for every processor of a kind, with the kernels for each beside each other
 ARCH     = native
+# where a cross compiler, CC=aarch64-linux-gnu-gcc, finds headers and libraries; nothing: where Debian installs them
+SYSROOT  =
 SANITIZE =
 FUZZ     =
 CUDA     =
 PREFIX   = /usr/local
 BACKEND := $(if $(CUDA),cuda,cpu)
-B       := build/$(BACKEND)$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)$(if $(filter any,$(ARCH)),-any)
+CROSS   := $(patsubst %-gcc,%,$(filter %-gcc,$(notdir $(CC))))
+B       := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)$(if $(filter any,$(ARCH)),-any)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Wwrite-strings -Werror
 # asked when compiling: deps may just have put it there
-BLAS     = $(shell ls -d /usr/lib/*/openblas-openmp)
+MACHINE  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+BLAS     = $(patsubst $(SYSROOT)%,%,$(shell ls -d $(SYSROOT)/usr/lib/$(MACHINE)-*/openblas-openmp))
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
-CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I/usr/include/%,$(BLAS))
-CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(patsubst -march=any,,-march=$(ARCH)) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
+CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
+CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
-LDFLAGS  = $(addprefix -L,$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
+LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
 LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 
@@ -35,7 +39,7 @@ TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNELS := $(patsubst %.c,$B/%.o,$(wildcard lib/nn/$(BACKEND)/*.c))
-ISAS    := $(if $(filter any,$(ARCH)),$(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),x86-64 x86-64-v3 x86-64-v4))
+ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c))) \
            $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
@@ -60,7 +64,7 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # gcc would leave half of AVX-512's registers unused
-$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/cpu/%.o): CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mprefer-vector-width=512)
+$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/cpu/%.o): CFLAGS += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512)
 
 $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
 # the harness stands in for lib/base/err.c, which the linker then leaves in the library
@@ -70,7 +74,7 @@ $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
-	ar rcsP $@ $^
+	$(CROSS:%=%-)ar rcsP $@ $^
 
 # the table of lib/model/spec.h, of what lib/model/family holds
 $B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
@@ -96,8 +100,8 @@ $B/$1/%.o: %.c Makefile | $(DEPS)
 
 $B/kernels-$1.o: $(KERNELS:$B/%=$B/$1/%)
 	$$(CC) -r -nostdlib -o $$@.all $$^
-	nm -g --defined-only $$@.all | awk '{ print $$$$3, $$$$3 "_$(subst -,_,$1)" }' >$$@.names
-	objcopy --redefine-syms=$$@.names $$@.all $$@
+	$(CROSS:%=%-)nm -g --defined-only $$@.all | awk '{ print $$$$3, $$$$3 "_$(subst -,_,$1)" }' >$$@.names
+	$(CROSS:%=%-)objcopy --redefine-syms=$$@.names $$@.all $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call kernels_of,$(isa))))
 
