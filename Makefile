@@ -100,7 +100,7 @@ $B/$1/%.o: %.c Makefile | $(DEPS)
 
 $B/kernels-$1.o: $(KERNELS:$B/%=$B/$1/%)
 	$$(CC) -r -nostdlib -o $$@.all $$^
-	$(CROSS:%=%-)nm -g --defined-only $$@.all | awk '{ print $$$$3, $$$$3 "_$(subst -,_,$1)" }' >$$@.names
+	$(CROSS:%=%-)nm -g --defined-only $$@.all | awk '$$$$2 == "T" { print $$$$3, $$$$3 "_$(subst -,_,$1)" }' >$$@.names
 	$(CROSS:%=%-)objcopy --redefine-syms=$$@.names $$@.all $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call kernels_of,$(isa))))
