@@ -102,7 +102,8 @@ loss(struct work *w, bool keep)
 	nn_copy(in->at, w->x->at, T * 8);
 	workspace_measure(&w->workspace);
 	for (int pass = 0; pass < 2; pass++) {
-		block_layout(&w->state, &w->workspace, &w->spec, 0, T, in->at, keep ? 0 : 128);
+		block_layout(
+		    &w->state, &w->workspace, &w->spec, 0, T, in->at, keep ? 0 : 128);
 		block_scratch_layout(&w->scratch, &w->workspace, &w->spec, T);
 		if (pass == 0)
 			workspace_ready(&w->workspace);
