@@ -19,7 +19,12 @@ nn_worker_tokens(bool packed)
 void
 nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
-#pragma omp parallel for schedule(dynamic) if (count > 1)
+	/* within a parallel region, though of one thread, libgomp makes new threads for each region inside */
+	if (count == 1) {
+		job(context, 0, 0);
+		return;
+	}
+#pragma omp parallel for schedule(dynamic)
 	for (size_t i = 0; i < count; i++)
 		job(context, (size_t)omp_get_thread_num(), i);
 }
