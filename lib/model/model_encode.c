@@ -111,11 +111,13 @@ cut(int64_t *ends, const struct model *model, const struct batch *batch)
 	return count;
 }
 
-/* Matrices that many products are made with are put in order for them, once. */
+/* Matrices that many products are made with are put in order for them, once; of a model that learns they are to be read
+ * backwards, too. */
 static void
 pack(struct model *model)
 {
-	if (model->packed || model->quantized || model->mode != MODEL_ENCODE)
+	if (model->packed || model->quantized || model->gradients ||
+	    model->mode != MODEL_ENCODE)
 		return;
 	model->packed = packed_new(DTYPE_F32);
 	packed_load(model);
