@@ -29,7 +29,8 @@ CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/incl
 CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
-LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(addprefix -Wl$(,)-rpath$(,),$(BLAS)) -Wl,--as-needed
+# a program for any processor goes elsewhere, where the system says which OpenBLAS there is
+LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
 LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 
@@ -43,7 +44,7 @@ ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x8
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c))) \
            $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
-# where bash-completion and zsh look
+# where bash-completion and zsh look; bash's end in .bash, because Debian has a completion of another route
 BASH_COMPLETION = share/bash-completion/completions
 ZSH_COMPLETION  = share/zsh/site-functions
 # the folders that install made
@@ -150,20 +151,25 @@ install: all
 		[ -z "$$made" ] || echo "$$made" >>$(MADE)
 	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
+	sed -i 's#/usr/local/share#$(PREFIX)/share#' $(DESTDIR)$(PREFIX)/share/man/man7/motes-tutorial.7
 	cp -r $(wildcard share/recipes share/models share/examples share/*.yaml) $(DESTDIR)$(PREFIX)/share/motes
-	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) >/dev/null
+	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%.bash) >/dev/null
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.zsh >$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
 
 uninstall:
 	made=$$(tac $(MADE) 2>/dev/null || true); \
 	rm -f $(TOOLS:%=$(DESTDIR)$(PREFIX)/bin/%) \
 		$(foreach page,$(PAGES),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
-		$(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%) $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes; \
+		$(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%.bash) $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes; \
 	rm -rf $(DESTDIR)$(PREFIX)/share/motes; \
 	while IFS= read -r folder; do \
 		[ -z "$$folder" -o ! -d "$(DESTDIR)$$folder" ] || \
 			rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
 	done <<<"$$made"
+
+## deb       a package of Debian's, build/motes_*.deb, of programs for every x86-64 (share/deps deb)
+deb:
+	+share/deb
 
 ## clean     remove build/ (results stay in out/)
 clean:
@@ -177,4 +183,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
-.PHONY: all check mutate fuzz fuzzers bench bench-peers lint deps install uninstall clean help
+.PHONY: all check mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help

@@ -124,8 +124,8 @@ overview() {
 	for name in $(programs); do
 		[ -x "$T/root/usr/bin/$name" ]
 		[ -e "$T/root/usr/share/man/man1/$name.1" ]
-		[ -e "$T/root/usr/share/bash-completion/completions/$name" ]
-		grep -qE "^complete .* $name( |\$)" "$T/root/usr/share/bash-completion/completions/$name"
+		[ -e "$T/root/usr/share/bash-completion/completions/$name.bash" ]
+		grep -qE "^complete .* $name( |\$)" "$T/root/usr/share/bash-completion/completions/$name.bash"
 		grep -qE "^#compdef .*\b$name( |\$)" "$T/root/usr/share/zsh/site-functions/_motes"
 	done
 	if [ -e "$T/root/usr/share/motes/models/base" ]; then

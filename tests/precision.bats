@@ -71,8 +71,28 @@ check() { # with each of them
 		done
 	done
 	MOTES_ISA=plain $encode --version | grep -q '128-bit vectors'
-	kernels | grep -qx avx2 || return 0
+	kernels | grep -cx avx2 || return 0
 	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
+}
+
+@test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, of floats and of bytes" {
+	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
+	kernels | grep -cx avx2 || skip "this processor has no AVX2"
+	for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
+		command -v $program >/dev/null || skip "needs $program"
+	done
+	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (CONTRIBUTING.md)"
+	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 build/cpu-aarch64-linux-gnu/bin/encode 3>&-
+	for family in bert bert_tokens deepseek gte modernbert nomic_bert nomic_moe olmoe qwen2_moe qwen3; do
+		for precision in f32 int8; do
+			# set, so that it does not restart itself, which a kernel without binfmt_misc cannot do
+			OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" \
+				"$ROOT/build/cpu-aarch64-linux-gnu/bin/encode" -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon.mts"
+			ids_stream --rows text.emb <"$T/neon.mts" >"$T/neon"
+			rows -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
+			[ -s "$T/neon" ]
+		done
+	done
 }
 
 # Where the processor gains nothing by bf16 nothing is tested but that floats take its place.

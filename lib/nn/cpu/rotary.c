@@ -17,9 +17,8 @@ sines(float *sine, float *cosine, const float *angle, size_t n)
 		float s = r * r;
 		float odd =
 		    ((-0.00019517215f * s + 0.008332178f) * s - 0.16666655f) * s * r + r;
-		float even =
-		    ((2.4438357e-05f * s - 0.0013887367f) * s + 0.041666646f) * s * s -
-		    0.5f * s + 1.0f;
+		float far = ((2.4438357e-05f * s - 0.0013887367f) * s + 0.041666646f) * s;
+		float even = nn_fused(far, s, -0.5f * s) + 1.0f;
 		float one = quadrant & 1 ? even : odd, other = quadrant & 1 ? odd : even;
 		sine[i] = quadrant & 2 ? -one : one;
 		cosine[i] = (quadrant + 1) & 2 ? -other : other;

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+load helper
+
+# The package of make deb; what apt does with it is tried by hand.  It is made once for the plain build, of programs
+# that tests/precision.bats runs, too.
+
+needed() {
+	[[ $BUILD == */build/cpu ]] || { echo "for the plain build"; return; }
+	for program in dpkg-deb dpkg-shlibdeps lintian; do
+		command -v $program >/dev/null || { echo "needs $program (share/deps deb)"; return; }
+	done
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || echo "needs make base-model"
+}
+
+setup_file() {
+	[ -z "$(needed)" ] || return 0
+	cd "$ROOT" || return
+	rm -f build/motes_*.deb
+	env -u MAKEFLAGS make -s -j2 ARCH=any deb 3>&- >"$BATS_FILE_TMPDIR/out"
+	dpkg-deb -x build/motes_*.deb "$BATS_FILE_TMPDIR/root"
+}
+
+setup() {
+	missing=$(needed)
+	[ -z "$missing" ] || skip "$missing"
+	package=$(echo "$ROOT"/build/motes_*.deb)
+	root=$BATS_FILE_TMPDIR/root
+}
+
+@test "deb: its fields: the version of --version, the libraries' packages, OpenBLAS with OpenMP" {
+	version=$(tok --version | sed -n 's/^tok (motes) //p')
+	architecture=$(dpkg --print-architecture)
+	[ "${package##*/}" = "motes_${version}_$architecture.deb" ]
+	[ "$(dpkg-deb -f "$package" Package)" = motes ]
+	[ "$(dpkg-deb -f "$package" Version)" = "$version" ]
+	[ "$(dpkg-deb -f "$package" Architecture)" = "$architecture" ]
+	dpkg-deb -f "$package" Depends | tr , '\n' | sed 's/^ *\([^ ]*\).*/\1/' >"$T/depends"
+	# the library of each that is linked
+	for library in $(readelf -d "$root"/usr/bin/* | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
+		path=$(ldconfig -p | sed -n "s/^\t$library (libc6,.*) => //p" | sed -n 1p)
+		path=$(readlink -f "$path")
+		# a package may still call /usr/lib by its old name
+		{ dpkg -S "$path" 2>/dev/null || dpkg -S "${path#/usr}"; } | sed 's/:.*//' >>"$T/linked"
+	done
+	diff <(sort -u "$T/linked") <(sort "$T/depends")
+	[[ $(dpkg-deb -f "$package" Depends) == *", libopenblas0-openmp | libopenblas0, "* ]]
+}
+
+@test "deb: what make install installs, in Debian's places, and what every package has" {
+	make -s -C "$ROOT" install DESTDIR="$T/installed" PREFIX=/usr
+	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
+		-e 's/site-functions/vendor-completions/' >"$T/files"
+	printf './usr/share/doc/motes/%s\n' README.md changelog.gz copyright >>"$T/files"
+	diff <(sort "$T/files") <(cd "$root" && find . -type f | sort)
+	# root's, programs to run and everything else to read
+	dpkg-deb -c "$package" | awk '{
+		mode = $6 ~ /^\.\/usr\/bin\/./ ? "-rwxr-xr-x" : /^d/ ? "drwxr-xr-x" : "-rw-r--r--"
+		if ($1 != mode || $2 != "root/root") { print; bad = 1 } } END { exit bad || !NR }'
+	(cd "$root" && md5sum --quiet -c <(dpkg-deb --ctrl-tarfile "$package" | tar -xO ./md5sums))
+	[ "$(dpkg-deb --ctrl-tarfile "$package" | tar -xO ./md5sums | wc -l)" -eq "$(wc -l <"$T/files")" ]
+	for page in "$ROOT"/man/*.[1-8]; do
+		zcat "$root/usr/share/man/man${page##*.}/${page##*/}.gz" | sed 's#/usr/share/motes#/usr/local/share/motes#' | cmp - "$page"
+	done
+	run ! grep -rl /usr/local "$root/usr/share/man" "$root/usr/bin"
+}
+
+@test "deb: its programs run with the model that comes with them, by what kernels MOTES_ISA names" {
+	output=$(cd / && echo hello | env -i PATH="$root/usr/bin" MOTES_MODEL="$root/usr/share/motes/models/base" \
+		"$BASH" -o pipefail -c 'tok | encode | mts head')
+	[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
+	MOTES_ISA=plain "$root/usr/bin/encode" --version | grep -q '128-bit vectors'
+	run ! grep -qE 'R(UN)?PATH' <(readelf -d "$root"/usr/bin/*)
+}
+
+@test "deb: lintian finds nothing wrong" {
+	found=$(lintian --fail-on error,warning "$package" 2>/dev/null) # there it says that root should not run it
+	[ -z "$found" ]
+}
