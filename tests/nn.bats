@@ -95,6 +95,7 @@ check_real() {
 
 @test "nn: an OpenBLAS that mistakes the processor is put right by one restart" {
 	grep -q avx2 /proc/cpuinfo || skip "needs AVX2"
+	readelf -h "$BUILD/support/nn_blas" | grep -c X86-64 || skip "for x86-64"
 	run -0 env -u OPENBLAS_CORETYPE nn_blas
 	[[ "$output" == *"OpenBLAS "@(SkylakeX|Cooperlake|Haswell|Zen|SapphireRapids)" kernels"* ]]
 	! grep -q avx512vl /proc/cpuinfo || [[ "$output" != *@(Haswell|Zen)* ]]

@@ -51,6 +51,14 @@ check() { # with each of them
 	done
 }
 
+# A model whose keys come in several blocks, and a text as long.
+window() {
+	cp -r "$GOLDEN/families/modernbert" "$T/window"
+	chmod -R u+w "$T/window"
+	jq '.local_attention = 200' "$GOLDEN/families/modernbert/config.json" >"$T/window/config.json"
+	seq 600 | awk '{ printf "%d ", $1 * $1 % 37 + 2 }' | ids_stream text.ids >"$T/long.mts"
+}
+
 # A program for any processor is built; which of its kernels are tested is what this one has.
 @test "precision: one program for any processor, floats and bytes of the same bits with AVX-512 and with AVX2" {
 	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
@@ -70,6 +78,11 @@ check() { # with each of them
 			rows -m "$GOLDEN/families/$family" --precision $precision | least_cosine - "$T/plain" | awk '$1 < 0.9999 { print; exit 1 }'
 		done
 	done
+	window
+	for kernel in $(kernels); do
+		[ $kernel = plain ] || MOTES_ISA=$kernel $encode -q -m "$T/window" "$T/long.mts" | md5sum
+	done | sort -u >"$T/bits"
+	[ "$(wc -l <"$T/bits")" -le 1 ]
 	MOTES_ISA=plain $encode --version | grep -q '128-bit vectors'
 	kernels | grep -cx avx2 || return 0
 	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
@@ -83,16 +96,20 @@ check() { # with each of them
 	done
 	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (CONTRIBUTING.md)"
 	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 build/cpu-aarch64-linux-gnu/bin/encode 3>&-
+	neon() { # set, so that it does not restart itself, which needs binfmt_misc
+		OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" \
+			"$ROOT/build/cpu-aarch64-linux-gnu/bin/encode" -q "$@" >"$T/neon.mts"
+		ids_stream --rows text.emb <"$T/neon.mts"
+	}
 	for family in bert bert_tokens deepseek gte modernbert nomic_bert nomic_moe olmoe qwen2_moe qwen3; do
 		for precision in f32 int8; do
-			# set, so that it does not restart itself, which a kernel without binfmt_misc cannot do
-			OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" \
-				"$ROOT/build/cpu-aarch64-linux-gnu/bin/encode" -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon.mts"
-			ids_stream --rows text.emb <"$T/neon.mts" >"$T/neon"
+			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
 			rows -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
 			[ -s "$T/neon" ]
 		done
 	done
+	window
+	neon -m "$T/window" "$T/long.mts" | cmp - <(encode -q -m "$T/window" "$T/long.mts" | ids_stream --rows text.emb)
 }
 
 # Where the processor gains nothing by bf16 nothing is tested but that floats take its place.

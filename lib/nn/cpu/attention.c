@@ -14,7 +14,7 @@
  * the panel's queries are transposed.  Softmax is online (Milakov and Gimelshein 2018): the
  * greatest score so far, and sums relative to it.
  */
-enum { PANEL = NN_PANEL, KEYS = 128 };
+enum { PANEL = NN_PANEL, WIDEST = 32, KEYS = 128 };
 
 /* st[n][PANEL] = x[n,D] at[D][PANEL].  Both stand alone: expanded into a larger function the
  * tile would have to share its registers. */
@@ -100,8 +100,10 @@ panel_at(const struct nn_attention *a, size_t first, size_t length)
 
 	if (p.count > PANEL)
 		p.count = PANEL;
-	if (a->window && first > a->window)
-		p.from = first - a->window;
+	/* where blocks of keys begin sets the bits: the same for panels of 16 and of 32 */
+	size_t pair = first / WIDEST * WIDEST;
+	if (a->window && pair > a->window)
+		p.from = pair - a->window;
 	size_t last = first + p.count - 1;
 	if (a->window && length - last > a->window + 1)
 		p.to = last + a->window + 1;
