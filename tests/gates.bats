@@ -50,6 +50,21 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
+# So many that the batch is cut into parts, and matrices are packed; a text a batch is neither.
+@test "gates: of texts enough for every thread to take its own, each goes through its gate" {
+	make_gates
+	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
+		ids_stream text.ids >"$T/plain.mts"
+	for i in {1..50}; do printf '{"gate": "%s"}\n' "${ALL[@]}"; done | mts from jsonl - >"$T/names.mts"
+	mts paste "$T/plain.mts" "$T/names.mts" >"$T/ids.mts"
+	encode -q -m "$M" --gates "$T/gates" --tokens 1 "$T/ids.mts" | ids_stream --rows text.emb >"$T/alone"
+	encode -q -m "$M" "$T/ids.mts" | ids_stream --rows text.emb >"$T/none"
+	[ "$(paste -d@ "$T/alone" "$T/none" | awk -F@ '$1 != $2' | wc -l)" -eq 300 ] # of 400 each eighth has no gate, another zeros
+	for threads in 1 2 3; do
+		encode -q -m "$M" --gates "$T/gates" -j $threads "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/alone"
+	done
+}
+
 @test "gates: a batch with seven gates and none equals the texts of each alone, to the bit" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"

@@ -856,6 +856,18 @@ recipe() {
 	done
 	train "${options[@]}" -o other --seed 1 pairs.mts
 	run ! cmp -s out.log.tsv other.log.tsv
+	# a piece so long that threads take parts of it the first time
+	for _ in 1 2 3; do
+		grep -v '^$' "$G/pairs.txt"
+		echo
+	done | pairs_stream '{"task": "play", "temperature": 0.05}' >many.mts
+	train "${options[@]}" -o long many.mts
+	train "${options[@]}" -o parts -j 1 --tokens 400 many.mts
+	for name in loss gradient_norm; do
+		column $name long.log.tsv >whole
+		column $name parts.log.tsv >ours
+		close_to 1e-3 ours whole
+	done
 	train "${options[@]}" -o none --lora rank=4,alpha=16,targets=query+output.dense pairs.mts
 	column loss out.log.tsv >ours
 	column loss none.log.tsv >without

@@ -111,18 +111,6 @@ cut(int64_t *ends, const struct model *model, const struct batch *batch)
 	return count;
 }
 
-/* Matrices that many products are made with are put in order for them, once; of a model that learns they are to be read
- * backwards, too. */
-static void
-pack(struct model *model)
-{
-	if (model->packed || model->quantized || model->gradients ||
-	    model->mode != MODEL_ENCODE)
-		return;
-	model->packed = packed_new(DTYPE_F32);
-	packed_load(model);
-}
-
 static void
 encode_part(void *context, size_t worker, size_t i)
 {
@@ -154,8 +142,7 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 	bool finite = true;
 
 	if (count > 1)
-		pack(model);
-
+		packed_floats(model, batch->expert);
 	for (size_t i = 0; i < count; i++)
 		e.parts[i] = part_of(batch, i ? e.ends[i - 1] : 0, e.ends[i]);
 	pass_need(model, nn_workers());

@@ -149,6 +149,9 @@ void quantized_free(struct quantized *quantized);
 struct packed *packed_new(enum dtype kind);
 enum dtype packed_kind(const struct packed *packed);
 void packed_load(struct model *model); /* of a model that is complete */
+/* Of a model that many products are made with: the f32 matrices of the blocks of an expert (-1: the dense ones) put in order for
+ * them, once.  Not of one that learns: backward passes read them as they are stored. */
+void packed_floats(struct model *model, int expert);
 void packed_resolve(
     const struct model *model); /* those matrices in the place of the stored */
 void packed_free(struct packed *packed);

@@ -91,7 +91,7 @@ static void
 note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, int64_t O,
     int64_t C, bool turned)
 {
-	if (!matrix->at || find(packed, matrix->at))
+	if (!matrix->at || matrix->packed || find(packed, matrix->at))
 		return;
 	/* floats only where they would not take twice the room */
 	if (packed->kind == DTYPE_F32 && matrix->dtype != DTYPE_F32)
@@ -179,7 +179,7 @@ pack(const struct model *model, struct made *made, enum dtype kind)
 	const char *host =
 	    (const char *)stored->data + made->part.offset * dtype_size(stored->dtype);
 
-	if (made->C > NN_MAX_PACKED)
+	if (made->C > NN_MAX_PACKED && kind != DTYPE_F32)
 		die("%s: '%s' has rows of %zu values; products of this precision take %d",
 		    model->dir, stored->name, made->C, NN_MAX_PACKED);
 	made->packed = nn_alloc(made->bytes);
@@ -204,6 +204,19 @@ packed_kind(const struct packed *packed)
 	return packed->kind;
 }
 
+/* Those that were noted from number `first` on. */
+static void
+pack_noted(struct model *model, size_t first)
+{
+	const struct packed *packed = model->packed;
+
+	for (size_t i = first; i < packed->count; i++)
+		pack(model, &packed->all[i], packed->kind);
+	for (size_t i = first; i < packed->count; i++)
+		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
+	packed_resolve(model);
+}
+
 void
 packed_load(struct model *model)
 {
@@ -212,11 +225,24 @@ packed_load(struct model *model)
 	each(model, packed, note);
 	if (packed->kind == DTYPE_I8)
 		calibrate(model, packed);
-	for (size_t i = 0; i < packed->count; i++)
-		pack(model, &packed->all[i], packed->kind);
-	for (size_t i = 0; i < packed->count; i++)
-		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
-	packed_resolve(model);
+	pack_noted(model, 0);
+}
+
+void
+packed_floats(struct model *model, int expert)
+{
+	if (model->quantized || model->gradients || model->mode != MODEL_ENCODE)
+		return;
+	if (!model->packed)
+		model->packed = packed_new(DTYPE_F32);
+	if (model->packed->kind != DTYPE_F32)
+		return;
+	size_t first = model->packed->count;
+	for (int layer = 0; layer < model->spec.layers; layer++)
+		each_of_block(model, model->packed, layer,
+		    model_block_index(model, layer, expert), note);
+	if (model->packed->count > first)
+		pack_noted(model, first);
 }
 
 void

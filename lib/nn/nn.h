@@ -134,9 +134,9 @@ struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *c
  * f32: the floats in the order that products want, for matrices that many are made with; the bits are those without.
  *
  * nn_pack makes of a matrix [O,C] of any floating type (turned: [C,O]) in host memory what products of a kind take, in
- * `to`, nn_packed_size bytes from nn_alloc.  False when a weight is not finite.
+ * `to`, nn_packed_size bytes from nn_alloc.  False when a weight is not finite; of f32 those stay what they are.
  */
-enum { NN_MAX_PACKED = 1 << 15 }; /* C, at most */
+enum { NN_MAX_PACKED = 1 << 15 }; /* C, at most, but of f32 */
 size_t nn_packed_size(enum dtype kind, size_t O, size_t C);
 bool nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
     const float *most, size_t O, size_t C);

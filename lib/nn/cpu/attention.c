@@ -21,14 +21,14 @@ enum { PANEL = NN_PANEL, WIDEST = 32, KEYS = 128 };
 NN_ALONE void
 scores_wide(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
-	nn_tiles(st, PANEL, NULL, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2);
+	nn_tiles(st, PANEL, nn_zeros, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2);
 }
 
 /* The same for the first half of the panel's queries. */
 NN_ALONE void
 scores_narrow(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
-	nn_tiles(st, PANEL, NULL, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1);
+	nn_tiles(st, PANEL, nn_zeros, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1);
 }
 
 NN_INLINE void
@@ -46,15 +46,14 @@ NN_INLINE void
 mix(float *out, size_t ldo, const float *w, size_t wr, size_t wk, const float *x,
     size_t ld, size_t n, size_t rows, size_t D, bool fresh)
 {
-	const float *from = fresh ? NULL : out;
-	size_t d = 0;
+	size_t ldf = fresh ? 0 : ldo, d = 0;
 
 	for (; d + PANEL <= D; d += PANEL)
-		nn_tiles(out + d, ldo, from ? from + d : NULL, ldo, w, wr, wk, x + d, ld,
-		    n, rows, NN_TILE, 2);
+		nn_tiles(out + d, ldo, fresh ? nn_zeros : out + d, ldf, w, wr, wk, x + d,
+		    ld, n, rows, NN_TILE, 2);
 	for (; d + NN_LANES <= D; d += NN_LANES)
-		nn_tiles(out + d, ldo, from ? from + d : NULL, ldo, w, wr, wk, x + d, ld,
-		    n, rows, NN_TILE, 1);
+		nn_tiles(out + d, ldo, fresh ? nn_zeros : out + d, ldf, w, wr, wk, x + d,
+		    ld, n, rows, NN_TILE, 1);
 	if (d == D)
 		return;
 	for (size_t r = 0; r < rows; r++) {

@@ -168,7 +168,7 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 	if (kind == DTYPE_F32) {
 		nn_pack_floats(
 		    to, (struct nn_matrix){ host, dtype, false }, turned, O, C);
-		return nn_finite(to, nn_packed_floats(O, C));
+		return true;
 	}
 	memset(to, 0, p.bytes);
 #pragma omp parallel if (O * C > NN_SERIAL)

@@ -22,24 +22,19 @@ typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(1), may
 
 /*
  * c[r, :] = from[r, :] + sum over k of a[r ar + k ak] b[k, :], r < rows <= NN_TILE, k < depth, on
- * `vectors` (1 or 2) vectors' width of columns; from may be c, or NULL: zeros.  The sum runs in the order of k,
- * whatever the tile.  rows, vectors and whether from is NULL are constants where it is expanded.
+ * `vectors` (1 or 2) vectors' width of columns; from may be c, or with ldf 0 one row for all.  The sum runs in the order of k,
+ * whatever the tile.  rows and vectors are constants where it is expanded.
  */
 NN_INLINE void
 nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, size_t ar,
     size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, int vectors)
 {
-	const nn_vector zero = { 0 };
 	nn_vector left[NN_TILE], right[NN_TILE];
 
 	for (size_t r = 0; r < rows; r++) {
 		const nn_loose *row = (const nn_loose *)(from + r * ldf);
-		left[r] = zero;
-		right[r] = zero;
-		if (from)
-			left[r] = row[0];
-		if (from && vectors == 2)
-			right[r] = row[1];
+		left[r] = row[0];
+		right[r] = vectors == 2 ? row[1] : row[0];
 	}
 	for (size_t k = 0; k < depth; k++, a += ak, b += ldb) {
 		const nn_loose *row = (const nn_loose *)b;
@@ -58,34 +53,33 @@ nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, siz
 	}
 }
 
+/* What nothing starts from, with ldf 0. */
+static const float nn_zeros[NN_PANEL];
+
 /* Any number of rows, in tiles of at most `tallest`. */
 NN_INLINE void
 nn_tiles(float *c, size_t ldc, const float *from, size_t ldf, const float *a, size_t ar,
     size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, size_t tallest,
     int vectors)
 {
-	size_t r = 0;
-
-#define TILE(height)                                                                     \
-	nn_tile(c + r * ldc, ldc, from ? from + r * ldf : NULL, ldf, a + r * ar, ar, ak, \
-	    b, ldb, depth, height, vectors)
-	for (; r + tallest <= rows; r += tallest)
-		TILE(tallest);
-	if (tallest > 8 && r + 8 <= rows) {
-		TILE(8);
-		r += 8;
+	for (; rows >= tallest; rows -= tallest) {
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, tallest, vectors);
+		c += tallest * ldc, from += tallest * ldf, a += tallest * ar;
 	}
-	if (tallest > 4 && r + 4 <= rows) {
-		TILE(4);
-		r += 4;
+	if (tallest > 8 && rows >= 8) {
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 8, vectors);
+		rows -= 8, c += 8 * ldc, from += 8 * ldf, a += 8 * ar;
 	}
-	if (r + 2 <= rows) {
-		TILE(2);
-		r += 2;
+	if (tallest > 4 && rows >= 4) {
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 4, vectors);
+		rows -= 4, c += 4 * ldc, from += 4 * ldf, a += 4 * ar;
 	}
-	if (r < rows)
-		TILE(1);
-#undef TILE
+	if (rows >= 2) {
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 2, vectors);
+		rows -= 2, c += 2 * ldc, from += 2 * ldf, a += 2 * ar;
+	}
+	if (rows)
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 1, vectors);
 }
 
 #endif
