@@ -295,13 +295,21 @@ serve() { # model task
 	[ "$(wc -l <"$T/runs")" -eq 6 ]
 	[ -x /usr/bin/time ] || skip "needs time(1)"
 	most() { # folder option...: kilobytes
-		tok -m "$1" <<<"a small boat" >"$T/ids.mts"
+		tok -m "$1" "$T/texts" >"$T/ids.mts"
 		/usr/bin/time -f %M -o "$T/kilobytes" encode -q -j 1 -m "$@" "$T/ids.mts" >"$T/out.mts"
 		cat "$T/kilobytes"
 	}
+	echo "a small boat" >"$T/texts"
 	dense=$(most "$ROOT/share/models/base")
 	one=$(most "$T/mote" -e c)
 	[ "$one" -lt $((dense + 3000)) ] # of 17,700 for five experts
+	# nor where the matrices of the one are put in order for many texts, as those of f32 are
+	for i in {1..300}; do echo "a small boat with $i sails"; done >"$T/texts"
+	model_copy "$ROOT/share/models/base" "$T/f32" f32
+	upcycle -m "$T/f32" --experts a,b,c,d,e,f -o "$T/f32-mote"
+	dense=$(most "$T/f32")
+	one=$(most "$T/f32-mote" -e c)
+	[ "$one" -lt $((dense + 3000)) ] # 65,000 more of all six
 }
 
 # Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
