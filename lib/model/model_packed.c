@@ -210,10 +210,10 @@ pack_noted(struct model *model, size_t first)
 {
 	const struct packed *packed = model->packed;
 
-	for (size_t i = first; i < packed->count; i++)
+	for (size_t i = first; i < packed->count; i++) {
 		pack(model, &packed->all[i], packed->kind);
-	for (size_t i = first; i < packed->count; i++)
 		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
+	}
 	packed_resolve(model);
 }
 
