@@ -25,6 +25,16 @@ check() { # with each of them
 	run -0 packed_check floats
 	[ -z "$output" ]
 }
+@test "precision: linear layers of what is rounded as it is read, forward and back, beyond every block" {
+	for kernel in amx avx512; do
+		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "bf16 by $kernel" || echo "$kernel"
+	done >"$T/halves"
+	[ -s "$T/halves" ] || skip "products of bf16 are not quicker on this processor"
+	while read -r kernel; do
+		MOTES_ISA=$kernel run -0 rounded_check
+		[ -z "$output" ]
+	done <"$T/halves"
+}
 @test "precision: rows of zeros, values that are not finite, the widest rows" {
 	check edges
 	# what a thread has of a stack where stacks are not limited

@@ -35,6 +35,43 @@ differ() {
 	loss_check
 }
 
+# What bf16 rounds is 2^-9 of a value at most; where the processor gains nothing by it nothing is tested but that floats take its place.
+@test "train: --precision bf16 follows the floats, and is itself whatever the threads; a run goes on with the same alone" {
+	learn
+	MOTES_ISA=plain train -q -m "$G/bert" -o plain --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
+	MOTES_ISA=plain train -q -m "$G/bert" -o exact --lr 2e-3 --warmup 0 pairs.mts
+	cmp plain/model.safetensors exact/model.safetensors
+	encode --version | grep -q 'bf16 by' || skip "products of bf16 are not quicker on this processor"
+	for family in bert nomic_bert; do
+		train -q -m "$G/$family" -o f32 --lr 2e-3 --warmup 0 pairs.mts
+		train -q -m "$G/$family" -o bf16 --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
+		for name in loss gradient_norm; do
+			column $name f32.log.tsv >floats
+			column $name bf16.log.tsv >halves
+			close_to 0.02 halves floats
+			run -1 close_to 1e-5 halves floats
+		done
+	done
+	env train -q -j 2 -m "$G/$family" -o again --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
+	cmp again/model.safetensors bf16/model.safetensors
+	# an adapter, whose base is stored in halves, and token experts
+	train -q -m "$G/bert" -o lora --lora "$G/lora" --lr 2e-3 pairs.mts
+	train -q -m "$G/bert" -o lora16 --lora "$G/lora" --lr 2e-3 --precision bf16 pairs.mts
+	upcycle -m "$G/bert" --token-experts 4 -o experts
+	train -q -m experts -o tokens --lr 2e-3 pairs.mts
+	train -q -m experts -o tokens16 --lr 2e-3 --precision bf16 pairs.mts
+	for name in lora tokens; do
+		column loss $name.log.tsv >floats
+		column loss ${name}16.log.tsv >halves
+		close_to 0.02 halves floats
+		run -1 close_to 1e-5 halves floats
+	done
+	rm -r out
+	cut_short 4 -q -m "$G/bert" -o out --save-every 1 --epochs 50 --precision bf16 pairs.mts
+	run -1 train -q -m "$G/bert" -o out --save-every 1 --epochs 50 pairs.mts
+	[[ "$output" == *"is of a run with precision \"bf16\", this one has nothing"* ]]
+}
+
 # The pairs with the targets that tests/golden/train/trace.py drew.
 targeted() {
 	mkstream 8 <"$G/reze_targets.jsonl" | mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >targeted.mts
@@ -163,6 +200,23 @@ targeted() {
 		column loss out.log.tsv >ours
 		differ ours whole
 	done
+}
+
+# A checkpoint knows how many tokens that is.
+@test "train: --memory is what the backward pass keeps: as many tokens as it holds, 512 at least" {
+	tokens_of() {
+		rm -rf out*
+		cut_short 2 -q -m "$G/bert" -o out --save-every 1 --epochs 50 "$@" pairs.mts 2>/dev/null >&2
+		tr -d '\0' <out.checkpoint | grep -ao '"tokens":[0-9]*' | cut -d: -f2
+	}
+	eight=$(tokens_of --memory 8M)
+	sixteen=$(tokens_of --memory 16M)
+	[ "$eight" -gt 512 ]
+	[ $((sixteen - 2 * eight)) -ge 0 ] && [ $((sixteen - 2 * eight)) -le 1 ]
+	[ "$(tokens_of --memory 1K)" -eq 512 ]
+	[ "$(tokens_of)" -eq "$(tokens_of --memory 1G)" ]
+	run -2 learn --memory 1G --tokens 100
+	[[ "$output" == *"--memory and --tokens exclude each other"* ]]
 }
 
 @test "train: equal texts are not negatives of each other, unless told" {

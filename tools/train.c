@@ -42,6 +42,8 @@ enum {
 	OPT_NO_MASK,
 	OPT_EXPERT,
 	OPT_UPDATE_UNUSED,
+	OPT_PRECISION,
+	OPT_MEMORY,
 	OPT_TOKENS,
 	OPT_BATCH_TOKENS,
 	OPT_MASK_SHARE,
@@ -91,8 +93,11 @@ static const struct cli_option options[] = {
 	{ OPT_EXPERT, "expert", "NAME", "task expert where the stream names none" },
 	{ OPT_UPDATE_UNUSED, "update-unused", NULL,
 	    "decay parameters that took no part in a step" },
-	{ OPT_TOKENS, "tokens", "N",
-	    "tokens forward and backward at a time; default: 1 GB of activations" },
+	{ OPT_PRECISION, "precision", "f32|bf16",
+	    "of the linear layers' products; default: f32" },
+	{ OPT_MEMORY, "memory", "SIZE",
+	    "of the activations of tokens forward and backward at a\ntime; default 1G" },
+	{ OPT_TOKENS, "tokens", "N", "so many tokens at a time, whatever the memory" },
 	{ OPT_BATCH_TOKENS, "batch-tokens", "N",
 	    "mlm, clm: tokens of a batch; default 8192" },
 	{ OPT_MASK_SHARE, "mask-share", "X",
@@ -143,6 +148,7 @@ take_option(int opt, struct arguments *a)
 		[OBJECTIVE_MLM] = "mlm",
 		[OBJECTIVE_CLM] = "clm",
 		NULL };
+	static const char *const precisions[] = { "f32", "bf16", NULL };
 	struct trainer_options *t = &a->trainer;
 	struct objective_options *b = &t->objective;
 	struct optim_options *o = &t->optim;
@@ -183,6 +189,11 @@ take_option(int opt, struct arguments *a)
 	case OPT_NO_MASK: b->contrast.keep_duplicates = true; break;
 	case OPT_EXPERT: b->contrast.expert = optarg; break;
 	case OPT_UPDATE_UNUSED: o->update_unused = true; break;
+	case OPT_PRECISION:
+		t->precision =
+		    cli_word("--precision", optarg, precisions) ? DTYPE_BF16 : DTYPE_F32;
+		break;
+	case OPT_MEMORY: t->memory = (size_t)cli_bytes("--memory"); break;
 	case OPT_TOKENS: b->tokens = cli_integer("--tokens", 1, 1 << 24); break;
 	case OPT_BATCH_TOKENS:
 		b->batch_tokens = cli_integer("--batch-tokens", 1, 1 << 24);
@@ -210,7 +221,8 @@ take_option(int opt, struct arguments *a)
 /* What says something to all objectives, and to each of them. */
 #define ALL                                                                              \
 	"model output from-scratch objective steps epochs lr schedule warmup decay "     \
-	"beta1 beta2 epsilon clip accumulate expert update-unused tokens "               \
+	"beta1 beta2 epsilon clip accumulate expert update-unused precision memory "     \
+	"tokens "                                                                        \
 	"save-every restart timing dtype seed threads "
 static const struct {
 	const char *mode, *options;
@@ -257,6 +269,8 @@ parse(int argc, char **argv)
 		die_usage("--epochs: standard input can be read but once; give a FILE");
 	if (a.trainer.objective.dev && strcmp(a.trainer.objective.dev, "-") == 0)
 		die_usage("--dev: is read again and again; give a FILE");
+	if (a.trainer.memory && a.trainer.objective.tokens)
+		die_usage("--memory and --tokens exclude each other");
 	if (a.trainer.lora && a.from_scratch)
 		die_usage(
 		    "--lora changes a trained model; it goes without --from-scratch");
@@ -316,6 +330,8 @@ main(int argc, char **argv)
 		/* as in PEFT: a gradient that is zero because B still is moves A's moments */
 		a.trainer.optim.update_unused |= !model_spec(model)->experts;
 	}
+	if (a.trainer.precision == DTYPE_BF16)
+		model_round(model);
 	trainer_run(model, a.path, &a.trainer);
 	model_close(model);
 	free(a.dir);

@@ -49,6 +49,10 @@ struct model *model_open_int8(const char *dir, bool keep);
 struct model *model_open_packed(const char *dir, enum dtype kind);
 void model_close(struct model *model);
 
+/* The products of these layers of bf16 in a model that learns, forward and back (nn_matrix.rounded): what learns, its gradients,
+ * the rest of the layers and the heads stay floats.  Where the kernels have no such products nothing changes. */
+void model_round(struct model *model);
+
 const struct spec *model_spec(const struct model *model);
 struct head *model_head(struct model *model); /* may be changed by options */
 int model_width(const struct model *model);   /* of an embedding */

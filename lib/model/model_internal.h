@@ -64,6 +64,7 @@ struct model {
 	bool *copied;
 	struct quantized *quantized; /* NULL: none has eight bits */
 	struct packed *packed;	     /* NULL: products are those of floats */
+	bool rounded;		     /* or of floats that are rounded as they are read */
 	const struct linear_watch *linear_watch;
 	struct gates *gates;	   /* NULL: none */
 	struct learning *learning; /* the only one of them; NULL: none learns */

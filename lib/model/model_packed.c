@@ -115,7 +115,17 @@ replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part
 
 	(void)part, (void)O, (void)C, (void)turned;
 	if (made)
-		*matrix = (struct nn_matrix){ made->packed, packed->kind, true };
+		*matrix = (struct nn_matrix){
+			.at = made->packed, .dtype = packed->kind, .packed = true
+		};
+}
+
+static void
+set_rounded(struct packed *packed, struct nn_matrix *matrix, const struct part *part,
+    int64_t O, int64_t C, bool turned)
+{
+	(void)packed, (void)part, (void)O, (void)C, (void)turned;
+	matrix->rounded = true;
 }
 
 void
@@ -123,6 +133,20 @@ packed_resolve(const struct model *model)
 {
 	if (model->packed && model->packed->count)
 		each(model, model->packed, replace);
+	if (model->rounded)
+		each(model, NULL, set_rounded);
+}
+
+void
+model_round(struct model *model)
+{
+	if (!nn_packs(DTYPE_BF16)) {
+		inform("%s: products of bf16 are not quicker here; those of f32 are made",
+		    model->dir);
+		return;
+	}
+	model->rounded = true;
+	packed_resolve(model);
 }
 
 /* Calibration. --------------------------------------------------------------------- */

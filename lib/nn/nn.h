@@ -82,13 +82,16 @@ struct nn_matrix {
 	enum dtype dtype;
 	bool
 	    packed; /* by nn_pack: for nn_linear, nn_linear_activate and nn_linear_add alone */
+	/* of f32: the products of linear layers with it, forward and back, are made of bf16 where that is quicker
+	 * (nn_packs): both sides are rounded as they are read, sums are floats */
+	bool rounded;
 };
 enum { NN_GROUP = 128 };
 
 static inline struct nn_matrix
 nn_f32(const float *at)
 {
-	return (struct nn_matrix){ at, DTYPE_F32, false };
+	return (struct nn_matrix){ .at = at, .dtype = DTYPE_F32 };
 }
 
 /* Bytes of a row of C columns. */
@@ -103,9 +106,9 @@ nn_row_size(enum dtype dtype, size_t C)
 static inline struct nn_matrix
 nn_matrix_from(struct nn_matrix matrix, size_t row, size_t C)
 {
-	return (struct nn_matrix){ (const char *)matrix.at +
-				       row * nn_row_size(matrix.dtype, C),
-		matrix.dtype, false };
+	matrix.at = (const char *)matrix.at + row * nn_row_size(matrix.dtype, C);
+	matrix.packed = false;
+	return matrix;
 }
 
 /*

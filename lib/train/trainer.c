@@ -19,7 +19,7 @@
 #include "train/checkpoint.h"
 #include "train/gradient_cache.h"
 
-enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --tokens says otherwise */
+enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --memory or --tokens say otherwise */
 
 struct trainer {
 	const struct trainer_options *options;
@@ -64,6 +64,8 @@ settings_of(const struct trainer *trainer)
 	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
 	tree_set(s, "accumulate", tree_of_integer(t->accumulate));
 	tree_set(s, "tokens", tree_of_integer(b->tokens));
+	if (t->precision != DTYPE_F32)
+		tree_set(s, "precision", tree_of_string(dtype_name(t->precision)));
 	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
 	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
 	tree_set(s, "documents",
@@ -444,7 +446,8 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 
 	folder_check(options.out);
 	if (!options.objective.tokens)
-		options.objective.tokens = gradient_cache_tokens(model, ACTIVATIONS);
+		options.objective.tokens = gradient_cache_tokens(
+		    model, options.memory ? options.memory : ACTIVATIONS);
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&trainer);

@@ -21,12 +21,14 @@
 struct trainer_options {
 	const char *out;
 	struct optim_options optim;	    /* .steps 0: as many as the data give */
-	struct objective_options objective; /* .tokens 0: what takes 1 GB */
+	struct objective_options objective; /* .tokens 0: what takes `memory` */
+	size_t memory;			    /* bytes of activations; 0: 1 GB */
 	int64_t accumulate;		    /* batches to one step */
 	int64_t save_every;		    /* steps between checkpoints; 0: none */
 	bool restart;			    /* ignore a checkpoint */
-	bool timing;	  /* log seconds and tokens per second as well */
-	enum dtype dtype; /* of the saved weights */
+	bool timing;	      /* log seconds and tokens per second as well */
+	enum dtype dtype;     /* of the saved weights */
+	enum dtype precision; /* of products, as model_round was asked for; f32 or bf16 */
 	const char
 	    *lora; /* how the model was adapted, for the checkpoint; NULL: it is not */
 };

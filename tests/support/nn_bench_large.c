@@ -49,8 +49,9 @@ product(float *y, const float *x, const char *weights, enum dtype dtype, size_t 
 		double start = now();
 		for (size_t i = 0; i < count; i++)
 			nn_linear(y, INNER, x, WIDTH,
-			    (struct nn_matrix){ weights + i * size, dtype, false }, NULL,
-			    T, WIDTH, INNER);
+			    (struct nn_matrix){
+				.at = weights + i * size, .dtype = dtype },
+			    NULL, T, WIDTH, INNER);
 		double seconds = (now() - start) / (double)count;
 		best = seconds < best ? seconds : best;
 	}

@@ -79,8 +79,9 @@ half_case(size_t T, size_t C, size_t O, enum dtype dtype)
 	nn_upload(half->at, host, (n + offset) * sizeof *host);
 	free(host);
 	free(wide);
-	struct nn_matrix matrix = { (const uint16_t *)(const void *)half->at + offset,
-		dtype, false };
+	struct nn_matrix matrix = {
+		.at = (const uint16_t *)(const void *)half->at + offset, .dtype = dtype
+	};
 	nn_linear(y->at, O, x->at, C, f32(w), b->at, T, C, O);
 	nn_linear(half_y->at, O, x->at, C, matrix, b->at, T, C, O);
 	expect_same("linear of halves", half_y, y);

@@ -150,7 +150,7 @@ same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
 
 	/* in place: what is written lies before what is read next */
 	tensor_from_f32(w->at, dtype, w->at, O * C);
-	struct nn_matrix whole = { w->at, dtype, false };
+	struct nn_matrix whole = { .at = w->at, .dtype = dtype };
 	omp_set_num_threads(1);
 	nn_linear(y->at, O, x->at, C, whole, b->at, T, C, O);
 	nn_linear_back(dx->at, false, dw->at, NULL, dy->at, O, x->at, C, whole, T, C, O);
@@ -160,8 +160,8 @@ same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
 		for (size_t half = 0; half < 2; half++) {
 			size_t t = half * (T / 2), rows = half ? T - t : T / 2;
 			size_t o = half * (O / 2), columns = half ? O - o : O / 2;
-			struct nn_matrix part = { (char *)w->at + o * C * size, dtype,
-				false };
+			struct nn_matrix part = { .at = (char *)w->at + o * C * size,
+				.dtype = dtype };
 			nn_linear(
 			    y2->at + o, O, x->at, C, part, b->at + o, T, C, columns);
 			nn_linear_back(NULL, false, dw2->at + o * C, NULL, dy->at + o, O,
@@ -200,7 +200,8 @@ check_widen(void)
 			size_t rows = ROWS < WIDTH ? ROWS : WIDTH;
 			const float *from = wanted->at + first * COLUMNS;
 			nn_transpose(turned->at, WIDTH,
-			    (struct nn_matrix){ halves + first * COLUMNS, dtype, false },
+			    (struct nn_matrix){
+				.at = halves + first * COLUMNS, .dtype = dtype },
 			    COLUMNS, 0, rows, COLUMNS - 5, WIDTH, 1);
 			for (size_t i = 0; i < (size_t)COLUMNS * WIDTH; i++)
 				x->at[i] = i % WIDTH < rows

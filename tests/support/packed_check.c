@@ -29,7 +29,7 @@ pack(enum dtype kind, const float *w, bool turned, const float *most, size_t O, 
 
 	if (!nn_pack(to, kind, w, DTYPE_F32, turned, most, O, C))
 		fail("a finite matrix is refused");
-	m.packed = (struct nn_matrix){ to, kind, true };
+	m.packed = (struct nn_matrix){ .at = to, .dtype = kind, .packed = true };
 	return m;
 }
 

@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "nn/cpu/elementary.h"
+#include "nn/cpu/halves.h"
 #include "nn/cpu/tile.h"
 
 /*
@@ -105,15 +105,6 @@ pack_bytes(const struct packed *p, size_t o, float *row, size_t C)
 	return true;
 }
 
-/* To nearest, of two to even; what is no number stays none. */
-NN_INLINE uint16_t
-bf16(float x)
-{
-	uint32_t bits = (uint32_t)nn_bits(x);
-
-	return (uint16_t)(x == x ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0x7fc0);
-}
-
 /* The same in halves of floats. */
 static bool
 pack_halves(const struct packed *p, size_t o, const float *row, size_t C)
@@ -121,7 +112,7 @@ pack_halves(const struct packed *p, size_t o, const float *row, size_t C)
 	bool finite = true;
 
 	for (size_t c = 0; c < C; c++) {
-		uint16_t value = bf16(row[c]);
+		uint16_t value = nn_half(row[c]);
 		memcpy(place(p, o, c, sizeof value), &value, sizeof value);
 		finite = finite && fabsf(row[c]) <= FLT_MAX;
 	}
@@ -167,7 +158,7 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 
 	if (kind == DTYPE_F32) {
 		nn_pack_floats(
-		    to, (struct nn_matrix){ host, dtype, false }, turned, O, C);
+		    to, (struct nn_matrix){ .at = host, .dtype = dtype }, turned, O, C);
 		return true;
 	}
 	memset(to, 0, p.bytes);
@@ -256,14 +247,6 @@ take_bytes(uint8_t *to, const float *x, const float *by, size_t C)
 	}
 	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
 	return (struct row){ scale, -zero * scale };
-}
-
-static void
-take_halves(uint16_t *to, const float *x, size_t C)
-{
-#pragma omp simd
-	for (size_t c = 0; c < C; c++)
-		to[c] = bf16(x[c]);
 }
 
 /* The product. ---------------------------------------------------------------------- */
@@ -360,7 +343,7 @@ rectangle(const struct job *job, const struct packed_kernel *kernel, size_t t0, 
 			if (job->dtype == DTYPE_I8)
 				rows[r] = take_bytes((uint8_t *)to, x, job->w.smooth, C);
 			else
-				take_halves((uint16_t *)(void *)to, x, C);
+				nn_take_halves((uint16_t *)(void *)to, x, C);
 			memset(to + used, 0, depth - used);
 		}
 		put_strip(job, kernel, strip, rows, t, count, n0, n1);

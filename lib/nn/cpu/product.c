@@ -4,27 +4,11 @@
 #include <string.h>
 
 #include "nn/cpu/packed.h"
+#include "nn/cpu/product.h"
 #include "nn/cpu/transpose.h"
 
-/*
- * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_turned; b is [K,N], or
- * [N,K] when b_turned, or packed; bias[N] and act may be NULL.
- * An element's sum runs over K in an order that depends on K alone: neither the other rows and
- * columns nor the threads change its bits.
- */
-struct product {
-	float *c;
-	const float *a, *bias;
-	struct nn_matrix b;
-	size_t ldc, lda, ldb, M, N, K;
-	bool a_turned, b_turned;
-	const enum nn_act *act;
-	float alpha, beta;
-};
-
-/* What c starts from: beta c + bias. */
-static void
-begin(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
+void
+nn_product_begin(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
 {
 	for (size_t r = 0; r < rows; r++) {
 		float *c = p->c + (m + r) * p->ldc + n;
@@ -37,9 +21,8 @@ begin(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
 	}
 }
 
-/* What it ends with. */
-static void
-finish(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
+void
+nn_product_finish(const struct product *p, size_t m, size_t rows, size_t n, size_t width)
 {
 	for (size_t r = 0; p->act && r < rows; r++) {
 		float *c = p->c + (m + r) * p->ldc + n;
@@ -170,7 +153,7 @@ start_of(const struct product *p, size_t k, size_t m, size_t rows, size_t n, siz
 	if (k == 0 && p->beta == 0)
 		return (struct start){ p->bias ? p->bias + n : zeros, 0 };
 	if (k == 0)
-		begin(p, m, rows, n, width);
+		nn_product_begin(p, m, rows, n, width);
 	return (struct start){ p->c + m * p->ldc + n, p->ldc };
 }
 
@@ -228,7 +211,7 @@ rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
 				strip_product(p, start_of(p, k, m, rows, n, width), strip,
 				    panels, depth, m, rows, n, width);
 				if (k + depth == p->K)
-					finish(p, m, rows, n, width);
+					nn_product_finish(p, m, rows, n, width);
 			}
 		}
 	}
@@ -361,14 +344,14 @@ of_type(const struct product *p, size_t n0, size_t n1, enum dtype dtype)
 static void
 few_rows(const struct product *p, size_t n0, size_t n1)
 {
-	begin(p, 0, p->M, n0, n1 - n0);
+	nn_product_begin(p, 0, p->M, n0, n1 - n0);
 	switch (p->b.dtype) {
 	case DTYPE_F16: of_type(p, n0, n1, DTYPE_F16); break;
 	case DTYPE_BF16: of_type(p, n0, n1, DTYPE_BF16); break;
 	case DTYPE_I8: of_type(p, n0, n1, DTYPE_I8); break;
 	default: of_type(p, n0, n1, DTYPE_F32); break;
 	}
-	finish(p, 0, p->M, n0, n1 - n0);
+	nn_product_finish(p, 0, p->M, n0, n1 - n0);
 }
 
 /* Both. ---------------------------------------------------------------------------- */
@@ -402,8 +385,8 @@ threads_along_rows(const struct product *p, size_t threads)
 static void
 multiply(const struct product *p)
 {
-	bool few =
-	    p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1 && !p->b.packed;
+	bool few = p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1 &&
+		   !p->b.packed && !p->halves;
 
 #pragma omp parallel if (p->M * p->N * p->K > 1 << 20)
 	{
@@ -421,12 +404,20 @@ multiply(const struct product *p)
 		n1 = n1 < p->N ? n1 : p->N;
 		if (few && n0 < n1)
 			few_rows(p, n0, n1);
+		else if (p->halves)
+			nn_rectangle_of_halves(p, m0, m1, n0, n1);
 		else
 			rectangle(p, m0, m1, n0, n1);
 	}
 }
 
 /* Linear layers. ------------------------------------------------------------------- */
+
+static bool
+in_halves(struct nn_matrix w)
+{
+	return w.rounded && w.dtype == DTYPE_F32 && nn_packs(DTYPE_BF16);
+}
 
 static void
 linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
@@ -447,6 +438,7 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 	    .N = O,
 	    .K = C,
 	    .b_turned = true,
+	    .halves = in_halves(w),
 	    .act = act,
 	    .alpha = 1,
 	    .beta = beta });
@@ -504,6 +496,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 		    .M = T,
 		    .N = C,
 		    .K = O,
+		    .halves = in_halves(w),
 		    .alpha = 1,
 		    .beta = add ? 1 : 0 });
 	if (dw)
@@ -517,6 +510,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 		    .N = C,
 		    .K = T,
 		    .a_turned = true,
+		    .halves = in_halves(w),
 		    .alpha = 1,
 		    .beta = 1 });
 	if (db)
