@@ -182,5 +182,5 @@ help:
 # programs as the pipelines call them: order-only prerequisites there
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
--include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)
+-include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
 .PHONY: all check mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help
