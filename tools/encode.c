@@ -53,7 +53,8 @@ static const struct cli_option options[] = {
 	    "with --gates: choose each text's gate here, by a library of the\n"
 	    "hidden states of a layer (pilot-build), in the same pass" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
-	{ OPT_TOKENS, "tokens", "N", "tokens computed at a time by a thread (2048)" },
+	{ OPT_TOKENS, "tokens", "N",
+	    "tokens computed at a time by a thread (8192; --emit: 2048)" },
 	{ OPT_POOLING, "pooling", "KIND",
 	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
 	    "joined by '+', instead of what the folder says" },
@@ -101,9 +102,7 @@ parse(int argc, char **argv)
 {
 	static const char *const weights[] = { "stored", "int8", NULL };
 	static const char *const precision[] = { "f32", "bf16", "int8", NULL };
-	struct settings s = {
-		.tokens = 2048, .level = -1, .output = "-", .cache = 128 << 20
-	};
+	struct settings s = { .level = -1, .output = "-", .cache = 128 << 20 };
 	int opt;
 
 	while ((opt = cli_next(&cli, argc, argv)) != -1)

@@ -319,6 +319,10 @@ run_batch(struct embed *e)
 	return e->rows;
 }
 
+/* Tokens computed at a time, all of whose activations there are; and those of which each thread takes parts, which are the more
+ * even the more there are. */
+enum { WHOLE = 2048, EACH = 8192 };
+
 /* Compute the lists order[0..count-1], each to its place among the rows `made`. */
 static void
 compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
@@ -326,7 +330,9 @@ compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
 {
 	size_t width = (size_t)e->width;
 	bool whole = e->options.emit || e->options.router;
-	int64_t budget = e->options.tokens * (whole ? 1 : (int64_t)nn_workers());
+	int64_t tokens = e->options.tokens;
+	int64_t budget = whole ? tokens ? tokens : WHOLE
+			       : (tokens ? tokens : EACH) * (int64_t)nn_workers();
 
 	batch_sort(e->order, count, e->sequences);
 	for (int64_t first = 0, end; first < count; first = end) {

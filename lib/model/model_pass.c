@@ -339,7 +339,7 @@ show(const struct model *model, const struct pass *pass, const float *hidden, in
 size_t
 pass_worker_tokens(const struct model *model)
 {
-	return nn_worker_tokens(model->packed);
+	return nn_worker_tokens(model->packed ? packed_kind(model->packed) : DTYPE_F32);
 }
 
 void

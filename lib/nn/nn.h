@@ -49,10 +49,10 @@ const char *nn_about(void);
 /*
  * Work beside each other: job(context, worker, i) for each i below count, by nn_workers() workers, numbered from 0, that
  * take one i after another.  What a job calls here it then computes by itself; of a single i all threads take part.
- * A worker does best with nn_worker_tokens() tokens at once, whose matrices are packed or not.
+ * A worker does best with nn_worker_tokens() tokens at once, whose products are of i8, bf16 or f32.
  */
 size_t nn_workers(void);
-size_t nn_worker_tokens(bool packed);
+size_t nn_worker_tokens(enum dtype kind);
 void nn_each(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
 

@@ -37,6 +37,9 @@ struct packed_kernel {
 	const char *name;
 	enum dtype dtype;
 	size_t rows; /* at a time, at best */
+	/* whose layers a thread is best at: what is read of the weights must be worth it, and what a layer makes of them is
+	 * to stay in the second cache where its time counts beside that of such products */
+	size_t tokens;
 	void (*sums)(union packed_sum *sums, const char *x, const char *w, size_t panels,
 	    size_t rows, size_t depth);
 	/* what a thread does before and after its products; may be NULL */

@@ -24,7 +24,7 @@ plain_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 		}
 }
 
-static const struct packed_kernel plain = { "plain", DTYPE_I8, 1, plain_sums, NULL,
+static const struct packed_kernel plain = { "plain", DTYPE_I8, 1, 512, plain_sums, NULL,
 	NULL };
 
 static bool
@@ -144,9 +144,9 @@ avx512_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t pa
 	avx512_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
 }
 
-static const struct packed_kernel avx512 = { "avx512", DTYPE_I8, 24, avx512_sums, NULL,
-	NULL };
-static const struct packed_kernel avx512_bf16 = { "avx512", DTYPE_BF16, 24,
+static const struct packed_kernel avx512 = { "avx512", DTYPE_I8, 24, 512, avx512_sums,
+	NULL, NULL };
+static const struct packed_kernel avx512_bf16 = { "avx512", DTYPE_BF16, 24, 512,
 	avx512_bf16_sums, NULL, NULL };
 
 /* AMX: squares of 16 rows by 16 columns, two by two. */
@@ -266,9 +266,9 @@ amx_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t panel
 	amx_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
 }
 
-static const struct packed_kernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, amx_sums,
+static const struct packed_kernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, 128, amx_sums,
 	amx_begin, amx_end };
-static const struct packed_kernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT,
+static const struct packed_kernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT, 128,
 	amx_bf16_sums, amx_begin, amx_end };
 
 /* AVX2: two registers of eight columns a panel. */
@@ -377,9 +377,10 @@ avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 	}
 }
 
-static const struct packed_kernel avxvnni = { "avxvnni", DTYPE_I8, 24, avxvnni_sums, NULL,
+static const struct packed_kernel avxvnni = { "avxvnni", DTYPE_I8, 24, 512, avxvnni_sums,
+	NULL, NULL };
+static const struct packed_kernel avx2 = { "avx2", DTYPE_I8, 24, 512, avx2_sums, NULL,
 	NULL };
-static const struct packed_kernel avx2 = { "avx2", DTYPE_I8, 24, avx2_sums, NULL, NULL };
 
 /* What the processor has. ----------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include <omp.h>
 
-#include "nn/nn.h"
+#include "nn/cpu/packed.h"
 
 size_t
 nn_workers(void)
@@ -8,12 +8,13 @@ nn_workers(void)
 	return (size_t)omp_get_max_threads();
 }
 
-/* What a layer makes of 128 stays in the second cache; but matrices that are not packed are turned for each product,
- * at the cost of some ten rows. */
 size_t
-nn_worker_tokens(bool packed)
+nn_worker_tokens(enum dtype kind)
 {
-	return packed ? 128 : 512;
+	const struct packed_kernel *kernel =
+	    kind == DTYPE_F32 ? NULL : packed_kernel(kind);
+
+	return kernel ? kernel->tokens : 512;
 }
 
 void
