@@ -42,12 +42,13 @@ struct embed {
 	int64_t *place;		    /* the row that a list's embedding goes to */
 	struct batch batch;
 	float *rows; /* embeddings of a batch */
+	float *cut;  /* those of fewer values, nn memory */
 	int64_t batches;
 	/* of who chooses gates in the pass: the field and the lists of the batch at work; the vectors that it sees */
 	int field;
 	const int64_t *lists;
 	float *pooled, *seen;
-	size_t pooled_size, seen_room;
+	size_t pooled_size, seen_room, cut_size;
 	size_t sequences_room, order_room, place_room, rows_room;
 };
 
@@ -314,8 +315,12 @@ run_batch(struct embed *e)
 		return e->rows;
 	for (size_t i = 0; i < rows; i++)
 		memmove(e->rows + i * width, e->rows + i * full, width * sizeof *e->rows);
-	if (e->options.normalize)
-		nn_normalize(e->rows, NULL, e->rows, rows, width);
+	if (!e->options.normalize)
+		return e->rows;
+	e->cut = nn_reserve(e->cut, &e->cut_size, rows * width, sizeof *e->cut);
+	nn_upload(e->cut, e->rows, rows * width * sizeof *e->cut);
+	nn_normalize(e->cut, NULL, e->cut, rows, width);
+	nn_download(e->rows, e->cut, rows * width * sizeof *e->cut);
 	return e->rows;
 }
 
@@ -501,6 +506,7 @@ embed_free(struct embed *e)
 	free(e->place);
 	free(e->rows);
 	nn_free(e->pooled, e->pooled_size);
+	nn_free(e->cut, e->cut_size);
 	free(e->seen);
 	free(e->fields);
 	emit_free(e->emit);

@@ -416,6 +416,16 @@ model_open_packed(const char *dir, enum dtype kind)
 	return model;
 }
 
+/* Of a copy that the kernels have of a tensor. */
+static size_t
+copy_size(const struct model *model, int tensor)
+{
+	const struct parameter *p = &model->weights.tensors[tensor];
+	size_t columns = p->columns ? (size_t)p->columns : 1;
+
+	return p->count / columns * nn_row_size(model->data[tensor].dtype, columns);
+}
+
 void
 model_close(struct model *model)
 {
@@ -423,8 +433,7 @@ model_close(struct model *model)
 
 	for (int i = 0; i < weights->count; i++)
 		if (model->copied[i])
-			nn_free((void *)model->data[i].at,
-			    weights->tensors[i].count * sizeof(float));
+			nn_free((void *)model->data[i].at, copy_size(model, i));
 	free(model->data);
 	free(model->copied);
 	quantized_free(model->quantized);

@@ -132,8 +132,8 @@ mapped(struct gates *gates, const struct safetensor *tensor)
 		return matrix;
 	gates->copies = mem_grow(
 	    gates->copies, &gates->copies_room, gates->copied + 1, sizeof *gates->copies);
-	gates->copies[gates->copied++] =
-	    (struct gates_copy){ (void *)matrix.at, tensor->count * sizeof(float) };
+	gates->copies[gates->copied++] = (struct gates_copy){ (void *)matrix.at,
+		tensor->count * dtype_size(matrix.dtype) };
 	return matrix;
 }
 
@@ -273,13 +273,15 @@ gates_demand_finite(const struct model *model)
 			const struct adapter *adapter = gates->adapters[gate];
 			const struct adapter_pair *pair = adapter_at(adapter, i / 2);
 			const struct safetensor *half = i % 2 ? pair->b : pair->a;
-			float *values = mem_new(half->count, sizeof *values);
-			tensor_to_f32(values, half->data, half->dtype, half->count);
+			bool copied;
+			const float *values =
+			    nn_weights(half->data, half->dtype, half->count, &copied);
 			if (!nn_finite(values, half->count))
 				die("%s: tensor '%s' holds values that are not finite "
 				    "(NaN or infinity)",
 				    adapter_name(adapter), half->name);
-			free(values);
+			if (copied)
+				nn_free((void *)values, half->count * sizeof *values);
 		}
 }
 

@@ -134,7 +134,7 @@ quantized_load(struct model *model, bool keep)
 	const struct weights *weights = &model->weights;
 	struct quantized *quantized = model->quantized = mem_zero(1, sizeof *quantized);
 	unsigned char *marks = choose(model);
-	size_t at = 0;
+	size_t at = 0, most = 0;
 
 	quantized->path = mem_format("%s/" FOLDER_INT8, model->folder);
 	snprintf(quantized->of, sizeof quantized->of, "%016" PRIx64 " %d",
@@ -144,25 +144,31 @@ quantized_load(struct model *model, bool keep)
 		write_kept(model, quantized, marks);
 		quantized->file = safetensors_open(quantized->path);
 	}
-	for (int i = 0; i < weights->count; i++)
-		if (marks[i])
-			quantized->bytes += describe(&weights->tensors[i]).count;
+	for (int i = 0; i < weights->count; i++) {
+		size_t size = marks[i] ? describe(&weights->tensors[i]).count : 0;
+		most = size > most ? size : most;
+		quantized->bytes += size;
+	}
 	if (!quantized->file)
 		quantized->rows = nn_alloc(quantized->bytes);
+	char *made = quantized->file ? NULL : mem_new(most, 1);
 	for (int i = 0; i < weights->count; i++) {
 		const struct parameter *p = &weights->tensors[i];
 		struct safetensor rows = describe(p);
-		const void *host = quantized->rows + at;
 		if (!marks[i])
 			continue;
-		if (quantized->file)
-			host = find(quantized, &rows);
-		else
-			quantize(model, i, quantized->rows + at);
+		if (quantized->file) {
+			model->data[i] = nn_matrix_of_rows(find(quantized, &rows),
+			    (size_t)p->rows, (size_t)p->columns, &model->copied[i]);
+			continue;
+		}
+		quantize(model, i, made);
+		nn_upload(quantized->rows + at, made, rows.count);
+		model->data[i] =
+		    (struct nn_matrix){ .at = quantized->rows + at, .dtype = DTYPE_I8 };
 		at += rows.count;
-		model->data[i] = nn_matrix_of_rows(
-		    host, (size_t)p->rows, (size_t)p->columns, &model->copied[i]);
 	}
+	free(made);
 	inform("%s: %zu MB of weights in eight bits, %s %s", model->dir,
 	    quantized->bytes >> 20, quantized->file ? "mapped from" : "not kept in",
 	    quantized->path);
