@@ -38,6 +38,8 @@ $(if $(wildcard lib/nn/$(BACKEND)/*),,$(error there are no kernels in lib/nn/$(B
 
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
+# of one processor's kernels, without the sanitizers' own walls
+GUARDED := $(if $(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(addprefix bin/,encode train upcycle) support/seam_check)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNELS := $(patsubst %.c,$B/%.o,$(wildcard lib/nn/$(BACKEND)/*.c))
 ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))
@@ -72,6 +74,23 @@ $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# behind walls: memory of the kernels where nobody else can touch it (tests/guarded/guard.h)
+GUARD   := $B/tests/guarded/memory.o $B/tests/guarded/wraps.o
+$B/guarded/bin/%: $B/tools/%.o $(GUARD) $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
+
+$B/guarded/support/%: $B/tests/support/%.o $(GUARD) $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
+
+$B/tests/guarded/wraps.c: tests/guarded/wraps.awk lib/nn/nn.h
+	@mkdir -p $(@D)
+	awk -v options=$(@D)/options -f $^ >$@
+
+$B/tests/guarded/wraps.o: $B/tests/guarded/wraps.c | $(DEPS)
+	$(CC) $(CPPFLAGS) -iquote tests/guarded $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
@@ -112,8 +131,11 @@ $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: CPPFLAGS += -I$B
 
 ## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
-check: all $(HELPERS:%=$B/support/%)
+check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%)
 	tests/run $B
+
+## guarded   all programs with walls around the memory of the kernels, for tests/run build/cpu/guarded tests/train.bats
+guarded: $(TOOLS:%=$B/guarded/bin/%) $(HELPERS:%=$B/guarded/support/%)
 
 ## mutate    change one thing at a time in FILES=, N=40 SEED=1: what does no test notice? (TESTS=a.bats,b.bats AGAIN=its output)
 mutate:
@@ -183,4 +205,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
-.PHONY: all check mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help
+.PHONY: all check guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help

@@ -1,0 +1,220 @@
+#include "guard.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Addresses are not used twice. */
+static const size_t ROOM = (size_t)1 << 38, PAGE = 4096;
+
+/* As it was asked for, to see that it is freed so. */
+struct block {
+	const char *at;
+	size_t bytes;
+};
+
+static struct {
+	char *base;
+	size_t used;
+	int inside; /* calls that are under way */
+	const char *last;
+	struct block *blocks;
+	size_t count, room;
+	pthread_mutex_t lock;
+} arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+say(const char *text)
+{
+	if (write(2, text, strlen(text)) < 0)
+		_exit(1);
+}
+
+static bool
+holds(const void *at)
+{
+	const char *byte = at;
+
+	return byte >= arena.base && byte <= arena.base + arena.used;
+}
+
+/* The host is somewhere it must not be: where, in the program's own addresses, is for addr2line(1). */
+static void
+touched(int number, siginfo_t *info, void *context)
+{
+	void *calls[16];
+
+	(void)context;
+	if (holds(info->si_addr)) {
+		say("the host touches memory of the kernels; the last of them was ");
+		say(arena.last ? arena.last : "none");
+		say("\n");
+		backtrace_symbols_fd(calls, backtrace(calls, 16), 2);
+	}
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+__attribute__((constructor)) static void
+build(void)
+{
+	struct sigaction action = { .sa_sigaction = touched, .sa_flags = SA_SIGINFO };
+
+	arena.base = mmap(
+	    NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena.base == MAP_FAILED || sigaction(SIGSEGV, &action, NULL))
+		die("the walls cannot be built:");
+}
+
+static void
+protect(char *from, size_t bytes, int how)
+{
+	if (bytes && mprotect(from, bytes, how))
+		die("the walls cannot be moved:");
+}
+
+void
+guard_enter(const char *function)
+{
+	pthread_mutex_lock(&arena.lock);
+	if (!arena.inside++)
+		protect(arena.base, arena.used, PROT_READ | PROT_WRITE);
+	arena.last = function;
+	pthread_mutex_unlock(&arena.lock);
+}
+
+void
+guard_leave(void)
+{
+	pthread_mutex_lock(&arena.lock);
+	if (!--arena.inside)
+		protect(arena.base, arena.used, PROT_NONE);
+	pthread_mutex_unlock(&arena.lock);
+}
+
+void
+guard_inside(const char *function, const char *argument, const void *at)
+{
+	if (at && !holds(at))
+		die("%s is given host memory as '%s'", function, argument);
+}
+
+void *
+nn_alloc(size_t bytes)
+{
+	size_t whole = (mem_add(bytes, PAGE, "memory") & ~(PAGE - 1)) + PAGE;
+
+	pthread_mutex_lock(&arena.lock);
+	char *at = arena.base + arena.used;
+	if (whole > ROOM - arena.used)
+		die("out of memory: %zu bytes were asked for", bytes);
+	if (arena.inside)
+		protect(at, whole, PROT_READ | PROT_WRITE);
+	arena.used += whole;
+	arena.blocks =
+	    mem_grow(arena.blocks, &arena.room, arena.count + 1, sizeof *arena.blocks);
+	arena.blocks[arena.count++] = (struct block){ at, bytes };
+	pthread_mutex_unlock(&arena.lock);
+	return at;
+}
+
+void
+nn_free(void *memory, size_t bytes)
+{
+	size_t i = 0;
+
+	if (!memory)
+		return;
+	pthread_mutex_lock(&arena.lock);
+	while (i < arena.count && arena.blocks[i].at != memory)
+		i++;
+	if (i == arena.count || arena.blocks[i].bytes != bytes)
+		die("nn_free is given %zu bytes that nn_alloc did not make so", bytes);
+	arena.blocks[i] = arena.blocks[--arena.count];
+	madvise(memory, bytes, MADV_DONTNEED);
+	pthread_mutex_unlock(&arena.lock);
+}
+
+void *
+nn_reserve(void *memory, size_t *size, size_t count, size_t element)
+{
+	size_t bytes = mem_multiply(count, element, "memory");
+
+	if (bytes <= *size)
+		return memory;
+	nn_free(memory, *size);
+	*size = mem_add(bytes, bytes / 8, "memory");
+	return nn_alloc(*size);
+}
+
+static void
+must_be_host(const char *function, const void *host)
+{
+	if (host && holds(host))
+		die("%s is given memory of the kernels as 'host'", function);
+}
+
+void
+nn_upload(void *to, const void *host, size_t bytes)
+{
+	guard_inside("nn_upload", "to", to);
+	must_be_host("nn_upload", host);
+	guard_enter("nn_upload");
+	if (bytes)
+		memcpy(to, host, bytes);
+	guard_leave();
+}
+
+void
+nn_download(void *host, const void *from, size_t bytes)
+{
+	guard_inside("nn_download", "from", from);
+	must_be_host("nn_download", host);
+	guard_enter("nn_download");
+	if (bytes)
+		memcpy(host, from, bytes);
+	guard_leave();
+}
+
+const float *
+nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied)
+{
+	float *weights = nn_alloc(n * sizeof *weights);
+
+	*copied = true;
+	must_be_host("nn_weights", host);
+	guard_enter("nn_weights");
+	tensor_to_f32(weights, host, dtype, n);
+	guard_leave();
+	return weights;
+}
+
+struct nn_matrix
+nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
+{
+	void *matrix;
+
+	if (dtype != DTYPE_F16 && dtype != DTYPE_BF16)
+		return nn_f32(nn_weights(host, dtype, n, copied));
+	matrix = nn_alloc(n * dtype_size(dtype));
+	*copied = true;
+	nn_upload(matrix, host, n * dtype_size(dtype));
+	return (struct nn_matrix){ .at = matrix, .dtype = dtype };
+}
+
+struct nn_matrix
+nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied)
+{
+	void *matrix = nn_alloc(O * nn_row_size(DTYPE_I8, C));
+
+	*copied = true;
+	nn_upload(matrix, host, O * nn_row_size(DTYPE_I8, C));
+	return (struct nn_matrix){ .at = matrix, .dtype = DTYPE_I8 };
+}

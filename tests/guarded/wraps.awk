@@ -1,0 +1,90 @@
+# wraps.awk - from nn.h, what stands around each function that works in memory of the kernels (guard.h)
+#
+#	mawk -v options=FILE -f wraps.awk nn.h >wraps.c		options: what the linker must be told
+
+BEGIN {
+	# what knows no memory of the kernels, and what memory.c has
+	split("start about workers worker_tokens each quantize packed_size packs alloc free reserve upload download " \
+	    "weights matrix_of matrix_of_rows", names, " ")
+	for (i in names)
+		left["nn_" names[i]] = 1
+	# arguments in host memory
+	host["host"] = host["most"] = host["correct"] = 1
+	print "#include \"guard.h\"\n"
+}
+
+/^#/ { next }
+
+# comments may go over lines
+{
+	line = $0
+	while (inside || index(line, "/*")) {
+		if (inside) {
+			if (!(end = index(line, "*/"))) {
+				line = ""
+				break
+			}
+			line = substr(line, end + 2)
+			inside = 0
+		} else {
+			start = index(line, "/*")
+			text = text " " substr(line, 1, start - 1)
+			line = substr(line, start + 2)
+			inside = 1
+		}
+	}
+	text = text " " line
+}
+
+# One argument: how it is passed on, and what must hold of it.
+function argument(text, name, type) {
+	name = text
+	sub(/.*[ *]/, "", name)
+	type = substr(text, 1, length(text) - length(name))
+	if (type ~ /struct nn_attention/)
+		checks = checks "\tguard_inside(__func__ + 7, \"" name "->starts\", " name "->starts);\n"
+	else if (type ~ /struct nn_matrix/)
+		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ".at);\n"
+	else if (type ~ /\*/ && type !~ /struct/ && !(name in host))
+		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ");\n"
+	return name
+}
+
+function wrap(statement, type, name, arguments, passed, count, each, i) {
+	if (!match(statement, /nn_[a-z_0-9]+\(/))
+		return
+	name = substr(statement, RSTART, RLENGTH - 1)
+	type = substr(statement, 1, RSTART - 1)
+	arguments = substr(statement, RSTART + RLENGTH)
+	sub(/\)$/, "", arguments)
+	if (name in left)
+		return
+	checks = ""
+	count = split(arguments, each, / *, */)
+	for (i = 1; i <= count; i++)
+		passed = passed (i > 1 ? ", " : "") argument(each[i])
+	printf "%s__real_%s(%s);\n%s__wrap_%s(%s);\n", type, name, arguments, type, name, arguments
+	printf "%s__wrap_%s(%s)\n{\n%s\tguard_enter(__func__ + 7);\n", type, name, arguments, checks
+	if (type == "void ")
+		printf "\t__real_%s(%s);\n\tguard_leave();\n}\n\n", name, passed
+	else
+		printf "\t%sresult = __real_%s(%s);\n\tguard_leave();\n\treturn result;\n}\n\n", type, name, passed
+	print "-Wl,--wrap=" name >options
+}
+
+END {
+	gsub(/[ \t]+/, " ", text)
+	for (i = 1; i <= length(text); i++) {
+		c = substr(text, i, 1)
+		if (c == "{")
+			depth++
+		if (!depth && c == ";") {
+			sub(/^ /, "", statement)
+			wrap(statement)
+			statement = ""
+		} else if (!depth)
+			statement = statement c
+		if (c == "}" && !--depth)
+			statement = ""
+	}
+}
