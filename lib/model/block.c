@@ -162,13 +162,12 @@ attention_of(const struct block *block)
 {
 	const struct sizes *n = &block->n;
 
-	return (struct nn_attention){ .N = block->batch->N,
+	return (struct nn_attention){ .sequences = block->batch->sequences,
 		.H = n->H,
 		.K = n->K,
 		.D = n->D,
 		.ldq = n->G,
 		.ldkv = n->G,
-		.starts = block->batch->starts,
 		.causal = block->spec->causal,
 		.window = (size_t)block->layer->window };
 }
@@ -182,10 +181,10 @@ rotate(const struct block *block, float *qkv, int direction)
 	if (!block->spec->rotaries)
 		return;
 	const struct block_rotary *rotary = &batch->rotary[block->layer->rotary];
-	nn_rotary(qkv, n->G, rotary->inverse, rotary->stride, batch->starts, batch->N,
-	    n->H, n->D, direction);
-	nn_rotary(qkv + n->Q, n->G, rotary->inverse, rotary->stride, batch->starts,
-	    batch->N, n->K, n->D, direction);
+	nn_rotary(qkv, n->G, rotary->inverse, rotary->stride, &batch->sequences, n->H,
+	    n->D, direction);
+	nn_rotary(qkv + n->Q, n->G, rotary->inverse, rotary->stride, &batch->sequences,
+	    n->K, n->D, direction);
 }
 
 /* How q and k are normed: as so many stretches of so many columns. */
@@ -209,7 +208,7 @@ norm_heads(const struct block *block)
 	const struct nn_matrix *at = block->weights->at;
 	struct stretches q = stretches_of(block, block->n.H);
 	struct stretches k = stretches_of(block, block->n.K);
-	size_t T = block->batch->T, G = block->n.G, Q = block->n.Q;
+	size_t T = block->batch->sequences.T, G = block->n.G, Q = block->n.Q;
 	float eps = block->spec->norm_eps;
 
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
@@ -228,7 +227,7 @@ norm_heads_back(
 	const struct nn_matrix *at = block->weights->at;
 	struct stretches q = stretches_of(block, block->n.H);
 	struct stretches k = stretches_of(block, block->n.K);
-	size_t T = block->batch->T, G = block->n.G, Q = block->n.Q;
+	size_t T = block->batch->sequences.T, G = block->n.G, Q = block->n.Q;
 
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
@@ -282,7 +281,7 @@ attend(const struct block *block, float *branch)
 	struct nn_attention a = attention_of(block);
 	struct linear to[3], out = layer(block, NULL, BLOCK_OUT, n->Q, n->C);
 	struct linear_rows rows = all_rows(block);
-	size_t T = block->batch->T;
+	size_t T = block->batch->sequences.T;
 	float *raw = s->raw;
 
 	for (int i = 0, count = projections(to, block, NULL); i < count; raw += to[i++].O)
@@ -305,7 +304,7 @@ attend_back(const struct block *block, const struct block_gradients *gradients,
 	struct nn_attention a = attention_of(block);
 	struct linear to[3], out = layer(block, gradients, BLOCK_OUT, n->Q, n->C);
 	struct linear_rows rows = all_rows(block);
-	size_t T = block->batch->T;
+	size_t T = block->batch->sequences.T;
 	float *from = scratch->dqkv;
 
 	linear_back(
@@ -368,7 +367,7 @@ mlp_back(const struct block *block, const struct block_gradients *gradients,
 	struct mlp mlp = mlp_of(block, gradients, 0);
 	struct linear share = share_of(block, gradients);
 	float *dinner = scratch->dinner;
-	size_t T = block->batch->T;
+	size_t T = block->batch->sequences.T;
 
 	mlp_out_back(&mlp, dinner, d, T);
 	mlp_out_gradients(&mlp, d, s->inner, T);
@@ -403,7 +402,7 @@ mix(const struct block *block)
 	struct mixture_weights weights = mixture_of(block, NULL);
 
 	mixture_forward(block->spec, &weights, s->mixed, s->router, s->middle,
-	    &s->mixture, block->batch->T);
+	    &s->mixture, block->batch->sequences.T);
 }
 
 /* As mlp_back; dx is not d. */
@@ -417,7 +416,8 @@ mix_back(const struct block *block, const struct block_gradients *gradients,
 		gradients->mixture };
 
 	mixture_backward(block->spec, &weights, &wanted, dx, d, s->middle,
-	    &block->batch->push, &s->mixture, &scratch->mixture, block->batch->T);
+	    &block->batch->push, &s->mixture, &scratch->mixture,
+	    block->batch->sequences.T);
 }
 
 /* The block. ---------------------------------------------------------------------- */
@@ -438,8 +438,8 @@ norm_back(const struct block *block, const struct block_gradients *gradients,
     enum block_parameter which, float *d, const float *s, const float *stats)
 {
 	nn_norm_back(d, gradients->at[which], gradients->at[which + 1], d, s, stats,
-	    vector(block->weights->at, which), block->spec->norm, block->batch->T,
-	    block->n.C);
+	    vector(block->weights->at, which), block->spec->norm,
+	    block->batch->sequences.T, block->n.C);
 }
 
 /* The MLP of rows first .. first + T - 1 and the sum with it. */
@@ -471,7 +471,7 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 	struct block_state own = *s; /* of this block, where one state serves all */
 	struct block block = { spec, &spec->layer[layer], weights, batch, &own,
 		sizes_of(spec, layer) };
-	size_t T = batch->T;
+	size_t T = batch->sequences.T;
 
 	if (!spec->layer[layer].norm1)
 		own.entry = s->x;
@@ -497,7 +497,7 @@ backward_after(const struct block *block, const struct block_gradients *gradient
 {
 	const struct block_state *s = block->state;
 	float *branch = scratch->dbranch;
-	size_t n = block->batch->T * block->n.C;
+	size_t n = block->batch->sequences.T * block->n.C;
 
 	norm_back(block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
 	if (block->layer->mixture) {
@@ -519,7 +519,7 @@ backward_before(const struct block *block, const struct block_gradients *gradien
 {
 	const struct block_state *s = block->state;
 	float *branch = scratch->dbranch;
-	size_t n = block->batch->T * block->n.C;
+	size_t n = block->batch->sequences.T * block->n.C;
 
 	nn_zero(branch, n);
 	if (block->n.I)

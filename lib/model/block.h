@@ -46,8 +46,7 @@ struct block_rotary {
 
 /* What the blocks of one pass share. */
 struct block_batch {
-	size_t T, N;
-	const int32_t *starts; /* [N + 1] */
+	struct nn_sequences sequences;
 	struct block_rotary rotary[SPEC_ROTARIES];
 	struct mixture_push push;
 	struct linear_batch gates;

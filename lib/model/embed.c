@@ -119,18 +119,16 @@ choose_on_the_way(void *context, const struct model_seen *seen, int32_t *gates)
 	struct embed *e = context;
 	const struct embed_router *router = e->options.router;
 	const struct head *head = model_head(e->model);
-	size_t width = seen->C * (size_t)head->pools;
+	size_t N = seen->sequences.N, width = seen->C * (size_t)head->pools;
 
-	e->pooled =
-	    nn_reserve(e->pooled, &e->pooled_size, seen->N * width, sizeof(float));
+	e->pooled = nn_reserve(e->pooled, &e->pooled_size, N * width, sizeof(float));
 	for (int i = 0; i < head->pools; i++)
 		nn_pool(e->pooled + (size_t)i * seen->C, width, seen->hidden,
-		    seen->starts, head->include_prompt ? NULL : seen->skip, head->pool[i],
-		    seen->N, seen->C);
-	e->seen = mem_grow(e->seen, &e->seen_room, seen->N * width, sizeof *e->seen);
-	nn_download(e->seen, e->pooled, seen->N * width * sizeof *e->seen);
-	router->route(
-	    router->context, e->field, e->lists, e->seen, (int64_t)seen->N, gates);
+		    &seen->sequences, head->include_prompt ? NULL : seen->skip,
+		    head->pool[i], seen->C);
+	e->seen = mem_grow(e->seen, &e->seen_room, N * width, sizeof *e->seen);
+	nn_download(e->seen, e->pooled, N * width * sizeof *e->seen);
+	router->route(router->context, e->field, e->lists, e->seen, (int64_t)N, gates);
 }
 
 static void

@@ -79,15 +79,16 @@ take(struct emit *emit, const struct item *item, struct output *to,
 			 : item->logits ? seen->logits
 					: seen->routing;
 	size_t C = channels(emit, item), width = width_of(emit, item);
-	size_t rows = item->tokens ? seen->T : seen->N, slots = slots_of(item);
+	size_t rows = item->tokens ? seen->sequences.T : seen->sequences.N,
+	       slots = slots_of(item);
 
 	if (!item->tokens) {
 		emit->pooled = nn_reserve(
 		    emit->pooled, &emit->pooled_size, rows * width, sizeof(float));
 		for (int i = 0; i < item->pooling.pools; i++)
-			nn_pool(emit->pooled + (size_t)i * C, width, x, seen->starts,
+			nn_pool(emit->pooled + (size_t)i * C, width, x, &seen->sequences,
 			    item->pooling.include_prompt ? NULL : seen->skip,
-			    item->pooling.pool[i], rows, C);
+			    item->pooling.pool[i], C);
 		x = emit->pooled;
 	}
 	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
@@ -95,7 +96,7 @@ take(struct emit *emit, const struct item *item, struct output *to,
 	float *made = to->made + (size_t)slot_of(item, seen->layer) * width;
 	float share = item->mean ? 1 / (float)item->layers : 1;
 	const float *from = emit->host;
-	for (size_t n = 0; n < seen->N; n++) {
+	for (size_t n = 0; n < seen->sequences.N; n++) {
 		int64_t list = emit->lists[n];
 		size_t row = (size_t)(item->tokens ? emit->offsets[list] : list);
 		size_t end = item->tokens ? (size_t)emit->offsets[list + 1] : row + 1;

@@ -367,16 +367,16 @@ head_layout(struct head_state *state, struct workspace *w, const struct head *he
 
 float *
 head_forward(const struct head *head, const struct head_state *state, const float *x,
-    const int32_t *starts, const int32_t *skip, size_t N, size_t C)
+    const struct nn_sequences *sequences, const int32_t *skip, size_t C)
 {
-	size_t width = (size_t)head->pools * C;
+	size_t width = (size_t)head->pools * C, N = sequences->N;
 	float *last = state->pooled;
 
 	if (head->include_prompt)
 		skip = NULL;
 	for (int i = 0; i < head->pools; i++)
 		nn_pool(
-		    last + (size_t)i * C, width, x, starts, skip, head->pool[i], N, C);
+		    last + (size_t)i * C, width, x, sequences, skip, head->pool[i], C);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
 		float *out = state->out[i];
@@ -397,10 +397,10 @@ head_forward(const struct head *head, const struct head_state *state, const floa
 
 void
 head_backward(const struct head *head, const struct head_state *state, float *dx,
-    const float *demb, const float *x, const int32_t *starts, const int32_t *skip,
-    size_t T, size_t N, size_t C)
+    const float *demb, const float *x, const struct nn_sequences *sequences,
+    const int32_t *skip, size_t C)
 {
-	size_t pooled = (size_t)head->pools * C, width = pooled;
+	size_t pooled = (size_t)head->pools * C, width = pooled, N = sequences->N;
 	float *d = state->d, *other = state->other;
 
 	if (head->include_prompt)
@@ -430,8 +430,8 @@ head_backward(const struct head *head, const struct head_state *state, float *dx
 	for (int i = 0; i < head->pools; i++) {
 		float *to = i ? state->scratch : dx;
 		nn_pool_back(
-		    to, d + (size_t)i * C, pooled, x, starts, skip, head->pool[i], N, C);
+		    to, d + (size_t)i * C, pooled, x, sequences, skip, head->pool[i], C);
 		if (i)
-			nn_add(dx, to, T * C);
+			nn_add(dx, to, sequences->T * C);
 	}
 }

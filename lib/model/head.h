@@ -82,13 +82,13 @@ struct head_state {
 void head_layout(struct head_state *state, struct workspace *workspace,
     const struct head *head, size_t T, size_t N, size_t C, bool training);
 
-/* Embeddings [N, head_width], in the state.  x[T,C]; starts, skip as in nn_pool. */
+/* Embeddings [N, head_width], in the state.  x[T,C]; skip as in nn_pool. */
 float *head_forward(const struct head *head, const struct head_state *state,
-    const float *x, const int32_t *starts, const int32_t *skip, size_t N, size_t C);
+    const float *x, const struct nn_sequences *sequences, const int32_t *skip, size_t C);
 
 /* dx[T,C] overwritten, from d loss / d embeddings; adds to the gradients of Dense modules. */
 void head_backward(const struct head *head, const struct head_state *state, float *dx,
-    const float *demb, const float *x, const int32_t *starts, const int32_t *skip,
-    size_t T, size_t N, size_t C);
+    const float *demb, const float *x, const struct nn_sequences *sequences,
+    const int32_t *skip, size_t C);
 
 #endif

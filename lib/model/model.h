@@ -83,13 +83,13 @@ void model_encode(struct model *model, const struct batch *batch, float *emb);
  * and nothing is paid.
  */
 struct model_seen {
-	int layer;	       /* 0..layers */
-	size_t T, N, C, E;     /* E: token experts */
-	const float *hidden;   /* [T,C] */
-	const float *logits;   /* [T,E] of the block's router; NULL: it has none */
-	const float *routing;  /* [T,E], softmax of the logits */
-	const int32_t *starts; /* [N + 1] */
-	const int32_t *skip;   /* [N] as in nn_pool, or NULL */
+	int layer;   /* 0..layers */
+	size_t C, E; /* E: token experts */
+	struct nn_sequences sequences;
+	const float *hidden;  /* [T,C] */
+	const float *logits;  /* [T,E] of the block's router; NULL: it has none */
+	const float *routing; /* [T,E], softmax of the logits */
+	const int32_t *skip;  /* [N] as in nn_pool, or NULL */
 };
 void model_watch(struct model *model,
     void (*see)(void *context, const struct model_seen *seen), void *context);

@@ -229,9 +229,10 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 		upload_sides(pass, batch);
 	if (pass->gates.keys)
 		upload_keys(pass, batch);
-	pass->block = (struct block_batch){ .T = (size_t)batch->tokens,
-		.N = N,
-		.starts = pass->starts,
+	pass->block = (struct block_batch){ .sequences = { .starts = pass->starts,
+						.N = N,
+						.T = (size_t)batch->tokens,
+						.longest = (size_t)longest(batch) },
 		.gates = pass->gates };
 	for (int i = 0; i < model->spec.rotaries; i++) {
 		float *own = pass->rotary[i];
@@ -296,12 +297,10 @@ seen_at(
     const struct model *model, const struct pass *pass, const float *hidden, int layer)
 {
 	return (struct model_seen){ .layer = layer,
-		.T = pass->block.T,
-		.N = pass->block.N,
 		.C = (size_t)model->spec.width,
 		.E = (size_t)model->spec.mixture.count,
+		.sequences = pass->block.sequences,
 		.hidden = hidden,
-		.starts = pass->starts,
 		.skip = pass->skip };
 }
 
@@ -313,7 +312,7 @@ choose_gates(const struct model *model, struct pass *pass, const struct batch *b
 	if (!model->choose || pass->keep || layer != model->choose_layer)
 		return;
 	struct model_seen seen = seen_at(model, pass, hidden, layer);
-	int32_t *gates = mem_new(seen.N, sizeof *gates);
+	int32_t *gates = mem_new(seen.sequences.N, sizeof *gates);
 	model->choose(model->choose_context, &seen, gates);
 	find_stretches(pass, batch, gates);
 	pass->block.gates = pass->gates;
@@ -395,12 +394,12 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	size_t C = (size_t)spec->width;
 	const float *x = pass->x0;
 
-	nn_embed(pass->sum0, pass->ids, pass->starts, stem[STEM_TOKENS], stem[STEM_TYPES],
-	    stem[STEM_POSITIONS], pass->block.N, C);
+	nn_embed(pass->sum0, pass->ids, &pass->block.sequences, stem[STEM_TOKENS],
+	    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
 	if (spec->embedding_norm)
 		nn_norm(pass->x0, NULL, pass->stats0, pass->sum0, NULL,
 		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
-		    spec->norm, pass->block.T, C);
+		    spec->norm, pass->block.sequences.T, C);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, pass, x, layer);
@@ -415,7 +414,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	if (spec->prenorm)
 		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
 		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
-		    spec->norm_eps, spec->norm, pass->block.T, C);
+		    spec->norm_eps, spec->norm, pass->block.sequences.T, C);
 	show(model, pass, pass->last, spec->layers);
 	return pass->last;
 }
@@ -432,8 +431,8 @@ pass_embed(const struct model *model, struct pass *pass, const struct batch *bat
 {
 	const float *x = run_forward(model, pass, batch);
 
-	return head_forward(&model->head, &pass->head, x, pass->starts, pass->skip,
-	    pass->block.N, (size_t)model->spec.width);
+	return head_forward(&model->head, &pass->head, x, &pass->block.sequences,
+	    pass->skip, (size_t)model->spec.width);
 }
 
 const float *
@@ -493,7 +492,8 @@ pass_backward(struct model *model, const struct batch *batch)
 	if (spec->prenorm)
 		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
 		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
-		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.T, C);
+		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.sequences.T,
+		    C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
@@ -502,9 +502,9 @@ pass_backward(struct model *model, const struct batch *batch)
 	if (spec->embedding_norm)
 		nn_norm_back(pass->d, g[STEM_NORM], g[STEM_NORM_BIAS], pass->d,
 		    pass->sum0, pass->stats0, model->stem[STEM_NORM].at, spec->norm,
-		    pass->block.T, C);
+		    pass->block.sequences.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
-	    pass->ids, pass->starts, pass->block.N, C);
+	    pass->ids, &pass->block.sequences, C);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
 	pass->batch = NULL;
@@ -520,8 +520,8 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 	if (i == model->passes_room)
 		die("%s: a backward pass without its forward pass", model->dir);
 	struct pass *pass = model->pass = &model->passes[i];
-	head_backward(&model->head, &pass->head, pass->d, demb, pass->last, pass->starts,
-	    pass->skip, pass->block.T, pass->block.N, (size_t)model->spec.width);
+	head_backward(&model->head, &pass->head, pass->d, demb, pass->last,
+	    &pass->block.sequences, pass->skip, (size_t)model->spec.width);
 	pass_backward(model, batch);
 }
 

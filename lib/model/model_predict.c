@@ -141,7 +141,7 @@ output_backward(struct model *model)
 		    d, C, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, C);
 		d = p->act;
 	}
-	nn_zero(pass->d, pass->block.T * C);
+	nn_zero(pass->d, pass->block.sequences.T * C);
 	nn_scatter_add(pass->d, d, p->positions, p->M, C);
 }
 

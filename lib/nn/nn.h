@@ -4,7 +4,6 @@
  * Letters:  T tokens (packed: the sequences of a batch one after another), N sequences,
  *           C channels, I inner channels, O outputs, H heads, K key/value heads, D = head size.
  * All arrays are float32, row-major, contiguous, in memory from nn_alloc (or nn_weights).
- * `starts` has N + 1 entries: sequence i is tokens starts[i] .. starts[i+1]-1.
  * Order of arguments: results, inputs, parameters, sizes.
  * A forward overwrites its result.  A backward ADDS to parameter gradients (dw, db) and
  * OVERWRITES activation gradients (dx) unless it says otherwise.  Any gradient may be NULL.
@@ -257,21 +256,29 @@ void nn_normalize_back(
 
 /* Tokens: embeddings, positions, attention, pooling. ---------------------------- */
 
+/* The sequences of a batch: i is tokens starts[i] .. starts[i+1]-1.  Beside starts, which is in memory of the backend,
+ * stands how much there is to do. */
+struct nn_sequences {
+	const int32_t *starts; /* [N + 1] */
+	size_t N, T;	       /* T: starts[N] */
+	size_t longest;	       /* tokens of the longest */
+};
+
 /* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
  * ids are known to be in range. */
-void nn_embed(float *x, const int32_t *ids, const int32_t *starts,
-    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t N,
+void nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
+    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions,
     size_t C);
 /* Adds to the three gradients.  Deterministic: rows are added in token order. */
 void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
-    const int32_t *ids, const int32_t *starts, size_t N, size_t C);
+    const int32_t *ids, const struct nn_sequences *sequences, size_t C);
 
 /* Rotary positions, half-split ("NeoX"), in place on x[T, heads x D] with row stride ld:
  * angle = position x inv[i], i in 0..D/2-1; position counts from each sequence's start.
  * direction -1 is the backward.  inv[D/2]: inverse frequencies (the model knows which), those
  * of the next sequence `step` further on; step 0: the same for all. */
-void nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts,
-    size_t N, size_t heads, size_t D, int direction);
+void nn_rotary(float *x, size_t ld, const float *inv, size_t step,
+    const struct nn_sequences *sequences, size_t heads, size_t D, int direction);
 
 /*
  * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.
@@ -281,8 +288,8 @@ void nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t
  * Never materialises more than one block of scores per thread.
  */
 struct nn_attention {
-	size_t N, H, K, D, ldq, ldkv;
-	const int32_t *starts;
+	struct nn_sequences sequences;
+	size_t H, K, D, ldq, ldkv;
 	bool causal;
 	size_t window;
 };
@@ -306,11 +313,12 @@ enum nn_pool {
  * (include_prompt = false: the prompt with its leading special tokens; skip may be NULL): CLS is
  * the first after them; WEIGHTED counts 1, 2, ... from token 0 all the same.  Where they are all,
  * CLS is token 0, LAST the last, and the others are zeros. */
-void nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts,
-    const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+void nn_pool(float *y, size_t ldy, const float *x, const struct nn_sequences *sequences,
+    const int32_t *skip, enum nn_pool kind, size_t C);
 /* dx[T,C] overwritten, zero where nothing flows. */
 void nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
-    const int32_t *starts, const int32_t *skip, enum nn_pool kind, size_t N, size_t C);
+    const struct nn_sequences *sequences, const int32_t *skip, enum nn_pool kind,
+    size_t C);
 
 /* Softmax: of rows, in the loss, in routes to token experts. -------------------- */
 

@@ -106,6 +106,26 @@ guard_inside(const char *function, const char *argument, const void *at)
 		die("%s is given host memory as '%s'", function, argument);
 }
 
+void
+guard_sequences(const char *function, const struct nn_sequences *sequences)
+{
+	size_t longest = 0, T;
+
+	guard_inside(function, "starts", sequences->starts);
+	guard_enter(function);
+	for (size_t i = 0; i < sequences->N; i++) {
+		const int32_t *start = sequences->starts + i;
+		size_t length = (size_t)(start[1] - start[0]);
+		longest = length > longest ? length : longest;
+	}
+	T = (size_t)sequences->starts[sequences->N];
+	guard_leave();
+	if (T != sequences->T || longest != sequences->longest)
+		die("%s is given %zu tokens, the longest sequence of %zu; there are %zu "
+		    "and %zu",
+		    function, sequences->T, sequences->longest, T, longest);
+}
+
 void *
 nn_alloc(size_t bytes)
 {

@@ -86,8 +86,7 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 	w->gradients.mixture = w->dexperts;
 	w->x = array_random(T * 8, 1);
 	w->dout = array_random(T * 8, 1);
-	w->batch =
-	    (struct block_batch){ .T = T, .N = N, .starts = device_ints(starts, N + 1) };
+	w->batch = (struct block_batch){ .sequences = sequences_at(starts, N) };
 	return w;
 }
 

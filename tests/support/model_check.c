@@ -156,17 +156,17 @@ static void
 see(void *context, const struct model_seen *shown)
 {
 	struct seen *seen = context;
-	size_t n = shown->T * shown->E;
+	size_t n = shown->sequences.T * shown->E;
 
 	keep(&seen->states, &seen->state_room, &seen->state_count, shown->hidden,
-	    shown->T * shown->C);
+	    shown->sequences.T * shown->C);
 	if (!shown->logits)
 		return;
 	keep(&seen->router, &seen->router_room, &seen->router_count, shown->logits, n);
 	const float *logits = seen->router + seen->router_count - n;
 	float *weights = mem_new(n, sizeof *weights);
 	nn_download(weights, shown->routing, n * sizeof *weights);
-	for (size_t t = 0; t < shown->T; t++) {
+	for (size_t t = 0; t < shown->sequences.T; t++) {
 		double sum = 0;
 		for (size_t e = 0; e < shown->E; e++)
 			sum += exp((double)logits[t * shown->E + e]);
@@ -257,17 +257,21 @@ see_ends(void *context, const struct model_seen *shown)
 
 	if (shown->layer != ends->layers)
 		return;
-	float *x = mem_new(shown->T * C, sizeof *x);
-	nn_download(x, shown->hidden, shown->T * C * sizeof *x);
-	for (size_t i = 0; i < shown->N; i++)
+	size_t N = shown->sequences.N;
+	float *x = mem_new(shown->sequences.T * C, sizeof *x);
+	int32_t *starts = mem_new(N + 1, sizeof *starts);
+	nn_download(x, shown->hidden, shown->sequences.T * C * sizeof *x);
+	nn_download(starts, shown->sequences.starts, (N + 1) * sizeof *starts);
+	for (size_t i = 0; i < N; i++)
 		for (size_t c = 0; c < C; c++) {
 			double sum = 0;
-			int32_t first = shown->starts[i], past = shown->starts[i + 1];
+			int32_t first = starts[i], past = starts[i + 1];
 			for (int32_t t = first; t < past; t++)
 				sum += (double)x[(size_t)t * C + c];
 			ends->mean[i * C + c] = (float)(sum / (past - first));
 			ends->last[i * C + c] = x[(size_t)(past - 1) * C + c];
 		}
+	free(starts);
 	free(x);
 }
 

@@ -143,8 +143,7 @@ activate_back(struct work *w)
 static void
 rotary(struct work *w)
 {
-	nn_rotary(
-	    w->x, WIDTH, w->b, 0, w->attention.starts, w->attention.N, HEADS, HEAD, 1);
+	nn_rotary(w->x, WIDTH, w->b, 0, &w->attention.sequences, HEADS, HEAD, 1);
 }
 
 static void
@@ -159,7 +158,7 @@ static void
 cross_entropy(struct work *w)
 {
 	nn_copy(w->y, w->x, w->T * w->C);
-	nn_cross_entropy(w->y, w->attention.starts, NULL, 1, w->T, w->C, NULL);
+	nn_cross_entropy(w->y, w->attention.sequences.starts, NULL, 1, w->T, w->C, NULL);
 }
 
 static float *
@@ -214,8 +213,8 @@ bench_attention(struct work *w, size_t length, double peak)
 
 	for (size_t i = 0; i <= N; i++)
 		starts[i] = (int32_t)(i * length);
-	w->attention = (struct nn_attention){ N, HEADS, HEADS, HEAD, WIDTH, WIDTH, starts,
-		false, 0 };
+	w->attention = (struct nn_attention){ { starts, N, N * length, length }, HEADS,
+		HEADS, HEAD, WIDTH, WIDTH, false, 0 };
 	snprintf(what, sizeof what, "attention %zu x %zu tokens", N, length);
 	flops(what, quickest(attention, w), operations, peak);
 	snprintf(what, sizeof what, "attention back %zu x %zu tokens", N, length);
@@ -265,7 +264,7 @@ main(int argc, char **argv)
 		w.z[i] = 1;
 	bytes("AdamW", quickest(adamw, &w), 7 * all);
 	int32_t targets[256] = { 0 };
-	w.attention.starts = targets;
+	w.attention.sequences.starts = targets;
 	w.T = 256, w.C = 24000;
 	bytes("cross-entropy", quickest(cross_entropy, &w),
 	    2 * 256 * 24000.0 * sizeof(float));

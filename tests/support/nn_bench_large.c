@@ -116,8 +116,8 @@ bench_attention(const struct form *f)
 {
 	size_t q = f->heads * f->size, kv = f->kv_heads * f->size, T = f->length;
 	int32_t starts[] = { 0, (int32_t)T };
-	struct nn_attention a = { 1, f->heads, f->kv_heads, f->size, q, kv, starts,
-		f->causal, f->window };
+	struct nn_attention a = { { starts, 1, T, T }, f->heads, f->kv_heads, f->size, q,
+		kv, f->causal, f->window };
 	float *x[] = { numbers(T * q), numbers(T * kv), numbers(T * kv), numbers(T * q),
 		numbers(T * q), numbers(T * q), numbers(T * kv), numbers(T * kv) };
 	float *lse = numbers(T * f->heads);

@@ -453,8 +453,8 @@ attention_case(const struct attention *s, bool back)
 		     *v = array_random(nk, 1);
 	struct array *y = array_new(nq), *lse = array_new(T * s->H);
 	struct operation o = { attention, s, { q, k, v }, array_random(nq, 1) };
-	struct nn_attention a = { s->N, s->H, s->K, s->D, s->H * s->D, s->K * s->D,
-		device_ints(s->starts, s->N + 1), s->causal, s->window };
+	struct nn_attention a = { sequences_at(s->starts, s->N), s->H, s->K, s->D,
+		s->H * s->D, s->K * s->D, s->causal, s->window };
 
 	attention(y->ref, o.in, s);
 	nn_attention(y->at, lse->at, q->at, k->at, v->at, &a);

@@ -185,6 +185,19 @@ device_ints(const int32_t *host, size_t n)
 	return (int32_t *)(void *)x->at;
 }
 
+/* Sequences from starts[i] to starts[i + 1]. */
+static inline struct nn_sequences
+sequences_at(const int32_t *starts, size_t N)
+{
+	struct nn_sequences made = { device_ints(starts, N + 1), N, (size_t)starts[N],
+		0 };
+
+	for (size_t i = 0; i < N; i++)
+		if ((size_t)(starts[i + 1] - starts[i]) > made.longest)
+			made.longest = (size_t)(starts[i + 1] - starts[i]);
+	return made;
+}
+
 struct check {
 	const char *name;
 	void (*run)(void);

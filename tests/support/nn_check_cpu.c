@@ -218,7 +218,8 @@ static void
 check_bits(void)
 {
 	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
-	struct nn_attention a = { 3, 4, 2, 16, 64, 32, starts, false, 0 }, one = a;
+	struct nn_attention a = { sequences_at(starts, 3), 4, 2, 16, 64, 32, false, 0 };
+	struct nn_attention one = a;
 	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
 	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);
 	struct array *some = array_new(7 * 64), *dw = array_new(64),
@@ -230,8 +231,7 @@ check_bits(void)
 	same_halves(DTYPE_F32, 15, 1000, 768);
 	same_halves(DTYPE_BF16, 40, 768, 1000);
 	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
-	one.starts = alone;
-	one.N = 1;
+	one.sequences = sequences_at(alone, 1);
 	nn_attention(
 	    some->at, NULL, q->at + 40 * 64, k->at + 40 * 32, v->at + 40 * 32, &one);
 	expect_bits("attention", some->at, all->at + 40 * 64, 7 * 64);

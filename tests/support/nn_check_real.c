@@ -79,10 +79,11 @@ check_linear(void)
 /* One query of one head: with p = softmax(q k^T / sqrt(D)) and g = dout v^T,
  * out = p v, ds = p (g - p g) / sqrt(D), dq = ds k, dk += ds q, dv += p dout. */
 static void
-attend(const struct nn_attention *a, struct array *const *x, size_t n, size_t i, size_t h)
+attend(const struct nn_attention *a, const int32_t *starts, struct array *const *x,
+    size_t n, size_t i, size_t h)
 {
-	size_t D = a->D, kv = h / (a->H / a->K) * D, first = (size_t)a->starts[n];
-	size_t at = i * a->ldq + h * D, end = (size_t)a->starts[n + 1];
+	size_t D = a->D, kv = h / (a->H / a->K) * D, first = (size_t)starts[n];
+	size_t at = i * a->ldq + h * D, end = (size_t)starts[n + 1];
 	enum { Q, K, V, OUT, DOUT, DQ, DK, DV };
 	double *p = mem_zero(end, sizeof *p), *g = mem_zero(end, sizeof *g);
 	double sum = 0, along = 0, root = sqrt((double)D);
@@ -126,8 +127,8 @@ check_attention(void)
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
 		size_t T = 341, H = cases[c].H, nq = T * H * cases[c].D;
 		size_t nk = T * cases[c].K * cases[c].D;
-		struct nn_attention a = { 3, H, cases[c].K, cases[c].D, nq / T, nk / T,
-			starts, cases[c].causal, cases[c].window };
+		struct nn_attention a = { sequences_at(starts, 3), H, cases[c].K,
+			cases[c].D, nq / T, nk / T, cases[c].causal, cases[c].window };
 		struct array *x[] = { array_random(nq, 1), array_random(nk, 1),
 			array_random(nk, 1), array_new(nq), array_random(nq, 1),
 			array_new(nq), array_new(nk), array_new(nk) };
@@ -135,8 +136,7 @@ check_attention(void)
 		for (size_t n = 0; n < 3; n++)
 			for (size_t i = (size_t)starts[n]; i < (size_t)starts[n + 1]; i++)
 				for (size_t h = 0; h < H; h++)
-					attend(&a, x, n, i, h);
-		a.starts = device_ints(starts, 4);
+					attend(&a, starts, x, n, i, h);
 		nn_attention(x[3]->at, lse->at, x[0]->at, x[1]->at, x[2]->at, &a);
 		expect("attention", x[3]->at, x[3]->ref, nq, 5e-6);
 		nn_attention_back(x[5]->at, x[6]->at, x[7]->at, x[4]->at, x[3]->at,
@@ -310,10 +310,11 @@ check_tokens(void)
 		dtypes->ref[c] += dx->ref[i];
 		dplaces->ref[place] += dx->ref[i];
 	}
-	int32_t *at = device_ints(starts, 4), *id = device_ints(ids, T);
-	nn_embed(x->at, id, at, f32(table), f32(types), f32(places), 3, WIDTH);
+	struct nn_sequences at = sequences_at(starts, 3);
+	int32_t *id = device_ints(ids, T);
+	nn_embed(x->at, id, &at, f32(table), f32(types), f32(places), WIDTH);
 	expect("embed", x->at, x->ref, x->n, 1e-6);
-	nn_embed_back(dtable->at, dtypes->at, dplaces->at, dx->at, id, at, 3, WIDTH);
+	nn_embed_back(dtable->at, dtypes->at, dplaces->at, dx->at, id, &at, WIDTH);
 	expect("embed dtokens", dtable->at, dtable->ref, dtable->n, 2e-6);
 	expect("embed dtypes", dtypes->at, dtypes->ref, dtypes->n, 2e-5);
 	expect("embed dpositions", dplaces->at, dplaces->ref, dplaces->n, 2e-6);
@@ -332,20 +333,21 @@ check_pool(void)
 	struct array *x = array_random(ROWS * WIDTH, 1), *dy = array_random(4 * WIDTH, 1);
 	struct array *y = array_new(4 * WIDTH), *one = array_new(4 * WIDTH);
 	struct array *dx = array_new(ROWS * WIDTH), *done = array_new(ROWS * WIDTH);
-	int32_t *at = device_ints(starts, 5), *out = device_ints(skip, 4);
+	struct nn_sequences at = sequences_at(starts, 4);
+	int32_t *out = device_ints(skip, 4);
 
 	for (int kind = 0; kind <= NN_POOL_LAST; kind++) {
 		enum nn_pool how = (enum nn_pool)kind;
-		nn_pool(y->at, WIDTH, x->at, at, out, how, 4, WIDTH);
-		nn_pool_back(dx->at, dy->at, WIDTH, x->at, at, out, how, 4, WIDTH);
+		nn_pool(y->at, WIDTH, x->at, &at, out, how, WIDTH);
+		nn_pool_back(dx->at, dy->at, WIDTH, x->at, &at, out, how, WIDTH);
 		for (size_t i = 0; i < 4; i++) {
 			const int32_t own[] = { 0, starts[i + 1] - starts[i] };
 			size_t first = (size_t)starts[i] * WIDTH;
-			int32_t *alone = device_ints(own, 2);
-			nn_pool(one->at + i * WIDTH, WIDTH, x->at + first, alone, out + i,
-			    how, 1, WIDTH);
+			struct nn_sequences alone = sequences_at(own, 1);
+			nn_pool(one->at + i * WIDTH, WIDTH, x->at + first, &alone,
+			    out + i, how, WIDTH);
 			nn_pool_back(done->at + first, dy->at + i * WIDTH, WIDTH,
-			    x->at + first, alone, out + i, how, 1, WIDTH);
+			    x->at + first, &alone, out + i, how, WIDTH);
 		}
 		expect_same("pool", y, one);
 		expect_same("pool dx", dx, done);

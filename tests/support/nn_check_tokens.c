@@ -15,7 +15,7 @@ check_rotary_of(const char *name, size_t step)
 	size_t T = 3000, H = 3, D = 10;
 	struct array *x = array_random(T * H * D, 1), *y = array_new(T * H * D);
 	struct array *inv = array_new(3 * D), *before = array_new(T * H * D);
-	int32_t *at = device_ints(starts, 4);
+	struct nn_sequences at = sequences_at(starts, 3);
 
 	for (size_t i = 0; i < 3 * D; i++)
 		inv->ref[i] = pow(10000 + 100 * (double)i, -0.02 * (double)i);
@@ -34,9 +34,9 @@ check_rotary_of(const char *name, size_t step)
 				to[D / 2] =
 				    pair[D / 2] * cos(angle) + pair[0] * sin(angle);
 			}
-	nn_rotary(x->at, H * D, inv->at, step, at, 3, H, D, 1);
+	nn_rotary(x->at, H * D, inv->at, step, &at, H, D, 1);
 	expect(name, x->at, y->ref, T * H * D, 1e-6);
-	nn_rotary(x->at, H * D, inv->at, step, at, 3, H, D, -1);
+	nn_rotary(x->at, H * D, inv->at, step, &at, H, D, -1);
 	expect("rotary back", x->at, before->ref, T * H * D, 1e-6);
 }
 
@@ -56,7 +56,8 @@ check_embed(void)
 	struct array *places = array_random(4 * C, 1), *x = array_new(T * C);
 	struct array *dx = array_random(T * C, 1), *dtokens = array_of(V * C, 1);
 	struct array *dtypes = array_of(2 * C, 1), *dplaces = array_of(4 * C, 1);
-	int32_t *at = device_ints(starts, 4), *id = device_ints(ids, T);
+	struct nn_sequences at = sequences_at(starts, 3);
+	int32_t *id = device_ints(ids, T);
 
 	for (size_t t = 0; t < T; t++)
 		for (size_t c = 0; c < C; c++) {
@@ -68,9 +69,9 @@ check_embed(void)
 			dtypes->ref[c] += dx->ref[t * C + c];
 			dplaces->ref[place] += dx->ref[t * C + c];
 		}
-	nn_embed(x->at, id, at, f32(tokens), f32(types), f32(places), 3, C);
+	nn_embed(x->at, id, &at, f32(tokens), f32(types), f32(places), C);
 	expect("embed", x->at, x->ref, T * C, 1e-6);
-	nn_embed_back(dtokens->at, dtypes->at, dplaces->at, dx->at, id, at, 3, C);
+	nn_embed_back(dtokens->at, dtypes->at, dplaces->at, dx->at, id, &at, C);
 	expect("embed dtokens", dtokens->at, dtokens->ref, V * C, 1e-6);
 	expect("embed dtypes", dtypes->at, dtypes->ref, 2 * C, 1e-6);
 	expect("embed dpositions", dplaces->at, dplaces->ref, 4 * C, 1e-6);
@@ -138,15 +139,15 @@ check_pool(void)
 	for (int i = 0; i <= 2 * NN_POOL_LAST + 1; i++) {
 		struct pool s = { starts, i & 1 ? skip : NULL, 4, 9,
 			(enum nn_pool)(i / 2) };
-		int32_t *at = device_ints(starts, 5),
-			*out = i & 1 ? device_ints(skip, 4) : NULL;
+		struct nn_sequences at = sequences_at(starts, 4);
+		int32_t *out = i & 1 ? device_ints(skip, 4) : NULL;
 		struct array *x = array_random(11 * 9, 1), *y = array_new(4 * 9);
 		struct array *dx = array_of(11 * 9, 1);
 		struct operation o = { pool, &s, { x }, array_random(4 * 9, 1) };
 		pool(y->ref, o.in, &s);
-		nn_pool(y->at, 9, x->at, at, out, s.kind, 4, 9);
+		nn_pool(y->at, 9, x->at, &at, out, s.kind, 9);
 		expect("pool", y->at, y->ref, 36, 1e-6);
-		nn_pool_back(dx->at, o.dy->at, 9, x->at, at, out, s.kind, 4, 9);
+		nn_pool_back(dx->at, o.dy->at, 9, x->at, &at, out, s.kind, 9);
 		expect_gradient("pool dx", dx->at, &o, 0, 0);
 	}
 }

@@ -256,7 +256,8 @@ struct place {
 static size_t
 pieces_of(const struct nn_attention *a, size_t sequence)
 {
-	size_t length = (size_t)(a->starts[sequence + 1] - a->starts[sequence]);
+	size_t length =
+	    (size_t)(a->sequences.starts[sequence + 1] - a->sequences.starts[sequence]);
 
 	return (length + PIECE - 1) / PIECE * a->H;
 }
@@ -265,7 +266,7 @@ pieces_of(const struct nn_attention *a, size_t sequence)
 static bool
 step_to(struct place *place, const struct nn_attention *a, size_t piece)
 {
-	for (; place->sequence < a->N; place->sequence++) {
+	for (; place->sequence < a->sequences.N; place->sequence++) {
 		size_t pieces = pieces_of(a, place->sequence);
 		if (piece < place->before + pieces)
 			return true;
@@ -279,8 +280,8 @@ static void
 attend_piece(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a, size_t sequence, size_t piece)
 {
-	size_t start = (size_t)a->starts[sequence];
-	size_t length = (size_t)a->starts[sequence + 1] - start;
+	size_t start = (size_t)a->sequences.starts[sequence];
+	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
 	size_t h = piece % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
 	size_t first = piece / a->H * PIECE;
 	size_t last = length - first < PIECE ? length : first + PIECE;
@@ -305,7 +306,7 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 {
 	size_t next = 0;
 
-#pragma omp parallel if ((size_t)a->starts[a->N] * a->H * a->D > NN_SERIAL)
+#pragma omp parallel if (a->sequences.T * a->H * a->D > NN_SERIAL)
 	{
 		struct place place = { 0 };
 		for (;;) {
@@ -404,8 +405,8 @@ heads_back(
     const struct head_back *all, const struct nn_attention *a, size_t sequence, size_t to)
 {
 	size_t group = a->H / a->K, ldo = a->H * a->D, D = a->D;
-	size_t start = (size_t)a->starts[sequence];
-	size_t length = (size_t)a->starts[sequence + 1] - start;
+	size_t start = (size_t)a->sequences.starts[sequence];
+	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
 	size_t kv = start * a->ldkv + to * D;
 
 	for (size_t t = 0; t < length; t++) {
@@ -442,8 +443,8 @@ nn_attention_back(float *dq, float *dk, float *dv, const float *dout, const floa
 
 	/* what adds to the same dk and dv belongs to one thread: sums keep their order */
 #pragma omp parallel for collapse(2)                                                     \
-    schedule(dynamic) if ((size_t)a->starts[a->N] * a->H * a->D > NN_SERIAL)
-	for (size_t sequence = 0; sequence < a->N; sequence++)
+    schedule(dynamic) if (a->sequences.T * a->H * a->D > NN_SERIAL)
+	for (size_t sequence = 0; sequence < a->sequences.N; sequence++)
 		for (size_t to = 0; to < a->K; to++)
 			heads_back(&all, a, sequence, to);
 }

@@ -39,13 +39,13 @@ nn_element(enum dtype dtype)
 
 /* The sequence that token t is in. */
 static inline size_t
-nn_sequence_of(const int32_t *starts, size_t N, size_t t)
+nn_sequence_of(const struct nn_sequences *sequences, size_t t)
 {
-	size_t low = 0, high = N;
+	size_t low = 0, high = sequences->N;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if ((size_t)starts[middle] <= t)
+		if ((size_t)sequences->starts[middle] <= t)
 			low = middle;
 		else
 			high = middle;

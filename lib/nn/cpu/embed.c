@@ -3,9 +3,9 @@
 #include "nn/cpu/cpu.h"
 
 static size_t
-position_of(const int32_t *starts, size_t N, size_t t)
+position_of(const struct nn_sequences *sequences, size_t t)
 {
-	return t - (size_t)starts[nn_sequence_of(starts, N, t)];
+	return t - (size_t)sequences->starts[nn_sequence_of(sequences, t)];
 }
 
 /* x = or += row number `row` of a matrix of C columns */
@@ -29,10 +29,10 @@ take_row(float *x, struct nn_matrix from, size_t row, size_t C, bool add)
 }
 
 void
-nn_embed(float *x, const int32_t *ids, const int32_t *starts, struct nn_matrix tokens,
-    struct nn_matrix types, struct nn_matrix positions, size_t N, size_t C)
+nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
+    struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t C)
 {
-	size_t T = (size_t)starts[N];
+	size_t T = sequences->T;
 
 #pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
 	for (size_t t = 0; t < T; t++) {
@@ -41,16 +41,19 @@ nn_embed(float *x, const int32_t *ids, const int32_t *starts, struct nn_matrix t
 		if (types.at)
 			take_row(row, types, 0, C, true);
 		if (positions.at)
-			take_row(row, positions, position_of(starts, N, t), C, true);
+			take_row(row, positions, position_of(sequences, t), C, true);
 	}
 }
 
 /* Columns from..to-1 of the three gradients; one thread has them, so rows add in order. */
 static void
 embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *dx,
-    const int32_t *ids, const int32_t *starts, size_t N, size_t C, size_t from, size_t to)
+    const int32_t *ids, const struct nn_sequences *sequences, size_t C, size_t from,
+    size_t to)
 {
-	for (size_t i = 0; i < N; i++)
+	const int32_t *starts = sequences->starts;
+
+	for (size_t i = 0; i < sequences->N; i++)
 		for (size_t t = (size_t)starts[i]; t < (size_t)starts[i + 1]; t++) {
 			const float *row = dx + t * C;
 			float *token = dtokens ? dtokens + (size_t)ids[t] * C : NULL;
@@ -67,10 +70,10 @@ embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *
 
 void
 nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
-    const int32_t *ids, const int32_t *starts, size_t N, size_t C)
+    const int32_t *ids, const struct nn_sequences *sequences, size_t C)
 {
-#pragma omp parallel for schedule(static) if ((size_t)starts[N] * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (sequences->T * C > NN_SERIAL)
 	for (size_t from = 0; from < C; from += NN_SLICE)
-		embed_back_slice(dtokens, dtypes, dpositions, dx, ids, starts, N, C, from,
+		embed_back_slice(dtokens, dtypes, dpositions, dx, ids, sequences, C, from,
 		    from + NN_SLICE < C ? from + NN_SLICE : C);
 }

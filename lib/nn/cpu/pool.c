@@ -58,11 +58,13 @@ pool_max(float *y, const float *x, size_t first, size_t last, size_t C)
 }
 
 void
-nn_pool(float *y, size_t ldy, const float *x, const int32_t *starts, const int32_t *skip,
-    enum nn_pool kind, size_t N, size_t C)
+nn_pool(float *y, size_t ldy, const float *x, const struct nn_sequences *sequences,
+    const int32_t *skip, enum nn_pool kind, size_t C)
 {
-#pragma omp parallel for schedule(dynamic) if ((size_t)starts[N] * C > NN_SERIAL)
-	for (size_t i = 0; i < N; i++) {
+	const int32_t *starts = sequences->starts;
+
+#pragma omp parallel for schedule(dynamic) if (sequences->T * C > NN_SERIAL)
+	for (size_t i = 0; i < sequences->N; i++) {
 		size_t first, last, start = (size_t)starts[i], count;
 		float *row = y + i * ldy;
 		count = pooled(starts, skip, i, &first, &last);
@@ -95,10 +97,13 @@ pool_max_back(
 
 void
 nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
-    const int32_t *starts, const int32_t *skip, enum nn_pool kind, size_t N, size_t C)
+    const struct nn_sequences *sequences, const int32_t *skip, enum nn_pool kind,
+    size_t C)
 {
-#pragma omp parallel for schedule(dynamic) if ((size_t)starts[N] * C > NN_SERIAL)
-	for (size_t i = 0; i < N; i++) {
+	const int32_t *starts = sequences->starts;
+
+#pragma omp parallel for schedule(dynamic) if (sequences->T * C > NN_SERIAL)
+	for (size_t i = 0; i < sequences->N; i++) {
 		size_t first, last, start = (size_t)starts[i],
 				    end = (size_t)starts[i + 1];
 		const float *row = dy + i * ldy;

@@ -37,18 +37,19 @@ rotate(float *x, const float *sine, const float *cosine, size_t half)
 }
 
 void
-nn_rotary(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts,
-    size_t N, size_t heads, size_t D, int direction)
+nn_rotary(float *x, size_t ld, const float *inv, size_t step,
+    const struct nn_sequences *sequences, size_t heads, size_t D, int direction)
 {
-	size_t T = (size_t)starts[N], half = D / 2;
+	size_t T = sequences->T, half = D / 2;
 
 #pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
 	for (size_t t = 0; t < T; t++) {
 		float angle[NN_MAX_HEAD / 2], sine[NN_MAX_HEAD / 2],
 		    cosine[NN_MAX_HEAD / 2];
-		size_t sequence = nn_sequence_of(starts, N, t);
+		size_t sequence = nn_sequence_of(sequences, t);
 		const float *own = inv + sequence * step;
-		float position = (float)direction * (float)(t - (size_t)starts[sequence]);
+		float position =
+		    (float)direction * (float)(t - (size_t)sequences->starts[sequence]);
 		for (size_t i = 0; i < half; i++)
 			angle[i] = position * own[i];
 		sines(sine, cosine, angle, half);
