@@ -15,6 +15,7 @@ struct learning {
 	struct flow_pass *pass;
 	float *gradient, *first, *second, *batch;
 	struct nn_adamw adam;
+	struct nn_piece all, *given; /* here, and memory of nn */
 };
 
 static void
@@ -23,9 +24,10 @@ learn(struct learning *learning, size_t rows, double *loss)
 	struct flow *flow = learning->flow;
 
 	*loss = flow_gradient(learning->pass, learning->gradient, learning->batch, rows);
-	learning->adam.step++;
+	learning->all.step++;
+	nn_upload(learning->given, &learning->all, sizeof learning->all);
 	nn_adamw(flow->values, learning->first, learning->second, learning->gradient,
-	    &learning->adam, flow_size(flow));
+	    &learning->adam, learning->given, 1, learning->all.count);
 	flow_refresh(flow);
 }
 
@@ -48,7 +50,7 @@ epoch(struct learning *learning, const float *x, size_t rows,
 		if (!isfinite(loss))
 			die("step %lld: the likelihood is no number any more; give a "
 			    "smaller --rate",
-			    (long long)learning->adam.step);
+			    (long long)learning->all.step);
 		sum += loss * (double)count;
 		progress_add(progress, (int64_t)count);
 		progress_note(progress, "%.4f nats", loss);
@@ -83,8 +85,13 @@ begin(struct flow *flow, size_t batch, double rate)
 		.first = nn_alloc(bytes),
 		.second = nn_alloc(bytes),
 		.batch = nn_alloc(batch * (size_t)flow->shape.width * sizeof(float)),
-		.adam = {
-		    .lr = rate, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .scale = 1 } };
+		.adam = { .lr = rate,
+		    .beta1 = 0.9,
+		    .beta2 = 0.999,
+		    .eps = 1e-8,
+		    .scale = 1 },
+		.all = { .count = flow_size(flow) },
+		.given = nn_alloc(sizeof(struct nn_piece)) };
 }
 
 static void
@@ -95,6 +102,7 @@ end(struct learning *learning, size_t batch)
 	nn_free(learning->gradient, bytes);
 	nn_free(learning->first, bytes);
 	nn_free(learning->second, bytes);
+	nn_free(learning->given, sizeof *learning->given);
 	nn_free(
 	    learning->batch, batch * (size_t)learning->flow->shape.width * sizeof(float));
 	flow_pass_free(learning->pass);

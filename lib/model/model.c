@@ -555,21 +555,8 @@ model_reached(const struct model *model, const struct parameter *parameter)
 }
 
 void
-model_zero_gradients(struct model *model)
+model_forget_reached(struct model *model)
 {
-	int count = model_parameters(model);
-
-	for (int i = 0, next; i < count; i = next) {
-		const struct parameter *first = model_parameter(model, i), *last = first;
-		next = i + 1;
-		if (!model_reached(model, first))
-			continue;
-		for (; next < count && model_reached(model, model_parameter(model, next));
-		     next++)
-			last = model_parameter(model, next);
-		nn_zero(model->gradients + first->offset,
-		    last->offset + last->count - first->offset);
-	}
 	memset(model->reached, 0, sizeof model->reached);
 	model->predicts_reached = false;
 }

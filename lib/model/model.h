@@ -125,12 +125,12 @@ float *model_values(struct model *model);    /* all parameters, one block of nn 
 float *model_gradients(struct model *model); /* the same layout */
 size_t model_size(const struct model *model);
 
-/* Whether a backward pass has come to a parameter since model_zero_gradients: to those of a task
+/* Whether a backward pass has come to a parameter since model_forget_reached: to those of a task
  * expert without sequences none has, and their gradients are zero. */
 bool model_reached(const struct model *model, const struct parameter *parameter);
 
-/* Set to zero what was reached. */
-void model_zero_gradients(struct model *model);
+/* The gradients of all that was reached are zero again. */
+void model_forget_reached(struct model *model);
 
 /*
  * Forward that keeps what the backward needs; embeddings stay in nn memory (borrowed until

@@ -23,7 +23,8 @@ struct prediction {
 	float *hidden, *dense, *act, *norm, *stats; /* [M,C]; stats [M,2]; norm is
 						     * hidden without a dense layer */
 	float *logits;				    /* [rows,V] */
-	float *d;				    /* [M,C] */
+	struct nn_loss *sum;
+	float *d; /* [M,C] */
 };
 
 /* What a batch is in memory of the kernels, and what the forward makes of it. */

@@ -31,6 +31,7 @@ prediction_layout(struct pass *pass, const struct model *model, size_t M)
 		p->norm = workspace_floats(w, M, C);
 		p->stats = workspace_floats(w, M, 2);
 	}
+	p->sum = workspace_take(w, 1, 1, sizeof *p->sum);
 	p->logits = workspace_floats(w, p->rows, (size_t)model->spec.vocabulary);
 	p->d = workspace_floats(w, M, C);
 }
@@ -92,32 +93,38 @@ model_predict(struct model *model, const struct batch *batch, const int32_t *pos
 }
 
 /* Logits and loss; back: and the gradient of what the output matrix read into p->d. */
-static double
-output_loss(struct model *model, float scale, bool back, int64_t *correct)
+static void
+output_loss(struct model *model, float scale, bool back)
 {
 	const struct nn_matrix *stem = model->stem;
 	float *const *g = model->dstem;
 	struct prediction *p = &model->pass->prediction;
 	size_t C = (size_t)model->spec.width, V = (size_t)model->spec.vocabulary;
 	enum stem_parameter output = stem[STEM_OUTPUT].at ? STEM_OUTPUT : STEM_TOKENS;
-	double loss = 0;
+	struct nn_loss none = { 0 };
 
-	*correct = 0;
+	nn_upload(p->sum, &none, sizeof none);
 	for (size_t first = 0; first < p->M; first += p->rows) {
 		size_t left = p->M - first, rows = left < p->rows ? left : p->rows;
 		const float *norm = p->norm + first * C;
-		int64_t right = 0;
 		nn_linear(p->logits, V, norm, C, stem[output], stem[STEM_OUTPUT_BIAS].at,
 		    rows, C, V);
-		loss += nn_cross_entropy(
-		    p->logits, p->targets + first, NULL, scale, rows, V, &right);
-		*correct += right;
+		nn_cross_entropy(
+		    p->logits, p->sum, p->targets + first, NULL, scale, rows, V);
 		if (back)
 			nn_linear_back(p->d + first * C, false, g[output],
 			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, C, stem[output],
 			    rows, C, V);
 	}
-	return loss;
+}
+
+static struct nn_loss
+loss_of(const struct model *model)
+{
+	struct nn_loss sum;
+
+	nn_download(&sum, model->pass->prediction.sum, sizeof sum);
+	return sum;
 }
 
 /* The gradient of the last hidden states into pass->d. */
@@ -151,19 +158,22 @@ model_predict_backward(
 {
 	if (!model->passes_room || model->pass->batch != batch)
 		die("%s: a backward pass without its forward pass", model->dir);
-	double loss = output_loss(model, scale, true, correct);
+	output_loss(model, scale, true);
 	output_backward(model);
 	model->predicts_reached = true;
 	pass_backward(model, batch);
-	return loss;
+	struct nn_loss sum = loss_of(model);
+	*correct = sum.correct;
+	return sum.loss;
 }
 
 double
 model_predict_loss(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count)
 {
-	int64_t correct;
-
 	predict(model, batch, false, positions, targets, count);
-	return count ? output_loss(model, 1, false, &correct) : 0;
+	if (!count)
+		return 0;
+	output_loss(model, 1, false);
+	return loss_of(model).loss;
 }

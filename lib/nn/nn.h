@@ -330,11 +330,15 @@ void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_
 /*
  * Softmax cross-entropy of rows, in place: logits[R,V] become d(sum over rows)/d logits x scale,
  * i.e. scale (softmax - onehot).  Entries whose mask[R,V] byte is 0 take no part (mask may be
- * NULL).  Returns the summed loss (double accumulation); *correct, when not NULL, counts the
- * rows whose target has the greatest logit.
+ * NULL).  Adds to `sum`, in memory of the backend, the loss of all rows (double accumulation)
+ * and how many of their targets have the greatest logit.
  */
-double nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask,
-    float scale, size_t R, size_t V, int64_t *correct);
+struct nn_loss {
+	double loss;
+	int64_t correct;
+};
+void nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
+    const uint8_t *mask, float scale, size_t R, size_t V);
 
 /*
  * Routes to token experts: chosen[T,top] are the `top` greatest of each row of p[T,E], in
@@ -355,16 +359,28 @@ void nn_group(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *ch
 
 /* Optimiser. -------------------------------------------------------------------- */
 
+/* What is updated as a whole, of arrays that hold all parameters; tables of them are in memory of the backend, `most`
+ * is the count of the largest. */
+struct nn_piece {
+	size_t offset, count;
+	double decay;
+	int64_t step; /* its own, from 1; 0: it stays as it is */
+};
+
+/* sums[i] = sum of squares of piece i of x, as nn_square_sum. */
+void nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces,
+    size_t count, size_t most);
+
 /*
- * AdamW, decoupled decay (Loshchilov and Hutter 2019, algorithm 2; torch.optim.AdamW):
+ * AdamW, decoupled decay (Loshchilov and Hutter 2019, algorithm 2; torch.optim.AdamW), of each piece:
  * w -= lr decay w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
  * w -= lr (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) + eps),  with g = gradient x scale.
+ * The gradients of the pieces then are zero, of those that stay as they are, too.
  */
 struct nn_adamw {
-	double lr, beta1, beta2, eps, decay, scale;
-	int64_t step; /* from 1 */
+	double lr, beta1, beta2, eps, scale;
 };
-void nn_adamw(float *w, float *m, float *v, const float *gradient,
-    const struct nn_adamw *a, size_t n);
+void nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
+    const struct nn_piece *pieces, size_t count, size_t most);
 
 #endif

@@ -9,10 +9,11 @@ enum { BLOCK_BYTES = 32 << 20, BLOCK_ROWS = 512, BLOCK_ROWS_LEAST = 16 };
 
 /* Kept between steps; grows to the largest batch. */
 struct loss {
-	float *logits;	  /* [block, candidates] */
-	int32_t *targets; /* [block] */
-	uint8_t *mask;	  /* [block, candidates] */
-	float *lengths;	  /* [vectors] */
+	float *logits;	      /* [block, candidates] */
+	int32_t *targets;     /* [block] */
+	uint8_t *mask;	      /* [block, candidates] */
+	float *lengths;	      /* [vectors] */
+	struct nn_loss *sums; /* of the two directions */
 	size_t logits_size, targets_size, mask_size, lengths_size; /* bytes */
 	uint8_t *host_mask;
 	int32_t *host_targets;
@@ -22,7 +23,10 @@ struct loss {
 struct loss *
 loss_new(void)
 {
-	return mem_zero(1, sizeof(struct loss));
+	struct loss *loss = mem_zero(1, sizeof *loss);
+
+	loss->sums = nn_alloc(2 * sizeof *loss->sums);
+	return loss;
 }
 
 void
@@ -32,6 +36,7 @@ loss_free(struct loss *loss)
 	nn_free(loss->targets, loss->targets_size);
 	nn_free(loss->mask, loss->mask_size);
 	nn_free(loss->lengths, loss->lengths_size);
+	nn_free(loss->sums, 2 * sizeof *loss->sums);
 	free(loss->host_mask);
 	free(loss->host_targets);
 	free(loss);
@@ -73,15 +78,14 @@ mask_row(uint8_t *mask, const struct loss_batch *batch, const int64_t *own,
 }
 
 /* One direction: rows of `from` choose among `to` (candidates, the first `rows` of them their
- * partners in order).  Adds to both gradients. */
-static double
-one_way(struct loss *loss, float *dfrom, float *dto, const float *from, const float *to,
-    size_t candidates, const struct loss_batch *batch, const int64_t *own,
-    const int64_t *partner, const int64_t *negatives, int64_t *correct)
+ * partners in order).  Adds to both gradients and the sum. */
+static void
+one_way(struct loss *loss, float *dfrom, float *dto, struct nn_loss *sum,
+    const float *from, const float *to, size_t candidates, const struct loss_batch *batch,
+    const int64_t *own, const int64_t *partner, const int64_t *negatives)
 {
 	size_t block = block_rows(candidates), width = batch->width;
 	float scale = 1 / batch->temperature;
-	double sum = 0;
 
 	if (block > batch->rows)
 		block = batch->rows;
@@ -99,7 +103,6 @@ one_way(struct loss *loss, float *dfrom, float *dto, const float *from, const fl
 		size_t rows = batch->rows - first < block ? batch->rows - first : block;
 		const float *mine = from + first * width;
 		size_t dropped = 0;
-		int64_t hits = 0;
 
 		for (size_t r = 0; r < rows; r++) {
 			loss->host_targets[r] = (int32_t)(first + r);
@@ -113,16 +116,13 @@ one_way(struct loss *loss, float *dfrom, float *dto, const float *from, const fl
 			nn_upload(loss->mask, loss->host_mask, rows * candidates);
 
 		nn_product_nt(loss->logits, mine, to, rows, candidates, width, scale, 0);
-		sum += nn_cross_entropy(loss->logits, loss->targets,
-		    dropped ? loss->mask : NULL, 1 / (float)batch->rows, rows, candidates,
-		    &hits);
+		nn_cross_entropy(loss->logits, sum, loss->targets,
+		    dropped ? loss->mask : NULL, 1 / (float)batch->rows, rows,
+		    candidates);
 		nn_product_nn(dfrom + first * width, loss->logits, to, rows, width,
 		    candidates, scale, 1);
 		nn_product_tn(dto, loss->logits, mine, candidates, width, rows, scale, 1);
-		if (correct)
-			*correct += hits;
 	}
-	return sum / (double)batch->rows;
 }
 
 double
@@ -135,19 +135,21 @@ loss_infonce(struct loss *loss, float *gradient, float *vectors,
 	const int64_t *query = keys ? keys->query : NULL;
 	const int64_t *document = keys ? keys->document : NULL;
 	float *documents = vectors + rows * width, *ddocuments = gradient + rows * width;
-	double sum;
+	struct nn_loss sums[2] = { { 0, 0 }, { 0, 0 } };
 
-	*correct = 0;
+	nn_upload(loss->sums, sums, sizeof sums);
 	loss->lengths =
 	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
 	nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
-	sum = one_way(loss, gradient, ddocuments, vectors, documents,
+	one_way(loss, gradient, ddocuments, &loss->sums[0], vectors, documents,
 	    rows + batch->negatives, batch, query, document,
-	    keys ? keys->negatives : NULL, correct);
+	    keys ? keys->negatives : NULL);
 	if (batch->bidirectional)
-		sum += one_way(loss, ddocuments, gradient, documents, vectors, rows,
-		    batch, document, query, NULL, NULL);
+		one_way(loss, ddocuments, gradient, &loss->sums[1], documents, vectors,
+		    rows, batch, document, query, NULL);
 	nn_normalize_back(gradient, gradient, vectors, loss->lengths, count, width);
-	return sum;
+	nn_download(sums, loss->sums, sizeof sums);
+	*correct = sums[0].correct;
+	return sums[0].loss / (double)rows + sums[1].loss / (double)rows;
 }

@@ -15,7 +15,6 @@ static const char *const schedule_names[] = { "constant", "linear", "cosine" };
 struct piece {
 	const struct parameter *parameter;
 	size_t offset, count;
-	double squares; /* sum of squares of its gradient */
 };
 
 struct optim {
@@ -24,7 +23,11 @@ struct optim {
 	float *first, *second; /* [model_size], nn memory */
 	struct piece *pieces;
 	int64_t *counts; /* [pieces] */
-	size_t piece_count;
+	size_t piece_count, most;
+	/* the pieces of a step, their numbers, and the sums of squares of their gradients; two in nn memory, too */
+	struct nn_piece *table, *given;
+	double *squares, *sums;
+	size_t *numbers;
 };
 
 bool
@@ -81,9 +84,10 @@ cut(struct optim *optim)
 	for (int i = 0; i < parameters; i++) {
 		const struct parameter *p = model_parameter(optim->model, i);
 		size_t count = p->count / stack_of(p);
+		optim->most = count > optim->most ? count : optim->most;
 		for (size_t j = 0; j < stack_of(p); j++)
 			optim->pieces[at++] =
-			    (struct piece){ p, p->offset + j * count, count, 0 };
+			    (struct piece){ p, p->offset + j * count, count };
 	}
 }
 
@@ -99,6 +103,11 @@ optim_new(struct model *model, const struct optim_options *options)
 	optim->second = nn_alloc(bytes);
 	cut(optim);
 	optim->counts = mem_zero(optim->piece_count, sizeof *optim->counts);
+	optim->table = mem_new(optim->piece_count, sizeof *optim->table);
+	optim->given = nn_alloc(optim->piece_count * sizeof *optim->given);
+	optim->squares = mem_new(optim->piece_count, sizeof *optim->squares);
+	optim->sums = nn_alloc(optim->piece_count * sizeof *optim->sums);
+	optim->numbers = mem_new(optim->piece_count, sizeof *optim->numbers);
 	return optim;
 }
 
@@ -109,24 +118,46 @@ optim_free(struct optim *optim)
 
 	nn_free(optim->first, bytes);
 	nn_free(optim->second, bytes);
+	nn_free(optim->given, optim->piece_count * sizeof *optim->given);
+	nn_free(optim->sums, optim->piece_count * sizeof *optim->sums);
+	free(optim->table);
+	free(optim->squares);
+	free(optim->numbers);
 	free(optim->counts);
 	free(optim->pieces);
 	free(optim);
 }
 
-static double
-gradient_norm(struct optim *optim)
+/* The pieces of a step into the table: those that a backward pass has come to; how many. */
+static size_t
+choose(struct optim *optim)
 {
-	const float *gradients = model_gradients(optim->model);
-	double sum = 0;
+	size_t chosen = 0;
 
 	for (size_t i = 0; i < optim->piece_count; i++) {
-		struct piece *p = &optim->pieces[i];
-		p->squares = model_reached(optim->model, p->parameter)
-				 ? nn_square_sum(gradients + p->offset, p->count)
-				 : 0;
-		sum += p->squares;
+		const struct piece *p = &optim->pieces[i];
+		if (!optim->options.update_unused &&
+		    !model_reached(optim->model, p->parameter))
+			continue;
+		optim->numbers[chosen] = i;
+		optim->table[chosen++] = (struct nn_piece){ .offset = p->offset,
+			.count = p->count,
+			.decay = p->parameter->decay ? optim->options.decay : 0 };
 	}
+	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
+	return chosen;
+}
+
+static double
+gradient_norm(struct optim *optim, size_t chosen)
+{
+	double sum = 0;
+
+	nn_square_sums(optim->sums, model_gradients(optim->model), optim->given, chosen,
+	    optim->most);
+	nn_download(optim->squares, optim->sums, chosen * sizeof *optim->sums);
+	for (size_t i = 0; i < chosen; i++)
+		sum += optim->squares[i];
 	return sqrt(sum);
 }
 
@@ -134,9 +165,8 @@ double
 optim_step(struct optim *optim, int64_t step, double scale)
 {
 	const struct optim_options *o = &optim->options;
-	float *values = model_values(optim->model);
-	float *gradients = model_gradients(optim->model);
-	double norm = gradient_norm(optim) * scale;
+	size_t chosen = choose(optim);
+	double norm = gradient_norm(optim, chosen) * scale;
 
 	if (!isfinite(norm))
 		return norm;
@@ -144,23 +174,18 @@ optim_step(struct optim *optim, int64_t step, double scale)
 	if (o->clip > 0 && norm + 1e-6 > o->clip)
 		scale *= o->clip / (norm + 1e-6);
 
-	for (size_t i = 0; i < optim->piece_count; i++) {
-		const struct piece *p = &optim->pieces[i];
-		if (p->squares == 0 && !o->update_unused)
-			continue;
-		struct nn_adamw adamw = {
-			.lr = optim_rate(o, step),
-			.beta1 = o->beta1,
-			.beta2 = o->beta2,
-			.eps = o->epsilon,
-			.decay = p->parameter->decay ? o->decay : 0,
-			.scale = scale,
-			.step = ++optim->counts[i],
-		};
-		nn_adamw(values + p->offset, optim->first + p->offset,
-		    optim->second + p->offset, gradients + p->offset, &adamw, p->count);
-	}
-	model_zero_gradients(optim->model);
+	for (size_t i = 0; i < chosen; i++)
+		if (optim->squares[i] != 0 || o->update_unused)
+			optim->table[i].step = ++optim->counts[optim->numbers[i]];
+	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
+	struct nn_adamw adamw = { .lr = optim_rate(o, step),
+		.beta1 = o->beta1,
+		.beta2 = o->beta2,
+		.eps = o->epsilon,
+		.scale = scale };
+	nn_adamw(model_values(optim->model), optim->first, optim->second,
+	    model_gradients(optim->model), &adamw, optim->given, chosen, optim->most);
+	model_forget_reached(optim->model);
 	return norm;
 }
 

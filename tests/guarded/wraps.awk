@@ -9,7 +9,7 @@ BEGIN {
 	for (i in names)
 		left["nn_" names[i]] = 1
 	# arguments in host memory
-	host["host"] = host["most"] = host["correct"] = 1
+	host["host"] = host["most"] = 1
 	print "#include \"guard.h\"\n"
 }
 
@@ -47,7 +47,7 @@ function argument(text, name, type) {
 		checks = checks "\tguard_sequences(__func__ + 7, " name ");\n"
 	else if (type ~ /struct nn_matrix/)
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ".at);\n"
-	else if (type ~ /\*/ && type !~ /struct/ && !(name in host))
+	else if (type ~ /\*/ && type !~ /struct nn_adamw/ && !(name in host))
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ");\n"
 	return name
 }

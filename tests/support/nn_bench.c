@@ -149,16 +149,19 @@ rotary(struct work *w)
 static void
 adamw(struct work *w)
 {
-	struct nn_adamw a = { 1e-4, 0.9, 0.999, 1e-8, 0.01, 1, 10 };
+	struct nn_adamw a = { 1e-4, 0.9, 0.999, 1e-8, 1 };
+	struct nn_piece all = { 0, w->T * w->C, 0.01, 10 };
 
-	nn_adamw(w->x, w->y, w->z, w->w, &a, w->T * w->C);
+	nn_adamw(w->x, w->y, w->z, w->w, &a, &all, 1, all.count);
 }
 
 static void
 cross_entropy(struct work *w)
 {
+	struct nn_loss sum = { 0 };
+
 	nn_copy(w->y, w->x, w->T * w->C);
-	nn_cross_entropy(w->y, w->attention.sequences.starts, NULL, 1, w->T, w->C, NULL);
+	nn_cross_entropy(w->y, &sum, w->attention.sequences.starts, NULL, 1, w->T, w->C);
 }
 
 static float *

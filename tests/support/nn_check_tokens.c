@@ -163,7 +163,8 @@ loss_case(size_t R, size_t V)
 	for (int masked = 0; masked < 2; masked++) {
 		struct array *x = array_random(R * V, 3), *wanted = array_new(R * V);
 		double loss = 0;
-		int64_t correct = 0, right = 0;
+		int64_t right = 0;
+		struct nn_loss got = { 1, 2 }, *both = nn_alloc(sizeof got);
 		for (size_t i = 0; i < R * V; i++)
 			keep[i] = !masked || rng_below(&chance, 3) > 0;
 		for (size_t r = 0; r < R; r++) {
@@ -183,11 +184,16 @@ loss_case(size_t R, size_t V)
 			right += top == (size_t)targets[r];
 		}
 		nn_upload(mask, keep, R * V);
-		double got = nn_cross_entropy(x->at, device_ints(targets, R),
-		    masked ? mask : NULL, 0.5f, R, V, &correct);
+		nn_upload(both, &got, sizeof got);
+		nn_cross_entropy(x->at, both, device_ints(targets, R),
+		    masked ? mask : NULL, 0.5f, R, V);
+		nn_download(&got, both, sizeof got);
+		nn_free(both, sizeof got);
 		expect("cross-entropy's gradient", x->at, wanted->ref, R * V, 1e-6);
-		expect_value("cross-entropy", got, loss, 1e-6);
-		expect_value("cross-entropy's hits", (double)correct, (double)right, 0);
+		/* both are added to */
+		expect_value("cross-entropy", got.loss, 1 + loss, 1e-6);
+		expect_value(
+		    "cross-entropy's hits", (double)got.correct, (double)(2 + right), 0);
 	}
 	nn_free(mask, R * V);
 	free(keep);
@@ -202,27 +208,58 @@ check_loss(void)
 	loss_case(1100, 40);
 }
 
+/* Its sum of squares; g becomes zero. */
+static double
+step_piece(struct array *w, struct array *m, struct array *v, struct array *g,
+    const struct nn_adamw *a, const struct nn_piece *piece)
+{
+	double sum = 0, step = (double)piece->step;
+
+	for (size_t i = piece->offset; i < piece->offset + piece->count; i++) {
+		double d = g->ref[i] * a->scale;
+		sum += g->ref[i] * g->ref[i];
+		g->ref[i] = 0;
+		if (!piece->step)
+			continue;
+		w->ref[i] -= a->lr * piece->decay * w->ref[i];
+		m->ref[i] = a->beta1 * m->ref[i] + (1 - a->beta1) * d;
+		v->ref[i] = a->beta2 * v->ref[i] + (1 - a->beta2) * d * d;
+		double mean = m->ref[i] / (1 - pow(a->beta1, step));
+		double square = v->ref[i] / (1 - pow(a->beta2, step));
+		w->ref[i] -= a->lr * mean / (sqrt(square) + a->eps);
+	}
+	return sum;
+}
+
 static void
 check_adamw(void)
 {
-	size_t n = 40000;
-	struct array *w = array_random(n, 1), *m = array_new(n), *v = array_new(n);
-	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.1, 0.5, 0 };
+	enum { PIECES = 4, N = 40100 };
+	struct array *w = array_random(N, 1), *m = array_new(N), *v = array_new(N);
+	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.5 };
+	/* a large one, one later in its steps, one that stays as it is; what is between belongs to none */
+	struct nn_piece pieces[PIECES] = { { 0, 40000, 0.1, 0 }, { 40016, 3, 0, 7 },
+		{ 40032, 20, 0.1, 0 }, { 40080, 17, 0.3, 0 } };
+	struct nn_piece *given = nn_alloc(sizeof pieces);
+	double squares[PIECES], *sums = nn_alloc(sizeof squares);
 
-	for (a.step = 1; a.step <= 5; a.step++) {
-		struct array *g = array_random(n, 1);
-		nn_adamw(w->at, m->at, v->at, g->at, &a, n);
-		for (size_t i = 0; i < n; i++) {
-			double d = g->ref[i] * a.scale;
-			w->ref[i] -= a.lr * a.decay * w->ref[i];
-			m->ref[i] = a.beta1 * m->ref[i] + (1 - a.beta1) * d;
-			v->ref[i] = a.beta2 * v->ref[i] + (1 - a.beta2) * d * d;
-			double mean = m->ref[i] / (1 - pow(a.beta1, (double)a.step));
-			double square = v->ref[i] / (1 - pow(a.beta2, (double)a.step));
-			w->ref[i] -= a.lr * mean / (sqrt(square) + a.eps);
-		}
+	for (int step = 1; step <= 5; step++) {
+		struct array *g = array_random(N, 1);
+		for (size_t i = 0; i < PIECES; i++)
+			pieces[i].step += i != 2;
+		nn_upload(given, pieces, sizeof pieces);
+		nn_square_sums(sums, g->at, given, PIECES, 40000);
+		nn_download(squares, sums, sizeof squares);
+		nn_adamw(w->at, m->at, v->at, g->at, &a, given, PIECES, 40000);
+		for (size_t i = 0; i < PIECES; i++)
+			squares[i] -= step_piece(w, m, v, g, &a, &pieces[i]);
+		for (size_t i = 0; i < PIECES; i++)
+			expect_value("square sums", squares[i], 0, 1e-8);
+		expect("gradients", g->at, g->ref, N, 0);
 	}
-	expect("adamw", w->at, w->ref, n, 1e-6);
+	expect("adamw", w->at, w->ref, N, 1e-6);
+	nn_free(given, sizeof pieces);
+	nn_free(sums, sizeof squares);
 }
 
 static void

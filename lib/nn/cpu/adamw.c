@@ -5,15 +5,25 @@
 #include "nn/cpu/cpu.h"
 
 void
-nn_adamw(float *w, float *m, float *v, const float *gradient, const struct nn_adamw *a,
-    size_t n)
+nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces, size_t count,
+    size_t most)
+{
+	(void)most;
+	for (size_t i = 0; i < count; i++)
+		sums[i] = nn_square_sum(x + pieces[i].offset, pieces[i].count);
+}
+
+static void
+update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
+    const struct nn_piece *piece)
 {
 	float beta1 = (float)a->beta1, beta2 = (float)a->beta2, scale = (float)a->scale;
 	float rest1 = (float)(1 - a->beta1), rest2 = (float)(1 - a->beta2),
 	      eps = (float)a->eps;
-	float keep = (float)(1 - a->lr * a->decay);
-	float rate = (float)(a->lr / (1 - pow(a->beta1, (double)a->step)));
-	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)a->step)));
+	float keep = (float)(1 - a->lr * piece->decay);
+	float rate = (float)(a->lr / (1 - pow(a->beta1, (double)piece->step)));
+	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)piece->step)));
+	size_t n = piece->count;
 
 #pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
 	for (size_t i = 0; i < n; i++) {
@@ -21,5 +31,20 @@ nn_adamw(float *w, float *m, float *v, const float *gradient, const struct nn_ad
 		m[i] = beta1 * m[i] + rest1 * g;
 		v[i] = beta2 * v[i] + rest2 * g * g;
 		w[i] = keep * w[i] - rate * m[i] / (sqrtf(v[i]) * root + eps);
+		gradient[i] = 0;
+	}
+}
+
+void
+nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
+    const struct nn_piece *pieces, size_t count, size_t most)
+{
+	(void)most;
+	for (size_t i = 0; i < count; i++) {
+		size_t at = pieces[i].offset;
+		if (pieces[i].step)
+			update(w + at, m + at, v + at, gradient + at, a, &pieces[i]);
+		else
+			nn_zero(gradient + at, pieces[i].count);
 	}
 }

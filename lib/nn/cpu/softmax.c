@@ -66,14 +66,13 @@ cross_entropy_row(float *logits, size_t target, const uint8_t *mask, float scale
 	return log(sum) + (double)top - (double)own;
 }
 
-double
-nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask, float scale,
-    size_t R, size_t V, int64_t *correct)
+void
+nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
+    const uint8_t *mask, float scale, size_t R, size_t V)
 {
 	/* rows are summed in their order, whoever computed them */
 	enum { ROWS = 1024 };
 	double total = 0;
-	int64_t right = 0;
 
 	for (size_t from = 0; from < R; from += ROWS) {
 		double loss[ROWS];
@@ -86,10 +85,8 @@ nn_cross_entropy(float *logits, const int32_t *targets, const uint8_t *mask, flo
 			    mask ? mask + (from + i) * V : NULL, scale, V, &hit[i]);
 		for (size_t i = 0; i < rows; i++) {
 			total += loss[i];
-			right += hit[i];
+			sum->correct += hit[i];
 		}
 	}
-	if (correct)
-		*correct = right;
-	return total;
+	sum->loss += total;
 }
