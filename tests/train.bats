@@ -1130,6 +1130,14 @@ recipe() {
 	[ ! -e out ]
 }
 
+@test "train: where chunks are only looked at, a weight that is not finite is named" {
+	cp -r "$G/bert" bad
+	printf '\0\0\300\177' | dd of=bad/model.safetensors bs=1 conv=notrunc status=none \
+		seek=$(($(stat -c %s bad/model.safetensors) - 4))
+	run -1 --separate-stderr train -q -m bad -o out --tokens 40 pairs.mts
+	[[ $stderr == "train: bad/model.safetensors: tensor '"*"' holds values that are not finite (NaN or infinity)" ]]
+}
+
 @test "train: a full disk ends with status 1 and the last checkpoint stays" {
 	learn --save-every 4 --epochs 2
 	cp -r out old

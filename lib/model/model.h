@@ -76,6 +76,11 @@ char *model_refuses(const struct model *model, const struct batch *batch, int64_
  */
 void model_encode(struct model *model, const struct batch *batch, float *emb);
 
+/* The same to nn memory, where they are not looked at: whether n values of such are finite is asked once, of many
+ * batches, by model_demand_finite, which dies as model_encode does. */
+void model_embed(struct model *model, const struct batch *batch, float *emb);
+void model_demand_finite(const struct model *model, const float *emb, size_t n);
+
 /*
  * What passes through the model in model_encode, layer by layer, in memory of the kernels and
  * gone when `see` returns: layer 0 is after the embeddings, layer i after block i, the last

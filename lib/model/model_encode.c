@@ -1,5 +1,6 @@
 /* Batches to embeddings, in parts that threads take one after another: what a text goes through is then in one
  * processor's cache, and nobody waits for the others at every layer. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -14,8 +15,19 @@ struct encoding {
 	struct batch *parts; /* of the batch, their pointers into it, but for starts */
 	int64_t *ends;	     /* the text after each */
 	float *emb;
-	bool *finite; /* of each */
+	bool stays;   /* that is nn memory */
+	bool *finite; /* each part, where it does not */
 };
+
+static bool
+are_finite(const float *x, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && isfinite(x[i]))
+		i++;
+	return i == n;
+}
 
 /* Name the weights to blame, or say that the numbers grew too large. */
 _Noreturn static void
@@ -124,22 +136,28 @@ encode_part(void *context, size_t worker, size_t i)
 	pass->batch = NULL;
 	pass_prepare(pass, e->model, part, 0);
 	const float *made = pass_embed(e->model, pass, part);
-	e->finite[i] = nn_finite(made, n);
-	size_t first = (size_t)e->ends[i] - (size_t)part->sequences;
-	nn_download(e->emb + first * width, made, n * sizeof *made);
+	float *to = e->emb + ((size_t)e->ends[i] - (size_t)part->sequences) * width;
+	if (e->stays) {
+		nn_copy(to, made, n);
+		return;
+	}
+	nn_download(to, made, n * sizeof *made);
+	e->finite[i] = are_finite(to, n);
 }
 
-void
-model_encode(struct model *model, const struct batch *batch, float *emb)
+/* Whether all that leaves is finite. */
+static bool
+encode(struct model *model, const struct batch *batch, float *emb, bool stays)
 {
 	size_t texts = (size_t)batch->sequences;
 	struct encoding e = { .model = model,
 		.emb = emb,
+		.stays = stays,
 		.parts = mem_new(texts, sizeof *e.parts),
 		.ends = mem_new(texts, sizeof *e.ends),
 		.finite = mem_new(texts, sizeof *e.finite) };
 	size_t count = cut(e.ends, model, batch);
-	bool finite = true;
+	bool all = true;
 
 	if (count > 1)
 		packed_floats(model, batch->expert);
@@ -148,12 +166,31 @@ model_encode(struct model *model, const struct batch *batch, float *emb)
 	pass_need(model, nn_workers());
 	nn_each(count, encode_part, &e);
 	for (size_t i = 0; i < count; i++) {
-		finite = finite && e.finite[i];
+		all = all && (stays || e.finite[i]);
 		free(e.parts[i].starts);
 	}
 	free(e.parts);
 	free(e.ends);
 	free(e.finite);
-	if (!finite)
+	return all;
+}
+
+void
+model_encode(struct model *model, const struct batch *batch, float *emb)
+{
+	if (!encode(model, batch, emb, false))
+		die_not_finite(model);
+}
+
+void
+model_embed(struct model *model, const struct batch *batch, float *emb)
+{
+	encode(model, batch, emb, true);
+}
+
+void
+model_demand_finite(const struct model *model, const float *emb, size_t n)
+{
+	if (!nn_finite(emb, n))
 		die_not_finite(model);
 }

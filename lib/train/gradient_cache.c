@@ -32,8 +32,7 @@ struct gradient_cache {
 	int32_t *rows; /* nn memory: the chunk's piece of order */
 	size_t rows_size;
 	int32_t *host_rows;
-	float *host; /* [chunk, width] */
-	size_t host_rows_capacity, host_capacity;
+	size_t host_rows_capacity;
 };
 
 int64_t
@@ -68,7 +67,6 @@ gradient_cache_free(struct gradient_cache *cache)
 	free(cache->kept);
 	free(cache->made);
 	free(cache->host_rows);
-	free(cache->host);
 	free(cache);
 }
 
@@ -169,12 +167,9 @@ encode(struct gradient_cache *cache, const struct chunk *chunk)
 	size_t width = (size_t)model_width(cache->model);
 	size_t size = (size_t)(chunk->end - chunk->first);
 
-	cache->host = mem_grow(
-	    cache->host, &cache->host_capacity, size * width, sizeof *cache->host);
 	cache->part =
 	    nn_reserve(cache->part, &cache->part_size, size, width * sizeof *cache->part);
-	model_encode(cache->model, pack(cache, chunk, &cache->batch), cache->host);
-	nn_upload(cache->part, cache->host, size * width * sizeof *cache->part);
+	model_embed(cache->model, pack(cache, chunk, &cache->batch), cache->part);
 	place(cache, chunk, cache->part);
 }
 
@@ -191,12 +186,14 @@ gradient_cache_embed(
 	cache->vectors = nn_reserve(cache->vectors, &cache->vectors_size, (size_t)count,
 	    width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
+	for (const struct chunk *chunk = cache->chunks; chunk < kept; chunk++)
+		encode(cache, chunk);
+	if (kept > cache->chunks)
+		model_demand_finite(cache->model, cache->vectors, (size_t)count * width);
 	for (size_t i = 0; i < (size_t)count; i++)
 		if (sequences[i].vector)
 			nn_upload(cache->vectors + i * width, sequences[i].vector,
 			    width * sizeof *cache->vectors);
-	for (const struct chunk *chunk = cache->chunks; chunk < kept; chunk++)
-		encode(cache, chunk);
 	for (int64_t k = 0; k < cache->kept_count; k++)
 		pack(cache, &kept[k], &cache->kept[k]);
 	if (cache->kept_count)
