@@ -1,14 +1,12 @@
 #include "model/linear.h"
 
-/* Rows at a time: what is between A and B stays in the cache, and scratch does not grow with the batch. */
-enum { STEP = 512 };
-
 void
 linear_layout(struct linear_batch *batch, struct workspace *workspace, size_t T,
     size_t rank, size_t C, double dropout)
 {
-	size_t rows = T < STEP ? T : STEP;
+	size_t step = nn_step_rows(), rows = T < step ? T : step;
 
+	batch->step = rows;
 	batch->dropout = dropout;
 	batch->low = workspace_floats(workspace, rows, rank);
 	batch->dlow = workspace_floats(workspace, rows, rank);
@@ -62,7 +60,7 @@ next_piece(struct piece *piece, const struct linear *linear,
 		       token_of(rows, piece->first))
 			piece->stretch++;
 		piece->pair = at->gate < 0 ? NULL : &linear->gates.pairs[at->gate];
-		while (piece->rows < STEP && piece->first + piece->rows < T &&
+		while (piece->rows < batch->step && piece->first + piece->rows < T &&
 		       token_of(rows, piece->first + piece->rows) < at->end)
 			piece->rows++;
 	} while (!piece->pair || !piece->pair->rank);

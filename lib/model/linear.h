@@ -45,6 +45,7 @@ struct linear_stretch {
 struct linear_batch {
 	const struct linear_stretch *stretches;
 	size_t count;	   /* 0: none goes through a gate */
+	size_t step;	   /* rows at a time: scratch does not grow with the batch */
 	float *low, *dlow; /* some rows, [rank] */
 	/* Dropout, of x before A: with the keys of the tokens, [T]; NULL: none.  Scratch for some rows, [C] */
 	double dropout;

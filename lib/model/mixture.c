@@ -1,9 +1,9 @@
 #include "model/mixture.h"
 
-#include "model/mlp.h"
+#include <stdlib.h>
 
-/* Rows of an expert at a time: scratch does not grow with the batch, and stays in the cache. */
-enum { STEP = 512 };
+#include "base/mem.h"
+#include "model/mlp.h"
 
 /* Sizes under a specification. */
 struct sizes {
@@ -19,12 +19,21 @@ sizes_of(const struct spec *spec)
 		(size_t)m->top };
 }
 
+/* Rows of an expert at a time: scratch does not grow with the batch. */
+static size_t
+step_of(size_t T)
+{
+	size_t step = nn_step_rows();
+
+	return T < step ? T : step;
+}
+
 void
 mixture_layout(struct mixture_state *state, struct workspace *workspace,
     const struct spec *spec, size_t T, bool keep)
 {
 	struct sizes n = sizes_of(spec);
-	size_t step = T < STEP ? T : STEP;
+	size_t step = step_of(T);
 
 	*state = (struct mixture_state){ .keep = keep, .step = step };
 	state->p = workspace_floats(workspace, T, n.E);
@@ -54,7 +63,7 @@ mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *worksp
 	scratch->dp = workspace_floats(workspace, T, n.E);
 	scratch->push = workspace_floats(workspace, T, n.E);
 	scratch->dw = workspace_floats(workspace, 2 * T, n.top);
-	scratch->dinner = workspace_floats(workspace, T < STEP ? T : STEP, n.I);
+	scratch->dinner = workspace_floats(workspace, step_of(T), n.I);
 }
 
 /* Which tokens go where, and with what weight. */
@@ -98,17 +107,30 @@ kept(const struct mixture_state *s, float *of, const struct part *part, size_t I
 	return of && s->keep ? of + part->first * I : of;
 }
 
-/* tokens[STEP] receives those of the part. */
+/* The tokens of all parts, to be freed; NULL where nobody asks for them. */
+static int32_t *
+tokens_of(const struct mixture_weights *weights, const struct mixture_state *s,
+    const struct sizes *n, size_t T)
+{
+	int32_t *tokens = NULL;
+
+	if (weights->batch->count) {
+		tokens = mem_new(T, n->top * sizeof *tokens);
+		nn_download(tokens, s->rows, T * n->top * sizeof *tokens);
+	}
+	return tokens;
+}
+
 static struct mlp
 expert_of(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_gradients *gradients, const struct mixture_state *s,
-    const struct part *part, int32_t *tokens, const struct sizes *n)
+    const struct part *part, const int32_t *tokens, const struct sizes *n)
 {
 	bool learns = gradients && gradients->experts;
 	const int32_t *rows = s->rows + part->first;
 
-	if (weights->batch->count)
-		nn_download(tokens, rows, part->rows * sizeof *tokens);
+	if (tokens)
+		tokens += part->first;
 	return (struct mlp){ .at = weights->experts[part->expert],
 		.gradients = learns ? gradients->experts[part->expert] : NULL,
 		.gates = weights->gates[part->expert],
@@ -125,11 +147,12 @@ mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
     float *out, float *logits, const float *y, const struct mixture_state *s, size_t T)
 {
 	struct sizes n = sizes_of(spec);
-	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], tokens[STEP];
+	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], *tokens;
 	struct part part = { 0 };
 
 	route(spec, weights, logits, y, s, &n, T);
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
+	tokens = tokens_of(weights, s, &n, T);
 	nn_zero(out, T * n.C);
 	while (next_part(&part, offsets, s->step, n.E)) {
 		struct mlp mlp = expert_of(spec, weights, NULL, s, &part, tokens, &n);
@@ -143,6 +166,7 @@ mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
 		nn_scale_rows(s->y, s->weights + part.first, R, n.C);
 		nn_scatter_add(out, s->y, rows, R, n.C);
 	}
+	free(tokens);
 	if (weights->bias)
 		nn_add_row(out, weights->bias, T, n.C);
 }
@@ -182,7 +206,7 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_scratch *scratch, size_t T)
 {
 	struct sizes n = sizes_of(spec);
-	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], tokens[STEP];
+	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], *tokens = tokens_of(weights, s, &n, T);
 	struct linear_rows all = { .batch = weights->batch };
 	struct part part = { 0 };
 	float *dw = scratch->dw, *dslots = dw + T * n.top;
@@ -193,6 +217,7 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
 		    expert_of(spec, weights, gradients, s, &part, tokens, &n);
 		part_back(&mlp, dy, dout, y, s, scratch->dinner, dw + part.first, &part);
 	}
+	free(tokens);
 	/* its column sums are of dout, whatever the matrix */
 	nn_linear_back(NULL, false, NULL, gradients->bias, dout, n.C, y, n.C,
 	    weights->router.w, T, n.C, n.C);

@@ -48,10 +48,12 @@ const char *nn_about(void);
 /*
  * Work beside each other: job(context, worker, i) for each i below count, by nn_workers() workers, numbered from 0, that
  * take one i after another.  What a job calls here it then computes by itself; of a single i all threads take part.
- * A worker does best with nn_worker_tokens() tokens at once, whose products are of i8, bf16 or f32.
+ * A worker does best with nn_worker_tokens() tokens at once, whose products are of i8, bf16 or f32; and where what is made
+ * of some rows is read at once and then forgotten, with nn_step_rows() of them.
  */
 size_t nn_workers(void);
 size_t nn_worker_tokens(enum dtype kind);
+size_t nn_step_rows(void);
 void nn_each(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
 

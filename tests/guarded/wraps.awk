@@ -4,7 +4,7 @@
 
 BEGIN {
 	# what knows no memory of the kernels, and what memory.c has
-	split("start about workers worker_tokens each quantize packed_size packs alloc free reserve upload download " \
+	split("start about workers worker_tokens step_rows each quantize packed_size packs alloc free reserve upload download " \
 	    "weights matrix_of matrix_of_rows", names, " ")
 	for (i in names)
 		left["nn_" names[i]] = 1

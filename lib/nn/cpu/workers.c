@@ -17,6 +17,13 @@ nn_worker_tokens(enum dtype kind)
 	return kernel ? kernel->tokens : 512;
 }
 
+/* Between two products they stay in the cache; of fewer, matrices would be turned too often. */
+size_t
+nn_step_rows(void)
+{
+	return 512;
+}
+
 void
 nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
