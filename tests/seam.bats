@@ -47,7 +47,7 @@ learns() {
 	done
 	train -q -j 1 -m "$G/bert" --steps 1 --dtype f16 -o half pairs.mts
 	same encode -m half ids.mts
-	for option in "--dim 2" "--weights int8" "--precision int8" "--precision bf16" "--tokens 10"; do
+	for option in "--dim 2 --normalize" "--weights int8" "--precision int8" "--precision bf16" "--tokens 10"; do
 		# shellcheck disable=SC2086
 		same encode -m "$GOLDEN/bert" $option ids.mts
 	done
@@ -83,4 +83,10 @@ learns() {
 	learns -m "$G/bert" --from-scratch --objective mlm --dev ../pairs.mts --batch-tokens 300 --tokens 100 ../pairs.mts
 	ids_stream text.ids <"$GOLDEN/clm/texts.txt" >texts.mts
 	learns -m "$GOLDEN/families/olmoe" --objective clm --tokens 9 --balance 0.3 --epochs 3 ../texts.mts
+}
+
+@test "seam: upcycle: an adapter put into its weights" {
+	upcycle -q -m "$GOLDEN/bert" --merge-lora "$GOLDEN/adapter/plain" -o plain
+	"$BUILD/guarded/bin/upcycle" -q -m "$GOLDEN/bert" --merge-lora "$GOLDEN/adapter/plain" -o walled
+	diff -r plain walled
 }

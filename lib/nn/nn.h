@@ -66,6 +66,10 @@ void nn_free(void *memory, size_t bytes);
 /* Room for count elements in `memory`, which is of *size bytes, or NULL: itself where it holds
  * them, else a block somewhat larger than asked for, without what the old one held. */
 void *nn_reserve(void *memory, size_t *size, size_t count, size_t element);
+
+/* The one way between the host's memory and the backend's, which the host does not touch; on return the host's may be used
+ * again.  nn_download and the few others that hand something over to the host (nn_square_sum, nn_finite,
+ * nn_column_most) have to wait for all that was asked for before. */
 void nn_upload(void *to, const void *host, size_t bytes);
 void nn_download(void *host, const void *from, size_t bytes);
 
@@ -120,7 +124,8 @@ nn_matrix_from(struct nn_matrix matrix, size_t row, size_t C)
 bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C);
 
 /* Weights for inference.  The matrix is `host` itself where the kernels can use it in place
- * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, and then sets *copied. */
+ * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, n elements of the matrix's type,
+ * and then sets *copied. */
 struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
 
 /* The same of what nn_quantize made, [O,C]; a copy has the size that the rows have. */

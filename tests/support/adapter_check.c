@@ -108,8 +108,12 @@ differences(struct work *w)
 	struct rng rng = rng_seed(3, 0);
 	double worst = 0;
 
-	for (size_t i = 0; i < model_size(w->model); i++)
-		model_values(w->model)[i] = (float)(0.2 * rng_normal(&rng));
+	size_t size = model_size(w->model);
+	float *values = mem_new(size, sizeof *values);
+	for (size_t i = 0; i < size; i++)
+		values[i] = (float)(0.2 * rng_normal(&rng));
+	nn_upload(model_values(w->model), values, size * sizeof *values);
+	free(values);
 	back(w);
 	for (int i = 0; i < model_parameters(w->model); i++) {
 		const struct parameter *p = model_parameter(w->model, i);

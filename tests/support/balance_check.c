@@ -102,9 +102,11 @@ static void
 count_changed(
     struct model *model, struct optim *optim, const float *before, int *all, int *changed)
 {
-	const float *values = model_values(model);
+	size_t size = model_size(model);
+	float *values = mem_new(size, sizeof *values);
 	const float *moments[] = { optim_first(optim), optim_second(optim) };
 
+	nn_download(values, model_values(model), size * sizeof *values);
 	for (int i = 0; i < model_parameters(model); i++) {
 		const struct parameter *p = model_parameter(model, i);
 		size_t pieces = p->stack ? (size_t)p->stack : 1, n = p->count / pieces;
@@ -122,6 +124,7 @@ count_changed(
 					    INFINITY, 0);
 		}
 	}
+	free(values);
 }
 
 /* One step from one token, with weight decay. */

@@ -121,11 +121,13 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 	const double step = 1e-3;
 	double slope = 0, difference = 0;
 	double *from = mem_new(x->n, sizeof *from), *by = mem_new(x->n, sizeof *by);
+	float *host = mem_new(x->n, sizeof *host);
 
+	nn_download(host, gradient, x->n * sizeof *host);
 	memcpy(from, x->ref, x->n * sizeof *from);
 	for (size_t i = 0; i < x->n; i++) {
 		by[i] = rng_normal(&chance);
-		slope += by[i] * (double)gradient[i];
+		slope += by[i] * (double)host[i];
 	}
 	for (int side = -1; side <= 1; side += 2) {
 		for (size_t i = 0; i < x->n; i++)
@@ -138,6 +140,7 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 	expect_value(what, slope, difference, 6e-3);
 	free(from);
 	free(by);
+	free(host);
 }
 
 static void

@@ -441,11 +441,7 @@ bits_case(int kind)
 		lay_out(w, T, false);
 		mixture_forward(&w->spec, &w->weights, some->at, NULL,
 		    w->in[Y]->at + (s.T - T) * s.C, &w->state, T);
-		if (memcmp(some->at, all->at + (s.T - T) * s.C,
-			T * s.C * sizeof *some->at)) {
-			printf("mixture of %zu tokens: the bits differ\n", T);
-			failures++;
-		}
+		expect_bits_of("mixture", some->at, all->at + (s.T - T) * s.C, T * s.C);
 	}
 	work_free(w);
 }

@@ -437,9 +437,15 @@ check_experts(const char *dir, struct batch *batch, const float *demb)
 
 	for (int i = 0; i < model_parameters(model); i++) { /* experts that differ */
 		const struct parameter *p = model_parameter(model, i);
-		for (size_t j = 0; p->expert >= 0 && j < p->count; j++)
-			model_values(model)[p->offset + j] +=
-			    0.1f * (float)rng_normal(&rng);
+		if (p->expert < 0)
+			continue;
+		float *at = model_values(model) + p->offset;
+		float *host = mem_new(p->count, sizeof *host);
+		nn_download(host, at, p->count * sizeof *host);
+		for (size_t j = 0; j < p->count; j++)
+			host[j] += 0.1f * (float)rng_normal(&rng);
+		nn_upload(at, host, p->count * sizeof *host);
+		free(host);
 	}
 	for (batch->expert = 0; batch->expert < model_spec(model)->experts;
 	     batch->expert++) {

@@ -108,18 +108,24 @@ expect(
 
 /* Bit for bit. */
 static inline void
-expect_same(const char *what, const struct array *got, const struct array *wanted)
+expect_bits_of(const char *what, const float *got, const float *wanted, size_t n)
 {
-	float *x = mem_new(got->n, sizeof *x), *y = mem_new(got->n, sizeof *y);
+	float *x = mem_new(n, sizeof *x), *y = mem_new(n, sizeof *y);
 
-	nn_download(x, got->at, got->n * sizeof *x);
-	nn_download(y, wanted->at, got->n * sizeof *y);
-	if (memcmp(x, y, got->n * sizeof *x)) {
-		printf("%s: the bits of %zu values differ\n", what, got->n);
+	nn_download(x, got, n * sizeof *x);
+	nn_download(y, wanted, n * sizeof *y);
+	if (memcmp(x, y, n * sizeof *x)) {
+		printf("%s: the bits of %zu values differ\n", what, n);
 		failures++;
 	}
 	free(x);
 	free(y);
+}
+
+static inline void
+expect_same(const char *what, const struct array *got, const struct array *wanted)
+{
+	expect_bits_of(what, got->at, wanted->at, got->n);
 }
 
 static inline void

@@ -427,7 +427,9 @@ check_memory(void)
 		expect_value("aligned", (double)((uintptr_t)next % 64), 0, 0);
 		expect_value("large enough", size >= 4 * counts[i], 1, 0);
 		block = next;
-		memset(block, 1, size);
+		char *host = mem_zero(size, 1);
+		nn_upload(block, host, size);
+		free(host);
 	}
 	expect_value("kept for less", nn_reserve(block, &size, 1, 1) == block, 1, 0);
 	nn_free(block, size);
