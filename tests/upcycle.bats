@@ -561,6 +561,37 @@ DENSE="bert nomic_bert modernbert gte qwen3"
 	E
 }
 
+@test "upcycle: --mean: the mean of all weights, each model weighing the same, in the first one's types" {
+	for seed in 1 2 3; do
+		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
+			<(pairs_stream <"$GOLDEN/train/pairs.txt")
+	done
+	upcycle -m "$T/1" --mean "$T/2" --mean "$T/3" -o "$T/mean"
+	values() {
+		local size
+		size=$(od -An -tu8 -N8 "$T/$1/model.safetensors")
+		tail -c +$((9 + size)) "$T/$1/model.safetensors" | od -An -v -w4 -tf4
+	}
+	paste <(values 1) <(values 2) <(values 3) <(values mean) | awk '
+		{ d = ($1 + $2 + $3) / 3 - $4; if (d < 0) d = -d; if (d > 1e-6) { print; bad = 1 }; differ += $1 != $2 }
+		END { exit bad || differ < 1000 }'
+	cmp "$T/1/vocab.txt" "$T/mean/vocab.txt"
+	upcycle -m "$T/2" --mean "$T/2" -o "$T/same"
+	cmp "$T/2/model.safetensors" "$T/same/model.safetensors"
+	model_copy "$T/1" "$T/half" bf16
+	upcycle -m "$T/half" --mean "$T/2" -o "$T/mean"
+	[ "$(safetensors_list "$T/mean/model.safetensors" | grep -c bf16)" -gt 10 ]
+	# of another shape, another tokenizer, with weights behind the pooling
+	run -1 --separate-stderr upcycle -m "$T/1" --mean "$GOLDEN/bert" -o "$T/out"
+	[[ $stderr == "upcycle: $GOLDEN/bert: "*"models of one shape have a mean" ]]
+	cp -r "$T/2" "$T/other"
+	echo '{}' >"$T/other/tokenizer.json"
+	run -1 --separate-stderr upcycle -m "$T/1" --mean "$T/other" -o "$T/out"
+	[[ $stderr == "upcycle: $T/other/tokenizer.json: is not $T/1/tokenizer.json; "* ]]
+	[ ! -e "$T/out" ]
+	says_nothing --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
+}
+
 @test "upcycle: --merge-lora: in half precision what is not changed stays; what does not fit is refused" {
 	model_copy "$GOLDEN/bert" "$T/half" bf16
 	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"

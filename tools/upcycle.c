@@ -1,4 +1,4 @@
-/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights. */
+/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights; means. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,8 +21,11 @@ enum {
 	OPT_TOP,
 	OPT_NO_RENORMALIZE,
 	OPT_AVERAGE,
+	OPT_MEAN,
 	OPT_MERGE
 };
+
+enum { MEAN = 64 }; /* models of which a mean is made, at most */
 
 static const struct cli_option options[] = {
 	{ 'm', "model", "MODEL",
@@ -51,6 +54,7 @@ static const struct cli_option options[] = {
 	{ 's', "seed", "N", "of the routers; default 0" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
+	{ OPT_MEAN, "mean", "DIR", "the mean of MODEL's weights and DIR's; repeatable" },
 	{ OPT_MERGE, "merge-lora", "DIR",
 	    "the model with this LoRA adapter in its weights" },
 	{ 0 }
@@ -61,6 +65,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"       upcycle --task NAME=EXPERT [-m MODEL] -o DIR\n"
 	"       upcycle [-m MODEL] --token-experts N -o DIR [OPTION]...\n"
 	"       upcycle --average [-m MODEL] -o DIR\n"
+	"       upcycle --mean DIR... [-m MODEL] -o DIR\n"
 	"       upcycle --merge-lora DIR [-m MODEL] -o DIR",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
@@ -78,6 +83,8 @@ struct settings {
 	int64_t every;
 	const char *layers, *lora;
 	bool no_norms, average;
+	const char *others[MEAN]; /* to make a mean with; others[0] is `from` */
+	int mean;
 	struct upcycle_tokens tokens; /* .count 0: task experts */
 };
 
@@ -155,6 +162,8 @@ check(const struct settings *s)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
+	else if (s->mean)
+		cli_only(&cli, "--mean", "mean model output");
 	else if (s->lora)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
 	else if (s->tokens.count)
@@ -188,6 +197,11 @@ parse(int argc, char **argv)
 		case OPT_LAYERS: s.layers = optarg; break;
 		case OPT_NO_NORMS: s.no_norms = true; break;
 		case OPT_AVERAGE: s.average = true; break;
+		case OPT_MEAN:
+			if (++s.mean == MEAN)
+				die_usage("--mean: more than %d", MEAN - 1);
+			s.others[s.mean] = optarg;
+			break;
 		case OPT_MERGE: s.lora = optarg; break;
 		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
 		case OPT_TOKEN_EXPERTS:
@@ -260,6 +274,9 @@ main(int argc, char **argv)
 		.prompts = s.prompts };
 	if (s.average) {
 		model_average(s.from, s.to);
+	} else if (s.mean) {
+		s.others[0] = s.from;
+		model_mean(s.others, s.mean + 1, s.to);
 	} else if (s.lora) {
 		model_merge(s.from, s.to, s.lora);
 	} else if (s.tokens.count) {

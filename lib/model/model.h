@@ -240,6 +240,10 @@ void model_upcycle_tokens(
  * of the experts'.  Each task keeps the prompt that it had. */
 void model_average(const char *from, const char *dir);
 
+/* The folder from[0] with the means of the weights of all `count` of them, in its stored types: of models of one shape and one
+ * tokenizer, trained from one start (Wortsman et al. 2022, "Model soups"). */
+void model_mean(const char *const *from, int count, const char *dir);
+
 /* A copy with the LoRA adapter of the folder `lora` in its weights, in the stored types. */
 void model_merge(const char *from, const char *dir, const char *lora);
 
