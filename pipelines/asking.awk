@@ -1,7 +1,7 @@
 # asking.awk - more ways of asking for a word than a dictionary's own
-#	awk -v out=DIR -f asking.awk descriptions.tsv index.{noun,verb,adj,adv} wordnet.tsv gcide.tsv everyday.tsv
+#	awk -v out=DIR -f asking.awk descriptions.tsv index.{noun,verb,adj,adv} wordnet.tsv gcide.tsv everyday.tsv...
 # Words of entries that are held out are in none of what is written, those of descriptions.tsv in nothing that
-# comes from everyday.tsv.
+# comes from everyday*.tsv.
 #	pairs-gcide.jsonl	the other dictionary's definitions, and the word's entry if it has but one of
 #				its class, else the word
 #	pairs-free.jsonl	definitions as somebody asks, five ways: a part, turned around, with words
@@ -63,7 +63,7 @@ file == 7 { # gcide.tsv
 	next
 }
 
-!($2 in held) && !($2 in asked) && ($2 in classes) { # everyday.tsv
+!($2 in held) && !($2 in asked) && ($2 in classes) { # everyday*.tsv
 	print $2 ": " $3 "." > (out "/asking.txt")
 	id = first[$1, $2]
 	if (id in document)

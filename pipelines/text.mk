@@ -39,6 +39,13 @@ $(TEXT)/asking.txt $(patsubst %,$(TEXT)/pairs-%.jsonl,gcide free everyday same) 
 		$(TEXT)/gcide.tsv share/recipes/everyday.tsv
 	LC_ALL=C awk -v out=$(TEXT) -f $^
 
+# the same from more descriptions; what share/models/mlm has read, with which the papers' tables begin, stays as it is
+$(patsubst %,$(TEXT)/more/pairs-%.jsonl,gcide free everyday same) &: \
+		pipelines/asking.awk share/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(TEXT)/gcide.tsv share/recipes/everyday.tsv share/recipes/everyday-more.tsv
+	mkdir -p $(@D)
+	LC_ALL=C awk -v out=$(@D) -f $^
+
 $(INDEX) $(GCIDE):
 	@test -e $@ || { echo "no $@; run: share/deps base" >&2; exit 1; }
 
