@@ -422,7 +422,7 @@ refused() {
 	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
 	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
 	page_examples tok.1 >examples
-	[ "$(wc -l <examples)" -eq 6 ]
+	[ "$(wc -l <examples)" -eq 9 ]
 	while read -r line; do
 		bash -c "${line/200/60}"
 	done <examples

@@ -31,6 +31,7 @@ enum {
 	OPT_KEEP,
 	OPT_ROWS,
 	OPT_FORMAT,
+	OPT_SHARD,
 	OPT_MAX_LINE,
 	OPT_LEVEL,
 	OPT_DECODE,
@@ -62,6 +63,9 @@ static const struct cli_option options[] = {
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
 	    "of text input (default: by name)" },
+	{ OPT_SHARD, "shard", "K/N",
+	    "of text files only the rows that begin in the K-th of N equal parts\nof "
+	    "their bytes" },
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "of text input: refuse longer lines (default: 64M)" },
 	{ OPT_ROWS, "rows", "N",
@@ -104,7 +108,7 @@ struct settings {
 /* What says something to each thing that it does. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate "
-    "no-truncate keep format max-line rows level threads "
+    "no-truncate keep format shard max-line rows level threads "
     "output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
@@ -122,8 +126,15 @@ encode(struct settings *set, char **files, int count)
 	char *model = model_folder(set->token.model);
 	set->token.model = model;
 	struct tokenise *stream = tokenise_open(&set->token, files, count);
-	for (int i = 0; i < count || i == 0; i++)
-		tokenise_add(stream, count ? files[i] : "-");
+	char dash[] = "-", *standard[] = { dash };
+	if (!count) {
+		files = standard;
+		count = 1;
+	}
+	if (set->token.shard.count)
+		tokenise_add_shard(stream, files, count);
+	for (int i = 0; i < count && !set->token.shard.count; i++)
+		tokenise_add(stream, files[i]);
 	tokenise_close(stream);
 	free(model);
 }
@@ -236,6 +247,7 @@ set_option(struct settings *set, int option)
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
 	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
+	case OPT_SHARD: token->shard = shard_parse("--shard", optarg); break;
 	case OPT_MAX_LINE: token->max_line = cli_bytes("--max-line"); break;
 	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
 	case 'o': token->output = optarg; break;

@@ -425,6 +425,21 @@ settle(struct table *table)
 }
 
 static void
+drop_sample(struct table *table)
+{
+	for (; table->taken < table->sampled; table->taken++)
+		tree_free(table->sample[table->taken]);
+}
+
+void
+table_seek(struct table *table, int64_t from, int64_t to)
+{
+	settle(table);
+	drop_sample(table);
+	datafile_seek(table->file, from, to, 1);
+}
+
+static void
 start_rows(struct table *table)
 {
 	table->rows = 0;
@@ -518,8 +533,7 @@ table_close(struct table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = table->taken; i < table->sampled; i++)
-		tree_free(table->sample[i]);
+	drop_sample(table);
 	for (size_t i = 0; i < table->count; i++) {
 		free((char *)table->fields[i].column.name);
 		free(table->fields[i].bytes.data);

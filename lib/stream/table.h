@@ -52,6 +52,10 @@ typedef void table_look(
     void *context, const struct datafile *file, const struct tree *record);
 void table_watch(struct table *table, table_look *look, void *context);
 
+/* Before the first table_next, of a part of a file (datafile_open_part): its first records still decide on the
+ * columns, but the rows are those from offset `from` to `to`, as of datafile_seek. */
+void table_seek(struct table *table, int64_t from, int64_t to);
+
 /*
  * Gather up to `rows` records, fewer where they exceed `bytes` of text or where the input pauses
  * (TABLE_PATIENCE), into record->columns

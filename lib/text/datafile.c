@@ -23,6 +23,7 @@ struct datafile {
 	int descriptor;
 	const char *name;
 	int64_t from, size, place, stop; /* the next byte to read, and where to stop */
+	int64_t sought;			 /* where it was told to go on */
 	enum datafile_format format;
 	int64_t max_line;
 	bool adjustable; /* the program lets its user say that */
@@ -95,8 +96,8 @@ datafile_find(const char *dir, const char *stem)
 	return NULL;
 }
 
-static enum datafile_format
-guess(struct input *input)
+enum datafile_format
+datafile_guess(struct input *input)
 {
 	enum datafile_format format = datafile_by_name(input_name(input));
 
@@ -114,7 +115,7 @@ datafile_open_input(struct input *input, enum datafile_format format)
 
 	file->input = input;
 	file->name = input_name(input);
-	file->format = format == DATAFILE_GUESS ? guess(input) : format;
+	file->format = format == DATAFILE_GUESS ? datafile_guess(input) : format;
 	file->max_line = DATAFILE_LINE;
 	return file;
 }
@@ -152,6 +153,12 @@ const char *
 datafile_name(const struct datafile *file)
 {
 	return file->name;
+}
+
+void
+datafile_rename(struct datafile *file, const char *name)
+{
+	file->name = name;
 }
 
 _Noreturn static void
@@ -238,7 +245,7 @@ refill(struct datafile *file)
 		file->end += read_part(file, file->block + kept, file->room - kept);
 		file->ended = file->place == file->stop;
 	}
-	if (!file->line && (!kept || file->end < BLOCK))
+	if (!file->next_offset && (!kept || file->end < BLOCK))
 		refuse_no_text(file);
 }
 
@@ -291,7 +298,8 @@ cut_line(struct datafile *file, const char **line, size_t *length)
 	file->next_offset += (int64_t)(*length + (stop != NULL));
 	file->line += file->inside;
 	file->inside = file->format == DATAFILE_CSV ? count_line_ends(*line, *length) : 0;
-	if (file->line++ == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
+	file->line++;
+	if (file->offset == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
 		*line += 3; /* a byte order mark */
 		*length -= 3;
 	}
@@ -445,7 +453,7 @@ datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line)
 {
 	read_names(file);
 	file->at = file->end = file->searched = file->quotes = 0;
-	file->place = file->next_offset = offset;
+	file->place = file->next_offset = file->sought = offset;
 	file->stop = end;
 	file->ended = false;
 	file->line = line - 1;
@@ -473,7 +481,11 @@ datafile_offset(const struct datafile *file)
 double
 datafile_share(const struct datafile *file)
 {
-	return file->input ? input_share(file->input, file->end - file->at) : -1;
+	if (file->input)
+		return input_share(file->input, file->end - file->at);
+	return file->stop > file->sought ? (double)(file->next_offset - file->sought) /
+					       (double)(file->stop - file->sought)
+					 : 1;
 }
 
 int64_t

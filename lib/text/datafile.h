@@ -42,6 +42,9 @@ struct datafile;
 struct datafile *datafile_open(const char *path, enum datafile_format format);
 struct datafile *datafile_open_input(struct input *input, enum datafile_format format);
 
+/* What datafile_open takes an input for: by its name, else by its first byte.  Before the first read. */
+enum datafile_format datafile_guess(struct input *input);
+
 /* On `size` bytes, from offset `from`, of an open file that is neither packed nor a pipe; in messages
  * `name`.  Both are borrowed. */
 struct datafile *datafile_open_part(int descriptor, const char *name, int64_t from,
@@ -50,6 +53,9 @@ struct datafile *datafile_open_part(int descriptor, const char *name, int64_t fr
 /* Before the first record: the longest line that is taken. */
 void datafile_max_line(struct datafile *file, int64_t bytes);
 const char *datafile_name(const struct datafile *file);
+
+/* What messages call it from now on; borrowed. */
+void datafile_rename(struct datafile *file, const char *name);
 
 /* The next record as an object; a plain line is {"text": line}; a TSV or CSV row has its
  * header's names and string values (numbers stay strings).  Borrowed until the next
@@ -74,8 +80,9 @@ void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t l
 /* Whether its values are text that may stand for numbers: TSV, CSV. */
 bool datafile_untyped(const struct datafile *file);
 int64_t datafile_line(const struct datafile *file); /* of the record just read, from 1 */
-int64_t datafile_offset(const struct datafile *file);	/* its first byte, decompressed */
-double datafile_share(const struct datafile *file);	/* used up, as of input_share */
+int64_t datafile_offset(const struct datafile *file); /* its first byte, decompressed */
+/* How much is used up, as of input_share; of a part, of what datafile_seek named. */
+double datafile_share(const struct datafile *file);
 int64_t datafile_repaired(const struct datafile *file); /* invalid UTF-8 parts replaced */
 void datafile_close(struct datafile *file);
 

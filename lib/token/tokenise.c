@@ -147,6 +147,7 @@ struct tokenise {
 	struct tokenised *made; /* [fields] */
 	int64_t texts, cut, repaired;
 	struct progress *progress;
+	double before, of_all; /* of the work: what was before this file, and its share */
 };
 
 /* A model that pools the last token was trained with one that ends each text. */
@@ -194,7 +195,9 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 		stream->template = template_find(options->template);
 	stream->frame = frame_new(stream->tokenizer,
 	    options->template ? &stream->template : NULL, options->prepare, stream->most);
-	stream->progress = progress_files("texts", files, count);
+	stream->progress = options->shard.count ? progress_new("texts", 0)
+						: progress_files("texts", files, count);
+	stream->of_all = 1;
 	return stream;
 }
 
@@ -384,24 +387,32 @@ add_stream(struct tokenise *stream, struct input *input)
 	stream_close(reader);
 }
 
-/* One record of rows of a text file. */
 static void
-put_rows(struct tokenise *stream, int64_t number, const struct record *from)
+set_table_columns(struct tokenise *stream)
 {
 	const struct table *table = stream->table;
-	const char *name = datafile_name(table_file(table));
 	int count = table_columns(table);
 	struct column *columns = mem_new((size_t)count, sizeof *columns);
 
 	for (int i = 0; i < count; i++)
 		columns[i] = *table_column(table, i);
-	set_columns(stream, name, NULL, columns, count);
+	set_columns(stream, datafile_name(table_file(table)), NULL, columns, count);
 	free(columns);
+}
+
+/* One record of rows of a text file. */
+static void
+put_rows(struct tokenise *stream, int64_t number, const struct record *from)
+{
+	const struct datafile *file = table_file(stream->table);
+
+	set_table_columns(stream);
 	struct record *made = stream_make(stream->writer, NULL);
 	made->rows = from->rows;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < table_columns(stream->table); i++)
 		made->columns[i] = from->columns[i];
-	put(stream, name, number, from, made, datafile_share(table_file(table)));
+	put(stream, datafile_name(file), number, from, made,
+	    stream->before + datafile_share(file) * stream->of_all);
 }
 
 static void
@@ -416,22 +427,29 @@ look(void *context, const struct datafile *file, const struct tree *record)
 		    fields->items[f], datafile_name(file), datafile_line(file), record);
 }
 
+/* The rows of a text file; with a piece, those of it alone. */
 static void
-add_text(struct tokenise *stream, struct input *input)
+add_rows(struct tokenise *stream, struct datafile *file, const struct piece *piece)
 {
-	struct datafile *file = datafile_open_input(input, stream->options->format);
-	datafile_max_line(file, stream->options->max_line);
 	struct table *table = table_open(file);
 	struct record rows;
-	int64_t number = 0;
+	int64_t number = 0, others;
 
+	datafile_max_line(file, stream->options->max_line);
 	table_watch(table, look, stream->fields);
 	stream->table = table;
+	if (piece) {
+		table_seek(table, piece->from, piece->to);
+		datafile_rename(file, piece->name);
+	}
+	others = piece ? datafile_repaired(file) : 0;
 	while (table_next(table, stream->options->rows, RECORD_BYTES, &rows))
 		put_rows(stream, ++number, &rows);
-	if (datafile_repaired(file))
+	if (datafile_repaired(file) > others)
 		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
-		    datafile_name(file), (long long)datafile_repaired(file));
+		    datafile_name(file), (long long)(datafile_repaired(file) - others));
+	if (piece && !stream->writer && table_columns(table))
+		set_table_columns(stream);
 	stream->table = NULL;
 	table_close(table);
 }
@@ -445,7 +463,45 @@ tokenise_add(struct tokenise *stream, const char *path)
 	if (stream_is(input))
 		add_stream(stream, input);
 	else
-		add_text(stream, input);
+		add_rows(
+		    stream, datafile_open_input(input, stream->options->format), NULL);
+}
+
+static void
+add_piece(struct tokenise *stream, struct piece *piece)
+{
+	const struct tokenise_options *options = stream->options;
+	struct input *input = input_open(piece->path);
+
+	if (stream_is(input))
+		die("%s: is a tensor stream, and --shard cuts text files; mts split -n "
+		    "%lld cuts this",
+		    piece->path, (long long)options->shard.count);
+	input_close(input);
+	add_rows(stream, piece_open(piece, options->shard, options->format), piece);
+	piece_close(piece);
+}
+
+void
+tokenise_add_shard(struct tokenise *stream, char *const *files, int count)
+{
+	struct piece *pieces = shard_pieces(stream->options->shard, files, count);
+	double bytes = 0;
+
+	for (int i = 0; i < count; i++)
+		bytes += (double)(pieces[i].high - pieces[i].low);
+	stream->before = 0;
+	for (int i = 0; i < count; i++) {
+		int64_t own = pieces[i].high - pieces[i].low;
+		stream->of_all = (double)own / bytes;
+		if (own)
+			add_piece(stream, &pieces[i]);
+		stream->before += own ? stream->of_all : 0;
+	}
+	/* without a row, it has the columns of the others */
+	for (int i = 0; i < count && !stream->writer; i++)
+		add_piece(stream, &pieces[i]);
+	free(pieces);
 }
 
 /* No input had a row: a stream without records, with the columns that were asked for. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "text/datafile.h"
+#include "text/shard.h"
 #include "token/frame.h"
 #include "token/text_field.h"
 
@@ -25,6 +26,7 @@ struct tokenise_options {
 	enum frame_prepare prepare;    /* what is done to a text first */
 	struct text_field_list fields; /* none: those of the usual names that are there */
 	enum datafile_format format;   /* of text files */
+	struct shard shard;	       /* which part of them */
 	int64_t max_line;	       /* the longest in them, in bytes */
 	size_t most;		       /* ids of a text; 0: as the model says */
 	bool refuse;		       /* die on a longer text, do not cut it */
@@ -43,6 +45,10 @@ struct tokenise *tokenise_open(
 
 /* Tokenise one input ("-": standard input). */
 void tokenise_add(struct tokenise *stream, const char *path);
+
+/* Tokenise the part of text files that the options name.  The first records of each file decide on its
+ * columns, though they be of another part: so all parts have the same. */
+void tokenise_add_shard(struct tokenise *stream, char *const *files, int count);
 
 /* Finish the stream; warn of texts that were cut or repaired, with their number. */
 void tokenise_close(struct tokenise *stream);
