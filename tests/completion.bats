@@ -50,9 +50,9 @@ completes() {
 }
 
 @test "completion: commands, and words that an option or a command takes" {
-	completes mts s "->" stat
-	completes mts -o out s "->" stat
-	completes mts --output = out s "->" stat
+	completes mts s "->" "split stat"
+	completes mts -o out s "->" "split stat"
+	completes mts --output = out s "->" "split stat"
 	completes mts to "" "->" "jsonl npy safetensors tsv"
 	completes mts to js "->" jsonl
 	completes mteb-score clustering "->" "clustering clustering-fast"

@@ -472,7 +472,7 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts: a command that is misspelt is told the one that is nearest" {
 	while read -r wrong near; do
 		run -2 --separate-stderr mts $wrong points.mts
-		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, paste, diff, to, from; did you mean '$near'?"* ]]
+		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from; did you mean '$near'?"* ]]
 	done <<-E
 		haed head
 		Stat stat
@@ -597,6 +597,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts stat --json a.mts
 	mts cat -c emb --rename emb=other -o b.mts a.mts
 	mts paste -o c.mts a.mts b.mts
+	mts split -n 7 a.mts
 	mts diff a.mts a.mts
 	mts to npy -c emb -o a.npy a.mts
 	mts to safetensors -o a.safetensors a.mts

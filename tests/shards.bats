@@ -144,6 +144,8 @@ files() {
 	done
 	run -2 --separate-stderr tok -m "$TINY" --shard 1/2 <x.txt
 	[[ $stderr == "tok: --shard: standard input is not cut by its offsets: name the file"* ]]
+	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 x.txt absent.txt
+	[ "$stderr" = "tok: absent.txt: No such file or directory" ]
 	mkfifo pipe
 	run -1 --separate-stderr timeout 10 tok -m "$TINY" --shard 1/2 x.txt pipe
 	[ "$stderr" = "tok: pipe: is no regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)" ]
@@ -169,4 +171,105 @@ files() {
 	printf 'PAR1\0\0\0\0' | cat - <(head -c 999 /dev/zero) >x.parquet
 	run -1 --separate-stderr tok -m "$TINY" --shard 2/2 x.parquet
 	[[ $stderr == "tok: x.parquet: not text but Parquet"* ]]
+}
+
+# 2. mts split
+
+# x.mts of 100 rows in 5 records of 30, 0, 40, 1 and 29 rows, each with attributes of its own
+stream() {
+	local i rows
+	for i in 30 0 40 1 29; do
+		for ((rows = 0; rows < i; rows++)); do
+			printf '{"id":%d,"text":"é %d","list":["%s","b"],"at":[%d,0.5],"good":%s}\n' \
+				$((i * 100 + rows)) $rows $rows $rows "$( ((rows % 3)) && echo true || echo false)"
+		done >"$i.jsonl"
+		((i)) || { echo '{"id":1,"text":"","list":["a"],"at":[0.5],"good":true}' >0.jsonl; }
+		mts from jsonl $i.jsonl | tok -m "$TINY" --keep --prompt "$i " >"$i.mts"
+	done
+	mts rows --rows 2- 0.mts >empty.mts
+	cat 30.mts empty.mts 40.mts 1.mts 29.mts >x.mts
+	mts cat x.mts >whole.mts
+	[ "$(mts stat x.mts | grep -c '^records	4$')" -eq 1 ]
+}
+
+@test "mts split: as many rows in each, and cat has what there was, to the byte" {
+	cd "$T"
+	stream
+	for n in 1 2 3 7 101; do
+		mts split -n $n x.mts
+		digits=${#n}
+		((digits > 1)) || digits=2
+		ls x.*.mts | diff - <(seq -f "x.%0${digits}g.mts" $n)
+		mts cat x.*.mts >again.mts
+		for column in id good; do
+			mts to npy -c $column again.mts | cmp - <(mts to npy -c $column x.mts)
+		done
+		mts diff again.mts x.mts
+		mts head --json -n 1000 again.mts | jq -c 'select(.row) | [.attributes, .values]' |
+			cmp - <(mts head --json -n 1000 x.mts | jq -c 'select(.row) | [.attributes, .values]')
+		mts head --json again.mts | jq -c 'select(.columns) | .columns, .properties' |
+			cmp - <(mts head --json x.mts | jq -c 'select(.columns) | .columns, .properties')
+		for part in x.*.mts; do mts stat --json $part; done | jq -e -s 'map(.rows) | add == 100 and max - min <= 1'
+		rm x.*.mts
+	done
+	# whole records stay whole
+	mts split -n 1 -o y x.mts
+	[ "$(mts stat y.01.mts | grep ^records)" = "$(mts stat x.mts | grep ^records)" ]
+}
+
+@test "mts split: a pipe, another place and level, streams without rows" {
+	cd "$T"
+	stream
+	mkdir parts
+	mts split -n 3 -o parts/y --level 0 <x.mts
+	mts split -n 3 -o parts/z --level 19 - < <(cat x.mts)
+	for name in y z; do mts cat parts/$name.0[123].mts | mts diff - x.mts; done
+	[ "$(stat -c %s parts/y.02.mts)" -gt "$(stat -c %s parts/z.02.mts)" ]
+	[ "$(ls parts | wc -l)" -eq 6 ]
+	cp x.mts odd.name
+	mts split -n 2 odd.name
+	mts cat odd.name.01.mts odd.name.02.mts | mts diff - x.mts
+	mts split -n 2 -o none empty.mts
+	mts cat none.01.mts none.02.mts | mts diff - empty.mts
+	# each says how it came to be
+	mts head -n 0 parts/y.02.mts | grep '^history.*mts split -n 3 -o parts/y --level 0$'
+}
+
+@test "mts split: all parts are there or none, and what was there before stays" {
+	cd "$T"
+	stream
+	echo before >x.02.mts
+	head -c 2500 x.mts >cut.mts
+	cp cut.mts x.cut
+	run -1 --separate-stderr mts split -n 3 -o x cut.mts
+	[[ $stderr == "mts: cut.mts: "*"cut short"* ]]
+	[ "$(ls x.0*)" = x.02.mts ]
+	# the second pass fails, with parts written
+	for i in {1..40}; do printf '{"text":"%0*d"}\n' $((i > 30 ? 20000 : 1)) $i; done | mts from jsonl -b 1 >large.mts
+	run bash -c 'ulimit -f 100; exec mts split -n 4 --level 0 -o x large.mts'
+	[ "$status" -ne 0 ]
+	[ "$(ls x.0*)" = x.02.mts ]
+	[ "$(cat x.02.mts)" = before ]
+	mts split -n 4 --level 0 -o x large.mts
+	[ "$(ls x.0* | wc -l)" -eq 4 ]
+	[ "$(stat -c %s x.04.mts)" -gt 102400 ]
+}
+
+@test "mts split: usage" {
+	cd "$T"
+	stream
+	says_nothing --json mts split -n 2 --json x.mts
+	says_nothing --columns mts split -n 2 -c id x.mts
+	for wrong in '' '-n 0' '-n 10000'; do
+		run -2 --separate-stderr mts split $wrong x.mts
+		[[ $stderr == "mts: split: -n says how many streams to make, 1 to 9999"* ]]
+	done
+	run -2 --separate-stderr mts split -n 2 <x.mts
+	[[ $stderr == "mts: split: standard input has no name: -o PREFIX gives the parts one"* ]]
+	run -2 --separate-stderr mts split -n 2 -o parts/ x.mts
+	[[ $stderr == "mts: split: -o: 'parts/' does not end in a name"* ]]
+	run -2 mts split -n 2 x.mts x.mts
+	run -1 --separate-stderr mts split -n 2 -o none/y x.mts
+	[[ $stderr == "mts: none/y.01.mts."* ]]
+	[ -z "$(ls x.0* 2>/dev/null)" ]
 }

@@ -30,8 +30,9 @@ enum {
 	OPT_SORT
 };
 
-static const struct cli_option options[] = { { 'n', "show", "N",
-						 "head: rows to show (default: 5)" },
+static const struct cli_option options[] = {
+	{ 'n', "show", "N",
+	    "head: rows to show (default: 5)\nsplit: how many streams to make" },
 	{ OPT_JSON, "json", NULL,
 	    "head, stat: JSON, a line for the header and each row; for all" },
 	{ OPT_ROWS, "rows", "LIST",
@@ -59,10 +60,13 @@ static const struct cli_option options[] = { { 'n', "show", "N",
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
 	{ OPT_LEVEL, "level", "N",
-	    "rows, cat, paste, from: zstd level 1 to 19, or 0: store (default:\n0 into a "
-	    "pipe, "
-	    "else 3)" },
-	{ 'o', "output", "FILE", "write there instead of standard output" }, { 0 } };
+	    "of streams that are written: zstd level 1 to 19, or 0: store (default:\n"
+	    "0 into a pipe, else 3)" },
+	{ 'o', "output", "FILE",
+	    "write there instead of standard output\n"
+	    "split: what the names of the parts begin with (default: FILE's own)" },
+	{ 0 }
+};
 
 static const struct cli cli;
 
@@ -81,14 +85,15 @@ static int
 head(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
+	int64_t show = settings->show < 0 ? 5 : settings->show;
 	struct reader *reader = stream_open(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
 	if (settings->json) {
-		head_json(reader, settings->show);
+		head_json(reader, show);
 	} else {
 		head_header(reader);
-		head_rows(reader, settings->show);
+		head_rows(reader, show);
 	}
 	stream_close(reader);
 	output_finish(output);
@@ -135,6 +140,19 @@ cat(void *with, char **files, int count)
 
 	cat_streams(count ? files : standard, count ? count : 1, &settings->selection,
 	    settings->output, settings->level);
+	return 0;
+}
+
+static int
+split(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	if (settings->show < 1 || settings->show > SPLIT_MOST)
+		die_usage("split: -n says how many streams to make, 1 to %d", SPLIT_MOST);
+	split_stream(count ? files[0] : "-", (int)settings->show,
+	    strcmp(settings->output, "-") != 0 ? settings->output : NULL,
+	    settings->level);
 	return 0;
 }
 
@@ -236,6 +254,8 @@ static const struct cli_command commands[] = {
 	    "rows where sample seed sort level output", 0, 1, rows },
 	{ "cat", "streams one after another, some of their columns",
 	    "columns rename level output", 0, -1, cat },
+	{ "split", "a stream as several, which cat makes one again", "show level output",
+	    0, 1, split },
 	{ "paste", "streams side by side", "level output", 2, -1, paste },
 	{ "diff", "whether two streams are the same within a tolerance",
 	    "absolute relative output", 2, 2, diff },
@@ -251,6 +271,7 @@ static const struct cli cli = { "mts",
 	"       mts stat [FILE]\n"
 	"       mts rows [--rows LIST] [--where CONDITION]... [OPTION]... [FILE]\n"
 	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
+	"       mts split -n N [-o PREFIX] [FILE]\n"
 	"       mts paste FILE FILE...\n"
 	"       mts diff [-a X] [-r X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
@@ -260,6 +281,7 @@ static const struct cli cli = { "mts",
 	"  mts stat x.mts\n"
 	"  mts rows --where label=joy --where 'score>=4' --sort -score x.mts > y.mts\n"
 	"  mts cat -c _id,text.emb a.mts b.mts > x.mts\n"
+	"  mts split -n 64 -o parts/x x.mts\n"
 	"  mts paste queries.mts answers.mts > pairs.mts\n"
 	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
 	"  mts to npy -c text.emb x.mts > x.npy\n"
@@ -268,29 +290,6 @@ static const struct cli cli = { "mts",
 	".mts\n"
 	"to: npy|safetensors|jsonl|tsv .mts\n"
 	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
-
-static void
-add(struct names *names, const char *name)
-{
-	names->items =
-	    mem_resize(names->items, (size_t)names->count + 1, sizeof *names->items);
-	names->items[names->count++] = name;
-}
-
-static void
-add_all(struct names *names, char *list)
-{
-	for (char *name = strtok(list, ","); name; name = strtok(NULL, ","))
-		add(names, name);
-}
-
-static void
-add_rename(struct names *renames, const char *rename)
-{
-	if (!strchr(rename, '='))
-		die_usage("--rename: '%s' is not OLD=NEW", rename);
-	add(renames, rename);
-}
 
 static void
 parse(struct settings *settings, int argc, char **argv)
@@ -302,16 +301,18 @@ parse(struct settings *settings, int argc, char **argv)
 		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
 		case 'a': settings->absolute = cli_real("-a", 0, 1e300); break;
 		case 'r': settings->relative = cli_real("-r", 0, 1e300); break;
-		case 'c': add_all(&settings->selection.kept, optarg); break;
+		case 'c': names_add_list(&settings->selection.kept, optarg); break;
 		case 'b': settings->rows = cli_integer("-b", 1, 1 << 24); break;
 		case 'o': settings->output = optarg; break;
-		case OPT_RENAME: add_rename(&settings->selection.renames, optarg); break;
-		case OPT_NUMBERS: add_all(&settings->numbers, optarg); break;
+		case OPT_RENAME:
+			names_add_rename(&settings->selection.renames, optarg);
+			break;
+		case OPT_NUMBERS: names_add_list(&settings->numbers, optarg); break;
 		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
 		case OPT_JSON: settings->json = true; break;
-		case OPT_ROWS: add(&settings->chosen.numbers, optarg); break;
-		case OPT_WHERE: add(&settings->chosen.conditions, optarg); break;
-		case OPT_SORT: add_all(&settings->chosen.sorts, optarg); break;
+		case OPT_ROWS: names_add(&settings->chosen.numbers, optarg); break;
+		case OPT_WHERE: names_add(&settings->chosen.conditions, optarg); break;
+		case OPT_SORT: names_add_list(&settings->chosen.sorts, optarg); break;
 		case OPT_SAMPLE:
 			settings->chosen.sample = cli_integer("--sample", 1, INT64_MAX);
 			break;
@@ -329,7 +330,7 @@ parse(struct settings *settings, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .show = 5,
+	struct settings settings = { .show = -1,
 		.rows = 1024,
 		.max_line = DATAFILE_LINE,
 		.level = -1,

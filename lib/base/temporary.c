@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { MOST = 256 };
+enum { MOST = 1 << 15 }; /* mts split takes two for each of its parts */
 
 /* A signal may come between any two steps: a path is written before it counts. */
 static char *_Atomic paths[MOST]; /* NULL: forgotten */

@@ -57,12 +57,20 @@ void stat_free(struct stat *stat);
 bool diff_streams(
     struct reader *one, struct reader *two, double absolute, double relative);
 
-/* cat - several streams end to end, and which of their columns go on. */
-
+/* Names that a user gave, in their order; zeroed: none.  They are borrowed. */
 struct names {
 	const char **items;
 	int count;
 };
+void names_add(struct names *names, const char *name);
+
+/* Those of a list with commas between, which is cut to pieces. */
+void names_add_list(struct names *names, char *list);
+
+/* "OLD=NEW"; dies with usage on anything else. */
+void names_add_rename(struct names *renames, const char *rename);
+
+/* cat - several streams end to end, and which of their columns go on. */
 
 /* Which columns go on (none named: all), and how they are called there: "OLD=NEW". */
 struct selection {
@@ -91,6 +99,17 @@ struct rows {
 	uint64_t seed;
 };
 void rows_choose(const char *path, const struct rows *rows, const char *to, int level);
+
+/*
+ * split - a stream as several, which cat makes one again.
+ *
+ * Each has as many rows as any other or one less, in their order, and all columns, attributes and properties;
+ * where there are fewer rows than parts, some are empty.  They are called PREFIX.01.mts and on, the last one says with how
+ * many digits, and are there all together or not at all.  The stream is read twice; of a pipe a spool keeps it.  prefix NULL:
+ * the path without ".mts".
+ */
+enum { SPLIT_MOST = 9999 };
+void split_stream(const char *path, int parts, const char *prefix, int level);
 
 /*
  * paste - several streams side by side.

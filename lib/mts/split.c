@@ -1,0 +1,176 @@
+#include "mts/mts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/temporary.h"
+#include "stream/gather.h"
+#include "stream/replay.h"
+
+struct splitting {
+	struct reader *reader;
+	char *prefix;
+	int parts, part, level; /* part: that which is being written, from 0 */
+	int64_t rows, before;	/* of the stream; those that were put */
+	int64_t last;		/* where the part ends */
+	struct writer *writer;
+	char **beside; /* [parts] what they are called until all are there */
+	struct place *places;
+	size_t places_capacity;
+	struct gather *gathers; /* [columns] */
+	struct array *arrays;	/* [columns] */
+};
+
+static int64_t
+count_rows(struct replay *replay)
+{
+	struct reader *reader = replay_reader(replay);
+	struct progress *progress = stream_progress(reader);
+	struct record record;
+	int64_t rows = 0;
+
+	while (stream_next(reader, &record))
+		rows += record.rows;
+	progress_free(progress);
+	stream_close(reader);
+	return rows;
+}
+
+static char *
+prefix_of(const char *path, const char *prefix)
+{
+	size_t length = strlen(path);
+
+	if (!prefix && !strcmp(path, "-"))
+		die_usage(
+		    "split: standard input has no name: -o PREFIX gives the parts one");
+	if (prefix && (!*prefix || prefix[strlen(prefix) - 1] == '/'))
+		die_usage("split: -o: '%s' does not end in a name", prefix);
+	if (!prefix && length > 4 && !strcmp(path + length - 4, ".mts"))
+		length -= 4;
+	return prefix ? mem_string(prefix) : mem_format("%.*s", (int)length, path);
+}
+
+static char *
+part_name(const struct splitting *splitting, int part)
+{
+	int digits = snprintf(NULL, 0, "%d", splitting->parts);
+
+	return mem_format(
+	    "%s.%0*d.mts", splitting->prefix, digits < 2 ? 2 : digits, part + 1);
+}
+
+static void
+begin_part(struct splitting *splitting)
+{
+	int64_t parts = splitting->parts, next = splitting->part + 1;
+	char *name = part_name(splitting, splitting->part);
+
+	splitting->beside[splitting->part] = temporary_beside(name);
+	splitting->writer =
+	    stream_create(splitting->beside[splitting->part], splitting->reader);
+	if (splitting->level >= 0)
+		stream_level(splitting->writer, splitting->level);
+	splitting->last =
+	    splitting->rows / parts * next + splitting->rows % parts * next / parts;
+	free(name);
+}
+
+static void
+put_rows(
+    struct splitting *splitting, const struct record *record, int64_t from, int64_t count)
+{
+	struct writer *writer = splitting->writer;
+
+	if (count == record->rows) {
+		stream_put(writer, stream_make(writer, record));
+		return;
+	}
+	splitting->places = mem_grow(splitting->places, &splitting->places_capacity,
+	    (size_t)count, sizeof *splitting->places);
+	for (int64_t i = 0; i < count; i++)
+		splitting->places[i] = (struct place){ record->columns, from + i };
+	for (int c = 0; c < stream_columns(splitting->reader); c++)
+		splitting->arrays[c] = gather_rows(&splitting->gathers[c],
+		    stream_column(splitting->reader, c), c, splitting->places, count);
+	struct record some = { count, record->attributes, splitting->arrays };
+	stream_put(writer, stream_make(writer, &some));
+}
+
+static void
+next_part(struct splitting *splitting)
+{
+	stream_finish(splitting->writer);
+	splitting->part++;
+	begin_part(splitting);
+}
+
+static void
+put_record(struct splitting *splitting, const struct record *record)
+{
+	int64_t from = 0;
+
+	do {
+		while (splitting->before == splitting->last &&
+		       splitting->part + 1 < splitting->parts)
+			next_part(splitting);
+		int64_t left = splitting->last - splitting->before,
+			count = record->rows - from;
+		if (count > left && splitting->part + 1 < splitting->parts)
+			count = left;
+		put_rows(splitting, record, from, count);
+		splitting->before += count;
+		from += count;
+	} while (from < record->rows);
+}
+
+static void
+put_in_place(const struct splitting *splitting)
+{
+	for (int i = 0; i < splitting->parts; i++) {
+		char *name = part_name(splitting, i);
+		if (rename(splitting->beside[i], name))
+			die("%s:", name);
+		temporary_forget(splitting->beside[i]);
+		free(splitting->beside[i]);
+		free(name);
+	}
+	free(splitting->beside);
+}
+
+void
+split_stream(const char *path, int parts, const char *prefix, int level)
+{
+	struct splitting splitting = {
+		.prefix = prefix_of(path, prefix), .parts = parts, .level = level
+	};
+	struct replay *replay = replay_open(path);
+	splitting.rows = count_rows(replay);
+	struct reader *reader = splitting.reader = replay_reader(replay);
+	size_t columns = (size_t)stream_columns(reader);
+	struct record record;
+
+	splitting.beside = mem_zero((size_t)parts, sizeof *splitting.beside);
+	splitting.gathers = mem_zero(columns, sizeof *splitting.gathers);
+	splitting.arrays = mem_zero(columns, sizeof *splitting.arrays);
+	struct progress *progress = stream_progress(reader);
+	begin_part(&splitting);
+	while (stream_next(reader, &record))
+		put_record(&splitting, &record);
+	while (splitting.part + 1 < parts)
+		next_part(&splitting);
+	stream_finish(splitting.writer);
+	put_in_place(&splitting);
+	progress_free(progress);
+	for (size_t c = 0; c < columns; c++)
+		gather_free(&splitting.gathers[c]);
+	free(splitting.gathers);
+	free(splitting.arrays);
+	free(splitting.places);
+	free(splitting.prefix);
+	stream_close(reader);
+	replay_close(replay);
+}
