@@ -301,7 +301,7 @@ few() {
 @test "near: the page's examples" {
 	stream queries corpus
 	cp "$T/corpus.mts" "$T/part1.mts"
-	sed 's/"d/"e/' "$GOLDEN/score_corpus.jsonl" | stream_of part2
+	sed 's/"d/"e/; s/"q3"/"r3"/' "$GOLDEN/score_corpus.jsonl" | stream_of part2
 	cp "$GOLDEN/score_qrels.tsv" "$T/test.tsv"
 	printf 'what is it\n' >"$T/questions.txt"
 	printf '{"_id":"%s","text":"%s"}\n' a one b two >"$T/corpus.jsonl"
@@ -312,7 +312,9 @@ few() {
 	[ "$(bash -e example.3 | grep -c '  1.0000  e')" -ge 120 ]
 	bash -eo pipefail example.4 >out
 	mteb-score retrieval --qrels test.tsv queries.mts corpus.mts | cmp - out
-	bash -eo pipefail example.5 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
+	bash -eo pipefail example.5
+	near --run - queries.mts part1.mts part2.mts | cmp - both.run
+	bash -eo pipefail example.6 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
 	tok -m "$GOLDEN/bert" -f text corpus.jsonl | encode -m "$GOLDEN/bert" >corpus.mts
 	sed -i "s|-m MODEL|-m $GOLDEN/bert|g" example.2
 	bash -eo pipefail example.2 >out

@@ -273,3 +273,153 @@ stream() {
 	[[ $stderr == "mts: none/y.01.mts."* ]]
 	[ -z "$(ls x.0* 2>/dev/null)" ]
 }
+
+# 3. near --merge
+
+# Queries q.mts and a corpus c.mts with many equal documents, in 1.mts, 2.mts, 3.mts, which have some of each.
+corpus() {
+	awk 'BEGIN { srand(5); for (i = 0; i < 6; i++) printf "{\"_id\":\"q%d\",\"text\":\"query %d\",\"text.emb\":[%f,%f,%f]}\n",
+		i, i, rand() - 0.5, rand() - 0.5, rand() - 0.5 }' | mkstream >q.mts
+	# of each five documents two are equal, wherever they are, and three lie like others but are longer
+	awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { if (i % 5 < 2) k = 1 + int(6 * rand()); else k = 1 + rand()
+			printf "{\"_id\":\"d%d\",\"n\":%d,\"text\":\"document \\\"%d\\\"\",\"text.emb\":[%f,%f,%f]}\n",
+				(i * 7919) % 1000, (i * 7919) % 1000, i, k * 0.25, (k % 3) - 1.5, 1 - k / 4 } }' >c.jsonl
+	mkstream <c.jsonl >c.mts
+	split -n l/3 --numeric-suffixes=1 -a 1 c.jsonl part
+	for k in 1 2 3; do mkstream <part$k >$k.mts; done
+}
+
+@test "near --merge: runs over shards are the run over all, to the byte, ties too" {
+	cd "$T"
+	corpus
+	while IFS=: read -r options merge; do
+		near $options q.mts c.mts >whole
+		for k in 1 2 3; do near $options q.mts $k.mts >$k.run; done
+		near --merge $merge 1.run 2.run 3.run | cmp - whole
+		near --merge $merge 3.run - 2.run <1.run >turned
+		cmp turned whole
+		# of three the first two, and then the third: nothing is lost by halves
+		near --merge $merge 2.run 1.run -o some.run
+		near --merge $merge some.run 3.run | cmp - whole
+		near --merge $merge whole | cmp - whole
+	done <<-E
+		--run -:
+		-k 7 --run -:
+		-k 40 --similarity dot --run -:
+		--json:
+		--json -k 3:
+		--json -k 200 --threshold 0.2:-k 200
+	E
+	# there were ties, over the borders of lists and of shards
+	near -k 7 --run - q.mts c.mts >whole
+	[ "$(cut -f1,5 whole | sort | uniq -d | wc -l)" -gt 5 ]
+	near -k 8 --run - q.mts c.mts | awk -F'\t' '$4 == 7 { score = $5 } $4 == 8 && $5 == score { n++ } END { exit !(n > 1) }'
+	# fewer of them
+	for k in 1 2 3; do near --run $k.run q.mts $k.mts; done
+	near --merge -k 7 1.run 2.run 3.run | cmp - whole
+	for k in 1 2 3; do near --json -k 9 q.mts $k.mts >$k.json; done
+	near --merge -k 7 1.json 2.json 3.json | cmp - <(near --json -k 7 q.mts c.mts)
+	near --merge 1.json 2.json 3.json | cmp - <(near --json -k 9 q.mts c.mts)
+}
+
+@test "near --merge: queries without hits in a shard, ids that are numbers, runs of mteb-score" {
+	cd "$T"
+	corpus
+	# the last shard has no hit for some queries, and the first has for all that have one
+	options="-k 5 --threshold 0.7 --run -"
+	near $options q.mts c.mts >whole
+	for k in 1 2 3; do near $options q.mts $k.mts >$k.run; done
+	head -n 7 3.run >few.run
+	[ "$(cut -f1 few.run | sort -u | wc -l)" -lt "$(cut -f1 1.run | sort -u | wc -l)" ]
+	near --merge 1.run 2.run few.run >out
+	near --merge few.run 1.run 2.run | sort | cmp - <(sort out)
+	near --merge 1.run 2.run 3.run | cmp - whole
+	near -k 9 --exclude-self --run - c.mts c.mts >whole
+	for k in 1 2 3; do near -k 9 --exclude-self --run - c.mts $k.mts >$k.run; done
+	near --merge 1.run 2.run 3.run | cmp - whole
+	for name in c 1 2 3; do mts cat -c n,text.emb --rename n=id $name.mts >n$name.mts; done
+	near --json -k 20 q.mts nc.mts >whole
+	[ "$(head -n 1 whole | jq -c '[.id, (.hits[0].id | type)]')" = '["q0","number"]' ]
+	for k in 1 2 3; do near --json -k 20 q.mts n$k.mts >$k.run; done
+	near --merge 1.run 2.run 3.run | cmp - whole
+	jq -r '._id as $id | range(6) | ["q\(.)", 0, $id, 1] | @tsv' c.jsonl >qrels.tsv
+	for k in 1 2 3; do
+		mteb-score -q retrieval --qrels qrels.tsv --run $k.run q.mts $k.mts >scores
+	done
+	near --merge 1.run 2.run 3.run | cmp - <(near --run - q.mts c.mts)
+	# what says nothing of how it was made
+	for k in 1 2 3; do near -k 20 --run - q.mts $k.mts | sed 's/motes:.*/bm25/' >$k.run; done
+	near --merge 1.run 2.run 3.run | cut -f1-5 | cmp - <(near -k 20 --run - q.mts c.mts | cut -f1-5)
+	near --merge 1.run 2.run 3.run | cut -f6 | sort -u | grep -x motes
+}
+
+@test "near --merge: what does not belong together is refused by its name" {
+	cd "$T"
+	corpus
+	refused() { # MESSAGE RUN...
+		run -1 --separate-stderr near --merge "${@:2}"
+		echo "$stderr"
+		[ "$stderr" = "near: $1" ]
+		[ -z "$output" ]
+	}
+	for k in 1 2 3; do
+		near --run $k.run q.mts $k.mts
+		near --json q.mts $k.mts >$k.json
+	done
+	grep -v ^q4 2.run >less.run
+	refused "less.run: it lacks the query 'q4', which 1.run has; runs that are merged are of the same queries" 1.run 3.run less.run
+	refused "less.run: it lacks the query 'q4', which 1.run has; runs that are merged are of the same queries" less.run 1.run
+	sed 's/^q4/q9/' 2.run >other.run
+	refused "other.run: it lacks the query 'q4', which 1.run has; runs that are merged are of the same queries" 1.run other.run
+	grep -v '"q4"' 2.json >less.json
+	refused "less.json: it lacks the query 'q4', which 1.json has; runs that are merged are of the same queries" 1.json less.json
+	sed 's/query 4/query four/' 2.json >other.json
+	refused "other.json: its query 'q4' has another text than that of 1.json" 1.json other.json
+	twice="is in a run before it, too; shards of a corpus have no row in common, and rows without ids are numbered anew in each"
+	run -1 --separate-stderr near --merge 1.run 2.run 2.run
+	[[ $stderr == "near: 2.run: its document 'd"*"' $twice" ]]
+	for k in 1 2; do mts cat -c text.emb $k.mts | near --json q.mts - >bare$k.json; done
+	run -1 --separate-stderr near --merge bare1.json bare2.json
+	[[ $stderr == "near: bare2.json: its document '"*"' $twice" ]]
+	sed 's/"hits":\[{"id":"d[0-9]*"/"hits":[{"id":7/' 2.json >mixed.json
+	refused "mixed.json:1: some ids are numbers, others text" 1.json mixed.json
+	mts cat -c n,text.emb --rename n=id 2.mts | near --json q.mts - >numbers.json
+	refused "numbers.json: its documents' ids are numbers, unlike those of the runs before it" 1.json numbers.json
+	refused "2.json: it is lines of JSON, and not columns of TREC as those before it; runs that are merged are all of one kind" 1.run 2.json
+	refused "2.run: it is no lines of JSON, as those before it are; runs that are merged are all of one kind" 1.json 2.run
+	near --similarity dot --run dot.run q.mts 2.mts
+	near --threshold 0 --run threshold.run q.mts 2.mts
+	near --exclude-self --run self.run q.mts 2.mts
+	sed 's/motes:.*/motes/' 2.run >unknown.run
+	for name in dot threshold self unknown; do
+		refused "$name.run: by its tag it was searched in another way than 1.run (--similarity, --threshold, --exclude-self)" 1.run $name.run
+	done
+	near -k 5 --run five.run q.mts 2.mts
+	refused "five.run: by its tag it has the best 5 documents of each query, and 1.run the best 1000; -k 5 takes what both have" 1.run five.run
+	near --merge -k 5 1.run five.run | cmp - <(near -k 5 --run - q.mts 1.mts 2.mts)
+	refused "five.run: by its tag it has the best 5 documents of each query, and not 6 (-k)" -k 6 1.run five.run
+	head -c 300 2.json >cut.json
+	run -1 --separate-stderr near --merge 1.json cut.json
+	[[ $stderr == "near: cut.json:1: not valid JSON"* ]]
+	: >empty.run
+	refused "empty.run: there is nothing in it" empty.run 1.run
+	echo '{"id":"q0"}' >no.json
+	refused "no.json:1: there is no list 'hits'" no.json
+	echo '{"id":"q0","hits":[{"id":"d1","score":null}]}' >no.json
+	refused "no.json:1: a hit has no score that is a number" no.json
+	echo '{"id":"q0","hits":[{"score":1}]}' >no.json
+	refused "no.json:1: expected what near --json writes: a query's 'id', and 'hits' with an 'id' each" no.json
+	printf '{"id":"q0","hits":[]}\n{"id":"q0","hits":[]}\n' >no.json
+	refused "no.json:2: a query is there for the second time" no.json
+	echo '{"id":"q0","hits":[{"id":"d1","score":1},{"id":"d1","score":1}]}' >no.json
+	refused "no.json: a query has a document twice" no.json
+	run -2 --separate-stderr near --merge
+	[[ $stderr == "near: --merge takes runs, a file each"* ]]
+	run -2 --separate-stderr near --merge - 1.run -
+	[[ $stderr == "near: only one of the runs can be standard input"* ]]
+	says_nothing --json near --merge --json 1.run
+	says_nothing --threshold near --merge --threshold 0.5 1.run
+	echo before >out
+	run -1 near --merge 1.run 1.run -o out
+	[ "$(cat out)" = before ]
+}

@@ -19,12 +19,14 @@
 #include "mts/print.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
+#include "search/merge.h"
 
 enum {
 	OPT_THRESHOLD = CLI_LONG,
 	OPT_SELF,
 	OPT_RUN,
 	OPT_JSON,
+	OPT_MERGE,
 	OPT_TEXT,
 	OPT_SIMILARITY,
 	OPT_ANY_MODEL,
@@ -42,6 +44,9 @@ static const struct cli_option options[] = {
 	{ OPT_JSON, "json", NULL, "print an object a query, with its hits" },
 	{ OPT_RUN, "run", "FILE",
 	    "write TREC's columns there instead ('-': print them)" },
+	{ OPT_MERGE, "merge", NULL,
+	    "search no more: of runs over shards of a corpus, by --run or --json,\n"
+	    "make that of the whole" },
 	{ 'f', "field", "NAME",
 	    "take the embeddings from NAME.emb (default: the only one)" },
 	{ OPT_SIMILARITY, "similarity", "cosine|dot",
@@ -57,11 +62,13 @@ static const struct cli_option options[] = {
 static const struct cli cli = { "near",
 	"find the nearest neighbours of one stream in another",
 	"[OPTION]... QUERIES CORPUS...\n"
-	"       near [OPTION]... CORPUS",
+	"       near [OPTION]... CORPUS\n"
+	"       near --merge [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
 	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --text corpus.jsonl "
 	"c.mts\n"
+	"  near --merge c1.run c2.run c3.run > c.run\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run "
 	"-\n",
 	nn_about, NULL, ".mts" };
@@ -69,7 +76,7 @@ static const struct cli cli = { "near",
 struct settings {
 	struct search_options search;
 	const char *run, *text, *output;
-	bool json;
+	bool json, merge;
 	int threads;
 };
 
@@ -90,6 +97,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_SELF: search->exclude_self = true; break;
 		case OPT_RUN: settings->run = optarg; break;
 		case OPT_JSON: settings->json = true; break;
+		case OPT_MERGE: settings->merge = true; break;
 		case OPT_TEXT: settings->text = optarg; break;
 		case 'f': search->field = optarg; break;
 		case OPT_SIMILARITY:
@@ -277,6 +285,30 @@ answer(struct corpus_search *searching, const struct settings *settings)
 	output_finish(output);
 }
 
+static void
+merge(const struct settings *settings, char **runs, int count)
+{
+	int inputs = 0;
+	bool json;
+
+	cli_only(&cli, "--merge", "merge top output");
+	for (int i = 0; i < count; i++)
+		inputs += strcmp(runs[i], "-") == 0;
+	if (!count || inputs > 1)
+		die_usage(count ? "only one of the runs can be standard input"
+				: "--merge takes runs, a file each");
+	struct run *run =
+	    merge_runs((const char *const *)runs, count, settings->search.depth, &json);
+	struct output *output =
+	    json ? output_print(settings->output) : output_open(settings->output, false);
+	if (json)
+		print(run, json, output, true);
+	else
+		run_write(run, output, INT64_MAX);
+	output_finish(output);
+	run_free(run);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -286,6 +318,10 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
+	if (settings.merge) {
+		merge(&settings, argv + optind, argc - optind);
+		return 0;
+	}
 	take_streams(search, argv + optind, argc - optind);
 	if (settings.run)
 		cli_only(&cli, "--run",

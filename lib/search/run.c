@@ -299,9 +299,15 @@ read_file(struct input *input, bool objects)
 }
 
 struct run *
+run_read_input(struct input *input)
+{
+	return read_file(input, false);
+}
+
+struct run *
 run_read(const char *path)
 {
-	return read_file(input_open(path), false);
+	return run_read_input(input_open(path));
 }
 
 struct run *

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/input.h"
 #include "base/output.h"
 #include "base/strings.h"
 #include "search/rows.h"
@@ -67,6 +68,10 @@ int64_t run_settle(
 
 /* Of lines with one query and one document the first counts; warns of the others. */
 struct run *run_read(const char *path);
+struct run *run_read_input(struct input *input);
+
+/* What near --json writes, with texts; its ids are ROW_NAMES or ROW_NUMBERS. */
+struct run *run_read_json(struct input *input);
 
 /* What is to be compared: a run, or MTEB's lines of JSON with a "query-id" and "corpus-ids". */
 struct run *run_read_candidates(const char *path);

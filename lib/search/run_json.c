@@ -1,0 +1,92 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "search/run.h"
+#include "text/datafile.h"
+
+struct reading {
+	struct run *run;
+	struct findings findings;
+	struct datafile *file;
+};
+
+static _Noreturn void
+bad(const struct reading *reading, const char *what)
+{
+	die("%s:%lld: %s", datafile_name(reading->file),
+	    (long long)datafile_line(reading->file), what);
+}
+
+/* The number of what an object calls "id"; its kind is that of all the ids. */
+static int64_t
+add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
+    const struct tree *object, bool *fresh)
+{
+	const struct tree *id = tree_get(object, "id");
+	char digits[NUMBER_ROOM];
+
+	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
+		bad(reading, "expected what near --json writes: a query's 'id', and "
+			     "'hits' with an 'id' each");
+	enum row_ids own = id->kind == TREE_STRING ? ROW_NAMES : ROW_NUMBERS;
+	if (strings_count(ids) && own != *kind)
+		bad(reading, "some ids are numbers, others text");
+	*kind = own;
+	if (own == ROW_NAMES)
+		return strings_add(ids, id->string, id->length, fresh);
+	return strings_add(ids, digits, number_put_whole(digits, id->integer), fresh);
+}
+
+static void
+add_text(struct texts *texts, int64_t number, const struct tree *object)
+{
+	const struct tree *text = tree_get(object, "text");
+
+	if (text && text->kind == TREE_STRING)
+		texts_put(texts, number, text->string, text->length);
+}
+
+static void
+add_hit(struct reading *reading, int64_t query, const struct tree *hit)
+{
+	struct run *run = reading->run;
+	int64_t document = add_id(reading, run->documents, &run->document_ids, hit, NULL);
+	const struct tree *score = tree_get(hit, "score");
+
+	if (!score || (score->kind != TREE_REAL && score->kind != TREE_INTEGER))
+		bad(reading, "a hit has no score that is a number");
+	if (document > UINT32_MAX)
+		bad(reading, "too many documents");
+	add_text(&run->document_texts, document, hit);
+	run_put(&reading->findings, query, document, (float)score->real);
+}
+
+struct run *
+run_read_json(struct input *input)
+{
+	struct reading reading = { .run = run_new(),
+		.file = datafile_open_input(input, DATAFILE_JSONL) };
+	struct run *run = reading.run;
+	const struct tree *record;
+	bool fresh;
+
+	while ((record = datafile_next(reading.file))) {
+		const struct tree *hits = tree_get(record, "hits");
+		int64_t query =
+		    add_id(&reading, run->queries, &run->query_ids, record, &fresh);
+		if (!fresh)
+			bad(&reading, "a query is there for the second time");
+		if (!hits || hits->kind != TREE_LIST)
+			bad(&reading, "there is no list 'hits'");
+		add_text(&run->query_texts, query, record);
+		for (size_t i = 0; i < hits->count; i++)
+			add_hit(&reading, query, hits->items[i]);
+	}
+	if (run_settle(run, &reading.findings, 0, NULL))
+		die("%s: a query has a document twice", datafile_name(reading.file));
+	datafile_close(reading.file);
+	return run;
+}
