@@ -423,3 +423,28 @@ corpus() {
 	run -1 near --merge 1.run 1.run -o out
 	[ "$(cat out)" = before ]
 }
+
+# 4. reze-stats
+
+@test "reze-stats: statistics of tok's shards are merged to those of the whole" {
+	cd "$T"
+	export M=$GOLDEN/bert
+	words=(the a red green blue boat sats on under over river sky swims flies and or not old new small great)
+	for i in {0..149}; do
+		printf '{"query":"%s %s","document":"%s %s %s","dataset":"set %d"}\n' "${words[i % 21]}" "${words[i * 5 % 19]}" \
+			"${words[i * 3 % 20]}" "${words[i * i % 21]}" "${words[i % 4]}" $((i % 4))
+	done >pairs.jsonl
+	tok -m "$M" pairs.jsonl | encode -m "$M" >pairs.mts
+	reze-stats fit -q pairs.mts -o whole.stats
+	for k in {1..5}; do
+		tok -m "$M" --shard $k/5 pairs.jsonl | encode -m "$M" | reze-stats fit -q --partial -o $k.stats
+	done
+	reze-stats merge -q [1-5].stats -o merged.stats
+	for columns in mean,source.mean,covariance,eigenvalue,dispersion,band,shrink; do
+		mts cat -c $columns merged.stats | mts diff -a 1e-14 - <(mts cat -c $columns whole.stats)
+	done
+	for name in whole merged; do reze-stats apply --dtype f64 $name.stats pairs.mts -o $name.mts; done
+	mts diff -a 1e-12 merged.mts whole.mts
+	# and one of them is missed
+	reze-stats merge -q [1-4].stats | run -1 mts diff -a 1e-3 - whole.stats
+}
