@@ -54,6 +54,10 @@ MADE    = $(DESTDIR)$(PREFIX)/share/motes/folders
 FOLDERS = bin share/man/man1 share/man/man5 share/man/man7 $(BASH_COMPLETION) $(ZSH_COMPLETION)
 OUT     ?= out
 TEXT    := $(OUT)/text
+# what starts the shells of the rules that encode, train and score, on another machine for one: srun -c 8
+RUN      =
+HEAVY   := $(strip $(RUN) $(SHELL))
+ALONE    = $(if $(RUN),,OMP_NUM_THREADS=1)
 
 ## all       build every program into build/cpu/bin
 all: $(TOOLS:%=$B/bin/%)

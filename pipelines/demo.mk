@@ -64,6 +64,7 @@ $(DEMO)/batches-%.mts: share/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/dense-
 		$X/tok -q -m $(DEMO)/dense-start --max-length 32 > $@
 
 define twins
+$(DEMO)/dense-$1/model.safetensors $(DEMO)/mote-$1/model.safetensors: private SHELL := $(HEAVY)
 $(DEMO)/dense-$1/model.safetensors $(DEMO)/mote-$1/model.safetensors: \
 		$(DEMO)/%-$1/model.safetensors: $(DEMO)/batches-$1.mts $(DEMO)/%-start/model.safetensors | $X/train
 	$X/train -m $(DEMO)/$$*-start --lr $(LR) --seed $1 --progress -o $$(@D) $$<
@@ -71,6 +72,8 @@ endef
 $(foreach seed,$(SEEDS),$(eval $(call twins,$(seed))))
 
 # Embeddings of held-out texts; the base knows no instructions.
+$(foreach file,queries.mts corpus.mts fit.mts classification.mts clustering.mts retrieval.tsv classification.tsv clustering.tsv \
+	questions.mts words.mts,$(DEMO)/%/$(file)): private SHELL := $(HEAVY)
 instruction = $(if $(filter base,$*),,--task $1)
 embedded    = $X/tok -m $(DEMO)/$* $(call instruction,$1) $2 -f text $< | \
 	$X/encode -m $(DEMO)/$* > $@

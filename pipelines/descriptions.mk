@@ -20,9 +20,10 @@ $(DESCRIBE)/$(HALF).qrels.tsv: pipelines/descriptions.awk share/recipes/descript
 	mkdir -p $(@D)
 	awk -v half=$(HALF) -f $^ > $@
 
+$(DESCRIBE)/%/words.mts $(DESCRIBE)/%/$(HALF).txt: private SHELL := $(HEAVY)
 define descriptions_of
 $(DESCRIBE)/$(call named,$1)/words.mts: $(TEXT)/lookup.tsv $1/config.json | $X/tok $X/encode
-	mkdir -p $$(@D)
+	mkdir -p $$(@D); \
 	$X/tok -q -m $1 -f text $$< | $X/encode -m $1 > $$@
 
 $(DESCRIBE)/$(call named,$1)/$(HALF).txt: $(DESCRIBE)/queries.tsv $(DESCRIBE)/$(HALF).qrels.tsv \

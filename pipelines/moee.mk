@@ -80,9 +80,9 @@ $(MOEE)/start/config.json: $(MOEE)/learn.txt share/recipes/moee-model.json | $X/
 $(MOEE)/learn.mts $(MOEE)/held.mts: $(MOEE)/%.mts: $(MOEE)/%.txt $(MOEE)/start/config.json | $X/tok
 	$X/tok -q -m $(MOEE)/start --max-length 512 $< > $@
 
+$(MOEE)/model/%/config.json $E/texts/%.mts: private SHELL := $(HEAVY)
 $(MOEE)/model/%/config.json: $(MOEE)/learn.mts $(MOEE)/held.mts | $X/train
-	@echo "train $(@D)" >&2
-	mkdir -p $(dir $(@D))
+	echo "train $(@D)" >&2; mkdir -p $(dir $(@D)); \
 	$X/train -m $(MOEE)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(MOEE)/held.mts --progress -o $(@D) $<
 
 ## moee-model a mixture of experts from nothing but the dictionaries, for make moee (SEEDS=; 11 minutes each)
@@ -178,7 +178,7 @@ moee_text     = $(wildcard $(MOEE_DATA)/clustering/$1/test.jsonl*)
 cluster_sets  = $(notdir $(patsubst %/,%,$(dir $(moee_texts))))
 
 $E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) $E/from $E/figure-seeds | $X/tok $X/encode $X/mts
-	mkdir -p $(@D)
+	mkdir -p $(@D); \
 	$X/mts paste -q -o $@ <($X/tok -q -m $(moee_folder) --template prompteol --keep -f text $< | $X/encode -q -m $(moee_folder) $(WEIGHTS:%=--weights %) --emit hs,rw) \
 		<(zstdcat -f $< | jq -r '[.label | tostring] | @tsv' | awk -v OFS='\t' -v k=$(MOEE_CLUSTERS) \
 			'BEGIN { srand(1); print "class", "chance" } { print $$0, int(k * rand()) }' | $X/mts from tsv)
@@ -296,7 +296,7 @@ moee: | $(DEPS)
 	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
 	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode train route moee-sim mteb-score leaderboard geom topics mts)
 	@$(if $(filter $(MOEE)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)
 
 # The mixture with token experts of MoTE's baseline, as make mote trains it (an encoder: hidden states are its embeddings).

@@ -96,18 +96,19 @@ $M/start/%/config.json: $(START)/config.json | $X/upcycle
 	$(how)
 
 # Training.  A model of one task takes as many of its batches as the mix has.
+$M/models/%/config.json: private SHELL := $(HEAVY)
+
 $M/models/ea/%/config.json: $M/models/mote/%/config.json | $X/upcycle
-	mkdir -p $(dir $(@D))
+	mkdir -p $(dir $(@D)); \
 	$X/upcycle -q --average -m $(<D) -o $(@D)
 
 $M/models/ea-eob/%/config.json: $M/models/eob/%/config.json | $X/upcycle
-	mkdir -p $(dir $(@D))
+	mkdir -p $(dir $(@D)); \
 	$X/upcycle -q --average -m $(<D) -o $(@D)
 
 .SECONDEXPANSION:
 $M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml | $X/tasksample $X/tok $X/train
-	@echo "train $*" >&2
-	mkdir -p $(dir $(@D))
+	echo "train $*" >&2; mkdir -p $(dir $(@D)); \
 	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q -C $(TRAIN) --plan $(STEPS_) \
 		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)" { n++ } END { print n + !n }')";; esac; \
 	$X/tasksample -q -C $(TRAIN) --seed $(seed_of) $$steps $($(arm_of).mix) | \
@@ -240,13 +241,14 @@ $T/texts.jsonl: $(TEXT)/test/queries.jsonl
 	mkdir -p $(@D)
 	awk 'NR % 16 == 1' $< > $@
 
+$T/similarity-%.tsv: private SHELL := $(HEAVY)
 $T/similarity-%.tsv: $T/texts.jsonl $M/models/mote/$(mote.rate)/%/config.json $M/models/ic/$(ic.rate)/%/config.json \
 		| $X/tok $X/encode $X/geom
-	mkdir -p $T/views/$*/mote $T/views/$*/ic
+	mkdir -p $T/views/$*/mote $T/views/$*/ic; \
 	for task in $(EXPERTS); do \
 		$X/tok -q -m $(word 2,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 2,$(^D)) > $T/views/$*/mote/$$task.mts; \
 		$X/tok -q -m $(word 3,$(^D)) --task $$task -f text $< | $X/encode -q -m $(word 3,$(^D)) > $T/views/$*/ic/$$task.mts; \
-	done
+	done; \
 	$X/geom similarity -q $(EXPERTS:%=--against $T/views/$*/ic/%.mts) $(EXPERTS:%=$T/views/$*/mote/%.mts) -o $@
 
 $T/figure1.tsv: $(SEEDS:%=$T/similarity-%.tsv)
@@ -287,18 +289,18 @@ $M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
 endif
 
 mote-rates:
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) SPLIT=dev TYPES="$(SEEN)" $M/rates.tsv
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) SPLIT=dev TYPES="$(SEEN)" $M/rates.tsv
 	cp $M/rates.tsv $(RATES)
 	@cat $(RATES)
 
 ## mote       MoTE: its tables and figures, three seeds (an hour on two cores; DATA=dir for real sets)
 mote: | $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode upcycle tasksample train mteb-score leaderboard geom mts)
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(foreach name,$(filter-out hybrid,$(MOTE_ALL)),$T/$(name).md $T/$(name).svg)
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(foreach name,$(filter-out hybrid,$(MOTE_ALL)),$T/$(name).md $T/$(name).svg)
 	@$(foreach name,$(filter-out hybrid,$(MOTE_ALL)),cat $T/$(name).md; echo;)
 
 # Table 2 with every arm at the rate of EM; the paper's open question
 mote-equal:
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(em.rate) mote-table2
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) LR=$(em.rate) mote-table2
 
 .PHONY: mote mote-equal mote-rates $(MOTE_ALL:%=mote-%)

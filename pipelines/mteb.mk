@@ -1,6 +1,7 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
 #	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
 #		[GATES=dir PILOTS=file] [TEMPLATE=name] [WEIGHTS=int8] [PRECISION=int8] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
+#		[RUN='srun -c 8']
 # Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
@@ -65,26 +66,26 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/moee-sim $X/mteb-score $X/mt
 ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
 # embeddings of this model; of documents; its scores
-RUN    := $(MTEB)/$(subst /,__,$(name))/$(revision)
-OWN    := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
-CORPUS := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits))),$(RUN))
+VECTORS := $(MTEB)/$(subst /,__,$(name))/$(revision)
+OWN     := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
+CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits))),$(VECTORS))
 # what the model makes of texts
-MADE   := $(if $(COMBINE),$(OWN)/$(EMITTED),$(RUN))
-SCORES := $(RESULTS)/$(subst /,__,$(name))/$(revision)
-SETS   := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
-          $(sts) $(summarization)
-BAR    := $(shell [ -t 2 ] && echo --progress)
+MADE    := $(if $(COMBINE),$(OWN)/$(EMITTED),$(VECTORS))
+SCORES  := $(RESULTS)/$(subst /,__,$(name))/$(revision)
+SETS    := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
+           $(sts) $(summarization)
+BAR     := $(shell [ -t 2 ] && echo --progress)
 
 # What goes wrong is shown, and kept for the list at the end.
 task  = $(firstword $(subst /, ,$*))
-begin = mkdir -p $(@D) $(RUN)/$(task); echo "$(task): $1" >&2; \
-	exec 2> >(tee -a $(RUN)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
+begin = mkdir -p $(@D) $(VECTORS)/$(task); echo "$(task): $1" >&2; \
+	exec 2> >(tee -a $(VECTORS)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
 forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL) $(TEMPLATE:%=--template %)
 encode  = $X/encode $(BAR) -m $(MODEL) $(numbers) $(if $(COMBINE),--emit $(EMIT)) -o $@
 # each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
-early   = $(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty')
+early  := $(if $(PILOTS),$(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty'))
 routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
 in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
@@ -93,6 +94,8 @@ score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per
 result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
+
+$(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(SCORES)/%.json: private SHELL := $(HEAVY)
 
 scored = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
 ifneq ($(PER_QUERY),)
@@ -137,7 +140,7 @@ like   = $(if $(filter corpus,$(NORM)),$(if $(filter queries,$(@F:.mts=)),$(MADE
 	$(classification:%=%/train),$*),$(MADE)/$(task)/test.mts)))
 no_rows = $(and $(filter batch=%,$(NORM)),$(filter $(task),$(classification)))
 no_sum  = $(and $(filter apart,$(COMBINE)),$(filter-out $(classification) $(clustering),$(task)))
-$(RUN)/%.mts: $(MADE)/%.mts $$(like)
+$(VECTORS)/%.mts: $(MADE)/%.mts $$(like)
 	@$(call begin,combine $(@F:.mts=)); $(forget); \
 	$(if $(no_rows),echo 'mteb: $(task): its batches would be of rows without text; say NORM=corpus' >&2; exit 2;) \
 	$(if $(no_sum),echo 'mteb: $(task): COMBINE=apart is for classification and clustering' >&2; exit 2;) \
@@ -146,19 +149,19 @@ endif
 
 # Scores.
 legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
-$(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/train.mts $(RUN)/%/test.mts
+$(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/train.mts $(VECTORS)/%/test.mts
 	@$(call begin,score); $(call score,classification) $(legacy) --samples $($*.samples) --train $^ | $(result)
 
-$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/queries.mts $(CORPUS)/%/corpus.mts
+$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts
 	@$(call begin,score); $(call score,retrieval) $($*.identical) --qrels $($*.qrels) $^ | $(result)
 
-$(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/lists.mts
+$(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
 	@$(call begin,score); $(call score,reranking) $< | $(result)
 
 # of a pair's vectors, by the names that results have, and not by the similarity that moee-sim has made of them
 pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
 define score_rule
-$($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(RUN)/%/test.mts
+$($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
 	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(legacy) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
 endef
 $(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
@@ -173,7 +176,7 @@ why = awk '{ sub(/.*\r/, "") } /: warning: / || why && /did the program before i
 	/^[a-z-]*: / { why = $$0 } END { print why }'
 
 mteb-table: mteb-done
-	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(why) $(RUN)/$(set)/log))" >&2;) \
+	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(why) $(VECTORS)/$(set)/log))" >&2;) \
 	[ -z "$(strip $(MISSING))" ]
 
 mteb-done:

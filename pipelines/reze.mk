@@ -69,8 +69,9 @@ $R/base/config.json: $(START)/config.json
 # Statistics of the base's relations; those of an arm are a merge with its settings.
 reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2
 
+$R/statistics/%/all.mts: private SHELL := $(HEAVY)
 $R/statistics/%/all.mts: $R/without/%.yaml $R/base/config.json | $X/tasksample $X/tok $X/encode $X/reze-stats
-	mkdir -p $(@D)
+	mkdir -p $(@D); \
 	$(call reze_pairs,$<,$R/base) | $X/reze-stats fit -q -o $@
 
 .SECONDEXPANSION:
@@ -80,19 +81,18 @@ $R/statistics/%.mts: $R/statistics/$$(call part,1)/all.mts | $X/reze-stats
 # The two stages: pre/ARM/TARGET/SEED, models/ARM/TARGET/SHOTS/SEED.
 reze_train = $X/train -q -m $1 --lr $(REZE_LR) --warmup 0 --no-mask-duplicates --seed $2 -o $(@D)
 
+$V/pre/%/config.json $V/models/%/config.json $V/views/%.mts: private SHELL := $(HEAVY)
 $V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
 		$$(if $$(filter-out pft,$$(call part,1)),$R/statistics/$$(call part,2)/$$(call part,1).mts) \
 		| $X/tasksample $X/tok $X/encode $X/reze-stats $X/train
-	@echo "pre-finetune $*" >&2
-	mkdir -p $(dir $(@D))
+	echo "pre-finetune $*" >&2; mkdir -p $(dir $(@D)); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,3) $< | $X/tok -q -m $R/base | \
 		$(if $(word 3,$^),$X/encode -q -m $R/base --keep | $X/reze-stats apply -q $(word 3,$^) |) \
 		$(call reze_train,$R/base,$(call part,3)) --reze $($(call part,1).weight)
 
 $V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(call part,1)/$$(call part,2)/$$(call part,4))/config.json \
 		$R/only/$$(call part,2)/$$(call part,3).yaml | $X/tasksample $X/tok $X/train
-	@echo "fine-tune $*" >&2
-	mkdir -p $(dir $(@D))
+	echo "fine-tune $*" >&2; mkdir -p $(dir $(@D)); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,4) $(word 2,$^) | $X/tok -q -m $(<D) | \
 		$(call reze_train,$(<D),$(call part,4))
 
@@ -211,7 +211,7 @@ views  = $(VIEWS:%=$V/views/$1/$2/%.mts)
 $V/views/%.mts: $R/without/$$(call part,1).yaml \
 		$$(if $$(filter base,$$(call part,3)),$R/base,$V/pre/$$(call part,3)/$$(call part,1)/$$(call part,2))/config.json \
 		| $X/tasksample $X/tok $X/encode
-	mkdir -p $(@D)
+	mkdir -p $(@D); \
 	$(call reze_pairs,$<,$(patsubst %/,%,$(dir $(word 2,$^)))) > $@
 
 viewed = $(foreach target,$(SWEPT),$(foreach seed,$(SEEDS),$(call views,$(target),$(seed))))
@@ -253,7 +253,7 @@ $V/rate.tsv: $$(rate_runs)
 	awk -F'\t' -v rate=$(REZE_LR) '{ sum += $$4; n++ } END { printf "%s\t%.2f\n", rate, sum / n }' $(rate_runs) > $@
 
 reze-rates:
-	@$(foreach rate,$(RATES_TRIED),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $R/$(rate)/rate.tsv;)
+	@$(foreach rate,$(RATES_TRIED),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $R/$(rate)/rate.tsv;)
 	@$(call rate_chosen,$(REZE_START),$R,$(REZE_RATES))
 
 figure4 = $(SWEPT:%=$V/figure4-%.svg)
@@ -266,7 +266,7 @@ reze-table4: $R/table4.tsv
 ## reze       REZE: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 reze: | $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample reze-stats train geom mteb-score leaderboard mts)
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
 	@$(foreach name,$(REZE_TABLES) figure3 drift,cat $V/$(name).md; echo;)
 
 .PHONY: reze reze-rates always $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-figure4 reze-table4

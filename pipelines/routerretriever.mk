@@ -84,16 +84,17 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 
 # The base's embeddings: corpus/SET, told/WHAT/SPLIT/SET, WHAT being emb, or layer-2 and so on.
 .SECONDEXPANSION:
+$Q/corpus/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: private SHELL := $(HEAVY)
+
 $Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
-	@echo "encode $*" >&2
-	mkdir -p $(@D)
+	echo "encode $*" >&2; mkdir -p $(@D); \
 	corpus=$$(echo $(<D)/corpus.jsonl*); \
 		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) $$corpus | $X/encode -q -m $Q/base --keep -o $@
 
 judged_queries = $X/leaderboard judged $(<D)/qrels/$(call at,2).tsv $(<D)/queries.jsonl* | $X/tok -q -m $Q/base -f query=text --format jsonl -
 
 $Q/told/%.mts: $(ROUTER_DATA)/$$(call at,3)/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
-	mkdir -p $(@D)
+	mkdir -p $(@D); \
 	$(judged_queries) | $X/encode -q -m $Q/base --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
 
 # Gates: gates/SEED/GATE; GATE may be multi, which learns from all sets, or multi-3, from the first so many.
@@ -105,8 +106,7 @@ gates_of   = $(if $(filter multi,$1),$(ROUTER_GATES),$(if $(filter multi-%,$1),$
 learns     = $(call gates_of,$(call at,2))
 stored     = $Q/corpus$(if $(filter multi multi-%,$(call at,2)),,/$(call at,2)).mts
 $W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) | $X/tasksample $X/tok $X/train
-	@echo "gate $*" >&2
-	mkdir -p $(dir $(@D))
+	echo "gate $*" >&2; mkdir -p $(dir $(@D)); \
 	$X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$(learns)) --seed $(call at,1) $(recipe) | $X/tok -q -m $Q/base | \
 		$X/train -q -m $Q/base --lora $(lora) $(if $(filter frozen,$(DOCUMENTS)),--documents $(stored)) --lr $(ROUTER_LR) \
 			--schedule linear --warmup 0.1 --no-mask-duplicates --seed $(call at,1) -o $(@D)
@@ -119,7 +119,7 @@ adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call a
 through    = $(if $(adapter),$X/encode -q -m $Q/base --lora $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
 $W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
-	mkdir -p $(@D)
+	mkdir -p $(@D); \
 	$(call through,$<) | $X/mteb-score retrieval -q --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
 		- $(if $(filter frozen,$(DOCUMENTS)),$(word 2,$^),<($(call through,$(word 2,$^)))) >/dev/null
 
@@ -302,7 +302,7 @@ $W/table5.tsv: pipelines/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES),$$
 # Figure 3: gates that learned from fewer pairs, first seed.
 SAMPLES ?= 30 100 300 1000
 routerretriever-figure3:
-	@$(foreach n,$(SAMPLES),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) SAMPLE=$n SEEDS=$(first_seed) $Q/$(ROUTER_LR)-sample-$n/table7.tsv;)
+	@$(foreach n,$(SAMPLES),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) SAMPLE=$n SEEDS=$(first_seed) $Q/$(ROUTER_LR)-sample-$n/table7.tsv;)
 	@awk -F'\t' -v OFS='\t' 'FNR == 1 { n = FILENAME; sub(/.*-sample-/, "", n); sub(/\/.*/, "", n) } NR == 1 { print "pairs", "gate", "set", "ndcg_at_10" } \
 		$$3 != "all sets" && FNR > 1 { print n, $$2, $$3, $$7 }' $(SAMPLES:%=$Q/$(ROUTER_LR)-sample-%/table7.tsv) > $W/figure3.tsv
 	@gnuplot -e "table='$W/figure3.tsv'" pipelines/sizes.gnuplot > $W/figure3.svg
@@ -311,13 +311,13 @@ routerretriever-figure3:
 # One forward pass in the place of two: gates from a layer on, routed by what that layer tells.
 one_pass = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$(call scores_of,from-$1,test,$(seed),$(set))))
 routerretriever-onepass:
-	@$(foreach n,$(LAYERS),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) FROM=$n $(call one_pass,$n);)
+	@$(foreach n,$(LAYERS),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) FROM=$n $(call one_pass,$n);)
 	@$(MAKE) --no-print-directory -j$(JOBS) $W/onepass.md $W/onepass.svg
 	@cat $W/onepass.md
 
 # Figure 4 with a multi-task gate of its own for each number of sets.
 routerretriever-figure4-multi:
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $W/figure4-multi.md $W/curve4-multi.svg
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $W/figure4-multi.md $W/curve4-multi.svg
 	@cat $W/figure4-multi.md
 
 # Table 6: gates of queries and documents.
@@ -331,7 +331,7 @@ $W/rate.tsv: $$(own_scores)
 		END { for (f in sum) total += 100 * sum[f] / n[f] / files; printf "%s\t%.2f\n", rate, total }' $(own_scores) > $@
 
 routerretriever-rates:
-	@$(foreach rate,$(RATES_TRIED),OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $Q/$(rate)/rate.tsv;)
+	@$(foreach rate,$(RATES_TRIED),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $Q/$(rate)/rate.tsv;)
 	@$(call rate_chosen,$(ROUTER_NAME),$Q,$(ROUTER_RATES))
 
 router_files = $(foreach name,$(ROUTER_TABLES),$W/$(name).md $W/$(name).svg) $(foreach n,6 7,$W/figure$n.md $W/figure$n.svg) \
@@ -346,7 +346,7 @@ routerretriever-table4 routerretriever-table5:
 ## routerretriever  RouterRetriever: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 routerretriever: | $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample train route pilot-build mteb-score leaderboard mts)
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
 	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
 
 .PHONY: routerretriever routerretriever-rates routerretriever-figure3 routerretriever-table4 routerretriever-table5 routerretriever-table6 \

@@ -56,6 +56,17 @@ within() {
 	"$ROOT/tests/support/within" "$@"
 }
 
+# recorder: $T/record, which make can take as RUN, and which says in $T/ran what it starts, a line each
+recorder() {
+	cat >"$T/record" <<-END
+		#!/bin/bash
+		printf '%s\\n' "\${*//\$'\\n'/ }" >>$T/ran
+		exec "\$@"
+	END
+	chmod +x "$T/record"
+	: >"$T/ran"
+}
+
 # text_expert COUNT ID...: the number of the expert, of COUNT, that a text of these ids falls on: FNV-1a of their
 # bytes, a mix of its bits (rng.h), and what is left of it
 text_expert() {

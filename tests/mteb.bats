@@ -353,6 +353,38 @@ make_gates() {
 	[ -e "$(echo results/base/*/rooms.json)" ] && [ -e "$(echo results/base/*/same.json)" ]
 }
 
+@test "mteb: RUN starts what encodes and scores; a job that fails is named, and done again alone" {
+	mteb TASKS="STS12 shelf moods" RESULTS="$T/plain" >plain.md 2>/dev/null
+	recorder
+	rm -r out
+	mteb TASKS="STS12 shelf moods" RUN="env NODE=1 $T/record" >table 2>/dev/null
+	diff plain.md table
+	for cell in plain results; do cat $cell/base/*/{STS12,shelf,moods}.json | grep -v evaluation_time >$cell.json; done
+	cmp plain.json results.json
+	grep -c '^bash -eu -o pipefail -c mkdir ' ran | grep -x 8
+	[ "$(wc -l <ran)" -eq 8 ]
+	[ "$(grep -c '/tok .*/encode' ran)" -eq 5 ]
+	[ "$(grep -c '/mteb-score .*/leaderboard result' ran)" -eq 3 ]
+	# a machine that is lost while it encodes the corpus
+	rm -r out results
+	cat >lost <<-'END'
+		#!/bin/bash
+		[[ "$*" != *"encode corpus"* ]] || exit 9
+		exec "$@"
+	END
+	chmod +x lost
+	run ! mteb TASKS="STS12 shelf moods" RUN="$T/lost"
+	[[ $output == *"shelf: FAILED"* && $output == *"| moods |"* ]]
+	: >ran
+	mteb TASKS="STS12 shelf moods" RUN="$T/record" 2>/dev/null | diff plain.md -
+	[ "$(wc -l <ran)" -eq 2 ]
+	[ "$(grep -c 'encode corpus\|shelf.json' ran)" -eq 2 ]
+	# one that is not there
+	rm -r out results
+	run ! mteb TASKS=STS12 RUN="$T/none"
+	[[ $output == *"$T/none: No such file or directory"* ]]
+}
+
 @test "mteb: sets that fail are named at the end and stop no other" {
 	mkdir data/sts/{cut,empty,numbers} data/retrieval
 	printf '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": \n' >data/sts/cut/test.jsonl

@@ -73,7 +73,12 @@ reze() {
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/reze/small/mlm
-	reze reze-table2 >table 2>log || { cat log; false; }
+	recorder
+	reze RUN="$T/record" reze-table2 >table 2>log || { cat log; false; }
+	# statistics, PFT and REZE, fine-tuned and not; and what make mteb did of four arms
+	grep -v '/out/reze/.*/scores/' ran | sed 's|.* -o [^ ]*/reze/small/mlm/||; s/ .*//' | sort | diff - <(printf '%s\n' \
+		1e-3/models/{ft,pft,reze}/lexicographer/16/1 1e-3/pre/{pft,reze}/lexicographer/1 statistics/lexicographer/all.mts | sort)
+	[ "$(grep -c '/encode ' ran)" -gt 6 ] && [ "$(grep -c '/mteb-score ' ran)" -eq 5 ]
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | diff - <(printf '%s\n' ' table2 | sets ' ' language-16 | 1 ' ' all sets | 1 ' \
 		' table2 | sets ' ' language-16 | 1 ' ' all sets | 1 ')
 	for arm in pft whitening flow reze; do

@@ -73,7 +73,11 @@ router() {
 	zstd -q --rm data/retrieval/right/corpus.jsonl
 	at=out/routerretriever/small/base/1e-2
 	base=out/routerretriever/small/base/base
-	router routerretriever-table1 >table 2>log || { cat log; false; }
+	recorder
+	router RUN="$T/record" routerretriever-table1 >table 2>log || { cat log; false; }
+	[ "$(grep -c '/train .*-o [^ ]*$' ran)" -eq "$(find out/routerretriever -name adapter_config.json | wc -l)" ]
+	[ "$(grep -c '/mteb-score ' ran)" -eq "$(find $at/single -name '*.tsv' | wc -l)" ]
+	[ "$(grep -c '/encode .*-o [^ ]*$' ran)" -eq "$(find out/routerretriever/small/base/{corpus,told} -name '*.mts' | wc -l)" ]
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | diff - <(for _ in 1 2; do printf '%s\n' ' table1 | sets ' ' left | 1 ' ' right | 1 ' ' third | 1 ' ' all sets | 3 '; done)
 	[ "$(jq .max_seq_length $base/sentence_bert_config.json)" = 128 ]
 	# 100 of 162 queries, of which a gate learns from 60 of 80; none of the test's are among them

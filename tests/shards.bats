@@ -212,6 +212,8 @@ stream() {
 		for part in x.*.mts; do mts stat --json $part; done | jq -e -s 'map(.rows) | add == 100 and max - min <= 1'
 		rm x.*.mts
 	done
+	mts split -n 3 -o y x.mts
+	[ "$(for part in y.0*; do mts stat --json $part | jq .rows; done | paste -sd' ')" = "33 33 34" ]
 	# whole records stay whole
 	mts split -n 1 -o y x.mts
 	[ "$(mts stat y.01.mts | grep ^records)" = "$(mts stat x.mts | grep ^records)" ]
@@ -447,4 +449,178 @@ corpus() {
 	mts diff -a 1e-12 merged.mts whole.mts
 	# and one of them is missed
 	reze-stats merge -q [1-4].stats | run -1 mts diff -a 1e-3 - whole.stats
+}
+
+# 5. motes-cluster(7): its commands, of a small model and a few parts
+
+# Blocks 1, 2, ... of the page in example.N; 60 texts, and what one command makes of them.
+page() {
+	cd "$T" || return
+	M=$GOLDEN/bert
+	awk '/^\.Bd -literal -offset/ { on = 1; n++; next } /^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print >("example." n) }' \
+		"$ROOT/man/motes-cluster.7"
+	sed -i "s|MODEL|$M|g; s/1024/8/g" example.*
+	for i in {1..60}; do
+		printf '{"_id":"t%d","text":"the boat %d sails under the sky"}\n' $i $i
+	done >texts.jsonl
+	tok -m "$M" texts.jsonl | encode -m "$M" >whole.mts
+	mts to npy -c text.emb whole.mts -o whole.npy
+}
+
+# the_same STREAM: its vectors are those of the whole, to the byte, and its ids
+the_same() {
+	mts to npy -c text.emb "$1" | cmp - whole.npy
+	mts to jsonl -c _id "$1" | cmp - <(mts to jsonl -c _id whole.mts)
+}
+
+# A program of that name that fails where its arguments have one of these words, while there is a file "broken", and tells
+# of each call in "calls"
+failing() { # NAME WORD...
+	mkdir -p fail
+	{
+		printf '#!/bin/bash\necho "$*" >>%q\n' "$T/calls"
+		printf '[[ ! -e %q || " $* " != *%q* ]] || { cat >/dev/null; exit 1; }\n' $(for word in "${@:2}"; do echo "$T/broken" "$word"; done)
+		printf 'exec %q "$@"\n' "$(command -v "$1")"
+	} >"fail/$1"
+	chmod +x "fail/$1"
+	touch broken
+	: >calls
+}
+
+@test "motes-cluster: GNU parallel makes what one command makes, and does again what failed" {
+	parallel --version 2>/dev/null | grep -c '^GNU parallel' || skip "needs GNU parallel"
+	page
+	export HOME=$T
+	mkdir .parallel && touch .parallel/will-cite
+	bash -eo pipefail example.1
+	the_same texts.mts
+	rm -r parts embed.log texts.mts
+	failing encode /5.mts /16.mts
+	run ! env PATH="$T/fail:$PATH" bash -eo pipefail example.1
+	[ "$(ls parts | wc -l)" -eq 14 ]
+	[ ! -e texts.mts ]
+	rm broken
+	PATH=$T/fail:$PATH bash -eo pipefail example.2
+	[ "$(wc -l <calls)" -eq 18 ]
+	mts cat $(seq -f parts/%g.mts 16) >texts.mts
+	the_same texts.mts
+	rm -r parts
+	mkdir parts
+	zstd -q texts.jsonl
+	bash -eo pipefail example.3
+	the_same texts.mts
+}
+
+@test "motes-cluster: SciFact's corpus in 16 parts by GNU parallel has the vectors of one run" {
+	parallel --version 2>/dev/null | grep -c '^GNU parallel' || skip "needs GNU parallel"
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	[[ $BUILD != *-sanitize ]] || skip "minutes of encoding, sanitized"
+	need_data retrieval/scifact/corpus.jsonl.zst
+	cd "$T"
+	zstd -dqo corpus.jsonl "$DATA/retrieval/scifact/corpus.jsonl.zst"
+	export HOME=$T options="-f text=title+text --max-length 24" M=$ROOT/share/models/base
+	mkdir .parallel && touch .parallel/will-cite
+	tok -q -m "$M" $options corpus.jsonl | encode -q -m "$M" -o whole.mts
+	parallel -j 2 'tok -q -m $M $options --shard {}/16 corpus.jsonl | encode -q -j 1 -m $M -o {}.mts' ::: {1..16}
+	mts cat {1..16}.mts -o all.mts
+	[ "$(mts stat --json all.mts | jq .rows)" -eq 5183 ]
+	for name in whole all; do mts to npy -c text.emb $name.mts -o $name.npy; done
+	cmp whole.npy all.npy
+	mts diff all.mts whole.mts
+}
+
+@test "motes-cluster: an array job's parts, and those that are missing" {
+	page
+	mv example.4 embed.sh
+	chmod +x embed.sh
+	grep -q '^#SBATCH --array=1-8 ' embed.sh
+	array() { # NUMBER...: what sbatch does
+		for k in "$@"; do SLURM_ARRAY_TASK_ID=$k SLURM_CPUS_PER_TASK=2 ./embed.sh 2>/dev/null || echo "$k failed"; done
+	}
+	failing encode /0003.mts /0008.mts
+	[ "$(PATH=$T/fail:$PATH array {1..8} | paste -sd' ')" = "3 failed 8 failed" ]
+	[ "$(ls parts | paste -sd' ')" = "0001.mts 0002.mts 0004.mts 0005.mts 0006.mts 0007.mts" ]
+	printf '#!/bin/sh\necho "$@" >%s/submitted\n' "$T" >fail/sbatch
+	chmod +x fail/sbatch
+	PATH=$T/fail:$PATH bash -eo pipefail example.5
+	[ "$(cat submitted)" = "--array=3,8 embed.sh" ]
+	rm broken submitted
+	: >calls
+	[ -z "$(PATH=$T/fail:$PATH array {1..8})" ]
+	[ "$(wc -l <calls)" -eq 2 ]
+	PATH=$T/fail:$PATH bash -eo pipefail example.5
+	[ ! -e submitted ]
+	mts cat parts/*.mts >texts.mts
+	the_same texts.mts
+}
+
+@test "motes-cluster: make keeps the list, RUN starts the commands; a search and statistics of parts" {
+	page
+	mv example.6 Makefile
+	recorder
+	failing encode /0002.mts
+	run ! env -u MAKEFLAGS PATH="$T/fail:$PATH" make -s -k RUN="$T/record"
+	[ "$(ls parts | wc -l)" -eq 7 ]
+	[ "$(wc -l <ran)" -eq 8 ]
+	rm broken
+	: >ran
+	PATH=$T/fail:$PATH env -u MAKEFLAGS make -s -k RUN="$T/record"
+	grep -c -- '--shard 0002/8 ' ran
+	[ "$(wc -l <ran)" -eq 1 ]
+	the_same texts.mts
+	env -u MAKEFLAGS make -q
+	tok -m "$M" --prompt 'under ' <<<"the sky" | encode -m "$M" | mts paste - <(echo '{"_id":"q"}' | mts from jsonl) >queries.mts
+	bash -eo pipefail example.7
+	near -k 100 --run - queries.mts whole.mts | cmp - all.run
+	[ "$(wc -l <all.run)" -eq 60 ]
+	local words=(the a red green blue boat sats on under over river sky swims flies and or not old new small great)
+	for i in {1..30}; do
+		printf '{"query":"%s %s","document":"%s %s","dataset":"%d"}\n' "${words[i % 21]}" "${words[i * 5 % 19]}" "${words[i * 3 % 20]}" \
+			"${words[i * i % 21]}" $((i % 3))
+	done >pairs.jsonl
+	bash -eo pipefail example.8
+	reze-stats show --json all.stats | jq -e '.relations == 30'
+	# what is left are commands of a cluster with data
+	grep -c '^make .*RUN=' example.9 | grep -x 2
+	[ ! -e example.10 ]
+}
+
+@test "pipelines: all that trains, encodes and scores has RUN before its shell, and nothing else has" {
+	cd "$T"
+	env -u MAKEFLAGS make -C "$ROOT" -pn RUN='srun -c 8' OUT=o LR=1e-4 help 2>/dev/null |
+		awk '/^[^#\t]/ { target = $1; sub(/:$/, "", target) } / SHELL := srun -c 8 bash$/ { print target }' | sort >through
+	sort - <<-'END' | diff through -
+		o/base/mlm/model.safetensors
+		o/base/model/model.safetensors
+		o/demo/%/classification.mts
+		o/demo/%/classification.tsv
+		o/demo/%/clustering.mts
+		o/demo/%/clustering.tsv
+		o/demo/%/corpus.mts
+		o/demo/%/fit.mts
+		o/demo/%/queries.mts
+		o/demo/%/questions.mts
+		o/demo/%/retrieval.tsv
+		o/demo/%/words.mts
+		o/demo/dense-1/model.safetensors
+		o/demo/dense-2/model.safetensors
+		o/demo/dense-3/model.safetensors
+		o/demo/mote-1/model.safetensors
+		o/demo/mote-2/model.safetensors
+		o/demo/mote-3/model.safetensors
+		o/descriptions/%/kept.txt
+		o/descriptions/%/words.mts
+		o/moee/model/%/config.json
+		o/moee/small/model/texts/%.mts
+		o/mote/small/models/%/config.json
+		o/mote/small/test/1e-4/similarity-%.tsv
+		o/reze/small/mlm/1e-4/models/%/config.json
+		o/reze/small/mlm/1e-4/pre/%/config.json
+		o/reze/small/mlm/1e-4/views/%.mts
+		o/reze/small/mlm/statistics/%/all.mts
+		o/routerretriever/small/base/1e-4/gates/%/adapter_config.json
+		o/routerretriever/small/base/1e-4/single/%.tsv
+		o/routerretriever/small/base/corpus/%.mts
+		o/routerretriever/small/base/told/%.mts
+	END
 }
