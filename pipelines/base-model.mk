@@ -33,7 +33,7 @@ $(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BA
 $(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
 	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
 
-$(BASE_OUT)/mlm/model.safetensors $(BASE_OUT)/model/model.safetensors: private SHELL := $(HEAVY)
+$(BASE_OUT)/mlm/model.safetensors $(BASE_RUNS:%=$(BASE_OUT)/run/%/model.safetensors): private SHELL := $(HEAVY)
 $(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
 	$X/train -m $(BASE_OUT)/start --from-scratch --objective mlm $(MLM) --seed 1 \
 		--dtype bf16 --save-every 100 --progress -o $(@D) $<
