@@ -591,7 +591,8 @@ failing() { # NAME WORD...
 		awk '/^[^#\t]/ { target = $1; sub(/:$/, "", target) } / SHELL := srun -c 8 bash$/ { print target }' | sort >through
 	sort - <<-'END' | diff through -
 		o/base/mlm/model.safetensors
-		o/base/model/model.safetensors
+		o/base/run/base-more/model.safetensors
+		o/base/run/base/model.safetensors
 		o/demo/%/classification.mts
 		o/demo/%/classification.tsv
 		o/demo/%/clustering.mts
