@@ -316,6 +316,8 @@ corpus() {
 	near -k 7 --run - q.mts c.mts >whole
 	[ "$(cut -f1,5 whole | sort | uniq -d | wc -l)" -gt 5 ]
 	near -k 8 --run - q.mts c.mts | awk -F'\t' '$4 == 7 { score = $5 } $4 == 8 && $5 == score { n++ } END { exit !(n > 1) }'
+	gzip -k 2.run
+	near --merge 1.run 2.run.gz 3.run | cmp - <(near --merge 1.run 2.run 3.run)
 	# fewer of them
 	for k in 1 2 3; do near --run $k.run q.mts $k.mts; done
 	near --merge -k 7 1.run 2.run 3.run | cmp - whole
