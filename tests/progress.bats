@@ -83,6 +83,8 @@ drawn() {
 	grep -qE '^tok: 3 k texts  100%  ' err
 	tok -m "$GOLDEN/bert" --progress -o c.mts <a.txt 2>err
 	grep -qE '^tok: 3 k texts  100%  ' err
+	tok -m "$GOLDEN/bert" --progress --shard 2/3 -o c.mts a.txt a.txt 2>err
+	grep -qE '^tok: [0-9.]+ k texts  100%  .* left$' err
 	cat a.txt | tok -m "$GOLDEN/bert" --progress -o c.mts 2>err
 	grep -qE '^tok: 3 k texts  [0-9.]+( k)? texts/s  0:0[0-9]$|^tok: 3 k texts  .* M texts/s  0:00$' err
 	# most of the texts have been met before
