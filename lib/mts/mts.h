@@ -105,7 +105,7 @@ void rows_choose(const char *path, const struct rows *rows, const char *to, int 
  *
  * Each has as many rows as any other or one less, in their order, and all columns, attributes and properties;
  * where there are fewer rows than parts, some are empty.  They are called PREFIX.01.mts and on, the last one says with how
- * many digits, and are there all together or not at all.  The stream is read twice; of a pipe a spool keeps it.  prefix NULL:
+ * many digits, and get their names when all of them are written.  The stream is read twice; of a pipe a spool keeps it.  prefix NULL:
  * the path without ".mts".
  */
 enum { SPLIT_MOST = 9999 };

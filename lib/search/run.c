@@ -202,13 +202,6 @@ struct loading {
 	bool mixed; /* and another on some other */
 };
 
-static _Noreturn void
-bad(const struct loading *loading, const char *what)
-{
-	die("%s:%lld: %s", datafile_name(loading->file),
-	    (long long)datafile_line(loading->file), what);
-}
-
 static void
 put(struct loading *loading, const struct tsv_column *query,
     const struct tsv_column *document, float score)
@@ -218,9 +211,9 @@ put(struct loading *loading, const struct tsv_column *query,
 	    strings_add(run->documents, document->start, document->length, NULL);
 
 	if (query->length == 0 || document->length == 0)
-		bad(loading, "an id is empty");
+		datafile_die(loading->file, "an id is empty");
 	if (number > UINT32_MAX)
-		bad(loading, "too many documents");
+		datafile_die(loading->file, "too many documents");
 	run_put(&loading->findings,
 	    strings_add(run->queries, query->start, query->length, NULL), number, score);
 }
@@ -237,11 +230,12 @@ add_line(struct loading *loading, const char *text)
 	if (count == 0)
 		return;
 	if (count != COLUMNS)
-		bad(loading,
+		datafile_die(loading->file,
 		    "expected TREC's six columns: query, Q0, document, rank, score, "
 		    "tag");
 	if (!number_read(column[SCORE].start, column[SCORE].length, &score))
-		bad(loading, "the score, column 5, is not a finite number");
+		datafile_die(
+		    loading->file, "the score, column 5, is not a finite number");
 	put(loading, &column[QUERY], &column[DOCUMENT], (float)score);
 	if (!loading->tag)
 		loading->tag = mem_format("%.*s", (int)tag->length, tag->start);
@@ -256,11 +250,13 @@ add_object(struct loading *loading, const struct tree *record)
 	const struct tree *documents = tree_get(record, "corpus-ids");
 
 	if (!query || !documents || documents->kind != TREE_LIST)
-		bad(loading, "expected a string 'query-id' and a list 'corpus-ids'");
+		datafile_die(loading->file,
+		    "expected a string 'query-id' and a list 'corpus-ids'");
 	for (size_t i = 0; i < documents->count; i++) {
 		const struct tree *document = documents->items[i];
 		if (document->kind != TREE_STRING)
-			bad(loading, "an id in 'corpus-ids' is not a string");
+			datafile_die(
+			    loading->file, "an id in 'corpus-ids' is not a string");
 		put(loading, &(struct tsv_column){ query, strlen(query) },
 		    &(struct tsv_column){ document->string, document->length }, 0);
 	}

@@ -13,13 +13,6 @@ struct reading {
 	struct datafile *file;
 };
 
-static _Noreturn void
-bad(const struct reading *reading, const char *what)
-{
-	die("%s:%lld: %s", datafile_name(reading->file),
-	    (long long)datafile_line(reading->file), what);
-}
-
 /* The number of what an object calls "id"; its kind is that of all the ids. */
 static int64_t
 add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
@@ -29,11 +22,12 @@ add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
 	char digits[NUMBER_ROOM];
 
 	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
-		bad(reading, "expected what near --json writes: a query's 'id', and "
-			     "'hits' with an 'id' each");
+		datafile_die(reading->file,
+		    "expected what near --json writes: a query's 'id', and "
+		    "'hits' with an 'id' each");
 	enum row_ids own = id->kind == TREE_STRING ? ROW_NAMES : ROW_NUMBERS;
 	if (strings_count(ids) && own != *kind)
-		bad(reading, "some ids are numbers, others text");
+		datafile_die(reading->file, "some ids are numbers, others text");
 	*kind = own;
 	if (own == ROW_NAMES)
 		return strings_add(ids, id->string, id->length, fresh);
@@ -57,9 +51,9 @@ add_hit(struct reading *reading, int64_t query, const struct tree *hit)
 	const struct tree *score = tree_get(hit, "score");
 
 	if (!score || (score->kind != TREE_REAL && score->kind != TREE_INTEGER))
-		bad(reading, "a hit has no score that is a number");
+		datafile_die(reading->file, "a hit has no score that is a number");
 	if (document > UINT32_MAX)
-		bad(reading, "too many documents");
+		datafile_die(reading->file, "too many documents");
 	add_text(&run->document_texts, document, hit);
 	run_put(&reading->findings, query, document, (float)score->real);
 }
@@ -78,9 +72,10 @@ run_read_json(struct input *input)
 		int64_t query =
 		    add_id(&reading, run->queries, &run->query_ids, record, &fresh);
 		if (!fresh)
-			bad(&reading, "a query is there for the second time");
+			datafile_die(
+			    reading.file, "a query is there for the second time");
 		if (!hits || hits->kind != TREE_LIST)
-			bad(&reading, "there is no list 'hits'");
+			datafile_die(reading.file, "there is no list 'hits'");
 		add_text(&run->query_texts, query, record);
 		for (size_t i = 0; i < hits->count; i++)
 			add_hit(&reading, query, hits->items[i]);

@@ -472,6 +472,12 @@ datafile_line(const struct datafile *file)
 	return file->line;
 }
 
+void
+datafile_die(const struct datafile *file, const char *what)
+{
+	fail(file, datafile_line(file), what);
+}
+
 int64_t
 datafile_offset(const struct datafile *file)
 {

@@ -80,6 +80,9 @@ void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t l
 /* Whether its values are text that may stand for numbers: TSV, CSV. */
 bool datafile_untyped(const struct datafile *file);
 int64_t datafile_line(const struct datafile *file); /* of the record just read, from 1 */
+
+/* Dies naming that line. */
+_Noreturn void datafile_die(const struct datafile *file, const char *what);
 int64_t datafile_offset(const struct datafile *file); /* its first byte, decompressed */
 /* How much is used up, as of input_share; of a part, of what datafile_seek named. */
 double datafile_share(const struct datafile *file);

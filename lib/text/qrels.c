@@ -19,13 +19,6 @@ struct loading {
 	struct datafile *file;
 };
 
-static _Noreturn void
-bad(const struct loading *loading, const char *what)
-{
-	die("%s:%lld: %s", datafile_name(loading->file),
-	    (long long)datafile_line(loading->file), what);
-}
-
 static void
 add(struct loading *loading, const char *query, size_t query_length, const char *document,
     size_t document_length, double grade)
@@ -33,9 +26,10 @@ add(struct loading *loading, const char *query, size_t query_length, const char 
 	struct qrels *qrels = loading->qrels;
 
 	if (query_length == 0 || document_length == 0)
-		bad(loading, "an id is empty");
+		datafile_die(loading->file, "an id is empty");
 	if (grade != floor(grade) || fabs(grade) > 1e6)
-		bad(loading, "the grade should be a whole number up to a million");
+		datafile_die(
+		    loading->file, "the grade should be a whole number up to a million");
 	qrels->judgements = mem_grow(qrels->judgements, &loading->capacity,
 	    (size_t)qrels->count + 1, sizeof *qrels->judgements);
 	qrels->judgements[qrels->count] =
@@ -56,12 +50,13 @@ add_line(struct loading *loading, const char *text)
 	if (count == 0)
 		return;
 	if (count != 3 && count != 4)
-		bad(loading, "expected query, document, grade (or TREC's four columns)");
+		datafile_die(loading->file,
+		    "expected query, document, grade (or TREC's four columns)");
 	if (number_read(column[count - 1].start, column[count - 1].length, &grade))
 		add(loading, column[0].start, column[0].length, column[count - 2].start,
 		    column[count - 2].length, grade);
 	else if (datafile_line(loading->file) != 1)
-		bad(loading, "the grade is not a number");
+		datafile_die(loading->file, "the grade is not a number");
 }
 
 static const struct tree *
@@ -73,7 +68,7 @@ member(const struct loading *loading, const struct tree *record, const char *con
 			return value;
 	}
 	char *what = mem_format("there is no member '%s'", names[0]);
-	bad(loading, what);
+	datafile_die(loading->file, what);
 }
 
 /* 3.0, true or null name nothing, though they could be printed. */
@@ -96,7 +91,7 @@ id_of(const struct loading *loading, const struct tree *value, char room[QRELS_I
 	struct tsv_column id;
 
 	if (!qrels_id(value, room, &id))
-		bad(loading, "an id is neither text nor a whole number");
+		datafile_die(loading->file, "an id is neither text nor a whole number");
 	return id;
 }
 
@@ -117,7 +112,7 @@ add_object(struct loading *loading, const struct tree *record)
 	if (grade->kind == TREE_STRING && datafile_untyped(loading->file))
 		number = number_read(grade->string, grade->length, &value);
 	if (!number)
-		bad(loading, "the grade is not a number");
+		datafile_die(loading->file, "the grade is not a number");
 	char room[2][QRELS_ID_ROOM];
 	struct tsv_column ids[2] = { id_of(loading, query, room[0]),
 		id_of(loading, document, room[1]) };

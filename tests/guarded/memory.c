@@ -162,18 +162,6 @@ nn_free(void *memory, size_t bytes)
 	pthread_mutex_unlock(&arena.lock);
 }
 
-void *
-nn_reserve(void *memory, size_t *size, size_t count, size_t element)
-{
-	size_t bytes = mem_multiply(count, element, "memory");
-
-	if (bytes <= *size)
-		return memory;
-	nn_free(memory, *size);
-	*size = mem_add(bytes, bytes / 8, "memory");
-	return nn_alloc(*size);
-}
-
 static void
 must_be_host(const char *function, const void *host)
 {
