@@ -164,6 +164,65 @@ column() {
 	done
 }
 
+# What only a rank's slice says of itself.
+without_place() {
+	sed 's/,"first_row":[0-9]*,"batch_rows":[0-9]*//'
+}
+
+@test "tasksample: ranks have the rows of one process's batch, in all columns, and its task" {
+	for how in homogeneous static; do
+		tasksample -n 15 --batching $how mix.yaml | batches >whole
+		steps=$(grep -c '^#' whole)
+		for ranks in 1 2 3 4; do
+			for ((rank = 0; rank < ranks; rank++)); do
+				tasksample -n 15 --batching $how --rank $rank --ranks $ranks mix.yaml | batches |
+					awk -v r=$rank '/^#/ { step++; row = 0 } { print step "\t" r "\t" row++ "\t" $0 }'
+			done | sort -n -k1,1 -k2,2 -k3,3 | cut -f4- >all
+			grep -v '^#' all | cmp - <(grep -v '^#' whole)
+			[ "$(grep -c '^#' all)" -eq $((ranks * steps)) ]
+			grep '^#' all | without_place | uniq | cmp - <(grep '^#' whole)
+		done
+	done
+}
+
+@test "tasksample: a rank says which it is, and where its rows lie in the batch" {
+	lines ten.jsonl ten 10
+	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl}]}}\n' >ten.yaml
+	places() { # first row, rows of it, of the batch
+		tasksample -q --rank $1 --ranks 3 ten.yaml | batches |
+			awk -F'[:,}]' '/^#/ { if (NR > 1) print first, n, total; first = $(NF - 3); total = $(NF - 1); n = 0; next }
+				{ n++ } END { print first, n, total }' | tr '\n' ';'
+	}
+	[ "$(places 0)" = "0 3 8;0 1 2;" ]
+	[ "$(places 1)" = "3 3 8;1 1 2;" ]
+	[ "$(places 2)" = "6 2 8;2 0 2;" ]
+	properties() { tasksample -q "$@" ten.yaml | mts head | grep -a '^property' | tr '\n\t' '; '; }
+	[ "$(properties --rank 1 --ranks 3)" = "property batches 2;property rank 1;property ranks 3;" ]
+	[ "$(properties --rank 0 --ranks 1)" = "property batches 2;" ]
+	# parts of --all are rows like any, for mts cat
+	for rank in 0 1; do tasksample --all --rank $rank --ranks 2 mix.yaml -o $rank.mts; done
+	mts cat 0.mts 1.mts | column query | sort | cmp - <(tasksample --all mix.yaml | column query | sort)
+	batches 1.mts >text
+	absent first_row text
+	# a plan's lines are of the slice
+	[ "$(tasksample -q --plan --rank 2 --ranks 3 ten.yaml | cut -f5 | tr '\n' ' ')" = "rows 2 0 " ]
+}
+
+@test "tasksample: tok, encode and train take the slices of ranks, empty ones too" {
+	lines ten.jsonl ten 10
+	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl, negatives: hard}]}}\n' >ten.yaml
+	tasksample -q --rank 2 --ranks 3 ten.yaml -o slice.mts
+	tok -q -m "$GOLDEN/bert" slice.mts -o ids.mts
+	encode -q -m "$GOLDEN/bert" ids.mts -o emb.mts
+	for stream in ids emb; do
+		mts head $stream.mts | grep -a -A1 $'^property\trank\t2$' | grep -qx $'property\tranks\t3'
+		batches $stream.mts | grep -a '^#' | grep -o '"first_row.*' >places
+		cmp places <(batches slice.mts | grep '^#' | grep -o '"first_row.*')
+		[ "$(wc -l <places)" -eq 2 ]
+	done
+	train -q -m "$GOLDEN/bert" -o trained ids.mts
+}
+
 @test "tasksample: --drop-last leaves out batches that are not full" {
 	tasksample --drop-last --plan mix.yaml >plan
 	awk -F'\t' 'NR > 1 && $5 != 16 { exit 1 }' plan

@@ -73,7 +73,8 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	NULL, NULL, ".yaml|.yml" };
 
 struct settings {
-	int64_t batch, seed, epochs, steps, skip, rank, ranks, level, max_line;
+	int64_t batch, seed, epochs, steps, skip, level, max_line;
+	struct slice slice;
 	int duplicates, batching; /* -1: the recipe's */
 	bool drop_last, all, plan;
 	const char **tasks, *folder, *tmpdir, *output, *recipe;
@@ -89,8 +90,8 @@ set(struct settings *to, int opt)
 	case OPT_EPOCHS: to->epochs = cli_integer("--epochs", 1, INT32_MAX); break;
 	case OPT_STEPS: to->steps = cli_integer("--steps", 0, INT64_MAX); break;
 	case OPT_SKIP: to->skip = cli_integer("--skip", 0, INT64_MAX); break;
-	case OPT_RANK: to->rank = cli_integer("--rank", 0, 1 << 20); break;
-	case OPT_RANKS: to->ranks = cli_integer("--ranks", 1, 1 << 20); break;
+	case OPT_RANK: to->slice.rank = cli_integer("--rank", 0, 1 << 20); break;
+	case OPT_RANKS: to->slice.ranks = cli_integer("--ranks", 1, 1 << 20); break;
 	case OPT_DROP_LAST: to->drop_last = true; break;
 	case OPT_DUPLICATES:
 		to->duplicates = cli_word("--duplicates", optarg, recipe_duplicates);
@@ -114,7 +115,7 @@ parse(int argc, char **argv)
 {
 	struct settings to = { .seed = -1,
 		.steps = -1,
-		.ranks = 1,
+		.slice.ranks = 1,
 		.duplicates = -1,
 		.batching = -1,
 		.tmpdir = getenv("TMPDIR"),
@@ -127,9 +128,9 @@ parse(int argc, char **argv)
 		set(&to, opt);
 	if (optind + 1 != argc)
 		die_usage(optind == argc ? "a recipe is needed" : "one recipe at a time");
-	if (to.rank >= to.ranks)
-		die_usage("--rank: %lld is not below --ranks, %lld", (long long)to.rank,
-		    (long long)to.ranks);
+	if (to.slice.rank >= to.slice.ranks)
+		die_usage("--rank: %lld is not below --ranks, %lld",
+		    (long long)to.slice.rank, (long long)to.slice.ranks);
 	if (to.plan)
 		cli_only(&cli, "--plan",
 		    "plan all batch seed epochs steps skip rank ranks drop-last "
@@ -208,6 +209,10 @@ sample(const struct settings *settings, const struct recipe *recipe,
 		sampler_apart(sampler, collate_keys, collate);
 	if (out && total >= 0)
 		write_property(out, "batches", total);
+	if (out && settings->slice.ranks > 1 && !settings->all) {
+		write_property(out, "rank", settings->slice.rank);
+		write_property(out, "ranks", settings->slice.ranks);
+	}
 	for (int64_t step = 0; total < 0 || step < total; step++) {
 		progress_add(progress, 1);
 		if (step < settings->skip) {
@@ -218,12 +223,10 @@ sample(const struct settings *settings, const struct recipe *recipe,
 		const struct draw *draw = sampler_next(sampler);
 		if (!draw)
 			break;
-		int64_t first = draw->rows * settings->rank / settings->ranks;
-		int64_t last = draw->rows * (settings->rank + 1) / settings->ranks;
 		if (out)
-			collate_put(collate, draw, first, last);
+			collate_put(collate, draw, &settings->slice);
 		else
-			sampler_print(recipe, draw, first, last);
+			sampler_print(recipe, draw, &settings->slice);
 	}
 	progress_free(progress);
 	collate_free(collate);

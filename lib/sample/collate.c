@@ -300,8 +300,11 @@ clear(struct collate *collate)
 }
 
 void
-collate_put(struct collate *collate, const struct draw *draw, int64_t first, int64_t last)
+collate_put(struct collate *collate, const struct draw *draw, const struct slice *slice)
 {
+	int64_t first = slice_start(slice, draw->rows),
+		last = slice_end(slice, draw->rows);
+
 	clear(collate);
 	for (int64_t row = first; row < last; row++)
 		add_row(collate, draw->examples + row);
@@ -309,6 +312,10 @@ collate_put(struct collate *collate, const struct draw *draw, int64_t first, int
 	struct record *record = stream_make(collate->out, NULL);
 	record->rows = last - first;
 	set_attributes(collate, record->attributes, draw);
+	if (slice->ranks > 1 && !collate->in_order) {
+		tree_set(record->attributes, "first_row", tree_of_integer(first));
+		tree_set(record->attributes, "batch_rows", tree_of_integer(draw->rows));
+	}
 	for (int side = 0; side < SIDES; side++) {
 		set_text(record, collate->text[side], collate->texts + side);
 		set_text(record, collate->expert[side], collate->experts + side);

@@ -23,9 +23,9 @@ struct collate;
 struct collate *collate_new(const struct recipe *recipe, struct pairs *const *sets,
     struct writer *out, bool in_order);
 
-/* Write rows first .. last-1 of the batch as a record. */
+/* Write a slice of the batch as a record, with where it lies in the batch if there are several ranks. */
 void collate_put(
-    struct collate *collate, const struct draw *draw, int64_t first, int64_t last);
+    struct collate *collate, const struct draw *draw, const struct slice *slice);
 
 /* The keys of an example, for sampler_apart; `context` is a struct collate.  The stream may
  * be NULL when nothing is to be written. */

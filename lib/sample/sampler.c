@@ -44,6 +44,26 @@ struct sampler {
 	uint64_t seen_mask;
 };
 
+static int64_t
+start_of(int64_t rank, int64_t ranks, int64_t rows)
+{
+	int64_t more = rows % ranks;
+
+	return rows / ranks * rank + (rank < more ? rank : more);
+}
+
+int64_t
+slice_start(const struct slice *slice, int64_t rows)
+{
+	return start_of(slice->rank, slice->ranks, rows);
+}
+
+int64_t
+slice_end(const struct slice *slice, int64_t rows)
+{
+	return start_of(slice->rank + 1, slice->ranks, rows);
+}
+
 static uint64_t
 key_of(const struct sampler *sampler, uint64_t stream, uint64_t a, uint64_t b)
 {
@@ -441,8 +461,10 @@ sampler_skip(struct sampler *sampler)
 
 void
 sampler_print(
-    const struct recipe *recipe, const struct draw *draw, int64_t first, int64_t last)
+    const struct recipe *recipe, const struct draw *draw, const struct slice *slice)
 {
+	int64_t first = slice_start(slice, draw->rows),
+		last = slice_end(slice, draw->rows);
 	int64_t *rows = mem_zero((size_t)recipe->source_count, sizeof *rows);
 	uint64_t sum = 0;
 	const char *between = "";

@@ -44,6 +44,16 @@ struct draw {
 typedef void sampler_keys(
     void *context, const struct example *example, uint64_t keys[SIDES]);
 
+/* What one of several processes takes of each batch: all of them one after another, in the order of
+ * their ranks, make it. */
+struct slice {
+	int64_t rank, ranks;
+};
+
+/* Its rows are slice_start .. slice_end-1; where they do not divide, the first ranks have one more. */
+int64_t slice_start(const struct slice *slice, int64_t rows);
+int64_t slice_end(const struct slice *slice, int64_t rows);
+
 struct sampler;
 
 /* counts[s]: the examples of source s.  Recipe and counts are borrowed.  in_order: nothing is
@@ -68,10 +78,10 @@ const struct draw *sampler_next(struct sampler *sampler);
  * last epoch. */
 bool sampler_skip(struct sampler *sampler);
 
-/* A line of --plan for rows first .. last-1: step, epoch, task, data sets with their rows, rows,
+/* A line of --plan for a slice of the batch: step, epoch, task, data sets with their rows, rows,
  * checksum of the examples in their order. */
 void sampler_print(
-    const struct recipe *recipe, const struct draw *draw, int64_t first, int64_t last);
+    const struct recipe *recipe, const struct draw *draw, const struct slice *slice);
 void sampler_free(struct sampler *sampler);
 
 #endif
