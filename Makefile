@@ -13,6 +13,8 @@ SYSROOT  =
 SANITIZE =
 FUZZ     =
 CUDA     =
+# 1: build/cpu/mpi/bin/train learns with others, which install then takes (share/deps mpi)
+MPI      =
 PREFIX   = /usr/local
 BACKEND := $(if $(CUDA),cuda,cpu)
 CROSS   := $(patsubst %-gcc,%,$(filter %-gcc,$(notdir $(CC))))
@@ -40,10 +42,12 @@ TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
 # of one processor's kernels, without the sanitizers' own walls
 GUARDED := $(if $(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(addprefix bin/,encode train upcycle) support/seam_check)
+# without the sanitizers, which take MPI's memory for leaks
+RANKED  := $(if $(SANITIZE)$(FUZZ)$(CROSS),,bin/train)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNELS := $(patsubst %.c,$B/%.o,$(wildcard lib/nn/$(BACKEND)/*.c))
 ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))
-LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/%,$(wildcard lib/*/*.c lib/*/*/*.c))) \
+LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) \
            $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
 # where bash-completion and zsh look; bash's end in .bash, because Debian has a completion of another route
@@ -60,7 +64,7 @@ HEAVY   := $(strip $(RUN) $(SHELL))
 ALONE    = $(if $(RUN),,OMP_NUM_THREADS=1)
 
 ## all       build every program into build/cpu/bin
-all: $(TOOLS:%=$B/bin/%)
+all: $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%))
 
 $B/bin/%: $B/tools/%.o $B/libmotes.a
 	@mkdir -p $(@D)
@@ -73,11 +77,18 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 # gcc would leave half of AVX-512's registers unused
 $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/cpu/%.o): CFLAGS += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512)
 
+$B/lib/ranks/mpi.o: CPPFLAGS += $(shell mpicc --showme:compile)
+
 $B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
 # the harness stands in for lib/base/err.c, which the linker then leaves in the library
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# of many processes: what stands before the library takes the place of lib/ranks/alone.c in it
+$B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(shell mpicc --showme:link)
 
 # behind walls: memory of the kernels where nobody else can touch it (tests/guarded/guard.h)
 GUARD   := $B/tests/guarded/memory.o $B/tests/guarded/wraps.o
@@ -135,7 +146,7 @@ $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: CPPFLAGS += -I$B
 
 ## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
-check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%)
+check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(if $(shell command -v mpicc),$(RANKED:%=$B/mpi/%))
 	tests/run $B
 
 ## guarded   all programs with walls around the memory of the kernels, for tests/run build/cpu/guarded tests/train.bats
@@ -175,7 +186,7 @@ install: all
 	made=$$(LC_ALL=C install -dv $(addprefix $(DESTDIR)$(PREFIX)/,share/motes $(FOLDERS)) | \
 		sed -n "s#^install: creating directory '$(DESTDIR)\(.*\)'#\1#p"); \
 		[ -z "$$made" ] || echo "$$made" >>$(MADE)
-	install $(TOOLS:%=$B/bin/%) $(DESTDIR)$(PREFIX)/bin
+	install $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%)) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
 	sed -i 's#/usr/local/share#$(PREFIX)/share#' $(DESTDIR)$(PREFIX)/share/man/man7/motes-tutorial.7
 	cp -r $(wildcard share/recipes share/models share/examples share/*.yaml) $(DESTDIR)$(PREFIX)/share/motes

@@ -166,7 +166,7 @@ column() {
 
 # What only a rank's slice says of itself.
 without_place() {
-	sed 's/,"first_row":[0-9]*,"batch_rows":[0-9]*//'
+	sed 's/,"first_row":[0-9]*,"batch_rows":[0-9]*,"batch_checksum":"[0-9a-f]*"//'
 }
 
 @test "tasksample: ranks have the rows of one process's batch, in all columns, and its task" {
@@ -190,7 +190,7 @@ without_place() {
 	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl}]}}\n' >ten.yaml
 	places() { # first row, rows of it, of the batch
 		tasksample -q --rank $1 --ranks 3 ten.yaml | batches |
-			awk -F'[:,}]' '/^#/ { if (NR > 1) print first, n, total; first = $(NF - 3); total = $(NF - 1); n = 0; next }
+			awk -F'[:,}]' '/^#/ { if (NR > 1) print first, n, total; first = $(NF - 5); total = $(NF - 3); n = 0; next }
 				{ n++ } END { print first, n, total }' | tr '\n' ';'
 	}
 	[ "$(places 0)" = "0 3 8;0 1 2;" ]
@@ -204,6 +204,9 @@ without_place() {
 	mts cat 0.mts 1.mts | column query | sort | cmp - <(tasksample --all mix.yaml | column query | sort)
 	batches 1.mts >text
 	absent first_row text
+	# which batch it is of, as the plan has it
+	checksums() { batches | grep -a '^#' | sed 's/.*"batch_checksum":"\([0-9a-f]*\)".*/\1/'; }
+	tasksample --rank 1 --ranks 3 mix.yaml | checksums | cmp - <(tasksample --plan mix.yaml | sed 1d | cut -f6)
 	# a plan's lines are of the slice
 	[ "$(tasksample -q --plan --rank 2 --ranks 3 ten.yaml | cut -f5 | tr '\n' ' ')" = "rows 2 0 " ]
 }
@@ -220,7 +223,9 @@ without_place() {
 		cmp places <(batches slice.mts | grep '^#' | grep -o '"first_row.*')
 		[ "$(wc -l <places)" -eq 2 ]
 	done
-	train -q -m "$GOLDEN/bert" -o trained ids.mts
+	# whose learning is another's part, too
+	run -1 train -q -m "$GOLDEN/bert" -o trained ids.mts
+	[ "$output" = "train: ids.mts: is for rank 2 of 3, but is read by rank 0 of 1" ]
 }
 
 @test "tasksample: --drop-last leaves out batches that are not full" {

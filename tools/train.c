@@ -19,6 +19,7 @@
 #include "model/lora_settings.h"
 #include "model/model.h"
 #include "nn/nn.h"
+#include "ranks/ranks.h"
 #include "train/trainer.h"
 
 enum {
@@ -317,6 +318,7 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	struct arguments a = parse(argc, argv);
 	nn_start(a.threads, argv);
+	ranks_start();
 
 	uint64_t seed = a.trainer.objective.seed;
 	struct model *model = model_open(a.dir,
@@ -335,5 +337,6 @@ main(int argc, char **argv)
 	trainer_run(model, a.path, &a.trainer);
 	model_close(model);
 	free(a.dir);
+	ranks_finish();
 	return 0;
 }

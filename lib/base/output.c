@@ -158,18 +158,35 @@ output_write(struct output *output, const void *bytes, size_t count)
 	output->used += count;
 }
 
+/* Give the file a name, if it has none. */
+static void
+put_beside(struct output *output)
+{
+	if (output->beside || !output->target)
+		return;
+	char *link = mem_format("/proc/self/fd/%d", output->file);
+	output->beside = temporary_beside(output->target);
+	if (linkat(AT_FDCWD, link, AT_FDCWD, output->beside, AT_SYMLINK_FOLLOW))
+		die("%s:", output->name);
+	free(link);
+}
+
+char *
+output_place(struct output *output, bool others)
+{
+	output_flush(output);
+	if (!others)
+		return mem_format("/proc/self/fd/%d", output->file);
+	put_beside(output);
+	return mem_string(output->beside ? output->beside : output->name);
+}
+
 static void
 put_in_place(struct output *output)
 {
 	if (fsync(output->file) && errno != EINVAL && errno != EROFS)
 		die("%s:", output->name);
-	if (!output->beside) {
-		char *link = mem_format("/proc/self/fd/%d", output->file);
-		output->beside = temporary_beside(output->target);
-		if (linkat(AT_FDCWD, link, AT_FDCWD, output->beside, AT_SYMLINK_FOLLOW))
-			die("%s:", output->name);
-		free(link);
-	}
+	put_beside(output);
 	temporary_made(output->target);
 	if (rename(output->beside, output->target))
 		die("%s:", output->name);

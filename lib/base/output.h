@@ -32,6 +32,10 @@ bool output_is_pipe(const struct output *output);
 void output_write(struct output *output, const void *bytes, size_t count);
 void output_flush(struct output *output);
 
+/* Flush; a name, to be freed, under which the file can be opened until output_finish, to write at other places of it:
+ * by this process, or by others, too, and then it has that name beside its target. */
+char *output_place(struct output *output, bool others);
+
 /* Flush, put in place, close, free. */
 void output_finish(struct output *output);
 

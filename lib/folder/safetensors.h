@@ -70,4 +70,8 @@ struct safetensors_writer *safetensors_create(const char *path,
 void safetensors_put(struct safetensors_writer *writer, const void *data, size_t bytes);
 void safetensors_finish(struct safetensors_writer *writer);
 
+/* Instead of safetensors_put: the name, to be freed, under which this process, or others, too, write the data until
+ * safetensors_finish, tensor after tensor from byte *data of the file on. */
+char *safetensors_place(struct safetensors_writer *writer, bool others, size_t *data);
+
 #endif

@@ -24,6 +24,7 @@ static const char *const names[DTYPE_COUNT] = {
 
 struct safetensors_writer {
 	struct output *output;
+	size_t header;	/* bytes before the data */
 	size_t missing; /* bytes of data that are yet to come */
 };
 
@@ -74,6 +75,7 @@ safetensors_create(const char *path, const struct safetensor *tensors, int count
 	output_write(writer->output, &padded, sizeof padded);
 	output_write(writer->output, text, length);
 	output_write(writer->output, "       ", padded - length);
+	writer->header = sizeof padded + padded;
 	tree_free(header);
 	free(text);
 	return writer;
@@ -84,6 +86,14 @@ safetensors_put(struct safetensors_writer *writer, const void *data, size_t byte
 {
 	output_write(writer->output, data, bytes);
 	writer->missing -= bytes;
+}
+
+char *
+safetensors_place(struct safetensors_writer *writer, bool others, size_t *data)
+{
+	writer->missing = 0;
+	*data = writer->header;
+	return output_place(writer->output, others);
 }
 
 void

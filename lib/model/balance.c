@@ -5,13 +5,14 @@
 
 #include "base/mem.h"
 
+/* Of the sums over rows. */
 struct side {
-	double *chosen, *probability; /* [E], summed over rows */
-	double rows;
+	double *rows, *chosen, *probability; /* [1], [E], [E] */
 };
 
 struct balance {
 	size_t experts, top;
+	double *sums; /* [BALANCE_SIDES, 1 + 2 E], as the sides see them */
 	struct side sides[BALANCE_SIDES];
 	float *slopes; /* [BALANCE_SIDES, E], nn memory */
 	bool counts;
@@ -30,9 +31,10 @@ balance_new(const struct spec *spec)
 	balance->experts = E;
 	balance->top = (size_t)spec->mixture.top;
 	balance->slopes = nn_alloc(BALANCE_SIDES * E * sizeof(float));
-	for (int i = 0; i < BALANCE_SIDES; i++) {
-		balance->sides[i].chosen = mem_zero(E, sizeof(double));
-		balance->sides[i].probability = mem_zero(E, sizeof(double));
+	balance->sums = mem_zero(BALANCE_SIDES * (1 + 2 * E), sizeof *balance->sums);
+	for (size_t i = 0; i < BALANCE_SIDES; i++) {
+		double *rows = balance->sums + i * (1 + 2 * E);
+		balance->sides[i] = (struct side){ rows, rows + 1, rows + 1 + E };
 	}
 	return balance;
 }
@@ -43,10 +45,7 @@ balance_free(struct balance *balance)
 	if (!balance)
 		return;
 	nn_free(balance->slopes, BALANCE_SIDES * balance->experts * sizeof(float));
-	for (int i = 0; i < BALANCE_SIDES; i++) {
-		free(balance->sides[i].chosen);
-		free(balance->sides[i].probability);
-	}
+	free(balance->sums);
 	free(balance->p);
 	free(balance->chosen);
 	free(balance);
@@ -55,14 +54,18 @@ balance_free(struct balance *balance)
 void
 balance_begin(struct balance *balance)
 {
-	size_t bytes = balance->experts * sizeof(double);
+	size_t count;
+	double *sums = balance_sums(balance, &count);
 
 	balance->counts = true;
-	for (int i = 0; i < BALANCE_SIDES; i++) {
-		balance->sides[i].rows = 0;
-		memset(balance->sides[i].chosen, 0, bytes);
-		memset(balance->sides[i].probability, 0, bytes);
-	}
+	memset(sums, 0, count * sizeof *sums);
+}
+
+double *
+balance_sums(struct balance *balance, size_t *count)
+{
+	*count = BALANCE_SIDES * (1 + 2 * balance->experts);
+	return balance->sums;
 }
 
 void
@@ -82,7 +85,7 @@ balance_count(
 		struct side *side = &balance->sides[batch->sides ? batch->sides[i] : 0];
 		size_t first = (size_t)batch->starts[i];
 		size_t past = (size_t)batch->starts[i + 1];
-		side->rows += (double)(past - first);
+		*side->rows += (double)(past - first);
 		for (size_t at = first * E; at < past * E; at++)
 			side->probability[at % E] += (double)balance->p[at];
 		for (size_t at = first * top; at < past * top; at++)
@@ -100,9 +103,9 @@ balance_end(struct balance *balance, double weight)
 	balance->counts = false;
 	for (size_t i = 0; i < BALANCE_SIDES; i++) {
 		const struct side *side = &balance->sides[i];
-		for (size_t e = 0; e < E && side->rows > 0; e++) {
-			double slope =
-			    (double)E * side->chosen[e] / (side->rows * side->rows);
+		double rows = *side->rows;
+		for (size_t e = 0; e < E && rows > 0; e++) {
+			double slope = (double)E * side->chosen[e] / (rows * rows);
 			loss += slope * side->probability[e];
 			slopes[i * E + e] = (float)(weight * slope);
 		}

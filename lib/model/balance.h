@@ -10,7 +10,7 @@
  * E f[e] / rows, the same for all rows of a side.  Where all experts are equally likely a side gives
  * `top`, more where they are not.
  *
- * Shares and means are those of the whole batch: a batch in chunks is counted in the first pass over
+ * Shares and means are those of the whole batch, of all ranks (ranks.h): a batch in chunks is counted in the first pass over
  * all of them (gradient_cache.h), and what follows from it is used in the second.
  */
 #ifndef BALANCE_H
@@ -36,6 +36,9 @@ void balance_begin(struct balance *balance);
 /* What a block's router did with a batch. */
 void balance_count(struct balance *balance, const struct batch *batch,
     const struct mixture_state *state);
+
+/* What was counted, sums over tokens: those of several ranks (ranks.h) are added up before balance_end. */
+double *balance_sums(struct balance *balance, size_t *count);
 
 /* The loss, of which `weight` times is to be learned from; from now on forward passes do not count,
  * and backward passes have the slopes. */

@@ -91,6 +91,7 @@ dense_part(struct model *model, const struct head_module *module,
 	struct parameter wanted = { .name = mem_format("%s.%s", module->name, name),
 		.rows = rows,
 		.columns = columns,
+		.layer = -1,
 		.expert = -1 };
 
 	return (struct part){ .tensor = weights_add(&model->weights, stored,
@@ -552,6 +553,14 @@ model_reached(const struct model *model, const struct parameter *parameter)
 	return parameter->predicts     ? model->predicts_reached
 	       : parameter->expert < 0 ? true
 				       : model->reached[parameter->expert];
+}
+
+void
+model_reach(struct model *model, int expert, bool predicts)
+{
+	if (expert >= 0)
+		model->reached[expert] = true;
+	model->predicts_reached |= predicts;
 }
 
 void

@@ -134,20 +134,30 @@ size_t model_size(const struct model *model);
  * expert without sequences none has, and their gradients are zero. */
 bool model_reached(const struct model *model, const struct parameter *parameter);
 
+/* Count a task expert, or none (-1), and what predicts tokens among the reached: some rank's (ranks.h) backward pass
+ * comes to them. */
+void model_reach(struct model *model, int expert, bool predicts);
+
 /* The gradients of all that was reached are zero again. */
 void model_forget_reached(struct model *model);
 
 /*
  * Forward that keeps what the backward needs; embeddings stay in nn memory (borrowed until
  * the next call).  model_backward takes d loss / d embeddings (nn memory) and adds to the
- * gradients.  Strictly in pairs, on the same batch.
+ * gradients.  Strictly in pairs, on the same batch.  whole, if it is not NULL, is told of each block after whose part
+ * of the pass no gradient of its parameters changes any more, from the last to the first, and then of -1: those outside.
  */
+struct model_whole {
+	void (*tell)(void *context, int layer);
+	void *context;
+};
 const float *model_forward(struct model *model, const struct batch *batch);
 /* The same of several batches beside each other, embeddings[count]: each has its model_backward, in any
  * order; the batches, at their addresses, stay until then. */
 void model_forward_all(struct model *model, const struct batch *batches, size_t count,
     const float **embeddings);
-void model_backward(struct model *model, const struct batch *batch, const float *demb);
+void model_backward(struct model *model, const struct batch *batch, const float *demb,
+    const struct model_whole *whole);
 
 /* Forward passes count in this and backward passes learn from it (balance.h); NULL: none.
  * Borrowed. */

@@ -73,10 +73,15 @@ add_pair(
 	const char *name = bare(model, p->name);
 
 	add_parameter(l, name, 'A',
-	    (struct parameter){
-		.rows = rank, .columns = p->columns, .expert = p->expert });
+	    (struct parameter){ .rows = rank,
+		.columns = p->columns,
+		.layer = p->layer,
+		.expert = p->expert });
 	add_parameter(l, name, 'B',
-	    (struct parameter){ .rows = p->rows, .columns = rank, .expert = p->expert });
+	    (struct parameter){ .rows = p->rows,
+		.columns = rank,
+		.layer = p->layer,
+		.expert = p->expert });
 	l->places[l->count++] = (struct place){ tensor, scale, rank };
 }
 

@@ -204,7 +204,8 @@ float *pass_embed(
  */
 const float *pass_forward(
     struct model *model, const struct batch *batch, bool keep, size_t predicted);
-void pass_backward(struct model *model, const struct batch *batch);
+void pass_backward(
+    struct model *model, const struct batch *batch, const struct model_whole *whole);
 void pass_free(struct model *model);
 
 void prediction_layout(struct pass *pass, const struct model *model, size_t M);

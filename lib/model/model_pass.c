@@ -479,7 +479,8 @@ model_balance(struct model *model, struct balance *balance)
 /* Backward. ----------------------------------------------------------------------- */
 
 void
-pass_backward(struct model *model, const struct batch *batch)
+pass_backward(
+    struct model *model, const struct batch *batch, const struct model_whole *whole)
 {
 	const struct spec *spec = &model->spec;
 	struct pass *pass = model->pass;
@@ -498,6 +499,8 @@ pass_backward(struct model *model, const struct batch *batch)
 		size_t index = model_block_index(model, layer, batch->expert);
 		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
 		    &pass->block, &pass->states[layer], &pass->scratch, pass->d);
+		if (whole)
+			whole->tell(whole->context, layer);
 	}
 	if (spec->embedding_norm)
 		nn_norm_back(pass->d, g[STEM_NORM], g[STEM_NORM_BIAS], pass->d,
@@ -507,11 +510,14 @@ pass_backward(struct model *model, const struct batch *batch)
 	    pass->ids, &pass->block.sequences, C);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
+	if (whole)
+		whole->tell(whole->context, -1);
 	pass->batch = NULL;
 }
 
 void
-model_backward(struct model *model, const struct batch *batch, const float *demb)
+model_backward(struct model *model, const struct batch *batch, const float *demb,
+    const struct model_whole *whole)
 {
 	size_t i = 0;
 
@@ -522,7 +528,7 @@ model_backward(struct model *model, const struct batch *batch, const float *demb
 	struct pass *pass = model->pass = &model->passes[i];
 	head_backward(&model->head, &pass->head, pass->d, demb, pass->last,
 	    &pass->block.sequences, pass->skip, (size_t)model->spec.width);
-	pass_backward(model, batch);
+	pass_backward(model, batch, whole);
 }
 
 void

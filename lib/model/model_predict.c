@@ -161,7 +161,7 @@ model_predict_backward(
 	output_loss(model, scale, true);
 	output_backward(model);
 	model->predicts_reached = true;
-	pass_backward(model, batch);
+	pass_backward(model, batch, NULL);
 	struct nn_loss sum = loss_of(model);
 	*correct = sum.correct;
 	return sum.loss;

@@ -15,6 +15,7 @@ struct search {
 	const struct safetensors *file;
 	const struct names *names;
 	const char *prefix; /* of the checkpoint's names */
+	int layer; /* whose tensors are looked for; -1: those outside the blocks */
 };
 
 static const struct safetensor *
@@ -165,6 +166,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 		    safetensors_name(search->file), search->prefix, name,
 		    shape_text(shape, parameter_shape(shape, &wanted)));
 	}
+	wanted.layer = search->layer;
 	if (!full)
 		full = mem_format("%s%s", wanted.predicts ? "" : search->prefix, name);
 	/* parts of one tensor follow each other closely */
@@ -335,6 +337,7 @@ match_block(struct search *search, int layer, int expert)
 	size_t row = (size_t)layer * (size_t)(spec->experts ? spec->experts : 1);
 	struct part *to = blocks[row + (size_t)(expert > 0 ? expert : 0)];
 
+	search->layer = layer;
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 		enum block_parameter which = (enum block_parameter)i;
 		bool own = experts_own(spec, layer, which);
@@ -425,6 +428,7 @@ match_layer(struct search *search, int layer)
 {
 	const struct spec *spec = search->spec;
 
+	search->layer = layer;
 	for (int expert = 0; expert < spec->mixture.count; expert++)
 		for (int i = 0; i < MLP_PARAMETERS; i++) {
 			struct part *to =
@@ -526,7 +530,7 @@ weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts)
 {
 	struct search search = { weights, spec, file, spec->names,
-		spec->names->prefixes[0] };
+		spec->names->prefixes[0], -1 };
 	size_t layers = (size_t)spec->layers, count = (size_t)spec->mixture.count;
 	int experts = spec->experts ? spec->experts : 1;
 

@@ -24,6 +24,7 @@ struct parameter {
 	 * file [stack, rows / stack, columns], or flat as one of [rows, columns].  0: one */
 	int64_t stack;
 	bool flat;
+	int layer;     /* of its block; -1: of none */
 	int expert;    /* -1: shared by all */
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */

@@ -372,6 +372,8 @@ struct nn_piece {
 	size_t offset, count;
 	double decay;
 	int64_t step; /* its own, from 1; 0: it stays as it is */
+	size_t
+	    moments; /* the offset in m and v, of which each rank (ranks.h) has a part */
 };
 
 /* sums[i] = sum of squares of piece i of x, as nn_square_sum. */

@@ -1,5 +1,6 @@
 #include "sample/collate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,6 +316,10 @@ collate_put(struct collate *collate, const struct draw *draw, const struct slice
 	if (slice->ranks > 1 && !collate->in_order) {
 		tree_set(record->attributes, "first_row", tree_of_integer(first));
 		tree_set(record->attributes, "batch_rows", tree_of_integer(draw->rows));
+		char *sum =
+		    mem_format("%016" PRIx64, sampler_checksum(draw, 0, draw->rows));
+		tree_set(record->attributes, "batch_checksum", tree_of_string(sum));
+		free(sum);
 	}
 	for (int side = 0; side < SIDES; side++) {
 		set_text(record, collate->text[side], collate->texts + side);

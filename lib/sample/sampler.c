@@ -459,6 +459,20 @@ sampler_skip(struct sampler *sampler)
 	return pool;
 }
 
+uint64_t
+sampler_checksum(const struct draw *draw, int64_t first, int64_t last)
+{
+	uint64_t sum = 0;
+
+	for (int64_t i = first; i < last; i++) {
+		const struct example *example = draw->examples + i;
+		uint64_t words[] = { (uint64_t)example->source,
+			(uint64_t)example->index };
+		sum = rng_hash(sum, words, sizeof words);
+	}
+	return sum;
+}
+
 void
 sampler_print(
     const struct recipe *recipe, const struct draw *draw, const struct slice *slice)
@@ -466,16 +480,10 @@ sampler_print(
 	int64_t first = slice_start(slice, draw->rows),
 		last = slice_end(slice, draw->rows);
 	int64_t *rows = mem_zero((size_t)recipe->source_count, sizeof *rows);
-	uint64_t sum = 0;
 	const char *between = "";
 
-	for (int64_t i = first; i < last; i++) {
-		const struct example *example = draw->examples + i;
-		uint64_t words[] = { (uint64_t)example->source,
-			(uint64_t)example->index };
-		rows[example->source]++;
-		sum = rng_hash(sum, words, sizeof words);
-	}
+	for (int64_t i = first; i < last; i++)
+		rows[draw->examples[i].source]++;
 	printf("%lld\t%lld\t%s\t", (long long)draw->step, (long long)draw->epoch,
 	    draw->task < 0 ? "(static)" : recipe->tasks[draw->task].name);
 	for (int s = 0; s < recipe->source_count; s++)
@@ -484,7 +492,8 @@ sampler_print(
 			    (long long)rows[s]);
 			between = ",";
 		}
-	printf("\t%lld\t%016" PRIx64 "\n", (long long)(last - first), sum);
+	printf("\t%lld\t%016" PRIx64 "\n", (long long)(last - first),
+	    sampler_checksum(draw, first, last));
 	free(rows);
 }
 

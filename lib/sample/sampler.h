@@ -78,8 +78,11 @@ const struct draw *sampler_next(struct sampler *sampler);
  * last epoch. */
 bool sampler_skip(struct sampler *sampler);
 
+/* Of the examples in their order, from first to last-1. */
+uint64_t sampler_checksum(const struct draw *draw, int64_t first, int64_t last);
+
 /* A line of --plan for a slice of the batch: step, epoch, task, data sets with their rows, rows,
- * checksum of the examples in their order. */
+ * checksum. */
 void sampler_print(
     const struct recipe *recipe, const struct draw *draw, const struct slice *slice);
 void sampler_free(struct sampler *sampler);

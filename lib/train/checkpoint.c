@@ -1,5 +1,9 @@
 #include "train/checkpoint.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +12,7 @@
 #include "base/mem.h"
 #include "folder/safetensors.h"
 #include "nn/nn.h"
+#include "ranks/ranks.h"
 #include "text/json.h"
 
 static struct safetensor
@@ -22,29 +27,118 @@ vector(const char *name, enum dtype dtype, size_t count)
 	};
 }
 
+/* Where all ranks write, as the first made it. */
+struct place {
+	char path[PATH_MAX];
+	uint64_t data; /* bytes before the first tensor */
+};
+
+static struct place
+make_place(struct safetensors_writer *writer)
+{
+	size_t ranks = (size_t)ranks_count(), data = 0;
+	struct place own = { .path = "" }, *all = mem_new(ranks, sizeof *all);
+
+	if (writer) {
+		char *name = safetensors_place(writer, ranks > 1, &data);
+		/* ranks may have been started in different folders */
+		if (!realpath(name, own.path) || ranks == 1)
+			snprintf(own.path, sizeof own.path, "%s", name);
+		own.data = data;
+		free(name);
+	}
+	ranks_gather(all, &own, sizeof own);
+	own = all[0];
+	free(all);
+	return own;
+}
+
+static void
+put_at(int file, const char *path, const void *data, size_t bytes, size_t at)
+{
+	for (ssize_t done; bytes; bytes -= (size_t)done, at += (size_t)done) {
+		done = pwrite(file, data, bytes, (off_t)at);
+		if (done < 0)
+			die("%s:", path);
+		data = (const char *)data + done;
+	}
+}
+
+/* Floats of nn memory. */
+static void
+put_floats(int file, const char *path, const float *values, size_t count, size_t at)
+{
+	enum { STRIP = 1 << 18 };
+	float *host = mem_new(STRIP, sizeof *host);
+
+	for (size_t i = 0; i < count; i += STRIP) {
+		size_t bytes = (count - i < STRIP ? count - i : STRIP) * sizeof *host;
+		nn_download(host, values + i, bytes);
+		put_at(file, path, host, bytes, at + i * sizeof *host);
+	}
+	free(host);
+}
+
+/* This rank's parts of values and moments. */
+static void
+put_parts(int file, const char *path, struct model *model, const struct optim *optim,
+    size_t data)
+{
+	size_t block = model_size(model) * sizeof(float);
+
+	for (size_t i = 0; i < optim_parts(optim); i++) {
+		struct optim_part part = optim_part(optim, i);
+		size_t at = data + part.offset * sizeof(float);
+		put_floats(file, path, model_values(model) + part.offset, part.count, at);
+		put_floats(file, path, part.first, part.count, at + block);
+		put_floats(file, path, part.second, part.count, at + 2 * block);
+	}
+}
+
+/* No rank goes on before all have come here. */
+static void
+wait_for_all(void)
+{
+	char own = 0, *all = mem_new((size_t)ranks_count(), 1);
+
+	ranks_gather(all, &own, 1);
+	free(all);
+}
+
 void
 checkpoint_write(
     const char *path, struct model *model, struct optim *optim, const struct tree *state)
 {
-	size_t size = model_size(model), parameters = optim_pieces(optim);
-	const float *blocks[] = { model_values(model), optim_first(optim),
-		optim_second(optim) };
+	size_t size = model_size(model), pieces = optim_pieces(optim);
 	char *text = json_text(state, 0);
 	struct safetensor tensors[] = {
 		vector("values", DTYPE_F32, size),
 		vector("exp_avg", DTYPE_F32, size),
 		vector("exp_avg_sq", DTYPE_F32, size),
-		vector("counts", DTYPE_I64, parameters),
+		vector("counts", DTYPE_I64, pieces),
 		vector("state", DTYPE_U8, strlen(text)),
 	};
 	struct safetensors_writer *writer =
-	    safetensors_create(path, tensors, 5, NULL, NULL);
+	    ranks_own() ? NULL : safetensors_create(path, tensors, 5, NULL, NULL);
+	struct place place = make_place(writer);
+	int file = open(place.path, O_WRONLY | O_CLOEXEC);
 
-	for (int i = 0; i < 3; i++)
-		model_put(writer, blocks[i], size, DTYPE_F32);
-	safetensors_put(writer, optim_counts(optim), parameters * sizeof(int64_t));
-	safetensors_put(writer, text, strlen(text));
-	safetensors_finish(writer);
+	if (file < 0)
+		die("%s: all ranks write to it, on a file system that they share:",
+		    place.path);
+	put_parts(file, path, model, optim, place.data);
+	if (writer) {
+		size_t at = place.data + 3 * size * sizeof(float);
+		size_t bytes = pieces * sizeof(int64_t);
+		put_at(file, path, optim_counts(optim), bytes, at);
+		put_at(file, path, text, strlen(text), at + bytes);
+	}
+	if ((fsync(file) && errno != EINVAL && errno != EROFS) || close(file))
+		die("%s:", path);
+	wait_for_all();
+	if (writer)
+		safetensors_finish(writer);
+	wait_for_all();
 	free(text);
 }
 
@@ -72,27 +166,40 @@ checkpoint_state(const char *path)
 	return state;
 }
 
+/* A block of floats, one for each of the model. */
+static const float *
+need_block(struct safetensors *file, const char *path, const char *name,
+    const struct model *model)
+{
+	const struct safetensor *block = need(file, path, name, DTYPE_F32);
+
+	if (block->count != model_size(model))
+		die("%s: \"%s\" has %zu elements, the model has %zu; it is of another "
+		    "model",
+		    path, name, block->count, model_size(model));
+	return block->data;
+}
+
 void
 checkpoint_restore(const char *path, struct model *model, struct optim *optim)
 {
-	static const char *const names[] = { "values", "exp_avg", "exp_avg_sq" };
-	float *blocks[] = { model_values(model), optim_first(optim),
-		optim_second(optim) };
 	struct safetensors *file = safetensors_open(path);
 	const struct safetensor *counts = need(file, path, "counts", DTYPE_I64);
-	size_t size = model_size(model), parameters = optim_pieces(optim);
+	size_t pieces = optim_pieces(optim);
 
-	if (counts->count != parameters)
+	if (counts->count != pieces)
 		die("%s: has %zu parameters, the model has %zu; it is of another model",
-		    path, counts->count, parameters);
-	memcpy(optim_counts(optim), counts->data, parameters * sizeof(int64_t));
-	for (int i = 0; i < 3; i++) {
-		const struct safetensor *block = need(file, path, names[i], DTYPE_F32);
-		if (block->count != size)
-			die("%s: \"%s\" has %zu elements, the model has %zu; it is of "
-			    "another model",
-			    path, names[i], block->count, size);
-		nn_upload(blocks[i], block->data, size * sizeof(float));
+		    path, counts->count, pieces);
+	memcpy(optim_counts(optim), counts->data, pieces * sizeof(int64_t));
+	const float *values = need_block(file, path, "values", model),
+		    *first = need_block(file, path, "exp_avg", model),
+		    *second = need_block(file, path, "exp_avg_sq", model);
+	nn_upload(model_values(model), values, model_size(model) * sizeof(float));
+	for (size_t i = 0; i < optim_parts(optim); i++) {
+		struct optim_part part = optim_part(optim, i);
+		size_t bytes = part.count * sizeof(float);
+		nn_upload(part.first, first + part.offset, bytes);
+		nn_upload(part.second, second + part.offset, bytes);
 	}
 	safetensors_close(file);
 }

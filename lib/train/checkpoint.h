@@ -4,7 +4,8 @@
  * A safetensors file: "values", "exp_avg", "exp_avg_sq" (f32, all parameters as the model lays
  * them out), "counts" (i64, updates of each parameter), "state" (u8: a JSON object: step, position
  * in the data, settings).  It is written beside its target, flushed and renamed: whatever happens,
- * the last complete one is there.  Writing it takes no memory to speak of: a run that fits does not
+ * the last complete one is there.  Several ranks (ranks.h) write their parts of it beside each other, and any number
+ * of ranks goes on from it.  Writing it takes no memory to speak of: a run that fits does not
  * end at its first checkpoint.
  */
 #ifndef CHECKPOINT_H

@@ -8,9 +8,12 @@
 #include "base/rng.h"
 #include "model/batch.h"
 #include "model/experts.h"
+#include "ranks/ranks.h"
 #include "stream/stream.h"
 #include "stream/values.h"
+#include "text/json.h"
 #include "token/tokenizer.h"
+#include "train/meeting.h"
 #include "train/stored.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
@@ -33,7 +36,8 @@ struct contrast {
 	size_t sequence_capacity, key_capacity;
 	struct loss_keys loss_keys;
 	struct floats targets;
-	struct stored *stored; /* NULL: documents are computed */
+	struct stored *stored;	/* NULL: documents are computed */
+	struct meeting meeting; /* with the other ranks, on the batch at hand */
 };
 
 static char *
@@ -95,6 +99,25 @@ open_stream(struct contrast *contrast)
 	contrast->target = find_target(contrast);
 }
 
+/* A stream is one rank's, and this one's. */
+static void
+check_rank(const struct contrast *contrast)
+{
+	const struct tree *properties = stream_properties(contrast->reader);
+	const char *name = stream_name(contrast->reader);
+	long rank = strtol(tree_string(properties, "rank", "0"), NULL, 10);
+	long ranks = strtol(tree_string(properties, "ranks", "1"), NULL, 10);
+
+	if (ranks == ranks_count() && rank == ranks_own())
+		return;
+	if (ranks == 1)
+		die("%s: has whole batches, of which each of %d ranks would learn the "
+		    "same; tasksample --rank %d --ranks %d makes a rank's",
+		    name, ranks_count(), ranks_own(), ranks_count());
+	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
+	    ranks_own(), ranks_count());
+}
+
 /* Targets are of the model as it was. */
 static void
 check_model(const struct contrast *contrast)
@@ -119,8 +142,10 @@ contrast_open(
 	contrast->model = model;
 	contrast->options = *options;
 	open_stream(contrast);
+	check_rank(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
 	check_model(contrast);
+	meeting_open(&contrast->meeting);
 	if (options->documents)
 		contrast->stored = stored_open(options->documents, model);
 	if (options->expert && model_expert(model, options->expert) < 0)
@@ -139,6 +164,7 @@ contrast_close(struct contrast *contrast)
 	free(contrast->sequences);
 	free(contrast->keys);
 	free(contrast->targets.data);
+	meeting_close(&contrast->meeting);
 	free(contrast);
 }
 
@@ -256,11 +282,15 @@ demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_
 		    (long long)stream_records(contrast->reader), side_names[side], why);
 }
 
-/* What a sequence's dropout is drawn from: another in each batch, in whatever pieces it is computed. */
+/* What a sequence's dropout is drawn from: another in each batch, in whatever pieces and by whatever ranks it is
+ * computed. */
 static uint64_t
 draw_of(const struct contrast *contrast, enum side side, int64_t index)
 {
-	int64_t place[] = { contrast->place.taken, side, index };
+	struct loss_parts parts = meeting_parts(&contrast->meeting);
+	const size_t *starts = side == NEGATIVES ? parts.negatives : parts.rows;
+	int64_t place[] = { contrast->place.taken, side,
+		index + (int64_t)starts[ranks_own()] };
 
 	return rng_hash(1, place, sizeof place);
 }
@@ -390,44 +420,105 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.tokens = tokens,
 		.sequences = contrast->sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : &contrast->loss_keys,
+		.parts = meeting_parts(&contrast->meeting),
 		.targets = take_targets(contrast),
 	};
 }
 
-/* Count the record as taken. */
-static void
-advance(struct contrast *contrast)
+/* Of the record's tokens and targets, a sum over rows: whichever rank has a row. */
+static uint64_t
+hash_rows(const struct contrast *contrast)
 {
-	struct contrast_place *place = &contrast->place;
+	uint64_t sum = 0;
 
 	for (enum side side = QUERY; side < SIDES; side++) {
 		int64_t count;
 		const int64_t *offsets = lists(contrast, side, &count);
-		if (count)
-			place->hash = rng_hash(place->hash,
-			    contrast->record.columns[contrast->ids[side]].data,
-			    (size_t)offsets[count] * sizeof(int32_t));
+		const int32_t *ids =
+		    contrast->record
+			.columns[contrast->ids[side] < 0 ? 0 : contrast->ids[side]]
+			.data;
+		for (int64_t i = 0; i < count; i++)
+			sum += rng_hash(side + 1, ids + offsets[i],
+			    (size_t)(offsets[i + 1] - offsets[i]) * sizeof *ids);
 	}
 	if (contrast->target >= 0) {
-		const struct column *column =
-		    stream_column(contrast->reader, contrast->target);
-		place->hash =
-		    rng_hash(place->hash, contrast->record.columns[contrast->target].data,
-			(size_t)contrast->record.rows * column_element_size(column));
+		size_t bytes = column_element_size(
+		    stream_column(contrast->reader, contrast->target));
+		const char *at = contrast->record.columns[contrast->target].data;
+		for (int64_t i = 0; i < contrast->record.rows; i++)
+			sum += rng_hash(SIDES + 1, at + (size_t)i * bytes, bytes);
 	}
-	place->step = tree_integer(contrast->record.attributes, "step", -1);
+	return sum;
+}
+
+/* What the record is, and what all of its batch must have in common. */
+static struct meeting_note
+note_of(const struct contrast *contrast)
+{
+	static const char *const common[] = { "step", "epoch", "task", "dataset",
+		"temperature", "prompt_tokens", "batch_rows", "batch_checksum" };
+	const struct tree *attributes = contrast->record.attributes;
+	struct meeting_note note = { .state = MEETING_BATCH,
+		.hash = hash_rows(contrast),
+		.record = stream_records(contrast->reader),
+		.step = tree_integer(attributes, "step", -1) };
+
+	lists(contrast, QUERY, &note.rows);
+	lists(contrast, NEGATIVES, &note.negatives);
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+		const struct tree *value = tree_get(attributes, common[i]);
+		char *text = value ? json_text(value, 0) : mem_string("");
+		note.of = rng_hash(note.of, text, strlen(text) + 1);
+		free(text);
+	}
+	return note;
+}
+
+/* The record that was read ahead, if all ranks have one: count it as taken. */
+static bool
+advance(struct contrast *contrast)
+{
+	struct contrast_place *place = &contrast->place;
+	struct meeting_note note = { .state = MEETING_END };
+
+	contrast->meeting.awaited = true;
+	if (read_ahead(contrast))
+		note = note_of(contrast);
+	if (!meeting_hold(&contrast->meeting, &note, contrast_name(contrast)))
+		return false;
+	uint64_t hash = meeting_hash(&contrast->meeting);
+	place->hash = rng_hash(place->hash, &hash, sizeof hash);
+	place->step = note.step;
 	place->taken++;
 	contrast->ahead = false;
+	return true;
+}
+
+bool
+contrast_leave(struct contrast *contrast)
+{
+	struct meeting_note note = { .state = MEETING_LEFT };
+
+	if (!contrast->meeting.awaited)
+		return false;
+	meeting_hold(&contrast->meeting, &note, contrast_name(contrast));
+	return true;
+}
+
+bool
+contrast_left(const struct contrast *contrast)
+{
+	return contrast->meeting.left;
 }
 
 bool
 contrast_next(struct contrast *contrast, struct contrast_batch *batch)
 {
 	do {
-		if (!read_ahead(contrast))
+		if (!advance(contrast))
 			return false;
-		advance(contrast);
-	} while (!contrast->record.rows);
+	} while (!meeting_rows(&contrast->meeting));
 
 	const struct tree *attributes = contrast->record.attributes;
 	take(contrast, batch);
@@ -478,13 +569,12 @@ contrast_resume(struct contrast *contrast, const struct contrast_place *place)
 		return;
 	}
 	while (contrast->place.taken < place->taken) {
-		if (!read_ahead(contrast))
+		if (!advance(contrast))
 			die("%s: ends after %lld batches; the checkpoint has seen %lld: "
 			    "it is of "
 			    "another run; give the same stream, or --restart",
 			    contrast_name(contrast), (long long)contrast->place.taken,
 			    (long long)place->taken);
-		advance(contrast);
 	}
 	if (contrast->place.hash != place->hash)
 		die("%s: its first %lld batches are not those that the checkpoint was "

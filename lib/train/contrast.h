@@ -10,6 +10,9 @@
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
  * task, dataset, epoch, step.  Property of the stream: batches (how many there are in all).
  * Where key columns are missing the keys are hashes of the token ids.
+ *
+ * With several ranks (ranks.h) a batch is what their records have together: each reads a stream of its own, cut by
+ * tasksample --rank, whose properties "rank" and "ranks" say so, and records that are not of one batch are refused.
  */
 #ifndef CONTRAST_H
 #define CONTRAST_H
@@ -39,6 +42,7 @@ struct contrast_batch {
 	struct sequence
 	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
 	const struct loss_keys *keys; /* NULL: keep_duplicates */
+	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL: not wanted */
 	double temperature;
 	const char *task, *dataset; /* "" where the record does not say */
@@ -52,14 +56,19 @@ struct contrast *contrast_open(
     const char *path, struct model *model, const struct contrast_options *options);
 void contrast_close(struct contrast *contrast);
 
-/* The next batch; false at the end.  Borrowed until the next call.  Dies naming the record. */
+/* The next batch; false at the end, or where another rank has left.  Borrowed until the next call.  Dies naming the
+ * record. */
 bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
+
+/* Tell the other ranks that no batch of this one comes; false: they do not wait for one. */
+bool contrast_leave(struct contrast *contrast);
+bool contrast_left(const struct contrast *contrast); /* whether another has said so */
 
 /* Batches in all epochs: of a file by counting, else as the property says; -1: not known. */
 int64_t contrast_total(struct contrast *contrast);
 
 /*
- * Where a run stands: batches taken, the hash of all their tokens, the last one's attribute
+ * Where a run stands: batches taken, the hash of all their tokens (of all ranks: the same however many they are), the last one's attribute
  * "step" (-1: none).  contrast_resume goes there: past as many records, which must hash the same; or
  * at once, when the stream's first record says that it is the step that follows.
  */

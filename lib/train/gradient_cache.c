@@ -205,27 +205,35 @@ gradient_cache_embed(
 }
 
 void
-gradient_cache_backward(struct gradient_cache *cache, const float *gradient)
+gradient_cache_backward(
+    struct gradient_cache *cache, const float *gradient, const struct model_whole *whole)
 {
 	size_t width = (size_t)model_width(cache->model);
 	int64_t first = cache->chunk_count - cache->kept_count;
 
+	/* where nothing is learned all is whole; ranks (ranks.h) rely on the order */
+	if (whole && !cache->kept_count)
+		for (int layer = model_spec(cache->model)->layers - 1; layer >= -1;
+		     layer--)
+			whole->tell(whole->context, layer);
 	/* from the last, whose activations are still there */
 	for (int64_t c = cache->chunk_count - 1; c >= 0 && !cache->chunks[c].frozen;
 	     c--) {
 		const struct chunk *chunk = &cache->chunks[c];
 		size_t size = (size_t)(chunk->end - chunk->first);
+		bool last = c == 0 || cache->chunks[c - 1].frozen;
 
 		cache->part = nn_reserve(
 		    cache->part, &cache->part_size, size, width * sizeof *cache->part);
 		nn_gather(cache->part, gradient, chunk_rows(cache, chunk), size, width);
 		if (c >= first) {
-			model_backward(
-			    cache->model, &cache->kept[c - first], cache->part);
+			model_backward(cache->model, &cache->kept[c - first], cache->part,
+			    last ? whole : NULL);
 			continue;
 		}
 		model_forward(cache->model, pack(cache, chunk, &cache->batch));
-		model_backward(cache->model, &cache->batch, cache->part);
+		model_backward(
+		    cache->model, &cache->batch, cache->part, last ? whole : NULL);
 	}
 }
 

@@ -31,8 +31,10 @@ void gradient_cache_free(struct gradient_cache *cache);
 float *gradient_cache_embed(
     struct gradient_cache *cache, const struct sequence *sequences, int64_t count);
 
-/* Add d loss / d parameters to the model's gradients, from d loss / d embeddings (nn memory). */
-void gradient_cache_backward(struct gradient_cache *cache, const float *gradient);
+/* Add d loss / d parameters to the model's gradients, from d loss / d embeddings (nn memory).  whole, as in
+ * model_backward, is told when nothing more comes to them; NULL: nobody. */
+void gradient_cache_backward(
+    struct gradient_cache *cache, const float *gradient, const struct model_whole *whole);
 
 /* Chunks that the last gradient_cache_embed took. */
 int64_t gradient_cache_chunks(const struct gradient_cache *cache);

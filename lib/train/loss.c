@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "nn/nn.h"
+#include "train/candidates.h"
 
 enum { BLOCK_BYTES = 32 << 20, BLOCK_ROWS = 512, BLOCK_ROWS_LEAST = 16 };
 
@@ -14,6 +15,7 @@ struct loss {
 	uint8_t *mask;	      /* [block, candidates] */
 	float *lengths;	      /* [vectors] */
 	struct nn_loss *sums; /* of the two directions */
+	struct candidates candidates;
 	size_t logits_size, targets_size, mask_size, lengths_size; /* bytes */
 	uint8_t *host_mask;
 	int32_t *host_targets;
@@ -37,6 +39,7 @@ loss_free(struct loss *loss)
 	nn_free(loss->mask, loss->mask_size);
 	nn_free(loss->lengths, loss->lengths_size);
 	nn_free(loss->sums, 2 * sizeof *loss->sums);
+	candidates_free(&loss->candidates);
 	free(loss->host_mask);
 	free(loss->host_targets);
 	free(loss);
@@ -52,76 +55,90 @@ block_rows(size_t candidates)
 					 : rows;
 }
 
-/* Which candidates take part in row i: those of its own side's partner first, then negatives.
- * own, partner: keys of the rows' side and of the candidates' side.  Returns how many do not. */
+/*
+ * One direction of the loss: rows of `from`, which are those from `first` on of all, choose among `to`: the partners
+ * of all rows in order, and what follows.  Keys: of all rows, of all partners, of what follows; NULL: none.
+ */
+struct way {
+	const float *from, *to;
+	float *dfrom, *dto;
+	size_t rows, first, all, candidates;
+	const int64_t *own, *partner, *negatives;
+	struct nn_loss *sum;
+};
+
+/* Which candidates take part in row i of all; returns how many do not. */
 static size_t
-mask_row(uint8_t *mask, const struct loss_batch *batch, const int64_t *own,
-    const int64_t *partner, const int64_t *negatives, size_t i)
+mask_row(uint8_t *mask, const struct way *way, size_t i)
 {
+	const int64_t *own = way->own, *partner = way->partner;
 	int64_t self = own[i], positive = partner[i];
 	size_t dropped = 0;
 
-	for (size_t j = 0; j < batch->rows; j++) {
+	for (size_t j = 0; j < way->all; j++) {
 		mask[j] = partner[j] != positive && own[j] != self && partner[j] != self;
 		dropped += !mask[j];
 	}
 	dropped -= !mask[i];
 	mask[i] = 1;
-	if (!negatives)
-		return dropped;
-	mask += batch->rows;
-	for (size_t k = 0; k < batch->negatives; k++) {
-		mask[k] = negatives[k] != positive && negatives[k] != self;
+	for (size_t k = way->all; k < way->candidates; k++) {
+		int64_t negative = way->negatives[k - way->all];
+		mask[k] = negative != positive && negative != self;
 		dropped += !mask[k];
 	}
 	return dropped;
 }
 
-/* One direction: rows of `from` choose among `to` (candidates, the first `rows` of them their
- * partners in order).  Adds to both gradients and the sum. */
 static void
-one_way(struct loss *loss, float *dfrom, float *dto, struct nn_loss *sum,
-    const float *from, const float *to, size_t candidates, const struct loss_batch *batch,
-    const int64_t *own, const int64_t *partner, const int64_t *negatives)
+reserve(struct loss *loss, size_t rows, size_t candidates)
 {
-	size_t block = block_rows(candidates), width = batch->width;
+	loss->logits = nn_reserve(
+	    loss->logits, &loss->logits_size, rows * candidates, sizeof *loss->logits);
+	loss->mask = nn_reserve(loss->mask, &loss->mask_size, rows * candidates, 1);
+	loss->targets =
+	    nn_reserve(loss->targets, &loss->targets_size, rows, sizeof *loss->targets);
+	loss->host_mask =
+	    mem_grow(loss->host_mask, &loss->host_mask_capacity, rows * candidates, 1);
+	loss->host_targets = mem_grow(loss->host_targets, &loss->host_targets_capacity,
+	    rows, sizeof *loss->host_targets);
+}
+
+/* Adds to both gradients and the sum. */
+static void
+one_way(struct loss *loss, const struct way *way, const struct loss_batch *batch)
+{
+	size_t block = block_rows(way->candidates), width = batch->width,
+	       candidates = way->candidates;
 	float scale = 1 / batch->temperature;
 
-	if (block > batch->rows)
-		block = batch->rows;
-	loss->logits = nn_reserve(
-	    loss->logits, &loss->logits_size, block * candidates, sizeof *loss->logits);
-	loss->mask = nn_reserve(loss->mask, &loss->mask_size, block * candidates, 1);
-	loss->targets =
-	    nn_reserve(loss->targets, &loss->targets_size, block, sizeof *loss->targets);
-	loss->host_mask =
-	    mem_grow(loss->host_mask, &loss->host_mask_capacity, block * candidates, 1);
-	loss->host_targets = mem_grow(loss->host_targets, &loss->host_targets_capacity,
-	    block, sizeof *loss->host_targets);
-
-	for (size_t first = 0; first < batch->rows; first += block) {
-		size_t rows = batch->rows - first < block ? batch->rows - first : block;
-		const float *mine = from + first * width;
+	if (block > way->rows)
+		block = way->rows;
+	reserve(loss, block, candidates);
+	for (size_t first = 0; first < way->rows; first += block) {
+		size_t rows = way->rows - first < block ? way->rows - first : block;
+		const float *mine = way->from + first * width;
 		size_t dropped = 0;
 
 		for (size_t r = 0; r < rows; r++) {
-			loss->host_targets[r] = (int32_t)(first + r);
-			if (own)
-				dropped += mask_row(loss->host_mask + r * candidates,
-				    batch, own, partner, negatives, first + r);
+			size_t i = way->first + first + r;
+			loss->host_targets[r] = (int32_t)i;
+			if (way->own)
+				dropped +=
+				    mask_row(loss->host_mask + r * candidates, way, i);
 		}
 		nn_upload(
 		    loss->targets, loss->host_targets, rows * sizeof *loss->targets);
 		if (dropped)
 			nn_upload(loss->mask, loss->host_mask, rows * candidates);
 
-		nn_product_nt(loss->logits, mine, to, rows, candidates, width, scale, 0);
-		nn_cross_entropy(loss->logits, sum, loss->targets,
-		    dropped ? loss->mask : NULL, 1 / (float)batch->rows, rows,
-		    candidates);
-		nn_product_nn(dfrom + first * width, loss->logits, to, rows, width,
-		    candidates, scale, 1);
-		nn_product_tn(dto, loss->logits, mine, candidates, width, rows, scale, 1);
+		nn_product_nt(
+		    loss->logits, mine, way->to, rows, candidates, width, scale, 0);
+		nn_cross_entropy(loss->logits, way->sum, loss->targets,
+		    dropped ? loss->mask : NULL, 1 / (float)way->all, rows, candidates);
+		nn_product_nn(way->dfrom + first * width, loss->logits, way->to, rows,
+		    width, candidates, scale, 1);
+		nn_product_tn(
+		    way->dto, loss->logits, mine, candidates, width, rows, scale, 1);
 	}
 }
 
@@ -131,10 +148,7 @@ loss_infonce(struct loss *loss, float *gradient, float *vectors,
 {
 	size_t rows = batch->rows, width = batch->width,
 	       count = 2 * rows + batch->negatives;
-	const struct loss_keys *keys = batch->keys;
-	const int64_t *query = keys ? keys->query : NULL;
-	const int64_t *document = keys ? keys->document : NULL;
-	float *documents = vectors + rows * width, *ddocuments = gradient + rows * width;
+	struct candidates *c = &loss->candidates;
 	struct nn_loss sums[2] = { { 0, 0 }, { 0, 0 } };
 
 	nn_upload(loss->sums, sums, sizeof sums);
@@ -142,14 +156,21 @@ loss_infonce(struct loss *loss, float *gradient, float *vectors,
 	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
 	nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
-	one_way(loss, gradient, ddocuments, &loss->sums[0], vectors, documents,
-	    rows + batch->negatives, batch, query, document,
-	    keys ? keys->negatives : NULL);
+	candidates_gather(c, gradient, vectors, batch);
+	one_way(loss,
+	    &(struct way){ vectors, c->documents, gradient, c->ddocuments, rows, c->first,
+		c->rows, c->rows + c->negatives, c->keys.query, c->keys.document,
+		c->keys.negatives, &loss->sums[0] },
+	    batch);
 	if (batch->bidirectional)
-		one_way(loss, ddocuments, gradient, &loss->sums[1], documents, vectors,
-		    rows, batch, document, query, NULL);
+		one_way(loss,
+		    &(struct way){ vectors + rows * width, c->queries,
+			gradient + rows * width, c->dqueries, rows, c->first, c->rows,
+			c->rows, c->keys.document, c->keys.query, NULL, &loss->sums[1] },
+		    batch);
+	candidates_return(c, gradient, batch);
 	nn_normalize_back(gradient, gradient, vectors, loss->lengths, count, width);
 	nn_download(sums, loss->sums, sizeof sums);
 	*correct = sums[0].correct;
-	return sums[0].loss / (double)rows + sums[1].loss / (double)rows;
+	return sums[0].loss / (double)c->rows + sums[1].loss / (double)c->rows;
 }

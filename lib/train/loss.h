@@ -7,6 +7,9 @@
  * bidirectional adds the mean over documents of the same with queries as candidates (the sum of
  * the two directions, not their mean, as contrastors has it).
  *
+ * With several ranks (ranks.h) B and N are those of all of them: candidates are gathered, each rank computes the losses
+ * of its own rows, and what they say to the candidates is summed where those came from.
+ *
  * Rows are taken in blocks, so that memory is a few tens of megabytes and never B x (B + N).
  */
 #ifndef LOSS_H
@@ -26,11 +29,17 @@ struct loss_keys {
 	const int64_t *negatives; /* [negatives]; may be NULL when there are none */
 };
 
+/* Rank r has the rows from rows[r] to rows[r + 1] of the whole batch, and so its negatives; [ranks + 1], from 0. */
+struct loss_parts {
+	const size_t *rows, *negatives;
+};
+
 struct loss_batch {
-	size_t rows, negatives, width;
+	size_t rows, negatives, width; /* this rank's */
 	float temperature;
 	bool bidirectional;
-	const struct loss_keys *keys; /* NULL: nothing is left out */
+	const struct loss_keys *keys;	/* NULL: nothing is left out */
+	const struct loss_parts *parts; /* looked at where there are several ranks */
 };
 
 struct loss;
@@ -41,8 +50,8 @@ void loss_free(struct loss *loss);
 /*
  * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives.  They need not be
  * of unit length: they are normalised in place.  gradient, of the same shape, receives
- * d loss / d vectors as they came.  Returns the loss; *correct counts the queries whose own
- * document scored highest.
+ * d loss / d vectors as they came.  Returns this rank's share of the loss, whose sum over the ranks is the loss;
+ * *correct counts its queries whose own document scored highest.
  */
 double loss_infonce(struct loss *loss, float *gradient, float *vectors,
     const struct loss_batch *batch, int64_t *correct);

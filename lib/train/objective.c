@@ -10,6 +10,7 @@
 #include "model/balance.h"
 #include "model/experts.h"
 #include "nn/nn.h"
+#include "ranks/ranks.h"
 #include "token/tokenizer.h"
 #include "train/clm.h"
 #include "train/corpus.h"
@@ -197,8 +198,59 @@ objective_total(struct objective *objective)
 		   : corpus_batches(objective->corpus, objective->options.batch_tokens);
 }
 
+/* Of the task experts that any rank's sequences go through, all ranks sum the gradients. */
+static void
+agree_on_experts(
+    const struct objective *objective, const struct contrast_batch *pairs, int64_t count)
+{
+	size_t ranks = (size_t)ranks_count();
+	uint64_t own = 0, *all;
+
+	if (ranks == 1 || !model_spec(objective->model)->experts)
+		return;
+	all = mem_new(ranks, sizeof *all);
+	for (int64_t i = 0; i < count; i++)
+		if (!pairs->sequences[i].frozen && pairs->sequences[i].expert >= 0)
+			own |= (uint64_t)1 << pairs->sequences[i].expert;
+	ranks_gather(all, &own, sizeof own);
+	for (size_t r = 0; r < ranks; r++)
+		own |= all[r];
+	for (int expert = 0; expert < SPEC_EXPERTS; expert++)
+		if (own >> expert & 1)
+			model_reach(objective->model, expert, false);
+	free(all);
+}
+
+/* A report of this rank's rows as that of all. */
+static void
+add_reports(struct batch_report *report)
+{
+	double sums[] = { report->loss, report->reze, (double)report->examples,
+		(double)report->correct, (double)report->tokens };
+
+	if (ranks_count() == 1)
+		return;
+	ranks_add(sums, sizeof sums / sizeof *sums);
+	report->loss = sums[0];
+	report->reze = sums[1];
+	report->examples = (int64_t)sums[2];
+	report->correct = (int64_t)sums[3];
+	report->tokens = (int64_t)sums[4];
+}
+
+static double
+end_balance(const struct objective *objective)
+{
+	size_t count;
+	double *sums = balance_sums(objective->balance, &count);
+
+	ranks_add(sums, count);
+	return balance_end(objective->balance, objective->options.balance);
+}
+
 static bool
-learn_infonce(struct objective *objective, struct batch_report *report)
+learn_infonce(struct objective *objective, struct batch_report *report,
+    const struct model_whole *whole)
 {
 	size_t width = (size_t)model_width(objective->model);
 	struct contrast_batch pairs;
@@ -215,7 +267,9 @@ learn_infonce(struct objective *objective, struct batch_report *report)
 		.temperature = (float)pairs.temperature,
 		.bidirectional = objective->options.bidirectional,
 		.keys = pairs.keys,
+		.parts = &pairs.parts,
 	};
+	double share = (double)pairs.rows / (double)pairs.parts.rows[ranks_count()];
 	*report = (struct batch_report){ .examples = pairs.rows,
 		.tokens = pairs.tokens,
 		.epoch = pairs.epoch,
@@ -226,16 +280,18 @@ learn_infonce(struct objective *objective, struct batch_report *report)
 		balance_begin(objective->balance);
 	float *vectors = gradient_cache_embed(objective->cache, pairs.sequences, count);
 	if (objective->balance)
-		report->balance =
-		    balance_end(objective->balance, objective->options.balance);
+		report->balance = end_balance(objective);
 	if (objective->relations)
-		report->reze = relation_loss_measure(objective->relations, vectors,
-		    pairs.targets, batch.rows, width, objective->options.reze);
+		report->reze = share * relation_loss_measure(objective->relations,
+					   vectors, pairs.targets, batch.rows, width,
+					   share * objective->options.reze);
 	report->loss = loss_infonce(
 	    objective->loss, objective->gradient, vectors, &batch, &report->correct);
 	if (objective->relations)
 		relation_loss_add(objective->relations, objective->gradient);
-	gradient_cache_backward(objective->cache, objective->gradient);
+	agree_on_experts(objective, &pairs, count);
+	gradient_cache_backward(objective->cache, objective->gradient, whole);
+	add_reports(report);
 	return true;
 }
 
@@ -257,14 +313,14 @@ choose_targets(
 	    &objective->mask, number);
 }
 
-/* The piece of a batch that begins with text `first`, into objective->batch; the first text behind it. */
+/* The piece of a batch that begins with text `first`, before `past`, into objective->batch; the first text behind it. */
 static int64_t
 cut_piece(struct objective *objective, const struct corpus *from,
-    const struct corpus_batch *corpus, int64_t first)
+    const struct corpus_batch *corpus, int64_t first, int64_t past)
 {
 	struct batch *batch = &objective->batch;
-	int64_t next = batch_cut(batch, corpus->ids, corpus->starts, first,
-	    corpus->sequences, objective->options.tokens);
+	int64_t next = batch_cut(
+	    batch, corpus->ids, corpus->starts, first, past, objective->options.tokens);
 	char *why = model_refuses(objective->model, batch, first);
 
 	if (why)
@@ -272,65 +328,113 @@ cut_piece(struct objective *objective, const struct corpus *from,
 	return next;
 }
 
+/* The texts of a batch that a rank learns: all ranks read all of them.  The first whose tokens are not of those before. */
+static int64_t
+first_of(const struct corpus_batch *corpus, int rank)
+{
+	int64_t tokens = corpus->starts[corpus->sequences], first = 0;
+
+	while (first < corpus->sequences &&
+	       corpus->starts[first] < tokens * rank / ranks_count())
+		first++;
+	return first;
+}
+
 /* Begin to count in the balance: all pieces but the first, which is counted when it is learned from. */
 static void
-count_rest(struct objective *objective, const struct corpus_batch *corpus)
+count_rest(struct objective *objective, const struct corpus_batch *corpus, int64_t first,
+    int64_t past)
 {
 	balance_begin(objective->balance);
-	for (int64_t first = cut_piece(objective, objective->corpus, corpus, 0);
-	     first < corpus->sequences;) {
-		first = cut_piece(objective, objective->corpus, corpus, first);
+	if (first < past)
+		first = cut_piece(objective, objective->corpus, corpus, first, past);
+	while (first < past) {
+		first = cut_piece(objective, objective->corpus, corpus, first, past);
 		model_predict(objective->model, &objective->batch, NULL, NULL, 0);
 	}
+}
+
+/* Learn from the texts first..past-1, of whose batch so many tokens are predicted; of targets, those from `at` on. */
+static void
+learn_pieces(struct objective *objective, const struct corpus_batch *corpus,
+    int64_t first, int64_t past, int64_t at, int64_t predicted,
+    struct batch_report *report)
+{
+	struct batch *batch = &objective->batch;
+	bool balanced = !objective->balance;
+
+	while (first < past) {
+		int64_t begin = corpus->starts[first], count = 0, correct;
+		int32_t *positions = objective->positions + at;
+		first = cut_piece(objective, objective->corpus, corpus, first, past);
+		while (at + count < predicted && positions[count] < begin + batch->tokens)
+			positions[count++] -= (int32_t)begin;
+		if (!count)
+			continue;
+		model_predict(
+		    objective->model, batch, positions, objective->targets + at, count);
+		/* the first piece has texts long enough to predict something, as all have */
+		if (!balanced)
+			report->balance = end_balance(objective);
+		balanced = true;
+		report->loss += model_predict_backward(objective->model, batch,
+				    1 / (float)predicted, &correct) /
+				(double)predicted;
+		report->correct += correct;
+		report->examples += count;
+		at += count;
+	}
+	if (!balanced)
+		report->balance = end_balance(objective);
 }
 
 static bool
 learn_texts(struct objective *objective, int64_t number, struct batch_report *report)
 {
-	struct batch *batch = &objective->batch;
-	int32_t *positions, *targets;
 	struct corpus_batch corpus;
+	int64_t at = 0;
 
 	if (!corpus_next(objective->corpus, objective->options.batch_tokens, &corpus))
 		return false;
 	int64_t predicted = choose_targets(objective, &corpus, number);
-	*report = (struct batch_report){ .examples = predicted,
-		.tokens = corpus.starts[corpus.sequences],
-		.epoch = corpus.epoch,
-		.task = "",
-		.dataset = "" };
+	int64_t first = first_of(&corpus, ranks_own());
+	int64_t past = first_of(&corpus, ranks_own() + 1);
+	while (at < predicted && objective->positions[at] < corpus.starts[first])
+		at++;
+	*report =
+	    (struct batch_report){ .tokens = corpus.starts[past] - corpus.starts[first],
+		    .epoch = corpus.epoch,
+		    .task = "",
+		    .dataset = "" };
 	if (objective->balance)
-		count_rest(objective, &corpus);
-	positions = objective->positions;
-	targets = objective->targets;
-	for (int64_t first = 0, left = predicted; first < corpus.sequences;) {
-		int64_t begin = corpus.starts[first], count = 0, correct;
-		first = cut_piece(objective, objective->corpus, &corpus, first);
-		while (count < left && positions[count] < begin + batch->tokens)
-			positions[count++] -= (int32_t)begin;
-		if (!count)
-			continue;
-		model_predict(objective->model, batch, positions, targets, count);
-		/* the first piece has texts long enough to predict something, as all have */
-		if (objective->balance && !begin)
-			report->balance =
-			    balance_end(objective->balance, objective->options.balance);
-		report->loss += model_predict_backward(objective->model, batch,
-				    1 / (float)predicted, &correct) /
-				(double)predicted;
-		report->correct += correct;
-		positions += count;
-		targets += count;
-		left -= count;
-	}
+		count_rest(objective, &corpus, first, past);
+	learn_pieces(objective, &corpus, first, past, at, predicted, report);
+	if (predicted && ranks_count() > 1)
+		model_reach(objective->model, objective->batch.expert, true);
+	add_reports(report);
 	return true;
 }
 
 bool
-objective_learn(struct objective *objective, int64_t number, struct batch_report *report)
+objective_learn(struct objective *objective, int64_t number, struct batch_report *report,
+    const struct model_whole *whole)
 {
-	return objective->contrast ? learn_infonce(objective, report)
+	return objective->contrast ? learn_infonce(objective, report, whole)
 				   : learn_texts(objective, number, report);
+}
+
+bool
+objective_leave(struct objective *objective)
+{
+	if (ranks_count() == 1)
+		return true;
+	return objective->contrast && contrast_leave(objective->contrast);
+}
+
+bool
+objective_left(const struct objective *objective)
+{
+	return objective->contrast && contrast_left(objective->contrast);
 }
 
 double
@@ -338,19 +442,22 @@ objective_dev(struct objective *objective)
 {
 	struct corpus *dev = objective->dev;
 	struct corpus_batch texts;
-	int64_t predicted = 0;
-	double sum = 0;
+	double sums[2] = { 0, 0 }; /* of losses; of tokens */
 
 	corpus_skip(dev, 0);
 	for (int64_t number = 0; corpus_next(dev, objective->options.tokens, &texts);
 	     number++) {
+		if (number % ranks_count() != ranks_own())
+			continue;
 		int64_t count = choose_targets(objective, &texts, number);
-		cut_piece(objective, dev, &texts, 0); /* of as many tokens: all of it */
-		sum += model_predict_loss(objective->model, &objective->batch,
+		/* of as many tokens: all of it */
+		cut_piece(objective, dev, &texts, 0, texts.sequences);
+		sums[0] += model_predict_loss(objective->model, &objective->batch,
 		    objective->positions, objective->targets, count);
-		predicted += count;
+		sums[1] += (double)count;
 	}
-	return sum / (double)predicted;
+	ranks_add(sums, 2);
+	return sums[0] / sums[1];
 }
 
 static struct tree *

@@ -44,7 +44,7 @@ void objective_close(struct objective *objective);
 /* Batches in all; -1: not known. */
 int64_t objective_total(struct objective *objective);
 
-/* What a batch taught.  Strings are borrowed until the next batch. */
+/* What a batch taught, of all ranks together.  Strings are borrowed until the next batch. */
 struct batch_report {
 	double loss;		   /* mean over its examples */
 	double balance;		   /* load-balancing loss, without its weight */
@@ -55,10 +55,20 @@ struct batch_report {
 	const char *task, *dataset; /* "" where the stream does not say */
 };
 
-/* Take the next batch, add its gradient to the model's; `number` counts batches from 0 and seeds
- * what is random.  False at the end of the data. */
-bool objective_learn(
-    struct objective *objective, int64_t number, struct batch_report *report);
+/*
+ * Take the next batch, add its gradient to the model's; `number` counts batches from 0 and seeds
+ * what is random.  False at the end of the data, or where another rank has left.
+ *
+ * With several ranks (ranks.h) the gradient is this rank's share, whose sum over the ranks is that of the whole batch.
+ * whole: told, as model_backward has it, what of it is whole, in a batch of pairs; NULL: nobody.
+ */
+bool objective_learn(struct objective *objective, int64_t number,
+    struct batch_report *report, const struct model_whole *whole);
+
+/* This rank takes no further part: told to the others; false: they do not wait for a batch.  And whether another has
+ * said so. */
+bool objective_leave(struct objective *objective);
+bool objective_left(const struct objective *objective);
 
 /* The mean loss of what is predicted in the texts held out, none of which is learned; masks are the same each time. */
 double objective_dev(struct objective *objective);

@@ -6,10 +6,14 @@
 
 #include "base/mem.h"
 #include "nn/nn.h"
+#include "ranks/ranks.h"
 
 enum { WARMUP_MOST = 700 };
 
 static const char *const schedule_names[] = { "constant", "linear", "cosine" };
+
+/* Floats that are summed at a time: so much memory is taken for what the others have of them. */
+enum { BUCKET = 1 << 22 };
 
 /* What is updated or left alone as a whole: a parameter, or a matrix of a stack of them. */
 struct piece {
@@ -17,17 +21,35 @@ struct piece {
 	size_t offset, count;
 };
 
+/* What is summed at once: a stretch of all parameters, whole at one time.  Rank r's part is from starts[r] on. */
+struct bucket {
+	const struct parameter *like; /* one of them */
+	size_t *starts;		      /* [ranks + 1] */
+	size_t moments; /* the place of this rank's part in `first` and `second` */
+	bool begun;
+};
+
+/* What this rank updates: of a piece, what lies in its part of a bucket. */
+struct share {
+	size_t piece, offset, count, moments;
+};
+
 struct optim {
 	struct model *model;
 	struct optim_options options;
-	float *first, *second; /* [model_size], nn memory */
+	float *first, *second; /* [kept], nn memory */
+	size_t kept;
 	struct piece *pieces;
 	int64_t *counts; /* [pieces] */
-	size_t piece_count, most;
-	/* the pieces of a step, their numbers, and the sums of squares of their gradients; two in nn memory, too */
+	struct bucket *buckets;
+	struct share *shares;
+	size_t piece_count, bucket_count, share_count, most;
+	size_t bucket_room, share_room;
+	/* the shares of a step, their numbers, and the sums of squares of their gradients; two in nn memory, too */
 	struct nn_piece *table, *given;
 	double *squares, *sums;
 	size_t *numbers;
+	double *piece_squares; /* [pieces], of all ranks */
 };
 
 bool
@@ -73,7 +95,7 @@ stack_of(const struct parameter *p)
 }
 
 static void
-cut(struct optim *optim)
+cut_pieces(struct optim *optim)
 {
 	int parameters = model_parameters(optim->model);
 	size_t at = 0;
@@ -84,10 +106,86 @@ cut(struct optim *optim)
 	for (int i = 0; i < parameters; i++) {
 		const struct parameter *p = model_parameter(optim->model, i);
 		size_t count = p->count / stack_of(p);
-		optim->most = count > optim->most ? count : optim->most;
 		for (size_t j = 0; j < stack_of(p); j++)
 			optim->pieces[at++] =
 			    (struct piece){ p, p->offset + j * count, count };
+	}
+}
+
+static void
+add_bucket(struct optim *optim, const struct parameter *like, size_t offset, size_t count)
+{
+	size_t ranks = (size_t)ranks_count(), own = (size_t)ranks_own();
+	struct bucket bucket = { .like = like, .moments = optim->kept };
+
+	bucket.starts = mem_new(ranks + 1, sizeof *bucket.starts);
+	for (size_t r = 0; r <= ranks; r++)
+		bucket.starts[r] = offset + count * r / ranks;
+	optim->kept += bucket.starts[own + 1] - bucket.starts[own];
+	optim->buckets = mem_grow(optim->buckets, &optim->bucket_room,
+	    optim->bucket_count + 1, sizeof *optim->buckets);
+	optim->buckets[optim->bucket_count++] = bucket;
+}
+
+/* Whether two parameters are whole at one time, and reached together. */
+static bool
+together(const struct parameter *a, const struct parameter *b)
+{
+	return a->layer == b->layer && a->expert == b->expert &&
+	       a->predicts == b->predicts;
+}
+
+/* All of the model, what lies between parameters included: one bucket where there is one rank. */
+static void
+cut_buckets(struct optim *optim)
+{
+	const struct model *model = optim->model;
+	int parameters = model_parameters(model);
+	size_t begin = 0, size = model_size(model);
+	bool alone = ranks_count() == 1;
+
+	for (int i = 1; i <= parameters; i++) {
+		const struct parameter *like = model_parameter(model, i - 1);
+		const struct parameter *next =
+		    i < parameters ? model_parameter(model, i) : NULL;
+		size_t end = next ? next->offset : size;
+		if (next && (alone || together(like, next)))
+			continue;
+		for (size_t most = alone ? size : BUCKET; begin < end; begin += most) {
+			if (end - begin < most)
+				most = end - begin;
+			add_bucket(optim, like, begin, most);
+		}
+	}
+}
+
+/* What this rank's parts of the buckets have of the pieces; both lie one behind the other. */
+static void
+cut_shares(struct optim *optim)
+{
+	size_t piece = 0, own = (size_t)ranks_own();
+
+	for (size_t b = 0; b < optim->bucket_count; b++) {
+		const struct bucket *bucket = &optim->buckets[b];
+		size_t from = bucket->starts[own], to = bucket->starts[own + 1];
+		for (; piece < optim->piece_count; piece++) {
+			const struct piece *p = &optim->pieces[piece];
+			size_t first = p->offset > from ? p->offset : from;
+			size_t past =
+			    p->offset + p->count < to ? p->offset + p->count : to;
+			if (first < past) {
+				optim->shares =
+				    mem_grow(optim->shares, &optim->share_room,
+					optim->share_count + 1, sizeof *optim->shares);
+				optim->shares[optim->share_count++] =
+				    (struct share){ piece, first, past - first,
+					    bucket->moments + first - from };
+				if (past - first > optim->most)
+					optim->most = past - first;
+			}
+			if (p->offset + p->count > to)
+				break; /* the rest of it is in the next bucket */
+		}
 	}
 }
 
@@ -95,54 +193,112 @@ struct optim *
 optim_new(struct model *model, const struct optim_options *options)
 {
 	struct optim *optim = mem_zero(1, sizeof *optim);
-	size_t bytes = model_size(model) * sizeof(float);
 
 	optim->model = model;
 	optim->options = *options;
-	optim->first = nn_alloc(bytes);
-	optim->second = nn_alloc(bytes);
-	cut(optim);
+	cut_pieces(optim);
+	cut_buckets(optim);
+	cut_shares(optim);
+	optim->first = nn_alloc(optim->kept * sizeof(float));
+	optim->second = nn_alloc(optim->kept * sizeof(float));
 	optim->counts = mem_zero(optim->piece_count, sizeof *optim->counts);
-	optim->table = mem_new(optim->piece_count, sizeof *optim->table);
-	optim->given = nn_alloc(optim->piece_count * sizeof *optim->given);
-	optim->squares = mem_new(optim->piece_count, sizeof *optim->squares);
-	optim->sums = nn_alloc(optim->piece_count * sizeof *optim->sums);
-	optim->numbers = mem_new(optim->piece_count, sizeof *optim->numbers);
+	optim->piece_squares = mem_new(optim->piece_count, sizeof *optim->piece_squares);
+	optim->table = mem_new(optim->share_count, sizeof *optim->table);
+	optim->given = nn_alloc(optim->share_count * sizeof *optim->given);
+	optim->squares = mem_new(optim->share_count, sizeof *optim->squares);
+	optim->sums = nn_alloc(optim->share_count * sizeof *optim->sums);
+	optim->numbers = mem_new(optim->share_count, sizeof *optim->numbers);
 	return optim;
 }
 
 void
 optim_free(struct optim *optim)
 {
-	size_t bytes = model_size(optim->model) * sizeof(float);
-
-	nn_free(optim->first, bytes);
-	nn_free(optim->second, bytes);
-	nn_free(optim->given, optim->piece_count * sizeof *optim->given);
-	nn_free(optim->sums, optim->piece_count * sizeof *optim->sums);
+	nn_free(optim->first, optim->kept * sizeof(float));
+	nn_free(optim->second, optim->kept * sizeof(float));
+	nn_free(optim->given, optim->share_count * sizeof *optim->given);
+	nn_free(optim->sums, optim->share_count * sizeof *optim->sums);
+	for (size_t b = 0; b < optim->bucket_count; b++)
+		free(optim->buckets[b].starts);
+	free(optim->buckets);
+	free(optim->shares);
 	free(optim->table);
 	free(optim->squares);
+	free(optim->piece_squares);
 	free(optim->numbers);
 	free(optim->counts);
 	free(optim->pieces);
 	free(optim);
 }
 
-/* The pieces of a step into the table: those that a backward pass has come to; how many. */
+static bool
+takes_part(const struct optim *optim, const struct parameter *parameter)
+{
+	return optim->options.update_unused || model_reached(optim->model, parameter);
+}
+
+void
+optim_begin(struct optim *optim, int layer)
+{
+	for (size_t b = 0; b < optim->bucket_count; b++) {
+		struct bucket *bucket = &optim->buckets[b];
+		if (bucket->begun || bucket->like->layer != layer ||
+		    !takes_part(optim, bucket->like))
+			continue;
+		ranks_sum(model_gradients(optim->model), bucket->starts);
+		bucket->begun = true;
+	}
+}
+
+/* The gradients of this rank's parts are those of all ranks.  Every rank begins in one order, that of a backward pass. */
+static void
+sum_gradients(struct optim *optim)
+{
+	if (ranks_count() == 1)
+		return;
+	for (int layer = model_spec(optim->model)->layers - 1; layer >= -1; layer--)
+		optim_begin(optim, layer);
+	ranks_wait();
+}
+
+/* The other ranks have their parts, and the gradients of theirs here are zero, as this rank's are. */
+static void
+share_values(struct optim *optim)
+{
+	size_t own = (size_t)ranks_own();
+
+	if (ranks_count() == 1)
+		return;
+	for (size_t b = 0; b < optim->bucket_count; b++) {
+		struct bucket *bucket = &optim->buckets[b];
+		size_t from = bucket->starts[0], past = bucket->starts[ranks_count()];
+		if (!bucket->begun)
+			continue;
+		bucket->begun = false;
+		ranks_share(model_values(optim->model), bucket->starts, sizeof(float));
+		nn_zero(model_gradients(optim->model) + from, bucket->starts[own] - from);
+		nn_zero(model_gradients(optim->model) + bucket->starts[own + 1],
+		    past - bucket->starts[own + 1]);
+	}
+	ranks_wait();
+}
+
+/* The shares of a step into the table: of the pieces that a backward pass has come to; how many. */
 static size_t
 choose(struct optim *optim)
 {
 	size_t chosen = 0;
 
-	for (size_t i = 0; i < optim->piece_count; i++) {
-		const struct piece *p = &optim->pieces[i];
-		if (!optim->options.update_unused &&
-		    !model_reached(optim->model, p->parameter))
+	for (size_t i = 0; i < optim->share_count; i++) {
+		const struct share *share = &optim->shares[i];
+		const struct parameter *p = optim->pieces[share->piece].parameter;
+		if (!takes_part(optim, p))
 			continue;
 		optim->numbers[chosen] = i;
-		optim->table[chosen++] = (struct nn_piece){ .offset = p->offset,
-			.count = p->count,
-			.decay = p->parameter->decay ? optim->options.decay : 0 };
+		optim->table[chosen++] = (struct nn_piece){ .offset = share->offset,
+			.count = share->count,
+			.moments = share->moments,
+			.decay = p->decay ? optim->options.decay : 0 };
 	}
 	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
 	return chosen;
@@ -156,15 +312,38 @@ gradient_norm(struct optim *optim, size_t chosen)
 	nn_square_sums(optim->sums, model_gradients(optim->model), optim->given, chosen,
 	    optim->most);
 	nn_download(optim->squares, optim->sums, chosen * sizeof *optim->sums);
+	for (size_t i = 0; i < optim->piece_count; i++)
+		optim->piece_squares[i] = 0;
 	for (size_t i = 0; i < chosen; i++)
-		sum += optim->squares[i];
+		optim->piece_squares[optim->shares[optim->numbers[i]].piece] +=
+		    optim->squares[i];
+	ranks_add(optim->piece_squares, optim->piece_count);
+	for (size_t i = 0; i < optim->piece_count; i++)
+		sum += optim->piece_squares[i];
 	return sqrt(sum);
+}
+
+/* Count the updates of pieces; of shares, which step theirs is. */
+static void
+count_updates(struct optim *optim, size_t chosen)
+{
+	for (size_t i = 0; i < optim->piece_count; i++)
+		optim->counts[i] +=
+		    optim->piece_squares[i] != 0 || (optim->options.update_unused);
+	for (size_t i = 0; i < chosen; i++) {
+		size_t piece = optim->shares[optim->numbers[i]].piece;
+		if (optim->piece_squares[piece] != 0 || optim->options.update_unused)
+			optim->table[i].step = optim->counts[piece];
+	}
+	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
 }
 
 double
 optim_step(struct optim *optim, int64_t step, double scale)
 {
 	const struct optim_options *o = &optim->options;
+
+	sum_gradients(optim);
 	size_t chosen = choose(optim);
 	double norm = gradient_norm(optim, chosen) * scale;
 
@@ -174,10 +353,7 @@ optim_step(struct optim *optim, int64_t step, double scale)
 	if (o->clip > 0 && norm + 1e-6 > o->clip)
 		scale *= o->clip / (norm + 1e-6);
 
-	for (size_t i = 0; i < chosen; i++)
-		if (optim->squares[i] != 0 || o->update_unused)
-			optim->table[i].step = ++optim->counts[optim->numbers[i]];
-	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
+	count_updates(optim, chosen);
 	struct nn_adamw adamw = { .lr = optim_rate(o, step),
 		.beta1 = o->beta1,
 		.beta2 = o->beta2,
@@ -185,20 +361,9 @@ optim_step(struct optim *optim, int64_t step, double scale)
 		.scale = scale };
 	nn_adamw(model_values(optim->model), optim->first, optim->second,
 	    model_gradients(optim->model), &adamw, optim->given, chosen, optim->most);
+	share_values(optim);
 	model_forget_reached(optim->model);
 	return norm;
-}
-
-float *
-optim_first(struct optim *optim)
-{
-	return optim->first;
-}
-
-float *
-optim_second(struct optim *optim)
-{
-	return optim->second;
 }
 
 size_t
@@ -211,4 +376,22 @@ int64_t *
 optim_counts(struct optim *optim)
 {
 	return optim->counts;
+}
+
+size_t
+optim_parts(const struct optim *optim)
+{
+	return optim->bucket_count;
+}
+
+struct optim_part
+optim_part(const struct optim *optim, size_t index)
+{
+	const struct bucket *bucket = &optim->buckets[index];
+	const size_t *own = bucket->starts + ranks_own();
+
+	return (struct optim_part){ .offset = own[0],
+		.count = own[1] - own[0],
+		.first = optim->first + bucket->moments,
+		.second = optim->second + bucket->moments };
 }

@@ -7,6 +7,11 @@
  * and is left alone: no decay, no moments, no count.  Of experts that are stacked in one tensor each
  * is taken by itself.  So each parameter has its own step for the bias correction, as in
  * torch.optim.AdamW when a gradient is None.
+ *
+ * With several ranks (ranks.h) parameters that are whole at the same time and learn together (those of a block, or of an
+ * expert there) form buckets, of which each rank has an equal part: it sums up the gradients of that part, keeps its
+ * moments, updates it and shares it.  So a rank has 1/N of the moments (ZeRO 1), gradients go to their owner alone (ZeRO
+ * 2), and parameters that no rank's step has reached cost nothing.
  */
 #ifndef OPTIM_H
 #define OPTIM_H
@@ -46,6 +51,9 @@ struct optim;
 struct optim *optim_new(struct model *model, const struct optim_options *options);
 void optim_free(struct optim *optim);
 
+/* The gradients of a block (-1: what is in none) are whole on this rank: begin to sum those that were reached. */
+void optim_begin(struct optim *optim, int layer);
+
 /*
  * Update the parameters from the model's gradients x scale, clipped, at the rate of `step`;
  * then set the gradients to zero.  Returns the norm of gradients x scale before clipping; where
@@ -53,12 +61,16 @@ void optim_free(struct optim *optim);
  */
 double optim_step(struct optim *optim, int64_t step, double scale);
 
-/* What a checkpoint keeps: the moments (nn memory, model_size elements each, laid out as the
- * parameters) and each parameter's count of updates (host, optim_pieces entries: one for each
- * matrix of a stack). */
+/* What a checkpoint keeps: each parameter's count of updates (host, optim_pieces entries: one for each matrix of a
+ * stack), and this rank's parts of the moments: `count` elements (nn memory) that belong to the parameters from
+ * `offset` on.  All parts of all ranks are model_size elements. */
 size_t optim_pieces(const struct optim *optim);
-float *optim_first(struct optim *optim);
-float *optim_second(struct optim *optim);
 int64_t *optim_counts(struct optim *optim);
+struct optim_part {
+	size_t offset, count;
+	float *first, *second;
+};
+size_t optim_parts(const struct optim *optim);
+struct optim_part optim_part(const struct optim *optim, size_t index);
 
 #endif

@@ -70,7 +70,7 @@ mean_loss(struct relation_loss *loss)
 	nn_download(loss->host_cosines, loss->cosines, loss->rows * sizeof(float));
 	for (size_t i = 0; i < loss->rows; i++)
 		sum += 1 - (double)loss->host_cosines[i];
-	return sum / (double)loss->rows;
+	return loss->rows ? sum / (double)loss->rows : 0;
 }
 
 double

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "folder/folder.h"
+#include "ranks/ranks.h"
 #include "text/json.h"
 #include "train/checkpoint.h"
 #include "train/gradient_cache.h"
@@ -107,24 +108,62 @@ setting_text(const struct tree *value)
 	return value ? json_text(value, 0) : mem_string("nothing");
 }
 
-/* Die naming the first setting that differs, or that only one of both has. */
-static void
-compare_settings(const struct trainer *trainer, const struct tree *saved)
+/* The first setting that differs, or that only one of both has; NULL: none. */
+static const char *
+differs(const struct tree *own, const struct tree *other)
 {
-	const struct tree *both[] = { trainer->settings, saved };
+	const struct tree *both[] = { own, other };
 
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < both[side]->count; i++) {
 			const char *key = both[side]->items[i]->key;
-			const struct tree *old = tree_get(saved, key),
-					  *mine = tree_get(trainer->settings, key);
-			if (old && mine && tree_equal(old, mine))
-				continue;
-			die("%s: is of a run with %s %s, this one has %s; give the same "
-			    "options, or --restart to begin anew",
-			    trainer->checkpoint_path, key, setting_text(old),
-			    setting_text(mine));
+			const struct tree *a = tree_get(own, key),
+					  *b = tree_get(other, key);
+			if (!a || !b || !tree_equal(a, b))
+				return key;
 		}
+	return NULL;
+}
+
+static void
+compare_settings(const struct trainer *trainer, const struct tree *saved)
+{
+	const struct tree *own = trainer->settings;
+	const char *key = differs(own, saved);
+
+	if (key)
+		die("%s: is of a run with %s %s, this one has %s; give the same "
+		    "options, or --restart to begin anew",
+		    trainer->checkpoint_path, key, setting_text(tree_get(saved, key)),
+		    setting_text(tree_get(own, key)));
+}
+
+/* All ranks have the first one's settings. */
+static void
+agree_on_settings(const struct trainer *trainer)
+{
+	size_t ranks = (size_t)ranks_count(), *lengths = mem_new(ranks, sizeof *lengths);
+	char *text = json_text(trainer->settings, 0);
+	size_t own = strlen(text) + 1, most = 0;
+
+	ranks_gather(lengths, &own, sizeof own);
+	for (size_t r = 0; r < ranks; r++)
+		most = lengths[r] > most ? lengths[r] : most;
+	char *all = mem_zero(ranks, most), *mine = mem_zero(1, most);
+	memcpy(mine, text, own);
+	ranks_gather(all, mine, most);
+	struct tree *first = json_parse(all, strlen(all), "settings", 1);
+	const char *key = differs(trainer->settings, first);
+	if (key)
+		die("%s: has %s %s, the first rank has %s: all must be given the same",
+		    trainer->options->out, key,
+		    setting_text(tree_get(trainer->settings, key)),
+		    setting_text(tree_get(first, key)));
+	tree_free(first);
+	free(lengths);
+	free(text);
+	free(all);
+	free(mine);
 }
 
 /* The log. ------------------------------------------------------------------------- */
@@ -230,17 +269,9 @@ stop(int number)
 	}
 }
 
-/*
- * A run that was asked to stop leaves a checkpoint, also when it dies of an input that breaks off:
- * the programs before it in the pipe were asked, too.
- */
-static void
-leave_if_stopped(void *context)
+_Noreturn static void
+leave(struct trainer *trainer)
 {
-	struct trainer *trainer = context;
-
-	if (!stopped || !trainer->whole)
-		return;
 	save_checkpoint(trainer);
 	if (verbosity >= 0)
 		fprintf(stderr,
@@ -248,7 +279,39 @@ leave_if_stopped(void *context)
 		    "on from there\n",
 		    program_name, trainer->checkpoint_path, (int)stopped,
 		    (long long)trainer->step);
+	ranks_finish();
 	_exit(128 + stopped);
+}
+
+/*
+ * A run that was asked to stop leaves a checkpoint, also when it dies of an input that breaks off:
+ * the programs before it in the pipe were asked, too.
+ */
+static void
+before_dying(void *context)
+{
+	struct trainer *trainer = context;
+
+	if (stopped && trainer->whole && objective_leave(trainer->objective))
+		leave(trainer);
+	ranks_abort(exit_failed);
+}
+
+/* Whether any rank was. */
+static bool
+asked_to_stop(void)
+{
+	size_t ranks = (size_t)ranks_count();
+	int own = (int)stopped, *all = mem_new(ranks, sizeof *all);
+
+	ranks_gather(all, &own, sizeof own);
+	for (size_t r = 0; r < ranks; r++)
+		stopped = stopped ? stopped : all[r];
+	own = 0;
+	for (size_t r = 0; r < ranks; r++)
+		own |= all[r];
+	free(all);
+	return own;
 }
 
 /* A second signal, some seconds later, ends the program at once; one that the caller ignores stays ignored. */
@@ -262,7 +325,7 @@ heed_signals(struct trainer *trainer)
 	for (int i = 0; i < 2; i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &ask, NULL);
-	before_death(leave_if_stopped, trainer);
+	before_death(before_dying, trainer);
 }
 
 static void
@@ -319,13 +382,24 @@ diverged(const struct trainer *trainer, const struct step_report *r, const char 
 	    kept);
 }
 
+/* The ranks' gradients of a block are summed while those of the blocks before it are computed. */
+static void
+begin_sum(void *context, int layer)
+{
+	optim_begin(context, layer);
+}
+
 /* Batches of one step, their gradients summed; false when the data have ended. */
 static bool
 gather_gradients(struct trainer *trainer, struct step_report *r)
 {
+	struct model_whole whole = { begin_sum, trainer->optim };
+
 	while (r->batches < trainer->options->accumulate) {
 		struct batch_report batch;
-		if (!objective_learn(trainer->objective, trainer->batches, &batch))
+		bool last = r->batches + 1 == trainer->options->accumulate;
+		if (!objective_learn(trainer->objective, trainer->batches, &batch,
+			last && ranks_count() > 1 ? &whole : NULL))
 			break;
 		note(&r->task, batch.task, !r->batches);
 		note(&r->dataset, batch.dataset, !r->batches);
@@ -342,7 +416,7 @@ gather_gradients(struct trainer *trainer, struct step_report *r)
 		if (!isfinite(batch.loss + batch.reze))
 			diverged(trainer, r, "loss", batch.loss + batch.reze);
 	}
-	return r->batches > 0;
+	return r->batches > 0 && !objective_left(trainer->objective);
 }
 
 static bool
@@ -429,11 +503,34 @@ finish(struct trainer *trainer)
 		warn("%s: ended after %lld of %lld steps", data, (long long)trainer->step,
 		    (long long)trainer->steps);
 	close_log(trainer);
+	if (ranks_own())
+		return;
 	model_save(trainer->model, trainer->options->out, trainer->options->dtype);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
 		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
 	inform("%lld steps, %.1f s", (long long)trainer->step,
 	    clock_now() - trainer->started);
+}
+
+/* Until the steps or the data end; leaves where a signal has asked for it. */
+static void
+run_steps(struct trainer *trainer)
+{
+	int64_t every = trainer->options->save_every;
+
+	for (bool more = true; !asked_to_stop();) {
+		if (!more)
+			return;
+		more = (!trainer->steps || trainer->step < trainer->steps) &&
+		       take_step(trainer);
+		if (objective_left(trainer->objective)) {
+			stopped = stopped ? stopped : SIGTERM;
+			break;
+		}
+		if (more && every && trainer->step % every == 0)
+			save_checkpoint(trainer);
+	}
+	leave(trainer);
 }
 
 void
@@ -451,8 +548,11 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&trainer);
+	agree_on_settings(&trainer);
 	trainer.optim = optim_new(model, &options.optim);
-	trainer.log_path = beside(options.out, "log.tsv");
+	/* all ranks know the same; the first one writes it down */
+	trainer.log_path =
+	    ranks_own() ? mem_string("/dev/null") : beside(options.out, "log.tsv");
 	trainer.checkpoint_path = beside(options.out, "checkpoint");
 	begin(&trainer);
 	note_state(&trainer);
@@ -460,12 +560,8 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 
 	trainer.progress = progress_new("steps", trainer.steps);
 	progress_add(trainer.progress, trainer.step);
-	while (!stopped && (!trainer.steps || trainer.step < trainer.steps) &&
-	       take_step(&trainer))
-		if (options.save_every && trainer.step % options.save_every == 0)
-			save_checkpoint(&trainer);
+	run_steps(&trainer);
 	progress_free(trainer.progress);
-	leave_if_stopped(&trainer);
 	finish(&trainer);
 
 	before_death(NULL, NULL);

@@ -44,7 +44,7 @@ back(struct work *w)
 	nn_upload(on, w->demb, w->n * sizeof *on);
 	nn_zero(model_gradients(w->model), size);
 	loss_of(w);
-	model_backward(w->model, &w->batch, on);
+	model_backward(w->model, &w->batch, on, NULL);
 	w->gradients = mem_new(size, sizeof *w->gradients);
 	nn_download(w->gradients, model_gradients(w->model), size * sizeof *w->gradients);
 	nn_free(on, w->n * sizeof *on);

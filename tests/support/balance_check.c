@@ -49,7 +49,7 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	struct balance *balance = balance_new(model_spec(model));
 	struct loss *loss = loss_new();
 	struct loss_batch batch = { ROWS, (size_t)count - 2 * ROWS, width,
-		(float)number(file, "temperature"), false, NULL };
+		(float)number(file, "temperature"), false, NULL, NULL };
 	float *dvectors = nn_alloc(bytes);
 	int64_t correct;
 
@@ -59,7 +59,7 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	float *vectors = gradient_cache_embed(cache, sequences, count);
 	losses[1] = balance_end(balance, number(file, "weight"));
 	losses[0] = loss_infonce(loss, dvectors, vectors, &batch, &correct);
-	gradient_cache_backward(cache, dvectors);
+	gradient_cache_backward(cache, dvectors, NULL);
 	nn_download(to, model_gradients(model), model_size(model) * sizeof *to);
 	printf("%lld chunks\n", (long long)gradient_cache_chunks(cache));
 	model_balance(model, NULL);
@@ -104,7 +104,8 @@ count_changed(
 {
 	size_t size = model_size(model);
 	float *values = mem_new(size, sizeof *values);
-	const float *moments[] = { optim_first(optim), optim_second(optim) };
+	struct optim_part all_of = optim_part(optim, 0); /* there is one rank */
+	const float *moments[] = { all_of.first, all_of.second };
 
 	nn_download(values, model_values(model), size * sizeof *values);
 	for (int i = 0; i < model_parameters(model); i++) {
@@ -153,7 +154,7 @@ step_alone(struct model *model, bool update_unused, const struct safetensors *te
 	for (size_t i = 0; i < width; i++)
 		d[i] = (float)(i % 3) - 1;
 	model_forward(model, &batch);
-	model_backward(model, &batch, d);
+	model_backward(model, &batch, d, NULL);
 	optim_step(optim, 0, 1);
 	count_changed(model, optim, before, &all, &changed);
 	printf("%d of %d changed\n", changed, all);

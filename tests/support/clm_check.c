@@ -29,7 +29,7 @@ learn(struct model *model, const char *stream, int64_t tokens)
 	struct batch_report report;
 
 	nn_zero(model_gradients(model), model_size(model));
-	if (!objective_learn(objective, 0, &report))
+	if (!objective_learn(objective, 0, &report, NULL))
 		die("%s: has no batch", stream);
 	objective_close(objective);
 	return report;

@@ -34,14 +34,14 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 	       bytes = 2 * rows * width * sizeof(float);
 	struct gradient_cache *cache = gradient_cache_new(model, tokens);
 	struct loss *loss = loss_new();
-	struct loss_batch batch = { rows, 0, width, 0.05f, false, NULL };
+	struct loss_batch batch = { rows, 0, width, 0.05f, false, NULL, NULL };
 	float *dvectors = nn_alloc(bytes);
 	int64_t correct;
 
 	nn_zero(model_gradients(model), model_size(model));
 	float *vectors = gradient_cache_embed(cache, sequences, (int64_t)(2 * rows));
 	double value = loss_infonce(loss, dvectors, vectors, &batch, &correct);
-	gradient_cache_backward(cache, dvectors);
+	gradient_cache_backward(cache, dvectors, NULL);
 	nn_download(to, model_gradients(model), model_size(model) * sizeof *to);
 	printf(
 	    "%lld chunks: loss %.6f\n", (long long)gradient_cache_chunks(cache), value);

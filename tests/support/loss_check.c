@@ -97,7 +97,7 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed
 	int64_t *keys = mem_new(2 * rows + negatives, sizeof *keys), correct;
 	struct loss_keys pointers = { keys, keys + rows, keys + 2 * rows };
 	struct loss_batch batch = { rows, negatives, width, 0.2f, both,
-		keyed ? &pointers : NULL };
+		keyed ? &pointers : NULL, NULL };
 
 	for (size_t i = 0; i < 2 * rows + negatives; i++)
 		keys[i] = (int64_t)rng_below(rng, 3 * rows);

@@ -107,7 +107,7 @@ back(struct model *model, const struct batch *batch, const float *demb)
 	nn_upload(on, demb, bytes);
 	nn_zero(model_gradients(model), model_size(model));
 	loss_of(model, batch, demb);
-	model_backward(model, batch, on);
+	model_backward(model, batch, on, NULL);
 	nn_free(on, bytes);
 }
 

@@ -215,17 +215,18 @@ step_piece(struct array *w, struct array *m, struct array *v, struct array *g,
 {
 	double sum = 0, step = (double)piece->step;
 
-	for (size_t i = piece->offset; i < piece->offset + piece->count; i++) {
+	for (size_t i = piece->offset, j = piece->moments;
+	     i < piece->offset + piece->count; i++, j++) {
 		double d = g->ref[i] * a->scale;
 		sum += g->ref[i] * g->ref[i];
 		g->ref[i] = 0;
 		if (!piece->step)
 			continue;
 		w->ref[i] -= a->lr * piece->decay * w->ref[i];
-		m->ref[i] = a->beta1 * m->ref[i] + (1 - a->beta1) * d;
-		v->ref[i] = a->beta2 * v->ref[i] + (1 - a->beta2) * d * d;
-		double mean = m->ref[i] / (1 - pow(a->beta1, step));
-		double square = v->ref[i] / (1 - pow(a->beta2, step));
+		m->ref[j] = a->beta1 * m->ref[j] + (1 - a->beta1) * d;
+		v->ref[j] = a->beta2 * v->ref[j] + (1 - a->beta2) * d * d;
+		double mean = m->ref[j] / (1 - pow(a->beta1, step));
+		double square = v->ref[j] / (1 - pow(a->beta2, step));
 		w->ref[i] -= a->lr * mean / (sqrt(square) + a->eps);
 	}
 	return sum;
@@ -237,9 +238,11 @@ check_adamw(void)
 	enum { PIECES = 4, N = 40100 };
 	struct array *w = array_random(N, 1), *m = array_new(N), *v = array_new(N);
 	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.5 };
-	/* a large one, one later in its steps, one that stays as it is; what is between belongs to none */
-	struct nn_piece pieces[PIECES] = { { 0, 40000, 0.1, 0 }, { 40016, 3, 0, 7 },
-		{ 40032, 20, 0.1, 0 }, { 40080, 17, 0.3, 0 } };
+	/* a large one, one later in its steps, one that stays as it is; what is between belongs to none.  Their moments lie
+	 * in another order. */
+	struct nn_piece pieces[PIECES] = { { 0, 40000, 0.1, 0, 64 },
+		{ 40016, 3, 0, 7, 2 }, { 40032, 20, 0.1, 0, 40064 },
+		{ 40080, 17, 0.3, 0, 16 } };
 	struct nn_piece *given = nn_alloc(sizeof pieces);
 	double squares[PIECES], *sums = nn_alloc(sizeof squares);
 

@@ -43,7 +43,8 @@ nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a
 	for (size_t i = 0; i < count; i++) {
 		size_t at = pieces[i].offset;
 		if (pieces[i].step)
-			update(w + at, m + at, v + at, gradient + at, a, &pieces[i]);
+			update(w + at, m + pieces[i].moments, v + pieces[i].moments,
+			    gradient + at, a, &pieces[i]);
 		else
 			nn_zero(gradient + at, pieces[i].count);
 	}

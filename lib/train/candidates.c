@@ -1,0 +1,150 @@
+#include "train/candidates.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "ranks/ranks.h"
+
+/* Where in a tensor of all ranks the parts of each side are, in rows: documents, negatives, queries. */
+enum side { DOCUMENTS, NEGATIVES, QUERIES, SIDES };
+
+struct place {
+	size_t first, own, own_rows; /* in the whole; in the batch; how many of them */
+	const size_t *starts;
+};
+
+static void
+find_places(struct place places[SIDES], const struct loss_batch *batch)
+{
+	int ranks = ranks_count(), own = ranks_own();
+	const struct loss_parts *parts = batch->parts;
+	size_t rows = parts->rows[ranks];
+
+	places[DOCUMENTS] = (struct place){ .own = batch->rows, .starts = parts->rows };
+	places[NEGATIVES] = (struct place){
+		.first = rows, .own = 2 * batch->rows, .starts = parts->negatives
+	};
+	places[QUERIES] = (struct place){
+		.first = rows + parts->negatives[ranks], .own = 0, .starts = parts->rows
+	};
+	for (int side = 0; side < SIDES; side++)
+		places[side].own_rows =
+		    places[side].starts[own + 1] - places[side].starts[own];
+}
+
+static int
+sides_of(const struct loss_batch *batch)
+{
+	return batch->bidirectional ? SIDES : QUERIES;
+}
+
+/* Keys travel as the vectors do. */
+static void
+gather_keys(struct candidates *c, const struct place places[SIDES],
+    const struct loss_batch *batch, size_t count)
+{
+	const int64_t *own[SIDES] = { batch->keys->document, batch->keys->negatives,
+		batch->keys->query };
+	int64_t *at[SIDES];
+
+	c->nn_keys = nn_reserve(c->nn_keys, &c->keys_size, count, sizeof *c->nn_keys);
+	c->host_keys =
+	    mem_grow(c->host_keys, &c->host_keys_room, count, sizeof *c->host_keys);
+	for (int side = 0; side < SIDES; side++) {
+		const struct place *p = &places[side];
+		at[side] = c->host_keys + p->first;
+		nn_upload(c->nn_keys + p->first + p->starts[ranks_own()], own[side],
+		    p->own_rows * sizeof *c->nn_keys);
+		ranks_share(c->nn_keys + p->first, p->starts, sizeof *c->nn_keys);
+	}
+	ranks_wait();
+	nn_download(c->host_keys, c->nn_keys, count * sizeof *c->nn_keys);
+	c->keys = (struct loss_keys){ .query = at[QUERIES],
+		.document = at[DOCUMENTS],
+		.negatives = at[NEGATIVES] };
+}
+
+static void
+take_own(struct candidates *c, float *gradient, const float *vectors,
+    const struct loss_batch *batch)
+{
+	size_t after = batch->rows * batch->width;
+
+	c->rows = batch->rows;
+	c->negatives = batch->negatives;
+	c->first = 0;
+	c->queries = vectors;
+	c->documents = vectors + after;
+	c->dqueries = gradient;
+	c->ddocuments = gradient + after;
+	c->keys = batch->keys ? *batch->keys : (struct loss_keys){ 0 };
+}
+
+void
+candidates_gather(struct candidates *c, float *gradient, const float *vectors,
+    const struct loss_batch *batch)
+{
+	size_t width = batch->width, bytes = width * sizeof(float);
+	struct place places[SIDES];
+
+	take_own(c, gradient, vectors, batch);
+	if (ranks_count() == 1)
+		return;
+	find_places(places, batch);
+	c->rows = places[NEGATIVES].first;
+	c->negatives = places[QUERIES].first - c->rows;
+	c->first = batch->parts->rows[ranks_own()];
+	size_t count = places[QUERIES].first + c->rows;
+	c->vectors = nn_reserve(c->vectors, &c->vectors_size, count, bytes);
+	c->gradient = nn_reserve(c->gradient, &c->gradient_size, count, bytes);
+	for (int side = 0; side < sides_of(batch); side++) {
+		const struct place *p = &places[side];
+		float *to = c->vectors + p->first * width;
+		nn_copy(to + p->starts[ranks_own()] * width, vectors + p->own * width,
+		    p->own_rows * width);
+		ranks_share(to, p->starts, bytes);
+	}
+	nn_zero(c->gradient, count * width);
+	c->documents = c->vectors;
+	c->ddocuments = c->gradient;
+	c->queries = c->vectors + places[QUERIES].first * width;
+	c->dqueries = c->gradient + places[QUERIES].first * width;
+	if (batch->keys)
+		gather_keys(c, places, batch, count);
+	ranks_wait();
+}
+
+void
+candidates_return(struct candidates *c, float *gradient, const struct loss_batch *batch)
+{
+	size_t ranks = (size_t)ranks_count(), width = batch->width;
+	struct place places[SIDES];
+
+	if (ranks == 1)
+		return;
+	find_places(places, batch);
+	size_t *starts = mem_new(ranks + 1, sizeof *starts);
+	for (int side = 0; side < sides_of(batch); side++) {
+		for (size_t r = 0; r <= ranks; r++)
+			starts[r] = places[side].starts[r] * width;
+		ranks_sum(c->gradient + places[side].first * width, starts);
+	}
+	ranks_wait();
+	free(starts);
+	for (int side = 0; side < sides_of(batch); side++) {
+		const struct place *p = &places[side];
+		nn_add(gradient + p->own * width,
+		    c->gradient + (p->first + p->starts[ranks_own()]) * width,
+		    p->own_rows * width);
+	}
+}
+
+void
+candidates_free(struct candidates *c)
+{
+	nn_free(c->vectors, c->vectors_size);
+	nn_free(c->gradient, c->gradient_size);
+	nn_free(c->nn_keys, c->keys_size);
+	free(c->host_keys);
+}

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+load helper
+load train
+
+# Training over ranks, of small models on this machine: what one process learns from whole batches, several learn from
+# their parts of them.  Between them lie the orders in which floats are summed: 1e-5 of a loss is a hundred of its steps.
+
+G=$GOLDEN/train
+
+setup() {
+	cd "$T" || return
+	# rows of each kind that the last batch leaves without a rank; texts that are in two rows; negatives of some
+	awk 'BEGIN { srand(3)
+		for (set = 1; set <= 2; set++)
+			for (i = 0; i < 112; i++)
+				printf "{\"query\": \"%s\", \"document\": \"%s\", \"hard\": [%s]}\n",
+					text(1 + i % 6), text(2 + i % 8), i % 3 ? "\"" text(4) "\"" : "" >(set == 1 ? "one.jsonl" : "two.jsonl")
+	}
+	function text(words,   t, c) {
+		for (t = ""; words--; t = t (t == "" ? "" : " "))
+			for (c = 0; c < 3; c++)
+				t = t substr("abcdefghijklmnopqrstuvwxyz", 1 + int(26 * rand()), 1)
+		return t
+	}'
+	head -n 3 one.jsonl >again.jsonl
+	cat again.jsonl >>one.jsonl
+	cat >mix.yaml <<-'END'
+		seed: 7
+		batch: 18
+		tasks:
+		  retrieval:
+		    batching: homogeneous
+		    temperature: 0.05
+		    experts: {query: query, document: document}
+		    datasets:
+		      - {name: one, file: one.jsonl, negatives: hard, max_negatives: 1}
+		  clustering:
+		    batching: homogeneous
+		    temperature: 0.06
+		    experts: clustering
+		    datasets:
+		      - {name: two, file: two.jsonl}
+	END
+}
+
+need_ranks() {
+	[ -x "$BUILD/mpi/bin/train" ] || skip "make check has built no train for MPI here (share/deps mpi)"
+	command -v mpirun >/dev/null || skip "needs mpirun (share/deps mpi)"
+}
+
+# on COUNT COMMAND: as so many ranks, whatever the machine; COMMAND is for sh
+on() {
+	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+		timeout 100 mpirun -n "$1" sh -c "PATH=$BUILD/mpi/bin:\$PATH; $2"
+}
+
+# what a rank reads
+# shellcheck disable=SC2016 # its shell expands them
+part='tasksample -q --rank $OMPI_COMM_WORLD_RANK --ranks $OMPI_COMM_WORLD_SIZE'
+
+# alone OPTION..., ranks COUNT OPTION...: mix.yaml into ./alone, or into ./COUNT
+alone() {
+	tasksample -q mix.yaml | tok -q -m "$model" | train -q -m "$model" -o alone --lr 2e-3 --warmup 0 "$@"
+}
+ranks() {
+	on "$1" "$part mix.yaml | tok -q -m $model | train -q -j 1 -m $model -o $1 --lr 2e-3 --warmup 0 ${*:2}"
+}
+
+# same A B [COLUMN]...: logs of the same steps, whose losses are equal to 1e-5 and their other columns of numbers, too
+same() {
+	diff <(cut -f 1-4,6,7,9,10 "$1.log.tsv") <(cut -f 1-4,6,7,9,10 "$2.log.tsv")
+	for name in loss gradient_norm "${@:3}"; do
+		close_to 1e-5 <(column "$name" "$2.log.tsv") <(column "$name" "$1.log.tsv")
+	done
+}
+
+@test "ranks: 1 to 4 of them learn what one process learns from the whole batches: dense, MoTE, LoRA" {
+	need_ranks
+	upcycle -q -m "$G/bert" --experts query,document,clustering -o mote
+	while read -r model options; do
+		# shellcheck disable=SC2086
+		alone $options
+		[ "$(wc -l <alone.log.tsv)" -ge 5 ]
+		for count in 1 2 3 4; do
+			# shellcheck disable=SC2086
+			ranks $count $options
+			same alone $count
+		done
+		rm -r alone* [1-4]*
+	done <<-END
+		$G/bert
+		$G/bert --bidirectional --tokens=64
+		$G/bert --accumulate=3 --no-mask-duplicates --clip=0.5
+		$G/bert --lora=rank=4,targets=all-linear,dropout=0.2
+		mote
+		mote --update-unused
+		mote --lora=rank=2,dropout=0.1 --freeze-documents
+	END
+}
+
+@test "ranks: token experts and their balance, relations of REZE" {
+	need_ranks
+	model=$G/bert
+	upcycle -q -m "$model" --token-experts 4 --top 2 -o experts
+	tasksample -q --all mix.yaml | tok -q -m "$model" | encode -q -m "$model" | reze-stats fit -q -o reze.mts
+	apply="encode -q -m $model --keep | reze-stats apply -q reze.mts"
+	alone --balance 0.1 -m experts
+	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$apply" |
+		train -q -m "$model" -o relations --lr 2e-3 --warmup 0 --reze 3
+	for count in 2 3 4; do
+		ranks $count --balance 0.1 -m experts
+		same alone $count balance
+		on $count "$part mix.yaml | tok -q -m $model | $apply | train -q -j 1 -m $model -o $count --lr 2e-3 --warmup 0 --reze 3"
+		same relations $count reze
+	done
+	run -1 close_to 1e-2 <(column balance alone.log.tsv) <(column loss alone.log.tsv)
+}
+
+@test "ranks: masked and causal language models, with texts held out" {
+	need_ranks
+	jq -r .document one.jsonl >words.txt
+	tok -q -m "$G/bert" words.txt >words.mts
+	head -n 9 words.txt | tok -q -m "$G/bert" >dev.mts
+	mkdir masked
+	cp "$G/bert/"{config.json,vocab.txt} masked
+	ids_stream text.ids <"$GOLDEN/clm/texts.txt" >ids.mts
+	while read -r options; do
+		# shellcheck disable=SC2086
+		train -q -o alone $options
+		[ "$(wc -l <alone.log.tsv)" -ge 5 ]
+		for count in 2 3 4; do
+			on $count "train -q -j 1 -o $count $options"
+			same alone $count
+		done
+		[[ $options != *--dev* ]] || close_to 1e-5 <(column dev_loss 4.log.tsv | grep .) <(column dev_loss alone.log.tsv | grep .)
+		[[ $options != *--balance* ]] || close_to 1e-5 <(column balance 4.log.tsv) <(column balance alone.log.tsv)
+		rm -r alone* [2-4]*
+	done <<-END
+		-m masked --from-scratch --objective mlm --batch-tokens 300 --epochs 2 --dev dev.mts --save-every 2 words.mts
+		-m masked --from-scratch --objective mlm --batch-tokens 40 --tokens 20 words.mts
+		-m $GOLDEN/families/olmoe --objective clm --balance 0.05 --batch-tokens 60 --tokens 25 ids.mts
+	END
+}
+
+@test "ranks: as many of them give the same bits, whatever their threads" {
+	need_ranks
+	model=$G/bert
+	ranks 3
+	on 3 "$part mix.yaml | tok -q -m $model | train -q -j 2 -m $model -o again --lr 2e-3 --warmup 0"
+	cmp 3.log.tsv again.log.tsv
+	cmp 3/model.safetensors again/model.safetensors
+	tasksample -q mix.yaml | tok -q -m "$model" | "$BUILD/mpi/bin/train" -q -j 1 -m "$model" -o one --lr 2e-3 --warmup 0
+	alone
+	cmp one/model.safetensors alone/model.safetensors # the same program, where it is alone
+}
+
+# wait_for_step STEP NAME: until its log has it
+wait_for_step() {
+	until [ "$(wc -l <"$2.log.tsv")" -gt "$1" ]; do sleep 0.02; done 2>/dev/null
+}
+
+# pid_of RANK: of the train that is it
+pid_of() {
+	local pid
+	for pid in $(pgrep -x train); do # one may be gone by now
+		[ "$(readlink "/proc/$pid/cwd")" = "$T" ] || continue
+		[ "$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')" != "$1" ] || echo "$pid"
+	done
+}
+
+@test "ranks: asked to stop, any of them, all leave one checkpoint; other numbers of ranks go on from it" {
+	need_ranks
+	model=$G/bert
+	sed -i '/^batch:/s/$/\nepochs: 60/' mix.yaml
+	on 3 "$part mix.yaml | tok -q -m $model | train -j 1 -m $model -o 3 --lr 2e-3 --warmup 0 --save-every 0" 2>stopped &
+	wait_for_step 20 3
+	kill "$(pid_of 2)"
+	status=0
+	wait $! || status=$?
+	[ $status -eq 143 ]
+	[ "$(grep -c 'stopped by signal 15 after step' stopped)" -eq 1 ]
+	[ ! -e 3 ] && [ -z "$(ls ./*.part 2>/dev/null)" ]
+	step=$(sed -n 's/.*after step \([0-9]*\);.*/\1/p' stopped)
+	[ "$(wc -l <3.log.tsv)" -eq $((step + 1)) ]
+	for count in 1 2 4; do
+		cp 3.checkpoint $count.checkpoint
+		cp 3.log.tsv $count.log.tsv
+		ranks $count --save-every 0
+		head -n $((step + 25)) $count.log.tsv >head.$count.log.tsv
+		same head.1 head.$count
+	done
+	# and it is not that nothing was gone on from
+	[ "$(sed -n "$((step + 2))p" 2.log.tsv | cut -f 1)" -eq $((step + 1)) ]
+}
+
+# shellcheck disable=SC2030
+@test "ranks: killed at 20 moments, they end within seconds, and what was complete goes on to the same" {
+	need_ranks
+	model=$G/bert
+	sed -i '/^batch:/s/$/\nepochs: 12/' mix.yaml
+	alone
+	for moment in {1..20}; do
+		SECONDS=0
+		ranks 3 --save-every 5 2>killed &
+		until pid=$(pid_of $((moment % 3))); [ "$pid" ] || ! kill -0 $!; do :; done
+		sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+		kill -9 "$pid" || true # it may have ended
+		status=0
+		wait $! || status=$?
+		[ $SECONDS -lt 20 ]
+		[ -z "$(pid_of 0)$(pid_of 1)$(pid_of 2)" ]
+		[ $status -ne 0 ] || break
+	done
+	echo "$moment moments"
+	[ "$moment" -gt 3 ]
+	grep "Exit code: *137" killed
+	[ $status -eq 0 ] || ranks 3 --save-every 5
+	diff <(cut -f 1,3,4,9,10 alone.log.tsv) <(cut -f 1,3,4,9,10 3.log.tsv)
+	close_to 1e-3 <(column loss 3.log.tsv) <(column loss alone.log.tsv)
+}
+
+# refused COUNT COMMAND MESSAGE: some rank dies of it, and all with it
+# shellcheck disable=SC2031
+refused() {
+	run ! on "$1" "$2"
+	echo "$output"
+	[[ $output == *"$3"* ]]
+	[ ! -e out ]
+}
+
+@test "ranks: those that are not of one run are told apart before a step is taken" {
+	need_ranks
+	model=$G/bert
+	cp -r "$model" other
+	tasksample -q mix.yaml | tok -q -m "$model" | train -q -m "$model" --steps 1 --lr 1e-3 --warmup 0 -o moved
+	learn="train -q -j 1 -o out"
+	refused 2 "$part mix.yaml | tok -q -m $model | $learn -m $model --lr 1e-\$((3 + OMPI_COMM_WORLD_RANK))" "rank 1: out: has lr 0.0001, the first rank has 0.001"
+	refused 2 "$part mix.yaml | tok -q -m $model | if [ \$OMPI_COMM_WORLD_RANK = 0 ]; then $learn -m $model; else $learn -m moved; fi" "rank 1: out: has model "
+	refused 3 "$part --seed \$((OMPI_COMM_WORLD_RANK / 2)) mix.yaml | tok -q -m $model | $learn -m $model --steps 4" "rank 2: <stdin>: record 1, of step 0, is not of the batch of the first rank's record 1"
+	refused 2 "$part --skip \$OMPI_COMM_WORLD_RANK mix.yaml | tok -q -m $model | $learn -m $model --steps 4" "rank 1: <stdin>: record 1, of step 1, is not of the batch of the first rank's record 1, of step 0"
+	refused 2 "$part --steps \$((3 + OMPI_COMM_WORLD_RANK)) mix.yaml | tok -q -m $model | $learn -m $model --steps 9" "rank 1: <stdin>: has another batch where the first rank's ends"
+	refused 2 "tasksample -q mix.yaml | tok -q -m $model | $learn -m $model" "<stdin>: has whole batches, of which each of 2 ranks would learn the same; tasksample --rank"
+	refused 2 "tasksample -q --rank 0 --ranks 2 mix.yaml | tok -q -m $model | $learn -m $model" "rank 1: <stdin>: is for rank 0 of 2, but is read by rank 1 of 2"
+	# of data that break off, the message names the rank
+	refused 3 "$part mix.yaml | tok -q -m $model | if [ \$OMPI_COMM_WORLD_RANK = 1 ]; then head -c 900; else cat; fi | $learn -m $model" "rank 1: "
+	# one process among several that takes itself for alone
+	refused 2 "$part mix.yaml | tok -q -m $model | $BUILD/bin/$learn -m $model" "was started as one of 2 processes, but is built to run alone"
+	tasksample -q --rank 1 --ranks 2 mix.yaml | tok -q -m "$model" >part.mts
+	dies "train: part.mts: is for rank 1 of 2, but is read by rank 0 of 1" train -m "$model" -o out part.mts
+}
