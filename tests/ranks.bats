@@ -248,3 +248,49 @@ refused() {
 	tasksample -q --rank 1 --ranks 2 mix.yaml | tok -q -m "$model" >part.mts
 	dies "train: part.mts: is for rank 1 of 2, but is read by rank 0 of 1" train -m "$model" -o out part.mts
 }
+
+# two_hosts: namespaces $T-a and -b with a link of 1 Gbit/s, and where the kernel can, a millisecond there and back
+two_hosts() {
+	local host
+	name=m$$
+	ip netns add $name-a 2>/dev/null || skip "may not make network namespaces"
+	ip netns add $name-b
+	ip link add name va netns $name-a type veth peer name vb netns $name-b || skip "has no veth"
+	for host in a b; do
+		ip -n $name-$host addr add "10.77.0.$([ $host = a ] && echo 1 || echo 2)/24" dev v$host
+		ip -n $name-$host link set v$host up
+		ip -n $name-$host link set lo up
+		ip netns exec $name-$host tc qdisc add dev v$host root netem delay 0.5ms rate 1gbit limit 10000 2>/dev/null ||
+			ip netns exec $name-$host tc qdisc add dev v$host root tbf rate 1gbit burst 1mb latency 50ms ||
+			skip "cannot limit a link"
+	done
+	cat >remote <<-END
+		#!/bin/sh
+		[ "\$1" = 10.77.0.1 ] && host=a || host=b
+		shift
+		exec ip netns exec $name-\$host unshare --uts sh -c "hostname $name-\$host; \$*"
+	END
+	chmod +x remote
+}
+
+teardown() {
+	ip netns del "m$$-a" 2>/dev/null || true
+	ip netns del "m$$-b" 2>/dev/null || true
+}
+
+@test "ranks: two hosts, with a network between them: what is learned, and how much is sent" {
+	need_ranks
+	command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc (iproute2)"
+	two_hosts
+	model=$G/bert
+	train -q -m "$model" -o alone --lr 2e-3 --warmup 0 < <(tasksample -q mix.yaml | tok -q -m "$model")
+	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ./remote 10.77.0.1 "cd $T; PATH=$BUILD/mpi/bin:$PATH exec timeout 100 mpirun -q \
+		--mca plm_rsh_agent $T/remote -H 10.77.0.1:1,10.77.0.2:1 --bind-to none --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
+		--mca oob_tcp_if_include 10.77.0.0/24 -x PATH -n 2 sh -c '$part mix.yaml | tok -q -m $model |
+			train -q -j 1 -m $model -o 2 --lr 2e-3 --warmup 0 --timing'"
+	same alone 2
+	# parameters, half of them as gradients and half as values; what is above it are vectors, keys, notes and sums of a batch
+	parameters=$(($(stat -c %s 2/model.safetensors) - 8 - $(od -An -tu8 -N8 2/model.safetensors)))
+	column bytes 2.log.tsv | awk -v least=$parameters '{ print $1 - least } $1 < least || $1 > least + 4000 { bad = 1 }
+		END { exit bad || NR < 5 }'
+}

@@ -34,6 +34,7 @@ struct trainer {
 	int64_t step, batches; /* done */
 	int64_t steps;	       /* in all; 0: until the data end */
 	double started;
+	struct ranks_traffic traffic; /* until the step before */
 	struct tree *state; /* as a checkpoint has it: what the last whole step left */
 	bool whole;	    /* parameters and log are those of `state` */
 };
@@ -174,6 +175,12 @@ log_failed(const struct trainer *trainer)
 	die("%s:", trainer->log_path);
 }
 
+static bool
+times_ranks(const struct trainer *trainer)
+{
+	return trainer->options->timing && ranks_count() > 1;
+}
+
 /* A new log; or the old one cut to `bytes`, what the checkpoint had seen of it. */
 static void
 log_open(struct trainer *trainer, int64_t bytes)
@@ -189,11 +196,12 @@ log_open(struct trainer *trainer, int64_t bytes)
 		log_failed(trainer);
 	fprintf(trainer->log,
 	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
-	    "examples\ttokens%s%s%s%s\n",
+	    "examples\ttokens%s%s%s%s%s\n",
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
 	    trainer->options->objective.reze > 0 ? "\treze" : "",
 	    trainer->options->objective.dev ? "\tdev_loss" : "",
-	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "");
+	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "",
+	    times_ranks(trainer) ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
 }
 
 /* Whether the texts held out are to be looked at, now that a step is done. */
@@ -204,6 +212,19 @@ dev_due(const struct trainer *trainer)
 
 	return trainer->options->objective.dev &&
 	       ((every && trainer->step % every == 0) || trainer->step == trainer->steps);
+}
+
+/* What this rank has sent in the step, and the seconds of it. */
+static void
+log_traffic(struct trainer *trainer)
+{
+	struct ranks_traffic now = ranks_traffic(), *before = &trainer->traffic;
+
+	fprintf(trainer->log, "\t%lld\t%lld\t%.4f\t%.4f",
+	    (long long)(now.bytes - before->bytes),
+	    (long long)(now.messages - before->messages), now.busy - before->busy,
+	    now.waited - before->waited);
+	*before = now;
 }
 
 static void
@@ -224,6 +245,8 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 	if (trainer->options->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
+	if (times_ranks(trainer))
+		log_traffic(trainer);
 	putc('\n', trainer->log);
 	if (fflush(trainer->log) || ferror(trainer->log))
 		log_failed(trainer);
@@ -557,6 +580,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	begin(&trainer);
 	note_state(&trainer);
 	heed_signals(&trainer);
+	trainer.traffic = ranks_traffic();
 
 	trainer.progress = progress_new("steps", trainer.steps);
 	progress_add(trainer.progress, trainer.step);
