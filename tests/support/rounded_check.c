@@ -132,6 +132,10 @@ check_layers(void)
 		nn_linear(y->at, l.O, x->at, l.C, weights(&l), NULL, l.T, l.C, l.O);
 		nn_linear(z->at, l.O, near->at, l.C, weights(&l), NULL, l.T, l.C, l.O);
 		expect_same("rounded as they are read", y, z);
+		nn_linear_activate(
+		    z->at, l.O, x->at, l.C, weights(&l), NULL, NN_GELU, l.T, l.C, l.O);
+		nn_activate(y->at, y->at, NN_GELU, y->n);
+		expect_same("activated", z, y);
 	}
 }
 
