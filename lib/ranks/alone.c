@@ -70,6 +70,11 @@ ranks_traffic(void)
 }
 
 void
+ranks_hurry(void)
+{
+}
+
+void
 ranks_abort(int status)
 {
 	(void)status;

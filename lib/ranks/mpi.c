@@ -21,7 +21,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { EAGER_TRIES = 200, PAUSE = 20000 /* nanoseconds */, LAST_SECONDS = 5 };
+enum {
+	EAGER_TRIES = 200,
+	PAUSE = 20000, /* nanoseconds */
+	PATIENCE = 15, /* seconds */
+	LAST_SECONDS = 5
+};
 
 enum kind { START, GATHER, SUM, SHARE, FINISH };
 
@@ -43,7 +48,8 @@ static struct {
 	struct job *first, **last;
 	bool working;
 	atomic_int abort; /* 0, or 1 + the status */
-	float *parts;	  /* of the others, to be summed */
+	atomic_bool hurry;
+	float *parts; /* of the others, to be summed */
 	size_t parts_room;
 	int *numbers; /* [4 count]: counts and places of what goes and comes */
 	struct ranks_traffic traffic;
@@ -62,11 +68,28 @@ leave_if_aborted(void)
 		MPI_Abort(MPI_COMM_WORLD, status - 1);
 }
 
+static void abort_all(void *nothing);
+
+static void
+leave_if_hurried(double *since)
+{
+	if (!atomic_load(&the.hurry))
+		return;
+	if (*since == 0)
+		*since = clock_now();
+	if (clock_now() - *since < PATIENCE)
+		return;
+	before_death(abort_all, NULL);
+	die("was asked to stop, but other ranks do not answer: they may have died; the "
+	    "last checkpoint is as it was");
+}
+
 /* Answers come soon, or much later: the first questions follow each other closely. */
 static void
 complete(MPI_Request *request)
 {
 	struct timespec pause = { 0, PAUSE };
+	double since = 0;
 	int done = 0;
 
 	for (int tries = 0;; tries++) {
@@ -74,6 +97,7 @@ complete(MPI_Request *request)
 		if (done)
 			return;
 		leave_if_aborted();
+		leave_if_hurried(&since);
 		if (tries < EAGER_TRIES)
 			sched_yield();
 		else
@@ -369,6 +393,12 @@ struct ranks_traffic
 ranks_traffic(void)
 {
 	return the.traffic;
+}
+
+void
+ranks_hurry(void)
+{
+	atomic_store(&the.hurry, true);
 }
 
 void

@@ -46,6 +46,10 @@ struct ranks_traffic {
 };
 struct ranks_traffic ranks_traffic(void);
 
+/* Somebody waits for this process to end: from now on it takes ranks for dead that do not answer for 15 seconds, and
+ * dies.  For a handler of signals. */
+void ranks_hurry(void);
+
 /* End all ranks, at once, where there are several; this one goes on to die. */
 void ranks_abort(int status);
 

@@ -286,6 +286,7 @@ stop(int number)
 	if (!stopped) {
 		since = clock_now();
 		stopped = number;
+		ranks_hurry();
 	} else if (clock_now() - since > 1) {
 		signal(number, SIG_DFL);
 		raise(number);
