@@ -2,7 +2,7 @@
 load helper
 
 FAMILIES=$GOLDEN/families
-NAMES="bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens"
+NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens"
 
 # A copy of a family's folder that a test may change.
 copy() { # family
@@ -52,6 +52,10 @@ refusals() { # family
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
 # the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
 @test "families: BERT agrees with transformers" { agrees bert; }
+@test "families: RoBERTa agrees, whose positions begin after the number of padding" { agrees roberta; }
+@test "families: XLM-RoBERTa agrees" { agrees xlm-roberta; }
+@test "families: CamemBERT agrees" { agrees camembert; }
+@test "families: DistilBERT agrees" { agrees distilbert; }
 @test "families: NomicBERT agrees, its rotary base stretched for long texts" { agrees nomic_bert; }
 @test "families: ModernBERT agrees, within and beyond its window" { agrees modernbert; }
 @test "families: GTE v1.5 agrees with torch" { agrees gte; }
@@ -68,6 +72,37 @@ refusals() { # family
 	# which is what is meant where nothing is said
 	sed -i '/"renormalize": false/d' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
+}
+
+@test "families: in RoBERTa and its kind padding in a text has its own position, and the rest count without it" {
+	model_check "$FAMILIES/roberta" "$FAMILIES/roberta/padded.safetensors"
+	model_check "$FAMILIES/xlm-roberta" "$FAMILIES/xlm-roberta/padded.safetensors"
+}
+
+@test "families: RoBERTa and its kind take as many tokens as there are positions after padding's" {
+	while read -r family most; do
+		for length in $most $((most + 1)); do
+			seq "$length" | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids >"$T/$length.mts"
+		done
+		encode -q -m "$FAMILIES/$family" <"$T/$most.mts" | mts stat >"$T/stat"
+		run -1 encode -q -m "$FAMILIES/$family" <"$T/$((most + 1)).mts"
+		[[ "$output" == *"has $((most + 1)) tokens, more than the $most that"* ]]
+	done <<-E
+		roberta 512
+		xlm-roberta 512
+		camembert 512
+		distilbert 512
+	E
+	# padding's number moves them
+	copy roberta
+	sed -i 's/"pad_token_id": 2/"pad_token_id": 0/' "$MODEL/config.json"
+	run ! copy_agrees roberta
+	run -1 encode -q -m "$MODEL" < <(seq 515 | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids)
+	[[ "$output" == *"more than the 514 that"* ]]
+	# 1 where nothing is said
+	copy xlm-roberta
+	sed -i '/"position_embedding_type"/d; s/"pad_token_id": 1,/"use_cache": false/' "$MODEL/config.json"
+	copy_agrees xlm-roberta
 }
 
 @test "families: a decoder whose config.json says so sees both ways, and pools the mean" {
@@ -323,7 +358,20 @@ refusals() { # family
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key'; only 'absolute' is known
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "roberta"/| 'model_type' is 'roberta'; known are bert, deepseek, new, gte, modernbert, nomic_bert, olmoe, qwen2_moe, qwen3
+		s/"model_type": "bert"/"model_type": "bart"/| 'model_type' is 'bart'; known are bert, deepseek, distilbert, new, gte, modernbert, nomic_bert, olmoe, qwen2_moe, qwen3, roberta, xlm-roberta, camembert
+	E
+	refusals xlm-roberta <<-'E'
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "rotary"/| 'position_embedding_type' is 'rotary'; only 'absolute' is known
+		s/{/{"lora_adaptations": ["retrieval.query"],/| 'lora_adaptations' is not known of such a model
+		s/{/{"auto_map": {"AutoModel": "a--b.C"},/| 'auto_map' says that the model is code of its own, which is not known
+		s/"max_position_embeddings": 514/"max_position_embeddings": 2/| 'max_position_embeddings' is 2, and positions begin at 2
+		s/"pad_token_id": 1/"pad_token_id": -1/| 'pad_token_id' is -1; it must be in 0..
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
+	E
+	refusals distilbert <<-'E'
+		s/"n_heads": 4/"n_heads": 3/| 'n_heads' is 3; it must divide the width of the model, 8
+		s/"dim": 8,//| 'dim' is missing
+		s/"activation": "relu"/"activation": "mish"/| 'activation' is 'mish'; known are
 	E
 	refusals gte <<-'E'
 		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known

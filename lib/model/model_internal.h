@@ -32,6 +32,7 @@ struct pass {
 	struct workspace workspace;   /* what all of it is in */
 	bool keep;		      /* for a backward */
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
+	int32_t *places;	      /* [T]; NULL: positions count from 0 */
 	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
 	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
 	struct linear_batch gates;

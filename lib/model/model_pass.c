@@ -185,9 +185,29 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	pass->sides = model->balance ? workspace_take(workspace, (size_t)batch->tokens, 1,
 					   sizeof *pass->sides)
 				     : NULL;
+	pass->places = model->spec.position_first
+			   ? workspace_take(workspace, (size_t)batch->tokens, 1,
+				 sizeof *pass->places)
+			   : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	layout_gates(pass, model, batch);
+}
+
+/* The row of each token's position. */
+static void
+upload_places(const struct pass *pass, const struct spec *spec, const struct batch *batch)
+{
+	int32_t *host = mem_new((size_t)batch->tokens, sizeof *host);
+	int32_t padding = spec->position_first - 1;
+
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		int32_t next = spec->position_first;
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			host[t] = batch->ids[t] == padding ? padding : next++;
+	}
+	nn_upload(pass->places, host, (size_t)batch->tokens * sizeof *host);
+	free(host);
 }
 
 /* The side of each token. */
@@ -225,6 +245,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	nn_upload(pass->starts, batch->starts, (N + 1) * sizeof *pass->starts);
 	if (pass->skip)
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
+	if (pass->places)
+		upload_places(pass, &model->spec, batch);
 	if (pass->sides)
 		upload_sides(pass, batch);
 	if (pass->gates.keys)
@@ -232,7 +254,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	pass->block = (struct block_batch){ .sequences = { .starts = pass->starts,
 						.N = N,
 						.T = (size_t)batch->tokens,
-						.longest = (size_t)longest(batch) },
+						.longest = (size_t)longest(batch),
+						.places = pass->places },
 		.gates = pass->gates };
 	for (int i = 0; i < model->spec.rotaries; i++) {
 		float *own = pass->rotary[i];

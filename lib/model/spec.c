@@ -105,7 +105,8 @@ spec_stem_shape(
 	switch (which) {
 	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, C);
 	case STEM_POSITIONS:
-		return shape(spec->position_table, rows, spec->positions, columns, C);
+		return shape(spec->position_table, rows,
+		    spec->position_first + spec->positions, columns, C);
 	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, C);
 	case STEM_NORM: return shape(embedded, rows, C, columns, 0);
 	case STEM_NORM_BIAS: return shape(embedded && biased, rows, C, columns, 0);
@@ -190,6 +191,17 @@ spec_sizes(struct spec *spec, const struct tree *config)
 	spec->positions =
 	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
+}
+
+void
+spec_positions_from(struct spec *spec, const struct tree *config, int first)
+{
+	if (first >= spec->positions)
+		tree_die(tree_get(config, "max_position_embeddings"),
+		    "'max_position_embeddings' is %d, and positions begin at %d",
+		    spec->positions, first);
+	spec->position_first = first;
+	spec->positions -= first;
 }
 
 void

@@ -75,7 +75,11 @@ struct spec {
 	const struct names *names;
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	bool position_table; /* learned absolute positions */
-	int rotaries;	     /* 0: no rotary positions */
+	/* The row of the first of them; the table has so many more than `positions`, the tokens of
+	 * the longest text.  Above 0, a token with the id position_first - 1 is padding: it has the
+	 * row of that number, and those after it count on as if it were not there. */
+	int position_first;
+	int rotaries; /* 0: no rotary positions */
 	struct spec_rotary rotary[SPEC_ROTARIES];
 	bool causal; /* and then the last token is pooled where the folder says nothing */
 	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
@@ -88,7 +92,8 @@ struct spec {
 	float norm_eps;
 	enum spec_qk_norm qk_norm;
 	enum nn_act act;
-	bool gated; /* down(up(x) * act(gate(x))); else down(act(up(x))) */
+	bool gelu_head; /* in the head that predicts tokens it is GELU, whatever act is */
+	bool gated;	/* down(up(x) * act(gate(x))); else down(act(up(x))) */
 	bool fused; /* as the checkpoint has it: q, k and v are one tensor, one product */
 	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
 	/* Tokens are predicted with a matrix of its own, not that of their embeddings; a family sets
@@ -233,6 +238,9 @@ void spec_divide_heads(struct spec *spec, const struct tree *config, const char 
  * was trained, and no longer a limit.  spec->head_size and positions are set before.
  */
 void spec_rotary(struct spec *spec, const struct tree *config, double base);
+
+/* Positions begin at row `first` of the table, which has the rows that spec->positions says. */
+void spec_positions_from(struct spec *spec, const struct tree *config, int first);
 
 /* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
 void spec_layers(struct spec *spec, int inner);

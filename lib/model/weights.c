@@ -24,7 +24,8 @@ find(const struct search *search, const char *name, char **full)
 	/* older spellings; then heads, which have no prefix */
 	static const char *const spellings[][2] = { { "", "" }, { ".weight", ".gamma" },
 		{ ".bias", ".beta" }, { "transform.layer_norm.", "transform.LayerNorm." },
-		{ "predictions.decoder.bias", "predictions.bias" } };
+		{ "predictions.decoder.bias", "predictions.bias" },
+		{ "lm_head.decoder.bias", "lm_head.bias" } };
 
 	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
 		const char *at = strstr(name, spellings[i][0]);

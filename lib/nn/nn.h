@@ -269,9 +269,11 @@ struct nn_sequences {
 	const int32_t *starts; /* [N + 1] */
 	size_t N, T;	       /* T: starts[N] */
 	size_t longest;	       /* tokens of the longest */
+	/* [T] the row of each token's learned position; NULL: counted from the start of its sequence */
+	const int32_t *places;
 };
 
-/* x[T,C] = tokens[ids[t]] + types[0] + positions[t - start]; types and positions may be none.
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[places[t]]; types and positions may be none.
  * ids are known to be in range. */
 void nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
     struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions,

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "folder/modules.h"
+#include "folder/positions.h"
 #include "text/json.h"
 #include "text/json_map.h"
 #include "token/postprocessor.h"
@@ -552,6 +553,8 @@ tokenizer_max_length(const char *dir)
 		tree = json_read_optional(path);
 		most =
 		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
+		size_t first = (size_t)positions_first(tree);
+		most -= first < most ? first : 0;
 		tree_free(tree);
 		free(path);
 		path = tokenizer_beside(home, "tokenizer_config.json");

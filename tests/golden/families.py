@@ -15,7 +15,8 @@ no such family) in double precision from the stored weights:
   long.lengths, long.last, long.mean  single texts of those lengths, the ids of which are
                            long_ids(): last layer's hidden state of the last token, and the mean
   mlm.*                    of the masked-language-model head, where the file has one
-Beside it, files of the same values for the same weights under other configurations (VARIANTS).
+Beside it, files of the same values for the same weights under other configurations (VARIANTS),
+and padded.safetensors: of texts with padding tokens in them.
 transformers rounds some things to single precision on the way whatever the weights (norms and
 rotary angles of the decoders).  Needs torch, transformers 5.23, safetensors:
     python3 tests/golden/families.py [NAME...]
@@ -165,6 +166,27 @@ CONFIG = {
         "architectures": ["BertModel"], "model_type": "bert", "hidden_size": 8, "hidden_act": "gelu",
         "intermediate_size": 12, "max_position_embeddings": 130, "type_vocab_size": 2,
         "layer_norm_eps": 1e-12, "pad_token_id": 0, "position_embedding_type": "absolute"},
+    # the head's activation is GELU whatever the blocks' is; texts begin at position 3
+    "roberta": SIZES | {
+        "architectures": ["RobertaForMaskedLM"], "model_type": "roberta", "hidden_size": 8,
+        "hidden_act": "gelu_new", "intermediate_size": 12, "max_position_embeddings": 515,
+        "type_vocab_size": 1, "layer_norm_eps": 1e-5, "bos_token_id": 0, "eos_token_id": 1,
+        "pad_token_id": 2, "position_embedding_type": "absolute"},
+    "xlm-roberta": SIZES | {
+        "architectures": ["XLMRobertaModel"], "model_type": "xlm-roberta", "hidden_size": 8,
+        "hidden_act": "gelu", "intermediate_size": 12, "max_position_embeddings": 514,
+        "type_vocab_size": 2, "layer_norm_eps": 1e-5, "bos_token_id": 0, "eos_token_id": 2,
+        "pad_token_id": 1, "position_embedding_type": "absolute"},
+    "camembert": SIZES | {
+        "architectures": ["CamembertForMaskedLM"], "model_type": "camembert", "hidden_size": 8,
+        "hidden_act": "gelu", "intermediate_size": 12, "max_position_embeddings": 514,
+        "type_vocab_size": 1, "layer_norm_eps": 1e-5, "bos_token_id": 5, "eos_token_id": 6,
+        "pad_token_id": 1},
+    "distilbert": {
+        "architectures": ["DistilBertForMaskedLM"], "model_type": "distilbert", "vocab_size": V,
+        "dim": 8, "n_layers": 3, "n_heads": 4, "hidden_dim": 20, "activation": "relu",
+        "max_position_embeddings": 512, "sinusoidal_pos_embds": False,
+        "pad_token_id": 0, "torch_dtype": "float32"},
     # long texts stretch the rotary base: only those beyond 16 tokens, each by its own length
     "nomic_bert": {
         "architectures": ["NomicBertModel"], "model_type": "nomic_bert", "vocab_size": V,
@@ -227,11 +249,17 @@ CONFIG = {
 }
 # The same weights under another configuration: NAME.safetensors is what they then give.
 VARIANTS = {"qwen3": {"bidirectional": {"is_causal": False}}}
-POOLING = {"gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
+POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert": ("mean", False),
+           "distilbert": ("mean", True), "gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
            "modernbert": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek}
-CLASS = {"bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
+CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
+         "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
+         "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
          "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM"}
+POOLERS = ("bert", "xlm-roberta")  # classes with a layer that no embedding depends on
+PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert")
+PADDED = ("roberta", "xlm-roberta")
 
 
 def plain_shapes(family, c):
@@ -333,7 +361,7 @@ def other_header(folder, name, names, wanted):
 
 def load(family, folder):
     kind = getattr(transformers, CLASS[family])
-    extra = {"add_pooling_layer": False} if family == "bert" else {}
+    extra = {"add_pooling_layer": False} if family in POOLERS else {}
     if "moe" in family:
         extra["experts_implementation"] = "eager"  # the others take no doubles
     return kind.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager",
@@ -415,7 +443,7 @@ def checkpoint(family, folder, config, generator):
         spelled = nomic_5(config) if family == "nomic_bert" else config
         model = getattr(transformers, CLASS[family])(
             transformers.AutoConfig.for_model(**spelled))
-        if family == "bert":
+        if family in POOLERS:
             model.pooler = None
         with torch.no_grad():
             for name, p in model.named_parameters():
@@ -438,7 +466,8 @@ def checkpoint(family, folder, config, generator):
         {"idx": i, "name": str(i), "path": f"{i}_{t}" if i else "",
          "type": f"sentence_transformers.models.{t}"} for i, t in enumerate(types)])
     write(folder, "1_Pooling/config.json", {
-        "word_embedding_dimension": config.get("hidden_size", config.get("n_embd")),
+        "word_embedding_dimension": config.get(
+            "hidden_size", config.get("n_embd", config.get("dim"))),
         "pooling_mode_cls_token": pool == "cls", "pooling_mode_mean_tokens": pool == "mean",
         "pooling_mode_lasttoken": pool == "last"})
 
@@ -469,9 +498,11 @@ def expected(family, folder, config, generator):
     out |= {"demb": demb, "folder.emb": emb}
     for name, g in reference.gradients((emb * demb).sum()).items():
         out["folder.grad." + name] = g
-    if family in ("modernbert", "bert_mlm"):
+    if family in PREDICTS:
         masked_language_model(reference, texts, out, generator)
     limit = config.get("max_position_embeddings", config.get("n_positions"))
+    if family in ("roberta", "xlm-roberta", "camembert"):
+        limit -= config["pad_token_id"] + 1
     lengths = [n for n in LONG if n <= limit]
     with torch.no_grad():
         longs = [reference.run(long_ids(n)) for n in lengths]
@@ -498,7 +529,7 @@ def masked_language_model(reference, texts, out, generator):
     out |= {"mlm.positions": (positions + first).int(), "mlm.targets": targets.int(),
             "mlm.loss": loss[None]}
     for name, g in reference.gradients(loss).items():
-        if name.startswith(("head.", "decoder.", "cls.")) or "embeddings" in name:
+        if name.startswith(("head.", "decoder.", "cls.", "lm_head.", "vocab_")) or "embeddings" in name:
             out["mlm.grad." + name] = g
 
 
@@ -507,8 +538,29 @@ def write_values(folder, name, out):
                for k, v in out.items()}, os.path.join(folder, name + ".safetensors"))
 
 
+def padded(family):
+    """Texts that have padding tokens in them; of tables, torch keeps the gradient of their row at zero."""
+    folder, config = os.path.join(HERE, family), CONFIG[family]
+    out = load_file(folder + "/expected.safetensors")
+    reference, pad = Reference(family, folder, config), config["pad_token_id"]
+    starts = out["starts"].tolist()
+    ids = out["ids"].long()
+    for text, at in ((0, 1), (0, 2), (3, 0), (4, 18), (4, 5), (7, 0)):
+        ids[starts[text] + at] = pad
+    runs = [reference.run(text)[0] for text in ids.split(LENGTHS)]
+    emb = torch.stack([pooled(hidden[-1], family) for hidden in runs])
+    gradients = reference.gradients((emb * out["demb"]).sum())
+    write_values(folder, "padded", {
+        "ids": ids.int(), "starts": out["starts"], "demb": out["demb"], "folder.emb": emb,
+        "states": torch.cat([torch.stack(hidden) for hidden in runs], 1)} | {
+        "folder.grad." + name: g for name, g in gradients.items()
+        if "word_embeddings" not in name and "position_embeddings" not in name})
+
+
 def variants(family):
     folder = os.path.join(HERE, family)
+    if family in PADDED:
+        padded(family)
     for name, change in VARIANTS.get(family, {}).items():
         out = expected(family, folder, CONFIG[family] | change, torch.Generator().manual_seed(0))
         write_values(folder, name, out)

@@ -47,10 +47,12 @@ check_rotary(void)
 	check_rotary_of("rotary, frequencies by sequence", 7);
 }
 
+/* rows_of: rows of the positions, NULL where they count from each sequence's start */
 static void
-check_embed(void)
+check_embed_of(const char *name, const int32_t *rows_of)
 {
 	static const int32_t starts[] = { 0, 3, 3, 7 }, ids[] = { 4, 0, 4, 1, 4, 2, 1 };
+	static const int32_t counted[] = { 0, 1, 2, 0, 1, 2, 3 };
 	size_t C = 70, V = 5, T = 7;
 	struct array *tokens = array_random(V * C, 1), *types = array_random(2 * C, 1);
 	struct array *places = array_random(4 * C, 1), *x = array_new(T * C);
@@ -58,11 +60,13 @@ check_embed(void)
 	struct array *dtypes = array_of(2 * C, 1), *dplaces = array_of(4 * C, 1);
 	struct nn_sequences at = sequences_at(starts, 3);
 	int32_t *id = device_ints(ids, T);
+	const int32_t *row = rows_of ? rows_of : counted;
 
+	at.places = rows_of ? device_ints(rows_of, T) : NULL;
 	for (size_t t = 0; t < T; t++)
 		for (size_t c = 0; c < C; c++) {
 			size_t token = (size_t)ids[t] * C + c,
-			       place = (t < 3 ? t : t - 3) * C + c;
+			       place = (size_t)row[t] * C + c;
 			x->ref[t * C + c] =
 			    tokens->ref[token] + types->ref[c] + places->ref[place];
 			dtokens->ref[token] += dx->ref[t * C + c];
@@ -70,7 +74,7 @@ check_embed(void)
 			dplaces->ref[place] += dx->ref[t * C + c];
 		}
 	nn_embed(x->at, id, &at, f32(tokens), f32(types), f32(places), C);
-	expect("embed", x->at, x->ref, T * C, 1e-6);
+	expect(name, x->at, x->ref, T * C, 1e-6);
 	nn_embed_back(dtokens->at, dtypes->at, dplaces->at, dx->at, id, &at, C);
 	expect("embed dtokens", dtokens->at, dtokens->ref, V * C, 1e-6);
 	expect("embed dtypes", dtypes->at, dtypes->ref, 2 * C, 1e-6);
@@ -85,6 +89,15 @@ check_embed(void)
 	expect("gather", rows->at, rows->ref, T * C, 0);
 	nn_scatter_add(sums->at, dx->at, id, T, C);
 	expect("scatter", sums->at, sums->ref, V * C, 1e-6);
+}
+
+static void
+check_embed(void)
+{
+	static const int32_t rows[] = { 2, 1, 3, 1, 1, 2, 0 };
+
+	check_embed_of("embed", NULL);
+	check_embed_of("embed, rows of positions", rows);
 }
 
 struct pool {

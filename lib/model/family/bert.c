@@ -1,22 +1,16 @@
-/*
- * BERT (Devlin et al. 2019): learned positions, norms after the residual sums, biases
- * everywhere, a plain MLP.
- */
+/* BERT (Devlin et al. 2019). */
+#include "model/family/bert.h"
+
 #include <string.h>
 
-#include "model/spec.h"
-
 static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings",
-	[STEM_POSITIONS] = "embeddings.position_embeddings",
-	[STEM_TYPES] = "embeddings.token_type_embeddings",
-	[STEM_NORM] = "embeddings.LayerNorm",
+	BERT_STEM,
 	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
 	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm",
 	[STEM_OUTPUT] = "cls.predictions.decoder",
 };
 
-static const char *const block[BLOCK_PARAMETERS] = {
+const char *const bert_block[BLOCK_PARAMETERS] = {
 	[BLOCK_Q] = "attention.self.query",
 	[BLOCK_K] = "attention.self.key",
 	[BLOCK_V] = "attention.self.value",
@@ -31,13 +25,24 @@ static const struct names names = {
 	.prefixes = (const char *const[]){ "", "bert.", NULL },
 	.stem = stem,
 	.layers = "encoder.layer.",
-	.block = block,
+	.block = bert_block,
 	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", "qa_outputs.",
 	    NULL },
 };
 
-static void
-configure(struct spec *spec, const struct tree *config)
+void
+bert_shape(struct spec *spec, int inner)
+{
+	spec->position_table = true;
+	spec->embedding_norm = spec->norm_bias = true;
+	spec->norm = NN_LAYERNORM;
+	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
+	    spec->mlm_bias = true;
+	spec_layers(spec, inner);
+}
+
+void
+bert_configure(struct spec *spec, const struct tree *config)
 {
 	const char *positions =
 	    tree_string(config, "position_embedding_type", "absolute");
@@ -51,15 +56,16 @@ configure(struct spec *spec, const struct tree *config)
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
 	spec_divide_heads(spec, config, "num_attention_heads");
-	spec->position_table = true;
-	spec->embedding_norm = spec->norm_bias = true;
-	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
 	spec->act = spec_activation(config, "hidden_act", "gelu");
-	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
-	    spec->mlm_bias = true;
+	bert_shape(spec, inner);
+}
+
+static void
+configure(struct spec *spec, const struct tree *config)
+{
+	bert_configure(spec, config);
 	spec->names = &names;
-	spec_layers(spec, inner);
 }
 
 const struct family family_bert = { "bert", configure };

@@ -5,6 +5,8 @@
 static size_t
 position_of(const struct nn_sequences *sequences, size_t t)
 {
+	if (sequences->places)
+		return (size_t)sequences->places[t];
 	return t - (size_t)sequences->starts[nn_sequence_of(sequences, t)];
 }
 
@@ -51,14 +53,14 @@ embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *
     const int32_t *ids, const struct nn_sequences *sequences, size_t C, size_t from,
     size_t to)
 {
-	const int32_t *starts = sequences->starts;
+	const int32_t *starts = sequences->starts, *places = sequences->places;
 
 	for (size_t i = 0; i < sequences->N; i++)
 		for (size_t t = (size_t)starts[i]; t < (size_t)starts[i + 1]; t++) {
 			const float *row = dx + t * C;
 			float *token = dtokens ? dtokens + (size_t)ids[t] * C : NULL;
-			float *place =
-			    dpositions ? dpositions + (t - (size_t)starts[i]) * C : NULL;
+			size_t at = places ? (size_t)places[t] : t - (size_t)starts[i];
+			float *place = dpositions ? dpositions + at * C : NULL;
 			for (size_t c = from; token && c < to; c++)
 				token[c] += row[c];
 			for (size_t c = from; dtypes && c < to; c++)

@@ -1,0 +1,17 @@
+/*
+ * positions - which rows of its table of learned positions a model gives to the tokens of a text.
+ */
+#ifndef POSITIONS_H
+#define POSITIONS_H
+
+#include "text/tree.h"
+
+/*
+ * The row of a text's first token, by config.json.  0: they count from the first row.  Models of
+ * RoBERTa's kind count from pad_token_id + 1, so that a text may have as many tokens less than
+ * max_position_embeddings; a token that is pad_token_id itself has the row pad_token_id, and does
+ * not count.
+ */
+int positions_first(const struct tree *config);
+
+#endif
