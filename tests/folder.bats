@@ -112,7 +112,7 @@ hold() {
 
 @test "folder: what is not part of a model is refused by its name, and nothing is touched" {
 	model_copy "$GOLDEN/bert" saved f32
-	for foreign in README.md .git/config notes/idea.txt pytorch_model.bin 1_Pooling/notes \
+	for foreign in README.md .git/config notes/idea.txt tf_model.h5 1_Pooling/notes \
 		backup/model.safetensors model.safetensors.d/x; do
 		cp -r saved mine
 		mkdir -p "mine/${foreign%/*}" 2>/dev/null || true

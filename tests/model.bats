@@ -310,8 +310,8 @@ pooling() {
 	change 4_Dense/config.json '.bias = true'
 	refused "4_Dense/model.safetensors: tensor 'linear.bias' is missing"
 	folder both
-	mv "$MODEL/2_Dense/model.safetensors" "$MODEL/2_Dense/pytorch_model.bin"
-	refused "2_Dense: the weights are pickled (pytorch_model.bin)"
+	rm "$MODEL/2_Dense/model.safetensors"
+	refused "2_Dense: there are no weights: "
 	folder both
 	run -1 encode_ids --pooling cls
 	[[ "$output" == *"its 2_Dense takes vectors of 16 values, and is given 8" ]]

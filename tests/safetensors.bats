@@ -244,16 +244,17 @@ deep() { # N BEFORE AFTER
 	done
 }
 
-@test "safetensors: a folder: one file before shards, shards as one, pickled weights called so" {
+@test "safetensors: a folder: one file before shards, shards as one" {
 	mkdir "$T/m"
 	folder() { # MESSAGE
 		run -1 --separate-stderr safetensors_list "$T/m"
 		echo "$stderr"
 		[ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == *"$1"* ]]
 	}
-	folder 'there is neither model.safetensors nor model.safetensors.index.json'
-	: >"$T/m/pytorch_model.bin"
-	folder 'the weights are pickled (pytorch_model.bin), which is not read; convert them to model.safetensors'
+	folder "$T/m: there are no weights: neither model.safetensors nor pytorch_model.bin, nor an index of shards of either"
+	# what torch saved is looked at last
+	echo what >"$T/m/pytorch_model.bin"
+	folder 'pytorch_model.bin: too short for a file of weights'
 	bytes 8 | file "{$A}" >"$T/m/model-1.safetensors"
 	bytes 8 | file '{"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >"$T/m/model-2.safetensors"
 	index() { echo "{\"metadata\":{\"total_size\":16},\"weight_map\":{$1}}" >"$T/m/model.safetensors.index.json"; }

@@ -21,7 +21,8 @@
 /* What a model's folder is made of, and each of its modules'. */
 static const char *const ours[] = { "config.json", "model.safetensors",
 	"model.safetensors.index.json", "model-*-of-*.safetensors", FOLDER_INT8,
-	"modules.json", "sentence_bert_config.json", "config_sentence_transformers.json",
+	"pytorch_model.bin", "pytorch_model.bin.index.json", "pytorch_model-*-of-*.bin",
+	"modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
 	"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
 	"added_tokens.json", "vocab.txt", "vocab.json", "merges.txt",
 	"adapter_config.json", "adapter_model.safetensors", NULL };
@@ -298,7 +299,7 @@ link_files(const char *from, const char *to)
 			continue;
 		char *old = mem_format("%s/%s", from, entry->d_name);
 		char *new = mem_format("%s/%s", to, entry->d_name);
-		if (fnmatch("*.safetensors", entry->d_name, 0))
+		if (!matches(entry->d_name, weights))
 			folder_copy(from, to, entry->d_name);
 		else if (!linkat(AT_FDCWD, old, AT_FDCWD, new, AT_SYMLINK_FOLLOW))
 			temporary_made(new);

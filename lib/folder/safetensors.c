@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "folder/torch_file.h"
 #include "text/json.h"
 
 enum { HEADER_MAX = 100000000, SAMPLE = 64, STRIDE = 1 << 20 };
@@ -21,6 +22,7 @@ struct shard {
 	char *map;
 	size_t size, start; /* of the file; of the data in it */
 	struct tree *header;
+	struct torch_file *torch; /* of a *.bin, which has no header; NULL: it is none */
 };
 
 struct entry {
@@ -197,11 +199,20 @@ map_shard(struct shard *shard)
 		die("%s: not a regular file", shard->path);
 	shard->size = (size_t)status.st_size;
 	if (shard->size < 10)
-		die("%s: too short for a safetensors file: truncated?", shard->path);
+		die("%s: too short for a file of weights: truncated?", shard->path);
 	shard->map = mmap(NULL, shard->size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (shard->map == MAP_FAILED)
 		die("%s: cannot be mapped into memory:", shard->path);
 	close(file);
+}
+
+/* Whether a file's name ends so. */
+static bool
+ends(const char *path, const char *with)
+{
+	size_t length = strlen(path), last = strlen(with);
+
+	return length >= last && !strcmp(path + length - last, with);
 }
 
 static void
@@ -216,6 +227,10 @@ open_shard(struct shard *shard)
 		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
 		    "pull'",
 		    shard->path);
+	if (ends(shard->path, ".bin")) {
+		shard->torch = torch_file_read(shard->path, shard->map, shard->size);
+		return;
+	}
 	memcpy(&length, shard->map, sizeof length);
 	if (length > HEADER_MAX)
 		die("%s: not a safetensors file: it claims a header of %llu bytes",
@@ -234,8 +249,27 @@ open_shard(struct shard *shard)
 }
 
 static void
+add_torch(struct safetensors *file, const struct shard *shard)
+{
+	const struct torch_file *torch = shard->torch;
+
+	file->entries = mem_resize(file->entries,
+	    (size_t)file->all + (size_t)torch->count, sizeof *file->entries);
+	for (int i = 0; i < torch->count; i++)
+		file->entries[file->all++] =
+		    (struct entry){ .tensor = torch->tensors[i].tensor,
+			    .unknown = torch->tensors[i].unknown,
+			    .end = torch->tensors[i].bytes,
+			    .shard = shard };
+}
+
+static void
 add_entries(struct safetensors *file, const struct shard *shard)
 {
+	if (shard->torch) {
+		add_torch(file, shard);
+		return;
+	}
 	int first = file->all;
 
 	file->entries = mem_resize(file->entries,
@@ -260,6 +294,15 @@ by_name(const void *a, const void *b)
 	return strcmp((*x)->tensor.name, (*y)->tensor.name);
 }
 
+_Noreturn static void
+die_twice(const struct safetensors *file, const struct entry *a, const struct entry *b)
+{
+	if (a->shard == b->shard)
+		die("%s: tensor '%s' is there twice", a->shard->path, a->tensor.name);
+	die("%s: tensor '%s' is in both %s and %s", file->path, b->tensor.name,
+	    a->shard->path, b->shard->path);
+}
+
 static void
 sort_entries(struct safetensors *file)
 {
@@ -279,10 +322,7 @@ sort_entries(struct safetensors *file)
 	qsort(file->sorted, (size_t)file->all, sizeof *file->sorted, by_name);
 	for (int i = 1; i < file->all; i++)
 		if (!by_name(&file->sorted[i - 1], &file->sorted[i]))
-			die("%s: tensor '%s' is in both %s and %s", file->path,
-			    file->sorted[i]->tensor.name,
-			    file->sorted[i - 1]->shard->path,
-			    file->sorted[i]->shard->path);
+			die_twice(file, file->sorted[i - 1], file->sorted[i]);
 }
 
 static struct entry *
@@ -359,36 +399,31 @@ open_shards(struct safetensors *file, const struct tree *index)
 	check_index(file, map);
 }
 
-static bool
-exists(const char *folder, const char *name)
+char *
+safetensors_in(const char *folder)
 {
-	char *path = mem_format("%s/%s", folder, name);
-	bool is = !access(path, F_OK);
+	static const char *const names[] = { "model.safetensors",
+		"model.safetensors.index.json", "pytorch_model.bin",
+		"pytorch_model.bin.index.json" };
 
-	free(path);
-	return is;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = mem_format("%s/%s", folder, names[i]);
+		if (!access(path, F_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
 }
 
 static void
-open_folder(struct safetensors *file)
+open_one(struct safetensors *file, const char *path)
 {
-	char *path = mem_format("%s/model.safetensors.index.json", file->path);
-	struct tree *index = json_read_optional(path);
-
-	if (index) {
-		open_shards(file, index);
-		tree_free(index);
-		free(path);
-		return;
-	}
-	if (exists(file->path, "pytorch_model.bin") ||
-	    exists(file->path, "pytorch_model.bin.index.json"))
-		die("%s: the weights are pickled (pytorch_model.bin), which is not read; "
-		    "convert "
-		    "them to model.safetensors",
-		    file->path);
-	die("%s: there is neither model.safetensors nor model.safetensors.index.json",
-	    file->path);
+	file->shards = mem_zero(1, sizeof *file->shards);
+	file->shard_count = 1;
+	file->shards->path = mem_string(path);
+	open_shard(file->shards);
+	add_entries(file, file->shards);
+	sort_entries(file);
 }
 
 struct safetensors *
@@ -400,18 +435,19 @@ safetensors_open(const char *path)
 	file->path = mem_string(path);
 	if (stat(path, &status))
 		die("%s:", path);
-	bool folder = S_ISDIR(status.st_mode);
-	if (folder && !exists(path, "model.safetensors")) {
-		open_folder(file);
-		return file;
+	char *found = S_ISDIR(status.st_mode) ? safetensors_in(path) : mem_string(path);
+	if (!found)
+		die("%s: there are no weights: neither model.safetensors nor "
+		    "pytorch_model.bin, nor an index of shards of either",
+		    path);
+	if (S_ISDIR(status.st_mode) && ends(found, ".json")) {
+		struct tree *index = json_read(found);
+		open_shards(file, index);
+		tree_free(index);
+	} else {
+		open_one(file, found);
 	}
-	file->shards = mem_zero(1, sizeof *file->shards);
-	file->shard_count = 1;
-	file->shards->path =
-	    folder ? mem_format("%s/model.safetensors", path) : mem_string(path);
-	open_shard(file->shards);
-	add_entries(file, file->shards);
-	sort_entries(file);
+	free(found);
 	return file;
 }
 
@@ -468,9 +504,12 @@ static void
 let_go(const struct shard *shard, const char *touched)
 {
 	enum { AROUND = 1 << 21 }; /* more is not mapped at once */
-	size_t at = (size_t)(touched - shard->map) / AROUND * AROUND;
+	size_t place = (size_t)((uintptr_t)touched - (uintptr_t)shard->map);
+	size_t at = place / AROUND * AROUND;
 	size_t first = at < AROUND ? 0 : at - AROUND, left = shard->size - first;
 
+	if (place >= shard->size)
+		return; /* a copy */
 	(void)madvise(
 	    shard->map + first, left < 3 * AROUND ? left : 3 * AROUND, MADV_DONTNEED);
 }
@@ -492,7 +531,11 @@ safetensors_fingerprint(const struct safetensors *file)
 
 	for (int i = 0; i < file->shard_count; i++) {
 		const struct shard *shard = &file->shards[i];
-		hash = rng_hash(hash, shard->map + 8, shard->start - 8);
+		if (shard->torch)
+			hash =
+			    rng_hash(hash, shard->torch->table, shard->torch->table_size);
+		else
+			hash = rng_hash(hash, shard->map + 8, shard->start - 8);
 	}
 	for (int i = 0; i < file->count; i++) {
 		const struct entry *entry = &file->entries[i];
@@ -515,6 +558,7 @@ safetensors_close(struct safetensors *file)
 	if (!file)
 		return;
 	for (int i = 0; i < file->shard_count; i++) {
+		torch_file_free(file->shards[i].torch);
 		munmap(file->shards[i].map, file->shards[i].size);
 		tree_free(file->shards[i].header);
 		free(file->shards[i].path);

@@ -1,9 +1,10 @@
 /*
- * safetensors - weights on disk, mapped into memory; and written back.
+ * safetensors - weights on disk, mapped into memory; and written back as safetensors.
  *
  * Every rule of the format is enforced on reading (names unique, offsets tile the data
  * without hole or overlap, sizes agree with shapes, nothing outside the file), before
- * anything is used.  Sharded checkpoints (model.safetensors.index.json) read as one.
+ * anything is used.  Sharded checkpoints (model.safetensors.index.json) read as one.  A file whose
+ * name ends in .bin is one of torch.save (torch_file.h), and its tensors are handed out alike.
  * Tensors of a dtype that tensor.h does not have are checked too, but not listed; to ask
  * for one by name is an error.
  */
@@ -28,9 +29,13 @@ struct safetensor {
 
 struct safetensors;
 
-/* One file; or a folder: its model.safetensors, else its shards.  Dies naming the file and
- * the tensor; a Git LFS pointer and a folder of *.bin weights are called what they are. */
+/* One file; or a folder: what safetensors_in finds there.  Dies naming the file and the tensor; a
+ * Git LFS pointer is called what it is. */
 struct safetensors *safetensors_open(const char *path);
+
+/* The weights of a folder, to be freed: model.safetensors, else the index of its shards, else
+ * pytorch_model.bin, else the index of such; NULL: there are none. */
+char *safetensors_in(const char *folder);
 
 /* NULL when no tensor has that name. */
 const struct safetensor *safetensors_find(

@@ -16,9 +16,12 @@ enum { PIECE = 1 << 16 }; /* floats written at a time */
 void
 model_copy_files(const char *from, const char *to)
 {
-	static const char *const files[] = { "tokenizer.json", "vocab.txt",
-		"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-		"sentence_bert_config.json", "config_sentence_transformers.json", NULL };
+	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
+		"merges.txt", "tokenizer_config.json", "special_tokens_map.json",
+		"added_tokens.json", "sentence_bert_config.json",
+		"sentence_roberta_config.json", "sentence_xlm-roberta_config.json",
+		"sentence_camembert_config.json", "sentence_distilbert_config.json",
+		"config_sentence_transformers.json", NULL };
 
 	for (const char *const *file = files; *file; file++)
 		folder_copy(from, to, *file);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,13 @@ is_hashed(const struct dirent *entry)
 	       strcmp(entry->d_name, FOLDER_INT8) != 0;
 }
 
+/* The same in a folder whose weights are torch's; such beside safetensors decide nothing. */
+static int
+is_hashed_torch(const struct dirent *entry)
+{
+	return is_hashed(entry) || !fnmatch("pytorch_model*.bin", entry->d_name, 0);
+}
+
 /* Its name, length and bytes. */
 static void
 hash_file(XXH3_state_t *hash, const char *path, const char *name)
@@ -128,7 +136,10 @@ static void
 hash_folder(XXH3_state_t *hash, const char *dir)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(dir, &entries, is_hashed, alphasort);
+	char *weights = safetensors_in(dir);
+	bool torch = weights && strstr(weights, "/pytorch_model.bin");
+	int count =
+	    scandir(dir, &entries, torch ? is_hashed_torch : is_hashed, alphasort);
 
 	if (count < 0 && errno != ENOENT)
 		die("%s: cannot be read:", dir);
@@ -139,6 +150,7 @@ hash_folder(XXH3_state_t *hash, const char *dir)
 		free(entries[i]);
 	}
 	free(entries);
+	free(weights);
 }
 
 static void
@@ -248,10 +260,9 @@ parameters(const struct model_meta *of)
 	int64_t count = count_parameters(transformer);
 
 	for (size_t i = 0; modules && i < modules->count; i++) {
-		char *weights = mem_format("%s/model.safetensors", modules->at[i].folder);
-		if (strcmp(modules->at[i].folder, transformer) != 0 &&
-		    access(weights, F_OK) == 0)
-			count += count_parameters(weights);
+		char *weights = safetensors_in(modules->at[i].folder);
+		if (weights && strcmp(modules->at[i].folder, transformer) != 0)
+			count += count_parameters(modules->at[i].folder);
 		free(weights);
 	}
 	if (of->gates)

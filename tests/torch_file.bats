@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+load helper
+
+FILES=$GOLDEN/torch_file
+
+# The same tensors in the same order, bit by bit.
+same() { # FILE SAFETENSORS
+	safetensors_list --copy "$1" "$T/theirs"
+	safetensors_list --copy "$2" "$T/ours"
+	cmp "$T/theirs" "$T/ours"
+}
+# A file is refused, in one line that says so.
+bad() { # FILE MESSAGE
+	run -1 --separate-stderr safetensors_list "$1"
+	echo "$stderr"
+	[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "safetensors_list: $1: $2"* ]]
+}
+# tensors.bin with other bytes in the place of the first such, as many.
+change() { # OLD NEW, as printf has them ; MESSAGE
+	LC_ALL=C sed "0,\\|$1|s||$2|" "$FILES/tensors.bin" >"$T/x.bin"
+	run -1 cmp -s "$T/x.bin" "$FILES/tensors.bin"
+	[ "$(stat -c %s "$T/x.bin")" -eq "$(stat -c %s "$FILES/tensors.bin")" ]
+	bad "$T/x.bin" "$3"
+}
+model() { # families/bert with the weights of torch in the place of its own
+	cp -r "$GOLDEN/families/bert" "$T/m"
+	rm "$T/m/model.safetensors" "$T/m/config.5.json" "$T/m/expected.safetensors"
+	cp "$FILES/bert/pytorch_model.bin" "$T/m"
+	MODEL=$T/m
+}
+texts() {
+	printf '3 5 9\n11 12 3 30\n21\n' | ids_stream text.ids
+}
+
+@test "torch_file: every dtype, shared storages, offsets, strides and empty tensors are as torch has them" {
+	same "$FILES/tensors.bin" "$FILES/tensors.safetensors"
+	same "$FILES/zip64.bin" "$FILES/tensors.safetensors"
+	diff <(safetensors_list "$FILES/module.bin" | sort) <(safetensors_list "$FILES/module.safetensors" | sort)
+	run -0 safetensors_list "$FILES/tensors.bin" a.turned half.turned
+	[ "$output" = $'a.turned\tf32\t7,5\t-2.99465862\nhalf.turned\tf16\t6,4\t9.04008484' ]
+}
+
+@test "torch_file: shards and their index read as one" {
+	diff <(safetensors_list "$FILES/tensors.bin" | sort) <(safetensors_list "$FILES/shards" | sort)
+	cp -r "$FILES/shards" "$T/m"
+	sed -i 's/"bool": "pytorch_model-0000[12]/"bool": "pytorch_model-00003/' "$T/m/pytorch_model.bin.index.json"
+	run -1 safetensors_list "$T/m"
+	[[ "$output" == *"pytorch_model-00003-of-00002.bin: No such file or directory" ]]
+	cp "$FILES/shards/pytorch_model.bin.index.json" "$T/m"
+	cp "$T/m/pytorch_model-00001-of-00002.bin" "$T/m/pytorch_model-00002-of-00002.bin"
+	run -1 safetensors_list "$T/m"
+	[[ "$output" == *"tensor '"*"' is in both $T/m/pytorch_model-0000"* ]]
+}
+
+@test "torch_file: a folder's safetensors come before it" {
+	mkdir "$T/m"
+	cp "$FILES/module.bin" "$T/m/pytorch_model.bin"
+	[ "$(safetensors_list "$T/m" | wc -l)" -eq 5 ]
+	cp "$FILES/tensors.safetensors" "$T/m/model.safetensors"
+	diff <(safetensors_list "$T/m") <(safetensors_list "$FILES/tensors.safetensors")
+}
+
+@test "torch_file: a model encodes, learns and is upcycled as with safetensors, under older names too" {
+	model
+	texts | encode -q -m "$MODEL" | ids_stream --rows text.emb >"$T/a"
+	texts | encode -q -m "$GOLDEN/families/bert" | ids_stream --rows text.emb >"$T/b"
+	cmp "$T/a" "$T/b"
+	texts | encode -q --weights int8 -m "$MODEL" | ids_stream --rows text.emb >"$T/a"
+	texts | encode -q --weights int8 -m "$GOLDEN/families/bert" | ids_stream --rows text.emb >"$T/b"
+	cmp "$T/a" "$T/b"
+	cp -r "$GOLDEN/families/bert" "$T/n"
+	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/n"
+	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/m"
+	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
+	for m in m n; do
+		train -q -j 1 -m "$T/$m" -o "$T/$m.out" --lr 1e-2 --warmup 0 --schedule constant --steps 2 "$T/pairs.mts"
+		upcycle -q -m "$T/$m" --experts a,b -o "$T/$m.up"
+		for out in out up; do
+			tensor_sums "$T/$m.$out" | sed 's/^bert\.//; s/LayerNorm\.gamma/LayerNorm.weight/; s/LayerNorm\.beta/LayerNorm.bias/' |
+				sed '/^pooler/d; /^cls/d; s/^\(.*LayerNorm\)\.experts\.\([ab]\)\.gamma/\1.experts.\2.weight/; s/^\(.*LayerNorm\)\.experts\.\([ab]\)\.beta/\1.experts.\2.bias/' |
+				sort >"$T/$m.$out.sums"
+		done
+	done
+	diff "$T/m.out.sums" "$T/n.out.sums"
+	diff "$T/m.up.sums" "$T/n.up.sums"
+	[ ! -e "$T/m.out/pytorch_model.bin" ]
+	# a folder takes its own place, of which nothing of old remains
+	train -q -j 1 -m "$T/m" -o "$T/m" --lr 1e-2 --warmup 0 --schedule constant --steps 2 "$T/pairs.mts"
+	[ ! -e "$T/m/pytorch_model.bin" ]
+	cmp "$T/m/model.safetensors" "$T/m.out/model.safetensors"
+}
+
+@test "torch_file: what is kept of its weights is known again, and the revision follows them" {
+	model
+	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/m"
+	texts >"$T/ids.mts"
+	encode -q --weights int8 --weights-cache -m "$MODEL" "$T/ids.mts" | mts to jsonl >"$T/a"
+	encode -q --weights int8 -m "$MODEL" "$T/ids.mts" | mts to jsonl >"$T/b"
+	cmp "$T/a" "$T/b"
+	leaderboard model -m "$MODEL" | jq -r .revision >"$T/first"
+	leaderboard model -m "$MODEL" | jq -r .n_parameters >"$T/parameters"
+	before=$(safetensors_list --fingerprint "$MODEL")
+	# one value of the first tensor that is stored: of the embeddings
+	at=$(($(grep -obUa 'data/0FB' "$MODEL/pytorch_model.bin" | head -1 | cut -d: -f1) + 200))
+	printf '\1' | dd of="$MODEL/pytorch_model.bin" bs=1 seek="$at" conv=notrunc status=none
+	run ! cmp -s "$MODEL/pytorch_model.bin" "$FILES/bert/pytorch_model.bin"
+	leaderboard model -m "$MODEL" | jq -r .revision >"$T/second"
+	run ! cmp -s "$T/first" "$T/second"
+	# beside safetensors it decides nothing
+	cp "$GOLDEN/families/bert/model.safetensors" "$MODEL"
+	leaderboard model -m "$MODEL" | jq -r .revision >"$T/with"
+	rm "$MODEL/pytorch_model.bin"
+	leaderboard model -m "$MODEL" | jq -r .revision | cmp - "$T/with"
+	[ -n "$before" ] && grep -qx '[0-9]*' "$T/parameters"
+}
+
+@test "torch_file: the fingerprint changes with the table and with values" {
+	print() { safetensors_list --fingerprint "$1"; }
+	cp "$FILES/tensors.bin" "$T/1.bin"
+	sed 's/a\.column/a.colums/' "$T/1.bin" >"$T/2.bin"
+	at=$(($(grep -obUa 'data/2FB' "$T/1.bin" | head -1 | cut -d: -f1) + 160))
+	cp "$T/1.bin" "$T/3.bin"
+	printf '\x77' | dd of="$T/3.bin" bs=1 seek="$at" conv=notrunc status=none
+	[ "$(print "$T/1.bin")" = "$(print "$FILES/tensors.bin")" ]
+	[ "$(for i in 1 2 3; do print "$T/$i.bin"; done | sort -u | wc -l)" -eq 3 ]
+}
+
+@test "torch_file: the weights of a Dense module" {
+	cp -r "$GOLDEN/head/both" "$T/head"
+	rm "$T/head/2_Dense/model.safetensors"
+	cp "$FILES/dense/pytorch_model.bin" "$T/head/2_Dense"
+	for m in "$T/head" "$GOLDEN/head/both"; do
+		cp -r "$GOLDEN/bert" "$T/model"
+		cp -r "$m"/. "$T/model"
+		ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q -m "$T/model" | ids_stream --rows text.emb
+		leaderboard model -m "$T/model" | jq -r .n_parameters
+		rm -r "$T/model"
+	done >"$T/both"
+	[ "$(wc -l <"$T/both")" -gt 4 ]
+	half=$(($(wc -l <"$T/both") / 2))
+	cmp <(head -n $half "$T/both") <(tail -n $half "$T/both")
+}
+
+@test "torch_file: what is no table of weights is refused by name, and nothing of it is run" {
+	bad "$FILES/call.bin" "asks for '__builtin__.print', which no table of weights does; nothing of it was run"
+	bad "$FILES/list.bin" "byte 2 of its pickle: opcode 0x5d, which no table of weights needs; nothing of it was run"
+	bad "$FILES/scalar.bin" "tensor 'step': is no tensor"
+	bad "$FILES/v4.bin" "its pickle is not of protocol 2"
+	bad "$FILES/old.bin" "in the format of torch before 1.6, which is not read; convert it to model.safetensors"
+	bad "$FILES/packed.bin" "entry 'tensors/data.pkl' is compressed or encrypted"
+	echo "version https://git-lfs.github.com/spec/v1" >"$T/x.bin"
+	bad "$T/x.bin" "a Git LFS pointer"
+	echo "something else entirely" >"$T/x.bin"
+	bad "$T/x.bin" "not a file of torch.save"
+	echo short >"$T/x.bin"
+	bad "$T/x.bin" "too short for a file of weights"
+}
+
+@test "torch_file: what does not agree is refused by name" {
+	change 'FB\(.*\)little' 'FB\1bigger' "its byte order is 'bigger'; only 'little' is read"
+	change 'DoubleStorage' 'QuantiStorage' "asks for 'torch.QuantiStorage'"
+	change 'torch._utils' 'torch_.utils' "asks for 'torch_.utils._rebuild_tensor_v2'"
+	change 'a\.one' 'a\xffone' "byte "
+	change 'a\.rows' 'a.tail' "tensor 'a.tail' is there twice"
+	# ones: offset 0, shape (1, 1, 1), strides (1, 1, 1) of a storage of one
+	change 'ones\(.*\)K\x00K\x01K\x01K\x01\x87' 'ones\1K\x01K\x01K\x01K\x01\x87' "tensor 'ones': its data lie outside its storage"
+	change 'ones\(.*\)K\x00K\x01K\x01K\x01\x87' 'ones\1K\x00K\x01K\x02K\x01\x87' "tensor 'ones': its data lie outside its storage"
+	change 'a\.column\(.\{0,60\}\)K\x23' 'a.column\1K\x24' "tensor 'a.column': its storage 'data/"
+	change 'tensors/data/3' 'tensors/date/3' "not a zip file that can be read: an entry is not what the list says"
+	LC_ALL=C sed 's|tensors/data/3|tensors/data/2|g' "$FILES/tensors.bin" >"$T/x.bin"
+	bad "$T/x.bin" "entry 'tensors/data/2' is there twice"
+	LC_ALL=C sed 's|tensors/data\.pkl|tensors/data.txt|g' "$FILES/tensors.bin" >"$T/x.bin"
+	bad "$T/x.bin" "a zip file, but not one of torch.save: it has no data.pkl"
+	{ cat "$FILES/tensors.bin"; echo; } >"$T/x.bin"
+	bad "$T/x.bin" "not a zip file that can be read: it has no end record; truncated?"
+}
+
+@test "torch_file: cut at every length, a file is refused" {
+	for ((n = 0; n < $(stat -c %s "$FILES/module.bin"); n += 13)); do
+		head -c $n "$FILES/module.bin" >"$T/cut.bin"
+		run -1 --separate-stderr safetensors_list "$T/cut.bin"
+		[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
