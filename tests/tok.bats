@@ -199,6 +199,15 @@ ids() {
 	[ "$(words)" -eq 9 ]
 	printf '{"max_position_embeddings":12,"n_positions":11}' >"$T/model/config.json"
 	[ "$(words)" -eq 11 ]
+	# those of RoBERTa and its kind begin after padding's number, 1 where nothing is said
+	printf '{"model_type":"xlm-roberta","max_position_embeddings":14}' >"$T/model/config.json"
+	[ "$(words)" -eq 12 ]
+	printf '{"model_type":"roberta","max_position_embeddings":14,"pad_token_id":4}' >"$T/model/config.json"
+	[ "$(words)" -eq 9 ]
+	printf '{"model_type":"camembert","max_position_embeddings":14,"pad_token_id":0}' >"$T/model/config.json"
+	[ "$(words)" -eq 13 ]
+	printf '{"model_type":"distilbert","max_position_embeddings":14}' >"$T/model/config.json"
+	[ "$(words)" -eq 14 ]
 	printf '{"model_max_length":7}' >"$T/model/tokenizer_config.json"
 	[ "$(words)" -eq 7 ]
 	printf '{"max_seq_length":8}' >"$T/model/sentence_bert_config.json"
