@@ -41,6 +41,40 @@ texts() {
 	[ "$output" = $'a.turned\tf32\t7,5\t-2.99465862\nhalf.turned\tf16\t6,4\t9.04008484' ]
 }
 
+@test "torch_file: what zip64 says of the list counts where the other record has no room" {
+	size=$(stat -c %s "$FILES/zip64.bin")
+	put() { # BYTES at a place before the end
+		printf '%b' "$1" | dd of="$T/x.bin" bs=1 seek=$((size - $2)) conv=notrunc status=none
+	}
+	for room in '\xff\xff\xff\xff 14' '\xff\xff\xff\xff 10' '\xff\xff\xff\xff 6'; do
+		cp "$FILES/zip64.bin" "$T/x.bin"
+		put "${room% *}" "${room#* }"
+		same "$T/x.bin" "$FILES/tensors.safetensors"
+		# the locator's number, the record's signature, the place and the size of the list
+		while read -r bytes at message; do
+			cp "$T/x.bin" "$T/y.bin"
+			put "$bytes" "$at"
+			bad "$T/x.bin" "not a zip file that can be read: $message"
+			mv "$T/y.bin" "$T/x.bin"
+		done <<-'END'
+			\xff 34 its end record is damaged
+			\xff\xff\xff\xff\xff\xff\xff\xff 34 its end record is damaged
+			\x00 98 its end record is damaged
+			\xff\xff\xff\xff\xff\xff\xff\xff 50 its list of entries lies outside the file
+			\xff\xff\xff\xff\xff\xff\xff\xff 58 its list of entries lies outside the file
+			\xff 66 its list of entries lies outside the file
+		END
+	done
+	# an entry's own fields: taken away, or of no number
+	cp "$FILES/zip64.bin" "$T/x.bin"
+	at=$(LC_ALL=C grep -obUaP 'PK\x01\x02' "$T/x.bin" | head -1 | cut -d: -f1)
+	put '\x02' $((size - at - 62))
+	bad "$T/x.bin" "not a zip file that can be read: an entry's size or place is missing"
+	cp "$FILES/zip64.bin" "$T/x.bin"
+	put '\xff' $((size - at - 64))
+	bad "$T/x.bin" "not a zip file that can be read: an entry's further fields are damaged"
+}
+
 @test "torch_file: shards and their index read as one" {
 	diff <(safetensors_list "$FILES/tensors.bin" | sort) <(safetensors_list "$FILES/shards" | sort)
 	cp -r "$FILES/shards" "$T/m"

@@ -42,10 +42,10 @@ find_large(struct file *file, size_t end)
 		fail(file, "its end record is damaged");
 	const char *locator = file->bytes + end - LOCATOR;
 	uint64_t at = number(locator + 8, 8);
-	const char *record = file->bytes + at;
 	if (memcmp(locator, "PK\6\7", 4) || at > end - LOCATOR - END64 ||
-	    memcmp(record, "PK\6\6", 4))
+	    memcmp(file->bytes + at, "PK\6\6", 4))
 		fail(file, "its end record is damaged");
+	const char *record = file->bytes + at;
 	file->count = number(record + 32, 8);
 	file->list_size = number(record + 40, 8);
 	file->list = number(record + 48, 8);
