@@ -2,7 +2,7 @@
 load helper
 
 FAMILIES=$GOLDEN/families
-NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens"
+NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
 
 # A copy of a family's folder that a test may change.
 copy() { # family
@@ -64,6 +64,29 @@ refusals() { # family
 @test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
 @test "families: NomicBERT with experts in every second block (v2-moe) agrees with torch" { agrees nomic_moe; }
+@test "families: MPNet agrees, up to its last position, and its masked-language-model head" { agrees mpnet; }
+@test "families: T5's encoder agrees, heads wider than the model and gated MLPs, also as mT5" {
+	agrees t5
+	copy t5
+	# what mT5 means where nothing is said
+	sed -i '/feed_forward_proj/d; /dense_act_fn/d; s/"model_type": "t5"/"model_type": "mt5"/' "$MODEL/config.json"
+	copy_agrees t5
+}
+@test "families: a whole T5 agrees, its decoder is not read" {
+	agrees t5_whole
+	encode -m "$FAMILIES/t5_whole" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
+	[ ! -s "$T/err" ]
+	# a copy keeps what embeddings depend on, and nothing predicts tokens
+	model_copy "$FAMILIES/t5_whole" "$T/saved" f32
+	run ! grep -qa decoder. "$T/saved/model.safetensors"
+	model_check "$T/saved" "$FAMILIES/t5_whole/expected.safetensors"
+}
+@test "families: JinaBERT agrees with torch, either of its gates" {
+	agrees jina_bert
+	copy jina_bert
+	sed -i 's/geglu/reglu/' "$MODEL/config.json"
+	model_check "$MODEL" "$FAMILIES/jina_bert/reglu.safetensors"
+}
 @test "families: BERT with upcycled token experts agrees with torch, renormalized or not" {
 	agrees bert_tokens
 	copy bert_tokens
@@ -218,6 +241,11 @@ refusals() { # family
 		olmoe s/"num_experts_per_tok": 2/"num_experts_per_tok": 3/
 		qwen2_moe s/"norm_topk_prob": true/"norm_topk_prob": false/
 		deepseek s/"rms_norm_eps": 1e-06/"rms_norm_eps": 0.01/
+		mpnet s/"layer_norm_eps": 1e-05/"layer_norm_eps": 0.01/
+		t5 s/"relative_attention_max_distance": 40/"relative_attention_max_distance": 41/
+		t5 s/"gelu_new"/"gelu"/
+		t5 s/"layer_norm_epsilon": 1e-06/"layer_norm_epsilon": 0.01/
+		t5_whole s/{/{"relative_attention_max_distance": 127,/
 	E
 }
 
@@ -251,6 +279,16 @@ refusals() { # family
 		s/"num_key_value_heads": 2/"num_key_value_heads": 8/| 'num_key_value_heads' is 8; it must be in 1..4
 		s/"head_dim": 12/"head_dim": 13/| rotary positions need an even head size, not 13
 		s/"head_dim": 12/"head_dim": 0/| 'head_dim' is 0; it must be in 1..1024
+	E
+	refusals mpnet <<-'E'
+		s/"max_position_embeddings": 514/"max_position_embeddings": 2/| 'max_position_embeddings' is 2, and positions begin at 2
+		s/"relative_attention_num_buckets": 32/"relative_attention_num_buckets": 16/| 'relative_attention_num_buckets' is 16; it must be in 32..32
+	E
+	refusals t5 <<-'E'
+		s/"relative_attention_num_buckets": 14/"relative_attention_num_buckets": 3/| 'relative_attention_num_buckets' is 3; it must be in 4..65536
+		s/"relative_attention_max_distance": 40/"relative_attention_max_distance": 3/| 14 buckets of distances do not fit into a distance of 3
+		s/"d_kv": 6/"d_kv": 257/| the size of an attention head is 257; it must be in 1..256
+		s/"d_ff": 10,//| 'd_ff' is missing
 	E
 }
 
@@ -355,13 +393,14 @@ refusals() { # family
 		s/{/{"mlp_bias": true,/| 'mlp_bias' is true; only false is known
 	E
 	refusals bert <<-'E'
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key'; only 'absolute' is known
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "alibi"/| 'feed_forward_type' is 'original'; known are geglu and reglu
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "bart"/| 'model_type' is 'bart'; known are bert, deepseek, distilbert, new, gte, modernbert, nomic_bert, olmoe, qwen2_moe, qwen3, roberta, xlm-roberta, camembert
+		s/"model_type": "bert"/"model_type": "bart"/| 'model_type' is 'bart'; known are bert, deepseek, distilbert, new, gte, modernbert, mpnet, nomic_bert, olmoe, qwen2_moe, qwen3, roberta, xlm-roberta, camembert, t5, mt5
 	E
 	refusals xlm-roberta <<-'E'
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "rotary"/| 'position_embedding_type' is 'rotary'; only 'absolute' is known
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "rotary"/| 'position_embedding_type' is 'rotary', which is not known of such a model
 		s/{/{"lora_adaptations": ["retrieval.query"],/| 'lora_adaptations' is not known of such a model
 		s/{/{"auto_map": {"AutoModel": "a--b.C"},/| 'auto_map' says that the model is code of its own, which is not known
 		s/"max_position_embeddings": 514/"max_position_embeddings": 2/| 'max_position_embeddings' is 2, and positions begin at 2
@@ -372,6 +411,16 @@ refusals() { # family
 		s/"n_heads": 4/"n_heads": 3/| 'n_heads' is 3; it must divide the width of the model, 8
 		s/"dim": 8,//| 'dim' is missing
 		s/"activation": "relu"/"activation": "mish"/| 'activation' is 'mish'; known are
+	E
+	refusals jina_bert <<-'E'
+		s/"geglu"/"swiglu"/| 'feed_forward_type' is 'swiglu'; known are geglu and reglu
+		s/jina-bert-implementation/jina-bert-v2-qk-post-norm/| JinaBERT with norms of queries and keys (qk-post-norm) is not known
+	E
+	refusals t5 <<-'E'
+		s/"gated-gelu"/"gated-silu"/| 'feed_forward_proj' is 'gated-silu'; known are relu and gated-gelu
+		s/"gelu_new"/"quick_gelu"/| 'dense_act_fn' is 'quick_gelu'; known are
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
+		s/"model_type": "t5"/"model_type": "umt5"/| 'model_type' is 'umt5'; known are
 	E
 	refusals gte <<-'E'
 		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known
@@ -404,6 +453,7 @@ refusals() { # family
 		nomic_moe|s/"moe_every_n_layers": 2/"moe_every_n_layers": 3/|'encoder.layers.3.mlp.fc1.weight' is missing
 		bert_tokens|s/"count": 4/"count": 5/|'encoder.layer.0.router.weight' has the shape [4, 8]; config.json asks for [5, 8]
 		bert_tokens|s/"count": 4/"count": 3/|'encoder.layer.0.router.weight' has the shape [4, 8]; config.json asks for [3, 8]
+		t5|s/"relative_attention_num_buckets": 14/"relative_attention_num_buckets": 16/|'encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight' has the shape [14, 3]; config.json asks for [16, 3]
 		gte|s/"vocab_size": 40/"vocab_size": 41/|'embeddings.word_embeddings.weight' has the shape [40, 16]; config.json asks for [41, 16]
 		gte|s/"type_vocab_size": 2/"type_vocab_size": 1/|'embeddings.token_type_embeddings.weight' has the shape [2, 16]; config.json asks for [1, 16]
 	E
@@ -417,6 +467,9 @@ refusals() { # family
 	seq 1 131 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids >"$T/long.mts"
 	run -1 encode -q -m "$FAMILIES/bert" <"$T/long.mts"
 	[[ "$output" == *"131 tokens, more than the 130"* ]]
+	seq 1 513 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids >"$T/long.mts"
+	run -1 encode -q -m "$FAMILIES/mpnet" <"$T/long.mts"
+	[[ "$output" == *"513 tokens, more than the 512"* ]]
 }
 
 @test "families: any number of threads gives the same bits" {
@@ -426,12 +479,49 @@ refusals() { # family
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 jina_bert; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]
 		cmp "$T/one" "$T/three"
 	done
+}
+
+# What a block adds to the gradient of a table of distances is summed by text and distance, whoever has the text.
+@test "families: biases of distances learn the same with any number of threads, nearly the same in pieces" {
+	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
+	for family in mpnet t5 jina_bert; do
+		learn() { # NAME OPTION...
+			train -q -m "$FAMILIES/$family" -o "$T/$1" --lr 1e-2 --warmup 0 --epochs 3 "${@:2}" "$T/pairs.mts"
+		}
+		learn one -j 1
+		learn three -j 3
+		cmp "$T/one/model.safetensors" "$T/three/model.safetensors"
+		learn pieces --tokens 30
+		paste "$T/one.log.tsv" "$T/pieces.log.tsv" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF / 2; i++) at[$i] = i; next }
+			{ for (name in at) if (name == "loss" || name == "gradient_norm") {
+				a = $at[name]; b = $(at[name] + NF / 2); d = a < b ? b - a : a - b
+				if (d > 1e-3 * a) { print name, a, b; bad = 1 } } } END { exit bad || NR < 4 }'
+		join <(tensor_sums "$T/one" | sort) <(tensor_sums "$FAMILIES/$family" | sort) | awk '$2 != $3 { print $1 }' >"$T/moved"
+		[ -s "$T/moved" ]
+		[ $family = jina_bert ] || grep -q relative_attention_bias "$T/moved"
+		rm -r "$T"/{one,three,pieces}
+	done
+}
+
+@test "families: the encoder of a T5 predicts no tokens, an MPNet that is drawn does" {
+	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream >"$T/pairs.mts"
+	for family in t5 t5_whole mpnet; do
+		copy $family
+		cp "$GOLDEN"/bert/{vocab.txt,tokenizer_config.json} "$MODEL"
+		options=(-q -m "$MODEL" -o "$T/out" --from-scratch --objective mlm --steps 1 "$T/pairs.mts")
+		[ $family != mpnet ] || break
+		run -1 --separate-stderr train "${options[@]}"
+		[[ $stderr == *"$MODEL: has no masked-language-model head to train"* ]]
+	done
+	train "${options[@]}"
+	safetensors_list "$T/out" | grep -q 'lm_head.dense.weight'
+	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | grep -q '32.*3'
 }
 
 @test "families: what decays are matrices of more than one row" {

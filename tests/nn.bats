@@ -33,7 +33,7 @@ check_real() {
 @test "nn: RMSNorm of heads within strided rows, forward and back" { check heads; }
 @test "nn: rows of unit length, forward and back" { check normalize; }
 @test "nn: activations and gates, their values and slopes" { check activate; }
-@test "nn: attention (causal, windows, grouped heads), forward and back" { check attention; }
+@test "nn: attention (causal, windows, grouped heads, biased by distance), forward and back" { check attention; }
 @test "nn: rotary positions turn and turn back" { check_tokens rotary; }
 @test "nn: embeddings, gather and scatter" { check_tokens embed; }
 @test "nn: every pooling, with and without prompts, forward and back" { check_tokens pool; }

@@ -313,7 +313,7 @@ serve() { # model task
 }
 
 # Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
-DENSE="bert nomic_bert modernbert gte qwen3"
+DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 
 @test "upcycle: one token expert is the dense model to the bit, renormalized two of four but for rounding" {
 	for family in $DENSE; do

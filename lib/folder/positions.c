@@ -5,7 +5,8 @@
 int
 positions_first(const struct tree *config)
 {
-	static const char *const types[] = { "roberta", "xlm-roberta", "camembert" };
+	static const char *const types[] = { "roberta", "xlm-roberta", "camembert",
+		"mpnet" };
 	const char *type = tree_string(config, "model_type", "");
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)

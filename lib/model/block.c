@@ -169,7 +169,9 @@ attention_of(const struct block *block)
 		.ldq = n->G,
 		.ldkv = n->G,
 		.causal = block->spec->causal,
-		.window = (size_t)block->layer->window };
+		.window = (size_t)block->layer->window,
+		.scale = block->spec->attention_scale,
+		.bias = block->batch->bias };
 }
 
 static void
@@ -309,8 +311,9 @@ attend_back(const struct block *block, const struct block_gradients *gradients,
 
 	linear_back(
 	    &out, &rows, scratch->dattended, false, d, n->C, s->attended, n->Q, T);
-	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, scratch->dattended,
-	    s->attended, s->lse, s->qkv, s->qkv + n->Q, s->raw + n->Q + n->KV, &a);
+	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, block->batch->dbias,
+	    scratch->dattended, s->attended, s->lse, s->qkv, s->qkv + n->Q,
+	    s->raw + n->Q + n->KV, &a);
 	rotate(block, from, -1);
 	norm_heads_back(block, gradients, from);
 	for (int i = 0, count = projections(to, block, gradients); i < count;

@@ -48,6 +48,8 @@ struct block_rotary {
 struct block_batch {
 	struct nn_sequences sequences;
 	struct block_rotary rotary[SPEC_ROTARIES];
+	const float *bias; /* of scores (nn_attention); NULL: none */
+	float *dbias;	   /* as nn_attention_back adds to it; NULL: not wanted */
 	struct mixture_push push;
 	struct linear_batch gates;
 };

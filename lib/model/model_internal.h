@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "folder/safetensors.h"
 #include "model/block.h"
+#include "model/distance.h"
 #include "model/model.h"
 #include "model/spec.h"
 #include "model/workspace.h"
@@ -35,6 +36,7 @@ struct pass {
 	int32_t *places;	      /* [T]; NULL: positions count from 0 */
 	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
 	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
+	struct distance distance;
 	struct linear_batch gates;
 	struct linear_stretch *stretches; /* [N], host memory */
 	size_t stretches_room;

@@ -191,6 +191,8 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 			   : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
+	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
+	    (size_t)longest(batch), pass->keep && model->dstem[STEM_DISTANCE]);
 	layout_gates(pass, model, batch);
 }
 
@@ -256,7 +258,10 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.T = (size_t)batch->tokens,
 						.longest = (size_t)longest(batch),
 						.places = pass->places },
+		.bias = pass->distance.bias,
+		.dbias = pass->distance.dbias,
 		.gates = pass->gates };
+	distance_upload(&pass->distance, &model->spec, (size_t)longest(batch));
 	for (int i = 0; i < model->spec.rotaries; i++) {
 		float *own = pass->rotary[i];
 		rotary_upload(model, i, own, batch);
@@ -419,6 +424,8 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 
 	nn_embed(pass->sum0, pass->ids, &pass->block.sequences, stem[STEM_TOKENS],
 	    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
+	distance_forward(
+	    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
 	if (spec->embedding_norm)
 		nn_norm(pass->x0, NULL, pass->stats0, pass->sum0, NULL,
 		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
@@ -513,6 +520,7 @@ pass_backward(
 	pass->block.push =
 	    (struct mixture_push){ model->balance ? balance_slopes(model->balance) : NULL,
 		    pass->sides };
+	distance_clear(&pass->distance, spec, pass->block.sequences.T);
 	if (spec->prenorm)
 		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
 		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
@@ -531,6 +539,8 @@ pass_backward(
 		    pass->block.sequences.T, C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
 	    pass->ids, &pass->block.sequences, C);
+	distance_backward(
+	    &pass->distance, spec, g[STEM_DISTANCE], &pass->block.sequences);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
 	if (whole)

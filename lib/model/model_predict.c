@@ -41,7 +41,8 @@ model_predicts(const struct model *model)
 {
 	const struct nn_matrix *stem = model->stem;
 
-	if (!stem[STEM_OUTPUT].at && model->spec.untied)
+	if (!model->weights.names->stem[STEM_OUTPUT] ||
+	    (!stem[STEM_OUTPUT].at && model->spec.untied))
 		return false;
 	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);
 }

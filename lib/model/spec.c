@@ -108,6 +108,9 @@ spec_stem_shape(
 		return shape(spec->position_table, rows,
 		    spec->position_first + spec->positions, columns, C);
 	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, C);
+	case STEM_DISTANCE:
+		return shape(spec->distance.buckets > 0, rows, spec->distance.buckets,
+		    columns, spec->heads);
 	case STEM_NORM: return shape(embedded, rows, C, columns, 0);
 	case STEM_NORM_BIAS: return shape(embedded && biased, rows, C, columns, 0);
 	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);

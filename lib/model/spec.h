@@ -60,6 +60,14 @@ struct spec_mixture {
 	    upcycled; /* of "token_experts": named after the dense MLP (token_experts.h) */
 };
 
+/* What is added to the scores of attention by how far a key is from its query (distance.h). */
+struct spec_distance {
+	/* Rows of a table that is learned, [buckets, heads], half of them for keys after the query (T5,
+	 * MPNet); 0: none.  From `farthest` on, all distances have the last bucket of their half. */
+	int buckets, farthest;
+	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
+};
+
 struct spec_layer {
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
 	int window; /* local attention: |i - j| <= window; 0: global */
@@ -81,6 +89,8 @@ struct spec {
 	int position_first;
 	int rotaries; /* 0: no rotary positions */
 	struct spec_rotary rotary[SPEC_ROTARIES];
+	struct spec_distance distance;
+	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
 	bool causal; /* and then the last token is pooled where the folder says nothing */
 	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
@@ -157,6 +167,7 @@ enum stem_parameter {
 	STEM_TOKENS,
 	STEM_POSITIONS,
 	STEM_TYPES,
+	STEM_DISTANCE, /* [distance.buckets, heads] */
 	STEM_NORM,
 	STEM_NORM_BIAS,
 	STEM_FINAL_NORM, /* after the last block, with prenorm */

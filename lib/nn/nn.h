@@ -290,9 +290,11 @@ void nn_rotary(float *x, size_t ld, const float *inv, size_t step,
     const struct nn_sequences *sequences, size_t heads, size_t D, int direction);
 
 /*
- * Attention within each sequence: out[T,H D] = softmax(q k^T / sqrt(D) + mask) v.
+ * Attention within each sequence: out[T,H D] = softmax(scale q k^T + bias + mask) v.
  * q: [T, H D] with row stride ldq; k, v: [T, K D] with row stride ldkv; head h reads
  * key/value head h / (H / K).  causal: no look ahead.  window > 0: |i - j| <= window.
+ * bias[H, 2 longest]: what is added to a score by how far query i is from key j, which is
+ * bias[h, longest + i - j].
  * lse[T,H], when not NULL, receives the log-sum-exp of each row for the backward.
  * Never materialises more than one block of scores per thread.
  */
@@ -301,13 +303,23 @@ struct nn_attention {
 	size_t H, K, D, ldq, ldkv;
 	bool causal;
 	size_t window;
+	float scale;	   /* 0: 1 / sqrt(D) */
+	const float *bias; /* NULL: none */
 };
 void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a);
-/* dq, dk, dv have the strides of q, k, v. */
-void nn_attention_back(float *dq, float *dk, float *dv, const float *dout,
+/* dq, dk, dv have the strides of q, k, v.  dbias[2 T H] is added to: a sequence of `length` tokens from
+ * `start` on has its own [H, 2 length], as bias, from 2 start H on. */
+void nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *dout,
     const float *out, const float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a);
+
+/* The bias of a table that is learned: bias[h,x] = table[buckets[x], h], x below 2 longest. */
+void nn_bias(float *bias, struct nn_matrix table, const int32_t *buckets, size_t longest,
+    size_t H);
+/* Adds to dtable[., H] what nn_attention_back left in dbias. */
+void nn_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
+    const struct nn_sequences *sequences, size_t H);
 
 enum nn_pool {
 	NN_POOL_CLS,

@@ -119,6 +119,38 @@ def deepseek(w, c, ids):
     return hidden[:-1] + [norm(x, "model.norm")], routers
 
 
+def slopes(n):
+    """ALiBi's: of a power of two, and of other numbers of heads."""
+    power = 2 ** (n.bit_length() - 1)
+    own = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+    return own if n == power else own + slopes(2 * power)[::2][:n - power]
+
+
+def jina_bert(w, c, ids):
+    """JinaBERT: BERT with slopes for positions and a gated MLP."""
+    heads, place = c["num_attention_heads"], torch.arange(len(ids))
+    bias = -torch.tensor(slopes(heads)).double()[:, None, None] * (place[:, None] - place).abs()
+    norm = lambda x, name: F.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"],
+                                        c["layer_norm_eps"])
+    act = {"geglu": F.gelu, "reglu": F.relu}[c["feed_forward_type"]]
+    e = "embeddings."
+    x = norm(w[e + "word_embeddings.weight"][ids] + w[e + "token_type_embeddings.weight"][0],
+             e + "LayerNorm")
+    hidden = [x]
+    for n in range(c["num_hidden_layers"]):
+        p = f"encoder.layer.{n}."
+        linear = lambda name, y: F.linear(y, w[p + name + ".weight"], w.get(p + name + ".bias"))
+        q, k, v = (linear("attention.self." + s, x).view(len(ids), heads, -1).transpose(0, 1)
+                   for s in ("query", "key", "value"))
+        scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + bias
+        a = (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
+        x = norm(x + linear("attention.output.dense", a), p + "attention.output.LayerNorm")
+        gate, up = linear("mlp.gated_layers", x).chunk(2, -1)
+        x = norm(x + linear("mlp.wo", act(gate) * up), p + "mlp.layernorm")
+        hidden.append(x)
+    return hidden, {}
+
+
 def native_gte(config):
     """What transformers makes of the same weights: its linear scaling is the static NTK."""
     d, f = config["hidden_size"] // config["num_attention_heads"], config["rope_scaling"]["factor"]
@@ -246,19 +278,51 @@ CONFIG = {
         "norm_topk_prob": False, "scoring_func": "softmax", "hidden_act": "silu",
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "rope_scaling": None, "pretraining_tp": 1,
         "attention_bias": False, "tie_word_embeddings": False},
+    # its first position is that after padding's: texts of up to 512 tokens
+    "mpnet": SIZES | {
+        "architectures": ["MPNetForMaskedLM"], "model_type": "mpnet", "hidden_size": 9,
+        "num_attention_heads": 3, "intermediate_size": 10, "max_position_embeddings": 514,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-5, "relative_attention_num_buckets": 32,
+        "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
+    # heads x d_kv is not d_model; few buckets, and odd numbers of them
+    "t5": {
+        "architectures": ["T5EncoderModel"], "model_type": "t5", "vocab_size": V, "d_model": 16,
+        "num_layers": 2, "num_heads": 3, "d_kv": 6, "d_ff": 10, "feed_forward_proj": "gated-gelu",
+        "dense_act_fn": "gelu_new", "is_gated_act": True, "relative_attention_num_buckets": 14,
+        "relative_attention_max_distance": 40, "layer_norm_epsilon": 1e-6, "dropout_rate": 0.1,
+        "initializer_factor": 1.0, "is_encoder_decoder": True, "pad_token_id": 0,
+        "eos_token_id": 1, "torch_dtype": "float32"},
+    # with its decoder, which nothing reads
+    "t5_whole": {
+        "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": V,
+        "d_model": 8, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 4,
+        "d_ff": 12, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-5,
+        "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
+        "torch_dtype": "float32"},
+    "jina_bert": SIZES | {
+        "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
+        "num_attention_heads": 6, "intermediate_size": 10, "hidden_act": "gelu",
+        "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+        "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
+        "attn_implementation": "torch",
+        "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}},
 }
 # The same weights under another configuration: NAME.safetensors is what they then give.
-VARIANTS = {"qwen3": {"bidirectional": {"is_causal": False}}}
+VARIANTS = {"qwen3": {"bidirectional": {"is_causal": False}},
+            "jina_bert": {"reglu": {"feed_forward_type": "reglu"}}}
 POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert": ("mean", False),
            "distilbert": ("mean", True), "gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
-           "modernbert": ("mean", True)}  # decoders: the last token, normalised
-PLAIN = {"gte": gte, "deepseek": deepseek}
+           "modernbert": ("mean", True), "mpnet": ("mean", True), "t5": ("mean", True),
+           "t5_whole": ("mean", True), "jina_bert": ("mean", False)}  # decoders: the last token, normalised
+PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
          "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
-         "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM"}
+         "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "mpnet": "MPNetForMaskedLM",
+         "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel"}
+STORED = {"t5_whole": "T5ForConditionalGeneration"}  # where it is another
 POOLERS = ("bert", "xlm-roberta")  # classes with a layer that no embedding depends on
-PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert")
+PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet")
 PADDED = ("roberta", "xlm-roberta")
 
 
@@ -278,6 +342,21 @@ def plain_shapes(family, c):
             for name in "attn_ln", "mlp_ln":
                 shapes[f"encoder.layer.{n}.{name}.weight"] = (C,)
                 shapes[f"encoder.layer.{n}.{name}.bias"] = (C,)
+        return shapes
+    if family == "jina_bert":
+        vectors, biased = {"embeddings.LayerNorm": C}, {}
+        shapes = {"embeddings.word_embeddings.weight": (V, C),
+                  "embeddings.token_type_embeddings.weight": (2, C)}
+        for n in range(c["num_hidden_layers"]):
+            p = f"encoder.layer.{n}."
+            shapes[p + "mlp.gated_layers.weight"] = (2 * I, C)
+            biased |= {p + "attention.self." + s: (C, C) for s in ("query", "key", "value")}
+            biased |= {p + "attention.output.dense": (C, C), p + "mlp.wo": (C, I)}
+            vectors |= {p + "attention.output.LayerNorm": C, p + "mlp.layernorm": C}
+        for name, shape in biased.items():
+            shapes |= {name + ".weight": shape, name + ".bias": shape[:1]}
+        for name, size in vectors.items():
+            shapes |= {name + ".weight": (size,), name + ".bias": (size,)}
         return shapes
     E, J = c["n_routed_experts"], c["moe_intermediate_size"]
     shapes |= {"model.embed_tokens.weight": (V, C), "model.norm.weight": (C,),
@@ -441,7 +520,7 @@ def checkpoint(family, folder, config, generator):
         save_file(weights, folder + "/model.safetensors", metadata={"format": "pt"})
     else:
         spelled = nomic_5(config) if family == "nomic_bert" else config
-        model = getattr(transformers, CLASS[family])(
+        model = getattr(transformers, STORED.get(family, CLASS[family]))(
             transformers.AutoConfig.for_model(**spelled))
         if family in POOLERS:
             model.pooler = None
@@ -467,7 +546,7 @@ def checkpoint(family, folder, config, generator):
          "type": f"sentence_transformers.models.{t}"} for i, t in enumerate(types)])
     write(folder, "1_Pooling/config.json", {
         "word_embedding_dimension": config.get(
-            "hidden_size", config.get("n_embd", config.get("dim"))),
+            "hidden_size", config.get("n_embd", config.get("d_model", config.get("dim")))),
         "pooling_mode_cls_token": pool == "cls", "pooling_mode_mean_tokens": pool == "mean",
         "pooling_mode_lasttoken": pool == "last"})
 
@@ -500,8 +579,8 @@ def expected(family, folder, config, generator):
         out["folder.grad." + name] = g
     if family in PREDICTS:
         masked_language_model(reference, texts, out, generator)
-    limit = config.get("max_position_embeddings", config.get("n_positions"))
-    if family in ("roberta", "xlm-roberta", "camembert"):
+    limit = config.get("max_position_embeddings", config.get("n_positions", LONG[-1]))
+    if family in ("roberta", "xlm-roberta", "camembert", "mpnet"):
         limit -= config["pad_token_id"] + 1
     lengths = [n for n in LONG if n <= limit]
     with torch.no_grad():

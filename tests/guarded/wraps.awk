@@ -42,7 +42,8 @@ function argument(text, name, type) {
 	sub(/.*[ *]/, "", name)
 	type = substr(text, 1, length(text) - length(name))
 	if (type ~ /struct nn_attention/)
-		checks = checks "\tguard_sequences(__func__ + 7, &" name "->sequences);\n"
+		checks = checks "\tguard_sequences(__func__ + 7, &" name "->sequences);\n" \
+		    "\tguard_inside(__func__ + 7, \"bias\", " name "->bias);\n"
 	else if (type ~ /struct nn_sequences/)
 		checks = checks "\tguard_sequences(__func__ + 7, " name ");\n"
 	else if (type ~ /struct nn_matrix/)

@@ -116,8 +116,8 @@ bench_attention(const struct form *f)
 {
 	size_t q = f->heads * f->size, kv = f->kv_heads * f->size, T = f->length;
 	int32_t starts[] = { 0, (int32_t)T };
-	struct nn_attention a = { { starts, 1, T, T }, f->heads, f->kv_heads, f->size, q,
-		kv, f->causal, f->window };
+	struct nn_attention a = { { starts, 1, T, T, NULL }, f->heads, f->kv_heads, f->size, q,
+		kv, f->causal, f->window, 0, NULL };
 	float *x[] = { numbers(T * q), numbers(T * kv), numbers(T * kv), numbers(T * q),
 		numbers(T * q), numbers(T * q), numbers(T * kv), numbers(T * kv) };
 	float *lse = numbers(T * f->heads);
@@ -128,7 +128,7 @@ bench_attention(const struct form *f)
 		nn_attention(x[3], lse, x[0], x[1], x[2], &a);
 		double middle = now();
 		nn_attention_back(
-		    x[5], x[6], x[7], x[4], x[3], lse, x[0], x[1], x[2], &a);
+		    x[5], x[6], x[7], NULL, x[4], x[3], lse, x[0], x[1], x[2], &a);
 		double end = now();
 		forward = middle - start < forward ? middle - start : forward;
 		backward = end - middle < backward ? end - middle : backward;

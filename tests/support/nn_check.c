@@ -403,15 +403,27 @@ struct attention {
 	const int32_t *starts;
 	size_t N, H, K, D, window;
 	bool causal;
+	double scale; /* 0: 1 / sqrt(D) */
+	size_t longest;
 };
 
-/* in: q, k, v */
+/* What bucket a distance of a query and a key has, in no order. */
+enum { BUCKETS = 5 };
+
+static int32_t
+bucket_at(size_t x)
+{
+	return (int32_t)((7 * x + x / 3) % BUCKETS);
+}
+
+/* in: q, k, v, and a table of biases or NULL */
 static void
 attention(double *y, struct array *const *in, const void *sizes)
 {
 	const struct attention *s = sizes;
 	const double *q = in[0]->ref, *k = in[1]->ref, *v = in[2]->ref;
 	double *p = mem_new((size_t)s->starts[s->N], sizeof *p);
+	double scale = s->scale != 0 ? s->scale : 1 / sqrt((double)s->D);
 
 	for (size_t n = 0; n < s->N; n++)
 		for (int64_t i = s->starts[n]; i < s->starts[n + 1]; i++)
@@ -423,10 +435,14 @@ attention(double *y, struct array *const *in, const void *sizes)
 				     j++) {
 					size_t at =
 					    ((size_t)j * s->K + h / (s->H / s->K)) * s->D;
-					p[j] = 0;
+					size_t x = s->longest + (size_t)(i - j);
+					p[j] =
+					    in[3]
+						? in[3]->ref[(size_t)bucket_at(x) * s->H +
+							     h]
+						: 0;
 					for (size_t d = 0; d < s->D; d++)
-						p[j] +=
-						    a[d] * k[at + d] / sqrt((double)s->D);
+						p[j] += a[d] * k[at + d] * scale;
 					bool seen =
 					    (!s->causal || j <= i) &&
 					    (!s->window ||
@@ -445,28 +461,54 @@ attention(double *y, struct array *const *in, const void *sizes)
 	free(p);
 }
 
+/* The table's bias, for the kernels. */
+static float *
+bias_of(const struct array *table, int32_t **buckets, const struct attention *s)
+{
+	int32_t *host = mem_new(2 * s->longest, sizeof *host);
+	struct array *bias = array_new(2 * s->longest * s->H);
+
+	for (size_t x = 0; x < 2 * s->longest; x++)
+		host[x] = bucket_at(x);
+	*buckets = device_ints(host, 2 * s->longest);
+	nn_bias(bias->at, f32(table), *buckets, s->longest, s->H);
+	free(host);
+	return bias->at;
+}
+
 static void
-attention_case(const struct attention *s, bool back)
+attention_case(struct attention *s, bool biased, bool back)
 {
 	size_t T = (size_t)s->starts[s->N], nq = T * s->H * s->D, nk = T * s->K * s->D;
 	struct array *q = array_random(nq, 1), *k = array_random(nk, 1),
 		     *v = array_random(nk, 1);
 	struct array *y = array_new(nq), *lse = array_new(T * s->H);
-	struct operation o = { attention, s, { q, k, v }, array_random(nq, 1) };
+	struct array *table = biased ? array_random(BUCKETS * s->H, 1) : NULL;
+	struct operation o = { attention, s, { q, k, v, table }, array_random(nq, 1) };
 	struct nn_attention a = { sequences_at(s->starts, s->N), s->H, s->K, s->D,
-		s->H * s->D, s->K * s->D, s->causal, s->window };
+		s->H * s->D, s->K * s->D, s->causal, s->window, (float)s->scale, NULL };
+	int32_t *buckets = NULL;
 
+	s->longest = a.sequences.longest;
+	if (biased)
+		a.bias = bias_of(table, &buckets, s);
 	attention(y->ref, o.in, s);
 	nn_attention(y->at, lse->at, q->at, k->at, v->at, &a);
 	expect("attention", y->at, y->ref, nq, 5e-6);
 	if (!back)
 		return;
 	struct array *dq = array_of(nq, 1), *dk = array_of(nk, 1), *dv = array_of(nk, 1);
-	nn_attention_back(
-	    dq->at, dk->at, dv->at, o.dy->at, y->at, lse->at, q->at, k->at, v->at, &a);
+	struct array *dbias = biased ? array_new(2 * T * s->H) : NULL;
+	nn_attention_back(dq->at, dk->at, dv->at, biased ? dbias->at : NULL, o.dy->at,
+	    y->at, lse->at, q->at, k->at, v->at, &a);
 	expect_gradient("attention dq", dq->at, &o, 0, 0);
 	expect_gradient("attention dk", dk->at, &o, 1, 0);
 	expect_gradient("attention dv", dv->at, &o, 2, 0);
+	if (!biased)
+		return;
+	struct array *dtable = array_of(BUCKETS * s->H, 1);
+	nn_bias_back(dtable->at, dbias->at, buckets, &a.sequences, s->H);
+	expect_gradient("attention dtable", dtable->at, &o, 3, 1);
 }
 
 static void
@@ -475,21 +517,20 @@ check_attention(void)
 	static const int32_t some[] = { 0, 1, 34, 66, 66, 366 }, few[] = { 0, 5, 6, 15 };
 	static const int32_t one[] = { 0, 40 }, longer[] = { 0, 140 };
 
-	for (int kind = 0; kind < 4; kind++) {
-		bool causal = kind & 1;
+	for (int kind = 0; kind < 8; kind++) {
+		bool causal = kind & 1, biased = kind & 4;
 		size_t window = kind & 2 ? 9 : 0;
-		attention_case(
-		    &(struct attention){ some, 5, 4, 2, 32, window, causal }, false);
-		attention_case(
-		    &(struct attention){ some, 5, 2, 2, 64, window * 8, causal }, false);
-		attention_case(
-		    &(struct attention){ some, 5, 3, 1, 40, window, causal }, false);
-		attention_case(
-		    &(struct attention){ few, 3, 4, 2, 6, window / 4, causal }, true);
-		attention_case(
-		    &(struct attention){ one, 1, 1, 1, 33, window, causal }, true);
-		attention_case(
-		    &(struct attention){ longer, 1, 1, 1, 2, window, causal }, true);
+		double scale = biased ? 0.75 : 0;
+		struct attention cases[] = {
+			{ some, 5, 4, 2, 32, window, causal, 0, 0 },
+			{ some, 5, 2, 2, 64, window * 8, causal, 0, 0 },
+			{ some, 5, 3, 1, 40, window, causal, 0, 0 },
+			{ few, 3, 4, 2, 6, window / 4, causal, scale, 0 },
+			{ one, 1, 1, 1, 33, window, causal, 0, 0 },
+			{ longer, 1, 1, 1, 2, window, causal, scale, 0 },
+		};
+		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+			attention_case(&cases[i], biased, i > 2);
 	}
 }
 

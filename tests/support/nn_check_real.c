@@ -76,24 +76,29 @@ check_linear(void)
 
 /* Attention. ----------------------------------------------------------------------- */
 
-/* One query of one head: with p = softmax(q k^T / sqrt(D)) and g = dout v^T,
- * out = p v, ds = p (g - p g) / sqrt(D), dq = ds k, dk += ds q, dv += p dout. */
+/* One query of one head: with p = softmax(scale q k^T + bias) and g = dout v^T, out = p v,
+ * ds = p (g - p g), dbias += ds, dq = scale ds k, dk += scale ds q, dv += p dout. */
 static void
 attend(const struct nn_attention *a, const int32_t *starts, struct array *const *x,
     size_t n, size_t i, size_t h)
 {
 	size_t D = a->D, kv = h / (a->H / a->K) * D, first = (size_t)starts[n];
 	size_t at = i * a->ldq + h * D, end = (size_t)starts[n + 1];
-	enum { Q, K, V, OUT, DOUT, DQ, DK, DV };
+	size_t longest = a->sequences.longest;
+	enum { Q, K, V, OUT, DOUT, DQ, DK, DV, BIAS, DBIAS };
 	double *p = mem_zero(end, sizeof *p), *g = mem_zero(end, sizeof *g);
-	double sum = 0, along = 0, root = sqrt((double)D);
+	double sum = 0, along = 0;
+	double scale = a->scale != 0 ? (double)a->scale : 1 / sqrt((double)D);
+	const double *bias = x[BIAS]->ref + 2 * h * longest + longest + i;
+	double *dbias =
+	    x[DBIAS]->ref + 2 * first * a->H + (2 * h + 1) * (end - first) + i;
 
 	for (size_t j = first; j < end; j++) {
 		size_t gap = i > j ? i - j : j - i;
-		double score = 0;
+		double score = a->bias ? *(bias - j) : 0;
 		for (size_t d = 0; d < D; d++) {
 			score +=
-			    x[Q]->ref[at + d] * x[K]->ref[j * a->ldkv + kv + d] / root;
+			    x[Q]->ref[at + d] * x[K]->ref[j * a->ldkv + kv + d] * scale;
 			g[j] += x[DOUT]->ref[at + d] * x[V]->ref[j * a->ldkv + kv + d];
 		}
 		if ((!a->causal || j <= i) && (!a->window || gap <= a->window))
@@ -102,9 +107,11 @@ attend(const struct nn_attention *a, const int32_t *starts, struct array *const 
 	for (size_t j = first; j < end; j++)
 		along += (p[j] /= sum) * g[j];
 	for (size_t j = first; j < end; j++)
+		*(dbias - j) += p[j] * (g[j] - along);
+	for (size_t j = first; j < end; j++)
 		for (size_t d = 0; d < D; d++) {
 			size_t from = j * a->ldkv + kv + d;
-			double ds = p[j] * (g[j] - along) / root;
+			double ds = p[j] * (g[j] - along) * scale;
 			x[OUT]->ref[at + d] += p[j] * x[V]->ref[from];
 			x[DQ]->ref[at + d] += ds * x[K]->ref[from];
 			x[DK]->ref[from] += ds * x[Q]->ref[at + d];
@@ -120,27 +127,37 @@ check_attention(void)
 	static const int32_t starts[] = { 0, 1, 41, 341 };
 	static const struct {
 		size_t H, K, D, window;
-		bool causal;
-	} cases[] = { { 4, 2, HEAD, 0, false }, { 2, 2, HEAD, 0, true },
-		{ 2, 1, HEAD, 50, false }, { 1, 1, NN_MAX_HEAD, 20, true } };
+		bool causal, biased;
+		float scale;
+	} cases[] = { { 4, 2, HEAD, 0, false, false, 0 },
+		{ 2, 2, HEAD, 0, true, false, 0 }, { 2, 1, HEAD, 50, false, false, 0 },
+		{ 1, 1, NN_MAX_HEAD, 20, true, false, 0 },
+		{ 3, 3, HEAD, 0, false, true, 0.25f },
+		{ 4, 2, HEAD, 60, true, true, 0 } };
 
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
 		size_t T = 341, H = cases[c].H, nq = T * H * cases[c].D;
 		size_t nk = T * cases[c].K * cases[c].D;
 		struct nn_attention a = { sequences_at(starts, 3), H, cases[c].K,
-			cases[c].D, nq / T, nk / T, cases[c].causal, cases[c].window };
+			cases[c].D, nq / T, nk / T, cases[c].causal, cases[c].window,
+			cases[c].scale, NULL };
+		size_t most = a.sequences.longest;
 		struct array *x[] = { array_random(nq, 1), array_random(nk, 1),
 			array_random(nk, 1), array_new(nq), array_random(nq, 1),
-			array_new(nq), array_new(nk), array_new(nk) };
+			array_new(nq), array_new(nk), array_new(nk),
+			array_random(2 * most * H, 1), array_new(2 * T * H) };
 		struct array *lse = array_new(T * H);
+		if (cases[c].biased)
+			a.bias = x[8]->at;
 		for (size_t n = 0; n < 3; n++)
 			for (size_t i = (size_t)starts[n]; i < (size_t)starts[n + 1]; i++)
 				for (size_t h = 0; h < H; h++)
 					attend(&a, starts, x, n, i, h);
 		nn_attention(x[3]->at, lse->at, x[0]->at, x[1]->at, x[2]->at, &a);
 		expect("attention", x[3]->at, x[3]->ref, nq, 5e-6);
-		nn_attention_back(x[5]->at, x[6]->at, x[7]->at, x[4]->at, x[3]->at,
-		    lse->at, x[0]->at, x[1]->at, x[2]->at, &a);
+		nn_attention_back(x[5]->at, x[6]->at, x[7]->at, x[9]->at, x[4]->at,
+		    x[3]->at, lse->at, x[0]->at, x[1]->at, x[2]->at, &a);
+		expect("attention dbias", x[9]->at, x[9]->ref, 2 * T * H, 1e-5);
 		expect("attention dq", x[5]->at, x[5]->ref, nq, 1e-5);
 		expect("attention dk", x[6]->at, x[6]->ref, nk, 1e-5);
 		expect("attention dv", x[7]->at, x[7]->ref, nk, 1e-5);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/family/jina_bert.h"
+
 static const char *const stem[STEM_PARAMETERS] = {
 	BERT_STEM,
 	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
@@ -42,15 +44,14 @@ bert_shape(struct spec *spec, int inner)
 }
 
 void
-bert_configure(struct spec *spec, const struct tree *config)
+bert_configure(struct spec *spec, const struct tree *config, const char *positions)
 {
-	const char *positions =
-	    tree_string(config, "position_embedding_type", "absolute");
+	const char *key = "position_embedding_type";
+	const char *type = tree_string(config, key, "absolute");
 
-	if (strcmp(positions, "absolute"))
-		tree_die(tree_get(config, "position_embedding_type"),
-		    "'position_embedding_type' is '%s'; only 'absolute' is known",
-		    positions);
+	if (strcmp(type, positions))
+		tree_die(tree_get(config, key),
+		    "'%s' is '%s', which is not known of such a model", key, type);
 	spec_expect(config, "is_decoder", false);
 	spec_sizes(spec, config);
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
@@ -64,8 +65,13 @@ bert_configure(struct spec *spec, const struct tree *config)
 static void
 configure(struct spec *spec, const struct tree *config)
 {
-	bert_configure(spec, config);
+	const char *type = tree_string(config, "position_embedding_type", "absolute");
+	bool slopes = !strcmp(type, "alibi");
+
+	bert_configure(spec, config, slopes ? "alibi" : "absolute");
 	spec->names = &names;
+	if (slopes)
+		jina_bert_configure(spec, config);
 }
 
 const struct family family_bert = { "bert", configure };

@@ -18,7 +18,7 @@ extern const char *const bert_block[BLOCK_PARAMETERS];
 /* What their blocks are; spec->width, heads and layers are set before. */
 void bert_shape(struct spec *spec, int inner);
 
-/* All but the names, by a config.json in BERT's spelling. */
-void bert_configure(struct spec *spec, const struct tree *config);
+/* All but the names, by a config.json in BERT's spelling, whose positions must be of this kind. */
+void bert_configure(struct spec *spec, const struct tree *config, const char *positions);
 
 #endif

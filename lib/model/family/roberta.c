@@ -38,7 +38,7 @@ refuse_others(const struct tree *config)
 static void
 configure(struct spec *spec, const struct tree *config)
 {
-	bert_configure(spec, config);
+	bert_configure(spec, config, "absolute");
 	refuse_others(config);
 	spec_positions_from(spec, config, positions_first(config));
 	spec->gelu_head = true;

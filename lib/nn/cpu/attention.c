@@ -90,13 +90,17 @@ mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
 /* The queries first..first+count-1 of a sequence of `length`, and the keys that any may see. */
 struct panel {
 	size_t first, count, length, from, to;
+	const float *bias; /* of the head, for a key at its query; NULL: none */
 };
 
 static struct panel
-panel_at(const struct nn_attention *a, size_t first, size_t length)
+panel_at(const struct nn_attention *a, size_t h, size_t first, size_t length)
 {
-	struct panel p = { first, length - first, length, 0, length };
+	struct panel p = { first, length - first, length, 0, length, NULL };
+	size_t longest = a->sequences.longest;
 
+	if (a->bias)
+		p.bias = a->bias + h * 2 * longest + longest;
 	if (p.count > PANEL)
 		p.count = PANEL;
 	/* where blocks of keys begin sets the bits: the same for panels of 16 and of 32 */
@@ -176,12 +180,47 @@ scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 /* Scores are kept times log2 e: powers of two are cheaper. */
 static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
 
-/* The scores of `keys` keys from `key` on, transposed and masked. */
+/* What the biases of a panel's queries lie from that of a key at its query. */
+static ptrdiff_t
+ahead_of(const struct panel *p, size_t key)
+{
+	return (ptrdiff_t)p->first - (ptrdiff_t)key;
+}
+
+NN_ALONE void
+add_bias(float *st, const struct panel *p, size_t key, size_t keys)
+{
+	for (size_t j = 0; j < keys; j++) {
+		const float *bias = p->bias + ahead_of(p, key + j);
+		float *row = st + j * PANEL;
+#pragma omp simd
+		for (size_t i = 0; i < p->count; i++)
+			row[i] += bias[i] * LOG2_E;
+	}
+}
+
+/* dbias += gt times `by`, the queries of every distance in their order whatever the panel. */
+NN_ALONE void
+add_bias_back(float *dbias, const float *gt, const struct panel *p, size_t key,
+    size_t keys, float by)
+{
+	for (size_t j = 0; j < keys; j++) {
+		float *to = dbias + ahead_of(p, key + j);
+		const float *row = gt + j * PANEL;
+#pragma omp simd
+		for (size_t i = 0; i < p->count; i++)
+			to[i] += row[i] * by;
+	}
+}
+
+/* The scores of `keys` keys from `key` on, transposed, biased and masked. */
 NN_INLINE void
 masked_scores(float *st, const float *qt, const float *k, const struct nn_attention *a,
     const struct panel *p, size_t key, size_t keys, int vectors)
 {
 	scores(st, k + key * a->ldkv, a->ldkv, qt, a->D, keys, vectors);
+	if (p->bias)
+		add_bias(st, p, key, keys);
 	mask(st, a, p, key, keys);
 }
 
@@ -194,8 +233,10 @@ attend_panel(float *out, float *lse, const float *q, const float *k, const float
 	float top[PANEL], sum[PANEL] = { 0 }, factor[PANEL];
 	size_t ldo = a->H * a->D, lanes = (size_t)vectors * NN_LANES;
 
+	float scale = a->scale != 0 ? LOG2_E * a->scale : LOG2_E / sqrtf((float)a->D);
+
 	nn_transpose(qt, PANEL, nn_f32(q + p->first * a->ldq), a->ldq, 0, p->count, a->D,
-	    lanes, LOG2_E / sqrtf((float)a->D));
+	    lanes, scale);
 	out += p->first * ldo;
 	for (size_t i = 0; i < PANEL; i++)
 		top[i] =
@@ -293,7 +334,7 @@ attend_piece(float *out, float *lse, const float *q, const float *k, const float
 		fetch(v + next, a->ldkv, length, a->D);
 	}
 	for (; first < last; first += PANEL) {
-		struct panel p = panel_at(a, first, length);
+		struct panel p = panel_at(a, h, first, length);
 		attend(out + start * a->H * a->D + h * a->D,
 		    lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
 		    k + kv, v + kv, a, &p);
@@ -326,13 +367,14 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 /* Arguments of the backward; in the functions of one head, at the sequence's first token. */
 struct head_back {
 	float *dq, *dk, *dv;
+	float *dbias; /* of one head as a panel's bias */
 	const float *dout, *out, *lse, *q, *k, *v;
 };
 
 /*
  * With p = exp(score - lse), g = dout v^T and delta = dout . out (each per query):
- * dscore = p (g - delta);  dq = dscore k, dk = dscore^T q, both over sqrt(D);  dv = p^T dout.
- * st holds the scores and becomes p; gt holds g and becomes dscore / sqrt(D).
+ * dscore = p (g - delta);  dq = dscore k, dk = dscore^T q, both scaled;  dv = p^T dout.
+ * st holds the scores and becomes p; gt holds g and becomes dscore scale.
  */
 NN_INLINE void
 scores_back(float *st, float *gt, const float *lse, const float *delta, size_t keys,
@@ -369,7 +411,8 @@ attend_panel_back(const struct head_back *b, const struct nn_attention *a,
 {
 	_Alignas(64) float qt[NN_MAX_HEAD * PANEL], dt[NN_MAX_HEAD * PANEL];
 	_Alignas(64) float st[KEYS * PANEL], gt[KEYS * PANEL];
-	float delta[PANEL] = { 0 }, lse[PANEL] = { 0 }, scale = 1 / sqrtf((float)a->D);
+	float delta[PANEL] = { 0 }, lse[PANEL] = { 0 };
+	float scale = a->scale != 0 ? a->scale : 1 / sqrtf((float)a->D);
 	size_t ldo = a->H * a->D, ldkv = a->ldkv, lanes = (size_t)vectors * NN_LANES;
 	const float *q = b->q + p->first * a->ldq, *dout = b->dout + p->first * ldo;
 	float *dq = b->dq + p->first * a->ldq;
@@ -383,6 +426,8 @@ attend_panel_back(const struct head_back *b, const struct nn_attention *a,
 		masked_scores(st, qt, b->k, a, p, key, keys, vectors);
 		scores(gt, b->v + at, ldkv, dt, a->D, keys, vectors);
 		scores_back(st, gt, lse, delta, keys, scale, lanes);
+		if (b->dbias)
+			add_bias_back(b->dbias, gt, p, key, keys, 1 / scale);
 		mix_keys(dq, a->ldq, gt, b->k + at, ldkv, keys, p->count, a->D);
 		mix_queries(b->dk + at, ldkv, gt, q, a->ldq, p->count, keys, a->D);
 		mix_queries(b->dv + at, ldkv, st, dout, ldo, p->count, keys, a->D);
@@ -415,7 +460,10 @@ heads_back(
 	}
 	for (size_t h = to * group; h < (to + 1) * group; h++) {
 		size_t q = start * a->ldq + h * D, out = start * ldo + h * D;
-		struct head_back b = { all->dq + q, all->dk + kv, all->dv + kv,
+		float *dbias =
+		    all->dbias ? all->dbias + 2 * start * a->H + 2 * h * length + length
+			       : NULL;
+		struct head_back b = { all->dq + q, all->dk + kv, all->dv + kv, dbias,
 			all->dout + out, all->out + out, all->lse + start * a->H + h,
 			all->q + q, all->k + kv, all->v + kv };
 		if (length <= FETCH && h + 1 < a->H) {
@@ -428,18 +476,18 @@ heads_back(
 			fetch(b.v + next, a->ldkv, length, D);
 		}
 		for (size_t first = 0; first < length; first += PANEL) {
-			struct panel p = panel_at(a, first, length);
+			struct panel p = panel_at(a, h, first, length);
 			attend_back(&b, a, &p);
 		}
 	}
 }
 
 void
-nn_attention_back(float *dq, float *dk, float *dv, const float *dout, const float *out,
-    const float *lse, const float *q, const float *k, const float *v,
+nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *dout,
+    const float *out, const float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a)
 {
-	struct head_back all = { dq, dk, dv, dout, out, lse, q, k, v };
+	struct head_back all = { dq, dk, dv, dbias, dout, out, lse, q, k, v };
 
 	/* what adds to the same dk and dv belongs to one thread: sums keep their order */
 #pragma omp parallel for collapse(2)                                                     \
