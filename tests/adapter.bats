@@ -87,7 +87,7 @@ refused() { # MESSAGE
 }
 
 @test "adapter: pairs on every linear layer of every family learn; with dropout too" {
-	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens; do
+	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens qwen2 mistral llama eurobert gemma3_text; do
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors"
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors" 0.2
 	done

@@ -13,6 +13,11 @@ setup() {
 folder() { # name
 	case $1 in
 	qwen3) echo "$G/qwen3" ;;
+	gemma3_text | llama)
+		[ -d "$T/$1" ] || cp -r "$GOLDEN/families/$1" "$T"
+		jq '.use_bidirectional_attention = false | .tie_word_embeddings = true' "$GOLDEN/families/$1/config.json" >"$T/$1/config.json"
+		echo "$T/$1"
+		;;
 	qwen3_tied) echo "$GOLDEN/families/qwen3" ;;
 	*) echo "$GOLDEN/families/$1" ;;
 	esac
@@ -29,11 +34,13 @@ agrees() {
 @test "clm: OLMoE agrees, balancing loss and all" { agrees olmoe; }
 @test "clm: Qwen2-MoE agrees" { agrees qwen2_moe; }
 @test "clm: DeepSeekMoE agrees with torch" { agrees deepseek; }
+@test "clm: Gemma 3 agrees, its embeddings scaled where they are read and not where they predict" { agrees gemma3_text; }
+@test "clm: Llama agrees" { agrees llama; }
 
 @test "clm: five steps agree with torch's AdamW to 1e-4: loss, balance, norm of the gradient" {
-	for name in qwen3 qwen3_tied olmoe qwen2_moe deepseek; do
+	for name in qwen3 qwen3_tied olmoe qwen2_moe deepseek gemma3_text llama; do
 		for tokens in 9 1000; do
-			case $name in qwen3*) balance= ;; *) balance="--balance 0.3" ;; esac
+			case $name in qwen3* | gemma3_text | llama) balance= ;; *) balance="--balance 0.3" ;; esac
 			# torch knows no experts that a step leaves alone
 			# shellcheck disable=SC2086
 			train -q -m "$(folder $name)" -o out --objective clm $balance --schedule constant --warmup 0 --lr 5e-3 \

@@ -3,6 +3,7 @@ load helper
 
 FAMILIES=$GOLDEN/families
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
+NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 
 # A copy of a family's folder that a test may change.
 copy() { # family
@@ -63,6 +64,11 @@ refusals() { # family
 @test "families: OLMoE agrees" { agrees olmoe; }
 @test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
+@test "families: Qwen2 agrees, one layer of it with a window" { agrees qwen2; }
+@test "families: Mistral agrees, within and beyond its window" { agrees mistral; }
+@test "families: Llama agrees, with biases and angles stretched as llama3 has it" { agrees llama; }
+@test "families: EuroBERT agrees, and its head that predicts tokens" { agrees eurobert; }
+@test "families: Gemma 3 agrees, both ways as EmbeddingGemma" { agrees gemma3_text; }
 @test "families: NomicBERT with experts in every second block (v2-moe) agrees with torch" { agrees nomic_moe; }
 @test "families: MPNet agrees, up to its last position, and its masked-language-model head" { agrees mpnet; }
 @test "families: T5's encoder agrees, heads wider than the model and gated MLPs, also as mT5" {
@@ -126,6 +132,50 @@ refusals() { # family
 	copy xlm-roberta
 	sed -i '/"position_embedding_type"/d; s/"pad_token_id": 1,/"use_cache": false/' "$MODEL/config.json"
 	copy_agrees xlm-roberta
+}
+
+# agrees_with FAMILY VALUES EDIT: the same weights under another configuration
+agrees_with() {
+	copy "$1"
+	jq "$3" "$FAMILIES/$1/config.json" >"$MODEL/config.json"
+	model_check "$MODEL" "$FAMILIES/$1/$2.safetensors"
+}
+@test "families: Gemma 3 sees back, or both ways with whole windows, as config.json says" {
+	agrees_with gemma3_text causal '.use_bidirectional_attention = false'
+	agrees_with gemma3_text causal 'del(.use_bidirectional_attention)'
+	agrees_with gemma3_text wide '.use_bidirectional_attention = false | .is_causal = false'
+	agrees_with gemma3_text expected '.sliding_window = 7' # half of it
+	agrees_with gemma3_text expected 'del(.sliding_window_pattern) |
+		.layer_types = ["sliding_attention", "sliding_attention", "full_attention"]'
+	# not causal twice, the window is one wider in transformers
+	agrees_with gemma3_text expected '.is_causal = false | .sliding_window = 4'
+}
+@test "families: windows of Qwen2 and Mistral: one wider where they look both ways; those that layer_types names; none" {
+	agrees_with qwen2 bidirectional '.is_causal = false'
+	agrees_with qwen2 expected 'del(.max_window_layers) | .layer_types = ["full_attention", "sliding_attention"]'
+	agrees_with mistral global '.sliding_window = null'
+	agrees_with mistral global '.sliding_window = 4096'
+	agrees_with mistral global 'del(.sliding_window)'
+	for none in '.use_sliding_window = false' '.sliding_window = null' 'del(.max_window_layers)' \
+		'del(.sliding_window)' '.max_window_layers = 2' '.layer_types = ["full_attention", "full_attention"]'; do
+		copy qwen2
+		jq "$none" "$FAMILIES/qwen2/config.json" >"$MODEL/config.json"
+		encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
+	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 6) }'
+}
+@test "families: rotary positions stretched as yarn has it" {
+	yarn='"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64'
+	agrees_with llama yarn ".rope_scaling = {$yarn}"
+	agrees_with llama yarn ".rope_scaling = null | .rope_parameters = {\"rope_theta\": 500.0, $yarn}"
+	agrees_with llama yarn ".original_max_position_embeddings = 64 | .rope_scaling = {${yarn/64/99}}"
+	own='"beta_fast": 9.0, "beta_slow": 1.7, "truncate": false'
+	agrees_with llama yarn_set ".rope_scaling = {$yarn, $own, \"mscale\": 1.3, \"mscale_all_dim\": 0.6}"
+	agrees_with llama yarn_set ".rope_scaling = {$yarn, $own, \"attention_factor\": 1.0895888}"
+	for factor in '"factor": 4,' ''; do # 2048 / 512
+		jq ".rope_scaling = {\"type\": \"yarn\", $factor \"original_max_position_embeddings\": 512}" \
+			"$FAMILIES/llama/config.json" >"$MODEL/config.json"
+		encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
+	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 2) }'
 }
 
 @test "families: a decoder whose config.json says so sees both ways, and pools the mean" {
@@ -246,6 +296,18 @@ refusals() { # family
 		t5 s/"gelu_new"/"gelu"/
 		t5 s/"layer_norm_epsilon": 1e-06/"layer_norm_epsilon": 0.01/
 		t5_whole s/{/{"relative_attention_max_distance": 127,/
+		qwen2 s/"sliding_window": 5/"sliding_window": 4/
+		qwen2 s/"max_window_layers": 1/"max_window_layers": 0/
+		mistral s/"sliding_window": 4/"sliding_window": 5/
+		llama s/"original_max_position_embeddings": 128/"original_max_position_embeddings": 64/
+		llama s/"factor": 8.0/"factor": 4.0/
+		gemma3_text s/"sliding_window": 6/"sliding_window": 8/
+		gemma3_text s/"query_pre_attn_scalar": 10/"query_pre_attn_scalar": 8/
+		gemma3_text s/"rope_local_base_freq": 10000.0/"rope_local_base_freq": 20000.0/
+		gemma3_text s/"rope_theta": 1000000.0/"rope_theta": 20000.0/
+		gemma3_text s/"factor": 2.0/"factor": 3.0/
+		gemma3_text s/"sliding_window_pattern": 3/"sliding_window_pattern": 2/
+		gemma3_text s/"gelu_pytorch_tanh"/"gelu"/
 	E
 }
 
@@ -356,13 +418,20 @@ refusals() { # family
 
 @test "families: rotary positions that are not known are refused" {
 	refusals qwen3 <<-'E'
-		s/"rope_scaling": null/"rope_scaling": {"type": "yarn", "factor": 4.0}/| the rope scaling 'yarn' is not known; known are default, linear, dynamic and ntk
+		s/"rope_scaling": null/"rope_scaling": {"type": "longrope", "factor": 4.0}/| the rope scaling 'longrope' is not known; known are default, linear, dynamic, ntk, llama3 and yarn
 		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear"}/| 'factor' of the rope scaling is 0; it must be in 1..1024
 		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear", "factor": "2"}/| 'factor' is a string; it must be a number
 		s/"rope_scaling": null/"rope_scaling": "ntk"/| is looked for in a string, not in an object
-		s/{/{"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5},/| the rope scaling 'llama3' is not known
+		s/{/{"rope_parameters": {"rope_type": "llama4", "rope_theta": 5e5},/| the rope scaling 'llama4' is not known
+		s/{/{"rope_parameters": {"rope_type": "yarn", "factor": 0.5},/| 'factor' of the rope scaling is 0.5; it must be in 1..1024
+		s/{/{"rope_parameters": {"rope_type": "yarn", "factor": 2, "beta_slow": 33},/| 'beta_fast' and 'beta_slow' of the rope scaling are 32 and 33; they must be above 0
 		s/{/{"partial_rotary_factor": 0.5,/| 'partial_rotary_factor' must be 1
 		s/"rope_theta": 1000000/"rope_theta": -5/| the rotary base is -5; it must be above 1
+	E
+	refusals llama <<-'E'
+		s/"low_freq_factor": 1.0/"low_freq_factor": 4.0/| 'low_freq_factor' and 'high_freq_factor' of the rope scaling are 4 and 4; they must be above 0, and the second the greater
+		s/"low_freq_factor": 1.0,//| 'low_freq_factor' and 'high_freq_factor' of the rope scaling are 0 and 4
+		s/"original_max_position_embeddings": 128/"original_max_position_embeddings": 0/| 'original_max_position_embeddings' is 0; it must be 1 or more
 	E
 	refusals gte <<-'E'
 		s/"factor": 2.0/"factor": 2.0, "mixed_b": 0.3/| 'mixed_b' of rope_scaling is not known; it must be null
@@ -386,18 +455,37 @@ refusals() { # family
 
 @test "families: attention, norms and activations that are not known are refused" {
 	refusals qwen3 <<-'E'
-		s/"use_sliding_window": false/"use_sliding_window": true/| 'use_sliding_window' is true; only false is known
-		s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' may only hold 'full_attention'
-		s/{/{"layer_types": "sliding_attention",/| 'layer_types' must list the types of layers
+		s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not
+		s/{/{"layer_types": ["full_attention", "chunked_attention"],/| 'layer_types' may hold 'full_attention' and 'sliding_attention'
+		s/{/{"layer_types": "sliding_attention",/| 'layer_types' must name the type of each of 2 layers
 		s/"hidden_act": "silu"/"hidden_act": "xielu"/| 'hidden_act' is 'xielu'; known are
-		s/{/{"mlp_bias": true,/| 'mlp_bias' is true; only false is known
+	E
+	refusals qwen2 <<-'E'
+		s/"sliding_window": 5/"sliding_window": 1/| 'sliding_window' is 1; it must be in 2..
+		s/"max_window_layers": 1/"max_window_layers": -1/| 'max_window_layers' is -1; it must be in 0..
+	E
+	for family in olmoe qwen2_moe deepseek llama eurobert; do
+		refusals $family <<-'E'
+			/use_sliding_window/d; s/{/{"use_sliding_window": true,/| 'use_sliding_window' is true; only false is known
+			s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' may only hold 'full_attention'
+			s/{/{"layer_types": "sliding_attention",/| 'layer_types' must list the types of layers
+		E
+	done
+	refusals gemma3_text <<-'E'
+		s/"attn_logit_softcapping": null/"attn_logit_softcapping": 50.0/| 'attn_logit_softcapping' is not known; it must be null
+		s/"final_logit_softcapping": null/"final_logit_softcapping": 30.0/| 'final_logit_softcapping' is not known; it must be null
+		s/"query_pre_attn_scalar": 10/"query_pre_attn_scalar": 0/| 'query_pre_attn_scalar' is 0; it must be above 0
+		s/"sliding_window": 6/"sliding_window": null/| 'sliding_window' must not be null
+		s/"sliding_window_pattern": 3/"sliding_window_pattern": 0/| 'sliding_window_pattern' is 0; it must be in 1..256
+		s/"use_bidirectional_attention": true/"use_bidirectional_attention": "all"/| 'use_bidirectional_attention' is a string; it must be a boolean
+		s/"model_type": "gemma3_text"/"model_type": "gemma2"/| 'model_type' is 'gemma2'; known are bert,
 	E
 	refusals bert <<-'E'
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "alibi"/| 'feed_forward_type' is 'original'; known are geglu and reglu
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "bart"/| 'model_type' is 'bart'; known are bert, deepseek, distilbert, new, gte, modernbert, mpnet, nomic_bert, olmoe, qwen2_moe, qwen3, roberta, xlm-roberta, camembert, t5, mt5
+		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; known are bert, deepseek,
 	E
 	refusals xlm-roberta <<-'E'
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "rotary"/| 'position_embedding_type' is 'rotary', which is not known of such a model
@@ -443,6 +531,8 @@ refusals() { # family
 		}
 	done <<-'E'
 		qwen3|s/"head_dim": 12/"head_dim": 8/|'layers.0.self_attn.q_proj.weight' has the shape [48, 16]; config.json asks for [32, 16]
+		qwen3|s/{/{"mlp_bias": true,/|'layers.0.mlp.up_proj.bias' is missing
+		gemma3_text|s/"attention_bias": false/"attention_bias": true/|'layers.0.self_attn.q_proj.bias' is missing
 		qwen3|s/"num_hidden_layers": 2/"num_hidden_layers": 3/|'layers.2.self_attn.q_proj.weight' is missing
 		modernbert|s/"intermediate_size": 12/"intermediate_size": 10/|'model.layers.0.mlp.Wi.weight' has the shape [24, 16]; config.json asks for [20, 16]
 		olmoe|s/"num_experts": 6/"num_experts": 8/|'model.layers.0.mlp.gate.weight' has the shape [6, 16]; config.json asks for [8, 16]
@@ -479,7 +569,7 @@ refusals() { # family
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 jina_bert; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 jina_bert qwen2 mistral llama eurobert gemma3_text; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]
@@ -522,6 +612,24 @@ refusals() { # family
 	train "${options[@]}"
 	safetensors_list "$T/out" | grep -q 'lm_head.dense.weight'
 	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | grep -q '32.*3'
+}
+
+@test "families: norms that are drawn multiply by one, whatever is added to them" {
+	for family in gemma3_text llama; do
+		model_copy "$FAMILIES/$family" "$T/$family" init 1
+		safetensors_list "$T/$family" | awk -F'\t' -v one=$([ $family = llama ] && echo 1) '
+			/norm/ && !/bias/ { split($3, n, ","); wrong += $4 != one * n[1]; norms++ }
+			END { exit !(norms > 4 && !wrong) }'
+	done
+}
+
+@test "families: embeddings are multiplied in the type that they are stored in" {
+	model_copy "$FAMILIES/gemma3_text" "$T/half" bf16
+	model_copy "$T/half" "$T/whole" f32
+	encode -q -m "$T/half" < <(echo "3 4 7" | ids_stream text.ids) | ids_stream --rows text.emb >"$T/rounded"
+	encode -q -m "$T/whole" < <(echo "3 4 7" | ids_stream text.ids) | ids_stream --rows text.emb >"$T/exact"
+	run ! within "$T/rounded" 1e-4 <"$T/exact"
+	within "$T/rounded" 1e-2 <"$T/exact"
 }
 
 @test "families: what decays are matrices of more than one row" {

@@ -37,7 +37,7 @@ refused() { # TEXT ENCODE'S OPTION...: one line on stderr, nothing on stdout
 # The cosine to the embeddings of the whole weights, in a text of each family's golden folder, is 0.9992 at the least
 # (ModernBERT's), 0.9998 and more in those with token experts.
 @test "int8: every family gives the bits of the floats that its weights stand for, and nearly those of its own" {
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
 		rows -m "$M" >"$T/f32"

@@ -213,7 +213,7 @@ pooling() {
 }
 
 @test "model: Dense and Normalize in any order, f32, f16 and bf16, are sentence-transformers'" {
-	for case in dense after both half brain order; do
+	for case in dense after both half brain order wider; do
 		folder $case
 		agrees "$MODEL/embeddings.txt"
 		model_copy "$MODEL" "$T/copy.$case" f32 # and when it is saved again

@@ -53,7 +53,7 @@ check() { # with each of them
 
 # The least cosine in a text of each family's golden folder is 0.9995 (ModernBERT's); they are 8 to 48 wide.
 @test "precision: every family gives nearly the embeddings of floats, and not the same" {
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
@@ -75,7 +75,7 @@ window() {
 	[[ $BUILD != *sanitize* && $BUILD != *clang* ]] || skip "it is built without sanitizers, by gcc"
 	env -u MAKEFLAGS make -s -C "$ROOT" -j2 ARCH=any build/cpu-any/bin/encode 3>&-
 	encode=$ROOT/build/cpu-any/bin/encode
-	for family in bert jina_bert modernbert mpnet qwen3 t5; do
+	for family in bert jina_bert modernbert mpnet qwen3 t5 gemma3_text; do
 		for precision in f32 int8; do
 			for kernel in $(kernels); do
 				[ $kernel != plain ] || continue
@@ -111,7 +111,7 @@ window() {
 			"$ROOT/build/cpu-aarch64-linux-gnu/bin/encode" -q "$@" >"$T/neon.mts"
 		ids_stream --rows text.emb <"$T/neon.mts"
 	}
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		for precision in f32 int8; do
 			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
 			rows -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
@@ -130,7 +130,7 @@ window() {
 	encode --version | grep -q 'bf16 by' || skip "products of bf16 are not quicker on this processor"
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
 		run ! cmp -s "$T/f32" "$T/bf16"

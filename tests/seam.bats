@@ -42,7 +42,7 @@ learns() {
 }
 
 @test "seam: encode: every family, in floats and in fewer bits" {
-	for folder in "$GOLDEN"/families/{gte,jina_bert,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5}; do
+	for folder in "$GOLDEN"/families/{gte,jina_bert,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
 		same encode -m "$folder" ids.mts
 	done
 	train -q -j 1 -m "$G/bert" --steps 1 --dtype f16 -o half pairs.mts

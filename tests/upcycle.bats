@@ -48,6 +48,29 @@ random_model() { # family config... -> $T/FAMILY
 	grep -qa 'layers.1.post_attention_layernorm.experts.a.weight' "$T/mote/model.safetensors"
 }
 
+@test "upcycle: decoders too, with windows, biases and norms of branches: experts equal the dense model" {
+	for family in qwen2 mistral llama eurobert gemma3_text; do
+		ids() { ids_stream text.ids <"$GOLDEN/bert/ids.txt"; }
+		embed_family() { ids | encode -q -m "$@" | ids_stream --rows text.emb; }
+		embed_family "$GOLDEN/families/$family" >"$T/dense"
+		upcycle -q -m "$GOLDEN/families/$family" --experts a,b -o "$T/mote"
+		model_check "$T/mote" "$GOLDEN/families/$family/expected.safetensors"
+		for expert in a b; do
+			embed_family "$T/mote" -e $expert | cmp - "$T/dense"
+		done
+		upcycle -q --average -m "$T/mote" -o "$T/mean"
+		embed_family "$T/mean" | cmp - "$T/dense"
+		upcycle -q -m "$GOLDEN/families/$family" --token-experts 2 --top 1 -o "$T/tokens"
+		embed_family "$T/tokens" | cmp - "$T/dense"
+	done
+	# what belongs to attention is shared
+	upcycle -q -m "$GOLDEN/families/gemma3_text" --experts a,b -o "$T/mote"
+	safetensors_list "$T/mote" | sed -n 's/.*layers\.1\.\(.*norm[a-z.]*\)\.weight\t.*/\1/p' | sort | paste -sd' ' >"$T/norms"
+	diff "$T/norms" - <<<"input_layernorm post_attention_layernorm post_feedforward_layernorm.experts.a post_feedforward_layernorm.experts.b pre_feedforward_layernorm.experts.a pre_feedforward_layernorm.experts.b self_attn.k_norm self_attn.q_norm"
+	upcycle -q -m "$GOLDEN/families/gemma3_text" --experts a,b --no-expert-norms -o "$T/mote"
+	run ! grep -qa 'layernorm.experts' "$T/mote/model.safetensors"
+}
+
 @test "upcycle: blocks with token experts are refused, the dense ones beside them are not" {
 	random_model qwen2_moe ', "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 4,
 		"shared_expert_intermediate_size": 6, "mlp_only_layers": [1], "decoder_sparse_step": 1'

@@ -1,12 +1,7 @@
-#include "model/block.h"
+#include <math.h>
 
+#include "model/block_internal.h"
 #include "model/mlp.h"
-
-/* Columns under a specification: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of
- * the layer's dense MLP. */
-struct sizes {
-	size_t C, H, K, D, Q, KV, G, I;
-};
 
 /* A norm's weight or a bias. */
 static const float *
@@ -25,137 +20,19 @@ struct block {
 	struct sizes n;
 };
 
-/* Memory. ------------------------------------------------------------------------- */
-
-static struct sizes
-sizes_of(const struct spec *spec, int layer)
-{
-	size_t H = (size_t)spec->heads, K = (size_t)spec->kv_heads;
-	size_t D = (size_t)spec->head_size;
-
-	return (struct sizes){ .C = (size_t)spec->width,
-		.H = H,
-		.K = K,
-		.D = D,
-		.Q = H * D,
-		.KV = K * D,
-		.G = (H + 2 * K) * D,
-		.I = (size_t)spec->layer[layer].inner };
-}
-
-/* Of the layer that takes most. */
-static struct sizes
-largest(const struct spec *spec)
-{
-	struct sizes n = sizes_of(spec, 0);
-
-	for (int i = 1; i < spec->layers; i++)
-		if ((size_t)spec->layer[i].inner > n.I)
-			n.I = (size_t)spec->layer[i].inner;
-	return n;
-}
-
-/* For a forward that forgets: the input is overwritten, branches have scratch. */
-static void
-layout_once(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, size_t T, size_t step)
-{
-	struct sizes n = largest(spec);
-
-	state->step = T < step ? T : step;
-	state->raw = state->qkv = workspace_floats(workspace, T, n.G);
-	state->attended = workspace_floats(workspace, T, n.Q);
-	state->branch = workspace_floats(workspace, T, n.C);
-	state->up = workspace_floats(workspace, state->step, n.I);
-	if (spec->gated)
-		state->gate = workspace_floats(workspace, state->step, n.I);
-	state->inner = state->up;
-	state->sum2 = workspace_floats(workspace, state->step, n.C);
-	if (spec->mixture.count) {
-		mixture_layout(&state->mixture, workspace, spec, T, false);
-		state->mixed = workspace_floats(workspace, T, n.C);
-	}
-	state->entry = state->middle = spec->prenorm ? state->branch : state->x;
-	state->sum1 = state->out = state->x;
-}
-
-static void
-layout_kept(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, int layer, size_t T)
-{
-	struct sizes n = sizes_of(spec, layer);
-
-	state->step = T;
-	state->entry = spec->prenorm && spec->layer[layer].norm1
-			   ? workspace_floats(workspace, T, n.C)
-			   : state->x;
-	state->stats1 = workspace_floats(workspace, T, 2);
-	state->raw = state->qkv = workspace_floats(workspace, T, n.G);
-	if (spec->qk_norm != SPEC_QK_PLAIN) {
-		state->raw = workspace_floats(workspace, T, n.G);
-		state->stats_q = workspace_floats(workspace, T, 2 * n.H);
-		state->stats_k = workspace_floats(workspace, T, 2 * n.K);
-	}
-	state->attended = workspace_floats(workspace, T, n.Q);
-	state->lse = workspace_floats(workspace, T, n.H);
-	state->branch = state->sum1 = workspace_floats(workspace, T, n.C);
-	state->middle = workspace_floats(workspace, T, n.C);
-	state->stats2 = workspace_floats(workspace, T, 2);
-	state->up = workspace_floats(workspace, T, n.I);
-	if (spec->gated)
-		state->gate = workspace_floats(workspace, T, n.I);
-	state->inner = workspace_floats(workspace, T, n.I);
-	state->out = workspace_floats(workspace, T, n.C);
-	state->sum2 = spec->prenorm ? state->out : workspace_floats(workspace, T, n.C);
-	if (spec->layer[layer].mixture) {
-		mixture_layout(&state->mixture, workspace, spec, T, true);
-		state->mixed = n.I ? workspace_floats(workspace, T, n.C) : state->sum2;
-	}
-}
-
-void
-block_layout(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, int layer, size_t T, float *x, size_t step)
-{
-	*state = (struct block_state){ .x = x };
-	if (step)
-		layout_once(state, workspace, spec, T, step);
-	else
-		layout_kept(state, workspace, spec, layer, T);
-}
-
-void
-block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
-    const struct spec *spec, size_t T)
-{
-	struct sizes n = largest(spec);
-
-	*scratch = (struct block_scratch){ 0 };
-	scratch->dqkv = workspace_floats(workspace, T, n.G);
-	scratch->dattended = workspace_floats(workspace, T, n.Q);
-	scratch->dinner = workspace_floats(workspace, T, n.I);
-	if (spec->prenorm || spec->mixture.count)
-		scratch->dbranch = workspace_floats(workspace, T, n.C);
-	if (spec->mixture.count)
-		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
-}
-
-/* Measured on one block of 16 tokens, whose pieces are whole cache lines. */
-size_t
-block_floats(const struct spec *spec)
-{
-	struct workspace workspace = { 0 };
-	struct block_state state;
-	struct block_scratch scratch;
-
-	workspace_measure(&workspace);
-	for (int layer = 0; layer < spec->layers; layer++)
-		block_layout(&state, &workspace, spec, layer, 16, NULL, 0);
-	block_scratch_layout(&scratch, &workspace, spec, 16);
-	return workspace.used / 16 / sizeof(float);
-}
-
 /* Attention: projections, norms of q and k, rotation. ----------------------------- */
+
+/* As the kernel takes it. */
+static float
+attention_scale(const struct spec *spec, int rotary)
+{
+	double own = spec->rotaries ? spec->rotary[rotary].attention : 0;
+
+	if (own == 0)
+		return spec->attention_scale;
+	return (float)(own * (spec->attention_scale != 0 ? (double)spec->attention_scale
+							 : 1 / sqrt(spec->head_size)));
+}
 
 static struct nn_attention
 attention_of(const struct block *block)
@@ -170,7 +47,7 @@ attention_of(const struct block *block)
 		.ldkv = n->G,
 		.causal = block->spec->causal,
 		.window = (size_t)block->layer->window,
-		.scale = block->spec->attention_scale,
+		.scale = attention_scale(block->spec, block->layer->rotary),
 		.bias = block->batch->bias };
 }
 
@@ -215,10 +92,10 @@ norm_heads(const struct block *block)
 
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
-	nn_norm_heads(s->qkv, G, s->stats_q, s->raw, G, vector(at, BLOCK_Q_NORM), eps, T,
-	    q.heads, q.columns);
+	nn_norm_heads(s->qkv, G, s->stats_q, s->raw, G, vector(at, BLOCK_Q_NORM), eps,
+	    block->spec->norm, T, q.heads, q.columns);
 	nn_norm_heads(s->qkv + Q, G, s->stats_k, s->raw + Q, G, vector(at, BLOCK_K_NORM),
-	    eps, T, k.heads, k.columns);
+	    eps, block->spec->norm, T, k.heads, k.columns);
 }
 
 static void
@@ -234,9 +111,11 @@ norm_heads_back(
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
 	nn_norm_heads_back(dqkv, gradients->at[BLOCK_Q_NORM], dqkv, G, s->raw, G,
-	    s->stats_q, vector(at, BLOCK_Q_NORM), T, q.heads, q.columns);
+	    s->stats_q, vector(at, BLOCK_Q_NORM), block->spec->norm, T, q.heads,
+	    q.columns);
 	nn_norm_heads_back(dqkv + Q, gradients->at[BLOCK_K_NORM], dqkv + Q, G, s->raw + Q,
-	    G, s->stats_k, vector(at, BLOCK_K_NORM), T, k.heads, k.columns);
+	    G, s->stats_k, vector(at, BLOCK_K_NORM), block->spec->norm, T, k.heads,
+	    k.columns);
 }
 
 /* A layer from C channels to O; gradients NULL: none are wanted. */
@@ -445,19 +324,47 @@ norm_back(const struct block *block, const struct block_gradients *gradients,
 	    block->batch->sequences.T, block->n.C);
 }
 
+/* What a branch gives, normed where the model has it; T rows. */
+static float *
+normed(const struct block *block, enum block_parameter which, float *to, float *stats,
+    float *given, size_t T)
+{
+	if (!block->spec->branch_norms)
+		return given;
+	nn_norm(to, NULL, stats, given, NULL, vector(block->weights->at, which), NULL,
+	    block->spec->norm_eps, block->spec->norm, T, block->n.C);
+	return to;
+}
+
+/* From the gradient of what joins to that of what the branch gives. */
+static const float *
+normed_back(const struct block *block, const struct block_gradients *gradients,
+    const struct block_scratch *scratch, enum block_parameter which, const float *d,
+    const float *given, const float *stats)
+{
+	if (!block->spec->branch_norms)
+		return d;
+	nn_norm_back(scratch->dgiven, gradients->at[which], NULL, d, given, stats,
+	    vector(block->weights->at, which), block->spec->norm,
+	    block->batch->sequences.T, block->n.C);
+	return scratch->dgiven;
+}
+
 /* The MLP of rows first .. first + T - 1 and the sum with it. */
 static void
 second_half(const struct block *block, size_t first, size_t T)
 {
 	const struct block_state *s = block->state;
 	size_t at = first * block->n.C, n = T * block->n.C;
-	float *branch = block->n.I ? s->sum2 : s->mixed + at;
+	float *given = block->n.I ? s->given2 : s->mixed + at;
 	bool keep = s->stats2;
 
 	if (block->n.I)
-		mlp(block, branch, first, T);
+		mlp(block, given, first, T);
 	if (block->n.I && block->layer->mixture)
-		nn_add(branch, s->mixed + at, n);
+		nn_add(given, s->mixed + at, n);
+	float *branch = normed(
+	    block, BLOCK_DOWN_NORM, keep ? s->sum2 : given, s->stats_given2, given, T);
 	if (!block->spec->prenorm)
 		norm(block, BLOCK_NORM2, s->out + at, keep ? s->sum2 : NULL, s->stats2,
 		    s->middle + at, branch, T);
@@ -473,14 +380,15 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 {
 	struct block_state own = *s; /* of this block, where one state serves all */
 	struct block block = { spec, &spec->layer[layer], weights, batch, &own,
-		sizes_of(spec, layer) };
+		block_sizes(spec, layer) };
 	size_t T = batch->sequences.T;
 
 	if (!spec->layer[layer].norm1)
 		own.entry = s->x;
 	else if (spec->prenorm)
 		norm(&block, BLOCK_NORM1, s->entry, NULL, s->stats1, s->x, NULL, T);
-	attend(&block, s->branch);
+	attend(&block, s->given1);
+	normed(&block, BLOCK_OUT_NORM, s->branch, s->stats_given1, s->given1, T);
 	if (spec->prenorm)
 		norm(&block, BLOCK_NORM2, s->middle, s->sum1, s->stats2, s->x, s->branch,
 		    T);
@@ -503,16 +411,20 @@ backward_after(const struct block *block, const struct block_gradients *gradient
 	size_t n = block->batch->sequences.T * block->n.C;
 
 	norm_back(block, gradients, BLOCK_NORM2, d, s->sum2, s->stats2);
+	const float *given = normed_back(
+	    block, gradients, scratch, BLOCK_DOWN_NORM, d, s->given2, s->stats_given2);
 	if (block->layer->mixture) {
 		nn_zero(branch, n);
-		mix_back(block, gradients, scratch, branch, d);
+		mix_back(block, gradients, scratch, branch, given);
 	}
 	if (block->n.I)
-		mlp_back(block, gradients, scratch, d, d);
+		mlp_back(block, gradients, scratch, d, given);
 	if (block->layer->mixture)
 		nn_add(d, branch, n);
 	norm_back(block, gradients, BLOCK_NORM1, d, s->sum1, s->stats1);
-	attend_back(block, gradients, scratch, d, true, d);
+	given = normed_back(
+	    block, gradients, scratch, BLOCK_OUT_NORM, d, s->given1, s->stats_given1);
+	attend_back(block, gradients, scratch, d, true, given);
 }
 
 /* The branches' gradients go through their norms before they join. */
@@ -524,18 +436,22 @@ backward_before(const struct block *block, const struct block_gradients *gradien
 	float *branch = scratch->dbranch;
 	size_t n = block->batch->sequences.T * block->n.C;
 
+	const float *given = normed_back(
+	    block, gradients, scratch, BLOCK_DOWN_NORM, d, s->given2, s->stats_given2);
 	nn_zero(branch, n);
 	if (block->n.I)
-		mlp_back(block, gradients, scratch, branch, d);
+		mlp_back(block, gradients, scratch, branch, given);
 	if (block->layer->mixture)
-		mix_back(block, gradients, scratch, branch, d);
+		mix_back(block, gradients, scratch, branch, given);
 	norm_back(block, gradients, BLOCK_NORM2, branch, s->sum1, s->stats2);
 	nn_add(d, branch, n);
+	given = normed_back(
+	    block, gradients, scratch, BLOCK_OUT_NORM, d, s->given1, s->stats_given1);
 	if (!block->layer->norm1) {
-		attend_back(block, gradients, scratch, d, true, d);
+		attend_back(block, gradients, scratch, d, true, given);
 		return;
 	}
-	attend_back(block, gradients, scratch, branch, false, d);
+	attend_back(block, gradients, scratch, branch, false, given);
 	norm_back(block, gradients, BLOCK_NORM1, branch, s->x, s->stats1);
 	nn_add(d, branch, n);
 }
@@ -546,7 +462,7 @@ block_backward(const struct spec *spec, int layer, const struct block_weights *w
     const struct block_state *s, const struct block_scratch *scratch, float *d)
 {
 	struct block block = { spec, &spec->layer[layer], weights, batch, s,
-		sizes_of(spec, layer) };
+		block_sizes(spec, layer) };
 
 	if (spec->prenorm)
 		backward_before(&block, gradients, scratch, d);

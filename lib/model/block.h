@@ -5,7 +5,8 @@
  *	y = norm1(x + attention(x))		y = x + attention(norm1(x))
  *	z = norm2(y + mlp(y))			z = y + mlp(norm2(y))
  *
- * attention(u) = out(softmax(q k' / sqrt(D)) v), q and k normed and rotated as the model
+ * With spec.branch_norms, what attention and mlp give is normed before it is added (Gemma 3).
+ * attention(u) = out(softmax(q k' scale) v), q and k normed and rotated as the model
  * has it; mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts
  * (mixture.h), alone or beside such an MLP.
  *
@@ -63,12 +64,15 @@ struct block_state {
 	float *stats_q, *stats_k; /* [T,H,2], [T,K,2], or [T,2] */
 	float *attended;	  /* [T,H D] */
 	float *lse;		  /* [T,H], or NULL */
-	float *branch;		  /* [T,C], what attention gives */
-	float *sum1;		  /* [T,C], x + branch */
+	float *given1,
+	    *given2; /* [T,C], [step,C], what attention and MLP give; with norms of their own: before them */
+	float *stats_given1, *stats_given2; /* [T,2], of those norms */
+	float *branch;			    /* [T,C], what is added to x */
+	float *sum1;			    /* [T,C], x + branch */
 	float *middle, *stats2;	  /* [T,C], what the MLP reads, and norm2's [T,2] */
 	size_t step;		  /* rows of the MLP at a time; T when keeping */
 	float *up, *gate, *inner; /* [step,I]; gate NULL in a plain MLP */
-	float *sum2;		  /* [step,C], what the MLP gives, and the sum with it */
+	float *sum2;		  /* [step,C], what is added to y, and the sum with it */
 	struct mixture_state mixture;
 	float *mixed;  /* [T,C], what the token experts give, or NULL */
 	float *router; /* [T,E], receives the router's logits; NULL: not wanted */
@@ -81,6 +85,7 @@ struct block_scratch {
 	float *dattended; /* [T,H D] */
 	float *dinner;	  /* [T,I] */
 	float *dbranch;	  /* [T,C], or NULL with norms after and no token experts */
+	float *dgiven;	  /* [T,C], or NULL without norms of what branches give */
 	struct mixture_scratch mixture;
 };
 

@@ -176,7 +176,8 @@ bool
 experts_own(const struct spec *spec, int layer, enum block_parameter which)
 {
 	bool first = which == BLOCK_NORM1 || which == BLOCK_NORM1_BIAS;
-	bool norm = first || which == BLOCK_NORM2 || which == BLOCK_NORM2_BIAS;
+	bool norm = first || which == BLOCK_NORM2 || which == BLOCK_NORM2_BIAS ||
+		    which == BLOCK_DOWN_NORM;
 
 	if (first && spec->prenorm) /* it belongs to the attention, which is shared */
 		return false;

@@ -7,7 +7,7 @@
  *			  "tasks": { "STS": "classification", ... } }
  * In the blocks `layers` (0-based) the MLP, and with "norms" the norms around it, exist once per
  * expert: both norms of a block that has them after its sums, the one before the MLP where norms
- * stand before the branches.  A block with token experts cannot have task experts.  The tensor
+ * stand before the branches, and the one of what the MLP gives.  A block with token experts cannot have task experts.  The tensor
  * NAME of such a parameter is stored once per expert, with "experts.EXPERT." before its last
  * component:
  *	encoder.layers.3.mlp.fc2.weight -> encoder.layers.3.mlp.fc2.experts.clustering.weight

@@ -124,6 +124,21 @@ open_dense(struct model *model)
 	}
 }
 
+/* What multiplies embeddings in the type that they are stored in. */
+static void
+round_scale(struct model *model)
+{
+	int tokens = model->weights.stem[STEM_TOKENS].tensor;
+	float *scale = &model->spec.embedding_scale;
+
+	if (model->mode != MODEL_ENCODE)
+		return;
+	if (model->weights.stored[tokens]->dtype == DTYPE_BF16)
+		*scale = bf16_widen(bf16_narrow(*scale));
+	if (model->weights.stored[tokens]->dtype == DTYPE_F16)
+		*scale = f16_widen(f16_narrow(*scale));
+}
+
 void
 model_match(struct model *model)
 {
@@ -134,6 +149,7 @@ model_match(struct model *model)
 	model->spec.fused = weights_fused(&model->weights);
 	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
+	round_scale(model);
 	open_dense(model);
 }
 
@@ -156,12 +172,13 @@ load_mapped(struct model *model)
 	}
 }
 
-/* As the reference initialises: normal matrices, norms of one, biases of zero. */
+/* As the reference initialises: normal matrices, norms that multiply by one, biases of zero. */
 static void
 draw(const struct model *model, const struct parameter *tensor, struct rng rng, float *to)
 {
 	const char *last = strrchr(tensor->name, '.');
-	bool one = !tensor->columns && last && !strcmp(last, ".weight");
+	bool one = !tensor->columns && last && !strcmp(last, ".weight") &&
+		   model->spec.norm != NN_RMSNORM_PLUS;
 
 	for (size_t i = 0; i < tensor->count; i++)
 		to[i] = tensor->columns

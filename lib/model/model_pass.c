@@ -54,12 +54,16 @@ half_of(const struct model *model)
 }
 
 static void
-frequencies(const struct model *model, float *to, double base, double divisor)
+frequencies(
+    const struct model *model, float *to, const struct spec_rotary *rotary, double base)
 {
 	size_t half = half_of(model);
 
-	for (size_t i = 0; i < half; i++)
-		to[i] = (float)(pow(base, -(double)i / (double)half) / divisor);
+	for (size_t i = 0; i < half; i++) {
+		double own = rotary->own[i] != 0 ? rotary->own[i] : 1;
+		to[i] = (float)(pow(base, -(double)i / (double)half) /
+				(rotary->divisor * own));
+	}
 }
 
 void
@@ -70,7 +74,7 @@ rotary_open(struct model *model)
 
 	for (int i = 0; i < model->spec.rotaries; i++) {
 		const struct spec_rotary *rotary = &model->spec.rotary[i];
-		frequencies(model, host, rotary->base, rotary->divisor);
+		frequencies(model, host, rotary, rotary->base);
 		model->inverse[i] = nn_alloc(half * sizeof *host);
 		nn_upload(model->inverse[i], host, half * sizeof *host);
 	}
@@ -121,9 +125,8 @@ rotary_upload(const struct model *model, int which, float *own, const struct bat
 		double over =
 		    (double)(batch->starts[i + 1] - batch->starts[i]) / rotary->trained;
 		double grown = rotary->factor * over - (rotary->factor - 1);
-		frequencies(model, host + i * half,
-		    over > 1 ? rotary->base * pow(grown, D / (D - 2)) : rotary->base,
-		    rotary->divisor);
+		frequencies(model, host + i * half, rotary,
+		    over > 1 ? rotary->base * pow(grown, D / (D - 2)) : rotary->base);
 	}
 	nn_upload(own, host, N * half * sizeof *host);
 	free(host);
@@ -424,6 +427,8 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 
 	nn_embed(pass->sum0, pass->ids, &pass->block.sequences, stem[STEM_TOKENS],
 	    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
+	if (spec->embedding_scale != 0)
+		nn_scale(pass->sum0, spec->embedding_scale, pass->block.sequences.T * C);
 	distance_forward(
 	    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
 	if (spec->embedding_norm)
@@ -537,6 +542,8 @@ pass_backward(
 		nn_norm_back(pass->d, g[STEM_NORM], g[STEM_NORM_BIAS], pass->d,
 		    pass->sum0, pass->stats0, model->stem[STEM_NORM].at, spec->norm,
 		    pass->block.sequences.T, C);
+	if (spec->embedding_scale != 0)
+		nn_scale(pass->d, spec->embedding_scale, pass->block.sequences.T * C);
 	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
 	    pass->ids, &pass->block.sequences, C);
 	distance_backward(

@@ -31,6 +31,9 @@ struct spec_rotary {
 	 * shorter texts, so that an embedding would depend on its company. */
 	double factor;
 	int trained;
+	/* llama3 and yarn: inverse[i] is divided by own[i] too where that is not 0, and scores
+	 * are multiplied by `attention` where that is not 0. */
+	double own[NN_MAX_HEAD / 2], attention;
 };
 
 /* Norms of q and k before the rotation (RMSNorm). */
@@ -70,7 +73,7 @@ struct spec_distance {
 
 struct spec_layer {
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
-	int window; /* local attention: |i - j| <= window; 0: global */
+	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
 	int inner;  /* channels of the dense MLP, or of the shared experts; 0: none */
 	bool mixture; /* has token experts; their sum and the dense MLP's are added */
@@ -96,7 +99,12 @@ struct spec {
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
 	 * block. */
 	bool prenorm;
+	bool
+	    branch_norms; /* what attention and MLP give is normed before it joins x and y */
 	bool embedding_norm; /* after the sum of the embeddings */
+	/* Embeddings are multiplied by it; 0: 1.  Encoding, it is rounded to the type of the
+	 * stored matrix, as where the reference computes in that type. */
+	float embedding_scale;
 	enum nn_norm norm;
 	bool norm_bias;
 	float norm_eps;
@@ -130,6 +138,7 @@ enum block_parameter {
 	BLOCK_V_BIAS,
 	BLOCK_Q_NORM,
 	BLOCK_K_NORM,
+	BLOCK_OUT_NORM, /* with branch_norms: of what attention gives */
 	BLOCK_OUT,
 	BLOCK_OUT_BIAS,
 	BLOCK_ROUTER,	    /* [mixture.count, C] */
@@ -146,6 +155,7 @@ enum block_parameter {
 	BLOCK_DOWN_BIAS,
 	BLOCK_NORM2,
 	BLOCK_NORM2_BIAS,
+	BLOCK_DOWN_NORM, /* with branch_norms: of what the MLP gives */
 	BLOCK_PARAMETERS
 };
 
@@ -245,13 +255,20 @@ void spec_divide_heads(struct spec *spec, const struct tree *config, const char 
 /*
  * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in
  * "rope_parameters" (transformers 5).  base: where there is no theta.  Of scalings, "linear",
- * "dynamic" and "ntk" (GTE v1.5) are known, the others refused; with "dynamic", positions is what
- * was trained, and no longer a limit.  spec->head_size and positions are set before.
+ * "dynamic", "ntk" (GTE v1.5), "llama3" and "yarn" are known, the others refused; with "dynamic",
+ * positions is what was trained, and no longer a limit.  spec->head_size and positions are set before.
  */
 void spec_rotary(struct spec *spec, const struct tree *config, double base);
 
 /* Positions begin at row `first` of the table, which has the rows that spec->positions says. */
 void spec_positions_from(struct spec *spec, const struct tree *config, int first);
+/* One of several tables, whose scaling and theta are in `parameters` (NULL: none). */
+void spec_rotary_table(struct spec *spec, int which, const struct tree *config,
+    const struct tree *parameters, double base);
+
+/* Whether a layer sees a window only: "layer_types" (transformers 5), else `otherwise`. */
+bool spec_slides(
+    const struct spec *spec, const struct tree *config, int layer, bool otherwise);
 
 /* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
 void spec_layers(struct spec *spec, int inner);

@@ -234,7 +234,8 @@ void nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
 
 /* Norms. ------------------------------------------------------------------------ */
 
-enum nn_norm { NN_LAYERNORM, NN_RMSNORM };
+/* NN_RMSNORM_PLUS: RMSNorm that multiplies by 1 + w. */
+enum nn_norm { NN_LAYERNORM, NN_RMSNORM, NN_RMSNORM_PLUS };
 
 /* s = x + r (r NULL: s = x);  y = norm(s) w + b (b may be NULL; w NULL: 1).
  * LayerNorm: (s - mean) / sqrt(var + eps), biased variance; RMSNorm: s / sqrt(mean s^2 + eps).
@@ -246,14 +247,15 @@ void nn_norm(float *y, float *s, float *stats, const float *x, const float *r,
 void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
 
-/* RMSNorm of each of the `heads` stretches of D columns by itself, one weight w[D] for all:
+/* RMSNorm, of either kind, of each of the `heads` stretches of D columns by itself, one weight w[D] for all:
  * q and k before the rotation.  All heads together are one stretch: heads 1, D the columns.
  * ldy, ldx: row strides.  stats, when not NULL, [T,heads,2] as nn_norm's.  y may be x. */
 void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
-    const float *w, float eps, size_t T, size_t heads, size_t D);
+    const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D);
 /* dx and dy have row stride ldy; dx may be dy.  x as it was before the norm. */
 void nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
-    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D);
+    size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
+    size_t heads, size_t D);
 
 /* y = x / max(|x|, 1e-12) per row; y may be x.  lengths[N], when not NULL, receives the divisor. */
 void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);

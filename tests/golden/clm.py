@@ -2,7 +2,8 @@
 """What causal language modelling of the tiny decoders must give, into clm/.
 
 texts.txt          ten texts, a line of token ids each; one has nothing to predict, and takes no part below
-qwen3/             a checkpoint whose output matrix is its own; the others are those of families/
+qwen3/             a checkpoint whose output matrix is its own; the others are those of families/,
+                   of some another configuration (CHANGED)
 NAME.safetensors   loss and balance on the texts, and the gradient of loss + weight balance (grad.NAME)
 NAME.tsv           loss, balance and norm of that gradient in five steps of torch.optim.AdamW on all texts
 The loss is that of transformers' model for labels on a padded batch, balance its load_balancing_loss_func; of DeepSeekMoE,
@@ -12,6 +13,7 @@ Needs torch, transformers 5.23, peft, safetensors:  python3 tests/golden/clm.py
 import json
 import os
 import shutil
+import tempfile
 
 import families
 import torch
@@ -24,8 +26,11 @@ from transformers.models.olmoe.modeling_olmoe import load_balancing_loss_func
 OUT = os.path.join(families.HERE, "..", "clm")
 WEIGHT, STEPS, LENGTHS = 0.3, 5, [4, 1, 2, 8, 19, 3, 5, 12, 7, 6]
 CASES = {"qwen3": "clm/qwen3", "qwen3_tied": "families/qwen3", "olmoe": "families/olmoe",
-         "qwen2_moe": "families/qwen2_moe", "deepseek": "families/deepseek"}
-CLASS = {"qwen3": "Qwen3ForCausalLM", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM"}
+         "qwen2_moe": "families/qwen2_moe", "deepseek": "families/deepseek",
+         "gemma3_text": "families/gemma3_text", "llama": "families/llama"}
+CHANGED = {"gemma3_text": {"use_bidirectional_attention": False}, "llama": {"tie_word_embeddings": True}}
+CLASS = {"qwen3": "Qwen3ForCausalLM", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM",
+         "gemma3_text": "Gemma3ForCausalLM", "llama": "LlamaForCausalLM"}
 
 
 def make_untied(folder):
@@ -103,6 +108,10 @@ def make(name, texts):
     with open(folder + "/config.json") as f:
         config = json.load(f)
     family = config["model_type"]
+    if name in CHANGED:
+        config |= CHANGED[name]
+        folder = shutil.copytree(folder, tempfile.mkdtemp(), dirs_exist_ok=True)
+        families.write(folder, "config.json", config)
     reference = (Plain if family in families.PLAIN else Padded)(family, folder, config)
     with Double():
         loss, balance, routers = reference.losses(texts)

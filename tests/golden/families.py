@@ -306,23 +306,70 @@ CONFIG = {
         "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
         "attn_implementation": "torch",
         "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}},
+    # the second layer sees a window
+    "qwen2": SIZES | {
+        "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 12,
+        "intermediate_size": 10, "num_attention_heads": 3, "num_key_value_heads": 1,
+        "hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0,
+        "use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1,
+        "tie_word_embeddings": False},
+    "mistral": SIZES | {
+        "architectures": ["MistralModel"], "model_type": "mistral", "hidden_size": 12,
+        "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8,
+        "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "sliding_window": 4,
+        "tie_word_embeddings": False},
+    "llama": SIZES | {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 12,
+        "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16,
+        "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 500.0, "rope_scaling": {
+            "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 128},
+        "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": False},
+    "eurobert": SIZES | {
+        "architectures": ["EuroBertForMaskedLM"], "model_type": "eurobert", "hidden_size": 12,
+        "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1,
+        "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 250000.0, "attention_bias": False,
+        "mlp_bias": True, "tie_word_embeddings": False, "pad_token_id": 0},
+    # every third layer sees the whole text, with twice as slow angles; roots that bf16 rounds
+    "gemma3_text": SIZES | {
+        "architectures": ["Gemma3TextModel"], "model_type": "gemma3_text", "hidden_size": 12,
+        "num_hidden_layers": 3, "intermediate_size": 10, "num_attention_heads": 3,
+        "num_key_value_heads": 1, "head_dim": 8, "hidden_activation": "gelu_pytorch_tanh",
+        "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0,
+        "rope_scaling": {"rope_type": "linear", "factor": 2.0}, "query_pre_attn_scalar": 10,
+        "sliding_window": 6, "sliding_window_pattern": 3, "attention_bias": False,
+        "attn_logit_softcapping": None, "final_logit_softcapping": None,
+        "use_bidirectional_attention": True, "pad_token_id": 0},
 }
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 # The same weights under another configuration: NAME.safetensors is what they then give.
-VARIANTS = {"qwen3": {"bidirectional": {"is_causal": False}},
-            "jina_bert": {"reglu": {"feed_forward_type": "reglu"}}}
+VARIANTS = {
+    "jina_bert": {"reglu": {"feed_forward_type": "reglu"}},
+    "qwen3": {"bidirectional": {"is_causal": False}},
+    "qwen2": {"bidirectional": {"is_causal": False}},
+    "mistral": {"global": {"sliding_window": None}},
+    "llama": {"yarn": {"rope_scaling": YARN},
+              "yarn_set": {"rope_scaling": YARN | {"beta_fast": 9.0, "beta_slow": 1.7, "mscale": 1.3,
+                                                   "mscale_all_dim": 0.6, "truncate": False}}},
+    "gemma3_text": {"causal": {"use_bidirectional_attention": False},
+                    "wide": {"is_causal": False, "use_bidirectional_attention": False}},
+}
 POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert": ("mean", False),
            "distilbert": ("mean", True), "gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
            "modernbert": ("mean", True), "mpnet": ("mean", True), "t5": ("mean", True),
-           "t5_whole": ("mean", True), "jina_bert": ("mean", False)}  # decoders: the last token, normalised
+           "t5_whole": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
+           "gemma3_text": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
          "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
          "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "mpnet": "MPNetForMaskedLM",
-         "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel"}
+         "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel",
+         "qwen2": "Qwen2Model", "mistral": "MistralModel", "llama": "LlamaModel",
+         "eurobert": "EuroBertForMaskedLM", "gemma3_text": "Gemma3TextModel"}
 STORED = {"t5_whole": "T5ForConditionalGeneration"}  # where it is another
 POOLERS = ("bert", "xlm-roberta")  # classes with a layer that no embedding depends on
-PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet")
+PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet", "eurobert")
 PADDED = ("roberta", "xlm-roberta")
 
 
@@ -473,6 +520,9 @@ class Reference:
         with torch.no_grad():
             for p in self.w.values() if self.family in PLAIN else self.model.parameters():
                 p.copy_(p.to(torch.bfloat16).double())
+            for module in () if self.family in PLAIN else self.model.modules():
+                if hasattr(module, "embed_scale"):  # multiplies in the type of the weights
+                    module.embed_scale.copy_(module.embed_scale.to(torch.bfloat16).double())
 
     def gradients(self, loss):
         """By the names that transformers saves."""
@@ -527,6 +577,8 @@ def checkpoint(family, folder, config, generator):
         with torch.no_grad():
             for name, p in model.named_parameters():
                 p.copy_(draw(name, p.shape, generator))
+                if family == "gemma3_text" and p.dim() == 1:
+                    p -= 1  # what is added to one
         model.save_pretrained(folder)
         os.rename(folder + "/config.json", folder + "/config.5.json")
         if family == "nomic_bert":
@@ -608,7 +660,7 @@ def masked_language_model(reference, texts, out, generator):
     out |= {"mlm.positions": (positions + first).int(), "mlm.targets": targets.int(),
             "mlm.loss": loss[None]}
     for name, g in reference.gradients(loss).items():
-        if name.startswith(("head.", "decoder.", "cls.", "lm_head.", "vocab_")) or "embeddings" in name:
+        if name.startswith(("head.", "decoder.", "cls.", "lm_head.", "vocab_")) or "embed" in name:
             out["mlm.grad." + name] = g
 
 

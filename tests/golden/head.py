@@ -36,6 +36,9 @@ def dense(inside, outside, dtype=torch.float32, **options):
 
 def cases():
     identity = torch.nn.Identity()
+    with torch.random.fork_rng():  # EmbeddingGemma's; what is drawn for the others stays
+        wider = [Pooling(C, "mean"), dense(C, 16, bias=False, activation_function=identity),
+                 dense(16, C, bias=False, activation_function=identity), Normalize()]
     return {
         "dense": [Pooling(C, "mean"), dense(C, 6), Normalize()],
         "after": [Pooling(C, "max"), Normalize(), dense(C, 5, bias=False, activation_function=identity)],
@@ -44,6 +47,7 @@ def cases():
         "half": [Pooling(C, "lasttoken"), dense(C, 4, torch.float16)],
         "brain": [Pooling(C, "weightedmean"), dense(C, 4, torch.bfloat16)],
         "order": [Pooling(C, ("weightedmean", "cls", "cls")), Normalize()],
+        "wider": wider,
     }
 
 

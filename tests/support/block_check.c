@@ -40,7 +40,7 @@ add(struct work *w, size_t n, double mean, float **gradient)
 }
 
 static struct work *
-work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
+work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain, bool branch)
 {
 	static const int32_t starts[] = { 0, 4, T };
 	struct work *w = mem_zero(1, sizeof *w);
@@ -54,6 +54,7 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 		.prenorm = prenorm,
 		.norm = NN_LAYERNORM,
 		.norm_bias = true,
+		.branch_norms = branch,
 		.norm_eps = 1e-5f,
 		.act = NN_SILU,
 		.gated = !plain,
@@ -71,9 +72,11 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 	for (int i = 0; i < BLOCK_PARAMETERS; i++)
 		if (spec_block_shape(
 			&w->spec, 0, (enum block_parameter)i, &rows, &columns))
-			w->weights.at[i] = *add(w,
-			    (size_t)(rows * (columns ? columns : 1)),
-			    i == BLOCK_NORM1 || i == BLOCK_NORM2, &w->gradients.at[i]);
+			w->weights.at[i] =
+			    *add(w, (size_t)(rows * (columns ? columns : 1)),
+				i == BLOCK_NORM1 || i == BLOCK_NORM2 ||
+				    i == BLOCK_OUT_NORM || i == BLOCK_DOWN_NORM,
+				&w->gradients.at[i]);
 	for (int e = 0; e < experts; e++)
 		for (int i = 0; i < MLP_PARAMETERS; i++)
 			if (spec_mixture_shape(
@@ -144,15 +147,16 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 }
 
 static void
-check(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
+check(bool prenorm, int experts, int inner, bool shared_gate, bool plain, bool branch)
 {
-	struct work *w = work_new(prenorm, experts, inner, shared_gate, plain);
+	struct work *w = work_new(prenorm, experts, inner, shared_gate, plain, branch);
 	struct array *d = array_new(T * 8);
 	char what[128];
 
 	double forgets = loss(w, false), keeps = loss(w, true);
-	snprintf(what, sizeof what, "%s, norms %s, %d experts, MLP of %d",
-	    plain ? "plain" : "gated", prenorm ? "before" : "after", experts, inner);
+	snprintf(what, sizeof what, "%s, norms %s%s, %d experts, MLP of %d",
+	    plain ? "plain" : "gated", prenorm ? "before" : "after",
+	    branch ? " and of branches" : "", experts, inner);
 	expect_value(what, forgets, keeps, 1e-6);
 	nn_copy(d->at, w->dout->at, T * 8);
 	block_backward(&w->spec, 0, &w->weights, &w->gradients, &w->batch, &w->state,
@@ -171,22 +175,27 @@ check(bool prenorm, int experts, int inner, bool shared_gate, bool plain)
 static void
 check_after(void)
 {
-	check(false, 0, 6, false, false);
-	check(false, 4, 0, false, false);
-	check(false, 4, 6, false, false);
-	check(false, 4, 6, true, false);
-	check(false, 0, 6, false, true);
-	check(false, 4, 0, false, true);
+	check(false, 0, 6, false, false, false);
+	check(false, 4, 0, false, false, false);
+	check(false, 4, 6, false, false, false);
+	check(false, 4, 6, true, false, false);
+	check(false, 0, 6, false, true, false);
+	check(false, 4, 0, false, true, false);
+	check(false, 0, 6, false, false, true);
+	check(false, 4, 6, true, false, true);
 }
 
 static void
 check_before(void)
 {
-	check(true, 0, 6, false, false);
-	check(true, 4, 0, false, false);
-	check(true, 4, 6, false, false);
-	check(true, 4, 6, true, false);
-	check(true, 4, 0, false, true);
+	check(true, 0, 6, false, false, false);
+	check(true, 4, 0, false, false, false);
+	check(true, 4, 6, false, false, false);
+	check(true, 4, 6, true, false, false);
+	check(true, 4, 0, false, true, false);
+	check(true, 0, 6, false, false, true);
+	check(true, 4, 0, false, false, true);
+	check(true, 4, 6, true, false, true);
 }
 
 static const struct check checks[] = { { "after", check_after },

@@ -156,9 +156,11 @@ norm(double *y, struct array *const *in, const void *sizes)
 		for (size_t c = 0; c < s->C; c++)
 			square += (x[c] - mean) * (x[c] - mean) / (double)s->C;
 		for (size_t c = 0; c < s->C; c++)
-			y[t * s->C + c] = (x[c] - mean) / sqrt(square + s->eps) *
-					      (in[1] ? in[1]->ref[c] : 1) +
-					  (in[2] ? in[2]->ref[c] : 0);
+			y[t * s->C + c] =
+			    (x[c] - mean) / sqrt(square + s->eps) *
+				(in[1] ? (s->kind == NN_RMSNORM_PLUS) + in[1]->ref[c]
+				       : 1) +
+			    (in[2] ? in[2]->ref[c] : 0);
 	}
 }
 
@@ -198,7 +200,7 @@ norm_case(const struct norm *s, bool weight, bool bias)
 static void
 check_norm(void)
 {
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < 3; kind++) {
 		norm_case(&(struct norm){ 5, 19, (enum nn_norm)kind, 1e-5 }, true, true);
 		norm_case(
 		    &(struct norm){ 3, 130, (enum nn_norm)kind, 1e-12 }, true, false);
@@ -220,6 +222,7 @@ check_norm(void)
 /* in: x [T, ld], w [D]; y [T, ld] with what is not a head 0 */
 struct heads {
 	size_t T, heads, D, ld;
+	enum nn_norm kind;
 };
 
 static void
@@ -237,7 +240,8 @@ norm_heads(double *y, struct array *const *in, const void *sizes)
 					  (double)s->D;
 			for (size_t d = 0; d < s->D; d++)
 				y[at + d] =
-				    in[0]->ref[at + d] / sqrt(square) * in[1]->ref[d];
+				    in[0]->ref[at + d] / sqrt(square) *
+				    ((s->kind == NN_RMSNORM_PLUS) + in[1]->ref[d]);
 		}
 }
 
@@ -251,13 +255,13 @@ heads_case(const struct heads *s)
 	struct array *dx = array_random(n, 1), *dw = array_of(s->D, 1);
 
 	norm_heads(y->ref, o.in, s);
-	nn_norm_heads(
-	    y->at, s->ld, stats->at, x->at, s->ld, w->at, 1e-6f, s->T, s->heads, s->D);
+	nn_norm_heads(y->at, s->ld, stats->at, x->at, s->ld, w->at, 1e-6f, s->kind, s->T,
+	    s->heads, s->D);
 	expect("norm of heads", y->at, y->ref, n, 1e-5);
 	/* what is not a head must stay, so in place and packed have their own wants */
 	nn_copy(dx->at, x->at, n);
-	nn_norm_heads(
-	    dx->at, s->ld, NULL, dx->at, s->ld, w->at, 1e-6f, s->T, s->heads, s->D);
+	nn_norm_heads(dx->at, s->ld, NULL, dx->at, s->ld, w->at, 1e-6f, s->kind, s->T,
+	    s->heads, s->D);
 	for (size_t i = 0; i < n; i++)
 		dx->ref[i] = i % s->ld < s->heads * s->D ? y->ref[i] : x->ref[i];
 	expect("norm of heads in place", dx->at, dx->ref, n, 1e-5);
@@ -266,7 +270,7 @@ heads_case(const struct heads *s)
 	array_upload(o.dy);
 	nn_copy(dx->at, o.dy->at, n);
 	nn_norm_heads_back(dx->at, dw->at, dx->at, s->ld, x->at, s->ld, stats->at, w->at,
-	    s->T, s->heads, s->D);
+	    s->kind, s->T, s->heads, s->D);
 	expect_gradient("norm of heads dx", dx->at, &o, 0, 0);
 	expect_gradient("norm of heads dw", dw->at, &o, 1, 1);
 }
@@ -274,15 +278,17 @@ heads_case(const struct heads *s)
 static void
 check_norm_heads(void)
 {
-	heads_case(&(struct heads){ 5, 3, 16, 70 });
-	heads_case(&(struct heads){ 7, 1, 150, 153 });
-	heads_case(&(struct heads){ 4, 2, 5, 10 });
+	for (int kind = NN_RMSNORM; kind <= NN_RMSNORM_PLUS; kind++) {
+		heads_case(&(struct heads){ 5, 3, 16, 70, (enum nn_norm)kind });
+		heads_case(&(struct heads){ 7, 1, 150, 153, (enum nn_norm)kind });
+		heads_case(&(struct heads){ 4, 2, 5, 10, (enum nn_norm)kind });
+	}
 	/* rows of one stride into rows of another */
 	struct array *x = array_random(6 * 20, 1), *w = array_random(4, 1);
 	struct array *y = array_new(6 * 20), *packed = array_new(6 * 8);
 	struct array *in[2] = { x, w };
-	norm_heads(y->ref, in, &(struct heads){ 6, 2, 4, 20 });
-	nn_norm_heads(packed->at, 8, NULL, x->at, 20, w->at, 1e-6f, 6, 2, 4);
+	norm_heads(y->ref, in, &(struct heads){ 6, 2, 4, 20, NN_RMSNORM });
+	nn_norm_heads(packed->at, 8, NULL, x->at, 20, w->at, 1e-6f, NN_RMSNORM, 6, 2, 4);
 	for (size_t i = 0; i < 48; i++)
 		packed->ref[i] = y->ref[i / 8 * 20 + i % 8];
 	expect("norm of heads, packed", packed->at, packed->ref, 48, 1e-5);

@@ -132,8 +132,8 @@ check_attention(void)
 	} cases[] = { { 4, 2, HEAD, 0, false, false, 0 },
 		{ 2, 2, HEAD, 0, true, false, 0 }, { 2, 1, HEAD, 50, false, false, 0 },
 		{ 1, 1, NN_MAX_HEAD, 20, true, false, 0 },
-		{ 3, 3, HEAD, 0, false, true, 0.25f },
-		{ 4, 2, HEAD, 60, true, true, 0 } };
+		{ 3, 3, HEAD, 0, false, true, 0.25f }, { 4, 2, HEAD, 60, true, true, 0 },
+		{ 2, 1, HEAD, 128, true, false, 0 } };
 
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
 		size_t T = 341, H = cases[c].H, nq = T * H * cases[c].D;
@@ -185,14 +185,15 @@ static void
 rows_heads(float *y, const float *x, const float *z, size_t R)
 {
 	(void)z;
-	nn_norm_heads(y, WIDTH, NULL, x, WIDTH, weights, 1e-6f, R, WIDTH / HEAD, HEAD);
+	nn_norm_heads(
+	    y, WIDTH, NULL, x, WIDTH, weights, 1e-6f, NN_RMSNORM, R, WIDTH / HEAD, HEAD);
 }
 
 static void
 rows_heads_back(float *y, const float *x, const float *z, size_t R)
 {
-	nn_norm_heads_back(
-	    y, NULL, x, WIDTH, z, WIDTH, weights, weights + 1, R, WIDTH / HEAD, HEAD);
+	nn_norm_heads_back(y, NULL, x, WIDTH, z, WIDTH, weights, weights + 1, NN_RMSNORM,
+	    R, WIDTH / HEAD, HEAD);
 }
 
 static void
@@ -296,7 +297,7 @@ check_parameters(void)
 	expect("norm dw", dw->at, dw->ref, WIDTH, 5e-6);
 	expect("norm db", db->at, db->ref, WIDTH, 5e-6);
 	nn_norm_heads_back(NULL, heads->at, dy->at, WIDTH, s->at, WIDTH, stats->at,
-	    heads->at, ROWS, WIDTH / HEAD, HEAD);
+	    heads->at, NN_RMSNORM, ROWS, WIDTH / HEAD, HEAD);
 	expect("norm of heads dw", heads->at, heads->ref, HEAD, 5e-6);
 }
 

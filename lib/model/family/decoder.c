@@ -41,10 +41,8 @@ static const struct names names = {
 	.heads = (const char *const[]){ "lm_head.", "score.", NULL },
 };
 
-/* Attention that sees a window only: transformers names it in layer_types, older folders by
- * use_sliding_window alone ("sliding_window" by itself does nothing). */
-static void
-refuse_windows(const struct tree *config)
+void
+decoder_refuse_windows(const struct tree *config)
 {
 	const struct tree *types = tree_get(config, "layer_types");
 
@@ -57,12 +55,42 @@ refuse_windows(const struct tree *config)
 			tree_die(types, "'layer_types' may only hold 'full_attention'");
 }
 
+int
+decoder_window(const struct spec *spec, const struct tree *config, int otherwise)
+{
+	const char *key = "sliding_window";
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->items[i]->kind == TREE_NULL &&
+		    !strcmp(config->items[i]->key, key))
+			return 0;
+	int window = (int)tree_integer_or(config, key, otherwise, 2, 1 << 24);
+	/* transformers counts the token itself where it looks back, not where it looks both ways */
+	return spec->causal ? window - 1 : window;
+}
+
+void
+decoder_windows(struct spec *spec, const struct tree *config)
+{
+	int from = (int)tree_integer_or(config, "max_window_layers", 28, 0, 1 << 20);
+	int window = tree_boolean(config, "use_sliding_window", false)
+			 ? decoder_window(spec, config, 4096)
+			 : 0;
+
+	for (int i = 0; i < spec->layers; i++)
+		if (spec_slides(spec, config, i, window && i >= from)) {
+			if (!window)
+				tree_die(tree_get(config, "layer_types"),
+				    "'layer_types' has windows, which 'sliding_window' "
+				    "and 'use_sliding_window' do not");
+			spec->layer[i].window = window;
+		}
+}
+
 void
 decoder_configure(
     struct spec *spec, const struct tree *config, int head_size, double epsilon)
 {
-	refuse_windows(config);
-	spec_expect(config, "mlp_bias", false);
 	spec_sizes(spec, config);
 	spec->kv_heads = (int)tree_integer_or(
 	    config, "num_key_value_heads", spec->heads, 1, spec->heads);
@@ -79,6 +107,7 @@ decoder_configure(
 	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", epsilon);
 	spec->act = spec_activation(config, "hidden_act", "silu");
 	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
+	spec->up_bias = spec->down_bias = tree_boolean(config, "mlp_bias", false);
 }
 
 void

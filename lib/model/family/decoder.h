@@ -1,6 +1,7 @@
 /*
- * decoder - what the decoders in Llama's mould share (Qwen3, OLMoE, Qwen2-MoE, DeepSeekMoE):
- * causal attention with rotary positions, RMS norms before attention and MLP, gated MLPs.
+ * decoder - what the decoders in Llama's mould share (Llama, Mistral, Qwen, Gemma 3, OLMoE,
+ * DeepSeekMoE): causal attention with rotary positions, RMS norms before attention and MLP, gated
+ * MLPs.
  */
 #ifndef DECODER_H
 #define DECODER_H
@@ -9,11 +10,22 @@
 
 /*
  * The members of config.json that they spell alike: sizes, heads, rotary positions, norms,
- * activation.  head_size and epsilon: where the config says none; head_size 0: width / heads.
+ * activation, biases.  head_size and epsilon: where the config says none; head_size 0: width / heads.
  * The caller fills in the layers.
  */
 void decoder_configure(
     struct spec *spec, const struct tree *config, int head_size, double epsilon);
+
+/* Die where a layer would see a window only: of families that have none. */
+void decoder_refuse_windows(const struct tree *config);
+
+/* "sliding_window" as the blocks have it (spec.h): a causal layer sees so many tokens with its own,
+ * another so many on either side.  `otherwise` where it is absent; 0 where it is null. */
+int decoder_window(const struct spec *spec, const struct tree *config, int otherwise);
+
+/* The windows of Qwen2 and Qwen3: with "use_sliding_window", of layers from "max_window_layers" on,
+ * or those that "layer_types" names. */
+void decoder_windows(struct spec *spec, const struct tree *config);
 
 /* The MLPs of `count` token experts, `top` of them a token: reads `norm_topk_prob`, and the
  * sizes from the keys given. */

@@ -19,6 +19,7 @@ configure(struct spec *spec, const struct tree *config)
 	if (strcmp(scoring, "softmax"))
 		tree_die(tree_get(config, "scoring_func"),
 		    "'scoring_func' is '%s'; only 'softmax' is known", scoring);
+	decoder_refuse_windows(config);
 	decoder_configure(spec, config, 0, 1e-6);
 	spec_layers(spec, inner);
 	if (!tree_get(config, "n_routed_experts"))

@@ -8,28 +8,6 @@
 
 enum { GLOBAL, LOCAL }; /* the rotary tables */
 
-/* Whether a layer sees a window only: "layer_types" (transformers 5), else every n-th does not. */
-static bool
-local(const struct spec *spec, const struct tree *config, int layer)
-{
-	const struct tree *types = tree_get(config, "layer_types");
-
-	if (!types)
-		return layer % tree_integer_or(config, "global_attn_every_n_layers", 3, 1,
-				   SPEC_LAYERS);
-	if (types->kind != TREE_LIST || types->count != (size_t)spec->layers)
-		tree_die(types, "'layer_types' must name the type of each of %d layers",
-		    spec->layers);
-	const struct tree *type = types->items[layer];
-	bool sliding =
-	    type->kind == TREE_STRING && !strcmp(type->string, "sliding_attention");
-	if (!sliding &&
-	    (type->kind != TREE_STRING || strcmp(type->string, "full_attention")))
-		tree_die(type,
-		    "'layer_types' may hold 'full_attention' and 'sliding_attention'");
-	return sliding;
-}
-
 static void
 rotary(struct spec *spec, const struct tree *config)
 {
@@ -103,8 +81,10 @@ configure(struct spec *spec, const struct tree *config)
 	spec->names = &names;
 	spec_layers(spec, inner);
 	spec->layer[0].norm1 = false; /* the embeddings have just been normed */
+	int every =
+	    (int)tree_integer_or(config, "global_attn_every_n_layers", 3, 1, SPEC_LAYERS);
 	for (int i = 0; i < spec->layers; i++)
-		if (local(spec, config, i)) {
+		if (spec_slides(spec, config, i, i % every)) {
 			spec->layer[i].window = window;
 			spec->layer[i].rotary = LOCAL;
 		}

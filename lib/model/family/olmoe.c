@@ -7,6 +7,7 @@
 static void
 configure(struct spec *spec, const struct tree *config)
 {
+	decoder_refuse_windows(config);
 	decoder_configure(spec, config, 0, 1e-5);
 	if (tree_get(config, "clip_qkv"))
 		tree_die(tree_get(config, "clip_qkv"),

@@ -27,6 +27,7 @@ configure(struct spec *spec, const struct tree *config)
 	    (int)tree_integer_in(config, "shared_expert_intermediate_size", 1, 1 << 20);
 	int step = (int)tree_integer_or(config, "decoder_sparse_step", 1, 1, SPEC_LAYERS);
 
+	decoder_refuse_windows(config);
 	decoder_configure(spec, config, 0, 1e-6);
 	spec->qkv_bias = tree_boolean(config, "qkv_bias", true);
 	spec->out_bias = false;

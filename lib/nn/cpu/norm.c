@@ -13,6 +13,7 @@ norm_row(float *y, float *s, float *stats, const float *x, const float *r, const
 	for (size_t c = 0; c < C; c++)
 		s[c] = r ? x[c] + r[c] : x[c];
 	float mean = kind == NN_LAYERNORM ? nn_total(s, C) / (float)C : 0;
+	float plus = kind == NN_RMSNORM_PLUS;
 	float scale = 1 / sqrtf(nn_spread(s, mean, C) / (float)C + eps);
 	if (stats) {
 		stats[0] = mean;
@@ -21,11 +22,11 @@ norm_row(float *y, float *s, float *stats, const float *x, const float *r, const
 	if (w && b) {
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
-			y[c] = (s[c] - mean) * scale * w[c] + b[c];
+			y[c] = (s[c] - mean) * scale * (plus + w[c]) + b[c];
 	} else if (w) {
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
-			y[c] = (s[c] - mean) * scale * w[c];
+			y[c] = (s[c] - mean) * scale * (plus + w[c]);
 	} else {
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
@@ -46,14 +47,14 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
 
 void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
-    const float *w, float eps, size_t T, size_t heads, size_t D)
+    const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
 {
 #pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)
 		for (size_t h = 0; h < heads; h++) {
 			float *row = y + t * ldy + h * D;
 			norm_row(row, row, stats ? stats + 2 * (t * heads + h) : NULL,
-			    x + t * ldx + h * D, NULL, w, NULL, eps, NN_RMSNORM, D);
+			    x + t * ldx + h * D, NULL, w, NULL, eps, kind, D);
 		}
 }
 
@@ -95,14 +96,14 @@ norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
     const float *w, enum nn_norm kind, size_t C)
 {
 	nn_sixteen sums = { 0 }, products = { 0 }, slope, weight, z;
-	float mean = stats[0], scale = stats[1];
+	float mean = stats[0], scale = stats[1], plus = kind == NN_RMSNORM_PLUS;
 
 	for (size_t c = 0; c < C; c += NN_SIXTEEN) {
 		nn_take(&slope, dy + c, nn_some(C, c), 0);
 		nn_take(&z, s + c, nn_some(C, c), mean);
 		if (w) {
 			nn_take(&weight, w + c, nn_some(C, c), 0);
-			slope *= weight;
+			slope *= weight + plus;
 		}
 		z = (z - mean) * scale;
 		sums += slope;
@@ -112,7 +113,7 @@ norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
 	float product = nn_fold(&products) / (float)C;
 #pragma omp simd
 	for (size_t c = 0; c < C; c++) {
-		float g = w ? dy[c] * w[c] : dy[c];
+		float g = w ? dy[c] * (w[c] + plus) : dy[c];
 		ds[c] = scale * (g - sum - (s[c] - mean) * scale * product);
 	}
 }
@@ -151,10 +152,11 @@ nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
 
 void
 nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
-    size_t ldx, const float *stats, const float *w, size_t T, size_t heads, size_t D)
+    size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
+    size_t heads, size_t D)
 {
-	norm_back(dx, dw, NULL, &(struct rows){ dy, x, stats, ldy, ldx, T, heads, D }, w,
-	    NN_RMSNORM);
+	norm_back(
+	    dx, dw, NULL, &(struct rows){ dy, x, stats, ldy, ldx, T, heads, D }, w, kind);
 }
 
 void
