@@ -488,7 +488,7 @@ agrees_with() {
 		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; known are bert, deepseek,
 	E
 	refusals xlm-roberta <<-'E'
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "rotary"/| 'position_embedding_type' is 'rotary', which is not known of such a model
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
 		s/{/{"lora_adaptations": ["retrieval.query"],/| 'lora_adaptations' is not known of such a model
 		s/{/{"auto_map": {"AutoModel": "a--b.C"},/| 'auto_map' says that the model is code of its own, which is not known
 		s/"max_position_embeddings": 514/"max_position_embeddings": 2/| 'max_position_embeddings' is 2, and positions begin at 2

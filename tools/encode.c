@@ -10,6 +10,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/progress.h"
 #include "folder/model_folder.h"
 #include "model/embed.h"
@@ -43,7 +44,7 @@ static const struct cli_option options[] = {
 	{ 'm', "model", "MODEL",
 	    "model folder, or its name on the Hugging Face Hub\n(default: "
 	    "$MOTES_MODEL)" },
-	{ 'e', "expert", "NAME", "task expert for records that name none" },
+	{ 'e', "expert", "NAME", "task, or task expert, for records that name none" },
 	{ OPT_LORA, "lora", "DIR",
 	    "LoRA adapter, in PEFT's layout, that all texts go through" },
 	{ OPT_GATES, "gates", "DIR",
@@ -178,12 +179,13 @@ open_model(const struct settings *s)
 		    s->model, model_spec(model)->causal ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
-	if (s->expert && !model_spec(model)->experts)
+	const struct spec *spec = model_spec(model);
+	if (s->expert && !spec->experts && !spec->loras)
 		die_usage(
 		    "--expert says nothing to %s, which has no task experts", s->model);
 	if (s->expert && model_expert(model, s->expert) < 0)
-		die("%s: has no task expert '%s'; it has %s", s->model, s->expert,
-		    model_expert_names(model));
+		die("%s: has no task%s '%s'; it has %s", s->model,
+		    spec->loras ? "" : " expert", s->expert, model_expert_names(model));
 	if (s->dim > model_width(model))
 		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
 		    (long long)s->dim, model_width(model), s->model);
@@ -193,6 +195,12 @@ open_model(const struct settings *s)
 static void
 open_gates(const struct settings *s, struct model *model)
 {
+	char *own = mem_format("%s/adapters", s->model);
+	if (!s->lora && !s->gates && !access(own, F_OK))
+		warn("%s: has LoRA adapters in %s, of which none is used; --lora takes "
+		     "one",
+		    s->model, own);
+	free(own);
 	if (s->lora)
 		model_gates(model, &s->lora, 1);
 	if (!s->gates)

@@ -32,6 +32,20 @@ add_tasks(struct tree *prompts, const struct tree *tasks)
 	tree_free(own);
 }
 
+/* Tasks that have a LoRA in the checkpoint (jina-embeddings-v3), and no prompt yet: what they say there, or none, as "". */
+static void
+add_loras(struct tree *prompts, const struct tree *model, const struct tree *tasks)
+{
+	const struct tree *texts = tree_get(model, "task_instructions");
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		const char *task = tasks->items[i]->string;
+		if (task && !tree_get(prompts, task))
+			tree_set(
+			    prompts, task, tree_of_string(tree_string(texts, task, "")));
+	}
+}
+
 static struct tree *
 read_config(const char *dir)
 {
@@ -39,14 +53,18 @@ read_config(const char *dir)
 	char *folder = modules_transformer(dir);
 	struct tree *model = read_file(folder, "config.json");
 	const struct tree *tasks = tree_get(tree_get(model, "task_experts"), "tasks");
+	const struct tree *loras = tree_get(model, "lora_adaptations");
+	bool has_tasks = tasks && tasks->kind == TREE_OBJECT && tasks->count;
+	bool has_loras = loras && loras->kind == TREE_LIST && loras->count;
 
-	if (tasks && tasks->kind == TREE_OBJECT && tasks->count) {
-		if (!config)
-			config = tree_object();
-		if (!tree_get(config, "prompts"))
-			tree_set(config, "prompts", tree_object());
+	if ((has_tasks || has_loras) && !config)
+		config = tree_object();
+	if ((has_tasks || has_loras) && !tree_get(config, "prompts"))
+		tree_set(config, "prompts", tree_object());
+	if (has_tasks)
 		add_tasks(tree_get(config, "prompts"), tasks);
-	}
+	if (has_loras)
+		add_loras(tree_get(config, "prompts"), model, loras);
 	tree_free(model);
 	free(folder);
 	return config;

@@ -3,7 +3,8 @@
  * "default_prompt_name" of config_sentence_transformers.json.
  *
  * A task that config.json gives an expert (model/experts.h) and that has no prompt of its own has that of
- * the expert's name, if there is one, and counts as one of them.
+ * the expert's name, if there is one, and counts as one of them.  So does a task of "lora_adaptations" (jina-embeddings-v3),
+ * which has the text that "task_instructions" has for it, or none.
  */
 #ifndef PROMPT_H
 #define PROMPT_H

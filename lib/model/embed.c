@@ -178,8 +178,9 @@ expert_called(const struct embed *e, const char *name)
 	int expert = model_expert(e->model, name);
 
 	if (expert < 0)
-		die("%s: record %lld: asks for the task expert '%s'; %s has %s",
-		    stream_name(e->in), (long long)stream_records(e->in), name,
+		die("%s: record %lld: asks for the task%s '%s'; %s has %s",
+		    stream_name(e->in), (long long)stream_records(e->in),
+		    model_spec(e->model)->loras ? "" : " expert", name,
 		    model_dir(e->model), model_expert_names(e->model));
 	return expert;
 }
@@ -193,40 +194,47 @@ no_expert(const struct embed *e, const struct field *field)
 	    model_expert_names(e->model));
 }
 
-/* The expert that a row of the column X.expert names. */
+/* The expert that a row of the column X.expert names; of a model's own LoRAs, -1 where it is empty. */
 static int
 row_expert(const struct embed *e, const struct array *names, int64_t row)
 {
 	int64_t from = names->offsets[0][row], to = names->offsets[0][row + 1];
 	char name[80] = "";
 
+	if (from == to && model_spec(e->model)->loras)
+		return -1;
 	if (to - from < (int64_t)sizeof name)
 		memcpy(name, (const char *)names->data + from, (size_t)(to - from));
 	return expert_called(e, name);
 }
 
-/* Of each sequence: its row's, else the record's, else the default. */
+/* Of each sequence: its row's, else the record's, else the default.  A LoRA of the model's own is a gate. */
 static void
 choose_experts(struct embed *e, const struct field *field, const struct record *record)
 {
+	const struct spec *spec = model_spec(e->model);
 	const int64_t *lists = record->columns[field->in].offsets[0];
 	bool nested = stream_column(e->in, field->in)->depth == 2;
 	const char *name = tree_string(
 	    tree_get(record->attributes, "experts"), field->name, e->options.expert);
-	bool has = model_spec(e->model)->experts;
+	bool has = spec->experts || spec->loras;
 	bool by_row = has && field->expert >= 0;
 	int expert = has && !by_row && name ? expert_called(e, name) : -1;
 
-	if (has && !by_row && !name && record->rows)
+	if (spec->experts && !by_row && !name && record->rows)
 		no_expert(e, field);
 	for (int64_t row = 0; row < record->rows; row++) {
 		int64_t first = nested ? lists[row] : row;
 		int64_t end = nested ? lists[row + 1] : row + 1;
 		if (by_row && first < end)
 			expert = row_expert(e, &record->columns[field->expert], row);
-		for (int64_t i = first; i < end; i++)
-			e->sequences[i].expert = experts_choose(model_spec(e->model),
-			    expert, e->sequences[i].ids, e->sequences[i].length);
+		for (int64_t i = first; i < end; i++) {
+			struct sequence *s = &e->sequences[i];
+			s->gate = spec->loras ? expert : 0;
+			s->expert = spec->loras
+					? -1
+					: experts_choose(spec, expert, s->ids, s->length);
+		}
 	}
 }
 
@@ -257,6 +265,8 @@ choose_gates(struct embed *e, const struct field *field, const struct record *re
 	int depth = field->gate < 0 ? 0 : stream_column(e->in, field->gate)->depth;
 	const struct array *names = depth ? &record->columns[field->gate] : NULL;
 
+	if (model_spec(e->model)->loras)
+		return;
 	for (int64_t row = 0; row < record->rows; row++) {
 		int64_t first = nested ? lists[row] : row;
 		int64_t end = nested ? lists[row + 1] : row + 1;

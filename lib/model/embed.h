@@ -3,7 +3,8 @@
  * what else is asked for (emit.h).
  *
  * The expert of a text: what its row says in the text column "X.expert", else what the record
- * says in the attribute experts{X}, else a default.  The gate of a text (model.h): what its row says
+ * says in the attribute experts{X}, else a default; of a model with LoRAs of its own for tasks, so its LoRA, none where nothing
+ * is said.  The gate of a text (model.h): what its row says
  * in the text column "X.gate", or "gate", or for each of the texts of its list; none where that is empty.  The attribute prompt_tokens{X} counts the
  * tokens that pooling leaves out where the folder says so.  Texts are computed by expert, a batch
  * at a time; what is made is in their own order.

@@ -46,9 +46,9 @@ names(struct spec *spec, const struct tree *list)
 static int
 expert_called(const struct spec *spec, const char *name)
 {
-	int i = spec->experts - 1;
+	int i = spec->experts + spec->loras - 1;
 
-	if (i >= 0 && !strcmp(name, EXPERTS_ANY))
+	if (spec->experts && !strcmp(name, EXPERTS_ANY))
 		return EXPERT_BY_TEXT;
 	while (i >= 0 && strcmp(spec->expert_names[i], name))
 		i--;
@@ -98,7 +98,7 @@ experts_list(const struct spec *spec)
 {
 	char *list = mem_string("");
 
-	for (int i = 0; i < spec->experts; i++)
+	for (int i = 0; i < spec->experts + spec->loras; i++)
 		list = mem_list(list, spec->expert_names[i]);
 	for (size_t i = 0; spec->tasks && i < spec->tasks->count; i++) {
 		char *word =
@@ -139,6 +139,8 @@ experts_configure(struct spec *spec, const struct tree *config)
 
 	if (!own)
 		return;
+	if (spec->loras)
+		tree_die(own, "a model with LoRAs for tasks cannot have 'task_experts'");
 	tree_only(own, known);
 	names(spec, tree_need(own, "names"));
 	tasks(spec, tree_get(own, "tasks"));

@@ -15,6 +15,8 @@
  * Whoever asks for an expert names a task.  Its row in "tasks" says which expert serves it, several may
  * share one; a task without a row is served by the expert of its name.  "tasks" may be missing.
  *
+ * A model with a LoRA for each of some tasks in its checkpoint (spec.loras) is asked for them by the same names.
+ *
  * In the place of an expert's name "*" is whichever a text falls on,
  *	h(the text's ids) mod the number of experts,  h: rng_hash from 0, over the ids as they are stored
  * with prompt and special tokens: as much capacity, and no routing by task.

@@ -18,18 +18,31 @@
 #include "text/json.h"
 
 static const struct family *
+family_called(const char *type)
+{
+	int i = 0;
+
+	while (families[i] && strcmp(type, families[i]->model_type))
+		i++;
+	return families[i];
+}
+
+static const struct family *
 family_of(const struct tree *config)
 {
-	char *known = mem_string("");
 	const char *type = tree_string(config, "model_type", NULL);
+	const char *positions = tree_string(config, "position_embedding_type", "");
+	char *both = mem_format("%s/%s", type ? type : "", positions);
+	const struct family *family = family_called(both);
 
-	for (int i = 0; families[i]; i++) {
-		if (type && !strcmp(type, families[i]->model_type)) {
-			free(known);
-			return families[i];
-		}
+	free(both);
+	if (!family && type)
+		family = family_called(type);
+	if (family)
+		return family;
+	char *known = mem_string("");
+	for (int i = 0; families[i]; i++)
 		known = mem_list(known, families[i]->model_type);
-	}
 	if (!type)
 		tree_die(config, "'model_type' is missing; known are %s", known);
 	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
@@ -142,6 +155,10 @@ round_scale(struct model *model)
 void
 model_match(struct model *model)
 {
+	if (model->spec.loras && model->mode != MODEL_ENCODE)
+		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded "
+		    "with, not trained, drawn or written anew",
+		    model->dir, model->expert_names);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
 	weights_match(
@@ -398,6 +415,7 @@ complete(struct model *model, uint64_t seed)
 		load_mapped(model);
 	else
 		load_values(model, seed);
+	loras_load(model);
 	model_resolve(model);
 	rotary_open(model);
 	return model;

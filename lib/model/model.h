@@ -56,7 +56,8 @@ void model_round(struct model *model);
 const struct spec *model_spec(const struct model *model);
 struct head *model_head(struct model *model); /* may be changed by options */
 int model_width(const struct model *model);   /* of an embedding */
-/* The index of the expert that serves a task, or EXPERT_BY_TEXT (experts.h); -1: none does. */
+/* The index of the expert that serves a task, or EXPERT_BY_TEXT (experts.h), or of the task's LoRA, where the
+ * checkpoint has such: the gate that its texts go through.  -1: none does. */
 int model_expert(const struct model *model, const char *task);
 const char *model_expert_names(const struct model *model); /* experts_list */
 /* Of what decides an embedding: weights in eight bits make another model. */

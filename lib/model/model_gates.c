@@ -89,6 +89,9 @@ gates_new(const struct model *model, int count)
 {
 	struct gates *gates = mem_zero(1, sizeof *gates);
 
+	if (model->gates && model->spec.loras)
+		die("%s: has LoRAs of its own for tasks (%s); it takes no others",
+		    model->dir, model->expert_names);
 	if (model->mode != MODEL_ENCODE || model->gates)
 		die("%s: is not in a state to be adapted", model->dir);
 	gates->count = count;
@@ -120,9 +123,8 @@ gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
 	gates->pairs[tensor][gate] = pair;
 }
 
-/* Where it lies in the file, if the kernels can use it there. */
-static struct nn_matrix
-mapped(struct gates *gates, const struct safetensor *tensor)
+struct nn_matrix
+gates_mapped(struct gates *gates, const struct safetensor *tensor)
 {
 	bool copied;
 	struct nn_matrix matrix =
@@ -174,8 +176,8 @@ open_gate(const struct model *model, struct gates *gates, int gate, const char *
 	for (int i = 0; i < adapter_count(adapter); i++) {
 		const struct adapter_pair *pair = adapter_at(adapter, i);
 		gates_add(model, gates, gate, gates_tensor(model, adapter, pair),
-		    (struct linear_pair){ .a = mapped(gates, pair->a),
-			.b = mapped(gates, pair->b),
+		    (struct linear_pair){ .a = gates_mapped(gates, pair->a),
+			.b = gates_mapped(gates, pair->b),
 			.rank = (size_t)pair->rank,
 			.scale = (float)pair->scale });
 	}
@@ -283,6 +285,7 @@ gates_demand_finite(const struct model *model)
 			if (copied)
 				nn_free((void *)values, half->count * sizeof *values);
 		}
+	loras_demand_finite(model);
 }
 
 void
@@ -298,6 +301,7 @@ gates_free(const struct model *model, struct gates *gates)
 	for (size_t i = 0; i < gates->copied; i++)
 		nn_free(gates->copies[i].at, gates->copies[i].bytes);
 	strings_free(gates->names);
+	loras_free(model, gates->embeddings);
 	free(gates->copies);
 	free(gates->adapters);
 	free(gates->pairs);

@@ -112,6 +112,7 @@ struct gates {
 		size_t bytes;
 	} * copies; /* of matrices that the kernels cannot use where they lie */
 	size_t copied, copies_room;
+	struct lora_embedding *embeddings; /* [count]; NULL: they stay as they are */
 };
 struct gates *gates_new(const struct model *model, int count);
 void gates_free(const struct model *model, struct gates *gates);
@@ -122,6 +123,9 @@ struct adapter *gates_adapter(const struct model *model, const char *dir);
 /* The linear layer that a pair of an adapter stands beside; dies naming what does not fit. */
 int gates_tensor(const struct model *model, const struct adapter *adapter,
     const struct adapter_pair *pair);
+
+/* A matrix where it lies in the file, or a copy that lives as long as the gates. */
+struct nn_matrix gates_mapped(struct gates *gates, const struct safetensor *tensor);
 
 /* Put a pair beside a tensor. */
 void gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
@@ -137,6 +141,14 @@ void gates_demand_from(const struct model *model, int layer);
 
 /* Dies naming a pair with values that are not finite, if there is one. */
 void gates_demand_finite(const struct model *model);
+
+/* LoRAs of the checkpoint's own tasks, spec.loras, as gates.  (model_loras.c) */
+void loras_load(struct model *model); /* of a model to encode with, if it has such */
+void loras_demand_finite(const struct model *model);
+void loras_free(const struct model *model, struct lora_embedding *embeddings);
+
+/* pass->sum0 of the pass's batch: what nn_embed makes of it, and of each gate its own. */
+void loras_embed(const struct model *model, const struct pass *pass);
 
 /* The gate that learns.  (model_adapt.c) */
 const struct parameter *learning_parameters(

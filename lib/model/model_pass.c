@@ -425,8 +425,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	size_t C = (size_t)spec->width;
 	const float *x = pass->x0;
 
-	nn_embed(pass->sum0, pass->ids, &pass->block.sequences, stem[STEM_TOKENS],
-	    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
+	loras_embed(model, pass);
 	if (spec->embedding_scale != 0)
 		nn_scale(pass->sum0, spec->embedding_scale, pass->block.sequences.T * C);
 	distance_forward(

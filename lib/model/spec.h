@@ -126,6 +126,10 @@ struct spec {
 	const char *expert_names[SPEC_EXPERTS]; /* borrowed from config */
 	const struct tree *tasks; /* the expert's name of each; NULL: none; borrowed */
 	bool expert_norms;
+	/* LoRAs in the checkpoint, of as many tasks, called expert_names: of all matrices, of one rank, each
+	 * times lora_scale (model_loras.c).  A model with these has no task experts. */
+	int loras, lora_rank;
+	double lora_scale;
 };
 
 /* The parameters of a block; every family maps its tensors to these. */
@@ -221,7 +225,8 @@ struct names {
 
 /* One file of family/ each (or two that share it); the Makefile finds them there. */
 struct family {
-	const char *model_type; /* of config.json */
+	/* of config.json; "bert/alibi": with that "position_embedding_type", before the one of "bert" */
+	const char *model_type;
 	/* Fill the spec (which is cleared before); die naming file, key and expected value. */
 	void (*configure)(struct spec *spec, const struct tree *config);
 };

@@ -23,7 +23,8 @@ find(const struct search *search, const char *name, char **full)
 {
 	/* older spellings; then heads, which have no prefix */
 	static const char *const spellings[][2] = { { "", "" }, { ".weight", ".gamma" },
-		{ ".bias", ".beta" }, { "transform.layer_norm.", "transform.LayerNorm." },
+		{ ".bias", ".beta" }, { ".weight", WEIGHTS_BESIDE "original" },
+		{ "transform.layer_norm.", "transform.LayerNorm." },
 		{ "predictions.decoder.bias", "predictions.bias" },
 		{ "lm_head.decoder.bias", "lm_head.bias" } };
 
@@ -109,8 +110,8 @@ parameter_shape(int64_t *shape, const struct parameter *tensor)
 	return rank;
 }
 
-static void
-check_tensor(
+void
+weights_check(
     const char *file, const struct safetensor *tensor, const struct parameter *wanted)
 {
 	int64_t shape[3];
@@ -134,7 +135,7 @@ weights_add(struct weights *weights, const struct safetensor *stored, const char
 	size_t count = (size_t)weights->count;
 
 	if (stored)
-		check_tensor(file, stored, &wanted);
+		weights_check(file, stored, &wanted);
 	wanted.offset = weights->size;
 	wanted.count = mem_multiply((size_t)wanted.rows,
 	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
@@ -460,6 +461,22 @@ known_extra(const struct search *search, const char *name)
 	return !strcmp(last, "position_ids") || !strcmp(last, "inv_freq");
 }
 
+/* Half of a LoRA of tasks, of a tensor that is there. */
+static bool
+of_lora(const struct search *search, const char *name)
+{
+	const char *at = strstr(name, WEIGHTS_BESIDE "0.lora_");
+	bool found = false;
+
+	if (at && search->spec->loras) {
+		char *original =
+		    mem_format("%.*s" WEIGHTS_BESIDE "original", (int)(at - name), name);
+		found = safetensors_find(search->file, original);
+		free(original);
+	}
+	return found;
+}
+
 /* Whether a tensor belongs to a block beyond those that config.json asks for. */
 static bool
 beyond(const struct search *search, const char *name)
@@ -484,7 +501,8 @@ judge_extra(const struct search *search)
 		int j = 0;
 		while (j < weights->count && weights->stored[j] != tensor)
 			j++;
-		if (j < weights->count || known_extra(search, name))
+		if (j < weights->count || known_extra(search, name) ||
+		    of_lora(search, name))
 			continue;
 		if (starts_with(name, search->prefix))
 			name += strlen(search->prefix);

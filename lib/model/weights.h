@@ -15,6 +15,9 @@
 #include "folder/safetensors.h"
 #include "model/spec.h"
 
+/* In the place of ".weight", before what torch's parametrizations keep of one: "original", "0.lora_A". */
+#define WEIGHTS_BESIDE ".parametrizations.weight."
+
 /* A tensor that can learn. */
 struct parameter {
 	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
@@ -64,6 +67,10 @@ struct weights {
 void weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts);
 void weights_free(struct weights *weights);
+
+/* Dies unless a tensor of the file has the shape of a parameter, and a floating type. */
+void weights_check(
+    const char *file, const struct safetensor *tensor, const struct parameter *wanted);
 
 /* Whether q, k and v are one tensor. */
 bool weights_fused(const struct weights *weights);

@@ -73,6 +73,8 @@ refuse(const struct tree *config)
 	spec_expect(config, "parallel_block", false);
 	spec_expect(config, "causal", false);
 	spec_expect(config, "use_rms_norm", false);
+	spec_expect(config, "scale_attn_weights", true);
+	spec_expect(config, "scale_attn_by_inverse_layer_idx", false);
 }
 
 /* nomic-embed-text-v2-moe: token experts in blocks 1, 1 + n, 1 + 2 n, ..., without biases but one

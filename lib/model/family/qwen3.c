@@ -1,6 +1,7 @@
 /*
  * Qwen3 (Yang et al. 2025), of which Qwen3-Embedding is made: grouped heads whose queries and
- * keys are normed one by one; heads x head size need not be the width.
+ * keys are normed one by one; heads x head size need not be the width.  jina-embeddings-v5-text-small is one, its LoRA adapters
+ * beside it.
  */
 #include "model/family/decoder.h"
 
@@ -14,3 +15,4 @@ configure(struct spec *spec, const struct tree *config)
 }
 
 const struct family family_qwen3 = { "qwen3", configure };
+const struct family family_jina_v5 = { "jina_embeddings_v5", configure };
