@@ -376,9 +376,9 @@ refused() {
 }
 
 @test "tok: tokenizers that are broken or not supported are refused by name" {
-	refused 's/"WordPiece"/"Unigram"/' "type 'Unigram' is not supported"
-	refused 's/"BertNormalizer"/"Precompiled"/' "normalizer: 'Precompiled' is not supported"
-	refused 's/"BertPreTokenizer"/"Metaspace"/' "pre_tokenizer: 'Metaspace' is not supported"
+	refused 's/"WordPiece"/"WordLevel"/' "type 'WordLevel' is not supported"
+	refused 's/"BertNormalizer"/"Nmt"/' "normalizer: 'Nmt' is not supported"
+	refused 's/"BertPreTokenizer"/"UnicodeScripts"/' "pre_tokenizer: 'UnicodeScripts' is not supported"
 	refused 's/"TemplateProcessing"/"Other"/' "post_processor: 'Other' is not supported"
 	refused 's/"version": "1.0"/"version": "2.0"/' "version '2.0'"
 	refused 's/"unk_token": "\[UNK\]"/"unk_token": "<unk>"/' "lacks its unk_token '<unk>'"

@@ -20,6 +20,14 @@ bool unicode_later_mark(int32_t code);
 /* Lower case where utf8proc has none yet; otherwise the code point. */
 int32_t unicode_lower(int32_t code);
 
+/* Consonants and the signs that link them to the next, of rule GB9c of grapheme clusters. */
+bool unicode_consonant(int32_t code);
+bool unicode_linker(int32_t code);
+
+/* A code point that utf8proc's clusters treat as the reference's, of Unicode 17, treat this one: most
+ * are their own. */
+int32_t unicode_cluster_like(int32_t code);
+
 /* The traits (utf8.h) of what utf8proc takes for unassigned. */
 unsigned unicode_newer(int32_t code);
 

@@ -302,6 +302,30 @@ utf8_lower(int32_t code, int32_t to[2])
 	return 1;
 }
 
+size_t
+utf8_cluster_end(const char *text, size_t length, size_t at)
+{
+	bool consonant = false, linked = false; /* of GB9c, which utf8proc 2.8 has not */
+	int32_t state = 0, code, next;
+
+	at += utf8_decode(text + at, length - at, &code);
+	for (size_t bytes; at < length; at += bytes, code = next) {
+		bytes = utf8_decode(text + at, length - at, &next);
+		if (next < 0x80 && code < 0x300 && code != '\r')
+			break;
+		linked |= consonant && unicode_linker(code);
+		if (unicode_consonant(code)) {
+			consonant = true;
+			linked = false;
+		}
+		bool breaks = utf8proc_grapheme_break_stateful(
+		    unicode_cluster_like(code), unicode_cluster_like(next), &state);
+		if (breaks && !(linked && unicode_consonant(next)))
+			break;
+	}
+	return at;
+}
+
 void
 utf8_order(int32_t *run, int32_t *scratch, size_t count)
 {

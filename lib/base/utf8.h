@@ -3,7 +3,7 @@
  * Only this module knows utf8proc.
  *
  * The reference tokenizers take each of these from another edition of Unicode: punctuation and
- * marks from 8.0, normal forms from 9.0, letters from 16, lower case from 17.  Token ids depend on it, so the traits and
+ * marks from 8.0, normal forms from 9.0, letters from 16, lower case and clusters from 17.  Token ids depend on it, so the traits and
  * mappings here follow the reference, code point by code point (tests/datafile.bats).
  */
 #ifndef UTF8_H
@@ -65,6 +65,9 @@ int utf8_decompose(int32_t code, int32_t to[UTF8_DECOMPOSED]);
 
 /* Full lower case without context (no final sigma); returns how many, 1 or 2. */
 int utf8_lower(int32_t code, int32_t to[2]);
+
+/* The end of the extended grapheme cluster (Unicode Standard Annex 29) of valid UTF-8 that begins at `at`. */
+size_t utf8_cluster_end(const char *text, size_t length, size_t at);
 
 /* Put a run of code points of non-zero combining class in canonical order: stable, linear.
  * `scratch` is as long as the run. */

@@ -1,11 +1,15 @@
 #include "text/json_map.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "text/json.h"
 
@@ -215,6 +219,86 @@ take_integer(struct cursor *cursor, int64_t *number)
 		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
 }
 
+enum { SURE = 19 }; /* digits that are below 2^64 whatever they are */
+
+/* Digits onto `whole`, until one more would not fit; returns how many were there, *taken counts those
+ * of the number that went on. */
+static int
+take_digits(struct cursor *cursor, uint64_t *whole, int *taken)
+{
+	const char *at = cursor->at, *start = at;
+	uint64_t made = *whole;
+	bool full = false;
+
+	for (; at < cursor->end && *at >= '0' && *at <= '9' && *taken < SURE; ++*taken)
+		made = 10 * made + (uint64_t)(*at++ - '0');
+	for (; at < cursor->end && *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+		full |= made > (UINT64_MAX - digit) / 10;
+		if (full)
+			continue;
+		made = 10 * made + digit;
+		++*taken;
+	}
+	*whole = made;
+	cursor->at = at;
+	return at - start < INT_MAX / 4 ? (int)(at - start) : INT_MAX / 4;
+}
+
+static double
+power_of_ten(int exponent)
+{
+	static const double exact[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+		1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+		1e22 };
+	char text[16];
+	double power = 0;
+
+	if (exponent < (int)(sizeof exact / sizeof *exact))
+		return exact[exponent];
+	number_read(text, (size_t)snprintf(text, sizeof text, "1e%d", exponent), &power);
+	return power;
+}
+
+/* -?digits[.digits][e[+-]digits] as the reference's reader rounds it; false where it overflows. */
+static bool
+take_number(struct cursor *cursor, double *number)
+{
+	uint64_t whole = 0, power = 0;
+	bool negative = take(cursor, '-'), below = false;
+	int taken = 0, digits = take_digits(cursor, &whole, &taken);
+
+	if (!digits)
+		return false;
+	int exponent = digits - taken, before = taken;
+	if (cursor->at < cursor->end && *cursor->at == '.') {
+		cursor->at++;
+		if (!take_digits(cursor, &whole, &taken))
+			return false;
+		exponent -= taken - before;
+	}
+	if (cursor->at < cursor->end && (*cursor->at | 0x20) == 'e') {
+		cursor->at++;
+		if (cursor->at < cursor->end &&
+		    (*cursor->at == '-' || *cursor->at == '+'))
+			below = *cursor->at++ == '-';
+		taken = 0;
+		if (!take_digits(cursor, &power, &taken))
+			return false;
+		power = power < 1 << 20 ? power : 1 << 20;
+		exponent += below ? -(int)power : (int)power;
+	}
+	*number = (double)whole;
+	for (; exponent < -308 && *number != 0; exponent += 308)
+		*number /= 1e308;
+	if (*number != 0)
+		*number = exponent < 0	    ? *number / power_of_ten(-exponent)
+			  : exponent <= 308 ? *number * power_of_ten(exponent)
+					    : INFINITY;
+	*number = negative ? -*number : *number;
+	return isfinite(*number);
+}
+
 static bool
 take_members(struct cursor *cursor, const struct json_map_part *part, void *context)
 {
@@ -260,6 +344,28 @@ take_pairs(struct cursor *cursor, const struct json_map_part *part, void *contex
 	return good && take(cursor, ']');
 }
 
+static bool
+take_scores(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text text = { 0 };
+	bool good = take(cursor, '[');
+
+	if (good && take(cursor, ']'))
+		return true;
+	while (good) {
+		double number;
+		good = take(cursor, '[') && take_text(cursor, &text) && take(cursor, ',');
+		skip_space(cursor);
+		good = good && take_number(cursor, &number) && take(cursor, ']');
+		if (good)
+			part->score(context, text.text, text.length, number);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(text.scratch);
+	return good && take(cursor, ']');
+}
+
 /* Where the value of a part was, to be left out of the tree. */
 struct span {
 	const char *start, *end;
@@ -270,8 +376,11 @@ static void
 read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
     const struct json_map_part *part, void *context)
 {
-	if (part->member ? take_members(cursor, part, context)
-			 : take_pairs(cursor, part, context)) {
+	bool object = *cursor->at == '{';
+
+	if (object	  ? take_members(cursor, part, context)
+	    : part->score ? take_scores(cursor, part, context)
+			  : take_pairs(cursor, part, context)) {
 		if (part->end)
 			part->end(context);
 		return;
@@ -279,8 +388,9 @@ read_part(const char *path, const char *text, size_t length, struct cursor *curs
 	/* says what is wrong, if it is JSON's */
 	tree_free(json_parse(text, length, path, 1));
 	die("%s: '%s' must be %s", path, part->key,
-	    part->member ? "an object of integers"
-			 : "a list of strings or of pairs of strings");
+	    object	  ? "an object of integers"
+	    : part->score ? "a list of pairs of a string and a number"
+			  : "a list of strings or of pairs of strings");
 }
 
 /* A part is read at once where those before it have been, else after them. */
@@ -301,8 +411,10 @@ read_parts(const char *path, const char *text, size_t length, struct cursor *cur
 		       (size != strlen(part[p].key) || memcmp(key, part[p].key, size)))
 			p++;
 		skip_space(cursor);
-		bool ours = p < parts && cursor->at < cursor->end && !span[p].start &&
-			    *cursor->at == (part[p].member ? '{' : '[');
+		bool ours =
+		    p < parts && cursor->at < cursor->end && !span[p].start &&
+		    ((*cursor->at == '{' && part[p].member) ||
+			(*cursor->at == '[' && !(part[p].member && !part[p].score)));
 		const char *start = cursor->at;
 		if (ours && p == next) {
 			read_part(path, text, length, cursor, &part[p], context);

@@ -16,15 +16,24 @@ typedef void json_map_member(
     void *context, const char *text, size_t length, int64_t number);
 typedef void json_map_pair(void *context, const char *left, size_t left_length,
     const char *right, size_t right_length);
+typedef void json_map_score(
+    void *context, const char *text, size_t length, double number);
 
 enum { JSON_MAP_PARTS = 4 };
 
-/* A member to be read so: an object of integers, or else a list of strings or of pairs of
- * strings; of a string alone `right` is NULL. */
+/*
+ * A member to be read so: an object of integers, or a list: of strings or of pairs of strings (of a
+ * string alone `right` is NULL), or of pairs of a string and a number.  A function that is NULL is a
+ * form that the member does not have; of `pair` and `score` one is.
+ *
+ * Numbers are what the reference's reader makes of them, to the last bit: their first digits as one
+ * integer below 2^64, rounded, times or divided by a power of ten, rounded again.
+ */
 struct json_map_part {
 	const char *key;
 	json_map_member *member;
 	json_map_pair *pair;
+	json_map_score *score;
 	void (*end)(void *context); /* after the last, or NULL */
 };
 

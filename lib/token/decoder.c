@@ -19,7 +19,7 @@ struct step {
 	char *prefix,
 	    *content; /* WordPiece's ##; what Replace finds, puts; Strip takes */
 	size_t prefix_length, content_length;
-	bool cleanup;
+	bool cleanup, keep; /* keep: Metaspace's blanks of the first token, too */
 	size_t start, stop;
 };
 
@@ -197,6 +197,19 @@ run_replace(const struct step *step, const struct pieces *from, struct pieces *t
 	}
 }
 
+/* Blanks for marks, which are the prefix; none in the first token. */
+static void
+run_metaspace(const struct step *step, const struct pieces *from, struct pieces *to)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		size_t length;
+		const char *text = piece(from, i, &length);
+		extend_replaced(to, text, length, step->prefix, step->prefix_length, " ",
+		    i > 0 || step->keep);
+		end(to);
+	}
+}
+
 static void
 run_fuse(const struct step *step, const struct pieces *from, struct pieces *to)
 {
@@ -324,6 +337,12 @@ read_section(struct decoder *decoder, const struct tree *node)
 		step->prefix =
 		    own(tree_string(node, "prefix", "##"), &step->prefix_length);
 		step->cleanup = tree_boolean(node, "cleanup", true);
+	} else if (!strcmp(type, "Metaspace")) {
+		step = add_step(decoder, run_metaspace);
+		step->prefix = own(tree_string(node, "replacement", "\xe2\x96\x81"),
+		    &step->prefix_length);
+		step->keep = !strcmp(tree_string(node, "prepend_scheme", ""), "never") ||
+			     !tree_boolean(node, "add_prefix_space", true);
 	} else if (!strcmp(type, "Strip")) {
 		step = add_step(decoder, run_strip);
 		step->content =

@@ -1,8 +1,8 @@
 /*
  * decoder - tokens back to text, as the "decoder" of a tokenizer.json says.
  *
- * Steps: ByteLevel, WordPiece, Replace (of a string), ByteFallback, Fuse, Strip and Sequences of
- * them; without a decoder tokens are joined by blanks.  Others are named and refused, but only
+ * Steps: ByteLevel, WordPiece, Metaspace, Replace (of a string), ByteFallback, Fuse, Strip and
+ * Sequences of them; without a decoder tokens are joined by blanks.  Others are named and refused, but only
  * when something is to be decoded.
  */
 #ifndef DECODER_H

@@ -6,10 +6,11 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "token/charsmap.h"
 #include "token/splitter.h"
 #include "token/vocabulary.h"
 
-enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP };
+enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP, PRECOMPILED };
 
 struct step {
 	enum kind kind;
@@ -18,7 +19,10 @@ struct step {
 	struct splitter *splitter; /* REPLACE */
 	char *text;		   /* REPLACE, PREPEND */
 	size_t length;
-	bool left, right; /* STRIP */
+	bool left, right;	   /* STRIP */
+	struct charsmap *charsmap; /* PRECOMPILED */
+	const char
+	    *without_lead; /* the type where it does not keep the lead; else NULL */
 };
 
 struct normalizer {
@@ -95,13 +99,20 @@ add(struct normalizer *normalizer, const struct tree *node)
 		form++;
 	if (form < 4) {
 		step.form = (enum utf8_form)form;
+		step.without_lead = forms[form];
 	} else if (!strcmp(type, "Lowercase")) {
 		step.kind = LOWERCASE;
+		step.without_lead = "Lowercase";
 	} else if (!strcmp(type, "StripAccents")) {
 		step.kind = STRIP_ACCENTS;
+		step.without_lead = "StripAccents";
 	} else if (!strcmp(type, "BertNormalizer")) {
 		step.kind = BERT;
+		step.without_lead = "BertNormalizer";
 		read_bert(normalizer, &step, node);
+	} else if (!strcmp(type, "Precompiled")) {
+		step.kind = PRECOMPILED;
+		step.charsmap = charsmap_new(node);
 	} else if (!strcmp(type, "Replace")) {
 		step.kind = REPLACE;
 		read_replace(&step, node);
@@ -128,6 +139,15 @@ normalizer_new(const struct tree *node)
 	if (node)
 		add(normalizer, node);
 	return normalizer;
+}
+
+const char *
+normalizer_without_lead(const struct normalizer *normalizer)
+{
+	for (size_t i = 0; i < normalizer->count; i++)
+		if (normalizer->step[i].without_lead)
+			return normalizer->step[i].without_lead;
+	return NULL;
 }
 
 /* The steps.  Each returns NULL when it changes nothing. ------------------------------- */
@@ -178,6 +198,8 @@ map(const struct step *step, const char *text, size_t length, size_t *made)
 struct replace {
 	const struct step *step;
 	struct buffer buffer;
+	size_t passed, before,
+	    lead; /* of the text; the leads of the text, of what is made */
 };
 
 static bool
@@ -185,34 +207,55 @@ replace_part(void *context, const char *text, size_t length, bool match)
 {
 	struct replace *replace = context;
 
+	size_t left =
+	    replace->before > replace->passed ? replace->before - replace->passed : 0;
+	int32_t code;
+
+	if (!match)
+		left = left < length ? left : length;
+	else if (
+	    length) /* what is put in stands for the last character that it replaces */
+		left =
+		    utf8_before(text, length, &code) < left ? replace->step->length : 0;
+	else /* or for the one before it */
+		left = replace->before && replace->before >= replace->passed
+			   ? replace->step->length
+			   : 0;
+	replace->lead += left;
+	replace->passed += length;
 	push(&replace->buffer, match ? replace->step->text : text,
 	    match ? replace->step->length : length);
 	return true;
 }
 
 static char *
-apply_replace(const struct step *step, const char *text, size_t length, size_t *made)
+apply_replace(
+    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
 {
-	struct replace replace = { .step = step };
+	struct replace replace = { .step = step, .before = *lead };
 
 	splitter_parts(step->splitter, text, length, replace_part, &replace);
+	*lead = replace.lead;
 	return finish(&replace.buffer, made);
 }
 
 static char *
-apply_prepend(const struct step *step, const char *text, size_t length, size_t *made)
+apply_prepend(
+    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
 {
 	struct buffer buffer = { 0 };
 
 	if (!length)
 		return NULL;
+	*lead += *lead ? step->length : 0;
 	push(&buffer, step->text, step->length);
 	push(&buffer, text, length);
 	return finish(&buffer, made);
 }
 
 static char *
-apply_strip(const struct step *step, const char *text, size_t length, size_t *made)
+apply_strip(
+    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
 {
 	size_t first = step->left ? utf8_space_end(text, length, 0) : 0;
 	size_t last = step->right ? utf8_space_start(text, length, first) : length;
@@ -220,11 +263,13 @@ apply_strip(const struct step *step, const char *text, size_t length, size_t *ma
 
 	if (first < last)
 		push(&buffer, text + first, last - first);
+	*lead -= *lead < first ? *lead : first;
 	return finish(&buffer, made);
 }
 
 static char *
-apply(const struct step *step, const char *text, size_t length, size_t *made)
+apply(
+    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
 {
 	switch (step->kind) {
 	case FORM:
@@ -234,22 +279,26 @@ apply(const struct step *step, const char *text, size_t length, size_t *made)
 	case LOWERCASE:
 	case STRIP_ACCENTS: return map(step, text, length, made);
 	case BERT: return wordpiece_normal(step->bert, text, length, made);
-	case REPLACE: return apply_replace(step, text, length, made);
-	case PREPEND: return apply_prepend(step, text, length, made);
-	case STRIP: return apply_strip(step, text, length, made);
+	case REPLACE: return apply_replace(step, text, length, made, lead);
+	case PREPEND: return apply_prepend(step, text, length, made, lead);
+	case STRIP: return apply_strip(step, text, length, made, lead);
+	case PRECOMPILED: return charsmap_apply(step->charsmap, text, length, made, lead);
 	}
 	return NULL;
 }
 
 char *
-normalizer_apply(
-    const struct normalizer *normalizer, const char *text, size_t length, size_t *made)
+normalizer_apply(const struct normalizer *normalizer, const char *text, size_t length,
+    size_t *made, size_t *lead)
 {
 	char *now = NULL;
+	size_t none = 0;
 
 	*made = length;
+	lead = lead ? lead : &none;
 	for (size_t i = 0; i < normalizer->count; i++) {
-		char *next = apply(&normalizer->step[i], now ? now : text, *made, made);
+		char *next =
+		    apply(&normalizer->step[i], now ? now : text, *made, made, lead);
 		if (!next)
 			continue;
 		free(now);
@@ -266,6 +315,8 @@ normalizer_free(struct normalizer *normalizer)
 			wordpiece_free(normalizer->step[i].bert);
 		if (normalizer->step[i].splitter)
 			splitter_free(normalizer->step[i].splitter);
+		if (normalizer->step[i].charsmap)
+			charsmap_free(normalizer->step[i].charsmap);
 		free(normalizer->step[i].text);
 	}
 	if (normalizer->none)

@@ -8,15 +8,20 @@
 #include "token/bpe.h"
 #include "token/splitter.h"
 
-/* A splitter; or a blank put before a piece that begins with none; or bytes as characters. */
-enum kind { SPLIT, BLANK, BYTES };
-enum { MOST = 64 }; /* steps */
+/* A splitter; a blank put before a piece that begins with none; bytes as characters; another character
+ * for blanks, put before a piece as BLANK does. */
+enum kind { SPLIT, BLANK, BYTES, META };
+enum scheme { ALWAYS, FIRST, NEVER };
+enum { MOST = 64, SMALL = 256 }; /* steps; bytes of a usual piece */
 
 struct step {
 	enum kind kind;
 	struct splitter *splitter;
 	enum split_behaviour behaviour;
 	bool invert;
+	enum scheme scheme; /* META */
+	char mark[4];
+	size_t mark_length;
 };
 
 struct pretokenizer {
@@ -86,6 +91,51 @@ add_bytes(struct pretokenizer *pretokenizer, const struct tree *node)
 	add(pretokenizer, (struct step){ .kind = BYTES });
 }
 
+static enum scheme
+scheme_of(const struct tree *node)
+{
+	static const char *const names[] = { "always", "first", "never" };
+	bool before = tree_boolean(node, "add_prefix_space", true); /* of old files */
+	const char *name =
+	    tree_string(node, "prepend_scheme", before ? "always" : "never");
+	int i = 0;
+
+	while (i < 3 && strcmp(name, names[i]))
+		i++;
+	if (i == 3)
+		tree_die(
+		    node, "pre_tokenizer: prepend_scheme '%s' is not supported", name);
+	if (!before && i != NEVER)
+		tree_die(node,
+		    "pre_tokenizer: add_prefix_space is false, but prepend_scheme '%s'",
+		    name);
+	return (enum scheme)i;
+}
+
+/* Split: before each mark. */
+static void
+add_metaspace(struct pretokenizer *pretokenizer, const struct tree *node)
+{
+	const struct tree *mark = tree_need(node, "replacement");
+	struct step step = {
+		.kind = META, .scheme = scheme_of(node), .behaviour = SPLIT_NEXT
+	};
+	int32_t code;
+
+	if (mark->kind != TREE_STRING || !mark->length ||
+	    utf8_decode(mark->string, mark->length, &code) != mark->length)
+		tree_die(node, "pre_tokenizer: 'replacement' must be one character");
+	memcpy(step.mark, mark->string, mark->length);
+	step.mark_length = mark->length;
+	for (size_t i = 0; step.scheme == FIRST && i < pretokenizer->count; i++)
+		if (pretokenizer->step[i].kind != SPLIT)
+			tree_die(node, "pre_tokenizer: prepend_scheme 'first' behind "
+				       "ByteLevel or Metaspace is not supported");
+	if (tree_boolean(node, "split", true))
+		step.splitter = splitter_of_string(step.mark, step.mark_length);
+	add(pretokenizer, step);
+}
+
 static void
 add_node(struct pretokenizer *pretokenizer, const struct tree *node)
 {
@@ -99,6 +149,8 @@ add_node(struct pretokenizer *pretokenizer, const struct tree *node)
 			add_node(pretokenizer, list->items[i]);
 	} else if (!strcmp(type, "ByteLevel")) {
 		add_bytes(pretokenizer, node);
+	} else if (!strcmp(type, "Metaspace")) {
+		add_metaspace(pretokenizer, node);
 	} else if (!strcmp(type, "Split")) {
 		add_split(pretokenizer, node);
 	} else if (!strcmp(type, "Digits")) {
@@ -141,13 +193,62 @@ pretokenizer_leave_bytes(struct pretokenizer *pretokenizer)
 	return true;
 }
 
+bool
+pretokenizer_wants_lead(const struct pretokenizer *pretokenizer)
+{
+	for (size_t i = 0; i < pretokenizer->count; i++)
+		if (pretokenizer->step[i].kind == META &&
+		    pretokenizer->step[i].scheme == FIRST)
+			return true;
+	return false;
+}
+
 /* A piece on its way through the steps, each of which calls the next for what it makes. */
 struct way {
 	const struct pretokenizer *pretokenizer;
 	size_t step;
+	const char *lead; /* where the text's ends */
 	pretokenizer_piece *each;
 	void *context;
 };
+
+static pretokenizer_piece go;
+
+/* The piece with its marks, as one or cut before each of them. */
+static bool
+go_marked(
+    const struct way *next, const struct step *step, const char *text, size_t length)
+{
+	bool before =
+	    step->scheme == ALWAYS || (step->scheme == FIRST && text < next->lead);
+	char small[SMALL], *made = small, *to;
+	size_t blanks = 0, width = step->mark_length;
+
+	for (size_t i = 0; i < length; i++)
+		blanks += text[i] == ' ';
+	before &= text[0] != ' ' && (length < width || memcmp(text, step->mark, width));
+	if (before || blanks) {
+		size_t room =
+		    mem_add(length, mem_multiply(blanks + 1, width, "a text"), "a text");
+		made = room > SMALL ? mem_new(room, 1) : small;
+		to = made;
+		if (before)
+			to = mempcpy(to, step->mark, width);
+		for (size_t i = 0; i < length; i++)
+			if (text[i] == ' ')
+				to = mempcpy(to, step->mark, width);
+			else
+				*to++ = text[i];
+		text = made;
+		length = (size_t)(to - made);
+	}
+	bool more = step->splitter ? splitter_split(step->splitter, step->behaviour,
+					 false, text, length, go, (void *)next)
+				   : go((void *)next, text, length);
+	if (made != small)
+		free(made);
+	return more;
+}
 
 static bool
 go(void *context, const char *text, size_t length)
@@ -161,6 +262,8 @@ go(void *context, const char *text, size_t length)
 	if (step->kind == SPLIT)
 		return splitter_split(step->splitter, step->behaviour, step->invert, text,
 		    length, go, &next);
+	if (step->kind == META)
+		return go_marked(&next, step, text, length);
 	if (step->kind == BLANK && *text == ' ')
 		return go(&next, text, length);
 	char *made;
@@ -178,11 +281,12 @@ go(void *context, const char *text, size_t length)
 
 bool
 pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text, size_t length,
-    pretokenizer_piece *each, void *context)
+    size_t lead, pretokenizer_piece *each, void *context)
 {
-	struct way way = {
-		.pretokenizer = pretokenizer, .each = each, .context = context
-	};
+	struct way way = { .pretokenizer = pretokenizer,
+		.lead = text + lead,
+		.each = each,
+		.context = context };
 
 	return !length || go(&way, text, length);
 }

@@ -2,8 +2,8 @@
  * pretokenizer - the "pre_tokenizer" of a tokenizer.json: a text into the pieces that the model
  * takes one by one.
  *
- * ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer and
- * Sequences of them, as the reference has them; any other is refused by name.
+ * ByteLevel, Metaspace, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer
+ * and Sequences of them, as the reference has them; any other is refused by name.
  */
 #ifndef PRETOKENIZER_H
 #define PRETOKENIZER_H
@@ -22,12 +22,15 @@ struct pretokenizer *pretokenizer_new(const struct tree *node);
  * no longer does: a model of bytes takes the pieces as they are. */
 bool pretokenizer_leave_bytes(struct pretokenizer *pretokenizer);
 
+/* Whether it asks for the lead (normalizer.h): a Metaspace whose prepend_scheme is first. */
+bool pretokenizer_wants_lead(const struct pretokenizer *pretokenizer);
+
 /* The pieces, none of them empty, of valid UTF-8, in order; `each` returns false to stop, and
  * then so does this, before it has looked at what follows.  Linear for the expressions that
- * splitter.h knows. */
+ * splitter.h knows.  lead: the text's. */
 typedef bool pretokenizer_piece(void *context, const char *text, size_t length);
 bool pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text,
-    size_t length, pretokenizer_piece *each, void *context);
+    size_t length, size_t lead, pretokenizer_piece *each, void *context);
 void pretokenizer_free(struct pretokenizer *pretokenizer);
 
 #endif

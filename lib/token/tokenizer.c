@@ -16,10 +16,17 @@ tokenizer_size(const struct tokenizer *tokenizer)
 	return own > extra ? own : extra;
 }
 
+int32_t
+tokenizer_find(const struct tokenizer *tokenizer, const char *text, size_t length)
+{
+	return tokenizer->unigram ? unigram_find(tokenizer->unigram, text, length)
+				  : vocabulary_find(tokenizer->vocabulary, text, length);
+}
+
 int
 tokenizer_id(const struct tokenizer *tokenizer, const char *token)
 {
-	int32_t id = vocabulary_find(tokenizer->vocabulary, token, strlen(token));
+	int32_t id = tokenizer_find(tokenizer, token, strlen(token));
 
 	return id >= 0 ? id : vocabulary_find(tokenizer->extra, token, strlen(token));
 }
@@ -46,6 +53,8 @@ tokenizer_close(struct tokenizer *tokenizer)
 		wordpiece_free(tokenizer->wordpiece);
 	if (tokenizer->bpe)
 		bpe_free(tokenizer->bpe);
+	if (tokenizer->unigram)
+		unigram_free(tokenizer->unigram);
 	if (tokenizer->normalizer)
 		normalizer_free(tokenizer->normalizer);
 	if (tokenizer->pretokenizer)
@@ -94,13 +103,14 @@ tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids, size_t c
 
 /* Encoding. ------------------------------------------------------------------------ */
 
+/* lead: as normalizer.h has it. */
 typedef void encode_part(const struct tokenizer *tokenizer, const char *text,
-    size_t length, size_t most, struct ids *out);
+    size_t length, size_t lead, size_t most, struct ids *out);
 
 /* Added tokens become their ids; what is between them goes to `part`. */
 static void
 split(const struct tokenizer *tokenizer, const struct added *added, const char *text,
-    size_t length, encode_part *part, size_t most, struct ids *out)
+    size_t length, size_t lead, encode_part *part, size_t most, struct ids *out)
 {
 	size_t from = 0, search = 0, start, stop;
 
@@ -110,22 +120,24 @@ split(const struct tokenizer *tokenizer, const struct added *added, const char *
 		if (id < 0)
 			break;
 		if (start > from)
-			part(tokenizer, text + from, start - from, most, out);
+			part(tokenizer, text + from, start - from,
+			    lead > from ? lead - from : 0, most, out);
 		/* not one of white space that its neighbour has taken */
 		if (stop > start)
 			ids_push(out, id);
 		from = stop;
 	}
 	if (from < length && out->count <= most)
-		part(tokenizer, text + from, length - from, most, out);
+		part(tokenizer, text + from, length - from, lead > from ? lead - from : 0,
+		    most, out);
 }
 
 char *
-tokenizer_normalise(
-    const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made)
+tokenizer_normalise(const struct tokenizer *tokenizer, const char *text, size_t length,
+    size_t *made, size_t *lead)
 {
 	return tokenizer->normalizer
-		   ? normalizer_apply(tokenizer->normalizer, text, length, made)
+		   ? normalizer_apply(tokenizer->normalizer, text, length, made, lead)
 		   : wordpiece_normal(tokenizer->wordpiece, text, length, made);
 }
 
@@ -140,7 +152,9 @@ encode_pretoken(void *context, const char *text, size_t length)
 {
 	const struct model *model = context;
 
-	if (model->tokenizer->bpe)
+	if (model->tokenizer->unigram)
+		unigram_encode(model->tokenizer->unigram, text, length, model->out);
+	else if (model->tokenizer->bpe)
 		bpe_encode(model->tokenizer->bpe, text, length, model->out);
 	else
 		wordpiece_word(model->tokenizer->wordpiece, text, length, model->out);
@@ -149,20 +163,20 @@ encode_pretoken(void *context, const char *text, size_t length)
 
 static void
 encode_normal(const struct tokenizer *tokenizer, const char *text, size_t length,
-    size_t most, struct ids *out)
+    size_t lead, size_t most, struct ids *out)
 {
 	struct model model = { tokenizer, out, most };
 
 	if (tokenizer->pretokenizer)
 		pretokenizer_run(
-		    tokenizer->pretokenizer, text, length, encode_pretoken, &model);
+		    tokenizer->pretokenizer, text, length, lead, encode_pretoken, &model);
 	else
 		wordpiece_encode(tokenizer->wordpiece, text, length, true, most, out);
 }
 
 static void
 encode_piece(const struct tokenizer *tokenizer, const char *text, size_t length,
-    size_t most, struct ids *out)
+    size_t lead, size_t most, struct ids *out)
 {
 	size_t made;
 
@@ -170,9 +184,9 @@ encode_piece(const struct tokenizer *tokenizer, const char *text, size_t length,
 		wordpiece_encode(tokenizer->wordpiece, text, length, false, most, out);
 		return;
 	}
-	char *normal = tokenizer_normalise(tokenizer, text, length, &made);
-	split(tokenizer, tokenizer->normal, normal ? normal : text, made, encode_normal,
-	    most, out);
+	char *normal = tokenizer_normalise(tokenizer, text, length, &made, &lead);
+	split(tokenizer, tokenizer->normal, normal ? normal : text, made, lead,
+	    encode_normal, most, out);
 	free(normal);
 }
 
@@ -182,7 +196,8 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 {
 	size_t before = specials ? tokenizer->before.count : 0;
 	size_t after = specials ? tokenizer->after.count : 0;
-	size_t limit = SIZE_MAX;
+	size_t limit = SIZE_MAX, lead = 0;
+	int32_t code;
 	char *repaired = NULL;
 	int64_t count = 0;
 
@@ -196,7 +211,9 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 		ids_push(out, tokenizer->before.id[i]);
 	if (most)
 		limit = out->count + (most > before + after ? most - before - after : 0);
-	split(tokenizer, tokenizer->raw, text, length, encode_piece, limit, out);
+	if (tokenizer->lead && length)
+		lead = utf8_decode(text, length, &code);
+	split(tokenizer, tokenizer->raw, text, length, lead, encode_piece, limit, out);
 	free(repaired);
 	bool cut = out->count > limit;
 	if (cut)

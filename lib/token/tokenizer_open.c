@@ -147,11 +147,14 @@ add_symbol(void *context, const char *text, size_t length, int64_t id)
 		    vocabulary_text(tokenizer->vocabulary, (int32_t)id, NULL));
 }
 
-/* All of the vocabulary has been read. */
+/* All of the vocabulary has been read.  Pieces go into a trie, later; they may be there twice. */
 static void
 end_vocabulary(void *context)
 {
 	struct tokenizer *tokenizer = context;
+
+	if (tokenizer->score)
+		return;
 	int32_t twice = vocabulary_index(tokenizer->vocabulary);
 
 	if (twice >= 0)
@@ -266,9 +269,27 @@ model_type(const struct tokenizer *tokenizer, const struct tree *model)
 	const char *type = tree_string(model, "type", NULL);
 
 	return type					     ? type
+	       : tokenizer->score			     ? "Unigram"
 	       : tokenizer->merges > 0			     ? "BPE"
 	       : tree_get(model, "max_input_chars_per_word") ? "WordPiece"
 							     : "unknown";
+}
+
+/* A Metaspace that marks the first piece of the input alone must know which that is. */
+static void
+check_lead(struct tokenizer *tokenizer, const struct tree *root)
+{
+	const char *without = NULL;
+
+	tokenizer->lead =
+	    tokenizer->pretokenizer && pretokenizer_wants_lead(tokenizer->pretokenizer);
+	if (tokenizer->lead)
+		without = normalizer_without_lead(tokenizer->normalizer);
+	if (without)
+		tree_die(root,
+		    "pre_tokenizer: prepend_scheme 'first' behind the normalizer '%s' "
+		    "is not supported",
+		    without);
 }
 
 static void
@@ -277,16 +298,23 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 	const struct tree *model = tree_need(root, "model");
 	const char *type = model_type(tokenizer, model);
 
-	if (!vocabulary_size(tokenizer->vocabulary) && strcmp(type, "Unigram"))
+	if (!vocabulary_size(tokenizer->vocabulary))
 		tree_die(root, "model: there is no 'vocab', or it is empty");
-	if (!strcmp(type, "WordPiece"))
+	if (!strcmp(type, "Unigram"))
+		tokenizer_read_unigram(tokenizer, root);
+	else if (tokenizer->score)
+		tree_die(root, "model: the 'vocab' of a %s must be an object of integers",
+		    type);
+	else if (!strcmp(type, "WordPiece"))
 		read_wordpiece(tokenizer, root);
 	else if (!strcmp(type, "BPE"))
 		read_bpe(tokenizer, root);
 	else
 		tree_die(root,
-		    "a tokenizer of type '%s' is not supported (WordPiece and BPE are)",
+		    "a tokenizer of type '%s' is not supported (WordPiece, BPE and "
+		    "Unigram are)",
 		    type);
+	check_lead(tokenizer, root);
 }
 
 /* The id of an added token is the file's, where the reference numbers anew those that leave a
@@ -294,7 +322,7 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
-	int32_t id = vocabulary_find(tokenizer->vocabulary, text->string, text->length);
+	int32_t id = tokenizer_find(tokenizer, text->string, text->length);
 	if (id >= 0 && !tree_get(node, "id"))
 		return id;
 	int64_t wanted = tree_integer_in(node, "id", 0, VOCABULARY_MAX - 1);
@@ -335,7 +363,7 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 		return;
 	}
 	char *normal =
-	    tokenizer_normalise(tokenizer, token.text, token.length, &token.length);
+	    tokenizer_normalise(tokenizer, token.text, token.length, &token.length, NULL);
 	token.text = normal ? normal : token.text;
 	added_add(tokenizer->normal, &token);
 	free(normal);
@@ -426,9 +454,10 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 static void
 read_json(struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
 {
-	static const struct json_map_part parts[] = { { "vocab", add_symbol, NULL,
-							  end_vocabulary },
-		{ "merges", NULL, add_merge, NULL } };
+	static const struct json_map_part parts[] = {
+		{ "vocab", add_symbol, NULL, tokenizer_add_piece, end_vocabulary },
+		{ "merges", NULL, add_merge, NULL, NULL }
+	};
 	struct tree *root =
 	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
 
@@ -469,8 +498,10 @@ find_file(const char *dir, char **path, size_t *length, bool *json)
 	free(*path);
 	*json = true;
 	text = tokenizer_read_merges(dir, path, length);
-	if (!text)
+	if (!text) {
+		tokenizer_refuse_sentencepiece(dir);
 		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
+	}
 	return text;
 }
 

@@ -12,6 +12,7 @@
 #include "token/ids.h"
 #include "token/normalizer.h"
 #include "token/pretokenizer.h"
+#include "token/unigram.h"
 #include "token/vocabulary.h"
 #include "token/tokenizer.h"
 #include "token/wordpiece.h"
@@ -29,9 +30,13 @@ struct tokenizer {
 	struct normalizer
 	    *normalizer; /* NULL, as is pretokenizer: one pass does it all */
 	struct pretokenizer *pretokenizer;
-	struct wordpiece *wordpiece; /* one of the two */
+	bool lead; /* the pre-tokeniser asks for what the normalizer keeps */
+	struct wordpiece *wordpiece; /* one of the three */
 	struct bpe *bpe;
+	struct unigram *unigram;
 	uint32_t merges;
+	double *score; /* of pieces, by id, as they are read */
+	size_t score_room;
 	struct ids before, after; /* the template's special tokens */
 	struct decoder *decoder;
 	struct ids special; /* added tokens that a decoded text is without */
@@ -44,9 +49,20 @@ char *tokenizer_beside(const char *dir, const char *file);
 const char *tokenizer_special(
     const struct tree *config, const char *key, const char *otherwise);
 
-/* What the normalizer makes of a text, to be freed; NULL: the text itself. */
-char *tokenizer_normalise(
-    const struct tokenizer *tokenizer, const char *text, size_t length, size_t *made);
+/* The id that the model's own vocabulary has for a token, or -1. */
+int32_t tokenizer_find(
+    const struct tokenizer *tokenizer, const char *text, size_t length);
+
+/* What the normalizer makes of a text, to be freed; NULL: the text itself.  lead: as normalizer.h has it. */
+char *tokenizer_normalise(const struct tokenizer *tokenizer, const char *text,
+    size_t length, size_t *made, size_t *lead);
+
+/* Unigram's "vocab", a piece at a time (json_map.h), and its "model" after that. */
+void tokenizer_add_piece(void *context, const char *text, size_t length, double score);
+void tokenizer_read_unigram(struct tokenizer *tokenizer, const struct tree *root);
+
+/* Dies where a folder without a tokenizer has a model of sentencepiece. */
+void tokenizer_refuse_sentencepiece(const char *dir);
 
 /* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
  * path of the first for messages; NULL: there is no vocab.json. */

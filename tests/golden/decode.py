@@ -48,6 +48,9 @@ def main():
     write("fallback", {"type": "Sequence", "decoders": [
         {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
         {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}, {**bpe, "byte_fallback": True}, FALLBACK)
+    for scheme in "always", "never":
+        write(f"metaspace_{scheme}", {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}, bpe,
+              ["▁", "▁lamp", "s", "▁▁sea▁", "é▁", "a b", " "])
     write("strip", {"type": "Strip", "content": "s", "start": 1, "stop": 2}, bpe,
           ["sea", "ssass", "seas", "seass", "seasss", "as", "sassafras", "ß", "é"])
 

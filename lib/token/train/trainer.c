@@ -137,8 +137,8 @@ trainer_count(struct trainer *trainer, const char *text, size_t length)
 	}
 	size_t made;
 	char *changed = normal(text, length, &made);
-	pretokenizer_run(
-	    trainer->pretokenizer, changed ? changed : text, made, count_bytes, trainer);
+	pretokenizer_run(trainer->pretokenizer, changed ? changed : text, made, 0,
+	    count_bytes, trainer);
 	free(changed);
 }
 
