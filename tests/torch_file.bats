@@ -75,6 +75,31 @@ texts() {
 	bad "$T/x.bin" "not a zip file that can be read: an entry's further fields are damaged"
 }
 
+@test "torch_file: entries that overlap, run on or are encrypted, and values out of order, are refused" {
+	entry=$(LC_ALL=C grep -obUaP 'PK\x01\x02' "$FILES/tensors.bin" | head -1 | cut -d: -f1) # the table's
+	size=$(od -An -tu4 -j $((entry + 24)) -N4 "$FILES/tensors.bin")
+	table() { # OFFSET VALUE of two bytes
+		printf '%b' "$(printf '\\x%02x\\x%02x' $(($2 & 255)) $(($2 >> 8)))" |
+			dd of="$T/x.bin" bs=1 seek=$((entry + $1)) conv=notrunc status=none
+	}
+	while read -r more message; do
+		cp "$FILES/tensors.bin" "$T/x.bin"
+		table 20 $((size + more))
+		table 24 $((size + more))
+		bad "$T/x.bin" "$message"
+	done <<-END
+		200 not a zip file that can be read: an entry overlaps another
+		1 byte $((size)) of its pickle: it does not end with one value
+		-1 byte $((size - 1)) of its pickle: it ends in the middle
+		60000 not a zip file that can be read: an entry lies outside the file
+	END
+	cp "$FILES/tensors.bin" "$T/x.bin"
+	table 8 $((0x0809))
+	bad "$T/x.bin" "entry 'tensors/data.pkl' is compressed or encrypted"
+	change 'storageq\(.\)' 'storageq\xf0' "byte "
+	[[ $stderr == *"of its pickle: values are kept out of order" ]]
+}
+
 @test "torch_file: shards and their index read as one" {
 	diff <(safetensors_list "$FILES/tensors.bin" | sort) <(safetensors_list "$FILES/shards" | sort)
 	cp -r "$FILES/shards" "$T/m"

@@ -56,7 +56,7 @@ cube = torch.randn(2, 3, 4, generator=generator)
 half = torch.randn(4, 6, generator=generator).half()
 tensors = {
     "a": a, "a.again": a, "a.turned": a.t(), "a.rows": a[1:4], "a.column": a[:, 2], "a.every": a[::2, 1::3],
-    "a.one": a[3, 4], "a.tail": a.view(-1)[30:], "a.row.turned": a[2:3].t(),
+    "a.one": a[3, 4], "a.two": a[::4, 3], "a.tail": a.view(-1)[30:], "a.row.turned": a[2:3].t(),
     "cube": cube, "cube.permuted": cube.permute(2, 0, 1), "cube.swapped": cube.transpose(0, 1),
     "half": half, "half.turned": half.t(), "bf16": a.bfloat16(), "bf16.turned": a.bfloat16().t(),
     "f64": a.double()[:2], "i64": torch.arange(6).expand(1, -1), "i32": torch.arange(-3, 3).int().view(2, 3).t(),
