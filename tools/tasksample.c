@@ -7,9 +7,11 @@
  *		query.key, document.key, negatives.key	i64	hashes of the texts
  *		dataset, task, query.expert, document.expert	text	where they vary by row
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cli.h"
@@ -36,6 +38,7 @@ enum {
 	OPT_TASK,
 	OPT_ALL,
 	OPT_PLAN,
+	OPT_INDEX,
 	OPT_TMPDIR,
 	OPT_MAX_LINE,
 	OPT_LEVEL
@@ -57,6 +60,9 @@ static const struct cli_option options[] = {
 	{ OPT_TASK, "task", "NAME", "only this task; may be repeated" },
 	{ OPT_ALL, "all", NULL, "every example once, in order" },
 	{ OPT_PLAN, "plan", NULL, "write a table of the batches instead of their texts" },
+	{ OPT_INDEX, "index", "DIR",
+	    "keep there what the first reading of the\n"
+	    "files tells, and find it again" },
 	{ 'C', "directory", "DIR", "where relative file names start" },
 	{ OPT_TMPDIR, "tmpdir", "DIR",
 	    "where compressed files are unpacked\n"
@@ -73,11 +79,12 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	NULL, NULL, ".yaml|.yml" };
 
 struct settings {
-	int64_t batch, seed, epochs, steps, skip, level, max_line;
+	int64_t batch, seed, epochs, steps, skip, level;
 	struct slice slice;
+	struct examples_options files;
 	int duplicates, batching; /* -1: the recipe's */
 	bool drop_last, all, plan;
-	const char **tasks, *folder, *tmpdir, *output, *recipe;
+	const char **tasks, *output, *recipe;
 	int task_count;
 };
 
@@ -102,9 +109,10 @@ set(struct settings *to, int opt)
 	case OPT_TASK: to->tasks[to->task_count++] = optarg; break;
 	case OPT_ALL: to->all = true; break;
 	case OPT_PLAN: to->plan = true; break;
-	case 'C': to->folder = optarg; break;
-	case OPT_TMPDIR: to->tmpdir = optarg; break;
-	case OPT_MAX_LINE: to->max_line = cli_bytes("--max-line"); break;
+	case OPT_INDEX: to->files.index = optarg; break;
+	case 'C': to->files.folder = optarg; break;
+	case OPT_TMPDIR: to->files.tmpdir = optarg; break;
+	case OPT_MAX_LINE: to->files.max_line = cli_bytes("--max-line"); break;
 	case OPT_LEVEL: to->level = cli_integer("--level", 0, 19); break;
 	case 'o': to->output = optarg; break;
 	}
@@ -118,8 +126,7 @@ parse(int argc, char **argv)
 		.slice.ranks = 1,
 		.duplicates = -1,
 		.batching = -1,
-		.tmpdir = getenv("TMPDIR"),
-		.max_line = DATAFILE_LINE,
+		.files = { .tmpdir = getenv("TMPDIR"), .max_line = DATAFILE_LINE },
 		.output = "-" };
 	int opt;
 
@@ -134,12 +141,11 @@ parse(int argc, char **argv)
 	if (to.plan)
 		cli_only(&cli, "--plan",
 		    "plan all batch seed epochs steps skip rank ranks drop-last "
-		    "duplicates batching task directory tmpdir max-line output");
+		    "duplicates batching task index directory tmpdir max-line output");
 	if (to.all)
 		cli_only(&cli, "--all",
-		    "all plan batch steps skip rank ranks task directory tmpdir max-line "
-		    "level "
-		    "output");
+		    "all plan batch steps skip rank ranks task index directory tmpdir "
+		    "max-line level output");
 	to.recipe = argv[optind];
 	return to;
 }
@@ -239,13 +245,14 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	struct settings settings = parse(argc, argv);
 	struct recipe *recipe = open_recipe(&settings);
+	if (settings.files.index && mkdir(settings.files.index, 0777) && errno != EEXIST)
+		die("%s:", settings.files.index);
 	size_t sources = (size_t)recipe->source_count;
 	struct pairs **sets = mem_new(sources, sizeof *sets);
 	int64_t *counts = mem_new(sources, sizeof *counts);
 	for (size_t s = 0; s < sources; s++) {
 		const struct recipe_source *source = recipe->sources + s;
-		sets[s] = pairs_open(
-		    source, settings.folder, settings.tmpdir, settings.max_line);
+		sets[s] = pairs_open(source, &settings.files);
 		counts[s] = pairs_count(sets[s]);
 		inform("data set %s: %lld examples", source->name, (long long)counts[s]);
 	}

@@ -8,34 +8,38 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
 #include "base/spool.h"
+#include "sample/index.h"
 #include "text/datafile.h"
 
-enum { GROUP = 16, BUFFER = 1 << 20 };
+enum { GROUP = 16, BUFFER = 1 << 20, LARGE = 1 << 28 };
 
-/* Where a group of examples begins. */
-struct mark {
-	int64_t offset, line;
-};
+/* Lists of an index: where groups begin, a mark's numbers side by side; how many examples there are. */
+enum { LIST_MARKS, LIST_COUNT };
 
 struct part {
 	char *path;
 	enum datafile_format format;
-	bool unpacked;	    /* into the spool, from `from` on */
-	struct stat status; /* of a file that is read where it is, when it was scanned */
-	int64_t from, size; /* bytes */
+	bool unpacked;	      /* into the spool, from `from` on */
+	struct stat status;   /* when it was scanned */
+	int64_t from, size;   /* bytes */
 	int64_t first, count; /* examples before this file, and in it */
 	int64_t group;	      /* examples of a mark */
-	struct mark *marks;   /* one for each group, and one for the end */
-	size_t mark_count, capacity;
+	struct index *marks;  /* NULL: where these say */
+	char *index;
+	uint64_t state;
 };
 
 struct examples {
 	struct part *parts;
 	int part_count;
-	int64_t count, repaired, max_line;
+	int64_t count, repaired;
+	struct examples_options options;
 	struct spool spool;
 	const struct part *part; /* the one that is open; NULL: none */
+	struct index *marks;
 	struct datafile *file;
 	int descriptor;	     /* of a file that is read where it is */
 	int64_t group, next; /* of the part: what was sought, the example that comes */
@@ -50,6 +54,8 @@ close_part(struct examples *set)
 	datafile_close(set->file);
 	if (!set->part->unpacked)
 		close(set->descriptor);
+	if (!set->part->marks)
+		index_close(set->marks);
 	set->part = NULL;
 }
 
@@ -71,19 +77,21 @@ open_part(struct examples *set, const struct part *part)
 		    now.st_mtim.tv_nsec != part->status.st_mtim.tv_nsec)
 			die("%s: changed while it was read", part->path);
 	}
+	set->marks = part->marks;
+	if (!set->marks && !(set->marks = index_open(part->index, part->state)))
+		die("%s: vanished while it was needed", part->index);
 	set->part = part;
 	set->file = datafile_open_part(
 	    set->descriptor, part->path, part->from, part->size, part->format);
-	datafile_max_line(set->file, set->max_line);
+	datafile_max_line(set->file, set->options.max_line);
 	set->group = -1;
 }
 
 static void
 add_mark(struct part *part, int64_t offset, int64_t line)
 {
-	part->marks = mem_grow(
-	    part->marks, &part->capacity, part->mark_count + 1, sizeof *part->marks);
-	part->marks[part->mark_count++] = (struct mark){ offset, line };
+	index_add(part->marks, offset);
+	index_add(part->marks, line);
 }
 
 /* Where the bytes of a file are: in itself, or from here on in the spool. */
@@ -98,21 +106,69 @@ place(struct examples *set, struct part *part, char *buffer)
 	while (part->unpacked && (got = input_read(input, buffer, BUFFER)))
 		spool_write(&set->spool, buffer, got);
 	input_close(input);
-	if (!part->unpacked && stat(part->path, &part->status))
-		die("%s:", part->path);
 	part->size = part->unpacked ? (int64_t)set->spool.bytes - part->from
 				    : part->status.st_size;
 }
 
+/* Note in part->marks where groups begin. */
 static void
 scan(struct examples *set, struct part *part)
 {
+	struct progress *progress =
+	    part->size > LARGE ? progress_new("rows looked at", 0) : NULL;
+
 	open_part(set, part);
-	for (; datafile_skip(set->file); part->count++)
-		if (part->count % part->group == 0)
-			add_mark(
-			    part, datafile_offset(set->file), datafile_line(set->file));
+	for (; datafile_skip(set->file); part->count++) {
+		if (part->count % part->group)
+			continue;
+		add_mark(part, datafile_offset(set->file), datafile_line(set->file));
+		if (progress) {
+			progress_span(progress, datafile_share(set->file), part->group);
+			progress_add(progress, part->group);
+		}
+	}
+	add_mark(part, part->size, 0);
 	close_part(set);
+	progress_free(progress);
+	index_next(part->marks);
+	index_add(part->marks, part->count);
+	index_finish(part->marks);
+}
+
+static bool
+identify(const struct part *part, uint64_t *key, uint64_t *state)
+{
+	char *real = realpath(part->path, NULL);
+	int64_t about[] = { part->status.st_size, part->status.st_mtim.tv_sec,
+		part->status.st_mtim.tv_nsec };
+
+	if (!real)
+		die("%s:", part->path);
+	*key = rng_hash(*key, real, strlen(real));
+	*state = rng_hash(*state, about, sizeof about);
+	free(real);
+	return S_ISREG(part->status.st_mode);
+}
+
+/* As scan, with a file of the folder for indices, which is scanned for only if it is not there. */
+static void
+look_up(struct examples *set, struct part *part)
+{
+	const char *slash = strrchr(part->path, '/');
+	uint64_t key = 0;
+
+	part->state = GROUP;
+	identify(part, &key, &part->state);
+	part->index = index_path(set->options.index, slash ? slash + 1 : part->path, key);
+	part->marks = index_open(part->index, part->state);
+	if (part->marks) {
+		part->count = index_get(part->marks, LIST_COUNT, 0);
+	} else {
+		part->marks = index_create(part->index, part->state);
+		scan(set, part);
+	}
+	index_close(part->marks);
+	part->marks = NULL;
 }
 
 /* The examples of each row's lists, into the spool. */
@@ -123,7 +179,7 @@ unroll(struct examples *set, struct part *part, const struct fields_each *each)
 	const struct tree *row;
 	int64_t empty = 0, first = 0;
 
-	datafile_max_line(file, set->max_line);
+	datafile_max_line(file, set->options.max_line);
 	part->from = (int64_t)set->spool.bytes;
 	while ((row = datafile_next_value(file))) {
 		size_t members = fields_members(row, each);
@@ -144,42 +200,61 @@ unroll(struct examples *set, struct part *part, const struct fields_each *each)
 		     "for one",
 		    part->path, (long long)empty, (long long)first);
 	part->size = (int64_t)set->spool.bytes - part->from;
+	add_mark(part, part->size, 0);
 	part->format = DATAFILE_JSONL;
 	part->unpacked = true;
 	set->repaired += datafile_repaired(file);
 	datafile_close(file);
 }
 
+static void
+find_marks(struct examples *set, struct part *part, const struct fields_each *each)
+{
+	part->group = each ? 1 : GROUP;
+	if (!each && set->options.index && !part->unpacked) {
+		look_up(set, part);
+		return;
+	}
+	part->marks = index_create(NULL, 0);
+	if (each)
+		unroll(set, part, each);
+	else
+		scan(set, part);
+}
+
+static void
+name_part(const struct examples *set, struct part *part, const char *file)
+{
+	const char *folder = set->options.folder;
+
+	part->path = folder && file[0] != '/' ? mem_format("%s/%s", folder, file)
+					      : mem_string(file);
+	part->format = datafile_by_name(part->path);
+	if (part->format != DATAFILE_TSV && part->format != DATAFILE_CSV)
+		part->format = DATAFILE_JSONL;
+	if (stat(part->path, &part->status))
+		die("%s:", part->path);
+	if (S_ISDIR(part->status.st_mode))
+		die("%s: a folder, not a file", part->path);
+}
+
 struct examples *
-examples_open(const char *const *files, int count, const char *folder, const char *tmpdir,
-    int64_t max_line, const struct fields_each *each)
+examples_open(const char *const *files, int count, const struct examples_options *options,
+    const struct fields_each *each)
 {
 	struct examples *set = mem_zero(1, sizeof *set);
 	char *buffer = mem_new(BUFFER, 1);
-	struct stat status;
 
 	set->parts = mem_zero((size_t)count, sizeof *set->parts);
 	set->part_count = count;
-	set->max_line = max_line;
-	set->spool.folder = tmpdir;
+	set->options = *options;
+	set->spool.folder = options->tmpdir;
 	for (int i = 0; i < count; i++) {
 		struct part *part = set->parts + i;
-		part->path = folder && files[i][0] != '/'
-				 ? mem_format("%s/%s", folder, files[i])
-				 : mem_string(files[i]);
-		part->format = datafile_by_name(part->path);
-		if (part->format != DATAFILE_TSV && part->format != DATAFILE_CSV)
-			part->format = DATAFILE_JSONL;
-		if (!stat(part->path, &status) && S_ISDIR(status.st_mode))
-			die("%s: a folder, not a file", part->path);
-		part->group = each ? 1 : GROUP;
-		if (each) {
-			unroll(set, part, each);
-		} else {
+		name_part(set, part, files[i]);
+		if (!each)
 			place(set, part, buffer);
-			scan(set, part);
-		}
-		add_mark(part, part->size, 0);
+		find_marks(set, part, each);
 		if (!part->count)
 			die("%s: has no examples", part->path);
 		part->first = set->count;
@@ -187,6 +262,15 @@ examples_open(const char *const *files, int count, const char *folder, const cha
 	}
 	free(buffer);
 	return set;
+}
+
+bool
+examples_identify(const struct examples *set, uint64_t *key, uint64_t *state)
+{
+	for (int i = 0; i < set->part_count; i++)
+		if (!identify(set->parts + i, key, state))
+			return false;
+	return true;
 }
 
 int64_t
@@ -210,6 +294,21 @@ find_part(const struct examples *set, int64_t index)
 	return set->parts + low;
 }
 
+/* Go to the first example of a group. */
+static void
+seek_group(struct examples *set, int64_t group)
+{
+	int64_t start = index_get(set->marks, LIST_MARKS, 2 * group),
+		line = index_get(set->marks, LIST_MARKS, 2 * group + 1),
+		end = index_get(set->marks, LIST_MARKS, 2 * group + 2);
+
+	if (start < 0 || start >= end || end > set->part->size)
+		index_die(set->marks);
+	datafile_seek(set->file, start, end, line);
+	set->group = group;
+	set->next = group * set->part->group;
+}
+
 struct tree *
 examples_get(struct examples *set, int64_t index)
 {
@@ -219,12 +318,8 @@ examples_get(struct examples *set, int64_t index)
 	if (set->part != part)
 		open_part(set, part);
 	int64_t group = index / part->group;
-	if (set->group != group || set->next > index) {
-		const struct mark *mark = part->marks + group;
-		datafile_seek(set->file, mark[0].offset, mark[1].offset, mark->line);
-		set->group = group;
-		set->next = group * part->group;
-	}
+	if (set->group != group || set->next > index)
+		seek_group(set, group);
 	for (; set->next < index; set->next++)
 		datafile_skip(set->file);
 	set->next++;
@@ -246,7 +341,8 @@ examples_close(struct examples *set)
 	close_part(set);
 	for (int i = 0; i < set->part_count; i++) {
 		free(set->parts[i].path);
-		free(set->parts[i].marks);
+		free(set->parts[i].index);
+		index_close(set->parts[i].marks);
 	}
 	spool_free(&set->spool);
 	free(set->parts);

@@ -35,11 +35,12 @@ find_qrels(const char *folder, const char *split)
 }
 
 static struct examples *
-open_side(const char *folder, const char *stem, const char *tmpdir, int64_t max_line)
+open_side(const char *folder, const char *stem, const struct examples_options *options)
 {
 	char *path = need_file(folder, stem);
-	struct examples *set =
-	    examples_open((const char *const *)&path, 1, NULL, tmpdir, max_line, NULL);
+	struct examples_options here = *options;
+	here.folder = NULL;
+	struct examples *set = examples_open((const char *const *)&path, 1, &here, NULL);
 
 	free(path);
 	return set;
@@ -136,18 +137,18 @@ take(struct judgements *judgements, const struct recipe_source *source,
 }
 
 struct judgements
-judgements_read(const struct recipe_source *source, const char *folder,
-    const char *tmpdir, int64_t max_line)
+judgements_read(
+    const struct recipe_source *source, const struct examples_options *options)
 {
 	struct judgements judgements = { 0 };
-	char *path = folder && source->beir[0] != '/'
-			 ? mem_format("%s/%s", folder, source->beir)
+	char *path = options->folder && source->beir[0] != '/'
+			 ? mem_format("%s/%s", options->folder, source->beir)
 			 : mem_string(source->beir);
 	char *file = find_qrels(path, source->split);
 	struct qrels *qrels = qrels_read(file);
 
-	judgements.sets[SIDE_QUERY] = open_side(path, "queries", tmpdir, max_line);
-	judgements.sets[SIDE_DOCUMENT] = open_side(path, "corpus", tmpdir, max_line);
+	judgements.sets[SIDE_QUERY] = open_side(path, "queries", options);
+	judgements.sets[SIDE_DOCUMENT] = open_side(path, "corpus", options);
 	take(&judgements, source, qrels, file);
 	qrels_free(qrels);
 	free(file);

@@ -30,7 +30,7 @@ struct judgements {
  * Dies where a file is missing, an id that is judged is there twice, and where no judgement is
  * left.  Whoever has it closes the sets and frees the items.
  */
-struct judgements judgements_read(const struct recipe_source *source, const char *folder,
-    const char *tmpdir, int64_t max_line);
+struct judgements judgements_read(
+    const struct recipe_source *source, const struct examples_options *options);
 
 #endif

@@ -9,7 +9,9 @@
  *
  * less what `where`, `part`, `sample` and `first` of the recipe leave out.  Texts are read when they are asked
  * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40, of groups 8 a text), nothing
- * where every row of a file is an example; by `each` what examples.h says.
+ * where every row of a file is an example; by `each` what examples.h says.  With a folder for indices,
+ * which rows of files are examples is kept there instead, but of labels, and found out once for these files
+ * and these words of the recipe.
  *
  * A `type` says what the fields are called and which rows are pairs, where the recipe does not.
  *
@@ -24,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "sample/examples.h"
 #include "sample/recipe.h"
 
 struct pairs;
@@ -35,10 +38,10 @@ struct pair {
 	uint64_t label; /* where it is labelled, the label's hash */
 };
 
-/* Dies, with FILE:LINE, on what is no such data set, or has no example.  The source is borrowed;
- * folder, tmpdir and max_line as of examples_open. */
-struct pairs *pairs_open(const struct recipe_source *source, const char *folder,
-    const char *tmpdir, int64_t max_line);
+/* Dies, with FILE:LINE, on what is no such data set, or has no example.  The source is borrowed, and
+ * the options' strings. */
+struct pairs *pairs_open(
+    const struct recipe_source *source, const struct examples_options *options);
 int64_t pairs_count(const struct pairs *pairs);
 
 /* An example, borrowed until the next call; chances NULL: of lists the first text, of labels the

@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# tasksample where examples are many: orders that are computed, indices that are kept.
+load helper
+
+setup() {
+	cd "$T"
+}
+
+# rows NAME COUNT: a TSV of so many rows, qI and dI
+rows() {
+	awk -v n="$2" 'BEGIN { print "query\tdocument"; for (i = 0; i < n; i++) printf "q%d\td%d\n", i, i }' >"$1"
+}
+# of FLOW...: a recipe of one data set a, of a task
+of() {
+	echo "batch: 64\ntasks: {a: {datasets: [{name: a, $*}]}}" | sed 's/\\n/\n/' >a.yaml
+}
+texts() {
+	batches "$@" | grep -v '^#'
+}
+# examples OPTION...: how many the data set of a.yaml has
+examples() {
+	tasksample -v --plan --steps 0 "$@" a.yaml 2>&1 >plan | sed -n 's/.*data set a: \([0-9]*\) examples.*/\1/p'
+}
+indices() {
+	find index -name "${1-*}.index" 2>/dev/null | wc -l
+}
+
+# all kinds of data sets, in mix.yaml
+mix() {
+	for i in {0..999}; do
+		echo "{\"query\": \"query $((i % 900))\", \"document\": \"doc $((i % 300))\", \"label\": \"l$((i % 37))\"," \
+			"\"score\": $((i % 7)), \"list\": [\"a$i\", \"b$i\"]}"
+	done >rows.jsonl
+	gzip -k rows.jsonl
+	rows rows.tsv 500
+	cat >mix.yaml <<-'END'
+		batch: 32
+		tasks:
+		  a:
+		    datasets:
+		      - {name: plain, file: [rows.jsonl, rows.tsv]}
+		      - {name: part / 80%, file: rows.jsonl, part: 0-80%, where: score>=2}
+		      - {name: sample, file: [rows.tsv, rows.jsonl], sample: 300}
+		      - {name: less, file: rows.jsonl, sample: 600, part: 10-60%, part_by: document}
+		      - {name: packed, file: [rows.jsonl.gz, rows.jsonl], part: 50-100%, first: 300}
+		  b:
+		    batching: heterogeneous
+		    datasets:
+		      - {name: label, file: rows.jsonl, label: label, query: query}
+		      - {name: group, file: rows.jsonl, document: label, query: query, group: 4}
+		      - {name: each, file: rows.jsonl, query: query, document: list, each: list, where: score<3}
+	END
+}
+
+@test "index: batches are the same without one, with one that is made and one that is found" {
+	mix
+	for options in "" "--all" "--epochs 2 --batching static" "--duplicates apart" "--skip 20" "--rank 1 --ranks 3"; do
+		tasksample -q $options mix.yaml | batches >without
+		rm -rf index
+		for time in made found; do
+			tasksample -q --index index $options mix.yaml | batches | cmp - without
+		done
+	done
+	# two files, and the rows that are chosen of six data sets; nothing else is left there
+	[ "$(find index -type f | wc -l)" -eq 8 ]
+	[ "$(indices 'rows.*')" -eq 2 ]
+	[ "$(indices 'part___80_.*')" -eq 1 ]
+	# chosen rows are found in folders of other programs' names for the same file, too
+	mkdir elsewhere
+	(cd elsewhere && tasksample -q -C .. --index ../index ../mix.yaml | batches) >there
+	tasksample -q mix.yaml | batches | cmp - there
+	[ "$(find index -type f | wc -l)" -eq 8 ]
+}
+
+@test "index: a file whose index is there is not read again" {
+	mix
+	for set in "file: rows.jsonl" "file: rows.jsonl, part: 0-50%" "file: rows.jsonl, query: query, document: label, group: 2"; do
+		of "$set"
+		count=$(examples --index index)
+		cp -p rows.jsonl kept
+		# of the same size and time: rows behind the first thousand bytes are gone
+		(head -c 1000 kept; tail -c +1001 kept | tr '\n' ' ') >rows.jsonl
+		touch -r kept rows.jsonl
+		[ "$(examples --index index)" -eq "$count" ]
+		[ "$count" -gt 10 ]
+		run tasksample -q --plan a.yaml # but without it
+		[ "$status" -eq 1 ] || [ "$(examples)" -lt "$count" ]
+		mv kept rows.jsonl
+	done
+}
+
+@test "index: that of a file or of words that have changed is made anew" {
+	rows a.tsv 1000
+	of "file: a.tsv, part: 0-50%"
+	before=$(examples --index index)
+	[ "$(indices)" -eq 2 ]
+	printf 'q%d\td\n' {5000..5999} >>a.tsv
+	run -0 --separate-stderr tasksample --plan --index index a.yaml
+	[ "$(grep -c 'warning: index/a\..*\.index: what it is of has changed since; it is made anew' <<<"$stderr")" -eq 2 ]
+	[ "$(wc -l <<<"$stderr")" -eq 2 ]
+	after=$(examples --index index)
+	[ "$after" -eq "$(examples)" ] && [ "$after" -gt "$before" ]
+	[ "$(indices)" -eq 2 ]
+	# the time alone
+	touch -d '2001-01-01 00:00:00.5' a.tsv && examples --index index >first
+	touch -d '2001-01-01 00:00:00.6' a.tsv
+	run -0 --separate-stderr tasksample --plan --index index a.yaml
+	[[ $stderr == *"made anew"* ]]
+	run -0 --separate-stderr tasksample --plan --index index a.yaml
+	[ -z "$stderr" ]
+	# words that choose others have an index of their own, and leave the first alone
+	for words in "part: 0-40%" "part: 0-40%, part_by: document" "where: query~7" "where: query~8" "sample: 9" "sample: 8"; do
+		of "file: a.tsv, $words"
+		[ "$(examples --index index)" -eq "$(examples)" ]
+		tasksample -q --index index a.yaml | texts | cmp - <(tasksample -q a.yaml | texts)
+	done
+	[ "$(indices)" -eq 8 ]
+	# words that choose none do not
+	of "file: a.tsv, sample: 8, weight: 3"
+	[ "$(examples --index index)" -eq 8 ]
+	[ "$(indices)" -eq 8 ]
+}
+
+# broken: a.yaml is refused for its index, which is not changed by that
+broken() {
+	md5sum index/* >sums
+	run -1 --separate-stderr tasksample --index index --epochs 1 a.yaml -o lost.mts
+	echo "$stderr"
+	[[ $stderr == "tasksample: index/a."*".index: cut or damaged; remove it, and it is made anew" ]]
+	[ ! -e lost.mts ]
+	md5sum --quiet -c sums
+}
+
+@test "index: one that is cut or damaged is refused" {
+	rows a.tsv 20000 # 2502 numbers: five pages, one of the count, the last
+	of "file: a.tsv, where: query!~^q1"
+	for choice in 'a.tsv.*' 'a.????????????????.index'; do
+		rm -rf index
+		examples --index index
+		file=$(ls index/$choice)
+		cp "$file" good
+		size=$(stat -c %s good)
+		for at in 0 8 4095 4096 12000 $((size - 8192)) $((size - 4096)) $((size - 4080)) $((size - 1)); do
+			byte=$(od -An -tu1 -j $at -N 1 good)
+			printf "\\x$(printf %x $((byte ^ 16)))" | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+			broken
+			cp good "$file"
+		done
+		for page in 0 1 $((size / 4096 - 1)); do # a hole
+			dd if=/dev/zero of="$file" bs=4096 seek=$page count=1 conv=notrunc status=none
+			broken
+			cp good "$file"
+		done
+		for bytes in 0 1 4096 8192 $((size - 4096)) $((size - 1)) $((size + 1)) $((size + 4096)); do
+			truncate -s $bytes "$file"
+			broken
+			cp good "$file"
+		done
+		(tail -c 8192 good; head -c -8192 good) >"$file"
+		broken
+		cp good "$file"
+		tasksample -q --index index a.yaml | texts | cmp - <(tasksample -q a.yaml | texts)
+	done
+}
+
+@test "index: what cannot be written or is at fault leaves none behind" {
+	rows a.tsv 100
+	of "file: a.tsv, where: query=none"
+	run -1 tasksample --index index a.yaml
+	[[ $output == *"no example is left"* ]]
+	[ "$(find index -type f | wc -l)" -eq 1 ] # where rows begin is true all the same
+	of "file: a.tsv"
+	run -1 tasksample --index a.tsv a.yaml
+	[[ $output == "tasksample: a.tsv/"*": Not a directory" ]]
+	run -1 tasksample --index none/index a.yaml
+	[[ $output == "tasksample: none/index: No such file or directory" ]]
+	mkfifo pipe.tsv
+	cat a.tsv >pipe.tsv &
+	of "file: pipe.tsv, part: 0-50%"
+	rm -rf index
+	tasksample -q --index index a.yaml | texts >found
+	[ "$(indices)" -eq 0 ]
+	of "file: a.tsv, part: 0-50%"
+	tasksample -q a.yaml | texts | cmp - found
+}
+
+# tasks of 16 data sets, of N files of a million rows each, in large.yaml
+large() {
+	rows million.tsv 1000000
+	local files
+	files=$(seq "$1" | sed 's/.*/million.tsv/' | paste -sd,)
+	printf 'batch: 512\ntasks:\n' >large.yaml
+	for task in {1..4}; do
+		printf '  t%d:\n    batching: %s\n    datasets:\n' $task "$([ $task -lt 3 ] && echo homogeneous || echo heterogeneous)"
+		for set in {1..4}; do echo "      - {name: s$task$set, file: [$files]}"; done
+	done >>large.yaml
+}
+
+@test "tasksample: 1,600,000,000 examples start at once, in memory that they do not fill" {
+	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
+	large 100
+	tasksample --index index --plan --steps 0 large.yaml
+	(ulimit -v 30000 && timeout 20 tasksample -v --index index --steps 2 large.yaml -o a.mts 2>said)
+	[ "$(grep -c ': 100000000 examples' said)" -eq 16 ]
+	[ "$(texts a.mts | cut -f1 | sort -u | wc -l)" -gt 1000 ]
+	# of the epoch's last batches, too
+	(ulimit -v 30000 && timeout 20 tasksample --index index --plan --skip 100000 --steps 100004 large.yaml >plan)
+	[ "$(grep -c '	512	' plan)" -eq 4 ]
+	# the limit is one that a byte a row does not keep
+	run -1 bash -c 'ulimit -v 30000 && tasksample --plan --steps 0 large.yaml'
+	[[ $output == *"out of memory"* ]]
+	# nor the rows that a part chooses, unless they are in an index
+	of "file: million.tsv, part: 0-90%"
+	(ulimit -v 12000 && [ "$(examples --index index)" -gt 890000 ])
+	run -1 bash -c 'ulimit -v 12000 && tasksample --plan --steps 0 a.yaml'
+	[[ $output == *"out of memory"* ]]
+}
+
+# Positions and examples of two epochs on a grid of 64 x 64: were the order no permutation like any, then its squared
+# distance from 2^20 / 4096 in each cell, chi-square of 63 x 63 degrees of freedom, would be off its mean of 3969 by
+# more than five of its deviations, sqrt(2 x 3969), 446 in all: by chance once in 10^6.
+@test "tasksample: a million examples come once an epoch, each anywhere" {
+	count=$((2 ** 20 + 7))
+	rows a.tsv $count
+	of "file: a.tsv"
+	tasksample -q -n 8192 --epochs 2 --duplicates keep a.yaml | texts | sed 's/query=q//; s/\t.*//' >order
+	for epoch in 1 2; do
+		sed -n "$(((epoch - 1) * count + 1)),$((epoch * count))p" order >$epoch.txt
+		sort -n $epoch.txt | cmp - <(seq 0 $((count - 1)))
+	done
+	seq 0 $((count - 1)) >positions
+	for pair in "positions 1.txt" "positions 2.txt" "1.txt 2.txt"; do
+		paste $pair | awk -v n=$count '
+			{ cell[int($1 * 64 / n) * 64 + int($2 * 64 / n)]++ }
+			END { for (i = 0; i < 4096; i++) { off = cell[i] - n / 4096; sum += off * off * 4096 / n }
+				print sum; exit sum < 3969 - 446 || sum > 3969 + 446 }'
+	done
+	# neighbours in the file are not neighbours in the order: where a step leads is spread alike
+	awk -v n=$count 'NR > 1 { cell[int((($1 - before + n) % n) * 4096 / n)]++ } { before = $1 }
+		END { for (i = 0; i < 4096; i++) { off = cell[i] - n / 4096; sum += off * off * 4096 / n }
+			print sum; exit sum < 4095 - 453 || sum > 4095 + 453 }' 1.txt
+}
