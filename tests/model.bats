@@ -274,7 +274,7 @@ pooling() {
 		cp "$T/changed" "$MODEL/$1"
 	}
 	change modules.json '.[3].type = "sentence_transformers.models.LayerNorm"'
-	refused "modules.json: the module 'LayerNorm' is not known; known are Transformer, Pooling, Dense and Normalize"
+	refused "modules.json: the module 'LayerNorm' is not known; known are Transformer, StaticEmbedding, Pooling, Dense and Normalize"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
 	change modules.json '.[2].path = ".."'

@@ -555,11 +555,13 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 @test "upcycle: the manual's example runs as printed" {
 	cd "$T"
 	cp -r "$GOLDEN/nomic_bert" dense
+	cp "$GOLDEN/static/bpe.json" dense/tokenizer.json
 	example=$(page_examples upcycle.1)
 	[ -n "$example" ]
 	bash -e -c "$example"
 	[ -e mote/model.safetensors ]
 	[ -e tlr/model.safetensors ]
+	[ -e table/model.safetensors ]
 	[ "$(jq -c .task_experts.tasks random/config.json | grep -o '"[a-z_]*":"\*"' | wc -l)" -eq 4 ]
 }
 

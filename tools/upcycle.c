@@ -1,4 +1,5 @@
-/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights; means. */
+/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights; means;
+ * static embeddings. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "folder/model_folder.h"
+#include "geometry/distil.h"
 #include "model/experts.h"
 #include "model/model.h"
 #include "nn/nn.h"
@@ -22,7 +24,9 @@ enum {
 	OPT_NO_RENORMALIZE,
 	OPT_AVERAGE,
 	OPT_MEAN,
-	OPT_MERGE
+	OPT_MERGE,
+	OPT_STATIC,
+	OPT_DIM
 };
 
 enum { MEAN = 64 }; /* models of which a mean is made, at most */
@@ -57,7 +61,10 @@ static const struct cli_option options[] = {
 	{ OPT_MEAN, "mean", "DIR", "the mean of MODEL's weights and DIR's; repeatable" },
 	{ OPT_MERGE, "merge-lora", "DIR",
 	    "the model with this LoRA adapter in its weights" },
-	{ 0 }
+	{ OPT_STATIC, "static", NULL,
+	    "a table of static embeddings: each token by itself, as the model\nembeds "
+	    "it" },
+	{ OPT_DIM, "dim", "K", "of a table, values of a row at most; default 256" }, { 0 }
 };
 
 static const struct cli cli = { "upcycle", "give a dense model task experts",
@@ -66,7 +73,8 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"       upcycle [-m MODEL] --token-experts N -o DIR [OPTION]...\n"
 	"       upcycle --average [-m MODEL] -o DIR\n"
 	"       upcycle --mean DIR... [-m MODEL] -o DIR\n"
-	"       upcycle --merge-lora DIR [-m MODEL] -o DIR",
+	"       upcycle --merge-lora DIR [-m MODEL] -o DIR\n"
+	"       upcycle --static [-m MODEL] -o DIR [--dim K]",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
 	"-o mote\n"
@@ -84,7 +92,8 @@ struct settings {
 	const char *layers, *lora;
 	bool no_norms, average;
 	const char *others[MEAN]; /* to make a mean with; others[0] is `from` */
-	int mean;
+	int mean, dim;
+	bool table;
 	struct upcycle_tokens tokens; /* .count 0: task experts */
 };
 
@@ -164,6 +173,8 @@ check(const struct settings *s)
 		cli_only(&cli, "--average", "average model output");
 	else if (s->mean)
 		cli_only(&cli, "--mean", "mean model output");
+	else if (s->table)
+		cli_only(&cli, "--static", "static dim model output");
 	else if (s->lora)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
 	else if (s->tokens.count)
@@ -185,7 +196,7 @@ check(const struct settings *s)
 static struct settings
 parse(int argc, char **argv)
 {
-	struct settings s = { .every = 1, .tokens.renormalize = true };
+	struct settings s = { .every = 1, .dim = 256, .tokens.renormalize = true };
 	int opt;
 
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -203,6 +214,8 @@ parse(int argc, char **argv)
 			s.others[s.mean] = optarg;
 			break;
 		case OPT_MERGE: s.lora = optarg; break;
+		case OPT_STATIC: s.table = true; break;
+		case OPT_DIM: s.dim = (int)cli_integer("--dim", 1, 1 << 16); break;
 		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
 		case OPT_TOKEN_EXPERTS:
 			s.tokens.count =
@@ -277,6 +290,8 @@ main(int argc, char **argv)
 	} else if (s.mean) {
 		s.others[0] = s.from;
 		model_mean(s.others, s.mean + 1, s.to);
+	} else if (s.table) {
+		distil(s.from, s.to, s.dim);
 	} else if (s.lora) {
 		model_merge(s.from, s.to, s.lora);
 	} else if (s.tokens.count) {

@@ -117,7 +117,8 @@ folder_check(const char *dir)
 	}
 	found = S_ISDIR(status.st_mode) ? find_in(target, NULL, nothing, false) : NULL;
 	if (!S_ISDIR(status.st_mode) ||
-	    (found && !has(target, "config.json") && !has(target, "adapter_config.json")))
+	    (found && !has(target, "config.json") && !has(target, "modules.json") &&
+		!has(target, "adapter_config.json")))
 		die("%s: exists and is not a model folder; remove it or choose another "
 		    "name",
 		    dir);

@@ -62,6 +62,12 @@ modules_free(struct modules *modules)
 	free(modules);
 }
 
+bool
+module_is_table(const struct module *module)
+{
+	return !strcmp(module->type, "StaticEmbedding");
+}
+
 char *
 modules_transformer(const char *dir)
 {
@@ -69,7 +75,8 @@ modules_transformer(const char *dir)
 	const char *found = dir;
 
 	for (size_t i = modules ? modules->count : 0; i > 0; i--)
-		if (!strcmp(modules->at[i - 1].type, "Transformer"))
+		if (!strcmp(modules->at[i - 1].type, "Transformer") ||
+		    module_is_table(&modules->at[i - 1]))
 			found = modules->at[i - 1].folder;
 	char *folder = mem_string(found);
 	modules_free(modules);

@@ -4,6 +4,7 @@
 #ifndef MODULES_H
 #define MODULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "text/tree.h"
@@ -27,8 +28,11 @@ struct modules {
 struct modules *modules_read(const char *dir);
 void modules_free(struct modules *modules);
 
+/* Whether it is StaticEmbedding, which stands in the place of a transformer (static_folder.h). */
+bool module_is_table(const struct module *module);
+
 /* The folder of the transformer itself, with its tokenizer: `dir`, or the one in it that the
- * first Transformer names ("0_Transformer" of older models).  The caller frees it. */
+ * first Transformer or StaticEmbedding names ("0_Transformer" of older models).  The caller frees it. */
 char *modules_transformer(const char *dir);
 
 #endif

@@ -156,8 +156,8 @@ read_module(struct head *head, const struct module *module)
 	}
 	if (strcmp(module->type, "Dense") && strcmp(module->type, "Normalize"))
 		tree_die(module->node,
-		    "the module '%s' is not known; known are Transformer, Pooling, Dense "
-		    "and Normalize",
+		    "the module '%s' is not known; known are Transformer, "
+		    "StaticEmbedding, Pooling, Dense and Normalize",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
@@ -168,6 +168,13 @@ read_module(struct head *head, const struct module *module)
 		read_dense(to, module->folder);
 	else if (*module->name) /* in the model's own folder config.json is another */
 		read_normalize(module->folder);
+}
+
+void
+head_of_table(struct head *head)
+{
+	head->table = true;
+	head->assumed = false;
 }
 
 static int
@@ -197,6 +204,8 @@ head_read(struct head *head, const char *dir)
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (!strcmp(modules->at[i].type, "Transformer") && !transformer)
 			transformer = true;
+		else if (i == 0 && module_is_table(&modules->at[i]))
+			head_of_table(head);
 		else
 			read_module(head, &modules->at[i]);
 	modules_free(modules);
@@ -272,9 +281,13 @@ head_write(const struct head *head, const char *dir, int width)
 {
 	struct tree *modules = tree_list();
 
-	head_add_module(modules, "", "Transformer");
-	head_add_module(modules, "1_Pooling", "Pooling");
-	write_pooling(head, dir, width);
+	if (head->table) {
+		head_add_module(modules, ".", "StaticEmbedding");
+	} else {
+		head_add_module(modules, "", "Transformer");
+		head_add_module(modules, "1_Pooling", "Pooling");
+		write_pooling(head, dir, width);
+	}
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
 		head_add_module(modules, module->name, kind_name(module->kind));

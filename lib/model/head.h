@@ -37,6 +37,7 @@ struct head {
 	/* false: sentence-transformers 6's way: cls is the first token after the prompt, weights
 	 * count from the start of the text */
 	bool include_prompt;
+	bool table;   /* StaticEmbedding: the mean of rows of a table, and nothing else */
 	bool assumed; /* the folder does not say how to pool: mean, not normalised; the
 			 * last token of a decoder */
 	int count;
@@ -45,8 +46,11 @@ struct head {
 };
 
 /* Read a folder's files.  Returns the folder of the transformer itself, which the caller
- * frees.  What is not Transformer, Pooling, Dense or Normalize is named and refused. */
+ * frees.  What is not Transformer or StaticEmbedding, Pooling, Dense or Normalize is named and refused. */
 char *head_read(struct head *head, const char *dir);
+
+/* The head of static embeddings, where no modules.json says so. */
+void head_of_table(struct head *head);
 
 /* Write modules.json and each module's config.json into an existing folder; the weights of the
  * Dense modules are the caller's to write. */

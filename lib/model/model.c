@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/modules.h"
+#include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
 #include "model/token_experts.h"
@@ -71,9 +72,15 @@ model_configure(struct model *model, const char *dir)
 	if (access(dir, R_OK | X_OK))
 		die("%s: model folder:", dir);
 	model->folder = head_read(&model->head, dir);
+	enum static_kind kind = static_folder_kind(dir);
 	char *path = mem_format("%s/config.json", model->folder);
-	model->config = json_read(path);
+	model->config = kind ? static_folder_config(model->folder) : json_read(path);
 	free(path);
+	if (kind && !model->head.table) { /* no modules.json */
+		head_of_table(&model->head);
+		head_normalize(
+		    &model->head, tree_boolean(model->config, "normalize", false));
+	}
 	family_of(model->config)->configure(&model->spec, model->config);
 	model->spec.untied =
 	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
@@ -163,7 +170,9 @@ model_match(struct model *model)
 		model->file = safetensors_open(model->folder);
 	weights_match(
 	    &model->weights, &model->spec, model->file, model->mode != MODEL_ENCODE);
-	model->spec.fused = weights_fused(&model->weights);
+	if (model->head.table)
+		model_match_table(model);
+	model->spec.fused = model->spec.layers && weights_fused(&model->weights);
 	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
 	round_scale(model);
@@ -492,6 +501,7 @@ model_close(struct model *model)
 	free(model->dmixtures);
 	free(model->mixture_gates);
 	weights_free(weights);
+	table_rows_free(&model->table_rows);
 	model_unconfigure(model);
 	free(model);
 }

@@ -14,6 +14,7 @@
 #include "model/distance.h"
 #include "model/model.h"
 #include "model/spec.h"
+#include "model/table_rows.h"
 #include "model/workspace.h"
 #include "text/tree.h"
 
@@ -35,6 +36,7 @@ struct pass {
 	int32_t *ids, *starts, *skip; /* skip NULL: none */
 	int32_t *places;	      /* [T]; NULL: positions count from 0 */
 	int32_t *sides;		      /* [T]; NULL: nothing is balanced */
+	float *counts;		      /* [T], what each row counts; NULL: all the same */
 	float *rotary[SPEC_ROTARIES]; /* of this batch's own; NULL: the model's */
 	struct distance distance;
 	struct linear_batch gates;
@@ -62,6 +64,7 @@ struct model {
 	struct safetensors *head_files[HEAD_MODULES]; /* of its Dense modules */
 	struct safetensors *file;		      /* NULL without weights on disk */
 	struct weights weights;
+	struct table_rows table_rows;
 	struct part dense[HEAD_MODULES][2]; /* weight and bias of the head's modules */
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
@@ -190,6 +193,9 @@ void model_unconfigure(struct model *model);
 
 /* Open its file of weights and find all tensors in it. */
 void model_match(struct model *model);
+
+/* The same of a table of static embeddings: what its tokens have there. */
+void model_match_table(struct model *model);
 
 /* The hash of all files that decide an embedding; of a model without weights, the seed. */
 void model_note_fingerprint(struct model *model, uint64_t seed);

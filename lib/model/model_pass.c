@@ -19,12 +19,13 @@ char *
 model_refuses(const struct model *model, const struct batch *batch, int64_t first)
 {
 	const struct spec *spec = &model->spec;
+	int known = model->table_rows.count ? model->table_rows.count : spec->vocabulary;
 
 	if (spec->experts && (batch->expert < 0 || batch->expert >= spec->experts))
 		return mem_format("%s has task experts, and none was chosen", model->dir);
 	for (int64_t i = 0; i < batch->sequences; i++) {
 		int64_t length = batch->starts[i + 1] - batch->starts[i];
-		if (length < 1)
+		if (length < 1 && spec->layers)
 			return mem_format(
 			    "text %lld has no tokens", (long long)(first + i));
 		if (length > spec->positions)
@@ -34,13 +35,13 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 			    (long long)(first + i), (long long)length, spec->positions,
 			    model->dir);
 		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
-			if (batch->ids[t] < 0 || batch->ids[t] >= spec->vocabulary)
+			if (batch->ids[t] < 0 || batch->ids[t] >= known)
 				return mem_format(
 				    "text %lld: the token id %d is not below the "
 				    "vocabulary "
 				    "of %s, %d; is it another model's tokenizer?",
 				    (long long)(first + i), (int)batch->ids[t],
-				    model->dir, spec->vocabulary);
+				    model->dir, known);
 	}
 	return NULL;
 }
@@ -192,6 +193,9 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 			   ? workspace_take(workspace, (size_t)batch->tokens, 1,
 				 sizeof *pass->places)
 			   : NULL;
+	pass->counts = model->table_rows.weight
+			   ? workspace_floats(workspace, (size_t)batch->tokens, 1)
+			   : NULL;
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
@@ -241,12 +245,36 @@ upload_keys(const struct pass *pass, const struct batch *batch)
 	free(host);
 }
 
+/* The rows that the tokens have in the table, and what they count. */
+static void
+upload_rows(
+    const struct pass *pass, const struct table_rows *rows, const struct batch *batch)
+{
+	size_t T = (size_t)batch->tokens;
+	int32_t *ids = mem_new(T, sizeof *ids);
+	float *counts = mem_new(T, sizeof *counts);
+
+	for (size_t t = 0; t < T; t++) {
+		ids[t] = rows->row ? rows->row[batch->ids[t]] : batch->ids[t];
+		counts[t] = rows->weight ? rows->weight[batch->ids[t]] : 1;
+	}
+	nn_upload(pass->ids, ids, T * sizeof *ids);
+	if (pass->counts)
+		nn_upload(pass->counts, counts, T * sizeof *counts);
+	free(ids);
+	free(counts);
+}
+
 static void
 upload_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	size_t N = (size_t)batch->sequences;
 
-	nn_upload(pass->ids, batch->ids, (size_t)batch->tokens * sizeof *pass->ids);
+	if (model->table_rows.count)
+		upload_rows(pass, &model->table_rows, batch);
+	else
+		nn_upload(
+		    pass->ids, batch->ids, (size_t)batch->tokens * sizeof *pass->ids);
 	nn_upload(pass->starts, batch->starts, (N + 1) * sizeof *pass->starts);
 	if (pass->skip)
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
@@ -299,7 +327,7 @@ layout(struct pass *pass, const struct model *model, const struct batch *batch,
 		pass->stats0 = workspace_floats(w, T, 2);
 		x = pass->x0 = workspace_floats(w, T, C);
 	}
-	for (int layer = 0; layer < (keep ? spec->layers : 1); layer++) {
+	for (int layer = 0; layer < (keep || !spec->layers ? spec->layers : 1); layer++) {
 		block_layout(state_of(pass, layer), w, spec, layer, T, x,
 		    keep ? 0 : pass_worker_tokens(model));
 		x = state_of(pass, layer)->out;
@@ -426,6 +454,8 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	const float *x = pass->x0;
 
 	loras_embed(model, pass);
+	if (pass->counts)
+		nn_scale_rows(pass->sum0, pass->counts, pass->block.sequences.T, C);
 	if (spec->embedding_scale != 0)
 		nn_scale(pass->sum0, spec->embedding_scale, pass->block.sequences.T * C);
 	distance_forward(

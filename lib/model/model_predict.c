@@ -41,7 +41,7 @@ model_predicts(const struct model *model)
 {
 	const struct nn_matrix *stem = model->stem;
 
-	if (!model->weights.names->stem[STEM_OUTPUT] ||
+	if (!model->spec.layers || !model->weights.names->stem[STEM_OUTPUT] ||
 	    (!stem[STEM_OUTPUT].at && model->spec.untied))
 		return false;
 	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);

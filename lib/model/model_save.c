@@ -7,6 +7,7 @@
 #include "folder/folder.h"
 #include "folder/modules.h"
 #include "folder/prompt.h"
+#include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
 #include "text/json.h"
@@ -46,8 +47,18 @@ note_dtype(struct tree *config, enum dtype dtype)
 
 	if (tree_get(config, "dtype"))
 		tree_set(config, "dtype", tree_of_string(name));
+	if (tree_get(config, "embedding_dtype"))
+		tree_set(config, "embedding_dtype", tree_of_string(name));
 	if (tree_get(config, "torch_dtype") || !tree_get(config, "dtype"))
 		tree_set(config, "torch_dtype", tree_of_string(name));
+}
+
+/* sentence-transformers' folders of static embeddings have none, and are told from model2vec's by that. */
+static void
+write_config(const struct model *model, const char *folder, const struct tree *config)
+{
+	if (static_folder_kind(model->dir) != STATIC_SENTENCE)
+		folder_write_json(folder, "config.json", config);
 }
 
 void
@@ -173,7 +184,7 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 
 	copy_files(model, folder);
 	note_dtype(config, dtype);
-	folder_write_json(folder, "config.json", config);
+	write_config(model, folder, config);
 	write_transformer(model, folder, dtype);
 	for (int i = weights->own; i < weights->count; i++)
 		tensors[i] = model_tensor(model, &weights->tensors[i], dtype);
@@ -219,7 +230,7 @@ model_begin_folder(const struct model *model, const char *dir)
 	char *folder = folder_begin(dir);
 
 	copy_files(model, folder);
-	folder_write_json(folder, "config.json", model->config);
+	write_config(model, folder, model->config);
 	if (!model->head.assumed) {
 		struct safetensor *stored =
 		    mem_new((size_t)model->weights.count, sizeof *stored);

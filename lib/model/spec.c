@@ -133,6 +133,8 @@ spec_stem_shape(
 void
 spec_check(const struct spec *spec, const struct tree *config)
 {
+	if (!spec->layers)
+		return;
 	if (spec->heads % spec->kv_heads)
 		tree_die(config, "%d attention heads cannot share %d key/value heads",
 		    spec->heads, spec->kv_heads);

@@ -84,6 +84,7 @@ struct names;
 
 struct spec {
 	const struct names *names;
+	/* layers 0: static embeddings, the mean of the tokens' rows; a text of no tokens is zeros */
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	bool position_table; /* learned absolute positions */
 	/* The row of the first of them; the table has so many more than `positions`, the tokens of
@@ -217,7 +218,7 @@ struct names {
 	 * a gate is called as the gate is.  And that of the bias of their sum. */
 	const char *const *stacked; /* [MLP_PARAMETERS] */
 	const char *mixture_bias;
-	/* What tensors begin with that no embedding depends on: heads for other tasks. */
+	/* What tensors begin with that are no parameters: heads for other tasks, and what others read. */
 	const char *const *heads;
 	/* For a file that has not the first block's queries under these; NULL: there are none. */
 	const struct names *otherwise;

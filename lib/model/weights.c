@@ -26,7 +26,8 @@ find(const struct search *search, const char *name, char **full)
 		{ ".bias", ".beta" }, { ".weight", WEIGHTS_BESIDE "original" },
 		{ "transform.layer_norm.", "transform.LayerNorm." },
 		{ "predictions.decoder.bias", "predictions.bias" },
-		{ "lm_head.decoder.bias", "lm_head.bias" } };
+		{ "lm_head.decoder.bias", "lm_head.bias" },
+		{ "embedding.weight", "embeddings" } };
 
 	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
 		const char *at = strstr(name, spellings[i][0]);
@@ -122,7 +123,8 @@ weights_check(
 		die("%s: tensor '%s' has the shape %s; config.json asks for %s", file,
 		    tensor->name, shape_text(tensor->shape, tensor->rank),
 		    shape_text(shape, rank));
-	if (!dtype_is_float(tensor->dtype))
+	if (!dtype_is_float(tensor->dtype) &&
+	    !(wanted->whole && tensor->dtype == DTYPE_I8))
 		die("%s: tensor '%s' is of type %s; a floating type is expected", file,
 		    tensor->name, dtype_name(tensor->dtype));
 }
@@ -211,7 +213,8 @@ match_stem(struct search *search, bool predicts)
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
 		enum stem_parameter which = (enum stem_parameter)i;
 		struct parameter wanted = { .expert = -1,
-			.predicts = which >= STEM_MLM_DENSE };
+			.predicts = which >= STEM_MLM_DENSE,
+			.whole = which == STEM_TOKENS && !search->spec->layers };
 		char room[NAME_ROOM];
 		const char *name = name_of(room, search->names->stem, which);
 		bool has =
@@ -528,6 +531,8 @@ choose_names(struct search *search)
 {
 	const struct names *first = search->names;
 
+	if (!search->spec->layers)
+		return;
 	for (; search->names; search->names = search->names->otherwise)
 		for (const char *const *prefix = search->names->prefixes; *prefix;
 		     prefix++) {

@@ -28,6 +28,7 @@ struct parameter {
 	int64_t stack;
 	bool flat;
 	int layer;     /* of its block; -1: of none */
+	bool whole;    /* may be whole numbers in the file, i8 */
 	int expert;    /* -1: shared by all */
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */

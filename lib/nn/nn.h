@@ -124,7 +124,7 @@ nn_matrix_from(struct nn_matrix matrix, size_t row, size_t C)
 bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C);
 
 /* Weights for inference.  The matrix is `host` itself where the kernels can use it in place
- * (f32, f16 or bf16, aligned, CPU), else a copy from nn_alloc, n elements of the matrix's type,
+ * (f32, f16 or bf16, aligned, or i8, CPU), else a copy from nn_alloc, n elements of the matrix's type,
  * and then sets *copied. */
 struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
 
@@ -275,7 +275,8 @@ struct nn_sequences {
 	const int32_t *places;
 };
 
-/* x[T,C] = tokens[ids[t]] + types[0] + positions[places[t]]; types and positions may be none.
+/* x[T,C] = tokens[ids[t]] + types[0] + positions[places[t]]; types and positions may be none.  tokens may be whole
+ * numbers, i8, without scales.
  * ids are known to be in range. */
 void nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
     struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions,

@@ -164,6 +164,11 @@ tensor_to_f32(float *to, const void *from, enum dtype dtype, size_t count)
 		}
 		return;
 	}
+	if (dtype == DTYPE_I8) {
+		for (size_t i = 0; i < count; i++)
+			to[i] = (float)(signed char)bytes[i];
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		to[i] = (float)element(bytes + i * size, dtype);
 }

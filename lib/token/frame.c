@@ -18,6 +18,8 @@ struct frame {
 	size_t head_length, after_length;
 	size_t head_tokens;
 	struct ids tail;
+	size_t characters; /* of what stands before AFTER, at most; 0: no limit */
+	int32_t unknown;   /* an id that is left out; -1: none */
 };
 
 struct frame *
@@ -29,7 +31,14 @@ frame_new(const struct tokenizer *tokenizer, const struct template *template,
 	*frame = (struct frame){ .tokenizer = tokenizer,
 		.template = template,
 		.prepare = prepare,
-		.most = most };
+		.most = most,
+		.unknown = -1 };
+	const struct tokenizer_static *table = tokenizer_static(tokenizer);
+	if (table) {
+		frame->unknown = table->unknown;
+		frame->characters =
+		    most ? mem_multiply(most, table->characters, "characters") : 0;
+	}
 	return frame;
 }
 
@@ -156,12 +165,42 @@ prepare(const struct frame *frame, char *text, size_t length)
 	return length;
 }
 
+/* Bytes of the text that are taken. */
+static size_t
+taken(const struct frame *frame, const char *text, size_t length)
+{
+	size_t left = frame->characters, at = 0;
+	int32_t code;
+
+	if (!left || frame->head_length + length <= left)
+		return length;
+	for (size_t i = 0; i < frame->head_length && left; left--)
+		i += utf8_decode(frame->head + i, frame->head_length - i, &code);
+	for (; at < length && left; left--)
+		at += utf8_decode(text + at, length - at, &code);
+	return at;
+}
+
+static void
+leave_out(struct ids *ids, size_t from, int32_t id)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < ids->count; i++)
+		if (ids->id[i] != id)
+			ids->id[kept++] = ids->id[i];
+	ids->count = kept;
+}
+
 bool
 frame_encode(const struct frame *frame, const char *text, size_t length,
     struct framed *string, struct ids *out)
 {
 	size_t head = frame->head_length, tail = frame->tail.count;
+	size_t whole = length, first_id = out->count;
 
+	length = taken(frame, text, length);
+	bool shorter = length < whole;
 	if (head || frame->after_length || frame->prepare) {
 		size_t around = mem_add(head, frame->after_length + 1, "a text");
 		string->text = mem_grow(
@@ -184,7 +223,9 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 	if (cut && frame->after_length)
 		memcpy(
 		    out->id + out->count - tail, frame->tail.id, tail * sizeof *out->id);
-	return cut;
+	if (frame->unknown >= 0)
+		leave_out(out, first_id, frame->unknown);
+	return cut || shorter;
 }
 
 void

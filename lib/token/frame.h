@@ -15,6 +15,9 @@
  * from its end on, and a token into which the end of the text and the beginning of AFTER are
  * joined, as '."' may be, only while the text is whole.
  *
+ * Of static embeddings in model2vec's way (tokenizer_static), BEFORE PROMPT text is cut to so many characters first, and
+ * the token of what is unknown is left out at the end.
+ *
  * FRAME_MOEE prepares texts as the program that came with MoEE (Li and Zhou 2024) does: of PROMPT
  * text, where it is empty ".", where it does not end in one of . ? ! " ' with a "." put behind; each "
  * becomes a '; then, in the whole string, each _ a blank, and white space at its ends is dropped.

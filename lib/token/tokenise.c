@@ -186,7 +186,10 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	stream->tokenizer = tokenizer_open(model);
 	check_end(stream->tokenizer, model);
 	stream->fingerprint = tokenizer_fingerprint(model);
-	stream->most = options->most ? options->most : tokenizer_max_length(model);
+	const struct tokenizer_static *table = tokenizer_static(stream->tokenizer);
+	stream->most = options->most ? options->most
+		       : table	     ? table->most
+				     : tokenizer_max_length(model);
 	stream->forced = options->task || options->prompt;
 	stream->prompt = options->task	   ? prompt_find(model, options->task)
 			 : options->prompt ? mem_string(options->prompt)

@@ -31,6 +31,18 @@ int tokenizer_size(const struct tokenizer *tokenizer); /* greatest id + 1 */
 int tokenizer_id(const struct tokenizer *tokenizer, const char *token); /* or -1 */
 const char *tokenizer_token(const struct tokenizer *tokenizer, int id); /* NULL: a gap */
 
+/*
+ * Of static embeddings (folder/static_folder.h), what their packages do with a text; NULL: of a transformer.
+ * sentence-transformers cuts it where tokenizer.json says "truncation", in ids.  model2vec cuts it to most x
+ * characters characters, then to `most` ids ("max_length" of config.json; 512), and leaves out those of unk_token.
+ */
+struct tokenizer_static {
+	size_t most;	   /* ids; 0: no limit */
+	size_t characters; /* the median length of a token; 0: not cut by characters */
+	int32_t unknown;   /* -1: all stay */
+};
+const struct tokenizer_static *tokenizer_static(const struct tokenizer *tokenizer);
+
 /* Special ids that the template puts before and after a text. */
 void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *after);
 

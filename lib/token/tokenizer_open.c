@@ -475,6 +475,8 @@ read_json(struct tokenizer *tokenizer, const char *text, size_t length, const ch
 	check_template(tokenizer, &tokenizer->before);
 	check_template(tokenizer, &tokenizer->after);
 	read_llama(tokenizer, dir);
+	if (tokenizer->kind)
+		tokenizer_read_static(tokenizer, root, dir);
 	tree_free(root);
 }
 
@@ -514,6 +516,10 @@ tokenizer_open(const char *dir)
 	char *home = modules_transformer(dir);
 	char *text = find_file(home, &tokenizer->path, &length, &json);
 
+	tokenizer->kind = static_folder_kind(dir);
+	if (tokenizer->kind && !json)
+		die("%s: of static embeddings; they have a tokenizer.json",
+		    tokenizer->path);
 	tokenizer->vocabulary = vocabulary_new();
 	tokenizer->extra = vocabulary_new();
 	tokenizer->raw = added_new();
@@ -534,7 +540,8 @@ tokenizer_fingerprint(const char *dir)
 	bool json;
 	char *path, *home = modules_transformer(dir);
 	char *text = find_file(home, &path, &length, &json);
-	XXH128_hash_t hash = XXH3_128bits(text, length);
+	/* the same file gives other ids around a text */
+	XXH128_hash_t hash = XXH3_128bits_withSeed(text, length, static_folder_kind(dir));
 	char *hex = mem_format("%016llx%016llx", (unsigned long long)hash.high64,
 	    (unsigned long long)hash.low64);
 

@@ -5,6 +5,8 @@
 #ifndef TOKENIZER_PARTS_H
 #define TOKENIZER_PARTS_H
 
+#include "base/utf8.h"
+#include "folder/static_folder.h"
 #include "text/tree.h"
 #include "token/added.h"
 #include "token/bpe.h"
@@ -24,6 +26,8 @@
  */
 struct tokenizer {
 	char *path;
+	enum static_kind kind;
+	struct tokenizer_static table;
 	struct vocabulary *vocabulary,
 	    *extra; /* the model's; added tokens that are not */
 	struct added *raw, *normal;
@@ -63,6 +67,11 @@ void tokenizer_read_unigram(struct tokenizer *tokenizer, const struct tree *root
 
 /* Dies where a folder without a tokenizer has a model of sentencepiece. */
 void tokenizer_refuse_sentencepiece(const char *dir);
+
+/* What is to be known of a folder of static embeddings, whose table lies in `home`; no special tokens are put around
+ * a text.  root: tokenizer.json. */
+void tokenizer_read_static(
+    struct tokenizer *tokenizer, const struct tree *root, const char *home);
 
 /* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
  * path of the first for messages; NULL: there is no vocab.json. */

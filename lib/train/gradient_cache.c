@@ -38,7 +38,10 @@ struct gradient_cache {
 int64_t
 gradient_cache_tokens(const struct model *model, size_t bytes)
 {
-	size_t token = block_floats(model_spec(model)) * sizeof(float);
+	const struct spec *spec = model_spec(model);
+	/* of static embeddings the rows and their gradients */
+	size_t floats = spec->layers ? block_floats(spec) : 2 * (size_t)spec->width;
+	size_t token = floats * sizeof(float);
 
 	return bytes / token > 512 ? (int64_t)(bytes / token) : 512;
 }

@@ -81,7 +81,7 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 	bool half = dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 
 	*copied = false;
-	if (half && (uintptr_t)host % sizeof(uint16_t) == 0)
+	if (dtype == DTYPE_I8 || (half && (uintptr_t)host % sizeof(uint16_t) == 0))
 		return (struct nn_matrix){ .at = host, .dtype = dtype };
 	return (struct nn_matrix){ .at = nn_weights(host, dtype, n, copied),
 		.dtype = DTYPE_F32 };

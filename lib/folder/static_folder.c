@@ -1,0 +1,70 @@
+#include "folder/static_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/modules.h"
+#include "folder/safetensors.h"
+#include "text/json.h"
+
+static const char model_type[] = "model2vec";
+
+static bool
+says_model2vec(const struct tree *config)
+{
+	const struct tree *type = tree_get(config, "model_type");
+
+	return type && type->kind == TREE_STRING && !strcmp(type->string, model_type);
+}
+
+static struct tree *
+read_config(const char *folder)
+{
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read_optional(path);
+
+	free(path);
+	return config;
+}
+
+enum static_kind
+static_folder_kind(const char *dir)
+{
+	char *home = modules_transformer(dir);
+	struct tree *config = read_config(home);
+	struct modules *modules = modules_read(dir);
+	enum static_kind kind = STATIC_NONE;
+
+	if (says_model2vec(config))
+		kind = STATIC_MODEL2VEC;
+	else if (modules && modules->count && module_is_table(&modules->at[0]))
+		kind = STATIC_SENTENCE;
+	modules_free(modules);
+	tree_free(config);
+	free(home);
+	return kind;
+}
+
+struct tree *
+static_folder_config(const char *folder)
+{
+	struct tree *config = read_config(folder);
+	struct safetensors *file = safetensors_open(folder);
+	const struct safetensor *table = safetensors_find(file, "embedding.weight");
+
+	if (!table)
+		table = safetensors_need(file, "embeddings");
+	if (table->rank != 2 || table->shape[0] < 1 || table->shape[1] < 1 ||
+	    table->shape[0] > 1 << 24 || table->shape[1] > 1 << 16)
+		die("%s: tensor '%s' is no table of up to %d rows of up to %d values",
+		    safetensors_name(file), table->name, 1 << 24, 1 << 16);
+	if (!config)
+		config = tree_object();
+	tree_set(config, "model_type", tree_of_string(model_type));
+	tree_set(config, "vocab_size", tree_of_integer(table->shape[0]));
+	tree_set(config, "hidden_size", tree_of_integer(table->shape[1]));
+	safetensors_close(file);
+	return config;
+}
