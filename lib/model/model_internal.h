@@ -215,6 +215,16 @@ void pass_need(struct model *model, size_t count);
 void pass_prepare(struct pass *pass, const struct model *model, const struct batch *batch,
     size_t predicted);
 
+/* What a batch takes in the workspace of its pass; and there it is brought.  (model_batch.c) */
+void pass_layout_batch(
+    struct pass *pass, const struct model *model, const struct batch *batch);
+void pass_upload_batch(
+    struct pass *pass, const struct model *model, const struct batch *batch);
+
+/* The stretches of tokens that go through one gate each: that of their sequence. */
+void pass_find_stretches(
+    struct pass *pass, const struct batch *batch, const int32_t *gates);
+
 /* Embeddings of a pass that is prepared, in nn memory, its own. */
 float *pass_embed(
     const struct model *model, struct pass *pass, const struct batch *batch);

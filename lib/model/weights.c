@@ -84,75 +84,6 @@ held_stem(const struct search *search, enum stem_parameter which)
 	return held(search, name_of(room, search->names->stem, which));
 }
 
-/* "[2, 3]" */
-static char *
-shape_text(const int64_t *shape, int rank)
-{
-	char text[256] = "[";
-	size_t n = 1;
-
-	for (int i = 0; i < rank && n < sizeof text - 24; i++)
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", i ? ", " : "",
-		    (long long)shape[i]);
-	return mem_format("%s]", text);
-}
-
-int
-parameter_shape(int64_t *shape, const struct parameter *tensor)
-{
-	int rank = 0;
-	int64_t stack = tensor->flat ? 0 : tensor->stack;
-
-	if (stack)
-		shape[rank++] = stack;
-	shape[rank++] = stack ? tensor->rows / stack : tensor->rows;
-	if (tensor->columns)
-		shape[rank++] = tensor->columns;
-	return rank;
-}
-
-void
-weights_check(
-    const char *file, const struct safetensor *tensor, const struct parameter *wanted)
-{
-	int64_t shape[3];
-	int rank = parameter_shape(shape, wanted);
-
-	if (tensor->rank != rank ||
-	    memcmp(tensor->shape, shape, (size_t)rank * sizeof *shape))
-		die("%s: tensor '%s' has the shape %s; config.json asks for %s", file,
-		    tensor->name, shape_text(tensor->shape, tensor->rank),
-		    shape_text(shape, rank));
-	if (!dtype_is_float(tensor->dtype) &&
-	    !(wanted->whole && tensor->dtype == DTYPE_I8))
-		die("%s: tensor '%s' is of type %s; a floating type is expected", file,
-		    tensor->name, dtype_name(tensor->dtype));
-}
-
-int
-weights_add(struct weights *weights, const struct safetensor *stored, const char *file,
-    struct parameter wanted)
-{
-	int index = weights->count++;
-	size_t count = (size_t)weights->count;
-
-	if (stored)
-		weights_check(file, stored, &wanted);
-	wanted.offset = weights->size;
-	wanted.count = mem_multiply((size_t)wanted.rows,
-	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
-	wanted.decay = wanted.rows > 1 && wanted.columns > 1;
-	weights->tensors =
-	    mem_grow(weights->tensors, &weights->room, count, sizeof *weights->tensors);
-	weights->stored = mem_grow(
-	    weights->stored, &weights->stored_room, count, sizeof *weights->stored);
-	weights->stored[index] = stored;
-	weights->tensors[index] = wanted;
-	weights->size =
-	    mem_add(weights->size, (wanted.count + 15) & ~(size_t)15, "parameters");
-	return index;
-}
-
 /* The tensor's number; it is added when it is new.  -1: it is not in the file, and need not be. */
 static int
 tensor_of(struct search *search, const char *name, struct parameter wanted, bool optional)
@@ -168,7 +99,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 		die("%s: tensor '%s%s' is missing; config.json asks for it, with the "
 		    "shape %s",
 		    safetensors_name(search->file), search->prefix, name,
-		    shape_text(shape, parameter_shape(shape, &wanted)));
+		    weights_shape_text(shape, parameter_shape(shape, &wanted)));
 	}
 	wanted.layer = search->layer;
 	if (!full)

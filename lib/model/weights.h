@@ -37,6 +37,9 @@ struct parameter {
 /* The shape as a checkpoint has it, shape[3]; returns its rank. */
 int parameter_shape(int64_t *shape, const struct parameter *parameter);
 
+/* "[2, 3]", to be freed. */
+char *weights_shape_text(const int64_t *shape, int rank);
+
 /* Where a parameter of the specification is: `offset` floats into a tensor. */
 struct part {
 	int tensor; /* -1: the model has none */

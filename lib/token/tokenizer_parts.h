@@ -77,4 +77,12 @@ void tokenizer_read_static(
  * path of the first for messages; NULL: there is no vocab.json. */
 char *tokenizer_read_merges(const char *dir, char **path, size_t *length);
 
+/* sentence_bert_config.json, what sentence-transformers says of the transformer's inputs; its older names are of
+ * families.  NULL: none. */
+struct tree *tokenizer_sentence_config(const char *home);
+
+/* The bytes of the tokenizer in a folder, and in *path where they are, both to be freed; json: whether it is a
+ * tokenizer.json. */
+char *tokenizer_read_file(const char *dir, char **path, size_t *length, bool *json);
+
 #endif

@@ -1,0 +1,107 @@
+/* What config.json says of a model: its family, its specification. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/static_folder.h"
+#include "model/experts.h"
+#include "model/model_internal.h"
+#include "model/token_experts.h"
+#include "text/json.h"
+
+static const struct family *
+family_called(const char *type)
+{
+	int i = 0;
+
+	while (families[i] && strcmp(type, families[i]->model_type))
+		i++;
+	return families[i];
+}
+
+static const struct family *
+family_of(const struct tree *config)
+{
+	const char *type = tree_string(config, "model_type", NULL);
+	const char *positions = tree_string(config, "position_embedding_type", "");
+	char *both = mem_format("%s/%s", type ? type : "", positions);
+	const struct family *family = family_called(both);
+
+	free(both);
+	if (!family && type)
+		family = family_called(type);
+	if (family)
+		return family;
+	char *known = mem_string("");
+	for (int i = 0; families[i]; i++)
+		known = mem_list(known, families[i]->model_type);
+	if (!type)
+		tree_die(config, "'model_type' is missing; known are %s", known);
+	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
+	    type, known);
+}
+
+static void
+configure_balance(struct spec_mixture *mixture, const struct tree *config)
+{
+	const char *name = "router_aux_loss_coef";
+
+	mixture->balance_apart =
+	    !tree_get(config, name) && tree_get(config, "aux_loss_alpha");
+	if (mixture->balance_apart)
+		name = "aux_loss_alpha";
+	mixture->balance = tree_real(config, name, 0.001);
+	if (!(mixture->balance >= 0 && mixture->balance <= 1e6))
+		tree_die(tree_get(config, name), "'%s' is %g; it must be in 0..1e6", name,
+		    mixture->balance);
+}
+
+void
+model_configure(struct model *model, const char *dir)
+{
+	model->dir = mem_string(dir);
+	if (access(dir, R_OK | X_OK))
+		die("%s: model folder:", dir);
+	model->folder = head_read(&model->head, dir);
+	enum static_kind kind = static_folder_kind(dir);
+	char *path = mem_format("%s/config.json", model->folder);
+	model->config = kind ? static_folder_config(model->folder) : json_read(path);
+	free(path);
+	if (kind && !model->head.table) { /* no modules.json */
+		head_of_table(&model->head);
+		head_normalize(
+		    &model->head, tree_boolean(model->config, "normalize", false));
+	}
+	family_of(model->config)->configure(&model->spec, model->config);
+	model->spec.untied =
+	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
+	if (model->head.assumed && model->spec.causal)
+		model->head.pool[0] = NN_POOL_LAST;
+	token_experts_configure(&model->spec, model->config);
+	configure_balance(&model->spec.mixture, model->config);
+	spec_check(&model->spec, model->config);
+	experts_configure(&model->spec, model->config);
+	model->expert_names = experts_list(&model->spec);
+}
+
+void
+model_unconfigure(struct model *model)
+{
+	free(model->dir);
+	free(model->folder);
+	free(model->expert_names);
+	tree_free(model->config);
+}
+
+int
+model_layers(const char *dir)
+{
+	struct model model = { 0 };
+
+	model_configure(&model, dir);
+	int layers = model.spec.layers;
+	model_unconfigure(&model);
+	return layers;
+}

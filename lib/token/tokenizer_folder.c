@@ -1,0 +1,142 @@
+/* The files of a tokenizer in a model's folder, and what they say besides its tokens. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "folder/modules.h"
+#include "folder/positions.h"
+#include "text/json.h"
+#include "token/tokenizer_parts.h"
+
+char *
+tokenizer_beside(const char *dir, const char *file)
+{
+	struct stat status;
+
+	if (!stat(dir, &status) &&
+	    !S_ISDIR(status.st_mode)) { /* a tokenizer.json itself */
+		const char *slash = strrchr(dir, '/');
+		if (!file)
+			return mem_string(dir);
+		return mem_format(
+		    "%.*s%s", slash ? (int)(slash - dir + 1) : 0, dir, file);
+	}
+	return mem_format("%s/%s", dir, file ? file : "tokenizer.json");
+}
+
+struct tree *
+tokenizer_sentence_config(const char *home)
+{
+	static const char *const families[] = { "bert", "roberta", "distilbert",
+		"camembert", "albert", "xlm-roberta", "xlnet" };
+	struct tree *tree = NULL;
+
+	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
+		char *name = mem_format("sentence_%s_config.json", families[i]);
+		char *path = tokenizer_beside(home, name);
+		tree = json_read_optional(path);
+		free(path);
+		free(name);
+	}
+	return tree;
+}
+
+char *
+tokenizer_read_file(const char *dir, char **path, size_t *length, bool *json)
+{
+	*path = tokenizer_beside(dir, NULL);
+	*json = true;
+	char *text = file_read(*path, length);
+	if (text)
+		return text;
+	free(*path);
+	*path = tokenizer_beside(dir, "vocab.txt");
+	*json = false;
+	text = file_read(*path, length);
+	if (text)
+		return text;
+	free(*path);
+	*json = true;
+	text = tokenizer_read_merges(dir, path, length);
+	if (!text) {
+		tokenizer_refuse_sentencepiece(dir);
+		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
+	}
+	return text;
+}
+
+char *
+tokenizer_fingerprint(const char *dir)
+{
+	size_t length;
+	bool json;
+	char *path, *home = modules_transformer(dir);
+	char *text = tokenizer_read_file(home, &path, &length, &json);
+	/* the same file gives other ids around a text */
+	XXH128_hash_t hash = XXH3_128bits_withSeed(text, length, static_folder_kind(dir));
+	char *hex = mem_format("%016llx%016llx", (unsigned long long)hash.high64,
+	    (unsigned long long)hash.low64);
+
+	free(text);
+	free(home);
+	free(path);
+	return hex;
+}
+
+void
+tokenizer_check(const struct reader *in, const char *dir)
+{
+	const char *theirs = tree_string(stream_properties(in), "tokenizer", NULL);
+
+	if (!theirs)
+		return;
+	char *ours = tokenizer_fingerprint(dir);
+	if (strcmp(ours, theirs))
+		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
+		    "%s (%.12s); give tok the same model",
+		    stream_name(in), theirs, dir, ours);
+	free(ours);
+}
+
+static size_t
+least(size_t a, const struct tree *node, const char *key)
+{
+	const struct tree *value = node ? tree_get(node, key) : NULL;
+
+	/* "no limit" is written as 10^30 */
+	if (!value || (value->kind != TREE_INTEGER && value->kind != TREE_REAL) ||
+	    value->real < 1 || value->real > 1e9)
+		return a;
+	return a == 0 || value->real < (double)a ? (size_t)value->real : a;
+}
+
+size_t
+tokenizer_max_length(const char *dir)
+{
+	char *home = modules_transformer(dir);
+	struct tree *tree = tokenizer_sentence_config(home);
+	size_t most = least(0, tree, "max_seq_length");
+
+	tree_free(tree);
+	if (!most) {
+		char *path = tokenizer_beside(home, "config.json");
+		tree = json_read_optional(path);
+		most =
+		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
+		size_t first = (size_t)positions_first(tree);
+		most -= first < most ? first : 0;
+		tree_free(tree);
+		free(path);
+		path = tokenizer_beside(home, "tokenizer_config.json");
+		tree = json_read_optional(path);
+		most = least(most, tree, "model_max_length");
+		tree_free(tree);
+		free(path);
+	}
+	free(home);
+	return most;
+}
