@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+load helper
+
+# share/known-models.tsv names the models that people use.  What it says of each is held to a tiny checkpoint of its family,
+# with all odd settings, and to a small tokenizer of its kind; the models themselves are on nobody's disk here.
+
+TABLE=$ROOT/share/known-models.tsv
+
+# folder FAMILY: of the tiny checkpoint
+folder() {
+	case $1 in
+	new) echo "$GOLDEN/families/gte" ;;
+	xlm-roberta/rotary) echo "$GOLDEN/families/jina_v3" ;;
+	jina_embeddings_v5)
+		mkdir -p "$T/v5"
+		cp -r "$GOLDEN"/families/qwen3/. "$T/v5"
+		sed -i 's/"model_type": "qwen3"/"model_type": "jina_embeddings_v5"/' "$T/v5/config.json"
+		echo "$T/v5"
+		;;
+	model2vec) echo "$GOLDEN/static/plain" ;;
+	*) echo "$GOLDEN/families/$1" ;;
+	esac
+}
+
+@test "known: the family of each model that opens encodes, its kind of tokenizer makes tokens" {
+	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >families
+	[ "$(wc -l <families)" -ge 15 ]
+	while read -r family; do
+		echo "$family"
+		echo "3 4 5" | ids_stream text.ids | encode -q -m "$(folder "$family")" 2>/dev/null | mts stat >"$T/stat"
+		grep -q emb "$T/stat"
+	done <families
+	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $3 }' | sort -u >kinds
+	diff kinds - <<<$'bpe\nbyte-fallback\nunigram\nwordpiece'
+	for tokenizer in bert unigram/xlmr unigram/gemma bpe/whole; do
+		echo "a small text" | tok -q -m "$GOLDEN/$tokenizer" | mts stat >"$T/stat"
+		grep -q text.ids "$T/stat"
+	done
+}
+
+@test "known: models that do not open are refused by what they have" {
+	sed 1d "$TABLE" | awk -F'\t' '$2 == "-"' >refused
+	[ "$(wc -l <refused)" -eq 5 ]
+	cp -r "$GOLDEN/families/qwen3" "$T/m"
+	for type in nvembed gemma2; do
+		sed "s/\"model_type\": \"qwen3\"/\"model_type\": \"$type\"/" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
+		run -1 encode -q -m "$T/m" < <(echo "3 4 5" | ids_stream text.ids)
+		[[ $output == *"'model_type' is '$type'; known are"* ]]
+	done
+	cp -r "$GOLDEN/families/jina_bert" "$T/code"
+	sed -i 's/jina-bert-implementation/jina-bert-v2-qk-post-norm/' "$T/code/config.json"
+	run -1 encode -q -m "$T/code" < <(echo "3 4 5" | ids_stream text.ids)
+	[[ $output == *"norms of queries and keys"* ]]
+}
+
+@test "known: motes(7) has every family, and with README how many of the models open" {
+	names=$(awk -F'\t' 'NR > 1 { n++; open += $2 != "-" } END { print open " of the " n }' "$TABLE")
+	grep -q "$names" "$ROOT/README.md"
+	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	[ "$(sed 1d "$TABLE" | cut -f1 | sort -u | wc -l)" -eq 80 ]
+	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
+	cp -r "$GOLDEN/families/bert" "$T/none"
+	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"
+	run -1 encode -q -m "$T/none" < <(echo "3" | ids_stream text.ids)
+	known=${output#*known are }
+	for family in ${known//,/}; do
+		grep -q "^\.It Li.*${family%/*}\|^\.Li ${family%/*}" "$ROOT/man/motes.7" || {
+			echo "motes.7 has no $family"
+			false
+		}
+	done
+}
