@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 
 static const double UNKNOWN_PENALTY = 10;
-enum { SMALL = 256, INSERTED = 24, WORD = 8, AHEAD = 16 };
+enum { SMALL = 256, INSERTED = 14, WORD = 8, AHEAD = 16 };
 
 /* Reached by a byte, its label, which stands apart, and `skip` bytes behind it. */
 struct node {
@@ -33,23 +33,30 @@ struct unigram {
 
 /* Sorting the pieces. ------------------------------------------------------------------ */
 
-/* A piece with eight of its bytes as a number, zeros behind its end. */
+/* A piece with eight of its bytes as a number, zeros behind its end; later with the place of its text. */
 struct entry {
 	uint64_t key;
-	uint32_t text, length;
 	int32_t id;
+	uint16_t length;
 };
 
 /* The texts of pieces as the vocabulary has them. */
 struct texts {
 	const char *pool;
 	size_t size;
+	uint32_t *start; /* by id */
 };
+
+static const char *
+text_of(const struct texts *texts, const struct entry *entry)
+{
+	return texts->pool + texts->start[entry->id];
+}
 
 static uint64_t
 key_at(const struct texts *texts, const struct entry *entry, size_t depth)
 {
-	size_t at = entry->text + depth, left = entry->length - depth;
+	size_t at = texts->start[entry->id] + depth, left = entry->length - depth;
 	uint64_t key = 0;
 
 	if (!left)
@@ -62,26 +69,27 @@ key_at(const struct texts *texts, const struct entry *entry, size_t depth)
 
 /* Of two that are equal up to `depth`, where their keys begin. */
 static bool
-goes_first(const char *pool, size_t depth, const struct entry *a, const struct entry *b)
+goes_first(
+    const struct texts *texts, size_t depth, const struct entry *a, const struct entry *b)
 {
 	if (a->key != b->key)
 		return a->key < b->key;
 	size_t least = a->length < b->length ? a->length : b->length;
 	int order = least <= depth ? 0
-				   : memcmp(pool + a->text + depth,
-					 pool + b->text + depth, least - depth);
+				   : memcmp(text_of(texts, a) + depth,
+					 text_of(texts, b) + depth, least - depth);
 	return order			? order < 0
 	       : a->length != b->length ? a->length < b->length
 					: a->id < b->id;
 }
 
 static void
-insert(const char *pool, size_t depth, struct entry *entry, size_t count)
+insert(const struct texts *texts, size_t depth, struct entry *entry, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct entry moved = entry[i];
 		size_t at = i;
-		for (; at > 0 && goes_first(pool, depth, &moved, &entry[at - 1]); at--)
+		for (; at > 0 && goes_first(texts, depth, &moved, &entry[at - 1]); at--)
 			entry[at] = entry[at - 1];
 		entry[at] = moved;
 	}
@@ -120,11 +128,11 @@ sort(const struct texts *texts, struct entry *entry, struct entry *scratch, size
 {
 	for (size_t i = 0; depth % WORD == 0 && i < count; i++) {
 		if (i + AHEAD < count)
-			__builtin_prefetch(texts->pool + entry[i + AHEAD].text + depth);
+			__builtin_prefetch(text_of(texts, &entry[i + AHEAD]) + depth);
 		entry[i].key = key_at(texts, &entry[i], depth);
 	}
 	if (count <= INSERTED) {
-		insert(texts->pool, depth - depth % WORD, entry, count);
+		insert(texts, depth - depth % WORD, entry, count);
 		return;
 	}
 	scatter(entry, scratch, count, depth);
@@ -168,7 +176,7 @@ add_node(struct build *build, unsigned char label, uint32_t first, uint32_t last
 		unigram->label = mem_resize(unigram->label, unigram->node_room, 1);
 	}
 	unigram->label[n] = label;
-	unigram->node[n] = (struct node){ .text = entry->text + depth,
+	unigram->node[n] = (struct node){ .text = (uint32_t)entry->key + depth,
 		.id = entry->id,
 		.skip = (uint16_t)(entry->length - depth) };
 	if (last - first == 1 && n)
@@ -182,7 +190,7 @@ add_node(struct build *build, unsigned char label, uint32_t first, uint32_t last
 static uint16_t
 shared(const struct build *build, const struct range *range)
 {
-	uint16_t least = (uint16_t)build->entry[range->first].length;
+	uint16_t least = build->entry[range->first].length;
 
 	for (uint32_t i = range->first + 1; i < range->last; i++)
 		least = build->common[i] < least ? build->common[i] : least;
@@ -205,7 +213,7 @@ branch(struct build *build, struct range range)
 	for (uint32_t i = range.first, next; i < range.last; i = next) {
 		for (next = i + 1; next < range.last && build->common[next] > depth;)
 			next++;
-		add_node(build, (unsigned char)unigram->pool[entry[i].text + depth], i,
+		add_node(build, (unsigned char)unigram->pool[entry[i].key + depth], i,
 		    next, (uint16_t)(depth + 1));
 	}
 	struct node *node = &unigram->node[range.node];
@@ -229,14 +237,14 @@ order_texts(
 	for (size_t i = 0; i < count; before = to, to += entry[i++].length) {
 		uint32_t common = 0, length = entry[i].length;
 		if (i + AHEAD < count)
-			__builtin_prefetch(texts->pool + entry[i + AHEAD].text);
-		memcpy(to, texts->pool + entry[i].text, length);
+			__builtin_prefetch(text_of(texts, &entry[i + AHEAD]));
+		memcpy(to, text_of(texts, &entry[i]), length);
 		if (i > 0 && entry[i - 1].length < length)
 			length = entry[i - 1].length;
 		while (i > 0 && common < length && to[common] == before[common])
 			common++;
 		build->common[i] = (uint16_t)common;
-		entry[i].text = (uint32_t)(to - build->unigram->pool);
+		entry[i].key = (uint64_t)(to - build->unigram->pool);
 	}
 }
 
@@ -247,19 +255,20 @@ build_trie(struct unigram *unigram, const struct vocabulary *vocabulary)
 	struct entry *entry = mem_new(count, sizeof *entry);
 	struct entry *scratch = mem_new(count, sizeof *scratch);
 	struct build build = { .unigram = unigram, .entry = entry };
-	struct texts texts = { .pool = vocabulary_text(vocabulary, 0, NULL) };
+	struct texts texts = { .pool = vocabulary_text(vocabulary, 0, NULL),
+		.start = mem_new(count, sizeof *texts.start) };
 
 	for (size_t i = 0; i < count; i++) {
 		const char *text = vocabulary_text(vocabulary, (int32_t)i, &length);
-		entry[i] = (struct entry){ .text = (uint32_t)(text - texts.pool),
-			.length = (uint32_t)length,
-			.id = (int32_t)i };
+		texts.start[i] = (uint32_t)(text - texts.pool);
+		entry[i] = (struct entry){ .id = (int32_t)i, .length = (uint16_t)length };
 		texts.size = (size_t)(text - texts.pool) + length;
 	}
 	sort(&texts, entry, scratch, count, 0);
 	free(scratch);
 	build.common = mem_new(count, sizeof *build.common);
 	order_texts(&build, entry, &texts, count);
+	free(texts.start);
 	add_node(&build, 0, 0, (uint32_t)count, 0);
 	while (build.ranges)
 		branch(&build, build.range[--build.ranges]);

@@ -20,7 +20,7 @@ int32_t vocabulary_add(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t id);
 
 /* Many at once: first put them all; false when another text has this id.  Then index them,
- * before anything else is done; returns the id of a text that is there twice, or -1. */
+ * before anything but vocabulary_text and _size; returns the id of a text that is there twice, or -1. */
 bool vocabulary_put(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t id);
 int32_t vocabulary_index(struct vocabulary *vocabulary);

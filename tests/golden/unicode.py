@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Golden traits and mappings of all code points, as the `tokenizers` package has them, one a line in unicode.tsv: name, number
 of code points or bytes, CRC-32 of their UTF-8.  Made with tokenizers 0.23.3."""
+import base64
 import os
 import zlib
 
 from tokenizers import Regex
-from tokenizers.normalizers import NFC, NFD, NFKC, NFKD, BertNormalizer, Lowercase, StripAccents
+from tokenizers.normalizers import NFC, NFD, NFKC, NFKD, BertNormalizer, Lowercase, Precompiled, StripAccents
 from tokenizers.pre_tokenizers import Digits, Punctuation, Split, Whitespace, WhitespaceSplit
+
+from unigram import charsmap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CODES = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
@@ -45,6 +48,16 @@ def plain(**more):
     return BertNormalizer(**{**settings, **more})
 
 
+def clusters():
+    """What goes on with a cluster; what joins two consonants; what a linked consonant joins.  A charsmap replaces clusters of less
+    than six bytes as a whole, with the mark at their end."""
+    a, ka, kha = (Precompiled(base64.b64decode(charsmap({key: "x"}))) for key in ("a", "\u0915", "\u0916"))
+    codes = [c for c in CODES[1:] if c != "a"]
+    yield "extends", [c for c in codes if a.normalize_str("a" + c) == "x"]
+    yield "joins", [c for c in codes if ka.normalize_str("\u0915" + c + "\u0915\u0301").endswith("\u0301")]
+    yield "linked", [c for c in codes if kha.normalize_str(c + "\u094d\u0916\u0301").endswith("\u0301")]
+
+
 def main():
     lines = []
 
@@ -69,6 +82,8 @@ def main():
     for form in NFC, NFD, NFKC, NFKD:
         add(form.__name__, form().normalize_str(one + more))
         add(form.__name__ + " of NFD", form().normalize_str(NFD().normalize_str(one)))
+    for name, codes in clusters():
+        add(name, codes)
     with open(os.path.join(HERE, "unicode.tsv"), "w", encoding="utf-8") as file:
         file.writelines(lines)
 

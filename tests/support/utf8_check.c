@@ -208,6 +208,45 @@ print_forms(struct sum *sum)
 	free(apart);
 }
 
+/* Whether no cluster of FIRST, a character, BETWEEN and LAST begins where LAST does. */
+static bool
+is_joined(const char *first, int32_t code, const char *between, const char *last)
+{
+	char text[32];
+	size_t length = (size_t)(stpcpy(text, first) - text), at = 0;
+
+	length += utf8_encode(code, text + length);
+	size_t begin = (size_t)(stpcpy(text + length, between) - text);
+	length = (size_t)(stpcpy(text + begin, last) - text);
+	while (at < begin)
+		at = utf8_cluster_end(text, length, at);
+	return at > begin;
+}
+
+/* What goes on with a cluster; what joins two consonants (a prepended sign the second to itself); what
+ * a linked consonant joins. */
+static void
+print_clusters(struct sum *sum)
+{
+	static const char *const names[] = { "extends", "joins", "linked" };
+	static const char ka[] = "\xE0\xA4\x95", kha[] = "\xE0\xA4\x96",
+			  virama[] = "\xE0\xA5\x8D";
+	char text[8] = "a";
+
+	for (int i = 0; i < 3; i++) {
+		sum->length = 0;
+		sum->count = 0;
+		for (int32_t c = 1; c < 0x110000; c = next(c)) {
+			size_t length = 1 + utf8_encode(c, text + 1);
+			if (i == 0   ? utf8_cluster_end(text, length, 0) == length
+			    : i == 1 ? is_joined(ka, c, "", ka)
+				     : is_joined("", c, virama, kha))
+				add(sum, c);
+		}
+		print(names[i], sum->text, sum->length, sum->count);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -216,6 +255,7 @@ main(int argc, char **argv)
 		struct sum sum = { .text = malloc(1 << 24) };
 		print_traits(&sum);
 		print_forms(&sum);
+		print_clusters(&sum);
 		free(sum.text);
 		return 0;
 	}
