@@ -181,6 +181,10 @@ scores() {
 	tiny "$model"
 	sed -i 's/\["ab",1\]/["ab",-1e-999]/' "$T/tiny/tokenizer.json"
 	is ab 1
+	# digits that 2^64 has no room for are as if they were not there
+	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["ab", -1.8446744073709553], ["a", 1], ["b", 0]]}'
+	sed -i 's/\["a",1\]/["a",-1.8446744073709551617]/' "$T/tiny/tokenizer.json"
+	is ab 1
 }
 
 @test "unigram: Metaspace, prepending always, first or never, splitting or not" {
