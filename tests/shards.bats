@@ -583,8 +583,9 @@ failing() { # NAME WORD...
 	bash -eo pipefail example.8
 	reze-stats show --json all.stats | jq -e '.relations == 30'
 	# what is left are commands of a cluster with data
-	grep -c '^make .*RUN=' example.9 | grep -x 2
-	[ ! -e example.10 ]
+	grep -c '^sbatch .*--ntasks=32' example.9 | grep -x 1
+	grep -c '^make .*RUN=' example.10 | grep -x 2
+	[ ! -e example.11 ]
 }
 
 @test "pipelines: all that trains, encodes and scores has RUN before its shell, and nothing else has" {
