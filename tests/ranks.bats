@@ -219,6 +219,24 @@ pid_of() {
 	close_to 1e-3 <(column loss 3.log.tsv) <(column loss alone.log.tsv)
 }
 
+@test "ranks: one that is asked to stop does not wait for another that never answers" {
+	need_ranks
+	model=$G/bert
+	sed -i '/^batch:/s/$/\nepochs: 900/' mix.yaml
+	on 2 "$part mix.yaml | tok -q -m $model | train -j 1 -m $model -o 2 --lr 2e-4 --save-every 20" 2>said &
+	wait_for_step 50 2
+	kill -STOP "$(pid_of 1)"
+	kill "$(pid_of 0)"
+	SECONDS=0
+	status=0
+	wait $! || status=$?
+	[ $status -eq 1 ]
+	[ $SECONDS -ge 10 ] && [ $SECONDS -lt 30 ]
+	grep -q '^train: was asked to stop, but other ranks do not answer: they may have died; the last checkpoint is as it was' said
+	[ -e 2.checkpoint ] && [ ! -e 2 ]
+	[ -z "$(pid_of 0)$(pid_of 1)" ]
+}
+
 # refused COUNT COMMAND MESSAGE: some rank dies of it, and all with it
 # shellcheck disable=SC2031
 refused() {

@@ -41,9 +41,7 @@ make_place(struct safetensors_writer *writer)
 
 	if (writer) {
 		char *name = safetensors_place(writer, ranks > 1, &data);
-		/* ranks may have been started in different folders */
-		if (!realpath(name, own.path) || ranks == 1)
-			snprintf(own.path, sizeof own.path, "%s", name);
+		snprintf(own.path, sizeof own.path, "%s", name);
 		own.data = data;
 		free(name);
 	}
