@@ -37,6 +37,7 @@ LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxx
 ,       := ,
 
 $(if $(wildcard lib/nn/$(BACKEND)/*),,$(error there are no kernels in lib/nn/$(BACKEND); build without CUDA=1))
+$(if $(MPI),$(if $(shell command -v mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
 
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))

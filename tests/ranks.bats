@@ -219,6 +219,7 @@ pid_of() {
 	close_to 1e-3 <(column loss 3.log.tsv) <(column loss alone.log.tsv)
 }
 
+# shellcheck disable=SC2030
 @test "ranks: one that is asked to stop does not wait for another that never answers" {
 	need_ranks
 	model=$G/bert
@@ -311,4 +312,13 @@ teardown() {
 	parameters=$(($(stat -c %s 2/model.safetensors) - 8 - $(od -An -tu8 -N8 2/model.safetensors)))
 	column bytes 2.log.tsv | awk -v least=$parameters '{ print $1 - least } $1 < least || $1 > least + 4000 { bad = 1 }
 		END { exit bad || NR < 5 }'
+}
+
+@test "ranks: MPI=1 without MPI says what is missing; without MPI=1 nothing asks for it" {
+	mkdir bin
+	for program in gcc make bash awk sed ls; do ln -s "$(command -v $program)" bin/; done
+	run -2 env PATH="$T/bin" make -C "$ROOT" MPI=1 all
+	[[ $output == *"there is no mpicc; share/deps mpi installs it"* ]]
+	run env PATH="$T/bin" make -n -C "$ROOT" all
+	[[ $output != *mpicc* && $output != *-lmpi* ]]
 }
