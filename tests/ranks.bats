@@ -260,6 +260,13 @@ refused() {
 	refused 2 "$part --steps \$((3 + OMPI_COMM_WORLD_RANK)) mix.yaml | tok -q -m $model | $learn -m $model --steps 9" "rank 1: <stdin>: has another batch where the first rank's ends"
 	refused 2 "tasksample -q mix.yaml | tok -q -m $model | $learn -m $model" "<stdin>: has whole batches, of which each of 2 ranks would learn the same; tasksample --rank"
 	refused 2 "tasksample -q --rank 0 --ranks 2 mix.yaml | tok -q -m $model | $learn -m $model" "rank 1: <stdin>: is for rank 0 of 2, but is read by rank 1 of 2"
+	# a checkpoint that one of them does not see
+	mkdir part0 part1
+	tasksample -q mix.yaml | tok -q -m "$model" >whole.mts
+	run -1 train -q -m "$model" -o part0/out --save-every 1 < <(head -c $(($(stat -c %s whole.mts) * 2 / 3)) whole.mts)
+	[ -e part0/out.checkpoint ]
+	here="cd part\$OMPI_COMM_WORLD_RANK; $part -C .. ../mix.yaml | tok -q -m $model | $learn -m $model --save-every 1"
+	refused 2 "$here" "rank 1: out.checkpoint: is there for the first rank alone; it must be on a file system that all ranks share"
 	# of data that break off, the message names the rank
 	refused 3 "$part mix.yaml | tok -q -m $model | if [ \$OMPI_COMM_WORLD_RANK = 1 ]; then head -c 900; else cat; fi | $learn -m $model" "rank 1: "
 	# one process among several that takes itself for alone

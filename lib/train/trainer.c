@@ -19,6 +19,7 @@
 #include "text/json.h"
 #include "train/checkpoint.h"
 #include "train/gradient_cache.h"
+#include "train/settings.h"
 
 enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --memory or --tokens say otherwise */
 
@@ -49,122 +50,17 @@ struct step_report {
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
 
-/* Settings that decide the weights: a checkpoint goes on only under the same. */
-static struct tree *
-settings_of(const struct trainer *trainer)
-{
-	const struct trainer_options *t = trainer->options;
-	const struct objective_options *b = &t->objective;
-	const struct optim_options *o = &t->optim;
-	struct tree *s = tree_object();
-
-	tree_set(s, "version", tree_of_string(MOTES_VERSION));
-	tree_set(s, "model", tree_of_string(model_fingerprint(trainer->model)));
-	tree_set(s, "objective", tree_of_integer(b->kind));
-	tree_set(s, "seed", tree_of_integer((int64_t)b->seed));
-	tree_set(s, "steps", tree_of_integer(trainer->steps));
-	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
-	tree_set(s, "accumulate", tree_of_integer(t->accumulate));
-	tree_set(s, "tokens", tree_of_integer(b->tokens));
-	if (t->precision != DTYPE_F32)
-		tree_set(s, "precision", tree_of_string(dtype_name(t->precision)));
-	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
-	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
-	tree_set(s, "documents",
-	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));
-	tree_set(
-	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
-	if (b->kind != OBJECTIVE_INFONCE)
-		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
-	if (b->dev)
-		tree_set(s, "dev", tree_of_string(b->dev));
-	if (b->kind == OBJECTIVE_MLM) {
-		tree_set(s, "mask-share", tree_of_real(b->mask_share));
-	} else if (b->kind == OBJECTIVE_CLM) {
-		tree_set(s, "balance", tree_of_real(b->balance));
-	} else {
-		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
-		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
-		tree_set(s, "balance", tree_of_real(b->balance));
-		if (b->reze > 0)
-			tree_set(s, "reze", tree_of_real(b->reze));
-		tree_set(s, "no-mask-duplicates",
-		    tree_of_boolean(b->contrast.keep_duplicates));
-	}
-	tree_set(s, "lr", tree_of_real(o->rate));
-	tree_set(s, "beta1", tree_of_real(o->beta1));
-	tree_set(s, "beta2", tree_of_real(o->beta2));
-	tree_set(s, "epsilon", tree_of_real(o->epsilon));
-	tree_set(s, "decay", tree_of_real(o->decay));
-	tree_set(s, "clip", tree_of_real(o->clip));
-	tree_set(s, "schedule", tree_of_string(optim_schedule_name(o->schedule)));
-	tree_set(s, "warmup", tree_of_real(o->warmup));
-	tree_set(s, "update-unused", tree_of_boolean(o->update_unused));
-	return s;
-}
-
-static char *
-setting_text(const struct tree *value)
-{
-	return value ? json_text(value, 0) : mem_string("nothing");
-}
-
-/* The first setting that differs, or that only one of both has; NULL: none. */
-static const char *
-differs(const struct tree *own, const struct tree *other)
-{
-	const struct tree *both[] = { own, other };
-
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < both[side]->count; i++) {
-			const char *key = both[side]->items[i]->key;
-			const struct tree *a = tree_get(own, key),
-					  *b = tree_get(other, key);
-			if (!a || !b || !tree_equal(a, b))
-				return key;
-		}
-	return NULL;
-}
-
 static void
 compare_settings(const struct trainer *trainer, const struct tree *saved)
 {
 	const struct tree *own = trainer->settings;
-	const char *key = differs(own, saved);
+	const char *key = settings_differ(own, saved);
 
 	if (key)
 		die("%s: is of a run with %s %s, this one has %s; give the same "
 		    "options, or --restart to begin anew",
-		    trainer->checkpoint_path, key, setting_text(tree_get(saved, key)),
-		    setting_text(tree_get(own, key)));
-}
-
-/* All ranks have the first one's settings. */
-static void
-agree_on_settings(const struct trainer *trainer)
-{
-	size_t ranks = (size_t)ranks_count(), *lengths = mem_new(ranks, sizeof *lengths);
-	char *text = json_text(trainer->settings, 0);
-	size_t own = strlen(text) + 1, most = 0;
-
-	ranks_gather(lengths, &own, sizeof own);
-	for (size_t r = 0; r < ranks; r++)
-		most = lengths[r] > most ? lengths[r] : most;
-	char *all = mem_zero(ranks, most), *mine = mem_zero(1, most);
-	memcpy(mine, text, own);
-	ranks_gather(all, mine, most);
-	struct tree *first = json_parse(all, strlen(all), "settings", 1);
-	const char *key = differs(trainer->settings, first);
-	if (key)
-		die("%s: has %s %s, the first rank has %s: all must be given the same",
-		    trainer->options->out, key,
-		    setting_text(tree_get(trainer->settings, key)),
-		    setting_text(tree_get(first, key)));
-	tree_free(first);
-	free(lengths);
-	free(text);
-	free(all);
-	free(mine);
+		    trainer->checkpoint_path, key, settings_text(tree_get(saved, key)),
+		    settings_text(tree_get(own, key)));
 }
 
 /* The log. ------------------------------------------------------------------------- */
@@ -330,10 +226,8 @@ asked_to_stop(void)
 
 	ranks_gather(all, &own, sizeof own);
 	for (size_t r = 0; r < ranks; r++)
-		stopped = stopped ? stopped : all[r];
-	own = 0;
-	for (size_t r = 0; r < ranks; r++)
 		own |= all[r];
+	stopped = stopped ? stopped : own;
 	free(all);
 	return own;
 }
@@ -352,6 +246,21 @@ heed_signals(struct trainer *trainer)
 	before_death(before_dying, trainer);
 }
 
+/* All ranks have the checkpoint of one step, or none, which is step -1. */
+static void
+agree_on_step(const struct trainer *trainer, int64_t step)
+{
+	int64_t *all = mem_new((size_t)ranks_count(), sizeof *all);
+
+	ranks_gather(all, &step, sizeof step);
+	if (step != all[0])
+		die("%s: %s; it must be on a file system that all ranks share",
+		    trainer->checkpoint_path,
+		    step < 0 ? "is there for the first rank alone"
+			     : "is not what the first rank has");
+	free(all);
+}
+
 static void
 begin(struct trainer *trainer)
 {
@@ -360,6 +269,7 @@ begin(struct trainer *trainer)
 
 	if (!trainer->options->restart)
 		state = checkpoint_state(trainer->checkpoint_path);
+	agree_on_step(trainer, state ? tree_integer_in(state, "step", 0, INT64_MAX) : -1);
 	if (state) {
 		compare_settings(trainer, tree_get(state, "settings"));
 		objective_resume(trainer->objective, tree_need(state, "place"));
@@ -571,8 +481,8 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 		    model, options.memory ? options.memory : ACTIVATIONS);
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
-	trainer.settings = settings_of(&trainer);
-	agree_on_settings(&trainer);
+	trainer.settings = settings_of(&options, model, trainer.steps);
+	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
 	/* all ranks know the same; the first one writes it down */
 	trainer.log_path =

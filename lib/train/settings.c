@@ -1,0 +1,110 @@
+#include "train/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "ranks/ranks.h"
+#include "text/json.h"
+
+struct tree *
+settings_of(const struct trainer_options *t, const struct model *model, int64_t steps)
+{
+	const struct objective_options *b = &t->objective;
+	const struct optim_options *o = &t->optim;
+	struct tree *s = tree_object();
+
+	tree_set(s, "version", tree_of_string(MOTES_VERSION));
+	tree_set(s, "model", tree_of_string(model_fingerprint(model)));
+	tree_set(s, "objective", tree_of_integer(b->kind));
+	tree_set(s, "seed", tree_of_integer((int64_t)b->seed));
+	tree_set(s, "steps", tree_of_integer(steps));
+	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
+	tree_set(s, "accumulate", tree_of_integer(t->accumulate));
+	tree_set(s, "tokens", tree_of_integer(b->tokens));
+	if (t->precision != DTYPE_F32)
+		tree_set(s, "precision", tree_of_string(dtype_name(t->precision)));
+	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
+	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
+	tree_set(s, "documents",
+	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));
+	tree_set(
+	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
+	if (b->kind != OBJECTIVE_INFONCE)
+		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
+	if (b->dev)
+		tree_set(s, "dev", tree_of_string(b->dev));
+	if (b->kind == OBJECTIVE_MLM) {
+		tree_set(s, "mask-share", tree_of_real(b->mask_share));
+	} else if (b->kind == OBJECTIVE_CLM) {
+		tree_set(s, "balance", tree_of_real(b->balance));
+	} else {
+		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
+		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
+		tree_set(s, "balance", tree_of_real(b->balance));
+		if (b->reze > 0)
+			tree_set(s, "reze", tree_of_real(b->reze));
+		tree_set(s, "no-mask-duplicates",
+		    tree_of_boolean(b->contrast.keep_duplicates));
+	}
+	tree_set(s, "lr", tree_of_real(o->rate));
+	tree_set(s, "beta1", tree_of_real(o->beta1));
+	tree_set(s, "beta2", tree_of_real(o->beta2));
+	tree_set(s, "epsilon", tree_of_real(o->epsilon));
+	tree_set(s, "decay", tree_of_real(o->decay));
+	tree_set(s, "clip", tree_of_real(o->clip));
+	tree_set(s, "schedule", tree_of_string(optim_schedule_name(o->schedule)));
+	tree_set(s, "warmup", tree_of_real(o->warmup));
+	tree_set(s, "update-unused", tree_of_boolean(o->update_unused));
+	return s;
+}
+
+char *
+settings_text(const struct tree *value)
+{
+	return value ? json_text(value, 0) : mem_string("nothing");
+}
+
+const char *
+settings_differ(const struct tree *own, const struct tree *other)
+{
+	const struct tree *both[] = { own, other };
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < both[side]->count; i++) {
+			const char *key = both[side]->items[i]->key;
+			const struct tree *a = tree_get(own, key),
+					  *b = tree_get(other, key);
+			if (!a || !b || !tree_equal(a, b))
+				return key;
+		}
+	return NULL;
+}
+
+void
+settings_agree(const struct tree *settings, const char *name)
+{
+	size_t ranks = (size_t)ranks_count(), *lengths = mem_new(ranks, sizeof *lengths);
+	char *text = json_text(settings, 0);
+	size_t own = strlen(text) + 1, most = 0;
+
+	ranks_gather(lengths, &own, sizeof own);
+	for (size_t r = 0; r < ranks; r++)
+		most = lengths[r] > most ? lengths[r] : most;
+	char *all = mem_zero(ranks, most), *mine = mem_zero(1, most);
+	memcpy(mine, text, own);
+	ranks_gather(all, mine, most);
+	struct tree *first = json_parse(all, strlen(all), "settings", 1);
+	const char *key = settings_differ(settings, first);
+	if (key)
+		die("%s: has %s %s, the first rank has %s: all must be given the same",
+		    name, key, settings_text(tree_get(settings, key)),
+		    settings_text(tree_get(first, key)));
+	tree_free(first);
+	free(lengths);
+	free(text);
+	free(all);
+	free(mine);
+}

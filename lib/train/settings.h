@@ -1,0 +1,22 @@
+/*
+ * settings - what decides the weights of a run: a checkpoint goes on only under the same, and all ranks have the same.
+ */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "text/tree.h"
+#include "train/trainer.h"
+
+struct tree *settings_of(
+    const struct trainer_options *options, const struct model *model, int64_t steps);
+
+/* The first that differs, or that only one of both has; NULL: none. */
+const char *settings_differ(const struct tree *own, const struct tree *other);
+
+/* A value as messages have it, to be freed. */
+char *settings_text(const struct tree *value);
+
+/* Dies, naming `name` and the setting, where they are not the first rank's (ranks.h). */
+void settings_agree(const struct tree *settings, const char *name);
+
+#endif
