@@ -28,7 +28,9 @@ BLAS     = $(patsubst $(SYSROOT)%,%,$(shell ls -d $(SYSROOT)/usr/lib/$(MACHINE)-
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
 CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
-CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast \
+# gcc would not fuse what it takes for a chain of multiply-adds on Zen 2 and 3: other bits, and slower
+FUSE     = $(if $(filter %gcc,$(CC)),--param=avoid-fma-max-bits=0)
+CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 # a program for any processor goes elsewhere, where the system says which OpenBLAS there is

@@ -50,15 +50,20 @@ quickest(void (*run)(struct work *), struct work *work)
 	return best;
 }
 
-/* The peak: independent multiply-adds, as many in flight as hide the latency. */
-typedef float vector __attribute__((vector_size(64)));
+/* The peak: independent multiply-adds, as many in flight as hide the latency and the registers hold. */
+#ifdef __AVX512F__
+enum { LANES = 16 };
+#else
+enum { LANES = 8 };
+#endif
+typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 
 static double
 spin(long rounds)
 {
 	vector sum[12], by;
 
-	for (int l = 0; l < 16; l++)
+	for (int l = 0; l < LANES; l++)
 		by[l] = 0.999f;
 	for (int i = 0; i < 12; i++)
 		sum[i] = by * (float)i;
@@ -243,7 +248,7 @@ main(int argc, char **argv)
 		*arrays[i] = random_array(n);
 	puts(nn_about());
 	double peak =
-	    omp_get_max_threads() * 1e6 * 12 * 16 * 2 / quickest(spin_all, &w) * 1e-9;
+	    omp_get_max_threads() * 1e6 * 12 * LANES * 2 / quickest(spin_all, &w) * 1e-9;
 	printf("peak %.1f GF/s\n", peak);
 	for (size_t T = 32; T <= TOKENS; T *= 8) {
 		bench_linear(&w, T, WIDTH, WIDTH, peak);

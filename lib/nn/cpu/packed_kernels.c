@@ -313,38 +313,43 @@ avxvnni_tile(
 	avx2_put(sums, sum, rows);
 }
 
-/* without: words, pairs of which vpmaddwd multiplies and adds; vpmaddubsw, twice as quick, would
- * saturate.  A register has four columns, two sums each, that are added at the end. */
+/* without: words, pairs of which vpmaddwd multiplies and adds; vpmaddubsw would saturate.  A register has four columns, two
+ * sums each, that are added at the end: 6 rows by 8 columns in 12 of them.  x is in words already, four of
+ * each row and then the next four.  In assembler for what gcc 12 does with sums, too. */
+enum { AVX2_ROWS = 6 };
+
 NN_TILE_FOR("avx2")
 void
-avx2_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, size_t rows)
+avx2_tile(
+    union packed_sum *sums, const uint16_t *x, const char *w, size_t depth, size_t rows)
 {
-	__m256i sum[2][4], both[2][2];
+	__m256i sum[AVX2_ROWS][2];
 
-#pragma GCC unroll 2
+#pragma GCC unroll 6
 	for (size_t r = 0; r < rows; r++)
-		sum[r][0] = sum[r][1] = sum[r][2] = sum[r][3] = _mm256_setzero_si256();
-	for (size_t k = 0; k < depth; k += 4, w += 4 * PACKED_PANEL) {
-#pragma GCC unroll 4
-		for (size_t q = 0; q < 4; q++) {
-			__m256i b =
-			    _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)w + q));
-#pragma GCC unroll 2
-			for (size_t r = 0; r < rows; r++) {
-				__m256i a = _mm256_cvtepu8_epi16(
-				    _mm_set1_epi32(four(x + r * depth + k)));
-				sum[r][q] =
-				    _mm256_add_epi32(sum[r][q], _mm256_madd_epi16(a, b));
-			}
+		sum[r][0] = sum[r][1] = _mm256_setzero_si256();
+	for (size_t k = 0; k < depth; k += 4, w += 4 * PACKED_PANEL, x += 4 * rows) {
+		const __m128i *bytes = (const __m128i *)(const void *)w;
+		__m256i b0 = _mm256_cvtepi8_epi16(_mm_loadu_si128(bytes));
+		__m256i b1 = _mm256_cvtepi8_epi16(_mm_loadu_si128(bytes + 1));
+#pragma GCC unroll 6
+		for (size_t r = 0; r < rows; r++) {
+			__m256i a, product;
+			__asm__(
+			    "vpbroadcastq %4, %0\n\t"
+			    "vpmaddwd %0, %5, %1\n\t"
+			    "vpaddd %1, %2, %2\n\t"
+			    "vpmaddwd %0, %6, %1\n\t"
+			    "vpaddd %1, %3, %3"
+			    : "=&x"(a), "=&x"(product), "+x"(sum[r][0]), "+x"(sum[r][1])
+			    : "m"(*(const uint16_t(*)[4])(x + 4 * r)), "x"(b0), "x"(b1));
 		}
 	}
-#pragma GCC unroll 2
+#pragma GCC unroll 6
 	for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 2
-		for (size_t h = 0; h < 2; h++)
-			both[r][h] = _mm256_permute4x64_epi64(
-			    _mm256_hadd_epi32(sum[r][2 * h], sum[r][2 * h + 1]), 0xd8);
-	avx2_put(sums, both, rows);
+		_mm256_storeu_si256((__m256i *)(void *)(sums + r * PACKED_WIDTH),
+		    _mm256_permute4x64_epi64(
+			_mm256_hadd_epi32(sum[r][0], sum[r][1]), 0xd8));
 }
 
 NN_FOR("avx2")
@@ -362,18 +367,43 @@ avxvnni_sums(union packed_sum *sums, const char *x, const char *w, size_t panels
 	}
 }
 
+NN_TILE_FOR("avx2")
+void
+avx2_words(uint16_t *to, const char *x, size_t depth, size_t rows)
+{
+	for (size_t r = 0; r < rows; r++, x += depth)
+		for (size_t k = 0; k < depth; k += 8) {
+			__m128i words = _mm_cvtepu8_epi16(
+			    _mm_loadl_epi64((const __m128i *)(const void *)(x + k)));
+			uint16_t *at = to + k * rows + 4 * r;
+			_mm_storel_epi64((__m128i *)(void *)at, words);
+			_mm_storel_epi64((__m128i *)(void *)(at + 4 * rows),
+			    _mm_unpackhi_epi64(words, words));
+		}
+}
+
 NN_FOR("avx2")
 static void
 avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
     size_t rows, size_t depth)
 {
-	for (size_t p = 0; p < panels; p++, w += depth * PACKED_PANEL) {
-		union packed_sum *to = sums + p * PACKED_PANEL;
-		size_t r = 0;
-		for (; r + 2 <= rows; r += 2)
-			avx2_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 2);
-		if (r < rows)
-			avx2_tile(to + r * PACKED_WIDTH, x + r * depth, w, depth, 1);
+	uint16_t words[AVX2_ROWS * NN_MAX_PACKED];
+	size_t some;
+
+	for (; rows; rows -= some, sums += some * PACKED_WIDTH, x += some * depth) {
+		some = rows >= AVX2_ROWS ? AVX2_ROWS : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+		avx2_words(words, x, depth, some);
+		for (size_t h = 0; h < 2 * panels; h++) {
+			union packed_sum *to = sums + h * PACKED_PANEL / 2;
+			const char *half =
+			    w + h / 2 * depth * PACKED_PANEL + h % 2 * 2 * PACKED_PANEL;
+			switch (some) {
+			case 1: avx2_tile(to, words, half, depth, 1); break;
+			case 2: avx2_tile(to, words, half, depth, 2); break;
+			case 4: avx2_tile(to, words, half, depth, 4); break;
+			default: avx2_tile(to, words, half, depth, AVX2_ROWS);
+			}
+		}
 	}
 }
 
