@@ -2,30 +2,43 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 
-char *
-file_read(const char *path, size_t *length)
+enum { MAPPED = 1 << 18 }; /* bytes from which on copying costs more than a map */
+
+/* A regular file and its size, or -1: it does not exist. */
+static int
+open_file(const char *path, size_t *size)
 {
 	struct stat status;
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return NULL;
+		return -1;
 	if (file < 0 || fstat(file, &status))
 		die("%s:", path);
 	if (!S_ISREG(status.st_mode))
 		die("%s: not a regular file", path);
-	size_t size = (size_t)status.st_size;
+	*size = (size_t)status.st_size;
+	return file;
+}
+
+/* Its bytes and a NUL; closes it. */
+static char *
+copy_file(int file, const char *path, size_t size)
+{
 	char *text = mem_new(mem_add(size, 1, path), 1);
-	*length = 0;
-	for (ssize_t got; *length < size; *length += (size_t)got)
-		if ((got = read(file, text + *length, size - *length)) <= 0)
+	size_t length = 0;
+
+	for (ssize_t got; length < size; length += (size_t)got)
+		if ((got = read(file, text + length, size - length)) <= 0)
 			die("%s: cannot be read to its end", path);
 	text[size] = 0;
 	close(file);
@@ -34,6 +47,50 @@ file_read(const char *path, size_t *length)
 		    "pull'",
 		    path);
 	return text;
+}
+
+char *
+file_read(const char *path, size_t *length)
+{
+	size_t size = 0;
+	int file = open_file(path, &size);
+
+	if (file < 0)
+		return NULL;
+	*length = size;
+	return copy_file(file, path, size);
+}
+
+bool
+file_view(const char *path, struct file_view *view)
+{
+	size_t size = 0;
+	int file = open_file(path, &size);
+
+	*view = (struct file_view){ .length = size };
+	if (file < 0)
+		return false;
+	if (size >= MAPPED) {
+		void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+		if (map != MAP_FAILED) {
+			close(file);
+			view->text = view->memory = map;
+			view->mapped = size;
+			return true;
+		}
+	}
+	view->text = view->memory = copy_file(file, path, size);
+	return true;
+}
+
+void
+file_view_close(struct file_view *view)
+{
+	if (view->mapped)
+		munmap(view->memory, view->mapped);
+	else
+		free(view->memory);
+	*view = (struct file_view){ 0 };
 }
 
 char *

@@ -4,13 +4,26 @@
 #ifndef FILE_H
 #define FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The bytes of a regular file and a NUL after them, to be freed; NULL when it does not exist;
  * dies on any other fault and on a Git LFS pointer. */
 char *file_read(const char *path, size_t *length);
 
-/* The same, but dies when it does not exist. */
+/* The bytes of such a file until it is closed, without a NUL; large ones are not copied, so that whoever writes into
+ * the file then, or cuts it, disturbs the reader. */
+struct file_view {
+	const char *text;
+	size_t length, mapped;
+	void *memory;
+};
+
+/* False, with all zero, where it does not exist; dies as file_read does. */
+bool file_view(const char *path, struct file_view *view);
+void file_view_close(struct file_view *view);
+
+/* As file_read, but dies when it does not exist. */
 char *file_need(const char *path, size_t *length);
 
 /* A path's last name, `length` bytes of it being without its ending (".tsv", ".tsv.gz"). */

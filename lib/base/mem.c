@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/err.h"
 
@@ -59,6 +60,19 @@ mem_resize(void *old, size_t count, size_t size)
 	return checked(realloc(old, bytes ? bytes : 1), bytes);
 }
 
+void *
+mem_large(size_t count, size_t size)
+{
+	size_t bytes = mem_multiply(count, size, "memory"), page = 2 << 20;
+
+	if (bytes < page)
+		return mem_new(bytes, 1);
+	size_t whole = mem_add(bytes, page - 1, "memory") & ~(page - 1);
+	void *memory = checked(aligned_alloc(page, whole), bytes);
+	madvise(memory, whole, MADV_HUGEPAGE);
+	return memory;
+}
+
 char *
 mem_string(const char *text)
 {
@@ -99,10 +113,8 @@ mem_list(char *list, const char *word)
 }
 
 void *
-mem_grow(void *old, size_t *capacity, size_t need, size_t size)
+mem_grown(void *old, size_t *capacity, size_t need, size_t size)
 {
-	if (need <= *capacity)
-		return old;
 	size_t wanted = *capacity < 8 ? 8 : mem_multiply(*capacity, 2, "memory");
 	if (wanted < need)
 		wanted = need;

@@ -15,7 +15,10 @@
 void *mem_new(size_t count, size_t size);		/* not cleared */
 void *mem_zero(size_t count, size_t size);		/* cleared */
 void *mem_resize(void *old, size_t count, size_t size); /* like realloc */
-char *mem_string(const char *text);			/* a copy */
+
+/* As mem_new: much memory of which most is written to, where the system may take large pages. */
+void *mem_large(size_t count, size_t size);
+char *mem_string(const char *text); /* a copy */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_with(const char *format, va_list arguments)
     __attribute__((format(printf, 1, 0)));
@@ -28,10 +31,16 @@ char *mem_list(char *list, const char *word);
 size_t mem_multiply(size_t a, size_t b, const char *what);
 size_t mem_add(size_t a, size_t b, const char *what);
 
+void *mem_grown(void *old, size_t *capacity, size_t need, size_t size);
+
 /*
  * Make room for at least `need` elements in a growing array; doubles.
  *	items = mem_grow(items, &capacity, need, sizeof *items);
  */
-void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);
+static inline void *
+mem_grow(void *old, size_t *capacity, size_t need, size_t size)
+{
+	return need <= *capacity ? old : mem_grown(old, capacity, need, size);
+}
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -103,24 +104,48 @@ utf8_encode(int32_t code, char *to)
 	return 4;
 }
 
+/* The length of a valid character of two or three bytes, or 0. */
+static inline size_t
+common_bytes(const unsigned char *byte, size_t length)
+{
+	if (byte[0] >= 0xC2 && byte[0] < 0xE0)
+		return length >= 2 && byte[1] >> 6 == 2 ? 2 : 0;
+	if (byte[0] < 0xE0 || byte[0] >= 0xF0 || length < 3)
+		return 0;
+	bool sound = byte[1] >> 6 == 2 && byte[2] >> 6 == 2 &&
+		     (byte[0] != 0xE0 || byte[1] >= 0xA0) &&
+		     (byte[0] != 0xED || byte[1] < 0xA0);
+	return sound ? 3 : 0;
+}
+
 size_t
 utf8_valid(const char *text, size_t length)
 {
+	const unsigned char *byte = (const unsigned char *)text;
 	size_t at = 0;
 
 	while (at < length) {
 		uint64_t word;
 		int32_t code;
-		if (length - at >= sizeof word) {
+		for (; length - at >= sizeof word; at += sizeof word) {
 			memcpy(&word, text + at, sizeof word);
-			if (!(word & 0x8080808080808080u)) {
-				at += sizeof word;
-				continue;
-			}
+			if (word & 0x8080808080808080u)
+				break;
 		}
-		size_t bytes = utf8_decode(text + at, length - at, &code);
-		if (code < 0)
-			break;
+		size_t left = length - at;
+		if (left < sizeof word && length >= sizeof word) {
+			/* the last few with those before them */
+			memcpy(&word, text + length - sizeof word, sizeof word);
+			word = left ? le64toh(word) >> 8 * (sizeof word - left) : 0;
+			if (!(word & 0x8080808080808080u))
+				return length;
+		}
+		size_t bytes = byte[at] < 0x80 ? 1 : common_bytes(byte + at, length - at);
+		if (!bytes) {
+			bytes = utf8_decode(text + at, length - at, &code);
+			if (code < 0)
+				break;
+		}
 		at += bytes;
 	}
 	return at;

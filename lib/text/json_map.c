@@ -1,5 +1,6 @@
 #include "text/json_map.h"
 
+#include <endian.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct cursor {
 	const char *at, *end;
 };
 
-static void
+static inline void
 skip_space(struct cursor *cursor)
 {
 	while (
@@ -28,7 +29,7 @@ skip_space(struct cursor *cursor)
 		cursor->at++;
 }
 
-static bool
+static inline bool
 take(struct cursor *cursor, char wanted)
 {
 	skip_space(cursor);
@@ -41,17 +42,58 @@ take(struct cursor *cursor, char wanted)
 /* What a string may hold: bytes beyond ASCII, escapes. */
 enum { WIDE = 1, ESCAPED = 2 };
 
+static const uint64_t EACH = 0x0101010101010101u; /* byte */
+
+/* Eight bytes as a number, the first the lowest. */
+static uint64_t
+eight(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+	return le64toh(word);
+}
+
+/* Above which of eight bytes a bit is set: of those that are 0 the lowest, and maybe higher ones. */
+static uint64_t
+zeros(uint64_t word)
+{
+	return (word - EACH) & ~word & EACH << 7;
+}
+
+/* The end of what holds nothing but plain characters; of *all a bit is set where they are beyond ASCII. */
+static const char *
+skip_plain(const char *at, const char *end, uint64_t *all)
+{
+	while (end - at >= 8) {
+		uint64_t word = eight(at);
+		uint64_t marked = zeros(word ^ EACH * '"') | zeros(word ^ EACH * '\\') |
+				  zeros(word & EACH * 0xE0);
+		if (marked) {
+			unsigned bits = (unsigned)__builtin_ctzll(marked) & 56;
+			*all |= word & ~(UINT64_MAX << bits);
+			return at + bits / 8;
+		}
+		*all |= word;
+		at += 8;
+	}
+	return at;
+}
+
 /* The raw inside of a string. */
-static bool
+static inline bool
 take_string(struct cursor *cursor, const char **start, size_t *length, int *holds)
 {
-	unsigned char all = 0;
+	uint64_t all = 0;
 	int escapes = 0;
 
 	if (!take(cursor, '"'))
 		return false;
 	const char *at = *start = cursor->at, *end = cursor->end;
-	for (; at < end && *at != '"'; at++) {
+	for (;; at++) {
+		at = skip_plain(at, end, &all);
+		if (at == end || *at == '"')
+			break;
 		all |= (unsigned char)*at;
 		if ((unsigned char)*at < ' ')
 			return false;
@@ -64,7 +106,7 @@ take_string(struct cursor *cursor, const char **start, size_t *length, int *hold
 	if (at == end)
 		return false;
 	*length = (size_t)(at - *start);
-	*holds = escapes | (all < 0x80 ? 0 : WIDE);
+	*holds = escapes | (all & EACH << 7 ? WIDE : 0);
 	cursor->at = at + 1;
 	return true;
 }
@@ -184,7 +226,7 @@ struct text {
 	size_t room;
 };
 
-static bool
+static inline bool
 take_text(struct cursor *cursor, struct text *text)
 {
 	int holds;
@@ -221,25 +263,48 @@ take_integer(struct cursor *cursor, int64_t *number)
 
 enum { SURE = 19 }; /* digits that are below 2^64 whatever they are */
 
+/* How many of eight bytes, from the first on, are digits, and their number onto `made`: pairs of them, pairs of
+ * pairs, and those together. */
+static inline int
+add_digits(uint64_t word, uint64_t *made)
+{
+	static const uint64_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
+		10000000, 100000000 };
+	uint64_t high = EACH * 0xF0, digits = EACH * '0';
+	uint64_t others =
+	    ((word & high) ^ digits) | (((word + EACH * 6) & high) ^ digits);
+	int count = others ? __builtin_ctzll(others) / 8 : 8;
+
+	word = (word ^ digits) << 4 * (8 - count) << 4 * (8 - count);
+	word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FFu;
+	word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFFu;
+	*made = *made * power[count] + ((word * 10000 + (word >> 32)) & UINT32_MAX);
+	return count;
+}
+
 /* Digits onto `whole`, until one more would not fit; returns how many were there, *taken counts those
  * of the number that went on. */
-static int
+static inline int
 take_digits(struct cursor *cursor, uint64_t *whole, int *taken)
 {
 	const char *at = cursor->at, *start = at;
 	uint64_t made = *whole;
+	int more = *taken, count = 8;
 	bool full = false;
 
-	for (; at < cursor->end && *at >= '0' && *at <= '9' && *taken < SURE; ++*taken)
-		made = 10 * made + (uint64_t)(*at++ - '0');
+	for (; count == 8 && more + 8 <= SURE && cursor->end - at >= 8; more += count) {
+		count = add_digits(eight(at), &made);
+		at += count;
+	}
 	for (; at < cursor->end && *at >= '0' && *at <= '9'; at++) {
 		uint64_t digit = (uint64_t)(*at - '0');
-		full |= made > (UINT64_MAX - digit) / 10;
+		full |= more >= SURE && made > (UINT64_MAX - digit) / 10;
 		if (full)
 			continue;
 		made = 10 * made + digit;
-		++*taken;
+		more++;
 	}
+	*taken = more;
 	*whole = made;
 	cursor->at = at;
 	return at - start < INT_MAX / 4 ? (int)(at - start) : INT_MAX / 4;
@@ -261,7 +326,7 @@ power_of_ten(int exponent)
 }
 
 /* -?digits[.digits][e[+-]digits] as the reference's reader rounds it; false where it overflows. */
-static bool
+static inline bool
 take_number(struct cursor *cursor, double *number)
 {
 	uint64_t whole = 0, power = 0;
@@ -372,6 +437,22 @@ struct span {
 	bool read;
 };
 
+static size_t
+count_lines(const char *at, const char *end)
+{
+	size_t lines = 0;
+
+	while (at < end) {
+		unsigned char few = 0; /* so that many bytes are compared at once */
+		size_t step = end - at < 192 ? (size_t)(end - at) : 192;
+		for (size_t i = 0; i < step; i++)
+			few = (unsigned char)(few + (at[i] == '\n'));
+		lines += few;
+		at += step;
+	}
+	return lines;
+}
+
 static void
 read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
     const struct json_map_part *part, void *context)
@@ -439,9 +520,14 @@ static struct tree *
 parse_without(const char *path, const char *text, size_t length, const struct span *span,
     size_t parts)
 {
-	char *rest = mem_new(mem_add(length, 5 * parts, path), 1), *to = rest;
 	const char *from = text, *end = text + length;
+	size_t lines[JSON_MAP_PARTS], room = length + 1;
 
+	for (size_t p = 0; p < parts; p++) {
+		lines[p] = count_lines(span[p].start, span[p].end);
+		room += 4 + lines[p] - (size_t)(span[p].end - span[p].start);
+	}
+	char *rest = mem_new(room, 1), *to = rest;
 	for (;;) {
 		const struct span *first = NULL;
 		for (size_t p = 0; p < parts; p++)
@@ -455,11 +541,8 @@ parse_without(const char *path, const char *text, size_t length, const struct sp
 			break;
 		memcpy(to, "null", 4);
 		to += 4;
-		size_t lines = 0;
-		for (const char *at = first->start; at < first->end; at++)
-			lines += *at == '\n';
-		memset(to, '\n', lines);
-		to += lines;
+		memset(to, '\n', lines[first - span]);
+		to += lines[first - span];
 		from = first->end;
 	}
 	char *name = mem_string(path);

@@ -41,8 +41,7 @@ struct json_map_part {
  * Read a file of which the root's member `outer` (NULL: the root itself) has such members, at
  * most JSON_MAP_PARTS: they go to their functions, the parts one after the other in the order
  * given; the rest of the file is returned as a tree in which they are null.  What is not an
- * object or a list there stays in the tree.  Dies as json_read does.  The text is the file's,
- * as file_read gave it; borrowed.
+ * object or a list there stays in the tree.  Dies as json_read does.  The text is the file's; borrowed.
  */
 struct tree *json_map_read(const char *path, const char *text, size_t length,
     const char *outer, const struct json_map_part *part, size_t parts, void *context);

@@ -45,43 +45,40 @@ tokenizer_sentence_config(const char *home)
 	return tree;
 }
 
-char *
-tokenizer_read_file(const char *dir, char **path, size_t *length, bool *json)
+void
+tokenizer_read_file(const char *dir, char **path, struct file_view *view, bool *json)
 {
 	*path = tokenizer_beside(dir, NULL);
 	*json = true;
-	char *text = file_read(*path, length);
-	if (text)
-		return text;
+	if (file_view(*path, view))
+		return;
 	free(*path);
 	*path = tokenizer_beside(dir, "vocab.txt");
 	*json = false;
-	text = file_read(*path, length);
-	if (text)
-		return text;
+	if (file_view(*path, view))
+		return;
 	free(*path);
 	*json = true;
-	text = tokenizer_read_merges(dir, path, length);
-	if (!text) {
-		tokenizer_refuse_sentencepiece(dir);
-		die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
-	}
-	return text;
+	if (tokenizer_read_merges(dir, path, view))
+		return;
+	tokenizer_refuse_sentencepiece(dir);
+	die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
 }
 
 char *
 tokenizer_fingerprint(const char *dir)
 {
-	size_t length;
+	struct file_view file;
 	bool json;
 	char *path, *home = modules_transformer(dir);
-	char *text = tokenizer_read_file(home, &path, &length, &json);
+	tokenizer_read_file(home, &path, &file, &json);
 	/* the same file gives other ids around a text */
-	XXH128_hash_t hash = XXH3_128bits_withSeed(text, length, static_folder_kind(dir));
+	XXH128_hash_t hash =
+	    XXH3_128bits_withSeed(file.text, file.length, static_folder_kind(dir));
 	char *hex = mem_format("%016llx%016llx", (unsigned long long)hash.high64,
 	    (unsigned long long)hash.low64);
 
-	free(text);
+	file_view_close(&file);
 	free(home);
 	free(path);
 	return hex;

@@ -89,8 +89,8 @@ put_merges(FILE *to, const char *text, size_t length)
 	}
 }
 
-char *
-tokenizer_read_merges(const char *dir, char **path, size_t *length)
+bool
+tokenizer_read_merges(const char *dir, char **path, struct file_view *view)
 {
 	size_t vocab_length, merges_length;
 	char *other = tokenizer_beside(dir, "merges.txt");
@@ -101,13 +101,13 @@ tokenizer_read_merges(const char *dir, char **path, size_t *length)
 	if (!vocab) {
 		free(*path);
 		free(other);
-		return NULL;
+		return false;
 	}
 	char *merges = file_need(other, &merges_length);
 	char *beside = tokenizer_beside(dir, "tokenizer_config.json");
 	struct tree *config = json_read_optional(beside);
 	char *added = added_tokens(config);
-	FILE *to = open_memstream(&made, length);
+	FILE *to = open_memstream(&made, &view->length);
 	if (!to)
 		die("%s:", *path);
 	fprintf(to, "{\"model\":{\"type\":\"BPE\",\"vocab\":");
@@ -124,5 +124,6 @@ tokenizer_read_merges(const char *dir, char **path, size_t *length)
 	free(merges);
 	free(vocab);
 	free(other);
-	return made;
+	view->text = view->memory = made;
+	return true;
 }

@@ -420,6 +420,10 @@ read_json(struct tokenizer *tokenizer, const char *text, size_t length, const ch
 		{ "vocab", add_symbol, NULL, tokenizer_add_piece, end_vocabulary },
 		{ "merges", NULL, add_merge, NULL, NULL }
 	};
+
+	/* no entry is shorter than "":0, */
+	tokenizer->score_room = length / 5 + 1;
+	vocabulary_reserve(tokenizer->vocabulary, tokenizer->score_room, length);
 	struct tree *root =
 	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
 
@@ -448,10 +452,11 @@ struct tokenizer *
 tokenizer_open(const char *dir)
 {
 	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
-	size_t length;
+	struct file_view file;
 	bool json;
 	char *home = modules_transformer(dir);
-	char *text = tokenizer_read_file(home, &tokenizer->path, &length, &json);
+
+	tokenizer_read_file(home, &tokenizer->path, &file, &json);
 
 	tokenizer->kind = static_folder_kind(dir);
 	if (tokenizer->kind && !json)
@@ -462,10 +467,10 @@ tokenizer_open(const char *dir)
 	tokenizer->raw = added_new();
 	tokenizer->normal = added_new();
 	if (json)
-		read_json(tokenizer, text, length, home);
+		read_json(tokenizer, file.text, file.length, home);
 	else
-		open_vocabulary(tokenizer, text, length, home);
-	free(text);
+		open_vocabulary(tokenizer, file.text, file.length, home);
+	file_view_close(&file);
 	free(home);
 	return tokenizer;
 }

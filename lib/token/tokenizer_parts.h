@@ -5,6 +5,7 @@
 #ifndef TOKENIZER_PARTS_H
 #define TOKENIZER_PARTS_H
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "folder/static_folder.h"
 #include "text/tree.h"
@@ -39,8 +40,8 @@ struct tokenizer {
 	struct bpe *bpe;
 	struct unigram *unigram;
 	uint32_t merges;
-	double *score; /* of pieces, by id, as they are read */
-	size_t score_room;
+	double *score;		  /* of pieces, by id, as they are read */
+	size_t score_room;	  /* more than the file can have */
 	struct ids before, after; /* the template's special tokens */
 	struct decoder *decoder;
 	struct ids special; /* added tokens that a decoded text is without */
@@ -73,16 +74,17 @@ void tokenizer_refuse_sentencepiece(const char *dir);
 void tokenizer_read_static(
     struct tokenizer *tokenizer, const struct tree *root, const char *home);
 
-/* A folder's vocab.json and merges.txt as the text of a tokenizer.json, to be freed, and the
- * path of the first for messages; NULL: there is no vocab.json. */
-char *tokenizer_read_merges(const char *dir, char **path, size_t *length);
+/* A folder's vocab.json and merges.txt as the text of a tokenizer.json, and the path of the first for messages;
+ * false: there is no vocab.json. */
+bool tokenizer_read_merges(const char *dir, char **path, struct file_view *view);
 
 /* sentence_bert_config.json, what sentence-transformers says of the transformer's inputs; its older names are of
  * families.  NULL: none. */
 struct tree *tokenizer_sentence_config(const char *home);
 
-/* The bytes of the tokenizer in a folder, and in *path where they are, both to be freed; json: whether it is a
+/* The bytes of the tokenizer in a folder, and in *path where they are, to be freed; json: whether it is a
  * tokenizer.json. */
-char *tokenizer_read_file(const char *dir, char **path, size_t *length, bool *json);
+void tokenizer_read_file(
+    const char *dir, char **path, struct file_view *view, bool *json);
 
 #endif

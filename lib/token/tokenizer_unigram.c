@@ -17,8 +17,9 @@ tokenizer_add_piece(void *context, const char *text, size_t length, double score
 		die("%s: model: piece %d has %zu bytes; at most %d are supported",
 		    tokenizer->path, (int)id, length, UNIGRAM_LONGEST);
 	vocabulary_put(tokenizer->vocabulary, text, length, id);
-	tokenizer->score = mem_grow(tokenizer->score, &tokenizer->score_room,
-	    (size_t)id + 1, sizeof *tokenizer->score);
+	if (!tokenizer->score)
+		tokenizer->score =
+		    mem_large(tokenizer->score_room, sizeof *tokenizer->score);
 	tokenizer->score[id] = score;
 }
 

@@ -1,6 +1,8 @@
 #include "token/unigram.h"
 
 #include <endian.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,21 +11,40 @@
 #include "base/utf8.h"
 
 static const double UNKNOWN_PENALTY = 10;
-enum { SMALL = 256, INSERTED = 14, WORD = 8, AHEAD = 16 };
+/* Most pieces begin with it, where a word does. */
+static const char MARK[] = "\xe2\x96\x81";
+enum { SMALL = 256, AHEAD = 16, INLINE = 4, MARKED = sizeof MARK, GROUPS = 512 };
 
 /* Reached by a byte, its label, which stands apart, and `skip` bytes behind it. */
 struct node {
-	uint32_t text;	/* those bytes, in the pool */
+	union {
+		uint32_t at;	    /* those bytes, in the vocabulary's texts */
+		char bytes[INLINE]; /* they themselves, if they are so few */
+	} rest;
 	uint32_t first; /* its children, in the order of their labels */
 	int32_t id;	/* of the piece that ends here; -1: none */
 	uint16_t skip, count;
 };
 
-struct unigram {
-	char *pool; /* the pieces' texts, in order */
-	struct node *node;
+/* The pieces that begin with a byte, or with MARK and a byte; they are a trie from the first text on that asks for
+ * them, which most texts do for few groups. */
+struct group {
+	atomic_bool built;
+	uint32_t count;
+	int32_t last; /* of its pieces; those before it in `before` */
+	struct node root, *node;
 	unsigned char *label;
-	size_t nodes, node_room;
+	size_t nodes;
+};
+
+struct unigram {
+	const struct vocabulary *vocabulary;
+	const char *pool; /* its texts */
+	size_t size;
+	struct group group[GROUPS];
+	int32_t *before; /* by id: the one before it in its group */
+	int32_t empty;	 /* the id of the piece without a byte, or -1 */
+	pthread_mutex_t building;
 	double *score; /* by id */
 	double unknown;
 	struct unigram_rules rules;
@@ -31,275 +52,335 @@ struct unigram {
 	char *file;
 };
 
-/* Sorting the pieces. ------------------------------------------------------------------ */
+/* Sorting a group's pieces. ------------------------------------------------------------ */
 
-/* A piece with eight of its bytes as a number, zeros behind its end; later with the place of its text. */
+/* KEY of its bytes as a number, zeros behind its end, and below them how many there are, at most KEY + 1. */
 struct entry {
 	uint64_t key;
+	uint32_t start; /* of its text */
 	int32_t id;
 	uint16_t length;
+	uint16_t common; /* bytes that it begins with as the one before it does */
 };
-
-/* The texts of pieces as the vocabulary has them. */
-struct texts {
-	const char *pool;
-	size_t size;
-	uint32_t *start; /* by id */
-};
-
-static const char *
-text_of(const struct texts *texts, const struct entry *entry)
-{
-	return texts->pool + texts->start[entry->id];
-}
+enum { KEY = 7, MORE = KEY + 1, COUNTED = 48 };
 
 static uint64_t
-key_at(const struct texts *texts, const struct entry *entry, size_t depth)
+key_at(const struct unigram *unigram, const struct entry *entry, size_t depth)
 {
-	size_t at = texts->start[entry->id] + depth, left = entry->length - depth;
+	size_t at = entry->start + depth, left = entry->length - depth;
 	uint64_t key = 0;
 
-	if (!left)
-		return 0;
-	memcpy(
-	    &key, texts->pool + at, at + WORD <= texts->size ? WORD : texts->size - at);
+	if (at + sizeof key <= unigram->size)
+		memcpy(&key, unigram->pool + at, sizeof key);
+	else
+		memcpy(&key, unigram->pool + at, unigram->size - at);
 	key = be64toh(key);
-	return left < WORD ? key & ~(UINT64_MAX >> 8 * left) : key;
+	return left < MORE ? (key & ~(UINT64_MAX >> 8 * left)) | left
+			   : (key & ~(uint64_t)255) | MORE;
 }
 
-/* Of two that are equal up to `depth`, where their keys begin. */
-static bool
-goes_first(
-    const struct texts *texts, size_t depth, const struct entry *a, const struct entry *b)
+/* Bytes that two different keys have in common. */
+static unsigned
+common_bytes(uint64_t a, uint64_t b)
 {
-	if (a->key != b->key)
-		return a->key < b->key;
-	size_t least = a->length < b->length ? a->length : b->length;
-	int order = least <= depth ? 0
-				   : memcmp(text_of(texts, a) + depth,
-					 text_of(texts, b) + depth, least - depth);
-	return order			? order < 0
-	       : a->length != b->length ? a->length < b->length
-					: a->id < b->id;
+	unsigned same = (unsigned)__builtin_clzll(a ^ b) / 8;
+	unsigned least = (unsigned)((a & 255) < (b & 255) ? a & 255 : b & 255);
+
+	return same < least ? same : least;
 }
 
+/* By their keys, stably. */
 static void
-insert(const struct texts *texts, size_t depth, struct entry *entry, size_t count)
+insert(struct entry *entry, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct entry moved = entry[i];
 		size_t at = i;
-		for (; at > 0 && goes_first(texts, depth, &moved, &entry[at - 1]); at--)
+		for (; at > 0 && moved.key < entry[at - 1].key; at--)
 			entry[at] = entry[at - 1];
 		entry[at] = moved;
 	}
 }
 
-/* 0 where the piece ends at `depth`, else 1 + its byte there. */
-static size_t
-bucket(const struct entry *entry, size_t depth)
-{
-	return entry->length == depth ? 0
-				      : 1 + (entry->key >> (56 - depth % WORD * 8) & 255);
-}
-
-/* By their buckets, stably.  Apart from sort, whose frames would hold its counts. */
+/* The same for many: byte by byte, from the last.  Apart from sort, whose frames would hold its counts. */
 static __attribute__((noinline)) void
-scatter(struct entry *entry, struct entry *scratch, size_t count, size_t depth)
+scatter(struct entry *entry, struct entry *scratch, size_t count)
 {
-	size_t start[258] = { 0 };
+	uint32_t start[8][256] = { 0 };
+	struct entry *from = entry, *to = scratch, *turned;
 
 	for (size_t i = 0; i < count; i++)
-		start[bucket(&entry[i], depth) + 1]++;
-	for (int b = 0; b < 257; b++)
-		if (start[b + 1] == count) /* all in one */
-			return;
-	for (int b = 0; b < 257; b++)
-		start[b + 1] += start[b];
-	for (size_t i = 0; i < count; i++)
-		scratch[start[bucket(&entry[i], depth)]++] = entry[i];
-	memcpy(entry, scratch, count * sizeof *entry);
+		for (int b = 0; b < 8; b++)
+			start[b][entry[i].key >> 8 * b & 255]++;
+	for (int b = 0; b < 8; b++) {
+		uint32_t sum = 0, here;
+		if (start[b][from->key >> 8 * b & 255] == count) /* all alike */
+			continue;
+		for (int value = 0; value < 256; value++, sum += here) {
+			here = start[b][value];
+			start[b][value] = sum;
+		}
+		for (size_t i = 0; i < count; i++)
+			to[start[b][from[i].key >> 8 * b & 255]++] = from[i];
+		turned = from;
+		from = to;
+		to = turned;
+	}
+	if (from != entry)
+		memcpy(entry, from, count * sizeof *entry);
 }
 
 /* Pieces that are equal up to `depth`, by the bytes behind it; equal ones by id. */
 static void
-sort(const struct texts *texts, struct entry *entry, struct entry *scratch, size_t count,
-    size_t depth)
+sort(const struct unigram *unigram, struct entry *entry, struct entry *scratch,
+    size_t count, size_t depth)
 {
-	for (size_t i = 0; depth % WORD == 0 && i < count; i++) {
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < count; i++) {
 		if (i + AHEAD < count)
-			__builtin_prefetch(text_of(texts, &entry[i + AHEAD]) + depth);
-		entry[i].key = key_at(texts, &entry[i], depth);
+			__builtin_prefetch(
+			    unigram->pool + entry[i + AHEAD].start + depth);
+		entry[i].key = key_at(unigram, &entry[i], depth);
 	}
-	if (count <= INSERTED) {
-		insert(texts, depth - depth % WORD, entry, count);
-		return;
-	}
-	scatter(entry, scratch, count, depth);
+	if (count < COUNTED)
+		insert(entry, count);
+	else
+		scatter(entry, scratch, count);
 	for (size_t i = 0, next; i < count; i = next) {
-		size_t kind = bucket(&entry[i], depth);
-		for (next = i + 1; next < count && bucket(&entry[next], depth) == kind;)
-			next++;
-		if (kind && next - i > 1)
-			sort(texts, entry + i, scratch, next - i, depth + 1);
+		uint64_t key = entry[i].key;
+		for (next = i + 1; next < count && entry[next].key == key;)
+			entry[next++].common = entry[i].length; /* of equal ones */
+		if (next - i > 1 && (key & 255) == MORE)
+			sort(unigram, entry + i, scratch, next - i, depth + KEY);
+		if (i > 0)
+			entry[i].common = (uint16_t)(depth + common_bytes(before, key));
+		before = key;
 	}
 }
 
-/* The trie. ---------------------------------------------------------------------------- */
+/* Its trie. ---------------------------------------------------------------------------- */
 
-/* Pieces that are equal up to `depth`, of which a node is still to be made. */
-struct range {
-	uint32_t first, last, node;
-	uint16_t depth;
+/* A node on the way to the piece that was put last, whose children are not all known: the bytes up to `depth` of
+ * a text. */
+struct open {
+	uint32_t text, depth;
+	size_t children; /* where in `loose` they begin */
+	int32_t id;
 };
 
 struct build {
-	struct unigram *unigram;
-	const struct entry *entry;
-	uint16_t *common; /* bytes that an entry begins with as the one before it does */
-	struct range *range;
-	size_t ranges, range_room;
+	const char *pool;
+	struct group *group;
+	struct open *open; /* from the group's root down */
+	size_t opened, open_room;
+	/* children of those, which are to lie beside each other in the end */
+	struct node *loose;
+	unsigned char *label;
+	size_t count, loose_room;
 };
 
-/* A node; of one piece alone it is done, with the rest of the piece's text. */
-static void
-add_node(struct build *build, unsigned char label, uint32_t first, uint32_t last,
-    uint16_t depth)
+/* The children that were loose from `first` on, for good; returns where they lie. */
+static uint32_t
+settle(struct build *build, size_t first)
 {
-	struct unigram *unigram = build->unigram;
-	const struct entry *entry = &build->entry[first];
-	size_t n = unigram->nodes++;
+	struct group *group = build->group;
+	size_t at = group->nodes, count = build->count - first;
 
-	if (n == unigram->node_room) {
-		unigram->node = mem_grow(
-		    unigram->node, &unigram->node_room, n + 1, sizeof *unigram->node);
-		unigram->label = mem_resize(unigram->label, unigram->node_room, 1);
+	if (!count)
+		return 0;
+	memcpy(group->node + at, build->loose + first, count * sizeof *group->node);
+	memcpy(group->label + at, build->label + first, count);
+	group->nodes += count;
+	build->count = first;
+	return (uint32_t)at;
+}
+
+/* The last open node is complete: it becomes a loose child of one that ends at `depth`. */
+static void
+close_node(struct build *build, uint32_t depth)
+{
+	const struct open *open = &build->open[--build->opened];
+	const char *text = build->pool + open->text + depth;
+	struct node node = { .id = open->id,
+		.count = (uint16_t)(build->count - open->children),
+		.skip = (uint16_t)(open->depth - depth - 1) };
+
+	node.first = settle(build, open->children);
+	if (node.skip <= INLINE)
+		memcpy(node.rest.bytes, text + 1, node.skip);
+	else
+		node.rest.at = open->text + depth + 1;
+	if (build->count == build->loose_room) {
+		build->loose = mem_grow(build->loose, &build->loose_room,
+		    build->count + 1, sizeof *build->loose);
+		build->label = mem_resize(build->label, build->loose_room, 1);
 	}
-	unigram->label[n] = label;
-	unigram->node[n] = (struct node){ .text = (uint32_t)entry->key + depth,
-		.id = entry->id,
-		.skip = (uint16_t)(entry->length - depth) };
-	if (last - first == 1 && n)
-		return;
-	build->range = mem_grow(
-	    build->range, &build->range_room, build->ranges + 1, sizeof *build->range);
-	build->range[build->ranges++] = (struct range){ first, last, (uint32_t)n, depth };
+	build->label[build->count] = (unsigned char)*text;
+	build->loose[build->count++] = node;
 }
 
-/* The bytes that all of a range begin with. */
-static uint16_t
-shared(const struct build *build, const struct range *range)
-{
-	uint16_t least = build->entry[range->first].length;
-
-	for (uint32_t i = range->first + 1; i < range->last; i++)
-		least = build->common[i] < least ? build->common[i] : least;
-	return least;
-}
-
-/* The node of many pieces: what they have in common, and a child for each byte behind that. */
 static void
-branch(struct build *build, struct range range)
+open_node(struct build *build, uint32_t text, uint32_t depth, int32_t id, size_t children)
 {
-	struct unigram *unigram = build->unigram;
-	const struct entry *entry = build->entry;
-	uint16_t depth = range.node ? shared(build, &range) : 0;
-	uint32_t first = (uint32_t)unigram->nodes;
-	int32_t id = -1;
-
-	for (; range.first < range.last && entry[range.first].length == depth;
-	     range.first++)
-		id = entry[range.first].id; /* of equal ones the last */
-	for (uint32_t i = range.first, next; i < range.last; i = next) {
-		for (next = i + 1; next < range.last && build->common[next] > depth;)
-			next++;
-		add_node(build, (unsigned char)unigram->pool[entry[i].key + depth], i,
-		    next, (uint16_t)(depth + 1));
-	}
-	struct node *node = &unigram->node[range.node];
-	node->id = id;
-	node->first = first;
-	node->count = (uint16_t)(unigram->nodes - first);
-	node->skip = (uint16_t)(depth - range.depth);
+	if (build->opened == build->open_room)
+		build->open = mem_grow(build->open, &build->open_room, build->opened + 1,
+		    sizeof *build->open);
+	build->open[build->opened++] = (struct open){ text, depth, children, id };
 }
 
-/* The texts one after another in the order of the entries, which are now of these: those that are read
- * together stand together. */
+/* Nodes whose text is longer than the `depth` bytes that the next piece begins with, too. */
 static void
-order_texts(
-    struct build *build, struct entry *entry, const struct texts *texts, size_t count)
+close_nodes(struct build *build, uint32_t depth)
 {
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++)
-		used += entry[i].length;
-	char *to = build->unigram->pool = mem_new(used + 1, 1), *before = to;
-	for (size_t i = 0; i < count; before = to, to += entry[i++].length) {
-		uint32_t common = 0, length = entry[i].length;
-		if (i + AHEAD < count)
-			__builtin_prefetch(text_of(texts, &entry[i + AHEAD]));
-		memcpy(to, text_of(texts, &entry[i]), length);
-		if (i > 0 && entry[i - 1].length < length)
-			length = entry[i - 1].length;
-		while (i > 0 && common < length && to[common] == before[common])
-			common++;
-		build->common[i] = (uint16_t)common;
-		entry[i].key = (uint64_t)(to - build->unigram->pool);
+	while (build->open[build->opened - 1].depth > depth) {
+		struct open open = build->open[build->opened - 1];
+		uint32_t above = build->open[build->opened - 2].depth;
+		close_node(build, above > depth ? above : depth);
+		if (above < depth)
+			open_node(build, open.text, depth, -1, open.children);
 	}
 }
 
 static void
-build_trie(struct unigram *unigram, const struct vocabulary *vocabulary)
+build_trie(const struct unigram *unigram, struct group *group, const struct entry *entry,
+    size_t count, uint32_t depth)
 {
-	size_t count = (size_t)vocabulary_size(vocabulary), length;
-	struct entry *entry = mem_new(count, sizeof *entry);
-	struct entry *scratch = mem_new(count, sizeof *scratch);
-	struct build build = { .unigram = unigram, .entry = entry };
-	struct texts texts = { .pool = vocabulary_text(vocabulary, 0, NULL),
-		.start = mem_new(count, sizeof *texts.start) };
+	struct build build = { .pool = unigram->pool, .group = group };
 
+	group->node = mem_large(2 * count, sizeof *group->node);
+	group->label = mem_new(2 * count, 1);
+	open_node(&build, entry->start, depth, -1, 0);
 	for (size_t i = 0; i < count; i++) {
-		const char *text = vocabulary_text(vocabulary, (int32_t)i, &length);
-		texts.start[i] = (uint32_t)(text - texts.pool);
-		entry[i] = (struct entry){ .id = (int32_t)i, .length = (uint16_t)length };
-		texts.size = (size_t)(text - texts.pool) + length;
+		if (i + AHEAD < count)
+			__builtin_prefetch(unigram->pool + entry[i + AHEAD].start);
+		if (i > 0)
+			close_nodes(&build, entry[i].common);
+		struct open *last = &build.open[build.opened - 1];
+		if (last->depth == entry[i].length) /* the root, or the same again */
+			last->id = entry[i].id;
+		else
+			open_node(&build, entry[i].start, entry[i].length, entry[i].id,
+			    build.count);
 	}
-	sort(&texts, entry, scratch, count, 0);
+	close_nodes(&build, depth);
+	group->root =
+	    (struct node){ .id = build.open[0].id, .count = (uint16_t)build.count };
+	group->root.first = settle(&build, 0);
+	free(build.open);
+	free(build.loose);
+	free(build.label);
+}
+
+static void
+build_group(const struct unigram *unigram, struct group *group)
+{
+	size_t count = group->count, length;
+	int32_t id = group->last;
+	struct entry *entry = mem_large(count, sizeof *entry);
+	struct entry *scratch = mem_large(count, sizeof *scratch);
+	uint32_t depth = group < unigram->group + 256 ? 1 : MARKED;
+
+	for (size_t i = count; i-- > 0; id = unigram->before[id]) {
+		const char *text = vocabulary_text(unigram->vocabulary, id, &length);
+		entry[i] = (struct entry){ .start = (uint32_t)(text - unigram->pool),
+			.id = id,
+			.length = (uint16_t)length };
+	}
+	sort(unigram, entry, scratch, count, depth);
 	free(scratch);
-	build.common = mem_new(count, sizeof *build.common);
-	order_texts(&build, entry, &texts, count);
-	free(texts.start);
-	add_node(&build, 0, 0, (uint32_t)count, 0);
-	while (build.ranges)
-		branch(&build, build.range[--build.ranges]);
-	free(build.common);
-	free(build.range);
+	build_trie(unigram, group, entry, count, depth);
 	free(entry);
+}
+
+/* The groups. -------------------------------------------------------------------------- */
+
+static bool
+is_marked(const char *text, size_t length)
+{
+	return length >= MARKED && !memcmp(text, MARK, MARKED - 1);
+}
+
+/* Which group a piece is in; GROUPS: in none, it is empty. */
+static size_t
+group_of(const char *text, size_t length)
+{
+	return !length			 ? GROUPS
+	       : is_marked(text, length) ? 256 + (size_t)(unsigned char)text[MARKED - 1]
+					 : (size_t)(unsigned char)*text;
+}
+
+/* A group that can be read: what has to be built is, by one thread, while the others that ask for any wait. */
+static const struct group *
+group_at(const struct unigram *unigram, size_t number)
+{
+	struct group *group = (struct group *)&unigram->group[number];
+
+	if (atomic_load_explicit(&group->built, memory_order_acquire))
+		return group;
+	pthread_mutex_t *building = (pthread_mutex_t *)&unigram->building;
+	pthread_mutex_lock(building);
+	if (!atomic_load_explicit(&group->built, memory_order_relaxed)) {
+		build_group(unigram, group);
+		atomic_store_explicit(&group->built, true, memory_order_release);
+	}
+	pthread_mutex_unlock(building);
+	return group;
+}
+
+static void
+part_groups(struct unigram *unigram)
+{
+	const struct vocabulary *vocabulary = unigram->vocabulary;
+	size_t length;
+
+	unigram->empty = -1;
+	unigram->before =
+	    mem_new((size_t)vocabulary_size(vocabulary), sizeof *unigram->before);
+	unigram->pool = vocabulary_text(vocabulary, 0, NULL);
+	for (int32_t id = 0; id < vocabulary_size(vocabulary); id++) {
+		const char *text = vocabulary_text(vocabulary, id, &length);
+		unigram->size = (size_t)(text - unigram->pool) + length;
+		if (!length) {
+			unigram->empty = id;
+			continue;
+		}
+		struct group *group = &unigram->group[group_of(text, length)];
+		unigram->before[id] = group->last;
+		group->last = id;
+		group->count++;
+	}
+	for (size_t g = 0; g < GROUPS; g++) {
+		unigram->group[g].root.id = -1;
+		atomic_init(&unigram->group[g].built, !unigram->group[g].count);
+	}
 }
 
 /* The child that a byte leads to, or NULL. */
 static const struct node *
-child(const struct unigram *unigram, const struct node *node, unsigned char byte)
+child(const struct group *group, const struct node *node, unsigned char byte)
 {
-	const unsigned char *label = unigram->label + node->first, *found = label;
-
+	if (!node->count)
+		return NULL;
+	const unsigned char *label = group->label + node->first, *found = label;
 	if (node->count > 1)
 		found = memchr(label, byte, node->count);
-	else if (!node->count || *label != byte)
+	else if (*label != byte)
 		found = NULL;
-	return found ? &unigram->node[found - unigram->label] : NULL;
+	return found ? &group->node[found - group->label] : NULL;
 }
 
 /* The next node at or below `node`, of which all bytes have been read, where text goes on at *at; NULL:
  * none.  *at moves behind what it stands for. */
 static const struct node *
-descend(const struct unigram *unigram, const struct node *node, const char *text,
-    size_t length, size_t *at)
+descend(const struct unigram *unigram, const struct group *group, const struct node *node,
+    const char *text, size_t length, size_t *at)
 {
-	if (*at == length || !(node = child(unigram, node, (unsigned char)text[*at])))
+	if (*at == length || !(node = child(group, node, (unsigned char)text[*at])))
 		return NULL;
 	++*at;
-	const char *rest = unigram->pool + node->text;
+	const char *rest =
+	    node->skip <= INLINE ? node->rest.bytes : unigram->pool + node->rest.at;
 	if (node->skip > length - *at)
 		return NULL;
 	for (size_t i = 0; i < node->skip; i++)
@@ -312,11 +393,14 @@ descend(const struct unigram *unigram, const struct node *node, const char *text
 int32_t
 unigram_find(const struct unigram *unigram, const char *text, size_t length)
 {
-	const struct node *node = unigram->node;
-	size_t at = 0;
+	size_t number = group_of(text, length), at = number < 256 ? 1 : MARKED;
 
+	if (number == GROUPS)
+		return unigram->empty;
+	const struct group *group = group_at(unigram, number);
+	const struct node *node = &group->root;
 	while (node && at < length)
-		node = descend(unigram, node, text, length, &at);
+		node = descend(unigram, group, node, text, length, &at);
 	return node ? node->id : -1;
 }
 
@@ -335,7 +419,9 @@ unigram_new(const struct vocabulary *vocabulary, double *score,
 	for (int32_t i = 1; i < count; i++)
 		least = score[i] < least ? score[i] : least;
 	unigram->unknown = least - UNKNOWN_PENALTY;
-	build_trie(unigram, vocabulary);
+	unigram->vocabulary = vocabulary;
+	pthread_mutex_init(&unigram->building, NULL);
+	part_groups(unigram);
 	for (int byte = 0; byte < 256; byte++) {
 		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
 			'>' };
@@ -363,6 +449,24 @@ reach(struct place *place, double sum, size_t start, int32_t id)
 		*place = (struct place){ sum, (uint32_t)start, id };
 }
 
+/* From `start` over all pieces of a group, whose texts are that of its root up to `at`; whether one ends at `single`. */
+static bool
+follow(const struct unigram *unigram, const struct group *group, const char *text,
+    size_t length, size_t start, size_t at, size_t single, struct place *place)
+{
+	const struct node *node = &group->root;
+	double sum = place[start].sum;
+	bool found = false;
+
+	do {
+		if (node->id < 0)
+			continue;
+		found |= at == single;
+		reach(&place[at], sum + unigram->score[node->id], start, node->id);
+	} while ((node = descend(unigram, group, node, text, length, &at)));
+	return found;
+}
+
 static void
 find_ways(
     const struct unigram *unigram, const char *text, size_t length, struct place *place)
@@ -370,17 +474,14 @@ find_ways(
 	int32_t code;
 
 	for (size_t start = 0, bytes; start < length; start += bytes) {
-		const struct node *node = unigram->node;
-		double sum = place[start].sum;
-		bool single = false;
-		size_t at = start;
+		const struct group *group = group_at(unigram, (unsigned char)text[start]);
 		bytes = utf8_decode(text + start, length - start, &code);
-		while ((node = descend(unigram, node, text, length, &at))) {
-			if (node->id < 0)
-				continue;
-			single |= at == start + bytes;
-			reach(
-			    &place[at], sum + unigram->score[node->id], start, node->id);
+		bool single = follow(
+		    unigram, group, text, length, start, start + 1, start + bytes, place);
+		if (is_marked(text + start, length - start)) {
+			group = group_at(unigram, group_of(text + start, length - start));
+			follow(unigram, group, text, length, start, start + MARKED,
+			    start + bytes, place);
 		}
 		if (single)
 			continue;
@@ -388,7 +489,7 @@ find_ways(
 			die("%s: model: 'unk_id' is null, and '%.*s' of a text is no "
 			    "piece",
 			    unigram->file, (int)bytes, text + start);
-		reach(&place[start + bytes], sum + unigram->unknown, start,
+		reach(&place[start + bytes], place[start].sum + unigram->unknown, start,
 		    unigram->rules.unknown);
 	}
 }
@@ -458,9 +559,12 @@ unigram_encode(
 void
 unigram_free(struct unigram *unigram)
 {
-	free(unigram->pool);
-	free(unigram->node);
-	free(unigram->label);
+	for (size_t g = 0; g < GROUPS; g++) {
+		free(unigram->group[g].node);
+		free(unigram->group[g].label);
+	}
+	pthread_mutex_destroy(&unigram->building);
+	free(unigram->before);
 	free(unigram->score);
 	free(unigram->file);
 	free(unigram);

@@ -11,7 +11,8 @@
  * unknown id.  Every entry of the vocabulary matches, `<s>` too; of a piece that is there twice the later.
  *
  * Time is the length of the text by that of the pieces that begin at each place of it; memory 16 bytes a
- * byte of a text.  Pieces lie in a trie whose edges are texts.
+ * byte of a text.  Pieces lie in tries whose edges are texts, one for each first byte of a word or of what goes on
+ * in it, built when a text first has that byte: of a vocabulary for a hundred languages most texts need little.
  */
 #ifndef UNIGRAM_H
 #define UNIGRAM_H
@@ -32,7 +33,7 @@ struct unigram_rules {
 
 struct unigram;
 
-/* The vocabulary, which is read and need not be indexed, has at least one piece, none longer than
+/* The vocabulary, which is borrowed and need not be indexed, has at least one piece, none longer than
  * UNIGRAM_LONGEST, and ids without a gap.  score: of each id, from mem_new; taken.  `file` is for messages. */
 struct unigram *unigram_new(const struct vocabulary *vocabulary, double *score,
     const struct unigram_rules *rules, const char *file);
@@ -40,7 +41,7 @@ struct unigram *unigram_new(const struct vocabulary *vocabulary, double *score,
 /* The id of a piece, or -1. */
 int32_t unigram_find(const struct unigram *unigram, const char *text, size_t length);
 
-/* Append the ids of valid UTF-8. */
+/* Append the ids of valid UTF-8.  Safe to call from several threads. */
 void unigram_encode(
     const struct unigram *unigram, const char *text, size_t length, struct ids *out);
 void unigram_free(struct unigram *unigram);

@@ -38,6 +38,15 @@ vocabulary_new(void)
 	return vocabulary;
 }
 
+void
+vocabulary_reserve(struct vocabulary *vocabulary, size_t count, size_t bytes)
+{
+	vocabulary->capacity = count;
+	vocabulary->entry = mem_large(count, sizeof *vocabulary->entry);
+	vocabulary->room = bytes;
+	vocabulary->pool = mem_large(bytes, 1);
+}
+
 static uint64_t
 mix(uint64_t h, uint64_t word)
 {
@@ -83,6 +92,26 @@ find(const struct vocabulary *vocabulary, const char *text, size_t length, uint6
 	return &vocabulary->slot[at];
 }
 
+/* Entries up to `id`, gaps before it: the numbers of added tokens may begin far behind, where zeros are not to be
+ * written. */
+static void
+widen(struct vocabulary *vocabulary, size_t id)
+{
+	if (id < vocabulary->capacity) {
+		while (vocabulary->size <= id)
+			vocabulary->entry[vocabulary->size++] = (struct entry){ 0, 0 };
+		return;
+	}
+	vocabulary->capacity =
+	    id < 2 * vocabulary->capacity ? 2 * vocabulary->capacity : id + 1;
+	struct entry *entry = mem_zero(vocabulary->capacity, sizeof *entry);
+	if (vocabulary->size)
+		memcpy(entry, vocabulary->entry, vocabulary->size * sizeof *entry);
+	free(vocabulary->entry);
+	vocabulary->entry = entry;
+	vocabulary->size = id + 1;
+}
+
 bool
 vocabulary_put(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t number)
@@ -91,10 +120,8 @@ vocabulary_put(
 
 	if (id < vocabulary->size && vocabulary->entry[id].start)
 		return false;
-	vocabulary->entry = mem_grow(
-	    vocabulary->entry, &vocabulary->capacity, id + 1, sizeof *vocabulary->entry);
-	while (vocabulary->size <= id)
-		vocabulary->entry[vocabulary->size++] = (struct entry){ 0, 0 };
+	if (id >= vocabulary->size)
+		widen(vocabulary, id);
 	vocabulary->pool = mem_grow(
 	    vocabulary->pool, &vocabulary->room, vocabulary->used + length + 1, 1);
 	if (vocabulary->used + length >= UINT32_MAX)

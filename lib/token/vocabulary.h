@@ -25,6 +25,9 @@ bool vocabulary_put(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t id);
 int32_t vocabulary_index(struct vocabulary *vocabulary);
 
+/* Room for so many, of an empty vocabulary; what is never filled costs nothing. */
+void vocabulary_reserve(struct vocabulary *vocabulary, size_t count, size_t bytes);
+
 /* The id, or -1. */
 int32_t vocabulary_find(
     const struct vocabulary *vocabulary, const char *text, size_t length);
