@@ -12,6 +12,7 @@ ARCH     = native
 SYSROOT  =
 SANITIZE =
 FUZZ     =
+# 1: build/cuda, programs that compute on a GPU; needs the CUDA toolkit (motes-cuda(7))
 CUDA     =
 # 1: build/cpu/mpi/bin/train learns with others, which install then takes (share/deps mpi)
 MPI      =
@@ -35,20 +36,33 @@ CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 # a program for any processor goes elsewhere, where the system says which OpenBLAS there is
 LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
-LDLIBS   = -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
+LDLIBS   = $(if $(CUDA),$(CUDALIBS)) -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
+CXX      = $(patsubst %gcc,%g++,$(CC:clang=clang++))
+# a structure and a function of C may have one name
+CXXFLAGS = $(patsubst -std=c11,-std=c++17,$(filter-out -Wshadow -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)))
+# the GPUs that programs have code for; what is newer than all of them makes its own of the last
+SM       = 80 90
+NVCC     = nvcc
+NVFLAGS  = -std=c++17 -O3 -lineinfo $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM)) \
+           -Werror all-warnings -Xcompiler -Wall$(,)-Wextra
+CUDAHOME = $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
+CUDALIBS = -L$(CUDAHOME)/lib64 -Wl,-rpath,$(CUDAHOME)/lib64 -lcublasLt -lcudart -lstdc++
 
-$(if $(wildcard lib/nn/$(BACKEND)/*),,$(error there are no kernels in lib/nn/$(BACKEND); build without CUDA=1))
+$(if $(CUDA),$(if $(shell command -v $(NVCC)),,$(error there is no $(NVCC), the compiler of the CUDA toolkit; build without CUDA=1)))
 $(if $(MPI),$(if $(shell command -v mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
 
 TOOLS   := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
-HELPERS := $(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c))
+# of the processor's kernels alone is nn_check_cpu
+HELPERS := $(filter-out $(if $(CUDA),nn_check_cpu),$(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c)))
 # of one processor's kernels, without the sanitizers' own walls
-GUARDED := $(if $(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(addprefix bin/,encode train upcycle) support/seam_check)
+GUARDED := $(if $(CUDA)$(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(addprefix bin/,encode train upcycle) support/seam_check)
 # without the sanitizers, which take MPI's memory for leaks
 RANKED  := $(if $(SANITIZE)$(FUZZ)$(CROSS),,bin/train)
+# those that a GPU's kernels are tried with on the processor
+SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix bin/,encode train) $(addprefix support/,nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check int8_check linear_check packed_check pieces_check rounded_check))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-KERNELS := $(patsubst %.c,$B/%.o,$(wildcard lib/nn/$(BACKEND)/*.c))
+KERNELS := $(patsubst %,$B/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/$(BACKEND)/*.c lib/nn/$(BACKEND)/*.cu)))
 ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) \
            $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
@@ -78,7 +92,7 @@ $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # gcc would leave half of AVX-512's registers unused
-$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/cpu/%.o): CFLAGS += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512)
+$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): CFLAGS += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512)
 
 $B/lib/ranks/mpi.o: CPPFLAGS += $(shell mpicc --showme:compile)
 
@@ -92,6 +106,28 @@ $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 $B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(shell mpicc --showme:link)
+
+# on the processor, what CUDA=1 computes on a device: its kernels as C++, with tests/cuda in the place of the toolkit
+SHIM    := $(patsubst %,$B/shim/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/cuda/*.cu tests/cuda/*.cpp)))
+$B/shim/lib/nn/cuda/%.o: lib/nn/cuda/%.cu Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(CXX) -iquote tests/cuda -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas -Wno-pass-failed -MMD -MP -x c++ -c -o $@ $<
+
+$B/shim/tests/cuda/%.o: tests/cuda/%.cpp Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+
+$B/shim/lib/nn/host/%.o: $B/lib/nn/host/%.o
+	@mkdir -p $(@D)
+	cp $< $@
+
+$B/shim/bin/%: $B/tools/%.o $(SHIM) $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$B/shim/support/%: $B/tests/support/%.o $(SHIM) $B/libmotes.a
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # behind walls: memory of the kernels where nobody else can touch it (tests/guarded/guard.h)
 GUARD   := $B/tests/guarded/memory.o $B/tests/guarded/wraps.o
@@ -129,9 +165,14 @@ $B/%.o: %.c Makefile | $(DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+$B/%.o: %.cu Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(NVCC) -I lib $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+# at -O3 gcc takes two minutes over product.c for the processors that have but SSE2
 # the kernels once for each kind of processor, their names followed by its number; the program calls them through a table
 define kernels_of
-$B/$1/%.o: CFLAGS += -march=$1
+$B/$1/%.o: CFLAGS += -march=$1$(if $(filter x86-64,$1), -O2)
 $B/$1/%.o: %.c Makefile | $(DEPS)
 	@mkdir -p $$(@D)
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
@@ -148,9 +189,17 @@ $B/kernels.inc: $(firstword $(ISAS:%=$B/kernels-%.o))
 $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: CPPFLAGS += -I$B
 
-## check     run the tests against this build (SANITIZE=1: under ASan and UBSan)
-check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(if $(shell command -v mpicc),$(RANKED:%=$B/mpi/%))
-	tests/run $B
+# what a device computes is held to what the processor does; all other tests are of build/cpu
+CHECKED := $(if $(CUDA),tests/cuda.bats)
+processors:
+	+$(MAKE) CUDA= all build/cpu/support/pairs_stream
+
+## check     run the tests against this build (SANITIZE=1: under ASan and UBSan; CUDA=1: those that need a device)
+check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(SHIMMED:%=$B/shim/%) $(if $(shell command -v mpicc),$(RANKED:%=$B/mpi/%)) $(if $(CUDA),processors)
+	tests/run $B $(CHECKED)
+
+## kernels   compile the kernels alone (CUDA=1: by nvcc, for all of SM, which takes minutes and needs no device)
+kernels: $(KERNELS)
 
 ## guarded   all programs with walls around the memory of the kernels, for tests/run build/cpu/guarded tests/train.bats
 guarded: $(TOOLS:%=$B/guarded/bin/%) $(HELPERS:%=$B/guarded/support/%)
@@ -223,4 +272,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
-.PHONY: all check guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help
+.PHONY: all check processors kernels guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help

@@ -24,6 +24,10 @@ check_real() {
 
 @test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
+@test "nn: attention whose products may be of bf16, forward and back, at every edge of a tile" {
+	run -0 attention_check
+	[ -z "$output" ]
+}
 @test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
 @test "nn: weights in half precision, where they lie: the bits of float32" {
 	check halves
@@ -42,9 +46,17 @@ check_real() {
 	[ -z "$output" ]
 }
 @test "nn: cross-entropy, its gradient, masks and hits" { check_tokens loss; }
+@test "nn: rows of every length, many rows; sums, orders, choices" {
+	run -0 nn_check_sizes
+	[ -z "$output" ]
+}
 @test "nn: five steps of AdamW" { check_tokens adamw; }
 @test "nn: sums, scaling, finiteness" { check_tokens vector; }
 
+@test "nn: products of large weights, of many rows, of nothing; rows that begin anywhere" {
+	run -0 pieces_check weights rows many nothing strides reach
+	[ -z "$output" ]
+}
 @test "nn: at real sizes, products and linear layers, forward and back" { check_real product; check_real linear; }
 @test "nn: at real sizes, attention, forward and back" { check_real attention; }
 @test "nn: at real sizes, all rows at once have the bits of each alone" {
@@ -77,20 +89,20 @@ check_real() {
 	encode -j 1 --tokens 1 -m "$T/model" "$T/ids.mts" | rows | cmp - "$T/one"
 }
 
-@test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without any builds nothing" {
-	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/base" "$T/lib/model/family"
-	touch "$T/lib/nn/cpu/plain.c" "$T/lib/base/err.c"
+@test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without a compiler for them says so in one line" {
+	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/nn/host" "$T/lib/base" "$T/lib/model/family"
+	touch "$T/lib/nn/cpu/plain.c" "$T/lib/nn/host/both.c" "$T/lib/base/err.c" "$T/lib/nn/cuda/quick.cu"
 	cp "$ROOT/Makefile" "$T"
 	cd "$T"
 	unset MAKEFLAGS MFLAGS MAKELEVEL
-	run -2 make CUDA=1
-	[ "${#lines[@]}" = 1 ] && [[ "$output" == *"no kernels in lib/nn/cuda; build without CUDA=1"* ]]
+	run -2 make CUDA=1 NVCC=no-such-compiler
+	[ "${#lines[@]}" = 1 ] && [[ "$output" == *"there is no no-such-compiler, the compiler of the CUDA toolkit; build without CUDA=1"* ]]
 	[ ! -e build ]
-	touch lib/nn/cuda/quick.c
-	run -0 make -n CUDA=1 build/cuda/libmotes.a
-	[[ "$output" == *lib/nn/cuda/quick.c* && "$output" == *lib/base/err.c* && "$output" != *plain.c* ]]
+	run -0 make -n CUDA=1 NVCC=true build/cuda/libmotes.a
+	[[ "$output" == *lib/nn/cuda/quick.cu* && "$output" == *lib/nn/host/both.c* ]]
+	[[ "$output" == *lib/base/err.c* && "$output" != *plain.c* ]]
 	run -0 make -n build/cpu/libmotes.a
-	[[ "$output" != *quick.c* && "$output" == *lib/nn/cpu/plain.c* ]]
+	[[ "$output" != *quick.cu* && "$output" == *lib/nn/cpu/plain.c* && "$output" == *lib/nn/host/both.c* ]]
 }
 
 @test "nn: an OpenBLAS that mistakes the processor is put right by one restart" {

@@ -224,6 +224,39 @@ open_input(const struct settings *s, const char *path)
 }
 
 static void
+put(struct embed *embed, struct writer *out, const struct record *record)
+{
+	struct record *made = stream_make(out, record);
+
+	embed_end(embed, record, made);
+	stream_put(out, made);
+}
+
+/* Where a device computes, a record is on it while the next is read and the one before is written; unless the next may
+ * be long in coming. */
+static void
+embed_all(
+    struct embed *embed, struct reader *in, struct writer *out, struct progress *progress)
+{
+	struct record record, before;
+	bool waiting = false;
+
+	if (embed_ahead(embed))
+		stream_keep(in);
+	while (stream_next(in, &record)) {
+		embed_begin(embed, &record, progress);
+		if (waiting)
+			put(embed, out, &before);
+		waiting = embed_ahead(embed) && !stream_waits(in, 0);
+		if (!waiting)
+			put(embed, out, &record);
+		before = record;
+	}
+	if (waiting)
+		put(embed, out, &before);
+}
+
+static void
 run(const struct settings *s, struct model *model, struct reader *in)
 {
 	struct writer *out = stream_create(s->output, in);
@@ -241,7 +274,6 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.emit = s->emit,
 		.cache = s->cache });
 	struct progress *progress = progress_new("tokens", 0);
-	struct record record;
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
@@ -252,11 +284,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_gate_marks(model));
 	emit_tell(out, s->emit);
-	while (stream_next(in, &record)) {
-		struct record *made = stream_make(out, &record);
-		embed_record(embed, &record, made, progress);
-		stream_put(out, made);
-	}
+	embed_all(embed, in, out, progress);
 	progress_span(progress, stream_share(in), 0);
 	stream_finish(out);
 	progress_free(progress);

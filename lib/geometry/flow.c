@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "model/workspace.h"
 #include "nn/nn.h"
@@ -74,6 +75,8 @@ flow_new(const struct flow_shape *shape)
 	struct flow *flow = mem_zero(1, sizeof *flow);
 	size_t steps = (size_t)shape->steps;
 
+	if (nn_device())
+		die("flows are computed by the processor; take geom of build/cpu");
 	flow->shape = *shape;
 	for (int part = 0; part < FLOW_PARTS; part++)
 		flow->offsets[part + 1] =

@@ -38,6 +38,7 @@ static struct nn_attention
 attention_of(const struct block *block)
 {
 	const struct sizes *n = &block->n;
+	const struct nn_matrix *q = &block->weights->at[BLOCK_Q];
 
 	return (struct nn_attention){ .sequences = block->batch->sequences,
 		.H = n->H,
@@ -48,7 +49,9 @@ attention_of(const struct block *block)
 		.causal = block->spec->causal,
 		.window = (size_t)block->layer->window,
 		.scale = attention_scale(block->spec, block->layer->rotary),
-		.bias = block->batch->bias };
+		.bias = block->batch->bias,
+		/* as the products of the layers around it */
+		.rounded = q->rounded || (q->packed && q->dtype == DTYPE_BF16) };
 }
 
 static void

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "model/batch.h"
 #include "model/emit.h"
+#include "model/encode_queue.h"
 #include "model/experts.h"
 #include "nn/nn.h"
 #include "text/tree.h"
@@ -16,8 +17,14 @@
 struct field {
 	int in, out, expert, gate; /* columns; -1: there is none */
 	char *name;		   /* X of X.ids */
-	float *made;		   /* of the record at hand */
-	size_t room;
+	/* of a record, by turns: what its lists become, of rows of those known */
+	struct filled {
+		float *made;
+		int64_t *place; /* the row that a list's embedding goes to */
+		int64_t lists, record;
+		bool pending; /* is yet to be taken from those known */
+		size_t room, place_room;
+	} filled[2];
 };
 
 /* Texts that were met, as [expert, gate, skip, ids ...], and their embeddings by their number. */
@@ -39,17 +46,16 @@ struct embed {
 	struct emit *emit;
 	struct sequence *sequences; /* the lists of a column */
 	int64_t *order;		    /* those that are to be computed */
-	int64_t *place;		    /* the row that a list's embedding goes to */
 	struct batch batch;
-	float *rows; /* embeddings of a batch */
-	float *cut;  /* those of fewer values, nn memory */
-	int64_t batches;
+	bool whole; /* one who looks on sees all of a batch */
+	struct encode_queue *queue;
+	int64_t begun, ended; /* records */
 	/* of who chooses gates in the pass: the field and the lists of the batch at work; the vectors that it sees */
 	int field;
 	const int64_t *lists;
 	float *pooled, *seen;
-	size_t pooled_size, seen_room, cut_size;
-	size_t sequences_room, order_room, place_room, rows_room;
+	size_t pooled_size, seen_room;
+	size_t sequences_room, order_room;
 };
 
 /* The column of texts X.NAME, or -1. */
@@ -155,6 +161,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	e->in = in;
 	e->options = *options;
 	e->emit = emit_new(model, options->emit);
+	e->whole = options->emit || options->router;
 	int kept = options->width ? options->width : model_head(model)->truncate;
 	e->width = kept && kept < model_width(model) ? kept : model_width(model);
 	for (int i = 0; i < stream_columns(in); i++) {
@@ -169,6 +176,8 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
 		    stream_name(in), model_dir(model));
 	add_router(e);
+	e->queue = encode_queue_new(model, &(struct encode_queue_options){ e->width,
+					       options->normalize, embed_ahead(e) });
 	return e;
 }
 
@@ -309,43 +318,48 @@ take_lists(struct embed *e, const struct field *field, const struct record *reco
 	choose_gates(e, field, record);
 }
 
-/* Embeddings of the batch.  As in sentence-transformers, what the folder says of length 1 is done
- * before they are cut, what the user says after it. */
-static const float *
-run_batch(struct embed *e)
+/* Have all embeddings of records up to number `record` where their fields have them. */
+static void
+settle(struct embed *e, int64_t record)
 {
-	size_t rows = (size_t)e->batch.sequences;
-	size_t width = (size_t)e->width, full = (size_t)model_width(e->model);
+	size_t width = (size_t)e->width;
 
-	e->rows = mem_grow(e->rows, &e->rows_room, rows * full, sizeof *e->rows);
-	model_encode(e->model, &e->batch, e->rows);
-	if (width == full)
-		return e->rows;
-	for (size_t i = 0; i < rows; i++)
-		memmove(e->rows + i * width, e->rows + i * full, width * sizeof *e->rows);
-	if (!e->options.normalize)
-		return e->rows;
-	e->cut = nn_reserve(e->cut, &e->cut_size, rows * width, sizeof *e->cut);
-	nn_upload(e->cut, e->rows, rows * width * sizeof *e->cut);
-	nn_normalize(e->cut, NULL, e->cut, rows, width);
-	nn_download(e->rows, e->cut, rows * width * sizeof *e->cut);
-	return e->rows;
+	encode_queue_settle(e->queue, record);
+	for (size_t f = 0; f < 2 * e->count; f++) {
+		struct filled *filled = &e->fields[f / 2].filled[f % 2];
+		if (!filled->pending || filled->record > record)
+			continue;
+		for (int64_t i = 0; i < filled->lists; i++)
+			memcpy(filled->made + (size_t)i * width,
+			    e->known.made + (size_t)filled->place[i] * width,
+			    width * sizeof *filled->made);
+		filled->pending = false;
+	}
 }
 
 /* Tokens computed at a time, all of whose activations there are; and those of which each thread takes parts, which are the more
- * even the more there are. */
-enum { WHOLE = 2048, EACH = 8192 };
+ * even the more there are; and how many of its batches stand before a device. */
+enum { WHOLE = 2048, EACH = 8192, QUEUE = 8 };
 
-/* Compute the lists order[0..count-1], each to its place among the rows `made`. */
-static void
-compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
-    struct progress *progress)
+static int64_t
+group_tokens(const struct embed *e)
 {
-	size_t width = (size_t)e->width;
-	bool whole = e->options.emit || e->options.router;
 	int64_t tokens = e->options.tokens;
-	int64_t budget = whole ? tokens ? tokens : WHOLE
-			       : (tokens ? tokens : EACH) * (int64_t)nn_workers();
+	int64_t one = (int64_t)nn_worker_tokens(DTYPE_F32);
+
+	if (nn_device())
+		return tokens ? tokens : e->whole ? one : QUEUE * one;
+	if (e->whole)
+		return tokens ? tokens : WHOLE;
+	return (tokens ? tokens : EACH) * (int64_t)nn_workers();
+}
+
+/* Compute the lists order[0..count-1], each to its place among the rows *made. */
+static void
+compute(struct embed *e, int64_t count, float *const *made, const int64_t *place,
+    const int64_t *offsets, struct progress *progress)
+{
+	int64_t budget = group_tokens(e);
 
 	batch_sort(e->order, count, e->sequences);
 	for (int64_t first = 0, end; first < count; first = end) {
@@ -354,23 +368,22 @@ compute(struct embed *e, int64_t count, float *made, const int64_t *offsets,
 		batch_pack(&e->batch, order, end - first, e->sequences);
 		emit_at(e->emit, order, offsets);
 		e->lists = order;
-		const float *rows = run_batch(e);
-		e->batches++;
-		for (int64_t i = 0; i < end - first; i++)
-			memcpy(made + (size_t)e->place[order[i]] * width,
-			    rows + (size_t)i * width, width * sizeof *made);
+		encode_queue_add(e->queue, e->begun, &e->batch, made, place, order);
 		progress_add(progress, e->batch.tokens);
 	}
 }
 
 /* Forget all texts at half of what they may take: arrays grow to twice their size. */
 static void
-limit_known(struct known *known, int64_t limit)
+limit_known(struct embed *e)
 {
+	struct known *known = &e->known;
 	size_t bytes = known->room * sizeof *known->made;
+	size_t limit = (size_t)e->options.cache;
 
-	if (known->texts && bytes + strings_bytes(known->texts) <= (size_t)limit / 2)
+	if (known->texts && bytes + strings_bytes(known->texts) <= limit / 2)
 		return;
+	settle(e, e->begun); /* fields that were to be taken from them */
 	strings_free(known->texts);
 	free(known->made);
 	known->texts = strings_new();
@@ -380,7 +393,7 @@ limit_known(struct known *known, int64_t limit)
 
 /* Number the texts; those that are new are to be computed: returns how many. */
 static int64_t
-look_up(struct embed *e, int64_t lists)
+look_up(struct embed *e, int64_t *place, int64_t lists)
 {
 	struct known *known = &e->known;
 	int64_t count = 0;
@@ -395,7 +408,7 @@ look_up(struct embed *e, int64_t lists)
 		known->key[1] = (int32_t)s->gate;
 		known->key[2] = s->skip;
 		memcpy(known->key + 3, s->ids, length * sizeof *s->ids);
-		e->place[i] = strings_add(known->texts, (const char *)known->key,
+		place[i] = strings_add(known->texts, (const char *)known->key,
 		    (length + 3) * sizeof *known->key, &fresh);
 		if (fresh)
 			e->order[count++] = i;
@@ -410,21 +423,18 @@ look_up(struct embed *e, int64_t lists)
  * benchmarks repeat theirs up to twenty times.
  */
 static void
-embed_known(struct embed *e, int64_t lists, const int64_t *offsets, float *made,
+embed_known(struct embed *e, struct filled *filled, const int64_t *offsets,
     struct progress *progress)
 {
 	struct known *known = &e->known;
-	size_t width = (size_t)e->width;
 
-	limit_known(known, e->options.cache);
-	int64_t count = look_up(e, lists);
+	limit_known(e);
+	int64_t count = look_up(e, filled->place, filled->lists);
 	size_t texts = (size_t)strings_count(known->texts);
 	known->made = mem_grow(known->made, &known->room,
-	    mem_multiply(texts, width, "embeddings"), sizeof *known->made);
-	compute(e, count, known->made, offsets, progress);
-	for (int64_t i = 0; i < lists; i++)
-		memcpy(made + (size_t)i * width,
-		    known->made + (size_t)e->place[i] * width, width * sizeof *made);
+	    mem_multiply(texts, (size_t)e->width, "embeddings"), sizeof *known->made);
+	filled->pending = true;
+	compute(e, count, &known->made, filled->place, offsets, progress);
 }
 
 static void
@@ -435,10 +445,13 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 	const struct array *ids = &record->columns[field->in];
 	int64_t lists = column_lists(column, ids, record->rows);
 	const int64_t *offsets = column_list_offsets(column, ids);
+	struct filled *filled = &field->filled[e->begun % 2];
 
-	field->made = mem_grow(field->made, &field->room,
+	filled->record = e->begun;
+	filled->lists = lists;
+	filled->made = mem_grow(filled->made, &filled->room,
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
-	    sizeof *field->made);
+	    sizeof *filled->made);
 	e->field = (int)(field - e->fields);
 	emit_begin(e->emit, e->field, lists, lists ? offsets[lists] : 0);
 	if (e->options.router)
@@ -447,46 +460,59 @@ embed_field(struct embed *e, const struct record *record, struct field *field,
 		return;
 	take_lists(e, field, record, lists, offsets);
 	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);
-	e->place = mem_grow(e->place, &e->place_room, (size_t)lists, sizeof *e->place);
-	if (!e->options.emit && !e->options.router) {
-		embed_known(e, lists, offsets, field->made, progress);
+	filled->place = mem_grow(
+	    filled->place, &filled->place_room, (size_t)lists, sizeof *filled->place);
+	if (!e->whole) {
+		embed_known(e, filled, offsets, progress);
 		return;
 	}
 	for (int64_t i = 0; i < lists; i++)
-		e->order[i] = e->place[i] = i;
-	compute(e, lists, field->made, offsets, progress);
+		e->order[i] = filled->place[i] = i;
+	compute(e, lists, &filled->made, filled->place, offsets, progress);
+}
+
+bool
+embed_ahead(const struct embed *e)
+{
+	return nn_device() && !e->whole;
 }
 
 void
-embed_record(struct embed *e, const struct record *record, struct record *made,
-    struct progress *progress)
+embed_begin(struct embed *e, const struct record *record, struct progress *progress)
 {
-	const struct embed_router *router = e->options.router;
 	int64_t tokens = 0;
 
+	e->begun++;
 	for (size_t i = 0; i < e->count; i++)
 		tokens += column_elements(stream_column(e->in, e->fields[i].in),
 		    &record->columns[e->fields[i].in], record->rows);
 	progress_span(progress, stream_share(e->in), tokens);
+	for (size_t i = 0; i < e->count; i++)
+		embed_field(e, record, &e->fields[i], progress);
+	progress_span(
+	    progress, stream_share(e->in), 0); /* some may have been met before */
+}
+
+void
+embed_end(struct embed *e, const struct record *record, struct record *made)
+{
+	const struct embed_router *router = e->options.router;
+
+	settle(e, ++e->ended);
 	for (size_t i = 0; i < e->count; i++) {
-		struct field *field = &e->fields[i];
-		embed_field(e, record, field, progress);
+		const struct field *field = &e->fields[i];
+		const struct column *column = stream_column(e->in, field->in);
 		const struct array *ids = &record->columns[field->in];
-		bool nested = stream_column(e->in, field->in)->depth == 2;
+		const int64_t *starts = column->depth == 2 ? ids->offsets[0] : NULL;
 		emit_end(e->emit, (int)i, made, ids);
 		if (router)
 			router->put(router->context, (int)i, made,
-			    column_lists(
-				stream_column(e->in, field->in), ids, record->rows),
-			    nested ? ids->offsets[0] : NULL);
+			    column_lists(column, ids, record->rows), starts);
 		if (field->out < 0)
 			continue;
-		made->columns[field->out].data = field->made;
-		if (nested)
-			made->columns[field->out].offsets[0] = ids->offsets[0];
+		made->columns[field->out].data = field->filled[e->ended % 2].made;
+		made->columns[field->out].offsets[0] = starts;
 	}
-	progress_span(
-	    progress, stream_share(e->in), 0); /* some may have been met before */
 }
 
 bool
@@ -500,9 +526,13 @@ embed_free(struct embed *e)
 {
 	for (size_t i = 0; i < e->count; i++) {
 		free(e->fields[i].name);
-		free(e->fields[i].made);
+		for (int j = 0; j < 2; j++) {
+			free(e->fields[i].filled[j].made);
+			free(e->fields[i].filled[j].place);
+		}
 	}
-	inform("%lld batches", (long long)e->batches);
+	inform("%lld batches", (long long)encode_queue_batches(e->queue));
+	encode_queue_free(e->queue);
 	if (e->known.repeated)
 		inform("%lld of %lld texts had been met before",
 		    (long long)e->known.repeated, (long long)e->known.asked);
@@ -511,10 +541,7 @@ embed_free(struct embed *e)
 	free(e->known.key);
 	free(e->sequences);
 	free(e->order);
-	free(e->place);
-	free(e->rows);
 	nn_free(e->pooled, e->pooled_size);
-	nn_free(e->cut, e->cut_size);
 	free(e->seen);
 	free(e->fields);
 	emit_free(e->emit);

@@ -37,7 +37,8 @@ struct embed_router {
 };
 
 struct embed_options {
-	/* computed at a time, by each thread where nothing but embeddings is made; 0: 2048, by each thread 8192 */
+	/* computed at a time, by each thread where nothing but embeddings is made; 0: 2048, by each thread 8192; on a device, as
+	 * many as it likes (nn_worker_tokens) */
 	int64_t tokens;
 	int width; /* leading values of an embedding to keep; 0: as the folder says */
 	bool normalize;	    /* what is kept of it gets length 1 */
@@ -59,9 +60,15 @@ struct embed *embed_new(struct model *model, const struct reader *in, struct wri
 /* Whether embeddings are asked for. */
 bool embed_embeds(const struct embed *embed);
 
-/* Fill in the columns of a made record, which borrows them until the next call. */
-void embed_record(struct embed *embed, const struct record *record, struct record *made,
-    struct progress *progress);
+/*
+ * Begin to make the embeddings of a record; and, in the order of records, fill in the columns of what it becomes, which
+ * borrows them until another record has begun.  Where embed_ahead says so, a device makes those of one while the host
+ * reads the next and writes the one before: a record may then be begun before the one before is ended, but no two.
+ */
+bool embed_ahead(const struct embed *embed);
+void embed_begin(
+    struct embed *embed, const struct record *record, struct progress *progress);
+void embed_end(struct embed *embed, const struct record *record, struct record *made);
 void embed_free(struct embed *embed);
 
 #endif

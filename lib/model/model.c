@@ -95,15 +95,16 @@ model_match(struct model *model)
 	open_dense(model);
 }
 
+/* Those of a task expert, or of none (-1). */
 static void
-load_mapped(struct model *model)
+load_mapped(struct model *model, int expert)
 {
 	struct weights *weights = &model->weights;
 
 	for (int i = 0; i < weights->count; i++) {
 		const struct safetensor *tensor = weights->stored[i];
 		bool *copied = &model->copied[i];
-		if (model->data[i].at)
+		if (model->data[i].at || weights->tensors[i].expert != expert)
 			continue;
 		if (weights->tensors[i].columns)
 			model->data[i] = nn_matrix_of(
@@ -161,6 +162,8 @@ model_matrix(const struct model *model, const struct part *part)
 	if (model->mode != MODEL_ENCODE)
 		return nn_f32(model->values +
 			      model->weights.tensors[part->tensor].offset + part->offset);
+	if (!model->data[part->tensor].at) /* of an expert that nothing has come to */
+		return (struct nn_matrix){ 0 };
 	size_t columns = (size_t)model->weights.tensors[part->tensor].columns;
 	columns = columns ? columns : 1;
 	return nn_matrix_from(model->data[part->tensor], part->offset / columns, columns);
@@ -269,6 +272,18 @@ model_resolve(struct model *model)
 	packed_resolve(model);
 }
 
+void
+model_need_expert(struct model *model, int expert)
+{
+	if (expert < 0 || expert >= model->spec.experts || model->expert_there[expert])
+		return;
+	model->expert_there[expert] = true;
+	if (model->mode != MODEL_ENCODE)
+		return;
+	load_mapped(model, expert);
+	model_resolve(model);
+}
+
 static uint64_t
 hash_file(uint64_t hash, const char *dir, const char *name)
 {
@@ -337,7 +352,7 @@ complete(struct model *model, uint64_t seed)
 {
 	model_note_fingerprint(model, seed);
 	if (model->mode == MODEL_ENCODE)
-		load_mapped(model);
+		load_mapped(model, -1);
 	else
 		load_values(model, seed);
 	loras_load(model);
@@ -388,13 +403,20 @@ copy_size(const struct model *model, int tensor)
 }
 
 void
+model_drop_copy(struct model *model, int tensor)
+{
+	if (model->copied[tensor])
+		nn_free((void *)model->data[tensor].at, copy_size(model, tensor));
+	model->copied[tensor] = false;
+}
+
+void
 model_close(struct model *model)
 {
 	struct weights *weights = &model->weights;
 
 	for (int i = 0; i < weights->count; i++)
-		if (model->copied[i])
-			nn_free((void *)model->data[i].at, copy_size(model, i));
+		model_drop_copy(model, i);
 	free(model->data);
 	free(model->copied);
 	quantized_free(model->quantized);

@@ -3,7 +3,10 @@
  *
  * The folder: config.json, model.safetensors (or shards), and the sentence-transformers
  * files (modules.json, 1_Pooling, 2_Dense, 3_Normalize, config_sentence_transformers.json).
- * Weights are mapped, not read: opening costs milliseconds, processes share one copy.
+ * Weights are mapped, not read: opening costs milliseconds, processes share one copy.  A kernel library that has memory of
+ * its own (nn_device) gets those of all texts when the model is opened, and those of a task expert with its first batch: of
+ * a model with many experts the device holds the ones that are used.  Token experts, which every batch uses, and adapters,
+ * which are small, are brought at once.
  * Task experts are the extension "task_experts" of config.json: see experts.h and motes(7).
  */
 #ifndef MODEL_H
@@ -76,6 +79,15 @@ char *model_refuses(const struct model *model, const struct batch *batch, int64_
  * weights that are not).
  */
 void model_encode(struct model *model, const struct batch *batch, float *emb);
+
+/*
+ * The same in two halves: where a device computes it does so after the first, which has taken what it needs of the batch,
+ * and `emb` is made when the second returns.  Several may be begun, which are ended in that order.
+ */
+struct encoding;
+struct encoding *model_encode_begin(
+    struct model *model, const struct batch *batch, float *emb);
+void model_encode_end(struct encoding *encoding);
 
 /* The same to nn memory, where they are not looked at: whether n values of such are finite is asked once, of many
  * batches, by model_demand_finite, which dies as model_encode does. */

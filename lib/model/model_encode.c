@@ -14,9 +14,10 @@ struct encoding {
 	struct model *model;
 	struct batch *parts; /* of the batch, their pointers into it, but for starts */
 	int64_t *ends;	     /* the text after each */
+	size_t count, texts;
 	float *emb;
-	bool stays;   /* that is nn memory */
-	bool *finite; /* each part, where it does not */
+	bool stays;			/* that is nn memory */
+	struct nn_transfer **transfers; /* of each part, where it does not */
 };
 
 static bool
@@ -93,8 +94,8 @@ part_end(const struct batch *batch, int64_t first, int64_t size)
 }
 
 /*
- * Tokens of the part that begins with a text: fewer towards the end, so that all are done at the same time; all of the batch
- * where who looks on sees it whole.
+ * Tokens of the part that begins with a text: fewer towards the end, so that all are done at the same time, but on a device, for
+ * which others stand in the queue; all of the batch where who looks on sees it whole.
  */
 static int64_t
 part_size(const struct model *model, const struct batch *batch, int64_t first)
@@ -105,10 +106,12 @@ part_size(const struct model *model, const struct batch *batch, int64_t first)
 
 	if (model->see || model->choose || model->balance || model->linear_watch)
 		return batch->tokens;
+	if (nn_device())
+		return most;
 	return size > most ? most : size < SMALL ? SMALL : size;
 }
 
-/* Where the parts of a batch end; returns how many.  Too few to be shared evenly are one, of which all threads take part. */
+/* Where the parts of a batch end; returns how many.  Too few to be shared evenly among threads are one, of which all take part. */
 static size_t
 cut(int64_t *ends, const struct model *model, const struct batch *batch)
 {
@@ -116,7 +119,7 @@ cut(int64_t *ends, const struct model *model, const struct batch *batch)
 
 	for (int64_t first = 0; first < batch->sequences; first = ends[count++])
 		ends[count] = part_end(batch, first, part_size(model, batch, first));
-	if (count < 2 * nn_workers()) {
+	if (count < 2 * nn_workers() && !nn_device()) {
 		ends[0] = batch->sequences;
 		count = batch->sequences > 0;
 	}
@@ -141,51 +144,66 @@ encode_part(void *context, size_t worker, size_t i)
 		nn_copy(to, made, n);
 		return;
 	}
-	nn_download(to, made, n * sizeof *made);
-	e->finite[i] = are_finite(to, n);
+	e->transfers[i] = nn_download_begin(to, made, n * sizeof *made);
 }
 
-/* Whether all that leaves is finite. */
-static bool
-encode(struct model *model, const struct batch *batch, float *emb, bool stays)
+static struct encoding *
+begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 {
 	size_t texts = (size_t)batch->sequences;
-	struct encoding e = { .model = model,
+	struct encoding *e = mem_new(1, sizeof *e);
+
+	*e = (struct encoding){ .model = model,
 		.emb = emb,
 		.stays = stays,
-		.parts = mem_new(texts, sizeof *e.parts),
-		.ends = mem_new(texts, sizeof *e.ends),
-		.finite = mem_new(texts, sizeof *e.finite) };
-	size_t count = cut(e.ends, model, batch);
-	bool all = true;
-
-	if (count > 1)
+		.texts = texts,
+		.parts = mem_new(texts, sizeof *e->parts),
+		.ends = mem_new(texts, sizeof *e->ends),
+		.transfers = mem_new(texts, sizeof *e->transfers) };
+	e->count = cut(e->ends, model, batch);
+	pass_need(model, batch->expert, nn_workers());
+	/* a device's kernels take them as they are */
+	if (e->count > 1 && !nn_device())
 		packed_floats(model, batch->expert);
-	for (size_t i = 0; i < count; i++)
-		e.parts[i] = part_of(batch, i ? e.ends[i - 1] : 0, e.ends[i]);
-	pass_need(model, nn_workers());
-	nn_each(count, encode_part, &e);
-	for (size_t i = 0; i < count; i++) {
-		all = all && (stays || e.finite[i]);
-		free(e.parts[i].starts);
-	}
-	free(e.parts);
-	free(e.ends);
-	free(e.finite);
-	return all;
+	for (size_t i = 0; i < e->count; i++)
+		e->parts[i] = part_of(batch, i ? e->ends[i - 1] : 0, e->ends[i]);
+	nn_each(e->count, encode_part, e);
+	for (size_t i = 0; i < e->count; i++)
+		free(e->parts[i].starts);
+	free(e->parts);
+	free(e->ends);
+	return e;
+}
+
+struct encoding *
+model_encode_begin(struct model *model, const struct batch *batch, float *emb)
+{
+	return begin(model, batch, emb, false);
+}
+
+void
+model_encode_end(struct encoding *e)
+{
+	size_t width = (size_t)model_width(e->model);
+
+	for (size_t i = 0; i < e->count && !e->stays; i++)
+		nn_download_end(e->transfers[i]);
+	if (!e->stays && !are_finite(e->emb, e->texts * width))
+		die_not_finite(e->model);
+	free(e->transfers);
+	free(e);
 }
 
 void
 model_encode(struct model *model, const struct batch *batch, float *emb)
 {
-	if (!encode(model, batch, emb, false))
-		die_not_finite(model);
+	model_encode_end(begin(model, batch, emb, false));
 }
 
 void
 model_embed(struct model *model, const struct batch *batch, float *emb)
 {
-	encode(model, batch, emb, true);
+	model_encode_end(begin(model, batch, emb, true));
 }
 
 void

@@ -69,6 +69,7 @@ struct model {
 	/* encode: per tensor; train: all in one block */
 	struct nn_matrix *data;
 	bool *copied;
+	bool expert_there[SPEC_EXPERTS];
 	struct quantized *quantized; /* NULL: none has eight bits */
 	struct packed *packed;	     /* NULL: products are those of floats */
 	bool rounded;		     /* or of floats that are rounded as they are read */
@@ -180,6 +181,9 @@ void packed_free(struct packed *packed);
 struct safetensor model_tensor(
     const struct model *model, const struct parameter *p, enum dtype dtype);
 
+/* Give up the copy that the kernels have of a tensor, if there is one. */
+void model_drop_copy(struct model *model, int tensor);
+
 /* Where a parameter's values and gradients are; NULL: there are none. */
 struct nn_matrix model_matrix(const struct model *model, const struct part *part);
 float *model_gradient_pointer(const struct model *model, const struct part *part);
@@ -207,8 +211,11 @@ void rotary_close(struct model *model);
 /* nn_worker_tokens of the model's products. */
 size_t pass_worker_tokens(const struct model *model);
 
-/* So many passes beside each other, model->passes; those that are there stay. */
-void pass_need(struct model *model, size_t count);
+/* The weights of a task expert (-1: none), and so many passes beside each other, model->passes; those that are there stay. */
+void pass_need(struct model *model, int expert, size_t count);
+
+/* The weights of a task expert where the kernels reach them; those that are there stay. */
+void model_need_expert(struct model *model, int expert);
 
 /* A pass of the batch, laid out in its workspace; dies where the model does not take it.  predicted: of so many tokens the
  * head that predicts is to follow; 0: the folder's head. */

@@ -27,6 +27,17 @@ struct packed {
 };
 
 static struct made *
+find_part(const struct packed *packed, const struct part *part)
+{
+	for (size_t i = 0; i < packed->count; i++)
+		if (packed->all[i].part.tensor == part->tensor &&
+		    packed->all[i].part.offset == part->offset)
+			return &packed->all[i];
+	return NULL;
+}
+
+/* The same by its matrix as it is stored. */
+static struct made *
 find(const struct packed *packed, const void *from)
 {
 	for (size_t i = 0; i < packed->count; i++)
@@ -91,7 +102,7 @@ static void
 note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, int64_t O,
     int64_t C, bool turned)
 {
-	if (!matrix->at || matrix->packed || find(packed, matrix->at))
+	if (!matrix->at || matrix->packed || find_part(packed, part))
 		return;
 	/* floats only where they would not take twice the room */
 	if (packed->kind == DTYPE_F32 && matrix->dtype != DTYPE_F32)
@@ -111,9 +122,9 @@ static void
 replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part,
     int64_t O, int64_t C, bool turned)
 {
-	const struct made *made = find(packed, matrix->at);
+	const struct made *made = find_part(packed, part);
 
-	(void)part, (void)O, (void)C, (void)turned;
+	(void)O, (void)C, (void)turned;
 	if (made)
 		*matrix = (struct nn_matrix){
 			.at = made->packed, .dtype = packed->kind, .packed = true
@@ -241,15 +252,35 @@ pack_noted(struct model *model, size_t first)
 	packed_resolve(model);
 }
 
+/* What is packed as a whole need not be on the device as it is stored, too. */
+static void
+drop_stored(struct model *model)
+{
+	const struct packed *packed = model->packed;
+	size_t tensors = (size_t)model->weights.count;
+	size_t *covered = mem_zero(tensors, sizeof *covered);
+
+	for (size_t i = 0; i < packed->count; i++)
+		covered[packed->all[i].part.tensor] +=
+		    packed->all[i].O * packed->all[i].C;
+	for (size_t i = 0; i < tensors; i++)
+		if (covered[i] == model->weights.tensors[i].count)
+			model_drop_copy(model, (int)i);
+	free(covered);
+}
+
 void
 packed_load(struct model *model)
 {
 	struct packed *packed = model->packed;
 
+	for (int expert = 0; expert < model->spec.experts; expert++)
+		model_need_expert(model, expert);
 	each(model, packed, note);
 	if (packed->kind == DTYPE_I8)
 		calibrate(model, packed);
 	pack_noted(model, 0);
+	drop_stored(model);
 }
 
 void

@@ -145,10 +145,11 @@ pass_worker_tokens(const struct model *model)
 }
 
 void
-pass_need(struct model *model, size_t count)
+pass_need(struct model *model, int expert, size_t count)
 {
 	size_t had = model->passes_room;
 
+	model_need_expert(model, expert);
 	model->passes =
 	    mem_grow(model->passes, &model->passes_room, count, sizeof *model->passes);
 	for (size_t i = had; i < model->passes_room; i++)
@@ -180,7 +181,8 @@ prepare(struct model *model, const struct batch *batches, size_t count, bool kee
 {
 	if (keep && !model->gradients)
 		die("%s: was opened to encode, not to train", model->dir);
-	pass_need(model, count);
+	for (size_t i = 0; i < count; i++)
+		pass_need(model, batches[i].expert, count);
 	for (size_t i = 0; i < model->passes_room; i++) {
 		model->passes[i].keep = keep;
 		model->passes[i].batch = keep && i < count ? &batches[i] : NULL;

@@ -125,13 +125,10 @@ output_loss(struct model *model, float scale, bool back)
 	}
 }
 
-static struct nn_loss
-loss_of(const struct model *model)
+static struct nn_transfer *
+begin_loss(const struct model *model, struct nn_loss *sum)
 {
-	struct nn_loss sum;
-
-	nn_download(&sum, model->pass->prediction.sum, sizeof sum);
-	return sum;
+	return nn_download_begin(sum, model->pass->prediction.sum, sizeof *sum);
 }
 
 /* The gradient of the last hidden states into pass->d. */
@@ -165,11 +162,13 @@ model_predict_backward(
 {
 	if (!model->passes_room || model->pass->batch != batch)
 		die("%s: a backward pass without its forward pass", model->dir);
+	struct nn_loss sum;
 	output_loss(model, scale, true);
+	struct nn_transfer *transfer = begin_loss(model, &sum);
 	output_backward(model);
 	model->predicts_reached = true;
 	pass_backward(model, batch, NULL);
-	struct nn_loss sum = loss_of(model);
+	nn_download_end(transfer);
 	*correct = sum.correct;
 	return sum.loss;
 }
@@ -181,6 +180,8 @@ model_predict_loss(struct model *model, const struct batch *batch,
 	predict(model, batch, false, positions, targets, count);
 	if (!count)
 		return 0;
+	struct nn_loss sum;
 	output_loss(model, 1, false);
-	return loss_of(model).loss;
+	nn_download_end(begin_loss(model, &sum));
+	return sum.loss;
 }

@@ -57,6 +57,16 @@ size_t nn_step_rows(void);
 void nn_each(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
 
+/*
+ * Whether a device computes, with memory and time of its own: what is asked for stands in a queue, and the host goes on.
+ * Then who hands results over begins a download and ends it when there is something else in the queue; parts are as
+ * large as a worker likes them; and what may never be used (the experts of other tasks) is not brought over before it is.
+ */
+bool nn_device(void);
+
+/* Bytes that activations may take where nobody says how many. */
+size_t nn_activation_bytes(void);
+
 /* Memory and weights. ----------------------------------------------------------- */
 
 /* Memory of the backend.  nn_alloc dies when there is none; 64-byte aligned, zeroed. */
@@ -72,6 +82,12 @@ void *nn_reserve(void *memory, size_t *size, size_t count, size_t element);
  * nn_column_most) have to wait for all that was asked for before. */
 void nn_upload(void *to, const void *host, size_t bytes);
 void nn_download(void *host, const void *from, size_t bytes);
+
+/* A download in two halves: it begins when all is done that was asked for before, and `host` holds it when the second half
+ * returns, which waits for no more than that.  Every one that begins is to be ended, by whichever thread. */
+struct nn_transfer;
+struct nn_transfer *nn_download_begin(void *host, const void *from, size_t bytes);
+void nn_download_end(struct nn_transfer *transfer);
 
 /*
  * A matrix of weights as the checkpoint stores it: f32, f16 or bf16, row-major, aligned to its
@@ -96,7 +112,9 @@ enum { NN_GROUP = 128 };
 static inline struct nn_matrix
 nn_f32(const float *at)
 {
-	return (struct nn_matrix){ .at = at, .dtype = DTYPE_F32 };
+	struct nn_matrix matrix = { at, DTYPE_F32, false, false };
+
+	return matrix;
 }
 
 /* Bytes of a row of C columns. */
@@ -308,6 +326,8 @@ struct nn_attention {
 	size_t window;
 	float scale;	   /* 0: 1 / sqrt(D) */
 	const float *bias; /* NULL: none */
+	/* both sides of the products may be rounded to bf16, forward and back, where that is quicker; sums are floats */
+	bool rounded;
 };
 void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a);

@@ -122,6 +122,9 @@ void stream_agree(const struct reader *reader, const struct reader *other);
 /* Step to the next record.  False after the end mark has been verified. */
 bool stream_next(struct reader *reader, struct record *record);
 
+/* From here on a record, its columns and attributes stay until the one after the next is asked for. */
+void stream_keep(struct reader *reader);
+
 /* Whether nothing after the record at hand has come within so many seconds, where the stream is a pipe:
  * its writer may be waiting for somebody. */
 bool stream_waits(struct reader *reader, double seconds);

@@ -30,6 +30,12 @@ struct reader {
 	struct header header;
 	struct array *arrays;
 	struct tree *attributes;
+	/* the same of the record before, where that is kept */
+	bool keeps;
+	char *block_before;
+	size_t capacity_before;
+	struct array *arrays_before;
+	struct tree *attributes_before;
 	int64_t records, part_records, part_rows;
 	struct progress *progress; /* of its user; or NULL */
 	int64_t rows;		   /* of the record at hand */
@@ -409,9 +415,38 @@ check_end(struct reader *reader)
 	reader->part_records = reader->part_rows = 0;
 }
 
+void
+stream_keep(struct reader *reader)
+{
+	reader->keeps = true;
+	reader->arrays_before =
+	    mem_zero((size_t)reader->header.count, sizeof *reader->arrays_before);
+}
+
+/* Put the record at hand aside, in the place of the one before. */
+static void
+keep(struct reader *reader)
+{
+	char *block = reader->block_before;
+	size_t capacity = reader->capacity_before;
+	struct array *arrays = reader->arrays_before;
+	struct tree *attributes = reader->attributes_before;
+
+	reader->block_before = reader->block;
+	reader->capacity_before = reader->capacity;
+	reader->arrays_before = reader->arrays;
+	reader->attributes_before = reader->attributes;
+	reader->block = block;
+	reader->capacity = capacity;
+	reader->arrays = arrays;
+	reader->attributes = attributes;
+}
+
 bool
 stream_next(struct reader *reader, struct record *record)
 {
+	if (reader->keeps)
+		keep(reader);
 	tree_free(reader->attributes);
 	reader->attributes = NULL;
 	if (reader->progress)
@@ -464,7 +499,11 @@ stream_close(struct reader *reader)
 	ZSTD_freeDCtx(reader->zstd);
 	if (reader->block)
 		munmap(reader->block, reader->capacity);
+	if (reader->block_before)
+		munmap(reader->block_before, reader->capacity_before);
 	tree_free(reader->attributes);
+	tree_free(reader->attributes_before);
+	free(reader->arrays_before);
 	header_free(&reader->header);
 	free(reader->arrays);
 	free(reader->chunk);

@@ -201,6 +201,13 @@ read_ahead(struct contrast *contrast)
 	return contrast->ahead = true;
 }
 
+void
+contrast_prepare(struct contrast *contrast)
+{
+	if (contrast->reader && !stream_waits(contrast->reader, 0))
+		read_ahead(contrast);
+}
+
 static const int64_t *
 lists(const struct contrast *contrast, enum side side, int64_t *count)
 {

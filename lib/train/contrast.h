@@ -60,6 +60,9 @@ void contrast_close(struct contrast *contrast);
  * record. */
 bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
 
+/* Read the next batch's record now, if its stream has it at hand: the one before is gone. */
+void contrast_prepare(struct contrast *contrast);
+
 /* Tell the other ranks that no batch of this one comes; false: they do not wait for one. */
 bool contrast_leave(struct contrast *contrast);
 bool contrast_left(const struct contrast *contrast); /* whether another has said so */

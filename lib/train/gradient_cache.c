@@ -17,6 +17,7 @@ struct gradient_cache {
 	struct model *model;
 	int64_t tokens;
 	const struct sequence *sequences;
+	int64_t count;
 	int64_t *order; /* indices of sequences, grouped by batch_sort */
 	struct chunk *chunks;
 	int64_t chunk_count;
@@ -183,6 +184,7 @@ gradient_cache_embed(
 	size_t width = (size_t)model_width(cache->model);
 
 	cache->sequences = sequences;
+	cache->count = count;
 	cut(cache, count);
 	choose_kept(cache);
 	const struct chunk *kept = cache->chunks + cache->chunk_count - cache->kept_count;
@@ -191,8 +193,6 @@ gradient_cache_embed(
 	nn_zero(cache->vectors, (size_t)count * width);
 	for (const struct chunk *chunk = cache->chunks; chunk < kept; chunk++)
 		encode(cache, chunk);
-	if (kept > cache->chunks)
-		model_demand_finite(cache->model, cache->vectors, (size_t)count * width);
 	for (size_t i = 0; i < (size_t)count; i++)
 		if (sequences[i].vector)
 			nn_upload(cache->vectors + i * width, sequences[i].vector,
@@ -238,6 +238,17 @@ gradient_cache_backward(
 		model_backward(
 		    cache->model, &cache->batch, cache->part, last ? whole : NULL);
 	}
+}
+
+void
+gradient_cache_demand_finite(const struct gradient_cache *cache)
+{
+	size_t width = (size_t)model_width(cache->model);
+
+	/* where all are kept, learning went wrong sooner than the weights that it began with */
+	if (cache->chunk_count > cache->kept_count)
+		model_demand_finite(
+		    cache->model, cache->vectors, (size_t)cache->count * width);
 }
 
 int64_t

@@ -27,7 +27,7 @@ struct gradient_cache *gradient_cache_new(struct model *model, int64_t tokens);
 void gradient_cache_free(struct gradient_cache *cache);
 
 /* Embeddings [count, model_width], nn memory, in the order of the sequences; borrowed until the
- * next call, and may be overwritten. */
+ * next call, and may be overwritten.  Whether they are finite nobody looks. */
 float *gradient_cache_embed(
     struct gradient_cache *cache, const struct sequence *sequences, int64_t count);
 
@@ -35,6 +35,9 @@ float *gradient_cache_embed(
  * model_backward, is told when nothing more comes to them; NULL: nobody. */
 void gradient_cache_backward(
     struct gradient_cache *cache, const float *gradient, const struct model_whole *whole);
+
+/* Dies as model_encode does when one of them is not finite, or of what became of them where they are. */
+void gradient_cache_demand_finite(const struct gradient_cache *cache);
 
 /* Chunks that the last gradient_cache_embed took. */
 int64_t gradient_cache_chunks(const struct gradient_cache *cache);

@@ -15,6 +15,9 @@ struct loss {
 	uint8_t *mask;	      /* [block, candidates] */
 	float *lengths;	      /* [vectors] */
 	struct nn_loss *sums; /* of the two directions */
+	struct nn_loss got[2];
+	struct nn_transfer *transfer;
+	size_t all; /* rows */
 	struct candidates candidates;
 	size_t logits_size, targets_size, mask_size, lengths_size; /* bytes */
 	uint8_t *host_mask;
@@ -142,9 +145,9 @@ one_way(struct loss *loss, const struct way *way, const struct loss_batch *batch
 	}
 }
 
-double
-loss_infonce(struct loss *loss, float *gradient, float *vectors,
-    const struct loss_batch *batch, int64_t *correct)
+void
+loss_infonce_begin(
+    struct loss *loss, float *gradient, float *vectors, const struct loss_batch *batch)
 {
 	size_t rows = batch->rows, width = batch->width,
 	       count = 2 * rows + batch->negatives;
@@ -170,7 +173,24 @@ loss_infonce(struct loss *loss, float *gradient, float *vectors,
 		    batch);
 	candidates_return(c, gradient, batch);
 	nn_normalize_back(gradient, gradient, vectors, loss->lengths, count, width);
-	nn_download(sums, loss->sums, sizeof sums);
-	*correct = sums[0].correct;
-	return sums[0].loss / (double)c->rows + sums[1].loss / (double)c->rows;
+	loss->all = c->rows;
+	loss->transfer = nn_download_begin(loss->got, loss->sums, sizeof loss->got);
+}
+
+double
+loss_infonce_end(struct loss *loss, int64_t *correct)
+{
+	double all = (double)loss->all;
+
+	nn_download_end(loss->transfer);
+	*correct = loss->got[0].correct;
+	return loss->got[0].loss / all + loss->got[1].loss / all;
+}
+
+double
+loss_infonce(struct loss *loss, float *gradient, float *vectors,
+    const struct loss_batch *batch, int64_t *correct)
+{
+	loss_infonce_begin(loss, gradient, vectors, batch);
+	return loss_infonce_end(loss, correct);
 }

@@ -56,4 +56,10 @@ void loss_free(struct loss *loss);
 double loss_infonce(struct loss *loss, float *gradient, float *vectors,
     const struct loss_batch *batch, int64_t *correct);
 
+/* The same in two halves: between them the gradient can be used, so that a device has work while the host learns what the
+ * loss is. */
+void loss_infonce_begin(
+    struct loss *loss, float *gradient, float *vectors, const struct loss_batch *batch);
+double loss_infonce_end(struct loss *loss, int64_t *correct);
+
 #endif

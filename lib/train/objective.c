@@ -1,6 +1,7 @@
 #include "train/objective.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,12 +286,14 @@ learn_infonce(struct objective *objective, struct batch_report *report,
 		report->reze = share * relation_loss_measure(objective->relations,
 					   vectors, pairs.targets, batch.rows, width,
 					   share * objective->options.reze);
-	report->loss = loss_infonce(
-	    objective->loss, objective->gradient, vectors, &batch, &report->correct);
+	loss_infonce_begin(objective->loss, objective->gradient, vectors, &batch);
 	if (objective->relations)
 		relation_loss_add(objective->relations, objective->gradient);
 	agree_on_experts(objective, &pairs, count);
 	gradient_cache_backward(objective->cache, objective->gradient, whole);
+	report->loss = loss_infonce_end(objective->loss, &report->correct);
+	if (!isfinite(report->loss))
+		gradient_cache_demand_finite(objective->cache);
 	add_reports(report);
 	return true;
 }
@@ -421,6 +424,13 @@ objective_learn(struct objective *objective, int64_t number, struct batch_report
 {
 	return objective->contrast ? learn_infonce(objective, report, whole)
 				   : learn_texts(objective, number, report);
+}
+
+void
+objective_prepare(struct objective *objective)
+{
+	if (objective->contrast && nn_device())
+		contrast_prepare(objective->contrast);
 }
 
 bool

@@ -65,6 +65,10 @@ struct batch_report {
 bool objective_learn(struct objective *objective, int64_t number,
     struct batch_report *report, const struct model_whole *whole);
 
+/* A batch was learned from, and another will be: where a device is still at work on it, read that one, if it is there.  What
+ * the last report borrows is then gone. */
+void objective_prepare(struct objective *objective);
+
 /* This rank takes no further part: told to the others; false: they do not wait for a batch.  And whether another has
  * said so. */
 bool objective_leave(struct objective *objective);

@@ -15,13 +15,12 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "folder/folder.h"
+#include "nn/nn.h"
 #include "ranks/ranks.h"
 #include "text/json.h"
 #include "train/checkpoint.h"
 #include "train/gradient_cache.h"
 #include "train/settings.h"
-
-enum { ACTIVATIONS = 1 << 30 }; /* bytes, unless --memory or --tokens say otherwise */
 
 struct trainer {
 	const struct trainer_options *options;
@@ -366,6 +365,8 @@ take_step(struct trainer *trainer)
 		r.reze /= (double)r.batches;
 		r.rate = optim_rate(&trainer->options->optim, trainer->step);
 		trainer->whole = false;
+		if (!trainer->steps || trainer->step + 1 < trainer->steps)
+			objective_prepare(trainer->objective);
 		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
@@ -478,7 +479,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	folder_check(options.out);
 	if (!options.objective.tokens)
 		options.objective.tokens = gradient_cache_tokens(
-		    model, options.memory ? options.memory : ACTIVATIONS);
+		    model, options.memory ? options.memory : nn_activation_bytes());
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&options, model, trainer.steps);

@@ -22,10 +22,10 @@ struct trainer_options {
 	const char *out;
 	struct optim_options optim;	    /* .steps 0: as many as the data give */
 	struct objective_options objective; /* .tokens 0: what takes `memory` */
-	size_t memory;			    /* bytes of activations; 0: 1 GB */
-	int64_t accumulate;		    /* batches to one step */
-	int64_t save_every;		    /* steps between checkpoints; 0: none */
-	bool restart;			    /* ignore a checkpoint */
+	size_t memory;	      /* bytes of activations; 0: nn_activation_bytes */
+	int64_t accumulate;   /* batches to one step */
+	int64_t save_every;   /* steps between checkpoints; 0: none */
+	bool restart;	      /* ignore a checkpoint */
 	bool timing;	      /* log seconds and tokens per second as well */
 	enum dtype dtype;     /* of the saved weights */
 	enum dtype precision; /* of products, as model_round was asked for; f32 or bf16 */

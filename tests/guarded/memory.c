@@ -191,6 +191,46 @@ nn_download(void *host, const void *from, size_t bytes)
 	guard_leave();
 }
 
+bool
+nn_device(void)
+{
+	return true;
+}
+
+size_t
+nn_activation_bytes(void)
+{
+	return 1 << 30;
+}
+
+/* What is handed over comes no earlier than it must. */
+struct nn_transfer {
+	void *host;
+	size_t bytes;
+	char held[];
+};
+
+struct nn_transfer *
+nn_download_begin(void *host, const void *from, size_t bytes)
+{
+	struct nn_transfer *transfer =
+	    mem_new(mem_add(sizeof *transfer, bytes, "a copy"), 1);
+
+	must_be_host("nn_download_begin", host);
+	transfer->host = host;
+	transfer->bytes = bytes;
+	nn_download(transfer->held, from, bytes);
+	return transfer;
+}
+
+void
+nn_download_end(struct nn_transfer *transfer)
+{
+	if (transfer->bytes)
+		memcpy(transfer->host, transfer->held, transfer->bytes);
+	free(transfer);
+}
+
 const float *
 nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied)
 {

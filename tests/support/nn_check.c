@@ -492,7 +492,8 @@ attention_case(struct attention *s, bool biased, bool back)
 	struct array *table = biased ? array_random(BUCKETS * s->H, 1) : NULL;
 	struct operation o = { attention, s, { q, k, v, table }, array_random(nq, 1) };
 	struct nn_attention a = { sequences_at(s->starts, s->N), s->H, s->K, s->D,
-		s->H * s->D, s->K * s->D, s->causal, s->window, (float)s->scale, NULL };
+		s->H * s->D, s->K * s->D, s->causal, s->window, (float)s->scale, NULL,
+		false };
 	int32_t *buckets = NULL;
 
 	s->longest = a.sequences.longest;

@@ -219,7 +219,7 @@ check_bits(void)
 {
 	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
 	struct nn_attention a = { sequences_at(starts, 3), 4, 2, 16, 64, 32, false, 0, 0,
-		NULL };
+		NULL, false };
 	struct nn_attention one = a;
 	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
 	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);

@@ -144,25 +144,36 @@ pool(double *y, struct array *const *in, const void *sizes)
 		}
 }
 
+/* out: how many first tokens take no part, in every other case */
+static void
+pool_case(const int32_t *starts, const int32_t *out, size_t C)
+{
+	size_t T = (size_t)starts[4];
+
+	for (int i = 0; i <= 2 * NN_POOL_LAST + 1; i++) {
+		struct pool s = { starts, i & 1 ? out : NULL, 4, C,
+			(enum nn_pool)(i / 2) };
+		struct nn_sequences at = sequences_at(starts, 4);
+		int32_t *skip = i & 1 ? device_ints(out, 4) : NULL;
+		struct array *x = array_random(T * C, 1), *y = array_new(4 * C);
+		struct array *dx = array_of(T * C, 1);
+		struct operation o = { pool, &s, { x }, array_random(4 * C, 1) };
+		pool(y->ref, o.in, &s);
+		nn_pool(y->at, C, x->at, &at, skip, s.kind, C);
+		expect("pool", y->at, y->ref, 4 * C, 1e-6);
+		nn_pool_back(dx->at, o.dy->at, C, x->at, &at, skip, s.kind, C);
+		expect_gradient("pool dx", dx->at, &o, 0, 0);
+	}
+}
+
 static void
 check_pool(void)
 {
-	static const int32_t starts[] = { 0, 4, 5, 5, 11 }, skip[] = { 2, 3, 1, 0 };
+	static const int32_t few[] = { 0, 4, 5, 5, 11 }, skip[] = { 2, 3, 1, 0 };
+	static const int32_t many[] = { 0, 40, 41, 41, 117 };
 
-	for (int i = 0; i <= 2 * NN_POOL_LAST + 1; i++) {
-		struct pool s = { starts, i & 1 ? skip : NULL, 4, 9,
-			(enum nn_pool)(i / 2) };
-		struct nn_sequences at = sequences_at(starts, 4);
-		int32_t *out = i & 1 ? device_ints(skip, 4) : NULL;
-		struct array *x = array_random(11 * 9, 1), *y = array_new(4 * 9);
-		struct array *dx = array_of(11 * 9, 1);
-		struct operation o = { pool, &s, { x }, array_random(4 * 9, 1) };
-		pool(y->ref, o.in, &s);
-		nn_pool(y->at, 9, x->at, &at, out, s.kind, 9);
-		expect("pool", y->at, y->ref, 36, 1e-6);
-		nn_pool_back(dx->at, o.dy->at, 9, x->at, &at, out, s.kind, 9);
-		expect_gradient("pool dx", dx->at, &o, 0, 0);
-	}
+	pool_case(few, skip, 9);
+	pool_case(many, skip, 5);
 }
 
 /* Losses and steps. ---------------------------------------------------------------- */
@@ -213,12 +224,14 @@ loss_case(size_t R, size_t V)
 	free(targets);
 }
 
-/* more rows than are summed at a time, too */
+/* more rows than are summed at a time, and longer ones than a block of threads takes, too */
 static void
 check_loss(void)
 {
 	loss_case(7, 83);
 	loss_case(1100, 40);
+	loss_case(3, 9001);
+	loss_case(2, 12288);
 }
 
 /* Its sum of squares; g becomes zero. */

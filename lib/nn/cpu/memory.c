@@ -59,6 +59,31 @@ nn_download(void *host, const void *from, size_t bytes)
 		memcpy(host, from, bytes);
 }
 
+bool
+nn_device(void)
+{
+	return false;
+}
+
+size_t
+nn_activation_bytes(void)
+{
+	return 1 << 30;
+}
+
+struct nn_transfer *
+nn_download_begin(void *host, const void *from, size_t bytes)
+{
+	nn_download(host, from, bytes);
+	return NULL;
+}
+
+void
+nn_download_end(struct nn_transfer *transfer)
+{
+	(void)transfer;
+}
+
 const float *
 nn_weights(const void *host, enum dtype dtype, size_t n, bool *copied)
 {

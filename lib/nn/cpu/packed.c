@@ -7,6 +7,7 @@
 
 #include "nn/cpu/halves.h"
 #include "nn/cpu/tile.h"
+#include "nn/host/pack.h"
 
 /*
  * Memory of nn_pack: the panels of values; of bytes then for each output a scale and its product with the sum of
@@ -56,21 +57,6 @@ nn_packs(enum dtype dtype)
 
 /* Packing. ------------------------------------------------------------------------- */
 
-/* Row o of the matrix, or of what it is turned from. */
-static void
-take_row(float *to, const char *from, enum dtype dtype, bool turned, size_t o, size_t O,
-    size_t C)
-{
-	size_t size = dtype_size(dtype);
-
-	if (!turned) {
-		tensor_to_f32(to, from + o * C * size, dtype, C);
-		return;
-	}
-	for (size_t c = 0; c < C; c++)
-		tensor_to_f32(to + c, from + (c * O + o) * size, dtype, 1);
-}
-
 /* Where value c of output o is. */
 static char *
 place(const struct packed *p, size_t o, size_t c, size_t size)
@@ -83,25 +69,17 @@ place(const struct packed *p, size_t o, size_t c, size_t size)
 
 /* One output in bytes; false when it is not finite. */
 static bool
-pack_bytes(const struct packed *p, size_t o, float *row, size_t C)
+put_output(const struct packed *p, size_t o, float *row, size_t C)
 {
-	float most = 0;
-	int32_t sum = 0;
+	int8_t values[NN_MAX_PACKED];
+	struct pack_output output;
 
-	for (size_t c = 0; c < C; c++) {
-		row[c] /= p->smooth[c];
-		if (!(fabsf(row[c]) <= FLT_MAX))
-			return false;
-		most = fabsf(row[c]) > most ? fabsf(row[c]) : most;
-	}
-	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
-	for (size_t c = 0; c < C; c++) {
-		int8_t value = (int8_t)rintf(row[c] / step);
-		memcpy(place(p, o, c, sizeof value), &value, sizeof value);
-		sum += value;
-	}
-	p->scale[o] = step;
-	p->offset[o] = step * (float)sum;
+	if (!pack_bytes(values, &output, row, p->smooth, C))
+		return false;
+	for (size_t c = 0; c < C; c++)
+		*place(p, o, c, 1) = (char)values[c];
+	p->scale[o] = output.scale;
+	p->offset[o] = output.scale * (float)output.sum;
 	return true;
 }
 
@@ -119,40 +97,11 @@ pack_halves(const struct packed *p, size_t o, const float *row, size_t C)
 	return finite;
 }
 
-/* smooth[c], from how far the columns of the weights reach. */
-static void
-smooth(const struct packed *p, const float *most, size_t C)
-{
-	for (size_t c = 0; c < C; c++) {
-		float by = most ? sqrtf(p->smooth[c] / most[c]) : 1;
-		p->smooth[c] = by > FLT_MIN && by <= FLT_MAX ? by : 1;
-	}
-}
-
-/* p->smooth, once all threads have seen their outputs. */
-static void
-reach_of(const struct packed *p, const void *host, enum dtype dtype, bool turned,
-    const float *most, size_t O, size_t C)
-{
-	float row[NN_MAX_PACKED], reach[NN_MAX_PACKED];
-
-	memset(reach, 0, C * sizeof *reach);
-#pragma omp for schedule(static)
-	for (size_t o = 0; o < O; o++) {
-		take_row(row, host, dtype, turned, o, O, C);
-		nn_column_most(reach, row, C, 1, C);
-	}
-#pragma omp critical
-	nn_column_most(p->smooth, reach, C, 1, C);
-#pragma omp barrier
-#pragma omp single
-	smooth(p, most, C);
-}
-
 bool
 nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
     const float *most, size_t O, size_t C)
 {
+	const struct pack from = { host, dtype, turned, O, C };
 	struct packed p = parts_of(to, kind, O, C);
 	bool finite = true;
 
@@ -162,18 +111,15 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 		return true;
 	}
 	memset(to, 0, p.bytes);
-#pragma omp parallel if (O * C > NN_SERIAL)
-	{
+	if (kind == DTYPE_I8)
+		pack_smooth(p.smooth, most, &from);
+#pragma omp parallel for schedule(static) reduction(&& : finite) if (O * C > NN_SERIAL)
+	for (size_t o = 0; o < O; o++) {
 		float row[NN_MAX_PACKED];
-		if (kind == DTYPE_I8)
-			reach_of(&p, host, dtype, turned, most, O, C);
-#pragma omp for schedule(static) reduction(&& : finite)
-		for (size_t o = 0; o < O; o++) {
-			take_row(row, host, dtype, turned, o, O, C);
-			finite = (kind == DTYPE_I8 ? pack_bytes(&p, o, row, C)
-						   : pack_halves(&p, o, row, C)) &&
-				 finite;
-		}
+		pack_row(row, &from, o);
+		finite = (kind == DTYPE_I8 ? put_output(&p, o, row, C)
+					   : pack_halves(&p, o, row, C)) &&
+			 finite;
 	}
 	return finite;
 }

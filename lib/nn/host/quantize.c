@@ -2,7 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "nn/cpu/cpu.h"
+#include "nn/nn.h"
+
+/* Elements below which threads cost more than they save. */
+enum { SERIAL = 1 << 15 };
 
 /*
  * One group; false when a value is not finite.  A search for the scale of least squared error (41 of
@@ -34,7 +37,7 @@ nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C)
 	size_t size = dtype_size(dtype), row = nn_row_size(DTYPE_I8, C);
 	bool finite = true;
 
-#pragma omp parallel for schedule(static) reduction(&& : finite) if (O * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) reduction(&& : finite) if (O * C > SERIAL)
 	for (size_t o = 0; o < O; o++) {
 		const char *from = (const char *)host + o * C * size;
 		char *values = (char *)to + o * row, *scales = values + C;

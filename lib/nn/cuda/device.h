@@ -1,0 +1,187 @@
+/*
+ * device - what the files of the CUDA backend share; nobody else includes it.
+ *
+ * They are plain CUDA C++: no library but CUDA's runtime and cuBLASLt, what a device alone has behind hardware.h, kernels
+ * without a suffix of their own and the functions of nn.h around them.  nvcc compiles them, and any C++ compiler beside
+ * the headers of tests/cuda, under which a kernel runs on the processor.
+ *
+ * All that a thread of the host asks for goes into its own stream (device_stream), one after another; only nn_download
+ * and what is like it waits.  The workers of nn_each have a stream each.
+ */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <cmath>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#define _Noreturn [[noreturn]]
+extern "C" {
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+}
+#undef _Noreturn
+
+#include "nn/cuda/hardware.h"
+
+constexpr int WARP = 32, BLOCK = 256 /* threads, where nothing else is better */;
+constexpr unsigned ALL_LANES = 0xffffffff;
+
+/* Die, saying what was tried, unless it went well. */
+void device_check(cudaError_t error, const char *what);
+
+/* Streams: that of the program and those of the workers; which of them is the calling thread's. */
+constexpr int LANES = 3;
+int device_lane(void);
+cudaStream_t device_stream(void);
+
+/* Memory in the order of the stream, not cleared; dies where there is none. */
+void *device_memory(size_t bytes);
+
+/* Multiprocessors of the device. */
+unsigned device_size(void);
+
+/* n / by, rounded up: how many blocks. */
+static inline unsigned
+device_blocks(size_t n, size_t by)
+{
+	return (unsigned)((n + by - 1) / by);
+}
+
+/* The kernel in this thread's stream, with `shared` bytes of dynamic shared memory.  An empty grid is nothing to do. */
+template <class... P, class... A>
+static inline void
+device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
+{
+	cudaLaunchConfig_t config = {};
+
+	if (!grid.x || !grid.y || !grid.z)
+		return;
+	config.gridDim = grid;
+	config.blockDim = block;
+	config.dynamicSmemBytes = shared;
+	config.stream = device_stream();
+	/* more than every kernel has unasked */
+	if (shared > 48 << 10)
+		device_check(
+		    cudaFuncSetAttribute(
+			kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+		    "shared memory of a kernel");
+	device_check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...),
+	    "a kernel");
+}
+
+/* Memory for the time of a function, in the order of the stream; not cleared. */
+template <class T> struct scratch {
+	T *at;
+
+	explicit scratch(size_t count)
+	    : at(count ? (T *)device_memory(count * sizeof(T)) : nullptr)
+	{
+	}
+	~scratch()
+	{
+		if (at)
+			device_check(cudaFreeAsync(at, device_stream()), "free memory");
+	}
+	scratch(const scratch &) = delete;
+	scratch &operator=(const scratch &) = delete;
+};
+
+/* The thread's number in the whole grid, and how many there are: for loops over elements. */
+static __device__ __forceinline__ size_t
+grid_thread()
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ __forceinline__ size_t
+grid_threads()
+{
+	return (size_t)gridDim.x * blockDim.x;
+}
+
+/* Blocks for a loop over n elements, with BLOCK threads each: enough to fill the device. */
+static inline unsigned
+device_spread(size_t n)
+{
+	size_t most = (size_t)device_size() * 8, wanted = (n + BLOCK - 1) / BLOCK;
+
+	return (unsigned)(wanted < most ? wanted : most);
+}
+
+/* Sums and maxima of a warp, for all of its lanes; the order is always the same. */
+template <class T>
+static __device__ __forceinline__ T
+warp_sum(T x)
+{
+	for (int bits = WARP / 2; bits; bits /= 2)
+		x += __shfl_xor_sync(ALL_LANES, x, bits);
+	return x;
+}
+
+template <class T>
+static __device__ __forceinline__ T
+warp_max(T x)
+{
+	for (int bits = WARP / 2; bits; bits /= 2) {
+		T other = __shfl_xor_sync(ALL_LANES, x, bits);
+		x = other > x ? other : x;
+	}
+	return x;
+}
+
+/* The sum over a block of whole warps, for all of its threads; `room` is shared memory for WARP of them. */
+template <class T>
+static __device__ __forceinline__ T
+block_sum(T x, T *room)
+{
+	int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+	int warps = (int)blockDim.x / WARP;
+
+	x = warp_sum(x);
+	__syncthreads(); /* the last call's room has been read */
+	if (!lane)
+		room[warp] = x;
+	__syncthreads();
+	return warp_sum(lane < warps ? room[lane] : T(0));
+}
+
+/* An element of a matrix or table in any floating type, or a whole number of i8. */
+static __device__ __forceinline__ float
+element_of(const void *at, enum dtype dtype, size_t i)
+{
+	switch (dtype) {
+	case DTYPE_F16: return __half2float(((const __half *)at)[i]);
+	case DTYPE_BF16: return __bfloat162float(((const __nv_bfloat16 *)at)[i]);
+	case DTYPE_I8: return ((const int8_t *)at)[i];
+	default: return ((const float *)at)[i];
+	}
+}
+
+/* The sequence that token t is in. */
+static __device__ __forceinline__ int
+sequence_of(const int32_t *starts, int N, int t)
+{
+	int low = 0, high = N;
+
+	while (high - low > 1) {
+		int middle = low + (high - low) / 2;
+		if (starts[middle] <= t)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * hardware - what kernels ask of a device that C++ has no words for.  tests/cuda/nn/cuda/hardware.h says the same in plain
+ * C++, for machines without one.
+ */
+#ifndef HARDWARE_H
+#define HARDWARE_H
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+/* The block's dynamic shared memory, 128-byte aligned. */
+static __device__ __forceinline__ void *
+shared_memory()
+{
+	extern __shared__ __align__(128) unsigned char memory[];
+
+	return memory;
+}
+
+/* 2^x, to 2^-22 of it; 0 where it would be less than 2^-126. */
+static __device__ __forceinline__ float
+exp2_quick(float x)
+{
+	float y;
+
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+/* Two floats rounded to bf16, the first in the low half. */
+static __device__ __forceinline__ unsigned
+bf16_pair(float low, float high)
+{
+	unsigned pair;
+
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+	return pair;
+}
+
+/*
+ * What a warp does together.  Four matrices of 8 rows of 8 bf16 from shared memory: lane 8 i + r says where row r of
+ * matrix i lies, on 16 bytes; lane 4 g + t gets of each the columns 2 t and 2 t + 1 of row g, or, turned, the rows 2 t
+ * and 2 t + 1 of column g.
+ */
+static __device__ __forceinline__ void
+load_matrices(unsigned (&to)[4], const void *row)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+		     : "r"((unsigned)__cvta_generic_to_shared(row))
+		     : "memory");
+}
+
+static __device__ __forceinline__ void
+load_matrices_turned(unsigned (&to)[4], const void *row)
+{
+	asm volatile(
+	    "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+	    : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+	    : "r"((unsigned)__cvta_generic_to_shared(row))
+	    : "memory");
+}
+
+/*
+ * sum[16,8] += a[16,16] b[16,8], of bf16, sums are floats.  Lane 4 g + t has
+ *	sum: row g, columns 2 t and 2 t + 1; then of row g + 8
+ *	a: row g, columns 2 t and 2 t + 1; then of row g + 8; then both 8 columns further
+ *	b: rows 2 t and 2 t + 1 of column g; then 8 rows further
+ */
+static __device__ __forceinline__ void
+matrix_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+	    "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+	    : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+#endif

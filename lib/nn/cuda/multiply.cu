@@ -1,0 +1,352 @@
+#include "nn/cuda/multiply.h"
+
+#include <cublasLt.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+
+namespace
+{
+
+constexpr size_t WORKSPACE = (size_t)32 << 20; /* for sums in pieces, a lane's own */
+constexpr size_t MOST = (size_t)1 << 21; /* rows and columns at once: grids have limits */
+constexpr size_t LONGEST = (size_t)1 << 30; /* of a sum */
+constexpr unsigned ALIGNED = 16;
+
+/* cuBLASLt's matrices are column-major: what is row-major here are their transposes, so that it multiplies b^T by a^T. */
+struct description {
+	cublasLtMatmulDescOpaque_t operation;
+	cublasLtMatrixLayoutOpaque_t left, right, result;
+};
+
+struct type {
+	cublasComputeType_t compute;
+	cudaDataType_t in, out, scale;
+	unsigned in_size, out_size;
+};
+
+/* What cuBLASLt finds best, and whether that takes the bias, too. */
+struct plan {
+	cublasLtMatmulAlgo_t algorithm;
+	bool bias;
+};
+
+/* Of all that a plan depends on. */
+typedef std::array<uint64_t, 12> key;
+
+struct {
+	std::mutex lock;
+	std::map<key, struct plan> known;
+} plans;
+
+/* What a lane has for itself: its thread alone asks for them. */
+struct tools {
+	cublasLtHandle_t handle;
+	void *workspace;
+} lanes[LANES];
+
+void
+blas_check(cublasStatus_t status, const char *what)
+{
+	if (status != CUBLAS_STATUS_SUCCESS)
+		die("cuBLASLt: %s: %s", what, cublasLtGetStatusString(status));
+}
+
+const struct tools *
+lane_tools(void)
+{
+	struct tools *mine = &lanes[device_lane()];
+
+	if (!mine->handle) {
+		device_check(
+		    cudaMallocAsync(&mine->workspace, WORKSPACE, device_stream()),
+		    "memory of the device");
+		blas_check(cublasLtCreate(&mine->handle), "to begin");
+	}
+	return mine;
+}
+
+struct type
+type_of(enum multiply_kind kind)
+{
+	switch (kind) {
+	case MULTIPLY_HALVES:
+		return { CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_32F, 2, 4 };
+	case MULTIPLY_BYTES:
+		return { CUBLAS_COMPUTE_32I, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, 1, 4 };
+	default:
+		return { multiply_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32
+					 : CUBLAS_COMPUTE_32F,
+			CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4 };
+	}
+}
+
+/* How far all rows of a matrix are aligned: a power of 2, 16 at most. */
+unsigned
+alignment(const void *at, size_t ld, unsigned size)
+{
+	uintptr_t bits = (uintptr_t)at | (uintptr_t)(ld * size) | ALIGNED;
+
+	return (unsigned)(bits & -bits);
+}
+
+template <class T>
+void
+set(cublasLtMatmulDescOpaque_t *operation, cublasLtMatmulDescAttributes_t which, T value)
+{
+	blas_check(cublasLtMatmulDescSetAttribute(operation, which, &value, sizeof value),
+	    "an attribute");
+}
+
+template <class T>
+void
+prefer(cublasLtMatmulPreferenceOpaque_t *preference,
+    cublasLtMatmulPreferenceAttributes_t which, T value)
+{
+	blas_check(
+	    cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value),
+	    "a preference");
+}
+
+void
+lay_out(cublasLtMatrixLayoutOpaque_t *layout, cudaDataType_t type, size_t rows,
+    size_t columns, size_t ld)
+{
+	blas_check(cublasLtMatrixLayoutInit(layout, type, rows, columns, (int64_t)ld),
+	    "a matrix");
+}
+
+void
+describe(struct description *d, const struct multiply *p, bool bias)
+{
+	struct type type = type_of(p->kind);
+	int32_t left = p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+	int32_t right = p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+
+	blas_check(
+	    cublasLtMatmulDescInit(&d->operation, type.compute, type.scale), "a product");
+	set(&d->operation, CUBLASLT_MATMUL_DESC_TRANSA, left);
+	set(&d->operation, CUBLASLT_MATMUL_DESC_TRANSB, right);
+	if (bias) {
+		set(&d->operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
+		    (uint32_t)CUBLASLT_EPILOGUE_BIAS);
+		set(&d->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+		    (const void *)p->bias);
+	}
+	lay_out(&d->left, type.in, p->b_turned ? p->K : p->N, p->b_turned ? p->N : p->K,
+	    p->ldb);
+	lay_out(&d->right, type.in, p->a_turned ? p->M : p->K, p->a_turned ? p->K : p->M,
+	    p->lda);
+	lay_out(&d->result, type.out, p->N, p->M, p->ldc);
+}
+
+/* False: cuBLASLt has nothing for it. */
+bool
+find(cublasLtMatmulAlgo_t *algorithm, const struct multiply *p, bool bias, bool alone)
+{
+	struct type type = type_of(p->kind);
+	unsigned left = alignment(p->b, p->ldb, type.in_size);
+	unsigned right = alignment(p->a, p->lda, type.in_size);
+	unsigned result = alignment(p->c, p->ldc, type.out_size);
+	cublasLtMatmulPreferenceOpaque_t preference;
+	cublasLtMatmulHeuristicResult_t found;
+	struct description d;
+	int count = 0;
+
+	describe(&d, p, bias);
+	blas_check(cublasLtMatmulPreferenceInit(&preference), "preferences");
+	prefer(
+	    &preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, (uint64_t)WORKSPACE);
+	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, (uint32_t)left);
+	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, (uint32_t)right);
+	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, (uint32_t)result);
+	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, (uint32_t)result);
+	if (alone)
+		prefer(&preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+		    (uint32_t)CUBLASLT_REDUCTION_SCHEME_NONE);
+	cublasStatus_t status =
+	    cublasLtMatmulAlgoGetHeuristic(lane_tools()->handle, &d.operation, &d.left,
+		&d.right, &d.result, &d.result, &preference, 1, &found, &count);
+	if (status != CUBLAS_STATUS_SUCCESS || !count ||
+	    found.state != CUBLAS_STATUS_SUCCESS)
+		return false;
+	*algorithm = found.algo;
+	return true;
+}
+
+/* n, or somewhat more: a plan serves for all counts of tokens that are alike. */
+size_t
+like(size_t n)
+{
+	size_t step = 1;
+
+	while (step * 8 < n)
+		step *= 2;
+	return round_up(n, step);
+}
+
+key
+key_of(const struct multiply *p)
+{
+	struct type type = type_of(p->kind);
+	uint64_t flags = (uint64_t)p->kind | (uint64_t)p->a_turned << 2 |
+			 (uint64_t)p->b_turned << 3 | (uint64_t)p->alone << 4 |
+			 (uint64_t)(p->beta != 0) << 5;
+
+	return { flags, p->M, p->N, p->K, p->lda, p->ldb, p->ldc,
+		p->bias ? alignment(p->bias, 0, sizeof *p->bias) : 0,
+		alignment(p->a, p->lda, type.in_size),
+		alignment(p->b, p->ldb, type.in_size),
+		alignment(p->c, p->ldc, type.out_size) };
+}
+
+/* That of p's sizes. */
+struct plan
+plan_of(const struct multiply *p)
+{
+	std::lock_guard<std::mutex> guard(plans.lock);
+	struct plan made = {};
+	key key = key_of(p);
+
+	auto known = plans.known.find(key);
+	if (known != plans.known.end())
+		return known->second;
+	made.bias = p->bias && find(&made.algorithm, p, true, p->alone);
+	if (!made.bias && !find(&made.algorithm, p, false, p->alone) &&
+	    !(p->alone && find(&made.algorithm, p, false, false)))
+		die("cuBLASLt: nothing for a product of %zu x %zu x %zu, kind %d", p->M,
+		    p->N, p->K, (int)p->kind);
+	plans.known[key] = made;
+	return made;
+}
+
+cublasStatus_t
+run(const struct multiply *p, const struct plan *plan)
+{
+	int32_t one = 1, none = 0;
+	struct description d;
+	bool whole = p->kind == MULTIPLY_BYTES;
+	const struct tools *tools = lane_tools();
+
+	describe(&d, p, plan->bias);
+	return cublasLtMatmul(tools->handle, &d.operation,
+	    whole ? (const void *)&one : &p->alpha, p->b, &d.left, p->a, &d.right,
+	    whole ? (const void *)&none : &p->beta, p->c, &d.result, p->c, &d.result,
+	    &plan->algorithm, tools->workspace, WORKSPACE, device_stream());
+}
+
+/* c = beta c + bias */
+__global__ void
+begin(float *c, size_t ldc, const float *bias, float beta, size_t M, size_t N)
+{
+	for (size_t m = blockIdx.x; m < M; m += gridDim.x)
+		for (size_t n = threadIdx.x; n < N; n += blockDim.x) {
+			float *at = c + m * ldc + n;
+			*at = (beta != 0 ? beta * *at : 0) + (bias ? bias[n] : 0);
+		}
+}
+
+void
+begin_rows(const struct multiply *p, float beta)
+{
+	unsigned rows = (unsigned)(p->M < 1 << 16 ? p->M : 1 << 16);
+
+	device_launch(
+	    begin, rows, BLOCK, 0, (float *)p->c, p->ldc, p->bias, beta, p->M, p->N);
+}
+
+const void *
+from(const void *at, size_t elements, unsigned size)
+{
+	return (const char *)at + elements * size;
+}
+
+/* What is too large in two parts, the first of `some` rows, columns or terms. */
+void
+part_rows(const struct multiply *p, size_t some)
+{
+	struct type type = type_of(p->kind);
+	struct multiply first = *p, second = *p;
+
+	first.M = some;
+	second.M -= some;
+	second.a = from(p->a, p->a_turned ? some : some * p->lda, type.in_size);
+	second.c = (char *)p->c + some * p->ldc * type.out_size;
+	multiply(&first);
+	multiply(&second);
+}
+
+void
+part_columns(const struct multiply *p, size_t some)
+{
+	struct type type = type_of(p->kind);
+	struct multiply first = *p, second = *p;
+
+	first.N = some;
+	second.N -= some;
+	second.b = from(p->b, p->b_turned ? some * p->ldb : some, type.in_size);
+	second.c = (char *)p->c + some * type.out_size;
+	second.bias = p->bias ? p->bias + some : nullptr;
+	multiply(&first);
+	multiply(&second);
+}
+
+void
+part_sums(const struct multiply *p, size_t some)
+{
+	struct type type = type_of(p->kind);
+	struct multiply first = *p, second = *p;
+
+	first.K = some;
+	second.K -= some;
+	second.a = from(p->a, p->a_turned ? some * p->lda : some, type.in_size);
+	second.b = from(p->b, p->b_turned ? some : some * p->ldb, type.in_size);
+	second.bias = nullptr;
+	second.beta = 1;
+	multiply(&first);
+	multiply(&second);
+}
+} // namespace
+
+bool
+multiply_tf32(void)
+{
+	static const char *const wanted = getenv("MOTES_TF32");
+
+	return wanted && strcmp(wanted, "1") == 0;
+}
+
+void
+multiply(const struct multiply *p)
+{
+	struct multiply alike = *p;
+
+	if (!p->M || !p->N)
+		return;
+	if (p->M > MOST)
+		return part_rows(p, MOST);
+	if (p->N > MOST)
+		return part_columns(p, MOST);
+	if (p->K > LONGEST)
+		return part_sums(p, LONGEST);
+	if (!p->K) {
+		if (p->beta != 1 || p->bias)
+			begin_rows(p, p->beta);
+		return;
+	}
+	if (!p->a_turned)
+		alike.M = like(p->M);
+	else if (!p->b_turned)
+		alike.K = like(p->K);
+	struct plan plan = plan_of(&alike);
+	cublasStatus_t status = run(p, &plan);
+	if (status == CUBLAS_STATUS_INVALID_VALUE ||
+	    status == CUBLAS_STATUS_NOT_SUPPORTED) {
+		plan = plan_of(p);
+		status = run(p, &plan);
+	}
+	blas_check(status, "a product");
+	if (p->bias && !plan.bias)
+		begin_rows(p, 1);
+}

@@ -1,0 +1,200 @@
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "nn/cuda/multiply.h"
+extern "C" {
+#include "nn/host/host.h"
+}
+
+namespace
+{
+
+struct {
+	struct cudaDeviceProp properties;
+	bool known;
+} device;
+
+constexpr int WORKERS = LANES - 1;
+constexpr int LEAST =
+    8; /* compute capability: tensor cores of bf16, copies that nobody waits for */
+thread_local int lane; /* 0: of no worker */
+cudaStream_t streams[LANES];
+cudaEvent_t before, after[LANES];
+
+/* Why there is no device to compute on, or NULL; `device` then is it. */
+const char *
+look_for_device()
+{
+	static char why[400];
+	int count = 0;
+	cudaError_t error = cudaGetDeviceCount(&count);
+
+	if (error == cudaErrorInsufficientDriver)
+		return "the NVIDIA driver is missing, or older than the CUDA toolkit "
+		       "that "
+		       "these programs were built with";
+	if (error != cudaSuccess)
+		return cudaGetErrorString(error);
+	if (!count)
+		return "there is none, or CUDA_VISIBLE_DEVICES hides it";
+	device_check(cudaGetDeviceProperties(&device.properties, 0), "the device");
+	if (device.properties.major < LEAST) {
+		snprintf(why, sizeof why,
+		    "%s has compute capability %d.%d, and the kernels need %d.0",
+		    device.properties.name, device.properties.major,
+		    device.properties.minor, LEAST);
+		return why;
+	}
+	device.known = true;
+	return NULL;
+}
+
+void
+find_device()
+{
+	const char *why = look_for_device();
+
+	if (why)
+		die("no CUDA device: %s; the programs of build/cpu need none", why);
+
+	/* what is freed is kept for the next that asks */
+	cudaMemPool_t pool;
+	uint64_t all = UINT64_MAX;
+	device_check(cudaDeviceGetDefaultMemPool(&pool, 0), "memory of the device");
+	device_check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+	    "memory of the device");
+}
+
+cudaStream_t
+new_stream()
+{
+	cudaStream_t made;
+
+	device_check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "a stream");
+	return made;
+}
+
+void
+make_workers()
+{
+	static bool made;
+
+	if (made)
+		return;
+	device_check(
+	    cudaEventCreateWithFlags(&before, cudaEventDisableTiming), "an event");
+	for (int i = 1; i < LANES; i++) {
+		streams[i] = new_stream();
+		device_check(cudaEventCreateWithFlags(&after[i], cudaEventDisableTiming),
+		    "an event");
+	}
+	made = true;
+}
+} // namespace
+
+void
+device_check(cudaError_t error, const char *what)
+{
+	if (error != cudaSuccess)
+		die("the CUDA device: %s: %s", what, cudaGetErrorString(error));
+}
+
+cudaStream_t
+device_stream(void)
+{
+	if (!streams[0]) {
+		find_device();
+		streams[0] = new_stream();
+	}
+	return streams[lane];
+}
+
+int
+device_lane(void)
+{
+	return lane;
+}
+
+unsigned
+device_size(void)
+{
+	return (unsigned)device.properties.multiProcessorCount;
+}
+
+void
+nn_start(int threads, char **argv)
+{
+	host_start(threads, argv);
+}
+
+const char *
+nn_about(void)
+{
+	static char text[600];
+	const char *why = device.known ? NULL : look_for_device();
+
+	if (why)
+		snprintf(text, sizeof text, "cuda, no device: %s%s", why, host_about());
+	else
+		snprintf(text, sizeof text,
+		    "cuda, %s, compute capability %d.%d, %.0f GiB, products of floats%s, "
+		    "int8 "
+		    "and bf16 by cuBLASLt%s",
+		    device.properties.name, device.properties.major,
+		    device.properties.minor,
+		    (double)device.properties.totalGlobalMem / (1 << 30),
+		    multiply_tf32() ? " rounded to TF32" : "", host_about());
+	return text;
+}
+
+/* While one worker's results are read and its next batch is prepared the other's is computed. */
+size_t
+nn_workers(void)
+{
+	return WORKERS;
+}
+
+size_t
+nn_worker_tokens(enum dtype kind)
+{
+	(void)kind;
+	return 1 << 14;
+}
+
+/* What is made of so many rows fills the device; more would only take memory. */
+size_t
+nn_step_rows(void)
+{
+	return 1 << 13;
+}
+
+void
+nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+{
+	std::vector<std::thread> threads;
+	std::atomic<size_t> next{ 0 };
+	cudaStream_t mine = device_stream();
+
+	if (count < 2) {
+		if (count)
+			job(context, 0, 0);
+		return;
+	}
+	make_workers();
+	device_check(cudaEventRecord(before, mine), "an event");
+	for (int worker = 1; worker < LANES; worker++)
+		threads.emplace_back([=, &next] {
+			lane = worker;
+			device_check(
+			    cudaStreamWaitEvent(streams[lane], before), "an event");
+			for (size_t i; (i = next++) < count;)
+				job(context, (size_t)worker - 1, i);
+			device_check(
+			    cudaEventRecord(after[lane], streams[lane]), "an event");
+		});
+	for (int worker = 1; worker < LANES; worker++) {
+		threads[(size_t)worker - 1].join();
+		device_check(cudaStreamWaitEvent(mine, after[worker]), "an event");
+	}
+}

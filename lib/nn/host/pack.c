@@ -1,0 +1,116 @@
+#include "nn/host/pack.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Elements below which threads cost more than they save. */
+enum { SERIAL = 1 << 15 };
+
+void
+pack_row(float *to, const struct pack *from, size_t o)
+{
+	size_t size = dtype_size(from->dtype), O = from->O, C = from->C;
+	const char *at = from->at;
+
+	if (!from->turned) {
+		tensor_to_f32(to, at + o * C * size, from->dtype, C);
+		return;
+	}
+	for (size_t c = 0; c < C; c++)
+		tensor_to_f32(to + c, at + (c * O + o) * size, from->dtype, 1);
+}
+
+/* reach[c] = max(reach[c], |row[c]|) */
+static void
+take_reach(float *reach, const float *row, size_t C)
+{
+#pragma omp simd
+	for (size_t c = 0; c < C; c++) {
+		float size = fabsf(row[c]);
+		reach[c] = size > reach[c] ? size : reach[c];
+	}
+}
+
+void
+pack_smooth(float *smooth, const float *most, const struct pack *from)
+{
+	size_t C = from->C;
+
+	memset(smooth, 0, C * sizeof *smooth);
+#pragma omp parallel if (from->O * C > SERIAL)
+	{
+		float row[NN_MAX_PACKED], reach[NN_MAX_PACKED];
+		memset(reach, 0, C * sizeof *reach);
+#pragma omp for schedule(static)
+		for (size_t o = 0; o < from->O; o++) {
+			pack_row(row, from, o);
+			take_reach(reach, row, C);
+		}
+#pragma omp critical
+		take_reach(smooth, reach, C);
+	}
+	for (size_t c = 0; c < C; c++) {
+		float by = most ? sqrtf(smooth[c] / most[c]) : 1;
+		smooth[c] = by > FLT_MIN && by <= FLT_MAX ? by : 1;
+	}
+}
+
+bool
+pack_bytes(
+    int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C)
+{
+	float most = 0;
+
+	for (size_t c = 0; c < C; c++) {
+		row[c] /= smooth[c];
+		if (!(fabsf(row[c]) <= FLT_MAX))
+			return false;
+		most = fabsf(row[c]) > most ? fabsf(row[c]) : most;
+	}
+	/* not less than what divides with all its digits */
+	output->scale = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
+	output->sum = 0;
+	for (size_t c = 0; c < C; c++) {
+		to[c] = (int8_t)rintf(row[c] / output->scale);
+		output->sum += to[c];
+	}
+	return true;
+}
+
+/* A row in bf16. */
+static bool
+take_halves(void *to, const float *row, size_t C)
+{
+	bool finite = true;
+
+	tensor_from_f32(to, DTYPE_BF16, row, C);
+	for (size_t c = 0; c < C; c++)
+		finite = finite && fabsf(row[c]) <= FLT_MAX;
+	return finite;
+}
+
+bool
+pack_rows(void *to, size_t stride, enum dtype kind, struct pack_output *outputs,
+    const float *smooth, const struct pack *from, size_t o, size_t count)
+{
+	size_t C = from->C, used = C * dtype_size(kind);
+	bool finite = true;
+
+#pragma omp parallel for schedule(static) reduction(&& : finite) if (count * C > SERIAL)
+	for (size_t i = 0; i < count; i++) {
+		char *at = (char *)to + i * stride;
+		memset(at + used, 0, stride - used);
+		if (kind == DTYPE_F32) {
+			pack_row((float *)(void *)at, from, o + i);
+			continue;
+		}
+		float row[NN_MAX_PACKED];
+		pack_row(row, from, o + i);
+		finite = (kind == DTYPE_I8
+				 ? pack_bytes((int8_t *)at, outputs + i, row, smooth, C)
+				 : take_halves(at, row, C)) &&
+			 finite;
+	}
+	return finite;
+}

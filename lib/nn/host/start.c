@@ -1,0 +1,105 @@
+#include "nn/host/host.h"
+
+#include <omp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/*
+ * The products here need no BLAS, but search and clustering do, and OpenBLAS 0.3.21 takes newer
+ * processors for old ones.  A weak reference does not pull the library in: these are NULL in
+ * programs that do without it, and such a program starts in a millisecond.
+ */
+extern char *openblas_get_corename(void) __attribute__((weak));
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+#ifdef __x86_64__
+static bool
+listed(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (strcmp(name, *list) == 0)
+			return true;
+	return false;
+}
+
+/* The kernels that OpenBLAS should use here; NULL when its own choice is good. */
+static const char *
+better_kernels(void)
+{
+	/* the families that OpenBLAS has for processors without AVX2, and for those with it */
+	static const char *const sse[] = { "Katmai", "Coppermine", "Northwood",
+		"Prescott", "Banias", "Atom", "Core2", "Penryn", "Dunnington", "Nehalem",
+		"Sandybridge", "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat",
+		"Bulldozer", "Piledriver", "Steamroller", "Nano", "generic", NULL };
+	static const char *const avx2[] = { "Haswell", "Zen", "Excavator", NULL };
+	const char *chosen = openblas_get_corename();
+
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+		return listed(chosen, sse) || listed(chosen, avx2) ? "SkylakeX" : NULL;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return listed(chosen, sse) ? "Haswell" : NULL;
+	return NULL;
+}
+#else
+static const char *
+better_kernels(void)
+{
+	return NULL;
+}
+#endif
+
+/* Set what libraries read when they are loaded; true when anything was not as it should be. */
+static bool
+set_environment(int threads)
+{
+	bool changed = false;
+	const char *kernels = NULL;
+
+	if (openblas_get_corename && !getenv("OPENBLAS_CORETYPE"))
+		kernels = better_kernels();
+	if (kernels)
+		changed = setenv("OPENBLAS_CORETYPE", kernels, 1) == 0;
+	/*
+	 * A thread that waits for another turns in a loop, by default for so long that programs
+	 * which share the processors, as those of a pipe do, stop each other: 5.6 s for one short
+	 * text on two busy cores, instead of 0.3 s.  Sleep after some 50 us.
+	 */
+	if (threads != 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
+		changed |= setenv("OMP_WAIT_POLICY", "passive", 1) == 0 &&
+			   setenv("GOMP_SPINCOUNT", "2000", 1) == 0;
+	return changed;
+}
+
+void
+host_start(int threads, char **argv)
+{
+	if (set_environment(threads)) {
+		/* by its name, so that ps(1) shows that; by the link if the file was replaced */
+		char path[4096] = "";
+		if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
+			execv(path, argv);
+		execv("/proc/self/exe", argv);
+		inform("the program could not restart itself with better settings:");
+	}
+	if (threads > 0)
+		omp_set_num_threads(threads);
+	if (openblas_set_num_threads)
+		openblas_set_num_threads(omp_get_max_threads());
+}
+
+const char *
+host_about(void)
+{
+	static char text[100];
+
+	if (openblas_get_corename)
+		snprintf(
+		    text, sizeof text, ", OpenBLAS %s kernels", openblas_get_corename());
+	return text;
+}

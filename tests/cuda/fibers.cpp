@@ -1,0 +1,359 @@
+/* The blocks of a kernel, a fiber a thread (cuda_runtime.h). */
+#include "cuda_runtime.h"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#if defined __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace
+{
+
+const size_t STACK = 256 << 10;
+
+/* What a barrier waits for: so many arrivals; then it is the next generation. */
+struct gate {
+	unsigned arrived, generation;
+	int counted, count; /* of this generation, of the last */
+};
+
+struct fiber {
+	void *at; /* its stack pointer while another has its turn */
+	char *stack;
+	uint3 index;
+	unsigned number; /* in the block */
+	bool done;
+};
+
+struct lane_values {
+	unsigned char of[2][warpSize][32]; /* of this exchange and of the one before */
+};
+
+struct {
+	void (*run)(void *);
+	void *context;
+	std::vector<struct fiber> fibers;
+	std::vector<struct gate> warps;
+	std::vector<struct lane_values> values;
+	struct gate block;
+	unsigned threads, left;
+	struct fiber *now;
+	void *scheduler; /* its stack pointer */
+	bool progress;
+	unsigned char *shared;
+	size_t shared_bytes;
+	uint64_t random;
+	int order;
+#if defined __SANITIZE_ADDRESS__
+	const void *main_stack;
+	size_t main_size;
+	void *fake;
+#endif
+} state;
+
+/* Put what calls must preserve on the stack, take the other's. */
+extern "C" void shim_switch(void **mine, void *other);
+#if defined __x86_64__
+asm(".text\n"
+    ".globl shim_switch\n"
+    ".type shim_switch,@function\n"
+    "shim_switch:\n"
+    "	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	"
+    "pushq %r15\n"
+    "	movq %rsp, (%rdi)\n"
+    "	movq %rsi, %rsp\n"
+    "	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	"
+    "popq %rbp\n"
+    "	ret\n"
+    ".size shim_switch,.-shim_switch\n");
+#elif defined __aarch64__
+asm(".text\n"
+    ".globl shim_switch\n"
+    ".type shim_switch,%function\n"
+    "shim_switch:\n"
+    "	sub sp, sp, #160\n"
+    "	stp x19, x20, [sp]\n	stp x21, x22, [sp, #16]\n	stp x23, x24, [sp, #32]\n"
+    "	stp x25, x26, [sp, #48]\n	stp x27, x28, [sp, #64]\n	stp x29, x30, "
+    "[sp, #80]\n"
+    "	stp d8, d9, [sp, #96]\n	stp d10, d11, [sp, #112]\n	stp d12, d13, [sp, "
+    "#128]\n	stp d14, d15, [sp, #144]\n"
+    "	mov x9, sp\n	str x9, [x0]\n	mov sp, x1\n"
+    "	ldp x19, x20, [sp]\n	ldp x21, x22, [sp, #16]\n	ldp x23, x24, [sp, #32]\n"
+    "	ldp x25, x26, [sp, #48]\n	ldp x27, x28, [sp, #64]\n	ldp x29, x30, "
+    "[sp, #80]\n"
+    "	ldp d8, d9, [sp, #96]\n	ldp d10, d11, [sp, #112]\n	ldp d12, d13, [sp, "
+    "#128]\n	ldp d14, d15, [sp, #144]\n"
+    "	add sp, sp, #160\n	ret\n"
+    ".size shim_switch,.-shim_switch\n");
+#else
+#error "fibers.cpp knows how to switch stacks on x86-64 and aarch64"
+#endif
+
+void
+to_scheduler(bool last)
+{
+	struct fiber *mine = state.now;
+#if defined __SANITIZE_ADDRESS__
+	void *fake = nullptr;
+	__sanitizer_start_switch_fiber(
+	    last ? nullptr : &fake, state.main_stack, state.main_size);
+#else
+	(void)last;
+#endif
+	shim_switch(&mine->at, state.scheduler);
+#if defined __SANITIZE_ADDRESS__
+	__sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+}
+
+void
+enter()
+{
+#if defined __SANITIZE_ADDRESS__
+	__sanitizer_finish_switch_fiber(nullptr, &state.main_stack, &state.main_size);
+#endif
+	state.run(state.context);
+	state.now->done = true;
+	state.left--;
+	state.progress = true;
+	to_scheduler(true);
+	abort();
+}
+
+void
+to_fiber(struct fiber *fiber)
+{
+	state.now = fiber;
+	threadIdx = fiber->index;
+#if defined __SANITIZE_ADDRESS__
+	__sanitizer_start_switch_fiber(&state.fake, fiber->stack, STACK);
+#endif
+	shim_switch(&state.scheduler, fiber->at);
+#if defined __SANITIZE_ADDRESS__
+	__sanitizer_finish_switch_fiber(state.fake, nullptr, nullptr);
+#endif
+}
+
+/* A stack on which enter() is about to begin. */
+void
+prepare(struct fiber *fiber)
+{
+	if (!fiber->stack) {
+		fiber->stack = (char *)mmap(nullptr, STACK, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (fiber->stack == MAP_FAILED)
+			shim_die("no memory for a fiber's stack");
+	}
+	void **top = (void **)(void *)(fiber->stack + STACK - 64);
+#if defined __x86_64__
+	top[0] = (void *)enter;
+	top[1] = nullptr; /* where a call would have left its return */
+	fiber->at = top - 6;
+#else
+	memset((char *)top - 160, 0, 160);
+	fiber->at = (char *)top - 160;
+	((void **)fiber->at)[11] = (void *)enter;
+#endif
+	fiber->done = false;
+}
+
+unsigned
+below(unsigned n)
+{
+	state.random = state.random * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(state.random >> 33) % n;
+}
+
+void
+run_block(std::vector<unsigned> &order)
+{
+	for (unsigned i = 0; i < state.threads; i++)
+		prepare(&state.fibers[i]);
+	state.left = state.threads;
+	state.block = {};
+	for (size_t w = 0; w < state.warps.size(); w++)
+		state.warps[w] = {};
+	/* NaN, and a negative whole number */
+	memset(state.shared, 0xff, state.shared_bytes);
+	while (state.left) {
+		state.progress = false;
+		if (state.order == 2)
+			for (unsigned i = state.threads; i > 1; i--)
+				std::swap(order[i - 1], order[below(i)]);
+		for (unsigned i = 0; i < state.threads; i++) {
+			struct fiber *fiber = &state.fibers[order[i]];
+			if (!fiber->done)
+				to_fiber(fiber);
+		}
+		if (!state.progress)
+			shim_die(
+			    "threads wait for others that never come to the barrier");
+	}
+}
+
+void
+choose_order(std::vector<unsigned> &order)
+{
+	const char *wanted = getenv("MOTES_FIBERS");
+
+	state.order = !wanted || !strcmp(wanted, "forward") ? 0
+		      : !strcmp(wanted, "backward")	    ? 1
+							    : 2;
+	state.random = 1;
+	order.resize(state.threads);
+	for (unsigned i = 0; i < state.threads; i++)
+		order[i] = state.order == 1 ? state.threads - 1 - i : i;
+}
+
+/* Wait until `all` have come; how many said so. */
+int
+pass(struct gate *gate, unsigned all, int predicate)
+{
+	unsigned mine = gate->generation;
+
+	state.progress = true;
+	gate->counted += predicate != 0;
+	if (++gate->arrived == all) {
+		gate->count = gate->counted;
+		gate->counted = 0;
+		gate->arrived = 0;
+		gate->generation++;
+		return gate->count;
+	}
+	while (gate->generation == mine)
+		to_scheduler(false);
+	return gate->count;
+}
+
+/* Lanes of the warp of the thread whose turn it is. */
+unsigned
+lanes()
+{
+	unsigned first = state.now->number / warpSize * warpSize;
+
+	return state.threads - first < warpSize ? state.threads - first : warpSize;
+}
+} // namespace
+
+void
+shim_die(const char *why)
+{
+	fprintf(stderr, "cuda shim: %s (block %u, thread %u)\n", why, blockIdx.x,
+	    threadIdx.x);
+	abort();
+}
+
+void
+shim_launch(dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *context)
+{
+	static std::mutex one;
+	std::lock_guard<std::mutex> alone(one);
+	std::vector<unsigned> order;
+
+	state.threads = block.x * block.y * block.z;
+	if (!state.threads || state.threads > 1024 || !grid.x || !grid.y || !grid.z ||
+	    grid.y > 65535 || grid.z > 65535)
+		shim_die("a launch that no device takes");
+	if (state.fibers.size() < state.threads)
+		state.fibers.resize(state.threads);
+	for (unsigned i = 0; i < state.threads; i++) {
+		state.fibers[i].number = i;
+		state.fibers[i].index = { i % block.x, i / block.x % block.y,
+			i / block.x / block.y };
+	}
+	state.warps.resize((state.threads + warpSize - 1) / warpSize);
+	state.values.resize(state.warps.size());
+	choose_order(order);
+	state.shared = (unsigned char *)aligned_alloc(128, (shared + 128) & ~(size_t)127);
+	state.shared_bytes = shared;
+	state.run = run;
+	state.context = context;
+	gridDim = grid;
+	blockDim = block;
+	for (unsigned z = 0; z < grid.z; z++)
+		for (unsigned y = 0; y < grid.y; y++)
+			for (unsigned x = 0; x < grid.x; x++) {
+				blockIdx = { x, y, z };
+				run_block(order);
+			}
+	free(state.shared);
+}
+
+void *
+shim_shared()
+{
+	return state.shared;
+}
+
+void
+shim_barrier()
+{
+	pass(&state.block, state.threads, 0);
+}
+
+int
+shim_barrier_count(int predicate)
+{
+	return pass(&state.block, state.threads, predicate);
+}
+
+void
+shim_warp_barrier()
+{
+	pass(&state.warps[state.now->number / warpSize], lanes(), 0);
+}
+
+/* What every lane of the warp hands over, after all have. */
+static const unsigned char (*hand_over(const void *mine, size_t size))[32]
+{
+	unsigned warp = state.now->number / warpSize, lane = state.now->number % warpSize;
+	unsigned turn = state.warps[warp].generation & 1;
+
+	if (lanes() != warpSize)
+		shim_die("a shuffle in a warp that is not whole");
+	memcpy(state.values[warp].of[turn][lane], mine, size);
+	shim_warp_barrier();
+	return state.values[warp].of[turn];
+}
+
+void
+shim_exchange(void *got, const void *mine, size_t size, int from)
+{
+	memcpy(got, hand_over(mine, size)[from], size);
+}
+
+void
+shim_gather(void *all, const void *mine, size_t size)
+{
+	const unsigned char(*of)[32] = hand_over(mine, size);
+
+	for (int lane = 0; lane < warpSize; lane++)
+		memcpy((char *)all + (size_t)lane * size, of[lane], size);
+}
+
+unsigned
+shim_ballot(int predicate)
+{
+	return shim_match(predicate != 0, 1);
+}
+
+unsigned
+shim_match(unsigned mine, unsigned wanted)
+{
+	unsigned lanes_of_it = 0;
+	uint32_t all[warpSize];
+
+	shim_gather(all, &mine, sizeof mine);
+	for (int lane = 0; lane < warpSize; lane++)
+		lanes_of_it |= (unsigned)(all[lane] == wanted) << lane;
+	return lanes_of_it;
+}

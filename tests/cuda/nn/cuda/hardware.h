@@ -1,0 +1,82 @@
+/* hardware - lib/nn/cuda/hardware.h in plain C++. */
+#ifndef HARDWARE_H
+#define HARDWARE_H
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+static inline void *
+shared_memory()
+{
+	return shim_shared();
+}
+
+static inline float
+exp2_quick(float x)
+{
+	return x < -126 ? 0 : exp2f(x);
+}
+
+static inline unsigned
+bf16_pair(float low, float high)
+{
+	return bf16_narrow(low) | (unsigned)bf16_narrow(high) << 16;
+}
+
+/* Rows of every lane; what lies there is read after all have come. */
+static inline void
+shim_matrices(unsigned (&to)[4], const void *row, bool turned)
+{
+	const uint16_t *rows[warpSize];
+	int g = shim_lane() / 4, t = shim_lane() % 4 * 2;
+
+	if ((uintptr_t)row % 16)
+		shim_die("a row of a matrix that is not aligned");
+	shim_gather(rows, &row, sizeof row);
+	for (int i = 0; i < 4; i++) {
+		const uint16_t *const *of = rows + 8 * i;
+		to[i] = turned ? of[t][g] | (unsigned)of[t + 1][g] << 16
+			       : of[g][t] | (unsigned)of[g][t + 1] << 16;
+	}
+}
+
+static inline void
+load_matrices(unsigned (&to)[4], const void *row)
+{
+	shim_matrices(to, row, false);
+}
+
+static inline void
+load_matrices_turned(unsigned (&to)[4], const void *row)
+{
+	shim_matrices(to, row, true);
+}
+
+static inline float
+shim_half_of(unsigned pair, int second)
+{
+	return bf16_widen((uint16_t)(second ? pair >> 16 : pair));
+}
+
+/* Products of bf16 are exact in floats; a device adds them in an order that nobody tells. */
+static inline void
+matrix_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+	struct operands {
+		unsigned a[4], b[2];
+	} mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } }, all[warpSize];
+	int g = shim_lane() / 4, t = shim_lane() % 4;
+
+	shim_gather(all, &mine, sizeof mine);
+	for (int i = 0; i < 4; i++) {
+		int row = i / 2, column = 2 * t + i % 2;
+		for (int k = 0; k < 16; k++) {
+			int far = k / 8, pair = k % 8 / 2;
+			sum[i] +=
+			    shim_half_of(all[4 * g + pair].a[row + 2 * far], k % 2) *
+			    shim_half_of(all[4 * column + pair].b[far], k % 2);
+		}
+	}
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* shim_half - the conversions of lib/stream/tensor.h for the headers beside this one. */
+#ifndef SHIM_HALF_H
+#define SHIM_HALF_H
+
+extern "C" {
+#include "stream/tensor.h"
+}
+
+#endif

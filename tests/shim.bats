@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+load helper
+
+# lib/nn/cuda on the processor (tests/cuda/cuda_runtime.h): the kernels of a GPU held to what those of the processor are held
+# to, their threads in three orders.
+
+setup() {
+	[ -x "$BUILD/shim/support/nn_check" ] || skip "make check has built no kernels of a GPU for the processor here"
+}
+
+# holds PROGRAM CHECK...: in every order of threads, or in those of ORDERS; the sanitizers see as much in one
+holds() {
+	[[ $BUILD != *-sanitize* ]] || ORDERS=shuffled
+	for order in ${ORDERS:-forward backward shuffled}; do
+		MOTES_FIBERS=$order run -0 "$BUILD/shim/support/$1" "${@:2}"
+		[ -z "$output" ]
+	done
+}
+
+@test "shim: sums, scaling, finiteness" { holds nn_check_tokens vector; }
+@test "shim: products and linear layers, forward and back, of floats and of halves" {
+	holds nn_check linear product halves
+	holds nn_check_real product linear
+	holds linear_check
+	# as if cuBLASLt had no kernel that adds a bias, none that does not sum in pieces, none for other sizes
+	export MOTES_LACKS=bias,one-piece,other-sizes
+	holds nn_check linear
+	holds pieces_check strides
+}
+@test "shim: linear layers of weights in eight bits: the bits of float32" { holds int8_check products; }
+@test "shim: linear layers of what is rounded as it is read, forward and back" { holds rounded_check; }
+@test "shim: products in fewer bits, those of bytes with the bits of the processor's kernels" {
+	holds packed_check
+	shim=$("$BUILD/shim/support/packed_check" bits)
+	[ "$shim" = "$(packed_check bits)" ]
+}
+@test "shim: products in pieces, of strided rows, of nothing" {
+	holds pieces_check nothing strides reach
+	"$BUILD/shim/support/pieces_check" weights rows many
+}
+@test "shim: floats are rounded to TF32 for MOTES_TF32=1 alone" {
+	for wanted in "" 0; do
+		MOTES_TF32=$wanted "$BUILD/shim/support/nn_check_real" product
+		MOTES_TF32=$wanted run -0 "$BUILD/shim/bin/encode" --version
+		[[ $output != *TF32* ]]
+	done
+	MOTES_TF32=1 run -1 "$BUILD/shim/support/nn_check_real" product
+	MOTES_TF32=1 run -0 "$BUILD/shim/bin/encode" --version
+	[[ $output == *"floats rounded to TF32"* ]]
+}
+@test "shim: activations, gates" { holds nn_check activate; }
+@test "shim: norms of rows and heads, unit length" { holds nn_check norm heads normalize; }
+@test "shim: embeddings, pooling, AdamW" { holds nn_check_tokens embed pool adamw; }
+@test "shim: cross-entropy, rows of one part and of several" { holds nn_check_tokens loss; }
+@test "shim: softmax, routes, rows of token experts" { holds mixture_check softmax routes rows; }
+@test "shim: real sizes: gradients of parameters, tokens, rows, pooling, routes" {
+	holds nn_check_real parameters tokens rows pool routes
+}
+@test "shim: rows of every length" { holds nn_check_sizes norms heads units softmax; }
+@test "shim: dropout, rows in order, groups, routes, embeddings of every type" {
+	holds nn_check_sizes dropout scatter groups routes embed ties pieces
+}
+# whose slopes by differences take their time, and the orders are held to below
+@test "shim: attention in floats" { ORDERS=shuffled holds nn_check attention; }
+@test "shim: attention at real sizes" { holds nn_check_real attention; }
+@test "shim: attention by tensor cores: lengths, sizes of heads" { holds attention_check lengths sizes; }
+@test "shim: attention by tensor cores: masks, any company" { holds attention_check masks company; }
+@test "shim: rotary positions" { holds nn_check_tokens rotary; }
+
+# on_device PROGRAM OPTION...: by the kernels of a GPU
+on_device() {
+	"$BUILD/shim/bin/$1" -q "${@:2}"
+}
+
+# copied NAME: what a run that left $T/NAME.count copied to the device, in bytes
+copied() {
+	sed -n 's/^to the device: \([0-9]*\) bytes.*/\1/p' "$T/$1.count"
+}
+
+# waits NAME: how often a run that left $T/NAME waited for the device
+waits() {
+	sed -n 's/.*; \([0-9]*\) waits$/\1/p' "$T/$1"
+}
+
+@test "shim: encode: records that are begun before others end are in order, and nobody waits for the device" {
+	for n in 1 2 3 4 5; do
+		tail -n +$n "$GOLDEN/bert/ids.txt" | ids_stream text.ids
+	done >"$T/ids.mts"
+	for options in "" "--tokens 10" "--tokens 10 --cache 1" "--dim 4 --normalize"; do
+		# shellcheck disable=SC2086
+		encode -q $options -m "$GOLDEN/bert" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
+		# shellcheck disable=SC2086
+		MOTES_SHIM_COUNT=1 on_device encode $options -m "$GOLDEN/bert" "$T/ids.mts" 2>"$T/count" |
+			ids_stream --rows text.emb | within "$T/cpu" 1e-5
+		[[ $options == *normalize* || $(waits count) = 0 ]]
+	done
+}
+
+@test "shim: encode: what a pipe has is answered before it brings more" {
+	mkfifo "$T/in" "$T/out"
+	tok -q -m "$GOLDEN/bert" --keep <"$T/in" | on_device encode -m "$GOLDEN/bert" | mts to jsonl >"$T/out" 3>&- &
+	exec 5>"$T/in" 6<"$T/out"
+	for _ in 1 2 3; do
+		echo "a film" >&5
+		read -r -t 60 -u 6 line
+		[[ $line == *'"a film"'* ]]
+	done
+	exec 5>&- 6<&-
+	wait $!
+}
+
+@test "shim: the weights of a task expert come over with its first batch; stored ones go when they are packed" {
+	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/mote"
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	for expert in left right; do
+		MOTES_SHIM_COUNT=1 on_device encode -m "$T/mote" -e $expert "$T/ids.mts" 2>"$T/$expert.count" |
+			ids_stream --rows text.emb | within "$GOLDEN/bert/embeddings.txt" 1e-5
+	done
+	MOTES_SHIM_COUNT=1 on_device encode -m "$GOLDEN/bert" "$T/ids.mts" 2>"$T/dense.count" >"$T/out"
+	[ "$(copied left)" -gt 0 ]
+	[ "$(copied left)" = "$(copied right)" ]
+	[ "$(copied left)" = "$(copied dense)" ]
+	for expert in left right; do
+		ids_stream text.ids "{\"experts\": {\"text\": \"$expert\"}}" <"$GOLDEN/bert/ids.txt"
+	done >"$T/both.mts"
+	MOTES_SHIM_COUNT=1 on_device encode -m "$T/mote" "$T/both.mts" 2>"$T/both.count" >"$T/out"
+	[ "$(copied both)" -gt "$(($(copied left) * 5 / 4))" ]
+}
+
+@test "shim: train: the losses are the processor's, whatever the pieces" {
+	pairs_stream '{"task": "play", "temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
+	for tokens in 20 1000; do
+		options=(-q -m "$GOLDEN/train/bert" --tokens $tokens --lr 2e-3 --warmup 0 --steps 4 --save-every 0)
+		train "${options[@]}" -o "$T/cpu" --restart "$T/pairs.mts"
+		on_device train "${options[@]}" -o "$T/device" --restart "$T/pairs.mts"
+		cut -f 5 "$T/cpu.log.tsv" | tail -n +2 >"$T/losses"
+		[ "$(wc -l <"$T/losses")" = 4 ]
+		tail -n +2 "$T/device.log.tsv" | cut -f 5 | within "$T/losses" 1e-4
+	done
+}
+
+@test "shim: train: a step waits for the device once" {
+	[ -e "$ROOT/lib/nn/cuda/adamw.cu" ] || skip "the processor's sums of squares wait for each"
+	pairs_stream '{"task": "play", "temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
+	for tokens in 20 1000; do
+		for steps in 2 4; do
+			MOTES_SHIM_COUNT=1 on_device train -m "$GOLDEN/train/bert" --tokens $tokens --lr 2e-3 --warmup 0 --steps $steps \
+				--save-every 0 -o "$T/out$tokens$steps" "$T/pairs.mts" 2>"$T/$steps"
+		done
+		[ $(($(waits 4) - $(waits 2))) -eq 2 ]
+	done
+}
+
+@test "shim: --version names the device, or why there is none; who needs one dies, in one line" {
+	run -0 on_device encode --version
+	[[ "${lines[1]}" == "cuda, no device, but the processor in its place, compute capability 9.0, 4 GiB, "* ]]
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	while IFS=$'\t' read -r device says; do
+		MOTES_SHIM_DEVICE=$device run -0 on_device encode --version
+		[[ "${lines[1]}" == "cuda, no device: $says"* ]]
+		MOTES_SHIM_DEVICE=$device run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == "encode: no CUDA device: $says; the programs of build/cpu need none" ]]
+	done <<-END
+		none	there is none, or CUDA_VISIBLE_DEVICES hides it
+		driver	the NVIDIA driver is missing, or older than the CUDA toolkit that these programs were built with
+		old	no device, but the processor in its place has compute capability 7.0, and the kernels need 8.0
+	END
+	MOTES_SHIM_MEMORY=9000 run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
+	[[ $stderr == "encode: out of memory of the device: 0.0 MiB were asked for, 0.0 of its 0.0 GiB are free; fewer tokens at a time take less (--tokens)" ]]
+}
+@test "shim: encode gives nearly what the processor's kernels give, in f32 and in eight bits" {
+	for n in 5 1 24 13 7 2 19; do seq -s' ' 2 $((n + 1)); done | ids_stream text.ids >"$T/ids.mts"
+	for option in --precision=f32 --precision=int8 --weights=int8; do
+		encode -q -m "$GOLDEN/bert" "$option" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
+		"$BUILD/shim/bin/encode" -q -m "$GOLDEN/bert" "$option" --tokens 32 "$T/ids.mts" |
+			ids_stream --rows text.emb >"$T/shim"
+		[ "$(wc -l <"$T/shim")" -eq 7 ]
+		# sums of some dozens of floats in another order
+		paste -d' ' "$T/cpu" "$T/shim" | awk '{
+			for (i = 1; i <= NF / 2; i++) { off = $i - $(i + NF / 2); if (off > 1e-5 || off < -1e-5) wrong++ }
+		} END { exit wrong > 0 }'
+	done
+}

@@ -1,0 +1,281 @@
+/*
+ * attention_check NAME... - attention whose products may be made of bf16, forward and back
+ *
+ * q, k, v and the gradient of the result are values that bf16 has, so that rounding them changes nothing: what remains is
+ * the rounding of p and of dscore, each by 2^-8 of itself at most.  A result may be off by as much as its terms together.
+ */
+#include "nn_check.h"
+
+/* To bf16. */
+static double
+rounded(double x)
+{
+	int exponent;
+	double fraction = frexp(x, &exponent);
+
+	return ldexp(rint(ldexp(fraction, 8)), exponent - 8);
+}
+
+static struct array *
+array_rounded(size_t n)
+{
+	struct array *x = array_random(n, 1);
+
+	for (size_t i = 0; i < n; i++)
+		x->ref[i] = rounded(x->ref[i]);
+	array_upload(x);
+	return x;
+}
+
+enum { Q, K, V, OUT, DOUT, DQ, DK, DV, BIAS, DBIAS, ARRAYS };
+
+/* How far rounding may have carried each element: in the place of results, sums of what each term may err by. */
+struct attended {
+	struct array *x[ARRAYS];
+	double *error[ARRAYS];
+};
+
+/* Half of the last of the 8 bits of a bf16, of the least that has them. */
+static const double HALF = 1.0 / 256;
+
+/* One query i of one head h, that may see the keys from..to-1 of the sequence first..end-1; see nn_check_real.c. */
+static void
+attend(const struct nn_attention *a, struct attended *s, size_t first, size_t end,
+    size_t i, size_t h)
+{
+	size_t D = a->D, kv = h / (a->H / a->K) * D, at = i * a->ldq + h * D,
+	       longest = a->sequences.longest, out = (i * a->H + h) * D;
+	double *p = mem_zero(end, sizeof *p), *g = mem_zero(end, sizeof *g);
+	double sum = 0, along = 0;
+	double scale = a->scale != 0 ? (double)a->scale : 1 / sqrt((double)D);
+	size_t diagonal = 2 * first * a->H + (2 * h + 1) * (end - first) + i;
+
+	for (size_t j = first; j < end; j++) {
+		size_t gap = i > j ? i - j : j - i, key = j * a->ldkv + kv;
+		double score =
+		    a->bias ? s->x[BIAS]->ref[(2 * h + 1) * longest + i - j] : 0;
+		for (size_t d = 0; d < D; d++) {
+			score += s->x[Q]->ref[at + d] * s->x[K]->ref[key + d] * scale;
+			g[j] += s->x[DOUT]->ref[out + d] * s->x[V]->ref[key + d];
+		}
+		if ((!a->causal || j <= i) && (!a->window || gap <= a->window))
+			sum += p[j] = exp(score);
+	}
+	for (size_t j = first; j < end; j++)
+		along += (p[j] /= sum) * g[j];
+	/* delta is made of the rounded p: of its sum err HALF of each term */
+	double astray = 0;
+	for (size_t j = first; j < end; j++)
+		astray += HALF * p[j] * fabs(g[j]);
+	for (size_t j = first; j < end; j++) {
+		double slope = p[j] * (g[j] - along), off = p[j] * astray;
+		s->x[DBIAS]->ref[diagonal - j] += slope;
+		s->error[DBIAS][diagonal - j] += off;
+		for (size_t d = 0; d < D; d++) {
+			size_t key = j * a->ldkv + kv + d;
+			double q = s->x[Q]->ref[at + d], k = s->x[K]->ref[key];
+			double v = s->x[V]->ref[key], dout = s->x[DOUT]->ref[out + d];
+			double most = (off + HALF * fabs(slope)) * scale;
+			s->x[OUT]->ref[out + d] += p[j] * v;
+			s->x[DQ]->ref[at + d] += slope * scale * k;
+			s->x[DK]->ref[key] += slope * scale * q;
+			s->x[DV]->ref[key] += p[j] * dout;
+			s->error[OUT][out + d] += HALF * p[j] * fabs(v);
+			s->error[DQ][at + d] += most * fabs(k);
+			s->error[DK][key] += most * fabs(q);
+			s->error[DV][key] += HALF * p[j] * fabs(dout);
+		}
+	}
+	free(p);
+	free(g);
+}
+
+/* Within what rounding explains, and 1e-5 for sums of floats. */
+static void
+expect_near(const char *what, const struct attended *s, int which)
+{
+	const struct array *x = s->x[which];
+	float *got = mem_new(x->n, sizeof *got);
+	double worst = 0;
+	size_t where = 0;
+
+	nn_download(got, x->at, x->n * sizeof *got);
+	for (size_t i = 0; i < x->n; i++) {
+		double off = fabs((double)got[i] - x->ref[i]) /
+			     (s->error[which][i] + 1e-5 * (1 + fabs(x->ref[i])));
+		if (!(off <= worst)) {
+			worst = off;
+			where = i;
+		}
+	}
+	if (!(worst <= 1)) {
+		printf("%s[%zu]: %.9g, but %.9g is right, give or take %.2g\n", what,
+		    where, (double)got[where], x->ref[where], s->error[which][where]);
+		failures++;
+	} else if (verbosity > 0)
+		printf("%s: %.2f of what may be\n", what, worst);
+	free(got);
+}
+
+struct shape {
+	const int32_t *starts;
+	size_t N, H, K, D, window;
+	bool causal, biased;
+};
+
+static struct attended
+attended_of(const struct shape *shape, struct nn_attention *a)
+{
+	size_t T = (size_t)shape->starts[shape->N], H = a->H, most = a->sequences.longest;
+	const size_t sizes[ARRAYS] = { T * a->ldq, T * a->ldkv, T * a->ldkv, T * H * a->D,
+		T * H * a->D, T * a->ldq, T * a->ldkv, T * a->ldkv, 2 * most * H,
+		2 * T * H };
+	struct attended s;
+
+	for (int i = 0; i < ARRAYS; i++) {
+		bool given = i <= V || i == DOUT || i == BIAS;
+		s.x[i] = given ? array_rounded(sizes[i]) : array_new(sizes[i]);
+		s.error[i] = mem_zero(sizes[i], sizeof(double));
+	}
+	if (shape->biased)
+		a->bias = s.x[BIAS]->at;
+	for (size_t n = 0; n < shape->N; n++)
+		for (int32_t i = shape->starts[n]; i < shape->starts[n + 1]; i++)
+			for (size_t h = 0; h < H; h++)
+				attend(a, &s, (size_t)shape->starts[n],
+				    (size_t)shape->starts[n + 1], (size_t)i, h);
+	return s;
+}
+
+/* What lies between the heads of a row stays. */
+static void
+expect_between(const struct attended *s, int which, size_t ld, size_t used)
+{
+	const struct array *x = s->x[which];
+	float *got = mem_new(x->n, sizeof *got);
+
+	nn_download(got, x->at, x->n * sizeof *got);
+	for (size_t i = 0; i < x->n; i++)
+		if (i % ld >= used && got[i] != 0) {
+			printf("what lies beside the heads is written\n");
+			failures++;
+			break;
+		}
+	free(got);
+}
+
+/* Rows are `more` wider than their heads. */
+static void
+shape_case(const struct shape *shape, size_t more)
+{
+	size_t wide = shape->H * shape->D, narrow = shape->K * shape->D;
+	struct nn_attention a = { .sequences = sequences_at(shape->starts, shape->N),
+		.H = shape->H,
+		.K = shape->K,
+		.D = shape->D,
+		.ldq = wide + more,
+		.ldkv = narrow + more,
+		.causal = shape->causal,
+		.window = shape->window,
+		.rounded = true };
+	struct attended s = attended_of(shape, &a);
+	struct array *lse = array_new((size_t)shape->starts[shape->N] * a.H);
+	struct array *again = array_new(s.x[OUT]->n);
+	float *dbias = shape->biased ? s.x[DBIAS]->at : NULL;
+
+	nn_attention(s.x[OUT]->at, lse->at, s.x[Q]->at, s.x[K]->at, s.x[V]->at, &a);
+	nn_attention(again->at, NULL, s.x[Q]->at, s.x[K]->at, s.x[V]->at, &a);
+	expect_same("without lse", again, s.x[OUT]);
+	nn_attention_back(s.x[DQ]->at, s.x[DK]->at, s.x[DV]->at, dbias, s.x[DOUT]->at,
+	    s.x[OUT]->at, lse->at, s.x[Q]->at, s.x[K]->at, s.x[V]->at, &a);
+	expect_near("out", &s, OUT);
+	expect_near("dq", &s, DQ);
+	expect_near("dk", &s, DK);
+	expect_near("dv", &s, DV);
+	if (shape->biased)
+		expect_near("dbias", &s, DBIAS);
+	expect_between(&s, DQ, a.ldq, wide);
+	expect_between(&s, DK, a.ldkv, narrow);
+	expect_between(&s, DV, a.ldkv, narrow);
+	for (int i = 0; i < ARRAYS; i++)
+		free(s.error[i]);
+	arrays_free();
+}
+
+/* Lengths on both sides of what warps, teams and blocks take. */
+static const int32_t lengths[] = { 0, 1, 16, 32, 49, 49, 112, 176, 241, 368, 497 };
+
+static void
+check_lengths(void)
+{
+	size_t N = sizeof lengths / sizeof *lengths - 1;
+
+	shape_case(&(struct shape){ lengths, N, 3, 3, 32, 0, false, false }, 0);
+	shape_case(&(struct shape){ lengths, N, 2, 1, 64, 0, true, false }, 4);
+	shape_case(&(struct shape){ lengths, N, 4, 2, 8, 7, false, true }, 1);
+}
+
+/* All sizes of tiles, in heads that fill them and that do not. */
+static void
+check_sizes(void)
+{
+	static const int32_t starts[] = { 0, 17, 87 };
+	static const size_t sizes[] = { 1, 6, 8, 33, 64, 80, 96, 128, 250, 256 };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		shape_case(&(struct shape){ starts, 2, 2, 1, sizes[i], i % 3 * 12,
+			       i % 2 == 1, i % 3 == 1 },
+		    i % 4 == 3 ? 3 : 0);
+}
+
+static void
+check_masks(void)
+{
+	static const int32_t starts[] = { 0, 150, 163 };
+	static const size_t windows[] = { 0, 1, 15, 64, 100, 1000 };
+
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+		for (int kind = (int)(i % 2); kind < 4; kind += 2)
+			shape_case(
+			    &(struct shape){ starts, 2, kind & 2 ? 2 : 1, 1, 16,
+				windows[i], kind & 1, (kind & 1) != (kind & 2) / 2 },
+			    0);
+}
+
+/* The bits of a sequence in any company. */
+static void
+check_company(void)
+{
+	static const int32_t alone[] = { 0, 63 };
+	size_t N = sizeof lengths / sizeof *lengths - 1, H = 5, D = 48;
+	size_t T = (size_t)lengths[N], first = 49 * H * D;
+	struct array *q = array_random(T * H * D, 1), *k = array_random(T * H * D, 1),
+		     *v = array_random(T * H * D, 1), *all = array_new(T * H * D),
+		     *one = array_new(63 * H * D);
+	struct nn_attention a = { .H = H, .K = H, .D = D, .ldq = H * D, .ldkv = H * D };
+
+	for (int kind = 0; kind < 2; kind++) {
+		a.rounded = kind;
+		a.sequences = sequences_at(lengths, N);
+		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+		a.sequences = sequences_at(alone, 1);
+		nn_attention(
+		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
+		expect_bits_of("alone", one->at, all->at + first, one->n);
+	}
+	/* nobody at all */
+	a.sequences = sequences_at(alone, 0);
+	nn_attention(one->at, NULL, q->at, k->at, v->at, &a);
+	nn_attention_back(one->at, one->at, one->at, NULL, q->at, q->at, q->at, q->at,
+	    k->at, v->at, &a);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct check checks[] = { { "lengths", check_lengths },
+		{ "sizes", check_sizes }, { "masks", check_masks },
+		{ "company", check_company } };
+
+	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
+}
