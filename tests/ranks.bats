@@ -5,6 +5,8 @@ load train
 # Training over ranks, of small models on this machine: what one process learns from whole batches, several learn from
 # their parts of them.  Between them lie the orders in which floats are summed: 1e-5 of a loss is a hundred of its steps.
 
+# alone
+
 G=$GOLDEN/train
 
 setup() {
