@@ -33,22 +33,6 @@ __launch_bounds__(BLOCK)
 		firsts[0] = 0;
 }
 
-/* The piece that a stretch is of. */
-__device__ __forceinline__ size_t
-piece_of(const size_t *firsts, size_t count, size_t stretch)
-{
-	size_t low = 0, high = count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (firsts[middle] <= stretch)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 __global__ void
 __launch_bounds__(BLOCK) sum_stretches(double *parts, const float *x,
     const struct nn_piece *pieces, const size_t *firsts, size_t count)
@@ -56,7 +40,7 @@ __launch_bounds__(BLOCK) sum_stretches(double *parts, const float *x,
 	__shared__ double room[WARP];
 
 	for (size_t at = blockIdx.x; at < firsts[count]; at += gridDim.x) {
-		size_t i = piece_of(firsts, count, at);
+		size_t i = stretch_of(firsts, count, at);
 		double sum = squares_of(
 		    x + pieces[i].offset, at - firsts[i], pieces[i].count, room);
 		if (!threadIdx.x)
@@ -129,7 +113,7 @@ __launch_bounds__(BLOCK) update_stretches(struct update u)
 	__shared__ struct step shared;
 
 	for (size_t at = blockIdx.x; at < u.firsts[u.count]; at += gridDim.x) {
-		size_t which = piece_of(u.firsts, u.count, at);
+		size_t which = stretch_of(u.firsts, u.count, at);
 		const struct nn_piece piece = u.pieces[which];
 		size_t from = (at - u.firsts[which]) * SQUARES, n = piece.count;
 		size_t to = n - from < SQUARES ? n : from + SQUARES;

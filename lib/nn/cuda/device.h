@@ -168,15 +168,16 @@ element_of(const void *at, enum dtype dtype, size_t i)
 	}
 }
 
-/* The sequence that token t is in. */
-static __device__ __forceinline__ int
-sequence_of(const int32_t *starts, int N, int t)
+/* In which of `count` stretches, of which i is from starts[i] on, `at` is. */
+template <class T, class N>
+static __device__ __forceinline__ N
+stretch_of(const T *starts, N count, T at)
 {
-	int low = 0, high = N;
+	N low = 0, high = count;
 
 	while (high - low > 1) {
-		int middle = low + (high - low) / 2;
-		if (starts[middle] <= t)
+		N middle = low + (high - low) / 2;
+		if (starts[middle] <= at)
 			low = middle;
 		else
 			high = middle;

@@ -18,7 +18,7 @@ position_of(const int32_t *starts, const int32_t *places, size_t N, size_t t)
 {
 	if (places)
 		return (size_t)places[t];
-	return t - (size_t)starts[sequence_of(starts, (int)N, (int)t)];
+	return t - (size_t)starts[stretch_of(starts, (int)N, (int32_t)t)];
 }
 
 /* Columns c..c+3 of a row; halves and bytes by fours, too. */
