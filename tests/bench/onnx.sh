@@ -13,8 +13,8 @@ drawn() {
 		srand(1)
 		texts = length_ ? 32768 / length_ : 1024
 		for (i = 0; i < texts; i++) {
-			n = length_ ? length_ : int(40 * exp(0.9 * sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand())))
-			n = n < 4 ? 4 : n > 256 ? 256 : n
+			n = int(40 * exp(0.9 * sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand())))
+			n = length_ ? length_ : n < 4 ? 4 : n > 256 ? 256 : n
 			for (t = 1; t <= n; t++) printf "%d%s", 1000 + int(rand() * 20000), t < n ? " " : "\n"
 		}
 	}'
