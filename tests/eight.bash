@@ -31,3 +31,13 @@ spoil() { # NAME BACK BYTES
 print_of() {
 	encode -q "$@" "$T/ids.mts" | mts stat | grep '^property	model'
 }
+# encode refuses: one line on stderr, nothing on stdout.
+refused_by() { # TEXT ENCODE'S OPTION...
+	run -1 --separate-stderr encode -q "${@:2}" "$T/ids.mts"
+	[ -z "$output" ]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	[[ $stderr == "encode: "*"$1"* ]] || {
+		echo "wanted: $1" "got: $stderr"
+		false
+	}
+}

@@ -16,15 +16,7 @@ widened() {
 	rm "$2/model.int8.safetensors"
 	int8_widen "$1" "$2/model.safetensors" >"$T/names"
 }
-refused() { # TEXT ENCODE'S OPTION...: one line on stderr, nothing on stdout
-	run -1 --separate-stderr encode -q --weights int8 "${@:2}" "$T/ids.mts"
-	[ -z "$output" ]
-	[ "$(wc -l <<<"$stderr")" -eq 1 ]
-	[[ $stderr == "encode: "*"$1"* ]] || {
-		echo "wanted: $1" "got: $stderr"
-		false
-	}
-}
+refused() { refused_by "$1" --weights int8 "${@:2}"; }
 
 # 1. known answers
 @test "int8: two rows of 200 by hand, values, scales and a tie" { check values; }
@@ -148,7 +140,7 @@ refused() { # TEXT ENCODE'S OPTION...: one line on stderr, nothing on stdout
 	run -2 --separate-stderr encode -m "$M" --weights int4 "$T/ids.mts"
 	[[ "$stderr" == *"--weights: 'int4' is not one of stored, int8"* ]]
 	run -2 --separate-stderr encode -m "$M" --weights-cache "$T/ids.mts"
-	[[ "$stderr" == *"--weights-cache keeps what --weights int8 makes"* ]]
+	[[ "$stderr" == *"--weights-cache keeps what --weights int8 or --precision int8 makes"* ]]
 	run -2 train -m "$M" --weights int8 -o "$T/out" "$T/ids.mts"
 	[ ! -e "$T/out" ]
 }

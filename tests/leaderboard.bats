@@ -233,9 +233,11 @@ report() {
 	[ "$(leaderboard model -m copy --name me/it)" = "$(leaderboard model -m "$MODEL" --name me/it)" ]
 	# what is made of the weights and kept is none of it
 	echo word | tok -m copy | encode -m copy --weights int8 --weights-cache >/dev/null
+	echo word | tok -m copy | encode -m copy --precision int8 --weights-cache >/dev/null
 	[ -s copy/model.int8.safetensors ]
+	[ -s copy/model.precision-int8.safetensors ]
 	[ "$(revision copy)" = "$first" ]
-	rm copy/model.int8.safetensors
+	rm copy/model.{,precision-}int8.safetensors
 	# a file's name is of it
 	echo '{}' >copy/aa.json
 	named=$(revision copy)

@@ -216,6 +216,78 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
 }
 
+# What is kept of it beside the weights.
+@test "precision: --weights-cache keeps the eight bits, whole, and the next time they are mapped, of every family" {
+	K=model.precision-int8.safetensors
+	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+		rm -rf "$M"
+		cp -r "$GOLDEN/families/$family" "$M"
+		chmod -R u+w "$M"
+		rows -m "$M" --precision int8 >"$T/made"
+		[ ! -e "$M/$K" ]
+		rows -m "$M" --precision int8 --weights-cache | cmp - "$T/made"
+		[ -z "$(find "$M" -name '.*' -type f)" ]
+		encode -v -m "$M" --precision int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
+		grep -q "mapped from $M/$K" "$T/err"
+		ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
+	done
+	[ "$(print_of -m "$M" --precision int8)" = "$(print_of -m "$M" --precision int8 --weights-cache)" ]
+	# a scale that is changed there changes what comes out; floats and the other eight bits do not read it
+	size=$(stat -c %s "$M/$K")
+	head -c $((size - 4096)) "$M/$K" >"$T/changed"
+	head -c 4096 /dev/zero >>"$T/changed"
+	cp "$T/changed" "$M/$K"
+	rows -m "$M" --precision int8 >"$T/other"
+	run ! cmp -s "$T/other" "$T/made"
+	rows -m "$M" | cmp - <(rows -m "$GOLDEN/families/t5")
+	rows -m "$M" --weights int8 | cmp - <(rows -m "$GOLDEN/families/t5" --weights int8)
+}
+
+@test "precision: what was kept is used where it is not aligned, too, and by as many threads" {
+	K=$M/model.precision-int8.safetensors
+	rows -m "$M" --precision int8 --weights-cache >"$T/made"
+	length=$(od -An -tu8 -N8 "$K")
+	mv "$K" "$T/kept"
+	# eight spaces more before the data
+	longer=$(printf '%016x' $((length + 8)) | sed 's/\(..\)/\1 /g' | awk '{ for (i = 8; i; i--) printf "\\x%s", $i }')
+	{
+		printf '%b' "$longer"
+		tail -c +9 "$T/kept" | head -c "$length"
+		printf '        '
+		tail -c +$((length + 9)) "$T/kept"
+	} >"$K"
+	for threads in 1 2 3; do
+		rows -j $threads -m "$M" --precision int8 | cmp - "$T/made"
+	done
+}
+
+@test "precision: what was kept of another model, or for other products, is named and not taken" {
+	K=$M/model.precision-int8.safetensors
+	rows -m "$M" --precision int8 --weights-cache >"$T/first"
+	cp "$K" "$T/kept"
+	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40' # near its middle, which fingerprints see
+	rows -m "$M" --precision int8 2>"$T/err" >"$T/other"
+	[[ "$(<"$T/err")" == "encode: warning: $K: was not made of the weights of $M; it is not used (--weights-cache makes it anew)" ]]
+	run ! cmp -s "$T/first" "$T/other"
+	rows -m "$M" --precision int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
+	[[ "$(<"$T/err")" == *"it is made anew" ]]
+	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
+	[ ! -s "$T/err" ]
+	# what it was calibrated by is the whole model
+	cp "$M/config.json" "$T/config"
+	sed -i 's/"hidden_act": "gelu"/"hidden_act": "relu"/' "$M/config.json"
+	run ! cmp -s "$T/config" "$M/config.json"
+	rows -m "$M" --precision int8 2>"$T/err" >"$T/relu"
+	grep -q 'was not made of the weights' "$T/err"
+	mv "$K" "$T/aside"
+	rows -m "$M" --precision int8 | cmp - "$T/relu"
+	cp "$T/config" "$M/config.json"
+	# values that lie otherwise
+	sed 's/panels of 16 by 4/slabs of 32 by 8 /' "$T/aside" >"$K"
+	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
+	grep -q "was not made of the weights of $M for a program like this one; it is not used" "$T/err"
+}
+
 # 2. options
 @test "precision: a text has the same bits alone and in company, whatever the threads" {
 	rows -m "$M" --precision int8 >"$T/all"
@@ -260,6 +332,35 @@ blank() { # FOLDER NAME...
 }
 
 # 4. bad input
+@test "precision: a kept file that is cut, is another's, or cannot be written" {
+	K=$M/model.precision-int8.safetensors
+	refused() { refused_by "$1" -m "$M" --precision int8 "${@:2}"; }
+	encode -q -m "$M" --precision int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
+	mv "$K" "$T/good"
+	head -c -1 "$T/good" >"$K"
+	refused "$K: tensor "
+	: >"$K"
+	refused "$K: too short"
+	sed 's/layer\.0\.output\.dense\.weight/layer.0.output.dense.weighs/' "$T/good" >"$K"
+	refused "layer.0.output.dense.weight from 0' is missing"
+	sed 's/"dtype":"U8"/"dtype":"I8"/' "$T/good" >"$K"
+	refused "' is not the rows that are expected; remove the file"
+	# scales that are no numbers
+	size=$(stat -c %s "$T/good")
+	{
+		head -c $((size - 4096)) "$T/good"
+		head -c 4096 /dev/zero | tr '\0' '\377'
+	} >"$K"
+	refused "$K: an embedding is not finite though all weights of"
+	rm "$K"
+	mkdir "$K"
+	refused "$K" --weights-cache
+	rmdir "$K"
+	spoil encoder.layer.1.output.dense.weight 4 '\0\0\x80\x7f'
+	refused "holds values that are not finite" --weights-cache
+	[ -z "$(find "$M" -name '*precision*')" ]
+}
+
 @test "precision: a weight that is not finite is named by its tensor" {
 	name=encoder.layer.1.output.dense.weight
 	spoil $name 4 '\0\0\x80\x7f'

@@ -73,8 +73,8 @@ static const struct cli_option options[] = {
 	    "compute with weights as they are stored, or those of linear layers\n"
 	    "and experts in eight bits (stored)" },
 	{ OPT_WEIGHTS_CACHE, "weights-cache", NULL,
-	    "with --weights int8: keep these in the model's folder, and use them\n"
-	    "from there" },
+	    "with --weights int8 or --precision int8: keep the eight bits in the\n"
+	    "model's folder, and use them from there" },
 	{ OPT_PRECISION, "precision", "f32|bf16|int8",
 	    "multiply in floats, or the linear layers in halves of them or in eight\n"
 	    "bits: quicker, and nearly the same embeddings (f32)" },
@@ -97,6 +97,8 @@ struct settings {
 	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
 	int precision;
 };
+
+static const enum dtype precisions[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
 
 static struct settings
 parse(int argc, char **argv)
@@ -146,8 +148,9 @@ parse(int argc, char **argv)
 		    "model expert gates pilots output tokens normalize no-normalize dim "
 		    "emit keep weights weights-cache precision any-tokenizer level "
 		    "threads");
-	if (s.weights_cache && !s.int8)
-		die_usage("--weights-cache keeps what --weights int8 makes");
+	if (s.weights_cache && !s.int8 && precisions[s.precision] != DTYPE_I8)
+		die_usage("--weights-cache keeps what --weights int8 or --precision int8 "
+			  "makes");
 	if (s.precision && s.int8)
 		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
@@ -161,11 +164,11 @@ parse(int argc, char **argv)
 static struct model *
 open_model(const struct settings *s)
 {
-	static const enum dtype kinds[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
-	struct model *model = s->int8 ? model_open_int8(s->model, s->weights_cache)
-			      : s->precision
-				  ? model_open_packed(s->model, kinds[s->precision])
-				  : model_open(s->model, MODEL_ENCODE, 0);
+	struct model *model =
+	    s->int8 ? model_open_int8(s->model, s->weights_cache)
+	    : s->precision
+		? model_open_packed(s->model, precisions[s->precision], s->weights_cache)
+		: model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
 	if (s->pooling && !head_pool(head, s->pooling))

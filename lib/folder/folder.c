@@ -21,11 +21,11 @@
 /* What a model's folder is made of, and each of its modules'. */
 static const char *const ours[] = { "config.json", "model.safetensors",
 	"model.safetensors.index.json", "model-*-of-*.safetensors", FOLDER_INT8,
-	"pytorch_model.bin", "pytorch_model.bin.index.json", "pytorch_model-*-of-*.bin",
-	"modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
-	"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-	"added_tokens.json", "vocab.txt", "vocab.json", "merges.txt",
-	"adapter_config.json", "adapter_model.safetensors", NULL };
+	FOLDER_PACKED, "pytorch_model.bin", "pytorch_model.bin.index.json",
+	"pytorch_model-*-of-*.bin", "modules.json", "sentence_*_config.json",
+	"config_sentence_transformers.json", "tokenizer.json", "tokenizer_config.json",
+	"special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json",
+	"merges.txt", "adapter_config.json", "adapter_model.safetensors", NULL };
 
 /* Weights as models are published; ours and others'. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",

@@ -14,6 +14,8 @@
 
 /* Weights in eight bits, made of those beside them and kept: they are no part of what a model is. */
 #define FOLDER_INT8 "model.int8.safetensors"
+/* The same for products in eight bits. */
+#define FOLDER_PACKED "model.precision-int8.safetensors"
 
 /* Die as folder_begin would where `dir` exists: before long work, not after it. */
 void folder_check(const char *dir);

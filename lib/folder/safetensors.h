@@ -61,7 +61,7 @@ uint64_t safetensors_fingerprint(const struct safetensors *file);
 void safetensors_let_go(const struct safetensor *tensor);
 void safetensors_close(struct safetensors *file); /* pointers into the map die */
 
-/* Write tensors in the given order to path (beside it, then renamed), the data 8-byte aligned,
+/* Write tensors in the given order to path (beside it, then renamed), the data aligned to 64 bytes,
  * with __metadata__ {"format":"pt"} and the given further pair (or NULL).  "-" is standard
  * output. */
 void safetensors_write(const char *path, const struct safetensor *tensors, int count,

@@ -8,7 +8,8 @@
 #include "base/output.h"
 #include "text/json.h"
 
-enum { ALIGNMENT = 8 };
+/* a line of any processor's cache, so that what is mapped can be used in place */
+enum { ALIGNMENT = 64 };
 
 static const char *const names[DTYPE_COUNT] = {
 	[DTYPE_F32] = "F32",
@@ -70,11 +71,13 @@ safetensors_create(const char *path, const struct safetensor *tensors, int count
 	}
 	char *text = json_text(header, 0);
 	size_t length = strlen(text);
-	uint64_t padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	uint64_t padded = sizeof padded + length + ALIGNMENT - 1;
+	padded -= padded % ALIGNMENT + sizeof padded;
 	writer->output = output_open(path, true);
 	output_write(writer->output, &padded, sizeof padded);
 	output_write(writer->output, text, length);
-	output_write(writer->output, "       ", padded - length);
+	for (; length < padded; length++)
+		output_write(writer->output, " ", 1);
 	writer->header = sizeof padded + padded;
 	tree_free(header);
 	free(text);

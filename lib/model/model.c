@@ -377,7 +377,7 @@ model_open_int8(const char *dir, bool keep)
 }
 
 struct model *
-model_open_packed(const char *dir, enum dtype kind)
+model_open_packed(const char *dir, enum dtype kind, bool keep)
 {
 	if (!nn_packs(kind)) {
 		inform("%s: products of %s are not quicker here; those of f32 are made",
@@ -388,7 +388,7 @@ model_open_packed(const char *dir, enum dtype kind)
 
 	model->packed = packed_new(kind);
 	complete(model, 0);
-	packed_load(model);
+	packed_load(model, keep);
 	return model;
 }
 

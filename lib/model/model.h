@@ -47,9 +47,9 @@ struct model *model_open_int8(const char *dir, bool keep);
 /*
  * The same with the products of these layers of i8 or bf16 (nn_pack in nn.h).  For i8 how far the columns reach that
  * enter them is read off 256 tokens, drawn by one seed for every model.  Where the kernels have no such products it
- * is model_open.
+ * is model_open.  keep: what is made for i8 is kept as above, in model.precision-int8.safetensors.
  */
-struct model *model_open_packed(const char *dir, enum dtype kind);
+struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 void model_close(struct model *model);
 
 /* The products of these layers of bf16 in a model that learns, forward and back (nn_matrix.rounded): what learns, its gradients,

@@ -53,10 +53,12 @@ die_not_finite(const struct model *model)
 			nn_free((void *)x, p->count * sizeof *x);
 	}
 	gates_demand_finite(model);
-	if (quantized_file(model->quantized))
+	const char *kept =
+	    model->packed ? packed_file(model->packed) : quantized_file(model->quantized);
+	if (kept)
 		die("%s: an embedding is not finite though all weights of %s are; remove "
 		    "the file, it may be damaged",
-		    quantized_file(model->quantized), name);
+		    kept, name);
 	die("%s: an embedding is not finite though all weights are; the numbers overflow",
 	    name);
 }

@@ -160,6 +160,24 @@ const struct parameter *learning_parameters(
 void learning_save(const struct model *model, const char *dir, enum dtype dtype);
 void learning_free(struct learning *learning);
 
+/*
+ * A file beside the weights that keeps what opening the folder made of them; `of` says of which weights, a word, and how:
+ * one that says otherwise is warned of, and then as if there were none.  (model_kept.c)
+ */
+struct kept;
+struct kept *kept_open(
+    const struct model *model, const char *name, const char *of, bool renew);
+const char *kept_file(
+    const struct kept *kept); /* its path; NULL: there is none to be used */
+/* A tensor's data in it; dies where it is not of that dtype and shape. */
+const void *kept_find(const struct kept *kept, const struct safetensor *wanted);
+/* Write it, whole or not at all: safetensors_put between these; then it is there. */
+struct safetensors_writer *kept_begin(
+    const struct kept *kept, const struct safetensor *tensors, int count);
+void kept_finish(struct kept *kept, struct safetensors_writer *writer);
+void kept_inform(const struct model *model, const struct kept *kept, size_t bytes);
+void kept_close(struct kept *kept);
+
 /* Matrices in eight bits.  (model_quantized.c) */
 void quantized_load(struct model *model, bool keep); /* sets their model->data */
 const char *quantized_file(
@@ -169,7 +187,9 @@ void quantized_free(struct quantized *quantized);
 /* Products of i8 or bf16.  (model_packed.c) */
 struct packed *packed_new(enum dtype kind);
 enum dtype packed_kind(const struct packed *packed);
-void packed_load(struct model *model); /* of a model that is complete */
+/* Of a model that is complete; keep: of i8, kept beside the weights. */
+void packed_load(struct model *model, bool keep);
+const char *packed_file(const struct packed *packed); /* as quantized_file */
 /* Of a model that many products are made with: the f32 matrices of the blocks of an expert (-1: the dense ones) put in order for
  * them, once.  Not of one that learns: backward passes read them as they are stored. */
 void packed_floats(struct model *model, int expert);

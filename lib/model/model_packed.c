@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "folder/folder.h"
 #include "model/model_internal.h"
 
 /* What is drawn to see how far the columns reach that enter the layers. */
@@ -17,13 +18,15 @@ struct made {
 	size_t O, C, bytes;
 	bool turned;
 	float *most; /* [C] */
-	void *packed;
+	const void *packed;
+	bool mapped; /* where it is kept; else it is from nn_alloc */
 };
 
 struct packed {
 	enum dtype kind;
 	struct made *all;
 	size_t count, room;
+	struct kept *kept; /* NULL: not asked for */
 };
 
 static struct made *
@@ -217,11 +220,12 @@ pack(const struct model *model, struct made *made, enum dtype kind)
 	if (made->C > NN_MAX_PACKED && kind != DTYPE_F32)
 		die("%s: '%s' has rows of %zu values; products of this precision take %d",
 		    model->dir, stored->name, made->C, NN_MAX_PACKED);
-	made->packed = nn_alloc(made->bytes);
-	if (!nn_pack(made->packed, kind, host, stored->dtype, made->turned, made->most,
-		made->O, made->C))
+	void *packed = nn_alloc(made->bytes);
+	if (!nn_pack(packed, kind, host, stored->dtype, made->turned, made->most, made->O,
+		made->C))
 		die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 		    safetensors_name(model->file), stored->name);
+	made->packed = packed;
 }
 
 struct packed *
@@ -269,8 +273,85 @@ drop_stored(struct model *model)
 	free(covered);
 }
 
+/* In the file: what nn_pack made, by the tensor that it is of and where it begins there. */
+static struct safetensor
+describe(const struct model *model, const struct made *made, char **name)
+{
+	*name = mem_format("%s from %zu", model->weights.stored[made->part.tensor]->name,
+	    made->part.offset);
+	return (struct safetensor){ .name = *name,
+		.dtype = DTYPE_U8,
+		.rank = 1,
+		.shape = { (int64_t)made->bytes },
+		.count = made->bytes };
+}
+
+static void
+keep_packed(const struct model *model)
+{
+	const struct packed *packed = model->packed;
+	struct safetensor *all = mem_new(packed->count, sizeof *all);
+	char **names = mem_new(packed->count, sizeof *names);
+	size_t most = 0;
+
+	for (size_t i = 0; i < packed->count; i++) {
+		all[i] = describe(model, &packed->all[i], &names[i]);
+		most = all[i].count > most ? all[i].count : most;
+	}
+	char *bytes = mem_new(most, 1);
+	struct safetensors_writer *writer =
+	    kept_begin(packed->kept, all, (int)packed->count);
+	for (size_t i = 0; i < packed->count; i++) {
+		nn_download(bytes, packed->all[i].packed, all[i].count);
+		safetensors_put(writer, bytes, all[i].count);
+		free(names[i]);
+	}
+	kept_finish(packed->kept, writer);
+	free(bytes);
+	free(names);
+	free(all);
+}
+
+static void
+take_kept(const struct model *model)
+{
+	const struct packed *packed = model->packed;
+
+	for (size_t i = 0; i < packed->count; i++) {
+		struct made *made = &packed->all[i];
+		char *name;
+		struct safetensor wanted = describe(model, made, &name);
+		bool copied;
+		made->packed = nn_kept(kept_find(packed->kept, &wanted), made->bytes,
+		    NN_PACKED_ALIGNMENT, &copied);
+		made->mapped = !copied;
+		free(name);
+	}
+	packed_resolve(model);
+}
+
+static size_t
+size_of(const struct packed *packed)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < packed->count; i++)
+		bytes += packed->all[i].bytes;
+	return bytes;
+}
+
+/* What is made of weights in eight bits depends on what they are calibrated by, too: the whole model. */
+static void
+open_kept(struct model *model, bool keep)
+{
+	char *of = mem_format("%s %s", model->folder_fingerprint, nn_packed_layout());
+
+	model->packed->kept = kept_open(model, FOLDER_PACKED, of, keep);
+	free(of);
+}
+
 void
-packed_load(struct model *model)
+packed_load(struct model *model, bool keep)
 {
 	struct packed *packed = model->packed;
 
@@ -278,9 +359,25 @@ packed_load(struct model *model)
 		model_need_expert(model, expert);
 	each(model, packed, note);
 	if (packed->kind == DTYPE_I8)
-		calibrate(model, packed);
-	pack_noted(model, 0);
+		open_kept(model, keep);
+	if (packed_file(packed))
+		take_kept(model);
+	else {
+		if (packed->kind == DTYPE_I8)
+			calibrate(model, packed);
+		pack_noted(model, 0);
+	}
+	if (keep && !packed_file(packed))
+		keep_packed(model);
+	if (packed->kept)
+		kept_inform(model, packed->kept, size_of(packed));
 	drop_stored(model);
+}
+
+const char *
+packed_file(const struct packed *packed)
+{
+	return packed->kept ? kept_file(packed->kept) : NULL;
 }
 
 void
@@ -304,10 +401,13 @@ void
 packed_free(struct packed *packed)
 {
 	for (size_t i = 0; packed && i < packed->count; i++) {
-		nn_free(packed->all[i].packed, packed->all[i].bytes);
+		if (!packed->all[i].mapped)
+			nn_free((void *)packed->all[i].packed, packed->all[i].bytes);
 		free(packed->all[i].most);
 	}
-	if (packed)
-		free(packed->all);
+	if (!packed)
+		return;
+	kept_close(packed->kept);
+	free(packed->all);
 	free(packed);
 }

@@ -2,22 +2,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
 #include "model/model_internal.h"
 
-/* What the file says it was made of: the weights, and how they are grouped. */
-static const char note[] = "int8_of";
-
 struct quantized {
-	char *path;
-	char of[32];
-	struct safetensors *file; /* NULL: they are in memory */
-	char *rows;
+	struct kept *kept;
+	char *rows; /* NULL: they are mapped */
 	size_t bytes;
 };
 
@@ -68,25 +61,8 @@ quantize(const struct model *model, int tensor, void *to)
 	safetensors_let_go(stored);
 }
 
-/* The file, when it is there and of these weights. */
-static struct safetensors *
-open_kept(const struct model *model, const struct quantized *quantized, bool keep)
-{
-	if (access(quantized->path, F_OK))
-		return NULL;
-	struct safetensors *file = safetensors_open(quantized->path);
-	const char *of = safetensors_note(file, note);
-	if (of && !strcmp(of, quantized->of))
-		return file;
-	warn("%s: was not made of the weights of %s; %s", quantized->path, model->dir,
-	    keep ? "it is made anew" : "it is not used (--weights-cache makes it anew)");
-	safetensors_close(file);
-	return NULL;
-}
-
 static void
-write_kept(const struct model *model, const struct quantized *quantized,
-    const unsigned char *marks)
+keep_rows(const struct model *model, struct kept *kept, const unsigned char *marks)
 {
 	const struct weights *weights = &model->weights;
 	struct safetensor *all = mem_new((size_t)weights->count, sizeof *all);
@@ -101,8 +77,7 @@ write_kept(const struct model *model, const struct quantized *quantized,
 		count++;
 	}
 	char *rows = mem_new(most, 1);
-	struct safetensors_writer *writer =
-	    safetensors_create(quantized->path, all, count, note, quantized->of);
+	struct safetensors_writer *writer = kept_begin(kept, all, count);
 	count = 0;
 	for (int i = 0; i < weights->count; i++) {
 		if (!marks[i])
@@ -110,22 +85,9 @@ write_kept(const struct model *model, const struct quantized *quantized,
 		quantize(model, i, rows);
 		safetensors_put(writer, rows, all[count++].count);
 	}
-	safetensors_finish(writer);
+	kept_finish(kept, writer);
 	free(rows);
 	free(all);
-}
-
-/* A matrix where it lies in the file. */
-static const void *
-find(const struct quantized *quantized, const struct safetensor *wanted)
-{
-	const struct safetensor *tensor = safetensors_need(quantized->file, wanted->name);
-
-	if (tensor->dtype != wanted->dtype || tensor->rank != wanted->rank ||
-	    memcmp(tensor->shape, wanted->shape, 2 * sizeof *wanted->shape))
-		die("%s: tensor '%s' is not the rows that are expected; remove the file",
-		    quantized->path, wanted->name);
-	return tensor->data;
 }
 
 void
@@ -135,50 +97,46 @@ quantized_load(struct model *model, bool keep)
 	struct quantized *quantized = model->quantized = mem_zero(1, sizeof *quantized);
 	unsigned char *marks = choose(model);
 	size_t at = 0, most = 0;
+	char *of = mem_format(
+	    "%016" PRIx64 " %d", safetensors_fingerprint(model->file), NN_GROUP);
 
-	quantized->path = mem_format("%s/" FOLDER_INT8, model->folder);
-	snprintf(quantized->of, sizeof quantized->of, "%016" PRIx64 " %d",
-	    safetensors_fingerprint(model->file), NN_GROUP);
-	quantized->file = open_kept(model, quantized, keep);
-	if (!quantized->file && keep) {
-		write_kept(model, quantized, marks);
-		quantized->file = safetensors_open(quantized->path);
-	}
+	quantized->kept = kept_open(model, FOLDER_INT8, of, keep);
+	free(of);
+	if (keep && !kept_file(quantized->kept))
+		keep_rows(model, quantized->kept, marks);
+	bool mapped = kept_file(quantized->kept) != NULL;
 	for (int i = 0; i < weights->count; i++) {
 		size_t size = marks[i] ? describe(&weights->tensors[i]).count : 0;
 		most = size > most ? size : most;
 		quantized->bytes += size;
 	}
-	if (!quantized->file)
+	if (!mapped)
 		quantized->rows = nn_alloc(quantized->bytes);
-	char *made = quantized->file ? NULL : mem_new(most, 1);
+	char *made = mapped ? NULL : mem_new(most, 1);
 	for (int i = 0; i < weights->count; i++) {
-		const struct parameter *p = &weights->tensors[i];
-		struct safetensor rows = describe(p);
+		struct safetensor rows = describe(&weights->tensors[i]);
 		if (!marks[i])
 			continue;
-		if (quantized->file) {
-			model->data[i] = nn_matrix_of_rows(find(quantized, &rows),
-			    (size_t)p->rows, (size_t)p->columns, &model->copied[i]);
+		model->data[i].dtype = DTYPE_I8;
+		if (mapped) {
+			model->data[i].at = nn_kept(kept_find(quantized->kept, &rows),
+			    rows.count, 1, &model->copied[i]);
 			continue;
 		}
 		quantize(model, i, made);
 		nn_upload(quantized->rows + at, made, rows.count);
-		model->data[i] =
-		    (struct nn_matrix){ .at = quantized->rows + at, .dtype = DTYPE_I8 };
+		model->data[i].at = quantized->rows + at;
 		at += rows.count;
 	}
 	free(made);
-	inform("%s: %zu MB of weights in eight bits, %s %s", model->dir,
-	    quantized->bytes >> 20, quantized->file ? "mapped from" : "not kept in",
-	    quantized->path);
+	kept_inform(model, quantized->kept, quantized->bytes);
 	free(marks);
 }
 
 const char *
 quantized_file(const struct quantized *quantized)
 {
-	return quantized && quantized->file ? quantized->path : NULL;
+	return quantized ? kept_file(quantized->kept) : NULL;
 }
 
 void
@@ -186,8 +144,8 @@ quantized_free(struct quantized *quantized)
 {
 	if (!quantized)
 		return;
-	safetensors_close(quantized->file);
-	nn_free(quantized->rows, quantized->bytes);
-	free(quantized->path);
+	kept_close(quantized->kept);
+	if (quantized->rows)
+		nn_free(quantized->rows, quantized->bytes);
 	free(quantized);
 }

@@ -146,8 +146,9 @@ bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t 
  * and then sets *copied. */
 struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
 
-/* The same of what nn_quantize made, [O,C]; a copy has the size that the rows have. */
-struct nn_matrix nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied);
+/* The same of bytes that nn_quantize made, or nn_pack in memory that was kept since: `host` itself where it is aligned to so many
+ * bytes (CPU). */
+const void *nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied);
 
 /*
  * Products in fewer bits, for inference.  i8: the weights are bytes with a scale for each output, x is made bytes with a
@@ -167,6 +168,10 @@ enum { NN_MAX_PACKED = 1 << 15 }; /* C, at most, but of f32 */
 size_t nn_packed_size(enum dtype kind, size_t O, size_t C);
 bool nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
     const float *most, size_t O, size_t C);
+
+/* How values lie there, a name for who keeps them: to be used again where it is the same, aligned to NN_PACKED_ALIGNMENT. */
+const char *nn_packed_layout(void);
+enum { NN_PACKED_ALIGNMENT = 64 };
 
 /* Whether there are such products here; always of i8 and f32, of bf16 where they are quicker than those of floats. */
 bool nn_packs(enum dtype kind);

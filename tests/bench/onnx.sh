@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # peer, work: run sets them
 # Tokens to embeddings beside ONNX Runtime, in floats and in eight bits, both with its weights exported from the same
-# folder: 32,768 drawn tokens in texts of one length, or 1,024 texts of mixed lengths; ours are whole programs, from start to
-# exit, of the peer the runs alone, in batches of 32 sorted by length.  Then a text alone, the peer's from an open session,
-# and memory.  BENCH_SHAPES: of models drawn beside BENCH_MODEL, "bert-base qwen3-0.6b".  BENCH_THREADS (all cores).
+# folder, and the eight bits made ahead: 32,768 drawn tokens in texts of one length, or 1,024 texts of mixed lengths; ours are
+# whole programs, from start to exit, of the peer the runs alone, in batches of 32 sorted by length.  Then a text alone, of
+# both from start to exit, and memory.  BENCH_SHAPES: of models drawn beside BENCH_MODEL, "bert-base qwen3-0.6b".  BENCH_THREADS (all cores).
 [ "$peer" ] || return 0
 build=$1
 threads=${BENCH_THREADS:-$(nproc)}
@@ -21,29 +21,34 @@ drawn() {
 }
 onnx() { "$peer" tests/bench/onnx_peer.py "$@"; }
 
+onnx_theirs() { onnx time "$work/onnx/$precision.onnx" "$threads" "$work/ids.txt"; }
+onnx_ours() {
+	local kept=()
+	[ "$precision" != int8 ] || kept=(--weights-cache)
+	encode -q -j "$threads" -m "$work/model" --cache 1 --precision "$precision" "${kept[@]}" "$work/ids.mts"
+}
+
 # onnx_rows NAME FOLDER [LENGTH...]
 onnx_rows() {
-	local name=$1 folder=$2 precision length what
-	onnx export "$folder" "$work/onnx" >"$work/onnx.log" 2>&1 || { echo "$name: the export failed"; tail -n 3 "$work/onnx.log"; return; }
+	local name=$1 precision length what
+	rm -rf "$work/model"
+	cp -rs "$(realpath "$2")" "$work/model" # where what is kept may be written
+	onnx export "$work/model" "$work/onnx" >"$work/onnx.log" 2>&1 || { echo "$name: the export failed"; tail -n 3 "$work/onnx.log"; return; }
 	for length in "${@:3}"; do
 		drawn "$length" >"$work/ids.txt"
 		"$build/support/ids_stream" text.ids <"$work/ids.txt" >"$work/ids.mts"
 		what="texts of $length"
 		[ "$length" != 0 ] || what="mixed lengths"
 		for precision in f32 int8; do
-			onnx_ours() { encode -q -j "$threads" -m "$folder" --cache 1 --precision "$precision" "$work/ids.mts"; }
-			onnx_theirs() { onnx time "$work/onnx/$precision.onnx" "$threads" "$work/ids.txt"; }
 			row "$name, $what, $precision" onnx_ours onnx_theirs told
 		done
 	done
 	drawn 32768 | cut -d' ' -f 1-12 >"$work/ids.txt"
 	"$build/support/ids_stream" text.ids <"$work/ids.txt" >"$work/ids.mts"
 	for precision in f32 int8; do
-		row "$name, one text of 12, start to exit, $precision" onnx_ours onnx_start
+		row "$name, one text of 12, start to exit, $precision" onnx_ours onnx_theirs
 	done
 }
-onnx_start() { onnx time "$work/onnx/$precision.onnx" "$threads" "$work/ids.txt"; }
-
 onnx_rows "${BENCH_MODEL##*/}" "$BENCH_MODEL" 32 128 512 0
 for shape in ${BENCH_SHAPES:-}; do
 	onnx draw "$shape" "$work/$shape" >"$work/onnx.log" 2>&1

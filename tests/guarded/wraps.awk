@@ -6,7 +6,7 @@ BEGIN {
 	# what knows no memory of the kernels, and what memory.c has
 	split("start about workers worker_tokens step_rows each quantize packed_size packs alloc free reserve upload download " \
 	    "device activation_bytes download_begin download_end " \
-	    "weights matrix_of matrix_of_rows", names, " ")
+	    "weights matrix_of kept packed_layout", names, " ")
 	for (i in names)
 		left["nn_" names[i]] = 1
 	# arguments in host memory

@@ -143,7 +143,8 @@ product_case(size_t T, size_t C, size_t O)
 	for (size_t i = 0; i < (first + O) * C; i++)
 		w->ref[i] = (double)weight(rows, C, i / C, i % C);
 	array_upload(w);
-	struct nn_matrix whole = nn_matrix_of_rows(rows, first + O, C, &copied);
+	struct nn_matrix whole = { .at = nn_kept(rows, (first + O) * row, 1, &copied),
+		.dtype = DTYPE_I8 };
 	struct nn_matrix eight = nn_matrix_from(whole, first, C);
 	struct nn_matrix wide = nn_matrix_from(f32(w), first, C);
 	nn_linear(y->at, O, x->at, C, wide, b->at, T, C, O);

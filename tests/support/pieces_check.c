@@ -85,7 +85,9 @@ check_weights(void)
 		}
 	}
 	nn_quantize(rows, host, DTYPE_F32, O, C);
-	l.weights = nn_matrix_of_rows(rows, O, C, &copied);
+	l.weights = (struct nn_matrix){ .at = nn_kept(rows, O * nn_row_size(DTYPE_I8, C),
+					    1, &copied),
+		.dtype = DTYPE_I8 };
 	expect_layer(&l, false);
 	if (copied)
 		nn_free((void *)l.weights.at, O * nn_row_size(DTYPE_I8, C));

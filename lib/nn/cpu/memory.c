@@ -112,11 +112,9 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 		.dtype = DTYPE_F32 };
 }
 
-struct nn_matrix
-nn_matrix_of_rows(const void *host, size_t O, size_t C, bool *copied)
+const void *
+nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied)
 {
-	(void)O;
-	(void)C;
-	*copied = false;
-	return (struct nn_matrix){ .at = host, .dtype = DTYPE_I8 };
+	*copied = (uintptr_t)host % alignment != 0;
+	return *copied ? memcpy(nn_alloc(bytes), host, bytes) : host;
 }

@@ -49,6 +49,12 @@ nn_packed_size(enum dtype dtype, size_t O, size_t C)
 				  : parts_of(NULL, dtype, O, C).bytes;
 }
 
+const char *
+nn_packed_layout(void)
+{
+	return "panels of 16 by 4 bytes";
+}
+
 bool
 nn_packs(enum dtype dtype)
 {
@@ -76,8 +82,9 @@ put_output(const struct packed *p, size_t o, float *row, size_t C)
 
 	if (!pack_bytes(values, &output, row, p->smooth, C))
 		return false;
-	for (size_t c = 0; c < C; c++)
-		*place(p, o, c, 1) = (char)values[c];
+	memset(values + C, 0, up(C, 4) - C);
+	for (size_t c = 0; c < C; c += 4)
+		memcpy(place(p, o, c, 1), values + c, 4);
 	p->scale[o] = output.scale;
 	p->offset[o] = output.scale * (float)output.sum;
 	return true;

@@ -259,6 +259,12 @@ nn_packed_size(enum dtype kind, size_t O, size_t C)
 	return parts_of(NULL, kind, O, C).bytes;
 }
 
+const char *
+nn_packed_layout(void)
+{
+	return "rows";
+}
+
 bool
 nn_packs(enum dtype kind)
 {

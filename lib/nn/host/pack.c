@@ -61,20 +61,27 @@ pack_bytes(
     int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C)
 {
 	float most = 0;
+	int32_t sum = 0, wrong = 0;
 
+#pragma omp simd reduction(max : most) reduction(| : wrong)
 	for (size_t c = 0; c < C; c++) {
 		row[c] /= smooth[c];
-		if (!(fabsf(row[c]) <= FLT_MAX))
-			return false;
-		most = fabsf(row[c]) > most ? fabsf(row[c]) : most;
+		float size = fabsf(row[c]);
+		wrong |= !(size <= FLT_MAX);
+		most = size > most ? size : most;
 	}
+	if (wrong)
+		return false;
 	/* not less than what divides with all its digits */
-	output->scale = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
-	output->sum = 0;
+	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
+#pragma omp simd reduction(+ : sum)
 	for (size_t c = 0; c < C; c++) {
-		to[c] = (int8_t)rintf(row[c] / output->scale);
-		output->sum += to[c];
+		int32_t value = (int32_t)rintf(row[c] / step);
+		to[c] = (int8_t)value;
+		sum += value;
 	}
+	output->scale = step;
+	output->sum = sum;
 	return true;
 }
 
