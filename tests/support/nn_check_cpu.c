@@ -94,13 +94,16 @@ check_functions(void)
 	expect_within("tanh near 0 (ulp)", greatest(own_tanh, tanh, 1e-6, 1, true), 3);
 	expect_within("Phi", greatest(own_phi, phi, -9, 9, false), 1e-7);
 	expect_within("GELU", greatest(own_gelu, gelu, -9, 3, false), 3e-7);
+	expect_within("coarse GELU", greatest(nn_gelu_coarse, gelu, -12, 12, false), 8e-5);
+	expect_within("coarse GELU, far out",
+	    greatest(nn_gelu_coarse, gelu, -1e3, 1e3, false) / 1e3, 4e-6);
 	expect_value("exp far below", (double)nn_exp(-INFINITY), 0, 1e-37);
 	expect_value("Phi far below", (double)nn_phi(-INFINITY), 0, 0);
 	expect_value("Phi far above", (double)nn_phi(INFINITY), 1, 0);
 	expect_value("tanh far above", (double)nn_tanh(INFINITY), 1, 0);
 	expect_value("NaN stays",
 	    isnan(nn_exp(NAN)) && isnan(nn_exp2(NAN)) && isnan(nn_phi(NAN)) &&
-		isnan(nn_tanh(NAN)),
+		isnan(nn_tanh(NAN)) && isnan(nn_gelu_coarse(NAN)),
 	    1, 0);
 }
 

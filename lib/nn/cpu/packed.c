@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "nn/cpu/elementary.h"
 #include "nn/cpu/halves.h"
 #include "nn/cpu/tile.h"
 #include "nn/host/pack.h"
@@ -189,14 +190,13 @@ take_bytes(uint8_t *to, const float *x, const float *by, size_t C)
 	}
 	float range = most - least, scale = range / 255;
 	float inverse = scale > FLT_MIN ? 1 / scale : 0;
-	float zero = (least * -inverse + round) - round;
-	float low = round, high = round + 255;
+	float zero = (least * -inverse + round) - round, from = zero + round;
+	int32_t base = nn_bits(round);
 #pragma omp simd
 	for (size_t c = 0; c < C; c++) {
-		float value = x[c] * by[c] * inverse + (zero + round);
-		value = value < low ? low : value;
-		value = value > high ? high : value;
-		to[c] = (uint8_t)nn_bits(value);
+		int32_t value = nn_bits(x[c] * by[c] * inverse + from) - base;
+		value = value < 0 ? 0 : value;
+		to[c] = (uint8_t)(value > 255 ? 255 : value);
 	}
 	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
 	return (struct row){ scale, -zero * scale };
@@ -220,15 +220,17 @@ struct job {
 	bool add;
 };
 
-/* y = before + sums, of bytes with their scales; before may be y. */
-static void
+/* y = before + sums, of bytes with their scales, or GELU of it; before may be y. */
+NN_INLINE void
 put_bytes(float *y, const union packed_sum *sums, const struct row *row,
-    const float *before, const float *scale, const float *offset, size_t width)
+    const float *before, const float *scale, const float *offset, size_t width, bool gelu)
 {
 #pragma omp simd
-	for (size_t i = 0; i < width; i++)
-		y[i] = (float)sums[i].whole * (row->scale * scale[i]) +
-		       (row->base * offset[i] + before[i]);
+	for (size_t i = 0; i < width; i++) {
+		float value = (float)sums[i].whole * (row->scale * scale[i]) +
+			      (row->base * offset[i] + before[i]);
+		y[i] = gelu ? nn_gelu_coarse(value) : value;
+	}
 }
 
 static void
@@ -239,6 +241,24 @@ put_halves(float *y, const union packed_sum *sums, const float *before, size_t w
 		y[i] = sums[i].real + before[i];
 }
 
+/* Of `width` columns, known to the compiler where they are as many as the kernel makes at once. */
+NN_INLINE void
+put_columns(const struct job *job, const union packed_sum *sums, const struct row *row,
+    float *y, const float *before, size_t n, size_t width)
+{
+	const float *scale = job->w.scale + n, *offset = job->w.offset + n;
+
+	if (job->dtype != DTYPE_I8)
+		put_halves(y, sums, before, width);
+	else if (job->act && *job->act == NN_GELU) {
+		put_bytes(y, sums, row, before, scale, offset, width, true);
+		return;
+	} else
+		put_bytes(y, sums, row, before, scale, offset, width, false);
+	if (job->act)
+		nn_activate_serial(y, y, *job->act, width);
+}
+
 static void
 put_row(const struct job *job, const union packed_sum *sums, const struct row *row,
     size_t t, size_t n, size_t width)
@@ -247,13 +267,10 @@ put_row(const struct job *job, const union packed_sum *sums, const struct row *r
 	float *y = job->y + t * job->ldy + n;
 	const float *before = job->add ? y : job->bias ? job->bias + n : zeros;
 
-	if (job->dtype == DTYPE_I8)
-		put_bytes(
-		    y, sums, row, before, job->w.scale + n, job->w.offset + n, width);
+	if (width == PACKED_WIDTH)
+		put_columns(job, sums, row, y, before, n, PACKED_WIDTH);
 	else
-		put_halves(y, sums, before, width);
-	if (job->act)
-		nn_activate_serial(y, y, *job->act, width);
+		put_columns(job, sums, row, y, before, n, width);
 }
 
 /* Rows t.. of y, in the columns n0..n1-1. */
