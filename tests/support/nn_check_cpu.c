@@ -94,7 +94,8 @@ check_functions(void)
 	expect_within("tanh near 0 (ulp)", greatest(own_tanh, tanh, 1e-6, 1, true), 3);
 	expect_within("Phi", greatest(own_phi, phi, -9, 9, false), 1e-7);
 	expect_within("GELU", greatest(own_gelu, gelu, -9, 3, false), 3e-7);
-	expect_within("coarse GELU", greatest(nn_gelu_coarse, gelu, -12, 12, false), 8e-5);
+	expect_within(
+	    "coarse GELU", greatest(nn_gelu_coarse, gelu, -12, 12, false), 8e-5);
 	expect_within("coarse GELU, far out",
 	    greatest(nn_gelu_coarse, gelu, -1e3, 1e3, false) / 1e3, 4e-6);
 	expect_value("exp far below", (double)nn_exp(-INFINITY), 0, 1e-37);
