@@ -200,6 +200,33 @@ check_error(void)
 		fail("columns that reach nowhere spoil the others");
 }
 
+/* GELU at the end of a layer, of all columns and of the last few, beside that of what the layer makes without. */
+static void
+gelu(enum dtype kind)
+{
+	enum { T = 50, C = 200, O = 150 };
+	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1),
+		     *bias = array_random(O, 1), *y = array_new(T * O);
+	float sums[T * O];
+	double wanted[T * O];
+	struct matrix m = pack(kind, w->at, false, NULL, O, C);
+
+	nn_scale(x->at, 0.2f, T * C);
+	nn_linear(y->at, O, x->at, C, m.packed, bias->at, T, C, O);
+	nn_download(sums, y->at, sizeof sums);
+	for (size_t i = 0; i < T * O; i++)
+		wanted[i] = sums[i] * 0.5 * erfc(-sums[i] / sqrt(2));
+	nn_linear_activate(y->at, O, x->at, C, m.packed, bias->at, NN_GELU, T, C, O);
+	expect("GELU", y->at, wanted, T * O, kind == DTYPE_I8 ? 8e-5 : 1e-6);
+	let_go(m);
+}
+
+static void
+check_gelu(void)
+{
+	each_kind(gelu);
+}
+
 /* Rows in any company, and any number of threads. */
 static void
 rows(enum dtype kind)
@@ -336,7 +363,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct check checks[] = { { "whole", check_whole },
-		{ "error", check_error }, { "rows", check_rows },
+		{ "error", check_error }, { "gelu", check_gelu }, { "rows", check_rows },
 		{ "edges", check_edges }, { "floats", check_floats } };
 
 	if (argc == 2 && !strcmp(argv[1], "bits")) {
