@@ -226,9 +226,12 @@ trains() {
 		"$BUILD/shim/bin/encode" -q -m "$GOLDEN/bert" "$option" --tokens 32 "$T/ids.mts" |
 			ids_stream --rows text.emb >"$T/shim"
 		[ "$(wc -l <"$T/shim")" -eq 7 ]
-		# sums of some dozens of floats in another order
-		paste -d' ' "$T/cpu" "$T/shim" | awk '{
-			for (i = 1; i <= NF / 2; i++) { off = $i - $(i + NF / 2); if (off > 1e-5 || off < -1e-5) wrong++ }
+		# sums of some dozens of floats in another order; GELU of bytes is within 8e-5 on the processor, so that a byte of the
+		# next layer may be rounded otherwise
+		limit=1e-5
+		[ $option != --precision=int8 ] || limit=2e-3
+		paste -d' ' "$T/cpu" "$T/shim" | awk -v limit=$limit '{
+			for (i = 1; i <= NF / 2; i++) { off = $i - $(i + NF / 2); if (off > limit || off < -limit) wrong++ }
 		} END { exit wrong > 0 }'
 	done
 }
