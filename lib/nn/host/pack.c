@@ -56,22 +56,33 @@ pack_smooth(float *smooth, const float *most, const struct pack *from)
 	}
 }
 
+/* |x| as a whole number, which grows with it; of what is not finite it is greater than of all else. */
+static inline int32_t
+size_of(float x)
+{
+	int32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits & INT32_MAX;
+}
+
 bool
 pack_bytes(
     int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C)
 {
-	float most = 0;
-	int32_t sum = 0, wrong = 0;
+	int32_t sum = 0, greatest = 0;
+	float most;
 
-#pragma omp simd reduction(max : most) reduction(| : wrong)
+	/* of whole numbers, because clang makes no vectors of the greatest float */
+#pragma omp simd reduction(max : greatest)
 	for (size_t c = 0; c < C; c++) {
 		row[c] /= smooth[c];
-		float size = fabsf(row[c]);
-		wrong |= !(size <= FLT_MAX);
-		most = size > most ? size : most;
+		int32_t size = size_of(row[c]);
+		greatest = size > greatest ? size : greatest;
 	}
-	if (wrong)
+	if (greatest > size_of(FLT_MAX))
 		return false;
+	memcpy(&most, &greatest, sizeof most);
 	/* not less than what divides with all its digits */
 	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
 #pragma omp simd reduction(+ : sum)
