@@ -253,7 +253,7 @@ blank() { # FOLDER NAME...
 	longer=$(printf '%016x' $((length + 8)) | sed 's/\(..\)/\1 /g' | awk '{ for (i = 8; i; i--) printf "\\x%s", $i }')
 	{
 		printf '%b' "$longer"
-		tail -c +9 "$T/kept" | head -c "$length"
+		head -c $((length + 8)) "$T/kept" | tail -c +9
 		printf '        '
 		tail -c +$((length + 9)) "$T/kept"
 	} >"$K"
