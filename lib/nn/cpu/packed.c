@@ -194,8 +194,8 @@ take_bytes(uint8_t *to, const float *x, const float *by, size_t C)
 	int32_t base = nn_bits(round);
 #pragma omp simd
 	for (size_t c = 0; c < C; c++) {
+		/* the least rounds to 0, as zero does; the greatest may round to 256 */
 		int32_t value = nn_bits(x[c] * by[c] * inverse + from) - base;
-		value = value < 0 ? 0 : value;
 		to[c] = (uint8_t)(value > 255 ? 255 : value);
 	}
 	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
