@@ -64,6 +64,7 @@ checks() {
 }
 @test "cuda: embeddings, pooling, loss, AdamW, sums" { checks nn_check_tokens embed pool loss adamw vector; }
 @test "cuda: routes to experts" { checks mixture_check softmax routes rows; }
+@test "cuda: what is not below, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }
 @test "cuda: at real sizes" { checks nn_check_real product linear attention parameters tokens vector memory; }
 
 # a sum's order is another, and products may be of bf16: 0.9995 is what a change of precision may cost an embedding
@@ -99,6 +100,19 @@ checks() {
 	rows <one >one.rows
 	rows <two | cmp - one.rows
 	rows <beside | cmp - one.rows
+}
+
+@test "cuda: near: the processor's hits, to the byte" {
+	"$P/support/mkstream" random 300 96 1 >q.mts
+	"$P/support/mkstream" random 30000 96 2 >c.mts
+	for options in "-k 20" "-k 1000 --threshold 0.1" "-k 5 --similarity dot --memory 10M"; do
+		# shellcheck disable=SC2086
+		"$P/bin/near" -q --json $options q.mts c.mts >cpu
+		for tf32 in 0 1; do
+			# shellcheck disable=SC2086
+			MOTES_TF32=$tf32 "$C/bin/near" -q --json $options q.mts c.mts | cmp - cpu
+		done
+	done
 }
 
 @test "cuda: train: the loss goes where the processor's goes, twice to the same bytes" {

@@ -95,3 +95,10 @@ learns() {
 	"$BUILD/guarded/bin/upcycle" -q -m "$GOLDEN/bert" --merge-lora "$GOLDEN/adapter/plain" -o walled
 	diff -r plain walled
 }
+
+@test "seam: near: many queries, blocks and hits" {
+	mkstream random 700 24 1 >q.mts
+	mkstream random 3000 24 2 >c.mts
+	same near --json -k 20 q.mts c.mts
+	same near --json -k 600 --similarity dot --memory 12M q.mts c.mts
+}

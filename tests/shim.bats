@@ -50,6 +50,7 @@ holds() {
 }
 @test "shim: activations, gates" { holds nn_check activate; }
 @test "shim: norms of rows and heads, unit length" { holds nn_check norm heads normalize; }
+@test "shim: what is not below, of rows of every length" { holds nn_check_sizes not_below; }
 @test "shim: embeddings, pooling, AdamW" { holds nn_check_tokens embed pool adamw; }
 @test "shim: cross-entropy, rows of one part and of several" { holds nn_check_tokens loss; }
 @test "shim: softmax, routes, rows of token experts" { holds mixture_check softmax routes rows; }
@@ -107,6 +108,21 @@ waits() {
 	done
 	exec 5>&- 6<&-
 	wait $!
+}
+
+@test "shim: near: the hits of the processor, though products are rounded otherwise" {
+	mkstream random 120 24 1 | mts cat -q -c text.emb - >"$T/q.mts"
+	mkstream random 6000 24 2 >"$T/random.mts"
+	mts cat -q -c text.emb "$T/random.mts" <(mts rows --rows 1-3000 "$T/random.mts") >"$T/c.mts" # some are equal
+	for options in "-k 20" "-k 1000" "-k 5000 --threshold 0.3" "-k 5 --similarity dot" "-k 7 --memory 3M"; do
+		# shellcheck disable=SC2086
+		near -q --json $options "$T/q.mts" "$T/c.mts" >"$T/cpu"
+		[ -s "$T/cpu" ]
+		for tf32 in 0 1; do
+			# shellcheck disable=SC2086
+			MOTES_TF32=$tf32 on_device near --json $options "$T/q.mts" "$T/c.mts" | cmp - "$T/cpu"
+		done
+	done
 }
 
 @test "shim: the weights of a task expert come over with its first batch; stored ones go when they are packed" {

@@ -146,8 +146,8 @@ bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t 
  * and then sets *copied. */
 struct nn_matrix nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied);
 
-/* The same of bytes that nn_quantize made, or nn_pack in memory that was kept since: `host` itself where it is aligned to so many
- * bytes (CPU). */
+/* The same of bytes as they are: what nn_quantize made, or nn_pack in memory that was kept since, or floats that only products
+ * read: `host` itself where it is aligned to so many bytes (CPU). */
 const void *nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied);
 
 /*
@@ -239,6 +239,15 @@ void nn_product_nn(float *c, const float *a, const float *b, size_t M, size_t N,
 /* c[M,N] = alpha a[K,M]^T b[K,N] + beta c */
 void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size_t K,
     float alpha, float beta);
+
+/* How far an element of nn_product_nt with alpha 1 and beta 0 may be from what it is of the floats exactly, divided by the lengths
+ * of both rows of K. */
+double nn_product_error(size_t K);
+
+/* What rows of x[R,V] have that is not below least[R], NaN with it: row r the columns columns[starts[r]] .. of
+ * columns[starts[r+1]-1], in ascending order; starts[R+1], room in columns for all R V, of which there are less than 2^31. */
+void nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float *least,
+    size_t R, size_t V);
 
 /* Activations and gates. -------------------------------------------------------- */
 

@@ -1,17 +1,16 @@
 #include "search/search.h"
 
-#include <cblas.h>
 #include <math.h>
-#include <omp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "nn/nn.h"
 #include "search/similarity.h"
 
-enum { QUERY_TILE = 512, DOCUMENT_TILE = 512 };
+enum { FIRST_DOCUMENTS = 512 /* past a tile, before anything is known of its best */ };
 
 /* The hits of one query, cut back to the best `depth` when there is no more room. */
 struct best {
@@ -23,15 +22,24 @@ struct best {
 	double norm;
 };
 
-/* Queries that one thread takes at a time, and the next document of the block for them. */
+/* Queries that one worker takes at a time, and the next documents of the block for them. */
 struct tile {
-	int64_t query, queries, next;
+	int64_t query, queries, next, documents;
 	bool taken;
-	float *scores; /* [queries, DOCUMENT_TILE] */
+};
+
+/* What one worker has for itself: in memory of the kernels, and what of it the host reads and writes. */
+struct worker {
+	float *scores, *gates;	   /* [queries, documents]; [queries] */
+	int32_t *starts, *columns; /* of nn_not_below */
+	float *host_gates;
+	int32_t *host_starts, *host_columns;
+	size_t columns_size;
 };
 
 struct search {
-	const float *queries;
+	const float *queries, *queries_at; /* of the host; in memory of the kernels */
+	bool copied;
 	int64_t count, depth, capacity, seen;
 	int width;
 	search_order *order;
@@ -40,6 +48,7 @@ struct search {
 	struct best *best;
 	struct tile *tiles;
 	int64_t tile_count;
+	struct worker *workers;
 };
 
 /* Room for newcomers: a rare cut leaves the gate low, a frequent one sorts often. */
@@ -49,23 +58,36 @@ room_for(int64_t depth)
 	return depth + (depth > 16 ? depth / 4 : 4);
 }
 
-/* One tile more than threads: who is done with a piece finds another that waits, and no thread is
- * far behind at the end of a block though one shares its core with who reads the next. */
+/* One tile more than workers: who is done with a piece finds another that waits, and none is
+ * far behind at the end of a block though it shares its core with who reads the next. */
 static int64_t
 queries_of_tile(int64_t count)
 {
-	int64_t tiles = omp_get_max_threads() + 1, share = (count + tiles - 1) / tiles;
+	int64_t tiles = (int64_t)nn_workers() + 1, share = (count + tiles - 1) / tiles;
+	int64_t most = (int64_t)nn_step_rows();
 
-	return share < QUERY_TILE ? share : QUERY_TILE;
+	return share < most ? share : most;
+}
+
+/* What a worker has of each pair of a tile's queries and documents. */
+static size_t
+pairs_of_worker(int64_t count)
+{
+	return (size_t)queries_of_tile(count) * nn_step_rows();
 }
 
 size_t
 search_memory(int64_t count, int64_t depth)
 {
 	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
-	size_t scores = DOCUMENT_TILE * sizeof(float);
+	size_t queries =
+	    mem_multiply((size_t)count, hits + sizeof(struct best), "search");
+	size_t pair = sizeof(float) + 2 * sizeof(int32_t);
 
-	return mem_multiply((size_t)count, hits + sizeof(struct best) + scores, "search");
+	/* a device has the scores in memory of its own, and few of the columns come back */
+	return nn_device() ? queries
+			   : mem_add(queries,
+				 nn_workers() * pairs_of_worker(count) * pair, "search");
 }
 
 static void
@@ -79,9 +101,40 @@ cut_tiles(struct search *search)
 		int64_t first = i * size, left = search->count - first;
 		search->tiles[i] =
 		    (struct tile){ .query = first, .queries = left < size ? left : size };
-		search->tiles[i].scores = mem_new(
-		    (size_t)search->tiles[i].queries, DOCUMENT_TILE * sizeof(float));
 	}
+}
+
+static void
+make_worker(struct worker *worker, int64_t count)
+{
+	size_t queries = (size_t)queries_of_tile(count), pairs = pairs_of_worker(count);
+
+	*worker = (struct worker){ .scores = nn_alloc(pairs * sizeof *worker->scores),
+		.columns = nn_alloc(pairs * sizeof *worker->columns),
+		.gates = nn_alloc(queries * sizeof *worker->gates),
+		.starts = nn_alloc((queries + 1) * sizeof *worker->starts),
+		.host_gates = mem_new(queries, sizeof *worker->host_gates),
+		.host_starts = mem_new(queries + 1, sizeof *worker->host_starts) };
+}
+
+static void
+free_worker(struct worker *worker, int64_t count)
+{
+	size_t queries = (size_t)queries_of_tile(count), pairs = pairs_of_worker(count);
+
+	nn_free(worker->scores, pairs * sizeof *worker->scores);
+	nn_free(worker->columns, pairs * sizeof *worker->columns);
+	nn_free(worker->gates, queries * sizeof *worker->gates);
+	nn_free(worker->starts, (queries + 1) * sizeof *worker->starts);
+	free(worker->host_gates);
+	free(worker->host_starts);
+	free(worker->host_columns);
+}
+
+static size_t
+queries_bytes(const struct search *search)
+{
+	return (size_t)search->count * (size_t)search->width * sizeof *search->queries;
 }
 
 struct search *
@@ -107,7 +160,12 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 		    (struct best){ search->memory + i * search->capacity, 0, threshold,
 			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
+	search->queries_at =
+	    nn_kept(queries, queries_bytes(search), sizeof *queries, &search->copied);
 	cut_tiles(search);
+	search->workers = mem_new(nn_workers(), sizeof *search->workers);
+	for (size_t i = 0; i < nn_workers(); i++)
+		make_worker(&search->workers[i], count);
 	return search;
 }
 
@@ -164,24 +222,18 @@ cut_back(const struct search *search, struct best *best)
 	best->least = best->hits[search->depth - 1].score;
 }
 
-/* What may belong to the best, to be scored exactly: four at a time, whose sums do not wait for
- * each other. */
-struct guess {
-	int64_t query;
-	int64_t document; /* of the block */
-};
-enum { GUESSES = 512, GROUP = 64, AT_ONCE = 4 };
-
-struct guesses {
-	struct guess at[GUESSES];
-	int count;
+/* The block of documents that passes. */
+struct block {
+	struct search *search;
+	const float *documents, *at; /* of the host; in memory of the kernels */
+	int64_t count;
+	double norm;
 };
 
 static void
-take_score(const struct search *search, struct guess guess, double exact)
+take_score(const struct search *search, int64_t query, int64_t document, double exact)
 {
-	struct best *best = &search->best[guess.query];
-	int64_t document = search->seen + guess.document;
+	struct best *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
 
 	if (score < best->least || document == best->excluded)
@@ -191,97 +243,143 @@ take_score(const struct search *search, struct guess guess, double exact)
 		cut_back(search, best);
 }
 
+/* What was found for the queries first .. last-1 of a tile is scored exactly: four at a time, whose sums do not wait for
+ * each other. */
 static void
-settle(const struct search *search, struct guesses *guesses, const float *documents)
+settle(const struct block *block, const struct tile *tile, const struct worker *worker,
+    int64_t first, int64_t last)
 {
-	int width = search->width, i = 0;
+	enum { AT_ONCE = 4 };
+	const struct search *search = block->search;
+	const int32_t *starts = worker->host_starts, *columns = worker->host_columns;
 	const float *query[AT_ONCE], *document[AT_ONCE];
+	int64_t row[AT_ONCE], number[AT_ONCE];
 	double exact[AT_ONCE];
 
-	while (i < guesses->count) {
+	for (int32_t i = starts[first], end = starts[last]; i < end; i += AT_ONCE) {
 		for (int j = 0; j < AT_ONCE; j++) { /* at the end the last one again */
-			int which = i + j < guesses->count ? i + j : guesses->count - 1;
-			query[j] = search->queries + guesses->at[which].query * width;
-			document[j] = documents + guesses->at[which].document * width;
+			int32_t which = i + j < end ? i + j : end - 1;
+			while (starts[first + 1] <= which)
+				first++;
+			row[j] = tile->query + first;
+			number[j] = tile->next + columns[which];
+			query[j] = search->queries + row[j] * search->width;
+			document[j] = block->documents + number[j] * search->width;
 		}
-		similarity_dots(exact, query, document, width);
-		for (int j = 0; j < AT_ONCE && i < guesses->count; j++)
-			take_score(search, guesses->at[i++], exact[j]);
+		similarity_dots(exact, query, document, search->width);
+		for (int j = 0; j < AT_ONCE && i + j < end; j++)
+			take_score(search, row[j], search->seen + number[j], exact[j]);
 	}
-	guesses->count = 0;
 }
 
-/* Look through a row of scores, of documents from `first` on in the block. */
+/* What products of the tile's queries with documents have to reach, though they may be a little off. */
 static void
-scan(const struct search *search, struct guesses *guesses, int64_t query,
-    const float *scores, const float *documents, int64_t count, int64_t first,
-    float slack)
+find_gates(const struct block *block, const struct tile *tile, float *gates)
 {
-	const struct best *best = &search->best[query];
+	double error = nn_product_error((size_t)block->search->width) * block->norm;
 
-	for (int64_t start = 0; start < count; start += GROUP) {
-		int64_t end = start + GROUP < count ? start + GROUP : count;
-		float gate = best->least - slack;
-		int some = 0;
-		for (int64_t i = start; i < end; i++)
-			some |= !(scores[i] < gate);
-		if (!some)
-			continue;
-		if (guesses->count > GUESSES - GROUP)
-			settle(search, guesses, documents);
-		for (int64_t i = start; i < end; i++) {
-			guesses->at[guesses->count] = (struct guess){ query, first + i };
-			guesses->count += !(scores[i] < gate);
-		}
+	for (int64_t i = 0; i < tile->queries; i++) {
+		const struct best *best = &block->search->best[tile->query + i];
+		double slack = error * best->norm;
+		gates[i] = best->least - (isfinite(slack) ? (float)slack : INFINITY);
 	}
+}
+
+/* The columns that were found, of which there are host_starts[queries]. */
+static void
+take_columns(struct worker *worker, int64_t queries)
+{
+	size_t bytes =
+	    (size_t)worker->host_starts[queries] * sizeof *worker->host_columns;
+
+	if (bytes > worker->columns_size) {
+		worker->columns_size = bytes + bytes / 2;
+		free(worker->host_columns);
+		worker->host_columns = mem_new(worker->columns_size, 1);
+	}
+	nn_download(worker->host_columns, worker->columns, bytes);
 }
 
 /* The next documents past a tile of queries. */
 static void
-pass(const struct search *search, const struct tile *tile, const float *documents,
-    int64_t count, double norm)
+pass(const struct block *block, const struct tile *tile, struct worker *worker)
 {
-	struct guesses guesses = { .count = 0 };
-	int width = search->width;
-	int64_t some =
-	    count - tile->next < DOCUMENT_TILE ? count - tile->next : DOCUMENT_TILE;
+	enum { SHARE = 32 /* queries */ };
+	const struct search *search = block->search;
+	size_t queries = (size_t)tile->queries, documents = (size_t)tile->documents;
+	size_t width = (size_t)search->width;
 
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)tile->queries,
-	    (int)some, width, 1, search->queries + tile->query * width, width,
-	    documents + tile->next * width, width, 0, tile->scores, (int)some);
-	for (int64_t i = 0; i < tile->queries; i++) {
-		/* bound of the rounding error of a float32 sum of `width` products */
-		double slack =
-		    (width + 4) * 0x1p-24 * norm * search->best[tile->query + i].norm;
-		scan(search, &guesses, tile->query + i, tile->scores + i * some,
-		    documents, some, tile->next,
-		    isfinite(slack) ? (float)slack : INFINITY);
-	}
-	settle(search, &guesses, documents);
+	find_gates(block, tile, worker->host_gates);
+	nn_upload(worker->gates, worker->host_gates, queries * sizeof *worker->gates);
+	nn_product_nt(worker->scores, search->queries_at + (size_t)tile->query * width,
+	    block->at + (size_t)tile->next * width, queries, documents, width, 1, 0);
+	nn_not_below(worker->starts, worker->columns, worker->scores, worker->gates,
+	    queries, documents);
+	nn_download(
+	    worker->host_starts, worker->starts, (queries + 1) * sizeof *worker->starts);
+	take_columns(worker, tile->queries);
+#pragma omp parallel for schedule(dynamic)
+	for (int64_t first = 0; first < tile->queries; first += SHARE)
+		settle(block, tile, worker, first,
+		    tile->queries - first < SHARE ? tile->queries : first + SHARE);
 }
 
-/* The free tile that is furthest behind; NULL: no work for one more thread. */
-static struct tile *
-take_tile(struct search *search, int64_t count)
+/* More and more documents: at first all may be among the best. */
+static int64_t
+next_documents(const struct block *block, const struct tile *tile)
 {
+	int64_t most = (int64_t)nn_step_rows(), left = block->count - tile->next;
+	int64_t before = block->search->seen + tile->next;
+
+	before = before < FIRST_DOCUMENTS ? FIRST_DOCUMENTS : before;
+	most = most < before ? most : before;
+	return most < left ? most : left;
+}
+
+/* The free tile that is furthest behind; NULL: no work for one more worker. */
+static struct tile *
+take_tile(const struct block *block)
+{
+	struct search *search = block->search;
 	struct tile *found = NULL;
 
 	for (int64_t i = 0; i < search->tile_count; i++) {
 		struct tile *tile = &search->tiles[i];
-		if (!tile->taken && tile->next < count &&
+		if (!tile->taken && tile->next < block->count &&
 		    (!found || tile->next < found->next))
 			found = tile;
 	}
-	if (found)
+	if (found) {
 		found->taken = true;
+		found->documents = next_documents(block, found);
+	}
 	return found;
 }
 
 static void
 give_back(struct tile *tile)
 {
-	tile->next += DOCUMENT_TILE;
+	tile->next += tile->documents;
 	tile->taken = false;
+}
+
+static void
+work(void *context, size_t which, size_t i)
+{
+	struct block *block = context;
+
+	(void)i;
+	for (struct tile *tile = NULL;;) {
+#pragma omp critical(tiles)
+		{
+			if (tile)
+				give_back(tile);
+			tile = take_tile(block);
+		}
+		if (!tile)
+			break;
+		pass(block, tile, &block->search->workers[which]);
+	}
 }
 
 void
@@ -299,23 +397,18 @@ search_hits(const struct search *search, int64_t query)
 void
 search_add(struct search *search, const float *documents, int64_t count, double norm)
 {
+	size_t bytes = (size_t)count * (size_t)search->width * sizeof *documents;
+	struct block block = { search, documents, NULL, count, norm };
+	bool copied;
+
 	if (count > UINT32_MAX - search->seen)
 		die("search: more than %u documents", UINT32_MAX);
 	for (int64_t i = 0; i < search->tile_count; i++)
 		search->tiles[i].next = 0;
-
-#pragma omp parallel
-	for (struct tile *tile = NULL;;) {
-#pragma omp critical(tiles)
-		{
-			if (tile)
-				give_back(tile);
-			tile = take_tile(search, count);
-		}
-		if (!tile)
-			break;
-		pass(search, tile, documents, count, norm);
-	}
+	block.at = nn_kept(documents, bytes, sizeof *documents, &copied);
+	nn_each(nn_workers(), work, &block);
+	if (copied)
+		nn_free((void *)block.at, bytes);
 	search->seen += count;
 }
 
@@ -340,8 +433,11 @@ search_finish(struct search *search, struct hits *hits)
 		    best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
 		hits[query] = (struct hits){ best->hits, best->count };
 	}
-	for (int64_t i = 0; i < search->tile_count; i++)
-		free(search->tiles[i].scores);
+	for (size_t i = 0; i < nn_workers(); i++)
+		free_worker(&search->workers[i], search->count);
+	free(search->workers);
+	if (search->copied)
+		nn_free((void *)search->queries_at, queries_bytes(search));
 	free(search->tiles);
 	free(search->best);
 	free(search);

@@ -1,9 +1,9 @@
 /*
  * search - exact nearest neighbours by dot product, documents streamed past the queries.
  *
- * Candidates come from a float32 matrix product, tile by tile; whatever may belong to the
- * best `depth` is scored again in double and narrowed to float32.  So the score of a pair
- * depends on its two vectors only, not on tile, thread or BLAS kernel, and equal documents
+ * Candidates come from products of floats (nn.h: the processor's or a device's), tile by tile; whatever may belong to the
+ * best `depth` is scored again by the processor, in double, and narrowed to float32.  So the score of a pair
+ * depends on its two vectors only, not on tile, thread or kernel, and equal documents
  * tie exactly.  A NaN product counts as -1, as in MTEB.
  *
  * Memory: what search_memory says, however many documents pass.
@@ -29,7 +29,7 @@ typedef int search_order(const void *context, uint32_t a, uint32_t b);
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     float threshold, search_order *order, const void *context);
 
-/* Bytes of the hits and of the scores in flight, the queries themselves not among them. */
+/* Bytes of the host's for hits and for what is in flight, the queries themselves not among them. */
 size_t search_memory(int64_t count, int64_t depth);
 
 /* This document, which did not pass yet, is no hit of the query; one a query. */

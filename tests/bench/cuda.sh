@@ -6,6 +6,7 @@
 #	qwen	the same through the shapes of Qwen3-0.6B					4
 #	olmoe	the same through those of OLMoE-1B-7B, 14 GB				8
 #	train	seconds of a step of 6,144 pairs of 64 tokens, gradient cache, BERT-base	5
+#	near	the 10 best of a million documents for 10,000 queries, width 384, f32		3
 #	cosine	embeddings against those of build/cpu in floats				3
 #	scores	SciFact and STS Benchmark by both builds, of BENCH_MODEL, in BENCH_DATA	5
 #
@@ -180,6 +181,22 @@ part_train() {
 				"$(awk -v f="$(flops "$work/bert-config/config.json")" 'BEGIN { print 4 * f }')")" "$(<"$work/busy")"
 	done
 }
+part_near() {
+	local queries=10000 documents=1000000 width=384
+	[ -z "$tiny" ] || queries=300 documents=4000 width=24
+	[ -e "$work/queries.mts" ] || "$cpu/support/mkstream" random $queries $width 1 | "$cpu/bin/mts" cat -q --level 0 - >"$work/queries.mts"
+	[ -e "$work/documents.mts" ] || "$cpu/support/mkstream" random $documents $width 2 | "$cpu/bin/mts" cat -q --level 0 - >"$work/documents.mts"
+	local theirs
+	theirs=$(torch near $queries $documents $width)
+	for tf32 in 0 1; do
+		for _ in $(seq "$runs"); do
+			MOTES_TF32=$tf32 wall "$build/bin/near" -q -o "$work/hits" "$work/queries.mts" "$work/documents.mts"
+		done | awk -v pairs="$queries" -v by="$documents" '{ printf "%.4g\n", pairs * by / $1 / 1e9 }' >"$work/rates"
+		line "near, TF32 $tf32, 1e9 pairs/s" "$(median <"$work/rates")" "$theirs"
+	done
+	"$cpu/bin/near" -q -o "$work/hits.cpu" "$work/queries.mts" "$work/documents.mts"
+	cmp "$work/hits" "$work/hits.cpu" && echo "near: the hits of $cpu"
+}
 part_cosine() {
 	local model
 	drawn bert
@@ -211,7 +228,7 @@ part_scores() {
 
 # the peer's texts have the same lengths
 awk -v most="${tiny:+20}" '{ print (most && $1 > most ? most : $1) }' "$lengths" >"$work/short"
-[ $# -gt 0 ] || set -- rate bert qwen olmoe train cosine scores
+[ $# -gt 0 ] || set -- rate bert qwen olmoe train near cosine scores
 "$build/bin/encode" --version | tail -n 1
 printf '%-44s %12s %12s %8s %8s %8s\n' "what (median of $runs)" ours torch ratio "of rate" busy
 for part; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cuda_peer.py rate | encode CONFIG LENGTHS TEXTS | train CONFIG PAIRS LENGTH STEPS [CHUNK]
+"""cuda_peer.py rate | encode CONFIG LENGTHS TEXTS | train CONFIG PAIRS LENGTH STEPS [CHUNK] | near QUERIES DOCUMENTS WIDTH
 
 What tests/bench/cuda.sh times beside ours, in torch: bf16, packed sequences (varlen attention: flash), torch.compile,
 random weights of the shapes of a config.json (bert, qwen3, olmoe).  DEVICE=cpu: the plumbing, without speed.
@@ -7,6 +7,8 @@ random weights of the shapes of a config.json (bert, qwen3, olmoe).  DEVICE=cpu:
 rate    TFLOP/s of large bf16 products
 encode  tokens a second of mean-pooled embeddings of so many texts, whose lengths are the file's in turns, in batches of
         16,384 tokens: of a second run over all, from ids in host memory to embeddings there
+near    1e9 pairs a second: the 10 best documents of each query, products of floats, from vectors in host memory to the hits
+        there, of a second run
 train   seconds of a contrastive step of so many pairs of LENGTH tokens with a gradient cache, autocast: the median
 """
 import json
@@ -256,7 +258,28 @@ def train(config, pairs, length, steps, chunk=32768):
     print(f"{sorted(times[1:])[len(times[1:]) // 2]:.4f}")
 
 
+def near(queries, documents, width, block=65536, depth=10):
+    some, all = (F.normalize(torch.randn(int(n), int(width)), dim=1) for n in (queries, documents))
+    for _ in range(2):
+        wait()
+        start = time.perf_counter()
+        asked, best, which = some.to(DEVICE), None, None
+        for at in range(0, len(all), block):
+            scores, found = (asked @ all[at : at + block].to(DEVICE, non_blocking=True).T).topk(min(depth, len(all) - at))
+            found += at
+            if best is not None:
+                scores, order = torch.cat((best, scores), 1).topk(depth)
+                found = torch.cat((which, found), 1).gather(1, order)
+            best, which = scores, found
+        best.cpu(), which.cpu()
+        wait()
+        seconds = time.perf_counter() - start
+    print(f"{int(queries) * int(documents) / seconds / 1e9:.4g}")
+
+
+COMMANDS = {"rate": rate, "encode": encode, "near": near, "train": train}
+
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in ("rate", "encode", "train"):
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(__doc__)
-    {"rate": rate, "encode": encode, "train": train}[sys.argv[1]](*sys.argv[2:])
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -340,6 +340,63 @@ check_groups(void)
 	group_case(0, 8, 2);
 }
 
+static float *
+device_floats(const float *host, size_t n)
+{
+	struct array *x = array_new(n);
+
+	nn_upload(x->at, host, n * sizeof *host);
+	return x->at;
+}
+
+/* Rows of numbers of which some are equal to their row's least, no numbers, or infinite. */
+static void
+not_below_case(size_t R, size_t V, double share)
+{
+	float *x = mem_new(R * V, sizeof *x), *least = mem_new(R, sizeof *least);
+	int32_t *starts = mem_zero(R + 1, sizeof *starts);
+	int32_t *columns = mem_new(R * V, sizeof *columns), found = 0;
+	int32_t *to_starts = device_ints(starts, R + 1),
+		*to_columns = device_ints(columns, R * V);
+
+	for (size_t r = 0; r < R; r++) {
+		least[r] = r % 7 == 6	 ? -INFINITY
+			   : r % 11 == 5 ? INFINITY
+					 : (float)(1 - share);
+		for (size_t c = 0; c < V; c++) {
+			float *own = x + r * V + c;
+			size_t kind = rng_below(&chance, 200);
+			*own = kind == 0   ? NAN
+			       : kind == 1 ? least[r]
+					   : (float)rng_uniform(&chance);
+			if (*own >= least[r] || isnan(*own))
+				columns[found++] = (int32_t)c;
+		}
+		starts[r + 1] = found;
+	}
+	nn_not_below(to_starts, to_columns, device_floats(x, R * V),
+	    device_floats(least, R), R, V);
+	expect_ints("starts", to_starts, starts, R + 1);
+	expect_ints("columns", to_columns, columns, (size_t)found);
+	free(x);
+	free(least);
+	free(starts);
+	free(columns);
+}
+
+static void
+check_not_below(void)
+{
+	not_below_case(300, 1000, 0.01);
+	not_below_case(600, 257, 0.3);
+	not_below_case(5, 70000, 0.001);
+	not_below_case(1, 1, 1);
+	not_below_case(1000, 3, 0.5);
+	not_below_case(40, 256, 1);
+	not_below_case(3, 0, 1);
+	not_below_case(0, 3, 1);
+}
+
 /* Whether number e is among the top of the row; what is no number is, and is not counted for others. */
 static bool
 among(const float *row, size_t e, size_t E, size_t top)
@@ -551,6 +608,7 @@ static const struct check checks[] = {
 	{ "dropout", check_dropout },
 	{ "scatter", check_scatter },
 	{ "groups", check_groups },
+	{ "not_below", check_not_below },
 	{ "routes", check_routes },
 	{ "embed", check_embed },
 	{ "ties", check_ties },

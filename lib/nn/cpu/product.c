@@ -557,3 +557,9 @@ nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size
 {
 	product(c, a, true, b, false, M, N, K, alpha, beta);
 }
+
+double
+nn_product_error(size_t K)
+{
+	return ((double)K + 4) * 0x1p-24;
+}

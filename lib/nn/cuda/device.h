@@ -156,6 +156,44 @@ block_sum(T x, T *room)
 	return warp_sum(lane < warps ? room[lane] : T(0));
 }
 
+/* The sum of x over the threads of a block of whole warps before this one; *all: over the block; `room` as of block_sum. */
+static __device__ __forceinline__ int
+block_sum_before(int x, int *all, int *room)
+{
+	int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sum = x, before = 0;
+
+	for (int by = 1; by < WARP; by *= 2) {
+		int other = __shfl_up_sync(ALL_LANES, sum, by);
+		sum += lane >= by ? other : 0;
+	}
+	__syncthreads(); /* the last call's room has been read */
+	if (lane == WARP - 1)
+		room[warp] = sum;
+	__syncthreads();
+	*all = 0;
+	for (int w = 0; w < (int)blockDim.x / WARP; w++) {
+		before += w < warp ? room[w] : 0;
+		*all += room[w];
+	}
+	return before + sum - x;
+}
+
+/* By one block: counts[n] become the sums of those before them; returns that of all. */
+static __device__ __forceinline__ int
+block_sums_before(int32_t *counts, size_t n, int *room)
+{
+	int before = 0;
+
+	for (size_t from = 0; from < n; from += blockDim.x) {
+		size_t i = from + threadIdx.x;
+		int all, at = block_sum_before(i < n ? counts[i] : 0, &all, room);
+		if (i < n)
+			counts[i] = before + at;
+		before += all;
+	}
+	return before;
+}
+
 /* An element of a matrix or table in any floating type, or a whole number of i8. */
 static __device__ __forceinline__ float
 element_of(const void *at, enum dtype dtype, size_t i)

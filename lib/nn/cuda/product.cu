@@ -364,3 +364,10 @@ nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size
 {
 	product(c, a, true, b, false, M, N, K, alpha, beta);
 }
+
+double
+nn_product_error(size_t K)
+{
+	/* TF32 keeps ten bits behind the first one, of both sides */
+	return ((double)K + 4) * 0x1p-24 + (multiply_tf32() ? 0x1p-9 : 0);
+}

@@ -57,45 +57,15 @@ __launch_bounds__(BLOCK)
 	counts[(size_t)threadIdx.x * gridDim.x + blockIdx.x] = of[threadIdx.x];
 }
 
-/* The sum of x over the threads of the block before this one; *all: over the block. */
-__device__ __forceinline__ int
-sum_before(int x, int *all, int *room)
-{
-	int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sum = x, before = 0;
-
-	for (int by = 1; by < WARP; by *= 2) {
-		int other = __shfl_up_sync(ALL_LANES, sum, by);
-		sum += lane >= by ? other : 0;
-	}
-	__syncthreads();
-	if (lane == WARP - 1)
-		room[warp] = sum;
-	__syncthreads();
-	*all = 0;
-	for (int w = 0; w < WARPS; w++) {
-		before += w < warp ? room[w] : 0;
-		*all += room[w];
-	}
-	return before + sum - x;
-}
-
 /* A digit's counts, of all blocks, become how many of it are in the blocks before; a block for each digit. */
 __global__ void
 __launch_bounds__(BLOCK) sum_digits(int32_t *counts, int32_t *totals, size_t blocks)
 {
 	__shared__ int room[WARPS];
-	int32_t *mine = counts + blockIdx.x * blocks;
-	int before = 0;
+	int all = block_sums_before(counts + blockIdx.x * blocks, blocks, room);
 
-	for (size_t from = 0; from < blocks; from += BLOCK) {
-		size_t i = from + threadIdx.x;
-		int all, at = sum_before(i < blocks ? mine[i] : 0, &all, room);
-		if (i < blocks)
-			mine[i] = before + at;
-		before += all;
-	}
 	if (!threadIdx.x)
-		totals[blockIdx.x] = before;
+		totals[blockIdx.x] = all;
 }
 
 /* order NULL: as they stand */
@@ -121,7 +91,7 @@ __launch_bounds__(BLOCK, 4)
 		__syncwarp();
 	}
 	/* where the digits of each warp begin */
-	int at = sum_before(totals[threadIdx.x], &all, room) +
+	int at = block_sum_before(totals[threadIdx.x], &all, room) +
 		 counts[(size_t)threadIdx.x * gridDim.x + blockIdx.x];
 	for (int w = 0; w < WARPS; w++) {
 		int some = of[w][threadIdx.x];

@@ -1,0 +1,60 @@
+#include "nn/cuda/device.h"
+
+namespace
+{
+
+/* A block has a row: how many of its columns are not below. */
+__global__ void
+count_columns(int32_t *counts, const float *x, const float *least, size_t V)
+{
+	__shared__ int room[WARP];
+	const float *row = x + blockIdx.x * V;
+	float gate = least[blockIdx.x];
+	int found = 0;
+
+	for (size_t c = threadIdx.x; c < V; c += BLOCK)
+		found += !(row[c] < gate);
+	found = block_sum(found, room);
+	if (!threadIdx.x)
+		counts[blockIdx.x] = found;
+}
+
+/* In place, counts[n] become the sums of those before, and one more that of all; by one block. */
+__global__ void
+sum_counts(int32_t *counts, size_t n)
+{
+	__shared__ int room[WARP];
+	int all = block_sums_before(counts, n, room);
+
+	if (!threadIdx.x)
+		counts[n] = all;
+}
+
+__global__ void
+put_columns(
+    int32_t *columns, const int32_t *starts, const float *x, const float *least, size_t V)
+{
+	__shared__ int room[WARP];
+	const float *row = x + blockIdx.x * V;
+	float gate = least[blockIdx.x];
+	int at = starts[blockIdx.x], end = starts[blockIdx.x + 1];
+
+	for (size_t from = 0; from < V && at < end; from += BLOCK) {
+		size_t c = from + threadIdx.x;
+		int all, mine = c < V && !(row[c] < gate);
+		int before = block_sum_before(mine, &all, room);
+		if (mine)
+			columns[at + before] = (int32_t)c;
+		at += all;
+	}
+}
+} // namespace
+
+void
+nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float *least,
+    size_t R, size_t V)
+{
+	device_launch(count_columns, (unsigned)R, BLOCK, 0, starts, x, least, V);
+	device_launch(sum_counts, 1, BLOCK, 0, starts, R);
+	device_launch(put_columns, (unsigned)R, BLOCK, 0, columns, starts, x, least, V);
+}
