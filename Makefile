@@ -60,7 +60,7 @@ GUARDED := $(if $(CUDA)$(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(addprefix bin/
 # without the sanitizers, which take MPI's memory for leaks
 RANKED  := $(if $(SANITIZE)$(FUZZ)$(CROSS),,bin/train)
 # those that a GPU's kernels are tried with on the processor
-SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix bin/,encode near train) $(addprefix support/,nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check int8_check linear_check packed_check pieces_check rounded_check))
+SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix bin/,encode near train) $(addprefix support/,nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check int8_check linear_check packed_check pieces_check rounded_check stretches_check))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNELS := $(patsubst %,$B/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/$(BACKEND)/*.c lib/nn/$(BACKEND)/*.cu)))
 ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))

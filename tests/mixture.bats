@@ -8,6 +8,10 @@ check() {
 
 @test "mixture: token experts against plain loops and central differences" { check mixture; }
 @test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
+@test "mixture: products of many experts are those of each" {
+	run -0 stretches_check
+	[ -z "$output" ]
+}
 @test "mixture: the share of the experts that all tokens have, forward and back" { check share; }
 
 @test "block: the backward is the slope of the forward, norms after the sums or before" {

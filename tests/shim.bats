@@ -34,6 +34,10 @@ holds() {
 	shim=$("$BUILD/shim/support/packed_check" bits)
 	[ "$shim" = "$(packed_check bits)" ]
 }
+@test "shim: products of token experts in one launch" {
+	holds stretches_check kinds many
+	ORDERS=shuffled holds stretches_check sizes
+}
 @test "shim: products in pieces, of strided rows, of nothing" {
 	holds pieces_check nothing strides reach
 	"$BUILD/shim/support/pieces_check" weights rows many

@@ -105,16 +105,13 @@ narrow(const struct linear *linear, const struct linear_rows *rows,
 	nn_scale(batch->low, pair->scale, piece->rows * pair->rank);
 }
 
-void
-linear_forward(const struct linear *linear, const struct linear_rows *rows, float *y,
+/* y += what the gates have beside the layer. */
+static void
+add_pairs(const struct linear *linear, const struct linear_rows *rows, float *y,
     size_t ldy, const float *x, size_t ldx, size_t T)
 {
-	const struct linear_watch *watch = rows->batch->watch;
 	struct piece piece = { 0 };
 
-	if (watch)
-		watch->see(watch->context, linear->w, x, ldx, T, linear->C);
-	nn_linear(y, ldy, x, ldx, linear->w, linear->bias, T, linear->C, linear->O);
 	if (!gated(linear, rows))
 		return;
 	while (next_piece(&piece, linear, rows, T)) {
@@ -124,6 +121,45 @@ linear_forward(const struct linear *linear, const struct linear_rows *rows, floa
 		nn_linear_add(y + piece.first * ldy, ldy, rows->batch->low, rank, piece.b,
 		    piece.rows, rank, linear->O);
 	}
+}
+
+static void
+show(const struct linear *linear, const struct linear_rows *rows, const float *x,
+    size_t ldx, size_t T)
+{
+	const struct linear_watch *watch = rows->batch->watch;
+
+	if (watch)
+		watch->see(watch->context, linear->w, x, ldx, T, linear->C);
+}
+
+void
+linear_forward(const struct linear *linear, const struct linear_rows *rows, float *y,
+    size_t ldy, const float *x, size_t ldx, size_t T)
+{
+	show(linear, rows, x, ldx, T);
+	nn_linear(y, ldy, x, ldx, linear->w, linear->bias, T, linear->C, linear->O);
+	add_pairs(linear, rows, y, ldy, x, ldx, T);
+}
+
+void
+linear_forward_parts(float *y, const float *x, const struct linear_part *parts,
+    size_t count, const enum nn_act *act)
+{
+	struct nn_stretch stretches[LINEAR_PARTS];
+	size_t C = parts->layer.C, O = parts->layer.O, row = 0, i = 0;
+
+	do {
+		const struct linear *layer = &parts[i].layer;
+		stretches[i] = (struct nn_stretch){ layer->w, layer->bias, parts[i].T };
+		show(layer, parts[i].rows, x + row * C, C, parts[i].T);
+		row += parts[i].T;
+	} while (++i < count);
+	nn_linear_stretches(y, x, stretches, count, act, C, O);
+	row = 0;
+	for (i = 0; i < count; row += parts[i++].T)
+		add_pairs(&parts[i].layer, parts[i].rows, y + row * O, O, x + row * C, C,
+		    parts[i].T);
 }
 
 /* dx += scale drop(dy B A), from dlow = scale dy B */

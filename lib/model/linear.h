@@ -88,6 +88,17 @@ bool linear_busy(const struct linear *linear, const struct linear_rows *rows);
 void linear_forward(const struct linear *linear, const struct linear_rows *rows, float *y,
     size_t ldy, const float *x, size_t ldx, size_t T);
 
+/* Several layers of one size, each for T rows of its own, those of one part after those of another: y[.,O] of x[.,C].  act: what
+ * comes after them, where none of them is busy; NULL: nothing. */
+struct linear_part {
+	struct linear layer;
+	const struct linear_rows *rows;
+	size_t T;
+};
+enum { LINEAR_PARTS = 64 }; /* at most, and one at least */
+void linear_forward_parts(float *y, const float *x, const struct linear_part *parts,
+    size_t count, const enum nn_act *act);
+
 /* dx[T,C] = (or += when add) the gradient of x, by dy[T,O] and all that is beside it; those of weights and pairs are added
  * to.  dx NULL: not wanted; x NULL: those of the weights and pairs are not. */
 void linear_back(const struct linear *linear, const struct linear_rows *rows, float *dx,

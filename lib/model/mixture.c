@@ -100,6 +100,23 @@ next_part(struct part *part, const int32_t *offsets, size_t step, size_t E)
 	return true;
 }
 
+/* The next parts that have `step` rows at most together: how many. */
+static size_t
+next_parts(
+    struct part *parts, struct part *last, const int32_t *offsets, size_t step, size_t E)
+{
+	struct part next = *last;
+	size_t count = 0, rows = 0;
+
+	while (count < LINEAR_PARTS && next_part(&next, offsets, step, E)) {
+		rows += next.rows;
+		if (rows > step)
+			break;
+		parts[count++] = *last = next;
+	}
+	return count;
+}
+
 /* Where the state has a part's activations. */
 static float *
 kept(const struct mixture_state *s, float *of, const struct part *part, size_t I)
@@ -142,30 +159,42 @@ expert_of(const struct spec *spec, const struct mixture_weights *weights,
 		.I = n->I };
 }
 
+/* What the experts of some parts say of their rows, weighed, into `out`. */
+static void
+parts_forward(const struct spec *spec, const struct mixture_weights *weights, float *out,
+    const float *y, const struct mixture_state *s, const struct part *parts, size_t count,
+    const int32_t *tokens, const struct sizes *n)
+{
+	struct mlp mlps[LINEAR_PARTS];
+	size_t counts[LINEAR_PARTS], R = 0;
+	const int32_t *rows = s->rows + parts->first;
+	float *up = kept(s, s->up, parts, n->I), *gate = kept(s, s->gate, parts, n->I);
+
+	for (size_t i = 0; i < count; i++) {
+		mlps[i] = expert_of(spec, weights, NULL, s, &parts[i], tokens, n);
+		R += counts[i] = parts[i].rows;
+	}
+	nn_gather(s->x, y, rows, R, n->C);
+	mlp_inner_each(mlps, counts, count, s->inner, up, gate, s->x);
+	mlp_out_each(mlps, counts, count, s->y, s->inner);
+	nn_scale_rows(s->y, s->weights + parts->first, R, n->C);
+	nn_scatter_add(out, s->y, rows, R, n->C);
+}
+
 void
 mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
     float *out, float *logits, const float *y, const struct mixture_state *s, size_t T)
 {
 	struct sizes n = sizes_of(spec);
 	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], *tokens;
-	struct part part = { 0 };
+	struct part parts[LINEAR_PARTS], last = { 0 };
 
 	route(spec, weights, logits, y, s, &n, T);
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
 	tokens = tokens_of(weights, s, &n, T);
 	nn_zero(out, T * n.C);
-	while (next_part(&part, offsets, s->step, n.E)) {
-		struct mlp mlp = expert_of(spec, weights, NULL, s, &part, tokens, &n);
-		const int32_t *rows = s->rows + part.first;
-		float *up = kept(s, s->up, &part, n.I);
-		size_t R = part.rows;
-
-		nn_gather(s->x, y, rows, R, n.C);
-		mlp_inner(&mlp, s->inner, up, kept(s, s->gate, &part, n.I), s->x, R);
-		mlp_out(&mlp, s->y, s->inner, R);
-		nn_scale_rows(s->y, s->weights + part.first, R, n.C);
-		nn_scatter_add(out, s->y, rows, R, n.C);
-	}
+	for (size_t count; (count = next_parts(parts, &last, offsets, s->step, n.E));)
+		parts_forward(spec, weights, out, y, s, parts, count, tokens, &n);
 	free(tokens);
 	if (weights->bias)
 		nn_add_row(out, weights->bias, T, n.C);

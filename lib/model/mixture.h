@@ -8,7 +8,8 @@
  * (Shazeer et al. 2017, with the softmax before the choice, as OLMoE, Qwen2-MoE, DeepSeekMoE
  * and nomic-embed-text-v2-moe have it; only the last has the bias.)  Of equal probabilities the lower expert is taken; a token's experts
  * add up in ascending order, so that its bits do not depend on its batch.  Tokens are grouped
- * by expert: one product for each expert and matrix, however many tokens it has.
+ * by expert: one product for each expert and matrix, however many tokens it has, those of several experts at once where
+ * that is quicker (nn_linear_stretches).
  *
  * The shared experts of Qwen2-MoE and DeepSeekMoE are one dense MLP beside these (block.h);
  * mixture_share weighs it where the model has a gate for it.

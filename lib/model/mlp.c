@@ -25,37 +25,90 @@ mlp_inner_again(
 		nn_activate(inner, up, mlp->act, T * mlp->I);
 }
 
+/* The same layer of each. */
+static void
+parts_of(struct linear_part *parts, const struct mlp *mlps, const size_t *rows,
+    size_t count, enum mlp_parameter which)
+{
+	size_t i = 0;
+
+	do
+		parts[i] = (struct linear_part){ layer(&mlps[i], which), &mlps[i].rows,
+			rows[i] };
+	while (++i < count);
+}
+
+static bool
+any_busy(const struct linear_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (linear_busy(&parts[i].layer, parts[i].rows))
+			return true;
+	return false;
+}
+
+static size_t
+sum_of(const size_t *rows, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += rows[i];
+	return sum;
+}
+
+void
+mlp_inner_each(const struct mlp *mlps, const size_t *rows, size_t count, float *inner,
+    float *up, float *gate, const float *y)
+{
+	struct linear_part parts[LINEAR_PARTS];
+
+	parts_of(parts, mlps, rows, count, MLP_UP);
+	/* nobody asks for what was before act */
+	if (!mlps->gated && inner == up && !any_busy(parts, count)) {
+		linear_forward_parts(inner, y, parts, count, &mlps->act);
+		return;
+	}
+	linear_forward_parts(up, y, parts, count, NULL);
+	if (mlps->gated) {
+		parts_of(parts, mlps, rows, count, MLP_GATE);
+		linear_forward_parts(gate, y, parts, count, NULL);
+	}
+	mlp_inner_again(mlps, inner, up, gate, sum_of(rows, count));
+}
+
 void
 mlp_inner(
     const struct mlp *mlp, float *inner, float *up, float *gate, const float *y, size_t T)
 {
-	struct linear to_up = layer(mlp, MLP_UP), to_gate = layer(mlp, MLP_GATE);
-	size_t C = mlp->C, I = mlp->I;
+	mlp_inner_each(mlp, &T, 1, inner, up, gate, y);
+}
 
-	/* nobody asks for what was before act */
-	if (!mlp->gated && inner == up && !linear_busy(&to_up, &mlp->rows)) {
-		nn_linear_activate(
-		    inner, I, y, C, to_up.w, to_up.bias, mlp->act, T, C, I);
+void
+mlp_out_each(const struct mlp *mlps, const size_t *rows, size_t count, float *out,
+    const float *inner)
+{
+	struct linear_part parts[LINEAR_PARTS];
+	size_t C = mlps->C, I = mlps->I;
+
+	parts_of(parts, mlps, rows, count, MLP_DOWN);
+	if (!mlps->turned || parts->layer.w.packed) {
+		linear_forward_parts(out, inner, parts, count, NULL);
 		return;
 	}
-	linear_forward(&to_up, &mlp->rows, up, I, y, C, T);
-	if (mlp->gated)
-		linear_forward(&to_gate, &mlp->rows, gate, I, y, C, T);
-	mlp_inner_again(mlp, inner, up, gate, T);
+	/* the backward of a linear layer from C to I is the product with a turned matrix */
+	for (size_t i = 0; i < count; i++) {
+		nn_linear_back(out, false, NULL, NULL, inner, I, NULL, C,
+		    parts[i].layer.w, rows[i], C, I);
+		out += rows[i] * C;
+		inner += rows[i] * I;
+	}
 }
 
 void
 mlp_out(const struct mlp *mlp, float *out, const float *inner, size_t T)
 {
-	struct linear down = layer(mlp, MLP_DOWN);
-	size_t C = mlp->C, I = mlp->I;
-
-	/* the backward of a linear layer from C to I is the product with a turned matrix */
-	if (mlp->turned && !down.w.packed)
-		nn_linear_back(
-		    out, false, NULL, NULL, inner, I, NULL, C, down.w, T, C, I);
-	else
-		linear_forward(&down, &mlp->rows, out, C, inner, I, T);
+	mlp_out_each(mlp, &T, 1, out, inner);
 }
 
 void

@@ -33,12 +33,18 @@ struct mlp {
 void mlp_inner(const struct mlp *mlp, float *inner, float *up, float *gate,
     const float *y, size_t T);
 
+/* Several of one shape, as many as linear_forward_parts takes: rows[i] rows of mlps[i], those of one after those of another. */
+void mlp_inner_each(const struct mlp *mlps, const size_t *rows, size_t count,
+    float *inner, float *up, float *gate, const float *y);
+
 /* inner once more, from what mlp_inner left. */
 void mlp_inner_again(
     const struct mlp *mlp, float *inner, const float *up, const float *gate, size_t T);
 
 /* out[T,C] overwritten. */
 void mlp_out(const struct mlp *mlp, float *out, const float *inner, size_t T);
+void mlp_out_each(const struct mlp *mlps, const size_t *rows, size_t count, float *out,
+    const float *inner);
 
 /* dinner[T,I] overwritten, from dout[T,C]; then the gradients of down and its bias, added to. */
 void mlp_out_back(const struct mlp *mlp, float *dinner, const float *dout, size_t T);

@@ -219,6 +219,17 @@ void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
 void nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     size_t T, size_t C, size_t O);
 
+/* Rows that have weights of their own: token experts.  In host memory. */
+struct nn_stretch {
+	struct nn_matrix w; /* [O,C] */
+	const float *b;	    /* [O]; NULL: none */
+	size_t rows;
+};
+
+/* nn_linear of stretches one after another in y[.,O] and x[.,C]; act not NULL: nn_linear_activate of them. */
+void nn_linear_stretches(float *y, const float *x, const struct nn_stretch *stretches,
+    size_t count, const enum nn_act *act, size_t C, size_t O);
+
 /* dx[T,C] = dy w (or += when add), dw[O,C] += dy^T x, db[O] += column sums of dy. */
 void nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy,
     size_t ldy, const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C,

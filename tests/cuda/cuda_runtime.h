@@ -28,6 +28,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __shared__ static
+#define __grid_constant__
 
 struct uint3 {
 	unsigned x, y, z;
@@ -89,6 +90,10 @@ void shim_gather(void *all, const void *mine, size_t size);
 unsigned shim_ballot(int predicate);
 /* the lanes of the warp that say `wanted` */
 unsigned shim_match(unsigned mine, unsigned wanted);
+/* sixteen bytes, or zeros, that lie there when the thread has waited for all but the last `left` of what it has closed */
+void shim_copy_ahead(void *to, const void *from, bool there);
+void shim_copies_close();
+void shim_copies_wait(unsigned left);
 [[noreturn]] void shim_die(const char *why);
 
 static inline void

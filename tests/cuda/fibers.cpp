@@ -26,12 +26,21 @@ struct gate {
 	int counted, count; /* of this generation, of the last */
 };
 
+/* A copy of sixteen bytes that is under way. */
+struct copy {
+	void *to;
+	const void *from; /* NULL: zeros */
+	unsigned group;
+};
+
 struct fiber {
 	void *at; /* its stack pointer while another has its turn */
 	char *stack;
 	uint3 index;
 	unsigned number; /* in the block */
 	bool done;
+	std::vector<struct copy> copies;
+	unsigned group; /* of the next */
 };
 
 struct lane_values {
@@ -164,6 +173,8 @@ prepare(struct fiber *fiber)
 	((void **)fiber->at)[11] = (void *)enter;
 #endif
 	fiber->done = false;
+	fiber->copies.clear();
+	fiber->group = 0;
 }
 
 unsigned
@@ -292,6 +303,33 @@ void *
 shim_shared()
 {
 	return state.shared;
+}
+
+void
+shim_copy_ahead(void *to, const void *from, bool there)
+{
+	state.now->copies.push_back({ to, there ? from : nullptr, state.now->group });
+}
+
+void
+shim_copies_close()
+{
+	state.now->group++;
+}
+
+void
+shim_copies_wait(unsigned left)
+{
+	std::vector<struct copy> &copies = state.now->copies;
+	size_t made = 0;
+
+	for (; made < copies.size() && copies[made].group + left < state.now->group;
+	     made++) {
+		static const unsigned char zeros[16] = {};
+		memcpy(
+		    copies[made].to, copies[made].from ? copies[made].from : zeros, 16);
+	}
+	copies.erase(copies.begin(), copies.begin() + (ptrdiff_t)made);
 }
 
 void

@@ -107,6 +107,15 @@ guard_inside(const char *function, const char *argument, const void *at)
 }
 
 void
+guard_stretches(const char *function, const struct nn_stretch *stretches, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		guard_inside(function, "w", stretches[i].w.at);
+		guard_inside(function, "b", stretches[i].b);
+	}
+}
+
+void
 guard_sequences(const char *function, const struct nn_sequences *sequences)
 {
 	size_t longest = 0, T;

@@ -49,7 +49,9 @@ function argument(text, name, type) {
 		checks = checks "\tguard_sequences(__func__ + 7, " name ");\n"
 	else if (type ~ /struct nn_matrix/)
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ".at);\n"
-	else if (type ~ /\*/ && type !~ /struct nn_adamw/ && !(name in host))
+	else if (type ~ /struct nn_stretch/)
+		checks = checks "\tguard_stretches(__func__ + 7, " name ", count);\n"
+	else if (type ~ /\*/ && type !~ /struct nn_adamw|enum nn_act/ && !(name in host))
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ");\n"
 	return name
 }

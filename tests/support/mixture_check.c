@@ -423,6 +423,8 @@ check_mixture(void)
 		/* every expert, and more rows of one than are taken at a time */
 		mixture_case(&(struct sizes){ 5, 4, 3, 4, 3, r, kind }, true);
 		mixture_case(&(struct sizes){ 1300, 8, 3, 5, 2, r, kind }, false);
+		/* more experts than have their products made together */
+		mixture_case(&(struct sizes){ 300, 8, 300, 3, 2, r, kind }, false);
 	}
 }
 

@@ -465,6 +465,18 @@ nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix
 	linear(y, ldy, x, ldx, w, NULL, NULL, 1, T, C, O);
 }
 
+void
+nn_linear_stretches(float *y, const float *x, const struct nn_stretch *stretches,
+    size_t count, const enum nn_act *act, size_t C, size_t O)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct nn_stretch *s = &stretches[i];
+		linear(y, O, x, C, s->w, s->b, act, 0, s->rows, C, O);
+		y += s->rows * O;
+		x += s->rows * C;
+	}
+}
+
 /* db += column sums; each thread owns some columns, so the order never changes. */
 static void
 column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)

@@ -38,6 +38,33 @@ bf16_pair(float low, float high)
 }
 
 /*
+ * Sixteen bytes into shared memory while the thread goes on, zeros unless they are there; `from` is memory of the device in any
+ * case; both aligned to sixteen.  What a thread has asked for since its last copies_close is one group; copies_wait waits
+ * for all but the last LEFT groups of the thread's own, and what others have copied is seen after a barrier.
+ */
+static __device__ __forceinline__ void
+copy_ahead(void *shared, const void *from, bool there)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+			 (unsigned)__cvta_generic_to_shared(shared)),
+		     "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
+		     : "memory");
+}
+
+static __device__ __forceinline__ void
+copies_close()
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int LEFT>
+static __device__ __forceinline__ void
+copies_wait()
+{
+	asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
+/*
  * What a warp does together.  Four matrices of 8 rows of 8 bf16 from shared memory: lane 8 i + r says where row r of
  * matrix i lies, on 16 bytes; lane 4 g + t gets of each the columns 2 t and 2 t + 1 of row g, or, turned, the rows 2 t
  * and 2 t + 1 of column g.

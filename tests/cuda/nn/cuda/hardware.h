@@ -23,6 +23,28 @@ bf16_pair(float low, float high)
 	return bf16_narrow(low) | (unsigned)bf16_narrow(high) << 16;
 }
 
+/* Made no sooner than they are waited for. */
+static inline void
+copy_ahead(void *shared, const void *from, bool there)
+{
+	if ((uintptr_t)shared % 16 || (uintptr_t)from % 16)
+		shim_die("a copy that is not aligned");
+	shim_copy_ahead(shared, from, there);
+}
+
+static inline void
+copies_close()
+{
+	shim_copies_close();
+}
+
+template <int LEFT>
+static inline void
+copies_wait()
+{
+	shim_copies_wait(LEFT);
+}
+
 /* Rows of every lane; what lies there is read after all have come. */
 static inline void
 shim_matrices(unsigned (&to)[4], const void *row, bool turned)
