@@ -170,15 +170,13 @@ part_train() {
 		rm -rf "$work/trained"*
 		busy "$build/bin/train" -q -m "$work/bert" -o "$work/trained" --precision $precision --timing --save-every 0 \
 			--schedule constant --warmup 0 "$work/pairs.mts"
-		ours=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "seconds") at = i } NR > 2 { print $at }' \
+		ours=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "tokens_per_second") at = i } NR > 2 { print $at }' \
 			"$work/trained.log.tsv" | median)
 		theirs=$(torch train "$work/bert-config/config.json" $pairs $length $steps ${tiny:+40})
 		# forward, forward again, and backward, which is two
-		line "step of $pairs pairs of $length, $precision, tokens/s" \
-			"$(awk -v s="$ours" -v t=$((2 * pairs * length)) 'BEGIN { if (s > 0) print int(t / s); else print "-" }')" \
+		line "step of $pairs pairs of $length, $precision, tokens/s" "$ours" \
 			"$(awk -v s="$theirs" -v t=$((2 * pairs * length)) 'BEGIN { if (s + 0 > 0) print int(t / s); else print s }')" \
-			"$(share "$(awk -v s="$ours" -v t=$((2 * pairs * length)) 'BEGIN { print (s > 0 ? t / s : 0) }')" \
-				"$(awk -v f="$(flops "$work/bert-config/config.json")" 'BEGIN { print 4 * f }')")" "$(<"$work/busy")"
+			"$(share "$ours" "$(awk -v f="$(flops "$work/bert-config/config.json")" 'BEGIN { print 4 * f }')")" "$(<"$work/busy")"
 	done
 }
 part_near() {
@@ -218,7 +216,7 @@ part_scores() {
 	[ -n "${BENCH_MODEL:+${BENCH_DATA:-}}" ] || { echo "scores: needs BENCH_MODEL and BENCH_DATA"; return; }
 	local which
 	for which in "$cpu" "$build"; do
-		make -s B="$which" OUT="$work/mteb-${which##*/}" mteb MODEL="$BENCH_MODEL" DATA="$BENCH_DATA" \
+		make -s X="$which/bin" OUT="$work/mteb-${which##*/}" mteb MODEL="$BENCH_MODEL" DATA="$BENCH_DATA" \
 			TASKS="${BENCH_TASKS:-STSBenchmark SciFact}" RESULTS="$work/results-${which##*/}" >"$work/mteb.log" 2>&1 ||
 			{ echo "scores: $which: $(tail -n 1 "$work/mteb.log")"; continue; }
 		echo "$which:"
