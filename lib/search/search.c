@@ -292,8 +292,8 @@ take_columns(struct worker *worker, int64_t queries)
 	size_t bytes =
 	    (size_t)worker->host_starts[queries] * sizeof *worker->host_columns;
 
-	if (bytes > worker->columns_size) {
-		worker->columns_size = bytes + bytes / 2;
+	if (bytes > worker->columns_size) { /* the first documents have the most */
+		worker->columns_size = bytes;
 		free(worker->host_columns);
 		worker->host_columns = mem_new(worker->columns_size, 1);
 	}
