@@ -16,7 +16,8 @@ weights(enum kind kind, const float *w, size_t O, size_t C)
 	struct nn_matrix made = { .dtype = dtype };
 
 	if (kind >= PACKED_HALVES && nn_packs(dtype)) {
-		void *to = nn_alloc(nn_packed_size(dtype, O, C));
+		size_t size = nn_packed_size(dtype, O, C);
+		void *to = array_new((size + sizeof(float) - 1) / sizeof(float))->at;
 		if (!nn_pack(to, dtype, w, DTYPE_F32, false, NULL, O, C))
 			die("weights are not finite");
 		made.at = to;
