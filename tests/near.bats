@@ -185,6 +185,19 @@ few() {
 	done
 }
 
+@test "near: products below the least normal float are lost in none of the kernels" {
+	vectors() { # COUNT SEED
+		awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); for (i = 1; i <= count; i++) {
+			printf "{\"id\":%d,\"text.emb\":[", i; for (j = 1; j <= 64; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 64 ? "," : "]}\n" } }'
+	}
+	vectors 20 1 | stream_of q
+	vectors 2000 2 | stream_of c
+	# where all are asked for, none is passed over
+	near -q --json -k 2000 --similarity dot "$T/q.mts" "$T/c.mts" | jq -c '.hits[:20]' >"$T/all"
+	near -q --json -k 20 --similarity dot "$T/q.mts" "$T/c.mts" | jq -c .hits | cmp - "$T/all"
+	[ "$(jq -s 'map(.[19].score > 0) | all' "$T/all")" = true ]
+}
+
 @test "near: many blocks find what one finds, with the texts" {
 	mkstream random 9 256 1 >"$T/q.mts"
 	mkstream random 5000 256 2 >"$T/vectors.mts"

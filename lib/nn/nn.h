@@ -252,7 +252,7 @@ void nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N,
     float alpha, float beta);
 
 /* How far an element of nn_product_nt with alpha 1 and beta 0 may be from what it is of the floats exactly, divided by the lengths
- * of both rows of K. */
+ * of both rows of K; terms below the least normal float may be lost beside that. */
 double nn_product_error(size_t K);
 
 /* What rows of x[R,V] have that is not below least[R], NaN with it: row r the columns columns[starts[r]] .. of

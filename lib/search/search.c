@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct worker {
 
 struct search {
 	const float *queries, *queries_at; /* of the host; in memory of the kernels */
-	bool copied;
+	bool queries_copied;
 	int64_t count, depth, capacity, seen;
 	int width;
 	search_order *order;
@@ -160,8 +161,8 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 		    (struct best){ search->memory + i * search->capacity, 0, threshold,
 			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
-	search->queries_at =
-	    nn_kept(queries, queries_bytes(search), sizeof *queries, &search->copied);
+	search->queries_at = nn_kept(
+	    queries, queries_bytes(search), sizeof *queries, &search->queries_copied);
 	cut_tiles(search);
 	search->workers = mem_new(nn_workers(), sizeof *search->workers);
 	for (size_t i = 0; i < nn_workers(); i++)
@@ -272,15 +273,17 @@ settle(const struct block *block, const struct tile *tile, const struct worker *
 	}
 }
 
-/* What products of the tile's queries with documents have to reach, though they may be a little off. */
+/* What products of the tile's queries with documents have to reach, though they may be a little off, and what is less
+ * than the least normal float be lost. */
 static void
 find_gates(const struct block *block, const struct tile *tile, float *gates)
 {
 	double error = nn_product_error((size_t)block->search->width) * block->norm;
+	double lost = (double)block->search->width * (double)FLT_MIN;
 
 	for (int64_t i = 0; i < tile->queries; i++) {
 		const struct best *best = &block->search->best[tile->query + i];
-		double slack = error * best->norm;
+		double slack = error * best->norm + lost;
 		gates[i] = best->least - (isfinite(slack) ? (float)slack : INFINITY);
 	}
 }
@@ -436,7 +439,7 @@ search_finish(struct search *search, struct hits *hits)
 	for (size_t i = 0; i < nn_workers(); i++)
 		free_worker(&search->workers[i], search->count);
 	free(search->workers);
-	if (search->copied)
+	if (search->queries_copied)
 		nn_free((void *)search->queries_at, queries_bytes(search));
 	free(search->tiles);
 	free(search->best);

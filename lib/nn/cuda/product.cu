@@ -368,6 +368,8 @@ nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size
 double
 nn_product_error(size_t K)
 {
-	/* TF32 keeps ten bits behind the first one, of both sides */
-	return ((double)K + 4) * 0x1p-24 + (multiply_tf32() ? 0x1p-9 : 0);
+	/* TF32 keeps ten bits behind the first one, of both sides; whether they are rounded or cut, and sums too, nobody says */
+	if (multiply_tf32())
+		return ((double)K + 4) * 0x1p-22 + 0x1p-8;
+	return ((double)K + 4) * 0x1p-24;
 }
