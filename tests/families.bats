@@ -1,54 +1,9 @@
 #!/usr/bin/env bats
 load helper
+load families
 
-FAMILIES=$GOLDEN/families
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
 NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
-
-# A copy of a family's folder that a test may change.
-copy() { # family
-	rm -rf "$T/m"
-	cp -r "$FAMILIES/$1" "$T/m"
-	MODEL=$T/m
-}
-agrees() { # family: its golden folder
-	model_check "$FAMILIES/$1" "$FAMILIES/$1/expected.safetensors"
-}
-copy_agrees() { # family: what a test made of it
-	model_check "$MODEL" "$FAMILIES/$1/expected.safetensors"
-}
-# The same of a copy whose tensors have other names, which are those of its gradients.
-renamed_agrees() { # family
-	run copy_agrees "$1"
-	[[ "$output" == *"ok states of all layers"*"ok folder embeddings"*"ok long texts mean"* ]]
-	[[ "$output" != *BAD*BAD* ]]
-}
-# The copy's weights with another header: the same data, other tensors.
-other_header() { # header
-	local size
-	size=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
-	tail -c +$((size + 9)) "$MODEL/model.safetensors" >"$T/data"
-	cat "$MODEL/$1" "$T/data" >"$MODEL/model.safetensors"
-}
-# encode refuses the copy, naming config.json and then `text`.
-refused() { # text
-	run -1 --separate-stderr encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
-	[[ "$stderr" == "encode: $MODEL/config.json"*"$1"* ]] || {
-		echo "wanted: $1" "got: $stderr"
-		false
-	}
-	[ "$(wc -l <<<"$stderr")" -eq 1 ]
-}
-# The same after editing config.json, for lines "edit | text" on standard input.
-refusals() { # family
-	local edit text
-	while IFS='|' read -r edit text; do
-		copy "$1"
-		sed -i "$(sed 's/ *$//' <<<"$edit")" "$MODEL/config.json"
-		run -1 cmp -s "$MODEL/config.json" "$FAMILIES/$1/config.json"
-		refused "${text# }"
-	done
-}
 
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
 # the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
@@ -134,12 +89,6 @@ refusals() { # family
 	copy_agrees xlm-roberta
 }
 
-# agrees_with FAMILY VALUES EDIT: the same weights under another configuration
-agrees_with() {
-	copy "$1"
-	jq "$3" "$FAMILIES/$1/config.json" >"$MODEL/config.json"
-	model_check "$MODEL" "$FAMILIES/$1/$2.safetensors"
-}
 @test "families: Gemma 3 sees back, or both ways with whole windows, as config.json says" {
 	agrees_with gemma3_text causal '.use_bidirectional_attention = false'
 	agrees_with gemma3_text causal 'del(.use_bidirectional_attention)'
@@ -505,7 +454,7 @@ agrees_with() {
 		s/jina-bert-implementation/jina-bert-v2-qk-post-norm/| JinaBERT with norms of queries and keys (qk-post-norm) is not known
 	E
 	refusals t5 <<-'E'
-		s/"gated-gelu"/"gated-silu"/| 'feed_forward_proj' is 'gated-silu'; known are relu and gated-gelu
+		s/"gated-gelu"/"gated-mish"/; /dense_act_fn/d| 'dense_act_fn' is 'mish'; known are
 		s/"gelu_new"/"quick_gelu"/| 'dense_act_fn' is 'quick_gelu'; known are
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/"model_type": "t5"/"model_type": "umt5"/| 'model_type' is 'umt5'; known are

@@ -5,10 +5,11 @@
 int
 positions_first(const struct tree *config)
 {
-	static const char *const types[] = { "roberta", "xlm-roberta", "camembert",
-		"mpnet" };
+	static const char *const types[] = { "roberta", "xlm-roberta", "camembert" };
 	const char *type = tree_string(config, "model_type", "");
 
+	if (!strcmp(type, "mpnet")) /* whatever pad_token_id says */
+		return 2;
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (!strcmp(type, types[i]))
 			return 1 + (int)tree_integer_or(

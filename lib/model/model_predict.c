@@ -47,12 +47,6 @@ model_predicts(const struct model *model)
 	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);
 }
 
-static enum nn_act
-activation(const struct spec *spec)
-{
-	return spec->gelu_head ? NN_GELU : spec->act;
-}
-
 /* The head, up to what the output matrix reads. */
 static void
 head_to_output(struct model *model, const float *x)
@@ -67,7 +61,7 @@ head_to_output(struct model *model, const float *x)
 		return;
 	nn_linear(p->dense, C, p->hidden, C, stem[STEM_MLM_DENSE],
 	    stem[STEM_MLM_DENSE_BIAS].at, p->M, C, C);
-	nn_activate(p->act, p->dense, activation(spec), p->M * C);
+	nn_activate(p->act, p->dense, spec->head_act, p->M * C);
 	nn_norm(p->norm, NULL, p->stats, p->act, NULL, stem[STEM_MLM_NORM].at,
 	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, p->M, C);
 }
@@ -146,7 +140,7 @@ output_backward(struct model *model)
 	if (transforms(model)) {
 		nn_norm_back(d, g[STEM_MLM_NORM], g[STEM_MLM_NORM_BIAS], d, p->act,
 		    p->stats, stem[STEM_MLM_NORM].at, spec->norm, p->M, C);
-		nn_activate_back(d, d, p->dense, activation(spec), p->M * C);
+		nn_activate_back(d, d, p->dense, spec->head_act, p->M * C);
 		/* p->act has served: it takes the gradient of the gathered rows */
 		nn_linear_back(p->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS],
 		    d, C, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, C);

@@ -124,7 +124,7 @@ spec_stem_shape(
 	case STEM_MLM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
 	case STEM_OUTPUT: return shape(spec->untied, rows, spec->vocabulary, columns, C);
 	case STEM_OUTPUT_BIAS:
-		return shape(spec->mlm_bias, rows, spec->vocabulary, columns, 0);
+		return shape(spec->output_bias, rows, spec->vocabulary, columns, 0);
 	case STEM_PARAMETERS: break;
 	}
 	return false;
@@ -177,14 +177,16 @@ spec_activation(const struct tree *config, const char *key, const char *otherwis
 		enum nn_act act;
 	} names[] = { { "gelu", NN_GELU }, { "gelu_new", NN_GELU_TANH },
 		{ "gelu_pytorch_tanh", NN_GELU_TANH }, { "gelu_fast", NN_GELU_TANH },
-		{ "silu", NN_SILU }, { "swish", NN_SILU }, { "relu", NN_RELU } };
+		{ "gelu_python", NN_GELU }, { "silu", NN_SILU }, { "swish", NN_SILU },
+		{ "relu", NN_RELU }, { "tanh", NN_TANH }, { "sigmoid", NN_SIGMOID } };
 	const char *name = tree_string(config, key, otherwise);
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i].name))
 			return names[i].act;
-	tree_die(
-	    config, "'%s' is '%s'; known are gelu, gelu_new, silu and relu", key, name);
+	tree_die(config,
+	    "'%s' is '%s'; known are gelu, gelu_new, silu, relu, tanh and sigmoid", key,
+	    name);
 }
 
 void
@@ -209,6 +211,19 @@ spec_positions_from(struct spec *spec, const struct tree *config, int first)
 		    spec->positions, first);
 	spec->position_first = first;
 	spec->positions -= first;
+}
+
+int
+spec_number(const struct tree *config, const char *first, const char *second, int most)
+{
+	const struct tree *other = tree_get(config, second);
+	const char *key = other && !tree_get(config, first) ? second : first;
+	int number = (int)tree_integer_in(config, key, 1, most);
+
+	if (other && tree_integer(config, second, 0) != number)
+		tree_die(other, "'%s' is %lld, and '%s' is %d", second,
+		    (long long)tree_integer(config, second, 0), first, number);
+	return number;
 }
 
 void
@@ -387,10 +402,10 @@ spec_rotary_table(struct spec *spec, int which, const struct tree *config,
 void
 spec_rotary(struct spec *spec, const struct tree *config, double base)
 {
-	const struct tree *parameters = tree_get(config, "rope_parameters");
+	const struct tree *parameters = tree_get(config, "rope_scaling");
 
-	if (!parameters)
-		parameters = tree_get(config, "rope_scaling");
+	if (!parameters || (parameters->kind == TREE_OBJECT && !parameters->count))
+		parameters = tree_get(config, "rope_parameters");
 	spec_rotary_table(
 	    spec, 0, config, parameters, tree_real(config, "rope_theta", base));
 	spec->rotaries = 1;

@@ -111,10 +111,11 @@ struct spec {
 	float norm_eps;
 	enum spec_qk_norm qk_norm;
 	enum nn_act act;
-	bool gelu_head; /* in the head that predicts tokens it is GELU, whatever act is */
-	bool gated;	/* down(up(x) * act(gate(x))); else down(act(up(x))) */
+	enum nn_act head_act; /* of the dense layer in the head that predicts tokens */
+	bool gated;	      /* down(up(x) * act(gate(x))); else down(act(up(x))) */
 	bool fused; /* as the checkpoint has it: q, k and v are one tensor, one product */
-	bool qkv_bias, out_bias, up_bias, down_bias, mlm_bias;
+	bool qkv_bias, out_bias, up_bias, down_bias;
+	bool mlm_bias, output_bias; /* of that dense layer and of the output matrix */
 	/* Tokens are predicted with a matrix of its own, not that of their embeddings; a family sets
 	 * what holds where config.json has no "tie_word_embeddings". */
 	bool untied;
@@ -220,7 +221,10 @@ struct names {
 	const char *mixture_bias;
 	/* What tensors begin with that are no parameters: heads for other tasks, and what others read. */
 	const char *const *heads;
-	/* For a file that has not the first block's queries under these; NULL: there are none. */
+	/* The file has not these names where it has this tensor, with other values than those of the
+	 * tokens' embeddings; NULL: there is no such tensor. */
+	const char *unless;
+	/* For a file that has not these; NULL: there are none. */
 	const struct names *otherwise;
 };
 
@@ -251,6 +255,11 @@ enum nn_act spec_activation(
  * spell them: vocab_size, hidden_size, ...; and initializer_range. */
 void spec_sizes(struct spec *spec, const struct tree *config);
 
+/* A required number in 1..most that a config may give under either of two names; dies where both
+ * are there and differ. */
+int spec_number(
+    const struct tree *config, const char *first, const char *second, int most);
+
 /* Die unless the boolean `key` is `expected`, which it is when absent. */
 void spec_expect(const struct tree *config, const char *key, bool expected);
 
@@ -260,7 +269,7 @@ void spec_divide_heads(struct spec *spec, const struct tree *config, const char 
 
 /*
  * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in
- * "rope_parameters" (transformers 5).  base: where there is no theta.  Of scalings, "linear",
+ * "rope_parameters" (transformers 5), which "rope_scaling" replaces where both are there.  base: where there is no theta.  Of scalings, "linear",
  * "dynamic", "ntk" (GTE v1.5), "llama3" and "yarn" are known, the others refused; with "dynamic",
  * positions is what was trained, and no longer a limit.  spec->head_size and positions are set before.
  */

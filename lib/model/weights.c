@@ -456,6 +456,16 @@ judge_extra(const struct search *search)
 		    file, extra, example);
 }
 
+/* Whether the file has embeddings that these names are not for. */
+static bool
+differs(const struct search *search)
+{
+	const char *name = search->names->unless;
+	const struct safetensor *own = name ? held(search, name) : NULL;
+
+	return own && !equal(own, held_stem(search, STEM_TOKENS));
+}
+
 /* The names and the prefix that the file uses; the first ones when it uses none. */
 static void
 choose_names(struct search *search)
@@ -470,8 +480,8 @@ choose_names(struct search *search)
 			char *queries = mem_format("%s0.%s.weight", search->names->layers,
 			    search->names->block[BLOCK_Q]);
 			search->prefix = *prefix;
-			bool found =
-			    held_stem(search, STEM_TOKENS) && held(search, queries);
+			bool found = held_stem(search, STEM_TOKENS) &&
+				     held(search, queries) && !differs(search);
 			free(queries);
 			if (found)
 				return;

@@ -299,6 +299,13 @@ CONFIG = {
         "d_ff": 12, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-5,
         "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
         "torch_dtype": "float32"},
+    # embeddings of the encoder that are not those of the decoder, beside which they stand
+    "t5_own": {
+        "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": V,
+        "d_model": 8, "num_layers": 1, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 4,
+        "d_ff": 12, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-5,
+        "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
+        "torch_dtype": "float32"},
     "jina_bert": SIZES | {
         "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
         "num_attention_heads": 6, "intermediate_size": 10, "hidden_act": "gelu",
@@ -347,7 +354,10 @@ VARIANTS = {
     "jina_bert": {"reglu": {"feed_forward_type": "reglu"}},
     "qwen3": {"bidirectional": {"is_causal": False}},
     "qwen2": {"bidirectional": {"is_causal": False}},
-    "mistral": {"global": {"sliding_window": None}},
+    "mistral": {"global": {"sliding_window": None},
+                "layers": {"layer_types": ["full_attention", "sliding_attention"]}},
+    "modernbert": {"head": {"classifier_activation": "silu"}},
+    "t5": {"silu": {"feed_forward_proj": "gated-silu", "dense_act_fn": "silu"}},
     "llama": {"yarn": {"rope_scaling": YARN},
               "yarn_set": {"rope_scaling": YARN | {"beta_fast": 9.0, "beta_slow": 1.7, "mscale": 1.3,
                                                    "mscale_all_dim": 0.6, "truncate": False}}},
@@ -357,20 +367,22 @@ VARIANTS = {
 POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert": ("mean", False),
            "distilbert": ("mean", True), "gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
            "modernbert": ("mean", True), "mpnet": ("mean", True), "t5": ("mean", True),
-           "t5_whole": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
+           "t5_whole": ("mean", True), "t5_own": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
            "gemma3_text": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
          "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
          "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "mpnet": "MPNetForMaskedLM",
-         "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel",
-         "qwen2": "Qwen2Model", "mistral": "MistralModel", "llama": "LlamaModel",
+         "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel", "t5_own": "T5EncoderModel",
+         "qwen2": "Qwen2Model", "mistral": "AutoModel", "llama": "LlamaModel",
          "eurobert": "EuroBertForMaskedLM", "gemma3_text": "Gemma3TextModel"}
-STORED = {"t5_whole": "T5ForConditionalGeneration"}  # where it is another
+# where it is another
+STORED = {"t5_whole": "T5ForConditionalGeneration", "t5_own": "T5ForConditionalGeneration",
+          "mistral": "MistralModel"}
 POOLERS = ("bert", "xlm-roberta")  # classes with a layer that no embedding depends on
 PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet", "eurobert")
-PADDED = ("roberta", "xlm-roberta")
+PADDED = ("roberta", "xlm-roberta", "mpnet")
 
 
 def plain_shapes(family, c):
@@ -583,6 +595,11 @@ def checkpoint(family, folder, config, generator):
         os.rename(folder + "/config.json", folder + "/config.5.json")
         if family == "nomic_bert":
             other_header(folder, "native.header", nomic_native, model.state_dict())
+        if family == "t5_own":
+            weights = load_file(folder + "/model.safetensors")
+            own = "encoder.embed_tokens.weight"
+            weights[own] = draw(own, weights["shared.weight"].shape, generator)
+            save_file(weights, folder + "/model.safetensors", metadata={"format": "pt"})
         if family == "olmoe":
             save_file(model.state_dict(), folder + "/stacked.safetensors", metadata={"format": "pt"})
     if family == "gte":

@@ -38,8 +38,8 @@ bert_shape(struct spec *spec, int inner)
 	spec->position_table = true;
 	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
-	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
-	    spec->mlm_bias = true;
+	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias = true;
+	spec->mlm_bias = spec->output_bias = true;
 	spec_layers(spec, inner);
 }
 
@@ -58,7 +58,7 @@ bert_configure(struct spec *spec, const struct tree *config, const char *positio
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
 	spec_divide_heads(spec, config, "num_attention_heads");
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
-	spec->act = spec_activation(config, "hidden_act", "gelu");
+	spec->act = spec->head_act = spec_activation(config, "hidden_act", "gelu");
 	bert_shape(spec, inner);
 }
 

@@ -70,13 +70,8 @@ decoder_window(const struct spec *spec, const struct tree *config, int otherwise
 }
 
 void
-decoder_windows(struct spec *spec, const struct tree *config)
+decoder_windows(struct spec *spec, const struct tree *config, int window, int from)
 {
-	int from = (int)tree_integer_or(config, "max_window_layers", 28, 0, 1 << 20);
-	int window = tree_boolean(config, "use_sliding_window", false)
-			 ? decoder_window(spec, config, 4096)
-			 : 0;
-
 	for (int i = 0; i < spec->layers; i++)
 		if (spec_slides(spec, config, i, window && i >= from)) {
 			if (!window)
@@ -85,6 +80,16 @@ decoder_windows(struct spec *spec, const struct tree *config)
 				    "and 'use_sliding_window' do not");
 			spec->layer[i].window = window;
 		}
+}
+
+void
+decoder_qwen_windows(struct spec *spec, const struct tree *config)
+{
+	int from = (int)tree_integer_or(config, "max_window_layers", 28, 0, 1 << 20);
+	bool used = tree_boolean(config, "use_sliding_window", false);
+
+	decoder_windows(
+	    spec, config, used ? decoder_window(spec, config, 4096) : 0, from);
 }
 
 void

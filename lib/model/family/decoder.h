@@ -23,9 +23,11 @@ void decoder_refuse_windows(const struct tree *config);
  * another so many on either side.  `otherwise` where it is absent; 0 where it is null. */
 int decoder_window(const struct spec *spec, const struct tree *config, int otherwise);
 
-/* The windows of Qwen2 and Qwen3: with "use_sliding_window", of layers from "max_window_layers" on,
- * or those that "layer_types" names. */
-void decoder_windows(struct spec *spec, const struct tree *config);
+/* A window (0: none) for the layers that "layer_types" names; where it is absent, for those from `from` on. */
+void decoder_windows(struct spec *spec, const struct tree *config, int window, int from);
+
+/* Those of Qwen2 and Qwen3: with "use_sliding_window", from "max_window_layers" on. */
+void decoder_qwen_windows(struct spec *spec, const struct tree *config);
 
 /* The MLPs of `count` token experts, `top` of them a token: reads `norm_topk_prob`, and the
  * sizes from the keys given. */

@@ -34,16 +34,16 @@ static void
 configure(struct spec *spec, const struct tree *config)
 {
 	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = (int)tree_integer_in(config, "dim", 1, 1 << 16);
-	spec->layers = (int)tree_integer_in(config, "n_layers", 1, SPEC_LAYERS);
-	spec->heads = (int)tree_integer_in(config, "n_heads", 1, 1024);
+	spec->width = spec_number(config, "dim", "hidden_size", 1 << 16);
+	spec->layers = spec_number(config, "n_layers", "num_hidden_layers", SPEC_LAYERS);
+	spec->heads = spec_number(config, "n_heads", "num_attention_heads", 1024);
 	spec->kv_heads = spec->heads;
 	spec->positions =
 	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
 	spec_divide_heads(spec, config, "n_heads");
 	spec->norm_eps = 1e-12f; /* whatever config.json says */
-	spec->act = spec_activation(config, "activation", "gelu");
+	spec->act = spec->head_act = spec_activation(config, "activation", "gelu");
 	spec->names = &names;
 	bert_shape(spec, (int)tree_integer_in(config, "hidden_dim", 1, 1 << 20));
 }

@@ -57,11 +57,11 @@ static void
 rotary(struct spec *spec, const struct tree *config)
 {
 	const struct tree *both = tree_get(config, "rope_parameters");
-	const struct tree *full =
-	    both ? tree_get(both, "full_attention") : tree_get(config, "rope_scaling");
+	const struct tree *full = tree_get(both, "full_attention");
+	const struct tree *scaling = tree_get(config, "rope_scaling");
+	double base = tree_real(full, "rope_theta", tree_real(config, "rope_theta", 1e6));
 
-	spec_rotary_table(
-	    spec, GLOBAL, config, full, tree_real(config, "rope_theta", 1e6));
+	spec_rotary_table(spec, GLOBAL, config, scaling ? scaling : full, base);
 	spec_rotary_table(spec, LOCAL, config, tree_get(both, "sliding_attention"),
 	    tree_real(config, "rope_local_base_freq", 1e4));
 	spec->rotaries = 2;

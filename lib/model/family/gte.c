@@ -68,7 +68,7 @@ static const struct names names = { .prefixes = prefixes,
 	.otherwise = &apart_names };
 
 static void
-configure(struct spec *spec, const struct tree *config)
+configure(struct spec *spec, const struct tree *config, double base)
 {
 	expect(config, "position_embedding_type", "rope");
 	expect(config, "layer_norm_type", "layer_norm");
@@ -77,15 +77,29 @@ configure(struct spec *spec, const struct tree *config)
 	spec_divide_heads(spec, config, "num_attention_heads");
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 1, 0, 1 << 16);
-	spec_rotary(spec, config, 10000);
+	spec_rotary(spec, config, base);
 	spec->embedding_norm = spec->norm_bias = spec->gated = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
-	spec->act = spec_activation(config, "hidden_act", "gelu");
-	spec->qkv_bias = spec->out_bias = spec->down_bias = spec->mlm_bias = true;
+	spec->act = spec->head_act = spec_activation(config, "hidden_act", "gelu");
+	spec->qkv_bias = spec->out_bias = spec->down_bias = true;
+	spec->mlm_bias = spec->output_bias = true;
 	spec->names = &names;
 	spec_layers(spec, inner);
 }
 
-const struct family family_new = { "new", configure };
-const struct family family_gte = { "gte", configure };
+static void
+configure_new(struct spec *spec, const struct tree *config)
+{
+	configure(spec, config, 10000);
+}
+
+static void
+configure_gte(struct spec *spec, const struct tree *config)
+{
+	configure(spec, config, 160000);
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
+}
+
+const struct family family_new = { "new", configure_new };
+const struct family family_gte = { "gte", configure_gte };

@@ -115,8 +115,7 @@ configure_model(struct spec *spec, const struct tree *config)
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-5);
 	spec->act = spec_activation(config, "hidden_act", "gelu");
-	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias =
-	    spec->mlm_bias = true;
+	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias = true;
 	spec->names = &names;
 	spec_layers(spec, inner);
 }

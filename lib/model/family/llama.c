@@ -17,7 +17,7 @@ configure_eurobert(struct spec *spec, const struct tree *config)
 	decoder_refuse_windows(config);
 	decoder_configure(spec, config, 0, 1e-5);
 	spec->causal = false;
-	spec->mlm_bias = spec->up_bias;
+	spec->output_bias = spec->up_bias;
 	spec_layers(spec, (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20));
 }
 

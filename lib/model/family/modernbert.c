@@ -69,6 +69,8 @@ configure(struct spec *spec, const struct tree *config)
 	spec_divide_heads(spec, config, "num_attention_heads");
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
 	int window = (int)tree_integer_or(config, "local_attention", 128, 2, 1 << 24) / 2;
+	/* transformers 5 takes half of it under this name, too */
+	window = (int)tree_integer_or(config, "sliding_window", window, 1, 1 << 24);
 	rotary(spec, config);
 	spec->prenorm = spec->embedding_norm = spec->gated = true;
 	spec->norm = NN_LAYERNORM;
@@ -77,7 +79,9 @@ configure(struct spec *spec, const struct tree *config)
 	spec->act = spec_activation(config, "hidden_activation", "gelu");
 	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
 	spec->up_bias = spec->down_bias = tree_boolean(config, "mlp_bias", false);
-	spec->mlm_bias = tree_boolean(config, "decoder_bias", true);
+	spec->head_act = spec_activation(config, "classifier_activation", "gelu");
+	spec->mlm_bias = tree_boolean(config, "classifier_bias", false);
+	spec->output_bias = tree_boolean(config, "decoder_bias", true);
 	spec->names = &names;
 	spec_layers(spec, inner);
 	spec->layer[0].norm1 = false; /* the embeddings have just been normed */

@@ -42,7 +42,7 @@ configure(struct spec *spec, const struct tree *config)
 	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
 	spec_divide_heads(spec, config, "num_attention_heads");
 	spec_positions_from(spec, config, positions_first(config));
-	spec->gelu_head = true;
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
 	/* whatever config.json says, the reference counts with these */
 	tree_integer_or(config, "relative_attention_num_buckets", 32, 32, 32);
 	spec->distance = (struct spec_distance){ .buckets = 32, .farthest = 128 };

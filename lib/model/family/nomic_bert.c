@@ -14,12 +14,6 @@ either(const struct tree *config, const char *first, const char *second)
 	return tree_get(config, first) || !tree_get(config, second) ? first : second;
 }
 
-static int
-number(const struct tree *config, const char *first, const char *second, int most)
-{
-	return (int)tree_integer_in(config, either(config, first, second), 1, most);
-}
-
 /* The Hub's spelling.  The reference's own defaults differ from every published model, and
  * are therefore not taken over: what decides must be said. */
 static void
@@ -64,6 +58,9 @@ activation(struct spec *spec, const struct tree *config)
 		spec->act = spec_activation(config, "activation_function", NULL);
 		spec->gated = false;
 	}
+	/* of the Hub's code, GELU where it is not SiLU */
+	bool silu = !name || spec->act == NN_GELU_TANH || spec->act == NN_SILU;
+	spec->head_act = silu ? spec->act : NN_GELU;
 }
 
 static void
@@ -148,13 +145,13 @@ static void
 configure(struct spec *spec, const struct tree *config)
 {
 	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = number(config, "n_embd", "hidden_size", 1 << 16);
-	spec->layers = number(config, "n_layer", "num_hidden_layers", SPEC_LAYERS);
-	spec->heads = number(config, "n_head", "num_attention_heads", 1024);
+	spec->width = spec_number(config, "n_embd", "hidden_size", 1 << 16);
+	spec->layers = spec_number(config, "n_layer", "num_hidden_layers", SPEC_LAYERS);
+	spec->heads = spec_number(config, "n_head", "num_attention_heads", 1024);
 	spec->kv_heads = spec->heads;
-	int inner = number(config, "n_inner", "intermediate_size", 1 << 20);
+	int inner = spec_number(config, "n_inner", "intermediate_size", 1 << 20);
 	spec->positions =
-	    number(config, "n_positions", "max_position_embeddings", 1 << 24);
+	    spec_number(config, "n_positions", "max_position_embeddings", 1 << 24);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
 	spec_divide_heads(spec, config, either(config, "n_head", "num_attention_heads"));
 	spec->head_size =
@@ -173,7 +170,8 @@ configure(struct spec *spec, const struct tree *config)
 	    tree_get(config, "n_embd"); /* so the Hub's code, where nothing is said */
 	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", biased);
 	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", biased);
-	spec->down_bias = spec->mlm_bias = tree_boolean(config, "mlp_fc2_bias", biased);
+	spec->down_bias = tree_boolean(config, "mlp_fc2_bias", biased);
+	spec->mlm_bias = spec->output_bias = !biased || spec->up_bias;
 	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
 	spec->names = &names;
 	spec_layers(spec, inner);

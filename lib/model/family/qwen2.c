@@ -10,7 +10,7 @@ configure(struct spec *spec, const struct tree *config)
 	spec->qkv_bias = true;
 	spec->out_bias = spec->up_bias = spec->down_bias = false;
 	spec_layers(spec, (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20));
-	decoder_windows(spec, config);
+	decoder_qwen_windows(spec, config);
 }
 
 const struct family family_qwen2 = { "qwen2", configure };

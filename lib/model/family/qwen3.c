@@ -11,7 +11,7 @@ configure(struct spec *spec, const struct tree *config)
 	decoder_configure(spec, config, 128, 1e-6);
 	spec->qk_norm = SPEC_QK_HEAD;
 	spec_layers(spec, (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20));
-	decoder_windows(spec, config);
+	decoder_qwen_windows(spec, config);
 }
 
 const struct family family_qwen3 = { "qwen3", configure };

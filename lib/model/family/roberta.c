@@ -41,7 +41,7 @@ configure(struct spec *spec, const struct tree *config)
 	bert_configure(spec, config, "absolute");
 	refuse_others(config);
 	spec_positions_from(spec, config, positions_first(config));
-	spec->gelu_head = true;
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
 	spec->names = &names;
 }
 

@@ -12,6 +12,12 @@ static const char *const stem[STEM_PARAMETERS] = {
 	[STEM_FINAL_NORM] = "encoder.final_layer_norm",
 };
 
+static const char *const own_stem[STEM_PARAMETERS] = {
+	[STEM_TOKENS] = "encoder.embed_tokens",
+	[STEM_DISTANCE] = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias",
+	[STEM_FINAL_NORM] = "encoder.final_layer_norm",
+};
+
 static const char *const block[BLOCK_PARAMETERS] = {
 	[BLOCK_Q] = "layer.0.SelfAttention.q",
 	[BLOCK_K] = "layer.0.SelfAttention.k",
@@ -24,8 +30,19 @@ static const char *const block[BLOCK_PARAMETERS] = {
 	[BLOCK_NORM2] = "layer.1.layer_norm",
 };
 
+static const char *const prefixes[] = { "", NULL };
+
+/* The encoder's embeddings, where they are not those that it shares with the decoder. */
+static const struct names own_names = {
+	.prefixes = prefixes,
+	.stem = own_stem,
+	.layers = "encoder.block.",
+	.block = block,
+	.plain = "layer.1.DenseReluDense.wi",
+	.heads = (const char *const[]){ "shared.", "decoder.", "lm_head.", NULL },
+};
 static const struct names names = {
-	.prefixes = (const char *const[]){ "", NULL },
+	.prefixes = prefixes,
 	.stem = stem,
 	.layers = "encoder.block.",
 	.block = block,
@@ -33,21 +50,24 @@ static const struct names names = {
 	/* the embeddings once more; and what answers */
 	.heads = (const char *const[]){ "encoder.embed_tokens.", "decoder.", "lm_head.",
 	    NULL },
+	.unless = "encoder.embed_tokens.weight",
+	.otherwise = &own_names,
 };
 
-/* "relu", or "gated-gelu", which means the approximation by tanh. */
+/* "relu", "gated-silu", ...; GELU behind a gate is the approximation by tanh.  What follows from that
+ * name, config.json may say once more, or otherwise. */
 static void
 activation(struct spec *spec, const struct tree *config, const char *otherwise)
 {
-	const char *key = "feed_forward_proj";
-	const char *name = tree_string(config, key, otherwise);
+	const char *name = tree_string(config, "feed_forward_proj", otherwise);
+	const char *gated = "gated-";
+	size_t length = strlen(gated);
 
-	spec->gated = !strcmp(name, "gated-gelu");
-	if (!spec->gated && strcmp(name, "relu"))
-		tree_die(tree_get(config, key),
-		    "'%s' is '%s'; known are relu and gated-gelu", key, name);
-	spec->act =
-	    spec_activation(config, "dense_act_fn", spec->gated ? "gelu_new" : "relu");
+	spec->gated = !strncmp(name, gated, length);
+	if (spec->gated)
+		name = strcmp(name + length, "gelu") ? name + length : "gelu_new";
+	spec->act = spec_activation(config, "dense_act_fn", name);
+	spec->gated = tree_boolean(config, "is_gated_act", spec->gated);
 }
 
 static void
@@ -68,11 +88,12 @@ configure(struct spec *spec, const struct tree *config, const char *act)
 {
 	spec_expect(config, "is_decoder", false);
 	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = (int)tree_integer_in(config, "d_model", 1, 1 << 16);
-	spec->layers = (int)tree_integer_in(config, "num_layers", 1, SPEC_LAYERS);
-	spec->heads = (int)tree_integer_in(config, "num_heads", 1, 1024);
+	spec->width = spec_number(config, "d_model", "hidden_size", 1 << 16);
+	spec->layers =
+	    spec_number(config, "num_layers", "num_hidden_layers", SPEC_LAYERS);
+	spec->heads = spec_number(config, "num_heads", "num_attention_heads", 1024);
 	spec->kv_heads = spec->heads;
-	spec->head_size = (int)tree_integer_in(config, "d_kv", 1, 1024);
+	spec->head_size = spec_number(config, "d_kv", "head_dim", 1024);
 	spec->positions = 1 << 24; /* there is no limit to distances */
 	spec->attention_scale = 1;
 	distance(&spec->distance, config);

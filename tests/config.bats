@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+load helper
+load families
+
+# Keys of config.json that change what the reference computes: each is honoured or refused by name.
+
+# embeds EDIT: of one text with the copy under another configuration, a line of numbers
+embeds() {
+	jq "$1" "$FAMILIES/$FAMILY/config${SPELLING:-}.json" >"$MODEL/config.json"
+	encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
+}
+
+@test "config: layer_types of a Mistral name the layers that have a window" {
+	agrees_with mistral layers '.layer_types = ["full_attention", "sliding_attention"]'
+	agrees_with mistral layers '.model_type = "ministral" | .layer_types = ["full_attention", "sliding_attention"]'
+	agrees_with mistral expected '.layer_types = ["sliding_attention", "sliding_attention"]'
+	agrees_with mistral global '.layer_types = ["full_attention", "full_attention"]'
+	refusals mistral <<-'E2'
+		s/{/{"layer_types": ["full_attention", "sliding_attention"],/; s/"sliding_window": 4/"sliding_window": null/| 'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not
+	E2
+}
+
+@test "config: the window of a ModernBERT, of which sliding_window is half" {
+	agrees_with modernbert expected 'del(.local_attention) | .sliding_window = 4'
+	agrees_with modernbert expected '.local_attention = 99 | .sliding_window = 4'
+}
+
+@test "config: the activation and the biases of ModernBERT's head that predicts tokens" {
+	agrees_with modernbert head '.classifier_activation = "silu"'
+	run ! agrees_with modernbert expected '.classifier_activation = "silu"'
+	while read -r edit bias; do
+		copy modernbert
+		jq "$edit" "$FAMILIES/modernbert/config.json" >"$MODEL/config.json"
+		model_copy "$MODEL" "$T/drawn" init 1
+		[ "$(safetensors_list "$T/drawn" | grep -o '^\(head.dense\|decoder\).bias' | sort | paste -sd+)" = "$bias" ]
+		rm -r "$T/drawn"
+	done <<-'E2'
+		. decoder.bias
+		.decoder_bias=false|.classifier_bias=true head.dense.bias
+		.classifier_bias=true decoder.bias+head.dense.bias
+	E2
+}
+
+@test "config: MPNet's padding is 1 whatever pad_token_id is" {
+	model_check "$FAMILIES/mpnet" "$FAMILIES/mpnet/padded.safetensors"
+	for number in 0 2 null; do
+		agrees_with mpnet expected ".pad_token_id = $number"
+		agrees_with mpnet padded ".pad_token_id = $number"
+	done
+	run -1 encode -q -m "$MODEL" < <(seq 513 | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids)
+	[[ "$output" == *"more than the 512 that"* ]]
+}
+
+@test "config: T5's encoder has the embeddings that are its own" {
+	agrees t5_own
+	# saved under their own name
+	model_copy "$FAMILIES/t5_own" "$T/saved" f32
+	safetensors_list "$T/saved" | grep -q '^encoder.embed_tokens.weight'
+	run ! grep -qa '"shared.weight"' "$T/saved/model.safetensors"
+	model_check "$T/saved" "$FAMILIES/t5_own/expected.safetensors"
+	# of two that are equal the shared ones stand for both
+	copy t5_own
+	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
+	offset() {
+		echo $((header + 8 + $(head -c $((header + 8)) "$MODEL/model.safetensors" | tail -c +9 |
+			jq --arg name "$1" '.[$name].data_offsets[0]')))
+	}
+	dd if="$FAMILIES/t5_own/model.safetensors" of="$MODEL/model.safetensors" bs=1 count=$((40 * 8 * 4)) \
+		skip="$(offset encoder.embed_tokens.weight)" seek="$(offset shared.weight)" conv=notrunc status=none
+	model_copy "$MODEL" "$T/equal" f32
+	safetensors_list "$T/equal" | grep -q '^shared.weight'
+	run ! grep -qa 'embed_tokens' "$T/equal/model.safetensors"
+	run model_check "$MODEL" "$FAMILIES/t5_own/expected.safetensors"
+	[[ "$output" == *"ok folder embeddings"* ]]
+}
+
+@test "config: T5's activations, and what contradicts them" {
+	agrees_with t5 silu '.feed_forward_proj = "gated-silu" | del(.dense_act_fn)'
+	agrees_with t5 silu '.dense_act_fn = "silu"'
+	copy t5
+	sed -i 's/"is_gated_act": true/"is_gated_act": false/' "$MODEL/config.json"
+	run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+	[[ "$output" == *"tensor 'encoder.block.0.layer.1.DenseReluDense.wi.weight' is missing"* ]]
+}
+
+@test "config: a number may stand under its family's name or the common one, and is one number" {
+	agrees_with distilbert expected 'del(.n_layers, .dim, .n_heads) | .num_hidden_layers = 3 | .hidden_size = 8 | .num_attention_heads = 4'
+	agrees_with t5 expected 'del(.num_layers, .d_kv) | .num_hidden_layers = 2 | .head_dim = 6'
+	refusals distilbert <<-'E2'
+		s/{/{"num_hidden_layers": 1,/| 'num_hidden_layers' is 1, and 'n_layers' is 3
+		s/{/{"num_attention_heads": 2,/| 'num_attention_heads' is 2, and 'n_heads' is 4
+	E2
+	refusals t5 <<-'E2'
+		s/{/{"num_hidden_layers": 1,/| 'num_hidden_layers' is 1, and 'num_layers' is 2
+	E2
+	refusals nomic_bert <<-'E2'
+		s/{/{"num_hidden_layers": 1,/| 'num_hidden_layers' is 1, and 'n_layer' is 2
+	E2
+}
+
+@test "config: rope_scaling stands for rope_parameters where both are there; where no theta is" {
+	yarn='{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}'
+	agrees_with llama yarn ".rope_scaling = $yarn | .rope_parameters = {\"rope_type\": \"linear\", \"factor\": 3, \"rope_theta\": 77}"
+	agrees_with llama yarn ".rope_scaling = {} | .rope_parameters = $yarn"
+	agrees_with gemma3_text expected '.rope_parameters = {"full_attention": {"rope_type": "default", "rope_theta": 1e6}}'
+	FAMILY=gte SPELLING=.5
+	copy gte
+	embeds '.rope_parameters = {"rope_type": "default"}' >"$T/default"
+	embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 160000}' | cmp - "$T/default"
+	run ! cmp -s "$T/default" <(embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 10000}')
+}
