@@ -109,3 +109,77 @@ embeds() {
 	embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 160000}' | cmp - "$T/default"
 	run ! cmp -s "$T/default" <(embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 10000}')
 }
+
+@test "config: positions that no table holds go as far as max_seq_length" {
+	for family in qwen3 modernbert jina_bert gte; do
+		copy $family
+		sed -i 's/"max_position_embeddings": 2048/"max_position_embeddings": 100/' "$MODEL/config.json"
+		run ! copy_agrees $family
+		[[ "$output" == *"127 tokens, more than the 100"* ]]
+		echo '{"max_seq_length": 2048, "do_lower_case": false}' >"$MODEL/sentence_bert_config.json"
+		copy_agrees $family
+		# as far, and no further
+		echo '{"max_seq_length": 128}' >"$MODEL/sentence_bert_config.json"
+		seq 129 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids >"$T/129.mts"
+		run -1 encode -q -m "$MODEL" "$T/129.mts"
+		[[ "$output" == *"129 tokens, more than the 128 that"* ]]
+	done
+	# a table ends where it ends
+	copy mpnet
+	echo '{"max_seq_length": 2048}' >"$MODEL/sentence_bert_config.json"
+	run -1 encode -q -m "$MODEL" < <(seq 513 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids)
+	[[ "$output" == *"513 tokens, more than the 512 that"* ]]
+}
+
+@test "config: sentence-transformers' own file, by any of its names: what is not known is refused by encode and tok" {
+	copy bert
+	cp "$GOLDEN"/bert/{vocab.txt,tokenizer_config.json} "$MODEL"
+	echo "a text" >"$T/text"
+	echo "3 4" | ids_stream text.ids >"$T/ids.mts"
+	encode -q -m "$MODEL" "$T/ids.mts" | ids_stream --rows text.emb >"$T/plain"
+	text='"modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}'
+	# as it is saved today, and as it was
+	for known in "{\"transformer_task\": \"feature-extraction\", $text}, \"module_output_name\": \"token_embeddings\"}" \
+		"{$text, \"image\": {\"method\": \"get_image_features\"}}, \"module_output_name\": \"token_embeddings\"}" \
+		'{"max_seq_length": 12, "do_lower_case": false, "query_length": null, "model_args": {"torch_dtype": "float32"}}'; do
+		echo "$known" >"$MODEL/sentence_bert_config.json"
+		encode -q -m "$MODEL" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/plain"
+		tok -q -m "$MODEL" "$T/text" >"$T/out"
+	done
+	rm "$MODEL/sentence_bert_config.json"
+	files=(bert albert xlnet)
+	while IFS='|' read -r config message; do
+		file=sentence_${files[$((++i % 3))]}_config.json
+		echo "$config" >"$MODEL/$file"
+		for program in "encode -q -m $MODEL $T/ids.mts" "tok -q -m $MODEL $T/text"; do
+			run -1 --separate-stderr $program
+			[ -z "$output" ]
+			[[ "$stderr" == "${program%% *}: $MODEL/$file: $message" ]] || {
+				echo "wanted: $message" "got: $stderr"
+				false
+			}
+		done
+		rm "$MODEL/$file"
+	done <<-E2
+		{"transformer_task": "fill-mask"}|'transformer_task' is 'fill-mask'; only 'feature-extraction' is known
+		{"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}, "module_output_name": "sentence_embedding"}|'method_output_name' is 'pooler_output'; only 'last_hidden_state' is known
+		{"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}}|'method' is 'get_text_features'; only 'forward' is known
+		{"modality_config": {"text": {"method": "forward", "method_output_name": ["hidden_states", "-2"]}}}|'method_output_name' is a list; only 'last_hidden_state' is known
+		{$text}, "module_output_name": "sentence_embedding"}|'module_output_name' is 'sentence_embedding'; only 'token_embeddings' is known
+		{$text, "message": {"method": "forward"}}, "module_output_name": "token_embeddings"}|'modality_config' has 'message': texts rendered as chat messages are not known
+		{"modality_config": {"image": {}}}|'modality_config' does not say what becomes of 'text'
+		{"query_length": 32}|'query_length' is not known; it must be null
+		{"query_expansion": {"length": 32}}|'query_expansion' is not known; it must be null
+		{"processing_kwargs": {"text": {"max_length": 4}}}|'text' in 'processing_kwargs' is not known
+		{"config_args": {"num_hidden_layers": 1}}|'num_hidden_layers' in 'config_args' is not known
+		{"model_args": 7}|'model_args' must be an object
+	E2
+}
+
+@test "config: modules.json without a Pooling is not called missing" {
+	copy bert
+	jq 'del(.[1])' "$FAMILIES/bert/modules.json" >"$MODEL/modules.json"
+	run -0 --separate-stderr encode -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+	[[ "$stderr" == *"$MODEL: has no module Pooling in modules.json: mean pooling is assumed; --pooling says otherwise"* ]]
+	[[ "$stderr" != *"has no modules.json"* ]]
+}

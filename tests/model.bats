@@ -213,7 +213,7 @@ pooling() {
 }
 
 @test "model: Dense and Normalize in any order, f32, f16 and bf16, are sentence-transformers'" {
-	for case in dense after both half brain order wider; do
+	for case in dense after both half brain order wider every; do
 		folder $case
 		agrees "$MODEL/embeddings.txt"
 		model_copy "$MODEL" "$T/copy.$case" f32 # and when it is saved again
@@ -223,11 +223,21 @@ pooling() {
 	done
 }
 
-@test "model: a head of two Dense modules agrees with torch in every gradient" {
-	folder both
-	model_check "$MODEL" "$MODEL/expected.safetensors"
-	model_copy "$MODEL" "$T/copy" f32
-	model_check "$T/copy" "$MODEL/expected.safetensors"
+@test "model: heads of Dense modules and a LayerNorm agree with torch in every gradient" {
+	for case in both every; do
+		folder $case
+		model_check "$MODEL" "$MODEL/expected.safetensors"
+		model_copy "$MODEL" "$T/$case" f32
+		model_check "$T/$case" "$MODEL/expected.safetensors"
+	done
+	# Dropout, which changes nothing, is not written; the rest has the names that the reference gives it
+	[ "$(jq -r '.[] | .path' "$T/every/modules.json" | paste -sd' ')" = " 1_Pooling 2_Dense 3_Dense 4_LayerNorm 5_Dense 6_Dense" ]
+	for module in 2_Dense:2_Dense 3_Dense:3_Dense 5_Dense:6_Dense 6_Dense:7_Dense; do
+		diff <(jq .activation_function "$T/every/${module%:*}/config.json") \
+			<(jq .activation_function "$GOLDEN/head/every/${module#*:}/config.json")
+	done
+	diff <(jq . "$T/every/4_LayerNorm/config.json") <(jq . "$GOLDEN/head/every/5_LayerNorm/config.json")
+	diff <(safetensors_list "$T/every/4_LayerNorm" | sort) <(safetensors_list "$GOLDEN/head/every/5_LayerNorm" | sort)
 }
 
 @test "model: upcycle keeps the head, also as MoTE, and averages back to it" {
@@ -273,8 +283,8 @@ pooling() {
 		jq -c "$2" "$MODEL/$1" >"$T/changed"
 		cp "$T/changed" "$MODEL/$1"
 	}
-	change modules.json '.[3].type = "sentence_transformers.models.LayerNorm"'
-	refused "modules.json: the module 'LayerNorm' is not known; known are Transformer, StaticEmbedding, Pooling, Dense and Normalize"
+	change modules.json '.[3].type = "sentence_transformers.models.LSTM"'
+	refused "modules.json: the module 'LSTM' is not known; known are Transformer, StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
 	change modules.json '.[2].path = ".."'
@@ -291,8 +301,16 @@ pooling() {
 	refused "1_Pooling/config.json: the pooling mode 'median' is not known"
 	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
 	refused 'more than 6 pooling modes'
-	change 2_Dense/config.json '.activation_function = "torch.nn.modules.activation.GELU"'
-	refused "2_Dense/config.json: 'activation_function' is 'torch.nn.modules.activation.GELU'; known are Tanh and Identity"
+	# what is not torch's the reference does not take
+	for name in torch.nn.modules.activation.Mish my.module.ReLU Tanh; do
+		change 2_Dense/config.json ".activation_function = \"$name\""
+		refused "2_Dense/config.json: 'activation_function' is '$name'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn"
+	done
+	change modules.json '.[3].type = "sentence_transformers.models.LayerNorm"'
+	echo '{"dimension": 5}' >"$MODEL/3_Normalize/config.json"
+	refused "$MODEL: its 3_LayerNorm takes vectors of 5 values, and is given 6"
+	echo '{"dimension": 6}' >"$MODEL/3_Normalize/config.json"
+	refused "$MODEL/3_Normalize: there are no weights"
 	change 2_Dense/config.json '.module_input_name = "token_embeddings"'
 	refused "2_Dense/config.json: makes '"
 	change 3_Normalize/config.json '.module_input_name = "token_embeddings"'

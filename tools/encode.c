@@ -177,9 +177,10 @@ open_model(const struct settings *s)
 		    "weighted and last",
 		    s->pooling);
 	if (head->assumed && !s->pooling)
-		warn("%s: has no modules.json: %s pooling is assumed; --pooling says "
-		     "otherwise",
-		    s->model, model_spec(model)->causal ? "last-token" : "mean");
+		warn("%s: %s: %s pooling is assumed; --pooling says otherwise", s->model,
+		    head->listed ? "has no module Pooling in modules.json"
+				 : "has no modules.json",
+		    model_spec(model)->causal ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
 	const struct spec *spec = model_spec(model);

@@ -26,11 +26,14 @@ static const struct {
 	{ "last", "pooling_mode_lasttoken", "lasttoken", NN_POOL_LAST },
 };
 
-static const char *
-kind_name(enum head_kind kind)
-{
-	return kind == HEAD_DENSE ? "Dense" : "Normalize";
-}
+static const char *const kind_names[] = { "Dense", "LayerNorm", "Normalize" };
+
+static const struct {
+	const char *name;
+	enum nn_act act;
+} activations[] = { { "Tanh", NN_TANH }, { "ReLU", NN_RELU }, { "GELU", NN_GELU },
+	{ "Sigmoid", NN_SIGMOID }, { "SiLU", NN_SILU } };
+enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
 static struct head_module *
 add(struct head *head, enum head_kind kind)
@@ -38,8 +41,8 @@ add(struct head *head, enum head_kind kind)
 	struct head_module *module = &head->modules[head->count++];
 
 	*module = (struct head_module){ .kind = kind };
-	snprintf(
-	    module->name, sizeof module->name, "%d_%s", head->count + 1, kind_name(kind));
+	snprintf(module->name, sizeof module->name, "%d_%s", head->count + 1,
+	    kind_names[kind]);
 	return module;
 }
 
@@ -83,21 +86,26 @@ read_pooling(struct head *head, const char *folder)
 	free(path);
 }
 
-/* "torch.nn.modules.activation.Tanh": only the name counts. */
-static bool
-is_tanh(const struct tree *config)
+/* "torch.nn.modules.activation.Tanh": torch's, of which the last name counts. */
+static void
+read_activation(struct head_module *module, const struct tree *config)
 {
-	const char *name = tree_string(
-		       config, "activation_function", "torch.nn.modules.activation.Tanh"),
-		   *dot = strrchr(name, '.');
-	const char *last = dot ? dot + 1 : name;
+	const char *key = "activation_function";
+	const char *name = tree_string(config, key, "torch.nn.Tanh");
+	const char *last = strrchr(name, '.');
+	int i = 0;
 
-	if (!strcmp(last, "Tanh"))
-		return true;
-	if (strcmp(last, "Identity"))
-		tree_die(tree_get(config, "activation_function"),
-		    "'activation_function' is '%s'; known are Tanh and Identity", name);
-	return false;
+	last = last && !strncmp(name, "torch.", 6) ? last + 1 : "";
+	while (i < ACTIVATIONS && strcmp(last, activations[i].name))
+		i++;
+	module->activated = i < ACTIVATIONS;
+	if (module->activated)
+		module->act = activations[i].act;
+	else if (strcmp(last, "Identity"))
+		tree_die(tree_get(config, key),
+		    "'%s' is '%s'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and "
+		    "Identity, of torch.nn",
+		    key, name);
 }
 
 /* Dies unless the module makes embeddings of embeddings. */
@@ -136,7 +144,7 @@ read_dense(struct head_module *module, const char *folder)
 	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
 	module->out = (int)tree_integer_in(config, "out_features", 1, 1 << 20);
 	module->bias = tree_boolean(config, "bias", true);
-	module->tanh = is_tanh(config);
+	read_activation(module, config);
 	if (tree_boolean(config, "use_residual", false))
 		tree_die(config, "'use_residual' is not known");
 	tree_free(config);
@@ -144,8 +152,22 @@ read_dense(struct head_module *module, const char *folder)
 }
 
 static void
+read_norm(struct head_module *module, const char *folder)
+{
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read(path);
+
+	module->in = module->out = (int)tree_integer_in(config, "dimension", 1, 1 << 20);
+	module->bias = true;
+	tree_free(config);
+	free(path);
+}
+
+static void
 read_module(struct head *head, const struct module *module)
 {
+	int kind = 0;
+
 	if (!strcmp(module->type, "Pooling")) {
 		if (!head->assumed || head->count)
 			tree_die(module->node,
@@ -154,18 +176,23 @@ read_module(struct head *head, const struct module *module)
 		head->assumed = false;
 		return;
 	}
-	if (strcmp(module->type, "Dense") && strcmp(module->type, "Normalize"))
+	if (!strcmp(module->type, "Dropout"))
+		return;
+	while (kind <= HEAD_NORMALIZE && strcmp(module->type, kind_names[kind]))
+		kind++;
+	if (kind > HEAD_NORMALIZE)
 		tree_die(module->node,
 		    "the module '%s' is not known; known are Transformer, "
-		    "StaticEmbedding, Pooling, Dense and Normalize",
+		    "StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
-	bool dense = *module->type == 'D';
-	struct head_module *to = add(head, dense ? HEAD_DENSE : HEAD_NORMALIZE);
+	struct head_module *to = add(head, (enum head_kind)kind);
 	snprintf(to->source, sizeof to->source, "%s", module->name);
-	if (dense)
+	if (kind == HEAD_DENSE)
 		read_dense(to, module->folder);
+	else if (kind == HEAD_NORM)
+		read_norm(to, module->folder);
 	else if (*module->name) /* in the model's own folder config.json is another */
 		read_normalize(module->folder);
 }
@@ -201,6 +228,7 @@ head_read(struct head *head, const char *dir)
 		.pool = { NN_POOL_MEAN },
 		.include_prompt = true,
 		.assumed = true };
+	head->listed = modules;
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (!strcmp(modules->at[i].type, "Transformer") && !transformer)
 			transformer = true;
@@ -259,20 +287,47 @@ write_pooling(const struct head *head, const char *dir, int width)
 	tree_free(config);
 }
 
+const char *
+head_tensor_name(const struct head_module *module, int which)
+{
+	static const char *const names[][2] = { { "linear.weight", "linear.bias" },
+		{ "norm.weight", "norm.bias" }, { NULL, NULL } };
+
+	return which && !module->bias ? NULL : names[module->kind][which];
+}
+
+static void
+write_norm(const struct head_module *module, const char *dir)
+{
+	struct tree *config = tree_object();
+	char *name = mem_format("%s/config.json", module->name);
+
+	tree_set(config, "dimension", tree_of_integer(module->in));
+	folder_write_json(dir, name, config);
+	tree_free(config);
+	free(name);
+}
+
 void
 head_write_dense(const struct head_module *module, const char *dir)
 {
+	const char *type = "linear.Identity";
 	struct tree *config = tree_object();
 	char *name = mem_format("%s/config.json", module->name);
 
 	tree_set(config, "in_features", tree_of_integer(module->in));
 	tree_set(config, "out_features", tree_of_integer(module->out));
 	tree_set(config, "bias", tree_of_boolean(module->bias));
-	tree_set(config, "activation_function",
-	    tree_of_string(module->tanh ? "torch.nn.modules.activation.Tanh"
-					: "torch.nn.modules.linear.Identity"));
+	char *own = NULL;
+	for (int i = 0; module->activated && i < ACTIVATIONS; i++)
+		if (activations[i].act == module->act)
+			type = own = mem_format("activation.%s", activations[i].name);
+	char *path = mem_format("torch.nn.modules.%s", type);
+	tree_set(config, "activation_function", tree_of_string(path));
 	folder_write_json(dir, name, config);
 	tree_free(config);
+	free(path);
+	free(own);
 	free(name);
 }
 
@@ -290,9 +345,11 @@ head_write(const struct head *head, const char *dir, int width)
 	}
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		head_add_module(modules, module->name, kind_name(module->kind));
+		head_add_module(modules, module->name, kind_names[module->kind]);
 		if (module->kind == HEAD_DENSE)
 			head_write_dense(module, dir);
+		else if (module->kind == HEAD_NORM)
+			write_norm(module, dir);
 	}
 	folder_write_json(dir, "modules.json", modules);
 	tree_free(modules);
@@ -338,7 +395,7 @@ head_width(const struct head *head, int C, const char *dir)
 
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		if (module->kind != HEAD_DENSE)
+		if (module->kind == HEAD_NORMALIZE)
 			continue;
 		if (module->in != width)
 			die("%s: its %s takes vectors of %d values, and is given %d", dir,
@@ -349,6 +406,8 @@ head_width(const struct head *head, int C, const char *dir)
 }
 
 /* Running. ------------------------------------------------------------------------ */
+
+static const float NORM_EPSILON = 1e-5f; /* torch's, which nothing in a folder changes */
 
 void
 head_layout(struct head_state *state, struct workspace *w, const struct head *head,
@@ -366,10 +425,10 @@ head_layout(struct head_state *state, struct workspace *w, const struct head *he
 		/* what a backward does not ask for is overwritten */
 		last = dense || training ? workspace_floats(w, N, width) : last;
 		state->out[i] = last;
-		state->before[i] = dense && module->tanh && training
+		state->before[i] = dense && module->activated && training
 				       ? workspace_floats(w, N, width)
 				       : last;
-		state->lengths[i] = dense ? NULL : workspace_floats(w, N, 1);
+		state->lengths[i] = dense ? NULL : workspace_floats(w, N, 2);
 	}
 	if (!training)
 		return;
@@ -397,9 +456,13 @@ head_forward(const struct head *head, const struct head_state *state, const floa
 			size_t to = (size_t)module->out;
 			nn_linear(state->before[i], to, last, width, module->weight,
 			    module->bias_values, N, width, to);
-			if (module->tanh)
-				nn_activate(out, state->before[i], NN_TANH, N * to);
+			if (module->activated)
+				nn_activate(out, state->before[i], module->act, N * to);
 			width = to;
+		} else if (module->kind == HEAD_NORM) {
+			nn_norm(out, NULL, state->lengths[i], last, NULL,
+			    module->weight.at, module->bias_values, NORM_EPSILON,
+			    NN_LAYERNORM, N, width);
 		} else {
 			nn_normalize(out, state->lengths[i], last, N, width);
 		}
@@ -430,9 +493,14 @@ head_backward(const struct head *head, const struct head_state *state, float *dx
 			    d, d, state->out[i], state->lengths[i], N, width);
 			continue;
 		}
+		if (module->kind == HEAD_NORM) {
+			nn_norm_back(d, module->dweight, module->dbias, d, in,
+			    state->lengths[i], module->weight.at, NN_LAYERNORM, N, width);
+			continue;
+		}
 		size_t from = (size_t)module->in;
-		if (module->tanh)
-			nn_activate_back(d, d, state->before[i], NN_TANH, N * width);
+		if (module->activated)
+			nn_activate_back(d, d, state->before[i], module->act, N * width);
 		nn_linear_back(other, false, module->dweight, module->dbias, d, width, in,
 		    from, module->weight, N, from, width);
 		float *swap = d;

@@ -1,7 +1,8 @@
 /*
  * head - what follows the transformer: hidden states to one embedding per sequence, as the
- * sentence-transformers files of a folder say: pooling (1_Pooling), then Dense and Normalize
- * modules in any number, in the order of modules.json.
+ * sentence-transformers files of a folder say: pooling (1_Pooling), then Dense, LayerNorm and Normalize
+ * modules in any number, in the order of modules.json.  Dropout changes no embedding: it is passed over, and not
+ * written.
  */
 #ifndef HEAD_H
 #define HEAD_H
@@ -16,17 +17,18 @@
 
 enum { HEAD_POOLS = 6, HEAD_MODULES = 16 };
 
-enum head_kind { HEAD_DENSE, HEAD_NORMALIZE };
+enum head_kind { HEAD_DENSE, HEAD_NORM, HEAD_NORMALIZE };
 
 struct head_module {
 	enum head_kind kind;
 	char name[32];	 /* of its folder when written: "2_Dense" */
 	char source[64]; /* of the folder it was read from */
-	/* Dense: y = x W^T + b, or its tanh */
+	/* Dense: y = x W^T + b, or an activation of it.  LayerNorm: in is out, and it has a bias. */
 	int in, out;
-	bool bias, tanh;
+	bool bias, activated;
+	enum nn_act act;
 	/* the model's, set when it is opened */
-	struct nn_matrix weight;  /* [out,in] */
+	struct nn_matrix weight;  /* [out,in]; of a LayerNorm [out] */
 	const float *bias_values; /* [out] */
 	float *dweight, *dbias;	  /* NULL without gradients */
 };
@@ -40,20 +42,24 @@ struct head {
 	bool table;   /* StaticEmbedding: the mean of rows of a table, and nothing else */
 	bool assumed; /* the folder does not say how to pool: mean, not normalised; the
 			 * last token of a decoder */
+	bool listed;  /* the folder has modules.json */
 	int count;
 	struct head_module modules[HEAD_MODULES];
 	int truncate; /* leading values that the folder would have kept (truncate_dim); 0: all */
 };
 
 /* Read a folder's files.  Returns the folder of the transformer itself, which the caller
- * frees.  What is not Transformer or StaticEmbedding, Pooling, Dense or Normalize is named and refused. */
+ * frees.  Other modules are named and refused. */
 char *head_read(struct head *head, const char *dir);
 
 /* The head of static embeddings, where no modules.json says so. */
 void head_of_table(struct head *head);
 
+/* What the weight (0) and the bias (1) of a module are called in its file; NULL: it has none. */
+const char *head_tensor_name(const struct head_module *module, int which);
+
 /* Write modules.json and each module's config.json into an existing folder; the weights of the
- * Dense modules are the caller's to write. */
+ * modules are the caller's to write. */
 void head_write(const struct head *head, const char *dir, int width);
 
 /* The pieces of that: an entry of modules.json, which is `modules`, for the module "Dense" in the folder `path`;
@@ -68,18 +74,19 @@ bool head_pool(struct head *head, const char *text);
 /* End with length 1, or without: drops the modules Normalize at the end. */
 void head_normalize(struct head *head, bool normalize);
 
-/* Values of an embedding, made from hidden states of C; dies, naming `dir`, where a Dense does
+/* Values of an embedding, made from hidden states of C; dies, naming `dir`, where a module does
  * not take what is before it. */
 int head_width(const struct head *head, int C, const char *dir);
 
 /* Pieces of one batch of N sequences and T tokens. */
 struct head_state {
-	float *pooled;		      /* [N, pools x C] */
-	float *out[HEAD_MODULES];     /* [N, width] of each module */
-	float *before[HEAD_MODULES];  /* [N, out] of a Dense before its tanh */
-	float *lengths[HEAD_MODULES]; /* [N] before a Normalize */
-	float *d, *other;	      /* gradients, [N, the greatest width] */
-	float *scratch;		      /* [T,C]; NULL with one pooling */
+	float *pooled;		     /* [N, pools x C] */
+	float *out[HEAD_MODULES];    /* [N, width] of each module */
+	float *before[HEAD_MODULES]; /* [N, out] of a Dense before its activation */
+	float *lengths
+	    [HEAD_MODULES]; /* [N] before a Normalize; [N,2] statistics of a LayerNorm */
+	float *d, *other;   /* gradients, [N, the greatest width] */
+	float *scratch;	    /* [T,C]; NULL with one pooling */
 };
 
 /* training: keeps what the backward needs. */

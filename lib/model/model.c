@@ -19,13 +19,14 @@
 #include "text/json.h"
 
 static struct part
-dense_part(struct model *model, const struct head_module *module,
-    struct safetensors *file, const char *name, int64_t rows, int64_t columns)
+module_part(struct model *model, const struct head_module *module,
+    struct safetensors *file, int which, int64_t columns)
 {
+	const char *name = head_tensor_name(module, which);
 	const struct safetensor *stored = file ? safetensors_need(file, name) : NULL;
 
 	struct parameter wanted = { .name = mem_format("%s.%s", module->name, name),
-		.rows = rows,
+		.rows = module->out,
 		.columns = columns,
 		.layer = -1,
 		.expert = -1 };
@@ -34,8 +35,9 @@ dense_part(struct model *model, const struct head_module *module,
 				  file ? safetensors_name(file) : NULL, wanted) };
 }
 
+/* The tensors of the modules after the pooling. */
 static void
-open_dense(struct model *model)
+open_modules(struct model *model)
 {
 	struct head *head = &model->head;
 
@@ -43,7 +45,8 @@ open_dense(struct model *model)
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
 		struct part *to = model->dense[i];
-		if (module->kind != HEAD_DENSE)
+		int64_t columns = module->kind == HEAD_DENSE ? module->in : 0;
+		if (!head_tensor_name(module, 0))
 			continue;
 		struct safetensors *file = NULL;
 		if (model->file) {
@@ -51,12 +54,10 @@ open_dense(struct model *model)
 			file = model->head_files[i] = safetensors_open(folder);
 			free(folder);
 		}
-		to[0] = dense_part(
-		    model, module, file, "linear.weight", module->out, module->in);
+		to[0] = module_part(model, module, file, 0, columns);
 		to[1].tensor = -1;
 		if (module->bias)
-			to[1] = dense_part(
-			    model, module, file, "linear.bias", module->out, 0);
+			to[1] = module_part(model, module, file, 1, 0);
 	}
 }
 
@@ -92,7 +93,7 @@ model_match(struct model *model)
 	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
 	round_scale(model);
-	open_dense(model);
+	open_modules(model);
 }
 
 /* Those of a task expert, or of none (-1). */
@@ -120,8 +121,9 @@ static void
 draw(const struct model *model, const struct parameter *tensor, struct rng rng, float *to)
 {
 	const char *last = strrchr(tensor->name, '.');
-	bool one = !tensor->columns && last && !strcmp(last, ".weight") &&
-		   model->spec.norm != NN_RMSNORM_PLUS;
+	bool plus = model->spec.norm == NN_RMSNORM_PLUS &&
+		    tensor < model->weights.tensors + model->weights.own;
+	bool one = !tensor->columns && last && !strcmp(last, ".weight") && !plus;
 
 	for (size_t i = 0; i < tensor->count; i++)
 		to[i] = tensor->columns
@@ -229,12 +231,12 @@ resolve_mixtures(struct model *model)
 }
 
 static void
-resolve_dense(struct model *model)
+resolve_modules(struct model *model)
 {
 	for (int i = 0; i < model->head.count; i++) {
 		struct head_module *module = &model->head.modules[i];
 		const struct part *from = model->dense[i];
-		if (module->kind != HEAD_DENSE)
+		if (!head_tensor_name(module, 0))
 			continue;
 		module->weight = model_matrix(model, &from[0]);
 		module->bias_values = model_matrix(model, &from[1]).at;
@@ -268,7 +270,7 @@ model_resolve(struct model *model)
 		}
 	if (model->spec.mixture.count)
 		resolve_mixtures(model);
-	resolve_dense(model);
+	resolve_modules(model);
 	packed_resolve(model);
 }
 

@@ -5,11 +5,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/sentence_config.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
 #include "model/token_experts.h"
 #include "text/json.h"
+
+enum { POSITIONS = 1 << 24 }; /* at most */
 
 static const struct family *
 family_called(const char *type)
@@ -58,6 +61,19 @@ configure_balance(struct spec_mixture *mixture, const struct tree *config)
 		    mixture->balance);
 }
 
+/* Positions that no table holds go on as far as the folder has texts. */
+static void
+configure_positions(struct model *model)
+{
+	struct spec *spec = &model->spec;
+	struct tree *config = sentence_config_read(model->folder);
+	double most = tree_real(config, "max_seq_length", 0);
+
+	if (!spec->position_table && most > spec->positions)
+		spec->positions = most < POSITIONS ? (int)most : POSITIONS;
+	tree_free(config);
+}
+
 void
 model_configure(struct model *model, const char *dir)
 {
@@ -77,6 +93,7 @@ model_configure(struct model *model, const char *dir)
 	family_of(model->config)->configure(&model->spec, model->config);
 	model->spec.untied =
 	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
+	configure_positions(model);
 	if (model->head.assumed && model->spec.causal)
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);

@@ -7,6 +7,7 @@
 #include "folder/folder.h"
 #include "folder/modules.h"
 #include "folder/prompt.h"
+#include "folder/sentence_config.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
@@ -19,12 +20,11 @@ model_copy_files(const char *from, const char *to)
 {
 	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
 		"merges.txt", "tokenizer_config.json", "special_tokens_map.json",
-		"added_tokens.json", "sentence_bert_config.json",
-		"sentence_roberta_config.json", "sentence_xlm-roberta_config.json",
-		"sentence_camembert_config.json", "sentence_distilbert_config.json",
-		"config_sentence_transformers.json", NULL };
+		"added_tokens.json", "config_sentence_transformers.json", NULL };
 
 	for (const char *const *file = files; *file; file++)
+		folder_copy(from, to, *file);
+	for (const char *const *file = sentence_config_names; *file; file++)
 		folder_copy(from, to, *file);
 }
 
@@ -149,8 +149,7 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	free(path);
 }
 
-/* What the head says and the weights of its Dense modules; tensors: all of the model's, with their
- * data. */
+/* What the head says and the weights of its modules; tensors: all of the model's, with their data. */
 static void
 write_head(
     const struct model *model, const char *folder, const struct safetensor *tensors)
@@ -160,13 +159,12 @@ write_head(
 	head_write(head, folder, model->spec.width);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		if (module->kind != HEAD_DENSE)
+		if (!head_tensor_name(module, 0))
 			continue;
-		struct safetensor out[2] = { tensors[model->dense[i][0].tensor] };
-		out[0].name = "linear.weight";
-		if (module->bias) {
-			out[1] = tensors[model->dense[i][1].tensor];
-			out[1].name = "linear.bias";
+		struct safetensor out[2];
+		for (int j = 0; j <= module->bias; j++) {
+			out[j] = tensors[model->dense[i][j].tensor];
+			out[j].name = head_tensor_name(module, j);
 		}
 		char *path = mem_format("%s/%s/model.safetensors", folder, module->name);
 		safetensors_write(path, out, 1 + module->bias, NULL, NULL);

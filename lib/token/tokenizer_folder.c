@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "folder/modules.h"
 #include "folder/positions.h"
+#include "folder/sentence_config.h"
 #include "text/json.h"
 #include "token/tokenizer_parts.h"
 
@@ -31,17 +32,15 @@ tokenizer_beside(const char *dir, const char *file)
 struct tree *
 tokenizer_sentence_config(const char *home)
 {
-	static const char *const families[] = { "bert", "roberta", "distilbert",
-		"camembert", "albert", "xlm-roberta", "xlnet" };
 	struct tree *tree = NULL;
 
-	for (size_t i = 0; i < sizeof families / sizeof *families && !tree; i++) {
-		char *name = mem_format("sentence_%s_config.json", families[i]);
-		char *path = tokenizer_beside(home, name);
+	for (int i = 0; sentence_config_names[i] && !tree; i++) {
+		char *path = tokenizer_beside(home, sentence_config_names[i]);
 		tree = json_read_optional(path);
 		free(path);
-		free(name);
 	}
+	if (tree)
+		sentence_config_check(tree);
 	return tree;
 }
 

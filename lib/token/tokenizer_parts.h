@@ -78,8 +78,7 @@ void tokenizer_read_static(
  * false: there is no vocab.json. */
 bool tokenizer_read_merges(const char *dir, char **path, struct file_view *view);
 
-/* sentence_bert_config.json, what sentence-transformers says of the transformer's inputs; its older names are of
- * families.  NULL: none. */
+/* folder/sentence_config.h: that beside a folder's tokenizer, checked.  NULL: none. */
 struct tree *tokenizer_sentence_config(const char *home);
 
 /* The bytes of the tokenizer in a folder, and in *path where they are, to be freed; json: whether it is a

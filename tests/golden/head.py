@@ -6,7 +6,7 @@ pool/KIND.txt      embeddings of bert/ids.txt by one pooling mode, and KIND.prom
 CASE/              a folder's modules as sentence-transformers saves them, without the transformer,
                    and embeddings.txt
 dense/dim.txt      encode(texts.txt, truncate_dim=3), dim_unit.txt with normalize_embeddings too
-both/expected.safetensors
+both/expected.safetensors, every/expected.safetensors
                    embeddings and the gradients of sum(emb * demb), in double precision
 Needs torch, transformers, sentence-transformers:  python3 tests/golden/head.py
 """
@@ -17,7 +17,7 @@ import tempfile
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
+from sentence_transformers.models import Dense, Dropout, LayerNorm, Normalize, Pooling, Transformer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = os.path.join(HERE, "head")
@@ -39,6 +39,14 @@ def cases():
     with torch.random.fork_rng():  # EmbeddingGemma's; what is drawn for the others stays
         wider = [Pooling(C, "mean"), dense(C, 16, bias=False, activation_function=identity),
                  dense(16, C, bias=False, activation_function=identity), Normalize()]
+        norm = LayerNorm(7)
+        with torch.no_grad():
+            for p in norm.parameters():
+                p.copy_(torch.randn(p.shape))
+        every = [Pooling(C, "mean"), dense(C, 9, activation_function=torch.nn.ReLU()),
+                 dense(9, 7, activation_function=torch.nn.GELU()), Dropout(0.4), norm,
+                 dense(7, 6, activation_function=torch.nn.Sigmoid()),
+                 dense(6, 4, activation_function=torch.nn.SiLU())]
     return {
         "dense": [Pooling(C, "mean"), dense(C, 6), Normalize()],
         "after": [Pooling(C, "max"), Normalize(), dense(C, 5, bias=False, activation_function=identity)],
@@ -48,6 +56,7 @@ def cases():
         "brain": [Pooling(C, "weightedmean"), dense(C, 4, torch.bfloat16)],
         "order": [Pooling(C, ("weightedmean", "cls", "cls")), Normalize()],
         "wider": wider,
+        "every": every,
     }
 
 
@@ -90,9 +99,11 @@ def gradients(model, features, folder, texts):
         starts.append(starts[-1] + len(text))
     out = {"ids": torch.tensor(sum(texts, [])).int(), "starts": torch.tensor(starts).int(),
            "demb": demb, "folder.emb": emb}
+    kinds = [type(module).__name__ for module in model]
     for name, p in model.named_parameters():
         index, rest = name.split(".", 1)
-        name = {"0": rest.split(".", 1)[1], "2": "2_Dense." + rest, "4": "4_Dense." + rest}[index]
+        place = int(index) - kinds[:int(index)].count("Dropout")  # which has no place here
+        name = f"{place}_{kinds[int(index)]}." + rest if place else rest.split(".", 1)[1]
         if p.grad is not None and not name.startswith("pooler."):
             out["folder.grad." + name] = p.grad
     save_file({k: v if v.dtype == torch.int32 else v.detach().float().contiguous()
@@ -116,7 +127,7 @@ def make():
             model.save(saved, create_model_card=False)
             shutil.copy(os.path.join(saved, "modules.json"), folder)
             for sub in os.listdir(saved):
-                if sub[0] in "1234":
+                if sub[0] in "1234567":
                     shutil.copytree(os.path.join(saved, sub), os.path.join(folder, sub))
         if name in ("half", "brain"):
             shrink(folder, {"half": torch.float16, "brain": torch.bfloat16}[name])
@@ -126,7 +137,7 @@ def make():
             for file, unit in ("dim.txt", False), ("dim_unit.txt", True):
                 write(os.path.join(folder, file), model.encode(
                     TEXTS, truncate_dim=3, normalize_embeddings=unit, convert_to_tensor=True))
-        if name == "both":
+        if name in ("both", "every"):
             gradients(model, features, folder, texts)
 
 

@@ -1,0 +1,109 @@
+#include "folder/sentence_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "text/json.h"
+
+const char *const sentence_config_names[] = { "sentence_bert_config.json",
+	"sentence_roberta_config.json", "sentence_distilbert_config.json",
+	"sentence_camembert_config.json", "sentence_albert_config.json",
+	"sentence_xlm-roberta_config.json", "sentence_xlnet_config.json", NULL };
+
+static void
+expect(const struct tree *object, const char *key, const char *expected)
+{
+	const char *value = tree_string(object, key, "");
+
+	if (strcmp(value, expected))
+		tree_die(
+		    object, "'%s' is '%s'; only '%s' is known", key, value, expected);
+}
+
+/* Which output of the model becomes what the pooling reads. */
+static void
+check_output(const struct tree *config)
+{
+	const char *key = "modality_config";
+	const struct tree *modalities = tree_get(config, key);
+
+	if (tree_get(config, "transformer_task"))
+		expect(config, "transformer_task", "feature-extraction");
+	if (!modalities)
+		return;
+	const struct tree *text = tree_get(modalities, "text");
+	const struct tree *output = tree_get(text, "method_output_name");
+	if (!text || text->kind != TREE_OBJECT)
+		tree_die(modalities, "'%s' does not say what becomes of 'text'", key);
+	if (tree_get(modalities, "message"))
+		tree_die(modalities,
+		    "'%s' has 'message': texts rendered as chat messages are not known",
+		    key);
+	expect(text, "method", "forward");
+	if (output && output->kind == TREE_LIST)
+		tree_die(output,
+		    "'method_output_name' is a list; only 'last_hidden_state' is known");
+	expect(text, "method_output_name", "last_hidden_state");
+	expect(config, "module_output_name", "token_embeddings");
+}
+
+static bool
+listed(const char *const *names, const char *name)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
+}
+
+/* Arguments that the reference passes on to what it opens: those that change no embedding. */
+static void
+check_arguments(const struct tree *config)
+{
+	static const char *const keys[] = { "model_args", "model_kwargs",
+		"tokenizer_args", "processor_kwargs", "config_args", "config_kwargs",
+		"processing_kwargs", NULL };
+	static const char *const harmless[] = { "attn_implementation", "chat_template",
+		"device_map", "dtype", "low_cpu_mem_usage", "padding_side", "revision",
+		"torch_dtype", "trust_remote_code", "use_cache", "use_fast",
+		"use_safetensors", NULL };
+
+	for (int i = 0; keys[i]; i++) {
+		const struct tree *arguments = tree_get(config, keys[i]);
+		if (arguments && arguments->kind != TREE_OBJECT)
+			tree_die(arguments, "'%s' must be an object", keys[i]);
+		for (size_t j = 0; arguments && j < arguments->count; j++)
+			if (!listed(harmless, arguments->items[j]->key))
+				tree_die(arguments->items[j], "'%s' in '%s' is not known",
+				    arguments->items[j]->key, keys[i]);
+	}
+}
+
+void
+sentence_config_check(const struct tree *config)
+{
+	static const char *const unknown[] = { "query_length", "document_length",
+		"query_expansion", "tokenizer_name_or_path", NULL };
+
+	check_output(config);
+	check_arguments(config);
+	for (int i = 0; unknown[i]; i++)
+		if (tree_get(config, unknown[i]))
+			tree_die(tree_get(config, unknown[i]),
+			    "'%s' is not known; it must be null", unknown[i]);
+}
+
+struct tree *
+sentence_config_read(const char *folder)
+{
+	struct tree *config = NULL;
+
+	for (int i = 0; sentence_config_names[i] && !config; i++) {
+		char *path = mem_format("%s/%s", folder, sentence_config_names[i]);
+		config = json_read_optional(path);
+		free(path);
+	}
+	if (config)
+		sentence_config_check(config);
+	return config;
+}

@@ -1,0 +1,22 @@
+/*
+ * sentence_config - sentence_bert_config.json: what sentence-transformers says of the transformer's inputs and of which
+ * of its outputs is pooled; its older names are of families.
+ *
+ * What decides an embedding there and is not known is refused by name: another output than the last hidden states,
+ * texts rendered as chat messages, lengths by task, arguments that change the configuration.
+ */
+#ifndef SENTENCE_CONFIG_H
+#define SENTENCE_CONFIG_H
+
+#include "text/tree.h"
+
+/* The names that it may have, in the order in which they are looked for; NULL at the end. */
+extern const char *const sentence_config_names[];
+
+/* Die, naming its key, on what is not known. */
+void sentence_config_check(const struct tree *config);
+
+/* That of the transformer in a folder, checked, to be freed; NULL: there is none. */
+struct tree *sentence_config_read(const char *folder);
+
+#endif
