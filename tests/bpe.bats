@@ -95,7 +95,15 @@ need_cases() {
 	tokenize "$T/two.json" <"$T/texts" | cmp - "$T/found"
 	printf '{"tokenizer_class":"CTRLTokenizer"}' >"$T/pair/tokenizer_config.json"
 	run -1 --separate-stderr tok -m "$T/pair" </dev/null
-	[[ "$stderr" == "tok: $T/pair: vocab.json and merges.txt of a CTRLTokenizer are not supported"* ]]
+	[[ "$stderr" == "tok: $T/pair/tokenizer_config.json: tokenizer_class: a CTRLTokenizer is not supported; "* ]]
+	printf '{"tokenizer_class":"BlenderbotTokenizer"}' >"$T/pair/tokenizer_config.json"
+	run -1 --separate-stderr tok -m "$T/pair" </dev/null
+	[[ "$stderr" == "tok: $T/pair/tokenizer_config.json: tokenizer_class: vocab.json and merges.txt of a BlenderbotTokenizer are not supported"* ]]
+	echo '{}' >"$T/pair/tokenizer_config.json"
+	jq -c '. + {"<s>": .the} | del(.the)' "$T/pair/vocab.json" >"$T/vocab"
+	mv "$T/vocab" "$T/pair/vocab.json"
+	run -1 --separate-stderr tok -m "$T/pair" </dev/null
+	[[ "$stderr" == "tok: $T/pair/tokenizer_config.json: 'tokenizer_class' is missing, and vocab.json is not GPT-2's; "* ]]
 }
 
 @test "bpe: a Llama class puts its first and last token around the text" {
@@ -110,8 +118,12 @@ need_cases() {
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain" ]
 	sed -i 's/"add_eos_token":false/"add_eos_token":true/' "$T/model/tokenizer_config.json"
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain $last" ]
-	sed -i 's/Llama//' "$T/model/tokenizer_config.json"
-	[ "$(tokenize "$T/model" <<<'"light"')" = "$plain" ]
+	# as another class's folder says it, too
+	sed -i 's/"LlamaTokenizerFast","add_bos_token":true/"Qwen2TokenizerFast","add_bos_token":false/' "$T/model/tokenizer_config.json"
+	[ "$(tokenize "$T/model" <<<'"light"')" = "$plain $last" ]
+	sed -i 's/,"eos_token":{"content":"ight"}/,"eos_token":null/' "$T/model/tokenizer_config.json"
+	run -1 --separate-stderr tok -m "$T/model" </dev/null
+	[ "$stderr" = "tok: $T/model/tokenizer_config.json: 'add_eos_token' is true, and there is no 'eos_token'" ]
 }
 
 @test "bpe: a model that pools the last token wants one behind each text" {

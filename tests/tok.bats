@@ -401,7 +401,7 @@ refused() {
 	run -1 --separate-stderr tok -m "$T/model" </dev/null
 	[ "$stderr" = "tok: $T/model/vocab.txt: not a WordPiece vocabulary: it lacks [UNK]" ]
 	run -1 --separate-stderr tok -m "$T/absent" </dev/null
-	[ "$stderr" = "tok: $T/absent: neither tokenizer.json, vocab.txt nor vocab.json is there" ]
+	[ "$stderr" = "tok: $T/absent: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there" ]
 }
 
 @test "tok --train: refuses a folder with weights, a size below the alphabet, no text" {

@@ -348,13 +348,3 @@ charsmap() {
 	tiny ".normalizer = {type: \"Precompiled\", precompiled_charsmap: \"$(cat "$T/map")\"}"
 	is "ab" 9
 }
-
-@test "unigram: a model of sentencepiece alone is refused, and what to do is said" {
-	mkdir "$T/model"
-	for name in sentencepiece.bpe.model spiece.model tokenizer.model; do
-		touch "$T/model/$name"
-		run -1 --separate-stderr tok -m "$T/model" </dev/null
-		[ "$stderr" = "tok: $T/model/$name: files of sentencepiece are not read; save a tokenizer.json with transformers" ]
-		rm "$T/model/$name"
-	done
-}

@@ -60,9 +60,9 @@ listed(const char *const *names, const char *name)
 static void
 check_arguments(const struct tree *config)
 {
-	static const char *const keys[] = { "model_args", "model_kwargs",
-		"tokenizer_args", "processor_kwargs", "config_args", "config_kwargs",
-		"processing_kwargs", NULL };
+	/* those of the tokenizer are read with it (token/tokenizer_settings.h) */
+	static const char *const keys[] = { "model_args", "model_kwargs", "config_args",
+		"config_kwargs", "processing_kwargs", NULL };
 	static const char *const harmless[] = { "attn_implementation", "chat_template",
 		"device_map", "dtype", "low_cpu_mem_usage", "padding_side", "revision",
 		"torch_dtype", "trust_remote_code", "use_cache", "use_fast",

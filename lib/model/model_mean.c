@@ -79,6 +79,8 @@ put_mean(struct safetensors_writer *writer, const struct model *models, int coun
 void
 model_mean(const char *const *from, int count, const char *dir)
 {
+	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
+		"merges.txt", "sentencepiece.bpe.model", "spiece.model" };
 	struct model *models = mem_zero((size_t)count, sizeof *models);
 
 	for (int m = 0; m < count; m++) {
@@ -86,8 +88,8 @@ model_mean(const char *const *from, int count, const char *dir)
 		if (m) {
 			demand_same_tensors(models, &models[m]);
 			/* other ids would say nothing of these weights */
-			demand_same_file(models, &models[m], "tokenizer.json");
-			demand_same_file(models, &models[m], "vocab.txt");
+			for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+				demand_same_file(models, &models[m], files[i]);
 		}
 	}
 	char *folder = model_begin_folder(models, dir);

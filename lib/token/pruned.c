@@ -10,6 +10,7 @@
 #include "folder/modules.h"
 #include "text/json.h"
 #include "token/tokenizer_parts.h"
+#include "token/tokenizer_rules.h"
 
 /* A token of the model or an added one. */
 struct entry {
@@ -233,7 +234,10 @@ pruned_read(const char *dir, size_t most)
 	char *home = modules_transformer(dir);
 	char *path = tokenizer_beside(home, NULL);
 	struct choice choice = { .root = json_read(path) };
+	struct tokenizer_settings *settings = tokenizer_settings_read(home);
 
+	tokenizer_rules_apply(choice.root, settings);
+	tokenizer_settings_free(settings);
 	read_choice(&choice);
 	pruned->tokenizer = choice.root;
 	pruned->count = choice.count;

@@ -46,6 +46,18 @@ tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *af
 	*after = tokenizer->after.count;
 }
 
+bool
+tokenizer_cuts_left(const struct tokenizer *tokenizer)
+{
+	return tokenizer->cut_left;
+}
+
+void
+tokenizer_cut(struct tokenizer *tokenizer, bool left)
+{
+	tokenizer->cut_left = left;
+}
+
 void
 tokenizer_close(struct tokenizer *tokenizer)
 {
@@ -196,7 +208,7 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 {
 	size_t before = specials ? tokenizer->before.count : 0;
 	size_t after = specials ? tokenizer->after.count : 0;
-	size_t limit = SIZE_MAX, lead = 0;
+	size_t limit = SIZE_MAX, lead = 0; /* limit: where to stop */
 	int32_t code;
 	char *repaired = NULL;
 	int64_t count = 0;
@@ -209,15 +221,20 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 	}
 	for (size_t i = 0; i < before; i++)
 		ids_push(out, tokenizer->before.id[i]);
-	if (most)
-		limit = out->count + (most > before + after ? most - before - after : 0);
+	size_t first = out->count,
+	       room = most > before + after ? most - before - after : 0;
+	if (most && !tokenizer->cut_left)
+		limit = first + room;
 	if (tokenizer->lead && length)
 		lead = utf8_decode(text, length, &code);
 	split(tokenizer, tokenizer->raw, text, length, lead, encode_piece, limit, out);
 	free(repaired);
-	bool cut = out->count > limit;
+	bool cut = most && out->count - first > room;
+	if (cut && tokenizer->cut_left)
+		memmove(
+		    out->id + first, out->id + out->count - room, room * sizeof *out->id);
 	if (cut)
-		out->count = limit;
+		out->count = first + room;
 	for (size_t i = 0; i < after; i++)
 		ids_push(out, tokenizer->after.id[i]);
 	return cut;

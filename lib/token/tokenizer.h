@@ -1,8 +1,8 @@
 /*
  * tokenizer - text to token ids, as a model folder's tokenizer says.
  *
- * Opens tokenizer.json, else vocab.txt or vocab.json with merges.txt, both with
- * tokenizer_config.json.  WordPiece and BPE, bit-exact with the reference tokenizers; what is
+ * Opens tokenizer.json, else vocab.txt, vocab.json with merges.txt or a model of sentencepiece, each with
+ * what the folder says beside it (tokenizer_settings.h).  WordPiece, BPE and Unigram, bit-exact with the reference tokenizers; what is
  * not supported is named and refused.
  */
 #ifndef TOKENIZER_H
@@ -46,10 +46,14 @@ const struct tokenizer_static *tokenizer_static(const struct tokenizer *tokenize
 /* Special ids that the template puts before and after a text. */
 void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *after);
 
+/* At which end texts are cut: the model's (truncation_side), or another. */
+bool tokenizer_cuts_left(const struct tokenizer *tokenizer);
+void tokenizer_cut(struct tokenizer *tokenizer, bool left);
+
 /*
  * Append the ids of `text`, with the template's special tokens, truncated to `most` ids
  * in all (0: no limit; specials are kept).  Linear time, bounded memory, stops reading
- * when `most` is reached; true when ids were cut off.  `text` is UTF-8; what is invalid counts
+ * when `most` is reached unless it cuts at the left; true when ids were cut off.  `text` is UTF-8; what is invalid counts
  * as U+FFFD.  Safe to call from several threads.
  */
 bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t length,

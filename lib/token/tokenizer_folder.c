@@ -44,33 +44,40 @@ tokenizer_sentence_config(const char *home)
 	return tree;
 }
 
-void
-tokenizer_read_file(const char *dir, char **path, struct file_view *view, bool *json)
+enum tokenizer_form
+tokenizer_read_file(const char *dir, char **path, struct file_view *view)
 {
-	*path = tokenizer_beside(dir, NULL);
-	*json = true;
-	if (file_view(*path, view))
-		return;
-	free(*path);
-	*path = tokenizer_beside(dir, "vocab.txt");
-	*json = false;
-	if (file_view(*path, view))
-		return;
-	free(*path);
-	*json = true;
-	if (tokenizer_read_merges(dir, path, view))
-		return;
-	tokenizer_refuse_sentencepiece(dir);
-	die("%s: neither tokenizer.json, vocab.txt nor vocab.json is there", dir);
+	static const struct {
+		const char *name;
+		enum tokenizer_form form;
+	} files[] = { { NULL, FORM_JSON }, { "vocab.txt", FORM_LINES },
+		{ "vocab.json", FORM_MERGES }, { "sentencepiece.bpe.model", FORM_PIECES },
+		{ "spiece.model", FORM_PIECES }, { "tokenizer.model", FORM_PIECES },
+		{ "sentencepiece.model", FORM_PIECES } };
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].form == FORM_MERGES) {
+			if (tokenizer_read_merges(dir, path, view))
+				return FORM_MERGES;
+			continue;
+		}
+		*path = tokenizer_beside(dir, files[i].name);
+		if (file_view(*path, view))
+			return files[i].form;
+		free(*path);
+	}
+	die("%s: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model "
+	    "nor "
+	    "spiece.model is there",
+	    dir);
 }
 
 char *
 tokenizer_fingerprint(const char *dir)
 {
 	struct file_view file;
-	bool json;
 	char *path, *home = modules_transformer(dir);
-	tokenizer_read_file(home, &path, &file, &json);
+	tokenizer_read_file(home, &path, &file);
 	/* the same file gives other ids around a text */
 	XXH128_hash_t hash =
 	    XXH3_128bits_withSeed(file.text, file.length, static_folder_kind(dir));
@@ -115,8 +122,10 @@ tokenizer_max_length(const char *dir)
 {
 	char *home = modules_transformer(dir);
 	struct tree *tree = tokenizer_sentence_config(home);
-	size_t most = least(0, tree, "max_seq_length");
+	size_t most = least(0, tree_get(tree, "tokenizer_args"), "model_max_length");
 
+	most = least(most, tree_get(tree, "processor_kwargs"), "model_max_length");
+	most = most ? most : least(0, tree, "max_seq_length");
 	tree_free(tree);
 	if (!most) {
 		char *path = tokenizer_beside(home, "config.json");

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "text/json.h"
 #include "token/tokenizer_parts.h"
 
 /* vocab.json and merges.txt say nothing of what stands before the model; the class does. */
@@ -13,6 +12,8 @@ static const struct {
 	const char *class, *around;
 } classes[] = {
 	{ "GPT2",
+	    "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false}" },
+	{ "Roberta",
 	    "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false}" },
 	{ "Qwen2",
 	    "\"normalizer\":{\"type\":\"NFC\"},\"pre_tokenizer\":{\"type\":\"Sequence\","
@@ -24,45 +25,31 @@ static const struct {
 	    "\"add_prefix_space\":false,\"use_regex\":false}]}" },
 };
 
-static const char *
-around(const char *dir, const struct tree *config)
+/* The class of files that nothing names is GPT-2's, but for a vocabulary that has RoBERTa's special tokens. */
+static void
+assume_class(struct tokenizer_settings *settings, const char *vocab)
 {
-	const char *class = tree_string(config, "tokenizer_class", "GPT2");
-
-	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-		if (!strncmp(class, classes[i].class, strlen(classes[i].class)))
-			return classes[i].around;
-	die("%s: vocab.json and merges.txt of a %s are not supported (of GPT2 and Qwen2 "
-	    "they are); save a tokenizer.json with transformers",
-	    dir, class);
+	if (!settings->class && !*settings->name && strstr(vocab, "\"<s>\"") &&
+	    !strstr(vocab, "\"<|endoftext|>\""))
+		tree_die(settings->config,
+		    "'tokenizer_class' is missing, and vocab.json is not "
+		    "GPT-2's; say \"RobertaTokenizer\" if it is that");
+	tokenizer_settings_assume(settings, "GPT2");
 }
 
-/* "added_tokens_decoder": {"50256": {"content": ...}} as a list; else the end of text alone. */
-static char *
-added_tokens(const struct tree *config)
+static const char *
+around(const struct tokenizer_settings *settings)
 {
-	const struct tree *named = tree_get(config, "added_tokens_decoder");
-	struct tree *list = tree_list();
+	const char *name = settings->class ? settings->class->names : "";
 
-	for (size_t i = 0; named && i < named->count; i++) {
-		struct tree *token = tree_add(list, tree_copy(named->items[i]));
-		char *end;
-		long long id = strtoll(named->items[i]->key, &end, 10);
-		if (token->kind != TREE_OBJECT || *end)
-			tree_die(named, "added_tokens_decoder: '%s' is no token",
-			    named->items[i]->key);
-		tree_set(token, "id", tree_of_integer(id));
-	}
-	if (!named) {
-		struct tree *token = tree_add(list, tree_object());
-		tree_set(token, "content",
-		    tree_of_string(
-			tokenizer_special(config, "eos_token", "<|endoftext|>")));
-		tree_set(token, "special", tree_of_boolean(true));
-	}
-	char *text = json_text(list, 0);
-	tree_free(list);
-	return text;
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (!strncmp(name, classes[i].class, strlen(classes[i].class)))
+			return classes[i].around;
+	tree_die(settings->config,
+	    "tokenizer_class: vocab.json and merges.txt of a %s are not "
+	    "supported (of GPT2, Roberta and Qwen2 they are); save a "
+	    "tokenizer.json with transformers",
+	    *settings->name ? settings->name : name);
 }
 
 static void
@@ -104,9 +91,8 @@ tokenizer_read_merges(const char *dir, char **path, struct file_view *view)
 		return false;
 	}
 	char *merges = file_need(other, &merges_length);
-	char *beside = tokenizer_beside(dir, "tokenizer_config.json");
-	struct tree *config = json_read_optional(beside);
-	char *added = added_tokens(config);
+	struct tokenizer_settings *settings = tokenizer_settings_read(dir);
+	assume_class(settings, vocab);
 	FILE *to = open_memstream(&made, &view->length);
 	if (!to)
 		die("%s:", *path);
@@ -114,13 +100,10 @@ tokenizer_read_merges(const char *dir, char **path, struct file_view *view)
 	fwrite(vocab, 1, vocab_length, to);
 	fprintf(to, ",\"merges\":[");
 	put_merges(to, merges, merges_length);
-	fprintf(to, "]},%s,\"decoder\":{\"type\":\"ByteLevel\"},\"added_tokens\":%s}",
-	    around(dir, config), added);
+	fprintf(to, "]},%s,\"decoder\":{\"type\":\"ByteLevel\"}}", around(settings));
 	if (fclose(to))
 		die("%s:", *path);
-	tree_free(config);
-	free(added);
-	free(beside);
+	tokenizer_settings_free(settings);
 	free(merges);
 	free(vocab);
 	free(other);

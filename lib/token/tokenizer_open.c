@@ -12,17 +12,7 @@
 #include "text/json_map.h"
 #include "token/postprocessor.h"
 #include "token/tokenizer_parts.h"
-
-/* The text of a special token that tokenizer_config.json may rename. */
-const char *
-tokenizer_special(const struct tree *config, const char *key, const char *otherwise)
-{
-	const struct tree *node = config ? tree_get(config, key) : NULL;
-
-	return !node			   ? otherwise
-	       : node->kind == TREE_OBJECT ? tree_string(node, "content", otherwise)
-					   : tree_string(config, key, otherwise);
-}
+#include "token/tokenizer_rules.h"
 
 /* vocab.txt. ----------------------------------------------------------------------- */
 
@@ -48,49 +38,40 @@ read_lines(struct tokenizer *tokenizer, const char *text, size_t length)
 	}
 }
 
-/* The id of such a token, found in the raw text. */
-static int32_t
-special(struct tokenizer *tokenizer, const struct tree *config, const char *key,
-    const char *otherwise)
+/* What tokenizer.json would hold around such a vocabulary. */
+static struct tree *
+read_vocabulary(struct tokenizer *tokenizer, const char *text, size_t length,
+    const struct tokenizer_settings *settings)
 {
-	const char *text = tokenizer_special(config, key, otherwise);
-	struct added_token token = { .text = mem_string(text), .length = strlen(text) };
+	static const char around[] =
+	    "{\"model\":{\"type\":\"WordPiece\"},"
+	    "\"normalizer\":{\"type\":\"BertNormalizer\"},"
+	    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+	    "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}}";
+	static const char *const needed[] = { "unk_token", "cls_token", "sep_token" };
+	struct tree *root, *model;
 
-	token.id = vocabulary_find(tokenizer->vocabulary, text, token.length);
-	if (token.id < 0)
-		die("%s: not a WordPiece vocabulary: it lacks %s", tokenizer->path, text);
-	added_add(tokenizer->raw, &token);
-	ids_push(&tokenizer->special, token.id);
-	free(token.text);
-	return token.id;
-}
-
-static void
-open_vocabulary(
-    struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
-{
-	char *path = tokenizer_beside(dir, "tokenizer_config.json");
-	struct tree *config = json_read_optional(path);
-	struct tree *sentence = tokenizer_sentence_config(dir);
-	bool lower = tree_boolean(config, "do_lower_case", true);
-
+	if (!settings->class || settings->class->kind != KIND_WORDPIECE)
+		tree_die(settings->config,
+		    "tokenizer_class: vocab.txt of a %s is not supported (of a "
+		    "BertTokenizer "
+		    "it is); save a tokenizer.json with transformers",
+		    *settings->name ? settings->name : settings->class->names);
+	if (!tree_boolean(settings->config, "do_basic_tokenize", true))
+		tree_die(settings->config, "'do_basic_tokenize' false is not supported");
 	read_lines(tokenizer, text, length);
-	struct wordpiece_rules rules = { .clean_text = true,
-		.lowercase = lower || tree_boolean(sentence, "do_lower_case", false),
-		.chinese_chars = tree_boolean(config, "tokenize_chinese_chars", true),
-		.strip_accents = tree_boolean(config, "strip_accents", lower),
-		.max_chars = 100,
-		.continuation = "##" };
-	rules.unknown = special(tokenizer, config, "unk_token", "[UNK]");
-	ids_push(&tokenizer->before, special(tokenizer, config, "cls_token", "[CLS]"));
-	ids_push(&tokenizer->after, special(tokenizer, config, "sep_token", "[SEP]"));
-	special(tokenizer, config, "pad_token", "[PAD]");
-	special(tokenizer, config, "mask_token", "[MASK]");
-	tokenizer->wordpiece = wordpiece_new(tokenizer->vocabulary, &rules);
-	tokenizer->decoder = decoder_wordpiece();
-	tree_free(config);
-	tree_free(sentence);
-	free(path);
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+		const char *token = tokenizer_settings_token(settings, needed[i]);
+		if (token &&
+		    vocabulary_find(tokenizer->vocabulary, token, strlen(token)) < 0)
+			die("%s: not a WordPiece vocabulary: it lacks %s",
+			    tokenizer->path, token);
+	}
+	root = json_parse(around, sizeof around - 1, tokenizer->path, 1);
+	model = tree_get(root, "model");
+	const char *unknown = tokenizer_settings_token(settings, "unk_token");
+	tree_set(model, "unk_token", tree_of_string(unknown ? unknown : "[UNK]"));
+	return root;
 }
 
 /* tokenizer.json. ------------------------------------------------------------------- */
@@ -320,6 +301,8 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 	bool special = tree_boolean(node, "special", false);
 	if (special)
 		ids_push(&tokenizer->special, token.id);
+	if (special && tokenizer->split_special)
+		return;
 	if (!tree_boolean(node, "normalized", !special)) {
 		added_add(tokenizer->raw, &token);
 		return;
@@ -341,34 +324,6 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 		for (size_t i = 0; list && i < list->count; i++)
 			if (tree_boolean(list->items[i], "special", false) == special)
 				add_token(tokenizer, list->items[i]);
-}
-
-/* What transformers' Llama tokenizers put around a text, whatever the file's template. */
-static void
-read_llama(struct tokenizer *tokenizer, const char *dir)
-{
-	char *path = tokenizer_beside(dir, "tokenizer_config.json");
-	struct tree *config = json_read_optional(path);
-	struct ids *before = &tokenizer->before, *after = &tokenizer->after;
-
-	if (!strncmp(tree_string(config, "tokenizer_class", ""), "Llama", 5)) {
-		int32_t bos = tokenizer_id(
-		    tokenizer, tokenizer_special(config, "bos_token", "<s>"));
-		int32_t eos = tokenizer_id(
-		    tokenizer, tokenizer_special(config, "eos_token", "</s>"));
-		if (tree_boolean(config, "add_bos_token", true) && bos >= 0 &&
-		    (!before->count || before->id[0] != bos)) {
-			ids_push(before, bos);
-			memmove(before->id + 1, before->id,
-			    (before->count - 1) * sizeof *before->id);
-			before->id[0] = bos;
-		}
-		if (tree_boolean(config, "add_eos_token", false) && eos >= 0 &&
-		    (!after->count || after->id[after->count - 1] != eos))
-			ids_push(after, eos);
-	}
-	tree_free(config);
-	free(path);
 }
 
 /* sentence-transformers' own do_lower_case: lowercase comes first, where the file has none. */
@@ -413,8 +368,9 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 			    tokenizer->path, (int)ids->id[i]);
 }
 
-static void
-read_json(struct tokenizer *tokenizer, const char *text, size_t length, const char *dir)
+/* A tokenizer.json without its vocabulary, which the tokenizer has after that. */
+static struct tree *
+read_json(struct tokenizer *tokenizer, const char *text, size_t length)
 {
 	static const struct json_map_part parts[] = {
 		{ "vocab", add_symbol, NULL, tokenizer_add_piece, end_vocabulary },
@@ -432,18 +388,36 @@ read_json(struct tokenizer *tokenizer, const char *text, size_t length, const ch
 	const char *version = tree_string(root, "version", "1.0");
 	if (strcmp(version, "1.0"))
 		tree_die(root, "version '%s' is not supported (1.0 is)", version);
+	return root;
+}
+
+/* The root is what tokenizer.json says or would; settings: NULL where the package of the folder reads tokenizer.json
+ * alone. */
+static void
+build(struct tokenizer *tokenizer, struct tree *root,
+    const struct tokenizer_settings *settings, enum tokenizer_form form, const char *dir)
+{
+	if (settings) {
+		tokenizer_rules_apply(root, settings);
+		tokenizer->split_special =
+		    tree_boolean(settings->config, "split_special_tokens", false);
+	}
 	lowercase_first(root, dir);
 	read_model(tokenizer, root);
+	if (settings)
+		tokenizer_rules_add(tokenizer, root, settings);
 	read_added(tokenizer, root);
 	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
-	postprocessor_read(
-	    tree_get(root, "post_processor"), &tokenizer->before, &tokenizer->after);
+	if (form == FORM_JSON)
+		postprocessor_read(tree_get(root, "post_processor"), &tokenizer->before,
+		    &tokenizer->after);
 	check_template(tokenizer, &tokenizer->before);
 	check_template(tokenizer, &tokenizer->after);
-	read_llama(tokenizer, dir);
+	if (settings)
+		tokenizer_rules_around(tokenizer, settings, form == FORM_JSON);
+	tokenizer->cut_left = tokenizer_rules_cut_left(root, settings);
 	if (tokenizer->kind)
 		tokenizer_read_static(tokenizer, root, dir);
-	tree_free(root);
 }
 
 /* Opening. ------------------------------------------------------------------------- */
@@ -452,24 +426,34 @@ struct tokenizer *
 tokenizer_open(const char *dir)
 {
 	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
+	struct tokenizer_settings *settings = NULL;
 	struct file_view file;
-	bool json;
+	struct tree *root;
 	char *home = modules_transformer(dir);
 
-	tokenizer_read_file(home, &tokenizer->path, &file, &json);
-
+	enum tokenizer_form form = tokenizer_read_file(home, &tokenizer->path, &file);
 	tokenizer->kind = static_folder_kind(dir);
-	if (tokenizer->kind && !json)
+	if (tokenizer->kind && form != FORM_JSON)
 		die("%s: of static embeddings; they have a tokenizer.json",
 		    tokenizer->path);
+	if (!tokenizer->kind)
+		settings = tokenizer_settings_read(home);
+	if (form == FORM_LINES || form == FORM_MERGES)
+		tokenizer_settings_assume(settings, form == FORM_LINES ? "Bert" : "GPT2");
 	tokenizer->vocabulary = vocabulary_new();
 	tokenizer->extra = vocabulary_new();
 	tokenizer->raw = added_new();
 	tokenizer->normal = added_new();
-	if (json)
-		read_json(tokenizer, file.text, file.length, home);
+	if (form == FORM_LINES)
+		root = read_vocabulary(tokenizer, file.text, file.length, settings);
+	else if (form == FORM_PIECES)
+		root = tokenizer_read_pieces(tokenizer, file.text, file.length, settings);
 	else
-		open_vocabulary(tokenizer, file.text, file.length, home);
+		root = read_json(tokenizer, file.text, file.length);
+	build(tokenizer, root, settings, form, home);
+	tree_free(root);
+	if (settings)
+		tokenizer_settings_free(settings);
 	file_view_close(&file);
 	free(home);
 	return tokenizer;

@@ -18,6 +18,7 @@
 #include "token/unigram.h"
 #include "token/vocabulary.h"
 #include "token/tokenizer.h"
+#include "token/tokenizer_settings.h"
 #include "token/wordpiece.h"
 
 /*
@@ -45,14 +46,12 @@ struct tokenizer {
 	struct ids before, after; /* the template's special tokens */
 	struct decoder *decoder;
 	struct ids special; /* added tokens that a decoded text is without */
+	bool split_special; /* special tokens in a text are split as any other word */
+	bool cut_left;	    /* longer texts lose their beginning */
 };
 
 /* The path of `file` (NULL: tokenizer.json) in a folder, or beside a file; to be freed. */
 char *tokenizer_beside(const char *dir, const char *file);
-
-/* The text of a special token that tokenizer_config.json (NULL: none) may rename; borrowed. */
-const char *tokenizer_special(
-    const struct tree *config, const char *key, const char *otherwise);
 
 /* The id that the model's own vocabulary has for a token, or -1. */
 int32_t tokenizer_find(
@@ -66,8 +65,10 @@ char *tokenizer_normalise(const struct tokenizer *tokenizer, const char *text,
 void tokenizer_add_piece(void *context, const char *text, size_t length, double score);
 void tokenizer_read_unigram(struct tokenizer *tokenizer, const struct tree *root);
 
-/* Dies where a folder without a tokenizer has a model of sentencepiece. */
-void tokenizer_refuse_sentencepiece(const char *dir);
+/* The pieces of sentencepiece's model file, as a class numbers them; returns what tokenizer.json would hold around them.
+ */
+struct tree *tokenizer_read_pieces(struct tokenizer *tokenizer, const char *bytes,
+    size_t length, const struct tokenizer_settings *settings);
 
 /* What is to be known of a folder of static embeddings, whose table lies in `home`; no special tokens are put around
  * a text.  root: tokenizer.json. */
@@ -81,9 +82,12 @@ bool tokenizer_read_merges(const char *dir, char **path, struct file_view *view)
 /* folder/sentence_config.h: that beside a folder's tokenizer, checked.  NULL: none. */
 struct tree *tokenizer_sentence_config(const char *home);
 
-/* The bytes of the tokenizer in a folder, and in *path where they are, to be freed; json: whether it is a
- * tokenizer.json. */
-void tokenizer_read_file(
-    const char *dir, char **path, struct file_view *view, bool *json);
+/* What the bytes of a tokenizer are: tokenizer.json, written or made of vocab.json and merges.txt; vocab.txt; a model of
+ * sentencepiece. */
+enum tokenizer_form { FORM_JSON, FORM_MERGES, FORM_LINES, FORM_PIECES };
+
+/* The bytes of the tokenizer in a folder, and in *path where they are, to be freed. */
+enum tokenizer_form tokenizer_read_file(
+    const char *dir, char **path, struct file_view *view);
 
 #endif

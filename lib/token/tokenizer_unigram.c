@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -41,21 +40,4 @@ tokenizer_read_unigram(struct tokenizer *tokenizer, const struct tree *root)
 	tokenizer->score = NULL;
 	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
 	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
-}
-
-void
-tokenizer_refuse_sentencepiece(const char *dir)
-{
-	static const char *const names[] = { "sentencepiece.bpe.model", "spiece.model",
-		"tokenizer.model", "sentencepiece.model" };
-	struct stat status;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *path = tokenizer_beside(dir, names[i]);
-		if (!stat(path, &status))
-			die("%s: files of sentencepiece are not read; save a "
-			    "tokenizer.json with transformers",
-			    path);
-		free(path);
-	}
 }

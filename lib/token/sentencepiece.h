@@ -1,0 +1,46 @@
+/*
+ * sentencepiece - a model file of sentencepiece (spiece.model): its pieces and how it normalises texts.
+ *
+ * A protocol buffer: fields one after another, each a key (number << 3 | wire type) and a value.  Of its messages:
+ *
+ *	ModelProto	1 pieces, 2 trainer_spec, 3 normalizer_spec
+ *	SentencePiece	1 piece, 2 score (float), 3 type
+ *	TrainerSpec	3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 40 unk_id
+ *	NormalizerSpec	2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces, 5 escape_whitespaces
+ */
+#ifndef SENTENCEPIECE_H
+#define SENTENCEPIECE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sentencepiece_model { SENTENCEPIECE_UNIGRAM = 1, SENTENCEPIECE_BPE = 2 };
+enum sentencepiece_type {
+	SENTENCEPIECE_CONTROL = 3,
+	SENTENCEPIECE_USER = 4,
+};
+
+/* Texts are borrowed from the file's bytes, valid UTF-8. */
+struct sentencepiece_piece {
+	const char *text;
+	size_t length;
+	float score;
+	int64_t type;
+};
+
+struct sentencepiece {
+	struct sentencepiece_piece *piece;
+	size_t count, room;
+	const char *charsmap; /* NULL: none */
+	size_t charsmap_length;
+	int64_t model, unknown;
+	bool byte_fallback, suffix, dummy_prefix, fewer_blanks, escape;
+};
+
+/* Dies, naming `path`, where the bytes are no such file. */
+struct sentencepiece *sentencepiece_read(
+    const char *path, const char *bytes, size_t length);
+void sentencepiece_free(struct sentencepiece *model);
+
+#endif

@@ -1,0 +1,437 @@
+#include "token/tokenizer_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+static bool
+is_type(const struct tree *node, const char *type)
+{
+	return node && !strcmp(tree_string(node, "type", ""), type);
+}
+
+static const char *
+word(bool value)
+{
+	return value ? "true" : "false";
+}
+
+/* How a text is normalised and split. ------------------------------------------------ */
+
+/* A flag of tokenizer.json set as the class has it, with a warning where only its default says so. */
+static void
+set_flag(struct tree *node, const char *flag, const struct tokenizer_settings *settings,
+    const char *key, bool otherwise)
+{
+	bool before = tree_boolean(node, flag, otherwise);
+	bool after = tree_boolean(settings->config, key, otherwise);
+
+	tree_set(node, flag, tree_of_boolean(after));
+	if (before != after && !tree_get(settings->config, key))
+		warn(
+		    "%s: has no '%s', which is %s to its tokenizer_class; tokenizer.json "
+		    "says %s",
+		    settings->config->file, key, word(after), word(before));
+}
+
+/* Whether a text is lower-cased by a normalizer or a member of a Sequence. */
+static bool
+lowers(const struct tree *node)
+{
+	const struct tree *list = tree_get(node, "normalizers");
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (lowers(list->items[i]))
+			return true;
+	return is_type(node, "Lowercase") ||
+	       (is_type(node, "BertNormalizer") && tree_boolean(node, "lowercase", true));
+}
+
+static void
+set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
+{
+	static const char key[] = "do_lower_case";
+	struct tree *node = tree_get(root, "normalizer");
+	const struct tree *model = tree_get(root, "model"), *config = settings->config;
+
+	if (!is_type(model, "WordPiece") && !tree_get(model, "max_input_chars_per_word"))
+		return;
+	const char *unknown = tokenizer_settings_token(settings, "unk_token"),
+		   *own = tree_string(model, "unk_token", unknown);
+	if (tree_get(config, "unk_token") && unknown && strcmp(own, unknown))
+		tree_die(config,
+		    "'unk_token' is '%s', and the model of tokenizer.json says '%s'",
+		    unknown, own);
+	if (!is_type(node, "BertNormalizer")) {
+		if (tree_get(config, key) &&
+		    tree_boolean(config, key, true) != lowers(node))
+			tree_die(config,
+			    "'%s' is %s, and tokenizer.json, which has no "
+			    "BertNormalizer, says otherwise",
+			    key, word(tree_boolean(config, key, true)));
+		return;
+	}
+	const struct tree *strip = tree_get(config, "strip_accents"),
+			  *before = tree_get(node, "strip_accents");
+	bool stripped =
+	    tree_boolean(node, "strip_accents", tree_boolean(node, "lowercase", true));
+	set_flag(node, "lowercase", settings, key, true);
+	set_flag(node, "handle_chinese_chars", settings, "tokenize_chinese_chars", true);
+	bool after =
+	    tree_boolean(config, "strip_accents", tree_boolean(node, "lowercase", true));
+	if (!strip && before && stripped != after)
+		warn("%s: has no 'strip_accents', which is %s to its tokenizer_class; "
+		     "tokenizer.json says %s",
+		    config->file, word(after), word(stripped));
+	tree_set(node, "strip_accents", tree_of_boolean(after));
+}
+
+/* A member of a Sequence of pre-tokenisers, or the only one, by its type; NULL: none. */
+static struct tree *
+find_step(struct tree *node, const char *type)
+{
+	struct tree *list = tree_get(node, "pretokenizers"), *found = NULL;
+
+	if (is_type(node, type))
+		return node;
+	for (size_t i = 0; list && i < list->count && !found; i++)
+		found = find_step(list->items[i], type);
+	return found;
+}
+
+/* Whether the file puts something before a text: 1, 0; -1: it does not say. */
+static int
+puts_blank(struct tree *root)
+{
+	struct tree *before = tree_get(root, "pre_tokenizer"),
+		    *normal = tree_get(root, "normalizer");
+	struct tree *bytes = find_step(before, "ByteLevel"),
+		    *meta = find_step(before, "Metaspace");
+	const struct tree *list = tree_get(normal, "normalizers");
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (is_type(list->items[i], "Prepend"))
+			return 1;
+	if (is_type(normal, "Prepend"))
+		return 1;
+	if (bytes)
+		return tree_boolean(bytes, "add_prefix_space", true);
+	if (!meta)
+		return -1;
+	bool old = tree_boolean(meta, "add_prefix_space", true);
+	return strcmp(tree_string(meta, "prepend_scheme", old ? "always" : "never"),
+		   "never") != 0;
+}
+
+static void
+set_blank(struct tree *root, const struct tokenizer_settings *settings)
+{
+	static const char key[] = "add_prefix_space";
+	struct tree *before = tree_get(root, "pre_tokenizer");
+	const struct tree *config = settings->config;
+
+	if (settings->class && settings->class->kind == KIND_BYTES &&
+	    is_type(before, "ByteLevel")) {
+		set_flag(before, key, settings, key, false);
+		return;
+	}
+	int puts = puts_blank(root);
+	if (tree_get(config, key) && puts >= 0 &&
+	    tree_boolean(config, key, false) != puts)
+		tree_die(config,
+		    "'%s' is %s, and tokenizer.json says otherwise; versions of "
+		    "transformers differ in which of them counts",
+		    key, word(!puts));
+}
+
+void
+tokenizer_rules_apply(struct tree *root, const struct tokenizer_settings *settings)
+{
+	if (settings->class && settings->class->kind == KIND_WORDPIECE)
+		set_normalizer(root, settings);
+	set_blank(root, settings);
+}
+
+/* Added tokens. ------------------------------------------------------------------------ */
+
+/* The tokens that there are, and the id of the next. */
+struct adding {
+	struct tokenizer *tokenizer;
+	struct tree *list;
+	const struct tokenizer_settings *settings;
+	int64_t next;
+};
+
+static struct tree *
+find_added(const struct adding *adding, const char *text)
+{
+	for (size_t i = 0; i < adding->list->count; i++)
+		if (!strcmp(tree_string(adding->list->items[i], "content", ""), text))
+			return adding->list->items[i];
+	return NULL;
+}
+
+static bool
+is_special(const struct tokenizer_settings *settings, const char *text)
+{
+	static const char *const lists[] = { "additional_special_tokens",
+		"extra_special_tokens" };
+
+	for (size_t i = 0; i < SPECIAL_TOKENS; i++) {
+		const char *token =
+		    tokenizer_settings_token(settings, tokenizer_special_keys[i]);
+		if (token && !strcmp(token, text))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		const struct tree *list = tree_get(settings->config, lists[i]);
+		for (size_t j = 0; list && j < list->count; j++) {
+			const struct tree *item = list->items[j];
+			const char *token = item->kind == TREE_OBJECT
+						? tree_string(item, "content", "")
+						: item->string;
+			if (token && !strcmp(token, text))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* One more token, with the id that the vocabulary or the next number gives it. */
+static struct tree *
+append(struct adding *adding, struct tree *token)
+{
+	const char *text = tree_string(token, "content", "");
+	int64_t id = tokenizer_find(adding->tokenizer, text, strlen(text));
+
+	if (id < 0)
+		id = adding->next++;
+	tree_set(token, "id", tree_of_integer(id));
+	return tree_add(adding->list, token);
+}
+
+/* A token of added_tokens_decoder or added_tokens.json: its flags win. */
+static void
+add_numbered(struct adding *adding, const struct tree *token)
+{
+	static const char *const flags[] = { "single_word", "lstrip", "rstrip",
+		"normalized" };
+	const char *text = tree_string(token, "content", "");
+	int64_t id = tree_integer(token, "id", -1);
+	bool special =
+	    tree_boolean(token, "special", false) || is_special(adding->settings, text);
+	struct tree *there = find_added(adding, text);
+
+	if (!there) {
+		there = tree_object();
+		tree_set(there, "content", tree_of_string(text));
+		append(adding, there);
+	}
+	if (tree_integer(there, "id", id) != id)
+		tree_die(adding->settings->config,
+		    "added token '%s' has the id %lld, and %lld by the vocabulary and "
+		    "tokenizer.json",
+		    text, (long long)id, (long long)tree_integer(there, "id", id));
+	bool normalized = tree_get(token, "special")
+			      ? !tree_boolean(token, "special", false)
+			      : !special;
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		tree_set(there, flags[i],
+		    tree_of_boolean(
+			tree_boolean(token, flags[i], i == 3 ? normalized : false)));
+	tree_set(there, "special", tree_of_boolean(special));
+}
+
+/* A special token, a text or an object, which counts where none of that text is there. */
+static struct tree *
+add_special(struct adding *adding, const struct tree *node, const char *text)
+{
+	struct tree *token;
+
+	if (!text || !*text || find_added(adding, text))
+		return NULL;
+	token = node && node->kind == TREE_OBJECT ? tree_copy(node) : tree_object();
+	if (!tree_get(token, "normalized"))
+		tree_set(token, "normalized", tree_of_boolean(false));
+	tree_set(token, "content", tree_of_string(text));
+	tree_set(token, "special", tree_of_boolean(true));
+	return append(adding, token);
+}
+
+static void
+add_named(struct adding *adding, const char *key)
+{
+	const struct tokenizer_settings *settings = adding->settings;
+	const struct tree *node = tree_get(settings->config, key);
+	struct tree *token =
+	    add_special(adding, node, tokenizer_settings_token(settings, key));
+
+	if (token && (!node || node->kind == TREE_STRING) && !strcmp(key, "mask_token") &&
+	    settings->class && settings->class->blank_before_mask)
+		tree_set(token, "lstrip", tree_of_boolean(true));
+}
+
+static void
+add_list(struct adding *adding, const char *key)
+{
+	const struct tree *config = adding->settings->config,
+			  *list = tree_get(config, key);
+
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct tree *item = list->items[i];
+		const char *text = item->kind == TREE_OBJECT
+				       ? tree_string(item, "content", NULL)
+				       : item->string;
+		if (!text)
+			tree_die(config, "%s: element %zu is no token", key, i);
+		add_special(adding, item, text);
+	}
+}
+
+/* "image_token": "<image>", a special token that one model has; no key of the seven. */
+static bool
+is_own_key(const struct tree *member)
+{
+	size_t length = strlen(member->key);
+
+	for (size_t i = 0; i < SPECIAL_TOKENS; i++)
+		if (!strcmp(member->key, tokenizer_special_keys[i]))
+			return false;
+	return member->kind == TREE_STRING && length > 6 &&
+	       !strcmp(member->key + length - 6, "_token");
+}
+
+void
+tokenizer_rules_add(struct tokenizer *tokenizer, struct tree *root,
+    const struct tokenizer_settings *settings)
+{
+	const struct tree *config = settings->config;
+	struct adding adding = { .tokenizer = tokenizer,
+		.settings = settings,
+		.list = tree_get(root, "added_tokens"),
+		.next = tokenizer_size(tokenizer) };
+
+	if (!adding.list)
+		adding.list = tree_set(root, "added_tokens", tree_list());
+	for (size_t i = 0; i < adding.list->count; i++) {
+		struct tree *token = adding.list->items[i];
+		const char *text = tree_string(token, "content", "");
+		int64_t id = tokenizer_find(tokenizer, text, strlen(text));
+		if (!tree_get(token, "id") && id >= 0)
+			tree_set(token, "id", tree_of_integer(id));
+		id = tree_integer(token, "id", -1);
+		adding.next = id >= adding.next ? id + 1 : adding.next;
+	}
+	for (size_t i = 0; i < settings->added->count; i++)
+		add_numbered(&adding, settings->added->items[i]);
+	for (size_t i = 0; i < SPECIAL_TOKENS; i++)
+		add_named(&adding, tokenizer_special_keys[i]);
+	for (size_t i = 0; i < config->count; i++)
+		if (is_own_key(config->items[i]))
+			add_special(&adding, NULL, config->items[i]->string);
+	add_list(&adding, "additional_special_tokens");
+	add_list(&adding, "extra_special_tokens");
+}
+
+/* What stands around a text. ----------------------------------------------------------- */
+
+static int32_t
+id_of(const struct tokenizer *tokenizer, const struct tokenizer_settings *settings,
+    const char *key)
+{
+	const char *text = tokenizer_settings_token(settings, key);
+
+	return text ? tokenizer_id(tokenizer, text) : -1;
+}
+
+static void
+put_first(struct ids *ids, int32_t id)
+{
+	ids_push(ids, id);
+	memmove(ids->id + 1, ids->id, (ids->count - 1) * sizeof *ids->id);
+	ids->id[0] = id;
+}
+
+/* Of a class that stands by its own template, or of no file: the token of `key` there. */
+static void
+set_class(struct tokenizer *tokenizer, struct ids *ids,
+    const struct tokenizer_settings *settings, const char *key, bool file)
+{
+	int32_t id;
+
+	if (!key)
+		return;
+	id = id_of(tokenizer, settings, key);
+	if (!file && id >= 0)
+		ids_push(ids, id);
+	else if (file && ids->count == 1 && tree_get(settings->config, key) &&
+		 ids->id[0] != id)
+		tree_die(settings->config,
+		    "'%s' is '%s', and the post_processor of "
+		    "tokenizer.json puts '%s' there",
+		    key, tokenizer_settings_token(settings, key),
+		    tokenizer_token(tokenizer, ids->id[0]));
+}
+
+/* add_bos_token or add_eos_token: `key` is the token's. */
+static void
+set_end(struct tokenizer *tokenizer, struct ids *ids, bool first,
+    const struct tokenizer_settings *settings, const char *flag, const char *key)
+{
+	const struct tree *config = settings->config;
+	bool named = tree_get(config, flag),
+	     ends = settings->class && settings->class->ends;
+	bool wanted = tree_boolean(
+	    config, flag, first && settings->class && settings->class->begins);
+	int32_t id = id_of(tokenizer, settings, key);
+	bool there = id >= 0 && ids->count && ids->id[first ? 0 : ids->count - 1] == id;
+
+	if (wanted && named && id < 0)
+		tree_die(config, "'%s' is true, and there is no '%s'", flag, key);
+	if (named && !wanted && there && ends)
+		tree_die(config,
+		    "'%s' is false, and the post_processor of tokenizer.json "
+		    "puts '%s' there; versions of transformers differ in which of "
+		    "them counts",
+		    flag, tokenizer_token(tokenizer, id));
+	if (!wanted || there || id < 0)
+		return;
+	if (first)
+		put_first(ids, id);
+	else
+		ids_push(ids, id);
+}
+
+void
+tokenizer_rules_around(
+    struct tokenizer *tokenizer, const struct tokenizer_settings *settings, bool file)
+{
+	struct ids *before = &tokenizer->before, *after = &tokenizer->after;
+
+	if (settings->class) {
+		set_class(tokenizer, before, settings, settings->class->before, file);
+		set_class(tokenizer, after, settings, settings->class->after, file);
+	}
+	set_end(tokenizer, before, true, settings, "add_bos_token", "bos_token");
+	set_end(tokenizer, after, false, settings, "add_eos_token", "eos_token");
+}
+
+bool
+tokenizer_rules_cut_left(
+    const struct tree *root, const struct tokenizer_settings *settings)
+{
+	const char *side =
+	    settings ? tree_string(settings->config, "truncation_side", NULL) : NULL;
+
+	if (side && strcmp(side, "left") && strcmp(side, "right"))
+		tree_die(settings->config,
+		    "'truncation_side' is '%s'; it must be left or "
+		    "right",
+		    side);
+	return side ? !strcmp(side, "left")
+		    : !strcmp(
+			  tree_string(tree_get(root, "truncation"), "direction", "Right"),
+			  "Left");
+}

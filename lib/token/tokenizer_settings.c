@@ -1,0 +1,291 @@
+#include "token/tokenizer_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "text/json.h"
+#include "token/tokenizer_parts.h"
+
+const char *const tokenizer_special_keys[SPECIAL_TOKENS] = { "bos_token", "eos_token",
+	"unk_token", "sep_token", "pad_token", "cls_token", "mask_token" };
+
+static const struct tokenizer_class classes[] = {
+	{ .names =
+		"Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert "
+		"RetriBert Realm DPRQuestionEncoder DPRContextEncoder",
+	    .types =
+		"bert distilbert electra mobilebert convbert squeezebert layoutlm lxmert "
+		"nomic_bert",
+	    .kind = KIND_WORDPIECE,
+	    .before = "cls_token",
+	    .after = "sep_token",
+	    .special = { NULL, NULL, "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]" } },
+	{ .names = "MPNet",
+	    .types = "mpnet",
+	    .kind = KIND_WORDPIECE,
+	    .before = "cls_token",
+	    .after = "sep_token",
+	    .special = { "<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>" },
+	    .blank_before_mask = true },
+	{ .names = "Roberta Bart Longformer LED Mvp",
+	    .types = "roberta bart longformer led mvp data2vec-text ibert",
+	    .kind = KIND_BYTES,
+	    .before = "cls_token",
+	    .after = "sep_token",
+	    .special = { "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>" } },
+	{ .names = "GPT2",
+	    .types = "gpt2 gptj gpt_neo",
+	    .kind = KIND_BYTES,
+	    .special = { "<|endoftext|>", "<|endoftext|>", "<|endoftext|>" } },
+	{ .names = "GPTNeoX",
+	    .types = "gpt_neox",
+	    .kind = KIND_BYTES,
+	    .special = { "<|endoftext|>", "<|endoftext|>", "<|endoftext|>" },
+	    .ends = true },
+	{ .names = "Qwen2",
+	    .types = "qwen2 qwen2_moe qwen3 qwen3_moe",
+	    .kind = KIND_FILE,
+	    .special = { NULL, "<|endoftext|>", "<|endoftext|>", NULL,
+		"<|endoftext|>" } },
+	{ .names = "XLMRoberta",
+	    .types = "xlm-roberta",
+	    .kind = KIND_PIECES,
+	    .before = "bos_token",
+	    .after = "eos_token",
+	    .special = { "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>" } },
+	{ .names = "Camembert",
+	    .types = "camembert",
+	    .kind = KIND_PIECES,
+	    .before = "bos_token",
+	    .after = "eos_token",
+	    .special = { "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>" },
+	    .blank_before_mask = true },
+	{ .names = "T5 MT5",
+	    .types = "t5 mt5",
+	    .kind = KIND_PIECES,
+	    .after = "eos_token",
+	    .special = { NULL, "</s>", "<unk>", NULL, "<pad>" } },
+	{ .names = "Llama CodeLlama",
+	    .types = "llama code_llama",
+	    .kind = KIND_FILE,
+	    .special = { "<s>", "</s>", "<unk>" },
+	    .begins = true,
+	    .ends = true },
+	{ .names = "Gemma Cohere", .types = "", .kind = KIND_FILE, .ends = true },
+};
+
+/* Classes that read no tokenizer.json, whatever lies beside their own files. */
+static const char own_files[] = "BertJapanese Bertweet Phobert Canine ByT5 MyT5 MLuke "
+				"Esm FSMT XLM Flaubert CTRL BioGpt "
+				"Marian M2M100 ProphetNet Tapas CpmAnt Perceiver";
+
+/* Whether a word is in a list that blanks divide. */
+static bool
+has_word(const char *list, const char *word, size_t length)
+{
+	for (const char *at = list; *at;) {
+		size_t next = strcspn(at, " ");
+		if (next == length && !memcmp(at, word, length))
+			return true;
+		at += next + (at[next] == ' ');
+	}
+	return false;
+}
+
+/* The bytes of a class's name before "Tokenizer" or "TokenizerFast"; 0: it has no such end. */
+static size_t
+stem(const char *name)
+{
+	const char *end = strstr(name, "Tokenizer");
+
+	return end && (!strcmp(end, "Tokenizer") || !strcmp(end, "TokenizerFast"))
+		   ? (size_t)(end - name)
+		   : 0;
+}
+
+static void
+find_class(struct tokenizer_settings *settings, const struct tree *model)
+{
+	const char *name = tree_string(settings->config, "tokenizer_class",
+	    tree_string(model, "tokenizer_class", ""));
+	const char *type = tree_string(model, "model_type", "");
+	size_t length = stem(name);
+
+	settings->name = mem_string(name);
+	if (has_word(own_files, name, length))
+		tree_die(settings->config,
+		    "tokenizer_class: a %s is not supported; it splits texts by a "
+		    "program of its "
+		    "own",
+		    name);
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (*name ? has_word(classes[i].names, name, length)
+			  : has_word(classes[i].types, type, strlen(type)))
+			settings->class = &classes[i];
+}
+
+void
+tokenizer_settings_assume(struct tokenizer_settings *settings, const char *name)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (!settings->class && !*settings->name &&
+		    has_word(classes[i].names, name, strlen(name)))
+			settings->class = &classes[i];
+}
+
+/* What of a file counts over what is there; of lists of further special tokens all. */
+static void
+put_over(struct tree *config, const struct tree *other)
+{
+	for (size_t i = 0; other && i < other->count; i++) {
+		const struct tree *value = other->items[i];
+		struct tree *old = tree_get(config, value->key);
+		if (old && old->kind == TREE_LIST && value->kind == TREE_LIST)
+			for (size_t j = 0; j < value->count; j++)
+				tree_add(old, tree_copy(value->items[j]));
+		else
+			tree_set(config, value->key, tree_copy(value));
+	}
+}
+
+static struct tree *
+read_beside(const char *home, const char *file)
+{
+	char *path = tokenizer_beside(home, file);
+	struct tree *tree = json_read_optional(path);
+
+	if (tree && tree->kind != TREE_OBJECT)
+		tree_die(tree, "must be an object");
+	free(path);
+	return tree;
+}
+
+static void
+add_token(struct tokenizer_settings *settings, const struct tree *token, const char *text,
+    int64_t id)
+{
+	struct tree *copy = token ? tree_copy(token) : tree_object();
+
+	if (text)
+		tree_set(copy, "content", tree_of_string(text));
+	tree_set(copy, "id", tree_of_integer(id));
+	tree_add(settings->added, copy);
+}
+
+static int
+by_id(const void *one, const void *two)
+{
+	const struct tree *const *a = one, *const *b = two;
+	int64_t left = tree_integer(*a, "id", 0), right = tree_integer(*b, "id", 0);
+
+	return (left > right) - (left < right);
+}
+
+/* "added_tokens_decoder": {"50256": {"content": ...}} */
+static void
+read_decoder(struct tokenizer_settings *settings, const struct tree *decoder)
+{
+	for (size_t i = 0; i < decoder->count; i++) {
+		const struct tree *token = decoder->items[i];
+		char *end;
+		long long id = strtoll(token->key, &end, 10);
+		if (token->kind != TREE_OBJECT || *end)
+			tree_die(settings->config,
+			    "added_tokens_decoder: '%s' is no token", token->key);
+		if (!*tree_string(token, "content", ""))
+			tree_die(settings->config,
+			    "added_tokens_decoder: '%s' has no 'content'", token->key);
+		add_token(settings, token, NULL, id);
+	}
+}
+
+/* added_tokens.json: {"<ent>": 30522} */
+static void
+read_added(struct tokenizer_settings *settings, const char *home)
+{
+	struct tree *file = read_beside(home, "added_tokens.json");
+
+	for (size_t i = 0; file && i < file->count; i++) {
+		const struct tree *id = file->items[i];
+		if (id->kind != TREE_INTEGER)
+			tree_die(file, "'%s' must be an id", id->key);
+		add_token(settings, NULL, id->key, id->integer);
+	}
+	tree_free(file);
+}
+
+/* What sentence-transformers hands to the tokenizer. */
+static void
+read_sentence(struct tokenizer_settings *settings, const char *home)
+{
+	static const char *const keys[] = { "tokenizer_args", "processor_kwargs" };
+	struct tree *sentence = tokenizer_sentence_config(home);
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const struct tree *arguments = tree_get(sentence, keys[i]);
+		if (arguments && arguments->kind != TREE_OBJECT)
+			tree_die(arguments, "'%s' must be an object", keys[i]);
+		put_over(settings->config, arguments);
+	}
+	tree_free(sentence);
+}
+
+struct tokenizer_settings *
+tokenizer_settings_read(const char *home)
+{
+	struct tokenizer_settings *settings = mem_zero(1, sizeof *settings);
+	struct tree *config = read_beside(home, "tokenizer_config.json"), *other;
+
+	if (!config) { /* a root that messages can name */
+		config = tree_object();
+		config->name = tokenizer_beside(home, "tokenizer_config.json");
+		config->file = config->name;
+	}
+	settings->config = config;
+	settings->added = tree_list();
+	if (tree_get(config, "added_tokens_decoder")) {
+		read_decoder(settings, tree_get(config, "added_tokens_decoder"));
+	} else {
+		other = read_beside(home, "special_tokens_map.json");
+		put_over(config, other);
+		tree_free(other);
+		read_added(settings, home);
+	}
+	if (settings->added->count)
+		qsort(settings->added->items, settings->added->count,
+		    sizeof(struct tree *), by_id);
+	read_sentence(settings, home);
+	other = read_beside(home, "config.json");
+	find_class(settings, other);
+	tree_free(other);
+	return settings;
+}
+
+const char *
+tokenizer_settings_token(const struct tokenizer_settings *settings, const char *key)
+{
+	const struct tree *node = tree_get(settings->config, key);
+	const char *otherwise = NULL;
+
+	for (size_t i = 0; settings->class && i < SPECIAL_TOKENS; i++)
+		if (!strcmp(tokenizer_special_keys[i], key))
+			otherwise = settings->class->special[i];
+	/* null says that there is none */
+	for (size_t i = 0; !node && i < settings->config->count; i++)
+		if (!strcmp(settings->config->items[i]->key, key))
+			return NULL;
+	return !node ? otherwise
+	       : node->kind == TREE_OBJECT
+		   ? tree_string(node, "content", otherwise)
+		   : tree_string(settings->config, key, otherwise);
+}
+
+void
+tokenizer_settings_free(struct tokenizer_settings *settings)
+{
+	tree_free(settings->config);
+	tree_free(settings->added);
+	free(settings->name);
+	free(settings);
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # what run sets
+load helper
+
+S=$GOLDEN/settings
+
+# folder FORM FILES: in $T/m the files of a form, with what an object of files says over them; null takes a file away
+folder() {
+	rm -rf "$T/m"
+	cp -r "$S/$1" "$T/m"
+	local name
+	jq -r 'to_entries[] | select(.value == null).key' <<<"$2" | while read -r name; do rm "$T/m/$name"; done
+	jq -r 'to_entries[] | select(.value).key' <<<"$2" | while read -r name; do
+		[ -e "$T/m/$name" ] || echo '{}' >"$T/m/$name"
+		jq -c --argjson over "$2" --arg name "$name" '. + $over[$name]' "$T/m/$name" >"$T/file"
+		mv "$T/file" "$T/m/$name"
+	done
+}
+
+# right FORM...: the golden cases of these forms
+right() {
+	local form files most count=0
+	for form; do
+		while IFS=$'\t' read -r files most; do
+			folder "$form" "$files"
+			tokenize "$T/m" "$most" <"$S/texts.jsonl" >"$T/found" 2>"$T/said"
+			jq -r --arg form "$form" --argjson files "$files" --argjson most "$most" \
+				'select(.form == $form and .files == $files and .most == $most).ids[] | join(" ")' "$S/cases.jsonl" >"$T/wanted"
+			[ "$(wc -l <"$T/wanted")" -eq "$(wc -l <"$S/texts.jsonl")" ]
+			diff "$T/wanted" "$T/found" || {
+				echo "$form $files $most"
+				return 1
+			}
+			count=$((count + 1))
+		done < <(jq -r --arg form "$form" 'select(.form == $form) | [(.files | tojson), .most] | join("\t")' "$S/cases.jsonl")
+	done
+	[ "$count" -gt 0 ]
+}
+
+@test "settings: tokenizer_config.json, special_tokens_map.json and added_tokens.json win over a BERT's tokenizer.json, as in the reference" {
+	right bert
+}
+
+@test "settings: vocab.txt alone has what the folder says of it: a BERT's, an MPNet's" {
+	right vocab mpnet
+}
+
+@test "settings: vocab.json with merges.txt or tokenizer.json of a RoBERTa's has add_prefix_space and the side of the cut" {
+	right pair roberta plain
+}
+
+@test "settings: a model of sentencepiece alone has the ids of its class: XLM-RoBERTa, CamemBERT, T5" {
+	right xlm-roberta camembert t5
+}
+
+@test "settings: a model of sentencepiece of another class, of other settings, or damaged is refused by name" {
+	local model=$S/t5/spiece.model length
+	refused() { # MESSAGE
+		run -1 --separate-stderr tok -m "$T/m" </dev/null
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		# shellcheck disable=SC2053 # a pattern
+		[[ $stderr == "tok: $T/m/"$1 ]]
+	}
+	folder t5 '{"tokenizer_config.json": {"tokenizer_class": "AlbertTokenizer"}}'
+	refused "tokenizer_config.json: tokenizer_class: spiece.model of a AlbertTokenizer is not supported *"
+	folder t5 '{"tokenizer_config.json": null, "config.json": {"model_type": "new"}}'
+	refused "tokenizer_config.json: tokenizer_class: spiece.model of a model that names none is not supported *"
+	# the last fields of trainer_spec and normalizer_spec count: 40 unk_id is 0, 3 model_type is BPE, 3 add_dummy_prefix is false
+	while IFS='|' read -r bytes message; do
+		folder t5 '{}'
+		printf "%b" "$bytes" >>"$T/m/spiece.model"
+		refused "spiece.model: $message*"
+	done <<-'END'
+		\x12\x03\xc0\x02\x00|trainer_spec: unk_id is 0, and 2 to a T5Tokenizer
+		\x12\x02\x18\x02|trainer_spec: model_type is not UNIGRAM, which is not supported
+		\x12\x03\x98\x02\x01|trainer_spec: byte_fallback is true
+		\x12\x03\xc0\x01\x01|trainer_spec: treat_whitespace_as_suffix is true
+		\x1a\x02\x18\x00|normalizer_spec: add_dummy_prefix is false
+		\x1a\x02\x20\x00|normalizer_spec: remove_extra_whitespaces is false
+		\x1a\x02\x28\x00|normalizer_spec: escape_whitespaces is false
+		\x0a\x03\x0a\x01\xff|piece [0-9]* is not UTF-8
+		\x0f|not a model of sentencepiece, or damaged
+		\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01|not a model of sentencepiece, or damaged
+		\x0a\x02\x0a|not a model of sentencepiece, or damaged
+		\x08\x00\x0a|not a model of sentencepiece, or damaged
+	END
+	folder t5 '{}'
+	: >"$T/m/spiece.model"
+	refused "spiece.model: has no pieces; *"
+	length=$(stat -c %s "$model")
+	for ((cut = 1; cut < length; cut += 97)); do
+		head -c "$cut" "$model" >"$T/m/spiece.model"
+		refused "spiece.model: *"
+	done
+}
+
+@test "settings: what sentence_bert_config.json hands to the tokenizer counts over tokenizer_config.json" {
+	local change='{"truncation_side": "left", "do_lower_case": false, "model_max_length": 6}'
+	folder bert "{\"tokenizer_config.json\": $change}"
+	tok -q -m "$T/m" <<<'The Keeper of the sea: seaweed' | stream_rows >"$T/one"
+	folder bert "{\"sentence_bert_config.json\": {\"max_seq_length\": 9, \"tokenizer_args\": $change}}"
+	tok -q -m "$T/m" <<<'The Keeper of the sea: seaweed' | stream_rows | diff "$T/one" -
+	grep -q 'ids=\[2 [0-9]* [0-9]* [0-9]* [0-9]* 3\]' "$T/one"
+	folder bert '{"sentence_bert_config.json": {"tokenizer_name_or_path": "other"}}'
+	run -1 --separate-stderr tok -m "$T/m" </dev/null
+	[[ "$stderr" == "tok: $T/m/sentence_bert_config.json: 'tokenizer_name_or_path'"* ]]
+}
