@@ -15,6 +15,24 @@ need_seccomp() {
 	no_tmpfile true || skip "needs seccomp"
 }
 
+need_ptrace() {
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+}
+
+# Steps on the disk of a command, without the numbers of temporary names.
+steps() {
+	killed_at 0 "$@" 3>&1 >/dev/null | sed -E 's/\.[0-9a-f]{16}\.part/.part/g'
+}
+
+# is_one_of FOLDER OTHER...: whether it is equal to one of them.
+is_one_of() {
+	local other
+	for other in "${@:2}"; do
+		! diff -r "$1" "$other" >/dev/null || return 0
+	done
+	return 1
+}
+
 # What is in the folder besides what `setup` put there and the names given.
 rest() {
 	ls -A | grep -vxF -e rows.mts -e cut.mts -e "$1" -e "${2:-$1}" || true
@@ -91,6 +109,90 @@ hold() {
 	mts cat -o link.mts rows.mts
 	[ -L link.mts ]
 	mts diff far/out.mts rows.mts
+}
+
+@test "output: a link to a file that does not exist yet stays a link" {
+	mkdir far
+	ln -s far/out.mts link.mts
+	ln -s link.mts other.mts
+	mts cat -o other.mts rows.mts
+	[ -L link.mts ] && [ -L other.mts ]
+	mts diff far/out.mts rows.mts
+	ln -s none/out.mts nowhere.mts
+	run -1 --separate-stderr mts cat -o nowhere.mts rows.mts
+	[ "$stderr" = "mts: nowhere.mts: No such file or directory" ]
+	[ -L nowhere.mts ]
+	ln -s b.mts a.mts
+	ln -s a.mts b.mts
+	run -1 --separate-stderr mts cat -o a.mts rows.mts
+	[ "$stderr" = "mts: a.mts: Too many levels of symbolic links" ]
+	[ -L a.mts ]
+}
+
+@test "output: the folder is synced after the file has its name" {
+	need_ptrace
+	mkdir far
+	steps mts cat -o far/out.mts rows.mts | tail -n 2 >came
+	diff came <(printf '%s\n' "rename $PWD/far/out.mts.part $PWD/far/out.mts" "fsync $PWD/far") ||
+		diff came <(printf '%s\n' "rename far/out.mts.part far/out.mts" "fsync $PWD/far")
+	steps mts cat -o out.mts rows.mts | tail -n 1 >came
+	[ "$(cat came)" = "fsync $PWD" ]
+	# one sync is enough for all parts
+	[ "$(steps mts split -n 5 rows.mts | grep -cx "fsync $PWD")" = 1 ]
+}
+
+@test "output: killed before any step, a file is what it was or what it becomes" {
+	need_ptrace
+	need_seccomp
+	mts rows --rows 1-10 rows.mts >old.mts
+	for how in "" no_tmpfile; do
+		for ((n = 1, status = 137; status == 137; n++)); do
+			cp old.mts out.mts
+			status=0
+			killed_at "$n" $how mts cat -o out.mts rows.mts 3>/dev/null || status=$?
+			cmp old.mts out.mts || mts diff out.mts rows.mts
+		done
+		[ "$status" = 0 ] && [ "$n" -gt 4 ]
+	done
+}
+
+@test "folder: a model's is synced, gets its name, which is synced, and only then the old one is removed" {
+	need_ptrace
+	model_copy "$GOLDEN/bert" saved f32
+	steps model_copy "$GOLDEN/nomic_bert" saved f32 | grep -v '#\|/proc\|^mkdir\|^rename' >came
+	diff -u - <(head -n 4 came) <<-END
+		fsync $PWD/saved.part/1_Pooling
+		fsync $PWD/saved.part
+		exchange saved.part saved
+		fsync $PWD
+	END
+	! tail -n +5 came | grep -v '^unlink saved.part'
+	[ "$(tail -n +5 came | wc -l)" -gt 5 ]
+}
+
+@test "folder: killed before any step, the old model or the new one is there, whole" {
+	need_ptrace
+	need_seccomp
+	model_copy "$GOLDEN/bert" old f32
+	model_copy "$GOLDEN/nomic_bert" new f32
+	for how in "" no_tmpfile; do
+		for ((n = 1, status = 137; status == 137; n++)); do
+			rm -rf saved saved.*
+			cp -r old saved
+			status=0
+			killed_at "$n" $how model_copy "$GOLDEN/nomic_bert" saved f32 3>/dev/null || status=$?
+			if [ -e saved ]; then
+				is_one_of saved old new
+			else # between two renames: both lie beside it
+				[ -n "$how" ]
+				for part in saved.*.part; do
+					is_one_of "$part" old new
+				done
+			fi
+		done
+		is_one_of saved new
+		[ "$status" = 0 ] && [ "$n" -gt 30 ]
+	done
 }
 
 @test "folder: a model's is replaced whole, with or without exchanging names" {

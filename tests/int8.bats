@@ -93,7 +93,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 
 @test "int8: what was kept of other weights is named, and not taken; --weights-cache makes it anew" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
-	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40' # near its middle, which fingerprints see
+	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40'
 	rows -m "$M" --weights int8 2>"$T/err" >"$T/other"
 	[[ "$(<"$T/err")" == "encode: warning: $M/model.int8.safetensors: was not made of the weights of $M; it is not used (--weights-cache makes it anew)" ]]
 	cp "$M/model.int8.safetensors" "$T/stale"
@@ -110,6 +110,59 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 		"$M/1_Pooling/config.json"
 	rows -m "$M" --weights int8 2>"$T/err" >"$T/cls"
 	[ ! -s "$T/err" ]
+}
+
+@test "int8: what was kept knows the weights to the bit, by their time or by their hash" {
+	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
+	kept=$M/model.int8.safetensors
+	takes() { # whether what was kept is taken without a word
+		rows -m "$M" --weights int8 2>"$T/err" >"$T/now"
+		[ ! -s "$T/err" ]
+	}
+	cp "$kept" "$T/kept"
+	# a copy of the folder has other times, and the same weights
+	touch -d 2001-01-01 "$M/model.safetensors"
+	takes
+	# one bit of one row of the table of tokens, which is no part of what is kept
+	cp "$M/model.safetensors" "$T/weights"
+	spoil embeddings.word_embeddings.weight 1 '\x01'
+	run ! takes
+	grep -q 'was not made of the weights of' "$T/err"
+	touch -d 2001-01-01 "$M/model.safetensors"
+	run ! takes
+	cp "$T/weights" "$M/model.safetensors"
+	takes
+	# the hash counts where the time is another, and only there
+	hash=$(grep -ao '"int8_of":"[^"]*"' "$kept" | tail -c 18 | tr -d '"')
+	[ "${#hash}" -eq 16 ]
+	sed -i "s/$hash\"/0123456789abcdef\"/" "$kept"
+	run ! takes
+	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/now"
+	grep -q 'it is made anew' "$T/err"
+	sed -i "s/$hash\"/0123456789abcdef\"/" "$kept"
+	takes
+}
+
+@test "int8: two that keep the weights at once: the second waits, and uses what the first made" {
+	exec 7>>"$M/model.int8.safetensors.lock"
+	flock 7
+	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/second" 7>&- &
+	second=$!
+	for ((i = 0; i < 200; i++)); do
+		[ ! -s "$T/err" ] || break
+		sleep .05
+	done
+	[ "$(<"$T/err")" = "encode: warning: $M/model.int8.safetensors: another process is making it; this one waits and uses it then" ]
+	cp -r "$M" "$T/elsewhere"
+	rm "$T/elsewhere/model.int8.safetensors.lock"
+	rows -m "$T/elsewhere" --weights int8 --weights-cache 7>&- >"$T/first"
+	cp "$T/elsewhere/model.int8.safetensors" "$M"
+	inode=$(stat -c %i "$M/model.int8.safetensors")
+	exec 7>&-
+	wait "$second"
+	cmp "$T/first" "$T/second"
+	[ "$(stat -c %i "$M/model.int8.safetensors")" = "$inode" ]
+	[ ! -e "$M/model.int8.safetensors.lock" ]
 }
 
 @test "int8: the stream names another model, so that near does not mix the two" {

@@ -108,6 +108,18 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$(for i in 1 3 4 5 6; do print "$T/$i"; done | sort -u | wc -l)" -eq 5 ]
 }
 
+@test "safetensors: the fingerprint changes with any bit, wherever it is" {
+	size=$((5 << 19)) # more than two blocks that are hashed apart
+	bytes $size | file "{\"a\":{\"dtype\":\"F32\",\"shape\":[$((size / 4))],\"data_offsets\":[0,$size]}}" >"$T/1"
+	start=$(($(stat -c %s "$T/1") - size))
+	before=$(safetensors_list --fingerprint "$T/1")
+	for at in 0 1 511 4096 524287 524400 1048575 1048576 2000000 $((size - 1)); do
+		cp "$T/1" "$T/2"
+		printf '\1' | dd of="$T/2" bs=1 seek=$((start + at)) conv=notrunc status=none
+		[ "$(safetensors_list --fingerprint "$T/2")" != "$before" ]
+	done
+}
+
 @test "safetensors: broken files are refused, naming file and tensor" {
 	bytes 8 | file "{$A}" >"$T/good"
 	safetensors_list "$T/good"

@@ -72,6 +72,42 @@ mix() {
 	[ "$(find index -type f | wc -l)" -eq 8 ]
 }
 
+@test "index: of processes that need one at once, one makes it and the others wait" {
+	mix
+	tasksample -q --index index mix.yaml | batches >alone
+	rm -rf index/*
+	pids=() # bats has children of its own
+	for i in 1 2 3 4; do
+		tasksample --index index mix.yaml 2>"err.$i" | batches >"out.$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	for i in 1 2 3 4; do
+		cmp alone "out.$i"
+		[ -z "$(grep -v 'is making it; this one waits and uses it then' "err.$i")" ]
+	done
+	[ -z "$(find index -name '*.lock')" ]
+	# one is waited for as long as it is made
+	file=$(find index -name '*.index' | sort | head -n 1)
+	mv "$file" kept
+	exec 7>"$file.lock"
+	flock 7
+	tasksample --index index mix.yaml 2>err 7>&- | batches >out 7>&- &
+	pids=($!)
+	for ((i = 0; i < 200; i++)); do
+		[ ! -s err ] || break
+		sleep .05
+	done
+	[ "$(<err)" = "tasksample: warning: $file: another process is making it; this one waits and uses it then" ]
+	[ ! -s out ]
+	mv kept "$file"
+	inode=$(stat -c %i "$file")
+	exec 7>&-
+	wait "${pids[@]}"
+	cmp alone out
+	[ "$(stat -c %i "$file")" = "$inode" ]
+}
+
 @test "index: a file whose index is there is not read again" {
 	mix
 	for set in "file: rows.jsonl" "file: rows.jsonl, part: 0-50%" "file: rows.jsonl, query: query, document: label, group: 2"; do

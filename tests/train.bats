@@ -670,6 +670,48 @@ stop() {
 	[ ! -e out.checkpoint ]
 }
 
+@test "train: a second run of one folder dies, and says who writes it; a run that was killed stops nobody" {
+	mkfifo pipe
+	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
+	options=(-m "$GOLDEN/train/bert" --steps 1 -o out)
+	env train -j 1 "${options[@]}" pipe 2>first 3>&- &
+	first=$!
+	until [ -s out.lock ]; do kill -0 "$first"; done
+	run -1 --separate-stderr train "${options[@]}" pairs.mts
+	[ "$stderr" = "train: out: process $first on $(uname -n) (train) is writing it; wait until that has ended, or choose another name" ]
+	run -1 --separate-stderr train "${options[@]/out/./out/}" pairs.mts
+	[[ $stderr == "train: ./out/: process $first on "* ]]
+	run -1 --separate-stderr upcycle -m "$GOLDEN/train/bert" --experts a -o out
+	[[ $stderr == "upcycle: out: process $first on "* ]]
+	[ ! -e out ] && [ ! -e out.log.tsv ] && [ -e out.lock ]
+	kill -9 "$first"
+	wait "$first" || true
+	[ -e out.lock ] # nobody could remove it
+	train "${options[@]}" pairs.mts
+	[ -e out/model.safetensors ] && [ ! -e out.lock ]
+	# one that dies takes its lock along
+	run -1 train "${options[@]}" none.mts
+	[ ! -e out.lock ]
+}
+
+@test "train: killed before any step on the disk, the same command goes on to the same weights" {
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
+	options=(-q -m "$GOLDEN/train/bert" --epochs 2 --steps 2 --save-every 1 pairs.mts -o)
+	train "${options[@]}" whole
+	for ((n = 1, status = 137; status == 137; n++)); do
+		rm -rf out out.*
+		status=0
+		killed_at "$n" env train -j 1 "${options[@]}" out 3>/dev/null || status=$?
+		[ ! -e out ] || diff -r out whole
+		train "${options[@]}" out
+		diff -r out whole
+		cmp out.log.tsv whole.log.tsv
+		[ ! -e out.checkpoint ] && [ ! -e out.lock ]
+	done
+	[ "$status" = 0 ] && [ "$n" -gt 20 ]
+}
+
 @test "train: a stop that ends the programs before it in the pipe, too, leaves a checkpoint" {
 	for i in {1..150}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" -o out --lr 1e-3 --steps 1500)

@@ -13,6 +13,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/progress.h"
 #include "folder/model_folder.h"
 #include "text/datafile.h"
@@ -203,6 +204,7 @@ train(struct settings *set, char **files, int count)
 	if (!strcmp(folder, "-"))
 		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
 	trainer_writable(folder);
+	struct lock *lock = lock_take(folder);
 	if (!set->token.fields.count)
 		text_field_add(&set->token.fields, "text");
 	struct trainer *trainer =
@@ -218,6 +220,7 @@ train(struct settings *set, char **files, int count)
 		warn("%s: the text gives only %d tokens, not %d", folder, tokens,
 		    set->size);
 	trainer_write(trainer, folder, length);
+	lock_end(lock);
 	trainer_free(trainer);
 }
 

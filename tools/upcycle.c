@@ -6,6 +6,8 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/lock.h"
+#include "folder/folder.h"
 #include "folder/model_folder.h"
 #include "geometry/distil.h"
 #include "model/experts.h"
@@ -279,6 +281,8 @@ main(int argc, char **argv)
 	nn_start(0, argv);
 	cli_start(&cli, argc, argv);
 	struct settings s = parse(argc, argv);
+	folder_check(s.to);
+	struct lock *lock = lock_take(s.to);
 	struct upcycle how = { .names = s.names,
 		.count = s.count,
 		.layers = layers,
@@ -304,6 +308,7 @@ main(int argc, char **argv)
 		choose_layers(&s, model_layers(s.from), layers);
 		model_upcycle(s.from, s.to, &how);
 	}
+	lock_end(lock);
 	tree_free(s.tasks);
 	tree_free(s.prompts);
 	free(s.from);

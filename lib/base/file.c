@@ -123,3 +123,26 @@ file_bare_name(const char *path, size_t *length)
 		*length = without_ending(name, *length);
 	return name;
 }
+
+void
+file_sync_folder(const char *path)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0 && errno == EACCES) /* it can be written, but not be read */
+		return;
+	if (folder < 0 || (fsync(folder) && errno != EINVAL && errno != EROFS))
+		die("%s: cannot be written to the disk:", path);
+	close(folder);
+}
+
+void
+file_sync_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent =
+	    slash ? mem_format("%.*s/", (int)(slash - path), path) : mem_string(".");
+
+	file_sync_folder(parent);
+	free(parent);
+}

@@ -26,6 +26,11 @@ void file_view_close(struct file_view *view);
 /* As file_read, but dies when it does not exist. */
 char *file_need(const char *path, size_t *length);
 
+/* Write to the disk which names a folder has: they outlast a crash from then on.  The parent of
+ * `path`: a path without a slash at its end. */
+void file_sync_folder(const char *path);
+void file_sync_parent(const char *path);
+
 /* A path's last name, `length` bytes of it being without its ending (".tsv", ".tsv.gz"). */
 const char *file_bare_name(const char *path, size_t *length);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/status_line.h"
 #include "base/temporary.h"
@@ -42,13 +43,38 @@ output_is_pipe(const struct output *output)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* Where the bytes of a path really go: links are followed, so that they stay links. */
+/* The target of a symbolic link, to be freed; NULL if `path` is none. */
+static char *
+read_link(const char *path)
+{
+	char to[PATH_MAX];
+	ssize_t length = readlink(path, to, sizeof to);
+	const char *slash = strrchr(path, '/');
+
+	if (length < 0 || (size_t)length == sizeof to)
+		return NULL;
+	return mem_format("%.*s%.*s", slash && *to != '/' ? (int)(slash + 1 - path) : 0,
+	    path, (int)length, to);
+}
+
+/* The file that a path leads to, which need not exist: a link stays a link. */
 static char *
 resolve(const char *path)
 {
-	char *real = realpath(path, NULL);
+	enum { LINKS = 40 }; /* as many as the system follows */
+	char *real = realpath(path, NULL), *next;
 
-	return real ? real : mem_string(path);
+	if (real)
+		return real;
+	real = mem_string(path);
+	for (int i = 0; (next = read_link(real)); i++) {
+		errno = ELOOP;
+		if (i == LINKS)
+			die("%s:", path);
+		free(real);
+		real = next;
+	}
+	return real;
 }
 
 /* A file without a name where the system has such, else one with a name of its own; open to those
@@ -187,10 +213,12 @@ put_in_place(struct output *output)
 	if (fsync(output->file) && errno != EINVAL && errno != EROFS)
 		die("%s:", output->name);
 	put_beside(output);
-	temporary_made(output->target);
+	bool temporary = temporary_made(output->target);
 	if (rename(output->beside, output->target))
 		die("%s:", output->name);
 	temporary_forget(output->beside);
+	if (!temporary) /* else it is synced when it gets its last name */
+		file_sync_parent(output->target);
 }
 
 void

@@ -2,9 +2,9 @@
  * output - files written whole or not at all.
  *
  * A path is written beside its target and renamed into place, after fsync, by
- * output_finish: a reader never sees half a file, and a program that dies or is ended by a
- * signal leaves the target as it was, and nothing beside it.  A file that is replaced keeps its
- * mode.  "-" is standard output.  Pipes and devices are written directly.
+ * output_finish, which syncs the folder, too: a reader never sees half a file, and a program that
+ * dies or is ended by a signal leaves the target as it was, and nothing beside it.  A file that is
+ * replaced keeps its mode.  A symbolic link is followed, also if its target does not exist yet.  "-" is standard output.  Pipes and devices are written directly.
  *
  * Every call dies, naming the file, when bytes cannot be written.
  */

@@ -45,8 +45,8 @@ catch_signals(void)
 			sigaction(signals[i], &ours, NULL);
 }
 
-static void
-add(const char *path)
+void
+temporary_add(const char *path)
 {
 	if (count == MOST)
 		die("%s: more than %d files are being written", path, MOST);
@@ -72,27 +72,33 @@ temporary_beside(const char *target)
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
 		die("random numbers of the system:");
 	char *path = mem_format("%s.%016llx.part", target, (unsigned long long)number);
-	add(path);
+	temporary_add(path);
 	return path;
 }
 
-void
+bool
 temporary_made(const char *path)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = count - 1; i >= 0; i--)
 		if (paths[i] && is_in(path, paths[i])) {
-			add(path);
-			return;
+			if (strcmp(path, paths[i]) != 0)
+				temporary_add(path);
+			return true;
 		}
+	return false;
 }
 
+/* A folder was added before what is in it. */
 void
 temporary_forget(const char *path)
 {
-	for (int i = 0; i < count; i++) {
+	bool found = false;
+
+	for (int i = count - 1; i >= 0 && !found; i--) {
 		char *old = paths[i];
 		if (!old || !is_in(old, path))
 			continue;
+		found = !strcmp(old, path);
 		paths[i] = NULL;
 		free(old);
 	}

@@ -8,12 +8,18 @@
 #ifndef TEMPORARY_H
 #define TEMPORARY_H
 
+#include <stdbool.h>
+
 /* A name beside `target` that is nobody's yet, to be freed.  What will be made there is removed
  * at death, until it is forgotten. */
 char *temporary_beside(const char *target);
 
-/* A file or folder was made: it goes, too, where it is in a folder that goes. */
-void temporary_made(const char *path);
+/* A file that is removed at death, until it is forgotten. */
+void temporary_add(const char *path);
+
+/* A file or folder was made.  Returns true if it is temporary, or in a temporary folder: then it is
+ * removed at death, too. */
+bool temporary_made(const char *path);
 
 /* The path and all that is in it stay. */
 void temporary_forget(const char *path);

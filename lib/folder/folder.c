@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,13 @@
 /* What a model's folder is made of, and each of its modules'. */
 static const char *const ours[] = { "config.json", "model.safetensors",
 	"model.safetensors.index.json", "model-*-of-*.safetensors", FOLDER_INT8,
-	FOLDER_PACKED, "pytorch_model.bin", "pytorch_model.bin.index.json",
-	"pytorch_model-*-of-*.bin", "modules.json", "sentence_*_config.json",
-	"config_sentence_transformers.json", "tokenizer.json", "tokenizer_config.json",
-	"special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json",
-	"merges.txt", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
-	"sentencepiece.model", "adapter_config.json", "adapter_model.safetensors", NULL };
+	FOLDER_PACKED, FOLDER_INT8 ".lock", FOLDER_PACKED ".lock", "pytorch_model.bin",
+	"pytorch_model.bin.index.json", "pytorch_model-*-of-*.bin", "modules.json",
+	"sentence_*_config.json", "config_sentence_transformers.json", "tokenizer.json",
+	"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+	"vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model",
+	"spiece.model", "tokenizer.model", "sentencepiece.model", "adapter_config.json",
+	"adapter_model.safetensors", NULL };
 
 /* Weights as models are published; ours and others'. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",
@@ -168,26 +170,41 @@ folder_begin(const char *dir)
 	return temporary;
 }
 
+/* The folder and those in it; their files have been synced. */
 static void
-sync_folder(const char *path)
+sync_folders(const char *dir)
 {
-	int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = opendir(dir);
 
-	if (file < 0 || fsync(file))
-		die("%s: cannot be written to the disk:", path);
-	close(file);
+	if (!list)
+		die("%s:", dir);
+	for (struct dirent *entry; (entry = readdir(list));) {
+		char *path = mem_format("%s/%s", dir, entry->d_name);
+		struct stat status;
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    !lstat(path, &status) && S_ISDIR(status.st_mode))
+			sync_folders(path);
+		free(path);
+	}
+	closedir(list);
+	file_sync_folder(dir);
 }
 
-/* Where the system cannot exchange two names, the old folder steps aside first. */
-static void
+/*
+ * Put the complete folder in the place of `target`.  Returns where the old folder is now, to be freed; NULL if there
+ * was none.  Where the system cannot exchange two names there is a moment in which neither folder has the name:
+ * signals wait until it is over.
+ */
+static char *
 exchange(const char *temporary, const char *target)
 {
-	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE)) {
-		remove_model(temporary);
-		return;
-	}
+	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE))
+		return mem_string(temporary);
 	char *aside = temporary_beside(target);
+	sigset_t all, before;
 	temporary_forget(aside);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
 	bool replaces = !rename(target, aside);
 	if (rename(temporary, target)) {
 		int saved = errno;
@@ -196,9 +213,12 @@ exchange(const char *temporary, const char *target)
 		errno = saved;
 		die("%s: complete, and cannot be renamed to %s:", temporary, target);
 	}
-	if (replaces)
-		remove_model(aside);
-	free(aside);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!replaces) {
+		free(aside);
+		return NULL;
+	}
+	return aside;
 }
 
 void
@@ -206,14 +226,13 @@ folder_commit(char *temporary, const char *dir)
 {
 	char *target = trimmed(dir);
 
-	sync_folder(temporary);
+	sync_folders(temporary);
 	temporary_forget(temporary); /* complete: from here on it is never removed */
-	exchange(temporary, target);
-	char *slash = strrchr(target, '/');
-	if (slash && slash != target) {
-		*slash = 0;
-		sync_folder(target);
-	}
+	char *old = exchange(temporary, target);
+	file_sync_parent(target);
+	if (old) /* only now: the new folder has the name after a crash, too */
+		remove_model(old);
+	free(old);
 	free(target);
 	free(temporary);
 }

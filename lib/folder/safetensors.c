@@ -14,13 +14,14 @@
 #include "folder/torch_file.h"
 #include "text/json.h"
 
-enum { HEADER_MAX = 100000000, SAMPLE = 64, STRIDE = 1 << 20 };
+enum { HEADER_MAX = 100000000 };
 
 /* A file of a checkpoint: mapped, its header parsed. */
 struct shard {
 	char *path;
 	char *map;
 	size_t size, start; /* of the file; of the data in it */
+	struct timespec changed;
 	struct tree *header;
 	struct torch_file *torch; /* of a *.bin, which has no header; NULL: it is none */
 };
@@ -200,6 +201,7 @@ map_shard(struct shard *shard)
 	shard->size = (size_t)status.st_size;
 	if (shard->size < 10)
 		die("%s: too short for a file of weights: truncated?", shard->path);
+	shard->changed = status.st_mtim;
 	shard->map = mmap(NULL, shard->size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (shard->map == MAP_FAILED)
 		die("%s: cannot be mapped into memory:", shard->path);
@@ -498,22 +500,6 @@ safetensors_note(const struct safetensors *file, const char *key)
 	return metadata ? tree_string(metadata, key, NULL) : NULL;
 }
 
-/* The system maps what lies around a page that is touched: of a tensor that nobody uses, that
- * would be what it costs. */
-static void
-let_go(const struct shard *shard, const char *touched)
-{
-	enum { AROUND = 1 << 21 }; /* more is not mapped at once */
-	size_t place = (size_t)((uintptr_t)touched - (uintptr_t)shard->map);
-	size_t at = place / AROUND * AROUND;
-	size_t first = at < AROUND ? 0 : at - AROUND, left = shard->size - first;
-
-	if (place >= shard->size)
-		return; /* a copy */
-	(void)madvise(
-	    shard->map + first, left < 3 * AROUND ? left : 3 * AROUND, MADV_DONTNEED);
-}
-
 void
 safetensors_let_go(const struct safetensor *tensor)
 {
@@ -524,32 +510,19 @@ safetensors_let_go(const struct safetensor *tensor)
 	    before + tensor->count * dtype_size(tensor->dtype), MADV_DONTNEED);
 }
 
-uint64_t
-safetensors_fingerprint(const struct safetensors *file)
+char *
+safetensors_state(const struct safetensors *file)
 {
-	uint64_t hash = 0;
+	char *all = mem_string("");
 
 	for (int i = 0; i < file->shard_count; i++) {
 		const struct shard *shard = &file->shards[i];
-		if (shard->torch)
-			hash =
-			    rng_hash(hash, shard->torch->table, shard->torch->table_size);
-		else
-			hash = rng_hash(hash, shard->map + 8, shard->start - 8);
+		char *one = mem_format("%zu bytes of %lld.%09ld", shard->size,
+		    (long long)shard->changed.tv_sec, shard->changed.tv_nsec);
+		all = mem_list(all, one);
+		free(one);
 	}
-	for (int i = 0; i < file->count; i++) {
-		const struct entry *entry = &file->entries[i];
-		const char *data = entry->tensor.data;
-		size_t left = entry->end - entry->begin;
-		for (size_t piece; left; data += piece, left -= piece) {
-			piece = left < STRIDE ? left : STRIDE;
-			const char *sample = data + piece / 2;
-			size_t rest = piece - piece / 2;
-			hash = rng_hash(hash, sample, rest < SAMPLE ? rest : SAMPLE);
-			let_go(entry->shard, sample);
-		}
-	}
-	return hash;
+	return all;
 }
 
 void

@@ -53,9 +53,9 @@ const char *safetensors_name(const struct safetensors *file); /* for messages */
 /* A value of __metadata__, of the first shard; NULL: there is none. */
 const char *safetensors_note(const struct safetensors *file, const char *key);
 
-/* A number that tells checkpoints apart: a hash of sizes, headers and 64 bytes from the middle of
- * every MiB of every tensor.  Cheap: a page of each is touched; for identity, not against malice. */
-uint64_t safetensors_fingerprint(const struct safetensors *file);
+/* The sizes of the files and the times of their last change, to be freed: if they are equal later, nobody has written
+ * to the files since, as far as the file system tells. */
+char *safetensors_state(const struct safetensors *file);
 
 /* The tensor's pages leave memory, until somebody reads it again. */
 void safetensors_let_go(const struct safetensor *tensor);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "folder/folder.h"
 #include "folder/model_folder.h"
@@ -99,6 +100,7 @@ whitening_fit(const char *const *paths, int count,
     const char *model, const char *output)
 {
 	struct model *opened = NULL;
+	struct lock *lock = NULL;
 	bool normalize = false;
 	char *folder = NULL;
 
@@ -109,6 +111,7 @@ whitening_fit(const char *const *paths, int count,
 	if (model) {
 		folder = model_folder(model);
 		folder_check(output);
+		lock = lock_take(output);
 		opened = model_open(folder, MODEL_ENCODE, 0);
 	}
 	struct embeddings *embeddings = embeddings_open(paths, count, columns);
@@ -120,6 +123,7 @@ whitening_fit(const char *const *paths, int count,
 	if (model) {
 		write_model(opened, whitening, output, normalize);
 		model_close(opened);
+		lock_end(lock);
 	} else {
 		whitening_write(
 		    whitening, covariance->count, output, embeddings_model(embeddings));

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "folder/fingerprint.h"
 #include "folder/folder.h"
 #include "text/json.h"
 #include "text/tree.h"
@@ -294,7 +295,7 @@ adapter_name(const struct adapter *adapter)
 uint64_t
 adapter_fingerprint(const struct adapter *adapter)
 {
-	uint64_t hash = safetensors_fingerprint(adapter->file);
+	uint64_t hash = fingerprint_quick(adapter->file, true);
 
 	for (int i = 0; i < adapter->count; i++)
 		hash = rng_hash(

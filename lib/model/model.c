@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "folder/fingerprint.h"
 #include "folder/modules.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
@@ -317,11 +318,12 @@ hash_head(uint64_t hash, const struct model *model)
 void
 model_note_fingerprint(struct model *model, uint64_t seed)
 {
-	uint64_t print = model->file ? safetensors_fingerprint(model->file) : seed;
+	bool soon = !model->spec.experts && !model->spec.mixture.count;
+	uint64_t print = model->file ? fingerprint_quick(model->file, soon) : seed;
 
 	for (int i = 0; i < HEAD_MODULES; i++)
 		if (model->head_files[i]) {
-			uint64_t one = safetensors_fingerprint(model->head_files[i]);
+			uint64_t one = fingerprint_quick(model->head_files[i], true);
 			print = rng_hash(print, &one, sizeof one);
 		}
 	print = hash_head(print, model);

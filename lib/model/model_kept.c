@@ -1,10 +1,13 @@
 /* Files beside the weights that keep what opening a folder made of them. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/mem.h"
+#include "folder/fingerprint.h"
 #include "model/model_internal.h"
 
 /* Under which name such a file says what it was made of. */
@@ -12,8 +15,60 @@ static const char note[] = "int8_of";
 
 struct kept {
 	char *path, *of;
-	struct safetensors *file; /* NULL: there is none that can be used */
+	const struct safetensors *weights; /* borrowed */
+	struct safetensors *file;	   /* NULL: there is none that can be used */
+	struct lock *lock;		   /* while it is made; NULL: it is not */
 };
+
+/* What a file is made of: `of`, and the weights' sizes, times and hash. */
+static char *
+describe(const struct kept *kept)
+{
+	char *state = safetensors_state(kept->weights);
+	char *text = mem_format(
+	    "%s; %s; %016" PRIx64, kept->of, state, fingerprint_whole(kept->weights));
+
+	free(state);
+	return text;
+}
+
+/* Weights whose files have other times are read in whole: their fingerprint, which `of` begins with, need not be of
+ * all values. */
+static bool
+is_of(const struct kept *kept, const char *made)
+{
+	char *state = safetensors_state(kept->weights);
+	char *start = mem_format("%s; %s; ", kept->of, state);
+	bool same = !strncmp(made, start, strlen(start));
+
+	free(start);
+	free(state);
+	if (!same && !strncmp(made, kept->of, strlen(kept->of))) {
+		const char *hash = strrchr(made, ' ');
+		char *ours = mem_format(" %016" PRIx64, fingerprint_whole(kept->weights));
+		same = hash && !strcmp(hash, ours);
+		free(ours);
+	}
+	return same;
+}
+
+/* Open the file if it is there and was made of the weights. */
+static void
+use(struct kept *kept, const char *dir, bool renew)
+{
+	if (access(kept->path, F_OK))
+		return;
+	kept->file = safetensors_open(kept->path);
+	const char *of = safetensors_note(kept->file, note);
+	if (of && is_of(kept, of))
+		return;
+	size_t weights = strcspn(kept->of, " ");
+	warn("%s: was not made of the weights of %s%s; %s", kept->path, dir,
+	    of && !strncmp(of, kept->of, weights) ? " for a program like this one" : "",
+	    renew ? "it is made anew" : "it is not used (--weights-cache makes it anew)");
+	safetensors_close(kept->file);
+	kept->file = NULL;
+}
 
 struct kept *
 kept_open(const struct model *model, const char *name, const char *of, bool renew)
@@ -22,18 +77,18 @@ kept_open(const struct model *model, const char *name, const char *of, bool rene
 
 	kept->path = mem_format("%s/%s", model->folder, name);
 	kept->of = mem_string(of);
-	if (access(kept->path, F_OK))
+	kept->weights = model->file;
+	use(kept, model->dir, renew);
+	if (!renew || kept->file)
 		return kept;
-	kept->file = safetensors_open(kept->path);
-	of = safetensors_note(kept->file, note);
-	if (of && !strcmp(of, kept->of))
-		return kept;
-	size_t weights = strcspn(kept->of, " ");
-	warn("%s: was not made of the weights of %s%s; %s", kept->path, model->dir,
-	    of && !strncmp(of, kept->of, weights) ? " for a program like this one" : "",
-	    renew ? "it is made anew" : "it is not used (--weights-cache makes it anew)");
-	safetensors_close(kept->file);
-	kept->file = NULL;
+	bool waited;
+	kept->lock = lock_wait(kept->path, &waited);
+	if (waited)
+		use(kept, model->dir, renew);
+	if (kept->file) {
+		lock_end(kept->lock);
+		kept->lock = NULL;
+	}
 	return kept;
 }
 
@@ -59,13 +114,20 @@ kept_find(const struct kept *kept, const struct safetensor *wanted)
 struct safetensors_writer *
 kept_begin(const struct kept *kept, const struct safetensor *tensors, int count)
 {
-	return safetensors_create(kept->path, tensors, count, note, kept->of);
+	char *of = describe(kept);
+	struct safetensors_writer *writer =
+	    safetensors_create(kept->path, tensors, count, note, of);
+
+	free(of);
+	return writer;
 }
 
 void
 kept_finish(struct kept *kept, struct safetensors_writer *writer)
 {
 	safetensors_finish(writer);
+	lock_end(kept->lock);
+	kept->lock = NULL;
 	kept->file = safetensors_open(kept->path);
 }
 
@@ -81,6 +143,7 @@ kept_close(struct kept *kept)
 {
 	if (!kept)
 		return;
+	lock_end(kept->lock);
 	safetensors_close(kept->file);
 	free(kept->path);
 	free(kept->of);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/fingerprint.h"
 #include "folder/folder.h"
 #include "model/model_internal.h"
 
@@ -98,7 +99,7 @@ quantized_load(struct model *model, bool keep)
 	unsigned char *marks = choose(model);
 	size_t at = 0, most = 0;
 	char *of = mem_format(
-	    "%016" PRIx64 " %d", safetensors_fingerprint(model->file), NN_GROUP);
+	    "%016" PRIx64 " %d", fingerprint_quick(model->file, false), NN_GROUP);
 
 	quantized->kept = kept_open(model, FOLDER_INT8, of, keep);
 	free(of);

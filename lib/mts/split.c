@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/temporary.h"
 #include "stream/gather.h"
@@ -127,10 +128,13 @@ put_record(struct splitting *splitting, const struct record *record)
 	} while (from < record->rows);
 }
 
+/* From the last to the first: the latest temporary file is found first. */
 static void
 put_in_place(const struct splitting *splitting)
 {
-	for (int i = 0; i < splitting->parts; i++) {
+	char *last = part_name(splitting, splitting->parts - 1);
+
+	for (int i = splitting->parts - 1; i >= 0; i--) {
 		char *name = part_name(splitting, i);
 		if (rename(splitting->beside[i], name))
 			die("%s:", name);
@@ -139,6 +143,8 @@ put_in_place(const struct splitting *splitting)
 		free(name);
 	}
 	free(splitting->beside);
+	file_sync_parent(last);
+	free(last);
 }
 
 void

@@ -156,16 +156,18 @@ look_up(struct examples *set, struct part *part)
 {
 	const char *slash = strrchr(part->path, '/');
 	uint64_t key = 0;
+	struct lock *lock;
 
 	part->state = GROUP;
 	identify(part, &key, &part->state);
 	part->index = index_path(set->options.index, slash ? slash + 1 : part->path, key);
-	part->marks = index_open(part->index, part->state);
+	part->marks = index_find(part->index, part->state, &lock);
 	if (part->marks) {
 		part->count = index_get(part->marks, LIST_COUNT, 0);
 	} else {
 		part->marks = index_create(part->index, part->state);
 		scan(set, part);
+		lock_end(lock);
 	}
 	index_close(part->marks);
 	part->marks = NULL;

@@ -218,6 +218,25 @@ index_open(const char *path, uint64_t state)
 	return NULL;
 }
 
+struct index *
+index_find(const char *path, uint64_t state, struct lock **lock)
+{
+	struct index *index = index_open(path, state);
+	bool waited;
+
+	*lock = NULL;
+	if (index)
+		return index;
+	*lock = lock_wait(path, &waited);
+	if (waited)
+		index = index_open(path, state);
+	if (index) {
+		lock_end(*lock);
+		*lock = NULL;
+	}
+	return index;
+}
+
 int64_t
 index_count(const struct index *index, int list)
 {

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "base/lock.h"
+
 enum { INDEX_LISTS = 8 };
 
 struct index;
@@ -31,6 +33,9 @@ void index_finish(struct index *index);
 
 /* NULL: there is none, or, of which it warns, one of another state. */
 struct index *index_open(const char *path, uint64_t state);
+/* The same; where there is none, it is for this process alone to make until the lock ends.  Waits for a process that
+ * is making it, and opens what that made.  *lock: NULL where one was found. */
+struct index *index_find(const char *path, uint64_t state, struct lock **lock);
 int64_t index_count(const struct index *index, int list);
 int64_t index_get(struct index *index, int list, int64_t at);
 

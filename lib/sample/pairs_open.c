@@ -336,8 +336,9 @@ choose_rows(struct pairs *pairs, const char *folder)
 	bool keep = folder && !source->label &&
 		    examples_identify(pairs->sets[SIDE_QUERY], &key, &state);
 	char *path = keep ? index_path(folder, source->name, key) : NULL;
+	struct lock *lock = NULL;
 
-	pairs->rows = keep ? index_open(path, state) : NULL;
+	pairs->rows = keep ? index_find(path, state, &lock) : NULL;
 	if (pairs->rows) {
 		count_rows(pairs);
 	} else {
@@ -347,6 +348,7 @@ choose_rows(struct pairs *pairs, const char *folder)
 		check(pairs);
 		index_finish(pairs->rows);
 	}
+	lock_end(lock);
 	free(path);
 }
 

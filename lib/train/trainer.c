@@ -11,6 +11,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/progress.h"
@@ -37,6 +38,7 @@ struct trainer {
 	struct ranks_traffic traffic; /* until the step before */
 	struct tree *state; /* as a checkpoint has it: what the last whole step left */
 	bool whole;	    /* parameters and log are those of `state` */
+	struct lock *lock;  /* of the folder; NULL but in the first rank */
 };
 
 /* The signal that asks for an end.  A handler can reach nothing that is not static. */
@@ -199,6 +201,7 @@ leave(struct trainer *trainer)
 		    program_name, trainer->checkpoint_path, (int)stopped,
 		    (long long)trainer->step);
 	ranks_finish();
+	lock_end(trainer->lock);
 	_exit(128 + stopped);
 }
 
@@ -477,6 +480,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	};
 
 	folder_check(options.out);
+	trainer.lock = ranks_own() ? NULL : lock_take(options.out);
 	if (!options.objective.tokens)
 		options.objective.tokens = gradient_cache_tokens(
 		    model, options.memory ? options.memory : nn_activation_bytes());
@@ -501,6 +505,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	finish(&trainer);
 
 	before_death(NULL, NULL);
+	lock_end(trainer.lock);
 	optim_free(trainer.optim);
 	objective_close(trainer.objective);
 	tree_free(trainer.settings);

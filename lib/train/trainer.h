@@ -4,6 +4,7 @@
  * Beside the model folder OUT that a run makes lie
  *	OUT.log.tsv	one line a step; no clock in it, so equal runs write equal bytes
  *	OUT.checkpoint	the state to go on from; removed once OUT is complete
+ *	OUT.lock	while it runs: another run of the same OUT dies (lock.h)
  * A run that finds OUT.checkpoint of the same settings goes on from it to the same weights, to the
  * bit; other settings are refused, unless the run is told to start anew.  SIGINT and SIGTERM make a
  * run write OUT.checkpoint after the step at hand and exit with 128 + the signal's number.

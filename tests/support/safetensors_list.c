@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/fingerprint.h"
 #include "folder/safetensors.h"
 
 static void
@@ -56,7 +57,7 @@ main(int argc, char **argv)
 	if (copies)
 		copy(file, argv[3]);
 	else if (hashes)
-		printf("%016llx\n", (unsigned long long)safetensors_fingerprint(file));
+		printf("%016llx\n", (unsigned long long)fingerprint_quick(file, false));
 	else if (argc == 2)
 		for (int i = 0; i < safetensors_count(file); i++)
 			print(safetensors_at(file, i));

@@ -1,0 +1,156 @@
+/*
+ * killed_at - run a command that is killed outright before its Nth step on the disk, for tests.
+ *
+ * killed_at N COMMAND...
+ *
+ * A step is a call that changes names or waits for the disk.  Each is written to file descriptor 3, a line a step:
+ * "fsync PATH", "rename FROM TO".  N 0: the command runs to its end.  Exits as a shell would: 137 where
+ * it was killed; 125 where processes cannot be traced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NONE = 125, REPORT = 3 };
+
+/* first, second: which arguments are paths, or, with a minus, a descriptor; counted from 1, 0: none. */
+static const struct step {
+	long number;
+	const char *name;
+	int first, second;
+} steps[] = {
+	{ SYS_fsync, "fsync", -1, 0 },
+	{ SYS_fdatasync, "fsync", -1, 0 },
+	{ SYS_ftruncate, "truncate", -1, 0 },
+	{ SYS_truncate, "truncate", 1, 0 },
+	{ SYS_mkdirat, "mkdir", 2, 0 },
+	{ SYS_unlinkat, "unlink", 2, 0 },
+	{ SYS_linkat, "link", 2, 4 },
+	{ SYS_renameat2, "exchange", 2, 4 },
+#ifdef SYS_renameat
+	{ SYS_renameat, "rename", 2, 4 },
+#endif
+#ifdef SYS_rename
+	{ SYS_rename, "rename", 1, 2 },
+	{ SYS_mkdir, "mkdir", 1, 0 },
+	{ SYS_unlink, "unlink", 1, 0 },
+	{ SYS_rmdir, "unlink", 1, 0 },
+#endif
+};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static void
+run(char **command)
+{
+	struct sock_filter filter[2 * STEPS + 2] = { BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { 2 * STEPS + 2, filter };
+
+	for (int i = 0; i < STEPS; i++) {
+		filter[2 * i + 1] = (struct sock_filter)BPF_JUMP(
+		    BPF_JMP | BPF_JEQ | BPF_K, (unsigned)steps[i].number, 0, 1);
+		filter[2 * i + 2] =
+		    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+	}
+	filter[2 * STEPS + 1] =
+	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) || raise(SIGSTOP) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		_exit(NONE);
+	execvp(*command, command);
+	perror(*command);
+	_exit(127);
+}
+
+/* " " and the path that an argument of the call stands for. */
+static void
+print_argument(pid_t pid, const struct __ptrace_syscall_info *info, int argument)
+{
+	char text[PATH_MAX] = "?", name[64];
+	unsigned long long value = info->seccomp.args[abs(argument) - 1];
+	ssize_t length = 0;
+
+	if (argument > 0) {
+		struct iovec to = { text, sizeof text - 1 },
+			     from = { (void *)(uintptr_t)value, sizeof text - 1 };
+		/* it may end with the page */
+		for (; length <= 0 && from.iov_len > 16; from.iov_len /= 2)
+			length = process_vm_readv(pid, &to, 1, &from, 1, 0);
+	} else {
+		snprintf(name, sizeof name, "/proc/%d/fd/%lld", (int)pid, value);
+		length = readlink(name, text, sizeof text - 1);
+	}
+	text[length > 0 ? length : 0] = 0;
+	dprintf(REPORT, " %s", text);
+}
+
+static void
+print_step(pid_t pid, const struct __ptrace_syscall_info *info)
+{
+	for (int i = 0; i < STEPS; i++) {
+		if ((long)info->seccomp.nr != steps[i].number)
+			continue;
+		dprintf(REPORT, "%s", steps[i].name);
+		if (steps[i].first)
+			print_argument(pid, info, steps[i].first);
+		if (steps[i].second)
+			print_argument(pid, info, steps[i].second);
+		dprintf(REPORT, "\n");
+		return;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	int last = argc > 2 ? atoi(argv[1]) : -1, done = 0, status;
+
+	if (last < 0) {
+		fprintf(stderr, "usage: killed_at N COMMAND...\n");
+		return 2;
+	}
+	pid_t child = fork(), pid;
+	if (!child)
+		run(argv + 2);
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_SETOPTIONS, child, 0,
+		PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
+		    PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK))
+		return NONE;
+	ptrace(PTRACE_CONT, child, 0, 0);
+	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
+		struct __ptrace_syscall_info info = { 0 };
+		if (pid == child && (WIFEXITED(status) || WIFSIGNALED(status)))
+			return WIFEXITED(status) ? WEXITSTATUS(status)
+						 : 128 + WTERMSIG(status);
+		if (!WIFSTOPPED(status))
+			continue;
+		int event = status >> 16, number = WSTOPSIG(status);
+		if (event == PTRACE_EVENT_SECCOMP) {
+			ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info);
+			print_step(pid, &info);
+			if (++done == last)
+				kill(child, SIGKILL);
+		}
+		/* a thread begins with a stop of its own; other signals go on to the command */
+		bool own = event || number == SIGTRAP || number == SIGSTOP;
+		ptrace(PTRACE_CONT, pid, 0, own ? 0 : number);
+	}
+	return NONE;
+}
