@@ -263,7 +263,9 @@ without_place() {
 @test "tasksample: static batches mix all tasks; experts go by row, prompts into the texts" {
 	tasksample --batching static mix.yaml | batches >out
 	[ "$(grep -c '^#' out)" -eq 13 ]
-	absent '^#.*\("task"\|prompts\|experts\)' out
+	absent '^#.*\("task"\|experts\)' out
+	# which a model's default prompt is not put before
+	[ "$(grep -c '"prompts":{"query":"","document":"","negatives":""}}$' out)" -eq 13 ]
 	[ "$(grep -c '^# .*"temperature":0.03' out)" -eq 13 ]
 	grep -q 'query=search query: big q.*document=search document: big d.*negatives=\[search document: big n.*task=retrieval.*query.expert=search_query	document.expert=search_document' out
 	grep -q 'query=clustering: left q.*negatives=	.*dataset=left	task=clustering	query.expert=clustering	document.expert=clustering' out
@@ -275,6 +277,32 @@ without_place() {
 	tasksample --batching static same.yaml | batches | grep '^#' >attributes
 	grep -q '"prompts":{"query":"clustering: "' attributes
 	grep -q '"experts":{"query":"clustering"' attributes
+}
+
+@test "tasksample: what a recipe says of prompts goes before the model's default prompt" {
+	cp -r "$GOLDEN/train/bert" model
+	printf '{"prompts": {"query": "moon ", "other": "dog "}, "default_prompt_name": "other"}' >model/config_sentence_transformers.json
+	words() { # RECIPE: the texts that the ids of the first batch say
+		tasksample -q --steps 1 -n 1 "$1" | tok -q -m model | tok --decode -m model | mts to jsonl | jq -c '[.query, .document]'
+	}
+	one() {
+		printf 'tasks: {a: {%s datasets: [{name: x, file: x.jsonl}]}}\n' "$1" >x.yaml
+		words x.yaml
+	}
+	echo '{"query": "sea", "document": "lamp"}' >x.jsonl
+	[ "$(one '')" = '["dog sea","dog lamp"]' ]
+	[ "$(one 'prompts: {query: "moon "},')" = '["moon sea","lamp"]' ]
+	[ "$(one 'prompts: {document: "of "},')" = '["sea","of lamp"]' ]
+	[ "$(one 'prompts: "",')" = '["sea","lamp"]' ]
+	# static batches have their prompts in the texts
+	cat >static.yaml <<-'END'
+		batching: static
+		tasks:
+		  a: {prompts: {query: "moon "}, datasets: [{name: x, file: x.jsonl}]}
+		  b: {datasets: [{name: y, file: x.jsonl}]}
+	END
+	[ "$(for seed in 1 2 3 4 5 6 7 8; do sed "1i seed: $seed" static.yaml >seed.yaml && words seed.yaml; done | sort -u | paste -sd' ')" = \
+		'["moon sea","lamp"] ["sea","lamp"]' ]
 }
 
 @test "tasksample: of a set of texts, query and document are two different ones" {

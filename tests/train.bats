@@ -231,6 +231,78 @@ targeted() {
 	[ "$(column loss out.log.tsv)" = 0 ]
 }
 
+@test "train: texts are equal by their keys or by their tokens" {
+	row() { printf '{"query": "%s", "document": "%s"}\n' "$@"; }
+	printf 'batch: 2\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
+	loss() {
+		tasksample -q "${@:2}" x.yaml | tok -q -m "$G/bert" -f query -f document >"$1.mts"
+		train -q -m "$G/bert" -o out --warmup 0 --temperature 0.05 "$1.mts"
+		column loss out.log.tsv
+	}
+	{ row sea lamp && row moon dog; } >x.jsonl
+	[ "$(loss other | awk '{ print ($1 > 0.1) }')" = 1 ]
+	# strings that differ in case, in blanks, behind what is cut
+	{ row sea "the lamp" && row moon " The LAMP "; } >x.jsonl
+	[ "$(loss case)" = 0 ]
+	{ row Sea lamp && row "sea " dog; } >x.jsonl
+	[ "$(loss queries)" = 0 ]
+	# tokens that differ, of one label
+	printf '{"text": "%s", "label": "%s"}\n' sea a lamp a >x.jsonl
+	printf 'batch: 2\ntasks: {a: {datasets: [{name: x, file: x.jsonl, label: label}]}}\n' >x.yaml
+	[ "$(loss labels)" = 0 ]
+}
+
+@test "train: the epoch in the log is that of the data, whoever reads them again" {
+	train -q -m "$G/bert" -o out --epochs 3 pairs.mts
+	[ "$(column epoch out.log.tsv | uniq -c | awk '{ print $1 "x" $2 }' | paste -sd' ')" = "10x0 10x1 10x2" ]
+	for i in {1..8}; do echo "{\"query\": \"sea $i\", \"document\": \"lamp $i\"}"; done >x.jsonl
+	printf 'batch: 4\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
+	tasksample -q --epochs 2 x.yaml | tok -q -m "$G/bert" >two.mts
+	train -q -m "$G/bert" -o out --epochs 2 two.mts
+	[ "$(column epoch out.log.tsv | paste -sd' ')" = "0 0 1 1 2 2 3 3" ]
+	train -q -m "$G/bert" -o out - <two.mts
+	[ "$(column epoch out.log.tsv | paste -sd' ')" = "0 0 1 1" ]
+	# batches that were learned before a break count
+	train -q -m "$G/bert" -o whole --schedule constant --epochs 300 two.mts
+	rm -r out
+	cut_short 200 -q -m "$G/bert" -o out --schedule constant --epochs 300 --save-every 3 two.mts
+	train -q -m "$G/bert" -o out --schedule constant --epochs 300 --save-every 3 two.mts
+	cmp out.log.tsv whole.log.tsv
+	[ "$(column epoch out.log.tsv | tail -n 1)" = 599 ]
+}
+
+@test "train: documents that are embedded alike are told apart by chance: so is the accuracy" {
+	for i in {5..12}; do printf '2 %d 3\t2 6 3\n' $i; done | pairs_stream >same.mts
+	train -q -m "$G/bert" -o out --no-mask-duplicates same.mts
+	[ "$(column accuracy out.log.tsv)" = 0.125 ]
+	# two of them, and six that are right or wrong
+	for i in {5..12}; do printf '2 %d 3\t2 %d 3\n' $i $((i < 7 ? 6 : i)); done | pairs_stream >two.mts
+	train -q -m "$G/bert" -o out --no-mask-duplicates two.mts
+	column accuracy out.log.tsv | awk '{ print; n = 8 * $1; exit !(n == int(n) && n <= 7 || n == int(n) + 0.5) }'
+}
+
+@test "train: tokens that take no part are named, and an expert where there is none is refused" {
+	echo '{"query": "sea", "document": "lamp", "negative": "moon"}' >x.jsonl
+	fields=(-f query -f document)
+	tok -q -m "$G/bert" "${fields[@]}" -f negative x.jsonl >named.mts
+	run -0 --separate-stderr env train -j 1 -m "$G/bert" -o out named.mts
+	[ "$stderr" = 'train: warning: named.mts: column "negative.ids" is not trained on; hard negatives are in "negatives.ids", which tok -f negatives=negative makes' ]
+	tok -q -m "$G/bert" "${fields[@]}" -f negatives=negative x.jsonl >renamed.mts
+	[ "$(column loss out.log.tsv)" = 0 ]
+	run -0 --separate-stderr env train -j 1 -m "$G/bert" -o out renamed.mts
+	[ -z "$stderr" ]
+	[ "$(column loss out.log.tsv | awk '{ print ($1 > 0.01) }')" = 1 ]
+	tok -q -m "$G/bert" x.jsonl -f query >text.mts
+	rm -r out
+	for name in left '*'; do
+		run -1 --separate-stderr train -q -m "$G/bert" -o out --from-scratch --objective mlm --expert "$name" text.mts
+		[ "$stderr" = "train: --expert: the model has no task expert \"$name\"" ]
+		run -1 --separate-stderr train -q -m "$G/bert" -o out --expert "$name" renamed.mts
+		[ "$stderr" = "train: --expert: the model has no task expert \"$name\"" ]
+		[ ! -e out ]
+	done
+}
+
 @test "train: a task expert without rows in a step stays as it is, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >left.mts

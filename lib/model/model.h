@@ -188,7 +188,7 @@ bool model_predicts(const struct model *model);
 void model_predict(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count);
 double model_predict_backward(
-    struct model *model, const struct batch *batch, float scale, int64_t *correct);
+    struct model *model, const struct batch *batch, float scale, double *correct);
 double model_predict_loss(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count);
 

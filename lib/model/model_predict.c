@@ -152,7 +152,7 @@ output_backward(struct model *model)
 
 double
 model_predict_backward(
-    struct model *model, const struct batch *batch, float scale, int64_t *correct)
+    struct model *model, const struct batch *batch, float scale, double *correct)
 {
 	if (!model->passes_room || model->pass->batch != batch)
 		die("%s: a backward pass without its forward pass", model->dir);

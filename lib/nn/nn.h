@@ -400,11 +400,12 @@ void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_
  * Softmax cross-entropy of rows, in place: logits[R,V] become d(sum over rows)/d logits x scale,
  * i.e. scale (softmax - onehot).  Entries whose mask[R,V] byte is 0 take no part (mask may be
  * NULL).  Adds to `sum`, in memory of the backend, the loss of all rows (double accumulation)
- * and how many of their targets have the greatest logit.
+ * and how many of their targets have the greatest logit: a target that shares it with others counts 1 / their number,
+ * which is the chance that a draw among them picks it.
  */
 struct nn_loss {
 	double loss;
-	int64_t correct;
+	double correct;
 };
 void nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
     const uint8_t *mask, float scale, size_t R, size_t V);

@@ -235,15 +235,17 @@ collate_new(const struct recipe *recipe, struct pairs *const *sets, struct write
 	return collate;
 }
 
+/* An object of a setting's two sides; `otherwise` is that of a side that it does not name, NULL: none. */
 static void
 set_sides(struct collate *collate, struct tree *attributes, const char *name,
-    const char *const sides[SIDES])
+    const char *const sides[SIDES], const char *otherwise)
 {
 	struct tree *object = tree_object();
 
 	for (int field = 0; field < FIELDS; field++) {
 		const char *text =
 		    sides[field == SIDE_QUERY ? SIDE_QUERY : SIDE_DOCUMENT];
+		text = text ? text : otherwise;
 		if (text && collate->text[field] >= 0)
 			tree_set(object, fields[field], tree_of_string(text));
 	}
@@ -260,6 +262,7 @@ set_attributes(struct collate *collate, struct tree *attributes, const struct dr
 	const struct recipe_task *task =
 	    recipe->tasks + (draw->task < 0 ? 0 : draw->task);
 	double temperature = recipe->is_static ? recipe->temperature : task->temperature;
+	const char *const no_prompts[SIDES] = { NULL };
 
 	tree_set(attributes, "step", tree_of_integer(draw->step));
 	tree_set(attributes, "epoch", tree_of_integer(draw->epoch));
@@ -270,10 +273,13 @@ set_attributes(struct collate *collate, struct tree *attributes, const struct dr
 		    tree_of_string(recipe->sources[draw->source].name));
 	if (temperature > 0)
 		tree_set(attributes, "temperature", tree_of_real(temperature));
-	if (!collate->prefix)
-		set_sides(collate, attributes, "prompts", task->prompt);
+	/* "" tells tok to leave the model's default prompt out, too */
+	if (collate->prefix)
+		set_sides(collate, attributes, "prompts", no_prompts, "");
+	else if (task->prompt[SIDE_QUERY] || task->prompt[SIDE_DOCUMENT])
+		set_sides(collate, attributes, "prompts", task->prompt, "");
 	if (collate->expert[0] < 0)
-		set_sides(collate, attributes, "experts", task->expert);
+		set_sides(collate, attributes, "experts", task->expert, NULL);
 }
 
 static void

@@ -39,30 +39,38 @@ sides_of(const struct loss_batch *batch)
 	return batch->bidirectional ? SIDES : QUERIES;
 }
 
-/* Keys travel as the vectors do. */
+/* Begin to share the keys of one kind, at the places that the vectors have. */
+static void
+share_keys(int64_t *to, const struct place places[SIDES], const struct loss_keys *keys)
+{
+	const int64_t *own[SIDES] = { keys->document, keys->negatives, keys->query };
+
+	for (int side = 0; side < SIDES; side++) {
+		const struct place *p = &places[side];
+		nn_upload(to + p->first + p->starts[ranks_own()], own[side],
+		    p->own_rows * sizeof *to);
+		ranks_share(to + p->first, p->starts, sizeof *to);
+	}
+}
+
 static void
 gather_keys(struct candidates *c, const struct place places[SIDES],
     const struct loss_batch *batch, size_t count)
 {
-	const int64_t *own[SIDES] = { batch->keys->document, batch->keys->negatives,
-		batch->keys->query };
-	int64_t *at[SIDES];
+	size_t all = LOSS_KEYS * count;
 
-	c->nn_keys = nn_reserve(c->nn_keys, &c->keys_size, count, sizeof *c->nn_keys);
+	c->nn_keys = nn_reserve(c->nn_keys, &c->keys_size, all, sizeof *c->nn_keys);
 	c->host_keys =
-	    mem_grow(c->host_keys, &c->host_keys_room, count, sizeof *c->host_keys);
-	for (int side = 0; side < SIDES; side++) {
-		const struct place *p = &places[side];
-		at[side] = c->host_keys + p->first;
-		nn_upload(c->nn_keys + p->first + p->starts[ranks_own()], own[side],
-		    p->own_rows * sizeof *c->nn_keys);
-		ranks_share(c->nn_keys + p->first, p->starts, sizeof *c->nn_keys);
+	    mem_grow(c->host_keys, &c->host_keys_room, all, sizeof *c->host_keys);
+	for (int kind = 0; kind < LOSS_KEYS; kind++) {
+		const int64_t *at = c->host_keys + (size_t)kind * count;
+		share_keys(c->nn_keys + (size_t)kind * count, places, &batch->keys[kind]);
+		c->keys[kind] = (struct loss_keys){ .query = at + places[QUERIES].first,
+			.document = at + places[DOCUMENTS].first,
+			.negatives = at + places[NEGATIVES].first };
 	}
 	ranks_wait();
-	nn_download(c->host_keys, c->nn_keys, count * sizeof *c->nn_keys);
-	c->keys = (struct loss_keys){ .query = at[QUERIES],
-		.document = at[DOCUMENTS],
-		.negatives = at[NEGATIVES] };
+	nn_download(c->host_keys, c->nn_keys, all * sizeof *c->nn_keys);
 }
 
 static void
@@ -78,7 +86,9 @@ take_own(struct candidates *c, float *gradient, const float *vectors,
 	c->documents = vectors + after;
 	c->dqueries = gradient;
 	c->ddocuments = gradient + after;
-	c->keys = batch->keys ? *batch->keys : (struct loss_keys){ 0 };
+	c->keyed = batch->keys;
+	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++)
+		c->keys[kind] = batch->keys[kind];
 }
 
 void

@@ -15,7 +15,8 @@ struct candidates {
 	 * negatives [negatives, width]; and their gradients */
 	const float *queries, *documents;
 	float *dqueries, *ddocuments;
-	struct loss_keys keys; /* of all, host memory; NULL where the batch has none */
+	struct loss_keys keys[LOSS_KEYS]; /* of all, host memory */
+	bool keyed;			  /* the batch has keys */
 	/* of several ranks */
 	float *vectors, *gradient;
 	int64_t *host_keys, *nn_keys;

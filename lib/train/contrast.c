@@ -6,167 +6,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/batch.h"
 #include "model/experts.h"
 #include "ranks/ranks.h"
-#include "stream/stream.h"
-#include "stream/values.h"
 #include "text/json.h"
-#include "token/tokenizer.h"
-#include "train/meeting.h"
-#include "train/stored.h"
-
-enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
-
-static const char *const side_names[] = { "query", "document", "negatives" };
-
-struct contrast {
-	struct reader *reader;
-	struct model *model;
-	struct contrast_options options;
-	char *path;
-	int ids[SIDES], key[SIDES], expert[SIDES], target; /* columns; -1: absent */
-	struct record record;
-	bool ahead; /* record was read but not yet taken */
-	int64_t epoch;
-	struct contrast_place place;
-	struct sequence *sequences;
-	struct batch batch; /* one side, to be looked at by the model */
-	int64_t *keys;
-	size_t sequence_capacity, key_capacity;
-	struct loss_keys loss_keys;
-	struct floats targets;
-	struct stored *stored;	/* NULL: documents are computed */
-	struct meeting meeting; /* with the other ranks, on the batch at hand */
-};
-
-static char *
-column_name(enum side side, const char *suffix)
-{
-	return mem_format("%s.%s", side_names[side], suffix);
-}
-
-static int
-find(struct contrast *contrast, enum side side, const char *suffix, enum dtype dtype)
-{
-	char *name = column_name(side, suffix);
-	int index = stream_find(contrast->reader, name);
-
-	if (index >= 0 && stream_column(contrast->reader, index)->dtype != dtype)
-		die("%s: column \"%s\" is %s, %s was expected",
-		    stream_name(contrast->reader), name,
-		    dtype_name(stream_column(contrast->reader, index)->dtype),
-		    dtype_name(dtype));
-	free(name);
-	return index;
-}
-
-/* The column of targets, which are of twice the model's width. */
-static int
-find_target(const struct contrast *contrast)
-{
-	static const char name[] = "relation.target";
-	const struct reader *reader = contrast->reader;
-	int index = stream_find(reader, name), width = 2 * model_width(contrast->model);
-
-	if (!contrast->options.targets)
-		return -1;
-	if (index < 0)
-		die("%s: there is no column \"%s\", to which --reze holds the model; "
-		    "reze-stats apply makes it",
-		    stream_name(reader), name);
-	const struct column *column = stream_column(reader, index);
-	if (column->depth != 0 || column->rank != 1 || !dtype_is_float(column->dtype) ||
-	    column->shape[0] != width)
-		die("%s: column \"%s\" is not of vectors of %d components, twice the "
-		    "width of %s",
-		    stream_name(reader), name, width, model_dir(contrast->model));
-	return index;
-}
-
-static void
-open_stream(struct contrast *contrast)
-{
-	contrast->reader = stream_open(contrast->path);
-	for (enum side side = QUERY; side < SIDES; side++) {
-		contrast->ids[side] = find(contrast, side, "ids", DTYPE_I32);
-		contrast->key[side] = find(contrast, side, "key", DTYPE_I64);
-		contrast->expert[side] =
-		    side == NEGATIVES ? -1 : find(contrast, side, "expert", DTYPE_U8);
-	}
-	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
-	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
-	contrast->target = find_target(contrast);
-}
-
-/* A stream is one rank's, and this one's. */
-static void
-check_rank(const struct contrast *contrast)
-{
-	const struct tree *properties = stream_properties(contrast->reader);
-	const char *name = stream_name(contrast->reader);
-	long rank = strtol(tree_string(properties, "rank", "0"), NULL, 10);
-	long ranks = strtol(tree_string(properties, "ranks", "1"), NULL, 10);
-
-	if (ranks == ranks_count() && rank == ranks_own())
-		return;
-	if (ranks == 1)
-		die("%s: has whole batches, of which each of %d ranks would learn the "
-		    "same; tasksample --rank %d --ranks %d makes a rank's",
-		    name, ranks_count(), ranks_own(), ranks_count());
-	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
-	    ranks_own(), ranks_count());
-}
-
-/* Targets are of the model as it was. */
-static void
-check_model(const struct contrast *contrast)
-{
-	const char *made =
-	    tree_string(stream_properties(contrast->reader), "model", NULL);
-
-	if (contrast->options.targets && made &&
-	    strcmp(made, model_fingerprint(contrast->model)) != 0)
-		warn("%s: the targets are of another model than %s, which learns from "
-		     "them",
-		    stream_name(contrast->reader), model_dir(contrast->model));
-}
-
-struct contrast *
-contrast_open(
-    const char *path, struct model *model, const struct contrast_options *options)
-{
-	struct contrast *contrast = mem_zero(1, sizeof *contrast);
-
-	contrast->path = mem_string(path);
-	contrast->model = model;
-	contrast->options = *options;
-	open_stream(contrast);
-	check_rank(contrast);
-	tokenizer_check(contrast->reader, model_dir(model));
-	check_model(contrast);
-	meeting_open(&contrast->meeting);
-	if (options->documents)
-		contrast->stored = stored_open(options->documents, model);
-	if (options->expert && model_expert(model, options->expert) < 0)
-		die("--expert: the model has no task expert \"%s\"", options->expert);
-	return contrast;
-}
-
-void
-contrast_close(struct contrast *contrast)
-{
-	if (contrast->reader)
-		stream_close(contrast->reader);
-	batch_free(&contrast->batch);
-	stored_free(contrast->stored);
-	free(contrast->path);
-	free(contrast->sequences);
-	free(contrast->keys);
-	free(contrast->targets.data);
-	meeting_close(&contrast->meeting);
-	free(contrast);
-}
+#include "train/contrast_internal.h"
 
 const char *
 contrast_name(const struct contrast *contrast)
@@ -192,11 +35,12 @@ read_ahead(struct contrast *contrast)
 	while (!stream_next(contrast->reader, &contrast->record)) {
 		bool empty = stream_records(contrast->reader) == 0;
 		if (empty || strcmp(contrast->path, "-") == 0 ||
-		    contrast->epoch + 1 >= contrast->options.epochs)
+		    contrast->pass + 1 >= contrast->options.epochs)
 			return false;
 		stream_close(contrast->reader);
-		open_stream(contrast);
-		contrast->epoch++;
+		contrast_open_stream(contrast);
+		contrast->pass++;
+		contrast->epochs = contrast->epoch + 1;
 	}
 	return contrast->ahead = true;
 }
@@ -268,7 +112,7 @@ row_expert(const struct contrast *contrast, enum side side, int64_t row)
 		return expert;
 	}
 	const char *name = tree_string(tree_get(contrast->record.attributes, "experts"),
-	    side_names[from], contrast->options.expert);
+	    contrast_sides[from], contrast->options.expert);
 	if (!name)
 		no_expert(contrast, NULL);
 	return expert_called(contrast, name);
@@ -286,7 +130,8 @@ demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_
 	char *why = model_refuses(contrast->model, batch, 0);
 	if (why)
 		die("%s: record %lld: %s.ids: %s", contrast_name(contrast),
-		    (long long)stream_records(contrast->reader), side_names[side], why);
+		    (long long)stream_records(contrast->reader), contrast_sides[side],
+		    why);
 }
 
 /* What a sequence's dropout is drawn from: another in each batch, in whatever pieces and by whatever ranks it is
@@ -315,7 +160,7 @@ stored_vector(const struct contrast *contrast, enum side side, int64_t index,
 		    "other "
 		    "tokens there",
 		    contrast_name(contrast), (long long)stream_records(contrast->reader),
-		    (long long)index, side_names[side], contrast->options.documents);
+		    (long long)index, contrast_sides[side], contrast->options.documents);
 	return vector;
 }
 
@@ -329,7 +174,8 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	const struct column *column =
 	    stream_column(contrast->reader, contrast->ids[side]);
 	const struct array *array = &contrast->record.columns[contrast->ids[side]];
-	int32_t skip = batch_prompt_tokens(contrast->record.attributes, side_names[side]);
+	int32_t skip =
+	    batch_prompt_tokens(contrast->record.attributes, contrast_sides[side]);
 	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
 	int expert = by_row ? -1 : row_expert(contrast, side, 0);
 	bool frozen =
@@ -357,17 +203,18 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	return offsets[count] - offsets[0];
 }
 
-/* Keys of a side: its column, else hashes of the tokens. */
+/* Keys of a side: hashes of its tokens, and its column, else the same. */
 static void
-add_keys(struct contrast *contrast, enum side side, int64_t *to,
+add_keys(struct contrast *contrast, enum side side, int64_t *to, int64_t *tokens,
     const struct sequence *sequences, int64_t count)
 {
 	int index = contrast->key[side];
 
+	for (int64_t i = 0; i < count; i++)
+		tokens[i] = (int64_t)rng_hash(0, sequences[i].ids,
+		    (size_t)sequences[i].length * sizeof *sequences[i].ids);
 	if (index < 0 || !count) {
-		for (int64_t i = 0; i < count; i++)
-			to[i] = (int64_t)rng_hash(0, sequences[i].ids,
-			    (size_t)sequences[i].length * sizeof *sequences[i].ids);
+		memcpy(to, tokens, (size_t)count * sizeof *to);
 		return;
 	}
 	const struct column *column = stream_column(contrast->reader, index);
@@ -409,24 +256,29 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	}
 	contrast->sequences = mem_grow(contrast->sequences, &contrast->sequence_capacity,
 	    (size_t)at, sizeof *contrast->sequences);
-	contrast->keys = mem_grow(
-	    contrast->keys, &contrast->key_capacity, (size_t)at, sizeof *contrast->keys);
+	int64_t all = at;
+	contrast->keys = mem_grow(contrast->keys, &contrast->key_capacity,
+	    LOSS_KEYS * (size_t)all, sizeof *contrast->keys);
 	at = 0;
 	for (enum side side = QUERY; side < SIDES; at += count[side++]) {
 		tokens += add_side(
 		    contrast, side, contrast->sequences + at, offsets[side], count[side]);
 		if (!contrast->options.keep_duplicates)
 			add_keys(contrast, side, contrast->keys + at,
-			    contrast->sequences + at, count[side]);
+			    contrast->keys + all + at, contrast->sequences + at,
+			    count[side]);
 	}
-	contrast->loss_keys = (struct loss_keys){ contrast->keys,
-		contrast->keys + count[QUERY], contrast->keys + 2 * count[QUERY] };
+	for (int kind = 0; kind < LOSS_KEYS; kind++) {
+		const int64_t *keys = contrast->keys + kind * all;
+		contrast->loss_keys[kind] = (struct loss_keys){ keys, keys + count[QUERY],
+			keys + 2 * count[QUERY] };
+	}
 	*batch = (struct contrast_batch){
 		.rows = count[QUERY],
 		.negatives = count[NEGATIVES],
 		.tokens = tokens,
 		.sequences = contrast->sequences,
-		.keys = contrast->options.keep_duplicates ? NULL : &contrast->loss_keys,
+		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
 		.parts = meeting_parts(&contrast->meeting),
 		.targets = take_targets(contrast),
 	};
@@ -495,8 +347,13 @@ advance(struct contrast *contrast)
 	if (!meeting_hold(&contrast->meeting, &note, contrast_name(contrast)))
 		return false;
 	uint64_t hash = meeting_hash(&contrast->meeting);
+	const struct tree *attributes = contrast->record.attributes;
 	place->hash = rng_hash(place->hash, &hash, sizeof hash);
 	place->step = note.step;
+	contrast->epoch = contrast->epochs +
+			  (tree_get(attributes, "epoch")
+				  ? tree_integer_in(attributes, "epoch", 0, INT32_MAX)
+				  : 0);
 	place->taken++;
 	contrast->ahead = false;
 	return true;
@@ -537,7 +394,7 @@ contrast_next(struct contrast *contrast, struct contrast_batch *batch)
 		bad(contrast, "the temperature is not above 0");
 	batch->task = tree_string(attributes, "task", "");
 	batch->dataset = tree_string(attributes, "dataset", "");
-	batch->epoch = tree_integer(attributes, "epoch", contrast->epoch);
+	batch->epoch = contrast->epoch;
 	batch->record = stream_records(contrast->reader);
 	return true;
 }

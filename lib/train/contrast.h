@@ -9,7 +9,7 @@
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
  * task, dataset, epoch, step.  Property of the stream: batches (how many there are in all).
- * Where key columns are missing the keys are hashes of the token ids.
+ * Texts are equal whose keys are, or whose token ids are.
  *
  * With several ranks (ranks.h) a batch is what their records have together: each reads a stream of its own, cut by
  * tasksample --rank, whose properties "rank" and "ranks" say so, and records that are not of one batch are refused.
@@ -41,7 +41,7 @@ struct contrast_batch {
 	int64_t rows, negatives, tokens;
 	struct sequence
 	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
-	const struct loss_keys *keys; /* NULL: keep_duplicates */
+	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL: not wanted */
 	double temperature;

@@ -1,6 +1,7 @@
 #include "train/loss.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "nn/nn.h"
@@ -60,35 +61,47 @@ block_rows(size_t candidates)
 
 /*
  * One direction of the loss: rows of `from`, which are those from `first` on of all, choose among `to`: the partners
- * of all rows in order, and what follows.  Keys: of all rows, of all partners, of what follows; NULL: none.
+ * of all rows in order, and what follows.  Keys: of all rows, of all partners, of what follows.
  */
+struct way_keys {
+	const int64_t *own, *partner, *negatives;
+};
+
 struct way {
 	const float *from, *to;
 	float *dfrom, *dto;
 	size_t rows, first, all, candidates;
-	const int64_t *own, *partner, *negatives;
+	const struct way_keys *keys; /* [LOSS_KEYS]; NULL: nothing is left out */
 	struct nn_loss *sum;
 };
+
+/* Take out of the mask what is equal by one kind of keys. */
+static void
+mask_equal(uint8_t *mask, const struct way *way, const struct way_keys *keys, size_t i)
+{
+	const int64_t *own = keys->own, *partner = keys->partner;
+	int64_t self = own[i], positive = partner[i];
+
+	for (size_t j = 0; j < way->all; j++)
+		mask[j] &= partner[j] != positive && own[j] != self && partner[j] != self;
+	for (size_t k = way->all; k < way->candidates; k++) {
+		int64_t negative = keys->negatives[k - way->all];
+		mask[k] &= negative != positive && negative != self;
+	}
+}
 
 /* Which candidates take part in row i of all; returns how many do not. */
 static size_t
 mask_row(uint8_t *mask, const struct way *way, size_t i)
 {
-	const int64_t *own = way->own, *partner = way->partner;
-	int64_t self = own[i], positive = partner[i];
 	size_t dropped = 0;
 
-	for (size_t j = 0; j < way->all; j++) {
-		mask[j] = partner[j] != positive && own[j] != self && partner[j] != self;
-		dropped += !mask[j];
-	}
-	dropped -= !mask[i];
+	memset(mask, 1, way->candidates);
+	for (int kind = 0; kind < LOSS_KEYS; kind++)
+		mask_equal(mask, way, &way->keys[kind], i);
 	mask[i] = 1;
-	for (size_t k = way->all; k < way->candidates; k++) {
-		int64_t negative = way->negatives[k - way->all];
-		mask[k] = negative != positive && negative != self;
+	for (size_t k = 0; k < way->candidates; k++)
 		dropped += !mask[k];
-	}
 	return dropped;
 }
 
@@ -125,7 +138,7 @@ one_way(struct loss *loss, const struct way *way, const struct loss_batch *batch
 		for (size_t r = 0; r < rows; r++) {
 			size_t i = way->first + first + r;
 			loss->host_targets[r] = (int32_t)i;
-			if (way->own)
+			if (way->keys)
 				dropped +=
 				    mask_row(loss->host_mask + r * candidates, way, i);
 		}
@@ -154,22 +167,30 @@ loss_infonce_begin(
 	struct candidates *c = &loss->candidates;
 	struct nn_loss sums[2] = { { 0, 0 }, { 0, 0 } };
 
+	struct way_keys there[LOSS_KEYS], back[LOSS_KEYS];
+
 	nn_upload(loss->sums, sums, sizeof sums);
 	loss->lengths =
 	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
 	nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
 	candidates_gather(c, gradient, vectors, batch);
+	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++) {
+		const struct loss_keys *keys = &c->keys[kind];
+		there[kind] =
+		    (struct way_keys){ keys->query, keys->document, keys->negatives };
+		back[kind] = (struct way_keys){ keys->document, keys->query, NULL };
+	}
 	one_way(loss,
 	    &(struct way){ vectors, c->documents, gradient, c->ddocuments, rows, c->first,
-		c->rows, c->rows + c->negatives, c->keys.query, c->keys.document,
-		c->keys.negatives, &loss->sums[0] },
+		c->rows, c->rows + c->negatives, c->keyed ? there : NULL,
+		&loss->sums[0] },
 	    batch);
 	if (batch->bidirectional)
 		one_way(loss,
 		    &(struct way){ vectors + rows * width, c->queries,
 			gradient + rows * width, c->dqueries, rows, c->first, c->rows,
-			c->rows, c->keys.document, c->keys.query, NULL, &loss->sums[1] },
+			c->rows, c->keyed ? back : NULL, &loss->sums[1] },
 		    batch);
 	candidates_return(c, gradient, batch);
 	nn_normalize_back(gradient, gradient, vectors, loss->lengths, count, width);
@@ -178,7 +199,7 @@ loss_infonce_begin(
 }
 
 double
-loss_infonce_end(struct loss *loss, int64_t *correct)
+loss_infonce_end(struct loss *loss, double *correct)
 {
 	double all = (double)loss->all;
 
@@ -189,7 +210,7 @@ loss_infonce_end(struct loss *loss, int64_t *correct)
 
 double
 loss_infonce(struct loss *loss, float *gradient, float *vectors,
-    const struct loss_batch *batch, int64_t *correct)
+    const struct loss_batch *batch, double *correct)
 {
 	loss_infonce_begin(loss, gradient, vectors, batch);
 	return loss_infonce_end(loss, correct);

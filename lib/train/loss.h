@@ -23,7 +23,11 @@
  * Hashes of the texts; equal keys are equal texts.  A candidate of row i is left out of its
  * denominator when it cannot be a negative: a document (not the row's own) equal to its positive
  * or to the query itself or answering the same query; a negative equal to either.  Host memory.
+ *
+ * There are two kinds of keys, and texts are equal that are equal by either of them: strings that differ may have the
+ * same tokens, and what a recipe calls the same may have others.
  */
+enum { LOSS_KEYS = 2 };
 struct loss_keys {
 	const int64_t *query, *document; /* [rows] */
 	const int64_t *negatives; /* [negatives]; may be NULL when there are none */
@@ -38,7 +42,7 @@ struct loss_batch {
 	size_t rows, negatives, width; /* this rank's */
 	float temperature;
 	bool bidirectional;
-	const struct loss_keys *keys;	/* NULL: nothing is left out */
+	const struct loss_keys *keys;	/* [LOSS_KEYS]; NULL: nothing is left out */
 	const struct loss_parts *parts; /* looked at where there are several ranks */
 };
 
@@ -51,15 +55,15 @@ void loss_free(struct loss *loss);
  * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives.  They need not be
  * of unit length: they are normalised in place.  gradient, of the same shape, receives
  * d loss / d vectors as they came.  Returns this rank's share of the loss, whose sum over the ranks is the loss;
- * *correct counts its queries whose own document scored highest.
+ * *correct counts its queries whose own document scored highest, as nn_cross_entropy counts ties.
  */
 double loss_infonce(struct loss *loss, float *gradient, float *vectors,
-    const struct loss_batch *batch, int64_t *correct);
+    const struct loss_batch *batch, double *correct);
 
 /* The same in two halves: between them the gradient can be used, so that a device has work while the host learns what the
  * loss is. */
 void loss_infonce_begin(
     struct loss *loss, float *gradient, float *vectors, const struct loss_batch *batch);
-double loss_infonce_end(struct loss *loss, int64_t *correct);
+double loss_infonce_end(struct loss *loss, double *correct);
 
 #endif

@@ -101,7 +101,7 @@ demand_head(const struct model *model, bool next)
 static int
 expert_of_texts(const struct model *model, const char *name)
 {
-	if (!model_spec(model)->experts)
+	if (!model_spec(model)->experts && !name)
 		return -1;
 	if (!name)
 		die_usage("the model has task experts: say which one learns, with "
@@ -227,7 +227,7 @@ static void
 add_reports(struct batch_report *report)
 {
 	double sums[] = { report->loss, report->reze, (double)report->examples,
-		(double)report->correct, (double)report->tokens };
+		report->correct, (double)report->tokens };
 
 	if (ranks_count() == 1)
 		return;
@@ -235,7 +235,7 @@ add_reports(struct batch_report *report)
 	report->loss = sums[0];
 	report->reze = sums[1];
 	report->examples = (int64_t)sums[2];
-	report->correct = (int64_t)sums[3];
+	report->correct = sums[3];
 	report->tokens = (int64_t)sums[4];
 }
 
@@ -367,7 +367,8 @@ learn_pieces(struct objective *objective, const struct corpus_batch *corpus,
 	bool balanced = !objective->balance;
 
 	while (first < past) {
-		int64_t begin = corpus->starts[first], count = 0, correct;
+		int64_t begin = corpus->starts[first], count = 0;
+		double correct;
 		int32_t *positions = objective->positions + at;
 		first = cut_piece(objective, objective->corpus, corpus, first, past);
 		while (at + count < predicted && positions[count] < begin + batch->tokens)

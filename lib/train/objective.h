@@ -46,10 +46,11 @@ int64_t objective_total(struct objective *objective);
 
 /* What a batch taught, of all ranks together.  Strings are borrowed until the next batch. */
 struct batch_report {
-	double loss;		   /* mean over its examples */
-	double balance;		   /* load-balancing loss, without its weight */
-	double reze;		   /* loss of relations, without its weight */
-	int64_t examples, correct; /* queries or predicted tokens; how many were right */
+	double loss;	  /* mean over its examples */
+	double balance;	  /* load-balancing loss, without its weight */
+	double reze;	  /* loss of relations, without its weight */
+	double correct;	  /* of the examples, with shares of ties */
+	int64_t examples; /* queries or predicted tokens */
 	int64_t tokens, epoch;
 	int64_t record;		    /* of the stream; 0: batches are cut anew */
 	const char *task, *dataset; /* "" where the stream does not say */

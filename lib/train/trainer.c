@@ -46,8 +46,8 @@ static volatile sig_atomic_t stopped;
 
 /* What one optimiser step did. */
 struct step_report {
-	double loss, balance, reze, rate, norm, dev;
-	int64_t batches, examples, correct, tokens, epoch, record;
+	double loss, balance, reze, rate, norm, dev, correct;
+	int64_t batches, examples, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
 
@@ -129,7 +129,7 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 {
 	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%.6g\t%.8g\t%.8g\t%lld\t%lld",
 	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
-	    r->examples ? (double)r->correct / (double)r->examples : 0, r->rate, r->norm,
+	    r->examples ? r->correct / (double)r->examples : 0, r->rate, r->norm,
 	    (long long)r->examples, (long long)r->tokens);
 	if (trainer->options->objective.balance > 0)
 		fprintf(trainer->log, "\t%.8g", r->balance);

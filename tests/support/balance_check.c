@@ -51,7 +51,7 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	struct loss_batch batch = { ROWS, (size_t)count - 2 * ROWS, width,
 		(float)number(file, "temperature"), false, NULL, NULL };
 	float *dvectors = nn_alloc(bytes);
-	int64_t correct;
+	double correct;
 
 	nn_zero(model_gradients(model), model_size(model));
 	model_balance(model, balance);

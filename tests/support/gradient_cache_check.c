@@ -36,7 +36,7 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 	struct loss *loss = loss_new();
 	struct loss_batch batch = { rows, 0, width, 0.05f, false, NULL, NULL };
 	float *dvectors = nn_alloc(bytes);
-	int64_t correct;
+	double correct;
 
 	nn_zero(model_gradients(model), model_size(model));
 	float *vectors = gradient_cache_embed(cache, sequences, (int64_t)(2 * rows));

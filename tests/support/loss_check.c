@@ -34,24 +34,26 @@ cosine(const double *a, const double *b, size_t width)
 	return dot / sqrt(aa * bb);
 }
 
+/* Whether candidate j is one of row i; of documents, which choose among the queries, where `back` says so. */
 static bool
-taken(const struct loss_batch *batch, const int64_t *own, const int64_t *partner,
-    size_t i, size_t j)
+taken(const struct loss_batch *batch, bool back, size_t i, size_t j)
 {
-	const struct loss_keys *keys = batch->keys;
+	bool take = true;
 
-	if (!keys || j == i)
-		return true;
-	if (j < batch->rows)
-		return own[j] != own[i] && partner[j] != partner[i] &&
-		       partner[j] != own[i];
-	int64_t key = keys->negatives[j - batch->rows];
-	return key != partner[i] && key != own[i];
+	for (int kind = 0; batch->keys && j != i && kind < LOSS_KEYS; kind++) {
+		const struct loss_keys *keys = &batch->keys[kind];
+		const int64_t *own = back ? keys->document : keys->query,
+			      *partner = back ? keys->query : keys->document;
+		bool pair = j < batch->rows;
+		int64_t key = pair ? partner[j] : keys->negatives[j - batch->rows];
+		take &= key != partner[i] && key != own[i] && !(pair && own[j] == own[i]);
+	}
+	return take;
 }
 
 static double
 plain_way(const double *from, const double *to, size_t candidates,
-    const struct loss_batch *batch, const int64_t *own, const int64_t *partner)
+    const struct loss_batch *batch, bool back)
 {
 	double loss = 0;
 
@@ -61,7 +63,7 @@ plain_way(const double *from, const double *to, size_t candidates,
 			double s = cosine(from + i * batch->width, to + j * batch->width,
 				       batch->width) /
 				   (double)batch->temperature;
-			if (taken(batch, own, partner, i, j))
+			if (taken(batch, back, i, j))
 				sum += exp(s);
 			if (j == i)
 				positive = s;
@@ -75,14 +77,11 @@ static double
 plain(const double *vectors, const struct loss_batch *batch)
 {
 	const double *documents = vectors + batch->rows * batch->width;
-	const int64_t *query = batch->keys ? batch->keys->query : NULL;
-	const int64_t *document = batch->keys ? batch->keys->document : NULL;
-	double loss = plain_way(
-	    vectors, documents, batch->rows + batch->negatives, batch, query, document);
+	double loss =
+	    plain_way(vectors, documents, batch->rows + batch->negatives, batch, false);
 
 	if (batch->bidirectional)
-		loss +=
-		    plain_way(documents, vectors, batch->rows, batch, document, query);
+		loss += plain_way(documents, vectors, batch->rows, batch, true);
 	return loss;
 }
 
@@ -94,13 +93,19 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed
 	double *exact = mem_new(count, sizeof *exact), worst = 0, scale = 0;
 	float *vectors = nn_alloc(count * sizeof *vectors),
 	      *gradient = nn_alloc(count * sizeof *vectors);
-	int64_t *keys = mem_new(2 * rows + negatives, sizeof *keys), correct;
-	struct loss_keys pointers = { keys, keys + rows, keys + 2 * rows };
+	size_t texts = 2 * rows + negatives;
+	int64_t *keys = mem_new(LOSS_KEYS * texts, sizeof *keys);
+	double correct;
+	struct loss_keys pointers[LOSS_KEYS];
 	struct loss_batch batch = { rows, negatives, width, 0.2f, both,
-		keyed ? &pointers : NULL, NULL };
+		keyed ? pointers : NULL, NULL };
 
-	for (size_t i = 0; i < 2 * rows + negatives; i++)
-		keys[i] = (int64_t)rng_below(rng, 3 * rows);
+	for (size_t i = 0; i < LOSS_KEYS * texts; i++)
+		keys[i] = (int64_t)rng_below(rng, (i < texts ? 3 : 9) * rows);
+	for (size_t kind = 0; kind < LOSS_KEYS; kind++) {
+		const int64_t *own = keys + kind * texts;
+		pointers[kind] = (struct loss_keys){ own, own + rows, own + 2 * rows };
+	}
 	for (size_t i = 0; i < count; i++)
 		exact[i] = vectors[i] = (float)rng_normal(rng);
 	double expected = plain(exact, &batch);

@@ -184,29 +184,38 @@ loss_case(size_t R, size_t V)
 	int32_t *targets = mem_new(R, sizeof *targets);
 	uint8_t *keep = mem_new(R, V), *mask = nn_alloc(R * V);
 
-	for (int masked = 0; masked < 2; masked++) {
+	for (int kind = 0; kind < 4; kind++) {
+		bool masked = kind & 1, tied = kind & 2;
 		struct array *x = array_random(R * V, 3), *wanted = array_new(R * V);
+		/* an eighth of a row are its greatest */
+		for (size_t i = 0; tied && i < R * V; i++)
+			x->ref[i] = fmin(round(x->ref[i]), 4);
 		double loss = 0;
-		int64_t right = 0;
+		double right = 0;
 		struct nn_loss got = { 1, 2 }, *both = nn_alloc(sizeof got);
 		for (size_t i = 0; i < R * V; i++)
 			keep[i] = !masked || rng_below(&chance, 3) > 0;
 		for (size_t r = 0; r < R; r++) {
 			double *row = x->ref + r * V, sum = 0;
 			targets[r] = (int32_t)rng_below(&chance, V);
+			if (tied && r % 2)
+				row[targets[r]] = 4;
 			keep[r * V + (size_t)targets[r]] = 1;
-			size_t top = (size_t)targets[r];
+			double own = row[targets[r]], equal = 0;
+			bool beaten = false;
 			for (size_t v = 0; v < V; v++) {
 				sum += keep[r * V + v] ? exp(row[v]) : 0;
-				top = keep[r * V + v] && row[v] > row[top] ? v : top;
+				beaten |= keep[r * V + v] && row[v] > own;
+				equal += keep[r * V + v] && row[v] == own;
 			}
 			for (size_t v = 0; v < V; v++)
 				wanted->ref[r * V + v] =
 				    keep[r * V + v] ? 0.5 * exp(row[v]) / sum : 0;
 			wanted->ref[r * V + (size_t)targets[r]] -= 0.5;
 			loss += log(sum) - row[targets[r]];
-			right += top == (size_t)targets[r];
+			right += beaten ? 0 : 1 / equal;
 		}
+		array_upload(x);
 		nn_upload(mask, keep, R * V);
 		nn_upload(both, &got, sizeof got);
 		nn_cross_entropy(x->at, both, device_ints(targets, R),
@@ -216,8 +225,7 @@ loss_case(size_t R, size_t V)
 		expect("cross-entropy's gradient", x->at, wanted->ref, R * V, 1e-6);
 		/* both are added to */
 		expect_value("cross-entropy", got.loss, 1 + loss, 1e-6);
-		expect_value(
-		    "cross-entropy's hits", (double)got.correct, (double)(2 + right), 0);
+		expect_value("cross-entropy's hits", got.correct, 2 + right, 1e-12);
 	}
 	nn_free(mask, R * V);
 	free(keep);

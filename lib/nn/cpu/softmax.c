@@ -37,17 +37,28 @@ nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 	}
 }
 
+/* How many of a row's entries in the mask are x. */
+static size_t
+count_equal(const float *row, const uint8_t *mask, size_t V, float x)
+{
+	size_t count = 0;
+
+	for (size_t v = 0; v < V; v++)
+		count += (!mask || mask[v]) && row[v] == x;
+	return count;
+}
+
 /* One row in place; returns its loss.  An entry outside the mask ends as 0. */
 static double
 cross_entropy_row(float *logits, size_t target, const uint8_t *mask, float scale,
-    size_t V, bool *correct)
+    size_t V, double *correct)
 {
 	float top = -INFINITY, own = logits[target];
 
 	for (size_t v = 0; v < V; v++)
 		if ((!mask || mask[v]) && (logits[v] > top || logits[v] != logits[v]))
 			top = logits[v];
-	*correct = own >= top;
+	*correct = own >= top ? 1 / (double)count_equal(logits, mask, V, top) : 0;
 	if (mask) {
 #pragma omp simd
 		for (size_t v = 0; v < V; v++)
@@ -76,7 +87,7 @@ nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
 
 	for (size_t from = 0; from < R; from += ROWS) {
 		double loss[ROWS];
-		bool hit[ROWS];
+		double hit[ROWS];
 		size_t rows = R - from < ROWS ? R - from : ROWS;
 #pragma omp parallel for schedule(static) if (rows * V > NN_SERIAL)
 		for (size_t i = 0; i < rows; i++)

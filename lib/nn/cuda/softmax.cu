@@ -89,11 +89,10 @@ struct entropy {
 	bool whole;
 	/* of all parts */
 	float *tops;
-	double *sums;
+	double *sums, *equals;
 	/* of all rows */
 	float *own;
-	double *losses;
-	int32_t *hits;
+	double *losses, *hits;
 };
 
 struct part {
@@ -164,9 +163,25 @@ sum_part(const struct part &p, float *top, double *sum, float *room, double *sum
 	*sum = block_sum(mine, sums);
 }
 
-/* The part's gradients, from the top and the sum of the whole row, and the row's loss. */
+/* How many of the part's logits are x, where that is the target's; for all threads. */
+__device__ __forceinline__ double
+count_equal(const struct part &p, float x, float own, double *sums)
+{
+	double mine = 0;
+
+	if (own < x || x != x)
+		return 0;
+	for (int k = 0; k < PER; k++)
+		for (int j = 0; j < 4; j++)
+			mine += p.taken[k] >> j & 1 && p.at[k].at[j] == x;
+	return block_sum(mine, sums);
+}
+
+/* The part's gradients, from the top and the sum of the whole row, of which `equal` logits are the top; and the row's
+ * loss. */
 __device__ __forceinline__ void
-put_part(const struct part &p, const struct entropy &a, float own, float top, double sum)
+put_part(const struct part &p, const struct entropy &a, float own, float top, double sum,
+    double equal)
 {
 	float *row = a.logits + p.row * a.V;
 	float factor = (float)((double)a.scale / sum), base = base_of(top);
@@ -185,7 +200,7 @@ put_part(const struct part &p, const struct entropy &a, float own, float top, do
 	}
 	if (!p.from) {
 		a.losses[p.row] = log(sum) + (double)top - (double)own;
-		a.hits[p.row] = own >= top;
+		a.hits[p.row] = own >= top ? 1 / equal : 0;
 	}
 }
 
@@ -201,7 +216,8 @@ __launch_bounds__(BLOCK) entropy_rows(struct entropy a)
 
 	take_part(p, a);
 	sum_part(p, &top, &sum, room, sums);
-	put_part(p, a, a.own[p.row], top, sum);
+	float own = a.own[p.row];
+	put_part(p, a, own, top, sum, count_equal(p, top, own, sums));
 }
 
 __global__ void
@@ -215,7 +231,9 @@ __launch_bounds__(BLOCK) entropy_sums(struct entropy a)
 
 	take_part(p, a);
 	sum_part(p, &top, &sum, room, sums);
+	double equal = count_equal(p, top, a.own[p.row], sums);
 	if (!threadIdx.x) {
+		a.equals[blockIdx.x] = equal;
 		a.tops[blockIdx.x] = top;
 		a.sums[blockIdx.x] = sum;
 	}
@@ -229,18 +247,21 @@ __launch_bounds__(BLOCK) entropy_parts(struct entropy a)
 	size_t row = blockIdx.x / a.parts;
 	const float *tops = a.tops + row * a.parts;
 	float top = -INFINITY;
-	double sum = 0;
+	double sum = 0, equal = 0;
 	struct part p;
 
 	for (size_t i = threadIdx.x; i < a.parts; i += blockDim.x)
 		top = row_greater(top, tops[i]);
 	top = row_max<2 * WARP>(top, room);
-	for (size_t i = threadIdx.x; i < a.parts; i += blockDim.x)
+	for (size_t i = threadIdx.x; i < a.parts; i += blockDim.x) {
 		sum += a.sums[row * a.parts + i] *
 		       exp((double)base_of(tops[i]) - (double)base_of(top));
+		equal += tops[i] == top ? a.equals[row * a.parts + i] : 0;
+	}
 	sum = block_sum(sum, sums);
+	equal = block_sum(equal, sums);
 	take_part(p, a);
-	put_part(p, a, a.own[row], top, sum);
+	put_part(p, a, a.own[row], top, sum, equal);
 }
 
 /* The targets' logits, before gradients take their place. */
@@ -252,19 +273,17 @@ take_own(struct entropy a)
 }
 
 __global__ void
-add_losses(struct nn_loss *sum, const double *losses, const int32_t *hits, size_t R)
+add_losses(struct nn_loss *sum, const double *losses, const double *hits, size_t R)
 {
 	__shared__ double room[WARP];
-	__shared__ long long counts[WARP];
-	double loss = 0;
-	long long correct = 0;
+	double loss = 0, correct = 0;
 
 	for (size_t r = threadIdx.x; r < R; r += blockDim.x) {
 		loss += losses[r];
 		correct += hits[r];
 	}
 	loss = block_sum(loss, room);
-	correct = block_sum(correct, counts);
+	correct = block_sum(correct, room);
 	if (!threadIdx.x) {
 		sum->loss += loss;
 		sum->correct += correct;
@@ -307,11 +326,10 @@ nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
 	if (!R || !V)
 		return;
 	scratch<float> tops(R * parts), own(R);
-	scratch<double> sums(R * parts), losses(R);
-	scratch<int32_t> hits(R);
+	scratch<double> sums(R * parts), equals(R * parts), losses(R), hits(R);
 	struct entropy a = { logits, targets, mask, scale, R, V, parts,
 		row_whole(logits, 0, V) && row_whole(mask, 0, V), tops.at, sums.at,
-		own.at, losses.at, hits.at };
+		equals.at, own.at, losses.at, hits.at };
 	device_launch(take_own, device_spread(R), BLOCK, 0, a);
 	if (parts == 1)
 		device_launch(entropy_rows, (unsigned)R, threads, 0, a);
