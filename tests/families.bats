@@ -3,7 +3,7 @@ load helper
 load families
 
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
-NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
+NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert"
 
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
 # the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
@@ -32,6 +32,32 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 	# what mT5 means where nothing is said
 	sed -i '/feed_forward_proj/d; /dense_act_fn/d; s/"model_type": "t5"/"model_type": "mt5"/' "$MODEL/config.json"
 	copy_agrees t5
+}
+@test "families: UMT5's encoder agrees, a table of distances in each block" { agrees umt5; }
+@test "families: ELECTRA agrees, its embeddings narrower than its blocks, and its head that predicts tokens" { agrees electra; }
+@test "families: ERNIE agrees, with a table of tasks" {
+	agrees ernie
+	model_copy "$FAMILIES/ernie" "$T/half" bf16
+	model_check "$T/half" "$FAMILIES/ernie/expected.safetensors" bf16
+	copy ernie
+	sed -i 's/"use_task_id": true/"use_task_id": false/' "$MODEL/config.json"
+	run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not known of such a model"* ]]
+}
+@test "families: ALBERT agrees, whose blocks share the weights of a few; it gets no experts" {
+	agrees albert
+	model_copy "$FAMILIES/albert" "$T/saved" f32
+	diff <(safetensors_list "$T/saved" | sort) <(safetensors_list "$FAMILIES/albert" | grep -v 'predictions.decoder' | sort)
+	model_check "$T/saved" "$FAMILIES/albert/expected.safetensors"
+	for experts in "--experts a,b" "--token-experts 2"; do
+		run -1 --separate-stderr upcycle -m "$FAMILIES/albert" $experts -o "$T/out"
+		[ "$stderr" = "upcycle: $FAMILIES/albert: its blocks share their weights; experts of such a model are not known" ]
+		[ ! -e "$T/out" ]
+	done
+	refusals albert <<-'E'
+		s/"inner_group_num": 1/"inner_group_num": 2/| 'inner_group_num' is 2; it must be in 1..1
+		s/"num_hidden_groups": 2/"num_hidden_groups": 6/| 'num_hidden_groups' is 6; it must be in 1..5
+	E
 }
 @test "families: a whole T5 agrees, its decoder is not read" {
 	agrees t5_whole
@@ -427,14 +453,14 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 		s/"sliding_window": 6/"sliding_window": null/| 'sliding_window' must not be null
 		s/"sliding_window_pattern": 3/"sliding_window_pattern": 0/| 'sliding_window_pattern' is 0; it must be in 1..256
 		s/"use_bidirectional_attention": true/"use_bidirectional_attention": "all"/| 'use_bidirectional_attention' is a string; it must be a boolean
-		s/"model_type": "gemma3_text"/"model_type": "gemma2"/| 'model_type' is 'gemma2'; known are bert,
+		s/"model_type": "gemma3_text"/"model_type": "gemma2"/| 'model_type' is 'gemma2'; known are albert, bert,
 	E
 	refusals bert <<-'E'
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "alibi"/| 'feed_forward_type' is 'original'; known are geglu and reglu
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; known are bert, deepseek,
+		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; known are albert, bert,
 	E
 	refusals xlm-roberta <<-'E'
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
@@ -457,7 +483,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 		s/"gated-gelu"/"gated-mish"/; /dense_act_fn/d| 'dense_act_fn' is 'mish'; known are
 		s/"gelu_new"/"quick_gelu"/| 'dense_act_fn' is 'quick_gelu'; known are
 		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
-		s/"model_type": "t5"/"model_type": "umt5"/| 'model_type' is 'umt5'; known are
+		s/"model_type": "t5"/"model_type": "longt5"/| 'model_type' is 'longt5'; known are
 	E
 	refusals gte <<-'E'
 		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known
@@ -518,7 +544,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 jina_bert qwen2 mistral llama eurobert gemma3_text; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 albert jina_bert qwen2 mistral llama eurobert gemma3_text; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]
@@ -529,7 +555,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text"
 # What a block adds to the gradient of a table of distances is summed by text and distance, whoever has the text.
 @test "families: biases of distances learn the same with any number of threads, nearly the same in pieces" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
-	for family in mpnet t5 jina_bert; do
+	for family in mpnet t5 umt5 jina_bert; do
 		learn() { # NAME OPTION...
 			train -q -m "$FAMILIES/$family" -o "$T/$1" --lr 1e-2 --warmup 0 --epochs 3 "${@:2}" "$T/pairs.mts"
 		}

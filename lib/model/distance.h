@@ -1,7 +1,7 @@
 /*
  * distance - what attention adds to scores by how far a key is from its query, made for each batch.
  *
- * Of a table that is learned, a row for each bucket and a column for each head, all blocks share the one; of
+ * Of a table that is learned, a row for each bucket and a column for each head, which all blocks share or each has; of
  * n = |i - j|, with H half of the buckets and E half of those,
  *	n				below E
  *	min(H - 1, E + floor(ln(n / E) / ln(farthest / E) (H - E)))	from there on
@@ -32,7 +32,7 @@ void distance_layout(struct distance *distance, struct workspace *workspace,
 void distance_upload(
     const struct distance *distance, const struct spec *spec, size_t longest);
 
-/* Before the blocks; after them, from what they added to dbias, which they find cleared. */
+/* Before the blocks that share a table; after them, from what they added to dbias, which they find cleared. */
 void distance_forward(const struct distance *distance, const struct spec *spec,
     struct nn_matrix table, const struct nn_sequences *sequences);
 void distance_clear(const struct distance *distance, const struct spec *spec, size_t T);

@@ -108,7 +108,7 @@ load_mapped(struct model *model, int expert)
 		bool *copied = &model->copied[i];
 		if (model->data[i].at || weights->tensors[i].expert != expert)
 			continue;
-		if (weights->tensors[i].columns)
+		if (weights->tensors[i].columns && !weights->tensors[i].floats)
 			model->data[i] = nn_matrix_of(
 			    tensor->data, tensor->dtype, tensor->count, copied);
 		else

@@ -159,7 +159,10 @@ pass_layout_batch(struct pass *pass, const struct model *model, const struct bat
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
-	    (size_t)longest(batch), pass->keep && model->dstem[STEM_DISTANCE]);
+	    (size_t)longest(batch),
+	    pass->keep &&
+		(model->dstem[STEM_DISTANCE] ||
+		    (model->spec.distance.each && model->dblocks[0].at[BLOCK_DISTANCE])));
 	layout_gates(pass, model, batch);
 }
 

@@ -100,6 +100,8 @@ model_configure(struct model *model, const char *dir)
 	configure_balance(&model->spec.mixture, model->config);
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);
+	if (model->spec.experts || model->spec.mixture.count)
+		spec_refuse_shared(&model->spec, dir);
 	model->expert_names = experts_list(&model->spec);
 }
 

@@ -57,7 +57,7 @@ gates_layers(const struct model *model)
 	size_t experts = (size_t)model->spec.layers * (size_t)model->spec.mixture.count;
 
 	for (size_t b = 0; b < model_block_index(model, model->spec.layers, -1); b++) {
-		mark(marks, weights->blocks[b], 0, BLOCK_PARAMETERS, GATES_LINEAR);
+		mark(marks, weights->blocks[b], BLOCK_Q, BLOCK_PARAMETERS, GATES_LINEAR);
 		mark(marks, weights->blocks[b], BLOCK_Q, BLOCK_Q + 1, GATES_USUAL);
 		mark(marks, weights->blocks[b], BLOCK_V, BLOCK_V + 1, GATES_USUAL);
 	}

@@ -43,7 +43,9 @@ struct pass {
 	struct linear_stretch *stretches; /* [N], host memory */
 	size_t stretches_room;
 	struct block_batch block;
-	float *sum0, *stats0, *x0;  /* [T,C], [T,2], [T,C] */
+	float *sum0, *stats0; /* [T,E], E of spec_embedding_width; [T,2] */
+	float *embedded, *x0; /* [T,E], the sum normed; [T,C], what the blocks read */
+	float *dembedded;     /* [T,E] */
 	struct block_state *states; /* [layers] */
 	float *last, *stats_last;   /* [T,C], the last hidden states; [T,2] */
 	struct block_scratch scratch;

@@ -211,7 +211,8 @@ loras_embed(const struct model *model, const struct pass *pass)
 {
 	const struct nn_matrix *stem = model->stem;
 	const struct lora_embedding *own = model->gates ? model->gates->embeddings : NULL;
-	size_t C = (size_t)model->spec.width, count = own ? pass->gates.count : 0;
+	size_t C = (size_t)spec_embedding_width(&model->spec);
+	size_t count = own ? pass->gates.count : 0;
 	struct nn_sequences some = pass->block.sequences;
 
 	if (!count)

@@ -65,12 +65,19 @@ layout(struct pass *pass, const struct model *model, const struct batch *batch,
 	bool keep = pass->keep;
 
 	pass_layout_batch(pass, model, batch);
-	float *x = pass->x0 = pass->sum0 = workspace_floats(w, T, C);
+	size_t E = (size_t)spec_embedding_width(spec);
+	pass->embedded = pass->sum0 = workspace_floats(w, T, E);
 	pass->stats0 = pass->stats_last = NULL;
 	if (spec->embedding_norm && keep) {
 		pass->stats0 = workspace_floats(w, T, 2);
-		x = pass->x0 = workspace_floats(w, T, C);
+		pass->embedded = workspace_floats(w, T, E);
 	}
+	float *x = pass->embedded;
+	if (spec->embedding_width) {
+		x = workspace_floats(w, T, C);
+		pass->dembedded = keep ? workspace_floats(w, T, E) : NULL;
+	}
+	pass->x0 = x;
 	for (int layer = 0; layer < (keep || !spec->layers ? spec->layers : 1); layer++) {
 		block_layout(state_of(pass, layer), w, spec, layer, T, x,
 		    keep ? 0 : pass_worker_tokens(model));
@@ -191,6 +198,31 @@ prepare(struct model *model, const struct batch *batches, size_t count, bool kee
 		pass_prepare(&model->passes[i], model, &batches[i], predicted);
 }
 
+/* What the blocks read. */
+static void
+embed(const struct model *model, const struct pass *pass)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	size_t T = pass->block.sequences.T, C = (size_t)spec->width;
+	size_t E = (size_t)spec_embedding_width(spec);
+
+	loras_embed(model, pass);
+	if (stem[STEM_TASKS].at)
+		nn_add_row(pass->sum0, stem[STEM_TASKS].at, T, E);
+	if (pass->counts)
+		nn_scale_rows(pass->sum0, pass->counts, T, E);
+	if (spec->embedding_scale != 0)
+		nn_scale(pass->sum0, spec->embedding_scale, T * E);
+	if (spec->embedding_norm)
+		nn_norm(pass->embedded, NULL, pass->stats0, pass->sum0, NULL,
+		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
+		    spec->norm, T, E);
+	if (spec->embedding_width)
+		nn_linear(pass->x0, C, pass->embedded, E, stem[STEM_PROJECT],
+		    stem[STEM_PROJECT_BIAS].at, T, E, C);
+}
+
 static const float *
 run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
 {
@@ -199,21 +231,18 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	size_t C = (size_t)spec->width;
 	const float *x = pass->x0;
 
-	loras_embed(model, pass);
-	if (pass->counts)
-		nn_scale_rows(pass->sum0, pass->counts, pass->block.sequences.T, C);
-	if (spec->embedding_scale != 0)
-		nn_scale(pass->sum0, spec->embedding_scale, pass->block.sequences.T * C);
-	distance_forward(
-	    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
-	if (spec->embedding_norm)
-		nn_norm(pass->x0, NULL, pass->stats0, pass->sum0, NULL,
-		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
-		    spec->norm, pass->block.sequences.T, C);
+	embed(model, pass);
+	if (!spec->distance.each)
+		distance_forward(
+		    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, pass, x, layer);
 		choose_gates(model, pass, batch, x, layer);
+		if (spec->distance.each)
+			distance_forward(&pass->distance, spec,
+			    model->blocks[index].at[BLOCK_DISTANCE],
+			    &pass->block.sequences);
 		block_forward(spec, layer, &model->blocks[index], &pass->block,
 		    state_of(pass, layer));
 		x = state_of(pass, layer)->out;
@@ -288,6 +317,41 @@ model_balance(struct model *model, struct balance *balance)
 
 /* Backward. ----------------------------------------------------------------------- */
 
+/* From the gradient of what the first block read. */
+static void
+embed_back(const struct model *model, const struct pass *pass)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_sequences *sequences = &pass->block.sequences;
+	float *const *g = model->dstem, *d = pass->d;
+	size_t T = sequences->T, C = (size_t)spec->width;
+	size_t E = (size_t)spec_embedding_width(spec);
+
+	if (spec->embedding_width) {
+		d = pass->dembedded;
+		nn_linear_back(d, false, g[STEM_PROJECT], g[STEM_PROJECT_BIAS], pass->d,
+		    C, pass->embedded, E, model->stem[STEM_PROJECT], T, E, C);
+	}
+	if (spec->embedding_norm)
+		nn_norm_back(d, g[STEM_NORM], g[STEM_NORM_BIAS], d, pass->sum0,
+		    pass->stats0, model->stem[STEM_NORM].at, spec->norm, T, E);
+	if (spec->embedding_scale != 0)
+		nn_scale(d, spec->embedding_scale, T * E);
+	nn_embed_back(
+	    g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], d, pass->ids, sequences, E);
+	if (g[STEM_TASKS])
+		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, sequences, E);
+}
+
+/* The biases of a block that has a table of its own, and no gradients of them yet. */
+static void
+begin_distance(const struct model *model, const struct pass *pass, size_t index)
+{
+	distance_forward(&pass->distance, &model->spec,
+	    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
+	distance_clear(&pass->distance, &model->spec, pass->block.sequences.T);
+}
+
 void
 pass_backward(
     struct model *model, const struct batch *batch, const struct model_whole *whole)
@@ -300,7 +364,8 @@ pass_backward(
 	pass->block.push =
 	    (struct mixture_push){ model->balance ? balance_slopes(model->balance) : NULL,
 		    pass->sides };
-	distance_clear(&pass->distance, spec, pass->block.sequences.T);
+	if (!spec->distance.each)
+		distance_clear(&pass->distance, spec, pass->block.sequences.T);
 	if (spec->prenorm)
 		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
 		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
@@ -308,21 +373,21 @@ pass_backward(
 		    C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
 		size_t index = model_block_index(model, layer, batch->expert);
+		if (spec->distance.each)
+			begin_distance(model, pass, index);
 		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
 		    &pass->block, &pass->states[layer], &pass->scratch, pass->d);
+		if (spec->distance.each)
+			distance_backward(&pass->distance, spec,
+			    model->dblocks[index].at[BLOCK_DISTANCE],
+			    &pass->block.sequences);
 		if (whole)
 			whole->tell(whole->context, layer);
 	}
-	if (spec->embedding_norm)
-		nn_norm_back(pass->d, g[STEM_NORM], g[STEM_NORM_BIAS], pass->d,
-		    pass->sum0, pass->stats0, model->stem[STEM_NORM].at, spec->norm,
-		    pass->block.sequences.T, C);
-	if (spec->embedding_scale != 0)
-		nn_scale(pass->d, spec->embedding_scale, pass->block.sequences.T * C);
-	nn_embed_back(g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], pass->d,
-	    pass->ids, &pass->block.sequences, C);
-	distance_backward(
-	    &pass->distance, spec, g[STEM_DISTANCE], &pass->block.sequences);
+	embed_back(model, pass);
+	if (!spec->distance.each)
+		distance_backward(
+		    &pass->distance, spec, g[STEM_DISTANCE], &pass->block.sequences);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
 	if (whole)

@@ -19,6 +19,7 @@ prediction_layout(struct pass *pass, const struct model *model, size_t M)
 	struct prediction *p = &pass->prediction;
 	struct workspace *w = &pass->workspace;
 	size_t C = (size_t)model->spec.width;
+	size_t E = (size_t)spec_embedding_width(&model->spec), most = C > E ? C : E;
 
 	p->M = M;
 	p->rows = M < LOGITS ? M : LOGITS;
@@ -26,14 +27,14 @@ prediction_layout(struct pass *pass, const struct model *model, size_t M)
 	p->targets = workspace_take(w, M, 1, sizeof *p->targets);
 	p->norm = p->hidden = workspace_floats(w, M, C);
 	if (transforms(model)) {
-		p->dense = workspace_floats(w, M, C);
-		p->act = workspace_floats(w, M, C);
-		p->norm = workspace_floats(w, M, C);
+		p->dense = workspace_floats(w, M, E);
+		p->act = workspace_floats(w, M, most);
+		p->norm = workspace_floats(w, M, E);
 		p->stats = workspace_floats(w, M, 2);
 	}
 	p->sum = workspace_take(w, 1, 1, sizeof *p->sum);
 	p->logits = workspace_floats(w, p->rows, (size_t)model->spec.vocabulary);
-	p->d = workspace_floats(w, M, C);
+	p->d = workspace_floats(w, M, most);
 }
 
 bool
@@ -54,16 +55,16 @@ head_to_output(struct model *model, const float *x)
 	const struct spec *spec = &model->spec;
 	const struct nn_matrix *stem = model->stem;
 	struct prediction *p = &model->pass->prediction;
-	size_t C = (size_t)spec->width;
+	size_t C = (size_t)spec->width, E = (size_t)spec_embedding_width(spec);
 
 	nn_gather(p->hidden, x, p->positions, p->M, C);
 	if (!transforms(model))
 		return;
-	nn_linear(p->dense, C, p->hidden, C, stem[STEM_MLM_DENSE],
-	    stem[STEM_MLM_DENSE_BIAS].at, p->M, C, C);
-	nn_activate(p->act, p->dense, spec->head_act, p->M * C);
+	nn_linear(p->dense, E, p->hidden, C, stem[STEM_MLM_DENSE],
+	    stem[STEM_MLM_DENSE_BIAS].at, p->M, C, E);
+	nn_activate(p->act, p->dense, spec->head_act, p->M * E);
 	nn_norm(p->norm, NULL, p->stats, p->act, NULL, stem[STEM_MLM_NORM].at,
-	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, p->M, C);
+	    stem[STEM_MLM_NORM_BIAS].at, spec->norm_eps, spec->norm, p->M, E);
 }
 
 static void
@@ -100,22 +101,23 @@ output_loss(struct model *model, float scale, bool back)
 	const struct nn_matrix *stem = model->stem;
 	float *const *g = model->dstem;
 	struct prediction *p = &model->pass->prediction;
-	size_t C = (size_t)model->spec.width, V = (size_t)model->spec.vocabulary;
+	size_t E = (size_t)spec_embedding_width(&model->spec);
+	size_t V = (size_t)model->spec.vocabulary;
 	enum stem_parameter output = stem[STEM_OUTPUT].at ? STEM_OUTPUT : STEM_TOKENS;
 	struct nn_loss none = { 0 };
 
 	nn_upload(p->sum, &none, sizeof none);
 	for (size_t first = 0; first < p->M; first += p->rows) {
 		size_t left = p->M - first, rows = left < p->rows ? left : p->rows;
-		const float *norm = p->norm + first * C;
-		nn_linear(p->logits, V, norm, C, stem[output], stem[STEM_OUTPUT_BIAS].at,
-		    rows, C, V);
+		const float *norm = p->norm + first * E;
+		nn_linear(p->logits, V, norm, E, stem[output], stem[STEM_OUTPUT_BIAS].at,
+		    rows, E, V);
 		nn_cross_entropy(
 		    p->logits, p->sum, p->targets + first, NULL, scale, rows, V);
 		if (back)
-			nn_linear_back(p->d + first * C, false, g[output],
-			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, C, stem[output],
-			    rows, C, V);
+			nn_linear_back(p->d + first * E, false, g[output],
+			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, E, stem[output],
+			    rows, E, V);
 	}
 }
 
@@ -134,16 +136,16 @@ output_backward(struct model *model)
 	float *const *g = model->dstem, *d;
 	struct pass *pass = model->pass;
 	struct prediction *p = &pass->prediction;
-	size_t C = (size_t)spec->width;
+	size_t C = (size_t)spec->width, E = (size_t)spec_embedding_width(spec);
 
 	d = p->d;
 	if (transforms(model)) {
 		nn_norm_back(d, g[STEM_MLM_NORM], g[STEM_MLM_NORM_BIAS], d, p->act,
-		    p->stats, stem[STEM_MLM_NORM].at, spec->norm, p->M, C);
-		nn_activate_back(d, d, p->dense, spec->head_act, p->M * C);
+		    p->stats, stem[STEM_MLM_NORM].at, spec->norm, p->M, E);
+		nn_activate_back(d, d, p->dense, spec->head_act, p->M * E);
 		/* p->act has served: it takes the gradient of the gathered rows */
 		nn_linear_back(p->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS],
-		    d, C, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, C);
+		    d, E, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, E);
 		d = p->act;
 	}
 	nn_zero(pass->d, pass->block.sequences.T * C);

@@ -275,6 +275,7 @@ give_experts(struct spec *spec, const struct upcycle *how, const char *from)
 
 	if (spec->experts)
 		die("%s: has task experts already", from);
+	spec_refuse_shared(spec, from);
 	spec->experts = how->count;
 	spec->expert_norms = how->norms;
 	for (int i = 0; i < how->count; i++)

@@ -111,6 +111,7 @@ model_upcycle_tokens(const char *from, const char *dir, const struct upcycle_tok
 
 	model_open_stored(&model, from);
 	const struct weights *weights = &model.weights;
+	spec_refuse_shared(&model.spec, from);
 	give(&model, how);
 	int *layer_of = layers_of(&model, how->layers);
 	size_t size = (size_t)how->count * (size_t)model.spec.width;

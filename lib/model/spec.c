@@ -18,7 +18,23 @@ void
 spec_layers(struct spec *spec, int inner)
 {
 	for (int i = 0; i < spec->layers; i++)
-		spec->layer[i] = (struct spec_layer){ .norm1 = true, .inner = inner };
+		spec->layer[i] =
+		    (struct spec_layer){ .stored = i, .norm1 = true, .inner = inner };
+}
+
+void
+spec_refuse_shared(const struct spec *spec, const char *dir)
+{
+	if (spec->layers && spec->layer[spec->layers - 1].stored < spec->layers - 1)
+		die("%s: its blocks share their weights; experts of such a model are "
+		    "not known",
+		    dir);
+}
+
+int
+spec_embedding_width(const struct spec *spec)
+{
+	return spec->embedding_width ? spec->embedding_width : spec->width;
 }
 
 /* Of the attention and the router. */
@@ -31,6 +47,9 @@ attention_shape(const struct spec *spec, const struct spec_layer *layer,
 	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
 
 	switch (which) {
+	case BLOCK_DISTANCE:
+		return shape(spec->distance.each, rows, spec->distance.buckets, columns,
+		    spec->heads);
 	case BLOCK_Q: return shape(true, rows, q, columns, C);
 	case BLOCK_Q_BIAS: return shape(spec->qkv_bias, rows, q, columns, 0);
 	case BLOCK_K:
@@ -101,28 +120,34 @@ bool
 spec_stem_shape(
     const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns)
 {
-	int64_t C = spec->width;
+	int64_t C = spec->width, E = spec_embedding_width(spec);
 	bool biased = spec->norm_bias, embedded = spec->embedding_norm;
+	bool shared = spec->distance.buckets && !spec->distance.each;
+	bool projected = spec->embedding_width;
 
 	switch (which) {
-	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, C);
+	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, E);
 	case STEM_POSITIONS:
 		return shape(spec->position_table, rows,
-		    spec->position_first + spec->positions, columns, C);
-	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, C);
+		    spec->position_first + spec->positions, columns, E);
+	case STEM_TYPES: return shape(spec->types > 0, rows, spec->types, columns, E);
+	case STEM_TASKS:
+		return shape(
+		    spec->tasks_of_text > 0, rows, spec->tasks_of_text, columns, E);
 	case STEM_DISTANCE:
-		return shape(spec->distance.buckets > 0, rows, spec->distance.buckets,
-		    columns, spec->heads);
-	case STEM_NORM: return shape(embedded, rows, C, columns, 0);
-	case STEM_NORM_BIAS: return shape(embedded && biased, rows, C, columns, 0);
+		return shape(shared, rows, spec->distance.buckets, columns, spec->heads);
+	case STEM_NORM: return shape(embedded, rows, E, columns, 0);
+	case STEM_NORM_BIAS: return shape(embedded && biased, rows, E, columns, 0);
+	case STEM_PROJECT: return shape(projected, rows, C, columns, E);
+	case STEM_PROJECT_BIAS: return shape(projected, rows, C, columns, 0);
 	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);
 	case STEM_FINAL_NORM_BIAS:
 		return shape(spec->prenorm && biased, rows, C, columns, 0);
-	case STEM_MLM_DENSE: return shape(true, rows, C, columns, C);
-	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, C, columns, 0);
-	case STEM_MLM_NORM: return shape(true, rows, C, columns, 0);
-	case STEM_MLM_NORM_BIAS: return shape(biased, rows, C, columns, 0);
-	case STEM_OUTPUT: return shape(spec->untied, rows, spec->vocabulary, columns, C);
+	case STEM_MLM_DENSE: return shape(true, rows, E, columns, C);
+	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, E, columns, 0);
+	case STEM_MLM_NORM: return shape(true, rows, E, columns, 0);
+	case STEM_MLM_NORM_BIAS: return shape(biased, rows, E, columns, 0);
+	case STEM_OUTPUT: return shape(spec->untied, rows, spec->vocabulary, columns, E);
 	case STEM_OUTPUT_BIAS:
 		return shape(spec->output_bias, rows, spec->vocabulary, columns, 0);
 	case STEM_PARAMETERS: break;

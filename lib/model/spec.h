@@ -68,10 +68,12 @@ struct spec_distance {
 	/* Rows of a table that is learned, [buckets, heads], half of them for keys after the query (T5,
 	 * MPNet); 0: none.  From `farthest` on, all distances have the last bucket of their half. */
 	int buckets, farthest;
+	bool each; /* the table is not one for all blocks, but each has its own (UMT5) */
 	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
 };
 
 struct spec_layer {
+	int stored; /* which of the checkpoint's blocks it is; those of one number share its weights (ALBERT) */
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
 	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
@@ -86,6 +88,10 @@ struct spec {
 	const struct names *names;
 	/* layers 0: static embeddings, the mean of the tokens' rows; a text of no tokens is zeros */
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
+	/* Above 0: embeddings, their norm and the rows that predict tokens have so many channels; a linear layer
+	 * leads from them to the blocks (ALBERT, ELECTRA).  0: `width`. */
+	int embedding_width;
+	int tasks_of_text; /* rows of a second table of types, of which the first is added (ERNIE); 0: none */
 	bool position_table; /* learned absolute positions */
 	/* The row of the first of them; the table has so many more than `positions`, the tokens of
 	 * the longest text.  Above 0, a token with the id position_first - 1 is padding: it has the
@@ -136,6 +142,7 @@ struct spec {
 
 /* The parameters of a block; every family maps its tensors to these. */
 enum block_parameter {
+	BLOCK_DISTANCE, /* with distance.each: [distance.buckets, heads] */
 	BLOCK_Q,
 	BLOCK_Q_BIAS,
 	BLOCK_K,
@@ -183,16 +190,19 @@ enum stem_parameter {
 	STEM_TOKENS,
 	STEM_POSITIONS,
 	STEM_TYPES,
+	STEM_TASKS,
 	STEM_DISTANCE, /* [distance.buckets, heads] */
 	STEM_NORM,
 	STEM_NORM_BIAS,
+	STEM_PROJECT, /* with embedding_width E: [C, E] */
+	STEM_PROJECT_BIAS,
 	STEM_FINAL_NORM, /* after the last block, with prenorm */
 	STEM_FINAL_NORM_BIAS,
 	STEM_MLM_DENSE,
 	STEM_MLM_DENSE_BIAS,
 	STEM_MLM_NORM,
 	STEM_MLM_NORM_BIAS,
-	STEM_OUTPUT, /* untied: [vocabulary, C] */
+	STEM_OUTPUT, /* untied: as STEM_TOKENS */
 	STEM_OUTPUT_BIAS,
 	STEM_PARAMETERS
 };
@@ -210,7 +220,8 @@ struct names {
 	 * NULL: the family has none such. */
 	const char *const *stem;  /* [STEM_PARAMETERS] */
 	const char *layers;	  /* before the number of a block: "encoder.layer." */
-	const char *const *block; /* [BLOCK_PARAMETERS], after it and a dot */
+	const char *inner;	  /* after it and a dot; NULL: nothing */
+	const char *const *block; /* [BLOCK_PARAMETERS], after that */
 	bool gate_first;
 	const char *plain;	    /* up without a gate; NULL: the same */
 	const char *expert;	    /* in a block, before the number of a token expert */
@@ -285,7 +296,13 @@ void spec_rotary_table(struct spec *spec, int which, const struct tree *config,
 bool spec_slides(
     const struct spec *spec, const struct tree *config, int layer, bool otherwise);
 
-/* Every block the same: its first norm, the dense MLP, rotary table 0, global attention. */
+/* Die, naming `dir`, where blocks share weights: experts would be those of several blocks. */
+void spec_refuse_shared(const struct spec *spec, const char *dir);
+
+/* Channels of the embeddings. */
+int spec_embedding_width(const struct spec *spec);
+
+/* Every block the same: its first norm, the dense MLP, rotary table 0, global attention; with weights of its own. */
 void spec_layers(struct spec *spec, int inner);
 
 /* The member "layers" of task_experts or token_experts: a list of blocks, counted from 0, one at least.

@@ -145,6 +145,7 @@ match_stem(struct search *search, bool predicts)
 		enum stem_parameter which = (enum stem_parameter)i;
 		struct parameter wanted = { .expert = -1,
 			.predicts = which >= STEM_MLM_DENSE,
+			.floats = which == STEM_TASKS,
 			.whole = which == STEM_TOKENS && !search->spec->layers };
 		char room[NAME_ROOM];
 		const char *name = name_of(room, search->names->stem, which);
@@ -244,6 +245,16 @@ rows_together(
 	return all;
 }
 
+/* What the checkpoint calls something in a block, without the prefix; the caller frees it. */
+static char *
+name_of_block(const struct search *search, int layer, const char *last)
+{
+	const char *inner = search->names->inner ? search->names->inner : "";
+
+	return mem_format("%s%d.%s%s", search->names->layers,
+	    search->spec->layer[layer].stored, inner, last);
+}
+
 /* A parameter of a block, or of an expert of that name; all but its rows and columns are set. */
 static struct part
 match_parameter(struct search *search, int layer, enum block_parameter which,
@@ -254,7 +265,7 @@ match_parameter(struct search *search, int layer, enum block_parameter which,
 
 	shape_of(search->spec, layer, which, &wanted.rows, &wanted.columns);
 	char *last = name_in_block(search, layer, which);
-	char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
+	char *name = name_of_block(search, layer, last);
 	char *full = expert ? experts_tensor(name, expert) : NULL;
 	wanted.rows = rows_together(search, layer, which, &before);
 	part.tensor = tensor_of(search, full ? full : name, wanted, false);
@@ -274,6 +285,10 @@ match_block(struct search *search, int layer, int expert)
 	struct part *to = blocks[row + (size_t)(expert > 0 ? expert : 0)];
 
 	search->layer = layer;
+	if (layer && spec->layer[layer].stored == spec->layer[layer - 1].stored) {
+		memcpy(to, blocks[row - 1], sizeof *blocks);
+		return;
+	}
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 		enum block_parameter which = (enum block_parameter)i;
 		bool own = experts_own(spec, layer, which);
@@ -297,7 +312,7 @@ match_stacked(struct search *search, int layer, int expert, enum mlp_parameter w
 {
 	bool plain = which == MLP_UP && !search->spec->gated;
 	const char *last = search->names->stacked[plain ? MLP_GATE : which];
-	char *name = mem_format("%s%d.%s", search->names->layers, layer, last);
+	char *name = name_of_block(search, layer, last);
 	struct part part = { .offset = (size_t)(expert * wanted.rows * wanted.columns) };
 
 	wanted.stack = search->spec->mixture.count;
@@ -416,9 +431,11 @@ static bool
 beyond(const struct search *search, const char *name)
 {
 	const char *layers = search->names->layers;
+	const struct spec *spec = search->spec;
+	int last = spec->layers ? spec->layer[spec->layers - 1].stored : -1;
 
 	return starts_with(name, layers) &&
-	       strtol(name + strlen(layers), NULL, 10) >= search->spec->layers;
+	       strtol(name + strlen(layers), NULL, 10) > last;
 }
 
 /* Tensors that nothing uses: a projection of its own, say, without which embeddings are wrong. */
@@ -477,12 +494,14 @@ choose_names(struct search *search)
 	for (; search->names; search->names = search->names->otherwise)
 		for (const char *const *prefix = search->names->prefixes; *prefix;
 		     prefix++) {
-			char *queries = mem_format("%s0.%s.weight", search->names->layers,
-			    search->names->block[BLOCK_Q]);
+			char *queries =
+			    name_of_block(search, 0, search->names->block[BLOCK_Q]);
+			char *weight = mem_format("%s.weight", queries);
 			search->prefix = *prefix;
 			bool found = held_stem(search, STEM_TOKENS) &&
-				     held(search, queries) && !differs(search);
+				     held(search, weight) && !differs(search);
 			free(queries);
+			free(weight);
 			if (found)
 				return;
 		}

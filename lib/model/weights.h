@@ -29,6 +29,7 @@ struct parameter {
 	bool flat;
 	int layer;     /* of its block; -1: of none */
 	bool whole;    /* may be whole numbers in the file, i8 */
+	bool floats;   /* is read as floats, as vectors are */
 	int expert;    /* -1: shared by all */
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */

@@ -306,6 +306,28 @@ CONFIG = {
         "d_ff": 12, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-5,
         "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
         "torch_dtype": "float32"},
+    "umt5": {
+        "architectures": ["UMT5EncoderModel"], "model_type": "umt5", "vocab_size": V, "d_model": 12,
+        "num_layers": 3, "num_heads": 3, "d_kv": 6, "d_ff": 10, "feed_forward_proj": "gated-gelu",
+        "relative_attention_num_buckets": 14, "relative_attention_max_distance": 40,
+        "layer_norm_epsilon": 1e-6, "pad_token_id": 0, "eos_token_id": 1, "torch_dtype": "float32"},
+    # embeddings narrower than the blocks; the head's activation is GELU whatever the blocks' is
+    "electra": SIZES | {
+        "architectures": ["ElectraForMaskedLM"], "model_type": "electra", "hidden_size": 10,
+        "embedding_size": 6, "hidden_act": "relu", "intermediate_size": 12,
+        "max_position_embeddings": 130, "type_vocab_size": 2, "layer_norm_eps": 1e-5,
+        "pad_token_id": 0},
+    "ernie": SIZES | {
+        "architectures": ["ErnieForMaskedLM"], "model_type": "ernie", "hidden_size": 8,
+        "hidden_act": "silu", "intermediate_size": 12, "max_position_embeddings": 130,
+        "type_vocab_size": 4, "task_type_vocab_size": 3, "use_task_id": True,
+        "layer_norm_eps": 1e-5, "pad_token_id": 0},
+    # five blocks of the weights of two; embeddings wider than the blocks
+    "albert": SIZES | {
+        "architectures": ["AlbertForMaskedLM"], "model_type": "albert", "hidden_size": 8,
+        "embedding_size": 10, "num_hidden_layers": 5, "num_hidden_groups": 2, "inner_group_num": 1,
+        "hidden_act": "gelu_new", "intermediate_size": 12, "max_position_embeddings": 130,
+        "type_vocab_size": 2, "layer_norm_eps": 1e-5, "pad_token_id": 0},
     "jina_bert": SIZES | {
         "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
         "num_attention_heads": 6, "intermediate_size": 10, "hidden_act": "gelu",
@@ -367,7 +389,9 @@ VARIANTS = {
 POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert": ("mean", False),
            "distilbert": ("mean", True), "gte": ("cls", False), "bert": ("mean", True), "bert_mlm": ("mean", True), "nomic_bert": ("mean", True),
            "modernbert": ("mean", True), "mpnet": ("mean", True), "t5": ("mean", True),
-           "t5_whole": ("mean", True), "t5_own": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
+           "t5_whole": ("mean", True), "t5_own": ("mean", True),
+           "umt5": ("mean", True), "electra": ("mean", True), "ernie": ("cls", True),
+           "albert": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
            "gemma3_text": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
@@ -375,13 +399,16 @@ CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
          "qwen3": "Qwen3Model", "olmoe": "OlmoeForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "mpnet": "MPNetForMaskedLM",
          "t5": "T5EncoderModel", "t5_whole": "T5EncoderModel", "t5_own": "T5EncoderModel",
+         "umt5": "UMT5EncoderModel", "electra": "ElectraForMaskedLM", "ernie": "ErnieForMaskedLM",
+         "albert": "AlbertForMaskedLM",
          "qwen2": "Qwen2Model", "mistral": "AutoModel", "llama": "LlamaModel",
          "eurobert": "EuroBertForMaskedLM", "gemma3_text": "Gemma3TextModel"}
 # where it is another
 STORED = {"t5_whole": "T5ForConditionalGeneration", "t5_own": "T5ForConditionalGeneration",
           "mistral": "MistralModel"}
 POOLERS = ("bert", "xlm-roberta")  # classes with a layer that no embedding depends on
-PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet", "eurobert")
+PREDICTS = ("modernbert", "bert_mlm", "roberta", "camembert", "distilbert", "mpnet", "eurobert",
+            "electra", "ernie", "albert")
 PADDED = ("roberta", "xlm-roberta", "mpnet")
 
 
@@ -677,7 +704,8 @@ def masked_language_model(reference, texts, out, generator):
     out |= {"mlm.positions": (positions + first).int(), "mlm.targets": targets.int(),
             "mlm.loss": loss[None]}
     for name, g in reference.gradients(loss).items():
-        if name.startswith(("head.", "decoder.", "cls.", "lm_head.", "vocab_")) or "embed" in name:
+        if name.startswith(("head.", "decoder.", "cls.", "lm_head.", "vocab_", "generator_",
+                                             "predictions.")) or "embed" in name:
             out["mlm.grad." + name] = g
 
 

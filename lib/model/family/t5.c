@@ -1,6 +1,7 @@
 /*
- * The encoder of T5 (Raffel et al. 2020) and mT5: RMS norms before attention and MLP, no biases, scores that are
- * not scaled, and of positions only a table of distances, which the first block has for all.
+ * The encoder of T5 (Raffel et al. 2020), mT5 and UMT5: RMS norms before attention and MLP, no biases, scores that are
+ * not scaled, and of positions only a table of distances, which the first block has for all; in UMT5 (Chung et al.
+ * 2023) each has its own.
  */
 #include <string.h>
 
@@ -19,6 +20,7 @@ static const char *const own_stem[STEM_PARAMETERS] = {
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
+	[BLOCK_DISTANCE] = "layer.0.SelfAttention.relative_attention_bias",
 	[BLOCK_Q] = "layer.0.SelfAttention.q",
 	[BLOCK_K] = "layer.0.SelfAttention.k",
 	[BLOCK_V] = "layer.0.SelfAttention.v",
@@ -112,6 +114,14 @@ configure_t5(struct spec *spec, const struct tree *config)
 	configure(spec, config, "relu");
 }
 
+/* In each block a table of distances of its own. */
+static void
+configure_umt5(struct spec *spec, const struct tree *config)
+{
+	configure(spec, config, "gated-gelu");
+	spec->distance.each = true;
+}
+
 static void
 configure_mt5(struct spec *spec, const struct tree *config)
 {
@@ -120,3 +130,4 @@ configure_mt5(struct spec *spec, const struct tree *config)
 
 const struct family family_t5 = { "t5", configure_t5 };
 const struct family family_mt5 = { "mt5", configure_mt5 };
+const struct family family_umt5 = { "umt5", configure_umt5 };
