@@ -306,7 +306,29 @@ turns() {
 	[[ "$stderr" == *"text 1 has 25 tokens, more than the 24 that"*"takes"* ]]
 	printf '1\n\n' | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
-	[[ "$stderr" == *"text 1 has no tokens"* ]]
+	[[ "$stderr" == *"text 1 has no tokens; see --empty" ]]
+}
+
+@test "encode: --empty: a text of no tokens has the embedding 0, or its row is left out" {
+	values() { encode -q -m "$M" "$@" | mts to jsonl | jq -c '."text.emb"'; }
+	printf '1 2\n\n3\n\n4 5\n' | ids_stream text.ids >"$T/ids.mts"
+	printf '1 2\n3\n4 5\n' | ids_stream text.ids >"$T/full.mts"
+	values "$T/full.mts" >"$T/wanted"
+	values --empty skip "$T/ids.mts" | diff - "$T/wanted"
+	values --empty zero "$T/ids.mts" >"$T/found"
+	sed -n '1p;3p;5p' "$T/found" | diff - "$T/wanted"
+	[ "$(sed -n '2p;4p' "$T/found" | jq -s 'add | unique')" = "$(jq -n '[0]')" ]
+	run -0 --separate-stderr bash -c "encode -m '$M' --empty skip '$T/ids.mts' 2>&1 >/dev/null"
+	[[ "$output" == *"encode: warning: 2 rows had a text without tokens and were left out" ]]
+	# of lists of texts, with what stands beside them; in all columns
+	printf '{"a":["x","y"],"b":"x","n":1}\n{"a":["x",""],"b":"y","n":2}\n{"a":[],"b":"","n":3}\n{"a":[],"b":"y","n":4}\n' >"$T/texts.jsonl"
+	jq 'del(.post_processor)' "$GOLDEN/token/bare/tokenizer.json" >"$T/tokenizer.json"
+	run -0 --separate-stderr bash -c "tok -m '$T/tokenizer.json' -f a -f b '$T/texts.jsonl' >'$T/lists.mts'"
+	[[ "$stderr" == *"tok: warning: 2 of 8 texts have no tokens; what becomes of them is for encode --empty to say" ]]
+	encode -q -m "$M" --any-tokenizer --empty skip "$T/lists.mts" | mts to jsonl | jq .n | paste -sd' ' | grep -qx '1 4'
+	run -2 --separate-stderr encode -m "$M" --empty zero --emit hs "$T/ids.mts"
+	[[ "${stderr_lines[0]}" == "encode: --empty zero is of embeddings alone; with --emit "* ]]
+	encode -q -m "$M" --emit emb,hs:pool=tokens --empty skip "$T/ids.mts" | mts diff - <(encode -q -m "$M" --emit emb,hs:pool=tokens "$T/full.mts")
 }
 
 @test "encode: tokens of another tokenizer are refused, --any-tokenizer takes them" {

@@ -106,3 +106,86 @@ right() {
 	run -1 --separate-stderr tok -m "$T/m" </dev/null
 	[[ "$stderr" == "tok: $T/m/sentence_bert_config.json: 'tokenizer_name_or_path'"* ]]
 }
+
+@test "settings: --truncation-side cuts where it says, whatever the model does; a prompt goes first" {
+	local side text='The Keeper of the sea: seaweed' whole cut
+	ids() { tok -q -m "$T/m" "$@" | stream_rows | sed -n 's/.*ids=\[\(.*\)\]$/\1/p'; }
+	for side in left right; do
+		folder bert "{\"tokenizer_config.json\": {\"truncation_side\": \"$side\"}}"
+		whole=$(ids --max-length 50 <<<"$text")
+		[ "$(ids --max-length 6 --truncation-side left <<<"$text")" = "2 $(cut -d' ' -f "$(($(wc -w <<<"$whole") - 4))-" <<<"$whole")" ]
+		[ "$(ids --max-length 6 --truncation-side right <<<"$text")" = "$(cut -d' ' -f -5 <<<"$whole") 3" ]
+		[ "$(ids --max-length 6 <<<"$text")" = "$(ids --max-length 6 --truncation-side $side <<<"$text")" ]
+	done
+	# the reference tokenises the prompt and the text as one
+	for cut in 3 6 9 12; do
+		[ "$(ids --max-length $cut --truncation-side left --prompt 'light: ' <<<"$text")" = \
+			"$(ids --max-length $cut --truncation-side left <<<"light: $text")" ]
+	done
+	[ "$(ids --max-length 6 --truncation-side left --template '{text} the light' <<<"$text")" = \
+		"$(ids --max-length 6 --truncation-side left <<<"$text the light")" ]
+	run -2 --separate-stderr tok -m "$T/m" --truncation-side left --template 'the {text}' </dev/null
+	[[ "${stderr_lines[0]}" == "tok: --template: 'the ' stands before a text, where texts are cut; use --truncation-side right" ]]
+	run -1 --separate-stderr tok -m "$T/m" --no-truncate --max-length 6 --truncation-side left <<<"$text"
+	[[ "$stderr" == *"is longer than 6 tokens"* ]]
+	folder bert '{"tokenizer_config.json": {"truncation_side": "middle"}}'
+	run -1 --separate-stderr tok -m "$T/m" </dev/null
+	[ "$stderr" = "tok: $T/m/tokenizer_config.json: 'truncation_side' is 'middle'; it must be left or right" ]
+}
+
+@test "settings: what contradicts tokenizer.json and counts in one version of the reference alone is refused by its key" {
+	contradicts() { # FORM FILES MESSAGE
+		folder "$1" "$2"
+		run -1 --separate-stderr tok -m "$T/m" </dev/null
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ "$stderr" == "tok: $T/m/tokenizer_config.json: $3"* ]]
+	}
+	local sequence='{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel", "add_prefix_space": false}]}}'
+	contradicts plain '{"tokenizer_config.json": {"add_prefix_space": true}}' "'add_prefix_space' is true, and tokenizer.json says otherwise; "
+	contradicts roberta "{\"tokenizer_config.json\": {\"add_prefix_space\": true}, \"tokenizer.json\": $sequence}" "'add_prefix_space' is true, "
+	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizer", "add_prefix_space": false}, "tokenizer.json": {"normalizer": {"type": "Prepend", "prepend": "x"}}}' \
+		"'add_prefix_space' is false, "
+	contradicts bert '{"tokenizer_config.json": {"do_lower_case": false}, "tokenizer.json": {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]}}}' \
+		"'do_lower_case' is false, and tokenizer.json, which has no BertNormalizer, says otherwise"
+	contradicts bert '{"tokenizer_config.json": {"unk_token": "[PAD]"}}' "'unk_token' is '[PAD]', and the model of tokenizer.json says '[UNK]'"
+	contradicts bert '{"tokenizer_config.json": {"cls_token": "[PAD]"}}' "'cls_token' is '[PAD]', and the post_processor of tokenizer.json puts '[CLS]' there"
+	contradicts bert '{"tokenizer_config.json": {"sep_token": "[PAD]"}}' "'sep_token' is '[PAD]', and the post_processor of tokenizer.json puts '[SEP]' there"
+	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "GPTNeoXTokenizer", "eos_token": "[SEP]", "add_eos_token": false}}' "'add_eos_token' is false, and "
+	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizerFast", "bos_token": "[CLS]", "add_bos_token": false}}' "'add_bos_token' is false, and "
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"500": {"content": "<ent>"}}}}' "added token '<ent>' has the id 500, and 151 by the vocabulary and tokenizer.json"
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {"content": "[MASK]"}}}}' "added token '[MASK]' has the id 5, and 4 by "
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "a"}}}}' "added_tokens_decoder: 'x' is no token"
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {}}}}' "added_tokens_decoder: '5' has no 'content'"
+	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": [5]}}' "additional_special_tokens: element 0 is no token"
+	local class
+	for class in BertJapanese Phobert Bertweet Canine; do
+		contradicts bert "{\"tokenizer_config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
+		contradicts vocab "{\"tokenizer_config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
+		contradicts vocab "{\"tokenizer_config.json\": null, \"config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
+	done
+	contradicts vocab '{"tokenizer_config.json": {"tokenizer_class": "KoBertTokenizer"}}' "tokenizer_class: vocab.txt of a KoBertTokenizer is not supported "
+	contradicts vocab '{"tokenizer_config.json": null, "config.json": {"model_type": "roberta"}}' "tokenizer_class: vocab.txt of a Roberta"
+	contradicts vocab '{"tokenizer_config.json": {"do_basic_tokenize": false}}' "'do_basic_tokenize' false is not supported"
+}
+
+@test "settings: a class's default that changes tokenizer.json gets a warning, a key that says it none" {
+	local lower='"tokenizer.json": {"normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": false, "handle_chinese_chars": true}}'
+	folder bert "{\"tokenizer_config.json\": null, $lower}"
+	run -0 --separate-stderr bash -c "tok -m '$T/m' <<<'Été' | stream_rows"
+	[ "${stderr_lines[0]}" = "tok: warning: $T/m/tokenizer_config.json: has no 'do_lower_case', which is true to its tokenizer_class; tokenizer.json says false" ]
+	[ "${stderr_lines[1]}" = "tok: warning: $T/m/tokenizer_config.json: has no 'strip_accents', which is true to its tokenizer_class; tokenizer.json says false" ]
+	folder bert "{\"tokenizer_config.json\": {\"do_lower_case\": true, \"strip_accents\": true}, $lower}"
+	run -0 --separate-stderr bash -c "tok -m '$T/m' <<<'Été' | stream_rows"
+	[ -z "$stderr" ]
+}
+
+@test "settings: static embeddings have tokenizer.json alone" {
+	folder bert '{"tokenizer_config.json": {"do_lower_case": false, "truncation_side": "left", "additional_special_tokens": ["[unused1]"]},
+		"tokenizer.json": {"truncation": {"max_length": 3, "direction": "Left", "strategy": "LongestFirst", "stride": 0}}}'
+	jq -n '[{type: "sentence_transformers.models.StaticEmbedding", path: ""}]' >"$T/m/modules.json"
+	tok -q -m "$T/m" <<<'THE SEA [unused1]' | stream_rows >"$T/found"
+	local last
+	last=$(jq '.model.vocab["]"]' "$T/m/tokenizer.json")
+	grep -qE "ids=\[[0-9]+ [0-9]+ $last\]" "$T/found"
+}

@@ -307,7 +307,10 @@ ids() {
 	[ "$stderr" = "tok: $T/in.jsonl:2: there is no 'text'; fields are: txt, n (choose with -f)" ]
 	printf '{"text":null}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
-	[[ "$stderr" == "tok: $T/in.jsonl:1: there is no 'text'"* ]]
+	[ "$stderr" = "tok: $T/in.jsonl:1: 'text' is null; leave the row out, or let it be \"\"" ]
+	printf '{"text":"a","title":"x"}\n{"text":"b","title":null}\n' >"$T/in.jsonl"
+	run -1 --separate-stderr tok -m "$TINY" -f title "$T/in.jsonl"
+	[ "$stderr" = "tok: $T/in.jsonl:2: 'title' is null; leave the row out, or let it be \"\"" ]
 	printf 'text\tbody\na\tb\n' | tok -m "$TINY" --format tsv --keep >"$T/in.mts"
 	run -1 --separate-stderr tok -m "$TINY" -f title "$T/in.mts"
 	[ "$stderr" = "tok: $T/in.mts: there is no text 'title'; texts are: text, body (choose with -f)" ]
@@ -439,4 +442,18 @@ refused() {
 		stream_rows "$made" | grep -c ids=
 	done
 	mts to jsonl seen.mts | grep -c "CLS"
+}
+
+@test "tok: threads that wait sleep" {
+	echo "the lamp" >"$T/line"
+	mkfifo "$T/pipe"
+	env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT tok -m "$TINY" "$T/pipe" >"$T/out" &
+	exec 9>"$T/pipe"
+	for ((i = 0; i < 100; i++)); do
+		tr '\0' '\n' <"/proc/$!/environ" | grep -qx OMP_WAIT_POLICY=passive && break
+		sleep 0.05
+	done
+	tr '\0' '\n' <"/proc/$!/environ" | grep -x 'OMP_WAIT_POLICY=passive\|GOMP_SPINCOUNT=2000' | wc -l | grep -qx 2
+	exec 9>&-
+	wait $!
 }

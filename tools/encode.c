@@ -16,6 +16,7 @@
 #include "model/embed.h"
 #include "model/emit.h"
 #include "model/model.h"
+#include "model/with_tokens.h"
 #include "nn/nn.h"
 #include "routing/routed_pass.h"
 #include "stream/stream.h"
@@ -37,6 +38,7 @@ enum {
 	OPT_WEIGHTS_CACHE,
 	OPT_PRECISION,
 	OPT_ANY_TOKENIZER,
+	OPT_EMPTY,
 	OPT_LEVEL
 };
 
@@ -80,6 +82,10 @@ static const struct cli_option options[] = {
 	    "bits: quicker, and nearly the same embeddings (f32)" },
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
+	{ OPT_EMPTY, "empty", "refuse|zero|skip",
+	    "a text without tokens is a fault (default), has the embedding 0, or\nits "
+	    "row is "
+	    "left out" },
 	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
 	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
 };
@@ -95,8 +101,10 @@ struct settings {
 	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
-	int precision;
+	int precision, empty;
 };
+
+enum { EMPTY_REFUSE, EMPTY_ZERO, EMPTY_SKIP };
 
 static const enum dtype precisions[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
 
@@ -105,6 +113,7 @@ parse(int argc, char **argv)
 {
 	static const char *const weights[] = { "stored", "int8", NULL };
 	static const char *const precision[] = { "f32", "bf16", "int8", NULL };
+	static const char *const empty[] = { "refuse", "zero", "skip", NULL };
 	struct settings s = { .level = -1, .output = "-", .cache = 128 << 20 };
 	int opt;
 
@@ -131,6 +140,7 @@ parse(int argc, char **argv)
 			s.precision = cli_word("--precision", optarg, precision);
 			break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
+		case OPT_EMPTY: s.empty = cli_word("--empty", optarg, empty); break;
 		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
 		}
 	if (s.normalize && s.raw)
@@ -139,14 +149,14 @@ parse(int argc, char **argv)
 		cli_only(&cli, "--emit",
 		    "model expert lora gates pilots output tokens pooling normalize "
 		    "no-normalize dim emit keep weights weights-cache precision "
-		    "any-tokenizer "
+		    "any-tokenizer empty "
 		    "level threads");
 	if (s.pilots && !s.gates)
 		die_usage("--pilots chooses among gates; --gates says where they are");
 	if (s.pilots)
 		cli_only(&cli, "--pilots",
 		    "model expert gates pilots output tokens normalize no-normalize dim "
-		    "emit keep weights weights-cache precision any-tokenizer level "
+		    "emit keep weights weights-cache precision any-tokenizer empty level "
 		    "threads");
 	if (s.weights_cache && !s.int8 && precisions[s.precision] != DTYPE_I8)
 		die_usage("--weights-cache keeps what --weights int8 or --precision int8 "
@@ -155,6 +165,10 @@ parse(int argc, char **argv)
 		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
 		die_usage("--lora and --gates exclude each other");
+	if (s.empty == EMPTY_ZERO && (s.emit || s.pilots))
+		die_usage(
+		    "--empty zero is of embeddings alone; with %s it is refuse or skip",
+		    s.emit ? "--emit" : "--pilots");
 	if (argc - optind > 1)
 		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
 	s.model = model_folder(s.model);
@@ -239,8 +253,8 @@ put(struct embed *embed, struct writer *out, const struct record *record)
 /* Where a device computes, a record is on it while the next is read and the one before is written; unless the next may
  * be long in coming. */
 static void
-embed_all(
-    struct embed *embed, struct reader *in, struct writer *out, struct progress *progress)
+embed_all(struct embed *embed, struct reader *in, struct with_tokens *with,
+    struct writer *out, struct progress *progress)
 {
 	struct record record, before;
 	bool waiting = false;
@@ -248,6 +262,8 @@ embed_all(
 	if (embed_ahead(embed))
 		stream_keep(in);
 	while (stream_next(in, &record)) {
+		if (with)
+			with_tokens_take(with, &record);
 		embed_begin(embed, &record, progress);
 		if (waiting)
 			put(embed, out, &before);
@@ -275,24 +291,31 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.routed = s->gates && !s->pilots,
 		.router = pass ? routed_pass_router(pass) : NULL,
 		.keep = s->keep,
+		.zero = s->empty == EMPTY_ZERO,
 		.emit = s->emit,
 		.cache = s->cache });
+	struct with_tokens *with = s->empty == EMPTY_SKIP ? with_tokens_new(in) : NULL;
 	struct progress *progress = progress_new("tokens", 0);
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
 		    "model expert lora gates pilots output tokens pooling emit keep "
-		    "weights weights-cache precision any-tokenizer level threads");
+		    "weights weights-cache precision any-tokenizer empty level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_gate_marks(model));
 	emit_tell(out, s->emit);
-	embed_all(embed, in, out, progress);
+	embed_all(embed, in, with, out, progress);
 	progress_span(progress, stream_share(in), 0);
 	stream_finish(out);
 	progress_free(progress);
 	embed_free(embed);
+	if (with && with_tokens_dropped(with))
+		warn("%lld rows had a text without tokens and were left out",
+		    (long long)with_tokens_dropped(with));
+	if (with)
+		with_tokens_free(with);
 	if (pass)
 		routed_pass_free(pass);
 	if (library)

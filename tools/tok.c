@@ -16,6 +16,7 @@
 #include "base/lock.h"
 #include "base/progress.h"
 #include "folder/model_folder.h"
+#include "nn/host/host.h"
 #include "text/datafile.h"
 #include "token/detokenise.h"
 #include "token/tokenise.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_PREPARE,
 	OPT_LENGTH,
 	OPT_TRUNCATE,
+	OPT_SIDE,
 	OPT_REFUSE,
 	OPT_KEEP,
 	OPT_ROWS,
@@ -60,6 +62,8 @@ static const struct cli_option options[] = {
 	{ OPT_LENGTH, "max-length", "N",
 	    "ids of a text at most (default: the model's maximum)" },
 	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
+	{ OPT_SIDE, "truncation-side", "left|right",
+	    "the end at which a longer text is cut (default: the model's)" },
 	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
@@ -109,7 +113,7 @@ struct settings {
 /* What says something to each thing that it does. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate "
-    "no-truncate keep format shard max-line rows level threads "
+    "truncation-side no-truncate keep format shard max-line rows level threads "
     "output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
@@ -225,6 +229,7 @@ train(struct settings *set, char **files, int count)
 }
 
 static const char *const prepares[] = { "none", "moee", NULL };
+static const char *const sides[] = { "left", "right", NULL };
 
 static void
 set_option(struct settings *set, int option)
@@ -246,6 +251,10 @@ set_option(struct settings *set, int option)
 		token->most = (size_t)cli_integer("--max-length", 1, 1 << 24);
 		break;
 	case OPT_TRUNCATE: token->refuse = false; break;
+	case OPT_SIDE:
+		token->side = TOKENISE_LEFT + (enum tokenise_side)cli_word(
+						  "--truncation-side", optarg, sides);
+		break;
 	case OPT_REFUSE: token->refuse = true; break;
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
@@ -278,6 +287,7 @@ main(int argc, char **argv)
 		.least = 2 };
 	int option;
 
+	host_start(0, argv); /* threads that wait are to sleep */
 	cli_start(&cli, argc, argv);
 	while ((option = cli_next(&cli, argc, argv)) != -1)
 		set_option(&set, option);

@@ -3,12 +3,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/share.h"
 
 static const char *
 variable(const char *name)
@@ -92,6 +94,46 @@ snapshot(const char *model, const char *revision)
 	return NULL;
 }
 
+/* The line of known-models.tsv whose model has this name behind its owner's: that model, to be freed; NULL: none. */
+static char *
+whole_name(const char *name, size_t length)
+{
+	char *path = share_path("known-models.tsv"), *found = NULL;
+	char *table = file_need(path, &(size_t){ 0 });
+
+	for (char *line = table, *next; *line && !found; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		size_t whole = strcspn(line, "\t\n"), owner = strcspn(line, "/\t\n");
+		if (owner < whole && whole - owner - 1 == length &&
+		    !strncasecmp(line + owner + 1, name, length))
+			found = mem_format("%.*s", (int)whole, line);
+	}
+	free(table);
+	free(path);
+	return found;
+}
+
+/* Says what a name without its owner's may mean. */
+static void
+check_owner(const char *name, size_t length, const char *cache)
+{
+	char *whole = whole_name(name, length);
+
+	if (!whole)
+		return;
+	char *model = cached_model(cache, whole, (int)strlen(whole));
+	if (is_folder(model))
+		die("%s: no folder of that name; a model of the Hugging Face Hub is "
+		    "called "
+		    "%s",
+		    name, whole);
+	die("%s: no folder of that name; a model of the Hugging Face Hub is called %s; "
+	    "'hf "
+	    "download %s' fetches it",
+	    name, whole, whole);
+}
+
 char *
 model_folder(const char *name)
 {
@@ -110,6 +152,8 @@ model_folder(const char *name)
 		    "%.*s%s%s' fetches it from the Hugging Face Hub",
 		    name, is_folder(model) ? " of that revision" : "", cache, length,
 		    name, revision ? " --revision " : "", revision ? revision : "");
+	if (!found)
+		check_owner(name, (size_t)length, cache);
 	free(cache);
 	free(model);
 	return found ? found : mem_string(name);

@@ -11,7 +11,8 @@
 
 /*
  * NULL stands for what $MOTES_MODEL names; without that, a usage fault: no model is given.  Dies,
- * naming the command that downloads it, where a name is neither a path nor in the cache; whether the
+ * naming the command that downloads it, where a name is neither a path nor in the cache, or is that of a known model
+ * (share/known-models.tsv) without its owner's; whether the
  * folder holds a model is not looked at.  To be freed.
  */
 char *model_folder(const char *name);

@@ -40,6 +40,7 @@ struct batch {
 	int32_t *gates;	    /* [sequences] as of a sequence, or NULL: all -1 */
 	uint64_t *draws;    /* [sequences] as of a sequence, or NULL: all 0 */
 	int expert; /* task expert of every sequence in it; -1: the dense weights */
+	bool empty; /* sequences without tokens are no fault: nobody computes them */
 	/* what the pointers above are kept in, and its room */
 	int32_t *packed, *skips;
 	size_t starts_room, packed_room, skips_room, sides_room, gates_room, draws_room;

@@ -298,14 +298,15 @@ take_lists(struct embed *e, const struct field *field, const struct record *reco
 {
 	const int32_t *ids = record->columns[field->in].data;
 	int32_t skip = batch_prompt_tokens(record->attributes, field->name);
-	struct batch all = { .expert = 0 };
+	struct batch all = { .expert = 0, .empty = e->options.zero };
 
 	for (int64_t first = 0, next; first < lists; first = next) {
 		next = batch_cut(&all, ids, offsets, first, lists, INT32_MAX);
 		char *why = model_refuses(e->model, &all, first);
 		if (why)
-			die("%s: record %lld: column '%s.ids': %s", stream_name(e->in),
-			    (long long)stream_records(e->in), field->name, why);
+			die("%s: record %lld: column '%s.ids': %s%s", stream_name(e->in),
+			    (long long)stream_records(e->in), field->name, why,
+			    strstr(why, "no tokens") ? "; see --empty" : "");
 	}
 	batch_free(&all);
 	e->sequences = mem_grow(
@@ -391,6 +392,13 @@ limit_known(struct embed *e)
 	known->room = 0;
 }
 
+/* Whether the embedding of a text is 0 without being computed. */
+static bool
+is_zero(const struct embed *e, const struct sequence *s)
+{
+	return e->options.zero && !s->length && model_spec(e->model)->layers;
+}
+
 /* Number the texts; those that are new are to be computed: returns how many. */
 static int64_t
 look_up(struct embed *e, int64_t *place, int64_t lists)
@@ -410,7 +418,7 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		memcpy(known->key + 3, s->ids, length * sizeof *s->ids);
 		place[i] = strings_add(known->texts, (const char *)known->key,
 		    (length + 3) * sizeof *known->key, &fresh);
-		if (fresh)
+		if (fresh && !is_zero(e, s))
 			e->order[count++] = i;
 	}
 	known->asked += lists;
@@ -433,6 +441,10 @@ embed_known(struct embed *e, struct filled *filled, const int64_t *offsets,
 	size_t texts = (size_t)strings_count(known->texts);
 	known->made = mem_grow(known->made, &known->room,
 	    mem_multiply(texts, (size_t)e->width, "embeddings"), sizeof *known->made);
+	for (int64_t i = 0; i < filled->lists; i++)
+		if (is_zero(e, &e->sequences[i]))
+			memset(known->made + (size_t)filled->place[i] * (size_t)e->width,
+			    0, (size_t)e->width * sizeof *known->made);
 	filled->pending = true;
 	compute(e, count, &known->made, filled->place, offsets, progress);
 }

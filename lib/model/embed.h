@@ -47,7 +47,8 @@ struct embed_options {
 	    routed; /* texts go through the gates that their rows name, else all through gate 0, if there is one */
 	const struct embed_router *router; /* NULL: none; borrowed */
 	bool keep;			   /* the columns of ids */
-	const char *emit;		   /* what to make (emit.h); NULL: embeddings */
+	bool zero;	  /* a text without tokens has the embedding 0, and is no fault */
+	const char *emit; /* what to make (emit.h); NULL: embeddings */
 	int64_t cache; /* bytes for texts that were met; those of a record always are */
 };
 

@@ -25,7 +25,7 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 		return mem_format("%s has task experts, and none was chosen", model->dir);
 	for (int64_t i = 0; i < batch->sequences; i++) {
 		int64_t length = batch->starts[i + 1] - batch->starts[i];
-		if (length < 1 && spec->layers)
+		if (length < 1 && spec->layers && !batch->empty)
 			return mem_format(
 			    "text %lld has no tokens", (long long)(first + i));
 		if (length > spec->positions)

@@ -139,7 +139,9 @@ frame_prompt(struct frame *frame, const char *prompt)
 	frame->head_tokens = head.count - after;
 	ids_free(&head);
 	set_tail(frame, before, after);
-	size_t around = frame->head_tokens + frame->tail.count;
+	size_t around = frame->tail.count;
+	if (!tokenizer_cuts_left(frame->tokenizer))
+		around += frame->head_tokens;
 	if ((frame->template || *prompt) && frame->most && around >= frame->most)
 		die("the %s by itself takes %zu ids, and all is to have %zu at most; "
 		    "give more with --max-length",
@@ -220,7 +222,7 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 	}
 	bool cut =
 	    tokenizer_encode(frame->tokenizer, text, length, frame->most, true, out);
-	if (cut && frame->after_length)
+	if (cut && frame->after_length && !tokenizer_cuts_left(frame->tokenizer))
 		memcpy(
 		    out->id + out->count - tail, frame->tail.id, tail * sizeof *out->id);
 	if (frame->unknown >= 0)

@@ -15,6 +15,8 @@
  * from its end on, and a token into which the end of the text and the beginning of AFTER are
  * joined, as '."' may be, only while the text is whole.
  *
+ * Where the tokenizer cuts at the left they are the special ones before it and the last of the whole: the prompt goes first.
+ *
  * Of static embeddings in model2vec's way (tokenizer_static), BEFORE PROMPT text is cut to so many characters first, and
  * the token of what is unknown is left out at the end.
  *

@@ -100,6 +100,10 @@ text_field_check(const struct text_field *field, const char *file, int64_t line,
 
 	if (!field->required || tree_get(record, field->parts[0]))
 		return;
+	for (size_t i = 0; i < record->count; i++)
+		if (!strcmp(record->items[i]->key, field->parts[0]))
+			die("%s:%lld: '%s' is null; leave the row out, or let it be \"\"",
+			    file, (long long)line, field->parts[0]);
 	names = mem_string("");
 	for (size_t i = 0; i < record->count; i++)
 		names = mem_list(names, record->items[i]->key);

@@ -145,7 +145,7 @@ struct tokenise {
 	int column_count;
 	int *made_columns;	/* [fields] */
 	struct tokenised *made; /* [fields] */
-	int64_t texts, cut, repaired;
+	int64_t texts, cut, repaired, empty;
 	struct progress *progress;
 	double before, of_all; /* of the work: what was before this file, and its share */
 };
@@ -175,6 +175,27 @@ check_end(const struct tokenizer *tokenizer, const char *model)
 	modules_free(modules);
 }
 
+/* A cut at the left takes what stands before a text with it, as in the reference; a template is to stay. */
+static void
+set_side(struct tokenise *stream, const struct tokenizer_static *table)
+{
+	enum tokenise_side side = stream->options->side;
+
+	if (side)
+		tokenizer_cut(stream->tokenizer, side == TOKENISE_LEFT);
+	if (!tokenizer_cuts_left(stream->tokenizer))
+		return;
+	if (table && table->characters)
+		die_usage(
+		    "--truncation-side: left says nothing to %s: model2vec cuts the end",
+		    stream->options->model);
+	if (stream->options->template && *stream->template.before)
+		die_usage(
+		    "--template: '%s' stands before a text, where texts are cut; use "
+		    "--truncation-side right",
+		    stream->template.before);
+}
+
 struct tokenise *
 tokenise_open(struct tokenise_options *options, char *const *files, int count)
 {
@@ -196,6 +217,7 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 					   : prompt_default(model);
 	if (options->template)
 		stream->template = template_find(options->template);
+	set_side(stream, table);
 	stream->frame = frame_new(stream->tokenizer,
 	    options->template ? &stream->template : NULL, options->prepare, stream->most);
 	stream->progress = options->shard.count ? progress_new("texts", 0)
@@ -352,6 +374,8 @@ tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t 
 	stream->texts += count;
 	stream->cut += result->cut;
 	stream->repaired += result->repaired;
+	for (int64_t i = 0; i < count; i++)
+		stream->empty += result->offsets[i] == result->offsets[i + 1];
 	made->columns[stream->made_columns[index]] = (struct array){ .data = result->ids,
 		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
 		    depth == 2 ? result->offsets : NULL } };
@@ -543,6 +567,11 @@ tokenise_close(struct tokenise *stream)
 		warn("%lld of %lld texts were longer than %zu tokens and were cut (see "
 		     "--max-length, --no-truncate)",
 		    (long long)stream->cut, (long long)stream->texts, stream->most);
+	if (stream->empty && !tokenizer_static(stream->tokenizer))
+		warn("%lld of %lld texts have no tokens; what becomes of them is for "
+		     "encode "
+		     "--empty to say",
+		    (long long)stream->empty, (long long)stream->texts);
 	if (stream->repaired)
 		warn("%lld texts had invalid UTF-8, which was taken as U+FFFD",
 		    (long long)stream->repaired);

@@ -18,6 +18,9 @@
 #include "token/frame.h"
 #include "token/text_field.h"
 
+/* Where longer texts are cut. */
+enum tokenise_side { TOKENISE_MODEL, TOKENISE_LEFT, TOKENISE_RIGHT };
+
 struct tokenise_options {
 	const char *model; /* folder */
 	const char *task,
@@ -29,9 +32,10 @@ struct tokenise_options {
 	struct shard shard;	       /* which part of them */
 	int64_t max_line;	       /* the longest in them, in bytes */
 	size_t most;		       /* ids of a text; 0: as the model says */
-	bool refuse;		       /* die on a longer text, do not cut it */
-	bool keep;		       /* the texts stay */
-	int level;		       /* of compression; -1: the stream's default */
+	enum tokenise_side side;
+	bool refuse; /* die on a longer text, do not cut it */
+	bool keep;   /* the texts stay */
+	int level;   /* of compression; -1: the stream's default */
 	int64_t rows;
 	const char *output; /* "-": standard output */
 };

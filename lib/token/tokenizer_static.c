@@ -91,6 +91,7 @@ tokenizer_read_static(
 	tokenizer->before.count = tokenizer->after.count = 0;
 	*table = (struct tokenizer_static){ .unknown = -1 };
 	if (tokenizer->kind == STATIC_MODEL2VEC) {
+		tokenizer->cut_left = false;
 		table->most = model2vec_most(home);
 		table->characters = median_length(tokenizer);
 		table->unknown = unknown_of(tokenizer, root);
@@ -98,7 +99,5 @@ tokenizer_read_static(
 	}
 	if (!truncation)
 		return;
-	if (strcmp(tree_string(truncation, "direction", "Right"), "Right"))
-		tree_die(truncation, "'direction' of the truncation must be Right");
 	table->most = (size_t)tree_integer_in(truncation, "max_length", 1, INT32_MAX);
 }

@@ -1,6 +1,6 @@
 /*
  * host - the part of nn.h that is the same for every backend: what it does with the processor's own libraries, and with
- * host memory alone (reserve.c, quantize.c, pack.h).  Backends include it, nobody else.
+ * host memory alone (reserve.c, quantize.c, pack.h).  Backends include it, and programs that have threads and no kernels.
  */
 #ifndef HOST_H
 #define HOST_H
