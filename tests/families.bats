@@ -544,7 +544,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 albert jina_bert qwen2 mistral llama eurobert gemma3_text; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 jina_bert qwen2 mistral llama eurobert gemma3_text; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]

@@ -350,7 +350,7 @@ check_mlm(const char *dir, const struct safetensors *file, const struct batch *b
 	int32_t *positions = aligned(safetensors_need(file, "mlm.positions"));
 	int32_t *targets = aligned(safetensors_need(file, "mlm.targets"));
 	float *wanted = aligned(safetensors_need(file, "mlm.loss"));
-	int64_t correct;
+	double correct;
 	model_predict(model, batch, positions, targets,
 	    (int64_t)safetensors_need(file, "mlm.positions")->count);
 	double loss = model_predict_backward(model, batch, 1, &correct);
