@@ -303,6 +303,70 @@ labelled() {
 	fails 'file: f.jsonl' "f.jsonl:1: has one text, which cannot be query and document: field 'set'"
 }
 
+@test "pairs: files of FlagEmbedding, tevatron, ms-swift and of numbered negatives" {
+	printf '{"query": "a", "pos": ["b"], "neg": ["c", "d"], "pos_scores": [1], "neg_scores": [0.1, 0.2], "prompt": "find"}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, query: prompt+query, document: pos, negatives: neg')" = 'find a|b|[c][d]' ]
+	# passages: the title before the text, where there is one
+	cat >f.jsonl <<-'END'
+		{"query_id": "1", "query": "a", "positive_passages": [{"docid": "7", "title": "B", "text": " bee "}, {"docid": "8", "text": "bumble"}], "negative_passages": [{"docid": "9", "title": "", "text": "c"}, {"docid": "10", "title": null, "text": "d"}]}
+		{"query_id": "2", "query": "e", "positive_passages": [{"docid": "8", "text": "bumble"}], "negative_passages": []}
+	END
+	[ "$(rows 'file: f.jsonl, negatives: negative_passages' | tr '\n' ' ')" = 'a|B bee|[c][d] e|bumble| ' ]
+	[ "$(rows 'file: f.jsonl, document: positive_passages, each: positive_passages, negatives: negative_passages, max_negatives: 1' | tr '\n' ' ')" = \
+		'a|B bee|[c] a|bumble|[c] e|bumble| ' ]
+	[ "$(rows "file: f.jsonl, negatives: negative_passages, part_by: document, part: 0-100%, sample: 1" | wc -l)" = 1 ]
+	fails 'file: f.jsonl, query: query, document: query_id+negative_passages' "f.jsonl:2: is neither text nor number: field 'negative_passages'"
+	echo '{"query": "a", "positive_passages": [{"docid": "7", "title": "B"}]}' >f.jsonl
+	fails 'file: f.jsonl' "f.jsonl:1: is an object without 'text': field 'positive_passages'"
+	# a conversation of one message is its content
+	said() { printf '[{"role": "user", "content": "%s"}]' "$1"; }
+	echo "{\"messages\": $(said a), \"positive_messages\": [$(said b), $(said c)], \"negative_messages\": [$(said d), $(said e)]}" >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: negative_messages')" = 'a|b|[d][e]' ]
+	[ "$(rows 'file: f.jsonl, query: messages, document: positive_messages, each: positive_messages, max_negatives: 0' | tr '\n' ' ')" = 'a|b a|c ' ]
+	set_of 'file: f.jsonl, negatives: negative_messages'
+	tasksample --epochs 40 x.yaml | texts | cut -d'|' -f2 | sort -u | diff - <(printf 'b\nc\n')
+	echo '{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}], "positive_messages": []}' >f.jsonl
+	fails 'file: f.jsonl' "f.jsonl:1: is a conversation of 2 messages, not a text: field 'messages'"
+	printf '{"query": "a", "response": "b", "rejected_response": ["c"]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: rejected_response')" = 'a|b|[c]' ]
+	# several fields are one list, in their order
+	printf '{"anchor": "a", "positive": "b", "negative_1": "c", "negative_2": null, "negative_3": ["d", "e"]}\n' >f.jsonl
+	[ "$(rows 'file: f.jsonl, negatives: [negative_1, negative_2, negative_3]')" = 'a|b|[c][d][e]' ]
+	[ "$(rows 'file: f.jsonl, negatives: [negative_3, negative_1], max_negatives: 2')" = 'a|b|[d][e]' ]
+	printf '["a", "b", "c", "d"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl, negatives: [2, 3]')" = 'a|b|[c][d]' ]
+	fails 'file: f.jsonl, negatives: [2, 4]' "f.jsonl:1: has no field '4'"
+	printf 'anchor,positive,negative_1,negative_2\na,b,c,d\n' >f.csv
+	[ "$(rows 'file: f.csv, negatives: [negative_1, negative_2]')" = 'a|b|[c][d]' ]
+}
+
+@test "pairs: hard negatives and instructions of a file are not passed over without a word" {
+	told() { # ROW FLOW: what a start says
+		echo "$1" >f.jsonl
+		set_of "file: f.jsonl$2"
+		tasksample -n 1 --plan x.yaml 2>&1 >plan | sed 's/^tasksample: warning: data set x: //'
+		[ "$(wc -l <plan)" = 2 ]
+	}
+	unused='hard negatives are not used: field'
+	leave="or 'max_negatives: 0' to leave them out"
+	row='{"anchor": "a", "positive": "b", "negative": "c"}'
+	[ "$(told "$row" '')" = "$unused negative; give 'negatives: negative', $leave" ]
+	[ -z "$(told "$row" ', negatives: negative')" ]
+	[ -z "$(told "$row" ', max_negatives: 0')" ]
+	[ "$(told "$row" ', query: anchor, document: positive')" = "$unused negative; give 'negatives: negative', $leave" ]
+	row='{"anchor": "a", "positive": "b", "negative_1": "c", "negative_2": "d"}'
+	[ "$(told "$row" '')" = "${unused}s negative_1, negative_2; give 'negatives: [negative_1, negative_2]', $leave" ]
+	[ "$(told '["a", "b", "c"]' '')" = "$unused 2; give 'negatives: 2', $leave" ]
+	[ "$(told '{"query": "a", "negative_passages": [{"text": "c"}], "positive_passages": [{"text": "b"}]}' '')" = \
+		"$unused negative_passages; give 'negatives: negative_passages', $leave" ]
+	row='{"query": "a", "pos": ["b"], "neg": [], "neg_scores": [0.5], "prompt": "find"}'
+	[ "$(told "$row" ', max_negatives: 0')" = "field prompt is not used; give 'query: prompt+query', or 'query: query' to leave it out" ]
+	[ -z "$(told "$row" ', query: query, document: pos, negatives: neg')" ]
+	[ "$(told "$row" '' | wc -l)" = 2 ]
+	[ -z "$(told '{"query": "a", "document": "b", "score": 1}' '')" ]
+	[ -z "$(told '["a", "b", 0.7]' '')" ]
+	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' says nothing without 'negatives'"
+}
+
 @test "pairs: what is drawn follows from recipe, seed and number alone" {
 	beir set
 	labelled
@@ -652,7 +716,7 @@ rows_like() {
 	printf '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n' >lone.jsonl
 	fails 'file: lone.jsonl, label: label' "x.yaml:2: data set x: no example is left by its 'where', 'part' or 'label'"
 	printf '{"text": "a", "label": ["x"]}\n{"text": "b", "label": {}}\n' >lone.jsonl
-	fails 'file: lone.jsonl, label: label' "lone.jsonl:2: is neither text nor number: field 'label'"
+	fails 'file: lone.jsonl, label: label' "lone.jsonl:2: is an object without 'text': field 'label'"
 	printf '{"text": "a", "label": null}\n' >lone.jsonl
 	fails 'file: lone.jsonl, label: label' "lone.jsonl:1: is neither text nor number: field 'label'"
 	: >lone.jsonl && fails 'file: lone.jsonl, label: label' "lone.jsonl: has no examples"
@@ -709,6 +773,11 @@ rows_like() {
 	printf '["a", "b", "not b"]\n' | gzip >t.jsonl.gz
 	printf '{"set": ["a", "b", "c"]}\n' | gzip >quora.jsonl.gz
 	printf '{"anchor": "a", "positive": "b", "negative": "c"}\n' >nli.jsonl
+	printf '{"anchor": "a", "positive": "b", "negative_1": "c", "negative_2": "d"}\n' >mined.jsonl
+	printf '{"query": "a", "pos": ["b"], "neg": ["c"], "prompt": "find"}\n' >bge.jsonl
+	printf '{"query": "a", "positive_passages": [{"text": "b"}], "negative_passages": [{"text": "c"}]}\n' >train.jsonl
+	message='[{"role": "user", "content": "a"}]'
+	printf '{"messages": %s, "positive_messages": [%s], "negative_messages": [%s]}\n' "$message" "$message" "$message" >swift.jsonl
 	printf '{"text": "%s", "label": 1}\n' a b >topics.jsonl
 	printf 'text\tlabel\nboo\t3\n' >emotion.tsv
 	printf '{"sentence1": "a", "sentence2": "b", "label": %d}\n' 0 1 1 >mrpc.jsonl
@@ -719,6 +788,6 @@ rows_like() {
 		sed -n '/^Files as people have them/,/^.Ed/p' "$ROOT/man/tasksample.1" | grep '^[{ ]' | sed 's/}  .*/}/; s/} \[.*/}/; s/} {.*/}/; s/^{/      - {/; s/^ [a-z]/       &/'
 	} >page.yaml
 	tasksample --all page.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
-	jq -e '.scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
+	jq -e '.mined == 1 and .bge == 1 and .tevatron == 1 and .swift == 1 and .scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
 	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
 }

@@ -291,7 +291,7 @@ targeted() {
 	[ "$(column loss out.log.tsv)" = 0 ]
 	run -0 --separate-stderr env train -j 1 -m "$G/bert" -o out renamed.mts
 	[ -z "$stderr" ]
-	[ "$(column loss out.log.tsv | awk '{ print ($1 > 0.01) }')" = 1 ]
+	[ "$(column loss out.log.tsv | awk '{ print ($1 > 1e-6) }')" = 1 ]
 	tok -q -m "$G/bert" x.jsonl -f query >text.mts
 	rm -r out
 	for name in left '*'; do

@@ -98,18 +98,12 @@ add_negatives(
     struct collate *collate, const struct recipe_source *source, const struct pair *pair)
 {
 	struct text_column *texts = collate->texts + NEGATIVES;
-	const struct tree *list = pair->negatives;
-	size_t count = !list || list->kind == TREE_NULL ? 0
-		       : list->kind == TREE_LIST	? list->count
-							: 1;
 
-	if (count > (size_t)source->max_negatives)
-		count = (size_t)source->max_negatives;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < pair->negative_count; i++) {
 		size_t start =
 		    begin_text(collate, NEGATIVES, collate->recipe->tasks + source->task);
-		fields_append_value(&texts->bytes, pair->record, source->negatives,
-		    list->kind == TREE_LIST ? list->items[i] : list);
+		fields_append_value(&texts->bytes, pair->record, pair->negatives[i].field,
+		    pair->negatives[i].value);
 		if (collate->key[NEGATIVES] >= 0)
 			numbers_add(collate->keys + NEGATIVES,
 			    (int64_t)rng_hash(

@@ -44,11 +44,72 @@ fields_need(const struct tree *record, const char *name)
 	return value;
 }
 
+static bool
+is_message(const struct tree *value)
+{
+	return value->kind == TREE_OBJECT && tree_get(value, "role") &&
+	       tree_get(value, "content");
+}
+
+static bool
+is_conversation(const struct tree *value)
+{
+	size_t messages = 0;
+
+	if (value->kind != TREE_LIST)
+		return false;
+	while (messages < value->count && is_message(value->items[messages]))
+		messages++;
+	return messages && messages == value->count;
+}
+
+static bool
+is_list(const struct tree *value)
+{
+	return value->kind == TREE_LIST && !is_conversation(value);
+}
+
+size_t
+fields_texts(const struct tree *value)
+{
+	return is_list(value) ? value->count : value->kind != TREE_NULL;
+}
+
+const struct tree *
+fields_text(const struct tree *value, size_t index)
+{
+	return is_list(value) ? value->items[index] : value;
+}
+
+/* Passages as of a corpus, and what one says to another. */
+static void
+append_object(struct buffer *to, const struct tree *record, const char *name,
+    const struct tree *value)
+{
+	static const struct fields passage = { .spec = "title+text",
+		.optional = "title" };
+
+	if (value->kind == TREE_LIST && value->count > 1)
+		tree_die(record,
+		    "is a conversation of %zu messages, not a text: field '%s'",
+		    value->count, name);
+	if (value->kind == TREE_LIST)
+		fields_append_value(
+		    to, record, name, tree_get(value->items[0], "content"));
+	else if (fields_find(value, "text"))
+		fields_append(
+		    to, value, &passage, &(struct fields_choice){ .all = true });
+	else
+		tree_die(record, "is an object without 'text': field '%s'", name);
+}
+
 void
 fields_append_value(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value)
 {
-	if (value->kind == TREE_STRING) {
+	if (value->kind == TREE_OBJECT || is_conversation(value)) {
+		append_object(to, record, name, value);
+	} else if (value->kind == TREE_STRING) {
 		buffer_add(to, value->string, value->length);
 	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
 		   value->kind == TREE_BOOL) {
@@ -118,7 +179,7 @@ static void
 append_field(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value, const struct fields_choice *choice)
 {
-	bool list = value->kind == TREE_LIST && value->count;
+	bool list = is_list(value) && value->count;
 
 	for (size_t i = 0; list && choice->all && i < value->count; i++) {
 		if (i)

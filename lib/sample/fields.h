@@ -1,8 +1,10 @@
 /*
  * fields - the texts of a record, by the names of its fields as a recipe gives them.
  *
- * A record is an object, or a list, whose fields are its elements' numbers.  Dies with FILE:LINE
- * on a field that is not there, and on a value that is neither text, number nor boolean.
+ * A record is an object, or a list, whose fields are its elements' numbers.  A text is a string, a number, a boolean, a
+ * passage (an object with `text` and perhaps `title`, which goes before it), or a conversation of one message (a list of
+ * an object with `role` and `content`).  Dies with FILE:LINE on a field that is not there, and on a value that is none
+ * of these.
  */
 #ifndef FIELDS_H
 #define FIELDS_H
@@ -45,7 +47,11 @@ const struct tree *fields_need(const struct tree *record, const char *name);
 void fields_append(struct buffer *to, const struct tree *record,
     const struct fields *fields, const struct fields_choice *choice);
 
-/* Append what one value of the field `name` says. */
+/* How many texts a value is: of a list its members, of null none; and one of them. */
+size_t fields_texts(const struct tree *value);
+const struct tree *fields_text(const struct tree *value, size_t index);
+
+/* Append what one text of the field `name` says. */
 void fields_append_value(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value);
 

@@ -120,6 +120,26 @@ set_group(struct pairs *pairs, int64_t group)
 	}
 }
 
+/* The first so many of the texts of all fields. */
+static void
+set_negatives(struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	size_t most = (size_t)source->max_negatives, count = 0;
+
+	for (const char **name = source->negatives; name && *name; name++) {
+		const struct tree *value = fields_need(record, *name);
+		for (size_t i = 0; i < fields_texts(value) && count < most; i++) {
+			pairs->negatives = mem_grow(pairs->negatives,
+			    &pairs->negatives_room, count + 1, sizeof *pairs->negatives);
+			pairs->negatives[count++] =
+			    (struct pair_text){ *name, fields_text(value, i) };
+		}
+	}
+	pairs->pair.negatives = pairs->negatives;
+	pairs->pair.negative_count = count;
+}
+
 const struct pair *
 pairs_get(struct pairs *pairs, int64_t index, const uint64_t chances[SIDES])
 {
@@ -144,8 +164,7 @@ pairs_get(struct pairs *pairs, int64_t index, const uint64_t chances[SIDES])
 			.unlike = other ? &pair->text[SIDE_QUERY] : NULL });
 	}
 	pair->record = record;
-	if (source->negatives)
-		pair->negatives = fields_need(record, source->negatives);
+	set_negatives(pairs, record);
 	return pair;
 }
 
@@ -184,5 +203,6 @@ pairs_close(struct pairs *pairs)
 	free(pairs->where);
 	free(pairs->text.data);
 	free(pairs->known);
+	free(pairs->negatives);
 	free(pairs);
 }

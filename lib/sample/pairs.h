@@ -31,9 +31,17 @@
 
 struct pairs;
 
+/* A text that is not copied: fields_append_value appends it. */
+struct pair_text {
+	const char *field;
+	const struct tree *value;
+};
+
 struct pair {
 	struct buffer text[SIDES];
-	const struct tree *record, *negatives; /* the row; its field, NULL: none */
+	const struct tree *record; /* the row; of a folder the document */
+	const struct pair_text *negatives;
+	size_t negative_count;
 	bool labelled;
 	uint64_t label; /* where it is labelled, the label's hash */
 };

@@ -31,6 +31,8 @@ struct pairs {
 	int where_count;
 	bool *known; /* [where_count] whether any row has what is asked for */
 	struct pair pair;
+	struct pair_text *negatives; /* of the pair */
+	size_t negatives_room;
 };
 
 /* Append the text of a side. */

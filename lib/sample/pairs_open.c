@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cli.h"
 #include "base/err.h"
@@ -21,7 +22,8 @@ guess_fields(struct pairs *pairs, const struct tree *record)
 {
 	static const char *const usual[][SIDES] = { { "query", "document" },
 		{ "query", "pos" }, { "query", "positive" }, { "anchor", "positive" },
-		{ "set", "set" }, { "0", "1" } };
+		{ "query", "positive_passages" }, { "messages", "positive_messages" },
+		{ "query", "response" }, { "set", "set" }, { "0", "1" } };
 	size_t count = sizeof usual / sizeof *usual, at = 0;
 
 	while (at < count && !(fields_find(record, usual[at][SIDE_QUERY]) &&
@@ -98,6 +100,63 @@ set_fields(struct pairs *pairs)
 	pairs->is_set = !source->beir && !source->label && !source->names &&
 			!strchr(fields[SIDE_QUERY].spec, '+') &&
 			!strcmp(fields[SIDE_QUERY].spec, fields[SIDE_DOCUMENT].spec);
+}
+
+/* What is called as negatives are in files of triples, or stands behind two texts. */
+static bool
+may_be_negatives(const struct pairs *pairs, const struct tree *record, size_t index)
+{
+	static const char *const beginnings[] = { "neg", "hard_neg", "hardneg",
+		"rejected" };
+	const struct tree *value = record->items[index];
+
+	/* scores of theirs are others */
+	if (value->kind == TREE_LIST && value->count)
+		value = value->items[0];
+	if (value->kind == TREE_INTEGER || value->kind == TREE_REAL)
+		return false;
+	if (record->kind == TREE_LIST)
+		return index > 1 && !pairs->source->field[SIDE_QUERY];
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (!strncasecmp(
+			record->items[index]->key, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
+}
+
+/* Data that a recipe does not name, and that would change what is learned, are not passed over without a word. */
+static void
+tell_unused(const struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	bool several = false;
+	char *names = NULL;
+
+	if (source->label || source->group || source->type)
+		return;
+	for (size_t i = 0; i < record->count && source->max_negatives; i++) {
+		if (source->negatives || !may_be_negatives(pairs, record, i))
+			continue;
+		char *name = record->kind == TREE_LIST
+				 ? mem_format("%zu", i)
+				 : mem_string(record->items[i]->key);
+		several = names;
+		names = mem_list(names, name);
+		free(name);
+	}
+	if (names)
+		warn("data set %s: hard negatives are not used: field%s %s; give "
+		     "'negatives: %s%s%s', or 'max_negatives: 0' to leave them out",
+		    source->name, several ? "s" : "", names, several ? "[" : "", names,
+		    several ? "]" : "");
+	free(names);
+	/* an instruction that a file gives a row of its own */
+	const char *query = pairs->fields[SIDE_QUERY].spec;
+	if (!source->field[SIDE_QUERY] && record->kind == TREE_OBJECT &&
+	    fields_find(record, "prompt") && strcmp(query, "prompt"))
+		warn("data set %s: field prompt is not used; give 'query: prompt+%s', or "
+		     "'query: %s' to leave it out",
+		    source->name, query, query);
 }
 
 static void
@@ -362,6 +421,7 @@ open_files(struct pairs *pairs, const struct examples_options *options)
 
 	pairs->sets[SIDE_QUERY] = pairs->sets[SIDE_DOCUMENT] = set;
 	set_fields(pairs);
+	tell_unused(pairs, examples_get(set, 0));
 	set_conditions(pairs);
 	if (pairs->where_count || source->label || source->group || pairs->hashed)
 		choose_rows(pairs, options->index);

@@ -133,55 +133,77 @@ field_of(const struct tree *node, const char *key)
 	return field ? name_of(field, key) : NULL;
 }
 
+/* Fields, each once, with a NULL behind the last. */
 static void
-add_each(struct recipe_source *source, size_t *count, const char *name)
+add_name(const char ***names, size_t *count, const char *name)
 {
 	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(source->each.names[i], name))
+		if (!strcmp((*names)[i], name))
 			return;
-	source->each.names =
-	    mem_resize(source->each.names, *count + 2, sizeof *source->each.names);
-	source->each.names[(*count)++] = name;
-	source->each.names[*count] = NULL;
+	*names = mem_resize(*names, *count + 2, sizeof **names);
+	(*names)[(*count)++] = name;
+	(*names)[*count] = NULL;
+}
+
+/* One field, or a list of them. */
+static void
+read_names_of(
+    const struct tree *node, const char *key, const char ***names, size_t *count)
+{
+	struct tree *value = tree_get(node, key);
+	bool several = value && value->kind == TREE_LIST;
+
+	if (several && !value->count)
+		tree_die(value, "'%s' is an empty list", key);
+	for (size_t i = 0; several && i < value->count; i++)
+		add_name(names, count, name_of(value->items[i], key));
+	if (value && !several)
+		add_name(names, count, name_of(value, key));
 }
 
 /* Of a type: what its fields are called, by the recipe or by habit. */
 static void
 add_typed(struct recipe_source *source, size_t *count)
 {
+	const char ***names = &source->each.names;
+
 	for (int f = 0; f < TASK_FIELDS; f++) {
 		const struct task_field *field = task_fields + f;
 		bool is_mark = field->use == TASK_MARK;
 		if (!field->each || strcmp(field->type, source->type->name))
 			continue;
 		if (!is_mark && source->field[field->use]) {
-			add_each(source, count, source->field[field->use]);
+			add_name(names, count, source->field[field->use]);
 			continue;
 		}
 		for (int i = 0; is_mark && i < source->where_count; i++)
-			add_each(source, count, comparison_name(source->where[i]));
+			add_name(names, count, comparison_name(source->where[i]));
 		for (int n = 0; n < TASK_NAMES && field->names[n]; n++)
-			add_each(source, count, field->names[n]);
+			add_name(names, count, field->names[n]);
 	}
 }
 
-/* One field, or a list of them. */
 static void
 read_each(const struct tree *node, struct recipe_source *source)
 {
-	struct tree *each = tree_get(node, "each");
-	bool several = each && each->kind == TREE_LIST;
 	size_t count = 0;
 
-	source->each.needed = each;
-	if (several && !each->count)
-		tree_die(each, "'each' is an empty list");
-	for (size_t i = 0; several && i < each->count; i++)
-		add_each(source, &count, name_of(each->items[i], "each"));
-	if (each && !several)
-		add_each(source, &count, name_of(each, "each"));
-	if (!each && source->type)
+	source->each.needed = tree_get(node, "each");
+	read_names_of(node, "each", &source->each.names, &count);
+	if (!source->each.needed && source->type)
 		add_typed(source, &count);
+}
+
+static void
+read_negatives(const struct tree *node, struct recipe_source *source)
+{
+	size_t count = 0;
+
+	read_names_of(node, "negatives", &source->negatives, &count);
+	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+	if (tree_get(node, "max_negatives") && source->max_negatives && !count)
+		tree_die(tree_get(node, "max_negatives"),
+		    "'max_negatives' says nothing without 'negatives'");
 }
 
 static void
@@ -241,8 +263,7 @@ read_fields(struct tree *node, struct recipe_source *source)
 	    whole(node, "group", 1, INT32_MAX, source->type ? source->type->group : 0);
 	if (source->group)
 		refuse(node, of_groups, "of groups");
-	source->negatives = field_of(node, "negatives");
-	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+	read_negatives(node, source);
 }
 
 static void
@@ -438,6 +459,7 @@ free_source(struct recipe_source *source)
 	free(source->where);
 	free(source->files);
 	free(source->each.names);
+	free(source->negatives);
 }
 
 void

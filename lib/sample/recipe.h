@@ -27,7 +27,8 @@ struct recipe_source {
 	const struct task_type *type; /* NULL: not given */
 	struct fields_each each;      /* no names: a row is an example */
 	int64_t group; /* so many queries of one document make one; 0: none */
-	const char *field[SIDES], *label, *negatives; /* NULL: not given */
+	const char *field[SIDES], *label; /* NULL: not given */
+	const char **negatives;	  /* fields; a NULL behind the last; NULL: not given */
 	const struct tree *names; /* of documents, a mapping or a list of strings; NULL */
 	int64_t max_negatives;
 	struct comparison **where; /* all must hold */
