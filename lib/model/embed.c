@@ -208,13 +208,14 @@ static int
 row_expert(const struct embed *e, const struct array *names, int64_t row)
 {
 	int64_t from = names->offsets[0][row], to = names->offsets[0][row + 1];
-	char name[80] = "";
 
 	if (from == to && model_spec(e->model)->loras)
 		return -1;
-	if (to - from < (int64_t)sizeof name)
-		memcpy(name, (const char *)names->data + from, (size_t)(to - from));
-	return expert_called(e, name);
+	char *name =
+	    mem_format("%.*s", (int)(to - from), (const char *)names->data + from);
+	int expert = expert_called(e, name);
+	free(name);
+	return expert;
 }
 
 /* Of each sequence: its row's, else the record's, else the default.  A LoRA of the model's own is a gate. */

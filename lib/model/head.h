@@ -21,8 +21,8 @@ enum head_kind { HEAD_DENSE, HEAD_NORM, HEAD_NORMALIZE };
 
 struct head_module {
 	enum head_kind kind;
-	char name[32];	 /* of its folder when written: "2_Dense" */
-	char source[64]; /* of the folder it was read from */
+	char name[32];	  /* of its folder when written: "2_Dense" */
+	char source[256]; /* of the folder it was read from */
 	/* Dense: y = x W^T + b, or an activation of it.  LayerNorm: in is out, and it has a bias. */
 	int in, out;
 	bool bias, activated;

@@ -133,7 +133,8 @@ check_attention(void)
 		{ 2, 2, HEAD, 0, true, false, 0 }, { 2, 1, HEAD, 50, false, false, 0 },
 		{ 1, 1, NN_MAX_HEAD, 20, true, false, 0 },
 		{ 3, 3, HEAD, 0, false, true, 0.25f }, { 4, 2, HEAD, 60, true, true, 0 },
-		{ 2, 1, HEAD, 128, true, false, 0 } };
+		{ 2, 1, HEAD, 128, true, false, 0 },
+		{ 2, 1, NN_MAX_HEAD, 0, false, true, 0 } };
 
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
 		size_t T = 341, H = cases[c].H, nq = T * H * cases[c].D;

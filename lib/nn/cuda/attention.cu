@@ -171,8 +171,10 @@ launch(
 {
 	unsigned count = count_tiles(&from->sequences, A::WARPS * ROWS);
 	unsigned each = heads_of_block(count, from->H);
-	size_t shared =
+	constexpr size_t shared =
 	    (A::WARPS * ROWS + 2 * A::WALK) * A::PITCH * sizeof(typename A::element);
+
+	static_assert(shared <= SHARED_MEMORY, "a block fits every device");
 
 	device_launch(attend<A>, dim3(count, device_blocks(from->H, each)),
 	    A::WARPS * WARP, shared, x, a, (int)each);

@@ -373,7 +373,8 @@ __launch_bounds__(A::WARPS *WARP)
 
 /* The host's side. ----------------------------------------------------------------- */
 
-template <class A>
+/* B: where biases learn, whose dscore needs shared memory of its own. */
+template <class A, class B>
 void
 launch_queries(
     const struct backward &x, const struct attention &a, const struct nn_attention *from)
@@ -382,10 +383,12 @@ launch_queries(
 	unsigned N = (unsigned)from->sequences.N;
 	unsigned each = heads_of_block(x.dbias ? N : count, from->H);
 
+	static_assert(shared_of<A>(false) <= SHARED_MEMORY, "a block fits every device");
+	static_assert(shared_of<B>(true) <= SHARED_MEMORY, "a block fits every device");
 	if (x.dbias)
-		device_launch(back_to_queries<A, true>,
-		    dim3(N, device_blocks(from->H, each)), A::WARPS * WARP,
-		    shared_of<A>(true), x, a, (int)each);
+		device_launch(back_to_queries<B, true>,
+		    dim3(N, device_blocks(from->H, each)), B::WARPS * WARP,
+		    shared_of<B>(true), x, a, (int)each);
 	else
 		device_launch(back_to_queries<A, false>,
 		    dim3(count, device_blocks(from->H, each)), A::WARPS * WARP,
@@ -406,12 +409,12 @@ launch_keys(
 }
 
 /* Of large heads the registers hold one sum, not both. */
-template <class A>
+template <class A, class B>
 void
 launch(
     const struct backward &x, const struct attention &a, const struct nn_attention *from)
 {
-	launch_queries<A>(x, a, from);
+	launch_queries<A, B>(x, a, from);
 	if constexpr (A::SIZE <= 128)
 		launch_keys<A, true, true>(x, a, from);
 	else {
@@ -439,14 +442,15 @@ nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *do
 		a.vectors = a.vectors && is_aligned(at);
 	device_launch(dot_heads, device_spread(rows * WARP), BLOCK, 0, delta.at, dout,
 	    out, rows, a.D);
-	/* no more shared memory than the smallest devices have, 99 KiB */
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int LARGE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
 		constexpr int SMALL = SIZE <= 32 ? 64 : SIZE <= 64 ? 32 : 16;
+		using R = rounded<SIZE, 4, LARGE>;
 		if (from->rounded)
-			launch<rounded<SIZE, 4, LARGE>>(x, a, from);
+			launch<R, R>(x, a, from);
 		else
-			launch<exact<SIZE, SIZE <= 128 ? 4 : 2, SMALL>>(x, a, from);
+			launch<exact<SIZE, SIZE <= 128 ? 4 : 2, SMALL>,
+			    exact<SIZE, SIZE <= 128 ? 4 : 1, SMALL>>(x, a, from);
 	});
 }

@@ -57,6 +57,9 @@ device_blocks(size_t n, size_t by)
 	return (unsigned)((n + by - 1) / by);
 }
 
+/* Bytes of shared memory that a block may have on every device from sm_80 on; sm_86 and sm_89 have the fewest. */
+constexpr size_t SHARED_MEMORY = 99 << 10;
+
 /* The kernel in this thread's stream, with `shared` bytes of dynamic shared memory.  An empty grid is nothing to do. */
 template <class... P, class... A>
 static inline void

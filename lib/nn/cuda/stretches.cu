@@ -14,6 +14,7 @@ constexpr int CHUNK = 8 /* halves that are copied at once */, CHUNKS = DEEP / CH
 constexpr int SIDE = 64 /* of a warp's share */, STEP = 16, PAIRS = SIDE / STEP;
 constexpr int STAGE = (HIGH + WIDE) * DEEP; /* halves: those of rows, then of weights */
 constexpr size_t SHARED = (size_t)STAGES * STAGE * sizeof(__nv_bfloat16);
+static_assert(SHARED <= SHARED_MEMORY, "a block fits every device");
 
 /* So many at once: what a kernel takes as an argument has a limit. */
 constexpr int MOST = 64;
