@@ -375,6 +375,12 @@ vectors() { # COUNT ROWS [SHIFT]
 		[ "$stderr" = "mts: warning: the property 'tokenizer' differs and is left out" ]
 		[ -z "$(properties ac.mts)" ]
 	done
+	# two that differ may both come after one that has none
+	for order in 'd.mts a.mts c.mts' 'd.mts c.mts a.mts' 'd.mts a.mts c.mts b.mts'; do
+		run -0 --separate-stderr bash -c "mts paste $order >dac.mts"
+		[ "$stderr" = "mts: warning: the property 'tokenizer' differs and is left out" ]
+		[ -z "$(properties dac.mts)" ]
+	done
 }
 
 @test "mts diff: exits like cmp, 1 for a difference and 2 for trouble" {

@@ -268,6 +268,19 @@ few() {
 	run -1 --separate-stderr near "$T/aaaa.mts" "$T/bbbb.mts"
 	[[ $stderr == *"bbbb.mts: its vectors are of model bbbb, those of "*"aaaa.mts of model aaaa: "* ]]
 	[ "$(near --any-model "$T/aaaa.mts" "$T/bbbb.mts" | wc -l)" = 2 ]
+	# a stream that names no model is between them
+	for id in p q r; do
+		echo "{\"_id\":\"$id\",\"x.emb\":[1,0]}" | stream_of none.$id
+	done
+	for corpus in "$T/none.q.mts $T/aaaa.mts $T/none.r.mts $T/bbbb.mts" "$T/none.q.mts $T/aaaa.mts $T/bbbb.mts"; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr near "$T/none.p.mts" $corpus
+		[[ $stderr == *"bbbb.mts: its vectors are of model bbbb, those of "*"aaaa.mts of model aaaa: "* ]]
+	done
+	run -1 --separate-stderr geom whiten fit -o "$T/w" "$T/none.q.mts" "$T/aaaa.mts" "$T/bbbb.mts"
+	[[ $stderr == *"bbbb.mts: its vectors are of model bbbb, those of "*"aaaa.mts of model aaaa: "* ]]
+	run -1 --separate-stderr geom similarity "$T/none.q.mts" "$T/aaaa.mts" "$T/bbbb.mts"
+	[[ $stderr == *"bbbb.mts: its vectors are of model bbbb, those of "*"aaaa.mts of model aaaa: "* ]]
 	mkstream random 3000 64 1 >"$T/whole.mts"
 	head -c 300000 "$T/whole.mts" >"$T/cut.mts"
 	for files in "cut whole" "whole cut"; do

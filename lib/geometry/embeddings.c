@@ -87,6 +87,10 @@ check_source(const struct embeddings *embeddings, const struct source *source)
 	for (int i = 0; i < source->count; i++)
 		vectors_agree(first->columns[embeddings->options.relations ? i : 0],
 		    source->columns[i], any_model);
+	/* all, since one that names no model agrees with two that name different ones */
+	for (; !any_model && first < source; first++)
+		vectors_agree_model(source->columns[0], vectors_model(first->columns[0]),
+		    stream_name(first->reader));
 }
 
 static char *

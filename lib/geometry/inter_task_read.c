@@ -211,10 +211,14 @@ open_sources(
 	struct source *sources = reading->sources =
 	    mem_zero((size_t)reading->count, sizeof *sources);
 
+	int named = 0; /* the first that names a model, if one does */
+
 	for (int i = 0; i < reading->count; i++) {
 		sources[i] = (struct source){ .task = -1 };
 		sources[i].rows = rows_open(&paths[i], 1, i == 0 ? "texts" : NULL, field,
-		    i ? sources[0].rows : NULL, any_model, NULL);
+		    i ? sources[named].rows : NULL, any_model, NULL);
+		if (!rows_name_model(sources[named].rows))
+			named = i;
 		if ((rows_ids(sources[i].rows) == ROW_PLACES) !=
 		    (rows_ids(sources[0].rows) == ROW_PLACES))
 			die("%s: one of it and %s has ids, the other none: nothing says "

@@ -12,19 +12,27 @@ struct paste {
 	struct cursor **cursors;
 	int *first; /* [count] index of a reader's first column in made records */
 	struct writer *writer;
+	struct tree *properties; /* of the streams so far, the first of each name */
+	struct tree *left_out;	 /* names of those that differ */
 };
 
+/* Take over properties that no stream before had; leave out one that two streams have otherwise. */
 static void
-paste_properties(struct paste *paste, const struct tree *here, const struct tree *there)
+paste_properties(struct paste *paste, const struct tree *properties)
 {
-	for (size_t i = 0; i < there->count; i++) {
-		const struct tree *property = there->items[i];
-		const struct tree *old = tree_get(here, property->key);
-		if (!old && property->kind == TREE_STRING) {
-			stream_property(paste->writer, property->key, property->string);
-		} else if (old && !tree_equal(old, property)) {
-			warn("the property '%s' differs and is left out", property->key);
-			stream_property(paste->writer, property->key, NULL);
+	for (size_t i = 0; i < properties->count; i++) {
+		const struct tree *property = properties->items[i];
+		const char *key = property->key;
+		const struct tree *old = tree_get(paste->properties, key);
+		if (!old) {
+			tree_set(paste->properties, key, tree_copy(property));
+			if (property->kind == TREE_STRING)
+				stream_property(paste->writer, key, property->string);
+		} else if (!tree_get(paste->left_out, key) &&
+			   !tree_equal(old, property)) {
+			warn("the property '%s' differs and is left out", key);
+			stream_property(paste->writer, key, NULL);
+			tree_set(paste->left_out, key, tree_of_boolean(true));
 		}
 	}
 }
@@ -46,8 +54,7 @@ paste_columns(struct paste *paste, int r)
 		int index = stream_add(paste->writer, column);
 		paste->first[r] = i ? paste->first[r] : index;
 	}
-	paste_properties(
-	    paste, stream_properties(paste->readers[0]), stream_properties(reader));
+	paste_properties(paste, stream_properties(reader));
 }
 
 /* How many rows can be taken from all; 0 at the end of all. */
@@ -105,6 +112,8 @@ paste_streams(char **paths, int count, const char *to, int level)
 	paste.writer = stream_create(to, paste.readers[0]);
 	if (level >= 0)
 		stream_level(paste.writer, level);
+	paste.properties = tree_copy(stream_properties(paste.readers[0]));
+	paste.left_out = tree_object();
 	for (int r = 1; r < count; r++)
 		paste_columns(&paste, r);
 	struct progress *progress = stream_progress(paste.readers[0]);
@@ -116,6 +125,8 @@ paste_streams(char **paths, int count, const char *to, int level)
 		cursor_free(paste.cursors[r]);
 		stream_close(paste.readers[r]);
 	}
+	tree_free(paste.properties);
+	tree_free(paste.left_out);
 	free(paste.readers);
 	free(paste.cursors);
 	free(paste.first);

@@ -193,6 +193,11 @@ instances_read(
 		source->name = name_of(paths[i]);
 		instances_check_base(source->reader);
 		vectors_agree(sources[0].vectors, source->vectors, any_model);
+		/* all, since one that names no model agrees with two that name different ones */
+		for (int j = 1; !any_model && j < i; j++)
+			vectors_agree_model(source->vectors,
+			    vectors_model(sources[j].vectors),
+			    stream_name(sources[j].reader));
 		if (i == 0) {
 			instances->first = source->reader;
 			instances->width = source->vectors->width;

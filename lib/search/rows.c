@@ -29,6 +29,8 @@ struct rows {
 	const char *unit, *field, *reason;
 	const struct rows *like;
 	bool any_model, again;
+	char *model,
+	    *model_stream; /* the first model that a stream names, and the stream; NULL: none yet */
 	struct part part;
 	struct record record;
 	int64_t row, number, first; /* in the record, in all, of this stream's first */
@@ -92,8 +94,17 @@ find_task(const struct reader *reader, const char *field)
 	return found;
 }
 
+/* A stream that names no model agrees with two that name different ones. */
+static void
+agree_model(
+    const struct rows *rows, const struct rows *with, const struct vectors *vectors)
+{
+	if (with && !rows->any_model)
+		vectors_agree_model(vectors, with->model, with->model_stream);
+}
+
 static struct part
-open_part(const struct rows *rows, int number)
+open_part(struct rows *rows, int number)
 {
 	static const char *const names[] = { "_id", "id", NULL };
 	struct reader *reader = stream_open(rows->paths[number]);
@@ -101,6 +112,12 @@ open_part(const struct rows *rows, int number)
 
 	if (rows->like)
 		vectors_agree(rows->like->part.vectors, part.vectors, rows->any_model);
+	agree_model(rows, rows->like, part.vectors);
+	agree_model(rows, rows, part.vectors);
+	if (!rows->model && vectors_model(part.vectors)) {
+		rows->model = mem_string(vectors_model(part.vectors));
+		rows->model_stream = mem_string(stream_name(reader));
+	}
 	part.id = values_find(reader, names);
 	part.field = field_of(part.vectors);
 	part.text = find_text(part.vectors, part.field);
@@ -144,7 +161,7 @@ agree(const struct rows *rows, const struct part *one, const struct part *other)
 
 /* What does not belong to the first is told before hours of work. */
 static void
-check_others(const struct rows *rows)
+check_others(struct rows *rows)
 {
 	struct stat status;
 
@@ -310,6 +327,12 @@ rows_ids(const struct rows *rows)
 	return rows->part.ids;
 }
 
+bool
+rows_name_model(const struct rows *rows)
+{
+	return rows->model;
+}
+
 const char *
 rows_stream(const struct rows *rows)
 {
@@ -340,5 +363,7 @@ rows_close(struct rows *rows)
 {
 	progress_free(rows->progress);
 	close_part(&rows->part);
+	free(rows->model);
+	free(rows->model_stream);
 	free(rows);
 }

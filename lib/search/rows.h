@@ -53,6 +53,7 @@ const char *rows_task(struct rows *rows, size_t *length);
 int rows_width(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* what is before ".emb"; to be freed */
 enum row_ids rows_ids(const struct rows *rows);
+bool rows_name_model(const struct rows *rows); /* whether a stream that was opened does */
 
 /* Of the stream that the last row was of: its name, its number among the streams. */
 const char *rows_stream(const struct rows *rows);

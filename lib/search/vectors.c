@@ -27,8 +27,8 @@ name(const struct vectors *vectors)
 	return stream_column(vectors->reader, vectors->column)->name;
 }
 
-static const char *
-model(const struct vectors *vectors)
+const char *
+vectors_model(const struct vectors *vectors)
 {
 	return tree_string(stream_properties(vectors->reader), "model", NULL);
 }
@@ -42,17 +42,25 @@ vectors_kind(const struct vectors *vectors)
 }
 
 void
-vectors_agree(const struct vectors *vectors, const struct vectors *other, bool any_model)
+vectors_agree_model(const struct vectors *vectors, const char *model, const char *stream)
 {
-	const char *one = model(vectors), *two = model(other);
-	const char *stream = stream_name(vectors->reader),
-		   *other_stream = stream_name(other->reader);
+	const char *own = vectors_model(vectors);
 
-	if (!any_model && one && two && strcmp(one, two) != 0)
+	if (own && model && strcmp(own, model) != 0)
 		die("%s: its vectors are of model %s, those of %s of model %s: they say "
 		    "nothing of each other; encode both with one model, or say "
 		    "--any-model where two were trained together",
-		    other_stream, two, stream, one);
+		    stream_name(vectors->reader), own, stream, model);
+}
+
+void
+vectors_agree(const struct vectors *vectors, const struct vectors *other, bool any_model)
+{
+	const char *stream = stream_name(vectors->reader),
+		   *other_stream = stream_name(other->reader);
+
+	if (!any_model)
+		vectors_agree_model(other, vectors_model(vectors), stream);
 	if (!any_model && strcmp(vectors_kind(vectors), vectors_kind(other)) != 0)
 		die("%s: its vectors are %s, those of %s are %s; make both in one way, "
 		    "or say --any-model where they were meant for each other",

@@ -53,6 +53,13 @@ const char *vectors_kind(const struct vectors *vectors);
 void vectors_agree(
     const struct vectors *vectors, const struct vectors *other, bool any_model);
 
+/* The model that the header names; NULL: none. */
+const char *vectors_model(const struct vectors *vectors);
+
+/* Dies where the vectors are of another model than `model`, which the stream of that name has; NULL: none. */
+void vectors_agree_model(
+    const struct vectors *vectors, const char *model, const char *stream);
+
 /* Dies on a component that is not finite, unless they were wanted. */
 void vectors_load(struct vectors *vectors, const struct record *record);
 struct span vectors_row(const struct vectors *vectors, int64_t row);
