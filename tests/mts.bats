@@ -412,6 +412,42 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts to jsonl x.mts | jq -r .t | cmp - <(printf 'a\33[2J\302\2332Jb\302\240\n')
 }
 
+# harmful FILE: its lines with control characters, those of C1 too, or bidirectional controls
+harmful() {
+	LC_ALL=C grep -a $'[\x01-\x08\x0b-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xe2\x80[\xaa-\xae]\|\xe2\x81[\xa6-\xa9]' "$1"
+}
+
+@test "mts: names of columns, attributes and properties do not drive the terminal" {
+	bad='\u009b31m\u202e\u2066'
+	printf '{"a%s": "t%s", "b%s": [1]}\n' "$bad" "$bad" "$bad" | mts from jsonl >x.mts
+	printf '{"a%s": "u%s", "c%s": 1}\n' "$bad" "$bad" "$bad" | mts from jsonl >y.mts
+	tok -m "$GOLDEN/token/plain" --task "$(printf 'x\302\23331m\342\200\256')" <<<'the sea' >task.mts 2>/dev/null ||
+		stream_make 1 1 4 >task.mts
+	for command in "head x.mts" "head --json x.mts" "diff x.mts y.mts" "stat x.mts" "stat --json x.mts" \
+		"to jsonl x.mts" "head task.mts" "head --json task.mts"; do
+		mts $command >out || [ "${command%% *}" = diff ]
+		[ -s out ]
+		run ! harmful out
+	done
+	# in JSON nothing is lost
+	mts head --json x.mts | head -n 1 | jq -r '.columns[0].name' | cmp - <(printf 'a%b\n' "$bad")
+	mts to jsonl x.mts | jq -r '.[]' | head -n 1 | cmp - <(printf 't%b\n' "$bad")
+	mts to jsonl x.mts | mts from jsonl | mts diff - x.mts
+}
+
+@test "mts: on a terminal texts are made plain, in files and pipes they are as they are" {
+	need_terminal
+	printf '%s\n' '{"a": "x\u009b31m\u202e\u00e9\u6f22\u001b[2J"}' | mts from jsonl >x.mts
+	mts to tsv x.mts >file
+	harmful file
+	script -qec "mts to tsv x.mts" /dev/null | tr -d '\r' >out
+	diff out <(printf 'a\nx?31m?é漢?[2J\n')
+	# characters that a write cuts in two
+	printf '{"a": "%s"}\n' "$(printf 'x%.0s' {1..3}; printf '漢é%.0s' {1..40000})" | mts from jsonl >x.mts
+	script -qec "mts to tsv x.mts" /dev/null | tr -d '\r' >out
+	cmp out <(mts to tsv x.mts)
+}
+
 @test "mts paste: lists keep their content where records are cut" {
 	stream_make 3 10 4 a.mts
 	local there=() back=()

@@ -72,6 +72,15 @@ column() {
 		END { exit bad || mixed < 20 }' out
 }
 
+@test "tasksample: names of tasks and data sets do not drive the terminal" {
+	{
+		printf 'batch: 4\ntasks:\n  "a\\u009b31m\\u202e":\n    datasets:\n'
+		printf '      - {name: "b\\u009b\\u2066", file: small.jsonl, query: query, document: document}\n'
+	} >names.yaml
+	run -0 tasksample --plan --steps 1 names.yaml
+	[ "$(cut -f3-5 <<<"${lines[1]}")" = $'a?31m?\tb??=4\t4' ]
+}
+
 @test "tasksample: the plan is what is written; the header tells how many batches there are" {
 	tasksample --plan mix.yaml >plan
 	tasksample mix.yaml | batches >out

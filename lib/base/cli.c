@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 
@@ -64,6 +65,7 @@ cli_start(const struct cli *cli, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		append_quoted(&command, argv[i]);
 	signal(SIGPIPE, SIG_DFL); /* a reader that has enough ends us quietly */
+	terminal_guard();
 	if (argc == 2 && !strcmp(argv[1], "--completion")) {
 		completion_print(cli);
 		end_quietly();

@@ -23,6 +23,8 @@ struct output {
 	char *target; /* where it is renamed to; NULL: written directly */
 	char *beside; /* its name until then, or NULL: it has none yet */
 	bool printed; /* stdout leads there, too */
+	bool
+	    terminal; /* it is standard output, and a terminal: texts go through stdout, which is guarded (terminal.h) */
 	int file;
 	size_t used;
 	char *buffer; /* [BUFFER] */
@@ -111,6 +113,7 @@ output_open(const char *path, bool binary)
 	if (!strcmp(path, "-")) {
 		output->name = mem_string("<stdout>");
 		output->file = STDOUT_FILENO;
+		output->terminal = !binary && isatty(STDOUT_FILENO);
 	} else {
 		output->name = mem_string(path);
 		if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
@@ -148,6 +151,11 @@ write_all(struct output *output, const char *bytes, size_t count)
 {
 	if (count && output->file == STDOUT_FILENO)
 		status_line_stop();
+	if (output->terminal) {
+		if (fwrite(bytes, 1, count, stdout) != count || fflush(stdout))
+			die("%s:", output->name);
+		return;
+	}
 	while (count) {
 		ssize_t done =
 		    write(output->file, bytes, count < SSIZE_MAX ? count : SSIZE_MAX);

@@ -1,6 +1,9 @@
 #include "base/terminal.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -21,14 +24,6 @@ terminal_width(int descriptor)
 	if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
 		return USUAL_WIDTH;
 	return size.ws_col;
-}
-
-/* Whether it drives the terminal, or turns what stands around it. */
-static bool
-is_harmful(int32_t code)
-{
-	return code < 32 || (code >= 127 && code < 160) ||
-	       (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
 char *
@@ -52,7 +47,7 @@ terminal_line(const char *bytes, size_t length, int width)
 			code = ' ';
 		} else {
 			at += count;
-			if (is_harmful(code)) {
+			if (code < 0 || utf8_is_harmful(code)) {
 				from = "?";
 				count = 1;
 				code = '?';
@@ -84,4 +79,95 @@ terminal_columns(const char *line)
 		columns += utf8_columns(code);
 	}
 	return columns;
+}
+
+void
+terminal_print(const char *text)
+{
+	char *plain = mem_string(text);
+
+	utf8_plain(plain);
+	fputs(plain, stdout);
+	free(plain);
+}
+
+/* The start of a character, of which the rest is printed next. */
+struct guard {
+	char begun[4];
+	size_t count;
+};
+
+static bool
+write_all(const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t done = write(STDOUT_FILENO, bytes, count);
+		if (done < 0 && errno != EINTR)
+			return false;
+		bytes += done > 0 ? done : 0;
+		count -= done > 0 ? (size_t)done : 0;
+	}
+	return true;
+}
+
+/* Whether a character begins with these bytes, and has more. */
+static bool
+is_begun(const char *text, size_t length)
+{
+	unsigned char first = (unsigned char)*text;
+
+	return length < (first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1);
+}
+
+/* Make text[length] plain, but for a character that is begun at its end, which `guard` keeps; returns the bytes left. */
+static size_t
+make_plain(struct guard *guard, char *text, size_t length)
+{
+	char *to = text;
+	int32_t code;
+
+	guard->count = 0;
+	for (size_t at = 0, bytes; at < length; at += bytes) {
+		bytes = utf8_decode(text + at, length - at, &code);
+		if (code < 0 && at + bytes == length && is_begun(text + at, bytes)) {
+			memcpy(guard->begun, text + at, bytes);
+			guard->count = bytes;
+		} else if (code != '\n' && code != '\t' &&
+			   (code < 0 || utf8_is_harmful(code))) {
+			*to++ = '?';
+		} else {
+			memmove(to, text + at, bytes);
+			to += bytes;
+		}
+	}
+	return (size_t)(to - text);
+}
+
+static ssize_t
+guarded_write(void *context, const char *bytes, size_t count)
+{
+	struct guard *guard = context;
+
+	if (!isatty(STDOUT_FILENO))
+		return write_all(bytes, count) ? (ssize_t)count : 0;
+	size_t length = guard->count + count;
+	char *text = mem_new(length, 1);
+	memcpy(text, guard->begun, guard->count);
+	memcpy(text + guard->count, bytes, count);
+	bool done = write_all(text, make_plain(guard, text, length));
+	free(text);
+	return done ? (ssize_t)count : 0;
+}
+
+void
+terminal_guard(void)
+{
+	if (!isatty(STDOUT_FILENO))
+		return;
+	FILE *guarded = fopencookie(mem_zero(1, sizeof(struct guard)), "w",
+	    (cookie_io_functions_t){ .write = guarded_write });
+	if (!guarded)
+		return;
+	setvbuf(guarded, NULL, _IOLBF, BUFSIZ);
+	stdout = guarded;
 }

@@ -16,6 +16,14 @@ int terminal_width(int descriptor);
  */
 char *terminal_line(const char *bytes, size_t length, int width);
 
+/* Print a text of other people, such as a name, to standard output: what is not UTF-8 and harmful characters (utf8.h)
+ * become "?". */
+void terminal_print(const char *text);
+
+/* From here on what is printed to standard output is made plain in this way where that is a terminal: lines and tabs
+ * stay.  Files and pipes get what is printed. */
+void terminal_guard(void);
+
 /* Columns that such a line takes. */
 int terminal_columns(const char *line);
 

@@ -205,6 +205,13 @@ mark(int32_t code)
 	return UTF8_WORD | (unicode_later_mark(code) ? 0 : UTF8_COMBINING);
 }
 
+bool
+utf8_is_harmful(int32_t code)
+{
+	return (code >= 0 && code < 32) || (code >= 127 && code < 160) ||
+	       (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
 void
 utf8_plain(char *text)
 {
@@ -213,7 +220,7 @@ utf8_plain(char *text)
 
 	for (size_t bytes; text < end; text += bytes) {
 		bytes = utf8_decode(text, (size_t)(end - text), &code);
-		if (code < 32 || (code >= 127 && code < 160)) {
+		if (code < 0 || utf8_is_harmful(code)) {
 			*to++ = '?';
 		} else {
 			memmove(to, text, bytes);

@@ -48,8 +48,12 @@ size_t utf8_valid(const char *text, size_t length);
  * room for 3 x length; adds the replacements to *count. */
 size_t utf8_repair(char *to, const char *text, size_t length, int64_t *count);
 
-/* Make a text fit for a terminal, in place: what is not UTF-8 and control characters become "?".
- * C1's too: U+009B is one byte of Latin-1 and two of UTF-8, and drives terminals in either. */
+/* Whether a character drives a terminal, or turns the direction of the text around it: control characters, those of C1
+ * too (U+009B is one byte of Latin-1 and two of UTF-8, and drives terminals in either), and the bidirectional
+ * embeddings, overrides and isolates. */
+bool utf8_is_harmful(int32_t code);
+
+/* Make a text fit for a terminal, in place: what is not UTF-8 and harmful characters become "?". */
 void utf8_plain(char *text);
 
 unsigned utf8_traits(int32_t code);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "mts/print.h"
 #include "stream/cursor.h"
 #include "stream/stream_format.h"
@@ -48,6 +49,16 @@ comparable(const struct column *one, const struct column *two)
 }
 
 static void
+print_only(const struct column *column, const struct reader *reader)
+{
+	printf("column ");
+	terminal_print(column->name);
+	printf(": only in ");
+	terminal_print(stream_name(reader));
+	putchar('\n');
+}
+
+static void
 find_shared(struct comparison *comparison)
 {
 	struct reader *one = comparison->readers[0], *two = comparison->readers[1];
@@ -58,7 +69,7 @@ find_shared(struct comparison *comparison)
 		const struct column *column = stream_column(one, i);
 		int other = stream_find(two, column->name);
 		if (other < 0)
-			printf("column %s: only in %s\n", column->name, stream_name(one));
+			print_only(column, one);
 		if (other < 0 || !comparable(column, stream_column(two, other))) {
 			comparison->same = false;
 			continue;
@@ -68,8 +79,7 @@ find_shared(struct comparison *comparison)
 	}
 	for (int i = 0; i < stream_columns(two); i++)
 		if (stream_find(one, stream_column(two, i)->name) < 0) {
-			printf("column %s: only in %s\n", stream_column(two, i)->name,
-			    stream_name(two));
+			print_only(stream_column(two, i), two);
 			comparison->same = false;
 		}
 }
@@ -255,9 +265,10 @@ compare_rows(struct comparison *comparison)
 	}
 	for (int i = 0; i < 2; i++)
 		if (left[i]) {
-			printf("rows: only %lld in %s\n",
-			    (long long)cursor_taken(cursors[!i]),
-			    stream_name(comparison->readers[!i]));
+			printf(
+			    "rows: only %lld in ", (long long)cursor_taken(cursors[!i]));
+			terminal_print(stream_name(comparison->readers[!i]));
+			putchar('\n');
 			comparison->same = false;
 		}
 	cursor_free(cursors[0]);
@@ -273,7 +284,9 @@ report(struct comparison *comparison, const struct shared *shared)
 	if (!shared->first)
 		return;
 	comparison->same = false;
-	printf("column %s: %s", column->name, shared->first);
+	printf("column ");
+	terminal_print(column->name);
+	printf(": %s", shared->first);
 	if (shared->lengths)
 		printf("; %lld rows have lists of other lengths",
 		    (long long)shared->lengths);

@@ -7,23 +7,13 @@
 
 #include "base/mem.h"
 #include "base/status_line.h"
+#include "base/terminal.h"
 #include "base/utf8.h"
 #include "mts/print.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
 
 enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
-
-/* What a stream says must not drive the terminal. */
-static void
-show_plain(const char *text)
-{
-	char *plain = mem_string(text);
-
-	utf8_plain(plain);
-	fputs(plain, stdout);
-	free(plain);
-}
 
 static void
 show_member(const struct tree *member)
@@ -32,9 +22,9 @@ show_member(const struct tree *member)
 						 : json_text(member, 0);
 
 	printf("property\t");
-	show_plain(member->key);
+	terminal_print(member->key);
 	putchar('\t');
-	show_plain(text);
+	terminal_print(text);
 	putchar('\n');
 	free(text);
 }
@@ -61,7 +51,7 @@ head_header(const struct reader *reader)
 			continue;
 		}
 		printf("history\t");
-		show_plain(tree_string(entry, "command", ""));
+		terminal_print(tree_string(entry, "command", ""));
 		if (tree_get(entry, "seed"))
 			printf("\tseed %lld", (long long)tree_integer(entry, "seed", 0));
 		putchar('\n');
@@ -146,7 +136,10 @@ show_row(struct buffer *to, const struct reader *reader, const struct record *re
     int64_t row)
 {
 	for (int i = 0; i < stream_columns(reader); i++) {
-		print_format(to, "\t%s\t", stream_column(reader, i)->name);
+		char *name = mem_string(stream_column(reader, i)->name);
+		utf8_plain(name);
+		print_format(to, "\t%s\t", name);
+		free(name);
 		show_value(to, stream_column(reader, i), &record->columns[i], row);
 		print_text(to, "\n");
 	}

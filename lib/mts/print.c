@@ -65,20 +65,21 @@ print_escaped(struct buffer *to, const char *bytes, size_t length)
 	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
 	size_t plain = 0; /* the first byte that has not been written */
 
-	for (size_t i = 0; i < length; i++) {
+	for (size_t i = 0, count; i < length; i += count) {
 		unsigned char byte = (unsigned char)bytes[i];
-		bool control = byte < 32 || byte == 127;
-		bool high = byte == 0xC2 && (unsigned char)bytes[i + 1] < 0xA0;
-		if (!control && !high && byte != '"' && byte != '\\')
+		int32_t code = byte;
+		count = 1;
+		if (byte >= 127)
+			count = utf8_decode(bytes + i, length - i, &code);
+		if (byte != '"' && byte != '\\' && !utf8_is_harmful(code))
 			continue;
 		buffer_add(to, bytes + plain, i - plain);
 		const char *name = byte ? strchr(names, byte) : NULL;
 		if (name)
 			print_format(to, "\\%c", letters[name - names]);
 		else
-			print_format(
-			    to, "\\u%04x", (unsigned)(unsigned char)bytes[i += high]);
-		plain = i + 1;
+			print_format(to, "\\u%04x", (unsigned)code);
+		plain = i + count;
 	}
 	buffer_add(to, bytes + plain, length - plain);
 }

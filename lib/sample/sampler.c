@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/terminal.h"
 
 /* Random streams under one seed: one a step, one a pool's epoch, one a source's pass. */
 enum { STREAM_STEP, STREAM_POOL, STREAM_SOURCE };
@@ -484,12 +485,14 @@ sampler_print(
 
 	for (int64_t i = first; i < last; i++)
 		rows[draw->examples[i].source]++;
-	printf("%lld\t%lld\t%s\t", (long long)draw->step, (long long)draw->epoch,
-	    draw->task < 0 ? "(static)" : recipe->tasks[draw->task].name);
+	printf("%lld\t%lld\t", (long long)draw->step, (long long)draw->epoch);
+	terminal_print(draw->task < 0 ? "(static)" : recipe->tasks[draw->task].name);
+	putchar('\t');
 	for (int s = 0; s < recipe->source_count; s++)
 		if (rows[s]) {
-			printf("%s%s=%lld", between, recipe->sources[s].name,
-			    (long long)rows[s]);
+			printf("%s", between);
+			terminal_print(recipe->sources[s].name);
+			printf("=%lld", (long long)rows[s]);
 			between = ",";
 		}
 	printf("\t%lld\t%016" PRIx64 "\n", (long long)(last - first),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "stream/stream_format.h"
 
 size_t
@@ -154,12 +155,14 @@ column_text(const struct column *column)
 		strcat(shape, more);
 		free(more);
 	}
-	return mem_format("%s (%s%s%s%s%s)", column->name,
+	char *text = mem_format("%s (%s%s%s%s%s)", column->name,
 	    column->text ? "text" : dtype_name(column->dtype), column->rank ? " [" : "",
 	    shape, column->rank ? "]" : "",
 	    column->depth == 0	 ? ""
 	    : column->depth == 1 ? ", depth 1"
 				 : ", depth 2");
+	utf8_plain(text);
+	return text;
 }
 
 struct tree *

@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 enum { DEPTH_MAX = 512 };
 
@@ -223,6 +225,34 @@ digits_of(const struct tree *tree)
 	return digits;
 }
 
+/* Escape harmful characters (utf8.h) beyond ASCII and U+007F, which can stand in strings alone; frees `text`. */
+static char *
+escape(char *text)
+{
+	size_t length = strlen(text), plain = 0;
+	struct buffer to = { 0 };
+	int32_t code;
+
+	for (size_t at = 0, bytes; at < length; at += bytes) {
+		char escaped[8];
+		bytes = 1;
+		if ((unsigned char)text[at] < 127)
+			continue;
+		bytes = utf8_decode(text + at, length - at, &code);
+		if (!utf8_is_harmful(code))
+			continue;
+		snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)code & 0xFFFF);
+		buffer_add(&to, text + plain, at - plain);
+		buffer_add(&to, escaped, 6);
+		plain = at + bytes;
+	}
+	if (!plain)
+		return text;
+	buffer_add(&to, text + plain, length - plain + 1);
+	free(text);
+	return to.data;
+}
+
 char *
 json_text(const struct tree *tree, int indent)
 {
@@ -234,7 +264,7 @@ json_text(const struct tree *tree, int indent)
 	if (!text)
 		die_text();
 	json_decref(value);
-	return text;
+	return escape(text);
 }
 
 void
