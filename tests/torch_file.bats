@@ -37,6 +37,7 @@ texts() {
 	same "$FILES/tensors.bin" "$FILES/tensors.safetensors"
 	same "$FILES/zip64.bin" "$FILES/tensors.safetensors"
 	diff <(safetensors_list "$FILES/module.bin" | sort) <(safetensors_list "$FILES/module.safetensors" | sort)
+	diff <(safetensors_list "$FILES/parameters.bin" | sort) <(safetensors_list "$FILES/module.safetensors" | sort)
 	run -0 safetensors_list "$FILES/tensors.bin" a.turned half.turned
 	[ "$output" = $'a.turned\tf32\t7,5\t-2.99465862\nhalf.turned\tf16\t6,4\t9.04008484' ]
 }

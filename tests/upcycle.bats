@@ -617,6 +617,49 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	says_nothing --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
 }
 
+# Shapes agree, what is made of the tensors does not.
+@test "upcycle: --mean: models that make other embeddings of the same weights are refused by key" {
+	for seed in 1 2; do
+		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
+			<(pairs_stream <"$GOLDEN/train/pairs.txt")
+	done
+	upcycle -m "$T/1" --mean "$T/2" -o "$T/mean"
+	other() { # FILE FILTER MESSAGE: the second model with a file changed, or made
+		rm -rf "$T/other"
+		cp -r "$T/2" "$T/other"
+		[ ! -e "$T/2/$1" ] || cat "$T/2/$1" >"$T/old.json"
+		[ -e "$T/2/$1" ] || echo '{}' >"$T/old.json"
+		jq -c "$2" "$T/old.json" >"$T/other/$1"
+		run -1 --separate-stderr upcycle -m "$T/1" --mean "$T/other" -o "$T/out"
+		echo "$stderr"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "upcycle: $T/other"*"$3"* ]]
+		[ ! -e "$T/out" ]
+	}
+	other config.json '.num_attention_heads = 4' "config.json: differs from that of $T/1 in 'num_attention_heads'; only"
+	other config.json '.hidden_act = "relu"' "in 'hidden_act'; only models of one configuration have a mean"
+	other config.json '.layer_norm_eps = 1e-5' "in 'layer_norm_eps'; only"
+	other config.json '.layer_norm_eps = 1e-5 | .hidden_act = "relu" | ._name_or_path = "x"' "in 'hidden_act', 'layer_norm_eps'; only"
+	other 1_Pooling/config.json '.pooling_mode_cls_token = true | .pooling_mode_mean_tokens = false' "'pooling_mode'"
+	other 1_Pooling/config.json '.include_prompt = false' "'include_prompt'"
+	other modules.json '. + [{idx: 2, name: "2", path: "2_Normalize", type: "sentence_transformers.models.Normalize"}]' "in the modules after the pooling"
+	other config_sentence_transformers.json '.truncate_dim = 4' "'truncate_dim'"
+	other tokenizer_config.json '.do_lower_case = false' "they differ in 'do_lower_case'; models of one tokenizer"
+	other special_tokens_map.json '.unk_token = "[MASK]"' "they differ in 'unk_token'; models of one tokenizer"
+	other sentence_bert_config.json '.max_seq_length = 7' "takes texts of 7 tokens, $T/1 of "
+	other config_sentence_transformers.json '.prompts = {"query": "q: "} | .default_prompt_name = "query"' "'default_prompt_name'"
+	cp "$T/other/config_sentence_transformers.json" "$T/1"
+	other config_sentence_transformers.json '.prompts = {"query": "Q: "} | .default_prompt_name = "query"' "its prompt 'query' is not that of $T/1"
+	# what changes no embedding may differ
+	jq '.transformers_version = "4.1" | .hidden_dropout_prob = 0.3 | .initializer_range = 0.5 | .new = {}' "$T/2/config.json" >"$T/config.json"
+	cp "$T/config.json" "$T/2"
+	[ ! -e "$T/1/config_sentence_transformers.json" ] || cp "$T/1/config_sentence_transformers.json" "$T/2"
+	[ -e "$T/1/tokenizer_config.json" ] || echo {} >"$T/1/tokenizer_config.json"
+	jq '.name_or_path = "elsewhere" | .padding_side = "left"' "$T/1/tokenizer_config.json" >"$T/2/tokenizer_config.json"
+	upcycle -m "$T/1" --mean "$T/2" -o "$T/out"
+	cmp "$T/out/model.safetensors" "$T/mean/model.safetensors"
+}
+
 @test "upcycle: --merge-lora: in half precision what is not changed stays; what does not fit is refused" {
 	model_copy "$GOLDEN/bert" "$T/half" bf16
 	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"

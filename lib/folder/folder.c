@@ -358,3 +358,21 @@ folder_weights(const char *dir)
 	modules_free(modules);
 	return found;
 }
+
+bool
+folder_is_weights(const char *name)
+{
+	return matches(name, weights);
+}
+
+void
+folder_demand(const char *path, const char *what)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat status;
+
+	if (!stat(path, &status) && !S_ISDIR(status.st_mode))
+		die("%s: is a file; %s is a folder: give '%.*s'", path, what,
+		    slash == path ? 1 : slash ? (int)(slash - path) : 1,
+		    slash ? path : ".");
+}

@@ -40,6 +40,12 @@ bool folder_copy(const char *from, const char *to, const char *name);
  * where the file system can. */
 void folder_link(const char *from, const char *to);
 
+/* Die where `path` is a file and `what`, "a model", is a folder. */
+void folder_demand(const char *path, const char *what);
+
+/* Whether a file's name is one of weights, in any format that models are published in. */
+bool folder_is_weights(const char *name);
+
 /* A file of weights in a model's folder or one of its modules', in any format that models are
  * published in; to be freed.  NULL: there is none. */
 char *folder_weights(const char *dir);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/share.h"
+#include "folder/folder.h"
 
 static const char *
 variable(const char *name)
@@ -141,6 +142,8 @@ model_folder(const char *name)
 	if (!name)
 		die_usage(
 		    "no model is given; use -m MODEL, or set MOTES_MODEL to one for all");
+	if (folder_is_weights(name)) /* tok takes tokenizer.json by itself */
+		folder_demand(name, "a model");
 	if (!access(name, F_OK) || !is_hub_name(name))
 		return mem_string(name);
 	int length = (int)strcspn(name, "@");

@@ -11,6 +11,9 @@
 #include "folder/zip.h"
 
 static const char rebuild[] = "torch._utils._rebuild_tensor_v2";
+/* of torch.nn.Parameter: (tensor, requires_grad, hooks), and of one with attributes of its own */
+static const char parameter[] = "torch._utils._rebuild_parameter";
+static const char with_state[] = "torch._utils._rebuild_parameter_with_state";
 static const char ordered[] = "collections.OrderedDict";
 
 static const struct {
@@ -170,8 +173,11 @@ static void
 read_tensor(const struct source *source, const struct pickle_value *value,
     struct torch_tensor *to, struct place *place)
 {
-	const struct pickle_value *of = value->of;
+	bool wrapped = is_call(value, parameter) || is_call(value, with_state);
 
+	if (wrapped && value->of->count)
+		value = value->of->items[0];
+	const struct pickle_value *of = value->of;
 	if (!is_call(value, rebuild) || of->count != 6 ||
 	    !is_call(of->items[5], ordered) || of->items[5]->count)
 		fail(source, "is no tensor, or not described as torch does");
@@ -301,12 +307,12 @@ check_byte_order(const struct source *source)
 struct torch_file *
 torch_file_read(const char *path, const char *map, size_t size)
 {
-	const char *allowed[STORAGES + 3] = { rebuild, ordered };
+	const char *allowed[STORAGES + 5] = { rebuild, parameter, with_state, ordered };
 	struct torch_file *file = mem_zero(1, sizeof *file);
 	struct source source = { .path = path };
 
 	for (int i = 0; i < STORAGES; i++)
-		allowed[2 + i] = storages[i].name;
+		allowed[4 + i] = storages[i].name;
 	check_start(path, map, size);
 	source.zip = zip_read(path, map, size);
 	const struct zip_entry *table = find_table(&source);

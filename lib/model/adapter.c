@@ -259,6 +259,7 @@ adapter_open(const char *dir)
 	char *weights = mem_format("%s/adapter_model.safetensors", dir);
 	char *pickled = mem_format("%s/adapter_model.bin", dir);
 
+	folder_demand(dir, "an adapter");
 	adapter->config = json_read(path);
 	check_config(adapter->config);
 	if (access(weights, F_OK) && !access(pickled, F_OK))

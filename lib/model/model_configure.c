@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/sentence_config.h"
+#include "folder/folder.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/model_internal.h"
@@ -78,6 +79,7 @@ void
 model_configure(struct model *model, const char *dir)
 {
 	model->dir = mem_string(dir);
+	folder_demand(dir, "a model");
 	if (access(dir, R_OK | X_OK))
 		die("%s: model folder:", dir);
 	model->folder = head_read(&model->head, dir);

@@ -270,6 +270,12 @@ void pass_free(struct model *model);
 
 void prediction_layout(struct pass *pass, const struct model *model, size_t M);
 
+/* Dies, naming the key or the file, where two models differ in what they make of a text, their weights apart: so that
+ * these can be put together.  And where the head that a folder says is not the model's.  (model_alike.c) */
+void model_demand_alike(const struct model *a, const struct model *b);
+void model_demand_head(
+    const struct model *model, const char *dir, const struct head *head);
+
 /* A folder opened for its stored tensors only. */
 void model_open_stored(struct model *model, const char *dir);
 void model_close_stored(struct model *model);
@@ -277,7 +283,16 @@ void model_close_stored(struct model *model);
 /* Begin a folder that will be `dir`, with everything but the weights and prompts (the caller commits
  * and frees it); and write its weights. */
 char *model_begin_folder(const struct model *model, const char *dir);
-void model_write_weights(const char *folder, const struct safetensor *tensors, int count);
+void model_write_weights(const struct model *model, const char *folder,
+    const struct safetensor *tensors, int count);
+
+/* The same where the data are put one after another (safetensors.h), by the caller; what follows them
+ * are the tensors of weights.extra, those of floats in the type *floats; NULL: all as they are stored. */
+struct safetensors_writer *model_create_weights(const struct model *model,
+    const char *folder, const struct safetensor *tensors, int count,
+    const enum dtype *floats);
+void model_finish_weights(const struct model *model, struct safetensors_writer *writer,
+    const enum dtype *floats);
 
 /* The files that make a folder complete, but config.json and the weights. */
 void model_copy_files(const char *from, const char *to);

@@ -69,24 +69,24 @@ model_merge(const char *from, const char *dir, const char *lora)
 	const struct weights *weights = &model.weights;
 	const struct adapter_pair **pairs = pairs_of(&model, adapter);
 	char *folder = model_begin_folder(&model, dir);
-	char *path = mem_format("%s/model.safetensors", folder);
 	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
 
-	for (int i = 0; i < weights->own; i++)
+	for (int i = 0; i < weights->own; i++) {
 		tensors[i] = *weights->stored[i];
+		tensors[i].name = weights->tensors[i].name;
+	}
 	struct safetensors_writer *writer =
-	    safetensors_create(path, tensors, weights->own, NULL, NULL);
+	    model_create_weights(&model, folder, tensors, weights->own, NULL);
 	for (int i = 0; i < weights->own; i++)
 		if (pairs[i])
 			put_merged(writer, &tensors[i], pairs[i], adapter_name(adapter));
 		else
 			safetensors_put(writer, tensors[i].data,
 			    tensors[i].count * dtype_size(tensors[i].dtype));
-	safetensors_finish(writer);
+	model_finish_weights(&model, writer, NULL);
 	folder_commit(folder, dir);
 	adapter_close(adapter);
 	free(pairs);
-	free(path);
 	free(tensors);
 	model_close_stored(&model);
 }

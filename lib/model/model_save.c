@@ -63,13 +63,77 @@ write_config(const struct model *model, const char *folder, const struct tree *c
 		folder_write_json(folder, "config.json", config);
 }
 
-void
-model_write_weights(const char *folder, const struct safetensor *tensors, int count)
+/* The type in which a tensor that is no parameter is written. */
+static enum dtype
+extra_type(const struct safetensor *extra, const enum dtype *floats)
 {
+	return floats && dtype_is_float(extra->dtype) ? *floats : extra->dtype;
+}
+
+struct safetensors_writer *
+model_create_weights(const struct model *model, const char *folder,
+    const struct safetensor *tensors, int count, const enum dtype *floats)
+{
+	const struct weights *weights = &model->weights;
+	struct safetensor *all =
+	    mem_new((size_t)count + (size_t)weights->extra_count, sizeof *all);
 	char *path = mem_format("%s/model.safetensors", folder);
 
-	safetensors_write(path, tensors, count, NULL, NULL);
+	for (int i = 0; i < count; i++)
+		all[i] = tensors[i];
+	for (int i = 0; i < weights->extra_count; i++) {
+		all[count + i] = weights->extra[i];
+		all[count + i].dtype = extra_type(&weights->extra[i], floats);
+	}
+	struct safetensors_writer *writer =
+	    safetensors_create(path, all, count + weights->extra_count, NULL, NULL);
 	free(path);
+	free(all);
+	return writer;
+}
+
+static void
+put_converted(
+    struct safetensors_writer *writer, const struct safetensor *tensor, enum dtype dtype)
+{
+	size_t size = dtype_size(dtype);
+	float *values = mem_new(tensor->count, sizeof *values);
+	void *stored = mem_new(tensor->count, size);
+
+	tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
+	tensor_from_f32(stored, dtype, values, tensor->count);
+	safetensors_put(writer, stored, tensor->count * size);
+	free(stored);
+	free(values);
+}
+
+void
+model_finish_weights(const struct model *model, struct safetensors_writer *writer,
+    const enum dtype *floats)
+{
+	for (int i = 0; i < model->weights.extra_count; i++) {
+		const struct safetensor *extra = &model->weights.extra[i];
+		enum dtype dtype = extra_type(extra, floats);
+		if (dtype != extra->dtype)
+			put_converted(writer, extra, dtype);
+		else
+			safetensors_put(
+			    writer, extra->data, extra->count * dtype_size(dtype));
+	}
+	safetensors_finish(writer);
+}
+
+void
+model_write_weights(const struct model *model, const char *folder,
+    const struct safetensor *tensors, int count)
+{
+	struct safetensors_writer *writer =
+	    model_create_weights(model, folder, tensors, count, NULL);
+
+	for (int i = 0; i < count; i++)
+		safetensors_put(writer, tensors[i].data,
+		    tensors[i].count * dtype_size(tensors[i].dtype));
+	model_finish_weights(model, writer, NULL);
 }
 
 /* The description of a parameter, without its data. */
@@ -128,9 +192,7 @@ static void
 write_transformer(const struct model *model, const char *folder, enum dtype dtype)
 {
 	const struct weights *weights = &model->weights;
-	char *path = mem_format("%s/model.safetensors", folder);
 	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
-
 	const struct parameter **order = mem_new((size_t)weights->own, sizeof *order);
 	int count = 0;
 
@@ -141,14 +203,13 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	for (int i = 0; i < count; i++)
 		tensors[i] = describe(order[i], dtype);
 	struct safetensors_writer *writer =
-	    safetensors_create(path, tensors, count, NULL, NULL);
+	    model_create_weights(model, folder, tensors, count, &dtype);
 	for (int i = 0; i < count; i++)
 		model_put(
 		    writer, model->values + order[i]->offset, order[i]->count, dtype);
-	safetensors_finish(writer);
+	model_finish_weights(model, writer, &dtype);
 	free(order);
 	free(tensors);
-	free(path);
 }
 
 /* What the head says and the weights of its modules; tensors: all of the model's, with their data. */
@@ -329,7 +390,7 @@ model_upcycle(const char *from, const char *dir, const struct upcycle *how)
 	tree_set(model.config, "task_experts", experts_tree(&model.spec));
 	char *folder = model_begin_folder(&model, dir);
 	write_prompts(from, folder, how);
-	model_write_weights(folder, out, count);
+	model_write_weights(&model, folder, out, count);
 	folder_commit(folder, dir);
 	for (int i = 0; i < count; i++)
 		free((char *)out[i].name);
@@ -450,7 +511,7 @@ model_average(const char *from, const char *dir)
 	if (prompts)
 		write_prompts(from, folder, &(struct upcycle){ .prompts = prompts });
 	tree_free(prompts);
-	model_write_weights(folder, out, count);
+	model_write_weights(&model, folder, out, count);
 	folder_commit(folder, dir);
 	for (int i = shared; i < count; i++) {
 		free((char *)out[i].name);

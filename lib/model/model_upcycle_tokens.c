@@ -135,7 +135,7 @@ model_upcycle_tokens(const char *from, const char *dir, const struct upcycle_tok
 	}
 	tree_set(model.config, "token_experts", token_experts_tree(&model.spec));
 	char *folder = model_begin_folder(&model, dir);
-	model_write_weights(folder, out.at, out.count);
+	model_write_weights(&model, folder, out.at, out.count);
 	folder_commit(folder, dir);
 	for (int i = 0; i < out.count; i++)
 		free((char *)out.at[i].name);

@@ -309,6 +309,10 @@ void spec_layers(struct spec *spec, int inner);
  * Dies, naming the object, on anything else. */
 const struct tree *spec_blocks(const struct spec *spec, const struct tree *own);
 
+/* Whether both make the same of the same tensors; what counts in training alone is not compared.  A field more in the
+ * structs above is one more there (spec_same.c). */
+bool spec_same(const struct spec *a, const struct spec *b);
+
 /* Shape of a parameter under a specification; false when the model has none such.
  * columns is 0 for a vector. */
 bool spec_block_shape(const struct spec *spec, int layer, enum block_parameter which,

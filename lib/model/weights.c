@@ -7,82 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/experts.h"
-
-/* What weights_match works with. */
-struct search {
-	struct weights *weights;
-	const struct spec *spec;
-	const struct safetensors *file;
-	const struct names *names;
-	const char *prefix; /* of the checkpoint's names */
-	int layer; /* whose tensors are looked for; -1: those outside the blocks */
-};
-
-static const struct safetensor *
-find(const struct search *search, const char *name, char **full)
-{
-	/* older spellings; then heads, which have no prefix */
-	static const char *const spellings[][2] = { { "", "" }, { ".weight", ".gamma" },
-		{ ".bias", ".beta" }, { ".weight", WEIGHTS_BESIDE "original" },
-		{ "transform.layer_norm.", "transform.LayerNorm." },
-		{ "predictions.decoder.bias", "predictions.bias" },
-		{ "lm_head.decoder.bias", "lm_head.bias" },
-		{ "embedding.weight", "embeddings" } };
-
-	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
-		const char *at = strstr(name, spellings[i][0]);
-		if (!at)
-			continue;
-		for (int bare = 0; bare < 2; bare++) {
-			char *other = mem_format("%s%.*s%s%s", bare ? "" : search->prefix,
-			    (int)(at - name), name, spellings[i][1],
-			    at + strlen(spellings[i][0]));
-			const struct safetensor *tensor =
-			    safetensors_find(search->file, other);
-			if (tensor) {
-				*full = other;
-				return tensor;
-			}
-			free(other);
-		}
-	}
-	return NULL;
-}
-
-static const struct safetensor *
-held(const struct search *search, const char *name)
-{
-	char *full = NULL;
-	const struct safetensor *tensor = search->file ? find(search, name, &full) : NULL;
-
-	free(full);
-	return tensor;
-}
-
-enum { NAME_ROOM = 128 };
-
-/* What a tensor is called: "MODULE.weight"; "MODULE.bias" where the table has nothing for the
- * parameter itself, because it follows the weight of its module.  NULL: the family has none. */
-static const char *
-name_of(char room[NAME_ROOM], const char *const *modules, int which)
-{
-	bool weight = modules[which];
-
-	if (!weight && (!which || !modules[which - 1]))
-		return NULL;
-	snprintf(room, NAME_ROOM, "%s.%s", modules[weight ? which : which - 1],
-	    weight ? "weight" : "bias");
-	return room;
-}
-
-/* The tensor of the stem, when the file has it. */
-static const struct safetensor *
-held_stem(const struct search *search, enum stem_parameter which)
-{
-	char room[NAME_ROOM];
-
-	return held(search, name_of(room, search->names->stem, which));
-}
+#include "model/weights_internal.h"
 
 /* The tensor's number; it is added when it is new.  -1: it is not in the file, and need not be. */
 static int
@@ -93,7 +18,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 	int64_t shape[3];
 	char *full = NULL;
 
-	if (search->file && !(stored = find(search, name, &full))) {
+	if (search->file && !(stored = search_find(search, name, &full))) {
 		if (optional)
 			return -1;
 		die("%s: tensor '%s%s' is missing; config.json asks for it, with the "
@@ -102,6 +27,8 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 		    weights_shape_text(shape, parameter_shape(shape, &wanted)));
 	}
 	wanted.layer = search->layer;
+	if (full && search->weights->wrapper)
+		search_unwrap(search, full);
 	if (!full)
 		full = mem_format("%s%s", wanted.predicts ? "" : search->prefix, name);
 	/* parts of one tensor follow each other closely */
@@ -116,24 +43,17 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 	    search->file ? safetensors_name(search->file) : NULL, wanted);
 }
 
-static bool
-equal(const struct safetensor *a, const struct safetensor *b)
-{
-	return a->dtype == b->dtype && a->count == b->count &&
-	       !memcmp(a->data, b->data, a->count * dtype_size(a->dtype));
-}
-
 /* Whether the matrix that predicts tokens is its own: config.json says so, or it is another than
  * that of their embeddings (as transformers 5 decides). */
 static bool
 own_output(const struct search *search)
 {
-	const struct safetensor *tokens = held_stem(search, STEM_TOKENS);
-	const struct safetensor *output = held_stem(search, STEM_OUTPUT);
+	const struct safetensor *tokens = search_held_stem(search, STEM_TOKENS);
+	const struct safetensor *output = search_held_stem(search, STEM_OUTPUT);
 
 	if (!search->file || !output)
 		return !search->file && search->spec->untied;
-	return search->spec->untied || !tokens || !equal(tokens, output);
+	return search->spec->untied || !tokens || !search_equal(tokens, output);
 }
 
 static void
@@ -148,7 +68,7 @@ match_stem(struct search *search, bool predicts)
 			.floats = which == STEM_TASKS,
 			.whole = which == STEM_TOKENS && !search->spec->layers };
 		char room[NAME_ROOM];
-		const char *name = name_of(room, search->names->stem, which);
+		const char *name = search_name(room, search->names->stem, which);
 		bool has =
 		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
 		weights->stem[which].tensor = -1;
@@ -203,7 +123,7 @@ name_in_block(const struct search *search, int layer, enum block_parameter which
 		modules[BLOCK_ROUTER] = "router";
 	if (which == BLOCK_MIXTURE_BIAS)
 		return mem_string(names->mixture_bias);
-	const char *name = name_of(room, modules, which);
+	const char *name = search_name(room, modules, which);
 	if (dense_beside(spec, layer) && of_mlp(which))
 		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
 	return mem_string(name);
@@ -230,12 +150,12 @@ rows_together(
 	char room[NAME_ROOM], other[NAME_ROOM];
 
 	*before = 0;
-	if (!name_of(room, names->block, which)) {
+	if (!search_name(room, names->block, which)) {
 		shape_of(search->spec, layer, which, &rows, &columns);
 		return rows;
 	}
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-		if (!name_of(other, names->block, i) || strcmp(other, room) ||
+		if (!search_name(other, names->block, i) || strcmp(other, room) ||
 		    !shape_of(
 			search->spec, layer, (enum block_parameter)i, &rows, &columns))
 			continue;
@@ -243,16 +163,6 @@ rows_together(
 		*before += rank(names, i) < rank(names, which) ? rows : 0;
 	}
 	return all;
-}
-
-/* What the checkpoint calls something in a block, without the prefix; the caller frees it. */
-static char *
-name_of_block(const struct search *search, int layer, const char *last)
-{
-	const char *inner = search->names->inner ? search->names->inner : "";
-
-	return mem_format("%s%d.%s%s", search->names->layers,
-	    search->spec->layer[layer].stored, inner, last);
 }
 
 /* A parameter of a block, or of an expert of that name; all but its rows and columns are set. */
@@ -265,7 +175,7 @@ match_parameter(struct search *search, int layer, enum block_parameter which,
 
 	shape_of(search->spec, layer, which, &wanted.rows, &wanted.columns);
 	char *last = name_in_block(search, layer, which);
-	char *name = name_of_block(search, layer, last);
+	char *name = search_block_name(search, layer, last);
 	char *full = expert ? experts_tensor(name, expert) : NULL;
 	wanted.rows = rows_together(search, layer, which, &before);
 	part.tensor = tensor_of(search, full ? full : name, wanted, false);
@@ -312,7 +222,7 @@ match_stacked(struct search *search, int layer, int expert, enum mlp_parameter w
 {
 	bool plain = which == MLP_UP && !search->spec->gated;
 	const char *last = search->names->stacked[plain ? MLP_GATE : which];
-	char *name = name_of_block(search, layer, last);
+	char *name = search_block_name(search, layer, last);
 	struct part part = { .offset = (size_t)(expert * wanted.rows * wanted.columns) };
 
 	wanted.stack = search->spec->mixture.count;
@@ -339,7 +249,7 @@ match_apart(struct search *search, int layer, int expert, enum mlp_parameter whi
 	    names->expert, expert, names->mixture[which]);
 	char *stacked = mem_format("%s%d.%s%s", names->layers, layer, names->expert,
 	    down ? "down_proj" : "gate_up_proj");
-	if (search->file && !held(search, name) && held(search, stacked)) {
+	if (search->file && !search_held(search, name) && search_held(search, stacked)) {
 		int64_t rows = down ? wanted.rows : 2 * wanted.rows;
 		int64_t before = expert * rows + (which == MLP_UP ? wanted.rows : 0);
 		part.offset = (size_t)(before * wanted.columns);
@@ -392,123 +302,6 @@ match_layer(struct search *search, int layer)
 		}
 }
 
-static bool
-starts_with(const char *name, const char *with)
-{
-	return !strncmp(name, with, strlen(with));
-}
-
-/* Of a head for another task, or a table that follows from the configuration. */
-static bool
-known_extra(const struct search *search, const char *name)
-{
-	const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-
-	for (const char *const *head = search->names->heads; *head; head++)
-		if (starts_with(name, *head))
-			return true;
-	return !strcmp(last, "position_ids") || !strcmp(last, "inv_freq");
-}
-
-/* Half of a LoRA of tasks, of a tensor that is there. */
-static bool
-of_lora(const struct search *search, const char *name)
-{
-	const char *at = strstr(name, WEIGHTS_BESIDE "0.lora_");
-	bool found = false;
-
-	if (at && search->spec->loras) {
-		char *original =
-		    mem_format("%.*s" WEIGHTS_BESIDE "original", (int)(at - name), name);
-		found = safetensors_find(search->file, original);
-		free(original);
-	}
-	return found;
-}
-
-/* Whether a tensor belongs to a block beyond those that config.json asks for. */
-static bool
-beyond(const struct search *search, const char *name)
-{
-	const char *layers = search->names->layers;
-	const struct spec *spec = search->spec;
-	int last = spec->layers ? spec->layer[spec->layers - 1].stored : -1;
-
-	return starts_with(name, layers) &&
-	       strtol(name + strlen(layers), NULL, 10) > last;
-}
-
-/* Tensors that nothing uses: a projection of its own, say, without which embeddings are wrong. */
-static void
-judge_extra(const struct search *search)
-{
-	const struct weights *weights = search->weights;
-	const char *file = safetensors_name(search->file), *example = NULL;
-	int extra = 0;
-
-	for (int i = 0; i < safetensors_count(search->file); i++) {
-		const struct safetensor *tensor = safetensors_at(search->file, i);
-		const char *name = tensor->name;
-		int j = 0;
-		while (j < weights->count && weights->stored[j] != tensor)
-			j++;
-		if (j < weights->count || known_extra(search, name) ||
-		    of_lora(search, name))
-			continue;
-		if (starts_with(name, search->prefix))
-			name += strlen(search->prefix);
-		if (known_extra(search, name))
-			continue;
-		if (!beyond(search, name))
-			die("%s: tensor '%s' is not known of such a model, and "
-			    "embeddings "
-			    "may depend on it; take it out if they do not",
-			    file, tensor->name);
-		extra++;
-		example = tensor->name;
-	}
-	if (extra)
-		warn("%s: %d tensors are not used, '%s' for one; does config.json belong "
-		     "to them?",
-		    file, extra, example);
-}
-
-/* Whether the file has embeddings that these names are not for. */
-static bool
-differs(const struct search *search)
-{
-	const char *name = search->names->unless;
-	const struct safetensor *own = name ? held(search, name) : NULL;
-
-	return own && !equal(own, held_stem(search, STEM_TOKENS));
-}
-
-/* The names and the prefix that the file uses; the first ones when it uses none. */
-static void
-choose_names(struct search *search)
-{
-	const struct names *first = search->names;
-
-	if (!search->spec->layers)
-		return;
-	for (; search->names; search->names = search->names->otherwise)
-		for (const char *const *prefix = search->names->prefixes; *prefix;
-		     prefix++) {
-			char *queries =
-			    name_of_block(search, 0, search->names->block[BLOCK_Q]);
-			char *weight = mem_format("%s.weight", queries);
-			search->prefix = *prefix;
-			bool found = held_stem(search, STEM_TOKENS) &&
-				     held(search, weight) && !differs(search);
-			free(queries);
-			free(weight);
-			if (found)
-				return;
-		}
-	search->names = first;
-	search->prefix = first->prefixes[0];
-}
-
 void
 weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts)
@@ -523,7 +316,7 @@ weights_match(struct weights *weights, const struct spec *spec,
 	weights->mixtures =
 	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
 	if (file)
-		choose_names(&search);
+		search_choose_names(&search);
 	else if (spec->names->drawn)
 		search.prefix = spec->names->drawn;
 	if (count && !spec->mixture.upcycled && !search.names->stacked &&
@@ -539,9 +332,9 @@ weights_match(struct weights *weights, const struct spec *spec,
 		match_layer(&search, layer);
 	weights->own = weights->count;
 	weights->names = search.names;
-	weights->prefix = search.prefix;
+	weights->prefix = search_written_prefix(&search);
 	if (file && safetensors_count(file) != weights->count)
-		judge_extra(&search);
+		search_judge_extra(&search, predicts);
 }
 
 bool
@@ -562,4 +355,8 @@ weights_free(struct weights *weights)
 	free(weights->stored);
 	free(weights->blocks);
 	free(weights->mixtures);
+	free(weights->wrapper);
+	for (int i = 0; i < weights->extra_count; i++)
+		free((char *)weights->extra[i].name);
+	free(weights->extra);
 }

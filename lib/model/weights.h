@@ -61,13 +61,19 @@ struct weights {
 	/* what the file's names begin with, and what follows */
 	const char *prefix;
 	const struct names *names;
+	char
+	    *wrapper; /* the prefix of the file, where it is none of the family's; NULL */
+	/* Tensors of the file that no embedding depends on and that stay with the model when it is
+	 * written: a pooler, heads for other tasks. */
+	struct safetensor *extra;
+	int extra_count;
 };
 
 /*
  * Find all of them in `file` (NULL: no weights on disk), with the head that predicts tokens when
  * `predicts`.  Dies naming the tensor that is missing or has another shape or type, or that nothing
  * here knows: it may be what embeddings depend on.  Blocks beyond those of config.json are
- * warned of; heads of other tasks are passed over.
+ * warned of; heads of other tasks become `extra`.
  */
 void weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts);

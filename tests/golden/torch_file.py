@@ -5,6 +5,7 @@ torch_file/
   tensors.bin, .safetensors  of every dtype; shared storages, offsets, strides, none, one, no dimension
   zip64.bin                  the same with every size and place in the fields of zip64
   module.bin, .safetensors   a module's state_dict, with what torch notes of it; two names of one matrix
+  parameters.bin             the same module's named_parameters(): torch.nn.Parameter, one of them with an attribute
   shards/                    the same tensors as tensors.bin in two files and their index
   bert/pytorch_model.bin     families/bert under names of older checkpoints: a prefix, LayerNorm.gamma,
                              buffers, a pooler, a head whose matrix is that of the tokens
@@ -88,6 +89,9 @@ module.output.weight = module.tokens.weight
 state = module.state_dict()
 torch.save(state, "module.bin")
 save_file({k: v.clone() for k, v in state.items()}, "module.safetensors", metadata={"format": "pt"})
+parameters = dict(module.named_parameters(remove_duplicate=False))
+parameters["norm.bias"].source = "drawn"
+torch.save(parameters, "parameters.bin")
 torch.save(state, "old.bin", _use_new_zipfile_serialization=False)
 
 names, files = list(tensors), ["pytorch_model-%05d-of-00002.bin" % i for i in (1, 2)]

@@ -1,0 +1,134 @@
+/* Tensors of a checkpoint that are no parameters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/weights_internal.h"
+
+static bool
+starts_with(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* Of a head for another task, or a pooler. */
+static bool
+of_head(const struct search *search, const char *name)
+{
+	for (size_t length = strlen(search->prefix);;
+	     length = search_outer_prefix(search->prefix, length)) {
+		const char *const *head = search->names->heads;
+		while (*head && (strncmp(name, search->prefix, length) ||
+				    !starts_with(name + length, *head)))
+			head++;
+		if (*head)
+			return true;
+		if (!length)
+			break;
+	}
+	return false;
+}
+
+/* A table that follows from the configuration. */
+static bool
+follows(const char *name)
+{
+	const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+
+	return !strcmp(last, "position_ids") || !strcmp(last, "inv_freq");
+}
+
+/* Half of a LoRA of tasks, of a tensor that is there. */
+static bool
+of_lora(const struct search *search, const char *name)
+{
+	const char *at = strstr(name, WEIGHTS_BESIDE "0.lora_");
+	bool found = false;
+
+	if (at && search->spec->loras) {
+		char *original =
+		    mem_format("%.*s" WEIGHTS_BESIDE "original", (int)(at - name), name);
+		found = safetensors_find(search->file, original);
+		free(original);
+	}
+	return found;
+}
+
+/* Whether a tensor belongs to a block beyond those that config.json asks for. */
+static bool
+beyond(const struct search *search, const char *name)
+{
+	const char *layers = search->names->layers;
+	const struct spec *spec = search->spec;
+	int last = spec->layers ? spec->layer[spec->layers - 1].stored : -1;
+
+	return starts_with(name, layers) &&
+	       strtol(name + strlen(layers), NULL, 10) > last;
+}
+
+/* Whether a tensor repeats one that is a parameter, under another name: kept, it would not learn with that. */
+static bool
+repeats(const struct search *search, const struct safetensor *tensor)
+{
+	static const enum stem_parameter tied[] = { STEM_TOKENS, STEM_OUTPUT,
+		STEM_OUTPUT_BIAS };
+	const struct weights *weights = search->weights;
+
+	for (size_t i = 0; i < sizeof tied / sizeof *tied; i++) {
+		int own = weights->stem[tied[i]].tensor;
+		if (own >= 0 && search_equal(tensor, weights->stored[own]))
+			return true;
+	}
+	return false;
+}
+
+static void
+keep(const struct search *search, const struct safetensor *tensor)
+{
+	struct weights *weights = search->weights;
+	char *name = mem_string(tensor->name);
+
+	weights->extra = mem_resize(
+	    weights->extra, (size_t)weights->extra_count + 1, sizeof *weights->extra);
+	search_unwrap(search, name);
+	weights->extra[weights->extra_count] = *tensor;
+	weights->extra[weights->extra_count++].name = name;
+}
+
+/* Tensors that nothing uses: a projection of its own, say, without which embeddings are wrong. */
+void
+search_judge_extra(const struct search *search, bool written)
+{
+	const struct weights *weights = search->weights;
+	const char *file = safetensors_name(search->file), *example = NULL;
+	int extra = 0;
+
+	for (int i = 0; i < safetensors_count(search->file); i++) {
+		const struct safetensor *tensor = safetensors_at(search->file, i);
+		const char *name = tensor->name;
+		int j = 0;
+		while (j < weights->count && weights->stored[j] != tensor)
+			j++;
+		if (j < weights->count || of_lora(search, name) || follows(name))
+			continue;
+		if (of_head(search, name)) {
+			if (!written || !repeats(search, tensor))
+				keep(search, tensor);
+			continue;
+		}
+		if (starts_with(name, search->prefix))
+			name += strlen(search->prefix);
+		if (!beyond(search, name))
+			die("%s: tensor '%s' is not known of such a model, and "
+			    "embeddings "
+			    "may depend on it; take it out if they do not",
+			    file, tensor->name);
+		extra++;
+		example = tensor->name;
+	}
+	if (extra)
+		warn("%s: %d tensors are not used, '%s' for one; does config.json belong "
+		     "to them?",
+		    file, extra, example);
+}

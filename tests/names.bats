@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+load helper
+
+# The file of safetensors with another header: FILTER of jq makes it of the old one.
+relabel() { # FILE FILTER NEW
+	local length text i
+	length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+	text=$(head -c $((8 + length)) "$1" | tail -c +9 | jq -c "del(.__metadata__) | $2")
+	{
+		for i in 0 1 2 3 4 5 6 7; do printf "\\x$(printf %02x $((${#text} >> 8 * i & 255)))"; done
+		printf %s "$text"
+		tail -c +$((length + 9)) "$1"
+	} >"$3"
+}
+# A copy of a golden family in $T/m, its tensors under other names.
+renamed() { # FAMILY FILTER
+	rm -rf "$T/m"
+	cp -r "$GOLDEN/families/$1" "$T/m"
+	rm -f "$T"/m/expected.safetensors
+	relabel "$GOLDEN/families/$1/model.safetensors" "with_entries(.key |= ($2))" "$T/m/model.safetensors"
+}
+embed() { # MODEL
+	printf '3 5 9\n11 12 3 30\n21\n' | ids_stream text.ids | encode -q -m "$1" --pooling mean | ids_stream --rows text.emb
+}
+names() { # MODEL: of its tensors
+	safetensors_list "$1" | cut -f1 | LC_ALL=C sort
+}
+learn() { # MODEL DIR
+	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' |
+		train -q -j 1 -m "$1" -o "$2" --lr 1e-2 --warmup 0 --schedule constant --steps 2 -
+}
+
+@test "names: what a wrapper puts before every name is found, and is not written" {
+	while read -r family prefix written; do
+		renamed "$family" "\"$prefix\" + ."
+		embed "$T/m" >"$T/wrapped"
+		embed "$GOLDEN/families/$family" | cmp - "$T/wrapped"
+		upcycle -q --token-experts 1 -m "$T/m" -o "$T/up"
+		names "$T/up" | grep -q . && ! names "$T/up" | grep -v "^${written/-/}[a-z]*\."
+		run ! grep -qF "${prefix%"${written/-/}"}" <(names "$T/up")
+		embed "$T/up" | cmp - "$T/wrapped"
+	done <<-'E'
+		bert module. -
+		bert module.bert. bert.
+		bert 0.auto_model. -
+		bert _orig_mod.model. -
+		nomic_bert module. -
+		gte 0.model. -
+		modernbert module.model. model.
+		t5 0.auto_model. -
+		qwen3 base_model.model.model. model.
+		mpnet module. -
+	E
+}
+
+@test "names: of two models in one file none is chosen" {
+	size=$(($(stat -c %s "$GOLDEN/bert/model.safetensors") - 8 - $(od -An -tu8 -N8 "$GOLDEN/bert/model.safetensors")))
+	mkdir "$T/m"
+	cp "$GOLDEN/bert/config.json" "$T/m"
+	relabel "$GOLDEN/bert/model.safetensors" "(with_entries(.key |= \"query.\" + .)) +
+		(with_entries(.key |= \"document.\" + . | .value.data_offsets |= map(. + $size)))" "$T/m/model.safetensors"
+	tail -c "$size" "$GOLDEN/bert/model.safetensors" >>"$T/m/model.safetensors"
+	run -1 --separate-stderr embed "$T/m"
+	[[ ${stderr_lines[0]} == "encode: $T/m/model.safetensors: has two such models, with the names '"*"...' and '"*"...'; take one out" ]]
+}
+
+# A pooler, a head for masked tokens and a classifier: what no embedding depends on.
+@test "names: what is no part of an embedding stays with a model that is written" {
+	rm -rf "$T/m"
+	cp -r "$GOLDEN/families/bert" "$T/m"
+	rm "$T/m/model.safetensors" "$T/m/expected.safetensors"
+	cp "$GOLDEN/torch_file/bert/pytorch_model.bin" "$T/m"
+	tensor_sums "$T/m" | grep pooler | LC_ALL=C sort >"$T/pooler"
+	[ "$(wc -l <"$T/pooler")" -eq 2 ]
+	kept() { # DIR: the pooler as it was, and no second copy of the tokens' embeddings
+		tensor_sums "$1" | grep pooler | LC_ALL=C sort | cmp - "$T/pooler"
+		run ! grep -q 'predictions.decoder.weight' <(names "$1")
+	}
+	learn "$T/m" "$T/learned"
+	kept "$T/learned"
+	learn "$T/learned" "$T/again"
+	kept "$T/again"
+	run ! cmp -s <(tensor_sums "$T/learned") <(tensor_sums "$T/again")
+	upcycle -q -m "$T/m" --experts a,b -o "$T/up"
+	kept "$T/up"
+	upcycle -q -m "$T/up" --average -o "$T/average"
+	kept "$T/average"
+	upcycle -q -m "$T/m" --token-experts 2 -o "$T/tokens"
+	kept "$T/tokens"
+	upcycle -q -m "$T/m" --mean "$T/learned" -o "$T/mean"
+	kept "$T/mean"
+}
+
+@test "names: heads of other tasks stay too, after training in another precision" {
+	cp -r "$GOLDEN/families/distilbert" "$T/m"
+	rm -f "$T/m/expected.safetensors"
+	names "$T/m" >"$T/before"
+	relabel "$T/m/model.safetensors" 'with_entries(.key |= sub("^vocab_"; "pre_classifier.vocab_"))' "$T/x"
+	cp "$T/x" "$T/m/model.safetensors"
+	names "$T/m" | grep -c ^pre_classifier >"$T/count"
+	[ "$(cat "$T/count")" -gt 0 ]
+	tensor_sums "$T/m" | grep ^pre_classifier >"$T/heads"
+	learn "$T/m" "$T/learned"
+	tensor_sums "$T/learned" | grep ^pre_classifier | LC_ALL=C sort | cmp - <(LC_ALL=C sort "$T/heads")
+	[ "$(names "$T/learned" | wc -l)" -eq "$(wc -l <"$T/before")" ]
+	model_copy "$T/m" "$T/half" bf16
+	safetensors_list "$T/half" | grep ^pre_classifier | cut -f2 | sort -u | grep -x bf16
+}
+
+@test "names: a file in the place of a folder is called that, with the folder that is meant" {
+	cp -r "$GOLDEN/bert" "$T/m"
+	printf '3 5 9\n' | ids_stream text.ids >"$T/ids.mts"
+	told() { # PROGRAM...: dies with one line
+		run -1 --separate-stderr "$@"
+		echo "$stderr"
+		[ "$stderr" = "$1: $T/m/model.safetensors: is a file; $what is a folder: give '$T/m'" ]
+	}
+	what="a model"
+	told encode -m "$T/m/model.safetensors" "$T/ids.mts"
+	told tok -m "$T/m/model.safetensors" "$T/ids.mts"
+	told train -m "$T/m/model.safetensors" -o "$T/out" "$T/ids.mts"
+	told upcycle -m "$T/m/model.safetensors" --experts a,b -o "$T/out"
+	told leaderboard model -m "$T/m/model.safetensors"
+	told upcycle -m "$T/m" --mean "$T/m/model.safetensors" -o "$T/out"
+	what="an adapter"
+	told encode -m "$T/m" --lora "$T/m/model.safetensors" "$T/ids.mts"
+	told upcycle -m "$T/m" --merge-lora "$T/m/model.safetensors" -o "$T/out"
+	cd "$T/m"
+	run -1 --separate-stderr encode -m config.json "$T/ids.mts"
+	[ "$stderr" = "encode: config.json: is a file; a model is a folder: give '.'" ]
+}
