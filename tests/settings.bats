@@ -166,7 +166,7 @@ right() {
 	done
 	contradicts vocab '{"tokenizer_config.json": {"tokenizer_class": "KoBertTokenizer"}}' "tokenizer_class: vocab.txt of a KoBertTokenizer is not supported "
 	contradicts vocab '{"tokenizer_config.json": null, "config.json": {"model_type": "roberta"}}' "tokenizer_class: vocab.txt of a Roberta"
-	contradicts vocab '{"tokenizer_config.json": {"do_basic_tokenize": false}}' "'do_basic_tokenize' false is not supported"
+	contradicts t5 '{"tokenizer_config.json": {"eos_token": null}}' "'eos_token' is null, and stands around a text"
 }
 
 @test "settings: a class's default that changes tokenizer.json gets a warning, a key that says it none" {

@@ -57,8 +57,6 @@ read_vocabulary(struct tokenizer *tokenizer, const char *text, size_t length,
 		    "BertTokenizer "
 		    "it is); save a tokenizer.json with transformers",
 		    *settings->name ? settings->name : settings->class->names);
-	if (!tree_boolean(settings->config, "do_basic_tokenize", true))
-		tree_die(settings->config, "'do_basic_tokenize' false is not supported");
 	read_lines(tokenizer, text, length);
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
 		const char *token = tokenizer_settings_token(settings, needed[i]);

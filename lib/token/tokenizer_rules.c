@@ -299,8 +299,10 @@ is_own_key(const struct tree *member)
 	for (size_t i = 0; i < SPECIAL_TOKENS; i++)
 		if (!strcmp(member->key, tokenizer_special_keys[i]))
 			return false;
-	return member->kind == TREE_STRING && length > 6 &&
-	       !strcmp(member->key + length - 6, "_token");
+	if (member->kind == TREE_OBJECT ? !tree_get(member, "content")
+					: member->kind != TREE_STRING)
+		return false;
+	return length > 6 && !strcmp(member->key + length - 6, "_token");
 }
 
 void
@@ -330,7 +332,8 @@ tokenizer_rules_add(struct tokenizer *tokenizer, struct tree *root,
 		add_named(&adding, tokenizer_special_keys[i]);
 	for (size_t i = 0; i < config->count; i++)
 		if (is_own_key(config->items[i]))
-			add_special(&adding, NULL, config->items[i]->string);
+			add_special(&adding, config->items[i],
+			    tokenizer_settings_token(settings, config->items[i]->key));
 	add_list(&adding, "additional_special_tokens");
 	add_list(&adding, "extra_special_tokens");
 }
@@ -363,6 +366,8 @@ set_class(struct tokenizer *tokenizer, struct ids *ids,
 
 	if (!key)
 		return;
+	if (!file && !tokenizer_settings_token(settings, key))
+		tree_die(settings->config, "'%s' is null, and stands around a text", key);
 	id = id_of(tokenizer, settings, key);
 	if (!file && id >= 0)
 		ids_push(ids, id);
@@ -384,7 +389,7 @@ set_end(struct tokenizer *tokenizer, struct ids *ids, bool first,
 	bool named = tree_get(config, flag),
 	     ends = settings->class && settings->class->ends;
 	bool wanted = tree_boolean(
-	    config, flag, first && settings->class && settings->class->begins);
+	    config, flag, first && ends && *settings->name && settings->class->begins);
 	int32_t id = id_of(tokenizer, settings, key);
 	bool there = id >= 0 && ids->count && ids->id[first ? 0 : ids->count - 1] == id;
 
@@ -414,6 +419,8 @@ tokenizer_rules_around(
 		set_class(tokenizer, before, settings, settings->class->before, file);
 		set_class(tokenizer, after, settings, settings->class->after, file);
 	}
+	if (settings->class && settings->class->after) /* its template is its own */
+		return;
 	set_end(tokenizer, before, true, settings, "add_bos_token", "bos_token");
 	set_end(tokenizer, after, false, settings, "add_eos_token", "eos_token");
 }
