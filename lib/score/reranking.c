@@ -36,8 +36,7 @@ compare(struct row *row, int64_t at, const struct vectors *query,
 {
 	struct span queries = vectors_row(query, at);
 	struct span of[2] = { vectors_row(texts[0], at), vectors_row(texts[1], at) };
-	bool unit = similarity == SIMILARITY_COSINE;
-	int64_t width = query->width, d = 0;
+	int64_t d = 0;
 
 	*row = (struct row){ .queries = queries.count,
 		.positives = of[0].count,
@@ -49,15 +48,10 @@ compare(struct row *row, int64_t at, const struct vectors *query,
 	row->merged = mem_new((size_t)row->documents, sizeof *row->merged);
 	for (int side = 0; side < 2; side++) {
 		for (int64_t i = 0; i < of[side].count; i++, d++) {
-			int64_t place = (of[side].first + i) * width;
 			row->merged[d] = -INFINITY;
 			for (int64_t q = 0; q < row->queries; q++) {
-				int64_t from = (queries.first + q) * width;
-				float score = similarity_of(similarity,
-				    (unit ? query->units : query->raw) + from,
-				    (unit ? texts[side]->units : texts[side]->raw) +
-					place,
-				    (int)width);
+				float score = vectors_similarity(similarity, query,
+				    queries.first + q, texts[side], of[side].first + i);
 				row->score[q * row->documents + d] = score;
 				row->merged[d] = fmax(row->merged[d], score);
 			}

@@ -32,17 +32,12 @@ static void
 greatest(double *score, const struct summarization *state, struct span machine,
     struct span human, enum similarity similarity)
 {
-	bool unit = similarity == SIMILARITY_COSINE;
-	const float *of = unit ? state->machine->units : state->machine->raw;
-	const float *to = unit ? state->human->units : state->human->raw;
-	int width = state->human->width;
-
 	for (int64_t m = 0; m < machine.count; m++) {
 		score[m] = -INFINITY;
 		for (int64_t h = 0; h < human.count; h++)
 			score[m] = fmax(score[m],
-			    similarity_of(similarity, of + (machine.first + m) * width,
-				to + (human.first + h) * width, width));
+			    vectors_similarity(similarity, state->machine,
+				machine.first + m, state->human, human.first + h));
 	}
 }
 

@@ -47,21 +47,23 @@ grow(struct reading *reading, int64_t more)
 static void
 compare(struct reading *reading, int64_t pair)
 {
+	static const struct {
+		enum text_pairs_measure measure;
+		enum similarity kind;
+	} others[] = { { TEXT_PAIRS_MANHATTAN, SIMILARITY_MANHATTAN },
+		{ TEXT_PAIRS_EUCLIDEAN, SIMILARITY_EUCLIDEAN },
+		{ TEXT_PAIRS_DOT, SIMILARITY_DOT } };
 	const struct vectors *one = reading->sides[0], *two = reading->sides[1];
 	double *const *to = reading->pairs->similarity;
-	enum similarity own = reading->own;
 	int width = one->width;
 	int64_t at = reading->pairs->count, skip = pair * width;
 	const float *a = one->raw + skip, *b = two->raw + skip;
 
 	to[TEXT_PAIRS_COSINE][at] = similarity_paired_cosine(a, b, width);
-	to[TEXT_PAIRS_MANHATTAN][at] = similarity_of(SIMILARITY_MANHATTAN, a, b, width);
-	to[TEXT_PAIRS_EUCLIDEAN][at] = similarity_of(SIMILARITY_EUCLIDEAN, a, b, width);
-	to[TEXT_PAIRS_DOT][at] = similarity_of(SIMILARITY_DOT, a, b, width);
-	to[TEXT_PAIRS_OWN][at] =
-	    own == SIMILARITY_COSINE
-		? similarity_of(own, one->units + skip, two->units + skip, width)
-		: similarity_of(own, a, b, width);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		to[others[i].measure][at] =
+		    vectors_similarity(others[i].kind, one, pair, two, pair);
+	to[TEXT_PAIRS_OWN][at] = vectors_similarity(reading->own, one, pair, two, pair);
 }
 
 /* A number that the score rests on. */

@@ -1,5 +1,6 @@
 #include "search/corpus_search.h"
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct corpus_search {
 	int width;
 	float *queries; /* [queries, width] */
 	size_t room;	/* of them */
+	double longest; /* length of a query; of units a little more than 1 */
 	bool *same;	/* [streams]: that one is the file of the queries */
 	int64_t block;	/* documents */
 	struct block blocks[2], *next;
@@ -97,8 +99,9 @@ take_query(struct corpus_search *searching, const struct row *row)
 	int64_t number = strings_add(searching->run->queries, row->id, row->length, NULL);
 	searching->queries =
 	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
-	put_vector(searching, searching->queries_rows,
+	double length = put_vector(searching, searching->queries_rows,
 	    searching->queries + number * searching->width, row);
+	searching->longest = fmax(searching->longest, length);
 	if (searching->options->texts && row->text)
 		texts_put(
 		    &searching->run->query_texts, number, row->text, row->text_length);
@@ -178,8 +181,14 @@ take_document(struct corpus_search *searching, struct block *block, const struct
 		rows_note(searching->corpus, ROW_REPEATED, row);
 		return false;
 	}
-	block->norm =
-	    fmax(block->norm, put_vector(searching, searching->corpus, to, row));
+	double length = put_vector(searching, searching->corpus, to, row);
+	if (length * searching->longest > FLT_MAX)
+		die("%s: row '%.*s': its dot product with a query may exceed float32: it "
+		    "is %g long, the longest query %g; scale the vectors, or compare by "
+		    "--similarity cosine",
+		    rows_stream(searching->corpus), (int)row->length, row->id, length,
+		    searching->longest);
+	block->norm = fmax(block->norm, length);
 	if (searching->options->exclude_self)
 		take_own(searching, block, row, number);
 	if (searching->options->texts)

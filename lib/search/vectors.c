@@ -1,11 +1,11 @@
 #include "search/vectors.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "search/similarity.h"
 
 struct vectors *
 vectors_open(struct reader *reader, const char *field, int wanted)
@@ -112,6 +112,25 @@ const int64_t *
 vectors_lists(const struct vectors *vectors)
 {
 	return vectors->lists ? vectors->array->offsets[0] : NULL;
+}
+
+float
+vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,
+    const struct vectors *other, int64_t j)
+{
+	bool unit = kind == SIMILARITY_COSINE;
+	const float *a = unit ? one->units : one->raw,
+		    *b = unit ? other->units : other->raw;
+	float score =
+	    similarity_of(kind, a + i * one->width, b + j * other->width, one->width);
+
+	if (!isfinite(score))
+		die("%s: record %lld: the %s of vector %lld of %s and vector %lld of %s "
+		    "exceeds float32; scale the vectors, or normalise them",
+		    stream_name(one->reader), (long long)stream_records(one->reader),
+		    kind == SIMILARITY_DOT ? "dot product" : similarity_name(kind),
+		    (long long)i + 1, name(one), (long long)j + 1, name(other));
+	return score;
 }
 
 void

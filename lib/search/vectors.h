@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "search/similarity.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -66,6 +67,11 @@ struct span vectors_row(const struct vectors *vectors, int64_t row);
 
 /* Where the lists of the rows begin and, after the last, end; NULL where rows have no lists. */
 const int64_t *vectors_lists(const struct vectors *vectors);
+
+/* How alike vector i of the one and vector j of the other record are.  Dies, naming both, where that exceeds
+ * float32, in which similarities are compared.  A cosine needs VECTORS_UNITS of both. */
+float vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,
+    const struct vectors *other, int64_t j);
 
 void vectors_warn_zero(const struct vectors *vectors, const char *consequence);
 void vectors_close(struct vectors *vectors);

@@ -71,8 +71,8 @@ arrange(double *arranged, const struct abstention *abstention, const double *con
 	for (int64_t i = 0; i < n; i++)
 		arranged[i] = metric[order[i]];
 	for (int64_t first = 0, last; first < n; first = last) {
-		double sum = 0;
-		for (last = first;
+		double sum = arranged[first];
+		for (last = first + 1;
 		     last < n && confidence[order[last]] == confidence[order[first]];
 		     last++)
 			sum += arranged[last];

@@ -9,6 +9,8 @@
  *
  *	nAUC = (area - flat) / (best - flat)
  *
+ * A confidence that is NaN (of infinite similarities) is above all others, and equal to none, as in numpy.
+ *
  * NaN when the metric is the same for all queries, up to rounding (the reference divides what
  * rounding left there).
  */

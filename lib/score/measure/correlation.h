@@ -1,7 +1,7 @@
 /*
  * correlation - how far two lists of numbers go together, in [-1, 1].
  *
- * Inputs must be finite; with a constant, or nothing, there is none: NaN.
+ * With a constant, with nothing, or with what is not finite there is none: NaN.
  */
 #ifndef CORRELATION_H
 #define CORRELATION_H

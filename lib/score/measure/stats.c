@@ -31,23 +31,31 @@ struct place {
 	int64_t index;
 };
 
+static int
+by_value(double x, double y)
+{
+	if (isnan(x) || isnan(y))
+		return !isnan(y) - !isnan(x);
+	return (x > y) - (x < y);
+}
+
 /* Equal values in their own order, which qsort alone would not promise. */
 static int
 rising(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
+	int order = by_value(x->value, y->value);
 
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static int
 falling(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
+	bool ordered = x->value < y->value || x->value > y->value;
 
-	return x->value != y->value ? rising(b, a) : rising(a, b);
+	return ordered ? rising(b, a) : rising(a, b);
 }
 
 static struct place *
@@ -67,10 +75,12 @@ stats_ranks(double *ranks, const double *x, int64_t n)
 	struct place *places = sorted(x, n, rising);
 
 	for (int64_t first = 0, last; first < n; first = last) {
-		for (last = first; last < n && places[last].value == places[first].value;)
+		double value = places[first].value;
+		for (last = first + 1; last < n && places[last].value == value;)
 			last++;
 		for (int64_t i = first; i < last; i++)
-			ranks[places[i].index] = 0.5 * (double)(first + 1 + last);
+			ranks[places[i].index] =
+			    isnan(value) ? NAN : 0.5 * (double)(first + 1 + last);
 	}
 	free(places);
 }
@@ -98,9 +108,7 @@ stats_descending(int64_t *order, const double *x, int64_t n)
 static int
 below_or_above(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return by_value(*(const double *)a, *(const double *)b);
 }
 
 void

@@ -1,7 +1,8 @@
 /*
  * stats - means, orders and ranks.
  *
- * All sums in double.  Inputs must be finite; the mean of nothing is NaN.
+ * All sums in double.  The mean of nothing is NaN, and so is one with a NaN in it.  In an order NaN
+ * comes last, rising or falling, and its rank is NaN.
  */
 #ifndef STATS_H
 #define STATS_H
