@@ -118,9 +118,9 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	refused "one.mts: column 'b' is 'x' in all rows: one cluster, which tells nothing apart" --label a --label b one.mts
 	refused "x: k-means puts all rows into one cluster: its vectors are all the same" -k 2 --label a -f x one.mts
 	printf '{"a":%s,"b":"%s"}\n' 1.5 x null y 2 x | mts from jsonl >none.mts
-	refused "none.mts: row 2 has no label in its column 'a'" --label a --label b none.mts
+	refused "none.mts: record 1: value 2 of 'a' is missing" --label a --label b none.mts
 	printf '{"a":"%s","b":%s,"x.emb":[1,%s]}\n' p 1.5 1 "" 1 2 q 3.5 null | mkstream >holes.mts
-	refused "holes.mts: row 2 has no label in its column 'a'" --label a --label b holes.mts
+	refused "holes.mts: record 1: value 2 of 'a' is missing" --label a --label b holes.mts
 	refused "holes.mts: record 1: x.emb: row 3 is not finite" -k 2 -f x holes.mts holes.mts
 	mts rows --where fine=none texts.mts >none.mts
 	refused "none.mts: there is no row in it" --label fine --label odd none.mts

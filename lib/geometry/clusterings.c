@@ -1,6 +1,5 @@
 #include "geometry/clusterings.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,21 +115,12 @@ take_labels(struct reading *reading, struct source *source, const struct record 
 	struct clustering *to = source->clustering;
 	struct reader *reader = reading->reader;
 	const struct array *array = &record->columns[source->label];
-	const char *name = stream_column(reader, source->label)->name;
 
 	to->label = mem_grow(to->label, &to->capacity,
 	    (size_t)(reading->rows + record->rows), sizeof *to->label);
-	for (int64_t row = 0; row < record->rows; row++) {
-		int32_t label = labels_number(
+	for (int64_t row = 0; row < record->rows; row++)
+		to->label[reading->rows + row] = labels_number(
 		    to->kinds, reader, source->label, array, row, LABELS_MOST);
-		bool text = values_are_text(stream_column(reader, source->label));
-		if (text ? strings_length(to->kinds, label) == 0
-			 : isnan(values_number(reader, source->label, array, row)))
-			die("%s: row %lld has no label in its column '%s'",
-			    stream_name(reader), (long long)(reading->rows + row) + 1,
-			    name);
-		to->label[reading->rows + row] = label;
-	}
 }
 
 static void

@@ -180,6 +180,17 @@ name_sets(struct per_query *table, struct reader *reader, const struct strings *
 		per_query_add(table, strings_get(names, i), strings_length(names, i));
 }
 
+static void
+need_set(const struct reader *reader, int by, const struct record *record, int64_t row)
+{
+	const struct column *column = stream_column(reader, by);
+
+	if (values_missing(column, &record->columns[by], row))
+		die("%s: record %lld: row %lld has no '%s', which names its set",
+		    stream_name(reader), (long long)stream_records(reader),
+		    (long long)row + 1, column->name);
+}
+
 /* One text a row: sets by a column, or all of the stream. */
 static void
 score_texts(struct clustering *clustering)
@@ -200,6 +211,8 @@ score_texts(struct clustering *clustering)
 		for (int64_t row = 0; row < record.rows; row++) {
 			char text[VALUES_ROOM];
 			size_t length = 0;
+			if (by >= 0)
+				need_set(reader, by, &record, row);
 			const char *name =
 			    by < 0 ? ""
 				   : values_text(stream_column(reader, by),

@@ -18,15 +18,21 @@ int32_t
 labels_number(struct strings *names, const struct reader *reader, int column,
     const struct array *array, int64_t index, int32_t most)
 {
+	const struct column *labels = stream_column(reader, column);
 	char room[VALUES_ROOM];
 	size_t length;
-	const char *text =
-	    values_text(stream_column(reader, column), array, index, room, &length);
+
+	if (values_missing(labels, array, index))
+		die("%s: record %lld: value %lld of '%s' is missing; leave out rows "
+		    "without a label, or label them",
+		    stream_name(reader), (long long)stream_records(reader),
+		    (long long)index + 1, labels->name);
+	const char *text = values_text(labels, array, index, room, &length);
 	int64_t number = strings_add(names, text, length, NULL);
 
 	if (number >= most)
 		die("%s: column '%s' has more than %d different values; these are no "
 		    "labels",
-		    stream_name(reader), stream_column(reader, column)->name, most);
+		    stream_name(reader), labels->name, most);
 	return (int32_t)number;
 }

@@ -14,7 +14,7 @@
 int labels_column(
     const struct reader *reader, const char *wanted, const char *const *usual);
 
-/* The number of a value (as in values.h); dies when there are more than `most`. */
+/* The number of a value (as in values.h); dies where there is none, and when there are more than `most`. */
 int32_t labels_number(struct strings *names, const struct reader *reader, int column,
     const struct array *array, int64_t index, int32_t most);
 

@@ -164,7 +164,7 @@ void score_clustering(struct report *report, const struct score_options *options
  * each level and experiment, the generator going on, `samples` of them by choices (with
  * replacement), and clustered into as many clusters as the level has labels.
  *
- * A row without a label at some level: as in the reference, left out of the level where labels are
+ * A row whose list of labels is too short for some level: as in the reference, left out of the level where labels are
  * numbers (and so are rows with the number -1), with the label "-1" where they are text.
  *
  * Memory: a file is read twice, so that only the vectors of the rows that were drawn are

@@ -245,6 +245,20 @@ next_record(struct rows *rows)
 	}
 }
 
+static void
+take_id(struct rows *rows, struct row *row)
+{
+	const struct reader *reader = rows->part.vectors->reader;
+	const struct column *column = stream_column(reader, rows->part.id);
+	const struct array *array = &rows->record.columns[rows->part.id];
+
+	if (values_missing(column, array, rows->row))
+		die("%s: record %lld: row %lld has no '%s'", rows_stream(rows),
+		    (long long)stream_records(reader), (long long)rows->row + 1,
+		    column->name);
+	row->id = values_text(column, array, rows->row, rows->room, &row->length);
+}
+
 bool
 rows_next(struct rows *rows, struct row *row)
 {
@@ -254,9 +268,7 @@ rows_next(struct rows *rows, struct row *row)
 	*row = (struct row){ .number = rows->number++ };
 	row->vector = vectors->raw + rows->row * vectors->width;
 	if (rows->part.id >= 0)
-		row->id = values_text(stream_column(vectors->reader, rows->part.id),
-		    &rows->record.columns[rows->part.id], rows->row, rows->room,
-		    &row->length);
+		take_id(rows, row);
 	if (rows->part.ids == ROW_PLACES) {
 		row->id = rows->room;
 		row->length = (size_t)snprintf(

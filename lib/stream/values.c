@@ -183,6 +183,22 @@ values_text(const struct column *column, const struct array *array, int64_t inde
 	return room;
 }
 
+bool
+values_missing(const struct column *column, const struct array *array, int64_t index)
+{
+	double value = 0;
+
+	if (column->text) {
+		const int64_t *offsets = column_list_offsets(column, array);
+		return offsets[index + 1] == offsets[index];
+	}
+	if (dtype_is_float(column->dtype))
+		tensor_to_f64(&value,
+		    (const char *)array->data + (size_t)index * dtype_size(column->dtype),
+		    column->dtype, 1);
+	return isnan(value);
+}
+
 double
 values_number(
     const struct reader *reader, int index, const struct array *array, int64_t at)

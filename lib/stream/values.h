@@ -53,6 +53,10 @@ enum { VALUES_ROOM = NUMBER_ROOM };
 const char *values_text(const struct column *column, const struct array *array,
     int64_t index, char room[VALUES_ROOM], size_t *length);
 
+/* Whether there is none: empty text, as JSON's null and an empty cell are kept, or NaN. */
+bool values_missing(
+    const struct column *column, const struct array *array, int64_t index);
+
 /* A value as a number; dies, naming the record and the value, when text is none. */
 double values_number(
     const struct reader *reader, int column, const struct array *array, int64_t index);

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+load helper
+load scores
+
+# Rows without a label, an id or a set are no class, document or set of their own.
+
+rows() { # of two classes, far apart; the row that awk's program $1 selects has no label
+	awk -v OFS= "BEGIN { for (i = 0; i < 24; i++) { label = i % 2 ? \"\\\"b\\\"\" : \"\\\"a\\\"\"
+		if ($1) label = \"${2-null}\"
+		print \"{\\\"x.emb\\\":[\", i % 2 ? 9 : 1, \",\", i % 2 ? 1 : 8, \".\", i, \"],\\\"label\\\":\", label, \"}\" } }"
+}
+
+made() { # NAME: its vectors and its other members as one stream
+	jq -c 'with_entries(select(.key | endswith(".emb")))' "$1" | mkstream >vectors
+	jq -c 'with_entries(select(.key | endswith(".emb") | not))' "$1" | mts from jsonl - >others
+	mts paste vectors others >"$1.mts"
+}
+
+@test "a row without a label is refused by all that score labels" {
+	rows 0 >all && rows 'i == 5' >holes && rows 'i == 5' '\"\"' >empty
+	sed 's/"a"/1/; s/"b"/2/' holes >numbers
+	for name in all holes empty numbers; do made "$name"; done
+	mteb-score clustering all.mts | grep -P '^v_measure\t1$'
+	mteb-score -q classification --train all.mts all.mts | grep -P '^accuracy\t1$'
+	for name in holes empty numbers; do
+		for command in clustering "clustering-fast --documents all" "classification --train all.mts" \
+			"classification --train $name.mts"; do
+			# shellcheck disable=SC2086
+			dies "mteb-score: $name.mts: record 1: value 6 of 'label' is missing; leave out" \
+				mteb-score -q $command "$name.mts"
+		done
+	done
+	# lists of labels, and levels
+	echo '{"x.emb":[[1,2],[2,1],[3,3]],"labels":["a","","b"]}' | mkstream >sets.mts
+	dies "mteb-score: sets.mts: record 1: value 2 of 'labels' is missing" mteb-score clustering sets.mts
+	# pairs
+	printf '{"sentence1.emb":[1,2],"sentence2.emb":[2,%d],"label":%s,"score":%s}\n' 1 1 1 2 0 2 3 null null |
+		cat >pairs
+	made pairs
+	for type in sts pairclassification; do
+		run -1 --separate-stderr mteb-score "$type" pairs.mts
+		[[ $stderr == "mteb-score: pairs.mts: record 1: "*": value 3 is nan, not a number to score with" ]]
+	done
+}
+
+@test "leaderboard drawn: a training row without a label is refused" {
+	for label in null '""'; do
+		printf '%s\n' '{"text":"a","label":"x"}' "{\"text\":\"b\",\"label\":$label}" >train.jsonl
+		dies "leaderboard: train.jsonl:2: there is no 'label'" leaderboard drawn train.jsonl
+	done
+}
+
+@test "a document without an id, a row without a set" {
+	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >q.mts
+	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"","x.emb":[1,1]}' '{"_id":"","x.emb":[1,2]}' |
+		mkstream >c.mts
+	printf 'q\ta\t1\n' >qrels
+	dies "mteb-score: c.mts: record 1: row 2 has no '_id'" mteb-score retrieval --qrels qrels q.mts c.mts
+	dies "near: c.mts: record 1: row 2 has no '_id'" near q.mts c.mts
+	printf '%s\n' '{"x.emb":[1,0],"label":"a","set":"s"}' '{"x.emb":[1,1],"label":"b","set":""}' |
+		mkstream >sets.mts
+	dies "mteb-score: sets.mts: record 1: row 2 has no 'set', which names its set" mteb-score clustering sets.mts
+}
+setup() { cd "$T"; }
