@@ -72,7 +72,7 @@ CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bit
 # what the model makes of texts
 MADE    := $(if $(COMBINE),$(OWN)/$(EMITTED),$(VECTORS))
 SCORES  := $(RESULTS)/$(subst /,__,$(name))/$(revision)
-SETS    := $(classification) $(clustering) $(pairclassification) $(reranking) $(retrieval) \
+SETS    := $(classification) $(clustering) $(clustering-fast) $(pairclassification) $(reranking) $(retrieval) \
            $(sts) $(summarization)
 BAR     := $(shell [ -t 2 ] && echo --progress)
 
@@ -90,7 +90,7 @@ routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
 in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
-score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),--per-query $(@:.json=.tsv))
+score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))
 result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
@@ -160,11 +160,13 @@ $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
 
 # of a pair's vectors, by the names that results have, and not by the similarity that moee-sim has made of them
 pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
+# of clustering-fast
+sampling = --documents $($*.documents) $($*.samples:%=--samples %)
 define score_rule
 $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
-	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(legacy) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
+	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(if $$($$*.documents),$$(sampling),$$(legacy)) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
 endef
-$(foreach type,clustering pairclassification sts summarization,$(eval $(call score_rule,$(type))))
+$(foreach type,clustering clustering-fast pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 
 # The table of all models; what failed.
 MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(SETS)))) $(faulty)

@@ -71,7 +71,8 @@ few() {
 	near --json "$T/numbers.mts" "$T/numbers.mts" >"$T/out"
 	[ "$(cat "$T/out")" = '{"id":7,"hits":[{"id":7,"score":1}]}' ]
 	printf '{"id":"a","x.emb":[3e38,3e38]}\n' | stream_of huge
-	near --similarity dot --json "$T/huge.mts" "$T/huge.mts" | jq -e '.hits == [{id: "a", score: null}]'
+	dies "near: $T/huge.mts: row 'a': its dot product with a query may exceed float32" \
+		near --similarity dot --json "$T/huge.mts" "$T/huge.mts"
 }
 
 @test "near --run is mteb-score's, and scores as if it had searched, settings and all" {

@@ -67,7 +67,8 @@ static const struct cli_option options[] = {
 	    "result: the type of a task that is not in the registry" },
 	{ OPT_TASK, "task", "TASK", "result: the data set that was scored" },
 	{ OPT_SAMPLES, "samples", "N", "drawn: rows of a label (default: 8)" },
-	{ OPT_PROTOCOL, "protocol", "v1|v2", "whose main scores (default: v1)" },
+	{ OPT_PROTOCOL, "protocol", "v1|v2",
+	    "whose main scores, and whose sets of their own (default: v1)" },
 	{ OPT_FORMAT, "format", "tsv|markdown|html",
 	    "table, compare: default tsv; html: table" },
 	{ OPT_PER_QUERY, "per-query", NULL,
@@ -255,7 +256,7 @@ static const struct cli_command commands[] = {
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
 	    1, -1, table },
 	{ "compare", "what of the differences between models may be chance",
-	    "registry per-query format resamples seed output", 2, -1, compare },
+	    "registry per-query protocol format resamples seed output", 2, -1, compare },
 	{ 0 },
 };
 

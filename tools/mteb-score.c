@@ -102,8 +102,8 @@ static const struct cli_option options[] = {
 	{ OPT_SEED, "seed", "N",
 	    "classification, clustering, clustering-fast: seed (default: 42)" },
 	{ OPT_SIMILARITY, "similarity", "cosine|dot|euclidean|manhattan",
-	    "the model's own (default: cosine)\n"
-	    "retrieval: cosine or dot" },
+	    "how vectors are compared (default: the model's way, else\n"
+	    "cosine); retrieval: cosine or dot" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
 	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },

@@ -50,7 +50,7 @@ static const struct cli_option options[] = {
 	{ 'f', "field", "NAME",
 	    "take the embeddings from NAME.emb (default: the only one)" },
 	{ OPT_SIMILARITY, "similarity", "cosine|dot",
-	    "what is greatest (default: cosine)" },
+	    "what is greatest (default: the model's way, else cosine)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "what queries, hits and two blocks of documents may take\n"

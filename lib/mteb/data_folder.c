@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -103,8 +104,47 @@ need(struct data_set *set, enum data_file which, const char *stem)
 	free(subset);
 }
 
+/* Whether the rows of a file are the Hub's sets of texts. */
+static bool
+has_sets(const char *path)
+{
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	const struct tree *record = datafile_next(file);
+	const struct tree *texts = record ? tree_get(record, "sentences") : NULL;
+	bool sets = texts && texts->kind == TREE_LIST;
+
+	datafile_close(file);
+	return sets;
+}
+
+/* Why mteb would score a set in another way than its files say; NULL: it would not. */
+static char *
+other_way(const struct registry *registry, const struct data_set *set)
+{
+	const struct registry_task *task = set->task;
+	size_t length = strlen(task->name);
+	int protocol = registry->v2 ? 2 : 1;
+
+	if (task->protocol && task->protocol != protocol)
+		return mem_format(
+		    "mteb scores it by protocol v%d alone; say PROTOCOL=v%d",
+		    task->protocol, task->protocol);
+	if (task->fast == REGISTRY_FAST_ROWS && has_sets(set->files[DATA_TEST]))
+		return mem_format(
+		    "%s: mteb samples or splits these sets first; write what it makes of "
+		    "them, a text a row, with 'sentences' and 'labels'",
+		    set->files[DATA_TEST]);
+	if (task->fast == REGISTRY_NO_FAST && !strcmp(task->type, "Clustering") &&
+	    length > 3 && !strcmp(task->name + length - 3, ".v2"))
+		return mem_format(
+		    "mteb scores sets of this name by clustering-fast; say how "
+		    "in tasks.yaml: %s: { type: Clustering, fast: sets }",
+		    task->name);
+	return NULL;
+}
+
 static void
-need_files(struct data_set *set)
+need_files(const struct registry *registry, struct data_set *set)
 {
 	const struct registry_task *task = set->task;
 
@@ -117,6 +157,8 @@ need_files(struct data_set *set)
 		return;
 	}
 	need(set, DATA_TEST, task->split);
+	if (set->files[DATA_TEST] && !set->fault)
+		set->fault = other_way(registry, set);
 	if (!strcmp(task->type, "Classification"))
 		need(set, DATA_TRAIN, "train");
 }
@@ -124,7 +166,8 @@ need_files(struct data_set *set)
 /* Folders. ------------------------------------------------------------------------- */
 
 static void
-add(struct data_folder *folder, const struct registry_task *task, const char *path)
+add(struct data_folder *folder, const struct registry *registry,
+    const struct registry_task *task, const char *path)
 {
 	for (size_t i = 0; i < folder->count; i++)
 		if (folder->sets[i].task == task)
@@ -134,7 +177,7 @@ add(struct data_folder *folder, const struct registry_task *task, const char *pa
 	    folder->sets, &folder->capacity, folder->count + 1, sizeof *folder->sets);
 	struct data_set *set = &folder->sets[folder->count++];
 	*set = (struct data_set){ .task = task, .folder = mem_string(path) };
-	need_files(set);
+	need_files(registry, set);
 }
 
 static int
@@ -170,7 +213,7 @@ take(struct data_folder *folder, struct registry *registry, const char *path,
 			    path);
 	}
 	if (task && (data || parent || !registry_type(registry, name)))
-		add(folder, task, path);
+		add(folder, registry, task, path);
 	return task || data;
 }
 
@@ -212,6 +255,15 @@ data_folder_read(struct registry *registry, const char *dir)
 	if (folder->count)
 		qsort(folder->sets, folder->count, sizeof *folder->sets, by_task);
 	return folder;
+}
+
+bool
+data_set_means(const struct data_set *set, const char *word)
+{
+	const char *last = strrchr(set->folder, '/');
+
+	return registry_means(set->task, word) ||
+	       !strcasecmp(last ? last + 1 : set->folder, word);
 }
 
 void

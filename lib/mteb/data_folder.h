@@ -9,7 +9,7 @@
  * name it has, case and punctuation aside, with or without the name's type and with its subset:
  * sts12, STS-12, banking77, amazon_counterfactual_en.  A folder that is no set of the registry is
  * one of its own name, of the type its parent folder is called by, or of retrieval when it has a
- * corpus.
+ * corpus.  A set that mteb scores in another way than what is there allows has a fault.
  */
 #ifndef DATA_FOLDER_H
 #define DATA_FOLDER_H
@@ -41,6 +41,9 @@ struct data_folder {
 	struct data_set *sets; /* by name */
 	size_t count, capacity;
 };
+
+/* Whether a word means the set: its task (registry_means), or its folder's name in any case. */
+bool data_set_means(const struct data_set *set, const char *word);
 
 /* Dies when the folder cannot be read, and when a set is there twice; warns of folders with
  * data whose type is not known. */

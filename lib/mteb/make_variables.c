@@ -62,17 +62,19 @@ static void
 print_set(const struct tree *prompts, const struct data_set *set, FILE *out)
 {
 	const struct registry_task *task = set->task;
-	char *type = mem_string(task->type);
+	char *scorer = registry_scorer(task);
 
-	for (char *at = type; *at; at++)
-		*at = (char)tolower((unsigned char)*at);
-	fprintf(out, "\n%s += %s\n", type, task->name);
-	free(type);
+	fprintf(out, "\n%s += %s\n", scorer, task->name);
+	free(scorer);
 	fprintf(out, "%s.type := %s\n", task->name, task->type);
 	print_prompts(prompts, task, out);
 	if (task->samples)
 		fprintf(
 		    out, "%s.samples := %lld\n", task->name, (long long)task->samples);
+	if (task->fast != REGISTRY_NO_FAST && task->documents > 0)
+		fprintf(out, "%s.documents := %.17g\n", task->name, task->documents);
+	else if (task->fast != REGISTRY_NO_FAST)
+		fprintf(out, "%s.documents := all\n", task->name);
 	if (task->ignore_identical)
 		fprintf(out, "%s.identical := --ignore-identical-ids\n", task->name);
 	for (int f = 0; f < DATA_FILES; f++)
@@ -87,7 +89,7 @@ is_meant(const struct data_set *set, char **words, int count)
 	bool meant = count == 0;
 
 	for (int i = 0; i < count; i++)
-		meant |= registry_means(set->task, words[i]);
+		meant |= data_set_means(set, words[i]);
 	return meant;
 }
 
@@ -98,7 +100,7 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 	for (int i = 0; i < count; i++) {
 		bool met = false;
 		for (size_t s = 0; s < folder->count; s++)
-			met |= registry_means(folder->sets[s].task, words[i]);
+			met |= data_set_means(&folder->sets[s], words[i]);
 		if (!met)
 			die("%s: there is no data set, type or benchmark '%s'; 'plan' "
 			    "without it lists what there is",

@@ -17,6 +17,7 @@
 #include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "folder/safetensors.h"
+#include "folder/similarity_name.h"
 #include "model/adapter.h"
 #include "text/json.h"
 #include "token/template.h"
@@ -278,25 +279,24 @@ model_meta_json(const struct model_meta *of)
 {
 	char *path = mem_format("%s/config_sentence_transformers.json", of->folder),
 	     *name = model_meta_name(of), *revision = model_meta_revision(of);
-	struct tree *meta = tree_object(), *languages = tree_list(),
-		    *config = json_read_optional(path);
+	char *similarity = similarity_name_read(of->folder);
+	struct tree *meta = tree_object(), *config = json_read_optional(path);
 	const struct tree *prompts = tree_get(config, "prompts");
 
-	tree_add(languages, tree_of_string("eng-Latn"));
 	tree_set(meta, "name", tree_of_string(name));
 	tree_set(meta, "revision", tree_of_string(revision));
 	tree_set(meta, "n_parameters", tree_of_integer(parameters(of)));
-	tree_set(meta, "similarity_fn_name", tree_of_string("cosine"));
+	tree_set(meta, "similarity_fn_name", tree_of_string(similarity));
 	tree_set(meta, "use_instructions", tree_of_boolean(prompts && prompts->count));
-	tree_set(meta, "languages", languages);
 	tree_set(meta, "framework", tree_list());
-	static const char *const unknown[] = { "release_date", "license", "open_weights",
-		"memory_usage_mb", "max_tokens", "embed_dim", "public_training_code",
-		"public_training_data", "reference", "training_datasets", "adapted_from",
-		"superseded_by" };
+	static const char *const unknown[] = { "languages", "release_date", "license",
+		"open_weights", "memory_usage_mb", "max_tokens", "embed_dim",
+		"public_training_code", "public_training_data", "reference",
+		"training_datasets", "adapted_from", "superseded_by" };
 	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
 		tree_set(meta, unknown[i], tree_of_null());
 	tree_free(config);
+	free(similarity);
 	free(revision);
 	free(name);
 	free(path);

@@ -1,5 +1,6 @@
 #include "mteb/registry.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -74,17 +75,50 @@ set_size(struct registry_task *task, const struct tree *node)
 	}
 }
 
-static void
-set_in(struct registry_task *task, const struct tree *node)
+/* A name or a list of names, or what was there before. */
+static const struct tree *
+names_of(const struct tree *node, const char *key, const struct tree *before)
 {
-	const struct tree *in = tree_get(node, "in");
+	const struct tree *names = tree_get(node, key);
 
-	for (size_t i = 0; in && in->kind == TREE_LIST && i < in->count; i++)
-		if (in->items[i]->kind != TREE_STRING)
-			tree_die(in->items[i], "in: names of benchmarks are expected");
-	if (in && in->kind != TREE_LIST && in->kind != TREE_STRING)
-		tree_die(in, "in: a name or a list of names is expected");
-	task->in = in ? in : task->in;
+	for (size_t i = 0; names && names->kind == TREE_LIST && i < names->count; i++)
+		if (names->items[i]->kind != TREE_STRING)
+			tree_die(names->items[i], "%s: names are expected", key);
+	if (names && names->kind != TREE_LIST && names->kind != TREE_STRING)
+		tree_die(names, "%s: a name or a list of names is expected", key);
+	return names ? names : before;
+}
+
+/* The place of a key's word among others; `before` where there is no such key. */
+static int
+word_of(const struct tree *node, const char *key, const char *const *words, int before)
+{
+	const char *word = tree_string(node, key, NULL);
+	int i = 0;
+
+	if (!word)
+		return before;
+	while (words[i] && strcmp(words[i], word) != 0)
+		i++;
+	if (!words[i])
+		tree_die(tree_get(node, key), "%s: '%s' is none of its words", key, word);
+	return i;
+}
+
+static void
+set_fast(struct registry_task *task, const struct tree *node)
+{
+	static const char *const layouts[] = { "none", "sets", "rows", NULL };
+	const struct tree *documents = tree_get(node, "documents");
+	bool all = documents && documents->kind == TREE_STRING &&
+		   !strcmp(documents->string, "all");
+
+	task->fast = (enum registry_fast)word_of(node, "fast", layouts, (int)task->fast);
+	if (!documents)
+		return;
+	task->documents = all ? 0 : tree_real(node, "documents", 0);
+	if (!all && !(task->documents > 0))
+		tree_die(documents, "documents: a number, a share or 'all' is expected");
 }
 
 /* What a node says, of a type or of a task, goes over what is there. */
@@ -92,6 +126,8 @@ static void
 set_task(
     const struct registry *registry, struct registry_task *task, const struct tree *node)
 {
+	static const char *const protocols[] = { "any", "v1", "v2", NULL };
+
 	task->main = tree_string(node, "main", task->main);
 	if (registry->v2)
 		task->main = tree_string(node, "main_v2", task->main);
@@ -103,8 +139,11 @@ set_task(
 	task->ignore_identical =
 	    tree_boolean(node, "ignore_identical_ids", task->ignore_identical);
 	set_prompts(task, node);
+	task->protocol = word_of(node, "protocol", protocols, task->protocol);
 	set_size(task, node);
-	set_in(task, node);
+	set_fast(task, node);
+	task->languages = names_of(node, "languages", task->languages);
+	task->in = names_of(node, "in", task->in);
 }
 
 static struct registry_task *
@@ -137,7 +176,11 @@ add(struct registry *registry, const char *name, const struct tree *type)
 		name = task->name;
 	}
 	*task = (struct registry_task){
-		.name = name, .type = type->key, .split = "test", .subset = "default"
+		.name = name,
+		.type = type->key,
+		.split = "test",
+		.subset = "default",
+		.documents = 0.04 /* mteb's */
 	};
 	set_task(registry, task, type);
 	if (!task->main)
@@ -148,20 +191,27 @@ add(struct registry *registry, const char *name, const struct tree *type)
 const struct registry_task *
 registry_add(struct registry *registry, const char *name, const char *type)
 {
-	const struct tree *node = type_node(registry, type);
+	static const char fast[] = "-fast";
+	size_t length = strlen(type), rest = strlen(fast);
+	bool is_fast = length > rest && !strcmp(type + length - rest, fast);
+	char *plain = mem_format("%.*s", (int)(is_fast ? length - rest : length), type);
+	const struct tree *node = type_node(registry, plain);
 
 	if (!node)
 		die("%s: '%s' is no type of task", name, type);
-	return add(registry, name, node);
+	free(plain);
+	struct registry_task *task = add(registry, name, node);
+	task->fast = is_fast ? REGISTRY_FAST_SETS : task->fast;
+	return task;
 }
 
 void
 registry_read(struct registry *registry, const char *path)
 {
-	static const char *const top[] = { "types", "tasks", NULL };
+	static const char *const top[] = { "types", "tasks", "languages", NULL };
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
 		"subset", "samples", "ignore_identical_ids", "size", "part_of", "in",
-		NULL };
+		"fast", "documents", "protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,
@@ -183,8 +233,21 @@ registry_read(struct registry *registry, const char *path)
 		if (!known)
 			tree_die(node, "%s: type: %s", node->key,
 			    type ? "there is no such type" : "it is missing");
-		set_task(registry, add(registry, node->key, known), node);
+		struct registry_task *task = add(registry, node->key, known);
+		task->languages = names_of(file, "languages", task->languages);
+		set_task(registry, task, node);
 	}
+}
+
+char *
+registry_scorer(const struct registry_task *task)
+{
+	char *scorer =
+	    mem_format("%s%s", task->type, task->fast == REGISTRY_NO_FAST ? "" : "-fast");
+
+	for (char *at = scorer; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return scorer;
 }
 
 bool
@@ -195,8 +258,8 @@ registry_means(const struct registry_task *task, const char *word)
 
 	for (size_t i = 0; in && in->kind == TREE_LIST && i < in->count; i++)
 		is_in |= !strcmp(in->items[i]->string, word);
-	return is_in || !strcmp(task->name, word) || !strcasecmp(task->type, word) ||
-	       (task->part_of && !strcmp(task->part_of, word));
+	return is_in || !strcasecmp(task->name, word) || !strcasecmp(task->type, word) ||
+	       (task->part_of && !strcasecmp(task->part_of, word));
 }
 
 void

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,11 +56,43 @@ other_size(const struct registry_task *task, const struct tree *settings)
 }
 
 static struct tree *
+languages_of(const struct registry_task *task)
+{
+	const struct tree *named = task->languages;
+
+	if (named && named->kind == TREE_LIST)
+		return tree_copy(named);
+	struct tree *list = tree_list();
+	if (named)
+		tree_add(list, tree_of_string(named->string));
+	return list;
+}
+
+/* A result under a task's name is what mteb computes for it, and nothing else. */
+static void
+check_way(const struct registry_task *task, const struct tree *report)
+{
+	const struct tree *settings = tree_get(report, "settings");
+	const char *type = tree_string(report, "task_type", NULL),
+		   *protocol = tree_string(settings, "protocol", NULL);
+	char *scorer = registry_scorer(task), wanted[8];
+
+	snprintf(wanted, sizeof wanted, "v%d", task->protocol);
+	if (type && strcmp(type, scorer) != 0)
+		die("%s: mteb scores it by %s, and this is a report of %s", task->name,
+		    scorer, type);
+	if (task->protocol && protocol && strcmp(protocol, wanted) != 0)
+		die("%s: mteb scores it by protocol %s alone, and this is a report of %s",
+		    task->name, wanted, protocol);
+	free(scorer);
+}
+
+static struct tree *
 score_entry(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *scores = tree_need(report, "scores");
 	const struct tree *main = tree_get(scores, task->main);
-	struct tree *entry = tree_object(), *languages = tree_list();
+	struct tree *entry = tree_object();
 
 	if (!main || (main->kind != TREE_REAL && main->kind != TREE_INTEGER))
 		tree_die(scores, "%s: has no value of %s, its main score", task->name,
@@ -69,8 +102,7 @@ score_entry(const struct registry_task *task, const struct tree *report)
 		if (strcmp(scores->items[i]->key, "main_score"))
 			tree_set(entry, scores->items[i]->key, rounded(scores->items[i]));
 	tree_set(entry, "hf_subset", tree_of_string(task->subset));
-	tree_add(languages, tree_of_string("eng-Latn"));
-	tree_set(entry, "languages", languages);
+	tree_set(entry, "languages", languages_of(task));
 	return entry;
 }
 
@@ -78,6 +110,8 @@ struct tree *
 results_of(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *settings = tree_get(report, "settings");
+
+	check_way(task, report);
 	struct tree *file = tree_object(), *scores = tree_object(), *list = tree_list(),
 		    *motes = tree_object();
 
@@ -131,7 +165,27 @@ find_split(const struct tree *scores, const struct registry_task *task)
 	return !split && !task && scores->count == 1 ? scores->items[0] : split;
 }
 
-/* That of the registry's subset, or the mean over all where it is not among them; NaN: none. */
+/* A member's text, or NULL: other writers' files may have anything there. */
+static const char *
+text_of(const struct tree *object, const char *key)
+{
+	const struct tree *node =
+	    object && object->kind == TREE_OBJECT ? tree_get(object, key) : NULL;
+
+	return node && node->kind == TREE_STRING ? node->string : NULL;
+}
+
+static double
+number_of(const struct tree *object, const char *key)
+{
+	const struct tree *node =
+	    object->kind == TREE_OBJECT ? tree_get(object, key) : NULL;
+	bool is = node && (node->kind == TREE_REAL || node->kind == TREE_INTEGER);
+
+	return is ? tree_real(object, key, NAN) : NAN;
+}
+
+/* That of the registry's subset, or the mean over all where it is not among them; not finite: none. */
 static double
 main_score(const struct tree *split, const struct registry_task *task)
 {
@@ -139,10 +193,9 @@ main_score(const struct tree *split, const struct registry_task *task)
 
 	for (size_t i = 0; i < split->count; i++) {
 		const struct tree *entry = split->items[i];
-		double value = tree_real(entry, "main_score", NAN);
-		if (!isfinite(value))
-			tree_die(entry, "there is no main_score");
-		if (task && !strcmp(tree_string(entry, "hf_subset", ""), task->subset))
+		const char *subset = text_of(entry, "hf_subset");
+		double value = number_of(entry, "main_score");
+		if (task && subset && !strcmp(subset, task->subset))
 			return value;
 		sum += value;
 	}
@@ -155,31 +208,63 @@ copied(const char *text)
 	return text ? mem_string(text) : NULL;
 }
 
+/* What mteb-score says of its settings: "v2". */
+static int
+protocol_of(const struct tree *motes)
+{
+	const char *protocol =
+	    motes ? text_of(tree_get(motes, "settings"), "protocol") : NULL;
+
+	return !protocol ? 0 : !strcmp(protocol, "v2") ? 2 : !strcmp(protocol, "v1");
+}
+
+/* Takes a file's main score; returns why there is none, to be freed, or NULL. */
+static char *
+take_file(struct results *results, const struct registry *registry,
+    const struct tree *file, const char *name)
+{
+	const struct registry_task *task = registry_find(registry, name);
+	const struct tree *scores = tree_get(file, "scores"),
+			  *motes = tree_get(file, "motes"), *split = NULL;
+
+	if (scores && scores->kind == TREE_OBJECT)
+		split = find_split(scores, task);
+	if (!split || split->kind != TREE_LIST || !split->count)
+		return mem_format(
+		    "there are no scores of the split '%s'", task ? task->split : "test");
+	double value = main_score(split, task);
+	if (!isfinite(value))
+		return mem_string("there is no main_score that is a number");
+	motes = motes && motes->kind == TREE_OBJECT ? motes : NULL;
+	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
+	    sizeof *results->items);
+	results->items[results->count++] = (struct result){ .task = mem_string(name),
+		.type = copied(text_of(motes, "task_type")),
+		.metric = copied(text_of(motes, "main_score")),
+		.main = value,
+		.protocol = protocol_of(motes),
+		.other = tree_boolean(motes, "other_size", false) };
+	return NULL;
+}
+
 static void
 read_file(struct results *results, const struct registry *registry, const char *path)
 {
 	struct tree *file = json_read(path);
-	const char *name = tree_string(file, "task_name", NULL);
+	const char *name = text_of(file, "task_name");
+	char *why;
 
-	if (!name)
-		tree_die(file, "there is no task_name: not a result of mteb");
-	const struct registry_task *task = registry_find(registry, name);
-	const struct tree *scores = tree_need(file, "scores");
-	const struct tree *split = find_split(scores, task);
-	if (split && split->kind == TREE_LIST && split->count) {
-		const struct tree *motes = tree_get(file, "motes");
-		results->items = mem_grow(results->items, &results->capacity,
-		    results->count + 1, sizeof *results->items);
-		results->items[results->count++] =
-		    (struct result){ .task = mem_string(name),
-			    .type = copied(tree_string(motes, "task_type", NULL)),
-			    .metric = copied(tree_string(motes, "main_score", NULL)),
-			    .main = main_score(split, task),
-			    .other = tree_boolean(motes, "other_size", false) };
-	} else {
-		warn("%s: is left out: there are no scores of the split '%s'", path,
-		    task ? task->split : "test");
-	}
+	if (name)
+		why = take_file(results, registry, file, name);
+	else if (text_of(file, "mteb_dataset_name"))
+		why =
+		    mem_string("it is of an mteb before 1.11; load and save it with one "
+			       "of today");
+	else
+		why = mem_string("there is no task_name: not a result of mteb");
+	if (why)
+		warn("%s: is left out: %s", path, why);
+	free(why);
 	tree_free(file);
 }
 
@@ -204,8 +289,7 @@ read_names(struct results *results, const char *dir)
 {
 	char *path = mem_format("%s/model_meta.json", dir);
 	struct tree *meta = json_read_optional(path);
-	const char *model = tree_string(meta, "name", NULL),
-		   *revision = tree_string(meta, "revision", NULL);
+	const char *model = text_of(meta, "name"), *revision = text_of(meta, "revision");
 
 	results->model = model ? mem_string(model) : part_of(dir, 1);
 	results->revision = revision ? mem_string(revision) : part_of(dir, 0);
@@ -228,6 +312,21 @@ by_task(const void *a, const void *b)
 	return strcmp(((const struct result *)a)->task, ((const struct result *)b)->task);
 }
 
+/* Of all that say it. */
+static int
+common_protocol(const struct results *results)
+{
+	int common = 0;
+
+	for (size_t i = 0; i < results->count; i++) {
+		int own = results->items[i].protocol;
+		if (own && common && own != common)
+			return 0;
+		common = own ? own : common;
+	}
+	return common;
+}
+
 struct results *
 results_read(const struct registry *registry, const char *dir)
 {
@@ -238,6 +337,7 @@ results_read(const struct registry *registry, const char *dir)
 	if (count < 0)
 		die("%s: cannot be read:", dir);
 	read_names(results, dir);
+	results->dir = mem_string(dir);
 	for (int i = 0; i < count; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
 		read_file(results, registry, path);
@@ -248,6 +348,7 @@ results_read(const struct registry *registry, const char *dir)
 	if (!results->count)
 		die("%s: there are no results in it (TASK.json)", dir);
 	qsort(results->items, results->count, sizeof *results->items, by_task);
+	results->protocol = common_protocol(results);
 	return results;
 }
 
@@ -271,5 +372,6 @@ results_free(struct results *results)
 	free(results->items);
 	free(results->model);
 	free(results->revision);
+	free(results->dir);
 	free(results);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 /* Rows. ---------------------------------------------------------------------------- */
@@ -31,6 +32,41 @@ has_row(const struct score_table *table, const char *task)
 	return false;
 }
 
+static bool
+is_named(const char *list, const char *metric)
+{
+	size_t length = strlen(metric);
+
+	for (const char *at = list; at; at = strchr(at, ' ')) {
+		at += *at == ' ';
+		if (!strncmp(at, metric, length) && (!at[length] || at[length] == ','))
+			return true;
+	}
+	return false;
+}
+
+/* One more metric that some model's figure is of. */
+static void
+name_metric(struct score_row *row, const char *metric)
+{
+	char *before = row->metric;
+
+	if (!metric || is_named(before, metric))
+		return;
+	row->metric = before ? mem_format("%s, %s", before, metric) : mem_string(metric);
+	free(before);
+}
+
+/* The set that a result counts as a part of; NULL: it stands for itself. */
+static const char *
+whole_of(const struct registry *registry, const struct result *result)
+{
+	const struct registry_task *known = registry_find(registry, result->task);
+	bool v2 = result->protocol ? result->protocol == 2 : registry->v2;
+
+	return known && !v2 ? known->part_of : NULL;
+}
+
 /* The mean of those parts of a set that a model has. */
 static void
 join_parts(struct score_row *row, const struct registry *registry,
@@ -45,11 +81,12 @@ join_parts(struct score_row *row, const struct registry *registry,
 			continue;
 		const struct result *result = results_find(model, part->name);
 		parts++;
-		if (!result)
+		if (!result || !whole_of(registry, result))
 			continue;
 		met++;
 		sum += result->main;
 		row->other[m] |= result->other;
+		name_metric(row, result->metric);
 	}
 	if (met)
 		row->values[m] = sum / (double)met;
@@ -62,21 +99,24 @@ add_task(struct score_table *table, const struct registry *registry,
 {
 	const struct registry_task *known = registry_find(registry, result->task);
 	const char *type = known ? known->type : result->type ? result->type : "Other";
-	const char *task = known && known->part_of ? known->part_of : result->task;
+	const char *whole = whole_of(registry, result);
+	const char *task = whole ? whole : result->task;
 
 	if (has_row(table, task))
 		return;
 	struct score_row *row = new_row(table, type, task);
-	row->metric = known ? known->main : result->metric;
 	for (size_t m = 0; m < table->model_count; m++) {
 		const struct result *own = results_find(table->models[m], task);
-		if (own) {
+		if (own && !whole_of(registry, own)) {
 			row->values[m] = own->main;
 			row->other[m] = own->other;
-		} else if (task != result->task) {
+			name_metric(row, own->metric);
+		} else if (whole) {
 			join_parts(row, registry, table->models[m], m);
 		}
 	}
+	if (!row->metric && known)
+		row->metric = mem_string(known->main);
 }
 
 static int
@@ -128,6 +168,63 @@ add_means(struct score_table *table)
 	qsort(table->rows, table->count, sizeof *table->rows, by_type);
 }
 
+/* With what sets it apart from other columns of the model. */
+static char *
+column_name(const struct results *const *models, size_t count, size_t m)
+{
+	const struct results *own = models[m];
+	bool revision = false, protocol = false;
+
+	for (size_t o = 0; o < count; o++) {
+		if (strcmp(models[o]->model, own->model) != 0)
+			continue;
+		revision |= strcmp(models[o]->revision, own->revision) != 0;
+		protocol |= models[o]->protocol != own->protocol;
+	}
+	return mem_format("%s%s%.7s%s", own->model, revision ? "@" : "",
+	    revision ? own->revision : "",
+	    !protocol || !own->protocol ? ""
+	    : own->protocol == 1	? " v1"
+					: " v2");
+}
+
+/* Those that are still alike are called by their folders. */
+static void
+name_alike(struct score_table *table)
+{
+	size_t count = table->model_count;
+	bool *alike = mem_zero(count, sizeof *alike);
+
+	for (size_t m = 0; m < count; m++)
+		for (size_t o = 0; o < count; o++)
+			alike[m] |= o != m && !strcmp(table->names[o], table->names[m]);
+	for (size_t m = 0; m < count; m++) {
+		char *name = table->names[m];
+		if (!alike[m])
+			continue;
+		table->names[m] = mem_format("%s (%s)", name, table->models[m]->dir);
+		free(name);
+	}
+	free(alike);
+}
+
+static void
+tell_protocols(const struct score_table *table)
+{
+	const struct results *const *models = table->models;
+
+	for (size_t m = 1; m < table->model_count; m++) {
+		int one = models[0]->protocol, other = models[m]->protocol;
+		if (!one || !other || one == other)
+			continue;
+		warn("%s and %s were scored by different protocols: figures of one task "
+		     "may "
+		     "be of different measures",
+		    table->names[0], table->names[m]);
+		return;
+	}
+}
+
 struct score_table *
 score_table_new(
     const struct registry *registry, const struct results *const *models, size_t count)
@@ -137,13 +234,10 @@ score_table_new(
 	table->models = models;
 	table->model_count = count;
 	table->names = mem_new(count, sizeof *table->names);
-	for (size_t m = 0; m < count; m++) {
-		bool twice = false;
-		for (size_t o = 0; o < count; o++)
-			twice |= o != m && !strcmp(models[o]->model, models[m]->model);
-		table->names[m] = mem_format("%s%s%.7s", models[m]->model,
-		    twice ? "@" : "", twice ? models[m]->revision : "");
-	}
+	for (size_t m = 0; m < count; m++)
+		table->names[m] = column_name(models, count, m);
+	name_alike(table);
+	tell_protocols(table);
 	for (size_t m = 0; m < count; m++)
 		for (size_t i = 0; i < models[m]->count; i++)
 			add_task(table, registry, &models[m]->items[i]);
@@ -157,6 +251,7 @@ score_table_free(struct score_table *table)
 	for (size_t m = 0; m < table->model_count; m++)
 		free(table->names[m]);
 	for (size_t i = 0; i < table->count; i++) {
+		free(table->rows[i].metric);
 		free(table->rows[i].values);
 		free(table->rows[i].other);
 	}

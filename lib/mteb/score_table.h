@@ -1,7 +1,8 @@
 /*
  * score_table - a table of results: a line a data set, by type, with means; a column a model.
  *
- * Parts of a data set (the sub-forums of CQADupstack) are one line, their mean.  A mean is over
+ * Parts of a data set (the sub-forums of CQADupstack) are one line, their mean; by protocol v2, whose
+ * benchmark has two of them as sets of their own, each is a line.  A mean is over
  * the data sets, and there is one only where the model has all of the table's.
  */
 #ifndef SCORE_TABLE_H
@@ -16,8 +17,9 @@
 
 struct score_row {
 	const char *type, *task; /* of a mean, task is NULL; of that of all, type too */
-	const char *metric;	 /* NULL: not known, or a mean */
-	double *values;		 /* [models], fractions; NaN: not there */
+	char *
+	    metric; /* several, between commas, where the models' differ; NULL: not known, or a mean */
+	double *values; /* [models], fractions; NaN: not there */
 	bool *
 	    other; /* [models]: not the set of that name that mteb has, or not all parts */
 	size_t sets; /* of a mean */
@@ -25,7 +27,8 @@ struct score_row {
 
 struct score_table {
 	const struct results *const *models; /* borrowed */
-	char **names; /* [models]: with the revision where two are alike */
+	char **
+	    names; /* [models]: with the revision, the protocol or the folder where two are alike */
 	size_t model_count;
 	struct score_row *rows;
 	size_t count, capacity;

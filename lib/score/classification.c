@@ -175,7 +175,7 @@ read_training(
 	const char *name = stream_name(columns->reader);
 	struct record record;
 
-	training->kept = kept_start(path, columns->vectors->width);
+	training->kept = kept_start(path, columns->vectors);
 	training->names = strings_new();
 	while (stream_next(columns->reader, &record)) {
 		read_labels(

@@ -84,13 +84,41 @@ read_labels(struct texts *texts, int64_t rows, const struct record *record)
 	}
 }
 
+/* Rows that are sets of texts, as legacy tasks have them: one after the other, each text with one label. */
+static void
+read_sets(struct texts *texts, const struct vectors *vectors, const struct record *record)
+{
+	const struct array *labels = &record->columns[texts->label];
+	const int64_t *offsets = record->columns[vectors->column].offsets[0];
+	int64_t rows = texts->kept.rows,
+		more = column_elements(stream_column(vectors->reader, vectors->column),
+		    &record->columns[vectors->column], record->rows);
+
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t one = offsets[row + 1] - offsets[row];
+		int64_t two = labels->offsets[0][row + 1] - labels->offsets[0][row];
+		if (one != two)
+			die("%s: record %lld: row %lld has %lld vectors and %lld labels",
+			    stream_name(texts->reader),
+			    (long long)stream_records(texts->reader), (long long)row + 1,
+			    (long long)one, (long long)two);
+	}
+	if (!texts->levels)
+		add_level(texts, 0);
+	struct level *level = &texts->level[0];
+	level->label = mem_grow(
+	    level->label, &level->capacity, (size_t)(rows + more), sizeof *level->label);
+	for (int64_t i = 0; i < more; i++)
+		level->label[rows + i] = number_of(texts, level, labels, i);
+}
+
 static void
 read_texts(struct texts *texts)
 {
 	static const char *const usual[] = { "labels", "label", NULL };
 	const struct score_options *options = texts->options;
 	struct reader *reader = stream_open(options->files[0]);
-	struct vectors *vectors = vectors_open(reader, options->fields[0], 0);
+	struct vectors *vectors = vectors_open(reader, options->fields[0], VECTORS_LISTS);
 	struct record record;
 
 	texts->reader = reader;
@@ -98,10 +126,14 @@ read_texts(struct texts *texts)
 	texts->label = labels_column(reader, options->label, usual);
 	const struct column *column = stream_column(reader, texts->label);
 	texts->text = values_are_text(column);
-	values_single(reader, texts->label, column->depth > (texts->text ? 1 : 0));
-	texts->kept = kept_start(options->files[0], vectors->width);
+	values_single(reader, texts->label,
+	    vectors->lists || column->depth > (texts->text ? 1 : 0));
+	texts->kept = kept_start(options->files[0], vectors);
 	while (stream_next(reader, &record)) {
-		read_labels(texts, texts->kept.rows, &record);
+		if (vectors->lists)
+			read_sets(texts, vectors, &record);
+		else
+			read_labels(texts, texts->kept.rows, &record);
 		kept_add(&texts->kept, vectors, &record);
 	}
 	vectors_close(vectors);

@@ -8,25 +8,29 @@
 #include "base/mem.h"
 
 struct kept
-kept_start(const char *path, int width)
+kept_start(const char *path, const struct vectors *vectors)
 {
 	struct stat status;
 	bool again = stat(path, &status) == 0 && S_ISREG(status.st_mode);
 
-	return (struct kept){ .width = width, .again = again };
+	return (struct kept){
+		.width = vectors->width, .lists = vectors->lists, .again = again
+	};
 }
 
 void
 kept_add(struct kept *kept, struct vectors *vectors, const struct record *record)
 {
 	size_t bytes = (size_t)kept->width * sizeof *kept->x;
-	int64_t rows = kept->rows + record->rows;
+	int64_t more = column_elements(stream_column(vectors->reader, vectors->column),
+	    &record->columns[vectors->column], record->rows);
+	int64_t rows = kept->rows + more;
 
 	if (!kept->again) {
 		vectors_load(vectors, record);
 		kept->x = mem_grow(kept->x, &kept->room, (size_t)rows, bytes);
 		memcpy(kept->x + kept->rows * kept->width, vectors->raw,
-		    (size_t)record->rows * bytes);
+		    (size_t)more * bytes);
 	}
 	kept->rows = rows;
 }
@@ -41,14 +45,15 @@ kept_fetch(struct kept *kept, const char *path, const char *field, const bool *w
 	if (!kept->again)
 		return;
 	struct reader *reader = stream_open(path);
-	struct vectors *vectors = vectors_open(reader, field, 0);
+	struct vectors *vectors =
+	    vectors_open(reader, field, kept->lists ? VECTORS_LISTS : 0);
 	kept->place = mem_new((size_t)kept->rows, sizeof *kept->place);
 	for (int64_t i = 0; i < kept->rows; i++)
 		kept->place[i] = wanted[i] ? count++ : -1;
 	kept->x = mem_new((size_t)count, bytes);
 	while (stream_next(reader, &record)) {
 		vectors_load(vectors, &record);
-		for (int64_t i = 0; i < record.rows; i++, row++)
+		for (int64_t i = 0; i < vectors->count; i++, row++)
 			if (row < kept->rows && wanted[row] &&
 			    vectors->width == kept->width)
 				memcpy(kept->x + kept->place[row] * kept->width,

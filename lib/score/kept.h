@@ -1,10 +1,11 @@
 /*
- * kept - the vectors of those rows of a stream that a task draws.
+ * kept - the vectors of those rows of a stream that a task draws; where rows have lists of vectors, each of a
+ * list counts as a row.
  *
  * Which are drawn is known when all labels were read.  So a file is read again, and what was drawn
  * is kept; of a pipe all is.
  *
- *	struct kept kept = kept_start(path, vectors->width);
+ *	struct kept kept = kept_start(path, vectors);
  *	while (stream_next(reader, &record))
  *		kept_add(&kept, vectors, &record);
  *	kept_fetch(&kept, path, field, wanted);
@@ -20,6 +21,7 @@
 struct kept {
 	int64_t rows; /* of the stream */
 	int width;
+	bool lists;
 
 	/* its own affairs */
 	bool again;
@@ -28,7 +30,7 @@ struct kept {
 	int64_t *place; /* [rows]: in x, or -1; NULL: all rows are there */
 };
 
-struct kept kept_start(const char *path, int width);
+struct kept kept_start(const char *path, const struct vectors *vectors);
 void kept_add(struct kept *kept, struct vectors *vectors, const struct record *record);
 
 /* Keep the rows that are wanted [rows].  Dies when the file has changed. */

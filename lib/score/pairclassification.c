@@ -134,8 +134,8 @@ score_pairclassification(struct report *report, const struct score_options *opti
 	int measures = pairs->given ? 1 : TEXT_PAIRS_MEASURES;
 	double greatest[METRICS] = { 0 };
 
-	text_pairs_describe(pairs, report, options,
-	    split_ties ? "together (thresholds: by row)" : "together");
+	text_pairs_describe(
+	    pairs, report, split_ties ? "together (thresholds: by row)" : "together");
 	report_set(report, "positive", "%lld", (long long)truth.positives);
 	if (options->per_query)
 		per_query_column(options->per_query, pairs->target, "label");

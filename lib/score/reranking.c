@@ -217,12 +217,12 @@ void
 score_reranking(struct report *report, const struct score_options *options)
 {
 	enum protocol protocol = options->protocol;
+	struct reader *reader = stream_open(options->files[0]);
 	struct reranking reranking = { .protocol = protocol,
-		.similarity = options->similarity,
+		.similarity = vectors_own_similarity(reader, options->similarity),
 		.abstention = abstention_new(protocol),
 		.each = ranking_new(protocol, false, &options->cuts, MAIN_CUT),
 		.greatest = ranking_new(protocol, false, &options->cuts, MAIN_CUT) };
-	struct reader *reader = stream_open(options->files[0]);
 	bool several;
 
 	read_rows(&reranking, reader, options->per_query, &several);

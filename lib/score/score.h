@@ -19,7 +19,7 @@
 struct score_options {
 	const char *files[2];	    /* streams; "-", standard input, may be one of them */
 	const char *fields[2];	    /* NULL: the usual ones, or the only embeddings */
-	enum similarity similarity; /* the model's own */
+	enum similarity similarity; /* SIMILARITY_OF_MODEL: as streams say */
 	enum protocol protocol;
 	bool any_model;	   /* two streams need not be of one model */
 	const char *label; /* column; NULL: "label" or "labels" */
@@ -160,7 +160,8 @@ void score_clustering(struct report *report, const struct score_options *options
  * Main score: V-measure, the mean over levels and experiments.
  *
  * Reads one text a row: a vector and "label" or "labels", text or number, or a list of them, the
- * levels of a hierarchy.  `documents` rows are drawn by Python's Random(seed).sample; then for
+ * levels of a hierarchy; or MTEB's older rows, each a set (lists of vectors, "labels" lists), whose texts are
+ * taken one after the other.  `documents` texts are drawn by Python's Random(seed).sample; then for
  * each level and experiment, the generator going on, `samples` of them by choices (with
  * replacement), and clustered into as many clusters as the level has labels.
  *

@@ -24,7 +24,7 @@ score_sts(struct report *report, const struct score_options *options)
 	struct per_query *per_query = options->per_query;
 	struct text_pairs *pairs = text_pairs_read(options, targets, "gold similarities");
 
-	text_pairs_describe(pairs, report, options, "mean rank");
+	text_pairs_describe(pairs, report, "mean rank");
 	if (per_query)
 		per_query_column(per_query, pairs->target, "gold");
 	report_correlations(report, pairs, per_query, TEXT_PAIRS_OWN, "");

@@ -172,7 +172,7 @@ score_summarization(struct report *report, const struct score_options *options)
 	struct reader *reader = stream_open(options->files[0]);
 	int wanted = VECTORS_LISTS | VECTORS_UNITS;
 	struct summarization state = { .reader = reader,
-		.own = options->similarity,
+		.own = vectors_own_similarity(reader, options->similarity),
 		.protocol = options->protocol,
 		.per_query = options->per_query,
 		.human = vectors_open(reader, "human_summaries", wanted),

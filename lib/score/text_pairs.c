@@ -18,7 +18,6 @@ text_pairs_name(enum text_pairs_measure measure)
 
 struct reading {
 	struct reader *reader;
-	enum similarity own;
 	struct text_pairs *pairs;
 	struct per_query *per_query;
 	size_t room;
@@ -63,7 +62,8 @@ compare(struct reading *reading, int64_t pair)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		to[others[i].measure][at] =
 		    vectors_similarity(others[i].kind, one, pair, two, pair);
-	to[TEXT_PAIRS_OWN][at] = vectors_similarity(reading->own, one, pair, two, pair);
+	to[TEXT_PAIRS_OWN][at] =
+	    vectors_similarity(reading->pairs->own, one, pair, two, pair);
 }
 
 /* A number that the score rests on. */
@@ -171,7 +171,6 @@ text_pairs_read(
 	struct text_pairs *pairs = mem_zero(1, sizeof *pairs);
 	struct reader *reader = stream_open(options->files[0]);
 	struct reading reading = { .reader = reader,
-		.own = options->similarity,
 		.pairs = pairs,
 		.per_query = options->per_query,
 		.given = options->fields[0] ? -1 : stream_find(reader, "similarity"),
@@ -184,6 +183,8 @@ text_pairs_read(
 		values_single(reader, reading.given, 0);
 	else
 		find_vectors(&reading, options->fields);
+	if (!pairs->given)
+		pairs->own = vectors_own_similarity(reader, options->similarity);
 	if (reading.target < 0)
 		die("%s: there is no column '%s' with the %s", stream_name(reader),
 		    targets[0], what);
@@ -200,11 +201,11 @@ text_pairs_read(
 }
 
 void
-text_pairs_describe(const struct text_pairs *pairs, struct report *report,
-    const struct score_options *options, const char *ties)
+text_pairs_describe(
+    const struct text_pairs *pairs, struct report *report, const char *ties)
 {
 	report_set(report, "similarity", "%s",
-	    pairs->given ? "given" : similarity_name(options->similarity));
+	    pairs->given ? "given" : similarity_name(pairs->own));
 	report_set(report, "ties", "%s", ties);
 	report_set(report, "precision", "%s", pairs->given ? "as given" : "float32");
 	report_set(report, "rounding", "none");

@@ -29,7 +29,8 @@ struct text_pairs {
 	double *target;				 /* [count] */
 	int64_t count;				 /* two at least */
 	bool given;				 /* "similarity" was in the stream */
-	char *stream;				 /* its name, for messages */
+	enum similarity own;
+	char *stream; /* its name, for messages */
 };
 
 /* "cosine", ...; TEXT_PAIRS_OWN is "similarity". */
@@ -46,8 +47,8 @@ struct text_pairs *text_pairs_read(
     const struct score_options *options, const char *const *targets, const char *what);
 
 /* The settings that decide the figures. */
-void text_pairs_describe(const struct text_pairs *pairs, struct report *report,
-    const struct score_options *options, const char *ties);
+void text_pairs_describe(
+    const struct text_pairs *pairs, struct report *report, const char *ties);
 void text_pairs_free(struct text_pairs *pairs);
 
 #endif

@@ -47,6 +47,7 @@ struct corpus_search {
 	struct run *run;      /* at hand */
 	int64_t runs;
 	bool live;
+	enum similarity similarity;
 	int width;
 	float *queries; /* [queries, width] */
 	size_t room;	/* of them */
@@ -65,7 +66,7 @@ put_vector(const struct corpus_search *searching, struct rows *rows, float *to,
     const struct row *row)
 {
 	int width = searching->width;
-	bool cosine = searching->options->similarity == SIMILARITY_COSINE;
+	bool cosine = searching->similarity == SIMILARITY_COSINE;
 	double square = cosine ? similarity_unit(to, row->vector, width)
 			       : similarity_dot(row->vector, row->vector, width);
 
@@ -378,6 +379,26 @@ is_of_files(const struct search_options *options)
 	return true;
 }
 
+/* That of both models, where they were trained together. */
+static enum similarity
+find_similarity(const struct corpus_search *searching)
+{
+	enum similarity wanted = searching->options->similarity,
+			queries = rows_similarity(searching->queries_rows, wanted),
+			corpus = rows_similarity(searching->corpus, wanted);
+
+	if (queries != corpus)
+		die("%s: its model compares by %s, that of %s by %s; say --similarity",
+		    rows_stream(searching->corpus), similarity_name(corpus),
+		    rows_stream(searching->queries_rows), similarity_name(queries));
+	if (queries != SIMILARITY_COSINE && queries != SIMILARITY_DOT)
+		die("%s: its model compares by %s, and a search knows cosine and dot: "
+		    "say "
+		    "--similarity",
+		    rows_stream(searching->queries_rows), similarity_name(queries));
+	return queries;
+}
+
 struct corpus_search *
 corpus_search_open(const struct search_options *options)
 {
@@ -388,6 +409,7 @@ corpus_search_open(const struct search_options *options)
 	    options->field, NULL, options->any_model, options->reason);
 	searching->corpus = rows_open(options->corpus, options->streams, "documents",
 	    options->field, searching->queries_rows, options->any_model, options->reason);
+	searching->similarity = find_similarity(searching);
 	searching->width = rows_width(searching->queries_rows);
 	searching->seen = strings_new();
 	searching->live = options->live && is_of_files(options);
@@ -416,7 +438,7 @@ corpus_search_next(struct corpus_search *searching)
 	start_search(searching);
 	search_all(searching);
 	run->origin = (struct run_origin){ .known = true,
-		.similarity = options->similarity,
+		.similarity = searching->similarity,
 		.depth = options->depth,
 		.documents = strings_count(run->documents),
 		.threshold = options->threshold,

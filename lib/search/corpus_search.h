@@ -20,10 +20,11 @@ struct search_options {
 	const char *queries;	   /* a stream; "-", standard input, may be one of all */
 	const char *const *corpus; /* streams */
 	int streams;
-	const char *field;	    /* NULL: the only embeddings */
-	enum similarity similarity; /* cosine or dot */
-	bool any_model;		    /* the streams need not be of one model */
-	const char *reason;	    /* for which there must be ids, as in rows_open */
+	const char *field; /* NULL: the only embeddings */
+	enum similarity
+	    similarity;		/* cosine, dot, or the model's if that is one of them */
+	bool any_model;		/* the streams need not be of one model */
+	const char *reason;	/* for which there must be ids, as in rows_open */
 	const char *candidates; /* path: what each query is compared with; NULL: all */
 	const struct strings *wanted; /* search for these queries only; NULL: for all */
 	int64_t depth;		      /* documents a query */

@@ -321,6 +321,12 @@ rows_task(struct rows *rows, size_t *length)
 	return task;
 }
 
+enum similarity
+rows_similarity(const struct rows *rows, enum similarity wanted)
+{
+	return vectors_own_similarity(rows->part.vectors->reader, wanted);
+}
+
 int
 rows_width(const struct rows *rows)
 {

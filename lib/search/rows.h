@@ -50,6 +50,8 @@ void rows_rewind(struct rows *rows);
  * where the stream does not say. */
 const char *rows_task(struct rows *rows, size_t *length);
 
+/* vectors_own_similarity of the stream at hand. */
+enum similarity rows_similarity(const struct rows *rows, enum similarity wanted);
 int rows_width(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* what is before ".emb"; to be freed */
 enum row_ids rows_ids(const struct rows *rows);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[SIMILARITIES] = { "cosine", "dot", "euclidean",
+static const char *const names[SIMILARITIES] = { "model", "cosine", "dot", "euclidean",
 	"manhattan" };
 
 const char *
@@ -15,7 +15,7 @@ similarity_name(enum similarity kind)
 bool
 similarity_parse(const char *name, enum similarity *kind)
 {
-	for (int i = 0; i < SIMILARITIES; i++) {
+	for (int i = SIMILARITY_COSINE; i < SIMILARITIES; i++) {
 		if (strcmp(names[i], name) != 0)
 			continue;
 		*kind = (enum similarity)i;

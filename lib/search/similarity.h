@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 enum similarity {
+	SIMILARITY_OF_MODEL, /* the model's, as vectors_own_similarity finds it */
 	SIMILARITY_COSINE,
 	SIMILARITY_DOT,
 	SIMILARITY_EUCLIDEAN,

@@ -114,6 +114,22 @@ vectors_lists(const struct vectors *vectors)
 	return vectors->lists ? vectors->array->offsets[0] : NULL;
 }
 
+enum similarity
+vectors_own_similarity(const struct reader *reader, enum similarity wanted)
+{
+	const struct tree *properties = stream_properties(reader);
+	const char *own = tree_string(properties, "similarity", NULL);
+	enum similarity kind = SIMILARITY_COSINE;
+
+	if (wanted != SIMILARITY_OF_MODEL)
+		return wanted;
+	if (own && !similarity_parse(own, &kind))
+		die("%s: its model compares by '%s', which is not known; say "
+		    "--similarity",
+		    stream_name(reader), own);
+	return kind;
+}
+
 float
 vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,
     const struct vectors *other, int64_t j)

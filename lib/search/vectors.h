@@ -68,6 +68,10 @@ struct span vectors_row(const struct vectors *vectors, int64_t row);
 /* Where the lists of the rows begin and, after the last, end; NULL where rows have no lists. */
 const int64_t *vectors_lists(const struct vectors *vectors);
 
+/* The similarity that is wanted; of SIMILARITY_OF_MODEL that of the model, as the stream's header says, else the cosine. */
+enum similarity vectors_own_similarity(
+    const struct reader *reader, enum similarity wanted);
+
 /* How alike vector i of the one and vector j of the other record are.  Dies, naming both, where that exceeds
  * float32, in which similarities are compared.  A cosine needs VECTORS_UNITS of both. */
 float vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,

@@ -1,8 +1,8 @@
 /*
  * mkstream - JSON Lines as a tensor stream, with vectors: what encode would have written
  *
- * mkstream [ROWS [DTYPE [MODEL]]] <rows.jsonl >rows.mts	ROWS a record (default: 16); vectors of
- * DTYPE (f32); the model's name in the header
+ * mkstream [ROWS [DTYPE [MODEL [SIMILARITY]]]] <rows.jsonl >rows.mts	ROWS a record (default: 16);
+ * vectors of DTYPE (f32); the model's name and its similarity in the header
  * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
@@ -169,7 +169,8 @@ release(struct buffer *buffer)
 }
 
 static void
-convert(int64_t rows_a_record, enum dtype dtype, const char *model)
+convert(
+    int64_t rows_a_record, enum dtype dtype, const char *model, const char *similarity)
 {
 	struct datafile *file = datafile_open("-", DATAFILE_JSONL);
 	struct writer *writer = stream_create("-", NULL);
@@ -179,6 +180,7 @@ convert(int64_t rows_a_record, enum dtype dtype, const char *model)
 	int columns = 0;
 
 	stream_property(writer, "model", model);
+	stream_property(writer, "similarity", similarity);
 	while ((row = datafile_next(file))) {
 		if (row->count > COLUMNS)
 			tree_die(row, "a row has %zu columns, of at most %d", row->count,
@@ -246,15 +248,16 @@ main(int argc, char **argv)
 	enum dtype dtype = DTYPE_F32;
 
 	program_name = "mkstream";
-	if (argc >= 3 && argc <= 4 && !dtype_parse(argv[2], &dtype))
+	bool random = argc == 5 && strcmp(argv[1], "random") == 0;
+	if (argc >= 3 && !random && !dtype_parse(argv[2], &dtype))
 		die_usage("'%s' is no dtype", argv[2]);
-	if (argc == 5 && strcmp(argv[1], "random") == 0)
+	if (random)
 		randoms(atoll(argv[2]), atoi(argv[3]), strtoull(argv[4], NULL, 10));
-	else if (argc <= 4)
-		convert(
-		    argc >= 2 ? atoll(argv[1]) : 16, dtype, argc == 4 ? argv[3] : NULL);
+	else if (argc <= 5)
+		convert(argc >= 2 ? atoll(argv[1]) : 16, dtype,
+		    argc >= 4 ? argv[3] : NULL, argc == 5 ? argv[4] : NULL);
 	else
-		die_usage(
-		    "mkstream [ROWS [DTYPE [MODEL]]] | mkstream random N WIDTH SEED");
+		die_usage("mkstream [ROWS [DTYPE [MODEL [SIMILARITY]]]] | mkstream "
+			  "random N WIDTH SEED");
 	return 0;
 }

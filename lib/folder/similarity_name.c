@@ -1,0 +1,31 @@
+#include "folder/similarity_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "text/json.h"
+
+char *
+similarity_name_read(const char *dir)
+{
+	static const char *const names[] = { "cosine", "dot", "euclidean", "manhattan" };
+	static const char key[] = "similarity_fn_name";
+	char *path = mem_format("%s/config_sentence_transformers.json", dir);
+	struct tree *config = json_read_optional(path);
+	const struct tree *said = config ? tree_get(config, key) : NULL;
+	const char *name =
+	    said && said->kind != TREE_NULL ? tree_string(config, key, NULL) : names[0];
+	size_t i = 0, count = sizeof names / sizeof *names;
+
+	while (i < count && strcmp(names[i], name) != 0)
+		i++;
+	if (i == count)
+		tree_die(said,
+		    "similarity_fn_name '%s' is none of cosine, dot, euclidean and "
+		    "manhattan",
+		    name);
+	tree_free(config);
+	free(path);
+	return mem_string(names[i]);
+}

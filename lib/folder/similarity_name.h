@@ -1,0 +1,11 @@
+/*
+ * similarity_name - how a model compares its embeddings: "similarity_fn_name" of config_sentence_transformers.json.
+ */
+#ifndef SIMILARITY_NAME_H
+#define SIMILARITY_NAME_H
+
+/* "cosine", "dot", "euclidean" or "manhattan", as similarity(.h) names them, to be freed; "cosine" where the folder
+ * does not say.  Dies on any other. */
+char *similarity_name_read(const char *dir);
+
+#endif

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+load helper
+
+# Result files of mteb and of other protocols in one table; tasks that mteb scores in a way of their own.
+
+setup() {
+	cd "$T"
+	REGISTRY=$ROOT/share/tasks.yaml
+}
+
+# put FOLDER TASK MAIN [MOTES]: a result
+put() {
+	mkdir -p "$1"
+	echo "{\"task_name\": \"$2\", \"mteb_version\": \"2.26.0\", ${4:+\"motes\": $4,}
+		\"scores\": {\"test\": [{\"main_score\": $3, \"hf_subset\": \"default\", \"languages\": [\"eng-Latn\"]}]}}" >"$1/$2.json"
+}
+
+by_protocol() { # v1|v2 METRIC: what motes says of its result
+	echo "{\"main_score\": \"$2\", \"settings\": {\"protocol\": \"$1\"}}"
+}
+
+cells() { # the table's lines without means: task, metric, figures
+	leaderboard table -r "$REGISTRY" "$@" 2>err | grep -v mean | cut -f 2-
+}
+
+@test "leaderboard table: a file without a figure leaves its cell empty, and ends no table" {
+	put a/1 STS12 0.5
+	put a/1 STS13 null
+	put a/1 STS15 '"high"'
+	put a/1 STS16 "[]"
+	put b/1 STS12 0.25
+	put b/1 STS13 0.75
+	echo '{"name": null, "revision": null}' >a/1/model_meta.json
+	# mteb 1.0
+	echo '{"mteb_dataset_name": "STS14", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"cos_sim": {"spearman": 0.3}}}' \
+		>a/1/STS14.json
+	for part in '"scores": null' '"scores": {"test": null}' '"scores": {"test": []}' '"scores": {"test": [1]}' '"scores": 3'; do
+		echo "{\"task_name\": \"STSBenchmark\", \"motes\": [], $part}" >a/1/STSBenchmark.json
+		[ "$(cells a/1 b/1)" = $'task\tmetric\ta\tb\nSTS12\tcosine_spearman\t50.00\t25.00\nSTS13\tcosine_spearman\t\t75.00' ]
+		[ "$(grep -c 'a/1/.*: is left out: ' err)" -eq 5 ]
+		grep -q 'warning: a/1/STSBenchmark.json: is left out: ' err
+	done
+	grep -q 'STS14.json: is left out: it is of an mteb before 1.11' err
+	grep -q 'STS13.json: is left out: there is no main_score that is a number' err
+	leaderboard compare a/1 b/1 2>err >out
+	grep -q '1 data sets are left out' err
+}
+
+@test "leaderboard table, compare: protocols of one model are told apart, and what they measured" {
+	put v1/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
+	put v2/m/r AskUbuntuDupQuestions 0.25 "$(by_protocol v2 map_at_1000)"
+	[ "$(cells v1/m/r v2/m/r)" = $'task\tmetric\tm v1\tm v2\nAskUbuntuDupQuestions\tmap, map_at_1000\t50.00\t25.00' ]
+	grep -q 'warning: m v1 and m v2 were scored by different protocols' err
+	[ "$(cells v2/m/r)" = $'task\tmetric\tm\nAskUbuntuDupQuestions\tmap_at_1000\t25.00' ]
+	[ ! -s err ]
+	leaderboard compare v1/m/r v2/m/r 2>err | grep -q '^m v2 - m v1; '
+	# of one protocol by their revisions, or else their folders
+	put v1/m/s AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
+	[ "$(cells v1/m/r v1/m/s | head -n 1)" = $'task\tmetric\tm@r\tm@s' ]
+	put again/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
+	[ "$(cells v1/m/r again/m/r | head -n 1)" = $'task\tmetric\tm (v1/m/r)\tm (again/m/r)' ]
+	[ ! -s err ]
+}
+
+@test "leaderboard table: CQADupstack's parts are one set by v1, sets of their own by v2" {
+	for part in Gaming Unix; do
+		put v1/m/r "CQADupstack${part}Retrieval" 0.5 "$(by_protocol v1 ndcg_at_10)"
+		put v2/m/r "CQADupstack${part}Retrieval" "0.2${#part}" "$(by_protocol v2 ndcg_at_10)"
+		put mteb/m/r "CQADupstack${part}Retrieval" 0.75
+	done
+	[ "$(cells v1/m/r | sed 1d)" = $'CQADupstackRetrieval\tndcg_at_10\t50.00' ]
+	two=$'CQADupstackGamingRetrieval\tndcg_at_10\t26.00\nCQADupstackUnixRetrieval\tndcg_at_10\t24.00'
+	[ "$(cells v2/m/r | sed 1d)" = "$two" ]
+	[ "$(cells v2/m/r v1/m/r | sed 1d | cut -f 1,3-)" = \
+		$'CQADupstackGamingRetrieval\t26.00\t\nCQADupstackRetrieval\t\t50.00\nCQADupstackUnixRetrieval\t24.00\t' ]
+	# files that do not say go by --protocol
+	[ "$(cells mteb/m/r | sed 1d)" = $'CQADupstackRetrieval\tndcg_at_10\t75.00' ]
+	[ "$(cells --protocol v2 mteb/m/r | sed 1d | wc -l)" -eq 2 ]
+	leaderboard compare --protocol v2 -r "$REGISTRY" mteb/m/r v2/m/r 2>err | grep -q $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
+}
+
+@test "leaderboard result: languages are the registry's; a set that it does not have tells none" {
+	languages() {
+		mteb-score sts --json "$T/sts.mts" | leaderboard result -r "$REGISTRY" "$@" 2>err | jq -c '.scores.test[0].languages'
+	}
+	mkstream <"$GOLDEN/score_sts.jsonl" >sts.mts
+	[ "$(languages --task STS12)" = '["eng-Latn"]' ]
+	[ "$(languages --task mine)" = '[]' ]
+	cat >own.yaml <<-'END'
+		languages: deu-Latn
+		tasks: { mine: { type: STS }, both: { type: STS, languages: [fra-Latn, deu-Latn] } }
+	END
+	[ "$(languages -r own.yaml --task mine)" = '["deu-Latn"]' ]
+	[ "$(languages -r own.yaml --task both)" = '["fra-Latn","deu-Latn"]' ]
+	echo 'tasks: { mine: { type: STS, languages: 3 } }' >own.yaml
+	dies "leaderboard: own.yaml:1: languages: a name or a list of names is expected" leaderboard result -r "$REGISTRY" \
+		-r own.yaml --task mine /dev/null
+}
+
+@test "leaderboard result: a report of another way than mteb's is refused under the task's name" {
+	report() { echo "{\"task_type\": \"$1\", \"settings\": {\"protocol\": \"$2\"}, \"scores\": {\"v_measure\": 0.5, \"cosine_spearman\": 0.5}}"; }
+	result() { leaderboard result -r "$REGISTRY" --task "$@"; }
+	for task in ArXivHierarchicalClusteringP2P ArXivHierarchicalClusteringS2S BiorxivClusteringP2P.v2 MedrxivClusteringP2P.v2 \
+		MedrxivClusteringS2S.v2 StackExchangeClustering.v2 StackExchangeClusteringP2P.v2 TwentyNewsgroupsClustering.v2; do
+		report clustering v2 >legacy
+		dies "leaderboard: $task: mteb scores it by clustering-fast, and this is a report of clustering" result "$task" legacy
+		report clustering-fast v2 | result "$task" | jq -e '.scores.test[0].main_score == 0.5 and .motes.task_type == "Clustering"'
+	done
+	report clustering-fast v1 >fast
+	dies "leaderboard: TwentyNewsgroupsClustering: mteb scores it by clustering, and" result TwentyNewsgroupsClustering fast
+	report summarization v1 >v1
+	report summarization v2 >v2
+	result SummEval v1 >/dev/null
+	result SummEvalSummarization.v2 v2 >/dev/null
+	dies "leaderboard: SummEval: mteb scores it by protocol v1 alone, and this is a report of v2" result SummEval v2
+	dies "leaderboard: SummEvalSummarization.v2: mteb scores it by protocol v2 alone, and" result SummEvalSummarization.v2 v1
+	# one's own
+	report clustering-fast v2 | result mine | jq -e '.motes.task_type == "Clustering"'
+}
