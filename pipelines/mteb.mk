@@ -97,9 +97,12 @@ mteb-scores: $(SETS:%=$(SCORES)/%.json)
 
 $(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(SCORES)/%.json: private SHELL := $(HEAVY)
 
+# clustering-fast has no scores of each query
+with_json = $(SETS)
+with_tsv  = $(filter-out $(clustering-fast),$(SETS))
 scored = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
 ifneq ($(PER_QUERY),)
-.PHONY: $(patsubst %,$(SCORES)/%.json,$(filter-out $(call scored,tsv),$(SETS)))
+.PHONY: $(patsubst %,$(SCORES)/%.json,$(filter-out $(call scored,tsv),$(with_tsv)))
 endif
 
 # Embeddings: each file once, each of its texts with the prompt of its side.
@@ -169,7 +172,7 @@ endef
 $(foreach type,clustering clustering-fast pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 
 # The table of all models; what failed.
-MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(SETS)))) $(faulty)
+MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(with_$(kind))))) $(faulty)
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 

@@ -458,6 +458,44 @@ make_gates() {
 	jq -e '.scores.test[0].ndcg_at_10 < 1 and .motes.settings.queries == "2"' "$folder/shelf.json"
 }
 
+@test "mteb: clustering tasks of mteb's second version go by clustering-fast, from the Hub's sets or a text a row" {
+	rm -r data
+	mkdir -p data/clustering/{TwentyNewsgroupsClustering.v2,ArXivHierarchicalClusteringS2S,Mine.v2}
+	# 264 texts in three sets; 4 % of them are drawn
+	for word in {a..k}; do sentences | sed "s/\t/\t$word /"; done | jq -cR 'split("\t") | {sentences: .[1], labels: .[1][0:1]}' >rows.jsonl
+	jq -cs '_nwise(100) | {sentences: map(.sentences), labels: map(.labels)}' rows.jsonl >sets.jsonl
+	cp sets.jsonl data/clustering/TwentyNewsgroupsClustering.v2/test.jsonl
+	cp sets.jsonl data/clustering/ArXivHierarchicalClusteringS2S/test.jsonl
+	cp rows.jsonl data/clustering/Mine.v2/test.jsonl
+	run mteb PROTOCOL=v2
+	grep -q 'ArXivHierarchicalClusteringS2S: FAILED: .*test.jsonl: mteb samples or splits these sets first' <<<"$output"
+	grep -q "Mine.v2: FAILED: mteb scores sets of this name by clustering-fast; say how in tasks.yaml" <<<"$output"
+	file=$(echo results/base/*/TwentyNewsgroupsClustering.v2.json)
+	tok -m "$ROOT/share/models/base" -f sentences rows.jsonl | encode -m "$ROOT/share/models/base" >rows.mts
+	mteb-score clustering-fast --protocol v2 --json rows.mts >fast.json
+	jq -e '.scores.v_measure < 0.95' fast.json
+	jq -e --slurpfile own "$file" '(.scores.main_score - $own[0].scores.test[0].main_score | fabs) < 1e-6 and
+		(.scores.ami - $own[0].scores.test[0].ami | fabs) < 1e-6' fast.json
+	jq -e '.motes.settings.drawn == "10" and .motes.settings.texts == "264" and .motes.other_size' "$file"
+	# one's own line; labels of levels
+	rm -r data/clustering/ArXiv*
+	jq -c '.labels |= [.[:1], .]' rows.jsonl >data/clustering/Mine.v2/test.jsonl
+	echo 'tasks: { Mine.v2: { type: Clustering, fast: rows, documents: 100, samples: 200 } }' >data/tasks.yaml
+	mteb PROTOCOL=v2 PER_QUERY=1
+	jq -e '.motes.settings | .drawn == "100" and .levels == "2" and .experiments == "10 of 200 texts"' results/base/*/Mine.v2.json
+}
+
+@test "mteb: a set is chosen by its folder's name, or its task's in any case" {
+	mv data/sts/STS-12 data/sts/sts12
+	for word in sts12 STS12 Sts12; do
+		rm -rf results
+		mteb TASKS="$word" >/dev/null 2>err
+		[ -e "$(echo results/base/*/STS12.json)" ]
+	done
+	mv data/sts/sts12 data/sts/STS-12
+	mteb TASKS=sts-12 >/dev/null
+}
+
 @test "mteb: a set of one's own by a line beside the data; protocol v2 has results of its own" {
 	mkdir data/mine
 	mv data/shelf/* data/mine
