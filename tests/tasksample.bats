@@ -422,6 +422,38 @@ one() {
 	echo "tasks: {a: {datasets: [{name: a, file: $1, query: ${2-query}, document: ${3-document}}]}}" >one.yaml
 }
 
+# apart: the batches of 5 that a plain search puts together of examples in the order of one epoch
+plain_apart() {
+	awk -F'\t' '{ q[NR] = $1; d[NR] = $2 }
+		END { for (left = NR; left;) {
+			split("", seen)
+			for (i = n = 0; i++ < NR && n < 5;)
+				if (!done[i] && !(("q", q[i]) in seen) && !(("d", d[i]) in seen)) {
+					seen["q", q[i]] = seen["d", d[i]] = done[i] = 1
+					line = (n++ ? line " " : "") q[i] "," d[i]
+				}
+			left -= n
+			print line
+		} }'
+}
+
+@test "tasksample: --duplicates apart takes what was put off in its order, however many share a text" {
+	printf 'batch: 5\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
+	# most have one of two documents; or one query or one document; or few of both
+	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i'; do
+		awk "BEGIN { for (i = 0; i < 250; i++) printf \"{\\\"query\\\": \\\"q%d\\\", \\\"document\\\": \\\"d%d\\\"}\\n\", $rule }" >x.jsonl
+		tasksample -q -n 1 x.yaml | mts to tsv -c query -c document | sed 1d | plain_apart >expected
+		tasksample -q --duplicates apart x.yaml | batches >rows
+		awk -F'\t' '/^#/ { if (line) print line; line = ""; next }
+			{ sub("query=", "", $1); sub("document=", "", $2); line = line (line ? " " : "") $1 "," $2 } END { print line }' rows >found
+		cmp expected found
+	done
+	# in a time that grows with the file: passing over all that waits takes minutes
+	seq 300000 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 % 2 "\"}" }' >x.jsonl
+	timeout 60 tasksample -q --plan --duplicates apart x.yaml >plan
+	[ "$(wc -l <plan)" -ge 150001 ]
+}
+
 @test "tasksample: fields are named, joined, numbered, drawn from lists" {
 	echo '{"q": ["x", "y"], "title": " T ", "text": "body", "none": "", "n": 3, "r": 0.5}' >f.jsonl
 	one f.jsonl title+none+text n

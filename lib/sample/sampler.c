@@ -10,22 +10,17 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/terminal.h"
+#include "sample/waiting.h"
 
 /* Random streams under one seed: one a step, one a pool's epoch, one a source's pass. */
 enum { STREAM_STEP, STREAM_POOL, STREAM_SOURCE };
-
-struct waiting {
-	struct example example;
-	uint64_t keys[SIDES];
-};
 
 struct pool {
 	int task, first, last; /* its sources: first .. last-1 */
 	int64_t total;	       /* examples it gives to an epoch */
 	int64_t drawn,
 	    done; /* in this epoch: taken from the permutation, put into batches */
-	struct waiting *waiting; /* drawn, not yet put; in order */
-	size_t waiting_count, capacity;
+	struct waiting *waiting; /* drawn, not yet put; NULL: none is put off */
 };
 
 struct sampler {
@@ -40,9 +35,11 @@ struct sampler {
 	int64_t step, epoch, batches;
 	sampler_keys *keys;
 	void *context;
-	bool told;	       /* that few texts differ */
-	uint64_t *seen[SIDES]; /* hash sets of the batch's keys; 0: free */
+	bool told;		  /* that few texts differ */
+	uint64_t *seen[SIDES];	  /* hash sets of the batch's keys; 0: free */
+	uint64_t **places[SIDES]; /* [batch] of its rows in them */
 	uint64_t seen_mask;
+	int64_t seen_rows;
 };
 
 static int64_t
@@ -181,8 +178,13 @@ sampler_apart(struct sampler *sampler, sampler_keys *keys, void *context)
 {
 	sampler->keys = keys;
 	sampler->context = context;
-	for (int side = 0; side < SIDES; side++)
+	for (int side = 0; side < SIDES; side++) {
 		sampler->seen[side] = mem_zero(sampler->seen_mask + 1, sizeof(uint64_t));
+		sampler->places[side] =
+		    mem_new(sampler->seen_mask + 1, sizeof *sampler->places[side]);
+	}
+	for (int p = 0; p < sampler->pool_count; p++)
+		sampler->pools[p].waiting = waiting_new();
 }
 
 int64_t
@@ -287,7 +289,8 @@ turn_epoch(struct sampler *sampler)
 	for (int p = 0; p < sampler->pool_count; p++) {
 		struct pool *pool = sampler->pools + p;
 		pool->drawn = pool->done = 0;
-		pool->waiting_count = 0;
+		if (pool->waiting)
+			waiting_clear(pool->waiting);
 	}
 }
 
@@ -343,21 +346,34 @@ seen_at(const struct sampler *sampler, int side, uint64_t key)
 	return sampler->seen[side] + at;
 }
 
-/* Put the example into the batch unless one of its texts is there already. */
-static bool
-put(struct sampler *sampler, const struct waiting *one)
+/* Put the example into the batch; or the sides of which a text is there already, as waiting_put has them. */
+static unsigned
+put(void *context, const struct waiting_example *one)
 {
+	struct sampler *sampler = context;
 	uint64_t *place[SIDES];
+	unsigned sides = 0;
 
 	for (int side = 0; side < SIDES; side++) {
 		place[side] = seen_at(sampler, side, one->keys[side]);
-		if (*place[side])
-			return false;
+		sides |= (unsigned)(*place[side] != 0) << side;
 	}
-	for (int side = 0; side < SIDES; side++)
+	if (sides)
+		return sides;
+	for (int side = 0; side < SIDES; side++) {
 		*place[side] = one->keys[side];
+		sampler->places[side][sampler->draw.rows] = place[side];
+	}
 	sampler->examples[sampler->draw.rows++] = one->example;
-	return true;
+	return 0;
+}
+
+static void
+forget_seen(struct sampler *sampler)
+{
+	for (int side = 0; side < SIDES; side++)
+		for (int64_t row = 0; row < sampler->seen_rows; row++)
+			*sampler->places[side][row] = 0;
 }
 
 /* Many examples that share few texts, class labels say, cannot fill batches. */
@@ -383,31 +399,21 @@ static void
 fill_apart(struct sampler *sampler, struct pool *pool)
 {
 	int64_t wanted = sampler->draw.rows;
-	size_t kept = 0, i = 0;
 
+	forget_seen(sampler);
 	sampler->draw.rows = 0;
-	for (int side = 0; side < SIDES; side++)
-		memset(
-		    sampler->seen[side], 0, (sampler->seen_mask + 1) * sizeof(uint64_t));
-	for (; i < pool->waiting_count && sampler->draw.rows < wanted; i++)
-		if (!put(sampler, pool->waiting + i))
-			pool->waiting[kept++] = pool->waiting[i];
-	if (i > kept)
-		memmove(pool->waiting + kept, pool->waiting + i,
-		    (pool->waiting_count - i) * sizeof *pool->waiting);
-	pool->waiting_count -= i - kept;
+	waiting_take(pool->waiting, wanted, put, sampler);
 	while (sampler->draw.rows < wanted && pool->drawn < pool->total) {
-		struct waiting one = { .example =
-					   example_at(sampler, pool, pool->drawn++) };
+		struct waiting_example one = { .example = example_at(
+						   sampler, pool, pool->drawn++) };
 		sampler->keys(sampler->context, &one.example, one.keys);
 		for (int side = 0; side < SIDES; side++)
 			one.keys[side] += !one.keys[side];
-		if (put(sampler, &one))
-			continue;
-		pool->waiting = mem_grow(pool->waiting, &pool->capacity,
-		    pool->waiting_count + 1, sizeof *pool->waiting);
-		pool->waiting[pool->waiting_count++] = one;
+		unsigned sides = put(sampler, &one);
+		if (sides)
+			waiting_add(pool->waiting, &one, sides);
 	}
+	sampler->seen_rows = sampler->draw.rows;
 	tell_few(sampler, pool, wanted);
 }
 
@@ -504,9 +510,12 @@ void
 sampler_free(struct sampler *sampler)
 {
 	for (int p = 0; p < sampler->pool_count; p++)
-		free(sampler->pools[p].waiting);
-	for (int side = 0; side < SIDES; side++)
+		if (sampler->pools[p].waiting)
+			waiting_free(sampler->pools[p].waiting);
+	for (int side = 0; side < SIDES; side++) {
 		free(sampler->seen[side]);
+		free(sampler->places[side]);
+	}
 	free(sampler->starts);
 	free(sampler->pools);
 	free(sampler->examples);
