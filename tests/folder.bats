@@ -212,6 +212,29 @@ hold() {
 	[ "$stderr" = "model_copy: none/saved: cannot make a folder beside it: No such file or directory" ]
 }
 
+@test "folder: a card that sentence-transformers wrote goes with its model, unless somebody wrote in it" {
+	card() {
+		printf -- '---\ntags:\n- sentence-transformers\n---\n\n# SentenceTransformer\n\n## Usage\n\n%s\n' "$1"
+	}
+	new=$'<!--\n## Model Card Contact\n\n*Whom to ask.*\n-->'
+	old='<!--- Describe where people can find more information -->'
+	for last in "$new" "$old"; do
+		model_copy "$GOLDEN/bert" saved f32
+		card "$last" >saved/README.md
+		model_copy "$GOLDEN/bert" saved bf16
+		[ ! -e saved/README.md ]
+		run -0 ls -d saved*
+		[ "$output" = saved ]
+		rm -r saved
+	done
+	model_copy "$GOLDEN/bert" saved f32
+	card '## Model Card Contact' >saved/README.md
+	cp -r saved before
+	run -1 model_copy "$GOLDEN/bert" saved bf16
+	[[ $output == *"saved/README.md: is not part of a model, "* ]]
+	diff -r before saved
+}
+
 @test "folder: what is not part of a model is refused by its name, and nothing is touched" {
 	model_copy "$GOLDEN/bert" saved f32
 	for foreign in README.md .git/config notes/idea.txt tf_model.h5 1_Pooling/notes \

@@ -1153,6 +1153,56 @@ recipe() {
 	[ "$(tok -m one <<<'the sea' | encode -m one | ids_stream --rows text.emb | wc -w)" -eq 4 ]
 }
 
+@test "train: a run goes on in other pieces, and for longer at a constant rate" {
+	options=(-q -m "$G/bert" --lr 1e-3 --save-every 7)
+	# more steps, and what they were from the start; not fewer than were done, nor another warm-up
+	train -o whole "${options[@]}" --schedule constant --warmup 5 --epochs 60 pairs.mts
+	cut_short 60 -o out "${options[@]}" --schedule constant --warmup 5 --steps 400 --epochs 400 pairs.mts
+	cp out.checkpoint kept && cp out.log.tsv kept.log
+	run -1 --separate-stderr train -o out "${options[@]}" --schedule constant --epochs 60 pairs.mts
+	[[ $stderr == *"is of a run with warmup 5, this one has 30; "* ]]
+	run -1 --separate-stderr train -o out "${options[@]}" --schedule constant --warmup 5 --steps 3 pairs.mts
+	[[ $stderr == "train: out.checkpoint: has "*" steps done, and this run is to have 3; give --steps "* ]]
+	train -o out "${options[@]}" --schedule constant --warmup 5 --epochs 60 pairs.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	# other pieces: the same but for rounding
+	cp kept out.checkpoint && cp kept.log out.log.tsv && rm -r out
+	train -o out "${options[@]}" --schedule constant --warmup 5 --epochs 60 --tokens 40 pairs.mts
+	run -1 cmp out/model.safetensors whole/model.safetensors
+	close_to 1e-3 <(column loss out.log.tsv | head -n 100) <(column loss whole.log.tsv | head -n 100)
+	[ "$(column step out.log.tsv | tail -n 1)" = 600 ]
+	# the masks of --dev are drawn piece by piece
+	mask=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 64 --epochs 400 --save-every 7 --dev pairs.mts pairs.mts)
+	rm -r out out.log.tsv
+	cut_short 60 -o out "${mask[@]}"
+	run -1 --separate-stderr train -o out "${mask[@]}" --tokens 40
+	[[ $stderr == *"is of a run with tokens "* ]]
+}
+
+@test "train: a log goes on in the columns that it began with, and keeps what it has" {
+	options=(-m "$G/bert" -o out --epochs 300 --save-every 7)
+	columns() { awk -F'\t' '{ print NF }' out.log.tsv | sort -u; }
+	cut_short 60 -q "${options[@]}" pairs.mts
+	run -0 --separate-stderr train -j 1 "${options[@]}" --timing pairs.mts
+	[[ $stderr == *"train: warning: out.log.tsv: began without columns that --timing would have; it stays so"* ]]
+	[ "$(columns)" = 10 ]
+	[ "$(wc -l <out.log.tsv)" = 3001 ]
+	rm -r out
+	cut_short 60 -q "${options[@]}" --timing pairs.mts
+	train -q "${options[@]}" pairs.mts
+	[ "$(columns)" = 12 ]
+	# a log that somebody cut is not filled up with zeros
+	rm -r out
+	cut_short 60 -q "${options[@]}" pairs.mts
+	head -n 20 out.log.tsv >few && cp few out.log.tsv
+	run -0 --separate-stderr train -j 1 "${options[@]}" pairs.mts
+	[[ $stderr == *"train: warning: out.log.tsv: has lost lines since the checkpoint was written"* ]]
+	head -n 20 out.log.tsv | cmp few -
+	[ "$(columns)" = 10 ]
+	[ "$(column step out.log.tsv | tail -n 1)" = 3000 ]
+}
+
 @test "train: a checkpoint of other settings is refused, --restart begins anew" {
 	options=(-q -m "$G/bert" -o out --epochs 400 --save-every 7)
 	cut_short 30 "${options[@]}" --lr 1e-3 pairs.mts
@@ -1160,7 +1210,7 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
-	for other in "seed 7" "steps 401" "tokens 40" "temperature 0.5" bidirectional no-mask-duplicates \
+	for other in "seed 7" "steps 401" "temperature 0.5" bidirectional no-mask-duplicates \
 		"beta1 0.5" "beta2 0.5" "epsilon 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 3" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts

@@ -54,6 +54,29 @@ matches(const char *name, const char *const *patterns)
 	return *patterns;
 }
 
+/* A model card that sentence-transformers wrote, in which the places for people's words are as it left them. */
+static bool
+is_blank_card(const char *path, const char *name)
+{
+	static const char *const places[] = { "<!--\n## Model Card Contact\n",
+		"<!--- Describe where people can find more information -->" };
+	size_t length, i = 0;
+
+	if (strcmp(name, "README.md") != 0)
+		return false;
+	char *text = file_read(path, &length);
+	while (text && i < 2 && !strstr(text, places[i]))
+		i++;
+	free(text);
+	return text && i < 2;
+}
+
+static bool
+is_ours(const char *path, const char *name)
+{
+	return matches(name, ours) || is_blank_card(path, name);
+}
+
 /* Something in a folder, to be freed: of its files one that matches, or anything else, its modules'
  * folders apart.  NULL: there is none. */
 static char *
@@ -74,7 +97,9 @@ find_in(const char *dir, const struct modules *modules, const char *const *patte
 		while (modules && i < modules->count && strcmp(modules->at[i].name, name))
 			i++;
 		if ((folder && modules && i < modules->count) ||
-		    (!folder && matches(name, patterns)) != matching) {
+		    (!folder && (patterns == ours ? is_ours(found, name)
+						  : matches(name, patterns))) !=
+			matching) {
 			free(found);
 			found = NULL;
 		}

@@ -70,12 +70,18 @@ optim_schedule_name(enum schedule schedule)
 }
 
 double
+optim_warmup(const struct optim_options *options)
+{
+	if (options->warmup >= 1)
+		return options->warmup;
+	return fmin(WARMUP_MOST, floor(options->warmup * (double)options->steps));
+}
+
+double
 optim_rate(const struct optim_options *options, int64_t step)
 {
-	double warmup = options->warmup;
+	double warmup = optim_warmup(options);
 
-	if (warmup < 1) /* a share of all steps */
-		warmup = fmin(WARMUP_MOST, floor(warmup * (double)options->steps));
 	if ((double)step < warmup)
 		return options->rate * (double)step / warmup;
 	if (options->schedule == SCHEDULE_CONSTANT)

@@ -45,6 +45,9 @@ const char *optim_schedule_name(enum schedule schedule);
  */
 double optim_rate(const struct optim_options *options, int64_t step);
 
+/* The steps of the warm-up, where the options give a share of all. */
+double optim_warmup(const struct optim_options *options);
+
 struct optim;
 
 /* Borrows the model; the options are copied.  Moments start at zero. */

@@ -1,5 +1,6 @@
 #include "train/settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,10 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	tree_set(s, "decay", tree_of_real(o->decay));
 	tree_set(s, "clip", tree_of_real(o->clip));
 	tree_set(s, "schedule", tree_of_string(optim_schedule_name(o->schedule)));
-	tree_set(s, "warmup", tree_of_real(o->warmup));
+	double warmup = optim_warmup(o);
+	tree_set(s, "warmup",
+	    warmup == floor(warmup) ? tree_of_integer((int64_t)warmup)
+				    : tree_of_real(warmup));
 	tree_set(s, "update-unused", tree_of_boolean(o->update_unused));
 	return s;
 }
@@ -67,8 +71,9 @@ settings_text(const struct tree *value)
 	return value ? json_text(value, 0) : mem_string("nothing");
 }
 
-const char *
-settings_differ(const struct tree *own, const struct tree *other)
+/* The first that differs and is not among `others`, names with blanks around. */
+static const char *
+differ_but(const struct tree *own, const struct tree *other, const char *others)
 {
 	const struct tree *both[] = { own, other };
 
@@ -77,10 +82,31 @@ settings_differ(const struct tree *own, const struct tree *other)
 			const char *key = both[side]->items[i]->key;
 			const struct tree *a = tree_get(own, key),
 					  *b = tree_get(other, key);
-			if (!a || !b || !tree_equal(a, b))
+			if ((!a || !b || !tree_equal(a, b)) && !cli_listed(others, key))
 				return key;
 		}
 	return NULL;
+}
+
+const char *
+settings_differ(const struct tree *own, const struct tree *other)
+{
+	return differ_but(own, other, "");
+}
+
+const char *
+settings_refuse(const struct tree *own, const struct tree *saved)
+{
+	bool constant = !strcmp(
+	    tree_string(own, "schedule", ""), optim_schedule_name(SCHEDULE_CONSTANT));
+	/* which of the texts held out are predicted depends on how many are computed at a time */
+	bool pieces = tree_get(own, "dev") && tree_get(own, "mask-share");
+	char *others = mem_format(
+	    "%s%s", pieces ? "" : " tokens ", constant ? " steps epochs " : "");
+	const char *key = differ_but(own, saved, others);
+
+	free(others);
+	return key;
 }
 
 void

@@ -13,6 +13,10 @@ struct tree *settings_of(
 /* The first that differs, or that only one of both has; NULL: none. */
 const char *settings_differ(const struct tree *own, const struct tree *other);
 
+/* The same of those that a run must have in common with the one whose checkpoint it goes on from.  Others may change on
+ * the way: how many tokens are computed at a time, and where the rate is constant when the run ends. */
+const char *settings_refuse(const struct tree *own, const struct tree *saved);
+
 /* A value as messages have it, to be freed. */
 char *settings_text(const struct tree *value);
 

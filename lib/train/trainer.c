@@ -34,6 +34,7 @@ struct trainer {
 	struct progress *progress;
 	int64_t step, batches; /* done */
 	int64_t steps;	       /* in all; 0: until the data end */
+	bool timing, sends;    /* the log has columns of them */
 	double started;
 	struct ranks_traffic traffic; /* until the step before */
 	struct tree *state; /* as a checkpoint has it: what the last whole step left */
@@ -55,7 +56,7 @@ static void
 compare_settings(const struct trainer *trainer, const struct tree *saved)
 {
 	const struct tree *own = trainer->settings;
-	const char *key = settings_differ(own, saved);
+	const char *key = settings_refuse(own, saved);
 
 	if (key)
 		die("%s: is of a run with %s %s, this one has %s; give the same "
@@ -72,22 +73,42 @@ log_failed(const struct trainer *trainer)
 	die("%s:", trainer->log_path);
 }
 
-static bool
-times_ranks(const struct trainer *trainer)
+/* Go on with a log whose first `bytes` the checkpoint has seen: in its columns, whatever this run was asked to time. */
+static void
+log_resume(struct trainer *trainer, int64_t bytes)
 {
-	return trainer->options->timing && ranks_count() > 1;
+	const char *path = trainer->log_path;
+	bool wanted = trainer->options->timing;
+	char *line = NULL;
+	size_t room = 0;
+
+	trainer->log = fopen(path, "r+");
+	if (!trainer->log || getline(&line, &room, trainer->log) < 0 ||
+	    fseek(trainer->log, 0, SEEK_END))
+		log_failed(trainer);
+	trainer->timing = strstr(line, "\tseconds\t");
+	trainer->sends = strstr(line, "\tbytes\t");
+	free(line);
+	if (wanted && (!trainer->timing || trainer->sends != (ranks_count() > 1)))
+		warn("%s: began without columns that --timing would have; it stays so",
+		    path);
+	if (ftell(trainer->log) < bytes)
+		warn("%s: has lost lines since the checkpoint was written", path);
+	else if (ftruncate(fileno(trainer->log), bytes) ||
+		 fseek(trainer->log, 0, SEEK_END))
+		log_failed(trainer);
 }
 
-/* A new log; or the old one cut to `bytes`, what the checkpoint had seen of it. */
+/* A new log; or the old one, of which the checkpoint had seen so many bytes. */
 static void
 log_open(struct trainer *trainer, int64_t bytes)
 {
-	if (bytes > 0 && truncate(trainer->log_path, bytes) == 0) {
-		trainer->log = fopen(trainer->log_path, "a");
-		if (!trainer->log)
-			log_failed(trainer);
+	if (bytes > 0 && !ranks_own() && access(trainer->log_path, F_OK) == 0) {
+		log_resume(trainer, bytes);
 		return;
 	}
+	trainer->timing = trainer->options->timing;
+	trainer->sends = trainer->timing && ranks_count() > 1;
 	trainer->log = fopen(trainer->log_path, "w");
 	if (!trainer->log)
 		log_failed(trainer);
@@ -97,8 +118,8 @@ log_open(struct trainer *trainer, int64_t bytes)
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
 	    trainer->options->objective.reze > 0 ? "\treze" : "",
 	    trainer->options->objective.dev ? "\tdev_loss" : "",
-	    trainer->options->timing ? "\tseconds\ttokens_per_second" : "",
-	    times_ranks(trainer) ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
+	    trainer->timing ? "\tseconds\ttokens_per_second" : "",
+	    trainer->sends ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
 }
 
 /* Whether the texts held out are to be looked at, now that a step is done. */
@@ -139,10 +160,10 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 		fprintf(trainer->log, "\t%.8g", r->dev);
 	else if (trainer->options->objective.dev)
 		putc('\t', trainer->log);
-	if (trainer->options->timing)
+	if (trainer->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
-	if (times_ranks(trainer))
+	if (trainer->sends)
 		log_traffic(trainer);
 	putc('\n', trainer->log);
 	if (fflush(trainer->log) || ferror(trainer->log))
@@ -274,10 +295,15 @@ begin(struct trainer *trainer)
 	agree_on_step(trainer, state ? tree_integer_in(state, "step", 0, INT64_MAX) : -1);
 	if (state) {
 		compare_settings(trainer, tree_get(state, "settings"));
+		trainer->step = tree_integer_in(state, "step", 0, INT64_MAX);
+		if (trainer->steps && trainer->step > trainer->steps)
+			die("%s: has %lld steps done, and this run is to have %lld; give "
+			    "--steps %lld or more, or --restart",
+			    trainer->checkpoint_path, (long long)trainer->step,
+			    (long long)trainer->steps, (long long)trainer->step);
 		objective_resume(trainer->objective, tree_need(state, "place"));
 		checkpoint_restore(
 		    trainer->checkpoint_path, trainer->model, trainer->optim);
-		trainer->step = tree_integer_in(state, "step", 0, INT64_MAX);
 		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
 		log_bytes = tree_integer(state, "log", 0);
 		if (verbosity >= 0)
