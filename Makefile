@@ -36,7 +36,7 @@ CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 # a program for any processor goes elsewhere, where the system says which OpenBLAS there is
 LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
-LDLIBS   = $(if $(CUDA),$(CUDALIBS)) -lopenblas -llbfgs -lzstd -lz -ljansson -lyaml -lutf8proc -lonig -lxxhash -lm
+LDLIBS   = $(if $(CUDA),$(CUDALIBS)) -lopenblas -llbfgs -lzstd -lz -llzma -lbz2 -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 CXX      = $(patsubst %gcc,%g++,$(CC:clang=clang++))
 # a structure and a function of C may have one name

@@ -8,12 +8,14 @@ setup() {
 	for name in small large; do
 		gzip -c $name >$name.gz
 		zstd -qc $name >$name.zst
+		xz -c $name >$name.xz
+		bzip2 -c $name >$name.bz2
 	done
 }
 
-@test "input: plain, gzip and zstd files are read as they are, from files and pipes" {
+@test "input: plain and packed files are read as they are, from files and pipes" {
 	for name in small large; do
-		for packed in $name $name.gz $name.zst; do
+		for packed in $name $name.{gz,zst,xz,bz2}; do
 			input_cat $packed | cmp - $name
 			input_cat - <$packed | cmp - $name
 			{ head -c 5 $packed; sleep 0.05; tail -c +6 $packed; } | input_cat - | cmp - $name
@@ -23,7 +25,9 @@ setup() {
 
 @test "input: several members or frames one after another are one text" {
 	cat small.gz large.gz | input_cat - | cmp - <(cat small large)
-	cat small.zst large.zst | input_cat - | cmp - <(cat small large)
+	for kind in zst xz bz2; do
+		cat small.$kind large.$kind | input_cat - | cmp - <(cat small large)
+	done
 	# a skippable frame of 4 bytes, as parallel compressors write: one of sixteen magic numbers
 	for first in 50 57 5f; do
 		{ printf "\x$first\x2a\x4d\x18\4\0\0\0abcd"; cat small.zst; } | input_cat - | cmp - small
@@ -31,7 +35,7 @@ setup() {
 }
 
 @test "input: a look at the first bytes takes nothing away, packed or not" {
-	for packed in small small.gz small.zst; do
+	for packed in small small.{gz,zst,xz,bz2}; do
 		[ "$(input_cat $packed '{"text"')" = "yes $(cat small)" ]
 		[ "$(input_cat $packed '{"textile')" = "no $(cat small)" ]
 		[ "$(input_cat $packed "$(cat small)and more")" = "no $(cat small)" ]
@@ -46,8 +50,9 @@ setup() {
 }
 
 @test "input: a packed file that is cut short at any length is refused" {
-	for packed in small.gz small.zst; do
-		for ((n = 4; n < $(stat -c %s $packed); n++)); do
+	for packed in small.{gz,zst,xz,bz2}; do
+		[[ $packed == *.bz2 ]] && first=10 || first=6 # bytes that say what it is
+		for ((n = first; n < $(stat -c %s $packed); n++)); do
 			head -c $n $packed >cut
 			run -1 --separate-stderr input_cat cut
 			[ "$stderr" = "input_cat: cut: the compressed data end in the middle: the file is cut short" ]
@@ -59,7 +64,7 @@ setup() {
 }
 
 @test "input: damaged, absent and unreadable files are refused" {
-	for packed in large.gz large.zst; do
+	for packed in large.{gz,zst,xz,bz2}; do
 		{ head -c 5000 $packed; printf 'damaged'; tail -c +5008 $packed; } >bad
 		run -1 --separate-stderr bash -c 'input_cat bad >/dev/null'
 		[[ $stderr == "input_cat: bad: the compressed data are damaged: "* ]]
@@ -71,4 +76,17 @@ setup() {
 	[ "$stderr" = "input_cat: absent: No such file or directory" ]
 	run -1 --separate-stderr input_cat .
 	[ "$stderr" = "input_cat: .: Is a directory" ]
+}
+
+@test "input: zeros behind packed data are what fills a disk's last block; a window of 2 GiB is read" {
+	for kind in gz xz; do
+		{ cat small.$kind; head -c 508 /dev/zero; } >padded
+		input_cat padded | cmp - small
+		{ cat small.$kind; head -c 508 /dev/zero; cat large.$kind; head -c 4 /dev/zero; } >padded
+		input_cat padded | cmp - <(cat small large)
+	done
+	zstd -q --ultra --long=31 -c - <large >long.zst
+	input_cat long.zst | cmp - large
+	# the header of a frame says how large the window is: 11 bits of exponent 21, which is 2 GiB
+	[ "$(od -An -tx1 -j5 -N1 long.zst)" = ' a8' ]
 }

@@ -99,7 +99,7 @@ report() {
 		EmotionClassification.test := d/classification/emotion/test.jsonl
 
 		faulty += STS12
-		STS12.fault := d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst)
+		STS12.fault := d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)
 
 		sts += STS17
 		STS17.type := STS
@@ -637,7 +637,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	[ "$(plan d beir sts | grep -c .type)" -eq 2 ]
 	echo 'tasks: { shop: { type: Retrieval, split: dev, in: [mine, beir] } }' >d/tasks.yaml
 	run -0 plan d mine
-	[[ "$output" == *"shop.fault := d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst)"* ]]
+	[[ "$output" == *"shop.fault := d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)"* ]]
 	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
 }
 

@@ -655,3 +655,65 @@ harmful() {
 	mts from tsv -o b.mts a.tsv.zst
 	cat a.mts a.mts | mts stat
 }
+
+@test "mts from: integers are exact, whatever stands beside them" {
+	for other in '{"x":1}' '{"id":null}' '{"id":NaN}' '{"id":0.5}'; do
+		printf '{"id":1234567890123456789}\n{"id":1234567890123456790}\n%s\n' "$other" |
+			mts from jsonl - >a.mts
+		[ "$(mts to jsonl -c id a.mts | head -n 2)" = '{"id":"1234567890123456789"}
+{"id":"1234567890123456790"}' ]
+	done
+	# the longest that a real keeps and writes without an exponent
+	printf '{"id":999999999999999}\n{}\n' | mts from jsonl - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"id":999999999999999}
+{"id":null}' ]
+	printf '{"id":1000000000000000}\n{}\n' | mts from jsonl - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"id":"1000000000000000"}
+{"id":""}' ]
+	printf '{"a":18446744073709551615,"b":[18446744073709551615,1],"c":[0.5,1234567890123456789]}\n' |
+		mts from jsonl - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"a":"18446744073709551615","b":"[18446744073709551615,1]","c":"[0.5,1234567890123456789]"}' ]
+	# behind the rows that decide
+	{ printf '{"id":0.5}\n%.0s' {1..1024}; echo '{"id":9007199254740993}'; } >late.jsonl
+	dies "mts: late.jsonl:1025: field 'id': an integer with more digits than" mts from jsonl -o out late.jsonl
+	{ printf '{"id":1}\n%.0s' {1..1024}; echo '{"id":9223372036854775808}'; } >late.jsonl
+	dies "mts: late.jsonl:1025: field 'id': an integer with more digits than" mts from jsonl -o out late.jsonl
+	printf 'id\n9223372036854775808\n' >a.tsv
+	dies "mts: a.tsv:2: field 'id': '9223372036854775808' is beyond 64 bits" mts from tsv --numbers id -o out a.tsv
+	printf 'id\tx\n1234567890123456789\t1\n\t2\n' >a.tsv
+	dies "mts: a.tsv: field 'id': integers of more than 15 digits" mts from tsv --numbers id -o out a.tsv
+	printf '{"id":1,"id":2}\n' >a.jsonl
+	dies "mts: a.jsonl:1: field 'id': is given twice" mts from jsonl -o out a.jsonl
+	[ "$(printf '{"id":1,"id":1,"o":{"x":1,"x":2}}\n' | mts from jsonl - | mts to jsonl)" = '{"id":1,"o":"{\"x\":2}"}' ]
+}
+
+@test "mts from: what Python writes for what is missing is missing" {
+	printf '{"n":1,"t":"a","l":[1]}\n{"n":NaN,"t":NaN,"l":NaN}\n{}\n' | mts from jsonl - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"n":1,"t":"a","l":[1]}
+{"n":null,"t":"","l":[]}
+{"n":null,"t":"","l":[]}' ]
+	[ "$(printf '{"n":Infinity}\n{"n":-Infinity}\n' | mts from jsonl - | mts rows --where 'n<0' | mts stat --json | jq .rows)" -eq 1 ]
+}
+
+@test "mts: comparisons, extremes and differences of integers are exact" {
+	printf '{"id":%s,"t":"%s"}\n' 9007199254740992{,} 9007199254740993{,} | mts from jsonl - >a.mts
+	[ "$(mts rows --where 'id>9007199254740992' a.mts | mts stat --json | jq .rows)" -eq 1 ]
+	[ "$(mts rows --where 't>9007199254740992' a.mts | mts stat --json | jq .rows)" -eq 1 ]
+	[ "$(mts rows --where 't<9007199254740993' a.mts | mts stat --json | jq .rows)" -eq 1 ]
+	printf '{"t":"%s"}\n' 18446744073709551614 18446744073709551615 | mts from jsonl - >b.mts
+	[ "$(mts rows --where 't>=18446744073709551615' b.mts | mts stat --json | jq .rows)" -eq 1 ]
+	[ "$(mts stat --json a.mts | grep -o '"min":[0-9]*,"max":[0-9]*')" = '"min":9007199254740992,"max":9007199254740993' ]
+	[ "$(printf '{"id":-9223372036854775808}\n{"id":9223372036854775807}\n' | mts from jsonl - | mts stat --json |
+		grep -o '"min":[-0-9]*,"max":[0-9]*')" = '"min":-9223372036854775808,"max":9223372036854775807' ]
+	# an i64 beside a real of the next integer
+	printf '{"x":9007199254740993}\n' | mts from jsonl - >i.mts
+	printf '{"x":9007199254740992.0}\n' | mts from jsonl - >r.mts
+	run -1 mts diff i.mts r.mts
+}
+
+@test "mts to tsv: texts that begin with a quote read back as they were, here and by readers of CSV" {
+	printf '{"a":"\\"x\\" y","b":"\\"q\\"","c":"\\"","d":"5\\""}\n' | mts from jsonl - >a.mts
+	mts to tsv a.mts >a.tsv
+	[ "$(sed -n 2p a.tsv)" = $'"""x"" y"\t"""q"""\t""""\t5"' ]
+	[ "$(mts from tsv a.tsv | mts to jsonl)" = "$(mts to jsonl a.mts)" ]
+}

@@ -677,7 +677,7 @@ rows_like() {
 	fails 'beir: none' "none: there is no qrels.tsv nor qrels/train.tsv; name another by 'split'"
 	beir set
 	fails 'beir: set, split: test' "set: there is no qrels/test.tsv"
-	mv set/corpus.jsonl c && fails 'beir: set' "set: there is no corpus.jsonl (.tsv, .csv; .gz, .zst)"
+	mv set/corpus.jsonl c && fails 'beir: set' "set: there is no corpus.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)"
 	: >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl: has no examples"
 	sed '3s/"01"/"d1"/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:3: the id 'd1' is there twice"
 	sed '3s/"01"/1.5/' c >set/corpus.jsonl && fails 'beir: set' "set/corpus.jsonl:3: the id is neither text nor a whole number"

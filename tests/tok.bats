@@ -321,8 +321,7 @@ ids() {
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[[ "$stderr" == "tok: $T/in.jsonl:2: not valid JSON: "* ]]
 	printf '{"text":"a","id":99999999999999999999}\n' >"$T/in.jsonl" # never rounded
-	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
-	[[ "$stderr" == "tok: $T/in.jsonl:1: not valid JSON: too big integer"* ]]
+	[ "$(tok -m "$TINY" --keep "$T/in.jsonl" | mts to jsonl -c id)" = '{"id":"99999999999999999999"}' ]
 	texts | tok -m "$TINY" --keep >"$T/in.mts"
 	head -c -10 "$T/in.mts" >"$T/cut.mts"
 	run -1 --separate-stderr tok -m "$TINY" "$T/cut.mts"

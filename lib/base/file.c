@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/input.h"
 #include "base/mem.h"
 
 enum { MAPPED = 1 << 18 }; /* bytes from which on copying costs more than a map */
@@ -119,8 +120,11 @@ file_bare_name(const char *path, size_t *length)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	*length = without_ending(name, strlen(name));
-	if (!strcmp(name + *length, ".gz") || !strcmp(name + *length, ".zst"))
-		*length = without_ending(name, *length);
+	for (const char *const *ending = input_endings; *ending; ending++)
+		if (!strcmp(name + *length, *ending)) {
+			*length = without_ending(name, *length);
+			break;
+		}
 	return name;
 }
 

@@ -1,8 +1,10 @@
 #include "base/input.h"
 
+#include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <lzma.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,9 +18,15 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+const char *const input_endings[] = { ".gz", ".zst", ".xz", ".bz2", NULL };
+
 enum { BUFFER = 1 << 20 };
 
-enum packing { PLAIN, GZIP, ZSTD };
+/* Memory of a decompressor: zstd --long=31 and xz --lzma2=dict=1536MiB want so much, no file should want more. */
+enum { WINDOW_LOG = 31 };
+static const uint64_t XZ_MEMORY = 2ull << 30;
+
+enum packing { PLAIN, GZIP, ZSTD, XZ, BZIP2 };
 
 struct input {
 	char *name;
@@ -31,6 +39,8 @@ struct input {
 	size_t at, end; /* what is left of the raw bytes in the buffer */
 	ZSTD_DStream *zstd;
 	z_stream gzip;
+	lzma_stream xz;
+	bz_stream bzip2;
 	char *buffer; /* [BUFFER] raw bytes */
 };
 
@@ -109,6 +119,20 @@ begins(struct input *input, const char *bytes, size_t count)
 	return true;
 }
 
+/* BZh, the size of blocks, and six bytes of a block or of the end. */
+static bool
+is_bzip2(struct input *input)
+{
+	static const char block[] = "1AY&SY", end[] = "\x17\x72\x45\x38\x50\x90";
+
+	if (!begins(input, "BZh", 3))
+		return false;
+	fill(input, 10);
+	const char *at = input->buffer + input->at + 4;
+	return input->end - input->at >= 10 && at[-1] >= '1' && at[-1] <= '9' &&
+	       (!memcmp(at, block, 6) || !memcmp(at, end, 6));
+}
+
 static enum packing
 packing_of(struct input *input)
 {
@@ -120,22 +144,40 @@ packing_of(struct input *input)
 		skippable[0] |= input->buffer[input->at] & 0x0f;
 	if (begins(input, "\x1f\x8b\x08", 3))
 		return GZIP;
+	if (begins(input, "\3757zXZ\0", 6))
+		return XZ;
+	if (is_bzip2(input))
+		return BZIP2;
 	return begins(input, "\x28\xb5\x2f\xfd", 4) ||
 		       begins(input, skippable, sizeof skippable)
 		   ? ZSTD
 		   : PLAIN;
 }
 
+static bool
+start_zstd(struct input *input)
+{
+	input->zstd = ZSTD_createDStream();
+	return input->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(
+				  input->zstd, ZSTD_d_windowLogMax, WINDOW_LOG));
+}
+
 static void
 start(struct input *input)
 {
+	bool ready = true;
+
 	if (input->started)
 		return;
 	input->started = true;
 	input->packing = packing_of(input);
-	if (input->packing == ZSTD && !(input->zstd = ZSTD_createDStream()))
-		die("%s: out of memory for decompression", input->name);
-	if (input->packing == GZIP && inflateInit2(&input->gzip, 15 + 16) != Z_OK)
+	switch (input->packing) {
+	case ZSTD: ready = start_zstd(input); break;
+	case GZIP: ready = inflateInit2(&input->gzip, 15 + 16) == Z_OK; break;
+	case XZ: input->xz = (lzma_stream)LZMA_STREAM_INIT; break;
+	default: break;
+	}
+	if (!ready)
 		die("%s: out of memory for decompression", input->name);
 }
 
@@ -146,6 +188,10 @@ stop(struct input *input)
 		ZSTD_freeDStream(input->zstd);
 	if (input->started && input->packing == GZIP)
 		inflateEnd(&input->gzip);
+	if (input->started && input->packing == XZ)
+		lzma_end(&input->xz);
+	if (input->started && input->packing == BZIP2)
+		BZ2_bzDecompressEnd(&input->bzip2);
 	input->zstd = NULL;
 	input->started = false;
 	input->between = true;
@@ -190,32 +236,86 @@ unpack_gzip(struct input *input, char *to, size_t count, size_t *made)
 	return NULL;
 }
 
+static const char *
+unpack_xz(struct input *input, char *to, size_t count, size_t *made)
+{
+	lzma_stream *xz = &input->xz;
+
+	if (input->between && lzma_stream_decoder(xz, XZ_MEMORY, 0) != LZMA_OK)
+		return "xz cannot be started";
+	input->between = false;
+	xz->next_in = (unsigned char *)input->buffer + input->at;
+	xz->avail_in = input->end - input->at;
+	xz->next_out = (unsigned char *)to;
+	xz->avail_out = count;
+	lzma_ret status = lzma_code(xz, LZMA_RUN);
+	input->at = input->end - xz->avail_in;
+	*made = count - xz->avail_out;
+	if (status == LZMA_STREAM_END)
+		input->between = true;
+	else if (status == LZMA_MEMLIMIT_ERROR)
+		return "it takes more than 2 GiB to unpack";
+	else if (status != LZMA_OK && status != LZMA_BUF_ERROR)
+		return "not valid xz data";
+	return NULL;
+}
+
+static const char *
+unpack_bzip2(struct input *input, char *to, size_t count, size_t *made)
+{
+	bz_stream *bzip2 = &input->bzip2;
+	unsigned room = (unsigned)(count < UINT_MAX ? count : UINT_MAX);
+
+	if (input->between) {
+		BZ2_bzDecompressEnd(bzip2);
+		*bzip2 = (bz_stream){ 0 };
+		if (BZ2_bzDecompressInit(bzip2, 0, 0) != BZ_OK)
+			return "bzip2 cannot be started";
+	}
+	input->between = false;
+	bzip2->next_in = input->buffer + input->at;
+	bzip2->avail_in = (unsigned)(input->end - input->at);
+	bzip2->next_out = to;
+	bzip2->avail_out = room;
+	int status = BZ2_bzDecompress(bzip2);
+	input->at = input->end - bzip2->avail_in;
+	*made = room - bzip2->avail_out;
+	if (status == BZ_STREAM_END)
+		input->between = true;
+	else if (status != BZ_OK)
+		return "not valid bzip2 data";
+	return NULL;
+}
+
 /* One step of decompression; sets *made to 0 when all raw bytes are used up. */
 static const char *
 unpack(struct input *input, char *to, size_t count, size_t *made)
 {
+	bool padded = input->packing == GZIP || input->packing == XZ;
+
 	*made = 0;
+	/* between members or streams: zeros that fill the last block of a disk or a tape */
+	while (padded && input->between && input->at < input->end &&
+	       !input->buffer[input->at])
+		input->at++;
 	if (input->at == input->end && input->between)
 		return NULL;
-	return input->packing == ZSTD ? unpack_zstd(input, to, count, made)
-				      : unpack_gzip(input, to, count, made);
+	switch (input->packing) {
+	case ZSTD: return unpack_zstd(input, to, count, made);
+	case XZ: return unpack_xz(input, to, count, made);
+	case BZIP2: return unpack_bzip2(input, to, count, made);
+	default: return unpack_gzip(input, to, count, made);
+	}
 }
 
-bool
-input_starts_with(struct input *input, const char *bytes)
+/* Decompress the first bytes, then forget that it was done. */
+static size_t
+peek_packed(struct input *input, char *bytes, size_t count)
 {
-	size_t count = strlen(bytes), have = 0, made;
+	size_t have = 0, made, at = input->at;
 
-	start(input);
-	if (input->packing == PLAIN) {
-		stop(input);
-		return begins(input, bytes, count);
-	}
-	/* decompress a little, then forget that it was done */
-	char *start_of = mem_new(count, 1);
-	size_t at = input->at;
 	while (have < count) {
-		if (unpack(input, start_of + have, count - have, &made))
+		if (unpack(input, bytes + have, count - have, &made))
 			break;
 		have += made;
 		if (made || input->at < input->end)
@@ -227,7 +327,36 @@ input_starts_with(struct input *input, const char *bytes)
 	}
 	stop(input);
 	input->at = at;
-	bool same = have == count && !memcmp(start_of, bytes, count);
+	return have;
+}
+
+size_t
+input_peek(struct input *input, char *bytes, size_t count)
+{
+	start(input);
+	if (input->packing != PLAIN)
+		return peek_packed(input, bytes, count);
+	stop(input);
+	fill(input, count);
+	size_t held = input->end - input->at;
+	count = held < count ? held : count;
+	memcpy(bytes, input->buffer + input->at, count);
+	return count;
+}
+
+bool
+input_starts_with(struct input *input, const char *bytes)
+{
+	size_t count = strlen(bytes);
+
+	start(input);
+	if (input->packing == PLAIN) {
+		stop(input);
+		return begins(input, bytes, count);
+	}
+	char *start_of = mem_new(count, 1);
+	bool same = peek_packed(input, start_of, count) == count &&
+		    !memcmp(start_of, bytes, count);
 	free(start_of);
 	return same;
 }

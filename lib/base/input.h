@@ -1,5 +1,5 @@
 /*
- * input - files as bytes: plain, gzip or zstd, opened as they are.
+ * input - files as bytes: plain, or packed by gzip, zstd, xz or bzip2.
  *
  * The first bytes can be looked at without being consumed, so that a program can
  * take either text or a tensor stream from the same pipe.
@@ -11,6 +11,9 @@
 #include <stddef.h>
 
 struct input;
+
+/* What the names of packed files end in, up to NULL. */
+extern const char *const input_endings[];
 
 /* "-" is standard input; dies when the file cannot be opened. */
 struct input *input_open(const char *path);
@@ -24,6 +27,10 @@ const char *input_name(const struct input *input);
 /* Whether the (decompressed) bytes start with these; consumes nothing.  Before the first
  * read only. */
 bool input_starts_with(struct input *input, const char *bytes);
+
+/* The first (decompressed) bytes, at most `count` of the first MiB; returns how many there are, fewer
+ * than that at the end or where the packed data are damaged.  Consumes nothing.  Before the first read only. */
+size_t input_peek(struct input *input, char *bytes, size_t count);
 
 /* Whether the bytes are those of a regular file as they stand in it: neither packed nor a pipe.
  * Before the first read only. */

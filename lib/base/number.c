@@ -53,6 +53,18 @@ number_read_whole(const char *text, size_t length, int64_t *value)
 	return !errno;
 }
 
+bool
+number_read_long(const char *text, size_t length, long double *value)
+{
+	char number[LONGEST + 1];
+	double real;
+
+	if (!number_read(text, length, &real) || !copy(number, text, length))
+		return false;
+	*value = strpbrk(number, ".eE") ? (long double)real : strtold(number, NULL);
+	return true;
+}
+
 enum { DIGITS = 20 }; /* of 2^64 */
 
 /* A whole number's digits, at least `least` of them, at room + DIGITS - count; returns the count. */

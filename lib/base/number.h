@@ -15,6 +15,9 @@ bool number_read(const char *text, size_t length, double *value);
 /* The same, but only a sign and digits, in the range of int64_t. */
 bool number_read_whole(const char *text, size_t length, int64_t *value);
 
+/* As number_read, but an integer is exact as far as a long double goes: all of 64 bits. */
+bool number_read_long(const char *text, size_t length, long double *value);
+
 /* Into how many significant digits, at most 17, a finite double must be rounded to read back the same. */
 int number_digits(double value);
 

@@ -99,7 +99,7 @@ need(struct data_set *set, enum data_file which, const char *stem)
 		set->files[which] = datafile_find(set->folder, stem);
 	if (!set->files[which] && !set->fault)
 		set->fault =
-		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst)",
+		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
 			set->folder, stem);
 	free(subset);
 }

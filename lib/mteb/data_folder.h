@@ -5,7 +5,7 @@
  *		{train,test,...}.jsonl		all types but retrieval; one file a split
  *		corpus.jsonl queries.jsonl qrels/SPLIT.tsv	retrieval, as BEIR has it
  *
- * .jsonl may be .ndjson, .json, .tsv or .csv, each plain, .gz or .zst.  A folder is the set whose
+ * .jsonl may be .ndjson, .json, .tsv or .csv, each plain, .gz, .zst, .xz or .bz2.  A folder is the set whose
  * name it has, case and punctuation aside, with or without the name's type and with its subset:
  * sts12, STS-12, banking77, amazon_counterfactual_en.  A folder that is no set of the registry is
  * one of its own name, of the type its parent folder is called by, or of retrieval when it has a

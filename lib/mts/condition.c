@@ -66,23 +66,6 @@ condition_bind(struct condition *condition, const struct reader *reader)
 
 /* Comparing. ----------------------------------------------------------------------- */
 
-/* One of a column of integers or reals, exactly. */
-static long double
-number_at(const struct column *column, const struct array *array, int64_t row)
-{
-	const char *at =
-	    (const char *)array->data + (size_t)row * dtype_size(column->dtype);
-	int64_t whole;
-	double real;
-
-	if (column->dtype == DTYPE_I64) {
-		memcpy(&whole, at, sizeof whole);
-		return whole;
-	}
-	tensor_to_f64(&real, at, column->dtype, 1);
-	return (long double)real;
-}
-
 static bool
 holds_row(const struct condition *condition, const struct column *column,
     const struct array *array, int64_t row, int64_t before)
@@ -97,7 +80,8 @@ holds_row(const struct condition *condition, const struct column *column,
 		text = ((const char *)array->data)[row] ? "true" : "false";
 		length = strlen(text);
 	} else if (!column->text && !comparison_is_expression(comparison)) {
-		return comparison_of_number(comparison, number_at(column, array, row));
+		return comparison_of_number(
+		    comparison, tensor_number(array->data, column->dtype, row));
 	} else {
 		text = values_text(column, array, row, room, &length);
 	}

@@ -88,21 +88,12 @@ find_shared(struct comparison *comparison)
 static double
 error_of(enum dtype one, const char *x, enum dtype two, const char *y, double *size)
 {
-	double a, b;
+	long double a = tensor_number(x, one, 0), b = tensor_number(y, two, 0);
 
-	if (one == DTYPE_I64 && two == DTYPE_I64) {
-		int64_t i, j;
-		memcpy(&i, x, sizeof i);
-		memcpy(&j, y, sizeof j);
-		*size = fabs((double)j);
-		return (double)fabsl((long double)i - (long double)j);
-	}
-	tensor_to_f64(&a, x, one, 1);
-	tensor_to_f64(&b, y, two, 1);
-	*size = fabs(b);
+	*size = (double)fabsl(b);
 	if (a == b || (isnan(a) && isnan(b)))
 		return 0;
-	return isfinite(a) && isfinite(b) ? fabs(a - b) : INFINITY;
+	return isfinite(a) && isfinite(b) ? (double)fabsl(a - b) : INFINITY;
 }
 
 static void

@@ -20,6 +20,7 @@ struct figures {
 	int64_t shortest, longest, length; /* of lists; their sum */
 	int64_t bytes;			   /* of the column, uncompressed */
 	double least, most, sum, norms;
+	int64_t least_integer, most_integer; /* of i64, exactly */
 };
 
 struct stat {
@@ -48,6 +49,19 @@ add_numbers(struct figures *figures, const double *values, int64_t count, double
 }
 
 static void
+add_integers(struct figures *figures, const char *data, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++) {
+		int64_t value;
+		memcpy(&value, data + i * (int64_t)sizeof value, sizeof value);
+		if (value < figures->least_integer)
+			figures->least_integer = value;
+		if (value > figures->most_integer)
+			figures->most_integer = value;
+	}
+}
+
+static void
 add_elements(struct figures *figures, const struct column *column, const char *data,
     int64_t elements)
 {
@@ -55,6 +69,8 @@ add_elements(struct figures *figures, const struct column *column, const char *d
 	int64_t width = (int64_t)(column_element_size(column) / size);
 	double values[CHUNK];
 
+	if (column->dtype == DTYPE_I64)
+		add_integers(figures, data, elements * width);
 	for (int64_t e = 0; e < elements; e++) {
 		double square = 0;
 		for (int64_t at = 0; at < width; at += CHUNK) {
@@ -127,6 +143,8 @@ stat_new(struct reader *reader)
 	for (int i = 0; i < stat->columns; i++) {
 		stat->figures[i].least = INFINITY;
 		stat->figures[i].most = -INFINITY;
+		stat->figures[i].least_integer = INT64_MAX;
+		stat->figures[i].most_integer = INT64_MIN;
 	}
 	struct progress *progress = stream_progress(reader);
 	while (stream_next(reader, &record))
@@ -312,8 +330,13 @@ add_column(struct buffer *to, const struct column *column, const struct figures 
 	add_whole(to, "values", true, numbers ? figures->values : figures->lists);
 	add_whole(to, "nan", real, figures->nans);
 	add_whole(to, "inf", real, figures->infinities);
-	add_real(to, "min", figures->least);
-	add_real(to, "max", figures->most);
+	if (column->dtype == DTYPE_I64) {
+		add_whole(to, "min", figures->values > 0, figures->least_integer);
+		add_whole(to, "max", figures->values > 0, figures->most_integer);
+	} else {
+		add_real(to, "min", figures->least);
+		add_real(to, "max", figures->most);
+	}
 	add_real(to, "mean", ratio(figures->sum, finite_of(figures)));
 	add_real(
 	    to, "norm", column->rank ? ratio(figures->norms, figures->vectors) : NAN);

@@ -201,7 +201,8 @@ to_safetensors(
 
 /* Lines of text. ------------------------------------------------------------------- */
 
-/* A text with blanks for tabs and line ends. */
+/* A text with blanks for tabs and line ends; in quotes, with those inside doubled, where it begins with one, which
+ * readers of quotes would take away. */
 static void
 tsv_text(struct buffer *line, const char *text, size_t length)
 {
@@ -211,7 +212,21 @@ tsv_text(struct buffer *line, const char *text, size_t length)
 	for (size_t i = 0; i < length; i++)
 		if (to[i] == '\t' || to[i] == '\n' || to[i] == '\r')
 			to[i] = ' ';
-	line->used += length;
+	if (!length || *to != '"') {
+		line->used += length;
+		return;
+	}
+	char *quoted = mem_new(mem_multiply(length, 2, "text"), 1);
+	size_t made = 0;
+	for (size_t i = 0; i < length; i++) {
+		if (to[i] == '"')
+			quoted[made++] = '"';
+		quoted[made++] = to[i];
+	}
+	buffer_add(line, "\"", 1);
+	buffer_add(line, quoted, made);
+	buffer_add(line, "\"", 1);
+	free(quoted);
 }
 
 static void

@@ -13,7 +13,7 @@ need_file(const char *folder, const char *stem)
 	char *path = datafile_find(folder, stem);
 
 	if (!path)
-		die("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst)", folder, stem);
+		die("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)", folder, stem);
 	return path;
 }
 

@@ -9,23 +9,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "stream/kinds.h"
 #include "text/json.h"
-
-/* What the sample shows of a field: the kinds of its values, and of the elements of its lists. */
-enum {
-	SEEN_NOTHING = 1, /* null or absent */
-	SEEN_STRING = 2,
-	SEEN_INTEGER = 4,
-	SEEN_REAL = 8,
-	SEEN_BOOL = 16,
-	SEEN_LIST = 32,
-	SEEN_NESTED = 64,
-	SEEN_KINDS = 126, /* all but the first */
-	ITEM_STRING = 128,
-	ITEM_INTEGER = 256,
-	ITEM_REAL = 512,
-	ITEM_BOOL = 1024
-};
 
 struct field {
 	struct column column; /* its name is owned */
@@ -98,31 +83,6 @@ fail(const struct table *table, const struct field *field, int64_t line, const c
 
 /* Looking. ------------------------------------------------------------------------- */
 
-static unsigned
-look(const struct tree *value)
-{
-	unsigned seen = SEEN_LIST;
-
-	switch (value->kind) {
-	case TREE_NULL: return SEEN_NOTHING;
-	case TREE_BOOL: return SEEN_BOOL;
-	case TREE_INTEGER: return SEEN_INTEGER;
-	case TREE_REAL: return SEEN_REAL;
-	case TREE_OBJECT: return SEEN_NESTED;
-	case TREE_STRING: return SEEN_STRING;
-	default: break;
-	}
-	for (size_t i = 0; i < value->count; i++)
-		switch (value->items[i]->kind) {
-		case TREE_STRING: seen |= ITEM_STRING; break;
-		case TREE_INTEGER: seen |= ITEM_INTEGER; break;
-		case TREE_REAL: seen |= ITEM_REAL; break;
-		case TREE_BOOL: seen |= ITEM_BOOL; break;
-		default: return SEEN_NESTED;
-		}
-	return seen;
-}
-
 static struct field *
 find(const struct table *table, const char *name, size_t guess)
 {
@@ -151,7 +111,7 @@ look_at_object(struct table *table, const struct tree *object)
 		struct field *field = find(table, object->items[i]->key, i);
 		if (!field)
 			field = add_field(table, object->items[i]->key);
-		field->seen |= look(object->items[i]);
+		field->seen |= kinds_of(object->items[i]);
 	}
 }
 
@@ -160,58 +120,6 @@ static bool
 pauses(const struct table *table)
 {
 	return datafile_waits(table->file, table->since + TABLE_PATIENCE);
-}
-
-/* Deciding. ------------------------------------------------------------------------ */
-
-static void
-set_kind(struct field *field, enum dtype dtype, bool text, int depth)
-{
-	field->column.dtype = dtype;
-	field->column.text = text;
-	field->column.depth = depth;
-}
-
-/* No bits but these. */
-static bool
-only(unsigned seen, unsigned bits)
-{
-	return !(seen & ~bits);
-}
-
-static void
-decide_list(struct field *field)
-{
-	unsigned seen =
-	    field->seen & (ITEM_STRING | ITEM_INTEGER | ITEM_REAL | ITEM_BOOL);
-
-	field->json = false;
-	if (only(seen, ITEM_STRING))
-		set_kind(field, DTYPE_U8, true, 2);
-	else if (only(seen, ITEM_INTEGER | ITEM_REAL))
-		set_kind(field, seen & ITEM_REAL ? DTYPE_F64 : DTYPE_I64, false, 1);
-	else if (only(seen, ITEM_BOOL))
-		set_kind(field, DTYPE_BOOL, false, 1);
-	else
-		field->json = true;
-}
-
-static void
-decide(struct field *field)
-{
-	unsigned seen = field->seen, kind = seen & SEEN_KINDS;
-	bool nothing = seen & SEEN_NOTHING;
-
-	field->json = !only(kind, SEEN_STRING);
-	set_kind(field, DTYPE_U8, true, 1);
-	if (kind && only(kind, SEEN_INTEGER | SEEN_REAL)) {
-		bool whole = kind == SEEN_INTEGER && !nothing;
-		set_kind(field, whole ? DTYPE_I64 : DTYPE_F64, false, 0);
-	} else if (kind == SEEN_BOOL && !nothing) {
-		set_kind(field, DTYPE_BOOL, false, 0);
-	} else if (kind == SEEN_LIST) {
-		decide_list(field);
-	}
 }
 
 /* Storing. ------------------------------------------------------------------------- */
@@ -236,10 +144,15 @@ static void
 put_number(const struct table *table, struct field *field, const struct tree *value,
     int64_t line)
 {
-	bool nothing = !value || value->kind == TREE_NULL;
+	bool nothing = tree_is_missing(value);
 
 	if (!nothing && value->kind != TREE_INTEGER && value->kind != TREE_REAL)
 		fail(table, field, line, "not a number, as the values before it are");
+	if (!nothing && (kinds_is_wide(value) ||
+			    (field->column.dtype == DTYPE_F64 && kinds_is_long(value))))
+		fail(table, field, line,
+		    "an integer with more digits than the column of numbers keeps; write "
+		    "it as a string, and so those before it");
 	if (field->column.dtype == DTYPE_F64)
 		buffer_add(&field->bytes, nothing ? &(double){ NAN } : &value->real,
 		    sizeof(double));
@@ -275,7 +188,7 @@ static void
 put_list(const struct table *table, struct field *field, const struct tree *value,
     int64_t line)
 {
-	bool nothing = !value || value->kind == TREE_NULL;
+	bool nothing = tree_is_missing(value);
 
 	if (!nothing && value->kind != TREE_LIST)
 		fail(table, field, line, "not a list, as the values before it are");
@@ -290,10 +203,10 @@ static void
 put_text(const struct table *table, struct field *field, const struct tree *value,
     int64_t line)
 {
-	bool nothing = !value || value->kind == TREE_NULL;
+	bool nothing = tree_is_missing(value);
 
 	if (!nothing && in_sample(table))
-		field->seen |= look(value);
+		field->seen |= kinds_of(value);
 	if (!nothing && value->kind == TREE_STRING) {
 		buffer_add(&field->bytes, value->string, value->length);
 	} else if (!nothing) {
@@ -342,6 +255,8 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 		struct field *field = &table->fields[i];
 		const struct tree *value = value_of(object, field->column.name, i);
 		met += value != NULL;
+		if (value && value->repeated)
+			fail(table, field, line, "is given twice, with different values");
 		put_value(table, field, value, line);
 	}
 	for (size_t i = 0; met < object->count; i++)
@@ -358,6 +273,14 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 
 /* Reading. ------------------------------------------------------------------------- */
 
+_Noreturn static void
+die_number(const struct table *table, const char *name, const struct tree *value,
+    const char *what)
+{
+	die("%s:%lld: field '%s': '%.60s' is %s", datafile_name(table->file),
+	    (long long)datafile_line(table->file), name, value->string, what);
+}
+
 /* The strings of the fields that are numbers, as what they say; the empty one as null. */
 static void
 read_numbers(const struct table *table, struct tree *object)
@@ -373,12 +296,13 @@ read_numbers(const struct table *table, struct tree *object)
 			tree_set(object, name, tree_of_null());
 		else if (number_read_whole(value->string, value->length, &whole))
 			tree_set(object, name, tree_of_integer(whole));
-		else if (number_read(value->string, value->length, &real))
-			tree_set(object, name, tree_of_real(real));
+		else if (!number_read(value->string, value->length, &real))
+			die_number(table, name, value, "not a number");
+		else if (!strpbrk(value->string, ".eE"))
+			die_number(
+			    table, name, value, "beyond 64 bits; leave the column text");
 		else
-			die("%s:%lld: field '%s': '%.60s' is not a number",
-			    datafile_name(table->file),
-			    (long long)datafile_line(table->file), name, value->string);
+			tree_set(object, name, tree_of_real(real));
 	}
 }
 
@@ -415,12 +339,19 @@ settle(struct table *table)
 		for (size_t i = 0; i < table->sampled; i++)
 			if (!value_of(table->sample[i], field->column.name, f))
 				field->seen |= SEEN_NOTHING;
-		decide(field);
+		field->json = kinds_decide(field->seen, &field->column);
 	}
-	for (size_t i = 0; i < table->number_count && table->sampled; i++)
-		if (!find(table, table->numbers[i], 0))
+	for (size_t i = 0; i < table->number_count && table->sampled; i++) {
+		const struct field *field = find(table, table->numbers[i], 0);
+		if (!field)
 			die("%s: there is no field '%s'", datafile_name(table->file),
 			    table->numbers[i]);
+		if (field->column.text && (field->seen & SEEN_LONG))
+			die("%s: field '%s': integers of more than 15 digits, and empty "
+			    "values or reals beside them, are exact only as text; leave "
+			    "it out of the numbers",
+			    datafile_name(table->file), table->numbers[i]);
+	}
 	table->arrays = mem_zero(table->count, sizeof *table->arrays);
 }
 

@@ -8,9 +8,10 @@
  * anything else, or mixed	text: strings as they are, other values as JSON
  *
  * The first TABLE_SAMPLE records decide, read ahead: integers and reals together are f64.
- * null and a member that is absent are the empty text, the empty list or NaN (integers become
- * f64, booleans text); a field that is only null is text, lists that are all empty are of
- * strings.  Fields come in the order of their first appearance.  A later value that does not
+ * What is missing - null, NaN or an absent member - is the empty text, the empty list or NaN (integers become
+ * f64, booleans text); a field of which all values are missing is text, lists that are all empty are of
+ * strings.  Integers that would be f64 but have more than 15 digits, and those beyond 64 bits, make the field
+ * text, so that all of them are exact.  Fields come in the order of their first appearance.  A later value that does not
  * fit, and a field that appears later, die naming file, line and field: nothing is dropped or
  * rounded in silence.
  *

@@ -183,6 +183,18 @@ tensor_to_f64(double *to, const void *from, enum dtype dtype, size_t count)
 		to[i] = element(bytes + i * size, dtype);
 }
 
+long double
+tensor_number(const void *from, enum dtype dtype, int64_t index)
+{
+	const char *at = (const char *)from + (size_t)index * dtype_size(dtype);
+	int64_t whole;
+
+	if (dtype != DTYPE_I64)
+		return (long double)element(at, dtype);
+	memcpy(&whole, at, sizeof whole);
+	return whole;
+}
+
 void
 tensor_from_f32(void *to, enum dtype dtype, const float *from, size_t count)
 {

@@ -41,6 +41,9 @@ uint16_t bf16_narrow(float value);
  * and need no alignment. */
 void tensor_to_f32(float *to, const void *from, enum dtype dtype, size_t count);
 void tensor_to_f64(double *to, const void *from, enum dtype dtype, size_t count);
+
+/* One element, exactly: all of i64, too. */
+long double tensor_number(const void *from, enum dtype dtype, int64_t index);
 void tensor_from_f32(void *to, enum dtype dtype, const float *from, size_t count);
 
 #endif

@@ -50,22 +50,12 @@ read_value(const char *text, long double *number)
 		long double number;
 	} names[] = { { "NaN", NAN }, { "Infinity", INFINITY },
 		{ "-Infinity", -INFINITY } };
-	size_t length = strlen(text);
-	int64_t whole;
-	double real;
-
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(text, names[i].name)) {
 			*number = names[i].number;
 			return true;
 		}
-	if (number_read_whole(text, length, &whole))
-		*number = whole;
-	else if (number_read(text, length, &real))
-		*number = (long double)real;
-	else
-		return false;
-	return true;
+	return number_read_long(text, strlen(text), number);
 }
 
 struct comparison *
@@ -181,15 +171,15 @@ bool
 comparison_of_text(
     const struct comparison *comparison, const char *text, size_t length, bool *holds)
 {
-	double number;
+	long double number;
 
 	if (comparison_is_expression(comparison)) {
 		*holds = is_found(comparison, text, length) ==
 			 (comparison->relation == MATCHES);
 	} else if (comparison_is_order(comparison)) {
-		if (!number_read(text, length, &number))
+		if (!number_read_long(text, length, &number))
 			return false;
-		*holds = comparison_of_number(comparison, (long double)number);
+		*holds = comparison_of_number(comparison, number);
 	} else {
 		bool same = length == comparison->length &&
 			    (!length || !memcmp(text, comparison->value, length));
@@ -202,6 +192,8 @@ bool
 comparison_of_tree(
     const struct comparison *comparison, const struct tree *value, bool *holds)
 {
+	if (tree_is_missing(value))
+		value = NULL;
 	bool number = value && (value->kind == TREE_INTEGER || value->kind == TREE_REAL);
 
 	if (!value) {
@@ -209,9 +201,12 @@ comparison_of_tree(
 		return true;
 	}
 	if (number && !comparison_is_expression(comparison) && comparison->is_number) {
-		*holds = comparison_of_number(
-		    comparison, value->kind == TREE_INTEGER ? (long double)value->integer
-							    : (long double)value->real);
+		long double exact = value->kind == TREE_INTEGER
+					? (long double)value->integer
+					: (long double)value->real;
+		if (value->kind == TREE_REAL && value->string)
+			number_read_long(value->string, value->length, &exact);
+		*holds = comparison_of_number(comparison, exact);
 		return true;
 	}
 	if (value->kind == TREE_STRING)

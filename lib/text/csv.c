@@ -6,17 +6,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-const char *
-csv_end(const char *text, size_t from, size_t length, size_t *quotes)
-{
-	for (size_t i = from; i < length; i++) {
-		*quotes += text[i] == '"';
-		if (text[i] == '\n' && *quotes % 2 == 0)
-			return text + i;
-	}
-	return NULL;
-}
-
 _Noreturn static void
 fail(const char *file, int64_t number, size_t column, const char *what)
 {

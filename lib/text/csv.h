@@ -13,12 +13,6 @@
 
 #include "text/tree.h"
 
-/*
- * The line end of a record, NULL when it is not in text[from, length); *quotes counts those
- * seen (start with 0 and from 0, go on with the length of the text that was searched).
- */
-const char *csv_end(const char *text, size_t from, size_t length, size_t *quotes);
-
 /* The values of a record without its line end, a list of strings; dies on a quote inside a value
  * that does not begin with one, and on text behind a closing quote. */
 struct tree *csv_values(

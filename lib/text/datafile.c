@@ -3,20 +3,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/csv.h"
+#include "text/cut.h"
 #include "text/foreign.h"
 #include "text/json.h"
 #include "text/tsv.h"
 
 enum { BLOCK = 1 << 18 };
+
+/* Of a JSON array: what comes next.  Where a part of it was sought the text ends anywhere. */
+enum array { ARRAY_ELEMENT, ARRAY_COMMA, ARRAY_CLOSED, ARRAY_SOUGHT };
 
 struct datafile {
 	struct input *input; /* or, where that is NULL, a part of a file: */
@@ -29,84 +31,18 @@ struct datafile {
 	bool adjustable; /* the program lets its user say that */
 	char *block;	 /* bytes read and not yet used: [at, end) */
 	size_t at, end, room;
-	size_t searched,
-	    quotes; /* bytes from `at` without a line end, what csv_end counted in them */
+	struct cut cut; /* what was found out of the bytes from `at` on */
+	bool settled;	/* how records end is known */
 	bool ended;
 	char *repaired_line;
 	size_t repaired_room;
 	struct tree *names; /* of a TSV file's columns; NULL before its first line */
+	bool quoted;	    /* as of tsv_names */
+	enum array array;
 	struct tree *record;
 	int64_t line, offset, next_offset, repaired;
 	int64_t inside; /* line ends inside the record just read */
-	int64_t blank;	/* a blank line that must be followed by nothing else; 0: none */
 };
-
-enum datafile_format
-datafile_parse(const char *option, const char *name)
-{
-	static const char *const formats[] = { "jsonl", "tsv", "csv", "lines", NULL };
-
-	return (enum datafile_format)(DATAFILE_JSONL + cli_word(option, name, formats));
-}
-
-static bool
-has_suffix(const char *name, size_t length, const char *suffix)
-{
-	size_t size = strlen(suffix);
-
-	return length > size && !memcmp(name + length - size, suffix, size);
-}
-
-enum datafile_format
-datafile_by_name(const char *name)
-{
-	static const struct {
-		const char *suffix;
-		enum datafile_format format;
-	} known[] = { { ".jsonl", DATAFILE_JSONL }, { ".ndjson", DATAFILE_JSONL },
-		{ ".json", DATAFILE_JSONL }, { ".tsv", DATAFILE_TSV },
-		{ ".csv", DATAFILE_CSV }, { ".txt", DATAFILE_LINES } };
-	size_t length = strlen(name);
-
-	if (has_suffix(name, length, ".gz"))
-		length -= 3;
-	else if (has_suffix(name, length, ".zst"))
-		length -= 4;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (has_suffix(name, length, known[i].suffix))
-			return known[i].format;
-	return DATAFILE_GUESS;
-}
-
-char *
-datafile_find(const char *dir, const char *stem)
-{
-	static const char *const endings[] = { "jsonl", "ndjson", "json", "tsv", "csv" };
-	static const char *const packed[] = { "", ".gz", ".zst" };
-	struct stat about;
-
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		for (size_t j = 0; j < sizeof packed / sizeof *packed; j++) {
-			char *path =
-			    mem_format("%s/%s.%s%s", dir, stem, endings[i], packed[j]);
-			if (!stat(path, &about) && S_ISREG(about.st_mode))
-				return path;
-			free(path);
-		}
-	return NULL;
-}
-
-enum datafile_format
-datafile_guess(struct input *input)
-{
-	enum datafile_format format = datafile_by_name(input_name(input));
-
-	if (format != DATAFILE_GUESS)
-		return format;
-	return input_starts_with(input, "{") || input_starts_with(input, "\xEF\xBB\xBF{")
-		   ? DATAFILE_JSONL
-		   : DATAFILE_LINES;
-}
 
 struct datafile *
 datafile_open_input(struct input *input, enum datafile_format format)
@@ -249,27 +185,6 @@ refill(struct datafile *file)
 		refuse_no_text(file);
 }
 
-/* The end of the next line or record; NULL: what is at hand has none. */
-static const char *
-end_at_hand(struct datafile *file)
-{
-	const char *text = file->block + file->at, *stop = NULL;
-	bool csv = file->format == DATAFILE_CSV;
-	size_t held = file->end - file->at;
-
-	if (held > file->searched)
-		stop = csv ? csv_end(text, file->searched, held, &file->quotes)
-			   : memchr(text + file->searched, '\n', held - file->searched);
-	file->searched = stop ? (size_t)(stop - text) : held;
-	if (file->searched > (size_t)file->max_line)
-		die("%s:%lld: the %s is longer than %lld bytes; %s%s", file->name,
-		    (long long)(file->line + file->inside + 1), csv ? "record" : "line",
-		    (long long)file->max_line,
-		    csv ? "is a quote missing?" : "is it text?",
-		    file->adjustable ? " (--max-line allows more)" : "");
-	return stop;
-}
-
 static int64_t
 count_line_ends(const char *text, size_t length)
 {
@@ -280,25 +195,133 @@ count_line_ends(const char *text, size_t length)
 	return count;
 }
 
-/* The next line, of CSV the next record, without its end; false at the end of the file. */
-static bool
-cut_line(struct datafile *file, const char **line, size_t *length)
+/* Find out how records end, from the beginning of the file. */
+static void
+settle(struct datafile *file)
 {
+	bool csv = file->format == DATAFILE_CSV;
+	char end;
+	int array;
+
+	if (file->settled)
+		return;
+	for (;;) {
+		size_t held = file->end - file->at;
+		const char *text = file->block + file->at;
+		bool whole = file->ended || held > (size_t)file->max_line;
+		array =
+		    file->format == DATAFILE_JSONL ? cut_is_array(text, held, whole) : 0;
+		end = cut_line_end(datafile_untyped(file), csv, text, held, whole);
+		if (array > 0 || (!array && end))
+			break;
+		refill(file);
+	}
+	file->settled = true;
+	file->cut = (struct cut){ csv ? CUT_CSV : CUT_LINES, .end = end };
+	if (array <= 0)
+		return;
+	size_t before =
+	    (size_t)((char *)memchr(file->block, '[', file->end) + 1 - file->block);
+	file->cut = (struct cut){ .kind = CUT_ELEMENTS };
+	file->line = 1 + count_line_ends(file->block, before);
+	file->at = before;
+	file->next_offset = (int64_t)before;
+}
+
+char
+datafile_line_end(struct datafile *file)
+{
+	settle(file);
+	return file->cut.kind == CUT_ELEMENTS ? 0 : file->cut.end;
+}
+
+/* The end of the next record; NULL: what is at hand has none. */
+static const char *
+end_at_hand(struct datafile *file)
+{
+	const char *text = file->block + file->at;
+	const char *stop = cut_end(&file->cut, text, file->end - file->at);
+	bool line = file->cut.kind == CUT_LINES;
+
+	if (file->cut.searched > (size_t)file->max_line)
+		die("%s:%lld: the %s is longer than %lld bytes; %s%s", file->name,
+		    (long long)(file->line + file->inside + 1), line ? "line" : "record",
+		    (long long)file->max_line,
+		    line ? "is it text?" : "is a quote missing?",
+		    file->adjustable ? " (--max-line allows more)" : "");
+	return stop;
+}
+
+/* Whether the character belongs between two elements of an array; if so the array goes on from there. */
+static bool
+passes(struct datafile *file, char c)
+{
+	if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+		file->line += c == '\n';
+	} else if (c == ',' && file->array == ARRAY_COMMA) {
+		file->array = ARRAY_ELEMENT;
+	} else if (c == ']' && file->array != ARRAY_CLOSED &&
+		   (file->array != ARRAY_ELEMENT || !file->offset)) {
+		file->array = ARRAY_CLOSED;
+	} else if (c != ',' || file->array != ARRAY_SOUGHT) {
+		return false;
+	}
+	return true;
+}
+
+/* Go to the next element of an array; false behind the last. */
+static bool
+find_element(struct datafile *file)
+{
+	file->line += file->inside;
+	file->inside = 0;
+	for (;; file->at++, file->next_offset++) {
+		while (file->at == file->end && !file->ended)
+			refill(file);
+		if (file->at == file->end) {
+			if (file->array < ARRAY_CLOSED)
+				fail(file, file->line,
+				    "the array of JSON is not closed; the file is cut "
+				    "short");
+			return false;
+		}
+		if (!passes(file, file->block[file->at]))
+			break;
+	}
+	if (file->array == ARRAY_COMMA)
+		fail(file, file->line, "not valid JSON: a comma is expected");
+	if (file->array == ARRAY_CLOSED)
+		fail(file, file->line, "not valid JSON: something follows the array");
+	file->array = file->array == ARRAY_ELEMENT ? ARRAY_COMMA : file->array;
+	return true;
+}
+
+/* The next record without its end; false at the end of the file. */
+static bool
+cut_record(struct datafile *file, const char **line, size_t *length)
+{
+	bool element;
 	const char *stop;
 
+	settle(file);
+	element = file->cut.kind == CUT_ELEMENTS;
+	if (element && !find_element(file))
+		return false;
 	while (!(stop = end_at_hand(file)) && !file->ended)
 		refill(file);
 	if (!stop && file->at == file->end)
 		return false;
+	if (element && stop == file->block + file->at)
+		fail(file, file->line, "not valid JSON: a value is expected");
 	*line = file->block + file->at;
 	*length = stop ? (size_t)(stop - *line) : file->end - file->at;
-	file->at += *length + (stop != NULL);
-	file->searched = file->quotes = 0;
+	size_t taken = *length + (stop && !element);
+	file->at += taken;
+	cut_next(&file->cut);
 	file->offset = file->next_offset;
-	file->next_offset += (int64_t)(*length + (stop != NULL));
-	file->line += file->inside;
-	file->inside = file->format == DATAFILE_CSV ? count_line_ends(*line, *length) : 0;
-	file->line++;
+	file->next_offset += (int64_t)taken;
+	file->line += file->inside + !element;
+	file->inside = file->cut.kind == CUT_LINES ? 0 : count_line_ends(*line, *length);
 	if (file->offset == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
 		*line += 3; /* a byte order mark */
 		*length -= 3;
@@ -329,10 +352,11 @@ read_record(struct datafile *file, const char *line, size_t length)
 
 	switch (file->format) {
 	case DATAFILE_JSONL:
-		record = json_parse(line, length, file->name, (int)file->line);
+		record = json_parse_python(line, length, file->name, (int)file->line);
 		break;
 	case DATAFILE_TSV:
-		record = tsv_row(file->names, line, length, file->name, file->line);
+		record = tsv_row(
+		    file->names, file->quoted, line, length, file->name, file->line);
 		break;
 	case DATAFILE_CSV:
 		record = tsv_row_of(file->names,
@@ -349,21 +373,6 @@ read_record(struct datafile *file, const char *line, size_t length)
 	return record;
 }
 
-static void
-read_names(struct datafile *file)
-{
-	const char *line, *name = file->name;
-	size_t length;
-
-	if (!datafile_untyped(file) || file->names || !cut_line(file, &line, &length))
-		return;
-	repair(file, &line, &length);
-	file->names = file->format == DATAFILE_TSV
-			  ? tsv_names(line, length, name, file->line)
-			  : tsv_names_of(csv_values(line, length, name, file->line), name,
-				file->line);
-}
-
 static bool
 is_blank(const char *line, size_t length)
 {
@@ -372,20 +381,36 @@ is_blank(const char *line, size_t length)
 	return length == 0;
 }
 
-/* The line of the next record. */
+/* The first line that is not empty. */
+static void
+read_names(struct datafile *file)
+{
+	const char *line, *name = file->name;
+	size_t length = 0;
+
+	if (!datafile_untyped(file) || file->names)
+		return;
+	do
+		if (!cut_record(file, &line, &length))
+			return;
+	while (!length);
+	repair(file, &line, &length);
+	file->names = file->format == DATAFILE_TSV
+			  ? tsv_names(line, length, name, file->line, &file->quoted)
+			  : tsv_names_of(csv_values(line, length, name, file->line), name,
+				file->line);
+}
+
+/* The line of the next record.  An empty line of several columns is none. */
 static bool
 next_line(struct datafile *file, const char **line, size_t *length)
 {
 	read_names(file);
-	while (cut_line(file, line, length)) {
+	while (cut_record(file, line, length)) {
 		if (file->format == DATAFILE_JSONL && is_blank(*line, *length))
 			continue;
-		if (datafile_untyped(file) && file->names->count > 1 && !*length) {
-			file->blank = file->blank ? file->blank : file->line;
+		if (datafile_untyped(file) && file->names->count > 1 && !*length)
 			continue;
-		}
-		if (file->blank)
-			fail(file, file->blank, "a blank line, and rows behind it");
 		return true;
 	}
 	return false;
@@ -397,7 +422,8 @@ datafile_waits(struct datafile *file, double until)
 	const char *line, *stop;
 	size_t length;
 
-	while (file->input) {
+	settle(file);
+	while (file->input && file->cut.kind != CUT_ELEMENTS) {
 		stop = end_at_hand(file);
 		line = file->block + file->at;
 		bool blank = stop && file->format == DATAFILE_JSONL &&
@@ -406,7 +432,7 @@ datafile_waits(struct datafile *file, double until)
 			break;
 		double left = until - clock_now();
 		if (blank)
-			cut_line(file, &line, &length);
+			cut_record(file, &line, &length);
 		else if (input_waits(file->input, left > 0 ? left : 0))
 			return true;
 		else
@@ -451,13 +477,16 @@ datafile_skip(struct datafile *file)
 void
 datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line)
 {
+	settle(file);
 	read_names(file);
-	file->at = file->end = file->searched = file->quotes = 0;
+	cut_next(&file->cut);
+	file->at = file->end = 0;
 	file->place = file->next_offset = file->sought = offset;
 	file->stop = end;
 	file->ended = false;
-	file->line = line - 1;
-	file->inside = file->blank = 0;
+	file->array = ARRAY_SOUGHT;
+	file->line = line - (file->cut.kind != CUT_ELEMENTS);
+	file->inside = 0;
 }
 
 bool

@@ -1,6 +1,9 @@
 /*
- * datafile - rows of text files: JSON Lines, TSV and CSV with a header line, plain lines;
- * plain, gzip or zstd.  By the file's name, else by its first byte ('{': JSON Lines).
+ * datafile - rows of text files: JSON Lines or an array of JSON, TSV and CSV with a header line, plain
+ * lines; packed or not (input.h).  By the file's name, else by its first bytes ('{', "[{": JSON).
+ *
+ * Lines end in a line feed, with or without a carriage return before it; in a file without any line feed they
+ * end in carriage returns.
  *
  * Invalid UTF-8 is replaced by U+FFFD, one per maximal bad part, and counted.  What is no text -
  * another kind of file, a byte 0, UTF-16, mostly invalid UTF-8, a line beyond the limit - is
@@ -30,7 +33,7 @@ enum {
 /* "jsonl", "tsv", "csv" or "lines"; dies with usage, naming `option`, on anything else. */
 enum datafile_format datafile_parse(const char *option, const char *name);
 
-/* What a name ends in, before .gz or .zst; DATAFILE_GUESS: nothing known. */
+/* What a name ends in, before .gz and the like; DATAFILE_GUESS: nothing known. */
 enum datafile_format datafile_by_name(const char *name);
 
 /* DIR/STEM with one of the endings of JSON Lines, TSV and CSV, to be freed; NULL: there is no such
@@ -59,15 +62,14 @@ void datafile_rename(struct datafile *file, const char *name);
 
 /* The next record as an object; a plain line is {"text": line}; a TSV or CSV row has its
  * header's names and string values (numbers stay strings).  Borrowed until the next
- * call.  NULL at the end.  Skipped are blank lines of JSON Lines, and those at the end of TSV and
- * CSV of several columns. */
+ * call.  NULL at the end.  Skipped are blank lines of JSON Lines, and of TSV and CSV of several columns. */
 struct tree *datafile_next(struct datafile *file);
 
 /* The same, but a line of JSON may be no object. */
 struct tree *datafile_next_value(struct datafile *file);
 
 /* Whether the rest of the next record has not come until then, a time of clock_now: the input is a
- * pipe, and what writes there pauses.  Never of files, of what is packed, and at the end. */
+ * pipe, and what writes there pauses.  Never of files, of what is packed, of an array, and at the end. */
 bool datafile_waits(struct datafile *file, double until);
 
 /* Step over a record without looking into it; false at the end. */
@@ -76,6 +78,9 @@ bool datafile_skip(struct datafile *file);
 /* Of a part: go on with the record at that offset in the part, of that line; nothing at or behind
  * `end` is read. */
 void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line);
+
+/* What ends its lines; 0: it is an array of JSON.  Before datafile_seek. */
+char datafile_line_end(struct datafile *file);
 
 /* Whether its values are text that may stand for numbers: TSV, CSV. */
 bool datafile_untyped(const struct datafile *file);

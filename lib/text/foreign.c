@@ -62,8 +62,6 @@ foreign_kind(const char *bytes, size_t count, const char *name)
 		{ "\x89HDF", "HDF5; convert it to JSON Lines or CSV" },
 		{ "\x93NUMPY", "an array of NumPy; see 'mts from npy'" },
 		{ "PK\3\4", "a zip archive; unpack it" },
-		{ "BZh", "bzip2; unpack it" },
-		{ "\3757zXZ", "xz; unpack it" },
 		{ "7z\xBC\xAF", "7-Zip; unpack it" },
 		{ "SQLite format 3", "a data base of SQLite" },
 		{ "%PDF-", "PDF" },

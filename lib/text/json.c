@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "text/json_string.h"
 
 enum { DEPTH_MAX = 512 };
 
@@ -27,91 +26,236 @@ own_name(struct tree *tree, const char *name, int line)
 		own_name(tree->items[i], name, line);
 }
 
-/* wide: integers were read as reals, too. */
+struct parser {
+	const char *text, *at, *end, *name;
+	int line; /* of the text's first byte */
+	int depth;
+	bool python; /* what Python's module adds to JSON is read, too */
+};
+
+_Noreturn static void
+fail(const struct parser *parser, const char *what)
+{
+	int line = parser->line;
+
+	for (const char *c = parser->text; c < parser->at; c++)
+		line += *c == '\n';
+	die("%s:%d: not valid JSON: %s", parser->name, line, what);
+}
+
+static void
+skip_blanks(struct parser *parser)
+{
+	while (
+	    parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n' ||
+					    *parser->at == '\t' || *parser->at == '\r'))
+		parser->at++;
+}
+
+/* Whether this character comes next; if so it is taken. */
+static bool
+take(struct parser *parser, char wanted)
+{
+	skip_blanks(parser);
+	if (parser->at == parser->end || *parser->at != wanted)
+		return false;
+	parser->at++;
+	return true;
+}
+
 static struct tree *
-convert(json_t *value, bool wide)
+parse_string(struct parser *parser)
+{
+	const char *start = ++parser->at;
+	bool escapes = false;
+
+	for (; parser->at < parser->end && *parser->at != '"'; parser->at++) {
+		if ((unsigned char)*parser->at < ' ')
+			fail(parser, "a control character in a string");
+		if (*parser->at == '\\') {
+			escapes = true;
+			parser->at += parser->at + 1 < parser->end;
+		}
+	}
+	size_t length = (size_t)(parser->at - start);
+	if (parser->at == parser->end)
+		fail(parser, "a string that does not end");
+	size_t valid = utf8_valid(start, length);
+	if (valid < length) {
+		char what[64];
+		parser->at = start + valid;
+		snprintf(what, sizeof what, "unable to decode byte 0x%02x",
+		    (unsigned char)*parser->at);
+		fail(parser, what);
+	}
+	parser->at++;
+	struct tree *string = tree_of_bytes(start, length);
+	if (!escapes)
+		return string;
+	ptrdiff_t made = json_string_unescape(string->string, start, length);
+	if (made < 0)
+		fail(parser, "invalid escape in a string");
+	string->length = (size_t)made;
+	string->string[made] = 0;
+	return string;
+}
+
+/* Moves over digits; dies where there is none. */
+static void
+skip_digits(struct parser *parser)
+{
+	const char *start = parser->at;
+
+	while (parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9')
+		parser->at++;
+	if (parser->at == start)
+		fail(parser, "invalid token");
+}
+
+static bool
+is_next(const struct parser *parser, const char *characters)
+{
+	return parser->at < parser->end && *parser->at && strchr(characters, *parser->at);
+}
+
+/* An integer beyond 64 bits is a real that keeps its digits. */
+static struct tree *
+parse_number(struct parser *parser)
+{
+	const char *start = parser->at;
+	bool whole = true;
+	int64_t integer;
+	double real;
+
+	parser->at += *parser->at == '-';
+	if (is_next(parser, "0"))
+		parser->at++;
+	else
+		skip_digits(parser);
+	if (is_next(parser, ".")) {
+		whole = false;
+		parser->at++;
+		skip_digits(parser);
+	}
+	if (is_next(parser, "eE")) {
+		whole = false;
+		parser->at++;
+		parser->at += is_next(parser, "+-");
+		skip_digits(parser);
+	}
+	size_t length = (size_t)(parser->at - start);
+	if (whole && number_read_whole(start, length, &integer))
+		return tree_of_integer(integer);
+	if (whole && !parser->python)
+		fail(parser, "too big integer");
+	if (!number_read(start, length, &real))
+		fail(parser, "a number that is too large");
+	return whole ? tree_of_digits(start, length, real) : tree_of_real(real);
+}
+
+/* The words of JSON, and of Python's writer. */
+static struct tree *
+parse_word(struct parser *parser)
+{
+	static const char *const words[] = { "true", "false", "null", "NaN", "Infinity",
+		"-Infinity" };
+	size_t left = (size_t)(parser->end - parser->at), i = 0, length = 0;
+	size_t count = parser->python ? sizeof words / sizeof *words : 3;
+
+	for (; i < count; i++) {
+		length = strlen(words[i]);
+		if (left >= length && !memcmp(parser->at, words[i], length))
+			break;
+	}
+	if (i == count)
+		return NULL;
+	parser->at += length;
+	return i < 2	? tree_of_boolean(i == 0)
+	       : i == 2 ? tree_of_null()
+			: tree_of_real(i == 3	? NAN
+				       : i == 4 ? INFINITY
+						: -INFINITY);
+}
+
+static struct tree *parse_value(struct parser *parser);
+
+static struct tree *
+parse_list(struct parser *parser)
+{
+	struct tree *list = tree_list();
+
+	parser->at++;
+	if (take(parser, ']'))
+		return list;
+	do
+		tree_add(list, parse_value(parser));
+	while (take(parser, ','));
+	if (!take(parser, ']'))
+		fail(parser, "',' or ']' expected");
+	return list;
+}
+
+static struct tree *
+parse_object(struct parser *parser)
+{
+	struct tree *object = tree_object();
+
+	parser->at++;
+	if (take(parser, '}'))
+		return object;
+	do {
+		skip_blanks(parser);
+		if (!is_next(parser, "\""))
+			fail(parser, "a member's name in quotes expected");
+		struct tree *key = parse_string(parser);
+		if (strlen(key->string) != key->length)
+			fail(parser, "NUL byte in object key");
+		if (!take(parser, ':'))
+			fail(parser, "':' expected");
+		struct tree *value = tree_add(object, parse_value(parser));
+		value->key = key->string;
+		key->string = NULL;
+		tree_free(key);
+	} while (take(parser, ','));
+	if (!take(parser, '}'))
+		fail(parser, "',' or '}' expected");
+	if (tree_unify(object) && !parser->python)
+		fail(parser, "duplicate object key");
+	return object;
+}
+
+static struct tree *
+parse_value(struct parser *parser)
 {
 	struct tree *tree;
-	const char *key;
-	json_t *member;
-	size_t i;
 
-	switch (json_typeof(value)) {
-	case JSON_STRING:
-		return tree_of_bytes(json_string_value(value), json_string_length(value));
-	case JSON_INTEGER: return tree_of_integer(json_integer_value(value));
-	case JSON_REAL: {
-		double real = json_real_value(value);
-		return wide && floor(real) == real && fabs(real) < 0x1p53
-			   ? tree_of_integer((int64_t)real)
-			   : tree_of_real(real);
-	}
-	case JSON_TRUE: return tree_of_boolean(true);
-	case JSON_FALSE: return tree_of_boolean(false);
-	case JSON_NULL: return tree_of_null();
-	case JSON_ARRAY:
-		tree = tree_list();
-		json_array_foreach(value, i, member)
-		    tree_add(tree, convert(member, wide));
-		return tree;
-	default:
-		tree = tree_object();
-		json_object_foreach(value, key, member)
-		{
-			/* jansson has refused duplicates, so no search for the key */
-			struct tree *item = tree_add(tree, convert(member, wide));
-			item->key = mem_string(key);
-		}
+	skip_blanks(parser);
+	if (parser->at == parser->end)
+		fail(parser, "it ends where a value is expected");
+	char c = *parser->at;
+	if (c == '"')
+		return parse_string(parser);
+	if (c == '{' || c == '[') {
+		if (++parser->depth > DEPTH_MAX)
+			die("%s:%d: JSON is nested deeper than %d", parser->name,
+			    parser->line, DEPTH_MAX);
+		tree = c == '{' ? parse_object(parser) : parse_list(parser);
+		parser->depth--;
 		return tree;
 	}
+	tree = parse_word(parser);
+	return tree ? tree : parse_number(parser);
 }
 
-/* jansson recurses; refuse deep nesting before it does. */
-static void
-check_depth(const char *text, size_t length, const char *name, int line)
-{
-	int depth = 0;
-	bool quoted = false;
-
-	for (size_t i = 0; i < length; i++) {
-		char c = text[i];
-		if (quoted) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				quoted = false;
-		} else if (c == '"') {
-			quoted = true;
-		} else if (c == '[' || c == '{') {
-			if (++depth > DEPTH_MAX)
-				die("%s:%d: JSON is nested deeper than %d", name, line,
-				    DEPTH_MAX);
-		} else if (c == ']' || c == '}') {
-			depth--;
-		} else if (c == '\n') {
-			line++;
-		}
-	}
-}
-
-/* wide: integers beyond 64 bits are reals. */
 static struct tree *
-parse(const char *text, size_t length, const char *name, int line, bool wide)
+parse(const char *text, size_t length, const char *name, int line, bool python)
 {
-	size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
-	json_error_t error;
+	struct parser parser = { text, text, text + length, name, line, 0, python };
+	struct tree *tree = parse_value(&parser);
 
-	check_depth(text, length, name, line);
-	json_t *value = json_loadb(text, length, flags, &error);
-	wide &= !value && json_error_code(&error) == json_error_numeric_overflow;
-	if (wide)
-		value = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
-	if (!value)
-		die("%s:%d: not valid JSON: %s", name,
-		    line - 1 + (error.line > 0 ? error.line : 1), error.text);
-	struct tree *tree = convert(value, wide);
-	json_decref(value);
-	/* jansson keeps no lines: every node says where its text began */
+	skip_blanks(&parser);
+	if (parser.at < parser.end)
+		fail(&parser, "end of file expected");
 	own_name(tree, name, line > 1 ? line : 0);
 	return tree;
 }
@@ -120,6 +264,12 @@ struct tree *
 json_parse(const char *text, size_t length, const char *name, int line)
 {
 	return parse(text, length, name, line, false);
+}
+
+struct tree *
+json_parse_python(const char *text, size_t length, const char *name, int line)
+{
+	return parse(text, length, name, line, true);
 }
 
 static char *
@@ -160,7 +310,7 @@ json_read_optional(const char *path)
 		    "pull'",
 		    path);
 	char *name = mem_string(path); /* the caller's string may die before the tree */
-	struct tree *tree = parse(text, length, name, 1, true);
+	struct tree *tree = json_parse_python(text, length, name, 1);
 	tree->name = name;
 	free(text);
 	return tree;
@@ -174,104 +324,4 @@ json_read(const char *path)
 	if (!tree)
 		die("%s: no such file", path);
 	return tree;
-}
-
-static _Noreturn void
-die_text(void)
-{
-	die("a text that is not valid UTF-8 cannot be written as JSON");
-}
-
-static json_t *
-revert(const struct tree *tree)
-{
-	json_t *value;
-
-	switch (tree->kind) {
-	case TREE_NULL: return json_null();
-	case TREE_BOOL: return json_boolean(tree->boolean);
-	case TREE_INTEGER: return json_integer(tree->integer);
-	case TREE_REAL: return isfinite(tree->real) ? json_real(tree->real) : json_null();
-	case TREE_STRING:
-		if (!(value = json_stringn(tree->string, tree->length)))
-			die_text();
-		return value;
-	case TREE_LIST:
-		value = json_array();
-		for (size_t i = 0; i < tree->count; i++)
-			json_array_append_new(value, revert(tree->items[i]));
-		return value;
-	default:
-		value = json_object();
-		for (size_t i = 0; i < tree->count; i++)
-			if (json_object_set_new(
-				value, tree->items[i]->key, revert(tree->items[i])))
-				die_text();
-		return value;
-	}
-}
-
-/* Digits with which all reals read back as they are: 0.03, not 0.029999999999999999. */
-static size_t
-digits_of(const struct tree *tree)
-{
-	double real = tree->kind == TREE_REAL && isfinite(tree->real) ? tree->real : 0;
-	size_t digits = (size_t)number_digits(real);
-
-	for (size_t i = 0; i < tree->count; i++) {
-		size_t more = digits_of(tree->items[i]);
-		digits = more > digits ? more : digits;
-	}
-	return digits;
-}
-
-/* Escape harmful characters (utf8.h) beyond ASCII and U+007F, which can stand in strings alone; frees `text`. */
-static char *
-escape(char *text)
-{
-	size_t length = strlen(text), plain = 0;
-	struct buffer to = { 0 };
-	int32_t code;
-
-	for (size_t at = 0, bytes; at < length; at += bytes) {
-		char escaped[8];
-		bytes = 1;
-		if ((unsigned char)text[at] < 127)
-			continue;
-		bytes = utf8_decode(text + at, length - at, &code);
-		if (!utf8_is_harmful(code))
-			continue;
-		snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)code & 0xFFFF);
-		buffer_add(&to, text + plain, at - plain);
-		buffer_add(&to, escaped, 6);
-		plain = at + bytes;
-	}
-	if (!plain)
-		return text;
-	buffer_add(&to, text + plain, length - plain + 1);
-	free(text);
-	return to.data;
-}
-
-char *
-json_text(const struct tree *tree, int indent)
-{
-	json_t *value = revert(tree);
-	char *text =
-	    json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits_of(tree)) |
-				  (indent ? JSON_INDENT((size_t)indent) : JSON_COMPACT));
-
-	if (!text)
-		die_text();
-	json_decref(value);
-	return escape(text);
-}
-
-void
-json_print(const struct tree *tree)
-{
-	char *text = json_text(tree, 2);
-
-	puts(text);
-	free(text);
 }

@@ -1,8 +1,8 @@
 /*
- * json - JSON texts as trees, and trees as JSON.  Only this module knows jansson.
+ * json - JSON texts as trees, and trees as JSON.
  *
- * Strict: duplicate members, invalid UTF-8, nesting beyond 512, trailing bytes and
- * numbers that overflow are refused, with FILE:LINE.
+ * Strict: duplicate members, invalid UTF-8, nesting beyond 512, trailing bytes and numbers that
+ * overflow are refused, with FILE:LINE.  NaN and infinities are written as null.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -15,8 +15,13 @@
  * Lines), normally 1.  The name is borrowed.  Free with tree_free. */
 struct tree *json_parse(const char *text, size_t length, const char *name, int line);
 
-/* Read a whole file; dies when it is absent.  Integers beyond 64 bits are reals there: transformers
- * writes a length without a limit as 10^30. */
+/* The same of other people's JSON, as Python writes and reads it: NaN, Infinity and -Infinity are reals, an integer
+ * beyond 64 bits is a real that keeps its digits (tree.h).  Of members of one name the last counts;
+ * where they differ, who asks for it dies (tree_once). */
+struct tree *json_parse_python(
+    const char *text, size_t length, const char *name, int line);
+
+/* Read a whole file, as json_parse_python; dies when it is absent. */
 struct tree *json_read(const char *path);
 
 /* NULL when the file does not exist. */

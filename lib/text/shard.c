@@ -11,7 +11,7 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "text/csv.h"
+#include "text/cut.h"
 
 enum { BLOCK = 1 << 18, MOST = 1000000 };
 
@@ -109,17 +109,19 @@ count_quotes(const struct piece *piece, char *block, int64_t from, int64_t to)
 static int64_t
 border(const struct piece *piece, int64_t at, int64_t known)
 {
-	bool csv = piece->format == DATAFILE_CSV;
+	struct cut cut = { .kind = piece->format == DATAFILE_CSV ? CUT_CSV : CUT_LINES,
+		.end = piece->end };
 	char *block = mem_new(BLOCK, 1);
 	const char *stop = NULL;
-	size_t quotes = 0, got;
+	size_t got;
 
 	at--; /* a record that begins there has a line end before it */
-	if (csv)
-		quotes = count_quotes(piece, block, known, at);
+	if (cut.kind == CUT_CSV)
+		cut.quotes = count_quotes(piece, block, known, at);
 	while (!stop && (got = read_block(piece, block, at))) {
-		stop = csv ? csv_end(block, 0, got, &quotes) : memchr(block, '\n', got);
+		stop = cut_end(&cut, block, got);
 		at += stop ? stop + 1 - block : (int64_t)got;
+		cut.searched = 0;
 	}
 	free(block);
 	return between(at, 0, piece->size);
@@ -152,9 +154,15 @@ piece_open(struct piece *piece, struct shard shard, enum datafile_format format)
 		die("%s:", piece->path);
 	piece->name = mem_format("%s (shard %lld/%lld)", piece->path,
 	    (long long)shard.number, (long long)shard.count);
-	find(piece);
-	return datafile_open_part(
+	struct datafile *file = datafile_open_part(
 	    piece->descriptor, piece->path, 0, piece->size, piece->format);
+	piece->end = datafile_line_end(file);
+	if (!piece->end)
+		die("%s: is an array of JSON, and --shard cuts lines; make lines of it: "
+		    "jq -c '.[]'",
+		    piece->path);
+	find(piece);
+	return file;
 }
 
 void

@@ -29,6 +29,7 @@ struct piece {
 	char *name; /* for messages whose lines count from the first of the piece */
 	int descriptor;
 	enum datafile_format format;
+	char end;	  /* of its lines */
 	int64_t from, to; /* its records are here; equal: there are none */
 };
 

@@ -1,5 +1,6 @@
 #include "text/tree.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 static const char *const kinds[] = { "null", "a boolean", "an integer", "a number",
 	"a string", "a list", "an object" };
@@ -36,6 +38,20 @@ find(const struct tree *object, const char *key)
 	return i;
 }
 
+void
+tree_once(const struct tree *member)
+{
+	if (member->repeated)
+		tree_die(member, "'%s' is given twice", member->key);
+}
+
+bool
+tree_is_missing(const struct tree *value)
+{
+	return !value || value->kind == TREE_NULL ||
+	       (value->kind == TREE_REAL && isnan(value->real));
+}
+
 struct tree *
 tree_get(const struct tree *object, const char *key)
 {
@@ -45,6 +61,8 @@ tree_get(const struct tree *object, const char *key)
 		tree_die(object, "'%s' is looked for in %s, not in an object", key,
 		    kinds[object->kind]);
 	size_t i = find(object, key);
+	if (i < object->count)
+		tree_once(object->items[i]);
 	if (i == object->count || object->items[i]->kind == TREE_NULL)
 		return NULL;
 	return object->items[i];
@@ -73,6 +91,9 @@ typed(const struct tree *object, const char *key, enum tree_kind kind)
 	if (node && node->kind != kind && !close)
 		tree_die(node, "'%s' is %s; it must be %s", key, kinds[node->kind],
 		    kinds[kind]);
+	if (node && !isfinite(node->real))
+		tree_die(
+		    node, "'%s' is NaN or infinite; it must be a finite number", key);
 	return node;
 }
 
@@ -151,6 +172,7 @@ tree_only(const struct tree *object, const char *const *keys)
 			key++;
 		if (!*key)
 			die_unknown(object->items[i], keys);
+		tree_once(object->items[i]);
 	}
 }
 
@@ -219,6 +241,16 @@ tree_of_real(double value)
 }
 
 struct tree *
+tree_of_digits(const char *digits, size_t length, double value)
+{
+	struct tree *tree = tree_of_bytes(digits, length);
+
+	tree->kind = TREE_REAL;
+	tree->real = value;
+	return tree;
+}
+
+struct tree *
 tree_of_boolean(bool value)
 {
 	struct tree *tree = node_new(TREE_BOOL);
@@ -247,6 +279,62 @@ tree_set(struct tree *object, const char *key, struct tree *value)
 		return tree_add(object, value);
 	tree_free(object->items[i]);
 	return object->items[i] = value;
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct tree *const *x = a, *const *y = b;
+
+	return strcmp((*x)->key, (*y)->key);
+}
+
+/* Whether two members of an object have one name. */
+static bool
+has_repeated(const struct tree *object)
+{
+	enum { FEW = 12 };
+	bool repeated = false;
+
+	if (object->count > FEW) {
+		struct tree **sorted = mem_new(object->count, sizeof *sorted);
+		memcpy(sorted, object->items, object->count * sizeof *sorted);
+		qsort(sorted, object->count, sizeof *sorted, by_key);
+		for (size_t i = 1; i < object->count; i++)
+			repeated |= !strcmp(sorted[i - 1]->key, sorted[i]->key);
+		free(sorted);
+		return repeated;
+	}
+	for (size_t i = 1; i < object->count; i++)
+		for (size_t j = 0; j < i; j++)
+			repeated |= !strcmp(object->items[j]->key, object->items[i]->key);
+	return repeated;
+}
+
+bool
+tree_unify(struct tree *object)
+{
+	size_t kept = 0;
+
+	if (!has_repeated(object))
+		return false;
+	struct strings *names = strings_new();
+	for (size_t i = 0; i < object->count; i++) {
+		struct tree *item = object->items[i];
+		bool fresh;
+		int64_t place = strings_add(names, item->key, strlen(item->key), &fresh);
+		if (fresh) {
+			object->items[kept++] = item;
+			continue;
+		}
+		struct tree **old = &object->items[place];
+		item->repeated = (*old)->repeated || !tree_equal(*old, item);
+		tree_free(*old);
+		*old = item;
+	}
+	object->count = kept;
+	strings_free(names);
+	return true;
 }
 
 void
@@ -290,7 +378,10 @@ tree_equal(const struct tree *a, const struct tree *b)
 	case TREE_NULL: return true;
 	case TREE_BOOL: return a->boolean == b->boolean;
 	case TREE_INTEGER: return a->integer == b->integer;
-	case TREE_REAL: return a->real == b->real;
+	case TREE_REAL:
+		if (a->string && b->string)
+			return !strcmp(a->string, b->string);
+		return a->real == b->real || (isnan(a->real) && isnan(b->real));
 	case TREE_STRING:
 		return a->length == b->length && !memcmp(a->string, b->string, a->length);
 	default: break;

@@ -31,17 +31,25 @@ struct tree {
 	char *key;	  /* in an object; NULL elsewhere */
 	bool boolean;
 	int64_t integer;
-	double real;	     /* set for integers too */
-	char *string;	     /* UTF-8, NUL-terminated */
+	double real;   /* set for integers too */
+	bool repeated; /* members of this name say different things: see tree_once */
+	char *
+	    string; /* UTF-8, NUL-terminated; of a real: the digits of an integer beyond 64 bits */
 	size_t length;	     /* bytes of the string; it may hold NULs */
 	struct tree **items; /* members of an object, elements of a list */
 	size_t count, capacity;
 };
 
-/* The member called key, or NULL when absent or null.  A NULL object has none. */
+/* The member called key, or NULL when absent or null.  A NULL object has none.  Dies as tree_once does. */
 struct tree *tree_get(const struct tree *object, const char *key);
 
-/* The same, but dies when it is absent. */
+/* Dies on a member whose name stands several times in its object with different values. */
+void tree_once(const struct tree *member);
+
+/* Whether nothing is there: NULL, null, or NaN, which Python writes for what is missing. */
+bool tree_is_missing(const struct tree *value);
+
+/* The same as tree_get, but dies when it is absent. */
 struct tree *tree_need(const struct tree *object, const char *key);
 
 const char *tree_string(
@@ -75,11 +83,14 @@ struct tree *tree_of_string(const char *text);
 struct tree *tree_of_bytes(const char *text, size_t length);
 struct tree *tree_of_integer(int64_t value);
 struct tree *tree_of_real(double value);
+struct tree *tree_of_digits(const char *digits, size_t length, double value);
 struct tree *tree_of_boolean(bool value);
 struct tree *tree_of_null(void);
 struct tree *tree_copy(const struct tree *tree);
 bool tree_equal(
     const struct tree *a, const struct tree *b); /* order of members ignored */
+/* Of members of one name keep the last, in the place of the first; returns whether there were any. */
+bool tree_unify(struct tree *object);
 void tree_remove(struct tree *object, const char *key);
 void tree_free(struct tree *tree);
 

@@ -1,48 +1,155 @@
 #include "text/tsv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 
-static struct tree *
-values_of(const char *line, size_t length)
+/* Undo what a CSV writer does to a value that it puts in quotes; false, with nothing changed, where this is no such
+ * value.  Quotes without need are text, unless the file puts all its values in quotes. */
+static bool
+unquote(char *text, size_t *length, bool quoted)
 {
-	const char *stop = line + length - (length && line[length - 1] == '\r');
+	size_t made = 0, last = *length - 1;
+	bool needed = quoted || *length == 2;
+
+	if (*length < 2 || text[0] != '"' || text[last] != '"')
+		return false;
+	for (size_t i = 1; i < last; i++) {
+		needed |= strchr("\"\t\r\n", text[i]) != NULL;
+		if (text[i] == '"' && (++i == last || text[i] != '"'))
+			return false;
+	}
+	if (!needed)
+		return false;
+	for (size_t i = 1; i < last; i++) {
+		i += text[i] == '"';
+		text[made++] = text[i];
+	}
+	text[made] = 0;
+	*length = made;
+	return true;
+}
+
+/* The end of a value; of one in quotes behind the closing one, if what follows that ends a value, too. */
+static const char *
+value_end(const char *at, const char *stop, bool quotes)
+{
+	const char *tab = memchr(at, '\t', (size_t)(stop - at)), *close = at + 1;
+
+	if (!quotes || at == stop || *at != '"')
+		return tab ? tab : stop;
+	while (close < stop && (*close != '"' || (close + 1 < stop && close[1] == '"')))
+		close += 1 + (*close == '"');
+	if (close < stop && (close + 1 == stop || close[1] == '\t'))
+		return close + 1;
+	return tab ? tab : stop;
+}
+
+/* quotes: tabs inside quotes part no values. */
+static struct tree *
+cut_values(const char *line, const char *stop, bool quotes)
+{
 	struct tree *values = tree_list();
 
 	while (line <= stop) {
-		const char *tab = memchr(line, '\t', (size_t)(stop - line));
-		const char *end = tab ? tab : stop;
+		const char *end = value_end(line, stop, quotes);
 		tree_add(values, tree_of_bytes(line, (size_t)(end - line)));
 		line = end + 1;
 	}
 	return values;
 }
 
+/* The values of a line, `count` if they can be read so. */
+static struct tree *
+values_of(const char *line, size_t length, bool quoted, size_t count)
+{
+	const char *stop = line + length - (length && line[length - 1] == '\r');
+	struct tree *values = cut_values(line, stop, false);
+
+	if (values->count > count && memchr(line, '"', length)) {
+		struct tree *fewer = cut_values(line, stop, true);
+		bool better = fewer->count <= count;
+		tree_free(better ? values : fewer);
+		values = better ? fewer : values;
+	}
+	for (size_t i = 0; i < values->count; i++)
+		unquote(values->items[i]->string, &values->items[i]->length, quoted);
+	return values;
+}
+
+/* As pandas calls a column without a name. */
+static void
+name_column(struct tree *names, size_t column)
+{
+	char *name = mem_format("Unnamed: %zu", column);
+
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i]->string, name)) {
+			char *longer = mem_format("%s.1", name);
+			free(name);
+			name = longer;
+			i = 0;
+		}
+	tree_free(names->items[column]);
+	names->items[column] = tree_of_string(name);
+	names->items[column]->boolean = true;
+	free(name);
+}
+
 struct tree *
 tsv_names_of(struct tree *values, const char *file, int64_t number)
 {
 	for (size_t i = 0; i < values->count; i++) {
-		const struct tree *name = values->items[i];
-		if (!name->length)
-			die("%s:%lld: column %zu has no name", file, (long long)number,
-			    i + 1);
+		if (!values->items[i]->length)
+			name_column(values, i);
 		for (size_t j = 0; j < i; j++)
-			if (tree_equal(values->items[j], name))
+			if (tree_equal(values->items[j], values->items[i]))
 				die("%s:%lld: two columns are called '%s'", file,
-				    (long long)number, name->string);
+				    (long long)number, values->items[i]->string);
 	}
 	return values;
+}
+
+/* A comma at the end of a row or of the names alone makes one value too many, or one too few. */
+static void
+settle_last(const struct tree *names, struct tree *values)
+{
+	size_t count = names->count;
+
+	if (values->count == count + 1 && !values->items[count]->length)
+		tree_free(values->items[--values->count]);
+	else if (values->count + 1 == count && names->items[count - 1]->boolean)
+		tree_add(values, tree_of_string(""));
+}
+
+/* Whether a value begins with a quote that nothing closes. */
+static bool
+is_open(const struct tree *values)
+{
+	for (size_t i = 0; i < values->count; i++) {
+		const char *text = values->items[i]->string;
+		size_t quotes = 0;
+		for (const char *c = text; *c; c++)
+			quotes += *c == '"';
+		if (*text == '"' && quotes % 2)
+			return true;
+	}
+	return false;
 }
 
 struct tree *
 tsv_row_of(
     const struct tree *names, struct tree *values, const char *file, int64_t number)
 {
+	settle_last(names, values);
 	if (values->count != names->count)
-		die("%s:%lld: %zu fields where the header line has %zu", file,
-		    (long long)number, values->count, names->count);
+		die("%s:%lld: %zu fields where the header line has %zu%s", file,
+		    (long long)number, values->count, names->count,
+		    is_open(values) ? "; a value in quotes may have an end of line in it "
+				      "in CSV, not in TSV"
+				    : "");
 	values->kind = TREE_OBJECT; /* names are unique: no search */
 	for (size_t i = 0; i < values->count; i++)
 		values->items[i]->key = mem_string(names->items[i]->string);
@@ -50,16 +157,27 @@ tsv_row_of(
 }
 
 struct tree *
-tsv_names(const char *line, size_t length, const char *file, int64_t number)
+tsv_names(const char *line, size_t length, const char *file, int64_t number, bool *quoted)
 {
-	return tsv_names_of(values_of(line, length), file, number);
+	const char *stop = line + length - (length && line[length - 1] == '\r');
+	struct tree *values = cut_values(line, stop, true);
+
+	*quoted = true;
+	for (size_t i = 0; i < values->count; i++) {
+		const struct tree *value = values->items[i];
+		*quoted &= !value->length || (value->length > 1 && *value->string == '"');
+	}
+	for (size_t i = 0; i < values->count; i++)
+		unquote(values->items[i]->string, &values->items[i]->length, *quoted);
+	return tsv_names_of(values, file, number);
 }
 
 struct tree *
-tsv_row(const struct tree *names, const char *line, size_t length, const char *file,
-    int64_t number)
+tsv_row(const struct tree *names, bool quoted, const char *line, size_t length,
+    const char *file, int64_t number)
 {
-	return tsv_row_of(names, values_of(line, length), file, number);
+	return tsv_row_of(
+	    names, values_of(line, length, quoted, names->count), file, number);
 }
 
 int

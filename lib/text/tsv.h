@@ -1,8 +1,10 @@
 /*
  * tsv - lines of tab-separated values under a line of names; and what CSV shares with it.
  *
- * No quoting: a value ends at a tab or at the end of its line.  Messages name the file and
- * the line.  Lines come without their newline; a carriage return at the end is not a value's.
+ * A value ends at a tab or at the end of its line.  What a CSV writer put in quotes because it had to - the value
+ * holds a quote or a tab - is read as that value; other quotes are text, unless all names of the
+ * file are in quotes: then its values are, too.  Messages name the file and the line.  Lines come without their newline; a
+ * carriage return at the end is not a value's.
  *
  * And lines without a line of names, as runs and judgements have them: columns between tabs, or
  * between blanks where a line has no tab (so that ids may have blanks in files with tabs).
@@ -10,17 +12,21 @@
 #ifndef TSV_H
 #define TSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "text/tree.h"
 
-/* The names, a list of strings; dies on an empty name and on two that are equal. */
-struct tree *tsv_names(const char *line, size_t length, const char *file, int64_t number);
+/* The names, a list of strings, and whether they are in quotes; dies on two that are equal.  A column without a name is
+ * called "Unnamed: 0", as by pandas, with its number. */
+struct tree *tsv_names(
+    const char *line, size_t length, const char *file, int64_t number, bool *quoted);
 
-/* An object of strings; dies unless the line has one value for each name. */
-struct tree *tsv_row(const struct tree *names, const char *line, size_t length,
-    const char *file, int64_t number);
+/* An object of strings; dies unless the line has one value for each name.  An empty value
+ * behind the last name is none; the last column may be without name and value. */
+struct tree *tsv_row(const struct tree *names, bool quoted, const char *line,
+    size_t length, const char *file, int64_t number);
 
 /* The same of values that are cut apart already, a list of strings, which is taken over. */
 struct tree *tsv_names_of(struct tree *values, const char *file, int64_t number);

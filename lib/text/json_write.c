@@ -1,0 +1,174 @@
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/err.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "text/json.h"
+
+struct writer {
+	struct buffer text;
+	int indent; /* 0: compact */
+	int digits; /* of reals */
+};
+
+static void
+put(struct writer *writer, const char *text)
+{
+	buffer_add(&writer->text, text, strlen(text));
+}
+
+/* The escape of a character that cannot stand in a string, or drives a terminal; its length, 0: it needs none. */
+static size_t
+escape_of(char escape[8], int32_t code)
+{
+	static const char from[] = "\"\\\b\f\n\r\t", into[] = "\"\\bfnrt";
+	const char *which = code && code < 127 ? strchr(from, (char)code) : NULL;
+
+	if (which)
+		return (size_t)snprintf(escape, 8, "\\%c", into[which - from]);
+	if (code < ' ')
+		return (size_t)snprintf(escape, 8, "\\u%04X", (unsigned)code);
+	if (code >= 127 && utf8_is_harmful(code))
+		return (size_t)snprintf(escape, 8, "\\u%04x", (unsigned)code & 0xFFFF);
+	return 0;
+}
+
+static void
+put_string(struct writer *writer, const char *text, size_t length)
+{
+	size_t start = 0, bytes, made;
+	char escape[8];
+	int32_t code;
+
+	if (utf8_valid(text, length) != length)
+		die("a text that is not valid UTF-8 cannot be written as JSON");
+	put(writer, "\"");
+	for (size_t at = 0; at < length; at += bytes) {
+		bytes = 1;
+		code = (unsigned char)text[at];
+		if (code > 127)
+			bytes = utf8_decode(text + at, length - at, &code);
+		if (!(made = escape_of(escape, code)))
+			continue;
+		buffer_add(&writer->text, text + start, at - start);
+		buffer_add(&writer->text, escape, made);
+		start = at + bytes;
+	}
+	buffer_add(&writer->text, text + start, length - start);
+	put(writer, "\"");
+}
+
+/* 2.0, not 2, which is an integer; 1e20, not 1e+20. */
+static void
+put_real(struct writer *writer, double value)
+{
+	char text[64], *exponent;
+
+	snprintf(text, sizeof text, "%.*g", writer->digits, value);
+	if (!strpbrk(text, ".e"))
+		strcat(text, ".0");
+	if ((exponent = strchr(text, 'e'))) {
+		char *from = ++exponent;
+		if (*from == '-')
+			exponent++;
+		from += strspn(from, "+-0");
+		memmove(exponent, from, strlen(from) + 1);
+	}
+	put(writer, text);
+}
+
+static void
+put_line(struct writer *writer, int depth)
+{
+	if (!writer->indent)
+		return;
+	put(writer, "\n");
+	for (int i = 0; i < depth * writer->indent; i++)
+		put(writer, " ");
+}
+
+static void put_tree(struct writer *writer, const struct tree *tree, int depth);
+
+static void
+put_items(struct writer *writer, const struct tree *tree, int depth)
+{
+	bool object = tree->kind == TREE_OBJECT;
+
+	put(writer, object ? "{" : "[");
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct tree *item = tree->items[i];
+		put(writer, i ? "," : "");
+		put_line(writer, depth + 1);
+		if (object) {
+			put_string(writer, item->key, strlen(item->key));
+			put(writer, writer->indent ? ": " : ":");
+		}
+		put_tree(writer, item, depth + 1);
+	}
+	if (tree->count)
+		put_line(writer, depth);
+	put(writer, object ? "}" : "]");
+}
+
+static void
+put_tree(struct writer *writer, const struct tree *tree, int depth)
+{
+	char digits[NUMBER_ROOM];
+
+	switch (tree->kind) {
+	case TREE_NULL: put(writer, "null"); return;
+	case TREE_BOOL: put(writer, tree->boolean ? "true" : "false"); return;
+	case TREE_INTEGER:
+		buffer_add(
+		    &writer->text, digits, number_put_whole(digits, tree->integer));
+		return;
+	case TREE_REAL:
+		if (tree->string)
+			put(writer, tree->string);
+		else if (isfinite(tree->real))
+			put_real(writer, tree->real);
+		else
+			put(writer, "null");
+		return;
+	case TREE_STRING: put_string(writer, tree->string, tree->length); return;
+	default: put_items(writer, tree, depth); return;
+	}
+}
+
+/* Digits with which all reals read back as they are: 0.03, not 0.029999999999999999. */
+static int
+digits_of(const struct tree *tree)
+{
+	double real = tree->kind == TREE_REAL && isfinite(tree->real) ? tree->real : 0;
+	int digits = number_digits(real);
+
+	for (size_t i = 0; i < tree->count; i++) {
+		int more = digits_of(tree->items[i]);
+		digits = more > digits ? more : digits;
+	}
+	return digits;
+}
+
+char *
+json_text(const struct tree *tree, int indent)
+{
+	struct writer writer = { .indent = indent, .digits = digits_of(tree) };
+
+	put_tree(&writer, tree, 0);
+	buffer_add(&writer.text, "", 1);
+	return writer.text.data;
+}
+
+void
+json_print(const struct tree *tree)
+{
+	char *text = json_text(tree, 2);
+
+	puts(text);
+	free(text);
+}
