@@ -403,3 +403,78 @@ load scores
 	mteb-score retrieval --qrels "$scifact/qrels/test.tsv" "$T/q.mts" "$T/c.mts" >"$T/out"
 	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.6446 && $1 <= 0.6456) }'
 }
+
+# ndcg FILE [RUN]: of a run that has b at the second place, c at the first
+ndcg() {
+	printf '%s\tQ0\t%s\t1\t%s\tx\n' q1 a 3 q1 '"b"' 2 q2 c 1 >"$T/plain.trec"
+	mteb-score -q retrieval --qrels "$1" --from-run "${2:-$T/plain.trec}" | metric ndcg_at_10
+}
+
+@test "mteb-score retrieval: judgements by the names of their columns, in any order, beside others" {
+	tab=$'\t'
+	while IFS= read -r file; do
+		printf '%b' "$file" >"$T/qrels.${file%%.*}"
+		sed -i '1s/^[a-z]*\.//' "$T/qrels.${file%%.*}"
+		echo "$file: $(ndcg "$T/qrels.${file%%.*}")"
+		[ "$(ndcg "$T/qrels.${file%%.*}")" = 0.81546 ] # (1 / log2 3 + 1) / 2
+	done <<-END
+		tsv.query-id${tab}corpus-id${tab}score\nq1${tab}"""b"""${tab}1\nq2${tab}c${tab}1\n
+		tsv.q1${tab}"""b"""${tab}1\nq2${tab}c${tab}1\n
+		tsv.corpus-id${tab}query-id${tab}score\n"""b"""${tab}q1${tab}1\n"c"${tab}q2${tab}1\n
+		tsv.${tab}query-id${tab}corpus-id${tab}score\n0${tab}q1${tab}"""b"""${tab}1\n1${tab}q2${tab}c${tab}1\n
+		tsv.query-id${tab}corpus-id${tab}score\rq1${tab}"""b"""${tab}1\rq2${tab}c${tab}1
+		csv.,query-id,corpus-id,score\n0,q1,"""b""",1\n1,q2,c,1\n
+		csv.score,DocID,Query_ID,\n1,"""b""",q1,\n\n1,c,q2,\n
+		trec.query iteration document relevance\nq1 0 "b" 1\nq2 0 c 1\n
+		json.{"q1": {"\"b\"": 1}, "q2": {"c": 1, "a": 0}}
+		json.[{"qid": "q1", "docid": "\"b\"", "relevance": 1},\n{"qid": "q2", "docid": "c", "relevance": 1}]
+	END
+	rm "$T"/qrels.*
+	# what is no line of names is a judgement
+	printf 'q1\tb\tTrue\nq2\tc\t1\n' >"$T/qrels"
+	run -1 --separate-stderr ndcg "$T/qrels"
+	[[ $stderr == "mteb-score: $T/qrels:1: the grade is not a number, and this is no line of names"* ]]
+	for grade in NaN '"1"' true null 0.5; do
+		printf '{"q1": {"b": %s}}' "$grade" >"$T/qrels"
+		run -1 --separate-stderr ndcg "$T/qrels"
+		[[ $stderr == "mteb-score: $T/qrels: query 'q1', document 'b': the grade "* ]]
+	done
+	printf '{"q1": {"b": 1, "b": 0}}' >"$T/qrels"
+	run -1 --separate-stderr ndcg "$T/qrels"
+	[ "$stderr" = "mteb-score: $T/qrels: 'b' is given twice" ]
+	# beyond 2^53 two ids are two
+	printf '{"query-id":1,"corpus-id":%s,"score":%s}\n' 18446744073709551615 1 18446744073709551614 0 >"$T/qrels"
+	printf '1 Q0 %s 1 %s x\n' 18446744073709551614 2 18446744073709551615 1 >"$T/run"
+	[ "$(ndcg "$T/qrels" "$T/run")" = 0.63093 ]
+}
+
+@test "mteb-score retrieval: runs as JSON, with names, and in MS MARCO's three columns" {
+	printf '%s\t%s\t1\n' q1 b q2 c >"$T/qrels"
+	while IFS= read -r file; do
+		printf '%b' "$file" >"$T/run"
+		echo "$file: $(ndcg "$T/qrels" "$T/run")"
+		[ "$(ndcg "$T/qrels" "$T/run")" = 0.81546 ]
+	done <<-END
+		{"q1": {"b": 2, "a": 3.5}, "q2": {"c": -1}, "q3": {}}
+		{"mteb_model_meta": {"model_name": "x"}, "default": {"test": {"q1": {"a": 3, "b": 2}, "q2": {"c": 1}}}}
+		{"id":"q1","hits":[{"id":"a","score":3},{"id":"b","score":2}]}\n{"id":"q2","hits":[{"id":"c","score":1}]}\n
+		q1\ta\t1\nq1\tb\t2\nq2\tc\t1\n
+		q1 b 2\nq1 a 1\nq2 c 1\n
+		query-id\tscore\tcorpus-id\nq1\t0.5\tb\nq1\t0.6\ta\nq2\t0\tc\n
+		{"query-id":"q1","corpus-id":"b","score":2}\n{"query-id":"q1","corpus-id":"a","score":3}\n{"query-id":"q2","corpus-id":"c","score":0}\n
+	END
+	while IFS='|' read -r file message; do
+		printf '%b' "$file" >"$T/run"
+		run -1 --separate-stderr ndcg "$T/qrels" "$T/run"
+		echo "$stderr"
+		[[ $stderr == "mteb-score: $T/run$message"* ]]
+	done <<-'END'
+		q1\ta\t1\nq1\tb\t1\n|: query 'q1' has two documents of one rank
+		q1\ta\t2\nq1\tb\t3\n|: query 'q1' has no document of rank 1
+		q1\ta\t1\nq1\tb\t0.5\n|:2: of three columns
+		{"q1": {"b": NaN}}|: query 'q1', document 'b': the score is not a number
+		{"q1": {"b": 1}, "q2": [1]}|: query 'q2': an object of documents is expected
+		{"a": {"test": {"q1": {"b": 1}}, "dev": {"q1": {"b": 1}}}}|: holds several subsets or splits, test, dev; keep one: jq '.["test"]'
+		{"q1": {"b": 1}|:1: not valid JSON
+	END
+}

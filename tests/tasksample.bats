@@ -601,8 +601,6 @@ broken() {
 	fails "a Git LFS pointer" one.yaml
 	printf 'query\tdocument\na\tb\na\tb\tc\n' >t.tsv && one t.tsv
 	fails "t.tsv:3: 3 fields where the header line has 2" one.yaml
-	printf 'query\tdocument\na\tb\n\na\tb\n' >t.tsv
-	fails "t.tsv:3: a blank line, and rows behind it" one.yaml
 	printf 'query,document\na,"b\nc"\nd,"e"f\n' >t.csv && one t.csv
 	fails "t.csv:4: value 2: there is text behind its closing quote" one.yaml
 	printf '{"query": "a", "document": "b\0"}\n' >nul.jsonl && one nul.jsonl

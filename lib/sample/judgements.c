@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "text/datafile.h"
 #include "text/qrels.h"
+#include "text/triples.h"
 
 static char *
 need_file(const char *folder, const char *stem)
@@ -13,7 +14,8 @@ need_file(const char *folder, const char *stem)
 	char *path = datafile_find(folder, stem);
 
 	if (!path)
-		die("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)", folder, stem);
+		die("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)", folder,
+		    stem);
 	return path;
 }
 
@@ -58,12 +60,12 @@ find_rows(struct examples *set, const struct strings *ids)
 	for (int64_t row = 0; row < examples_count(set); row++) {
 		const struct tree *record = examples_get(set, row);
 		const struct tree *value = tree_get(record, "_id");
-		char room[QRELS_ID_ROOM];
+		char room[TRIPLES_ID_ROOM];
 		struct tsv_column id;
 		value = value ? value : tree_get(record, "id");
 		if (!value)
 			tree_die(record, "there is no '_id'");
-		if (!qrels_id(value, room, &id))
+		if (!triples_id(value, room, &id))
 			tree_die(record, "the id is neither text nor a whole number");
 		int64_t number = strings_find(ids, id.start, id.length);
 		if (number < 0)

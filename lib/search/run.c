@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/output.h"
 #include "text/datafile.h"
+#include "text/triples.h"
 #include "text/tsv.h"
 
 struct found {
@@ -197,107 +198,120 @@ run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *r
 struct loading {
 	struct run *run;
 	struct findings findings;
-	struct datafile *file;
-	char *tag;  /* of the first line */
-	bool mixed; /* and another on some other */
+	char *tag;   /* of the first line */
+	bool mixed;  /* and another on some other */
+	bool ranked; /* scores are made of ranks */
 };
 
-static void
-put(struct loading *loading, const struct tsv_column *query,
-    const struct tsv_column *document, float score)
+static const char *
+put(void *context, const struct triple *triple)
 {
-	struct run *run = loading->run;
+	struct loading *loading = context;
+	const struct tsv_column *document = &triple->document, *query = &triple->query,
+				*tag = triple->tag;
 	int64_t number =
-	    strings_add(run->documents, document->start, document->length, NULL);
+	    strings_add(loading->run->documents, document->start, document->length, NULL);
 
-	if (query->length == 0 || document->length == 0)
-		datafile_die(loading->file, "an id is empty");
 	if (number > UINT32_MAX)
-		datafile_die(loading->file, "too many documents");
+		return "too many documents";
 	run_put(&loading->findings,
-	    strings_add(run->queries, query->start, query->length, NULL), number, score);
-}
-
-static void
-add_line(struct loading *loading, const char *text)
-{
-	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
-	struct tsv_column column[COLUMNS];
-	const struct tsv_column *tag = &column[TAG];
-	double score;
-	int count = tsv_cut(text, column, COLUMNS);
-
-	if (count == 0)
-		return;
-	if (count != COLUMNS)
-		datafile_die(loading->file,
-		    "expected TREC's six columns: query, Q0, document, rank, score, "
-		    "tag");
-	if (!number_read(column[SCORE].start, column[SCORE].length, &score))
-		datafile_die(
-		    loading->file, "the score, column 5, is not a finite number");
-	put(loading, &column[QUERY], &column[DOCUMENT], (float)score);
+	    strings_add(loading->run->queries, query->start, query->length, NULL), number,
+	    (float)triple->number);
+	if (!tag)
+		return NULL;
 	if (!loading->tag)
 		loading->tag = mem_format("%.*s", (int)tag->length, tag->start);
 	loading->mixed |= strncmp(loading->tag, tag->start, tag->length) != 0 ||
 			  loading->tag[tag->length] != 0;
+	return NULL;
 }
 
-static void
-add_object(struct loading *loading, const struct tree *record)
+/* TREC's six columns; or MS MARCO's query, document, rank, of which the score is 1 / rank. */
+static const char *
+place(void *context, const struct tsv_column *columns, int count, struct triple *triple)
 {
-	const char *query = tree_string(record, "query-id", NULL);
-	const struct tree *documents = tree_get(record, "corpus-ids");
+	struct loading *loading = context;
+	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
+	const struct tsv_column *last = &columns[2];
+	int64_t rank;
 
-	if (!query || !documents || documents->kind != TREE_LIST)
-		datafile_die(loading->file,
-		    "expected a string 'query-id' and a list 'corpus-ids'");
-	for (size_t i = 0; i < documents->count; i++) {
-		const struct tree *document = documents->items[i];
-		if (document->kind != TREE_STRING)
-			datafile_die(
-			    loading->file, "an id in 'corpus-ids' is not a string");
-		put(loading, &(struct tsv_column){ query, strlen(query) },
-		    &(struct tsv_column){ document->string, document->length }, 0);
+	triple->query = columns[QUERY];
+	if (count == 3) {
+		triple->document = columns[1];
+		if (!number_read_whole(last->start, last->length, &rank) || rank < 1)
+			return "of three columns, MS MARCO's query, document and rank, "
+			       "the third is no rank from 1 on";
+		loading->ranked = true;
+		triple->number = 1 / (double)rank;
+		return NULL;
+	}
+	if (count != COLUMNS)
+		return "expected TREC's six columns: query, Q0, document, rank, score, "
+		       "tag";
+	triple->document = columns[DOCUMENT];
+	triple->tag = &columns[TAG];
+	return number_read(columns[SCORE].start, columns[SCORE].length, &triple->number)
+		   ? NULL
+		   : "the score, column 5, is not a finite number";
+}
+
+/* Ranks are different in each query, and begin with 1: what else has three columns is no run. */
+static void
+check_ranks(const struct run *run, const char *name)
+{
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		const struct hits *hits = &run->hits[i];
+		float before = 2;
+		for (int64_t j = 0; j < hits->count; before = hits->at[j++].score)
+			if (hits->at[j].score == before || (!j && hits->at[j].score < 1))
+				die("%s: query '%.60s' has %s; of three columns the "
+				    "third is the rank, as MS MARCO has it, or a line of "
+				    "names says what it is (query-id, corpus-id, score)",
+				    name, strings_get(run->queries, i),
+				    j ? "two documents of one rank"
+				      : "no document of rank 1");
 	}
 }
 
 static struct run *
-read_file(struct input *input, bool objects)
+finish(struct loading *loading, const char *name)
 {
-	enum datafile_format format = objects ? DATAFILE_JSONL : DATAFILE_LINES;
-	struct loading loading = { .run = run_new(),
-		.file = datafile_open_input(input, format) };
-	struct run *run = loading.run;
-	const struct tree *record;
+	struct run *run = loading->run;
 	int64_t repeated = 0;
 
-	while ((record = datafile_next(loading.file))) {
-		if (objects)
-			add_object(&loading, record);
-		else
-			add_line(&loading, tree_string(record, "text", ""));
-	}
-	if (loading.findings.count == 0)
-		die("%s: there is nothing in it", datafile_name(loading.file));
-	int64_t dropped = run_settle(run, &loading.findings, 0, &repeated);
+	if (loading->findings.count == 0)
+		die("%s: there is nothing in it", name);
+	int64_t dropped = run_settle(run, &loading->findings, 0, &repeated);
 	if (dropped)
 		warn(
 		    "%s: %lld lines repeat a query and a document: the first one counts; "
 		    "one is of '%s'",
-		    datafile_name(loading.file), (long long)dropped,
-		    strings_get(run->documents, repeated));
-	if (loading.tag && !loading.mixed)
-		run->origin = read_tag(loading.tag);
-	free(loading.tag);
-	datafile_close(loading.file);
+		    name, (long long)dropped, strings_get(run->documents, repeated));
+	if (loading->ranked)
+		check_ranks(run, name);
+	if (loading->tag && !loading->mixed)
+		run->origin = read_tag(loading->tag);
+	free(loading->tag);
 	return run;
 }
 
 struct run *
 run_read_input(struct input *input)
 {
-	return read_file(input, false);
+	static const char *const scores[] = { "score", "similarity", NULL };
+	struct loading loading = { .run = run_new() };
+	struct triples triples = { "score", scores, false, place, put, &loading };
+	char *name = mem_string(input_name(input));
+
+	if (input_starts_with(input, "{\"id\":")) {
+		free(name);
+		run_free(loading.run);
+		return run_read_json(input);
+	}
+	triples_read(&triples, input);
+	struct run *run = finish(&loading, name);
+	free(name);
+	return run;
 }
 
 struct run *
@@ -306,12 +320,60 @@ run_read(const char *path)
 	return run_read_input(input_open(path));
 }
 
+static void
+add_candidates(
+    struct loading *loading, const struct datafile *file, const struct tree *record)
+{
+	char room[2][TRIPLES_ID_ROOM];
+	const struct tree *query = tree_get(record, "query-id"),
+			  *documents = tree_get(record, "corpus-ids");
+	struct triple triple = { .number = 0 };
+
+	if (!query || !triples_id(query, room[0], &triple.query) || !documents ||
+	    documents->kind != TREE_LIST)
+		datafile_die(
+		    file, "expected a string 'query-id' and a list 'corpus-ids'");
+	for (size_t i = 0; i < documents->count; i++) {
+		if (!triples_id(documents->items[i], room[1], &triple.document))
+			datafile_die(file, "an id in 'corpus-ids' is not a string");
+		if (!triple.query.length || !triple.document.length)
+			datafile_die(file, "an id is empty");
+		const char *fault = put(loading, &triple);
+		if (fault)
+			datafile_die(file, fault);
+	}
+}
+
+/* Whether these are objects with lists of documents, not a run in JSON. */
+static bool
+are_lists(struct input *input)
+{
+	enum { PEEK = 4096 };
+	char text[PEEK + 1];
+
+	if ((!input_starts_with(input, "{") && !input_starts_with(input, "[")) ||
+	    input_starts_with(input, "{\"id\":") || triples_nested(input))
+		return false;
+	text[input_peek(input, text, PEEK)] = 0;
+	return !strstr(text, "\"corpus-id\"");
+}
+
 struct run *
 run_read_candidates(const char *path)
 {
 	struct input *input = input_open(path);
+	struct loading loading = { .run = run_new() };
+	const struct tree *record;
 
-	return read_file(input, input_starts_with(input, "{"));
+	if (!are_lists(input)) {
+		run_free(loading.run);
+		return run_read_input(input);
+	}
+	struct datafile *file = datafile_open_input(input, DATAFILE_JSONL);
+	while ((record = datafile_next(file)))
+		add_candidates(&loading, file, record);
+	datafile_close(file);
+	return finish(&loading, path);
 }
 
 void

@@ -6,10 +6,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Undo what a CSV writer does to a value that it puts in quotes; false, with nothing changed, where this is no such
- * value.  Quotes without need are text, unless the file puts all its values in quotes. */
-static bool
-unquote(char *text, size_t *length, bool quoted)
+bool
+tsv_unquote(char *text, size_t *length, bool quoted)
 {
 	size_t made = 0, last = *length - 1;
 	bool needed = quoted || *length == 2;
@@ -27,9 +25,15 @@ unquote(char *text, size_t *length, bool quoted)
 		i += text[i] == '"';
 		text[made++] = text[i];
 	}
-	text[made] = 0;
 	*length = made;
 	return true;
+}
+
+static void
+unquote(struct tree *value, bool quoted)
+{
+	if (tsv_unquote(value->string, &value->length, quoted))
+		value->string[value->length] = 0;
 }
 
 /* The end of a value; of one in quotes behind the closing one, if what follows that ends a value, too. */
@@ -75,7 +79,7 @@ values_of(const char *line, size_t length, bool quoted, size_t count)
 		values = better ? fewer : values;
 	}
 	for (size_t i = 0; i < values->count; i++)
-		unquote(values->items[i]->string, &values->items[i]->length, quoted);
+		unquote(values->items[i], quoted);
 	return values;
 }
 
@@ -168,7 +172,7 @@ tsv_names(const char *line, size_t length, const char *file, int64_t number, boo
 		*quoted &= !value->length || (value->length > 1 && *value->string == '"');
 	}
 	for (size_t i = 0; i < values->count; i++)
-		unquote(values->items[i]->string, &values->items[i]->length, *quoted);
+		unquote(values->items[i], *quoted);
 	return tsv_names_of(values, file, number);
 }
 

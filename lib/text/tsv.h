@@ -39,6 +39,10 @@ struct tsv_column {
 	size_t length;
 };
 
+/* Undoes, in place, what a CSV writer does to a value that it puts in quotes; false, with nothing changed, where
+ * this is no such value.  Quotes without need are text, unless the file puts all its values in quotes. */
+bool tsv_unquote(char *text, size_t *length, bool quoted);
+
 /* Cut such a line; returns how many columns there are, `most` + 1 when more than that. */
 int tsv_cut(const char *line, struct tsv_column *columns, int most);
 
