@@ -28,6 +28,8 @@ embeds() {
 @test "config: the activation and the biases of ModernBERT's head that predicts tokens" {
 	agrees_with modernbert head '.classifier_activation = "silu"'
 	run ! agrees_with modernbert expected '.classifier_activation = "silu"'
+	# a bias in the file that config.json denies counts for nothing
+	agrees_with modernbert no_bias '.decoder_bias = false'
 	while read -r edit bias; do
 		copy modernbert
 		jq "$edit" "$FAMILIES/modernbert/config.json" >"$MODEL/config.json"

@@ -578,7 +578,8 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream >"$T/pairs.mts"
 	for family in t5 t5_whole mpnet; do
 		copy $family
-		cp "$GOLDEN"/bert/{vocab.txt,tokenizer_config.json} "$MODEL"
+		cp "$GOLDEN/bert/vocab.txt" "$MODEL"
+		echo '{"tokenizer_class": "BertTokenizer"}' >"$MODEL/tokenizer_config.json"
 		options=(-q -m "$MODEL" -o "$T/out" --from-scratch --objective mlm --steps 1 "$T/pairs.mts")
 		[ $family != mpnet ] || break
 		run -1 --separate-stderr train "${options[@]}"

@@ -72,9 +72,9 @@ match_stem(struct search *search, bool predicts)
 		bool has =
 		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
 		weights->stem[which].tensor = -1;
-		/* a bias of the head that the configuration leaves open is taken when it is there */
-		if (!name || (!has && !(wanted.predicts && search->file)) ||
-		    (wanted.predicts && !predicts))
+		/* a matrix that predicts tokens is taken where it is its own, whatever config.json says */
+		bool may = which == STEM_OUTPUT && search->file;
+		if (!name || !(has || may) || (wanted.predicts && !predicts))
 			continue;
 		if (which != STEM_OUTPUT || own_output(search))
 			weights->stem[which].tensor =
