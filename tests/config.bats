@@ -58,7 +58,7 @@ embeds() {
 	# saved under their own name
 	model_copy "$FAMILIES/t5_own" "$T/saved" f32
 	safetensors_list "$T/saved" | grep -q '^encoder.embed_tokens.weight'
-	run ! grep -qa '"shared.weight"' "$T/saved/model.safetensors"
+	diff <(tensor_sums "$FAMILIES/t5_own" | sort) <(tensor_sums "$T/saved" | sort) # those of the decoder as they were
 	model_check "$T/saved" "$FAMILIES/t5_own/expected.safetensors"
 	# of two that are equal the shared ones stand for both
 	copy t5_own
