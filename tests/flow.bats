@@ -135,7 +135,7 @@ nats() {
 	printf '{"x.emb":[%s]}\n' 1,2 null,1 | mkstream >nan.mts
 	refused "nan.mts: record 1" fit nan.mts
 	printf '{"x":1}\n' | mkstream >bare.mts
-	refused "bare.mts: there is no column 'FIELD.emb' of vectors" fit bare.mts
+	refused "bare.mts: there is no column '*.emb' of" fit bare.mts
 	printf '{"x.emb":[1,2],"y.emb":[1,2,3]}\n' | mkstream >two.mts
 	refused "two.mts: there are several columns of embeddings: x.emb, y.emb; choose one with --field" fit two.mts
 	refused "two.mts: y.emb has width 3 and x.emb has 2" fit -f y -f x two.mts
@@ -179,7 +179,7 @@ nats() {
 	mkstream random 5 4 1 >wide.mts
 	refused "wide.mts: the vectors of text.emb have width 4, flow.mts was fitted to such of 2" flow.mts wide.mts
 	refused "a.mts: is no flow: there is no column 'upper'" a.mts a.mts
-	refused "flow.mts: there is no column 'FIELD.emb'" flow.mts flow.mts
+	refused "flow.mts: there is no column '*.emb'" flow.mts flow.mts
 	mts cat -c shift,upper,hidden2 flow.mts >part.mts
 	refused "part.mts: is no flow: 'geom flow fit' writes one with a column 'log_scale' of that shape" part.mts a.mts
 	mts rows --rows 9 flow.mts >none.mts

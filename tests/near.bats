@@ -57,7 +57,7 @@ few() {
 	for name in q c; do mts cat --rename text.emb=text.hs "$T/$name.mts" >"$T/$name.hs.mts"; done
 	near -f text.hs "$T/q.hs.mts" "$T/c.hs.mts" | diff <(near "$T/q.mts" "$T/c.mts") -
 	run -1 --separate-stderr near -f text "$T/q.hs.mts" "$T/c.hs.mts"
-	[[ $stderr == *"there is no column 'text.emb' of vectors"* ]]
+	[[ $stderr == *"there is no column 'text.emb' or 'text' of vectors, only: text.hs" ]]
 }
 
 @test "near: --json by hand" {
@@ -259,6 +259,84 @@ few() {
 		[[ $stderr == *"1 embeddings are zero: their similarities are 0; first: 'z'"* ]]
 		jq -e '[.hits[].id] == ["a", "z", "n"] and [.hits[1:][].score] == [0, -1]' <<<"$output"
 	done
+}
+
+# npy DESCRIPTION WIDTH BYTE...: rows of so many of these numbers, as NumPy stores them
+npy() {
+	local header
+	printf -v header "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }" "$1" $((($# - 2) / $2)) "$2"
+	printf -v header '%-117s\n' "$header"
+	printf '\x93NUMPY\x01\0\x76\0%s' "$header"
+	printf '%b' "$(printf '\\x%02x' "${@:3}")"
+}
+
+@test "near: vectors of bytes and truth values count as their numbers; mts from npy goes straight in" {
+	# 3 4, -4 3, 0 -1 as i8; 3 4, 252 3, 0 255 as u8
+	for kind in '|i1' '|u1'; do
+		npy "$kind" 2 3 4 252 3 0 255 | mts from npy - >"$T/c.mts"
+		npy "$kind" 2 3 4 | mts from npy - >"$T/q.mts"
+		near --similarity dot --json "$T/q.mts" "$T/c.mts" | jq -c '[.hits[] | [.id, .score]]' >>"$T/out"
+		near --json "$T/q.mts" "$T/c.mts" | jq -c '[.hits[] | [.id, (.score * 1e4 | round)]]' >>"$T/out"
+	done
+	diff "$T/out" - <<-END
+		[[1,25],[2,0],[3,-4]]
+		[[1,10000],[2,0],[3,-8000]]
+		[[3,1020],[2,768],[1,25]]
+		[[1,10000],[3,8000],[2,6095]]
+	END
+	npy '|b1' 3 1 1 0 0 1 1 1 1 1 | mts from npy - >"$T/c.mts"
+	near --similarity dot --json "$T/c.mts" "$T/c.mts" | jq -c '[.hits[] | [.id, .score]]' | diff - <(
+		printf '%s\n' '[[1,2],[3,2],[2,1]]' '[[2,2],[3,2],[1,1]]' '[[3,3],[1,2],[2,2]]'
+	)
+	# other programs, too
+	run -0 geom isoscore "$T/c.mts"
+}
+
+@test "near: rows without ids take no memory for them, and are called by their numbers" {
+	[ -x /usr/bin/time ] || skip "needs time(1)"
+	mkstream random 300000 1 1 | mts cat -c text.emb >"$T/c.mts"
+	mts rows --rows 250000-250001 "$T/c.mts" >"$T/q.mts"
+	mts rows --rows 1-50000 "$T/c.mts" >"$T/few.mts"
+	most() { /usr/bin/time -f %M -o "$T/kilobytes" near -k 1 -j 1 --json "$T/q.mts" "$1" >"$T/hits" && cat "$T/kilobytes"; }
+	few=$(most "$T/few.mts")
+	all=$(most "$T/c.mts")
+	[ "$all" -lt $((few + 10000)) ] # of 19,000
+	[ "$(wc -l <"$T/hits")" = 2 ]
+	mkstream random 30000 8 1 | mts cat -c text.emb >"$T/c.mts"
+	near -k 1 --json <(mts rows --rows 25000-25001 "$T/c.mts") "$T/c.mts" >"$T/hits"
+	jq -c '[.id, .hits[0].id]' "$T/hits" | diff - <(printf '%s\n' '[1,25000]' '[2,25001]')
+	near --exclude-self -k 1 --json "$T/q.mts" "$T/q.mts" | jq -e '.id != .hits[0].id' >/dev/null
+}
+
+@test "near: a column of another name is found by --field, and the message says so" {
+	npy '|u1' 2 1 0 | mts from npy - | mts cat --rename emb=vec >"$T/v.mts"
+	run -1 --separate-stderr near "$T/v.mts" "$T/v.mts"
+	[ "$stderr" = "near: $T/v.mts: there is no column '*.emb' of embeddings; of vectors there is vec: choose one with --field" ]
+	run -1 --separate-stderr near -f n "$T/v.mts" "$T/v.mts"
+	[ "$stderr" = "near: $T/v.mts: there is no column 'n.emb' or 'n' of vectors, only: vec" ]
+	near -f vec "$T/v.mts" "$T/v.mts"
+}
+
+@test "near, encode: what is text, NumPy's or packed is called so" {
+	few
+	echo hi >"$T/hi"
+	printf '{"text": "é"}\n' >"$T/a.jsonl"
+	zstd -q "$T/a.jsonl"
+	gzip -k "$T/a.jsonl"
+	npy '|u1' 1 1 2 >"$T/x.npy"
+	text="it is text, not a tensor stream; tok makes a stream of texts, 'mts from' one of tables of numbers"
+	for file in hi a.jsonl a.jsonl.zst; do
+		run -1 --separate-stderr near "$T/$file" "$T/c.mts"
+		[ "$stderr" = "near: $T/$file: $text" ]
+		run -1 --separate-stderr encode -m "$GOLDEN/bert" "$T/$file"
+		[ "$stderr" = "encode: $T/$file: $text" ]
+	done
+	run -1 --separate-stderr encode -m "$GOLDEN/bert" <"$T/hi"
+	[ "$stderr" = "encode: <stdin>: $text" ]
+	run -1 --separate-stderr near "$T/x.npy" "$T/c.mts"
+	[[ $stderr == "near: $T/x.npy: it is an array of NumPy, "*"'mts from npy' makes one of it" ]]
+	run -1 --separate-stderr near "$T/a.jsonl.gz" "$T/c.mts"
+	[[ $stderr == "near: $T/a.jsonl.gz: it is compressed by gzip, "* ]]
 }
 
 @test "near: what is no stream, of another model, cut short or nothing" {

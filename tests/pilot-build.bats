@@ -155,7 +155,7 @@ hand() {
 		[[ $stderr == "pilot-build: wrong.mts: "*"$1"* ]]
 	}
 	refused "there is no column 'score.GATE'" 'del(.["score.a", "score.b"])'
-	refused "there is no column 'FIELD.emb'" 'del(.["text.emb"])'
+	refused "there is no column '*.emb'" 'del(.["text.emb"])'
 	hand | jq -c '{"text.emb"}' | stream_of wrong
 	hand | jq -c '{"score.a"} | .["score.a"] |= (select(. < 1) // null)' | mts from jsonl - | mts paste wrong.mts - >nan.mts
 	run -1 pilot-build fit nan.mts

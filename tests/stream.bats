@@ -199,7 +199,7 @@ refused() { # FILE MESSAGE
 	: >"$T/x.mts"
 	refused "$T/x.mts" 'empty'
 	echo '{"text": "not a stream"}' >"$T/x.mts"
-	refused "$T/x.mts" 'header: these bytes are no zstd frame'
+	refused "$T/x.mts" 'it is text, not a tensor stream'
 	zstd -qc "$T/x.mts" >"$T/y.mts"
 	refused "$T/y.mts" 'not a tensor stream'
 	zstd -dcq "$T/good.mts" | zstd -qc >"$T/x.mts"

@@ -1264,7 +1264,7 @@ recipe() {
 	mkdir out
 	touch out/precious
 	run -1 --separate-stderr learn
-	[ "$stderr" = "train: out: exists and is not a model folder; remove it or choose another name" ]
+	[ "$stderr" = "train: out: exists and is not a model folder; choose another name" ]
 	run -1 --separate-stderr train -m "$G/bert" -o none/such pairs.mts
 	[[ "$stderr" == "train: none/such.log.tsv: "* ]]
 	cp -r "$G/bert" other

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/rng.h"
 
 static const size_t NAMES_MOST = UINT32_MAX - 1;
@@ -30,6 +31,9 @@ struct strings {
 	size_t count, taken;
 	struct slot *table; /* by hash; a power of two, at most half full */
 	size_t slots;
+	/* of names that are numbers from `first` on: those that were asked for; NULL: names are as they came */
+	struct strings *shown;
+	int64_t first;
 };
 
 struct strings *
@@ -40,6 +44,43 @@ strings_new(void)
 	names->slots = 64;
 	names->table = mem_zero(names->slots, sizeof *names->table);
 	return names;
+}
+
+struct strings *
+strings_numbers(int64_t first)
+{
+	struct strings *names = mem_zero(1, sizeof *names);
+
+	names->shown = strings_new();
+	names->first = first;
+	return names;
+}
+
+/* The name that is a number; returns its length. */
+static size_t
+write_number(const struct strings *names, int64_t number, char room[NUMBER_ROOM])
+{
+	size_t length = number_put_whole(room, names->first + number);
+
+	room[length] = 0;
+	return length;
+}
+
+static int64_t
+find_number(const struct strings *names, const char *bytes, size_t length)
+{
+	char own[NUMBER_ROOM];
+	int64_t value = 0;
+
+	if (length >= NUMBER_ROOM || length > 18)
+		return -1;
+	for (size_t i = 0; i < length; i++)
+		value = value * 10 + (bytes[i] - '0');
+	int64_t number = value - names->first;
+	if (number < 0 || number >= (int64_t)names->count ||
+	    write_number(names, number, own) != length || memcmp(own, bytes, length) != 0)
+		return -1;
+	return number;
 }
 
 /* Where a name is kept; the chunk of a new one may not be there yet. */
@@ -56,8 +97,14 @@ chunk_of(const struct strings *names, size_t number, size_t *index)
 const char *
 strings_get(const struct strings *names, int64_t number)
 {
+	char room[NUMBER_ROOM];
 	size_t index;
 
+	if (names->shown) {
+		size_t length = write_number(names, number, room);
+		number = strings_add(names->shown, room, length, NULL);
+		return strings_get(names->shown, number);
+	}
 	return (*chunk_of(names, (size_t)number, &index))[index];
 }
 
@@ -79,7 +126,8 @@ strings_count(const struct strings *names)
 size_t
 strings_bytes(const struct strings *names)
 {
-	return names->taken + names->slots * sizeof *names->table;
+	return names->taken + names->slots * sizeof *names->table +
+	       (names->shown ? strings_bytes(names->shown) : 0);
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
@@ -122,6 +170,8 @@ strings_find(const struct strings *names, const char *bytes, size_t length)
 {
 	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
 
+	if (names->shown)
+		return find_number(names, bytes, length);
 	return (int64_t)find(names, bytes, length, hash)->number - 1;
 }
 
@@ -167,15 +217,18 @@ append(struct strings *names, const char *bytes, size_t length)
 int64_t
 strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh)
 {
-	uint32_t hash = (uint32_t)rng_hash(0, bytes, length);
-	struct slot *slot = find(names, bytes, length, hash);
+	uint32_t hash = names->shown ? 0 : (uint32_t)rng_hash(0, bytes, length);
+	struct slot *slot = names->shown ? NULL : find(names, bytes, length, hash);
+	bool known = slot && slot->number;
 
 	if (fresh)
-		*fresh = !slot->number;
-	if (slot->number)
+		*fresh = !known;
+	if (known)
 		return (int64_t)slot->number - 1;
 	if (names->count == NAMES_MOST)
 		die("more than %lld different names", (long long)NAMES_MOST);
+	if (!slot)
+		return (int64_t)names->count++;
 	append(names, bytes, length);
 	*slot = (struct slot){ hash, (uint32_t)++names->count };
 	if (names->count > names->slots / 2)
@@ -223,5 +276,6 @@ strings_free(struct strings *names)
 	for (int chunk = 0; chunk < CHUNKS; chunk++)
 		free(names->names[chunk]);
 	free(names->table);
+	strings_free(names->shown);
 	free(names);
 }

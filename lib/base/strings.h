@@ -16,6 +16,10 @@ struct strings;
 
 struct strings *strings_new(void);
 
+/* The decimal numbers from `first` on, in their order: the next one is added, whatever the bytes are.  They take no
+ * memory, but for those that strings_get was asked for, by one thread at a time. */
+struct strings *strings_numbers(int64_t first);
+
 /* The name's number; a new name gets the next one (fresh, if not NULL, says so). */
 int64_t strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh);
 int64_t strings_find(

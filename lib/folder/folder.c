@@ -147,7 +147,7 @@ folder_check(const char *dir)
 	if (!S_ISDIR(status.st_mode) ||
 	    (found && !has(target, "config.json") && !has(target, "modules.json") &&
 		!has(target, "adapter_config.json")))
-		die("%s: exists and is not a model folder; remove it or choose another "
+		die("%s: exists and is not a model folder; choose another "
 		    "name",
 		    dir);
 	free(found);

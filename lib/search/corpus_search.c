@@ -417,6 +417,24 @@ corpus_search_open(const struct search_options *options)
 	return searching;
 }
 
+/* Rows without ids take no memory for names. */
+static void
+use_numbers(struct corpus_search *searching, struct run *run)
+{
+	if (run->query_ids == ROW_PLACES) {
+		if (!searching->runs) {
+			strings_free(searching->seen);
+			searching->seen = strings_numbers(1);
+		}
+		strings_free(run->queries);
+		run->queries = strings_numbers(strings_count(searching->seen) + 1);
+	}
+	if (run->document_ids == ROW_PLACES) {
+		strings_free(run->documents);
+		run->documents = strings_numbers(1);
+	}
+}
+
 struct run *
 corpus_search_next(struct corpus_search *searching)
 {
@@ -425,6 +443,7 @@ corpus_search_next(struct corpus_search *searching)
 
 	run->query_ids = rows_ids(searching->queries_rows);
 	run->document_ids = rows_ids(searching->corpus);
+	use_numbers(searching, run);
 	run->field = rows_field(searching->corpus);
 	read_queries(searching);
 	note_tell(&searching->unwanted, options->queries,

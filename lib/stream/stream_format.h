@@ -51,6 +51,9 @@ struct header {
 };
 struct header header_parse(const char *text, size_t size, const char *name);
 
+/* Dies, saying what it is, where the bytes of an input are text or another known kind of file, not a stream. */
+void header_refuse_text(const char *bytes, size_t size, const char *name);
+
 /* NULL, or in what respect two streams cannot be one: a sentence, to be freed. */
 char *header_difference(const struct header *one, const struct header *two);
 void header_free(struct header *header);

@@ -3,8 +3,42 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
+
+/* Whether the start of a file is text: UTF-8 without control characters but those of lines. */
+static bool
+is_text(const char *bytes, size_t size)
+{
+	enum { LOOK = 512, CHARACTER = 4 };
+	size_t look = size < LOOK ? size : LOOK;
+
+	for (size_t i = 0; i < look; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+		if ((byte < 32 && !strchr("\t\n\r\f", byte)) || !byte || byte == 127)
+			return false;
+	}
+	size_t valid = utf8_valid(bytes, look);
+	return look && (valid == look || (look < size && look - valid < CHARACTER));
+}
+
+void
+header_refuse_text(const char *bytes, size_t size, const char *name)
+{
+	if (strncmp(bytes, "mts ", size < 4 ? size : 4) != 0 && is_text(bytes, size))
+		die("%s: it is text, not a tensor stream; tok makes a stream of texts, "
+		    "'mts from' one of tables of numbers",
+		    name);
+	if (size >= 6 && !memcmp(bytes, "\x93NUMPY", 6))
+		die("%s: it is an array of NumPy, not a tensor stream; 'mts from npy' "
+		    "makes one of it",
+		    name);
+	if (size >= 2 && !memcmp(bytes, "\x1f\x8b", 2))
+		die("%s: it is compressed by gzip, and so no tensor stream; unpack it "
+		    "(tok reads packed texts as they are)",
+		    name);
+}
 
 static struct tree *
 parse_text(const char *text, size_t size, const char *name)
@@ -13,6 +47,7 @@ parse_text(const char *text, size_t size, const char *name)
 	const size_t start = sizeof magic + sizeof version - 2;
 	static const char *const members[] = { "columns", "properties", "history", NULL };
 
+	header_refuse_text(text, size, name);
 	if (size < start || memcmp(text, magic, sizeof magic - 1))
 		die("%s: header: not a tensor stream", name);
 	if (memcmp(text + sizeof magic - 1, version, sizeof version - 1))

@@ -109,6 +109,8 @@ frame_size(struct reader *reader)
 	size_t count = have(reader, FRAME_HEADER);
 
 	frame = reader->chunk + reader->at;
+	if (!reader->header.tree)
+		header_refuse_text(frame, reader->end - reader->at, stream_name(reader));
 	if (count < 4 || memcmp(frame, "\x28\xb5\x2f\xfd", 4))
 		fail(reader, count < 4 ? "the stream is cut short"
 				       : "these bytes are no zstd frame: damaged, or not "

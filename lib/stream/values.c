@@ -11,8 +11,10 @@
 static bool
 is_vectors(const struct column *column, int depth)
 {
-	return column->depth == depth && column->rank == 1 &&
-	       dtype_is_float(column->dtype);
+	bool number = dtype_is_float(column->dtype) || column->dtype == DTYPE_I8 ||
+		      column->dtype == DTYPE_U8 || column->dtype == DTYPE_BOOL;
+
+	return column->depth == depth && column->rank == 1 && number;
 }
 
 static bool
@@ -20,7 +22,8 @@ is_embedding(const struct column *column, int depth)
 {
 	size_t length = strlen(column->name);
 
-	return length > 4 && strcmp(column->name + length - 4, ".emb") == 0 &&
+	return (!strcmp(column->name, "emb") ||
+		   (length > 4 && !strcmp(column->name + length - 4, ".emb"))) &&
 	       is_vectors(column, depth);
 }
 
@@ -32,6 +35,27 @@ columns_named(const struct reader *reader)
 	for (int i = 0; i < stream_columns(reader); i++)
 		list = mem_list(list, stream_column(reader, i)->name);
 	return list;
+}
+
+/* Dies; says which columns have vectors, which a field may name. */
+_Noreturn static void
+no_embedding(const struct reader *reader, const char *field, int depth)
+{
+	char *vectors = mem_string("");
+
+	for (int i = 0; i < stream_columns(reader); i++)
+		if (is_vectors(stream_column(reader, i), depth))
+			vectors = mem_list(vectors, stream_column(reader, i)->name);
+	if (field)
+		die("%s: there is no column '%s.emb' or '%s' of vectors%s, only: %s",
+		    stream_name(reader), field, field, depth ? " in lists" : "",
+		    *vectors ? vectors : columns_named(reader));
+	if (*vectors)
+		die("%s: there is no column '*.emb' of embeddings%s; of vectors there "
+		    "is %s: choose one with --field",
+		    stream_name(reader), depth ? " in lists" : "", vectors);
+	die("%s: there is no column '*.emb' of vectors%s, only: %s", stream_name(reader),
+	    depth ? " in lists" : "", columns_named(reader));
 }
 
 static int
@@ -81,9 +105,7 @@ values_embedding(const struct reader *reader, const char *field, int depth)
 		die("%s: it has no columns; was the input of the first program empty?",
 		    stream_name(reader));
 	if (found < 0)
-		die("%s: there is no column '%s.emb' of vectors%s, only: %s",
-		    stream_name(reader), field ? field : "FIELD",
-		    depth ? " in lists" : "", columns_named(reader));
+		no_embedding(reader, field, depth);
 	return found;
 }
 
