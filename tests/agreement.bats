@@ -110,7 +110,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	refused "back.mts: row 1 is 't99', in texts.mts it is 't0'; bring both into one order (mts rows --sort _id)" \
 		--label fine texts.mts back.mts
 	refused "texts.mts: there is no column 'gross'" --label fine --label gross texts.mts
-	refused "texts.mts: there is no column 'z.emb' or 'z' of vectors, only: " -k 3 -f x -f z texts.mts
+	refused "texts.mts: there is no column 'z.emb' of vectors, only: " -k 3 -f x -f z texts.mts
 	refused "texts.mts: there are several columns of embeddings: " -k 3 texts.mts texts.mts
 	refused "texts.mts: column 'x.emb' should hold one text or number a row" --label fine --label x.emb texts.mts
 	refused "texts.mts: -k 301: there are only 300 rows to make clusters of" -k 301 -f x -f y texts.mts

@@ -57,7 +57,7 @@ few() {
 	for name in q c; do mts cat --rename text.emb=text.hs "$T/$name.mts" >"$T/$name.hs.mts"; done
 	near -f text.hs "$T/q.hs.mts" "$T/c.hs.mts" | diff <(near "$T/q.mts" "$T/c.mts") -
 	run -1 --separate-stderr near -f text "$T/q.hs.mts" "$T/c.hs.mts"
-	[[ $stderr == *"there is no column 'text.emb' or 'text' of vectors, only: text.hs" ]]
+	[[ $stderr == *"there is no column 'text.emb' of vectors"* ]]
 }
 
 @test "near: --json by hand" {
@@ -313,7 +313,7 @@ npy() {
 	run -1 --separate-stderr near "$T/v.mts" "$T/v.mts"
 	[ "$stderr" = "near: $T/v.mts: there is no column '*.emb' of embeddings; of vectors there is vec: choose one with --field" ]
 	run -1 --separate-stderr near -f n "$T/v.mts" "$T/v.mts"
-	[ "$stderr" = "near: $T/v.mts: there is no column 'n.emb' or 'n' of vectors, only: vec" ]
+	[ "$stderr" = "near: $T/v.mts: there is no column 'n.emb' of vectors, only: vec" ]
 	near -f vec "$T/v.mts" "$T/v.mts"
 }
 

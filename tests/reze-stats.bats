@@ -272,7 +272,7 @@ refused() {
 	run -1 --separate-stderr reze-stats fit uneven.mts
 	[[ $stderr == *"query.emb has width 3 and document.emb has 4; encode both with one model" ]]
 	run -1 --separate-stderr reze-stats fit --positive answer pairs.mts
-	[[ $stderr == *"there is no column 'answer.emb' or 'answer' of vectors, only: query.emb, document.emb" ]]
+	[[ $stderr == *"there is no column 'answer.emb' of vectors, only: _id, dataset, query.emb, document.emb" ]]
 	mts rows --rows 1 pairs.mts | mts rows --where '_id == "nobody"' - >none.mts
 	refused "none.mts: there is no pair in it" reze-stats fit none.mts
 }

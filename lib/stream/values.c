@@ -37,25 +37,25 @@ columns_named(const struct reader *reader)
 	return list;
 }
 
-/* Dies; says which columns have vectors, which a field may name. */
+/* Dies; says which columns there are, and of which of them vectors. */
 _Noreturn static void
 no_embedding(const struct reader *reader, const char *field, int depth)
 {
+	const char *lists = depth ? " in lists" : "";
 	char *vectors = mem_string("");
 
+	if (field)
+		die("%s: there is no column '%s.emb' of vectors%s, only: %s",
+		    stream_name(reader), field, lists, columns_named(reader));
 	for (int i = 0; i < stream_columns(reader); i++)
 		if (is_vectors(stream_column(reader, i), depth))
 			vectors = mem_list(vectors, stream_column(reader, i)->name);
-	if (field)
-		die("%s: there is no column '%s.emb' or '%s' of vectors%s, only: %s",
-		    stream_name(reader), field, field, depth ? " in lists" : "",
-		    *vectors ? vectors : columns_named(reader));
 	if (*vectors)
 		die("%s: there is no column '*.emb' of embeddings%s; of vectors there "
 		    "is %s: choose one with --field",
-		    stream_name(reader), depth ? " in lists" : "", vectors);
+		    stream_name(reader), lists, vectors);
 	die("%s: there is no column '*.emb' of vectors%s, only: %s", stream_name(reader),
-	    depth ? " in lists" : "", columns_named(reader));
+	    lists, columns_named(reader));
 }
 
 static int
