@@ -165,7 +165,6 @@ right() {
 		contradicts vocab "{\"tokenizer_config.json\": null, \"config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
 	done
 	contradicts vocab '{"tokenizer_config.json": {"tokenizer_class": "KoBertTokenizer"}}' "tokenizer_class: vocab.txt of a KoBertTokenizer is not supported "
-	contradicts vocab '{"tokenizer_config.json": null, "config.json": {"model_type": "roberta"}}' "tokenizer_class: vocab.txt of a Roberta"
 	contradicts t5 '{"tokenizer_config.json": {"eos_token": null}}' "'eos_token' is null, and stands around a text"
 }
 

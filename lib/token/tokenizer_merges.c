@@ -34,7 +34,7 @@ assume_class(struct tokenizer_settings *settings, const char *vocab)
 		tree_die(settings->config,
 		    "'tokenizer_class' is missing, and vocab.json is not "
 		    "GPT-2's; say \"RobertaTokenizer\" if it is that");
-	tokenizer_settings_assume(settings, "GPT2");
+	tokenizer_settings_assume(settings, "GPT2", KIND_BYTES);
 }
 
 static const char *

@@ -436,8 +436,10 @@ tokenizer_open(const char *dir)
 		    tokenizer->path);
 	if (!tokenizer->kind)
 		settings = tokenizer_settings_read(home);
-	if (form == FORM_LINES || form == FORM_MERGES)
-		tokenizer_settings_assume(settings, form == FORM_LINES ? "Bert" : "GPT2");
+	if (form == FORM_LINES)
+		tokenizer_settings_assume(settings, "Bert", KIND_WORDPIECE);
+	if (form == FORM_MERGES)
+		tokenizer_settings_assume(settings, "GPT2", KIND_BYTES);
 	tokenizer->vocabulary = vocabulary_new();
 	tokenizer->extra = vocabulary_new();
 	tokenizer->raw = added_new();

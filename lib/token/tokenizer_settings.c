@@ -45,7 +45,7 @@ static const struct tokenizer_class classes[] = {
 	    .ends = true },
 	{ .names = "Qwen2",
 	    .types = "qwen2 qwen2_moe qwen3 qwen3_moe",
-	    .kind = KIND_FILE,
+	    .kind = KIND_BYTES,
 	    .special = { NULL, "<|endoftext|>", "<|endoftext|>", NULL,
 		"<|endoftext|>" } },
 	{ .names = "XLMRoberta",
@@ -126,11 +126,13 @@ find_class(struct tokenizer_settings *settings, const struct tree *model)
 }
 
 void
-tokenizer_settings_assume(struct tokenizer_settings *settings, const char *name)
+tokenizer_settings_assume(
+    struct tokenizer_settings *settings, const char *name, enum tokenizer_kind kind)
 {
+	if (*settings->name || (settings->class && settings->class->kind == kind))
+		return;
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-		if (!settings->class && !*settings->name &&
-		    has_word(classes[i].names, name, strlen(name)))
+		if (has_word(classes[i].names, name, strlen(name)))
 			settings->class = &classes[i];
 }
 

@@ -40,8 +40,9 @@ struct tokenizer_settings {
 
 /* home: the folder, or a tokenizer.json.  Dies where tokenizer.json is not for this class. */
 struct tokenizer_settings *tokenizer_settings_read(const char *home);
-/* Where nothing names a class and "model_type" is none's it is this one, as "Bert". */
-void tokenizer_settings_assume(struct tokenizer_settings *settings, const char *name);
+/* Where no class is named and that of "model_type" is of another kind than the files, it is this one, as "Bert". */
+void tokenizer_settings_assume(
+    struct tokenizer_settings *settings, const char *name, enum tokenizer_kind kind);
 void tokenizer_settings_free(struct tokenizer_settings *settings);
 
 /* The text of a special token, the folder's or the class's; NULL: none. */

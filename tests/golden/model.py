@@ -173,7 +173,7 @@ def make(family):
 
     write("config.json", CONFIG[family])
     write("vocab.txt", "\n".join(WORDS + [f"[unused{i}]" for i in range(V - len(WORDS))]) + "\n")
-    write("tokenizer_config.json", {"do_lower_case": True, "model_max_length": P})
+    write("tokenizer_config.json", {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": P})
     types = ["Transformer", "Pooling", "Normalize"]
     write("modules.json", [
         {"idx": i, "name": str(i), "path": f"{i}_{t}" if i else "",
