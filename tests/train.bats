@@ -303,6 +303,18 @@ targeted() {
 	done
 }
 
+@test "train: dropout of config.json is not applied, which -v says by name" {
+	cp -r "$G/bert" rates
+	jq '. + {hidden_dropout_prob: 0.5, attention_probs_dropout_prob: 0.25, attention_dropout: 0, classifier_dropout: 0.9}' "$G/bert/config.json" >rates/config.json
+	run -0 --separate-stderr env train -j 1 -v -m rates -o out --lr 1e-12 pairs.mts
+	[[ $stderr == *"train: rates: training is without dropout; config.json has attention_probs_dropout_prob 0.25, hidden_dropout_prob 0.5"$'\n'* ]]
+	cp out.log.tsv rates.tsv
+	jq '. + {hidden_dropout_prob: 0, attention_probs_dropout_prob: 0}' "$G/bert/config.json" >rates/config.json
+	run -0 --separate-stderr env train -j 1 -v -m rates -o out --lr 1e-12 pairs.mts
+	[[ $stderr != *dropout* ]]
+	cmp out.log.tsv rates.tsv
+}
+
 @test "train: a task expert without rows in a step stays as it is, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >left.mts

@@ -20,6 +20,7 @@
 #include "model/model.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
+#include "train/dropout.h"
 #include "train/trainer.h"
 
 enum {
@@ -312,6 +313,17 @@ choose_balance(struct arguments *a, const struct model *model)
 		*balance = 0.001;
 }
 
+/* transformers trains with them. */
+static void
+tell_dropout(const char *dir)
+{
+	char *rates = dropout_named(dir);
+
+	if (rates)
+		inform("%s: training is without dropout; config.json has %s", dir, rates);
+	free(rates);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -326,6 +338,7 @@ main(int argc, char **argv)
 	    : a.from_scratch ? MODEL_INIT
 			     : MODEL_TRAIN,
 	    seed);
+	tell_dropout(a.dir);
 	choose_balance(&a, model);
 	if (a.trainer.lora) {
 		model_adapt(model, &a.lora, seed);

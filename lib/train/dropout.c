@@ -1,0 +1,40 @@
+#include "train/dropout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "folder/modules.h"
+#include "text/json.h"
+
+/* The rate of a head of another kind is no part of an embedding. */
+static bool
+is_rate(const struct tree *value)
+{
+	bool number = value->kind == TREE_REAL || value->kind == TREE_INTEGER;
+
+	return number && strstr(value->key, "drop") &&
+	       strncmp(value->key, "classifier", 10) != 0 &&
+	       strncmp(value->key, "summary", 7) != 0;
+}
+
+char *
+dropout_named(const char *dir)
+{
+	char *folder = modules_transformer(dir), *names = NULL;
+	char *path = mem_format("%s/config.json", folder);
+	struct tree *config = json_read_optional(path);
+
+	for (size_t i = 0; config && i < config->count; i++) {
+		const char *key = config->items[i]->key;
+		if (!is_rate(config->items[i]) || !(tree_real(config, key, 0) > 0))
+			continue;
+		char *word = mem_format("%s %g", key, tree_real(config, key, 0));
+		names = mem_list(names, word);
+		free(word);
+	}
+	tree_free(config);
+	free(path);
+	free(folder);
+	return names;
+}
