@@ -314,6 +314,24 @@ without_place() {
 		'["moon sea","lamp"] ["sea","lamp"]' ]
 }
 
+@test "tasksample: words that say nothing to the batching at hand are named" {
+	said() { tasksample --plan --steps 1 "$@" 2>&1 >plan | grep -v examples, | sed 's/^tasksample: warning: //'; }
+	[ -z "$(said mix.yaml)" ]
+	sed 's/^seed/sampling: uniform\nseed/' mix.yaml >uniform.yaml
+	[ -z "$(said uniform.yaml)" ]
+	diff <(said --batching static uniform.yaml) - <<-'END'
+		uniform.yaml:1: 'sampling' says nothing to static batches
+		uniform.yaml:15: 'temperature' says nothing to static batches
+	END
+	sed 's/    batching: heterogeneous/&\n    sampling: uniform/' mix.yaml >mixed.yaml
+	[ "$(said mixed.yaml)" = "mixed.yaml:14: 'sampling' says nothing to heterogeneous batches" ]
+	[ -z "$(said --batching homogeneous mixed.yaml)" ]
+	[ "$(said --all mixed.yaml)" = '' ]
+	echo 'tasks: {a: {datasets: [{name: x, file: big.jsonl, part_by: document}]}}' >x.yaml
+	run -1 tasksample --plan x.yaml
+	[ "$output" = "tasksample: x.yaml:1: 'part_by' says nothing without 'part' or 'sample'" ]
+}
+
 @test "tasksample: of a set of texts, query and document are two different ones" {
 	for i in {0..19}; do echo "{\"set\": [\"s$i a\", \"s$i b\", \"s$i c\"]}"; done >sets.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: sets.jsonl, query: set, document: set}]}}' >sets.yaml

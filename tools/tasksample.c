@@ -171,6 +171,8 @@ open_recipe(const struct settings *settings)
 	else if (!recipe->epochs && settings->steps < 0)
 		recipe->epochs = 1;
 	recipe->drop_last |= settings->drop_last;
+	if (!settings->all)
+		recipe_tell_unused(recipe);
 	if (settings->all) {
 		recipe->epochs = 1;
 		recipe->drop_last = false;

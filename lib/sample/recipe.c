@@ -380,6 +380,10 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	read_where(node, source);
 	read_each(node, source);
 	read_part(node, source);
+	if (tree_get(node, "part_by") && !tree_get(node, "part") &&
+	    !tree_get(node, "sample"))
+		tree_die(tree_get(node, "part_by"),
+		    "'part_by' says nothing without 'part' or 'sample'");
 	source->sample = whole(node, "sample", 1, INT64_MAX, INT64_MAX);
 	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
@@ -396,7 +400,9 @@ add_task(struct recipe *recipe, struct tree *node)
 	recipe->tasks = mem_resize(
 	    recipe->tasks, (size_t)recipe->task_count + 1, sizeof *recipe->tasks);
 	struct recipe_task *task = recipe->tasks + recipe->task_count++;
-	*task = (struct recipe_task){ .name = node->key, .first = recipe->source_count };
+	*task = (struct recipe_task){
+		.name = node->key, .first = recipe->source_count, .node = node
+	};
 	int batching = word_of(top, "batching", recipe_batchings, BATCHING_HOMOGENEOUS);
 	task->batching =
 	    (enum recipe_batching)word_of(node, "batching", recipe_batchings, batching);
@@ -449,6 +455,34 @@ recipe_batch_as(struct recipe *recipe, enum recipe_batching batching)
 	recipe->is_static = batching == BATCHING_STATIC;
 	for (int i = 0; i < recipe->task_count; i++)
 		recipe->tasks[i].batching = batching;
+}
+
+static void
+tell_unused(const struct tree *node, const char *key, const char *batching)
+{
+	const struct tree *value = tree_get(node, key);
+
+	if (value)
+		warn("%s:%d: '%s' says nothing to %s batches", value->file, value->line,
+		    key, batching);
+}
+
+void
+recipe_tell_unused(const struct recipe *recipe)
+{
+	const char *mixed = recipe_batchings[BATCHING_STATIC];
+
+	if (recipe->is_static)
+		tell_unused(recipe->tree, "sampling", mixed);
+	for (int t = 0; t < recipe->task_count; t++) {
+		const struct recipe_task *task = recipe->tasks + t;
+		if (recipe->is_static)
+			tell_unused(task->node, "temperature", mixed);
+		if (recipe->is_static || task->batching == BATCHING_HETEROGENEOUS)
+			tell_unused(task->node, "sampling",
+			    recipe_batchings[recipe->is_static ? BATCHING_STATIC
+							       : task->batching]);
+	}
 }
 
 static void

@@ -48,6 +48,7 @@ struct recipe_task {
 	double temperature; /* 0: not given */
 	const char *prompt[SIDES], *expert[SIDES]; /* NULL: not given */
 	int first, last;			   /* its sources: first .. last-1 */
+	const struct tree *node;		   /* for messages */
 };
 
 struct recipe {
@@ -72,6 +73,9 @@ struct recipe *recipe_open(const char *path);
 
 /* All tasks batch this way. */
 void recipe_batch_as(struct recipe *recipe, enum recipe_batching batching);
+
+/* Warn of words that say nothing to the batching at hand. */
+void recipe_tell_unused(const struct recipe *recipe);
 
 /* Leave only tasks of these names; dies on one that is not there. */
 void recipe_choose(struct recipe *recipe, const char *const *names, int count);
