@@ -1363,6 +1363,8 @@ recipe() {
 		to_entries | {version: "1.0", added_tokens: [], model: {type: "WordPiece", unk_token: "<unk>",
 		continuing_subword_prefix: "##", max_input_chars_per_word: 100,
 		vocab: map({key: .value, value: .key}) | from_entries}}' "$G/bert/vocab.txt" >named/tokenizer.json
+	echo '{"mask_token": "<mask>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}' \
+		>named/tokenizer_config.json
 	for model in "$G/bert" named; do
 		train -q --objective mlm --from-scratch --mask-share 0.5 -m "$model" -o "of_${model##*/}" pairs.mts
 	done
