@@ -20,6 +20,37 @@ refused() { # MESSAGE
 	[[ $stderr == "encode: "*"$1"* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
+# A file of safetensors with another header: FILTER of jq makes it of the old one.
+relabel() { # FILE FILTER
+	local length text i
+	length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+	text=$(head -c $((8 + length)) "$1" | tail -c +9 | jq -c "del(.__metadata__) | $2")
+	for i in 0 1 2 3 4 5 6 7; do printf "\\x$(printf %02x $((${#text} >> 8 * i & 255)))"; done
+	printf %s "$text"
+	tail -c +$((length + 9)) "$1"
+}
+forget() { # FILE: of what model the adapter is
+	relabel "$1" . >"$T/forgotten"
+	mv "$T/forgotten" "$1"
+}
+# The weights of a NomicBERT or a GTE under the names that transformers 5 has for its modules: what is one matrix in the
+# file is several there.
+native() { # MODEL
+	relabel "$1/model.safetensors" 'def parts($names): . as {$key, $value} | ($names | length) as $n |
+			(($value.data_offsets[1] - $value.data_offsets[0]) / $n) as $bytes | range($n) as $i |
+			{key: ($key | sub("attn.Wqkv|attention.qkv_proj|mlp.up_gate_proj"; $names[$i])),
+				value: ($value | .shape[0] /= $n | .data_offsets = [$value.data_offsets[0] + $i * $bytes,
+					$value.data_offsets[0] + ($i + 1) * $bytes])};
+		to_entries | map(if .key | test("attn.Wqkv|attention.qkv_proj") then
+				parts(["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"])
+			elif .key | test("mlp.up_gate_proj") then parts(["mlp.up_proj", "mlp.gate_proj"]) else . end |
+			.key |= (sub("encoder.layers?"; "layers") | sub("^emb_ln"; "embeddings.LayerNorm") |
+				sub("attn.out_proj|attention.o_proj"; "self_attn.o_proj") | sub("fc11"; "up_proj") |
+				sub("fc12"; "gate_proj") | sub("fc2"; "down_proj") |
+				sub("norm1|attn_ln"; "post_attention_layernorm") | sub("norm2|mlp_ln"; "post_mlp_layernorm") |
+				sub("lm_head.norm"; "lm_head.layer_norm"))) | from_entries'
+}
+
 @test "adapter: embeddings are PEFT's to 2e-6: rank and alpha, by module, rsLoRA" {
 	agrees plain
 	agrees mixed
@@ -56,9 +87,17 @@ refused() { # MESSAGE
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-@test "adapter: patterns of target_modules are not asked, lists are" {
-	change '.target_modules = ".*self\\.(query|value)"'
-	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+@test "adapter: target_modules are a pattern of whole names, or a list of their ends" {
+	for pattern in '.*self\\.(query|value)' 'encoder\\.layer\\.\\d+\\.attention\\.self\\.(?:query|value)' all-linear; do
+		change ".target_modules = \"$pattern\""
+		with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+	done
+	for pattern in 'self\\.(query|value)' '.*self\\.(query|val)' '.*\\.query'; do
+		change ".target_modules = \"$pattern\""
+		refused "of the adapter is not among 'target_modules'"
+	done
+	change '.rank_pattern = {"q(": 4}'
+	refused "adapter_config.json: expression '"
 	change '.target_modules = ["self.query", "value"] | .layers_to_transform = [0, 1]'
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	change '.target_modules = ["uery", "value"]'
@@ -72,6 +111,116 @@ refused() { # MESSAGE
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/bert/embeddings.txt" 1e-6
 	change '.alpha_pattern = {"query": 6, "value": 6} | .lora_alpha = 100'
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
+}
+
+# all-linear takes a pooler in, of which no embedding is made; patterns are regular expressions, ranks differ.
+@test "adapter: a pair beside the pooler is taken quietly, with a pooler and without; from .bin, too" {
+	pooled() { # ADAPTER MODEL
+		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+		encode -m "$2" --lora "$1" --pooling mean --normalize "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb |
+			within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
+		cat "$T/err"
+		[ ! -s "$T/err" ]
+	}
+	pooled "$GOLDEN/adapter/pooled" "$GOLDEN/families/bert"
+	mkdir "$T/m"
+	cp -r "$GOLDEN/families/bert"/{1_Pooling,config.json,modules.json} "$T/m"
+	cp "$GOLDEN/torch_file/bert/pytorch_model.bin" "$T/m"
+	pooled "$GOLDEN/adapter/pooled" "$T/m"
+	change . pooled
+	rm "$T/a/adapter_model.safetensors"
+	pooled "$T/a" "$T/m"
+	# the pattern decides: another of them, and the rank is not the tensors'
+	change '.rank_pattern = {"output\\.dense": 3, "^pooler\\.d.*": 1}' pooled
+	run -1 --separate-stderr encode -m "$GOLDEN/families/bert" --lora "$T/a" "$T/ids.mts"
+	[[ $stderr == *"attention.output.dense.lora_A.weight' is of rank 2; adapter_config.json asks for 3" ]]
+	change '.alpha_pattern = {"(query|key)": 5}' pooled
+	encode -m "$GOLDEN/families/bert" --lora "$T/a" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/other"
+	run ! within "$GOLDEN/adapter/pooled/embeddings.txt" 1e-4 <"$T/other"
+	# merged, the pooler of other programs is what PEFT makes it
+	upcycle -q -m "$T/m" --merge-lora "$GOLDEN/adapter/pooled" -o "$T/merged"
+	offsets=$(head -c 9000 "$T/merged/model.safetensors" | grep -ao '"bert.pooler.dense.weight":{[^}]*}' | grep -o '\[[0-9]*,[0-9]*\]}' | tr -d '[]}')
+	size=$(od -An -tu8 -N8 "$T/merged/model.safetensors")
+	od -An -v -w32 -tf4 -j $((8 + size + ${offsets%,*})) -N $((${offsets#*,} - ${offsets%,*})) "$T/merged/model.safetensors" |
+		within "$GOLDEN/adapter/pooled/pooler.txt" 1e-6
+	encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
+		within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
+	# a pair that is not of the pooler's shape
+	change '.rank_pattern["^pooler.*"] = 8 | del(.rank_pattern["^pooler\\.d.*"])' pooled
+	relabel "$GOLDEN/adapter/pooled/adapter_model.safetensors" 'with_entries(if .key | test("pooler") then .value.shape |= reverse else . end)' >"$T/a/adapter_model.safetensors"
+	run -1 --separate-stderr encode -m "$T/m" --lora "$T/a" "$T/ids.mts"
+	[[ $stderr == *"'lora_B' and 'lora_A' of 'pooler.dense' make [1, 1]; the tensor 'bert.pooler.dense.weight' of $T/m is [8, 8]" ]]
+}
+
+@test "adapter: one of several ranks learns on, and keeps them and what does not learn" {
+	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
+	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/none" --lr 1e-12 --warmup 0 --schedule constant "$T/pairs.mts"
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	encode -q -m "$GOLDEN/families/bert" --lora "$T/none" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
+		within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
+	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/more" --lr 1e-2 --warmup 0 --schedule constant "$T/pairs.mts"
+	diff <(safetensors_list "$T/more/adapter_model.safetensors" | cut -f 1,3 | sort) \
+		<(safetensors_list "$GOLDEN/adapter/pooled/adapter_model.safetensors" | cut -f 1,3 | sort)
+	join <(tensor_sums "$T/more/adapter_model.safetensors" | sort) \
+		<(tensor_sums "$GOLDEN/adapter/pooled/adapter_model.safetensors" | sort) | awk '$2 == $3 { print $1 }' >"$T/still"
+	diff - "$T/still" <<-'E'
+		base_model.model.pooler.dense.lora_A.weight
+		base_model.model.pooler.dense.lora_B.weight
+	E
+}
+
+# Headers of the same weights under the names that transformers 5 has in memory, which save_pretrained turns back.
+@test "adapter: the names of transformers 5 fit checkpoints of the older ones, and the other way round" {
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	near() { # ADAPTER MODEL EXPECTED
+		encode -m "$2" --lora "$1" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb | within "$3" 2e-6
+	}
+	for case in nomic gte; do
+		family=$case
+		[ $case = gte ] || family=nomic_bert
+		F=$GOLDEN/families/$family
+		near "$GOLDEN/adapter/native_$case" "$F" "$GOLDEN/adapter/native_$case/embeddings.txt"
+		mkdir "$T/$case"
+		cp -r "$F"/{1_Pooling,modules.json} "$T/$case"
+		cp "$F/config.5.json" "$T/$case/config.json"
+		native "$F" >"$T/$case/model.safetensors"
+		near "$GOLDEN/adapter/native_$case" "$T/$case" "$GOLDEN/adapter/native_$case/embeddings.txt"
+		# in the weights of either
+		for m in "$F" "$T/$case"; do
+			upcycle -q -m "$m" --merge-lora "$GOLDEN/adapter/native_$case" -o "$T/merged"
+			encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
+				within "$GOLDEN/adapter/native_$case/embeddings.txt" 2e-6
+		done
+		# one of the older names, which fits its own checkpoint by name
+		printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' |
+			train -q -j 1 -m "$F" --lora targets=all-linear,rank=2 -o "$T/old" --lr 1 --warmup 0 --schedule constant -
+		encode -m "$F" --lora "$T/old" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
+		encode -m "$F" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/base"
+		run ! within "$T/base" 1e-3 <"$T/wanted"
+		forget "$T/old/adapter_model.safetensors"
+		near "$T/old" "$T/$case" "$T/wanted"
+		# what is part of a matrix does not learn there
+		run -1 --separate-stderr train -q -m "$F" --lora "$GOLDEN/adapter/native_$case" -o "$T/out" "$T/ids.mts"
+		[[ $stderr == *"is not one matrix in $F, but part of '"*"train on a folder that has the adapter's names" ]]
+	done
+	# of NomicBERT, as PEFT adapts the older modules
+	mkdir "$T/tiny"
+	cp -r "$GOLDEN/nomic_bert"/{1_Pooling,modules.json,config.json,ids.txt,vocab.txt,tokenizer_config.json} "$T/tiny"
+	native "$GOLDEN/nomic_bert" >"$T/tiny/model.safetensors"
+	with "$GOLDEN/adapter/fused" "$T/tiny" | ids_stream --rows text.emb | within "$GOLDEN/adapter/fused/embeddings.txt" 2e-6
+	# with the head that predicts tokens
+	for m in "$GOLDEN/nomic_bert" "$T/tiny"; do
+		printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream |
+			train -q -j 1 -m "$m" -o "$T/predicts" --objective mlm --lr 1e-3 --warmup 0 --steps 3 - 2>"$T/err" || cat "$T/err"
+		awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["loss"] }' "$T/predicts.log.tsv" >"$T/log.$(basename "$m")"
+		safetensors_list "$T/predicts" | grep -c 'cls.predictions.transform' | grep -x 3
+	done
+	within "$T/log.nomic_bert" 1e-5 <"$T/log.tiny"
+	cp -r "$GOLDEN/adapter/fused" "$T/wrong"
+	sed -i 's/layers\.1\.attn\.Wqkv/layers.9.attn.Wqkv/g' "$T/wrong/adapter_model.safetensors"
+	jq 'del(.layers_to_transform)' "$GOLDEN/adapter/fused/adapter_config.json" >"$T/wrong/adapter_config.json"
+	run -1 --separate-stderr with "$T/wrong" "$T/tiny"
+	[[ $stderr == *"changes the module 'encoder.layers.9.attn.Wqkv'; $T/tiny has no tensor"* ]]
 }
 
 # PEFT's in double: its own in float32 are up to 4e-6 from them (adapter.py prints it), as ours are.
@@ -108,7 +257,7 @@ refused() { # MESSAGE
 		'.fan_in_fan_out = true;fan_in_fan_out' '.modules_to_save = ["pooler"];modules_to_save' \
 		'.lora_bias = true;lora_bias' '.layer_replication = [[0, 1]];layer_replication' \
 		'.something_new = {"a": 1};something_new' '.init_lora_weights = "pissa_niter_4";init_lora_weights' \
-		'.rank_pattern = {"q.*": 4};rank_pattern' '.rank_pattern = 3;rank_pattern'; do
+		'.rank_pattern = 3;rank_pattern'; do
 		change "${edit%;*}"
 		refused "$T/a/adapter_config.json: "
 		[[ $stderr == *"'${edit##*;}'"* ]]
@@ -136,8 +285,8 @@ refused() { # MESSAGE
 	change .
 	rm "$T/a/adapter_model.safetensors"
 	refused "adapter_model.safetensors: No such file"
-	touch "$T/a/adapter_model.bin"
-	refused "adapter_model.bin: pickled weights are not read; convert them to adapter_model.safetensors"
+	echo "something else entirely" >"$T/a/adapter_model.bin"
+	refused "adapter_model.bin: not a file of torch.save"
 	change .
 	sed -i 's/layer\.1\.attention\.self\.query\.lora_B/layer.1.attention.self.quern.lora_B/' "$T/a/adapter_model.safetensors"
 	refused "tensor 'base_model.model.encoder.layer.1.attention.self.query.lora_B.weight' is missing"

@@ -28,7 +28,7 @@ static const char *const ours[] = { "config.json", "model.safetensors",
 	"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
 	"vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model",
 	"spiece.model", "tokenizer.model", "sentencepiece.model", "adapter_config.json",
-	"adapter_model.safetensors", NULL };
+	"adapter_model.safetensors", "adapter_model.bin", NULL };
 
 /* Weights as models are published; ours and others'. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",
@@ -398,6 +398,8 @@ folder_demand(const char *path, const char *what)
 
 	if (!stat(path, &status) && !S_ISDIR(status.st_mode))
 		die("%s: is a file; %s is a folder: give '%.*s'", path, what,
-		    slash == path ? 1 : slash ? (int)(slash - path) : 1,
+		    slash == path ? 1
+		    : slash	  ? (int)(slash - path)
+				  : 1,
 		    slash ? path : ".");
 }

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "folder/fingerprint.h"
 #include "folder/folder.h"
+#include "text/expression.h"
 #include "text/json.h"
 #include "text/tree.h"
 
@@ -107,8 +108,22 @@ ends_in(const char *name, const char *part)
 	return ends_with(name, strlen(name), part, strlen(part));
 }
 
-/* The value that a pattern gives a module, else `otherwise`.  As PEFT: the first that matches, at
- * the end of the name, or with '^' the whole of it. */
+/* Whether all of a module's name is BEFORE and the pattern. */
+static bool
+matches(
+    const struct tree *node, const char *before, const char *pattern, const char *module)
+{
+	char *text = mem_format("\\A%s(?:%s)\\z", before, pattern);
+	struct expression *expression = expression_new(node->file, text, strlen(text));
+	bool found = expression_found(expression, module, strlen(module));
+
+	expression_free(expression);
+	free(text);
+	return found;
+}
+
+/* The value that a pattern gives a module, else `otherwise`.  As PEFT: the first regular expression that matches the
+ * whole name, or what follows a dot. */
 static double
 by_pattern(
     const struct tree *config, const char *key, const char *module, double otherwise)
@@ -119,25 +134,25 @@ by_pattern(
 		tree_die(patterns, "'%s' must be an object", key);
 	for (size_t i = 0; patterns && i < patterns->count; i++) {
 		const char *pattern = patterns->items[i]->key;
-		bool whole = *pattern == '^';
-		if (strpbrk(pattern + whole, "^$*+?[](){}|\\"))
-			tree_die(patterns, "'%s': the pattern '%s' is no plain name", key,
-			    pattern);
-		if (whole ? !strcmp(module, pattern + 1) : ends_in(module, pattern))
+		bool plain = !strpbrk(pattern, "^$*+?[](){}|\\");
+		if (plain ? ends_in(module, pattern)
+			  : matches(patterns, "(?:.*\\.)?", pattern, module))
 			return tree_real(patterns, pattern, 0);
 	}
 	return otherwise;
 }
 
-/* Does a list of target_modules hold the module?  A string is a pattern, which is not asked. */
+/* A string is a regular expression of whole names, a list has their last parts. */
 static void
 check_target(const struct tree *config, const char *module)
 {
 	const struct tree *targets = tree_get(config, "target_modules");
 
-	if (!targets || targets->kind != TREE_LIST)
+	if (!targets || (targets->kind == TREE_STRING &&
+			    (!strcmp(targets->string, "all-linear") ||
+				matches(targets, "", targets->string, module))))
 		return;
-	for (size_t i = 0; i < targets->count; i++)
+	for (size_t i = 0; targets->kind == TREE_LIST && i < targets->count; i++)
 		if (targets->items[i]->kind == TREE_STRING &&
 		    ends_in(module, targets->items[i]->string))
 			return;
@@ -262,11 +277,8 @@ adapter_open(const char *dir)
 	folder_demand(dir, "an adapter");
 	adapter->config = json_read(path);
 	check_config(adapter->config);
-	if (access(weights, F_OK) && !access(pickled, F_OK))
-		die("%s: pickled weights are not read; convert them to "
-		    "adapter_model.safetensors",
-		    pickled);
-	adapter->file = safetensors_open(weights);
+	bool old = access(weights, F_OK) && !access(pickled, F_OK);
+	adapter->file = safetensors_open(old ? pickled : weights);
 	read_pairs(adapter);
 	free(path);
 	free(weights);
@@ -373,16 +385,16 @@ adapter_folders(const char *dir, int *count)
 }
 
 bool
-adapter_means(const struct adapter_pair *pair, const char *tensor)
+adapter_means(const char *name, const char *tensor)
 {
 	size_t length = strlen(tensor), after = sizeof tail - 1;
-	size_t module = strlen(pair->module);
+	size_t module = strlen(name);
 
 	if (length <= after || strcmp(tensor + length - after, tail))
 		return false;
 	length -= after;
-	return ends_with(tensor, length, pair->module, module) ||
-	       ends_with(pair->module, module, tensor, length);
+	return ends_with(tensor, length, name, module) ||
+	       ends_with(name, module, tensor, length);
 }
 
 /* Writing. ------------------------------------------------------------------------- */
@@ -419,6 +431,10 @@ adapter_write(const char *dir, const struct adapter_settings *settings,
 	targets = tree_set(config, "target_modules", tree_list());
 	for (int i = 0; i < settings->target_count; i++)
 		tree_add(targets, tree_of_string(settings->targets[i]));
+	if (settings->ranks)
+		tree_set(config, "rank_pattern", tree_copy(settings->ranks));
+	if (settings->alphas)
+		tree_set(config, "alpha_pattern", tree_copy(settings->alphas));
 	folder_write_json(dir, "adapter_config.json", config);
 	safetensors_write(path, tensors, count, settings->fingerprint ? base_key : NULL,
 	    settings->fingerprint);

@@ -1,12 +1,12 @@
 /*
  * adapter - LoRA (Hu et al. 2022): y += scale (x A') B' beside y = x W', scale = alpha / rank, or
  * alpha / sqrt(rank) (rsLoRA, Kalajdzievski 2023); read and written as PEFT lays it out:
- * adapter_config.json, and adapter_model.safetensors with the tensors
+ * adapter_config.json, and adapter_model.safetensors (or .bin) with the tensors
  * base_model.model.MODULE.lora_A.weight [rank, in] and .lora_B.weight [out, rank].
  *
  * What would change the result and is not known here is refused by its key: DoRA, biases,
  * modules_to_save, other kinds of adapters.  Which modules are changed is what the file of
- * tensors holds; a list of target_modules (not a pattern) and layers_to_transform must agree.
+ * tensors holds; target_modules, a list or a regular expression, and layers_to_transform must agree.
  */
 #ifndef ADAPTER_H
 #define ADAPTER_H
@@ -41,9 +41,9 @@ void adapter_close(struct adapter *adapter);
  * and all. */
 char **adapter_folders(const char *dir, int *count);
 
-/* Is this checkpoint's tensor the weight of the pair's module?  One of the names may have a
+/* Is this checkpoint's tensor the weight of the module?  One of the names may have a
  * prefix that the other lacks ("bert.", "model."). */
-bool adapter_means(const struct adapter_pair *pair, const char *tensor);
+bool adapter_means(const char *module, const char *tensor);
 
 /* Writing. ------------------------------------------------------------------------- */
 
@@ -57,6 +57,8 @@ struct adapter_settings {
 	const char *fingerprint; /* and that model's; NULL: not said */
 	const char *const *targets;
 	int target_count; /* "query", "value": last parts of the modules' names */
+	/* Of modules whose rank or alpha is another, by name; NULL: there are none. */
+	struct tree *ranks, *alphas;
 };
 
 /* "base_model.model.MODULE.lora_A.weight" of the tensor MODULE.weight; which: 'A' or 'B'.  The

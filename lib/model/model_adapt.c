@@ -26,6 +26,10 @@ struct learning {
 	size_t size; /* of values, in floats */
 	struct adapter_settings settings;
 	char **targets;
+	/* What it goes on from; NULL: nothing.  The pair of each place, and those that have none. */
+	struct adapter *adapter;
+	const struct adapter_pair **from, **beside;
+	int beside_count;
 };
 
 /* Is the module of this weight named by one of the targets: as a whole, or at its end? */
@@ -51,6 +55,15 @@ bare(const struct model *model, const char *name)
 		if (**prefix && !strncmp(name, *prefix, strlen(*prefix)))
 			return name + strlen(*prefix);
 	return name;
+}
+
+/* "encoder.layer.0.attention.self.query", to be freed. */
+static char *
+module_of(const struct model *model, const struct parameter *p)
+{
+	const char *name = bare(model, p->name);
+
+	return mem_format("%.*s", (int)(strlen(name) - strlen(".weight")), name);
 }
 
 static void
@@ -101,13 +114,11 @@ choose(const struct model *model, struct learning *l, const struct lora_settings
 		l->targets[l->settings.target_count++] = mem_string(lora->targets[i]);
 	for (int i = 0; i < model->weights.own; i++) {
 		const struct parameter *p = &model->weights.tensors[i];
-		const char *name = bare(model, p->name);
 		if (!(marks[i] & wanted) || (named && !is_target(p->name, lora)) ||
 		    (all && p->stack))
 			continue;
 		if (!named)
-			l->targets[l->settings.target_count++] = mem_format(
-			    "%.*s", (int)(strlen(name) - strlen(".weight")), name);
+			l->targets[l->settings.target_count++] = module_of(model, p);
 		add_pair(model, l, i, lora->rank, lora->alpha / root);
 	}
 	if (!l->count)
@@ -120,39 +131,77 @@ choose(const struct model *model, struct learning *l, const struct lora_settings
 	free(marks);
 }
 
-/* The pairs of a folder. */
+/* Notes a pair, with its rank and alpha where these are not the first one's; the name is taken over. */
 static void
-take_over(const struct model *model, struct learning *l, const struct adapter *adapter)
+note_pair(struct learning *l, char *module, const struct adapter_pair *pair)
+{
+	struct adapter_settings *settings = &l->settings;
+	double alpha = pair->scale * (double)pair->rank;
+
+	if (pair->rank != settings->rank) {
+		settings->ranks = settings->ranks ? settings->ranks : tree_object();
+		tree_set(settings->ranks, module, tree_of_integer(pair->rank));
+	}
+	if (alpha != settings->alpha) {
+		settings->alphas = settings->alphas ? settings->alphas : tree_object();
+		tree_set(settings->alphas, module, tree_of_real(alpha));
+	}
+	l->targets[settings->target_count++] = module;
+}
+
+/* A pair, if it has a place, which must be all of a tensor. */
+static void
+take_pair(const struct model *model, struct learning *l, const struct adapter *adapter,
+    const struct gate_places *places, const struct adapter_pair *pair)
+{
+	const struct gate_place *place = places->at, *end = place + places->count;
+
+	while (place < end && place->pair != pair)
+		place++;
+	if (place == end)
+		return;
+	const struct parameter *p = &model->weights.tensors[place->tensor];
+	if (place->rows != p->rows || place->rows != pair->b->shape[0])
+		die("%s: '%s' is not one matrix in %s, but part of '%s' or several; "
+		    "train on a folder that has the adapter's names",
+		    adapter_name(adapter), pair->module, model->dir, p->name);
+	l->from[l->count] = pair;
+	add_pair(model, l, place->tensor, pair->rank, pair->scale);
+	note_pair(l, module_of(model, p), pair);
+}
+
+/* The pairs of a folder, in its order.  Those of layers that no embedding depends on learn nothing, and are written as they are. */
+static void
+take_over(const struct model *model, struct learning *l, struct adapter *adapter)
 {
 	const struct adapter_pair *first = adapter_at(adapter, 0);
+	struct gate_places places = gates_places(model, adapter);
 
 	l->targets = mem_zero((size_t)adapter_count(adapter), sizeof *l->targets);
 	l->settings.rank = (int)first->rank;
 	l->settings.alpha = first->scale * (double)first->rank;
 	l->settings.dropout = adapter_dropout(adapter);
-	for (int i = 0; i < adapter_count(adapter); i++) {
-		const struct adapter_pair *pair = adapter_at(adapter, i);
-		if (pair->rank != first->rank || pair->scale != first->scale)
-			die("%s: '%s' and '%s' differ in rank or alpha; only adapters "
-			    "with "
-			    "one of each are trained on",
-			    adapter_name(adapter), first->module, pair->module);
-		add_pair(model, l, gates_tensor(model, adapter, pair), pair->rank,
-		    pair->scale);
-		l->targets[l->settings.target_count++] = mem_string(pair->module);
+	for (int i = 0; i < adapter_count(adapter); i++)
+		take_pair(model, l, adapter, &places, adapter_at(adapter, i));
+	for (size_t i = 0; i < places.beside_count; i++) {
+		const struct adapter_pair *pair = places.beside[i].pair;
+		note_pair(l, mem_string(pair->module), pair);
+		l->beside[l->beside_count++] = pair;
 	}
+	l->adapter = adapter;
+	gates_places_free(&places);
 }
 
 /* A as PEFT draws it, uniform within 1 / sqrt(in), B zero; or what the adapter has. */
 static void
-fill(const struct learning *l, const struct adapter *adapter, uint64_t seed, float *to)
+fill(const struct learning *l, uint64_t seed, float *to)
 {
 	for (int i = 0; i < 2 * l->count; i++) {
 		const struct parameter *p = &l->parameters[i];
 		struct rng rng = rng_seed(seed, (uint64_t)i);
 		float *host = mem_zero(p->count, sizeof *host);
-		if (adapter) {
-			const struct adapter_pair *pair = adapter_at(adapter, i / 2);
+		if (l->adapter) {
+			const struct adapter_pair *pair = l->from[i / 2];
 			const struct safetensor *from = i % 2 ? pair->b : pair->a;
 			tensor_to_f32(host, from->data, from->dtype, from->count);
 		} else if (i % 2 == 0) {
@@ -198,6 +247,8 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 
 	l->places = mem_zero(most, sizeof *l->places);
 	l->parameters = mem_zero(2 * most, sizeof *l->parameters);
+	l->from = mem_zero(most, sizeof *l->from);
+	l->beside = mem_zero(most, sizeof *l->beside);
 	if (adapter)
 		take_over(model, l, adapter);
 	else
@@ -208,11 +259,9 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 	size_t bytes = mem_multiply(l->size, sizeof(float), "parameters");
 	model->values = nn_alloc(bytes);
 	model->gradients = nn_alloc(bytes);
-	fill(l, adapter, seed, model->values);
+	fill(l, seed, model->values);
 	model->gates = gate_of(model, l, seed);
 	model->learning = l;
-	if (adapter)
-		adapter_close(adapter);
 	model_resolve(model);
 }
 
@@ -229,11 +278,17 @@ learning_save(const struct model *model, const char *dir, enum dtype dtype)
 {
 	const struct learning *l = model->learning;
 	char *folder = folder_begin(dir);
-	struct safetensor *tensors = mem_zero(2 * (size_t)l->count, sizeof *tensors);
+	size_t beside = 2 * (size_t)l->beside_count;
+	struct safetensor *tensors =
+	    mem_zero(2 * (size_t)l->count + beside, sizeof *tensors);
 
 	for (int i = 0; i < 2 * l->count; i++)
 		tensors[i] = model_tensor(model, &l->parameters[i], dtype);
-	adapter_write(folder, &l->settings, tensors, 2 * l->count);
+	for (int i = 0; i < l->beside_count; i++) {
+		tensors[2 * (l->count + i)] = *l->beside[i]->a;
+		tensors[2 * (l->count + i) + 1] = *l->beside[i]->b;
+	}
+	adapter_write(folder, &l->settings, tensors, 2 * l->count + (int)beside);
 	for (int i = 0; i < 2 * l->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
@@ -249,6 +304,12 @@ learning_free(struct learning *l)
 		free((char *)l->parameters[i].name);
 	for (int i = 0; i < l->settings.target_count; i++)
 		free(l->targets[i]);
+	if (l->adapter)
+		adapter_close(l->adapter);
+	tree_free(l->settings.ranks);
+	tree_free(l->settings.alphas);
+	free(l->from);
+	free(l->beside);
 	free(l->targets);
 	free(l->places);
 	free(l->parameters);

@@ -8,38 +8,6 @@
 #include "base/mem.h"
 #include "model/model_internal.h"
 
-/* The one tensor that a pair stands beside; dies when there is none of its shape. */
-static int
-find_tensor(const struct model *model, const struct adapter *adapter,
-    const struct adapter_pair *pair)
-{
-	const struct weights *weights = &model->weights;
-	int found = -1;
-
-	for (int i = 0; i < weights->own; i++) {
-		if (!adapter_means(pair, weights->tensors[i].name))
-			continue;
-		if (found >= 0)
-			die("%s: the module '%s' may be '%s' or '%s' of %s",
-			    adapter_name(adapter), pair->module,
-			    weights->tensors[found].name, weights->tensors[i].name,
-			    model->dir);
-		found = i;
-	}
-	if (found < 0)
-		die("%s: changes the module '%s'; %s has no tensor '%s.weight'",
-		    adapter_name(adapter), pair->module, model->dir, pair->module);
-	const struct parameter *p = &weights->tensors[found];
-	if (p->rows != pair->b->shape[0] || p->columns != pair->a->shape[1])
-		die("%s: 'lora_B' and 'lora_A' of '%s' make [%lld, %lld]; the tensor "
-		    "'%s' "
-		    "of %s is [%lld, %lld]",
-		    adapter_name(adapter), pair->module, (long long)pair->b->shape[0],
-		    (long long)pair->a->shape[1], p->name, model->dir, (long long)p->rows,
-		    (long long)p->columns);
-	return found;
-}
-
 /* Marks the tensors that are linear layers of blocks, with `bits`. */
 static void
 mark(unsigned char *marks, const struct part *parts, int from, int to, int bits)
@@ -67,21 +35,6 @@ gates_layers(const struct model *model)
 		if (!weights->tensors[i].columns)
 			marks[i] = 0;
 	return marks;
-}
-
-int
-gates_tensor(const struct model *model, const struct adapter *adapter,
-    const struct adapter_pair *pair)
-{
-	unsigned char *marks = gates_layers(model);
-	int tensor = find_tensor(model, adapter, pair);
-	const struct parameter *p = &model->weights.tensors[tensor];
-
-	if (!marks[tensor])
-		die("%s: changes '%s' of %s, which is no linear layer of its blocks",
-		    adapter_name(adapter), p->name, model->dir);
-	free(marks);
-	return tensor;
 }
 
 struct gates *
@@ -139,6 +92,18 @@ gates_mapped(struct gates *gates, const struct safetensor *tensor)
 	return matrix;
 }
 
+float *
+gates_copy(struct gates *gates, const float *values, size_t n)
+{
+	float *copy = nn_alloc(n * sizeof *copy);
+
+	nn_upload(copy, values, n * sizeof *copy);
+	gates->copies = mem_grow(
+	    gates->copies, &gates->copies_room, gates->copied + 1, sizeof *gates->copies);
+	gates->copies[gates->copied++] = (struct gates_copy){ copy, n * sizeof *copy };
+	return copy;
+}
+
 struct adapter *
 gates_adapter(const struct model *model, const char *dir)
 {
@@ -173,14 +138,15 @@ open_gate(const struct model *model, struct gates *gates, int gate, const char *
 	const char *name = last_part(dir, &length);
 
 	strings_add(gates->names, name, length, NULL);
-	for (int i = 0; i < adapter_count(adapter); i++) {
-		const struct adapter_pair *pair = adapter_at(adapter, i);
-		gates_add(model, gates, gate, gates_tensor(model, adapter, pair),
-		    (struct linear_pair){ .a = gates_mapped(gates, pair->a),
-			.b = gates_mapped(gates, pair->b),
-			.rank = (size_t)pair->rank,
-			.scale = (float)pair->scale });
+	struct gate_places places = gates_places(model, adapter);
+	for (size_t i = 0, count; i < places.count; i += count) {
+		int tensor = places.at[i].tensor;
+		count = gates_together(&places, i);
+		gates_add(model, gates, gate, tensor,
+		    gates_pair(
+			gates, &places.at[i], count, &model->weights.tensors[tensor]));
 	}
+	gates_places_free(&places);
 }
 
 /* "NAME FINGERPRINT, ...", and the names alone. */

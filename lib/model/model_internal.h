@@ -126,9 +126,34 @@ void gates_free(const struct model *model, struct gates *gates);
 /* Open an adapter, which must be of this model as far as it says whose it is. */
 struct adapter *gates_adapter(const struct model *model, const char *dir);
 
-/* The linear layer that a pair of an adapter stands beside; dies naming what does not fit. */
-int gates_tensor(const struct model *model, const struct adapter *adapter,
-    const struct adapter_pair *pair);
+/*
+ * Where an adapter's pairs stand: `rows` rows of B, from `from` on, beside those of a tensor from `to` on.  By tensor and
+ * rows.  A module may be several tensors, or part of one: the layers of a family have several names, and one of these may
+ * be of queries, keys and values together.  A pair of a layer that no embedding depends on, as a pooler's, is `beside`.
+ * Dies naming what does not fit.  (model_places.c)
+ */
+struct gate_places {
+	struct gate_place {
+		const struct adapter_pair *pair;
+		int tensor;
+		int64_t to, from, rows;
+	} * at;
+	size_t count, room;
+	struct gate_beside {
+		const struct adapter_pair *pair;
+		int extra; /* of weights.extra; -1: the model has none such */
+	} * beside;
+	size_t beside_count, beside_room;
+};
+struct gate_places gates_places(const struct model *model, const struct adapter *adapter);
+void gates_places_free(struct gate_places *places);
+/* How many there are, from the first on, in its tensor. */
+size_t gates_together(const struct gate_places *places, size_t first);
+/* What these, all of one tensor, are beside it. */
+struct linear_pair gates_pair(struct gates *gates, const struct gate_place *places,
+    size_t count, const struct parameter *parameter);
+/* n floats in memory of the kernels, that live as long as the gates. */
+float *gates_copy(struct gates *gates, const float *values, size_t n);
 
 /* A matrix where it lies in the file, or a copy that lives as long as the gates. */
 struct nn_matrix gates_mapped(struct gates *gates, const struct safetensor *tensor);

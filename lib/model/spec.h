@@ -250,7 +250,7 @@ extern const struct family *const families[]; /* NULL at the end */
 
 /* The names that transformers 5 has in memory for NomicBERT and GTE.  It saves the Hub's, but not
  * every program that writes its models does. */
-extern const struct names transformers_names;
+extern const struct names transformers_nomic_bert, transformers_gte;
 
 /* The checks and conveniences that families share. -------------------------------- */
 

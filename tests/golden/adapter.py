@@ -11,7 +11,11 @@ Cases: plain   BERT, rank 4 of query and value
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
        qwen3   every projection, on Qwen3ForCausalLM, whose names have a prefix that the file lacks
        modern  ModernBERT's Wqkv, Wi and Wo; here the file has the prefix
-The last two adapt every linear layer and are drawn of deviation 0.2, a little above that with which PEFT starts A. At
+       pooled  all-linear, which takes BERT's pooler in, of which no embedding is made; patterns that are regular
+               expressions.  pooler.txt: what its weight, the identity, becomes when all is merged; adapter_model.bin: the
+               tensors as torch.save writes them
+       native_nomic, native_gte   the modules that transformers 5 has, which are others than the checkpoints'
+All from qwen3 on adapt most linear layers and are drawn of deviation 0.2, a little above that with which PEFT starts A. At
 0.5, pairs outweigh the matrices that they are added to, and float32 can be farther than 1e-5 from double, PEFT's as ours
 (tests/bench/adapters.py).
 Needs torch, transformers, peft, safetensors:  python3 tests/golden/adapter.py
@@ -47,8 +51,17 @@ CASES = {
         r=3, lora_alpha=4, task_type="CAUSAL_LM",
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])),
     "modern": ("families/modernbert", dict(r=2, lora_alpha=3, target_modules=["Wqkv", "Wi", "Wo"])),
+    "pooled": ("families/bert", dict(
+        r=2, lora_alpha=3, target_modules="all-linear",
+        rank_pattern={r"encoder\.layer\.\d+\.output\.dense": 3, r"^pooler\.d.*": 1},
+        alpha_pattern={r"(query|key)": 5, r"layer.0.attention.*": 7})),
+    "native_nomic": ("families/nomic_bert", dict(
+        r=2, lora_alpha=3, target_modules=["q_proj", "v_proj", "o_proj", "up_proj", "down_proj"],
+        rank_pattern={"v_proj": 3}, alpha_pattern={"q_proj": 5})),
+    "native_gte": ("families/gte", dict(
+        r=2, lora_alpha=3, target_modules="all-linear", rank_pattern={r"layers\.1\..*gate_proj": 1})),
 }
-DEVIATION = {"qwen3": 0.2, "modern": 0.2}  # of what is drawn; else 0.5
+DEVIATION = {"qwen3": 0.2, "modern": 0.2, "pooled": 0.2, "native_nomic": 0.2, "native_gte": 0.2}  # of what is drawn; else 0.5
 
 
 class Double(TorchFunctionMode):
@@ -107,6 +120,15 @@ class Nomic(Named):
 def load(family, folder):
     if family == "nomic_bert":
         return Nomic(folder)
+    if family == "families/bert":
+        model = AutoModel.from_pretrained(folder, attn_implementation="eager")
+        model.pooler.dense.weight.data = torch.eye(model.config.hidden_size)
+        return model
+    if os.path.exists(os.path.join(folder, "config.5.json")):
+        with tempfile.TemporaryDirectory() as copy:
+            shutil.copy(os.path.join(folder, "model.safetensors"), copy)
+            shutil.copy(os.path.join(folder, "config.5.json"), os.path.join(copy, "config.json"))
+            return AutoModel.from_pretrained(copy, attn_implementation="eager")
     kind = AutoModelForCausalLM if family.endswith("qwen3") else AutoModel
     extra = {"add_pooling_layer": False} if family == "bert" else {}
     return kind.from_pretrained(folder, attn_implementation="eager", **extra)
@@ -189,7 +211,12 @@ def make(name):
         emb = embeddings(family, model, texts)
     with open(os.path.join(out, "embeddings.txt"), "w") as f:
         f.writelines(" ".join(f"{v:.7f}" for v in row) + "\n" for row in emb.tolist())
-    if "rank_pattern" not in settings:
+    if name == "pooled":
+        torch.save(load_file(os.path.join(out, "adapter_model.safetensors")), os.path.join(out, "adapter_model.bin"))
+        merged = model.merge_and_unload().pooler.dense.weight
+        with open(os.path.join(out, "pooler.txt"), "w") as f:
+            f.writelines(" ".join(f"{v:.7f}" for v in row) + "\n" for row in merged.tolist())
+    elif "rank_pattern" not in settings:
         demb = torch.randn(emb.shape, generator=torch.Generator().manual_seed(1))
         error = save_gradients(family, model, texts, demb, out)
         print(f"{name}: PEFT's own gradients in float32 differ by {error:.1e}")

@@ -59,7 +59,7 @@ static const struct names apart_names = { .prefixes = prefixes,
 	.layers = "encoder.layer.",
 	.block = apart,
 	.heads = heads,
-	.otherwise = &transformers_names };
+	.otherwise = &transformers_gte };
 static const struct names names = { .prefixes = prefixes,
 	.stem = stem,
 	.layers = "encoder.layer.",

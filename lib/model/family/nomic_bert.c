@@ -138,7 +138,7 @@ static const struct names names = {
 	.stacked = stacked,
 	.mixture_bias = "mlp.experts.bias",
 	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
-	.otherwise = &transformers_names,
+	.otherwise = &transformers_nomic_bert,
 };
 
 static void

@@ -1,10 +1,23 @@
 /* Names that transformers 5 has in memory for NomicBERT and GTE. */
 #include "model/spec.h"
 
-static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings",
-	[STEM_TYPES] = "embeddings.token_type_embeddings",
-	[STEM_NORM] = "embeddings.LayerNorm",
+#define STEM                                                                             \
+	[STEM_TOKENS] = "embeddings.word_embeddings",                                    \
+	[STEM_TYPES] = "embeddings.token_type_embeddings",                               \
+	[STEM_NORM] = "embeddings.LayerNorm"
+
+static const char *const nomic_stem[STEM_PARAMETERS] = {
+	STEM,
+	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
+	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm",
+	[STEM_OUTPUT] = "cls.predictions.decoder",
+};
+
+static const char *const gte_stem[STEM_PARAMETERS] = {
+	STEM,
+	[STEM_MLM_DENSE] = "lm_head.dense",
+	[STEM_MLM_NORM] = "lm_head.layer_norm",
+	[STEM_OUTPUT] = "lm_head.decoder",
 };
 
 static const char *const block[BLOCK_PARAMETERS] = {
@@ -19,12 +32,18 @@ static const char *const block[BLOCK_PARAMETERS] = {
 	[BLOCK_NORM2] = "post_mlp_layernorm",
 };
 
-const struct names transformers_names = {
-	.prefixes = (const char *const[]){ "", "model.", "bert.", "new.", "nomic_bert.",
-	    "gte.", NULL },
-	.stem = stem,
+const struct names transformers_nomic_bert = {
+	.prefixes = (const char *const[]){ "", "nomic_bert.", "model.", "bert.", NULL },
+	.stem = nomic_stem,
 	.layers = "layers.",
 	.block = block,
-	.heads =
-	    (const char *const[]){ "cls.", "lm_head.", "pooler.", "classifier.", NULL },
+	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
+};
+
+const struct names transformers_gte = {
+	.prefixes = (const char *const[]){ "", "gte.", "model.", "new.", NULL },
+	.stem = gte_stem,
+	.layers = "layers.",
+	.block = block,
+	.heads = (const char *const[]){ "lm_head.", "pooler.", "classifier.", NULL },
 };
