@@ -234,8 +234,11 @@ vectors() { # COUNT ROWS [SHIFT]
 		echo "$stderr"
 		[[ $stderr == "mts: x.npy: "*"$1"* ]]
 	}
-	npy "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }" | bad "dtype '>f4' is not read"
-	npy "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }" | bad 'Fortran order'
+	npy "{'descr': '>f3', 'fortran_order': False, 'shape': (1,), }" | bad "dtype '>f3' is not read"
+	npy "{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }" | bad '2 of 2 rows are missing'
+	npy "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }" | bad '8 of 8 bytes are missing'
+	npy "{'descr': '<f4', 'fortran_order': True, 'shape': (4611686018427387903, 4611686018427387903), }" | bad 'too large'
+	npy "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1, 1), }" | bad 'order of axes'
 	npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }" | bad 'structured'
 	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (), }" | bad '0 dimensions'
 	npy "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }" | bad 'shape'
@@ -716,4 +719,24 @@ harmful() {
 	mts to tsv a.mts >a.tsv
 	[ "$(sed -n 2p a.tsv)" = $'"""x"" y"\t"""q"""\t""""\t5"' ]
 	[ "$(mts from tsv a.tsv | mts to jsonl)" = "$(mts to jsonl a.mts)" ]
+}
+
+@test "mts from npy: big-endian arrays, and those whose first axis is the fastest" {
+	npy() { # DESCR ORDER SHAPE BYTES
+		printf '\x93NUMPY\x01\0\x76\0%-117s\n' "{'descr': '$1', 'fortran_order': $2, 'shape': ($3), }"
+		printf '%b' "$4"
+	}
+	# 1..12 of shape (2, 3, 2): what numpy.asfortranarray keeps
+	bytes='\x01\x07\x03\x09\x05\x0b\x02\x08\x04\x0a\x06\x0c'
+	npy '|u1' True '2, 3, 2' "$bytes" | mts from npy -b 1 - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"emb":[[1,2],[3,4],[5,6]]}
+{"emb":[[7,8],[9,10],[11,12]]}' ]
+	npy '>i4' True '2, 2' '\0\0\0\x01\0\0\0\x03\xff\xff\xff\xfe\0\0\0\x04' | mts from npy - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"emb":[1,-2]}
+{"emb":[3,4]}' ]
+	npy '>f4' False '2,' '\x3f\x80\0\0\xc0\x20\0\0' | mts from npy - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"emb":1}
+{"emb":-2.5}' ]
+	npy '>i8' False '1,' '\x7f\xff\xff\xff\xff\xff\xff\xff' | mts from npy - >a.mts
+	[ "$(mts to jsonl a.mts)" = '{"emb":9223372036854775807}' ]
 }

@@ -478,3 +478,13 @@ ndcg() {
 		{"q1": {"b": 1}|:1: not valid JSON
 	END
 }
+
+@test "near, mteb-score: threads that fail at once say so once" {
+	printf '{"_id":"a\\t%s","x.emb":[1,0]}\n' {1..64} | mkstream >"$T/q.mts"
+	for try in {1..10}; do
+		run -1 --separate-stderr env OMP_NUM_THREADS=16 TRY="$try" near --run "$T/run" "$T/q.mts" "$T/q.mts"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "near: $T/run: the id 'a?"*"rename it" ]]
+		[ ! -e "$T/run" ]
+	done
+}

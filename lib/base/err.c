@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +61,24 @@ leave(int status)
 	_exit(status);
 }
 
+/* Of threads that die at once the first speaks; the others wait until it has left. */
+static void
+be_first(void)
+{
+	static atomic_flag dies = ATOMIC_FLAG_INIT;
+	static _Thread_local bool mine; /* what is done before death may die itself */
+
+	while (!mine && atomic_flag_test_and_set(&dies))
+		pause();
+	mine = true;
+}
+
 void
 die(const char *format, ...)
 {
 	va_list arguments;
 
+	be_first();
 	va_start(arguments, format);
 	say("", format, arguments);
 	va_end(arguments);
@@ -75,6 +90,7 @@ die_usage(const char *format, ...)
 {
 	va_list arguments;
 
+	be_first();
 	va_start(arguments, format);
 	say("", format, arguments);
 	va_end(arguments);

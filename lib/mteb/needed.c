@@ -79,7 +79,7 @@ read_labels(const char *path)
 
 	while ((record = datafile_next(file))) {
 		const struct tree *value = tree_get(record, label);
-		if (!value || value->kind == TREE_NULL ||
+		if (tree_is_missing(value) ||
 		    (value->kind == TREE_STRING && !value->length))
 			die("%s:%lld: there is no '%s'", path,
 			    (long long)datafile_line(file), label);

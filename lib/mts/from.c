@@ -43,9 +43,7 @@ from_npy(const char *path, const char *name, int64_t rows, struct writer *writer
 	while (left) {
 		size_t count = (size_t)(left < most ? left : most);
 		data = mem_grow(data, &capacity, count, element);
-		if (input_read(input, data, count * element) < count * element)
-			die("%s: cut short: %lld of %lld rows are missing", path,
-			    (long long)left, (long long)npy.shape[0]);
+		npy_rows(input, &npy, data, (int64_t)count);
 		struct record *made = stream_make(writer, NULL);
 		made->rows = (int64_t)count;
 		made->columns[index].data = data;
@@ -56,6 +54,7 @@ from_npy(const char *path, const char *name, int64_t rows, struct writer *writer
 	progress_free(progress);
 	if (input_read(input, &(char){ 0 }, 1))
 		die("%s: bytes follow the array", path);
+	npy_free(&npy);
 	free(data);
 	input_close(input);
 }

@@ -38,7 +38,7 @@ value_of(const struct input *input, const char *header, const char *key)
 }
 
 static enum dtype
-parse_dtype(const struct input *input, const char *text)
+parse_dtype(const struct input *input, const char *text, bool *swapped)
 {
 	char quote = *text == '"' ? '"' : '\'';
 	const char *end = *text == quote ? strchr(text + 1, quote) : NULL;
@@ -49,8 +49,13 @@ parse_dtype(const struct input *input, const char *text)
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		if (descriptions[i] &&
 		    (size_t)(end - text) == strlen(descriptions[i]) + 1 &&
-		    !memcmp(text + 1, descriptions[i], strlen(descriptions[i])))
+		    (text[1] == *descriptions[i] ||
+			(text[1] == '>' && *descriptions[i] == '<')) &&
+		    !memcmp(text + 2, descriptions[i] + 1, strlen(descriptions[i]) - 1)) {
+			*swapped = text[1] == '>';
 			return (enum dtype)i;
+		}
+
 	die("%s: dtype %.*s is not read; convert it with .astype() to float32, float16, "
 	    "float64, "
 	    "int8, int32, int64, uint8 or bool",
@@ -80,6 +85,37 @@ parse_shape(const struct input *input, const char *text, struct npy *npy)
 	}
 }
 
+/* Elements of a row. */
+static size_t
+row_width(const struct npy *npy, const char *name)
+{
+	size_t width = 1;
+
+	for (int axis = 1; axis < npy->rank; axis++)
+		width = mem_multiply(width, (size_t)npy->shape[axis], name);
+	return width;
+}
+
+/* The first row of an array in Fortran order ends with the file's last bytes. */
+static void
+read_all(struct input *input, struct npy *npy)
+{
+	enum { BLOCK = 1 << 20 };
+	const char *name = input_name(input);
+	size_t rows = (size_t)npy->shape[0], used = 0, room = 0, got;
+	size_t bytes = mem_multiply(
+	    mem_multiply(rows, row_width(npy, name), name), dtype_size(npy->dtype), name);
+
+	npy->data = mem_grow(NULL, &room, 1, 1);
+	for (; used < bytes; used += got) {
+		size_t more = bytes - used < BLOCK ? bytes - used : BLOCK;
+		npy->data = mem_grow(npy->data, &room, used + more, 1);
+		if ((got = input_read(input, npy->data + used, more)) < more)
+			die("%s: cut short: %zu of %zu bytes are missing",
+			    input_name(input), bytes - used - got, bytes);
+	}
+}
+
 struct npy
 npy_read(struct input *input)
 {
@@ -102,14 +138,79 @@ npy_read(struct input *input)
 	char *header = mem_zero(length + 1, 1);
 	if (input_read(input, header, length) < length)
 		die("%s: the .npy header is cut short", name);
-	npy.dtype = parse_dtype(input, value_of(input, header, "'descr'"));
-	if (strncmp(value_of(input, header, "'fortran_order'"), "False", 5))
-		die("%s: the array is in Fortran order; save it with "
-		    "np.ascontiguousarray()",
-		    name);
+	npy.dtype = parse_dtype(input, value_of(input, header, "'descr'"), &npy.swapped);
+	const char *order = value_of(input, header, "'fortran_order'");
+	npy.fortran = !strncmp(order, "True", 4);
+	if (!npy.fortran && strncmp(order, "False", 5))
+		die("%s: the order of axes in the .npy header is not valid", name);
 	parse_shape(input, value_of(input, header, "'shape'"), &npy);
 	free(header);
+	if (npy.fortran && npy.rank > 1)
+		read_all(input, &npy);
 	return npy;
+}
+
+/* Turn the order of the bytes of each element. */
+static void
+swap(char *data, size_t elements, size_t size)
+{
+	for (char *at = data; elements--; at += size)
+		for (size_t i = 0; i < size / 2; i++) {
+			char byte = at[i];
+			at[i] = at[size - 1 - i];
+			at[size - 1 - i] = byte;
+		}
+}
+
+/* Where, counted in rows of the first axis, element `index` of a row lies in Fortran order. */
+static size_t
+place_of(const struct npy *npy, size_t width, size_t index)
+{
+	size_t place = 0, step = width;
+
+	for (int axis = npy->rank - 1; axis > 0; axis--) {
+		size_t size = (size_t)npy->shape[axis];
+		step /= size;
+		place += index % size * step;
+		index /= size;
+	}
+	return place;
+}
+
+static void
+gather(const struct npy *npy, char *to, size_t count, size_t width)
+{
+	size_t size = dtype_size(npy->dtype);
+
+	for (size_t e = 0; e < width; e++) {
+		size_t start =
+		    place_of(npy, width, e) * (size_t)npy->shape[0] + (size_t)npy->row;
+		for (size_t row = 0; row < count; row++)
+			memcpy(to + (row * width + e) * size,
+			    npy->data + (start + row) * size, size);
+	}
+}
+
+void
+npy_rows(struct input *input, struct npy *npy, void *to, int64_t count)
+{
+	size_t size = dtype_size(npy->dtype), width = row_width(npy, input_name(input)),
+	       bytes = (size_t)count * width * size;
+
+	if (npy->data)
+		gather(npy, to, (size_t)count, width);
+	else if (input_read(input, to, bytes) < bytes)
+		die("%s: cut short: %lld of %lld rows are missing", input_name(input),
+		    (long long)(npy->shape[0] - npy->row), (long long)npy->shape[0]);
+	if (npy->swapped)
+		swap(to, (size_t)count * width, size);
+	npy->row += count;
+}
+
+void
+npy_free(struct npy *npy)
+{
+	free(npy->data);
 }
 
 void

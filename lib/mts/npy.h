@@ -1,12 +1,13 @@
 /*
- * npy - the header of NumPy's array files, versions 1 to 3; the data are the caller's to read.
+ * npy - NumPy's array files, versions 1 to 3.
  *
- * Little-endian, C order.  f32, f16, f64, i8, i32, i64, u8 and bool; others, Fortran order and
- * big-endian files are refused, naming the file and what to do.  NumPy has no bf16.
+ * f32, f16, f64, i8, i32, i64, u8 and bool, of either order of bytes and of axes; others are refused, naming
+ * the file and what to do.  Written are little-endian ones in C order.  NumPy has no bf16.
  */
 #ifndef MTS_NPY_H
 #define MTS_NPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/input.h"
@@ -19,10 +20,21 @@ struct npy {
 	enum dtype dtype;
 	int rank;
 	int64_t shape[NPY_RANK];
+	bool swapped; /* big-endian */
+	bool fortran; /* the first axis is the fastest */
+	char *data;   /* of such an array, all of it */
+	int64_t row;  /* that comes next */
 };
 
-/* Read the header; the next bytes of the input are the data. */
+/* Read the header, and the data of an array in Fortran order.  Free with npy_free. */
 struct npy npy_read(struct input *input);
+
+/* The next `count` rows, of the first axis, in C order and in this machine's order of bytes.  Dies where the file is cut
+ * short. */
+void npy_rows(struct input *input, struct npy *npy, void *to, int64_t count);
+void npy_free(struct npy *npy);
+
+/* Write the header. */
 void npy_write(struct output *output, const struct npy *npy);
 
 #endif
