@@ -178,6 +178,17 @@ embeds() {
 	E2
 }
 
+@test "config: folders of other kinds of models of sentence-transformers are refused" {
+	copy bert
+	for kind in SparseEncoder CrossEncoder ColBERT; do
+		echo "{\"model_type\": \"$kind\"}" >"$MODEL/config_sentence_transformers.json"
+		run -1 --separate-stderr encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
+		[ "$stderr" = "encode: $MODEL/config_sentence_transformers.json: 'model_type' is '$kind'; only 'SentenceTransformer' is known" ]
+	done
+	echo '{"model_type": "SentenceTransformer"}' >"$MODEL/config_sentence_transformers.json"
+	copy_agrees bert
+}
+
 @test "config: modules.json without a Pooling is not called missing" {
 	copy bert
 	jq 'del(.[1])' "$FAMILIES/bert/modules.json" >"$MODEL/modules.json"

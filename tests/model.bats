@@ -176,8 +176,8 @@ pooling() {
 	agrees "$GOLDEN/head/pool/mean.txt"
 }
 
-@test "model: a folder that does not say how to pool: mean, of causal models the last token" {
-	for folder in bert:mean: families/qwen3:last:-token; do
+@test "model: a folder that does not say how to pool: mean, of causal language models the last token" {
+	for folder in bert:mean: families/qwen3:last:-token families/mistral:mean:; do
 		rm -rf "$T/m"
 		IFS=: read -r folder pool more <<<"$folder"
 		cp -r "$GOLDEN/$folder" "$T/m"

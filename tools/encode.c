@@ -195,7 +195,7 @@ open_model(const struct settings *s)
 		warn("%s: %s: %s pooling is assumed; --pooling says otherwise", s->model,
 		    head->listed ? "has no module Pooling in modules.json"
 				 : "has no modules.json",
-		    model_spec(model)->causal ? "last-token" : "mean");
+		    head->pool[0] == NN_POOL_LAST ? "last-token" : "mean");
 	if (s->normalize || s->raw)
 		head_normalize(head, s->normalize);
 	const struct spec *spec = model_spec(model);

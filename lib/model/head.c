@@ -204,11 +204,18 @@ head_of_table(struct head *head)
 	head->assumed = false;
 }
 
+/* Dies where the folder is of another kind of model, whose modules a reference of embeddings does not take as they are. */
 static int
 read_truncate(const char *dir)
 {
+	const char *kind = "SentenceTransformer";
 	char *path = mem_format("%s/config_sentence_transformers.json", dir);
 	struct tree *config = json_read_optional(path);
+
+	if (strcmp(tree_string(config, "model_type", kind), kind))
+		tree_die(tree_get(config, "model_type"),
+		    "'model_type' is '%s'; only '%s' is known",
+		    tree_string(config, "model_type", kind), kind);
 	int truncate = tree_get(config, "truncate_dim")
 			   ? (int)tree_integer_in(config, "truncate_dim", 1, 1 << 20)
 			   : 0;

@@ -62,6 +62,19 @@ configure_balance(struct spec_mixture *mixture, const struct tree *config)
 		    mixture->balance);
 }
 
+/* Whether the folder is of a model that continues texts, by "architectures", as the reference has it. */
+static bool
+is_language_model(const struct tree *config)
+{
+	const struct tree *names = tree_get(config, "architectures");
+	const char *end = "ForCausalLM", *name = NULL;
+
+	if (names && names->kind == TREE_LIST && names->count)
+		name = names->items[0]->string;
+	size_t length = name ? strlen(name) : 0;
+	return length >= strlen(end) && !strcmp(name + length - strlen(end), end);
+}
+
 /* Positions that no table holds go on as far as the folder has texts. */
 static void
 configure_positions(struct model *model)
@@ -96,7 +109,7 @@ model_configure(struct model *model, const char *dir)
 	model->spec.untied =
 	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
 	configure_positions(model);
-	if (model->head.assumed && model->spec.causal)
+	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);
 	configure_balance(&model->spec.mixture, model->config);
