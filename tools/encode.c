@@ -277,16 +277,6 @@ embed_all(struct embed *embed, struct reader *in, struct with_tokens *with,
 		put(embed, out, &before);
 }
 
-/* A cosine is what streams are compared by that do not say. */
-static void
-tell_similarity(struct writer *out, const char *folder)
-{
-	char *name = similarity_name_read(folder);
-
-	stream_property(out, "similarity", strcmp(name, "cosine") != 0 ? name : NULL);
-	free(name);
-}
-
 static void
 run(const struct settings *s, struct model *model, struct reader *in)
 {
@@ -316,7 +306,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_gate_marks(model));
-	tell_similarity(out, s->model);
+	similarity_name_tell(out, s->model);
 	emit_tell(out, s->emit);
 	embed_all(embed, in, with, out, progress);
 	progress_span(progress, stream_share(in), 0);

@@ -29,3 +29,12 @@ similarity_name_read(const char *dir)
 	free(path);
 	return mem_string(names[i]);
 }
+
+void
+similarity_name_tell(struct writer *out, const char *dir)
+{
+	char *name = similarity_name_read(dir);
+
+	stream_property(out, "similarity", strcmp(name, "cosine") != 0 ? name : NULL);
+	free(name);
+}

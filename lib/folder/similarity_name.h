@@ -4,8 +4,13 @@
 #ifndef SIMILARITY_NAME_H
 #define SIMILARITY_NAME_H
 
+#include "stream/stream.h"
+
 /* "cosine", "dot", "euclidean" or "manhattan", as similarity(.h) names them, to be freed; "cosine" where the folder
  * does not say.  Dies on any other. */
 char *similarity_name_read(const char *dir);
+
+/* Note it in a stream of embeddings, which are compared by their cosine where nothing is noted. */
+void similarity_name_tell(struct writer *out, const char *dir);
 
 #endif
