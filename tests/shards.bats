@@ -257,6 +257,23 @@ stream() {
 	[ "$(stat -c %s x.04.mts)" -gt 102400 ]
 }
 
+@test "mts split: four times as many parts take four times as long" {
+	[ -x /usr/bin/time ] || skip "needs time(1)"
+	mts from jsonl <<<'{"n": 1}' >x.mts
+	seconds() { # of the program's own code, the least of two runs
+		for run in 1 2; do
+			mkdir "$1.$run"
+			/usr/bin/time -f %U -a -o "$1.seconds" mts split -n "$1" -o "$1.$run/x" x.mts
+			rm -r "$1.$run"
+		done
+		sort -n "$1.seconds" | head -n 1
+	}
+	few=$(seconds 2499)
+	many=$(seconds 9996)
+	# 0.1 and 0.4; where each part looked at all, 0.2 and 2.5
+	awk "BEGIN { exit !($many < 7 * $few + 0.2) }"
+}
+
 @test "mts split: usage" {
 	cd "$T"
 	stream
