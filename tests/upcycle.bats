@@ -543,7 +543,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 		{"sts": 1}	the task 'sts' must have the name of an expert
 		{"sts": null}	the task 'sts' must have the name of an expert
 		{"sts": "up"}	the task 'sts' has the expert 'up'; there are left, right
-		{"a b": "left"}	a task's name must be letters, digits, '_', '-' or '.', not 'a b'
+		{"a b": "left"}	a task's name must be up to 63 letters, digits, '_', '-' or '.', not 'a b'
 	E
 	jq '.task_experts.tasks = {"sts": "right"}' "$T/whole.json" >"$T/mote/config.json"
 	[ "$(serve "$T/mote" sts | tail -n 1)" = '"prompts":{"text":"right: "}' ]

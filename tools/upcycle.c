@@ -106,7 +106,8 @@ parse_names(struct settings *s, char *list)
 		if (s->count == SPEC_EXPERTS)
 			die_usage("--experts: more than %d", SPEC_EXPERTS);
 		if (!experts_name_valid(name))
-			die_usage("--experts: '%s' is no name; letters, digits, '_' and "
+			die_usage("--experts: '%s' is no name; up to 63 letters, digits, "
+				  "'_' and "
 				  "'-' make one",
 			    name);
 		for (int i = 0; i < s->count; i++)

@@ -33,8 +33,8 @@ names(struct spec *spec, const struct tree *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *name = list->items[i];
 		if (name->kind != TREE_STRING || !experts_name_valid(name->string))
-			tree_die(name,
-			    "a task expert's name must be letters, digits, '_' or '-'");
+			tree_die(name, "a task expert's name must be up to 63 letters, "
+				       "digits, '_' or '-'");
 		for (int j = 0; j < spec->experts; j++)
 			if (!strcmp(spec->expert_names[j], name->string))
 				tree_die(name, "two task experts are called '%s'",
@@ -65,7 +65,8 @@ tasks(struct spec *spec, const struct tree *rows)
 		const struct tree *row = rows->items[i];
 		if (!experts_task_valid(row->key))
 			tree_die(row,
-			    "a task's name must be letters, digits, '_', '-' or '.', not "
+			    "a task's name must be up to 63 letters, digits, '_', '-' or "
+			    "'.', not "
 			    "'%s'",
 			    row->key);
 		if (row->kind != TREE_STRING)
