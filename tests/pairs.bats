@@ -362,7 +362,13 @@ labelled() {
 	[ "$(told "$row" ', max_negatives: 0')" = "field prompt is not used; give 'query: prompt+query', or 'query: query' to leave it out" ]
 	[ -z "$(told "$row" ', query: query, document: pos, negatives: neg')" ]
 	[ "$(told "$row" '' | wc -l)" = 2 ]
-	[ -z "$(told '{"query": "a", "document": "b", "score": 1}' '')" ]
+	pair="every row is a pair, whatever its field"
+	[ "$(told '{"query": "a", "document": "b", "score": 0.2}' '')" = "$pair score says; give 'where: score>0' or another condition, or 'where: []' to take all" ]
+	[[ "$(told '{"anchor": "a", "positive": "b", "label": 0}' '')" == "$pair label says; "* ]]
+	for flow in 'where: []' 'where: score=1' 'query: query, document: document'; do
+		[ -z "$(told '{"query": "a", "document": "b", "score": 1}' ", $flow")" ]
+	done
+	[ -z "$(told '{"query": "a", "document": "b", "label": "sea"}' '')" ]
 	[ -z "$(told '["a", "b", 0.7]' '')" ]
 	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' says nothing without 'negatives'"
 }
@@ -699,7 +705,7 @@ rows_like() {
 	fails 'beir: set' "set/qrels/train.tsv: none of its 7 positive judgements has its query and its document in set; the first is of '007' and 'd1'"
 	printf '7\td1\t0\n' >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv: none of its judgements is positive"
 	: >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv: there are no judgements in it"
-	printf '7\td1\tx\ny\n' >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv:2: "
+	printf '7\td1\tx\ny\n' >set/qrels/train.tsv && fails 'beir: set' "set/qrels/train.tsv:1: the grade is not a number"
 	beir set && fails 'beir: set, where: grade=1' "x.yaml:2: data set x: no row has a field 'grade', which 'grade=1' asks for"
 	fails 'beir: set, where: score>3' "x.yaml:2: data set x: no example is left"
 }

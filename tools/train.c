@@ -313,17 +313,6 @@ choose_balance(struct arguments *a, const struct model *model)
 		*balance = 0.001;
 }
 
-/* transformers trains with them. */
-static void
-tell_dropout(const char *dir)
-{
-	char *rates = dropout_named(dir);
-
-	if (rates)
-		inform("%s: training is without dropout; config.json has %s", dir, rates);
-	free(rates);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -338,7 +327,7 @@ main(int argc, char **argv)
 	    : a.from_scratch ? MODEL_INIT
 			     : MODEL_TRAIN,
 	    seed);
-	tell_dropout(a.dir);
+	dropout_tell(a.dir);
 	choose_balance(&a, model);
 	if (a.trainer.lora) {
 		model_adapt(model, &a.lora, seed);

@@ -5,6 +5,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "sample/judgements.h"
@@ -124,6 +125,39 @@ may_be_negatives(const struct pairs *pairs, const struct tree *record, size_t in
 	return false;
 }
 
+static bool
+is_number(const struct tree *value)
+{
+	double number;
+
+	return value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
+	       value->kind == TREE_BOOL ||
+	       (value->kind == TREE_STRING &&
+		   number_read(value->string, value->length, &number));
+}
+
+/* Where nothing is named: an instruction that a row has of its own, and what may say that a row is no pair. */
+static void
+tell_guessed(const struct pairs *pairs, const struct tree *record)
+{
+	static const char *const marks[] = { "label", "score" };
+	const struct recipe_source *source = pairs->source;
+	const char *query = pairs->fields[SIDE_QUERY].spec;
+
+	if (fields_find(record, "prompt"))
+		warn("data set %s: field prompt is not used; give 'query: prompt+%s', or "
+		     "'query: %s' to leave it out",
+		    source->name, query, query);
+	for (size_t i = 0; i < 2 && !source->has_where; i++) {
+		const struct tree *mark = fields_find(record, marks[i]);
+		if (mark && is_number(mark))
+			warn("data set %s: every row is a pair, whatever its field %s "
+			     "says; give 'where: %s>0' or another condition, or 'where: "
+			     "[]' to take all",
+			    source->name, marks[i], marks[i]);
+	}
+}
+
 /* Data that a recipe does not name, and that would change what is learned, are not passed over without a word. */
 static void
 tell_unused(const struct pairs *pairs, const struct tree *record)
@@ -150,13 +184,9 @@ tell_unused(const struct pairs *pairs, const struct tree *record)
 		    source->name, several ? "s" : "", names, several ? "[" : "", names,
 		    several ? "]" : "");
 	free(names);
-	/* an instruction that a file gives a row of its own */
-	const char *query = pairs->fields[SIDE_QUERY].spec;
-	if (!source->field[SIDE_QUERY] && record->kind == TREE_OBJECT &&
-	    fields_find(record, "prompt") && strcmp(query, "prompt"))
-		warn("data set %s: field prompt is not used; give 'query: prompt+%s', or "
-		     "'query: %s' to leave it out",
-		    source->name, query, query);
+	if (record->kind == TREE_OBJECT && !source->field[SIDE_QUERY] &&
+	    !source->field[SIDE_DOCUMENT])
+		tell_guessed(pairs, record);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "folder/modules.h"
 #include "text/json.h"
@@ -18,8 +19,8 @@ is_rate(const struct tree *value)
 	       strncmp(value->key, "summary", 7) != 0;
 }
 
-char *
-dropout_named(const char *dir)
+void
+dropout_tell(const char *dir)
 {
 	char *folder = modules_transformer(dir), *names = NULL;
 	char *path = mem_format("%s/config.json", folder);
@@ -36,5 +37,7 @@ dropout_named(const char *dir)
 	tree_free(config);
 	free(path);
 	free(folder);
-	return names;
+	if (names)
+		inform("%s: training is without dropout; config.json has %s", dir, names);
+	free(names);
 }

@@ -7,7 +7,7 @@
 #ifndef DROPOUT_H
 #define DROPOUT_H
 
-/* Those above 0 as "NAME VALUE, ...", to be freed; NULL: there are none. */
-char *dropout_named(const char *dir);
+/* Say, where --verbose asks for it, which rates above 0 are left out. */
+void dropout_tell(const char *dir);
 
 #endif
