@@ -254,6 +254,10 @@ refused() {
 		reze-stats apply pairs.stats model.mts
 	refused "model.mts: it is of model newer, but pairs.mts of model base; make both with one model, or say --any-model" \
 		reze-stats fit pairs.mts model.mts
+	# a stream that names no model agrees with both
+	mkstream 5 f32 <"$GOLDEN/reze_pairs.jsonl" >none.mts
+	refused "model.mts: it is of model newer, but pairs.mts of model base; make both with one model, or say --any-model" \
+		reze-stats fit none.mts pairs.mts model.mts
 	reze-stats apply --any-model pairs.stats model.mts | mts cat -c relation.target - |
 		mts diff - <(reze-stats apply pairs.stats pairs.mts | mts cat -c relation.target -)
 	reze-stats fit -q model.mts -o model.stats

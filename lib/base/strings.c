@@ -72,10 +72,13 @@ find_number(const struct strings *names, const char *bytes, size_t length)
 	char own[NUMBER_ROOM];
 	int64_t value = 0;
 
-	if (length >= NUMBER_ROOM || length > 18)
+	if (length > 18) /* more digits than there are rows */
 		return -1;
-	for (size_t i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i] < '0' || bytes[i] > '9')
+			return -1;
 		value = value * 10 + (bytes[i] - '0');
+	}
 	int64_t number = value - names->first;
 	if (number < 0 || number >= (int64_t)names->count ||
 	    write_number(names, number, own) != length || memcmp(own, bytes, length) != 0)

@@ -68,13 +68,19 @@ begin(const struct relations *relations, const struct relation_names *names)
 	return statistics;
 }
 
-/* Dies unless both are of relations of the same kind. */
+/* Dies unless both are of relations of the same kind.  A model that `other`, the first, does not name is learnt of
+ * `one`, for those that come after it. */
 static void
-check_alike(const struct statistics *one, const char *name,
-    const struct statistics *other, const char *other_name, bool any_model)
+check_alike(const struct statistics *one, const char *name, struct statistics *other,
+    const char *other_name, bool any_model)
 {
 	if (!any_model)
-		collect_check_model(name, one->model, other_name, other->model);
+		collect_check_model(name, one->model,
+		    other->model_stream ? other->model_stream : other_name, other->model);
+	if (one->model && !other->model) {
+		other->model = mem_string(one->model);
+		other->model_stream = mem_string(name);
+	}
 	if (one->width != other->width)
 		die("%s: its embeddings have width %d, those of %s %d", name,
 		    one->width / 2, other_name, other->width / 2);

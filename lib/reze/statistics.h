@@ -25,11 +25,12 @@
 #include "reze/shrinkage.h"
 
 struct statistics {
-	int width;		      /* of a relation */
-	char *anchor, *positive;      /* the columns that it was made of */
-	char *model;		      /* fingerprint; NULL: not known */
-	struct covariance *sums;      /* of all relations */
-	struct strings *sources;      /* their names */
+	int width;		 /* of a relation */
+	char *anchor, *positive; /* the columns that it was made of */
+	char *model;		 /* fingerprint; NULL: not known */
+	char *model_stream;	 /* a later stream that named it; NULL: the first did */
+	struct covariance *sums; /* of all relations */
+	struct strings *sources; /* their names */
 	struct source_sum *by_source; /* [sources] */
 	size_t capacity;
 
