@@ -288,6 +288,10 @@ npy() {
 	near --similarity dot --json "$T/c.mts" "$T/c.mts" | jq -c '[.hits[] | [.id, .score]]' | diff - <(
 		printf '%s\n' '[[1,2],[3,2],[2,1]]' '[[2,2],[3,2],[1,1]]' '[[3,3],[1,2],[2,2]]'
 	)
+	# X.emb goes before it
+	npy '|u1' 2 1 0 0 1 1 1 | mts from npy - | mts cat --rename emb=x.emb | mts paste "$T/c.mts" - >"$T/both.mts"
+	near --similarity dot --json "$T/both.mts" "$T/both.mts" | head -n 1 | jq -c '[.hits[] | [.id, .score]]' |
+		diff - <(echo '[[1,1],[3,1],[2,0]]')
 	# other programs, too
 	run -0 geom isoscore "$T/c.mts"
 }

@@ -22,8 +22,7 @@ is_embedding(const struct column *column, int depth)
 {
 	size_t length = strlen(column->name);
 
-	return (!strcmp(column->name, "emb") ||
-		   (length > 4 && !strcmp(column->name + length - 4, ".emb"))) &&
+	return length > 4 && strcmp(column->name + length - 4, ".emb") == 0 &&
 	       is_vectors(column, depth);
 }
 
@@ -66,6 +65,7 @@ find_named(const struct reader *reader, const char *name, int depth)
 	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
 }
 
+/* The only X.emb; else "emb", which 'mts from npy' makes. */
 static int
 find_only(const struct reader *reader, int depth)
 {
@@ -81,7 +81,7 @@ find_only(const struct reader *reader, int depth)
 			    stream_name(reader), columns_named(reader));
 		found = i;
 	}
-	return found;
+	return found >= 0 ? found : find_named(reader, "emb", depth);
 }
 
 int
