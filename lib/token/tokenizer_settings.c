@@ -16,7 +16,7 @@ static const struct tokenizer_class classes[] = {
 		"RetriBert Realm DPRQuestionEncoder DPRContextEncoder",
 	    .types =
 		"bert distilbert electra mobilebert convbert squeezebert layoutlm lxmert "
-		"nomic_bert",
+		"nomic_bert ernie",
 	    .kind = KIND_WORDPIECE,
 	    .before = "cls_token",
 	    .after = "sep_token",

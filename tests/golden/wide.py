@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare encode with transformers on decoders of real width, drawn at random, of a few layers.
+"""Compare encode with transformers on models of real width, drawn at random, of a few layers.
 
 For each family: the folder is written, encode and sentence-transformers (single precision; eager
 attention and sdpa) embed the same ids, and the greatest difference of an element of unit
@@ -27,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LENGTHS = [1, 2, 127, 128, 129, 512, 700]
 V = 512
 COMMON = {"vocab_size": V, "max_position_embeddings": 2048, "hidden_act": "silu", "pad_token_id": 0}
+BERT = {"vocab_size": V, "max_position_embeddings": 1024, "pad_token_id": 0}
 LLAMA3 = {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 8192, "rope_theta": 500000.0}
 GEMMA = {"head_dim": 256, "num_key_value_heads": 1, "query_pre_attn_scalar": 256, "sliding_window": 512,
@@ -49,6 +50,15 @@ CONFIG = {  # model type, pooling, stored type, configuration
     "eurobert": ("eurobert", "mean", torch.float32, COMMON | {  # EuroBERT-210m
         "hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
         "num_hidden_layers": 4, "rope_theta": 250000.0}),
+    "albert": ("albert", "mean", torch.float32, BERT | {  # albert-base-v2
+        "hidden_size": 768, "embedding_size": 128, "intermediate_size": 3072,
+        "num_attention_heads": 12, "num_hidden_layers": 12}),
+    "electra": ("electra", "mean", torch.float32, BERT | {  # electra-small-discriminator
+        "hidden_size": 256, "embedding_size": 128, "intermediate_size": 1024,
+        "num_attention_heads": 4, "num_hidden_layers": 4}),
+    "ernie": ("ernie", "mean", torch.float32, BERT | {  # ernie-3.0-base-zh
+        "hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+        "num_hidden_layers": 4, "use_task_id": True, "type_vocab_size": 4}),
 }
 
 
