@@ -322,3 +322,65 @@ native() { # MODEL
 	cmp "$T/rooted" "$T/plain"
 	run -1 cmp -s "$T/rooted" "$T/half"
 }
+
+# What PEFT and sentence-transformers save is a folder without the model, which it names.
+@test "adapter: its folder in the place of a model's opens the model that it names" {
+	cp -r "$GOLDEN/bert" "$T/base"
+	change ".base_model_name_or_path = \"$T/base\""
+	printf 'a red boat\nthe bird flies\n' >"$T/texts"
+	tok -m "$T/base" "$T/texts" >"$T/ids.mts"
+	tok -m "$T/a" "$T/texts" | mts to jsonl | cmp - <(mts to jsonl "$T/ids.mts")
+	encode -m "$T/base" --lora "$T/a" "$T/ids.mts" | mts to jsonl >"$T/wanted"
+	encode -m "$T/a" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
+	run ! cmp -s <(encode -m "$T/base" "$T/ids.mts" | mts to jsonl) "$T/wanted"
+	diff <(encode -m "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"') \
+		<(encode -m "$T/base" --lora "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"')
+	# by a name of the Hub, from the cache; beside the model itself
+	mkdir -p "$T/hub/models--some--base/refs" "$T/hub/models--some--base/snapshots"
+	echo abc >"$T/hub/models--some--base/refs/main"
+	cp -r "$T/base" "$T/hub/models--some--base/snapshots/abc"
+	change '.base_model_name_or_path = "some/base"'
+	HF_HUB_CACHE=$T/hub encode -m "$T/a" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
+	cp -r "$T/base" "$T/both"
+	cp "$GOLDEN/adapter/plain"/adapter_* "$T/both"
+	encode -m "$T/both" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
+	# what cannot be found or is not meant is said
+	HF_HUB_CACHE=$T/none run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
+	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --lora" ]
+	run -1 --separate-stderr tok -m "$T/a" "$T/texts"
+	[[ $stderr == "tok: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here"* ]]
+	for program in "train -o $T/out" "upcycle --experts a,b -o $T/out" "train --lora rank=2 -o $T/out"; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr $program -m "$T/a" < <(pairs_stream <<<$'3 5\t4 6')
+		[[ $stderr == *"$T/a: is a LoRA adapter of 'some/base', not a model; 'upcycle -m some/base --merge-lora $T/a -o DIR' makes one, and 'train -m some/base --lora $T/a' goes on from it" ]]
+	done
+	change 'del(.base_model_name_or_path)'
+	run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
+	[[ $stderr == "encode: $T/a/adapter_config.json: the adapter does not say of which model it is "* ]]
+	change ".base_model_name_or_path = \"$T/base\""
+	run -2 encode -m "$T/a" --lora "$T/a" "$T/ids.mts"
+	[[ $output == *"is a LoRA adapter itself; --lora and --gates take adapters of the model that -m names"* ]]
+}
+
+@test "adapter: a folder as sentence-transformers saves it pools as it says itself" {
+	cp -r "$GOLDEN/bert" "$T/base"
+	change ".base_model_name_or_path = \"$T/base\""
+	cp -r "$GOLDEN/bert"/{vocab.txt,tokenizer_config.json,modules.json} "$T/a"
+	mkdir "$T/a/1_Pooling"
+	jq '.pooling_mode_cls_token = true | .pooling_mode_mean_tokens = false' "$GOLDEN/bert/1_Pooling/config.json" >"$T/a/1_Pooling/config.json"
+	printf 'a red boat\nthe bird flies\n' | tok -m "$T/a" >"$T/ids.mts"
+	encode -m "$T/base" --lora "$GOLDEN/adapter/plain" --pooling cls "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
+	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
+	[ ! -s "$T/err" ]
+	# the model may say nothing of it
+	rm -r "$T/base/modules.json" "$T/base/1_Pooling"
+	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
+	[ ! -s "$T/err" ]
+	echo '{"prompts": {"query": "q: "}, "default_prompt_name": "query"}' >"$T/a/config_sentence_transformers.json"
+	run -1 --separate-stderr tok -m "$T/a" <<<"a"
+	[[ $stderr == "tok: $T/a: its default prompt is 'q: ', that of $T/base is ''"* ]]
+	rm "$T/a/config_sentence_transformers.json"
+	echo more >>"$T/a/vocab.txt"
+	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
+	[ "$(cat "$T/err")" = "tok: warning: $T/a: has a tokenizer that is not that of $T/base, whose is used" ]
+}

@@ -12,7 +12,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "folder/adapter_folder.h"
 #include "folder/model_folder.h"
+#include "folder/modules.h"
 #include "folder/similarity_name.h"
 #include "model/embed.h"
 #include "model/emit.h"
@@ -99,7 +101,7 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 
 struct settings {
 	char *model;
-	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
+	const char *lora, *gates, *pilots, *head, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
 	int precision, empty;
@@ -108,6 +110,24 @@ struct settings {
 enum { EMPTY_REFUSE, EMPTY_ZERO, EMPTY_SKIP };
 
 static const enum dtype precisions[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
+
+/* A folder of an adapter in the place of a model's stands for both. */
+static void
+take_adapter(struct settings *s, char *folder)
+{
+	char *base = adapter_folder_base(folder);
+
+	s->model = folder;
+	if (!base || ((s->lora || s->gates) && !strcmp(base, folder)))
+		return;
+	if (s->lora || s->gates)
+		die_usage("%s is a LoRA adapter itself; --lora and --gates take "
+			  "adapters of the model that -m names",
+		    folder);
+	s->model = base;
+	s->lora = modules_transformer(folder);
+	s->head = folder;
+}
 
 static struct settings
 parse(int argc, char **argv)
@@ -172,7 +192,7 @@ parse(int argc, char **argv)
 		    s.emit ? "--emit" : "--pilots");
 	if (argc - optind > 1)
 		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
-	s.model = model_folder(s.model);
+	take_adapter(&s, model_folder(s.model));
 	return s;
 }
 
@@ -186,6 +206,8 @@ open_model(const struct settings *s)
 		: model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
+	if (s->head)
+		model_take_head(model, s->head);
 	if (s->pooling && !head_pool(head, s->pooling))
 		die_usage(
 		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, "
@@ -209,27 +231,6 @@ open_model(const struct settings *s)
 		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
 		    (long long)s->dim, model_width(model), s->model);
 	return model;
-}
-
-static void
-open_gates(const struct settings *s, struct model *model)
-{
-	char *own = mem_format("%s/adapters", s->model);
-	if (!s->lora && !s->gates && !access(own, F_OK))
-		warn("%s: has LoRA adapters in %s, of which none is used; --lora takes "
-		     "one",
-		    s->model, own);
-	free(own);
-	if (s->lora)
-		model_gates(model, &s->lora, 1);
-	if (!s->gates)
-		return;
-	int count;
-	char **folders = adapter_folders(s->gates, &count);
-	model_gates(model, (const char *const *)folders, count);
-	for (int i = 0; i < count; i++)
-		free(folders[i]);
-	free(folders);
 }
 
 static struct reader *
@@ -334,7 +335,7 @@ main(int argc, char **argv)
 		nn_start((int)s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
-	open_gates(&s, model);
+	model_open_gates(model, s.lora, s.gates);
 	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
 	run(&s, model, in);
 	stream_close(in);

@@ -128,7 +128,7 @@ encode(struct settings *set, char **files, int count)
 	cli_only(&cli, "tokenising", encode_options);
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
-	char *model = model_folder(set->token.model);
+	char *model = tokenizer_model(model_folder(set->token.model));
 	set->token.model = model;
 	struct tokenise *stream = tokenise_open(&set->token, files, count);
 	char dash[] = "-", *standard[] = { dash };
@@ -150,7 +150,7 @@ decode(const struct settings *set, char **files, int count)
 	cli_only(&cli, "--decode", decode_options);
 	if (count > 1)
 		die_usage("--decode: one stream at a time; '%s' is the second", files[1]);
-	char *model = model_folder(set->token.model);
+	char *model = tokenizer_model(model_folder(set->token.model));
 	detokenise(&(struct detokenise_options){ .model = model,
 		       .specials = set->specials,
 		       .keep = set->token.keep,

@@ -135,9 +135,42 @@ check_owner(const char *name, size_t length, const char *cache)
 	    name, whole, whole);
 }
 
+/* Where the cache has it, to be freed, or NULL.  *cache is to be freed, too; *partly: it has something of the model. */
+static char *
+find_cached(const char *name, char **cache, bool *partly)
+{
+	int length = (int)strcspn(name, "@");
+	const char *revision = name[length] ? name + length + 1 : "main";
+	*cache = hub_cache();
+	char *model = cached_model(*cache, name, length);
+	char *found = snapshot(model, revision);
+
+	*partly = is_folder(model);
+	free(model);
+	return found;
+}
+
+char *
+model_folder_find(const char *name)
+{
+	char *cache;
+	bool partly;
+
+	if (is_folder(name))
+		return mem_string(name);
+	if (!access(name, F_OK) || !is_hub_name(name))
+		return NULL;
+	char *found = find_cached(name, &cache, &partly);
+	free(cache);
+	return found;
+}
+
 char *
 model_folder(const char *name)
 {
+	char *cache;
+	bool partly;
+
 	name = name ? name : variable("MOTES_MODEL");
 	if (!name)
 		die_usage(
@@ -148,16 +181,14 @@ model_folder(const char *name)
 		return mem_string(name);
 	int length = (int)strcspn(name, "@");
 	const char *revision = name[length] ? name + length + 1 : NULL;
-	char *cache = hub_cache(), *model = cached_model(cache, name, length);
-	char *found = snapshot(model, revision ? revision : "main");
-	if (!found && (strchr(name, '/') || is_folder(model)))
+	char *found = find_cached(name, &cache, &partly);
+	if (!found && (strchr(name, '/') || partly))
 		die("%s: no folder of that name, nor a model%s in %s; 'hf download "
 		    "%.*s%s%s' fetches it from the Hugging Face Hub",
-		    name, is_folder(model) ? " of that revision" : "", cache, length,
-		    name, revision ? " --revision " : "", revision ? revision : "");
+		    name, partly ? " of that revision" : "", cache, length, name,
+		    revision ? " --revision " : "", revision ? revision : "");
 	if (!found)
 		check_owner(name, (size_t)length, cache);
 	free(cache);
-	free(model);
 	return found ? found : mem_string(name);
 }

@@ -17,4 +17,7 @@
  */
 char *model_folder(const char *name);
 
+/* The same of a name, without dying: NULL where there is no such folder. */
+char *model_folder_find(const char *name);
+
 #endif

@@ -119,6 +119,10 @@ void model_watch(struct model *model,
  * once.  Dies where a pair fits no linear layer, or an adapter says that it is another model's.
  */
 void model_gates(struct model *model, const char *const *dirs, int count);
+/* The adapter in the folder `lora`, or all that are in `gates`; NULL: none. */
+void model_open_gates(struct model *model, const char *lora, const char *gates);
+/* Pool as a folder's modules.json says, where it has one; such modules have no weights.  Before anything is encoded. */
+void model_take_head(struct model *model, const char *dir);
 int model_gate(const struct model *model, const char *name, size_t length); /* -1: none */
 const char *model_gate_names(const struct model *model); /* "fiqa, quora" */
 

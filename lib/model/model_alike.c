@@ -106,6 +106,25 @@ model_demand_head(const struct model *model, const char *dir, const struct head 
 		die("%s: differs from %s in %s; make these alike", dir, model->dir, what);
 }
 
+void
+model_take_head(struct model *model, const char *dir)
+{
+	struct head head;
+
+	free(head_read(&head, dir));
+	if (!head.listed || !head_difference(&model->head, &head)) {
+		model->head.assumed &= !head.listed;
+		return;
+	}
+	for (int i = 0; i < head.count; i++)
+		if (head.modules[i].kind != HEAD_NORMALIZE)
+			die("%s: its %s has weights; only pooling and Normalize are "
+			    "known "
+			    "beside an adapter",
+			    dir, head.modules[i].name);
+	model->head = head;
+}
+
 static void
 demand_same_bytes(const struct model *a, const struct model *b, const char *name)
 {

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/sentence_config.h"
+#include "folder/adapter_folder.h"
 #include "folder/folder.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
@@ -95,6 +96,7 @@ model_configure(struct model *model, const char *dir)
 	folder_demand(dir, "a model");
 	if (access(dir, R_OK | X_OK))
 		die("%s: model folder:", dir);
+	adapter_folder_refuse(dir);
 	model->folder = head_read(&model->head, dir);
 	enum static_kind kind = static_folder_kind(dir);
 	char *path = mem_format("%s/config.json", model->folder);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -175,6 +176,28 @@ model_gates(struct model *model, const char *const *dirs, int count)
 	list_gates(gates);
 	model->gates = gates;
 	model_resolve(model);
+}
+
+void
+model_open_gates(struct model *model, const char *lora, const char *gates)
+{
+	char *own = mem_format("%s/adapters", model->dir);
+
+	if (!lora && !gates && !access(own, F_OK))
+		warn("%s: has LoRA adapters in %s, of which none is used; --lora takes "
+		     "one",
+		    model->dir, own);
+	free(own);
+	if (lora)
+		model_gates(model, &lora, 1);
+	if (!gates)
+		return;
+	int count;
+	char **folders = adapter_folders(gates, &count);
+	model_gates(model, (const char *const *)folders, count);
+	for (int i = 0; i < count; i++)
+		free(folders[i]);
+	free(folders);
 }
 
 int

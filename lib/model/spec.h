@@ -101,7 +101,7 @@ struct spec {
 	struct spec_rotary rotary[SPEC_ROTARIES];
 	struct spec_distance distance;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
-	bool causal; /* a token sees those before it alone */
+	bool causal;	       /* a token sees those before it alone */
 	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
 	 * block. */

@@ -20,6 +20,10 @@ struct tokenizer;
 /* dir: a model folder, or a tokenizer.json file. */
 struct tokenizer *tokenizer_open(const char *dir);
 
+/* The folder whose tokenizer and prompts a model has, to be freed; `dir` is taken over: of an adapter's folder that of the
+ * model beside it.  Dies, or warns, where the adapter's says other things. */
+char *tokenizer_model(char *dir);
+
 /* Hex digest of the tokenizer's file bytes: what streams carry as "tokenizer".
  * Cheap: parses nothing, so that encode can check tokens without opening a tokenizer. */
 char *tokenizer_fingerprint(const char *dir);

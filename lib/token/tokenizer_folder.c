@@ -2,13 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "folder/adapter_folder.h"
 #include "folder/modules.h"
 #include "folder/positions.h"
+#include "folder/prompt.h"
 #include "folder/sentence_config.h"
 #include "text/json.h"
 #include "token/tokenizer_parts.h"
@@ -144,4 +147,56 @@ tokenizer_max_length(const char *dir)
 	}
 	free(home);
 	return most;
+}
+
+/* Whether there is a tokenizer in a folder. */
+static bool
+has_tokenizer(const char *folder)
+{
+	static const char *const names[] = { "tokenizer.json", "vocab.txt",
+		"vocab.json" };
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && !is; i++) {
+		char *path = mem_format("%s/%s", folder, names[i]);
+		is = !access(path, F_OK);
+		free(path);
+	}
+	return is;
+}
+
+static void
+compare_tokenizers(const char *adapter, const char *base)
+{
+	char *folder = modules_transformer(adapter);
+
+	if (has_tokenizer(folder)) {
+		char *theirs = tokenizer_fingerprint(adapter),
+		     *ours = tokenizer_fingerprint(base);
+		if (strcmp(theirs, ours))
+			warn("%s: has a tokenizer that is not that of %s, whose is used",
+			    adapter, base);
+		free(theirs);
+		free(ours);
+	}
+	free(folder);
+}
+
+char *
+tokenizer_model(char *dir)
+{
+	char *base = adapter_folder_base(dir);
+
+	if (!base)
+		return dir;
+	compare_tokenizers(dir, base);
+	char *theirs = prompt_default(dir), *ours = prompt_default(base);
+	if (theirs && (!ours || strcmp(theirs, ours)))
+		die("%s: its default prompt is '%s', that of %s is '%s'; give the model "
+		    "with -m, and the prompt with --prompt",
+		    dir, theirs, base, ours ? ours : "");
+	free(theirs);
+	free(ours);
+	free(dir);
+	return base;
 }
