@@ -156,7 +156,7 @@ $(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/train.mts $
 	@$(call begin,score); $(call score,classification) $(legacy) --samples $($*.samples) --train $^ | $(result)
 
 $(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts
-	@$(call begin,score); $(call score,retrieval) $($*.identical) --qrels $($*.qrels) $^ | $(result)
+	@$(call begin,score); $(call score,retrieval) $($*.identical) $($*.top_ranked:%=--candidates %) --qrels $($*.qrels) $^ | $(result)
 
 $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
 	@$(call begin,score); $(call score,reranking) $< | $(result)

@@ -496,6 +496,37 @@ make_gates() {
 	mteb TASKS=sts-12 >/dev/null
 }
 
+@test "mteb: reranking of a corpus, queries, qrels and top_ranked is that of rows of lists" {
+	zstd -qd --rm data/reranking/answers/test.jsonl.zst
+	echo '{"query": "red roses", "positive": ["a heavy pot", "the cook"], "negative": ["the red roses", "roses need water"]}' \
+		>>data/reranking/answers/test.jsonl
+	folder=data/reranking/moved
+	mkdir -p $folder/qrels
+	documents='[(.positive[] | [., 1]), (.negative[] | [., 0])] | to_entries | map([("d\($row)_\(9 - .key)")] + .value)'
+	rows() { jq -c --slurp "to_entries[] | .key as \$row | .value | $1" data/reranking/answers/test.jsonl; }
+	rows '{_id: "q\($row)", text: .query}' >$folder/queries.jsonl
+	rows "$documents[] | {_id: .[0], text: .[1]}" >$folder/corpus.jsonl
+	{ printf 'query-id\tcorpus-id\tscore\n'; rows "$documents[] | [\"q\(\$row)\", .[0], .[2]] | @tsv" | jq -r .; } >$folder/qrels/test.tsv
+	rows "{\"query-id\": \"q\(\$row)\", \"corpus-ids\": ($documents | map(.[0]))}" >$folder/top_ranked.jsonl
+	mteb TASKS="answers moved" PROTOCOL=v2
+	scores() { jq -c '.scores.test[0] | del(.hf_subset, .languages)' results/base/*/"$1.json"; }
+	scores answers | jq -e 'length > 60 and .map_at_1000 < 0.9'
+	diff <(scores answers | jq -S 'del(.main_score)') <(scores moved | jq -S 'del(.main_score)')
+	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
+	# the query's own candidates alone: without them a document of the other query is nearer
+	jq -e '.motes.settings.candidates == "given" and .motes.task_type == "Reranking"' results/base/*/moved.json
+	rm results/base/*/moved.json
+	mkdir $folder/top_ranked
+	mv $folder/top_ranked.jsonl $folder/top_ranked/test.jsonl
+	mteb TASKS=moved PROTOCOL=v2 >/dev/null
+	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
+	run mteb TASKS=moved
+	[[ $output == *"moved: FAILED: a corpus and top_ranked are scored by protocol v2 alone; say PROTOCOL=v2, or"* ]]
+	mv $folder/top_ranked top
+	run mteb TASKS=moved PROTOCOL=v2
+	[[ $output == *"moved: FAILED: $T/data/reranking/moved: there is no top_ranked.jsonl"* ]]
+}
+
 @test "mteb: a set of one's own by a line beside the data; protocol v2 has results of its own" {
 	mkdir data/mine
 	mv data/shelf/* data/mine

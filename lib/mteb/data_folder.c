@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "text/datafile.h"
 
-const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels" };
+const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels",
+	"top_ranked" };
 
 /* Names. --------------------------------------------------------------------------- */
 
@@ -89,19 +90,25 @@ has_data(const char *dir)
 	return false;
 }
 
+/* A file of the subset's folder, else of the set's; NULL: there is none. */
+static char *
+find_file(const struct data_set *set, const char *stem)
+{
+	char *subset = mem_format("%s/%s", set->folder, set->task->subset);
+	char *path = datafile_find(subset, stem);
+
+	free(subset);
+	return path ? path : datafile_find(set->folder, stem);
+}
+
 static void
 need(struct data_set *set, enum data_file which, const char *stem)
 {
-	char *subset = mem_format("%s/%s", set->folder, set->task->subset);
-
-	set->files[which] = datafile_find(subset, stem);
-	if (!set->files[which])
-		set->files[which] = datafile_find(set->folder, stem);
+	set->files[which] = find_file(set, stem);
 	if (!set->files[which] && !set->fault)
 		set->fault =
 		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
 			set->folder, stem);
-	free(subset);
 }
 
 /* Whether the rows of a file are the Hub's sets of texts. */
@@ -129,6 +136,15 @@ other_way(const struct registry *registry, const struct data_set *set)
 		return mem_format(
 		    "mteb scores it by protocol v%d alone; say PROTOCOL=v%d",
 		    task->protocol, task->protocol);
+	if (set->files[DATA_TOP_RANKED] && protocol == 1)
+		return mem_string(
+		    "a corpus and top_ranked are scored by protocol v2 alone; say "
+		    "PROTOCOL=v2, or give rows of query, positive and negative");
+	if (set->files[DATA_TOP_RANKED] && !strncmp(task->main, "max_over_", 9))
+		return mem_format(
+		    "its %s is computed of rows of query, positive and negative "
+		    "alone",
+		    task->main);
 	if (task->fast == REGISTRY_FAST_ROWS && has_sets(set->files[DATA_TEST]))
 		return mem_format(
 		    "%s: mteb samples or splits these sets first; write what it makes of "
@@ -143,24 +159,51 @@ other_way(const struct registry *registry, const struct data_set *set)
 	return NULL;
 }
 
+/* Reranking as mteb 2 has it, where each query's candidates are documents of a corpus. */
+static bool
+is_reranked_corpus(const struct data_set *set)
+{
+	char *corpus =
+	    strcmp(set->task->type, "Reranking") != 0 ? NULL : find_file(set, "corpus");
+	bool there = corpus != NULL;
+
+	free(corpus);
+	return there;
+}
+
+static void
+need_corpus(struct data_set *set)
+{
+	const char *split = set->task->split;
+	char *qrels = mem_format("qrels/%s", split),
+	     *top_ranked = mem_format("top_ranked/%s", split);
+
+	need(set, DATA_QUERIES, "queries");
+	need(set, DATA_CORPUS, "corpus");
+	need(set, DATA_QRELS, qrels);
+	if (!strcmp(set->task->type, "Reranking")) {
+		set->files[DATA_TOP_RANKED] = find_file(set, top_ranked);
+		if (!set->files[DATA_TOP_RANKED])
+			need(set, DATA_TOP_RANKED, "top_ranked");
+	}
+	free(top_ranked);
+	free(qrels);
+}
+
 static void
 need_files(const struct registry *registry, struct data_set *set)
 {
 	const struct registry_task *task = set->task;
 
-	if (!strcmp(task->type, "Retrieval")) {
-		char *qrels = mem_format("qrels/%s", task->split);
-		need(set, DATA_QUERIES, "queries");
-		need(set, DATA_CORPUS, "corpus");
-		need(set, DATA_QRELS, qrels);
-		free(qrels);
-		return;
+	if (!strcmp(task->type, "Retrieval") || is_reranked_corpus(set)) {
+		need_corpus(set);
+	} else {
+		need(set, DATA_TEST, task->split);
+		if (!strcmp(task->type, "Classification"))
+			need(set, DATA_TRAIN, "train");
 	}
-	need(set, DATA_TEST, task->split);
-	if (set->files[DATA_TEST] && !set->fault)
+	if (!set->fault)
 		set->fault = other_way(registry, set);
-	if (!strcmp(task->type, "Classification"))
-		need(set, DATA_TRAIN, "train");
 }
 
 /* Folders. ------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  *	DATA/SET/...  or  DATA/TYPE/SET/...  (or DATA/cqadupstack/android/...)
  *		{train,test,...}.jsonl		all types but retrieval; one file a split
  *		corpus.jsonl queries.jsonl qrels/SPLIT.tsv	retrieval, as BEIR has it
+ *		and top_ranked.jsonl, or top_ranked/SPLIT.jsonl	reranking, as mteb 2 has it
  *
  * .jsonl may be .ndjson, .json, .tsv or .csv, each plain, .gz, .zst, .xz or .bz2.  A folder is the set whose
  * name it has, case and punctuation aside, with or without the name's type and with its subset:
@@ -19,14 +20,15 @@
 
 #include "mteb/registry.h"
 
-/* What a set is scored with; retrieval has queries, corpus and qrels, classification train and
- * test, the others test. */
+/* What a set is scored with; retrieval has queries, corpus and qrels, reranking these and top_ranked, or test,
+ * classification train and test, the others test. */
 enum data_file {
 	DATA_TRAIN,
 	DATA_TEST,
 	DATA_QUERIES,
 	DATA_CORPUS,
 	DATA_QRELS,
+	DATA_TOP_RANKED, /* the documents that each query is compared with */
 	DATA_FILES
 };
 extern const char *const data_file_names[];

@@ -62,7 +62,8 @@ static void
 print_set(const struct tree *prompts, const struct data_set *set, FILE *out)
 {
 	const struct registry_task *task = set->task;
-	char *scorer = registry_scorer(task);
+	char *scorer =
+	    set->files[DATA_CORPUS] ? mem_string("retrieval") : registry_scorer(task);
 
 	fprintf(out, "\n%s += %s\n", scorer, task->name);
 	free(scorer);
