@@ -43,6 +43,20 @@ made() { # NAME: its vectors and its other members as one stream
 	done
 }
 
+@test "lists of labels are refused by classification, by the name of what scores them" {
+	echo '{"x.emb":[1,2],"label":["a","b"]}' | mkstream >text.mts
+	echo '{"x.emb":[1,2],"label":[1,2]}' | mkstream >numbers.mts
+	echo '{"x.emb":[1,2],"label":"a"}' | mkstream >one.mts
+	for name in text numbers; do
+		dies "mteb-score: $name.mts: column 'label' has lists of labels: multilabel classification" \
+			mteb-score classification --train $name.mts one.mts
+		dies "mteb-score: $name.mts: column 'label' has lists of labels: multilabel classification" \
+			mteb-score classification --train one.mts $name.mts
+	done
+	printf '%s\n' '{"text":"a","label":["x"]}' '{"text":"b","label":["x","y"]}' >train.jsonl
+	dies "leaderboard: train.jsonl:1: 'label' is a list: multilabel classification" leaderboard drawn train.jsonl
+}
+
 @test "leaderboard drawn: a training row without a label is refused" {
 	for label in null '""'; do
 		printf '%s\n' '{"text":"a","label":"x"}' "{\"text\":\"b\",\"label\":$label}" >train.jsonl

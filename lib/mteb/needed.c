@@ -83,6 +83,10 @@ read_labels(const char *path)
 		    (value->kind == TREE_STRING && !value->length))
 			die("%s:%lld: there is no '%s'", path,
 			    (long long)datafile_line(file), label);
+		if (value->kind == TREE_LIST)
+			die("%s:%lld: '%s' is a list: multilabel classification is not "
+			    "computed here; give one label a row",
+			    path, (long long)datafile_line(file), label);
 		char *text = json_text(value, 0);
 		rows.label = mem_grow(
 		    rows.label, &rows.capacity, (size_t)rows.n + 1, sizeof *rows.label);

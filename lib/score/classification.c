@@ -67,6 +67,11 @@ open_columns(const char *path, const struct score_options *options)
 	struct columns columns = { reader, vectors_open(reader, options->fields[0], 0),
 		labels_column(reader, options->label, usual) };
 
+	const struct column *labels = stream_column(reader, columns.label);
+	if (labels->rank == 0 && labels->depth > (labels->text ? 1 : 0))
+		die("%s: column '%s' has lists of labels: multilabel classification, by "
+		    "which mteb scores these, is not computed here; give one label a row",
+		    stream_name(reader), labels->name);
 	values_single(reader, columns.label, 0);
 	return columns;
 }
