@@ -28,7 +28,10 @@ cells() { # the table's lines without means: task, metric, figures
 	put a/1 STS13 null
 	put a/1 STS15 '"high"'
 	put a/1 STS16 "[]"
+	put a/1 BIOSSES NaN
+	put a/1 SICK-R -Infinity
 	put b/1 STS12 0.25
+	sed -i 's/"hf_subset"/"nauc_mrr_at_1_max": NaN, "hf_subset"/' b/1/STS12.json # no matter
 	put b/1 STS13 0.75
 	echo '{"name": null, "revision": null}' >a/1/model_meta.json
 	# mteb 1.0
@@ -37,7 +40,7 @@ cells() { # the table's lines without means: task, metric, figures
 	for part in '"scores": null' '"scores": {"test": null}' '"scores": {"test": []}' '"scores": {"test": [1]}' '"scores": 3'; do
 		echo "{\"task_name\": \"STSBenchmark\", \"motes\": [], $part}" >a/1/STSBenchmark.json
 		[ "$(cells a/1 b/1)" = $'task\tmetric\ta\tb\nSTS12\tcosine_spearman\t50.00\t25.00\nSTS13\tcosine_spearman\t\t75.00' ]
-		[ "$(grep -c 'a/1/.*: is left out: ' err)" -eq 5 ]
+		[ "$(grep -c 'a/1/.*: is left out: ' err)" -eq 7 ]
 		grep -q 'warning: a/1/STSBenchmark.json: is left out: ' err
 	done
 	grep -q 'STS14.json: is left out: it is of an mteb before 1.11' err

@@ -106,9 +106,9 @@ need(struct data_set *set, enum data_file which, const char *stem)
 {
 	set->files[which] = find_file(set, stem);
 	if (!set->files[which] && !set->fault)
-		set->fault =
-		    mem_format("%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
-			set->folder, stem);
+		set->fault = mem_format(
+		    "%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
+		    set->folder, stem);
 }
 
 /* Whether the rows of a file are the Hub's sets of texts. */

@@ -183,9 +183,10 @@ number_of(const struct tree *object, const char *key)
 {
 	const struct tree *node =
 	    object->kind == TREE_OBJECT ? tree_get(object, key) : NULL;
-	bool is = node && (node->kind == TREE_REAL || node->kind == TREE_INTEGER);
 
-	return is ? tree_real(object, key, NAN) : NAN;
+	if (node && node->kind == TREE_INTEGER)
+		return (double)node->integer;
+	return node && node->kind == TREE_REAL ? node->real : NAN;
 }
 
 /* That of the registry's subset, or the mean over all where it is not among them; not finite: none. */
