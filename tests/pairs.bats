@@ -797,3 +797,27 @@ rows_like() {
 	jq -e '.mined == 1 and .bge == 1 and .tevatron == 1 and .swift == 1 and .scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
 	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
 }
+
+@test "pairs: a row without a label has none, and is no class" {
+	for label in null NaN '""' '" "' Infinity; do
+		printf '{"text":"%s","label":%s}\n' a '"x"' b '"x"' c "$label" d "$label" >l.jsonl
+		if [ "$label" = '" "' ]; then
+			recipe 'file: l.jsonl, label: label' | tasksample -q --all - | batches | grep -c '^' # a blank is a label
+			continue
+		fi
+		set_of 'file: l.jsonl, label: label'
+		run -1 tasksample -q x.yaml -o lost.mts
+		echo "$output"
+		[[ $output == "tasksample: l.jsonl:3: has no label: field 'label' is empty; leave out such rows" ||
+			$output == "tasksample: l.jsonl:3: is neither text nor number: field 'label'" ]]
+	done
+	printf 'text,label\na,x\nb,x\nc,\nd,\n' >l.csv
+	fails 'file: l.csv, label: label' "l.csv:4: has no label: field 'label' is empty; leave out such rows"
+	[ "$(rows 'file: l.csv, label: label, where: "label!="' | sort)" = $'a|b\nb|a' ]
+	# integers that a real does not hold are labels of their own
+	printf '{"text":"%s","label":%s}\n' a 18446744073709551615 b 18446744073709551615 c 18446744073709551614 d 18446744073709551614 >l.jsonl
+	[ "$(rows 'file: l.jsonl, label: label' | sort)" = $'a|b\nb|a\nc|d\nd|c' ]
+	printf '{"query":"a","document":"b","label":1,"label":2,"other":{"x":1,"x":2}}\n' >l.jsonl
+	[ "$(rows 'file: l.jsonl')" = 'a|b' ]
+	fails 'file: l.jsonl, where: "label=1"' "l.jsonl: 'label' is given twice"
+}

@@ -75,6 +75,22 @@ files() {
 	tok -m "$TINY" --keep --format lines x.jsonl | mts to jsonl | diff - parts
 }
 
+@test "tok --shard: lines that end in carriage returns; an array of JSON is refused" {
+	for ((i = 0; i < 100; i++)); do printf '{"text":"sea %s"}\r' "$i"; done >cr.jsonl
+	{ printf 'id\ttext\r'; for ((i = 0; i < 100; i++)); do printf '%s\tsea\r' "$i"; done; } >cr.tsv
+	for file in cr.jsonl cr.tsv; do
+		for part in 1 2 3; do
+			tok -m "$TINY" --keep --shard $part/3 $file >$part.mts
+			[ "$(mts stat --json $part.mts | jq .rows)" -ge 30 ]
+		done
+		tok -m "$TINY" --keep $file >all.mts
+		cmp <(mts cat ?.mts | mts to jsonl) <(mts to jsonl all.mts)
+	done
+	tr '\r' '\n' <cr.jsonl | jq -s . >array.json
+	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 array.json
+	[[ $stderr == "tok: array.json: is an array of JSON, and --shard cuts lines"* ]]
+}
+
 @test "tok --shard: several files are cut as if they were one, each line of names left out" {
 	cd "$T"
 	files

@@ -668,6 +668,33 @@ broken() {
 	done
 }
 
+@test "tasksample: one data set as lines, arrays, packed, with other ends of lines: the same batches" {
+	printf 'query\tdocument\n' >x.tsv
+	for ((i = 0; i < 50; i++)); do
+		echo "{\"query\": \"q $i\", \"document\": \"d $i ]}[\"}" >>x.jsonl
+		printf 'q %s\td %s ]}[\n' $i $i >>x.tsv
+	done
+	jq -s . x.jsonl >array.json
+	jq -sc . x.jsonl >line.json
+	jq -sc 'map([.query, .document])' x.jsonl >lists.json
+	jq -s 'map([.query, .document])' x.jsonl >high.json
+	tr '\n' '\r' <x.jsonl >cr.jsonl
+	tr '\n' '\r' <x.tsv >cr.tsv
+	xz -k x.jsonl
+	bzip2 -k array.json
+	mkdir kept
+	for file in x.jsonl {array,line,lists,high}.json cr.jsonl {x,cr}.tsv x.jsonl.xz array.json.bz2; do
+		printf 'batch: 8\nseed: 3\ntasks: {t: {datasets: [{name: x, file: %s}]}}\n' $file >forms.yaml
+		tasksample -q forms.yaml | mts to jsonl >$file.batches
+		[ "$(wc -l <$file.batches)" -eq 50 ]
+		cmp $file.batches x.jsonl.batches
+		for again in first second; do
+			: $again
+			tasksample -q --index kept forms.yaml | mts to jsonl | cmp - x.jsonl.batches
+		done
+	done
+}
+
 @test "tasksample: options that say nothing to --all or --plan are refused" {
 	says_nothing --level tasksample --plan --level 3 mix.yaml
 	says_nothing --seed tasksample --all -s 3 mix.yaml

@@ -58,7 +58,7 @@ made() { # NAME: its vectors and its other members as one stream
 }
 
 @test "leaderboard drawn: a training row without a label is refused" {
-	for label in null '""'; do
+	for label in null '""' NaN; do
 		printf '%s\n' '{"text":"a","label":"x"}' "{\"text\":\"b\",\"label\":$label}" >train.jsonl
 		dies "leaderboard: train.jsonl:2: there is no 'label'" leaderboard drawn train.jsonl
 	done

@@ -1,5 +1,6 @@
 #include "sample/fields.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,10 @@ member(const struct tree *record, const char *name)
 	if (record->kind != TREE_OBJECT)
 		tree_die(record, "neither an object nor a list");
 	for (size_t i = 0; i < record->count; i++)
-		if (!strcmp(record->items[i]->key, name))
+		if (!strcmp(record->items[i]->key, name)) {
+			tree_once(record->items[i]);
 			return record->items[i];
+		}
 	return NULL;
 }
 
@@ -31,7 +34,7 @@ fields_find(const struct tree *record, const char *name)
 {
 	const struct tree *value = member(record, name);
 
-	return value && value->kind != TREE_NULL ? value : NULL;
+	return tree_is_missing(value) ? NULL : value;
 }
 
 const struct tree *
@@ -111,8 +114,8 @@ fields_append_value(struct buffer *to, const struct tree *record, const char *na
 		append_object(to, record, name, value);
 	} else if (value->kind == TREE_STRING) {
 		buffer_add(to, value->string, value->length);
-	} else if (value->kind == TREE_INTEGER || value->kind == TREE_REAL ||
-		   value->kind == TREE_BOOL) {
+	} else if (value->kind == TREE_INTEGER || value->kind == TREE_BOOL ||
+		   (value->kind == TREE_REAL && isfinite(value->real))) {
 		char *text = json_text(value, 0);
 		buffer_add(to, text, strlen(text));
 		free(text);

@@ -49,6 +49,10 @@ pairs_set_label(struct pairs *pairs, const struct tree *record)
 		pairs_append_side(pairs, &pairs->text, SIDE_DOCUMENT, record, &first);
 	else
 		fields_append(&pairs->text, record, &pairs->label, &first);
+	if (!pairs->text.used)
+		tree_die(record, "has no label: field '%s' is empty; leave out such rows",
+		    pairs->source->group ? pairs->fields[SIDE_DOCUMENT].spec
+					 : pairs->label.spec);
 }
 
 /* Examples. ------------------------------------------------------------------------ */
