@@ -96,12 +96,12 @@ read_labels(struct numbers *labels, int64_t rows, struct strings *names,
 }
 
 /* A label as a number; NaN: it is none. */
-static double
+static long double
 number_of(const struct strings *names, int64_t label)
 {
-	double value;
-	bool is =
-	    number_read(strings_get(names, label), strings_length(names, label), &value);
+	long double value;
+	bool is = number_read_long(
+	    strings_get(names, label), strings_length(names, label), &value);
 
 	return is ? value : NAN;
 }
@@ -122,7 +122,7 @@ by_name(const void *a, const void *b, void *context)
 	const struct training *training = context;
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
-	double p = 0, q = 0;
+	long double p = 0, q = 0;
 
 	if (training->numeric) {
 		p = number_of(training->names, x);
