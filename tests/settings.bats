@@ -158,6 +158,8 @@ right() {
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "a"}}}}' "added_tokens_decoder: 'x' is no token"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {}}}}' "added_tokens_decoder: '5' has no 'content'"
 	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": [5]}}' "additional_special_tokens: element 0 is no token"
+	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": "x"}}' "'additional_special_tokens' must be a list or an object"
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": [5]}}' "'added_tokens_decoder' must be an object"
 	local class
 	for class in BertJapanese Phobert Bertweet Canine; do
 		contradicts bert "{\"tokenizer_config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
@@ -187,4 +189,18 @@ right() {
 	local last
 	last=$(jq '.model.vocab["]"]' "$T/m/tokenizer.json")
 	grep -qE "ids=\[[0-9]+ [0-9]+ $last\]" "$T/found"
+}
+
+@test "settings: what a folder says goes with a model that is made of it" {
+	cp -r "$GOLDEN/static/bert" "$T/b"
+	chmod -R u+w "$T/b"
+	jq -c '. + {tokenizer_class: "BertTokenizer", do_lower_case: false, tokenize_chinese_chars: false}' "$GOLDEN/static/bert/tokenizer_config.json" >"$T/b/tokenizer_config.json"
+	jq -c '.normalizer = {type: "BertNormalizer", lowercase: true, handle_chinese_chars: true}' "$GOLDEN/static/bert/tokenizer.json" >"$T/b/tokenizer.json"
+	upcycle -q --static -m "$T/b" --dim 4 -o "$T/table"
+	[ "$(jq -c '.normalizer | [.lowercase, .handle_chinese_chars]' "$T/table/tokenizer.json")" = '[false,false]' ]
+	cp -r "$GOLDEN/families/xlm-roberta" "$T/x"
+	chmod -R u+w "$T/x"
+	cp "$S/xlm-roberta/sentencepiece.bpe.model" "$S/xlm-roberta/tokenizer_config.json" "$T/x"
+	upcycle -q -m "$T/x" --experts a -o "$T/mote"
+	cmp "$S/xlm-roberta/sentencepiece.bpe.model" "$T/mote/sentencepiece.bpe.model"
 }

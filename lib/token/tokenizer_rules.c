@@ -279,6 +279,8 @@ add_list(struct adding *adding, const char *key)
 	const struct tree *config = adding->settings->config,
 			  *list = tree_get(config, key);
 
+	if (list && list->kind != TREE_LIST && list->kind != TREE_OBJECT)
+		tree_die(config, "'%s' must be a list or an object", key);
 	for (size_t i = 0; list && i < list->count; i++) {
 		const struct tree *item = list->items[i];
 		const char *text = item->kind == TREE_OBJECT

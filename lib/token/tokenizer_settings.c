@@ -188,6 +188,8 @@ by_id(const void *one, const void *two)
 static void
 read_decoder(struct tokenizer_settings *settings, const struct tree *decoder)
 {
+	if (decoder->kind != TREE_OBJECT)
+		tree_die(settings->config, "'added_tokens_decoder' must be an object");
 	for (size_t i = 0; i < decoder->count; i++) {
 		const struct tree *token = decoder->items[i];
 		char *end;
