@@ -458,7 +458,8 @@ plain_apart() {
 @test "tasksample: --duplicates apart takes what was put off in its order, however many share a text" {
 	printf 'batch: 5\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
 	# most have one of two documents; or one query or one document; or few of both
-	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i'; do
+	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i' \
+		'int(i * i / 7) % 9, i * 5 % 11' 'i % 4 ? i % 3 : i, i % 5 ? i % 7 : i'; do
 		awk "BEGIN { for (i = 0; i < 250; i++) printf \"{\\\"query\\\": \\\"q%d\\\", \\\"document\\\": \\\"d%d\\\"}\\n\", $rule }" >x.jsonl
 		tasksample -q -n 1 x.yaml | mts to tsv -c query -c document | sed 1d | plain_apart >expected
 		tasksample -q --duplicates apart x.yaml | batches >rows
@@ -468,6 +469,9 @@ plain_apart() {
 	done
 	# in a time that grows with the file: passing over all that waits takes minutes
 	seq 300000 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 % 2 "\"}" }' >x.jsonl
+	timeout 60 tasksample -q --plan --duplicates apart x.yaml >plan
+	[ "$(wc -l <plan)" -ge 150001 ]
+	seq 300000 | awk '{ i = $1; printf "{\"query\": \"q%d\", \"document\": \"d%d\"}\n", i % 2 ? 0 : i, i % 2 ? i : 0 }' >x.jsonl
 	timeout 60 tasksample -q --plan --duplicates apart x.yaml >plan
 	[ "$(wc -l <plan)" -ge 150001 ]
 }
