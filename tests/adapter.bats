@@ -383,4 +383,17 @@ native() { # MODEL
 	echo more >>"$T/a/vocab.txt"
 	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
 	[ "$(cat "$T/err")" = "tok: warning: $T/a: has a tokenizer that is not that of $T/base, whose is used" ]
+	rm "$T/a/vocab.txt"
+	echo '{"max_seq_length": 7}' >"$T/a/sentence_bert_config.json"
+	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
+	[ "$(cat "$T/err")" = "tok: warning: $T/a: takes texts of 7 tokens, $T/base of 24, which counts; give --max-length" ]
+	# what the saved file says of lengths and batches makes no other tokens
+	rm "$T/a/sentence_bert_config.json"
+	jq '.truncation = {"max_length": 24}' "$GOLDEN/static/bpe.json" >"$T/a/tokenizer.json"
+	cp "$GOLDEN/static/bpe.json" "$T/base/tokenizer.json"
+	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
+	[ ! -s "$T/err" ]
+	jq 'del(.truncation) | .normalizer = null | .pre_tokenizer = null' "$GOLDEN/static/bpe.json" >"$T/a/tokenizer.json"
+	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
+	grep -q "has a tokenizer that is not that of" "$T/err"
 }

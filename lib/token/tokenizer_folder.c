@@ -165,6 +165,36 @@ has_tokenizer(const char *folder)
 	return is;
 }
 
+/* tokenizer.json without what concerns batches and lengths, to be freed; NULL: there is none. */
+static struct tree *
+read_rules(const char *folder)
+{
+	char *path = tokenizer_beside(folder, NULL);
+	struct tree *rules = json_read_optional(path);
+
+	for (const char *const *key =
+		 (const char *const[]){ "truncation", "padding", "version", NULL };
+	     rules && *key; key++)
+		tree_remove(rules, *key);
+	free(path);
+	return rules;
+}
+
+/* Whether the tokenizers of two models make the same of a text, by their files. */
+static bool
+same_rules(const char *a, const char *b)
+{
+	char *folders[] = { modules_transformer(a), modules_transformer(b) };
+	struct tree *x = read_rules(folders[0]), *y = read_rules(folders[1]);
+	bool same = x && y && tree_equal(x, y);
+
+	tree_free(x);
+	tree_free(y);
+	free(folders[0]);
+	free(folders[1]);
+	return same;
+}
+
 static void
 compare_tokenizers(const char *adapter, const char *base)
 {
@@ -173,7 +203,7 @@ compare_tokenizers(const char *adapter, const char *base)
 	if (has_tokenizer(folder)) {
 		char *theirs = tokenizer_fingerprint(adapter),
 		     *ours = tokenizer_fingerprint(base);
-		if (strcmp(theirs, ours))
+		if (strcmp(theirs, ours) && !same_rules(adapter, base))
 			warn("%s: has a tokenizer that is not that of %s, whose is used",
 			    adapter, base);
 		free(theirs);
@@ -190,6 +220,11 @@ tokenizer_model(char *dir)
 	if (!base)
 		return dir;
 	compare_tokenizers(dir, base);
+	size_t most = tokenizer_max_length(dir), own = tokenizer_max_length(base);
+	if (most && own && most < own)
+		warn("%s: takes texts of %zu tokens, %s of %zu, which counts; give "
+		     "--max-length",
+		    dir, most, base, own);
 	char *theirs = prompt_default(dir), *ours = prompt_default(base);
 	if (theirs && (!ours || strcmp(theirs, ours)))
 		die("%s: its default prompt is '%s', that of %s is '%s'; give the model "
