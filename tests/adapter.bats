@@ -376,6 +376,14 @@ native() { # MODEL
 	rm -r "$T/base/modules.json" "$T/base/1_Pooling"
 	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	[ ! -s "$T/err" ]
+	# beside a model that -m names, and in its weights, too; gates have one pooling
+	encode -m "$GOLDEN/bert" --lora "$T/a" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/wanted"
+	upcycle -q -m "$T/base" --merge-lora "$T/a" -o "$T/merged"
+	encode -m "$T/merged" "$T/ids.mts" | ids_stream --rows text.emb | within "$T/wanted" 2e-6
+	mkdir "$T/gates"
+	cp -r "$T/a" "$T/gates/one"
+	run -1 --separate-stderr encode -m "$GOLDEN/bert" --gates "$T/gates" "$T/ids.mts"
+	[ "$stderr" = "encode: $T/gates/one: differs from $GOLDEN/bert in 'pooling_mode'; make these alike" ]
 	echo '{"prompts": {"query": "q: "}, "default_prompt_name": "query"}' >"$T/a/config_sentence_transformers.json"
 	run -1 --separate-stderr tok -m "$T/a" <<<"a"
 	[[ $stderr == "tok: $T/a: its default prompt is 'q: ', that of $T/base is ''"* ]]

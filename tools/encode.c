@@ -206,8 +206,8 @@ open_model(const struct settings *s)
 		: model_open(s->model, MODEL_ENCODE, 0);
 	struct head *head = model_head(model);
 
-	if (s->head)
-		model_take_head(model, s->head);
+	if (s->head || s->lora)
+		model_take_head(model, s->head ? s->head : s->lora);
 	if (s->pooling && !head_pool(head, s->pooling))
 		die_usage(
 		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, "

@@ -107,6 +107,16 @@ model_demand_head(const struct model *model, const char *dir, const struct head 
 }
 
 void
+model_demand_listed_head(const struct model *model, const char *dir)
+{
+	struct head head;
+
+	free(head_read(&head, dir));
+	if (head.listed)
+		model_demand_head(model, dir, &head);
+}
+
+void
 model_take_head(struct model *model, const char *dir)
 {
 	struct head head;

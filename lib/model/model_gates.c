@@ -194,6 +194,8 @@ model_open_gates(struct model *model, const char *lora, const char *gates)
 		return;
 	int count;
 	char **folders = adapter_folders(gates, &count);
+	for (int i = 0; i < count; i++)
+		model_demand_listed_head(model, folders[i]);
 	model_gates(model, (const char *const *)folders, count);
 	for (int i = 0; i < count; i++)
 		free(folders[i]);

@@ -300,6 +300,8 @@ void prediction_layout(struct pass *pass, const struct model *model, size_t M);
 void model_demand_alike(const struct model *a, const struct model *b);
 void model_demand_head(
     const struct model *model, const char *dir, const struct head *head);
+/* The same of a folder that may have none. */
+void model_demand_listed_head(const struct model *model, const char *dir);
 
 /* A folder opened for its stored tensors only. */
 void model_open_stored(struct model *model, const char *dir);

@@ -103,6 +103,7 @@ model_merge(const char *from, const char *dir, const char *lora)
 
 	model_open_stored(&model, from);
 	struct adapter *adapter = gates_adapter(&model, lora);
+	model_take_head(&model, lora);
 	const struct weights *weights = &model.weights;
 	struct gate_places places = gates_places(&model, adapter);
 	char *folder = model_begin_folder(&model, dir);
