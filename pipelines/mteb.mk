@@ -90,7 +90,7 @@ routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
 in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
-score   = $X/mteb-score $1 --protocol $(PROTOCOL) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))
+score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))
 result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)

@@ -527,6 +527,22 @@ make_gates() {
 	[[ $output == *"moved: FAILED: $T/data/reranking/moved: there is no top_ranked.jsonl"* ]]
 }
 
+@test "mteb: SummEval and its second version are scored as mteb does, by whatever PROTOCOL" {
+	mv data/summarization/notes data/summarization/SummEval
+	cp -r data/summarization/SummEval data/summarization/SummEvalSummarization.v2
+	for protocol in v1 v2; do
+		mteb TASKS=summarization PROTOCOL=$protocol >/dev/null
+		test=$(find out -path '*SummEval/test.mts' | head -n 1)
+		for set in SummEval.v1 SummEvalSummarization.v2; do
+			jq -e --argjson own "$(mteb-score -q summarization --protocol "${set#*.}" --json "$test")" \
+				'(.scores.test[0].main_score - $own.scores.main_score | fabs) < 1e-6' "$(echo results/base/*/"${set%.v1}.json")"
+		done
+		rm -r results
+	done
+	run ! diff -q <(mteb-score -q summarization --protocol v1 "$test" | sed 1d) \
+		<(mteb-score -q summarization --protocol v2 "$test" | sed 1d)
+}
+
 @test "mteb: a set of one's own by a line beside the data; protocol v2 has results of its own" {
 	mkdir data/mine
 	mv data/shelf/* data/mine

@@ -132,10 +132,6 @@ other_way(const struct registry *registry, const struct data_set *set)
 	size_t length = strlen(task->name);
 	int protocol = registry->v2 ? 2 : 1;
 
-	if (task->protocol && task->protocol != protocol)
-		return mem_format(
-		    "mteb scores it by protocol v%d alone; say PROTOCOL=v%d",
-		    task->protocol, task->protocol);
 	if (set->files[DATA_TOP_RANKED] && protocol == 1)
 		return mem_string(
 		    "a corpus and top_ranked are scored by protocol v2 alone; say "

@@ -76,6 +76,8 @@ print_set(const struct tree *prompts, const struct data_set *set, FILE *out)
 		fprintf(out, "%s.documents := %.17g\n", task->name, task->documents);
 	else if (task->fast != REGISTRY_NO_FAST)
 		fprintf(out, "%s.documents := all\n", task->name);
+	if (task->protocol)
+		fprintf(out, "%s.protocol := v%d\n", task->name, task->protocol);
 	if (task->ignore_identical)
 		fprintf(out, "%s.identical := --ignore-identical-ids\n", task->name);
 	for (int f = 0; f < DATA_FILES; f++)

@@ -246,7 +246,7 @@ take_file(struct results *results, const struct registry *registry,
 		.type = copied(text_of(motes, "task_type")),
 		.metric = copied(text_of(motes, "main_score")),
 		.main = value,
-		.protocol = protocol_of(motes),
+		.protocol = task && task->protocol ? 0 : protocol_of(motes),
 		.other = tree_boolean(motes, "other_size", false) };
 	return NULL;
 }

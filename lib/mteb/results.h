@@ -26,8 +26,8 @@ struct tree *results_of(const struct registry_task *task, const struct tree *rep
 struct result {
 	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */
 	double main;		    /* main_score */
-	int protocol;		    /* of mteb-score, 1 or 2; 0: the file does not say */
-	bool other;		    /* scored on a set of another size than mteb's */
+	int protocol; /* of mteb-score, 1 or 2; 0: the file does not say, or mteb knows one only */
+	bool other; /* scored on a set of another size than mteb's */
 };
 
 struct results {
