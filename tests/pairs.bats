@@ -817,7 +817,7 @@ rows_like() {
 	# integers that a real does not hold are labels of their own
 	printf '{"text":"%s","label":%s}\n' a 18446744073709551615 b 18446744073709551615 c 18446744073709551614 d 18446744073709551614 >l.jsonl
 	[ "$(rows 'file: l.jsonl, label: label' | sort)" = $'a|b\nb|a\nc|d\nd|c' ]
-	printf '{"query":"a","document":"b","label":1,"label":2,"other":{"x":1,"x":2}}\n' >l.jsonl
+	printf '{"query":"a","document":"b","m":1,"m":2,"other":{"x":1,"x":2}}\n' >l.jsonl
 	[ "$(rows 'file: l.jsonl')" = 'a|b' ]
-	fails 'file: l.jsonl, where: "label=1"' "l.jsonl: 'label' is given twice"
+	fails 'file: l.jsonl, where: "m=1"' "l.jsonl: 'm' is given twice"
 }
