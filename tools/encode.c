@@ -101,7 +101,8 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 
 struct settings {
 	char *model;
-	const char *lora, *gates, *pilots, *head, *expert, *output, *pooling, *emit;
+	char *head, *adapter; /* of an adapter's folder in its place; NULL: it is none */
+	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
 	int64_t tokens, dim, level, threads, cache;
 	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
 	int precision, empty;
@@ -118,14 +119,16 @@ take_adapter(struct settings *s, char *folder)
 	char *base = adapter_folder_base(folder);
 
 	s->model = folder;
-	if (!base || ((s->lora || s->gates) && !strcmp(base, folder)))
+	if (!base || ((s->lora || s->gates) && !strcmp(base, folder))) {
+		free(base);
 		return;
+	}
 	if (s->lora || s->gates)
 		die_usage("%s is a LoRA adapter itself; --lora and --gates take "
 			  "adapters of the model that -m names",
 		    folder);
 	s->model = base;
-	s->lora = modules_transformer(folder);
+	s->lora = s->adapter = modules_transformer(folder);
 	s->head = folder;
 }
 
@@ -341,5 +344,7 @@ main(int argc, char **argv)
 	stream_close(in);
 	model_close(model);
 	free(s.model);
+	free(s.head);
+	free(s.adapter);
 	return 0;
 }
