@@ -349,7 +349,7 @@ native() { # MODEL
 	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --lora" ]
 	run -1 --separate-stderr tok -m "$T/a" "$T/texts"
 	[[ $stderr == "tok: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here"* ]]
-	for program in "train -o $T/out" "upcycle --experts a,b -o $T/out" "train --lora rank=2 -o $T/out"; do
+	for program in "leaderboard model" "train -o $T/out" "upcycle --experts a,b -o $T/out" "train --lora rank=2 -o $T/out"; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr $program -m "$T/a" < <(pairs_stream <<<$'3 5\t4 6')
 		[[ $stderr == *"$T/a: is a LoRA adapter of 'some/base', not a model; 'upcycle -m some/base --merge-lora $T/a -o DIR' makes one, and 'train -m some/base --lora $T/a' goes on from it" ]]

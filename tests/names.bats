@@ -76,8 +76,10 @@ learn() { # MODEL DIR
 		tensor_sums "$1" | grep pooler | LC_ALL=C sort | cmp - "$T/pooler"
 		run ! grep -q 'predictions.decoder.weight' <(names "$1")
 	}
+	echo '{{ messages }}' >"$T/m/chat_template.jinja"
 	learn "$T/m" "$T/learned"
 	kept "$T/learned"
+	cmp "$T/m/chat_template.jinja" "$T/learned/chat_template.jinja"
 	learn "$T/learned" "$T/again"
 	kept "$T/again"
 	run ! cmp -s <(tensor_sums "$T/learned") <(tensor_sums "$T/again")

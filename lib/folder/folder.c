@@ -27,8 +27,8 @@ static const char *const ours[] = { "config.json", "model.safetensors",
 	"sentence_*_config.json", "config_sentence_transformers.json", "tokenizer.json",
 	"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
 	"vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model",
-	"spiece.model", "tokenizer.model", "sentencepiece.model", "adapter_config.json",
-	"adapter_model.safetensors", "adapter_model.bin", NULL };
+	"spiece.model", "tokenizer.model", "sentencepiece.model", "chat_template.jinja",
+	"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin", NULL };
 
 /* Weights as models are published; ours and others'. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",

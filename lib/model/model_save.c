@@ -21,7 +21,7 @@ model_copy_files(const char *from, const char *to)
 	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
 		"merges.txt", "sentencepiece.bpe.model", "spiece.model",
 		"tokenizer.model", "sentencepiece.model", "tokenizer_config.json",
-		"special_tokens_map.json", "added_tokens.json",
+		"special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
 		"config_sentence_transformers.json", NULL };
 
 	for (const char *const *file = files; *file; file++)

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
+#include "folder/adapter_folder.h"
 #include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "folder/safetensors.h"
@@ -54,6 +55,7 @@ model_meta_find(struct model_meta *of)
 	if (of->pilots && !of->gates)
 		die_usage("--pilots without --gates: where are those that it chooses?");
 	of->folder = model_folder(of->model);
+	adapter_folder_refuse(of->folder);
 }
 
 char *
