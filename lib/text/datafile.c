@@ -205,6 +205,8 @@ settle(struct datafile *file)
 
 	if (file->settled)
 		return;
+	if (!file->block)
+		refill(file);
 	for (;;) {
 		size_t held = file->end - file->at;
 		const char *text = file->block + file->at;
