@@ -427,6 +427,7 @@ ndcg() {
 		csv.score,DocID,Query_ID,\n1,"""b""",q1,\n\n1,c,q2,\n
 		trec.query iteration document relevance\nq1 0 "b" 1\nq2 0 c 1\n
 		json.{"q1": {"\"b\"": 1}, "q2": {"c": 1, "a": 0}}
+		json.\xef\xbb\xbf{"q1": {"\"b\"": 1}, "q2": {"c": 1}}
 		json.[{"qid": "q1", "docid": "\"b\"", "relevance": 1},\n{"qid": "q2", "docid": "c", "relevance": 1}]
 	END
 	rm "$T"/qrels.*

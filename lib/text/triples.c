@@ -208,6 +208,9 @@ put_line(struct reading *reading, struct tree *text)
 
 /* JSON of objects in objects. ------------------------------------------------------- */
 
+/* What begins behind a byte order mark. */
+static const char mark_and_brace[] = "\xEF\xBB\xBF{";
+
 static size_t
 skip_blanks(const char *text, size_t at, size_t length)
 {
@@ -222,10 +225,11 @@ triples_nested(struct input *input)
 	enum { PEEK = 4096 };
 	char text[PEEK];
 
-	if (!input_starts_with(input, "{"))
+	if (!input_starts_with(input, "{") && !input_starts_with(input, mark_and_brace))
 		return false;
 	size_t length = input_peek(input, text, PEEK);
-	size_t at = skip_blanks(text, 1, length);
+	size_t at =
+	    skip_blanks(text, text[0] == '{' ? 1 : strlen(mark_and_brace), length);
 	if (at == length || text[at] != '"')
 		return false;
 	for (at++; at < length && text[at] != '"'; at++)
@@ -308,7 +312,9 @@ read_nested(const struct triples *triples, struct input *input)
 		got = input_read(input, buffer_room(&text, BLOCK), BLOCK);
 		text.used += got;
 	} while (got);
-	struct tree *root = json_parse_python(text.data, text.used, input_name(input), 1);
+	size_t skip = *text.data == '{' ? 0 : strlen(mark_and_brace) - 1;
+	struct tree *root =
+	    json_parse_python(text.data + skip, text.used - skip, input_name(input), 1);
 	const struct tree *all = unwrap(root);
 	for (size_t i = 0; i < all->count; i++)
 		put_query(triples, all->items[i]);
@@ -325,7 +331,8 @@ format_of(struct input *input)
 {
 	if (datafile_by_name(input_name(input)) == DATAFILE_CSV)
 		return DATAFILE_CSV;
-	return input_starts_with(input, "{") || input_starts_with(input, "[")
+	return input_starts_with(input, "{") || input_starts_with(input, "[") ||
+		       input_starts_with(input, mark_and_brace)
 		   ? DATAFILE_JSONL
 		   : DATAFILE_LINES;
 }
