@@ -217,144 +217,7 @@ rectangle(const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1)
 	}
 }
 
-/* A few rows. ---------------------------------------------------------------------- */
-
-/*
- * Products of a few rows with weights as the checkpoint has them, [N,K]: each weight is read
- * once from memory and used at once, as many outputs as a vector has lanes beside each other.
- * The order of each sum is that of the whole product: k ascending, from what c was.
- */
-
-enum {
-	FEW = 8,  /* rows */
-	WIDE = 2, /* squares beside each other */
-	LONG =
-	    1
-	    << 13, /* bytes of a row of weights that is asked for itself, not the next */
-	NEAR = 512 /* bytes further on in it */
-};
-
-/* sums[r] += a[r, k] times the lanes of b */
-NN_INLINE void
-step(nn_vector *sums, const float *a, size_t lda, const nn_vector *b, size_t rows)
-{
-	for (size_t r = 0; r < rows; r++)
-		sums[r] += *b * a[r * lda];
-}
-
-/* What begins c in `some` columns from n on, and what becomes of it. */
-NN_INLINE void
-take_sums(nn_vector *sums, const struct product *p, size_t n, size_t some, size_t rows)
-{
-	_Alignas(64) float c[NN_LANES] = { 0 };
-
-	for (size_t r = 0; r < rows; r++) {
-		memcpy(c, p->c + r * p->ldc + n, some * sizeof *c);
-		sums[r] = *(const nn_loose *)c;
-	}
-}
-
-NN_INLINE void
-put_sums(
-    const nn_vector *sums, const struct product *p, size_t n, size_t some, size_t rows)
-{
-	_Alignas(64) float c[NN_LANES];
-
-	for (size_t r = 0; r < rows; r++) {
-		*(nn_loose *)c = sums[r];
-		memcpy(p->c + r * p->ldc + n, c, some * sizeof *c);
-	}
-}
-
-/* The columns from n on of c, of `wide` squares of b, each `some` of its rows high; in long rows what
- * comes next in them is asked for, else the next rows. */
-NN_INLINE void
-columns(const struct product *p, size_t n, size_t some, size_t rows, size_t wide,
-    enum dtype dtype)
-{
-	_Alignas(64) float rest[4 * NN_LANES * NN_LANES];
-	nn_vector sums[WIDE][FEW], square[WIDE][NN_LANES], scales[WIDE] = { 0 }, one;
-	size_t parts = nn_parts(dtype), side = NN_LANES * parts, k = 0;
-	size_t row = nn_row_size(dtype, p->ldb), high = NN_LANES * row;
-	size_t ahead = row < LONG ? wide * high : NEAR;
-	const char *b = (const char *)p->b.at + n * row;
-	const float *a = p->a;
-
-	for (size_t w = 0; w < wide; w++)
-		take_sums(sums[w], p, n + w * NN_LANES, some, rows);
-	for (; k + side <= p->K; k += side, a += side) {
-		for (size_t w = 0; w < wide; w++) {
-			const char *at = b + w * high;
-			if (dtype == DTYPE_I8 && k % NN_GROUP == 0)
-				nn_take_scales(scales + w, at, row, some, p->ldb, k);
-			nn_take_square(
-			    square[w], at + k * nn_element(dtype), row, some, ahead, 1);
-		}
-		for (size_t i = 0; i < NN_LANES; i++)
-			for (size_t part = 0; part < parts; part++)
-				for (size_t w = 0; w < wide; w++) {
-					nn_widen_words(
-					    &one, square[w] + i, part, dtype, scales + w);
-					step(sums[w], a + parts * i + part, p->lda, &one,
-					    rows);
-				}
-	}
-	for (size_t w = 0; w < wide; w++) {
-		if (k < p->K)
-			nn_transpose(rest, NN_LANES,
-			    nn_matrix_from(p->b, n + w * NN_LANES, p->ldb), p->ldb, k,
-			    some, p->K - k, NN_LANES, 1);
-		for (size_t i = 0; k + i < p->K; i++) {
-			one = *(const nn_loose *)(rest + i * NN_LANES);
-			step(sums[w], a + i, p->lda, &one, rows);
-		}
-		put_sums(sums[w], p, n + w * NN_LANES, some, rows);
-	}
-}
-
-NN_INLINE void
-all_columns(const struct product *p, size_t n0, size_t n1, size_t rows, enum dtype dtype)
-{
-	/* so many of eight bits come at once that a sum, which waits for the one before, is what takes time */
-	const size_t wide = dtype == DTYPE_I8 && rows <= 4 ? WIDE : 1;
-	size_t n = n0;
-
-	for (; n + wide * NN_LANES <= n1; n += wide * NN_LANES)
-		columns(p, n, NN_LANES, rows, wide, dtype);
-	for (; n < n1; n += NN_LANES)
-		columns(p, n, n1 - n < NN_LANES ? n1 - n : NN_LANES, rows, 1, dtype);
-}
-
-NN_INLINE void
-of_type(const struct product *p, size_t n0, size_t n1, enum dtype dtype)
-{
-	switch (p->M) {
-	case 1: all_columns(p, n0, n1, 1, dtype); break;
-	case 2: all_columns(p, n0, n1, 2, dtype); break;
-	case 3: all_columns(p, n0, n1, 3, dtype); break;
-	case 4: all_columns(p, n0, n1, 4, dtype); break;
-	case 5: all_columns(p, n0, n1, 5, dtype); break;
-	case 6: all_columns(p, n0, n1, 6, dtype); break;
-	case 7: all_columns(p, n0, n1, 7, dtype); break;
-	case 8: all_columns(p, n0, n1, 8, dtype); break;
-	}
-}
-
-/* c in the columns n0..n1-1, for M <= FEW, a not turned, b turned and alpha 1. */
-static void
-few_rows(const struct product *p, size_t n0, size_t n1)
-{
-	nn_product_begin(p, 0, p->M, n0, n1 - n0);
-	switch (p->b.dtype) {
-	case DTYPE_F16: of_type(p, n0, n1, DTYPE_F16); break;
-	case DTYPE_BF16: of_type(p, n0, n1, DTYPE_BF16); break;
-	case DTYPE_I8: of_type(p, n0, n1, DTYPE_I8); break;
-	default: of_type(p, n0, n1, DTYPE_F32); break;
-	}
-	nn_product_finish(p, 0, p->M, n0, n1 - n0);
-}
-
-/* Both. ---------------------------------------------------------------------------- */
+/* Whole products. ------------------------------------------------------------------ */
 
 static size_t
 parts(size_t whole, size_t part)
@@ -385,8 +248,7 @@ threads_along_rows(const struct product *p, size_t threads)
 static void
 multiply(const struct product *p)
 {
-	bool few = p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1 &&
-		   !p->b.packed && !p->halves;
+	bool few = nn_few_rows(p);
 
 #pragma omp parallel if (p->M * p->N * p->K > 1 << 20)
 	{
@@ -403,7 +265,7 @@ multiply(const struct product *p)
 		m1 = m1 < p->M ? m1 : p->M;
 		n1 = n1 < p->N ? n1 : p->N;
 		if (few && n0 < n1)
-			few_rows(p, n0, n1);
+			nn_product_of_few_rows(p, n0, n1);
 		else if (p->halves)
 			nn_rectangle_of_halves(p, m0, m1, n0, n1);
 		else

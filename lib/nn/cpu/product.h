@@ -34,4 +34,10 @@ void nn_product_finish(
 void nn_rectangle_of_halves(
     const struct product *p, size_t m0, size_t m1, size_t n0, size_t n1);
 
+/* Whether nn_product_of_few_rows makes p: 1 to 8 rows, and weights as the checkpoint has them.  (product_few.c) */
+bool nn_few_rows(const struct product *p);
+
+/* The columns n0..n1-1 of c; nn_few_rows(p) holds. */
+void nn_product_of_few_rows(const struct product *p, size_t n0, size_t n1);
+
 #endif
