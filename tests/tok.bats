@@ -456,3 +456,14 @@ refused() {
 	exec 9>&-
 	wait $!
 }
+
+@test "tok: files of rows and streams of the same columns follow each other in any order" {
+	printf '{"id": "a", "n": 7, "text": "a dog"}\n{"id": "b", "n": 9007199254740993, "text": "the cat"}\n' >"$T/rows.jsonl"
+	mts from jsonl "$T/rows.jsonl" -o "$T/rows.mts"
+	tok -q -m "$GOLDEN/bert" -f text "$T/rows.jsonl" | mts to jsonl >"$T/once"
+	cat "$T/once" "$T/once" >"$T/twice"
+	for files in "rows.jsonl rows.mts" "rows.mts rows.jsonl" "rows.mts rows.mts"; do
+		# shellcheck disable=SC2086
+		(cd "$T" && tok -q -m "$GOLDEN/bert" -f text $files | mts to jsonl | cmp - twice)
+	done
+}

@@ -388,6 +388,9 @@ put(struct tokenise *stream, const char *name, int64_t number, const struct reco
 {
 	progress_span(
 	    stream->progress, share, from->rows * (int64_t)stream->fields->count);
+	/* the header may be that of an input of another kind, with the same columns */
+	for (int i = 0; i < stream->column_count; i++)
+		made->columns[i] = from->columns[i];
 	for (size_t f = 0; f < stream->fields->count; f++)
 		tokenise_field(stream, f, name, number, from, made);
 	stream_put(stream->writer, made);
@@ -436,8 +439,6 @@ put_rows(struct tokenise *stream, int64_t number, const struct record *from)
 	set_table_columns(stream);
 	struct record *made = stream_make(stream->writer, NULL);
 	made->rows = from->rows;
-	for (int i = 0; i < table_columns(stream->table); i++)
-		made->columns[i] = from->columns[i];
 	put(stream, datafile_name(file), number, from, made,
 	    stream->before + datafile_share(file) * stream->of_all);
 }
