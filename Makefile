@@ -18,19 +18,21 @@ CUDA     =
 MPI      =
 PREFIX   = /usr/local
 BACKEND := $(if $(CUDA),cuda,cpu)
-CROSS   := $(patsubst %-gcc,%,$(filter %-gcc,$(notdir $(CC))))
-B       := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(CC)),-clang)$(if $(filter any,$(ARCH)),-any)
+# gcc, gcc-12, aarch64-linux-gnu-gcc: without folder and version
+COMPILER := $(shell basename "$(lastword $(CC))" | sed 's/-[0-9.]*$$//')
+CROSS   := $(patsubst %-gcc,%,$(filter %-gcc,$(COMPILER)))
+B       := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(COMPILER)),-clang)$(if $(filter any,$(ARCH)),-any)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Wwrite-strings -Werror
-# asked when compiling: deps may just have put it there
-MACHINE  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-BLAS     = $(patsubst $(SYSROOT)%,%,$(shell ls -d $(SYSROOT)/usr/lib/$(MACHINE)-*/openblas-openmp))
+# asked once, and when compiling: deps may just have put it there
+MACHINE  = $(eval MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine))))$(MACHINE)
+BLAS     = $(eval BLAS := $(patsubst $(SYSROOT)%,%,$(shell ls -d $(SYSROOT)/usr/lib/$(MACHINE)-*/openblas-openmp)))$(BLAS)
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
 CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
 # gcc would not fuse what it takes for a chain of multiply-adds on Zen 2 and 3: other bits, and slower
-FUSE     = $(if $(filter %gcc,$(CC)),--param=avoid-fma-max-bits=0)
+FUSE     = $(if $(filter clang,$(COMPILER)),,--param=avoid-fma-max-bits=0)
 CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
@@ -38,9 +40,13 @@ CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$
 LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
 LDLIBS   = $(if $(CUDA),$(CUDALIBS)) -lopenblas -llbfgs -lzstd -lz -llzma -lbz2 -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
-CXX      = $(patsubst %gcc,%g++,$(CC:clang=clang++))
+CXX     := $(shell echo '$(CC)' | sed -E 's/clang(-[0-9.]+)?$$/clang++\1/; t; s/gcc(-[0-9.]+)?$$/g++\1/; t; s/cc$$/c++/')
 # a structure and a function of C may have one name
 CXXFLAGS = $(patsubst -std=c11,-std=c++17,$(filter-out -Wshadow -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)))
+# the processor, which decides what -march=native means
+NATIVE  := $(if $(filter native,$(ARCH)),$(firstword $(shell grep -E '^(model|cpu family|flags|Features|CPU part)' /proc/cpuinfo 2>/dev/null | sort -u | cksum)))
+# compiles where it is installed; it does not see by itself that another processor is another -march=native
+CCACHE   = $(eval CCACHE := $(if $(findstring ccache,$(CC)),,$(if $(shell command -v ccache),CCACHE_NAMESPACE=motes$(NATIVE) ccache)))$(CCACHE)
 # the GPUs that programs have code for; what is newer than all of them makes its own of the last
 SM       = 80 90
 NVCC     = nvcc
@@ -83,6 +89,13 @@ ALONE    = $(if $(RUN),,OMP_NUM_THREADS=1)
 ## all       build every program into build/cpu/bin
 all: $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%))
 
+# what the objects are compiled with: other compilers, flags or processors than the last time's compile them anew, but
+# who names the folder B takes it as it is
+FLAGS   := $(strip $(CC) $(CFLAGS) $(if $(filter file,$(origin CPPFLAGS)),,$(CPPFLAGS)) $(NATIVE) $(if $(CUDA),$(NVCC) $(NVFLAGS)))
+$B/flags: $(if $(filter file,$(origin B)),$(if $(subst x$(FLAGS),,x$(file <$B/flags)),FORCE))
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+
 $B/bin/%: $B/tools/%.o $B/libmotes.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -109,13 +122,13 @@ $B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
 
 # on the processor, what CUDA=1 computes on a device: its kernels as C++, with tests/cuda in the place of the toolkit
 SHIM    := $(patsubst %,$B/shim/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/cuda/*.cu tests/cuda/*.cpp)))
-$B/shim/lib/nn/cuda/%.o: lib/nn/cuda/%.cu Makefile | $(DEPS)
+$B/shim/lib/nn/cuda/%.o: lib/nn/cuda/%.cu Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CXX) -iquote tests/cuda -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas -Wno-pass-failed -MMD -MP -x c++ -c -o $@ $<
+	$(CCACHE) $(CXX) -iquote tests/cuda -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas -Wno-pass-failed $(if $(filter clang,$(COMPILER)),,-fno-var-tracking) -MMD -MP -x c++ -c -o $@ $<
 
-$B/shim/tests/cuda/%.o: tests/cuda/%.cpp Makefile | $(DEPS)
+$B/shim/tests/cuda/%.o: tests/cuda/%.cpp Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
 $B/shim/lib/nn/host/%.o: $B/lib/nn/host/%.o
 	@mkdir -p $(@D)
@@ -144,7 +157,7 @@ $B/tests/guarded/wraps.c: tests/guarded/wraps.awk lib/nn/nn.h
 	awk -v options=$(@D)/options -f $^ >$@
 
 $B/tests/guarded/wraps.o: $B/tests/guarded/wraps.c | $(DEPS)
-	$(CC) $(CPPFLAGS) -iquote tests/guarded $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(CPPFLAGS) -iquote tests/guarded $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
@@ -159,13 +172,13 @@ $B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
 		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
 
 $B/families.o: $B/families.c | $(DEPS)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$B/%.o: %.c Makefile | $(DEPS)
+$B/%.o: %.c Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$B/%.o: %.cu Makefile | $(DEPS)
+$B/%.o: %.cu Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
 	$(NVCC) -I lib $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
@@ -173,9 +186,9 @@ $B/%.o: %.cu Makefile | $(DEPS)
 # the kernels once for each kind of processor, their names followed by its number; the program calls them through a table
 define kernels_of
 $B/$1/%.o: CFLAGS += -march=$1$(if $(filter x86-64,$1), -O2)
-$B/$1/%.o: %.c Makefile | $(DEPS)
+$B/$1/%.o: %.c Makefile $B/flags | $(DEPS)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+	$$(CCACHE) $$(CC) $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 
 $B/kernels-$1.o: $(KERNELS:$B/%=$B/$1/%)
 	$$(CC) -r -nostdlib -o $$@.all $$^
@@ -189,14 +202,22 @@ $B/kernels.inc: $(firstword $(ISAS:%=$B/kernels-%.o))
 $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: CPPFLAGS += -I$B
 
+# what the tests run; programs for any processor are gcc's, and tested on x86-64
+TESTED  := $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(SHIMMED:%=$B/shim/%) \
+           $(if $(shell command -v mpicc),$(RANKED:%=$B/mpi/%)) $(if $(CUDA),processors) \
+           $(if $(filter build/cpu,$B),$(if $(filter x86_64,$(shell uname -m)),any))
+tested: all $(TESTED)
+any:
+	+@$(MAKE) --no-print-directory ARCH=any B=build/cpu-any all
 # what a device computes is held to what the processor does; all other tests are of build/cpu
-CHECKED := $(if $(CUDA),tests/cuda.bats)
 processors:
 	+$(MAKE) CUDA= all build/cpu/support/pairs_stream
 
-## check     run the tests against this build (SANITIZE=1: under ASan and UBSan; CUDA=1: those that need a device)
-check: all $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(SHIMMED:%=$B/shim/%) $(if $(shell command -v mpicc),$(RANKED:%=$B/mpi/%)) $(if $(CUDA),processors)
-	tests/run $B $(CHECKED)
+## check     run the tests, all or TESTS=, against this build (SANITIZE=1: under ASan and UBSan; CUDA=1: those for a device)
+# one at a time builds in a folder, whose tests may run several times beside each other
+check: | $(DEPS)
+	+@mkdir -p $B && flock $B $(MAKE) --no-print-directory tested
+	tests/run $B $(or $(TESTS),$(if $(CUDA),tests/cuda.bats))
 
 ## kernels   compile the kernels alone (CUDA=1: by nvcc, for all of SM, which takes minutes and needs no device)
 kernels: $(KERNELS)
@@ -256,9 +277,9 @@ uninstall:
 			rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
 	done <<<"$$made"
 
-## deb       a package of Debian's, build/motes_*.deb, of programs for every x86-64 (share/deps deb)
+## deb       a package of Debian's, build/motes_*.deb, of programs for every x86-64 (share/deps deb; DEB=dir for build)
 deb:
-	+share/deb
+	+share/deb $(DEB)
 
 ## clean     remove build/ (results stay in out/)
 clean:
@@ -272,4 +293,4 @@ help:
 X       := $B/bin
 include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
-.PHONY: all check processors kernels guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help
+.PHONY: FORCE all tested any check processors kernels guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and an adapter

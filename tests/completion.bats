@@ -129,6 +129,6 @@ completes() {
 		tok -m so|tok -m some/tiny |
 		leaderboard plan em|leaderboard plan empty/|
 	E
-	timeout 100 zsh -f "$T/typed" "$T" <"$T/lines" 3>&- >"$T/out"
+	timeout 1000 zsh -f "$T/typed" "$T" <"$T/lines" 3>&- >"$T/out"
 	diff "$T/lines" "$T/out"
 }

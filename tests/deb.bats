@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
-# The package of make deb; what apt does with it is tried by hand.  It is made once for the plain build, of programs
-# that tests/precision.bats runs, too.
+# The package of make deb; what apt does with it is tried by hand.  It is made once, of the programs for any processor that
+# make check has built beside the plain build.
 
 needed() {
-	[[ $BUILD == */build/cpu ]] || { echo "for the plain build"; return; }
+	[ -x "$BUILD-any/bin/encode" ] || { echo "make check has built no programs for any processor beside this build"; return; }
 	for program in dpkg-deb dpkg-shlibdeps lintian; do
 		command -v $program >/dev/null || { echo "needs $program (share/deps deb)"; return; }
 	done
@@ -14,16 +15,14 @@ needed() {
 
 setup_file() {
 	[ -z "$(needed)" ] || return 0
-	cd "$ROOT" || return
-	rm -f build/motes_*.deb
-	env -u MAKEFLAGS make -s -j2 ARCH=any deb 3>&- >"$BATS_FILE_TMPDIR/out"
-	dpkg-deb -x build/motes_*.deb "$BATS_FILE_TMPDIR/root"
+	env -u MAKEFLAGS make -s -C "$ROOT" ARCH=any B="$BUILD-any" DEB="$BATS_FILE_TMPDIR/deb" deb 3>&- >"$BATS_FILE_TMPDIR/out"
+	dpkg-deb -x "$BATS_FILE_TMPDIR"/deb/motes_*.deb "$BATS_FILE_TMPDIR/root"
 }
 
 setup() {
 	missing=$(needed)
 	[ -z "$missing" ] || skip "$missing"
-	package=$(echo "$ROOT"/build/motes_*.deb)
+	package=$(echo "$BATS_FILE_TMPDIR"/deb/motes_*.deb)
 	root=$BATS_FILE_TMPDIR/root
 }
 
@@ -47,7 +46,7 @@ setup() {
 }
 
 @test "deb: what make install installs, in Debian's places, and what every package has" {
-	make -s -C "$ROOT" install DESTDIR="$T/installed" PREFIX=/usr
+	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr
 	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
 		-e 's/site-functions/vendor-completions/' >"$T/files"
 	printf './usr/share/doc/motes/%s\n' README.md changelog.gz copyright >>"$T/files"

@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 load families
+
+# slow
 
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
 NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert"

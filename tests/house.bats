@@ -77,6 +77,13 @@ overview() {
 	done
 }
 
+@test "house: files with tests that the sanitized run skips have the tag of the plain run" {
+	for file in "$ROOT"/tests/*.bats; do
+		! grep -q 'sanitize.*skip' "$file" || grep -q '^# bats \(file\|test\)_tags=plain$' "$file" || echo "$file"
+	done >"$T/untagged"
+	diff "$T/untagged" /dev/null
+}
+
 @test "house: man pages are free of warnings" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mandoc -Tlint -Wwarning "$ROOT"/man/*.[1-8]
@@ -120,7 +127,7 @@ overview() {
 
 @test "house: installs to PREFIX under DESTDIR, and is taken away again" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
-	make -s -C "$ROOT" install DESTDIR="$T/root" PREFIX=/usr
+	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
 	for name in $(programs); do
 		[ -x "$T/root/usr/bin/$name" ]
 		[ -e "$T/root/usr/share/man/man1/$name.1" ]
@@ -141,12 +148,13 @@ overview() {
 	# what was there before stays, empty or not; so does what was put there since
 	mkdir -p "$T/root/usr/bin" "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
 	touch "$T/root/usr/share/man/man1/other.1"
-	make -s -C "$ROOT" install DESTDIR="$T/root" PREFIX=/usr
+	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
 	diff <(cd "$T/root/usr" && find . | sort) \
 		<(printf '%s\n' . ./bin ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)
 }
 
+# bats test_tags=plain
 @test "house: the tutorial's commands run as printed, and the model learns" {
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"

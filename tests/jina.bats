@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 load eight
 

@@ -23,15 +23,15 @@ folder() {
 }
 
 @test "known: the family of each model that opens encodes, its kind of tokenizer makes tokens" {
-	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >families
-	[ "$(wc -l <families)" -ge 15 ]
+	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >"$T/families"
+	[ "$(wc -l <"$T/families")" -ge 15 ]
 	while read -r family; do
 		echo "$family"
 		echo "3 4 5" | ids_stream text.ids | encode -q -m "$(folder "$family")" 2>/dev/null | mts stat >"$T/stat"
 		grep -q emb "$T/stat"
-	done <families
-	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $3 }' | sort -u >kinds
-	diff kinds - <<<$'bpe\nbyte-fallback\nunigram\nwordpiece'
+	done <"$T/families"
+	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $3 }' | sort -u >"$T/kinds"
+	diff "$T/kinds" - <<<$'bpe\nbyte-fallback\nunigram\nwordpiece'
 	for tokenizer in bert unigram/xlmr unigram/gemma bpe/whole; do
 		echo "a small text" | tok -q -m "$GOLDEN/$tokenizer" | mts stat >"$T/stat"
 		grep -q text.ids "$T/stat"
@@ -39,8 +39,8 @@ folder() {
 }
 
 @test "known: models that do not open are refused by what they have" {
-	sed 1d "$TABLE" | awk -F'\t' '$2 == "-"' >refused
-	[ "$(wc -l <refused)" -eq 5 ]
+	sed 1d "$TABLE" | awk -F'\t' '$2 == "-"' >"$T/refused"
+	[ "$(wc -l <"$T/refused")" -eq 5 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
 	for type in nvembed gemma2; do
 		sed "s/\"model_type\": \"qwen3\"/\"model_type\": \"$type\"/" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"

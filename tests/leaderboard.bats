@@ -201,6 +201,7 @@ report() {
 	[[ "$output" == *'"task_type": "STS"'* ]]
 }
 
+# bats test_tags=plain
 @test "leaderboard: of a way that begins with a template the revision follows its text" {
 	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
 	mkdir -p "$T/usr/bin" "$T/usr/share/motes"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 # A pipe that stays open: what is written into it is answered before anything else is written.
@@ -27,7 +28,7 @@ says() {
 
 # answers PATTERN: the next line that comes; a machine may be busy, so it is waited for long
 answers() {
-	IFS= read -r -t 60 -u 6 line
+	IFS= read -r -t 600 -u 6 line
 	case $line in
 	$1) ;;
 	*) echo "answered: $line"; return 1 ;;
@@ -91,7 +92,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 @test "live: mts head shows a record when it comes" {
 	start "tok -m $GOLDEN/bert | mts head"
 	says 'a dog\n'
-	while IFS= read -r -t 60 -u 6 line && [[ $line != *text.ids* || $line == column* ]]; do :; done
+	while IFS= read -r -t 600 -u 6 line && [[ $line != *text.ids* || $line == column* ]]; do :; done
 	[[ $line == $'\ttext.ids\t['* ]]
 	says 'a cat\n'
 	ends 0

@@ -2,6 +2,8 @@
 load helper
 load drawn
 
+# slow
+
 # pipelines/moee.mk: what its tables and figures say, beside the programs by hand, of a model of a few steps.
 
 setup() {
@@ -42,6 +44,7 @@ paired_sets() {
 	dies "pair-examples: two tables of the same pairs are needed" examples texts.tsv a.tsv <(head -n 8 b.tsv)
 }
 
+# bats test_tags=plain
 @test "moee: tables and figures of a model of a few steps equal the programs by hand" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
 	paired_sets

@@ -2,6 +2,8 @@
 load helper
 load drawn
 
+# slow
+
 # pipelines/mote.mk: what its tables say, and a whole small run on drawn sets.
 
 setup() {
@@ -49,6 +51,7 @@ mote() {
 		LR=1e-3 SEEDS=1 STEPS=4 "$@" </dev/null
 }
 
+# bats test_tags=plain
 @test "mote: a whole table on drawn sets; what classifiers are fitted on is not trained on" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"

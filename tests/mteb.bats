@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
+# slow
+
 # make mteb on small data sets of every type, written in every way, and share/models/base.
 
 setup() {

@@ -445,6 +445,7 @@ labelled() {
 		jq -r "select(._id == \"$document\") | \"\(.title) \(.text)\"" | cmp - <(jq -r .document third)
 }
 
+# bats test_tags=plain
 @test "pairs: memory does not grow with the corpus nor with a document's judgements" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	mkdir -p big/qrels
@@ -596,6 +597,7 @@ reranking() {
 	} | sort | diff counts -
 }
 
+# bats test_tags=plain
 @test "pairs: memory does not grow with the members of lists" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	awk 'BEGIN { for (i = 0; i < 100; i++) { printf "{\"query\": \"%d\", \"positive\": [", i

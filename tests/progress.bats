@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 # What a terminal of so many columns is sent, each drawing of the line on a line here.
@@ -8,10 +9,16 @@ setup() {
 	export TERM=xterm
 }
 
-# drawn COLUMNS COMMAND
+# there FILE: waits for a cli_check --meet FILE
+there() {
+	until [ -e "$1.there" ]; do sleep 0.05; done
+}
+export -f there
+
+# drawn COLUMNS COMMAND, which is bash's
 drawn() {
 	need_terminal
-	script -qec "stty cols $1; $2" /dev/null 3>&- >sent
+	SHELL=$BASH script -qec "stty cols $1; $2" /dev/null 3>&- >sent
 	tr '\r' '\n' <sent | sed 's/\x1b\[K$/<end/' >shown
 	cat -A sent
 }
@@ -20,11 +27,11 @@ drawn() {
 	drawn 100 'cli_check -q --bar' # over at once
 	[ ! -s sent ]
 	drawn 100 'cli_check --bar --pause 0.3'
-	grep -qE '^cli_check: 1/3 steps   33%  [0-9.]+ steps/s  0:0[0-9] left  loss 0<end$' shown
+	grep -qE '^cli_check: 1/3 steps   33%  [0-9.]+ steps/s  0:[0-9]+ left  loss 0<end$' shown
 	grep -qE '^cli_check: 3/3 steps  100%  [0-9.]+ steps/s  0:00 left  loss 2<end$' shown
 	[ "$(tail -c 4 sent | od -An -c | tr -d ' ')" = '\r033[K' ]
 	drawn 100 'cli_check --unknown --pause 0.3'
-	grep -qE '^cli_check: 50 k texts  [0-9.]+ k texts/s  0:0[0-9]  loss 0<end$' shown
+	grep -qE '^cli_check: 50 k texts  [0-9.]+ k texts/s  0:[0-9]+  loss 0<end$' shown
 	run ! grep -q left shown
 }
 
@@ -41,16 +48,16 @@ drawn() {
 	drawn 80 'cli_check --bar --pause 0.3 --say'
 	# before them the line was emptied, whoever drew it
 	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: warning: in the middle\r'
-	drawn 80 'cli_check --bar --pause 0.5 & sleep 0.8; cli_check -n; wait'
+	drawn 80 'cli_check --bar --pause 0.2 --meet one & there one; cli_check -n; touch one; wait'
 	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: --number needs a value\r'
 }
 
 @test "progress: of several programs one draws, the one that knows how much work there is" {
-	drawn 80 'cli_check --bar --pause 1 & sleep 0.8; cli_check --unknown --pause 0.2; wait'
+	drawn 80 'cli_check --bar --pause 0.2 --meet one & there one; cli_check --unknown --pause 0.2; touch one; wait'
 	grep -q '3/3 steps' shown
 	run ! grep -q texts shown
 	# when it is done the other goes on
-	drawn 80 'cli_check --bar --pause 0.2 & cli_check --unknown --pause 0.6; wait'
+	drawn 80 'cli_check --unknown --pause 0.2 --meet two & there two; cli_check --bar --pause 0.2; touch two; wait'
 	grep -q '3/3 steps' shown
 	grep -q '150 k texts' shown
 }
@@ -65,7 +72,8 @@ drawn() {
 	seq 3 >three
 	tok -m "$GOLDEN/bert" -o three.mts three
 	mkfifo pipe # held open: there may be more behind the stream
-	drawn 80 'mts to jsonl <pipe & exec 7>pipe; cat three.mts >&7; sleep 1
+	drawn 80 'mts to jsonl <pipe & exec 7>pipe; cat three.mts >&7
+		until [ "$(sed -n "s/^wchar: //p" /proc/$!/io)" -gt 30 ]; do sleep 0.05; done
 		cli_check --bar --pause 0.2; exec 7>&-; wait'
 	grep -q '{"text.ids":' shown
 	run ! grep -q steps shown
@@ -86,7 +94,7 @@ drawn() {
 	tok -m "$GOLDEN/bert" --progress --shard 2/3 -o c.mts a.txt a.txt 2>err
 	grep -qE '^tok: [0-9.]+ k texts  100%  .* left$' err
 	cat a.txt | tok -m "$GOLDEN/bert" --progress -o c.mts 2>err
-	grep -qE '^tok: 3 k texts  [0-9.]+( k)? texts/s  0:0[0-9]$|^tok: 3 k texts  .* M texts/s  0:00$' err
+	grep -qE '^tok: 3 k texts  [0-9.]+( k)? texts/s  0:[0-9]+$|^tok: 3 k texts  .* M texts/s  0:00$' err
 	# most of the texts have been met before
 	tok -m "$GOLDEN/bert" -o c.mts < <(printf 'the dog\n%.0s' {1..100})
 	encode -m "$GOLDEN/bert" --progress -o e.mts c.mts 2>err

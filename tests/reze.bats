@@ -68,6 +68,7 @@ reze() {
 		DATA="$T/none" REZE_RECIPE="$T/few.yaml" LR=1e-3 SEEDS=1 TARGETS=lexicographer SHOTS=16 "$@" </dev/null
 }
 
+# bats test_tags=plain
 @test "reze: a whole table on drawn sets; no arm has read the target before its shots" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"

@@ -67,6 +67,7 @@ router() {
 		OTHERS="third absent" LR=1e-2 SEEDS=1 QUERIES=100 LAYERS=1 "$@" </dev/null
 }
 
+# bats test_tags=plain
 @test "routerretriever: a table on drawn sets; queries go through the gates that their scores are of" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	three_sets
@@ -114,6 +115,7 @@ router() {
 			$at/routed/oracle/test/1/third.tsv | sort)
 }
 
+# bats test_tags=plain
 @test "routerretriever: the other tables and pictures" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	three_sets

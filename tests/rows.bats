@@ -297,6 +297,7 @@ chosen() {
 
 # 6. memory
 
+# bats test_tags=plain
 @test "mts rows: memory is a record, and of what is sorted the keys" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	stream_make 1 2000 768 one.mts

@@ -233,15 +233,16 @@ large() {
 	done >>large.yaml
 }
 
+# bats test_tags=plain
 @test "tasksample: 1,600,000,000 examples start at once, in memory that they do not fill" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	large 100
 	tasksample --index index --plan --steps 0 large.yaml
-	(ulimit -v 30000 && timeout 20 tasksample -v --index index --steps 2 large.yaml -o a.mts 2>said)
+	(ulimit -v 30000 && timeout 300 tasksample -v --index index --steps 2 large.yaml -o a.mts 2>said)
 	[ "$(grep -c ': 100000000 examples' said)" -eq 16 ]
 	[ "$(texts a.mts | cut -f1 | sort -u | wc -l)" -gt 1000 ]
 	# of the epoch's last batches, too
-	(ulimit -v 30000 && timeout 20 tasksample --index index --plan --skip 100000 --steps 100004 large.yaml >plan)
+	(ulimit -v 30000 && timeout 300 tasksample --index index --plan --skip 100000 --steps 100004 large.yaml >plan)
 	[ "$(grep -c '	512	' plan)" -eq 4 ]
 	# the limit is one that a byte a row does not keep
 	run -1 bash -c 'ulimit -v 30000 && tasksample --plan --steps 0 large.yaml'

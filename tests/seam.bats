@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 # The programs with walls around the memory of the kernels (tests/guarded/guard.h) do what those without do, to the

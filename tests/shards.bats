@@ -147,7 +147,7 @@ files() {
 	truncate -s 1T x.txt 2>/dev/null || skip "needs a file system with large files"
 	printf '\n' >>x.txt
 	seq -f 'lamp %g' 200000 >>x.txt
-	timeout 20 tok -m "$TINY" --keep --shard 1000000/1000000 x.txt | mts to jsonl -c text | tail -n 1 | grep -c '"lamp 200000"'
+	timeout 300 tok -m "$TINY" --keep --shard 1000000/1000000 x.txt | mts to jsonl -c text | tail -n 1 | grep -c '"lamp 200000"'
 }
 
 @test "tok --shard: what cannot be cut is refused by its name" {
@@ -163,7 +163,7 @@ files() {
 	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 x.txt absent.txt
 	[ "$stderr" = "tok: absent.txt: No such file or directory" ]
 	mkfifo pipe
-	run -1 --separate-stderr timeout 10 tok -m "$TINY" --shard 1/2 x.txt pipe
+	run -1 --separate-stderr timeout 300 tok -m "$TINY" --shard 1/2 x.txt pipe
 	[ "$stderr" = "tok: pipe: is no regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)" ]
 	for pack in 'gzip -k' 'zstd -q'; do
 		$pack x.txt
@@ -546,6 +546,7 @@ failing() { # NAME WORD...
 	the_same texts.mts
 }
 
+# bats test_tags=plain
 @test "motes-cluster: SciFact's corpus in 16 parts by GNU parallel has the vectors of one run" {
 	parallel --version 2>/dev/null | grep -c '^GNU parallel' || skip "needs GNU parallel"
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 # Expected values: numpy 2.4 RandomState(42), CPython 3.11 Random(42), scipy 1.17, scikit-learn 1.9.

@@ -347,6 +347,7 @@ refused() { # FILE MESSAGE
 	[ "$stderr" = "mts: $T/absent/x.mts: No such file or directory" ]
 }
 
+# bats test_tags=plain
 @test "stream: memory is one record, not the stream" {
 	stream_make 1 2000 768 "$T/one.mts"
 	for i in {1..40}; do cat "$T/one.mts"; done >"$T/many.mts"

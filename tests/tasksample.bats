@@ -539,6 +539,7 @@ plain_apart() {
 	[ ! -e b.mts ]
 }
 
+# bats test_tags=plain
 @test "tasksample: memory does not grow with the file" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	awk 'BEGIN { for (i = 0; i < 400000; i++) printf "{\"query\": \"q%d\", \"document\": \"%0200d\"}\n", i, i }' >large.jsonl

@@ -190,6 +190,7 @@ seen() {
 
 # 4. the file
 
+# bats test_tags=plain
 @test "template: the file of an installed program; lines that are no templates, a file that is not there" {
 	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
 	mkdir -p "$T/usr/bin" "$T/usr/share/motes"

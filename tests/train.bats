@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 load train
+
+# slow
 
 G=$GOLDEN/train
 

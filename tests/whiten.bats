@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 load helper
 
 # geom isoscore, geom whiten.  Golden values: tests/golden/isotropy.py (the package IsoScore).

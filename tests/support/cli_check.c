@@ -1,4 +1,5 @@
 /* cli_check - a program of every kind of option, which prints what it got.  For tests. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -6,7 +7,15 @@
 #include "base/err.h"
 #include "base/progress.h"
 
-enum { OPT_BYTES = CLI_LONG, OPT_BAR, OPT_UNKNOWN, OPT_PAUSE, OPT_SAY, OPT_COMMAND };
+enum {
+	OPT_BYTES = CLI_LONG,
+	OPT_BAR,
+	OPT_UNKNOWN,
+	OPT_PAUSE,
+	OPT_MEET,
+	OPT_SAY,
+	OPT_COMMAND
+};
 
 static const struct cli_option options[] = { { 'n', "number", "N",
 						 "a whole number, 1..10" },
@@ -15,6 +24,8 @@ static const struct cli_option options[] = { { 'n', "number", "N",
 	{ OPT_BAR, "bar", NULL, "count to three" },
 	{ OPT_UNKNOWN, "unknown", NULL, "count, but nobody knows how far" },
 	{ OPT_PAUSE, "pause", "SECONDS", "between two of them" },
+	{ OPT_MEET, "meet", "FILE",
+	    "behind the second, make FILE.there and wait for FILE" },
 	{ OPT_SAY, "say", NULL, "and warn behind the second" },
 	{ OPT_COMMAND, "command", NULL, "print the command line" }, { 0 } };
 
@@ -27,8 +38,20 @@ about(void)
 static const struct cli cli = { "cli_check", "try options", "[OPTION]... [WORD]...",
 	options, "  cli_check -n 3 word\n", about, NULL, NULL };
 
+/* Says by a file that it is there, and waits for another. */
 static void
-count(bool known, double pause, bool say)
+wait_for(const char *file)
+{
+	char there[256];
+
+	snprintf(there, sizeof there, "%s.there", file);
+	close(open(there, O_CREAT | O_WRONLY, 0666));
+	while (access(file, F_OK))
+		usleep(10000);
+}
+
+static void
+count(bool known, double pause, bool say, const char *meet)
 {
 	struct progress *progress =
 	    known ? progress_new("steps", 3) : progress_new("texts", 0);
@@ -39,6 +62,8 @@ count(bool known, double pause, bool say)
 		progress_add(progress, known ? 1 : 50000);
 		if (say && i == 1)
 			warn("in the middle");
+		if (meet && i == 1)
+			wait_for(meet);
 	}
 	usleep((useconds_t)(1e6 * pause));
 	progress_free(progress);
@@ -50,6 +75,7 @@ main(int argc, char **argv)
 	int opt;
 	bool bar = false, unknown = false, say = false, command = false;
 	double pause = 0;
+	const char *meet = NULL;
 
 	cli_start(&cli, argc, argv);
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
@@ -66,6 +92,7 @@ main(int argc, char **argv)
 		case OPT_UNKNOWN: unknown = true; break;
 		case OPT_SAY: say = true; break;
 		case OPT_PAUSE: pause = cli_real("--pause", 0, 100); break;
+		case OPT_MEET: meet = optarg; break;
 		case OPT_COMMAND: command = true; break;
 		}
 	for (; optind < argc; optind++)
@@ -75,6 +102,6 @@ main(int argc, char **argv)
 	warn("a warning");
 	inform("a word");
 	if (bar || unknown)
-		count(!unknown, pause, say);
+		count(!unknown, pause, say, meet);
 	return 0;
 }

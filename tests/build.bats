@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# bats file_tags=plain
+load helper
+
+# The Makefile: what is compiled again, and with which flags; tests/run: what it counts.  Each in a folder of its own.
+
+OBJECT=build/cpu/lib/base/utf8.o
+
+setup() {
+	[[ $BUILD != *-sanitize* ]] || skip "for the plain build"
+	cd "$T" || return
+	cp "$ROOT/Makefile" .
+	ln -s "$ROOT"/{lib,tools,tests,share,pipelines,man} .
+	unset MAKEFLAGS MFLAGS MAKEOVERRIDES
+}
+
+# up_to_date VARIABLE...: whether make would compile nothing
+up_to_date() {
+	make -q "$OBJECT" "$@"
+}
+
+@test "build: another processor, other flags and another compiler compile anew, the same do not" {
+	make -s "$OBJECT"
+	up_to_date
+	run ! up_to_date ARCH=x86-64-v2
+	run ! up_to_date CFLAGS=-O0
+	run ! up_to_date CPPFLAGS="-D_GNU_SOURCE -iquote lib -DX"
+	run ! up_to_date CC=cc
+	up_to_date # asking alone changes nothing
+	make -s "$OBJECT" ARCH=x86-64-v2
+	up_to_date ARCH=x86-64-v2
+	run ! up_to_date
+	# another processor, as the folder of a build remembers it
+	make -s "$OBJECT"
+	sed -i 's/$/0/' build/cpu/flags
+	run ! up_to_date
+	# who names the folder takes it as it is
+	make -s "$OBJECT"
+	up_to_date B=build/cpu ARCH=x86-64-v2
+}
+
+@test "build: compilers of every spelling have the flags that decide bits, and folders of their own" {
+	for compiler in gcc gcc-12 /usr/bin/gcc cc "ccache gcc" aarch64-linux-gnu-gcc-12; do
+		run -0 make -n CC="$compiler" CCACHE= all
+		[[ $output == *avoid-fma-max-bits* ]]
+	done
+	for compiler in clang clang-14 /usr/bin/clang; do
+		run -0 make -n CC="$compiler" CCACHE= all
+		[[ $output != *avoid-fma-max-bits* && $output == *build/cpu-clang/* && $output != *build/cpu/* ]]
+	done
+	run -0 make -n CC=aarch64-linux-gnu-gcc-12 CCACHE= all
+	[[ $output == *build/cpu-aarch64-linux-gnu/* && $output == *aarch64-linux-gnu-ar* ]]
+	# C++, too
+	for compiler in gcc-12=g++-12 /opt/gcc/bin/gcc=/opt/gcc/bin/g++ "ccache clang-14=ccache clang++-14" cc=c++; do
+		make -p -n CC="${compiler%=*}" help >printed 2>/dev/null || true
+		grep -qx "CXX := ${compiler#*=}" printed
+	done
+}
+
+@test "tests/run: counts passed, failed and skipped tests, what broke, and lists the slowest files" {
+	mkdir -p tree/tests
+	cp "$ROOT/tests/run" tree/tests/
+	printf '@test "one" { true; }\n@test "two" { skip; }\n' >tree/tests/a.bats
+	printf '# slow\n@test "long" { sleep 1.2; }\n# bats test_tags=plain\n@test "tagged" { true; }\n' >tree/tests/b.bats
+	printf '# alone\n@test "bad" { false; }\n' >tree/tests/c.bats
+	run -1 tree/tests/run "$T"
+	[ "${lines[-1]}" = "3 passed, 1 failed, 1 skipped" ]
+	[[ $output == *$'seconds of the slowest files:\n'[0-9]' tests/b.bats'$'\n'* ]]
+	run -0 tree/tests/run "$T" tests/a.bats tests/b.bats
+	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
+	run -0 tree/tests/run "$T" -f 'one|long' tests/a.bats tests/b.bats
+	[ "${lines[-1]}" = "2 passed, 0 failed" ]
+	run -0 tree/tests/run "$T" --filter-tags plain
+	[ "${lines[-1]}" = "1 passed, 0 failed" ]
+	run -1 tree/tests/run "$T" tests/a.bats tests/none.bats
+	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
+	echo '@test "cut" { exit' >tree/tests/d.bats
+	run -1 tree/tests/run "$T" tests/d.bats tests/a.bats
+	[[ ${lines[-1]} == "1 passed, "[1-9]" failed, 1 skipped" ]]
+	run -2 tree/tests/run none
+}
