@@ -275,6 +275,7 @@ stream() {
 
 @test "mts split: four times as many parts take four times as long" {
 	[ -x /usr/bin/time ] || skip "needs time(1)"
+	cd "$T"
 	mts from jsonl <<<'{"n": 1}' >x.mts
 	seconds() { # of the program's own code, the least of two runs
 		for run in 1 2; do
