@@ -305,7 +305,8 @@ npy() {
 	most() { /usr/bin/time -f %M -o "$T/kilobytes" near -k 1 -j 1 --json "$T/q.mts" "$1" >"$T/hits" && cat "$T/kilobytes"; }
 	few=$(most "$T/few.mts")
 	all=$(most "$T/c.mts")
-	[ "$all" -lt $((few + 10000)) ] # of 19,000
+	# of 19,000; ASan has memory of its own
+	[[ $BUILD == *-sanitize* ]] || [ "$all" -lt $((few + 10000)) ]
 	[ "$(wc -l <"$T/hits")" = 2 ]
 	mkstream random 30000 8 1 | mts cat -c text.emb >"$T/c.mts"
 	near -k 1 --json <(mts rows --rows 25000-25001 "$T/c.mts") "$T/c.mts" >"$T/hits"
