@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and an adapter
@@ -225,6 +224,7 @@ native() { # MODEL
 }
 
 # PEFT's in double: its own in float32 are up to 4e-6 from them (adapter.py prints it), as ours are.
+# bats test_tags=plain
 @test "adapter: the gradient of every A and B is PEFT's to 1e-5" {
 	while read -r case model; do
 		adapter_check "$GOLDEN/$model" "$GOLDEN/adapter/$case" "$GOLDEN/adapter/$case/gradients.safetensors"
@@ -243,6 +243,7 @@ native() { # MODEL
 	done
 }
 
+# bats test_tags=plain
 @test "adapter: what is written is read again and gives the same" {
 	adapter_copy "$GOLDEN/adapter/plain" "$T/copy"
 	with "$T/copy" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6

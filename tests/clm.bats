@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load train
 
@@ -30,14 +29,22 @@ agrees() {
 	echo "$output"
 	[[ "$output" == *"ok in one piece gradients"*"ok in pieces gradients"*"ok differences all parameters"* ]]
 }
+# bats test_tags=plain
 @test "clm: Qwen3 with a matrix of its own for the output agrees with transformers" { agrees qwen3; }
+# bats test_tags=plain
 @test "clm: Qwen3 that predicts with the matrix of its embeddings agrees" { agrees qwen3_tied; }
+# bats test_tags=plain
 @test "clm: OLMoE agrees, balancing loss and all" { agrees olmoe; }
+# bats test_tags=plain
 @test "clm: Qwen2-MoE agrees" { agrees qwen2_moe; }
+# bats test_tags=plain
 @test "clm: DeepSeekMoE agrees with torch" { agrees deepseek; }
+# bats test_tags=plain
 @test "clm: Gemma 3 agrees, its embeddings scaled where they are read and not where they predict" { agrees gemma3_text; }
+# bats test_tags=plain
 @test "clm: Llama agrees" { agrees llama; }
 
+# bats test_tags=plain
 @test "clm: five steps agree with torch's AdamW to 1e-4: loss, balance, norm of the gradient" {
 	for name in qwen3 qwen3_tied olmoe qwen2_moe deepseek gemma3_text llama; do
 		for tokens in 9 1000; do
@@ -58,6 +65,7 @@ agrees() {
 	done
 }
 
+# bats test_tags=plain
 @test "clm: --dev: the loss of texts held out, after the step; of the same texts the loss of the next step" {
 	clm=(-q -m "$(folder olmoe)" --objective clm --schedule constant --warmup 0 --lr 5e-3 --epochs 5)
 	for tokens in 9 1000; do
@@ -184,6 +192,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[[ $stderr == *aux_loss_alpha* ]]
 }
 
+# bats test_tags=plain
 @test "clm: killed and resumed, of a file and of a pipe: the same bits; another --balance is refused" {
 	for _ in {1..400}; do cat "$G/texts.txt"; done | ids_stream text.ids >long.mts
 	scratch
@@ -216,6 +225,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ ! -e none ]
 }
 
+# bats test_tags=plain
 @test "clm: the logits of a batch are never there all at once" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	scratch '.vocab_size = 60000 | .hidden_size = 8 | .num_hidden_layers = 1'

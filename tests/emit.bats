@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 M=$GOLDEN/bert
@@ -55,6 +54,7 @@ holds() {
 	emit "$T/bare" emb,hs:pool=last | holds 'near(."text.emb"; ."text.hs")'
 }
 
+# bats test_tags=plain
 @test "emit: the same whatever the size of the batches; ids and depth are kept" {
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens >"$T/out"
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens --tokens 1 | cmp "$T/out" -

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load families
 
@@ -10,25 +9,45 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
 # the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
+# bats test_tags=plain
 @test "families: BERT agrees with transformers" { agrees bert; }
+# bats test_tags=plain
 @test "families: RoBERTa agrees, whose positions begin after the number of padding" { agrees roberta; }
+# bats test_tags=plain
 @test "families: XLM-RoBERTa agrees" { agrees xlm-roberta; }
+# bats test_tags=plain
 @test "families: CamemBERT agrees" { agrees camembert; }
+# bats test_tags=plain
 @test "families: DistilBERT agrees" { agrees distilbert; }
+# bats test_tags=plain
 @test "families: NomicBERT agrees, its rotary base stretched for long texts" { agrees nomic_bert; }
+# bats test_tags=plain
 @test "families: ModernBERT agrees, within and beyond its window" { agrees modernbert; }
+# bats test_tags=plain
 @test "families: GTE v1.5 agrees with torch" { agrees gte; }
+# bats test_tags=plain
 @test "families: Qwen3 agrees" { agrees qwen3; }
+# bats test_tags=plain
 @test "families: OLMoE agrees" { agrees olmoe; }
+# bats test_tags=plain
 @test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
+# bats test_tags=plain
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
+# bats test_tags=plain
 @test "families: Qwen2 agrees, one layer of it with a window" { agrees qwen2; }
+# bats test_tags=plain
 @test "families: Mistral agrees, within and beyond its window" { agrees mistral; }
+# bats test_tags=plain
 @test "families: Llama agrees, with biases and angles stretched as llama3 has it" { agrees llama; }
+# bats test_tags=plain
 @test "families: EuroBERT agrees, and its head that predicts tokens" { agrees eurobert; }
+# bats test_tags=plain
 @test "families: Gemma 3 agrees, both ways as EmbeddingGemma" { agrees gemma3_text; }
+# bats test_tags=plain
 @test "families: NomicBERT with experts in every second block (v2-moe) agrees with torch" { agrees nomic_moe; }
+# bats test_tags=plain
 @test "families: MPNet agrees, up to its last position, and its masked-language-model head" { agrees mpnet; }
+# bats test_tags=plain
 @test "families: T5's encoder agrees, heads wider than the model and gated MLPs, also as mT5" {
 	agrees t5
 	copy t5
@@ -36,8 +55,11 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	sed -i '/feed_forward_proj/d; /dense_act_fn/d; s/"model_type": "t5"/"model_type": "mt5"/' "$MODEL/config.json"
 	copy_agrees t5
 }
+# bats test_tags=plain
 @test "families: UMT5's encoder agrees, a table of distances in each block" { agrees umt5; }
+# bats test_tags=plain
 @test "families: ELECTRA agrees, its embeddings narrower than its blocks, and its head that predicts tokens" { agrees electra; }
+# bats test_tags=plain
 @test "families: ERNIE agrees, with a table of tasks" {
 	agrees ernie
 	model_copy "$FAMILIES/ernie" "$T/half" bf16
@@ -47,6 +69,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
 	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not known of such a model"* ]]
 }
+# bats test_tags=plain
 @test "families: ALBERT agrees, whose blocks share the weights of a few; it gets no experts" {
 	agrees albert
 	model_copy "$FAMILIES/albert" "$T/saved" f32
@@ -62,6 +85,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 		s/"num_hidden_groups": 2/"num_hidden_groups": 6/| 'num_hidden_groups' is 6; it must be in 1..5
 	E
 }
+# bats test_tags=plain
 @test "families: a whole T5 agrees, its decoder is not read, and stays in a copy" {
 	agrees t5_whole
 	encode -m "$FAMILIES/t5_whole" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
@@ -71,12 +95,14 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	tensor_sums "$T/saved" | grep -q ^decoder.
 	model_check "$T/saved" "$FAMILIES/t5_whole/expected.safetensors"
 }
+# bats test_tags=plain
 @test "families: JinaBERT agrees with torch, either of its gates" {
 	agrees jina_bert
 	copy jina_bert
 	sed -i 's/geglu/reglu/' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/jina_bert/reglu.safetensors"
 }
+# bats test_tags=plain
 @test "families: BERT with upcycled token experts agrees with torch, renormalized or not" {
 	agrees bert_tokens
 	copy bert_tokens
@@ -217,6 +243,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done
 }
 
+# bats test_tags=plain
 @test "families: the spelling of transformers 5 says the same" {
 	for family in $NAMES; do
 		[ -e "$FAMILIES/$family/config.5.json" ] || continue
@@ -226,6 +253,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done
 }
 
+# bats test_tags=plain
 @test "families: other layouts of the same weights are found" {
 	copy nomic_bert
 	other_header native.header
@@ -498,6 +526,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	E
 }
 
+# bats test_tags=plain
 @test "families: tensors that disagree with config.json are named, with both shapes" {
 	while IFS='|' read -r family edit text; do
 		copy "$family"
@@ -540,6 +569,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	[[ "$output" == *"513 tokens, more than the 512"* ]]
 }
 
+# bats test_tags=plain
 @test "families: any number of threads gives the same bits" {
 	for length in 3 300 130 64; do
 		for ((t = 0; t < length; t++)); do
@@ -556,6 +586,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 }
 
 # What a block adds to the gradient of a table of distances is summed by text and distance, whoever has the text.
+# bats test_tags=plain
 @test "families: biases of distances learn the same with any number of threads, nearly the same in pieces" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
 	for family in mpnet t5 umt5 jina_bert; do

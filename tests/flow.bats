@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # geom flow: normalizing flows
@@ -26,6 +25,7 @@ nats() {
 
 # 1. known answers
 
+# bats test_tags=plain
 @test "flow: plain loops' z, the numerical Jacobian's determinant, its inverse, the differences' gradients" {
 	flow_check
 }
@@ -57,6 +57,7 @@ nats() {
 		}'
 }
 
+# bats test_tags=plain
 @test "geom flow: one seed, one flow; another, another; threads do not matter" {
 	mkstream random 100 16 1 >a.mts
 	fit="geom flow fit --hidden 8 --epochs 2"

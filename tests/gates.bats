@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 M=$GOLDEN/bert
@@ -44,6 +43,7 @@ property() { # NAME: of a stream on standard input
 	mts head --json | head -1 | jq -r --arg name "$1" '.properties[$name] // "none"'
 }
 
+# bats test_tags=plain
 @test "gates: a linear layer with pairs beside it is the plain loops', with dropout too; and its gradients" {
 	for name in gates dropout bits share; do
 		run -0 linear_check $name
@@ -66,6 +66,7 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
+# bats test_tags=plain
 @test "gates: a batch with seven gates and none equals the texts of each alone, to the bit" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"
@@ -88,6 +89,7 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
+# bats test_tags=plain
 @test "gates: of zeros, or none: the base model's bits" {
 	make_gates
 	named zero "" zero >"$T/ids.mts"
@@ -96,6 +98,7 @@ property() { # NAME: of a stream on standard input
 	encode -q -m "$M" --lora "$T/gates/zero" "$T/ids.mts" | mts diff "$T/base.mts" -
 }
 
+# bats test_tags=plain
 @test "gates: the plain activation, which is fused without a gate, is the same beside one" {
 	mkdir "$T/gates"
 	G=$GOLDEN/train

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # Golden values: tests/golden/geom.py (numpy, scipy).
@@ -48,6 +47,7 @@ a_task_each() {
 	END
 }
 
+# bats test_tags=plain
 @test "geom similarity: of equal embeddings 1 exactly, of opposite ones -1; no test of what does not vary" {
 	mkstream random 50 33 1 >a.mts
 	cp a.mts b.mts
@@ -155,6 +155,7 @@ a_task_each() {
 	geom similarity --any-model mote_clustering.mts dense_search_query.mts | grep ^clustering:search_query
 }
 
+# bats test_tags=plain
 @test "geom similarity: half precision, too" {
 	golden
 	mkstream 5 f16 <"$GOLDEN/geom_mote.jsonl" >half.mts
@@ -205,6 +206,7 @@ refused() { # MESSAGE FILE...
 	[ ! -e texts ]
 }
 
+# bats test_tags=plain
 @test "geom similarity: texts that are not the same under all tasks are refused by name" {
 	printf '{"_id":"%s","task":"x","e.emb":[1,%d]}\n' a 1 b 2 | stream_of x
 	printf '{"_id":"%s","task":"y","e.emb":[1,%d]}\n' b 1 | stream_of short
@@ -308,6 +310,7 @@ refused() { # MESSAGE FILE...
 
 # 6. memory
 
+# bats test_tags=plain
 @test "geom similarity: of streams in one order no embeddings are held" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	mkstream random 20000 512 1 >a.mts # 41 MB

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load eight
 
@@ -53,6 +52,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 1. known answers
+# bats test_tags=plain
 @test "jina: hidden states of all layers, for each task and for none, are the reference's" {
 	for task in none "${TASKS[@]}"; do
 		ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
@@ -64,6 +64,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	done
 }
 
+# bats test_tags=plain
 @test "jina: embeddings of texts of 1 to 512 tokens are the reference's" {
 	for task in none "${TASKS[@]}"; do
 		[ "$task" = none ] || set -- --expert "$task"
@@ -75,6 +76,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[ "$(cat "$J"/*.emb.txt | sort -u | wc -l)" -eq 44 ]
 }
 
+# bats test_tags=plain
 @test "jina: without LoRAs, in both spellings and layouts, it agrees with torch, and learns" {
 	F=$GOLDEN/families/jina_v3
 	model_check "$F" "$F/expected.safetensors"
@@ -92,6 +94,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 2. tasks in one stream
+# bats test_tags=plain
 @test "jina: texts of all tasks and none in one stream: each has its task's bits, in any batch, with any number of threads" {
 	mixed
 	encode -q -m "$J" --tokens 1 "$T/mixed.mts" >"$T/alone.mts"
@@ -156,6 +159,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 3. fewer bits
+# bats test_tags=plain
 @test "jina: weights in eight bits, products in fewer: nearly the same, LoRAs and all" {
 	for task in none "${TASKS[@]}"; do
 		[ "$task" = none ] || set -- --expert "$task"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # A pipe that stays open: what is written into it is answered before anything else is written.

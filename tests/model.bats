@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # A copy of a golden folder that a test may spoil.
@@ -11,14 +10,17 @@ encode_ids() { # model: the golden texts through it
 	ids_stream text.ids <"$MODEL/ids.txt" | encode -q -m "$MODEL" "$@" >"$T/out.mts"
 }
 
+# bats test_tags=plain
 @test "model: BERT agrees with torch: embeddings, every gradient, the head" {
 	model_check "$GOLDEN/bert" "$GOLDEN/bert/expected.safetensors"
 }
 
+# bats test_tags=plain
 @test "model: NomicBERT agrees with torch: embeddings, every gradient, the head" {
 	model_check "$GOLDEN/nomic_bert" "$GOLDEN/nomic_bert/expected.safetensors"
 }
 
+# bats test_tags=plain
 @test "model: with experts, differences agree and no expert learns from another's batch" {
 	for family in bert nomic_bert; do
 		upcycle -m "$GOLDEN/$family" --experts a,b,c -o "$T/$family"
@@ -28,6 +30,7 @@ encode_ids() { # model: the golden texts through it
 	done
 }
 
+# bats test_tags=plain
 @test "model: saved and opened again, in f32 the same, in bf16 near" {
 	for family in bert nomic_bert; do
 		model_copy "$GOLDEN/$family" "$T/$family" f32
@@ -39,6 +42,7 @@ encode_ids() { # model: the golden texts through it
 	done
 }
 
+# bats test_tags=plain
 @test "model: no weights on disk: drawn from the seed, the same for the same seed" {
 	mkdir "$T/init"
 	cp "$GOLDEN/nomic_bert/config.json" "$T/init"
@@ -73,6 +77,7 @@ encode_ids() { # model: the golden texts through it
 	[[ "$output" == *"$MODEL/model.safetensors"* ]]
 }
 
+# bats test_tags=plain
 @test "model: a shape that disagrees with config.json names tensor and both shapes" {
 	spoil bert
 	sed -i 's/"intermediate_size": 12/"intermediate_size": 16/' "$MODEL/config.json"
@@ -224,6 +229,7 @@ pooling() {
 	done
 }
 
+# bats test_tags=plain
 @test "model: heads of Dense modules and a LayerNorm agree with torch in every gradient" {
 	for case in both every; do
 		folder $case

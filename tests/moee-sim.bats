@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # Golden values: tests/golden/moee.py (numpy, scipy).
@@ -144,6 +143,7 @@ vectors() {
 	awk -F= '{ exit !($2 > 0.25 && $2 < 0.43 || $2 > 2.3 && $2 < 4) }' found
 }
 
+# bats test_tags=plain
 @test "moee-sim: --alpha auto holds the crossings near the best one, not all" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	[ -x /usr/bin/time ] || skip "needs time(1)"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load scores
 
@@ -10,6 +9,7 @@ load scores
 	mteb-score sts "$T/sts.mts" | agrees "$GOLDEN/score_sts.tsv"
 }
 
+# bats test_tags=plain
 @test "mteb-score classification: the reference's samples, scikit-learn's optimum" {
 	stream many_train many_test two_train two_test
 	mteb-score classification --train "$T/many_train.mts" "$T/many_test.mts" |
@@ -58,6 +58,7 @@ load scores
 	done
 }
 
+# bats test_tags=plain
 @test "mteb-score: another seed draws what the reference draws from it" {
 	stream many_train many_test sets mteb_fast
 	score() { # NAME TYPE OPTION...: as a line of the expected values
@@ -73,6 +74,7 @@ load scores
 	} | agrees "$GOLDEN/score_seed_7.tsv"
 }
 
+# bats test_tags=plain
 @test "mteb-score clustering: one text a row, sets by a column, gives the same" {
 	jq -c '. as $row | range(.labels | length) | { "text.emb": $row["sentences.emb"][.],
 		label: $row.labels[.], set: ($row.labels | length) }' "$GOLDEN/score_sets.jsonl" |
@@ -89,6 +91,7 @@ load scores
 	done
 }
 
+# bats test_tags=plain
 @test "mteb-score pairclassification: MTEB's old layout of one row of lists gives the same" {
 	jq -sc '{ "sent1.emb": map(.["sentence1.emb"]), "sent2.emb": map(.["sentence2.emb"]),
 		labels: map(.label) }' "$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
@@ -136,6 +139,7 @@ load scores
 	done
 }
 
+# bats test_tags=plain
 @test "mteb-score pairclassification: by hand; v1 cuts between equal similarities, v2 does not" {
 	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2}"; }
 	{ row 1,0 1; row 6,8 1; row 3,4 0; row 0,1 0; } | mkstream >"$T/x.mts"
@@ -332,6 +336,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(mteb-score sts -f a -f b <"$T/x.mts" | metric main_score)" = 1 ]
 }
 
+# bats test_tags=plain
 @test "mteb-score: --json has the same values; the first line names the settings" {
 	stream sts
 	mteb-score sts --json "$T/sts.mts" | jq -r '.scores | to_entries[] | "\(.key)\t\(.value)"' |
@@ -393,6 +398,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
+# bats test_tags=plain
 @test "mteb-score: any number of threads, and equal runs, give equal bytes" {
 	stream queries corpus sets many_train many_test
 	for threads in 1 2 3; do

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # What a terminal of so many columns is sent, each drawing of the line on a line here.

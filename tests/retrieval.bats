@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load scores
 
@@ -123,6 +122,7 @@ load scores
 	[[ $stderr == *"queries.mts: "*" queries with 1000 hits each take "*" MB; allow that with --memory, or search for fewer"* ]]
 }
 
+# bats test_tags=plain
 @test "mteb-score retrieval: a run that was written scores the same when it is read" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
@@ -481,6 +481,7 @@ ndcg() {
 	END
 }
 
+# bats test_tags=plain
 @test "near, mteb-score: threads that fail at once say so once" {
 	printf '{"_id":"a\\t%s","x.emb":[1,0]}\n' {1..64} | mkstream >"$T/q.mts"
 	for try in {1..10}; do

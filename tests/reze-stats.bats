@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # Golden values: tests/golden/reze.py (numpy).
@@ -135,6 +134,7 @@ axis() {
 	reze-stats fit -q numbers.mts | lines - | diff - <(lines pairs.stats)
 }
 
+# bats test_tags=plain
 @test "reze-stats fit --rank: the first eigenvectors, the same factors; too few are told" {
 	golden
 	reze-stats fit -q pairs.mts -o all.stats
@@ -189,6 +189,7 @@ axis() {
 	[ "$stderr" = "62 relations of 2 x 4, 7 sources; 5 of 8 components are active" ]
 }
 
+# bats test_tags=plain
 @test "reze-stats merge: settings are those of the parts, which agree, or those that are given" {
 	golden
 	reze-stats fit -q --eta 0.5 --gamma 0.5 pairs.mts -o half.stats
@@ -282,6 +283,7 @@ refused() {
 	refused "none.mts: there is no pair in it" reze-stats fit none.mts
 }
 
+# bats test_tags=plain
 @test "reze-stats: few relations, equal ones, one and two sources, single pairs and equal sources are told" {
 	golden
 	pick() { jq -c "select($1)" "$GOLDEN/reze_pairs.jsonl"; }

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 file() { # HEADER ; the data from standard input
@@ -109,6 +108,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$(for i in 1 3 4 5 6; do print "$T/$i"; done | sort -u | wc -l)" -eq 5 ]
 }
 
+# bats test_tags=plain
 @test "safetensors: the fingerprint changes with any bit, wherever it is" {
 	size=$((5 << 19)) # more than two blocks that are hashed apart
 	bytes $size | file "{\"a\":{\"dtype\":\"F32\",\"shape\":[$((size / 4))],\"data_offsets\":[0,$size]}}" >"$T/1"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load train
 
@@ -195,6 +194,7 @@ refused() {
 	[[ $stderr == *"embeddings"* ]]
 }
 
+# bats test_tags=plain
 @test "static: six steps of training agree with torch's, and the folder is of the kind that it was" {
 	folder plain
 	pairs_stream '{"temperature": 0.2}' <"$G/pairs.txt" >pairs.mts

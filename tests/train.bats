@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 load train
 
@@ -22,6 +21,7 @@ differ() {
 	run -1 close_to 1e-1 "$1" "$2"
 }
 
+# bats test_tags=plain
 @test "train: ten steps agree with torch's AdamW to 1e-4: loss, rate, norm of the gradient" {
 	for family in bert nomic_bert; do
 		run -0 train -m "$G/$family" -o out --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
@@ -34,11 +34,13 @@ differ() {
 	done
 }
 
+# bats test_tags=plain
 @test "train: loss and its gradient agree with plain loops in double precision" {
 	loss_check
 }
 
 # What bf16 rounds is 2^-9 of a value at most; where the processor gains nothing by it nothing is tested but that floats take its place.
+# bats test_tags=plain
 @test "train: --precision bf16 follows the floats, and is itself whatever the threads; a run goes on with the same alone" {
 	learn
 	MOTES_ISA=plain train -q -m "$G/bert" -o plain --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
@@ -80,6 +82,7 @@ targeted() {
 	mkstream 8 <"$G/reze_targets.jsonl" | mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >targeted.mts
 }
 
+# bats test_tags=plain
 @test "train: --reze: ten steps agree with torch's to 1e-4, of the model and of an adapter" {
 	targeted
 	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 --reze 30)
@@ -96,6 +99,7 @@ targeted() {
 	[ "$(wc -l <theirs)" -eq 10 ]
 }
 
+# bats test_tags=plain
 @test "train: --reze in chunks, accumulated, of task experts: the same losses and gradients" {
 	targeted
 	options=(-q --lr 2e-3 --warmup 0 --reze 30)
@@ -121,6 +125,7 @@ targeted() {
 	close_to 1e-5 <(column reze adapter.log.tsv | head -n 1) <(column reze one.log.tsv | head -n 1)
 }
 
+# bats test_tags=plain
 @test "train: --reze 0 is plain training, to the bit; a greater weight brings relations nearer to the targets" {
 	targeted
 	learn
@@ -155,6 +160,7 @@ targeted() {
 	[ ! -e out ]
 }
 
+# bats test_tags=plain
 @test "train: --reze: a run goes on with the same weight and targets only" {
 	targeted
 	options=(-q -m "$G/bert" --lr 1e-3 --epochs 60 --save-every 7)
@@ -177,6 +183,7 @@ targeted() {
 	mlm_check
 }
 
+# bats test_tags=plain
 @test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
 	gradient_cache_check "$G/bert" 512 32
 	gradient_cache_check "$G/nomic_bert" 512 32
@@ -222,6 +229,7 @@ targeted() {
 	[[ "$output" == *"--memory and --tokens exclude each other"* ]]
 }
 
+# bats test_tags=plain
 @test "train: equal texts are not negatives of each other, unless told" {
 	printf '2 5 3\t2 6 3\n2 7 3\t2 6 3\n\n' | pairs_stream >twins.mts
 	train -q -m "$G/bert" -o out --warmup 0 --steps 2 --schedule constant twins.mts
@@ -234,6 +242,7 @@ targeted() {
 	[ "$(column loss out.log.tsv)" = 0 ]
 }
 
+# bats test_tags=plain
 @test "train: texts are equal by their keys or by their tokens" {
 	row() { printf '{"query": "%s", "document": "%s"}\n' "$@"; }
 	printf 'batch: 2\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
@@ -318,6 +327,7 @@ targeted() {
 	cmp out.log.tsv rates.tsv
 }
 
+# bats test_tags=plain
 @test "train: a task expert without rows in a step stays as it is, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >left.mts
@@ -355,6 +365,7 @@ moments() { # checkpoint
 	done
 }
 
+# bats test_tags=plain
 @test "train: the moments of a task expert without rows stay as they are, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do
@@ -396,6 +407,7 @@ moments() { # checkpoint
 	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "c"; it has left, right, and the tasks a, b, right' ]
 }
 
+# bats test_tags=plain
 @test "train: of the expert '*', each text trains the one that its ids' hash falls on, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right --task 'any=*' -o equal
 	model_copy equal mote init 5
@@ -438,6 +450,7 @@ moments() { # checkpoint
 	[ "${stderr%%$'\n'*}" = "train: --expert: a batch of masked language modelling has one expert; name it, not 'any'" ]
 }
 
+# bats test_tags=plain
 @test "train: token experts: both losses and all gradients agree with torch's, in chunks too; who was not chosen stays" {
 	for family in bert_tokens nomic_moe; do
 		F=$GOLDEN/families/$family
@@ -453,6 +466,7 @@ token_experts() {
 	train -q -m moe -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
 }
 
+# bats test_tags=plain
 @test "train: --tokens 40 and one piece are the same training of token experts" {
 	for balance in 0.3 0; do
 		token_experts --balance $balance
@@ -494,6 +508,7 @@ token_experts() {
 	close_to 1e-6 ours theirs
 }
 
+# bats test_tags=plain
 @test "train: token experts: killed and resumed, the same bits; another --balance is refused" {
 	options=(-q --lr 1e-3 --epochs 60 --save-every 7 --balance 0.1)
 	[ -e moe ] || upcycle -m "$G/bert" --token-experts 4 -o moe
@@ -515,6 +530,7 @@ token_experts() {
 	train -q -m "$G/bert" -o out --balance 0 --steps 1 pairs.mts
 }
 
+# bats test_tags=plain
 @test "train: the norm is that of the step's own gradients, whichever experts had rows before" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do
@@ -544,6 +560,7 @@ sums() {
 	if [ $# -gt 0 ]; then tensor_sums out/adapter_model.safetensors; else tensor_sums out; fi | sort
 }
 
+# bats test_tags=plain
 @test "train: what has one row or one column does not decay, as in torch's squeeze" {
 	mkdir config
 	cat >config/config.json <<-'E'
@@ -623,6 +640,7 @@ losses() {
 	column loss out.log.tsv
 }
 
+# bats test_tags=plain
 @test "train: prompts of more tokens than 32 bits count are all of a text, of fewer than none nothing" {
 	cp -r "$G/bert" prompted
 	mkdir -p prompted/1_Pooling
@@ -638,6 +656,7 @@ losses() {
 	losses '{"query": -1, "document": 1}' | cmp - one
 }
 
+# bats test_tags=plain
 @test "train: --accumulate averages: the same batch twice is the batch" {
 	head -n 9 "$G/pairs.txt" | pairs_stream >one.mts
 	mts cat one.mts one.mts >two.mts
@@ -696,6 +715,7 @@ losses() {
 	[ "$(head -1 out.log.tsv | cut -f12)" = tokens_per_second ]
 }
 
+# bats test_tags=plain
 @test "train: equal commands write equal bytes" {
 	learn
 	cp -r out first
@@ -743,6 +763,7 @@ stop() {
 	[ ! -e out ] && [ -e out.checkpoint ] && return $status
 }
 
+# bats test_tags=plain
 @test "train: SIGTERM and SIGINT leave a checkpoint, from which it goes on to the same bits" {
 	options=(-m "$G/bert" --lr 1e-3 --epochs 400 --accumulate 3 --save-every 0 pairs.mts)
 	train -q -o whole "${options[@]}"
@@ -781,6 +802,7 @@ stop() {
 	[ ! -e out.lock ]
 }
 
+# bats test_tags=plain
 @test "train: killed before any step on the disk, the same command goes on to the same weights" {
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
@@ -823,6 +845,7 @@ stop() {
 	cmp out.log.tsv whole.log.tsv
 }
 
+# bats test_tags=plain
 @test "train: masks from standard input, killed and resumed: equal bytes" {
 	for i in {1..40}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 --lr 1e-3 --steps 60 --save-every 7)
@@ -833,6 +856,7 @@ stop() {
 	cmp out.log.tsv whole.log.tsv
 }
 
+# bats test_tags=plain
 @test "train: a checkpoint and the model take no memory when they are written" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	mkdir config
@@ -848,6 +872,7 @@ stop() {
 	[ "$(stat -c %s out/model.safetensors)" -lt 40000000 ]
 }
 
+# bats test_tags=plain
 @test "train: the same from standard input, read past or skipped" {
 	for i in {1..150}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" --lr 1e-3 --steps 1500 --save-every 7)
@@ -938,6 +963,7 @@ recipe() {
 	[ -e gate/adapter_model.safetensors ]
 }
 
+# bats test_tags=plain
 @test "train: masked language modelling learns, and resumes to the same bits" {
 	options=(-q -m "$G/nomic_bert" --from-scratch --objective mlm --lr 5e-3 --batch-tokens 300
 		--save-every 9 --seed 4 --epochs 300 pairs.mts)
@@ -952,6 +978,7 @@ recipe() {
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
 }
 
+# bats test_tags=plain
 @test "train: --dev: what is masked in the texts held out is the same each time" {
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --save-every 1 --schedule constant --warmup 0)
 	# all texts at once are masked as they are in the first batch of all texts
@@ -983,6 +1010,7 @@ recipe() {
 	run ! grep -x "$(token '\[PAD\]')" moved
 }
 
+# bats test_tags=plain
 @test "train: --lora: ten steps of an adapter agree with torch's and PEFT's to 1e-4" {
 	train -q -m "$G/bert" -o out --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
 		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
@@ -1023,6 +1051,7 @@ recipe() {
 	run -1 close_to 1e-3 ours theirs
 }
 
+# bats test_tags=plain
 @test "train: --lora: dropout is of the seed, whatever the pieces; without gradients there is none" {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4,alpha=16,dropout=0.4,targets=query+output.dense)
 	train "${options[@]}" -o out pairs.mts
@@ -1065,6 +1094,7 @@ recipe() {
 	encode -q -m "$G/bert" --lora out pairs.mts | mts diff a.mts -
 }
 
+# bats test_tags=plain
 @test "train: --lora: equal bytes, killed and resumed too; other pairs are refused" {
 	options=(-q -m "$G/bert" --lr 1e-2 --epochs 400 --save-every 7 --lora rank=2,rslora pairs.mts)
 	train -o whole "${options[@]}"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 FOUR=classification,clustering,search_query,search_document
@@ -20,6 +19,7 @@ random_model() { # family config... -> $T/FAMILY
 }
 
 # 1. the known answer
+# bats test_tags=plain
 @test "upcycle: each expert gives the dense model's embeddings to the bit" {
 	for family in bert nomic_bert; do
 		embed "$GOLDEN/$family" >"$T/dense"
@@ -32,6 +32,7 @@ random_model() { # family config... -> $T/FAMILY
 	done
 }
 
+# bats test_tags=plain
 @test "upcycle: ModernBERT and Qwen3 too: experts equal the dense model, and their mean does" {
 	random_model modernbert ', "local_attention": 4'
 	random_model qwen3 ', "num_key_value_heads": 1'
@@ -49,6 +50,7 @@ random_model() { # family config... -> $T/FAMILY
 	grep -qa 'layers.1.post_attention_layernorm.experts.a.weight' "$T/mote/model.safetensors"
 }
 
+# bats test_tags=plain
 @test "upcycle: decoders too, with windows, biases and norms of branches: experts equal the dense model" {
 	for family in qwen2 mistral llama eurobert gemma3_text; do
 		ids() { ids_stream text.ids <"$GOLDEN/bert/ids.txt"; }
@@ -97,6 +99,7 @@ random_model() { # family config... -> $T/FAMILY
 	grep -q '"layers": \[' "$T/mote/config.json"
 }
 
+# bats test_tags=plain
 @test "upcycle: --average of experts that are equal is the dense model again" {
 	embed "$GOLDEN/bert" >"$T/dense"
 	upcycle -m "$GOLDEN/bert" --experts a,b,c -o "$T/mote"
@@ -339,6 +342,7 @@ serve() { # model task
 # Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
 DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 
+# bats test_tags=plain
 @test "upcycle: one token expert is the dense model to the bit, renormalized two of four but for rounding" {
 	for family in $DENSE; do
 		embed "$GOLDEN/families/$family" >"$T/dense"
@@ -587,6 +591,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	E
 }
 
+# bats test_tags=plain
 @test "upcycle: --mean: the mean of all weights, each model weighing the same, in the first one's types" {
 	for seed in 1 2 3; do
 		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
@@ -619,6 +624,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 }
 
 # Shapes agree, what is made of the tensors does not.
+# bats test_tags=plain
 @test "upcycle: --mean: models that make other embeddings of the same weights are refused by key" {
 	for seed in 1 2; do
 		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
@@ -661,6 +667,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	cmp "$T/out/model.safetensors" "$T/mean/model.safetensors"
 }
 
+# bats test_tags=plain
 @test "upcycle: --merge-lora: in half precision what is not changed stays; what does not fit is refused" {
 	model_copy "$GOLDEN/bert" "$T/half" bf16
 	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"

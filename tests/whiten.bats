@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
 load helper
 
 # geom isoscore, geom whiten.  Golden values: tests/golden/isotropy.py (the package IsoScore).
