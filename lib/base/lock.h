@@ -1,5 +1,5 @@
 /*
- * lock - one process at a time makes what has a name.
+ * lock - a lock on an output: one process at a time writes a file or folder.
  *
  * The lock of NAME is the file NAME.lock beside it, under flock(2), which says whose it is: the machine, the process,
  * the program.  The system ends a lock with its process, however that ends; the file that a killed process leaves

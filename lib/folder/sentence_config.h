@@ -1,6 +1,6 @@
 /*
- * sentence_config - sentence_bert_config.json: what sentence-transformers says of the transformer's inputs and of which
- * of its outputs is pooled; its older names are of families.
+ * sentence_config - reads sentence_bert_config.json: sentence-transformers' settings of the transformer's inputs and of
+ * the output that is pooled.  Older versions call the file by its family, sentence_roberta_config.json for one.
  *
  * What decides an embedding there and is not known is refused by name: another output than the last hidden states,
  * texts rendered as chat messages, lengths by task, arguments that change the configuration.

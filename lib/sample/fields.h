@@ -51,7 +51,7 @@ void fields_append(struct buffer *to, const struct tree *record,
 size_t fields_texts(const struct tree *value);
 const struct tree *fields_text(const struct tree *value, size_t index);
 
-/* Append what one text of the field `name` says. */
+/* Appends the text of one value of the field `name`. */
 void fields_append_value(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value);
 

@@ -1,9 +1,9 @@
 /*
  * waiting - examples that wait for another batch, since a text of theirs was in the batch already.
  *
- * Each batch takes them in the order in which they came, and passes over those whose texts it has.  Examples wait by the
- * text that put them off: once a batch has this text, none of those that wait by it is looked at.  So thousands that
- * share a text, a class label say, cost a batch no more than one does.
+ * Each batch takes them in the order in which they came, and passes over those whose texts it has.  Examples are queued
+ * by the text that put them off: once a batch has that text, its whole queue is skipped.  So a batch spends as much time
+ * on a class label that thousands of examples share as on one example.
  */
 #ifndef WAITING_H
 #define WAITING_H

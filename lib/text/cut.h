@@ -32,8 +32,8 @@ void cut_next(struct cut *cut);
  * and CSV, the first line decides. */
 char cut_line_end(bool table, bool csv, const char *text, size_t held, bool whole);
 
-/* Whether a text is a JSON array of rows: 1, 0, or -1: more of it is needed.  Rows that are lists could be lines of
- * JSON, too: those are lines that end behind a bracket with something below them. */
+/* Tells a JSON array of rows from JSON Lines whose rows are lists.  Returns 1 for an array, 0 for lines, -1 if more of
+ * the text is needed.  Lines of lists close their bracket before the first line ends, and text follows. */
 int cut_is_array(const char *text, size_t held, bool whole);
 
 #endif
