@@ -130,7 +130,7 @@ $B/shim/lib/nn/cuda/%.o: lib/nn/cuda/%.cu Makefile $B/flags | $(DEPS)
 
 $B/shim/tests/cuda/%.o: tests/cuda/%.cpp Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CCACHE) $(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -O3 -MMD -MP -c -o $@ $<
 
 $B/shim/lib/nn/host/%.o: $B/lib/nn/host/%.o
 	@mkdir -p $(@D)

@@ -24,6 +24,11 @@ need_minilm() {
 	[ -e "${MOTES_MINILM:-}/model.safetensors" ] || skip "needs all-MiniLM-L6-v2 (set MOTES_MINILM)"
 }
 
+# thin N: the lines of a sweep; under the sanitizers, where each takes ten times as long, the first of every N.
+thin() {
+	if [[ $BUILD == *-sanitize* ]]; then awk -v n="$1" 'NR % n == 1'; else cat; fi
+}
+
 # Containers may have no pseudo-terminals.
 need_terminal() {
 	script -qec true /dev/null >/dev/null 2>&1 || skip "needs script(1) and a pseudo-terminal"
