@@ -261,7 +261,9 @@ ids() {
 
 @test "tok: usage errors exit 2 and print nothing" {
 	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --rows 0" \
-		"-m x --level 20" "-m x --format xml" "--train unigram -o x" "--train wordpiece" "--bogus"; do
+		"-m x --level 20" "-m x --format xml" "-m x --passages 7" \
+		"-m $TINY --max-length 99 --passages 100" "-m $TINY --overlap 3" "-m $TINY --passages 20 --overlap 11" "-m $TINY -f a -f b --format jsonl --passages 20" \
+		"-m $TINY --passages 20 --shard 1/2" "-m $TINY --format tsv $T" "--train unigram -o x" "--train wordpiece" "--bogus"; do
 		run -2 --separate-stderr bash -c "tok $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "tok: "* ]]
@@ -275,11 +277,11 @@ ids() {
 		[[ $option == specials ]] ||
 			says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
-	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "rows 3" \
+	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "passages 9" "overlap 1" "rows 3" \
 		"format tsv" "threads 1"; do
 		says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
-	for option in "model $TINY" "task a" "prompt a" truncate no-truncate keep "rows 3" "level 1" \
+	for option in "model $TINY" "task a" "prompt a" truncate no-truncate "passages 9" keep "rows 3" "level 1" \
 		"threads 1" decode specials; do
 		says_nothing "--${option% *}" tok --train wordpiece -o "$T/new" --$option "$T/in.txt"
 	done
@@ -433,7 +435,9 @@ refused() {
 	printf '{"sentence1":"the sea","sentence2":"a lamp","score":1}\n' >pairs.jsonl
 	printf '_id\ttitle\ttext\n1\tThe\tlighthouse\n' >corpus.tsv
 	page_examples tok.1 >examples
-	[ "$(wc -l <examples)" -eq 9 ]
+	[ "$(wc -l <examples)" -eq 11 ]
+	mkdir notes
+	printf '# Keys\n\nThey hang in the hall.\n' >notes/house.md
 	while read -r line; do
 		bash -c "${line/200/60}"
 	done <examples
@@ -441,6 +445,7 @@ refused() {
 		stream_rows "$made" | grep -c ids=
 	done
 	mts to jsonl seen.mts | grep -c "CLS"
+	[ "$(tail -1 places.tsv)" = $'house.md\t1' ]
 }
 
 @test "tok: threads that wait sleep" {

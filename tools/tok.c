@@ -1,8 +1,9 @@
 /*
  * tok - turn text into token ids
  *
- * reads	FIELD		text [.]	texts, or lists of texts
+ * reads	FIELD		text [.]	texts, or lists of texts; folders of documents
  * writes	FIELD.ids	i32 [.]		token ids, special tokens included
+ *		path, start, text		of passages: the file, the line and the text
  *
  * and with --decode the other way round.
  */
@@ -31,6 +32,8 @@ enum {
 	OPT_TRUNCATE,
 	OPT_SIDE,
 	OPT_REFUSE,
+	OPT_PASSAGES,
+	OPT_OVERLAP,
 	OPT_KEEP,
 	OPT_ROWS,
 	OPT_FORMAT,
@@ -65,6 +68,11 @@ static const struct cli_option options[] = {
 	{ OPT_SIDE, "truncation-side", "left|right",
 	    "the end at which a longer text is cut (default: the model's)" },
 	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
+	{ OPT_PASSAGES, "passages", "N",
+	    "cut texts into passages of N ids at most, and text files as a whole\n"
+	    "(default: for a folder 256, or the model's maximum if less)" },
+	{ OPT_OVERLAP, "overlap", "N",
+	    "tokens that a passage repeats of the one before it (default: 0)" },
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
 	    "of text input (default: by name)" },
@@ -92,7 +100,8 @@ static const struct cli_option options[] = {
 	{ 0, NULL, NULL, NULL },
 };
 static const struct cli cli = { "tok", "turn text into token ids",
-	"[-m MODEL] [OPTION]... [FILE]...", options,
+	"[-m MODEL] [OPTION]... [FILE|FOLDER]...", options,
+	"  tok -m MODEL notes/ | encode -m MODEL > notes.mts\n"
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > "
 	"emb.mts\n"
 	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
@@ -113,7 +122,8 @@ struct settings {
 /* What says something to each thing that it does. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate "
-    "truncation-side no-truncate keep format shard max-line rows level threads "
+    "truncation-side no-truncate passages overlap keep format shard max-line rows level "
+    "threads "
     "output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
@@ -256,6 +266,12 @@ set_option(struct settings *set, int option)
 						  "--truncation-side", optarg, sides);
 		break;
 	case OPT_REFUSE: token->refuse = true; break;
+	case OPT_PASSAGES:
+		token->passage = (size_t)cli_integer("--passages", 8, 1 << 24);
+		break;
+	case OPT_OVERLAP:
+		token->overlap = (size_t)cli_integer("--overlap", 0, 1 << 24);
+		break;
 	case OPT_KEEP: token->keep = true; break;
 	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
 	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;

@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "text/csv.h"
 #include "text/cut.h"
-#include "text/foreign.h"
 #include "text/json.h"
+#include "text/no_text.h"
 #include "text/tsv.h"
 
 enum { BLOCK = 1 << 18 };
@@ -103,40 +103,13 @@ fail(const struct datafile *file, int64_t line, const char *what)
 	die("%s:%lld: %s", file->name, (long long)line, what);
 }
 
-/* Bytes that are no UTF-8, one for each bad part. */
-static int64_t
-count_bad(const char *bytes, size_t count)
-{
-	int64_t bad = 0;
-	int32_t code;
-
-	for (size_t at = 0;; bad++) {
-		at += utf8_valid(bytes + at, count - at);
-		if (at == count)
-			return bad;
-		at += utf8_decode(bytes + at, count - at, &code);
-	}
-}
-
-/* The first bytes of a file decide; a text may well begin with GGUF, but has no byte 0 then. */
 static void
 refuse_no_text(const struct datafile *file)
 {
-	const char *bytes = file->block;
-	char *kind = foreign_kind(bytes, file->end, file->name);
-	int64_t bad = count_bad(bytes, file->end);
+	char *why = no_text(file->block, file->end, file->name);
 
-	if (kind && (bad || memchr(bytes, 0, file->end)))
-		die("%s: not text but %s", file->name, kind);
-	free(kind);
-	if (file->end > 24 && !memcmp(bytes, "version https://git-lfs", 23))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
-		    "pull'",
-		    file->name);
-	if (bad > 64 && bad > (int64_t)file->end / 4)
-		die("%s: not text in UTF-8: %lld of its first %zu bytes begin no "
-		    "character; convert it with iconv",
-		    file->name, (long long)bad, file->end);
+	if (why)
+		die("%s: %s", file->name, why);
 }
 
 static size_t

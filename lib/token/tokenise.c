@@ -1,131 +1,22 @@
 #include "token/tokenise.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "base/utf8.h"
-#include "folder/modules.h"
 #include "folder/prompt.h"
+#include "stream/documents.h"
 #include "stream/stream.h"
 #include "stream/table.h"
-#include "text/json.h"
 #include "token/frame.h"
-#include "token/ids.h"
+#include "token/passage_rows.h"
 #include "token/template.h"
+#include "token/tokenised.h"
 #include "token/tokenizer.h"
 
-enum { RECORD_BYTES = 64 << 20, ALONE = 1 << 15 };
-
-/* A column, by all threads. -------------------------------------------------------------- */
-
-/* Made lists, kept and reused from call to call. */
-struct tokenised {
-	int64_t *offsets; /* [lists + 1] into ids */
-	int32_t *ids;
-	int64_t cut;	   /* texts that were longer than `most` */
-	int64_t repaired;  /* texts with invalid UTF-8, taken as U+FFFD */
-	int64_t first_cut; /* index of the first text that was cut; -1: none */
-	size_t offsets_room, ids_room;
-};
-
-/* What one thread makes of the texts first .. last-1. */
-struct part {
-	struct ids ids;
-	int64_t first, last, cut, repaired, first_cut;
-};
-
-static void
-encode_part(struct part *part, const struct frame *frame, const char *bytes,
-    const int64_t *offsets, int64_t *lengths)
-{
-	struct framed string = { 0 };
-
-	for (int64_t i = part->first; i < part->last; i++) {
-		const char *text = bytes + offsets[i];
-		size_t length = (size_t)(offsets[i + 1] - offsets[i]),
-		       before = part->ids.count;
-		part->repaired += utf8_valid(text, length) < length;
-		if (frame_encode(frame, text, length, &string, &part->ids) &&
-		    part->cut++ == 0)
-			part->first_cut = i;
-		lengths[i] = (int64_t)(part->ids.count - before);
-	}
-	free(string.text);
-}
-
-/* Where thread `index` of `count` begins: equal shares of bytes, not of texts. */
-static int64_t
-share(const int64_t *offsets, int64_t texts, int index, int count)
-{
-	int64_t bytes = offsets[texts] - offsets[0];
-	int64_t wanted = offsets[0] + bytes / count * index, low = 0, high = texts;
-
-	if (index == count)
-		return texts;
-	while (low < high) {
-		int64_t middle = (low + high) / 2;
-		if (offsets[middle] < wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void
-gather(struct tokenised *made, struct part *part, int parts)
-{
-	size_t total = 0;
-
-	for (int p = 0; p < parts; p++)
-		total += part[p].ids.count;
-	made->ids = mem_grow(made->ids, &made->ids_room, total + 1, sizeof *made->ids);
-	made->cut = made->repaired = 0;
-	made->first_cut = -1;
-	total = 0;
-	for (int p = 0; p < parts; p++) {
-		if (part[p].ids.count)
-			memcpy(made->ids + total, part[p].ids.id,
-			    part[p].ids.count * sizeof *made->ids);
-		total += part[p].ids.count;
-		if (part[p].cut && made->first_cut < 0)
-			made->first_cut = part[p].first_cut;
-		made->cut += part[p].cut;
-		made->repaired += part[p].repaired;
-		ids_free(&part[p].ids);
-	}
-}
-
-/* Text i is bytes[offsets[i]] .. bytes[offsets[i + 1] - 1].  The result does not depend on the
- * number of threads. */
-static void
-tokenise_texts(struct tokenised *made, const struct frame *frame, const char *bytes,
-    const int64_t *offsets, int64_t texts)
-{
-	bool few = offsets[texts] - offsets[0] < ALONE; /* not worth waking threads */
-	int parts = few ? 1 : omp_get_max_threads();
-	struct part *part = mem_zero((size_t)parts, sizeof *part);
-
-	bytes = bytes ? bytes : ""; /* no text at all */
-	made->offsets = mem_grow(
-	    made->offsets, &made->offsets_room, (size_t)texts + 1, sizeof *made->offsets);
-	made->offsets[0] = 0;
-	int64_t *lengths = made->offsets + 1;
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-	for (int p = 0; p < parts; p++) {
-		part[p].first = share(offsets, texts, p, parts);
-		part[p].last = share(offsets, texts, p + 1, parts);
-		encode_part(&part[p], frame, bytes, offsets, lengths);
-	}
-	for (int64_t i = 0; i < texts; i++)
-		made->offsets[i + 1] += made->offsets[i];
-	gather(made, part, parts);
-	free(part);
-}
+enum { RECORD_BYTES = 64 << 20, PASSAGE = 256 };
 
 /* Opening. ------------------------------------------------------------------------------- */
 
@@ -148,32 +39,10 @@ struct tokenise {
 	int64_t texts, cut, repaired, empty;
 	struct progress *progress;
 	double before, of_all; /* of the work: what was before this file, and its share */
+	bool cuts;	       /* texts into passages: */
+	struct passages *passages; /* until passage_rows has them */
+	struct passage_rows *passage_rows;
 };
-
-/* A model that pools the last token was trained with one that ends each text. */
-static void
-check_end(const struct tokenizer *tokenizer, const char *model)
-{
-	struct modules *modules = modules_read(model);
-	size_t before, after;
-
-	tokenizer_template(tokenizer, &before, &after);
-	for (size_t i = 0; modules && i < modules->count && !after; i++) {
-		if (strcmp(modules->at[i].type, "Pooling"))
-			continue;
-		char *path = mem_format("%s/config.json", modules->at[i].folder);
-		struct tree *pooling = json_read_optional(path);
-		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
-		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
-			warn("%s: the model pools the last token, but its tokenizer puts "
-			     "none behind a text; let the post_processor of its "
-			     "tokenizer.json be a TemplateProcessing that does",
-			    model);
-		tree_free(pooling);
-		free(path);
-	}
-	modules_free(modules);
-}
 
 /* A cut at the left takes what stands before a text with it, as in the reference; a template is to stay. */
 static void
@@ -196,6 +65,37 @@ set_side(struct tokenise *stream, const struct tokenizer_static *table)
 		    stream->template.before);
 }
 
+/* Whether texts are cut into passages, and how. */
+static void
+set_passages(struct tokenise *stream, char *const *files, int count)
+{
+	const struct tokenise_options *options = stream->options;
+	size_t most = options->passage;
+
+	stream->cuts = most > 0;
+	for (int i = 0; i < count; i++)
+		stream->cuts |= documents_is_folder(files[i]);
+	if (!stream->cuts && options->overlap)
+		die_usage("--overlap says nothing without --passages or a folder");
+	if (!stream->cuts)
+		return;
+	if (options->shard.count)
+		die_usage("--shard says nothing to passages; mts split cuts their "
+			  "stream");
+	if (!most)
+		most = stream->most && stream->most < PASSAGE ? stream->most : PASSAGE;
+	if (stream->most && most > stream->most)
+		die_usage("--passages: %zu, but texts have %zu ids at most "
+			  "(--max-length, else the model's)",
+		    most, stream->most);
+	if (options->overlap > most / 2)
+		die_usage("--overlap: %zu is more than half of a passage of %zu",
+		    options->overlap, most);
+	stream->passages =
+	    passages_new(stream->tokenizer, options->template ? &stream->template : NULL,
+		options->prepare, stream->prompt, most, options->overlap);
+}
+
 struct tokenise *
 tokenise_open(struct tokenise_options *options, char *const *files, int count)
 {
@@ -205,7 +105,7 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	stream->options = options;
 	stream->fields = &options->fields;
 	stream->tokenizer = tokenizer_open(model);
-	check_end(stream->tokenizer, model);
+	tokenizer_check_end(stream->tokenizer, model);
 	stream->fingerprint = tokenizer_fingerprint(model);
 	const struct tokenizer_static *table = tokenizer_static(stream->tokenizer);
 	stream->most = options->most ? options->most
@@ -220,6 +120,7 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	set_side(stream, table);
 	stream->frame = frame_new(stream->tokenizer,
 	    options->template ? &stream->template : NULL, options->prepare, stream->most);
+	set_passages(stream, files, count);
 	stream->progress = options->shard.count ? progress_new("texts", 0)
 						: progress_files("texts", files, count);
 	stream->of_all = 1;
@@ -275,36 +176,84 @@ add_ids(struct tokenise *stream)
 	}
 }
 
+/* The columns of an input, and with passages their start; to be freed. */
+static struct column *
+columns_of(const struct tokenise *stream, const char *name, const struct column *columns,
+    int count)
+{
+	struct column *all = mem_new((size_t)count + 1, sizeof *all);
+
+	for (int i = 0; i < count; i++) {
+		all[i] = columns[i];
+		if (stream->cuts && !strcmp(columns[i].name, passage_start.name))
+			die("%s: has a column '%s', which --passages makes; rename it",
+			    name, passage_start.name);
+	}
+	all[count] = passage_start;
+	return all;
+}
+
+/* Begin to cut the texts of these columns. */
+static void
+set_passage_rows(struct tokenise *stream, int count)
+{
+	const struct text_field_list *fields = stream->fields;
+	int text = fields->items[0]->columns[0], path = -1;
+
+	if (fields->count > 1 || fields->items[0]->count > 1 ||
+	    stream->columns[text].depth > 1)
+		die_usage("--passages cuts one text a row; name it with -f");
+	for (int i = 0; i < count; i++)
+		if (!strcmp(stream->columns[i].name, documents_columns->name) &&
+		    stream->columns[i].text && stream->columns[i].depth == 1)
+			path = i;
+	stream->passage_rows =
+	    passage_rows_new(stream->passages, stream->columns, count, text, path);
+	stream->passages = NULL;
+}
+
+/* The columns of the first input, as the stream's: the reader's, if there is one, and those from `added` on. */
+static void
+create(struct tokenise *stream, struct reader *reader, int added)
+{
+	stream->writer = stream_create(stream->options->output, reader);
+	if (stream->options->level >= 0)
+		stream_level(stream->writer, stream->options->level);
+	stream_property(stream->writer, "tokenizer", stream->fingerprint);
+	for (int i = added; i < stream->column_count; i++)
+		stream_add(stream->writer, &stream->columns[i]);
+	if (!stream->options->keep && !stream->cuts)
+		drop_texts(stream);
+	add_ids(stream);
+}
+
 /* The columns of an input: those of the first one make the stream's header. */
 static void
 set_columns(struct tokenise *stream, const char *name, struct reader *reader,
     const struct column *columns, int count)
 {
-	if (stream->writer && !same_columns(stream, columns, count))
+	struct column *all = columns_of(stream, name, columns, count);
+	int of_all = count + stream->cuts;
+
+	if (stream->writer && !same_columns(stream, all, of_all))
 		die("%s: its fields differ from those of %s; make one stream of each",
 		    name, stream->first);
-	if (stream->writer)
+	if (stream->writer) {
+		free(all);
 		return;
+	}
 	if (!stream->fields->count)
 		text_field_add_columns(stream->fields, columns, count);
 	for (size_t f = 0; f < stream->fields->count; f++)
 		text_field_find(stream->fields->items[f], name, columns, count);
 	stream->first = mem_string(name);
-	stream->column_count = count;
-	stream->columns = mem_new((size_t)count, sizeof *stream->columns);
-	for (int i = 0; i < count; i++) {
-		stream->columns[i] = columns[i];
-		stream->columns[i].name = mem_string(columns[i].name);
-	}
-	stream->writer = stream_create(stream->options->output, reader);
-	if (stream->options->level >= 0)
-		stream_level(stream->writer, stream->options->level);
-	stream_property(stream->writer, "tokenizer", stream->fingerprint);
-	for (int i = 0; i < count && !reader; i++)
-		stream_add(stream->writer, &columns[i]);
-	if (!stream->options->keep)
-		drop_texts(stream);
-	add_ids(stream);
+	stream->columns = all;
+	stream->column_count = of_all;
+	for (int i = 0; i < of_all; i++)
+		all[i].name = mem_string(all[i].name);
+	create(stream, reader, reader ? count : 0);
+	if (stream->cuts)
+		set_passage_rows(stream, count);
 }
 
 /* Records. ------------------------------------------------------------------------- */
@@ -348,7 +297,7 @@ die_long(const struct tokenise *stream, const struct text_field *field, int dept
 	static const char advice[] =
 	    "leave out --no-truncate, or give more with --max-length";
 
-	if (stream->table && depth == 1)
+	if (stream->table && depth == 1 && !stream->cuts)
 		die("%s:%lld: '%s' is longer than %zu tokens; %s", name,
 		    (long long)table_line(stream->table, text), field->name, stream->most,
 		    advice);
@@ -383,11 +332,12 @@ tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t 
 }
 
 static void
-put(struct tokenise *stream, const char *name, int64_t number, const struct record *from,
-    struct record *made, double share)
+put_record(struct tokenise *stream, const char *name, int64_t number,
+    const struct record *from, struct record *made, double share)
 {
 	progress_span(
 	    stream->progress, share, from->rows * (int64_t)stream->fields->count);
+	made->rows = from->rows;
 	/* the header may be that of an input of another kind, with the same columns */
 	for (int i = 0; i < stream->column_count; i++)
 		made->columns[i] = from->columns[i];
@@ -396,6 +346,25 @@ put(struct tokenise *stream, const char *name, int64_t number, const struct reco
 	stream_put(stream->writer, made);
 	progress_span(
 	    stream->progress, share, 0); /* a row may have many texts, or none */
+}
+
+/* A record, or those of its passages; streamed: with its attributes. */
+static void
+put(struct tokenise *stream, const char *name, int64_t number, const struct record *from,
+    bool streamed, double share)
+{
+	struct record piece;
+
+	if (!stream->cuts) {
+		put_record(stream, name, number, from,
+		    stream_make(stream->writer, streamed ? from : NULL), share);
+		return;
+	}
+	passage_rows_cut(stream->passage_rows, from);
+	while (passage_rows_next(
+	    stream->passage_rows, stream->options->rows, RECORD_BYTES, &piece))
+		put_record(stream, name, number, &piece,
+		    stream_make(stream->writer, streamed ? &piece : NULL), share);
 }
 
 static void
@@ -411,8 +380,8 @@ add_stream(struct tokenise *stream, struct input *input)
 	set_columns(stream, stream_name(reader), reader, columns, count);
 	free(columns);
 	while (stream_next(reader, &record))
-		put(stream, stream_name(reader), stream_records(reader), &record,
-		    stream_make(stream->writer, &record), stream_share(reader));
+		put(stream, stream_name(reader), stream_records(reader), &record, true,
+		    stream_share(reader));
 	progress_span(stream->progress, stream_share(reader), 0);
 	stream_close(reader);
 }
@@ -437,9 +406,7 @@ put_rows(struct tokenise *stream, int64_t number, const struct record *from)
 	const struct datafile *file = table_file(stream->table);
 
 	set_table_columns(stream);
-	struct record *made = stream_make(stream->writer, NULL);
-	made->rows = from->rows;
-	put(stream, datafile_name(file), number, from, made,
+	put(stream, datafile_name(file), number, from, false,
 	    stream->before + datafile_share(file) * stream->of_all);
 }
 
@@ -482,17 +449,51 @@ add_rows(struct tokenise *stream, struct datafile *file, const struct piece *pie
 	table_close(table);
 }
 
+static void
+add_documents(struct tokenise *stream, struct documents *documents, const char *name)
+{
+	struct record record;
+	int64_t number = 0;
+
+	while (documents_next(documents, stream->options->rows, RECORD_BYTES, &record)) {
+		set_columns(stream, name, NULL, documents_columns, DOCUMENTS_COLUMNS);
+		put(stream, name, ++number, &record, false, documents_share(documents));
+	}
+	documents_close(documents);
+}
+
+static void
+add_folder(struct tokenise *stream, const char *path)
+{
+	int64_t before = stream->texts;
+
+	if (stream->options->format != DATAFILE_GUESS)
+		die_usage("--format says nothing to a folder");
+	add_documents(stream, documents_open(path), path);
+	if (stream->texts == before)
+		die("%s: its files hold no text", path);
+}
+
 void
 tokenise_add(struct tokenise *stream, const char *path)
 {
-	struct input *input = input_open(path);
+	enum datafile_format format = stream->options->format;
 
 	progress_file(stream->progress);
-	if (stream_is(input))
+	if (documents_is_folder(path)) {
+		add_folder(stream, path);
+		return;
+	}
+	struct input *input = input_open(path);
+	if (stream_is(input)) {
 		add_stream(stream, input);
+		return;
+	}
+	if (stream->cuts && format == DATAFILE_GUESS &&
+	    datafile_guess(input) == DATAFILE_LINES)
+		add_documents(stream, documents_of(input), input_name(input));
 	else
-		add_rows(
-		    stream, datafile_open_input(input, stream->options->format), NULL);
+		add_rows(stream, datafile_open_input(input, format), NULL);
 }
 
 static void
@@ -576,10 +577,12 @@ tokenise_close(struct tokenise *stream)
 	if (stream->repaired)
 		warn("%lld texts had invalid UTF-8, which was taken as U+FFFD",
 		    (long long)stream->repaired);
-	for (size_t f = 0; f < stream->fields->count; f++) {
-		free(stream->made[f].offsets);
-		free(stream->made[f].ids);
-	}
+	for (size_t f = 0; f < stream->fields->count; f++)
+		tokenised_free(&stream->made[f]);
+	if (stream->passage_rows)
+		passage_rows_free(stream->passage_rows);
+	if (stream->passages)
+		passages_free(stream->passages);
 	for (int i = 0; i < stream->column_count; i++)
 		free((char *)stream->columns[i].name);
 	free(stream->made);

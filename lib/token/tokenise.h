@@ -5,6 +5,9 @@
  * A field X of text becomes the column X.ids, i32, of the same depth; other fields pass
  * through.  All inputs have the same fields.  Records of streams stay as they are; of text
  * files `rows` rows make one, or as many as hold 64 MiB.
+ *
+ * With passages each text is cut into passages first (passage_rows.h), a text file of lines as a whole, and a folder
+ * is the documents below it (documents.h); the texts then stay.
  */
 #ifndef TOKENISE_H
 #define TOKENISE_H
@@ -33,9 +36,12 @@ struct tokenise_options {
 	int64_t max_line;	       /* the longest in them, in bytes */
 	size_t most;		       /* ids of a text; 0: as the model says */
 	enum tokenise_side side;
-	bool refuse; /* die on a longer text, do not cut it */
-	bool keep;   /* the texts stay */
-	int level;   /* of compression; -1: the stream's default */
+	size_t
+	    passage; /* ids of a passage at most; 0: only folders are cut, into 256 ids or what the model takes */
+	size_t overlap; /* tokens that a passage repeats of the one before it */
+	bool refuse;	/* die on a longer text, do not cut it */
+	bool keep;	/* the texts stay */
+	int level;	/* of compression; -1: the stream's default */
 	int64_t rows;
 	const char *output; /* "-": standard output */
 };

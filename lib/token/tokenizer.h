@@ -50,6 +50,9 @@ const struct tokenizer_static *tokenizer_static(const struct tokenizer *tokenize
 /* Special ids that the template puts before and after a text. */
 void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *after);
 
+/* Warns where the model in `dir` pools the last token and its tokenizer ends no text with one. */
+void tokenizer_check_end(const struct tokenizer *tokenizer, const char *dir);
+
 /* At which end texts are cut: the model's (truncation_side), or another. */
 bool tokenizer_cuts_left(const struct tokenizer *tokenizer);
 void tokenizer_cut(struct tokenizer *tokenizer, bool left);

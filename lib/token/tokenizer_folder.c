@@ -235,3 +235,27 @@ tokenizer_model(char *dir)
 	free(dir);
 	return base;
 }
+
+void
+tokenizer_check_end(const struct tokenizer *tokenizer, const char *model)
+{
+	struct modules *modules = modules_read(model);
+	size_t before, after;
+
+	tokenizer_template(tokenizer, &before, &after);
+	for (size_t i = 0; modules && i < modules->count && !after; i++) {
+		if (strcmp(modules->at[i].type, "Pooling"))
+			continue;
+		char *path = mem_format("%s/config.json", modules->at[i].folder);
+		struct tree *pooling = json_read_optional(path);
+		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
+		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
+			warn("%s: the model pools the last token, but its tokenizer puts "
+			     "none behind a text; let the post_processor of its "
+			     "tokenizer.json be a TemplateProcessing that does",
+			    model);
+		tree_free(pooling);
+		free(path);
+	}
+	modules_free(modules);
+}

@@ -1,0 +1,44 @@
+#include "text/no_text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "text/foreign.h"
+
+/* Bytes that are no UTF-8, one for each bad part. */
+static int64_t
+count_bad(const char *bytes, size_t count)
+{
+	int64_t bad = 0;
+	int32_t code;
+
+	for (size_t at = 0;; bad++) {
+		at += utf8_valid(bytes + at, count - at);
+		if (at == count)
+			return bad;
+		at += utf8_decode(bytes + at, count - at, &code);
+	}
+}
+
+/* The first bytes of a file decide; a text may well begin with GGUF, but has no byte 0 then. */
+char *
+no_text(const char *bytes, size_t count, const char *name)
+{
+	char *kind = foreign_kind(bytes, count, name), *why = NULL;
+	int64_t bad = count_bad(bytes, count);
+
+	if (kind && (bad || memchr(bytes, 0, count)))
+		why = mem_format("not text but %s", kind);
+	else if (count > 24 && !memcmp(bytes, "version https://git-lfs", 23))
+		why = mem_string("a Git LFS pointer, not the file itself; fetch it with "
+				 "'git lfs pull'");
+	else if (bad > 64 && bad > (int64_t)count / 4)
+		why = mem_format("not text in UTF-8: %lld of its first %zu bytes begin "
+				 "no character; convert it with iconv",
+		    (long long)bad, count);
+	free(kind);
+	return why;
+}

@@ -1,0 +1,145 @@
+#include "token/passage_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "stream/gather.h"
+
+const struct column passage_start = { .name = "start", .dtype = DTYPE_I64 };
+
+struct passage_rows {
+	struct passages *passages;
+	const struct column *columns;
+	int count, text, path;
+	struct record from;
+	struct passage_list *lists; /* of each row */
+	size_t rows, rows_capacity;
+	size_t row, passage; /* the next one */
+	struct place *places;
+	size_t places_capacity;
+	struct gather *gathers;
+	struct array *arrays;
+	struct buffer bytes;
+	struct numbers offsets, starts;
+};
+
+struct passage_rows *
+passage_rows_new(struct passages *passages, const struct column *columns, int count,
+    int text, int path)
+{
+	struct passage_rows *cut = mem_zero(1, sizeof *cut);
+
+	*cut = (struct passage_rows){ .passages = passages,
+		.columns = columns,
+		.count = count,
+		.text = text,
+		.path = path,
+		.gathers = mem_zero((size_t)count, sizeof *cut->gathers),
+		.arrays = mem_zero((size_t)count + 1, sizeof *cut->arrays) };
+	return cut;
+}
+
+/* A text of a column of texts. */
+static const char *
+text_of(const struct passage_rows *cut, int column, size_t row, size_t *length)
+{
+	const struct array *array = &cut->from.columns[column];
+
+	*length = (size_t)(array->offsets[0][row + 1] - array->offsets[0][row]);
+	return *length ? (const char *)array->data + array->offsets[0][row] : "";
+}
+
+static bool
+is_rst(const struct passage_rows *cut, size_t row)
+{
+	size_t length;
+
+	if (cut->path < 0)
+		return false;
+	const char *path = text_of(cut, cut->path, row, &length);
+	return memmem(path, length, ".rst", 4) != NULL;
+}
+
+void
+passage_rows_cut(struct passage_rows *cut, const struct record *from)
+{
+	size_t old = cut->rows_capacity;
+
+	cut->from = *from;
+	cut->rows = (size_t)from->rows;
+	cut->lists =
+	    mem_grow(cut->lists, &cut->rows_capacity, cut->rows, sizeof *cut->lists);
+	for (size_t i = old; i < cut->rows_capacity; i++)
+		cut->lists[i] = (struct passage_list){ 0 };
+#pragma omp parallel for schedule(dynamic, 1) if (cut->rows > 1)
+	for (size_t i = 0; i < cut->rows; i++) {
+		size_t length;
+		const char *text = text_of(cut, cut->text, i, &length);
+		cut->lists[i].count = 0;
+		passages_cut(cut->passages, text, length, is_rst(cut, i), &cut->lists[i]);
+	}
+	cut->row = cut->passage = 0;
+}
+
+static void
+put(struct passage_rows *cut, int64_t row)
+{
+	const struct passage *passage = &cut->lists[cut->row].items[cut->passage++];
+	size_t length;
+	const char *text = text_of(cut, cut->text, cut->row, &length);
+
+	cut->places = mem_grow(
+	    cut->places, &cut->places_capacity, (size_t)row + 1, sizeof *cut->places);
+	cut->places[row] = (struct place){ cut->from.columns, (int64_t)cut->row };
+	buffer_add(&cut->bytes, text + passage->from, passage->to - passage->from);
+	numbers_add(&cut->offsets, (int64_t)cut->bytes.used);
+	numbers_add(&cut->starts, passage->line);
+}
+
+bool
+passage_rows_next(
+    struct passage_rows *cut, int64_t rows, int64_t bytes, struct record *record)
+{
+	int64_t count = 0;
+
+	cut->bytes.used = cut->offsets.count = cut->starts.count = 0;
+	numbers_add(&cut->offsets, 0);
+	while (count < rows && (int64_t)cut->bytes.used < bytes && cut->row < cut->rows) {
+		if (cut->passage < cut->lists[cut->row].count) {
+			put(cut, count++);
+		} else {
+			cut->row++;
+			cut->passage = 0;
+		}
+	}
+	for (int c = 0; c < cut->count && count; c++)
+		if (c != cut->text)
+			cut->arrays[c] = gather_rows(
+			    &cut->gathers[c], &cut->columns[c], c, cut->places, count);
+	cut->arrays[cut->text] = (struct array){ { cut->offsets.data }, cut->bytes.data };
+	cut->arrays[cut->count] = (struct array){ .data = cut->starts.data };
+	*record = (struct record){
+		.rows = count, .attributes = cut->from.attributes, .columns = cut->arrays
+	};
+	return count > 0;
+}
+
+void
+passage_rows_free(struct passage_rows *cut)
+{
+	for (size_t i = 0; i < cut->rows_capacity; i++)
+		free(cut->lists[i].items);
+	for (int c = 0; c < cut->count; c++)
+		gather_free(&cut->gathers[c]);
+	passages_free(cut->passages);
+	free(cut->lists);
+	free(cut->places);
+	free(cut->gathers);
+	free(cut->arrays);
+	free(cut->bytes.data);
+	free(cut->offsets.data);
+	free(cut->starts.data);
+	free(cut);
+}

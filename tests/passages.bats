@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+load helper
+
+# tok's folders and passages: what is a text below a folder, and where a text is cut
+TINY=$GOLDEN/token/plain
+
+# cut FILE OPTION... - path:start and text of each passage, as JSON
+cut_into() {
+	tok -m "$TINY" "$@" | mts to jsonl -c path,start,text | jq -c '["\(.path):\(.start)", .text]'
+}
+
+# longest - the ids of the longest passage of a stream
+longest() {
+	mts to jsonl -c text.ids | jq -s 'map(."text.ids" | length) | max'
+}
+
+notes() {
+	mkdir -p "$T/notes/below" "$T/notes/.hidden"
+	printf '# Keys\n\nThey hang in the hall.\n\n## Spare\n### Cellar\n\nIn the cellar.\n' >"$T/notes/house.md"
+	printf 'Oil\r\n===\r\nLight the lamp.\r\n' >"$T/notes/below/lamp.txt"
+	printf '====\nSea\n====\n\nSalt.\n\nTide\n~~~~\n\nHigh.\n' >"$T/notes/below/sea.rst"
+	gzip -c >"$T/notes/a.text.gz" <<<"a text in a packed file"
+	printf '\n \n' >"$T/notes/blank.md"
+	echo 'not seen' | tee "$T/notes/.hidden/x.md" "$T/notes/.x.md" "$T/notes/x.c" >/dev/null
+	ln -s .. "$T/notes/below/loop"
+	ln -s house.md "$T/notes/link.md"
+}
+
+# 1. known answers
+
+@test "passages: a folder's texts by name, cut at headings, each with its file and its line" {
+	notes
+	cd "$T"
+	cut_into notes >got
+	cat >expected <<-'END'
+		["a.text.gz:1","a text in a packed file"]
+		["below/lamp.txt:1","Oil\n===\nLight the lamp."]
+		["below/sea.rst:1","====\nSea\n====\n\nSalt."]
+		["below/sea.rst:7","Tide\n~~~~\n\nHigh."]
+		["house.md:1","# Keys\n\nThey hang in the hall."]
+		["house.md:5","## Spare\n### Cellar\n\nIn the cellar."]
+	END
+	diff got expected
+	for folder in notes/ "$T/notes" ./notes; do cut_into "$folder" | diff - expected; done
+	(cd notes && cut_into .) | diff - expected
+}
+
+@test "passages: equal folders give equal bytes, whatever the threads and the order on the disk" {
+	notes
+	cd "$T"
+	mkdir again again/below
+	for file in house.md below/sea.rst below/lamp.txt blank.md a.text.gz; do cp "notes/$file" "again/$file"; done
+	tok -m "$TINY" -j 1 notes | mts to jsonl >one
+	(cd again && tok -m "$TINY" -j 4 .) | mts to jsonl >two
+	cmp one two
+}
+
+@test "passages: paragraphs first, then sentences, items, words; code stays whole where it fits" {
+	cd "$T"
+	cat >x.md <<-'END'
+		The keeper is here. He is old.
+		Is he? Yes.
+
+		- the sea
+		- the lamp
+
+		```
+		light it. x
+		# no heading
+
+		y z
+		```
+	END
+	cut_into --passages 28 x.md >got
+	cat >expected <<-'END'
+		["x.md:1","The keeper is here. He is old.\nIs he? Yes."]
+		["x.md:4","- the sea\n- the lamp"]
+		["x.md:7","```\nlight it. x\n# no heading\n\ny z\n```"]
+	END
+	diff got expected
+	cut_into --passages 17 x.md >got
+	cat >expected <<-'END'
+		["x.md:1","The keeper is here."]
+		["x.md:1","He is old.\nIs he?"]
+		["x.md:2","Yes.\n\n- the sea\n- the lamp"]
+		["x.md:7","```\nlight it. x"]
+		["x.md:9","# no heading\n\ny z\n```"]
+	END
+	diff got expected
+	tok -m "$TINY" --passages 10 <<<'sea lamp sea lamp sea lamp sea lamp sea lamp sea' | mts to jsonl -c text >got
+	diff got - <<<$'{"text":"sea lamp sea lamp sea lamp sea lamp"}\n{"text":"sea lamp sea"}'
+	# of a word without blanks, characters; of Chinese, sentences
+	[ "$(printf 'seaseaseaseaseasea' | cut_into --passages 8 | wc -l)" -gt 2 ]
+	printf '\xe6\xb5\xb7\xe3\x80\x82\xe7\x81\xaf\xe3\x80\x82\xe6\xb5\xb7\xe7\x81\xaf\xe3\x80\x82\xe6\xb5\xb7\xe6\xb5\xb7\xe6\xb5\xb7' | cut_into --passages 8 >got
+	cat got
+	[ "$(head -1 got)" = '["<stdin>:1","海。灯。"]' ]
+}
+
+# 2. options
+
+@test "passages --passages: none has more ids, and together they are the text" {
+	cd "$T"
+	for n in 8 9 20 50; do
+		tok -m "$TINY" --passages $n "$ROOT/CONTRIBUTING.md" 2>err >made.mts
+		[ ! -s err ]
+		longest <made.mts >most
+		[ "$(<most)" -le $n ]
+		mts to jsonl -c text made.mts | jq -r .text | tr -d ' \t\n' >got
+		tr -d ' \t\n' <"$ROOT/CONTRIBUTING.md" | cmp - got
+	done
+	[ "$(<most)" -gt 45 ]
+	tok -m "$TINY" --passages 20 --prompt 'the lamp of: ' "$ROOT/CONTRIBUTING.md" 2>err | longest >most
+	[ ! -s err ]
+	[ "$(<most)" -eq 20 ]
+	# the default: what the model takes
+	mkdir folder && cp "$ROOT/CONTRIBUTING.md" folder
+	tok -m "$TINY" --max-length 40 folder 2>err >made.mts
+	[ ! -s err ]
+	longest <made.mts >most
+	[ "$(<most)" -le 40 ]
+}
+
+@test "passages --passages: of models of the Hub, WordPiece and BPE" {
+	for model in tok-bert-base-uncased tok-phi2 tok-dolma2; do
+		need_model "$model"
+		tok -m "$MODELS/$model" --passages 64 "$ROOT/CONTRIBUTING.md" 2>"$T/err" >"$T/made.mts"
+		[ ! -s "$T/err" ]
+		[ "$(longest <"$T/made.mts")" -le 64 ]
+	done
+}
+
+@test "passages --overlap: a passage begins with the end of the one before it, never across a heading" {
+	cd "$T"
+	printf 'The sea. The lamp. The keeper. The light. The sea.\n\n# The lamp\n\nThe sea. The end.\n' >x.md
+	cut_into --passages 9 --overlap 4 x.md >got
+	cat got
+	cat >expected <<-'END'
+		["x.md:1","The sea. The lamp."]
+		["x.md:1","The lamp. The keeper."]
+		["x.md:1","The keeper. The light."]
+		["x.md:1","The light. The sea."]
+		["x.md:3","# The lamp\n\nThe sea."]
+		["x.md:5","The sea. The"]
+		["x.md:5","The end."]
+	END
+	diff got expected
+	# all that is there without overlap is there with it
+	for overlap in 1 4 10; do
+		tok -m "$TINY" --passages 20 --overlap $overlap "$ROOT/CONTRIBUTING.md" >made.mts
+		[ "$(longest <made.mts)" -le 20 ]
+		mts to jsonl -c text made.mts | jq -r .text >got
+		for word in sanitizers qemu PEER_PYTHON; do grep -q $word got; done
+	done
+}
+
+@test "passages: rows of JSON Lines, TSV and streams are cut, their other columns repeated" {
+	cd "$T"
+	jq -nc '{id: 7, tags: ["a", "b"], text: "# One\n\nThe sea.\n\n# Two\n\nThe lamp."}, {id: 8, tags: [], text: "  "}, {id: 9, tags: ["c"], text: "The end."}' >x.jsonl
+	tok -m "$TINY" --passages 20 x.jsonl >x.mts
+	mts to jsonl -c id,tags,start,text x.mts >got
+	cat >expected <<-'END'
+		{"id":7,"tags":["a","b"],"start":1,"text":"# One\n\nThe sea."}
+		{"id":7,"tags":["a","b"],"start":5,"text":"# Two\n\nThe lamp."}
+		{"id":9,"tags":["c"],"start":1,"text":"The end."}
+	END
+	diff got expected
+	mts from jsonl x.jsonl | tok -m "$TINY" --passages 20 | mts diff - x.mts
+	printf 'id\ttext\n1\tThe sea.\n' | tok -m "$TINY" --passages 20 --format tsv | mts to tsv -c id,start,text | diff - <(printf 'id\tstart\ttext\n1\t1\tThe sea.\n')
+	printf 'The sea.\n\nThe lamp.\n' | tok -m "$TINY" --passages 20 --format lines | mts to tsv -c text,start | diff - <(printf 'text\tstart\nThe sea.\t1\nThe lamp.\t1\n')
+	tok -m "$TINY" --passages 20 --rows 1 x.jsonl | mts diff - x.mts
+}
+
+@test "passages: a folder is encoded, and near finds the place" {
+	need_minilm
+	notes
+	cd "$T"
+	export MOTES_MODEL=$MOTES_MINILM
+	tok notes | encode >notes.mts
+	echo 'where are the keys?' | tok | encode >q.mts
+	near -k 1 q.mts notes.mts | grep 5
+	[ "$(mts to tsv -c path,start notes.mts | sed -n 6p)" = $'house.md\t1' ]
+}
+
+# 4. bad input
+
+@test "passages: a folder without texts, of blank ones, that cannot be read" {
+	cd "$T"
+	mkdir empty blank
+	dies "tok: empty: holds no text" tok -m "$TINY" -o out empty
+	echo >blank/x.md
+	dies "tok: blank: its files hold no text" tok -m "$TINY" -o out blank
+	dies "tok: nowhere" tok -m "$TINY" -o out nowhere
+	jq -nc '{start: 1, text: "a"}' >x.jsonl
+	dies "tok: x.jsonl: has a column 'start'" tok -m "$TINY" --passages 20 -o out x.jsonl
+}
+
+@test "passages: what is no text is left out of a folder with a warning, and refused by itself" {
+	notes
+	cd "$T"
+	printf 'a\0b\n' >notes/zero.txt
+	printf 'caf\xe9\n' >notes/latin.txt
+	run -0 --separate-stderr cut_into notes
+	[[ $output == *'["latin.txt:1","caf�"]'* ]]
+	[ "${stderr_lines[0]}" = "tok: warning: notes/latin.txt: 1 invalid parts of UTF-8 were replaced by U+FFFD" ]
+	[ "${stderr_lines[1]}" = "tok: warning: notes/zero.txt: left out: a byte 0: this is no text (or it is UTF-16)" ]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	dies "tok: notes/zero.txt: a byte 0" tok -m "$TINY" --passages 20 -o out notes/zero.txt
+	run -0 --separate-stderr tok -v -m "$TINY" -o made.mts notes
+	[[ $stderr == *"notes: 7 texts; 2 other or hidden files and 2 symbolic links left out"* ]]
+}
