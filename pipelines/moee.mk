@@ -294,7 +294,7 @@ moee-figure3: $E/figure3-hs.svg $E/figure3-rw.svg
 ## moee       MoEE: its tables and figures for MODEL=, which make moee-model makes (DATA=dir, SEEDS=)
 moee: | $(DEPS)
 	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode train route moee-sim mteb-score leaderboard geom topics mts)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode train pilot-route moee-sim mteb-score leaderboard geom topics mts)
 	@$(if $(filter $(MOEE)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)

@@ -8,7 +8,7 @@
 # With PER_QUERY=1 TASK.tsv stands beside each: mteb-score's scores of each query, for leaderboard
 # compare --per-query.  What was scored without is scored again, from the embeddings that there are.
 # With GATES and PILOTS the model is scored as RouterRetriever is: queries, and the texts of tasks that
-# have no documents, go through the gate that route(1) chooses; documents through the model alone, in
+# have no documents, go through the gate that pilot-route(1) chooses; documents through the model alone, in
 # streams that it shares with its gates.  A library of what an early layer tells (encode --emit
 # emb=hs:layers=N) is used in one pass (encode --pilots).  Its name is the model's with +gates, its revision is of all three.
 # With COMBINE the model is a mixture of experts that is scored as MoEE does (moee-sim): hidden states and
@@ -50,7 +50,7 @@ WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
-mteb: | $X/leaderboard $X/tok $X/encode $X/route $X/moee-sim $X/mteb-score $X/mts
+mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score $X/mts
 	@mkdir -p $(MTEB)
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
@@ -87,7 +87,7 @@ encode  = $X/encode $(BAR) -m $(MODEL) $(numbers) $(if $(COMBINE),--emit $(EMIT)
 # each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
 early  := $(if $(PILOTS),$(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty'))
 routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
-in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
+in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/pilot-route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))

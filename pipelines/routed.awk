@@ -1,5 +1,5 @@
 # routed.awk - the scores of queries, each with the gate that was chosen for it
-#	route ... | mts to tsv -c _id,gate | awk -f routed.awk - gate=a a.tsv gate=b b.tsv > routed.tsv
+#	pilot-route ... | mts to tsv -c _id,gate | awk -f routed.awk - gate=a a.tsv gate=b b.tsv > routed.tsv
 # The files are those of mteb-score --per-query, of each gate; so is what is made.
 BEGIN { FS = "\t" }
 

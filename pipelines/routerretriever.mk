@@ -134,7 +134,7 @@ $1.choice := $2
 $1.fit    := $3
 $(call router_arm,$1,$1)
 endef
-# an arm: its library, or choice, and how route uses it
+# an arm: its library, or choice, and how pilot-route uses it
 define router_arm
 $1.from     := $2
 $1.route    := $3
@@ -187,15 +187,15 @@ with_gates  = $(foreach gate,$($(choice).gates),$(call single,$(gate)))
 named_gates = $(foreach gate,$($(choice).gates),gate=$(gate) $(call single,$(gate)))
 seeded      = $(if $(filter --random,$($(call at,1).route)),--seed $(call at,3))
 
-routing = $X/route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call single,$(gate))) < $(told_queries)) | \
+routing = $X/pilot-route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call single,$(gate))) < $(told_queries)) | \
 		$X/mts to tsv -c $1
 
-$W/routed/%.tsv: pipelines/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/route $X/mts
+$W/routed/%.tsv: pipelines/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
 	mkdir -p $(@D)
 	$(call routing,_id$(,)gate) | awk -f $< - $(named_gates) > $@
 
 # shares/ARM/SPLIT/SEED/SET: of how many of its queries a gate has the best score
-$W/shares/%.tsv: pipelines/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/route $X/mts
+$W/shares/%.tsv: pipelines/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
 	mkdir -p $(@D)
 	$(call routing,$(subst $(space),$(,),$($(choice).gates:%=score.%))) | awk -f $< > $@
 
@@ -207,9 +207,9 @@ $W/pilots/%.mts: $$(learned_from) | $X/pilot-build
 
 learned_with = $(foreach gate,$($(call at,1).gates),$1$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv)
 asked        = $Q/told/$($(call at,1).vectors)/train/$(call at,3).mts
-$W/oracle/%.mts: $$(asked) $$(learned_with) | $X/route
+$W/oracle/%.mts: $$(asked) $$(learned_with) | $X/pilot-route
 	mkdir -p $(@D)
-	$X/route -q --oracle $(foreach gate,$($(call at,1).gates),$(gate)=$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv) < $< > $@
+	$X/pilot-route -q --oracle $(foreach gate,$($(call at,1).gates),$(gate)=$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv) < $< > $@
 
 # Comparisons, compare/SPLIT/BASE/ARM.tsv as cells.awk reads them.  A type is whether a set has a gate.
 # from-3 are gates from layer 3 on, to which a head sends queries by what layer 3 tells: one forward pass.
@@ -345,7 +345,7 @@ routerretriever-table4 routerretriever-table5:
 
 ## routerretriever  RouterRetriever: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 routerretriever: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample train route pilot-build mteb-score leaderboard mts)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample train pilot-route pilot-build mteb-score leaderboard mts)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
 	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
 

@@ -1,5 +1,5 @@
 # shares.awk - of how many queries a gate has the best score; where several have it, each for its share
-#	route ... | mts to tsv -c score.a,score.b | awk -f shares.awk
+#	pilot-route ... | mts to tsv -c score.a,score.b | awk -f shares.awk
 BEGIN { FS = OFS = "\t" }
 
 NR == 1 {

@@ -113,8 +113,8 @@ kinds() { # request
 		mteb-score -q retrieval --qrels qrels.tsv -f text.hs last.mts one.mts
 	# nor are texts routed by them
 	pilot-build fit -f text.hs -o pilots.mts one.mts
-	route -f text.hs pilots.mts one.mts >/dev/null
-	dies "route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" route -f text.hs pilots.mts last.mts
+	pilot-route -f text.hs pilots.mts one.mts >/dev/null
+	dies "pilot-route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
 }
 
 @test "emit: options that say nothing to what is made are refused" {

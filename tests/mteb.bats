@@ -180,7 +180,7 @@ make_gates() {
 			>$gate.tsv
 	done
 	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - | encode -q -m "$base" |
-		route --oracle one.tsv two.tsv | pilot-build fit >pilots.mts
+		pilot-route --oracle one.tsv two.tsv | pilot-build fit >pilots.mts
 }
 
 @test "mteb: GATES and PILOTS score queries that are routed, beside the model alone" {
@@ -189,7 +189,7 @@ make_gates() {
 	awk 'BEGIN { print "query-id\tcorpus-id\tscore"; for (d = 1; d <= 24; d++) print "q" d % 2 + 1 "\td" d "\t" d * 7 % 3 }' \
 		>data/shelf/qrels/test.tsv
 	routed() { mteb GATES="$T/gates" PILOTS="$T/pilots.mts" PER_QUERY=1 "$@"; }
-	by_hand() { encode -q -m "$base" --keep | route pilots.mts | encode -q -m "$base" --gates gates; }
+	by_hand() { encode -q -m "$base" --keep | pilot-route pilots.mts | encode -q -m "$base" --gates gates; }
 	mteb PER_QUERY=1 >/dev/null 2>&1
 	cp -r out alone
 	cp -r results/base results.base
@@ -236,7 +236,7 @@ make_gates() {
 		train -q -m "$base" -o late/$gate --lora rank=2,targets=$last.attn.Wqkv --lr 0.05 --warmup 0 --steps 2 --save-every 0 pairs.mts
 	done
 	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - |
-		encode -q -m "$base" --emit emb=hs:layers=$last | route --oracle one.tsv two.tsv | pilot-build fit >early.mts
+		encode -q -m "$base" --emit emb=hs:layers=$last | pilot-route --oracle one.tsv two.tsv | pilot-build fit >early.mts
 	mteb GATES="$T/late" PILOTS="$T/early.mts" TASKS=shelf PER_QUERY=1 >/dev/null 2>&1
 	leaderboard judged data/shelf/qrels/test.tsv data/shelf/queries.jsonl | tok -m "$base" -f text --format jsonl - |
 		encode -q -m "$base" --gates late --pilots early.mts >q.mts

@@ -96,14 +96,14 @@ router() {
 	for set in left right; do
 		leaderboard judged out/routerretriever/data/$set/qrels/train.tsv out/routerretriever/data/$set/queries.jsonl |
 			tok -m $base --format jsonl - | encode -m $base |
-			route --oracle left=$at/single/left/train/1/$set.tsv right=$at/single/right/train/1/$set.tsv >$set.mts
+			pilot-route --oracle left=$at/single/left/train/1/$set.tsv right=$at/single/right/train/1/$set.tsv >$set.mts
 	done
 	pilot-build fit left.mts right.mts -o pilots.mts
 	mts to tsv -c gate,dataset,size,pilot.emb pilots.mts | diff - <(mts to tsv -c gate,dataset,size,pilot.emb $at/pilots/pilots/1.mts)
 	# routing for real has the scores that the table was made of
 	for set in left third; do
 		leaderboard judged out/routerretriever/data/$set/qrels/test.tsv out/routerretriever/data/$set/queries.jsonl |
-			tok -m $base --format jsonl - | encode -m $base --keep | route pilots.mts | encode -m $base --gates $at/gates/1 |
+			tok -m $base --format jsonl - | encode -m $base --keep | pilot-route pilots.mts | encode -m $base --gates $at/gates/1 |
 			mteb-score retrieval -q --qrels out/routerretriever/data/$set/qrels/test.tsv --per-query routed.tsv - \
 				out/routerretriever/small/base/corpus/$set.mts >/dev/null
 		sort routed.tsv | diff - <(sort $at/routed/pilots/test/1/$set.tsv)

@@ -2,7 +2,7 @@
  * pilot-build - learn from training queries which gate serves which
  *
  * fit	reads	X.emb		f32 [width]	the base model's embedding of a query
- *		score.GATE	number		how well each gate serves it (route --oracle)
+ *		score.GATE	number		how well each gate serves it (pilot-route --oracle)
  *		dataset		text		where it is from; or an attribute, or the file's name
  *	writes	a library of pilots (routing/library.h)
  * show	reads	such a library
@@ -92,7 +92,7 @@ static const struct cli_command commands[] = {
 static const struct cli cli = { "pilot-build",
 	"learn from training queries which gate serves which",
 	"fit|show [OPTION]... [FILE]...", options,
-	"  route --oracle scores/*.tsv < train.mts | pilot-build fit > pilots.mts\n"
+	"  pilot-route --oracle scores/*.tsv < train.mts | pilot-build fit > pilots.mts\n"
 	"  pilot-build show pilots.mts\n"
 	"  pilot-build fit --router head a.mts b.mts > head.mts\n",
 	nn_about, commands, ".mts" };

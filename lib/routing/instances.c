@@ -64,7 +64,8 @@ name_gates(struct instances *instances)
 	}
 	instances->gate_count = (int)strings_count(instances->gates);
 	if (!instances->gate_count)
-		die("%s: there is no column 'score.GATE'; 'route --oracle' appends one "
+		die("%s: there is no column 'score.GATE'; 'pilot-route --oracle' appends "
+		    "one "
 		    "for each gate",
 		    stream_name(instances->first));
 }

@@ -2,7 +2,7 @@
  * instances - training queries: the base model's embedding of each, its data set, and what score it has with each gate.
  *
  *	X.emb		f32 [width], or another float
- *	score.GATE	a number for each gate, as `route --oracle` writes them
+ *	score.GATE	a number for each gate, as `pilot-route --oracle` writes them
  *	dataset		text or number, or an attribute of the records; else the name of the file, without folder and
  *			ending
  *

@@ -2,8 +2,8 @@
  * routed_pass - texts that are sent to gates in the pass that embeds them (RouterRetriever in one forward pass).
  *
  * The library is of hidden states, as `encode --emit emb=hs:layers=N` makes them; it is asked where they enter block N, and
- * the gates stand at that and later blocks.  A text has the bits that it has when route chooses its gate and encode --gates
- * takes it through that.  What is appended is what route appends (gate_columns.h).
+ * the gates stand at that and later blocks.  A text has the bits that it has when pilot-route chooses its gate and encode --gates
+ * takes it through that.  What is appended is what pilot-route appends (gate_columns.h).
  */
 #ifndef ROUTED_PASS_H
 #define ROUTED_PASS_H
@@ -14,7 +14,7 @@
 struct routed_pass;
 
 /*
- * The library is borrowed, `path` is what it is called; it is used as route does without options.  Dies where it is of
+ * The library is borrowed, `path` is what it is called; it is used as pilot-route does without options.  Dies where it is of
  * another model or width, of embeddings or of several layers, and where the model lacks one of its gates, or has one that changes
  * blocks before.
  */

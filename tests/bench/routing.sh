@@ -23,7 +23,7 @@ routing_prepare() {
 routing_row() {
 	awk -v ours="$1" -v some="$2" -v queries="$queries" -v encoded="$encoded" 'BEGIN {
 		all = some * queries / encoded
-		printf "%-40s %10s %10.1f %8s\n", "route: " queries " queries; beside: encoding", ours, all,
+		printf "%-40s %10s %10.1f %8s\n", "pilot-route: " queries " queries; beside: encoding", ours, all,
 			(all > 0 ? sprintf("%.4f", ours / all) : "-")
 		printf "%-40s %10s %10s %8s\n", "  encoding told from that of " encoded, "", some, "" }'
 }
@@ -31,7 +31,7 @@ routing_row() {
 bench_routing() {
 	routing_prepare "$1"
 	[ "$(pilot-build show "$work/pilots.mts" | sed 1d | wc -l)" -eq 49 ]
-	routing_row "$(seconds route -q --level 0 -o /dev/null "$work/pilots.mts" "$work/vectors.mts")" \
+	routing_row "$(seconds pilot-route -q --level 0 -o /dev/null "$work/pilots.mts" "$work/vectors.mts")" \
 		"$(seconds encode -q -m "$BENCH_MODEL" --cache 1 --level 0 -o /dev/null "$work/queries.mts")"
 }
 bench_routing "$1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pilots, routes and classifiers by numpy and scikit-learn: what tests/pilot-build.bats and tests/route.bats expect.
+"""Pilots, routes and classifiers by numpy and scikit-learn: what tests/pilot-build.bats and tests/pilot-route.bats expect.
 
 Writes, beside itself, routing_train.jsonl (queries of two data sets with their scores for three gates; 16 have one
 best gate for each gate, the others are ties), routing_queries.jsonl, and routing_expected.tsv, lines of

@@ -1,5 +1,5 @@
 /*
- * route - choose a gate for each query
+ * pilot-route - choose a gate for each query
  *
  * reads	X.emb		f32 [width]	the base model's embedding (by pilots)
  *		_id or id	text or i64	which query it is (--oracle)
@@ -52,13 +52,13 @@ static const struct cli_option options[] = {
 	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
 };
 
-static const struct cli cli = { "route", "choose a gate for each query",
+static const struct cli cli = { "pilot-route", "choose a gate for each query",
 	"[OPTION]... PILOTS [FILE]\n"
-	"       route --oracle|--best [OPTION]... [GATE=]SCORES... < FILE",
+	"       pilot-route --oracle|--best [OPTION]... [GATE=]SCORES... < FILE",
 	options,
 	"  tok -m MODEL queries.jsonl | encode -m MODEL --keep |\n"
-	"      route pilots.mts | encode -m MODEL --gates gates/ > q.mts\n"
-	"  route --oracle scores/*.tsv < q.mts | mts to tsv\n",
+	"      pilot-route pilots.mts | encode -m MODEL --gates gates/ > q.mts\n"
+	"  pilot-route --oracle scores/*.tsv < q.mts | mts to tsv\n",
 	nn_about, NULL, ".mts" };
 
 enum mode { BY_PILOTS, BY_ORACLE, BY_BEST, BY_RANDOM };
@@ -156,8 +156,8 @@ check(const struct settings *settings, int operands)
 				 : "which pilots? name the library that 'pilot-build "
 				   "fit' wrote");
 	if (!scores && operands > 2)
-		die_usage(
-		    "route takes a library and one stream, not %d streams", operands - 1);
+		die_usage("pilot-route takes a library and one stream, not %d streams",
+		    operands - 1);
 }
 
 /* The library, and how it is used where nobody says. */

@@ -41,66 +41,66 @@ hand() {
 
 # 1. known answers
 
-@test "route: by hand, mean and best, dot and cosine" {
+@test "pilot-route: by hand, mean and best, dot and cosine" {
 	hand | stream_of hand
 	pilot-build fit hand.mts -o pilots.mts
 	printf '{"_id":"%s","q.emb":%s}\n' 1 '[1,0]' 2 '[0,1]' 3 '[-1,3]' | stream_of q
-	two() { route "$@" pilots.mts q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv'; }
+	two() { pilot-route "$@" pilots.mts q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv'; }
 	two | same <(printf '%s\t%s\t%s\n' a 2 1 a 1 1 b 1 2)
 	two --rule max | same <(printf '%s\t%s\t%s\n' a 4 1 a 2 1 a 6 2)
 	# the root of a half is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
 	two --similarity cosine | same <(printf '%s\t%s\t%s\n' b 0.5 0.7071068 b 0.5 0.7071068 b 0.3162278 0.4472136)
 	two --similarity cosine --rule max | same <(printf '%s\t%s\t%s\n' a 1 0.7071068 a 1 0.7071068 a 0.9486833 0.4472136)
 	printf '{"q.emb":[0,0]}\n' | stream_of zero
-	run -0 --separate-stderr route --similarity cosine pilots.mts zero.mts -o out.mts
+	run -0 --separate-stderr pilot-route --similarity cosine pilots.mts zero.mts -o out.mts
 	[[ $stderr == *"zero.mts: 1 vectors of q.emb are zero: all their cosines are 0" ]]
 }
 
-@test "route: gates and scores are numpy's; threads and records change nothing" {
+@test "pilot-route: gates and scores are numpy's; threads and records change nothing" {
 	golden
 	for rule in mean max; do
 		for similarity in dot cosine; do
 			expected $rule $similarity >wanted
 			[ "$(wc -l <wanted)" -eq 12 ]
-			route --rule $rule --similarity $similarity pilots.mts q.mts | routes | same wanted
+			pilot-route --rule $rule --similarity $similarity pilots.mts q.mts | routes | same wanted
 		done
 	done
-	route pilots.mts q.mts -o a.mts
-	route -j 1 pilots.mts <q.mts | mts diff a.mts -
+	pilot-route pilots.mts q.mts -o a.mts
+	pilot-route -j 1 pilots.mts <q.mts | mts diff a.mts -
 	stream_of one base 1 <"$GOLDEN/routing_queries.jsonl"
-	route pilots.mts one.mts | routes | diff - <(routes <a.mts)
+	pilot-route pilots.mts one.mts | routes | diff - <(routes <a.mts)
 	# what was there is there
 	mts to jsonl a.mts | jq -c 'del(.gate, .["score.a", "score.b", "score.c"])' | diff - <(mts to jsonl q.mts)
 	mts head --json a.mts | head -1 | jq -e '.properties.model == "base"'
 }
 
-@test "route: a classifier's score is its decision value" {
+@test "pilot-route: a classifier's score is its decision value" {
 	golden
 	for router in head experts; do
 		pilot-build fit --router $router train.mts -o c.mts
 		mts to jsonl c.mts | jq -s --slurpfile q "$GOLDEN/routing_queries.jsonl" -r '. as $c | $q[] | .["text.emb"] as $x |
 			[$c[] | .["pilot.emb"] as $w | .bias + ([range(5) | $w[.] * $x[.]] | add)] |
 			[["a", "b", "c"][index(max)]] + . | @tsv' >wanted
-		route c.mts q.mts | routes | same wanted
+		pilot-route c.mts q.mts | routes | same wanted
 	done
 }
 
-@test "route: the nearest query of a data set decides" {
+@test "pilot-route: the nearest query of a data set decides" {
 	golden
 	pilot-build fit --router dataset --samples 30 train.mts -o d.mts
 	mts to jsonl d.mts | jq -s --slurpfile q "$GOLDEN/routing_queries.jsonl" -r '. as $c | $q[] | .["text.emb"] as $x |
 		[$c[] | .["pilot.emb"] as $w | {gate, dot: ([range(5) | $w[.] * $x[.]] | add)}] | max_by(.dot).gate' >wanted
 	[ "$(sort -u wanted | wc -l)" -eq 2 ]
-	route d.mts q.mts | mts to jsonl - | jq -r .gate | diff - wanted
-	route --rule mean d.mts q.mts | mts to jsonl - | jq -r .gate >mean
+	pilot-route d.mts q.mts | mts to jsonl - | jq -r .gate | diff - wanted
+	pilot-route --rule mean d.mts q.mts | mts to jsonl - | jq -r .gate >mean
 	run ! cmp -s mean wanted
 }
 
-@test "route --oracle and --best: the files of scores, by id; pilot-build learns from them" {
+@test "pilot-route --oracle and --best: the files of scores, by id; pilot-build learns from them" {
 	golden
 	scores
 	jq -c '{_id, dataset, "text.emb"}' "$GOLDEN/routing_train.jsonl" | sort -R --random-source=/dev/zero | stream_of plain
-	route --oracle scores/*.tsv <plain.mts >oracle.mts
+	pilot-route --oracle scores/*.tsv <plain.mts >oracle.mts
 	mts to jsonl oracle.mts | jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' | sort |
 		diff - <(jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' "$GOLDEN/routing_train.jsonl" | sort)
 	mts to jsonl oracle.mts | jq -e -s 'all([.["score.a", "score.b", "score.c"]] as $s |
@@ -112,17 +112,17 @@ hand() {
 	# in a record of thousands, too
 	mts to jsonl plain.mts >plain.jsonl
 	for i in {1..99}; do cat plain.jsonl; done | stream_of many base 9999
-	route --oracle scores/*.tsv <many.mts | routes | tail -n 60 | diff - <(routes <oracle.mts)
+	pilot-route --oracle scores/*.tsv <many.mts | routes | tail -n 60 | diff - <(routes <oracle.mts)
 	# names that are given, and their order decides between equals
-	route --oracle one=scores/c.tsv two=scores/b.tsv <plain.mts | mts to jsonl - |
+	pilot-route --oracle one=scores/c.tsv two=scores/b.tsv <plain.mts | mts to jsonl - |
 		jq -e -s 'all(.gate == (if .["score.two"] > .["score.one"] then "two" else "one" end))'
-	route --oracle --metric map scores/a.tsv scores/b.tsv <plain.mts | mts to jsonl - |
+	pilot-route --oracle --metric map scores/a.tsv scores/b.tsv <plain.mts | mts to jsonl - |
 		jq -e -s 'all(.gate == (if .["score.b"] > .["score.a"] then "b" else "a" end))'
 	gzip -k scores/b.tsv
-	route --oracle scores/a.tsv scores/b.tsv.gz <plain.mts | mts to jsonl - | jq -s -c '[.[] | keys[] | select(startswith("score"))] | unique' |
+	pilot-route --oracle scores/a.tsv scores/b.tsv.gz <plain.mts | mts to jsonl - | jq -s -c '[.[] | keys[] | select(startswith("score"))] | unique' |
 		diff - <(echo '["score.a","score.b"]')
 	rm scores/b.tsv.gz
-	route --best scores/*.tsv <q.mts | routes | sort -u >best
+	pilot-route --best scores/*.tsv <q.mts | routes | sort -u >best
 	[ "$(wc -l <best)" -eq 1 ]
 	jq -s -r '[.[]["score.a"], .[]["score.b"], .[]["score.c"]] as $all | (length) as $n |
 		[$all[:$n], $all[$n:2 * $n], $all[2 * $n:] | add / $n] | [["a", "b", "c"][index(max)]] + . | @tsv' \
@@ -130,17 +130,17 @@ hand() {
 	same wanted 1e-12 <best
 }
 
-@test "route --random: gates of the library by the seed, all of them about as often" {
+@test "pilot-route --random: gates of the library by the seed, all of them about as often" {
 	golden
 	mkstream random 3000 5 1 >many.mts
-	route --random pilots.mts many.mts -o a.mts
+	pilot-route --random pilots.mts many.mts -o a.mts
 	mts to jsonl a.mts | jq -r .gate | sort | uniq -c | awk '{ n++; bad += $1 < 900 || $1 > 1100 } END { exit n != 3 || bad }'
 	run ! grep -q score <(mts stat a.mts)
-	route --random --seed 42 pilots.mts many.mts | mts diff a.mts -
-	run -1 mts diff a.mts <(route --random --seed 43 pilots.mts many.mts)
+	pilot-route --random --seed 42 pilots.mts many.mts | mts diff a.mts -
+	run -1 mts diff a.mts <(pilot-route --random --seed 43 pilots.mts many.mts)
 }
 
-@test "route: a pipe from tokens to routed queries has each query as its gate alone would" {
+@test "pilot-route: a pipe from tokens to routed queries has each query as its gate alone would" {
 	mkdir gates scores
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	M=$GOLDEN/bert
@@ -148,8 +148,8 @@ hand() {
 	tok -m "$M" queries.tsv >ids.mts
 	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >scores/plain.tsv
 	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >scores/mixed.tsv
-	encode -q -m "$M" ids.mts | route --oracle scores/*.tsv | pilot-build fit >pilots.mts
-	tok -m "$M" queries.tsv | encode -q -m "$M" --keep | route --similarity cosine pilots.mts |
+	encode -q -m "$M" ids.mts | pilot-route --oracle scores/*.tsv | pilot-build fit >pilots.mts
+	tok -m "$M" queries.tsv | encode -q -m "$M" --keep | pilot-route --similarity cosine pilots.mts |
 		encode -q -m "$M" --gates gates >q.mts
 	mts to jsonl q.mts | jq -r .gate | sort -u | diff - <(printf 'mixed\nplain\n')
 	for gate in plain mixed; do
@@ -161,11 +161,11 @@ hand() {
 	mts head --json q.mts | head -1 | jq -e --argjson ids "$(encode -q -m "$M" ids.mts | mts head --json | head -1)" \
 		'.properties.model == $ids.properties.model and (.properties.gates | test("plain"))'
 	# queries that went through gates are no longer to be routed
-	run -1 route pilots.mts q.mts
+	run -1 pilot-route pilots.mts q.mts
 	[[ $output == *"its vectors went through the gates"* ]]
 }
 
-@test "route: each field has gates of its own, and each text of a list; encode goes through them" {
+@test "pilot-route: each field has gates of its own, and each text of a list; encode goes through them" {
 	mkdir gates
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	M=$GOLDEN/bert
@@ -176,13 +176,13 @@ hand() {
 	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >plain.tsv
 	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >mixed.tsv
 	tok -m "$M" all.tsv | encode -q -m "$M" --keep >all.mts
-	route --oracle plain.tsv mixed.tsv <all.mts | pilot-build fit >pilots.mts
-	route --similarity cosine pilots.mts all.mts | encode -q -m "$M" --gates gates >routed.mts
+	pilot-route --oracle plain.tsv mixed.tsv <all.mts | pilot-build fit >pilots.mts
+	pilot-route --similarity cosine pilots.mts all.mts | encode -q -m "$M" --gates gates >routed.mts
 	# what each text has when it is routed alone
 	mts to jsonl routed.mts | jq -c '[.gate, .["score.plain", "score.mixed"], .["text.emb"]]' |
 		paste <(sed 1d all.tsv) - | sort >wanted
 	[ "$(cut -f2 wanted | jq -r '.[0]' | sort -u | wc -l)" -eq 2 ]
-	route --similarity cosine -f one -f many pilots.mts texts.mts | encode -q -m "$M" --gates gates >got.mts
+	pilot-route --similarity cosine -f one -f many pilots.mts texts.mts | encode -q -m "$M" --gates gates >got.mts
 	mts to jsonl got.mts >got.jsonl
 	{
 		jq -c '[.["one.gate", "one.score.plain", "one.score.mixed", "one.emb"]]' got.jsonl | paste <(jq -r .one texts.jsonl) -
@@ -190,7 +190,7 @@ hand() {
 			paste <(jq -r '.many[]' texts.jsonl) -
 	} | sort -u | diff - wanted
 	# of the only field the gate has no other name, of lists too
-	tok -m "$M" -f many texts.jsonl | encode -q -m "$M" --keep | route --similarity cosine pilots.mts |
+	tok -m "$M" -f many texts.jsonl | encode -q -m "$M" --keep | pilot-route --similarity cosine pilots.mts |
 		encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["many.emb"]]' |
 		diff - <(jq -c '[.["many.gate"], .["many.emb"]]' got.jsonl)
 	# a list of other texts' gates
@@ -200,12 +200,12 @@ hand() {
 		{"other.gate":["mixed","plain","mixed"],"one.gate":""}' | mts paste other.mts - >wrong.mts
 	run -1 encode -q -m "$M" --gates gates wrong.mts
 	[[ $output == *"wrong.mts: record 1: row 1 has not as many gates as texts in 'other.ids'" ]]
-	run -1 route pilots.mts texts.mts
+	run -1 pilot-route pilots.mts texts.mts
 	[[ $output == *"texts.mts: it has embeddings of rows and of lists; choose with --field" ]]
-	run -2 route -f one -f one pilots.mts texts.mts
+	run -2 pilot-route -f one -f one pilots.mts texts.mts
 }
 
-@test "route: in one pass a text has the gate, the scores and the bits that it has in two" {
+@test "pilot-route: in one pass a text has the gate, the scores and the bits that it has in two" {
 	mkdir gates early
 	M=$GOLDEN/bert
 	printf '%s\n' text 'a red boat sails' 'the bird flies over the sea' 'a boat' 'the red bird' 'boat sails' >all.tsv
@@ -216,11 +216,11 @@ hand() {
 	printf 'id\tndcg_at_10\n1\t1\n2\t0\n3\t1\n4\t0\n5\t1\n' >plain.tsv
 	printf 'id\tndcg_at_10\n1\t0\n2\t1\n3\t0\n4\t1\n5\t0\n' >mixed.tsv
 	tok -m "$M" all.tsv | encode -q -m "$M" --keep --emit emb=hs:layers=1 >layer.mts
-	route --oracle plain.tsv mixed.tsv <layer.mts | pilot-build fit --router head >pilots.mts
+	pilot-route --oracle plain.tsv mixed.tsv <layer.mts | pilot-build fit --router head >pilots.mts
 	printf '{"one":"%s","many":%s}\n' 'a red boat sails' '["the bird flies over the sea","a boat"]' 'a boat' '[]' \
 		'the red bird' '["boat sails","a red boat sails","the red bird"]' >texts.jsonl
 	tok -m "$M" -f one -f many texts.jsonl >ids.mts
-	encode -q -m "$M" --keep --emit emb=hs:layers=1 ids.mts | route -f one -f many pilots.mts | encode -q -m "$M" --gates gates >two.mts
+	encode -q -m "$M" --keep --emit emb=hs:layers=1 ids.mts | pilot-route -f one -f many pilots.mts | encode -q -m "$M" --gates gates >two.mts
 	mts to jsonl two.mts | jq -cS . >two
 	[ "$(jq -r '.["one.gate"], .["many.gate"][]' two | sort -u | wc -l)" -eq 2 ]
 	[ "$(jq -c '.["one.emb"]' two)" != "$(encode -q -m "$M" ids.mts | mts to jsonl - | jq -c '.["one.emb"]')" ]
@@ -231,7 +231,7 @@ hand() {
 	diff one.properties two.properties
 	# of one column of ids the gate has no other name; no rows stay none
 	tok -m "$M" all.tsv | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | jq -c '[.gate, .["text.emb"]]' |
-		diff - <(route pilots.mts layer.mts | encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["text.emb"]]')
+		diff - <(pilot-route pilots.mts layer.mts | encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["text.emb"]]')
 	head -n 1 all.tsv | tok -m "$M" --format tsv -f text - | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | diff - /dev/null
 	# a gate that changes a block before, a library of embeddings, a gate that is not there
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" early
@@ -247,20 +247,20 @@ hand() {
 		{"_id":"2"}
 		{"_id":"3"}
 		{"_id":"4"}
-		{"_id":"5"}' | mts paste five.mts - | route --oracle plain.tsv mixed.tsv | pilot-build fit >expert.mts
+		{"_id":"5"}' | mts paste five.mts - | pilot-route --oracle plain.tsv mixed.tsv | pilot-build fit >expert.mts
 	for gate in plain mixed; do
 		train -q -m "$Q" -o experts/$gate --warmup 0 --lora rank=1,targets=0.mlp.experts.0.up_proj pairs.mts
 	done
 	run -1 encode -q -m "$Q" --gates experts --pilots expert.mts pairs.mts
 	[[ $output == *"experts.0.up_proj.weight', which comes before layer 1, where gates are chosen"* ]]
 	encode -q -m "$M" --keep layer.mts >emb.mts
-	route --oracle plain.tsv mixed.tsv <emb.mts | pilot-build fit >other.mts
+	pilot-route --oracle plain.tsv mixed.tsv <emb.mts | pilot-build fit >other.mts
 	run -1 encode -q -m "$M" --gates gates --pilots other.mts ids.mts
 	[[ $output == *"other.mts: is a library of embeddings; gates are chosen on the way by the hidden states of a layer"* ]]
 	run -1 encode -q -m "$Q" --gates experts --pilots pilots.mts pairs.mts
 	[[ $output == *"pilots.mts: is of model "*"; $Q is "* ]]
 	layers=$(jq .num_hidden_layers "$M/config.json")
-	tok -m "$M" all.tsv | encode -q -m "$M" --keep --emit emb=hs:layers="$layers" | route --oracle plain.tsv mixed.tsv | pilot-build fit >last.mts
+	tok -m "$M" all.tsv | encode -q -m "$M" --keep --emit emb=hs:layers="$layers" | pilot-route --oracle plain.tsv mixed.tsv | pilot-build fit >last.mts
 	run -1 encode -q -m "$M" --gates gates --pilots last.mts ids.mts
 	[[ $output == *"last.mts: is of layer $layers, and $M has $layers blocks: no gate comes after it"* ]]
 	mv gates/mixed gates/else
@@ -268,96 +268,96 @@ hand() {
 	[[ $output == *"pilots.mts: sends texts to the gate 'mixed'; there are else, plain" ]]
 	run -2 encode -q -m "$M" --pilots pilots.mts ids.mts
 	# hidden states and embeddings are not taken for each other
-	run -1 route pilots.mts emb.mts
+	run -1 pilot-route pilots.mts emb.mts
 	[[ $output == *"emb.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" ]]
-	run -1 pilot-build fit <(route --oracle plain.tsv mixed.tsv <emb.mts) <(route --oracle plain.tsv mixed.tsv <layer.mts)
+	run -1 pilot-build fit <(pilot-route --oracle plain.tsv mixed.tsv <emb.mts) <(pilot-route --oracle plain.tsv mixed.tsv <layer.mts)
 	[[ $output == *"its vectors are hs:layers=1, those of"*"are embeddings"* ]]
 }
 
 # 3. usage
 
-@test "route: what says nothing is refused, and nothing to route by" {
+@test "pilot-route: what says nothing is refused, and nothing to route by" {
 	golden
 	scores
-	says_nothing --metric route --metric map pilots.mts q.mts
-	says_nothing --seed route --seed 1 pilots.mts q.mts
-	says_nothing --rule route --oracle --rule max scores/a.tsv
-	says_nothing --similarity route --random --similarity dot pilots.mts
-	run -2 route
-	run -2 route --oracle
-	run -2 route --oracle --best scores/a.tsv
-	run -2 route pilots.mts q.mts q.mts
-	run -2 route - -
+	says_nothing --metric pilot-route --metric map pilots.mts q.mts
+	says_nothing --seed pilot-route --seed 1 pilots.mts q.mts
+	says_nothing --rule pilot-route --oracle --rule max scores/a.tsv
+	says_nothing --similarity pilot-route --random --similarity dot pilots.mts
+	run -2 pilot-route
+	run -2 pilot-route --oracle
+	run -2 pilot-route --oracle --best scores/a.tsv
+	run -2 pilot-route pilots.mts q.mts q.mts
+	run -2 pilot-route - -
 	pilot-build fit --router head train.mts -o head.mts
-	run -2 --separate-stderr route --rule mean head.mts q.mts
-	[[ $stderr == "route: --rule says nothing to head.mts, which has classifiers, not pilots"* ]]
+	run -2 --separate-stderr pilot-route --rule mean head.mts q.mts
+	[[ $stderr == "pilot-route: --rule says nothing to head.mts, which has classifiers, not pilots"* ]]
 }
 
 # 4. wrong input
 
-@test "route: streams, libraries and scores that are wrong are refused by name" {
+@test "pilot-route: streams, libraries and scores that are wrong are refused by name" {
 	golden
 	scores
 	refused() { # MESSAGE COMMAND...
 		run -1 --separate-stderr "${@:2}" -o out
 		[ ! -e out ]
 		echo "$stderr"
-		[[ $stderr == "route: "*"$1"* ]]
+		[[ $stderr == "pilot-route: "*"$1"* ]]
 	}
 	stream_of other another <"$GOLDEN/routing_queries.jsonl"
-	refused "other.mts: its vectors are of model another, those of pilots.mts of model base" route pilots.mts other.mts
-	route --any-model pilots.mts other.mts | routes | diff - <(route pilots.mts q.mts | routes)
+	refused "other.mts: its vectors are of model another, those of pilots.mts of model base" pilot-route pilots.mts other.mts
+	pilot-route --any-model pilots.mts other.mts | routes | diff - <(pilot-route pilots.mts q.mts | routes)
 	jq -c '.["text.emb"] += [1]' "$GOLDEN/routing_queries.jsonl" | stream_of wide
-	refused "wide.mts: its vectors have width 6, those of pilots.mts 5" route pilots.mts wide.mts
+	refused "wide.mts: its vectors have width 6, those of pilots.mts 5" pilot-route pilots.mts wide.mts
 	jq -c 'if ._id == "q7" then .["text.emb"][2] = null else . end' "$GOLDEN/routing_queries.jsonl" | stream_of nan
-	refused "nan.mts: record 2: " route pilots.mts nan.mts
-	refused "q.mts: is no library of pilots" route q.mts pilots.mts
-	refused "there are no pilots in it" route <(mts rows --where 'gate=none' pilots.mts) q.mts
+	refused "nan.mts: record 2: " pilot-route pilots.mts nan.mts
+	refused "q.mts: is no library of pilots" pilot-route q.mts pilots.mts
+	refused "there are no pilots in it" pilot-route <(mts rows --where 'gate=none' pilots.mts) q.mts
 	hand | sed 's/\[\(.\),\(.\)\]/[\1e25,\2e25]/' | stream_of huge
 	pilot-build fit huge.mts -o huge.pilots
-	refused "huge.mts: record 1: the score of vector 1 with gate 'a' is beyond f32" route huge.pilots huge.mts
+	refused "huge.mts: record 1: the score of vector 1 with gate 'a' is beyond f32" pilot-route huge.pilots huge.mts
 	pilot-build fit --router head train.mts -o head.mts
-	refused "the gate 'a' has two classifiers" route <(mts cat head.mts head.mts) q.mts
+	refused "the gate 'a' has two classifiers" pilot-route <(mts cat head.mts head.mts) q.mts
 	mts to jsonl -c size pilots.mts | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c gate,dataset,pilot.emb pilots.mts) - >nan.pilots
-	refused "nan.pilots: record 1: the size of row 2 is not finite" route nan.pilots q.mts
+	refused "nan.pilots: record 1: the size of row 2 is not finite" pilot-route nan.pilots q.mts
 	mts to jsonl -c gate pilots.mts | sed '2s/:.*/:""}/' | mts from jsonl | mts paste <(mts cat -c dataset,pilot.emb,size pilots.mts) - >no.pilots
-	refused "no.pilots: record 1: row 2 has no gate" route no.pilots q.mts
+	refused "no.pilots: record 1: row 2 has no gate" pilot-route no.pilots q.mts
 	head -c 300 pilots.mts >cut.mts
-	refused "cut.mts" route cut.mts q.mts
-	refused "lack the query 'q0'" route --oracle scores/a.tsv scores/b.tsv <q.mts
-	refused "a gate 'a' was named before" route --oracle scores/a.tsv a=scores/b.tsv <q.mts
-	refused "a gate's name has no '/'" route --oracle scores/a.tsv $'x\ty=scores/b.tsv' <q.mts
-	refused "the gate has no name" route --oracle =scores/b.tsv <q.mts
-	refused "scores/a.tsv: it has no 'recall', only: ndcg_at_10, map" route --oracle --metric recall scores/a.tsv <q.mts
+	refused "cut.mts" pilot-route cut.mts q.mts
+	refused "lack the query 'q0'" pilot-route --oracle scores/a.tsv scores/b.tsv <q.mts
+	refused "a gate 'a' was named before" pilot-route --oracle scores/a.tsv a=scores/b.tsv <q.mts
+	refused "a gate's name has no '/'" pilot-route --oracle scores/a.tsv $'x\ty=scores/b.tsv' <q.mts
+	refused "the gate has no name" pilot-route --oracle =scores/b.tsv <q.mts
+	refused "scores/a.tsv: it has no 'recall', only: ndcg_at_10, map" pilot-route --oracle --metric recall scores/a.tsv <q.mts
 	sed -i '$d' scores/b.tsv
-	refused "are not of the same queries: there are 60 and 59" route --best scores/a.tsv scores/b.tsv <q.mts
+	refused "are not of the same queries: there are 60 and 59" pilot-route --best scores/a.tsv scores/b.tsv <q.mts
 	sed -i '3s/\t[^\t]*/\tnan/' scores/a.tsv
-	refused "is not a number" route --oracle scores/a.tsv <train.mts
-	refused "" route pilots.mts /dev/null
-	run -1 bash -c 'route pilots.mts q.mts >/dev/full'
+	refused "is not a number" pilot-route --oracle scores/a.tsv <train.mts
+	refused "" pilot-route pilots.mts /dev/null
+	run -1 bash -c 'pilot-route pilots.mts q.mts >/dev/full'
 }
 
-@test "route: streams without rows stay so; a gate and scores that were there go" {
+@test "pilot-route: streams without rows stay so; a gate and scores that were there go" {
 	golden
-	mts rows --where '_id=none' q.mts | route pilots.mts | mts stat | grep -q 'score.a'
-	[ "$(route --level 0 pilots.mts q.mts | wc -c)" -gt "$(route --level 19 pilots.mts q.mts | wc -c)" ]
-	route pilots.mts q.mts | route --rule max pilots.mts | routes | diff - <(route --rule max pilots.mts q.mts | routes)
+	mts rows --where '_id=none' q.mts | pilot-route pilots.mts | mts stat | grep -q 'score.a'
+	[ "$(pilot-route --level 0 pilots.mts q.mts | wc -c)" -gt "$(pilot-route --level 19 pilots.mts q.mts | wc -c)" ]
+	pilot-route pilots.mts q.mts | pilot-route --rule max pilots.mts | routes | diff - <(pilot-route --rule max pilots.mts q.mts | routes)
 	mts rows --where 'gate!=b' pilots.mts >fewer.mts
-	route pilots.mts q.mts | route fewer.mts | mts to jsonl - | diff - <(route fewer.mts q.mts | mts to jsonl -)
-	mts paste <(route pilots.mts q.mts | mts cat -c score.b) q.mts | route fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.b") | not)'
-	route pilots.mts q.mts | route --random fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.a") | not)'
+	pilot-route pilots.mts q.mts | pilot-route fewer.mts | mts to jsonl - | diff - <(pilot-route fewer.mts q.mts | mts to jsonl -)
+	mts paste <(pilot-route pilots.mts q.mts | mts cat -c score.b) q.mts | pilot-route fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.b") | not)'
+	pilot-route pilots.mts q.mts | pilot-route --random fewer.mts | mts to jsonl - | jq -e -s 'all(has("score.a") | not)'
 }
 
 # 5. the man page
-@test "route: the manual's examples run as printed" {
+@test "pilot-route: the manual's examples run as printed" {
 	mkdir scores gates
 	ln -s "$GOLDEN/bert" model
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	printf '%s\t%s\n' id text 1 'a red boat sails' 2 'the bird flies' >queries.tsv
 	printf 'id\tndcg_at_10\n1\t1\n2\t0\n' >scores/plain.tsv
 	printf 'id\tndcg_at_10\n1\t0\n2\t1\n' >scores/mixed.tsv
-	tok -m model queries.tsv | encode -q -m model | route --oracle scores/*.tsv | pilot-build fit >pilots.mts
-	page_examples route.1 >examples
+	tok -m model queries.tsv | encode -q -m model | pilot-route --oracle scores/*.tsv | pilot-build fit >pilots.mts
+	page_examples pilot-route.1 >examples
 	[ "$(wc -l <examples)" -eq 3 ]
 	bash -eu -o pipefail examples >counts
 	awk '{ n += $1 } END { exit n != 2 }' counts
