@@ -73,18 +73,15 @@ ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x8
 LIBOBJ  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) \
            $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS)) $B/families.o
 PAGES   := $(wildcard man/*.[1-8])
-# where bash-completion and zsh look; bash's end in .bash, because Debian has a completion of another route
+# where bash-completion and zsh look
 BASH_COMPLETION = share/bash-completion/completions
 ZSH_COMPLETION  = share/zsh/site-functions
+# the models that install takes
+SHIPPED = $(wildcard share/models/*)
 # the folders that install made
 MADE    = $(DESTDIR)$(PREFIX)/share/motes/folders
 FOLDERS = bin share/man/man1 share/man/man5 share/man/man7 $(BASH_COMPLETION) $(ZSH_COMPLETION)
-OUT     ?= out
-TEXT    := $(OUT)/text
-# what starts the shells of the rules that encode, train and score, on another machine for one: srun -c 8
-RUN      =
-HEAVY   := $(strip $(RUN) $(SHELL))
-ALONE    = $(if $(RUN),,OMP_NUM_THREADS=1)
+-include pipelines/common.mk
 
 ## all       build every program into build/cpu/bin
 all: $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%))
@@ -258,13 +255,14 @@ deps:
 
 ## install   to PREFIX=/usr/local (DESTDIR honoured); uninstall takes it away again
 install: all
-	made=$$(LC_ALL=C install -dv $(addprefix $(DESTDIR)$(PREFIX)/,share/motes $(FOLDERS)) | \
+	made=$$(LC_ALL=C install -dv $(addprefix $(DESTDIR)$(PREFIX)/,share/motes share/motes/models $(FOLDERS)) | \
 		sed -n "s#^install: creating directory '$(DESTDIR)\(.*\)'#\1#p"); \
 		[ -z "$$made" ] || echo "$$made" >>$(MADE)
 	install $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%)) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
 	sed -i 's#/usr/local/share#$(PREFIX)/share#' $(DESTDIR)$(PREFIX)/share/man/man7/motes-tutorial.7
-	cp -r $(wildcard share/recipes share/models share/examples share/cluster share/*.yaml share/*.tsv) $(DESTDIR)$(PREFIX)/share/motes
+	cp -r $(wildcard pipelines share/recipes share/examples share/cluster share/*.yaml share/*.tsv share/*.sh) $(DESTDIR)$(PREFIX)/share/motes
+	$(if $(SHIPPED),cp -r $(SHIPPED) $(DESTDIR)$(PREFIX)/share/motes/models)
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%.bash) >/dev/null
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.zsh >$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)/_motes
 
@@ -293,6 +291,6 @@ help:
 
 # programs as the pipelines call them: order-only prerequisites there
 X       := $B/bin
-include $(wildcard pipelines/tables.mk) $(filter-out %/tables.mk,$(wildcard pipelines/*.mk))
+include $(wildcard pipelines/tables.mk) $(filter-out %/common.mk %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
 .PHONY: FORCE all tested any check processors kernels guarded mutate fuzz fuzzers bench bench-peers lint deps install uninstall deb clean help

@@ -6,7 +6,7 @@
 # The base is the mean of two runs from one language model, with few everyday descriptions and with many: better than
 # either at both, definitions and descriptions (tests/bench/FIGURES.md).
 # The JSON files of share/models/base are its definition; tokenizer and weights are made here.
-BASE       := share/models/base
+BASE       := $(SHARE)/models/base
 BASE_OUT   := $(OUT)/base
 BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \
 	config_sentence_transformers.json
@@ -40,7 +40,7 @@ $(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
 
 $(BASE_OUT)/pairs-base.mts: $(TEXT)/asking.txt
 $(BASE_OUT)/pairs-base-more.mts: $(TEXT)/more/pairs-everyday.jsonl
-$(BASE_RUNS:%=$(BASE_OUT)/pairs-%.mts): $(BASE_OUT)/pairs-%.mts: share/recipes/%.yaml $(BASE_OUT)/start/tokenizer.json \
+$(BASE_RUNS:%=$(BASE_OUT)/pairs-%.mts): $(BASE_OUT)/pairs-%.mts: $(SHARE)/recipes/%.yaml $(BASE_OUT)/start/tokenizer.json \
 		| $X/tasksample $X/tok
 	$X/tasksample -C $(TEXT) $(PAIR) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 48 > $@
 

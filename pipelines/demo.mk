@@ -12,13 +12,13 @@ LR     ?= 1e-3
 SEEDS  ?= 1 2 3
 SPLIT  ?= test
 FIT    := $(if $(filter test,$(SPLIT)),dev,test)
-START  ?= share/models/mlm
+START  ?= $(SHARE)/models/mlm
 DEMO_PROGRAMS := tok encode near upcycle tasksample train mteb-score leaderboard
 TWINS  := $(foreach seed,$(SEEDS),dense-$(seed) mote-$(seed))
 
 ## demo       look words up, train dense and MoTE on two dictionaries, score them (5 minutes)
 demo: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$$(nproc) $(addprefix $X/,$(DEMO_PROGRAMS))
+	+@$(call programs,$(DEMO_PROGRAMS))
 	@$(MAKE) --no-print-directory $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv
 	@echo 'What the model that comes with motes finds, by what a word means:'
 	@echo
@@ -58,7 +58,7 @@ $(DEMO)/dense-start/model.safetensors: $(DEMO)/mote-start/model.safetensors
 	cp -r $(START) $(@D)
 	cp $(DEMO)/mote-start/config_sentence_transformers.json $(@D)
 
-$(DEMO)/batches-%.mts: share/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/dense-start/model.safetensors \
+$(DEMO)/batches-%.mts: $(SHARE)/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/dense-start/model.safetensors \
 		| $X/tasksample $X/tok
 	$X/tasksample -C $(TEXT) --seed $* --steps $(STEPS) $< | \
 		$X/tok -q -m $(DEMO)/dense-start --max-length 32 > $@
@@ -106,7 +106,7 @@ $(DEMO)/%/classification.tsv: $(DEMO)/%/fit.mts $(DEMO)/%/classification.mts | $
 $(DEMO)/%/clustering.tsv: $(DEMO)/%/clustering.mts | $X/mteb-score
 	$X/mteb-score clustering $< > $@
 
-$(DEMO)/scores.tsv: pipelines/scores.awk $(foreach side,base $(TWINS),$(patsubst %,$(DEMO)/$(side)/%.tsv,\
+$(DEMO)/scores.tsv: $(PIPELINES)/scores.awk $(foreach side,base $(TWINS),$(patsubst %,$(DEMO)/$(side)/%.tsv,\
 		retrieval classification clustering))
 	awk -f $^ > $@
 
@@ -114,7 +114,7 @@ $(DEMO)/scores.md: $(DEMO)/scores.tsv
 	awk '{ gsub(/\t/, " | "); print "| " $$0 " |" } \
 		NR == 1 { gsub(/[^|]+/, "---"); print "|" $$0 "|" }' $< > $@
 
-$(DEMO)/scores.svg: pipelines/scores.gnuplot $(DEMO)/scores.tsv
+$(DEMO)/scores.svg: $(PIPELINES)/scores.gnuplot $(DEMO)/scores.tsv
 	gnuplot -e "scores='$(DEMO)/scores.tsv'" $< > $@
 
 # the model of the first seed of the best kind
@@ -123,17 +123,17 @@ $(DEMO)/best: $(DEMO)/scores.tsv
 		END { print best == "base" ? best : best "-" seed }' $< > $@
 
 # A query's score is its mean over the seeds.
-$(DEMO)/dense.tsv $(DEMO)/mote.tsv: $(DEMO)/%.tsv: pipelines/means.awk \
+$(DEMO)/dense.tsv $(DEMO)/mote.tsv: $(DEMO)/%.tsv: $(PIPELINES)/means.awk \
 		$(foreach seed,$(SEEDS),$(DEMO)/%-$(seed)/retrieval.tsv)
 	awk -f $< $(foreach seed,$(SEEDS),$(DEMO)/$*-$(seed)/queries.tsv) > $@
 
-$(DEMO)/retrieval.txt: pipelines/differences.awk $(DEMO)/dense.tsv $(DEMO)/mote.tsv $(DEMO)/best | $X/leaderboard
+$(DEMO)/retrieval.txt: $(PIPELINES)/differences.awk $(DEMO)/dense.tsv $(DEMO)/mote.tsv $(DEMO)/best | $X/leaderboard
 	for seed in $(SEEDS:%=-%/queries) ''; do $X/leaderboard compare --per-query \
 		$(DEMO)/dense$$seed.tsv $(DEMO)/mote$$seed.tsv; done | \
 		awk -v metric=ndcg_at_10 -v first=dense -v second=mote -f $< > $@
 
 # Answers: the entries nearest to a description, with what they mean.
-$(DEMO)/%/questions.mts: share/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode
+$(DEMO)/%/questions.mts: $(SHARE)/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode
 	$(call embedded,search_query,--keep)
 
 # single words, in the sense that comes first

@@ -3,7 +3,7 @@
 # Half of share/recipes/descriptions.tsv is there to tune on (SPLIT=tune); the other is kept for the last
 # look.  An entry counts when one of the words asked for is among its own.
 DESCRIBE := $(OUT)/descriptions
-MODELS   ?= share/models/base
+MODELS   ?= $(SHARE)/models/base
 HALF     ?= kept
 named     = $(notdir $(patsubst %/,%,$1))
 
@@ -12,11 +12,11 @@ descriptions: $(foreach model,$(MODELS),$(DESCRIBE)/$(call named,$(model))/$(HAL
 	@printf '%-24s %8s %8s %8s\n' "$(HALF)" "first 1" 5 10
 	@cat $^
 
-$(DESCRIBE)/queries.tsv: share/recipes/descriptions.tsv
+$(DESCRIBE)/queries.tsv: $(SHARE)/recipes/descriptions.tsv
 	mkdir -p $(@D)
 	awk -F'\t' 'NR == 1 { print "_id\ttext"; next } { print NR "\t" $$3 }' $< > $@
 
-$(DESCRIBE)/$(HALF).qrels.tsv: pipelines/descriptions.awk share/recipes/descriptions.tsv $(TEXT)/lookup.tsv
+$(DESCRIBE)/$(HALF).qrels.tsv: $(PIPELINES)/descriptions.awk $(SHARE)/recipes/descriptions.tsv $(TEXT)/lookup.tsv
 	mkdir -p $(@D)
 	awk -v half=$(HALF) -f $^ > $@
 

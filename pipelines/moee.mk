@@ -70,12 +70,12 @@ $(MOEE)/learn.txt $(MOEE)/held.txt &: $(TEXT)/corpus.txt
 	mkdir -p $(MOEE)
 	awk -v held=$(MOEE)/held.txt 'NR % 100 == 0 { print > held; next } { print }' $< > $(MOEE)/learn.txt
 
-$(MOEE)/start/config.json: $(MOEE)/learn.txt share/recipes/moee-model.json | $X/tok
+$(MOEE)/start/config.json: $(MOEE)/learn.txt $(SHARE)/recipes/moee-model.json | $X/tok
 	mkdir -p $(@D)
-	$X/tok -q --train bpe --vocab-size $$(jq .vocab_size share/recipes/moee-model.json) -o $(@D) $<
+	$X/tok -q --train bpe --vocab-size $$(jq .vocab_size $(SHARE)/recipes/moee-model.json) -o $(@D) $<
 	jq '(.post_processor.single, .post_processor.pair) |= map(select(.SpecialToken.id != "[SEP]"))' $(@D)/tokenizer.json > $(@D)/new
 	mv $(@D)/new $(@D)/tokenizer.json
-	cp share/recipes/moee-model.json $@
+	cp $(SHARE)/recipes/moee-model.json $@
 
 $(MOEE)/learn.mts $(MOEE)/held.mts: $(MOEE)/%.mts: $(MOEE)/%.txt $(MOEE)/start/config.json | $X/tok
 	$X/tok -q -m $(MOEE)/start --max-length 512 $< > $@
@@ -87,7 +87,7 @@ $(MOEE)/model/%/config.json: $(MOEE)/learn.mts $(MOEE)/held.mts | $X/train
 
 ## moee-model a mixture of experts from nothing but the dictionaries, for make moee (SEEDS=; 11 minutes each)
 moee-model: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) $X/tok $X/train
+	+@$(call programs,tok train)
 	@$(MAKE) --no-print-directory $(SEEDS:%=$(MOEE)/model/%/config.json)
 	@for seed in $(SEEDS); do awk -F'\t' -v seed=$$seed 'FNR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } $$at["dev_loss"] { loss = $$at["dev_loss"] } \
 		END { printf "seed %s: loss of the texts held out %.3f, perplexity %.0f\n", seed, loss, exp(loss) }' $(MOEE)/model/$$seed.log.tsv; done
@@ -135,13 +135,13 @@ $E/columns/%: always
 # table NAME, by (type or set), CELL/CELL of each column
 define moee_table
 moee.$1.columns := $3
-$E/$1.tsv: pipelines/cells.awk $(3:%=$E/compare/%.tsv) $E/columns/$1
+$E/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$E/compare/%.tsv) $E/columns/$1
 	awk -v by=$2 -v types=every -f $$(filter-out $E/columns/$1,$$^) > $$@
 
-$E/$1.md: pipelines/table.awk $E/$1.tsv
+$E/$1.md: $(PIPELINES)/table.awk $E/$1.tsv
 	awk -v title='$1' -f $$^ > $$@
 
-$E/$1.svg: pipelines/bars.gnuplot $E/$1.tsv
+$E/$1.svg: $(PIPELINES)/bars.gnuplot $E/$1.tsv
 	gnuplot -e "cells='$E/$1.tsv'" $$< > $$@
 
 MOEE_TABLES += $1
@@ -200,7 +200,7 @@ first_text = $E/texts/$(firstword $(FIGURE_SEEDS))/$(firstword $(cluster_sets)).
 $E/figure3-hs.tsv $E/figure3-rw.tsv: $E/figure3-%.tsv: $$(first_text) | $X/topics
 	$X/topics -q -k 3 -f text.$* --max-df $(MOEE_COMMON) --min-length 3 -o $@ $<
 
-$E/figure3-%.svg: pipelines/topics.awk $E/figure3-%.tsv pipelines/topics.gnuplot
+$E/figure3-%.svg: $(PIPELINES)/topics.awk $E/figure3-%.tsv $(PIPELINES)/topics.gnuplot
 	awk -f $< $(word 2,$^) > $E/figure3-$*.words
 	gnuplot -e "words='$E/figure3-$*.words'; title='$(if $(filter hs,$*),hidden states,routing weights)'" $(word 3,$^) > $@
 
@@ -211,11 +211,11 @@ hs_rw    = $$(foreach way,hs rw,$E/scores/$$*/prompteol+$$(way)/scores.tsv)
 of_seeds = $(FIGURE_SEEDS:%=$E/$1-%.$2)
 nine     = $$(foreach prompt,$$(MOEE_PROMPTS),$$(foreach way,hs rw,$E/scores/$$*/$$(prompt)+$$(way)/scores.tsv))
 
-$(call of_seeds,figure2,tsv): $E/figure2-%.tsv: pipelines/complementarity.awk $(hs_rw) $E/figure-seeds
-	awk -v thresholds='$(THRESHOLDS)' -f pipelines/ranks.awk -f $< \
+$(call of_seeds,figure2,tsv): $E/figure2-%.tsv: $(PIPELINES)/complementarity.awk $(hs_rw) $E/figure-seeds
+	awk -v thresholds='$(THRESHOLDS)' -f $(PIPELINES)/ranks.awk -f $< \
 		$(foreach set,$(MOEE_STS),$(call pairs_of,$*,prompteol+hs,$(set)) $(call pairs_of,$*,prompteol+rw,$(set))) > $@
 
-$(call of_seeds,figure2,svg): $E/figure2-%.svg: pipelines/complementarity.gnuplot $E/figure2-%.tsv
+$(call of_seeds,figure2,svg): $E/figure2-%.svg: $(PIPELINES)/complementarity.gnuplot $E/figure2-%.tsv
 	awk -F'\t' -v threshold=$(firstword $(THRESHOLDS)) 'NR == 1 || $$2 == threshold' $(word 2,$^) > $E/figure2-$*.one
 	gnuplot -e "table='$E/figure2-$*.one'; a='HS'; b='RW'" $< > $@
 
@@ -229,15 +229,15 @@ $(call of_seeds,figure4,tsv): $E/figure4-%.tsv: $(nine) $E/figure-seeds | $X/geo
 	cd $E/figure4/$* && $(abspath $X)/geom correlation -q --blocks hs/*.mts rw/*.mts > blocks.tsv
 	cp $E/figure4/$*/figure4.tsv $@
 
-$(call of_seeds,figure4,svg): $E/figure4-%.svg: pipelines/correlation.gnuplot $E/figure4-%.tsv
+$(call of_seeds,figure4,svg): $E/figure4-%.svg: $(PIPELINES)/correlation.gnuplot $E/figure4-%.tsv
 	gnuplot -e "matrix='$(word 2,$^)'; title='$(firstword $(MOEE_STS))'" $< > $@
 
-$(call of_seeds,figure5,tsv): $E/figure5-%.tsv: pipelines/boxes.awk $(nine) $E/figure-seeds
+$(call of_seeds,figure5,tsv): $E/figure5-%.tsv: $(PIPELINES)/boxes.awk $(nine) $E/figure-seeds
 	{ printf 'set\tgroup\tscore\n'; for way in hs rw; do for prompt in $(MOEE_PROMPTS); do \
 		awk -F'\t' -v OFS='\t' -v way=$$way '{ print $$2, toupper(way), $$4 }' $E/scores/$*/$$prompt+$$way/scores.tsv; \
-	done; done | sort -s -k1,1; } | awk -f pipelines/ranks.awk -f $< > $@
+	done; done | sort -s -k1,1; } | awk -f $(PIPELINES)/ranks.awk -f $< > $@
 
-$(call of_seeds,figure5,svg): $E/figure5-%.svg: pipelines/boxes.gnuplot $E/figure5-%.tsv
+$(call of_seeds,figure5,svg): $E/figure5-%.svg: $(PIPELINES)/boxes.gnuplot $E/figure5-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; axis='Spearman'" $< > $@
 
 # tokens of the pairs, and their similarities, of all the sets
@@ -245,24 +245,24 @@ sts_file   = $$(sed -n 's/^$1\.test := //p' $E/scores/$*/prompteol+hs/plan.mk)
 sts_fields = $$($X/leaderboard fields --type STS $(call sts_file,$1))
 all_pairs  = $(foreach set,$(MOEE_STS),sed -n '2,$$s/^/$(set):/p' $(call pairs_of,$*,prompteol+$1,$(set));)
 sentences  = $X/tok -q -m $(subst %,$*,$(MOEE_MODEL)) --keep $(call sts_fields,$1) $(call sts_file,$1) | $X/mts to jsonl -q
-$(call of_seeds,figure6,tsv): $E/figure6-%.tsv: pipelines/lengths.awk $(hs_rw) | $X/tok $X/mts $X/leaderboard
+$(call of_seeds,figure6,tsv): $E/figure6-%.tsv: $(PIPELINES)/lengths.awk $(hs_rw) | $X/tok $X/mts $X/leaderboard
 	mkdir -p $E/figure6/$*
 	{ printf 'id\tlength\n'; $(foreach set,$(MOEE_STS),$(call sentences,$(set)) | \
 		jq -r '["$(set):\(input_line_number)", ((."sentence1.ids" | length) + (."sentence2.ids" | length)) / 2] | @tsv';) } > $E/figure6/$*/lengths.tsv
 	for way in hs rw; do head -qn 1 $(call pairs_of,$*,prompteol+hs,$(firstword $(MOEE_STS))) > $E/figure6/$*/$$way.tsv; done
 	{ $(call all_pairs,hs) } >> $E/figure6/$*/hs.tsv
 	{ $(call all_pairs,rw) } >> $E/figure6/$*/rw.tsv
-	cd $E/figure6/$* && awk -f $(CURDIR)/pipelines/ranks.awk -f $(CURDIR)/$< lengths.tsv hs.tsv rw.tsv > figure6.tsv
+	cd $E/figure6/$* && awk -f $(abspath $(PIPELINES))/ranks.awk -f $(abspath $<) lengths.tsv hs.tsv rw.tsv > figure6.tsv
 	cp $E/figure6/$*/figure6.tsv $@
 
-$(call of_seeds,figure6,svg): $E/figure6-%.svg: pipelines/lengths.gnuplot $E/figure6-%.tsv
+$(call of_seeds,figure6,svg): $E/figure6-%.svg: $(PIPELINES)/lengths.gnuplot $E/figure6-%.tsv
 	gnuplot -e "table='$(word 2,$^)'" $< > $@
 
 MOEE_EXAMPLES ?= 3
-$(call of_seeds,table6,tsv): $E/table6-%.tsv: pipelines/pair-examples.awk $E/figure6-%.tsv $E/figure-seeds | $X/tok $X/mts $X/leaderboard
+$(call of_seeds,table6,tsv): $E/table6-%.tsv: $(PIPELINES)/pair-examples.awk $E/figure6-%.tsv $E/figure-seeds | $X/tok $X/mts $X/leaderboard
 	{ printf 'id\tsentence1\tsentence2\n'; $(foreach set,$(MOEE_STS),$(call sentences,$(set)) | \
 		jq -r '["$(set):\(input_line_number)", .sentence1, .sentence2] | @tsv';) } > $E/figure6/$*/texts.tsv
-	awk -v top=$(MOEE_EXAMPLES) -v a=HS -v b=RW -f pipelines/ranks.awk -f $< $E/figure6/$*/texts.tsv $E/figure6/$*/hs.tsv $E/figure6/$*/rw.tsv > $@
+	awk -v top=$(MOEE_EXAMPLES) -v a=HS -v b=RW -f $(PIPELINES)/ranks.awk -f $< $E/figure6/$*/texts.tsv $E/figure6/$*/hs.tsv $E/figure6/$*/rw.tsv > $@
 
 # Of all the seeds in one table.
 each_seeds = for seed in $(FIGURE_SEEDS); do awk -F'\t' -v OFS='\t' -v seed=$$seed 'FNR == 1 { print "seed", $$0; next } { print seed, $$0 }' $1; \
@@ -294,7 +294,7 @@ moee-figure3: $E/figure3-hs.svg $E/figure3-rw.svg
 ## moee       MoEE: its tables and figures for MODEL=, which make moee-model makes (DATA=dir, SEEDS=)
 moee: | $(DEPS)
 	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode train pilot-route moee-sim mteb-score leaderboard geom topics mts)
+	+@$(call programs,tok encode train pilot-route moee-sim mteb-score leaderboard geom topics mts)
 	@$(if $(filter $(MOEE)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)

@@ -10,7 +10,7 @@
 MOTE    := $(OUT)/mote
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
-RATES   := share/recipes/mote-rates.tsv
+RATES   := $(SHARE)/recipes/mote-rates.tsv
 M       := $(MOTE)/$(SIZE)
 REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $(DATA))))
 STEPS_  := $(call small,--steps $(call given,STEPS,64))
@@ -59,7 +59,7 @@ rate_of = $(word 2,$(subst /, ,$*))
 seed_of = $(word 3,$(subst /, ,$*))
 
 # Recipes.  Without the real sets their lines go; plain has no instructions.
-$M/instructed.yaml: share/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data/links)
+$M/instructed.yaml: $(SHARE)/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data/links)
 	mkdir -p $(@D)
 	$(if $(call small,$(REAL),all),cat,grep -v real/) $< > $@
 
@@ -143,7 +143,7 @@ held = $X/mts rows -q --where dataset=$1 $D/held.mts | \
 parts = awk -v sets=$1 '{ sub(/}$$/, ", \"set\": \"" NR % sets "\"}"); print }'
 real = $(REAL)/$1/$2.jsonl.zst
 
-$D/held.mts: share/recipes/mote-held.yaml $D/links | $X/tasksample
+$D/held.mts: $(SHARE)/recipes/mote-held.yaml $D/links | $X/tasksample
 	$X/tasksample -q -C $D --all $< > $@
 
 $D/%/made: $D/links $(if $(REAL),$D/held.mts) | $X/mts
@@ -203,10 +203,10 @@ $T/compare/%.tsv: $$(call seeds,$$(base_of)) $$(call seeds,$$(with)) | $X/leader
 
 # table NAME, TYPES, BASE/ARM of each column
 define table
-$T/$1.tsv: pipelines/cells.awk $(3:%=$T/compare/%.tsv)
+$T/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$T/compare/%.tsv)
 	awk -v types="$2" -f $$^ > $$@
 
-$T/$1.svg: pipelines/bars.gnuplot $T/$1.tsv
+$T/$1.svg: $(PIPELINES)/bars.gnuplot $T/$1.tsv
 	gnuplot -e "cells='$T/$1.tsv'" $$< > $$@
 
 mote-$1: $T/$1.md $T/$1.svg
@@ -215,7 +215,7 @@ MOTE_ALL += $1
 endef
 MOTE_ALL := figure1 figure3
 
-$T/%.md: pipelines/table.awk $T/%.tsv
+$T/%.md: $(PIPELINES)/table.awk $T/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 $(eval $(call table,table2,$(SEEN),em/sem em/ic em/mote em/random ic/mote))
@@ -259,12 +259,12 @@ $T/figure3.tsv: $(SEEDS:%=$T/similarity-%.tsv)
 	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \
 		!/^(all|tasks)/ { print part[2] "\t" $$0 }' $^ > $@
 
-$T/figure1.svg $T/figure3.svg: $T/figure%.svg: pipelines/similarity.gnuplot $T/similarity-$(firstword $(SEEDS)).tsv
+$T/figure1.svg $T/figure3.svg: $T/figure%.svg: $(PIPELINES)/similarity.gnuplot $T/similarity-$(firstword $(SEEDS)).tsv
 	grep -e ^tasks $(if $(filter 1,$*),-e,-ve) ^all $(word 2,$^) > $@.tsv
 	gnuplot -e "table='$@.tsv'; model='MoTE'; against='IC'" $< > $@
 	rm $@.tsv
 
-$T/figure1.md $T/figure3.md: pipelines/mote-similarity.awk
+$T/figure1.md $T/figure3.md: $(PIPELINES)/mote-similarity.awk
 	awk -f $^ > $@
 $T/figure1.md: $T/figure1.tsv
 $T/figure3.md: $T/figure3.tsv
@@ -295,7 +295,7 @@ mote-rates:
 
 ## mote       MoTE: its tables and figures, three seeds (an hour on two cores; DATA=dir for real sets)
 mote: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode upcycle tasksample train mteb-score leaderboard geom mts)
+	+@$(call programs,tok encode upcycle tasksample train mteb-score leaderboard geom mts)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(foreach name,$(filter-out hybrid,$(MOTE_ALL)),$T/$(name).md $T/$(name).svg)
 	@$(foreach name,$(filter-out hybrid,$(MOTE_ALL)),cat $T/$(name).md; echo;)
 

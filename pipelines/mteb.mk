@@ -21,7 +21,7 @@
 # are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
 # the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
 # of other rows under the same name are the commonest wrong comparison.
-MODEL    ?= share/models/base
+MODEL    ?= $(SHARE)/models/base
 DATA     ?= data
 TASKS    ?=
 PROTOCOL ?= v1
@@ -39,7 +39,7 @@ PRECISION ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
-REGISTRY := $(patsubst %,-r %,share/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
+REGISTRY := $(patsubst %,-r %,$(SHARE)/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)

@@ -9,8 +9,8 @@
 # from the target's pairs; other arms are REZE with settings of their own.  All learn at one rate: the
 # paper's, or that which make reze-rates chose for the model on the development split; LR=X.
 REZE        := $(OUT)/reze
-REZE_RECIPE := share/recipes/reze-$(SIZE).yaml
-REZE_RATES  := share/recipes/reze-rates.tsv
+REZE_RECIPE := $(SHARE)/recipes/reze-$(SIZE).yaml
+REZE_RATES  := $(SHARE)/recipes/reze-rates.tsv
 REZE_TRAIN  := $(call small,$(REZE)/data,$(call given,TRAIN,data))
 REZE_START  := $(notdir $(patsubst %/,%,$(START)))
 REZE_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(REZE_START)" { print $$2 }' $(REZE_RATES) 2>/dev/null)),1e-4))
@@ -22,7 +22,7 @@ TARGETS = $(eval TARGETS := $(shell grep $(if $(call small,$(REAL),all),.,-v rea
 # of the sweeps, which have many arms: shots, and the first target of each domain
 SWEPT_SHOTS ?= $(firstword $(SHOTS))
 SWEPT = $(eval SWEPT := $(shell for target in $(TARGETS); do $(domain); done | awk '!seen[$$1]++ { print $$2 }'))$(SWEPT)
-domain       = awk -v target=$(or $1,$$target) -v told=1 -f pipelines/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE)
+domain       = awk -v target=$(or $1,$$target) -v told=1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE)
 
 R := $(REZE)/$(SIZE)/$(REZE_START)
 V := $R/$(REZE_LR)
@@ -46,12 +46,12 @@ $(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
 part = $(word $1,$(subst /, ,$*))
 
 # Recipes, and the base with the length that texts have here.
-reze_recipe = mkdir -p $(@D) && awk -v target=$(call part,1) $1 -f pipelines/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
+reze_recipe = mkdir -p $(@D) && awk -v target=$(call part,1) $1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
 
-$R/without/%.yaml: $(REZE_RECIPE) pipelines/reze-recipe.awk $(call small,$(REZE)/data/links)
+$R/without/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
 	$(call reze_recipe)
 
-$R/only/%.yaml: $(REZE_RECIPE) pipelines/reze-recipe.awk $(call small,$(REZE)/data/links)
+$R/only/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
 	$(call reze_recipe,-v sample=$(call part,2))
 
 $(REZE)/data/links: $(TEXT)/corpus.txt
@@ -124,7 +124,7 @@ $(call reze_pairs,$R/only/$(call part,3)/$(call part,4).yaml,$(<D)) | \
 endef
 
 # What MTEB's layout has of the targets.
-$(REZE)/data/held.mts: share/recipes/reze-held.yaml $(REZE)/data/links | $X/tasksample
+$(REZE)/data/held.mts: $(SHARE)/recipes/reze-held.yaml $(REZE)/data/links | $X/tasksample
 	$X/tasksample -q -C $(@D) --all $< > $@
 
 reze_held = $X/mts rows -q --where dataset=$1-$2 $(REZE)/data/held.mts | $X/mts to jsonl -c query,document
@@ -150,7 +150,7 @@ for set in banking77 chemprot; do \
 	for set in fin10k_qa medquad; do \
 		folder=$(@D)/$$set/retrieval/$$set; mkdir -p $$folder/qrels; \
 		$(call reze_held,$$set,$*) | jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | \
-			awk -v folder=$$folder -f pipelines/pairs-to-beir.awk; \
+			awk -v folder=$$folder -f $(PIPELINES)/pairs-to-beir.awk; \
 	done
 endef
 
@@ -186,10 +186,10 @@ $V/columns/%: always
 # table NAME, KIND, by (type or set), BASE/ARM of each column
 define reze_table
 reze.$1.columns := $4
-$V/$1.tsv: pipelines/cells.awk $(4:%=$V/compare/$2/%.tsv) $V/columns/$1
+$V/$1.tsv: $(PIPELINES)/cells.awk $(4:%=$V/compare/$2/%.tsv) $V/columns/$1
 	awk -v by=$3 -v types=every -f $$(filter-out $V/columns/$1,$$^) > $$@
 
-$V/$1.svg: pipelines/bars.gnuplot $V/$1.tsv
+$V/$1.svg: $(PIPELINES)/bars.gnuplot $V/$1.tsv
 	gnuplot -e "cells='$V/$1.tsv'" $$< > $$@
 
 REZE_TABLES += $1
@@ -201,7 +201,7 @@ $(eval $(call reze_table,figure2,sweep,type,$(WEIGHTS:%=pft/weight-%) pft/reze))
 $(eval $(call reze_table,table3,check,type,reze/mean reze/printed reze/plain))
 $(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1))
 
-$V/%.md: pipelines/table.awk $V/%.tsv
+$V/%.md: $(PIPELINES)/table.awk $V/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 # Figures 3 and 4 and how far texts moved: the pairs of a domain as the base has them, and after each first stage.
@@ -228,13 +228,13 @@ $V/drift.tsv: $$(viewed) $V/runs/sweep | $X/geom
 		awk -F'\t' -v OFS='\t' -v model=$$model 'NR > 1 { print model, $$0 } NR == 1 && model == "pft" { print "model", $$0 }'; \
 	done > $@
 
-$V/figure3.md $V/drift.md: $V/%.md: pipelines/reze-views.awk $V/%.tsv
+$V/figure3.md $V/drift.md: $V/%.md: $(PIPELINES)/reze-views.awk $V/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 $V/figure4-%.tsv: $$(call views,$$*,$$(firstword $$(SEEDS))) | $X/geom
 	$X/geom pca -q --relations -f query -f document --basis $< $(call views,$*,$(firstword $(SEEDS))) -o $@
 
-$V/figure4-%.svg: pipelines/pca.gnuplot $V/figure4-%.tsv
+$V/figure4-%.svg: $(PIPELINES)/pca.gnuplot $V/figure4-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; titles='$(VIEWS)'" $< > $@
 
 # Table 4: what pre-finetuning has; of each set its pairs, and their mean lengths in characters
@@ -265,7 +265,7 @@ reze-table4: $R/table4.tsv
 
 ## reze       REZE: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 reze: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample reze-stats train geom mteb-score leaderboard mts)
+	+@$(call programs,tok encode tasksample reze-stats train geom mteb-score leaderboard mts)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
 	@$(foreach name,$(REZE_TABLES) figure3 drift,cat $V/$(name).md; echo;)
 

@@ -13,9 +13,9 @@
 # The rate is the paper's, or that which make routerretriever-rates chose for the model on the development
 # split; LR=X.
 ROUTER        := $(OUT)/routerretriever
-ROUTER_RECIPE := share/recipes/routerretriever-$(SIZE).yaml
-ROUTER_RATES  := share/recipes/routerretriever-rates.tsv
-ROUTER_BASE   := $(call given,START,share/models/base)
+ROUTER_RECIPE := $(SHARE)/recipes/routerretriever-$(SIZE).yaml
+ROUTER_RATES  := $(SHARE)/recipes/routerretriever-rates.tsv
+ROUTER_BASE   := $(call given,START,$(SHARE)/models/base)
 ROUTER_NAME   := $(notdir $(patsubst %/,%,$(ROUTER_BASE)))
 ROUTER_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(ROUTER_NAME)" { print $$2 }' $(ROUTER_RATES) 2>/dev/null)),1e-4))
 ROUTER_LENGTH := $(call given,LENGTH,$(call small,128,512))
@@ -45,7 +45,7 @@ at = $(word $1,$(subst /, ,$*))
 $(ROUTER_DATA)/from: always
 	@$(call says,$(abspath $(DATA))$(,) $(QUERIES))
 
-$(ROUTER_DATA)/%/made: pipelines/queries-part.awk $(ROUTER_DATA)/from
+$(ROUTER_DATA)/%/made: $(PIPELINES)/queries-part.awk $(ROUTER_DATA)/from
 	@[ -n '$(call set_folder,$*)' ] || { echo "there is no set $* in DATA=$(DATA)" >&2; exit 1; }
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
@@ -54,18 +54,18 @@ $(ROUTER_DATA)/%/made: pipelines/queries-part.awk $(ROUTER_DATA)/from
 	! [ -e $(call set_folder,$*)/qrels/train.tsv ] || $(call parts_of,$(call set_folder,$*)/qrels/train.tsv)
 	touch $@
 
-parts_of = awk -v most=$(QUERIES) -v folder=$(@D)/qrels -f pipelines/queries-part.awk $1 $1
+parts_of = awk -v most=$(QUERIES) -v folder=$(@D)/qrels -f $(PIPELINES)/queries-part.awk $1 $1
 
 # Of a dictionary's pairs as many lie even between first and last.
 wordnet.pairs = $(TEXT)/train-noun.jsonl $(TEXT)/train-verb.jsonl $(TEXT)/train-adjective.jsonl $(TEXT)/train-adverb.jsonl
 foldoc.pairs  = $(TEXT)/train-foldoc.jsonl
 wordnet.held  = grep -v ^f
 foldoc.held   = grep -e ^f -e ^query-id
-$(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt pipelines/queries-part.awk pipelines/pairs-to-beir.awk $(ROUTER_DATA)/from
+$(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt $(PIPELINES)/queries-part.awk $(PIPELINES)/pairs-to-beir.awk $(ROUTER_DATA)/from
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
 	awk 'NR == FNR { n++; next } int(FNR * $(QUERIES) / n) > int((FNR - 1) * $(QUERIES) / n)' <(cat $($*.pairs)) <(cat $($*.pairs)) | \
-		jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | awk -v folder=$(@D) -f pipelines/pairs-to-beir.awk
+		jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | awk -v folder=$(@D) -f $(PIPELINES)/pairs-to-beir.awk
 	mv $(@D)/qrels/test.tsv $(@D)/qrels/all.tsv
 	$(call parts_of,$(@D)/qrels/all.tsv)
 	$($*.held) $(TEXT)/test/qrels.tsv > $(@D)/qrels/test.tsv
@@ -190,12 +190,12 @@ seeded      = $(if $(filter --random,$($(call at,1).route)),--seed $(call at,3))
 routing = $X/pilot-route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call single,$(gate))) < $(told_queries)) | \
 		$X/mts to tsv -c $1
 
-$W/routed/%.tsv: pipelines/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
+$W/routed/%.tsv: $(PIPELINES)/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
 	mkdir -p $(@D)
 	$(call routing,_id$(,)gate) | awk -f $< - $(named_gates) > $@
 
 # shares/ARM/SPLIT/SEED/SET: of how many of its queries a gate has the best score
-$W/shares/%.tsv: pipelines/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
+$W/shares/%.tsv: $(PIPELINES)/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
 	mkdir -p $(@D)
 	$(call routing,$(subst $(space),$(,),$($(choice).gates:%=score.%))) | awk -f $< > $@
 
@@ -236,10 +236,10 @@ $W/columns/%: always
 # table NAME, SPLIT, by (type or set), BASE/ARM of each column
 define router_table
 router.$1.columns := $4
-$W/$1.tsv: pipelines/cells.awk $(4:%=$W/compare/$2/%.tsv) $W/columns/$1
+$W/$1.tsv: $(PIPELINES)/cells.awk $(4:%=$W/compare/$2/%.tsv) $W/columns/$1
 	awk -v by=$3 -v types=every -f $$(filter-out $W/columns/$1,$$^) > $$@
 
-$W/$1.svg: pipelines/bars.gnuplot $W/$1.tsv
+$W/$1.svg: $(PIPELINES)/bars.gnuplot $W/$1.tsv
 	gnuplot -e "cells='$W/$1.tsv'" $$< > $$@
 
 ROUTER_TABLES += $1
@@ -261,7 +261,7 @@ $(eval $(call router_table,figure4-multi,test,type,base/multi base/pilots $(fore
 $(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
 ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
 
-$W/%.md: pipelines/table.awk $W/%.tsv
+$W/%.md: $(PIPELINES)/table.awk $W/%.tsv
 	awk -v title='$*' -f $^ > $@
 
 # Figures 6 and 7: for each set the shares of its queries that a gate serves best, and that the router sends to it.
@@ -269,16 +269,16 @@ shares_of = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$W/shares/$1/test/
 figure6.arm := oracle
 figure7.arm := pilots
 $W/figure6.tsv $W/figure7.tsv: $W/figure%.tsv: $$(call shares_of,$$(figure$$*.arm)) $W/runs/test
-	awk -v gates='$(ROUTER_GATES)' -f pipelines/share-table.awk $(call shares_of,$(figure$*.arm)) > $@
+	awk -v gates='$(ROUTER_GATES)' -f $(PIPELINES)/share-table.awk $(call shares_of,$(figure$*.arm)) > $@
 
 $W/figure6.md $W/figure7.md: $W/%.md: $W/%.tsv
 	$(call plain_table,$<,Percent of a set'"'"'s queries$(if $(filter figure6,$*), that a gate serves best$(,) ties in equal shares, that are sent to a gate); means over seeds.) > $@
 
-$W/figure6.svg $W/figure7.svg: $W/%.svg: pipelines/shares.gnuplot $W/%.tsv
+$W/figure6.svg $W/figure7.svg: $W/%.svg: $(PIPELINES)/shares.gnuplot $W/%.tsv
 	gnuplot -e "table='$(word 2,$^)'" $< > $@
 
 # Figures 4, 5, 8 and 9 are curves, over the number in an arm's name.
-$W/curve%.svg: pipelines/curves.gnuplot $W/figure%.tsv
+$W/curve%.svg: $(PIPELINES)/curves.gnuplot $W/figure%.tsv
 	gnuplot -e "cells='$(word 2,$^)'; last='$(if $(filter 8,$*),1,$(words $(ROUTER_GATES)))'; over='$(if $(filter 8,$*),clusters of a group,gates)'" $< > $@
 
 # Table 4: how much there is of each set; Table 5: queries that another set's gate serves best, by how much.
@@ -294,7 +294,7 @@ $Q/table4.tsv: $$(patsubst %,$(ROUTER_DATA)/%/made,$$(SETS_ALL)) | $X/leaderboar
 
 EXAMPLES ?= 3
 first_seed = $(firstword $(SEEDS))
-$W/table5.tsv: pipelines/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES),$$(foreach gate,$$(ROUTER_GATES),$W/single/$$(gate)/test/$$(first_seed)/$$(set).tsv))
+$W/table5.tsv: $(PIPELINES)/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES),$$(foreach gate,$$(ROUTER_GATES),$W/single/$$(gate)/test/$$(first_seed)/$$(set).tsv))
 	{ printf 'query\tset\tgate\tndcg_at_10\tof the own\n'; \
 	$(foreach set,$(ROUTER_GATES),$X/leaderboard judged $(ROUTER_DATA)/$(set)/qrels/test.tsv $(ROUTER_DATA)/$(set)/queries.jsonl* | jq -r '[._id, .text] | @tsv' | \
 		awk -v own=$(set) -f $< - $(foreach gate,$(ROUTER_GATES),gate=$(gate) $W/single/$(gate)/test/$(first_seed)/$(set).tsv) | sort -t "	" -k4,4gr -k1,1 | awk 'NR <= $(EXAMPLES)';) } > $@
@@ -305,7 +305,7 @@ routerretriever-figure3:
 	@$(foreach n,$(SAMPLES),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) SAMPLE=$n SEEDS=$(first_seed) $Q/$(ROUTER_LR)-sample-$n/table7.tsv;)
 	@awk -F'\t' -v OFS='\t' 'FNR == 1 { n = FILENAME; sub(/.*-sample-/, "", n); sub(/\/.*/, "", n) } NR == 1 { print "pairs", "gate", "set", "ndcg_at_10" } \
 		$$3 != "all sets" && FNR > 1 { print n, $$2, $$3, $$7 }' $(SAMPLES:%=$Q/$(ROUTER_LR)-sample-%/table7.tsv) > $W/figure3.tsv
-	@gnuplot -e "table='$W/figure3.tsv'" pipelines/sizes.gnuplot > $W/figure3.svg
+	@gnuplot -e "table='$W/figure3.tsv'" $(PIPELINES)/sizes.gnuplot > $W/figure3.svg
 	@cat $W/figure3.tsv
 
 # One forward pass in the place of two: gates from a layer on, routed by what that layer tells.
@@ -345,7 +345,7 @@ routerretriever-table4 routerretriever-table5:
 
 ## routerretriever  RouterRetriever: its tables and figures, three seeds (DATA=dir for real sets, START=model)
 routerretriever: | $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) $(addprefix $X/,tok encode tasksample train pilot-route pilot-build mteb-score leaderboard mts)
+	+@$(call programs,tok encode tasksample train pilot-route pilot-build mteb-score leaderboard mts)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(router_files)
 	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
 

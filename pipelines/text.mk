@@ -14,39 +14,39 @@ HELD    := $(foreach split,dev test,$(patsubst %,$(TEXT)/$(split)/%,queries.json
 text: $(TEXT)/corpus.txt
 
 $(TEXT)/corpus.txt $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv $(PAIRS) $(HELD) &: \
-		$(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv pipelines/dictionary.awk
+		$(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv $(PIPELINES)/dictionary.awk
 	mkdir -p $(TEXT)/dev $(TEXT)/test
-	LC_ALL=C awk -v out=$(TEXT) -f pipelines/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
+	LC_ALL=C awk -v out=$(TEXT) -f $(PIPELINES)/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
 
-$(TEXT)/wordnet.tsv: pipelines/wordnet.awk $(addprefix $(WORDNET)/data.,noun verb adj adv)
+$(TEXT)/wordnet.tsv: $(PIPELINES)/wordnet.awk $(addprefix $(WORDNET)/data.,noun verb adj adv)
 	mkdir -p $(@D)
 	LC_ALL=C awk -f $^ > $@
 
-$(TEXT)/foldoc.tsv: pipelines/foldoc.awk $(FOLDOC)
+$(TEXT)/foldoc.tsv: $(PIPELINES)/foldoc.awk $(FOLDOC)
 	mkdir -p $(@D)
 	gzip -dc $(FOLDOC) | LC_ALL=C awk -f $< > $@
 
 $(addprefix $(WORDNET)/data.,noun verb adj adv) $(FOLDOC): | $(DEPS)
-	@test -e $@ || { echo "no $@; run: make deps" >&2; exit 1; }
+	@test -e $@ || { echo "no $@; install wordnet-base and dict-foldoc (make deps)" >&2; exit 1; }
 
 # What only base-model reads: one more dictionary, and ways of asking that are not a dictionary's.
-$(TEXT)/gcide.tsv: pipelines/gcide.awk $(GCIDE)
+$(TEXT)/gcide.tsv: $(PIPELINES)/gcide.awk $(GCIDE)
 	mkdir -p $(@D)
 	gzip -dc $(GCIDE) | LC_ALL=C awk -f $< > $@
 
 $(TEXT)/asking.txt $(patsubst %,$(TEXT)/pairs-%.jsonl,gcide free everyday same) &: \
-		pipelines/asking.awk share/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
-		$(TEXT)/gcide.tsv share/recipes/everyday.tsv
+		$(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv
 	LC_ALL=C awk -v out=$(TEXT) -f $^
 
 # the same from more descriptions; what share/models/mlm has read, with which the papers' tables begin, stays as it is
 $(patsubst %,$(TEXT)/more/pairs-%.jsonl,gcide free everyday same) &: \
-		pipelines/asking.awk share/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
-		$(TEXT)/gcide.tsv share/recipes/everyday.tsv share/recipes/everyday-more.tsv
+		$(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv $(SHARE)/recipes/everyday-more.tsv
 	mkdir -p $(@D)
 	LC_ALL=C awk -v out=$(@D) -f $^
 
 $(INDEX) $(GCIDE):
-	@test -e $@ || { echo "no $@; run: share/deps base" >&2; exit 1; }
+	@test -e $@ || { echo "no $@; install wordnet-base and dict-gcide (share/deps base)" >&2; exit 1; }
 
 .PHONY: text

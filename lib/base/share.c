@@ -1,7 +1,6 @@
 #include "base/share.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,12 +18,18 @@ share_path(const char *name)
 		die("/proc/self/exe:");
 	program[length] = '\0';
 	*strrchr(program, '/') = '\0';
-	char *installed = mem_format("%s/../share/motes/%s", program, name);
-	char *built = mem_format("%s/../../../share/%s", program, name);
-	bool here = !access(installed, F_OK);
-	if (!here && access(built, F_OK))
+	char *places[] = { mem_format("%s/../share/motes/%s", program, name),
+		mem_format("%s/../../../share/%s", program, name),
+		mem_format("%s/../../../%s", program, name) };
+	char *found = NULL;
+	for (int i = 0; i < 3; i++) {
+		if (!found && !access(places[i], F_OK))
+			found = mem_string(places[i]);
+	}
+	if (!found)
 		die("%s: it is not there, nor is %s; install motes anew (make install)",
-		    installed, built);
-	free(here ? built : installed);
-	return here ? installed : built;
+		    places[0], places[1]);
+	for (int i = 0; i < 3; i++)
+		free(places[i]);
+	return found;
 }
