@@ -89,6 +89,25 @@ completes() {
 	completes tok -m base z "->" z.tsv
 }
 
+@test "completion: motes, and behind its words what they complete" {
+	completes motes ge "->" "geom get"
+	completes motes mte "->" "mteb mteb-score"
+	completes motes get --r "->" --run
+	completes motes get -o em "->" empty
+	completes motes tok --max-le "->" --max-length
+	completes motes mteb-score retrieval --gain = l "->" linear
+	completes motes mts to js "->" jsonl
+	completes motes encode -m ba "->" base
+	completes motes encode -m base x "->" x.mts
+	completes motes mteb T "->" "TASKS= TEMPLATE="
+	completes motes mteb MODEL = "->" "base more plain some/tiny"
+	completes motes mteb MODEL = ba "->" base
+	completes motes mteb MODEL = base DATA = em "->" empty
+	completes motes mteb MODEL = base P "->" "PER_QUERY= PILOTS= PRECISION= PROTOCOL="
+	completes motes mteb PILOTS = x "->" x.mts
+	completes motes demo "" "->" ""
+}
+
 @test "completion: a program that is not there, or fails, completes nothing" {
 	completes /no/such/tok -- "->" ""
 	[ -e /dev/full ] || skip "needs /dev/full"
@@ -128,6 +147,12 @@ completes() {
 		encode -m em|encode -m em|
 		tok -m so|tok -m some/tiny |
 		leaderboard plan em|leaderboard plan empty/|
+		motes mteb-s|motes mteb-score |
+		motes tok --max-le|motes tok --max-length |
+		motes mts to js|motes mts to jsonl |
+		motes encode x|motes encode x.mts |
+		motes mteb TA|motes mteb TASKS=|
+		motes mteb DATA=em|motes mteb DATA=empty/|
 	E
 	timeout 1000 zsh -f "$T/typed" "$T" <"$T/lines" 3>&- >"$T/out"
 	diff "$T/lines" "$T/out"

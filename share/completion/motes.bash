@@ -50,6 +50,10 @@ _motes_kind()
 	esac
 	IFS='|' read -ra words <<<"$2"
 	case $2 in
+	*=*)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$1")
+		;;
 	MODEL) _motes_models "$1" ;;
 	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$1") ;;
 	FILE) _motes_files "$1" '' ;;
@@ -59,13 +63,25 @@ _motes_kind()
 	esac
 }
 
+# The value of a pipeline's variable $2 that $1 begins.
+_motes_value()
+{
+	case $2 in
+	MODEL | MODELS | START) _motes_kind "$1" MODEL ;;
+	DATA | GATES | OUT | RESULTS) _motes_kind "$1" DIR ;;
+	*) _motes_kind "$1" FILE ;;
+	esac
+}
+
 _motes()
 {
 	local word=${2//\\/} tag a b c i wants command='' count=0 kinds
 	local -A takes=() options_of=() operands=()
-	local options=() common=() commands=()
+	local options=() common=() commands=() program=("$1")
 
 	COMPREPLY=()
+	# of 'motes near' what near completes
+	[[ ${1##*/} != motes || $COMP_CWORD -lt 2 || ${COMP_WORDS[1]} == @(get|-*) ]] || program+=("${COMP_WORDS[1]}")
 	while IFS=$'\t' read -r tag a b c _; do
 		case $tag in
 		option | common) takes[$a]=$c takes[$b]=$c ;;&
@@ -74,9 +90,15 @@ _motes()
 		command) commands+=("$a") options_of[$a]=" $b " ;;
 		operands) operands[$a]=$b ;;
 		esac
-	done < <("$1" --completion 2>/dev/null)
+	done < <("${program[@]}" --completion 2>/dev/null)
 	[ "$word" != = ] || word=
-	for ((i = 1; i < COMP_CWORD; i++)); do
+	for a in "${COMP_WORDS[COMP_CWORD - 1]}" "${COMP_WORDS[COMP_CWORD]}"; do
+		[[ $a == = && ${operands[-]-} == *=* ]] || continue
+		[ "$word" ] && b=${COMP_WORDS[COMP_CWORD - 2]} || b=${COMP_WORDS[COMP_CWORD - 1]}
+		_motes_value "$word" "$b"
+		return
+	done
+	for ((i = ${#program[@]}; i < COMP_CWORD; i++)); do
 		a=${COMP_WORDS[i]} wants=-
 		case $a in
 		-?*)

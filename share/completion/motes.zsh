@@ -23,6 +23,7 @@ _motes_kind()
 	local -a words=(${(s:|:)1})
 
 	case $1 in
+	*=*) compadd -S '' -- $words ;;
 	MODEL) _motes_models ;;
 	DIR) _files -/ ;;
 	FILE) _files ;;
@@ -37,9 +38,11 @@ _motes()
 	local line command wants=- word
 	local -i i count=0
 	local -A takes options_of operands
-	local -a cells options common commands kinds
+	local -a cells options common commands kinds program=(${(Q)words[1]})
 
-	for line in ${(f)"$(${(Q)words[1]} --completion 2>/dev/null)"}; do
+	# of 'motes near' what near completes
+	[[ $program[1]:t != motes || $CURRENT -lt 3 || $words[2] = (get|-*) ]] || program+=(${(Q)words[2]})
+	for line in ${(f)"$($program --completion 2>/dev/null)"}; do
 		cells=("${(@ps:\t:)line}")
 		case $cells[1] in
 		option | common)
@@ -54,7 +57,7 @@ _motes()
 		operands) operands[$cells[2]]=$cells[3] ;;
 		esac
 	done
-	for ((i = 2; i < CURRENT; i++)); do
+	for ((i = $#program + 1; i < CURRENT; i++)); do
 		word=$words[i] wants=-
 		if [[ $word = -?* ]]; then
 			wants=${takes[$word]:--}
@@ -68,6 +71,13 @@ _motes()
 	word=$words[CURRENT]
 	if [[ $wants != - ]]; then
 		_motes_kind $wants
+	elif [[ $word = *=* && $operands[-] = *=* ]]; then
+		compset -P '*='
+		case ${word%%=*} in
+		MODEL | MODELS | START) _motes_kind MODEL ;;
+		DATA | GATES | OUT | RESULTS) _motes_kind DIR ;;
+		*) _motes_kind FILE ;;
+		esac
 	elif [[ $word = --*=* ]]; then
 		compset -P '--*='
 		_motes_kind ${takes[${word%%=*}]:--}

@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+load helper
+
+# The front: the list, programs and pipelines by their words; motes get against a Hub of files.
+
+setup() {
+	cd "$T" || return
+	unset MAKEFLAGS MFLAGS MAKEOVERRIDES HF_HUB_CACHE HF_HOME XDG_CACHE_HOME HF_ENDPOINT HF_TOKEN
+	export HOME=$T/home
+}
+
+# Of the list's lines between two headings: the first words.
+listed() {
+	motes | awk -v on="$1" '/:$/ { inside = index($0, on) } inside && /^    [a-z]/ { print $1 }'
+}
+
+# 1. the list
+
+@test "motes: lists every program with the sentence of its page, and pipelines that make help lists" {
+	motes | sed -n 's/^    \([a-z][^ ]*\) *\(.*\)/\1 \2/p' >list
+	for page in "$ROOT"/man/*.1; do
+		name=$(basename "$page" .1)
+		[ "$name" = motes ] || echo "$name $(sed -n 's/^\.Nd //p' "$page")"
+	done | sort >wanted
+	[ "$(wc -l <wanted)" -gt 10 ]
+	# a program without a page is not finished
+	diff wanted <(grep -v "^\($(listed pipelines, | paste -sd'|' | sed 's/|/\\|/g')\) " list | sort)
+	for pipeline in $(listed pipelines,); do
+		grep -q "^## $pipeline " "$ROOT"/pipelines/*.mk
+	done
+	for group in "encode and search" train route score look; do
+		[ -n "$(listed "$group")" ]
+	done
+	diff <(motes) <(motes --help)
+	motes --help | grep -q '^Usage: motes PROGRAM'
+}
+
+# 2. programs
+
+@test "motes: a program's name runs the program beside it with its arguments, options and exit status" {
+	[ "$(motes tok --version)" = "$(tok --version)" ]
+	[ "$(motes near --help)" = "$(near --help)" ]
+	motes tok -m "$GOLDEN/bert" <<<"the dog" | mts diff - <(tok -m "$GOLDEN/bert" <<<"the dog")
+	run -2 --separate-stderr motes encode --no-such-option
+	[[ ${stderr_lines[0]} == "encode: "* ]]
+	run -0 --separate-stderr motes route --version
+	[[ $output == "pilot-route (motes) "* ]]
+	[ "$stderr" = "motes: warning: 'route' is now called pilot-route" ]
+}
+
+@test "motes: where programs lie in libexec they are found; where none is, the message says where it looked" {
+	mkdir -p there/bin there/libexec/motes
+	cp "$BUILD/bin/motes" there/bin
+	cp "$BUILD/bin/tok" there/libexec/motes
+	[ "$(there/bin/motes tok --version)" = "$(tok --version)" ]
+	run -1 --separate-stderr there/bin/motes near
+	[[ $stderr == "motes: $T/there/bin/near: it does not start, nor does $T/there/bin/../libexec/motes/near; "*": No such file or directory" ]]
+	run -1 --separate-stderr there/bin/motes mteb
+	[[ $stderr == *"/share/motes/pipelines/Makefile: it is not there"* ]]
+}
+
+# 3. usage
+
+@test "motes: what is no word, and options before one, are usage faults" {
+	run -2 --separate-stderr motes nera
+	[[ ${stderr_lines[0]} == "motes: 'nera' is not one of tok, "*"; did you mean 'near'?" ]]
+	run -2 --separate-stderr motes -q tok
+	[ "${stderr_lines[0]}" = "motes: the options of tok come after its name" ]
+	run -2 --separate-stderr motes get
+	[[ ${stderr_lines[0]} == "motes: get: too few operands" ]]
+	run -2 --separate-stderr motes get a b
+	for name in ../x a/b/c '' 'a b' a/.b; do
+		run -2 --separate-stderr motes get "$name"
+		[[ ${stderr_lines[0]} == "motes: '$name' is no name of a model"* ]]
+	done
+}
+
+# 4. pipelines
+
+@test "motes: --help of a pipeline is what its file begins with, as one types it" {
+	run -0 motes mteb --help
+	[[ $output == *$'\tmotes mteb MODEL=dir DATA=dir '* && $output != *'make mteb'* ]]
+	for pipeline in $(listed pipelines,); do
+		motes "$pipeline" --help | sed -n 1p | grep -q '\.mk - '
+	done
+}
+
+# bats test_tags=plain
+@test "motes: mteb runs from an installed tree, in the current folder, without the sources" {
+	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
+	mkdir -p here/data/sts/STS12 here/data/shelf/qrels
+	cd here
+	printf '%s\t%s\t%s\n' sentence1 sentence2 score "a warm soup" "soup that is warm" 5 "a red ship" "a quiet garden" 0 \
+		"roses need water" "water the roses" 4 >data/sts/STS12/test.tsv
+	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
+	printf '{"_id": "q%d", "text": "%s"}\n' 1 "a cook stirs soup" 2 "ships in a harbour" >data/shelf/queries.jsonl
+	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n' >data/shelf/qrels/test.tsv
+	# what it opens of the sources it would not find: they have another name there
+	PATH=$T/root/usr/bin:/usr/bin:/bin
+	page_examples motes.1 | grep '^motes mteb' >example
+	bash -e example >table 2>err || { cat err; false; }
+	grep -q 'shelf | ndcg_at_10 | 100.00 |' table
+	grep -q '^| STS | STS12 | cosine_spearman ' table
+	diff table results/table.md
+	[ "$(ls -d *)" = $'data\nerr\nexample\nout\nresults\ntable' ]
+	run ! grep -rl "$ROOT" out results
+	# once more: it is made already
+	motes mteb DATA=data TASKS="STS12 shelf" >/dev/null 2>err
+	run ! grep encode err
+	# nothing of it was written where motes is installed
+	[ -z "$(find "$T/root" -newer example)" ]
+	# all other words are goals there
+	for pipeline in $(listed pipelines,); do
+		motes "$pipeline" -n DATA=data >/dev/null
+	done
+}
+
+# 5. a model of the Hub
+
+# hub ADDRESS...: a Hub of files, and a model of it: what tok and encode read, and what they do not
+hub() {
+	local at=$T/hub/some/tiny.bert/resolve/0a1b2c
+	mkdir -p "$at" "$T/hub/api/models/some/tiny.bert/revision"
+	cp -r "$GOLDEN/bert/." "$at"
+	mkdir -p "$at/onnx"
+	touch "$at/onnx/model.onnx" "$at/tf_model.h5" "$at/pytorch_model.bin" "$at/.gitattributes"
+	(cd "$at" && find . -type f | sed 's,^\./,,' | jq -R . | jq -c -s '{id: "some/tiny.bert", sha: "0a1b2c", siblings: map({rfilename: .})}') \
+		>"$T/hub/api/models/some/tiny.bert/revision/main"
+	export HF_ENDPOINT=file://$T/hub
+}
+
+@test "motes get: the printed script says what --run would do, and is a script" {
+	[ "$(motes get some/tiny.bert@v2 | sed -n '1,5p')" = "endpoint='https://huggingface.co'
+name='some/tiny.bert'
+revision='v2'
+cache='$T/home/.cache/huggingface/hub/models--some--tiny.bert'
+to=''" ]
+	HF_ENDPOINT=https://mirror HF_HOME="/it's" motes get -o "my model" all-minilm-l6-V2 >script
+	sh -n script
+	[ "$(sed '/^$/q' script; echo)" = "$(printf '%s\n' "endpoint='https://mirror'" "name='sentence-transformers/all-MiniLM-L6-v2'" "revision='main'" \
+		"cache='/it'\\''s/hub/models--sentence-transformers--all-MiniLM-L6-v2'" "to='my model'" "")" ]
+	page_examples motes.1 | grep '^motes get' >example
+	bash -e example
+	sh -n get-minilm.sh
+	run -1 bash -c 'motes get some/x >/dev/full'
+	[ "$output" = "motes: standard output: No space left on device" ]
+}
+
+@test "motes get: --run fetches what motes reads into the cache, where -m finds it" {
+	command -v curl >/dev/null || skip "needs curl"
+	hub
+	run -0 --separate-stderr motes get --run some/tiny.bert
+	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
+	[ "$output" = "$cache/snapshots/0a1b2c" ]
+	[ "$(cat "$cache/refs/main")" = 0a1b2c ]
+	(cd "$output" && find . -type f | sort) | diff - <(printf './%s\n' 1_Pooling/config.json config.json model.safetensors \
+		modules.json tokenizer_config.json vocab.txt)
+	echo the dog | tok -m some/tiny.bert | encode -m some/tiny.bert >a.mts
+	echo the dog | tok -m "$GOLDEN/bert" | encode -m "$GOLDEN/bert" | mts diff - a.mts
+	# again: all is there
+	run -0 --separate-stderr motes get --run some/tiny.bert
+	[ -z "$stderr" ]
+	# a file that was lost comes back
+	rm "$output/config.json"
+	run -0 --separate-stderr motes get --run some/tiny.bert
+	[ "$stderr" = config.json ]
+}
+
+@test "motes get: into a folder; shards, and weights of torch.save where there are no others" {
+	command -v curl >/dev/null || skip "needs curl"
+	hub
+	at=$T/hub/some/tiny.bert/resolve/0a1b2c
+	mkdir -p "$at/2_Dense" "$at/3_Dense"
+	touch "$at/2_Dense/pytorch_model.bin" "$at"/3_Dense/{pytorch_model.bin,model.safetensors} "$at"/model-0000{1,2}-of-00002.safetensors \
+		"$at/model.safetensors.index.json"
+	rm "$at/model.safetensors"
+	listing=$T/hub/api/models/some/tiny.bert/revision/main
+	(cd "$at" && find . -type f | sed 's,^\./,,' | jq -R . | jq -s '{sha: "0a1b2c", siblings: map({rfilename: .})}') >"$listing"
+	motes get --run -o here some/tiny.bert 2>/dev/null
+	(cd here && find . -type f | grep -E 'model' | sort) | diff - <(printf './%s\n' 2_Dense/pytorch_model.bin 3_Dense/model.safetensors \
+		model-00001-of-00002.safetensors model-00002-of-00002.safetensors model.safetensors.index.json)
+	[ ! -e "$T/home/.cache" ]
+	run -1 --separate-stderr motes get --run -o here some/tiny.bert
+	[ "$stderr" = "motes get: here is there already; name another folder" ]
+	# names that lead out of the folder are not followed
+	jq -c '.siblings += [{rfilename: "../../evil.json"}, {rfilename: "/etc/config.json"}, {rfilename: "1_a/../../config.json"}]' "$listing" >more
+	cp more "$listing"
+	motes get --run -o there some/tiny.bert 2>/dev/null
+	diff -r here there
+	# no weights at all
+	jq -c '.siblings |= map(select(.rfilename | test("safetensors|bin") | not))' more >"$listing"
+	run -1 --separate-stderr motes get --run -o none some/tiny.bert
+	[ "$stderr" = "motes get: some/tiny.bert has no model.safetensors, and no pytorch_model.bin" ]
+	[ ! -e none ]
+}
+
+@test "motes get: what is cut short has no name, and goes on where it stopped" {
+	command -v curl >/dev/null || skip "needs curl"
+	hub
+	at=$T/hub/some/tiny.bert/resolve/0a1b2c
+	mv "$at/model.safetensors" whole
+	run -1 --separate-stderr motes get --run some/tiny.bert
+	[[ $stderr == *"model.safetensors"*"run this again to go on" ]]
+	grep -v ':' <<<"$stderr" | grep -v '^model.safetensors$' >first
+	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
+	[ ! -e "$cache/refs" ] && [ ! -e "$cache/snapshots/0a1b2c" ] && [ -d "$cache/snapshots/0a1b2c.part" ]
+	run -1 --separate-stderr tok -m some/tiny.bert </dev/null
+	# of what was there the beginning is kept: it is not the Hub's, to tell them apart
+	mv whole "$at/model.safetensors"
+	size=$(stat -c %s "$at/model.safetensors")
+	head -c 1000 /dev/zero | tr '\0' x >"$cache/snapshots/0a1b2c.part/model.safetensors.part"
+	run -0 --separate-stderr motes get --run some/tiny.bert
+	[[ $stderr == model.safetensors* && -z $(grep -xFf first <<<"$stderr") ]]
+	[ "$(stat -Lc %s "$output/model.safetensors")" -eq "$size" ]
+	[ "$(head -c 1000 "$output/model.safetensors" | tr -d x | wc -c)" -eq 0 ]
+	cmp <(tail -c +1001 "$output/model.safetensors") <(tail -c +1001 "$at/model.safetensors")
+	[ ! -e "$cache/snapshots/0a1b2c.part" ]
+}
+
+@test "motes get: over HTTP the token is sent, and is no argument; what the Hub has not is said" {
+	command -v curl >/dev/null || skip "needs curl"
+	python3 -c 'import http.server' 2>/dev/null || skip "needs python3"
+	hub
+	cat >serve.py <<-'END'
+		import http.server, sys
+		class Hub(http.server.SimpleHTTPRequestHandler):
+		    def do_GET(self):
+		        if self.headers.get("Authorization") != "Bearer hf_secret":
+		            return self.send_error(401)
+		        super().do_GET()
+		    def log_message(self, *arguments):
+		        print(self.path, file=open("../log", "a"))
+		server = http.server.HTTPServer(("127.0.0.1", 0), Hub)
+		print(server.server_port, flush=True)
+		server.serve_forever()
+	END
+	(cd hub && exec python3 ../serve.py >../port 2>/dev/null 3>&-) &
+	server=$!
+	until [ -s port ]; do sleep 0.05; done
+	export HF_ENDPOINT=http://127.0.0.1:$(cat port)
+	run -1 --separate-stderr motes get --run some/tiny.bert
+	[[ ${stderr_lines[-1]} == "motes get: $HF_ENDPOINT does not list the files of some/tiny.bert, revision main; check the name, or set HF_TOKEN "* ]]
+	export HF_TOKEN=hf_secret
+	run ! grep -q hf_secret <(motes get some/tiny.bert)
+	# this server cannot send the end of a file alone: it comes whole
+	mkdir -p here.0a1b2c.part
+	head -c 100 /dev/zero >here.0a1b2c.part/model.safetensors.part
+	run -0 --separate-stderr motes get --run -o here some/tiny.bert
+	[ "$output" = here ]
+	cmp here/model.safetensors "$GOLDEN/bert/model.safetensors"
+	run -1 --separate-stderr motes get --run some/other
+	kill $server
+	grep -q '^/api/models/some/tiny.bert/revision/main$' log
+}

@@ -1,0 +1,271 @@
+/*
+ * motes - list and start the programs and the pipelines of the suite
+ *
+ *	motes PROGRAM ...	runs the program of that name beside this one
+ *	motes PIPELINE ...	runs make on the installed pipelines, in the current folder
+ *	motes get NAME		prints the script that fetches a model, or runs it
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/share.h"
+#include "folder/hub.h"
+
+enum { OPT_RUN = CLI_LONG, WORDS_MOST = 64 };
+
+static const struct cli_option options[] = {
+	{ OPT_RUN, "run", NULL, "get: run the script, which needs curl and the network" },
+	{ 'o', "output", "DIR",
+	    "get: write this folder (default: one of the local cache)" },
+	{ 0 }
+};
+
+static int run_program(void *settings, char **operands, int count);
+static int run_pipeline(void *settings, char **operands, int count);
+static int get(void *settings, char **operands, int count);
+
+/* `run` tells programs from pipelines. */
+static const struct cli_command words[] = { { "tok", "turn text into token ids", "", 0,
+						-1, run_program },
+	{ "encode", "turn tokens into embeddings", "", 0, -1, run_program },
+	{ "near", "find the nearest neighbours of one stream in another", "", 0, -1,
+	    run_program },
+	{ "topics", "the words that tell clusters of texts apart", "", 0, -1,
+	    run_program },
+	{ "tasksample", "draw training batches from a mix of tasks", "", 0, -1,
+	    run_program },
+	{ "upcycle", "give a dense model task experts", "", 0, -1, run_program },
+	{ "reze-stats", "what sets the sources of pairs apart, and targets without it",
+	    "", 0, -1, run_program },
+	{ "train", "train a model on batches of tokens", "", 0, -1, run_program },
+	{ "pilot-build", "learn from training queries which gate serves which", "", 0, -1,
+	    run_program },
+	{ "pilot-route", "choose a gate for each query", "", 0, -1, run_program },
+	{ "moee-sim", "hidden states and routing weights as one embedding", "", 0, -1,
+	    run_program },
+	{ "mteb-score", "score embeddings as MTEB does", "", 0, -1, run_program },
+	{ "leaderboard", "data sets in, a table of scores out", "", 0, -1, run_program },
+	{ "mts", "look at, cut, join, compare and convert tensor streams", "", 0, -1,
+	    run_program },
+	{ "geom", "measure and change how embeddings lie to each other", "", 0, -1,
+	    run_program },
+	{ "mteb", "score a MODEL on the data sets of DATA", "", 0, -1, run_pipeline },
+	{ "demo", "a reverse dictionary, trained and scored in five minutes", "", 0, -1,
+	    run_pipeline },
+	{ "descriptions", "find words by everyday descriptions of them", "", 0, -1,
+	    run_pipeline },
+	{ "text", "dictionaries as training pairs and held-out tests", "", 0, -1,
+	    run_pipeline },
+	{ "mote", "MoTE: its tables and figures", "", 0, -1, run_pipeline },
+	{ "reze", "REZE: its tables and figures", "", 0, -1, run_pipeline },
+	{ "routerretriever", "RouterRetriever: its tables and figures", "", 0, -1,
+	    run_pipeline },
+	{ "moee-model", "a mixture of experts from nothing but dictionaries", "", 0, -1,
+	    run_pipeline },
+	{ "moee", "MoEE: its tables and figures for that mixture", "", 0, -1,
+	    run_pipeline },
+	{ "get", "print the script that fetches a model, or run it", "run output", 1, 1,
+	    get },
+	{ 0 } };
+
+/* The groups of the list, by the word that each begins with. */
+static const struct {
+	const char *first, *title;
+} groups[] = {
+	{ "tok", "encode and search" },
+	{ "tasksample", "train" },
+	{ "pilot-build", "route" },
+	{ "moee-sim", "score" },
+	{ "mts", "look" },
+	{ "mteb", "pipelines, which write to out/ and results/ in the current folder" },
+};
+
+static struct cli cli = { "motes",
+	"list and start the programs and pipelines of the suite", NULL, options,
+	"  motes encode --help\n"
+	"  motes mteb MODEL=~/models/all-MiniLM-L6-v2 DATA=~/data TASKS='STS12 SciFact'\n"
+	"  motes mteb --help\n"
+	"  motes get --run sentence-transformers/all-MiniLM-L6-v2\n",
+	NULL, words, NULL };
+
+struct settings {
+	bool run;
+	const char *output;
+};
+
+/* What --help says of the command line, with the list of all words. */
+static char *
+synopsis(void)
+{
+	char *text = mem_string("PROGRAM [ARGUMENT]...\n"
+				"       motes PIPELINE [VARIABLE=VALUE]...\n"
+				"       motes get [--run] [-o DIR] NAME[@REVISION]");
+
+	for (const struct cli_command *word = words; word->run != get; word++) {
+		for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+			if (!strcmp(groups[i].first, word->name))
+				text = mem_format("%s\n\n%s:", text, groups[i].title);
+		text = mem_format("%s\n    %-16s %s", text, word->name, word->purpose);
+	}
+	return text;
+}
+
+/* The folder that this program is in. */
+static char *
+own_folder(void)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	if (length < 0)
+		die("/proc/self/exe:");
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	return mem_string(program);
+}
+
+/* Does not return.  operands[0] is the program's name; a NULL ends them. */
+static int
+run_program(void *settings, char **operands, int count)
+{
+	char *folder = own_folder();
+	char *beside = mem_format("%s/%s", folder, operands[0]);
+	char *behind = mem_format("%s/../libexec/motes/%s", folder, operands[0]);
+
+	(void)settings;
+	(void)count;
+	execv(beside, operands);
+	if (errno == ENOENT)
+		execv(behind, operands);
+	die("%s: it does not start, nor does %s; install motes anew:", beside, behind);
+}
+
+/* Does not return.  --help shows the comment at the head of the pipeline, --completion the variables that it names. */
+static int
+run_pipeline(void *settings, char **operands, int count)
+{
+	char **command = mem_zero((size_t)count + 6, sizeof *command);
+	const char *first = count > 1 ? operands[1] : "";
+	const char *asked = !strcmp(first, "--help") || !strcmp(first, "-h") ? "about"
+			    : !strcmp(first, "--completion") ? "completion"
+							     : NULL;
+
+	(void)settings;
+	command[0] = mem_string("make");
+	command[1] = mem_string("-f");
+	command[2] = share_path("pipelines/Makefile");
+	command[3] = mem_format("X=%s", own_folder());
+	command[4] = asked ? mem_format("%s-%s", asked, operands[0]) : operands[0];
+	if (!asked)
+		memcpy(command + 5, operands + 1, (size_t)(count - 1) * sizeof *command);
+	execvp("make", command);
+	die("make: the pipelines need it; install it:");
+}
+
+/* A text for the shell, to be freed. */
+static char *
+quoted(const char *text)
+{
+	char *made = mem_new(4 * strlen(text) + 3, 1), *to = made;
+
+	*to++ = '\'';
+	for (; *text; text++) {
+		if (*text == '\'')
+			to = stpcpy(to, "'\\'");
+		*to++ = *text;
+	}
+	strcpy(to, "'");
+	return made;
+}
+
+/* share/get.sh after lines that say which model it is, from where and where to. */
+static char *
+get_script(const char *given, const char *output)
+{
+	size_t length = strcspn(given, "@");
+	const char *endpoint = getenv("HF_ENDPOINT");
+	char *whole = strchr(given, '/') ? NULL : hub_whole_name(given, length);
+	char *name = whole ? whole : mem_format("%.*s", (int)length, given);
+	char *body = file_need(share_path("get.sh"), &(size_t){ 0 });
+
+	return mem_format("endpoint=%s\nname=%s\nrevision=%s\ncache=%s\nto=%s\n\n%s",
+	    quoted(endpoint && *endpoint ? endpoint : "https://huggingface.co"),
+	    quoted(name), quoted(given[length] ? given + length + 1 : "main"),
+	    quoted(hub_folder(hub_cache(), name, (int)strlen(name))),
+	    quoted(output ? output : ""), body);
+}
+
+static int
+get(void *context, char **operands, int count)
+{
+	const struct settings *settings = context;
+
+	(void)count;
+	if (!hub_is_name(operands[0]))
+		die_usage("'%s' is no name of a model on the Hugging Face Hub; one is "
+			  "ORG/NAME or ORG/NAME@REVISION",
+		    operands[0]);
+	char *script = get_script(operands[0], settings->output);
+	if (settings->run) {
+		execlp("sh", "sh", "-c", script, (char *)NULL);
+		die("sh:");
+	}
+	if (fputs(script, stdout) == EOF || fflush(stdout))
+		die("standard output:");
+	return 0;
+}
+
+/* What a former name of a program stands for now, or the word itself. */
+static char *
+present_name(char *word)
+{
+	static char route[] = "pilot-route";
+
+	if (strcmp(word, "route") != 0)
+		return word;
+	warn("'route' is now called pilot-route");
+	return route;
+}
+
+/* Runs a program or a pipeline, whose arguments are not ours to read; returns where the word is neither. */
+static void
+start(char **operands, int count)
+{
+	operands[0] = present_name(operands[0]);
+	for (const struct cli_command *word = words; word->name; word++)
+		if (!strcmp(word->name, operands[0]) && word->run != get)
+			word->run(NULL, operands, count);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = { 0 };
+	char help[] = "--help", *alone[] = { argv[0], help, NULL };
+	int option;
+
+	cli.synopsis = synopsis();
+	cli_start(&cli, argc, argv);
+	if (argc > 1)
+		start(argv + 1, argc - 1);
+	else
+		argv = alone, argc = 2;
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		switch (option) {
+		case OPT_RUN: settings.run = true; break;
+		case 'o': settings.output = optarg; break;
+		}
+	const struct cli_command *word = cli_find(&cli, argc, argv);
+	if (word->run != get)
+		die_usage("the options of %s come after its name", word->name);
+	return get(&settings, argv + optind + 1, argc - optind - 1);
+}
