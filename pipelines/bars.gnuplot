@@ -1,21 +1,42 @@
-# bars.gnuplot - the cells of cells.awk as bars: differences by type, two standard errors up and down
+# bars.gnuplot - the cells of cells.awk as bars: differences by type, two standard errors to either side
 #	gnuplot -e "cells='table2.tsv'" bars.gnuplot > table2.svg
-pairs = system("awk -F'\\t' 'FNR > 1 && !(($1, $2) in seen) { seen[$1, $2]; print $2 \"_-_\" $1 }' " . cells)
-types = int(system("awk -F'\\t' 'FNR > 1 && !seen[$3]++ { n++ } END { print n }' " . cells))
-set terminal svg size 160 + types * (50 + 40 * words(pairs)), 380 font "sans,12" noenhanced
-set datafile separator tab
-set ylabel "difference, x 100"
-set grid y
-set border 3
-set tics nomirror
-set xzeroaxis linetype -1
-set key outside top center horizontal
-set style fill solid 0.4 border -1
-set boxwidth 0.8 / words(pairs)
-set xrange [-0.6:types - 0.4]
-of(pair) = sprintf("< awk -F'\\t' -v pair=%s 'FNR > 1 && $2 \"_-_\" $1 == pair' %s", pair, cells)
-name(pair) = system("echo " . pair . " | tr _ ' '")
-place(row, n) = row + 0.8 * (n - 0.5) / words(pairs) - 0.4
-plot of(word(pairs, 1)) using 0:(0):xticlabels(3) with dots linecolor rgb "white" notitle, \
-	for [n=1:words(pairs)] of(word(pairs, n)) using (place($0, n)):9 with boxes linecolor n title name(word(pairs, n)), \
-	for [n=1:words(pairs)] of(word(pairs, n)) using (place($0, n)):9:(2 * $11) with yerrorbars linecolor -1 pointtype 0 notitle
+# A colour for each arm and base, a panel for every six of them; * what cells.awk claims.
+load system("dirname " . ARG0) . "/picture.gnuplot"
+pairs = distinct(cells, '$2 " - " $1')
+types = distinct(cells, '$3')
+panels = panels_of(words(pairs))
+beside = least(words(pairs), SERIES)
+eval picture(panels * (90 + words(types) * (14 + 16 * beside)))
+set grid noytics xtics
+set border 1
+set xzeroaxis
+set yzeroaxis linetype -1 linecolor rgb "#555555"
+# where the error bar of a line ends; all panels have the same range
+end(side) = column(9) + side * 2 * (strcol(11) eq "" ? 0 : column(11))
+stats cells using (end(-1)) every ::1 nooutput name "LOW"
+stats cells using (end(1)) every ::1 nooutput name "HIGH"
+low = least(LOW_min, 0)
+high = -least(-HIGH_max, 0)
+set xrange [low - 0.04 * (high - low):high + 0.04 * (high - low)]
+set yrange [words(types) + 0.5:0.5]
+set ytics () scale 0
+set for [i=1:words(types)] ytics add (word(types, i) i)
+# of a line that is of this pair, the value
+of(n, value) = strcol(2) . " - " . strcol(1) eq word(pairs, n) ? value : NaN
+middle(n) = place_in(types, strcol(3)) + 0.8 * ((n - 1) % SERIES - (many - 1) / 2.0) / beside
+half = 0.36 / beside
+# blanks move it beyond the end of the bar
+star(claim, x) = claim ne "yes" ? "" : x > 0 ? "    *" : "*    "
+set multiplot layout panels, 1
+do for [p=1:panels] {
+	first = (p - 1) * SERIES + 1
+	last = last_of(p, words(pairs))
+	many = last - first + 1
+	if (p == panels) { set xlabel "difference, x 100, with two standard errors to either side" }
+	plot for [n=first:last] cells using (0):(middle(n)):(0):(of(n, $9)):(middle(n) - half):(middle(n) + half) every ::1 \
+			with boxxyerror linecolor hue(n) title word(pairs, n), \
+		for [n=first:last] cells using (of(n, $9)):(middle(n)):(2 * $11) every ::1 \
+			with xerrorbars linetype -1 pointtype -1 notitle, \
+		for [n=first:last] cells using (of(n, end(sgn($9)))):(middle(n)):(star(strcol(13), $9)) every ::1 with labels notitle
+}
+unset multiplot

@@ -1,27 +1,26 @@
 # boxes.gnuplot - the table of boxes.awk as box plots, the groups of a set beside each other: median, quartiles, least and greatest
 #	gnuplot -e "table='figure5.tsv'; axis='Spearman'" boxes.gnuplot > figure5.svg
+# A panel for every six groups.
+load system("dirname " . ARG0) . "/picture.gnuplot"
 if (!exists("axis")) axis = "score"
-sets = system("awk -F'\\t' 'FNR > 1 && !seen[$1]++ { gsub(/ /, \"_\", $1); print $1 }' " . table)
-groups = system("awk -F'\\t' 'FNR > 1 && !seen[$2]++ { gsub(/ /, \"_\", $2); print $2 }' " . table)
-wide = 0.8 / words(groups)
-set terminal svg size 100 + 60 * words(sets) * words(groups), 380 font "sans,12" noenhanced
-set datafile separator tab
+sets = distinct(table, '$1')
+groups = distinct(table, '$2')
+panels = panels_of(words(groups))
+beside = least(words(groups), SERIES)
+wide = 0.8 / beside
+eval picture(panels * 400)
 set ylabel axis
-set grid y
-set border 3
-set tics nomirror
-set key outside top center horizontal
-set style fill solid 0.4 border -1
 set boxwidth 0.8 * wide
-set xrange [-0.6:words(sets) - 0.4]
-set xtics ()
-set for [i=1:words(sets)] xtics add (word(sets, i) i - 1)
-# set and group of a line as numbers, from 0; then the table's columns from the third on
-lines = "< awk -F'\\t' 'FNR > 1 { if (!($1 in s)) s[$1] = n++; if (!($2 in g)) g[$2] = m++; " \
-	. "printf \"%d\\t%d\", s[$1], g[$2]; for (i = 3; i <= NF; i++) printf \"\\t%s\", $i; print \"\" }' " . table
-place(set, group) = set + wide * (group - (words(groups) - 1) / 2.0)
-own(group, i) = group == i - 1 ? 1 : NaN
-plot for [i=1:words(groups)] lines using (place($1, $2) * own($2, i)):5:4:8:7 \
-		with candlesticks whiskerbars 0.5 linecolor i title word(groups, i), \
-	for [i=1:words(groups)] lines using (place($1, $2) * own($2, i)):6:6:6:6 \
-		with candlesticks linecolor -1 linewidth 2 notitle
+set xrange [0.4:words(sets) + 0.6]
+set xtics () scale 0
+if (words(sets) > 7) { set xtics rotate by 35 right }
+set for [i=1:words(sets)] xtics add (word(sets, i) i)
+place(g) = strcol(2) eq word(groups, g) ? place_in(sets, strcol(1)) + wide * ((g - 1) % SERIES - (beside - 1) / 2.0) : NaN
+set multiplot layout panels, 1
+do for [p=1:panels] {
+	plot for [g=(p - 1) * SERIES + 1:last_of(p, words(groups))] table using (place(g)):5:4:8:7 every ::1 \
+			with candlesticks whiskerbars 0.5 linecolor hue(g) title word(groups, g), \
+		for [g=(p - 1) * SERIES + 1:last_of(p, words(groups))] table using (place(g)):6:6:6:6 every ::1 \
+			with candlesticks linetype -1 linewidth 2 notitle
+}
+unset multiplot

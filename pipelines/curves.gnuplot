@@ -1,16 +1,33 @@
-# curves.gnuplot - the cells of cells.awk as curves over the number in an arm's name ("pilots-3"), a line for each arm and type
+# curves.gnuplot - the cells of cells.awk as curves over the number in an arm's name ("pilots-3"), a line for each arm
 #	gnuplot -e "cells='figure4.tsv'; last='6'; over='gates'" curves.gnuplot > figure4.svg
-# An arm of no number stands at `last`; that without any is the level of the base.
-set terminal svg size 640, 380 font "sans,12" noenhanced
-set datafile separator tab
-set ylabel "nDCG@10, x 100"
+# A panel for each type and six arms, two beside each other.  An arm of no number stands at `last`.  The dashed line is the
+# base; bars are two standard errors of the difference from it.
+load system("dirname " . ARG0) . "/picture.gnuplot"
+types = distinct(cells, '$3 == "all sets" ? "" : $3')
+bare = 'match($2, /-[0-9]+$/) ? substr($2, 1, RSTART - 1) : $2'
+arms = distinct(cells, bare)
+bases = distinct(cells, '$1')
+parts = panels_of(words(arms))
+panels = words(types) * parts
+beside = least(panels, 2)
+eval picture(40 + (words(arms) > 3 ? 340 : 300) * ((panels + beside - 1) / beside))
+set ylabel "score, x 100"
 set xlabel over
-set grid y
-set border 3
-set tics nomirror
-set key outside right
-lines = system(sprintf("awk -F'\\t' 'NR > 1 && $3 != \"all sets\" { arm = $2; sub(/-[0-9]*$/, \"\", arm); gsub(/ /, \"_\", $3); line = arm \":\" $3; if (!seen[line]++) print line }' %s", cells))
-of(line) = sprintf("< awk -F'\\t' -v OFS='\\t' -v line=%s -v last=%s 'NR > 1 { n = $2; arm = $2; sub(/-[0-9]*$/, \"\", arm); gsub(/ /, \"_\", $3); if (arm \":\" $3 != line) next; if (!sub(/.*-/, \"\", n)) n = last; print n, $7, $5 }' %s | sort -n", line, last, cells)
-name(line) = system(sprintf("echo '%s' | sed 's/:/, /; s/_/ /g'", line))
-plot for [n=1:words(lines)] of(word(lines, n)) using 1:2:xtic(1) with linespoints linecolor n pointtype 7 title name(word(lines, n)), \
-	for [n=1:words(lines)] of(word(lines, n)) using 1:3 with lines linecolor n dashtype 2 notitle
+set xtics 1
+set autoscale xfix
+set offsets 0.3, 0.3, 0, 0
+set key maxrows 3
+points = "< awk -F'\\t' -v OFS='\\t' -v last='" . last . "' 'FNR > 1 { arm = " . bare . "; print arm, $3, arm == $2 ? last : substr($2, RSTART + 1), $7, $5, $11 == \"\" ? \"NaN\" : 2 * $11, $1 }' '" . cells . "' | sort -t '\t' -s -k 3,3n"
+set multiplot layout (panels + beside - 1) / beside, beside
+do for [t=1:words(types)] {
+	of(name, value) = strcol(1) eq name && strcol(2) eq word(types, t) ? value : NaN
+	base(name, value) = strcol(7) eq name && strcol(2) eq word(types, t) ? value : NaN
+	set title word(types, t)
+	do for [p=1:parts] {
+		first = (p - 1) * SERIES + 1
+		plot for [b in bases] points using 3:(base(b, $5)) smooth unique with lines linewidth 1.5 linecolor rgb grey dashtype 2 title b, \
+			for [n=first:last_of(p, words(arms))] points using 3:(of(word(arms, n), $4)):6 with yerrorbars linecolor hue(n) pointtype -1 notitle, \
+			for [n=first:last_of(p, words(arms))] points using (of(word(arms, n), $3)):4 with linespoints linetype hue(n) title word(arms, n)
+	}
+}
+unset multiplot

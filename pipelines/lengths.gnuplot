@@ -1,23 +1,25 @@
 # lengths.gnuplot - the table of lengths.awk: how many pairs there are of each length, and how well they are ranked
 #	gnuplot -e "table='figure6.tsv'" lengths.gnuplot > figure6.svg
-names = system("head -n 1 " . table . " | cut -f4-")
-panels = 1 + words(names) / 2
-bins = "< grep -v -e ^all -e ^correlation " . table
-set terminal svg size 60 + 320 * panels, 320 font "sans,12" noenhanced
-set datafile separator tab
-set style fill solid 0.4 border -1
-set border 3
-set tics nomirror
+# Bars are two standard errors: 0 where pairs are all right or all wrong.
+load system("dirname " . ARG0) . "/picture.gnuplot"
+names = system("head -n 1 '" . table . "' | cut -f4- | tr '\t' '\n' | awk 'NR % 2 { printf \"\\\"%s\\\" \", $0 }'")
+panels = 1 + words(names)
+beside = least(panels, 3)
+rows = (panels + beside - 1) / beside
+bins = "< grep -v -e ^all -e ^correlation '" . table . "'"
+eval picture(300 * rows)
 set key off
 set xrange [0:*]
-set xlabel "length"
-set multiplot layout 1, panels
+set xlabel "length, tokens"
+set multiplot layout rows, beside
+set title "all pairs"
 set ylabel "pairs"
-plot bins using (($1 + $2) / 2):3:($2 - $1) every ::1 with boxes
+plot bins using (($1 + $2) / 2):3:(0.9 * ($2 - $1)) every ::1 with boxes linecolor rgb grey
 set yrange [0:1]
-set ylabel "right"
-do for [i=1:panels - 1] {
-	set title word(names, 2 * i - 1)
-	plot bins using (($1 + $2) / 2):2 * i + 2:2 * i + 3 every ::1 with yerrorlines pointtype 7 linecolor i
+set ylabel "share ranked right"
+do for [i=1:words(names)] {
+	set title word(names, i)
+	plot bins using (($1 + $2) / 2):2 * i + 2:(2 * column(2 * i + 3)) every ::1 with yerrorbars linecolor hue(i) pointtype -1, \
+		bins using (($1 + $2) / 2):2 * i + 2 every ::1 with linespoints linetype hue(i)
 }
 unset multiplot

@@ -1,18 +1,18 @@
 # reze-stats.gnuplot - the tables of reze-stats show: the spectrum with what varies by source, and what is shrunk
 #	reze-stats show --components S > C.tsv; reze-stats show S > S.tsv
 #	gnuplot -e "components='C.tsv'; sources='S.tsv'" reze-stats.gnuplot > reze.svg
-lines = int(system("wc -l < " . sources)) - 2
-rank = int(system("wc -l < " . components)) - 1
-active = int(system("awk -F'\\t' '$4 == 1' " . components . " | wc -l"))
-set terminal svg size 900, 320 + 18 * lines font "sans,12" noenhanced
-set datafile separator tab
+load system("dirname " . ARG0) . "/picture.gnuplot"
+lines = int(system("wc -l < '" . sources . "'")) - 2
+rank = int(system("wc -l < '" . components . "'")) - 1
+active = int(system("awk -F'\\t' '$4 == 1' '" . components . "' | wc -l"))
+height = 420 + 24 * lines
+eval picture(height)
 set multiplot
-set border 3
-set tics nomirror
-set grid
-set lmargin at screen 0.13
-set rmargin at screen 0.77
-split = (18.0 * lines + 60) / (320 + 18 * lines)
+set grid xtics ytics
+# sources' names stand left of their bars
+set lmargin at screen 0.2
+set rmargin at screen 0.97
+split = (24.0 * lines + 100) / height
 # eigenvalues fall over orders of magnitude; those that are zero but for rounding have no place there
 set size 1, 1 - split
 set origin 0, split
@@ -21,15 +21,14 @@ set format y "%.0e"
 set xrange [0:rank + 1]
 set xlabel "component"
 set ylabel "variance"
-set key outside right
 set arrow 1 from active + 0.5, graph 0 to active + 0.5, graph 1 nohead dashtype 2
 set label 1 sprintf("%d active", active) at active + 0.5, graph 0.95 right offset -0.5, 0
 positive(x) = x > 0 ? x : NaN
-plot components using 1:(positive($2)) every ::1 with lines linewidth 2 title "eigenvalue", \
-	components using 1:(positive($7)) every ::1 with points pointtype 7 pointsize 0.4 linecolor rgb "gray" \
+plot components using 1:(positive($2)) every ::1 with lines linewidth 2 linecolor 1 title "eigenvalue", \
+	components using 1:(positive($7)) every ::1 with points pointtype 7 pointsize 0.4 linecolor rgb grey \
 		title "dispersion", \
 	components using 1:(column(5) == 1 ? positive($7) : NaN) every ::1 with points pointtype 7 pointsize 0.7 \
-		linecolor 2 title "which varies"
+		linecolor 2 title "dispersion above the threshold"
 unset arrow 1
 unset label 1
 unset logscale y
@@ -41,7 +40,8 @@ set xrange [0:*]
 set yrange [lines - 0.5:-0.5]
 set xlabel "distance of the source's mean from the middle"
 unset ylabel
-set style fill solid 0.5 noborder
+set grid noytics
+set ytics scale 0
 bar(row, side) = row + 0.36 * side
 plot sources using (0):(bar($0, -0.5)):(0):6:(bar($0, -1)):(bar($0, 0)):yticlabels(1) every ::1::lines \
 		with boxxyerror linecolor 1 title "before", \

@@ -1,19 +1,22 @@
-# sizes.gnuplot - scores by how many pairs gates learned from: a picture for each set, a line for each gate
+# sizes.gnuplot - scores by how many pairs gates learned from: a line for each gate, a panel for each set and six gates
 #	gnuplot -e "table='figure3.tsv'" sizes.gnuplot > figure3.svg
-sets = system("awk -F'\\t' 'NR > 1 && !seen[$3]++ { print $3 }' " . table)
-gates = system("awk -F'\\t' 'NR > 1 && !seen[$2]++ { print $2 }' " . table)
-rows = (words(sets) + 1) / 2
-set terminal svg size 800, 260 * rows font "sans,11" noenhanced
-set datafile separator tab
-set multiplot layout rows, 2
+load system("dirname " . ARG0) . "/picture.gnuplot"
+sets = distinct(table, '$3')
+gates = distinct(table, '$2')
+parts = panels_of(words(gates))
+rows = (words(sets) * parts + 1) / 2
+eval picture(300 * rows)
 set logscale x
-set border 3
-set tics nomirror
-set grid y
-set key outside right samplen 1
-of(set, gate) = sprintf("< awk -F'\\t' -v set=%s -v gate=%s '$3 == set && $2 == gate' %s", set, gate, table)
+set xlabel "pairs"
+set ylabel "nDCG@10, x 100"
+set key maxrows 2
+of(set, gate, value) = strcol(3) eq set && strcol(2) eq gate ? value : NaN
+set multiplot layout rows, 2
 do for [s=1:words(sets)] {
 	set title word(sets, s)
-	plot for [g=1:words(gates)] of(word(sets, s), word(gates, g)) using 1:4 with linespoints linecolor g title word(gates, g)
+	do for [p=1:parts] {
+		plot for [g=(p - 1) * SERIES + 1:last_of(p, words(gates))] table using 1:(of(word(sets, s), word(gates, g), $4)):xtic(1) \
+			every ::1 with linespoints linetype hue(g) title word(gates, g)
+	}
 }
 unset multiplot

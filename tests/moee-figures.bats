@@ -98,6 +98,6 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	for set in 'STS 12' STS13; do printf "$set\t%s\t0.%d\n" HS 3 HS 5 HS 6 RW 5 RW 4 RW 9; done >>scores.tsv
 	boxes scores.tsv >figure5.tsv
 	gnuplot -e "table='figure5.tsv'; axis='Spearman'" "$P/boxes.gnuplot" >figure5.svg 2>err
-	for text in STS_12 STS13 HS RW Spearman; do grep -q ">$text<" figure5.svg; done
+	for text in "STS 12" STS13 HS RW Spearman; do grep -q ">$text<" figure5.svg; done
 	[ ! -s err ]
 }

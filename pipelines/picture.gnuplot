@@ -1,0 +1,30 @@
+# picture.gnuplot - what the pictures share: 800 pixels wide, text as it is, six colours that the colour-blind tell apart
+# Scripts beside it load it first; a script says how high its picture is: eval picture(380)
+picture(height) = sprintf("set terminal svg size 800, %d font 'sans-serif,13' noenhanced background rgb 'white'", height)
+# Okabe and Ito's colours, those first that differ most in brightness, too; black, yellow and grey are kept for other things
+set linetype 1 linecolor rgb "#0072b2" linewidth 1.5 pointtype 7
+set linetype 2 linecolor rgb "#e69f00" linewidth 1.5 pointtype 5
+set linetype 3 linecolor rgb "#009e73" linewidth 1.5 pointtype 9
+set linetype 4 linecolor rgb "#cc79a7" linewidth 1.5 pointtype 11
+set linetype 5 linecolor rgb "#56b4e9" linewidth 1.5 pointtype 13
+set linetype 6 linecolor rgb "#d55e00" linewidth 1.5 pointtype 4
+SERIES = 6
+# the line type of a series
+hue(n) = (n - 1) % SERIES + 1
+grey = "#b0b0b0"
+set datafile separator tab
+set datafile missing NaN
+# ticks point away from what is drawn
+set border 3 linecolor rgb "#555555"
+set tics out nomirror
+set grid ytics back linetype 1 linewidth 0.7 linecolor rgb "#dddddd"
+set key outside top center horizontal reverse Left samplen 1.5 width 1
+set style fill solid 1 noborder
+# The different values, but the empty one, of an expression of awk in a table's lines, in quotes, as word() and words() take them.
+distinct(file, value) = system("awk -F'\\t' 'FNR > 1 && (v = " . value . ") != \"\" && !seen[v]++ { gsub(/\"/, \" \", v); printf \"\\\"%s\\\" \", v }' '" . file . "'")
+# Where a name stands in such a list, from 1; 0: it is not there.
+place_in(list, name) = sum [i=1:words(list)] (word(list, i) eq name ? i : 0)
+least(a, b) = a < b ? a : b
+# How many panels of at most SERIES of them there are, and the last of a panel.
+panels_of(count) = (count + SERIES - 1) / SERIES
+last_of(panel, count) = least(panel * SERIES, count)

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+load helper
+
+# What the scripts of gnuplot draw, from small tables: read from the SVG, an element a curve, gnuplot_plot_1a of the
+# first panel, gnuplot_plot_1 where there is one.
+
+setup() {
+	command -v gnuplot >/dev/null || skip "needs gnuplot"
+	cd "$T" || return
+}
+
+# picture SCRIPT VARIABLES: as out.svg; gnuplot says nothing, but that a curve has no points or errors.
+picture() {
+	gnuplot -e "$2" "$ROOT/pipelines/$1.gnuplot" >out.svg 2>err
+	sed '/Skipping data file with no valid points/d; /^$/d' err | diff - /dev/null
+}
+
+# curve PLOT: the lines of that element; what comes after the last one of a panel is without the axis.
+curve() { awk -v id="\"gnuplot_plot_$1\"" '/id=.gnuplot_plot/ { on = index($0, id) } /<polyline|stroke-width="2.00"/ { on = 0 } on' out.svg; }
+
+has_texts() {
+	for text; do grep -qF ">$text<" out.svg || { echo "no $text"; return 1; }; done
+}
+
+# Colours of bars and boxes, the page and its ink aside.
+fills() { grep -o "fill *= *'rgb([^)]*)'" out.svg | tr -d ' ' | grep -v '255,255,255\|(0,0,0)' | sort -u | wc -l; }
+
+# cells ARM...: each against base, of two sets with an error and one without
+cells() {
+	printf 'base\tarm\ttype\tsets\tbase_mean\tbase_deviation\tarm_mean\tarm_deviation\tdifference\tdifference_deviation\tstandard_error\tseeds\tclaim\n'
+	for arm; do
+		printf "base\t$arm\t%s\t1\t50\t0\t%s\t0\t%s\t0\t%s\t3\t%s\n" STS_q 52 2.0 0.5 yes Two\ words 49 -1.0 0.8 no lone 51 1.0 '' no
+	done
+}
+
+@test "pictures: every script has the common look: 800 wide, on white, text as it is, and ticks outside" {
+	for script in "$ROOT"/pipelines/*.gnuplot; do
+		[[ $script == */picture.gnuplot ]] && continue
+		grep -q '^load .*picture.gnuplot' "$script"
+		run ! grep -n 'set terminal\|rgb "gray\|set tics nomirror' "$script"
+	done
+	cells one >cells.tsv
+	picture bars "cells='cells.tsv'"
+	grep -q '^ *width="800" ' out.svg
+	grep -q 'fill="#ffffff"' out.svg
+	# a tick begins on the axis and ends below it
+	ticks=$(grep -o "d='M[0-9.]*,[0-9.]* L[0-9.]*,[0-9.]*  '" out.svg | tr -c '0-9.\n' ' ' |
+		awk '$1 == $3 && ($4 - $2) ^ 2 < 144 { print ($4 > $2 ? "out" : "in") }' | sort -u)
+	[ "$ticks" = out ]
+}
+
+@test "bars: two standard errors for each line that has an error, a star for each claim; names stay as they are" {
+	cells a_q b >cells.tsv
+	picture bars "cells='cells.tsv'"
+	has_texts 'a_q - base' 'b - base' STS_q 'Two words' lone
+	run ! grep 'baseline-shift\|<tspan' out.svg
+	for plot in 1a 2a; do
+		# the key and three bars
+		[ "$(curve $plot | grep -c '<polygon')" -eq 4 ]
+	done
+	for plot in 3a 4a; do
+		# two lines have errors: a bar and two ends each
+		[ "$(curve $plot | grep -o 'M[0-9]' | wc -l)" -eq 6 ]
+	done
+	[ "$(grep -c '> *\* *<' out.svg)" -eq 2 ]
+	# from 0 to 2 and from 1 to 3
+	bar=$(curve 1a | grep '<polygon' | sed -n 2p | tr -c '0-9.\n' ' ' | awk '{ print $6 - $4 }')
+	error=$(curve 3a | grep -o 'M.*L' | tr -c '0-9.\n' ' ' | awk '{ print $3 - $1 }' | sed -n 1p)
+	echo "$bar $error" | awk '{ exit !($1 > 50 && ($1 - $2) ^ 2 < 1) }'
+}
+
+@test "bars, boxes, scores: six colours at most, more are another panel" {
+	cells 1 2 3 4 5 6 7 8 >cells.tsv
+	picture bars "cells='cells.tsv'"
+	[ "$(fills)" -eq 6 ]
+	has_texts '1 - base' '8 - base'
+	grep -q 'id="gnuplot_plot_1b"' out.svg
+	{ printf 'set\tgroup\tlines\tmin\tq1\tmedian\tq3\tmax\tmean\tdeviation\n'; printf 'STS 12\tg_%s\t3\t.1\t.2\t.3\t.4\t.5\t.3\t.1\n' 1 2 3 4 5 6 7; } >boxes.tsv
+	picture boxes "table='boxes.tsv'; axis='Spearman'"
+	[ "$(fills)" -eq 6 ]
+	has_texts 'STS 12' g_1 g_7 Spearman
+	{ printf 'model\ta\tb\tc\td\te\n'; printf 'm_%s\t.1\t.2\t.3\t.4\t.5\n' 1 2 3 4 5 6 7; } >scores.tsv
+	picture scores "scores='scores.tsv'"
+	[ "$(fills)" -eq 6 ]
+	has_texts m_1 m_7 nDCG@10 V-measure
+}
+
+@test "curves, lengths: error bars of two standard errors, panels for more than six arms" {
+	{ cells p-1 p-2; cells p | tail -n +2; } >cells.tsv
+	picture curves "cells='cells.tsv'; last='3'; over='gates_q'"
+	has_texts STS_q gates_q base p
+	# three points with errors
+	[ "$(curve 2a | grep -o 'M[0-9]' | wc -l)" -eq 9 ]
+	# of a set without errors none
+	[ "$(curve 2c | grep -c 'M[0-9]')" -eq 0 ]
+	[ "$(curve 3c | grep -c "<use xlink:href='#gpPt")" -ge 3 ]
+	cells {a,b,c,d,e,f,g}-{1,2} >cells.tsv
+	picture curves "cells='cells.tsv'; last='3'; over='gates'"
+	has_texts a g
+	# three types, two panels each
+	grep -q 'id="gnuplot_plot_1f"' out.svg
+	printf '%s\n' $'from\tto\tpairs\ths_q\ths_q_error' $'0\t10\t9\t0.5\t0.1' $'10\t20\t1\t1\t0' $'all\t\t10\t.5\t.1' >lengths.tsv
+	picture lengths "table='lengths.tsv'"
+	has_texts hs_q pairs 'length, tokens'
+	# 0.3 to 0.7 of an axis of some 170 pixels
+	curve 1b >errors
+	grep -o 'M[0-9.]*,[0-9.]* L[0-9.]*,[0-9.]*' errors | tr -c '0-9.\n' ' ' |
+		awk 'NR == 1 { exit !($2 - $4 > 60 && $1 == $3) }'
+}
+
+@test "correlation, shares: cells are rectangles, no picture in the picture, each with its number" {
+	printf '%s\n' $'\ta/x_1\tb/y' $'a/x_1\t1\t0.25' $'b/y\t0.25\t1' >matrix.tsv
+	picture correlation "matrix='matrix.tsv'; title='STS_12'"
+	has_texts STS_12 a/x_1 b/y 1.00 0.25
+	run ! grep '<image\|data:' out.svg
+	[ "$(curve 1 | grep -c '<polygon')" -eq 4 ]
+	printf '%s\n' $'set\tg_1\tg_2\tg_3' $'s_1\t10\t20\t70' $'s 2\t0\t50\t50' >shares.tsv
+	picture shares "table='shares.tsv'"
+	has_texts g_1 g_3 s_1 's 2' 70 'percent of queries'
+	run ! grep '<image\|data:' out.svg
+	[ "$(curve 1 | grep -c '<polygon')" -eq 6 ]
+}
+
+@test "pca: the six largest data sets have colours, the rest one name" {
+	{
+		printf 'stream\trow\tdata set\tx\ty\n'
+		for set in 1 2 3 4 5 6 7 8; do
+			for row in $(seq $((10 - set))); do printf 'a_q.mts\t%s\ts_%s\t%s\t%s\n' "$row" $set "$row" $set; done
+		done
+	} >pca.tsv
+	picture pca "table='pca.tsv'"
+	has_texts a_q s_1 s_6 '2 others'
+	run ! grep '>s_[78]<' out.svg
+	# of the last two sets 3 and 2 points
+	[ "$(curve 8a | grep -c "<use xlink:href='#gpPt")" -eq 5 ]
+}
+
+@test "sizes, complementarity, topics: names with signs of markup come through" {
+	{ printf 'pairs\tgate\tset\tndcg\n'; for gate in 1 2 3 4 5 6 7; do printf '%s\tg_%s\tfiqa_q\t%s\n' 30 $gate 1 100 $gate 2; done; } >sizes.tsv
+	picture sizes "table='sizes.tsv'"
+	has_texts fiqa_q g_1 g_7 100
+	grep -q 'id="gnuplot_plot_1b"' out.svg
+	printf '%s\n' $'set\tthreshold\tpairs\tfailed\ta\tb\tboth\tindependent' $'STS_12\t.2\t9\t4\t.25\t.5\t.25\t.6' >two.tsv
+	picture complementarity "table='two.tsv'; a='H_S'; b='RW'"
+	has_texts STS_12 'H_S succeeds, RW fails'
+	# b alone, half of the width
+	curve 1 | grep '<polygon' | tail -n 1 | tr -c '0-9.\n' ' ' | awk '{ exit !($6 - $4 > 280 && $6 - $4 < 360) }'
+	printf '%s\n' $'cluster\tsize\tword\tcount\tweight' $'sea_b^{2}\t9\twave_q\t3\t2' $'sea_b^{2}\t9\ta&b\t3\t1' |
+		awk -f "$ROOT/pipelines/topics.awk" >words.tsv
+	picture topics "words='words.tsv'; title='Some_q'"
+	has_texts 'sea_b^{2} (9)' wave_q 'a&amp;b' Some_q
+	grep 'font-size="28.00"' -A1 out.svg | grep -q wave_q
+}
