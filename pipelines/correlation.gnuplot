@@ -13,7 +13,8 @@ set size ratio 1
 set xrange [-0.5:count - 0.5]
 set yrange [count - 0.5:-0.5]
 set tics scale 0
-set xtics rotate by 90 right
+set xtics () rotate by 90 right
+set ytics ()
 set for [i=1:count] xtics add (word(names, i) i - 1)
 set for [i=1:count] ytics add (word(names, i) i - 1)
 # from light to dark, blue, without a step that only hue tells

@@ -25,7 +25,7 @@ do for [t=1:words(types)] {
 	set title word(types, t)
 	do for [p=1:parts] {
 		first = (p - 1) * SERIES + 1
-		plot for [b in bases] points using 3:(base(b, $5)) smooth unique with lines linewidth 1.5 linecolor rgb grey dashtype 2 title b, \
+		plot for [b in bases] points using 3:(base(b, $5)) smooth unique with linespoints pointtype 1 linewidth 1.5 linecolor rgb grey dashtype 2 title b, \
 			for [n=first:last_of(p, words(arms))] points using 3:(of(word(arms, n), $4)):6 with yerrorbars linecolor hue(n) pointtype -1 notitle, \
 			for [n=first:last_of(p, words(arms))] points using (of(word(arms, n), $3)):4 with linespoints linetype hue(n) title word(arms, n)
 	}

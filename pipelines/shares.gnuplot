@@ -16,7 +16,8 @@ set xrange [-0.5:columns - 0.5]
 set yrange [rows - 0.5:-0.5]
 set tics scale 0
 unset xtics
-set x2tics rotate by 30 left offset 0, -0.3
+set ytics ()
+set x2tics () rotate by 30 left offset 0, -0.3
 set for [n=1:columns] x2tics add (gate(n) n - 1)
 set x2range [-0.5:columns - 0.5]
 set tmargin 5.5

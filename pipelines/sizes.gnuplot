@@ -6,7 +6,12 @@ gates = distinct(table, '$2')
 parts = panels_of(words(gates))
 rows = (words(sets) * parts + 1) / 2
 eval picture(300 * rows)
+pairs = distinct(table, '$1')
 set logscale x
+set xtics ()
+set for [n in pairs] xtics add (n real(n))
+# room at both ends
+set offsets graph 0.05, graph 0.05, 0, 0
 set xlabel "pairs"
 set ylabel "nDCG@10, x 100"
 set key maxrows 2
@@ -15,7 +20,7 @@ set multiplot layout rows, 2
 do for [s=1:words(sets)] {
 	set title word(sets, s)
 	do for [p=1:parts] {
-		plot for [g=(p - 1) * SERIES + 1:last_of(p, words(gates))] table using 1:(of(word(sets, s), word(gates, g), $4)):xtic(1) \
+		plot for [g=(p - 1) * SERIES + 1:last_of(p, words(gates))] table using 1:(of(word(sets, s), word(gates, g), $4)) \
 			every ::1 with linespoints linetype hue(g) title word(gates, g)
 	}
 }
