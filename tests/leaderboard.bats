@@ -389,42 +389,125 @@ report() {
 	echo '{"task_name": "mine", "scores": {"test": [{"main_score": -0.25}]}, "motes": {"task_type": "Own"}}' >r/two/1/mine.json
 	run -0 leaderboard table -r "$REGISTRY" --format html r/one/1 r/two/1
 	bar() {
-		echo "<div class=\"bar\" title=\"$1\"><i style=\"width:calc((100% - 4rem) * $3);background:var(--c$2)\"></i><span>$4</span></div>"
+		echo "<div class=\"bar\" title=\"$1\"><div><i style=\"width:$3%;background:var(--c$2)\"></i></div><span>$4</span></div>"
 	}
-	none='<div class="bar"><i></i><span>&ndash;</span></div>'
-	diff <(sed '1,/^<h1>/d' <<<"$output") - <<-END
-		<p class="key"><span><i style="background:var(--c0)"></i> &lt;b&gt;&amp;&quot;</span> <span><i style="background:var(--c1)"></i> two</span> </p>
+	none() { echo "<div class=\"bar\" title=\"$1\"><span></span><span>&ndash;</span></div>"; }
+	one='&lt;b&gt;&amp;&quot;'
+	diff <(sed '1,/^<h1>/d; s/ [0-9]\{4\}-[0-9-]*/ DAY/; s/>[0-9]\{4\}-[0-9-]*</>DAY</' <<<"$output" | grep -v '^<p>') - <<-END
+		<table>
+		<tr><th>model</th><th>revision</th><th>data sets</th><th>files of</th></tr>
+		<tr><td><i style="background:var(--c0)"></i>$one</td><td>1</td><td>1</td><td>DAY</td></tr>
+		<tr><td><i style="background:var(--c1)"></i>two</td><td>1</td><td>2</td><td>DAY</td></tr>
+		</table>
 		<h2>Own</h2>
-		<div class="set"><span>mine</span><div>
-		$none
-		$(bar two 1 0.0000 -25.00)
-		</div></div>
-		<div class="set"><b>mean of 1</b><div>
-		$none
-		$(bar two 1 0.0000 -25.00)
+		<div class="set"><div>mine</div><div>
+		$(none "$one")
+		$(bar two 1 0.00 -25.00)
 		</div></div>
 		<h2>STS</h2>
-		<div class="set"><span>STS12 <small>cosine_spearman</small></span><div>
-		$(bar '&lt;b&gt;&amp;&quot;' 0 0.5000 50.00)
-		$none
+		<div class="set"><div>STS12<small>cosine_spearman</small></div><div>
+		$(bar "$one" 0 50.00 50.00)
+		$(none two)
 		</div></div>
-		<div class="set"><span>STS13 <small>cosine_spearman</small></span><div>
-		$none
-		$(bar two 1 1.0000 '100.00*')
+		<div class="set"><div>STS13<small>cosine_spearman</small></div><div>
+		$(none "$one")
+		$(bar two 1 100.00 '100.00*')
 		</div></div>
 		<div class="set"><b>mean of 2</b><div>
-		$none
-		$none
+		$(none "$one")
+		$(none two)
 		</div></div>
 		<h2>All</h2>
 		<div class="set"><b>mean of 3</b><div>
-		$none
-		$none
+		$(none "$one")
+		$(none two)
 		</div></div>
-		<p><small>Scores times 100. * another set than mteb's of that name, by its size; or not all of its parts.</small></p>
 		</body>
 		</html>
 	END
+	[[ $output == *"<p><small>Scores times 100, "*"* another set than mteb's of that name, by its size; or not all of its parts."* ]]
+}
+
+# scored MODEL TASK TYPE METRIC SCORE SETTINGS: a result in r/MODEL/1
+scored() {
+	mkdir -p "r/$1/1"
+	printf '{"task_name": "%s", "scores": {"test": [{"main_score": %s}]}, "motes": {"task_type": "%s", "main_score": "%s", "settings": {%s}}}' \
+		"$2" "$5" "$3" "$4" "$6" >"r/$1/1/$2.json"
+}
+
+@test "leaderboard table: the page has sizes, settings and dates" {
+	scored one mine Retrieval ndcg_at_10 0.5 '"protocol": "v1", "queries": "7", "ties": "id", "documents": "9", "main": "ndcg_at_10"'
+	scored two mine Retrieval ndcg_at_10 0.4 '"protocol": "v1", "queries": "8", "ties": "id", "documents": "9"'
+	scored two other Retrieval ndcg_at_10 0.4 '"protocol": "v2", "queries": "8<"'
+	touch -d '2026-01-02 12:00' r/two/1/mine.json
+	touch -d '2026-03-04 12:00' r/two/1/other.json r/one/1/mine.json
+	leaderboard table -r "$REGISTRY" --format html r/one/1 r/two/1 >page
+	grep -F '<small>7 queries, 9 documents</small><small>or 8 queries, 9 documents</small>' page
+	grep -F '<small>8&lt; queries</small>' page
+	# each once, those that differ with what they are of
+	grep -A2 '<summary>settings' page | sed 1d | diff - <(printf '%s\n' 'protocol v1, ties id<br>' 'other, two: protocol v2</details>')
+	grep -F '<td>2026-03-04</td>' page
+	grep -F '<td>2026-01-02 to 2026-03-04</td>' page
+}
+
+@test "leaderboard table: of more than six models the six of most sets and best means have bars; one set has no mean" {
+	for model in 1 2 3 4 5 6 7 8; do
+		scored "m_$model" mine STS cosine_spearman "0.$model" ''
+		scored "m_$model" other STS cosine_spearman "0.$model" ''
+	done
+	rm r/m_8/1/other.json
+	leaderboard table -r "$REGISTRY" --format html r/*/1 >page
+	[ "$(grep -c 'class="bar" title="m_[2-7]"' page)" -eq 24 ]
+	run ! grep 'title="m_[18]"' page
+	[ "$(grep -o 'var(--c[0-9])"></i>m_.' page | tr -dc '0-9\n' | paste -sd' ')" = "02 13 24 35 46 57" ]
+	grep -F '<small>m_1 10.00 &middot; m_8 80.00</small>' page
+	for format in tsv markdown html; do
+		run -0 leaderboard table -r "$REGISTRY" --format $format r/m_8/1
+		[[ $output != *"mean of"* ]]
+	done
+}
+
+# interval TASK: of the page, a score, its interval's ends
+interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]*\) to \([-0-9.]*\)<.*/\1 \2 \3/p" page; }
+
+# The interval of a difference to what is the same in every draw, of which compare is held to numpy: that of the score alone.
+@test "leaderboard table: intervals are those of compare, of means and of pairs; none of what is of another run" {
+	cp "$GOLDEN/compare_queries_a.tsv" means.tsv
+	metric=$(head -n 1 means.tsv | cut -f2)
+	score=$(awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.6f", sum / (NR - 1) }' means.tsv)
+	scored one mine Retrieval "$metric" "$score" ''
+	cp means.tsv r/one/1/mine.tsv
+	awk -F'\t' -v OFS='\t' 'NR > 1 { $2 = 0 } { print $1, $2 }' means.tsv >zero.tsv
+	cut -f1,2 means.tsv >own.tsv
+	ends() { leaderboard compare -q --per-query --resamples 1000 "$1" "$2" | awk -F'\t' -v name="$3" -v plus="$4" \
+		'$1 == name { printf "%.2f %.2f %.2f\n", 100 * $3, 100 * ($8 + plus), 100 * ($9 + plus) }'; }
+	# pairs: a similarity that is the gold score, or the label, reaches 1 in every draw
+	for kind in gold label; do
+		cut -f1,2,3 "$GOLDEN/compare_${kind}_a.tsv" >$kind.tsv
+		[ "$(head -n 1 $kind.tsv | cut -f2)" = $kind ]
+		awk -F'\t' -v OFS='\t' 'NR > 1 { $3 = $2 } { print }' $kind.tsv >$kind-same.tsv
+	done
+	measure=$(head -n 1 gold.tsv | cut -f3)
+	other=$(head -n 1 label.tsv | cut -f3)
+	score_of() { leaderboard compare -q --per-query --resamples 100 "$1" "$2" | awk -F'\t' -v name="$3" '$1 == name { printf "%.6f", $3 }'; }
+	scored one pairs STS cosine_spearman "$(score_of gold-same.tsv gold.tsv "${measure}_spearman")" ''
+	cp gold.tsv r/one/1/pairs.tsv
+	scored one labels PairClassification max_ap "$(score_of label-same.tsv label.tsv "${other}_ap")" ''
+	cp label.tsv r/one/1/labels.tsv
+	leaderboard table -r "$REGISTRY" --format html r/one/1 >page
+	[ "$(interval mine)" = "$(ends zero.tsv own.tsv "$metric" 0)" ]
+	[ "$(interval pairs)" = "$(ends gold-same.tsv gold.tsv "${measure}_spearman" 1)" ]
+	[ "$(interval labels)" = "$(ends label-same.tsv label.tsv "${other}_ap" 1)" ]
+	[ "$(grep -c '<u style' page)" -eq 3 ]
+	# another score than that of the queries; a file of no queries
+	scored one mine Retrieval "$metric" 0.123 ''
+	leaderboard table -r "$REGISTRY" --format html r/one/1 >page
+	[ "$(grep -c '<u style' page)" -eq 2 ]
+	echo broken >r/one/1/mine.tsv
+	run -1 leaderboard table -r "$REGISTRY" --format html r/one/1
+	[[ $output == *"r/one/1/mine.tsv"* ]]
+	# the other forms do not read it
+	leaderboard table -r "$REGISTRY" r/one/1
 }
 
 @test "leaderboard compare: means, Welch's t, paired t and bootstrap are scipy's and numpy's" {

@@ -139,6 +139,29 @@ difference(const void *context, const int32_t *counts)
 	return value_of(context, 1, counts) - value_of(context, 0, counts);
 }
 
+static double
+first_value(const void *context, const int32_t *counts)
+{
+	return value_of(context, 0, counts);
+}
+
+static void
+open_pairs(struct pairs *pairs)
+{
+	for (int list = 0; list < LISTS; list++) {
+		pairs->order[list] =
+		    mem_new((size_t)pairs->count, sizeof *pairs->order[list]);
+		stats_descending(pairs->order[list], pairs->values[list], pairs->count);
+	}
+}
+
+static void
+close_pairs(struct pairs *pairs)
+{
+	for (int list = 0; list < LISTS; list++)
+		free(pairs->order[list]);
+}
+
 struct pair_comparison
 pair_metrics_compare(enum pair_metric metric, const struct pair_scores *scores,
     int64_t resamples, uint32_t seed, double level)
@@ -149,15 +172,27 @@ pair_metrics_compare(enum pair_metric metric, const struct pair_scores *scores,
 		{ NULL } };
 	struct pair_comparison comparison;
 
-	for (int list = 0; list < LISTS; list++) {
-		pairs.order[list] = mem_new((size_t)n, sizeof *pairs.order[list]);
-		stats_descending(pairs.order[list], pairs.values[list], n);
-	}
+	open_pairs(&pairs);
 	for (int which = 0; which < 2; which++)
 		comparison.value[which] = value_of_all(&pairs, which);
 	comparison.interval =
 	    significance_resample(difference, &pairs, n, resamples, seed, level);
-	for (int list = 0; list < LISTS; list++)
-		free(pairs.order[list]);
+	close_pairs(&pairs);
 	return comparison;
+}
+
+struct pair_value
+pair_metrics_value(enum pair_metric metric, int64_t count, const double *target,
+    const double *similarity, int64_t resamples, uint32_t seed, double level)
+{
+	struct pairs pairs = { metric, count, { similarity, similarity, target },
+		{ NULL } };
+	struct pair_value found;
+
+	open_pairs(&pairs);
+	found.value = value_of_all(&pairs, 0);
+	found.interval =
+	    significance_resample(first_value, &pairs, count, resamples, seed, level);
+	close_pairs(&pairs);
+	return found;
 }

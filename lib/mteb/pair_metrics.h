@@ -28,4 +28,13 @@ struct pair_comparison {
 struct pair_comparison pair_metrics_compare(enum pair_metric metric,
     const struct pair_scores *scores, int64_t resamples, uint32_t seed, double level);
 
+/* What one of them reaches, and the bootstrap's interval of that. */
+struct pair_value {
+	double value; /* NaN: there is none */
+	struct interval interval;
+};
+struct pair_value pair_metrics_value(enum pair_metric metric, int64_t count,
+    const double *target, const double *similarity, int64_t resamples, uint32_t seed,
+    double level);
+
 #endif

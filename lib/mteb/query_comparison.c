@@ -32,15 +32,6 @@ is_metric(const char *name)
 	return strcmp(name, "label") != 0 && strcmp(name, "gold") != 0;
 }
 
-static int
-find_column(const struct per_query *table, const char *name)
-{
-	for (int i = 0; i < table->count; i++)
-		if (!strcmp(table->columns[i].name, name))
-			return i;
-	return -1;
-}
-
 static void
 pair_queries(struct pairing *pairing)
 {
@@ -86,8 +77,8 @@ target_of(const struct pairing *pairing)
 	static const char *const names[] = { "gold", "label" };
 
 	for (int i = 0; i < 2; i++)
-		if (find_column(pairing->tables[0], names[i]) >= 0 &&
-		    find_column(pairing->tables[1], names[i]) >= 0)
+		if (per_query_find(pairing->tables[0], names[i]) >= 0 &&
+		    per_query_find(pairing->tables[1], names[i]) >= 0)
 			return names[i];
 	return NULL;
 }
@@ -102,7 +93,7 @@ pair_columns(struct pairing *pairing)
 	pairing->columns = mem_new((size_t)one->count, sizeof *pairing->columns);
 	for (int i = 0; i < one->count; i++) {
 		const char *name = one->columns[i].name;
-		int other = find_column(two, name);
+		int other = per_query_find(two, name);
 		if (is_metric(name) && other >= 0) {
 			pairing->columns[pairing->metrics][0] = i;
 			pairing->columns[pairing->metrics++][1] = other;
@@ -112,7 +103,7 @@ pair_columns(struct pairing *pairing)
 	}
 	for (int i = 0; i < two->count; i++) {
 		const char *name = two->columns[i].name;
-		if (is_metric(name) && find_column(one, name) < 0 && left_out++ == 0)
+		if (is_metric(name) && per_query_find(one, name) < 0 && left_out++ == 0)
 			first = name;
 	}
 	if (!pairing->metrics && !target_of(pairing))
@@ -203,7 +194,7 @@ static double *
 column_of(const struct pairing *pairing, int which, const char *name)
 {
 	const struct per_query *table = pairing->tables[which];
-	int column = find_column(table, name);
+	int column = per_query_find(table, name);
 
 	if (column < 0)
 		return NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cli.h"
@@ -222,10 +223,53 @@ protocol_of(const struct tree *motes)
 	return !protocol ? 0 : !strcmp(protocol, "v2") ? 2 : !strcmp(protocol, "v1");
 }
 
+/* Settings of mteb-score that are sizes of the set. */
+static bool
+is_size(const char *key)
+{
+	static const char *const sizes[] = { "queries", "documents", "pairs", "positive",
+		"rows", "sets", "texts", "train", "test", "labels", "drawn", NULL };
+
+	for (int i = 0; sizes[i]; i++)
+		if (!strcmp(key, sizes[i]))
+			return true;
+	return false;
+}
+
+/* The settings that are sizes, or the others, between commas; the main metric has its own place.  NULL: none. */
+static char *
+settings_of(const struct tree *motes, bool sizes)
+{
+	const struct tree *settings = motes ? tree_get(motes, "settings") : NULL;
+	char *line = NULL;
+
+	if (!settings || settings->kind != TREE_OBJECT)
+		return NULL;
+	for (size_t i = 0; i < settings->count; i++) {
+		const char *key = settings->items[i]->key,
+			   *value = text_of(settings, key);
+		if (!value || is_size(key) != sizes || !strcmp(key, "main"))
+			continue;
+		char *longer = mem_format("%s%s%s %s", line ? line : "", line ? ", " : "",
+		    sizes ? value : key, sizes ? key : value);
+		free(line);
+		line = longer;
+	}
+	return line;
+}
+
+static long long
+time_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) ? 0 : (long long)status.st_mtime;
+}
+
 /* Takes a file's main score; returns why there is none, to be freed, or NULL. */
 static char *
 take_file(struct results *results, const struct registry *registry,
-    const struct tree *file, const char *name)
+    const struct tree *file, const char *name, const char *path)
 {
 	const struct registry_task *task = registry_find(registry, name);
 	const struct tree *scores = tree_get(file, "scores"),
@@ -247,7 +291,11 @@ take_file(struct results *results, const struct registry *registry,
 		.metric = copied(text_of(motes, "main_score")),
 		.main = value,
 		.protocol = task && task->protocol ? 0 : protocol_of(motes),
-		.other = tree_boolean(motes, "other_size", false) };
+		.other = tree_boolean(motes, "other_size", false),
+		.path = mem_string(path),
+		.time = time_of(path),
+		.size = settings_of(motes, true),
+		.settings = settings_of(motes, false) };
 	return NULL;
 }
 
@@ -259,7 +307,7 @@ read_file(struct results *results, const struct registry *registry, const char *
 	char *why;
 
 	if (name)
-		why = take_file(results, registry, file, name);
+		why = take_file(results, registry, file, name, path);
 	else if (text_of(file, "mteb_dataset_name"))
 		why =
 		    mem_string("it is of an mteb before 1.11; load and save it with one "
@@ -372,6 +420,9 @@ results_free(struct results *results)
 		free(results->items[i].task);
 		free(results->items[i].type);
 		free(results->items[i].metric);
+		free(results->items[i].path);
+		free(results->items[i].size);
+		free(results->items[i].settings);
 	}
 	free(results->items);
 	free(results->model);

@@ -27,7 +27,11 @@ struct result {
 	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */
 	double main;		    /* main_score */
 	int protocol; /* of mteb-score, 1 or 2; 0: the file does not say, or mteb knows one only */
-	bool other; /* scored on a set of another size than mteb's */
+	bool other;	/* scored on a set of another size than mteb's */
+	char *path;	/* of the file */
+	long long time; /* when it was written, seconds since 1970 */
+	char *size,
+	    *settings; /* "6 queries, 9 documents"; "precision float32"; NULL: the file does not say */
 };
 
 struct results {

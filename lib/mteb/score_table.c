@@ -265,6 +265,12 @@ score_table_free(struct score_table *table)
 const char score_table_note[] =
     "another set than mteb's of that name, by its size; or not all of its parts";
 
+bool
+score_table_shows(const struct score_row *row)
+{
+	return row->task || row->sets > 1;
+}
+
 static char *
 task_name(const struct score_row *row)
 {
@@ -282,6 +288,8 @@ score_table_tsv(const struct score_table *table, FILE *out)
 	fputc('\n', out);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct score_row *row = &table->rows[i];
+		if (!score_table_shows(row))
+			continue;
 		char *name = task_name(row);
 		fprintf(out, "%s\t%s\t%s", row->type ? row->type : "all", name,
 		    row->metric ? row->metric : "");
@@ -309,6 +317,8 @@ score_table_markdown(const struct score_table *table, FILE *out)
 	fputc('\n', out);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct score_row *row = &table->rows[i];
+		if (!score_table_shows(row))
+			continue;
 		const char *bold = row->task ? "" : "**";
 		char *name = task_name(row);
 		fprintf(out, "| %s | %s%s%s | %s |", row->type ? row->type : "all", bold,

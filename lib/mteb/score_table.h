@@ -34,6 +34,9 @@ struct score_table {
 	size_t count, capacity;
 };
 
+/* Whether tables for people have the row: that of one set alone says again what the set's does. */
+bool score_table_shows(const struct score_row *row);
+
 /* What a star behind a score means. */
 extern const char score_table_note[];
 

@@ -181,6 +181,15 @@ per_query_read_input(struct input *input)
 	return table;
 }
 
+int
+per_query_find(const struct per_query *table, const char *name)
+{
+	for (int i = 0; i < table->count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
+
 void
 per_query_free(struct per_query *table)
 {

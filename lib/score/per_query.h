@@ -52,6 +52,9 @@ void per_query_finish(struct per_query *table);
 /* Dies, naming file and line, on what is no such table; the first column may have any name. */
 struct per_query *per_query_read(const char *path);
 struct per_query *per_query_read_input(struct input *input); /* takes it over */
+
+/* The column of that name; -1: there is none. */
+int per_query_find(const struct per_query *table, const char *name);
 void per_query_free(struct per_query *table);
 
 #endif

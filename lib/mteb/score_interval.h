@@ -1,0 +1,19 @@
+/*
+ * score_interval - the 95 % interval of a data set's main score, by a bootstrap over its queries.
+ *
+ * The queries' scores are the table that 'mteb-score --per-query' has written beside the result
+ * (per_query.h).  A mean over queries is that of the metric's column; the correlations of sts and the average precision of
+ * pairclassification are those of the similarity that reaches the score.
+ */
+#ifndef SCORE_INTERVAL_H
+#define SCORE_INTERVAL_H
+
+#include "score/measure/significance.h"
+
+enum { SCORE_INTERVAL_RESAMPLES = 1000, SCORE_INTERVAL_SEED = 42 };
+
+/* Of `score`, a fraction.  NaN where there is no such file, or where nothing in it reaches the score: it is of another run,
+ * or of a metric that is neither.  Dies on a file that is damaged. */
+struct interval score_interval(const char *path, const char *metric, double score);
+
+#endif
