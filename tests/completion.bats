@@ -53,7 +53,7 @@ completes() {
 	completes mts s "->" "split stat"
 	completes mts -o out s "->" "split stat"
 	completes mts --output = out s "->" "split stat"
-	completes mts to "" "->" "jsonl npy safetensors tsv"
+	completes mts to "" "->" "csv jsonl npy safetensors tsv"
 	completes mts to js "->" jsonl
 	completes mteb-score clustering "->" "clustering clustering-fast"
 	completes leaderboard comp "->" compare

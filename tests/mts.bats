@@ -721,6 +721,24 @@ harmful() {
 	[ "$(mts from tsv a.tsv | mts to jsonl)" = "$(mts to jsonl a.mts)" ]
 }
 
+@test "mts to csv: RFC 4180, read back by mts from csv and by another reader; vectors as JSON or a column a number" {
+	jq -nc '{id: 1, t: "a,\"b\"\nc\r", n: 1.5, u: "é"}, {id: 2, t: "plain", n: null, u: " x "}, {id: 3, t: "", n: -2, u: "\t"}' | mts from jsonl >a.mts
+	mts to csv a.mts >a.csv
+	printf 'id,t,n,u\n1,"a,""b""\nc\r",1.5,é\n2,plain,, x \n3,,-2,\t\n' | cmp - a.csv
+	mts from csv --numbers id,n a.csv | mts diff - a.mts
+	printf '{"t":""}\n{"t":"x"}\n' | mts from jsonl | mts to csv | cmp - <(printf 't\n""\nx\n')
+	printf '{"emb":[1,2.5]}\n{"emb":[-1,0]}\n' | mts from jsonl >list.mts
+	mts to csv list.mts | cmp - <(printf 'emb\n"[1,2.5]"\n"[-1,0]"\n')
+	mts to csv --spread list.mts | cmp - <(mts to csv list.mts) # lists may differ in length
+	printf '\x93NUMPY\x01\0\x76\0%-117s\n\0\0\x80\x3f\0\0\0\xc0\0\0\xc0\x7f\0\0\0\x3f' \
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" | mts from npy >v.mts
+	mts to csv v.mts | cmp - <(printf 'emb\n"[1,-2]"\n"[null,0.5]"\n')
+	mts to csv --spread v.mts | cmp - <(printf 'emb_0,emb_1\n1,-2\n,0.5\n')
+	mts to tsv --spread v.mts | cmp - <(printf 'emb_0\temb_1\n1\t-2\n\t0.5\n')
+	run -2 --separate-stderr mts to jsonl --spread v.mts
+	[[ $stderr == "mts: to: --spread says nothing to jsonl"* ]]
+}
+
 @test "mts from npy: big-endian arrays, and those whose first axis is the fastest" {
 	npy() { # DESCR ORDER SHAPE BYTES
 		printf '\x93NUMPY\x01\0\x76\0%-117s\n' "{'descr': '$1', 'fortran_order': $2, 'shape': ($3), }"

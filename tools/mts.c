@@ -23,6 +23,7 @@ enum {
 	OPT_LEVEL,
 	OPT_NUMBERS,
 	OPT_MAX_LINE,
+	OPT_SPREAD,
 	OPT_ROWS,
 	OPT_JSON,
 	OPT_WHERE,
@@ -44,14 +45,15 @@ static const struct cli_option options[] = {
 	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
 	{ 's', "seed", "N", "rows: what chance begins with (default: 0)" },
 	{ OPT_SORT, "sort", "COLUMN,...",
-	    "rows: sorted by it, '-COLUMN' downwards; where the first is equal, by\nthe "
-	    "second; may be repeated" },
+	    "rows: sorted by it, '-COLUMN' downwards, then by the next; repeatable" },
 	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
 	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
 	{ 'c', "columns", "NAME,...",
 	    "cat, to: the columns to keep, may be repeated (default: all)\n"
 	    "from npy: the column's name (default: emb)\n"
 	    "from safetensors: the tensors to take" },
+	{ OPT_SPREAD, "spread", NULL,
+	    "to tsv, csv: vectors as a column for each number, X_0, X_1, ..." },
 	{ OPT_RENAME, "rename", "OLD=NEW",
 	    "cat: call a column otherwise, may be repeated" },
 	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
@@ -60,8 +62,7 @@ static const struct cli_option options[] = {
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
 	{ OPT_LEVEL, "level", "N",
-	    "of streams that are written: zstd level 1 to 19, or 0: store (default:\n"
-	    "0 into a pipe, else 3)" },
+	    "of streams: zstd level 1 to 19, or 0: store (default: pipes 0, files 3)" },
 	{ 'o', "output", "FILE",
 	    "write there instead of standard output\n"
 	    "split: what the names of the parts begin with (default: FILE's own)" },
@@ -76,7 +77,7 @@ struct settings {
 	struct selection selection;
 	struct names numbers;
 	struct rows chosen;
-	bool seeded, json;
+	bool seeded, json, spread;
 	int level; /* -1: the default */
 	const char *output;
 };
@@ -185,17 +186,15 @@ diff(void *with, char **files, int count)
 static int
 to(void *with, char **files, int count)
 {
-	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
-		NULL };
-	static void (*const writers[])(struct reader *, const char *const *, int,
-	    const char *) = { to_npy, to_safetensors, to_jsonl, to_tsv };
 	const struct settings *settings = with;
-	const struct names *kept = &settings->selection.kept;
-	int format = cli_word("to", files[0], formats);
+	enum to_format format = to_parse(files[0]);
 
+	if (settings->spread && format != TO_TSV && format != TO_CSV)
+		die_usage("to: --spread says nothing to %s", files[0]);
 	struct reader *reader = stream_open(count > 1 ? files[1] : "-");
 	struct progress *progress = stream_progress(reader);
-	writers[format](reader, kept->items, kept->count, settings->output);
+	to_file(reader, format, &settings->selection.kept, settings->spread,
+	    settings->output);
 	progress_free(progress);
 	stream_close(reader);
 	return 0;
@@ -259,7 +258,7 @@ static const struct cli_command commands[] = {
 	{ "paste", "streams side by side", "level output", 2, -1, paste },
 	{ "diff", "whether two streams are the same within a tolerance",
 	    "absolute relative output", 2, 2, diff },
-	{ "to", "a stream as another kind of file", "columns output", 1, 2, to },
+	{ "to", "a stream as another kind of file", "columns spread output", 1, 2, to },
 	{ "from", "another kind of file as a stream",
 	    "columns batch numbers max-line level output", 1, 2, from },
 	{ 0 },
@@ -274,7 +273,7 @@ static const struct cli cli = { "mts",
 	"       mts split -n N [-o PREFIX] [FILE]\n"
 	"       mts paste FILE FILE...\n"
 	"       mts diff [-a X] [-r X] FILE FILE\n"
-	"       mts to npy|safetensors|jsonl|tsv [-c NAME,...] [FILE]\n"
+	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv [-b ROWS] [FILE]",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
@@ -288,7 +287,7 @@ static const struct cli cli = { "mts",
 	"  mts from npy -c text.emb x.npy > x.mts\n",
 	NULL, commands,
 	".mts\n"
-	"to: npy|safetensors|jsonl|tsv .mts\n"
+	"to: npy|safetensors|jsonl|tsv|csv .mts\n"
 	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
 
 static void
@@ -309,6 +308,7 @@ parse(struct settings *settings, int argc, char **argv)
 			break;
 		case OPT_NUMBERS: names_add_list(&settings->numbers, optarg); break;
 		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
+		case OPT_SPREAD: settings->spread = true; break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_ROWS: names_add(&settings->chosen.numbers, optarg); break;
 		case OPT_WHERE: names_add(&settings->chosen.conditions, optarg); break;

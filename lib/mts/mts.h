@@ -142,25 +142,23 @@ void from_text(struct datafile *file, const char *const *numbers, int count, int
 /*
  * to - tensor streams as files of other programs.
  *
- * Each reads the stream to its end and writes `path` ("-": standard output) whole.
- * names: the columns to write, in this order; count 0: all of them.
+ * Reads the stream to its end and writes `path` ("-": standard output) whole.
+ *
+ * npy: one column of one element a row as an array of NumPy; of several, name one.  bf16 becomes f32; lists and text are refused.
+ * safetensors: column X as tensor X of its elements; lists also as X.offsets, i64 [rows + 1], and lists of
+ * lists as X.lists, i64 [lists + 1]: the offsets of stream.h.
+ * jsonl: one object a row.  Attributes are left out.
+ * tsv, csv: a line of names, one line a row.  NaN is an empty cell, lists and vectors are JSON.  Of TSV tabs and line ends within a
+ * text become blanks; of CSV such texts stand in quotes, RFC 4180, lines ending in a line feed.
  */
+enum to_format { TO_NPY, TO_SAFETENSORS, TO_JSONL, TO_TSV, TO_CSV };
 
-/* One column of one element a row as an array of NumPy; of several, name one.  bf16 becomes
- * f32; lists and text are refused. */
-void to_npy(struct reader *reader, const char *const *names, int count, const char *path);
+/* Dies with usage on no name of a format. */
+enum to_format to_parse(const char *word);
 
-/* Column X as tensor X of its elements; lists also as X.offsets, i64 [rows + 1], and lists of
- * lists as X.lists, i64 [lists + 1]: the offsets of stream.h. */
-void to_safetensors(
-    struct reader *reader, const char *const *names, int count, const char *path);
-
-/* One object a row.  Attributes are left out. */
-void to_jsonl(
-    struct reader *reader, const char *const *names, int count, const char *path);
-
-/* A header line of names, one line a row.  Tabs and line ends within a text become blanks,
- * NaN an empty cell; lists and vectors are written as JSON. */
-void to_tsv(struct reader *reader, const char *const *names, int count, const char *path);
+/* kept: the columns to write, in this order; none: all of them.  spread, of tables: a vector is a column for each of its
+ * numbers, X_0, X_1, ... */
+void to_file(struct reader *reader, enum to_format format, const struct names *kept,
+    bool spread, const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
@@ -66,7 +67,7 @@ choose_array(const struct reader *reader, const char *const *names, int count)
 	return found;
 }
 
-void
+static void
 to_npy(struct reader *reader, const char *const *names, int count, const char *path)
 {
 	int index = choose_array(reader, names, count);
@@ -168,7 +169,7 @@ describe(
 	return 1 + column->depth;
 }
 
-void
+static void
 to_safetensors(
     struct reader *reader, const char *const *names, int count, const char *path)
 {
@@ -201,83 +202,143 @@ to_safetensors(
 
 /* Lines of text. ------------------------------------------------------------------- */
 
-/* A text with blanks for tabs and line ends; in quotes, with those inside doubled, where it begins with one, which
- * readers of quotes would take away. */
+/* In quotes, with those inside doubled. */
 static void
-tsv_text(struct buffer *line, const char *text, size_t length)
+add_quoted(struct buffer *line, const char *text, size_t length)
 {
-	char *to = buffer_room(line, mem_multiply(length, 3, "text"));
+	buffer_add(line, "\"", 1);
+	for (const char *end = text + length, *quote; text < end; text = quote) {
+		const char *found = memchr(text, '"', (size_t)(end - text));
+		quote = found ? found + 1 : end;
+		buffer_add(line, text, (size_t)(quote - text));
+		buffer_add(line, "\"", found != NULL);
+	}
+	buffer_add(line, "\"", 1);
+}
 
-	length = utf8_repair(to, text, length, &(int64_t){ 0 });
-	for (size_t i = 0; i < length; i++)
-		if (to[i] == '\t' || to[i] == '\n' || to[i] == '\r')
-			to[i] = ' ';
-	if (!length || *to != '"') {
-		line->used += length;
-		return;
-	}
-	char *quoted = mem_new(mem_multiply(length, 2, "text"), 1);
-	size_t made = 0;
-	for (size_t i = 0; i < length; i++) {
-		if (to[i] == '"')
-			quoted[made++] = '"';
-		quoted[made++] = to[i];
-	}
-	buffer_add(line, "\"", 1);
-	buffer_add(line, quoted, made);
-	buffer_add(line, "\"", 1);
-	free(quoted);
+/* The values of a line, a comma or a tab apart. */
+struct cells {
+	char separator;
+	bool spread; /* vectors: a value for each number */
+	bool alone;  /* a value of each line, which is to be no blank line */
+};
+
+/* Of CSV in quotes where it holds what parts values.  Of TSV with blanks for tabs and line ends, in quotes where it begins
+ * with one, which readers of quotes would take away. */
+static void
+add_text(struct buffer *line, const struct cells *cells, const char *bytes, size_t length)
+{
+	char *text = mem_new(mem_multiply(length, 3, "text") + 1, 1);
+	bool quoted;
+
+	length = utf8_repair(text, bytes, length, &(int64_t){ 0 });
+	text[length] = '\0';
+	for (size_t i = 0; cells->separator == '\t' && i < length; i++)
+		if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+			text[i] = ' ';
+	if (cells->separator == '\t')
+		quoted = *text == '"';
+	else
+		quoted = strcspn(text, ",\"\n\r") < length || (cells->alone && !length);
+	if (quoted)
+		add_quoted(line, text, length);
+	else
+		buffer_add(line, text, length);
+	free(text);
 }
 
 static void
-tsv_cell(struct buffer *line, const struct column *column, const struct array *array,
-    int64_t row)
+add_number(struct buffer *line, const struct column *column, const struct array *array,
+    int64_t index)
 {
 	double real = 0;
 
-	if (column->text && column->depth == 1) {
-		const int64_t *offsets = array->offsets[0] + row;
-		tsv_text(line, (const char *)array->data + offsets[0],
-		    (size_t)(offsets[1] - offsets[0]));
-		return;
-	}
-	if (column->depth || column->rank) {
-		print_row(line, column, array, row);
-		return;
-	}
 	if (dtype_is_float(column->dtype))
 		tensor_to_f64(&real,
-		    (const char *)array->data + (size_t)row * dtype_size(column->dtype),
+		    (const char *)array->data + (size_t)index * dtype_size(column->dtype),
 		    column->dtype, 1);
 	if (!isnan(real))
-		print_number(line, column->dtype, array->data, row);
+		print_number(line, column->dtype, array->data, index);
+}
+
+/* Numbers that one element has. */
+static int64_t
+width(const struct column *column)
+{
+	return (int64_t)(column_element_size(column) / dtype_size(column->dtype));
 }
 
 static void
-jsonl_line(struct buffer *line, const struct reader *reader, const int *chosen, int count,
-    const struct array *arrays, int64_t row)
+add_cell(struct buffer *line, const struct cells *cells, const struct column *column,
+    const struct array *array, int64_t row)
 {
+	int64_t numbers = width(column);
+
+	if (column->text && column->depth == 1) {
+		const int64_t *offsets = array->offsets[0] + row;
+		add_text(line, cells, (const char *)array->data + offsets[0],
+		    (size_t)(offsets[1] - offsets[0]));
+	} else if (column->depth || (column->rank && !cells->spread)) {
+		struct buffer json = { 0 };
+		print_row(&json, column, array, row);
+		add_text(line, cells, json.data, json.used);
+		free(json.data);
+	} else {
+		for (int64_t i = 0; i < numbers; i++) {
+			buffer_add(line, &cells->separator, i > 0);
+			add_number(line, column, array, row * numbers + i);
+		}
+	}
+}
+
+/* The name of a column, or those of its numbers: "emb_0", "emb_1", ... */
+static void
+add_name(struct buffer *line, const struct cells *cells, const struct column *column)
+{
+	if (!cells->spread || column->depth || !column->rank) {
+		add_text(line, cells, column->name, strlen(column->name));
+		return;
+	}
+	for (int64_t i = 0; i < width(column); i++) {
+		char *name = mem_format("%s_%lld", column->name, (long long)i);
+		buffer_add(line, &cells->separator, i > 0);
+		add_text(line, cells, name, strlen(name));
+		free(name);
+	}
+}
+
+static void
+jsonl_line(struct buffer *line, const struct cells *cells, const struct reader *reader,
+    const int *chosen, int count, const struct array *arrays, int64_t row)
+{
+	(void)cells;
 	print_object(line, reader, chosen, count, arrays, row);
 	print_text(line, "\n");
 }
 
+/* A line of a table; row -1: of its names. */
 static void
-tsv_line(struct buffer *line, const struct reader *reader, const int *chosen, int count,
-    const struct array *arrays, int64_t row)
+table_line(struct buffer *line, const struct cells *cells, const struct reader *reader,
+    const int *chosen, int count, const struct array *arrays, int64_t row)
 {
 	for (int i = 0; i < count; i++) {
-		buffer_add(line, "\t", i > 0);
-		tsv_cell(line, stream_column(reader, chosen[i]), &arrays[chosen[i]], row);
+		const struct column *column = stream_column(reader, chosen[i]);
+		buffer_add(line, &cells->separator, i > 0);
+		if (row < 0)
+			add_name(line, cells, column);
+		else
+			add_cell(line, cells, column, &arrays[chosen[i]], row);
 	}
 	print_text(line, "\n");
 }
 
-typedef void print_line(struct buffer *line, const struct reader *reader,
-    const int *chosen, int count, const struct array *arrays, int64_t row);
+typedef void print_line(struct buffer *line, const struct cells *cells,
+    const struct reader *reader, const int *chosen, int count, const struct array *arrays,
+    int64_t row);
 
 static void
 write_lines(struct reader *reader, const int *chosen, int count, struct output *output,
-    print_line *print)
+    print_line *print, const struct cells *cells)
 {
 	struct buffer line = { 0 };
 	struct record record;
@@ -285,7 +346,7 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 	while (stream_next(reader, &record)) {
 		for (int64_t row = 0; row < record.rows; row++) {
 			line.used = 0;
-			print(&line, reader, chosen, count, record.columns, row);
+			print(&line, cells, reader, chosen, count, record.columns, row);
 			output_write(output, line.data, line.used);
 		}
 		output_flush(output); /* its reader may wait for it */
@@ -294,27 +355,54 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 	output_finish(output);
 }
 
-void
+static void
 to_jsonl(struct reader *reader, const char *const *names, int count, const char *path)
 {
 	int *chosen = choose(reader, names, &count);
 
-	write_lines(reader, chosen, count, output_open(path, false), jsonl_line);
+	write_lines(reader, chosen, count, output_open(path, false), jsonl_line, NULL);
 	free(chosen);
 }
 
-void
-to_tsv(struct reader *reader, const char *const *names, int count, const char *path)
+static void
+to_table(struct reader *reader, const char *const *names, int count, const char *path,
+    char separator, bool spread)
 {
 	int *chosen = choose(reader, names, &count);
 	struct output *output = output_open(path, false);
+	struct cells cells = { separator, spread, count == 1 };
+	struct buffer line = { 0 };
 
-	for (int i = 0; i < count; i++) {
-		const char *name = stream_column(reader, chosen[i])->name;
-		output_write(output, "\t", i > 0);
-		output_write(output, name, strlen(name));
-	}
-	output_write(output, "\n", 1);
-	write_lines(reader, chosen, count, output, tsv_line);
+	table_line(&line, &cells, reader, chosen, count, NULL, -1);
+	output_write(output, line.data, line.used);
+	free(line.data);
+	write_lines(reader, chosen, count, output, table_line, &cells);
 	free(chosen);
+}
+
+/* All. ----------------------------------------------------------------------------- */
+
+enum to_format
+to_parse(const char *word)
+{
+	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
+		"csv", NULL };
+
+	return (enum to_format)cli_word("to", word, formats);
+}
+
+void
+to_file(struct reader *reader, enum to_format format, const struct names *kept,
+    bool spread, const char *path)
+{
+	const char *const *names = kept->items;
+	int count = kept->count;
+
+	switch (format) {
+	case TO_NPY: to_npy(reader, names, count, path); break;
+	case TO_SAFETENSORS: to_safetensors(reader, names, count, path); break;
+	case TO_JSONL: to_jsonl(reader, names, count, path); break;
+	case TO_TSV: to_table(reader, names, count, path, '\t', spread); break;
+	case TO_CSV: to_table(reader, names, count, path, ',', spread); break;
+	}
 }
