@@ -119,6 +119,8 @@ cells() {
 	has_texts g_1 g_3 s_1 's 2' 70 'percent of queries'
 	run ! grep '<image\|data:' out.svg
 	[ "$(curve 1 | grep -c '<polygon')" -eq 6 ]
+	# names alone on the axes
+	run ! grep '>-\?[01].5<' out.svg
 }
 
 @test "pca: the six largest data sets have colours, the rest one name" {
@@ -138,7 +140,7 @@ cells() {
 @test "sizes, complementarity, topics: names with signs of markup come through" {
 	{ printf 'pairs\tgate\tset\tndcg\n'; for gate in 1 2 3 4 5 6 7; do printf '%s\tg_%s\tfiqa_q\t%s\n' 30 $gate 1 100 $gate 2; done; } >sizes.tsv
 	picture sizes "table='sizes.tsv'"
-	has_texts fiqa_q g_1 g_7 100
+	has_texts fiqa_q g_1 g_7 30 100
 	grep -q 'id="gnuplot_plot_1b"' out.svg
 	printf '%s\n' $'set\tthreshold\tpairs\tfailed\ta\tb\tboth\tindependent' $'STS_12\t.2\t9\t4\t.25\t.5\t.25\t.6' >two.tsv
 	picture complementarity "table='two.tsv'; a='H_S'; b='RW'"
@@ -150,4 +152,20 @@ cells() {
 	picture topics "words='words.tsv'; title='Some_q'"
 	has_texts 'sea_b^{2} (9)' wave_q 'a&amp;b' Some_q
 	grep 'font-size="28.00"' -A1 out.svg | grep -q wave_q
+}
+
+@test "speed: share/pictures/speed.svg says what README's table says, in less than 20 kB" {
+	gnuplot "$ROOT/tests/bench/speed.gnuplot" >out.svg
+	# other gnuplots may draw other lines; where numbers changed: gnuplot tests/bench/speed.gnuplot > share/pictures/speed.svg
+	diff <(grep '<text' "$ROOT/share/pictures/speed.svg") <(grep '<text' out.svg)
+	[ "$(wc -c <"$ROOT/share/pictures/speed.svg")" -lt 20000 ]
+	# of each of its lines the name and the ratio
+	sed -n '/^| what | ours | peer | ratio |/,/^$/p' "$ROOT/README.md" | sed 1,2d | grep '^|' >lines
+	[ "$(wc -l <lines)" -ge 3 ]
+	while IFS='|' read -r _ name _ _ ratio _; do
+		grep -qF ">$(xargs <<<"$name")<" out.svg
+		grep -qF " $(xargs <<<"$ratio") times as fast<" out.svg
+	done <lines
+	# a dot of ours and of the peer, on a line each, and in the key
+	for plot in 2 3; do [ "$(curve $plot | grep -c "<use xlink:href='#gpPt")" -eq $(($(wc -l <lines) + 1)) ]; done
 }
