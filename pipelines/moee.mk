@@ -198,7 +198,7 @@ $E/figure-seeds: always
 # Figure 3: the words of three clusters, by hidden states and by routing weights; of the first of the sets.
 first_text = $E/texts/$(firstword $(FIGURE_SEEDS))/$(firstword $(cluster_sets)).mts
 $E/figure3-hs.tsv $E/figure3-rw.tsv: $E/figure3-%.tsv: $$(first_text) | $X/topics
-	$X/topics -q -k 3 -f text.$* --max-df $(MOEE_COMMON) --min-length 3 -o $@ $<
+	$X/topics -q -k 3 --no-stop -f text.$* --max-df $(MOEE_COMMON) --min-length 3 -o $@ $<
 
 $E/figure3-%.svg: $(PIPELINES)/topics.awk $E/figure3-%.tsv $(PIPELINES)/topics.gnuplot
 	awk -f $< $(word 2,$^) > $E/figure3-$*.words

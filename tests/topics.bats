@@ -17,7 +17,7 @@ same() {
 # 1. known answers
 
 @test "topics: CountVectorizer's words and numpy's class-based TF-IDF, to 1e-9" {
-	topics --label topic -n 5 texts.mts >out
+	topics --no-stop --label topic -n 5 texts.mts >out
 	same "$GOLDEN/topics_expected.tsv" out
 	topics --label topic --top 4 --min-length 4 --max-df 0.3 --stop "$GOLDEN/topics_stop.txt" <texts.mts >out
 	same "$GOLDEN/topics_stopped.tsv" out
@@ -33,13 +33,13 @@ same() {
 }
 
 @test "topics -k: the clusters of k-means, the largest is 1" {
-	topics -k 3 -n 5 texts.mts >out
+	topics --no-stop -k 3 -n 5 texts.mts >out
 	# the three topics lie far from each other
 	sed 's/^sea/1/; s/^food/2/; s/^sky/3/' "$GOLDEN/topics_expected.tsv" >expected
 	same expected out
-	topics -k 3 -n 5 -f text -s 42 -j 1 texts.mts | cmp - out
-	mts cat --rename text.emb=text.rw texts.mts | topics -k 3 -n 5 -f text.rw | cmp - out
-	topics -k 3 texts.mts >all
+	topics --no-stop -k 3 -n 5 -f text -s 42 -j 1 texts.mts | cmp - out
+	mts cat --rename text.emb=text.rw texts.mts | topics --no-stop -k 3 -n 5 -f text.rw | cmp - out
+	topics --no-stop -k 3 texts.mts >all
 	[ "$(wc -l <all)" -gt 30 ]
 }
 
@@ -52,10 +52,34 @@ same() {
 	topics --label c --min-length 5 x.mts | cut -f3 | tail -n +2 | sort | diff - <(printf '%s\n' $'cafe\u0301' हिन्दी | sort)
 }
 
+@test "topics: the column group by default, of which -1 is none; English words of grammar do not count" {
+	printf '{"group":%d,"text":"%s"}\n' 0 "The ship and the sea don't" 0 "a sea" 1 "the bread" -1 "the sea of grass" | mkstream >x.mts
+	topics x.mts | cut -f1-4 >out
+	diff out - <<-END
+		$(printf '%s\t%s\t%s\t%s' cluster size word count)
+		$(printf '0\t2\t%s\t%d\n' ship 1 sea 2)
+		$(printf '1\t1\tbread\t1')
+	END
+	# called by its name it is a label like others, and its words are those of a cluster
+	topics --label group x.mts | cut -f1,3 | grep -q '^-1	grass$'
+	topics --no-stop x.mts | cut -f1,3 | grep -q '^0	the$'
+	# a file takes the list's place
+	echo sea >stop.txt
+	topics --stop stop.txt x.mts | cut -f1,3 >out
+	grep -q '^0	the$' out
+	run ! grep -q '	sea$' out
+	# each word of the list is one as words are cut, and stands once
+	sed -n 's/^    "\([a-z ]*\)";\?$/\1/p' "$ROOT/lib/geometry/stop_words.c" | tr -s ' ' '\n' | grep . >list
+	[ "$(wc -l <list)" -gt 200 ]
+	sort list | uniq -d | diff - /dev/null
+	jq -Rsc '{group: 0, text: .}, {group: 1, text: "ship"}' list | mkstream >all.mts
+	topics --min-length 1 all.mts | cut -f3 | diff - <(printf '%s\n' word ship)
+}
+
 # 3. usage
 
 @test "topics: usage errors exit 2" {
-	for wrong in "" "-k 1" "--label topic -k 3" "--label topic --max-df 2" "--label topic -n 0" "texts.mts" "--label topic texts.mts texts.mts"; do
+	for wrong in "-k 1" "--label topic -k 3" "--label topic --max-df 2" "--label topic -n 0" "--label topic --stop x --no-stop" "--label topic texts.mts texts.mts"; do
 		run -2 --separate-stderr topics $wrong <texts.mts
 		[ -z "$output" ]
 	done
@@ -69,6 +93,7 @@ same() {
 	refused() { dies "topics: $1" topics -o out "${@:2}"; }
 	refused "texts.mts: there is no column 'question' of texts; name it with --text" --label topic --text question texts.mts
 	refused "texts.mts: there is no column 'group'" --label group texts.mts
+	refused "texts.mts: there is no column 'group'" texts.mts
 	refused "texts.mts: there is no column 'x.emb' of vectors" -k 2 -f x texts.mts
 	refused "texts.mts: -k 61: there are only 60 rows" -k 61 texts.mts
 	refused "no word of the texts counts: of " --label topic --max-df 0 texts.mts
@@ -93,7 +118,7 @@ same() {
 	[[ $stderr == "topics: /dev/full: "* ]]
 	# a cluster without words is told
 	printf '{"c":%d,"text":"%s"}\n' 1 "some words" 2 "" | mkstream >silent.mts
-	run -0 --separate-stderr topics --label c silent.mts
+	run -0 --separate-stderr topics --no-stop --label c silent.mts
 	[ "${#lines[@]}" -eq 3 ]
 	[[ $stderr == "topics: warning: 1 cluster has no word that counts" ]]
 }
@@ -123,7 +148,7 @@ same() {
 	printf '{"text":"%s"}\n' "some words" "and others" "a word" >texts.jsonl
 	printf '{"question":"%s","topic":"%s"}\n' "which word" x "some other" y "what word" x "no idea" y >questions.jsonl
 	page_examples topics.1 >examples
-	[ "$(grep -c topics examples)" -eq 4 ]
+	[ "$(grep -c topics examples)" -eq 5 ]
 	bash -e -o pipefail -x examples >out
 	grep -qP '^x\t2\tword\t2\t' out
 	[ "$(grep -cE '^[12] [a-z]+$' out)" -ge 2 ]

@@ -14,10 +14,11 @@
 #include "geometry/topics.h"
 #include "nn/nn.h"
 
-enum { OPT_LABEL = CLI_LONG, OPT_TEXT, OPT_STOP, OPT_MOST, OPT_LEAST };
+enum { OPT_LABEL = CLI_LONG, OPT_TEXT, OPT_STOP, OPT_NO_STOP, OPT_MOST, OPT_LEAST };
 
-static const struct cli_option options[] = { { OPT_LABEL, "label", "NAME",
-						 "the column of the texts' clusters" },
+static const struct cli_option options[] = {
+	{ OPT_LABEL, "label", "NAME",
+	    "the column of the texts' clusters (default: group)" },
 	{ 'k', "clusters", "K", "or: make K clusters of the vectors by k-means" },
 	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
 	{ 's', "seed", "N", "what k-means begins with (default: 42)" },
@@ -26,14 +27,18 @@ static const struct cli_option options[] = { { OPT_LABEL, "label", "NAME",
 	{ OPT_MOST, "max-df", "X",
 	    "words in a greater share of the texts do not count (default: 1)" },
 	{ OPT_LEAST, "min-length", "N", "nor do those of fewer letters (default: 2)" },
-	{ OPT_STOP, "stop", "FILE", "nor do the words in this file" },
+	{ OPT_STOP, "stop", "FILE",
+	    "nor do the words in this file (default: an English list)" },
+	{ OPT_NO_STOP, "no-stop", NULL, "no list of words: all count" },
 	{ 'j', "threads", "N", "threads (default: all cores)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
+	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+};
 
 static const struct cli cli = { "topics", "the words that tell clusters of texts apart",
-	"--label NAME [OPTION]... [FILE]\n"
+	"[--label NAME] [OPTION]... [FILE]\n"
 	"       topics -k K [-f NAME] [OPTION]... [FILE]",
 	options,
+	"  group -k 20 titles.mts | topics -n 5\n"
 	"  tok -m MODEL --keep -f text texts.jsonl | encode -m MODEL | topics -k 10\n"
 	"  mts from jsonl texts.jsonl | topics --label topic --max-df 0.05\n",
 	nn_about, NULL, ".mts" };
@@ -67,6 +72,7 @@ parse(struct settings *settings, int argc, char **argv)
 			topics->least = (int)cli_integer("--min-length", 1, 1000);
 			break;
 		case OPT_STOP: topics->stop = optarg; break;
+		case OPT_NO_STOP: topics->all = true; break;
 		case 'j':
 			settings->threads = (int)cli_integer("--threads", 1, 4096);
 			break;
@@ -83,11 +89,13 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
-	if (!topics->label == !topics->clusters)
+	if (topics->label && topics->clusters)
 		die_usage("what are the clusters? say --label or, of vectors, -k");
-	if (topics->label)
-		cli_only(&cli, "--label",
-		    "label text top max-df min-length stop threads output");
+	if (topics->stop && topics->all)
+		die_usage("--stop or --no-stop, not both");
+	if (!topics->clusters)
+		cli_only(&cli, "clusters of a column",
+		    "label text top max-df min-length stop no-stop threads output");
 	if (argc - optind > 1)
 		die_usage("one stream, please; cat joins several");
 	nn_start(settings.threads, argv);

@@ -11,6 +11,7 @@
 #include "base/status_line.h"
 #include "base/strings.h"
 #include "geometry/clusterings.h"
+#include "geometry/stop_words.h"
 #include "stream/values.h"
 #include "text/datafile.h"
 #include "text/lines.h"
@@ -93,24 +94,29 @@ look(void *with, const struct reader *reader, const struct record *record)
 	}
 }
 
+static void
+stop_text(struct topics *topics, const char *text, size_t length)
+{
+	struct corpus *corpus = topics->corpus;
+	size_t at = 0;
+
+	while (words_next(text, length, &at, &corpus->word)) {
+		int64_t number =
+		    strings_find(corpus->names, corpus->word.data, corpus->word.used);
+		if (number >= 0)
+			topics->counted[number] = false;
+	}
+}
+
 /* Take out the words of a file. */
 static void
 stop(struct topics *topics, const char *path)
 {
-	struct corpus *corpus = topics->corpus;
 	struct datafile *file = datafile_open(path, DATAFILE_LINES);
 	const struct tree *line;
 
-	while ((line = datafile_next(file))) {
-		const struct tree *text = line->items[0];
-		size_t at = 0;
-		while (words_next(text->string, text->length, &at, &corpus->word)) {
-			int64_t number = strings_find(
-			    corpus->names, corpus->word.data, corpus->word.used);
-			if (number >= 0)
-				topics->counted[number] = false;
-		}
-	}
+	while ((line = datafile_next(file)))
+		stop_text(topics, line->items[0]->string, line->items[0]->length);
 	datafile_close(file);
 }
 
@@ -128,6 +134,8 @@ choose_words(struct topics *topics)
 		    (double)corpus->texts.data[i] / texts <= options->most;
 	if (options->stop)
 		stop(topics, options->stop);
+	else if (!options->all)
+		stop_text(topics, stop_words_english, strlen(stop_words_english));
 	for (int64_t i = 0; i < words; i++)
 		all += topics->counted[i] ? corpus->counts.data[i] : 0;
 	if (all == 0)
@@ -209,6 +217,16 @@ weigh(const struct topics *topics, int32_t cluster, int64_t *counts, size_t *cou
 	return entries;
 }
 
+/* Whether it is the rows that group(1) put into no group. */
+static bool
+is_none(const struct topics *topics, int32_t cluster)
+{
+	const struct topics_options *options = topics->corpus->options;
+	const struct strings *kinds = topics->clusterings->list[0].kinds;
+
+	return kinds && !options->label && !strcmp(strings_get(kinds, cluster), "-1");
+}
+
 static void
 print(const struct topics *topics, int top)
 {
@@ -224,6 +242,8 @@ print(const struct topics *topics, int top)
 	for (int32_t i = 0; i < topics->clusters; i++) {
 		int32_t cluster = (int32_t)topics->order[i];
 		size_t count;
+		if (is_none(topics, cluster))
+			continue;
 		struct entry *entries = weigh(topics, cluster, counts, &count);
 		char *name = clustering->kinds
 				 ? mem_string(strings_get(clustering->kinds, cluster))
@@ -246,14 +266,21 @@ print(const struct topics *topics, int top)
 	free(counts);
 }
 
+static const char *
+label_of(const struct topics_options *options)
+{
+	return options->label || options->clusters ? options->label : "group";
+}
+
 static struct clusterings *
 read_texts(const char *path, struct corpus *corpus)
 {
 	const struct topics_options *options = corpus->options;
+	const char *label = label_of(options);
 
 	return clusterings_read(&path, 1,
-	    &(struct clusterings_options){ .labels = &options->label,
-		.label_count = options->label != NULL,
+	    &(struct clusterings_options){ .labels = &label,
+		.label_count = label != NULL,
 		.fields = &options->field,
 		.field_count = options->field != NULL,
 		.clusters = options->clusters,

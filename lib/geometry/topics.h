@@ -11,16 +11,19 @@
 #ifndef TOPICS_H
 #define TOPICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct topics_options {
-	const char *label,
+	const char *label, /* NULL, and no clusters: "group", of which -1 is none */
 	    *field; /* what the clusters are of: one column; both NULL: the only embeddings */
 	int clusters; /* of k-means; 0: labels */
 	uint32_t seed;
 	const char *text; /* column; NULL: "text" */
-	const char *stop; /* path: words that do not count, or NULL */
-	double most;	  /* share of the texts, 0 to 1 */
+	const char
+	    *stop; /* path: words that do not count; NULL: English ones (stop_words.h) */
+	bool all;  /* no word is stopped */
+	double most; /* share of the texts, 0 to 1 */
 	int least, top;
 };
 

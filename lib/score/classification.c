@@ -95,42 +95,6 @@ read_labels(struct numbers *labels, int64_t rows, struct strings *names,
 		    columns->label, &record->columns[columns->label], row, CLASSES_MOST);
 }
 
-/* A label as a number; NaN: it is none. */
-static long double
-number_of(const struct strings *names, int64_t label)
-{
-	long double value;
-	bool is = number_read_long(
-	    strings_get(names, label), strings_length(names, label), &value);
-
-	return is ? value : NAN;
-}
-
-/* TSV and CSV have numbers as text. */
-static bool
-are_numbers(const struct strings *names)
-{
-	for (int64_t i = 0; i < strings_count(names); i++)
-		if (isnan(number_of(names, i)))
-			return false;
-	return true;
-}
-
-static int
-by_name(const void *a, const void *b, void *context)
-{
-	const struct training *training = context;
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	long double p = 0, q = 0;
-
-	if (training->numeric) {
-		p = number_of(training->names, x);
-		q = number_of(training->names, y);
-	}
-	return p == q ? strings_compare(training->names, x, y) : (p > q) - (p < q);
-}
-
 /* Number the labels as scikit-learn does, in sorted order: it decides ties, and which of two
  * classes is the positive one. */
 static void
@@ -139,11 +103,7 @@ sort_labels(struct training *training)
 	int classes = training->classes;
 
 	training->sorted = mem_new((size_t)classes, sizeof *training->sorted);
-	training->by_place = mem_new((size_t)classes, sizeof *training->by_place);
-	for (int i = 0; i < classes; i++)
-		training->by_place[i] = i;
-	qsort_r(training->by_place, (size_t)classes, sizeof *training->by_place, by_name,
-	    training);
+	training->by_place = labels_sorted(training->names);
 	for (int i = 0; i < classes; i++)
 		training->sorted[training->by_place[i]] = i;
 	for (int64_t i = 0; i < training->n; i++)
@@ -189,7 +149,7 @@ read_training(
 		training->n += record.rows;
 	}
 	training->classes = (int)strings_count(training->names);
-	training->numeric = are_numbers(training->names);
+	training->numeric = labels_are_numbers(training->names);
 	if (training->n == 0)
 		die("%s: there are no training rows in it", name);
 	if (training->classes < 2)
@@ -310,7 +270,7 @@ run_test(struct training *training, struct logistic_regression **models,
 			predicted->at = mem_grow(predicted->at, &predicted->capacity,
 			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
 			logistic_regression_predict(models[i], columns->vectors->raw,
-			    record.rows, predicted->at + test.rows);
+			    record.rows, predicted->at + test.rows, NULL);
 		}
 		test.rows += record.rows;
 	}
@@ -348,7 +308,7 @@ positive_label(
 	}
 	for (int i = 0; i < 2 && training->numeric; i++)
 		if (seen[i] < training->classes &&
-		    number_of(training->names, training->by_place[seen[i]]) == 1)
+		    labels_value(training->names, training->by_place[seen[i]]) == 1)
 			one = seen[i];
 	if (count != 2)
 		return -1;
@@ -471,10 +431,10 @@ free_all(struct training *training, struct test *test, int experiments)
 static double
 first_number(const struct training *training)
 {
-	double first = number_of(training->names, training->by_place[0]);
+	double first = labels_value(training->names, training->by_place[0]);
 
 	for (int i = 0; i < training->classes; i++) {
-		double number = number_of(training->names, training->by_place[i]);
+		double number = labels_value(training->names, training->by_place[i]);
 		if (number != first + i || number != trunc(number))
 			die("--legacy-sum averages labels as numbers, which must be "
 			    "whole and without gaps; there is '%s'",

@@ -1,6 +1,11 @@
 #include "score/labels.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
 #include "stream/values.h"
 
 int
@@ -35,4 +40,55 @@ labels_number(struct strings *names, const struct reader *reader, int column,
 		    "labels",
 		    stream_name(reader), labels->name, most);
 	return (int32_t)number;
+}
+
+long double
+labels_value(const struct strings *names, int64_t label)
+{
+	long double value;
+	bool is = number_read_long(
+	    strings_get(names, label), strings_length(names, label), &value);
+
+	return is ? value : NAN;
+}
+
+bool
+labels_are_numbers(const struct strings *names)
+{
+	for (int64_t i = 0; i < strings_count(names); i++)
+		if (isnan(labels_value(names, i)))
+			return false;
+	return true;
+}
+
+struct sorting {
+	const struct strings *names;
+	bool numeric;
+};
+
+static int
+by_value(const void *a, const void *b, void *context)
+{
+	const struct sorting *sorting = context;
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	long double p = 0, q = 0;
+
+	if (sorting->numeric) {
+		p = labels_value(sorting->names, x);
+		q = labels_value(sorting->names, y);
+	}
+	return p == q ? strings_compare(sorting->names, x, y) : (p > q) - (p < q);
+}
+
+int32_t *
+labels_sorted(const struct strings *names)
+{
+	struct sorting sorting = { names, labels_are_numbers(names) };
+	size_t count = (size_t)strings_count(names);
+	int32_t *order = mem_new(count, sizeof *order);
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (int32_t)i;
+	qsort_r(order, count, sizeof *order, by_value, &sorting);
+	return order;
 }

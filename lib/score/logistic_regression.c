@@ -187,9 +187,24 @@ logistic_regression_fit(const float *x, const int32_t *label, int64_t n, int wid
 
 enum { BLOCK = 512 };
 
+/* The probability of a class, of the products of a row with the weights. */
+static double
+share(const struct logistic_regression *model, const double *product, int32_t class)
+{
+	double own = product[model->vectors == 1 ? 0 : class] +
+		     model->intercepts[model->vectors == 1 ? 0 : class],
+	       sum = 0;
+
+	if (model->vectors == 1)
+		return 1 / (1 + exp(class ? -own : own));
+	for (int i = 0; i < model->vectors; i++)
+		sum += exp(product[i] + model->intercepts[i] - own);
+	return 1 / sum;
+}
+
 static void
 predict(const struct logistic_regression *model, const float *x, int n,
-    int32_t *predicted, double *room)
+    int32_t *predicted, double *probability, double *room)
 {
 	int vectors = model->vectors, width = model->width;
 	double *scores = room + (int64_t)BLOCK * width;
@@ -206,19 +221,22 @@ predict(const struct logistic_regression *model, const float *x, int n,
 			    score[best] + model->intercepts[best])
 				best = j;
 		predicted[i] = vectors == 1 ? score[0] + model->intercepts[0] > 0 : best;
+		if (probability)
+			probability[i] = share(model, score, predicted[i]);
 	}
 }
 
 void
 logistic_regression_predict(const struct logistic_regression *model, const float *x,
-    int64_t n, int32_t *predicted)
+    int64_t n, int32_t *predicted, double *probability)
 {
 	double *room =
 	    mem_new(BLOCK, (size_t)(model->width + model->vectors) * sizeof *room);
 
 	for (int64_t first = 0; first < n; first += BLOCK) {
 		int some = n - first < BLOCK ? (int)(n - first) : BLOCK;
-		predict(model, x + first * model->width, some, predicted + first, room);
+		predict(model, x + first * model->width, some, predicted + first,
+		    probability ? probability + first : NULL, room);
 	}
 	free(room);
 }

@@ -36,9 +36,9 @@ struct logistic_regression *logistic_regression_fit(const float *x, const int32_
     int64_t n, int width, int classes, const struct logistic_regression_options *options);
 
 /* The class with the greatest decision value, the first of equals; two classes: the
- * second where the value is above 0. */
+ * second where the value is above 0.  `probability` [n], unless NULL, is that of this class. */
 void logistic_regression_predict(const struct logistic_regression *model, const float *x,
-    int64_t n, int32_t *predicted);
+    int64_t n, int32_t *predicted, double *probability);
 void logistic_regression_free(struct logistic_regression *model);
 
 #endif

@@ -1,0 +1,122 @@
+#include "score/neighbours.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "score/kmeans_start.h"
+
+enum { QUERIES = 128, TILE = 1024 /* labelled rows */ };
+
+struct found {
+	double distance; /* squared, less the query's own square */
+	int32_t label;
+};
+
+/* What is at hand of a block of queries. */
+struct scan {
+	const struct neighbours *with;
+	double *queries;      /* [QUERIES, width] */
+	double *rows, *norms; /* [TILE, width], [TILE] */
+	double *products;     /* [QUERIES, TILE] */
+	struct found *found;  /* [QUERIES, k], the nearest first */
+};
+
+static void
+widen(double *to, const float *from, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] = from[i];
+}
+
+/* Put a row in its place among the nearest, behind those that are as near. */
+static void
+insert(struct found *found, int count, struct found row)
+{
+	int at = count - 1;
+
+	for (; at > 0 && found[at - 1].distance > row.distance; at--)
+		found[at] = found[at - 1];
+	found[at] = row;
+}
+
+static void
+scan_tile(const struct scan *scan, int64_t first, int rows, int queries)
+{
+	const struct neighbours *with = scan->with;
+	int width = with->width, k = with->k;
+
+	widen(scan->rows, with->x + first * width, (int64_t)rows * width);
+	for (int i = 0; i < rows; i++)
+		scan->norms[i] = kmeans_square(scan->rows + (int64_t)i * width, width);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, queries, rows, width, -2,
+	    scan->queries, width, scan->rows, width, 0, scan->products, TILE);
+#pragma omp parallel for schedule(static)
+	for (int i = 0; i < queries; i++) {
+		struct found *found = scan->found + (int64_t)i * k;
+		const double *product = scan->products + (int64_t)i * TILE;
+		for (int j = 0; j < rows; j++)
+			if (product[j] + scan->norms[j] < found[k - 1].distance)
+				insert(found, k,
+				    (struct found){ product[j] + scan->norms[j],
+					with->label[first + j] });
+	}
+}
+
+static void
+vote(const struct neighbours *with, const struct found *found, int *votes,
+    int32_t *predicted, double *probability)
+{
+	int32_t best = found[0].label;
+
+	for (int i = 0; i < with->k; i++)
+		votes[found[i].label]++;
+	for (int i = 1; i < with->k; i++) {
+		int32_t label = found[i].label;
+		if (votes[label] > votes[best] ||
+		    (votes[label] == votes[best] && label < best))
+			best = label;
+	}
+	*predicted = best;
+	*probability = (double)votes[best] / with->k;
+	for (int i = 0; i < with->k; i++)
+		votes[found[i].label] = 0;
+}
+
+void
+neighbours_predict(const struct neighbours *neighbours, const float *x, int64_t count,
+    int32_t *predicted, double *probability)
+{
+	size_t row = (size_t)neighbours->width * sizeof(double);
+	int k = neighbours->k;
+	struct scan scan = { .with = neighbours,
+		.queries = mem_new(QUERIES, row),
+		.rows = mem_new(TILE, row),
+		.norms = mem_new(TILE, sizeof *scan.norms),
+		.products = mem_new((size_t)QUERIES * TILE, sizeof *scan.products),
+		.found = mem_new(QUERIES * (size_t)k, sizeof *scan.found) };
+	int *votes = mem_zero((size_t)neighbours->classes, sizeof *votes);
+
+	for (int64_t first = 0; first < count; first += QUERIES) {
+		int some = count - first < QUERIES ? (int)(count - first) : QUERIES;
+		widen(scan.queries, x + first * neighbours->width,
+		    (int64_t)some * neighbours->width);
+		for (int i = 0; i < some * k; i++)
+			scan.found[i] = (struct found){ INFINITY, 0 };
+		for (int64_t at = 0; at < neighbours->n; at += TILE)
+			scan_tile(&scan, at,
+			    neighbours->n - at < TILE ? (int)(neighbours->n - at) : TILE,
+			    some);
+		for (int i = 0; i < some; i++)
+			vote(neighbours, scan.found + (int64_t)i * k, votes,
+			    predicted + first + i, probability + first + i);
+	}
+	free(scan.queries);
+	free(scan.rows);
+	free(scan.norms);
+	free(scan.products);
+	free(scan.found);
+	free(votes);
+}

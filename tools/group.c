@@ -1,0 +1,272 @@
+/*
+ * group - put texts into groups by their embeddings
+ *
+ * reads	FIELD.emb	f32 [width]
+ * writes	group		i64	from 0, the largest; -1: in none
+ *		distance	f64	from the centre of the group: Euclidean with -k, 1 - cosine with
+ *					--threshold; 0 of those in none
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "score/lloyd.h"
+#include "search/communities.h"
+#include "search/vectors.h"
+#include "stream/replay.h"
+
+enum { OPT_THRESHOLD = CLI_LONG, OPT_LEAST, OPT_LEVEL };
+enum { GROUPS_MOST = 65536 };
+
+static const struct cli_option options[] = { { 'k', "clusters", "K",
+						 "make K groups by k-means" },
+	{ OPT_THRESHOLD, "threshold", "COSINE",
+	    "or: of texts that lie so near to one of them" },
+	{ OPT_LEAST, "min-size", "N", "these have N texts or more (default: 10)" },
+	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
+	{ 's', "seed", "N", "what k-means begins with (default: 42)" },
+	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
+	{ 'j', "threads", "N", "threads (default: all cores)" },
+	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
+
+static const struct cli cli = { "group", "put texts into groups by their embeddings",
+	"-k K [OPTION]... [FILE]\n"
+	"       group --threshold COSINE [OPTION]... [FILE]",
+	options,
+	"  tok -m MODEL --keep titles.txt | encode -m MODEL > titles.mts\n"
+	"  group -k 20 titles.mts | topics -n 5\n"
+	"  group --threshold 0.9 --min-size 2 titles.mts | mts rows --where 'group>=0' "
+	"|\n"
+	"      mts rows --sort group,distance | mts to tsv -c group,distance,text\n",
+	nn_about, NULL, ".mts" };
+
+struct settings {
+	const char *field, *output;
+	int clusters, level, threads;
+	double threshold; /* NAN: k-means */
+	int64_t least;
+	uint32_t seed;
+};
+
+/* What is found, row by row. */
+struct groups {
+	int32_t count;
+	int32_t *group;	  /* [n] */
+	double *distance; /* [n] */
+};
+
+static void
+parse(struct settings *settings, int argc, char **argv)
+{
+	int option;
+
+	while ((option = cli_next(&cli, argc, argv)) != -1)
+		switch (option) {
+		case 'k':
+			settings->clusters =
+			    (int)cli_integer("--clusters", 1, GROUPS_MOST);
+			break;
+		case OPT_THRESHOLD:
+			settings->threshold = cli_real("--threshold", -1, 1);
+			break;
+		case OPT_LEAST:
+			settings->least = cli_integer("--min-size", 1, INT32_MAX);
+			break;
+		case 'f': settings->field = optarg; break;
+		case 's':
+			settings->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
+			break;
+		case OPT_LEVEL:
+			settings->level = (int)cli_integer("--level", 0, 19);
+			break;
+		case 'j':
+			settings->threads = (int)cli_integer("--threads", 1, 4096);
+			break;
+		case 'o': settings->output = optarg; break;
+		}
+	if (!settings->clusters == isnan(settings->threshold))
+		die_usage("which groups? say how many, -k, or how near their texts lie, "
+			  "--threshold");
+	if (settings->clusters)
+		cli_only(&cli, "-k", "clusters field seed level threads output");
+	else
+		cli_only(
+		    &cli, "--threshold", "threshold min-size field level threads output");
+	if (argc - optind > 1)
+		die_usage("one stream, please; cat joins several");
+}
+
+/* All vectors, of length 1 where a threshold asks for cosines. */
+static float *
+read_vectors(
+    struct replay *replay, const struct settings *settings, int64_t *rows, int *width)
+{
+	struct reader *reader = replay_reader(replay);
+	bool cosines = !settings->clusters;
+	struct vectors *vectors =
+	    vectors_open(reader, settings->field, cosines ? VECTORS_UNITS : 0);
+	struct progress *progress = stream_progress(reader);
+	struct record record;
+	size_t capacity = 0, row = (size_t)vectors->width;
+	float *x = NULL;
+
+	*rows = 0;
+	*width = vectors->width;
+	while (stream_next(reader, &record)) {
+		vectors_load(vectors, &record);
+		size_t used = (size_t)*rows * row, more = (size_t)record.rows * row;
+		x = mem_grow(x, &capacity, used + more, sizeof *x);
+		if (more)
+			memcpy(x + used, cosines ? vectors->units : vectors->raw,
+			    more * sizeof *x);
+		*rows += record.rows;
+	}
+	progress_free(progress);
+	if (*rows == 0)
+		die("%s: there is no row in it", stream_name(reader));
+	if (settings->clusters > *rows)
+		die("%s: -k %d: there are only %lld rows to make groups of",
+		    stream_name(reader), settings->clusters, (long long)*rows);
+	if (*rows > INT32_MAX)
+		die("%s: it has more than %d rows; group a sample (mts rows --sample)",
+		    stream_name(reader), INT32_MAX);
+	if (cosines)
+		vectors_warn_zero(vectors, "they are in no group");
+	vectors_close(vectors);
+	stream_close(reader);
+	return x;
+}
+
+struct size {
+	int64_t rows;
+	int32_t group;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+	const struct size *one = a, *two = b;
+
+	if (one->rows != two->rows)
+		return one->rows > two->rows ? -1 : 1;
+	return (one->group > two->group) - (one->group < two->group);
+}
+
+/* Number them by their sizes, the largest first; returns how many have rows. */
+static int32_t
+number_by_size(struct groups *groups, int64_t rows)
+{
+	struct size *sizes = mem_zero((size_t)groups->count + 1, sizeof *sizes);
+	int32_t *number = mem_new((size_t)groups->count + 1, sizeof *number), filled = 0;
+
+	for (int32_t i = 0; i < groups->count; i++)
+		sizes[i].group = i;
+	for (int64_t i = 0; i < rows; i++)
+		if (groups->group[i] >= 0)
+			sizes[groups->group[i]].rows++;
+	qsort(sizes, (size_t)groups->count, sizeof *sizes, by_size);
+	for (int32_t i = 0; i < groups->count; i++) {
+		number[sizes[i].group] = i;
+		filled += sizes[i].rows > 0;
+	}
+	for (int64_t i = 0; i < rows; i++)
+		if (groups->group[i] >= 0)
+			groups->group[i] = number[groups->group[i]];
+	free(sizes);
+	free(number);
+	return filled;
+}
+
+static struct groups
+find_groups(const struct settings *settings, const float *x, int64_t rows, int width)
+{
+	if (settings->clusters) {
+		struct lloyd_result made =
+		    lloyd_fit(x, rows, width, settings->clusters, settings->seed);
+		inform("inertia %.9g after %d steps", made.inertia, made.steps);
+		return (struct groups){ settings->clusters, made.cluster, made.distance };
+	}
+	struct progress *progress = progress_new("rows compared", rows);
+	struct communities found = communities_find(
+	    x, rows, width, (float)settings->threshold, settings->least, progress);
+	progress_free(progress);
+	return (struct groups){ found.count, found.group, found.distance };
+}
+
+/* The stream with its new columns. */
+static void
+write_stream(struct replay *replay, const struct settings *settings,
+    const struct groups *groups, int64_t rows)
+{
+	struct reader *reader = replay_reader(replay);
+	struct writer *writer = stream_create(settings->output, reader);
+	struct record record;
+	int64_t *numbers = NULL, row = 0;
+	size_t capacity = 0;
+
+	if (settings->level >= 0)
+		stream_level(writer, settings->level);
+	if (settings->clusters)
+		stream_seed(writer, settings->seed);
+	int group =
+	    stream_add(writer, &(struct column){ .name = "group", .dtype = DTYPE_I64 });
+	int distance = stream_add(
+	    writer, &(struct column){ .name = "distance", .dtype = DTYPE_F64 });
+	while (stream_next(reader, &record)) {
+		struct record *made = stream_make(writer, &record);
+		if (row + record.rows > rows)
+			die("%s: it changed while it was read", stream_name(reader));
+		numbers =
+		    mem_grow(numbers, &capacity, (size_t)record.rows, sizeof *numbers);
+		for (int64_t i = 0; i < record.rows; i++)
+			numbers[i] = groups->group[row + i];
+		made->columns[group].data = numbers;
+		made->columns[distance].data = groups->distance + row;
+		stream_put(writer, made);
+		row += record.rows;
+	}
+	stream_finish(writer);
+	stream_close(reader);
+	free(numbers);
+}
+
+static void
+tell(const struct settings *settings, int32_t filled)
+{
+	if (settings->clusters && filled < settings->clusters)
+		warn("only %d groups have texts: embeddings repeat", filled);
+	if (!settings->clusters && filled == 0)
+		warn("no %lld texts lie within %g of one of them: no row has a group; "
+		     "say a lower --threshold or --min-size",
+		    (long long)settings->least, settings->threshold);
+	inform("%d groups", filled);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings = {
+		.output = "-", .level = -1, .threshold = NAN, .least = 10, .seed = 42
+	};
+	int64_t rows;
+	int width;
+
+	cli_start(&cli, argc, argv);
+	parse(&settings, argc, argv);
+	nn_start(settings.threads, argv);
+	struct replay *replay = replay_open(optind < argc ? argv[optind] : "-");
+	float *x = read_vectors(replay, &settings, &rows, &width);
+	struct groups groups = find_groups(&settings, x, rows, width);
+	free(x);
+	tell(&settings, number_by_size(&groups, rows));
+	write_stream(replay, &settings, &groups, rows);
+	replay_close(replay);
+	free(groups.group);
+	free(groups.distance);
+	return 0;
+}
