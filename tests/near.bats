@@ -231,6 +231,50 @@ few() {
 	[[ $output == *"there are no queries: "*"c.mts is the corpus, and standard input a terminal"* ]]
 }
 
+# Golden values: tests/golden/columns.py (sentence-transformers' paraphrase_mining).
+@test "near --self: each pair once, the best first, as paraphrase_mining finds them" {
+	cd "$T"
+	mkstream 7 <"$GOLDEN/columns_train.jsonl" >rows.mts
+	pairs() { near --self --json "$@" | jq -r '[.pair[0].id, .pair[1].id, .score] | @tsv'; }
+	same() {
+		sort -n -k1,2 out | cut -f1,2 | diff <(tail -n +2 "$1" | sort -n -k1,2 | cut -f1,2) -
+		# scores of floats, summed in another order
+		cut -f3 out | within <(tail -n +2 "$1" | cut -f3) 1e-6
+	}
+	pairs --threshold 0.9 rows.mts >out
+	same "$GOLDEN/columns_pairs.tsv"
+	pairs -k 2 rows.mts >out
+	same "$GOLDEN/columns_pairs_2.tsv"
+	# ids go before row numbers
+	jq -c '{_id: ("r" + (input_line_number | tostring)), "text.emb"}' "$GOLDEN/columns_train.jsonl" | mkstream 7 >named.mts
+	pairs --threshold 0.9 named.mts | tr -d r | cut -f1,2 | sort -n | diff <(tail -n +2 "$GOLDEN/columns_pairs.tsv" | cut -f1,2 | sort -n) -
+}
+
+@test "near --self, --show: by hand" {
+	cd "$T"
+	printf '%s\n' '{"_id":"a","text":"one","path":"x/1.txt","line":7,"v.emb":[1,0]}' '{"_id":"long","text":"two","path":"","line":8,"v.emb":[0.6,0.8]}' \
+		'{"_id":"c","text":"three","path":"z","line":9,"v.emb":[0,1]}' | mkstream >x.mts
+	near --self --threshold 0.5 x.mts | diff - <(printf '%s\n' '0.8000  long  two' '        c     three' '' '0.6000  a     one' '        long  two')
+	near --self -k 1 --show line x.mts | diff - <(printf '%s\n' '0.8000  long  8' '        c     9' '' '0.6000  a     7' '        long  8')
+	[ "$(near --self --threshold 2 x.mts)" = "nothing was found" ]
+	[ -z "$(near --self --threshold 2 --json x.mts)" ]
+	near --self --json -k 1 --threshold 0.7 --show path x.mts |
+		diff - <(echo '{"score":0.8,"pair":[{"id":"long","text":""},{"id":"c","text":"z"}]}')
+	# queries show their texts
+	mts rows --rows 1 x.mts >q.mts
+	near --show path -k 2 q.mts x.mts | diff - <(printf '%s\n' one '  1  1.0000  a     x/1.txt' '  2  0.6000  long  ')
+	near --show line --json -k 1 q.mts x.mts | diff - <(echo '{"id":"a","text":"one","hits":[{"id":"a","text":"7","score":1}]}')
+	dies "near: x.mts: there is no column 'paht'" near --show paht q.mts x.mts
+	dies "near: x.mts: column 'v.emb' should hold one text or number a row" near --show v.emb q.mts x.mts
+	for wrong in "--self x.mts x.mts" "--self -" "--self" "--show path --text x.txt q.mts x.mts"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near $wrong
+		[ -z "$output" ]
+	done
+	says_nothing --exclude-self near --self --exclude-self x.mts
+	says_nothing --show near --run - --show path q.mts x.mts
+}
+
 # 3. what is wrong
 
 @test "near: usage" {
@@ -420,6 +464,9 @@ npy() {
 	cd "$T"
 	[ "$(bash -e example.1 | wc -l)" = $((15 * 5 - 1)) ]
 	[ "$(bash -e example.3 | grep -c '  1.0000  e')" -ge 120 ]
+	bash -e example.7 >out
+	[ "$(grep -c '^0\.9\|^1\.0' out)" -ge 1 ]
+	[ "$(bash -e example.8 | wc -l)" = $((15 * 12 - 1)) ]
 	bash -eo pipefail example.4 >out
 	mteb-score retrieval --qrels test.tsv queries.mts corpus.mts | cmp - out
 	bash -eo pipefail example.5

@@ -2,13 +2,12 @@
  * near - exact nearest neighbours of one stream in another
  *
  * reads	FIELD.emb (f32 [width]), in both; _id or id (text or i64), where there are; FIELD or
- *		text (text), where it was kept
+ *		text (text), where it was kept, or another column
  * writes	lines for people, TREC's columns or JSON Lines
  */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/terminal.h"
-#include "mts/print.h"
+#include "mts/hits.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
 #include "search/merge.h"
@@ -24,6 +23,8 @@
 enum {
 	OPT_THRESHOLD = CLI_LONG,
 	OPT_SELF,
+	OPT_PAIRS,
+	OPT_SHOW,
 	OPT_RUN,
 	OPT_JSON,
 	OPT_MERGE,
@@ -39,6 +40,10 @@ static const struct cli_option options[] = {
 	{ OPT_SELF, "exclude-self", NULL,
 	    "no document with the query's id; of streams without ids, that\n"
 	    "are one file, not the query's own row" },
+	{ OPT_PAIRS, "self", NULL,
+	    "the pairs of one stream: each once, the most similar first;\n"
+	    "-k neighbours of each row are looked at (default: 100)" },
+	{ OPT_SHOW, "show", "COLUMN", "what is shown of a document (default: its text)" },
 	{ OPT_TEXT, "text", "FILE",
 	    "the documents' texts: JSON Lines, TSV, CSV or lines" },
 	{ OPT_JSON, "json", NULL, "print an object a query, with its hits" },
@@ -63,11 +68,13 @@ static const struct cli cli = { "near",
 	"find the nearest neighbours of one stream in another",
 	"[OPTION]... QUERIES CORPUS...\n"
 	"       near [OPTION]... CORPUS\n"
+	"       near --self [OPTION]... CORPUS\n"
 	"       near --merge [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
 	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --text corpus.jsonl "
 	"c.mts\n"
+	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run "
 	"-\n",
@@ -76,7 +83,7 @@ static const struct cli cli = { "near",
 struct settings {
 	struct search_options search;
 	const char *run, *text, *output;
-	bool json, merge;
+	bool json, merge, self;
 	int threads;
 };
 
@@ -95,6 +102,8 @@ parse(struct settings *settings, int argc, char **argv)
 			    (float)cli_real("--threshold", -FLT_MAX, FLT_MAX);
 			break;
 		case OPT_SELF: search->exclude_self = true; break;
+		case OPT_PAIRS: settings->self = true; break;
+		case OPT_SHOW: search->show = optarg; break;
 		case OPT_RUN: settings->run = optarg; break;
 		case OPT_JSON: settings->json = true; break;
 		case OPT_MERGE: settings->merge = true; break;
@@ -117,17 +126,19 @@ parse(struct settings *settings, int argc, char **argv)
 
 /* One operand is the corpus; of several the first is the queries. */
 static void
-take_streams(struct search_options *search, char **operands, int count)
+take_streams(struct search_options *search, char **operands, int count, bool self)
 {
 	int inputs = 0;
 
+	if (self && (count != 1 || !strcmp(operands[0], "-")))
+		die_usage("--self takes one stream, in a file, which is read twice");
 	if (count == 0)
 		die_usage("near takes two streams: queries and corpus");
-	if (count == 1 && isatty(STDIN_FILENO))
+	if (count == 1 && !self && isatty(STDIN_FILENO))
 		die_usage("there are no queries: %s is the corpus, and standard input a "
-			  "terminal",
+			  "terminal; --self searches it for its own rows",
 		    operands[0]);
-	search->queries = count == 1 ? "-" : operands[0];
+	search->queries = count == 1 && !self ? "-" : operands[0];
 	search->corpus = (const char *const *)operands + (count > 1);
 	search->streams = count - (count > 1);
 	inputs += strcmp(search->queries, "-") == 0;
@@ -138,123 +149,26 @@ take_streams(struct search_options *search, char **operands, int count)
 		    count == 1 ? ", which is the queries: name the corpus" : "");
 }
 
-static char *
-id_line(const struct strings *ids, int64_t number)
-{
-	return terminal_line(strings_get(ids, number), strings_length(ids, number), 0);
-}
-
-/* A hit on a line, cut to the terminal's width. */
 static void
-print_hit(const struct run *run, const struct hit *hit, const char *score,
-    const int widths[3], int64_t rank, int width)
-{
-	const struct text *text = texts_get(&run->document_texts, hit->document);
-	char *id = id_line(run->documents, hit->document);
-	int columns = terminal_columns(id);
-	int used =
-	    widths[0] + widths[1] + 8 + (columns > widths[2] ? columns : widths[2]);
-
-	printf("  %*lld  %*s  %s", widths[0], (long long)rank, widths[1], score, id);
-	if (text) {
-		char *line = terminal_line(text->bytes, text->length,
-		    width == 0	       ? 0
-		    : width > used + 8 ? width - used
-				       : 8);
-		printf("%*s%s", 2 + (columns < widths[2] ? widths[2] - columns : 0), "",
-		    line);
-		free(line);
-	}
-	putchar('\n');
-	free(id);
-}
-
-static void
-print_query(const struct run *run, int64_t query, int width)
-{
-	enum { WIDEST_ID = 24 };
-	const struct text *text = texts_get(&run->query_texts, query);
-	struct hits hits = run->hits[query];
-	char score[64];
-	int widths[3] = { snprintf(score, sizeof score, "%lld", (long long)hits.count), 0,
-		0 };
-	char *line = text ? terminal_line(text->bytes, text->length, width)
-			  : id_line(run->queries, query);
-
-	printf("%s\n", line);
-	free(line);
-	for (int64_t i = 0; i < hits.count; i++) {
-		char *id = id_line(run->documents, hits.at[i].document);
-		int columns = terminal_columns(id);
-		int digits =
-		    snprintf(score, sizeof score, "%.4f", (double)hits.at[i].score);
-		if (columns > widths[2] && columns <= WIDEST_ID)
-			widths[2] = columns;
-		if (digits > widths[1])
-			widths[1] = digits;
-		free(id);
-	}
-	for (int64_t i = 0; i < hits.count; i++) {
-		snprintf(score, sizeof score, "%.4f", (double)hits.at[i].score);
-		print_hit(run, &hits.at[i], score, widths, i + 1, width);
-	}
-	if (hits.count == 0)
-		puts("  nothing was found");
-}
-
-static void
-add_named(struct buffer *to, const struct strings *ids, enum row_ids kind, int64_t number,
-    const struct text *text)
-{
-	print_text(to, "{\"id\":");
-	if (kind == ROW_NAMES)
-		print_string(to, strings_get(ids, number), strings_length(ids, number));
-	else
-		print_text(to, strings_get(ids, number));
-	if (text) {
-		print_text(to, ",\"text\":");
-		print_string(to, text->bytes, text->length);
-	}
-}
-
-static void
-print_json(const struct run *run, int64_t query)
-{
-	struct hits hits = run->hits[query];
-	struct buffer to = { 0 };
-	char room[NUMBER_ROOM];
-
-	add_named(&to, run->queries, run->query_ids, query,
-	    texts_get(&run->query_texts, query));
-	print_text(&to, ",\"hits\":[");
-	for (int64_t i = 0; i < hits.count; i++) {
-		double score = (double)hits.at[i].score;
-		buffer_add(&to, ",", i > 0);
-		add_named(&to, run->documents, run->document_ids, hits.at[i].document,
-		    texts_get(&run->document_texts, hits.at[i].document));
-		print_text(&to, ",\"score\":");
-		print_text(
-		    &to, isfinite(score) ? number_write(room, score, true) : "null");
-		print_text(&to, "}");
-	}
-	print_text(&to, "]}\n");
-	fwrite(to.data, 1, to.used, stdout);
-	free(to.data);
-}
-
-static void
-print(const struct run *run, bool json, const struct output *output, bool first)
+print(
+    const struct run *run, bool json, bool self, const struct output *output, bool first)
 {
 	int width = terminal_width(STDOUT_FILENO);
 
+	if (self) {
+		hits_print_pairs(run, json, width);
+		if (fflush(stdout) || ferror(stdout))
+			die("%s:", output_name(output));
+		return;
+	}
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		if (json) {
-			print_json(run, i);
+			hits_print_json(run, i);
 			continue;
 		}
 		if (i || !first)
 			putchar('\n');
-		print_query(run, i, width);
+		hits_print(run, i, width);
 	}
 	if (fflush(stdout) || ferror(stdout))
 		die("%s:", output_name(output));
@@ -278,7 +192,7 @@ answer(struct corpus_search *searching, const struct settings *settings)
 		} else {
 			if (settings->text)
 				run_read_texts(run, settings->text);
-			print(run, settings->json, output, first);
+			print(run, settings->json, settings->self, output, first);
 		}
 		run_free(run);
 	}
@@ -302,11 +216,26 @@ merge(const struct settings *settings, char **runs, int count)
 	struct output *output =
 	    json ? output_print(settings->output) : output_open(settings->output, false);
 	if (json)
-		print(run, json, output, true);
+		print(run, json, false, output, true);
 	else
 		run_write(run, output, INT64_MAX);
 	output_finish(output);
 	run_free(run);
+}
+
+static void
+check(const struct settings *settings)
+{
+	if (settings->run)
+		cli_only(&cli, "--run",
+		    "top threshold exclude-self run field similarity any-model memory "
+		    "threads");
+	if (settings->self)
+		cli_only(&cli, "--self",
+		    "self top threshold show json field similarity any-model memory "
+		    "output threads");
+	if (settings->text && settings->search.show)
+		die_usage("what is shown? --text or --show, not both");
 }
 
 int
@@ -322,16 +251,15 @@ main(int argc, char **argv)
 		merge(&settings, argv + optind, argc - optind);
 		return 0;
 	}
-	take_streams(search, argv + optind, argc - optind);
-	if (settings.run)
-		cli_only(&cli, "--run",
-		    "top threshold exclude-self run field similarity any-model memory "
-		    "threads");
+	take_streams(search, argv + optind, argc - optind, settings.self);
+	check(&settings);
 	if (!search->depth)
-		search->depth = settings.run ? 1000 : 10;
+		search->depth = settings.run ? 1000 : settings.self ? 100 : 10;
 	search->reason = settings.run ? "by which a run names the rows" : NULL;
 	search->texts = !settings.run;
-	search->live = true;
+	search->live = !settings.self;
+	search->self = settings.self;
+	search->exclude_self |= settings.self;
 	nn_start(settings.threads, argv);
 	struct corpus_search *searching = corpus_search_open(search);
 	answer(searching, &settings);

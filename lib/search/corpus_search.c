@@ -409,6 +409,11 @@ corpus_search_open(const struct search_options *options)
 	    options->field, NULL, options->any_model, options->reason);
 	searching->corpus = rows_open(options->corpus, options->streams, "documents",
 	    options->field, searching->queries_rows, options->any_model, options->reason);
+	if (options->show) {
+		rows_show(searching->corpus, options->show);
+		if (options->self)
+			rows_show(searching->queries_rows, options->show);
+	}
 	searching->similarity = find_similarity(searching);
 	searching->width = rows_width(searching->queries_rows);
 	searching->seen = strings_new();

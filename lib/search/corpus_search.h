@@ -31,8 +31,11 @@ struct search_options {
 	float threshold; /* none below it; -INFINITY: any.  This and what follows: without
 			      candidates */
 	bool exclude_self; /* no document with the query's id; without ids, its own row */
-	bool texts;	   /* those of queries and hits, as far as streams have them */
-	size_t memory;	   /* that queries, hits and documents may take; 0: any */
+	bool self;	   /* the queries are the corpus */
+	const char
+	    *show;     /* column taken for the documents' texts; NULL: as in rows_show */
+	bool texts;    /* those of queries and hits, as far as streams have them */
+	size_t memory; /* that queries, hits and documents may take; 0: any */
 	bool
 	    live; /* where queries pause, answer those that are there; with a corpus of files */
 };

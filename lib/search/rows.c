@@ -26,7 +26,7 @@ struct part {
 struct rows {
 	const char *const *paths;
 	int count, at; /* streams, and which of them is read */
-	const char *unit, *field, *reason;
+	const char *unit, *field, *reason, *show;
 	const struct rows *like;
 	bool any_model, again;
 	char *model,
@@ -36,7 +36,7 @@ struct rows {
 	int64_t row, number, first; /* in the record, in all, of this stream's first */
 	struct progress *progress;
 	struct noted faults[ROW_FAULTS];
-	char room[VALUES_ROOM], task_room[VALUES_ROOM];
+	char room[VALUES_ROOM], text_room[VALUES_ROOM], task_room[VALUES_ROOM];
 };
 
 void
@@ -85,6 +85,17 @@ find_text(const struct vectors *vectors, const char *field)
 }
 
 static int
+find_shown(const struct reader *reader, const char *name)
+{
+	int found = stream_find(reader, name);
+
+	if (found < 0)
+		stream_lacks(reader, name);
+	values_single(reader, found, 0);
+	return found;
+}
+
+static int
 find_task(const struct reader *reader, const char *field)
 {
 	char *expert = mem_format("%s.expert", field);
@@ -120,7 +131,8 @@ open_part(struct rows *rows, int number)
 	}
 	part.id = values_find(reader, names);
 	part.field = field_of(part.vectors);
-	part.text = find_text(part.vectors, part.field);
+	part.text = rows->show ? find_shown(reader, rows->show)
+			       : find_text(part.vectors, part.field);
 	part.task = find_task(reader, part.field);
 	if (part.id < 0 && rows->reason)
 		die("%s: there is no column '_id' or 'id', %s", stream_name(reader),
@@ -157,6 +169,13 @@ agree(const struct rows *rows, const struct part *one, const struct part *other)
 		    stream_name(second),
 		    other->ids == ROW_PLACES ? "no ids" : "ids of another kind",
 		    stream_name(first), one->ids == ROW_PLACES ? "none" : "ids");
+}
+
+void
+rows_show(struct rows *rows, const char *column)
+{
+	rows->show = column;
+	rows->part.text = find_shown(rows->part.vectors->reader, column);
 }
 
 /* What does not belong to the first is told before hours of work. */
@@ -276,7 +295,7 @@ rows_next(struct rows *rows, struct row *row)
 	}
 	if (rows->part.text >= 0)
 		row->text = values_text(stream_column(vectors->reader, rows->part.text),
-		    &rows->record.columns[rows->part.text], rows->row, NULL,
+		    &rows->record.columns[rows->part.text], rows->row, rows->text_room,
 		    &row->text_length);
 	rows->row++;
 	return true;

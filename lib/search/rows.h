@@ -36,6 +36,9 @@ struct rows;
  * vectors_agree.  `reason` for which there must be ids, or NULL: "by which the qrels name the rows". */
 struct rows *rows_open(const char *const *paths, int count, const char *unit,
     const char *field, const struct rows *like, bool any_model, const char *reason);
+/* Take a row's text from this column, text or numbers, of which each stream must have one; by default it is the text that
+ * the vectors are of, or "text".  Before the first row; the name is borrowed. */
+void rows_show(struct rows *rows, const char *column);
 bool rows_next(struct rows *rows, struct row *row);
 
 /* Whether the stream is a pipe whose writer gives few rows at a time, and no more now: somebody may

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drawn vectors, and what scikit-learn and sentence-transformers say of them: for classify(1) and group(1).
+"""Drawn vectors, and what scikit-learn and sentence-transformers say of them: for classify(1), group(1) and near(1).
 
 columns_train.jsonl, columns_test.jsonl     text.emb, label (text), number (two whole numbers)
 columns_classify.tsv                        of each test row the prediction and its probability: logistic regression
@@ -7,6 +7,8 @@ columns_classify.tsv                        of each test row the prediction and 
 columns_group.tsv                           of each training row, numbered by size: k-means with 7 clusters and seed 42,
                                             the distance; with 4 and seed 3; communities of 5 rows within 0.9, of 2
                                             within 0.97
+columns_pairs.tsv, columns_pairs_2.tsv      pairs of training rows, from 1, and their cosine, by paraphrase_mining: of 100
+                                            neighbours the pairs of 0.9 or more, of 2 all
 
 scikit-learn 1.9.1 in double, sentence-transformers 6.2.0; run in this folder.
 """
@@ -14,7 +16,8 @@ import json
 import warnings
 
 import numpy as np
-from sentence_transformers.util import community_detection
+import torch
+from sentence_transformers.util import community_detection, paraphrase_mining_embeddings
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -78,3 +81,7 @@ seven, four = KMeans(7, random_state=42).fit(x), KMeans(4, random_state=3).fit(x
 table("columns_group.tsv", ["seven", "distance", "four", "near", "nearest"],
       [by_size(seven.labels_), seven.transform(x).min(axis=1).tolist(), by_size(four.labels_),
        communities(train[0], 0.9, 5), communities(train[0], 0.97, 2)])
+
+for name, top, least in [("columns_pairs.tsv", 100, 0.9), ("columns_pairs_2.tsv", 2, -2)]:
+    pairs = [pair for pair in paraphrase_mining_embeddings(torch.tensor(train[0]), top_k=top) if pair[0] >= least]
+    table(name, ["one", "other", "cosine"], list(zip(*[(one + 1, other + 1, score) for score, one, other in pairs])))
