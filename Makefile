@@ -260,7 +260,7 @@ install: all
 		[ -z "$$made" ] || echo "$$made" >>$(MADE)
 	install $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%)) $(DESTDIR)$(PREFIX)/bin
 	$(foreach page,$(PAGES),install -m 644 $(page) $(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)));)
-	sed -i 's#/usr/local/share#$(PREFIX)/share#' $(DESTDIR)$(PREFIX)/share/man/man7/motes-tutorial.7
+	sed -i 's#/usr/local/share#$(PREFIX)/share#' $(DESTDIR)$(PREFIX)/share/man/man7/motes-tutorial.7 $(DESTDIR)$(PREFIX)/share/man/man7/motes-cookbook.7
 	cp -r $(wildcard pipelines share/recipes share/examples share/cluster share/python share/*.yaml share/*.tsv share/*.sh) $(DESTDIR)$(PREFIX)/share/motes
 	$(if $(SHIPPED),cp -r $(SHIPPED) $(DESTDIR)$(PREFIX)/share/motes/models)
 	sed 's/PROGRAMS/$(TOOLS)/' share/completion/motes.bash | tee $(TOOLS:%=$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)/%.bash) >/dev/null

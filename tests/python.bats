@@ -44,11 +44,12 @@ motes.write("b.mts", motes.load("a.mts"), rows=2)
 t = {n: np.array([[1, 0], [3, 1], [5, 1]], n) for n in ("float32", "float16", "float64", "int8", "int32", "int64", "uint8", "bool")}
 t["deep"] = [[np.array([1.5])], [], [np.zeros(0), np.array([2.0, 3.0])]]
 t["big"] = np.arange(3, dtype=">i4")
+t["list"] = [0.5, 2, 3]
 motes.write("c.mts", t, properties={"model": "m"}, attributes={"task": "é"})
 back = motes.load("c.mts")
 for name in t:
     if name != "deep":
-        assert (back[name] == t[name]).all() and back[name].dtype == t[name].dtype.newbyteorder("<"), name
+        assert (back[name] == t[name]).all() and back[name].dtype == np.asarray(t[name]).dtype.newbyteorder("<"), name
 motes.write("none.mts", {"x": np.zeros((0, 3), np.float32), "t": []})
 assert motes.matrix("none.mts").shape == (0, 3) and motes.load("none.mts")["t"] == []
 '

@@ -328,9 +328,20 @@ def matrix(source, column=None):
 # Writing -------------------------------------------------------------------------------
 
 
+def _values(values):
+    """Numbers, one a row, as an array; anything else as a list."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if not isinstance(values, np.ndarray) or values.dtype.kind in "OUST":
+        values = list(values)
+        if values and isinstance(values[0], (bool, int, float, np.generic)) and not isinstance(values[0], str):
+            values = np.array(values)
+    return values
+
+
 def _describe(name, values):
     """A column's description for the header."""
-    if isinstance(values, np.ndarray) and values.dtype != object and values.dtype.kind not in "US":
+    if isinstance(values, np.ndarray):
         if values.dtype.newbyteorder("=") not in _NAMES:
             raise Error(f"column '{name}': mts(5) has no {values.dtype}")
         shape = [int(n) for n in values.shape[1:]]
@@ -382,7 +393,9 @@ def _record(columns, table, first, last, attributes):
 def write(target, table, properties=None, attributes=None, history=(), rows=1024, level=3):
     """A table, {name: values}, as a stream: a path, which is written whole or not at all, or an open file of bytes.
 
-    Values are an array of one element a row; a list of str; a list of arrays; or a list of lists of those."""
+    Values are an array, or a list, of one element a row; a list of str; a list of arrays; or a list of lists of those;
+    a column of pandas as well."""
+    table = {name: _values(values) for name, values in table.items()}
     lengths = {len(values) for values in table.values()}
     if len(lengths) > 1:
         raise Error("columns of different lengths: " + ", ".join(f"{n}: {len(v)}" for n, v in table.items()))

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+load helper
+
+# the recipes of motes-cookbook.7, as they are printed; those of packages that are absent are skipped
+PYTHON=${PEER_PYTHON:-python3}
+
+# recipe NAME N - the N-th block under a heading of the page
+recipe() {
+	awk -v name="$1" -v wanted="$2" '
+		/^\.Ss / { here = substr($0, 5) == name; block = 0 }
+		/^\.Ed/ { inside = 0 }
+		inside && here && block == wanted
+		/^\.Bd/ { inside = 1; block++ }' "$ROOT/man/motes-cookbook.7" |
+		sed -e 's/\\&//; s/\\e/\\/g' >"$T/block"
+	[ -s "$T/block" ]
+	cat "$T/block"
+}
+
+# with MODULE... - or skip
+with() {
+	for module; do
+		"$PYTHON" -c "import $module" 2>/dev/null || skip "needs the Python module $module (set PEER_PYTHON)"
+	done
+	export PYTHONPATH=$ROOT/share/python PYTHONDONTWRITEBYTECODE=1
+}
+
+setup() {
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	export MOTES_MODEL=$ROOT/share/models/base
+	cd "$T"
+	mkdir notes
+	printf '# Keys\n\nThe keys hang in the hall, "left".\n' >notes/house.md
+	printf '# Boat\n\nThe boat lies at the pier.\n\n# Oil\n\nBuy lamp oil, and wicks.\n' >notes/harbour.md
+	tok notes/ | encode >notes.mts
+}
+
+@test "cookbook: every recipe of the page has a test" {
+	while read -r name; do
+		grep -q "^@test \"cookbook: $name\"" "$BATS_TEST_FILENAME"
+	done < <(sed -n 's/^\.Ss //p' "$ROOT/man/motes-cookbook.7")
+}
+
+@test "cookbook: jq" {
+	echo '[{"id": 7, "body": "The tide is high."}]' >mails.json
+	recipe jq 1 | bash -eu -o pipefail >out
+	diff out - <<<$'2 harbour.md\n1 house.md'
+	[ "$(mts to jsonl -c id,text mails.mts)" = '{"id":7,"text":"The tide is high."}' ]
+}
+
+@test "cookbook: NumPy" {
+	recipe NumPy 1 | bash -eu -o pipefail
+	mts cat -c text.emb notes.mts | mts diff - vectors.mts
+	with numpy
+	[ "$(recipe NumPy 2 | "$PYTHON" -)" = house.md:1 ]
+}
+
+@test "cookbook: pandas and Parquet" {
+	with numpy pandas pyarrow
+	recipe 'pandas and Parquet' 1 | "$PYTHON" -
+	mts diff notes.mts again.mts
+	recipe 'pandas and Parquet' 2 | bash -eu -o pipefail
+	[ "$("$PYTHON" -c 'import pandas; f = pandas.read_csv("notes.csv"); print(f.shape, f["text"][2], f["text.emb_255"].dtype)')" = $'(3, 259) # Keys\n\nThe keys hang in the hall, "left". float64' ]
+}
+
+@test "cookbook: pgvector" {
+	# stands in for a server: its statements, and what was copied
+	mkdir bin
+	printf '#!/bin/sh\necho "$*" >>%q/statements\ncase $* in *STDIN*) cat >%q/copied;; *query*) cat >>%q/statements;; esac\n' "$T" "$T" "$T" >bin/psql
+	chmod +x bin/psql
+	PATH=$T/bin:$PATH
+	recipe pgvector 1 | bash -eu -o pipefail
+	[ "$(mts from csv --numbers start copied | mts to jsonl | jq -c '[.path, .start, (."text.emb" | fromjson | length)]' | paste -sd' ')" = \
+		'["harbour.md",1,256] ["harbour.md",5,256] ["house.md",1,256]' ]
+	grep -q '^-v query=\[[-0-9.e,]*\]$' statements
+	# of the package, where it is there, the text of a vector is that
+	with pgvector numpy
+	"$PYTHON" -c 'import csv, pgvector; rows = list(csv.DictReader(open("copied"))); assert len(pgvector.Vector.from_text(rows[2]["text.emb"]).to_list()) == 256'
+}
+
+@test "cookbook: sqlite-vec" {
+	command -v sqlite3 || skip "needs sqlite3"
+	with sqlite_vec
+	mkdir bin
+	ln -s "$(command -v "$PYTHON")" bin/python3
+	PYTHONPATH=$PYTHONPATH:$("$PYTHON" -c 'import os, sqlite_vec as s; print(os.path.dirname(os.path.dirname(s.__file__)))')
+	PATH=$T/bin:$PATH
+	recipe sqlite-vec 1 | bash -eu -o pipefail >out
+	[ "$(head -n 1 out)" = 'house.md|1' ]
+	[ "$(wc -l <out)" -eq 3 ]
+}
+
+@test "cookbook: FAISS" {
+	with numpy faiss
+	recipe FAISS 1 | "$PYTHON" - >out
+	[[ $(head -n 1 out) == *' house.md 1' ]]
+	[ "$(wc -l <out)" -eq 3 ]
+}
+
+@test "cookbook: LangChain" {
+	with numpy
+	if ! "$PYTHON" -c 'import langchain_core' 2>/dev/null; then
+		mkdir langchain_core
+		echo 'class Embeddings: pass' >langchain_core/embeddings.py
+	fi
+	recipe LangChain 1 >recipe.py
+	"$PYTHON" - <<-'END'
+		from recipe import Motes
+		made = Motes(query="query: ")
+		documents = made.embed_documents(["the keys", "the boat"])
+		assert len(documents) == 2 and len(documents[0]) == 256 and isinstance(documents[0][0], float)
+		assert made.embed_query("the keys") != documents[0]
+		assert Motes().embed_query("the keys") == documents[0]
+	END
+}
+
+@test "cookbook: cron" {
+	recipe cron 1 >notes.mk
+	rm notes.mts
+	recipe cron 2 | sed 's/^\*\/10 \* \* \* \* //' >line
+	sh -eu line >ran
+	[ "$(mts to jsonl -c path,start notes.mts | jq -r '"\(.path):\(.start)"' | paste -sd' ')" = 'notes/harbour.md:1 notes/harbour.md:5 notes/house.md:1' ]
+	touch -d '1 minute ago' notes notes/* index/notes/*
+	touch notes.mts
+	make -sf notes.mk -q
+	before=$(stat -c %Y index/notes/house.md.mts)
+	echo '# New' >notes/new.md
+	rm notes/harbour.md
+	sh -eu line
+	[ "$(mts to jsonl -c path notes.mts | jq -r .path | paste -sd' ')" = 'notes/house.md notes/new.md' ]
+	[ "$(stat -c %Y index/notes/house.md.mts)" -eq "$before" ]
+}
+
+@test "cookbook: systemd" {
+	recipe systemd 1 >motes.socket
+	recipe systemd 2 >motes@.service
+	grep -q '^Accept=yes' motes.socket
+	command=$(sed -n 's/^ExecStart=//p' motes@.service)
+	echo 'where are the keys?' | bash -c "$command" | near -k 1 notes.mts | grep 'house.md\|keys'
+	# the unit files themselves, where systemd looks at them
+	recipe systemd 3 | bash -n
+	systemd-analyze verify --help >/dev/null 2>&1 || skip "needs systemd-analyze"
+	cp motes@.service motes@1.service
+	XDG_RUNTIME_DIR=$T systemd-analyze --user --man=no verify "$T/motes.socket" "$T/motes@1.service" >out 2>&1 || true
+	cat out
+	if grep 'Failed to initialize' out; then skip "systemd-analyze does not start here"; fi
+	run ! grep 'Unknown\|Failed to parse\|Invalid' out
+}
