@@ -16,6 +16,8 @@ FUZZ     =
 CUDA     =
 # 1: build/cpu/mpi/bin/train learns with others, which install then takes (share/deps mpi)
 MPI      =
+# 1: a warning is an error, as in .ci/run
+WERROR  ?=
 PREFIX   = /usr/local
 BACKEND := $(if $(CUDA),cuda,cpu)
 # gcc, gcc-12, aarch64-linux-gnu-gcc: without folder and version
@@ -24,25 +26,31 @@ CROSS   := $(patsubst %-gcc,%,$(filter %-gcc,$(COMPILER)))
 B       := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(COMPILER)),-clang)$(if $(filter any,$(ARCH)),-any)
 
 WARN     = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-           -Wpointer-arith -Wvla -Wwrite-strings -Werror
+           -Wpointer-arith -Wvla -Wwrite-strings $(if $(WERROR),-Werror)
 # asked once, and when compiling: deps may just have put it there
 MACHINE  = $(eval MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine))))$(MACHINE)
 BLAS     = $(eval BLAS := $(patsubst $(SYSROOT)%,%,$(shell ls -d $(SYSROOT)/usr/lib/$(MACHINE)-*/openblas-openmp)))$(BLAS)
 # under -j everything waits for deps where it is among the goals
 DEPS    := $(filter deps,$(MAKECMDGOALS))
-CPPFLAGS = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
+# CPPFLAGS, CFLAGS and LDFLAGS of the environment or the command line come behind ours
+PREPROCESS = $(own_cppflags) $(CPPFLAGS)
+COMPILE  = $(own_cflags) $(CFLAGS) $(march)
+LINK     = $(own_ldflags) $(LDFLAGS)
+# of kernels that are compiled once for each kind of processor
+march    =
+own_cppflags = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
 # gcc would not fuse what it takes for a chain of multiply-adds on Zen 2 and 3: other bits, and slower
 FUSE     = $(if $(filter clang,$(COMPILER)),,--param=avoid-fma-max-bits=0)
-CFLAGS   = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) \
+own_cflags = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) \
            $(WARN) $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all) \
            $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 # a program for any processor goes elsewhere, where the system says which OpenBLAS there is
-LDFLAGS  = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
+own_ldflags = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
 LDLIBS   = $(if $(CUDA),$(CUDALIBS)) -lopenblas -llbfgs -lzstd -lz -llzma -lbz2 -lyaml -lutf8proc -lonig -lxxhash -lm
 ,       := ,
 CXX     := $(shell echo '$(CC)' | sed -E 's/clang(-[0-9.]+)?$$/clang++\1/; t; s/gcc(-[0-9.]+)?$$/g++\1/; t; s/cc$$/c++/')
 # a structure and a function of C may have one name
-CXXFLAGS = $(patsubst -std=c11,-std=c++17,$(filter-out -Wshadow -Wstrict-prototypes -Wmissing-prototypes,$(CFLAGS)))
+COMPILE_CXX = $(patsubst -std=c11,-std=c++17,$(filter-out -Wshadow -Wstrict-prototypes -Wmissing-prototypes,$(COMPILE)))
 # the processor, which decides what -march=native means
 NATIVE  := $(if $(filter native,$(ARCH)),$(firstword $(shell grep -E '^(model|cpu family|flags|Features|CPU part)' /proc/cpuinfo 2>/dev/null | sort -u | cksum)))
 # compiles where it is installed; it does not see by itself that another processor is another -march=native
@@ -51,7 +59,7 @@ CCACHE   = $(eval CCACHE := $(if $(findstring ccache,$(CC)),,$(if $(shell comman
 SM       = 80 90
 NVCC     = nvcc
 NVFLAGS  = -std=c++17 -O3 -lineinfo $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM)) \
-           -Werror all-warnings -Xcompiler -Wall$(,)-Wextra
+           $(if $(WERROR),-Werror all-warnings) -Xcompiler -Wall$(,)-Wextra
 CUDAHOME = $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 CUDALIBS = -L$(CUDAHOME)/lib64 -Wl,-rpath,$(CUDAHOME)/lib64 -lcublasLt -lcudart -lstdc++
 
@@ -88,34 +96,34 @@ all: $(TOOLS:%=$B/bin/%) $(if $(MPI),$(RANKED:%=$B/mpi/%))
 
 # what the objects are compiled with: other compilers, flags or processors than the last time's compile them anew, but
 # who names the folder B takes it as it is
-FLAGS   := $(strip $(CC) $(CFLAGS) $(if $(filter file,$(origin CPPFLAGS)),,$(CPPFLAGS)) $(NATIVE) $(if $(CUDA),$(NVCC) $(NVFLAGS)))
+FLAGS   := $(strip $(CC) $(COMPILE) $(CPPFLAGS) $(NATIVE) $(if $(CUDA),$(NVCC) $(NVFLAGS)))
 $B/flags: $(if $(filter file,$(origin B)),$(if $(subst x$(FLAGS),,x$(file <$B/flags)),FORCE))
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
 $B/bin/%: $B/tools/%.o $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(COMPILE) $(LINK) -o $@ $^ $(LDLIBS)
 
 $B/support/%: $B/tests/support/%.o $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(COMPILE) $(LINK) -o $@ $^ $(LDLIBS)
 
 # gcc would leave half of AVX-512's registers unused; with the sanitizers, at -O1, nearly all of them
-$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): CFLAGS += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512) $(if $(SANITIZE),-O2)
+$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cflags += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512) $(if $(SANITIZE),-O2)
 
-$B/lib/ranks/mpi.o: CPPFLAGS += $(shell mpicc --showme:compile)
+$B/lib/ranks/mpi.o: own_cppflags += $(shell mpicc --showme:compile)
 
-$B/tests/fuzz/harness.o: CFLAGS += -fno-sanitize=fuzzer-no-link,undefined
+$B/tests/fuzz/harness.o: own_cflags += -fno-sanitize=fuzzer-no-link,undefined
 # the harness stands in for lib/base/err.c, which the linker then leaves in the library
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(COMPILE) -fsanitize=fuzzer -Wl,--wrap=mmap,--wrap=munmap $(LINK) -o $@ $^ $(LDLIBS)
 
 # of many processes: what stands before the library takes the place of lib/ranks/alone.c in it
 $B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(shell mpicc --showme:link)
+	$(CC) $(COMPILE) $(LINK) -o $@ $^ $(LDLIBS) $(shell mpicc --showme:link)
 
 # on the processor, what CUDA=1 computes on a device: its kernels as C++, with tests/cuda in the place of the toolkit
 # gcc 12 takes the load that it makes of a float4's and of four floats' for aligned
@@ -123,11 +131,11 @@ SHIMFLAGS := $(if $(filter clang,$(COMPILER)),,-fno-tree-slp-vectorize -fno-var-
 SHIM    := $(patsubst %,$B/shim/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/cuda/*.cu tests/cuda/*.cpp)))
 $B/shim/lib/nn/cuda/%.o: lib/nn/cuda/%.cu Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CCACHE) $(CXX) -iquote tests/cuda -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas -Wno-pass-failed $(SHIMFLAGS) -MMD -MP -x c++ -c -o $@ $<
+	$(CCACHE) $(CXX) -iquote tests/cuda -I tests/cuda $(PREPROCESS) $(COMPILE_CXX) -Wno-unknown-pragmas -Wno-pass-failed $(SHIMFLAGS) -MMD -MP -x c++ -c -o $@ $<
 
 $B/shim/tests/cuda/%.o: tests/cuda/%.cpp Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CCACHE) $(CXX) -I tests/cuda $(CPPFLAGS) $(CXXFLAGS) -O3 -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CXX) -I tests/cuda $(PREPROCESS) $(COMPILE_CXX) -O3 -MMD -MP -c -o $@ $<
 
 $B/shim/lib/nn/host/%.o: $B/lib/nn/host/%.o
 	@mkdir -p $(@D)
@@ -135,28 +143,28 @@ $B/shim/lib/nn/host/%.o: $B/lib/nn/host/%.o
 
 $B/shim/bin/%: $B/tools/%.o $(SHIM) $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CXX) $(COMPILE_CXX) $(LINK) -o $@ $^ $(LDLIBS)
 
 $B/shim/support/%: $B/tests/support/%.o $(SHIM) $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CXX) $(COMPILE_CXX) $(LINK) -o $@ $^ $(LDLIBS)
 
 # behind walls: memory of the kernels where nobody else can touch it (tests/guarded/guard.h)
 GUARD   := $B/tests/guarded/memory.o $B/tests/guarded/wraps.o
 $B/guarded/bin/%: $B/tools/%.o $(GUARD) $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
+	$(CC) $(COMPILE) $(LINK) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
 
 $B/guarded/support/%: $B/tests/support/%.o $(GUARD) $B/libmotes.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
+	$(CC) $(COMPILE) $(LINK) @$B/tests/guarded/options -o $@ $^ $(LDLIBS)
 
 $B/tests/guarded/wraps.c: tests/guarded/wraps.awk lib/nn/nn.h
 	@mkdir -p $(@D)
 	awk -v options=$(@D)/options -f $^ >$@
 
 $B/tests/guarded/wraps.o: $B/tests/guarded/wraps.c | $(DEPS)
-	$(CCACHE) $(CC) $(CPPFLAGS) -iquote tests/guarded $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(PREPROCESS) -iquote tests/guarded $(COMPILE) -MMD -MP -c -o $@ $<
 
 $B/libmotes.a: $(LIBOBJ)
 	@rm -f $@
@@ -171,11 +179,11 @@ $B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
 		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
 
 $B/families.o: $B/families.c | $(DEPS)
-	$(CCACHE) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(PREPROCESS) $(COMPILE) -MMD -MP -c -o $@ $<
 
 $B/%.o: %.c Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
-	$(CCACHE) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CCACHE) $(CC) $(PREPROCESS) $(COMPILE) -MMD -MP -c -o $@ $<
 
 $B/%.o: %.cu Makefile $B/flags | $(DEPS)
 	@mkdir -p $(@D)
@@ -184,10 +192,10 @@ $B/%.o: %.cu Makefile $B/flags | $(DEPS)
 # at -O3 gcc takes two minutes over product.c for the processors that have but SSE2
 # the kernels once for each kind of processor, their names followed by its number; the program calls them through a table
 define kernels_of
-$B/$1/%.o: CFLAGS += -march=$1$(if $(filter x86-64,$1), -O2)
+$B/$1/%.o: march := -march=$1$(if $(filter x86-64,$1), -O2)
 $B/$1/%.o: %.c Makefile $B/flags | $(DEPS)
 	@mkdir -p $$(@D)
-	$$(CCACHE) $$(CC) $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+	$$(CCACHE) $$(CC) $$(PREPROCESS) $$(COMPILE) -MMD -MP -c -o $$@ $$<
 
 $B/kernels-$1.o: $(KERNELS:$B/%=$B/$1/%)
 	$$(CC) -r -nostdlib -o $$@.all $$^
@@ -199,7 +207,7 @@ $(foreach isa,$(ISAS),$(eval $(call kernels_of,$(isa))))
 $B/kernels.inc: $(firstword $(ISAS:%=$B/kernels-%.o))
 	awk '{ print "KERNEL(" $$1 ")" }' $<.names >$@
 $B/lib/nn/dispatch.o: $B/kernels.inc
-$B/lib/nn/dispatch.o: CPPFLAGS += -I$B
+$B/lib/nn/dispatch.o: own_cppflags += -I$B
 
 # what the tests run; programs for any processor are gcc's, and tested on x86-64
 TESTED  := $(HELPERS:%=$B/support/%) $(GUARDED:%=$B/guarded/%) $(SHIMMED:%=$B/shim/%) \

@@ -39,6 +39,26 @@ up_to_date() {
 	up_to_date B=build/cpu ARCH=x86-64-v2
 }
 
+@test "build: a distribution's flags come behind ours, and warnings are errors where that is asked for" {
+	run -0 env CFLAGS="-O2 -fstack-protector-strong" CPPFLAGS=-D_FORTIFY_SOURCE=2 LDFLAGS=-Wl,-z,now make -n CCACHE= build/cpu/bin/tok
+	compiled=$(grep -e '-c -o build/cpu/tools/tok.o' <<<"$output")
+	[[ $compiled == *" -iquote lib "*" -D_FORTIFY_SOURCE=2 "*" -O3 "*" -Wall "*" -O2 -fstack-protector-strong "* ]]
+	[[ $(grep -e '-o build/cpu/bin/tok ' <<<"$output") == *" -O2 -fstack-protector-strong "*" -Wl,--as-needed -Wl,-z,now -o "* ]]
+	[[ $output != *-Werror* ]]
+	run -0 make -n CCACHE= CFLAGS=-Og build/cpu/bin/tok
+	[[ $output == *" -O3 "*" -Og "* ]]
+	# a kernel is of the processors that it is for, whatever they say
+	run -0 make -n CCACHE= ARCH=any CFLAGS="-O2 -march=x86-64" CC="gcc" B=build/any all
+	if [[ $(uname -m) == x86_64 ]]; then
+		grep -e 'x86-64-v4/lib/nn/.*\.o' <<<"$output" | grep -e ' -c ' >kernels
+		[ -s kernels ]
+		run ! grep -v -e '-march=x86-64 .*-march=x86-64-v4 ' kernels
+	fi
+	run -0 make -n CCACHE= WERROR=1 build/cpu/bin/tok
+	[[ $output == *" -Werror "* ]]
+	grep -q '^export WERROR=1' "$ROOT/.ci/run"
+}
+
 @test "build: compilers of every spelling have the flags that decide bits, and folders of their own" {
 	for compiler in gcc gcc-12 /usr/bin/gcc cc "ccache gcc" aarch64-linux-gnu-gcc-12; do
 		run -0 make -n CC="$compiler" CCACHE= all
