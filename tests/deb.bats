@@ -42,11 +42,14 @@ setup() {
 		{ dpkg -S "$path" 2>/dev/null || dpkg -S "${path#/usr}"; } | sed 's/:.*//' >>"$T/linked"
 	done
 	diff <(sort -u "$T/linked") <(sort "$T/depends")
+	# other packages with files of the same names
+	[ "$(dpkg-deb -f "$package" Conflicts)" = "psi3, tracetuner" ]
+	[ "$(dpkg-deb -f "$package" Maintainer)" = "${DEBFULLNAME:-The motes developers} <${DEBEMAIL:-motes@example.org}>" ]
 	[[ $(dpkg-deb -f "$package" Depends) == *", libopenblas0-openmp | libopenblas0, "* ]]
 }
 
 @test "deb: what make install installs, in Debian's places, and what every package has" {
-	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr
+	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr SHIPPED="$ROOT/share/models/base"
 	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
 		-e 's/site-functions/vendor-completions/' >"$T/files"
 	printf './usr/share/doc/motes/%s\n' README.md changelog.gz copyright >>"$T/files"
@@ -69,6 +72,22 @@ setup() {
 	[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
 	MOTES_ISA=plain "$root/usr/bin/encode" --version | grep -q '128-bit vectors'
 	run ! grep -qE 'R(UN)?PATH' <(readelf -d "$root"/usr/bin/*)
+}
+
+@test "deb: motes mteb runs from it; what its pipelines need that it leaves out is said" {
+	mkdir -p "$T/here/data/shelf/qrels"
+	cd "$T/here"
+	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
+	printf '{"_id": "q%d", "text": "%s"}\n' 1 "a cook stirs soup" 2 "ships in a harbour" >data/shelf/queries.jsonl
+	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n' >data/shelf/qrels/test.tsv
+	front() { env -i PATH="$root/usr/bin:/usr/bin:/bin" HOME="$T" motes "$@"; }
+	front mteb 2>err >table
+	grep -q '^| Retrieval | shelf | ndcg_at_10 | 100.00 |' table
+	run -2 --separate-stderr front mteb "$root/usr/share/motes/models/mlm/model.safetensors"
+	[[ $stderr == "no $root/usr/share/motes/models/mlm/model.safetensors: the sources of motes have it; "*START=MODEL* ]]
+	zcat "$root/usr/share/doc/motes/changelog.gz" >changes
+	[ "$(sed -n 1p changes)" = "motes ($(tok --version | sed -n 's/^tok (motes) //p')) unstable; urgency=medium" ]
+	[ "$(grep -c '^  \* ' changes)" -ge 5 ]
 }
 
 @test "deb: lintian finds nothing wrong" {

@@ -40,6 +40,13 @@ overview() {
 		<(grep '^| `[a-z-]*` | ' "$ROOT/README.md")
 }
 
+@test "house: a version is the same in the programs, in CHANGELOG.md and in CITATION.cff" {
+	version=$(sed -n 's/^#define MOTES_VERSION "\(.*\)"/\1/p' "$ROOT/lib/base/cli.h")
+	[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[ "$(sed -n 's/^## \([0-9.]*\)$/\1/p' "$ROOT/CHANGELOG.md" | sed -n 1p)" = "$version" ]
+	[ "$(sed -n 's/^version: //p' "$ROOT/CITATION.cff")" = "$version" ]
+}
+
 @test "house: every program explains itself: --help has an example, its page each long option" {
 	wrong=
 	for name in $(programs); do

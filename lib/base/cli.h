@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MOTES_VERSION "0.1.0"
+#define MOTES_VERSION "0.2.0"
 
 struct cli_option {
 	int letter; /* or a number from CLI_LONG up for long-only options */
