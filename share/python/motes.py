@@ -429,20 +429,28 @@ def encode(texts, model=None, task=None, prompt=None, options=()):
     model: a folder or a name of the Hub (default: $MOTES_MODEL); options: further ones of encode(1)."""
     of_model = ["-m", model] if model else []
     of_tok = ["--task", task] if task else ["--prompt", prompt] if prompt else []
-    with tempfile.TemporaryFile() as lines, tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as lines, tempfile.TemporaryFile() as tok_errors, \
+            tempfile.TemporaryFile() as encode_errors:
         lines.write("".join(json.dumps({"text": text}) + "\n" for text in texts).encode())
         lines.seek(0)
         tok = subprocess.Popen(["tok", "--quiet", "--format", "jsonl", "-f", "text", *of_model, *of_tok], stdin=lines,
-                               stdout=subprocess.PIPE, stderr=errors)
+                               stdout=subprocess.PIPE, stderr=tok_errors)
         encoder = subprocess.Popen(["encode", "--quiet", *of_model, *options], stdin=tok.stdout,
-                                   stdout=subprocess.PIPE, stderr=errors)
+                                   stdout=subprocess.PIPE, stderr=encode_errors)
         tok.stdout.close()
+        made = what = None
         try:
-            return matrix(encoder.stdout)
-        except Error:
-            pass
+            made = matrix(encoder.stdout)
+        except Error as error:
+            what = str(error)
         finally:
             encoder.stdout.close()
-            failed = tok.wait() or encoder.wait()
-        errors.seek(0)
-        raise Error(errors.read().decode(errors="replace").strip() or f"encode: exit status {failed}")
+            statuses = [tok.wait(), encoder.wait()]
+        if made is not None and not any(statuses):
+            return made
+        for errors in (tok_errors, encode_errors):  # encode may say no more than that tok died
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+            if said:
+                raise Error(said)
+        raise Error(what or f"tok | encode: exit statuses {statuses}")
