@@ -1,149 +1,101 @@
-# demo.mk - a reverse dictionary: does a mixture of task experts beat its dense twin?
-#	make demo
-# share/models/base looks words up.  The twins start from share/models/mlm, the masked language model that
-# the base came from: what has learned from these entries before has little left to tell them apart by.
-# Both read the same batches with the same instructions, once for each seed, and are scored with the
-# base on entries that none of them has read.
-# The classifier is fitted on the other held-out part: on definitions that were trained on it would
-# learn from embeddings that no new text has.
-DEMO   := $(OUT)/demo
-STEPS  ?= 26
-LR     ?= 1e-3
-SEEDS  ?= 1 2 3
-SPLIT  ?= test
-FIT    := $(if $(filter test,$(SPLIT)),dev,test)
-START  ?= $(SHARE)/models/mlm
-DEMO_PROGRAMS := tok encode near upcycle tasksample train mteb-score leaderboard
-TWINS  := $(foreach seed,$(SEEDS),dense-$(seed) mote-$(seed))
+# demo.mk - search by meaning, adapted to a domain, and routed: each act beside search by words (BM25)
+#	make demo [SEED=1]
+# Acts: 1 the model that comes with motes finds the entry of a dictionary by its definition; 2 an adapter for the
+# descriptions of Debian's packages (packages.mk); 3 questions of both kinds, each through its adapter
+# (routed.mk).  What is chosen, which is how much a cosine counts beside BM25, is chosen on the development part;
+# tables are of the test part.  What is asked about has not been trained on.
+DEMO    := $(OUT)/demo
+SEED    ?= 1
+# beside BM25's score a cosine counts so many times
+COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64
 
-## demo       look words up, train dense and MoTE on two dictionaries, score them (5 minutes)
+## demo       search a dictionary, adapt to Debian's packages, route questions of both (5 minutes)
 demo: | $(DEPS)
-	+@$(call programs,$(DEMO_PROGRAMS))
-	@$(MAKE) --no-print-directory $(DEMO)/base/questions.mts $(DEMO)/base/words.mts $(TEXT)/definitions.tsv
-	@echo 'What the model that comes with motes finds, by what a word means:'
+	+@$(call programs,tok encode near)
+	@$(MAKE) --no-print-directory $(DEMO)/questions.mts $(DEMO)/words.mts $(TEXT)/definitions.tsv
+	@echo "1. Search by meaning: of $$(wc -l < $(DEMO)/words.tsv) words the model that comes with motes finds:"
 	@echo
-	@$(call answer,base)
+	@$X/near -k 3 --text $(TEXT)/definitions.tsv $(DEMO)/questions.mts $(DEMO)/words.mts | cut -c1-79
 	@echo
-	@echo 'Now its masked language model learns from two dictionaries, $(words $(SEEDS)) times dense and $(words $(SEEDS)) times'
-	@echo 'with task experts, on the same batches, and is scored on entries that it has not read:'
-	@echo 'about five minutes on two idle cores.'
+	+@$(call programs,mts mteb-score tasksample train pilot-build pilot-route)
+	+@$(in_parts) $(DEMO)/act1.txt
+	@echo 'Scores, of definitions that it has not read, among 10,377 entries; "both" adds'
+	@echo "cosines to BM25's scores, weighed on the development part:"
 	@echo
-	@$(MAKE) --no-print-directory $(DEMO)/scores.md $(DEMO)/scores.svg $(DEMO)/retrieval.txt
-	@cat $(DEMO)/scores.md
+	@cat $(DEMO)/act1.txt
 	@echo
-	@cat $(DEMO)/retrieval.txt
-	@echo
-	@best=$$(cat $(DEMO)/best 2>/dev/null || echo base); if [ $$best = base ]; then \
-		echo 'In retrieval the base, which has read more, stays the best: its answers above stand.'; \
-	else echo "The words again, from the best in retrieval, $$best:"; echo; \
-		$(MAKE) --no-print-directory $(DEMO)/$$best/questions.mts $(DEMO)/$$best/words.mts; \
-		$(call answer,$$best); \
-	fi
+	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) --no-print-directory demo-packages demo-routed; \
+		else echo 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.'; fi
+	+@$(if $(INSTALLED),:,$(MAKE) --no-print-directory -j$(JOBS) all)
 
-# The models.
-$(DEMO)/base/model.safetensors: $(BASE)/model.safetensors
-	mkdir -p $(DEMO)
-	rm -rf $(@D)
-	cp -r $(BASE) $(@D)
-
-$(DEMO)/mote-start/model.safetensors: $(START)/model.safetensors | $X/upcycle
-	mkdir -p $(DEMO)
-	$X/upcycle -m $(<D) --experts classification,clustering,search_query,search_document \
-		--prompt "search_query=search query: " --prompt "search_document=search document: " \
-		-o $(@D)
-
-# the same without experts, with their prompts
-$(DEMO)/dense-start/model.safetensors: $(DEMO)/mote-start/model.safetensors
-	rm -rf $(@D)
-	cp -r $(START) $(@D)
-	cp $(DEMO)/mote-start/config_sentence_transformers.json $(@D)
-
-$(DEMO)/batches-%.mts: $(SHARE)/recipes/demo.yaml $(TEXT)/corpus.txt $(DEMO)/dense-start/model.safetensors \
-		| $X/tasksample $X/tok
-	$X/tasksample -C $(TEXT) --seed $* --steps $(STEPS) $< | \
-		$X/tok -q -m $(DEMO)/dense-start --max-length 32 > $@
-
-define twins
-$(DEMO)/dense-$1/model.safetensors $(DEMO)/mote-$1/model.safetensors: private SHELL := $(HEAVY)
-$(DEMO)/dense-$1/model.safetensors $(DEMO)/mote-$1/model.safetensors: \
-		$(DEMO)/%-$1/model.safetensors: $(DEMO)/batches-$1.mts $(DEMO)/%-start/model.safetensors | $X/train
-	$X/train -m $(DEMO)/$$*-start --lr $(LR) --seed $1 --progress -o $$(@D) $$<
-endef
-$(foreach seed,$(SEEDS),$(eval $(call twins,$(seed))))
-
-# Embeddings of held-out texts; the base knows no instructions.
-$(foreach file,queries.mts corpus.mts fit.mts classification.mts clustering.mts retrieval.tsv classification.tsv clustering.tsv \
-	questions.mts words.mts,$(DEMO)/%/$(file)): private SHELL := $(HEAVY)
-instruction = $(if $(filter base,$*),,--task $1)
-embedded    = $X/tok -m $(DEMO)/$* $(call instruction,$1) $2 -f text $< | \
-	$X/encode -m $(DEMO)/$* > $@
-
-$(DEMO)/%/queries.mts: $(TEXT)/$(SPLIT)/queries.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embedded,search_query)
-
-$(DEMO)/%/corpus.mts: $(TEXT)/$(SPLIT)/corpus.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embedded,search_document)
-
-$(DEMO)/%/fit.mts: $(TEXT)/$(FIT)/classification.jsonl $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embedded,classification)
-
-$(DEMO)/%/classification.mts: $(TEXT)/$(SPLIT)/classification.jsonl $(DEMO)/%/model.safetensors \
-		| $X/tok $X/encode
-	$(call embedded,classification)
-
-$(DEMO)/%/clustering.mts: $(TEXT)/$(SPLIT)/clustering.jsonl $(DEMO)/%/model.safetensors \
-		| $X/tok $X/encode
-	$(call embedded,clustering)
-
-# Scores.
-$(DEMO)/%/retrieval.tsv: $(TEXT)/$(SPLIT)/qrels.tsv $(DEMO)/%/queries.mts $(DEMO)/%/corpus.mts \
-		| $X/mteb-score
-	$X/mteb-score retrieval --per-query $(@D)/queries.tsv --qrels $^ > $@
-
-$(DEMO)/%/classification.tsv: $(DEMO)/%/fit.mts $(DEMO)/%/classification.mts | $X/mteb-score
-	$X/mteb-score classification --train $^ > $@
-
-$(DEMO)/%/clustering.tsv: $(DEMO)/%/clustering.mts | $X/mteb-score
-	$X/mteb-score clustering $< > $@
-
-$(DEMO)/scores.tsv: $(PIPELINES)/scores.awk $(foreach side,base $(TWINS),$(patsubst %,$(DEMO)/$(side)/%.tsv,\
-		retrieval classification clustering))
-	awk -f $^ > $@
-
-$(DEMO)/scores.md: $(DEMO)/scores.tsv
-	awk '{ gsub(/\t/, " | "); print "| " $$0 " |" } \
-		NR == 1 { gsub(/[^|]+/, "---"); print "|" $$0 "|" }' $< > $@
-
-$(DEMO)/scores.svg: $(PIPELINES)/scores.gnuplot $(DEMO)/scores.tsv
-	gnuplot -e "scores='$(DEMO)/scores.tsv'" $< > $@
-
-# the model of the first seed of the best kind
-$(DEMO)/best: $(DEMO)/scores.tsv
-	awk -v seed=$(firstword $(SEEDS)) 'NR > 1 && $$2 > most { most = $$2; best = $$1 } \
-		END { print best == "base" ? best : best "-" seed }' $< > $@
-
-# A query's score is its mean over the seeds.
-$(DEMO)/dense.tsv $(DEMO)/mote.tsv: $(DEMO)/%.tsv: $(PIPELINES)/means.awk \
-		$(foreach seed,$(SEEDS),$(DEMO)/%-$(seed)/retrieval.tsv)
-	awk -f $< $(foreach seed,$(SEEDS),$(DEMO)/$*-$(seed)/queries.tsv) > $@
-
-$(DEMO)/retrieval.txt: $(PIPELINES)/differences.awk $(DEMO)/dense.tsv $(DEMO)/mote.tsv $(DEMO)/best | $X/leaderboard
-	for seed in $(SEEDS:%=-%/queries) ''; do $X/leaderboard compare --per-query \
-		$(DEMO)/dense$$seed.tsv $(DEMO)/mote$$seed.tsv; done | \
-		awk -v metric=ndcg_at_10 -v first=dense -v second=mote -f $< > $@
+in_parts = $(ALONE) $(MAKE) --no-print-directory -j$(JOBS)
 
 # Answers: the entries nearest to a description, with what they mean.
-$(DEMO)/%/questions.mts: $(SHARE)/recipes/questions.txt $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embedded,search_query,--keep)
-
-# single words, in the sense that comes first
-$(DEMO)/words.tsv: $(TEXT)/lookup.tsv
+$(DEMO)/questions.mts: $(SHARE)/recipes/questions.txt $(BASE)/model.safetensors | $X/tok $X/encode
 	mkdir -p $(@D)
-	awk -F'\t' 'NR == 1 || $$1 ~ /^[a-z]+$$/' $< > $@
+	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) > $@
 
-$(DEMO)/%/words.mts: $(DEMO)/words.tsv $(DEMO)/%/model.safetensors | $X/tok $X/encode
-	$(call embedded,search_document)
+# single words in their first sense, without what is coarse: by the dictionary's own labels, and by the word
+coarse      := obscene|vulgar|offensive|slur|slang|derogat|disparag
+coarse_word := shit|fuck|piss|bitch|whore|prick$$|nigger|cunt|faggot
+$(DEMO)/words.tsv: $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv
+	mkdir -p $(@D)
+	paste $^ | awk -F'\t' -v OFS='\t' 'NR == 1 || $$1 ~ /^[a-z]+$$/ && $$1 !~ /$(coarse_word)/ && $$4 !~ /$(coarse)/ { print $$1, $$2 }' > $@
 
-answer = $X/near -k 5 --text $(TEXT)/definitions.tsv $(DEMO)/$1/questions.mts $(DEMO)/$1/words.mts
+$(DEMO)/words.mts: $(DEMO)/words.tsv $(BASE)/model.safetensors | $X/tok $X/encode
+	$X/tok -q -m $(BASE) -f text $< | $X/encode -q -m $(BASE) > $@
+
+# A domain is a folder: corpus.jsonl, and of the parts dev and test PART.jsonl, the queries, and PART.qrels.
+$(DEMO)/dictionary/corpus.jsonl: $(TEXT)/corpus.txt
+	mkdir -p $(@D)
+	cp $(TEXT)/test/corpus.jsonl $@
+
+$(DEMO)/dictionary/dev.jsonl $(DEMO)/dictionary/test.jsonl: $(DEMO)/dictionary/%.jsonl: $(TEXT)/corpus.txt
+	mkdir -p $(@D)
+	cp $(TEXT)/$*/queries.jsonl $@
+
+$(DEMO)/dictionary/test.qrels: $(TEXT)/corpus.txt
+	mkdir -p $(@D)
+	cp $(TEXT)/test/qrels.tsv $@
+
+# The corpus is encoded once, by the base.  Systems find 100 documents a query: PART-SYSTEM.run.
+$(DEMO)/questions.mts $(DEMO)/words.mts: private SHELL := $(HEAVY)
+define searches
+$1/%.mts $1/%-adapter.mts: private SHELL := $(HEAVY)
+$1/%.mts: $1/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
+	$X/tok -q -m $(BASE) -f text --max-length 64 $$< | $X/encode -q -m $(BASE) --keep > $$@
+
+$1/%-adapter.mts: $1/%.mts $(ADAPTER)/adapter_config.json | $X/encode
+	$X/encode -q -m $(BASE) --lora $(ADAPTER) --keep $$< > $$@
+
+$1/%-base.run: $1/%.mts $1/corpus.mts | $X/near
+	$X/near -q -k 100 --run $$@ $$^
+
+$1/%-adapter.run: $1/%-adapter.mts $1/corpus.mts | $X/near
+	$X/near -q -k 100 --run $$@ $$^
+
+$1/%-bm25.run: $(PIPELINES)/terms.awk $(PIPELINES)/bm25.awk $1/corpus.jsonl $1/%.jsonl
+	LC_ALL=C awk -f $$< -f $$(wordlist 2,4,$$^) > $$@
+
+$1/weight-%: $(PIPELINES)/fuse.awk $1/dev-bm25.run $1/dev-%.run
+	awk -v weights='$(COSINE_WEIGHTS)' -f $$^ > $$@
+
+$1/test-%.tsv: $1/test.qrels $1/test-%.run | $X/mteb-score
+	$X/mteb-score retrieval -q --qrels $$< --from-run $$(word 2,$$^) --complete --per-query $$@ >/dev/null
+endef
+ADAPTER := $(DEMO)/packages/adapter
+$(foreach domain,dictionary packages,$(eval $(call searches,$(DEMO)/$(domain))))
+
+# DOMAIN/test-SYSTEM+bm25.run, weighed as is best for that system on OF's development part
+define fused
+$(DEMO)/$1/test-$2+bm25-$3.run: $(PIPELINES)/fuse.awk $(DEMO)/$1/test-bm25.run $(DEMO)/$1/test-$2.run $(DEMO)/$3/weight-$2
+	awk -v weight=$$$$(cat $$(lastword $$^)) -f $$(wordlist 1,3,$$^) > $$@
+endef
+$(foreach domain,dictionary packages,$(foreach of,base-dictionary base-packages adapter-packages,$(eval $(call \
+	fused,$(domain),$(word 1,$(subst -, ,$(of))),$(word 2,$(subst -, ,$(of)))))))
+
+compare = awk -v by='$1' -f $(PIPELINES)/versus.awk
+$(DEMO)/act1.txt: $(PIPELINES)/versus.awk $(patsubst %,$(DEMO)/dictionary/test-%.tsv,bm25 base base+bm25-dictionary)
+	$(call compare,search by) column=definitions row=words $(word 2,$^) row=meaning $(word 3,$^) row=both $(word 4,$^) > $@
 
 .PHONY: demo

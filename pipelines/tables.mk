@@ -3,6 +3,9 @@
 given = $(if $(filter command environment,$(origin $1)),$($1),$2)
 small = $(if $(filter small,$(SIZE)),$1,$2)
 JOBS  ?= $(shell nproc)
+SEEDS ?= 1 2 3
+SPLIT ?= test
+START ?= $(SHARE)/models/mlm
 
 SIZE  ?= small
 

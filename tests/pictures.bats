@@ -69,7 +69,7 @@ cells() {
 	echo "$bar $error" | awk '{ exit !($1 > 50 && ($1 - $2) ^ 2 < 1) }'
 }
 
-@test "bars, boxes, scores: six colours at most, more are another panel" {
+@test "bars, boxes: six colours at most, more are another panel" {
 	cells 1 2 3 4 5 6 7 8 >cells.tsv
 	picture bars "cells='cells.tsv'"
 	[ "$(fills)" -eq 6 ]
@@ -79,10 +79,6 @@ cells() {
 	picture boxes "table='boxes.tsv'; axis='Spearman'"
 	[ "$(fills)" -eq 6 ]
 	has_texts 'STS 12' g_1 g_7 Spearman
-	{ printf 'model\ta\tb\tc\td\te\n'; printf 'm_%s\t.1\t.2\t.3\t.4\t.5\n' 1 2 3 4 5 6 7; } >scores.tsv
-	picture scores "scores='scores.tsv'"
-	[ "$(fills)" -eq 6 ]
-	has_texts m_1 m_7 nDCG@10 V-measure
 }
 
 @test "curves, lengths: error bars of two standard errors, panels for more than six arms" {

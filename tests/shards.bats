@@ -633,22 +633,15 @@ failing() { # NAME WORD...
 		o/base/mlm/model.safetensors
 		o/base/run/base-more/model.safetensors
 		o/base/run/base/model.safetensors
-		o/demo/%/classification.mts
-		o/demo/%/classification.tsv
-		o/demo/%/clustering.mts
-		o/demo/%/clustering.tsv
-		o/demo/%/corpus.mts
-		o/demo/%/fit.mts
-		o/demo/%/queries.mts
-		o/demo/%/questions.mts
-		o/demo/%/retrieval.tsv
-		o/demo/%/words.mts
-		o/demo/dense-1/model.safetensors
-		o/demo/dense-2/model.safetensors
-		o/demo/dense-3/model.safetensors
-		o/demo/mote-1/model.safetensors
-		o/demo/mote-2/model.safetensors
-		o/demo/mote-3/model.safetensors
+		o/demo/dictionary/%-adapter.mts
+		o/demo/dictionary/%.mts
+		o/demo/packages/%-adapter.mts
+		o/demo/packages/%.mts
+		o/demo/packages/adapter/adapter_config.json
+		o/demo/packages/questions.mts
+		o/demo/questions.mts
+		o/demo/routed/%.mts
+		o/demo/words.mts
 		o/descriptions/%/kept.txt
 		o/descriptions/%/words.mts
 		o/moee/model/%/config.json

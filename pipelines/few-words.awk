@@ -1,0 +1,26 @@
+# few-words.awk - the queries of whose terms at most a third are in the document that they are to find
+#	awk -f terms.awk -f few-words.awk corpus.jsonl queries.jsonl
+# A query's document is called as the query.  Writes the ids.
+FNR == 1 { file++ }
+
+{ id = member("_id") }
+
+file == 1 {
+	text[id] = $0
+	next
+}
+
+{
+	asked = $0
+	$0 = text[id]
+	split("", has)
+	for (i = terms(member("title") " " member("text")); i > 0; i--)
+		has[term[i]]
+	$0 = asked
+	count = terms(member("text"))
+	common = 0
+	for (i = 1; i <= count; i++)
+		common += term[i] in has
+	if (3 * common <= count)
+		print id
+}

@@ -1,0 +1,63 @@
+# packages.mk - act 2 of the demo: an adapter for a domain that the base has not read
+#	make demo-packages [SEED=1]
+# What one line says of a Debian package is to find what its description says.  Both are one author's, so that words go
+# far; they do not where a question has few of the description's words, as those of people who search have.
+# The adapter changes queries alone (train --freeze-documents): a corpus that the base has encoded stays as it is.
+# Rank, rate and number of steps were chosen on the development part.
+DEBIAN := $(DEMO)/packages
+LISTS := $(DEBIAN)/lists
+STEPS ?= 200
+# sources.list's lists, in a folder of our own, which needs no root
+APT   := timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$(shell id -un) -o Acquire::Retries=0 \
+	-o Acquire::http::Timeout=20 -o Dir::State::Lists=$(abspath $(LISTS)) -o Dir::Cache=$(abspath $(DEBIAN)/cache) \
+	$(patsubst %,-o Acquire::IndexTargets::deb::%::DefaultEnabled=false,DEP-11 DEP-11-icons-small DEP-11-icons Contents-deb)
+
+demo-packages: $(DEBIAN)/table.tsv
+	+@$(in_parts) $(DEBIAN)/train.jsonl $(DEBIAN)/corpus.mts $(foreach part,dev test,$(DEBIAN)/$(part).mts $(DEBIAN)/$(part)-bm25.run)
+	+@$(MAKE) --no-print-directory $(ADAPTER)/adapter_config.json
+	+@$(in_parts) $(DEMO)/act2.txt $(DEBIAN)/questions.mts
+	@echo "2. An adapter of 0.9 MB has learned from what Debian's packages say of themselves. Of"
+	@echo "   $$(wc -l < $(DEBIAN)/corpus.jsonl) that the model has encoded, questions through it find:"
+	@echo
+	@$X/near -k 3 --text $(DEBIAN)/synopses.tsv $(DEBIAN)/questions.mts $(DEBIAN)/corpus.mts | cut -c1-79
+	@echo
+	@cat $(DEMO)/act2.txt
+	@echo
+
+$(LISTS)/Translation-en $(LISTS)/Packages &:
+	mkdir -p $(LISTS)/partial $(DEBIAN)/cache
+	$(APT) update >$(LISTS)/log 2>&1 || true
+	for kind in Translations:Translation-en Packages:Packages; do \
+		file=$$($(APT) indextargets --format '$$(FILENAME)' 'Label: Debian' "Created-By: $${kind%:*}" | sed -n 1p); \
+		[ -e "$$file" ] && /usr/lib/apt/apt-helper cat-file "$$file" > $(LISTS)/$${kind#*:}; \
+	done
+
+$(DEBIAN)/table.tsv: $(PIPELINES)/packages.awk $(LISTS)/Translation-en $(LISTS)/Packages
+	LC_ALL=C awk -f $^ > $@
+	[ "$$(wc -l < $@)" -gt 1 ]
+
+# The corpus: what is held out, and programs.
+$(DEBIAN)/corpus.jsonl $(DEBIAN)/train.jsonl $(DEBIAN)/synopses.tsv $(foreach part,dev test,$(DEBIAN)/$(part).jsonl $(DEBIAN)/$(part).qrels) &: \
+		$(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
+	LC_ALL=C awk -v out=$(DEBIAN) -f $^
+
+$(ADAPTER)/adapter_config.json: private SHELL := $(HEAVY)
+$(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.jsonl $(BASE)/model.safetensors | $X/tasksample $X/tok $X/train
+	$X/tasksample -q -C $(DEBIAN) --seed $(SEED) --steps $(STEPS) $< | $X/tok -q -m $(BASE) --max-length 64 | \
+		$X/train -q -m $(BASE) --lora rank=16,targets=all-linear --freeze-documents --precision bf16 --lr 2e-3 \
+			--seed $(SEED) --save-every 25 -o $(@D)
+
+$(DEBIAN)/questions.mts: private SHELL := $(HEAVY)
+$(DEBIAN)/questions.mts: $(SHARE)/recipes/questions-packages.txt $(ADAPTER)/adapter_config.json | $X/tok $X/encode
+	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) --lora $(ADAPTER) > $@
+
+$(DEBIAN)/few: $(PIPELINES)/terms.awk $(PIPELINES)/few-words.awk $(DEBIAN)/corpus.jsonl $(DEBIAN)/test.jsonl
+	awk -f $< -f $(wordlist 2,4,$^) > $@
+
+system = row=$1 $(DEBIAN)/test-$2.tsv
+ACT2 := $(call system,words,bm25) $(call system,base,base) $(call system,adapter,adapter) \
+	$(call system,words+base,base+bm25-packages) $(call system,words+adapter,adapter+bm25-packages)
+$(DEMO)/act2.txt: $(PIPELINES)/versus.awk $(filter %.tsv,$(ACT2)) $(DEBIAN)/few
+	$(call compare,search by) column=all $(ACT2) column='few words' ids=$(DEBIAN)/few $(ACT2) > $@
+
+.PHONY: demo-packages

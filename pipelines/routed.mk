@@ -1,0 +1,48 @@
+# routed.mk - act 3 of the demo: one stream of questions of two domains, each through its adapter (RouterRetriever)
+#	make demo-routed [SEED=1]
+# Dictionary definitions and package synopses; the base serves the dictionary, the adapter of packages.mk the packages.
+# pilot-build draws 1,000 training queries of each domain (--router dataset), pilot-route sends a question to the domain
+# of the one most like it, by its embedding by the base.  Both corpora were encoded once, by the base.
+ROUTED := $(DEMO)/routed
+
+demo-routed: $(DEMO)/act3.txt
+	@echo '3. Questions of both kinds in one stream; pilot-route chooses who answers:'
+	@echo
+	@cat $<
+	@echo
+
+$(ROUTED)/dictionary.jsonl $(ROUTED)/packages.jsonl: $(ROUTED)/%.jsonl: $(TEXT)/corpus.txt $(DEBIAN)/train.jsonl
+	mkdir -p $(@D)
+	cat $(if $(filter packages,$*),$(DEBIAN)/train.jsonl,$(patsubst %,$(TEXT)/train-%.jsonl,noun verb adjective adverb foldoc)) | \
+		awk 'NR % $(if $(filter packages,$*),30,115) == 0' > $@
+
+$(ROUTED)/%.mts: private SHELL := $(HEAVY)
+$(ROUTED)/%.mts: $(ROUTED)/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
+	$X/tok -q -m $(BASE) -f text=query $< | $X/encode -q -m $(BASE) > $@
+
+$(ROUTED)/pilots: $(ROUTED)/dictionary.mts $(ROUTED)/packages.mts | $X/pilot-build
+	$X/pilot-build fit -q --router dataset --samples 1000 --seed $(SEED) $^ > $@
+
+$(ROUTED)/gates.tsv: $(ROUTED)/pilots $(DEMO)/dictionary/test.mts $(DEBIAN)/test.mts | $X/mts $X/pilot-route
+	$X/mts cat -q $(wordlist 2,3,$^) | $X/pilot-route -q $< | $X/mts to tsv -q -c _id,gate > $@
+
+# a query's score is that with its gate
+by_gate = $(foreach domain,dictionary packages,$(DEMO)/$(domain)/test-$1.tsv)
+$(ROUTED)/routed.tsv: $(PIPELINES)/routed.awk $(ROUTED)/gates.tsv $(call by_gate,base) $(call by_gate,adapter)
+	awk -f $< $(ROUTED)/gates.tsv gate=dictionary $(call by_gate,base) gate=packages $(call by_gate,adapter) > $@
+
+$(ROUTED)/routed+bm25.tsv: $(PIPELINES)/routed.awk $(ROUTED)/gates.tsv $(call by_gate,base+bm25-dictionary) $(call by_gate,adapter+bm25-packages)
+	awk -f $< $(ROUTED)/gates.tsv gate=dictionary $(call by_gate,base+bm25-dictionary) \
+		gate=packages $(call by_gate,adapter+bm25-packages) > $@
+
+$(ROUTED)/ids-both $(ROUTED)/ids-dictionary $(ROUTED)/ids-packages: $(ROUTED)/ids-%: $(DEMO)/dictionary/test.qrels $(DEBIAN)/test.qrels
+	mkdir -p $(@D)
+	cat $(if $(filter both,$*),$^,$(DEMO)/$*/test.qrels) | cut -f1 > $@
+
+ACT3 := row=base $(call by_gate,base) row=adapter $(call by_gate,adapter) row=routed $(ROUTED)/routed.tsv \
+	row=words $(call by_gate,bm25) row=words+routed $(ROUTED)/routed+bm25.tsv
+$(DEMO)/act3.txt: $(PIPELINES)/versus.awk $(ROUTED)/routed.tsv $(ROUTED)/routed+bm25.tsv \
+		$(foreach of,base adapter bm25,$(call by_gate,$(of))) $(patsubst %,$(ROUTED)/ids-%,dictionary packages both)
+	$(call compare,search by) $(foreach of,dictionary packages both,column=$(of) ids=$(ROUTED)/ids-$(of) $(ACT3)) > $@
+
+.PHONY: demo-routed
