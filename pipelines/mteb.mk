@@ -6,7 +6,7 @@
 # models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
 # that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
 # With PER_QUERY=1 TASK.tsv stands beside each: mteb-score's scores of each query, for leaderboard
-# compare --per-query.  What was scored without is scored again, from the embeddings that there are.
+# compare --from-per-query.  What was scored without is scored again, from the embeddings that there are.
 # With GATES and PILOTS the model is scored as RouterRetriever is: queries, and the texts of tasks that
 # have no documents, go through the gate that pilot-route(1) chooses; documents through the model alone, in
 # streams that it shares with its gates.  A library of what an early layer tells (encode --emit
@@ -39,7 +39,7 @@ PRECISION ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
-REGISTRY := $(patsubst %,-r %,$(SHARE)/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
+REGISTRY := $(patsubst %,--registry %,$(SHARE)/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
@@ -91,7 +91,7 @@ in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/pilot-route $$(sed 's/=[^
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))
-result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --task $(task) -o $@
+result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --dataset $(task) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
 
@@ -164,7 +164,7 @@ $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
 # of a pair's vectors, by the names that results have, and not by the similarity that moee-sim has made of them
 pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
 # of clustering-fast
-sampling = --documents $($*.documents) $($*.samples:%=--samples %)
+sampling = --max-documents $($*.documents) $($*.samples:%=--samples %)
 define score_rule
 $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
 	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(if $$($$*.documents),$$(sampling),$$(legacy)) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)

@@ -1,5 +1,5 @@
 # reze-stats.gnuplot - the tables of reze-stats show: the spectrum with what varies by source, and what is shrunk
-#	reze-stats show --components S > C.tsv; reze-stats show S > S.tsv
+#	reze-stats show --each-component S > C.tsv; reze-stats show S > S.tsv
 #	gnuplot -e "components='C.tsv'; sources='S.tsv'" reze-stats.gnuplot > reze.svg
 load system("dirname " . ARG0) . "/picture.gnuplot"
 lines = int(system("wc -l < '" . sources . "'")) - 2

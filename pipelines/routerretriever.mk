@@ -116,7 +116,7 @@ $Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
 
 # Scores of each query with one gate: single/GATE/SPLIT/SEED/SET, GATE being base, too.
 adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call at,1)/adapter_config.json)
-through    = $(if $(adapter),$X/encode -q -m $Q/base --lora $(patsubst %/,%,$(dir $(adapter))),cat) $1
+through    = $(if $(adapter),$X/encode -q -m $Q/base --adapter $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
 $W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
 	mkdir -p $(@D); \
@@ -221,7 +221,7 @@ sets.dev  = $(ROUTER_GATES)
 each_run  = $(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$(call scores_of,$(call at,$1),$(call at,1),$(seed),$(set))))
 $W/compare/%.tsv: $$(call each_run,2) $$(call each_run,3) $W/runs/$$(call at,1) | $X/leaderboard
 	mkdir -p $(@D)
-	$(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$X/leaderboard compare -q --per-query --resamples 1000 \
+	$(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$X/leaderboard compare -q --from-per-query --resamples 1000 \
 		$(call scores_of,$(call at,2),$(call at,1),$(seed),$(set)) $(call scores_of,$(call at,3),$(call at,1),$(seed),$(set)) | \
 		awk -F'\t' -v OFS='\t' -v what="$(seed)	$(if $(filter $(set),$(ROUTER_GATES)),with,without) a gate	$(set)" \
 			'$$1 == "ndcg_at_10" { print what, $$2, $$3, $$4, $$NF }' >> $@.new;)) mv $@.new $@

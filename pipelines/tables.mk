@@ -21,7 +21,7 @@ main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++)
 compared = while IFS=$$'\t' read -r type set metric score; do \
 		[ -e $3/results/*/*/$$set.tsv ] || continue; \
 		metric=$${metric/max_ap/cosine_ap}; \
-		$X/leaderboard compare -q --per-query --resamples 1000 <($(call of_metric,$2)) <($(call of_metric,$3)) | \
+		$X/leaderboard compare -q --from-per-query --resamples 1000 <($(call of_metric,$2)) <($(call of_metric,$3)) | \
 			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$$metric \
 				'$$1 == metric { print what, $$2, $$3, $$4, $$NF }'; \
 	done < $2/scores.tsv

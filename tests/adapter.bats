@@ -3,7 +3,7 @@ load helper
 
 with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and an adapter
 	local adapter=$1 model=${2:-$GOLDEN/bert}
-	ids_stream text.ids <"$model/ids.txt" | encode -m "$model" --lora "$adapter" "${@:3}"
+	ids_stream text.ids <"$model/ids.txt" | encode -m "$model" --adapter "$adapter" "${@:3}"
 }
 agrees() { # CASE [MODEL]
 	with "$GOLDEN/adapter/$1" "$GOLDEN/${2:-bert}" | ids_stream --rows text.emb |
@@ -64,7 +64,7 @@ native() { # MODEL
 @test "adapter: Qwen3's projections, saved from the model with its language head; ModernBERT's" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	while read -r case model; do
-		encode -m "$GOLDEN/families/$model" --lora "$GOLDEN/adapter/$case" --pooling mean --normalize \
+		encode -m "$GOLDEN/families/$model" --adapter "$GOLDEN/adapter/$case" --pooling mean --normalize \
 			"$T/ids.mts" | ids_stream --rows text.emb |
 			within "$GOLDEN/adapter/$case/embeddings.txt" 2e-6
 	done <<-E
@@ -117,7 +117,7 @@ native() { # MODEL
 @test "adapter: a pair beside the pooler is taken quietly, with a pooler and without; from .bin, too" {
 	pooled() { # ADAPTER MODEL
 		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
-		encode -m "$2" --lora "$1" --pooling mean --normalize "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb |
+		encode -m "$2" --adapter "$1" --pooling mean --normalize "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb |
 			within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
 		cat "$T/err"
 		[ ! -s "$T/err" ]
@@ -132,10 +132,10 @@ native() { # MODEL
 	pooled "$T/a" "$T/m"
 	# the pattern decides: another of them, and the rank is not the tensors'
 	change '.rank_pattern = {"output\\.dense": 3, "^pooler\\.d.*": 1}' pooled
-	run -1 --separate-stderr encode -m "$GOLDEN/families/bert" --lora "$T/a" "$T/ids.mts"
+	run -1 --separate-stderr encode -m "$GOLDEN/families/bert" --adapter "$T/a" "$T/ids.mts"
 	[[ $stderr == *"attention.output.dense.lora_A.weight' is of rank 2; adapter_config.json asks for 3" ]]
 	change '.alpha_pattern = {"(query|key)": 5}' pooled
-	encode -m "$GOLDEN/families/bert" --lora "$T/a" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/other"
+	encode -m "$GOLDEN/families/bert" --adapter "$T/a" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/other"
 	run ! within "$GOLDEN/adapter/pooled/embeddings.txt" 1e-4 <"$T/other"
 	# merged, the pooler of other programs is what PEFT makes it
 	upcycle -q -m "$T/m" --merge-lora "$GOLDEN/adapter/pooled" -o "$T/merged"
@@ -148,7 +148,7 @@ native() { # MODEL
 	# a pair that is not of the pooler's shape
 	change '.rank_pattern["^pooler.*"] = 8 | del(.rank_pattern["^pooler\\.d.*"])' pooled
 	relabel "$GOLDEN/adapter/pooled/adapter_model.safetensors" 'with_entries(if .key | test("pooler") then .value.shape |= reverse else . end)' >"$T/a/adapter_model.safetensors"
-	run -1 --separate-stderr encode -m "$T/m" --lora "$T/a" "$T/ids.mts"
+	run -1 --separate-stderr encode -m "$T/m" --adapter "$T/a" "$T/ids.mts"
 	[[ $stderr == *"'lora_B' and 'lora_A' of 'pooler.dense' make [1, 1]; the tensor 'bert.pooler.dense.weight' of $T/m is [8, 8]" ]]
 }
 
@@ -156,7 +156,7 @@ native() { # MODEL
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
 	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/none" --lr 1e-12 --warmup 0 --schedule constant "$T/pairs.mts"
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
-	encode -q -m "$GOLDEN/families/bert" --lora "$T/none" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
+	encode -q -m "$GOLDEN/families/bert" --adapter "$T/none" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
 		within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
 	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/more" --lr 1e-2 --warmup 0 --schedule constant "$T/pairs.mts"
 	diff <(safetensors_list "$T/more/adapter_model.safetensors" | cut -f 1,3 | sort) \
@@ -173,7 +173,7 @@ native() { # MODEL
 @test "adapter: the names of transformers 5 fit checkpoints of the older ones, and the other way round" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	near() { # ADAPTER MODEL EXPECTED
-		encode -m "$2" --lora "$1" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb | within "$3" 2e-6
+		encode -m "$2" --adapter "$1" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb | within "$3" 2e-6
 	}
 	for case in nomic gte; do
 		family=$case
@@ -194,7 +194,7 @@ native() { # MODEL
 		# one of the older names, which fits its own checkpoint by name
 		printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' |
 			train -q -j 1 -m "$F" --lora targets=all-linear,rank=2 -o "$T/old" --lr 1 --warmup 0 --schedule constant -
-		encode -m "$F" --lora "$T/old" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
+		encode -m "$F" --adapter "$T/old" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
 		encode -m "$F" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/base"
 		run ! within "$T/base" 1e-3 <"$T/wanted"
 		forget "$T/old/adapter_model.safetensors"
@@ -316,7 +316,7 @@ native() { # MODEL
 		pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" |
 			train -q -j 1 -m "$G/bert" -o "$T/$1" --lr 1e-2 --warmup 0 --schedule constant --lora "$1" -
 		tensor_sums "$T/$1/adapter_model.safetensors"
-		tok -m "$G/bert" <<<"a small boat" | encode -m "$G/bert" --lora "$T/$1" | ids_stream --rows text.emb
+		tok -m "$G/bert" <<<"a small boat" | encode -m "$G/bert" --adapter "$T/$1" | ids_stream --rows text.emb
 	}
 	learn rank=4,alpha=8,rslora >"$T/rooted"
 	learn rank=4,alpha=16 >"$T/plain"
@@ -332,11 +332,11 @@ native() { # MODEL
 	printf 'a red boat\nthe bird flies\n' >"$T/texts"
 	tok -m "$T/base" "$T/texts" >"$T/ids.mts"
 	tok -m "$T/a" "$T/texts" | mts to jsonl | cmp - <(mts to jsonl "$T/ids.mts")
-	encode -m "$T/base" --lora "$T/a" "$T/ids.mts" | mts to jsonl >"$T/wanted"
+	encode -m "$T/base" --adapter "$T/a" "$T/ids.mts" | mts to jsonl >"$T/wanted"
 	encode -m "$T/a" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
 	run ! cmp -s <(encode -m "$T/base" "$T/ids.mts" | mts to jsonl) "$T/wanted"
 	diff <(encode -m "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"') \
-		<(encode -m "$T/base" --lora "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"')
+		<(encode -m "$T/base" --adapter "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"')
 	# by a name of the Hub, from the cache; beside the model itself
 	mkdir -p "$T/hub/models--some--base/refs" "$T/hub/models--some--base/snapshots"
 	echo abc >"$T/hub/models--some--base/refs/main"
@@ -348,7 +348,7 @@ native() { # MODEL
 	encode -m "$T/both" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
 	# what cannot be found or is not meant is said
 	HF_HUB_CACHE=$T/none run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
-	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --lora" ]
+	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter" ]
 	run -1 --separate-stderr tok -m "$T/a" "$T/texts"
 	[[ $stderr == "tok: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here"* ]]
 	for program in "leaderboard model" "train -o $T/out" "upcycle --experts a,b -o $T/out" "train --lora rank=2 -o $T/out"; do
@@ -360,8 +360,8 @@ native() { # MODEL
 	run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
 	[[ $stderr == "encode: $T/a/adapter_config.json: the adapter does not say of which model it is "* ]]
 	change ".base_model_name_or_path = \"$T/base\""
-	run -2 encode -m "$T/a" --lora "$T/a" "$T/ids.mts"
-	[[ $output == *"is a LoRA adapter itself; --lora and --gates take adapters of the model that -m names"* ]]
+	run -2 encode -m "$T/a" --adapter "$T/a" "$T/ids.mts"
+	[[ $output == *"is a LoRA adapter itself; --adapter and --gates take adapters of the model that -m names"* ]]
 }
 
 @test "adapter: a folder as sentence-transformers saves it pools as it says itself" {
@@ -371,7 +371,7 @@ native() { # MODEL
 	mkdir "$T/a/1_Pooling"
 	jq '.pooling_mode_cls_token = true | .pooling_mode_mean_tokens = false' "$GOLDEN/bert/1_Pooling/config.json" >"$T/a/1_Pooling/config.json"
 	printf 'a red boat\nthe bird flies\n' | tok -m "$T/a" >"$T/ids.mts"
-	encode -m "$T/base" --lora "$GOLDEN/adapter/plain" --pooling cls "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
+	encode -m "$T/base" --adapter "$GOLDEN/adapter/plain" --pooling cls "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
 	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	[ ! -s "$T/err" ]
 	# the model may say nothing of it
@@ -379,7 +379,7 @@ native() { # MODEL
 	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	[ ! -s "$T/err" ]
 	# beside a model that -m names, and in its weights, too; gates have one pooling
-	encode -m "$GOLDEN/bert" --lora "$T/a" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/wanted"
+	encode -m "$GOLDEN/bert" --adapter "$T/a" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	upcycle -q -m "$T/base" --merge-lora "$T/a" -o "$T/merged"
 	encode -m "$T/merged" "$T/ids.mts" | ids_stream --rows text.emb | within "$T/wanted" 2e-6
 	mkdir "$T/gates"

@@ -52,7 +52,7 @@ agrees() {
 			# torch knows no experts that a step leaves alone
 			# shellcheck disable=SC2086
 			train -q -m "$(folder $name)" -o out --objective clm $balance --schedule constant --warmup 0 --lr 5e-3 \
-				--decay 0.1 --beta2 0.98 --epsilon 1e-6 --clip 0.5 --epochs 5 --update-unused --tokens $tokens texts.mts
+				--decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0.5 --epochs 5 --update-unused --tokens $tokens texts.mts
 			for column in loss gradient_norm ${balance:+balance}; do
 				column "$column" out.log.tsv >ours
 				column "$column" "$G/$name.tsv" >theirs

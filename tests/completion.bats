@@ -60,7 +60,7 @@ completes() {
 	completes mteb-score retrieval --gain "" "->" "exp linear"
 	completes mteb-score retrieval --gain = "->" "exp linear"
 	completes mteb-score retrieval --gain = l "->" linear
-	completes mteb-score clustering-fast --documents "" "->" all
+	completes mteb-score clustering-fast --max-documents "" "->" all
 	completes tok --train "" "->" "bpe wordpiece"
 	completes train --dtype b "->" bf16
 	completes tok --prompt "" "->" ""
@@ -72,7 +72,7 @@ completes() {
 	completes tok -q z "->" z.tsv
 	completes tok y "->" y.jsonl.gz
 	completes tok p "->" ""
-	completes tasksample -n 3 m "->" "mix.yaml more"
+	completes tasksample -b 3 m "->" "mix.yaml more"
 	completes mts to npy x "->" x.mts
 	completes mts from tsv z "->" z.tsv
 	completes mts diff x.mts x "->" x.mts

@@ -32,17 +32,17 @@ nats() {
 
 @test "geom flow: the inverse gives back the embeddings to 1e-5, all other columns pass" {
 	mkstream random 300 64 1 | mts cat --rename text.emb=x.emb >a.mts
-	geom flow fit --hidden 32 --epochs 3 --rate 1e-3 a.mts -o flow.mts
+	geom flow fit --hidden 32 --epochs 3 --lr 1e-3 a.mts -o flow.mts
 	geom flow apply flow.mts a.mts >z.mts
-	run -1 mts diff -a 0.5 a.mts z.mts
-	geom flow apply --inverse flow.mts z.mts | mts diff -a 1e-5 a.mts -
+	run -1 mts diff --atol 0.5 a.mts z.mts
+	geom flow apply --inverse flow.mts z.mts | mts diff --atol 1e-5 a.mts -
 	geom flow apply flow.mts <a.mts | mts diff z.mts -
 }
 
 @test "geom flow: learns a distribution that no linear map makes normal" {
 	bananas 2000 1 | mkstream >train.mts
 	bananas 2000 2 | mkstream >test.mts
-	geom -v flow fit --hidden 32 --epochs 20 --batch 64 --rate 3e-3 train.mts -o flow.mts 2>told
+	geom -v flow fit --hidden 32 --epochs 20 --batch 64 --lr 3e-3 train.mts -o flow.mts 2>told
 	# of x 1.4189 nats and of the noise 1.4189 - log 4
 	awk -v nats="$(nats <told)" 'BEGIN { exit !(nats > 0.68 && nats < 0.78) }'
 	# the best normal distribution: 1.4189 each, the second's deviation sqrt(2 + 1/16)
@@ -84,7 +84,7 @@ nats() {
 	geom flow apply -f q -f d flow.mts both.mts >z.mts
 	mts head -n 0 z.mts >header
 	grep 'd.emb (f32 \[2\], depth 1)' header
-	geom flow apply --inverse -f q -f d flow.mts z.mts | mts diff -a 1e-5 both.mts -
+	geom flow apply --inverse -f q -f d flow.mts z.mts | mts diff --atol 1e-5 both.mts -
 	# the same vectors in one column
 	printf '{"x.emb":[%s,%s]}\n' 1 2 1 2 3 3 3 4 1 2 3 5 5 6 1 2 3 7 0 1 1 2 3 0 | mkstream >one.mts
 	geom flow apply flow.mts one.mts | mts to jsonl | jq -c '.["x.emb"]' | sed -n '1p;4p;7p;10p' |
@@ -100,13 +100,13 @@ nats() {
 
 @test "geom flow fit: steps, hidden values, epochs" {
 	mkstream random 40 6 1 >a.mts
-	geom flow fit --steps 3 --hidden 5 --epochs 0 a.mts -o flow.mts
+	geom flow fit --flow-steps 3 --hidden 5 --epochs 0 a.mts -o flow.mts
 	mts head -n 0 flow.mts >shape
 	grep -q 'hidden2 (f32 \[5,5\])' shape
 	grep -q 'hidden1 (f32 \[5,3\])' shape
 	[ "$(mts to jsonl -c shift flow.mts | wc -l)" -eq 3 ]
-	geom -v flow fit --steps 1 --hidden 5 --epochs 30 --rate 1e-2 a.mts 2>slow >/dev/null
-	geom -v flow fit --steps 1 --hidden 5 --epochs 1 --rate 1e-2 a.mts 2>short >/dev/null
+	geom -v flow fit --flow-steps 1 --hidden 5 --epochs 30 --lr 1e-2 a.mts 2>slow >/dev/null
+	geom -v flow fit --flow-steps 1 --hidden 5 --epochs 1 --lr 1e-2 a.mts 2>short >/dev/null
 	[ "$(grep -c epoch slow)" -eq 30 ]
 	awk -v slow="$(nats <slow)" -v short="$(nats <short)" 'BEGIN { exit !(slow < short - 0.01) }'
 }
@@ -116,7 +116,7 @@ nats() {
 @test "geom flow: usage errors" {
 	mkstream random 5 4 1 >a.mts
 	for wrong in "" train "fit --inverse a.mts" "apply" "apply --epochs 2 flow.mts" "apply a b c" \
-		"fit --steps 0" "fit --rate 0" "fit --against x" "fit - -" "apply - -" "fit -f text -f text a.mts"; do
+		"fit --flow-steps 0" "fit --lr 0" "fit --against x" "fit - -" "apply - -" "fit -f text -f text a.mts"; do
 		run -2 --separate-stderr geom flow $wrong </dev/null
 		[ -z "$output" ]
 		echo "$stderr"
@@ -148,12 +148,12 @@ nats() {
 	refused "cut.mts: " fit cut.mts
 	: >empty
 	refused "empty: empty, not a tensor stream" fit empty
-	run -0 --separate-stderr geom flow fit --hidden 4 --rate 10 --epochs 300 a.mts -o wild.mts ||
-		[[ $stderr == *"the likelihood is no number any more; give a smaller --rate" ]]
+	run -0 --separate-stderr geom flow fit --hidden 4 --lr 10 --epochs 300 a.mts -o wild.mts ||
+		[[ $stderr == *"the likelihood is no number any more; give a smaller --lr" ]]
 	printf '{"x.emb":[0.1,%s,3]}\n' 1 2 3 4 | mkstream >constant.mts
 	run -0 --separate-stderr geom flow fit --hidden 4 constant.mts -o flow.mts
 	[[ $stderr == "geom: warning: constant.mts: 2 of the 3 values do not vary, or next to nothing" ]]
-	geom flow apply flow.mts constant.mts | geom flow apply --inverse flow.mts | mts diff -a 1e-5 constant.mts -
+	geom flow apply flow.mts constant.mts | geom flow apply --inverse flow.mts | mts diff --atol 1e-5 constant.mts -
 	# beside what varies by a million
 	printf '{"x.emb":[0.00%s,%s000000]}\n' 1 2 2 1 3 3 4 5 | mkstream >beside.mts
 	run -0 --separate-stderr geom flow fit --hidden 4 beside.mts -o flow.mts
@@ -206,5 +206,5 @@ nats() {
 	export ASAN_OPTIONS=detect_leaks=1
 	mkstream random 50 8 1 >a.mts
 	geom flow fit --hidden 4 --epochs 1 a.mts -o flow.mts
-	geom flow apply flow.mts a.mts | geom flow apply --inverse flow.mts | mts diff -a 1e-5 a.mts -
+	geom flow apply flow.mts a.mts | geom flow apply --inverse flow.mts | mts diff --atol 1e-5 a.mts -
 }

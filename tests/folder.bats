@@ -7,7 +7,7 @@ load helper
 setup() {
 	mkdir "$T/work"
 	cd "$T/work"
-	seq -f '{"n": %.0f}' 2000 | mts from jsonl -b 10 - >rows.mts
+	seq -f '{"n": %.0f}' 2000 | mts from jsonl --record-rows 10 - >rows.mts
 	head -c 5000 rows.mts >cut.mts
 }
 

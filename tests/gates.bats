@@ -76,7 +76,7 @@ property() { # NAME: of a stream on standard input
 		mts rows --where "gate=$name" "$T/ids.mts" >"$T/some.mts"
 		mts rows --where "gate=$name" "$T/all.mts" >"$T/wanted.mts"
 		if [ "$name" ]; then
-			encode -q -m "$M" --lora "$T/gates/$name" "$T/some.mts" >"$T/got.mts"
+			encode -q -m "$M" --adapter "$T/gates/$name" "$T/some.mts" >"$T/got.mts"
 		else
 			encode -q -m "$M" "$T/some.mts" >"$T/got.mts"
 		fi
@@ -95,7 +95,7 @@ property() { # NAME: of a stream on standard input
 	named zero "" zero >"$T/ids.mts"
 	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" | mts diff "$T/base.mts" -
-	encode -q -m "$M" --lora "$T/gates/zero" "$T/ids.mts" | mts diff "$T/base.mts" -
+	encode -q -m "$M" --adapter "$T/gates/zero" "$T/ids.mts" | mts diff "$T/base.mts" -
 }
 
 # bats test_tags=plain
@@ -106,7 +106,7 @@ property() { # NAME: of a stream on standard input
 	train -q -m "$G/bert" -o "$T/gates/all" --steps 1 --lora rank=2,targets=all-linear "$T/pairs.mts"
 	zeros "$T/gates/all/adapter_model.safetensors"
 	encode -q -m "$G/bert" "$T/pairs.mts" >"$T/base.mts"
-	encode -q -m "$G/bert" --lora "$T/gates/all" "$T/pairs.mts" | mts diff "$T/base.mts" -
+	encode -q -m "$G/bert" --adapter "$T/gates/all" "$T/pairs.mts" | mts diff "$T/base.mts" -
 }
 
 @test "gates: of token experts and of one tensor with several layers; texts alone and together" {
@@ -123,7 +123,7 @@ property() { # NAME: of a stream on standard input
 		encode -q -m "$GOLDEN/families/$family" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
 		for seed in 1 2; do
 			mts rows --where "gate=g$seed" "$T/ids.mts" |
-				encode -q -m "$GOLDEN/families/$family" --lora "$T/gates/g$seed" >"$T/got.mts"
+				encode -q -m "$GOLDEN/families/$family" --adapter "$T/gates/g$seed" >"$T/got.mts"
 			mts rows --where "gate=g$seed" "$T/all.mts" | mts diff "$T/got.mts" -
 		done
 		mts rows --where gate= "$T/ids.mts" | encode -q -m "$GOLDEN/families/$family" >"$T/got.mts"
@@ -140,8 +140,8 @@ property() { # NAME: of a stream on standard input
 	E
 	tok -m "$M" -f query -f negatives "$T/rows.jsonl" >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
-	same() { # GATE ROW COLUMN: as with --lora
-		encode -q -m "$M" --lora "$T/gates/$1" "$T/ids.mts" >"$T/one.mts"
+	same() { # GATE ROW COLUMN: as with --adapter
+		encode -q -m "$M" --adapter "$T/gates/$1" "$T/ids.mts" >"$T/one.mts"
 		mts rows --rows "$2" "$T/one.mts" | mts cat -c "$3" >"$T/wanted.mts"
 		mts rows --rows "$2" "$T/all.mts" | mts cat -c "$3" | mts diff "$T/wanted.mts" -
 	}
@@ -157,8 +157,8 @@ property() { # NAME: of a stream on standard input
 	named one "" >"$T/ids.mts"
 	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/gated.mts"
-	encode -q -m "$M" --lora "$T/gates/one/" "$T/ids.mts" >"$T/one.mts"
-	encode -q -m "$M" --lora "$T/gates/half" "$T/ids.mts" >"$T/half.mts"
+	encode -q -m "$M" --adapter "$T/gates/one/" "$T/ids.mts" >"$T/one.mts"
+	encode -q -m "$M" --adapter "$T/gates/half" "$T/ids.mts" >"$T/half.mts"
 	for stream in gated one half; do
 		[ "$(property model <"$T/$stream.mts")" = "$(property model <"$T/base.mts")" ]
 	done
@@ -209,13 +209,13 @@ property() { # NAME: of a stream on standard input
 	# of the same shapes, but trained on another: train notes on which
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	train -q -m "$GOLDEN/train/bert" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
-	encode -q -m "$GOLDEN/train/bert" --lora "$T/gate" "$T/ids.mts" >"$T/out.mts"
+	encode -q -m "$GOLDEN/train/bert" --adapter "$T/gate" "$T/ids.mts" >"$T/out.mts"
 	model_copy "$GOLDEN/train/bert" "$T/other" bf16
-	MODEL=$T/other refused "was trained on the model" --lora "$T/gate"
+	MODEL=$T/other refused "was trained on the model" --adapter "$T/gate"
 	run -1 --separate-stderr train -q -m "$T/other" -o "$T/on" --lora "$T/gate" "$T/pairs.mts"
 	[[ $stderr == *"was trained on the model"* ]]
-	run -2 --separate-stderr encode -m "$M" --lora "$T/gate" --gates "$T/gates" "$T/ids.mts"
-	[[ $stderr == *"--lora and --gates exclude each other"* ]]
+	run -2 --separate-stderr encode -m "$M" --adapter "$T/gate" --gates "$T/gates" "$T/ids.mts"
+	[[ $stderr == *"--adapter and --gates exclude each other"* ]]
 	# a linear layer, but none of the blocks'
 	mv "$T/gates/one" "$T/one"
 	rm -r "$T/gates"/*

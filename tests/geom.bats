@@ -140,7 +140,7 @@ a_task_each() {
 	geom similarity --per-text mote.tsv mote.mts >/dev/null
 	geom similarity --per-text dense.tsv dense.mts >/dev/null
 	cut -f1-5 texts | cmp - mote.tsv
-	leaderboard compare --per-query --resamples 100 dense.tsv mote.tsv | tail -n +3 | cut -f2-6 >compared
+	leaderboard compare --from-per-query --resamples 100 dense.tsv mote.tsv | tail -n +3 | cut -f2-6 >compared
 	[ "$(wc -l <compared)" -eq 4 ]
 	tail -n +2 out | awk -F'\t' '{ print $10, $3, $17, $21, $23 }' | within compared 1e-12
 }

@@ -178,15 +178,15 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 
 @test "int8: task experts, adapters and gates stand beside it" {
 	widened "$M" "$T/wide"
-	rows -m "$M" --weights int8 --lora "$GOLDEN/adapter/plain" >"$T/int8"
-	rows -m "$T/wide" --lora "$GOLDEN/adapter/plain" | cmp - "$T/int8"
+	rows -m "$M" --weights int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
+	rows -m "$T/wide" --adapter "$GOLDEN/adapter/plain" | cmp - "$T/int8"
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
 	rows -m "$T/experts" --weights int8 -e right | cmp - <(rows -m "$M" --weights int8)
 	# an adapter that notes its model's fingerprint: the folder's
 	B=$GOLDEN/train/bert
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	train -q -m "$B" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
-	encode -q -m "$B" --weights int8 --lora "$T/gate" <"$T/ids.mts" >"$T/out.mts"
+	encode -q -m "$B" --weights int8 --adapter "$T/gate" <"$T/ids.mts" >"$T/out.mts"
 }
 
 # 3. usage

@@ -286,7 +286,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	dies "upcycle: $anew" upcycle -q --mean "$T/m" -m "$T/m" -o out
 	dies "upcycle: $anew" upcycle -q --merge-lora "$GOLDEN/adapter/plain" -m "$T/m" -o out
 	ids_stream text.ids <"$J/ids.txt" >ids.mts
-	dies "encode: $has it takes no others" encode -q -m "$T/m" --lora "$GOLDEN/adapter/plain" ids.mts
+	dies "encode: $has it takes no others" encode -q -m "$T/m" --adapter "$GOLDEN/adapter/plain" ids.mts
 	mkdir -p gates/a
 	cp "$GOLDEN/adapter/plain"/adapter* gates/a
 	dies "encode: $has it takes no others" encode -q -m "$T/m" --gates gates ids.mts
@@ -305,11 +305,11 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
 	embedded() { encode "$@" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb; }
 	embedded -m "$T/m" >"$T/none"
-	grep -Fx "encode: warning: $T/m: has LoRA adapters in $T/m/adapters, of which none is used; --lora takes one" "$T/err"
+	grep -Fx "encode: warning: $T/m: has LoRA adapters in $T/m/adapters, of which none is used; --adapter takes one" "$T/err"
 	embedded -m "$Q" | cmp - "$T/none"
-	embedded -m "$T/m" --lora "$T/m/adapters/retrieval" >"$T/retrieval"
+	embedded -m "$T/m" --adapter "$T/m/adapters/retrieval" >"$T/retrieval"
 	run ! grep "none is used" "$T/err"
-	embedded -m "$Q" --lora "$GOLDEN/adapter/qwen3" | cmp - "$T/retrieval"
+	embedded -m "$Q" --adapter "$GOLDEN/adapter/qwen3" | cmp - "$T/retrieval"
 	run -1 cmp -s "$T/none" "$T/retrieval"
 	printf '{"gate": "%s"}\n' retrieval clustering "" retrieval clustering | mts from jsonl - >"$T/names.mts"
 	mts paste "$T/ids.mts" "$T/names.mts" | encode -q -m "$T/m" --gates "$T/m/adapters" | ids_stream --rows text.emb >"$T/got"

@@ -19,7 +19,7 @@ files() {
 }
 
 plan() {
-	leaderboard plan -m "$MODEL" -r "$REGISTRY" "$@"
+	leaderboard plan -m "$MODEL" --registry "$REGISTRY" "$@"
 }
 
 report() {
@@ -77,7 +77,7 @@ report() {
 	cp -r "$MODEL" model
 	echo '{"prompts": {"search_query": "q: ", "classification": "c: "}}' >model/config_sentence_transformers.json
 	revision=$(leaderboard model -m model | jq -r .revision)
-	run -0 leaderboard plan -m model -r "$REGISTRY" d
+	run -0 leaderboard plan -m model --registry "$REGISTRY" d
 	diff <(echo "$output") - <<-END
 		# by leaderboard plan
 		name := model
@@ -116,7 +116,7 @@ report() {
 	config=model/config_sentence_transformers.json
 	names() {
 		jq -n '{prompts: [$ARGS.positional[] | {(.): "text"}] | add}' --args "$@" >$config
-		leaderboard plan -m model -r "$REGISTRY" d | sed -n 's/^\(.*\)[.]\(query\|document\) := --task //p' | tr '\n' ' '
+		leaderboard plan -m model --registry "$REGISTRY" d | sed -n 's/^\(.*\)[.]\(query\|document\) := --task //p' | tr '\n' ' '
 	}
 	[ "$(names SciFact-query SciFact Retrieval-query Retrieval query search_query)" = "SciFact-query SciFact " ]
 	[ "$(names SciFact Retrieval-query Retrieval query search_query)" = "SciFact SciFact " ]
@@ -183,21 +183,21 @@ report() {
 }
 
 @test "leaderboard result: mteb's file, rounded to 6 decimals; another size is said" {
-	run -0 --separate-stderr leaderboard result -r "$REGISTRY" --task STS12 < <(report)
+	run -0 --separate-stderr leaderboard result --registry "$REGISTRY" --dataset STS12 < <(report)
 	[ -z "$stderr" ]
 	tr -d ' \n' <<<"$output" >flat
 	grep -qF '{"dataset_revision":"local","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1,0.765432],"none":null,"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
 	version=$(leaderboard --version | sed -n 's/leaderboard (motes) \([0-9.]*\).*/\1/p')
 	[ "$(jq -c .motes <<<"$output")" = \
 		"{\"version\":\"$version\",\"task_type\":\"STS\",\"main_score\":\"cosine_spearman\",\"other_size\":false,\"settings\":{\"pairs\":\"3108\"}}" ]
-	run -0 --separate-stderr leaderboard result -r "$REGISTRY" --task STS13 < <(report)
+	run -0 --separate-stderr leaderboard result --registry "$REGISTRY" --dataset STS13 < <(report)
 	[[ "$stderr" == "leaderboard: warning: STS13: has 3108 pairs, mteb's has 1500: another set of that name" ]]
 	[[ "$output" == *'"other_size": true'* ]]
 	report >report.json
 	# one of any length
-	jq -c '.scores.list = [range(100000)]' report.json | leaderboard result -r "$REGISTRY" --task mine | jq -c '.scores.test[0].list' |
+	jq -c '.scores.list = [range(100000)]' report.json | leaderboard result --registry "$REGISTRY" --dataset mine | jq -c '.scores.test[0].list' |
 		cmp - <(jq -nc '[range(100000)]')
-	run -0 leaderboard result -r "$REGISTRY" --task mine report.json
+	run -0 leaderboard result --registry "$REGISTRY" --dataset mine report.json
 	[[ "$output" == *'"task_type": "STS"'* ]]
 }
 
@@ -308,7 +308,7 @@ report() {
 			jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add'
 	done | paste -s -d+)
 	[ "$(routed model | jq .n_parameters)" -eq $(($(jq .n_parameters <<<"$base") + adapters)) ]
-	routed plan -r "$REGISTRY" d | sed -n 2,5p | diff - <(
+	routed plan --registry "$REGISTRY" d | sed -n 2,5p | diff - <(
 		routed model | jq -r '"name := \(.name)\nrevision := \(.revision)"'
 		jq -r '"base := \(.name)\nbase_revision := \(.revision)"' <<<"$base"
 	)
@@ -318,17 +318,17 @@ report() {
 	mv pilots.mts others.mts
 	[ "$(leaderboard model -m "$MODEL" --gates gates --pilots others.mts)" = "$was" ]
 	mv others.mts pilots.mts
-	was=$(routed plan -r "$REGISTRY" d | grep '^revision')
+	was=$(routed plan --registry "$REGISTRY" d | grep '^revision')
 	for change in 'echo more >>pilots.mts' 'echo >>gates/one/adapter_config.json' 'mv gates/two gates/three' \
 		'printf x >>gates/three/adapter_model.safetensors'; do
 		eval "$change"
-		now=$(routed plan -r "$REGISTRY" d | grep '^revision')
+		now=$(routed plan --registry "$REGISTRY" d | grep '^revision')
 		[ "$now" != "$was" ]
 		was=$now
 	done
 	run -2 leaderboard model -m "$MODEL" --gates gates
 	[[ $output == *"--gates without --pilots"* ]]
-	run -2 leaderboard plan -m "$MODEL" --pilots pilots.mts -r "$REGISTRY" d
+	run -2 leaderboard plan -m "$MODEL" --pilots pilots.mts --registry "$REGISTRY" d
 	[[ $output == *"--pilots without --gates"* ]]
 }
 
@@ -365,7 +365,7 @@ report() {
 	put two 1 CQADupstackAndroidRetrieval 0.5
 	put two 1 CQADupstackGisRetrieval 0.25
 	mv r/one/1/STS12.json r/one/1/zz.json # a file's name says nothing
-	run -0 leaderboard table -r "$REGISTRY" r/one/1 r/two/1
+	run -0 leaderboard table --registry "$REGISTRY" r/one/1 r/two/1
 	[ "${lines[0]}" = $'type\ttask\tmetric\tone\ttwo' ]
 	[ "${lines[1]}" = $'Retrieval\tCQADupstackRetrieval\tndcg_at_10\t\t37.50' ]
 	[ "${lines[2]}" = $'Retrieval\tSciFact\tndcg_at_10\t12.50\t-0.10' ]
@@ -373,11 +373,11 @@ report() {
 	[ "${lines[4]}" = $'STS\tSTS12\tcosine_spearman\t50.00\t25.00' ]
 	[ "${lines[6]}" = $'STS\tmean of 2\t\t60.00\t' ]
 	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
-	run -0 leaderboard table -r "$REGISTRY" --format markdown r/one/1 r/two/1
+	run -0 leaderboard table --registry "$REGISTRY" --format markdown r/one/1 r/two/1
 	[ "${lines[0]}" = '| type | data set | metric | one | two |' ]
 	[ "${lines[1]}" = '|---|---|---|---:|---:|' ]
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | | 37.50 \* |' ]
-	run -0 leaderboard table -r "$REGISTRY" --format markdown r/two/1
+	run -0 leaderboard table --registry "$REGISTRY" --format markdown r/two/1
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
 }
 
@@ -387,7 +387,7 @@ report() {
 	echo '{"task_name": "STS12", "scores": {"test": [{"main_score": 0.5}]}}' >r/one/1/STS12.json
 	echo '{"task_name": "STS13", "scores": {"test": [{"main_score": 1}]}, "motes": {"other_size": true}}' >r/two/1/STS13.json
 	echo '{"task_name": "mine", "scores": {"test": [{"main_score": -0.25}]}, "motes": {"task_type": "Own"}}' >r/two/1/mine.json
-	run -0 leaderboard table -r "$REGISTRY" --format html r/one/1 r/two/1
+	run -0 leaderboard table --registry "$REGISTRY" --format html r/one/1 r/two/1
 	bar() {
 		echo "<div class=\"bar\" title=\"$1\"><div><i style=\"width:$3%;background:var(--c$2)\"></i></div><span>$4</span></div>"
 	}
@@ -532,8 +532,8 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
 }
 
-@test "leaderboard compare --per-query: means, paired t, randomisation and bootstrap are scipy's and numpy's" {
-	run -0 --separate-stderr leaderboard compare --per-query "$GOLDEN"/compare_queries_{a,b}.tsv
+@test "leaderboard compare --from-per-query: means, paired t, randomisation and bootstrap are scipy's and numpy's" {
+	run -0 --separate-stderr leaderboard compare --from-per-query "$GOLDEN"/compare_queries_{a,b}.tsv
 	[ "${lines[0]}" = "compare_queries_b - compare_queries_a; 13 queries; 95 % intervals of 10000 resamples, seed 42" ]
 	[ "${lines[1]}" = "$(echo metric compare_queries_a compare_queries_b difference paired_t paired_p random_p low high \
 		standard_error | tr ' ' '\t')" ]
@@ -548,9 +548,9 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 		END { exit bad || NR != 5 }'
 }
 
-@test "leaderboard compare --per-query: correlations and average precisions of pairs are scipy's and scikit-learn's" {
+@test "leaderboard compare --from-per-query: correlations and average precisions of pairs are scipy's and scikit-learn's" {
 	for kind in gold label; do
-		run -0 --separate-stderr leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_${kind}_{a,b}.tsv
+		run -0 --separate-stderr leaderboard compare --from-per-query --resamples 1000 "$GOLDEN"/compare_${kind}_{a,b}.tsv
 		[ -z "$stderr" ]
 		tail -n +3 <<<"$output" | cut -f 1-4,8-10 >"$T/out"
 		[ -z "$(tail -n +3 <<<"$output" | cut -f 5-7 | tr -d '\t\n')" ]
@@ -559,11 +559,11 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 			bad = bad || $1 != $8 } END { exit bad || NR < 2 }'
 	done
 	# with one thread and two the same
-	[ "$output" = "$(OMP_NUM_THREADS=1 leaderboard compare --per-query --resamples 1000 "$GOLDEN"/compare_label_{a,b}.tsv)" ]
+	[ "$output" = "$(OMP_NUM_THREADS=1 leaderboard compare --from-per-query --resamples 1000 "$GOLDEN"/compare_label_{a,b}.tsv)" ]
 }
 
-@test "leaderboard compare --per-query: drawn signs agree with all of them, whatever the seed; up to --resamples all are tried" {
-	p() { leaderboard compare -q --per-query "$@" "$GOLDEN"/compare_queries_{a,b}.tsv | awk -F'\t' '$1 == "plain" { print $7 }'; }
+@test "leaderboard compare --from-per-query: drawn signs agree with all of them, whatever the seed; up to --resamples all are tried" {
+	p() { leaderboard compare -q --from-per-query "$@" "$GOLDEN"/compare_queries_{a,b}.tsv | awk -F'\t' '$1 == "plain" { print $7 }'; }
 	[ "$(p --resamples 8192 --seed 1)" = 0.030029296875 ] # 2^13 ways
 	drawn=$(p --resamples 8191 --seed 1)
 	[ "$drawn" = "$(p --resamples 8191 --seed 1)" ]
@@ -574,19 +574,19 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	# more differences than a word has bits: of 150 all alike no draw is as far
 	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t0.5\t" $1 % 2 }' >"$T/a.tsv"
 	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t" 0.5 + 0.001 * (1 + $1 % 3) "\t" ($1 + 1) % 2 }' >"$T/b.tsv"
-	run -0 leaderboard compare --per-query --resamples 999 "$T/a.tsv" "$T/b.tsv"
+	run -0 leaderboard compare --from-per-query --resamples 999 "$T/a.tsv" "$T/b.tsv"
 	[ "$(cut -f 7 <<<"${lines[2]}")" = 0.001 ]
 	[ "$(cut -f 7 <<<"${lines[3]}")" = 1 ] # as many up as down: none is nearer to 0
 }
 
-@test "leaderboard compare --per-query: what mteb-score writes; names; Markdown; three systems" {
+@test "leaderboard compare --from-per-query: what mteb-score writes; names; Markdown; three systems" {
 	cd "$T"
 	for k in 1 2; do
 		mkdir $k
 		awk -v k=$k '{ $5 = k == 1 ? $5 : $5 * $5 + NR % 5; print }' "$GOLDEN/per_query_run.trec" >$k.trec
 		mteb-score -q retrieval --qrels "$GOLDEN/per_query_qrels.tsv" --from-run $k.trec --per-query $k/base.tsv >$k.out
 	done
-	run -0 --separate-stderr leaderboard compare --per-query 1/base.tsv 2/base.tsv
+	run -0 --separate-stderr leaderboard compare --from-per-query 1/base.tsv 2/base.tsv
 	[ -z "$stderr" ]
 	[ "${#lines[@]}" -eq 37 ]
 	[[ ${lines[0]} == "2/base.tsv - 1/base.tsv; 10 queries; "* ]]
@@ -595,17 +595,17 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 			FNR > 2 { d = $(k + 1) - want[$1]; if (d > 5.001e-6 || d < -5.001e-6) { print; exit 1 } }' $k.out - <<<"$output"
 	done
 	gzip -c 2/base.tsv >mote.tsv.gz
-	run -0 leaderboard compare --per-query --format markdown 1/base.tsv mote.tsv.gz 1/base.tsv
+	run -0 leaderboard compare --from-per-query --format markdown 1/base.tsv mote.tsv.gz 1/base.tsv
 	[ "$(grep -c '^| metric |' <<<"$output")" -eq 2 ]
 	[[ ${lines[0]} == "mote - 1/base.tsv; 10 queries; "* ]]
 	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|" ]
 	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # itself
 }
 
-@test "leaderboard compare --per-query: one query; what is missing, no number, repeated, of pairs or no table" {
+@test "leaderboard compare --from-per-query: one query; what is missing, no number, repeated, of pairs or no table" {
 	cd "$T"
 	table() { printf "${2//,/\\t}\n" >"$1"; }
-	compare() { run "-$1" --separate-stderr leaderboard compare --per-query a.tsv b.tsv; }
+	compare() { run "-$1" --separate-stderr leaderboard compare --from-per-query a.tsv b.tsv; }
 	table a.tsv 'id,m\nx,0.5\ny,1'
 	table b.tsv 'id,m\nx,0.25'
 	compare 0
@@ -645,7 +645,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 		id,m,m\nx,1,1|b.tsv:1: two columns are called 'm'
 	E
 	mkdir folder
-	run -1 leaderboard compare --per-query a.tsv folder
+	run -1 leaderboard compare --from-per-query a.tsv folder
 	table a.tsv 'id,label,cosine,cosine_accuracy\n1,1,0.75,1\n2,0,0.5,0'
 	cp a.tsv b.tsv
 	compare 0
@@ -661,10 +661,10 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	table b.tsv 'id,gold,similarity\n1,4,0.5\n2,2,0.75'
 	compare 1
 	[[ $stderr == "leaderboard: b.tsv: the gold of '2' is 2, in a.tsv it is 1: they are not of the same pairs" ]]
-	says_nothing --registry leaderboard compare --per-query -r "$REGISTRY" a.tsv b.tsv
-	run -2 leaderboard compare --per-query --format html a.tsv b.tsv
-	run -2 leaderboard compare --per-query a.tsv
-	run -2 leaderboard table --per-query -r "$REGISTRY" folder
+	says_nothing --registry leaderboard compare --from-per-query --registry "$REGISTRY" a.tsv b.tsv
+	run -2 leaderboard compare --from-per-query --format html a.tsv b.tsv
+	run -2 leaderboard compare --from-per-query a.tsv
+	run -2 leaderboard table --from-per-query --registry "$REGISTRY" folder
 }
 
 @test "leaderboard compare: only what both have; types from a registry; wrong folders" {
@@ -704,7 +704,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.6 default)]}"
 	put only "{\"validation\": [$(entry 0.7 default)]}"
 	put many "{\"validation\": [$(entry 0.7 default)], \"dev\": [$(entry 0.1 default)]}"
-	run -0 --separate-stderr leaderboard table -r "$REGISTRY" r/one/1
+	run -0 --separate-stderr leaderboard table --registry "$REGISTRY" r/one/1
 	[ "$(grep -v mean <<<"$output" | cut -f 2,4 | sed 1d | sort | tr '\t\n' ' ;')" = \
 		"MSMARCO 25.00;STS12 50.00;STS17 75.00;STS22 50.00;mine 60.00;only 70.00;" ]
 	[ "$stderr" = "leaderboard: warning: r/one/1/STS13.json: is left out: there are no scores of the split 'test'
@@ -732,17 +732,17 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	END
 	report='{"settings": {"queries": "3", "documents": "5"}, "scores": {"pearson": 0.25, "f1": 0.5, "ap": 0.75}}'
 	main() {
-		leaderboard result -r "$REGISTRY" -r own.yaml "$@" <<<"$report" 2>err |
+		leaderboard result --registry "$REGISTRY" --registry own.yaml "$@" <<<"$report" 2>err |
 			jq -c '[.scores | to_entries[] | .key, .value[0].hf_subset, .value[0].main_score] + [.motes.main_score, .motes.other_size]'
 	}
-	[ "$(main --task STS12)" = '["dev","en",0.25,"pearson",true]' ]
-	[ "$(main --task x)" = '["test","default",0.5,"f1",true]' ]
+	[ "$(main --dataset STS12)" = '["dev","en",0.25,"pearson",true]' ]
+	[ "$(main --dataset x)" = '["test","default",0.5,"f1",true]' ]
 	diff err - <<<"leaderboard: warning: x: has 5 documents, mteb's has 4: another set of that name"
-	[ "$(main --task x --protocol v2)" = '["test","default",0.75,"ap",true]' ]
-	[ "$(main --task new --type pairs)" = '["test","default",0.5,"f1",false]' ]
+	[ "$(main --dataset x --protocol v2)" = '["test","default",0.75,"ap",true]' ]
+	[ "$(main --dataset new --type pairs)" = '["test","default",0.5,"f1",false]' ]
 	files d/sts/STS12/dev.jsonl d/x/test.jsonl d/sts/STS13/test.jsonl
-	[ "$(plan -r own.yaml d mine | grep -c .type)" -eq 1 ]
-	[ "$(plan -r own.yaml d other x | grep -c .type)" -eq 2 ]
+	[ "$(plan --registry own.yaml d mine | grep -c .type)" -eq 1 ]
+	[ "$(plan --registry own.yaml d other x | grep -c .type)" -eq 2 ]
 }
 
 @test "leaderboard: every command writes to -o" {
@@ -752,9 +752,9 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	printf 'text\tlabel\na\t1\nb\t2\n' >train.tsv
 	report >report.json
 	make_results A/r B/r
-	for options in "plan -m $MODEL -r $REGISTRY d" "fields --type queries q.jsonl" "judged qrels.tsv q.jsonl" \
-		"drawn train.tsv" "model -m $MODEL" "result -r $REGISTRY --task STS12 report.json" \
-		"table -r $REGISTRY A/r" "compare A/r B/r"; do
+	for options in "plan -m $MODEL --registry $REGISTRY d" "fields --type queries q.jsonl" "judged qrels.tsv q.jsonl" \
+		"drawn train.tsv" "model -m $MODEL" "result --registry $REGISTRY --dataset STS12 report.json" \
+		"table --registry $REGISTRY A/r" "compare A/r B/r"; do
 		# shellcheck disable=SC2086 # words
 		leaderboard $options >plain
 		[ -s plain ]
@@ -770,8 +770,8 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 
 @test "leaderboard: usage errors exit 2 and print nothing" {
 	for options in "" "bogus" "plan d" "plan -m x d" "plan -m x -r y" "fields x" "fields --type STS" \
-		"judged x" "drawn" "drawn --samples 0 x" "model" "model -m x y" "result -r x" "table -r x" "table --format pdf -r $REGISTRY ." \
-		"result --protocol v3" "compare x" "compare --resamples 1 x y" "table -r x --format xml ." "fields --type Retrieval /dev/null"; do
+		"judged x" "drawn" "drawn --samples 0 x" "model" "model -m x y" "result --registry x" "table --registry x" "table --format pdf --registry $REGISTRY ." \
+		"result --protocol v3" "compare x" "compare --resamples 1 x y" "table --registry x --format xml ." "fields --type Retrieval /dev/null"; do
 		run -2 --separate-stderr bash -c "leaderboard $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "leaderboard: "* ]]
@@ -779,14 +779,14 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 }
 
 @test "leaderboard: options that say nothing to a command are refused, by their names" {
-	for option in "model x" "registry y" "name z" "type STS" "task t" "samples 3" "protocol v2" \
+	for option in "model x" "registry y" "name z" "type STS" "dataset t" "samples 3" "protocol v2" \
 		"format html" "resamples 200" "seed 1"; do
 		says_nothing "--${option% *}" leaderboard judged --$option q d
 	done
 	says_nothing --samples leaderboard model --samples 3 -m x
-	says_nothing --format leaderboard plan --format html -m x -r y d
-	says_nothing --seed leaderboard table --seed 2 -r x y
-	run -2 --separate-stderr leaderboard tabel -r x y
+	says_nothing --format leaderboard plan --format html -m x --registry y d
+	says_nothing --seed leaderboard table --seed 2 --registry x y
+	run -2 --separate-stderr leaderboard tabel --registry x y
 	[[ $stderr == *"did you mean 'table'?"* ]]
 }
 
@@ -823,14 +823,14 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 		wrong "d/tasks.yaml:1: *" plan d
 	done
 	rm d/tasks.yaml
-	wrong "*no value of cosine_spearman, its main score" leaderboard result -r "$REGISTRY" --task STS12 \
+	wrong "*no value of cosine_spearman, its main score" leaderboard result --registry "$REGISTRY" --dataset STS12 \
 		< <(echo '{"task_type": "sts", "scores": {"cosine_spearman": null}}')
-	wrong "<stdin>: empty, not a report; did the program before it fail?" leaderboard result -r "$REGISTRY" --task STS12 </dev/null
-	wrong "<stdin>:2: not valid JSON*" leaderboard result -r "$REGISTRY" --task STS12 <<<'{"task_type": '
+	wrong "<stdin>: empty, not a report; did the program before it fail?" leaderboard result --registry "$REGISTRY" --dataset STS12 </dev/null
+	wrong "<stdin>:2: not valid JSON*" leaderboard result --registry "$REGISTRY" --dataset STS12 <<<'{"task_type": '
 	mkdir r
-	wrong "r: there are no results in it (TASK.json)" leaderboard table -r "$REGISTRY" r
+	wrong "r: there are no results in it (TASK.json)" leaderboard table --registry "$REGISTRY" r
 	echo '{}' >r/x.json
-	wrong "r: there are no results in it (TASK.json)" leaderboard table -r "$REGISTRY" r
+	wrong "r: there are no results in it (TASK.json)" leaderboard table --registry "$REGISTRY" r
 	[[ $stderr == "leaderboard: warning: r/x.json: is left out: there is no task_name: not a result of mteb"* ]]
 	echo '{"text": "x"}' >q.jsonl
 	wrong "q.jsonl:1: there is no 'label'" leaderboard drawn q.jsonl

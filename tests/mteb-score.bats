@@ -37,7 +37,7 @@ load scores
 }
 
 @test "mteb-score clustering-fast: mteb 2.26's samples and scores, three levels, text and numbers" {
-	score() { mteb-score -q clustering-fast --protocol v2 --sklearn 1.9 --documents 0.7 \
+	score() { mteb-score -q clustering-fast --protocol v2 --sklearn 1.9 --max-documents 0.7 \
 		--samples 1000 --experiments 4 "$@" | sed 's/^\([a-z_]*_level_[0-9]\)\t.* \(.*\)/\1_last\t\2/'; }
 	mkstream 50 <"$GOLDEN/score_mteb_fast.jsonl" >"$T/text.mts"
 	score "$T/text.mts" | agrees "$GOLDEN/score_mteb_fast_text.tsv"
@@ -69,7 +69,7 @@ load scores
 	{
 		score classification classification --train "$T/many_train.mts" "$T/many_test.mts"
 		score clustering clustering --sklearn 1.9 "$T/sets.mts"
-		score clustering_fast clustering-fast --sklearn 1.9 --documents 0.7 --samples 1000 \
+		score clustering_fast clustering-fast --sklearn 1.9 --max-documents 0.7 --samples 1000 \
 			--experiments 4 "$T/mteb_fast.mts"
 	} | agrees "$GOLDEN/score_seed_7.tsv"
 }
@@ -423,7 +423,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		"retrieval --qrels f --run - q c" "retrieval --gain cubic" "clustering --sklearn 2" "sts --protocol v9" "sts --seed 1" \
 		"clustering -f a -f b" "classification --samples 0" \
 		"classification --solver newton --train x y" "clustering --solver exact" \
-		"clustering-fast --documents 0" "clustering-fast --documents some" "reranking -f x" \
+		"clustering-fast --max-documents 0" "clustering-fast --max-documents some" "reranking -f x" \
 		"retrieval --from-run r" "retrieval --from-run r --qrels f q" "pairclassification -f x" \
 		"retrieval --similarity manhattan --qrels f q c" "sts --similarity angle" \
 		"clustering --similarity dot" "summarization a b" "sts --per-query -" "clustering-fast --per-query f" \
@@ -464,7 +464,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		says_nothing "--${option% *}" mteb-score retrieval --qrels f --from-run r --$option
 	done
 	says_nothing --field mteb-score summarization -f x y
-	says_nothing --documents mteb-score clustering --documents all x
+	says_nothing --max-documents mteb-score clustering --max-documents all x
 	run -2 --separate-stderr mteb-score retreival q c
 	[[ $stderr == "mteb-score: 'retreival' is not one of sts, "*"; did you mean 'retrieval'?"* ]]
 }
@@ -615,20 +615,20 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 @test "mteb-score clustering-fast: nothing drawn, nothing labelled, more labels than texts" {
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score clustering-fast "$T/x.mts"
-	[[ $stderr == *"a share of 0.04 of its 2 texts is none; give --documents more"* ]]
-	run -1 --separate-stderr mteb-score clustering-fast --documents all --samples 1 "$T/x.mts"
+	[[ $stderr == *"a share of 0.04 of its 2 texts is none; give --max-documents more"* ]]
+	run -1 --separate-stderr mteb-score clustering-fast --max-documents all --samples 1 "$T/x.mts"
 	[[ $stderr == *"2 labels at level 0 are more than the 1 texts of an experiment"* ]]
-	mteb-score clustering-fast --documents all --samples 9 "$T/x.mts" | metric main_score |
+	mteb-score clustering-fast --max-documents all --samples 9 "$T/x.mts" | metric main_score |
 		awk '{ exit !($1 > 1 - 1e-12 && $1 <= 1) }'
 	printf '%s\n' '{"x.emb":[1,0],"labels":[1]}' '{"x.emb":[0,1],"labels":[]}' \
 		'{"x.emb":[0,1],"labels":[-1]}' | mkstream 1 >"$T/x.mts"
-	run -0 --separate-stderr mteb-score clustering-fast --documents all --samples 9 "$T/x.mts"
+	run -0 --separate-stderr mteb-score clustering-fast --max-documents all --samples 9 "$T/x.mts"
 	[[ $stderr == *"2 of 3 texts have no label at level 0: they are left out there"* ]]
 	printf '%s\n' '{"x.emb":[0,1],"labels":[-1]}' | mkstream >"$T/x.mts"
-	run -1 --separate-stderr mteb-score clustering-fast --documents all "$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering-fast --max-documents all "$T/x.mts"
 	[[ $stderr == *"x.mts: no text that was drawn has a label"* ]]
 	echo '{"x.emb":[null,0],"label":"a"}' | mkstream >"$T/x.mts"
-	run -1 --separate-stderr mteb-score clustering-fast --documents all "$T/x.mts"
+	run -1 --separate-stderr mteb-score clustering-fast --max-documents all "$T/x.mts"
 	[[ $stderr == *"record 1: x.emb: row 1 is not finite"* ]]
 }
 

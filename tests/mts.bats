@@ -13,7 +13,7 @@ setup() {
 # x: vectors of that many rows, 0.5 apart, in records of ROWS
 vectors() { # COUNT ROWS [SHIFT]
 	awk -v n="$1" -v shift="${3:-0}" 'BEGIN { print "x"; for (i = 0; i < n; i++) print i / 2 + shift }' |
-		mts from tsv --numbers x -b "$2"
+		mts from tsv --numbers x --record-rows "$2"
 }
 
 # 1. the known answer
@@ -110,7 +110,7 @@ vectors() { # COUNT ROWS [SHIFT]
 
 @test "mts stat: figures by hand" {
 	printf '{"x": 1.5, "t": "ab", "l": [1, 2]}\n{"x": -2.5, "t": "", "l": []}\n{"x": null, "t": "abcd", "l": [6]}\n' |
-		mts from jsonl -b 2 >x.mts
+		mts from jsonl --record-rows 2 >x.mts
 	run -0 mts stat x.mts
 	diff - <(sed -n '/^records/,$p' <<<"$output") <<-'END'
 		records	2
@@ -138,7 +138,7 @@ vectors() { # COUNT ROWS [SHIFT]
 @test "mts stat: records and rows of each attribute, the most first; sizes for people" {
 	stream_make 3 10 4 a.mts
 	mts to safetensors -o bare.safetensors a.mts
-	mts from safetensors -b 30 bare.safetensors | mts cat --rename emb=Ünit -c emb >bare.mts
+	mts from safetensors --record-rows 30 bare.safetensors | mts cat --rename emb=Ünit -c emb >bare.mts
 	run -0 bash -c "mts rows --where step!=1 a.mts | mts stat"
 	diff - <(sed -n '/^attribute/,$p' <<<"$output") <<-'END'
 		attribute  value  records  rows
@@ -173,14 +173,14 @@ vectors() { # COUNT ROWS [SHIFT]
 
 @test "mts head, stat --json: all of it for programs, in lines of JSON" {
 	printf '{"x": 1.5, "t": "a\\u001bb", "l": [1, 2]}\n{"x": null, "t": "", "l": []}\n{"x": 0.1, "t": "c", "l": [6]}\n' |
-		mts from jsonl -b 2 >x.mts
+		mts from jsonl --record-rows 2 >x.mts
 	mts head --json -n 3 x.mts >head.json
 	[ "$(sed -n 2,4p head.json)" = '{"row":1,"record":1,"attributes":{},"values":{"x":1.5,"t":"a\u001bb","l":[1,2]}}
 {"row":2,"record":1,"attributes":{},"values":{"x":null,"t":"","l":[]}}
 {"row":3,"record":2,"attributes":{},"values":{"x":0.1,"t":"c","l":[6]}}' ]
 	[ "$(jq -c .values head.json | tail -n +2)" = "$(mts to jsonl x.mts | jq -c .)" ]
 	[ "$(sed -n 1p head.json | jq -c '[.columns, .properties, .history[0].command]')" = \
-		'[[{"name":"x","dtype":"f64"},{"name":"t","dtype":"u8","text":true,"depth":1},{"name":"l","dtype":"i64","depth":1}],{},"mts from jsonl -b 2"]' ]
+		'[[{"name":"x","dtype":"f64"},{"name":"t","dtype":"u8","text":true,"depth":1},{"name":"l","dtype":"i64","depth":1}],{},"mts from jsonl --record-rows 2"]' ]
 	[ "$(mts head --json -n 0 x.mts | wc -l)" -eq 1 ]
 	run -0 bash -c "mts stat --json x.mts | jq -c '[.records, .rows, .columns[]]'"
 	[ "$output" = '[2,3,{"name":"x","dtype":"f64","bytes":24,"values":3,"nan":1,"inf":0,"min":0.1,"max":1.5,"mean":0.8,"norm":null,"lists":null,"empty":null,"shortest":null,"length":null,"longest":null},{"name":"t","dtype":"u8","text":true,"depth":1,"bytes":44,"values":3,"nan":null,"inf":null,"min":null,"max":null,"mean":null,"norm":null,"lists":3,"empty":1,"shortest":0,"length":1.3333333333333333,"longest":3},{"name":"l","dtype":"i64","depth":1,"bytes":64,"values":3,"nan":null,"inf":null,"min":1,"max":6,"mean":3,"norm":null,"lists":3,"empty":1,"shortest":0,"length":1,"longest":2}]' ]
@@ -205,7 +205,7 @@ vectors() { # COUNT ROWS [SHIFT]
 }
 
 @test "mts to npy writes what NumPy's format says, from npy reads it" {
-	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl -b 2 >x.mts
+	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl --record-rows 2 >x.mts
 	mts to npy -c b x.mts >b.npy
 	[ "$(head -c 8 b.npy | od -An -tx1 | tr -d ' ')" = 934e554d50590100 ]
 	[ $((($(stat -c %s b.npy) - 24) % 64)) -eq 0 ]
@@ -260,7 +260,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		printf '%s\n' $'id\ti64\t30' $'good\tbool\t30' $'text\tu8\t78' $'text.offsets\ti64\t31' \
 			$'ids\ti32\t39' $'ids.offsets\ti64\t31' $'others\tu8\t78' $'others.offsets\ti64\t31'
 	)
-	mts from safetensors -b 7 a.safetensors >b.mts
+	mts from safetensors --record-rows 7 a.safetensors >b.mts
 	mts diff a.mts b.mts
 	run -0 mts head b.mts
 	[[ $output == *'column	others (text, depth 2)'* ]]
@@ -281,14 +281,14 @@ vectors() { # COUNT ROWS [SHIFT]
 
 @test "mts diff: within the tolerance 0, beyond it 1 with row, index, both values, largest error" {
 	printf '{"x": [1, 2], "t": "a"}\n{"x": [3, 4], "t": "b"}\n' | mts from jsonl >a.mts
-	printf '{"x": [1, 2.5], "t": "a"}\n{"x": [3, 4.125], "t": "b"}\n' | mts from jsonl -b 1 >b.mts
+	printf '{"x": [1, 2.5], "t": "a"}\n{"x": [3, 4.125], "t": "b"}\n' | mts from jsonl --record-rows 1 >b.mts
 	run -1 mts diff a.mts b.mts
 	[ "$output" = 'column x: row 1, index 1: 2 and 2.5; 2 of 4 numbers differ, the largest error is 0.5 at row 1, index 1' ]
-	run -1 mts diff -a 0.25 a.mts b.mts
+	run -1 mts diff --atol 0.25 a.mts b.mts
 	[[ $output == *'; 1 of 4 numbers differ'* ]]
-	mts diff -a 0.5 a.mts b.mts
-	mts diff -r 0.2 a.mts b.mts
-	run -1 mts diff -r 0.19 a.mts b.mts
+	mts diff --atol 0.5 a.mts b.mts
+	mts diff --rtol 0.2 a.mts b.mts
+	run -1 mts diff --rtol 0.19 a.mts b.mts
 	printf '{"x": [1, 2], "t": "a"}\n{"x": [3], "t": "c\\u001b"}\n{"x": [], "t": ""}\n' | mts from jsonl >c.mts
 	run -1 mts diff a.mts c.mts
 	diff - <(echo "$output") <<-'END'
@@ -306,16 +306,16 @@ vectors() { # COUNT ROWS [SHIFT]
 	printf '{"x": null}\n{"x": 1.5}\n' | mts from jsonl >a.mts
 	mts diff a.mts a.mts
 	printf '{"x": 0.5}\n{"x": 1.5}\n' | mts from jsonl >b.mts
-	run -1 mts diff -a 1e9 a.mts b.mts
+	run -1 mts diff --atol 1e9 a.mts b.mts
 	[[ $output == 'column x: row 1, index 0: NaN and 0.5;'* ]]
 	echo '{"x": 9007199254740993}' | mts from jsonl >c.mts
 	echo '{"x": 9007199254740992}' | mts from jsonl >d.mts
 	run -1 mts diff c.mts d.mts
 	[[ $output == *'9007199254740993 and 9007199254740992;'*'the largest error is 1 '* ]]
-	mts diff -r 1e-15 c.mts d.mts
+	mts diff --rtol 1e-15 c.mts d.mts
 	echo '{"x": 0}' | mts from jsonl | cat - d.mts >e.mts
 	echo '{"x": 1}' | mts from jsonl | cat - d.mts >f.mts
-	run -1 mts diff -r 1e-15 e.mts f.mts
+	run -1 mts diff --rtol 1e-15 e.mts f.mts
 }
 
 @test "mts diff: lists of lists differ where an inner list is longer" {
@@ -459,7 +459,7 @@ harmful() {
 		back+=(--rename "$name.2=$name")
 	done
 	mts to safetensors -o a.st a.mts
-	mts from safetensors -b 7 a.st | mts cat "${there[@]}" >b.mts
+	mts from safetensors --record-rows 7 a.st | mts cat "${there[@]}" >b.mts
 	mts paste a.mts b.mts >c.mts
 	mts cat -c id.2,good.2,text.2,ids.2,others.2,half.2,emb.2 c.mts >d.mts
 	mts cat "${back[@]}" d.mts | mts diff a.mts -
@@ -494,11 +494,11 @@ harmful() {
 # 3. usage
 
 @test "mts: options that say nothing to a command are refused, by their names" {
-	for option in "absolute 1" "relative 1" "columns id" "rename a=b" "batch 3" numbers "level 3" "rows 3"; do
+	for option in "atol 1" "rtol 1" "columns id" "rename a=b" "record-rows 3" numbers "level 3" "rows 3"; do
 		says_nothing "--${option% *}" mts head --$option points.mts
 		says_nothing "--${option% *}" mts stat --$option points.mts
 	done
-	for option in "show 3" json "absolute 1" "relative 1" "batch 3" numbers; do
+	for option in "show 3" json "atol 1" "rtol 1" "record-rows 3" numbers; do
 		says_nothing "--${option% *}" mts cat --$option points.mts
 		says_nothing "--${option% *}" mts paste --$option points.mts points.mts
 		says_nothing "--${option% *}" mts to jsonl --$option points.mts
@@ -746,7 +746,7 @@ harmful() {
 	}
 	# 1..12 of shape (2, 3, 2): what numpy.asfortranarray keeps
 	bytes='\x01\x07\x03\x09\x05\x0b\x02\x08\x04\x0a\x06\x0c'
-	npy '|u1' True '2, 3, 2' "$bytes" | mts from npy -b 1 - >a.mts
+	npy '|u1' True '2, 3, 2' "$bytes" | mts from npy --record-rows 1 - >a.mts
 	[ "$(mts to jsonl a.mts)" = '{"emb":[[1,2],[3,4],[5,6]]}
 {"emb":[[7,8],[9,10],[11,12]]}' ]
 	npy '>i4' True '2, 2' '\0\0\0\x01\0\0\0\x03\xff\xff\xff\xfe\0\0\0\x04' | mts from npy - >a.mts

@@ -125,7 +125,7 @@ learn() { # MODEL DIR
 	told leaderboard model -m "$T/m/model.safetensors"
 	told upcycle -m "$T/m" --mean "$T/m/model.safetensors" -o "$T/out"
 	what="an adapter"
-	told encode -m "$T/m" --lora "$T/m/model.safetensors" "$T/ids.mts"
+	told encode -m "$T/m" --adapter "$T/m/model.safetensors" "$T/ids.mts"
 	told upcycle -m "$T/m" --merge-lora "$T/m/model.safetensors" -o "$T/out"
 	cd "$T/m"
 	run -1 --separate-stderr encode -m config.json "$T/ids.mts"

@@ -343,7 +343,7 @@ labelled() {
 	told() { # ROW FLOW: what a start says
 		echo "$1" >f.jsonl
 		set_of "file: f.jsonl$2"
-		tasksample -n 1 --plan x.yaml 2>&1 >plan | sed 's/^tasksample: warning: data set x: //'
+		tasksample -b 1 --plan x.yaml 2>&1 >plan | sed 's/^tasksample: warning: data set x: //'
 		[ "$(wc -l <plan)" = 2 ]
 	}
 	unused='hard negatives are not used: field'

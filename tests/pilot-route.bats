@@ -153,7 +153,7 @@ hand() {
 		encode -q -m "$M" --gates gates >q.mts
 	mts to jsonl q.mts | jq -r .gate | sort -u | diff - <(printf 'mixed\nplain\n')
 	for gate in plain mixed; do
-		encode -q -m "$M" --lora gates/$gate ids.mts | mts to jsonl - | jq -c '.["text.emb"]' >$gate
+		encode -q -m "$M" --adapter gates/$gate ids.mts | mts to jsonl - | jq -c '.["text.emb"]' >$gate
 	done
 	mts to jsonl q.mts | jq -r .gate | paste - plain mixed |
 		awk -F'\t' '{ print $1 == "plain" ? $2 : $3 }' | diff - <(mts to jsonl q.mts | jq -c '.["text.emb"]')

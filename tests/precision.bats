@@ -312,8 +312,8 @@ blank() { # FOLDER NAME...
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
 	rows -m "$T/experts" --precision int8 -e right >"$T/right"
 	rows -m "$M" --precision int8 | least_cosine - "$T/right" | awk '$1 < 0.9999 { print; exit 1 }'
-	rows -m "$M" --precision int8 --lora "$GOLDEN/adapter/plain" >"$T/int8"
-	rows -m "$M" --lora "$GOLDEN/adapter/plain" >"$T/f32"
+	rows -m "$M" --precision int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
+	rows -m "$M" --adapter "$GOLDEN/adapter/plain" >"$T/f32"
 	least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
 	rows -m "$M" | least_cosine - "$T/int8" | awk '$1 > 0.999 { print; exit 1 }'
 	encode -q -m "$M" --precision int8 --emit hs "$T/ids.mts" | ids_stream --rows text.hs >"$T/hs"

@@ -107,7 +107,7 @@ same() {
 @test "ranks: token experts and their balance, relations of REZE" {
 	need_ranks
 	model=$G/bert
-	upcycle -q -m "$model" --token-experts 4 --top 2 -o experts
+	upcycle -q -m "$model" --token-experts 4 --token-top 2 -o experts
 	tasksample -q --all mix.yaml | tok -q -m "$model" | encode -q -m "$model" | reze-stats fit -q -o reze.mts
 	apply="encode -q -m $model --keep | reze-stats apply -q reze.mts"
 	alone --balance 0.1 -m experts

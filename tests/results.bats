@@ -20,7 +20,7 @@ by_protocol() { # v1|v2 METRIC: what motes says of its result
 }
 
 cells() { # the table's lines without means: task, metric, figures
-	leaderboard table -r "$REGISTRY" "$@" 2>err | grep -v mean | cut -f 2-
+	leaderboard table --registry "$REGISTRY" "$@" 2>err | grep -v mean | cut -f 2-
 }
 
 @test "leaderboard table: a file without a figure leaves its cell empty, and ends no table" {
@@ -79,30 +79,30 @@ cells() { # the table's lines without means: task, metric, figures
 	# files that do not say go by --protocol
 	[ "$(cells mteb/m/r | sed 1d)" = $'CQADupstackRetrieval\tndcg_at_10\t75.00' ]
 	[ "$(cells --protocol v2 mteb/m/r | sed 1d | wc -l)" -eq 2 ]
-	leaderboard compare --protocol v2 -r "$REGISTRY" mteb/m/r v2/m/r 2>err | grep -q $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
+	leaderboard compare --protocol v2 --registry "$REGISTRY" mteb/m/r v2/m/r 2>err | grep -q $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
 }
 
 @test "leaderboard result: languages are the registry's; a set that it does not have tells none" {
 	languages() {
-		mteb-score sts --json "$T/sts.mts" | leaderboard result -r "$REGISTRY" "$@" 2>err | jq -c '.scores.test[0].languages'
+		mteb-score sts --json "$T/sts.mts" | leaderboard result --registry "$REGISTRY" "$@" 2>err | jq -c '.scores.test[0].languages'
 	}
 	mkstream <"$GOLDEN/score_sts.jsonl" >sts.mts
-	[ "$(languages --task STS12)" = '["eng-Latn"]' ]
-	[ "$(languages --task mine)" = '[]' ]
+	[ "$(languages --dataset STS12)" = '["eng-Latn"]' ]
+	[ "$(languages --dataset mine)" = '[]' ]
 	cat >own.yaml <<-'END'
 		languages: deu-Latn
 		tasks: { mine: { type: STS }, both: { type: STS, languages: [fra-Latn, deu-Latn] } }
 	END
-	[ "$(languages -r own.yaml --task mine)" = '["deu-Latn"]' ]
-	[ "$(languages -r own.yaml --task both)" = '["fra-Latn","deu-Latn"]' ]
+	[ "$(languages --registry own.yaml --dataset mine)" = '["deu-Latn"]' ]
+	[ "$(languages --registry own.yaml --dataset both)" = '["fra-Latn","deu-Latn"]' ]
 	echo 'tasks: { mine: { type: STS, languages: 3 } }' >own.yaml
-	dies "leaderboard: own.yaml:1: languages: a name or a list of names is expected" leaderboard result -r "$REGISTRY" \
-		-r own.yaml --task mine /dev/null
+	dies "leaderboard: own.yaml:1: languages: a name or a list of names is expected" leaderboard result --registry "$REGISTRY" \
+		--registry own.yaml --dataset mine /dev/null
 }
 
 @test "leaderboard result: a report of another way than mteb's is refused under the task's name" {
 	report() { echo "{\"task_type\": \"$1\", \"settings\": {\"protocol\": \"$2\"}, \"scores\": {\"v_measure\": 0.5, \"cosine_spearman\": 0.5}}"; }
-	result() { leaderboard result -r "$REGISTRY" --task "$@"; }
+	result() { leaderboard result --registry "$REGISTRY" --dataset "$@"; }
 	for task in ArXivHierarchicalClusteringP2P ArXivHierarchicalClusteringS2S BiorxivClusteringP2P.v2 MedrxivClusteringP2P.v2 \
 		MedrxivClusteringS2S.v2 StackExchangeClustering.v2 StackExchangeClusteringP2P.v2 TwentyNewsgroupsClustering.v2; do
 		report clustering v2 >legacy

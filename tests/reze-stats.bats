@@ -105,11 +105,11 @@ axis() {
 	for parts in "a b c" "c b a" "b full c"; do
 		# shellcheck disable=SC2086
 		reze-stats merge -q $(printf '%s.stats ' $parts) -o merged.stats
-		mts diff -a 1e-12 merged.stats all.stats
-		reze-stats apply --dtype f64 merged.stats pairs.mts | mts diff -a 1e-12 - all.targets
+		mts diff --atol 1e-12 merged.stats all.stats
+		reze-stats apply --dtype f64 merged.stats pairs.mts | mts diff --atol 1e-12 - all.targets
 	done
-	reze-stats merge -q --partial c.stats a.stats | reze-stats merge -q b.stats - | mts diff -a 1e-12 - all.stats
-	reze-stats fit -q c.mts a.mts b.mts | mts diff -a 1e-12 - all.stats
+	reze-stats merge -q --partial c.stats a.stats | reze-stats merge -q b.stats - | mts diff --atol 1e-12 - all.stats
+	reze-stats fit -q c.mts a.mts b.mts | mts diff --atol 1e-12 - all.stats
 	[ "$(mts stat a.stats | grep -c '^column')" -eq 3 ]
 }
 
@@ -135,19 +135,19 @@ axis() {
 }
 
 # bats test_tags=plain
-@test "reze-stats fit --rank: the first eigenvectors, the same factors; too few are told" {
+@test "reze-stats fit --eigenvectors: the first eigenvectors, the same factors; too few are told" {
 	golden
 	reze-stats fit -q pairs.mts -o all.stats
-	reze-stats fit -q --rank 5 pairs.mts -o five.stats
+	reze-stats fit -q --eigenvectors 5 pairs.mts -o five.stats
 	values() { mts to jsonl "$1" | jq -r "select(.eigenvalue) | $2 | @tsv"; }
 	values five.stats '[.eigenvalue] + .shrink' | within <(values all.stats '[.eigenvalue] + .shrink' | head -n 5) 1e-10
 	[ "$(mts to jsonl five.stats | jq -c '.eigenvector | length' | paste -sd' ')" = "8 8 8 8 8 0 0 0" ]
 	mts to jsonl five.stats | jq -e -s '.[5:] | all([.eigenvalue, .centre, .dispersion, .band] + ."source.eigen" + .shrink | all(. == null))'
-	reze-stats apply five.stats pairs.mts | mts diff -a 1e-6 - <(reze-stats apply all.stats pairs.mts)
+	reze-stats apply five.stats pairs.mts | mts diff --atol 1e-6 - <(reze-stats apply all.stats pairs.mts)
 	reze-stats show --json five.stats | jq -e '.active == 5 and (.components | length) == 5 and .components[4].share < 1'
-	run -0 --separate-stderr reze-stats fit --rank 2 pairs.mts -o two.stats
-	[[ $stderr == *": 2 eigenvectors have 0.8708 of the variance, and 0.99 is to be active; raise --rank"* ]]
-	reze-stats fit -q --rank 99 pairs.mts | mts diff - all.stats
+	run -0 --separate-stderr reze-stats fit --eigenvectors 2 pairs.mts -o two.stats
+	[[ $stderr == *": 2 eigenvectors have 0.8708 of the variance, and 0.99 is to be active; raise --eigenvectors"* ]]
+	reze-stats fit -q --eigenvectors 99 pairs.mts | mts diff - all.stats
 }
 
 @test "reze-stats apply: all else passes through, the embeddings with --keep; record by record" {
@@ -174,7 +174,7 @@ axis() {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	reze-stats show pairs.stats -q -o sources.tsv
-	reze-stats show --components pairs.stats >components.tsv
+	reze-stats show --each-component pairs.stats >components.tsv
 	reze-stats show --json <pairs.stats >json
 	numbers() { awk -F'\t' -v OFS='\t' 'NR > 1 { for (i = 2; i <= NF; i++) if ($i == "") $i = 0; print }' "$1" | cut -f2-; }
 	jq -r '.sources[] | [.pairs, .shrunk, .least // 0, .mean // 0, .before, .after] | @tsv' json |
@@ -194,8 +194,8 @@ axis() {
 	golden
 	reze-stats fit -q --eta 0.5 --gamma 0.5 pairs.mts -o half.stats
 	reze-stats fit -q pairs.mts -o full.stats
-	reze-stats merge -q half.stats | mts diff -a 1e-12 - half.stats
-	reze-stats merge -q --eta 0.7 --gamma 1 half.stats | mts diff -a 1e-12 - full.stats
+	reze-stats merge -q half.stats | mts diff --atol 1e-12 - half.stats
+	reze-stats merge -q --eta 0.7 --gamma 1 half.stats | mts diff --atol 1e-12 - full.stats
 	run -1 --separate-stderr reze-stats merge -q half.stats full.stats
 	[ "$stderr" = "reze-stats: full.stats: it was made with another --gamma than half.stats; say which one is meant" ]
 	reze-stats merge -q --eta 0.2 --gamma 0.3 half.stats full.stats | reze-stats show --json |
@@ -209,7 +209,7 @@ axis() {
 @test "reze-stats: usage faults" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
-	for options in "--eta -1" "--gamma nan" "--rho 0" "--rho 1.01" "--alpha-min 1.5" "--alpha-max 0.5" "--rank 0" \
+	for options in "--eta -1" "--gamma nan" "--rho 0" "--rho 1.01" "--alpha-min 1.5" "--alpha-max 0.5" "--eigenvectors 0" \
 		"--centre middle" "--eq6 both" "--anchor document"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr reze-stats fit $options pairs.mts
@@ -319,7 +319,7 @@ refused() {
 	stream_of some <one
 	reze-stats fit --partial some.mts -o one.stats
 	pick '._id != "p3"' | stream_of rest base
-	reze-stats fit -q --partial rest.mts | reze-stats merge -q one.stats - | mts diff -a 1e-12 - <(reze-stats fit -q pairs.mts)
+	reze-stats fit -q --partial rest.mts | reze-stats merge -q one.stats - | mts diff --atol 1e-12 - <(reze-stats fit -q pairs.mts)
 }
 
 @test "reze-stats: a component that is constant has no part in anything" {
@@ -447,7 +447,7 @@ first_loss() {
 	page_examples reze-stats.1 >examples
 	[ "$(wc -l <examples)" -eq 9 ]
 	bash -eu -o pipefail examples >out
-	mts diff -a 1e-9 both.mts reze.mts
+	mts diff --atol 1e-9 both.mts reze.mts
 	reze-stats show --json weaker.mts | jq -e '.settings.eta == 0.5 and .settings.centre == "mean"'
 }
 
@@ -455,7 +455,7 @@ first_loss() {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
-	reze-stats show --components pairs.stats >components.tsv
+	reze-stats show --each-component pairs.stats >components.tsv
 	reze-stats show -q pairs.stats >sources.tsv
 	gnuplot -e "components='components.tsv'; sources='sources.tsv'" "$ROOT/pipelines/reze-stats.gnuplot" >out.svg 2>err
 	[ ! -s err ]

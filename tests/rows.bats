@@ -11,7 +11,7 @@ setup() {
 		b	joy	10
 		c	fear	-3
 	END
-	mts from tsv --numbers score -b 2 notes.tsv >notes.mts
+	mts from tsv --numbers score --record-rows 2 notes.tsv >notes.mts
 }
 rows() { mts rows "$@"; }
 # the ids of what is chosen, on one line
@@ -20,7 +20,7 @@ ids() {
 }
 # n: 1..COUNT in records of ROWS
 count() { # COUNT ROWS
-	{ echo n; seq "$1"; } | mts from tsv --numbers n -b "$2"
+	{ echo n; seq "$1"; } | mts from tsv --numbers n --record-rows "$2"
 }
 chosen() {
 	mts rows "$@" | mts to tsv -c n | tail -n +2 | xargs
@@ -162,7 +162,7 @@ chosen() {
 @test "mts rows --sort: by value, rows of equal keys as they came, both ways; several keys" {
 	printf '%s\n' '{"id": "a", "k": 2, "t": "x"}' '{"id": "b", "k": 10, "t": "y"}' '{"id": "c", "k": 2, "t": "é"}' \
 		'{"id": "d", "k": -9223372036854775808, "t": "x"}' '{"id": "e", "k": 9223372036854775807, "t": ""}' |
-		mts from jsonl -b 2 >x.mts
+		mts from jsonl --record-rows 2 >x.mts
 	[ "$(ids --sort k x.mts)" = 'd a c b e' ]
 	[ "$(ids --sort -k x.mts)" = 'e b a c d' ]
 	[ "$(ids --sort t x.mts)" = 'e a d b c' ]

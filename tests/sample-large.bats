@@ -261,7 +261,7 @@ large() {
 	count=$((2 ** 20 + 7))
 	rows a.tsv $count
 	of "file: a.tsv"
-	tasksample -q -n 8192 --epochs 2 --duplicates keep a.yaml | texts | sed 's/query=q//; s/\t.*//' >order
+	tasksample -q -b 8192 --epochs 2 --duplicates keep a.yaml | texts | sed 's/query=q//; s/\t.*//' >order
 	for epoch in 1 2; do
 		sed -n "$(((epoch - 1) * count + 1)),$((epoch * count))p" order >$epoch.txt
 		sort -n $epoch.txt | cmp - <(seq 0 $((count - 1)))

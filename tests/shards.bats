@@ -64,7 +64,7 @@ files() {
 	for file in lines.txt x.jsonl x.tsv x.csv; do
 		tok -m "$TINY" --keep $file | mts to jsonl >whole
 		[ "$(wc -l <whole)" -eq 40 ]
-		for n in $(printf '%s\n' 113 1 2 3 7 32 | thin 3); do
+		for n in $(printf '%s\n' 1 2 3 7 32 113 | thin 5); do
 			in_shards $n $file >parts
 			diff whole parts
 		done
@@ -263,7 +263,7 @@ stream() {
 	[[ $stderr == "mts: cut.mts: "*"cut short"* ]]
 	[ "$(ls x.0*)" = x.02.mts ]
 	# the second pass fails, with parts written
-	for i in {1..40}; do printf '{"text":"%0*d"}\n' $((i > 30 ? 20000 : 1)) $i; done | mts from jsonl -b 1 >large.mts
+	for i in {1..40}; do printf '{"text":"%0*d"}\n' $((i > 30 ? 20000 : 1)) $i; done | mts from jsonl --record-rows 1 >large.mts
 	run bash -c 'ulimit -f 100; exec mts split -n 4 --level 0 -o x large.mts'
 	[ "$status" -ne 0 ]
 	[ "$(ls x.0*)" = x.02.mts ]
@@ -481,12 +481,12 @@ corpus() {
 	done
 	reze-stats merge -q [1-5].stats -o merged.stats
 	for columns in mean,source.mean,covariance,eigenvalue,dispersion,band,shrink; do
-		mts cat -c $columns merged.stats | mts diff -a 1e-14 - <(mts cat -c $columns whole.stats)
+		mts cat -c $columns merged.stats | mts diff --atol 1e-14 - <(mts cat -c $columns whole.stats)
 	done
 	for name in whole merged; do reze-stats apply --dtype f64 $name.stats pairs.mts -o $name.mts; done
-	mts diff -a 1e-12 merged.mts whole.mts
+	mts diff --atol 1e-12 merged.mts whole.mts
 	# and one of them is missed
-	reze-stats merge -q [1-4].stats | run -1 mts diff -a 1e-3 - whole.stats
+	reze-stats merge -q [1-4].stats | run -1 mts diff --atol 1e-3 - whole.stats
 }
 
 # 5. motes-cluster(7): its commands, of a small model and a few parts

@@ -148,7 +148,7 @@ refused() {
 	diff <(sed -n 3p last) <(sed -n 3p unit)
 	tok -q -m m "$G/texts.jsonl" | encode -m m --emit hs:pool=mean | ids_stream --rows text.hs | head -n 4 |
 		within <(head -n 4 raw) 1e-6
-	run -1 --separate-stderr encode -m m --lora "$GOLDEN/adapter/plain" < <(echo "3 4" | ids_stream text.ids)
+	run -1 --separate-stderr encode -m m --adapter "$GOLDEN/adapter/plain" < <(echo "3 4" | ids_stream text.ids)
 }
 
 @test "static: a text of no tokens is zeros, an id beyond the table is refused" {

@@ -143,7 +143,7 @@ column() {
 	# steps beyond an epoch go on, unless epochs are given
 	[ "$(tasksample --plan --steps 40 mix.yaml | wc -l)" -eq 41 ]
 	[ "$(tasksample --plan --steps 40 --epochs 1 mix.yaml | wc -l)" -eq $((count + 1)) ]
-	tasksample --plan -n 7 mix.yaml | awk -F'\t' 'NR > 1 && $5 > 7 { exit 1 }'
+	tasksample --plan -b 7 mix.yaml | awk -F'\t' 'NR > 1 && $5 > 7 { exit 1 }'
 	tasksample mix.yaml | cmp - <(tasksample mix.yaml)
 }
 
@@ -180,11 +180,11 @@ without_place() {
 
 @test "tasksample: ranks have the rows of one process's batch, in all columns, and its task" {
 	for how in homogeneous static; do
-		tasksample -n 15 --batching $how mix.yaml | batches >whole
+		tasksample -b 15 --batching $how mix.yaml | batches >whole
 		steps=$(grep -c '^#' whole)
 		for ranks in 1 2 3 4; do
 			for ((rank = 0; rank < ranks; rank++)); do
-				tasksample -n 15 --batching $how --rank $rank --ranks $ranks mix.yaml | batches |
+				tasksample -b 15 --batching $how --rank $rank --ranks $ranks mix.yaml | batches |
 					awk -v r=$rank '/^#/ { step++; row = 0 } { print step "\t" r "\t" row++ "\t" $0 }'
 			done | sort -n -k1,1 -k2,2 -k3,3 | cut -f4- >all
 			grep -v '^#' all | cmp - <(grep -v '^#' whole)
@@ -292,7 +292,7 @@ without_place() {
 	cp -r "$GOLDEN/train/bert" model
 	printf '{"prompts": {"query": "moon ", "other": "dog "}, "default_prompt_name": "other"}' >model/config_sentence_transformers.json
 	words() { # RECIPE: the texts that the ids of the first batch say
-		tasksample -q --steps 1 -n 1 "$1" | tok -q -m model | tok --decode -m model | mts to jsonl | jq -c '[.query, .document]'
+		tasksample -q --steps 1 -b 1 "$1" | tok -q -m model | tok --decode -m model | mts to jsonl | jq -c '[.query, .document]'
 	}
 	one() {
 		printf 'tasks: {a: {%s datasets: [{name: x, file: x.jsonl}]}}\n' "$1" >x.yaml
@@ -429,7 +429,7 @@ repeats() {
 	[ "$(grep -c own <<<"$output")" -eq 1 ] # said once
 	[ "$(batches apart.mts | grep -c '^#')" -eq 40 ]
 	for steps in "" "--steps 5"; do
-		run -1 tasksample --duplicates apart --drop-last -n 2 $steps same.yaml -o lost.mts
+		run -1 tasksample --duplicates apart --drop-last -b 2 $steps same.yaml -o lost.mts
 		[[ $output == *"no data set fills a batch of 2 with texts that all differ"* ]]
 		[ ! -e lost.mts ]
 	done
@@ -461,7 +461,7 @@ plain_apart() {
 	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i' \
 		'int(i * i / 7) % 9, i * 5 % 11' 'i % 4 ? i % 3 : i, i % 5 ? i % 7 : i'; do
 		awk "BEGIN { for (i = 0; i < 250; i++) printf \"{\\\"query\\\": \\\"q%d\\\", \\\"document\\\": \\\"d%d\\\"}\\n\", $rule }" >x.jsonl
-		tasksample -q -n 1 x.yaml | mts to tsv -c query -c document | sed 1d | plain_apart >expected
+		tasksample -q -b 1 x.yaml | mts to tsv -c query -c document | sed 1d | plain_apart >expected
 		tasksample -q --duplicates apart x.yaml | batches >rows
 		awk -F'\t' '/^#/ { if (line) print line; line = ""; next }
 			{ sub("query=", "", $1); sub("document=", "", $2); line = line (line ? " " : "") $1 "," $2 } END { print line }' rows >found
@@ -639,7 +639,7 @@ broken() {
 	fails "cut.jsonl.zst: " one.yaml
 	fails "no data set fills a batch of 1000" --drop-last -n 1000 mix.yaml
 	sed -i 's/had/hard/' big.jsonl
-	run -0 tasksample -n 1000 mix.yaml -o large.mts
+	run -0 tasksample -b 1000 mix.yaml -o large.mts
 	[[ $output == *"warning: data set small has 30 examples, fewer than a batch of 1000"* ]]
 }
 
@@ -709,7 +709,7 @@ broken() {
 	tasksample --plan mix.yaml >plan
 	tasksample --plan -o x mix.yaml
 	cmp x plan
-	tasksample --all --plan --steps 2 -n 5 --task clustering mix.yaml >y
+	tasksample --all --plan --steps 2 -b 5 --task clustering mix.yaml >y
 	[ "$(wc -l <y)" -eq 3 ]
 }
 

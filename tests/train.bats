@@ -29,7 +29,7 @@ differ() {
 @test "train: ten steps agree with torch's AdamW to 1e-4: loss, rate, norm of the gradient" {
 	for family in bert nomic_bert; do
 		run -0 train -m "$G/$family" -o out --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
-			--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
+			--decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 pairs.mts
 		for name in loss lr gradient_norm; do
 			column $name out.log.tsv >ours
 			column $name "$G/$family.tsv" >theirs
@@ -89,7 +89,7 @@ targeted() {
 # bats test_tags=plain
 @test "train: --reze: ten steps agree with torch's to 1e-4, of the model and of an adapter" {
 	targeted
-	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 --reze 30)
+	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 --reze 30)
 	train -q -m "$G/bert" -o out "${options[@]}" targeted.mts
 	train -q -m "$G/bert" -o adapter --lora "$G/lora" "${options[@]}" targeted.mts
 	for name in loss reze gradient_norm; do
@@ -430,7 +430,7 @@ moments() { # checkpoint
 	[ "$(sort experts.jsonl | uniq -c | wc -l)" = 4 ]
 	[ "$(awk -F'\t' '{ n += NF > 2 } END { print n }' some.txt)" -gt 5 ]
 	pairs_stream '{"temperature": 0.05}' <some.txt >some.mts
-	mts from jsonl -b 8 experts.jsonl | mts paste some.mts - >named.mts
+	mts from jsonl --record-rows 8 experts.jsonl | mts paste some.mts - >named.mts
 	for tokens in 30 4000; do
 		train -q -m mote -o named --warmup 0 --tokens $tokens named.mts
 		for name in any '*'; do
@@ -1017,14 +1017,14 @@ recipe() {
 # bats test_tags=plain
 @test "train: --lora: ten steps of an adapter agree with torch's and PEFT's to 1e-4" {
 	train -q -m "$G/bert" -o out --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
-		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 pairs.mts
+		--decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 pairs.mts
 	for name in loss lr gradient_norm; do
 		column $name out.log.tsv >ours
 		column $name "$G/lora.tsv" >theirs
 		close_to 1e-4 ours theirs
 	done
 	train -q -m "$G/bert" -o queries --lora "$G/lora" --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
-		--decay 0.1 --clip 2 --beta2 0.98 --epsilon 1e-6 --freeze-documents --tokens 40 pairs.mts
+		--decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 --freeze-documents --tokens 40 pairs.mts
 	for name in loss gradient_norm; do
 		column $name queries.log.tsv >ours
 		column $name "$G/lora_queries.tsv" >theirs
@@ -1045,11 +1045,11 @@ recipe() {
 	# six modules: query, attention.output.dense and output.dense of two blocks
 	[ "$(grep -ao 'encoder[a-z0-9_.]*lora_B.weight' out/adapter_model.safetensors | wc -l)" = 6 ]
 	# encode sees the pairs, and train goes on from them: another loss of the same batch
-	for side in '' '--lora out'; do
+	for side in '' '--adapter out'; do
 		# shellcheck disable=SC2086
 		encode -q -m "$G/bert" $side pairs.mts | ids_stream --rows query.emb >"rows$side"
 	done
-	run -1 cmp -s rows "rows--lora out"
+	run -1 cmp -s rows "rows--adapter out"
 	train "${options[@]}" -o on --lora out --steps 1 pairs.mts
 	column loss on.log.tsv >ours
 	run -1 close_to 1e-3 ours theirs
@@ -1093,9 +1093,9 @@ recipe() {
 	# it goes on with the adapter's, and encodes without
 	train -q -m "$G/bert" -o on --lora out --steps 1 pairs.mts
 	grep -q '"lora_dropout": 0.4' on/adapter_config.json
-	encode -q -m "$G/bert" --lora out pairs.mts >a.mts
+	encode -q -m "$G/bert" --adapter out pairs.mts >a.mts
 	sed -i 's/"lora_dropout": 0.4/"lora_dropout": 0.0/' out/adapter_config.json
-	encode -q -m "$G/bert" --lora out pairs.mts | mts diff a.mts -
+	encode -q -m "$G/bert" --adapter out pairs.mts | mts diff a.mts -
 }
 
 # bats test_tags=plain
@@ -1127,10 +1127,10 @@ recipe() {
 	md5sum --quiet -c sum
 	awk -F'\t' 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
 		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.8 * a) }' out.log.tsv
-	encode -q -m base --lora out pairs.mts >out.mts
+	encode -q -m base --adapter out pairs.mts >out.mts
 	# an expert's own layers learn too
 	train -q -m base -o out --lora rank=2,targets=experts.3.up_proj --steps 5 pairs.mts
-	encode -q -m base --lora out pairs.mts >out.mts
+	encode -q -m base --adapter out pairs.mts >out.mts
 }
 
 @test "train: --documents: stored embeddings give the run that computes them" {
@@ -1258,11 +1258,11 @@ recipe() {
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
 	for other in "seed 7" "steps 401" "temperature 0.5" bidirectional no-mask-duplicates \
-		"beta1 0.5" "beta2 0.5" "epsilon 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 3" update-unused; do
+		"beta1 0.5" "beta2 0.5" "eps 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 3" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts
 		echo "$other: $stderr"
-		[[ "$stderr" == "train: out.checkpoint: is of a run with ${other%% *} "* ]]
+		[[ "$stderr" == "train: out.checkpoint: is of a run with ${other%% *}"* ]]
 	done
 	head -c 3000 out.checkpoint >broken
 	mv broken out.checkpoint
@@ -1364,7 +1364,7 @@ recipe() {
 	pairs_stream '{"task": "play"}' <"$G/pairs.txt" >plain.mts
 	train -q -m "$G/bert" -o out plain.mts
 	train -q -m "$G/bert" -o said --objective infonce --epochs 1 --lr 2e-5 --schedule cosine --warmup 0.05 \
-		--decay 0.01 --beta1 0.9 --beta2 0.999 --epsilon 1e-8 --clip 1 --accumulate 1 --temperature 0.03 \
+		--decay 0.01 --beta1 0.9 --beta2 0.999 --eps 1e-8 --clip 1 --accumulate 1 --temperature 0.03 \
 		--save-every 500 --dtype f32 --seed 0 plain.mts
 	cmp out/model.safetensors said/model.safetensors
 	cmp out.log.tsv said.log.tsv

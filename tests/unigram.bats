@@ -270,7 +270,7 @@ scores() {
 	for n in {1..40}; do cat "$T/lines.txt"; done >"$T/many.txt"
 	tok -q -j 1 --rows 7 -m "$UNI/m3" "$T/many.txt" >"$T/one.mts"
 	for n in {1..10}; do # the threads meet where pieces are put in order for the first of them
-		tok -q -j 4 --rows 7 -m "$UNI/m3" "$T/many.txt" | mts diff -a 0 - "$T/one.mts"
+		tok -q -j 4 --rows 7 -m "$UNI/m3" "$T/many.txt" | mts diff --atol 0 - "$T/one.mts"
 	done
 	tok -q -m "$UNI/xlmr" "$T/lines.txt" | tok -m "$UNI/xlmr" --decode >"$T/back.mts"
 	run -1 --separate-stderr tok -m "$UNI/xlmr" --decode "$T/one.mts"

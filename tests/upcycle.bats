@@ -63,7 +63,7 @@ random_model() { # family config... -> $T/FAMILY
 		done
 		upcycle -q --average -m "$T/mote" -o "$T/mean"
 		embed_family "$T/mean" | cmp - "$T/dense"
-		upcycle -q -m "$GOLDEN/families/$family" --token-experts 2 --top 1 -o "$T/tokens"
+		upcycle -q -m "$GOLDEN/families/$family" --token-experts 2 --token-top 1 -o "$T/tokens"
 		embed_family "$T/tokens" | cmp - "$T/dense"
 	done
 	# what belongs to attention is shared
@@ -347,11 +347,11 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	for family in $DENSE; do
 		embed "$GOLDEN/families/$family" >"$T/dense"
 		[ -s "$T/dense" ]
-		for how in "1" "1 --no-renormalize" "4 --top 1" "1 --every 2"; do
+		for how in "1" "1 --no-renormalize" "4 --token-top 1" "1 --every 2"; do
 			upcycle -m "$GOLDEN/families/$family" --token-experts $how -o "$T/moe"
 			embed "$T/moe" | cmp - "$T/dense"
 		done
-		for how in 4 "5 --top 4" "3 --layers 1"; do
+		for how in 4 "5 --token-top 4" "3 --layers 1"; do
 			upcycle -m "$GOLDEN/families/$family" --token-experts $how -o "$T/moe"
 			paste -d' ' <(embed "$T/moe") "$T/dense" | awk '{ for (i = 1; i <= NF / 2; i++)
 				if (($i - $(i + NF / 2)) ^ 2 > 1e-12) bad = 1 } END { exit bad || !NR }'
@@ -465,8 +465,8 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 		"-m $GOLDEN/bert -o $T/o --experts a --task b=a --task b=a" "-m $T/mote --task b=a" \
 		"-m $GOLDEN/bert -o $T/o --experts a --prompt a=b --prompt a=c" \
 		"-m $GOLDEN/bert -o $T/o --token-experts 0" \
-		"-m $GOLDEN/bert -o $T/o --token-experts 4 --top 5" "-m $GOLDEN/bert -o $T/o --token-experts 1 --top 2" \
-		"-m $GOLDEN/bert -o $T/o --token-experts 4 --top 0" "-m $GOLDEN/bert -o $T/o --token-experts four"; do
+		"-m $GOLDEN/bert -o $T/o --token-experts 4 --token-top 5" "-m $GOLDEN/bert -o $T/o --token-experts 1 --token-top 2" \
+		"-m $GOLDEN/bert -o $T/o --token-experts 4 --token-top 0" "-m $GOLDEN/bert -o $T/o --token-experts four"; do
 		run -2 --separate-stderr upcycle $arguments
 		[ -z "$output" ]
 		[ ! -e "$T/o" ]
@@ -484,7 +484,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	for option in "experts a" no-expert-norms "prompt a=b" "task b=a"; do
 		says_nothing "--${option% *}" upcycle --token-experts 2 -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
-	for option in "top 1" no-renormalize "seed 1"; do
+	for option in "token-top 1" no-renormalize "seed 1"; do
 		says_nothing "--${option% *}" upcycle --experts a -m "$GOLDEN/bert" -o "$T/o" --$option
 		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
@@ -577,11 +577,11 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 		[ -e "$ids" ] || ids=$GOLDEN/bert/ids.txt
 		upcycle -m "$M" --merge-lora "$GOLDEN/adapter/$case" -o "$T/merged"
 		ids_stream text.ids <"$ids" >"$T/ids.mts"
-		encode -q -m "$M" --pooling mean --normalize --lora "$GOLDEN/adapter/$case" "$T/ids.mts" >"$T/beside.mts"
+		encode -q -m "$M" --pooling mean --normalize --adapter "$GOLDEN/adapter/$case" "$T/ids.mts" >"$T/beside.mts"
 		encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" >"$T/merged.mts"
-		mts diff -a 1e-5 "$T/beside.mts" "$T/merged.mts"
+		mts diff --atol 1e-5 "$T/beside.mts" "$T/merged.mts"
 		encode -q -m "$M" --pooling mean --normalize "$T/ids.mts" >"$T/base.mts"
-		run -1 mts diff -a 1e-2 "$T/base.mts" "$T/merged.mts"
+		run -1 mts diff --atol 1e-2 "$T/base.mts" "$T/merged.mts"
 	done <<-E
 		plain bert
 		mixed bert

@@ -113,7 +113,7 @@ tokens() {
 	mts rows --rows 1-60 x.mts | mts cat --rename x.emb=q.emb >q.mts
 	mts rows --rows 61- x.mts | mts cat --rename x.emb=d.emb >d.mts
 	geom whiten fit -f q -f d q.mts d.mts >both.mts
-	mts diff -a 1e-12 -r 1e-9 w.mts both.mts
+	mts diff --atol 1e-12 --rtol 1e-9 w.mts both.mts
 	geom whiten apply both.mts q.mts | mts cat --rename q.emb=x.emb | mts to jsonl >q
 	geom whiten apply w.mts x.mts | mts to jsonl >all
 	head -n 60 all | cmp - q
@@ -128,7 +128,7 @@ tokens() {
 	geom whiten fit x.mts -o w.mts
 	geom whiten fit x.mts -m "$model" -o white
 	encode -m white tokens.mts >w_encoded.mts
-	geom whiten apply w.mts x.mts | mts diff -a 2e-3 -r 1e-4 w_encoded.mts -
+	geom whiten apply w.mts x.mts | mts diff --atol 2e-3 --rtol 1e-4 w_encoded.mts -
 	moments text.emb <w_encoded.mts | within <(echo 0 0) 1e-3
 	jq -r '.[].type | split(".")[-1]' white/modules.json | tail -n 1 | grep -qx Dense
 	cmp "$model/model.safetensors" white/model.safetensors
@@ -150,7 +150,7 @@ tokens() {
 	encode -m "$model" --no-normalize tokens.mts >raw.mts
 	geom -q whiten fit unit.mts -m "$model" -o white
 	geom -q whiten fit unit.mts | geom whiten apply - unit.mts >expected.mts
-	encode -m white tokens.mts | mts diff -a 5e-3 -r 1e-3 - expected.mts
+	encode -m white tokens.mts | mts diff --atol 5e-3 --rtol 1e-3 - expected.mts
 	mv white units # ends with Dense: what it gives has another length
 	encode -m units --normalize tokens.mts >x.mts
 	geom -q whiten fit x.mts -m units -o white

@@ -41,16 +41,12 @@ enum {
 	OPT_WEIGHTS_CACHE,
 	OPT_PRECISION,
 	OPT_ANY_TOKENIZER,
-	OPT_EMPTY,
-	OPT_LEVEL
+	OPT_EMPTY
 };
 
-static const struct cli_option options[] = {
-	{ 'm', "model", "MODEL",
-	    "model folder, or its name on the Hugging Face Hub\n(default: "
-	    "$MOTES_MODEL)" },
+static const struct cli_option options[] = { CLI_GROUP("What encodes:"), CLI_MODEL,
 	{ 'e', "expert", "NAME", "task, or task expert, for records that name none" },
-	{ OPT_LORA, "lora", "DIR",
+	{ OPT_LORA, "adapter", "DIR",
 	    "LoRA adapter, in PEFT's layout, that all texts go through" },
 	{ OPT_GATES, "gates", "DIR",
 	    "a folder of such adapters: a text goes through the one that the\n"
@@ -58,9 +54,7 @@ static const struct cli_option options[] = {
 	{ OPT_PILOTS, "pilots", "FILE",
 	    "with --gates: choose each text's gate here, by a library of the\n"
 	    "hidden states of a layer (pilot-build), in the same pass" },
-	{ 'o', "output", "FILE", "write there instead of standard output" },
-	{ OPT_TOKENS, "tokens", "N",
-	    "tokens computed at a time by a thread (8192; --emit: 2048)" },
+	CLI_OUTPUT, CLI_GROUP("What is made of a text:"),
 	{ OPT_POOLING, "pooling", "KIND",
 	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
 	    "joined by '+', instead of what the folder says" },
@@ -71,27 +65,29 @@ static const struct cli_option options[] = {
 	{ OPT_EMIT, "emit", "LIST",
 	    "what to make: emb, hs (hidden states) and rw (routing weights of\n"
 	    "token experts), joined by ','; e.g. hs:layers=all:pool=tokens" },
-	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" },
+	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" }, CLI_GROUP("Speed:"),
+	{ OPT_TOKENS, "tokens", "N",
+	    "tokens computed at a time by a thread (default: 8192; --emit: 2048)" },
 	{ OPT_CACHE, "cache", "SIZE",
-	    "memory for texts that were met, which are not computed again (128M)" },
+	    "memory for texts that were met, which are not computed again\n(default: "
+	    "128M)" },
 	{ OPT_WEIGHTS, "weights", "stored|int8",
 	    "compute with weights as they are stored, or those of linear layers\n"
-	    "and experts in eight bits (stored)" },
+	    "and experts in eight bits (default: stored)" },
 	{ OPT_WEIGHTS_CACHE, "weights-cache", NULL,
 	    "with --weights int8 or --precision int8: keep the eight bits in the\n"
 	    "model's folder, and use them from there" },
 	{ OPT_PRECISION, "precision", "f32|bf16|int8",
 	    "multiply in floats, or the linear layers in halves of them or in eight\n"
-	    "bits: quicker, and nearly the same embeddings (f32)" },
+	    "bits: quicker, and nearly the same embeddings (default: f32)" },
+	CLI_GROUP("Else:"),
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_EMPTY, "empty", "refuse|zero|skip",
 	    "a text without tokens is a fault (default), has the embedding 0, or\nits "
 	    "row is "
 	    "left out" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
-};
+	CLI_LEVEL, CLI_THREADS, { 0 } };
 
 static const struct cli cli = { "encode", "turn tokens into embeddings",
 	"[-m MODEL] [OPTION]... [FILE]", options,
@@ -124,7 +120,7 @@ take_adapter(struct settings *s, char *folder)
 		return;
 	}
 	if (s->lora || s->gates)
-		die_usage("%s is a LoRA adapter itself; --lora and --gates take "
+		die_usage("%s is a LoRA adapter itself; --adapter and --gates take "
 			  "adapters of the model that -m names",
 		    folder);
 	s->model = base;
@@ -146,7 +142,7 @@ parse(int argc, char **argv)
 		case 'm': s.model = optarg; break;
 		case 'e': s.expert = optarg; break;
 		case 'o': s.output = optarg; break;
-		case 'j': s.threads = cli_integer("--threads", 1, 4096); break;
+		case 'j': s.threads = cli_threads(); break;
 		case OPT_TOKENS: s.tokens = cli_integer("--tokens", 1, 1 << 28); break;
 		case OPT_POOLING: s.pooling = optarg; break;
 		case OPT_NORMALIZE: s.normalize = true; break;
@@ -165,13 +161,13 @@ parse(int argc, char **argv)
 			break;
 		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
 		case OPT_EMPTY: s.empty = cli_word("--empty", optarg, empty); break;
-		case OPT_LEVEL: s.level = cli_integer("--level", 0, 19); break;
+		case CLI_OPT_LEVEL: s.level = cli_level(); break;
 		}
 	if (s.normalize && s.raw)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
-		    "model expert lora gates pilots output tokens pooling normalize "
+		    "model expert adapter gates pilots output tokens pooling normalize "
 		    "no-normalize dim emit keep weights weights-cache precision "
 		    "any-tokenizer empty "
 		    "level threads");
@@ -188,7 +184,7 @@ parse(int argc, char **argv)
 	if (s.precision && s.int8)
 		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
-		die_usage("--lora and --gates exclude each other");
+		die_usage("--adapter and --gates exclude each other");
 	if (s.empty == EMPTY_ZERO && (s.emit || s.pilots))
 		die_usage(
 		    "--empty zero is of embeddings alone; with %s it is refuse or skip",
@@ -304,7 +300,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
-		    "model expert lora gates pilots output tokens pooling emit keep "
+		    "model expert adapter gates pilots output tokens pooling emit keep "
 		    "weights weights-cache precision any-tokenizer empty level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);

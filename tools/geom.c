@@ -34,7 +34,7 @@
 enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATIONS };
 enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };
 enum { OPT_STEPS = OPT_DIM + 1, OPT_HIDDEN, OPT_EPOCHS, OPT_BATCH, OPT_RATE };
-enum { OPT_INVERSE = OPT_RATE + 1, OPT_LEVEL, OPT_LABEL, OPT_RUNS };
+enum { OPT_INVERSE = OPT_RATE + 1, OPT_LABEL, OPT_RUNS };
 enum { OPT_COLUMN = OPT_RUNS + 1, OPT_BLOCKS };
 
 static const struct cli_option options[] = {
@@ -47,32 +47,33 @@ static const struct cli_option options[] = {
 	{ OPT_RELATIONS, "relations", NULL,
 	    "isoscore, pca, drift: a row's vectors of all columns are one" },
 	{ OPT_COMPONENTS, "components", "K",
-	    "pca, drift: components to tell of (2; 10)" },
-	{ OPT_BASIS, "basis", "FILE", "pca: the stream whose components they are (all)" },
+	    "pca, drift: components to tell of (default: 2; 10)" },
+	{ OPT_BASIS, "basis", "FILE",
+	    "pca: the stream whose components they are (default: all)" },
 	{ OPT_KIND, "kind", "zca|pca",
-	    "whiten fit: near to x, or along components (zca)" },
+	    "whiten fit: near to x, or along components (default: zca)" },
 	{ OPT_EPS, "eps", "X",
-	    "whiten fit: the least share of the greatest eigenvalue (1e-12)" },
+	    "whiten fit: the least share of the greatest eigenvalue\n(default: 1e-12)" },
 	{ OPT_DIM, "dim", "K", "whiten fit --kind pca: keep the first K components" },
 	{ 'm', "model", "MODEL",
 	    "whiten fit: write to -o DIR this model with the whitening in it" },
-	{ OPT_STEPS, "steps", "N", "flow fit: steps of the flow (default: 6)" },
-	{ OPT_HIDDEN, "hidden", "N", "flow fit: values of a hidden layer (512)" },
+	{ OPT_STEPS, "flow-steps", "N", "flow fit: steps of the flow (default: 6)" },
+	{ OPT_HIDDEN, "hidden", "N",
+	    "flow fit: values of a hidden layer (default: 512)" },
 	{ OPT_EPOCHS, "epochs", "N", "flow fit: times through the data (default: 10)" },
-	{ OPT_BATCH, "batch", "N", "flow fit: vectors of a batch (default: 16)" },
-	{ OPT_RATE, "rate", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
-	{ 's', "seed", "N", "agreement, flow fit: what chance begins with (42)" },
+	{ 'b', "batch", "N", "flow fit: vectors of a batch (default: 16)" },
+	{ OPT_RATE, "lr", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
+	{ 's', "seed", "N", "agreement, flow fit: of the random numbers (default: 42)" },
 	{ OPT_LABEL, "label", "NAME", "agreement: a column of labels; repeatable" },
 	{ 'k', "clusters", "K", "agreement: clusters that k-means makes of vectors" },
-	{ OPT_RUNS, "runs", "N", "agreement: of k-means, to take the means of (5)" },
-	{ OPT_COLUMN, "column", "NAME", "correlation: of this column (similarity)" },
+	{ OPT_RUNS, "runs", "N",
+	    "agreement: of k-means, to take the means of (default: 5)" },
+	{ OPT_COLUMN, "column", "NAME",
+	    "correlation: of this column (default: similarity)" },
 	{ OPT_BLOCKS, "blocks", NULL, "correlation: means of the files of each folder" },
 	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
-	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" },
-	{ OPT_LEVEL, "level", "N",
-	    "apply: zstd level 1 to 19, or 0: store (default: 0 into a pipe, else 3)" },
-	{ 'j', "threads", "N", "threads (default: all cores)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" }, CLI_LEVEL, CLI_THREADS,
+	CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli;
@@ -198,7 +199,7 @@ static int
 flow(void *with, char **files, int count)
 {
 	static const char *const known[] = {
-		"field any-model steps hidden epochs batch rate seed threads output",
+		"field any-model flow-steps hidden epochs batch lr seed threads output",
 		"field any-model inverse level threads output"
 	};
 	const struct settings *settings = with;
@@ -230,7 +231,8 @@ static const struct cli_command commands[] = {
 	{ "whiten", "give embeddings mean 0 and the identity as covariance",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
-	    "field any-model steps hidden epochs batch rate seed inverse level threads "
+	    "field any-model flow-steps hidden epochs batch lr seed inverse level "
+	    "threads "
 	    "output",
 	    1, -1, flow },
 	{ 0 },
@@ -289,12 +291,12 @@ parse(struct settings *s, int argc, char **argv)
 		case OPT_EPS: s->whitening.least = cli_real("--eps", 1e-300, 1); break;
 		case OPT_DIM: s->whitening.width = number("--dim", 1 << 20); break;
 		case 'm': s->model = optarg; break;
-		case OPT_STEPS: s->shape.steps = number("--steps", 1000); break;
+		case OPT_STEPS: s->shape.steps = number("--flow-steps", 1000); break;
 		case OPT_HIDDEN: s->shape.hidden = number("--hidden", 1 << 15); break;
 		case OPT_EPOCHS:
 			s->training.epochs = cli_integer("--epochs", 0, 1000000);
 			break;
-		case OPT_BATCH: s->training.batch = number("--batch", 1 << 20); break;
+		case 'b': s->training.batch = number("--batch", 1 << 20); break;
 		case 'k':
 			s->agreement.columns.clusters =
 			    (int)cli_integer("--clusters", 2, 4096);
@@ -305,13 +307,13 @@ parse(struct settings *s, int argc, char **argv)
 		case OPT_LABEL:
 			s->labels[s->agreement.columns.label_count++] = optarg;
 			break;
-		case OPT_RATE: s->training.rate = cli_real("--rate", 1e-12, 10); break;
+		case OPT_RATE: s->training.rate = cli_real("--lr", 1e-12, 10); break;
 		case 's':
 			s->training.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
 			break;
 		case OPT_INVERSE: s->inverse = true; break;
-		case OPT_LEVEL: s->level = (int)cli_integer("--level", 0, 19); break;
-		case 'j': s->threads = (int)cli_integer("--threads", 1, 4096); break;
+		case CLI_OPT_LEVEL: s->level = cli_level(); break;
+		case 'j': s->threads = cli_threads(); break;
 		case OPT_ANY_MODEL: s->columns.any_model = true; break;
 		case OPT_JSON: s->json = true; break;
 		case 'o': s->output = optarg; break;

@@ -44,7 +44,7 @@ enum {
 	OPT_SAMPLES,
 	OPT_RESAMPLES,
 	OPT_PER_QUERY,
-	OPT_SEED
+	OPT_REGISTRY
 };
 enum { REGISTRIES = 8 };
 
@@ -52,7 +52,7 @@ static const struct cli_option options[] = {
 	{ 'm', "model", "MODEL",
 	    "plan, model: the model folder, or its name on the Hugging\n"
 	    "Face Hub (default: $MOTES_MODEL)" },
-	{ 'r', "registry", "FILE",
+	{ OPT_REGISTRY, "registry", "FILE",
 	    "plan, result, table, compare: the data sets there are,\n"
 	    "share/tasks.yaml; repeatable, a later file goes over an\n"
 	    "earlier one" },
@@ -65,19 +65,18 @@ static const struct cli_option options[] = {
 	{ OPT_TYPE, "type", "TYPE",
 	    "fields: the type of task; queries or corpus for retrieval\n"
 	    "result: the type of a task that is not in the registry" },
-	{ OPT_TASK, "task", "TASK", "result: the data set that was scored" },
+	{ OPT_TASK, "dataset", "NAME", "result: the data set that was scored" },
 	{ OPT_SAMPLES, "samples", "N", "drawn: rows of a label (default: 8)" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2",
 	    "whose main scores, and whose sets of their own (default: v1)" },
 	{ OPT_FORMAT, "format", "tsv|markdown|html",
-	    "table, compare: default tsv; html: table" },
-	{ OPT_PER_QUERY, "per-query", NULL,
+	    "table, compare: tsv (default), markdown; table: html" },
+	{ OPT_PER_QUERY, "from-per-query", NULL,
 	    "compare: files that mteb-score --per-query has written" },
 	{ OPT_RESAMPLES, "resamples", "N",
 	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: "
 	    "10000)" },
-	{ OPT_SEED, "seed", "N", "compare: seed of these draws (default: 42)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+	{ 's', "seed", "N", "compare: of these draws (default: 42)" }, CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli;
@@ -112,7 +111,7 @@ open_registry(const struct settings *settings)
 static struct registry *
 need_registry(const struct settings *settings)
 {
-	need(settings->registries[0], "-r FILE, the registry of data sets,");
+	need(settings->registries[0], "--registry FILE, the registry of data sets,");
 	return open_registry(settings);
 }
 
@@ -193,7 +192,7 @@ result(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	need(settings->task, "result: --task TASK");
+	need(settings->task, "result: --dataset TASK");
 	struct registry *registry = need_registry(settings);
 	struct tree *report = results_report(count ? files[0] : "-");
 	const struct registry_task *task = registry_find(registry, settings->task);
@@ -230,8 +229,8 @@ compare(void *with, char **files, int count)
 	if (settings->format == HTML)
 		die_usage("compare: --format is tsv or markdown");
 	if (settings->per_query) {
-		cli_only(&cli, "compare --per-query",
-		    "per-query format resamples seed output");
+		cli_only(&cli, "compare --from-per-query",
+		    "from-per-query format resamples seed output");
 		query_comparison_print(files, count, &settings->comparison, stdout);
 		return 0;
 	}
@@ -252,34 +251,36 @@ static const struct cli_command commands[] = {
 	{ "model", "model_meta.json of a model folder",
 	    "model name gates pilots way output", 0, 0, model },
 	{ "result", "what mteb-score --json printed as TASK.json",
-	    "registry type task protocol output", 0, 1, result },
+	    "registry type dataset protocol output", 0, 1, result },
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
 	    1, -1, table },
 	{ "compare", "what of the differences between models may be chance",
-	    "registry per-query protocol format resamples seed output", 2, -1, compare },
+	    "registry from-per-query protocol format resamples seed output", 2, -1,
+	    compare },
 	{ 0 },
 };
 
 static const struct cli cli = { "leaderboard", "data sets in, a table of scores out",
-	"plan [-m MODEL] -r FILE [OPTION]... DATA [TASK]...\n"
+	"plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
 	"       leaderboard drawn [--samples N] FILE\n"
 	"       leaderboard model [-m MODEL] [--name NAME]\n"
-	"       leaderboard result -r FILE --task TASK [OPTION]... [REPORT]\n"
-	"       leaderboard table -r FILE [OPTION]... FOLDER...\n"
+	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [REPORT]\n"
+	"       leaderboard table --registry FILE [OPTION]... FOLDER...\n"
 	"       leaderboard compare [OPTION]... FOLDER FOLDER...\n"
-	"       leaderboard compare --per-query [OPTION]... FILE FILE...",
+	"       leaderboard compare --from-per-query [OPTION]... FILE FILE...",
 	options,
-	"  leaderboard plan -m MODEL -r share/tasks.yaml data STS12 > plan.mk\n"
+	"  leaderboard plan -m MODEL --registry share/tasks.yaml data STS12 > plan.mk\n"
 	"  leaderboard fields --type STS test.jsonl\n"
 	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
 	"  leaderboard drawn --samples 16 train.jsonl > drawn.jsonl\n"
 	"  leaderboard model -m MODEL -o model_meta.json\n"
-	"  mteb-score sts --json x.mts | leaderboard result -r tasks.yaml --task STS12\n"
-	"  leaderboard table -r share/tasks.yaml --format markdown results/*/*\n"
+	"  mteb-score sts --json x.mts | leaderboard result --registry tasks.yaml "
+	"--dataset STS12\n"
+	"  leaderboard table --registry share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n"
-	"  leaderboard compare --per-query base.tsv mote.tsv\n",
+	"  leaderboard compare --from-per-query base.tsv mote.tsv\n",
 	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR" };
 
 static struct settings
@@ -296,7 +297,7 @@ parse(int argc, char **argv)
 		switch (option) {
 		case 'm': settings.model.model = optarg; break;
 		case 'o': settings.output = optarg; break;
-		case 'r':
+		case OPT_REGISTRY:
 			if (settings.registry_count == REGISTRIES)
 				die_usage("--registry was given too often");
 			settings.registries[settings.registry_count++] = optarg;
@@ -315,7 +316,7 @@ parse(int argc, char **argv)
 			settings.comparison.resamples =
 			    cli_integer("--resamples", 100, 10000000);
 			break;
-		case OPT_SEED:
+		case 's':
 			settings.comparison.seed =
 			    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;

@@ -17,21 +17,20 @@
 #include "base/number.h"
 #include "moee/moee.h"
 
-enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP, OPT_LEVEL };
+enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP };
 
 static const struct cli_option options[] = {
 	{ OPT_COMBINE, "combine", "sum|concat|hs|rw|apart",
 	    "similarities summed (default), vectors joined, one of them, or\n"
 	    "both apart, as X.hs.emb and X.rw.emb" },
 	{ OPT_ALPHA, "alpha", "VALUE|auto|auto=grid",
-	    "sum: weight of the routing weights' similarity (1); auto: found\n"
+	    "sum: weight of the routing weights' similarity (default: 1); auto: found\n"
 	    "without labels, of all; auto=grid: of 0.1, 0.2, ... 1" },
 	{ OPT_NORM, "norm", "none|batch=B|corpus|corpus=FILE",
 	    "give each dimension mean 0 and deviation 1: over each B texts of\n"
-	    "a field, over the stream, or as those of FILE lie (none)" },
-	{ OPT_KEEP, "keep", NULL, "keep the columns X.hs and X.rw" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+	    "a field, over the stream, or as those of FILE lie (default: none)" },
+	{ OPT_KEEP, "keep", NULL, "keep the columns X.hs and X.rw" }, CLI_LEVEL,
+	CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli = { "moee-sim",
@@ -112,9 +111,7 @@ main(int argc, char **argv)
 		case OPT_ALPHA: take_alpha(&settings); break;
 		case OPT_NORM: take_norm(&settings); break;
 		case OPT_KEEP: settings.keep = true; break;
-		case OPT_LEVEL:
-			settings.level = (int)cli_integer("--level", 0, 19);
-			break;
+		case CLI_OPT_LEVEL: settings.level = cli_level(); break;
 		case 'o': settings.output = optarg; break;
 		}
 	check(&settings);

@@ -21,7 +21,6 @@ enum {
 	OPT_CANDIDATES,
 	OPT_FROM_RUN,
 	OPT_RUN,
-	OPT_TOP,
 	OPT_GAIN,
 	OPT_AT,
 	OPT_COMPLETE,
@@ -34,9 +33,7 @@ enum {
 	OPT_LABEL,
 	OPT_LEGACY,
 	OPT_SET,
-	OPT_BATCH,
 	OPT_SKLEARN,
-	OPT_SEED,
 	OPT_SIMILARITY,
 	OPT_SOLVER,
 	OPT_DOCUMENTS,
@@ -59,7 +56,7 @@ static const struct cli_option options[] = {
 	{ OPT_RUN, "run", "FILE",
 	    "retrieval: write what was found, as TREC does, tabs between;\n"
 	    "without --qrels nothing is scored" },
-	{ OPT_TOP, "top", "N", "retrieval: documents a query in --run (default: 1000)" },
+	{ 'k', "top", "N", "retrieval: documents a query in --run (default: 1000)" },
 	{ OPT_GAIN, "gain", "linear|exp",
 	    "retrieval: gain of nDCG: the grade (default) or 2^grade - 1" },
 	{ OPT_AT, "at", "K,...",
@@ -72,7 +69,7 @@ static const struct cli_option options[] = {
 	    "row, text, pair or set, as TSV" },
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "retrieval: what queries, hits and two blocks of documents may take\n"
-	    "(512M, 2G; default: 16 MB for a block)" },
+	    "(512M, 2G (default: 16 MB for a block))" },
 	{ OPT_ANY_MODEL, "any-model", NULL,
 	    "retrieval, classification: the two streams may be of two models" },
 	{ OPT_TRAIN, "train", "FILE", "classification: the training stream" },
@@ -84,7 +81,7 @@ static const struct cli_option options[] = {
 	{ OPT_SOLVER, "solver", "exact|reference",
 	    "classification: fit to the optimum (default), or stop where\n"
 	    "scikit-learn stops" },
-	{ OPT_DOCUMENTS, "documents", "N|SHARE|all",
+	{ OPT_DOCUMENTS, "max-documents", "N|SHARE|all",
 	    "clustering-fast: texts to draw from (default: 0.04 of all)" },
 	{ OPT_LABEL, "label", "NAME",
 	    "classification, clustering, clustering-fast: the column\n"
@@ -93,21 +90,21 @@ static const struct cli_option options[] = {
 	    "classification, clustering: average two fields' answers (audit)" },
 	{ OPT_SET, "set", "NAME",
 	    "clustering: the column that names a row's set (default: set, if any)" },
-	{ OPT_BATCH, "batch", "N",
+	{ 'b', "batch", "N",
 	    "clustering: rows of a mini-batch (default: 500)\n"
 	    "clustering-fast: rows of a mini-batch (default: 512)" },
 	{ OPT_SKLEARN, "sklearn", "1.8|1.9",
 	    "clustering, clustering-fast: whose random stream: that of\n"
 	    "scikit-learn 1.3 to 1.8 (default) or of 1.9" },
-	{ OPT_SEED, "seed", "N",
-	    "classification, clustering, clustering-fast: seed (default: 42)" },
+	{ 's', "seed", "N",
+	    "classification, clustering, clustering-fast: of the random\n"
+	    "numbers (default: 42)" },
 	{ OPT_SIMILARITY, "similarity", "cosine|dot|euclidean|manhattan",
 	    "how vectors are compared (default: the model's way, else\n"
 	    "cosine); retrieval: cosine or dot" },
 	{ OPT_PROTOCOL, "protocol", "v1|v2", "that of mteb 1.x (default) or 2.x" },
-	{ OPT_JSON, "json", NULL, "print JSON instead of lines" },
-	{ 'o', "output", "FILE", "write there instead of standard output" },
-	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
+	{ OPT_JSON, "json", NULL, "print JSON instead of lines" }, CLI_OUTPUT,
+	CLI_THREADS, { 0 }
 };
 
 #define ALL "protocol json output threads "
@@ -131,7 +128,7 @@ static const struct cli_command commands[] = {
 	{ "clustering", "whether k-means finds the labels again",
 	    ALL "field label set batch sklearn seed per-query legacy-sum", 0, 1, NULL },
 	{ "clustering-fast", "k-means on samples of a sample, as MTEB does since 2024",
-	    ALL "field label documents samples experiments batch sklearn seed", 0, 1,
+	    ALL "field label max-documents samples experiments batch sklearn seed", 0, 1,
 	    NULL },
 	{ 0 },
 };
@@ -150,7 +147,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
 	"  mteb-score clustering --json sets.mts\n"
-	"  mteb-score clustering-fast --documents all rows.mts\n",
+	"  mteb-score clustering-fast --max-documents all rows.mts\n",
 	nn_about, commands, ".mts" };
 
 static void
@@ -237,7 +234,7 @@ take(struct settings *settings, int option)
 	case OPT_CANDIDATES: score->candidates = optarg; break;
 	case OPT_FROM_RUN: score->from_run = optarg; break;
 	case OPT_RUN: score->run = optarg; break;
-	case OPT_TOP: score->top = cli_integer("--top", 1, 1000); break;
+	case 'k': score->top = cli_integer("--top", 1, 1000); break;
 	case OPT_GAIN: score->exponential = second("--gain", "linear", "exp"); break;
 	case OPT_AT:
 		score->cuts.count =
@@ -256,7 +253,7 @@ take(struct settings *settings, int option)
 	case OPT_LABEL: score->label = optarg; break;
 	case OPT_LEGACY: score->legacy_sum = cli_real("--legacy-sum", 1e-6, 1e6); break;
 	case OPT_SET: score->set = optarg; break;
-	case OPT_BATCH: score->batch = (int)cli_integer("--batch", 1, 1000000); break;
+	case 'b': score->batch = (int)cli_integer("--batch", 1, 1000000); break;
 	case OPT_SKLEARN: score->by_choice = second("--sklearn", "1.8", "1.9"); break;
 	case OPT_SIMILARITY:
 		if (!similarity_parse(optarg, &score->similarity))
@@ -266,12 +263,11 @@ take(struct settings *settings, int option)
 		score->reference = second("--solver", "exact", "reference");
 		break;
 	case OPT_DOCUMENTS:
-		score->documents =
-		    strcmp(optarg, "all") == 0 ? 0 : cli_real("--documents", 1e-9, 1e12);
+		score->documents = strcmp(optarg, "all") == 0
+				       ? 0
+				       : cli_real("--max-documents", 1e-9, 1e12);
 		break;
-	case OPT_SEED:
-		score->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
-		break;
+	case 's': score->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX); break;
 	}
 }
 
@@ -294,9 +290,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_PROTOCOL:
 			score->protocol = PROTOCOL_V1 + second("--protocol", "v1", "v2");
 			break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
+		case 'j': settings->threads = cli_threads(); break;
 		default: take(settings, option);
 		}
 	}

@@ -20,11 +20,13 @@
 
 enum {
 	OPT_RENAME = CLI_LONG,
-	OPT_LEVEL,
 	OPT_NUMBERS,
 	OPT_MAX_LINE,
 	OPT_SPREAD,
 	OPT_ROWS,
+	OPT_RECORD_ROWS,
+	OPT_ATOL,
+	OPT_RTOL,
 	OPT_JSON,
 	OPT_WHERE,
 	OPT_SAMPLE,
@@ -43,11 +45,11 @@ static const struct cli_option options[] = {
 	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; may be\nrepeated: all "
 	    "must hold" },
 	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
-	{ 's', "seed", "N", "rows: what chance begins with (default: 0)" },
+	{ 's', "seed", "N", "rows: of the random numbers (default: 0)" },
 	{ OPT_SORT, "sort", "COLUMN,...",
 	    "rows: sorted by it, '-COLUMN' downwards, then by the next; repeatable" },
-	{ 'a', "absolute", "X", "diff: allowed |x - y|, plus (default: 0)" },
-	{ 'r', "relative", "X", "diff: this times |y| (default: 0)" },
+	{ OPT_ATOL, "atol", "X", "diff: allowed |x - y|, plus (default: 0)" },
+	{ OPT_RTOL, "rtol", "X", "diff: this times |y| (default: 0)" },
 	{ 'c', "columns", "NAME,...",
 	    "cat, to: the columns to keep, may be repeated (default: all)\n"
 	    "from npy: the column's name (default: emb)\n"
@@ -56,13 +58,12 @@ static const struct cli_option options[] = {
 	    "to tsv, csv: vectors as a column for each number, X_0, X_1, ..." },
 	{ OPT_RENAME, "rename", "OLD=NEW",
 	    "cat: call a column otherwise, may be repeated" },
-	{ 'b', "batch", "ROWS", "from: rows of a record (default: 1024)" },
+	{ OPT_RECORD_ROWS, "record-rows", "N", "from: rows of a record (default: 1024)" },
 	{ OPT_NUMBERS, "numbers", "NAME,...",
 	    "from tsv, csv, jsonl: the columns whose text is numbers, may be repeated" },
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
-	{ OPT_LEVEL, "level", "N",
-	    "of streams: zstd level 1 to 19, or 0: store (default: pipes 0, files 3)" },
+	CLI_LEVEL,
 	{ 'o', "output", "FILE",
 	    "write there instead of standard output\n"
 	    "split: what the names of the parts begin with (default: FILE's own)" },
@@ -205,10 +206,10 @@ from(void *with, char **files, int count)
 {
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
 		"csv", NULL };
-	static const char *const known[] = { "columns batch level output",
-		"columns batch level output", "batch max-line level output",
-		"batch numbers max-line level output",
-		"batch numbers max-line level output" };
+	static const char *const known[] = { "columns record-rows level output",
+		"columns record-rows level output", "record-rows max-line level output",
+		"record-rows numbers max-line level output",
+		"record-rows numbers max-line level output" };
 	const struct settings *settings = with;
 	const struct names *kept = &settings->selection.kept;
 	const char *file = count > 1 ? files[1] : "-";
@@ -260,7 +261,7 @@ static const struct cli_command commands[] = {
 	    "absolute relative output", 2, 2, diff },
 	{ "to", "a stream as another kind of file", "columns spread output", 1, 2, to },
 	{ "from", "another kind of file as a stream",
-	    "columns batch numbers max-line level output", 1, 2, from },
+	    "columns record-rows numbers max-line level output", 1, 2, from },
 	{ 0 },
 };
 
@@ -274,7 +275,7 @@ static const struct cli cli = { "mts",
 	"       mts paste FILE FILE...\n"
 	"       mts diff [-a X] [-r X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
-	"       mts from npy|safetensors|jsonl|tsv|csv [-b ROWS] [FILE]",
+	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
 	"  mts stat x.mts\n"
@@ -298,10 +299,12 @@ parse(struct settings *settings, int argc, char **argv)
 	while ((option = cli_next(&cli, argc, argv)) != -1)
 		switch (option) {
 		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
-		case 'a': settings->absolute = cli_real("-a", 0, 1e300); break;
-		case 'r': settings->relative = cli_real("-r", 0, 1e300); break;
+		case OPT_ATOL: settings->absolute = cli_real("--atol", 0, 1e300); break;
+		case OPT_RTOL: settings->relative = cli_real("--rtol", 0, 1e300); break;
 		case 'c': names_add_list(&settings->selection.kept, optarg); break;
-		case 'b': settings->rows = cli_integer("-b", 1, 1 << 24); break;
+		case OPT_RECORD_ROWS:
+			settings->rows = cli_integer("--record-rows", 1, 1 << 24);
+			break;
 		case 'o': settings->output = optarg; break;
 		case OPT_RENAME:
 			names_add_rename(&settings->selection.renames, optarg);
@@ -321,9 +324,7 @@ parse(struct settings *settings, int argc, char **argv)
 			    (uint64_t)cli_integer("--seed", 0, INT64_MAX);
 			settings->seeded = true;
 			break;
-		case OPT_LEVEL:
-			settings->level = (int)cli_integer("--level", 0, 19);
-			break;
+		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
 		}
 }
 

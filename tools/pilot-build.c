@@ -17,30 +17,23 @@
 #include "nn/nn.h"
 #include "routing/fit.h"
 
-enum {
-	OPT_ROUTER = CLI_LONG,
-	OPT_TIES,
-	OPT_CLUSTERS,
-	OPT_SAMPLES,
-	OPT_ANY_MODEL,
-	OPT_LEVEL
-};
+enum { OPT_ROUTER = CLI_LONG, OPT_TIES, OPT_CLUSTERS, OPT_SAMPLES, OPT_ANY_MODEL };
 
 static const struct cli_option options[] = {
 	{ OPT_ROUTER, "router", "pilots|dataset|experts|head",
 	    "what is learned: centroids, queries of each data set, a\n"
-	    "classifier for each gate, or one for all (pilots)" },
+	    "classifier for each gate, or one for all (default: pilots)" },
 	{ OPT_TIES, "ties", "first|drop|split",
 	    "of several best gates, pilots: the first is, none, or each has\n"
-	    "its share (first)" },
-	{ 'k', "clusters", "N", "pilots: centroids of each group (1)" },
-	{ OPT_SAMPLES, "samples", "N", "dataset: queries of each data set (100)" },
-	{ 's', "seed", "N", "what chance begins with (42)" },
-	{ 'f', "field", "NAME", "take the embeddings from NAME.emb (the only one)" },
+	    "its share (default: first)" },
+	{ 'k', "clusters", "N", "pilots: centroids of each group (default: 1)" },
+	{ OPT_SAMPLES, "samples", "N",
+	    "dataset: queries of each data set (default: 100)" },
+	{ 's', "seed", "N", "of the random numbers (default: 42)" },
+	{ 'f', "field", "NAME",
+	    "take the embeddings from NAME.emb (default: the only one)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of several models" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" },
-	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
+	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
 };
 
 struct settings {
@@ -114,9 +107,9 @@ take(struct settings *settings, int option)
 	case 's': how->seed = (uint64_t)cli_integer("--seed", 0, UINT32_MAX); break;
 	case 'f': settings->field = optarg; break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case OPT_LEVEL: settings->level = (int)cli_integer("--level", 0, 19); break;
+	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
 	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = (int)cli_integer("--threads", 1, 4096); break;
+	case 'j': settings->threads = cli_threads(); break;
 	}
 }
 

@@ -35,42 +35,42 @@ enum {
 	OPT_KEEP,
 	OPT_DTYPE,
 	OPT_ANY_MODEL,
-	OPT_LEVEL,
 	OPT_SHRINKAGE /* and what follows: enum shrinkage_option */
 };
 
 static const struct cli_option options[] = {
-	{ OPT_ANCHOR, "anchor", "NAME", "embeddings of the anchors: NAME.emb (query)" },
+	{ OPT_ANCHOR, "anchor", "NAME",
+	    "embeddings of the anchors: NAME.emb (default: query)" },
 	{ OPT_POSITIVE, "positive", "NAME",
-	    "embeddings of their positives: NAME.emb (document)" },
+	    "embeddings of their positives: NAME.emb\n(default: document)" },
 	{ OPT_SOURCE, "source", "NAME",
 	    "column, or attribute of the records, that says of which\nsource a pair is "
-	    "(dataset)" },
-	{ OPT_RANK, "rank", "N", "eigenvectors to compute (all)" },
+	    "(default: dataset)" },
+	{ OPT_RANK, "eigenvectors", "N", "eigenvectors to compute (default: all)" },
 	{ OPT_PARTIAL, "partial", NULL, "write sums alone, for merge" },
 	{ OPT_SHRINKAGE + SHRINKAGE_CENTRE, "centre", "median|mean|zero",
-	    "of the sources' means, m (median)" },
+	    "of the sources' means, m (default: median)" },
 	{ OPT_SHRINKAGE + SHRINKAGE_BAND, "band", "mean|median",
-	    "of their distances from it, equation 5 (mean)" },
+	    "of their distances from it, equation 5 (default: mean)" },
 	{ OPT_SHRINKAGE + SHRINKAGE_EQ6, "eq6", "signed|printed",
-	    "equation 6 by a mean's own sign, or as printed (signed)" },
+	    "equation 6 by a mean's own sign, or as printed\n(default: signed)" },
 	{ OPT_SHRINKAGE + SHRINKAGE_GAMMA, "gamma", "X",
-	    "width of threshold and band (1)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_ETA, "eta", "X", "strength (0.7)" },
+	    "width of threshold and band (default: 1)" },
+	{ OPT_SHRINKAGE + SHRINKAGE_ETA, "eta", "X", "strength (default: 0.7)" },
 	{ OPT_SHRINKAGE + SHRINKAGE_RHO, "rho", "X",
-	    "share of the variance that is active (0.99)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_LEAST, "alpha-min", "X", "the least factor (0)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_MOST, "alpha-max", "X", "the greatest factor (1)" },
-	{ OPT_COMPONENTS, "components", NULL,
+	    "share of the variance that is active (default: 0.99)" },
+	{ OPT_SHRINKAGE + SHRINKAGE_LEAST, "alpha-min", "X",
+	    "the least factor (default: 0)" },
+	{ OPT_SHRINKAGE + SHRINKAGE_MOST, "alpha-max", "X",
+	    "the greatest factor (default: 1)" },
+	{ OPT_COMPONENTS, "each-component", NULL,
 	    "show: a line for each component, not each source" },
 	{ OPT_JSON, "json", NULL, "show: both as JSON" },
 	{ OPT_KEEP, "keep", NULL, "apply: keep the columns of embeddings" },
-	{ OPT_DTYPE, "dtype", "f32|f64", "apply: of the targets (f32)" },
+	{ OPT_DTYPE, "dtype", "f32|f64", "apply: of the targets (default: f32)" },
 	{ OPT_ANY_MODEL, "any-model", NULL,
 	    "take embeddings and statistics of several models" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" },
-	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
+	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
 };
 
 struct settings {
@@ -272,7 +272,8 @@ apply(void *with, char **files, int count)
 	return 0;
 }
 
-#define SHRINKAGE "rank partial centre band eq6 gamma eta rho alpha-min alpha-max "
+#define SHRINKAGE                                                                        \
+	"eigenvectors partial centre band eq6 gamma eta rho alpha-min alpha-max "
 static const struct cli_command commands[] = {
 	{ "fit", "statistics of the relations of a stream",
 	    SHRINKAGE "anchor positive source any-model level output threads", 0, -1,
@@ -280,7 +281,7 @@ static const struct cli_command commands[] = {
 	{ "merge", "statistics of parts to those of the whole",
 	    SHRINKAGE "any-model level output threads", 1, -1, merge },
 	{ "show", "what is shrunk in which source, and by how much",
-	    "components json output", 0, 1, show },
+	    "each-component json output", 0, 1, show },
 	{ "apply", "append debiased targets to a stream of pairs",
 	    "anchor positive source keep dtype any-model level output threads", 1, 2,
 	    apply },
@@ -303,7 +304,9 @@ take(struct settings *settings, int option)
 	case OPT_ANCHOR: settings->names.anchor = optarg; break;
 	case OPT_POSITIVE: settings->names.positive = optarg; break;
 	case OPT_SOURCE: settings->names.source = optarg; break;
-	case OPT_RANK: settings->rank = (int)cli_integer("--rank", 1, 1 << 20); break;
+	case OPT_RANK:
+		settings->rank = (int)cli_integer("--eigenvectors", 1, 1 << 20);
+		break;
 	case OPT_PARTIAL: settings->partial = true; break;
 	case OPT_COMPONENTS: settings->view = VIEW_COMPONENTS; break;
 	case OPT_JSON: settings->view = VIEW_JSON; break;
@@ -315,9 +318,9 @@ take(struct settings *settings, int option)
 				      : DTYPE_F32;
 		break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case OPT_LEVEL: settings->level = (int)cli_integer("--level", 0, 19); break;
+	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
 	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = (int)cli_integer("--threads", 1, 4096); break;
+	case 'j': settings->threads = cli_threads(); break;
 	default:
 		shrinkage_option_take(&settings->shrinkage,
 		    (enum shrinkage_option)(option - OPT_SHRINKAGE));

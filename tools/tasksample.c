@@ -40,19 +40,18 @@ enum {
 	OPT_PLAN,
 	OPT_INDEX,
 	OPT_TMPDIR,
-	OPT_MAX_LINE,
-	OPT_LEVEL
+	OPT_MAX_LINE
 };
 
 static const struct cli_option options[] = {
-	{ 'n', "batch", "N", "rows of a batch (default: the recipe's, else 512)" },
-	{ 's', "seed", "N", "default: the recipe's, else 0" },
+	{ 'b', "batch", "N", "rows of a batch (default: the recipe's, else 512)" },
+	{ 's', "seed", "N", "of the random numbers (default: the recipe's, else 0)" },
 	{ OPT_EPOCHS, "epochs", "N",
 	    "passes over the data (default: the recipe's, else 1)" },
 	{ OPT_STEPS, "steps", "N", "stop before batch N" },
 	{ OPT_SKIP, "skip", "N", "leave out the first N batches" },
-	{ OPT_RANK, "rank", "R", "write only slice R of each batch (default 0)" },
-	{ OPT_RANKS, "ranks", "W", "of W slices (default 1)" },
+	{ OPT_RANK, "rank", "R", "write only slice R of each batch (default: 0)" },
+	{ OPT_RANKS, "ranks", "W", "of W slices (default: 1)" },
 	{ OPT_DROP_LAST, "drop-last", NULL, "leave out batches that are not full" },
 	{ OPT_DUPLICATES, "duplicates", "mark|apart|keep",
 	    "equal texts of a batch (default: mark)" },
@@ -68,8 +67,7 @@ static const struct cli_option options[] = {
 	    "where compressed files are unpacked\n"
 	    "(default: $TMPDIR, else /tmp)" },
 	{ OPT_MAX_LINE, "max-line", "BYTES", "refuse longer lines (default: 64M)" },
-	{ OPT_LEVEL, "level", "N", "zstd level 1..19; 0 stores (default 0)" },
-	{ 'o', "output", "FILE", "default: standard output" }, { 0 }
+	CLI_LEVEL, CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli = { "tasksample", "draw training batches from a mix of tasks",
@@ -92,7 +90,7 @@ static void
 set(struct settings *to, int opt)
 {
 	switch (opt) {
-	case 'n': to->batch = cli_integer("--batch", 1, 1 << 30); break;
+	case 'b': to->batch = cli_integer("--batch", 1, 1 << 30); break;
 	case 's': to->seed = cli_integer("--seed", 0, INT64_MAX); break;
 	case OPT_EPOCHS: to->epochs = cli_integer("--epochs", 1, INT32_MAX); break;
 	case OPT_STEPS: to->steps = cli_integer("--steps", 0, INT64_MAX); break;
@@ -113,7 +111,7 @@ set(struct settings *to, int opt)
 	case 'C': to->files.folder = optarg; break;
 	case OPT_TMPDIR: to->files.tmpdir = optarg; break;
 	case OPT_MAX_LINE: to->files.max_line = cli_bytes("--max-line"); break;
-	case OPT_LEVEL: to->level = cli_integer("--level", 0, 19); break;
+	case CLI_OPT_LEVEL: to->level = cli_level(); break;
 	case 'o': to->output = optarg; break;
 	}
 }

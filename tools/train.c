@@ -42,7 +42,6 @@ enum {
 	OPT_BALANCE,
 	OPT_REZE,
 	OPT_NO_MASK,
-	OPT_EXPERT,
 	OPT_UPDATE_UNUSED,
 	OPT_PRECISION,
 	OPT_MEMORY,
@@ -56,63 +55,72 @@ enum {
 	OPT_DTYPE,
 	OPT_LORA,
 	OPT_FREEZE,
-	OPT_DOCUMENTS,
+	OPT_DOCUMENTS
 };
 
 static const struct cli_option options[] = {
-	{ 'm', "model", "MODEL",
-	    "model folder to start from, or its name on the Hugging Face\nHub (default: "
-	    "$MOTES_MODEL)" },
+	CLI_GROUP("What is trained, and where it goes:"),
+	CLI_MODEL,
 	{ 'o', "output", "DIR",
 	    "model folder to write; DIR.log.tsv and DIR.checkpoint lie beside it" },
 	{ OPT_FROM_SCRATCH, "from-scratch", NULL,
 	    "draw the weights; DIR needs config.json and a tokenizer" },
-	{ OPT_OBJECTIVE, "objective", "infonce|mlm|clm", "default: infonce" },
+	{ OPT_OBJECTIVE, "objective", "infonce|mlm|clm", "loss (default: infonce)" },
+	CLI_GROUP("Steps and rates:"),
 	{ OPT_STEPS, "steps", "N",
-	    "optimiser steps; default: as many as the input gives" },
-	{ OPT_EPOCHS, "epochs", "N", "times that a FILE is read; default 1" },
-	{ OPT_LR, "lr", "X",
-	    "greatest learning rate; default 2e-5, for mlm and clm 5e-4" },
-	{ OPT_SCHEDULE, "schedule", "cosine|linear|constant", "default: cosine" },
+	    "optimiser steps (default: as many as the input gives)" },
+	{ OPT_EPOCHS, "epochs", "N", "times that each FILE is read (default: 1)" },
+	{ OPT_LR, "lr", "X", "greatest learning rate (default: 2e-5; mlm, clm: 5e-4)" },
+	{ OPT_SCHEDULE, "schedule", "cosine|linear|constant",
+	    "of the learning rate (default: cosine)" },
 	{ OPT_WARMUP, "warmup", "N",
-	    "steps of warm-up; below 1: share of all steps; default 0.05" },
-	{ OPT_DECAY, "decay", "X", "decoupled weight decay; default 0.01" },
-	{ OPT_BETA1, "beta1", "X", "default 0.9" },
-	{ OPT_BETA2, "beta2", "X", "default 0.999" },
-	{ OPT_EPSILON, "epsilon", "X", "default 1e-8" },
-	{ OPT_CLIP, "clip", "X", "greatest norm of the gradient; 0: any; default 1" },
-	{ OPT_ACCUMULATE, "accumulate", "N", "batches to one optimiser step; default 1" },
-	{ OPT_TEMPERATURE, "temperature", "X", "default: the record's, else 0.03" },
+	    "steps of warm-up; below 1: share of all steps (default: 0.05)" },
+	{ OPT_DECAY, "decay", "X", "decoupled weight decay (default: 0.01)" },
+	{ OPT_BETA1, "beta1", "X", "AdamW: decay of the first moment (default: 0.9)" },
+	{ OPT_BETA2, "beta2", "X", "AdamW: decay of the second moment (default: 0.999)" },
+	{ OPT_EPSILON, "eps", "X", "AdamW: term in the denominator (default: 1e-8)" },
+	{ OPT_CLIP, "clip", "X", "greatest norm of the gradient; 0: any (default: 1)" },
+	{ OPT_ACCUMULATE, "accumulate", "N",
+	    "batches to one optimiser step (default: 1)" },
+	{ 's', "seed", "N", "of the random numbers (default: 0)" },
+	CLI_GROUP("The loss:"),
+	{ OPT_TEMPERATURE, "temperature", "X",
+	    "of InfoNCE (default: the record's, else 0.03)" },
 	{ OPT_BIDIRECTIONAL, "bidirectional", NULL,
 	    "add the loss of documents choosing queries" },
 	{ OPT_BALANCE, "balance", "X",
-	    "weight of the load-balancing loss of token experts;\ndefault 0.001, for clm "
-	    "what config.json has" },
+	    "weight of the load-balancing loss of token experts\n(default: 0.001; clm: "
+	    "config.json's)" },
 	{ OPT_REZE, "reze", "X",
-	    "weight of the loss against targets of reze-stats; default 0" },
+	    "weight of the loss against targets of reze-stats (default: 0)" },
 	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
 	    "equal texts are negatives like any other" },
-	{ OPT_EXPERT, "expert", "NAME", "task expert where the stream names none" },
+	{ 'e', "expert", "NAME", "task expert where the stream names none" },
 	{ OPT_UPDATE_UNUSED, "update-unused", NULL,
 	    "decay parameters that took no part in a step" },
-	{ OPT_PRECISION, "precision", "f32|bf16",
-	    "of the linear layers' products; default: f32" },
-	{ OPT_MEMORY, "memory", "SIZE",
-	    "of the activations of tokens forward and backward at a\ntime; default 1G" },
-	{ OPT_TOKENS, "tokens", "N", "so many tokens at a time, whatever the memory" },
+	CLI_GROUP("Language models, --objective mlm or clm:"),
 	{ OPT_BATCH_TOKENS, "batch-tokens", "N",
-	    "mlm, clm: tokens of a batch; default 8192" },
+	    "mlm, clm: tokens of a batch (default: 8192)" },
 	{ OPT_MASK_SHARE, "mask-share", "X",
-	    "mlm: share of the tokens to predict; default 0.15" },
+	    "mlm: share of the tokens to predict (default: 0.15)" },
 	{ OPT_DEV, "dev", "FILE",
 	    "mlm, clm: texts held out, whose loss is logged every\n--save-every steps "
 	    "and at "
 	    "the last" },
+	CLI_GROUP("Memory, precision, checkpoints:"),
+	{ OPT_PRECISION, "precision", "f32|bf16",
+	    "of the linear layers' products (default: f32)" },
+	{ OPT_MEMORY, "memory", "SIZE",
+	    "of the activations of tokens forward and backward at a\ntime (default: "
+	    "1G)" },
+	{ OPT_TOKENS, "tokens", "N", "so many tokens at a time, whatever the memory" },
 	{ OPT_SAVE_EVERY, "save-every", "N",
-	    "steps between checkpoints; 0: none; default 500" },
+	    "steps between checkpoints; 0: none (default: 500)" },
 	{ OPT_RESTART, "restart", NULL, "begin anew though there is a checkpoint" },
 	{ OPT_TIMING, "timing", NULL, "log seconds and tokens per second too" },
 	{ OPT_DTYPE, "dtype", "f32|bf16|f16", "of the saved weights (default: f32)" },
+	CLI_THREADS,
+	CLI_GROUP("Adapters, frozen documents:"),
 	{ OPT_LORA, "lora", "HOW",
 	    "write a LoRA adapter:\n"
 	    "rank=8,alpha=16,targets=query+value,dropout=0.1[,rslora],\n"
@@ -121,8 +129,6 @@ static const struct cli_option options[] = {
 	    "with --lora: documents keep the base model's embeddings" },
 	{ OPT_DOCUMENTS, "documents", "FILE",
 	    "take the documents' embeddings from this stream of encode --keep" },
-	{ 's', "seed", "N", "default 0" },
-	{ 'j', "threads", "N", "default: all cores" },
 	{ 0 },
 };
 
@@ -159,7 +165,7 @@ take_option(int opt, struct arguments *a)
 	case 'm': a->dir = optarg; break;
 	case 'o': t->out = optarg; break;
 	case 's': b->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
-	case 'j': a->threads = (int)cli_integer("--threads", 1, 1024); break;
+	case 'j': a->threads = cli_threads(); break;
 	case OPT_FROM_SCRATCH: a->from_scratch = true; break;
 	case OPT_OBJECTIVE:
 		b->kind =
@@ -177,7 +183,7 @@ take_option(int opt, struct arguments *a)
 	case OPT_DECAY: o->decay = cli_real("--decay", 0, 10); break;
 	case OPT_BETA1: o->beta1 = cli_real("--beta1", 0, 0.99999999); break;
 	case OPT_BETA2: o->beta2 = cli_real("--beta2", 0, 0.99999999); break;
-	case OPT_EPSILON: o->epsilon = cli_real("--epsilon", 0, 1); break;
+	case OPT_EPSILON: o->epsilon = cli_real("--eps", 0, 1); break;
 	case OPT_CLIP: o->clip = cli_real("--clip", 0, 1e9); break;
 	case OPT_ACCUMULATE:
 		t->accumulate = cli_integer("--accumulate", 1, 1 << 20);
@@ -189,7 +195,7 @@ take_option(int opt, struct arguments *a)
 	case OPT_BALANCE: b->balance = cli_real("--balance", 0, 1e6); break;
 	case OPT_REZE: b->reze = cli_real("--reze", 0, 1e6); break;
 	case OPT_NO_MASK: b->contrast.keep_duplicates = true; break;
-	case OPT_EXPERT: b->contrast.expert = optarg; break;
+	case 'e': b->contrast.expert = optarg; break;
 	case OPT_UPDATE_UNUSED: o->update_unused = true; break;
 	case OPT_PRECISION:
 		t->precision =
@@ -223,7 +229,7 @@ take_option(int opt, struct arguments *a)
 /* What says something to all objectives, and to each of them. */
 #define ALL                                                                              \
 	"model output from-scratch objective steps epochs lr schedule warmup decay "     \
-	"beta1 beta2 epsilon clip accumulate expert update-unused precision memory "     \
+	"beta1 beta2 eps clip accumulate expert update-unused precision memory "         \
 	"tokens "                                                                        \
 	"save-every restart timing dtype seed threads "
 static const struct {

@@ -16,7 +16,8 @@
 #include "text/tree.h"
 
 enum {
-	OPT_EVERY = CLI_LONG,
+	OPT_EXPERTS = CLI_LONG,
+	OPT_EVERY,
 	OPT_LAYERS,
 	OPT_NO_NORMS,
 	OPT_TASK,
@@ -33,14 +34,11 @@ enum {
 
 enum { MEAN = 64 }; /* models of which a mean is made, at most */
 
-static const struct cli_option options[] = {
-	{ 'm', "model", "MODEL",
-	    "model folder to start from, or its name on the Hugging Face\nHub (default: "
-	    "$MOTES_MODEL)" },
+static const struct cli_option options[] = { CLI_MODEL,
 	{ 'o', "output", "DIR", "model folder to write (needed)" },
-	{ 'e', "experts", "A,B,...", "names of the task experts" },
+	{ OPT_EXPERTS, "experts", "A,B,...", "names of the task experts" },
 	{ OPT_EVERY, "every", "N",
-	    "experts in every Nth block; 2: blocks 1, 3, 5, ... (1)" },
+	    "experts in every Nth block; 2: blocks 1, 3, 5, ... (default: 1)" },
 	{ OPT_LAYERS, "layers", "LIST",
 	    "experts in these blocks, counted from 0: all, odd, even,\n"
 	    "or numbers joined by ','" },
@@ -54,10 +52,11 @@ static const struct cli_option options[] = {
 	    "what goes before the texts of an expert or a task; repeatable" },
 	{ OPT_TOKEN_EXPERTS, "token-experts", "N",
 	    "instead, N experts among which a router chooses for each token" },
-	{ OPT_TOP, "top", "K", "experts that a token takes; default 2, of one expert 1" },
+	{ OPT_TOP, "token-top", "K",
+	    "experts that a token takes (default: 2, of one expert 1)" },
 	{ OPT_NO_RENORMALIZE, "no-renormalize", NULL,
 	    "weights of a token's experts are as the router gives them" },
-	{ 's', "seed", "N", "of the routers; default 0" },
+	{ 's', "seed", "N", "of the routers' random weights (default: 0)" },
 	{ OPT_AVERAGE, "average", NULL,
 	    "the reverse: a dense model of the experts' means" },
 	{ OPT_MEAN, "mean", "DIR", "the mean of MODEL's weights and DIR's; repeatable" },
@@ -66,8 +65,8 @@ static const struct cli_option options[] = {
 	{ OPT_STATIC, "static", NULL,
 	    "a table of static embeddings: each token by itself, as the model\nembeds "
 	    "it" },
-	{ OPT_DIM, "dim", "K", "of a table, values of a row at most; default 256" }, { 0 }
-};
+	{ OPT_DIM, "dim", "K", "of a table, values of a row at most (default: 256)" },
+	{ 0 } };
 
 static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n"
@@ -81,7 +80,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
 	"-o mote\n"
 	"  upcycle -m mote --task STS=classification -o mote\n"
-	"  upcycle -m nomic-bert-2048 --token-experts 8 --top 2 --every 2 -o moe\n",
+	"  upcycle -m nomic-bert-2048 --token-experts 8 --token-top 2 --every 2 -o moe\n",
 	NULL, NULL, NULL };
 
 struct settings {
@@ -182,7 +181,8 @@ check(const struct settings *s)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
 	else if (s->tokens.count)
 		cli_only(&cli, "--token-experts",
-		    "token-experts top no-renormalize seed model output every layers");
+		    "token-experts token-top no-renormalize seed model output every "
+		    "layers");
 	else if (!s->count && (s->tasks || s->prompts))
 		cli_only(&cli, "--task without --experts", "model output task prompt");
 	else if (!s->count)
@@ -190,8 +190,8 @@ check(const struct settings *s)
 	else
 		check_experts(s);
 	if (s->tokens.top > s->tokens.count)
-		die_usage("--top: a token cannot have %d of %d experts", s->tokens.top,
-		    s->tokens.count);
+		die_usage("--token-top: a token cannot have %d of %d experts",
+		    s->tokens.top, s->tokens.count);
 	if (s->layers && s->every != 1)
 		die_usage("--layers and --every exclude each other");
 }
@@ -206,7 +206,7 @@ parse(int argc, char **argv)
 		switch (opt) {
 		case 'm': s.from = optarg; break;
 		case 'o': s.to = optarg; break;
-		case 'e': parse_names(&s, optarg); break;
+		case OPT_EXPERTS: parse_names(&s, optarg); break;
 		case OPT_EVERY: s.every = cli_integer("--every", 1, SPEC_LAYERS); break;
 		case OPT_LAYERS: s.layers = optarg; break;
 		case OPT_NO_NORMS: s.no_norms = true; break;
@@ -225,7 +225,8 @@ parse(int argc, char **argv)
 			    (int)cli_integer("--token-experts", 1, SPEC_TOKEN_EXPERTS);
 			break;
 		case OPT_TOP:
-			s.tokens.top = (int)cli_integer("--top", 1, SPEC_TOKEN_EXPERTS);
+			s.tokens.top =
+			    (int)cli_integer("--token-top", 1, SPEC_TOKEN_EXPERTS);
 			break;
 		case OPT_NO_RENORMALIZE: s.tokens.renormalize = false; break;
 		case 's':

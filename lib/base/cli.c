@@ -17,6 +17,35 @@
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 
+/* Spellings of version 0.1, which go with 0.3: of a letter or a long name. */
+static const struct renamed {
+	const char *program, *old, *now;
+} renamed[] = {
+	{ "encode", "lora", "adapter" },
+	{ "geom", "rate", "lr" },
+	{ "geom", "steps", "flow-steps" },
+	{ "leaderboard", "task", "dataset" },
+	{ "leaderboard", "r", "registry" },
+	{ "leaderboard", "per-query", "from-per-query" },
+	{ "mteb-score", "documents", "max-documents" },
+	{ "mts", "batch", "record-rows" },
+	{ "mts", "b", "record-rows" },
+	{ "mts", "absolute", "atol" },
+	{ "mts", "a", "atol" },
+	{ "mts", "relative", "rtol" },
+	{ "mts", "r", "rtol" },
+	{ "near", "text", "texts" },
+	{ "reze-stats", "rank", "eigenvectors" },
+	{ "reze-stats", "components", "each-component" },
+	{ "tasksample", "n", "batch" },
+	{ "tok", "rows", "record-rows" },
+	{ "tok", "train", "learn" },
+	{ "train", "epsilon", "eps" },
+	{ "upcycle", "top", "token-top" },
+	{ "upcycle", "e", "experts" },
+};
+enum { RENAMED_COUNT = sizeof renamed / sizeof *renamed };
+
 /* Kept from main for messages and the stream's history; never changed after. */
 static char *command;
 static bool given[OPTIONS_MAX]; /* by its place among the program's options */
@@ -216,7 +245,7 @@ cli_only(const struct cli *cli, const char *mode, const char *known)
 static _Noreturn void
 refuse(const struct option *longs, int letter, const char *word)
 {
-	const char *names[OPTIONS_MAX + 8] = { NULL };
+	const char *names[OPTIONS_MAX + RENAMED_COUNT + 8] = { NULL };
 	size_t length = strlen(word) > 2 ? strcspn(word + 2, "=") : 0;
 	int matches = 0;
 
@@ -246,37 +275,96 @@ help(const struct cli *cli, int argc, char **argv, const char *shorts,
 	end_quietly();
 }
 
+/* What getopt_long is to know. */
+struct spellings {
+	struct option longs[OPTIONS_MAX + RENAMED_COUNT + 8];
+	char shorts[2 * (OPTIONS_MAX + RENAMED_COUNT) + 16];
+	int count;
+};
+
+static void
+spell(struct spellings *to, int letter, const char *name, bool argument)
+{
+	size_t end = strlen(to->shorts);
+
+	if (*name)
+		to->longs[to->count++] = (struct option){ name,
+			argument ? required_argument : no_argument, NULL, letter };
+	if (letter > ' ' && letter < CLI_LONG)
+		snprintf(to->shorts + end, sizeof to->shorts - end, "%c%s", letter,
+		    argument ? ":" : "");
+}
+
+static const struct cli_option *
+option_named(const struct cli *cli, const char *name)
+{
+	const struct cli_option *o = cli->options;
+
+	while (o->letter && strcmp(o->name, name) != 0)
+		o++;
+	return o->letter ? o : NULL;
+}
+
+/* Of an entry of `renamed`; NULL where it is another program's. */
+static const struct cli_option *
+now_of(const struct cli *cli, const struct renamed *r)
+{
+	return strcmp(r->program, cli->name) ? NULL : option_named(cli, r->now);
+}
+
+static void
+spell_all(struct spellings *to, const struct cli *cli)
+{
+	strcpy(to->shorts, ":");
+	for (const struct cli_option *o = cli->options; o->letter; o++)
+		if (o->letter != CLI_HEADING)
+			spell(to, o->letter, o->name, o->argument);
+	spell(to, 'q', "quiet", false);
+	spell(to, 'v', "verbose", false);
+	spell(to, 'h', "help", false);
+	spell(to, OPT_PROGRESS, "progress", false);
+	spell(to, OPT_VERSION, "version", false);
+	for (int i = 0; i < RENAMED_COUNT; i++) {
+		const struct cli_option *now = now_of(cli, &renamed[i]);
+		bool letter = !renamed[i].old[1];
+		if (now && letter)
+			spell(to, renamed[i].old[0], "", now->argument);
+		else if (now)
+			spell(to, -2 - i, renamed[i].old, now->argument);
+	}
+}
+
+/* The letter of today for one of an earlier spelling. */
+static int
+today(const struct cli *cli, int letter)
+{
+	for (int i = 0; i < RENAMED_COUNT; i++) {
+		const struct renamed *r = &renamed[i];
+		const struct cli_option *now = now_of(cli, r);
+		bool named_so = letter == -2 - i;
+		if (!now || !(named_so || (!r->old[1] && letter == r->old[0])))
+			continue;
+		warn("%s%s is --%s since version 0.2; the old spelling goes with 0.3",
+		    named_so ? "--" : "-", r->old, r->now);
+		return now->letter;
+	}
+	return letter;
+}
+
 int
 cli_next(const struct cli *cli, int argc, char **argv)
 {
-	struct option longs[OPTIONS_MAX + 8] = { { 0 } };
-	char shorts[2 * OPTIONS_MAX + 16] = ":", *s = shorts + 1;
-	int n = 0;
+	struct spellings to = { 0 };
 
-	for (const struct cli_option *o = cli->options; o->letter && n < OPTIONS_MAX;
-	     o++) {
-		longs[n++] = (struct option){ o->name,
-			o->argument ? required_argument : no_argument, NULL, o->letter };
-		if (o->letter < CLI_LONG) {
-			*s++ = (char)o->letter;
-			if (o->argument)
-				*s++ = ':';
-		}
-	}
-	int own = n;
-	strcpy(s, "qvh");
-	longs[n++] = (struct option){ "quiet", no_argument, NULL, 'q' };
-	longs[n++] = (struct option){ "verbose", no_argument, NULL, 'v' };
-	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
-	longs[n++] = (struct option){ "progress", no_argument, NULL, OPT_PROGRESS };
-	longs[n++] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
+	spell_all(&to, cli);
 	opterr = 0; /* a word of the command line must not drive the terminal */
 	for (;;) {
-		int letter = getopt_long(argc, argv, shorts, longs, NULL);
+		int letter = getopt_long(argc, argv, to.shorts, to.longs, NULL);
 		switch (letter) {
+		case -1: return -1;
 		case 'q': verbosity = -1; break;
 		case 'v': verbosity = 1; break;
-		case 'h': help(cli, argc, argv, shorts, longs);
+		case 'h': help(cli, argc, argv, to.shorts, to.longs);
 		case OPT_PROGRESS: progress_force(); break;
 		case OPT_VERSION:
 			printf("%s (motes) %s\n", cli->name, MOTES_VERSION);
@@ -284,10 +372,11 @@ cli_next(const struct cli *cli, int argc, char **argv)
 				printf("%s\n", cli->about());
 			end_quietly();
 		case ':':
-		case '?': refuse(longs, letter, argv[optind - 1]);
+		case '?': refuse(to.longs, letter, argv[optind - 1]);
 		default:
-			for (int i = 0; i < own; i++)
-				given[i] |= longs[i].val == letter;
+			letter = today(cli, letter);
+			for (int i = 0; cli->options[i].letter; i++)
+				given[i] |= cli->options[i].letter == letter;
 			return letter;
 		}
 	}
@@ -352,4 +441,16 @@ cli_bytes(const char *option)
 	    value > INT64_MAX >> shift)
 		die_usage("%s: '%s' is not a size such as 512M or 2G", option, optarg);
 	return value << shift;
+}
+
+int
+cli_threads(void)
+{
+	return (int)cli_integer("--threads", 1, 4096);
+}
+
+int
+cli_level(void)
+{
+	return (int)cli_integer("--level", 0, 19);
 }

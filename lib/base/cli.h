@@ -14,7 +14,7 @@
  *		switch (opt) { case 'm': dir = optarg; break; ... }
  *
  * Every program also has -h/--help, --version, -q/--quiet, -v/--verbose, --progress;
- * cli_next deals with them.  Usage faults exit 2.
+ * cli_next deals with them, and takes an option's earlier spelling with a warning.  Usage faults exit 2.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -28,7 +28,36 @@ struct cli_option {
 	int letter; /* or a number from CLI_LONG up for long-only options */
 	const char *name, *argument, *help;
 };
-enum { CLI_LONG = 256 };
+enum { CLI_LONG = 256, CLI_HEADING = 2000, CLI_OPT_LEVEL };
+
+/* What stands over the options that follow it in --help. */
+#define CLI_GROUP(text)                                                                  \
+	{                                                                                \
+		CLI_HEADING, "#", NULL, text                                             \
+	}
+
+/* The options that several programs have; cli_threads() and cli_level() read the values. */
+#define CLI_MODEL                                                                        \
+	{                                                                                \
+		'm', "model", "MODEL",                                                   \
+		    "model folder, or its name on the Hugging Face Hub\n(default: "      \
+		    "$MOTES_MODEL)"                                                      \
+	}
+#define CLI_THREADS                                                                      \
+	{                                                                                \
+		'j', "threads", "N", "number of threads (default: all cores)"            \
+	}
+#define CLI_OUTPUT                                                                       \
+	{                                                                                \
+		'o', "output", "FILE",                                                   \
+		    "write FILE, whole or not at all (default: standard output)"         \
+	}
+#define CLI_LEVEL                                                                        \
+	{                                                                                \
+		CLI_OPT_LEVEL, "level", "N",                                             \
+		    "zstd level of the output, 1 to 19; 0: stored (default: 0\n"         \
+		    "into a pipe, else 3)"                                               \
+	}
 
 struct cli {
 	const char *name, *purpose, *synopsis;
@@ -86,5 +115,8 @@ double cli_real(const char *option, double least, double most);
 int cli_integers(
     const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
+
+int cli_threads(void); /* of CLI_THREADS: 1 to 4096 */
+int cli_level(void);   /* of CLI_LEVEL: 0 to 19 */
 
 #endif

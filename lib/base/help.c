@@ -90,6 +90,10 @@ static void
 print_option(const struct cli *cli, const struct cli_command *command,
     const struct cli_option *option)
 {
+	if (option->letter == CLI_HEADING) {
+		printf("%s%s\n", option == cli->options ? "" : "\n", option->help);
+		return;
+	}
 	char left[64];
 	char letter[] = { '-', (char)option->letter, ',', ' ', 0 };
 
@@ -170,6 +174,8 @@ help_print(const struct cli *cli, const struct cli_command *command)
 	for (const struct cli_option *o = cli->options; o->letter; o++)
 		if (!command || cli_listed(command->options, o->name))
 			print_option(cli, command, o);
+	if (!command && cli->options->letter == CLI_HEADING)
+		printf("\nOf every program:\n");
 	for (const struct cli_option *o = help_common; o->letter; o++)
 		print_option(cli, command, o);
 	if (command && cli->examples)

@@ -43,7 +43,7 @@ name_of_base(const char *adapter)
 	if (!*name)
 		tree_die(config, "the adapter does not say of which model it is "
 				 "('base_model_name_or_path'); give the model with -m, "
-				 "and this folder with --lora");
+				 "and this folder with --adapter");
 	char *copy = mem_string(name);
 	free(path);
 	tree_free(config);
@@ -64,7 +64,7 @@ adapter_folder_base(const char *dir)
 	if (!base || !has(transformer, "config.json"))
 		die("%s: is a LoRA adapter of '%s', which is no model's folder here, nor "
 		    "in the cache of the Hugging Face Hub; give that model with -m, and "
-		    "this folder with --lora",
+		    "this folder with --adapter",
 		    dir, name);
 	free(transformer);
 	free(name);

@@ -49,7 +49,7 @@ epoch(struct learning *learning, const float *x, size_t rows,
 		learn(learning, count, &loss);
 		if (!isfinite(loss))
 			die("step %lld: the likelihood is no number any more; give a "
-			    "smaller --rate",
+			    "smaller --lr",
 			    (long long)learning->all.step);
 		sum += loss * (double)count;
 		progress_add(progress, (int64_t)count);

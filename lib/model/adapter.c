@@ -365,7 +365,7 @@ adapter_folders(const char *dir, int *count)
 		die("%s: the folder of gates cannot be read:", dir);
 	if (is_adapter(dir))
 		die("%s: is one adapter itself; a folder of such folders is expected "
-		    "(--lora takes one)",
+		    "(--adapter takes one)",
 		    dir);
 	char **folders = mem_zero((size_t)all + 1, sizeof *folders);
 	*count = 0;

@@ -184,7 +184,7 @@ warn_rank(const struct statistics *statistics, double total, const char *stream)
 		sum += eigen->values[j];
 	if (eigen->rank < eigen->width && sum < statistics->settings.rho * total)
 		warn("%s: %d eigenvectors have %.4g of the variance, and %g is to be "
-		     "active; raise --rank",
+		     "active; raise --eigenvectors",
 		    stream, eigen->rank, sum / total, statistics->settings.rho);
 }
 

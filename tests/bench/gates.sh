@@ -47,7 +47,7 @@ bench_gates() {
 	gates_prepare "$1"
 	base=$(seconds "${texts[@]}" "$work/texts.mts")
 	gates_row "encode: one gate; beside: none" \
-		"$(seconds "${texts[@]}" --lora "$work/gate" "$work/texts.mts")" "$base"
+		"$(seconds "${texts[@]}" --adapter "$work/gate" "$work/texts.mts")" "$base"
 	gates_row "encode: 50 gates in turn; beside: none" \
 		"$(seconds "${texts[@]}" --gates "$work/gates" "$work/texts.mts")" "$base"
 	gates_memory "memory, MB: no gate" "${texts[@]}" "$work/texts.mts"

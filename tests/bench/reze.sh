@@ -47,7 +47,7 @@ rm "$work/relations.mts"
 
 training_pairs | "$1/support/pairs_stream" >"$work/pairs.mts"
 awk 'BEGIN { for (i = 0; i < 288; i++) printf "{\"dataset\":\"source %d\"}\n", i % 4 }' |
-	mts from jsonl -b 32 -o "$work/names.mts" -
+	mts from jsonl --record-rows 32 -o "$work/names.mts" -
 mts paste "$work/pairs.mts" "$work/names.mts" | encode -q -m "$BENCH_MODEL" --keep -o "$work/kept.mts"
 reze-stats fit -q -o "$work/small.mts" "$work/kept.mts"
 reze-stats apply -o "$work/batches.mts" "$work/small.mts" "$work/kept.mts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare_queries.py - scores of two made-up systems on each query, and what scipy and numpy say of
 their differences: compare_queries_{a,b}.tsv (as mteb-score --per-query writes) and
-compare_queries_expected.tsv (as leaderboard compare --per-query).  Run in tests/golden."""
+compare_queries_expected.tsv (as leaderboard compare --from-per-query).  Run in tests/golden."""
 import numpy as np
 import scipy.stats
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+load helper
+
+# The options of all programs, made from what they tell a shell that completes them: kind, --name, -letter or -, argument, text.
+setup_file() {
+	export TABLE=$BATS_FILE_TMPDIR/options.tsv
+	for program in "$BUILD"/bin/*; do
+		"$program" --completion | awk -F'\t' -v OFS='\t' -v p="${program##*/}" '$1 == "option" { print p, $2, $3, $4, $5 }'
+	done >"$TABLE"
+	[ "$(wc -l <"$TABLE")" -gt 150 ]
+}
+
+@test "options: one name is one letter, and takes a value everywhere or nowhere" {
+	run -0 awk -F'\t' '{ letter = $3 "|" ($4 == "-" ? "alone" : "value") }
+		!($2 in known) { known[$2] = letter; by[$2] = $1; next }
+		known[$2] != letter { print $2 ": " by[$2] " has " known[$2] ", " $1 " has " letter }' "$TABLE"
+	[ -z "$output" ] || { echo "$output"; false; }
+}
+
+# -k is the k of what is asked for: neighbours, clusters
+@test "options: one letter is one name" {
+	run -0 awk -F'\t' '$3 != "-" && $3 != "-k" {
+		if (!($3 in known)) { known[$3] = $2; by[$3] = $1 }
+		else if (known[$3] != $2) print $3 ": " by[$3] " " known[$3] ", " $1 " " $2 }' "$TABLE"
+	[ -z "$output" ] || { echo "$output"; false; }
+}
+
+@test "options: defaults are written (default: X); an option that takes a value says what it is for" {
+	run -0 bash -c 'for program in "$BUILD"/bin/*; do
+		"$program" --help | grep -E "[;,] default|\(default [^:]|^ +default|  default:" | sed "s|^|${program##*/}:|"
+	done'
+	[ -z "$output" ] || { echo "$output"; false; }
+}
+
+@test "options: an earlier spelling is taken, with one warning that names today's" {
+	cd "$T"
+	printf 'n\n1\n2\n3\n' >x.tsv
+	mts from tsv -b 2 x.tsv 2>err >old.mts
+	[ "$(cat err)" = "mts: warning: -b is --record-rows since version 0.2; the old spelling goes with 0.3" ]
+	mts from tsv --batch 2 x.tsv 2>err >old.mts
+	[ "$(grep -c 'warning: --batch is --record-rows' err)" = 1 ]
+	mts from tsv --record-rows 2 x.tsv | mts diff old.mts -
+	# each old name of the table is one that the program does not have today, and stands for one that it has
+	awk -F'"' '/^\t\{ "[a-z-]*", "[a-z-]*", "[a-z-]*" \},?$/ { print $2, $4, $6 }' "$ROOT/lib/base/cli.c" >renamed
+	[ "$(wc -l <renamed)" -gt 10 ]
+	while read -r program old now; do
+		grep -qP "^$program\t--$now\t" "$TABLE" || { echo "$program has no --$now"; false; }
+		dashes=--
+		[ ${#old} -gt 1 ] || dashes=-
+		! awk -F'\t' -v p="$program" -v o="$dashes$old" '$1 == p && ($2 == o || $3 == o)' "$TABLE" | grep . || false
+	done <renamed
+}
