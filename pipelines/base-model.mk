@@ -27,7 +27,7 @@ $(BASE_OUT)/text.txt: $(TEXT)/corpus.txt $(TEXT)/asking.txt
 
 $(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BASE_JSON)) | $X/tok
 	mkdir -p $(@D)/1_Pooling
-	$X/tok --train wordpiece --vocab-size $(VOCABULARY) -o $(@D) $<
+	$X/tok --learn wordpiece --vocab-size $(VOCABULARY) -o $(@D) $<
 	$(foreach file,$(BASE_JSON),cp $(BASE)/$(file) $(@D)/$(file);)
 
 $(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok

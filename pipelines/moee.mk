@@ -72,7 +72,7 @@ $(MOEE)/learn.txt $(MOEE)/held.txt &: $(TEXT)/corpus.txt
 
 $(MOEE)/start/config.json: $(MOEE)/learn.txt $(SHARE)/recipes/moee-model.json | $X/tok
 	mkdir -p $(@D)
-	$X/tok -q --train bpe --vocab-size $$(jq .vocab_size $(SHARE)/recipes/moee-model.json) -o $(@D) $<
+	$X/tok -q --learn bpe --vocab-size $$(jq .vocab_size $(SHARE)/recipes/moee-model.json) -o $(@D) $<
 	jq '(.post_processor.single, .post_processor.pair) |= map(select(.SpecialToken.id != "[SEP]"))' $(@D)/tokenizer.json > $(@D)/new
 	mv $(@D)/new $(@D)/tokenizer.json
 	cp $(SHARE)/recipes/moee-model.json $@

@@ -61,7 +61,7 @@ completes() {
 	completes mteb-score retrieval --gain = "->" "exp linear"
 	completes mteb-score retrieval --gain = l "->" linear
 	completes mteb-score clustering-fast --max-documents "" "->" all
-	completes tok --train "" "->" "bpe wordpiece"
+	completes tok --learn "" "->" "bpe wordpiece"
 	completes train --dtype b "->" bf16
 	completes tok --prompt "" "->" ""
 }
@@ -92,7 +92,7 @@ completes() {
 @test "completion: motes, and behind its words what they complete" {
 	completes motes ge "->" "geom get"
 	completes motes mte "->" "mteb mteb-score"
-	completes motes get --r "->" --run
+	completes motes get --fe "->" --fetch
 	completes motes get -o em "->" empty
 	completes motes tok --max-le "->" --max-length
 	completes motes mteb-score retrieval --gain = l "->" linear

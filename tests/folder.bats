@@ -331,7 +331,7 @@ hold() {
 		[[ $file != */* ]] || mkdir mine/0_Transformer
 		echo '[{"path": "0_Transformer", "type": "Transformer"}]' >mine/modules.json
 		echo precious | tee "mine/$file" >mine/tokenizer.json
-		run -1 --separate-stderr tok --train wordpiece --vocab-size 40 -o mine text.txt
+		run -1 --separate-stderr tok --learn wordpiece --vocab-size 40 -o mine text.txt
 		[[ $stderr == "tok: mine: holds a model's weights (mine/$file), "* ]]
 		[ "$(cat mine/tokenizer.json)" = precious ]
 		[ ! -e mine/vocab.txt ]
@@ -340,7 +340,7 @@ hold() {
 	mkdir -p mine/elsewhere
 	touch mine/elsewhere/model.safetensors
 	echo '{}' | tee mine/config.json >mine/tokenizer.json
-	tok -q --train wordpiece --vocab-size 40 -o mine text.txt
+	tok -q --learn wordpiece --vocab-size 40 -o mine text.txt
 	grep -q some mine/vocab.txt
 	grep -q '"model"' mine/tokenizer.json
 	[ -e mine/config.json ]

@@ -72,7 +72,7 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 @test "group | topics: groups get names" {
 	printf '{"text":"%s","x.emb":[%s]}\n' "the sea and a ship" 1,0 "ships at sea" 0.9,0.1 "bread and butter" 0,1 "fresh bread" 0.1,1 \
 		"bread" 0,0.9 | mkstream >x.mts
-	group -k 2 x.mts | topics -n 1 | cut -f1-4 | diff - <(printf '%s\t%s\t%s\t%s\n' cluster size word count 0 3 bread 3 1 2 sea 2)
+	group -k 2 x.mts | topics --words 1 | cut -f1-4 | diff - <(printf '%s\t%s\t%s\t%s\n' cluster size word count 0 3 bread 3 1 2 sea 2)
 }
 
 # 2. options

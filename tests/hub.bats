@@ -91,13 +91,13 @@ ids() {
 
 @test "hub: what is not there is named with what fetches it" {
 	run -1 --separate-stderr tok -m some/other </dev/null
-	[ "$stderr" = "tok: some/other: no folder of that name, nor a model in $cache; 'motes get --run some/other' fetches it from the Hugging Face Hub" ]
+	[ "$stderr" = "tok: some/other: no folder of that name, nor a model in $cache; 'motes get --fetch some/other' fetches it from the Hugging Face Hub" ]
 	run -1 --separate-stderr encode -m some/tiny.bert@v2 </dev/null
-	[ "$stderr" = "encode: some/tiny.bert@v2: no folder of that name, nor a model of that revision in $cache; 'motes get --run some/tiny.bert@v2' fetches it from the Hugging Face Hub" ]
+	[ "$stderr" = "encode: some/tiny.bert@v2: no folder of that name, nor a model of that revision in $cache; 'motes get --fetch some/tiny.bert@v2' fetches it from the Hugging Face Hub" ]
 	# a known model without its owner's name
 	for name in all-MiniLM-L6-v2 ALL-minilm-l6-v2; do
 		run -1 --separate-stderr tok -m $name </dev/null
-		[ "$stderr" = "tok: $name: no folder of that name; a model of the Hugging Face Hub is called sentence-transformers/all-MiniLM-L6-v2; 'motes get --run sentence-transformers/all-MiniLM-L6-v2' fetches it" ]
+		[ "$stderr" = "tok: $name: no folder of that name; a model of the Hugging Face Hub is called sentence-transformers/all-MiniLM-L6-v2; 'motes get --fetch sentence-transformers/all-MiniLM-L6-v2' fetches it" ]
 	done
 	mkdir -p "$cache/models--BAAI--bge-m3"
 	run -1 --separate-stderr encode -m bge-m3 </dev/null

@@ -131,7 +131,7 @@ hub() {
 	export HF_ENDPOINT=file://$T/hub
 }
 
-@test "motes get: the printed script says what --run would do, and is a script" {
+@test "motes get: the printed script says what --fetch would do, and is a script" {
 	[ "$(motes get some/tiny.bert@v2 | sed -n '1,5p')" = "endpoint='https://huggingface.co'
 name='some/tiny.bert'
 revision='v2'
@@ -148,10 +148,10 @@ to=''" ]
 	[ "$output" = "motes: standard output: No space left on device" ]
 }
 
-@test "motes get: --run fetches what motes reads into the cache, where -m finds it" {
+@test "motes get: --fetch fetches what motes reads into the cache, where -m finds it" {
 	command -v curl >/dev/null || skip "needs curl"
 	hub
-	run -0 --separate-stderr motes get --run some/tiny.bert
+	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
 	[ "$output" = "$cache/snapshots/0a1b2c" ]
 	[ "$(cat "$cache/refs/main")" = 0a1b2c ]
@@ -160,11 +160,11 @@ to=''" ]
 	echo the dog | tok -m some/tiny.bert | encode -m some/tiny.bert >a.mts
 	echo the dog | tok -m "$GOLDEN/bert" | encode -m "$GOLDEN/bert" | mts diff - a.mts
 	# again: all is there
-	run -0 --separate-stderr motes get --run some/tiny.bert
+	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	[ -z "$stderr" ]
 	# a file that was lost comes back
 	rm "$output/config.json"
-	run -0 --separate-stderr motes get --run some/tiny.bert
+	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	[ "$stderr" = config.json ]
 }
 
@@ -178,20 +178,20 @@ to=''" ]
 	rm "$at/model.safetensors"
 	listing=$T/hub/api/models/some/tiny.bert/revision/main
 	(cd "$at" && find . -type f | sed 's,^\./,,' | jq -R . | jq -s '{sha: "0a1b2c", siblings: map({rfilename: .})}') >"$listing"
-	motes get --run -o here some/tiny.bert 2>/dev/null
+	motes get --fetch -o here some/tiny.bert 2>/dev/null
 	(cd here && find . -type f | grep -E 'model' | sort) | diff - <(printf './%s\n' 2_Dense/pytorch_model.bin 3_Dense/model.safetensors \
 		model-00001-of-00002.safetensors model-00002-of-00002.safetensors model.safetensors.index.json)
 	[ ! -e "$T/home/.cache" ]
-	run -1 --separate-stderr motes get --run -o here some/tiny.bert
+	run -1 --separate-stderr motes get --fetch -o here some/tiny.bert
 	[ "$stderr" = "motes get: here is there already; name another folder" ]
 	# names that lead out of the folder are not followed
 	jq -c '.siblings += [{rfilename: "../../evil.json"}, {rfilename: "/etc/config.json"}, {rfilename: "1_a/../../config.json"}]' "$listing" >more
 	cp more "$listing"
-	motes get --run -o there some/tiny.bert 2>/dev/null
+	motes get --fetch -o there some/tiny.bert 2>/dev/null
 	diff -r here there
 	# no weights at all
 	jq -c '.siblings |= map(select(.rfilename | test("safetensors|bin") | not))' more >"$listing"
-	run -1 --separate-stderr motes get --run -o none some/tiny.bert
+	run -1 --separate-stderr motes get --fetch -o none some/tiny.bert
 	[ "$stderr" = "motes get: some/tiny.bert has no model.safetensors, and no pytorch_model.bin" ]
 	[ ! -e none ]
 }
@@ -201,7 +201,7 @@ to=''" ]
 	hub
 	at=$T/hub/some/tiny.bert/resolve/0a1b2c
 	mv "$at/model.safetensors" whole
-	run -1 --separate-stderr motes get --run some/tiny.bert
+	run -1 --separate-stderr motes get --fetch some/tiny.bert
 	[[ $stderr == *"model.safetensors"*"run this again to go on" ]]
 	grep -v ':' <<<"$stderr" | grep -v '^model.safetensors$' >first
 	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
@@ -211,7 +211,7 @@ to=''" ]
 	mv whole "$at/model.safetensors"
 	size=$(stat -c %s "$at/model.safetensors")
 	head -c 1000 /dev/zero | tr '\0' x >"$cache/snapshots/0a1b2c.part/model.safetensors.part"
-	run -0 --separate-stderr motes get --run some/tiny.bert
+	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	[[ $stderr == model.safetensors* && -z $(grep -xFf first <<<"$stderr") ]]
 	[ "$(stat -Lc %s "$output/model.safetensors")" -eq "$size" ]
 	[ "$(head -c 1000 "$output/model.safetensors" | tr -d x | wc -c)" -eq 0 ]
@@ -240,17 +240,17 @@ to=''" ]
 	server=$!
 	until [ -s port ]; do sleep 0.05; done
 	export HF_ENDPOINT=http://127.0.0.1:$(cat port)
-	run -1 --separate-stderr motes get --run some/tiny.bert
+	run -1 --separate-stderr motes get --fetch some/tiny.bert
 	[[ ${stderr_lines[-1]} == "motes get: $HF_ENDPOINT does not list the files of some/tiny.bert, revision main; check the name, or set HF_TOKEN "* ]]
 	export HF_TOKEN=hf_secret
 	run ! grep -q hf_secret <(motes get some/tiny.bert)
 	# this server cannot send the end of a file alone: it comes whole
 	mkdir -p here.0a1b2c.part
 	head -c 100 /dev/zero >here.0a1b2c.part/model.safetensors.part
-	run -0 --separate-stderr motes get --run -o here some/tiny.bert
+	run -0 --separate-stderr motes get --fetch -o here some/tiny.bert
 	[ "$output" = here ]
 	cmp here/model.safetensors "$GOLDEN/bert/model.safetensors"
-	run -1 --separate-stderr motes get --run some/other
+	run -1 --separate-stderr motes get --fetch some/other
 	kill $server
 	grep -q '^/api/models/some/tiny.bert/revision/main$' log
 }

@@ -26,9 +26,10 @@ setup_file() {
 }
 
 @test "options: defaults are written (default: X); an option that takes a value says what it is for" {
-	run -0 bash -c 'for program in "$BUILD"/bin/*; do
-		"$program" --help | grep -E "[;,] default|\(default [^:]|^ +default|  default:" | sed "s|^|${program##*/}:|"
-	done'
+	for program in "$BUILD"/bin/*; do
+		"$program" --help | sed "s|^|${program##*/}:|"
+	done >"$T/all"
+	run -1 grep -E '[;,] default|\(default [^:]|: +default|  default:' "$T/all"
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 

@@ -167,7 +167,7 @@ notes() {
 	mts from jsonl x.jsonl | tok -m "$TINY" --passages 20 | mts diff - x.mts
 	printf 'id\ttext\n1\tThe sea.\n' | tok -m "$TINY" --passages 20 --format tsv | mts to tsv -c id,start,text | diff - <(printf 'id\tstart\ttext\n1\t1\tThe sea.\n')
 	printf 'The sea.\n\nThe lamp.\n' | tok -m "$TINY" --passages 20 --format lines | mts to tsv -c text,start | diff - <(printf 'text\tstart\nThe sea.\t1\nThe lamp.\t1\n')
-	tok -m "$TINY" --passages 20 --rows 1 x.jsonl | mts diff - x.mts
+	tok -m "$TINY" --passages 20 --record-rows 1 x.jsonl | mts diff - x.mts
 }
 
 @test "passages: a folder is encoded, and near finds the place" {

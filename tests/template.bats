@@ -185,7 +185,7 @@ seen() {
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --max-length 2 | jq length)" -eq 2 ]
 	echo '{"a":"b"}' | tok -m "$PLAIN" -f a -o "$T/ids.mts"
 	says_nothing --template tok -m "$PLAIN" --decode --template quoted "$T/ids.mts"
-	says_nothing --prepare tok --train bpe -o "$T/x" --prepare moee "$T/ids.mts"
+	says_nothing --prepare tok --learn bpe -o "$T/x" --prepare moee "$T/ids.mts"
 }
 
 # 4. the file

@@ -99,7 +99,7 @@ ids() {
 }
 
 @test "tok: a stream's records stay records; attributes pass; its prompts are honoured" {
-	printf 'the sea\nof\nlamp\n' | tok -m "$TINY" --rows 2 --keep --prompt 'sea ' >"$T/in.mts"
+	printf 'the sea\nof\nlamp\n' | tok -m "$TINY" --record-rows 2 --keep --prompt 'sea ' >"$T/in.mts"
 	run -0 bash -c "tok -m '$TINY' '$T/in.mts' | stream_rows"
 	[ "${#lines[@]}" -eq 5 ]
 	[ "${lines[0]}" = '{"prompts":{"text":"sea "},"prompt_tokens":{"text":2}}' ]
@@ -214,11 +214,11 @@ ids() {
 	[ "$(words)" -eq 8 ]
 }
 
-@test "tok -j, --level, --rows: the ids are the same" {
+@test "tok -j, --level, --record-rows: the ids are the same" {
 	for _ in $(seq 300); do texts; done >"$T/in.txt"
 	tok -j 1 --level 0 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/one"
 	tok -j 3 --level 5 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/two"
-	tok --rows 7 --format lines -m "$TINY" <"$T/in.txt" | stream_rows | grep -v '^{' >"$T/three"
+	tok --record-rows 7 --format lines -m "$TINY" <"$T/in.txt" | stream_rows | grep -v '^{' >"$T/three"
 	[ "$(wc -l <"$T/one")" -eq 2100 ]
 	cmp "$T/one" "$T/two"
 	cmp "$T/one" "$T/three"
@@ -235,10 +235,10 @@ ids() {
 	[ "$(tok -m "$TINY" -f a -f b=c+d </dev/null | mts stat | grep '^column' | grep -o '[a-z]*\.ids' | tr '\n' ' ')" = 'a.ids b.ids ' ]
 }
 
-@test "tok --train: learns the same vocabulary from the same text, and it covers the text" {
+@test "tok --learn: learns the same vocabulary from the same text, and it covers the text" {
 	texts >"$T/corpus.txt"
-	tok --train wordpiece --vocab-size 60 -o "$T/a" "$T/corpus.txt"
-	tac "$T/corpus.txt" | gzip | tok --train wordpiece --vocab-size 60 -o "$T/b"
+	tok --learn wordpiece --vocab-size 60 -o "$T/a" "$T/corpus.txt"
+	tac "$T/corpus.txt" | gzip | tok --learn wordpiece --vocab-size 60 -o "$T/b"
 	cmp "$T/a/tokenizer.json" "$T/b/tokenizer.json"
 	cmp "$T/a/vocab.txt" "$T/b/vocab.txt"
 	[ "$(wc -l <"$T/a/vocab.txt")" -eq 60 ]
@@ -248,22 +248,22 @@ ids() {
 	[[ "$output" == "2 "*" 3" && "$output" != *" 1 "* ]]
 }
 
-@test "tok --train: the first merges, by hand" {
+@test "tok --learn: the first merges, by hand" {
 	# pairs: h+##e 3 (the, the, he), t+##h 2, ##h+##e 2
-	printf 'the the he\n' | tok --train wordpiece --vocab-size 50 -o "$T/a" 2>"$T/err"
+	printf 'the the he\n' | tok --learn wordpiece --vocab-size 50 -o "$T/a" 2>"$T/err"
 	[ "$(tail -n +6 "$T/a/vocab.txt" | paste -sd' ')" = "h t ##e ##h th the" ]
 	grep -q "gives only 11 tokens" "$T/err"
-	printf 'Éa\n' | tok -q --train wordpiece --min-frequency 1 --cased -o "$T/c"
+	printf 'Éa\n' | tok -q --learn wordpiece --min-frequency 1 --cased -o "$T/c"
 	[ "$(tail -n +6 "$T/c/vocab.txt" | paste -sd' ')" = "É ##a Éa" ]
 }
 
 # 3. usage
 
 @test "tok: usage errors exit 2 and print nothing" {
-	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --rows 0" \
+	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --record-rows 0" \
 		"-m x --level 20" "-m x --format xml" "-m x --passages 7" \
 		"-m $TINY --max-length 99 --passages 100" "-m $TINY --overlap 3" "-m $TINY --passages 20 --overlap 11" "-m $TINY -f a -f b --format jsonl --passages 20" \
-		"-m $TINY --passages 20 --shard 1/2" "-m $TINY --format tsv $T" "--train unigram -o x" "--train wordpiece" "--bogus"; do
+		"-m $TINY --passages 20 --shard 1/2" "-m $TINY --format tsv $T" "--learn unigram -o x" "--learn wordpiece" "--bogus"; do
 		run -2 --separate-stderr bash -c "tok $options </dev/null"
 		[ -z "$output" ]
 		[[ "$stderr" == "tok: "* ]]
@@ -277,16 +277,16 @@ ids() {
 		[[ $option == specials ]] ||
 			says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
-	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "passages 9" "overlap 1" "rows 3" \
+	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "passages 9" "overlap 1" "record-rows 3" \
 		"format tsv" "threads 1"; do
 		says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
-	for option in "model $TINY" "task a" "prompt a" truncate no-truncate "passages 9" keep "rows 3" "level 1" \
+	for option in "model $TINY" "task a" "prompt a" truncate no-truncate "passages 9" keep "record-rows 3" "level 1" \
 		"threads 1" decode specials; do
-		says_nothing "--${option% *}" tok --train wordpiece -o "$T/new" --$option "$T/in.txt"
+		says_nothing "--${option% *}" tok --learn wordpiece -o "$T/new" --$option "$T/in.txt"
 	done
-	says_nothing --cased tok --train bpe -o "$T/new" --cased "$T/in.txt"
-	says_nothing --alphabet tok --train bpe -o "$T/new" --alphabet 9 "$T/in.txt"
+	says_nothing --cased tok --learn bpe -o "$T/new" --cased "$T/in.txt"
+	says_nothing --alphabet tok --learn bpe -o "$T/new" --alphabet 9 "$T/in.txt"
 	[ ! -e "$T/new" ]
 }
 
@@ -338,14 +338,14 @@ ids() {
 	for file in 'corpus.txt: not text but Parquet' 'utf16.jsonl: not text but UTF-16' 'zero.txt:2: a byte 0'; do
 		run -1 --separate-stderr tok -m "$TINY" "${file%%:*}"
 		[[ $stderr == "tok: $file"* ]]
-		run -1 --separate-stderr tok --train wordpiece -o learnt "${file%%:*}"
+		run -1 --separate-stderr tok --learn wordpiece -o learnt "${file%%:*}"
 		[[ $stderr == "tok: $file"* ]]
 		[ ! -e learnt ]
 	done
 	printf 'sea\nthe sea\n' >x.txt
 	run -0 bash -c "tok -m '$TINY' --max-line 7 x.txt | mts to jsonl | wc -l"
 	[ "$output" -eq 2 ]
-	for arguments in "-m $TINY" '--train wordpiece -o learnt'; do
+	for arguments in "-m $TINY" '--learn wordpiece -o learnt'; do
 		run -1 --separate-stderr tok $arguments --max-line 6 x.txt
 		[ "$stderr" = "tok: x.txt:2: the line is longer than 6 bytes; is it text? (--max-line allows more)" ]
 	done
@@ -408,14 +408,14 @@ refused() {
 	[ "$stderr" = "tok: $T/absent: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there" ]
 }
 
-@test "tok --train: refuses a folder with weights, a size below the alphabet, no text" {
+@test "tok --learn: refuses a folder with weights, a size below the alphabet, no text" {
 	mkdir "$T/model"
 	touch "$T/model/model.safetensors"
-	run -1 --separate-stderr tok --train wordpiece -o "$T/model" <<<text
+	run -1 --separate-stderr tok --learn wordpiece -o "$T/model" <<<text
 	[[ "$stderr" == "tok: $T/model: holds a model's weights"* ]]
-	run -1 --separate-stderr tok --train wordpiece --vocab-size 8 -o "$T/a" <<<"many letters"
+	run -1 --separate-stderr tok --learn wordpiece --vocab-size 8 -o "$T/a" <<<"many letters"
 	[[ "$stderr" == "tok: a vocabulary of 8 is too small"* ]]
-	run -1 --separate-stderr tok --train wordpiece -o "$T/a" </dev/null
+	run -1 --separate-stderr tok --learn wordpiece -o "$T/a" </dev/null
 	[ "$stderr" = "tok: there is no text to learn from" ]
 	[ ! -e "$T/a" ]
 }

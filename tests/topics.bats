@@ -17,9 +17,9 @@ same() {
 # 1. known answers
 
 @test "topics: CountVectorizer's words and numpy's class-based TF-IDF, to 1e-9" {
-	topics --no-stop --label topic -n 5 texts.mts >out
+	topics --no-stop --label topic --words 5 texts.mts >out
 	same "$GOLDEN/topics_expected.tsv" out
-	topics --label topic --top 4 --min-length 4 --max-df 0.3 --stop "$GOLDEN/topics_stop.txt" <texts.mts >out
+	topics --label topic --words 4 --min-length 4 --max-df 0.3 --stop "$GOLDEN/topics_stop.txt" <texts.mts >out
 	same "$GOLDEN/topics_stopped.tsv" out
 }
 
@@ -33,12 +33,12 @@ same() {
 }
 
 @test "topics -k: the clusters of k-means, the largest is 1" {
-	topics --no-stop -k 3 -n 5 texts.mts >out
+	topics --no-stop -k 3 --words 5 texts.mts >out
 	# the three topics lie far from each other
 	sed 's/^sea/1/; s/^food/2/; s/^sky/3/' "$GOLDEN/topics_expected.tsv" >expected
 	same expected out
-	topics --no-stop -k 3 -n 5 -f text -s 42 -j 1 texts.mts | cmp - out
-	mts cat --rename text.emb=text.rw texts.mts | topics --no-stop -k 3 -n 5 -f text.rw | cmp - out
+	topics --no-stop -k 3 --words 5 -f text -s 42 -j 1 texts.mts | cmp - out
+	mts cat --rename text.emb=text.rw texts.mts | topics --no-stop -k 3 --words 5 -f text.rw | cmp - out
 	topics --no-stop -k 3 texts.mts >all
 	[ "$(wc -l <all)" -gt 30 ]
 }
@@ -128,13 +128,13 @@ same() {
 	for ((i = 0; i < 100; i++)); do
 		printf '{"g":%d,"text":"%s w%d"}\n' $((i % 2)) "$([ $i -ge 29 ] || echo sea)" $i
 	done | mkstream >share.mts
-	topics --label g --max-df 0.29 -n 1000 share.mts | grep -c '	sea	'
-	run ! grep -q '	sea	' <(topics --label g --max-df 0.28 -n 1000 share.mts)
+	topics --label g --max-df 0.29 --words 1000 share.mts | grep -c '	sea	'
+	run ! grep -q '	sea	' <(topics --label g --max-df 0.28 --words 1000 share.mts)
 }
 
 @test "topics: the picture has each word, the heaviest of a cluster largest" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
-	topics --label topic -n 4 texts.mts | sed 's/^sea/a_b/' | awk -f "$ROOT/pipelines/topics.awk" >words.tsv
+	topics --label topic --words 4 texts.mts | sed 's/^sea/a_b/' | awk -f "$ROOT/pipelines/topics.awk" >words.tsv
 	[ "$(cut -f1 words.tsv | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd' ')" = "1:5 2:5 3:5" ]
 	[ "$(cut -f3 words.tsv | grep -c '^28.0$')" -eq 3 ]
 	gnuplot -e "words='words.tsv'; title='Some words'" "$ROOT/pipelines/topics.gnuplot" >words.svg

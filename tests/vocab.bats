@@ -3,48 +3,48 @@ load helper
 
 V=$GOLDEN/vocab
 
-@test "tok --train bpe: the reference's tokens and merges, equal frequencies included" {
-	tok -q --train bpe --vocab-size 400 -o "$T/bpe" "$V/corpus.txt"
+@test "tok --learn bpe: the reference's tokens and merges, equal frequencies included" {
+	tok -q --learn bpe --vocab-size 400 -o "$T/bpe" "$V/corpus.txt"
 	jq -r '.model.vocab | to_entries | sort_by(.value)[].key' "$T/bpe/tokenizer.json" | diff - "$V/tokens.txt"
 	jq -r '.model.merges[] | join(" ")' "$T/bpe/tokenizer.json" | diff - "$V/merges.txt"
-	tac "$V/corpus.txt" | tok -q --train bpe --vocab-size 400 -o "$T/again"
+	tac "$V/corpus.txt" | tok -q --learn bpe --vocab-size 400 -o "$T/again"
 	cmp "$T/bpe/tokenizer.json" "$T/again/tokenizer.json"
 	[ ! -e "$T/bpe/vocab.txt" ]
 }
 
-@test "tok --train bpe: of 2,704 pairs those that come twice, and no other" {
+@test "tok --learn bpe: of 2,704 pairs those that come twice, and no other" {
 	for a in {a..z} {A..Z}; do
 		for b in {a..z} {A..Z}; do echo "$a$b"; done
 	done >"$T/once.txt"
 	awk 'NR % 27 == 5' "$T/once.txt" | sort >"$T/often.txt"
 	cat "$T/often.txt" "$T/once.txt" >"$T/corpus.txt"
 	count=$(wc -l <"$T/often.txt")
-	tok -q --train bpe --vocab-size $((261 + count)) -o "$T/bpe" "$T/corpus.txt"
+	tok -q --learn bpe --vocab-size $((261 + count)) -o "$T/bpe" "$T/corpus.txt"
 	jq -r '.model.merges[] | join("")' "$T/bpe/tokenizer.json" | sort | diff - "$T/often.txt"
 }
 
-@test "tok --train bpe: no byte is unknown; texts come back" {
-	tok -q --train bpe --vocab-size 300 -o "$T/bpe" "$V/corpus.txt"
+@test "tok --learn bpe: no byte is unknown; texts come back" {
+	tok -q --learn bpe --vocab-size 300 -o "$T/bpe" "$V/corpus.txt"
 	printf '%s\n' 'a  lamp, Ünknown 漢字 🚣' "	tabs and 'quotes'" '' >"$T/texts"
 	tok -q -m "$T/bpe" "$T/texts" | tok -q -m "$T/bpe" --decode | mts to jsonl | jq -r .text | diff - "$T/texts"
 	tok -q -m "$T/bpe" <<<lamp | mts to jsonl | jq -e '."text.ids" | .[0] == 2 and .[-1] == 3' >/dev/null
 }
 
-@test "tok --train bpe: what is too small or has no text is refused, and nothing is left" {
-	run -1 tok -q --train bpe --vocab-size 200 -o "$T/bpe" "$V/corpus.txt"
+@test "tok --learn bpe: what is too small or has no text is refused, and nothing is left" {
+	run -1 tok -q --learn bpe --vocab-size 200 -o "$T/bpe" "$V/corpus.txt"
 	[[ "$output" == *"a vocabulary of 200 is too small: special tokens and characters alone are 261"* ]]
-	run -1 tok -q --train bpe -o "$T/bpe" </dev/null
+	run -1 tok -q --learn bpe -o "$T/bpe" </dev/null
 	[[ "$output" == *"there is no text to learn from"* ]]
 	[ ! -e "$T/bpe" ]
 }
 
-@test "tok --train: around the vocabulary stands what the reference would write" {
+@test "tok --learn: around the vocabulary stands what the reference would write" {
 	local kind options
 	for kind in wordpiece cased bpe; do
 		options=$kind
 		[ "$kind" != cased ] || options='wordpiece --cased'
 		# shellcheck disable=SC2086 # two words
-		tok -q --train $options --vocab-size 400 --max-length 77 -o "$T/$kind" "$V/corpus.txt"
+		tok -q --learn $options --vocab-size 400 --max-length 77 -o "$T/$kind" "$V/corpus.txt"
 		# the reference's decoder has no use for add_prefix_space
 		jq -S 'del(.model, .decoder.add_prefix_space)' "$T/$kind/tokenizer.json" >"$T/found"
 		jq -S ".$kind | del(.decoder.add_prefix_space)" "$V/around.json" | diff - "$T/found"
@@ -59,10 +59,10 @@ V=$GOLDEN/vocab
 		'{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100}' ]
 }
 
-@test "tok --train --alphabet, --min-frequency: rare characters with their words, and rare pairs are left out" {
+@test "tok --learn --alphabet, --min-frequency: rare characters with their words, and rare pairs are left out" {
 	printf 'aba aba aba ab abc\n' >"$T/corpus.txt"
 	learnt() {
-		tok -q --train wordpiece --vocab-size 50 "$@" -o "$T/a" "$T/corpus.txt"
+		tok -q --learn wordpiece --vocab-size 50 "$@" -o "$T/a" "$T/corpus.txt"
 		tail -n +6 "$T/a/vocab.txt" | paste -sd' '
 	}
 	# pairs: a+##b 5, ##b+##a 3; then ab+##a 3, ab+##c 1

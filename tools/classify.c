@@ -17,15 +17,7 @@
 #include "score/classifier.h"
 #include "score/neighbours.h"
 
-enum {
-	OPT_TRAIN = CLI_LONG,
-	OPT_LABEL,
-	OPT_METHOD,
-	OPT_SAVE,
-	OPT_LOAD,
-	OPT_ANY_MODEL,
-	OPT_LEVEL
-};
+enum { OPT_TRAIN = CLI_LONG, OPT_LABEL, OPT_METHOD, OPT_SAVE, OPT_LOAD, OPT_ANY_MODEL };
 
 static const struct cli_option options[] = {
 	{ OPT_TRAIN, "train", "FILE", "learn from this stream of labelled embeddings" },
@@ -38,9 +30,7 @@ static const struct cli_option options[] = {
 	{ OPT_LOAD, "load", "FILE", "use what was kept; without --train" },
 	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'j', "threads", "N", "threads (default: all cores)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+	CLI_LEVEL, CLI_THREADS, CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli = { "classify",
@@ -86,12 +76,8 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_LOAD: settings->load = optarg; break;
 		case 'f': settings->learn.field = optarg; break;
 		case OPT_ANY_MODEL: settings->any_model = true; break;
-		case OPT_LEVEL:
-			settings->level = (int)cli_integer("--level", 0, 19);
-			break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
+		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
+		case 'j': settings->threads = cli_threads(); break;
 		case 'o': settings->output = optarg; break;
 		}
 }

@@ -20,7 +20,7 @@
 #include "search/vectors.h"
 #include "stream/replay.h"
 
-enum { OPT_THRESHOLD = CLI_LONG, OPT_LEAST, OPT_LEVEL };
+enum { OPT_THRESHOLD = CLI_LONG, OPT_LEAST };
 enum { GROUPS_MOST = 65536 };
 
 static const struct cli_option options[] = { { 'k', "clusters", "K",
@@ -29,10 +29,8 @@ static const struct cli_option options[] = { { 'k', "clusters", "K",
 	    "or: of texts that lie so near to one of them" },
 	{ OPT_LEAST, "min-size", "N", "these have N texts or more (default: 10)" },
 	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
-	{ 's', "seed", "N", "what k-means begins with (default: 42)" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'j', "threads", "N", "threads (default: all cores)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 } };
+	{ 's', "seed", "N", "of the random numbers of k-means (default: 42)" }, CLI_LEVEL,
+	CLI_THREADS, CLI_OUTPUT, { 0 } };
 
 static const struct cli cli = { "group", "put texts into groups by their embeddings",
 	"-k K [OPTION]... [FILE]\n"
@@ -81,12 +79,8 @@ parse(struct settings *settings, int argc, char **argv)
 		case 's':
 			settings->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;
-		case OPT_LEVEL:
-			settings->level = (int)cli_integer("--level", 0, 19);
-			break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
+		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
+		case 'j': settings->threads = cli_threads(); break;
 		case 'o': settings->output = optarg; break;
 		}
 	if (!settings->clusters == isnan(settings->threshold))

@@ -23,7 +23,8 @@
 enum { OPT_RUN = CLI_LONG, WORDS_MOST = 64 };
 
 static const struct cli_option options[] = {
-	{ OPT_RUN, "run", NULL, "get: run the script, which needs curl and the network" },
+	{ OPT_RUN, "fetch", NULL,
+	    "get: run the script, which needs curl and the network" },
 	{ 'o', "output", "DIR",
 	    "get: write this folder (default: one of the local cache)" },
 	{ 0 }
@@ -97,7 +98,7 @@ static struct cli cli = { "motes",
 	"  motes encode --help\n"
 	"  motes mteb MODEL=~/models/all-MiniLM-L6-v2 DATA=~/data TASKS='STS12 SciFact'\n"
 	"  motes mteb --help\n"
-	"  motes get --run sentence-transformers/all-MiniLM-L6-v2\n",
+	"  motes get --fetch sentence-transformers/all-MiniLM-L6-v2\n",
 	NULL, words, NULL };
 
 struct settings {
@@ -111,7 +112,7 @@ synopsis(void)
 {
 	char *text = mem_string("PROGRAM [ARGUMENT]...\n"
 				"       motes PIPELINE [VARIABLE=VALUE]...\n"
-				"       motes get [--run] [-o DIR] NAME[@REVISION]");
+				"       motes get [--fetch] [-o DIR] NAME[@REVISION]");
 
 	for (const struct cli_command *word = words; word->run != get; word++) {
 		for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)

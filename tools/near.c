@@ -58,8 +58,8 @@ static const struct cli_option options[] = {
 	    "what is greatest (default: the model's way, else cosine)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
 	{ OPT_MEMORY, "memory", "SIZE",
-	    "what queries, hits and two blocks of documents may take\n"
-	    "(512M, 2G; default: 16 MB for a block)" },
+	    "what queries, hits and two blocks of documents may take,\n"
+	    "as 512M or 2G (default: 16 MB for a block)" },
 	{ 'o', "output", "FILE", "write there instead of standard output" },
 	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
 };

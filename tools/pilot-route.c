@@ -29,27 +29,26 @@ enum {
 	OPT_BEST,
 	OPT_RANDOM,
 	OPT_METRIC,
-	OPT_ANY_MODEL,
-	OPT_LEVEL
+	OPT_ANY_MODEL
 };
 
 static const struct cli_option options[] = {
 	{ OPT_RULE, "rule", "mean|max",
 	    "a gate's score: the mean over its pilots, or the best of them\n"
-	    "(mean; of queries of data sets: max)" },
-	{ OPT_SIMILARITY, "similarity", "dot|cosine", "of query and pilot (dot)" },
+	    "(default: mean; of queries of data sets: max)" },
+	{ OPT_SIMILARITY, "similarity", "dot|cosine",
+	    "of query and pilot (default: dot)" },
 	{ OPT_ORACLE, "oracle", NULL, "the gate that has the best score for each query" },
 	{ OPT_BEST, "best", NULL, "the gate that has the best mean, for all queries" },
 	{ OPT_RANDOM, "random", NULL, "a gate of the library by chance" },
-	{ OPT_METRIC, "metric", "NAME", "oracle and best: the score (ndcg_at_10)" },
-	{ 's', "seed", "N", "random: what chance begins with (42)" },
+	{ OPT_METRIC, "metric", "NAME",
+	    "oracle and best: the score (default: ndcg_at_10)" },
+	{ 's', "seed", "N", "random: of the random numbers (default: 42)" },
 	{ 'f', "field", "NAME",
 	    "route the embeddings NAME.emb, and write NAME.gate; repeatable\n"
-	    "(the only ones; gate)" },
+	    "(default: the only ones; gate)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "queries and pilots may be of two models" },
-	{ OPT_LEVEL, "level", "N", "compress with zstd level N, 0..19 (0: store)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" },
-	{ 'j', "threads", "N", "threads (all cores)" }, { 0 }
+	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
 };
 
 static const struct cli cli = { "pilot-route", "choose a gate for each query",
@@ -132,9 +131,9 @@ take(struct settings *settings, int option)
 	case 's': settings->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
 	case 'f': add_field(settings, optarg); break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case OPT_LEVEL: settings->level = (int)cli_integer("--level", 0, 19); break;
+	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
 	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = (int)cli_integer("--threads", 1, 4096); break;
+	case 'j': settings->threads = cli_threads(); break;
 	}
 }
 

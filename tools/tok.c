@@ -39,7 +39,6 @@ enum {
 	OPT_FORMAT,
 	OPT_SHARD,
 	OPT_MAX_LINE,
-	OPT_LEVEL,
 	OPT_DECODE,
 	OPT_SPECIALS,
 	OPT_TRAIN,
@@ -50,6 +49,7 @@ enum {
 };
 
 static const struct cli_option options[] = {
+	CLI_GROUP("Texts and tokens:"),
 	{ 'm', "model", "MODEL",
 	    "model folder, its name on the Hugging Face Hub, or a\ntokenizer.json "
 	    "(default: $MOTES_MODEL)" },
@@ -62,6 +62,7 @@ static const struct cli_option options[] = {
 	    "{text} in it" },
 	{ OPT_PREPARE, "prepare", "none|moee",
 	    "what is done to a text first (default: none)" },
+	CLI_GROUP("Length:"),
 	{ OPT_LENGTH, "max-length", "N",
 	    "ids of a text at most (default: the model's maximum)" },
 	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
@@ -73,6 +74,7 @@ static const struct cli_option options[] = {
 	    "(default: for a folder 256, or the model's maximum if less)" },
 	{ OPT_OVERLAP, "overlap", "N",
 	    "tokens that a passage repeats of the one before it (default: 0)" },
+	CLI_GROUP("Input and output:"),
 	{ OPT_KEEP, "keep", NULL, "keep the texts" },
 	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
 	    "of text input (default: by name)" },
@@ -81,16 +83,17 @@ static const struct cli_option options[] = {
 	    "their bytes" },
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "of text input: refuse longer lines (default: 64M)" },
-	{ OPT_ROWS, "rows", "N",
+	{ OPT_ROWS, "record-rows", "N",
 	    "rows of a record made from text input (default: 1024)" },
-	{ OPT_LEVEL, "level", "N",
-	    "compression, 0 (none) to 19 (default: 0 into a pipe, else 3)" },
-	{ 'j', "threads", "N", "threads (default: all cores)" },
+	CLI_LEVEL,
+	CLI_THREADS,
+	CLI_GROUP("Ids back into text:"),
 	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
 	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
-	{ OPT_TRAIN, "train", "wordpiece|bpe", "learn a vocabulary; bpe: of bytes" },
+	CLI_GROUP("A vocabulary of one's own:"),
+	{ OPT_TRAIN, "learn", "wordpiece|bpe", "learn a vocabulary; bpe: of bytes" },
 	{ 'o', "output", "FILE",
-	    "write there instead of standard output; with --train the\n"
+	    "write there instead of standard output; with --learn the\n"
 	    "folder of the learnt tokenizer (needed)" },
 	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
 	{ OPT_LEAST, "min-frequency", "N", "merge no pair that is rarer (default: 2)" },
@@ -108,7 +111,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"ids.mts\n"
 	"  tok -m MODEL --template prompteol texts.txt > ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
-	"  tok --train wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
+	"  tok --learn wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
 	NULL, NULL, ".jsonl|.ndjson|.json|.tsv|.csv|.txt|.mts" };
 
 struct settings {
@@ -122,15 +125,16 @@ struct settings {
 /* What says something to each thing that it does. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate "
-    "truncation-side no-truncate passages overlap keep format shard max-line rows level "
+    "truncation-side no-truncate passages overlap keep format shard max-line record-rows "
+    "level "
     "threads "
     "output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
-    "train field format max-line max-length output vocab-size "
+    "learn field format max-line max-length output vocab-size "
     "min-frequency alphabet cased";
 static const char bpe_options[] =
-    "train field format max-line max-length output vocab-size min-frequency";
+    "learn field format max-line max-length output vocab-size min-frequency";
 
 static void
 encode(struct settings *set, char **files, int count)
@@ -212,8 +216,8 @@ train(struct settings *set, char **files, int count)
 	const char *folder = set->token.output;
 	int64_t rows = 0;
 
-	bool bytes = cli_word("--train", set->train, kinds) == 1;
-	cli_only(&cli, bytes ? "--train bpe" : "--train wordpiece",
+	bool bytes = cli_word("--learn", set->train, kinds) == 1;
+	cli_only(&cli, bytes ? "--learn bpe" : "--learn wordpiece",
 	    bytes ? bpe_options : wordpiece_options);
 	if (!strcmp(folder, "-"))
 		die_usage("-o DIR is missing: the folder of the learnt tokenizer");
@@ -249,7 +253,7 @@ set_option(struct settings *set, int option)
 	switch (option) {
 	case 'm': token->model = optarg; break;
 	case 'f': text_field_add(&token->fields, optarg); break;
-	case 'j': omp_set_num_threads((int)cli_integer("--threads", 1, 1024)); break;
+	case 'j': omp_set_num_threads(cli_threads()); break;
 	case OPT_TASK: token->task = optarg; break;
 	case OPT_PROMPT: token->prompt = optarg; break;
 	case OPT_TEMPLATE: token->template = optarg; break;
@@ -273,11 +277,11 @@ set_option(struct settings *set, int option)
 		token->overlap = (size_t)cli_integer("--overlap", 0, 1 << 24);
 		break;
 	case OPT_KEEP: token->keep = true; break;
-	case OPT_ROWS: token->rows = cli_integer("--rows", 1, 1 << 30); break;
+	case OPT_ROWS: token->rows = cli_integer("--record-rows", 1, 1 << 30); break;
 	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
 	case OPT_SHARD: token->shard = shard_parse("--shard", optarg); break;
 	case OPT_MAX_LINE: token->max_line = cli_bytes("--max-line"); break;
-	case OPT_LEVEL: token->level = (int)cli_integer("--level", 0, 19); break;
+	case CLI_OPT_LEVEL: token->level = cli_level(); break;
 	case 'o': token->output = optarg; break;
 	case OPT_TRAIN: set->train = optarg; break;
 	case OPT_SIZE: set->size = (int)cli_integer("--vocab-size", 8, 1 << 22); break;

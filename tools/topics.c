@@ -14,24 +14,31 @@
 #include "geometry/topics.h"
 #include "nn/nn.h"
 
-enum { OPT_LABEL = CLI_LONG, OPT_TEXT, OPT_STOP, OPT_NO_STOP, OPT_MOST, OPT_LEAST };
+enum {
+	OPT_LABEL = CLI_LONG,
+	OPT_TEXT,
+	OPT_STOP,
+	OPT_NO_STOP,
+	OPT_MOST,
+	OPT_LEAST,
+	OPT_WORDS
+};
 
 static const struct cli_option options[] = {
 	{ OPT_LABEL, "label", "NAME",
 	    "the column of the texts' clusters (default: group)" },
 	{ 'k', "clusters", "K", "or: make K clusters of the vectors by k-means" },
 	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
-	{ 's', "seed", "N", "what k-means begins with (default: 42)" },
+	{ 's', "seed", "N", "of the random numbers of k-means (default: 42)" },
 	{ OPT_TEXT, "text", "NAME", "the column of the texts (default: text)" },
-	{ 'n', "top", "N", "words of a cluster (default: 20)" },
+	{ OPT_WORDS, "words", "N", "words of a cluster (default: 20)" },
 	{ OPT_MOST, "max-df", "X",
 	    "words in a greater share of the texts do not count (default: 1)" },
 	{ OPT_LEAST, "min-length", "N", "nor do those of fewer letters (default: 2)" },
 	{ OPT_STOP, "stop", "FILE",
 	    "nor do the words in this file (default: an English list)" },
-	{ OPT_NO_STOP, "no-stop", NULL, "no list of words: all count" },
-	{ 'j', "threads", "N", "threads (default: all cores)" },
-	{ 'o', "output", "FILE", "write there, whole or not at all" }, { 0 }
+	{ OPT_NO_STOP, "no-stop", NULL, "no list of words: all count" }, CLI_THREADS,
+	CLI_OUTPUT, { 0 }
 };
 
 static const struct cli cli = { "topics", "the words that tell clusters of texts apart",
@@ -66,16 +73,16 @@ parse(struct settings *settings, int argc, char **argv)
 			topics->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;
 		case OPT_TEXT: topics->text = optarg; break;
-		case 'n': topics->top = (int)cli_integer("--top", 1, 1000000); break;
+		case OPT_WORDS:
+			topics->top = (int)cli_integer("--words", 1, 1000000);
+			break;
 		case OPT_MOST: topics->most = cli_real("--max-df", 0, 1); break;
 		case OPT_LEAST:
 			topics->least = (int)cli_integer("--min-length", 1, 1000);
 			break;
 		case OPT_STOP: topics->stop = optarg; break;
 		case OPT_NO_STOP: topics->all = true; break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
+		case 'j': settings->threads = cli_threads(); break;
 		case 'o': settings->output = optarg; break;
 		}
 }
@@ -95,7 +102,7 @@ main(int argc, char **argv)
 		die_usage("--stop or --no-stop, not both");
 	if (!topics->clusters)
 		cli_only(&cli, "clusters of a column",
-		    "label text top max-df min-length stop no-stop threads output");
+		    "label text words max-df min-length stop no-stop threads output");
 	if (argc - optind > 1)
 		die_usage("one stream, please; cat joins several");
 	nn_start(settings.threads, argv);

@@ -53,7 +53,7 @@ check_owner(const char *name, size_t length, const char *cache)
 		    "%s",
 		    name, whole);
 	die("%s: no folder of that name; a model of the Hugging Face Hub is called %s; "
-	    "'motes get --run %s' fetches it",
+	    "'motes get --fetch %s' fetches it",
 	    name, whole, whole);
 }
 
@@ -104,7 +104,7 @@ model_folder(const char *name)
 		return mem_string(name);
 	char *found = find_cached(name, &cache, &partly);
 	if (!found && (strchr(name, '/') || partly))
-		die("%s: no folder of that name, nor a model%s in %s; 'motes get --run "
+		die("%s: no folder of that name, nor a model%s in %s; 'motes get --fetch "
 		    "%s' fetches it from the Hugging Face Hub",
 		    name, partly ? " of that revision" : "", cache, name);
 	if (!found)
