@@ -498,7 +498,7 @@ harmful() {
 		says_nothing "--${option% *}" mts head --$option points.mts
 		says_nothing "--${option% *}" mts stat --$option points.mts
 	done
-	for option in "show 3" json "atol 1" "rtol 1" "record-rows 3" numbers; do
+	for option in "count 3" json "atol 1" "rtol 1" "record-rows 3" numbers; do
 		says_nothing "--${option% *}" mts cat --$option points.mts
 		says_nothing "--${option% *}" mts paste --$option points.mts points.mts
 		says_nothing "--${option% *}" mts to jsonl --$option points.mts

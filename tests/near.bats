@@ -161,26 +161,26 @@ few() {
 	printf '%s\n' '{"_id":"q 2","text":"Z"}' '{"_id":"a","text":"A"}' '{"_id":"other","text":"-"}' \
 		'{"_id":"long name","text":"N"}' | zstd -q >"$T/texts.jsonl.zst"
 	texts() { near --json "$@" | jq -r '[.hits[].text] | join(",")' | paste -sd' '; }
-	[ "$(texts --text "$T/texts.jsonl.zst" "$T/q.mts" "$T/c.mts")" = 'N,A,Z Z,A,N' ]
+	[ "$(texts --texts "$T/texts.jsonl.zst" "$T/q.mts" "$T/c.mts")" = 'N,A,Z Z,A,N' ]
 	printf 'id\ttext\na\tA\n' >"$T/texts.tsv"
-	run -0 --separate-stderr near --text "$T/texts.tsv" "$T/q.mts" "$T/c.mts"
+	run -0 --separate-stderr near --texts "$T/texts.tsv" "$T/q.mts" "$T/c.mts"
 	[[ $stderr == *"texts.tsv: 2 documents that were found have no text 'text' there; first: 'long name'"* ]]
 	[[ ${lines[2]} == "  2  0.6000  a          A" && ${lines[1]} == "  1  1.0000  long name" ]]
-	run -1 --separate-stderr near --text <(echo '{"text":"A"}') "$T/q.mts" "$T/c.mts"
+	run -1 --separate-stderr near --texts <(echo '{"text":"A"}') "$T/q.mts" "$T/c.mts"
 	[[ $stderr == *":1: there is no '_id' or 'id'"* ]]
 	# whole numbers are ids, too; the field's own name comes first
 	printf '{"id":%d,"said.emb":[%s]}\n' 1 1,0 2 0,1 | stream_of said
 	printf '{"id":%d,"text":"no","said":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
-	[ "$(texts --text "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
+	[ "$(texts --texts "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
 	printf '{"id":%d,"text":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
-	[ "$(texts --text "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
+	[ "$(texts --texts "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
 	# without ids: row by row
 	printf '{"text.emb":[%s]}\n' 1,0 0,1 | stream_of rows
 	printf 'one\ntwo\n' >"$T/lines.txt"
-	[ "$(texts --text "$T/lines.txt" "$T/rows.mts" "$T/rows.mts")" = 'one,two two,one' ]
+	[ "$(texts --texts "$T/lines.txt" "$T/rows.mts" "$T/rows.mts")" = 'one,two two,one' ]
 	for lines in 'one' 'one\ntwo\nthree'; do
 		printf '%b\n' "$lines" >"$T/lines.txt"
-		run -1 --separate-stderr near --text "$T/lines.txt" "$T/rows.mts" "$T/rows.mts"
+		run -1 --separate-stderr near --texts "$T/lines.txt" "$T/rows.mts" "$T/rows.mts"
 		[ -z "$output" ]
 		[[ $stderr == *"lines.txt: it has "*" texts, the corpus 2 rows and no ids: "* ]]
 	done
@@ -266,7 +266,7 @@ few() {
 	near --show line --json -k 1 q.mts x.mts | diff - <(echo '{"id":"a","text":"one","hits":[{"id":"a","text":"7","score":1}]}')
 	dies "near: x.mts: there is no column 'paht'" near --show paht q.mts x.mts
 	dies "near: x.mts: column 'v.emb' should hold one text or number a row" near --show v.emb q.mts x.mts
-	for wrong in "--self x.mts x.mts" "--self -" "--self" "--show path --text x.txt q.mts x.mts"; do
+	for wrong in "--self x.mts x.mts" "--self -" "--self" "--show path --texts x.txt q.mts x.mts"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr near $wrong
 		[ -z "$output" ]
@@ -284,7 +284,7 @@ few() {
 		run -2 --separate-stderr near $words
 		[ -z "$output" ]
 	done
-	for option in --json "--text x" "-o x"; do
+	for option in --json "--texts x" "-o x"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr near --run - $option "$T/q.mts" "$T/c.mts"
 		[ -z "$output" ]

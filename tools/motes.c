@@ -77,7 +77,7 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	    run_pipeline },
 	{ "moee", "MoEE: its tables and figures for that mixture", "", 0, -1,
 	    run_pipeline },
-	{ "get", "print the script that fetches a model, or run it", "run output", 1, 1,
+	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
 	{ 0 } };
 

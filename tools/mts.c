@@ -34,7 +34,7 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ 'n', "show", "N",
+	{ 'n', "count", "N",
 	    "head: rows to show (default: 5)\nsplit: how many streams to make" },
 	{ OPT_JSON, "json", NULL,
 	    "head, stat: JSON, a line for the header and each row; for all" },
@@ -245,7 +245,7 @@ from(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "head", "the header and the first rows, for the eye", "show json output", 0, 1,
+	{ "head", "the header and the first rows, for the eye", "count json output", 0, 1,
 	    head },
 	{ "stat", "the header and what each column holds", "json output", 0, 1,
 	    stat_stream },
@@ -253,7 +253,7 @@ static const struct cli_command commands[] = {
 	    "rows where sample seed sort level output", 0, 1, rows },
 	{ "cat", "streams one after another, some of their columns",
 	    "columns rename level output", 0, -1, cat },
-	{ "split", "a stream as several, which cat makes one again", "show level output",
+	{ "split", "a stream as several, which cat makes one again", "count level output",
 	    0, 1, split },
 	{ "paste", "streams side by side", "level output", 2, -1, paste },
 	{ "diff", "whether two streams are the same within a tolerance",

@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
 	    "the pairs of one stream: each once, the most similar first;\n"
 	    "-k neighbours of each row are looked at (default: 100)" },
 	{ OPT_SHOW, "show", "COLUMN", "what is shown of a document (default: its text)" },
-	{ OPT_TEXT, "text", "FILE",
+	{ OPT_TEXT, "texts", "FILE",
 	    "the documents' texts: JSON Lines, TSV, CSV or lines" },
 	{ OPT_JSON, "json", NULL, "print an object a query, with its hits" },
 	{ OPT_RUN, "run", "FILE",
@@ -60,8 +60,7 @@ static const struct cli_option options[] = {
 	{ OPT_MEMORY, "memory", "SIZE",
 	    "what queries, hits and two blocks of documents may take,\n"
 	    "as 512M or 2G (default: 16 MB for a block)" },
-	{ 'o', "output", "FILE", "write there instead of standard output" },
-	{ 'j', "threads", "N", "threads (default: all cores)" }, { 0 }
+	CLI_OUTPUT, CLI_THREADS, { 0 }
 };
 
 static const struct cli cli = { "near",
@@ -72,7 +71,7 @@ static const struct cli cli = { "near",
 	"       near --merge [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
-	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --text corpus.jsonl "
+	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --texts corpus.jsonl "
 	"c.mts\n"
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
@@ -118,9 +117,7 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_ANY_MODEL: search->any_model = true; break;
 		case OPT_MEMORY: search->memory = (size_t)cli_bytes("--memory"); break;
 		case 'o': settings->output = optarg; break;
-		case 'j':
-			settings->threads = (int)cli_integer("--threads", 1, 4096);
-			break;
+		case 'j': settings->threads = cli_threads(); break;
 		}
 }
 
