@@ -15,7 +15,7 @@ demo: | $(DEPS)
 	@$(MAKE) --no-print-directory $(DEMO)/questions.mts $(DEMO)/words.mts $(TEXT)/definitions.tsv
 	@echo "1. Search by meaning: of $$(wc -l < $(DEMO)/words.tsv) words the model that comes with motes finds:"
 	@echo
-	@$X/near -k 3 --text $(TEXT)/definitions.tsv $(DEMO)/questions.mts $(DEMO)/words.mts | cut -c1-79
+	@$X/near -k 3 --texts $(TEXT)/definitions.tsv $(DEMO)/questions.mts $(DEMO)/words.mts | cut -c1-79
 	@echo
 	+@$(call programs,mts mteb-score tasksample train pilot-build pilot-route)
 	+@$(in_parts) $(DEMO)/act1.txt
@@ -66,7 +66,7 @@ $1/%.mts: $1/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text --max-length 64 $$< | $X/encode -q -m $(BASE) --keep > $$@
 
 $1/%-adapter.mts: $1/%.mts $(ADAPTER)/adapter_config.json | $X/encode
-	$X/encode -q -m $(BASE) --lora $(ADAPTER) --keep $$< > $$@
+	$X/encode -q -m $(BASE) --adapter $(ADAPTER) --keep $$< > $$@
 
 $1/%-base.run: $1/%.mts $1/corpus.mts | $X/near
 	$X/near -q -k 100 --run $$@ $$^

@@ -19,7 +19,7 @@ demo-packages: $(DEBIAN)/table.tsv
 	@echo "2. An adapter of 0.9 MB has learned from what Debian's packages say of themselves. Of"
 	@echo "   $$(wc -l < $(DEBIAN)/corpus.jsonl) that the model has encoded, questions through it find:"
 	@echo
-	@$X/near -k 3 --text $(DEBIAN)/synopses.tsv $(DEBIAN)/questions.mts $(DEBIAN)/corpus.mts | cut -c1-79
+	@$X/near -k 3 --texts $(DEBIAN)/synopses.tsv $(DEBIAN)/questions.mts $(DEBIAN)/corpus.mts | cut -c1-79
 	@echo
 	@cat $(DEMO)/act2.txt
 	@echo
@@ -49,7 +49,7 @@ $(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.j
 
 $(DEBIAN)/questions.mts: private SHELL := $(HEAVY)
 $(DEBIAN)/questions.mts: $(SHARE)/recipes/questions-packages.txt $(ADAPTER)/adapter_config.json | $X/tok $X/encode
-	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) --lora $(ADAPTER) > $@
+	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) --adapter $(ADAPTER) > $@
 
 $(DEBIAN)/few: $(PIPELINES)/terms.awk $(PIPELINES)/few-words.awk $(DEBIAN)/corpus.jsonl $(DEBIAN)/test.jsonl
 	awk -f $< -f $(wordlist 2,4,$^) > $@

@@ -105,7 +105,7 @@ completes() {
 	completes motes mteb MODEL = base DATA = em "->" empty
 	completes motes mteb MODEL = base P "->" "PER_QUERY= PILOTS= PRECISION= PROTOCOL="
 	completes motes mteb PILOTS = x "->" x.mts
-	completes motes demo "" "->" ""
+	completes motes demo "" "->" SEED=
 }
 
 @test "completion: a program that is not there, or fails, completes nothing" {

@@ -441,7 +441,7 @@ scored() {
 	scored two other Retrieval ndcg_at_10 0.4 '"protocol": "v2", "queries": "8<"'
 	touch -d '2026-01-02 12:00' r/two/1/mine.json
 	touch -d '2026-03-04 12:00' r/two/1/other.json r/one/1/mine.json
-	leaderboard table -r "$REGISTRY" --format html r/one/1 r/two/1 >page
+	leaderboard table --registry "$REGISTRY" --format html r/one/1 r/two/1 >page
 	grep -F '<small>7 queries, 9 documents</small><small>or 8 queries, 9 documents</small>' page
 	grep -F '<small>8&lt; queries</small>' page
 	# each once, those that differ with what they are of
@@ -456,13 +456,13 @@ scored() {
 		scored "m_$model" other STS cosine_spearman "0.$model" ''
 	done
 	rm r/m_8/1/other.json
-	leaderboard table -r "$REGISTRY" --format html r/*/1 >page
+	leaderboard table --registry "$REGISTRY" --format html r/*/1 >page
 	[ "$(grep -c 'class="bar" title="m_[2-7]"' page)" -eq 24 ]
 	run ! grep 'title="m_[18]"' page
 	[ "$(grep -o 'var(--c[0-9])"></i>m_.' page | tr -dc '0-9\n' | paste -sd' ')" = "02 13 24 35 46 57" ]
 	grep -F '<small>m_1 10.00 &middot; m_8 80.00</small>' page
 	for format in tsv markdown html; do
-		run -0 leaderboard table -r "$REGISTRY" --format $format r/m_8/1
+		run -0 leaderboard table --registry "$REGISTRY" --format $format r/m_8/1
 		[[ $output != *"mean of"* ]]
 	done
 }
@@ -479,7 +479,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	cp means.tsv r/one/1/mine.tsv
 	awk -F'\t' -v OFS='\t' 'NR > 1 { $2 = 0 } { print $1, $2 }' means.tsv >zero.tsv
 	cut -f1,2 means.tsv >own.tsv
-	ends() { leaderboard compare -q --per-query --resamples 1000 "$1" "$2" | awk -F'\t' -v name="$3" -v plus="$4" \
+	ends() { leaderboard compare -q --from-per-query --resamples 1000 "$1" "$2" | awk -F'\t' -v name="$3" -v plus="$4" \
 		'$1 == name { printf "%.2f %.2f %.2f\n", 100 * $3, 100 * ($8 + plus), 100 * ($9 + plus) }'; }
 	# pairs: a similarity that is the gold score, or the label, reaches 1 in every draw
 	for kind in gold label; do
@@ -489,25 +489,25 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	done
 	measure=$(head -n 1 gold.tsv | cut -f3)
 	other=$(head -n 1 label.tsv | cut -f3)
-	score_of() { leaderboard compare -q --per-query --resamples 100 "$1" "$2" | awk -F'\t' -v name="$3" '$1 == name { printf "%.6f", $3 }'; }
+	score_of() { leaderboard compare -q --from-per-query --resamples 100 "$1" "$2" | awk -F'\t' -v name="$3" '$1 == name { printf "%.6f", $3 }'; }
 	scored one pairs STS cosine_spearman "$(score_of gold-same.tsv gold.tsv "${measure}_spearman")" ''
 	cp gold.tsv r/one/1/pairs.tsv
 	scored one labels PairClassification max_ap "$(score_of label-same.tsv label.tsv "${other}_ap")" ''
 	cp label.tsv r/one/1/labels.tsv
-	leaderboard table -r "$REGISTRY" --format html r/one/1 >page
+	leaderboard table --registry "$REGISTRY" --format html r/one/1 >page
 	[ "$(interval mine)" = "$(ends zero.tsv own.tsv "$metric" 0)" ]
 	[ "$(interval pairs)" = "$(ends gold-same.tsv gold.tsv "${measure}_spearman" 1)" ]
 	[ "$(interval labels)" = "$(ends label-same.tsv label.tsv "${other}_ap" 1)" ]
 	[ "$(grep -c '<u style' page)" -eq 3 ]
 	# another score than that of the queries; a file of no queries
 	scored one mine Retrieval "$metric" 0.123 ''
-	leaderboard table -r "$REGISTRY" --format html r/one/1 >page
+	leaderboard table --registry "$REGISTRY" --format html r/one/1 >page
 	[ "$(grep -c '<u style' page)" -eq 2 ]
 	echo broken >r/one/1/mine.tsv
-	run -1 leaderboard table -r "$REGISTRY" --format html r/one/1
+	run -1 leaderboard table --registry "$REGISTRY" --format html r/one/1
 	[[ $output == *"r/one/1/mine.tsv"* ]]
 	# the other forms do not read it
-	leaderboard table -r "$REGISTRY" r/one/1
+	leaderboard table --registry "$REGISTRY" r/one/1
 }
 
 @test "leaderboard compare: means, Welch's t, paired t and bootstrap are scipy's and numpy's" {

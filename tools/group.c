@@ -37,7 +37,7 @@ static const struct cli cli = { "group", "put texts into groups by their embeddi
 	"       group --threshold COSINE [OPTION]... [FILE]",
 	options,
 	"  tok -m MODEL --keep titles.txt | encode -m MODEL > titles.mts\n"
-	"  group -k 20 titles.mts | topics -n 5\n"
+	"  group -k 20 titles.mts | topics --words 5\n"
 	"  group --threshold 0.9 --min-size 2 titles.mts | mts rows --where 'group>=0' "
 	"|\n"
 	"      mts rows --sort group,distance | mts to tsv -c group,distance,text\n",

@@ -45,7 +45,7 @@ static const struct cli cli = { "topics", "the words that tell clusters of texts
 	"[--label NAME] [OPTION]... [FILE]\n"
 	"       topics -k K [-f NAME] [OPTION]... [FILE]",
 	options,
-	"  group -k 20 titles.mts | topics -n 5\n"
+	"  group -k 20 titles.mts | topics --words 5\n"
 	"  tok -m MODEL --keep -f text texts.jsonl | encode -m MODEL | topics -k 10\n"
 	"  mts from jsonl texts.jsonl | topics --label topic --max-df 0.05\n",
 	nn_about, NULL, ".mts" };
