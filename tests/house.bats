@@ -35,11 +35,6 @@ overview() {
 	[ -z "$wrong" ]
 }
 
-@test "house: README repeats the list of motes.7" {
-	diff <(overview | sed 's/^\([^ ]*\) \(.*\)$/| `\1` | \2 |/') \
-		<(grep '^| `[a-z-]*` | ' "$ROOT/README.md")
-}
-
 @test "house: a version is the same in the programs, in CHANGELOG.md and in CITATION.cff" {
 	version=$(sed -n 's/^#define MOTES_VERSION "\(.*\)"/\1/p' "$ROOT/lib/base/cli.h")
 	[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
@@ -172,14 +167,4 @@ overview() {
 	share="$ROOT/share" bash -eu -o pipefail commands >out
 	awk 'NF == 2 && $1 == "ndcg_at_10" { score[++n] = $2 } END { exit !(n == 2 && score[1] < 0.1 && score[2] > 0.8) }' out
 	grep -A1 '^1$' out | tail -n 1 | grep '21:10$'
-}
-
-@test "house: the first pipe of README runs as written" {
-	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
-	ln -s "$ROOT/share" "$T/share"
-	awk '/^## /{ on = /A first pipe/ } on && /^```/ && block++ { exit } on && block' \
-		"$ROOT/README.md" | grep -v '^```\|^PATH=' >"$T/pipe"
-	cd "$T"
-	run -0 --separate-stderr bash -eu -o pipefail pipe
-	[[ "${lines[0]}" == "an instrument"* && "${lines[1]}" == "  1  "*" thermometer" ]]
 }
