@@ -12,23 +12,24 @@ COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64
 ## demo       search a dictionary, adapt to Debian's packages, route questions of both (5 minutes)
 demo: | $(DEPS)
 	+@$(call programs,tok encode near)
-	@$(MAKE) --no-print-directory $(DEMO)/questions.mts $(DEMO)/words.mts $(TEXT)/definitions.tsv
+	@$(MAKE) -s --no-print-directory $(DEMO)/questions.mts $(DEMO)/words.mts $(TEXT)/definitions.tsv
 	@echo "1. Search by meaning: of $$(wc -l < $(DEMO)/words.tsv) words the model that comes with motes finds:"
 	@echo
 	@$X/near -k 3 --texts $(TEXT)/definitions.tsv $(DEMO)/questions.mts $(DEMO)/words.mts | cut -c1-79
 	@echo
 	+@$(call programs,mts mteb-score tasksample train pilot-build pilot-route)
 	+@$(in_parts) $(DEMO)/act1.txt
-	@echo 'Scores, of definitions that it has not read, among 10,377 entries; "both" adds'
-	@echo "cosines to BM25's scores, weighed on the development part:"
+	@echo 'Entries found by definitions that it has not read, nDCG@10 ± standard error. words: BM25;'
+	@echo '+: BM25 and cosine, how much of each chosen on the development part, as in all acts.'
 	@echo
 	@cat $(DEMO)/act1.txt
 	@echo
-	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) --no-print-directory demo-packages demo-routed; \
+	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) -s --no-print-directory demo-packages demo-routed; \
 		else echo 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.'; fi
 	+@$(if $(INSTALLED),:,$(MAKE) --no-print-directory -j$(JOBS) all)
 
-in_parts = $(ALONE) $(MAKE) --no-print-directory -j$(JOBS)
+# an act's files, whose commands are not shown, so that its answers and table stand together; make -n demo shows them
+in_parts = $(ALONE) $(MAKE) -s --no-print-directory -j$(JOBS)
 
 # Answers: the entries nearest to a description, with what they mean.
 $(DEMO)/questions.mts: $(SHARE)/recipes/questions.txt $(BASE)/model.safetensors | $X/tok $X/encode
@@ -96,6 +97,6 @@ $(foreach domain,dictionary packages,$(foreach of,base-dictionary base-packages 
 
 compare = awk -v by='$1' -f $(PIPELINES)/versus.awk
 $(DEMO)/act1.txt: $(PIPELINES)/versus.awk $(patsubst %,$(DEMO)/dictionary/test-%.tsv,bm25 base base+bm25-dictionary)
-	$(call compare,search by) column=definitions row=words $(word 2,$^) row=meaning $(word 3,$^) row=both $(word 4,$^) > $@
+	$(call compare,search by) column=definitions row=words $(word 2,$^) row=meaning $(word 3,$^) row=words+meaning $(word 4,$^) > $@
 
 .PHONY: demo

@@ -5,10 +5,12 @@
 # of the one most like it, by its embedding by the base.  Both corpora were encoded once, by the base.
 ROUTED := $(DEMO)/routed
 
-demo-routed: $(DEMO)/act3.txt
-	@echo '3. Questions of both kinds in one stream; pilot-route chooses who answers:'
+demo-routed:
+	+@$(in_parts) $(DEMO)/act3.txt
+	@echo '3. Questions of both kinds in one stream. adapter: that of act 2, for all questions;'
+	@echo 'routed: for those that pilot-route gives it. No document is encoded again.'
 	@echo
-	@cat $<
+	@cat $(DEMO)/act3.txt
 	@echo
 
 $(ROUTED)/dictionary.jsonl $(ROUTED)/packages.jsonl: $(ROUTED)/%.jsonl: $(TEXT)/corpus.txt $(DEBIAN)/train.jsonl

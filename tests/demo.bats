@@ -142,7 +142,7 @@ a_demo() {
 }
 
 # bats test_tags=plain
-@test "demo: three acts on drawn packages; again makes nothing; killed, it goes on" {
+@test "demo: three acts on drawn packages; again makes nothing; what is missing is made again" {
 	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	a_demo RUN= demo >shown 2>log || { cat log; false; }
 	cut -f1 out/demo/words.tsv | diff - <(printf '%s\n' _id kettle)
@@ -170,5 +170,5 @@ a_demo() {
 	a_demo APT=false demo >shown 2>log || { cat log; false; }
 	[ "$(tail -n 1 shown)" = 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.' ]
 	[ "$(grep -c '^search by' shown)" -eq 1 ]
-	[ ! -s log ] || { cat log; false; }
+	diff log /dev/null
 }
