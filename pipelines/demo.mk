@@ -7,7 +7,7 @@
 DEMO    := $(OUT)/demo
 SEED    ?= 1
 # beside BM25's score a cosine counts so many times
-COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64
+COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64 96 128 192
 
 ## demo       search a dictionary, adapt to Debian's packages, route questions of both (5 minutes)
 demo: | $(DEPS)

@@ -3,7 +3,6 @@
 # What one line says of a Debian package is to find what its description says.  Both are one author's, so that words go
 # far; they do not where a question has few of the description's words, as those of people who search have.
 # The adapter changes queries alone (train --freeze-documents): a corpus that the base has encoded stays as it is.
-# Rank, rate and number of steps were chosen on the development part.
 DEBIAN := $(DEMO)/packages
 LISTS := $(DEBIAN)/lists
 STEPS ?= 200
