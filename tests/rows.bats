@@ -253,7 +253,7 @@ chosen() {
 	wrong --seed 3 notes.mts
 	wrong notes.mts notes.mts
 	says_nothing --columns mts rows -c id notes.mts
-	says_nothing --show mts rows -n 3 notes.mts
+	says_nothing --count mts rows -n 3 notes.mts
 	says_nothing --where mts cat --where id=b notes.mts
 	says_nothing --rows mts head --rows 3 notes.mts
 }

@@ -184,8 +184,9 @@ model_open_gates(struct model *model, const char *lora, const char *gates)
 	char *own = mem_format("%s/adapters", model->dir);
 
 	if (!lora && !gates && !access(own, F_OK))
-		warn("%s: has LoRA adapters in %s, of which none is used; --adapter takes "
-		     "one",
+		warn(
+		    "%s: has LoRA adapters in %s, of which none is used; --adapter takes "
+		    "one",
 		    model->dir, own);
 	free(own);
 	if (lora)

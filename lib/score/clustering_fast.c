@@ -155,7 +155,8 @@ draw_documents(const struct texts *texts, struct mt19937 *mt, int64_t *count)
 	if (*count > rows)
 		*count = rows;
 	if (*count == 0)
-		die("%s: a share of %g of its %lld texts is none; give --max-documents more",
+		die("%s: a share of %g of its %lld texts is none; give --max-documents "
+		    "more",
 		    name, wanted, (long long)rows);
 	int64_t *drawn = mem_new((size_t)*count, sizeof *drawn);
 	if (wanted == 0)

@@ -477,8 +477,6 @@ add_folder(struct tokenise *stream, const char *path)
 void
 tokenise_add(struct tokenise *stream, const char *path)
 {
-	enum datafile_format format = stream->options->format;
-
 	progress_file(stream->progress);
 	if (documents_is_folder(path)) {
 		add_folder(stream, path);
@@ -489,11 +487,15 @@ tokenise_add(struct tokenise *stream, const char *path)
 		add_stream(stream, input);
 		return;
 	}
-	if (stream->cuts && format == DATAFILE_GUESS &&
-	    datafile_guess(input) == DATAFILE_LINES)
-		add_documents(stream, documents_of(input), input_name(input));
-	else
-		add_rows(stream, datafile_open_input(input, format), NULL);
+	if (stream->cuts && stream->options->format == DATAFILE_GUESS &&
+	    datafile_guess(input) == DATAFILE_LINES) {
+		char *name = mem_string(input_name(input)); /* outlives the input */
+		add_documents(stream, documents_of(input), name);
+		free(name);
+	} else {
+		add_rows(
+		    stream, datafile_open_input(input, stream->options->format), NULL);
+	}
 }
 
 static void
