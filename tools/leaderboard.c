@@ -76,7 +76,8 @@ static const struct cli_option options[] = {
 	{ OPT_RESAMPLES, "resamples", "N",
 	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: "
 	    "10000)" },
-	{ 's', "seed", "N", "compare: of these draws (default: 42)" }, CLI_OUTPUT, { 0 }
+	{ 's', "seed", "N", "compare: of the random draws (default: 42)" }, CLI_OUTPUT,
+	{ 0 }
 };
 
 static const struct cli cli;

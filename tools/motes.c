@@ -106,7 +106,7 @@ struct settings {
 	const char *output;
 };
 
-/* What --help says of the command line, with the list of all words. */
+/* The synopsis of --help: the command lines, then the list of programs and pipelines; to be freed. */
 static char *
 synopsis(void)
 {
@@ -228,7 +228,7 @@ get(void *context, char **operands, int count)
 	return 0;
 }
 
-/* What a former name of a program stands for now, or the word itself. */
+/* The name of today for a program that was renamed; any other word unchanged. */
 static char *
 present_name(char *word)
 {

@@ -21,8 +21,8 @@ extern const struct column passage_start;
 
 struct passage_rows;
 
-/* Of records with these columns, which are borrowed, of which `text` is cut; `path`, or -1, names files: .rst is
- * reStructuredText.  Passages are taken over. */
+/* Cuts the column number `text` of records that have `columns` [count], which are borrowed.  The column number `path` names
+ * each row's file, whose suffix .rst says that it is reStructuredText; -1: no such column.  Takes over `passages`. */
 struct passage_rows *passage_rows_new(struct passages *passages,
     const struct column *columns, int count, int text, int path);
 
