@@ -12,8 +12,8 @@
 
 enum { SCORE_INTERVAL_RESAMPLES = 1000, SCORE_INTERVAL_SEED = 42 };
 
-/* The interval (COMPARISON_LEVEL) of `score`, a fraction in 0..1, by the bootstrap over the rows of the per-query table at `path`.  Both ends
- * are NaN if there is no file at `path`, or if `metric` of its rows does not give `score`.  Dies if the file is damaged. */
+/* The interval of `score`, a fraction in 0..1, at COMPARISON_LEVEL: the bootstrap over the rows of the per-query table `path`.
+ * Both ends are NaN if there is no such file, or if `metric` of its rows does not give `score`.  Dies on a damaged file. */
 struct interval score_interval(const char *path, const char *metric, double score);
 
 #endif
