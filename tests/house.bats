@@ -120,6 +120,15 @@ overview() {
 	[ -z "$output" ]
 }
 
+@test "house: an include guard is its file's path, so that no two headers have the same" {
+	cd "$ROOT/lib"
+	find . -name '*.h' | while read -r file; do
+		guard=$(tr a-z A-Z <<<"${file#./}" | tr -c 'A-Z0-9\n' _)
+		[ "$(sed -n 's/^#ifndef //p; /^#define/q' "$file")" = "$guard" ] || echo "$file: its guard is not $guard"
+	done >"$T/guards"
+	diff "$T/guards" /dev/null
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

@@ -41,8 +41,7 @@ static const struct cli cli = { "classify",
 	options,
 	"  tok -m MODEL labelled.jsonl -f text | encode -m MODEL > labelled.mts\n"
 	"  tok -m MODEL --keep new.txt | encode -m MODEL |\n"
-	"      classify --train labelled.mts | mts to tsv -c "
-	"prediction,probability,text\n"
+	"      classify --train labelled.mts | mts to tsv -c prediction,probability,text\n"
 	"  classify --train labelled.mts --save topics.mts\n"
 	"  classify --load topics.mts new.mts | mts rows --where 'probability<0.5'\n",
 	nn_about, NULL, ".mts" };
@@ -89,16 +88,16 @@ check(struct settings *settings, char **operands, int count)
 	const char *learnt = settings->train ? settings->train : settings->load;
 
 	if (!settings->train == !settings->load)
-		die_usage("what are the labels learnt from? say --train, or --load what "
-			  "--save kept");
+		die_usage(
+		    "what are the labels learnt from? say --train, or --load what --save kept");
 	if (settings->save && knn)
-		die_usage("--save: nearest neighbours learn nothing beside the labelled "
-			  "stream: name it with --train each time");
+		die_usage(
+		    "--save: nearest neighbours learn nothing beside the labelled stream: name it with --train each time");
 	if (settings->save)
 		cli_only(&cli, "--save", "train label method save field threads");
 	if (settings->save && count)
-		die_usage("--save keeps what was learnt, and classifies nothing: '%s' is "
-			  "for --load",
+		die_usage(
+		    "--save keeps what was learnt, and classifies nothing: '%s' is for --load",
 		    operands[0]);
 	if (settings->load)
 		cli_only(&cli, "--load", "load field any-model level threads output");

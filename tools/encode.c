@@ -16,12 +16,12 @@
 #include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "folder/similarity_name.h"
-#include "model/embed.h"
-#include "model/emit.h"
+#include "encode/embed.h"
+#include "encode/emit.h"
 #include "model/model.h"
-#include "model/with_tokens.h"
+#include "encode/with_tokens.h"
 #include "nn/nn.h"
-#include "routing/routed_pass.h"
+#include "papers/routing/routed_pass.h"
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
@@ -69,8 +69,7 @@ static const struct cli_option options[] = { CLI_GROUP("What encodes:"), CLI_MOD
 	{ OPT_TOKENS, "tokens", "N",
 	    "tokens computed at a time by a thread (default: 8192; --emit: 2048)" },
 	{ OPT_CACHE, "cache", "SIZE",
-	    "memory for texts that were met, which are not computed again\n(default: "
-	    "128M)" },
+	    "memory for texts that were met, which are not computed again\n(default: 128M)" },
 	{ OPT_WEIGHTS, "weights", "stored|int8",
 	    "compute with weights as they are stored, or those of linear layers\n"
 	    "and experts in eight bits (default: stored)" },
@@ -84,9 +83,7 @@ static const struct cli_option options[] = { CLI_GROUP("What encodes:"), CLI_MOD
 	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
 	    "take tokens of another tokenizer, too" },
 	{ OPT_EMPTY, "empty", "refuse|zero|skip",
-	    "a text without tokens is a fault (default), has the embedding 0, or\nits "
-	    "row is "
-	    "left out" },
+	    "a text without tokens is a fault (default), has the embedding 0, or\nits row is left out" },
 	CLI_LEVEL, CLI_THREADS, { 0 } };
 
 static const struct cli cli = { "encode", "turn tokens into embeddings",
@@ -120,8 +117,8 @@ take_adapter(struct settings *s, char *folder)
 		return;
 	}
 	if (s->lora || s->gates)
-		die_usage("%s is a LoRA adapter itself; --adapter and --gates take "
-			  "adapters of the model that -m names",
+		die_usage(
+		    "%s is a LoRA adapter itself; --adapter and --gates take adapters of the model that -m names",
 		    folder);
 	s->model = base;
 	s->lora = s->adapter = modules_transformer(folder);
@@ -167,20 +164,15 @@ parse(int argc, char **argv)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
-		    "model expert adapter gates pilots output tokens pooling normalize "
-		    "no-normalize dim emit keep weights weights-cache precision "
-		    "any-tokenizer empty "
-		    "level threads");
+		    "model expert adapter gates pilots output tokens pooling normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.pilots && !s.gates)
 		die_usage("--pilots chooses among gates; --gates says where they are");
 	if (s.pilots)
 		cli_only(&cli, "--pilots",
-		    "model expert gates pilots output tokens normalize no-normalize dim "
-		    "emit keep weights weights-cache precision any-tokenizer empty level "
-		    "threads");
+		    "model expert gates pilots output tokens normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.weights_cache && !s.int8 && precisions[s.precision] != DTYPE_I8)
-		die_usage("--weights-cache keeps what --weights int8 or --precision int8 "
-			  "makes");
+		die_usage(
+		    "--weights-cache keeps what --weights int8 or --precision int8 makes");
 	if (s.precision && s.int8)
 		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
@@ -209,8 +201,7 @@ open_model(const struct settings *s)
 		model_take_head(model, s->head ? s->head : s->lora);
 	if (s->pooling && !head_pool(head, s->pooling))
 		die_usage(
-		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, "
-		    "weighted and last",
+		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, weighted and last",
 		    s->pooling);
 	if (head->assumed && !s->pooling)
 		warn("%s: %s: %s pooling is assumed; --pooling says otherwise", s->model,
@@ -300,8 +291,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
-		    "model expert adapter gates pilots output tokens pooling emit keep "
-		    "weights weights-cache precision any-tokenizer empty level threads");
+		    "model expert adapter gates pilots output tokens pooling emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));

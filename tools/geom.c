@@ -21,13 +21,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "geometry/agreement.h"
+#include "papers/moee/agreement.h"
 #include "geometry/fit_apply.h"
-#include "geometry/flow_command.h"
-#include "geometry/inter_task_table.h"
+#include "papers/reze/flow_command.h"
+#include "papers/mote/inter_task_table.h"
 #include "geometry/isotropy.h"
 #include "geometry/principal.h"
-#include "geometry/rank_correlation.h"
+#include "papers/moee/rank_correlation.h"
 #include "geometry/whitening_command.h"
 #include "nn/nn.h"
 
@@ -231,9 +231,7 @@ static const struct cli_command commands[] = {
 	{ "whiten", "give embeddings mean 0 and the identity as covariance",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
 	{ "flow", "make embeddings normally distributed by an invertible map",
-	    "field any-model flow-steps hidden epochs batch lr seed inverse level "
-	    "threads "
-	    "output",
+	    "field any-model flow-steps hidden epochs batch lr seed inverse level threads output",
 	    1, -1, flow },
 	{ 0 },
 };
@@ -257,8 +255,7 @@ static const struct cli cli = { "geom",
 	"  geom drift base.mts reze.mts\n"
 	"  geom agreement -k 100 -f text.hs -f text.rw texts.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
-	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts "
-	"> z.mts\n",
+	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts > z.mts\n",
 	nn_about, commands,
 	".mts\ncorrelation: .mts|.tsv\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
 

@@ -38,8 +38,7 @@ static const struct cli cli = { "group", "put texts into groups by their embeddi
 	options,
 	"  tok -m MODEL --keep titles.txt | encode -m MODEL > titles.mts\n"
 	"  group -k 20 titles.mts | topics --words 5\n"
-	"  group --threshold 0.9 --min-size 2 titles.mts | mts rows --where 'group>=0' "
-	"|\n"
+	"  group --threshold 0.9 --min-size 2 titles.mts | mts rows --where 'group>=0' |\n"
 	"      mts rows --sort group,distance | mts to tsv -c group,distance,text\n",
 	nn_about, NULL, ".mts" };
 
@@ -84,8 +83,8 @@ parse(struct settings *settings, int argc, char **argv)
 		case 'o': settings->output = optarg; break;
 		}
 	if (!settings->clusters == isnan(settings->threshold))
-		die_usage("which groups? say how many, -k, or how near their texts lie, "
-			  "--threshold");
+		die_usage(
+		    "which groups? say how many, -k, or how near their texts lie, --threshold");
 	if (settings->clusters)
 		cli_only(&cli, "-k", "clusters field seed level threads output");
 	else
@@ -235,8 +234,8 @@ tell(const struct settings *settings, int32_t filled)
 	if (settings->clusters && filled < settings->clusters)
 		warn("only %d groups have texts: embeddings repeat", filled);
 	if (!settings->clusters && filled == 0)
-		warn("no %lld texts lie within %g of one of them: no row has a group; "
-		     "say a lower --threshold or --min-size",
+		warn(
+		    "no %lld texts lie within %g of one of them: no row has a group; say a lower --threshold or --min-size",
 		    (long long)settings->least, settings->threshold);
 	inform("%d groups", filled);
 }

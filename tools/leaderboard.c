@@ -74,8 +74,7 @@ static const struct cli_option options[] = {
 	{ OPT_PER_QUERY, "from-per-query", NULL,
 	    "compare: files that mteb-score --per-query has written" },
 	{ OPT_RESAMPLES, "resamples", "N",
-	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: "
-	    "10000)" },
+	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: 10000)" },
 	{ 's', "seed", "N", "compare: of the random draws (default: 42)" }, CLI_OUTPUT,
 	{ 0 }
 };
@@ -277,8 +276,7 @@ static const struct cli cli = { "leaderboard", "data sets in, a table of scores 
 	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
 	"  leaderboard drawn --samples 16 train.jsonl > drawn.jsonl\n"
 	"  leaderboard model -m MODEL -o model_meta.json\n"
-	"  mteb-score sts --json x.mts | leaderboard result --registry tasks.yaml "
-	"--dataset STS12\n"
+	"  mteb-score sts --json x.mts | leaderboard result --registry tasks.yaml --dataset STS12\n"
 	"  leaderboard table --registry share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n"
 	"  leaderboard compare --from-per-query base.tsv mote.tsv\n",

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "moee/moee.h"
+#include "papers/moee/moee.h"
 
 enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP };
 
@@ -52,8 +52,8 @@ take_alpha(struct moee_options *settings)
 		settings->search = ALPHA_GRID;
 	else if (!number_read(optarg, strlen(optarg), &settings->alpha) ||
 		 settings->alpha < 0 || settings->alpha > 1e12)
-		die_usage("--alpha: '%s' is neither auto, auto=grid nor a number from 0 "
-			  "to 1e12",
+		die_usage(
+		    "--alpha: '%s' is neither auto, auto=grid nor a number from 0 to 1e12",
 		    optarg);
 }
 
@@ -76,8 +76,8 @@ take_norm(struct moee_options *settings)
 	} else if (!strcmp(optarg, "corpus")) {
 		settings->norm = NORM_CORPUS;
 	} else if (strcmp(optarg, "none") != 0) {
-		die_usage("--norm: '%s' is not one of none, batch=B, corpus and "
-			  "corpus=FILE",
+		die_usage(
+		    "--norm: '%s' is not one of none, batch=B, corpus and corpus=FILE",
 		    optarg);
 	}
 }
@@ -91,8 +91,8 @@ check(const struct moee_options *settings)
 		free(mode);
 	}
 	if (settings->combine == COMBINE_HS && settings->norm == NORM_BATCH)
-		die_usage("--norm batch says nothing to --combine hs: the code that it "
-			  "follows leaves hidden states alone as they are");
+		die_usage(
+		    "--norm batch says nothing to --combine hs: the code that it follows leaves hidden states alone as they are");
 }
 
 int

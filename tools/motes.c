@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/share.h"
+#include "folder/share.h"
 #include "folder/hub.h"
 
 enum { OPT_RUN = CLI_LONG, WORDS_MOST = 64 };
@@ -215,8 +215,8 @@ get(void *context, char **operands, int count)
 
 	(void)count;
 	if (!hub_is_name(operands[0]))
-		die_usage("'%s' is no name of a model on the Hugging Face Hub; one is "
-			  "ORG/NAME or ORG/NAME@REVISION",
+		die_usage(
+		    "'%s' is no name of a model on the Hugging Face Hub; one is ORG/NAME or ORG/NAME@REVISION",
 		    operands[0]);
 	char *script = get_script(operands[0], settings->output);
 	if (settings->run) {

@@ -118,12 +118,12 @@ static const struct cli_command commands[] = {
 	{ "summarization", "whether similarity follows people's judgement of summaries",
 	    ALL "similarity per-query", 0, 1, NULL },
 	{ "retrieval", "find the documents of a corpus that answer a query",
-	    ALL "field qrels ignore-identical-ids candidates from-run run top gain "
-		"at complete per-query memory any-model similarity",
+	    ALL
+	    "field qrels ignore-identical-ids candidates from-run run top gain at complete per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "how well a linear classifier tells the labels",
-	    ALL "field train samples experiments label seed solver any-model per-query "
-		"legacy-sum",
+	    ALL
+	    "field train samples experiments label seed solver any-model per-query legacy-sum",
 	    0, 1, NULL },
 	{ "clustering", "whether k-means finds the labels again",
 	    ALL "field label set batch sklearn seed per-query legacy-sum", 0, 1, NULL },
@@ -167,12 +167,10 @@ check_retrieval(const struct score_options *score)
 		    score->from_run ? "" : " or --run FILE");
 	if (!score->qrels)
 		cli_only(&cli, "retrieval without --qrels",
-		    "field ignore-identical-ids candidates run top memory any-model "
-		    "similarity threads");
+		    "field ignore-identical-ids candidates run top memory any-model similarity threads");
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
-		    "qrels from-run ignore-identical-ids run top gain at complete "
-		    "per-query protocol json output threads");
+		    "qrels from-run ignore-identical-ids run top gain at complete per-query protocol json output threads");
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
 	if (score->from_run && files[0])

@@ -39,11 +39,9 @@ static const struct cli_option options[] = {
 	{ OPT_JSON, "json", NULL,
 	    "head, stat: JSON, a line for the header and each row; for all" },
 	{ OPT_ROWS, "rows", "LIST",
-	    "rows: by their numbers, from 1, as in 1-10,200-; may be\nrepeated (default: "
-	    "all)" },
+	    "rows: by their numbers, from 1, as in 1-10,200-; may be\nrepeated (default: all)" },
 	{ OPT_WHERE, "where", "CONDITION",
-	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; may be\nrepeated: all "
-	    "must hold" },
+	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; may be\nrepeated: all must hold" },
 	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
 	{ 's', "seed", "N", "rows: of the random numbers (default: 0)" },
 	{ OPT_SORT, "sort", "COLUMN,...",

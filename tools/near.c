@@ -71,12 +71,10 @@ static const struct cli cli = { "near",
 	"       near --merge [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
-	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --texts corpus.jsonl "
-	"c.mts\n"
+	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
-	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run "
-	"-\n",
+	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run -\n",
 	nn_about, NULL, ".mts" };
 
 struct settings {
@@ -132,8 +130,8 @@ take_streams(struct search_options *search, char **operands, int count, bool sel
 	if (count == 0)
 		die_usage("near takes two streams: queries and corpus");
 	if (count == 1 && !self && isatty(STDIN_FILENO))
-		die_usage("there are no queries: %s is the corpus, and standard input a "
-			  "terminal; --self searches it for its own rows",
+		die_usage(
+		    "there are no queries: %s is the corpus, and standard input a terminal; --self searches it for its own rows",
 		    operands[0]);
 	search->queries = count == 1 && !self ? "-" : operands[0];
 	search->corpus = (const char *const *)operands + (count > 1);
@@ -225,12 +223,10 @@ check(const struct settings *settings)
 {
 	if (settings->run)
 		cli_only(&cli, "--run",
-		    "top threshold exclude-self run field similarity any-model memory "
-		    "threads");
+		    "top threshold exclude-self run field similarity any-model memory threads");
 	if (settings->self)
 		cli_only(&cli, "--self",
-		    "self top threshold show json field similarity any-model memory "
-		    "output threads");
+		    "self top threshold show json field similarity any-model memory output threads");
 	if (settings->text && settings->search.show)
 		die_usage("what is shown? --text or --show, not both");
 }

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "nn/nn.h"
-#include "routing/fit.h"
+#include "papers/routing/fit.h"
 
 enum { OPT_ROUTER = CLI_LONG, OPT_TIES, OPT_CLUSTERS, OPT_SAMPLES, OPT_ANY_MODEL };
 

@@ -17,9 +17,9 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "nn/nn.h"
-#include "routing/gate_columns.h"
-#include "routing/gate_scores.h"
-#include "routing/routed_vectors.h"
+#include "papers/routing/gate_columns.h"
+#include "papers/routing/gate_scores.h"
+#include "papers/routing/routed_vectors.h"
 #include "score/per_query.h"
 
 enum {
@@ -151,9 +151,10 @@ check(const struct settings *settings, int operands)
 	}
 	bool scores = settings->mode == BY_ORACLE || settings->mode == BY_BEST;
 	if (!operands)
-		die_usage(scores ? "there are no files of scores; name one for each gate"
-				 : "which pilots? name the library that 'pilot-build "
-				   "fit' wrote");
+		die_usage(
+		    scores
+			? "there are no files of scores; name one for each gate"
+			: "which pilots? name the library that 'pilot-build fit' wrote");
 	if (!scores && operands > 2)
 		die_usage("pilot-route takes a library and one stream, not %d streams",
 		    operands - 1);

@@ -19,10 +19,10 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "nn/nn.h"
-#include "reze/collect.h"
-#include "reze/debias.h"
-#include "reze/statistics_file.h"
-#include "reze/statistics_table.h"
+#include "papers/reze/collect.h"
+#include "papers/reze/debias.h"
+#include "papers/reze/statistics_file.h"
+#include "papers/reze/statistics_table.h"
 
 enum {
 	OPT_ANCHOR = CLI_LONG,
@@ -44,8 +44,7 @@ static const struct cli_option options[] = {
 	{ OPT_POSITIVE, "positive", "NAME",
 	    "embeddings of their positives: NAME.emb\n(default: document)" },
 	{ OPT_SOURCE, "source", "NAME",
-	    "column, or attribute of the records, that says of which\nsource a pair is "
-	    "(default: dataset)" },
+	    "column, or attribute of the records, that says of which\nsource a pair is (default: dataset)" },
 	{ OPT_RANK, "eigenvectors", "N", "eigenvectors to compute (default: all)" },
 	{ OPT_PARTIAL, "partial", NULL, "write sums alone, for merge" },
 	{ OPT_SHRINKAGE + SHRINKAGE_CENTRE, "centre", "median|mean|zero",
@@ -151,8 +150,7 @@ show(void *with, char **files, int count)
 
 	if (settings->view == VIEW_SOURCES && verbosity >= 0)
 		fprintf(stderr,
-		    "%lld relations of 2 x %d, %lld sources; %d of %d components are "
-		    "active\n",
+		    "%lld relations of 2 x %d, %lld sources; %d of %d components are active\n",
 		    (long long)statistics->sums->count, statistics->width / 2,
 		    (long long)strings_count(statistics->sources),
 		    statistics->shrinkage->active, statistics->width);

@@ -138,12 +138,10 @@ parse(int argc, char **argv)
 		    (long long)to.slice.rank, (long long)to.slice.ranks);
 	if (to.plan)
 		cli_only(&cli, "--plan",
-		    "plan all batch seed epochs steps skip rank ranks drop-last "
-		    "duplicates batching task index directory tmpdir max-line output");
+		    "plan all batch seed epochs steps skip rank ranks drop-last duplicates batching task index directory tmpdir max-line output");
 	if (to.all)
 		cli_only(&cli, "--all",
-		    "all plan batch steps skip rank ranks task index directory tmpdir "
-		    "max-line level output");
+		    "all plan batch steps skip rank ranks task index directory tmpdir max-line level output");
 	to.recipe = argv[optind];
 	return to;
 }

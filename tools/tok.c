@@ -51,15 +51,13 @@ enum {
 static const struct cli_option options[] = {
 	CLI_GROUP("Texts and tokens:"),
 	{ 'm', "model", "MODEL",
-	    "model folder, its name on the Hugging Face Hub, or a\ntokenizer.json "
-	    "(default: $MOTES_MODEL)" },
+	    "model folder, its name on the Hugging Face Hub, or a\ntokenizer.json (default: $MOTES_MODEL)" },
 	{ 'f', "field", "FIELD", "tokenise this text, or join: NAME=a+b; repeatable" },
 	{ OPT_TASK, "task", "NAME",
 	    "put the model's prompt of that name before each text" },
 	{ OPT_PROMPT, "prompt", "TEXT", "put this before each text" },
 	{ OPT_TEMPLATE, "template", "NAME",
-	    "put this around each text: a name of share/templates.yaml,\nor a text with "
-	    "{text} in it" },
+	    "put this around each text: a name of share/templates.yaml,\nor a text with {text} in it" },
 	{ OPT_PREPARE, "prepare", "none|moee",
 	    "what is done to a text first (default: none)" },
 	CLI_GROUP("Length:"),
@@ -79,8 +77,7 @@ static const struct cli_option options[] = {
 	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
 	    "of text input (default: by name)" },
 	{ OPT_SHARD, "shard", "K/N",
-	    "of text files only the rows that begin in the K-th of N equal parts\nof "
-	    "their bytes" },
+	    "of text files only the rows that begin in the K-th of N equal parts\nof their bytes" },
 	{ OPT_MAX_LINE, "max-line", "BYTES",
 	    "of text input: refuse longer lines (default: 64M)" },
 	{ OPT_ROWS, "record-rows", "N",
@@ -105,10 +102,8 @@ static const struct cli_option options[] = {
 static const struct cli cli = { "tok", "turn text into token ids",
 	"[-m MODEL] [OPTION]... [FILE|FOLDER]...", options,
 	"  tok -m MODEL notes/ | encode -m MODEL > notes.mts\n"
-	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > "
-	"emb.mts\n"
-	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > "
-	"ids.mts\n"
+	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > emb.mts\n"
+	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > ids.mts\n"
 	"  tok -m MODEL --template prompteol texts.txt > ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --learn wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
@@ -124,15 +119,10 @@ struct settings {
 
 /* What says something to each thing that it does. */
 static const char encode_options[] =
-    "model field task prompt template prepare max-length truncate "
-    "truncation-side no-truncate passages overlap keep format shard max-line record-rows "
-    "level "
-    "threads "
-    "output";
+    "model field task prompt template prepare max-length truncate truncation-side no-truncate passages overlap keep format shard max-line record-rows level threads output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
-    "learn field format max-line max-length output vocab-size "
-    "min-frequency alphabet cased";
+    "learn field format max-line max-length output vocab-size min-frequency alphabet cased";
 static const char bpe_options[] =
     "learn field format max-line max-length output vocab-size min-frequency";
 

@@ -89,8 +89,7 @@ static const struct cli_option options[] = {
 	{ OPT_BIDIRECTIONAL, "bidirectional", NULL,
 	    "add the loss of documents choosing queries" },
 	{ OPT_BALANCE, "balance", "X",
-	    "weight of the load-balancing loss of token experts\n(default: 0.001; clm: "
-	    "config.json's)" },
+	    "weight of the load-balancing loss of token experts\n(default: 0.001; clm: config.json's)" },
 	{ OPT_REZE, "reze", "X",
 	    "weight of the loss against targets of reze-stats (default: 0)" },
 	{ OPT_NO_MASK, "no-mask-duplicates", NULL,
@@ -104,15 +103,12 @@ static const struct cli_option options[] = {
 	{ OPT_MASK_SHARE, "mask-share", "X",
 	    "mlm: share of the tokens to predict (default: 0.15)" },
 	{ OPT_DEV, "dev", "FILE",
-	    "mlm, clm: texts held out, whose loss is logged every\n--save-every steps "
-	    "and at "
-	    "the last" },
+	    "mlm, clm: texts held out, whose loss is logged every\n--save-every steps and at the last" },
 	CLI_GROUP("Memory, precision, checkpoints:"),
 	{ OPT_PRECISION, "precision", "f32|bf16",
 	    "of the linear layers' products (default: f32)" },
 	{ OPT_MEMORY, "memory", "SIZE",
-	    "of the activations of tokens forward and backward at a\ntime (default: "
-	    "1G)" },
+	    "of the activations of tokens forward and backward at a\ntime (default: 1G)" },
 	{ OPT_TOKENS, "tokens", "N", "so many tokens at a time, whatever the memory" },
 	{ OPT_SAVE_EVERY, "save-every", "N",
 	    "steps between checkpoints; 0: none (default: 500)" },
@@ -235,9 +231,8 @@ take_option(int opt, struct arguments *a)
 static const struct {
 	const char *mode, *options;
 } kinds[] = {
-	[OBJECTIVE_INFONCE] = { "--objective infonce",
-	    ALL "temperature bidirectional balance reze no-mask-duplicates lora "
-		"freeze-documents documents" },
+	[OBJECTIVE_INFONCE] = { "--objective infonce", ALL
+	    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents documents" },
 	[OBJECTIVE_MLM] = { "--objective mlm", ALL "batch-tokens dev mask-share" },
 	[OBJECTIVE_CLM] = { "--objective clm", ALL "batch-tokens dev balance" },
 };
@@ -311,9 +306,8 @@ choose_balance(struct arguments *a, const struct model *model)
 	if (mixture->count && kind == OBJECTIVE_CLM) {
 		*balance = mixture->balance;
 		if (mixture->balance_apart && *balance > 0)
-			warn("%s: its 'aux_loss_alpha', %g, weighs a loss of each block "
-			     "and text apart; here it weighs one of all together: "
-			     "--balance says another weight, or 0",
+			warn(
+			    "%s: its 'aux_loss_alpha', %g, weighs a loss of each block and text apart; here it weighs one of all together: --balance says another weight, or 0",
 			    a->dir, *balance);
 	} else if (mixture->count && kind == OBJECTIVE_INFONCE && !a->trainer.lora)
 		*balance = 0.001;

@@ -9,7 +9,7 @@
 #include "base/lock.h"
 #include "folder/folder.h"
 #include "folder/model_folder.h"
-#include "geometry/distil.h"
+#include "edit/distil.h"
 #include "model/experts.h"
 #include "model/model.h"
 #include "nn/nn.h"
@@ -63,8 +63,7 @@ static const struct cli_option options[] = { CLI_MODEL,
 	{ OPT_MERGE, "merge-lora", "DIR",
 	    "the model with this LoRA adapter in its weights" },
 	{ OPT_STATIC, "static", NULL,
-	    "a table of static embeddings: each token by itself, as the model\nembeds "
-	    "it" },
+	    "a table of static embeddings: each token by itself, as the model\nembeds it" },
 	{ OPT_DIM, "dim", "K", "of a table, values of a row at most (default: 256)" },
 	{ 0 } };
 
@@ -77,8 +76,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"       upcycle --merge-lora DIR [-m MODEL] -o DIR\n"
 	"       upcycle --static [-m MODEL] -o DIR [--dim K]",
 	options,
-	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query "
-	"-o mote\n"
+	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query -o mote\n"
 	"  upcycle -m mote --task STS=classification -o mote\n"
 	"  upcycle -m nomic-bert-2048 --token-experts 8 --token-top 2 --every 2 -o moe\n",
 	NULL, NULL, NULL };
@@ -105,9 +103,8 @@ parse_names(struct settings *s, char *list)
 		if (s->count == SPEC_EXPERTS)
 			die_usage("--experts: more than %d", SPEC_EXPERTS);
 		if (!experts_name_valid(name))
-			die_usage("--experts: '%s' is no name; up to 63 letters, digits, "
-				  "'_' and "
-				  "'-' make one",
+			die_usage(
+			    "--experts: '%s' is no name; up to 63 letters, digits, '_' and '-' make one",
 			    name);
 		for (int i = 0; i < s->count; i++)
 			if (!strcmp(s->names[i], name))
@@ -181,8 +178,7 @@ check(const struct settings *s)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
 	else if (s->tokens.count)
 		cli_only(&cli, "--token-experts",
-		    "token-experts token-top no-renormalize seed model output every "
-		    "layers");
+		    "token-experts token-top no-renormalize seed model output every layers");
 	else if (!s->count && (s->tasks || s->prompts))
 		cli_only(&cli, "--task without --experts", "model output task prompt");
 	else if (!s->count)

@@ -3,8 +3,8 @@
  *
  * Zeroed they are empty; `used` and `count` may be set back.  Whoever has one frees its data.
  */
-#ifndef BUFFER_H
-#define BUFFER_H
+#ifndef BASE_BUFFER_H
+#define BASE_BUFFER_H
 
 #include <stddef.h>
 #include <stdint.h>

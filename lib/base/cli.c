@@ -57,8 +57,7 @@ static void
 append_quoted(char **text, const char *word)
 {
 	const char *plain =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	    "-_=+.,:/@%";
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
 	size_t length = *text ? strlen(*text) : 0;
 	char *to = *text = mem_resize(*text, length + 4 * strlen(word) + 4, 1);
 
@@ -414,8 +413,7 @@ cli_integers(const char *option, int64_t least, int64_t most, int64_t *to, int r
 			return count;
 	}
 	die_usage(
-	    "%s: '%s' is not a list of whole numbers in %lld..%lld, commas between, "
-	    "at most %d",
+	    "%s: '%s' is not a list of whole numbers in %lld..%lld, commas between, at most %d",
 	    option, optarg, (long long)least, (long long)most, room);
 }
 

@@ -16,8 +16,8 @@
  * Every program also has -h/--help, --version, -q/--quiet, -v/--verbose, --progress;
  * cli_next deals with them, and takes an option's earlier spelling with a warning.  Usage faults exit 2.
  */
-#ifndef CLI_H
-#define CLI_H
+#ifndef BASE_CLI_H
+#define BASE_CLI_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * clock - time that only goes forward.
  */
-#ifndef CLOCK_H
-#define CLOCK_H
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
 
 /* Seconds since some moment in the past. */
 double clock_now(void);

@@ -12,8 +12,8 @@
  * What an option takes, and an operand, is MODEL, DIR, FILE, a list of words or of the ends of
  * files' names, or something that nobody can know.
  */
-#ifndef COMPLETION_H
-#define COMPLETION_H
+#ifndef BASE_COMPLETION_H
+#define BASE_COMPLETION_H
 
 #include "base/cli.h"
 

@@ -5,8 +5,8 @@
  * A message names its object first: "FILE:LINE: ..." or "STREAM: record N: ...".
  * Exit status: 0 done, 1 failed (data or I/O), 2 usage.
  */
-#ifndef ERR_H
-#define ERR_H
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
 
 enum { EXIT_DATA = 1, EXIT_USAGE = 2 };
 

@@ -44,8 +44,7 @@ copy_file(int file, const char *path, size_t size)
 	text[size] = 0;
 	close(file);
 	if (size > 24 && !memcmp(text, "version https://git-lfs", 23))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
-		    "pull'",
+		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
 		    path);
 	return text;
 }

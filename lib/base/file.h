@@ -1,8 +1,8 @@
 /*
  * file - whole small files as bytes, and paths.
  */
-#ifndef FILE_H
-#define FILE_H
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

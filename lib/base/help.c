@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct cli_option help_common[] = { { CLI_LONG, "progress", NULL,
-					      "show progress even when "
-					      "standard error is no terminal" },
+const struct cli_option help_common[] = {
+	{ CLI_LONG, "progress", NULL,
+	    "show progress even when standard error is no terminal" },
 	{ 'q', "quiet", NULL, "no progress, no warnings" },
 	{ 'v', "verbose", NULL, "say what was done" }, { 'h', "help", NULL, "this text" },
-	{ CLI_LONG, "version", NULL, "version" }, { 0 } };
+	{ CLI_LONG, "version", NULL, "version" }, { 0 }
+};
 
 /* What is cut out of a text. */
 struct piece {

@@ -10,8 +10,8 @@
  *
  * Those that are for others are left out, and so are the names of the commands.
  */
-#ifndef HELP_H
-#define HELP_H
+#ifndef BASE_HELP_H
+#define BASE_HELP_H
 
 #include "base/cli.h"
 

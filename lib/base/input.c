@@ -405,8 +405,7 @@ input_read(struct input *input, void *to, size_t count)
 		if (input->at < input->end)
 			continue;
 		if (!input->between)
-			die("%s: the compressed data end in the middle: the file is cut "
-			    "short",
+			die("%s: the compressed data end in the middle: the file is cut short",
 			    input->name);
 		break;
 	}

@@ -4,8 +4,8 @@
  * The first bytes can be looked at without being consumed, so that a program can
  * take either text or a tensor stream from the same pipe.
  */
-#ifndef INPUT_H
-#define INPUT_H
+#ifndef BASE_INPUT_H
+#define BASE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -69,8 +69,8 @@ try(struct lock *lock, bool wait)
 		return true;
 	if (errno == EWOULDBLOCK)
 		return false;
-	warn("%s: this file system has no locks (%s): see to it that no other process "
-	     "writes there at the same time",
+	warn(
+	    "%s: this file system has no locks (%s): see to it that no other process writes there at the same time",
 	    lock->path, strerror(errno));
 	unlink(lock->path);
 	close(lock->file);
@@ -95,8 +95,7 @@ take(const char *name, bool *waited)
 			die("%s: cannot make its lock %s:", name, lock->path);
 		bool taken = try(lock, false);
 		if (!taken && !waited)
-			die("%s: %s is writing it; wait until that has ended, or choose "
-			    "another name",
+			die("%s: %s is writing it; wait until that has ended, or choose another name",
 			    name, holder(lock->file, who));
 		if (!taken) {
 			warn("%s: %s is making it; this one waits and uses it then", name,

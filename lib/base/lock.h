@@ -6,8 +6,8 @@
  * stops nobody, and the next process takes it over.  Where the file system has no locks, a warning says so, and there
  * is none.
  */
-#ifndef LOCK_H
-#define LOCK_H
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * Whoever calls x_open/x_new calls x_close/x_free; every other pointer that the
  * library hands out is borrowed and dies with its owner.
  */
-#ifndef MEM_H
-#define MEM_H
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
 
 #include <stdarg.h>
 #include <stddef.h>

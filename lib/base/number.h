@@ -1,8 +1,8 @@
 /*
  * number - numbers as people and files write them: one strict reader, the shortest writing.
  */
-#ifndef NUMBER_H
-#define NUMBER_H
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

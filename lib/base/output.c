@@ -126,8 +126,8 @@ output_open(const char *path, bool binary)
 		}
 	}
 	if (binary && isatty(output->file))
-		die_usage("%s: binary output to a terminal is refused; redirect it or "
-			  "give a file",
+		die_usage(
+		    "%s: binary output to a terminal is refused; redirect it or give a file",
 		    output->name);
 	(void)fcntl(
 	    output->file, F_SETPIPE_SZ, PIPE); /* fewer switches between programs */

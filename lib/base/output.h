@@ -8,8 +8,8 @@
  *
  * Every call dies, naming the file, when bytes cannot be written.
  */
-#ifndef OUTPUT_H
-#define OUTPUT_H
+#ifndef BASE_OUTPUT_H
+#define BASE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * is done.  Elsewhere nothing is shown, under --progress whole lines, every five seconds and at
  * the end.
  */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#ifndef BASE_PROGRESS_H
+#define BASE_PROGRESS_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * splitmix64.  The whole state is four words, so a checkpoint can keep it.
  * The reference's generators (MT19937) are in mt19937.h.
  */
-#ifndef RNG_H
-#define RNG_H
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * multiples of the largest power of ten 10^k not above the width of the interval that rounds to
  * the number, at most four come into question, and products of 126 bits tell them apart.
  */
-#ifndef SHORTEST_H
-#define SHORTEST_H
+#ifndef BASE_SHORTEST_H
+#define BASE_SHORTEST_H
 
 #include <stdint.h>
 

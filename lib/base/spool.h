@@ -2,8 +2,8 @@
  * spool - bytes kept in a file without a name until all of them are there: it vanishes with the
  * program, however that ends.
  */
-#ifndef SPOOL_H
-#define SPOOL_H
+#ifndef BASE_SPOOL_H
+#define BASE_SPOOL_H
 
 #include <stddef.h>
 #include <stdio.h>

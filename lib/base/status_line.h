@@ -6,8 +6,8 @@
  * that knows how much work there is goes before the others.  None draws where results come to the
  * terminal, nor from the background.  A terminal that is "dumb" is taken for none.
  */
-#ifndef STATUS_LINE_H
-#define STATUS_LINE_H
+#ifndef BASE_STATUS_LINE_H
+#define BASE_STATUS_LINE_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * 16 to 32 of the table.  At most 2^32 - 2 of them.  What is there stays where it is: threads may
  * get and compare names while one adds further ones, which they do not know yet.
  */
-#ifndef STRINGS_H
-#define STRINGS_H
+#ifndef BASE_STRINGS_H
+#define BASE_STRINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

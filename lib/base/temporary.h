@@ -5,8 +5,8 @@
  * Only a program that is killed outright leaves its "NAME.*.part".  It is for a person to remove:
  * on a file system that machines share, nobody can tell it from another's work.
  */
-#ifndef TEMPORARY_H
-#define TEMPORARY_H
+#ifndef BASE_TEMPORARY_H
+#define BASE_TEMPORARY_H
 
 #include <stdbool.h>
 

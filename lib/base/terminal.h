@@ -1,8 +1,8 @@
 /*
  * terminal - texts of other people on a line of a terminal.
  */
-#ifndef TERMINAL_H
-#define TERMINAL_H
+#ifndef BASE_TERMINAL_H
+#define BASE_TERMINAL_H
 
 #include <stddef.h>
 

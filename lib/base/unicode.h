@@ -2,8 +2,8 @@
  * unicode - where the reference tokenizers take another edition of Unicode than utf8proc:
  * the tables behind utf8.h.
  */
-#ifndef UNICODE_H
-#define UNICODE_H
+#ifndef BASE_UNICODE_H
+#define BASE_UNICODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

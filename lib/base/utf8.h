@@ -6,8 +6,8 @@
  * marks from 8.0, normal forms from 9.0, letters from 16, lower case and clusters from 17.  Token ids depend on it, so the traits and
  * mappings here follow the reference, code point by code point (tests/datafile.bats).
  */
-#ifndef UTF8_H
-#define UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

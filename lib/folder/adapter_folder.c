@@ -41,9 +41,8 @@ name_of_base(const char *adapter)
 	const char *name = tree_string(config, "base_model_name_or_path", "");
 
 	if (!*name)
-		tree_die(config, "the adapter does not say of which model it is "
-				 "('base_model_name_or_path'); give the model with -m, "
-				 "and this folder with --adapter");
+		tree_die(config,
+		    "the adapter does not say of which model it is ('base_model_name_or_path'); give the model with -m, and this folder with --adapter");
 	char *copy = mem_string(name);
 	free(path);
 	tree_free(config);
@@ -62,9 +61,7 @@ adapter_folder_base(const char *dir)
 	char *name = name_of_base(adapter), *base = model_folder_find(name);
 	char *transformer = base ? modules_transformer(base) : NULL;
 	if (!base || !has(transformer, "config.json"))
-		die("%s: is a LoRA adapter of '%s', which is no model's folder here, nor "
-		    "in the cache of the Hugging Face Hub; give that model with -m, and "
-		    "this folder with --adapter",
+		die("%s: is a LoRA adapter of '%s', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter",
 		    dir, name);
 	free(transformer);
 	free(name);
@@ -79,9 +76,7 @@ adapter_folder_refuse(const char *dir)
 
 	if (adapter && !has(adapter, "config.json")) {
 		char *name = name_of_base(adapter);
-		die("%s: is a LoRA adapter of '%s', not a model; 'upcycle -m %s "
-		    "--merge-lora %s -o DIR' makes one, and 'train -m %s --lora %s' goes "
-		    "on from it",
+		die("%s: is a LoRA adapter of '%s', not a model; 'upcycle -m %s --merge-lora %s -o DIR' makes one, and 'train -m %s --lora %s' goes on from it",
 		    dir, name, name, adapter, name, adapter);
 	}
 	free(adapter);

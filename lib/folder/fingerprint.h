@@ -3,8 +3,8 @@
  *
  * For identity, not against malice. 
  */
-#ifndef FINGERPRINT_H
-#define FINGERPRINT_H
+#ifndef FOLDER_FINGERPRINT_H
+#define FOLDER_FINGERPRINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

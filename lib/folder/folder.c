@@ -147,15 +147,12 @@ folder_check(const char *dir)
 	if (!S_ISDIR(status.st_mode) ||
 	    (found && !has(target, "config.json") && !has(target, "modules.json") &&
 		!has(target, "adapter_config.json")))
-		die("%s: exists and is not a model folder; choose another "
-		    "name",
-		    dir);
+		die("%s: exists and is not a model folder; choose another name", dir);
 	free(found);
 	struct modules *modules = modules_read(target);
 	found = find(target, modules, ours, false);
 	if (found)
-		die("%s: is not part of a model, and would be lost with the folder that "
-		    "is replaced; move it away or choose another name for the folder",
+		die("%s: is not part of a model, and would be lost with the folder that is replaced; move it away or choose another name for the folder",
 		    found);
 	modules_free(modules);
 	free(target);

@@ -5,8 +5,8 @@
  * A model's folder of that name is replaced.  It holds the files that we read or write, those of
  * its modules too, and nothing else: whatever else is there is somebody's, and never removed.
  */
-#ifndef FOLDER_H
-#define FOLDER_H
+#ifndef FOLDER_FOLDER_H
+#define FOLDER_FOLDER_H
 
 #include <stdbool.h>
 

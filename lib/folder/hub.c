@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/share.h"
+#include "folder/share.h"
 
 static const char *
 variable(const char *name)

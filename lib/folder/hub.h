@@ -1,8 +1,8 @@
 /*
  * hub - names of models of the Hugging Face Hub, and the local cache as the huggingface_hub package lays it out.
  */
-#ifndef HUB_H
-#define HUB_H
+#ifndef FOLDER_HUB_H
+#define FOLDER_HUB_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -48,12 +48,9 @@ check_owner(const char *name, size_t length, const char *cache)
 		return;
 	char *model = hub_folder(cache, whole, (int)strlen(whole));
 	if (is_folder(model))
-		die("%s: no folder of that name; a model of the Hugging Face Hub is "
-		    "called "
-		    "%s",
+		die("%s: no folder of that name; a model of the Hugging Face Hub is called %s",
 		    name, whole);
-	die("%s: no folder of that name; a model of the Hugging Face Hub is called %s; "
-	    "'motes get --fetch %s' fetches it",
+	die("%s: no folder of that name; a model of the Hugging Face Hub is called %s; 'motes get --fetch %s' fetches it",
 	    name, whole, whole);
 }
 
@@ -104,8 +101,7 @@ model_folder(const char *name)
 		return mem_string(name);
 	char *found = find_cached(name, &cache, &partly);
 	if (!found && (strchr(name, '/') || partly))
-		die("%s: no folder of that name, nor a model%s in %s; 'motes get --fetch "
-		    "%s' fetches it from the Hugging Face Hub",
+		die("%s: no folder of that name, nor a model%s in %s; 'motes get --fetch %s' fetches it from the Hugging Face Hub",
 		    name, partly ? " of that revision" : "", cache, name);
 	if (!found)
 		check_owner(name, strcspn(name, "@"), cache);

@@ -6,8 +6,8 @@
  * $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else
  * ~/.cache/huggingface/hub.  Nothing is downloaded.
  */
-#ifndef MODEL_FOLDER_H
-#define MODEL_FOLDER_H
+#ifndef FOLDER_MODEL_FOLDER_H
+#define FOLDER_MODEL_FOLDER_H
 
 /*
  * NULL stands for what $MOTES_MODEL names; without that, a usage fault: no model is given.  Dies,

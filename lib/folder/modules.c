@@ -16,8 +16,7 @@ module_of(const struct tree *node, const char *dir)
 		name = "";
 	if (strchr(name, '/') || name[0] == '.' || strlen(name) > 63)
 		tree_die(node,
-		    "'path' is '%s'; it must be the plain name of a folder in the "
-		    "model's",
+		    "'path' is '%s'; it must be the plain name of a folder in the model's",
 		    name);
 	return (struct module){ .type = dot ? dot + 1 : type,
 		.name = name,

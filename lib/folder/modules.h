@@ -1,8 +1,8 @@
 /*
  * modules - modules.json of a sentence-transformers folder: what its model is made of, in order.
  */
-#ifndef MODULES_H
-#define MODULES_H
+#ifndef FOLDER_MODULES_H
+#define FOLDER_MODULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

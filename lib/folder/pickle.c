@@ -156,8 +156,7 @@ push_global(struct pickle *pickle)
 	while (*known && strcmp(*known, text))
 		known++;
 	if (!*known)
-		die("%s: asks for '%s', which no table of weights does; nothing of it "
-		    "was run",
+		die("%s: asks for '%s', which no table of weights does; nothing of it was run",
 		    pickle->path, text);
 	free(text);
 	push(pickle, (struct pickle_value){ .kind = PICKLE_GLOBAL, .string = *known });
@@ -238,8 +237,7 @@ push_plain(struct pickle *pickle, enum pickle_kind kind, int64_t integer)
 static void
 unknown(const struct pickle *pickle, unsigned char opcode)
 {
-	die("%s: byte %zu of its pickle: opcode 0x%02x, which no table of weights needs; "
-	    "nothing of it was run",
+	die("%s: byte %zu of its pickle: opcode 0x%02x, which no table of weights needs; nothing of it was run",
 	    pickle->path, (size_t)(pickle->at - 1 - pickle->start), opcode);
 }
 

@@ -5,8 +5,8 @@
  * function's name and its arguments, for the caller to make sense of.  Every other opcode, and every
  * name but those allowed, is refused.
  */
-#ifndef PICKLE_H
-#define PICKLE_H
+#ifndef FOLDER_PICKLE_H
+#define FOLDER_PICKLE_H
 
 #include <stddef.h>
 #include <stdint.h>

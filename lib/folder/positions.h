@@ -1,8 +1,8 @@
 /*
  * positions - which rows of its table of learned positions a model gives to the tokens of a text.
  */
-#ifndef POSITIONS_H
-#define POSITIONS_H
+#ifndef FOLDER_POSITIONS_H
+#define FOLDER_POSITIONS_H
 
 #include "text/tree.h"
 

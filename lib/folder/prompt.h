@@ -6,8 +6,8 @@
  * the expert's name, if there is one, and counts as one of them.  So does a task of "lora_adaptations" (jina-embeddings-v3),
  * which has the text that "task_instructions" has for it, or none.
  */
-#ifndef PROMPT_H
-#define PROMPT_H
+#ifndef FOLDER_PROMPT_H
+#define FOLDER_PROMPT_H
 
 #include "text/tree.h"
 

@@ -226,8 +226,7 @@ open_shard(struct shard *shard)
 	map_shard(shard);
 	if (shard->size >= sizeof pointer &&
 	    !memcmp(shard->map, pointer, sizeof pointer - 1))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
-		    "pull'",
+		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
 		    shard->path);
 	if (ends(shard->path, ".bin")) {
 		shard->torch = torch_file_read(shard->path, shard->map, shard->size);
@@ -356,8 +355,7 @@ shard_names(const struct tree *map, int *count)
 		if (file->kind != TREE_STRING || strlen(file->string) != file->length ||
 		    !file->length || strchr(file->string, '/') || file->string[0] == '.')
 			tree_die(file,
-			    "'%s': a shard must be the plain name of a file beside "
-			    "the index",
+			    "'%s': a shard must be the plain name of a file beside the index",
 			    file->key);
 		names[i] = file->string;
 	}
@@ -439,8 +437,7 @@ safetensors_open(const char *path)
 		die("%s:", path);
 	char *found = S_ISDIR(status.st_mode) ? safetensors_in(path) : mem_string(path);
 	if (!found)
-		die("%s: there are no weights: neither model.safetensors nor "
-		    "pytorch_model.bin, nor an index of shards of either",
+		die("%s: there are no weights: neither model.safetensors nor pytorch_model.bin, nor an index of shards of either",
 		    path);
 	if (S_ISDIR(status.st_mode) && ends(found, ".json")) {
 		struct tree *index = json_read(found);

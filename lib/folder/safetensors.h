@@ -8,8 +8,8 @@
  * Tensors of a dtype that tensor.h does not have are checked too, but not listed; to ask
  * for one by name is an error.
  */
-#ifndef SAFETENSORS_H
-#define SAFETENSORS_H
+#ifndef FOLDER_SAFETENSORS_H
+#define FOLDER_SAFETENSORS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -103,8 +103,7 @@ void
 safetensors_finish(struct safetensors_writer *writer)
 {
 	if (writer->missing)
-		die("%s: %zu bytes of its tensors are missing; this is a fault of the "
-		    "program",
+		die("%s: %zu bytes of its tensors are missing; this is a fault of the program",
 		    output_name(writer->output), writer->missing);
 	output_finish(writer->output);
 	free(writer);

@@ -5,8 +5,8 @@
  * What decides an embedding there and is not known is refused by name: another output than the last hidden states,
  * texts rendered as chat messages, lengths by task, arguments that change the configuration.
  */
-#ifndef SENTENCE_CONFIG_H
-#define SENTENCE_CONFIG_H
+#ifndef FOLDER_SENTENCE_CONFIG_H
+#define FOLDER_SENTENCE_CONFIG_H
 
 #include "text/tree.h"
 

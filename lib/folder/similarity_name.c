@@ -22,8 +22,7 @@ similarity_name_read(const char *dir)
 		i++;
 	if (i == count)
 		tree_die(said,
-		    "similarity_fn_name '%s' is none of cosine, dot, euclidean and "
-		    "manhattan",
+		    "similarity_fn_name '%s' is none of cosine, dot, euclidean and manhattan",
 		    name);
 	tree_free(config);
 	free(path);

@@ -1,8 +1,8 @@
 /*
  * similarity_name - how a model compares its embeddings: "similarity_fn_name" of config_sentence_transformers.json.
  */
-#ifndef SIMILARITY_NAME_H
-#define SIMILARITY_NAME_H
+#ifndef FOLDER_SIMILARITY_NAME_H
+#define FOLDER_SIMILARITY_NAME_H
 
 #include "stream/stream.h"
 

@@ -6,8 +6,8 @@
  * "embeddings", with which there may be (of vocabularies with fewer rows than tokens) "mapping", the row of each token,
  * and "weights", what each counts.
  */
-#ifndef STATIC_FOLDER_H
-#define STATIC_FOLDER_H
+#ifndef FOLDER_STATIC_FOLDER_H
+#define FOLDER_STATIC_FOLDER_H
 
 #include "text/tree.h"
 

@@ -105,8 +105,7 @@ read_storage(const struct source *source, const struct pickle_value *value,
 		.size = storages[i].size };
 	if (!entry || entry->size % place->size ||
 	    entry->size / place->size != place->elements)
-		die("%s: tensor '%s': its storage '%s' is not in the file, or has "
-		    "another size",
+		die("%s: tensor '%s': its storage '%s' is not in the file, or has another size",
 		    source->path, source->name, name);
 	place->data = entry->data;
 	free(name);
@@ -283,12 +282,10 @@ static void
 check_start(const char *path, const char *map, size_t size)
 {
 	if (size >= 4 && !memcmp(map, "\x80\2\x8a\n", 4))
-		die("%s: in the format of torch before 1.6, which is not read; convert "
-		    "it to model.safetensors, or load and save it with a newer torch",
+		die("%s: in the format of torch before 1.6, which is not read; convert it to model.safetensors, or load and save it with a newer torch",
 		    path);
 	if (size < 4 || memcmp(map, "PK\3\4", 4))
-		die("%s: not a file of torch.save; convert the weights to "
-		    "model.safetensors",
+		die("%s: not a file of torch.save; convert the weights to model.safetensors",
 		    path);
 }
 

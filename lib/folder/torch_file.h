@@ -7,8 +7,8 @@
  * something else than tensors by their names.  Tensors lie in the map, and share what they share in
  * the file; one whose elements are not one after another (transposed, say) is copied in order.
  */
-#ifndef TORCH_FILE_H
-#define TORCH_FILE_H
+#ifndef FOLDER_TORCH_FILE_H
+#define FOLDER_TORCH_FILE_H
 
 #include <stddef.h>
 

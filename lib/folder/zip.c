@@ -129,8 +129,7 @@ read_entry(struct file *file, const char *at, size_t left, struct zip_entry *ent
 	if (*wide)
 		widen(file, at + CENTRAL + length, extra, wide);
 	if (number(at + 10, 2) || number(at + 8, 2) & 1 || packed != size)
-		die("%s: entry '%.*s' is compressed or encrypted; only what is stored as "
-		    "it is can be read",
+		die("%s: entry '%.*s' is compressed or encrypted; only what is stored as it is can be read",
 		    file->path, (int)(length < 200 ? length : 200), at + CENTRAL);
 	size_t data = data_of(file, at + CENTRAL, length, place);
 	if (size > file->list - data)

@@ -6,8 +6,8 @@
  * the list, names are unique.  What is compressed, encrypted or spread over several
  * files is refused.  Large files (zip64) are read.  Check sums are not looked at.
  */
-#ifndef ZIP_H
-#define ZIP_H
+#ifndef FOLDER_ZIP_H
+#define FOLDER_ZIP_H
 
 #include <stddef.h>
 

@@ -87,9 +87,7 @@ take_ids(struct reading *reading, const struct record *record)
 			continue;
 		}
 		if (strings_find(reading->ids, id, length) != reading->id[at])
-			die("%s: row %lld is '%.*s', in %s it is '%s'; bring both into "
-			    "one "
-			    "order (mts rows --sort _id)",
+			die("%s: row %lld is '%.*s', in %s it is '%s'; bring both into one order (mts rows --sort _id)",
 			    stream_name(reading->reader), (long long)at + 1,
 			    length < 100 ? (int)length : 100, id, reading->first_path,
 			    strings_get(reading->ids, reading->id[at]));
@@ -163,8 +161,7 @@ check(const struct reading *reading)
 	for (int i = 0; i < reading->count; i++) {
 		const struct clustering *clustering = reading->sources[i].clustering;
 		if (clustering->kinds && strings_count(clustering->kinds) == 1)
-			die("%s: column '%s' is '%.100s' in all rows: one cluster, which "
-			    "tells nothing apart",
+			die("%s: column '%s' is '%.100s' in all rows: one cluster, which tells nothing apart",
 			    stream, options->labels[i],
 			    strings_get(clustering->kinds, 0));
 		if (!clustering->kinds && options->clusters > reading->rows)

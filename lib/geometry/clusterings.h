@@ -8,8 +8,8 @@
  * Dies on a stream without rows, other rows than in the stream before, a row without a label or with a vector that is not
  * finite, labels that are all the same or of more than 4096 kinds, and more clusters than rows.
  */
-#ifndef CLUSTERINGS_H
-#define CLUSTERINGS_H
+#ifndef GEOMETRY_CLUSTERINGS_H
+#define GEOMETRY_CLUSTERINGS_H
 
 #include <stdint.h>
 

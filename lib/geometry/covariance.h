@@ -16,8 +16,8 @@
  *
  * Same vectors in the same order and as many threads: the same bits, however they are divided into calls.
  */
-#ifndef COVARIANCE_H
-#define COVARIANCE_H
+#ifndef GEOMETRY_COVARIANCE_H
+#define GEOMETRY_COVARIANCE_H
 
 #include <stdint.h>
 

@@ -60,9 +60,7 @@ static void
 check_ids(const struct drift *drift, const char *before, const char *after)
 {
 	if (strcmp(before, after) != 0)
-		die("%s: row %zu is '%s', in %s it is '%s'; bring both into one order "
-		    "(mts "
-		    "rows --sort _id)",
+		die("%s: row %zu is '%s', in %s it is '%s'; bring both into one order (mts rows --sort _id)",
 		    drift->after.path, drift->texts + 1, after, drift->before.path,
 		    before);
 }
@@ -274,8 +272,7 @@ check(const struct drift *drift)
 	for (size_t i = 0; i < drift->width; i++)
 		variance += drift->x->scatter[i * drift->width + i];
 	if (drift->texts < 2 || !(variance > 0))
-		die("%s: %zu text%s, which do not vary; two that differ at least have "
-		    "components",
+		die("%s: %zu text%s, which do not vary; two that differ at least have components",
 		    drift->before.path, drift->texts, drift->texts == 1 ? "" : "s");
 }
 
@@ -294,8 +291,7 @@ open_both(const char *before, const char *after, const struct embeddings_options
 	int other = embeddings_width(drift.after.embeddings);
 
 	if (width != other)
-		die("%s: its vectors have width %d, those of %s %d: they have no common "
-		    "space",
+		die("%s: its vectors have width %d, those of %s %d: they have no common space",
 		    after, other, before, width);
 	drift.width = (size_t)width;
 	drift.x = covariance_new(width);

@@ -58,8 +58,7 @@ check_finite(const double *matrix, size_t width)
 	for (size_t i = 0; i < width; i++)
 		for (size_t j = i; j < width; j++)
 			if (!isfinite(matrix[i * width + j]))
-				die("the matrix whose eigenvectors are wanted is not "
-				    "finite at %zu, %zu",
+				die("the matrix whose eigenvectors are wanted is not finite at %zu, %zu",
 				    i + 1, j + 1);
 }
 

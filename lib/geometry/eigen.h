@@ -4,8 +4,8 @@
  * The sign of an eigenvector is arbitrary, and differs between machines and libraries: here the component
  * of greatest magnitude is positive.
  */
-#ifndef EIGEN_H
-#define EIGEN_H
+#ifndef GEOMETRY_EIGEN_H
+#define GEOMETRY_EIGEN_H
 
 struct eigen {
 	int width, rank;

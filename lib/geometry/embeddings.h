@@ -9,8 +9,8 @@
  * Dies, naming stream and row, on a component that is not finite, on widths that differ, and on streams of
  * several models.
  */
-#ifndef EMBEDDINGS_H
-#define EMBEDDINGS_H
+#ifndef GEOMETRY_EMBEDDINGS_H
+#define GEOMETRY_EMBEDDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

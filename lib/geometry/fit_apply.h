@@ -1,8 +1,8 @@
 /*
  * fit_apply - the words after a command of geom that fits a map to streams, and applies it.
  */
-#ifndef FIT_APPLY_H
-#define FIT_APPLY_H
+#ifndef GEOMETRY_FIT_APPLY_H
+#define GEOMETRY_FIT_APPLY_H
 
 #include <stdbool.h>
 

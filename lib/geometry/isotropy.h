@@ -10,8 +10,8 @@
  * 1: all directions vary alike; 0: one alone does.  Sum v is the covariance's trace and sum v^2 the sum of its
  * squares, so that no eigenvalue has to be known.
  */
-#ifndef ISOTROPY_H
-#define ISOTROPY_H
+#ifndef GEOMETRY_ISOTROPY_H
+#define GEOMETRY_ISOTROPY_H
 
 #include <stdbool.h>
 

@@ -30,8 +30,7 @@ basis_of(const char *const *paths, int count, const struct embeddings_options *c
 	double *matrix = covariance_matrix(covariance, 1), all = 0;
 
 	if (components > width)
-		die("%s: --components: its vectors have %d values, and no more "
-		    "components",
+		die("%s: --components: its vectors have %d values, and no more components",
 		    embeddings_name(embeddings), width);
 	for (int i = 0; i < width; i++)
 		all += matrix[i * (size_t)width + (size_t)i];

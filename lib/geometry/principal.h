@@ -4,8 +4,8 @@
  *
  * Rows have one vector each, in one column or, of relations, in several.  The streams may be of several models.
  */
-#ifndef PRINCIPAL_H
-#define PRINCIPAL_H
+#ifndef GEOMETRY_PRINCIPAL_H
+#define GEOMETRY_PRINCIPAL_H
 
 #include <stdbool.h>
 

@@ -16,7 +16,7 @@
 #include "text/datafile.h"
 #include "text/lines.h"
 #include "text/tsv.h"
-#include "text/words.h"
+#include "geometry/words.h"
 
 /* What was read of the texts. */
 struct corpus {
@@ -67,8 +67,7 @@ text_column(const struct reader *reader, const char *wanted)
 	int column = stream_find(reader, name);
 
 	if (column < 0)
-		die("%s: there is no column '%s' of texts; name it with --text, and keep "
-		    "texts with --keep of tok",
+		die("%s: there is no column '%s' of texts; name it with --text, and keep texts with --keep of tok",
 		    stream_name(reader), name);
 	values_single(reader, column, 0);
 	if (!values_are_text(stream_column(reader, column)))
@@ -139,8 +138,7 @@ choose_words(struct topics *topics)
 	for (int64_t i = 0; i < words; i++)
 		all += topics->counted[i] ? corpus->counts.data[i] : 0;
 	if (all == 0)
-		die("no word of the texts counts: of %lld that are long enough all are "
-		    "in too many texts or stopped",
+		die("no word of the texts counts: of %lld that are long enough all are in too many texts or stopped",
 		    (long long)words);
 	topics->average = (double)all / topics->filled;
 }
@@ -158,8 +156,7 @@ put_in_clusters(struct topics *topics, const struct topics_options *options)
 	for (int64_t i = 0; i < rows; i++)
 		topics->filled += topics->size[topics->cluster[i]]++ == 0;
 	if (topics->filled == 1)
-		die("%s: k-means puts all texts into one cluster: its vectors are all "
-		    "the same",
+		die("%s: k-means puts all texts into one cluster: its vectors are all the same",
 		    topics->clusterings->list[0].name);
 	for (int32_t i = 0; i < topics->clusters; i++) {
 		int32_t at = i;

@@ -8,8 +8,8 @@
  * over the words that count: those of words.h of `least` letters at least, in no more than this share of the texts, and
  * not in `stop`.
  */
-#ifndef TOPICS_H
-#define TOPICS_H
+#ifndef GEOMETRY_TOPICS_H
+#define GEOMETRY_TOPICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -34,8 +34,7 @@ check(const struct transform *transform, const struct vectors *vectors, bool any
 
 	if (!any_model && *model && *transform->model &&
 	    strcmp(model, transform->model) != 0)
-		die("%s: its vectors are of model %s, %s was fitted to those of model "
-		    "%s; fit one to this model, or say --any-model",
+		die("%s: its vectors are of model %s, %s was fitted to those of model %s; fit one to this model, or say --any-model",
 		    stream, model, transform->name, transform->model);
 	if (vectors->width != transform->in)
 		die("%s: the vectors of %s have width %d, %s was fitted to such of %d",
@@ -76,8 +75,7 @@ map(const struct transform *transform, struct mapped *column, const struct recor
 	transform->apply(transform->with, column->made, vectors->raw, count);
 	for (size_t i = 0; i < values; i++)
 		if (!isfinite(column->made[i]))
-			die("%s: record %lld: %s makes of vector %zu of %s what is not "
-			    "finite",
+			die("%s: record %lld: %s makes of vector %zu of %s what is not finite",
 			    stream_name(vectors->reader),
 			    (long long)stream_records(vectors->reader), transform->name,
 			    i / (size_t)transform->out + 1, column_name(vectors));

@@ -3,8 +3,8 @@
  *
  * What comes out says that it is of another model than what went in (transform_model).
  */
-#ifndef TRANSFORM_H
-#define TRANSFORM_H
+#ifndef GEOMETRY_TRANSFORM_H
+#define GEOMETRY_TRANSFORM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the
  * greatest are raised to it.
  */
-#ifndef WHITENING_H
-#define WHITENING_H
+#ifndef GEOMETRY_WHITENING_H
+#define GEOMETRY_WHITENING_H
 
 #include <stdbool.h>
 #include <stddef.h>

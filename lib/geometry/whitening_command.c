@@ -40,20 +40,17 @@ check_model(struct model *model, const struct embeddings *embeddings,
 	bool units = fabs(square_length(covariance) - 1) < unit_error;
 
 	if (*theirs && strcmp(theirs, model_fingerprint(model)) != 0)
-		die("%s: its vectors are of model %s, %s is model %s; encode with this "
-		    "one",
+		die("%s: its vectors are of model %s, %s is model %s; encode with this one",
 		    name, theirs, model_dir(model), model_fingerprint(model));
 	if (model_width(model) != covariance->width)
 		die("%s: its vectors have width %d, those of %s %d; encode without --dim",
 		    name, covariance->width, model_dir(model), model_width(model));
 	if (normalizes && !units)
-		die("%s: its vectors have not length 1, as those of %s have in other "
-		    "programs; encode without --no-normalize",
+		die("%s: its vectors have not length 1, as those of %s have in other programs; encode without --no-normalize",
 		    name, model_dir(model));
 	if (units && !normalizes)
 		inform(
-		    "%s: its vectors have length 1: the folder gets a Normalize before "
-		    "its Dense",
+		    "%s: its vectors have length 1: the folder gets a Normalize before its Dense",
 		    name);
 	return units && !normalizes;
 }
@@ -87,8 +84,8 @@ whiten(struct embeddings *embeddings, const struct covariance *covariance,
 	struct whitening *whitening = whitening_new(covariance, options);
 
 	if (whitening->raised)
-		warn("%s: %d of the %d eigenvalues are below %g of the greatest, and "
-		     "raised to that",
+		warn(
+		    "%s: %d of the %d eigenvalues are below %g of the greatest, and raised to that",
 		    embeddings_name(embeddings), whitening->raised, whitening->out,
 		    options->least);
 	return whitening;

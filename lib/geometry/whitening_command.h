@@ -1,8 +1,8 @@
 /*
  * whitening_command - what 'geom whiten' does with streams.
  */
-#ifndef WHITENING_COMMAND_H
-#define WHITENING_COMMAND_H
+#ifndef GEOMETRY_WHITENING_COMMAND_H
+#define GEOMETRY_WHITENING_COMMAND_H
 
 #include "geometry/embeddings.h"
 #include "geometry/transform.h"

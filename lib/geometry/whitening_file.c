@@ -54,8 +54,7 @@ need_column(const struct reader *reader, const char *name, int rank)
 
 	if (!column || column->dtype != DTYPE_F64 || column->depth ||
 	    column->rank != rank)
-		die("%s: is no whitening: 'geom whiten fit' writes one with a column "
-		    "'%s' of f64",
+		die("%s: is no whitening: 'geom whiten fit' writes one with a column '%s' of f64",
 		    stream_name(reader), name);
 	return index;
 }

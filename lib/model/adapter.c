@@ -88,9 +88,7 @@ check_config(const struct tree *config)
 	     *name && init && init->kind == TREE_STRING; name++)
 		if (!strncmp(init->string, *name, strlen(*name)))
 			tree_die(init,
-			    "'init_lora_weights' is '%s': the adapter belongs to changed "
-			    "weights; convert it to plain LoRA (PEFT's "
-			    "path_initial_model_for_weight_conversion)",
+			    "'init_lora_weights' is '%s': the adapter belongs to changed weights; convert it to plain LoRA (PEFT's path_initial_model_for_weight_conversion)",
 			    init->string);
 }
 
@@ -251,8 +249,7 @@ read_pairs(struct adapter *adapter)
 		char *module = module_of(tensor->name, ".lora_A.weight");
 		char *other = module_of(tensor->name, ".lora_B.weight");
 		if (!module && !other)
-			die("%s: tensor '%s' is not known; a LoRA adapter has "
-			    "'%sMODULE.lora_A.weight' and '.lora_B.weight'",
+			die("%s: tensor '%s' is not known; a LoRA adapter has '%sMODULE.lora_A.weight' and '.lora_B.weight'",
 			    adapter_name(adapter), tensor->name, root);
 		if (module)
 			add_pair(adapter, tensor, module);
@@ -364,8 +361,7 @@ adapter_folders(const char *dir, int *count)
 	if (all < 0)
 		die("%s: the folder of gates cannot be read:", dir);
 	if (is_adapter(dir))
-		die("%s: is one adapter itself; a folder of such folders is expected "
-		    "(--adapter takes one)",
+		die("%s: is one adapter itself; a folder of such folders is expected (--adapter takes one)",
 		    dir);
 	char **folders = mem_zero((size_t)all + 1, sizeof *folders);
 	*count = 0;

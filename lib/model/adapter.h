@@ -8,8 +8,8 @@
  * modules_to_save, other kinds of adapters.  Which modules are changed is what the file of
  * tensors holds; target_modules, a list or a regular expression, and layers_to_transform must agree.
  */
-#ifndef ADAPTER_H
-#define ADAPTER_H
+#ifndef MODEL_ADAPTER_H
+#define MODEL_ADAPTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  * Shares and means are those of the whole batch, of all ranks (ranks.h): a batch in chunks is counted in the first pass over
  * all of them (gradient_cache.h), and what follows from it is used in the second.
  */
-#ifndef BALANCE_H
-#define BALANCE_H
+#ifndef MODEL_BALANCE_H
+#define MODEL_BALANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * Work is grouped by a token budget, not by a number of texts, and by task expert; sequences of
  * different gates (linear.h) share a batch.
  */
-#ifndef BATCH_H
-#define BATCH_H
+#ifndef MODEL_BATCH_H
+#define MODEL_BATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
  * Letters as in nn.h; G = (H + 2 K) D, the columns of q, k and v side by side.
  * All arrays are in memory of the kernels.
  */
-#ifndef BLOCK_H
-#define BLOCK_H
+#ifndef MODEL_BLOCK_H
+#define MODEL_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * block_internal - what the files block*.c share; nobody else includes it.
  */
-#ifndef BLOCK_INTERNAL_H
-#define BLOCK_INTERNAL_H
+#ifndef MODEL_BLOCK_INTERNAL_H
+#define MODEL_BLOCK_INTERNAL_H
 
 #include "model/block.h"
 

@@ -9,8 +9,8 @@
  *	-slope[h] n,  slope[h] = 2^(-8 (h + 1) / heads)
  * for heads a power of two; of others, that many below them, then every second one of twice as many.
  */
-#ifndef DISTANCE_H
-#define DISTANCE_H
+#ifndef MODEL_DISTANCE_H
+#define MODEL_DISTANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -33,8 +33,8 @@ names(struct spec *spec, const struct tree *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *name = list->items[i];
 		if (name->kind != TREE_STRING || !experts_name_valid(name->string))
-			tree_die(name, "a task expert's name must be up to 63 letters, "
-				       "digits, '_' or '-'");
+			tree_die(name,
+			    "a task expert's name must be up to 63 letters, digits, '_' or '-'");
 		for (int j = 0; j < spec->experts; j++)
 			if (!strcmp(spec->expert_names[j], name->string))
 				tree_die(name, "two task experts are called '%s'",
@@ -59,15 +59,13 @@ static void
 tasks(struct spec *spec, const struct tree *rows)
 {
 	if (rows && rows->kind != TREE_OBJECT)
-		tree_die(rows, "'tasks' of task_experts must be an object: the expert of "
-			       "each task");
+		tree_die(rows,
+		    "'tasks' of task_experts must be an object: the expert of each task");
 	for (size_t i = 0; rows && i < rows->count; i++) {
 		const struct tree *row = rows->items[i];
 		if (!experts_task_valid(row->key))
 			tree_die(row,
-			    "a task's name must be up to 63 letters, digits, '_', '-' or "
-			    "'.', not "
-			    "'%s'",
+			    "a task's name must be up to 63 letters, digits, '_', '-' or '.', not '%s'",
 			    row->key);
 		if (row->kind != TREE_STRING)
 			tree_die(row, "the task '%s' must have the name of an expert",
@@ -121,8 +119,7 @@ experts_assign(const struct spec *spec, const struct tree *rows, const char *dir
 			die("%s: the task '%s' cannot have the expert '%s'; there are %s",
 			    dir, task, expert, experts_list(spec));
 		if (!*expert && !tree_get(all, task))
-			die("%s: the task '%s' has no row that could be taken out; there "
-			    "are %s",
+			die("%s: the task '%s' has no row that could be taken out; there are %s",
 			    dir, task, experts_list(spec));
 		if (*expert)
 			tree_set(all, task, tree_of_string(expert));

@@ -21,8 +21,8 @@
  *	h(the text's ids) mod the number of experts,  h: rng_hash from 0, over the ids as they are stored
  * with prompt and special tokens: as much capacity, and no routing by task.
  */
-#ifndef EXPERTS_H
-#define EXPERTS_H
+#ifndef MODEL_EXPERTS_H
+#define MODEL_EXPERTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

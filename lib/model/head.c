@@ -103,8 +103,7 @@ read_activation(struct head_module *module, const struct tree *config)
 		module->act = activations[i].act;
 	else if (strcmp(last, "Identity"))
 		tree_die(tree_get(config, key),
-		    "'%s' is '%s'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and "
-		    "Identity, of torch.nn",
+		    "'%s' is '%s'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn",
 		    key, name);
 }
 
@@ -118,8 +117,7 @@ check_names(const struct tree *config, const char *type)
 
 	if (strcmp(input, "sentence_embedding") || strcmp(output, input))
 		tree_die(config,
-		    "makes '%s' of '%s'; a module %s is known of 'sentence_embedding' "
-		    "only",
+		    "makes '%s' of '%s'; a module %s is known of 'sentence_embedding' only",
 		    output, input, type);
 }
 
@@ -182,8 +180,7 @@ read_module(struct head *head, const struct module *module)
 		kind++;
 	if (kind > HEAD_NORMALIZE)
 		tree_die(module->node,
-		    "the module '%s' is not known; known are Transformer, "
-		    "StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout",
+		    "the module '%s' is not known; known are Transformer, StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);

@@ -4,8 +4,8 @@
  * modules in any number, in the order of modules.json.  Dropout changes no embedding: it is passed over, and not
  * written.
  */
-#ifndef HEAD_H
-#define HEAD_H
+#ifndef MODEL_HEAD_H
+#define MODEL_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *
  * Letters as in nn.h.  All arrays but the stretches and `tokens` are in memory of the kernels.
  */
-#ifndef LINEAR_H
-#define LINEAR_H
+#ifndef MODEL_LINEAR_H
+#define MODEL_LINEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * each part optional, or an adapter folder to go on from.  Rank 8, alpha twice the rank, no dropout; targets as in
  * model.h, all-linear for all layers of the blocks.
  */
-#ifndef LORA_SETTINGS_H
-#define LORA_SETTINGS_H
+#ifndef MODEL_LORA_SETTINGS_H
+#define MODEL_LORA_SETTINGS_H
 
 #include "model/model.h"
 

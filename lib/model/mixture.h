@@ -17,8 +17,8 @@
  * Letters as in nn.h; E experts, I their inner channels.  All arrays are in memory of the
  * kernels.
  */
-#ifndef MIXTURE_H
-#define MIXTURE_H
+#ifndef MODEL_MIXTURE_H
+#define MODEL_MIXTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * In two halves, because something may come between them: a weight of each row.
  * Letters as in nn.h.  All arrays are in memory of the kernels.
  */
-#ifndef MLP_H
-#define MLP_H
+#ifndef MODEL_MLP_H
+#define MODEL_MLP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -81,8 +81,7 @@ void
 model_match(struct model *model)
 {
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
-		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded "
-		    "with, not trained, drawn or written anew",
+		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir, model->expert_names);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);

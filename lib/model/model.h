@@ -9,8 +9,8 @@
  * which are small, are brought at once.
  * Task experts are the extension "task_experts" of config.json: see experts.h and motes(7).
  */
-#ifndef MODEL_H
-#define MODEL_H
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

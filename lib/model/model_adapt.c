@@ -162,8 +162,7 @@ take_pair(const struct model *model, struct learning *l, const struct adapter *a
 		return;
 	const struct parameter *p = &model->weights.tensors[place->tensor];
 	if (place->rows != p->rows || place->rows != pair->b->shape[0])
-		die("%s: '%s' is not one matrix in %s, but part of '%s' or several; "
-		    "train on a folder that has the adapter's names",
+		die("%s: '%s' is not one matrix in %s, but part of '%s' or several; train on a folder that has the adapter's names",
 		    adapter_name(adapter), pair->module, model->dir, p->name);
 	l->from[l->count] = pair;
 	add_pair(model, l, place->tensor, pair->rank, pair->scale);

@@ -69,8 +69,7 @@ demand_same_config(const struct model *a, const struct model *b)
 	if (spec_same(&a->spec, &b->spec))
 		return;
 	char *keys = differing_keys(a->config, b->config, harmless);
-	die("%s/config.json: differs from that of %s in %s; only models of one "
-	    "configuration have a mean",
+	die("%s/config.json: differs from that of %s in %s; only models of one configuration have a mean",
 	    b->folder, a->dir, *keys ? keys : "what its family makes of it");
 }
 
@@ -128,9 +127,7 @@ model_take_head(struct model *model, const char *dir)
 	}
 	for (int i = 0; i < head.count; i++)
 		if (head.modules[i].kind != HEAD_NORMALIZE)
-			die("%s: its %s has weights; only pooling and Normalize are "
-			    "known "
-			    "beside an adapter",
+			die("%s: its %s has weights; only pooling and Normalize are known beside an adapter",
 			    dir, head.modules[i].name);
 	model->head = head;
 }
@@ -213,8 +210,7 @@ demand_same_tokenizer(const struct model *a, const struct model *b)
 	demand_same_json(a->folder, b->folder, "added_tokens.json", none, why);
 	size_t ours = tokenizer_max_length(a->dir), theirs = tokenizer_max_length(b->dir);
 	if (ours != theirs)
-		die("%s: takes texts of %zu tokens, %s of %zu ('max_seq_length'); make "
-		    "these alike",
+		die("%s: takes texts of %zu tokens, %s of %zu ('max_seq_length'); make these alike",
 		    b->dir, theirs, a->dir, ours);
 	bool lower[2];
 	for (int i = 0; i < 2; i++) {

@@ -46,8 +46,7 @@ die_not_finite(const struct model *model)
 			? nn_weights(stored->data, stored->dtype, p->count, &copied)
 			: model->values + p->offset;
 		if (!nn_finite(x, p->count))
-			die("%s: tensor '%s' holds values that are not finite (NaN or "
-			    "infinity)",
+			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 			    name, p->name);
 		if (copied)
 			nn_free((void *)x, p->count * sizeof *x);
@@ -56,8 +55,7 @@ die_not_finite(const struct model *model)
 	const char *kept =
 	    model->packed ? packed_file(model->packed) : quantized_file(model->quantized);
 	if (kept)
-		die("%s: an embedding is not finite though all weights of %s are; remove "
-		    "the file, it may be damaged",
+		die("%s: an embedding is not finite though all weights of %s are; remove the file, it may be damaged",
 		    kept, name);
 	die("%s: an embedding is not finite though all weights are; the numbers overflow",
 	    name);

@@ -62,8 +62,7 @@ gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
 	const struct parameter *p = &model->weights.tensors[tensor];
 
 	if (p->stack)
-		die("%s: the tensor '%s' holds the experts of a layer; LoRA of such is "
-		    "not known",
+		die("%s: the tensor '%s' holds the experts of a layer; LoRA of such is not known",
 		    model->dir, p->name);
 	if (!gates->pairs[tensor])
 		gates->pairs[tensor] =
@@ -185,8 +184,7 @@ model_open_gates(struct model *model, const char *lora, const char *gates)
 
 	if (!lora && !gates && !access(own, F_OK))
 		warn(
-		    "%s: has LoRA adapters in %s, of which none is used; --adapter takes "
-		    "one",
+		    "%s: has LoRA adapters in %s, of which none is used; --adapter takes one",
 		    model->dir, own);
 	free(own);
 	if (lora)
@@ -233,11 +231,7 @@ demand_none(const struct model *model, const struct part *parts, int count, int 
 		    tensor < 0 ? NULL : gates->pairs[tensor];
 		for (int gate = 0; pairs && gate < gates->count; gate++)
 			if (pairs[gate].rank)
-				die("%s: changes '%s', which comes before layer %d, "
-				    "where "
-				    "gates are chosen; train it with the targets of "
-				    "later "
-				    "layers",
+				die("%s: changes '%s', which comes before layer %d, where gates are chosen; train it with the targets of later layers",
 				    adapter_name(gates->adapters[gate]),
 				    model->weights.tensors[tensor].name, layer);
 	}
@@ -271,8 +265,7 @@ gates_demand_finite(const struct model *model)
 			const float *values =
 			    nn_weights(half->data, half->dtype, half->count, &copied);
 			if (!nn_finite(values, half->count))
-				die("%s: tensor '%s' holds values that are not finite "
-				    "(NaN or infinity)",
+				die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 				    adapter_name(adapter), half->name);
 			if (copied)
 				nn_free((void *)values, half->count * sizeof *values);

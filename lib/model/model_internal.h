@@ -1,8 +1,8 @@
 /*
  * model_internal - what the files model*.c share; nobody else includes it.
  */
-#ifndef MODEL_INTERNAL_H
-#define MODEL_INTERNAL_H
+#ifndef MODEL_MODEL_INTERNAL_H
+#define MODEL_MODEL_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -181,8 +181,7 @@ loras_demand_finite(const struct model *model)
 		const float *values =
 		    nn_weights(half->data, half->dtype, half->count, &copied);
 		if (!nn_finite(values, half->count))
-			die("%s: tensor '%s' holds values that are not finite (NaN or "
-			    "infinity)",
+			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 			    safetensors_name(model->file), half->name);
 		if (copied)
 			nn_free((void *)values, half->count * sizeof *values);

@@ -36,8 +36,7 @@ die_of_shape(
 {
 	const struct adapter_pair *pair = placing->pair;
 
-	die("%s: 'lora_B' and 'lora_A' of '%s' make [%lld, %lld]; the tensor '%s' of %s "
-	    "is [%lld, %lld]",
+	die("%s: 'lora_B' and 'lora_A' of '%s' make [%lld, %lld]; the tensor '%s' of %s is [%lld, %lld]",
 	    adapter_name(placing->adapter), pair->module, (long long)pair->b->shape[0],
 	    (long long)pair->a->shape[1], name, placing->model->dir, (long long)rows,
 	    (long long)columns);
@@ -137,8 +136,7 @@ place_by_parameters(struct placing *placing, const struct names *names)
 		from += rows;
 	}
 	if (from && from != pair->b->shape[0])
-		die("%s: 'lora_B' of '%s' has %lld rows; those that %s has for it are "
-		    "%lld",
+		die("%s: 'lora_B' of '%s' has %lld rows; those that %s has for it are %lld",
 		    adapter_name(placing->adapter), pair->module,
 		    (long long)pair->b->shape[0], model->dir, (long long)from);
 	return from > 0;

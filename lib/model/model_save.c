@@ -344,8 +344,7 @@ give_experts(struct spec *spec, const struct upcycle *how, const char *from)
 	for (int i = 0; i < spec->layers; i++) {
 		any |= spec->layer[i].experts = how->layers[i];
 		if (how->layers[i] && spec->layer[i].mixture)
-			die("%s: block %d has token experts; task experts are copies of "
-			    "a dense MLP (choose --layers without it)",
+			die("%s: block %d has token experts; task experts are copies of a dense MLP (choose --layers without it)",
 			    from, i);
 	}
 	if (!any)
@@ -405,8 +404,7 @@ check_prompts(const struct model *model, const struct tree *prompts)
 {
 	for (size_t i = 0; prompts && i < prompts->count; i++)
 		if (experts_find(&model->spec, prompts->items[i]->key) < 0)
-			die("%s: the prompt '%s' is of no expert and no task; there are "
-			    "%s",
+			die("%s: the prompt '%s' is of no expert and no task; there are %s",
 			    model->dir, prompts->items[i]->key,
 			    experts_list(&model->spec));
 }
@@ -418,8 +416,7 @@ model_assign(const char *from, const char *dir, const struct upcycle *how)
 
 	model_configure(&model, from);
 	if (!model.spec.experts)
-		die("%s: has no task experts that could serve a task; --experts gives it "
-		    "some",
+		die("%s: has no task experts that could serve a task; --experts gives it some",
 		    from);
 	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
 	model.spec.tasks = tasks;

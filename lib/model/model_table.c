@@ -27,7 +27,6 @@ model_match_table(struct model *model)
 	}
 	table_rows_read(&model->table_rows, model->file, model->spec.vocabulary);
 	if (model->table_rows.count && model->mode != MODEL_ENCODE)
-		die("%s: its tokens share rows or have weights ('mapping', 'weights'); "
-		    "such a table is read, and not written",
+		die("%s: its tokens share rows or have weights ('mapping', 'weights'); such a table is read, and not written",
 		    safetensors_name(model->file));
 }

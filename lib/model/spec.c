@@ -26,8 +26,7 @@ void
 spec_refuse_shared(const struct spec *spec, const char *dir)
 {
 	if (spec->layers && spec->layer[spec->layers - 1].stored < spec->layers - 1)
-		die("%s: its blocks share their weights; experts of such a model are "
-		    "not known",
+		die("%s: its blocks share their weights; experts of such a model are not known",
 		    dir);
 }
 
@@ -315,8 +314,7 @@ scale_llama3(struct spec_rotary *rotary, const struct tree *scaling, double fact
 
 	if (!(low > 0 && high > low && high < 1e9))
 		tree_die(scaling,
-		    "'low_freq_factor' and 'high_freq_factor' of the rope scaling are %g "
-		    "and %g; they must be above 0, and the second the greater",
+		    "'low_freq_factor' and 'high_freq_factor' of the rope scaling are %g and %g; they must be above 0, and the second the greater",
 		    low, high);
 	for (int i = 0; i < D / 2; i++)
 		rotary->own[i] = stretched(
@@ -346,8 +344,7 @@ scale_yarn(struct spec_rotary *rotary, const struct tree *scaling, double factor
 
 	if (!(slow > 0 && fast >= slow && fast < 1e9))
 		tree_die(scaling,
-		    "'beta_fast' and 'beta_slow' of the rope scaling are %g and %g; they "
-		    "must be above 0, and the first not the lesser",
+		    "'beta_fast' and 'beta_slow' of the rope scaling are %g and %g; they must be above 0, and the first not the lesser",
 		    fast, slow);
 	double first = index_of(rotary, tokens, fast, D);
 	double last = index_of(rotary, tokens, slow, D);
@@ -384,8 +381,7 @@ scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *config,
 	if (!llama3 && !yarn && strcmp(type, "linear") && strcmp(type, "dynamic") &&
 	    strcmp(type, "ntk"))
 		tree_die(scaling,
-		    "the rope scaling '%s' is not known; known are default, linear, "
-		    "dynamic, ntk, llama3 and yarn",
+		    "the rope scaling '%s' is not known; known are default, linear, dynamic, ntk, llama3 and yarn",
 		    type);
 	double tokens = llama3 || yarn ? tokens_before(spec, config, scaling) : 0;
 	if (yarn)

@@ -3,8 +3,8 @@
  * backward pass.  A family (bert.c, nomic_bert.c, ...) fills it in from config.json and says
  * which tensor of the checkpoint is which parameter; nothing else knows families.
  */
-#ifndef SPEC_H
-#define SPEC_H
+#ifndef MODEL_SPEC_H
+#define MODEL_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>

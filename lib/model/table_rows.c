@@ -38,8 +38,7 @@ table_rows_read(struct table_rows *rows, const struct safetensors *file, int tab
 	rows->row = row ? mem_new(count, sizeof *rows->row) : NULL;
 	for (size_t i = 0; row && i < count; i++) {
 		if (!(row[i] >= 0 && row[i] < table) || row[i] != floor(row[i]))
-			die("%s: tensor 'mapping': token %zu has the row %g; there are "
-			    "%d",
+			die("%s: tensor 'mapping': token %zu has the row %g; there are %d",
 			    safetensors_name(file), i, row[i], table);
 		rows->row[i] = (int32_t)row[i];
 	}

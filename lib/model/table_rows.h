@@ -2,8 +2,8 @@
  * table_rows - which row of a table of static embeddings a token has, and what it counts there: model2vec's tensors
  * "mapping" and "weights" of vocabularies in which tokens share rows.
  */
-#ifndef TABLE_ROWS_H
-#define TABLE_ROWS_H
+#ifndef MODEL_TABLE_ROWS_H
+#define MODEL_TABLE_ROWS_H
 
 #include <stdint.h>
 

@@ -11,8 +11,8 @@ token_experts_give(struct spec *spec, int layer)
 	if (at->mixture)
 		return mem_format("block %d has token experts already", layer);
 	if (m->inner && m->inner != at->inner)
-		return mem_format("the MLPs of the blocks have %d and %d channels; token "
-				  "experts must have the same",
+		return mem_format(
+		    "the MLPs of the blocks have %d and %d channels; token experts must have the same",
 		    m->inner, at->inner);
 	m->inner = at->inner;
 	m->up_bias = spec->up_bias;

@@ -12,8 +12,8 @@
  *	encoder.layers.3.router.weight
  *	encoder.layers.3.mlp.fc2.weight -> encoder.layers.3.mlp.fc2.experts.0.weight
  */
-#ifndef TOKEN_EXPERTS_H
-#define TOKEN_EXPERTS_H
+#ifndef MODEL_TOKEN_EXPERTS_H
+#define MODEL_TOKEN_EXPERTS_H
 
 #include <stdbool.h>
 

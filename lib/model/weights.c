@@ -21,8 +21,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 	if (search->file && !(stored = search_find(search, name, &full))) {
 		if (optional)
 			return -1;
-		die("%s: tensor '%s%s' is missing; config.json asks for it, with the "
-		    "shape %s",
+		die("%s: tensor '%s%s' is missing; config.json asks for it, with the shape %s",
 		    safetensors_name(search->file), search->prefix, name,
 		    weights_shape_text(shape, parameter_shape(shape, &wanted)));
 	}
@@ -321,8 +320,7 @@ weights_match(struct weights *weights, const struct spec *spec,
 		search.prefix = spec->names->drawn;
 	if (count && !spec->mixture.upcycled && !search.names->stacked &&
 	    !search.names->expert)
-		die("%s: has the names of transformers 5, which has no token experts in "
-		    "such a model",
+		die("%s: has the names of transformers 5, which has no token experts in such a model",
 		    safetensors_name(file));
 	match_stem(&search, predicts);
 	for (int layer = 0; layer < spec->layers; layer++)

@@ -5,8 +5,8 @@
  * Three steps lead from a name to numbers: the specification says a parameter's shape and what
  * its family calls it (spec.h); here that becomes a part of a tensor; model.c points to it.
  */
-#ifndef WEIGHTS_H
-#define WEIGHTS_H
+#ifndef MODEL_WEIGHTS_H
+#define MODEL_WEIGHTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -120,15 +120,13 @@ search_judge_extra(const struct search *search, bool written)
 		if (starts_with(name, search->prefix))
 			name += strlen(search->prefix);
 		if (!beyond(search, name))
-			die("%s: tensor '%s' is not known of such a model, and "
-			    "embeddings "
-			    "may depend on it; take it out if they do not",
+			die("%s: tensor '%s' is not known of such a model, and embeddings may depend on it; take it out if they do not",
 			    file, tensor->name);
 		extra++;
 		example = tensor->name;
 	}
 	if (extra)
-		warn("%s: %d tensors are not used, '%s' for one; does config.json belong "
-		     "to them?",
+		warn(
+		    "%s: %d tensors are not used, '%s' for one; does config.json belong to them?",
 		    file, extra, example);
 }

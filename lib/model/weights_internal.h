@@ -1,8 +1,8 @@
 /*
  * weights_internal - what the files weights*.c share; nobody else includes it.
  */
-#ifndef WEIGHTS_INTERNAL_H
-#define WEIGHTS_INTERNAL_H
+#ifndef MODEL_WEIGHTS_INTERNAL_H
+#define MODEL_WEIGHTS_INTERNAL_H
 
 #include "model/weights.h"
 

@@ -165,8 +165,7 @@ find_wrapper(struct search *search, const char *queries)
 		char *beside = mem_format("%s%s", prefix ? prefix : "", tokens);
 		bool both = prefix && safetensors_find(search->file, beside);
 		if (both && found)
-			die("%s: has two such models, with the names '%s...' and "
-			    "'%s...'; take one out",
+			die("%s: has two such models, with the names '%s...' and '%s...'; take one out",
 			    safetensors_name(search->file), found, prefix);
 		if (both)
 			found = prefix;

@@ -9,8 +9,8 @@
  *	workspace_ready(w);	grows the block if it must; it is kept and reused
  *	layout(w, ...);
  */
-#ifndef WORKSPACE_H
-#define WORKSPACE_H
+#ifndef MODEL_WORKSPACE_H
+#define MODEL_WORKSPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

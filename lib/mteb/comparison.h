@@ -6,8 +6,8 @@
  * both scores and the difference; for each type, and for all, the number of sets, both means, the
  * difference, Welch's t and p, the paired t and p, the bootstrap's interval.  Scores times 100.
  */
-#ifndef COMPARISON_H
-#define COMPARISON_H
+#ifndef MTEB_COMPARISON_H
+#define MTEB_COMPARISON_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -134,23 +134,19 @@ other_way(const struct registry *registry, const struct data_set *set)
 
 	if (set->files[DATA_TOP_RANKED] && protocol == 1)
 		return mem_string(
-		    "a corpus and top_ranked are scored by protocol v2 alone; say "
-		    "PROTOCOL=v2, or give rows of query, positive and negative");
+		    "a corpus and top_ranked are scored by protocol v2 alone; say PROTOCOL=v2, or give rows of query, positive and negative");
 	if (set->files[DATA_TOP_RANKED] && !strncmp(task->main, "max_over_", 9))
 		return mem_format(
-		    "its %s is computed of rows of query, positive and negative "
-		    "alone",
+		    "its %s is computed of rows of query, positive and negative alone",
 		    task->main);
 	if (task->fast == REGISTRY_FAST_ROWS && has_sets(set->files[DATA_TEST]))
 		return mem_format(
-		    "%s: mteb samples or splits these sets first; write what it makes of "
-		    "them, a text a row, with 'sentences' and 'labels'",
+		    "%s: mteb samples or splits these sets first; write what it makes of them, a text a row, with 'sentences' and 'labels'",
 		    set->files[DATA_TEST]);
 	if (task->fast == REGISTRY_NO_FAST && !strcmp(task->type, "Clustering") &&
 	    length > 3 && !strcmp(task->name + length - 3, ".v2"))
 		return mem_format(
-		    "mteb scores sets of this name by clustering-fast; say how "
-		    "in tasks.yaml: %s: { type: Clustering, fast: sets }",
+		    "mteb scores sets of this name by clustering-fast; say how in tasks.yaml: %s: { type: Clustering, fast: sets }",
 		    task->name);
 	return NULL;
 }
@@ -246,9 +242,8 @@ take(struct data_folder *folder, struct registry *registry, const char *path,
 		if (type)
 			task = registry_add(registry, name, type);
 		else
-			warn("%s: is left out: its type is not known; put it into a "
-			     "folder called by its type, or a line into tasks.yaml "
-			     "beside it",
+			warn(
+			    "%s: is left out: its type is not known; put it into a folder called by its type, or a line into tasks.yaml beside it",
 			    path);
 	}
 	if (task && (data || parent || !registry_type(registry, name)))

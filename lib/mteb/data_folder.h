@@ -12,8 +12,8 @@
  * one of its own name, of the type its parent folder is called by, or of retrieval when it has a
  * corpus.  A set that mteb scores in another way than what is there allows has a fault.
  */
-#ifndef DATA_FOLDER_H
-#define DATA_FOLDER_H
+#ifndef MTEB_DATA_FOLDER_H
+#define MTEB_DATA_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

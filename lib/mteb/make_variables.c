@@ -105,8 +105,7 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 		for (size_t s = 0; s < folder->count; s++)
 			met |= data_set_means(&folder->sets[s], words[i]);
 		if (!met)
-			die("%s: there is no data set, type or benchmark '%s'; 'plan' "
-			    "without it lists what there is",
+			die("%s: there is no data set, type or benchmark '%s'; 'plan' without it lists what there is",
 			    data, words[i]);
 	}
 }

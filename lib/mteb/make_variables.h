@@ -13,8 +13,8 @@
  * A prompt is the first that the model has of SET-query, SET, TYPE-query, TYPE, query (where the
  * type has sides) and the registry's: mteb's order, then ours.
  */
-#ifndef MAKE_VARIABLES_H
-#define MAKE_VARIABLES_H
+#ifndef MTEB_MAKE_VARIABLES_H
+#define MTEB_MAKE_VARIABLES_H
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
  * Of a way that begins with the name of a template of share/templates.yaml, "prompteol+sum", the revision is of that
  * template's text, too, but where queries go through gates.
  */
-#ifndef MODEL_META_H
-#define MODEL_META_H
+#ifndef MTEB_MODEL_META_H
+#define MTEB_MODEL_META_H
 
 #include "text/tree.h"
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "mteb/text_options.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 #include "text/datafile.h"
 #include "text/json.h"
 #include "text/qrels.h"
@@ -84,8 +84,7 @@ read_labels(const char *path)
 			die("%s:%lld: there is no '%s'", path,
 			    (long long)datafile_line(file), label);
 		if (value->kind == TREE_LIST)
-			die("%s:%lld: '%s' is a list: multilabel classification is not "
-			    "computed here; give one label a row",
+			die("%s:%lld: '%s' is a list: multilabel classification is not computed here; give one label a row",
 			    path, (long long)datafile_line(file), label);
 		char *text = json_text(value, 0);
 		rows.label = mem_grow(

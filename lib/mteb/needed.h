@@ -3,8 +3,8 @@
  *
  * Both write JSON Lines, and die on rows that lack what they go by.
  */
-#ifndef NEEDED_H
-#define NEEDED_H
+#ifndef MTEB_NEEDED_H
+#define MTEB_NEEDED_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * paired t, as pairs have no scores of their own, and no randomisation, as similarities of two
  * systems cannot be exchanged.
  */
-#ifndef PAIR_METRICS_H
-#define PAIR_METRICS_H
+#ifndef MTEB_PAIR_METRICS_H
+#define MTEB_PAIR_METRICS_H
 
 #include <stdint.h>
 

@@ -60,13 +60,13 @@ pair_queries(struct pairing *pairing)
 		die("%s: it has no query of %s (the first there is '%s')",
 		    pairing->files[1], pairing->files[0], strings_get(one, 0));
 	if (pairing->count == 1)
-		warn("only '%s' is in both %s and %s: of one there is no t, no "
-		     "interval and no error",
+		warn(
+		    "only '%s' is in both %s and %s: of one there is no t, no interval and no error",
 		    strings_get(one, pairing->rows[0][0]), pairing->files[0],
 		    pairing->files[1]);
 	if (left_out)
-		warn("%lld queries are left out: only one of %s and %s has them; first: "
-		     "'%s'",
+		warn(
+		    "%lld queries are left out: only one of %s and %s has them; first: '%s'",
 		    (long long)left_out, pairing->files[0], pairing->files[1], first);
 }
 
@@ -110,8 +110,8 @@ pair_columns(struct pairing *pairing)
 		die("%s: it has no metric that %s has, too", pairing->files[1],
 		    pairing->files[0]);
 	if (left_out)
-		warn("%d metrics are left out: only one of %s and %s has them; first: "
-		     "'%s'",
+		warn(
+		    "%d metrics are left out: only one of %s and %s has them; first: '%s'",
 		    left_out, pairing->files[0], pairing->files[1], first);
 }
 
@@ -234,8 +234,7 @@ check_targets(const struct pairing *pairing, const char *name, double *const tar
 {
 	for (int64_t i = 0; i < pairing->count; i++)
 		if (!(targets[0][i] == targets[1][i]))
-			die("%s: the %s of '%s' is %g, in %s it is %g: they are not of "
-			    "the same pairs",
+			die("%s: the %s of '%s' is %g, in %s it is %g: they are not of the same pairs",
 			    pairing->files[1], name,
 			    strings_get(pairing->tables[0]->ids, pairing->rows[i][0]),
 			    targets[1][i], pairing->files[0], targets[0][i]);

@@ -11,8 +11,8 @@
  * these the metrics that are no means, with the bootstrap's interval and error alone
  * (pair_metrics.h).
  */
-#ifndef QUERY_COMPARISON_H
-#define QUERY_COMPARISON_H
+#ifndef MTEB_QUERY_COMPARISON_H
+#define MTEB_QUERY_COMPARISON_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  * Files are read in order; a later line replaces an earlier one of the same name.  Everything is
  * checked as it is read: an unknown key or a wrong word dies with FILE:LINE.
  */
-#ifndef REGISTRY_H
-#define REGISTRY_H
+#ifndef MTEB_REGISTRY_H
+#define MTEB_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -309,9 +309,8 @@ read_file(struct results *results, const struct registry *registry, const char *
 	if (name)
 		why = take_file(results, registry, file, name, path);
 	else if (text_of(file, "mteb_dataset_name"))
-		why =
-		    mem_string("it is of an mteb before 1.11; load and save it with one "
-			       "of today");
+		why = mem_string(
+		    "it is of an mteb before 1.11; load and save it with one of today");
 	else
 		why = mem_string("there is no task_name: not a result of mteb");
 	if (why)

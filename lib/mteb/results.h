@@ -8,8 +8,8 @@
  * Scores are fractions rounded to 6 decimals.  mteb_version and evaluation_time are null: no mteb
  * was there, and equal runs give equal files.  "motes" holds the settings of mteb-score.
  */
-#ifndef RESULTS_H
-#define RESULTS_H
+#ifndef MTEB_RESULTS_H
+#define MTEB_RESULTS_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * (per_query.h).  A mean over queries is that of the metric's column; the correlations of sts and the average precision of
  * pairclassification are those of the similarity that reaches the score.
  */
-#ifndef SCORE_INTERVAL_H
-#define SCORE_INTERVAL_H
+#ifndef MTEB_SCORE_INTERVAL_H
+#define MTEB_SCORE_INTERVAL_H
 
 #include "score/measure/significance.h"
 

@@ -217,9 +217,8 @@ tell_protocols(const struct score_table *table)
 		int one = models[0]->protocol, other = models[m]->protocol;
 		if (!one || !other || one == other)
 			continue;
-		warn("%s and %s were scored by different protocols: figures of one task "
-		     "may "
-		     "be of different measures",
+		warn(
+		    "%s and %s were scored by different protocols: figures of one task may be of different measures",
 		    table->names[0], table->names[m]);
 		return;
 	}

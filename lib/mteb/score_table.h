@@ -5,8 +5,8 @@
  * benchmark has two of them as sets of their own, each is a line.  A mean is over
  * the data sets, and there is one only where the model has all of the table's.
  */
-#ifndef SCORE_TABLE_H
-#define SCORE_TABLE_H
+#ifndef MTEB_SCORE_TABLE_H
+#define MTEB_SCORE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,42 +29,27 @@ static const char style[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<title>Scores</title>\n<style>\n"
-    ":root { color-scheme: light dark; --page: #fff; --ink: #1c1e21; --faint: #5f666d; "
-    "--line: #e3e6e8;\n"
-    "\t--c0: #0072b2; --c1: #e69f00; --c2: #009e73; --c3: #cc79a7; --c4: #56b4e9; --c5: "
-    "#d55e00 }\n"
-    "@media (prefers-color-scheme: dark) { :root { --page: #16181b; --ink: #e4e6e8; "
-    "--faint: #98a0a8;\n"
-    "\t--line: #2d3136; --c0: #3d94d0; --c1: #e6ab2e; --c2: #2bb38c; --c3: #d493b8; "
-    "--c4: #8fcff2; --c5: #e57a33 } }\n"
-    "body { margin: 2rem auto; max-width: 52rem; padding: 0 1rem; background: "
-    "var(--page);\n"
+    ":root { color-scheme: light dark; --page: #fff; --ink: #1c1e21; --faint: #5f666d; --line: #e3e6e8;\n"
+    "\t--c0: #0072b2; --c1: #e69f00; --c2: #009e73; --c3: #cc79a7; --c4: #56b4e9; --c5: #d55e00 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --page: #16181b; --ink: #e4e6e8; --faint: #98a0a8;\n"
+    "\t--line: #2d3136; --c0: #3d94d0; --c1: #e6ab2e; --c2: #2bb38c; --c3: #d493b8; --c4: #8fcff2; --c5: #e57a33 } }\n"
+    "body { margin: 2rem auto; max-width: 52rem; padding: 0 1rem; background: var(--page);\n"
     "\tcolor: var(--ink); font: 1rem/1.45 system-ui, sans-serif }\n"
-    "h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; "
-    "border-bottom: 1px solid var(--line) }\n"
+    "h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line) }\n"
     "small, details, td, th { color: var(--faint); font-size: .85rem }\n"
-    "table { border-collapse: collapse } td, th { padding: .1rem 1rem .1rem 0; "
-    "text-align: left; font-weight: normal;\n"
-    "\toverflow-wrap: anywhere } td:first-child { color: var(--ink) } td { "
-    "font-variant-numeric: tabular-nums }\n"
-    "td > i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; "
-    "margin-right: .4rem }\n"
-    ".set { display: grid; grid-template-columns: minmax(8rem, 14rem) 1fr; gap: 0 1rem; "
-    "padding: .35rem 0 }\n"
-    ".set > * { overflow-wrap: anywhere; min-width: 0 } .set small { display: block; "
-    "line-height: 1.25 }\n"
-    ".bar { display: grid; grid-template-columns: 1fr 9.5rem; gap: .6rem; align-items: "
-    "center;\n"
+    "table { border-collapse: collapse } td, th { padding: .1rem 1rem .1rem 0; text-align: left; font-weight: normal;\n"
+    "\toverflow-wrap: anywhere } td:first-child { color: var(--ink) } td { font-variant-numeric: tabular-nums }\n"
+    "td > i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .4rem }\n"
+    ".set { display: grid; grid-template-columns: minmax(8rem, 14rem) 1fr; gap: 0 1rem; padding: .35rem 0 }\n"
+    ".set > * { overflow-wrap: anywhere; min-width: 0 } .set small { display: block; line-height: 1.25 }\n"
+    ".bar { display: grid; grid-template-columns: 1fr 9.5rem; gap: .6rem; align-items: center;\n"
     "\tfont-variant-numeric: tabular-nums; font-size: .9rem; line-height: 1.35 }\n"
     ".bar small { display: inline } .bar > div { position: relative; height: .8rem;\n"
-    "\tbackground: repeating-linear-gradient(to right, var(--line) 0 1px, transparent "
-    "1px 25%);\n"
+    "\tbackground: repeating-linear-gradient(to right, var(--line) 0 1px, transparent 1px 25%);\n"
     "\tborder-right: 1px solid var(--line) }\n"
     ".bar i { display: block; height: 100% }\n"
-    ".bar u { position: absolute; top: .15rem; height: .5rem; border: solid var(--ink); "
-    "border-width: 0 1.5px;\n"
-    "\tbox-sizing: border-box; min-width: 3px; background: linear-gradient(var(--ink), "
-    "var(--ink)) center / 100% 1.5px no-repeat;\n"
+    ".bar u { position: absolute; top: .15rem; height: .5rem; border: solid var(--ink); border-width: 0 1.5px;\n"
+    "\tbox-sizing: border-box; min-width: 3px; background: linear-gradient(var(--ink), var(--ink)) center / 100% 1.5px no-repeat;\n"
     "\tfilter: drop-shadow(0 0 1px var(--page)) drop-shadow(0 0 1px var(--page)) }\n"
     "@media (max-width: 34rem) { .set { grid-template-columns: 1fr } }\n"
     "</style>\n</head>\n<body>\n<h1>Scores</h1>\n";
@@ -156,8 +141,8 @@ put_dates(FILE *out, const struct results *model)
 static void
 put_models(FILE *out, const struct score_table *table, const size_t *colours)
 {
-	fputs("<table>\n<tr><th>model</th><th>revision</th><th>data sets</th><th>files "
-	      "of</th></tr>\n",
+	fputs(
+	    "<table>\n<tr><th>model</th><th>revision</th><th>data sets</th><th>files of</th></tr>\n",
 	    out);
 	for (size_t m = 0; m < table->model_count; m++) {
 		const struct results *model = table->models[m];
@@ -175,9 +160,7 @@ put_models(FILE *out, const struct score_table *table, const size_t *colours)
 	fputs("</table>\n", out);
 	if (table->model_count > BARS)
 		fprintf(out,
-		    "<p><small>The %d models of most data sets, and of these of the best "
-		    "mean, have "
-		    "bars.</small></p>\n",
+		    "<p><small>The %d models of most data sets, and of these of the best mean, have bars.</small></p>\n",
 		    BARS);
 }
 
@@ -368,12 +351,7 @@ score_table_html(const struct score_table *table, FILE *out)
 		put_row(out, table, row, colours);
 	}
 	fprintf(out,
-	    "<p><small>Scores times 100, bars from 0 to 100. Behind a score stands its "
-	    "%g %% interval, by %d "
-	    "draws of its queries, where their scores lie beside the result (TASK.tsv); "
-	    "a difference of two models "
-	    "may be surer than their intervals look: leaderboard compare. * "
-	    "%s.</small></p>\n"
+	    "<p><small>Scores times 100, bars from 0 to 100. Behind a score stands its %g %% interval, by %d draws of its queries, where their scores lie beside the result (TASK.tsv); a difference of two models may be surer than their intervals look: leaderboard compare. * %s.</small></p>\n"
 	    "</body>\n</html>\n",
 	    100 * COMPARISON_LEVEL, SCORE_INTERVAL_RESAMPLES, score_table_note);
 	free(colours);

@@ -1,8 +1,8 @@
 /*
  * text_options - which members of a file's records are a task's texts, as options of tok.
  */
-#ifndef TEXT_OPTIONS_H
-#define TEXT_OPTIONS_H
+#ifndef MTEB_TEXT_OPTIONS_H
+#define MTEB_TEXT_OPTIONS_H
 
 /*
  * The options of tok that take the texts of a file for a type of task ("corpus" for that of

@@ -86,8 +86,7 @@ holds_row(const struct condition *condition, const struct column *column,
 		text = values_text(column, array, row, room, &length);
 	}
 	if (!comparison_of_text(comparison, text, length, &holds))
-		die("%s: row %lld: column '%s': '%.*s' is not a number, which '%s' asks "
-		    "for",
+		die("%s: row %lld: column '%s': '%.*s' is not a number, which '%s' asks for",
 		    stream_name(condition->reader), (long long)(before + row + 1),
 		    column->name, length < 60 ? (int)length : 60, text,
 		    comparison_text(comparison));
@@ -105,8 +104,7 @@ apply_attribute(struct condition *condition, const struct record *record, bool *
 	bool holds;
 
 	if (!comparison_of_tree(comparison, attribute, &holds))
-		die("%s: record %lld: attribute '%s' is not a number, which '%s' asks "
-		    "for",
+		die("%s: record %lld: attribute '%s' is not a number, which '%s' asks for",
 		    stream, number, name, comparison_text(comparison));
 	if (attribute) {
 		condition->with = true;

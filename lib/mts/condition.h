@@ -7,8 +7,8 @@
  * are = and != true or false; ~ looks into a number as it is printed.  Where a record has no such
  * attribute, only != and !~ hold.
  */
-#ifndef CONDITION_H
-#define CONDITION_H
+#ifndef MTS_CONDITION_H
+#define MTS_CONDITION_H
 
 #include <stdbool.h>
 #include <stdint.h>

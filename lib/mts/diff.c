@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/terminal.h"
-#include "mts/print.h"
+#include "stream/print.h"
 #include "stream/cursor.h"
 #include "stream/stream_format.h"
 

@@ -149,8 +149,7 @@ open_sources(const struct safetensors *file, const char *const *names, int *coun
 	}
 	for (int i = 1; i < found; i++)
 		if (sources[i].rows != sources[0].rows)
-			die("%s: tensors '%s' and '%s' have %lld and %lld rows; choose "
-			    "with -c",
+			die("%s: tensors '%s' and '%s' have %lld and %lld rows; choose with -c",
 			    safetensors_name(file), sources[0].column.name,
 			    sources[i].column.name, (long long)sources[0].rows,
 			    (long long)sources[i].rows);

@@ -1,8 +1,8 @@
 /*
  * grid - a table for people: columns as wide as their widest cell, two blanks between.
  */
-#ifndef GRID_H
-#define GRID_H
+#ifndef MTS_GRID_H
+#define MTS_GRID_H
 
 #include "base/buffer.h"
 

@@ -9,7 +9,7 @@
 #include "base/status_line.h"
 #include "base/terminal.h"
 #include "base/utf8.h"
-#include "mts/print.h"
+#include "stream/print.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
 

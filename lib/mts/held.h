@@ -5,8 +5,8 @@
  * for keys of text each text once (strings.h).  Of a sample of n of m rows, n are in memory and
  * about n (1 + ln (m / n)) in the spool.
  */
-#ifndef HELD_H
-#define HELD_H
+#ifndef MTS_HELD_H
+#define MTS_HELD_H
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/terminal.h"
-#include "mts/print.h"
+#include "stream/print.h"
 
 static char *
 id_line(const struct strings *ids, int64_t number)

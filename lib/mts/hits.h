@@ -1,8 +1,8 @@
 /*
  * hits - what a search found, on standard output: for people, or as JSON.
  */
-#ifndef HITS_H
-#define HITS_H
+#ifndef MTS_HITS_H
+#define MTS_HITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

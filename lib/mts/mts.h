@@ -1,8 +1,8 @@
 /*
  * mts - the commands of mts(1), a file each; what they print goes to standard output.
  */
-#ifndef MTS_H
-#define MTS_H
+#ifndef MTS_MTS_H
+#define MTS_MTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

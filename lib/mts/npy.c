@@ -56,9 +56,7 @@ parse_dtype(const struct input *input, const char *text, bool *swapped)
 			return (enum dtype)i;
 		}
 
-	die("%s: dtype %.*s is not read; convert it with .astype() to float32, float16, "
-	    "float64, "
-	    "int8, int32, int64, uint8 or bool",
+	die("%s: dtype %.*s is not read; convert it with .astype() to float32, float16, float64, int8, int32, int64, uint8 or bool",
 	    input_name(input), (int)(end + 1 - text > 20 ? 20 : end + 1 - text), text);
 }
 

@@ -132,8 +132,8 @@ order_settle(struct order *order, int64_t *keys, int64_t rows)
 		}
 		free(ranks);
 		if (by->only_numbers && strings_count(by->texts) > 1)
-			warn("%s: column '%s' is text and is sorted as text, 10 before "
-			     "9; 'mts from tsv --numbers' makes numbers",
+			warn(
+			    "%s: column '%s' is text and is sorted as text, 10 before 9; 'mts from tsv --numbers' makes numbers",
 			    stream_name(order->reader),
 			    stream_column(order->reader, by->column)->name);
 	}

@@ -5,8 +5,8 @@
  * reals in the order of their values with NaN behind all others, whether the order rises or falls;
  * text in the order of its bytes.  Rows whose keys are all equal are left to the caller.
  */
-#ifndef ORDER_H
-#define ORDER_H
+#ifndef MTS_ORDER_H
+#define MTS_ORDER_H
 
 #include <stdint.h>
 

@@ -46,9 +46,7 @@ paste_columns(struct paste *paste, int r)
 		const struct column *column = stream_column(reader, i);
 		for (int other = 0; other < r; other++)
 			if (stream_find(paste->readers[other], column->name) >= 0)
-				die("column '%s' is in both %s and %s; rename one by "
-				    "'mts cat "
-				    "--rename %s=NAME'",
+				die("column '%s' is in both %s and %s; rename one by 'mts cat --rename %s=NAME'",
 				    column->name, stream_name(paste->readers[other]),
 				    stream_name(reader), column->name);
 		int index = stream_add(paste->writer, column);

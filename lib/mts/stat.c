@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/status_line.h"
 #include "mts/grid.h"
-#include "mts/print.h"
+#include "stream/print.h"
 #include "mts/tally.h"
 #include "stream/stream_format.h"
 #include "text/json.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "mts/grid.h"
-#include "mts/print.h"
+#include "stream/print.h"
 #include "text/json.h"
 
 enum { SHOWN = 10, SHOWN_BYTES = 40 };

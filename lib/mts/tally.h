@@ -1,8 +1,8 @@
 /*
  * tally - how many records and rows have which attributes.
  */
-#ifndef TALLY_H
-#define TALLY_H
+#ifndef MTS_TALLY_H
+#define MTS_TALLY_H
 
 #include <stdbool.h>
 

@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "folder/safetensors.h"
 #include "mts/npy.h"
-#include "mts/print.h"
+#include "stream/print.h"
 #include "stream/stream_format.h"
 
 /* Indices of the columns that are named, or of all. */
@@ -50,8 +50,8 @@ choose_array(const struct reader *reader, const char *const *names, int count)
 			if (stream_columns(reader) == 1 ||
 			    stream_column(reader, i)->rank) {
 				if (found >= 0)
-					die_usage("%s: there are several columns; choose "
-						  "one with -c",
+					die_usage(
+					    "%s: there are several columns; choose one with -c",
 					    stream_name(reader));
 				found = i;
 			}

@@ -19,8 +19,8 @@
  * same ones, and the linker chooses.  tests/nn.bats holds them to the plain loops in
  * tests/support/nn_check*.c and every backward to central differences.
  */
-#ifndef NN_H
-#define NN_H
+#ifndef NN_NN_H
+#define NN_NN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,7 @@ void
 ranks_start(void)
 {
 	if (ranks_launched() > 1)
-		die("was started as one of %d processes, but is built to run alone: "
-		    "make MPI=1 builds it to train with others",
+		die("was started as one of %d processes, but is built to run alone: make MPI=1 builds it to train with others",
 		    ranks_launched());
 }
 

@@ -80,8 +80,7 @@ leave_if_hurried(double *since)
 	if (clock_now() - *since < PATIENCE)
 		return;
 	before_death(abort_all, NULL);
-	die("was asked to stop, but other ranks do not answer: they may have died; the "
-	    "last checkpoint is as it was");
+	die("was asked to stop, but other ranks do not answer: they may have died; the last checkpoint is as it was");
 }
 
 /* Answers come soon, or much later: the first questions follow each other closely. */
@@ -308,8 +307,7 @@ ranks_start(void)
 	ranks_wait();
 	the.traffic.waited = 0;
 	if (the.count != ranks_launched())
-		die("was started as one of %d processes, but MPI knows %d; start it by "
-		    "the mpirun of its own library, or by srun --mpi=pmix",
+		die("was started as one of %d processes, but MPI knows %d; start it by the mpirun of its own library, or by srun --mpi=pmix",
 		    ranks_launched(), the.count);
 	if (the.rank > 0) {
 		program_name = mem_format("%s: rank %d", program_name, the.rank);

@@ -11,8 +11,8 @@
  * parts: starts[count + 1]; rank r's are the elements from starts[r] to starts[r + 1].  They need not live until the
  * end; the values must.
  */
-#ifndef RANKS_H
-#define RANKS_H
+#ifndef RANKS_RANKS_H
+#define RANKS_RANKS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Dies on an example without the recipe's fields, with FILE:LINE; on the first one of a data
  * set already in collate_new.
  */
-#ifndef COLLATE_H
-#define COLLATE_H
+#ifndef SAMPLE_COLLATE_H
+#define SAMPLE_COLLATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -198,8 +198,8 @@ unroll(struct examples *set, struct part *part, const struct fields_each *each)
 		part->count += (int64_t)members;
 	}
 	if (empty)
-		warn("%s: %lld rows have an empty list and make no example, line %lld "
-		     "for one",
+		warn(
+		    "%s: %lld rows have an empty list and make no example, line %lld for one",
 		    part->path, (long long)empty, (long long)first);
 	part->size = (int64_t)set->spool.bytes - part->from;
 	add_mark(part, part->size, 0);

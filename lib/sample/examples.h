@@ -13,8 +13,8 @@
  *
  * Dies on a missing, empty or corrupt file and on a bad line, with FILE:LINE.
  */
-#ifndef EXAMPLES_H
-#define EXAMPLES_H
+#ifndef SAMPLE_EXAMPLES_H
+#define SAMPLE_EXAMPLES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -269,8 +269,7 @@ fields_members(const struct tree *row, const struct fields_each *each)
 			continue;
 		if (first && value->count != count)
 			tree_die(row,
-			    "'%s' is a list of %zu, '%s' one of %zu; they go "
-			    "together, member by member",
+			    "'%s' is a list of %zu, '%s' one of %zu; they go together, member by member",
 			    first, count, *name, value->count);
 		first = *name;
 		count = value->count;

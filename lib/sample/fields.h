@@ -6,8 +6,8 @@
  * an object with `role` and `content`).  Dies with FILE:LINE on a field that is not there, and on a value that is none
  * of these.
  */
-#ifndef FIELDS_H
-#define FIELDS_H
+#ifndef SAMPLE_FIELDS_H
+#define SAMPLE_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

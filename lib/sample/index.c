@@ -42,8 +42,8 @@ struct index {
 char *
 index_path(const char *folder, const char *name, uint64_t key)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	char safe[NAME + 1] = "";
 
 	for (size_t i = 0; i < NAME && name[i]; i++)

@@ -10,8 +10,8 @@
  *
  * Dies, naming the file, on one that is cut or damaged, as soon as it reads there.
  */
-#ifndef INDEX_H
-#define INDEX_H
+#ifndef SAMPLE_INDEX_H
+#define SAMPLE_INDEX_H
 
 #include <stdint.h>
 

@@ -95,11 +95,10 @@ tell_unknown(const struct recipe_source *source, const struct qrels *qrels,
 		   *document = strings_get(qrels->documents, first->document);
 
 	if (!known)
-		die("%s: none of its %lld positive judgements has its query and its "
-		    "document in %s; the first is of '%.60s' and '%.60s'",
+		die("%s: none of its %lld positive judgements has its query and its document in %s; the first is of '%.60s' and '%.60s'",
 		    path, (long long)unknown, source->beir, query, document);
-	warn("data set %s: %lld of %lld positive judgements are left out: their query or "
-	     "document is not there; the first is of '%.60s' and '%.60s'",
+	warn(
+	    "data set %s: %lld of %lld positive judgements are left out: their query or document is not there; the first is of '%.60s' and '%.60s'",
 	    source->name, (long long)unknown, (long long)(known + unknown), query,
 	    document);
 }

@@ -6,8 +6,8 @@
  *
  * each with an ending that datafile_find knows.  Texts stay in their files.
  */
-#ifndef JUDGEMENTS_H
-#define JUDGEMENTS_H
+#ifndef SAMPLE_JUDGEMENTS_H
+#define SAMPLE_JUDGEMENTS_H
 
 #include <stdint.h>
 

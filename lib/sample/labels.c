@@ -88,8 +88,8 @@ keep_several(struct labels *labels, const char *dataset)
 			alone++;
 		}
 	if (alone)
-		warn("data set %s: %lld of %lld labels have one text only, '%.60s' for "
-		     "one: %zu rows are left out",
+		warn(
+		    "data set %s: %lld of %lld labels have one text only, '%.60s' for one: %zu rows are left out",
 		    dataset, (long long)alone, (long long)strings_count(labels->names),
 		    strings_get(labels->names, first), labels->count - kept);
 	labels->count = kept;

@@ -4,8 +4,8 @@
  *
  * Texts are told apart by hashes.  Some 32 bytes of memory a row.
  */
-#ifndef LABELS_H_SAMPLE
-#define LABELS_H_SAMPLE
+#ifndef SAMPLE_LABELS_H
+#define SAMPLE_LABELS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -23,8 +23,7 @@ check_label(
 	if (!source->names && !source->field[SIDE_DOCUMENT] &&
 	    number_read(label->data, label->used, &number))
 		tree_die(record,
-		    "the label '%s' is a number, not a text; give its 'names', or "
-		    "'document: %s' to take it as it is",
+		    "the label '%s' is a number, not a text; give its 'names', or 'document: %s' to take it as it is",
 		    name, name);
 }
 

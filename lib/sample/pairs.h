@@ -19,8 +19,8 @@
  * text's hash as an unsigned number, divided by 2^64, is between the part's ends.  A `sample` is
  * those examples of the part whose hashes are least; of equal texts the last may be left out.
  */
-#ifndef PAIRS_H
-#define PAIRS_H
+#ifndef SAMPLE_PAIRS_H
+#define SAMPLE_PAIRS_H
 
 #include <stdbool.h>
 #include <stdint.h>

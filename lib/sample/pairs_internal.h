@@ -1,8 +1,8 @@
 /*
  * pairs_internal - what pairs.c and pairs_open.c share.
  */
-#ifndef PAIRS_INTERNAL_H
-#define PAIRS_INTERNAL_H
+#ifndef SAMPLE_PAIRS_INTERNAL_H
+#define SAMPLE_PAIRS_INTERNAL_H
 
 #include "sample/examples.h"
 #include "sample/fields.h"

@@ -145,15 +145,14 @@ tell_guessed(const struct pairs *pairs, const struct tree *record)
 	const char *query = pairs->fields[SIDE_QUERY].spec;
 
 	if (fields_find(record, "prompt"))
-		warn("data set %s: field prompt is not used; give 'query: prompt+%s', or "
-		     "'query: %s' to leave it out",
+		warn(
+		    "data set %s: field prompt is not used; give 'query: prompt+%s', or 'query: %s' to leave it out",
 		    source->name, query, query);
 	for (size_t i = 0; i < 2 && !source->has_where; i++) {
 		const struct tree *mark = fields_find(record, marks[i]);
 		if (mark && is_number(mark))
-			warn("data set %s: every row is a pair, whatever its field %s "
-			     "says; give 'where: %s>0' or another condition, or 'where: "
-			     "[]' to take all",
+			warn(
+			    "data set %s: every row is a pair, whatever its field %s says; give 'where: %s>0' or another condition, or 'where: []' to take all",
 			    source->name, marks[i], marks[i]);
 	}
 }
@@ -179,8 +178,8 @@ tell_unused(const struct pairs *pairs, const struct tree *record)
 		free(name);
 	}
 	if (names)
-		warn("data set %s: hard negatives are not used: field%s %s; give "
-		     "'negatives: %s%s%s', or 'max_negatives: 0' to leave them out",
+		warn(
+		    "data set %s: hard negatives are not used: field%s %s; give 'negatives: %s%s%s', or 'max_negatives: 0' to leave them out",
 		    source->name, several ? "s" : "", names, several ? "[" : "", names,
 		    several ? "]" : "");
 	free(names);
@@ -381,8 +380,7 @@ check(struct pairs *pairs)
 			    comparison_text(pairs->where[i]));
 	if (!pairs->count && pairs->mark)
 		tree_die(source->node,
-		    "data set %s: no example is left by 'where: %s', which is its "
-		    "type's, or by its 'part'",
+		    "data set %s: no example is left by 'where: %s', which is its type's, or by its 'part'",
 		    source->name, comparison_text(pairs->mark));
 	if (!pairs->count)
 		tree_die(source->node,

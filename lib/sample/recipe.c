@@ -274,8 +274,8 @@ read_names(const struct tree *node, struct recipe_source *source)
 	if (!names)
 		return;
 	if ((names->kind != TREE_OBJECT && names->kind != TREE_LIST) || !names->count)
-		tree_die(names, "'names' must be a mapping of values to names, or a list "
-				"of the names of 0, 1, 2 ...");
+		tree_die(names,
+		    "'names' must be a mapping of values to names, or a list of the names of 0, 1, 2 ...");
 	for (size_t i = 0; i < names->count; i++)
 		if (names->items[i]->kind != TREE_STRING)
 			tree_die(names->items[i], "a name must be a string; quote it");
@@ -306,8 +306,8 @@ read_where(const struct tree *node, struct recipe_source *source)
 	if (where && !several)
 		add_condition(source, where, where->string);
 	if (several && where->kind != TREE_LIST && where->kind != TREE_OBJECT)
-		tree_die(where, "'where' must be a condition such as label=1, or a list "
-				"of them");
+		tree_die(where,
+		    "'where' must be a condition such as label=1, or a list of them");
 	for (size_t i = 0; several && i < where->count; i++) {
 		const struct tree *item = where->items[i];
 		bool text = item->kind == TREE_STRING;
@@ -350,8 +350,7 @@ read_part(const struct tree *node, struct recipe_source *source)
 	    !read_percent(text + first + 1, length - first - 2, part + 1, percent + 1) ||
 	    percent[0] >= percent[1])
 		tree_die(tree_get(node, "part"),
-		    "'part' is '%s'; it must be a range of percent such as 0-80%% or "
-		    "80-100%%",
+		    "'part' is '%s'; it must be a range of percent such as 0-80%% or 80-100%%",
 		    text);
 	part[1]--; /* the last one of the part */
 	source->part_by =
@@ -442,8 +441,8 @@ recipe_open(const char *path)
 	    word_of(tree, "batching", recipe_batchings, 0) == BATCHING_STATIC;
 	struct tree *tasks = tree_need(tree, "tasks");
 	if (tasks->kind != TREE_OBJECT || !tasks->count)
-		tree_die(tasks, "'tasks' must be a mapping of at least one task name to "
-				"its settings");
+		tree_die(tasks,
+		    "'tasks' must be a mapping of at least one task name to its settings");
 	for (size_t i = 0; i < tasks->count; i++)
 		add_task(recipe, tasks->items[i]);
 	return recipe;

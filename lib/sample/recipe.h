@@ -4,8 +4,8 @@
  * Everything is checked as it is read: an unknown key, a wrong word or a number out of range
  * dies with FILE:LINE.  The arrays are open on purpose; strings are borrowed from the recipe.
  */
-#ifndef RECIPE_H
-#define RECIPE_H
+#ifndef SAMPLE_RECIPE_H
+#define SAMPLE_RECIPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

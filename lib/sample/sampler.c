@@ -157,8 +157,7 @@ sampler_new(const struct recipe *recipe, const int64_t *counts, bool in_order)
 	add_shares(sampler);
 	add_pools(sampler);
 	if (!sampler->batches)
-		die("%s: no data set fills a batch of %lld; make 'batch' smaller, or "
-		    "keep the last ones",
+		die("%s: no data set fills a batch of %lld; make 'batch' smaller, or keep the last ones",
 		    recipe->tree->file, (long long)recipe->batch);
 	for (int p = 0; p < sampler->pool_count; p++)
 		if (sampler->pools[p].total > largest)
@@ -387,8 +386,8 @@ tell_few(struct sampler *sampler, const struct pool *pool, int64_t wanted)
 	    sampler->draw.rows > wanted / 2)
 		return;
 	sampler->told = true;
-	warn("%s %s: only %lld of %lld rows of batch %lld have texts of their own; "
-	     "with --duplicates mark batches stay full",
+	warn(
+	    "%s %s: only %lld of %lld rows of batch %lld have texts of their own; with --duplicates mark batches stay full",
 	    one ? "data set" : "task",
 	    one ? recipe->sources[pool->first].name : recipe->tasks[pool->task].name,
 	    (long long)sampler->draw.rows, (long long)wanted,
@@ -435,8 +434,7 @@ draw_apart(struct sampler *sampler)
 		sampler->step--;
 	}
 	if (pool || !sampler->step)
-		die("%s: no data set fills a batch of %lld with texts that all differ; "
-		    "make 'batch' smaller, or keep the last ones",
+		die("%s: no data set fills a batch of %lld with texts that all differ; make 'batch' smaller, or keep the last ones",
 		    sampler->recipe->tree->file, (long long)sampler->recipe->batch);
 	return NULL;
 }

@@ -19,8 +19,8 @@
  * Because the order is computed and not a list, a batch follows from recipe, seed and step, and a
  * run resumes without reading what came before.
  */
-#ifndef SAMPLER_H
-#define SAMPLER_H
+#ifndef SAMPLE_SAMPLER_H
+#define SAMPLE_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>

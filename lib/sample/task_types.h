@@ -2,8 +2,8 @@
  * task_types - MTEB's types of tasks: what the fields of their rows are called, and how such rows
  * are pairs of a text and what belongs to it (REZE, appendix C.1).
  */
-#ifndef TASK_TYPES_H
-#define TASK_TYPES_H
+#ifndef SAMPLE_TASK_TYPES_H
+#define SAMPLE_TASK_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * by the text that put them off: once a batch has that text, its whole queue is skipped.  So a batch spends as much time
  * on a class label that thousands of examples share as on one example.
  */
-#ifndef WAITING_H
-#define WAITING_H
+#ifndef SAMPLE_WAITING_H
+#define SAMPLE_WAITING_H
 
 #include <stddef.h>
 #include <stdint.h>

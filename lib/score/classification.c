@@ -12,7 +12,7 @@
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
 #include "score/measure/stats.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 #include "score/score.h"
 #include "search/vectors.h"
 
@@ -69,8 +69,7 @@ open_columns(const char *path, const struct score_options *options)
 
 	const struct column *labels = stream_column(reader, columns.label);
 	if (labels->rank == 0 && labels->depth > (labels->text ? 1 : 0))
-		die("%s: column '%s' has lists of labels: multilabel classification, by "
-		    "which mteb scores these, is not computed here; give one label a row",
+		die("%s: column '%s' has lists of labels: multilabel classification, by which mteb scores these, is not computed here; give one label a row",
 		    stream_name(reader), labels->name);
 	values_single(reader, columns.label, 0);
 	return columns;
@@ -125,9 +124,8 @@ tell_few(const struct training *training, const char *stream, int samples)
 		first = i;
 	}
 	if (few)
-		warn("%s: %d labels have fewer than %d rows and contribute what they "
-		     "have; "
-		     "first: '%s'",
+		warn(
+		    "%s: %d labels have fewer than %d rows and contribute what they have; first: '%s'",
 		    stream, few, samples,
 		    strings_get(training->names, training->by_place[first]));
 	free(counts);
@@ -153,8 +151,7 @@ read_training(
 	if (training->n == 0)
 		die("%s: there are no training rows in it", name);
 	if (training->classes < 2)
-		die("%s: all %lld rows have the label '%s'; two labels at least are "
-		    "needed",
+		die("%s: all %lld rows have the label '%s'; two labels at least are needed",
 		    name, (long long)training->n, strings_get(training->names, 0));
 	sort_labels(training);
 	tell_few(training, name, samples);
@@ -218,8 +215,8 @@ fit_all(const struct training *training, struct mt19937_sample *samples,
 		free(samples[i].rows);
 	}
 	if (!options->reference && worst > 1e-6)
-		warn("a logistic regression stopped at a gradient of %.1e, short of its "
-		     "optimum",
+		warn(
+		    "a logistic regression stopped at a gradient of %.1e, short of its optimum",
 		    worst);
 	free(samples);
 	return models;
@@ -277,8 +274,8 @@ run_test(struct training *training, struct logistic_regression **models,
 	if (test.rows == 0)
 		die("%s: there are no test rows in it", name);
 	if (test.unseen)
-		warn("%s: %lld rows have %lld labels that no training row has (first: "
-		     "'%s'): they count as wrong",
+		warn(
+		    "%s: %lld rows have %lld labels that no training row has (first: '%s'): they count as wrong",
 		    name, (long long)test.unseen,
 		    (long long)strings_count(training->names) - training->classes,
 		    strings_get(training->names, training->classes));
@@ -376,8 +373,7 @@ report_settings(struct report *report, const struct training *training,
 	report_set(report, "seed", "%u", options->seed);
 	if (options->reference)
 		report_set(report, "classifier",
-		    "logistic regression, C 1, as scikit-learn >= 1.4 stops: gradient "
-		    "%g, %d iterations",
+		    "logistic regression, C 1, as scikit-learn >= 1.4 stops: gradient %g, %d iterations",
 		    as_reference.tolerance, as_reference.most);
 	else
 		report_set(report, "classifier",
@@ -436,8 +432,7 @@ first_number(const struct training *training)
 	for (int i = 0; i < training->classes; i++) {
 		double number = labels_value(training->names, training->by_place[i]);
 		if (number != first + i || number != trunc(number))
-			die("--legacy-sum averages labels as numbers, which must be "
-			    "whole and without gaps; there is '%s'",
+			die("--legacy-sum averages labels as numbers, which must be whole and without gaps; there is '%s'",
 			    strings_get(training->names, training->by_place[i]));
 	}
 	return first;

@@ -120,8 +120,7 @@ learn(struct classifier *classifier, int64_t n, const struct classifier_options 
 		return;
 	}
 	if (n > INT32_MAX)
-		die("%s: it has more than %d rows; learn from a sample (mts rows "
-		    "--sample)",
+		die("%s: it has more than %d rows; learn from a sample (mts rows --sample)",
 		    classifier->name, INT32_MAX);
 	classifier->logistic = logistic_regression_fit(classifier->x, classifier->label,
 	    n, classifier->width, classifier->classes, &as_reference);
@@ -154,8 +153,7 @@ classifier_fit(const char *path, const struct classifier_options *options)
 	if (labelled.n == 0)
 		die("%s: there is no labelled row in it", classifier->name);
 	if (classifier->classes < 2)
-		die("%s: all %lld rows have the label '%s'; two labels at least are "
-		    "needed",
+		die("%s: all %lld rows have the label '%s'; two labels at least are needed",
 		    classifier->name, (long long)labelled.n,
 		    strings_get(labelled.names, 0));
 	sort_labels(classifier, &labelled);
@@ -177,12 +175,10 @@ classifier_agree(
 	if (!any_model)
 		vectors_agree_model(vectors, classifier->model, classifier->name);
 	if (!any_model && strcmp(kind, classifier->kind) != 0)
-		die("%s: its vectors are %s, those of %s are %s; make both in one way, "
-		    "or say --any-model where they were meant for each other",
+		die("%s: its vectors are %s, those of %s are %s; make both in one way, or say --any-model where they were meant for each other",
 		    stream, kind, classifier->name, classifier->kind);
 	if (vectors->width != classifier->width)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one "
-		    "model",
+		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
 		    stream, vectors->width, classifier->name, classifier->width);
 }
 
@@ -315,8 +311,7 @@ find_columns(const struct reader *reader)
 	    weights->depth || weights->rank != 1 || weights->shape[0] > WIDTH_MOST ||
 	    !intercept || intercept->dtype != DTYPE_F64 || intercept->depth ||
 	    intercept->rank)
-		die("%s: is no classifier: 'classify --save' writes one, with the "
-		    "columns label, weights and intercept",
+		die("%s: is no classifier: 'classify --save' writes one, with the columns label, weights and intercept",
 		    stream_name(reader));
 	values_single(reader, found.label, 0);
 	return found;

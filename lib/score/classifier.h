@@ -5,8 +5,8 @@
  * intercept f64; with the properties "model" and "emb" of the embeddings that it learnt from (mts(5)).  The
  * probabilities of the classes are the softmax of weights . x + intercept.
  */
-#ifndef CLASSIFIER_H
-#define CLASSIFIER_H
+#ifndef SCORE_CLASSIFIER_H
+#define SCORE_CLASSIFIER_H
 
 #include <stdbool.h>
 #include <stdint.h>

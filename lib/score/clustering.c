@@ -260,8 +260,8 @@ score_clustering(struct report *report, const struct score_options *options)
 	if (sets == 0)
 		die("%s: there are no texts in it", stream_name(reader));
 	if (clustering.single)
-		warn("%s: %lld of %lld sets have one label only: their v-measure counts "
-		     "as 1",
+		warn(
+		    "%s: %lld of %lld sets have one label only: their v-measure counts as 1",
 		    stream_name(reader), (long long)clustering.single, (long long)sets);
 	kmeans_describe(report, options->seed, batch_of(options), options->by_choice);
 	legacy_sum_describe(report, options->fields, options->legacy_sum);

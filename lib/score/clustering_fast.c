@@ -10,7 +10,7 @@
 #include "score/labels.h"
 #include "score/measure/partition.h"
 #include "score/measure/stats.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 #include "score/score.h"
 #include "search/vectors.h"
 
@@ -155,8 +155,7 @@ draw_documents(const struct texts *texts, struct mt19937 *mt, int64_t *count)
 	if (*count > rows)
 		*count = rows;
 	if (*count == 0)
-		die("%s: a share of %g of its %lld texts is none; give --max-documents "
-		    "more",
+		die("%s: a share of %g of its %lld texts is none; give --max-documents more",
 		    name, wanted, (long long)rows);
 	int64_t *drawn = mem_new((size_t)*count, sizeof *drawn);
 	if (wanted == 0)
@@ -212,15 +211,14 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 	}
 	free(again);
 	if (labelled.labels > texts->samples)
-		die("%s: %d labels at level %d are more than the %d texts of an "
-		    "experiment; give --samples more",
+		die("%s: %d labels at level %d are more than the %d texts of an experiment; give --samples more",
 		    texts->name, labelled.labels, number, texts->samples);
 	if (labelled.n == 0)
 		die("%s: no text that was drawn has a label at level %d", texts->name,
 		    number);
 	if (without)
-		warn("%s: %lld of %lld texts have no label at level %d: %s, as in the "
-		     "reference",
+		warn(
+		    "%s: %lld of %lld texts have no label at level %d: %s, as in the reference",
 		    texts->name, (long long)without, (long long)count, number,
 		    texts->text ? "they count as labelled '-1'"
 				: "they are left out there");

@@ -10,8 +10,8 @@
  *		kept_add(&kept, vectors, &record);
  *	kept_fetch(&kept, path, field, wanted);
  */
-#ifndef KEPT_H
-#define KEPT_H
+#ifndef SCORE_KEPT_H
+#define SCORE_KEPT_H
 
 #include <stdbool.h>
 #include <stdint.h>

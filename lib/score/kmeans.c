@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "score/kmeans_start.h"
 #include "score/measure/stats.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 
 struct fit {
 	const float *x;

@@ -6,8 +6,8 @@
  * by draw.  All arithmetic in double: labels equal scikit-learn's on the same data as
  * float64.  (On float32 data scikit-learn computes in float32 and may part ways.)
  */
-#ifndef KMEANS_H
-#define KMEANS_H
+#ifndef SCORE_KMEANS_H
+#define SCORE_KMEANS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -28,16 +28,14 @@ labels_number(struct strings *names, const struct reader *reader, int column,
 	size_t length;
 
 	if (values_missing(labels, array, index))
-		die("%s: record %lld: value %lld of '%s' is missing; leave out rows "
-		    "without a label, or label them",
+		die("%s: record %lld: value %lld of '%s' is missing; leave out rows without a label, or label them",
 		    stream_name(reader), (long long)stream_records(reader),
 		    (long long)index + 1, labels->name);
 	const char *text = values_text(labels, array, index, room, &length);
 	int64_t number = strings_add(names, text, length, NULL);
 
 	if (number >= most)
-		die("%s: column '%s' has more than %d different values; these are no "
-		    "labels",
+		die("%s: column '%s' has more than %d different values; these are no labels",
 		    stream_name(reader), labels->name, most);
 	return (int32_t)number;
 }

@@ -1,8 +1,8 @@
 /*
  * labels - the column of labels, text or numbers, counted in the order in which they come.
  */
-#ifndef LABELS_H
-#define LABELS_H
+#ifndef SCORE_LABELS_H
+#define SCORE_LABELS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *	clustering	the cluster is (a + w a') / (1 + w), each value a cluster of its own, up to k^2 of them, which
  *			raises the V-measure
  */
-#ifndef LEGACY_SUM_H
-#define LEGACY_SUM_H
+#ifndef SCORE_LEGACY_SUM_H
+#define SCORE_LEGACY_SUM_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  *
  * Memory: 8 bytes a value beside x; with k clusters 16 (4 + log k) bytes a row at most.
  */
-#ifndef LLOYD_H
-#define LLOYD_H
+#ifndef SCORE_LLOYD_H
+#define SCORE_LLOYD_H
 
 #include <stdint.h>
 

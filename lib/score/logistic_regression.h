@@ -10,8 +10,8 @@
  * gradient exceeds the tolerance, or a step gains no more than 64 epsilon of max(|f|, 1).  Where its
  * 100 iterations are too few, rounding decides: permuting the features moves scikit-learn's accuracy.
  */
-#ifndef LOGISTIC_REGRESSION_H
-#define LOGISTIC_REGRESSION_H
+#ifndef SCORE_LOGISTIC_REGRESSION_H
+#define SCORE_LOGISTIC_REGRESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Euclidean distance, in double, every neighbour counts the same.  Of equal distances the earlier row is nearer (where
  * scikit-learn leaves it open), of equally frequent labels the first one counts.
  */
-#ifndef NEIGHBOURS_H
-#define NEIGHBOURS_H
+#ifndef SCORE_NEIGHBOURS_H
+#define SCORE_NEIGHBOURS_H
 
 #include <stdint.h>
 

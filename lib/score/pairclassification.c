@@ -39,8 +39,7 @@ read_truth(const struct text_pairs *pairs)
 		truth.positives += truth.positive[i];
 	}
 	if (truth.positives == 0 || truth.positives == pairs->count)
-		die("%s: all %lld pairs have the label %d; there is nothing to tell "
-		    "apart",
+		die("%s: all %lld pairs have the label %d; there is nothing to tell apart",
 		    pairs->stream, (long long)pairs->count, truth.positives > 0);
 	return truth;
 }

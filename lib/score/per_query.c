@@ -33,8 +33,7 @@ per_query_add(struct per_query *table, const char *id, size_t length)
 	id = strings_get(table->ids, number); /* which ends with a NUL */
 	tsv_check_id(name, id, length, "a table");
 	if (!fresh)
-		die("%s: the id '%.100s' occurs again, and by their ids queries are told "
-		    "apart; rename it",
+		die("%s: the id '%.100s' occurs again, and by their ids queries are told apart; rename it",
 		    name, id);
 }
 

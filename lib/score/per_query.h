@@ -5,8 +5,8 @@
  * TSV: a line of names, the first of them "id"; then a line a query, its id and a number for each
  * name, in the fewest digits that read back equal, or nan.  Ids are told apart as bytes.
  */
-#ifndef PER_QUERY_H
-#define PER_QUERY_H
+#ifndef SCORE_PER_QUERY_H
+#define SCORE_PER_QUERY_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  *
  * As JSON: {"task_type", "settings": {...}, "scores": {"main_score": ..., ...}}.
  */
-#ifndef REPORT_H
-#define REPORT_H
+#ifndef SCORE_REPORT_H
+#define SCORE_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

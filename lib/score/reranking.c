@@ -227,8 +227,8 @@ score_reranking(struct report *report, const struct score_options *options)
 
 	read_rows(&reranking, reader, options->per_query, &several);
 	if (reranking.left_out)
-		warn("%s: %lld of %lld rows have no query, no positive or no negative "
-		     "text: they are left out",
+		warn(
+		    "%s: %lld of %lld rows have no query, no positive or no negative text: they are left out",
 		    stream_name(reader), (long long)reranking.left_out,
 		    (long long)(reranking.left_out + reranking.rows));
 	if (reranking.rows == 0)

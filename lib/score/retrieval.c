@@ -61,8 +61,7 @@ tell_queries(const struct judge *judge, const char *found)
 	int64_t left_out = count_missing(queries, judged, &unjudged);
 
 	if (missing == strings_count(judged))
-		die("%s: none of its %lld queries is judged in %s (the first there is "
-		    "'%s'); are these the queries of those qrels?",
+		die("%s: none of its %lld queries is judged in %s (the first there is '%s'); are these the queries of those qrels?",
 		    found, (long long)strings_count(queries), qrels, first);
 	if (missing)
 		warn("%s: %lld queries have judgements but %s: %s; first: '%s'", qrels,
@@ -88,12 +87,11 @@ tell_documents(const struct judge *judge)
 	int64_t unknown = count_missing(judged, judge->run->documents, &first);
 
 	if (unknown == strings_count(judged))
-		die("%s: none of the %lld documents of %s is in it (first: '%s'); is "
-		    "this the corpus of those qrels?",
+		die("%s: none of the %lld documents of %s is in it (first: '%s'); is this the corpus of those qrels?",
 		    judge->options->files[1], (long long)unknown, qrels, first);
 	if (unknown)
-		warn("%s: %lld judged documents are not in the corpus: they count as not "
-		     "found; first: '%s'",
+		warn(
+		    "%s: %lld judged documents are not in the corpus: they count as not found; first: '%s'",
 		    qrels, (long long)unknown, first);
 }
 
@@ -147,8 +145,7 @@ take_judgements(struct judge *judge, int64_t number)
 	for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1]; j++) {
 		int64_t grade = qrels->judgements[j].grade;
 		if (judge->options->exponential && grade > GRADE_MOST)
-			die("%s: the grade %lld is beyond an exponential gain (%d); take "
-			    "--gain linear",
+			die("%s: the grade %lld is beyond an exponential gain (%d); take --gain linear",
 			    judge->options->qrels, (long long)grade, GRADE_MOST);
 		judge->judged[count++] = grade;
 	}
@@ -196,8 +193,8 @@ measure(struct judge *judge, struct report *report)
 	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
 	if (irrelevant)
-		warn("%s: %lld queries have no relevant document: they count as 0, as in "
-		     "the reference",
+		warn(
+		    "%s: %lld queries have no relevant document: they count as 0, as in the reference",
 		    judge->options->qrels, (long long)irrelevant);
 	report_set(report, "queries", "%lld", (long long)ranking_queries(judge->ranking));
 	ranking_report(judge->ranking, report, judge->options->per_query, "");

@@ -4,8 +4,8 @@
  * Options that mean nothing to a type are not looked at; what is missing, or does not fit
  * together, dies.  Vectors are "FIELD.emb".
  */
-#ifndef SCORE_H
-#define SCORE_H
+#ifndef SCORE_SCORE_H
+#define SCORE_SCORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

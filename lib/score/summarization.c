@@ -82,15 +82,13 @@ read_gold(const struct summarization *state, const struct record *record, int64_
 	int64_t count = values_start(column, array, row + 1) - first;
 
 	if (count != n)
-		die("%s: record %lld: row %lld has %lld machine summaries and %lld "
-		    "relevances",
+		die("%s: record %lld: row %lld has %lld machine summaries and %lld relevances",
 		    stream_name(reader), (long long)stream_records(reader),
 		    (long long)row + 1, (long long)n, (long long)count);
 	for (int64_t i = 0; i < n; i++) {
 		gold[i] = values_number(reader, state->relevance, array, first + i);
 		if (!isfinite(gold[i]))
-			die("%s: record %lld: %s: row %lld has %g, not a number to "
-			    "correlate",
+			die("%s: record %lld: %s: row %lld has %g, not a number to correlate",
 			    stream_name(reader), (long long)stream_records(reader),
 			    column->name, (long long)row + 1, gold[i]);
 	}
@@ -127,12 +125,12 @@ tell(const struct summarization *state)
 	const char *stream = stream_name(state->reader);
 
 	if (state->few)
-		warn("%s: %lld texts have no human summary or fewer than %d machine "
-		     "summaries: they are left out",
+		warn(
+		    "%s: %lld texts have no human summary or fewer than %d machine summaries: they are left out",
 		    stream, (long long)state->few, TEXTS_LEAST);
 	if (state->constant)
-		warn("%s: %lld texts have relevances or similarities that are all equal: "
-		     "they are left out, as in the reference",
+		warn(
+		    "%s: %lld texts have relevances or similarities that are all equal: they are left out, as in the reference",
 		    stream, (long long)state->constant);
 	if (state->texts == 0)
 		die("%s: there is no text to score", stream);
@@ -182,8 +180,7 @@ score_summarization(struct report *report, const struct score_options *options)
 
 	vectors_agree(state.human, state.machine, false);
 	if (state.relevance < 0)
-		die("%s: there is no column 'relevance' with the judgements of the "
-		    "machine summaries",
+		die("%s: there is no column 'relevance' with the judgements of the machine summaries",
 		    stream_name(reader));
 	values_single(reader, state.relevance, 1);
 	while (stream_next(reader, &record)) {

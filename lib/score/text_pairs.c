@@ -157,8 +157,8 @@ close_vectors(struct reading *reading)
 	int64_t zero = reading->sides[0]->zero + reading->sides[1]->zero;
 
 	if (zero)
-		warn("%s: %lld embeddings are zero: their cosine counts as 0.5, as in "
-		     "the reference",
+		warn(
+		    "%s: %lld embeddings are zero: their cosine counts as 0.5, as in the reference",
 		    stream_name(reading->reader), (long long)zero);
 	for (int i = 0; i < 2; i++)
 		vectors_close(reading->sides[i]);

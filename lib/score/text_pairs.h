@@ -7,8 +7,8 @@
  * "similarity" may hold what a program before has computed; then only TEXT_PAIRS_OWN is filled in.
  * Record by record; six numbers a pair are kept.
  */
-#ifndef TEXT_PAIRS_H
-#define TEXT_PAIRS_H
+#ifndef SCORE_TEXT_PAIRS_H
+#define SCORE_TEXT_PAIRS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * candidates - search among given documents only: what a reranking task with a corpus adds.
  */
-#ifndef CANDIDATES_H
-#define CANDIDATES_H
+#ifndef SEARCH_CANDIDATES_H
+#define SEARCH_CANDIDATES_H
 
 #include "base/strings.h"
 #include "search/run.h"

@@ -11,8 +11,8 @@
  * Time: n^2 products, and again for the candidates that are looked at.  Memory: 24 bytes a row beside the vectors and
  * their groups; no matrix of pairs.
  */
-#ifndef COMMUNITIES_H
-#define COMMUNITIES_H
+#ifndef SEARCH_COMMUNITIES_H
+#define SEARCH_COMMUNITIES_H
 
 #include <stdint.h>
 

@@ -124,8 +124,7 @@ read_queries(struct corpus_search *searching)
 		return;
 	if (row.number < 0)
 		die("%s: there is no query in it", options->queries);
-	die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are "
-	    "these the queries of those qrels?",
+	die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are these the queries of those qrels?",
 	    options->queries, (long long)row.number + 1, strings_get(options->wanted, 0));
 }
 
@@ -184,9 +183,7 @@ take_document(struct corpus_search *searching, struct block *block, const struct
 	}
 	double length = put_vector(searching, searching->corpus, to, row);
 	if (length * searching->longest > FLT_MAX)
-		die("%s: row '%.*s': its dot product with a query may exceed float32: it "
-		    "is %g long, the longest query %g; scale the vectors, or compare by "
-		    "--similarity cosine",
+		die("%s: row '%.*s': its dot product with a query may exceed float32: it is %g long, the longest query %g; scale the vectors, or compare by --similarity cosine",
 		    rows_stream(searching->corpus), (int)row->length, row->id, length,
 		    searching->longest);
 	block->norm = fmax(block->norm, length);
@@ -283,8 +280,7 @@ block_bytes(const struct corpus_search *searching, size_t vector_bytes)
 	    mem_add(search_memory(count, depth), least, "queries"), "queries");
 
 	if (memory && memory < taken)
-		die("%s: %lld queries with %lld hits each take %zu MB; allow that with "
-		    "--memory, or search for fewer at a time",
+		die("%s: %lld queries with %lld hits each take %zu MB; allow that with --memory, or search for fewer at a time",
 		    searching->options->queries, (long long)count, (long long)depth,
 		    taken / 1000000 + 1);
 	size_t left = memory ? (memory - taken + least) / 2 : BLOCK_BYTES;
@@ -351,8 +347,7 @@ find_same(struct corpus_search *searching)
 	if (!options->exclude_self)
 		return;
 	if ((ids == ROW_PLACES) != (rows_ids(searching->corpus) == ROW_PLACES))
-		die("%s and %s: one of them has ids, the other none: nothing says which "
-		    "document is the query itself",
+		die("%s and %s: one of them has ids, the other none: nothing says which document is the query itself",
 		    options->queries, options->corpus[0]);
 	for (int i = 0; i < options->streams; i++) {
 		searching->same[i] =
@@ -362,8 +357,7 @@ find_same(struct corpus_search *searching)
 		some += searching->same[i];
 	}
 	if (ids == ROW_PLACES && some != 1)
-		die("%s: it has no ids and is %s the files of the corpus: nothing says "
-		    "which document is the query itself",
+		die("%s: it has no ids and is %s the files of the corpus: nothing says which document is the query itself",
 		    options->queries, some ? "several of" : "none of");
 }
 
@@ -392,9 +386,7 @@ find_similarity(const struct corpus_search *searching)
 		    rows_stream(searching->corpus), similarity_name(corpus),
 		    rows_stream(searching->queries_rows), similarity_name(queries));
 	if (queries != SIMILARITY_COSINE && queries != SIMILARITY_DOT)
-		die("%s: its model compares by %s, and a search knows cosine and dot: "
-		    "say "
-		    "--similarity",
+		die("%s: its model compares by %s, and a search knows cosine and dot: say --similarity",
 		    rows_stream(searching->queries_rows), similarity_name(queries));
 	return queries;
 }

@@ -5,8 +5,8 @@
  * first counts; both are warned of.  Documents pass by in two blocks: while one is searched, a
  * further thread reads the next.
  */
-#ifndef CORPUS_SEARCH_H
-#define CORPUS_SEARCH_H
+#ifndef SEARCH_CORPUS_SEARCH_H
+#define SEARCH_CORPUS_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -41,8 +41,7 @@ check_queries(const struct run *one, const char *path, const struct run *other,
 		int64_t number =
 		    strings_find(other->queries, id, strings_length(one->queries, i));
 		if (number < 0)
-			die("%s: it lacks the query '%s', which %s has; runs that are "
-			    "merged are of the same queries",
+			die("%s: it lacks the query '%s', which %s has; runs that are merged are of the same queries",
 			    other_path, id, path);
 		same = texts_get(&other->query_texts, number);
 		if (text && same &&
@@ -60,8 +59,7 @@ check_origin(const struct run_origin *one, const char *path,
 	if (one->known != next->known || one->similarity != next->similarity ||
 	    one->candidates != next->candidates || one->others != next->others ||
 	    (one->known && one->threshold != next->threshold))
-		die("%s: by its tag it was searched in another way than %s "
-		    "(--similarity, --threshold, --exclude-self)",
+		die("%s: by its tag it was searched in another way than %s (--similarity, --threshold, --exclude-self)",
 		    next_path, path);
 }
 
@@ -76,9 +74,7 @@ check_documents(const struct run *all, const struct run *next, const char *path)
 		const char *id = strings_get(next->documents, i);
 		if (strings_find(
 			all->documents, id, strings_length(next->documents, i)) >= 0)
-			die("%s: its document '%s' is in a run before it, too; shards of "
-			    "a corpus have no row in common, and rows without ids are "
-			    "numbered anew in each",
+			die("%s: its document '%s' is in a run before it, too; shards of a corpus have no row in common, and rows without ids are numbered anew in each",
 			    path, id);
 	}
 }
@@ -91,13 +87,10 @@ check_depth(int64_t asked, const struct run_origin *one, const char *path,
 	if (!next->known)
 		return;
 	if (asked > next->depth)
-		die("%s: by its tag it has the best %lld documents of each query, and "
-		    "not "
-		    "%lld (-k)",
+		die("%s: by its tag it has the best %lld documents of each query, and not %lld (-k)",
 		    next_path, (long long)next->depth, (long long)asked);
 	if (!asked && next->depth != one->depth)
-		die("%s: by its tag it has the best %lld documents of each query, and %s "
-		    "the best %lld; -k %lld takes what both have",
+		die("%s: by its tag it has the best %lld documents of each query, and %s the best %lld; -k %lld takes what both have",
 		    next_path, (long long)next->depth, path, (long long)one->depth,
 		    (long long)(next->depth < one->depth ? next->depth : one->depth));
 }

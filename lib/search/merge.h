@@ -5,8 +5,8 @@
  * of all, so nothing is lost.  Runs are TREC's columns (run.h) or the lines of near --json, all of one kind.
  * Memory: the hits of all so far, cut to `depth` each, and one run.
  */
-#ifndef MERGE_H
-#define MERGE_H
+#ifndef SEARCH_MERGE_H
+#define SEARCH_MERGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

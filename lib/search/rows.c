@@ -215,8 +215,7 @@ static void
 tell(struct rows *rows)
 {
 	static const char *const what[ROW_FAULTS] = {
-		("embeddings are not finite: their similarities count as -1, as in the "
-		 "reference"),
+		("embeddings are not finite: their similarities count as -1, as in the reference"),
 		"embeddings are zero: their similarities are 0",
 		"rows repeat an id: the first one of each id counts"
 	};

@@ -5,8 +5,8 @@
  * Ids are "_id" or "id", else, where that is allowed, the rows' numbers from 1.  What several
  * streams disagree in dies: widths, models, whether there are ids.
  */
-#ifndef ROWS_H
-#define ROWS_H
+#ifndef SEARCH_ROWS_H
+#define SEARCH_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -239,15 +239,13 @@ place(void *context, const struct tsv_column *columns, int count, struct triple 
 	if (count == 3) {
 		triple->document = columns[1];
 		if (!number_read_whole(last->start, last->length, &rank) || rank < 1)
-			return "of three columns, MS MARCO's query, document and rank, "
-			       "the third is no rank from 1 on";
+			return "of three columns, MS MARCO's query, document and rank, the third is no rank from 1 on";
 		loading->ranked = true;
 		triple->number = 1 / (double)rank;
 		return NULL;
 	}
 	if (count != COLUMNS)
-		return "expected TREC's six columns: query, Q0, document, rank, score, "
-		       "tag";
+		return "expected TREC's six columns: query, Q0, document, rank, score, tag";
 	triple->document = columns[DOCUMENT];
 	triple->tag = &columns[TAG];
 	return number_read(columns[SCORE].start, columns[SCORE].length, &triple->number)
@@ -264,9 +262,7 @@ check_ranks(const struct run *run, const char *name)
 		float before = 2;
 		for (int64_t j = 0; j < hits->count; before = hits->at[j++].score)
 			if (hits->at[j].score == before || (!j && hits->at[j].score < 1))
-				die("%s: query '%.60s' has %s; of three columns the "
-				    "third is the rank, as MS MARCO has it, or a line of "
-				    "names says what it is (query-id, corpus-id, score)",
+				die("%s: query '%.60s' has %s; of three columns the third is the rank, as MS MARCO has it, or a line of names says what it is (query-id, corpus-id, score)",
 				    name, strings_get(run->queries, i),
 				    j ? "two documents of one rank"
 				      : "no document of rank 1");
@@ -284,8 +280,7 @@ finish(struct loading *loading, const char *name)
 	int64_t dropped = run_settle(run, &loading->findings, 0, &repeated);
 	if (dropped)
 		warn(
-		    "%s: %lld lines repeat a query and a document: the first one counts; "
-		    "one is of '%s'",
+		    "%s: %lld lines repeat a query and a document: the first one counts; one is of '%s'",
 		    name, (long long)dropped, strings_get(run->documents, repeated));
 	if (loading->ranked)
 		check_ranks(run, name);
@@ -455,8 +450,8 @@ run_write(const struct run *run, struct output *output, int64_t top)
 	for (int i = 0; i < AT_ONCE; i++)
 		free(lines[i].data);
 	if (blanks)
-		warn("%s: %lld lines have a blank in an id: --from-run reads them by "
-		     "their tabs, trec_eval does not",
+		warn(
+		    "%s: %lld lines have a blank in an id: --from-run reads them by their tabs, trec_eval does not",
 		    path, (long long)blanks);
 }
 

@@ -5,8 +5,8 @@
  * blanks; the rank is not read, the tag as said below.  Scores are float32, written so that they read back equal; equal
  * ones rank by id, descending as bytes: trec_eval's order.
  */
-#ifndef RUN_H
-#define RUN_H
+#ifndef SEARCH_RUN_H
+#define SEARCH_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -23,8 +23,7 @@ add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
 
 	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
 		datafile_die(reading->file,
-		    "expected what near --json writes: a query's 'id', and "
-		    "'hits' with an 'id' each");
+		    "expected what near --json writes: a query's 'id', and 'hits' with an 'id' each");
 	enum row_ids own = id->kind == TREE_STRING ? ROW_NAMES : ROW_NUMBERS;
 	if (strings_count(ids) && own != *kind)
 		datafile_die(reading->file, "some ids are numbers, others text");

@@ -46,9 +46,7 @@ check_texts(const struct run *run, const char *name, const bool *hit, int64_t re
 	int64_t documents = strings_count(run->documents), missing = 0, first = 0;
 
 	if (run->document_ids == ROW_PLACES && records != documents)
-		die("%s: it has %lld texts, the corpus %lld rows and no ids: they are "
-		    "not "
-		    "of each other",
+		die("%s: it has %lld texts, the corpus %lld rows and no ids: they are not of each other",
 		    name, (long long)records, (long long)documents);
 	for (int64_t i = documents - 1; i >= 0; i--)
 		if (hit[i] && !texts_get(&run->document_texts, i)) {
@@ -56,8 +54,8 @@ check_texts(const struct run *run, const char *name, const bool *hit, int64_t re
 			first = i;
 		}
 	if (missing)
-		warn("%s: %lld documents that were found have no text '%s' there; first: "
-		     "'%s'",
+		warn(
+		    "%s: %lld documents that were found have no text '%s' there; first: '%s'",
 		    name, (long long)missing, run->field,
 		    strings_get(run->documents, first));
 }

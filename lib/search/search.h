@@ -8,8 +8,8 @@
  *
  * Memory: what search_memory says, however many documents pass.
  */
-#ifndef SEARCH_H
-#define SEARCH_H
+#ifndef SEARCH_SEARCH_H
+#define SEARCH_SEARCH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *	euclidean	-|a - b|
  *	manhattan	-sum |a_i - b_i|
  */
-#ifndef SIMILARITY_H
-#define SIMILARITY_H
+#ifndef SEARCH_SIMILARITY_H
+#define SEARCH_SIMILARITY_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  *
  * 8 bytes a row, and the texts that are kept.
  */
-#ifndef TEXTS_H
-#define TEXTS_H
+#ifndef SEARCH_TEXTS_H
+#define SEARCH_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -47,9 +47,7 @@ vectors_agree_model(const struct vectors *vectors, const char *model, const char
 	const char *own = vectors_model(vectors);
 
 	if (own && model && strcmp(own, model) != 0)
-		die("%s: its vectors are of model %s, those of %s of model %s: they say "
-		    "nothing of each other; encode both with one model, or say "
-		    "--any-model where two were trained together",
+		die("%s: its vectors are of model %s, those of %s of model %s: they say nothing of each other; encode both with one model, or say --any-model where two were trained together",
 		    stream_name(vectors->reader), own, stream, model);
 }
 
@@ -62,12 +60,10 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 	if (!any_model)
 		vectors_agree_model(other, vectors_model(vectors), stream);
 	if (!any_model && strcmp(vectors_kind(vectors), vectors_kind(other)) != 0)
-		die("%s: its vectors are %s, those of %s are %s; make both in one way, "
-		    "or say --any-model where they were meant for each other",
+		die("%s: its vectors are %s, those of %s are %s; make both in one way, or say --any-model where they were meant for each other",
 		    other_stream, vectors_kind(other), stream, vectors_kind(vectors));
 	if (vectors->width != other->width && vectors->reader != other->reader)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one "
-		    "model",
+		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
 		    other_stream, other->width, stream, vectors->width);
 	if (vectors->width != other->width)
 		die("%s: %s has width %d and %s has %d; encode both with one model",
@@ -124,8 +120,7 @@ vectors_own_similarity(const struct reader *reader, enum similarity wanted)
 	if (wanted != SIMILARITY_OF_MODEL)
 		return wanted;
 	if (own && !similarity_parse(own, &kind))
-		die("%s: its model compares by '%s', which is not known; say "
-		    "--similarity",
+		die("%s: its model compares by '%s', which is not known; say --similarity",
 		    stream_name(reader), own);
 	return kind;
 }
@@ -141,8 +136,7 @@ vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,
 	    similarity_of(kind, a + i * one->width, b + j * other->width, one->width);
 
 	if (!isfinite(score))
-		die("%s: record %lld: the %s of vector %lld of %s and vector %lld of %s "
-		    "exceeds float32; scale the vectors, or normalise them",
+		die("%s: record %lld: the %s of vector %lld of %s and vector %lld of %s exceeds float32; scale the vectors, or normalise them",
 		    stream_name(one->reader), (long long)stream_records(one->reader),
 		    kind == SIMILARITY_DOT ? "dot product" : similarity_name(kind),
 		    (long long)i + 1, name(one), (long long)j + 1, name(other));

@@ -7,8 +7,8 @@
  *		for (row...) { struct span span = vectors_row(positive, row); ... }
  *	}
  */
-#ifndef VECTORS_H
-#define VECTORS_H
+#ifndef SEARCH_VECTORS_H
+#define SEARCH_VECTORS_H
 
 #include <stdbool.h>
 #include <stdint.h>

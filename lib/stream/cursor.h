@@ -2,8 +2,8 @@
  * cursor - the rows of a stream in pieces of any length: for programs to which the borders of
  * records mean nothing, or that read several streams side by side.
  */
-#ifndef CURSOR_H
-#define CURSOR_H
+#ifndef STREAM_CURSOR_H
+#define STREAM_CURSOR_H
 
 #include <stdint.h>
 

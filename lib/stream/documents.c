@@ -130,13 +130,12 @@ documents_open(const char *folder)
 	if (errno)
 		die("%s:", folder);
 	fts_close(tree);
-	inform("%s: %zu texts; %lld other or hidden files and %lld symbolic links left "
-	       "out",
+	inform(
+	    "%s: %zu texts; %lld other or hidden files and %lld symbolic links left out",
 	    folder, documents->count, (long long)documents->others,
 	    (long long)documents->links);
 	if (!documents->count)
-		die("%s: holds no text (.txt, .text, .md, .markdown, .rst); symbolic "
-		    "links and hidden files are left out",
+		die("%s: holds no text (.txt, .text, .md, .markdown, .rst); symbolic links and hidden files are left out",
 		    folder);
 	return documents;
 }

@@ -6,8 +6,8 @@
  * and symbolic links are left out; inform() counts them.  A file that is no text is left out with a warning.
  * Invalid UTF-8 is replaced as in datafile.h; carriage returns before line feeds and a byte order mark are dropped.
  */
-#ifndef DOCUMENTS_H
-#define DOCUMENTS_H
+#ifndef STREAM_DOCUMENTS_H
+#define STREAM_DOCUMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

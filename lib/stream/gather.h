@@ -2,8 +2,8 @@
  * gather - rows from here and there as one column: those of a record that are kept, or those of
  * many records in another order.
  */
-#ifndef GATHER_H
-#define GATHER_H
+#ifndef STREAM_GATHER_H
+#define STREAM_GATHER_H
 
 #include <stddef.h>
 #include <stdint.h>

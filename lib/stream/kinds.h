@@ -1,8 +1,8 @@
 /*
  * kinds - which column holds the values of a field of JSON: what they are, and the column for all of them.
  */
-#ifndef KINDS_H
-#define KINDS_H
+#ifndef STREAM_KINDS_H
+#define STREAM_KINDS_H
 
 #include <stdbool.h>
 

@@ -10,8 +10,8 @@
  *	}
  *	replay_close(replay);
  */
-#ifndef REPLAY_H
-#define REPLAY_H
+#ifndef STREAM_REPLAY_H
+#define STREAM_REPLAY_H
 
 #include "stream/stream.h"
 

@@ -28,8 +28,8 @@
  * Errors: every call dies, naming the stream and the record, on an I/O error, a bad
  * header, a checksum that does not match, or a missing end mark.
  */
-#ifndef STREAM_H
-#define STREAM_H
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * stream_format - what the stream's reader and writer share of mts(5).  Not for others.
  */
-#ifndef STREAM_FORMAT_H
-#define STREAM_FORMAT_H
+#ifndef STREAM_STREAM_FORMAT_H
+#define STREAM_STREAM_FORMAT_H
 
 #include <stdint.h>
 

@@ -27,16 +27,13 @@ void
 header_refuse_text(const char *bytes, size_t size, const char *name)
 {
 	if (strncmp(bytes, "mts ", size < 4 ? size : 4) != 0 && is_text(bytes, size))
-		die("%s: it is text, not a tensor stream; tok makes a stream of texts, "
-		    "'mts from' one of tables of numbers",
+		die("%s: it is text, not a tensor stream; tok makes a stream of texts, 'mts from' one of tables of numbers",
 		    name);
 	if (size >= 6 && !memcmp(bytes, "\x93NUMPY", 6))
-		die("%s: it is an array of NumPy, not a tensor stream; 'mts from npy' "
-		    "makes one of it",
+		die("%s: it is an array of NumPy, not a tensor stream; 'mts from npy' makes one of it",
 		    name);
 	if (size >= 2 && !memcmp(bytes, "\x1f\x8b", 2))
-		die("%s: it is compressed by gzip, and so no tensor stream; unpack it "
-		    "(tok reads packed texts as they are)",
+		die("%s: it is compressed by gzip, and so no tensor stream; unpack it (tok reads packed texts as they are)",
 		    name);
 }
 
@@ -51,8 +48,7 @@ parse_text(const char *text, size_t size, const char *name)
 	if (size < start || memcmp(text, magic, sizeof magic - 1))
 		die("%s: header: not a tensor stream", name);
 	if (memcmp(text + sizeof magic - 1, version, sizeof version - 1))
-		die("%s: header: another version of the format; this program reads "
-		    "version 1",
+		die("%s: header: another version of the format; this program reads version 1",
 		    name);
 	if (size > STREAM_HEADER)
 		die("%s: header: it is longer than 16 MiB", name);

@@ -112,17 +112,17 @@ frame_size(struct reader *reader)
 	if (!reader->header.tree)
 		header_refuse_text(frame, reader->end - reader->at, stream_name(reader));
 	if (count < 4 || memcmp(frame, "\x28\xb5\x2f\xfd", 4))
-		fail(reader, count < 4 ? "the stream is cut short"
-				       : "these bytes are no zstd frame: damaged, or not "
-					 "a tensor stream");
+		fail(reader,
+		    count < 4
+			? "the stream is cut short"
+			: "these bytes are no zstd frame: damaged, or not a tensor stream");
 	unsigned long long size = ZSTD_getFrameContentSize(frame, count);
 	if (count < 6 || size == ZSTD_CONTENTSIZE_ERROR)
 		fail(reader, count < FRAME_HEADER ? "the stream is cut short"
 						  : "the zstd frame is damaged");
 	if (size == ZSTD_CONTENTSIZE_UNKNOWN)
 		fail(reader,
-		    "the zstd frame does not state its size: not a tensor stream, or one "
-		    "that was compressed again as a whole");
+		    "the zstd frame does not state its size: not a tensor stream, or one that was compressed again as a whole");
 	/* the descriptor: checksum, and neither dictionary nor reserved bits */
 	if ((frame[4] & 0x1f) != 4)
 		fail(reader,
@@ -143,8 +143,8 @@ next_frame(struct reader *reader)
 	ZSTD_outBuffer out = { reader->block, size, 0 };
 	while (left) {
 		if (!have(reader, 1))
-			fail(reader, "the stream is cut short; did the program that "
-				     "wrote it fail?");
+			fail(reader,
+			    "the stream is cut short; did the program that wrote it fail?");
 		ZSTD_inBuffer in = { reader->chunk, reader->end, reader->at };
 		left = ZSTD_decompressStream(reader->zstd, &out, &in);
 		reader->at = in.pos;
@@ -408,8 +408,7 @@ check_end(struct reader *reader)
 		fail(reader, "it is not 24 bytes long");
 	if (number_at(reader, 8) != (uint64_t)reader->part_records ||
 	    number_at(reader, 16) != (uint64_t)reader->part_rows)
-		die("%s: %s: it counts %llu records and %llu rows where %lld and %lld "
-		    "were read",
+		die("%s: %s: it counts %llu records and %llu rows where %lld and %lld were read",
 		    input_name(reader->input), reader->place,
 		    (unsigned long long)number_at(reader, 8),
 		    (unsigned long long)number_at(reader, 16),
@@ -458,8 +457,7 @@ stream_next(struct reader *reader, struct record *record)
 		go_to(reader, "record", reader->records + 1);
 		if (!next_frame(reader))
 			fail(reader,
-			    "the stream ends without an end mark: it is cut short; "
-			    "did the program that wrote it fail?");
+			    "the stream ends without an end mark: it is cut short; did the program that wrote it fail?");
 		if (!memcmp(reader->block, "record\0", STREAM_TAG)) {
 			parse_record(reader, record);
 			reader->rows = record->rows;

@@ -76,9 +76,9 @@ fail(const struct table *table, const struct field *field, int64_t line, const c
 {
 	die("%s:%lld: field '%s': %s%s", datafile_name(table->file), (long long)line,
 	    field->column.name, what,
-	    in_sample(table) ? " (a pause of the input decided on the columns early; a "
-			       "file would not)"
-			     : "");
+	    in_sample(table)
+		? " (a pause of the input decided on the columns early; a file would not)"
+		: "");
 }
 
 /* Looking. ------------------------------------------------------------------------- */
@@ -151,8 +151,7 @@ put_number(const struct table *table, struct field *field, const struct tree *va
 	if (!nothing && (kinds_is_wide(value) ||
 			    (field->column.dtype == DTYPE_F64 && kinds_is_long(value))))
 		fail(table, field, line,
-		    "an integer with more digits than the column of numbers keeps; write "
-		    "it as a string, and so those before it");
+		    "an integer with more digits than the column of numbers keeps; write it as a string, and so those before it");
 	if (field->column.dtype == DTYPE_F64)
 		buffer_add(&field->bytes, nothing ? &(double){ NAN } : &value->real,
 		    sizeof(double));
@@ -261,9 +260,7 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 	}
 	for (size_t i = 0; met < object->count; i++)
 		if (!find(table, object->items[i]->key, i))
-			die("%s:%lld: field '%s' appears here for the first time, too "
-			    "late to become "
-			    "a column; let the first %d records have it, if only as null",
+			die("%s:%lld: field '%s' appears here for the first time, too late to become a column; let the first %d records have it, if only as null",
 			    datafile_name(table->file), (long long)line,
 			    object->items[i]->key, (int)table->sampled);
 	put_offset(&table->lines, (size_t)line);
@@ -347,9 +344,7 @@ settle(struct table *table)
 			die("%s: there is no field '%s'", datafile_name(table->file),
 			    table->numbers[i]);
 		if (field->column.text && (field->seen & SEEN_LONG))
-			die("%s: field '%s': integers of more than 15 digits, and empty "
-			    "values or reals beside them, are exact only as text; leave "
-			    "it out of the numbers",
+			die("%s: field '%s': integers of more than 15 digits, and empty values or reals beside them, are exact only as text; leave it out of the numbers",
 			    datafile_name(table->file), table->numbers[i]);
 	}
 	table->arrays = mem_zero(table->count, sizeof *table->arrays);

@@ -25,8 +25,8 @@
  *	}
  *	table_close(table);
  */
-#ifndef TABLE_H
-#define TABLE_H
+#ifndef STREAM_TABLE_H
+#define STREAM_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

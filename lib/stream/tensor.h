@@ -1,8 +1,8 @@
 /*
  * tensor - element types: names, sizes, conversion to and from float.
  */
-#ifndef TENSOR_H
-#define TENSOR_H
+#ifndef STREAM_TENSOR_H
+#define STREAM_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

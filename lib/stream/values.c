@@ -50,8 +50,7 @@ no_embedding(const struct reader *reader, const char *field, int depth)
 		if (is_vectors(stream_column(reader, i), depth))
 			vectors = mem_list(vectors, stream_column(reader, i)->name);
 	if (*vectors)
-		die("%s: there is no column '*.emb' of embeddings%s; of vectors there "
-		    "is %s: choose one with --field",
+		die("%s: there is no column '*.emb' of embeddings%s; of vectors there is %s: choose one with --field",
 		    stream_name(reader), lists, vectors);
 	die("%s: there is no column '*.emb' of vectors%s, only: %s", stream_name(reader),
 	    lists, columns_named(reader));
@@ -75,9 +74,7 @@ find_only(const struct reader *reader, int depth)
 		if (!is_embedding(stream_column(reader, i), depth))
 			continue;
 		if (found >= 0)
-			die("%s: there are several columns of embeddings: %s; choose one "
-			    "with "
-			    "--field",
+			die("%s: there are several columns of embeddings: %s; choose one with --field",
 			    stream_name(reader), columns_named(reader));
 		found = i;
 	}
@@ -261,8 +258,7 @@ values_refuse_nan(
     const struct reader *reader, int column, int64_t row, const float *vector, int width)
 {
 	if (!is_finite(vector, width))
-		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or "
-		    "infinity, and nothing can be computed of it",
+		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or infinity, and nothing can be computed of it",
 		    stream_name(reader), (long long)stream_records(reader),
 		    stream_column(reader, column)->name, (long long)row + 1);
 }

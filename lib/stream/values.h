@@ -5,8 +5,8 @@
  * `index` counts the values of a record: rows at depth 0 (text: 1), entries of all lists
  * one after another at depth 1 (text: 2).
  */
-#ifndef VALUES_H
-#define VALUES_H
+#ifndef STREAM_VALUES_H
+#define STREAM_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>

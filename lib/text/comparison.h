@@ -9,8 +9,8 @@
  *	~		a regular expression that is found in the text: Oniguruma's with Ruby's
  *			syntax, where ^ and $ stand at the ends of lines
  */
-#ifndef COMPARISON_H
-#define COMPARISON_H
+#ifndef TEXT_COMPARISON_H
+#define TEXT_COMPARISON_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,8 +29,7 @@ quoted(const char **at, const char *stop, const char *file, int64_t number, size
 	}
 	if (++*at < stop && **at != ',')
 		fail(file, number, column,
-		    "there is text behind its closing quote; write quotes inside a value "
-		    "twice");
+		    "there is text behind its closing quote; write quotes inside a value twice");
 	struct tree *value = tree_of_bytes(text, length);
 	free(text);
 	return value;
@@ -44,9 +43,7 @@ plain(const char **at, const char *stop, const char *file, int64_t number, size_
 	*at = comma ? comma : stop;
 	if (memchr(from, '"', (size_t)(*at - from)))
 		fail(file, number, column,
-		    "a quote inside a value that does not begin with one; put the value "
-		    "in "
-		    "quotes and write that quote twice");
+		    "a quote inside a value that does not begin with one; put the value in quotes and write that quote twice");
 	return tree_of_bytes(from, (size_t)(*at - from));
 }
 

@@ -5,8 +5,8 @@
  * A record ends at the first line end with an even number of quotes before it, so that files
  * can be read without looking at single values.
  */
-#ifndef CSV_H
-#define CSV_H
+#ifndef TEXT_CSV_H
+#define TEXT_CSV_H
 
 #include <stddef.h>
 #include <stdint.h>

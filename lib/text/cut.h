@@ -5,8 +5,8 @@
  *	CSV		at the first such end with an even number of quotes before it
  *	elements	of a JSON array: at the end of the value
  */
-#ifndef CUT_H
-#define CUT_H
+#ifndef TEXT_CUT_H
+#define TEXT_CUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -256,8 +256,7 @@ find_element(struct datafile *file)
 		if (file->at == file->end) {
 			if (file->array < ARRAY_CLOSED)
 				fail(file, file->line,
-				    "the array of JSON is not closed; the file is cut "
-				    "short");
+				    "the array of JSON is not closed; the file is cut short");
 			return false;
 		}
 		if (!passes(file, file->block[file->at]))

@@ -9,8 +9,8 @@
  * another kind of file, a byte 0, UTF-16, mostly invalid UTF-8, a line beyond the limit - is
  * refused by its name.
  */
-#ifndef DATAFILE_H
-#define DATAFILE_H
+#ifndef TEXT_DATAFILE_H
+#define TEXT_DATAFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

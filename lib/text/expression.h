@@ -15,8 +15,8 @@
  * Where an expression of a Replace matches nothing, the content is put there, as by the reference's
  * normalizer; its ByteLevel then fails for want of alignments.
  */
-#ifndef EXPRESSION_H
-#define EXPRESSION_H
+#ifndef TEXT_EXPRESSION_H
+#define TEXT_EXPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

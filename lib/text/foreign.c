@@ -24,13 +24,11 @@ conversion(size_t i, const char *name)
 {
 	/* a name that a shell or python would take otherwise is left to its owner */
 	if (name[strspn(name,
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-		"=+.,:/@%-")] ||
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+.,:/@%-")] ||
 	    *name == '-')
 		name = "FILE";
-	return mem_format("%s; convert it: python3 -c 'import json, pyarrow.%s as a; "
-			  "[print(json.dumps(r, default=str)) for b in a.%s(\"%s\")%s "
-			  "for r in b.to_pylist()]' > %s.jsonl",
+	return mem_format(
+	    "%s; convert it: python3 -c 'import json, pyarrow.%s as a; [print(json.dumps(r, default=str)) for b in a.%s(\"%s\")%s for r in b.to_pylist()]' > %s.jsonl",
 	    columnar[i].kind, columnar[i].module, columnar[i].open, name,
 	    columnar[i].batches, name);
 }

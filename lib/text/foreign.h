@@ -1,8 +1,8 @@
 /*
  * foreign - files that are no text: what their first bytes say that they are, and what to do about it.
  */
-#ifndef FOREIGN_H
-#define FOREIGN_H
+#ifndef TEXT_FOREIGN_H
+#define TEXT_FOREIGN_H
 
 #include <stddef.h>
 

@@ -306,8 +306,7 @@ json_read_optional(const char *path)
 		die("%s:", path);
 	}
 	if (length > 24 && !memcmp(text, "version https://git-lfs", 23))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs "
-		    "pull'",
+		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
 		    path);
 	char *name = mem_string(path); /* the caller's string may die before the tree */
 	struct tree *tree = json_parse_python(text, length, name, 1);

@@ -4,8 +4,8 @@
  * Strict: duplicate members, invalid UTF-8, nesting beyond 512, trailing bytes and numbers that
  * overflow are refused, with FILE:LINE.  NaN and infinities are written as null.
  */
-#ifndef JSON_H
-#define JSON_H
+#ifndef TEXT_JSON_H
+#define TEXT_JSON_H
 
 #include <stddef.h>
 

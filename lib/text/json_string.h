@@ -1,8 +1,8 @@
 /*
  * json_string - the escapes of JSON's strings.
  */
-#ifndef JSON_STRING_H
-#define JSON_STRING_H
+#ifndef TEXT_JSON_STRING_H
+#define TEXT_JSON_STRING_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * lines - the lines of a table, as TSV or as Markdown.
  */
-#ifndef LINES_H
-#define LINES_H
+#ifndef TEXT_LINES_H
+#define TEXT_LINES_H
 
 #include <stdbool.h>
 #include <stdio.h>

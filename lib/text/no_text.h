@@ -1,8 +1,8 @@
 /*
  * no_text - whether bytes are a text in UTF-8, or what else they are.
  */
-#ifndef NO_TEXT_H
-#define NO_TEXT_H
+#ifndef TEXT_NO_TEXT_H
+#define TEXT_NO_TEXT_H
 
 #include <stddef.h>
 

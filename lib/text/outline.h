@@ -6,8 +6,8 @@
  * section.  A block is a paragraph (lines up to a blank one), a fenced block of code, or the front matter between
  * lines of ---.  The first block below a heading is bound: it is kept with the heading.
  */
-#ifndef OUTLINE_H
-#define OUTLINE_H
+#ifndef TEXT_OUTLINE_H
+#define TEXT_OUTLINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

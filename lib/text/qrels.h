@@ -4,8 +4,8 @@
  * Files: BEIR's TSV (query-id, corpus-id, score), TREC's four columns (query, iteration, document, grade), and what
  * else triples.h reads; compressed or not.  A document that is judged twice for a query keeps the last grade.
  */
-#ifndef QRELS_H
-#define QRELS_H
+#ifndef TEXT_QRELS_H
+#define TEXT_QRELS_H
 
 #include <stdbool.h>
 #include <stdint.h>

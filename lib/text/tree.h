@@ -6,8 +6,8 @@
  * Getters die on a value of the wrong kind; an absent or null value takes the
  * default where the getter has one.  Order of members is kept.
  */
-#ifndef TREE_H
-#define TREE_H
+#ifndef TEXT_TREE_H
+#define TEXT_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

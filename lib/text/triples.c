@@ -264,8 +264,7 @@ unwrap(struct tree *root)
 			names = mem_list(names, object->items[i]->key);
 		if (object->count > 1)
 			tree_die(object,
-			    "holds several subsets or splits, %s; keep one: jq "
-			    "'.[\"%s\"]'",
+			    "holds several subsets or splits, %s; keep one: jq '.[\"%s\"]'",
 			    names, object->items[0]->key);
 		free(names);
 		object = inner;
@@ -289,8 +288,7 @@ put_query(const struct triples *triples, const struct tree *query)
 		tree_once(value);
 		if (!read_number(value, false, &triple.number))
 			tree_die(value,
-			    "query '%.60s', document '%.60s': the %s is not a "
-			    "number",
+			    "query '%.60s', document '%.60s': the %s is not a number",
 			    query->key, value->key, triples->number);
 		fault = triples->put(triples->context, &triple);
 		if (!triple.query.length || !triple.document.length)

@@ -10,8 +10,8 @@
  *
  * Ids are text or integers.
  */
-#ifndef TRIPLES_H
-#define TRIPLES_H
+#ifndef TEXT_TRIPLES_H
+#define TEXT_TRIPLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

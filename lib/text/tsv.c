@@ -151,9 +151,9 @@ tsv_row_of(
 	if (values->count != names->count)
 		die("%s:%lld: %zu fields where the header line has %zu%s", file,
 		    (long long)number, values->count, names->count,
-		    is_open(values) ? "; a value in quotes may have an end of line in it "
-				      "in CSV, not in TSV"
-				    : "");
+		    is_open(values)
+			? "; a value in quotes may have an end of line in it in CSV, not in TSV"
+			: "");
 	values->kind = TREE_OBJECT; /* names are unique: no search */
 	for (size_t i = 0; i < values->count; i++)
 		values->items[i]->key = mem_string(names->items[i]->string);
@@ -208,7 +208,6 @@ void
 tsv_check_id(const char *file, const char *id, size_t length, const char *what)
 {
 	if (length == 0 || strcspn(id, "\t\r\n") != length)
-		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL "
-		    "in it, and there are columns and lines in %s; rename it",
+		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL in it, and there are columns and lines in %s; rename it",
 		    file, id, what);
 }

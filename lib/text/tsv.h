@@ -9,8 +9,8 @@
  * And lines without a line of names, as runs and judgements have them: columns between tabs, or
  * between blanks where a line has no tab (so that ids may have blanks in files with tabs).
  */
-#ifndef TSV_H
-#define TSV_H
+#ifndef TEXT_TSV_H
+#define TEXT_TSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * strings.  Anchors, aliases and merge keys work; duplicate keys, several documents
  * and tags are refused with FILE:LINE.
  */
-#ifndef YAML_H_MOTES
-#define YAML_H_MOTES
+#ifndef TEXT_YAML_H
+#define TEXT_YAML_H
 
 #include "text/tree.h"
 

@@ -5,8 +5,8 @@
  * file's, where the reference numbers anew those that leave a gap; an id that contradicts the
  * vocabulary is refused, where the reference takes the vocabulary's.
  */
-#ifndef ADDED_H
-#define ADDED_H
+#ifndef TOKEN_ADDED_H
+#define TOKEN_ADDED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * A piece of text starts as its characters or, in byte-level vocabularies, as its bytes.  Time
  * grows as n log n with the length of a piece.
  */
-#ifndef BPE_H
-#define BPE_H
+#ifndef TOKEN_BPE_H
+#define TOKEN_BPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,8 +16,8 @@
  * beginning of one that has an entry puts its text in the place of the whole, marks behind it are lost.
  * Where there is none, and of longer clusters, each character is asked for alone.
  */
-#ifndef CHARSMAP_H
-#define CHARSMAP_H
+#ifndef TOKEN_CHARSMAP_H
+#define TOKEN_CHARSMAP_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * Sequences of them; without a decoder tokens are joined by blanks.  Others are named and refused, but only
  * when something is to be decoded.
  */
-#ifndef DECODER_H
-#define DECODER_H
+#ifndef TOKEN_DECODER_H
+#define TOKEN_DECODER_H
 
 #include <stddef.h>
 

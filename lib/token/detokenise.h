@@ -1,8 +1,8 @@
 /*
  * detokenise - a stream of token ids to a stream of texts: every column "X.ids" becomes "X".
  */
-#ifndef DETOKENISE_H
-#define DETOKENISE_H
+#ifndef TOKEN_DETOKENISE_H
+#define TOKEN_DETOKENISE_H
 
 #include <stdbool.h>
 

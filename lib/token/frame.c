@@ -143,8 +143,7 @@ frame_prompt(struct frame *frame, const char *prompt)
 	if (!tokenizer_cuts_left(frame->tokenizer))
 		around += frame->head_tokens;
 	if ((frame->template || *prompt) && frame->most && around >= frame->most)
-		die("the %s by itself takes %zu ids, and all is to have %zu at most; "
-		    "give more with --max-length",
+		die("the %s by itself takes %zu ids, and all is to have %zu at most; give more with --max-length",
 		    frame->template ? "template" : "prompt", around, frame->most);
 }
 

@@ -24,8 +24,8 @@
  * text, where it is empty ".", where it does not end in one of . ? ! " ' with a "." put behind; each "
  * becomes a '; then, in the whole string, each _ a blank, and white space at its ends is dropped.
  */
-#ifndef FRAME_H
-#define FRAME_H
+#ifndef TOKEN_FRAME_H
+#define TOKEN_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * ids - a growing list of token ids.
  */
-#ifndef IDS_H
-#define IDS_H
+#ifndef TOKEN_IDS_H
+#define TOKEN_IDS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -66,8 +66,8 @@ read_replace(struct step *step, const struct tree *node)
 		step->splitter =
 		    splitter_of_regex(node->file, regex->string, regex->length);
 	else
-		tree_die(node, "normalizer: the pattern of a Replace must be a String, "
-			       "not empty, or a Regex");
+		tree_die(node,
+		    "normalizer: the pattern of a Replace must be a String, not empty, or a Regex");
 }
 
 static void

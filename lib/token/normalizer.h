@@ -7,8 +7,8 @@
  * What stands for the input's first character is the `lead`: so many bytes at a text's start, which
  * Metaspace asks for.  The last four keep it as the reference's alignments do.
  */
-#ifndef NORMALIZER_H
-#define NORMALIZER_H
+#ifndef TOKEN_NORMALIZER_H
+#define TOKEN_NORMALIZER_H
 
 #include <stddef.h>
 

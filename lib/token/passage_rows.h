@@ -8,8 +8,8 @@
  *	while (passage_rows_next(cut, rows, bytes, &piece))
  *		... piece.columns[column_count] is start
  */
-#ifndef PASSAGE_ROWS_H
-#define PASSAGE_ROWS_H
+#ifndef TOKEN_PASSAGE_ROWS_H
+#define TOKEN_PASSAGE_ROWS_H
 
 #include <stdbool.h>
 #include <stdint.h>

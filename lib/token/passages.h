@@ -10,8 +10,8 @@
  * Within a section a passage begins up to `overlap` tokens before the end of the passage before it, at the beginning of a sentence
  * or else of a word.
  */
-#ifndef PASSAGES_H
-#define PASSAGES_H
+#ifndef TOKEN_PASSAGES_H
+#define TOKEN_PASSAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Sequences of them; any other is refused by name.  Only the form for one text is read, and one of
  * a Sequence that adds tokens: to the reference two of them are "not yet implemented".
  */
-#ifndef POSTPROCESSOR_H
-#define POSTPROCESSOR_H
+#ifndef TOKEN_POSTPROCESSOR_H
+#define TOKEN_POSTPROCESSOR_H
 
 #include "text/tree.h"
 #include "token/ids.h"

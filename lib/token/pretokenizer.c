@@ -76,8 +76,8 @@ add_split(struct pretokenizer *pretokenizer, const struct tree *node)
 		step.splitter =
 		    splitter_of_regex(node->file, regex->string, regex->length);
 	else
-		tree_die(node, "pre_tokenizer: the pattern of a Split must be a String, "
-			       "not empty, or a Regex");
+		tree_die(node,
+		    "pre_tokenizer: the pattern of a Split must be a String, not empty, or a Regex");
 	add(pretokenizer, step);
 }
 
@@ -129,8 +129,8 @@ add_metaspace(struct pretokenizer *pretokenizer, const struct tree *node)
 	step.mark_length = mark->length;
 	for (size_t i = 0; step.scheme == FIRST && i < pretokenizer->count; i++)
 		if (pretokenizer->step[i].kind != SPLIT)
-			tree_die(node, "pre_tokenizer: prepend_scheme 'first' behind "
-				       "ByteLevel or Metaspace is not supported");
+			tree_die(node,
+			    "pre_tokenizer: prepend_scheme 'first' behind ByteLevel or Metaspace is not supported");
 	if (tree_boolean(node, "split", true))
 		step.splitter = splitter_of_string(step.mark, step.mark_length);
 	add(pretokenizer, step);

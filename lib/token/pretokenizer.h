@@ -5,8 +5,8 @@
  * ByteLevel, Metaspace, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer
  * and Sequences of them, as the reference has them; any other is refused by name.
  */
-#ifndef PRETOKENIZER_H
-#define PRETOKENIZER_H
+#ifndef TOKEN_PRETOKENIZER_H
+#define TOKEN_PRETOKENIZER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * what is put around a text.  The ids are numbered anew, in their order.  A byte-level pre-tokeniser puts a blank before
  * each text.
  */
-#ifndef PRUNED_H
-#define PRUNED_H
+#ifndef TOKEN_PRUNED_H
+#define TOKEN_PRUNED_H
 
 #include <stddef.h>
 #include <stdint.h>

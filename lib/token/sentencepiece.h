@@ -8,8 +8,8 @@
  *	TrainerSpec	3 model_type, 24 treat_whitespace_as_suffix, 35 byte_fallback, 40 unk_id
  *	NormalizerSpec	2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces, 5 escape_whitespaces
  */
-#ifndef SENTENCEPIECE_H
-#define SENTENCEPIECE_H
+#ifndef TOKEN_SENTENCEPIECE_H
+#define TOKEN_SENTENCEPIECE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * Oniguruma (expression.h).  Letters and numbers are Unicode 16's here, of Oniguruma's own edition
  * there.
  */
-#ifndef SPLITTER_H
-#define SPLITTER_H
+#ifndef TOKEN_SPLITTER_H
+#define TOKEN_SPLITTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

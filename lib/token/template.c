@@ -6,7 +6,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/share.h"
+#include "folder/share.h"
 #include "text/yaml.h"
 
 static const char place[] = "{text}";
@@ -70,8 +70,8 @@ struct template template_find(const char *option)
 	int count = places(option);
 
 	if (count > 1)
-		die_usage("--template: '%s' holds %s %d times; a template has one place "
-			  "for the text",
+		die_usage(
+		    "--template: '%s' holds %s %d times; a template has one place for the text",
 		    option, place, count);
 	if (count)
 		return cut(option);

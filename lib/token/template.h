@@ -1,8 +1,8 @@
 /*
  * template - text before and after each text: 'This sentence : "{text}" means in one word:"'.
  */
-#ifndef TEMPLATE_H
-#define TEMPLATE_H
+#ifndef TOKEN_TEMPLATE_H
+#define TOKEN_TEMPLATE_H
 
 struct template
 {

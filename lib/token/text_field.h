@@ -4,8 +4,8 @@
  * "text" is the column text; "document=title+text" joins two, row by row, by one blank:
  * each stripped of white space at its ends, empty ones left out.
  */
-#ifndef TEXT_FIELD_H
-#define TEXT_FIELD_H
+#ifndef TOKEN_TEXT_FIELD_H
+#define TOKEN_TEXT_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -60,8 +60,7 @@ set_side(struct tokenise *stream, const struct tokenizer_static *table)
 		    stream->options->model);
 	if (stream->options->template && *stream->template.before)
 		die_usage(
-		    "--template: '%s' stands before a text, where texts are cut; use "
-		    "--truncation-side right",
+		    "--template: '%s' stands before a text, where texts are cut; use --truncation-side right",
 		    stream->template.before);
 }
 
@@ -80,13 +79,13 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 	if (!stream->cuts)
 		return;
 	if (options->shard.count)
-		die_usage("--shard says nothing to passages; mts split cuts their "
-			  "stream");
+		die_usage(
+		    "--shard says nothing to passages; mts split cuts their stream");
 	if (!most)
 		most = stream->most && stream->most < PASSAGE ? stream->most : PASSAGE;
 	if (stream->most && most > stream->most)
-		die_usage("--passages: %zu, but texts have %zu ids at most "
-			  "(--max-length, else the model's)",
+		die_usage(
+		    "--passages: %zu, but texts have %zu ids at most (--max-length, else the model's)",
 		    most, stream->most);
 	if (options->overlap > most / 2)
 		die_usage("--overlap: %zu is more than half of a passage of %zu",
@@ -505,8 +504,7 @@ add_piece(struct tokenise *stream, struct piece *piece)
 	struct input *input = input_open(piece->path);
 
 	if (stream_is(input))
-		die("%s: is a tensor stream, and --shard cuts text files; mts split -n "
-		    "%lld cuts this",
+		die("%s: is a tensor stream, and --shard cuts text files; mts split -n %lld cuts this",
 		    piece->path, (long long)options->shard.count);
 	input_close(input);
 	add_rows(stream, piece_open(piece, options->shard, options->format), piece);
@@ -568,13 +566,12 @@ tokenise_close(struct tokenise *stream)
 	stream_finish(stream->writer);
 	progress_free(stream->progress);
 	if (stream->cut)
-		warn("%lld of %lld texts were longer than %zu tokens and were cut (see "
-		     "--max-length, --no-truncate)",
+		warn(
+		    "%lld of %lld texts were longer than %zu tokens and were cut (see --max-length, --no-truncate)",
 		    (long long)stream->cut, (long long)stream->texts, stream->most);
 	if (stream->empty && !tokenizer_static(stream->tokenizer))
-		warn("%lld of %lld texts have no tokens; what becomes of them is for "
-		     "encode "
-		     "--empty to say",
+		warn(
+		    "%lld of %lld texts have no tokens; what becomes of them is for encode --empty to say",
 		    (long long)stream->empty, (long long)stream->texts);
 	if (stream->repaired)
 		warn("%lld texts had invalid UTF-8, which was taken as U+FFFD",

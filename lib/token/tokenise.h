@@ -9,15 +9,15 @@
  * With passages each text is cut into passages first (passage_rows.h), a text file of lines as a whole, and a folder
  * is the documents below it (documents.h); the texts then stay.
  */
-#ifndef TOKENISE_H
-#define TOKENISE_H
+#ifndef TOKEN_TOKENISE_H
+#define TOKEN_TOKENISE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "text/datafile.h"
-#include "text/shard.h"
+#include "token/shard.h"
 #include "token/frame.h"
 #include "token/text_field.h"
 

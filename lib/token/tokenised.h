@@ -1,8 +1,8 @@
 /*
  * tokenised - the token ids of a column of texts, made by all threads.
  */
-#ifndef TOKENISED_H
-#define TOKENISED_H
+#ifndef TOKEN_TOKENISED_H
+#define TOKEN_TOKENISED_H
 
 #include <stddef.h>
 #include <stdint.h>

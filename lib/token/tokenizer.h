@@ -5,8 +5,8 @@
  * what the folder says beside it (tokenizer_settings.h).  WordPiece, BPE and Unigram, bit-exact with the reference tokenizers; what is
  * not supported is named and refused.
  */
-#ifndef TOKENIZER_H
-#define TOKENIZER_H
+#ifndef TOKEN_TOKENIZER_H
+#define TOKEN_TOKENIZER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -69,9 +69,7 @@ tokenizer_read_file(const char *dir, char **path, struct file_view *view)
 			return files[i].form;
 		free(*path);
 	}
-	die("%s: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model "
-	    "nor "
-	    "spiece.model is there",
+	die("%s: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there",
 	    dir);
 }
 
@@ -102,8 +100,7 @@ tokenizer_check(const struct reader *in, const char *dir)
 		return;
 	char *ours = tokenizer_fingerprint(dir);
 	if (strcmp(ours, theirs))
-		die("%s: its tokens were made by another tokenizer (%.12s) than that of "
-		    "%s (%.12s); give tok the same model",
+		die("%s: its tokens were made by another tokenizer (%.12s) than that of %s (%.12s); give tok the same model",
 		    stream_name(in), theirs, dir, ours);
 	free(ours);
 }
@@ -222,13 +219,12 @@ tokenizer_model(char *dir)
 	compare_tokenizers(dir, base);
 	size_t most = tokenizer_max_length(dir), own = tokenizer_max_length(base);
 	if (most && own && most < own)
-		warn("%s: takes texts of %zu tokens, %s of %zu, which counts; give "
-		     "--max-length",
+		warn(
+		    "%s: takes texts of %zu tokens, %s of %zu, which counts; give --max-length",
 		    dir, most, base, own);
 	char *theirs = prompt_default(dir), *ours = prompt_default(base);
 	if (theirs && (!ours || strcmp(theirs, ours)))
-		die("%s: its default prompt is '%s', that of %s is '%s'; give the model "
-		    "with -m, and the prompt with --prompt",
+		die("%s: its default prompt is '%s', that of %s is '%s'; give the model with -m, and the prompt with --prompt",
 		    dir, theirs, base, ours ? ours : "");
 	free(theirs);
 	free(ours);
@@ -250,9 +246,8 @@ tokenizer_check_end(const struct tokenizer *tokenizer, const char *model)
 		struct tree *pooling = json_read_optional(path);
 		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
 		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
-			warn("%s: the model pools the last token, but its tokenizer puts "
-			     "none behind a text; let the post_processor of its "
-			     "tokenizer.json be a TemplateProcessing that does",
+			warn(
+			    "%s: the model pools the last token, but its tokenizer puts none behind a text; let the post_processor of its tokenizer.json be a TemplateProcessing that does",
 			    model);
 		tree_free(pooling);
 		free(path);

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "folder/modules.h"
 #include "text/json.h"
-#include "text/json_map.h"
+#include "token/json_map.h"
 #include "token/postprocessor.h"
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_rules.h"
@@ -44,18 +44,13 @@ read_vocabulary(struct tokenizer *tokenizer, const char *text, size_t length,
     const struct tokenizer_settings *settings)
 {
 	static const char around[] =
-	    "{\"model\":{\"type\":\"WordPiece\"},"
-	    "\"normalizer\":{\"type\":\"BertNormalizer\"},"
-	    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-	    "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}}";
+	    "{\"model\":{\"type\":\"WordPiece\"},\"normalizer\":{\"type\":\"BertNormalizer\"},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}}";
 	static const char *const needed[] = { "unk_token", "cls_token", "sep_token" };
 	struct tree *root, *model;
 
 	if (!settings->class || settings->class->kind != KIND_WORDPIECE)
 		tree_die(settings->config,
-		    "tokenizer_class: vocab.txt of a %s is not supported (of a "
-		    "BertTokenizer "
-		    "it is); save a tokenizer.json with transformers",
+		    "tokenizer_class: vocab.txt of a %s is not supported (of a BertTokenizer it is); save a tokenizer.json with transformers",
 		    *settings->name ? settings->name : settings->class->names);
 	read_lines(tokenizer, text, length);
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
@@ -182,8 +177,8 @@ read_bpe(struct tokenizer *tokenizer, const struct tree *root)
 		tree_die(root, "model: dropout is not supported");
 	if (*tree_string(model, "continuing_subword_prefix", "") ||
 	    *tree_string(model, "end_of_word_suffix", ""))
-		tree_die(root, "model: a continuing_subword_prefix or end_of_word_suffix "
-			       "is not supported");
+		tree_die(root,
+		    "model: a continuing_subword_prefix or end_of_word_suffix is not supported");
 	if (!tokenizer->bpe)
 		tokenizer->bpe = bpe_new(tokenizer->vocabulary, tokenizer->path);
 	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
@@ -228,8 +223,7 @@ check_lead(struct tokenizer *tokenizer, const struct tree *root)
 		without = normalizer_without_lead(tokenizer->normalizer);
 	if (without)
 		tree_die(root,
-		    "pre_tokenizer: prepend_scheme 'first' behind the normalizer '%s' "
-		    "is not supported",
+		    "pre_tokenizer: prepend_scheme 'first' behind the normalizer '%s' is not supported",
 		    without);
 }
 
@@ -252,8 +246,7 @@ read_model(struct tokenizer *tokenizer, const struct tree *root)
 		read_bpe(tokenizer, root);
 	else
 		tree_die(root,
-		    "a tokenizer of type '%s' is not supported (WordPiece, BPE and "
-		    "Unigram are)",
+		    "a tokenizer of type '%s' is not supported (WordPiece, BPE and Unigram are)",
 		    type);
 	check_lead(tokenizer, root);
 }
@@ -361,8 +354,7 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 {
 	for (size_t i = 0; i < ids->count; i++)
 		if (!tokenizer_token(tokenizer, ids->id[i]))
-			die("%s: post_processor: puts the id %d around a text, which no "
-			    "token has",
+			die("%s: post_processor: puts the id %d around a text, which no token has",
 			    tokenizer->path, (int)ids->id[i]);
 }
 

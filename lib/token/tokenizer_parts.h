@@ -2,8 +2,8 @@
  * tokenizer_parts - what the files of tokenizer share: tokenizer.c encodes and decodes,
  * tokenizer_open.c reads a folder's files, tokenizer_merges.c the older pair among them.
  */
-#ifndef TOKENIZER_PARTS_H
-#define TOKENIZER_PARTS_H
+#ifndef TOKEN_TOKENIZER_PARTS_H
+#define TOKEN_TOKENIZER_PARTS_H
 
 #include "base/file.h"
 #include "base/utf8.h"

@@ -31,8 +31,7 @@ set_flag(struct tree *node, const char *flag, const struct tokenizer_settings *s
 	tree_set(node, flag, tree_of_boolean(after));
 	if (before != after && !tree_get(settings->config, key))
 		warn(
-		    "%s: has no '%s', which is %s to its tokenizer_class; tokenizer.json "
-		    "says %s",
+		    "%s: has no '%s', which is %s to its tokenizer_class; tokenizer.json says %s",
 		    settings->config->file, key, word(after), word(before));
 }
 
@@ -68,8 +67,7 @@ set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
 		if (tree_get(config, key) &&
 		    tree_boolean(config, key, true) != lowers(node))
 			tree_die(config,
-			    "'%s' is %s, and tokenizer.json, which has no "
-			    "BertNormalizer, says otherwise",
+			    "'%s' is %s, and tokenizer.json, which has no BertNormalizer, says otherwise",
 			    key, word(tree_boolean(config, key, true)));
 		return;
 	}
@@ -82,8 +80,8 @@ set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
 	bool after =
 	    tree_boolean(config, "strip_accents", tree_boolean(node, "lowercase", true));
 	if (!strip && before && stripped != after)
-		warn("%s: has no 'strip_accents', which is %s to its tokenizer_class; "
-		     "tokenizer.json says %s",
+		warn(
+		    "%s: has no 'strip_accents', which is %s to its tokenizer_class; tokenizer.json says %s",
 		    config->file, word(after), word(stripped));
 	tree_set(node, "strip_accents", tree_of_boolean(after));
 }
@@ -141,8 +139,7 @@ set_blank(struct tree *root, const struct tokenizer_settings *settings)
 	if (tree_get(config, key) && puts >= 0 &&
 	    tree_boolean(config, key, false) != puts)
 		tree_die(config,
-		    "'%s' is %s, and tokenizer.json says otherwise; versions of "
-		    "transformers differ in which of them counts",
+		    "'%s' is %s, and tokenizer.json says otherwise; versions of transformers differ in which of them counts",
 		    key, word(!puts));
 }
 
@@ -231,8 +228,7 @@ add_numbered(struct adding *adding, const struct tree *token)
 	}
 	if (tree_integer(there, "id", id) != id)
 		tree_die(adding->settings->config,
-		    "added token '%s' has the id %lld, and %lld by the vocabulary and "
-		    "tokenizer.json",
+		    "added token '%s' has the id %lld, and %lld by the vocabulary and tokenizer.json",
 		    text, (long long)id, (long long)tree_integer(there, "id", id));
 	bool normalized = tree_get(token, "special")
 			      ? !tree_boolean(token, "special", false)
@@ -376,8 +372,7 @@ set_class(struct tokenizer *tokenizer, struct ids *ids,
 	else if (file && ids->count == 1 && tree_get(settings->config, key) &&
 		 ids->id[0] != id)
 		tree_die(settings->config,
-		    "'%s' is '%s', and the post_processor of "
-		    "tokenizer.json puts '%s' there",
+		    "'%s' is '%s', and the post_processor of tokenizer.json puts '%s' there",
 		    key, tokenizer_settings_token(settings, key),
 		    tokenizer_token(tokenizer, ids->id[0]));
 }
@@ -399,9 +394,7 @@ set_end(struct tokenizer *tokenizer, struct ids *ids, bool first,
 		tree_die(config, "'%s' is true, and there is no '%s'", flag, key);
 	if (named && !wanted && there && ends)
 		tree_die(config,
-		    "'%s' is false, and the post_processor of tokenizer.json "
-		    "puts '%s' there; versions of transformers differ in which of "
-		    "them counts",
+		    "'%s' is false, and the post_processor of tokenizer.json puts '%s' there; versions of transformers differ in which of them counts",
 		    flag, tokenizer_token(tokenizer, id));
 	if (!wanted || there || id < 0)
 		return;
@@ -436,9 +429,7 @@ tokenizer_rules_cut_left(
 
 	if (side && strcmp(side, "left") && strcmp(side, "right"))
 		tree_die(settings->config,
-		    "'truncation_side' is '%s'; it must be left or "
-		    "right",
-		    side);
+		    "'truncation_side' is '%s'; it must be left or right", side);
 	return side ? !strcmp(side, "left")
 		    : !strcmp(
 			  tree_string(tree_get(root, "truncation"), "direction", "Right"),

@@ -5,8 +5,8 @@
  * settings or defaults win; of all, added and special tokens.  Where versions 4.57 and 5 differ the file stands, and a
  * setting that contradicts it is refused by its key.
  */
-#ifndef TOKENIZER_RULES_H
-#define TOKENIZER_RULES_H
+#ifndef TOKEN_TOKENIZER_RULES_H
+#define TOKEN_TOKENIZER_RULES_H
 
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_settings.h"

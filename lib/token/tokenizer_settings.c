@@ -12,11 +12,9 @@ const char *const tokenizer_special_keys[SPECIAL_TOKENS] = { "bos_token", "eos_t
 
 static const struct tokenizer_class classes[] = {
 	{ .names =
-		"Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert "
-		"RetriBert Realm DPRQuestionEncoder DPRContextEncoder",
+		"Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert RetriBert Realm DPRQuestionEncoder DPRContextEncoder",
 	    .types =
-		"bert distilbert electra mobilebert convbert squeezebert layoutlm lxmert "
-		"nomic_bert ernie",
+		"bert distilbert electra mobilebert convbert squeezebert layoutlm lxmert nomic_bert ernie",
 	    .kind = KIND_WORDPIECE,
 	    .before = "cls_token",
 	    .after = "sep_token",
@@ -76,9 +74,8 @@ static const struct tokenizer_class classes[] = {
 };
 
 /* Classes that read no tokenizer.json, whatever lies beside their own files. */
-static const char own_files[] = "BertJapanese Bertweet Phobert Canine ByT5 MyT5 MLuke "
-				"Esm FSMT XLM Flaubert CTRL BioGpt "
-				"Marian M2M100 ProphetNet Tapas CpmAnt Perceiver";
+static const char own_files[] =
+    "BertJapanese Bertweet Phobert Canine ByT5 MyT5 MLuke Esm FSMT XLM Flaubert CTRL BioGpt Marian M2M100 ProphetNet Tapas CpmAnt Perceiver";
 
 /* Whether a word is in a list that blanks divide. */
 static bool
@@ -115,9 +112,7 @@ find_class(struct tokenizer_settings *settings, const struct tree *model)
 	settings->name = mem_string(name);
 	if (has_word(own_files, name, length))
 		tree_die(settings->config,
-		    "tokenizer_class: a %s is not supported; it splits texts by a "
-		    "program of its "
-		    "own",
+		    "tokenizer_class: a %s is not supported; it splits texts by a program of its own",
 		    name);
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (*name ? has_word(classes[i].names, name, length)

@@ -5,8 +5,8 @@
  * over these tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class there,
  * else in config.json, else that of its model_type.
  */
-#ifndef TOKENIZER_SETTINGS_H
-#define TOKENIZER_SETTINGS_H
+#ifndef TOKEN_TOKENIZER_SETTINGS_H
+#define TOKEN_TOKENIZER_SETTINGS_H
 
 #include <stdbool.h>
 

@@ -30,8 +30,7 @@ tokenizer_read_unigram(struct tokenizer *tokenizer, const struct tree *root)
 
 	if (!tokenizer->score)
 		tree_die(root,
-		    "model: the 'vocab' of a Unigram must be a list of pairs of a "
-		    "piece and its score");
+		    "model: the 'vocab' of a Unigram must be a list of pairs of a piece and its score");
 	struct unigram_rules rules = { .byte_fallback =
 					   tree_boolean(model, "byte_fallback", false) };
 	rules.unknown = (int32_t)tree_integer_or(model, "unk_id", -1, 0, count - 1);

@@ -486,8 +486,7 @@ find_ways(
 		if (single)
 			continue;
 		if (unigram->rules.unknown < 0)
-			die("%s: model: 'unk_id' is null, and '%.*s' of a text is no "
-			    "piece",
+			die("%s: model: 'unk_id' is null, and '%.*s' of a text is no piece",
 			    unigram->file, (int)bytes, text + start);
 		reach(&place[start + bytes], place[start].sum + unigram->unknown, start,
 		    unigram->rules.unknown);

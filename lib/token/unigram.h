@@ -14,8 +14,8 @@
  * byte of a text.  Pieces lie in tries whose edges are texts, one for each first byte of a word or of what goes on
  * in it, built when a text first has that byte: of a vocabulary for a hundred languages most texts need little.
  */
-#ifndef UNIGRAM_H
-#define UNIGRAM_H
+#ifndef TOKEN_UNIGRAM_H
+#define TOKEN_UNIGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * vocabulary - the tokens of a tokenizer and their numbers: token <-> id.
  */
-#ifndef VOCABULARY_H
-#define VOCABULARY_H
+#ifndef TOKEN_VOCABULARY_H
+#define TOKEN_VOCABULARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

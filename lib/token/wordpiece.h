@@ -7,8 +7,8 @@
  * max_chars, is one unknown token.  Linear time, no cache, no allocation for words of a
  * usual length.
  */
-#ifndef WORDPIECE_H
-#define WORDPIECE_H
+#ifndef TOKEN_WORDPIECE_H
+#define TOKEN_WORDPIECE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Where there is one rank they are the batch's own, in their place.
  */
-#ifndef CANDIDATES_H
-#define CANDIDATES_H
+#ifndef TRAIN_CANDIDATES_H
+#define TRAIN_CANDIDATES_H
 
 #include "train/loss.h"
 

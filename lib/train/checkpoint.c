@@ -172,8 +172,7 @@ need_block(struct safetensors *file, const char *path, const char *name,
 	const struct safetensor *block = need(file, path, name, DTYPE_F32);
 
 	if (block->count != model_size(model))
-		die("%s: \"%s\" has %zu elements, the model has %zu; it is of another "
-		    "model",
+		die("%s: \"%s\" has %zu elements, the model has %zu; it is of another model",
 		    path, name, block->count, model_size(model));
 	return block->data;
 }

@@ -8,8 +8,8 @@
  * of ranks goes on from it.  Writing it takes no memory to speak of: a run that fits does not
  * end at its first checkpoint.
  */
-#ifndef CHECKPOINT_H
-#define CHECKPOINT_H
+#ifndef TRAIN_CHECKPOINT_H
+#define TRAIN_CHECKPOINT_H
 
 #include "model/model.h"
 #include "text/tree.h"

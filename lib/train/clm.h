@@ -3,8 +3,8 @@
  *
  * A text's end is predicted where its tokens have one: where the tokenizer adds a token at the end of every text.
  */
-#ifndef CLM_H
-#define CLM_H
+#ifndef TRAIN_CLM_H
+#define TRAIN_CLM_H
 
 #include <stdint.h>
 

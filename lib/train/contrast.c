@@ -77,9 +77,7 @@ no_expert(const struct contrast *contrast, const char *name)
 		die("%s: record %lld: the model has no task expert \"%s\"; it has %s",
 		    contrast_name(contrast), (long long)stream_records(contrast->reader),
 		    name, known);
-	die("%s: record %lld: no task expert is named (attribute \"experts\" or "
-	    "--expert); the "
-	    "model has %s",
+	die("%s: record %lld: no task expert is named (attribute \"experts\" or --expert); the model has %s",
 	    contrast_name(contrast), (long long)stream_records(contrast->reader), known);
 }
 
@@ -156,9 +154,7 @@ stored_vector(const struct contrast *contrast, enum side side, int64_t index,
 		return NULL;
 	const float *vector = stored_find(contrast->stored, ids, length);
 	if (!vector)
-		die("%s: record %lld: text %lld of '%s' is not in %s, or was cut to "
-		    "other "
-		    "tokens there",
+		die("%s: record %lld: text %lld of '%s' is not in %s, or was cut to other tokens there",
 		    contrast_name(contrast), (long long)stream_records(contrast->reader),
 		    (long long)index, contrast_sides[side], contrast->options.documents);
 	return vector;
@@ -434,15 +430,11 @@ contrast_resume(struct contrast *contrast, const struct contrast_place *place)
 	}
 	while (contrast->place.taken < place->taken) {
 		if (!advance(contrast))
-			die("%s: ends after %lld batches; the checkpoint has seen %lld: "
-			    "it is of "
-			    "another run; give the same stream, or --restart",
+			die("%s: ends after %lld batches; the checkpoint has seen %lld: it is of another run; give the same stream, or --restart",
 			    contrast_name(contrast), (long long)contrast->place.taken,
 			    (long long)place->taken);
 	}
 	if (contrast->place.hash != place->hash)
-		die("%s: its first %lld batches are not those that the checkpoint was "
-		    "trained on; "
-		    "give the same stream, or --restart",
+		die("%s: its first %lld batches are not those that the checkpoint was trained on; give the same stream, or --restart",
 		    contrast_name(contrast), (long long)place->taken);
 }

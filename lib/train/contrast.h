@@ -14,8 +14,8 @@
  * With several ranks (ranks.h) a batch is what their records have together: each reads a stream of its own, cut by
  * tasksample --rank, whose properties "rank" and "ranks" say so, and records that are not of one batch are refused.
  */
-#ifndef CONTRAST_H
-#define CONTRAST_H
+#ifndef TRAIN_CONTRAST_H
+#define TRAIN_CONTRAST_H
 
 #include <stdbool.h>
 #include <stdint.h>

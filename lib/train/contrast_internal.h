@@ -1,8 +1,8 @@
 /*
  * contrast_internal - what contrast.c and contrast_open.c share.
  */
-#ifndef CONTRAST_INTERNAL_H
-#define CONTRAST_INTERNAL_H
+#ifndef TRAIN_CONTRAST_INTERNAL_H
+#define TRAIN_CONTRAST_INTERNAL_H
 
 #include "model/batch.h"
 #include "stream/stream.h"

@@ -42,14 +42,12 @@ find_target(const struct contrast *contrast)
 	if (!contrast->options.targets)
 		return -1;
 	if (index < 0)
-		die("%s: there is no column \"%s\", to which --reze holds the model; "
-		    "reze-stats apply makes it",
+		die("%s: there is no column \"%s\", to which --reze holds the model; reze-stats apply makes it",
 		    stream_name(reader), name);
 	const struct column *column = stream_column(reader, index);
 	if (column->depth != 0 || column->rank != 1 || !dtype_is_float(column->dtype) ||
 	    column->shape[0] != width)
-		die("%s: column \"%s\" is not of vectors of %d components, twice the "
-		    "width of %s",
+		die("%s: column \"%s\" is not of vectors of %d components, twice the width of %s",
 		    stream_name(reader), name, width, model_dir(contrast->model));
 	return index;
 }
@@ -81,8 +79,7 @@ check_rank(const struct contrast *contrast)
 	if (ranks == ranks_count() && rank == ranks_own())
 		return;
 	if (ranks == 1)
-		die("%s: has whole batches, of which each of %d ranks would learn the "
-		    "same; tasksample --rank %d --ranks %d makes a rank's",
+		die("%s: has whole batches, of which each of %d ranks would learn the same; tasksample --rank %d --ranks %d makes a rank's",
 		    name, ranks_count(), ranks_own(), ranks_count());
 	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
 	    ranks_own(), ranks_count());
@@ -97,8 +94,8 @@ check_model(const struct contrast *contrast)
 
 	if (contrast->options.targets && made &&
 	    strcmp(made, model_fingerprint(contrast->model)) != 0)
-		warn("%s: the targets are of another model than %s, which learns from "
-		     "them",
+		warn(
+		    "%s: the targets are of another model than %s, which learns from them",
 		    stream_name(contrast->reader), model_dir(contrast->model));
 }
 
@@ -115,8 +112,8 @@ tell_unread(const struct contrast *contrast)
 		for (enum side side = QUERY; side < SIDES; side++)
 			read |= contrast->ids[side] == i;
 		if (!read)
-			warn("%s: column \"%s\" is not trained on; hard negatives are in "
-			     "\"negatives.ids\", which tok -f negatives=%.*s makes",
+			warn(
+			    "%s: column \"%s\" is not trained on; hard negatives are in \"negatives.ids\", which tok -f negatives=%.*s makes",
 			    stream_name(reader), name, (int)length - 4, name);
 	}
 }

@@ -5,8 +5,8 @@
  * its sequences `epochs` times, each time in another order drawn from the seed; "-", standard
  * input, is passed through once, as it comes.
  */
-#ifndef CORPUS_H
-#define CORPUS_H
+#ifndef TRAIN_CORPUS_H
+#define TRAIN_CORPUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * A chunk holds sequences of one task expert only, at most `tokens` tokens (one sequence at
  * least): activations are bounded by it whatever the batch.
  */
-#ifndef GRADIENT_CACHE_H
-#define GRADIENT_CACHE_H
+#ifndef TRAIN_GRADIENT_CACHE_H
+#define TRAIN_GRADIENT_CACHE_H
 
 #include <stdint.h>
 

@@ -12,8 +12,8 @@
  *
  * Rows are taken in blocks, so that memory is a few tens of megabytes and never B x (B + N).
  */
-#ifndef LOSS_H
-#define LOSS_H
+#ifndef TRAIN_LOSS_H
+#define TRAIN_LOSS_H
 
 #include <stdbool.h>
 #include <stddef.h>

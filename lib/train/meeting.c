@@ -33,14 +33,11 @@ compare(
 	bool ends = own->state == MEETING_END;
 
 	if (own->state != first->state)
-		die("%s: %s where the first rank's %s: all of them must be made by the "
-		    "same recipe, seed and number of steps",
+		die("%s: %s where the first rank's %s: all of them must be made by the same recipe, seed and number of steps",
 		    name, ends ? "ends" : "has another batch",
 		    ends ? "has another batch" : "ends");
 	if (own->of != first->of)
-		die("%s: record %lld, of step %lld, is not of the batch of the first "
-		    "rank's record %lld, of step %lld: tasksample must make both by one "
-		    "recipe and seed",
+		die("%s: record %lld, of step %lld, is not of the batch of the first rank's record %lld, of step %lld: tasksample must make both by one recipe and seed",
 		    name, (long long)own->record, (long long)own->step,
 		    (long long)first->record, (long long)first->step);
 }

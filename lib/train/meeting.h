@@ -1,8 +1,8 @@
 /*
  * meeting - ranks (ranks.h) agree on a batch before they take it: each says what its record is, and hears the others.
  */
-#ifndef MEETING_H
-#define MEETING_H
+#ifndef TRAIN_MEETING_H
+#define TRAIN_MEETING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Devlin et al. 2019, section 3.1: of the tokens that are not special a share is chosen; 80 % of
  * those become the mask token, 10 % a random one, 10 % stay; the model predicts what they were.
  */
-#ifndef MLM_H
-#define MLM_H
+#ifndef TRAIN_MLM_H
+#define TRAIN_MLM_H
 
 #include <stdint.h>
 

@@ -79,8 +79,7 @@ demand_head(const struct model *model, bool next)
 	bool causal = model_spec(model)->causal;
 
 	if (next && !causal)
-		die("%s: is no causal language model: its tokens see those that they are "
-		    "to predict; --objective mlm is for such a model",
+		die("%s: is no causal language model: its tokens see those that they are to predict; --objective mlm is for such a model",
 		    dir);
 	if (!next && causal)
 		die("%s: is a causal language model; --objective clm is for such a model",
@@ -88,12 +87,9 @@ demand_head(const struct model *model, bool next)
 	if (model_predicts(model))
 		return;
 	if (next)
-		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json "
-		    "does not say \"tie_word_embeddings\": true; a model made by train "
-		    "--from-scratch --objective clm has one",
+		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json does not say \"tie_word_embeddings\": true; a model made by train --from-scratch --objective clm has one",
 		    dir);
-	die("%s: has no masked-language-model head to train; a model made by train "
-	    "--from-scratch --objective mlm has one",
+	die("%s: has no masked-language-model head to train; a model made by train --from-scratch --objective mlm has one",
 	    dir);
 }
 
@@ -104,8 +100,8 @@ expert_of_texts(const struct model *model, const char *name)
 	if (!model_spec(model)->experts && !name)
 		return -1;
 	if (!name)
-		die_usage("the model has task experts: say which one learns, with "
-			  "--expert");
+		die_usage(
+		    "the model has task experts: say which one learns, with --expert");
 	int expert = model_expert(model, name);
 	if (expert == EXPERT_BY_TEXT)
 		die_usage("--expert: a batch of %s has one expert; name it, not '%s'",
@@ -510,9 +506,7 @@ objective_resume(struct objective *objective, const struct tree *place)
 		contrast_resume(objective->contrast, &at);
 	} else if (!corpus_skip(objective->corpus, taken) ||
 		   corpus_hash(objective->corpus) != hash) {
-		die("%s: is not the text that the checkpoint was trained on; give the "
-		    "same, or "
-		    "--restart",
+		die("%s: is not the text that the checkpoint was trained on; give the same, or --restart",
 		    corpus_name(objective->corpus));
 	}
 }

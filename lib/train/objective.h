@@ -4,8 +4,8 @@
  * All are hidden behind one face, so that the trainer knows only batches: take one,
  * learn from it (add its gradient to the model's), say where the run stands, go there again.
  */
-#ifndef OBJECTIVE_H
-#define OBJECTIVE_H
+#ifndef TRAIN_OBJECTIVE_H
+#define TRAIN_OBJECTIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  * moments, updates it and shares it.  So a rank has 1/N of the moments (ZeRO 1), gradients go to their owner alone (ZeRO
  * 2), and parameters that no rank's step has reached cost nothing.
  */
-#ifndef OPTIM_H
-#define OPTIM_H
+#ifndef TRAIN_OPTIM_H
+#define TRAIN_OPTIM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *	loss = 1/B sum over rows of (1 - cos(r, t))
  * No gradient goes to the targets.
  */
-#ifndef RELATION_LOSS_H
-#define RELATION_LOSS_H
+#ifndef TRAIN_RELATION_LOSS_H
+#define TRAIN_RELATION_LOSS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * settings - what decides the weights of a run: a checkpoint goes on only under the same, and all ranks have the same.
  */
-#ifndef SETTINGS_H
-#define SETTINGS_H
+#ifndef TRAIN_SETTINGS_H
+#define TRAIN_SETTINGS_H
 
 #include "text/tree.h"
 #include "train/trainer.h"

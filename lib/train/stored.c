@@ -83,8 +83,7 @@ check(const struct reader *reader, const struct model *model)
 			    model_width(model));
 	}
 	if (!pairs)
-		die("%s: has no embeddings (X.emb) with their tokens (X.ids) beside "
-		    "them; encode --keep makes both",
+		die("%s: has no embeddings (X.emb) with their tokens (X.ids) beside them; encode --keep makes both",
 		    stream_name(reader));
 }
 

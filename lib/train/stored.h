@@ -2,8 +2,8 @@
  * stored - embeddings that were computed before, found again by their tokens: a stream as encode(1) makes it with
  * --keep, whose columns X.ids have an X.emb beside them, of every such X.
  */
-#ifndef STORED_H
-#define STORED_H
+#ifndef TRAIN_STORED_H
+#define TRAIN_STORED_H
 
 #include <stdint.h>
 

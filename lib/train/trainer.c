@@ -59,8 +59,7 @@ compare_settings(const struct trainer *trainer, const struct tree *saved)
 	const char *key = settings_refuse(own, saved);
 
 	if (key)
-		die("%s: is of a run with %s %s, this one has %s; give the same "
-		    "options, or --restart to begin anew",
+		die("%s: is of a run with %s %s, this one has %s; give the same options, or --restart to begin anew",
 		    trainer->checkpoint_path, key, settings_text(tree_get(saved, key)),
 		    settings_text(tree_get(own, key)));
 }
@@ -113,8 +112,7 @@ log_open(struct trainer *trainer, int64_t bytes)
 	if (!trainer->log)
 		log_failed(trainer);
 	fprintf(trainer->log,
-	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\t"
-	    "examples\ttokens%s%s%s%s%s\n",
+	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\texamples\ttokens%s%s%s%s%s\n",
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
 	    trainer->options->objective.reze > 0 ? "\treze" : "",
 	    trainer->options->objective.dev ? "\tdev_loss" : "",
@@ -217,8 +215,7 @@ leave(struct trainer *trainer)
 	save_checkpoint(trainer);
 	if (verbosity >= 0)
 		fprintf(stderr,
-		    "%s: %s: stopped by signal %d after step %lld; the same command goes "
-		    "on from there\n",
+		    "%s: %s: stopped by signal %d after step %lld; the same command goes on from there\n",
 		    program_name, trainer->checkpoint_path, (int)stopped,
 		    (long long)trainer->step);
 	ranks_finish();
@@ -297,8 +294,7 @@ begin(struct trainer *trainer)
 		compare_settings(trainer, tree_get(state, "settings"));
 		trainer->step = tree_integer_in(state, "step", 0, INT64_MAX);
 		if (trainer->steps && trainer->step > trainer->steps)
-			die("%s: has %lld steps done, and this run is to have %lld; give "
-			    "--steps %lld or more, or --restart",
+			die("%s: has %lld steps done, and this run is to have %lld; give --steps %lld or more, or --restart",
 			    trainer->checkpoint_path, (long long)trainer->step,
 			    (long long)trainer->steps, (long long)trainer->step);
 		objective_resume(trainer->objective, tree_need(state, "place"));
@@ -437,8 +433,8 @@ count_steps(struct trainer *trainer, struct optim_options *optim)
 	if (!optim->steps && total > 0)
 		optim->steps = (total + every - 1) / every;
 	if (!optim->steps && optim->schedule != SCHEDULE_CONSTANT)
-		die_usage("the %s schedule must know how many steps there will be: "
-			  "give --steps, or --schedule constant",
+		die_usage(
+		    "the %s schedule must know how many steps there will be: give --steps, or --schedule constant",
 		    optim_schedule_name(optim->schedule));
 	if (!optim->steps && optim->warmup < 1)
 		optim->warmup = 0;

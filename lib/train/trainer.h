@@ -9,8 +9,8 @@
  * bit; other settings are refused, unless the run is told to start anew.  SIGINT and SIGTERM make a
  * run write OUT.checkpoint after the step at hand and exit with 128 + the signal's number.
  */
-#ifndef TRAINER_H
-#define TRAINER_H
+#ifndef TRAIN_TRAINER_H
+#define TRAIN_TRAINER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -41,8 +41,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char sorts[] =
-	    "The red BOAT's 3.14 caf\xc3\xa9 [MASK] <|endoftext|>\t\r\n  \xe4\xb8\xad"
-	    "\xe6\x96\x87 e\xcc\x81 \xef\xac\x81 \xf0\x9f\xa4\x97 \xff\xc0 ##s ...";
+	    "The red BOAT's 3.14 caf\xc3\xa9 [MASK] <|endoftext|>\t\r\n  \xe4\xb8\xad\xe6\x96\x87 e\xcc\x81 \xef\xac\x81 \xf0\x9f\xa4\x97 \xff\xc0 ##s ...";
 	struct text text = { (const uint8_t *)sorts, sizeof sorts - 1 };
 	size_t length = 0;
 	const uint8_t *json = harness_part(data, size, 0, &length);

@@ -9,7 +9,7 @@
  *	make build/cpu/guarded/train
  *
  * The arena is the process's: while one thread is in a kernel, the walls are open for all.  With -j 1 they are tight.
- * Not for them is lib/geometry/flow.c, which does the half of a flow by itself, and nn_check_cpu.
+ * Not for them is lib/papers/reze/flow.c, which does the half of a flow by itself, and nn_check_cpu.
  */
 #ifndef GUARD_H
 #define GUARD_H

@@ -130,8 +130,7 @@ guard_sequences(const char *function, const struct nn_sequences *sequences)
 	T = (size_t)sequences->starts[sequences->N];
 	guard_leave();
 	if (T != sequences->T || longest != sequences->longest)
-		die("%s is given %zu tokens, the longest sequence of %zu; there are %zu "
-		    "and %zu",
+		die("%s is given %zu tokens, the longest sequence of %zu; there are %zu and %zu",
 		    function, sequences->T, sequences->longest, T, longest);
 }
 

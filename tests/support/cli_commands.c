@@ -10,8 +10,7 @@ static const struct cli_option options[] = { { 'n', "number", "N",
 						 "for either\nin two lines" },
 	{ 's', "seed", "N", "sort, sort-fast: seed\nof chance" },
 	{ OPT_BATCH, "batch", "ROWS",
-	    "sort: rows (default: 1)\nin memory\nsort-fast: rows (default: 2)\nand "
-	    "more" },
+	    "sort: rows (default: 1)\nin memory\nsort-fast: rows (default: 2)\nand more" },
 	{ 'x', "exact", NULL, "join whole, in part: exactly" }, { 0 } };
 
 static const struct cli_command commands[] = {

@@ -12,7 +12,7 @@
 #include "score/measure/partition.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 
 static void
 print(const int64_t *items, int64_t count)

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "geometry/flow.h"
+#include "papers/reze/flow.h"
 #include "nn/nn.h"
 
 enum { ROWS = 7, PROBES = 60 };
@@ -286,8 +286,7 @@ main(void)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		check(&shapes[i], i, &errors);
 	printf(
-	    "z %.1e, log determinant %.1e, numerical Jacobian %.1e, inverse %.1e, loss "
-	    "%.1e, gradient %.1e\n",
+	    "z %.1e, log determinant %.1e, numerical Jacobian %.1e, inverse %.1e, loss %.1e, gradient %.1e\n",
 	    errors.forward, errors.determinant, errors.jacobian, errors.inverse,
 	    errors.loss, errors.gradient);
 	return !(errors.forward < 1e-4 && errors.determinant < 1e-4 &&

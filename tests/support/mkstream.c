@@ -257,7 +257,7 @@ main(int argc, char **argv)
 		convert(argc >= 2 ? atoll(argv[1]) : 16, dtype,
 		    argc >= 4 ? argv[3] : NULL, argc == 5 ? argv[4] : NULL);
 	else
-		die_usage("mkstream [ROWS [DTYPE [MODEL [SIMILARITY]]]] | mkstream "
-			  "random N WIDTH SEED");
+		die_usage(
+		    "mkstream [ROWS [DTYPE [MODEL [SIMILARITY]]]] | mkstream random N WIDTH SEED");
 	return 0;
 }

@@ -134,8 +134,7 @@ bench_attention(const struct form *f)
 		backward = end - middle < backward ? end - middle : backward;
 	}
 	printf(
-	    "%5zu tokens, heads %2zu/%2zu of %3zu, window %4zu%s: %9.2f ms %5.1f GF/s, "
-	    "back %9.2f ms %5.1f GF/s\n",
+	    "%5zu tokens, heads %2zu/%2zu of %3zu, window %4zu%s: %9.2f ms %5.1f GF/s, back %9.2f ms %5.1f GF/s\n",
 	    T, f->heads, f->kv_heads, f->size, f->window, f->causal ? ", causal" : "",
 	    1e3 * forward, 1e-9 * work / forward, 1e3 * backward,
 	    2.5e-9 * work / backward);

@@ -18,12 +18,9 @@ enum { LAYERS = 16, EXPERTS = 64, WIDTH = 2048, INNER = 1024, VOCABULARY = 50304
 enum { TABLE = 1 << 12, PIECE = 1 << 16 };
 
 static const char config[] =
-    "{\"model_type\": \"olmoe\", \"vocab_size\": 50304, \"hidden_size\": 2048, "
-    "\"intermediate_size\": 1024,\n"
-    "\"num_hidden_layers\": %d, \"num_attention_heads\": 16, \"num_key_value_heads\": "
-    "16, \"num_experts\": 64,\n"
-    "\"num_experts_per_tok\": 8, \"norm_topk_prob\": false, \"hidden_act\": \"silu\", "
-    "\"max_position_embeddings\": 4096,\n"
+    "{\"model_type\": \"olmoe\", \"vocab_size\": 50304, \"hidden_size\": 2048, \"intermediate_size\": 1024,\n"
+    "\"num_hidden_layers\": %d, \"num_attention_heads\": 16, \"num_key_value_heads\": 16, \"num_experts\": 64,\n"
+    "\"num_experts_per_tok\": 8, \"norm_topk_prob\": false, \"hidden_act\": \"silu\", \"max_position_embeddings\": 4096,\n"
     "\"rms_norm_eps\": 1e-05, \"rope_theta\": 10000.0, \"tie_word_embeddings\": false}\n";
 
 static struct safetensor tensors[LAYERS * (EXPERTS * 3 + 9) + 3];

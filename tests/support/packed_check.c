@@ -339,8 +339,8 @@ check_floats(void)
 		for (size_t t = 0; t < T; t++)
 			for (size_t o = 0; o < O; o++)
 				if (isnan(y->at[t * O + o]) != (o == O - 1))
-					fail("a weight that is no number is in its "
-					     "column");
+					fail(
+					    "a weight that is no number is in its column");
 		let_go(m);
 		let_go(n);
 	}

@@ -2,8 +2,8 @@
  * bert - what BERT and its descendants share: learned positions, norms after the residual sums,
  * biases everywhere, a plain MLP.
  */
-#ifndef BERT_H
-#define BERT_H
+#ifndef MODEL_FAMILY_BERT_H
+#define MODEL_FAMILY_BERT_H
 
 #include "model/spec.h"
 

@@ -76,8 +76,7 @@ decoder_windows(struct spec *spec, const struct tree *config, int window, int fr
 		if (spec_slides(spec, config, i, window && i >= from)) {
 			if (!window)
 				tree_die(tree_get(config, "layer_types"),
-				    "'layer_types' has windows, which 'sliding_window' "
-				    "and 'use_sliding_window' do not");
+				    "'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not");
 			spec->layer[i].window = window;
 		}
 }

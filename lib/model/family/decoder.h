@@ -3,8 +3,8 @@
  * DeepSeekMoE): causal attention with rotary positions, RMS norms before attention and MLP, gated
  * MLPs.
  */
-#ifndef DECODER_H
-#define DECODER_H
+#ifndef MODEL_FAMILY_DECODER_H
+#define MODEL_FAMILY_DECODER_H
 
 #include "model/spec.h"
 

@@ -42,8 +42,8 @@ refuse_other(const struct tree *config)
 	for (size_t i = 0; code && code->kind == TREE_OBJECT && i < code->count; i++)
 		if (code->items[i]->kind == TREE_STRING &&
 		    strstr(code->items[i]->string, "qk-post-norm"))
-			tree_die(code, "JinaBERT with norms of queries and keys "
-				       "(qk-post-norm) is not known");
+			tree_die(code,
+			    "JinaBERT with norms of queries and keys (qk-post-norm) is not known");
 }
 
 void

@@ -2,8 +2,8 @@
  * jina_bert - JinaBERT (Günther et al. 2023, jina-embeddings-v2), which calls itself "bert": slopes for positions
  * (ALiBi), and gated MLPs.
  */
-#ifndef JINA_BERT_H
-#define JINA_BERT_H
+#ifndef MODEL_FAMILY_JINA_BERT_H
+#define MODEL_FAMILY_JINA_BERT_H
 
 #include "model/spec.h"
 

@@ -72,9 +72,8 @@ loras(struct spec *spec, const struct tree *config)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *task = list->items[i];
 		if (task->kind != TREE_STRING || !experts_task_valid(task->string))
-			tree_die(task, "'lora_adaptations': a task's name must be up to "
-				       "63 letters, digits, "
-				       "'_', '-' or '.'");
+			tree_die(task,
+			    "'lora_adaptations': a task's name must be up to 63 letters, digits, '_', '-' or '.'");
 		for (int j = 0; j < spec->loras; j++)
 			if (!strcmp(spec->expert_names[j], task->string))
 				tree_die(task, "'lora_adaptations' has '%s' twice",

@@ -31,8 +31,8 @@ refuse_others(const struct tree *config)
 		tree_die(tree_get(config, "lora_adaptations"),
 		    "'lora_adaptations' is not known of such a model");
 	if (code && tree_get(code, "AutoModel"))
-		tree_die(code, "'auto_map' says that the model is code of its own, which "
-			       "is not known");
+		tree_die(code,
+		    "'auto_map' says that the model is code of its own, which is not known");
 }
 
 static void

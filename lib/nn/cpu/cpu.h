@@ -1,8 +1,8 @@
 /*
  * cpu - what the files of the CPU backend share; nobody else includes it.
  */
-#ifndef CPU_H
-#define CPU_H
+#ifndef NN_CPU_CPU_H
+#define NN_CPU_CPU_H
 
 #include <stdbool.h>
 #include <stddef.h>

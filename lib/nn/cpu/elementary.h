@@ -5,8 +5,8 @@
  * tests/support/nn_check_cpu.c holds each to libm in double; "ulp" is the greatest error found
  * there over the stated range.
  */
-#ifndef ELEMENTARY_H
-#define ELEMENTARY_H
+#ifndef NN_CPU_ELEMENTARY_H
+#define NN_CPU_ELEMENTARY_H
 
 #include <math.h>
 #include <string.h>

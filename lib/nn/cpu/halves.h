@@ -1,8 +1,8 @@
 /*
  * halves - floats as bf16: to nearest, of two to even; what is no number stays none.
  */
-#ifndef HALVES_H
-#define HALVES_H
+#ifndef NN_CPU_HALVES_H
+#define NN_CPU_HALVES_H
 
 #include "nn/cpu/elementary.h"
 

@@ -2,8 +2,8 @@
  * packed - linear layers in fewer bits than floats have: what nn_pack makes, and sums of products by what the
  * processor has for them.
  */
-#ifndef PACKED_H
-#define PACKED_H
+#ifndef NN_CPU_PACKED_H
+#define NN_CPU_PACKED_H
 
 #include <stddef.h>
 #include <stdint.h>

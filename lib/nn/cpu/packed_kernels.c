@@ -336,11 +336,7 @@ avx2_tile(
 		for (size_t r = 0; r < rows; r++) {
 			__m256i a, product;
 			__asm__(
-			    "vpbroadcastq %4, %0\n\t"
-			    "vpmaddwd %0, %5, %1\n\t"
-			    "vpaddd %1, %2, %2\n\t"
-			    "vpmaddwd %0, %6, %1\n\t"
-			    "vpaddd %1, %3, %3"
+			    "vpbroadcastq %4, %0\n\tvpmaddwd %0, %5, %1\n\tvpaddd %1, %2, %2\n\tvpmaddwd %0, %6, %1\n\tvpaddd %1, %3, %3"
 			    : "=&x"(a), "=&x"(product), "+x"(sum[r][0]), "+x"(sum[r][1])
 			    : "m"(*(const uint16_t(*)[4])(x + 4 * r)), "x"(b0), "x"(b1));
 		}

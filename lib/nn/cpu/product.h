@@ -1,8 +1,8 @@
 /*
  * product - one matrix product, and the part of it that a thread makes.
  */
-#ifndef PRODUCT_H
-#define PRODUCT_H
+#ifndef NN_CPU_PRODUCT_H
+#define NN_CPU_PRODUCT_H
 
 #include "nn/cpu/cpu.h"
 

@@ -31,8 +31,7 @@ void
 nn_start(int threads, char **argv)
 {
 	if (!able())
-		die("this program was built for another processor; build it with make "
-		    "ARCH=native");
+		die("this program was built for another processor; build it with make ARCH=native");
 	host_start(threads, argv);
 }
 

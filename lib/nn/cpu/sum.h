@@ -1,8 +1,8 @@
 /*
  * sum - sums over a row in sixteen lanes, which are then added 8, 4, 2, 1: the same bits with registers of any width.
  */
-#ifndef SUM_H
-#define SUM_H
+#ifndef NN_CPU_SUM_H
+#define NN_CPU_SUM_H
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * tile - the innermost loop of every product: a tile of the result that grows in the registers.
  */
-#ifndef TILE_H
-#define TILE_H
+#ifndef NN_CPU_TILE_H
+#define NN_CPU_TILE_H
 
 #include "nn/cpu/cpu.h"
 

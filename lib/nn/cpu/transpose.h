@@ -1,8 +1,8 @@
 /*
  * transpose - matrices turned, halves widened, and squares of vectors turned in registers.
  */
-#ifndef TRANSPOSE_H
-#define TRANSPOSE_H
+#ifndef NN_CPU_TRANSPOSE_H
+#define NN_CPU_TRANSPOSE_H
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
  * The warps of a block are one team, or, where a sequence is so short that most of them had no rows, several with a head
  * each.  What a row's bits depend on beside its sequence is the sequence's length.
  */
-#ifndef ATTENTION_H
-#define ATTENTION_H
+#ifndef NN_CUDA_ATTENTION_H
+#define NN_CUDA_ATTENTION_H
 
 #include <type_traits>
 

@@ -2,8 +2,8 @@
  * columns - sums over rows, a column at a time: parts of them by blocks of rows, then the sum of the parts in their order.
  * How rows are shared out depends on how many there are alone: the bits are the same on any device.
  */
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#ifndef NN_CUDA_COLUMNS_H
+#define NN_CUDA_COLUMNS_H
 
 #include "nn/cuda/device.h"
 

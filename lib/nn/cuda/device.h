@@ -8,8 +8,8 @@
  * All that a thread of the host asks for goes into its own stream (device_stream), one after another; only nn_download
  * and what is like it waits.  The workers of nn_each have a stream each.
  */
-#ifndef DEVICE_H
-#define DEVICE_H
+#ifndef NN_CUDA_DEVICE_H
+#define NN_CUDA_DEVICE_H
 
 #include <cmath>
 #include <cstdarg>

@@ -2,8 +2,8 @@
  * hardware - what kernels ask of a device that C++ has no words for.  tests/cuda/nn/cuda/hardware.h says the same in plain
  * C++, for machines without one.
  */
-#ifndef HARDWARE_H
-#define HARDWARE_H
+#ifndef NN_CUDA_HARDWARE_H
+#define NN_CUDA_HARDWARE_H
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -97,8 +97,7 @@ load_matrices_turned(unsigned (&to)[4], const void *row)
 static __device__ __forceinline__ void
 matrix_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
-	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-	    "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
 	    : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
 	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }

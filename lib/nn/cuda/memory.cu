@@ -126,8 +126,7 @@ device_memory(size_t bytes)
 	if (error == cudaErrorMemoryAllocation) {
 		size_t free = 0, total = 0;
 		cudaMemGetInfo(&free, &total);
-		die("out of memory of the device: %.1f MiB were asked for, %.1f of its "
-		    "%.1f GiB are free; fewer tokens at a time take less (--tokens)",
+		die("out of memory of the device: %.1f MiB were asked for, %.1f of its %.1f GiB are free; fewer tokens at a time take less (--tokens)",
 		    (double)bytes / (1 << 20), (double)free / (1 << 30),
 		    (double)total / (1 << 30));
 	}

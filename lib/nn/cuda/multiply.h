@@ -1,8 +1,8 @@
 /*
  * multiply - one matrix product by cuBLASLt, and what its sides are made of.
  */
-#ifndef MULTIPLY_H
-#define MULTIPLY_H
+#ifndef NN_CUDA_MULTIPLY_H
+#define NN_CUDA_MULTIPLY_H
 
 #include "nn/cuda/device.h"
 

@@ -4,8 +4,8 @@
  * A row's fours belong to the same threads whether they may be moved as a whole (aligned, and no row ends within one) or
  * must be moved one by one: its sums have the same bits either way.
  */
-#ifndef ROW_H
-#define ROW_H
+#ifndef NN_CUDA_ROW_H
+#define NN_CUDA_ROW_H
 
 #include "nn/cuda/device.h"
 

@@ -1,8 +1,8 @@
 /*
  * sort - rows in the order of whole numbers, and sums of those that belong together.
  */
-#ifndef SORT_H
-#define SORT_H
+#ifndef NN_CUDA_SORT_H
+#define NN_CUDA_SORT_H
 
 #include "nn/cuda/device.h"
 

@@ -1,8 +1,8 @@
 /*
  * squares - sums of squares in double: of stretches, each by a block, then of the stretches.
  */
-#ifndef SQUARES_H
-#define SQUARES_H
+#ifndef NN_CUDA_SQUARES_H
+#define NN_CUDA_SQUARES_H
 
 #include "nn/cuda/device.h"
 

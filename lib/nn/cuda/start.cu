@@ -31,9 +31,7 @@ look_for_device()
 	cudaError_t error = cudaGetDeviceCount(&count);
 
 	if (error == cudaErrorInsufficientDriver)
-		return "the NVIDIA driver is missing, or older than the CUDA toolkit "
-		       "that "
-		       "these programs were built with";
+		return "the NVIDIA driver is missing, or older than the CUDA toolkit that these programs were built with";
 	if (error != cudaSuccess)
 		return cudaGetErrorString(error);
 	if (!count)
@@ -138,9 +136,7 @@ nn_about(void)
 		snprintf(text, sizeof text, "cuda, no device: %s%s", why, host_about());
 	else
 		snprintf(text, sizeof text,
-		    "cuda, %s, compute capability %d.%d, %.0f GiB, products of floats%s, "
-		    "int8 "
-		    "and bf16 by cuBLASLt%s",
+		    "cuda, %s, compute capability %d.%d, %.0f GiB, products of floats%s, int8 and bf16 by cuBLASLt%s",
 		    device.properties.name, device.properties.major,
 		    device.properties.minor,
 		    (double)device.properties.totalGlobalMem / (1 << 30),

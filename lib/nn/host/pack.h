@@ -2,8 +2,8 @@
  * pack - what nn_pack makes of weights, as far as it is the same for every backend: rows in bytes and how columns are
  * smoothed.  Host memory alone.
  */
-#ifndef PACK_H
-#define PACK_H
+#ifndef NN_HOST_PACK_H
+#define NN_HOST_PACK_H
 
 #include "nn/nn.h"
 

@@ -14,8 +14,8 @@
  * NaN when the metric is the same for all queries, up to rounding (the reference divides what
  * rounding left there).
  */
-#ifndef ABSTENTION_H
-#define ABSTENTION_H
+#ifndef SCORE_MEASURE_ABSTENTION_H
+#define SCORE_MEASURE_ABSTENTION_H
 
 #include "score/report.h"
 

@@ -1,8 +1,8 @@
 /*
  * assignment - rows matched with columns, one to one, so that what they have together is most.
  */
-#ifndef ASSIGNMENT_H
-#define ASSIGNMENT_H
+#ifndef SCORE_MEASURE_ASSIGNMENT_H
+#define SCORE_MEASURE_ASSIGNMENT_H
 
 #include <stdint.h>
 

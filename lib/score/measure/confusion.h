@@ -4,8 +4,8 @@
  * Labels are 0..labels-1.  Averages are over the labels that occur as truth or prediction: macro
  * each alike, weighted by its true rows.  A quotient with nothing below the line is 0.
  */
-#ifndef CONFUSION_H
-#define CONFUSION_H
+#ifndef SCORE_MEASURE_CONFUSION_H
+#define SCORE_MEASURE_CONFUSION_H
 
 #include <stdint.h>
 

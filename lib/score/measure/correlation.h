@@ -3,8 +3,8 @@
  *
  * With a constant, with nothing, or with what is not finite there is none: NaN.
  */
-#ifndef CORRELATION_H
-#define CORRELATION_H
+#ifndef SCORE_MEASURE_CORRELATION_H
+#define SCORE_MEASURE_CORRELATION_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  *
  * Labels are 0..labels-1, clusters 0..clusters-1; n > 0.  Natural logarithms.
  */
-#ifndef PARTITION_H
-#define PARTITION_H
+#ifndef SCORE_MEASURE_PARTITION_H
+#define SCORE_MEASURE_PARTITION_H
 
 #include <stdint.h>
 

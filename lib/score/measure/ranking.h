@@ -11,8 +11,8 @@
  * Relevant: grade 1 and above.  A query without relevant documents counts as 0.  Means of all
  * but mrr are rounded to 5 decimals, as MTEB does.
  */
-#ifndef RANKING_H
-#define RANKING_H
+#ifndef SCORE_MEASURE_RANKING_H
+#define SCORE_MEASURE_RANKING_H
 
 #include <stdbool.h>
 #include <stdint.h>

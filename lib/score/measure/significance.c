@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "score/measure/stats.h"
-#include "score/mt19937.h"
+#include "base/mt19937.h"
 
 /* The continued fraction of I_x(a, b) by Lentz's method; converges for x < (a+1)/(a+b+2). */
 static double

@@ -8,8 +8,8 @@
  * data sets, which both share: the paired test and the bootstrap look at differences alone.
  * Fewer than two scores, or none that vary, have no t: NaN.
  */
-#ifndef SIGNIFICANCE_H
-#define SIGNIFICANCE_H
+#ifndef SCORE_MEASURE_SIGNIFICANCE_H
+#define SCORE_MEASURE_SIGNIFICANCE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * All sums in double.  The mean of nothing is NaN, and so is one with a NaN in it.  In an order NaN
  * comes last, rising or falling, and its rank is NaN.
  */
-#ifndef STATS_H
-#define STATS_H
+#ifndef SCORE_MEASURE_STATS_H
+#define SCORE_MEASURE_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * pair_counts - how often two tokens stand side by side, and in which words: a hash table and a
  * heap of the most frequent.
  */
-#ifndef PAIR_COUNTS_H
-#define PAIR_COUNTS_H
+#ifndef TOKEN_TRAIN_PAIR_COUNTS_H
+#define TOKEN_TRAIN_PAIR_COUNTS_H
 
 #include <stddef.h>
 #include <stdint.h>

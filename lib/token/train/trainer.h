@@ -15,8 +15,8 @@
  *
  * Memory: the distinct words, not the text.
  */
-#ifndef TRAINER_H
-#define TRAINER_H
+#ifndef TOKEN_TRAIN_TRAINER_H
+#define TOKEN_TRAIN_TRAINER_H
 
 #include <stdbool.h>
 #include <stddef.h>

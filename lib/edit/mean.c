@@ -1,0 +1,147 @@
+/* A model whose weights are the means of those of several. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "model/model_internal.h"
+
+static bool
+same_shape(const struct safetensor *a, const struct safetensor *b)
+{
+	return a->rank == b->rank &&
+	       !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
+}
+
+/* Die unless b has the tensors of a, in their shapes. */
+static void
+demand_same_tensors(const struct model *a, const struct model *b)
+{
+	for (int i = 0; i < HEAD_MODULES; i++)
+		if (a->head_files[i] || b->head_files[i])
+			die("%s: has weights behind its pooling, of which no mean is made",
+			    a->head_files[i] ? a->dir : b->dir);
+	if (a->weights.own != b->weights.own)
+		die("%s: has %d tensors, %s %d; models of one shape have a mean", b->dir,
+		    b->weights.own, a->dir, a->weights.own);
+	for (int i = 0; i < a->weights.own; i++) {
+		const char *x = a->weights.tensors[i].name,
+			   *y = b->weights.tensors[i].name;
+		if (strcmp(x, y) ||
+		    !same_shape(a->weights.stored[i], b->weights.stored[i]))
+			die("%s: the tensor '%s' is not as '%s' of %s is; models of one shape have a mean",
+			    b->dir, y, x, a->dir);
+	}
+}
+
+/* The mean of the models' tensors, in double precision and in the type of the first. */
+static void
+put_mean(
+    struct safetensors_writer *writer, const struct safetensor *const *tensors, int count)
+{
+	const struct safetensor *first = tensors[0];
+	size_t n = first->count;
+	double *sum = mem_zero(n, sizeof *sum);
+	float *values = mem_new(n, sizeof *values);
+	void *stored = mem_new(n, dtype_size(first->dtype));
+
+	for (int m = 0; m < count; m++) {
+		tensor_to_f32(values, tensors[m]->data, tensors[m]->dtype, n);
+		for (size_t j = 0; j < n; j++)
+			sum[j] += (double)values[j];
+	}
+	for (size_t j = 0; j < n; j++)
+		values[j] = (float)(sum[j] / count);
+	tensor_from_f32(stored, first->dtype, values, n);
+	safetensors_put(writer, stored, n * dtype_size(first->dtype));
+	free(stored);
+	free(values);
+	free(sum);
+}
+
+/* The tensor of that name among those that are no parameters; NULL: the model has none of that shape. */
+static const struct safetensor *
+extra_like(const struct model *model, const struct safetensor *wanted)
+{
+	const struct weights *weights = &model->weights;
+
+	for (int i = 0; i < weights->extra_count; i++)
+		if (!strcmp(weights->extra[i].name, wanted->name) &&
+		    same_shape(&weights->extra[i], wanted) &&
+		    dtype_is_float(weights->extra[i].dtype))
+			return &weights->extra[i];
+	return NULL;
+}
+
+/* What a mean is made of: a tensor of each model after another; returns how many means there are.  A pooler or a head
+ * that is not in all is left out. */
+static int
+choose_tensors(const struct model *models, int count, const struct safetensor **chosen)
+{
+	const struct weights *weights = &models->weights;
+	int means = 0;
+
+	for (int i = 0; i < weights->own; i++, means++)
+		for (int m = 0; m < count; m++)
+			chosen[means * count + m] = models[m].weights.stored[i];
+	for (int i = 0; i < weights->extra_count; i++) {
+		const struct safetensor **row = &chosen[means * count];
+		int has = 0;
+		while (has < count &&
+		       (row[has] = extra_like(&models[has], &weights->extra[i])))
+			has++;
+		if (has < count)
+			warn(
+			    "%s: has not the tensor '%s' of %s, which is no part of an embedding: it is left out",
+			    models[has].dir, weights->extra[i].name, models->dir);
+		means += has == count;
+	}
+	return means;
+}
+
+static void
+write_means(const struct model *models, int count, const char *folder)
+{
+	const struct weights *weights = &models->weights;
+	size_t most = (size_t)weights->own + (size_t)weights->extra_count;
+	const struct safetensor **chosen = mem_new(most * (size_t)count, sizeof *chosen);
+	struct safetensor *tensors = mem_new(most, sizeof *tensors);
+	char *path = mem_format("%s/model.safetensors", folder);
+	int means = choose_tensors(models, count, chosen);
+
+	for (int i = 0; i < means; i++) {
+		tensors[i] = *chosen[i * count];
+		if (i < weights->own)
+			tensors[i].name = weights->tensors[i].name;
+	}
+	struct safetensors_writer *writer =
+	    safetensors_create(path, tensors, means, NULL, NULL);
+	for (int i = 0; i < means; i++)
+		put_mean(writer, &chosen[i * count], count);
+	safetensors_finish(writer);
+	free(path);
+	free(tensors);
+	free(chosen);
+}
+
+void
+model_mean(const char *const *from, int count, const char *dir)
+{
+	struct model *models = mem_zero((size_t)count, sizeof *models);
+
+	for (int m = 0; m < count; m++) {
+		model_open_stored(&models[m], from[m]);
+		if (m) {
+			demand_same_tensors(models, &models[m]);
+			model_demand_alike(models, &models[m]);
+		}
+	}
+	char *folder = model_begin_folder(models, dir);
+	write_means(models, count, folder);
+	folder_commit(folder, dir);
+	for (int m = 0; m < count; m++)
+		model_close_stored(&models[m]);
+	free(models);
+}

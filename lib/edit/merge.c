@@ -1,0 +1,125 @@
+/* A LoRA adapter folded into the weights of its model: W + scale B A in the place of W. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "model/model_internal.h"
+
+static void
+put_f32(float *to, const struct safetensor *from)
+{
+	float *host = mem_new(from->count, sizeof *host);
+
+	tensor_to_f32(host, from->data, from->dtype, from->count);
+	nn_upload(to, host, from->count * sizeof *host);
+	free(host);
+}
+
+/* Adds scale B A to some rows of W. */
+static void
+add_product(float *w, const struct gate_place *place)
+{
+	const struct adapter_pair *pair = place->pair;
+	size_t rank = (size_t)pair->rank, in = pair->a->count / rank;
+	float *a = nn_alloc(pair->a->count * sizeof *a);
+	float *b = nn_alloc(pair->b->count * sizeof *b);
+
+	put_f32(a, pair->a);
+	put_f32(b, pair->b);
+	nn_product_nn(w + (size_t)place->to * in, b + (size_t)place->from * rank, a,
+	    (size_t)place->rows, in, rank, (float)pair->scale, 1);
+	nn_free(a, pair->a->count * sizeof *a);
+	nn_free(b, pair->b->count * sizeof *b);
+}
+
+/* W with all that the places add, in the type of W. */
+static void
+put_merged(struct safetensors_writer *writer, const struct safetensor *w,
+    const struct gate_place *places, size_t count, const char *adapter)
+{
+	float *merged = nn_alloc(w->count * sizeof *merged);
+
+	put_f32(merged, w);
+	for (size_t i = 0; i < count; i++)
+		add_product(merged, &places[i]);
+	if (!nn_finite(merged, w->count))
+		die("%s: with it, the tensor '%s' holds values that are not finite (NaN or infinity)",
+		    adapter, w->name);
+	model_put(writer, merged, w->count, w->dtype);
+	nn_free(merged, w->count * sizeof *merged);
+}
+
+static void
+put_stored(struct safetensors_writer *writer, const struct safetensor *tensor)
+{
+	safetensors_put(writer, tensor->data, tensor->count * dtype_size(tensor->dtype));
+}
+
+static void
+put_parameters(struct safetensors_writer *writer, const struct model *model,
+    const struct gate_places *places, const char *adapter)
+{
+	const struct weights *weights = &model->weights;
+
+	for (size_t i = 0, at = 0; i < (size_t)weights->own; i++) {
+		bool changed = at < places->count && places->at[at].tensor == (int)i;
+		size_t count = changed ? gates_together(places, at) : 0;
+		if (changed)
+			put_merged(
+			    writer, weights->stored[i], &places->at[at], count, adapter);
+		else
+			put_stored(writer, weights->stored[i]);
+		at += count;
+	}
+}
+
+/* Poolers and heads, which an adapter changes, too. */
+static void
+put_extra(struct safetensors_writer *writer, const struct model *model,
+    const struct gate_places *places, const char *adapter)
+{
+	for (int i = 0; i < model->weights.extra_count; i++) {
+		const struct safetensor *w = &model->weights.extra[i];
+		size_t j = 0;
+		while (j < places->beside_count && places->beside[j].extra != i)
+			j++;
+		if (j == places->beside_count) {
+			put_stored(writer, w);
+			continue;
+		}
+		put_merged(writer, w,
+		    &(struct gate_place){
+			.pair = places->beside[j].pair, .rows = w->shape[0] },
+		    1, adapter);
+	}
+}
+
+void
+model_merge(const char *from, const char *dir, const char *lora)
+{
+	struct model model;
+
+	model_open_stored(&model, from);
+	struct adapter *adapter = gates_adapter(&model, lora);
+	model_take_head(&model, lora);
+	const struct weights *weights = &model.weights;
+	struct gate_places places = gates_places(&model, adapter);
+	char *folder = model_begin_folder(&model, dir);
+	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
+
+	for (int i = 0; i < weights->own; i++) {
+		tensors[i] = *weights->stored[i];
+		tensors[i].name = weights->tensors[i].name;
+	}
+	struct safetensors_writer *writer =
+	    model_create_weights(&model, folder, tensors, weights->own, NULL);
+	put_parameters(writer, &model, &places, adapter_name(adapter));
+	put_extra(writer, &model, &places, adapter_name(adapter));
+	safetensors_finish(writer);
+	folder_commit(folder, dir);
+	gates_places_free(&places);
+	adapter_close(adapter);
+	free(tensors);
+	model_close_stored(&model);
+}

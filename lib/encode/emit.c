@@ -1,0 +1,360 @@
+#include "encode/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+
+struct item {
+	char *name;
+	bool routing, logits, tokens;
+	bool mean;		     /* of the layers, instead of one after another */
+	bool layer[SPEC_LAYERS + 1]; /* which sights are taken */
+	int layers;
+	struct head pooling; /* only how to pool */
+};
+
+/* One item of one field. */
+struct output {
+	int column;
+	float *made;
+	size_t room;
+};
+
+struct emit {
+	struct model *model;
+	char *embedding;
+	struct item *items;
+	struct output *outputs; /* [fields, count] */
+	int count, fields;
+	int field;			/* at work */
+	const int64_t *lists, *offsets; /* as emit_at says */
+	float *pooled, *host;		/* rows of one layer */
+	size_t pooled_size, host_room;
+};
+
+/* Channels of one token in what an item looks at. */
+static size_t
+channels(const struct emit *emit, const struct item *item)
+{
+	const struct spec *spec = model_spec(emit->model);
+
+	return (size_t)(item->routing ? spec->mixture.count : spec->width);
+}
+
+/* Values of one layer in an element. */
+static size_t
+width_of(const struct emit *emit, const struct item *item)
+{
+	return channels(emit, item) * (size_t)(item->tokens ? 1 : item->pooling.pools);
+}
+
+/* Layers that stand one after another in an element. */
+static size_t
+slots_of(const struct item *item)
+{
+	return item->mean ? 1 : (size_t)item->layers;
+}
+
+static int
+slot_of(const struct item *item, int layer)
+{
+	int slot = 0;
+
+	for (int i = 0; i < layer && !item->mean; i++)
+		slot += item->layer[i];
+	return slot;
+}
+
+/* Seeing. -------------------------------------------------------------------------- */
+
+/* One layer of an item into its place. */
+static void
+take(struct emit *emit, const struct item *item, struct output *to,
+    const struct model_seen *seen)
+{
+	const float *x = !item->routing ? seen->hidden
+			 : item->logits ? seen->logits
+					: seen->routing;
+	size_t C = channels(emit, item), width = width_of(emit, item);
+	size_t rows = item->tokens ? seen->sequences.T : seen->sequences.N,
+	       slots = slots_of(item);
+
+	if (!item->tokens) {
+		emit->pooled = nn_reserve(
+		    emit->pooled, &emit->pooled_size, rows * width, sizeof(float));
+		for (int i = 0; i < item->pooling.pools; i++)
+			nn_pool(emit->pooled + (size_t)i * C, width, x, &seen->sequences,
+			    item->pooling.include_prompt ? NULL : seen->skip,
+			    item->pooling.pool[i], C);
+		x = emit->pooled;
+	}
+	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
+	nn_download(emit->host, x, rows * width * sizeof *x);
+	float *made = to->made + (size_t)slot_of(item, seen->layer) * width;
+	float share = item->mean ? 1 / (float)item->layers : 1;
+	const float *from = emit->host;
+	for (size_t n = 0; n < seen->sequences.N; n++) {
+		int64_t list = emit->lists[n];
+		size_t row = (size_t)(item->tokens ? emit->offsets[list] : list);
+		size_t end = item->tokens ? (size_t)emit->offsets[list + 1] : row + 1;
+		for (; row < end; row++)
+			for (size_t c = 0; c < width; c++)
+				made[row * slots * width + c] += share * *from++;
+	}
+}
+
+static void
+see(void *context, const struct model_seen *seen)
+{
+	struct emit *emit = context;
+
+	for (int i = 0; i < emit->count; i++) {
+		const struct item *item = &emit->items[i];
+		if (item->layer[seen->layer])
+			take(emit, item, &emit->outputs[emit->field * emit->count + i],
+			    seen);
+	}
+}
+
+/* Requests. ------------------------------------------------------------------------ */
+
+static void
+choose(struct item *item, int layer)
+{
+	if (item->layer[layer])
+		die_usage("--emit: layer %d is asked for twice", layer);
+	item->layer[layer] = true;
+	item->layers++;
+}
+
+static void
+choose_layers(struct item *item, const struct spec *spec, const char *text)
+{
+	bool all = !strcmp(text, "all");
+
+	item->mean = !strcmp(text, "mean");
+	if (!strcmp(text, "last"))
+		choose(item, spec->layers);
+	for (int i = 0; (all || item->mean) && i <= spec->layers; i++)
+		choose(item, i);
+	while (!item->layers || *text == '+') {
+		char *end;
+		text += *text == '+';
+		long layer = strtol(text, &end, 10);
+		if (end == text || (*end && *end != '+'))
+			die_usage(
+			    "--emit: 'layers=%s' is not known; it is last, all, mean, or numbers joined by '+'",
+			    text);
+		if (layer < -(long)spec->layers - 1 || layer > spec->layers)
+			die_usage(
+			    "--emit: there is no layer %ld; they are 0 (the embeddings) to %d",
+			    layer, spec->layers);
+		choose(item, (int)(layer < 0 ? layer + spec->layers + 1 : layer));
+		text = end;
+	}
+}
+
+static void
+choose_pooling(struct item *item, const char *text)
+{
+	item->tokens = !strcmp(text, "tokens");
+	if (!item->tokens && !head_pool(&item->pooling, text))
+		die_usage(
+		    "--emit: 'pool=%s' is not known; known are cls, mean, max, mean_sqrt, weighted, last and tokens",
+		    text);
+}
+
+/* "hs", "rw" and what follows them. */
+static void
+parse_item(struct item *item, struct model *model, char *text)
+{
+	const struct spec *spec = model_spec(model);
+	char *rest = NULL, *what = strtok_r(text, ":", &rest);
+
+	item->routing = what && !strcmp(what, "rw");
+	if (!what || (!item->routing && strcmp(what, "hs")))
+		die_usage("--emit: '%s' is not known; known are emb, hs and rw",
+		    what ? what : "");
+	if (item->routing && !spec->mixture.count)
+		die("%s: has no token experts, hence no routing weights (--emit rw)",
+		    model_dir(model));
+	item->pooling = *model_head(model);
+	if (item->routing)
+		choose_pooling(item, "last");
+	for (char *part; (part = strtok_r(NULL, ":", &rest));)
+		if (!strncmp(part, "pool=", 5))
+			choose_pooling(item, part + 5);
+		else if (!item->routing && !item->layers && !strncmp(part, "layers=", 7))
+			choose_layers(item, spec, part + 7);
+		else if (item->routing && !strcmp(part, "logits"))
+			item->logits = true;
+		else
+			die_usage("--emit: '%s' does not belong to %s", part, what);
+	if (item->routing)
+		for (int i = 0; i < spec->layers; i++) {
+			if (spec->layer[i].mixture)
+				choose(item, i + 1);
+		}
+	else if (!item->layers)
+		choose(item, spec->layers);
+}
+
+static void
+check_name(const struct emit *emit, const char *name)
+{
+	bool twice = emit->embedding && !strcmp(emit->embedding, name);
+
+	for (int i = 0; i < emit->count; i++)
+		twice |= !strcmp(emit->items[i].name, name);
+	if (twice)
+		die_usage(
+		    "--emit: two columns would be called '%s'; name one: NAME=...", name);
+}
+
+struct emit *
+emit_new(struct model *model, const char *request)
+{
+	struct emit *emit = mem_zero(1, sizeof *emit);
+	char *text = mem_string(request ? request : "emb"), *rest = NULL;
+
+	emit->model = model;
+	for (char *one = strtok_r(text, ",", &rest); one;
+	     one = strtok_r(NULL, ",", &rest)) {
+		size_t named = strcspn(one, "=:");
+		bool own = one[named] == '=';
+		char *what = own ? one + named + 1 : one;
+		char *name = mem_format("%.*s", (int)named, one);
+		check_name(emit, name);
+		if (!strcmp(what, "emb")) {
+			if (emit->embedding)
+				die_usage("--emit: emb is asked for twice");
+			emit->embedding = name;
+			continue;
+		}
+		emit->items =
+		    mem_resize(emit->items, (size_t)emit->count + 1, sizeof *emit->items);
+		emit->items[emit->count] = (struct item){ .name = name };
+		parse_item(&emit->items[emit->count], model, what);
+		emit->count++;
+	}
+	if (!emit->embedding && !emit->count)
+		die_usage("--emit: nothing is asked for; known are emb, hs and rw");
+	if (emit->count)
+		model_watch(model, see, emit);
+	free(text);
+	return emit;
+}
+
+/* What a request makes under a name, to be freed; NULL: what the name says, or nothing. */
+static char *
+made_as(const char *request, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *one = request; one && *one; one += *one == ',') {
+		size_t end = strcspn(one, ","), named = strcspn(one, "=:,");
+		size_t from = one[named] == '=' ? named + 1 : 0;
+		bool plain = end - from == length && !strncmp(one + from, name, length);
+		if (named == length && !strncmp(one, name, length) && !plain)
+			return mem_format("%.*s", (int)(end - from), one + from);
+		one += end;
+	}
+	return NULL;
+}
+
+void
+emit_tell(struct writer *out, const char *request)
+{
+	static const char *const names[] = { "emb", "hs", "rw" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *made = made_as(request, names[i]);
+		stream_property(out, names[i], made);
+		free(made);
+	}
+}
+
+const char *
+emit_embedding(const struct emit *emit)
+{
+	return emit->embedding;
+}
+
+/* Records. ------------------------------------------------------------------------- */
+
+void
+emit_add(
+    struct emit *emit, struct writer *out, const char *field, const struct column *ids)
+{
+	emit->outputs = mem_resize(emit->outputs,
+	    (size_t)(emit->fields + 1) * (size_t)emit->count + 1, sizeof *emit->outputs);
+	for (int i = 0; i < emit->count; i++) {
+		const struct item *item = &emit->items[i];
+		int64_t width = (int64_t)width_of(emit, item);
+		int64_t slots = (int64_t)slots_of(item);
+		bool flat = slots == 1 || item->routing;
+		struct column column = { .dtype = DTYPE_F32,
+			.depth = item->tokens ? ids->depth : ids->depth - 1,
+			.rank = flat ? 1 : 2,
+			.shape = { flat ? slots * width : slots, width } };
+		char *name = mem_format("%s.%s", field, item->name);
+		column.name = name;
+		emit->outputs[emit->fields * emit->count + i] =
+		    (struct output){ .column = stream_add(out, &column) };
+		free(name);
+	}
+	emit->fields++;
+}
+
+void
+emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
+{
+	emit->field = field;
+	for (int i = 0; i < emit->count; i++) {
+		const struct item *item = &emit->items[i];
+		struct output *to = &emit->outputs[field * emit->count + i];
+		size_t element = width_of(emit, item) * slots_of(item);
+		size_t size = mem_multiply(
+		    (size_t)(item->tokens ? tokens : lists), element, "hidden states");
+		to->made = mem_grow(to->made, &to->room, size, sizeof *to->made);
+		if (size > 0)
+			memset(to->made, 0, size * sizeof *to->made);
+	}
+}
+
+void
+emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets)
+{
+	emit->lists = lists;
+	emit->offsets = offsets;
+}
+
+void
+emit_end(struct emit *emit, int field, struct record *made, const struct array *ids)
+{
+	for (int i = 0; i < emit->count; i++) {
+		const struct output *from = &emit->outputs[field * emit->count + i];
+		struct array *to = &made->columns[from->column];
+		for (int d = 0; d < STREAM_DEPTH; d++)
+			to->offsets[d] = ids->offsets[d];
+		to->data = from->made;
+	}
+}
+
+void
+emit_free(struct emit *emit)
+{
+	for (int i = 0; i < emit->count; i++)
+		free(emit->items[i].name);
+	for (int i = 0; i < emit->count * emit->fields; i++)
+		free(emit->outputs[i].made);
+	nn_free(emit->pooled, emit->pooled_size);
+	free(emit->host);
+	free(emit->items);
+	free(emit->outputs);
+	free(emit->embedding);
+	free(emit);
+}

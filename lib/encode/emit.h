@@ -1,0 +1,55 @@
+/*
+ * emit - what else a model says of a text: hidden states of any layer and routing weights of
+ * its token experts (Li and Zhou 2024, MoEE), as columns beside the embedding.
+ *
+ * A request is a list, items joined by ',':
+ *	[NAME=]emb			the embedding, column "X.emb"
+ *	[NAME=]hs[:layers=L][:pool=P]	hidden states, "X.hs"
+ *	[NAME=]rw[:logits][:pool=P]	routing weights, "X.rw": the router's probabilities over all
+ *					experts (or its logits), of every block that has a router
+ * L: last (default; after the final norm), all, mean (over all), or numbers joined by '+',
+ * 0 being the embeddings, negative ones counted from the end (transformers' hidden_states).
+ * P: how the folder pools (default of hs; the last token of a decoder without a word on it),
+ * last (default of rw), cls, mean, max, mean_sqrt, weighted, several joined by '+', or tokens:
+ * one row a token.
+ * Elements: of hs [C], or [layers, C] where L is all or several; of rw [routers x experts].
+ * Several poolings make C as many times as wide.
+ */
+#ifndef ENCODE_EMIT_H
+#define ENCODE_EMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "stream/stream.h"
+
+struct emit;
+
+/* NULL: the embedding alone.  Ends with a usage error for what cannot be parsed, dies for what
+ * the model does not have.  Watches the model from here on. */
+struct emit *emit_new(struct model *model, const char *request);
+
+/* Says in the stream's properties "emb", "hs" and "rw" what a request (or NULL) makes under these names, "hs:layers=3",
+ * where that is not what the name says. */
+void emit_tell(struct writer *out, const char *request);
+
+/* The name of the embedding's column after "X.", or NULL when it is not asked for. */
+const char *emit_embedding(const struct emit *emit);
+
+/* Add a field's columns: those of X, made from the column `ids` of lists of token ids. */
+void emit_add(
+    struct emit *emit, struct writer *out, const char *field, const struct column *ids);
+
+/* Field `field` (as added, from 0) of a record: so many lists and tokens are to come. */
+void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
+
+/* The next model_encode computes lists[0], lists[1], ... of the field, whose tokens are those from
+ * offsets[list] on.  Both are borrowed until then. */
+void emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets);
+
+/* The field's columns of a made record, whose ids were `ids`; borrowed until the next record. */
+void emit_end(struct emit *emit, int field, struct record *made, const struct array *ids);
+void emit_free(struct emit *emit);
+
+#endif

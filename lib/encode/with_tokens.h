@@ -1,0 +1,23 @@
+/*
+ * with_tokens - the rows of records whose texts all have tokens: of every column "X.ids" the row's list, or each of its
+ * lists, holds an id.
+ */
+#ifndef ENCODE_WITH_TOKENS_H
+#define ENCODE_WITH_TOKENS_H
+
+#include <stdint.h>
+
+#include "stream/stream.h"
+
+struct with_tokens;
+
+struct with_tokens *with_tokens_new(const struct reader *in);
+
+/* Leave such rows in the record; its columns are valid until the call after the next. */
+void with_tokens_take(struct with_tokens *with, struct record *record);
+
+/* Rows left out so far. */
+int64_t with_tokens_dropped(const struct with_tokens *with);
+void with_tokens_free(struct with_tokens *with);
+
+#endif

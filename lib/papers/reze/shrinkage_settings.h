@@ -1,0 +1,47 @@
+/*
+ * shrinkage_settings - what is left open in equations 2 to 6, as options and as attributes of a stream.
+ *
+ * An option that was not given is what the statistics were made with before, else the paper's (gamma 1, eta 0.7,
+ * rho 0.99, median, mean), with factors in 0 .. 1.
+ */
+#ifndef PAPERS_REZE_SHRINKAGE_SETTINGS_H
+#define PAPERS_REZE_SHRINKAGE_SETTINGS_H
+
+#include "papers/reze/shrinkage.h"
+#include "text/tree.h"
+
+/* Options, and which were given. */
+struct shrinkage_options {
+	struct shrinkage_settings settings;
+	unsigned given; /* a bit for each */
+};
+enum shrinkage_option {
+	SHRINKAGE_CENTRE,
+	SHRINKAGE_BAND,
+	SHRINKAGE_EQ6,
+	SHRINKAGE_GAMMA,
+	SHRINKAGE_ETA,
+	SHRINKAGE_RHO,
+	SHRINKAGE_LEAST,
+	SHRINKAGE_MOST,
+	SHRINKAGE_OPTIONS
+};
+
+/* The option's name without "--", and take its argument, optarg; a wrong one is a usage fault. */
+const char *shrinkage_option_name(enum shrinkage_option option);
+void shrinkage_option_take(
+    struct shrinkage_options *options, enum shrinkage_option option);
+
+/* The options where they were given, else those of `made`, else the paper's; `made` may be NULL. */
+struct shrinkage_settings shrinkage_options_complete(
+    const struct shrinkage_options *options, const struct shrinkage_settings *made);
+
+/* The first setting that differs and was not given; -1: there is none. */
+int shrinkage_options_differ(const struct shrinkage_options *options,
+    const struct shrinkage_settings *one, const struct shrinkage_settings *other);
+
+/* An object, and back; dies on what is none. */
+struct tree *shrinkage_tree(const struct shrinkage_settings *settings);
+struct shrinkage_settings shrinkage_settings_of(const struct tree *tree);
+
+#endif

@@ -1,0 +1,181 @@
+#include "papers/routing/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "papers/routing/gate_scores.h"
+#include "score/kmeans.h"
+
+const char *const ties_names[] = { "first", "drop", "split", NULL };
+
+/* Queries of a data set that one gate serves best. */
+struct group {
+	int64_t *rows;
+	double *weights; /* of each row */
+	int64_t count;
+};
+
+static struct group
+group_of(const struct instances *instances, int dataset, int gate, enum ties rule)
+{
+	size_t room = (size_t)instances->count;
+	struct group group = { mem_new(room, sizeof *group.rows),
+		mem_new(room, sizeof *group.weights), 0 };
+	int gates = instances->gate_count, ties;
+
+	for (int64_t row = 0; row < instances->count; row++) {
+		const double *scores = instances->scores + row * gates;
+		if (instances->dataset[row] != dataset)
+			continue;
+		int best = gate_scores_best(scores, gates, &ties);
+		bool in = rule == TIES_SPLIT
+			      ? scores[gate] == scores[best]
+			      : best == gate && (rule == TIES_FIRST || ties == 1);
+		if (!in)
+			continue;
+		group.rows[group.count] = row;
+		group.weights[group.count++] = rule == TIES_SPLIT ? 1.0 / ties : 1;
+	}
+	return group;
+}
+
+/* The cluster of each row of the group. */
+static int32_t *
+cluster(const struct instances *instances, const struct group *group, int clusters,
+    uint64_t seed)
+{
+	size_t width = (size_t)instances->width, bytes = width * sizeof(float);
+	int32_t *assigned = mem_zero((size_t)group->count, sizeof *assigned);
+	float *x;
+
+	if (clusters == 1)
+		return assigned;
+	x = mem_new((size_t)group->count, bytes);
+	for (int64_t i = 0; i < group->count; i++)
+		memcpy(x + (size_t)i * width,
+		    instances->vectors + (size_t)group->rows[i] * width, bytes);
+	kmeans_fit(assigned, x, group->count, instances->width,
+	    &(struct kmeans_options){
+		.clusters = clusters, .batch = 1024, .seed = (uint32_t)seed });
+	free(x);
+	return assigned;
+}
+
+/* The weighted means of the clusters, each a pilot, unless it is empty. */
+static void
+add_centroids(struct library *library, const struct instances *instances,
+    const struct group *group, const struct fit_options *options, const char *dataset,
+    const char *gate)
+{
+	size_t width = (size_t)instances->width;
+	int clusters =
+	    (int)(options->clusters < group->count ? options->clusters : group->count);
+	int32_t *assigned = cluster(instances, group, clusters, options->seed);
+	double *sum = mem_new(width, sizeof *sum);
+	float *mean = mem_new(width, sizeof *mean);
+
+	for (int c = 0; c < clusters; c++) {
+		double size = 0;
+		memset(sum, 0, width * sizeof *sum);
+		for (int64_t i = 0; i < group->count; i++) {
+			const float *vector =
+			    instances->vectors + (size_t)group->rows[i] * width;
+			if (assigned[i] != c)
+				continue;
+			size += group->weights[i];
+			for (size_t j = 0; j < width; j++)
+				sum[j] += group->weights[i] * vector[j];
+		}
+		for (size_t j = 0; j < width && size > 0; j++)
+			mean[j] = (float)(sum[j] / size);
+		if (size > 0)
+			library_add(library, gate, dataset, size, 0, mean);
+	}
+	free(assigned);
+	free(sum);
+	free(mean);
+}
+
+static void
+fit_pilots(struct library *library, const struct instances *instances,
+    const struct fit_options *options)
+{
+	for (int d = 0; d < strings_count(instances->datasets); d++)
+		for (int g = 0; g < instances->gate_count; g++) {
+			struct group group = group_of(instances, d, g, options->ties);
+			if (group.count)
+				add_centroids(library, instances, &group, options,
+				    strings_get(instances->datasets, d),
+				    strings_get(instances->gates, g));
+			free(group.rows);
+			free(group.weights);
+		}
+}
+
+/* Queries of each data set, drawn one after another without being put back. */
+static void
+fit_dataset(struct library *library, const struct instances *instances,
+    const struct fit_options *options)
+{
+	int64_t *rows = mem_new((size_t)instances->count, sizeof *rows);
+
+	for (int d = 0; d < strings_count(instances->datasets); d++) {
+		struct rng rng = rng_seed(options->seed, (uint64_t)d);
+		const char *name = strings_get(instances->datasets, d);
+		int64_t count = 0;
+		if (!*name)
+			die("%s: nothing says of which data set its queries are: no column or attribute 'dataset', and no name of a file",
+			    stream_name(instances->first));
+		for (int64_t row = 0; row < instances->count; row++)
+			if (instances->dataset[row] == d)
+				rows[count++] = row;
+		for (int64_t i = 0; i < count && i < options->samples; i++) {
+			int64_t at = i + (int64_t)rng_below(&rng, (uint64_t)(count - i));
+			int64_t row = rows[at];
+			rows[at] = rows[i];
+			library_add(library, name, name, 1, 0,
+			    instances->vectors + row * instances->width);
+		}
+	}
+	free(rows);
+}
+
+/* Whose pilots are missing? */
+static void
+warn_absent(const struct library *library, const struct instances *instances)
+{
+	char *absent = NULL;
+
+	for (int g = 0; g < instances->gate_count; g++) {
+		const char *gate = strings_get(instances->gates, g);
+		if (strings_find(library->gates, gate, strlen(gate)) < 0)
+			absent = mem_list(absent, gate);
+	}
+	if (absent)
+		warn(
+		    "%s: no query is left for which these gates are best, and none will be sent to them: %s",
+		    stream_name(instances->first), absent);
+	free(absent);
+}
+
+struct library *
+fit_library(const struct instances *instances, const struct fit_options *options)
+{
+	struct library *library = library_new(options->router, instances->width,
+	    stream_properties(instances->first), instances->kind);
+
+	switch (options->router) {
+	case ROUTER_PILOTS: fit_pilots(library, instances, options); break;
+	case ROUTER_DATASET: fit_dataset(library, instances, options); break;
+	case ROUTER_EXPERTS:
+	case ROUTER_HEAD: fit_classifiers(library, instances, options); break;
+	}
+	if (!library->count)
+		die("%s: all queries are ties, and left out; --ties first or split keeps them",
+		    stream_name(instances->first));
+	warn_absent(library, instances);
+	return library;
+}

@@ -1,0 +1,181 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "papers/routing/fit.h"
+#include "papers/routing/gate_scores.h"
+#include "score/logistic_regression.h"
+
+static const struct logistic_regression_options optimum = {
+	.c = 1, .tolerance = 1e-8, .most = 2000
+};
+
+/* The queries with one best gate, in an order drawn at random. */
+struct labelled {
+	const struct instances *instances;
+	int64_t *rows;
+	int32_t *gate;	       /* the best, of each row */
+	int64_t count, *sizes; /* sizes: [gates] */
+};
+
+/* What a classifier learns from. */
+struct lesson {
+	float *x;
+	int32_t *label;
+	int64_t count, room, width;
+};
+
+static struct labelled
+label(const struct instances *instances, uint64_t seed)
+{
+	size_t room = (size_t)instances->count;
+	struct labelled labelled = { instances, mem_new(room, sizeof *labelled.rows),
+		mem_new(room, sizeof *labelled.gate), 0,
+		mem_zero((size_t)instances->gate_count, sizeof *labelled.sizes) };
+	struct rng rng = rng_seed(seed, 0);
+	uint64_t key = rng_next(&rng);
+
+	for (uint64_t i = 0; i < room; i++) {
+		int64_t row = (int64_t)rng_permute(key, i, room);
+		int ties;
+		int best =
+		    gate_scores_best(instances->scores + row * instances->gate_count,
+			instances->gate_count, &ties);
+		if (ties > 1)
+			continue;
+		labelled.rows[labelled.count] = row;
+		labelled.gate[labelled.count++] = best;
+		labelled.sizes[best]++;
+	}
+	return labelled;
+}
+
+static void
+labelled_free(struct labelled *labelled)
+{
+	free(labelled->rows);
+	free(labelled->gate);
+	free(labelled->sizes);
+}
+
+static struct lesson
+lesson_new(int64_t room, int width)
+{
+	size_t numbers = mem_multiply((size_t)room, (size_t)width, "queries");
+
+	return (struct lesson){ mem_new(numbers, sizeof(float)),
+		mem_new((size_t)room, sizeof(int32_t)), 0, room, width };
+}
+
+static void
+lesson_add(
+    struct lesson *lesson, const struct instances *instances, int64_t row, int32_t class)
+{
+	memcpy(lesson->x + lesson->count * lesson->width,
+	    instances->vectors + row * lesson->width,
+	    (size_t)lesson->width * sizeof(float));
+	lesson->label[lesson->count++] = class;
+}
+
+/* Learn, and forget the lesson. */
+static struct logistic_regression *
+learn(struct lesson *lesson, int classes)
+{
+	struct logistic_regression *model = logistic_regression_fit(lesson->x,
+	    lesson->label, lesson->count, (int)lesson->width, classes, &optimum);
+
+	free(lesson->x);
+	free(lesson->label);
+	return model;
+}
+
+/* `scale` times one of its weight vectors speaks for the gate. */
+static void
+add_classifier(struct library *library, const struct instances *instances, int gate,
+    double size, const struct logistic_regression *model, int vector, double scale)
+{
+	float *weights = mem_new((size_t)model->width, sizeof *weights);
+
+	for (int j = 0; j < model->width; j++)
+		weights[j] =
+		    (float)(scale * model->weights[(size_t)vector * (size_t)model->width +
+						   (size_t)j]);
+	library_add(library, strings_get(instances->gates, gate), "", size,
+	    scale * model->intercepts[vector], weights);
+	free(weights);
+}
+
+/* The gate's queries, and as many of the others: the first of the order drawn. */
+static void
+fit_expert(struct library *library, const struct labelled *labelled, int gate)
+{
+	int64_t own = labelled->sizes[gate], others = labelled->count - own;
+	int64_t each = own < others ? own : others, left[2] = { each, each };
+	struct lesson lesson = lesson_new(2 * each, labelled->instances->width);
+
+	for (int64_t i = 0; i < labelled->count; i++) {
+		int class = labelled->gate[i] == gate;
+		if (left[class]-- > 0)
+			lesson_add(
+			    &lesson, labelled->instances, labelled->rows[i], class);
+	}
+	struct logistic_regression *model = learn(&lesson, 2);
+	add_classifier(library, labelled->instances, gate, (double)each, model, 0, 1);
+	logistic_regression_free(model);
+}
+
+/* As many queries of each gate as the rarest has. */
+static void
+fit_head(struct library *library, const struct labelled *labelled)
+{
+	int gates = labelled->instances->gate_count, classes = 0;
+	int64_t least = labelled->count, *left = mem_new((size_t)gates, sizeof *left);
+	int32_t *class = mem_new((size_t)gates, sizeof *class);
+
+	for (int g = 0; g < gates; g++)
+		if (labelled->sizes[g]) {
+			class[g] = classes++;
+			least = labelled->sizes[g] < least ? labelled->sizes[g] : least;
+		}
+	for (int g = 0; g < gates; g++)
+		left[g] = least;
+	struct lesson lesson = lesson_new(least * classes, labelled->instances->width);
+	for (int64_t i = 0; i < labelled->count; i++)
+		if (left[labelled->gate[i]]-- > 0)
+			lesson_add(&lesson, labelled->instances, labelled->rows[i],
+			    class[labelled->gate[i]]);
+	struct logistic_regression *model = learn(&lesson, classes);
+	/* of two classes one vector tells: the softmax of -z/2 and z/2 is the logistic function of z */
+	for (int g = 0; g < gates; g++)
+		if (labelled->sizes[g])
+			add_classifier(library, labelled->instances, g, (double)least,
+			    model, classes > 2 ? class[g] : 0,
+			    classes > 2 ? 1
+			    : class[g]	? 0.5
+					: -0.5);
+	logistic_regression_free(model);
+	free(left);
+	free(class);
+}
+
+void
+fit_classifiers(struct library *library, const struct instances *instances,
+    const struct fit_options *options)
+{
+	struct labelled labelled = label(instances, options->seed);
+
+	for (int g = 0; g < instances->gate_count; g++)
+		if (labelled.sizes[g] == labelled.count)
+			die("%s: of %lld queries %lld have one best gate, and there are no two gates to tell apart",
+			    stream_name(instances->first), (long long)instances->count,
+			    (long long)labelled.count);
+	if (options->router == ROUTER_HEAD)
+		fit_head(library, &labelled);
+	for (int g = 0; options->router == ROUTER_EXPERTS && g < instances->gate_count;
+	     g++)
+		if (labelled.sizes[g])
+			fit_expert(library, &labelled, g);
+	labelled_free(&labelled);
+}

@@ -1,0 +1,340 @@
+#include "papers/routing/library.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "papers/routing/gate_scores.h"
+#include "search/similarity.h"
+#include "search/vectors.h"
+#include "text/lines.h"
+
+const char *const router_names[] = { "pilots", "dataset", "experts", "head", NULL };
+
+bool
+router_classifies(enum router router)
+{
+	return router == ROUTER_EXPERTS || router == ROUTER_HEAD;
+}
+
+struct library *
+library_new(
+    enum router router, int width, const struct tree *properties, const char *kind)
+{
+	struct library *library = mem_zero(1, sizeof *library);
+
+	library->router = router;
+	library->width = width;
+	const char *model = tree_string(properties, "model", NULL);
+	library->model = model ? mem_string(model) : NULL;
+	library->kind = mem_string(kind);
+	library->gates = strings_new();
+	library->datasets = strings_new();
+	return library;
+}
+
+void
+library_add(struct library *library, const char *gate, const char *dataset, double size,
+    double bias, const float *vector)
+{
+	size_t count = (size_t)library->count, width = (size_t)library->width;
+	size_t bytes = width * sizeof *vector;
+
+	library->pilots =
+	    mem_grow(library->pilots, &library->room, count + 1, sizeof *library->pilots);
+	library->vectors =
+	    mem_grow(library->vectors, &library->vector_room, count + 1, bytes);
+	library->pilots[count] =
+	    (struct pilot){ (int)strings_add(library->gates, gate, strlen(gate), NULL),
+		    (int)strings_add(library->datasets, dataset, strlen(dataset), NULL),
+		    size, bias };
+	memcpy(library->vectors + count * width, vector, bytes);
+	library->count++;
+}
+
+void
+library_free(struct library *library)
+{
+	strings_free(library->gates);
+	strings_free(library->datasets);
+	free(library->model);
+	free(library->kind);
+	free(library->pilots);
+	free(library->vectors);
+	free(library);
+}
+
+/* Writing. -------------------------------------------------------------------------- */
+
+static struct writer *
+open_writer(const struct library *library, const char *path, int level, uint64_t seed,
+    const struct reader *from)
+{
+	struct writer *writer = stream_create(path, from);
+
+	for (int i = 0; i < stream_columns(from); i++)
+		stream_drop(writer, stream_column(from, i)->name);
+	if (level >= 0)
+		stream_level(writer, level);
+	stream_seed(writer, seed);
+	stream_property(writer, "batches", NULL);
+	stream_property(writer, "router", router_names[library->router]);
+	stream_property(writer, "emb",
+	    strcmp(library->kind, "embeddings") != 0 ? library->kind : NULL);
+	return writer;
+}
+
+/* A column of names, a row for each pilot. */
+struct texts {
+	int column;
+	struct buffer bytes;
+	struct numbers offsets;
+};
+
+static struct texts
+texts_new(struct writer *writer, const char *name)
+{
+	struct texts texts = {
+		.column = stream_add(writer,
+		    &(struct column){
+			.name = name, .dtype = DTYPE_U8, .text = true, .depth = 1 })
+	};
+
+	numbers_add(&texts.offsets, 0);
+	return texts;
+}
+
+static void
+texts_add(struct texts *texts, const struct strings *names, int number)
+{
+	buffer_add(
+	    &texts->bytes, strings_get(names, number), strings_length(names, number));
+	numbers_add(&texts->offsets, (int64_t)texts->bytes.used);
+}
+
+static void
+texts_put(const struct texts *texts, struct record *record)
+{
+	record->columns[texts->column] =
+	    (struct array){ { texts->offsets.data }, texts->bytes.data };
+}
+
+static void
+texts_free(struct texts *texts)
+{
+	free(texts->bytes.data);
+	free(texts->offsets.data);
+}
+
+/* The columns of texts, then those of numbers, in the order of the header; one record. */
+void
+library_write(const struct library *library, const char *path, int level, uint64_t seed,
+    const struct reader *from)
+{
+	struct writer *writer = open_writer(library, path, level, seed, from);
+	struct texts gates = texts_new(writer, "gate");
+	struct texts datasets = texts_new(writer, "dataset");
+	struct column number = { .name = "size", .dtype = DTYPE_F64 };
+	int size = stream_add(writer, &number), bias = -1;
+	double *sizes = mem_new((size_t)library->count, sizeof *sizes);
+	double *biases = mem_new((size_t)library->count, sizeof *biases);
+
+	number.name = "bias";
+	if (router_classifies(library->router))
+		bias = stream_add(writer, &number);
+	int vector = stream_add(writer, &(struct column){ .name = "pilot.emb",
+					    .dtype = DTYPE_F32,
+					    .rank = 1,
+					    .shape = { library->width } });
+	for (int64_t i = 0; i < library->count; i++) {
+		texts_add(&gates, library->gates, library->pilots[i].gate);
+		texts_add(&datasets, library->datasets, library->pilots[i].dataset);
+		sizes[i] = library->pilots[i].size;
+		biases[i] = library->pilots[i].bias;
+	}
+	struct record *record = stream_make(writer, NULL);
+	record->rows = library->count;
+	texts_put(&gates, record);
+	texts_put(&datasets, record);
+	record->columns[size].data = sizes;
+	if (bias >= 0)
+		record->columns[bias].data = biases;
+	record->columns[vector].data = library->vectors;
+	stream_put(writer, record);
+	stream_finish(writer);
+	texts_free(&gates);
+	texts_free(&datasets);
+	free(sizes);
+	free(biases);
+}
+
+/* Reading. -------------------------------------------------------------------------- */
+
+/* The columns of a library's stream. */
+struct columns {
+	struct reader *reader;
+	struct vectors *vectors;
+	int gate, dataset, size, bias; /* bias -1: none */
+};
+
+static enum router
+router_of(const struct reader *reader)
+{
+	const char *name = tree_string(stream_properties(reader), "router", "");
+
+	for (int i = 0; router_names[i]; i++)
+		if (strcmp(router_names[i], name) == 0)
+			return (enum router)i;
+	die("%s: is no library of pilots; 'pilot-build fit' makes one",
+	    stream_name(reader));
+}
+
+static int
+need_text(const struct reader *reader, const char *name)
+{
+	int column = stream_need(reader, name, DTYPE_U8, 1);
+
+	values_single(reader, column, 0);
+	return column;
+}
+
+/* To be freed. */
+static char *
+text_of(
+    const struct columns *columns, const struct record *record, int column, int64_t row)
+{
+	char room[VALUES_ROOM];
+	size_t length;
+	const char *text = values_text(stream_column(columns->reader, column),
+	    &record->columns[column], row, room, &length);
+
+	return mem_format("%.*s", (int)length, text);
+}
+
+static double
+number_of(
+    const struct columns *columns, const struct record *record, int column, int64_t row)
+{
+	double value =
+	    values_number(columns->reader, column, &record->columns[column], row);
+
+	if (!isfinite(value))
+		die("%s: record %lld: the %s of row %lld is not finite",
+		    stream_name(columns->reader),
+		    (long long)stream_records(columns->reader),
+		    stream_column(columns->reader, column)->name, (long long)row + 1);
+	return value;
+}
+
+static void
+add_row(struct library *library, const struct columns *columns,
+    const struct record *record, int64_t row)
+{
+	char *gate = text_of(columns, record, columns->gate, row);
+	char *dataset = text_of(columns, record, columns->dataset, row);
+	int64_t before = strings_count(library->gates);
+
+	if (!*gate)
+		die("%s: record %lld: row %lld has no gate", stream_name(columns->reader),
+		    (long long)stream_records(columns->reader), (long long)row + 1);
+	library_add(library, gate, dataset,
+	    number_of(columns, record, columns->size, row),
+	    columns->bias < 0 ? 0 : number_of(columns, record, columns->bias, row),
+	    columns->vectors->raw + row * library->width);
+	if (router_classifies(library->router) && strings_count(library->gates) == before)
+		die("%s: the gate '%s' has two classifiers; fit those of all gates at once",
+		    stream_name(columns->reader), gate);
+	free(gate);
+	free(dataset);
+}
+
+struct library *
+library_read(const char *path)
+{
+	struct reader *reader = stream_open(path);
+	enum router router = router_of(reader);
+	struct columns columns = { .reader = reader,
+		.vectors = vectors_open(reader, "pilot", 0),
+		.gate = need_text(reader, "gate"),
+		.dataset = need_text(reader, "dataset"),
+		.size = stream_need(reader, "size", DTYPE_F64, 0),
+		.bias = router_classifies(router)
+			    ? stream_need(reader, "bias", DTYPE_F64, 0)
+			    : -1 };
+	struct library *library = library_new(router, columns.vectors->width,
+	    stream_properties(reader), vectors_kind(columns.vectors));
+	struct record record;
+
+	values_single(reader, columns.size, 0);
+	if (columns.bias >= 0)
+		values_single(reader, columns.bias, 0);
+	while (stream_next(reader, &record)) {
+		vectors_load(columns.vectors, &record);
+		for (int64_t row = 0; row < record.rows; row++)
+			add_row(library, &columns, &record, row);
+	}
+	if (!library->count)
+		die("%s: there are no pilots in it", stream_name(reader));
+	vectors_close(columns.vectors);
+	stream_close(reader);
+	return library;
+}
+
+/* A table. -------------------------------------------------------------------------- */
+
+/* The cosine of the nearest vector that speaks for another gate, which is `*nearest`; NaN where there is none. */
+static double
+nearest_other(const struct library *library, const float *units, int64_t at, int *nearest)
+{
+	int gate = library->pilots[at].gate;
+	double best = (double)NAN;
+
+	for (int64_t i = 0; i < library->count; i++) {
+		if (library->pilots[i].gate == gate)
+			continue;
+		double cosine = similarity_dot(units + at * library->width,
+		    units + i * library->width, library->width);
+		if (isnan(best) || cosine > best) {
+			best = cosine;
+			*nearest = library->pilots[i].gate;
+		}
+	}
+	return best;
+}
+
+void
+library_print(const struct library *library)
+{
+	static const char *const names[] = { "gate", "dataset", "nearest", "cosine",
+		"size", "length", "bias", NULL };
+	static const char *const formats[] = { "%.4f", "%.10g", "%.4f", "%.4f" };
+	struct lines lines = { .out = stdout, .texts = 3 };
+	bool classifies = router_classifies(library->router);
+	size_t width = (size_t)library->width;
+	float *units = mem_new((size_t)library->count, width * sizeof *units);
+
+	for (int64_t i = 0; i < library->count; i++)
+		similarity_unit(units + i * (int64_t)width,
+		    library->vectors + i * (int64_t)width, library->width);
+	const char *head[8] = { NULL };
+	memcpy(head, names, (classifies ? 7 : 6) * sizeof *head);
+	lines_head(&lines, head);
+	for (int64_t i = 0; i < library->count; i++) {
+		const struct pilot *pilot = &library->pilots[i];
+		const float *vector = library->vectors + i * (int64_t)width;
+		int nearest = -1;
+		double cosine = nearest_other(library, units, i, &nearest);
+		double square = similarity_dot(vector, vector, library->width);
+		lines_put(&lines,
+		    (const char *const[]){ strings_get(library->gates, pilot->gate),
+			strings_get(library->datasets, pilot->dataset),
+			nearest < 0 ? "" : strings_get(library->gates, nearest) },
+		    (const double[]){ cosine, pilot->size, sqrt(square), pilot->bias },
+		    formats, classifies ? 4 : 3);
+	}
+	free(units);
+}

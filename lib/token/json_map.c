@@ -1,0 +1,511 @@
+#include "token/json_map.h"
+
+#include <endian.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "text/json.h"
+#include "text/json_string.h"
+
+/* A cursor that only walks; what it cannot read it leaves to the strict parser, which then
+ * says what is wrong and where. */
+struct cursor {
+	const char *at, *end;
+};
+
+static inline void
+skip_space(struct cursor *cursor)
+{
+	while (
+	    cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
+					    *cursor->at == '\t' || *cursor->at == '\r'))
+		cursor->at++;
+}
+
+static inline bool
+take(struct cursor *cursor, char wanted)
+{
+	skip_space(cursor);
+	if (cursor->at == cursor->end || *cursor->at != wanted)
+		return false;
+	cursor->at++;
+	return true;
+}
+
+/* What a string may hold: bytes beyond ASCII, escapes. */
+enum { WIDE = 1, ESCAPED = 2 };
+
+static const uint64_t EACH = 0x0101010101010101u; /* byte */
+
+/* Eight bytes as a number, the first the lowest. */
+static uint64_t
+eight(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof word);
+	return le64toh(word);
+}
+
+/* Above which of eight bytes a bit is set: of those that are 0 the lowest, and maybe higher ones. */
+static uint64_t
+zeros(uint64_t word)
+{
+	return (word - EACH) & ~word & EACH << 7;
+}
+
+/* The end of what holds nothing but plain characters; of *all a bit is set where they are beyond ASCII. */
+static const char *
+skip_plain(const char *at, const char *end, uint64_t *all)
+{
+	while (end - at >= 8) {
+		uint64_t word = eight(at);
+		uint64_t marked = zeros(word ^ EACH * '"') | zeros(word ^ EACH * '\\') |
+				  zeros(word & EACH * 0xE0);
+		if (marked) {
+			unsigned bits = (unsigned)__builtin_ctzll(marked) & 56;
+			*all |= word & ~(UINT64_MAX << bits);
+			return at + bits / 8;
+		}
+		*all |= word;
+		at += 8;
+	}
+	return at;
+}
+
+/* The raw inside of a string. */
+static inline bool
+take_string(struct cursor *cursor, const char **start, size_t *length, int *holds)
+{
+	uint64_t all = 0;
+	int escapes = 0;
+
+	if (!take(cursor, '"'))
+		return false;
+	const char *at = *start = cursor->at, *end = cursor->end;
+	for (;; at++) {
+		at = skip_plain(at, end, &all);
+		if (at == end || *at == '"')
+			break;
+		all |= (unsigned char)*at;
+		if ((unsigned char)*at < ' ')
+			return false;
+		if (*at == '\\') {
+			escapes = ESCAPED;
+			if (++at == end)
+				return false;
+		}
+	}
+	if (at == end)
+		return false;
+	*length = (size_t)(at - *start);
+	*holds = escapes | (all & EACH << 7 ? WIDE : 0);
+	cursor->at = at + 1;
+	return true;
+}
+
+static bool
+skip_value(struct cursor *cursor)
+{
+	const char *start;
+	size_t length;
+	int depth = 0, holds;
+
+	skip_space(cursor);
+	while (cursor->at < cursor->end) {
+		char c = *cursor->at;
+		if (c == '"') {
+			if (!take_string(cursor, &start, &length, &holds))
+				return false;
+			continue;
+		}
+		if ((c == ',' || c == '}' || c == ']') && depth == 0)
+			return true;
+		depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+		cursor->at++;
+	}
+	return false;
+}
+
+/* The next member's key, with the cursor before its value. */
+static bool
+take_key(struct cursor *cursor, const char **key, size_t *length)
+{
+	int holds;
+
+	return take_string(cursor, key, length, &holds) && take(cursor, ':');
+}
+
+/* Enter the object at the cursor and stop at the value of a member. */
+static bool
+enter(struct cursor *cursor, const char *key)
+{
+	const char *start;
+	size_t length;
+
+	if (!take(cursor, '{'))
+		return false;
+	do {
+		if (!take_key(cursor, &start, &length))
+			return false;
+		if (length == strlen(key) && !memcmp(start, key, length))
+			return true;
+		if (!skip_value(cursor))
+			return false;
+	} while (take(cursor, ','));
+	return false;
+}
+
+/* A string with its escapes undone, in the file or in `scratch`. */
+struct text {
+	const char *text;
+	size_t length;
+	char *scratch;
+	size_t room;
+};
+
+static inline bool
+take_text(struct cursor *cursor, struct text *text)
+{
+	int holds;
+
+	if (!take_string(cursor, &text->text, &text->length, &holds))
+		return false;
+	if (holds & WIDE && utf8_valid(text->text, text->length) != text->length)
+		return false;
+	if (!(holds & ESCAPED))
+		return true;
+	text->scratch = mem_grow(text->scratch, &text->room, text->length + 1, 1);
+	ptrdiff_t made = json_string_unescape(text->scratch, text->text, text->length);
+	text->text = text->scratch;
+	text->length = (size_t)made;
+	return made >= 0;
+}
+
+static bool
+take_integer(struct cursor *cursor, int64_t *number)
+{
+	bool negative = take(cursor, '-');
+	const char *start = cursor->at;
+
+	*number = 0;
+	while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
+	       cursor->at - start < 18)
+		*number = 10 * *number + (*cursor->at++ - '0');
+	if (negative)
+		*number = -*number;
+	return cursor->at > start && cursor->at < cursor->end &&
+	       (*cursor->at == ',' || *cursor->at == '}' || *cursor->at == ' ' ||
+		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
+}
+
+enum { SURE = 19 }; /* digits that are below 2^64 whatever they are */
+
+/* How many of eight bytes, from the first on, are digits, and their number onto `made`: pairs of them, pairs of
+ * pairs, and those together. */
+static inline int
+add_digits(uint64_t word, uint64_t *made)
+{
+	static const uint64_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
+		10000000, 100000000 };
+	uint64_t high = EACH * 0xF0, digits = EACH * '0';
+	uint64_t others =
+	    ((word & high) ^ digits) | (((word + EACH * 6) & high) ^ digits);
+	int count = others ? __builtin_ctzll(others) / 8 : 8;
+
+	word = (word ^ digits) << 4 * (8 - count) << 4 * (8 - count);
+	word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FFu;
+	word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFFu;
+	*made = *made * power[count] + ((word * 10000 + (word >> 32)) & UINT32_MAX);
+	return count;
+}
+
+/* Digits onto `whole`, until one more would not fit; returns how many were there, *taken counts those
+ * of the number that went on. */
+static inline int
+take_digits(struct cursor *cursor, uint64_t *whole, int *taken)
+{
+	const char *at = cursor->at, *start = at;
+	uint64_t made = *whole;
+	int more = *taken, count = 8;
+	bool full = false;
+
+	for (; count == 8 && more + 8 <= SURE && cursor->end - at >= 8; more += count) {
+		count = add_digits(eight(at), &made);
+		at += count;
+	}
+	for (; at < cursor->end && *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+		full |= more >= SURE && made > (UINT64_MAX - digit) / 10;
+		if (full)
+			continue;
+		made = 10 * made + digit;
+		more++;
+	}
+	*taken = more;
+	*whole = made;
+	cursor->at = at;
+	return at - start < INT_MAX / 4 ? (int)(at - start) : INT_MAX / 4;
+}
+
+static double
+power_of_ten(int exponent)
+{
+	static const double exact[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+		1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+		1e22 };
+	char text[16];
+	double power = 0;
+
+	if (exponent < (int)(sizeof exact / sizeof *exact))
+		return exact[exponent];
+	number_read(text, (size_t)snprintf(text, sizeof text, "1e%d", exponent), &power);
+	return power;
+}
+
+/* -?digits[.digits][e[+-]digits] as the reference's reader rounds it; false where it overflows. */
+static inline bool
+take_number(struct cursor *cursor, double *number)
+{
+	uint64_t whole = 0, power = 0;
+	bool negative = take(cursor, '-'), below = false;
+	int taken = 0, digits = take_digits(cursor, &whole, &taken);
+
+	if (!digits)
+		return false;
+	int exponent = digits - taken, before = taken;
+	if (cursor->at < cursor->end && *cursor->at == '.') {
+		cursor->at++;
+		if (!take_digits(cursor, &whole, &taken))
+			return false;
+		exponent -= taken - before;
+	}
+	if (cursor->at < cursor->end && (*cursor->at | 0x20) == 'e') {
+		cursor->at++;
+		if (cursor->at < cursor->end &&
+		    (*cursor->at == '-' || *cursor->at == '+'))
+			below = *cursor->at++ == '-';
+		taken = 0;
+		if (!take_digits(cursor, &power, &taken))
+			return false;
+		power = power < 1 << 20 ? power : 1 << 20;
+		exponent += below ? -(int)power : (int)power;
+	}
+	*number = (double)whole;
+	for (; exponent < -308 && *number != 0; exponent += 308)
+		*number /= 1e308;
+	if (*number != 0)
+		*number = exponent < 0	    ? *number / power_of_ten(-exponent)
+			  : exponent <= 308 ? *number * power_of_ten(exponent)
+					    : INFINITY;
+	*number = negative ? -*number : *number;
+	return isfinite(*number);
+}
+
+static bool
+take_members(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text text = { 0 };
+	bool good = take(cursor, '{');
+
+	if (good && take(cursor, '}'))
+		return true;
+	while (good) {
+		int64_t number;
+		good = take_text(cursor, &text) && take(cursor, ':') &&
+		       take_integer(cursor, &number);
+		if (good)
+			part->member(context, text.text, text.length, number);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(text.scratch);
+	return good && take(cursor, '}');
+}
+
+static bool
+take_pairs(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text left = { 0 }, right = { 0 };
+	bool good = take(cursor, '[');
+
+	if (good && take(cursor, ']'))
+		return true;
+	while (good) {
+		bool two = take(cursor, '[');
+		good = take_text(cursor, &left) &&
+		       (!two || (take(cursor, ',') && take_text(cursor, &right) &&
+				    take(cursor, ']')));
+		if (good)
+			part->pair(context, left.text, left.length,
+			    two ? right.text : NULL, right.length);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(left.scratch);
+	free(right.scratch);
+	return good && take(cursor, ']');
+}
+
+static bool
+take_scores(struct cursor *cursor, const struct json_map_part *part, void *context)
+{
+	struct text text = { 0 };
+	bool good = take(cursor, '[');
+
+	if (good && take(cursor, ']'))
+		return true;
+	while (good) {
+		double number;
+		good = take(cursor, '[') && take_text(cursor, &text) && take(cursor, ',');
+		skip_space(cursor);
+		good = good && take_number(cursor, &number) && take(cursor, ']');
+		if (good)
+			part->score(context, text.text, text.length, number);
+		if (good && !take(cursor, ','))
+			break;
+	}
+	free(text.scratch);
+	return good && take(cursor, ']');
+}
+
+/* Where the value of a part was, to be left out of the tree. */
+struct span {
+	const char *start, *end;
+	bool read;
+};
+
+static size_t
+count_lines(const char *at, const char *end)
+{
+	size_t lines = 0;
+
+	while (at < end) {
+		unsigned char few = 0; /* so that many bytes are compared at once */
+		size_t step = end - at < 192 ? (size_t)(end - at) : 192;
+		for (size_t i = 0; i < step; i++)
+			few = (unsigned char)(few + (at[i] == '\n'));
+		lines += few;
+		at += step;
+	}
+	return lines;
+}
+
+static void
+read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, void *context)
+{
+	bool object = *cursor->at == '{';
+
+	if (object	  ? take_members(cursor, part, context)
+	    : part->score ? take_scores(cursor, part, context)
+			  : take_pairs(cursor, part, context)) {
+		if (part->end)
+			part->end(context);
+		return;
+	}
+	/* says what is wrong, if it is JSON's */
+	tree_free(json_parse(text, length, path, 1));
+	die("%s: '%s' must be %s", path, part->key,
+	    object	  ? "an object of integers"
+	    : part->score ? "a list of pairs of a string and a number"
+			  : "a list of strings or of pairs of strings");
+}
+
+/* A part is read at once where those before it have been, else after them. */
+static void
+read_parts(const char *path, const char *text, size_t length, struct cursor *cursor,
+    const struct json_map_part *part, size_t parts, struct span *span, void *context)
+{
+	const char *key;
+	size_t size, next = 0;
+
+	if (!take(cursor, '{'))
+		return;
+	do {
+		if (!take_key(cursor, &key, &size))
+			return;
+		size_t p = 0;
+		while (p < parts &&
+		       (size != strlen(part[p].key) || memcmp(key, part[p].key, size)))
+			p++;
+		skip_space(cursor);
+		bool ours =
+		    p < parts && cursor->at < cursor->end && !span[p].start &&
+		    ((*cursor->at == '{' && part[p].member) ||
+			(*cursor->at == '[' && !(part[p].member && !part[p].score)));
+		const char *start = cursor->at;
+		if (ours && p == next) {
+			read_part(path, text, length, cursor, &part[p], context);
+			span[p].read = true;
+		} else if (!skip_value(cursor)) {
+			break;
+		}
+		if (ours)
+			span[p] = (struct span){ start, cursor->at, span[p].read };
+		while (next < parts && span[next].read)
+			next++;
+	} while (take(cursor, ','));
+	for (size_t p = 0; p < parts; p++)
+		if (span[p].start && !span[p].read) {
+			struct cursor inner = { span[p].start, text + length };
+			read_part(path, text, length, &inner, &part[p], context);
+		}
+}
+
+/* The text with each span replaced by null and its line breaks, so that lines keep their number. */
+static struct tree *
+parse_without(const char *path, const char *text, size_t length, const struct span *span,
+    size_t parts)
+{
+	const char *from = text, *end = text + length;
+	size_t lines[JSON_MAP_PARTS], room = length + 1;
+
+	for (size_t p = 0; p < parts; p++) {
+		lines[p] = count_lines(span[p].start, span[p].end);
+		room += 4 + lines[p] - (size_t)(span[p].end - span[p].start);
+	}
+	char *rest = mem_new(room, 1), *to = rest;
+	for (;;) {
+		const struct span *first = NULL;
+		for (size_t p = 0; p < parts; p++)
+			if (span[p].start && span[p].start >= from &&
+			    (!first || span[p].start < first->start))
+				first = &span[p];
+		size_t plain = (size_t)((first ? first->start : end) - from);
+		memcpy(to, from, plain);
+		to += plain;
+		if (!first)
+			break;
+		memcpy(to, "null", 4);
+		to += 4;
+		memset(to, '\n', lines[first - span]);
+		to += lines[first - span];
+		from = first->end;
+	}
+	char *name = mem_string(path);
+	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 1);
+	tree->name = name;
+	free(rest);
+	return tree;
+}
+
+struct tree *
+json_map_read(const char *path, const char *text, size_t length, const char *outer,
+    const struct json_map_part *part, size_t parts, void *context)
+{
+	struct cursor cursor = { text, text + length };
+	struct span span[JSON_MAP_PARTS] = { 0 };
+
+	if (!outer || enter(&cursor, outer))
+		read_parts(path, text, length, &cursor, part, parts, span, context);
+	return parse_without(path, text, length, span, parts);
+}
