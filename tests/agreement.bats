@@ -95,9 +95,9 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 		echo "$wrong: $stderr"
 		[ -z "$output" ]
 	done
-	says_nothing --any-model geom agreement --any-model -k 3 texts.mts texts.mts
-	says_nothing --clusters geom isoscore --clusters 3 texts.mts
-	says_nothing --label geom isoscore --label fine texts.mts
+	does_not_apply --any-model geom agreement --any-model -k 3 texts.mts texts.mts
+	does_not_apply --clusters geom isoscore --clusters 3 texts.mts
+	does_not_apply --label geom isoscore --label fine texts.mts
 }
 
 # 4. wrong input

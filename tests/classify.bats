@@ -91,8 +91,8 @@ same() {
 		[ -z "$output" ]
 		[ ! -e out ]
 	done
-	says_nothing --label classify --load x --label y new.mts
-	says_nothing --level classify --train train.mts --save out --level 3
+	does_not_apply --label classify --load x --label y new.mts
+	does_not_apply --level classify --train train.mts --save out --level 3
 }
 
 # 4. wrong input

@@ -84,8 +84,8 @@ load helper
 		[ -z "$output" ]
 		[ "${stderr_lines[0]}" = "cli_commands: $message" ]
 	done <<-'E'
-		join_-s_3_a_b --seed says nothing to join
-		sort_-x --exact says nothing to sort
+		join_-s_3_a_b --seed does not apply to join
+		sort_-x --exact does not apply to sort
 		sort_a_b sort: too many operands
 		join_a join: too few operands
 		join_-_b_- join: standard input can be read only once

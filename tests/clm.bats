@@ -91,7 +91,7 @@ agrees() {
 	run -1 --separate-stderr train "${clm[@]}" -o none --dev nowhere.mts texts.mts
 	[[ $stderr == "train: nowhere.mts: "* ]]
 	[ ! -e none ]
-	says_nothing --dev train -m "$(folder olmoe)" -o none --dev held.mts texts.mts
+	does_not_apply --dev train -m "$(folder olmoe)" -o none --dev held.mts texts.mts
 }
 
 # scratch [EDIT]: config/ for a small OLMoE, config.json changed by jq
@@ -276,10 +276,10 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ ! -e out ]
 }
 
-@test "clm: options that say nothing to it are refused" {
+@test "clm: options that do not apply to it are refused" {
 	for option in "mask-share 0.5" "temperature 1" bidirectional "reze 1" no-mask-duplicates "lora rank=2" freeze-documents "documents x"; do
 		# shellcheck disable=SC2086
-		says_nothing "--${option% *}" train -m "$(folder olmoe)" -o out --objective clm --$option texts.mts
+		does_not_apply "--${option% *}" train -m "$(folder olmoe)" -o out --objective clm --$option texts.mts
 	done
 	[ ! -e out.log.tsv ]
 }

@@ -79,8 +79,8 @@ setup() {
 		run -2 --separate-stderr geom correlation $wrong <hs/1.tsv
 		[ -z "$output" ]
 	done
-	says_nothing --json geom correlation --json hs/1.tsv hs/2.tsv
-	says_nothing --blocks geom isoscore --blocks x.mts
+	does_not_apply --json geom correlation --json hs/1.tsv hs/2.tsv
+	does_not_apply --blocks geom isoscore --blocks x.mts
 }
 
 # 4. wrong input

@@ -117,16 +117,16 @@ kinds() { # request
 	dies "pilot-route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
 }
 
-@test "emit: options that say nothing to what is made are refused" {
+@test "emit: options that do not apply to what is made are refused" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	for option in normalize no-normalize "dim 2"; do
 		# shellcheck disable=SC2086
-		says_nothing "--${option% *}" encode -m "$M" --emit hs --$option "$T/ids.mts"
+		does_not_apply "--${option% *}" encode -m "$M" --emit hs --$option "$T/ids.mts"
 		# shellcheck disable=SC2086
 		encode -m "$M" --emit emb,hs --$option --any-tokenizer "$T/ids.mts" >"$T/out.mts"
 	done
-	says_nothing --cache encode -m "$M" --emit emb --cache 1M "$T/ids.mts"
-	says_nothing --expert encode -m "$M" -e left "$T/ids.mts"
+	does_not_apply --cache encode -m "$M" --emit emb --cache 1M "$T/ids.mts"
+	does_not_apply --expert encode -m "$M" -e left "$T/ids.mts"
 }
 
 @test "emit: what cannot be made is named" {

@@ -121,7 +121,7 @@ nats() {
 		[ -z "$output" ]
 		echo "$stderr"
 	done
-	says_nothing --level geom flow fit --level 3 a.mts
+	does_not_apply --level geom flow fit --level 3 a.mts
 	run -2 --separate-stderr geom similarity -f a -f b a.mts
 	[[ $stderr == "geom: similarity takes one --field"* ]]
 }

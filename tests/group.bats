@@ -104,8 +104,8 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 		run -2 --separate-stderr group $wrong <rows.mts
 		[ -z "$output" ]
 	done
-	says_nothing --min-size group -k 2 --min-size 3 rows.mts
-	says_nothing --seed group --threshold 0.9 --seed 3 rows.mts
+	does_not_apply --min-size group -k 2 --min-size 3 rows.mts
+	does_not_apply --seed group --threshold 0.9 --seed 3 rows.mts
 }
 
 # 4. wrong input

@@ -34,11 +34,11 @@ need_terminal() {
 	script -qec true /dev/null >/dev/null 2>&1 || skip "needs script(1) and a pseudo-terminal"
 }
 
-# says_nothing OPTION COMMAND...: the option is refused by its name, and nothing is written.
-says_nothing() {
+# does_not_apply OPTION COMMAND...: the option is refused by its name, and nothing is written.
+does_not_apply() {
 	run -2 --separate-stderr "${@:2}"
 	[ -z "$output" ]
-	[[ $stderr == "$2: $1 says nothing to "* ]]
+	[[ $stderr == "$2: $1 does not apply to "* ]]
 }
 
 # dies MESSAGE COMMAND...: exit 1, the one line begins with the message, and there is no file out.

@@ -661,7 +661,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	table b.tsv 'id,gold,similarity\n1,4,0.5\n2,2,0.75'
 	compare 1
 	[[ $stderr == "leaderboard: b.tsv: the gold of '2' is 2, in a.tsv it is 1: they are not of the same pairs" ]]
-	says_nothing --registry leaderboard compare --from-per-query --registry "$REGISTRY" a.tsv b.tsv
+	does_not_apply --registry leaderboard compare --from-per-query --registry "$REGISTRY" a.tsv b.tsv
 	run -2 leaderboard compare --from-per-query --format html a.tsv b.tsv
 	run -2 leaderboard compare --from-per-query a.tsv
 	run -2 leaderboard table --from-per-query --registry "$REGISTRY" folder
@@ -778,14 +778,14 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	done
 }
 
-@test "leaderboard: options that say nothing to a command are refused, by their names" {
+@test "leaderboard: options that do not apply to a command are refused, by their names" {
 	for option in "model x" "registry y" "name z" "type STS" "dataset t" "samples 3" "protocol v2" \
 		"format html" "resamples 200" "seed 1"; do
-		says_nothing "--${option% *}" leaderboard judged --$option q d
+		does_not_apply "--${option% *}" leaderboard judged --$option q d
 	done
-	says_nothing --samples leaderboard model --samples 3 -m x
-	says_nothing --format leaderboard plan --format html -m x --registry y d
-	says_nothing --seed leaderboard table --seed 2 --registry x y
+	does_not_apply --samples leaderboard model --samples 3 -m x
+	does_not_apply --format leaderboard plan --format html -m x --registry y d
+	does_not_apply --seed leaderboard table --seed 2 --registry x y
 	run -2 --separate-stderr leaderboard tabel --registry x y
 	[[ $stderr == *"did you mean 'table'?"* ]]
 }

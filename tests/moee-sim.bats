@@ -269,7 +269,7 @@ vectors() {
 		."sentence2.hs.emb" == ."sentence2.hs" and ."sentence2.rw.emb" == ."sentence2.rw")'
 	moee-sim --combine apart --norm corpus pairs.mts | mts to jsonl | jq -c '."sentence2.rw.emb"' >apart
 	moee-sim --combine rw --norm corpus pairs.mts | mts to jsonl | jq -c '."sentence2.emb"' | cmp - apart
-	says_nothing --alpha moee-sim --combine apart --alpha 2 pairs.mts
+	does_not_apply --alpha moee-sim --combine apart --alpha 2 pairs.mts
 }
 
 # of SET and PART: both parts apart
@@ -322,9 +322,9 @@ apart() {
 	done
 	refuses "--combine: 'add' is not one of sum, concat, hs, rw" moee-sim --combine add pairs.mts
 	for how in hs rw concat; do
-		refuses "--alpha says nothing to --combine $how" moee-sim --combine $how --alpha 1 pairs.mts
+		refuses "--alpha does not apply to --combine $how" moee-sim --combine $how --alpha 1 pairs.mts
 	done
-	refuses "--norm batch says nothing to --combine hs" moee-sim --combine hs --norm batch=4 pairs.mts
+	refuses "--norm batch does not apply to --combine hs" moee-sim --combine hs --norm batch=4 pairs.mts
 	refuses "one input at a time" moee-sim pairs.mts pairs.mts
 	refuses "only one of the streams can be standard input" moee-sim --norm corpus=- <pairs.mts
 	mts cat -c sentence1.hs,sentence1.rw pairs.mts >texts.mts
@@ -338,7 +338,7 @@ apart() {
 		# shellcheck disable=SC2086
 		refuses "takes one --field" mteb-score $type -f sentence1 -f sentence2 pairs.mts
 	done
-	says_nothing --legacy-sum mteb-score sts --legacy-sum 1 pairs.mts
+	does_not_apply --legacy-sum mteb-score sts --legacy-sum 1 pairs.mts
 	refuses "--legacy-sum: '0' is not a number" mteb-score clustering --legacy-sum 0 pairs.mts
 	refuses "--legacy-sum reads both streams twice: name the files" mteb-score classification --legacy-sum 1 -f a -f b --train pairs.mts <pairs.mts
 	moee-sim --alpha 0 texts.mts >zero.mts

@@ -295,7 +295,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	{ row 1,0 1 '""' && row 0,1 1 '""'; } | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score clustering --per-query "$T/none" "$T/x.mts"
 	[ -z "$output" ] && [ ! -e "$T/none" ]
-	says_nothing --per-query mteb-score clustering-fast --per-query "$T/none" "$T/x.mts"
+	does_not_apply --per-query mteb-score clustering-fast --per-query "$T/none" "$T/x.mts"
 }
 
 # 2. options
@@ -447,24 +447,24 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(grep -c '^ndcg_at_' "$T/out")" -eq 33 ] # and that of the main score
 }
 
-@test "mteb-score: options that say nothing to a type are refused, a type has its nearest name" {
+@test "mteb-score: options that do not apply to a type are refused, a type has its nearest name" {
 	for type in sts clustering "classification --train x"; do
 		for option in "qrels f" ignore-identical-ids "candidates f" "from-run f" "run f" "top 3" \
 			"gain exp" "memory 1M"; do
 			# shellcheck disable=SC2086
-			says_nothing "--${option% *}" mteb-score $type --$option x.mts
+			does_not_apply "--${option% *}" mteb-score $type --$option x.mts
 		done
 	done
 	for option in "gain exp" "protocol v2" json "output x"; do
 		# shellcheck disable=SC2086
-		says_nothing "--${option% *}" mteb-score retrieval --run y --$option q c
+		does_not_apply "--${option% *}" mteb-score retrieval --run y --$option q c
 	done
 	for option in "similarity dot" "field x" "memory 1M" "candidates f" any-model; do
 		# shellcheck disable=SC2086
-		says_nothing "--${option% *}" mteb-score retrieval --qrels f --from-run r --$option
+		does_not_apply "--${option% *}" mteb-score retrieval --qrels f --from-run r --$option
 	done
-	says_nothing --field mteb-score summarization -f x y
-	says_nothing --max-documents mteb-score clustering --max-documents all x
+	does_not_apply --field mteb-score summarization -f x y
+	does_not_apply --max-documents mteb-score clustering --max-documents all x
 	run -2 --separate-stderr mteb-score retreival q c
 	[[ $stderr == "mteb-score: 'retreival' is not one of sts, "*"; did you mean 'retrieval'?"* ]]
 }

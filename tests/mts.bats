@@ -493,23 +493,23 @@ harmful() {
 
 # 3. usage
 
-@test "mts: options that say nothing to a command are refused, by their names" {
+@test "mts: options that do not apply to a command are refused, by their names" {
 	for option in "atol 1" "rtol 1" "columns id" "rename a=b" "record-rows 3" numbers "level 3" "rows 3"; do
-		says_nothing "--${option% *}" mts head --$option points.mts
-		says_nothing "--${option% *}" mts stat --$option points.mts
+		does_not_apply "--${option% *}" mts head --$option points.mts
+		does_not_apply "--${option% *}" mts stat --$option points.mts
 	done
 	for option in "count 3" json "atol 1" "rtol 1" "record-rows 3" numbers; do
-		says_nothing "--${option% *}" mts cat --$option points.mts
-		says_nothing "--${option% *}" mts paste --$option points.mts points.mts
-		says_nothing "--${option% *}" mts to jsonl --$option points.mts
+		does_not_apply "--${option% *}" mts cat --$option points.mts
+		does_not_apply "--${option% *}" mts paste --$option points.mts points.mts
+		does_not_apply "--${option% *}" mts to jsonl --$option points.mts
 	done
-	says_nothing --columns mts paste -c id points.mts points.mts
-	says_nothing --level mts diff --level 3 points.mts points.mts
-	says_nothing --rename mts from jsonl --rename a=b points.jsonl
-	says_nothing --columns mts from jsonl -c a points.jsonl
-	says_nothing --columns mts from csv -c a points.jsonl
-	says_nothing --numbers mts from jsonl --numbers points.jsonl
-	says_nothing --numbers mts from npy --numbers x.npy
+	does_not_apply --columns mts paste -c id points.mts points.mts
+	does_not_apply --level mts diff --level 3 points.mts points.mts
+	does_not_apply --rename mts from jsonl --rename a=b points.jsonl
+	does_not_apply --columns mts from jsonl -c a points.jsonl
+	does_not_apply --columns mts from csv -c a points.jsonl
+	does_not_apply --numbers mts from jsonl --numbers points.jsonl
+	does_not_apply --numbers mts from npy --numbers x.npy
 	run -2 --separate-stderr mts from npy -c a,b x.npy
 	[[ $stderr == *"an array is one column; --columns names 2"* ]]
 }
@@ -736,7 +736,7 @@ harmful() {
 	mts to csv --spread v.mts | cmp - <(printf 'emb_0,emb_1\n1,-2\n,0.5\n')
 	mts to tsv --spread v.mts | cmp - <(printf 'emb_0\temb_1\n1\t-2\n\t0.5\n')
 	run -2 --separate-stderr mts to jsonl --spread v.mts
-	[[ $stderr == "mts: to: --spread says nothing to jsonl"* ]]
+	[[ $stderr == "mts: to: --spread does not apply to jsonl"* ]]
 }
 
 @test "mts from npy: big-endian arrays, and those whose first axis is the fastest" {

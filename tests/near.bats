@@ -271,8 +271,8 @@ few() {
 		run -2 --separate-stderr near $wrong
 		[ -z "$output" ]
 	done
-	says_nothing --exclude-self near --self --exclude-self x.mts
-	says_nothing --show near --run - --show path q.mts x.mts
+	does_not_apply --exclude-self near --self --exclude-self x.mts
+	does_not_apply --show near --run - --show path q.mts x.mts
 }
 
 # 3. what is wrong
@@ -288,7 +288,7 @@ few() {
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr near --run - $option "$T/q.mts" "$T/c.mts"
 		[ -z "$output" ]
-		[[ $stderr == "near: "*" says nothing to --run"* ]]
+		[[ $stderr == "near: "*" does not apply to --run"* ]]
 	done
 }
 

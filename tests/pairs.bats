@@ -370,7 +370,7 @@ labelled() {
 	done
 	[ -z "$(told '{"query": "a", "document": "b", "label": "sea"}' '')" ]
 	[ -z "$(told '["a", "b", 0.7]' '')" ]
-	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' says nothing without 'negatives'"
+	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' needs 'negatives'"
 }
 
 @test "pairs: what is drawn follows from recipe, seed and number alone" {
@@ -652,13 +652,13 @@ rows_like() {
 @test "pairs: a recipe at fault is named with its line" {
 	beir set
 	labelled
-	fails 'beir: set, file: a' "x.yaml:2: 'file' says nothing of a BEIR folder"
-	fails 'beir: set, label: a' "x.yaml:2: 'label' says nothing of a BEIR folder"
-	fails 'beir: set, names: [a]' "x.yaml:2: 'names' says nothing of a BEIR folder"
-	fails 'beir: set, negatives: a' "x.yaml:2: 'negatives' says nothing of a BEIR folder"
-	fails 'file: a, split: a' "x.yaml:2: 'split' says nothing but of a BEIR folder"
+	fails 'beir: set, file: a' "x.yaml:2: 'file' does not apply to a BEIR folder"
+	fails 'beir: set, label: a' "x.yaml:2: 'label' does not apply to a BEIR folder"
+	fails 'beir: set, names: [a]' "x.yaml:2: 'names' does not apply to a BEIR folder"
+	fails 'beir: set, negatives: a' "x.yaml:2: 'negatives' does not apply to a BEIR folder"
+	fails 'file: a, split: a' "x.yaml:2: 'split' applies only to a BEIR folder"
 	for key in 'document: a' 'negatives: a' 'names: [a]' 'part_by: query'; do
-		fails "file: a, label: b, $key" "x.yaml:2: '${key%:*}' says nothing of pairs of one label"
+		fails "file: a, label: b, $key" "x.yaml:2: '${key%:*}' does not apply to pairs of one label"
 	done
 	fails 'query: a' "x.yaml:2: 'file' is missing"
 	fails 'file: a, names: 3' "x.yaml:2: 'names' must be a mapping"
@@ -735,12 +735,12 @@ rows_like() {
 	fails 'type: STS, beir: set' "x.yaml:2: a data set of type STS is a 'file'; a BEIR folder is of type Retrieval"
 	fails 'type: Retrieval, file: a' "x.yaml:2: a data set of type Retrieval is a folder, which 'beir' names"
 	fails 'type: Ranking, file: a' "x.yaml:2: 'Ranking' is not known as 'type'; it is one of Classification, Clustering, "
-	fails 'type: Clustering, file: a, label: b' "x.yaml:2: 'type' says nothing of pairs of one label"
-	fails 'type: Clustering, file: a, negatives: b' "x.yaml:2: 'negatives' says nothing of groups"
-	fails 'group: 2, file: a, label: b' "x.yaml:2: 'group' says nothing of pairs of one label"
+	fails 'type: Clustering, file: a, label: b' "x.yaml:2: 'type' does not apply to pairs of one label"
+	fails 'type: Clustering, file: a, negatives: b' "x.yaml:2: 'negatives' does not apply to groups"
+	fails 'group: 2, file: a, label: b' "x.yaml:2: 'group' does not apply to pairs of one label"
 	fails 'group: 0, file: a' "x.yaml:2: 'group' is 0"
 	for key in 'each: a' 'group: 2'; do
-		fails "beir: set, $key" "x.yaml:2: '${key%:*}' says nothing of a BEIR folder"
+		fails "beir: set, $key" "x.yaml:2: '${key%:*}' does not apply to a BEIR folder"
 	done
 	fails 'each: [], file: a' "x.yaml:2: 'each' is an empty list"
 	for each in 1.5 '{a: b}' '[[a]]'; do

@@ -132,12 +132,12 @@ hand() {
 
 # 3. usage
 
-@test "pilot-build: what says nothing is refused, as is what is no command" {
+@test "pilot-build: options that do not apply are refused, as is what is no command" {
 	hand | stream_of hand
-	says_nothing --ties pilot-build fit --router head --ties drop hand.mts
-	says_nothing --clusters pilot-build fit --router experts -k 2 hand.mts
-	says_nothing --samples pilot-build fit --samples 3 hand.mts
-	says_nothing --seed pilot-build show --seed 3 hand.mts
+	does_not_apply --ties pilot-build fit --router head --ties drop hand.mts
+	does_not_apply --clusters pilot-build fit --router experts -k 2 hand.mts
+	does_not_apply --samples pilot-build fit --samples 3 hand.mts
+	does_not_apply --seed pilot-build show --seed 3 hand.mts
 	run -2 pilot-build hand.mts
 	run -2 pilot-build fit --ties last hand.mts
 	run -2 pilot-build fit --clusters 0 hand.mts

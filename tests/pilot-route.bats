@@ -276,13 +276,13 @@ hand() {
 
 # 3. usage
 
-@test "pilot-route: what says nothing is refused, and nothing to route by" {
+@test "pilot-route: options that do not apply are refused, and nothing to route by" {
 	golden
 	scores
-	says_nothing --metric pilot-route --metric map pilots.mts q.mts
-	says_nothing --seed pilot-route --seed 1 pilots.mts q.mts
-	says_nothing --rule pilot-route --oracle --rule max scores/a.tsv
-	says_nothing --similarity pilot-route --random --similarity dot pilots.mts
+	does_not_apply --metric pilot-route --metric map pilots.mts q.mts
+	does_not_apply --seed pilot-route --seed 1 pilots.mts q.mts
+	does_not_apply --rule pilot-route --oracle --rule max scores/a.tsv
+	does_not_apply --similarity pilot-route --random --similarity dot pilots.mts
 	run -2 pilot-route
 	run -2 pilot-route --oracle
 	run -2 pilot-route --oracle --best scores/a.tsv
@@ -290,7 +290,7 @@ hand() {
 	run -2 pilot-route - -
 	pilot-build fit --router head train.mts -o head.mts
 	run -2 --separate-stderr pilot-route --rule mean head.mts q.mts
-	[[ $stderr == "pilot-route: --rule says nothing to head.mts, which has classifiers, not pilots"* ]]
+	[[ $stderr == "pilot-route: --rule does not apply to head.mts, which has classifiers, not pilots"* ]]
 }
 
 # 4. wrong input

@@ -98,8 +98,8 @@ setup() {
 		[ -z "$output" ]
 		echo "$stderr"
 	done
-	says_nothing --json geom pca --json base.mts
-	says_nothing --basis geom drift --basis base.mts base.mts moved.mts
+	does_not_apply --json geom pca --json base.mts
+	does_not_apply --basis geom drift --basis base.mts base.mts moved.mts
 }
 
 # 4. wrong input

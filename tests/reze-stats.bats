@@ -215,10 +215,10 @@ axis() {
 		run -2 --separate-stderr reze-stats fit $options pairs.mts
 		[ -z "$output" ]
 	done
-	says_nothing --eta reze-stats apply --eta 1 pairs.stats pairs.mts
-	says_nothing --eta reze-stats fit --partial --eta 1 pairs.mts
-	says_nothing --keep reze-stats fit --keep pairs.mts
-	says_nothing --anchor reze-stats merge --anchor x pairs.stats
+	does_not_apply --eta reze-stats apply --eta 1 pairs.stats pairs.mts
+	does_not_apply --eta reze-stats fit --partial --eta 1 pairs.mts
+	does_not_apply --keep reze-stats fit --keep pairs.mts
+	does_not_apply --anchor reze-stats merge --anchor x pairs.stats
 	run -2 reze-stats apply
 	run -2 reze-stats merge
 	run -2 reze-stats apply - <pairs.stats

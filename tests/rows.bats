@@ -252,10 +252,10 @@ chosen() {
 	wrong --sample 0 notes.mts
 	wrong --seed 3 notes.mts
 	wrong notes.mts notes.mts
-	says_nothing --columns mts rows -c id notes.mts
-	says_nothing --count mts rows -n 3 notes.mts
-	says_nothing --where mts cat --where id=b notes.mts
-	says_nothing --rows mts head --rows 3 notes.mts
+	does_not_apply --columns mts rows -c id notes.mts
+	does_not_apply --count mts rows -n 3 notes.mts
+	does_not_apply --where mts cat --where id=b notes.mts
+	does_not_apply --rows mts head --rows 3 notes.mts
 }
 
 # 4. wrong data

@@ -175,7 +175,7 @@ files() {
 	tok -m "$TINY" x.txt -o x.mts
 	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 x.mts
 	[ "$stderr" = "tok: x.mts: is a tensor stream, and --shard cuts text files; mts split -n 2 cuts this" ]
-	says_nothing --shard tok -m "$TINY" --decode --shard 1/2 x.mts
+	does_not_apply --shard tok -m "$TINY" --decode --shard 1/2 x.mts
 	# lines count from the part's first, those that decide on the columns from the file's
 	for i in {1..3000}; do ((i == 2002)) && echo '{"text":7' || echo '{"text":"sea"}'; done >bad.jsonl
 	tok -m "$TINY" --shard 1/3 bad.jsonl -o 1.mts
@@ -296,8 +296,8 @@ stream() {
 @test "mts split: usage" {
 	cd "$T"
 	stream
-	says_nothing --json mts split -n 2 --json x.mts
-	says_nothing --columns mts split -n 2 -c id x.mts
+	does_not_apply --json mts split -n 2 --json x.mts
+	does_not_apply --columns mts split -n 2 -c id x.mts
 	for wrong in '' '-n 0' '-n 10000'; do
 		run -2 --separate-stderr mts split $wrong x.mts
 		[[ $stderr == "mts: split: -n says how many streams to make, 1 to 9999"* ]]
@@ -457,8 +457,8 @@ corpus() {
 	[[ $stderr == "near: --merge takes runs, a file each"* ]]
 	run -2 --separate-stderr near --merge - 1.run -
 	[[ $stderr == "near: only one of the runs can be standard input"* ]]
-	says_nothing --json near --merge --json 1.run
-	says_nothing --threshold near --merge --threshold 0.5 1.run
+	does_not_apply --json near --merge --json 1.run
+	does_not_apply --threshold near --merge --threshold 0.5 1.run
 	echo before >out
 	run -1 near --merge 1.run 1.run -o out
 	[ "$(cat out)" = before ]

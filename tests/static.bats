@@ -294,8 +294,8 @@ made_of() { # name
 
 @test "static: upcycle --static refuses a folder without tokenizer.json, and models with task experts" {
 	cp -r "$G/bert" b
-	says_nothing --every upcycle -m b --static --every 2 -o out
-	says_nothing --dim upcycle -m b --average --dim 2 -o out
+	does_not_apply --every upcycle -m b --static --every 2 -o out
+	does_not_apply --dim upcycle -m b --average --dim 2 -o out
 	upcycle -m b --experts a,b -o experts
 	dies "upcycle: experts: has task experts" upcycle -m experts --static -o out
 	rm b/tokenizer.json

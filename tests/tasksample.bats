@@ -314,22 +314,22 @@ without_place() {
 		'["moon sea","lamp"] ["sea","lamp"]' ]
 }
 
-@test "tasksample: words that say nothing to the batching at hand are named" {
+@test "tasksample: words that do not apply to the batching at hand are named" {
 	said() { tasksample --plan --steps 1 "$@" 2>&1 >plan | grep -v examples, | sed 's/^tasksample: warning: //'; }
 	[ -z "$(said mix.yaml)" ]
 	sed 's/^seed/sampling: uniform\nseed/' mix.yaml >uniform.yaml
 	[ -z "$(said uniform.yaml)" ]
 	diff <(said --batching static uniform.yaml) - <<-'END'
-		uniform.yaml:1: 'sampling' says nothing to static batches
-		uniform.yaml:15: 'temperature' says nothing to static batches
+		uniform.yaml:1: 'sampling' does not apply to static batches
+		uniform.yaml:15: 'temperature' does not apply to static batches
 	END
 	sed 's/    batching: heterogeneous/&\n    sampling: uniform/' mix.yaml >mixed.yaml
-	[ "$(said mixed.yaml)" = "mixed.yaml:14: 'sampling' says nothing to heterogeneous batches" ]
+	[ "$(said mixed.yaml)" = "mixed.yaml:14: 'sampling' does not apply to heterogeneous batches" ]
 	[ -z "$(said --batching homogeneous mixed.yaml)" ]
 	[ "$(said --all mixed.yaml)" = '' ]
 	echo 'tasks: {a: {datasets: [{name: x, file: big.jsonl, part_by: document}]}}' >x.yaml
 	run -1 tasksample --plan x.yaml
-	[ "$output" = "tasksample: x.yaml:1: 'part_by' says nothing without 'part' or 'sample'" ]
+	[ "$output" = "tasksample: x.yaml:1: 'part_by' needs 'part' or 'sample'" ]
 }
 
 @test "tasksample: of a set of texts, query and document are two different ones" {
@@ -700,11 +700,11 @@ broken() {
 	done
 }
 
-@test "tasksample: options that say nothing to --all or --plan are refused" {
-	says_nothing --level tasksample --plan --level 3 mix.yaml
-	says_nothing --seed tasksample --all -s 3 mix.yaml
+@test "tasksample: options that do not apply to --all or --plan are refused" {
+	does_not_apply --level tasksample --plan --level 3 mix.yaml
+	does_not_apply --seed tasksample --all -s 3 mix.yaml
 	for option in "epochs 2" drop-last "duplicates apart" "batching static"; do
-		says_nothing "--${option% *}" tasksample --all --$option mix.yaml
+		does_not_apply "--${option% *}" tasksample --all --$option mix.yaml
 	done
 	tasksample --plan mix.yaml >plan
 	tasksample --plan -o x mix.yaml

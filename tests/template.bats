@@ -184,8 +184,8 @@ seen() {
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --prompt 'the sea ' --max-length 5)" = "$(ids 'the sea lamp' -m "$PLAIN")" ]
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --max-length 2 | jq length)" -eq 2 ]
 	echo '{"a":"b"}' | tok -m "$PLAIN" -f a -o "$T/ids.mts"
-	says_nothing --template tok -m "$PLAIN" --decode --template quoted "$T/ids.mts"
-	says_nothing --prepare tok --learn bpe -o "$T/x" --prepare moee "$T/ids.mts"
+	does_not_apply --template tok -m "$PLAIN" --decode --template quoted "$T/ids.mts"
+	does_not_apply --prepare tok --learn bpe -o "$T/x" --prepare moee "$T/ids.mts"
 }
 
 # 4. the file

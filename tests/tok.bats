@@ -270,23 +270,23 @@ ids() {
 	done
 }
 
-@test "tok: options that say nothing to what it does are refused" {
+@test "tok: options that do not apply to what it does are refused" {
 	echo 'a text' >"$T/in.txt"
 	for option in specials "vocab-size 9" "min-frequency 3" "alphabet 9" cased; do
-		says_nothing "--${option% *}" tok -m "$TINY" --$option "$T/in.txt"
+		does_not_apply "--${option% *}" tok -m "$TINY" --$option "$T/in.txt"
 		[[ $option == specials ]] ||
-			says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
+			does_not_apply "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
 	for option in "field a" "task a" "prompt a" "max-length 3" truncate no-truncate "passages 9" "overlap 1" "record-rows 3" \
 		"format tsv" "threads 1"; do
-		says_nothing "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
+		does_not_apply "--${option% *}" tok -m "$TINY" --decode --$option "$T/in.txt"
 	done
 	for option in "model $TINY" "task a" "prompt a" truncate no-truncate "passages 9" keep "record-rows 3" "level 1" \
 		"threads 1" decode specials; do
-		says_nothing "--${option% *}" tok --learn wordpiece -o "$T/new" --$option "$T/in.txt"
+		does_not_apply "--${option% *}" tok --learn wordpiece -o "$T/new" --$option "$T/in.txt"
 	done
-	says_nothing --cased tok --learn bpe -o "$T/new" --cased "$T/in.txt"
-	says_nothing --alphabet tok --learn bpe -o "$T/new" --alphabet 9 "$T/in.txt"
+	does_not_apply --cased tok --learn bpe -o "$T/new" --cased "$T/in.txt"
+	does_not_apply --alphabet tok --learn bpe -o "$T/new" --alphabet 9 "$T/in.txt"
 	[ ! -e "$T/new" ]
 }
 

@@ -83,8 +83,8 @@ same() {
 		run -2 --separate-stderr topics $wrong <texts.mts
 		[ -z "$output" ]
 	done
-	says_nothing --field topics --label topic --field text texts.mts
-	says_nothing --seed topics --label topic --seed 1 texts.mts
+	does_not_apply --field topics --label topic --field text texts.mts
+	does_not_apply --seed topics --label topic --seed 1 texts.mts
 }
 
 # 4. wrong input

@@ -145,7 +145,7 @@ targeted() {
 		awk '{ a += $1; b += $2 } END { print a < 0.8 * b }')" = 1 ]
 }
 
-@test "train: --reze without targets, with others, or where it says nothing" {
+@test "train: --reze without targets, with others, or where it does not apply" {
 	targeted
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 pairs.mts
 	[ "$stderr" = 'train: pairs.mts: there is no column "relation.target", to which --reze holds the model; reze-stats apply makes it' ]
@@ -160,7 +160,7 @@ targeted() {
 	for weight in -1 nan x; do
 		run -2 --separate-stderr train -q -m "$G/bert" -o out --reze $weight targeted.mts
 	done
-	says_nothing --reze train -q -m "$G/bert" -o out --objective mlm --reze 1 pairs.mts
+	does_not_apply --reze train -q -m "$G/bert" -o out --objective mlm --reze 1 pairs.mts
 	[ ! -e out ]
 }
 
@@ -525,10 +525,10 @@ token_experts() {
 	cmp out.log.tsv whole.log.tsv
 }
 
-@test "train: --balance where it says nothing" {
+@test "train: --balance where it does not apply" {
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --balance 0.1 pairs.mts
 	[ "$stderr" = "train: --balance: $G/bert has no token experts" ]
-	says_nothing --balance train -q -m "$G/bert" -o out --objective mlm --balance 0.1 pairs.mts
+	does_not_apply --balance train -q -m "$G/bert" -o out --objective mlm --balance 0.1 pairs.mts
 	run -2 --separate-stderr train -q -m "$G/bert" -o out --lora rank=2 --balance 0.1 pairs.mts
 	[ ! -e out ]
 	train -q -m "$G/bert" -o out --balance 0 --steps 1 pairs.mts
@@ -1171,7 +1171,7 @@ recipe() {
 	run -1 train "${options[@]}" --documents none.mts pairs.mts
 	run -2 train "${options[@]}" --documents bare.mts --freeze-documents pairs.mts
 	run -2 --separate-stderr train -q -m "$G/nomic_bert" -o out --objective mlm --documents bare.mts pairs.mts
-	[[ $stderr == *"--documents says nothing to --objective mlm"* ]]
+	[[ $stderr == *"--documents does not apply to --objective mlm"* ]]
 	[ ! -e out ]
 }
 
@@ -1422,12 +1422,12 @@ recipe() {
 	[ "$(column task out.log.tsv | uniq -c | tr -s ' \n' ' ')" = " 4 play 1 mixed 9 work " ]
 }
 
-@test "train: options that say nothing to the objective are refused" {
+@test "train: options that do not apply to the objective are refused" {
 	for option in "batch-tokens 9" "mask-share 0.5" "dev pairs.mts"; do
-		says_nothing "--${option% *}" train -m "$G/bert" -o out --$option pairs.mts
+		does_not_apply "--${option% *}" train -m "$G/bert" -o out --$option pairs.mts
 	done
 	for option in "temperature 1" bidirectional no-mask-duplicates freeze-documents "lora rank=2"; do
-		says_nothing "--${option% *}" train -m "$G/bert" -o out --objective mlm --$option pairs.mts
+		does_not_apply "--${option% *}" train -m "$G/bert" -o out --objective mlm --$option pairs.mts
 	done
 	[ ! -e out ]
 	[ ! -e out.log.tsv ]

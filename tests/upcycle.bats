@@ -473,23 +473,23 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	done
 }
 
-@test "upcycle: options that say nothing to --task without --experts are refused" {
+@test "upcycle: options that do not apply to --task without --experts are refused" {
 	for option in "every 2" "layers 0" no-expert-norms; do
-		says_nothing "--${option% *}" upcycle --task b=a -m "$GOLDEN/bert" -o "$T/o" --$option
+		does_not_apply "--${option% *}" upcycle --task b=a -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	[ ! -e "$T/o" ]
 }
 
-@test "upcycle: options that say nothing to what is asked for are refused" {
+@test "upcycle: options that do not apply to what is asked for are refused" {
 	for option in "experts a" no-expert-norms "prompt a=b" "task b=a"; do
-		says_nothing "--${option% *}" upcycle --token-experts 2 -m "$GOLDEN/bert" -o "$T/o" --$option
+		does_not_apply "--${option% *}" upcycle --token-experts 2 -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	for option in "token-top 1" no-renormalize "seed 1"; do
-		says_nothing "--${option% *}" upcycle --experts a -m "$GOLDEN/bert" -o "$T/o" --$option
-		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
+		does_not_apply "--${option% *}" upcycle --experts a -m "$GOLDEN/bert" -o "$T/o" --$option
+		does_not_apply "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	for option in "experts a" "token-experts 2" "every 2" "layers 0" no-expert-norms "prompt a=b" "task b=a"; do
-		says_nothing "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
+		does_not_apply "--${option% *}" upcycle --average -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
 	[ ! -e "$T/o" ]
 }
@@ -620,7 +620,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	run -1 --separate-stderr upcycle -m "$T/1" --mean "$T/other" -o "$T/out"
 	[[ $stderr == "upcycle: $T/other/tokenizer.json: is not $T/1/tokenizer.json; "* ]]
 	[ ! -e "$T/out" ]
-	says_nothing --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
+	does_not_apply --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
 }
 
 # Shapes agree, what is made of the tensors does not.
@@ -678,5 +678,5 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	run -1 --separate-stderr upcycle -m "$GOLDEN/nomic_bert" --merge-lora "$GOLDEN/adapter/plain" -o "$T/out"
 	[[ $stderr == *"changes the module 'encoder.layer.0.attention.self.query'"* ]]
 	[ ! -e "$T/out" ]
-	says_nothing --experts upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" --experts a -o "$T/out"
+	does_not_apply --experts upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" --experts a -o "$T/out"
 }

@@ -181,9 +181,9 @@ tokens() {
 		[ -z "$output" ]
 		echo "$stderr"
 	done
-	says_nothing --level geom whiten fit --level 3 x.mts
-	says_nothing --eps geom whiten apply --eps 0.1 w.mts x.mts
-	says_nothing --json geom whiten fit --json x.mts
+	does_not_apply --level geom whiten fit --level 3 x.mts
+	does_not_apply --eps geom whiten apply --eps 0.1 w.mts x.mts
+	does_not_apply --json geom whiten fit --json x.mts
 }
 
 # 4. wrong input

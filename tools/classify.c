@@ -102,7 +102,7 @@ check(struct settings *settings, char **operands, int count)
 	if (settings->load)
 		cli_only(&cli, "--load", "load field any-model level threads output");
 	if (settings->learn.neighbours && !knn)
-		die_usage("-k says nothing to --method logistic");
+		die_usage("-k does not apply to --method logistic");
 	if (!settings->learn.neighbours)
 		settings->learn.neighbours = 5;
 	if (count > 1)

@@ -213,7 +213,7 @@ open_model(const struct settings *s)
 	const struct spec *spec = model_spec(model);
 	if (s->expert && !spec->experts && !spec->loras)
 		die_usage(
-		    "--expert says nothing to %s, which has no task experts", s->model);
+		    "--expert does not apply to %s, which has no task experts", s->model);
 	if (s->expert && model_expert(model, s->expert) < 0)
 		die("%s: has no task%s '%s'; it has %s", s->model,
 		    spec->loras ? "" : " expert", s->expert, model_expert_names(model));

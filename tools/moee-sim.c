@@ -92,7 +92,7 @@ check(const struct moee_options *settings)
 	}
 	if (settings->combine == COMBINE_HS && settings->norm == NORM_BATCH)
 		die_usage(
-		    "--norm batch says nothing to --combine hs: the code that it follows leaves hidden states alone as they are");
+		    "--norm batch does not apply to --combine hs: the code that it follows leaves hidden states alone as they are");
 }
 
 int

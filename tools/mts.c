@@ -125,7 +125,7 @@ rows(void *with, char **files, int count)
 	const struct settings *settings = with;
 
 	if (settings->seeded && !settings->chosen.sample)
-		die_usage("--seed says nothing without --sample");
+		die_usage("--seed needs --sample");
 	rows_choose(
 	    count ? files[0] : "-", &settings->chosen, settings->output, settings->level);
 	return 0;
@@ -188,7 +188,7 @@ to(void *with, char **files, int count)
 	enum to_format format = to_parse(files[0]);
 
 	if (settings->spread && format != TO_TSV && format != TO_CSV)
-		die_usage("to: --spread says nothing to %s", files[0]);
+		die_usage("to: --spread does not apply to %s", files[0]);
 	struct reader *reader = stream_open(count > 1 ? files[1] : "-");
 	struct progress *progress = stream_progress(reader);
 	to_file(reader, format, &settings->selection.kept, settings->spread,

@@ -113,7 +113,7 @@ take(struct settings *settings, int option)
 	}
 }
 
-/* What says nothing to a router. */
+/* Dies if an option was given that does not apply to the router. */
 static void
 check(const struct settings *settings)
 {

@@ -170,7 +170,7 @@ open_library(struct route *route, char **operands)
 	struct router_options how = router_usual(route->library);
 	bool classifies = router_classifies(route->library->router);
 	if (classifies && (settings->ruled || settings->similar))
-		die_usage("%s says nothing to %s, which has classifiers, not pilots",
+		die_usage("%s does not apply to %s, which has classifiers, not pilots",
 		    settings->ruled ? "--rule" : "--similarity", operands[0]);
 	if (settings->ruled)
 		how.rule = settings->router.rule;

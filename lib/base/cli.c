@@ -240,7 +240,8 @@ cli_only(const struct cli *cli, const char *mode, const char *known)
 {
 	for (int i = 0; cli->options[i].letter; i++)
 		if (given[i] && !cli_listed(known, cli->options[i].name))
-			die_usage("--%s says nothing to %s", cli->options[i].name, mode);
+			die_usage(
+			    "--%s does not apply to %s", cli->options[i].name, mode);
 }
 
 /* What getopt_long stumbled over; `letter` is ':' where a value is missing. */

@@ -79,7 +79,7 @@ void cli_start(const struct cli *cli, int argc, char **argv);
 int cli_next(const struct cli *cli, int argc, char **argv);
 
 /*
- * A usage fault that names it, where an option was given that says nothing to `mode`: none that
+ * A usage fault that names it, where an option was given that does not apply to `mode`: none that
  * every program has, and none of `known`, long names with a blank between.
  */
 void cli_only(const struct cli *cli, const char *mode, const char *known);

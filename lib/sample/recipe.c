@@ -202,8 +202,8 @@ read_negatives(const struct tree *node, struct recipe_source *source)
 	read_names_of(node, "negatives", &source->negatives, &count);
 	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
 	if (tree_get(node, "max_negatives") && source->max_negatives && !count)
-		tree_die(tree_get(node, "max_negatives"),
-		    "'max_negatives' says nothing without 'negatives'");
+		tree_die(
+		    tree_get(node, "max_negatives"), "'max_negatives' needs 'negatives'");
 }
 
 static void
@@ -226,12 +226,11 @@ read_type(const struct tree *node, struct recipe_source *source)
 
 /* Die where the data set has one of these keys. */
 static void
-refuse(const struct tree *node, const char *const *keys, const char *where)
+refuse(const struct tree *node, const char *const *keys, const char *why)
 {
 	for (; *keys; keys++)
 		if (tree_get(node, *keys))
-			tree_die(
-			    tree_get(node, *keys), "'%s' says nothing %s", *keys, where);
+			tree_die(tree_get(node, *keys), "'%s' %s", *keys, why);
 }
 
 /* Where examples come from, and what of them are query and document. */
@@ -247,13 +246,13 @@ read_fields(struct tree *node, struct recipe_source *source)
 
 	source->label = field_of(node, "label");
 	if (tree_get(node, "beir")) {
-		refuse(node, of_files, "of a BEIR folder");
+		refuse(node, of_files, "does not apply to a BEIR folder");
 		source->beir = required(node, "beir");
 		source->split = tree_string(node, "split", NULL);
 	} else {
-		refuse(node, of_folders, "but of a BEIR folder");
+		refuse(node, of_folders, "applies only to a BEIR folder");
 		if (source->label)
-			refuse(node, of_pairs, "of pairs of one label");
+			refuse(node, of_pairs, "does not apply to pairs of one label");
 		read_files(node, source);
 	}
 	for (int side = 0; side < SIDES; side++)
@@ -262,7 +261,7 @@ read_fields(struct tree *node, struct recipe_source *source)
 	source->group =
 	    whole(node, "group", 1, INT32_MAX, source->type ? source->type->group : 0);
 	if (source->group)
-		refuse(node, of_groups, "of groups");
+		refuse(node, of_groups, "does not apply to groups");
 	read_negatives(node, source);
 }
 
@@ -381,8 +380,7 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	read_part(node, source);
 	if (tree_get(node, "part_by") && !tree_get(node, "part") &&
 	    !tree_get(node, "sample"))
-		tree_die(tree_get(node, "part_by"),
-		    "'part_by' says nothing without 'part' or 'sample'");
+		tree_die(tree_get(node, "part_by"), "'part_by' needs 'part' or 'sample'");
 	source->sample = whole(node, "sample", 1, INT64_MAX, INT64_MAX);
 	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
@@ -462,7 +460,7 @@ tell_unused(const struct tree *node, const char *key, const char *batching)
 	const struct tree *value = tree_get(node, key);
 
 	if (value)
-		warn("%s:%d: '%s' says nothing to %s batches", value->file, value->line,
+		warn("%s:%d: '%s' does not apply to %s batches", value->file, value->line,
 		    key, batching);
 }
 

@@ -74,7 +74,7 @@ struct recipe *recipe_open(const char *path);
 /* All tasks batch this way. */
 void recipe_batch_as(struct recipe *recipe, enum recipe_batching batching);
 
-/* Warn of words that say nothing to the batching at hand. */
+/* Warn of words that do not apply to the batching at hand. */
 void recipe_tell_unused(const struct recipe *recipe);
 
 /* Leave only tasks of these names; dies on one that is not there. */

@@ -56,7 +56,7 @@ set_side(struct tokenise *stream, const struct tokenizer_static *table)
 		return;
 	if (table && table->characters)
 		die_usage(
-		    "--truncation-side: left says nothing to %s: model2vec cuts the end",
+		    "--truncation-side: left does not apply to %s: model2vec cuts the end",
 		    stream->options->model);
 	if (stream->options->template && *stream->template.before)
 		die_usage(
@@ -75,12 +75,12 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 	for (int i = 0; i < count; i++)
 		stream->cuts |= documents_is_folder(files[i]);
 	if (!stream->cuts && options->overlap)
-		die_usage("--overlap says nothing without --passages or a folder");
+		die_usage("--overlap needs --passages or a folder");
 	if (!stream->cuts)
 		return;
 	if (options->shard.count)
 		die_usage(
-		    "--shard says nothing to passages; mts split cuts their stream");
+		    "--shard does not apply to passages; mts split cuts their stream");
 	if (!most)
 		most = stream->most && stream->most < PASSAGE ? stream->most : PASSAGE;
 	if (stream->most && most > stream->most)
@@ -467,7 +467,7 @@ add_folder(struct tokenise *stream, const char *path)
 	int64_t before = stream->texts;
 
 	if (stream->options->format != DATAFILE_GUESS)
-		die_usage("--format says nothing to a folder");
+		die_usage("--format does not apply to a folder");
 	add_documents(stream, documents_open(path), path);
 	if (stream->texts == before)
 		die("%s: its files hold no text", path);
