@@ -5,7 +5,7 @@ load system("dirname " . ARG0) . "/picture.gnuplot"
 pairs = distinct(cells, '$2 " - " $1')
 types = distinct(cells, '$3')
 panels = panels_of(words(pairs))
-beside = least(words(pairs), SERIES)
+beside = per_panel(words(pairs))
 eval picture(panels * (90 + words(types) * (14 + 16 * beside)))
 set grid noytics xtics
 set border 1
@@ -23,13 +23,13 @@ set ytics () scale 0
 set for [i=1:words(types)] ytics add (word(types, i) i)
 # of a line that is of this pair, the value
 of(n, value) = strcol(2) . " - " . strcol(1) eq word(pairs, n) ? value : NaN
-middle(n) = place_in(types, strcol(3)) + 0.8 * ((n - 1) % SERIES - (many - 1) / 2.0) / beside
+middle(n) = place_in(types, strcol(3)) + 0.8 * (n - first - (many - 1) / 2.0) / beside
 half = 0.36 / beside
 # blanks move it beyond the end of the bar
 star(claim, x) = claim ne "yes" ? "" : x > 0 ? "    *" : "*    "
 set multiplot layout panels, 1
 do for [p=1:panels] {
-	first = (p - 1) * SERIES + 1
+	first = first_of(p, words(pairs))
 	last = last_of(p, words(pairs))
 	many = last - first + 1
 	if (p == panels) { set xlabel "difference, x 100, with two standard errors to either side" }

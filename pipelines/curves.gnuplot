@@ -24,7 +24,7 @@ do for [t=1:words(types)] {
 	base(name, value) = strcol(7) eq name && strcol(2) eq word(types, t) ? value : NaN
 	set title word(types, t)
 	do for [p=1:parts] {
-		first = (p - 1) * SERIES + 1
+		first = first_of(p, words(arms))
 		plot for [b in bases] points using 3:(base(b, $5)) smooth unique with linespoints pointtype 1 linewidth 1.5 linecolor rgb grey dashtype 2 title b, \
 			for [n=first:last_of(p, words(arms))] points using 3:(of(word(arms, n), $4)):6 with yerrorbars linecolor hue(n) pointtype -1 notitle, \
 			for [n=first:last_of(p, words(arms))] points using (of(word(arms, n), $3)):4 with linespoints linetype hue(n) title word(arms, n)

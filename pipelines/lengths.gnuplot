@@ -9,7 +9,9 @@ rows = (panels + beside - 1) / beside
 bins = "< grep -v -e ^all -e ^correlation '" . table . "'"
 eval picture(300 * rows)
 set key off
-set xrange [0:*]
+stats bins using 2 every ::1 nooutput name "END"
+set xrange [0:END_max]
+set xtics tick_step(END_max, 4)
 set xlabel "length, tokens"
 set multiplot layout rows, beside
 set title "all pairs"

@@ -18,9 +18,7 @@ stats table using 5 every ::1 nooutput name "Y"
 set xrange [X_min - 0.05 * (X_max - X_min):X_max + 0.05 * (X_max - X_min)]
 set yrange [Y_min - 0.05 * (Y_max - Y_min):Y_max + 0.05 * (Y_max - Y_min)]
 # few enough ticks for narrow panels
-rough = 1.1 * (X_max - X_min) / (beside > 1 ? 4 : 8)
-power = 10 ** floor(log10(rough))
-set xtics rough > 5 * power ? 10 * power : rough > 2 * power ? 5 * power : rough > power ? 2 * power : power
+set xtics tick_step(X_max - X_min, beside > 1 ? 4 : 8)
 set xlabel "first principal component"
 set key off
 set grid xtics

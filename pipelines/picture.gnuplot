@@ -25,6 +25,11 @@ distinct(file, value) = system("awk -F'\\t' 'FNR > 1 && (v = " . value . ") != \
 # Where a name stands in such a list, from 1; 0: it is not there.
 place_in(list, name) = sum [i=1:words(list)] (word(list, i) eq name ? i : 0)
 least(a, b) = a < b ? a : b
-# How many panels of at most SERIES of them there are, and the last of a panel.
+# The number of panels for so many series, at most SERIES each; the series of a panel, as even as can be: first and last.
 panels_of(count) = (count + SERIES - 1) / SERIES
-last_of(panel, count) = least(panel * SERIES, count)
+per_panel(count) = (count + panels_of(count) - 1) / panels_of(count)
+first_of(panel, count) = (panel - 1) * per_panel(count) + 1
+last_of(panel, count) = least(panel * per_panel(count), count)
+# A step between ticks, 1, 2 or 5 times a power of ten, for about so many of them
+power(rough) = 10 ** floor(log10(rough))
+tick_step(range, count) = (rough = 1.1 * range / count, p10 = power(rough), rough > 5 * p10 ? 10 * p10 : rough > 2 * p10 ? 5 * p10 : rough > p10 ? 2 * p10 : p10)

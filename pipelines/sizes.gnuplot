@@ -20,7 +20,7 @@ set multiplot layout rows, 2
 do for [s=1:words(sets)] {
 	set title word(sets, s)
 	do for [p=1:parts] {
-		plot for [g=(p - 1) * SERIES + 1:last_of(p, words(gates))] table using 1:(of(word(sets, s), word(gates, g), $4)) \
+		plot for [g=first_of(p, words(gates)):last_of(p, words(gates))] table using 1:(of(word(sets, s), word(gates, g), $4)) \
 			every ::1 with linespoints linetype hue(g) title word(gates, g)
 	}
 }
