@@ -11,6 +11,7 @@
 #include "folder/model_folder.h"
 #include "edit/distil.h"
 #include "model/experts.h"
+#include "edit/edit.h"
 #include "model/model.h"
 #include "nn/nn.h"
 #include "text/tree.h"

@@ -5,8 +5,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "edit/alike.h"
+#include "edit/edit.h"
 #include "folder/folder.h"
-#include "model/model_internal.h"
+#include "model/model_struct.h"
+#include "model/save.h"
 
 static bool
 same_shape(const struct safetensor *a, const struct safetensor *b)
@@ -135,7 +138,7 @@ model_mean(const char *const *from, int count, const char *dir)
 		model_open_stored(&models[m], from[m]);
 		if (m) {
 			demand_same_tensors(models, &models[m]);
-			model_demand_alike(models, &models[m]);
+			demand_alike(models, &models[m]);
 		}
 	}
 	char *folder = model_begin_folder(models, dir);

@@ -3,8 +3,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "edit/edit.h"
 #include "folder/folder.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/save.h"
 
 static void
 put_f32(float *to, const struct safetensor *from)

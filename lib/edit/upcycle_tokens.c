@@ -5,10 +5,12 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "edit/edit.h"
 #include "base/rng.h"
 #include "folder/folder.h"
 #include "model/experts.h"
-#include "model/model_internal.h"
+#include "model/model_struct.h"
+#include "model/save.h"
 #include "model/token_experts.h"
 
 /* The file to be: copies borrow what the dense one stores. */

@@ -10,6 +10,7 @@
 #include "folder/folder.h"
 #include "folder/model_folder.h"
 #include "model/model.h"
+#include "model/save.h"
 
 static const double unit_error = 1e-3; /* of a squared length, mostly of bf16 */
 

@@ -123,6 +123,17 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	batch->skip = skips ? batch->skips : NULL;
 }
 
+int32_t
+batch_longest(const struct batch *batch)
+{
+	int32_t longest = 0;
+
+	for (int64_t i = 0; i < batch->sequences; i++)
+		if (batch->starts[i + 1] - batch->starts[i] > longest)
+			longest = batch->starts[i + 1] - batch->starts[i];
+	return longest;
+}
+
 void
 batch_free(struct batch *batch)
 {

@@ -67,6 +67,9 @@ int64_t batch_end(const int64_t *order, int64_t first, int64_t count,
 void batch_pack(struct batch *batch, const int64_t *order, int64_t count,
     const struct sequence *sequences);
 
+/* Tokens of the longest sequence. */
+int32_t batch_longest(const struct batch *batch);
+
 void batch_free(struct batch *batch);
 
 #endif

@@ -409,6 +409,28 @@ head_width(const struct head *head, int C, const char *dir)
 	return width;
 }
 
+const char *
+head_difference(const struct head *a, const struct head *b)
+{
+	if (a->table != b->table || a->pools != b->pools ||
+	    memcmp(a->pool, b->pool, (size_t)a->pools * sizeof *a->pool))
+		return "'pooling_mode'";
+	if (a->include_prompt != b->include_prompt)
+		return "'include_prompt'";
+	if (a->truncate != b->truncate)
+		return "'truncate_dim'";
+	if (a->count != b->count)
+		return "the modules after the pooling";
+	for (int i = 0; i < a->count; i++) {
+		const struct head_module *x = &a->modules[i], *y = &b->modules[i];
+		if (x->kind != y->kind || x->in != y->in || x->out != y->out ||
+		    x->bias != y->bias || x->activated != y->activated ||
+		    (x->activated && x->act != y->act))
+			return "the modules after the pooling";
+	}
+	return NULL;
+}
+
 /* Running. ------------------------------------------------------------------------ */
 
 static const float NORM_EPSILON = 1e-5f; /* torch's, which nothing in a folder changes */

@@ -78,6 +78,9 @@ void head_normalize(struct head *head, bool normalize);
  * not take what is before it. */
 int head_width(const struct head *head, int C, const char *dir);
 
+/* The key in which two heads differ, for a message; NULL: they make the same embeddings, of the same weights. */
+const char *head_difference(const struct head *a, const struct head *b);
+
 /* Pieces of one batch of N sequences and T tokens. */
 struct head_state {
 	float *pooled;		     /* [N, pools x C] */

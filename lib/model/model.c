@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/model_struct.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,8 +14,13 @@
 #include "folder/fingerprint.h"
 #include "folder/modules.h"
 #include "folder/static_folder.h"
+#include "model/adapters.h"
+#include "model/config.h"
 #include "model/experts.h"
-#include "model/model_internal.h"
+#include "model/packed_weights.h"
+#include "model/pass.h"
+#include "model/quantized_weights.h"
+#include "model/rotary.h"
 #include "model/token_experts.h"
 #include "text/json.h"
 
@@ -77,6 +82,31 @@ round_scale(struct model *model)
 		*scale = f16_widen(f16_narrow(*scale));
 }
 
+/* A table that is drawn has the name that its kind of folder has for it. */
+static void
+name_drawn(struct model *model)
+{
+	const char **name = &model->weights.tensors[0].name;
+
+	if (static_folder_kind(model->dir) != STATIC_MODEL2VEC)
+		return;
+	free((char *)*name);
+	*name = mem_string("embeddings");
+}
+
+static void
+match_table(struct model *model)
+{
+	if (!model->file) {
+		name_drawn(model);
+		return;
+	}
+	table_rows_read(&model->table_rows, model->file, model->spec.vocabulary);
+	if (model->table_rows.count && model->mode != MODEL_ENCODE)
+		die("%s: its tokens share rows or have weights ('mapping', 'weights'); such a table is read, and not written",
+		    safetensors_name(model->file));
+}
+
 void
 model_match(struct model *model)
 {
@@ -88,7 +118,7 @@ model_match(struct model *model)
 	weights_match(
 	    &model->weights, &model->spec, model->file, model->mode != MODEL_ENCODE);
 	if (model->head.table)
-		model_match_table(model);
+		match_table(model);
 	model->spec.fused = model->spec.layers && weights_fused(&model->weights);
 	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
@@ -156,124 +186,6 @@ load_values(struct model *model, uint64_t seed)
 	free(host);
 }
 
-struct nn_matrix
-model_matrix(const struct model *model, const struct part *part)
-{
-	if (part->tensor < 0)
-		return (struct nn_matrix){ 0 };
-	if (model->mode != MODEL_ENCODE)
-		return nn_f32(model->values +
-			      model->weights.tensors[part->tensor].offset + part->offset);
-	if (!model->data[part->tensor].at) /* of an expert that nothing has come to */
-		return (struct nn_matrix){ 0 };
-	size_t columns = (size_t)model->weights.tensors[part->tensor].columns;
-	columns = columns ? columns : 1;
-	return nn_matrix_from(model->data[part->tensor], part->offset / columns, columns);
-}
-
-float *
-model_gradient_pointer(const struct model *model, const struct part *part)
-{
-	if (part->tensor < 0 || !model->gradients || model->learning)
-		return NULL;
-	return model->gradients + model->weights.tensors[part->tensor].offset +
-	       part->offset;
-}
-
-static struct linear_gates
-gates_beside(const struct model *model, const struct part *part)
-{
-	const struct linear_pair *pairs =
-	    model->gates && part->tensor >= 0 ? model->gates->pairs[part->tensor] : NULL;
-
-	if (!pairs)
-		return (struct linear_gates){ 0 };
-	return (struct linear_gates){ pairs,
-		part->offset / (size_t)model->weights.tensors[part->tensor].columns };
-}
-
-static void
-resolve_mixtures(struct model *model)
-{
-	const struct weights *weights = &model->weights;
-	size_t count = (size_t)model->spec.mixture.count;
-	size_t layers = (size_t)model->spec.layers;
-
-	if (!model->mixtures) {
-		model->mixtures = mem_zero(layers * count, sizeof *model->mixtures);
-		model->dmixtures = mem_zero(layers * count, sizeof *model->dmixtures);
-		model->mixture_gates =
-		    mem_zero(layers * count, sizeof *model->mixture_gates);
-	}
-	for (size_t e = 0; e < layers * count; e++)
-		for (int i = 0; i < MLP_PARAMETERS; i++) {
-			model->mixtures[e][i] =
-			    model_matrix(model, &weights->mixtures[e][i]);
-			model->dmixtures[e][i] =
-			    model_gradient_pointer(model, &weights->mixtures[e][i]);
-			model->mixture_gates[e][i] =
-			    gates_beside(model, &weights->mixtures[e][i]);
-		}
-	for (size_t layer = 0; layer < layers; layer++)
-		for (size_t b = model_block_index(model, (int)layer, -1);
-		     b < model_block_index(model, (int)layer + 1, -1); b++) {
-			model->blocks[b].mixture =
-			    (const struct nn_matrix(*)[MLP_PARAMETERS])model->mixtures +
-			    layer * count;
-			model->blocks[b].mixture_gates =
-			    (const struct linear_gates(*)[MLP_PARAMETERS])
-				model->mixture_gates +
-			    layer * count;
-			if (model->gradients)
-				model->dblocks[b].mixture =
-				    model->dmixtures + layer * count;
-		}
-}
-
-static void
-resolve_modules(struct model *model)
-{
-	for (int i = 0; i < model->head.count; i++) {
-		struct head_module *module = &model->head.modules[i];
-		const struct part *from = model->dense[i];
-		if (!head_tensor_name(module, 0))
-			continue;
-		module->weight = model_matrix(model, &from[0]);
-		module->bias_values = model_matrix(model, &from[1]).at;
-		module->dweight = model_gradient_pointer(model, &from[0]);
-		module->dbias = model_gradient_pointer(model, &from[1]);
-	}
-}
-
-void
-model_resolve(struct model *model)
-{
-	const struct weights *weights = &model->weights;
-	size_t blocks = model_block_index(model, model->spec.layers, -1);
-
-	if (!model->blocks) {
-		model->blocks = mem_zero(blocks, sizeof *model->blocks);
-		model->dblocks = mem_zero(blocks, sizeof *model->dblocks);
-	}
-	for (int i = 0; i < STEM_PARAMETERS; i++) {
-		model->stem[i] = model_matrix(model, &weights->stem[i]);
-		model->dstem[i] = model_gradient_pointer(model, &weights->stem[i]);
-	}
-	for (size_t b = 0; b < blocks; b++)
-		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			model->blocks[b].at[i] =
-			    model_matrix(model, &weights->blocks[b][i]);
-			model->dblocks[b].at[i] =
-			    model_gradient_pointer(model, &weights->blocks[b][i]);
-			model->blocks[b].gates[i] =
-			    gates_beside(model, &weights->blocks[b][i]);
-		}
-	if (model->spec.mixture.count)
-		resolve_mixtures(model);
-	resolve_modules(model);
-	packed_resolve(model);
-}
-
 void
 model_need_expert(struct model *model, int expert)
 {
@@ -331,7 +243,7 @@ model_note_fingerprint(struct model *model, uint64_t seed)
 	if (model->quantized)
 		print = rng_hash(print, "int8", 4);
 	if (model->packed) {
-		const char *kind = dtype_name(packed_kind(model->packed));
+		const char *kind = dtype_name(packed_weights_kind(model->packed));
 		print = rng_hash(print, kind, strlen(kind));
 	}
 	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
@@ -364,6 +276,25 @@ complete(struct model *model, uint64_t seed)
 	return model;
 }
 
+void
+model_open_stored(struct model *model, const char *dir)
+{
+	*model = (struct model){ .mode = MODEL_TRAIN };
+	model_configure(model, dir);
+	model_match(model);
+	model_note_fingerprint(model, 0);
+}
+
+void
+model_close_stored(struct model *model)
+{
+	weights_free(&model->weights);
+	safetensors_close(model->file);
+	for (int i = 0; i < HEAD_MODULES; i++)
+		safetensors_close(model->head_files[i]);
+	model_unconfigure(model);
+}
+
 struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
@@ -375,7 +306,7 @@ model_open_int8(const char *dir, bool keep)
 {
 	struct model *model = begin(dir, MODEL_ENCODE);
 
-	quantized_load(model, keep);
+	quantized_weights_load(model, keep);
 	return complete(model, 0);
 }
 
@@ -389,9 +320,9 @@ model_open_packed(const char *dir, enum dtype kind, bool keep)
 	}
 	struct model *model = begin(dir, MODEL_ENCODE);
 
-	model->packed = packed_new(kind);
+	model->packed = packed_weights_new(kind);
 	complete(model, 0);
-	packed_load(model, keep);
+	packed_weights_load(model, keep);
 	return model;
 }
 
@@ -422,8 +353,8 @@ model_close(struct model *model)
 		model_drop_copy(model, i);
 	free(model->data);
 	free(model->copied);
-	quantized_free(model->quantized);
-	packed_free(model->packed);
+	quantized_weights_free(model->quantized);
+	packed_weights_free(model->packed);
 	pass_free(model);
 	if (model->values) {
 		nn_free(model->values, model_size(model) * sizeof(float));

@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/folder.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/save.h"
 
 /* The pair at parameters[2 i], parameters[2 i + 1]. */
 struct place {

@@ -7,7 +7,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/config.h"
+#include "model/model_struct.h"
 
 /* Marks the tensors that are linear layers of blocks, with `bits`. */
 static void

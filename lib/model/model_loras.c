@@ -11,7 +11,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/pass.h"
 
 /* What a gate makes of a token's embedding: + up low[id], and another row of types. */
 struct lora_embedding {

@@ -5,7 +5,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
 
 /* What works on one pair. */
 struct placing {

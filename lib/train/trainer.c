@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "folder/folder.h"
+#include "model/save.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
 #include "text/json.h"

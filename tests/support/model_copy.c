@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "model/model.h"
+#include "model/save.h"
 
 int
 main(int argc, char **argv)

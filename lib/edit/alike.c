@@ -5,9 +5,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "edit/alike.h"
 #include "folder/prompt.h"
 #include "folder/sentence_config.h"
-#include "model/model_internal.h"
+#include "model/config.h"
+#include "model/model_struct.h"
 #include "text/json.h"
 #include "token/tokenizer.h"
 
@@ -71,65 +73,6 @@ demand_same_config(const struct model *a, const struct model *b)
 	char *keys = differing_keys(a->config, b->config, harmless);
 	die("%s/config.json: differs from that of %s in %s; only models of one configuration have a mean",
 	    b->folder, a->dir, *keys ? keys : "what its family makes of it");
-}
-
-/* What differs in how hidden states become an embedding; NULL: nothing. */
-static const char *
-head_difference(const struct head *a, const struct head *b)
-{
-	if (a->table != b->table || a->pools != b->pools ||
-	    memcmp(a->pool, b->pool, (size_t)a->pools * sizeof *a->pool))
-		return "'pooling_mode'";
-	if (a->include_prompt != b->include_prompt)
-		return "'include_prompt'";
-	if (a->truncate != b->truncate)
-		return "'truncate_dim'";
-	if (a->count != b->count)
-		return "the modules after the pooling";
-	for (int i = 0; i < a->count; i++) {
-		const struct head_module *x = &a->modules[i], *y = &b->modules[i];
-		if (x->kind != y->kind || x->in != y->in || x->out != y->out ||
-		    x->bias != y->bias || x->activated != y->activated ||
-		    (x->activated && x->act != y->act))
-			return "the modules after the pooling";
-	}
-	return NULL;
-}
-
-void
-model_demand_head(const struct model *model, const char *dir, const struct head *head)
-{
-	const char *what = head_difference(&model->head, head);
-
-	if (what)
-		die("%s: differs from %s in %s; make these alike", dir, model->dir, what);
-}
-
-void
-model_demand_listed_head(const struct model *model, const char *dir)
-{
-	struct head head;
-
-	free(head_read(&head, dir));
-	if (head.listed)
-		model_demand_head(model, dir, &head);
-}
-
-void
-model_take_head(struct model *model, const char *dir)
-{
-	struct head head;
-
-	free(head_read(&head, dir));
-	if (!head.listed || !head_difference(&model->head, &head)) {
-		model->head.assumed &= !head.listed;
-		return;
-	}
-	for (int i = 0; i < head.count; i++)
-		if (head.modules[i].kind != HEAD_NORMALIZE)
-			die("%s: its %s has weights; only pooling and Normalize are known beside an adapter",
-			    dir, head.modules[i].name);
-	model->head = head;
 }
 
 static void
@@ -246,7 +189,7 @@ demand_same_prompts(const struct model *a, const struct model *b)
 }
 
 void
-model_demand_alike(const struct model *a, const struct model *b)
+demand_alike(const struct model *a, const struct model *b)
 {
 	demand_same_config(a, b);
 	model_demand_head(a, b->dir, &b->head);

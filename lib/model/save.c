@@ -1,4 +1,6 @@
-/* Model folders written: as trained, upcycled, averaged. */
+#include "model/save.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +12,15 @@
 #include "folder/sentence_config.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/config.h"
+#include "model/model_struct.h"
 #include "text/json.h"
 
 enum { PIECE = 1 << 16 }; /* floats written at a time */
 
-void
-model_copy_files(const char *from, const char *to)
+static void
+copy_known(const char *from, const char *to)
 {
 	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
 		"merges.txt", "sentencepiece.bpe.model", "spiece.model",
@@ -33,9 +37,9 @@ model_copy_files(const char *from, const char *to)
 static void
 copy_files(const struct model *model, const char *to)
 {
-	model_copy_files(model->dir, to);
+	copy_known(model->dir, to);
 	if (strcmp(model->dir, model->folder))
-		model_copy_files(model->folder, to);
+		copy_known(model->folder, to);
 }
 
 /* The dtype as transformers writes it, under the keys that the config has for it. */
@@ -179,10 +183,8 @@ model_tensor(const struct model *model, const struct parameter *p, enum dtype dt
 	return tensor;
 }
 
-/* With which expert's a tensor lies in the file, -1: with what all share.  Matrices of one expert lie
- * together, so that who encodes with another never touches them; vectors are converted on opening. */
-static int
-neighbours(const struct parameter *p)
+int
+model_file_group(const struct parameter *p)
 {
 	return p->columns ? p->expert : -1;
 }
@@ -198,7 +200,7 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 
 	for (int expert = -1; expert < model->spec.experts; expert++)
 		for (int i = 0; i < weights->own; i++)
-			if (neighbours(&weights->tensors[i]) == expert)
+			if (model_file_group(&weights->tensors[i]) == expert)
 				order[count++] = &weights->tensors[i];
 	for (int i = 0; i < count; i++)
 		tensors[i] = describe(order[i], dtype);
@@ -266,25 +268,6 @@ model_save(const struct model *model, const char *dir, enum dtype dtype)
 		save_model(model, dir, dtype);
 }
 
-void
-model_open_stored(struct model *model, const char *dir)
-{
-	*model = (struct model){ .mode = MODEL_TRAIN };
-	model_configure(model, dir);
-	model_match(model);
-	model_note_fingerprint(model, 0);
-}
-
-void
-model_close_stored(struct model *model)
-{
-	weights_free(&model->weights);
-	safetensors_close(model->file);
-	for (int i = 0; i < HEAD_MODULES; i++)
-		safetensors_close(model->head_files[i]);
-	model_unconfigure(model);
-}
-
 char *
 model_begin_folder(const struct model *model, const char *dir)
 {
@@ -303,217 +286,66 @@ model_begin_folder(const struct model *model, const char *dir)
 	return folder;
 }
 
-/* Those of the folder `from`, in their place those of `how`, and what its experts lack. */
+/* Adds a module to modules.json; sets the name of its folder, the first NUMBER_TYPE that no other has. */
 static void
-write_prompts(const char *from, const char *folder, const struct upcycle *how)
+add_module(struct tree *modules, const char *type, struct head_module *module)
 {
-	const struct tree *given = how->prompts;
-	char *path = mem_format("%s/config_sentence_transformers.json", from);
-	struct tree *config = json_read_optional(path);
+	bool taken = true;
 
-	if (!config)
-		config = tree_object();
-	struct tree *prompts = tree_get(config, "prompts");
-	if (!prompts)
-		prompts = tree_set(config, "prompts", tree_object());
-	for (size_t i = 0; given && i < given->count; i++)
-		tree_set(prompts, given->items[i]->key, tree_copy(given->items[i]));
-	for (int i = 0; i < how->count; i++) {
-		char *text = mem_format("%s: ", how->names[i]);
-		if (!tree_get(prompts, how->names[i]))
-			tree_set(prompts, how->names[i], tree_of_string(text));
-		free(text);
+	for (size_t number = modules->count; taken; number++) {
+		snprintf(module->name, sizeof module->name, "%zu_%s", number, type);
+		taken = false;
+		for (size_t i = 0; i < modules->count; i++)
+			taken |= !strcmp(
+			    tree_string(modules->items[i], "path", ""), module->name);
 	}
-	folder_write_json(folder, "config_sentence_transformers.json", config);
-	tree_free(config);
+	head_add_module(modules, module->name, type);
+}
+
+static void
+write_dense(const char *dir, const char *name, const struct affine *affine)
+{
+	char *path = mem_format("%s/%s/model.safetensors", dir, name);
+	struct safetensor tensors[] = {
+		{ .name = "linear.weight",
+		    .rank = 2,
+		    .shape = { affine->out, affine->in },
+		    .count = (size_t)affine->out * (size_t)affine->in,
+		    .data = affine->weight },
+		{ .name = "linear.bias",
+		    .rank = 1,
+		    .shape = { affine->out },
+		    .count = (size_t)affine->out,
+		    .data = affine->bias },
+	};
+
+	safetensors_write(path, tensors, 2, NULL, NULL);
 	free(path);
 }
 
-static void
-give_experts(struct spec *spec, const struct upcycle *how, const char *from)
-{
-	bool any = false;
-
-	if (spec->experts)
-		die("%s: has task experts already", from);
-	spec_refuse_shared(spec, from);
-	spec->experts = how->count;
-	spec->expert_norms = how->norms;
-	for (int i = 0; i < how->count; i++)
-		spec->expert_names[i] = how->names[i];
-	for (int i = 0; i < spec->layers; i++) {
-		any |= spec->layer[i].experts = how->layers[i];
-		if (how->layers[i] && spec->layer[i].mixture)
-			die("%s: block %d has token experts; task experts are copies of a dense MLP (choose --layers without it)",
-			    from, i);
-	}
-	if (!any)
-		die("%s: has %d blocks; none of them is to get experts", from,
-		    spec->layers);
-}
-
 void
-model_upcycle(const char *from, const char *dir, const struct upcycle *how)
+model_append(const struct model *model, const char *dir, bool normalize,
+    const struct affine *affine)
 {
-	struct model model;
-	int count = 0;
+	struct head_module dense = { .in = affine->in, .out = affine->out, .bias = true };
+	struct head_module unit = { .kind = HEAD_NORMALIZE };
 
-	model_open_stored(&model, from);
-	const struct weights *weights = &model.weights;
-	give_experts(&model.spec, how, from);
-	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
-	model.spec.tasks = tasks;
-	bool *own = mem_zero((size_t)weights->count, sizeof *own);
-	for (int layer = 0; layer < model.spec.layers; layer++)
-		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			int tensor = weights->blocks[layer][i].tensor;
-			if (tensor >= 0 &&
-			    experts_own(&model.spec, layer, (enum block_parameter)i))
-				own[tensor] = true;
-		}
-	struct safetensor *out =
-	    mem_zero((size_t)weights->own * (size_t)how->count, sizeof *out);
-	for (int group = -1; group < how->count; group++)
-		for (int i = 0; i < weights->own; i++)
-			for (int expert = 0; expert < (own[i] ? how->count : 1);
-			     expert++) {
-				struct parameter copy = weights->tensors[i];
-				copy.expert = own[i] ? expert : -1;
-				if (neighbours(&copy) != group)
-					continue;
-				out[count] = *weights->stored[i];
-				out[count++].name =
-				    own[i] ? experts_tensor(copy.name, how->names[expert])
-					   : mem_string(copy.name);
-			}
-	tree_set(model.config, "task_experts", experts_tree(&model.spec));
-	char *folder = model_begin_folder(&model, dir);
-	write_prompts(from, folder, how);
-	model_write_weights(&model, folder, out, count);
-	folder_commit(folder, dir);
-	for (int i = 0; i < count; i++)
-		free((char *)out[i].name);
-	free(out);
-	free(own);
-	tree_free(tasks);
-	model_close_stored(&model);
-}
-
-static void
-check_prompts(const struct model *model, const struct tree *prompts)
-{
-	for (size_t i = 0; prompts && i < prompts->count; i++)
-		if (experts_find(&model->spec, prompts->items[i]->key) < 0)
-			die("%s: the prompt '%s' is of no expert and no task; there are %s",
-			    model->dir, prompts->items[i]->key,
-			    experts_list(&model->spec));
-}
-
-void
-model_assign(const char *from, const char *dir, const struct upcycle *how)
-{
-	struct model model = { 0 };
-
-	model_configure(&model, from);
-	if (!model.spec.experts)
-		die("%s: has no task experts that could serve a task; --experts gives it some",
-		    from);
-	struct tree *tasks = experts_assign(&model.spec, how->tasks, from);
-	model.spec.tasks = tasks;
-	check_prompts(&model, how->prompts);
-	tree_set(model.config, "task_experts", experts_tree(&model.spec));
+	if (model->head.count + normalize >= HEAD_MODULES)
+		die("%s: has %d modules after the pooling, and can have no more",
+		    model->dir, model->head.count);
 	char *folder = folder_begin(dir);
-	folder_link(from, folder);
-	char *config = modules_transformer(folder);
-	folder_write_json(config, "config.json", model.config);
-	if (how->prompts)
-		write_prompts(from, folder, how);
+	char *path = mem_format("%s/modules.json", folder);
+	folder_link(model->dir, folder);
+	if (model->head.assumed)
+		head_write(&model->head, folder, model->spec.width);
+	struct tree *modules = json_read(path);
+	if (normalize)
+		add_module(modules, "Normalize", &unit);
+	add_module(modules, "Dense", &dense);
+	head_write_dense(&dense, folder);
+	write_dense(folder, dense.name, affine);
+	folder_write_json(folder, "modules.json", modules);
 	folder_commit(folder, dir);
-	free(config);
-	tree_free(tasks);
-	model_unconfigure(&model);
-}
-
-/* The mean of the experts' tensors that one parameter has, in their own dtype. */
-static struct safetensor
-mean_of(const struct model *model, int layer, int which)
-{
-	const struct weights *weights = &model->weights;
-	size_t experts = (size_t)model->spec.experts;
-	const struct part(*rows)[BLOCK_PARAMETERS] =
-	    (const struct part(*)[BLOCK_PARAMETERS])weights->blocks +
-	    (size_t)layer * experts;
-	struct safetensor mean = *weights->stored[rows[0][which].tensor];
-	double *sum = mem_zero(mean.count, sizeof *sum);
-	float *values = mem_new(mean.count, sizeof *values);
-	void *stored = mem_new(mean.count, dtype_size(mean.dtype));
-
-	for (size_t e = 0; e < experts; e++) {
-		const struct safetensor *tensor = weights->stored[rows[e][which].tensor];
-		tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
-		for (size_t i = 0; i < mean.count; i++)
-			sum[i] += (double)values[i];
-	}
-	for (size_t i = 0; i < mean.count; i++)
-		values[i] = (float)(sum[i] / (double)experts);
-	tensor_from_f32(stored, mean.dtype, values, mean.count);
-	free(sum);
-	free(values);
-	mean.data = stored;
-	return mean;
-}
-
-/* The name without its "experts.NAME." */
-static char *
-dense_name(const char *name)
-{
-	const char *at = strstr(name, ".experts.");
-	const char *rest = strchr(at + strlen(".experts."), '.');
-
-	return mem_format("%.*s%s", (int)(at - name), name, rest);
-}
-
-void
-model_average(const char *from, const char *dir)
-{
-	struct model model;
-
-	model_open_stored(&model, from);
-	const struct weights *weights = &model.weights;
-	const struct spec *spec = &model.spec;
-	if (!spec->experts)
-		die("%s: has no task experts to average", from);
-	struct safetensor *out = mem_zero((size_t)weights->count, sizeof *out);
-	int count = 0;
-	for (int i = 0; i < weights->own; i++)
-		if (weights->tensors[i].expert < 0) {
-			out[count] = *weights->stored[i];
-			out[count++].name = weights->tensors[i].name;
-		}
-	int shared = count;
-	for (int layer = 0; layer < spec->layers; layer++)
-		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			struct part own =
-			    weights->blocks[(size_t)layer * (size_t)spec->experts][i];
-			/* of parts of one tensor, the first stands for it */
-			if (own.tensor < 0 || own.offset ||
-			    !experts_own(spec, layer, (enum block_parameter)i))
-				continue;
-			out[count] = mean_of(&model, layer, i);
-			out[count++].name = dense_name(weights->tensors[own.tensor].name);
-		}
-	struct tree *prompts = spec->tasks ? prompt_list(from) : NULL;
-	tree_remove(model.config, "task_experts");
-	char *folder = model_begin_folder(&model, dir);
-	if (prompts)
-		write_prompts(from, folder, &(struct upcycle){ .prompts = prompts });
-	tree_free(prompts);
-	model_write_weights(&model, folder, out, count);
-	folder_commit(folder, dir);
-	for (int i = shared; i < count; i++) {
-		free((char *)out[i].name);
-		free((void *)out[i].data);
-	}
-	free(out);
-	model_close_stored(&model);
+	tree_free(modules);
+	free(path);
 }

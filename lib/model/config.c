@@ -1,4 +1,5 @@
-/* What config.json says of a model: its family, its specification. */
+#include "model/config.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "folder/folder.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
-#include "model/model_internal.h"
+#include "model/model_struct.h"
 #include "model/token_experts.h"
 #include "text/json.h"
 
@@ -129,6 +130,42 @@ model_unconfigure(struct model *model)
 	free(model->folder);
 	free(model->expert_names);
 	tree_free(model->config);
+}
+
+void
+model_demand_head(const struct model *model, const char *dir, const struct head *head)
+{
+	const char *what = head_difference(&model->head, head);
+
+	if (what)
+		die("%s: differs from %s in %s; make these alike", dir, model->dir, what);
+}
+
+void
+model_demand_listed_head(const struct model *model, const char *dir)
+{
+	struct head head;
+
+	free(head_read(&head, dir));
+	if (head.listed)
+		model_demand_head(model, dir, &head);
+}
+
+void
+model_take_head(struct model *model, const char *dir)
+{
+	struct head head;
+
+	free(head_read(&head, dir));
+	if (!head.listed || !head_difference(&model->head, &head)) {
+		model->head.assumed &= !head.listed;
+		return;
+	}
+	for (int i = 0; i < head.count; i++)
+		if (head.modules[i].kind != HEAD_NORMALIZE)
+			die("%s: its %s has weights; only pooling and Normalize are known beside an adapter",
+			    dir, head.modules[i].name);
+	model->head = head;
 }
 
 int

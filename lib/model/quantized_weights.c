@@ -1,4 +1,5 @@
-/* The matrices of linear layers in eight bits: made when a folder is opened, or kept in a file beside its weights. */
+#include "model/quantized_weights.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,12 @@
 #include "base/mem.h"
 #include "folder/fingerprint.h"
 #include "folder/folder.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/weights_cache.h"
 
-struct quantized {
-	struct kept *kept;
+struct quantized_weights {
+	struct weights_cache *kept;
 	char *rows; /* NULL: they are mapped */
 	size_t bytes;
 };
@@ -63,7 +66,8 @@ quantize(const struct model *model, int tensor, void *to)
 }
 
 static void
-keep_rows(const struct model *model, struct kept *kept, const unsigned char *marks)
+keep_rows(
+    const struct model *model, struct weights_cache *kept, const unsigned char *marks)
 {
 	const struct weights *weights = &model->weights;
 	struct safetensor *all = mem_new((size_t)weights->count, sizeof *all);
@@ -78,7 +82,7 @@ keep_rows(const struct model *model, struct kept *kept, const unsigned char *mar
 		count++;
 	}
 	char *rows = mem_new(most, 1);
-	struct safetensors_writer *writer = kept_begin(kept, all, count);
+	struct safetensors_writer *writer = weights_cache_begin(kept, all, count);
 	count = 0;
 	for (int i = 0; i < weights->count; i++) {
 		if (!marks[i])
@@ -86,26 +90,27 @@ keep_rows(const struct model *model, struct kept *kept, const unsigned char *mar
 		quantize(model, i, rows);
 		safetensors_put(writer, rows, all[count++].count);
 	}
-	kept_finish(kept, writer);
+	weights_cache_finish(kept, writer);
 	free(rows);
 	free(all);
 }
 
 void
-quantized_load(struct model *model, bool keep)
+quantized_weights_load(struct model *model, bool keep)
 {
 	const struct weights *weights = &model->weights;
-	struct quantized *quantized = model->quantized = mem_zero(1, sizeof *quantized);
+	struct quantized_weights *quantized = model->quantized =
+	    mem_zero(1, sizeof *quantized);
 	unsigned char *marks = choose(model);
 	size_t at = 0, most = 0;
 	char *of = mem_format(
 	    "%016" PRIx64 " %d", fingerprint_quick(model->file, false), NN_GROUP);
 
-	quantized->kept = kept_open(model, FOLDER_INT8, of, keep);
+	quantized->kept = weights_cache_open(model, FOLDER_INT8, of, keep);
 	free(of);
-	if (keep && !kept_file(quantized->kept))
+	if (keep && !weights_cache_path(quantized->kept))
 		keep_rows(model, quantized->kept, marks);
-	bool mapped = kept_file(quantized->kept) != NULL;
+	bool mapped = weights_cache_path(quantized->kept) != NULL;
 	for (int i = 0; i < weights->count; i++) {
 		size_t size = marks[i] ? describe(&weights->tensors[i]).count : 0;
 		most = size > most ? size : most;
@@ -120,8 +125,9 @@ quantized_load(struct model *model, bool keep)
 			continue;
 		model->data[i].dtype = DTYPE_I8;
 		if (mapped) {
-			model->data[i].at = nn_kept(kept_find(quantized->kept, &rows),
-			    rows.count, 1, &model->copied[i]);
+			model->data[i].at =
+			    nn_kept(weights_cache_find(quantized->kept, &rows),
+				rows.count, 1, &model->copied[i]);
 			continue;
 		}
 		quantize(model, i, made);
@@ -130,22 +136,22 @@ quantized_load(struct model *model, bool keep)
 		at += rows.count;
 	}
 	free(made);
-	kept_inform(model, quantized->kept, quantized->bytes);
+	weights_cache_inform(model, quantized->kept, quantized->bytes);
 	free(marks);
 }
 
 const char *
-quantized_file(const struct quantized *quantized)
+quantized_weights_file(const struct quantized_weights *quantized)
 {
-	return quantized ? kept_file(quantized->kept) : NULL;
+	return quantized ? weights_cache_path(quantized->kept) : NULL;
 }
 
 void
-quantized_free(struct quantized *quantized)
+quantized_weights_free(struct quantized_weights *quantized)
 {
 	if (!quantized)
 		return;
-	kept_close(quantized->kept);
+	weights_cache_close(quantized->kept);
 	if (quantized->rows)
 		nn_free(quantized->rows, quantized->bytes);
 	free(quantized);

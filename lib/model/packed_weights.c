@@ -1,4 +1,5 @@
-/* The matrices of linear layers packed for products in fewer bits, when a folder is opened. */
+#include "model/packed_weights.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/folder.h"
-#include "model/model_internal.h"
+#include "model/model_struct.h"
+#include "model/weights_cache.h"
 
 /* What is drawn to see how far the columns reach that enter the layers. */
 enum { SEQUENCES = 8, LENGTH = 32 };
@@ -22,15 +24,15 @@ struct made {
 	bool mapped; /* where it is kept; else it is from nn_alloc */
 };
 
-struct packed {
+struct packed_weights {
 	enum dtype kind;
 	struct made *all;
 	size_t count, room;
-	struct kept *kept; /* NULL: not asked for */
+	struct weights_cache *kept; /* NULL: not asked for */
 };
 
 static struct made *
-find_part(const struct packed *packed, const struct part *part)
+find_part(const struct packed_weights *packed, const struct part *part)
 {
 	for (size_t i = 0; i < packed->count; i++)
 		if (packed->all[i].part.tensor == part->tensor &&
@@ -41,7 +43,7 @@ find_part(const struct packed *packed, const struct part *part)
 
 /* The same by its matrix as it is stored. */
 static struct made *
-find(const struct packed *packed, const void *from)
+find(const struct packed_weights *packed, const void *from)
 {
 	for (size_t i = 0; i < packed->count; i++)
 		if (packed->all[i].from == from)
@@ -52,12 +54,12 @@ find(const struct packed *packed, const void *from)
 /* The layers. ---------------------------------------------------------------------- */
 
 /* What is done with each linear layer of blocks and experts: its matrix, where it is, its shape. */
-typedef void visit(struct packed *packed, struct nn_matrix *matrix,
+typedef void visit(struct packed_weights *packed, struct nn_matrix *matrix,
     const struct part *part, int64_t O, int64_t C, bool turned);
 
 static void
-each_of_block(
-    const struct model *model, struct packed *packed, int layer, size_t b, visit *do_with)
+each_of_block(const struct model *model, struct packed_weights *packed, int layer,
+    size_t b, visit *do_with)
 {
 	static const enum block_parameter linear[] = { BLOCK_Q, BLOCK_K, BLOCK_V,
 		BLOCK_OUT, BLOCK_UP, BLOCK_GATE, BLOCK_DOWN };
@@ -79,7 +81,7 @@ each_of_block(
 }
 
 static void
-each(const struct model *model, struct packed *packed, visit *do_with)
+each(const struct model *model, struct packed_weights *packed, visit *do_with)
 {
 	static const enum mlp_parameter linear[] = { MLP_UP, MLP_GATE, MLP_DOWN };
 	const struct spec *spec = &model->spec;
@@ -102,8 +104,8 @@ each(const struct model *model, struct packed *packed, visit *do_with)
 }
 
 static void
-note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, int64_t O,
-    int64_t C, bool turned)
+note(struct packed_weights *packed, struct nn_matrix *matrix, const struct part *part,
+    int64_t O, int64_t C, bool turned)
 {
 	if (!matrix->at || matrix->packed || find_part(packed, part))
 		return;
@@ -122,7 +124,7 @@ note(struct packed *packed, struct nn_matrix *matrix, const struct part *part, i
 }
 
 static void
-replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part,
+replace(struct packed_weights *packed, struct nn_matrix *matrix, const struct part *part,
     int64_t O, int64_t C, bool turned)
 {
 	const struct made *made = find_part(packed, part);
@@ -135,15 +137,15 @@ replace(struct packed *packed, struct nn_matrix *matrix, const struct part *part
 }
 
 static void
-set_rounded(struct packed *packed, struct nn_matrix *matrix, const struct part *part,
-    int64_t O, int64_t C, bool turned)
+set_rounded(struct packed_weights *packed, struct nn_matrix *matrix,
+    const struct part *part, int64_t O, int64_t C, bool turned)
 {
 	(void)packed, (void)part, (void)O, (void)C, (void)turned;
 	matrix->rounded = true;
 }
 
 void
-packed_resolve(const struct model *model)
+packed_weights_resolve(const struct model *model)
 {
 	if (model->packed && model->packed->count)
 		each(model, model->packed, replace);
@@ -160,7 +162,7 @@ model_round(struct model *model)
 		return;
 	}
 	model->rounded = true;
-	packed_resolve(model);
+	packed_weights_resolve(model);
 }
 
 /* Calibration. --------------------------------------------------------------------- */
@@ -176,7 +178,7 @@ see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, siz
 
 /* Encode what is drawn, by each task expert. */
 static void
-calibrate(struct model *model, struct packed *packed)
+calibrate(struct model *model, struct packed_weights *packed)
 {
 	const struct linear_watch watch = { see, packed };
 	const struct spec *spec = &model->spec;
@@ -228,17 +230,17 @@ pack(const struct model *model, struct made *made, enum dtype kind)
 	made->packed = packed;
 }
 
-struct packed *
-packed_new(enum dtype kind)
+struct packed_weights *
+packed_weights_new(enum dtype kind)
 {
-	struct packed *packed = mem_zero(1, sizeof *packed);
+	struct packed_weights *packed = mem_zero(1, sizeof *packed);
 
 	packed->kind = kind;
 	return packed;
 }
 
 enum dtype
-packed_kind(const struct packed *packed)
+packed_weights_kind(const struct packed_weights *packed)
 {
 	return packed->kind;
 }
@@ -247,20 +249,20 @@ packed_kind(const struct packed *packed)
 static void
 pack_noted(struct model *model, size_t first)
 {
-	const struct packed *packed = model->packed;
+	const struct packed_weights *packed = model->packed;
 
 	for (size_t i = first; i < packed->count; i++) {
 		pack(model, &packed->all[i], packed->kind);
 		safetensors_let_go(model->weights.stored[packed->all[i].part.tensor]);
 	}
-	packed_resolve(model);
+	packed_weights_resolve(model);
 }
 
 /* What is packed as a whole need not be on the device as it is stored, too. */
 static void
 drop_stored(struct model *model)
 {
-	const struct packed *packed = model->packed;
+	const struct packed_weights *packed = model->packed;
 	size_t tensors = (size_t)model->weights.count;
 	size_t *covered = mem_zero(tensors, sizeof *covered);
 
@@ -289,7 +291,7 @@ describe(const struct model *model, const struct made *made, char **name)
 static void
 keep_packed(const struct model *model)
 {
-	const struct packed *packed = model->packed;
+	const struct packed_weights *packed = model->packed;
 	struct safetensor *all = mem_new(packed->count, sizeof *all);
 	char **names = mem_new(packed->count, sizeof *names);
 	size_t most = 0;
@@ -300,13 +302,13 @@ keep_packed(const struct model *model)
 	}
 	char *bytes = mem_new(most, 1);
 	struct safetensors_writer *writer =
-	    kept_begin(packed->kept, all, (int)packed->count);
+	    weights_cache_begin(packed->kept, all, (int)packed->count);
 	for (size_t i = 0; i < packed->count; i++) {
 		nn_download(bytes, packed->all[i].packed, all[i].count);
 		safetensors_put(writer, bytes, all[i].count);
 		free(names[i]);
 	}
-	kept_finish(packed->kept, writer);
+	weights_cache_finish(packed->kept, writer);
 	free(bytes);
 	free(names);
 	free(all);
@@ -315,23 +317,23 @@ keep_packed(const struct model *model)
 static void
 take_kept(const struct model *model)
 {
-	const struct packed *packed = model->packed;
+	const struct packed_weights *packed = model->packed;
 
 	for (size_t i = 0; i < packed->count; i++) {
 		struct made *made = &packed->all[i];
 		char *name;
 		struct safetensor wanted = describe(model, made, &name);
 		bool copied;
-		made->packed = nn_kept(kept_find(packed->kept, &wanted), made->bytes,
-		    NN_PACKED_ALIGNMENT, &copied);
+		made->packed = nn_kept(weights_cache_find(packed->kept, &wanted),
+		    made->bytes, NN_PACKED_ALIGNMENT, &copied);
 		made->mapped = !copied;
 		free(name);
 	}
-	packed_resolve(model);
+	packed_weights_resolve(model);
 }
 
 static size_t
-size_of(const struct packed *packed)
+size_of(const struct packed_weights *packed)
 {
 	size_t bytes = 0;
 
@@ -346,47 +348,47 @@ open_kept(struct model *model, bool keep)
 {
 	char *of = mem_format("%s %s", model->folder_fingerprint, nn_packed_layout());
 
-	model->packed->kept = kept_open(model, FOLDER_PACKED, of, keep);
+	model->packed->kept = weights_cache_open(model, FOLDER_PACKED, of, keep);
 	free(of);
 }
 
 void
-packed_load(struct model *model, bool keep)
+packed_weights_load(struct model *model, bool keep)
 {
-	struct packed *packed = model->packed;
+	struct packed_weights *packed = model->packed;
 
 	for (int expert = 0; expert < model->spec.experts; expert++)
 		model_need_expert(model, expert);
 	each(model, packed, note);
 	if (packed->kind == DTYPE_I8)
 		open_kept(model, keep);
-	if (packed_file(packed))
+	if (packed_weights_file(packed))
 		take_kept(model);
 	else {
 		if (packed->kind == DTYPE_I8)
 			calibrate(model, packed);
 		pack_noted(model, 0);
 	}
-	if (keep && !packed_file(packed))
+	if (keep && !packed_weights_file(packed))
 		keep_packed(model);
 	if (packed->kept)
-		kept_inform(model, packed->kept, size_of(packed));
+		weights_cache_inform(model, packed->kept, size_of(packed));
 	drop_stored(model);
 }
 
 const char *
-packed_file(const struct packed *packed)
+packed_weights_file(const struct packed_weights *packed)
 {
-	return packed->kept ? kept_file(packed->kept) : NULL;
+	return packed->kept ? weights_cache_path(packed->kept) : NULL;
 }
 
 void
-packed_floats(struct model *model, int expert)
+packed_weights_floats(struct model *model, int expert)
 {
 	if (model->quantized || model->gradients || model->mode != MODEL_ENCODE)
 		return;
 	if (!model->packed)
-		model->packed = packed_new(DTYPE_F32);
+		model->packed = packed_weights_new(DTYPE_F32);
 	if (model->packed->kind != DTYPE_F32)
 		return;
 	size_t first = model->packed->count;
@@ -398,7 +400,7 @@ packed_floats(struct model *model, int expert)
 }
 
 void
-packed_free(struct packed *packed)
+packed_weights_free(struct packed_weights *packed)
 {
 	for (size_t i = 0; packed && i < packed->count; i++) {
 		if (!packed->all[i].mapped)
@@ -407,7 +409,7 @@ packed_free(struct packed *packed)
 	}
 	if (!packed)
 		return;
-	kept_close(packed->kept);
+	weights_cache_close(packed->kept);
 	free(packed->all);
 	free(packed);
 }

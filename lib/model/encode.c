@@ -5,7 +5,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/packed_weights.h"
+#include "model/pass.h"
+#include "model/quantized_weights.h"
 
 /* Tokens of the smallest parts worth while: each reads all weights. */
 enum { SMALL = 128 };
@@ -52,8 +56,8 @@ die_not_finite(const struct model *model)
 			nn_free((void *)x, p->count * sizeof *x);
 	}
 	gates_demand_finite(model);
-	const char *kept =
-	    model->packed ? packed_file(model->packed) : quantized_file(model->quantized);
+	const char *kept = model->packed ? packed_weights_file(model->packed)
+					 : quantized_weights_file(model->quantized);
 	if (kept)
 		die("%s: an embedding is not finite though all weights of %s are; remove the file, it may be damaged",
 		    kept, name);
@@ -164,7 +168,7 @@ begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 	pass_need(model, batch->expert, nn_workers());
 	/* a device's kernels take them as they are */
 	if (e->count > 1 && !nn_device())
-		packed_floats(model, batch->expert);
+		packed_weights_floats(model, batch->expert);
 	for (size_t i = 0; i < e->count; i++)
 		e->parts[i] = part_of(batch, i ? e->ends[i - 1] : 0, e->ends[i]);
 	nn_each(e->count, encode_part, e);

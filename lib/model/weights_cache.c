@@ -1,4 +1,5 @@
-/* Files beside the weights that keep what opening a folder made of them. */
+#include "model/weights_cache.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,12 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "folder/fingerprint.h"
-#include "model/model_internal.h"
+#include "model/model_struct.h"
 
 /* Under which name such a file says what it was made of. */
 static const char note[] = "int8_of";
 
-struct kept {
+struct weights_cache {
 	char *path, *of;
 	const struct safetensors *weights; /* borrowed */
 	struct safetensors *file;	   /* NULL: there is none that can be used */
@@ -22,7 +23,7 @@ struct kept {
 
 /* What a file is made of: `of`, and the weights' sizes, times and hash. */
 static char *
-describe(const struct kept *kept)
+describe(const struct weights_cache *kept)
 {
 	char *state = safetensors_state(kept->weights);
 	char *text = mem_format(
@@ -35,7 +36,7 @@ describe(const struct kept *kept)
 /* Weights whose files have other times are read in whole: their fingerprint, which `of` begins with, need not be of
  * all values. */
 static bool
-is_of(const struct kept *kept, const char *made)
+is_of(const struct weights_cache *kept, const char *made)
 {
 	char *state = safetensors_state(kept->weights);
 	char *start = mem_format("%s; %s; ", kept->of, state);
@@ -54,7 +55,7 @@ is_of(const struct kept *kept, const char *made)
 
 /* Open the file if it is there and was made of the weights. */
 static void
-use(struct kept *kept, const char *dir, bool renew)
+use(struct weights_cache *kept, const char *dir, bool renew)
 {
 	if (access(kept->path, F_OK))
 		return;
@@ -70,10 +71,11 @@ use(struct kept *kept, const char *dir, bool renew)
 	kept->file = NULL;
 }
 
-struct kept *
-kept_open(const struct model *model, const char *name, const char *of, bool renew)
+struct weights_cache *
+weights_cache_open(
+    const struct model *model, const char *name, const char *of, bool renew)
 {
-	struct kept *kept = mem_zero(1, sizeof *kept);
+	struct weights_cache *kept = mem_zero(1, sizeof *kept);
 
 	kept->path = mem_format("%s/%s", model->folder, name);
 	kept->of = mem_string(of);
@@ -93,13 +95,13 @@ kept_open(const struct model *model, const char *name, const char *of, bool rene
 }
 
 const char *
-kept_file(const struct kept *kept)
+weights_cache_path(const struct weights_cache *kept)
 {
 	return kept->file ? kept->path : NULL;
 }
 
 const void *
-kept_find(const struct kept *kept, const struct safetensor *wanted)
+weights_cache_find(const struct weights_cache *kept, const struct safetensor *wanted)
 {
 	const struct safetensor *tensor = safetensors_need(kept->file, wanted->name);
 
@@ -112,7 +114,8 @@ kept_find(const struct kept *kept, const struct safetensor *wanted)
 }
 
 struct safetensors_writer *
-kept_begin(const struct kept *kept, const struct safetensor *tensors, int count)
+weights_cache_begin(
+    const struct weights_cache *kept, const struct safetensor *tensors, int count)
 {
 	char *of = describe(kept);
 	struct safetensors_writer *writer =
@@ -123,7 +126,7 @@ kept_begin(const struct kept *kept, const struct safetensor *tensors, int count)
 }
 
 void
-kept_finish(struct kept *kept, struct safetensors_writer *writer)
+weights_cache_finish(struct weights_cache *kept, struct safetensors_writer *writer)
 {
 	safetensors_finish(writer);
 	lock_end(kept->lock);
@@ -132,14 +135,15 @@ kept_finish(struct kept *kept, struct safetensors_writer *writer)
 }
 
 void
-kept_inform(const struct model *model, const struct kept *kept, size_t bytes)
+weights_cache_inform(
+    const struct model *model, const struct weights_cache *kept, size_t bytes)
 {
 	inform("%s: %zu MB of weights in eight bits, %s %s", model->dir, bytes >> 20,
 	    kept->file ? "mapped from" : "not kept in", kept->path);
 }
 
 void
-kept_close(struct kept *kept)
+weights_cache_close(struct weights_cache *kept)
 {
 	if (!kept)
 		return;

@@ -1,96 +1,40 @@
-/* A batch as the kernels take it: laid out in the workspace of a pass, and brought there. */
-#include <math.h>
+#include "model/pass.h"
+
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
-#include "base/rng.h"
-#include "model/model_internal.h"
+#include "model/adapters.h"
+#include "model/model_struct.h"
+#include "model/packed_weights.h"
+#include "model/rotary.h"
 
-/* Rotary frequencies: a table a kind of layer, and of long sequences. ------------- */
-
-static size_t
-half_of(const struct model *model)
+char *
+model_refuses(const struct model *model, const struct batch *batch, int64_t first)
 {
-	return (size_t)(model->spec.head_size / 2);
-}
+	const struct spec *spec = &model->spec;
+	int known = model->table_rows.count ? model->table_rows.count : spec->vocabulary;
 
-static void
-frequencies(
-    const struct model *model, float *to, const struct spec_rotary *rotary, double base)
-{
-	size_t half = half_of(model);
-
-	for (size_t i = 0; i < half; i++) {
-		double own = rotary->own[i] != 0 ? rotary->own[i] : 1;
-		to[i] = (float)(pow(base, -(double)i / (double)half) /
-				(rotary->divisor * own));
+	if (spec->experts && (batch->expert < 0 || batch->expert >= spec->experts))
+		return mem_format("%s has task experts, and none was chosen", model->dir);
+	for (int64_t i = 0; i < batch->sequences; i++) {
+		int64_t length = batch->starts[i + 1] - batch->starts[i];
+		if (length < 1 && spec->layers && !batch->empty)
+			return mem_format(
+			    "text %lld has no tokens", (long long)(first + i));
+		if (length > spec->positions)
+			return mem_format(
+			    "text %lld has %lld tokens, more than the %d that %s takes; truncate it (tok --max-length)",
+			    (long long)(first + i), (long long)length, spec->positions,
+			    model->dir);
+		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
+			if (batch->ids[t] < 0 || batch->ids[t] >= known)
+				return mem_format(
+				    "text %lld: the token id %d is not below the vocabulary of %s, %d; is it another model's tokenizer?",
+				    (long long)(first + i), (int)batch->ids[t],
+				    model->dir, known);
 	}
-}
-
-void
-rotary_open(struct model *model)
-{
-	size_t half = half_of(model);
-	float *host = mem_new(half + 1, sizeof *host);
-
-	for (int i = 0; i < model->spec.rotaries; i++) {
-		const struct spec_rotary *rotary = &model->spec.rotary[i];
-		frequencies(model, host, rotary, rotary->base);
-		model->inverse[i] = nn_alloc(half * sizeof *host);
-		nn_upload(model->inverse[i], host, half * sizeof *host);
-	}
-	free(host);
-}
-
-void
-rotary_close(struct model *model)
-{
-	for (int i = 0; i < model->spec.rotaries; i++)
-		nn_free(model->inverse[i], half_of(model) * sizeof(float));
-}
-
-static int32_t
-longest(const struct batch *batch)
-{
-	int32_t most = 0;
-
-	for (int64_t i = 0; i < batch->sequences; i++)
-		if (batch->starts[i + 1] - batch->starts[i] > most)
-			most = batch->starts[i + 1] - batch->starts[i];
-	return most;
-}
-
-static float *
-rotary_layout(const struct model *model, struct workspace *workspace, int which,
-    const struct batch *batch)
-{
-	const struct spec_rotary *rotary = &model->spec.rotary[which];
-
-	if (which >= model->spec.rotaries || rotary->factor == 0 ||
-	    longest(batch) <= rotary->trained)
-		return NULL;
-	return workspace_floats(workspace, (size_t)batch->sequences, half_of(model));
-}
-
-static void
-rotary_upload(const struct model *model, int which, float *own, const struct batch *batch)
-{
-	const struct spec_rotary *rotary = &model->spec.rotary[which];
-	size_t half = half_of(model), N = (size_t)batch->sequences;
-	double D = model->spec.head_size;
-
-	if (!own)
-		return;
-	float *host = mem_new(mem_multiply(N, half, "rotary positions"), sizeof *host);
-	for (size_t i = 0; i < N; i++) {
-		double over =
-		    (double)(batch->starts[i + 1] - batch->starts[i]) / rotary->trained;
-		double grown = rotary->factor * over - (rotary->factor - 1);
-		frequencies(model, host + i * half, rotary,
-		    over > 1 ? rotary->base * pow(grown, D / (D - 2)) : rotary->base);
-	}
-	nn_upload(own, host, N * half * sizeof *host);
-	free(host);
+	return NULL;
 }
 
 /* The batch. ---------------------------------------------------------------------- */
@@ -135,8 +79,8 @@ layout_gates(struct pass *pass, const struct model *model, const struct batch *b
 		    model->gates->rank, model->gates->width, dropout_of(model, batch));
 }
 
-void
-pass_layout_batch(struct pass *pass, const struct model *model, const struct batch *batch)
+static void
+layout_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	struct workspace *workspace = &pass->workspace;
 	size_t N = (size_t)batch->sequences;
@@ -159,7 +103,7 @@ pass_layout_batch(struct pass *pass, const struct model *model, const struct bat
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
-	    (size_t)longest(batch),
+	    (size_t)batch_longest(batch),
 	    pass->keep &&
 		(model->dstem[STEM_DISTANCE] ||
 		    (model->spec.distance.each && model->dblocks[0].at[BLOCK_DISTANCE])));
@@ -228,8 +172,8 @@ upload_rows(
 	free(counts);
 }
 
-void
-pass_upload_batch(struct pass *pass, const struct model *model, const struct batch *batch)
+static void
+upload_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	size_t N = (size_t)batch->sequences;
 
@@ -250,17 +194,115 @@ pass_upload_batch(struct pass *pass, const struct model *model, const struct bat
 	pass->block = (struct block_batch){ .sequences = { .starts = pass->starts,
 						.N = N,
 						.T = (size_t)batch->tokens,
-						.longest = (size_t)longest(batch),
+						.longest = (size_t)batch_longest(batch),
 						.places = pass->places },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
 		.gates = pass->gates };
-	distance_upload(&pass->distance, &model->spec, (size_t)longest(batch));
-	for (int i = 0; i < model->spec.rotaries; i++) {
-		float *own = pass->rotary[i];
-		rotary_upload(model, i, own, batch);
-		pass->block.rotary[i] =
-		    own ? (struct block_rotary){ own, half_of(model) }
-			: (struct block_rotary){ model->inverse[i], 0 };
+	distance_upload(&pass->distance, &model->spec, (size_t)batch_longest(batch));
+	for (int i = 0; i < model->spec.rotaries; i++)
+		pass->block.rotary[i] = rotary_upload(model, i, pass->rotary[i], batch);
+}
+
+/* Memory. ------------------------------------------------------------------------- */
+
+struct block_state *
+pass_state(const struct pass *pass, int layer)
+{
+	return &pass->states[pass->keep ? layer : 0];
+}
+
+static void
+layout(struct pass *pass, const struct model *model, const struct batch *batch,
+    size_t predicted)
+{
+	struct workspace *w = &pass->workspace;
+	const struct spec *spec = &model->spec;
+	size_t T = (size_t)batch->tokens, C = (size_t)spec->width;
+	bool keep = pass->keep;
+
+	layout_batch(pass, model, batch);
+	size_t E = (size_t)spec_embedding_width(spec);
+	pass->embedded = pass->sum0 = workspace_floats(w, T, E);
+	pass->stats0 = pass->stats_last = NULL;
+	if (spec->embedding_norm && keep) {
+		pass->stats0 = workspace_floats(w, T, 2);
+		pass->embedded = workspace_floats(w, T, E);
 	}
+	float *x = pass->embedded;
+	if (spec->embedding_width) {
+		x = workspace_floats(w, T, C);
+		pass->dembedded = keep ? workspace_floats(w, T, E) : NULL;
+	}
+	pass->x0 = x;
+	for (int layer = 0; layer < (keep || !spec->layers ? spec->layers : 1); layer++) {
+		block_layout(pass_state(pass, layer), w, spec, layer, T, x,
+		    keep ? 0 : pass_worker_tokens(model));
+		x = pass_state(pass, layer)->out;
+	}
+	if (!keep && model->see && spec->mixture.count)
+		pass->states->router =
+		    workspace_floats(w, T, (size_t)spec->mixture.count);
+	pass->last = x;
+	if (spec->prenorm && keep) {
+		pass->stats_last = workspace_floats(w, T, 2);
+		pass->last = workspace_floats(w, T, C);
+	}
+	if (keep) {
+		block_scratch_layout(&pass->scratch, w, spec, T);
+		pass->d = workspace_floats(w, T, C);
+	}
+	if (predicted)
+		prediction_layout(pass, model, predicted);
+	else
+		head_layout(
+		    &pass->head, w, &model->head, T, (size_t)batch->sequences, C, keep);
+}
+
+size_t
+pass_worker_tokens(const struct model *model)
+{
+	return nn_worker_tokens(
+	    model->packed ? packed_weights_kind(model->packed) : DTYPE_F32);
+}
+
+void
+pass_need(struct model *model, int expert, size_t count)
+{
+	size_t had = model->passes_room;
+
+	model_need_expert(model, expert);
+	model->passes =
+	    mem_grow(model->passes, &model->passes_room, count, sizeof *model->passes);
+	for (size_t i = had; i < model->passes_room; i++)
+		model->passes[i] =
+		    (struct pass){ .states = mem_zero((size_t)model->spec.layers,
+				       sizeof *model->passes->states) };
+	model->pass = model->passes;
+}
+
+void
+pass_prepare(struct pass *pass, const struct model *model, const struct batch *batch,
+    size_t predicted)
+{
+	char *why = model_refuses(model, batch, 0);
+
+	if (why)
+		die("%s", why);
+	workspace_measure(&pass->workspace);
+	layout(pass, model, batch, predicted);
+	workspace_ready(&pass->workspace);
+	layout(pass, model, batch, predicted);
+	upload_batch(pass, model, batch);
+}
+
+void
+pass_free(struct model *model)
+{
+	for (size_t i = 0; i < model->passes_room; i++) {
+		free(model->passes[i].states);
+		free(model->passes[i].stretches);
+		workspace_free(&model->passes[i].workspace);
+	}
+	free(model->passes);
 }

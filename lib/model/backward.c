@@ -1,0 +1,99 @@
+/* The backward pass: from the gradient of embeddings or last hidden states to every parameter. */
+#include "base/err.h"
+#include "model/balance.h"
+#include "model/model_struct.h"
+#include "model/pass.h"
+
+/* From the gradient of what the first block read. */
+static void
+embed_back(const struct model *model, const struct pass *pass)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_sequences *sequences = &pass->block.sequences;
+	float *const *g = model->dstem, *d = pass->d;
+	size_t T = sequences->T, C = (size_t)spec->width;
+	size_t E = (size_t)spec_embedding_width(spec);
+
+	if (spec->embedding_width) {
+		d = pass->dembedded;
+		nn_linear_back(d, false, g[STEM_PROJECT], g[STEM_PROJECT_BIAS], pass->d,
+		    C, pass->embedded, E, model->stem[STEM_PROJECT], T, E, C);
+	}
+	if (spec->embedding_norm)
+		nn_norm_back(d, g[STEM_NORM], g[STEM_NORM_BIAS], d, pass->sum0,
+		    pass->stats0, model->stem[STEM_NORM].at, spec->norm, T, E);
+	if (spec->embedding_scale != 0)
+		nn_scale(d, spec->embedding_scale, T * E);
+	nn_embed_back(
+	    g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], d, pass->ids, sequences, E);
+	if (g[STEM_TASKS])
+		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, sequences, E);
+}
+
+/* The biases of a block that has a table of its own, and no gradients of them yet. */
+static void
+begin_distance(const struct model *model, const struct pass *pass, size_t index)
+{
+	distance_forward(&pass->distance, &model->spec,
+	    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
+	distance_clear(&pass->distance, &model->spec, pass->block.sequences.T);
+}
+
+void
+pass_backward(
+    struct model *model, const struct batch *batch, const struct model_whole *whole)
+{
+	const struct spec *spec = &model->spec;
+	struct pass *pass = model->pass;
+	float *const *g = model->dstem;
+	size_t C = (size_t)spec->width;
+
+	pass->block.push =
+	    (struct mixture_push){ model->balance ? balance_slopes(model->balance) : NULL,
+		    pass->sides };
+	if (!spec->distance.each)
+		distance_clear(&pass->distance, spec, pass->block.sequences.T);
+	if (spec->prenorm)
+		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
+		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
+		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.sequences.T,
+		    C);
+	for (int layer = spec->layers - 1; layer >= 0; layer--) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		if (spec->distance.each)
+			begin_distance(model, pass, index);
+		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
+		    &pass->block, &pass->states[layer], &pass->scratch, pass->d);
+		if (spec->distance.each)
+			distance_backward(&pass->distance, spec,
+			    model->dblocks[index].at[BLOCK_DISTANCE],
+			    &pass->block.sequences);
+		if (whole)
+			whole->tell(whole->context, layer);
+	}
+	embed_back(model, pass);
+	if (!spec->distance.each)
+		distance_backward(
+		    &pass->distance, spec, g[STEM_DISTANCE], &pass->block.sequences);
+	if (batch->expert >= 0)
+		model->reached[batch->expert] = true;
+	if (whole)
+		whole->tell(whole->context, -1);
+	pass->batch = NULL;
+}
+
+void
+model_backward(struct model *model, const struct batch *batch, const float *demb,
+    const struct model_whole *whole)
+{
+	size_t i = 0;
+
+	while (i < model->passes_room && model->passes[i].batch != batch)
+		i++;
+	if (i == model->passes_room)
+		die("%s: a backward pass without its forward pass", model->dir);
+	struct pass *pass = model->pass = &model->passes[i];
+	head_backward(&model->head, &pass->head, pass->d, demb, pass->last,
+	    &pass->block.sequences, pass->skip, (size_t)model->spec.width);
+	pass_backward(model, batch, whole);
+}

@@ -1,0 +1,186 @@
+/* The forward pass: from a batch to its last hidden states and embeddings. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/adapters.h"
+#include "model/balance.h"
+#include "model/model_struct.h"
+#include "model/pass.h"
+
+static struct model_seen
+seen_at(
+    const struct model *model, const struct pass *pass, const float *hidden, int layer)
+{
+	return (struct model_seen){ .layer = layer,
+		.C = (size_t)model->spec.width,
+		.E = (size_t)model->spec.mixture.count,
+		.sequences = pass->block.sequences,
+		.hidden = hidden,
+		.skip = pass->skip };
+}
+
+/* Let who chooses gates see what enters a block; those of this batch are the chosen ones from there on. */
+static void
+choose_gates(const struct model *model, struct pass *pass, const struct batch *batch,
+    const float *hidden, int layer)
+{
+	if (!model->choose || pass->keep || layer != model->choose_layer)
+		return;
+	struct model_seen seen = seen_at(model, pass, hidden, layer);
+	int32_t *gates = mem_new(seen.sequences.N, sizeof *gates);
+	model->choose(model->choose_context, &seen, gates);
+	pass_find_stretches(pass, batch, gates);
+	pass->block.gates = pass->gates;
+	free(gates);
+}
+
+/* Let the watcher see the hidden states after `layer` blocks. */
+static void
+show(const struct model *model, const struct pass *pass, const float *hidden, int layer)
+{
+	const struct spec *spec = &model->spec;
+
+	if (!model->see || pass->keep)
+		return;
+	struct model_seen seen = seen_at(model, pass, hidden, layer);
+	if (layer > 0 && spec->layer[layer - 1].mixture) {
+		seen.logits = pass->states->router;
+		seen.routing = pass->states->mixture.p;
+	}
+	model->see(model->see_context, &seen);
+}
+
+/* What the blocks read. */
+static void
+embed(const struct model *model, const struct pass *pass)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	size_t T = pass->block.sequences.T, C = (size_t)spec->width;
+	size_t E = (size_t)spec_embedding_width(spec);
+
+	loras_embed(model, pass);
+	if (stem[STEM_TASKS].at)
+		nn_add_row(pass->sum0, stem[STEM_TASKS].at, T, E);
+	if (pass->counts)
+		nn_scale_rows(pass->sum0, pass->counts, T, E);
+	if (spec->embedding_scale != 0)
+		nn_scale(pass->sum0, spec->embedding_scale, T * E);
+	if (spec->embedding_norm)
+		nn_norm(pass->embedded, NULL, pass->stats0, pass->sum0, NULL,
+		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
+		    spec->norm, T, E);
+	if (spec->embedding_width)
+		nn_linear(pass->x0, C, pass->embedded, E, stem[STEM_PROJECT],
+		    stem[STEM_PROJECT_BIAS].at, T, E, C);
+}
+
+static const float *
+run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
+{
+	const struct spec *spec = &model->spec;
+	const struct nn_matrix *stem = model->stem;
+	size_t C = (size_t)spec->width;
+	const float *x = pass->x0;
+
+	embed(model, pass);
+	if (!spec->distance.each)
+		distance_forward(
+		    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
+	for (int layer = 0; layer < spec->layers; layer++) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		show(model, pass, x, layer);
+		choose_gates(model, pass, batch, x, layer);
+		if (spec->distance.each)
+			distance_forward(&pass->distance, spec,
+			    model->blocks[index].at[BLOCK_DISTANCE],
+			    &pass->block.sequences);
+		block_forward(spec, layer, &model->blocks[index], &pass->block,
+		    pass_state(pass, layer));
+		x = pass_state(pass, layer)->out;
+		if (model->balance && spec->layer[layer].mixture)
+			balance_count(
+			    model->balance, batch, &pass_state(pass, layer)->mixture);
+	}
+	if (spec->prenorm)
+		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
+		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
+		    spec->norm_eps, spec->norm, pass->block.sequences.T, C);
+	show(model, pass, pass->last, spec->layers);
+	return pass->last;
+}
+
+/* Passes of these batches, beside each other; the first is at work. */
+static void
+prepare(struct model *model, const struct batch *batches, size_t count, bool keep,
+    size_t predicted)
+{
+	if (keep && !model->gradients)
+		die("%s: was opened to encode, not to train", model->dir);
+	for (size_t i = 0; i < count; i++)
+		pass_need(model, batches[i].expert, count);
+	for (size_t i = 0; i < model->passes_room; i++) {
+		model->passes[i].keep = keep;
+		model->passes[i].batch = keep && i < count ? &batches[i] : NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		pass_prepare(&model->passes[i], model, &batches[i], predicted);
+}
+
+const float *
+pass_forward(struct model *model, const struct batch *batch, bool keep, size_t predicted)
+{
+	prepare(model, batch, 1, keep, predicted);
+	return run_forward(model, model->pass, batch);
+}
+
+float *
+pass_embed(const struct model *model, struct pass *pass, const struct batch *batch)
+{
+	const float *x = run_forward(model, pass, batch);
+
+	return head_forward(&model->head, &pass->head, x, &pass->block.sequences,
+	    pass->skip, (size_t)model->spec.width);
+}
+
+const float *
+model_forward(struct model *model, const struct batch *batch)
+{
+	prepare(model, batch, 1, true, 0);
+	return pass_embed(model, model->pass, batch);
+}
+
+void
+model_forward_all(struct model *model, const struct batch *batches, size_t count,
+    const float **embeddings)
+{
+	prepare(model, batches, count, true, 0);
+	for (size_t i = 0; i < count; i++)
+		embeddings[i] = pass_embed(model, &model->passes[i], &batches[i]);
+}
+
+void
+model_watch(struct model *model,
+    void (*see)(void *context, const struct model_seen *seen), void *context)
+{
+	model->see = see;
+	model->see_context = context;
+}
+
+void
+model_choose(struct model *model, int layer,
+    void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),
+    void *context)
+{
+	gates_demand_from(model, layer);
+	model->choose = choose;
+	model->choose_context = context;
+	model->choose_layer = layer;
+}
+
+void
+model_balance(struct model *model, struct balance *balance)
+{
+	model->balance = balance;
+}
