@@ -254,3 +254,91 @@ to=''" ]
 	kill $server
 	grep -q '^/api/models/some/tiny.bert/revision/main$' log
 }
+
+# 6. an adapter in one command
+
+# pairs N: a table of pairs, twelve words to a document; each third query has a second document
+pairs() {
+	printf 'query\tdocument\n'
+	awk -v n="$1" 'BEGIN { split("dog cat ship cook soup rose water garden harbour bird stone king", w)
+		for (i = 1; i <= n; i++) { a = w[i % 12 + 1]; b = w[int(i / 12) % 12 + 1]
+			print "the " a " and the " b "\tno " b " is a " a; if (i % 3 == 0) print "the " a " and the " b "\tone " a " or " b } }'
+}
+
+@test "motes tune: an adapter, and scores of queries that training has not read; the printed commands typed again give the same" {
+	command -v jq >/dev/null || skip "needs jq"
+	pairs 60 >pairs.tsv
+	export MOTES_MODEL=$GOLDEN/bert
+	page_examples motes.1 | grep -A1 '^motes tune' >example
+	[ "$(wc -l <example)" -eq 2 ]
+	head -n 3 pairs.tsv | cut -f1 | sed 1d >texts.txt
+	bash -e example >table 2>commands
+	# every tenth query, with both its documents
+	[ "$(wc -l <tuned.pairs/queries.jsonl)" -eq 6 ]
+	[ "$(cut -f1 tuned.pairs/qrels.tsv | sort -u | wc -l)" -eq 6 ]
+	jq -r .text tuned.pairs/queries.jsonl | sort >held
+	jq -r .query tuned.pairs/train.jsonl | sort -u >read
+	[ -z "$(comm -12 held read)" ]
+	[ "$(cat held read | wc -l)" -eq 60 ]
+	[ "$(($(wc -l <tuned.pairs/train.jsonl) + $(wc -l <tuned.pairs/qrels.tsv)))" -eq "$(sed 1d pairs.tsv | wc -l)" ]
+	diff <(jq -r .text tuned.pairs/corpus.jsonl | sort) <(sed 1d pairs.tsv | cut -f2 | sort -u)
+	# the table is what mteb-score says
+	for measure in nDCG@10=ndcg_at_10 recall@10=recall_at_10; do
+		paste <(awk -v m="^${measure#*=}\t" '$0 ~ m { print $2 }' tuned.pairs/base.txt) <(awk -v m="^${measure#*=}\t" '$0 ~ m { print $2 }' tuned.pairs/tuned.txt) |
+			awk '{ printf "%.3f | %.3f\n", $1, $2 }' >wanted
+		grep -F "| ${measure%=*} | $(cat wanted) | " table
+	done
+	# both are encoded, by other weights
+	run -1 mts diff -a 1e-4 tuned.pairs/base-queries.mts tuned.pairs/tuned-queries.mts
+	tok texts.txt | encode --adapter tuned | mts diff - texts.mts
+	# typed again
+	mv tuned before
+	mv tuned.pairs/tuned-corpus.mts before.mts
+	grep -v '^[0-9]\|^tasksample: ' commands >again
+	bash -e again
+	cmp before/adapter_model.safetensors tuned/adapter_model.safetensors
+	cmp before.mts tuned.pairs/tuned-corpus.mts
+}
+
+@test "motes tune: --whole trains a model, by the given settings, of columns that are named or known, compressed too" {
+	command -v jq >/dev/null || skip "needs jq"
+	pairs 30 | sed '1s/.*/a question\tx y/' | zstd -q >p.tsv.zst
+	motes tune -m "$GOLDEN/bert" --whole --lr 0.002 --epochs 3 -b 8 -s 5 --query "a question" --document "x y" p.tsv.zst -o "a model" >table 2>err
+	[ -e "a model/model.safetensors" ]
+	[ "$(awk 'END { print NR - 1 }' "a model.log.tsv")" -eq 15 ]
+	grep -q "^train -m\|| train -m .* --lr 0.002 --seed 5 -o a\\\\ model\$" err
+	grep -q '^| MRR@10 |' table
+	pairs 30 | sed 1d | jq -R -c 'split("\t") | {anchor: .[0], positive: .[1]}' >p.jsonl
+	motes tune -m "$GOLDEN/bert" --epochs 1 p.jsonl -o b 2>err
+	[ "$(jq -r .text b.pairs/queries.jsonl)" = "$(jq -r .text "a model.pairs/queries.jsonl")" ]
+}
+
+@test "motes tune: tables without pairs, folders that are there, and too few rows are refused in a line; few rows are not scored" {
+	command -v jq >/dev/null || skip "needs jq"
+	export MOTES_MODEL=$GOLDEN/bert
+	pairs 4 >few.tsv
+	sed '1s/.*/one\ttwo/' few.tsv >unnamed.tsv
+	dies "motes: tune: unnamed.tsv: which of its columns are the pairs (one two)? Say so by --query and --document" motes tune unnamed.tsv -o out
+	dies "motes: tune: few.tsv: no column of texts 'x'; there are: query document" motes tune --query x --document document few.tsv -o out
+	dies "motes: tune: few.txt: its name ends in none of .tsv, .csv, .jsonl" motes tune few.txt -o out
+	head -n 2 few.tsv >one.tsv
+	dies "motes: tune: one.tsv: 1 pairs to train on; it needs more rows" motes tune one.tsv -o out
+	run -2 --separate-stderr motes tune few.tsv
+	[ "${stderr_lines[0]}" = "motes: tune: which folder is written? Name it by -o" ]
+	run -0 --separate-stderr motes tune few.tsv --epochs 1 -o out
+	[ -z "$output" ]
+	[[ $stderr == "motes: tune: few.tsv has too few pairs to hold some out: nothing says whether training helps"* ]]
+	[ -e out/adapter_model.safetensors ]
+	mv out there
+	mv out.pairs there.pairs
+	run -1 --separate-stderr motes tune few.tsv -o there
+	[ "$stderr" = "motes: tune: there is there already; name another folder" ]
+	# what was refused left nothing; what is somebody's is not touched
+	mkdir mine.pairs
+	run -1 --separate-stderr motes tune few.tsv -o mine
+	[ "$stderr" = "motes: tune: mine.pairs is there already; move it away" ]
+	dies "mts: none.tsv:" motes tune none.tsv -o out
+	printf 'query\tdocument\n\ta\nb\t\n' >empty.tsv
+	dies "motes: tune: empty.tsv: 0 pairs" motes tune empty.tsv -o out
+	[ "$(ls -d -- *.pairs)" = $'mine.pairs\nthere.pairs' ]
+}

@@ -4,8 +4,10 @@
  *	motes PROGRAM ...	runs the program of that name beside this one
  *	motes PIPELINE ...	runs make on the installed pipelines, in the current folder
  *	motes get NAME		prints the script that fetches a model, or runs it
+ *	motes tune PAIRS	trains an adapter on pairs of texts and scores it
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,20 +21,33 @@
 #include "base/mem.h"
 #include "folder/share.h"
 #include "folder/hub.h"
+#include "folder/model_folder.h"
 
-enum { OPT_RUN = CLI_LONG, WORDS_MOST = 64 };
+enum { OPT_RUN = CLI_LONG, OPT_QUERY, OPT_DOCUMENT, OPT_WHOLE, OPT_LR, OPT_EPOCHS };
 
 static const struct cli_option options[] = {
 	{ OPT_RUN, "fetch", NULL,
 	    "get: run the script, which needs curl and the network" },
+	CLI_MODEL,
 	{ 'o', "output", "DIR",
-	    "get: write this folder (default: one of the local cache)" },
-	{ 0 }
+	    "get: write this folder (default: one of the local cache)\ntune: the folder to write (needed)" },
+	{ OPT_QUERY, "query", "NAME",
+	    "tune: the column of queries (default: query, anchor,\nquestion, sentence1 or title)" },
+	{ OPT_DOCUMENT, "document", "NAME",
+	    "tune: the column of documents (default: document, positive,\nanswer, sentence2 or text)" },
+	{ OPT_WHOLE, "whole", NULL, "tune: train all weights, not an adapter" },
+	{ OPT_LR, "lr", "X",
+	    "tune: greatest learning rate (default: 1e-3; --whole: 1e-4)" },
+	{ OPT_EPOCHS, "epochs", "N",
+	    "tune: passes over the pairs (default: for 200 steps, 20 at\nmost)" },
+	{ 'b', "batch", "N", "tune: pairs of a batch (default: 32)" },
+	{ 's', "seed", "N", "tune: of the random numbers (default: 0)" }, { 0 }
 };
 
 static int run_program(void *settings, char **operands, int count);
 static int run_pipeline(void *settings, char **operands, int count);
 static int get(void *settings, char **operands, int count);
+static int tune(void *settings, char **operands, int count);
 
 /* `run` tells programs from pipelines. */
 static const struct cli_command words[] = { { "tok", "turn text into token ids", "", 0,
@@ -79,6 +94,8 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	    run_pipeline },
 	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
+	{ "tune", "train an adapter on pairs of texts, and score it",
+	    "model output query document whole lr epochs batch seed", 1, 1, tune },
 	{ 0 } };
 
 /* The groups of the list, by the word that each begins with. */
@@ -98,13 +115,22 @@ static struct cli cli = { "motes",
 	"  motes encode --help\n"
 	"  motes mteb MODEL=~/models/all-MiniLM-L6-v2 DATA=~/data TASKS='STS12 SciFact'\n"
 	"  motes mteb --help\n"
-	"  motes get --fetch sentence-transformers/all-MiniLM-L6-v2\n",
+	"  motes get --fetch sentence-transformers/all-MiniLM-L6-v2\n"
+	"  motes tune -m all-MiniLM-L6-v2 pairs.tsv -o tuned\n",
 	NULL, words, NULL };
 
 struct settings {
-	bool run;
-	const char *output;
+	bool run, whole;
+	const char *output, *model, *query, *document, *lr;
+	int64_t epochs, batch, seed; /* epochs 0: not given */
 };
+
+/* Whether what follows the word are the arguments of another program. */
+static bool
+starts(const struct cli_command *word)
+{
+	return word->run == run_program || word->run == run_pipeline;
+}
 
 /* The synopsis of --help: the command lines, then the list of programs and pipelines; to be freed. */
 static char *
@@ -112,9 +138,10 @@ synopsis(void)
 {
 	char *text = mem_string("PROGRAM [ARGUMENT]...\n"
 				"       motes PIPELINE [VARIABLE=VALUE]...\n"
-				"       motes get [--fetch] [-o DIR] NAME[@REVISION]");
+				"       motes get [--fetch] [-o DIR] NAME[@REVISION]\n"
+				"       motes tune [-m MODEL] -o DIR [OPTION]... PAIRS");
 
-	for (const struct cli_command *word = words; word->run != get; word++) {
+	for (const struct cli_command *word = words; starts(word); word++) {
 		for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
 			if (!strcmp(groups[i].first, word->name))
 				text = mem_format("%s\n\n%s:", text, groups[i].title);
@@ -191,34 +218,37 @@ quoted(const char *text)
 	return made;
 }
 
-/* share/get.sh after lines that say which model it is, from where and where to. */
+/* The shell script NAME of share/ after a line VARIABLE=VALUE for each pair of texts; NULL ends them.  To be freed. */
 static char *
-get_script(const char *given, const char *output)
+script_of(const char *name, const char *const *pairs)
 {
-	size_t length = strcspn(given, "@");
-	const char *endpoint = getenv("HF_ENDPOINT");
-	char *whole = strchr(given, '/') ? NULL : hub_whole_name(given, length);
-	char *name = whole ? whole : mem_format("%.*s", (int)length, given);
-	char *body = file_need(share_path("get.sh"), &(size_t){ 0 });
+	char *text = mem_string("");
 
-	return mem_format("endpoint=%s\nname=%s\nrevision=%s\ncache=%s\nto=%s\n\n%s",
-	    quoted(endpoint && *endpoint ? endpoint : "https://huggingface.co"),
-	    quoted(name), quoted(given[length] ? given + length + 1 : "main"),
-	    quoted(hub_folder(hub_cache(), name, (int)strlen(name))),
-	    quoted(output ? output : ""), body);
+	for (; *pairs; pairs += 2)
+		text = mem_format("%s%s=%s\n", text, pairs[0], quoted(pairs[1]));
+	return mem_format("%s\n%s", text, file_need(share_path(name), &(size_t){ 0 }));
 }
 
 static int
 get(void *context, char **operands, int count)
 {
 	const struct settings *settings = context;
+	const char *given = operands[0], *endpoint = getenv("HF_ENDPOINT");
+	size_t length = strcspn(given, "@");
 
 	(void)count;
-	if (!hub_is_name(operands[0]))
+	if (!hub_is_name(given))
 		die_usage(
 		    "'%s' is no name of a model on the Hugging Face Hub; one is ORG/NAME or ORG/NAME@REVISION",
-		    operands[0]);
-	char *script = get_script(operands[0], settings->output);
+		    given);
+	char *whole = strchr(given, '/') ? NULL : hub_whole_name(given, length);
+	char *name = whole ? whole : mem_format("%.*s", (int)length, given);
+	char *script = script_of("get.sh",
+	    (const char *[]){ "endpoint",
+		endpoint && *endpoint ? endpoint : "https://huggingface.co", "name", name,
+		"revision", given[length] ? given + length + 1 : "main", "cache",
+		hub_folder(hub_cache(), name, (int)strlen(name)), "to",
+		settings->output ? settings->output : "", NULL });
 	if (settings->run) {
 		execlp("sh", "sh", "-c", script, (char *)NULL);
 		die("sh:");
@@ -226,6 +256,27 @@ get(void *context, char **operands, int count)
 	if (fputs(script, stdout) == EOF || fflush(stdout))
 		die("standard output:");
 	return 0;
+}
+
+/* Does not return. */
+static int
+tune(void *context, char **operands, int count)
+{
+	const struct settings *s = context;
+
+	(void)count;
+	if (!s->output)
+		die_usage("tune: which folder is written? Name it by -o");
+	char *script = script_of("tune.sh",
+	    (const char *[]){ "bin", own_folder(), "model", model_folder(s->model),
+		"pairs", operands[0], "to", s->output, "query", s->query ? s->query : "",
+		"document", s->document ? s->document : "", "whole", s->whole ? "1" : "",
+		"lr", s->lr ? s->lr : "", "epochs",
+		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
+		mem_format("%" PRId64, s->batch), "seed", mem_format("%" PRId64, s->seed),
+		NULL });
+	execlp("bash", "bash", "-c", script, (char *)NULL);
+	die("bash:");
 }
 
 /* The name of today for a program that was renamed; any other word unchanged. */
@@ -246,14 +297,14 @@ start(char **operands, int count)
 {
 	operands[0] = present_name(operands[0]);
 	for (const struct cli_command *word = words; word->name; word++)
-		if (!strcmp(word->name, operands[0]) && word->run != get)
+		if (!strcmp(word->name, operands[0]) && starts(word))
 			word->run(NULL, operands, count);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { 0 };
+	struct settings settings = { .batch = 32 };
 	char help[] = "--help", *alone[] = { argv[0], help, NULL };
 	int option;
 
@@ -267,9 +318,22 @@ main(int argc, char **argv)
 		switch (option) {
 		case OPT_RUN: settings.run = true; break;
 		case 'o': settings.output = optarg; break;
+		case 'm': settings.model = optarg; break;
+		case OPT_QUERY: settings.query = optarg; break;
+		case OPT_DOCUMENT: settings.document = optarg; break;
+		case OPT_WHOLE: settings.whole = true; break;
+		case OPT_LR:
+			cli_real("--lr", 1e-12, 10);
+			settings.lr = optarg;
+			break;
+		case OPT_EPOCHS:
+			settings.epochs = cli_integer("--epochs", 1, 1 << 20);
+			break;
+		case 'b': settings.batch = cli_integer("--batch", 2, 1 << 20); break;
+		case 's': settings.seed = cli_integer("--seed", 0, INT64_MAX); break;
 		}
 	const struct cli_command *word = cli_find(&cli, argc, argv);
-	if (word->run != get)
+	if (starts(word))
 		die_usage("the options of %s come after its name", word->name);
-	return get(&settings, argv + optind + 1, argc - optind - 1);
+	return word->run(&settings, argv + optind + 1, argc - optind - 1);
 }
