@@ -129,6 +129,18 @@ overview() {
 	diff "$T/guards" /dev/null
 }
 
+# The struct names that several files of lib still define, each with another meaning: none may come.
+REPEATED="best block bucket buffer candidate candidates choice clustering columns comparison corpus cursor entry field fit found group held item job labelled learning lines loading made model names node numbers output packed pair pairs part piece place range reader reading result row rows scan search sequence shard side sizes slice slot source span start step table text texts trainer waiting way weights writer"
+
+@test "house: a struct name is defined in one file of lib" {
+	cd "$ROOT/lib"
+	grep -roE --include='*.[ch]' --include='*.cu' --include='*.cuh' '^\s*((static|const|typedef) )*struct [a-z_0-9]+ \{' . |
+		sed -E 's/^(.*):.*struct ([a-z_0-9]+) \{/\2 \1/' | sort -u |
+		awk '{ files[$1] = files[$1] " " $2; if (++n[$1] == 2) names[++found] = $1 } END { for (i = 1; i <= found; i++) print names[i], files[names[i]] }' |
+		grep -vwE "^(${REPEATED// /|}|-)" >"$T/repeated" || true
+	diff "$T/repeated" /dev/null
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

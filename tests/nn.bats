@@ -94,6 +94,7 @@ check_real() {
 	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/nn/host" "$T/lib/base" "$T/lib/model/family"
 	touch "$T/lib/nn/cpu/plain.c" "$T/lib/nn/host/both.c" "$T/lib/base/err.c" "$T/lib/nn/cuda/quick.cu"
 	cp "$ROOT/Makefile" "$T"
+	ln -s "$ROOT/share" "$T"
 	cd "$T"
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 	run -2 make CUDA=1 NVCC=no-such-compiler

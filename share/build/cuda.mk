@@ -1,0 +1,22 @@
+# cuda.mk - CUDA=1: programs that compute on a GPU, in build/cuda; kernels: the kernels of either backend alone
+# code for these compute capabilities; a newer GPU compiles the last one's PTX
+SM       = 80 90
+NVCC     = nvcc
+NVFLAGS  = -std=c++17 -O3 -lineinfo $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM)) \
+           $(if $(WERROR),-Werror all-warnings) -Xcompiler -Wall$(,)-Wextra
+CUDAHOME = $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
+CUDALIBS = -L$(CUDAHOME)/lib64 -Wl,-rpath,$(CUDAHOME)/lib64 -lcublasLt -lcudart -lstdc++
+$(if $(CUDA),$(if $(shell command -v $(NVCC)),,$(error there is no $(NVCC), the compiler of the CUDA toolkit; build without CUDA=1)))
+
+$B/%.o: %.cu Makefile share/build/cuda.mk $B/flags | $(DEPS)
+	@mkdir -p $(@D)
+	$(NVCC) -I lib $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+## kernels   compile the kernels alone (CUDA=1: by nvcc, for all of SM, which takes minutes and needs no device)
+kernels: $(KERNELS)
+
+# tests/cuda.bats compares a device with build/cpu
+processors:
+	+$(MAKE) CUDA= all build/cpu/support/pairs_stream
+TESTED  += $(if $(CUDA),processors)
+.PHONY: kernels processors

@@ -1,0 +1,29 @@
+# develop.mk - checks of the source, the editor's list of commands, mutants, timing
+
+## lint      layout of C files, man pages, shell scripts (share/deps lint)
+lint:
+	tests/lint
+
+## compile_commands  write build/compile_commands.json, from which clangd knows how each file is compiled
+compile_commands:
+	@mkdir -p build
+	$(MAKE) -nB --no-print-directory CCACHE= all $(HELPERS:%=$B/support/%) $(SHIMMED) | awk -v folder='$(CURDIR)' ' \
+		/ -c -o / { file = $$NF; gsub(/["\\]/, "\\\\&"); \
+			printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s\"}", n++ ? ",\n" : "[\n", folder, file, $$0 } \
+		END { print "\n]" }' >build/compile_commands.json
+
+## mutate    change one thing at a time in FILES=, N=40 SEED=1: which changes does no test notice? (TESTS=a.bats,b.bats AGAIN=its output)
+mutate:
+	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(AGAIN:%=-a %) $(FILES)
+
+## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
+bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
+	tests/bench/run $B
+
+## bench-peers  install the peers from PyPI into the virtual environment PEERS=dir (build/peers)
+PEERS = build/peers
+bench-peers:
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime
+	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
+.PHONY: lint compile_commands mutate bench bench-peers

@@ -1,0 +1,11 @@
+# mpi.mk - train with MPI, in build/cpu/mpi/bin: MPI=1 builds and installs it (share/deps mpi); the tests build it if mpicc is installed
+# without the sanitizers, which report MPI's memory as leaked
+RANKED  := $(if $(SANITIZE)$(FUZZ)$(CROSS),,$B/mpi/bin/train)
+PROGRAMS += $(if $(MPI),$(RANKED))
+TESTED  += $(if $(shell command -v mpicc),$(RANKED))
+$(if $(MPI),$(if $(shell command -v mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
+
+$B/lib/ranks/mpi.o: own_cppflags += $(shell mpicc --showme:compile)
+# mpi.o, which stands before the library, replaces lib/ranks/alone.c
+$B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
+	$(link) $(shell mpicc --showme:link)
