@@ -55,7 +55,7 @@ pass_backward(
 		distance_clear(&pass->distance, spec, pass->block.sequences.T);
 	if (spec->prenorm)
 		nn_norm_back(pass->d, g[STEM_FINAL_NORM], g[STEM_FINAL_NORM_BIAS],
-		    pass->d, pass->states[spec->layers - 1].out, pass->stats_last,
+		    pass->d, pass->activations[spec->layers - 1].out, pass->stats_last,
 		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.sequences.T,
 		    C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
@@ -63,7 +63,7 @@ pass_backward(
 		if (spec->distance.each)
 			begin_distance(model, pass, index);
 		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
-		    &pass->block, &pass->states[layer], &pass->scratch, pass->d);
+		    &pass->block, &pass->activations[layer], &pass->scratch, pass->d);
 		if (spec->distance.each)
 			distance_backward(&pass->distance, spec,
 			    model->dblocks[index].at[BLOCK_DISTANCE],

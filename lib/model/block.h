@@ -1,17 +1,19 @@
 /*
- * block - one transformer block, forward and backward, as a specification says.
+ * block - one transformer block, as a specification says.
  *
  * norms after the sums (BERT):		norms before the branches (ModernBERT, decoders):
  *	y = norm1(x + attention(x))		y = x + attention(norm1(x))
  *	z = norm2(y + mlp(y))			z = y + mlp(norm2(y))
  *
- * With spec.branch_norms, what attention and mlp give is normed before it is added (Gemma 3).
- * attention(u) = out(softmax(q k' scale) v), q and k normed and rotated as the model
- * has it; mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts
- * (mixture.h), alone or beside such an MLP.
+ * attention(u) = out(softmax(q k' scale) v), q and k normed and rotated as the model has it.
+ * mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts (mixture.h), alone or beside such an MLP.
+ * With spec.branch_norms the outputs of attention and MLP are normed before they are added (Gemma 3).
  *
- * Letters as in nn.h; G = (H + 2 K) D, the columns of q, k and v side by side.
- * All arrays are in memory of the kernels.
+ * block_infer overwrites one struct block_buffers, which serves all blocks.  block_forward fills a struct block_activations of
+ * the block, which block_backward reads.  Both compute the same values.
+ *
+ * Letters as in nn.h; G = (H + 2 K) D, the columns of q, k and v side by side; I inner channels of the dense MLP.  All arrays
+ * are f32 in memory of the kernels.
  */
 #ifndef MODEL_BLOCK_H
 #define MODEL_BLOCK_H
@@ -25,90 +27,115 @@
 #include "model/spec.h"
 #include "model/workspace.h"
 
-/* NULL: the model has no such parameter; of gradients: it is not wanted. */
+/* The parameters; at NULL: the model has none such. */
 struct block_weights {
 	struct nn_matrix at[BLOCK_PARAMETERS];		   /* norms and biases are f32 */
 	const struct nn_matrix (*mixture)[MLP_PARAMETERS]; /* [mixture.count] */
-	/* what gates have beside them */
+	/* LoRA pairs beside them */
 	struct linear_gates gates[BLOCK_PARAMETERS];
 	const struct linear_gates (*mixture_gates)[MLP_PARAMETERS];
 };
+/* Their gradients, which are added to; NULL: not wanted. */
 struct block_gradients {
 	float *at[BLOCK_PARAMETERS];
 	float *(*mixture)[MLP_PARAMETERS];
 };
 
-/* Rotary frequencies: inverse[D/2] for all sequences (stride 0), or a row for each of them,
- * `stride` apart. */
+/* Rotary frequencies: inverse[D/2] for all sequences (stride 0), or a row for each sequence, `stride` apart. */
 struct block_rotary {
 	const float *inverse;
 	size_t stride;
 };
 
-/* What the blocks of one pass share. */
+/* The batch, as all blocks of a pass take it. */
 struct block_batch {
 	struct nn_sequences sequences;
 	struct block_rotary rotary[SPEC_ROTARIES];
 	const float *bias; /* of scores (nn_attention); NULL: none */
-	float *dbias;	   /* as nn_attention_back adds to it; NULL: not wanted */
+	float *dbias;	   /* nn_attention_back adds to it; NULL: not wanted */
 	struct mixture_push push;
 	struct linear_batch gates;
 };
 
-/* Activations of one block; laid out for the backward, or for a forward that forgets: then
- * one state serves all blocks, and the input becomes the output in place. */
-struct block_state {
-	float *x;		  /* [T,C] the input, borrowed */
-	float *entry, *stats1;	  /* [T,C], what attention reads, and norm1's [T,2] */
-	float *raw, *qkv;	  /* [T,G], projected; q and k normed and rotated */
-	float *stats_q, *stats_k; /* [T,H,2], [T,K,2], or [T,2] */
-	float *attended;	  /* [T,H D] */
-	float *lse;		  /* [T,H], or NULL */
-	float *given1,
-	    *given2; /* [T,C], [step,C], what attention and MLP give; with norms of their own: before them */
-	float *stats_given1, *stats_given2; /* [T,2], of those norms */
-	float *branch;			    /* [T,C], what is added to x */
-	float *sum1;			    /* [T,C], x + branch */
-	float *middle, *stats2;	  /* [T,C], what the MLP reads, and norm2's [T,2] */
-	size_t step;		  /* rows of the MLP at a time; T when keeping */
-	float *up, *gate, *inner; /* [step,I]; gate NULL in a plain MLP */
-	float *sum2;		  /* [step,C], what is added to y, and the sum with it */
-	struct mixture_state mixture;
-	float *mixed;  /* [T,C], what the token experts give, or NULL */
-	float *router; /* [T,E], receives the router's logits; NULL: not wanted */
-	float *out;    /* [T,C] */
+/* Arrays of attention, and of an MLP for some rows. */
+struct attention_buffers {
+	float *raw; /* [T,G], q, k and v as projected */
+	float *qkv; /* [T,G], q and k normed and rotated; v is that of raw */
+	float *stats_q,
+	    *stats_k;	 /* [T,H,2], [T,K,2], or [T,2], of the norms of q and k */
+	float *attended; /* [T,H D] */
+	float *lse;	 /* [T,H], log of the sum of exponentials */
+};
+struct mlp_buffers {
+	float *up, *gate; /* [rows,I]; gate NULL in a plain MLP */
+	float *inner;	  /* [rows,I], what goes into down */
 };
 
-/* Scratch of the backward, shared by all blocks. */
+/* Inference: memory that each block overwrites. */
+struct block_buffers {
+	float *x; /* [T,C] hidden states: input, then output; borrowed */
+	float
+	    *branch; /* [T,C] output of attention; with norms before also the normed x */
+	struct attention_buffers attention; /* raw is qkv; stats_q, stats_k, lse NULL */
+	size_t step;		/* rows of the MLP at a time: they stay in the cache */
+	struct mlp_buffers mlp; /* [step,I]; inner is up */
+	float *mlp_out;		/* [step,C] */
+	struct mixture_state mixture;
+	float *mixed;  /* [T,C] output of the token experts; NULL: there are none */
+	float *router; /* [T,E] receives the router's logits; NULL: not wanted */
+};
+
+/* Training: what the backward pass of one block reads. */
+struct block_activations {
+	float *x; /* [T,C] input, borrowed */
+	float *attention_in,
+	    *stats1; /* [T,C] norm1 of x; x with norms after; [T,2], norm1's */
+	struct attention_buffers attention; /* raw is qkv if q and k have no norm */
+	float *attention_out,
+	    *stats_attention_out; /* [T,C], [T,2] of its norm; without such it is sum1 */
+	float *sum1;		  /* [T,C] x + attention */
+	float *mlp_in, *stats2;	  /* [T,C] y, or norm2 of it; [T,2], norm2's */
+	struct mlp_buffers mlp;	  /* [T,I] */
+	struct mixture_state mixture;
+	float *mixed; /* [T,C] of the token experts; mlp_out if there is no dense MLP */
+	float *mlp_out,
+	    *stats_mlp_out; /* [T,C], [T,2] of its norm; without such it is sum2 */
+	float *sum2;	    /* [T,C] y + mlp; with norms before it is out */
+	float *out;	    /* [T,C] */
+};
+
+/* Scratch of the backward pass, one for all blocks. */
 struct block_scratch {
 	float *dqkv;	  /* [T,G] */
 	float *dattended; /* [T,H D] */
 	float *dinner;	  /* [T,I] */
-	float *dbranch;	  /* [T,C], or NULL with norms after and no token experts */
-	float *dgiven;	  /* [T,C], or NULL without norms of what branches give */
+	float *dbranch;	  /* [T,C]; NULL with norms after and no token experts */
+	float *dgiven;	  /* [T,C]; NULL without branch_norms */
 	struct mixture_scratch mixture;
 };
 
-/* step 0: for the backward of block `layer`.  Else for every block (layer is not read), whose MLPs take so many rows at a
- * time: their inner activations then stay in the cache, and memory does not grow with the batch. */
-void block_layout(struct block_state *state, struct workspace *workspace,
-    const struct spec *spec, int layer, size_t T, float *x, size_t step);
-void block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
-    const struct spec *spec, size_t T);
+/* Inference: buffers of T rows for every block, whose MLPs take `step` rows at a time; x[T,C] is the first block's input. */
+void block_buffers_layout(struct block_buffers *buffers, struct workspace *workspace,
+    const struct spec *spec, size_t T, float *x, size_t step);
+void block_infer(const struct spec *spec, int layer, const struct block_weights *weights,
+    const struct block_batch *batch, const struct block_buffers *buffers);
 
-/* From state->x to state->out. */
+/* Training, of block `layer`: from x to activations->out. */
+void block_activations_layout(struct block_activations *activations,
+    struct workspace *workspace, const struct spec *spec, int layer, size_t T, float *x);
 void block_forward(const struct spec *spec, int layer,
     const struct block_weights *weights, const struct block_batch *batch,
-    const struct block_state *state);
+    const struct block_activations *activations);
 
-/* d[T,C] is d loss / d out, and becomes d loss / d x; gradients are added to.  The state
- * must have been kept, and is used up. */
+/* d[T,C] is d loss / d out, and becomes d loss / d x.  The activations are used up. */
+void block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
+    const struct spec *spec, size_t T);
 void block_backward(const struct spec *spec, int layer,
     const struct block_weights *weights, const struct block_gradients *gradients,
-    const struct block_batch *batch, const struct block_state *state,
+    const struct block_batch *batch, const struct block_activations *activations,
     const struct block_scratch *scratch, float *d);
 
-/* Floats that a token takes in all blocks that are kept, and in the scratch. */
+/* Floats that a token takes in the activations of all blocks and the scratch. */
 size_t block_floats(const struct spec *spec);
 
 #endif

@@ -1,17 +1,76 @@
 /*
- * block_internal - what the files block*.c share; nobody else includes it.
+ * block_internal - what block.c (inference) and block_train.c share; nobody else includes it.
  */
 #ifndef MODEL_BLOCK_INTERNAL_H
 #define MODEL_BLOCK_INTERNAL_H
 
 #include "model/block.h"
+#include "model/mlp.h"
 
-/* Columns under a specification: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of
- * the layer's dense MLP. */
-struct sizes {
+/* Columns: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of the layer's dense MLP. */
+struct block_sizes {
 	size_t C, H, K, D, Q, KV, G, I;
 };
+struct block_sizes block_sizes(const struct spec *spec, int layer);
+struct block_sizes block_sizes_largest(const struct spec *spec); /* of all layers */
 
-struct sizes block_sizes(const struct spec *spec, int layer);
+/* One block in one pass. */
+struct block {
+	const struct spec *spec;
+	const struct spec_layer *layer;
+	const struct block_weights *weights;
+	const struct block_batch *batch;
+	struct block_sizes n;
+};
+struct block block_of(const struct spec *spec, int layer,
+    const struct block_weights *weights, const struct block_batch *batch);
+
+/* A norm's weight, or a bias. */
+const float *block_vector(const struct block *block, enum block_parameter which);
+
+/* Layers; gradients NULL: none are wanted.  The projections to q, k and v, or to all of them at once: returns how many. */
+struct linear block_linear(const struct block *block,
+    const struct block_gradients *gradients, enum block_parameter which, size_t C,
+    size_t O);
+int block_projections(struct linear to[3], const struct block *block,
+    const struct block_gradients *gradients);
+struct mlp block_mlp(
+    const struct block *block, const struct block_gradients *gradients, size_t first);
+struct linear block_shared_gate(
+    const struct block *block, const struct block_gradients *gradients);
+struct mixture_weights block_mixture(
+    const struct block *block, const struct block_gradients *gradients);
+
+/* All rows of the batch, as linear layers take them. */
+struct linear_rows block_rows(const struct block *block);
+
+/* Attention as the kernel takes it. */
+struct nn_attention block_attention(const struct block *block);
+
+/* Rotates q and k of qkv[T,G]; direction 1, or -1 for gradients. */
+void block_rotate(const struct block *block, float *qkv, int direction);
+
+/* Of q or k: the groups of columns that are normed each by itself. */
+struct norm_groups {
+	size_t count, columns;
+};
+struct norm_groups block_norm_groups(const struct block *block, size_t heads);
+
+/* out[T,C] = attention(in[T,C]) */
+void block_attend(const struct block *block, const struct attention_buffers *buffers,
+    float *out, const float *in);
+
+/* out[T,C] = mlp(in[T,C]) for tokens first .. first + T - 1, at which both begin. */
+void block_feed(const struct block *block, const struct mlp_buffers *buffers,
+    const struct mixture_state *mixture, float *out, const float *in, size_t first,
+    size_t T);
+
+/* y = norm(s), s = x + r; as nn_norm. */
+void block_norm(const struct block *block, enum block_parameter which, float *y, float *s,
+    float *stats, const float *x, const float *r, size_t T);
+
+/* With branch_norms `to` = norm(out), the output of a branch.  Returns what is added: to, or out. */
+float *block_norm_branch(const struct block *block, enum block_parameter which, float *to,
+    float *stats, float *out, size_t T);
 
 #endif

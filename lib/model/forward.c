@@ -45,8 +45,8 @@ show(const struct model *model, const struct pass *pass, const float *hidden, in
 		return;
 	struct model_seen seen = seen_at(model, pass, hidden, layer);
 	if (layer > 0 && spec->layer[layer - 1].mixture) {
-		seen.logits = pass->states->router;
-		seen.routing = pass->states->mixture.p;
+		seen.logits = pass->buffers.router;
+		seen.routing = pass->buffers.mixture.p;
 	}
 	model->see(model->see_context, &seen);
 }
@@ -76,6 +76,21 @@ embed(const struct model *model, const struct pass *pass)
 		    stem[STEM_PROJECT_BIAS].at, T, E, C);
 }
 
+/* Hidden states [T,C] through a block with the weights blocks[index]; returns its output. */
+static const float *
+run_block(const struct model *model, struct pass *pass, int layer, size_t index)
+{
+	const struct block_weights *weights = &model->blocks[index];
+
+	if (!pass->keep) {
+		block_infer(&model->spec, layer, weights, &pass->block, &pass->buffers);
+		return pass->buffers.x;
+	}
+	block_forward(
+	    &model->spec, layer, weights, &pass->block, &pass->activations[layer]);
+	return pass->activations[layer].out;
+}
+
 static const float *
 run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
 {
@@ -96,12 +111,11 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 			distance_forward(&pass->distance, spec,
 			    model->blocks[index].at[BLOCK_DISTANCE],
 			    &pass->block.sequences);
-		block_forward(spec, layer, &model->blocks[index], &pass->block,
-		    pass_state(pass, layer));
-		x = pass_state(pass, layer)->out;
+		x = run_block(model, pass, layer, index);
 		if (model->balance && spec->layer[layer].mixture)
-			balance_count(
-			    model->balance, batch, &pass_state(pass, layer)->mixture);
+			balance_count(model->balance, batch,
+			    pass->keep ? &pass->activations[layer].mixture
+				       : &pass->buffers.mixture);
 	}
 	if (spec->prenorm)
 		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,

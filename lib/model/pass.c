@@ -206,10 +206,25 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 
 /* Memory. ------------------------------------------------------------------------- */
 
-struct block_state *
-pass_state(const struct pass *pass, int layer)
+/* The blocks, which read x; returns their output. */
+static float *
+layout_blocks(struct pass *pass, const struct model *model, size_t T, float *x)
 {
-	return &pass->states[pass->keep ? layer : 0];
+	struct workspace *w = &pass->workspace;
+	const struct spec *spec = &model->spec;
+
+	if (!pass->keep && spec->layers)
+		block_buffers_layout(
+		    &pass->buffers, w, spec, T, x, pass_worker_tokens(model));
+	if (!pass->keep && model->see && spec->mixture.count)
+		pass->buffers.router =
+		    workspace_floats(w, T, (size_t)spec->mixture.count);
+	for (int layer = 0; pass->keep && layer < spec->layers; layer++) {
+		struct block_activations *activations = &pass->activations[layer];
+		block_activations_layout(activations, w, spec, layer, T, x);
+		x = activations->out;
+	}
+	return x;
 }
 
 static void
@@ -235,14 +250,7 @@ layout(struct pass *pass, const struct model *model, const struct batch *batch,
 		pass->dembedded = keep ? workspace_floats(w, T, E) : NULL;
 	}
 	pass->x0 = x;
-	for (int layer = 0; layer < (keep || !spec->layers ? spec->layers : 1); layer++) {
-		block_layout(pass_state(pass, layer), w, spec, layer, T, x,
-		    keep ? 0 : pass_worker_tokens(model));
-		x = pass_state(pass, layer)->out;
-	}
-	if (!keep && model->see && spec->mixture.count)
-		pass->states->router =
-		    workspace_floats(w, T, (size_t)spec->mixture.count);
+	x = layout_blocks(pass, model, T, x);
 	pass->last = x;
 	if (spec->prenorm && keep) {
 		pass->stats_last = workspace_floats(w, T, 2);
@@ -276,8 +284,8 @@ pass_need(struct model *model, int expert, size_t count)
 	    mem_grow(model->passes, &model->passes_room, count, sizeof *model->passes);
 	for (size_t i = had; i < model->passes_room; i++)
 		model->passes[i] =
-		    (struct pass){ .states = mem_zero((size_t)model->spec.layers,
-				       sizeof *model->passes->states) };
+		    (struct pass){ .activations = mem_zero((size_t)model->spec.layers,
+				       sizeof *model->passes->activations) };
 	model->pass = model->passes;
 }
 
@@ -300,7 +308,7 @@ void
 pass_free(struct model *model)
 {
 	for (size_t i = 0; i < model->passes_room; i++) {
-		free(model->passes[i].states);
+		free(model->passes[i].activations);
 		free(model->passes[i].stretches);
 		workspace_free(&model->passes[i].workspace);
 	}

@@ -50,7 +50,8 @@ struct pass {
 	float *sum0, *stats0; /* [T,E], sum of embeddings; [T,2], its norm's */
 	float *embedded,
 	    *x0; /* [T,E], the sum normed; [T,C], what the first block reads */
-	struct block_state *states; /* [layers] */
+	struct block_buffers buffers;	       /* inference */
+	struct block_activations *activations; /* training, [layers] */
 	float *last,
 	    *stats_last; /* [T,C], the last hidden states; [T,2], the final norm's */
 	struct head_state head;
@@ -76,9 +77,6 @@ void pass_prepare(struct pass *pass, const struct model *model, const struct bat
 /* Sends the tokens of each sequence through an adapter: gates[N], -1 for none. */
 void pass_find_stretches(
     struct pass *pass, const struct batch *batch, const int32_t *gates);
-
-/* The state of a block; without keep all have one. */
-struct block_state *pass_state(const struct pass *pass, int layer);
 
 /* Memory of a prediction.  (predict.c) */
 void prediction_layout(struct pass *pass, const struct model *model, size_t M);

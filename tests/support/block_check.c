@@ -1,6 +1,6 @@
 /*
  * block_check - hold the backward of a block to central differences of its forward, wherever
- * its norms stand and whatever MLPs it has, and the forward that forgets to the one that keeps.
+ * its norms stand and whatever MLPs it has, and inference to the forward of training.
  */
 #include "model/block.h"
 #include "nn_check.h"
@@ -19,7 +19,8 @@ struct work {
 	int count;
 	struct block_batch batch;
 	struct workspace workspace;
-	struct block_state state;
+	struct block_buffers buffers;
+	struct block_activations activations;
 	struct block_scratch scratch;
 };
 
@@ -104,14 +105,21 @@ loss(struct work *w, bool keep)
 	nn_copy(in->at, w->x->at, T * 8);
 	workspace_measure(&w->workspace);
 	for (int pass = 0; pass < 2; pass++) {
-		block_layout(
-		    &w->state, &w->workspace, &w->spec, 0, T, in->at, keep ? 0 : 128);
+		if (keep)
+			block_activations_layout(
+			    &w->activations, &w->workspace, &w->spec, 0, T, in->at);
+		else
+			block_buffers_layout(
+			    &w->buffers, &w->workspace, &w->spec, T, in->at, 128);
 		block_scratch_layout(&w->scratch, &w->workspace, &w->spec, T);
 		if (pass == 0)
 			workspace_ready(&w->workspace);
 	}
-	block_forward(&w->spec, 0, &w->weights, &w->batch, &w->state);
-	nn_download(out, w->state.out, sizeof out);
+	if (keep)
+		block_forward(&w->spec, 0, &w->weights, &w->batch, &w->activations);
+	else
+		block_infer(&w->spec, 0, &w->weights, &w->batch, &w->buffers);
+	nn_download(out, keep ? w->activations.out : w->buffers.x, sizeof out);
 	for (size_t i = 0; i < T * 8; i++)
 		sum += (double)out[i] * w->dout->ref[i];
 	return sum;
@@ -159,8 +167,8 @@ check(bool prenorm, int experts, int inner, bool shared_gate, bool plain, bool b
 	    branch ? " and of branches" : "", experts, inner);
 	expect_value(what, forgets, keeps, 1e-6);
 	nn_copy(d->at, w->dout->at, T * 8);
-	block_backward(&w->spec, 0, &w->weights, &w->gradients, &w->batch, &w->state,
-	    &w->scratch, d->at);
+	block_backward(&w->spec, 0, &w->weights, &w->gradients, &w->batch,
+	    &w->activations, &w->scratch, d->at);
 	size_t end = strlen(what);
 	for (int i = 0; i < w->count; i++) {
 		snprintf(what + end, sizeof what - end, ", parameter %d", i);
