@@ -15,6 +15,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "folder/model_folder.h"
 #include "model/lora_settings.h"
 #include "model/model.h"
@@ -148,10 +149,6 @@ struct arguments {
 static void
 take_option(int opt, struct arguments *a)
 {
-	static const char *const objectives[] = { [OBJECTIVE_INFONCE] = "infonce",
-		[OBJECTIVE_MLM] = "mlm",
-		[OBJECTIVE_CLM] = "clm",
-		NULL };
 	static const char *const precisions[] = { "f32", "bf16", NULL };
 	struct trainer_options *t = &a->trainer;
 	struct objective_options *b = &t->objective;
@@ -163,10 +160,7 @@ take_option(int opt, struct arguments *a)
 	case 's': b->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
 	case 'j': a->threads = cli_threads(); break;
 	case OPT_FROM_SCRATCH: a->from_scratch = true; break;
-	case OPT_OBJECTIVE:
-		b->kind =
-		    (enum objective_kind)cli_word("--objective", optarg, objectives);
-		break;
+	case OPT_OBJECTIVE: b->type = objective_called(optarg); break;
 	case OPT_STEPS: o->steps = cli_integer("--steps", 1, INT32_MAX); break;
 	case OPT_EPOCHS: b->contrast.epochs = cli_integer("--epochs", 1, 1 << 20); break;
 	case OPT_LR: o->rate = cli_real("--lr", 1e-12, 10); break;
@@ -222,20 +216,21 @@ take_option(int opt, struct arguments *a)
 	}
 }
 
-/* What says something to all objectives, and to each of them. */
-#define ALL                                                                              \
-	"model output from-scratch objective steps epochs lr schedule warmup decay "     \
-	"beta1 beta2 eps clip accumulate expert update-unused precision memory "         \
-	"tokens "                                                                        \
-	"save-every restart timing dtype seed threads "
-static const struct {
-	const char *mode, *options;
-} kinds[] = {
-	[OBJECTIVE_INFONCE] = { "--objective infonce", ALL
-	    "temperature bidirectional balance reze no-mask-duplicates lora freeze-documents documents" },
-	[OBJECTIVE_MLM] = { "--objective mlm", ALL "batch-tokens dev mask-share" },
-	[OBJECTIVE_CLM] = { "--objective clm", ALL "batch-tokens dev balance" },
-};
+/* Dies on an option that does not apply to the objective. */
+static void
+demand_applies(const struct objective_type *type)
+{
+	char *mode = mem_format("--objective %s", type->name);
+	char *applies = mem_format(
+	    "model output from-scratch objective steps epochs lr schedule warmup decay "
+	    "beta1 beta2 eps clip accumulate expert update-unused precision memory "
+	    "tokens save-every restart timing dtype seed threads %s",
+	    type->applies);
+
+	cli_only(&cli, mode, applies);
+	free(mode);
+	free(applies);
+}
 
 static struct arguments
 parse(int argc, char **argv)
@@ -253,15 +248,15 @@ parse(int argc, char **argv)
 		.warmup = 0.05 };
 	a.trainer.accumulate = 1;
 	a.trainer.save_every = 500;
-	a.trainer.objective = (struct objective_options){ .contrast.epochs = 1,
+	a.trainer.objective = (struct objective_options){ .type = objectives[0],
+		.contrast.epochs = 1,
 		.batch_tokens = 8192,
 		.mask_share = 0.15,
 		.balance = -1 };
 	while ((opt = cli_next(&cli, argc, argv)) != -1)
 		take_option(opt, &a);
 
-	enum objective_kind kind = a.trainer.objective.kind;
-	cli_only(&cli, kinds[kind].mode, kinds[kind].options);
+	demand_applies(a.trainer.objective.type);
 	if (!a.trainer.out)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (argc - optind > 1)
@@ -285,7 +280,7 @@ parse(int argc, char **argv)
 	    a.trainer.objective.contrast.freeze_documents)
 		die_usage("--documents has them; --freeze-documents would compute them");
 	if (o->rate == 0)
-		o->rate = kind == OBJECTIVE_INFONCE ? 2e-5 : 5e-4;
+		o->rate = a.trainer.objective.type->rate;
 	a.dir = model_folder(a.dir);
 	return a;
 }
@@ -295,7 +290,7 @@ static void
 choose_balance(struct arguments *a, const struct model *model)
 {
 	const struct spec_mixture *mixture = &model_spec(model)->mixture;
-	enum objective_kind kind = a->trainer.objective.kind;
+	double known = a->trainer.objective.type->balance;
 	double *balance = &a->trainer.objective.balance;
 
 	if (*balance > 0 && !mixture->count)
@@ -303,14 +298,14 @@ choose_balance(struct arguments *a, const struct model *model)
 	if (*balance >= 0)
 		return;
 	*balance = 0;
-	if (mixture->count && kind == OBJECTIVE_CLM) {
+	if (mixture->count && known < 0) {
 		*balance = mixture->balance;
 		if (mixture->balance_apart && *balance > 0)
 			warn(
 			    "%s: its 'aux_loss_alpha', %g, weighs a loss of each block and text apart; here it weighs one of all together: --balance says another weight, or 0",
 			    a->dir, *balance);
-	} else if (mixture->count && kind == OBJECTIVE_INFONCE && !a->trainer.lora)
-		*balance = 0.001;
+	} else if (mixture->count && !a->trainer.lora)
+		*balance = known;
 }
 
 int

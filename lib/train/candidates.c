@@ -9,28 +9,29 @@
 /* Where in a tensor of all ranks the parts of each side are, in rows: documents, negatives, queries. */
 enum side { DOCUMENTS, NEGATIVES, QUERIES, SIDES };
 
-struct place {
+struct side_rows {
 	size_t first, own, own_rows; /* in the whole; in the batch; how many of them */
 	const size_t *starts;
 };
 
 static void
-find_places(struct place places[SIDES], const struct loss_batch *batch)
+find_places(struct side_rows sides[SIDES], const struct loss_batch *batch)
 {
 	int ranks = ranks_count(), own = ranks_own();
 	const struct loss_parts *parts = batch->parts;
 	size_t rows = parts->rows[ranks];
 
-	places[DOCUMENTS] = (struct place){ .own = batch->rows, .starts = parts->rows };
-	places[NEGATIVES] = (struct place){
+	sides[DOCUMENTS] =
+	    (struct side_rows){ .own = batch->rows, .starts = parts->rows };
+	sides[NEGATIVES] = (struct side_rows){
 		.first = rows, .own = 2 * batch->rows, .starts = parts->negatives
 	};
-	places[QUERIES] = (struct place){
+	sides[QUERIES] = (struct side_rows){
 		.first = rows + parts->negatives[ranks], .own = 0, .starts = parts->rows
 	};
 	for (int side = 0; side < SIDES; side++)
-		places[side].own_rows =
-		    places[side].starts[own + 1] - places[side].starts[own];
+		sides[side].own_rows =
+		    sides[side].starts[own + 1] - sides[side].starts[own];
 }
 
 static int
@@ -39,14 +40,14 @@ sides_of(const struct loss_batch *batch)
 	return batch->bidirectional ? SIDES : QUERIES;
 }
 
-/* Begin to share the keys of one kind, at the places that the vectors have. */
+/* Begin to share the keys of one kind, laid out as the vectors. */
 static void
-share_keys(int64_t *to, const struct place places[SIDES], const struct loss_keys *keys)
+share_keys(int64_t *to, const struct side_rows sides[SIDES], const struct loss_keys *keys)
 {
 	const int64_t *own[SIDES] = { keys->document, keys->negatives, keys->query };
 
 	for (int side = 0; side < SIDES; side++) {
-		const struct place *p = &places[side];
+		const struct side_rows *p = &sides[side];
 		nn_upload(to + p->first + p->starts[ranks_own()], own[side],
 		    p->own_rows * sizeof *to);
 		ranks_share(to + p->first, p->starts, sizeof *to);
@@ -54,7 +55,7 @@ share_keys(int64_t *to, const struct place places[SIDES], const struct loss_keys
 }
 
 static void
-gather_keys(struct candidates *c, const struct place places[SIDES],
+gather_keys(struct candidates *c, const struct side_rows sides[SIDES],
     const struct loss_batch *batch, size_t count)
 {
 	size_t all = LOSS_KEYS * count;
@@ -64,10 +65,10 @@ gather_keys(struct candidates *c, const struct place places[SIDES],
 	    mem_grow(c->host_keys, &c->host_keys_room, all, sizeof *c->host_keys);
 	for (int kind = 0; kind < LOSS_KEYS; kind++) {
 		const int64_t *at = c->host_keys + (size_t)kind * count;
-		share_keys(c->nn_keys + (size_t)kind * count, places, &batch->keys[kind]);
-		c->keys[kind] = (struct loss_keys){ .query = at + places[QUERIES].first,
-			.document = at + places[DOCUMENTS].first,
-			.negatives = at + places[NEGATIVES].first };
+		share_keys(c->nn_keys + (size_t)kind * count, sides, &batch->keys[kind]);
+		c->keys[kind] = (struct loss_keys){ .query = at + sides[QUERIES].first,
+			.document = at + sides[DOCUMENTS].first,
+			.negatives = at + sides[NEGATIVES].first };
 	}
 	ranks_wait();
 	nn_download(c->host_keys, c->nn_keys, all * sizeof *c->nn_keys);
@@ -96,20 +97,20 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
     const struct loss_batch *batch)
 {
 	size_t width = batch->width, bytes = width * sizeof(float);
-	struct place places[SIDES];
+	struct side_rows sides[SIDES];
 
 	take_own(c, gradient, vectors, batch);
 	if (ranks_count() == 1)
 		return;
-	find_places(places, batch);
-	c->rows = places[NEGATIVES].first;
-	c->negatives = places[QUERIES].first - c->rows;
+	find_places(sides, batch);
+	c->rows = sides[NEGATIVES].first;
+	c->negatives = sides[QUERIES].first - c->rows;
 	c->first = batch->parts->rows[ranks_own()];
-	size_t count = places[QUERIES].first + c->rows;
+	size_t count = sides[QUERIES].first + c->rows;
 	c->vectors = nn_reserve(c->vectors, &c->vectors_size, count, bytes);
 	c->gradient = nn_reserve(c->gradient, &c->gradient_size, count, bytes);
 	for (int side = 0; side < sides_of(batch); side++) {
-		const struct place *p = &places[side];
+		const struct side_rows *p = &sides[side];
 		float *to = c->vectors + p->first * width;
 		nn_copy(to + p->starts[ranks_own()] * width, vectors + p->own * width,
 		    p->own_rows * width);
@@ -118,10 +119,10 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
 	nn_zero(c->gradient, count * width);
 	c->documents = c->vectors;
 	c->ddocuments = c->gradient;
-	c->queries = c->vectors + places[QUERIES].first * width;
-	c->dqueries = c->gradient + places[QUERIES].first * width;
+	c->queries = c->vectors + sides[QUERIES].first * width;
+	c->dqueries = c->gradient + sides[QUERIES].first * width;
 	if (batch->keys)
-		gather_keys(c, places, batch, count);
+		gather_keys(c, sides, batch, count);
 	ranks_wait();
 }
 
@@ -129,21 +130,21 @@ void
 candidates_return(struct candidates *c, float *gradient, const struct loss_batch *batch)
 {
 	size_t ranks = (size_t)ranks_count(), width = batch->width;
-	struct place places[SIDES];
+	struct side_rows sides[SIDES];
 
 	if (ranks == 1)
 		return;
-	find_places(places, batch);
+	find_places(sides, batch);
 	size_t *starts = mem_new(ranks + 1, sizeof *starts);
 	for (int side = 0; side < sides_of(batch); side++) {
 		for (size_t r = 0; r <= ranks; r++)
-			starts[r] = places[side].starts[r] * width;
-		ranks_sum(c->gradient + places[side].first * width, starts);
+			starts[r] = sides[side].starts[r] * width;
+		ranks_sum(c->gradient + sides[side].first * width, starts);
 	}
 	ranks_wait();
 	free(starts);
 	for (int side = 0; side < sides_of(batch); side++) {
-		const struct place *p = &places[side];
+		const struct side_rows *p = &sides[side];
 		nn_add(gradient + p->own * width,
 		    c->gradient + (p->first + p->starts[ranks_own()]) * width,
 		    p->own_rows * width);

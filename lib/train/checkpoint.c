@@ -107,13 +107,13 @@ void
 checkpoint_write(
     const char *path, struct model *model, struct optim *optim, const struct tree *state)
 {
-	size_t size = model_size(model), pieces = optim_pieces(optim);
+	size_t size = model_size(model), units = optim_units(optim);
 	char *text = json_text(state, 0);
 	struct safetensor tensors[] = {
 		vector("values", DTYPE_F32, size),
 		vector("exp_avg", DTYPE_F32, size),
 		vector("exp_avg_sq", DTYPE_F32, size),
-		vector("counts", DTYPE_I64, pieces),
+		vector("counts", DTYPE_I64, units),
 		vector("state", DTYPE_U8, strlen(text)),
 	};
 	struct safetensors_writer *writer =
@@ -127,7 +127,7 @@ checkpoint_write(
 	put_parts(file, path, model, optim, place.data);
 	if (writer) {
 		size_t at = place.data + 3 * size * sizeof(float);
-		size_t bytes = pieces * sizeof(int64_t);
+		size_t bytes = units * sizeof(int64_t);
 		put_at(file, path, optim_counts(optim), bytes, at);
 		put_at(file, path, text, strlen(text), at + bytes);
 	}
@@ -182,12 +182,12 @@ checkpoint_restore(const char *path, struct model *model, struct optim *optim)
 {
 	struct safetensors *file = safetensors_open(path);
 	const struct safetensor *counts = need(file, path, "counts", DTYPE_I64);
-	size_t pieces = optim_pieces(optim);
+	size_t units = optim_units(optim);
 
-	if (counts->count != pieces)
+	if (counts->count != units)
 		die("%s: has %zu parameters, the model has %zu; it is of another model",
-		    path, counts->count, pieces);
-	memcpy(optim_counts(optim), counts->data, pieces * sizeof(int64_t));
+		    path, counts->count, units);
+	memcpy(optim_counts(optim), counts->data, units * sizeof(int64_t));
 	const float *values = need_block(file, path, "values", model),
 		    *first = need_block(file, path, "exp_avg", model),
 		    *second = need_block(file, path, "exp_avg_sq", model);

@@ -1,15 +1,64 @@
-#include "train/clm.h"
+/*
+ * Causal language modelling: each token but the first of its text is predicted from those before it.  A text's end is predicted
+ * if the tokenizer adds a token there.
+ */
+#include "base/err.h"
+#include "train/lm.h"
 
-int64_t
-clm_targets(const int32_t *ids, const int64_t *starts, int64_t sequences,
-    int32_t *positions, int32_t *targets)
+/* Shorter texts have nothing to predict. */
+enum { SHORTEST = 2 };
+
+/* The logits of a token predict the one after it. */
+static int64_t
+choose(struct lm *lm, const struct corpus_batch *texts, int64_t number)
 {
 	int64_t count = 0;
 
-	for (int64_t i = 0; i < sequences; i++)
-		for (int64_t t = starts[i]; t + 1 < starts[i + 1]; t++) {
-			positions[count] = (int32_t)t;
-			targets[count++] = ids[t + 1];
+	(void)number;
+	for (int64_t i = 0; i < texts->sequences; i++)
+		for (int64_t t = texts->starts[i]; t + 1 < texts->starts[i + 1]; t++) {
+			lm->positions[count] = (int32_t)t;
+			lm->targets[count++] = texts->ids[t + 1];
 		}
 	return count;
 }
+
+static void
+open_texts(struct objective *objective, const char *path)
+{
+	const char *dir = model_dir(objective->model);
+
+	if (!model_spec(objective->model)->causal)
+		die("%s: is no causal language model: its tokens see those that they are to predict; --objective mlm is for such a model",
+		    dir);
+	if (!model_predicts(objective->model))
+		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json does not say \"tie_word_embeddings\": true; a model made by train --from-scratch --objective clm has one",
+		    dir);
+	lm_open((struct lm *)objective, path, SHORTEST, choose);
+}
+
+static void
+add_settings(const struct objective_options *options, struct tree *settings)
+{
+	tree_set(settings, "batch-tokens", tree_of_integer(options->batch_tokens));
+	if (options->dev)
+		tree_set(settings, "dev", tree_of_string(options->dev));
+	tree_set(settings, "balance", tree_of_real(options->balance));
+}
+
+const struct objective_type objective_clm = {
+	.name = "clm",
+	.size = sizeof(struct lm),
+	.rate = 5e-4,
+	.balance = -1,
+	.applies = "batch-tokens dev balance",
+	.open = open_texts,
+	.close = lm_close,
+	.stream = lm_stream,
+	.settings = add_settings,
+	.total = lm_total,
+	.learn = lm_learn,
+	.dev = lm_dev,
+	.position = lm_position,
+	.resume = lm_resume,
+};

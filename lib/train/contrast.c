@@ -137,22 +137,22 @@ demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_
 static uint64_t
 draw_of(const struct contrast *contrast, enum side side, int64_t index)
 {
-	struct loss_parts parts = meeting_parts(&contrast->meeting);
+	struct loss_parts parts = batch_sync_parts(&contrast->sync);
 	const size_t *starts = side == NEGATIVES ? parts.negatives : parts.rows;
-	int64_t place[] = { contrast->place.taken, side,
+	int64_t key[] = { contrast->position.taken, side,
 		index + (int64_t)starts[ranks_own()] };
 
-	return rng_hash(1, place, sizeof place);
+	return rng_hash(1, key, sizeof key);
 }
 
 /* The embedding of sequence `index` of a side, where documents have theirs from elsewhere. */
 static const float *
-stored_vector(const struct contrast *contrast, enum side side, int64_t index,
+precomputed_vector(const struct contrast *contrast, enum side side, int64_t index,
     const int32_t *ids, int64_t length)
 {
-	if (!contrast->stored || side == QUERY)
+	if (!contrast->precomputed || side == QUERY)
 		return NULL;
-	const float *vector = stored_find(contrast->stored, ids, length);
+	const float *vector = precomputed_find(contrast->precomputed, ids, length);
 	if (!vector)
 		die("%s: record %lld: text %lld of '%s' is not in %s, or was cut to other tokens there",
 		    contrast_name(contrast), (long long)stream_records(contrast->reader),
@@ -174,8 +174,8 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	    batch_prompt_tokens(contrast->record.attributes, contrast_sides[side]);
 	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
 	int expert = by_row ? -1 : row_expert(contrast, side, 0);
-	bool frozen =
-	    side != QUERY && (contrast->options.freeze_documents || contrast->stored);
+	bool frozen = side != QUERY &&
+		      (contrast->options.freeze_documents || contrast->precomputed);
 
 	demand(contrast, side, offsets, count);
 	for (int64_t i = 0, row = 0; i < count; i++) {
@@ -192,7 +192,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			    model_spec(contrast->model), expert, ids, length),
 			.gate = frozen ? -1 : 0,
 			.frozen = frozen,
-			.vector = stored_vector(contrast, side, i, ids, length),
+			.vector = precomputed_vector(contrast, side, i, ids, length),
 			.side = side != QUERY,
 			.draw = draw_of(contrast, side, i) };
 	}
@@ -275,7 +275,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.tokens = tokens,
 		.sequences = contrast->sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
-		.parts = meeting_parts(&contrast->meeting),
+		.parts = batch_sync_parts(&contrast->sync),
 		.targets = take_targets(contrast),
 	};
 }
@@ -308,13 +308,13 @@ hash_rows(const struct contrast *contrast)
 }
 
 /* What the record is, and what all of its batch must have in common. */
-static struct meeting_note
+static struct sync_message
 note_of(const struct contrast *contrast)
 {
 	static const char *const common[] = { "step", "epoch", "task", "dataset",
 		"temperature", "prompt_tokens", "batch_rows", "batch_checksum" };
 	const struct tree *attributes = contrast->record.attributes;
-	struct meeting_note note = { .state = MEETING_BATCH,
+	struct sync_message note = { .state = SYNC_BATCH,
 		.hash = hash_rows(contrast),
 		.record = stream_records(contrast->reader),
 		.step = tree_integer(attributes, "step", -1) };
@@ -334,23 +334,23 @@ note_of(const struct contrast *contrast)
 static bool
 advance(struct contrast *contrast)
 {
-	struct contrast_place *place = &contrast->place;
-	struct meeting_note note = { .state = MEETING_END };
+	struct contrast_position *position = &contrast->position;
+	struct sync_message note = { .state = SYNC_END };
 
-	contrast->meeting.awaited = true;
+	contrast->sync.awaited = true;
 	if (read_ahead(contrast))
 		note = note_of(contrast);
-	if (!meeting_hold(&contrast->meeting, &note, contrast_name(contrast)))
+	if (!batch_sync_exchange(&contrast->sync, &note, contrast_name(contrast)))
 		return false;
-	uint64_t hash = meeting_hash(&contrast->meeting);
+	uint64_t hash = batch_sync_hash(&contrast->sync);
 	const struct tree *attributes = contrast->record.attributes;
-	place->hash = rng_hash(place->hash, &hash, sizeof hash);
-	place->step = note.step;
+	position->hash = rng_hash(position->hash, &hash, sizeof hash);
+	position->step = note.step;
 	contrast->epoch = contrast->epochs +
 			  (tree_get(attributes, "epoch")
 				  ? tree_integer_in(attributes, "epoch", 0, INT32_MAX)
 				  : 0);
-	place->taken++;
+	position->taken++;
 	contrast->ahead = false;
 	return true;
 }
@@ -358,18 +358,18 @@ advance(struct contrast *contrast)
 bool
 contrast_leave(struct contrast *contrast)
 {
-	struct meeting_note note = { .state = MEETING_LEFT };
+	struct sync_message note = { .state = SYNC_LEFT };
 
-	if (!contrast->meeting.awaited)
+	if (!contrast->sync.awaited)
 		return false;
-	meeting_hold(&contrast->meeting, &note, contrast_name(contrast));
+	batch_sync_exchange(&contrast->sync, &note, contrast_name(contrast));
 	return true;
 }
 
 bool
 contrast_left(const struct contrast *contrast)
 {
-	return contrast->meeting.left;
+	return contrast->sync.left;
 }
 
 bool
@@ -378,7 +378,7 @@ contrast_next(struct contrast *contrast, struct contrast_batch *batch)
 	do {
 		if (!advance(contrast))
 			return false;
-	} while (!meeting_rows(&contrast->meeting));
+	} while (!batch_sync_rows(&contrast->sync));
 
 	const struct tree *attributes = contrast->record.attributes;
 	take(contrast, batch);
@@ -412,29 +412,29 @@ contrast_total(struct contrast *contrast)
 	return records * contrast->options.epochs;
 }
 
-struct contrast_place
-contrast_place(const struct contrast *contrast)
+struct contrast_position
+contrast_position(const struct contrast *contrast)
 {
-	return contrast->place;
+	return contrast->position;
 }
 
 void
-contrast_resume(struct contrast *contrast, const struct contrast_place *place)
+contrast_resume(struct contrast *contrast, const struct contrast_position *position)
 {
-	if (!place->taken || !read_ahead(contrast))
+	if (!position->taken || !read_ahead(contrast))
 		return;
-	if (place->step >= 0 &&
-	    tree_integer(contrast->record.attributes, "step", -1) == place->step + 1) {
-		contrast->place = *place;
+	if (position->step >= 0 &&
+	    tree_integer(contrast->record.attributes, "step", -1) == position->step + 1) {
+		contrast->position = *position;
 		return;
 	}
-	while (contrast->place.taken < place->taken) {
+	while (contrast->position.taken < position->taken) {
 		if (!advance(contrast))
 			die("%s: ends after %lld batches; the checkpoint has seen %lld: it is of another run; give the same stream, or --restart",
-			    contrast_name(contrast), (long long)contrast->place.taken,
-			    (long long)place->taken);
+			    contrast_name(contrast), (long long)contrast->position.taken,
+			    (long long)position->taken);
 	}
-	if (contrast->place.hash != place->hash)
+	if (contrast->position.hash != position->hash)
 		die("%s: its first %lld batches are not those that the checkpoint was trained on; give the same stream, or --restart",
-		    contrast_name(contrast), (long long)place->taken);
+		    contrast_name(contrast), (long long)position->taken);
 }

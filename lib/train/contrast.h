@@ -30,8 +30,8 @@ struct contrast_options {
 	bool
 	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
 	bool freeze_documents; /* an adapter learns for the queries alone */
-	const char
-	    *documents; /* a stream of the documents' embeddings (stored.h); NULL: none */
+	const char *
+	    documents; /* a stream of the documents' embeddings (precomputed.h); NULL: none */
 	bool targets;	/* of relations must be there; objective.h decides */
 	int64_t epochs; /* times that a file is read; standard input is read once */
 };
@@ -75,12 +75,12 @@ int64_t contrast_total(struct contrast *contrast);
  * "step" (-1: none).  contrast_resume goes there: past as many records, which must hash the same; or
  * at once, when the stream's first record says that it is the step that follows.
  */
-struct contrast_place {
+struct contrast_position {
 	int64_t taken, step;
 	uint64_t hash;
 };
-struct contrast_place contrast_place(const struct contrast *contrast);
-void contrast_resume(struct contrast *contrast, const struct contrast_place *place);
+struct contrast_position contrast_position(const struct contrast *contrast);
+void contrast_resume(struct contrast *contrast, const struct contrast_position *position);
 const char *contrast_name(const struct contrast *contrast);
 
 #endif

@@ -8,8 +8,8 @@
 #include "stream/stream.h"
 #include "stream/values.h"
 #include "train/contrast.h"
-#include "train/meeting.h"
-#include "train/stored.h"
+#include "train/batch_sync.h"
+#include "train/precomputed.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
 
@@ -25,15 +25,15 @@ struct contrast {
 	bool ahead;	       /* record was read but not yet taken */
 	int64_t pass;	       /* of a file, from 0 */
 	int64_t epoch, epochs; /* of the batch at hand; in the passes that are over */
-	struct contrast_place place;
+	struct contrast_position position;
 	struct sequence *sequences;
 	struct batch batch; /* one side, to be looked at by the model */
 	int64_t *keys;
 	size_t sequence_capacity, key_capacity;
 	struct loss_keys loss_keys[LOSS_KEYS]; /* the columns'; of the tokens */
 	struct floats targets;
-	struct stored *stored;	/* NULL: documents are computed */
-	struct meeting meeting; /* with the other ranks, on the batch at hand */
+	struct precomputed *precomputed; /* NULL: documents are computed */
+	struct batch_sync sync;		 /* with the other ranks, on the batch at hand */
 };
 
 /* Open the stream and find its columns. */

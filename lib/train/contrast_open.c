@@ -132,9 +132,9 @@ contrast_open(
 	tell_unread(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
 	check_model(contrast);
-	meeting_open(&contrast->meeting);
+	batch_sync_open(&contrast->sync);
 	if (options->documents)
-		contrast->stored = stored_open(options->documents, model);
+		contrast->precomputed = precomputed_open(options->documents, model);
 	if (options->expert && model_expert(model, options->expert) < 0)
 		die("--expert: the model has no task expert \"%s\"", options->expert);
 	return contrast;
@@ -146,11 +146,11 @@ contrast_close(struct contrast *contrast)
 	if (contrast->reader)
 		stream_close(contrast->reader);
 	batch_free(&contrast->batch);
-	stored_free(contrast->stored);
+	precomputed_free(contrast->precomputed);
 	free(contrast->path);
 	free(contrast->sequences);
 	free(contrast->keys);
 	free(contrast->targets.data);
-	meeting_close(&contrast->meeting);
+	batch_sync_close(&contrast->sync);
 	free(contrast);
 }

@@ -63,44 +63,45 @@ block_rows(size_t candidates)
  * One direction of the loss: rows of `from`, which are those from `first` on of all, choose among `to`: the partners
  * of all rows in order, and what follows.  Keys: of all rows, of all partners, of what follows.
  */
-struct way_keys {
+struct direction_keys {
 	const int64_t *own, *partner, *negatives;
 };
 
-struct way {
+struct direction {
 	const float *from, *to;
 	float *dfrom, *dto;
 	size_t rows, first, all, candidates;
-	const struct way_keys *keys; /* [LOSS_KEYS]; NULL: nothing is left out */
+	const struct direction_keys *keys; /* [LOSS_KEYS]; NULL: nothing is left out */
 	struct nn_loss *sum;
 };
 
 /* Take out of the mask what is equal by one kind of keys. */
 static void
-mask_equal(uint8_t *mask, const struct way *way, const struct way_keys *keys, size_t i)
+mask_equal(uint8_t *mask, const struct direction *direction,
+    const struct direction_keys *keys, size_t i)
 {
 	const int64_t *own = keys->own, *partner = keys->partner;
 	int64_t self = own[i], positive = partner[i];
 
-	for (size_t j = 0; j < way->all; j++)
+	for (size_t j = 0; j < direction->all; j++)
 		mask[j] &= partner[j] != positive && own[j] != self && partner[j] != self;
-	for (size_t k = way->all; k < way->candidates; k++) {
-		int64_t negative = keys->negatives[k - way->all];
+	for (size_t k = direction->all; k < direction->candidates; k++) {
+		int64_t negative = keys->negatives[k - direction->all];
 		mask[k] &= negative != positive && negative != self;
 	}
 }
 
 /* Which candidates take part in row i of all; returns how many do not. */
 static size_t
-mask_row(uint8_t *mask, const struct way *way, size_t i)
+mask_row(uint8_t *mask, const struct direction *direction, size_t i)
 {
 	size_t dropped = 0;
 
-	memset(mask, 1, way->candidates);
+	memset(mask, 1, direction->candidates);
 	for (int kind = 0; kind < LOSS_KEYS; kind++)
-		mask_equal(mask, way, &way->keys[kind], i);
+		mask_equal(mask, direction, &direction->keys[kind], i);
 	mask[i] = 1;
-	for (size_t k = 0; k < way->candidates; k++)
+	for (size_t k = 0; k < direction->candidates; k++)
 		dropped += !mask[k];
 	return dropped;
 }
@@ -121,26 +122,28 @@ reserve(struct loss *loss, size_t rows, size_t candidates)
 
 /* Adds to both gradients and the sum. */
 static void
-one_way(struct loss *loss, const struct way *way, const struct loss_batch *batch)
+one_direction(
+    struct loss *loss, const struct direction *direction, const struct loss_batch *batch)
 {
-	size_t block = block_rows(way->candidates), width = batch->width,
-	       candidates = way->candidates;
+	size_t block = block_rows(direction->candidates), width = batch->width,
+	       candidates = direction->candidates;
 	float scale = 1 / batch->temperature;
 
-	if (block > way->rows)
-		block = way->rows;
+	if (block > direction->rows)
+		block = direction->rows;
 	reserve(loss, block, candidates);
-	for (size_t first = 0; first < way->rows; first += block) {
-		size_t rows = way->rows - first < block ? way->rows - first : block;
-		const float *mine = way->from + first * width;
+	for (size_t first = 0; first < direction->rows; first += block) {
+		size_t rows =
+		    direction->rows - first < block ? direction->rows - first : block;
+		const float *mine = direction->from + first * width;
 		size_t dropped = 0;
 
 		for (size_t r = 0; r < rows; r++) {
-			size_t i = way->first + first + r;
+			size_t i = direction->first + first + r;
 			loss->host_targets[r] = (int32_t)i;
-			if (way->keys)
-				dropped +=
-				    mask_row(loss->host_mask + r * candidates, way, i);
+			if (direction->keys)
+				dropped += mask_row(
+				    loss->host_mask + r * candidates, direction, i);
 		}
 		nn_upload(
 		    loss->targets, loss->host_targets, rows * sizeof *loss->targets);
@@ -148,13 +151,14 @@ one_way(struct loss *loss, const struct way *way, const struct loss_batch *batch
 			nn_upload(loss->mask, loss->host_mask, rows * candidates);
 
 		nn_product_nt(
-		    loss->logits, mine, way->to, rows, candidates, width, scale, 0);
-		nn_cross_entropy(loss->logits, way->sum, loss->targets,
-		    dropped ? loss->mask : NULL, 1 / (float)way->all, rows, candidates);
-		nn_product_nn(way->dfrom + first * width, loss->logits, way->to, rows,
-		    width, candidates, scale, 1);
-		nn_product_tn(
-		    way->dto, loss->logits, mine, candidates, width, rows, scale, 1);
+		    loss->logits, mine, direction->to, rows, candidates, width, scale, 0);
+		nn_cross_entropy(loss->logits, direction->sum, loss->targets,
+		    dropped ? loss->mask : NULL, 1 / (float)direction->all, rows,
+		    candidates);
+		nn_product_nn(direction->dfrom + first * width, loss->logits,
+		    direction->to, rows, width, candidates, scale, 1);
+		nn_product_tn(direction->dto, loss->logits, mine, candidates, width, rows,
+		    scale, 1);
 	}
 }
 
@@ -167,7 +171,7 @@ loss_infonce_begin(
 	struct candidates *c = &loss->candidates;
 	struct nn_loss sums[2] = { { 0, 0 }, { 0, 0 } };
 
-	struct way_keys there[LOSS_KEYS], back[LOSS_KEYS];
+	struct direction_keys there[LOSS_KEYS], back[LOSS_KEYS];
 
 	nn_upload(loss->sums, sums, sizeof sums);
 	loss->lengths =
@@ -177,18 +181,18 @@ loss_infonce_begin(
 	candidates_gather(c, gradient, vectors, batch);
 	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++) {
 		const struct loss_keys *keys = &c->keys[kind];
-		there[kind] =
-		    (struct way_keys){ keys->query, keys->document, keys->negatives };
-		back[kind] = (struct way_keys){ keys->document, keys->query, NULL };
+		there[kind] = (struct direction_keys){ keys->query, keys->document,
+			keys->negatives };
+		back[kind] = (struct direction_keys){ keys->document, keys->query, NULL };
 	}
-	one_way(loss,
-	    &(struct way){ vectors, c->documents, gradient, c->ddocuments, rows, c->first,
-		c->rows, c->rows + c->negatives, c->keyed ? there : NULL,
+	one_direction(loss,
+	    &(struct direction){ vectors, c->documents, gradient, c->ddocuments, rows,
+		c->first, c->rows, c->rows + c->negatives, c->keyed ? there : NULL,
 		&loss->sums[0] },
 	    batch);
 	if (batch->bidirectional)
-		one_way(loss,
-		    &(struct way){ vectors + rows * width, c->queries,
+		one_direction(loss,
+		    &(struct direction){ vectors + rows * width, c->queries,
 			gradient + rows * width, c->dqueries, rows, c->first, c->rows,
 			c->rows, c->keyed ? back : NULL, &loss->sums[1] },
 		    batch);

@@ -1,8 +1,8 @@
 /*
- * objective - what a training step learns: InfoNCE on pairs, or tokens of texts, masked or next ones.
+ * objective - what a training step learns: InfoNCE on pairs (infonce.c), or tokens of texts, masked (mlm.c) or next ones (clm.c).
  *
- * All are hidden behind one face, so that the trainer knows only batches: take one,
- * learn from it (add its gradient to the model's), say where the run stands, go there again.
+ * An objective is a file that defines a `struct objective_type`, and a row of `objectives` in objective.c.  The trainer knows
+ * only the functions of that struct.
  */
 #ifndef TRAIN_OBJECTIVE_H
 #define TRAIN_OBJECTIVE_H
@@ -10,79 +10,106 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/balance.h"
 #include "model/model.h"
 #include "text/tree.h"
 #include "train/contrast.h"
 
-enum objective_kind {
-	OBJECTIVE_INFONCE,
-	OBJECTIVE_MLM, /* masked tokens (mlm.h) */
-	OBJECTIVE_CLM  /* the next token (clm.h) */
-};
-
 struct objective_options {
-	enum objective_kind kind;
-	struct contrast_options contrast; /* expert and epochs hold for all kinds */
+	const struct objective_type *type;
+	struct contrast_options contrast; /* expert and epochs hold for all types */
 	bool bidirectional;
-	double
-	    balance; /* weight of the load-balancing loss (balance.h); 0: none; not of MLM */
+	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
 	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
-	int64_t tokens;	      /* forward and backward at a time: bounds the activations */
-	int64_t batch_tokens; /* of a batch of texts */
-	double mask_share;    /* MLM */
-	const char *dev;      /* MLM and CLM: a file of texts held out; NULL: none */
+	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
+	int64_t batch_tokens; /* MLM and CLM: per batch of texts */
+	double mask_share;    /* MLM: share of the tokens to predict */
+	const char *dev;      /* MLM and CLM: file of held-out texts; NULL: none */
 	uint64_t seed;
 };
 
-struct objective;
+/* The common part of every objective; the objective's own struct begins with it. */
+struct objective {
+	const struct objective_type *type;
+	struct objective_options options;
+	struct model *model;	 /* borrowed */
+	struct balance *balance; /* NULL: none */
+};
 
-/* Opens the stream; dies when it does not fit the objective or the model. */
+/* The result of a batch, over all ranks.  Strings are borrowed until the next batch. */
+struct batch_report {
+	double loss;	  /* mean over its examples */
+	double balance;	  /* load-balancing loss, unweighted */
+	double reze;	  /* loss of relations, unweighted */
+	double correct;	  /* number of examples, with shares of ties */
+	int64_t examples; /* queries or predicted tokens */
+	int64_t tokens, epoch;
+	int64_t record;		    /* number in the stream; 0: a batch is no record */
+	const char *task, *dataset; /* "" if the stream has none */
+};
+
+struct objective_type {
+	const char *name; /* --objective */
+	size_t size;	  /* bytes of the objective's own struct */
+	double rate;	  /* default --lr */
+	double
+	    balance; /* default --balance of a model with token experts; -1: config.json's */
+	const char *applies; /* the options of train(1) that only some objectives have */
+
+	/* Opens the stream; dies if it does not fit the objective or the model. */
+	void (*open)(struct objective *objective, const char *path);
+	void (*close)(struct objective *objective);
+	/* The stream's name, for messages. */
+	const char *(*stream)(const struct objective *objective);
+	/* Adds the options that decide the weights to the settings of a checkpoint (settings.h). */
+	void (*settings)(const struct objective_options *options, struct tree *settings);
+	/* Number of batches of the whole run; -1: not known. */
+	int64_t (*total)(struct objective *objective);
+
+	/*
+	 * Takes the next batch and adds its gradient to the model's; `number` counts batches from 0 and seeds random draws.
+	 * Returns false at the end of the data, or when another rank has left.  With several ranks (ranks.h) the gradient is
+	 * this rank's share; the shares of all ranks sum to the gradient of the batch.  whole: as in model_backward, for a batch
+	 * of pairs; NULL: none.
+	 */
+	bool (*learn)(struct objective *objective, int64_t number,
+	    struct batch_report *report, const struct model_whole *whole);
+	/* Reads the next batch while the device computes, if it is there already; invalidates the last report's strings.  May
+	 * be NULL. */
+	void (*prepare)(struct objective *objective);
+
+	/* With several ranks.  leave tells the others that this rank stops; false: they are not waiting for a batch.  left: has
+	 * another rank stopped?  Both may be NULL. */
+	bool (*leave)(struct objective *objective);
+	bool (*left)(const struct objective *objective);
+
+	/* Mean loss of the held-out texts, which are not learned; masks are the same each time.  May be NULL. */
+	double (*dev)(struct objective *objective);
+
+	/* The position in the data, as an object for a checkpoint; and back to it.  resume dies if the data differ from the
+	 * checkpoint's. */
+	struct tree *(*position)(const struct objective *objective);
+	void (*resume)(struct objective *objective, const struct tree *position);
+};
+
+extern const struct objective_type objective_infonce, objective_mlm, objective_clm;
+extern const struct objective_type *const objectives[]; /* ends with NULL */
+
+/* Dies naming --objective if there is none of that name. */
+const struct objective_type *objective_called(const char *name);
+
 struct objective *objective_open(
     const char *path, struct model *model, const struct objective_options *options);
 void objective_close(struct objective *objective);
-
-/* Batches in all; -1: not known. */
-int64_t objective_total(struct objective *objective);
-
-/* What a batch taught, of all ranks together.  Strings are borrowed until the next batch. */
-struct batch_report {
-	double loss;	  /* mean over its examples */
-	double balance;	  /* load-balancing loss, without its weight */
-	double reze;	  /* loss of relations, without its weight */
-	double correct;	  /* of the examples, with shares of ties */
-	int64_t examples; /* queries or predicted tokens */
-	int64_t tokens, epoch;
-	int64_t record;		    /* of the stream; 0: batches are cut anew */
-	const char *task, *dataset; /* "" where the stream does not say */
-};
-
-/*
- * Take the next batch, add its gradient to the model's; `number` counts batches from 0 and seeds
- * what is random.  False at the end of the data, or where another rank has left.
- *
- * With several ranks (ranks.h) the gradient is this rank's share, whose sum over the ranks is that of the whole batch.
- * whole: told, as model_backward has it, what of it is whole, in a batch of pairs; NULL: nobody.
- */
-bool objective_learn(struct objective *objective, int64_t number,
-    struct batch_report *report, const struct model_whole *whole);
-
-/* A batch was learned from, and another will be: where a device is still at work on it, read that one, if it is there.  What
- * the last report borrows is then gone. */
 void objective_prepare(struct objective *objective);
-
-/* This rank takes no further part: told to the others; false: they do not wait for a batch.  And whether another has
- * said so. */
-bool objective_leave(struct objective *objective);
+bool objective_leave(struct objective *objective); /* true with one rank */
 bool objective_left(const struct objective *objective);
 
-/* The mean loss of what is predicted in the texts held out, none of which is learned; masks are the same each time. */
-double objective_dev(struct objective *objective);
-
-/* Where the data stand, as an object for a checkpoint; and to that place again.  Dies when the
- * data are not those of the checkpoint. */
-struct tree *objective_place(const struct objective *objective);
-void objective_resume(struct objective *objective, const struct tree *place);
-const char *objective_name(
-    const struct objective *objective); /* of the stream, for messages */
+/* For objectives: ends the count of the load-balancing loss, over all ranks, and returns it unweighted; sums a report over the
+ * ranks; a hash as checkpoints have it. */
+double objective_balance(struct objective *objective);
+void objective_sum_report(struct batch_report *report);
+struct tree *objective_hash(uint64_t hash);
+uint64_t objective_hash_in(const struct tree *position);
 
 #endif

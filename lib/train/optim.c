@@ -16,7 +16,7 @@ static const char *const schedule_names[] = { "constant", "linear", "cosine" };
 enum { BUCKET = 1 << 22 };
 
 /* What is updated or left alone as a whole: a parameter, or a matrix of a stack of them. */
-struct piece {
+struct unit {
 	const struct parameter *parameter;
 	size_t offset, count;
 };
@@ -29,9 +29,9 @@ struct bucket {
 	bool begun;
 };
 
-/* What this rank updates: of a piece, what lies in its part of a bucket. */
+/* What this rank updates: of a unit, what lies in its part of a bucket. */
 struct share {
-	size_t piece, offset, count, moments;
+	size_t unit, offset, count, moments;
 };
 
 struct optim {
@@ -39,17 +39,17 @@ struct optim {
 	struct optim_options options;
 	float *first, *second; /* [kept], nn memory */
 	size_t kept;
-	struct piece *pieces;
-	int64_t *counts; /* [pieces] */
+	struct unit *units;
+	int64_t *counts; /* [units] */
 	struct bucket *buckets;
 	struct share *shares;
-	size_t piece_count, bucket_count, share_count, most;
+	size_t unit_count, bucket_count, share_count, most;
 	size_t bucket_room, share_room;
 	/* the shares of a step, their numbers, and the sums of squares of their gradients; two in nn memory, too */
 	struct nn_piece *table, *given;
 	double *squares, *sums;
 	size_t *numbers;
-	double *piece_squares; /* [pieces], of all ranks */
+	double *unit_squares; /* [units], of all ranks */
 };
 
 bool
@@ -101,20 +101,20 @@ stack_of(const struct parameter *p)
 }
 
 static void
-cut_pieces(struct optim *optim)
+cut_units(struct optim *optim)
 {
 	int parameters = model_parameters(optim->model);
 	size_t at = 0;
 
 	for (int i = 0; i < parameters; i++)
-		optim->piece_count += stack_of(model_parameter(optim->model, i));
-	optim->pieces = mem_zero(optim->piece_count, sizeof *optim->pieces);
+		optim->unit_count += stack_of(model_parameter(optim->model, i));
+	optim->units = mem_zero(optim->unit_count, sizeof *optim->units);
 	for (int i = 0; i < parameters; i++) {
 		const struct parameter *p = model_parameter(optim->model, i);
 		size_t count = p->count / stack_of(p);
 		for (size_t j = 0; j < stack_of(p); j++)
-			optim->pieces[at++] =
-			    (struct piece){ p, p->offset + j * count, count };
+			optim->units[at++] =
+			    (struct unit){ p, p->offset + j * count, count };
 	}
 }
 
@@ -165,17 +165,17 @@ cut_buckets(struct optim *optim)
 	}
 }
 
-/* What this rank's parts of the buckets have of the pieces; both lie one behind the other. */
+/* What this rank's parts of the buckets have of the units; both lie one behind the other. */
 static void
 cut_shares(struct optim *optim)
 {
-	size_t piece = 0, own = (size_t)ranks_own();
+	size_t unit = 0, own = (size_t)ranks_own();
 
 	for (size_t b = 0; b < optim->bucket_count; b++) {
 		const struct bucket *bucket = &optim->buckets[b];
 		size_t from = bucket->starts[own], to = bucket->starts[own + 1];
-		for (; piece < optim->piece_count; piece++) {
-			const struct piece *p = &optim->pieces[piece];
+		for (; unit < optim->unit_count; unit++) {
+			const struct unit *p = &optim->units[unit];
 			size_t first = p->offset > from ? p->offset : from;
 			size_t past =
 			    p->offset + p->count < to ? p->offset + p->count : to;
@@ -184,7 +184,7 @@ cut_shares(struct optim *optim)
 				    mem_grow(optim->shares, &optim->share_room,
 					optim->share_count + 1, sizeof *optim->shares);
 				optim->shares[optim->share_count++] =
-				    (struct share){ piece, first, past - first,
+				    (struct share){ unit, first, past - first,
 					    bucket->moments + first - from };
 				if (past - first > optim->most)
 					optim->most = past - first;
@@ -202,13 +202,13 @@ optim_new(struct model *model, const struct optim_options *options)
 
 	optim->model = model;
 	optim->options = *options;
-	cut_pieces(optim);
+	cut_units(optim);
 	cut_buckets(optim);
 	cut_shares(optim);
 	optim->first = nn_alloc(optim->kept * sizeof(float));
 	optim->second = nn_alloc(optim->kept * sizeof(float));
-	optim->counts = mem_zero(optim->piece_count, sizeof *optim->counts);
-	optim->piece_squares = mem_new(optim->piece_count, sizeof *optim->piece_squares);
+	optim->counts = mem_zero(optim->unit_count, sizeof *optim->counts);
+	optim->unit_squares = mem_new(optim->unit_count, sizeof *optim->unit_squares);
 	optim->table = mem_new(optim->share_count, sizeof *optim->table);
 	optim->given = nn_alloc(optim->share_count * sizeof *optim->given);
 	optim->squares = mem_new(optim->share_count, sizeof *optim->squares);
@@ -230,10 +230,10 @@ optim_free(struct optim *optim)
 	free(optim->shares);
 	free(optim->table);
 	free(optim->squares);
-	free(optim->piece_squares);
+	free(optim->unit_squares);
 	free(optim->numbers);
 	free(optim->counts);
-	free(optim->pieces);
+	free(optim->units);
 	free(optim);
 }
 
@@ -289,7 +289,7 @@ share_values(struct optim *optim)
 	ranks_wait();
 }
 
-/* The shares of a step into the table: of the pieces that a backward pass has come to; how many. */
+/* The shares of a step into the table: of the units that a backward pass has come to; how many. */
 static size_t
 choose(struct optim *optim)
 {
@@ -297,7 +297,7 @@ choose(struct optim *optim)
 
 	for (size_t i = 0; i < optim->share_count; i++) {
 		const struct share *share = &optim->shares[i];
-		const struct parameter *p = optim->pieces[share->piece].parameter;
+		const struct parameter *p = optim->units[share->unit].parameter;
 		if (!takes_part(optim, p))
 			continue;
 		optim->numbers[chosen] = i;
@@ -318,28 +318,28 @@ gradient_norm(struct optim *optim, size_t chosen)
 	nn_square_sums(optim->sums, model_gradients(optim->model), optim->given, chosen,
 	    optim->most);
 	nn_download(optim->squares, optim->sums, chosen * sizeof *optim->sums);
-	for (size_t i = 0; i < optim->piece_count; i++)
-		optim->piece_squares[i] = 0;
+	for (size_t i = 0; i < optim->unit_count; i++)
+		optim->unit_squares[i] = 0;
 	for (size_t i = 0; i < chosen; i++)
-		optim->piece_squares[optim->shares[optim->numbers[i]].piece] +=
+		optim->unit_squares[optim->shares[optim->numbers[i]].unit] +=
 		    optim->squares[i];
-	ranks_add(optim->piece_squares, optim->piece_count);
-	for (size_t i = 0; i < optim->piece_count; i++)
-		sum += optim->piece_squares[i];
+	ranks_add(optim->unit_squares, optim->unit_count);
+	for (size_t i = 0; i < optim->unit_count; i++)
+		sum += optim->unit_squares[i];
 	return sqrt(sum);
 }
 
-/* Count the updates of pieces; of shares, which step theirs is. */
+/* Count the updates of units; of shares, which step theirs is. */
 static void
 count_updates(struct optim *optim, size_t chosen)
 {
-	for (size_t i = 0; i < optim->piece_count; i++)
+	for (size_t i = 0; i < optim->unit_count; i++)
 		optim->counts[i] +=
-		    optim->piece_squares[i] != 0 || (optim->options.update_unused);
+		    optim->unit_squares[i] != 0 || (optim->options.update_unused);
 	for (size_t i = 0; i < chosen; i++) {
-		size_t piece = optim->shares[optim->numbers[i]].piece;
-		if (optim->piece_squares[piece] != 0 || optim->options.update_unused)
-			optim->table[i].step = optim->counts[piece];
+		size_t unit = optim->shares[optim->numbers[i]].unit;
+		if (optim->unit_squares[unit] != 0 || optim->options.update_unused)
+			optim->table[i].step = optim->counts[unit];
 	}
 	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
 }
@@ -373,9 +373,9 @@ optim_step(struct optim *optim, int64_t step, double scale)
 }
 
 size_t
-optim_pieces(const struct optim *optim)
+optim_units(const struct optim *optim)
 {
-	return optim->piece_count;
+	return optim->unit_count;
 }
 
 int64_t *

@@ -64,10 +64,10 @@ void optim_begin(struct optim *optim, int layer);
  */
 double optim_step(struct optim *optim, int64_t step, double scale);
 
-/* What a checkpoint keeps: each parameter's count of updates (host, optim_pieces entries: one for each matrix of a
+/* What a checkpoint keeps: each parameter's count of updates (host, optim_units entries: one for each matrix of a
  * stack), and this rank's parts of the moments: `count` elements (nn memory) that belong to the parameters from
  * `offset` on.  All parts of all ranks are model_size elements. */
-size_t optim_pieces(const struct optim *optim);
+size_t optim_units(const struct optim *optim);
 int64_t *optim_counts(struct optim *optim);
 struct optim_part {
 	size_t offset, count;

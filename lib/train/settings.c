@@ -19,7 +19,10 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 
 	tree_set(s, "version", tree_of_string(MOTES_VERSION));
 	tree_set(s, "model", tree_of_string(model_fingerprint(model)));
-	tree_set(s, "objective", tree_of_integer(b->kind));
+	int64_t index = 0;
+	while (objectives[index] != b->type)
+		index++;
+	tree_set(s, "objective", tree_of_integer(index));
 	tree_set(s, "seed", tree_of_integer((int64_t)b->seed));
 	tree_set(s, "steps", tree_of_integer(steps));
 	tree_set(s, "epochs", tree_of_integer(b->contrast.epochs));
@@ -33,23 +36,7 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));
 	tree_set(
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
-	if (b->kind != OBJECTIVE_INFONCE)
-		tree_set(s, "batch-tokens", tree_of_integer(b->batch_tokens));
-	if (b->dev)
-		tree_set(s, "dev", tree_of_string(b->dev));
-	if (b->kind == OBJECTIVE_MLM) {
-		tree_set(s, "mask-share", tree_of_real(b->mask_share));
-	} else if (b->kind == OBJECTIVE_CLM) {
-		tree_set(s, "balance", tree_of_real(b->balance));
-	} else {
-		tree_set(s, "temperature", tree_of_real(b->contrast.temperature));
-		tree_set(s, "bidirectional", tree_of_boolean(b->bidirectional));
-		tree_set(s, "balance", tree_of_real(b->balance));
-		if (b->reze > 0)
-			tree_set(s, "reze", tree_of_real(b->reze));
-		tree_set(s, "no-mask-duplicates",
-		    tree_of_boolean(b->contrast.keep_duplicates));
-	}
+	b->type->settings(b, s);
 	tree_set(s, "lr", tree_of_real(o->rate));
 	tree_set(s, "beta1", tree_of_real(o->beta1));
 	tree_set(s, "beta2", tree_of_real(o->beta2));

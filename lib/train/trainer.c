@@ -65,6 +65,12 @@ compare_settings(const struct trainer *trainer, const struct tree *saved)
 		    settings_text(tree_get(own, key)));
 }
 
+static const char *
+stream_of(const struct trainer *trainer)
+{
+	return trainer->objective->type->stream(trainer->objective);
+}
+
 /* The log. ------------------------------------------------------------------------- */
 
 static void
@@ -181,7 +187,7 @@ note_state(struct trainer *trainer)
 	tree_set(state, "step", tree_of_integer(trainer->step));
 	tree_set(state, "batches", tree_of_integer(trainer->batches));
 	tree_set(state, "log", tree_of_integer(ftell(trainer->log)));
-	tree_set(state, "place", objective_place(trainer->objective));
+	tree_set(state, "place", trainer->objective->type->position(trainer->objective));
 	tree_free(trainer->state);
 	trainer->state = state;
 	trainer->whole = true;
@@ -298,7 +304,8 @@ begin(struct trainer *trainer)
 			die("%s: has %lld steps done, and this run is to have %lld; give --steps %lld or more, or --restart",
 			    trainer->checkpoint_path, (long long)trainer->step,
 			    (long long)trainer->steps, (long long)trainer->step);
-		objective_resume(trainer->objective, tree_need(state, "place"));
+		trainer->objective->type->resume(
+		    trainer->objective, tree_need(state, "place"));
 		checkpoint_restore(
 		    trainer->checkpoint_path, trainer->model, trainer->optim);
 		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
@@ -336,9 +343,8 @@ diverged(const struct trainer *trainer, const struct step_report *r, const char 
 			 : mem_string("nothing was saved");
 
 	die("%s: %sthe %s of step %lld%s%s is %f; lower --lr, or look at the data; %s",
-	    objective_name(trainer->objective), record, what,
-	    (long long)trainer->step + 1, *r->task ? ", task " : "", r->task, value,
-	    kept);
+	    stream_of(trainer), record, what, (long long)trainer->step + 1,
+	    *r->task ? ", task " : "", r->task, value, kept);
 }
 
 /* The ranks' gradients of a block are summed while those of the blocks before it are computed. */
@@ -353,11 +359,12 @@ static bool
 gather_gradients(struct trainer *trainer, struct step_report *r)
 {
 	struct model_whole whole = { begin_sum, trainer->optim };
+	struct objective *objective = trainer->objective;
 
 	while (r->batches < trainer->options->accumulate) {
 		struct batch_report batch;
 		bool last = r->batches + 1 == trainer->options->accumulate;
-		if (!objective_learn(trainer->objective, trainer->batches, &batch,
+		if (!objective->type->learn(objective, trainer->batches, &batch,
 			last && ranks_count() > 1 ? &whole : NULL))
 			break;
 		note(&r->task, batch.task, !r->batches);
@@ -375,7 +382,7 @@ gather_gradients(struct trainer *trainer, struct step_report *r)
 		if (!isfinite(batch.loss + batch.reze))
 			diverged(trainer, r, "loss", batch.loss + batch.reze);
 	}
-	return r->batches > 0 && !objective_left(trainer->objective);
+	return r->batches > 0 && !objective_left(objective);
 }
 
 static bool
@@ -398,7 +405,7 @@ take_step(struct trainer *trainer)
 			diverged(trainer, &r, "gradient's norm", r.norm);
 		trainer->step++;
 		if (dev_due(trainer))
-			r.dev = objective_dev(trainer->objective);
+			r.dev = trainer->objective->type->dev(trainer->objective);
 		log_step(trainer, &r, clock_now() - began);
 		note_state(trainer);
 		char rate[NUMBER_ROOM];
@@ -425,12 +432,11 @@ close_log(struct trainer *trainer)
 static void
 count_steps(struct trainer *trainer, struct optim_options *optim)
 {
-	int64_t total = objective_total(trainer->objective);
+	int64_t total = trainer->objective->type->total(trainer->objective);
 	int64_t every = trainer->options->accumulate;
 
 	if (!total)
-		die("%s: there is nothing to train on",
-		    objective_name(trainer->objective));
+		die("%s: there is nothing to train on", stream_of(trainer));
 	if (!optim->steps && total > 0)
 		optim->steps = (total + every - 1) / every;
 	if (!optim->steps && optim->schedule != SCHEDULE_CONSTANT)
@@ -456,7 +462,7 @@ beside(const char *dir, const char *suffix)
 static void
 finish(struct trainer *trainer)
 {
-	const char *data = objective_name(trainer->objective);
+	const char *data = stream_of(trainer);
 
 	if (!trainer->step)
 		die("%s: there is nothing to train on", data);

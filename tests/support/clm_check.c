@@ -20,7 +20,7 @@ static const double weight = 0.3; /* of the balance */
 static struct batch_report
 learn(struct model *model, const char *stream, int64_t tokens)
 {
-	struct objective_options options = { .kind = OBJECTIVE_CLM,
+	struct objective_options options = { .type = objective_called("clm"),
 		.contrast.epochs = 1,
 		.balance = model_spec(model)->mixture.count ? weight : 0,
 		.tokens = tokens,
@@ -29,7 +29,7 @@ learn(struct model *model, const char *stream, int64_t tokens)
 	struct batch_report report;
 
 	nn_zero(model_gradients(model), model_size(model));
-	if (!objective_learn(objective, 0, &report, NULL))
+	if (!objective->type->learn(objective, 0, &report, NULL))
 		die("%s: has no batch", stream);
 	objective_close(objective);
 	return report;

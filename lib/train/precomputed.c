@@ -1,4 +1,4 @@
-#include "train/stored.h"
+#include "train/precomputed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "stream/values.h"
 #include "token/tokenizer.h"
 
-struct stored {
+struct precomputed {
 	struct strings *texts; /* their ids, as bytes */
 	float *vectors;	       /* of each */
 	size_t room, width;
@@ -32,8 +32,8 @@ beside(const struct reader *reader, int ids)
 }
 
 static void
-take(struct stored *stored, const struct reader *reader, const struct record *record,
-    int ids, int emb, struct floats *room)
+take(struct precomputed *precomputed, const struct reader *reader,
+    const struct record *record, int ids, int emb, struct floats *room)
 {
 	const struct array *array = &record->columns[ids];
 	const struct column *column = stream_column(reader, ids);
@@ -41,20 +41,21 @@ take(struct stored *stored, const struct reader *reader, const struct record *re
 	const int64_t *offsets = column_list_offsets(column, array);
 	const float *vectors =
 	    values_floats(stream_column(reader, emb), &record->columns[emb], lists, room);
-	size_t width = stored->width;
+	size_t width = precomputed->width;
 
 	for (int64_t i = 0; i < lists; i++) {
 		const int32_t *text = (const int32_t *)array->data + offsets[i];
 		bool fresh;
 		values_refuse_nan(
 		    reader, emb, i, vectors + (size_t)i * width, (int)width);
-		size_t number = (size_t)strings_add(stored->texts, (const char *)text,
-		    (size_t)(offsets[i + 1] - offsets[i]) * sizeof *text, &fresh);
+		size_t number =
+		    (size_t)strings_add(precomputed->texts, (const char *)text,
+			(size_t)(offsets[i + 1] - offsets[i]) * sizeof *text, &fresh);
 		if (!fresh)
 			continue;
-		stored->vectors = mem_grow(stored->vectors, &stored->room,
-		    (number + 1) * width, sizeof *stored->vectors);
-		memcpy(stored->vectors + number * width, vectors + (size_t)i * width,
+		precomputed->vectors = mem_grow(precomputed->vectors, &precomputed->room,
+		    (number + 1) * width, sizeof *precomputed->vectors);
+		memcpy(precomputed->vectors + number * width, vectors + (size_t)i * width,
 		    width * sizeof *vectors);
 	}
 }
@@ -87,42 +88,44 @@ check(const struct reader *reader, const struct model *model)
 		    stream_name(reader));
 }
 
-struct stored *
-stored_open(const char *path, const struct model *model)
+struct precomputed *
+precomputed_open(const char *path, const struct model *model)
 {
-	struct stored *stored = mem_zero(1, sizeof *stored);
+	struct precomputed *precomputed = mem_zero(1, sizeof *precomputed);
 	struct reader *reader = stream_open(path);
 	struct floats room = { 0 };
 	struct record record;
 
 	check(reader, model);
-	stored->texts = strings_new();
-	stored->width = (size_t)model_width(model);
+	precomputed->texts = strings_new();
+	precomputed->width = (size_t)model_width(model);
 	while (stream_next(reader, &record))
 		for (int i = 0; i < stream_columns(reader); i++)
 			if (beside(reader, i) >= 0)
-				take(
-				    stored, reader, &record, i, beside(reader, i), &room);
+				take(precomputed, reader, &record, i, beside(reader, i),
+				    &room);
 	free(room.data);
 	stream_close(reader);
-	return stored;
+	return precomputed;
 }
 
 const float *
-stored_find(const struct stored *stored, const int32_t *ids, int64_t length)
+precomputed_find(
+    const struct precomputed *precomputed, const int32_t *ids, int64_t length)
 {
-	int64_t number =
-	    strings_find(stored->texts, (const char *)ids, (size_t)length * sizeof *ids);
+	int64_t number = strings_find(
+	    precomputed->texts, (const char *)ids, (size_t)length * sizeof *ids);
 
-	return number < 0 ? NULL : stored->vectors + (size_t)number * stored->width;
+	return number < 0 ? NULL
+			  : precomputed->vectors + (size_t)number * precomputed->width;
 }
 
 void
-stored_free(struct stored *stored)
+precomputed_free(struct precomputed *precomputed)
 {
-	if (!stored)
+	if (!precomputed)
 		return;
-	strings_free(stored->texts);
-	free(stored->vectors);
-	free(stored);
+	strings_free(precomputed->texts);
+	free(precomputed->vectors);
+	free(precomputed);
 }
