@@ -5,7 +5,7 @@
 int
 ranks_launched(void)
 {
-	/* Open MPI's mpirun, those that speak PMI, and srun in a step of its own: not sbatch, whose script is one */
+	/* Open MPI's mpirun, PMI launchers, and srun; not sbatch, which starts one script */
 	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 		"SLURM_STEP_NUM_TASKS" };
 

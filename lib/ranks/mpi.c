@@ -1,7 +1,6 @@
 /*
- * All of MPI is spoken by one thread, which takes jobs from a queue: it needs no more of the library than to be called
- * by one, and goes on while the program computes.  It waits by asking and sleeping, because a library that spins takes
- * the core from the ranks that compute.
+ * One thread makes all calls of MPI and takes jobs from a queue, so MPI_THREAD_FUNNELED suffices and communication overlaps with
+ * computing.  It polls and sleeps, because an MPI library that spins takes the core from the ranks that compute.
  */
 #include "ranks/ranks.h"
 
@@ -30,28 +29,28 @@ enum {
 
 enum kind { START, GATHER, SUM, SHARE, FINISH };
 
-struct job {
+struct operation {
 	enum kind kind;
 	void *values;
 	const void *own;
 	size_t size;
 	size_t *starts; /* owned */
-	struct job *next;
+	struct operation *next;
 };
 
-/* The one thread and what it works through. */
+/* The thread and its queue. */
 static struct {
 	int count, rank;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t posted, done;
-	struct job *first, **last;
+	struct operation *first, **last;
 	bool working;
 	atomic_int abort; /* 0, or 1 + the status */
 	atomic_bool hurry;
-	float *parts; /* of the others, to be summed */
+	float *parts; /* received from other ranks, to be summed */
 	size_t parts_room;
-	int *numbers; /* [4 count]: counts and places of what goes and comes */
+	int *numbers; /* [4 count]: counts and offsets sent and received */
 	struct ranks_traffic traffic;
 } the = { .count = 1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -83,7 +82,7 @@ leave_if_hurried(double *since)
 	die("was asked to stop, but other ranks do not answer: they may have died; the last checkpoint is as it was");
 }
 
-/* Answers come soon, or much later: the first questions follow each other closely. */
+/* Polls without sleeping at first, since an answer comes soon or much later. */
 static void
 complete(MPI_Request *request)
 {
@@ -112,17 +111,17 @@ count_sent(size_t bytes)
 }
 
 static void
-gather(const struct job *job)
+gather(const struct operation *operation)
 {
 	MPI_Request request;
 
-	MPI_Iallgather(job->own, (int)job->size, MPI_BYTE, job->values, (int)job->size,
-	    MPI_BYTE, MPI_COMM_WORLD, &request);
+	MPI_Iallgather(operation->own, (int)operation->size, MPI_BYTE, operation->values,
+	    (int)operation->size, MPI_BYTE, MPI_COMM_WORLD, &request);
 	complete(&request);
-	count_sent(job->size);
+	count_sent(operation->size);
 }
 
-/* to[length] = the sum of everybody's, in the order of the ranks; those of the others lie one after the other. */
+/* to[length] = the sum of all ranks' parts in the order of the ranks; the.parts has the other ranks'. */
 static void
 add_parts(float *to, size_t length)
 {
@@ -145,51 +144,52 @@ add_parts(float *to, size_t length)
 }
 
 static void
-sum(const struct job *job)
+sum(const struct operation *operation)
 {
 	int N = the.count, *send = the.numbers, *from = send + N, *receive = from + N,
 	    *to = receive + N;
-	size_t length = job->starts[the.rank + 1] - job->starts[the.rank];
+	size_t length = operation->starts[the.rank + 1] - operation->starts[the.rank];
 	MPI_Request request;
 
 	the.parts = mem_grow(
 	    the.parts, &the.parts_room, (size_t)(N - 1) * length, sizeof *the.parts);
 	for (int r = 0, at = 0; r < N; r++) {
 		bool other = r != the.rank;
-		from[r] = (int)(job->starts[r] - job->starts[0]);
-		send[r] = other ? (int)(job->starts[r + 1] - job->starts[r]) : 0;
+		from[r] = (int)(operation->starts[r] - operation->starts[0]);
+		send[r] =
+		    other ? (int)(operation->starts[r + 1] - operation->starts[r]) : 0;
 		receive[r] = other ? (int)length : 0;
 		to[r] = at;
 		at += receive[r];
 		the.traffic.bytes += (int64_t)send[r] * (int64_t)sizeof(float);
 		the.traffic.messages += send[r] > 0;
 	}
-	float *values = (float *)job->values + job->starts[0];
+	float *values = (float *)operation->values + operation->starts[0];
 	MPI_Ialltoallv(values, send, from, MPI_FLOAT, the.parts, receive, to, MPI_FLOAT,
 	    MPI_COMM_WORLD, &request);
 	complete(&request);
-	add_parts((float *)job->values + job->starts[the.rank], length);
+	add_parts((float *)operation->values + operation->starts[the.rank], length);
 }
 
 static void
-share(const struct job *job)
+share(const struct operation *operation)
 {
 	int *counts = the.numbers, *to = counts + the.count;
 	MPI_Datatype element;
 	MPI_Request request;
 
-	MPI_Type_contiguous((int)job->size, MPI_BYTE, &element);
+	MPI_Type_contiguous((int)operation->size, MPI_BYTE, &element);
 	MPI_Type_commit(&element);
 	for (int r = 0; r < the.count; r++) {
-		to[r] = (int)(job->starts[r] - job->starts[0]);
-		counts[r] = (int)(job->starts[r + 1] - job->starts[r]);
+		to[r] = (int)(operation->starts[r] - operation->starts[0]);
+		counts[r] = (int)(operation->starts[r + 1] - operation->starts[r]);
 	}
 	MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
-	    (char *)job->values + job->starts[0] * job->size, counts, to, element,
-	    MPI_COMM_WORLD, &request);
+	    (char *)operation->values + operation->starts[0] * operation->size, counts,
+	    to, element, MPI_COMM_WORLD, &request);
 	complete(&request);
 	MPI_Type_free(&element);
-	count_sent((size_t)counts[the.rank] * job->size);
+	count_sent((size_t)counts[the.rank] * operation->size);
 }
 
 static void
@@ -206,18 +206,18 @@ start(void)
 }
 
 static void
-do_job(const struct job *job)
+do_operation(const struct operation *operation)
 {
 	double began = clock_now();
 
-	switch (job->kind) {
+	switch (operation->kind) {
 	case START: start(); break;
-	case GATHER: gather(job); break;
-	case SUM: sum(job); break;
-	case SHARE: share(job); break;
+	case GATHER: gather(operation); break;
+	case SUM: sum(operation); break;
+	case SHARE: share(operation); break;
 	case FINISH: MPI_Finalize(); break;
 	}
-	if (job->kind != START)
+	if (operation->kind != START)
 		the.traffic.busy += clock_now() - began;
 }
 
@@ -234,16 +234,16 @@ work(void *nothing)
 			pthread_cond_broadcast(&the.done);
 			pthread_cond_wait(&the.posted, &the.lock);
 		}
-		struct job *job = the.first;
-		the.first = job->next;
+		struct operation *operation = the.first;
+		the.first = operation->next;
 		if (!the.first)
 			the.last = &the.first;
 		pthread_mutex_unlock(&the.lock);
 		leave_if_aborted();
-		do_job(job);
-		go_on = job->kind != FINISH;
-		free(job->starts);
-		free(job);
+		do_operation(operation);
+		go_on = operation->kind != FINISH;
+		free(operation->starts);
+		free(operation);
 		pthread_mutex_lock(&the.lock);
 	}
 	the.working = false;
@@ -253,18 +253,18 @@ work(void *nothing)
 }
 
 static void
-post(struct job wanted)
+post(struct operation wanted)
 {
-	struct job *job = mem_new(1, sizeof *job);
+	struct operation *operation = mem_new(1, sizeof *operation);
 
-	*job = wanted;
+	*operation = wanted;
 	if (wanted.starts) {
-		size_t bytes = ((size_t)the.count + 1) * sizeof *job->starts;
-		job->starts = memcpy(mem_new(1, bytes), wanted.starts, bytes);
+		size_t bytes = ((size_t)the.count + 1) * sizeof *operation->starts;
+		operation->starts = memcpy(mem_new(1, bytes), wanted.starts, bytes);
 	}
 	pthread_mutex_lock(&the.lock);
-	*the.last = job;
-	the.last = &job->next;
+	*the.last = operation;
+	the.last = &operation->next;
 	the.working = true;
 	pthread_cond_signal(&the.posted);
 	pthread_mutex_unlock(&the.lock);
@@ -282,7 +282,7 @@ ranks_wait(void)
 	pthread_mutex_unlock(&the.lock);
 }
 
-/* The program's last act; a trainer has another, which ends in the same. */
+/* For before_death; the trainer installs its own, which calls ranks_abort too. */
 static void
 abort_all(void *nothing)
 {
@@ -297,13 +297,13 @@ ranks_start(void)
 
 	if (ranks_launched() == 1)
 		return;
-	/* signals are for the thread that computes */
+	/* signals go to the computing thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (pthread_create(&the.thread, NULL, work, NULL))
 		die("no thread can be started to speak with other ranks");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	post((struct job){ .kind = START });
+	post((struct operation){ .kind = START });
 	ranks_wait();
 	the.traffic.waited = 0;
 	if (the.count != ranks_launched())
@@ -322,7 +322,7 @@ ranks_finish(void)
 	if (the.count == 1)
 		return;
 	before_death(NULL, NULL);
-	post((struct job){ .kind = FINISH });
+	post((struct operation){ .kind = FINISH });
 	pthread_join(the.thread, NULL);
 	free(the.parts);
 	free(the.numbers);
@@ -348,7 +348,8 @@ ranks_gather(void *all, const void *own, size_t bytes)
 		memmove(all, own, bytes);
 		return;
 	}
-	post((struct job){ .kind = GATHER, .values = all, .own = own, .size = bytes });
+	post((struct operation){
+	    .kind = GATHER, .values = all, .own = own, .size = bytes });
 	ranks_wait();
 }
 
@@ -373,7 +374,7 @@ void
 ranks_sum(float *values, const size_t *starts)
 {
 	if (the.count > 1)
-		post((struct job){
+		post((struct operation){
 		    .kind = SUM, .values = values, .starts = (size_t *)starts });
 }
 
@@ -381,7 +382,7 @@ void
 ranks_share(void *values, const size_t *starts, size_t size)
 {
 	if (the.count > 1)
-		post((struct job){ .kind = SHARE,
+		post((struct operation){ .kind = SHARE,
 		    .values = values,
 		    .size = size,
 		    .starts = (size_t *)starts });
@@ -407,7 +408,7 @@ ranks_abort(int status)
 	atomic_store(&the.abort, status + 1);
 	if (pthread_equal(pthread_self(), the.thread))
 		leave_if_aborted();
-	post((struct job){
+	post((struct operation){
 	    .kind = FINISH }); /* the thread may sleep, with nothing to do */
 	sleep(LAST_SECONDS);
 }

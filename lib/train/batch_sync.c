@@ -12,7 +12,7 @@ batch_sync_open(struct batch_sync *sync)
 	size_t ranks = (size_t)ranks_count();
 
 	*sync = (struct batch_sync){
-		.notes = mem_zero(ranks, sizeof *sync->notes),
+		.messages = mem_zero(ranks, sizeof *sync->messages),
 		.rows = mem_zero(ranks + 1, sizeof *sync->rows),
 		.negatives = mem_zero(ranks + 1, sizeof *sync->negatives),
 	};
@@ -21,7 +21,7 @@ batch_sync_open(struct batch_sync *sync)
 void
 batch_sync_close(struct batch_sync *sync)
 {
-	free(sync->notes);
+	free(sync->messages);
 	free(sync->rows);
 	free(sync->negatives);
 }
@@ -36,7 +36,7 @@ compare(
 		die("%s: %s where the first rank's %s: all of them must be made by the same recipe, seed and number of steps",
 		    name, ends ? "ends" : "has another batch",
 		    ends ? "has another batch" : "ends");
-	if (own->of != first->of)
+	if (own->attributes != first->attributes)
 		die("%s: record %lld, of step %lld, is not of the batch of the first rank's record %lld, of step %lld: tasksample must make both by one recipe and seed",
 		    name, (long long)own->record, (long long)own->step,
 		    (long long)first->record, (long long)first->step);
@@ -49,16 +49,16 @@ batch_sync_exchange(
 	int ranks = ranks_count();
 
 	sync->awaited = false;
-	ranks_gather(sync->notes, own, sizeof *own);
+	ranks_gather(sync->messages, own, sizeof *own);
 	for (int r = 0; r < ranks; r++)
-		sync->left |= sync->notes[r].state == SYNC_LEFT;
+		sync->left |= sync->messages[r].state == SYNC_LEFT;
 	if (sync->left)
 		return false;
-	compare(own, sync->notes, stream);
+	compare(own, sync->messages, stream);
 	for (int r = 0; r < ranks; r++) {
-		const struct sync_message *note = &sync->notes[r];
-		sync->rows[r + 1] = sync->rows[r] + (size_t)note->rows;
-		sync->negatives[r + 1] = sync->negatives[r] + (size_t)note->negatives;
+		const struct sync_message *message = &sync->messages[r];
+		sync->rows[r + 1] = sync->rows[r] + (size_t)message->rows;
+		sync->negatives[r + 1] = sync->negatives[r] + (size_t)message->negatives;
 	}
 	return own->state == SYNC_BATCH;
 }
@@ -75,7 +75,7 @@ batch_sync_hash(const struct batch_sync *sync)
 	uint64_t sum = 0;
 
 	for (int r = 0; r < ranks_count(); r++)
-		sum += sync->notes[r].hash;
+		sum += sync->messages[r].tokens;
 	return sum;
 }
 

@@ -1,5 +1,5 @@
 /*
- * sync - ranks (ranks.h) agree on a batch before they take it: each says what its record is, and hears the others.
+ * batch_sync - before ranks (ranks.h) take a batch, they exchange messages about their records, and check that all are of one batch.
  */
 #ifndef TRAIN_BATCH_SYNC_H
 #define TRAIN_BATCH_SYNC_H
@@ -10,7 +10,7 @@
 #include "train/loss.h"
 
 enum sync_state {
-	SYNC_LEFT = -1, /* this rank takes no further part */
+	SYNC_LEFT = -1, /* this rank stops */
 	SYNC_END,	/* its data have ended */
 	SYNC_BATCH
 };
@@ -18,25 +18,27 @@ enum sync_state {
 struct sync_message {
 	enum sync_state state;
 	int64_t rows, negatives, record, step;
-	uint64_t of;   /* a hash of what must be the same: step, task, temperature ... */
-	uint64_t hash; /* of the tokens, a sum over rows: whichever rank has a row */
+	uint64_t
+	    attributes; /* hash of those that must be equal: step, task, temperature ... */
+	uint64_t tokens; /* sum of the rows' hashes, the same however rows are divided */
 };
 
 struct batch_sync {
-	struct sync_message *notes; /* [ranks] */
-	size_t *rows, *negatives;   /* [ranks + 1], as in struct loss_parts */
-	bool left;		    /* some rank has */
-	bool awaited;		    /* the others wait, or will, for what this one says */
+	struct sync_message *messages; /* [ranks] */
+	size_t *rows, *negatives;      /* [ranks + 1], as in struct loss_parts */
+	bool left;		       /* some rank has stopped */
+	bool awaited; /* the others wait, or will wait, for this rank's message */
 };
 
 void batch_sync_open(struct batch_sync *sync);
 void batch_sync_close(struct batch_sync *sync);
 
-/* Whether all ranks have a batch.  Dies, naming this rank's stream, where it is not the first rank's. */
+/* Sends `own` and receives the others' messages.  Returns whether all ranks have a batch; dies, naming this rank's stream, if its
+ * batch is not the first rank's. */
 bool batch_sync_exchange(
     struct batch_sync *sync, const struct sync_message *own, const char *stream);
 
-/* Of the batch: its rows of all ranks, the sum of their hashes, and whose rows are whose. */
+/* The batch of all ranks: its rows, the hash of its tokens, and the ranks' parts. */
 int64_t batch_sync_rows(const struct batch_sync *sync);
 uint64_t batch_sync_hash(const struct batch_sync *sync);
 struct loss_parts batch_sync_parts(const struct batch_sync *sync);

@@ -6,12 +6,15 @@
 #include "nn/nn.h"
 #include "ranks/ranks.h"
 
-/* Where in a tensor of all ranks the parts of each side are, in rows: documents, negatives, queries. */
+/* The order of the sides in an array of all ranks. */
 enum side { DOCUMENTS, NEGATIVES, QUERIES, SIDES };
 
+/* Rows of a side. */
+
 struct side_rows {
-	size_t first, own, own_rows; /* in the whole; in the batch; how many of them */
-	const size_t *starts;
+	size_t first;	      /* in the array of all ranks */
+	size_t own, own_rows; /* in the batch's array; their number */
+	const size_t *starts; /* [ranks + 1] */
 };
 
 static void
@@ -40,7 +43,7 @@ sides_of(const struct loss_batch *batch)
 	return batch->bidirectional ? SIDES : QUERIES;
 }
 
-/* Begin to share the keys of one kind, laid out as the vectors. */
+/* Begins to share the keys of one kind, laid out as the vectors. */
 static void
 share_keys(int64_t *to, const struct side_rows sides[SIDES], const struct loss_keys *keys)
 {

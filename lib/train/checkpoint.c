@@ -27,17 +27,17 @@ vector(const char *name, enum dtype dtype, size_t count)
 	};
 }
 
-/* Where all ranks write, as the first made it. */
-struct place {
+/* The file that all ranks write, made by the first. */
+struct shared_file {
 	char path[PATH_MAX];
 	uint64_t data; /* bytes before the first tensor */
 };
 
-static struct place
-make_place(struct safetensors_writer *writer)
+static struct shared_file
+find_file(struct safetensors_writer *writer)
 {
 	size_t ranks = (size_t)ranks_count(), data = 0;
-	struct place own = { .path = "" }, *all = mem_new(ranks, sizeof *all);
+	struct shared_file own = { .path = "" }, *all = mem_new(ranks, sizeof *all);
 
 	if (writer) {
 		char *name = safetensors_place(writer, ranks > 1, &data);
@@ -62,7 +62,7 @@ put_at(int file, const char *path, const void *data, size_t bytes, size_t at)
 	}
 }
 
-/* Floats of nn memory. */
+/* Writes floats of nn memory, a strip at a time. */
 static void
 put_floats(int file, const char *path, const float *values, size_t count, size_t at)
 {
@@ -77,7 +77,7 @@ put_floats(int file, const char *path, const float *values, size_t count, size_t
 	free(host);
 }
 
-/* This rank's parts of values and moments. */
+/* Writes this rank's parts of values and moments. */
 static void
 put_parts(int file, const char *path, struct model *model, const struct optim *optim,
     size_t data)
@@ -93,9 +93,8 @@ put_parts(int file, const char *path, struct model *model, const struct optim *o
 	}
 }
 
-/* No rank goes on before all have come here. */
 static void
-wait_for_all(void)
+rank_barrier(void)
 {
 	char own = 0, *all = mem_new((size_t)ranks_count(), 1);
 
@@ -118,25 +117,25 @@ checkpoint_write(
 	};
 	struct safetensors_writer *writer =
 	    ranks_own() ? NULL : safetensors_create(path, tensors, 5, NULL, NULL);
-	struct place place = make_place(writer);
-	int file = open(place.path, O_WRONLY | O_CLOEXEC);
+	struct shared_file shared = find_file(writer);
+	int file = open(shared.path, O_WRONLY | O_CLOEXEC);
 
 	if (file < 0)
 		die("%s: all ranks write to it, on a file system that they share:",
-		    place.path);
-	put_parts(file, path, model, optim, place.data);
+		    shared.path);
+	put_parts(file, path, model, optim, shared.data);
 	if (writer) {
-		size_t at = place.data + 3 * size * sizeof(float);
+		size_t at = shared.data + 3 * size * sizeof(float);
 		size_t bytes = units * sizeof(int64_t);
 		put_at(file, path, optim_counts(optim), bytes, at);
 		put_at(file, path, text, strlen(text), at + bytes);
 	}
 	if ((fsync(file) && errno != EINVAL && errno != EROFS) || close(file))
 		die("%s:", path);
-	wait_for_all();
+	rank_barrier();
 	if (writer)
 		safetensors_finish(writer);
-	wait_for_all();
+	rank_barrier();
 	free(text);
 }
 
@@ -164,7 +163,7 @@ checkpoint_state(const char *path)
 	return state;
 }
 
-/* A block of floats, one for each of the model. */
+/* A tensor with a float for each parameter element. */
 static const float *
 need_block(struct safetensors *file, const char *path, const char *name,
     const struct model *model)

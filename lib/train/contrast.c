@@ -24,7 +24,7 @@ bad(const struct contrast *contrast, const char *what)
 	    (long long)stream_records(contrast->reader), what);
 }
 
-/* Have the next record in contrast->record; at the end of a file begin its next epoch. */
+/* Reads the next record into contrast->record; at the end of a file starts its next epoch. */
 static bool
 read_ahead(struct contrast *contrast)
 {
@@ -116,7 +116,7 @@ row_expert(const struct contrast *contrast, enum side side, int64_t row)
 	return expert_called(contrast, name);
 }
 
-/* Die naming the record when the model cannot take a side's sequences. */
+/* Dies naming the record if the model refuses a side's sequences. */
 static void
 demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_t count)
 {
@@ -132,8 +132,7 @@ demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_
 		    why);
 }
 
-/* What a sequence's dropout is drawn from: another in each batch, in whatever pieces and by whatever ranks it is
- * computed. */
+/* Seed of a sequence's dropout: depends on batch and row alone, not on chunks or ranks. */
 static uint64_t
 draw_of(const struct contrast *contrast, enum side side, int64_t index)
 {
@@ -145,7 +144,7 @@ draw_of(const struct contrast *contrast, enum side side, int64_t index)
 	return rng_hash(1, key, sizeof key);
 }
 
-/* The embedding of sequence `index` of a side, where documents have theirs from elsewhere. */
+/* The precomputed embedding of sequence `index` of a side; NULL: it is computed. */
 static const float *
 precomputed_vector(const struct contrast *contrast, enum side side, int64_t index,
     const int32_t *ids, int64_t length)
@@ -160,7 +159,7 @@ precomputed_vector(const struct contrast *contrast, enum side side, int64_t inde
 	return vector;
 }
 
-/* Fill in a side's sequences; returns their tokens. */
+/* Fills in a side's sequences; returns their number of tokens. */
 static int64_t
 add_side(struct contrast *contrast, enum side side, struct sequence *to,
     const int64_t *offsets, int64_t count)
@@ -199,7 +198,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 	return offsets[count] - offsets[0];
 }
 
-/* Keys of a side: hashes of its tokens, and its column, else the same. */
+/* Keys of a side: those of its column, or else the hashes of its tokens; and those hashes. */
 static void
 add_keys(struct contrast *contrast, enum side side, int64_t *to, int64_t *tokens,
     const struct sequence *sequences, int64_t count)
@@ -280,7 +279,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	};
 }
 
-/* Of the record's tokens and targets, a sum over rows: whichever rank has a row. */
+/* Hash of the record's tokens and targets: a sum over rows, so that it does not depend on the number of ranks. */
 static uint64_t
 hash_rows(const struct contrast *contrast)
 {
@@ -307,45 +306,44 @@ hash_rows(const struct contrast *contrast)
 	return sum;
 }
 
-/* What the record is, and what all of its batch must have in common. */
 static struct sync_message
-note_of(const struct contrast *contrast)
+message_of(const struct contrast *contrast)
 {
 	static const char *const common[] = { "step", "epoch", "task", "dataset",
 		"temperature", "prompt_tokens", "batch_rows", "batch_checksum" };
 	const struct tree *attributes = contrast->record.attributes;
-	struct sync_message note = { .state = SYNC_BATCH,
-		.hash = hash_rows(contrast),
+	struct sync_message message = { .state = SYNC_BATCH,
+		.tokens = hash_rows(contrast),
 		.record = stream_records(contrast->reader),
 		.step = tree_integer(attributes, "step", -1) };
 
-	lists(contrast, QUERY, &note.rows);
-	lists(contrast, NEGATIVES, &note.negatives);
+	lists(contrast, QUERY, &message.rows);
+	lists(contrast, NEGATIVES, &message.negatives);
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
 		const struct tree *value = tree_get(attributes, common[i]);
 		char *text = value ? json_text(value, 0) : mem_string("");
-		note.of = rng_hash(note.of, text, strlen(text) + 1);
+		message.attributes = rng_hash(message.attributes, text, strlen(text) + 1);
 		free(text);
 	}
-	return note;
+	return message;
 }
 
-/* The record that was read ahead, if all ranks have one: count it as taken. */
+/* Takes the record that was read ahead, if all ranks have one. */
 static bool
 advance(struct contrast *contrast)
 {
 	struct contrast_position *position = &contrast->position;
-	struct sync_message note = { .state = SYNC_END };
+	struct sync_message message = { .state = SYNC_END };
 
 	contrast->sync.awaited = true;
 	if (read_ahead(contrast))
-		note = note_of(contrast);
-	if (!batch_sync_exchange(&contrast->sync, &note, contrast_name(contrast)))
+		message = message_of(contrast);
+	if (!batch_sync_exchange(&contrast->sync, &message, contrast_name(contrast)))
 		return false;
 	uint64_t hash = batch_sync_hash(&contrast->sync);
 	const struct tree *attributes = contrast->record.attributes;
 	position->hash = rng_hash(position->hash, &hash, sizeof hash);
-	position->step = note.step;
+	position->step = message.step;
 	contrast->epoch = contrast->epochs +
 			  (tree_get(attributes, "epoch")
 				  ? tree_integer_in(attributes, "epoch", 0, INT32_MAX)
@@ -358,11 +356,11 @@ advance(struct contrast *contrast)
 bool
 contrast_leave(struct contrast *contrast)
 {
-	struct sync_message note = { .state = SYNC_LEFT };
+	struct sync_message message = { .state = SYNC_LEFT };
 
 	if (!contrast->sync.awaited)
 		return false;
-	batch_sync_exchange(&contrast->sync, &note, contrast_name(contrast));
+	batch_sync_exchange(&contrast->sync, &message, contrast_name(contrast));
 	return true;
 }
 

@@ -8,11 +8,11 @@
  *	query.expert, document.expert	text		task expert of each row, optional
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
- * task, dataset, epoch, step.  Property of the stream: batches (how many there are in all).
- * Texts are equal whose keys are, or whose token ids are.
+ * task, dataset, epoch, step.  Property of the stream: batches (their number).
+ * Two texts are equal if their keys or their token ids are equal.
  *
- * With several ranks (ranks.h) a batch is what their records have together: each reads a stream of its own, cut by
- * tasksample --rank, whose properties "rank" and "ranks" say so, and records that are not of one batch are refused.
+ * With several ranks (ranks.h) each rank reads its own stream, made by `tasksample --rank` with the properties "rank" and "ranks";
+ * a batch is one record of each.  Dies if the records are not of one batch.
  */
 #ifndef TRAIN_CONTRAST_H
 #define TRAIN_CONTRAST_H
@@ -25,15 +25,14 @@
 #include "train/loss.h"
 
 struct contrast_options {
-	const char *expert; /* for both sides, where the stream names none; or NULL */
-	double temperature; /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
-	bool
-	    keep_duplicates; /* no keys: duplicates of a text are negatives like any other */
-	bool freeze_documents; /* an adapter learns for the queries alone */
-	const char *
-	    documents; /* a stream of the documents' embeddings (precomputed.h); NULL: none */
-	bool targets;	/* of relations must be there; objective.h decides */
-	int64_t epochs; /* times that a file is read; standard input is read once */
+	const char *expert;    /* of both sides, if the stream names none; or NULL */
+	double temperature;    /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
+	bool keep_duplicates;  /* no keys: a duplicate of a text is a negative */
+	bool freeze_documents; /* only queries pass through the adapter */
+	const char
+	    *documents; /* file of documents' embeddings (precomputed.h); or NULL */
+	bool targets;	/* read the targets of relations */
+	int64_t epochs; /* readings of a file; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
 
@@ -43,37 +42,36 @@ struct contrast_batch {
 	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
 	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
-	const float *targets;	      /* [rows, 2 width]; NULL: not wanted */
+	const float *targets;	      /* [rows, 2 width]; NULL without `targets` */
 	double temperature;
-	const char *task, *dataset; /* "" where the record does not say */
-	int64_t epoch, record;	    /* epoch from 0; record of its stream, from 1 */
+	const char *task, *dataset; /* "" if the record has none */
+	int64_t epoch, record;	    /* epoch from 0; record number from 1 */
 };
 
 struct contrast;
 
-/* Dies when a column is missing or the tokens are not those of the model's tokenizer. */
+/* Dies if a column is missing or the stream is of another tokenizer. */
 struct contrast *contrast_open(
     const char *path, struct model *model, const struct contrast_options *options);
 void contrast_close(struct contrast *contrast);
 
-/* The next batch; false at the end, or where another rank has left.  Borrowed until the next call.  Dies naming the
- * record. */
+/* The next batch, borrowed until the next call; false at the end, or when another rank has left.  Dies naming the record. */
 bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
 
-/* Read the next batch's record now, if its stream has it at hand: the one before is gone. */
+/* Reads the next record now, if that does not wait for the stream.  Invalidates the batch. */
 void contrast_prepare(struct contrast *contrast);
 
-/* Tell the other ranks that no batch of this one comes; false: they do not wait for one. */
+/* leave tells the other ranks that this one has no more batches; false: they are not waiting.  left: has another rank left? */
 bool contrast_leave(struct contrast *contrast);
-bool contrast_left(const struct contrast *contrast); /* whether another has said so */
+bool contrast_left(const struct contrast *contrast);
 
-/* Batches in all epochs: of a file by counting, else as the property says; -1: not known. */
+/* The number of batches in all epochs: counted in a file, the property of standard input; -1: not known. */
 int64_t contrast_total(struct contrast *contrast);
 
 /*
- * Where a run stands: batches taken, the hash of all their tokens (of all ranks: the same however many they are), the last one's attribute
- * "step" (-1: none).  contrast_resume goes there: past as many records, which must hash the same; or
- * at once, when the stream's first record says that it is the step that follows.
+ * The position of a run: the number of batches taken, the hash of all their tokens (the same for any number of ranks), the last
+ * one's attribute "step" (-1: none).  contrast_resume goes there: past that many records, whose hash must be equal; or at once, if
+ * the stream's first record has the next step.
  */
 struct contrast_position {
 	int64_t taken, step;

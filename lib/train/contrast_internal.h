@@ -22,21 +22,21 @@ struct contrast {
 	char *path;
 	int ids[SIDES], key[SIDES], expert[SIDES], target; /* columns; -1: absent */
 	struct record record;
-	bool ahead;	       /* record was read but not yet taken */
-	int64_t pass;	       /* of a file, from 0 */
-	int64_t epoch, epochs; /* of the batch at hand; in the passes that are over */
+	bool ahead;	       /* `record` was read but not yet taken */
+	int64_t pass;	       /* number of the current reading of a file, from 0 */
+	int64_t epoch, epochs; /* of the batch; the number of epochs in passes before */
 	struct contrast_position position;
 	struct sequence *sequences;
-	struct batch batch; /* one side, to be looked at by the model */
+	struct batch batch; /* one side, for model_refuses */
 	int64_t *keys;
 	size_t sequence_capacity, key_capacity;
-	struct loss_keys loss_keys[LOSS_KEYS]; /* the columns'; of the tokens */
+	struct loss_keys loss_keys[LOSS_KEYS]; /* of columns; hashes of tokens */
 	struct floats targets;
 	struct precomputed *precomputed; /* NULL: documents are computed */
 	struct batch_sync sync;		 /* with the other ranks, on the batch at hand */
 };
 
-/* Open the stream and find its columns. */
+/* Opens the stream and finds its columns. */
 void contrast_open_stream(struct contrast *contrast);
 
 #endif

@@ -31,7 +31,7 @@ find(struct contrast *contrast, enum side side, const char *suffix, enum dtype d
 	return index;
 }
 
-/* The column of targets, which are of twice the model's width. */
+/* The column of relation targets, of twice the model's width; -1: not wanted. */
 static int
 find_target(const struct contrast *contrast)
 {
@@ -67,7 +67,7 @@ contrast_open_stream(struct contrast *contrast)
 	contrast->target = find_target(contrast);
 }
 
-/* A stream is one rank's, and this one's. */
+/* Dies if the stream is not this rank's. */
 static void
 check_rank(const struct contrast *contrast)
 {
@@ -85,7 +85,7 @@ check_rank(const struct contrast *contrast)
 	    ranks_own(), ranks_count());
 }
 
-/* Targets are of the model as it was. */
+/* Warns if the relation targets were computed by another model. */
 static void
 check_model(const struct contrast *contrast)
 {
@@ -99,7 +99,7 @@ check_model(const struct contrast *contrast)
 		    stream_name(contrast->reader), model_dir(contrast->model));
 }
 
-/* Tokens that the loss has no place for, a data set's negatives under another name say. */
+/* Warns of columns of tokens that the loss does not use, for example negatives under another name. */
 static void
 tell_unread(const struct contrast *contrast)
 {

@@ -14,13 +14,13 @@ struct corpus {
 	char *name;
 	int *columns;
 	int column_count;
-	/* what is at hand: the whole file, or the record just read, list after list */
+	/* the sequences in memory: the whole file's, or the last record's */
 	int32_t *ids;
 	int64_t *starts;
 	int64_t lists, next;
 	size_t ids_capacity, starts_capacity;
 	bool whole;
-	int64_t shortest, left_out; /* left out since it was last said */
+	int64_t shortest, left_out; /* left_out: not yet reported */
 	int64_t epochs, position;
 	uint64_t seed, hash;
 	struct corpus_batch batch;
@@ -47,7 +47,7 @@ find_columns(struct corpus *corpus)
 		    corpus->name);
 }
 
-/* Append the lists of one column of a record to what is at hand. */
+/* Appends the lists of a record's column to the sequences in memory. */
 static void
 add_lists(struct corpus *corpus, const struct column *column, const struct array *array,
     int64_t rows)
@@ -136,7 +136,7 @@ corpus_close(struct corpus *corpus)
 	free(corpus);
 }
 
-/* Index of the next sequence among those at hand; -1 at the end. */
+/* Index of the next sequence in memory; -1 at the end. */
 static int64_t
 peek(struct corpus *corpus)
 {
@@ -188,7 +188,7 @@ corpus_next(struct corpus *corpus, int64_t budget, struct corpus_batch *batch)
 	while ((index = peek(corpus)) >= 0) {
 		int64_t length = length_of(corpus, index);
 		int64_t epoch = corpus->whole ? corpus->position / corpus->lists : 0;
-		/* a batch does not span epochs: each sequence is once in an epoch's batches */
+		/* a batch does not span epochs */
 		if (b->sequences && (used + length > budget || epoch != b->epoch))
 			break;
 		b->epoch = epoch;

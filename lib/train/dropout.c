@@ -8,7 +8,7 @@
 #include "folder/modules.h"
 #include "text/json.h"
 
-/* The rate of a head of another kind is no part of an embedding. */
+/* The rates of classification and summary heads do not concern embeddings. */
 static bool
 is_rate(const struct tree *value)
 {

@@ -1,13 +1,11 @@
 /*
- * dropout - which rates of dropout a model's config.json has.
- *
- * Training applies none of them: a step is the gradient of the loss of the model as encode computes it.  Of adapters the
- * rate is LoRA's own (lora_settings.h).
+ * dropout - the dropout rates of config.json, which training ignores: its loss is that of the model as encode computes it.  Adapters
+ * have LoRA's dropout (lora_settings.h).
  */
 #ifndef TRAIN_DROPOUT_H
 #define TRAIN_DROPOUT_H
 
-/* Say, where --verbose asks for it, which rates above 0 are left out. */
+/* Reports the ignored rates above 0, under --verbose. */
 void dropout_tell(const char *dir);
 
 #endif

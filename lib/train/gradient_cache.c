@@ -23,14 +23,14 @@ struct gradient_cache {
 	int64_t chunk_count;
 	size_t order_capacity, chunk_capacity;
 	struct batch batch; /* the chunk in work */
-	/* The last chunks, whose activations are kept, and what was made of them; their number. */
-	struct batch *kept;
-	const float **made;
-	int64_t kept_count;
-	size_t kept_room, made_room;
-	float *vectors, *part; /* nn memory: all embeddings; those of one chunk */
+	/* the last chunks, whose activations are kept, and their embeddings: [cached_count] */
+	struct batch *cached;
+	const float **cached_vectors;
+	int64_t cached_count;
+	size_t cached_room, cached_vectors_room;
+	float *vectors, *part; /* nn memory: embeddings of all sequences; of one chunk */
 	size_t vectors_size, part_size;
-	int32_t *rows; /* nn memory: the chunk's piece of order */
+	int32_t *rows; /* nn memory: the chunk's indices of `order` */
 	size_t rows_size;
 	int32_t *host_rows;
 	size_t host_rows_capacity;
@@ -40,7 +40,7 @@ int64_t
 gradient_cache_tokens(const struct model *model, size_t bytes)
 {
 	const struct spec *spec = model_spec(model);
-	/* of static embeddings the rows and their gradients */
+	/* static embeddings need rows and their gradients only */
 	size_t floats = spec->layers ? block_floats(spec) : 2 * (size_t)spec->width;
 	size_t token = floats * sizeof(float);
 
@@ -66,16 +66,16 @@ gradient_cache_free(struct gradient_cache *cache)
 	free(cache->order);
 	free(cache->chunks);
 	batch_free(&cache->batch);
-	for (size_t i = 0; i < cache->kept_room; i++)
-		batch_free(&cache->kept[i]);
-	free(cache->kept);
-	free(cache->made);
+	for (size_t i = 0; i < cache->cached_room; i++)
+		batch_free(&cache->cached[i]);
+	free(cache->cached);
+	free(cache->cached_vectors);
 	free(cache->host_rows);
 	free(cache);
 }
 
-/* Order by kind, cut by the budget; of the chunks that learn, which follow the others, put the
- * largest last. */
+/* Sorts the sequences by expert, cuts chunks by the budget, and puts the largest chunk that learns last.  Chunks that learn follow
+ * the frozen ones. */
 static void
 cut(struct gradient_cache *cache, int64_t count)
 {
@@ -111,9 +111,9 @@ cut(struct gradient_cache *cache, int64_t count)
 	}
 }
 
-/* How many of the last chunks keep their activations: one at least, if it learns. */
+/* Sets the number of last chunks that keep their activations: at least one, if it learns. */
 static void
-choose_kept(struct gradient_cache *cache)
+choose_cached(struct gradient_cache *cache)
 {
 	int64_t tokens = 0, kept = 0;
 
@@ -123,14 +123,14 @@ choose_kept(struct gradient_cache *cache)
 		if (chunk->frozen || (kept && tokens > cache->tokens))
 			break;
 	}
-	size_t room = cache->kept_room;
-	cache->kept =
-	    mem_grow(cache->kept, &cache->kept_room, (size_t)kept, sizeof *cache->kept);
-	for (; room < cache->kept_room; room++)
-		cache->kept[room] = (struct batch){ 0 };
-	cache->made =
-	    mem_grow(cache->made, &cache->made_room, (size_t)kept, sizeof *cache->made);
-	cache->kept_count = kept;
+	size_t room = cache->cached_room;
+	cache->cached = mem_grow(
+	    cache->cached, &cache->cached_room, (size_t)kept, sizeof *cache->cached);
+	for (; room < cache->cached_room; room++)
+		cache->cached[room] = (struct batch){ 0 };
+	cache->cached_vectors = mem_grow(cache->cached_vectors,
+	    &cache->cached_vectors_room, (size_t)kept, sizeof *cache->cached_vectors);
+	cache->cached_count = kept;
 }
 
 static struct batch *
@@ -164,7 +164,7 @@ place(struct gradient_cache *cache, const struct chunk *chunk, const float *part
 	    (size_t)(chunk->end - chunk->first), (size_t)model_width(cache->model));
 }
 
-/* A chunk of which nothing is kept. */
+/* Embeds a chunk without keeping activations. */
 static void
 encode(struct gradient_cache *cache, const struct chunk *chunk)
 {
@@ -186,8 +186,9 @@ gradient_cache_embed(
 	cache->sequences = sequences;
 	cache->count = count;
 	cut(cache, count);
-	choose_kept(cache);
-	const struct chunk *kept = cache->chunks + cache->chunk_count - cache->kept_count;
+	choose_cached(cache);
+	const struct chunk *kept =
+	    cache->chunks + cache->chunk_count - cache->cached_count;
 	cache->vectors = nn_reserve(cache->vectors, &cache->vectors_size, (size_t)count,
 	    width * sizeof *cache->vectors);
 	nn_zero(cache->vectors, (size_t)count * width);
@@ -197,13 +198,13 @@ gradient_cache_embed(
 		if (sequences[i].vector)
 			nn_upload(cache->vectors + i * width, sequences[i].vector,
 			    width * sizeof *cache->vectors);
-	for (int64_t k = 0; k < cache->kept_count; k++)
-		pack(cache, &kept[k], &cache->kept[k]);
-	if (cache->kept_count)
-		model_forward_all(
-		    cache->model, cache->kept, (size_t)cache->kept_count, cache->made);
-	for (int64_t k = 0; k < cache->kept_count; k++)
-		place(cache, &kept[k], cache->made[k]);
+	for (int64_t k = 0; k < cache->cached_count; k++)
+		pack(cache, &kept[k], &cache->cached[k]);
+	if (cache->cached_count)
+		model_forward_all(cache->model, cache->cached,
+		    (size_t)cache->cached_count, cache->cached_vectors);
+	for (int64_t k = 0; k < cache->cached_count; k++)
+		place(cache, &kept[k], cache->cached_vectors[k]);
 	return cache->vectors;
 }
 
@@ -212,14 +213,14 @@ gradient_cache_backward(
     struct gradient_cache *cache, const float *gradient, const struct model_whole *whole)
 {
 	size_t width = (size_t)model_width(cache->model);
-	int64_t first = cache->chunk_count - cache->kept_count;
+	int64_t first = cache->chunk_count - cache->cached_count;
 
-	/* where nothing is learned all is whole; ranks (ranks.h) rely on the order */
-	if (whole && !cache->kept_count)
+	/* nothing learns: all gradients are complete; ranks (ranks.h) rely on this order */
+	if (whole && !cache->cached_count)
 		for (int layer = model_spec(cache->model)->layers - 1; layer >= -1;
 		     layer--)
 			whole->tell(whole->context, layer);
-	/* from the last, whose activations are still there */
+	/* the last chunks first: their activations are kept */
 	for (int64_t c = cache->chunk_count - 1; c >= 0 && !cache->chunks[c].frozen;
 	     c--) {
 		const struct chunk *chunk = &cache->chunks[c];
@@ -230,8 +231,8 @@ gradient_cache_backward(
 		    cache->part, &cache->part_size, size, width * sizeof *cache->part);
 		nn_gather(cache->part, gradient, chunk_rows(cache, chunk), size, width);
 		if (c >= first) {
-			model_backward(cache->model, &cache->kept[c - first], cache->part,
-			    last ? whole : NULL);
+			model_backward(cache->model, &cache->cached[c - first],
+			    cache->part, last ? whole : NULL);
 			continue;
 		}
 		model_forward(cache->model, pack(cache, chunk, &cache->batch));
@@ -245,8 +246,8 @@ gradient_cache_demand_finite(const struct gradient_cache *cache)
 {
 	size_t width = (size_t)model_width(cache->model);
 
-	/* where all are kept, learning went wrong sooner than the weights that it began with */
-	if (cache->chunk_count > cache->kept_count)
+	/* if all chunks were kept, the backward pass is at fault, not the weights before it */
+	if (cache->chunk_count > cache->cached_count)
 		model_demand_finite(
 		    cache->model, cache->vectors, (size_t)cache->count * width);
 }

@@ -9,7 +9,7 @@
 
 enum { BLOCK_BYTES = 32 << 20, BLOCK_ROWS = 512, BLOCK_ROWS_LEAST = 16 };
 
-/* Kept between steps; grows to the largest batch. */
+/* Scratch memory, reused in each step; grows to the largest batch. */
 struct loss {
 	float *logits;	      /* [block, candidates] */
 	int32_t *targets;     /* [block] */
@@ -60,8 +60,8 @@ block_rows(size_t candidates)
 }
 
 /*
- * One direction of the loss: rows of `from`, which are those from `first` on of all, choose among `to`: the partners
- * of all rows in order, and what follows.  Keys: of all rows, of all partners, of what follows.
+ * One direction of the loss: the rows of `from`, number `first` and following of all ranks', choose among the candidates `to`: the
+ * partners of all rows in order, then the negatives.  The keys are those of all ranks.
  */
 struct direction_keys {
 	const int64_t *own, *partner, *negatives;
@@ -75,7 +75,7 @@ struct direction {
 	struct nn_loss *sum;
 };
 
-/* Take out of the mask what is equal by one kind of keys. */
+/* Clears the mask of candidates that are equal by one kind of keys. */
 static void
 mask_equal(uint8_t *mask, const struct direction *direction,
     const struct direction_keys *keys, size_t i)
@@ -91,7 +91,7 @@ mask_equal(uint8_t *mask, const struct direction *direction,
 	}
 }
 
-/* Which candidates take part in row i of all; returns how many do not. */
+/* mask[candidates] of row i of all ranks: 1 for a candidate in the denominator.  Returns the number of zeros. */
 static size_t
 mask_row(uint8_t *mask, const struct direction *direction, size_t i)
 {

@@ -7,10 +7,10 @@
  * bidirectional adds the mean over documents of the same with queries as candidates (the sum of
  * the two directions, not their mean, as contrastors has it).
  *
- * With several ranks (ranks.h) B and N are those of all of them: candidates are gathered, each rank computes the losses
- * of its own rows, and what they say to the candidates is summed where those came from.
+ * With several ranks (ranks.h) B and N count the rows of all ranks: candidates are gathered, each rank computes the losses of
+ * its own rows, and the gradients of the candidates are summed on the ranks that they came from.
  *
- * Rows are taken in blocks, so that memory is a few tens of megabytes and never B x (B + N).
+ * Rows are taken in blocks, so memory is a few tens of megabytes and never B x (B + N).
  */
 #ifndef TRAIN_LOSS_H
 #define TRAIN_LOSS_H
@@ -20,12 +20,12 @@
 #include <stdint.h>
 
 /*
- * Hashes of the texts; equal keys are equal texts.  A candidate of row i is left out of its
- * denominator when it cannot be a negative: a document (not the row's own) equal to its positive
- * or to the query itself or answering the same query; a negative equal to either.  Host memory.
+ * Hashes of the texts, in host memory; equal keys are equal texts.  Row i leaves a candidate out of its denominator if it is no
+ * negative: another row's document that equals the positive or the query, or whose query is the same; a negative that equals the
+ * positive or the query.
  *
- * There are two kinds of keys, and texts are equal that are equal by either of them: strings that differ may have the
- * same tokens, and what a recipe calls the same may have others.
+ * There are two kinds of keys, and texts with an equal key of either kind are equal: different strings may have the same tokens,
+ * and texts that a recipe calls the same (of one label) may have different tokens.
  */
 enum { LOSS_KEYS = 2 };
 struct loss_keys {
@@ -33,7 +33,7 @@ struct loss_keys {
 	const int64_t *negatives; /* [negatives]; may be NULL when there are none */
 };
 
-/* Rank r has the rows from rows[r] to rows[r + 1] of the whole batch, and so its negatives; [ranks + 1], from 0. */
+/* Rank r has rows rows[r] to rows[r + 1] - 1 of the whole batch, and its negatives likewise; both [ranks + 1], from 0. */
 struct loss_parts {
 	const size_t *rows, *negatives;
 };
@@ -43,7 +43,7 @@ struct loss_batch {
 	float temperature;
 	bool bidirectional;
 	const struct loss_keys *keys;	/* [LOSS_KEYS]; NULL: nothing is left out */
-	const struct loss_parts *parts; /* looked at where there are several ranks */
+	const struct loss_parts *parts; /* read with several ranks only */
 };
 
 struct loss;
@@ -52,16 +52,15 @@ struct loss *loss_new(void);
 void loss_free(struct loss *loss);
 
 /*
- * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives.  They need not be
- * of unit length: they are normalised in place.  gradient, of the same shape, receives
- * d loss / d vectors as they came.  Returns this rank's share of the loss, whose sum over the ranks is the loss;
- * *correct counts its queries whose own document scored highest, as nn_cross_entropy counts ties.
+ * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives, of any length; they are normalised in place.
+ * gradient, of the same shape, receives d loss / d vectors before normalisation.  Returns this rank's share of the loss; the
+ * shares sum to the loss.  *correct counts this rank's queries whose own document scored highest, with ties as nn_cross_entropy
+ * counts them.
  */
 double loss_infonce(struct loss *loss, float *gradient, float *vectors,
     const struct loss_batch *batch, double *correct);
 
-/* The same in two halves: between them the gradient can be used, so that a device has work while the host learns what the
- * loss is. */
+/* The same in two calls.  The gradient is ready between them, so that a device computes on while the host waits for the loss. */
 void loss_infonce_begin(
     struct loss *loss, float *gradient, float *vectors, const struct loss_batch *batch);
 double loss_infonce_end(struct loss *loss, double *correct);

@@ -12,24 +12,24 @@ enum { WARMUP_MOST = 700 };
 
 static const char *const schedule_names[] = { "constant", "linear", "cosine" };
 
-/* Floats that are summed at a time: so much memory is taken for what the others have of them. */
+/* Floats per sum over ranks, which bounds the receive buffers. */
 enum { BUCKET = 1 << 22 };
 
-/* What is updated or left alone as a whole: a parameter, or a matrix of a stack of them. */
+/* A parameter, or a matrix of a stack: all of it takes part in a step, or none. */
 struct unit {
 	const struct parameter *parameter;
 	size_t offset, count;
 };
 
-/* What is summed at once: a stretch of all parameters, whole at one time.  Rank r's part is from starts[r] on. */
+/* A range of the model's elements that is summed at once.  Rank r owns starts[r] to starts[r + 1] - 1. */
 struct bucket {
-	const struct parameter *like; /* one of them */
+	const struct parameter *like; /* one of its parameters */
 	size_t *starts;		      /* [ranks + 1] */
-	size_t moments; /* the place of this rank's part in `first` and `second` */
+	size_t moments; /* offset of this rank's part in `first` and `second` */
 	bool begun;
 };
 
-/* What this rank updates: of a unit, what lies in its part of a bucket. */
+/* The part of a unit that this rank owns. */
 struct share {
 	size_t unit, offset, count, moments;
 };
@@ -45,7 +45,7 @@ struct optim {
 	struct share *shares;
 	size_t unit_count, bucket_count, share_count, most;
 	size_t bucket_room, share_room;
-	/* the shares of a step, their numbers, and the sums of squares of their gradients; two in nn memory, too */
+	/* the shares of a step, their numbers, and the sums of squares of their gradients; table and squares also in nn memory */
 	struct nn_piece *table, *given;
 	double *squares, *sums;
 	size_t *numbers;
@@ -133,7 +133,7 @@ add_bucket(struct optim *optim, const struct parameter *like, size_t offset, siz
 	optim->buckets[optim->bucket_count++] = bucket;
 }
 
-/* Whether two parameters are whole at one time, and reached together. */
+/* Are the gradients of two parameters complete at the same time, and reached together? */
 static bool
 together(const struct parameter *a, const struct parameter *b)
 {
@@ -141,7 +141,7 @@ together(const struct parameter *a, const struct parameter *b)
 	       a->predicts == b->predicts;
 }
 
-/* All of the model, what lies between parameters included: one bucket where there is one rank. */
+/* Buckets cover the whole model, with the gaps between parameters; with one rank there is one bucket. */
 static void
 cut_buckets(struct optim *optim)
 {
@@ -165,7 +165,7 @@ cut_buckets(struct optim *optim)
 	}
 }
 
-/* What this rank's parts of the buckets have of the units; both lie one behind the other. */
+/* Intersects this rank's parts of the buckets with the units; both are in rising order. */
 static void
 cut_shares(struct optim *optim)
 {
@@ -256,7 +256,7 @@ optim_begin(struct optim *optim, int layer)
 	}
 }
 
-/* The gradients of this rank's parts are those of all ranks.  Every rank begins in one order, that of a backward pass. */
+/* Sums the gradients of this rank's parts over the ranks.  Every rank uses the order of a backward pass. */
 static void
 sum_gradients(struct optim *optim)
 {
@@ -267,7 +267,7 @@ sum_gradients(struct optim *optim)
 	ranks_wait();
 }
 
-/* The other ranks have their parts, and the gradients of theirs here are zero, as this rank's are. */
+/* Shares the updated parameters, and zeroes the gradients of the other ranks' parts. */
 static void
 share_values(struct optim *optim)
 {
@@ -289,7 +289,7 @@ share_values(struct optim *optim)
 	ranks_wait();
 }
 
-/* The shares of a step into the table: of the units that a backward pass has come to; how many. */
+/* Fills the table with the shares of units that a backward pass reached; returns their number. */
 static size_t
 choose(struct optim *optim)
 {
@@ -329,7 +329,7 @@ gradient_norm(struct optim *optim, size_t chosen)
 	return sqrt(sum);
 }
 
-/* Count the updates of units; of shares, which step theirs is. */
+/* Counts the updates of units, and sets the step of each share. */
 static void
 count_updates(struct optim *optim, size_t chosen)
 {
@@ -355,7 +355,7 @@ optim_step(struct optim *optim, int64_t step, double scale)
 
 	if (!isfinite(norm))
 		return norm;
-	/* torch.nn.utils.clip_grad_norm_: the 1e-6 is its own */
+	/* the 1e-6 is that of torch.nn.utils.clip_grad_norm_ */
 	if (o->clip > 0 && norm + 1e-6 > o->clip)
 		scale *= o->clip / (norm + 1e-6);
 

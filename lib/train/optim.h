@@ -1,17 +1,15 @@
 /*
  * optim - AdamW over a model's parameters: schedules, clipping, groups.
  *
- * Groups: parameter->decay says which parameters decay (biases and norms do not).  A parameter
- * whose gradient is zero throughout took no part in the step (a task expert without rows in the
- * batch, a token expert that no token chose, the masked-language-model head of a contrastive run)
- * and is left alone: no decay, no moments, no count.  Of experts that are stacked in one tensor each
- * is taken by itself.  So each parameter has its own step for the bias correction, as in
- * torch.optim.AdamW when a gradient is None.
+ * parameter->decay says which parameters decay (biases and norms do not).  A parameter whose gradient is all zero took no part in
+ * the step (a task expert without rows in the batch, a token expert that no token chose, the masked-language-model head of a
+ * contrastive run) and stays: no decay, no moments, no count.  Each expert of a stacked tensor counts as a parameter.  So each
+ * parameter has its own step for the bias correction, as in torch.optim.AdamW when a gradient is None.
  *
- * With several ranks (ranks.h) parameters that are whole at the same time and learn together (those of a block, or of an
- * expert there) form buckets, of which each rank has an equal part: it sums up the gradients of that part, keeps its
- * moments, updates it and shares it.  So a rank has 1/N of the moments (ZeRO 1), gradients go to their owner alone (ZeRO
- * 2), and parameters that no rank's step has reached cost nothing.
+ * With several ranks (ranks.h) parameters whose gradients are complete at the same time (those of a block, or of an expert there)
+ * form buckets.  Each rank owns an equal part of a bucket: it sums that part's gradients, keeps its moments, updates it and
+ * shares it.  So a rank has 1/N of the moments (ZeRO 1), gradients go to their owner alone (ZeRO 2), and parameters that no rank's
+ * step reached cost nothing.
  */
 #ifndef TRAIN_OPTIM_H
 #define TRAIN_OPTIM_H
@@ -25,27 +23,24 @@ enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_COSINE };
 
 struct optim_options {
 	double rate, beta1, beta2, epsilon, decay;
-	double clip; /* greatest L2 norm of all gradients together; 0: none */
+	double clip; /* maximal L2 norm of all gradients together; 0: none */
 	enum schedule schedule;
-	double
-	    warmup; /* optimiser steps; below 1: that share of all steps, 700 at most */
-	int64_t steps; /* in all; 0: not known, good for SCHEDULE_CONSTANT only */
-	bool
-	    update_unused; /* decay and count what took no part, as with flattened gradients */
+	double warmup; /* optimiser steps; below 1: share of all steps, 700 at most */
+	int64_t steps; /* in all; 0: not known, for SCHEDULE_CONSTANT only */
+	bool update_unused; /* decay and count parameters that took no part */
 };
 
-/* False when no schedule is called so. */
+/* False if there is no schedule of that name. */
 bool optim_schedule(const char *name, enum schedule *schedule);
 const char *optim_schedule_name(enum schedule schedule);
 
 /*
- * Learning rate of a step, from 0.  Warm-up is linear from 0 (the very first step has rate 0),
- * then constant, or to 0 at the last step: linear, or half a cosine.  The formulas of
- * transformers' get_*_schedule_with_warmup.
+ * Learning rate of a step, counted from 0.  Warm-up is linear from 0 (step 0 has rate 0); then the rate is constant, or falls to 0
+ * at the last step, linearly or by half a cosine: transformers' get_*_schedule_with_warmup.
  */
 double optim_rate(const struct optim_options *options, int64_t step);
 
-/* The steps of the warm-up, where the options give a share of all. */
+/* The number of warm-up steps. */
 double optim_warmup(const struct optim_options *options);
 
 struct optim;
@@ -54,19 +49,18 @@ struct optim;
 struct optim *optim_new(struct model *model, const struct optim_options *options);
 void optim_free(struct optim *optim);
 
-/* The gradients of a block (-1: what is in none) are whole on this rank: begin to sum those that were reached. */
+/* Starts to sum the gradients of a block (-1: parameters outside blocks) over the ranks; this rank's are complete. */
 void optim_begin(struct optim *optim, int layer);
 
 /*
- * Update the parameters from the model's gradients x scale, clipped, at the rate of `step`;
- * then set the gradients to zero.  Returns the norm of gradients x scale before clipping; where
- * it is not finite nothing has been changed.
+ * Updates the parameters from the model's gradients x scale, clipped, at the rate of `step`, and sets the gradients to zero.
+ * Returns the norm of gradients x scale before clipping; if it is not finite, nothing is changed.
  */
 double optim_step(struct optim *optim, int64_t step, double scale);
 
-/* What a checkpoint keeps: each parameter's count of updates (host, optim_units entries: one for each matrix of a
- * stack), and this rank's parts of the moments: `count` elements (nn memory) that belong to the parameters from
- * `offset` on.  All parts of all ranks are model_size elements. */
+/* The state for a checkpoint: updates of each parameter, [optim_units] in host memory (a unit is a parameter, or a matrix of a stack);
+ * and this rank's parts of the moments: [count] floats in nn memory, of the model's elements from `offset` on.  The parts of all
+ * ranks together are model_size elements. */
 size_t optim_units(const struct optim *optim);
 int64_t *optim_counts(struct optim *optim);
 struct optim_part {

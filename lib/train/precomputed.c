@@ -10,12 +10,12 @@
 #include "token/tokenizer.h"
 
 struct precomputed {
-	struct strings *texts; /* their ids, as bytes */
-	float *vectors;	       /* of each */
+	struct strings *texts; /* token ids, as bytes */
+	float *vectors;	       /* [texts, width] */
 	size_t room, width;
 };
 
-/* X.emb beside X.ids, an element for each of its lists; -1: there is none. */
+/* The column X.emb of a column X.ids; -1: none. */
 static int
 beside(const struct reader *reader, int ids)
 {
@@ -60,7 +60,7 @@ take(struct precomputed *precomputed, const struct reader *reader,
 	}
 }
 
-/* Dies unless the stream is the model's, and some column has embeddings beside it. */
+/* Dies unless the stream is the model's and has embeddings with their tokens. */
 static void
 check(const struct reader *reader, const struct model *model)
 {

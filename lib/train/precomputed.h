@@ -1,6 +1,6 @@
 /*
- * stored - embeddings that were computed before, found again by their tokens: a stream as encode(1) makes it with
- * --keep, whose columns X.ids have an X.emb beside them, of every such X.
+ * precomputed - embeddings of texts, found by the texts' tokens.  They come from a stream of `encode --keep`: every pair of
+ * columns X.ids and X.emb.
  */
 #ifndef TRAIN_PRECOMPUTED_H
 #define TRAIN_PRECOMPUTED_H
@@ -11,11 +11,11 @@
 
 struct precomputed;
 
-/* All of them are held in memory.  Dies when the stream is of another model or tokenizer, has no such columns, other
- * widths, or values that are not finite. */
+/* Reads all embeddings into memory.  Dies if the stream is of another model or tokenizer, has no such columns, another width, or
+ * values that are not finite. */
 struct precomputed *precomputed_open(const char *path, const struct model *model);
 
-/* The embedding of these tokens, [model_width], host memory; NULL: it is not there.  Borrowed. */
+/* The embedding of these tokens, f32 [model_width], host memory, borrowed; NULL: not found. */
 const float *precomputed_find(
     const struct precomputed *precomputed, const int32_t *ids, int64_t length);
 void precomputed_free(struct precomputed *precomputed); /* or NULL */

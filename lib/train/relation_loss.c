@@ -6,10 +6,11 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 
-/* Kept between steps; grows to the largest batch. */
+/* Scratch memory, reused in each step; grows to the largest batch. */
 struct relation_loss {
 	size_t rows, width;
-	int32_t *order; /* [2 rows] of the vectors: the halves of each relation in turn */
+	int32_t *
+	    order; /* [2 rows] rows of the vectors: query and document of each relation in turn */
 	float *relations;	  /* [rows, 2 width] */
 	float *targets;		  /* [rows, 2 width]; then the gradient */
 	float *lengths, *cosines; /* [rows] of relations; of them and their targets */
@@ -59,7 +60,7 @@ make_room(struct relation_loss *loss)
 	    rows, sizeof *loss->host_cosines);
 }
 
-/* 1 - cos, of unit vectors. */
+/* Mean of 1 - cos; relations and targets have unit length. */
 static double
 mean_loss(struct relation_loss *loss)
 {

@@ -58,7 +58,7 @@ settings_text(const struct tree *value)
 	return value ? json_text(value, 0) : mem_string("nothing");
 }
 
-/* The first that differs and is not among `others`, names with blanks around. */
+/* The first setting that differs, or that only one side has, and that `others` does not list; NULL: none. */
 static const char *
 differ_but(const struct tree *own, const struct tree *other, const char *others)
 {
@@ -76,20 +76,14 @@ differ_but(const struct tree *own, const struct tree *other, const char *others)
 }
 
 const char *
-settings_differ(const struct tree *own, const struct tree *other)
-{
-	return differ_but(own, other, "");
-}
-
-const char *
 settings_refuse(const struct tree *own, const struct tree *saved)
 {
 	bool constant = !strcmp(
 	    tree_string(own, "schedule", ""), optim_schedule_name(SCHEDULE_CONSTANT));
-	/* which of the texts held out are predicted depends on how many are computed at a time */
-	bool pieces = tree_get(own, "dev") && tree_get(own, "mask-share");
+	/* the masks of held-out texts depend on the tokens per pass */
+	bool masked = tree_get(own, "dev") && tree_get(own, "mask-share");
 	char *others = mem_format(
-	    "%s%s", pieces ? "" : " tokens ", constant ? " steps epochs " : "");
+	    "%s%s", masked ? "" : " tokens ", constant ? " steps epochs " : "");
 	const char *key = differ_but(own, saved, others);
 
 	free(others);
@@ -110,7 +104,7 @@ settings_agree(const struct tree *settings, const char *name)
 	memcpy(mine, text, own);
 	ranks_gather(all, mine, most);
 	struct tree *first = json_parse(all, strlen(all), "settings", 1);
-	const char *key = settings_differ(settings, first);
+	const char *key = differ_but(settings, first, "");
 	if (key)
 		die("%s: has %s %s, the first rank has %s: all must be given the same",
 		    name, key, settings_text(tree_get(settings, key)),

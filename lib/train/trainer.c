@@ -29,24 +29,23 @@ struct trainer {
 	struct model *model;
 	struct objective *objective;
 	struct optim *optim;
-	struct tree *settings; /* what must be equal for a checkpoint to be of this run */
+	struct tree *settings; /* settings.h */
 	char *log_path, *checkpoint_path;
 	FILE *log;
 	struct progress *progress;
 	int64_t step, batches; /* done */
 	int64_t steps;	       /* in all; 0: until the data end */
-	bool timing, sends;    /* the log has columns of them */
+	bool timing, sends;    /* the log has columns of times; of messages */
 	double started;
-	struct ranks_traffic traffic; /* until the step before */
-	struct tree *state; /* as a checkpoint has it: what the last whole step left */
-	bool whole;	    /* parameters and log are those of `state` */
-	struct lock *lock;  /* of the folder; NULL but in the first rank */
+	struct ranks_traffic traffic; /* at the end of the step before */
+	struct tree *state;	      /* of a checkpoint, after the last complete step */
+	bool whole;		      /* parameters and log are those of `state` */
+	struct lock *lock;	      /* of the folder; NULL except in the first rank */
 };
 
-/* The signal that asks for an end.  A handler can reach nothing that is not static. */
+/* The signal that asks to stop; static, for the signal handler. */
 static volatile sig_atomic_t stopped;
 
-/* What one optimiser step did. */
 struct step_report {
 	double loss, balance, reze, rate, norm, dev, correct;
 	int64_t batches, examples, tokens, epoch, record;
@@ -79,7 +78,7 @@ log_failed(const struct trainer *trainer)
 	die("%s:", trainer->log_path);
 }
 
-/* Go on with a log whose first `bytes` the checkpoint has seen: in its columns, whatever this run was asked to time. */
+/* Cuts the log to the `bytes` that the checkpoint has seen, and keeps its columns, whatever --timing says. */
 static void
 log_resume(struct trainer *trainer, int64_t bytes)
 {
@@ -105,7 +104,7 @@ log_resume(struct trainer *trainer, int64_t bytes)
 		log_failed(trainer);
 }
 
-/* A new log; or the old one, of which the checkpoint had seen so many bytes. */
+/* Opens a new log, or the old one of a checkpoint that has seen `bytes` of it. */
 static void
 log_open(struct trainer *trainer, int64_t bytes)
 {
@@ -127,7 +126,7 @@ log_open(struct trainer *trainer, int64_t bytes)
 	    trainer->sends ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
 }
 
-/* Whether the texts held out are to be looked at, now that a step is done. */
+/* Does the loss of the held-out texts belong in the log of this step? */
 static bool
 dev_due(const struct trainer *trainer)
 {
@@ -137,7 +136,7 @@ dev_due(const struct trainer *trainer)
 	       ((every && trainer->step % every == 0) || trainer->step == trainer->steps);
 }
 
-/* What this rank has sent in the step, and the seconds of it. */
+/* Logs this rank's messages in the step. */
 static void
 log_traffic(struct trainer *trainer)
 {
@@ -177,7 +176,7 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 
 /* Checkpoints. --------------------------------------------------------------------- */
 
-/* Remember where the run stands, from one step to the next. */
+/* Records the state after a step. */
 static void
 note_state(struct trainer *trainer)
 {
@@ -200,7 +199,7 @@ save_checkpoint(struct trainer *trainer)
 	    trainer->checkpoint_path, trainer->model, trainer->optim, trainer->state);
 }
 
-/* One that comes at once after the first is the same: timeout(1) and queues send it to a program and to its group. */
+/* A signal within a second is the same one: timeout(1) and job queues send it to the program and to its group. */
 static void
 stop(int number)
 {
@@ -231,8 +230,8 @@ leave(struct trainer *trainer)
 }
 
 /*
- * A run that was asked to stop leaves a checkpoint, also when it dies of an input that breaks off:
- * the programs before it in the pipe were asked, too.
+ * A run that was asked to stop writes a checkpoint even if its input breaks off: the programs before it in the pipe got the same
+ * signal.
  */
 static void
 before_dying(void *context)
@@ -244,7 +243,7 @@ before_dying(void *context)
 	ranks_abort(exit_failed);
 }
 
-/* Whether any rank was. */
+/* Was any rank asked to stop? */
 static bool
 asked_to_stop(void)
 {
@@ -259,7 +258,7 @@ asked_to_stop(void)
 	return own;
 }
 
-/* A second signal, some seconds later, ends the program at once; one that the caller ignores stays ignored. */
+/* A later second signal ends the program at once.  A signal that the caller ignores stays ignored. */
 static void
 heed_signals(struct trainer *trainer)
 {
@@ -273,7 +272,7 @@ heed_signals(struct trainer *trainer)
 	before_death(before_dying, trainer);
 }
 
-/* All ranks have the checkpoint of one step, or none, which is step -1. */
+/* Dies unless all ranks see the checkpoint of the same step; -1: no checkpoint. */
 static void
 agree_on_step(const struct trainer *trainer, int64_t step)
 {
@@ -347,14 +346,14 @@ diverged(const struct trainer *trainer, const struct step_report *r, const char 
 	    *r->task ? ", task " : "", r->task, value, kept);
 }
 
-/* The ranks' gradients of a block are summed while those of the blocks before it are computed. */
+/* Overlaps the sum over ranks of a block's gradients with the backward pass of the blocks before it. */
 static void
 begin_sum(void *context, int layer)
 {
 	optim_begin(context, layer);
 }
 
-/* Batches of one step, their gradients summed; false when the data have ended. */
+/* Sums the gradients of a step's batches; false at the end of the data. */
 static bool
 gather_gradients(struct trainer *trainer, struct step_report *r)
 {
@@ -428,7 +427,7 @@ close_log(struct trainer *trainer)
 		log_failed(trainer);
 }
 
-/* How many steps: as said, else what the data give; a schedule that falls must know. */
+/* Sets the number of steps: --steps, or all of the data.  A falling schedule needs one. */
 static void
 count_steps(struct trainer *trainer, struct optim_options *optim)
 {
@@ -448,7 +447,7 @@ count_steps(struct trainer *trainer, struct optim_options *optim)
 	trainer->steps = optim->steps;
 }
 
-/* DIR.SUFFIX; DIR may be written with a slash at its end. */
+/* DIR.SUFFIX; DIR may end with a slash. */
 static char *
 beside(const char *dir, const char *suffix)
 {
@@ -479,7 +478,7 @@ finish(struct trainer *trainer)
 	    clock_now() - trainer->started);
 }
 
-/* Until the steps or the data end; leaves where a signal has asked for it. */
+/* Returns when the steps or the data end; does not return after a signal. */
 static void
 run_steps(struct trainer *trainer)
 {
@@ -518,7 +517,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.settings = settings_of(&options, model, trainer.steps);
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
-	/* all ranks know the same; the first one writes it down */
+	/* the first rank writes the log */
 	trainer.log_path =
 	    ranks_own() ? mem_string("/dev/null") : beside(options.out, "log.tsv");
 	trainer.checkpoint_path = beside(options.out, "checkpoint");
