@@ -36,15 +36,13 @@ adapter_of(const char *dir)
 static char *
 name_of_base(const char *adapter)
 {
-	char *path = mem_format("%s/adapter_config.json", adapter);
-	struct tree *config = json_read(path);
+	struct tree *config = json_need(adapter, "adapter_config.json");
 	const char *name = tree_string(config, "base_model_name_or_path", "");
 
 	if (!*name)
 		tree_die(config,
 		    "the adapter does not say of which model it is ('base_model_name_or_path'); give the model with -m, and this folder with --adapter");
 	char *copy = mem_string(name);
-	free(path);
 	tree_free(config);
 	return copy;
 }

@@ -27,11 +27,9 @@ module_of(const struct tree *node, const char *dir)
 struct modules *
 modules_read(const char *dir)
 {
-	char *path = mem_format("%s/modules.json", dir);
-	struct tree *tree = json_read_optional(path);
+	struct tree *tree = json_find(dir, "modules.json");
 	struct modules *modules = NULL;
 
-	free(path);
 	if (!tree)
 		return NULL;
 	if (tree->kind != TREE_LIST)

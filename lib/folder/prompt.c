@@ -7,16 +7,6 @@
 #include "folder/modules.h"
 #include "text/json.h"
 
-static struct tree *
-read_file(const char *dir, const char *name)
-{
-	char *path = mem_format("%s/%s", dir, name);
-	struct tree *config = json_read_optional(path);
-
-	free(path);
-	return config;
-}
-
 /* Tasks of task_experts that have no prompt of their own: their expert's, or none, as "". */
 static void
 add_tasks(struct tree *prompts, const struct tree *tasks)
@@ -49,9 +39,9 @@ add_loras(struct tree *prompts, const struct tree *model, const struct tree *tas
 static struct tree *
 read_config(const char *dir)
 {
-	struct tree *config = read_file(dir, "config_sentence_transformers.json");
+	struct tree *config = json_find(dir, "config_sentence_transformers.json");
 	char *folder = modules_transformer(dir);
-	struct tree *model = read_file(folder, "config.json");
+	struct tree *model = json_find(folder, "config.json");
 	const struct tree *tasks = tree_get(tree_get(model, "task_experts"), "tasks");
 	const struct tree *loras = tree_get(model, "lora_adaptations");
 	bool has_tasks = tasks && tasks->kind == TREE_OBJECT && tasks->count;

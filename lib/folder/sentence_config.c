@@ -1,9 +1,7 @@
 #include "folder/sentence_config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "text/json.h"
 
 const char *const sentence_config_names[] = { "sentence_bert_config.json",
@@ -79,8 +77,8 @@ check_arguments(const struct tree *config)
 	}
 }
 
-void
-sentence_config_check(const struct tree *config)
+static void
+check(const struct tree *config)
 {
 	static const char *const unknown[] = { "query_length", "document_length",
 		"query_expansion", "tokenizer_name_or_path", NULL };
@@ -98,12 +96,9 @@ sentence_config_read(const char *folder)
 {
 	struct tree *config = NULL;
 
-	for (int i = 0; sentence_config_names[i] && !config; i++) {
-		char *path = mem_format("%s/%s", folder, sentence_config_names[i]);
-		config = json_read_optional(path);
-		free(path);
-	}
+	for (int i = 0; sentence_config_names[i] && !config; i++)
+		config = json_find(folder, sentence_config_names[i]);
 	if (config)
-		sentence_config_check(config);
+		check(config);
 	return config;
 }

@@ -13,10 +13,8 @@
 /* The names that it may have, in the order in which they are looked for; NULL at the end. */
 extern const char *const sentence_config_names[];
 
-/* Die, naming its key, on what is not known. */
-void sentence_config_check(const struct tree *config);
-
-/* That of the transformer in a folder, checked, to be freed; NULL: there is none. */
+/* Reads the file in a transformer's folder; the caller frees it.  NULL if it is absent.  Dies on a setting that decides
+ * an embedding and is not supported. */
 struct tree *sentence_config_read(const char *folder);
 
 #endif

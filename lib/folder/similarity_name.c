@@ -11,8 +11,7 @@ similarity_name_read(const char *dir)
 {
 	static const char *const names[] = { "cosine", "dot", "euclidean", "manhattan" };
 	static const char key[] = "similarity_fn_name";
-	char *path = mem_format("%s/config_sentence_transformers.json", dir);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = json_find(dir, "config_sentence_transformers.json");
 	const struct tree *said = config ? tree_get(config, key) : NULL;
 	const char *name =
 	    said && said->kind != TREE_NULL ? tree_string(config, key, NULL) : names[0];
@@ -25,7 +24,6 @@ similarity_name_read(const char *dir)
 		    "similarity_fn_name '%s' is none of cosine, dot, euclidean and manhattan",
 		    name);
 	tree_free(config);
-	free(path);
 	return mem_string(names[i]);
 }
 

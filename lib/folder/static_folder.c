@@ -19,21 +19,11 @@ says_model2vec(const struct tree *config)
 	return type && type->kind == TREE_STRING && !strcmp(type->string, model_type);
 }
 
-static struct tree *
-read_config(const char *folder)
-{
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read_optional(path);
-
-	free(path);
-	return config;
-}
-
 enum static_kind
 static_folder_kind(const char *dir)
 {
 	char *home = modules_transformer(dir);
-	struct tree *config = read_config(home);
+	struct tree *config = json_find(home, "config.json");
 	struct modules *modules = modules_read(dir);
 	enum static_kind kind = STATIC_NONE;
 
@@ -50,7 +40,7 @@ static_folder_kind(const char *dir)
 struct tree *
 static_folder_config(const char *folder)
 {
-	struct tree *config = read_config(folder);
+	struct tree *config = json_find(folder, "config.json");
 	struct safetensors *file = safetensors_open(folder);
 	const struct safetensor *table = safetensors_find(file, "embedding.weight");
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/utf8.h"
@@ -272,42 +273,14 @@ json_parse_python(const char *text, size_t length, const char *name, int line)
 	return parse(text, length, name, line, true);
 }
 
-static char *
-read_file(const char *path, size_t *length)
-{
-	struct stat status;
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (file < 0)
-		return NULL;
-	if (fstat(file, &status))
-		die("%s:", path);
-	if (!S_ISREG(status.st_mode))
-		die("%s: not a regular file", path);
-	char *text = mem_new(mem_add((size_t)status.st_size, 1, path), 1);
-	*length = 0;
-	for (ssize_t got; *length < (size_t)status.st_size; *length += (size_t)got)
-		if ((got = read(
-			 file, text + *length, (size_t)status.st_size - *length)) <= 0)
-			die("%s: cannot be read to its end", path);
-	close(file);
-	return text;
-}
-
 struct tree *
 json_read_optional(const char *path)
 {
 	size_t length;
-	char *text = read_file(path, &length);
+	char *text = file_read(path, &length);
 
-	if (!text) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return NULL;
-		die("%s:", path);
-	}
-	if (length > 24 && !memcmp(text, "version https://git-lfs", 23))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
-		    path);
+	if (!text)
+		return NULL;
 	char *name = mem_string(path); /* the caller's string may die before the tree */
 	struct tree *tree = json_parse_python(text, length, name, 1);
 	tree->name = name;
@@ -322,5 +295,25 @@ json_read(const char *path)
 
 	if (!tree)
 		die("%s: no such file", path);
+	return tree;
+}
+
+struct tree *
+json_find(const char *folder, const char *name)
+{
+	char *path = mem_format("%s/%s", folder, name);
+	struct tree *tree = json_read_optional(path);
+
+	free(path);
+	return tree;
+}
+
+struct tree *
+json_need(const char *folder, const char *name)
+{
+	char *path = mem_format("%s/%s", folder, name);
+	struct tree *tree = json_read(path);
+
+	free(path);
 	return tree;
 }

@@ -27,6 +27,10 @@ struct tree *json_read(const char *path);
 /* NULL when the file does not exist. */
 struct tree *json_read_optional(const char *path);
 
+/* Read the file `name` in a folder: json_find returns NULL when it does not exist, json_need dies. */
+struct tree *json_find(const char *folder, const char *name);
+struct tree *json_need(const char *folder, const char *name);
+
 /* Compact when indent is 0.  Reals are written so that they read back equal.
  * The caller frees the text. */
 char *json_text(const struct tree *tree, int indent);

@@ -232,8 +232,7 @@ pruned_read(const char *dir, size_t most)
 {
 	struct pruned *pruned = mem_zero(1, sizeof *pruned);
 	char *home = modules_transformer(dir);
-	char *path = tokenizer_beside(home, NULL);
-	struct choice choice = { .root = json_read(path) };
+	struct choice choice = { .root = json_need(home, "tokenizer.json") };
 	struct tokenizer_settings *settings = tokenizer_settings_read(home);
 
 	tokenizer_rules_apply(choice.root, settings);
@@ -247,7 +246,6 @@ pruned_read(const char *dir, size_t most)
 	rewrite(&choice, most);
 	strings_free(choice.names);
 	free(choice.entries);
-	free(path);
 	free(home);
 	return pruned;
 }

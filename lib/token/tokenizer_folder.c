@@ -1,12 +1,10 @@
-/* The files of a tokenizer in a model's folder, and what they say besides its tokens. */
+/* Reads what a model folder says about its tokenizer beside the tokens: fingerprint, lengths, an adapter's base model. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "folder/adapter_folder.h"
 #include "folder/modules.h"
@@ -14,81 +12,21 @@
 #include "folder/prompt.h"
 #include "folder/sentence_config.h"
 #include "text/json.h"
-#include "token/tokenizer_parts.h"
-
-char *
-tokenizer_beside(const char *dir, const char *file)
-{
-	struct stat status;
-
-	if (!stat(dir, &status) &&
-	    !S_ISDIR(status.st_mode)) { /* a tokenizer.json itself */
-		const char *slash = strrchr(dir, '/');
-		if (!file)
-			return mem_string(dir);
-		return mem_format(
-		    "%.*s%s", slash ? (int)(slash - dir + 1) : 0, dir, file);
-	}
-	return mem_format("%s/%s", dir, file ? file : "tokenizer.json");
-}
-
-struct tree *
-tokenizer_sentence_config(const char *home)
-{
-	struct tree *tree = NULL;
-
-	for (int i = 0; sentence_config_names[i] && !tree; i++) {
-		char *path = tokenizer_beside(home, sentence_config_names[i]);
-		tree = json_read_optional(path);
-		free(path);
-	}
-	if (tree)
-		sentence_config_check(tree);
-	return tree;
-}
-
-enum tokenizer_form
-tokenizer_read_file(const char *dir, char **path, struct file_view *view)
-{
-	static const struct {
-		const char *name;
-		enum tokenizer_form form;
-	} files[] = { { NULL, FORM_JSON }, { "vocab.txt", FORM_LINES },
-		{ "vocab.json", FORM_MERGES }, { "sentencepiece.bpe.model", FORM_PIECES },
-		{ "spiece.model", FORM_PIECES }, { "tokenizer.model", FORM_PIECES },
-		{ "sentencepiece.model", FORM_PIECES } };
-
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		if (files[i].form == FORM_MERGES) {
-			if (tokenizer_read_merges(dir, path, view))
-				return FORM_MERGES;
-			continue;
-		}
-		*path = tokenizer_beside(dir, files[i].name);
-		if (file_view(*path, view))
-			return files[i].form;
-		free(*path);
-	}
-	die("%s: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there",
-	    dir);
-}
+#include "token/tokenizer.h"
+#include "token/tokenizer_source.h"
 
 char *
 tokenizer_fingerprint(const char *dir)
 {
-	struct file_view file;
-	char *path, *home = modules_transformer(dir);
-	tokenizer_read_file(home, &path, &file);
-	/* the same file gives other ids around a text */
-	XXH128_hash_t hash =
-	    XXH3_128bits_withSeed(file.text, file.length, static_folder_kind(dir));
-	char *hex = mem_format("%016llx%016llx", (unsigned long long)hash.high64,
-	    (unsigned long long)hash.low64);
+	struct tokenizer_source source = { 0 };
 
-	file_view_close(&file);
-	free(home);
-	free(path);
-	return hex;
+	tokenizer_source_find(&source, dir);
+	/* static embeddings of the same file have other ids around a text */
+	XXH128_hash_t hash =
+	    XXH3_128bits_withSeed(source.bytes.text, source.bytes.length, source.kind);
+	tokenizer_source_close(&source);
+	return mem_format("%016llx%016llx", (unsigned long long)hash.high64,
+	    (unsigned long long)hash.low64);
 }
 
 void
@@ -120,27 +58,23 @@ least(size_t a, const struct tree *node, const char *key)
 size_t
 tokenizer_max_length(const char *dir)
 {
-	char *home = modules_transformer(dir);
-	struct tree *tree = tokenizer_sentence_config(home);
+	char *home = tokenizer_source_home(dir);
+	struct tree *tree = sentence_config_read(home);
 	size_t most = least(0, tree_get(tree, "tokenizer_args"), "model_max_length");
 
 	most = least(most, tree_get(tree, "processor_kwargs"), "model_max_length");
 	most = most ? most : least(0, tree, "max_seq_length");
 	tree_free(tree);
 	if (!most) {
-		char *path = tokenizer_beside(home, "config.json");
-		tree = json_read_optional(path);
+		tree = json_find(home, "config.json");
 		most =
 		    least(least(0, tree, "max_position_embeddings"), tree, "n_positions");
 		size_t first = (size_t)positions_first(tree);
 		most -= first < most ? first : 0;
 		tree_free(tree);
-		free(path);
-		path = tokenizer_beside(home, "tokenizer_config.json");
-		tree = json_read_optional(path);
+		tree = json_find(home, "tokenizer_config.json");
 		most = least(most, tree, "model_max_length");
 		tree_free(tree);
-		free(path);
 	}
 	free(home);
 	return most;
@@ -166,14 +100,12 @@ has_tokenizer(const char *folder)
 static struct tree *
 read_rules(const char *folder)
 {
-	char *path = tokenizer_beside(folder, NULL);
-	struct tree *rules = json_read_optional(path);
+	struct tree *rules = json_find(folder, "tokenizer.json");
 
 	for (const char *const *key =
 		 (const char *const[]){ "truncation", "padding", "version", NULL };
 	     rules && *key; key++)
 		tree_remove(rules, *key);
-	free(path);
 	return rules;
 }
 
@@ -242,15 +174,13 @@ tokenizer_check_end(const struct tokenizer *tokenizer, const char *model)
 	for (size_t i = 0; modules && i < modules->count && !after; i++) {
 		if (strcmp(modules->at[i].type, "Pooling"))
 			continue;
-		char *path = mem_format("%s/config.json", modules->at[i].folder);
-		struct tree *pooling = json_read_optional(path);
+		struct tree *pooling = json_find(modules->at[i].folder, "config.json");
 		if (tree_boolean(pooling, "pooling_mode_lasttoken", false) ||
 		    !strcmp(tree_string(pooling, "pooling_mode", ""), "lasttoken"))
 			warn(
 			    "%s: the model pools the last token, but its tokenizer puts none behind a text; let the post_processor of its tokenizer.json be a TemplateProcessing that does",
 			    model);
 		tree_free(pooling);
-		free(path);
 	}
 	modules_free(modules);
 }

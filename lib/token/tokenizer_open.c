@@ -4,125 +4,14 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "folder/modules.h"
+#include "folder/sentence_config.h"
 #include "text/json.h"
-#include "token/json_map.h"
 #include "token/postprocessor.h"
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_rules.h"
-
-/* vocab.txt. ----------------------------------------------------------------------- */
-
-static void
-read_lines(struct tokenizer *tokenizer, const char *text, size_t length)
-{
-	const char *at = text, *end = text + length;
-
-	for (int64_t id = 0; at < end; id++) {
-		const char *line = at, *stop = memchr(at, '\n', (size_t)(end - at));
-		stop = stop ? stop : end;
-		at = stop + 1;
-		while (stop > line && strchr(" \t\r", stop[-1]))
-			stop--;
-		if (id >= VOCABULARY_MAX ||
-		    utf8_valid(line, (size_t)(stop - line)) != (size_t)(stop - line))
-			die("%s:%lld: not a vocabulary: %s", tokenizer->path,
-			    (long long)id + 1,
-			    id >= VOCABULARY_MAX ? "too many lines" : "invalid UTF-8");
-		if (stop > line)
-			vocabulary_add(tokenizer->vocabulary, line, (size_t)(stop - line),
-			    (int32_t)id);
-	}
-}
-
-/* What tokenizer.json would hold around such a vocabulary. */
-static struct tree *
-read_vocabulary(struct tokenizer *tokenizer, const char *text, size_t length,
-    const struct tokenizer_settings *settings)
-{
-	static const char around[] =
-	    "{\"model\":{\"type\":\"WordPiece\"},\"normalizer\":{\"type\":\"BertNormalizer\"},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}}";
-	static const char *const needed[] = { "unk_token", "cls_token", "sep_token" };
-	struct tree *root, *model;
-
-	if (!settings->class || settings->class->kind != KIND_WORDPIECE)
-		tree_die(settings->config,
-		    "tokenizer_class: vocab.txt of a %s is not supported (of a BertTokenizer it is); save a tokenizer.json with transformers",
-		    *settings->name ? settings->name : settings->class->names);
-	read_lines(tokenizer, text, length);
-	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-		const char *token = tokenizer_settings_token(settings, needed[i]);
-		if (token &&
-		    vocabulary_find(tokenizer->vocabulary, token, strlen(token)) < 0)
-			die("%s: not a WordPiece vocabulary: it lacks %s",
-			    tokenizer->path, token);
-	}
-	root = json_parse(around, sizeof around - 1, tokenizer->path, 1);
-	model = tree_get(root, "model");
-	const char *unknown = tokenizer_settings_token(settings, "unk_token");
-	tree_set(model, "unk_token", tree_of_string(unknown ? unknown : "[UNK]"));
-	return root;
-}
-
-/* tokenizer.json. ------------------------------------------------------------------- */
-
-static void
-add_symbol(void *context, const char *text, size_t length, int64_t id)
-{
-	struct tokenizer *tokenizer = context;
-
-	if (id < 0 || id >= VOCABULARY_MAX)
-		die("%s: token '%.*s': id %lld is not in 0..%d", tokenizer->path,
-		    (int)length, text, (long long)id, VOCABULARY_MAX - 1);
-	if (!vocabulary_put(tokenizer->vocabulary, text, length, (int32_t)id))
-		die("%s: token '%.*s': id %lld is also that of '%s'", tokenizer->path,
-		    (int)length, text, (long long)id,
-		    vocabulary_text(tokenizer->vocabulary, (int32_t)id, NULL));
-}
-
-/* All of the vocabulary has been read.  Pieces go into a trie, later; they may be there twice. */
-static void
-end_vocabulary(void *context)
-{
-	struct tokenizer *tokenizer = context;
-
-	if (tokenizer->score)
-		return;
-	int32_t twice = vocabulary_index(tokenizer->vocabulary);
-
-	if (twice >= 0)
-		die("%s: token '%s' is there twice", tokenizer->path,
-		    vocabulary_text(tokenizer->vocabulary, twice, NULL));
-}
-
-/* A merge, as one text "a b" or as two. */
-static void
-add_merge(void *context, const char *left, size_t left_length, const char *right,
-    size_t right_length)
-{
-	struct tokenizer *tokenizer = context;
-	int length = (int)(left_length < 200 ? left_length : 200);
-
-	if (!right) {
-		const char *blank = memchr(left, ' ', left_length);
-		if (left_length >= 8 && !memcmp(left, "#version", 8))
-			return;
-		if (!blank ||
-		    memchr(blank + 1, ' ', (size_t)(left + left_length - blank - 1)))
-			die("%s: merge %u, '%.*s': must be two tokens and a blank",
-			    tokenizer->path, tokenizer->merges, length, left);
-		right = blank + 1;
-		right_length = (size_t)(left + left_length - right);
-		left_length = (size_t)(blank - left);
-	}
-	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->vocabulary, tokenizer->path);
-	bpe_merge(tokenizer->bpe, left, left_length, right, right_length);
-	tokenizer->merges++;
-}
+#include "token/tokenizer_source.h"
 
 /* The one member of a Sequence of one; the component itself otherwise. */
 static const struct tree *
@@ -168,9 +57,9 @@ read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
 }
 
 static void
-read_bpe(struct tokenizer *tokenizer, const struct tree *root)
+read_bpe(struct tokenizer *tokenizer, struct tokenizer_source *source)
 {
-	const struct tree *model = tree_need(root, "model");
+	const struct tree *root = source->root, *model = tree_need(root, "model");
 	const char *unknown = tree_string(model, "unk_token", NULL);
 
 	if (tree_real(model, "dropout", 0) != 0)
@@ -179,8 +68,9 @@ read_bpe(struct tokenizer *tokenizer, const struct tree *root)
 	    *tree_string(model, "end_of_word_suffix", ""))
 		tree_die(root,
 		    "model: a continuing_subword_prefix or end_of_word_suffix is not supported");
-	if (!tokenizer->bpe)
-		tokenizer->bpe = bpe_new(tokenizer->vocabulary, tokenizer->path);
+	tokenizer->bpe =
+	    source->bpe ? source->bpe : bpe_new(tokenizer->vocabulary, tokenizer->path);
+	source->bpe = NULL;
 	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
 	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
 	struct bpe_rules rules = { .unknown = -1,
@@ -198,15 +88,34 @@ read_bpe(struct tokenizer *tokenizer, const struct tree *root)
 	bpe_set(tokenizer->bpe, &rules);
 }
 
+static void
+read_unigram(struct tokenizer *tokenizer, struct tokenizer_source *source)
+{
+	const struct tree *root = source->root, *model = tree_need(root, "model");
+	int32_t count = vocabulary_size(tokenizer->vocabulary);
+
+	if (!source->scores)
+		tree_die(root,
+		    "model: the 'vocab' of a Unigram must be a list of pairs of a piece and its score");
+	struct unigram_rules rules = { .byte_fallback =
+					   tree_boolean(model, "byte_fallback", false) };
+	rules.unknown = (int32_t)tree_integer_or(model, "unk_id", -1, 0, count - 1);
+	tokenizer->unigram =
+	    unigram_new(tokenizer->vocabulary, source->scores, &rules, tokenizer->path);
+	source->scores = NULL;
+	tokenizer->normalizer = normalizer_new(tree_get(root, "normalizer"));
+	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
+}
+
 /* Old files leave the type out. */
 static const char *
-model_type(const struct tokenizer *tokenizer, const struct tree *model)
+model_type(const struct tokenizer_source *source, const struct tree *model)
 {
 	const char *type = tree_string(model, "type", NULL);
 
 	return type					     ? type
-	       : tokenizer->score			     ? "Unigram"
-	       : tokenizer->merges > 0			     ? "BPE"
+	       : source->scores				     ? "Unigram"
+	       : source->merge_count > 0		     ? "BPE"
 	       : tree_get(model, "max_input_chars_per_word") ? "WordPiece"
 							     : "unknown";
 }
@@ -228,22 +137,22 @@ check_lead(struct tokenizer *tokenizer, const struct tree *root)
 }
 
 static void
-read_model(struct tokenizer *tokenizer, const struct tree *root)
+read_model(struct tokenizer *tokenizer, struct tokenizer_source *source)
 {
-	const struct tree *model = tree_need(root, "model");
-	const char *type = model_type(tokenizer, model);
+	const struct tree *root = source->root, *model = tree_need(root, "model");
+	const char *type = model_type(source, model);
 
 	if (!vocabulary_size(tokenizer->vocabulary))
 		tree_die(root, "model: there is no 'vocab', or it is empty");
 	if (!strcmp(type, "Unigram"))
-		tokenizer_read_unigram(tokenizer, root);
-	else if (tokenizer->score)
+		read_unigram(tokenizer, source);
+	else if (source->scores)
 		tree_die(root, "model: the 'vocab' of a %s must be an object of integers",
 		    type);
 	else if (!strcmp(type, "WordPiece"))
 		read_wordpiece(tokenizer, root);
 	else if (!strcmp(type, "BPE"))
-		read_bpe(tokenizer, root);
+		read_bpe(tokenizer, source);
 	else
 		tree_die(root,
 		    "a tokenizer of type '%s' is not supported (WordPiece, BPE and Unigram are)",
@@ -319,9 +228,9 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 
 /* sentence-transformers' own do_lower_case: lowercase comes first, where the file has none. */
 static void
-lowercase_first(struct tree *root, const char *dir)
+lowercase_first(struct tree *root, const char *home)
 {
-	struct tree *config = tokenizer_sentence_config(dir), *node, *list;
+	struct tree *config = sentence_config_read(home), *node, *list;
 	bool wanted = tree_boolean(config, "do_lower_case", false);
 
 	tree_free(config);
@@ -358,56 +267,100 @@ check_template(const struct tokenizer *tokenizer, const struct ids *ids)
 			    tokenizer->path, (int)ids->id[i]);
 }
 
-/* A tokenizer.json without its vocabulary, which the tokenizer has after that. */
-static struct tree *
-read_json(struct tokenizer *tokenizer, const char *text, size_t length)
+/* Static embeddings: sentence-transformers 6.2, model2vec 0.10. ----------------------- */
+
+enum { MODEL2VEC_MOST = 512 };
+
+const struct tokenizer_static *
+tokenizer_static(const struct tokenizer *tokenizer)
 {
-	static const struct json_map_part parts[] = {
-		{ "vocab", add_symbol, NULL, tokenizer_add_piece, end_vocabulary },
-		{ "merges", NULL, add_merge, NULL, NULL }
-	};
-
-	/* no entry is shorter than "":0, */
-	tokenizer->score_room = length / 5 + 1;
-	vocabulary_reserve(tokenizer->vocabulary, tokenizer->score_room, length);
-	struct tree *root =
-	    json_map_read(tokenizer->path, text, length, "model", parts, 2, tokenizer);
-
-	if (root->kind != TREE_OBJECT || !tree_get(root, "model"))
-		tree_die(root, "not a tokenizer.json: it has no 'model'");
-	const char *version = tree_string(root, "version", "1.0");
-	if (strcmp(version, "1.0"))
-		tree_die(root, "version '%s' is not supported (1.0 is)", version);
-	return root;
+	return tokenizer->kind ? &tokenizer->table : NULL;
 }
 
-/* The root is what tokenizer.json says or would; settings: NULL where the package of the folder reads tokenizer.json
- * alone. */
-static void
-build(struct tokenizer *tokenizer, struct tree *root,
-    const struct tokenizer_settings *settings, enum tokenizer_form form, const char *dir)
+static size_t
+characters(const char *text, size_t length)
 {
-	if (settings) {
-		tokenizer_rules_apply(root, settings);
-		tokenizer->split_special =
-		    tree_boolean(settings->config, "split_special_tokens", false);
+	size_t count = 0;
+	int32_t code;
+
+	for (size_t at = 0; at < length; count++)
+		at += utf8_decode(text + at, length - at, &code);
+	return count;
+}
+
+static int
+compare(const void *one, const void *two)
+{
+	size_t a = *(const size_t *)one, b = *(const size_t *)two;
+
+	return (a > b) - (a < b);
+}
+
+/* The median length of the tokens, rounded down. */
+static size_t
+median_length(const struct tokenizer *tokenizer)
+{
+	size_t size = (size_t)tokenizer_size(tokenizer), count = 0;
+	size_t *lengths = mem_new(size, sizeof *lengths);
+
+	for (size_t id = 0; id < size; id++) {
+		const char *token = tokenizer_token(tokenizer, (int)id);
+		if (token)
+			lengths[count++] = characters(token, strlen(token));
 	}
-	lowercase_first(root, dir);
-	read_model(tokenizer, root);
-	if (settings)
-		tokenizer_rules_add(tokenizer, root, settings);
-	read_added(tokenizer, root);
-	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
-	if (form == FORM_JSON)
-		postprocessor_read(tree_get(root, "post_processor"), &tokenizer->before,
-		    &tokenizer->after);
-	check_template(tokenizer, &tokenizer->before);
-	check_template(tokenizer, &tokenizer->after);
-	if (settings)
-		tokenizer_rules_around(tokenizer, settings, form == FORM_JSON);
-	tokenizer->cut_left = tokenizer_rules_cut_left(root, settings);
-	if (tokenizer->kind)
-		tokenizer_read_static(tokenizer, root, dir);
+	qsort(lengths, count, sizeof *lengths, compare);
+	size_t median = count ? (lengths[(count - 1) / 2] + lengths[count / 2]) / 2 : 0;
+	free(lengths);
+	return median;
+}
+
+/* "max_length" of config.json: null is no limit, which a getter takes for absent. */
+static size_t
+model2vec_most(const char *home)
+{
+	struct tree *config = json_find(home, "config.json");
+	size_t most = MODEL2VEC_MOST;
+
+	for (size_t i = 0; config && i < config->count; i++)
+		if (!strcmp(config->items[i]->key, "max_length"))
+			most = (size_t)tree_integer_or(
+			    config, "max_length", 0, 1, INT32_MAX);
+	tree_free(config);
+	return most;
+}
+
+/* The id of the unknown token, which a Unigram model gives as "unk_id", others as "unk_token"; -1: none. */
+static int32_t
+unknown_of(const struct tokenizer *tokenizer, const struct tree *root)
+{
+	const struct tree *model = tree_need(root, "model");
+	const char *otherwise = tokenizer->wordpiece ? "[UNK]" : NULL;
+	const char *text = tree_string(model, "unk_token", otherwise);
+
+	if (text)
+		return tokenizer_id(tokenizer, text);
+	return (int32_t)tree_integer_or(model, "unk_id", -1, 0, VOCABULARY_MAX - 1);
+}
+
+/* The limits that the packages of static embeddings have (tokenizer.h); they put no special tokens around a text. */
+static void
+read_static(struct tokenizer *tokenizer, const struct tree *root, const char *home)
+{
+	const struct tree *truncation = tree_get(root, "truncation");
+	struct tokenizer_static *table = &tokenizer->table;
+
+	tokenizer->before.count = tokenizer->after.count = 0;
+	*table = (struct tokenizer_static){ .unknown = -1 };
+	if (tokenizer->kind == STATIC_MODEL2VEC) {
+		tokenizer->cut_left = false;
+		table->most = model2vec_most(home);
+		table->characters = median_length(tokenizer);
+		table->unknown = unknown_of(tokenizer, root);
+		return;
+	}
+	if (!truncation)
+		return;
+	table->most = (size_t)tree_integer_in(truncation, "max_length", 1, INT32_MAX);
 }
 
 /* Opening. ------------------------------------------------------------------------- */
@@ -415,38 +368,41 @@ build(struct tokenizer *tokenizer, struct tree *root,
 struct tokenizer *
 tokenizer_open(const char *dir)
 {
-	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
-	struct tokenizer_settings *settings = NULL;
-	struct file_view file;
-	struct tree *root;
-	char *home = modules_transformer(dir);
+	struct tokenizer_source source = { 0 };
 
-	enum tokenizer_form form = tokenizer_read_file(home, &tokenizer->path, &file);
-	tokenizer->kind = static_folder_kind(dir);
-	if (tokenizer->kind && form != FORM_JSON)
-		die("%s: of static embeddings; they have a tokenizer.json",
-		    tokenizer->path);
-	if (!tokenizer->kind)
-		settings = tokenizer_settings_read(home);
-	if (form == FORM_LINES)
-		tokenizer_settings_assume(settings, "Bert", KIND_WORDPIECE);
-	if (form == FORM_MERGES)
-		tokenizer_settings_assume(settings, "GPT2", KIND_BYTES);
-	tokenizer->vocabulary = vocabulary_new();
+	tokenizer_source_find(&source, dir);
+	tokenizer_source_read(&source);
+	struct tree *root = source.root;
+	const struct tokenizer_settings *settings = source.settings;
+	bool json = source.format == FORMAT_JSON;
+	struct tokenizer *tokenizer = mem_zero(1, sizeof *tokenizer);
+	tokenizer->path = mem_string(source.path);
+	tokenizer->kind = source.kind;
+	tokenizer->vocabulary = source.vocabulary;
 	tokenizer->extra = vocabulary_new();
 	tokenizer->raw = added_new();
 	tokenizer->normal = added_new();
-	if (form == FORM_LINES)
-		root = read_vocabulary(tokenizer, file.text, file.length, settings);
-	else if (form == FORM_PIECES)
-		root = tokenizer_read_pieces(tokenizer, file.text, file.length, settings);
-	else
-		root = read_json(tokenizer, file.text, file.length);
-	build(tokenizer, root, settings, form, home);
-	tree_free(root);
+	if (settings) {
+		tokenizer_rules_apply(root, settings);
+		tokenizer->split_special =
+		    tree_boolean(settings->config, "split_special_tokens", false);
+	}
+	lowercase_first(root, source.home);
+	read_model(tokenizer, &source);
 	if (settings)
-		tokenizer_settings_free(settings);
-	file_view_close(&file);
-	free(home);
+		tokenizer_rules_add(tokenizer, root, settings);
+	read_added(tokenizer, root);
+	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
+	if (json)
+		postprocessor_read(tree_get(root, "post_processor"), &tokenizer->before,
+		    &tokenizer->after);
+	check_template(tokenizer, &tokenizer->before);
+	check_template(tokenizer, &tokenizer->after);
+	if (settings)
+		tokenizer_rules_around(tokenizer, settings, json);
+	tokenizer->cut_left = tokenizer_rules_cut_left(root, settings);
+	if (tokenizer->kind)
+		read_static(tokenizer, root, source.home);
+	tokenizer_source_close(&source);
 	return tokenizer;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "folder/sentence_config.h"
 #include "text/json.h"
-#include "token/tokenizer_parts.h"
 
 const char *const tokenizer_special_keys[SPECIAL_TOKENS] = { "bos_token", "eos_token",
 	"unk_token", "sep_token", "pad_token", "cls_token", "mask_token" };
@@ -146,15 +146,14 @@ put_over(struct tree *config, const struct tree *other)
 	}
 }
 
+/* A file of the folder; NULL: it is absent. */
 static struct tree *
-read_beside(const char *home, const char *file)
+read_object(const char *home, const char *file)
 {
-	char *path = tokenizer_beside(home, file);
-	struct tree *tree = json_read_optional(path);
+	struct tree *tree = json_find(home, file);
 
 	if (tree && tree->kind != TREE_OBJECT)
 		tree_die(tree, "must be an object");
-	free(path);
 	return tree;
 }
 
@@ -203,7 +202,7 @@ read_decoder(struct tokenizer_settings *settings, const struct tree *decoder)
 static void
 read_added(struct tokenizer_settings *settings, const char *home)
 {
-	struct tree *file = read_beside(home, "added_tokens.json");
+	struct tree *file = read_object(home, "added_tokens.json");
 
 	for (size_t i = 0; file && i < file->count; i++) {
 		const struct tree *id = file->items[i];
@@ -219,7 +218,7 @@ static void
 read_sentence(struct tokenizer_settings *settings, const char *home)
 {
 	static const char *const keys[] = { "tokenizer_args", "processor_kwargs" };
-	struct tree *sentence = tokenizer_sentence_config(home);
+	struct tree *sentence = sentence_config_read(home);
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const struct tree *arguments = tree_get(sentence, keys[i]);
@@ -234,11 +233,11 @@ struct tokenizer_settings *
 tokenizer_settings_read(const char *home)
 {
 	struct tokenizer_settings *settings = mem_zero(1, sizeof *settings);
-	struct tree *config = read_beside(home, "tokenizer_config.json"), *other;
+	struct tree *config = read_object(home, "tokenizer_config.json"), *other;
 
 	if (!config) { /* a root that messages can name */
 		config = tree_object();
-		config->name = tokenizer_beside(home, "tokenizer_config.json");
+		config->name = mem_format("%s/tokenizer_config.json", home);
 		config->file = config->name;
 	}
 	settings->config = config;
@@ -246,7 +245,7 @@ tokenizer_settings_read(const char *home)
 	if (tree_get(config, "added_tokens_decoder")) {
 		read_decoder(settings, tree_get(config, "added_tokens_decoder"));
 	} else {
-		other = read_beside(home, "special_tokens_map.json");
+		other = read_object(home, "special_tokens_map.json");
 		put_over(config, other);
 		tree_free(other);
 		read_added(settings, home);
@@ -255,7 +254,7 @@ tokenizer_settings_read(const char *home)
 		qsort(settings->added->items, settings->added->count,
 		    sizeof(struct tree *), by_id);
 	read_sentence(settings, home);
-	other = read_beside(home, "config.json");
+	other = read_object(home, "config.json");
 	find_class(settings, other);
 	tree_free(other);
 	return settings;
