@@ -88,7 +88,7 @@ load helper
 		sort_-x --exact does not apply to sort
 		sort_a_b sort: too many operands
 		join_a join: too few operands
-		join_-_b_- join: standard input can be read only once
+		join_-_b_- standard input can be read only once
 		joni_a_b 'joni' is not one of sort, sort-fast, join; did you mean 'join'?
 		unlike 'unlike' is not one of sort, sort-fast, join
 		-n_3 what is to be done is missing; it is one of sort, sort-fast, join

@@ -189,7 +189,7 @@ a_task_each() {
 	wrong "what is to be done is missing"
 	wrong "'simlarity' is not one of similarity" simlarity mote.mts
 	wrong "standard input" similarity - -
-	wrong "only one of the streams can be standard input" similarity --against - <mote.mts
+	wrong "standard input can be read only once" similarity --against - <mote.mts
 	wrong "--per-text and the table cannot both go to 'x'" similarity --per-text x -o x mote.mts
 	wrong "--per-text and the table cannot both go to '-'" similarity --per-text - mote.mts
 	wrong "'--top' is not an option" similarity --top 3 mote.mts

@@ -326,7 +326,7 @@ apart() {
 	done
 	refuses "--norm batch does not apply to --combine hs" moee-sim --combine hs --norm batch=4 pairs.mts
 	refuses "one input at a time" moee-sim pairs.mts pairs.mts
-	refuses "only one of the streams can be standard input" moee-sim --norm corpus=- <pairs.mts
+	refuses "standard input can be read only once" moee-sim --norm corpus=- <pairs.mts
 	mts cat -c sentence1.hs,sentence1.rw pairs.mts >texts.mts
 	refuses "give a VALUE" moee-sim --alpha auto texts.mts
 	refuses "give a VALUE" moee-sim --alpha auto=grid texts.mts

@@ -456,7 +456,7 @@ corpus() {
 	run -2 --separate-stderr near --merge
 	[[ $stderr == "near: --merge takes runs, a file each"* ]]
 	run -2 --separate-stderr near --merge - 1.run -
-	[[ $stderr == "near: only one of the runs can be standard input"* ]]
+	[[ $stderr == "near: standard input can be read only once"* ]]
 	does_not_apply --json near --merge --json 1.run
 	does_not_apply --threshold near --merge --threshold 0.5 1.run
 	echo before >out

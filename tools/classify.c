@@ -85,7 +85,6 @@ static void
 check(struct settings *settings, char **operands, int count)
 {
 	bool knn = settings->learn.method == CLASSIFIER_NEIGHBOURS;
-	const char *learnt = settings->train ? settings->train : settings->load;
 
 	if (!settings->train == !settings->load)
 		die_usage(
@@ -107,9 +106,6 @@ check(struct settings *settings, char **operands, int count)
 		settings->learn.neighbours = 5;
 	if (count > 1)
 		die_usage("one stream, please; cat joins several");
-	if (!settings->save && !strcmp(learnt, "-") &&
-	    !strcmp(count ? operands[0] : "-", "-"))
-		die_usage("only one of the streams can be standard input");
 }
 
 static void

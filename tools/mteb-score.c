@@ -186,11 +186,9 @@ check_classification(const struct score_options *score)
 {
 	if (!score->train)
 		die_usage("classification needs --train FILE");
-	int pipes = !strcmp(score->train, "-") + !strcmp(score->files[0], "-");
-	if (pipes && score->legacy_sum > 0)
+	if (score->legacy_sum > 0 &&
+	    (!strcmp(score->train, "-") || !strcmp(score->files[0], "-")))
 		die_usage("--legacy-sum reads both streams twice: name the files");
-	if (pipes == 2)
-		die_usage("only one of the two streams can be standard input");
 }
 
 /* What does each of them. */

@@ -123,8 +123,6 @@ parse(struct settings *settings, int argc, char **argv)
 static void
 take_streams(struct search_options *search, char **operands, int count, bool self)
 {
-	int inputs = 0;
-
 	if (self && (count != 1 || !strcmp(operands[0], "-")))
 		die_usage("--self takes one stream, in a file, which is read twice");
 	if (count == 0)
@@ -136,12 +134,8 @@ take_streams(struct search_options *search, char **operands, int count, bool sel
 	search->queries = count == 1 && !self ? "-" : operands[0];
 	search->corpus = (const char *const *)operands + (count > 1);
 	search->streams = count - (count > 1);
-	inputs += strcmp(search->queries, "-") == 0;
-	for (int i = 0; i < search->streams; i++)
-		inputs += strcmp(search->corpus[i], "-") == 0;
-	if (inputs > 1)
-		die_usage("only one of the streams can be standard input%s",
-		    count == 1 ? ", which is the queries: name the corpus" : "");
+	if (count == 1 && !self && !strcmp(operands[0], "-"))
+		die_usage("standard input is the queries: name the corpus");
 }
 
 static void
@@ -197,15 +191,11 @@ answer(struct corpus_search *searching, const struct settings *settings)
 static void
 merge(const struct settings *settings, char **runs, int count)
 {
-	int inputs = 0;
 	bool json;
 
 	cli_only(&cli, "--merge", "merge top output");
-	for (int i = 0; i < count; i++)
-		inputs += strcmp(runs[i], "-") == 0;
-	if (!count || inputs > 1)
-		die_usage(count ? "only one of the runs can be standard input"
-				: "--merge takes runs, a file each");
+	if (!count)
+		die_usage("--merge takes runs, a file each");
 	struct run *run =
 	    merge_runs((const char *const *)runs, count, settings->search.depth, &json);
 	struct output *output =

@@ -206,8 +206,6 @@ open_route(const struct settings *settings, char **operands, int count)
 	bool scores = settings->mode == BY_ORACLE || settings->mode == BY_BEST;
 	const char *path = !scores && count > 1 ? operands[1] : "-";
 
-	if (!scores && strcmp(operands[0], "-") == 0 && strcmp(path, "-") == 0)
-		die_usage("only one of the streams can be standard input");
 	if (scores)
 		route.scores = gate_scores_open(operands, count, settings->metric);
 	else

@@ -230,8 +230,6 @@ apply(void *with, char **files, int count)
 	const struct settings *settings = with;
 	const char *path = count > 1 ? files[1] : "-";
 
-	if (strcmp(files[0], "-") == 0 && strcmp(path, "-") == 0)
-		die_usage("only one of the streams can be standard input");
 	struct reader *in = stream_open(path);
 	struct targets targets = { .statistics = read_statistics(files[0]),
 		.dtype = settings->dtype };

@@ -209,16 +209,12 @@ const struct cli_command *
 cli_find(const struct cli *cli, int argc, char **argv)
 {
 	const struct cli_command *found = named(cli, argv[optind]);
-	int dashes = 0, count = argc - optind - 1;
+	int count = argc - optind - 1;
 
 	cli_only(cli, found->name, found->options);
 	if (count < found->least || (found->most >= 0 && count > found->most))
 		die_usage("%s: too %s operands", found->name,
 		    count < found->least ? "few" : "many");
-	for (int j = optind + 1; j < argc; j++)
-		dashes += !strcmp(argv[j], "-");
-	if (dashes > 1)
-		die_usage("%s: standard input can be read only once", found->name);
 	return found;
 }
 
@@ -354,6 +350,18 @@ today(const struct cli *cli, int letter)
 	return letter;
 }
 
+/* Fails before any work; input_open would find out when it comes to the second. */
+static void
+check_operands(int argc, char **argv)
+{
+	int count = 0;
+
+	for (int i = optind; i < argc; i++)
+		count += !strcmp(argv[i], "-");
+	if (count > 1)
+		die_usage("standard input can be read only once");
+}
+
 int
 cli_next(const struct cli *cli, int argc, char **argv)
 {
@@ -364,7 +372,7 @@ cli_next(const struct cli *cli, int argc, char **argv)
 	for (;;) {
 		int letter = getopt_long(argc, argv, to.shorts, to.longs, NULL);
 		switch (letter) {
-		case -1: return -1;
+		case -1: check_operands(argc, argv); return -1;
 		case 'q': verbosity = -1; break;
 		case 'v': verbosity = 1; break;
 		case 'h': help(cli, argc, argv, to.shorts, to.longs);

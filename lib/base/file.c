@@ -14,6 +14,16 @@
 
 enum { MAPPED = 1 << 18 }; /* bytes from which on copying costs more than a map */
 
+const char *
+file_pointer(const char *bytes, size_t count)
+{
+	static const char start[] = "version https://git-lfs";
+
+	return count >= sizeof start && !memcmp(bytes, start, sizeof start - 1)
+		   ? "a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'"
+		   : NULL;
+}
+
 /* A regular file and its size, or -1: it does not exist. */
 static int
 open_file(const char *path, size_t *size)
@@ -43,9 +53,8 @@ copy_file(int file, const char *path, size_t size)
 			die("%s: cannot be read to its end", path);
 	text[size] = 0;
 	close(file);
-	if (size > 24 && !memcmp(text, "version https://git-lfs", 23))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
-		    path);
+	if (file_pointer(text, size))
+		die("%s: %s", path, file_pointer(text, size));
 	return text;
 }
 

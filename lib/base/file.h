@@ -11,6 +11,9 @@
  * dies on any other fault and on a Git LFS pointer. */
 char *file_read(const char *path, size_t *length);
 
+/* If the bytes are a Git LFS pointer, a message that says so and what to do; else NULL. */
+const char *file_pointer(const char *bytes, size_t count);
+
 /* The bytes of such a file until it is closed, without a NUL; large ones are not copied, so that whoever writes into
  * the file then, or cuts it, disturbs the reader. */
 struct file_view {

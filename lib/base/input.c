@@ -44,10 +44,23 @@ struct input {
 	char *buffer; /* [BUFFER] raw bytes */
 };
 
+void
+input_take_stdin(void)
+{
+	static bool taken;
+
+	if (taken)
+		die_usage("standard input can be read only once");
+	taken = true;
+}
+
 struct input *
 input_open(const char *path)
 {
 	bool standard = !strcmp(path, "-");
+
+	if (standard)
+		input_take_stdin();
 	int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (file < 0)

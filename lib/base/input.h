@@ -15,8 +15,11 @@ struct input;
 /* What the names of packed files end in, up to NULL. */
 extern const char *const input_endings[];
 
-/* "-" is standard input; dies when the file cannot be opened. */
+/* Opens a file; "-" is standard input.  Dies if it cannot be opened, or if standard input was opened before. */
 struct input *input_open(const char *path);
+
+/* Called by whoever reads standard input; the second call is a usage error. */
+void input_take_stdin(void);
 
 /* A file that is open, from where it stands; it is taken over, and messages call it `name`. */
 struct input *input_open_file(int file, const char *name);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/torch_file.h"
@@ -220,14 +221,11 @@ ends(const char *path, const char *with)
 static void
 open_shard(struct shard *shard)
 {
-	static const char pointer[] = "version https://git-lfs";
 	uint64_t length;
 
 	map_shard(shard);
-	if (shard->size >= sizeof pointer &&
-	    !memcmp(shard->map, pointer, sizeof pointer - 1))
-		die("%s: a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'",
-		    shard->path);
+	if (file_pointer(shard->map, shard->size))
+		die("%s: %s", shard->path, file_pointer(shard->map, shard->size));
 	if (ends(shard->path, ".bin")) {
 		shard->torch = torch_file_read(shard->path, shard->map, shard->size);
 		return;

@@ -114,14 +114,8 @@ watch(struct embeddings *embeddings)
 }
 
 static void
-check_usage(const char *const *paths, int count, const struct embeddings_options *options)
+check_usage(const struct embeddings_options *options)
 {
-	int inputs = 0;
-
-	for (int i = 0; i < count; i++)
-		inputs += strcmp(paths[i], "-") == 0;
-	if (inputs > 1)
-		die_usage("only one of the streams can be standard input");
 	if (options->relations && !options->count)
 		die_usage(
 		    "--relations needs --field, a relation's columns in their order");
@@ -141,7 +135,7 @@ embeddings_open(
 	struct embeddings *embeddings = mem_zero(1, sizeof *embeddings);
 	bool *there = mem_zero((size_t)options->count + 1, sizeof *there);
 
-	check_usage(paths, count, options);
+	check_usage(options);
 	embeddings->options = *options;
 	embeddings->count = count;
 	embeddings->sources = mem_zero((size_t)count, sizeof *embeddings->sources);

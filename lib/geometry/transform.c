@@ -91,8 +91,6 @@ void
 transform_stream(const struct transform *transform, const char *path,
     const struct transform_options *options)
 {
-	if (!strcmp(transform->name, "<stdin>") && !strcmp(path, "-"))
-		die_usage("only one of the streams can be standard input");
 	struct reader *reader = stream_open(path);
 	struct writer *writer = stream_create(options->output, reader);
 	struct record record;

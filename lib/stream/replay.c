@@ -43,6 +43,8 @@ replay_open(const char *path)
 	struct stat status;
 
 	replay->own = strcmp(path, "-") != 0;
+	if (!replay->own)
+		input_take_stdin();
 	replay->name = mem_string(replay->own ? path : "<stdin>");
 	replay->file = replay->own ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (replay->file < 0 || fstat(replay->file, &status))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/foreign.h"
@@ -32,9 +33,8 @@ no_text(const char *bytes, size_t count, const char *name)
 
 	if (kind && (bad || memchr(bytes, 0, count)))
 		why = mem_format("not text but %s", kind);
-	else if (count > 24 && !memcmp(bytes, "version https://git-lfs", 23))
-		why = mem_string(
-		    "a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'");
+	else if (file_pointer(bytes, count))
+		why = mem_string(file_pointer(bytes, count));
 	else if (bad > 64 && bad > (int64_t)count / 4)
 		why = mem_format(
 		    "not text in UTF-8: %lld of its first %zu bytes begin no character; convert it with iconv",

@@ -427,8 +427,6 @@ moee_stream(const char *path, const struct moee_options *options)
 	struct moee moee = { .options = options, .path = path, .alpha = options->alpha };
 	bool search = options->search != ALPHA_VALUE, norm = options->norm != NORM_NONE;
 
-	if (options->like && !strcmp(options->like, "-") && !strcmp(path, "-"))
-		die_usage("only one of the streams can be standard input");
 	if (search || (norm && !options->like))
 		moee.replay = replay_open(path);
 	begin(&moee);

@@ -212,25 +212,10 @@ inter_task_table_write(const struct inter_task_table *table, struct per_query *t
 	per_query_finish(to);
 }
 
-static void
-check_usage(
-    const char *const *paths, int count, const char *const *against, int against_count)
-{
-	int inputs = 0;
-
-	for (int i = 0; i < count; i++)
-		inputs += strcmp(paths[i], "-") == 0;
-	for (int i = 0; i < against_count; i++)
-		inputs += strcmp(against[i], "-") == 0;
-	if (inputs > 1)
-		die_usage("only one of the streams can be standard input");
-}
-
 void
 inter_task_compare(const char *const *paths, int count, const char *const *against,
     int against_count, const struct inter_task_options *options)
 {
-	check_usage(paths, count, against, against_count);
 	struct per_query *per_text =
 	    options->per_text ? per_query_create(options->per_text) : NULL;
 	struct inter_task *other = NULL;
