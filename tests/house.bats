@@ -141,6 +141,19 @@ REPEATED="best block bucket buffer candidate candidates choice clustering column
 	diff "$T/repeated" /dev/null
 }
 
+# bats test_tags=plain
+@test "house: every mutable global of the library is in the table of CONTRIBUTING.md" {
+	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
+	cd "$ROOT"
+	for file in lib/*/*.c lib/*/*/*.c tools/*.c; do
+		[ ! -e "$BUILD/${file%.c}.o" ] || objdump -t "$BUILD/${file%.c}.o" |
+			awk -v file="$file" '/ O \.(data|bss|tdata|tbss)/ && !/data\.rel\.ro/ { sub(/\..*/, "", $NF); print file, $NF }'
+	done | while read -r file name; do
+		grep -qE "^\| .*\`$file\`.*\`$name\`" CONTRIBUTING.md || echo "$file: $name is not in the table"
+	done >"$T/unlisted"
+	diff "$T/unlisted" /dev/null
+}
+
 @test "house: no file outgrows the eye" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

@@ -149,7 +149,7 @@ notes() {
 		tok -m "$TINY" --passages 20 --overlap $overlap "$ROOT/CONTRIBUTING.md" >made.mts
 		[ "$(longest <made.mts)" -le 20 ]
 		mts to jsonl -c text made.mts | jq -r .text >got
-		for word in sanitizers qemu PEER_PYTHON; do grep -q $word got; done
+		for word in sanitizers clangd PEER_PYTHON; do grep -q $word got; done
 	done
 }
 

@@ -105,7 +105,7 @@ window() {
 	for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
 		command -v $program >/dev/null || skip "needs $program"
 	done
-	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (CONTRIBUTING.md)"
+	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (share/build/README.md)"
 	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 build/cpu-aarch64-linux-gnu/bin/encode 3>&-
 	neon() { # set, so that it does not restart itself, which needs binfmt_misc
 		OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" \
