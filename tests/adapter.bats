@@ -152,7 +152,7 @@ native() { # MODEL
 	[[ $stderr == *"'lora_B' and 'lora_A' of 'pooler.dense' make [1, 1]; the tensor 'bert.pooler.dense.weight' of $T/m is [8, 8]" ]]
 }
 
-@test "adapter: one of several ranks learns on, and keeps them and what does not learn" {
+@test "adapter: an adapter of several ranks resumes training and keeps its ranks and frozen matrices" {
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
 	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/none" --lr 1e-12 --warmup 0 --schedule constant "$T/pairs.mts"
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
@@ -244,7 +244,7 @@ native() { # MODEL
 }
 
 # bats test_tags=plain
-@test "adapter: what is written is read again and gives the same" {
+@test "adapter: a written adapter is read back and gives the same embeddings" {
 	adapter_copy "$GOLDEN/adapter/plain" "$T/copy"
 	with "$T/copy" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	diff <(safetensors_list "$GOLDEN/adapter/plain/adapter_model.safetensors" | sort) \
@@ -254,7 +254,7 @@ native() { # MODEL
 	[[ "$output" == *"exists and is not a model folder"* ]]
 }
 
-@test "adapter: what plain LoRA does not do is refused by its key" {
+@test "adapter: variants beyond plain LoRA are refused by their key" {
 	for edit in '.peft_type = "LOHA";peft_type' '.bias = "all";bias' '.use_dora = true;use_dora' \
 		'.fan_in_fan_out = true;fan_in_fan_out' '.modules_to_save = ["pooler"];modules_to_save' \
 		'.lora_bias = true;lora_bias' '.layer_replication = [[0, 1]];layer_replication' \

@@ -65,7 +65,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	geom agreement -k 6 -f x -f y texts.mts -j 1 | diff - <(geom agreement -k 6 -s 42 --runs 5 -f x -f y texts.mts)
 }
 
-@test "geom agreement: what chance leaves, labels beside vectors, all pairs of several" {
+@test "geom agreement: chance-corrected scores; labels against vectors; all pairs of several" {
 	# each clustering has a seed of its own
 	geom agreement -k 6 -f x texts.mts texts.mts >own
 	tail -n 1 own | awk -F'\t' '{ exit !($1 == "texts.mts" && $2 == $1 && $7 > 0.5 && $7 < 1) }'
@@ -102,7 +102,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 
 # 4. wrong input
 
-@test "geom agreement: what cannot be compared is refused in a line" {
+@test "geom agreement: input that cannot be compared is refused in one line" {
 	refused() { dies "geom: $1" geom agreement -o out "${@:2}"; }
 	mts rows --rows 1-120 texts.mts >short.mts
 	refused "short.mts: it ends after 120 rows, texts.mts goes on; compare the same texts" --label fine texts.mts short.mts
@@ -138,7 +138,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 
 # 6. memory
 
-@test "geom agreement: what ends well gives its memory back" {
+@test "geom agreement: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	geom agreement -k 6 --label fine -f x -f y texts.mts
 	geom agreement --json --label fine texts.mts texts.mts

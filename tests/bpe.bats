@@ -25,7 +25,7 @@ need_cases() {
 	done
 }
 
-@test "bpe: expressions as Ruby's syntax has them, also where they match nothing" {
+@test "bpe: regular expressions of Ruby's syntax, also those with empty matches" {
 	local expression count=0
 	while read -r line; do
 		expression=$(jq -c .expression <<<"$line")
@@ -145,7 +145,7 @@ need_cases() {
 
 # 2. what does not change the ids
 
-@test "bpe: add_prefix_space puts a blank before what does not begin with one" {
+@test "bpe: add_prefix_space puts a blank before a text that does not begin with one" {
 	mkdir "$T/plain" "$T/blank"
 	for blank in false true; do
 		model=$T/plain
@@ -269,7 +269,7 @@ refused() {
 		"puts the id 4001 around a text, which no token has"
 }
 
-@test "bpe: expressions that are none are refused, with what is wrong" {
+@test "bpe: an invalid regular expression is refused with the reason" {
 	while IFS=$'\t' read -r pattern message; do
 		refused cl100k ".pre_tokenizer.pretokenizers[0].pattern.Regex = \"$pattern\"" "expression '$message"
 	done <<-'END'

@@ -77,7 +77,7 @@ up_to_date() {
 	done
 }
 
-@test "tests/run: counts passed, failed and skipped tests, what broke, and lists the slowest files" {
+@test "tests/run: counts passed, failed, skipped and broken tests, and lists the slowest files" {
 	mkdir -p tree/tests
 	cp "$ROOT/tests/run" tree/tests/
 	printf '@test "one" { true; }\n@test "two" { skip; }\n' >tree/tests/a.bats

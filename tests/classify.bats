@@ -51,7 +51,7 @@ same() {
 	classify --method knn -k 1 --train many.mts x.mts | mts to tsv -c prediction | tail -n +2 | paste -sd' ' | diff - <(echo "7 0 2")
 }
 
-@test "classify: ten examples a label are enough where labels lie apart" {
+@test "classify: ten examples a label suffice for well separated labels" {
 	awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) printf "{\"label\":%s,\"x.emb\":[%g,%g,%g]}\n", i % 2 ? "true" : "false", i % 2 + rand() / 4, rand() / 4, 1 - i % 2 }' |
 		sed 's/true/1/; s/false/0/' | mkstream >all.mts
 	mts rows --rows 1-20 all.mts >few.mts
@@ -60,7 +60,7 @@ same() {
 
 # 2. options
 
-@test "classify --save, --load: what was learnt tells the same" {
+@test "classify --save, --load: a saved classifier predicts the same" {
 	for label in label number; do
 		classify --train train.mts --label $label --save kept.mts
 		classify --load kept.mts new.mts | mts cat -c prediction,probability >loaded.mts
@@ -97,7 +97,7 @@ same() {
 
 # 4. wrong input
 
-@test "classify: what nothing can be learnt from is refused in a line" {
+@test "classify: unusable training rows are refused in one line" {
 	refused() { dies "classify: $1" classify -o out --train "${@:2}"; }
 	mts rows --where label=air train.mts >air.mts
 	refused "air.mts: all $(mts stat --json air.mts | jq .rows) rows have the label 'air'; two labels at least are needed" air.mts new.mts
@@ -126,7 +126,7 @@ same() {
 	[ "$(classify --train train.mts none.mts | mts stat --json | jq .rows)" = 0 ]
 }
 
-@test "classify --load: what is no classifier, or of another model, is refused in a line" {
+@test "classify --load: a file that is no classifier, or of another model, is refused in one line" {
 	refused() { dies "classify: $1" classify -o out --load "${@:2}"; }
 	for model in one two; do mkstream 16 f32 $model <"$GOLDEN/columns_train.jsonl" >$model.mts; done
 	classify --train one.mts --save kept.mts
@@ -176,7 +176,7 @@ same() {
 
 # 6. memory
 
-@test "classify: what ends well gives its memory back" {
+@test "classify: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	classify --train train.mts --save kept.mts
 	classify --load kept.mts new.mts >out.mts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-@test "cli: --help names every option, what they take, and examples, on standard output" {
+@test "cli: --help prints every option with its values, and examples, on standard output" {
 	run -0 --separate-stderr cli_check --help
 	[ -z "$stderr" ]
 	[ "${lines[0]}" = "cli_check - try options" ]
@@ -18,7 +18,7 @@ load helper
 	[ "$(cli_check -h)" = "$output" ]
 }
 
-@test "cli: of a command --help tells what it takes: its synopsis, options, clauses and examples" {
+@test "cli: --help of a command prints its synopsis, options, clauses and examples" {
 	common=$(cli_check --help | sed -n '/--progress/,/--version/p')
 	diff <(cli_commands sort --help) - <<-E
 		cli_commands sort - put in order
@@ -140,7 +140,7 @@ usage() {
 	[ "${#stderr_lines[@]}" -eq 2 ]
 }
 
-@test "cli: usage faults exit 2 and say what is wrong" {
+@test "cli: usage errors exit 2 and say what is wrong" {
 	usage --nothing
 	[[ $stderr == *"'--nothing'"* ]]
 	usage -x

@@ -107,7 +107,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	safetensors_list "$1/model.safetensors" | cut -f1-3 | sort
 }
 
-@test "clm: a model from nothing has the names of the Hub's, lm_head where it is not tied, and goes on" {
+@test "clm: a model trained from scratch has the Hub's tensor names, an untied lm_head, and resumes" {
 	scratch
 	clm=(-q --objective clm --epochs 2)
 	train "${clm[@]}" -m config --from-scratch -o out texts.mts
@@ -209,7 +209,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	done
 }
 
-@test "clm: texts with nothing to predict are left out, and said" {
+@test "clm: texts of one token are left out with a warning" {
 	scratch
 	clm=(-m config --from-scratch --objective clm --schedule constant)
 	for input in texts.mts -; do
@@ -236,7 +236,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ "$(column examples out.log.tsv)" = 4064 ]
 }
 
-@test "clm: what cannot be is refused in one line" {
+@test "clm: options and models that do not fit are refused in one line" {
 	cp -r "$GOLDEN/families/bert_mlm" "$GOLDEN/families/olmoe" .
 	run -1 --separate-stderr train -q -m bert_mlm -o out --objective clm texts.mts
 	[ "$stderr" = "train: bert_mlm: is no causal language model: its tokens see those that they are to predict; --objective mlm is for such a model" ]

@@ -66,7 +66,7 @@ completes() {
 	completes tok --prompt "" "->" ""
 }
 
-@test "completion: files by what a program reads, models by what a folder holds" {
+@test "completion: files have a suffix that the program reads, models are folders with a config" {
 	completes encode "" "->" "a b.mts base empty more x.mts"
 	completes encode 'a\ ' "->" "a b.mts"
 	completes tok -q z "->" z.tsv
@@ -89,7 +89,7 @@ completes() {
 	completes tok -m base z "->" z.tsv
 }
 
-@test "completion: motes, and behind its words what they complete" {
+@test "completion: motes completes its words, and the options of each" {
 	completes motes ge "->" "geom get"
 	completes motes mte "->" "mteb mteb-score"
 	completes motes get --fe "->" --fetch
@@ -108,7 +108,7 @@ completes() {
 	completes motes demo "" "->" SEED=
 }
 
-@test "completion: a program that is not there, or fails, completes nothing" {
+@test "completion: a missing or failing program gives no completions" {
 	completes /no/such/tok -- "->" ""
 	[ -e /dev/full ] || skip "needs /dev/full"
 	run -1 bash -c 'tok --completion >/dev/full'

@@ -76,7 +76,7 @@ embeds() {
 	[[ "$output" == *"ok folder embeddings"* ]]
 }
 
-@test "config: T5's activations, and what contradicts them" {
+@test "config: T5's activations; is_gated_act that contradicts the weights is refused" {
 	agrees_with t5 silu '.feed_forward_proj = "gated-silu" | del(.dense_act_fn)'
 	agrees_with t5 silu '.dense_act_fn = "silu"'
 	copy t5
@@ -133,7 +133,7 @@ embeds() {
 	[[ "$output" == *"513 tokens, more than the 512 that"* ]]
 }
 
-@test "config: sentence-transformers' own file, by any of its names: what is not known is refused by encode and tok" {
+@test "config: sentence-transformers' own file, by any of its names; encode and tok refuse unknown keys" {
 	copy bert
 	cp "$GOLDEN"/bert/{vocab.txt,tokenizer_config.json} "$MODEL"
 	echo "a text" >"$T/text"

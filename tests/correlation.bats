@@ -26,7 +26,7 @@ setup() {
 	[ "$(awk 'NR > 1 { for (i = 2; i <= NF; i++) n += $i == 1; d += $NR == 1 } END { print n, d }' out)" = "5 5" ]
 }
 
-@test "geom correlation --blocks: means of the files of a folder each, none beside itself" {
+@test "geom correlation --blocks: means over the files of each folder, without a file against itself" {
 	geom correlation {hs,rw}/*.tsv | tail -n +2 | cut -f2- >rho
 	geom correlation --blocks hs/1.tsv rw/1.tsv hs/2.tsv rw/2.tsv rw/3.tsv >out
 	cut -f1-3 out | diff - <(printf '%s\t%s\t%s\n' a b pairs hs hs 1 hs rw 6 rw rw 3)
@@ -85,7 +85,7 @@ setup() {
 
 # 4. wrong input
 
-@test "geom correlation: what cannot be compared is refused in a line" {
+@test "geom correlation: input that cannot be compared is refused in one line" {
 	refused() { dies "geom: $1" geom correlation -o out "${@:2}"; }
 	head -n 30 hs/2.tsv >short.tsv
 	refused "short.tsv: it has 29 rows, hs/1.tsv 40; compare the same pairs" hs/1.tsv short.tsv
@@ -126,7 +126,7 @@ setup() {
 	[ "$(grep -c ">$number<" map.svg)" -ge 2 ]
 }
 
-@test "geom correlation: what ends well gives its memory back" {
+@test "geom correlation: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	geom correlation {hs,rw}/*.tsv
 	geom correlation --blocks {hs,rw}/*.tsv

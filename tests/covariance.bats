@@ -14,13 +14,13 @@ population() {
 	covariance_show 5 5 1 30 <"$rows" | within "$expected" 1e-10
 }
 
-@test "covariance: sums of 1, 7 or 29 vectors, merged, are those of all of them" {
+@test "covariance: merged sums of 1, 7 or 29 vectors equal the sums over all" {
 	for piece in 1 7 29; do
 		covariance_show 5 5 1 $piece <"$rows" | within "$expected" 1e-10
 	done
 }
 
-@test "covariance: over several blocks, whose means lie apart, and divided by the count" {
+@test "covariance: over several blocks with distant means, divided by the count" {
 	population >"$T/expected"
 	for _ in {1..40}; do cat "$rows"; done >"$T/in turns"
 	sort "$T/in turns" >"$T/sorted"
@@ -31,7 +31,7 @@ population() {
 	done
 }
 
-@test "covariance: collected by 1, 2, 3 or 8 threads, of which some find nothing left; by as many, to the same bits" {
+@test "covariance: 1, 2, 3 or 8 threads agree, idle ones too; the same number gives the same bits" {
 	covariance_show 5 5 1 0 <"$rows" | within "$expected" 1e-10
 	population >"$T/expected"
 	for _ in {1..40}; do cat "$rows"; done | sort >"$T/sorted"

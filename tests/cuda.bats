@@ -64,7 +64,7 @@ checks() {
 }
 @test "cuda: embeddings, pooling, loss, AdamW, sums" { checks nn_check_tokens embed pool loss adamw vector; }
 @test "cuda: routes to experts" { checks mixture_check softmax routes rows; }
-@test "cuda: what is not below, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }
+@test "cuda: values not below a threshold, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }
 @test "cuda: products of token experts in one launch" { checks stretches_check kinds sizes many; }
 @test "cuda: at real sizes" { checks nn_check_real product linear attention parameters tokens vector memory; }
 

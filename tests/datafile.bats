@@ -35,7 +35,7 @@ load helper
 	[ "${lines[0]}" = '1 0 {"text":"title\ttext"}' ]
 }
 
-@test "datafile: what begins with a brace is JSON Lines, what does not is lines" {
+@test "datafile: a file that begins with a brace is JSON Lines, any other is lines" {
 	printf '{"a":"b"}\n' >"$T/one"
 	printf 'plain {\n\n' >"$T/two"
 	run -0 records "$T/one"
@@ -112,7 +112,7 @@ load helper
 	[ "${lines[1]}" = '3000003 3000009 {"a":"2","b":"x"}' ]
 }
 
-@test "csv: what is no CSV is refused with its line" {
+@test "csv: malformed CSV is refused with its line" {
 	printf 'a,b\n1,"x"y\n' >"$T/x.csv"
 	run -1 --separate-stderr records "$T/x.csv"
 	[[ "$stderr" == "records: $T/x.csv:2: value 2: there is text behind its closing quote"* ]]
@@ -133,7 +133,7 @@ load helper
 	[[ "$stderr" == "records: $T/x.csv:2: the record is longer than 67108864 bytes; is a quote missing?" ]]
 }
 
-@test "datafile: what is no text is refused by its name" {
+@test "datafile: a binary file is refused by its name" {
 	refused() { # MESSAGE [FORMAT] ; the file from standard input
 		cat >"$T/x.bin"
 		for packed in cat gzip 'zstd -q'; do
@@ -218,7 +218,7 @@ load helper
 	[ "${lines[1]}" = '2 300001 {"text":"last"}' ]
 }
 
-@test "tsv: values that a CSV writer has put in quotes are read as it reads them, others as they are" {
+@test "tsv: quoted values of a CSV writer are unquoted, other values are verbatim" {
 	{
 		printf 'a\tb\n'
 		printf '"""Heroes""_(album)"\t1\n'
@@ -250,7 +250,7 @@ load helper
 	[[ "$stderr" == "records: $T/x.tsv:2: 1 fields where the header line has 2; a value in quotes may have an end of line in it in CSV"* ]]
 }
 
-@test "csv, tsv: a column without a name is called as by pandas; commas at the ends of rows are none" {
+@test "csv, tsv: a column without a name is called as by pandas; trailing commas add no column" {
 	printf ',id,text\n0,a,x\n1,b,y\n' >"$T/x.csv"
 	run -0 records "$T/x.csv"
 	[ "${lines[1]#* * }" = '{"Unnamed: 0":"1","id":"b","text":"y"}' ]

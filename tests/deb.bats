@@ -48,7 +48,7 @@ setup() {
 	[[ $(dpkg-deb -f "$package" Depends) == *", libopenblas0-openmp | libopenblas0, "* ]]
 }
 
-@test "deb: what make install installs, in Debian's places, and what every package has" {
+@test "deb: the package has the files of make install in Debian's places, and its control files" {
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr SHIPPED="$ROOT/share/models/base"
 	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
 		-e 's/site-functions/vendor-completions/' >"$T/files"
@@ -66,7 +66,7 @@ setup() {
 	run ! grep -rl /usr/local "$root/usr/share/man" "$root/usr/bin"
 }
 
-@test "deb: its programs run with the model that comes with them, by what kernels MOTES_ISA names" {
+@test "deb: its programs run with the packaged model, with the kernels that MOTES_ISA names" {
 	output=$(cd / && echo hello | env -i PATH="$root/usr/bin" MOTES_MODEL="$root/usr/share/motes/models/base" \
 		"$BASH" -o pipefail -c 'tok | encode | mts head')
 	[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
@@ -74,7 +74,7 @@ setup() {
 	run ! grep -qE 'R(UN)?PATH' <(readelf -d "$root"/usr/bin/*)
 }
 
-@test "deb: motes mteb runs from it; what its pipelines need that it leaves out is said" {
+@test "deb: motes mteb runs from it; a missing model of a pipeline is named" {
 	mkdir -p "$T/here/data/shelf/qrels"
 	cd "$T/here"
 	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
@@ -90,7 +90,7 @@ setup() {
 	[ "$(grep -c '^  \* ' changes)" -ge 5 ]
 }
 
-@test "deb: lintian finds nothing wrong" {
+@test "deb: lintian reports no error" {
 	found=$(lintian --fail-on error,warning "$package" 2>/dev/null) # there it says that root should not run it
 	[ -z "$found" ]
 }

@@ -16,7 +16,7 @@ decoded() { # name [option]...
 	[ "$(cat "$GOLDEN"/decode/*/texts.jsonl | wc -l)" -eq 320 ]
 }
 
-@test "decode: of special tokens alone nothing is left" {
+@test "decode: special tokens alone decode to an empty text" {
 	base=$ROOT/share/models/base
 	[ "$(ids_stream text.ids <<<'2 3' | tok -q -m "$base" --decode | mts to jsonl | jq -c .text)" = '""' ]
 }
@@ -52,7 +52,7 @@ decoded() { # name [option]...
 		jq -e -s '.[0]."q.ids" | length == 4' >/dev/null
 }
 
-@test "decode: what cannot be decoded is refused" {
+@test "decode: columns and ids that cannot be decoded are refused" {
 	run -2 tok --decode
 	[[ "$output" == *"no model is given"* ]]
 	run -1 bash -c "printf 'text\n' | tok -m '$ROOT/share/models/base' --decode"

@@ -63,7 +63,7 @@ lists() {
 	jq -r '.text' dev.jsonl corpus.jsonl | diff - <(printf '%s\n' 'a "fourth"' 'This is the only one of them that is \ left.')
 }
 
-@test "packages: what is held out is in no pair to learn from; the corpus has it, and programs" {
+@test "packages: held-out packages are in the corpus and in no training pair" {
 	lists 600
 	awk -f "$P/packages.awk" Translation-en Packages >table.tsv
 	awk -v out=. -f "$P/packages-beir.awk" table.tsv
@@ -96,7 +96,7 @@ lists() {
 	head -n 100 run | cut -d' ' -f3 | sort | diff - shortest
 }
 
-@test "fuse: BM25 and a weighed cosine; what a run lacks; the weight that is best" {
+@test "fuse: BM25 plus weighted cosine; documents missing in one run; the best weight" {
 	printf '%s Q0 %s 1 %s x\n' q q 2 q b 3 r r 1 >words.run
 	printf '%s Q0 %s 1 %s x\n' q q 0.5 q c 0.25 r r 0.5 r b 0.75 >near.run
 	awk -v weight=4 -f "$P/fuse.awk" words.run near.run | awk '{ print $1, $3, $5 }' | sort | diff - <(printf '%s %s %s\n' \
@@ -107,7 +107,7 @@ lists() {
 	awk -v weights="1 3 5" -f "$P/fuse.awk" words.run near.run | grep -x 5
 }
 
-@test "few-words: queries of whose terms a third or less is in their document" {
+@test "few-words: selects queries that share at most a third of their terms with their document" {
 	printf '{"_id": "%s", "text": "%s"}\n' a 'red green blue' b 'red green blue' c 'the red' >corpus.jsonl
 	printf '{"_id": "%s", "text": "%s"}\n' a 'Red, the new sky' b 'red new' c 'the sky' >queries.jsonl
 	awk -f "$P/terms.awk" -f "$P/few-words.awk" corpus.jsonl queries.jsonl | diff - <(printf '%s\n' a c)
@@ -142,7 +142,7 @@ a_demo() {
 }
 
 # bats test_tags=plain
-@test "demo: three acts on drawn packages; again makes nothing; what is missing is made again" {
+@test "demo: three acts on drawn packages; a second run makes nothing; a removed file is made again" {
 	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	a_demo RUN= demo >shown 2>log || { cat log; false; }
 	cut -f1 out/demo/words.tsv | diff - <(printf '%s\n' _id kettle)

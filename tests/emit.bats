@@ -18,7 +18,7 @@ holds() {
 		length == 3 and all('"$1"')' >/dev/null
 }
 
-@test "emit: hidden states are those that the embedding is made of" {
+@test "emit: the embedding is the pooled hidden states" {
 	emit "$M" emb,hs,said=hs:layers=last,last=hs:pool=last,tokens=hs:pool=tokens >"$T/out"
 	holds 'near(."text.hs" | unit; ."text.emb") and near(."text.tokens" | mean; ."text.hs") and
 		near(."text.tokens"[-1]; ."text.last")' <"$T/out"
@@ -69,7 +69,7 @@ kinds() { # request
 	mts head --json "$T/kinds.mts" | head -n 1 | jq -c '.properties | [.emb, .hs, .rw]'
 }
 
-@test "emit: the stream tells of which layer hidden states are, and of what the embedding" {
+@test "emit: the stream names the layer of hidden states and of the embedding" {
 	[ "$(kinds emb,hs,rw)" = '[null,null,null]' ]
 	[ "$(kinds hs:layers=1,rw:logits)" = '[null,"hs:layers=1","rw:logits"]' ]
 	[ "$(kinds hs:layers=1:pool=last+mean,emb=hs:layers=0,early=rw)" = '["hs:layers=0","hs:layers=1:pool=last+mean",null]' ]
@@ -117,7 +117,7 @@ kinds() { # request
 	dies "pilot-route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
 }
 
-@test "emit: options that do not apply to what is made are refused" {
+@test "emit: options that do not apply to the requested columns are refused" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	for option in normalize no-normalize "dim 2"; do
 		# shellcheck disable=SC2086
@@ -129,7 +129,7 @@ kinds() { # request
 	does_not_apply --expert encode -m "$M" -e left "$T/ids.mts"
 }
 
-@test "emit: what cannot be made is named" {
+@test "emit: a column that the model cannot give is refused by its name" {
 	printf '7\n' | ids_stream text.ids >"$T/text.mts"
 	emit() {
 		encode -q -m "$1" --emit "$2" -o "$T/out.mts" "$T/text.mts"

@@ -63,7 +63,7 @@ rows() {
 }
 
 # 2. options
-@test "encode: --tokens bounds the batch and changes nothing else" {
+@test "encode: --tokens bounds the batch and does not change the result" {
 	for tokens in 1 7 25 1000; do
 		ids | encode -m "$M" --tokens $tokens | rows | within "$M/embeddings.txt" 1e-6
 	done
@@ -277,7 +277,7 @@ turns() {
 }
 
 # 3. usage
-@test "encode: usage errors exit 2 with nothing on standard output" {
+@test "encode: usage errors exit 2 with an empty standard output" {
 	for arguments in "" "-m $M --tokens 0" "-m $M --tokens x" "-m $M --normalize --no-normalize" \
 		"-m $M a b" "-m $M --pooling middle" "-m $M --dim 9" "-m $M --level 20" "-m $M --nonsense"; do
 		run -2 --separate-stderr encode $arguments </dev/null

@@ -12,7 +12,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 # bats test_tags=plain
 @test "families: BERT agrees with transformers" { agrees bert; }
 # bats test_tags=plain
-@test "families: RoBERTa agrees, whose positions begin after the number of padding" { agrees roberta; }
+@test "families: RoBERTa agrees; its positions begin after the padding id" { agrees roberta; }
 # bats test_tags=plain
 @test "families: XLM-RoBERTa agrees" { agrees xlm-roberta; }
 # bats test_tags=plain
@@ -70,7 +70,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not known of such a model"* ]]
 }
 # bats test_tags=plain
-@test "families: ALBERT agrees, whose blocks share the weights of a few; it gets no experts" {
+@test "families: ALBERT agrees with shared blocks, and takes no experts" {
 	agrees albert
 	model_copy "$FAMILIES/albert" "$T/saved" f32
 	diff <(safetensors_list "$T/saved" | sort) <(safetensors_list "$FAMILIES/albert" | grep -v 'predictions.decoder' | sort)
@@ -154,7 +154,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	# not causal twice, the window is one wider in transformers
 	agrees_with gemma3_text expected '.is_causal = false | .sliding_window = 4'
 }
-@test "families: windows of Qwen2 and Mistral: one wider where they look both ways; those that layer_types names; none" {
+@test "families: windows of Qwen2 and Mistral: bidirectional ones are wider by one; layer_types; no window" {
 	agrees_with qwen2 bidirectional '.is_causal = false'
 	agrees_with qwen2 expected 'del(.max_window_layers) | .layer_types = ["full_attention", "sliding_attention"]'
 	agrees_with mistral global '.sliding_window = null'
@@ -182,7 +182,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 2) }'
 }
 
-@test "families: a decoder whose config.json says so sees both ways, and pools the mean" {
+@test "families: a decoder that config.json makes bidirectional pools the mean" {
 	while read -r edit; do
 		copy qwen3
 		sed -i "$edit" "$MODEL/config.json"
@@ -233,7 +233,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done
 }
 
-@test "families: weights stored as bf16 are rounded once and computed with as they are" {
+@test "families: weights stored as bf16 are used without further rounding" {
 	# expected are embeddings of the rounded weights, hence 1e-4 again and no more
 	for family in $NAMES; do
 		model_copy "$FAMILIES/$family" "$T/$family" bf16
@@ -274,7 +274,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	renamed_agrees modernbert
 }
 
-@test "families: what config.json says decides" {
+@test "families: values in config.json change the result" {
 	while read -r family edit; do
 		copy "$family"
 		sed -i "$edit" "$MODEL/config.json"
@@ -318,7 +318,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	)
 }
 
-@test "families: NomicBERT without a factor stretches nothing, however long the text" {
+@test "families: NomicBERT without a scaling factor keeps its rotary base for long texts" {
 	for trained in 16 18; do
 		copy nomic_bert
 		sed -i "s/\"rotary_scaling_factor\": 2/\"rotary_scaling_factor\": null/; s/\"max_trained_positions\": 16/\"max_trained_positions\": $trained/" \
@@ -643,7 +643,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	within "$T/rounded" 1e-2 <"$T/exact"
 }
 
-@test "families: what decays are matrices of more than one row" {
+@test "families: weight decay applies to matrices of more than one row" {
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n21 22\t24 25\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
 	copy qwen2_moe
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$MODEL"

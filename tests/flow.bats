@@ -68,7 +68,7 @@ nats() {
 	run -1 cmp -s one three
 }
 
-@test "geom flow: what was fitted to many vectors is what each alone gives" {
+@test "geom flow: a flow applied to many vectors equals it applied to each" {
 	mkstream random 300 16 1 >a.mts
 	geom flow fit --hidden 8 --epochs 1 a.mts -o flow.mts
 	geom flow apply flow.mts a.mts >z.mts
@@ -128,7 +128,7 @@ nats() {
 
 # 4. wrong input
 
-@test "geom flow: what cannot be fitted is refused, what is poor is told" {
+@test "geom flow: too few vectors are refused, a poor fit gets a warning" {
 	refused() { dies "geom: $1" geom flow "${@:2}"; }
 	printf '{"x.emb":[%s]}\n' 1,2,3 | mkstream >one.mts
 	refused "one.mts: 1 vector; a flow is fitted to two at least" fit one.mts
@@ -163,7 +163,7 @@ nats() {
 	[[ $stderr == "geom: warning: few.mts: 2 vectors of 3 values lie in a part of their space alone"* ]]
 }
 
-@test "geom flow apply: another model's embeddings, another width, what is no flow" {
+@test "geom flow apply: refuses another model's embeddings, another width, and a file that is no flow" {
 	refused() { dies "geom: $1" geom flow apply "${@:2}"; }
 	printf '{"x.emb":[%s]}\n' 1,2 2,0 0,3 4,1 >rows
 	mkstream 4 f32 A <rows >a.mts
@@ -202,7 +202,7 @@ nats() {
 	[[ $stderr == "geom: none.mts: 0 vectors; "* ]]
 }
 
-@test "geom flow: what ends well gives its memory back" {
+@test "geom flow: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	mkstream random 50 8 1 >a.mts
 	geom flow fit --hidden 4 --epochs 1 a.mts -o flow.mts

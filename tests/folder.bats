@@ -61,7 +61,7 @@ hold() {
 	[ -z "$(rest pipe)" ]
 }
 
-@test "output: where files need a name, damaged input leaves nothing, and the target as it was" {
+@test "output: damaged input leaves no temporary file and does not change the target" {
 	need_seccomp
 	echo before >out.mts
 	run -1 no_tmpfile mts cat -o out.mts cut.mts
@@ -102,7 +102,7 @@ hold() {
 	done
 }
 
-@test "output: a link stays a link, and what it leads to is replaced" {
+@test "output: a symbolic link stays a link, and its target is replaced" {
 	mkdir far
 	echo old >far/out.mts
 	ln -s far/out.mts link.mts
@@ -141,7 +141,7 @@ hold() {
 	[ "$(steps mts split -n 5 rows.mts | grep -cx "fsync $PWD")" = 1 ]
 }
 
-@test "output: killed before any step, a file is what it was or what it becomes" {
+@test "output: a process killed at any step leaves the old file or the new one" {
 	need_ptrace
 	need_seccomp
 	mts rows --rows 1-10 rows.mts >old.mts
@@ -207,12 +207,12 @@ hold() {
 	done
 }
 
-@test "folder: where none can be made beside it, that is said" {
+@test "folder: if no temporary folder can be made beside it, the message says so" {
 	run -1 --separate-stderr model_copy "$GOLDEN/bert" none/saved f32
 	[ "$stderr" = "model_copy: none/saved: cannot make a folder beside it: No such file or directory" ]
 }
 
-@test "folder: a card that sentence-transformers wrote goes with its model, unless somebody wrote in it" {
+@test "folder: sentence-transformers' model card is replaced with its model; an edited card refuses the save" {
 	card() {
 		printf -- '---\ntags:\n- sentence-transformers\n---\n\n# SentenceTransformer\n\n## Usage\n\n%s\n' "$1"
 	}
@@ -235,7 +235,7 @@ hold() {
 	diff -r before saved
 }
 
-@test "folder: what is not part of a model is refused by its name, and nothing is touched" {
+@test "folder: a file that is not part of a model is refused by its name, and the folder is unchanged" {
 	model_copy "$GOLDEN/bert" saved f32
 	for foreign in README.md .git/config notes/idea.txt tf_model.h5 1_Pooling/notes \
 		backup/model.safetensors model.safetensors.d/x; do
@@ -281,7 +281,7 @@ hold() {
 	diff -r saved mine
 }
 
-@test "folder: a check removes nothing" {
+@test "folder: checking a target does not touch it" {
 	mkdir out
 	touch -d 2001-01-01 out
 	run -1 train -m "$GOLDEN/bert" -o out none.mts
@@ -302,7 +302,7 @@ hold() {
 	done
 }
 
-@test "folder: what others write beside it, or left there, is theirs" {
+@test "folder: files of other processes beside it are not touched" {
 	mkdir saved.new-999999999 saved.0123456789abcdef.part
 	touch saved.new-999999999/config.json saved.0123456789abcdef.part/config.json
 	model_copy "$GOLDEN/bert" saved f32
@@ -310,7 +310,7 @@ hold() {
 	[ -e saved.0123456789abcdef.part/config.json ]
 }
 
-@test "folder: a full disk or a signal leaves the old folder, and nothing beside it" {
+@test "folder: a full disk or a signal leaves the old folder and no temporary one" {
 	model_copy "$GOLDEN/bert" saved f32
 	cp -r saved before
 	run -1 bash -c "ulimit -f 4; trap '' XFSZ; model_copy '$GOLDEN/nomic_bert' saved f32"

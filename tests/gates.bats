@@ -67,7 +67,7 @@ property() { # NAME: of a stream on standard input
 }
 
 # bats test_tags=plain
-@test "gates: a batch with seven gates and none equals the texts of each alone, to the bit" {
+@test "gates: a batch with seven gates and texts without one has the bits of each text alone" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
@@ -90,7 +90,7 @@ property() { # NAME: of a stream on standard input
 }
 
 # bats test_tags=plain
-@test "gates: of zeros, or none: the base model's bits" {
+@test "gates: a gate of zeros, and no gate, give the base model's bits" {
 	make_gates
 	named zero "" zero >"$T/ids.mts"
 	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
@@ -187,7 +187,7 @@ property() { # NAME: of a stream on standard input
 	[[ $stderr == *"its vectors are of model"* ]]
 }
 
-@test "gates: what is missing or another model's is named" {
+@test "gates: a missing gate, and one of another model, are named" {
 	refused() { # MESSAGE ENCODE-OPTION...
 		run -1 --separate-stderr encode -q -m "${MODEL:-$M}" "${@:2}" "$T/ids.mts"
 		echo "$stderr"

@@ -48,7 +48,7 @@ a_task_each() {
 }
 
 # bats test_tags=plain
-@test "geom similarity: of equal embeddings 1 exactly, of opposite ones -1; no test of what does not vary" {
+@test "geom similarity: equal embeddings give exactly 1, opposite ones -1; constant values have no test" {
 	mkstream random 50 33 1 >a.mts
 	cp a.mts b.mts
 	[ "$(geom similarity a.mts b.mts | sed -n 2p)" = $'a:b\t50\t1\t0\t1\t1\t1\t1\t1' ]
@@ -104,7 +104,7 @@ a_task_each() {
 	geom similarity bare_*.mts | cmp - bare
 }
 
-@test "geom similarity: ids are matched as text, the place of a number is none" {
+@test "geom similarity: ids are matched as text, never by row number" {
 	printf '{"id":%d,"task":"a","x.emb":[%s]}\n' 7 1,0 8 0,1 | stream_of a
 	printf '{"_id":"%d","task":"b","x.emb":[%s]}\n' 8 0,1 7 1,0 | stream_of b
 	[ "$(geom similarity a.mts b.mts | sed -n 2p | cut -f3)" = 1 ]
@@ -179,7 +179,7 @@ a_task_each() {
 
 # 3. usage
 
-@test "geom: usage errors exit 2, and nothing is written" {
+@test "geom: usage errors exit 2 and write no file" {
 	golden
 	wrong() {
 		run -2 --separate-stderr geom "${@:2}"
@@ -322,7 +322,7 @@ refused() { # MESSAGE FILE...
 	[ "$(<kilobytes)" -lt 60000 ]
 }
 
-@test "geom: what ends well gives its memory back" {
+@test "geom: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	golden
 	a_task_each

@@ -110,7 +110,7 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 
 # 4. wrong input
 
-@test "group: what cannot be grouped is refused in a line" {
+@test "group: input that cannot be grouped is refused in one line" {
 	refused() { dies "group: $1" group -o out "${@:2}"; }
 	refused "rows.mts: -k 91: there are only 90 rows to make groups of" -k 91 rows.mts
 	refused "rows.mts: there is no column 'x.emb' of vectors" -k 2 -f x rows.mts
@@ -162,7 +162,7 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 
 # 6. memory
 
-@test "group: what ends well gives its memory back" {
+@test "group: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	group -k 7 rows.mts >out
 	group --threshold 0.9 --min-size 2 - <rows.mts >out

@@ -24,7 +24,7 @@ overview() {
 	[ -z "$missing" ]
 }
 
-@test "house: motes.7 lists programs that are, with the sentence of their pages" {
+@test "house: motes.7 lists existing programs with the sentence of their pages" {
 	wrong=
 	while read -r name sentence; do
 		[ -e "$ROOT/tools/$name.c" ] || wrong+=" $name: no such program;"
@@ -60,7 +60,7 @@ overview() {
 	[ -z "$wrong" ]
 }
 
-@test "house: a usage fault exits 2 with one line and nothing on standard output" {
+@test "house: a usage error exits 2 with one line and an empty standard output" {
 	wrong=
 	for name in $(programs); do
 		"$name" --no-such-option </dev/null >"$T/out" 2>"$T/err" && wrong+=" $name: succeeds;"
@@ -71,7 +71,7 @@ overview() {
 	[ -z "$wrong" ]
 }
 
-@test "house: make help lists the targets, each of which make knows" {
+@test "house: make help lists the targets, and make knows each" {
 	run -0 make -s -C "$ROOT" help
 	for target in all check demo deps lint install base-model; do
 		grep -q "^$target " <<<"$output"
@@ -114,7 +114,7 @@ overview() {
 	[ -z "$output" ]
 }
 
-@test "house: in pipelines no reader leaves before its writer, which would fail by the pipe, or not" {
+@test "house: in pipelines no reader of a pipe exits before its writer" {
 	cd "$ROOT/pipelines"
 	run ! grep -nE '\| *(head |sed [^|]*q[ ;}'"'"'"]|grep -(q|m))' ./*.mk
 	[ -z "$output" ]
@@ -154,14 +154,14 @@ REPEATED="best block bucket buffer candidate candidates choice clustering column
 	diff "$T/unlisted" /dev/null
 }
 
-@test "house: no file outgrows the eye" {
+@test "house: no file of lib has over 600 lines, none of tools over 350" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +
 	awk 'FNR == 351 { print FILENAME ": over 350 lines"; bad = 1 } END { exit bad }' \
 		"$ROOT"/tools/*.c
 }
 
-@test "house: installs to PREFIX under DESTDIR, and is taken away again" {
+@test "house: make install writes to PREFIX under DESTDIR, make uninstall removes it" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
 	for name in $(programs); do

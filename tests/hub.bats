@@ -66,7 +66,7 @@ ids() {
 	[ "$(XDG_CACHE_HOME=$T/caches ids -m some/tiny.bert)" != "$expected" ]
 }
 
-@test "hub: MOTES_MODEL is the model where -m names none" {
+@test "hub: MOTES_MODEL is the default of -m" {
 	expected=$(ids -m "$GOLDEN/bert")
 	export MOTES_MODEL=$GOLDEN/bert
 	[ "$(ids)" = "$expected" ]
@@ -89,7 +89,7 @@ ids() {
 	done
 }
 
-@test "hub: what is not there is named with what fetches it" {
+@test "hub: a missing model is named with the command that fetches it" {
 	run -1 --separate-stderr tok -m some/other </dev/null
 	[ "$stderr" = "tok: some/other: no folder of that name, nor a model in $cache; 'motes get --fetch some/other' fetches it from the Hugging Face Hub" ]
 	run -1 --separate-stderr encode -m some/tiny.bert@v2 </dev/null

@@ -13,7 +13,7 @@ setup() {
 	done
 }
 
-@test "input: plain and packed files are read as they are, from files and pipes" {
+@test "input: plain and compressed files are read from files and pipes" {
 	for name in small large; do
 		for packed in $name $name.{gz,zst,xz,bz2}; do
 			input_cat $packed | cmp - $name
@@ -34,7 +34,7 @@ setup() {
 	done
 }
 
-@test "input: a look at the first bytes takes nothing away, packed or not" {
+@test "input: peeking at the first bytes consumes none, compressed or not" {
 	for packed in small small.{gz,zst,xz,bz2}; do
 		[ "$(input_cat $packed '{"text"')" = "yes $(cat small)" ]
 		[ "$(input_cat $packed '{"textile')" = "no $(cat small)" ]
@@ -78,7 +78,7 @@ setup() {
 	[ "$stderr" = "input_cat: .: Is a directory" ]
 }
 
-@test "input: zeros behind packed data are what fills a disk's last block; a window of 2 GiB is read" {
+@test "input: zero padding behind compressed data is ignored; a window of 2 GiB is read" {
 	for kind in gz xz; do
 		{ cat small.$kind; head -c 508 /dev/zero; } >padded
 		input_cat padded | cmp - small

@@ -23,13 +23,13 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 @test "int8: two rows of 200 by hand, values, scales and a tie" { check values; }
 @test "int8: no weight is off by more than half a step, of f32, f16, bf16 and f64" { check error; }
 @test "int8: weights that are not finite are refused, the smallest and the greatest are not" { check refused; }
-@test "int8: products of 1 to 600 rows have the bits of those with the floats it stands for, with 1 to 3 threads" {
+@test "int8: products of 1 to 600 rows have the bits of the dequantised weights' products, with 1 to 3 threads" {
 	check products
 }
 
 # The cosine to the embeddings of the whole weights, in a text of each family's golden folder, is 0.9992 at the least
 # (ModernBERT's), 0.9998 and more in those with token experts.
-@test "int8: every family gives the bits of the floats that its weights stand for, and nearly those of its own" {
+@test "int8: every family has the bits of its dequantised weights, close to the original" {
 	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
@@ -92,7 +92,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	rows -m "$M" --weights stored | cmp - <(rows -m "$GOLDEN/bert")
 }
 
-@test "int8: what was kept of other weights is named, and not taken; --weights-cache makes it anew" {
+@test "int8: a weights cache of other weights is named and not used; --weights-cache rebuilds it" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40'
 	rows -m "$M" --weights int8 2>"$T/err" >"$T/other"
@@ -113,7 +113,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[ ! -s "$T/err" ]
 }
 
-@test "int8: what was kept knows the weights to the bit, by their time or by their hash" {
+@test "int8: a weights cache detects a changed bit, by time or by hash" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	kept=$M/model.int8.safetensors
 	takes() { # whether what was kept is taken without a word
@@ -144,7 +144,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	takes
 }
 
-@test "int8: two that keep the weights at once: the second waits, and uses what the first made" {
+@test "int8: of two processes that write the weights cache the second waits and uses the first's" {
 	exec 7>>"$M/model.int8.safetensors.lock"
 	flock 7
 	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/second" 7>&- &

@@ -53,7 +53,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 
 # 1. known answers
 # bats test_tags=plain
-@test "jina: hidden states of all layers, for each task and for none, are the reference's" {
+@test "jina: hidden states of all layers agree with the reference, for each task and without one" {
 	for task in none "${TASKS[@]}"; do
 		ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
 		[ "$task" = none ] || set -- --expert "$task"
@@ -95,7 +95,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 
 # 2. tasks in one stream
 # bats test_tags=plain
-@test "jina: texts of all tasks and none in one stream: each has its task's bits, in any batch, with any number of threads" {
+@test "jina: texts of several tasks in one stream have the bits of their own task, in any batch, with any number of threads" {
 	mixed
 	encode -q -m "$J" --tokens 1 "$T/mixed.mts" >"$T/alone.mts"
 	for task in "${TASKS[@]}" ""; do
@@ -130,7 +130,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	for i in 2 4 5; do cmp <(sed -n ${i}p "$T/got") <(sed -n ${i}p "$T/none"); done
 }
 
-@test "jina: tok --task puts the task's text before, from config.json where the prompts have none, and names it for encode" {
+@test "jina: tok --task adds the task's prompt (or config.json's) and names the task for encode" {
 	copy
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/m"
 	ids() { tok -q -m "$T/m" "$@" | mts to jsonl | jq -c '."text.ids"'; }
@@ -177,7 +177,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 4. what is refused
-@test "jina: what config.json says decides" {
+@test "jina: values in config.json change the result" {
 	while read -r filter; do
 		copy
 		config "$filter"
@@ -271,7 +271,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	done
 }
 
-@test "jina: it is not trained, not written anew, and takes no other adapters; nothing is left" {
+@test "jina: training, rewriting and further adapters are refused and leave no file" {
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T"
 	copy
 	cp "$T"/vocab.txt "$T"/tokenizer_config.json "$T/m"

@@ -38,7 +38,7 @@ folder() {
 	done
 }
 
-@test "known: models that do not open are refused by what they have" {
+@test "known: unsupported models are refused by the feature that they have" {
 	sed 1d "$TABLE" | awk -F'\t' '$2 == "-"' >"$T/refused"
 	[ "$(wc -l <"$T/refused")" -eq 5 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"

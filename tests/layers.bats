@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
 load helper
 
-@test "layers: every file includes its own room and those above, and libraries behind its walls" {
+@test "layers: every file includes only its own room, rooms above it, and the libraries of its line" {
 	run -0 "$ROOT/tests/support/layers" "$ROOT/lib"
 	[ -z "$output" ]
 }
 
-@test "layers: nobody includes <regex.h>, whose functions Oniguruma shadows" {
+@test "layers: no file includes <regex.h>; Oniguruma shadows its functions" {
 	run ! grep -rn --include='*.[ch]' '#include <regex.h>' "$ROOT/lib" "$ROOT/tools" "$ROOT/tests"
 }
 
-@test "layers: a downward include, a breached wall and a file without a room are seen" {
+@test "layers: a downward include, a forbidden library and a file without a room are reported" {
 	mkdir -p "$T/lib/low/deep" "$T/lib/high" "$T/lib/other"
 	printf 'low\tthe ground: all of it | zlib: pipe\nhigh\tthe rest\n' >"$T/lib/LAYERS"
 	printf '#include "high/b.h"\n#include <zlib.h>\n' >"$T/lib/low/deep/a.c"

@@ -47,7 +47,7 @@ report() {
 	[ "$(count '.*' chemteb)" -eq 24 ]
 }
 
-@test "leaderboard plan: folders are the sets whose names they have" {
+@test "leaderboard plan: a folder's name is the data set's" {
 	files d/sts/sick_r/test.tsv d/STS17/en-en/test.jsonl.gz d/classification/banking77/{train,test}.csv.zst \
 		d/classification/amazon_counterfactual_en/{train,test}.jsonl d/arxiv-clustering-p2p/test.jsonl \
 		d/MSMARCO/{corpus,queries}.jsonl d/MSMARCO/qrels/dev.tsv d/cqadupstack/android/{corpus,queries}.jsonl \
@@ -352,7 +352,7 @@ report() {
 	[[ "$(leaderboard model -m dense)" == *"\"n_parameters\": $((2 * count)),"* ]]
 }
 
-@test "leaderboard table: means by type and over all; parts are one line; what is missing has no mean" {
+@test "leaderboard table: means by type and over all; parts are one line; a missing set leaves no mean" {
 	mkdir -p r/one/1 r/two/1
 	put() {
 		echo "{\"task_name\": \"$3\", \"scores\": {\"test\": [{\"main_score\": $4}]}}" >"r/$1/1/$3.json"
@@ -471,7 +471,7 @@ scored() {
 interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]*\) to \([-0-9.]*\)<.*/\1 \2 \3/p" page; }
 
 # The interval of a difference to what is the same in every draw, of which compare is held to numpy: that of the score alone.
-@test "leaderboard table: intervals are those of compare, of means and of pairs; none of what is of another run" {
+@test "leaderboard table: intervals equal compare's, of means and of pairs; none for another run's scores" {
 	cp "$GOLDEN/compare_queries_a.tsv" means.tsv
 	metric=$(head -n 1 means.tsv | cut -f2)
 	score=$(awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.6f", sum / (NR - 1) }' means.tsv)
@@ -579,7 +579,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[ "$(cut -f 7 <<<"${lines[3]}")" = 1 ] # as many up as down: none is nearer to 0
 }
 
-@test "leaderboard compare --from-per-query: what mteb-score writes; names; Markdown; three systems" {
+@test "leaderboard compare --from-per-query: reads mteb-score's files; names; Markdown; three systems" {
 	cd "$T"
 	for k in 1 2; do
 		mkdir $k
@@ -602,7 +602,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # itself
 }
 
-@test "leaderboard compare --from-per-query: one query; what is missing, no number, repeated, of pairs or no table" {
+@test "leaderboard compare --from-per-query: refuses one query, missing, repeated and non-numeric values, pairs, other files" {
 	cd "$T"
 	table() { printf "${2//,/\\t}\n" >"$1"; }
 	compare() { run "-$1" --separate-stderr leaderboard compare --from-per-query a.tsv b.tsv; }
@@ -667,7 +667,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	run -2 leaderboard table --from-per-query --registry "$REGISTRY" folder
 }
 
-@test "leaderboard compare: only what both have; types from a registry; wrong folders" {
+@test "leaderboard compare: only common data sets; types from a registry; wrong folders" {
 	make_results "$T/A/r" "$T/B/r"
 	sed -i 's/"motes": {[^}]*}, //' "$T"/[AB]/r/*.json
 	rm "$T"/B/r/STS0[1-9].json
@@ -688,7 +688,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ "$output" == *"leaderboard compare"* ]]
 }
 
-@test "leaderboard table: of several splits and subsets those of the registry count" {
+@test "leaderboard table: of several splits and subsets it takes the registry's" {
 	mkdir -p r/one/1
 	entry() {
 		echo "{\"main_score\": $1, \"hf_subset\": \"$2\"}"
@@ -768,7 +768,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 
 # 3. usage
 
-@test "leaderboard: usage errors exit 2 and print nothing" {
+@test "leaderboard: usage errors exit 2 with an empty standard output" {
 	for options in "" "bogus" "plan d" "plan -m x d" "plan -m x -r y" "fields x" "fields --type STS" \
 		"judged x" "drawn" "drawn --samples 0 x" "model" "model -m x y" "result --registry x" "table --registry x" "table --format pdf --registry $REGISTRY ." \
 		"result --protocol v3" "compare x" "compare --resamples 1 x y" "table --registry x --format xml ." "fields --type Retrieval /dev/null"; do
@@ -792,7 +792,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 
 # 4. wrong input
 
-@test "leaderboard: what is wrong is named" {
+@test "leaderboard: a faulty file is named with the fault" {
 	wrong() {
 		run -1 --separate-stderr "${@:2}"
 		[ -z "$output" ]

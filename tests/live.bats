@@ -47,7 +47,7 @@ ends() {
 
 chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 
-@test "live: each line is answered while the pipe stays open, and all rows are those of the file" {
+@test "live: each line is answered while the pipe stays open; the rows equal a file's" {
 	start "$chain"
 	says 'a\n'
 	answers '{"text":"a","text.emb":\[*'
@@ -138,7 +138,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	[ "$(grep -c '<stdin>: 1 rows repeat an id' err)" -eq 1 ]
 }
 
-@test "live: what comes together stays together, what is a file or packed has whole records" {
+@test "live: lines that arrive together share a record; files and compressed input have full records" {
 	start "tok -m $GOLDEN/bert | mts stat"
 	seq 3000 >many
 	says "$(head -n 700 many)\n"
@@ -150,7 +150,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	done
 }
 
-@test "live: rows of JSON that come after a pause are what they are in a file, or refused" {
+@test "live: JSON rows after a pause are read as in a file, or refused" {
 	# strings, then another kind: as in a file, text
 	start 'mts from jsonl | mts to jsonl'
 	says '{"a": "x", "b": null, "c": [1]}\n'
@@ -183,7 +183,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	E
 }
 
-@test "live: behind the rows that decide in a file, a pause changes nothing" {
+@test "live: a pause after the rows that decide the columns changes no byte" {
 	start 'mts from jsonl | mts to jsonl'
 	says '{"a": "x"}\n'
 	answers '{"a":"x"}'

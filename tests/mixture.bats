@@ -9,7 +9,7 @@ check() {
 
 @test "mixture: token experts against plain loops and central differences" { check mixture; }
 @test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
-@test "mixture: products of many experts are those of each" {
+@test "mixture: grouped products of many experts equal the products of each" {
 	run -0 stretches_check
 	[ -z "$output" ]
 }

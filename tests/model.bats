@@ -116,7 +116,7 @@ encode_ids() { # model: the golden texts through it
 	ids_stream --rows text.emb <"$T/out.mts" | within "$MODEL/embeddings.txt" 1e-6
 }
 
-@test "model: what config.json may not say is refused with the key" {
+@test "model: invalid values in config.json are refused with the key" {
 	spoil bert
 	for edit in 's/"bert"/"gpt2"/;model_type' 's/: 2,/: 3,/;num_attention_heads' \
 		's/"gelu"/"mish"/;hidden_act' 's/"vocab_size": 40,//;vocab_size' \
@@ -130,7 +130,7 @@ encode_ids() { # model: the golden texts through it
 	[[ "$output" == *"$MODEL/config.json:"* ]]
 }
 
-@test "model: what task_experts may not say is refused" {
+@test "model: invalid values of task_experts are refused" {
 	spoil bert
 	for own in '"x"' '{"names": [], "layers": [0]}' '{"names": ["a", "a"], "layers": [0]}' \
 		'{"names": ["a"], "layers": [2]}' '{"names": ["a"]}' '{"names": ["a"], "layer": [0]}' \

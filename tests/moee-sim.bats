@@ -109,7 +109,7 @@ vectors() {
 	[ "$sets" = " plain tied against narrow few" ]
 }
 
-@test "moee-sim: --alpha auto among crossings that all lie at one end of the scale" {
+@test "moee-sim: --alpha auto when all crossings are at one end of the scale" {
 	# hidden states a millionth as far apart, but for one pair that is the first in both lists and so crosses none: the
 	# best alpha is a millionth
 	given plain | mts to jsonl | jq -c '."b.hs" = [."b.hs"[0] * 1e-6, 1]' >crowded.jsonl
@@ -182,7 +182,7 @@ vectors() {
 		(.[:39] | all(.similarity != 0))'
 }
 
-@test "moee-sim: --norm corpus=FILE: as those of another stream lie" {
+@test "moee-sim: --norm corpus=FILE standardises by another stream" {
 	moee-sim --norm corpus pairs.mts >own.mts
 	moee-sim --norm corpus=pairs.mts <pairs.mts | cat >other.mts
 	cmp <(similarities <own.mts) <(similarities <other.mts)
@@ -213,7 +213,7 @@ vectors() {
 		moee-sim --norm batch=20 | mts to jsonl | jq -c '."x.emb"' | cmp - batched
 }
 
-@test "moee-sim: all else passes; --keep keeps what the vectors are of" {
+@test "moee-sim: other columns pass; --keep keeps the vectors" {
 	moee-sim pairs.mts | mts to jsonl | vectors 'length == 40 and (.[0] | keys) == ["score", "sentence1.emb", "sentence2.emb", "similarity"]'
 	moee-sim --keep --combine hs pairs.mts | mts to jsonl | vectors '.[0] | keys | length == 8'
 	# another part, which is not wanted, goes as well
@@ -397,7 +397,7 @@ apart() {
 	done
 }
 
-@test "moee-sim: NaN, zeros, similarities that say nothing" {
+@test "moee-sim: NaN, zero vectors, constant similarities" {
 	printf '{"a.hs": [1, null], "a.rw": [1]}\n' | mkstream >nan.mts
 	fails "nan.mts: record 1: a.hs: row 1 is not finite" moee-sim nan.mts
 	fails "a.hs: row 1 is not finite" moee-sim --norm corpus nan.mts
@@ -431,7 +431,7 @@ apart() {
 	dies "moee-sim: more.mts: --alpha auto: all similarities of hidden states are equal" moee-sim --alpha auto=grid -o out more.mts
 }
 
-@test "moee-sim: streams that are empty stay so; those cut short, and full disks, fail" {
+@test "moee-sim: an empty stream gives an empty one; a truncated stream and a full disk fail" {
 	mts rows --where 'score > 99' pairs.mts >none.mts
 	for how in "--alpha auto" "--norm corpus" "--norm batch=3" "--combine concat"; do
 		# shellcheck disable=SC2086

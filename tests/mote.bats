@@ -52,7 +52,7 @@ mote() {
 }
 
 # bats test_tags=plain
-@test "mote: a whole table on drawn sets; what classifiers are fitted on is not trained on" {
+@test "mote: a whole table on drawn sets; texts that classifiers are fitted on are not in training" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_sets
@@ -91,7 +91,7 @@ mote() {
 	[ -z "$(comm -12 learned dev)" ]
 }
 
-@test "mote: batches of arms without instructions have none, static ones have them in the texts" {
+@test "mote: arms without instructions have none; static arms have them in the texts" {
 	drawn_sets
 	drawn_text
 	mote DATA="$T/data" "$T/out/mote/small/plain.yaml"

@@ -48,7 +48,7 @@ listed() {
 	[ "$stderr" = "motes: warning: 'route' is now called pilot-route" ]
 }
 
-@test "motes: where programs lie in libexec they are found; where none is, the message says where it looked" {
+@test "motes: finds programs in libexec; the message for a missing one lists the folders searched" {
 	mkdir -p there/bin there/libexec/motes
 	cp "$BUILD/bin/motes" there/bin
 	cp "$BUILD/bin/tok" there/libexec/motes
@@ -61,7 +61,7 @@ listed() {
 
 # 3. usage
 
-@test "motes: what is no word, and options before one, are usage faults" {
+@test "motes: an unknown word, and an option before a word, are usage errors" {
 	run -2 --separate-stderr motes nera
 	[[ ${stderr_lines[0]} == "motes: 'nera' is not one of tok, "*"; did you mean 'near'?" ]]
 	run -2 --separate-stderr motes -q tok
@@ -77,7 +77,7 @@ listed() {
 
 # 4. pipelines
 
-@test "motes: --help of a pipeline is what its file begins with, as one types it" {
+@test "motes: --help of a pipeline prints the comment at the top of its file" {
 	run -0 motes mteb --help
 	[[ $output == *$'\tmotes mteb MODEL=dir DATA=dir '* && $output != *'make mteb'* ]]
 	for pipeline in $(listed pipelines,); do
@@ -131,7 +131,7 @@ hub() {
 	export HF_ENDPOINT=file://$T/hub
 }
 
-@test "motes get: the printed script says what --fetch would do, and is a script" {
+@test "motes get: prints a valid script of the commands that --fetch runs" {
 	[ "$(motes get some/tiny.bert@v2 | sed -n '1,5p')" = "endpoint='https://huggingface.co'
 name='some/tiny.bert'
 revision='v2'
@@ -148,7 +148,7 @@ to=''" ]
 	[ "$output" = "motes: standard output: No space left on device" ]
 }
 
-@test "motes get: --fetch fetches what motes reads into the cache, where -m finds it" {
+@test "motes get: --fetch fetches the files that motes reads into the cache, where -m finds them" {
 	command -v curl >/dev/null || skip "needs curl"
 	hub
 	run -0 --separate-stderr motes get --fetch some/tiny.bert
@@ -196,7 +196,7 @@ to=''" ]
 	[ ! -e none ]
 }
 
-@test "motes get: what is cut short has no name, and goes on where it stopped" {
+@test "motes get: an interrupted download keeps a temporary name and resumes" {
 	command -v curl >/dev/null || skip "needs curl"
 	hub
 	at=$T/hub/some/tiny.bert/resolve/0a1b2c
@@ -219,7 +219,7 @@ to=''" ]
 	[ ! -e "$cache/snapshots/0a1b2c.part" ]
 }
 
-@test "motes get: over HTTP the token is sent, and is no argument; what the Hub has not is said" {
+@test "motes get: sends the token over HTTP and not as an argument; names files that the Hub lacks" {
 	command -v curl >/dev/null || skip "needs curl"
 	python3 -c 'import http.server' 2>/dev/null || skip "needs python3"
 	hub

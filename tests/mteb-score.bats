@@ -59,7 +59,7 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score: another seed draws what the reference draws from it" {
+@test "mteb-score: another seed draws the same rows as the reference" {
 	stream many_train many_test sets mteb_fast
 	score() { # NAME TYPE OPTION...: as a line of the expected values
 		local name=$1
@@ -131,7 +131,7 @@ load scores
 	[[ $stderr == *"2 texts have relevances or similarities that are all equal: they are left out"* ]]
 }
 
-@test "mteb-score sts: the model's own similarity is what --similarity says" {
+@test "mteb-score sts: the default is the model's own similarity; --similarity overrides it" {
 	stream own
 	for similarity in cosine dot; do
 		mteb-score -q sts --similarity $similarity "$T/own.mts" |
@@ -182,7 +182,7 @@ load scores
 	mteb-score summarization "$T/x.mts" | agrees "$T/want"
 }
 
-@test "mteb-score --per-query: the means of its columns are what is reported, of every type and protocol" {
+@test "mteb-score --per-query: the means of its columns are the reported scores, for every type and protocol" {
 	stream rerank rerank_several pairs summaries
 	for protocol in v1 v2; do
 		table() { # TYPE STREAM PATTERN
@@ -208,7 +208,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(metric main_score <"$T/out")" = "$(metric map_at_1000 <"$T/out")" ]
 }
 
-@test "mteb-score sts --per-query: gold and similarities, of which the correlations are what is reported" {
+@test "mteb-score sts --per-query: the correlations of its columns are the reported scores" {
 	stream sts
 	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id gold similarity cosine manhattan euclidean" ]
@@ -323,7 +323,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
-@test "mteb-score sts: --field names the pair, a computed similarity is taken as it is" {
+@test "mteb-score sts: --field names the pair; a precomputed similarity is used unchanged" {
 	printf '%s\n' '{"a.emb":[1,0],"b.emb":[1,0],"score":"5"}' '{"a.emb":[1,0],"b.emb":[0,1],"score":"1.5"}' \
 		'{"a.emb":[1,0],"b.emb":[1,1],"score":"3"}' | mkstream >"$T/x.mts"
 	[ "$(mteb-score sts -f a -f b "$T/x.mts" | metric main_score)" = 1 ]
@@ -416,7 +416,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 
 # 3. usage
 
-@test "mteb-score: usage faults exit 2 with nothing on standard output" {
+@test "mteb-score: usage errors exit 2 with an empty standard output" {
 	stream queries
 	for words in "" "nonsense" "sts a b" "sts -f only" "retrieval q c" "retrieval --qrels f q" \
 		"retrieval --qrels f - -" "classification x" "sts --qrels f" "clustering --train x" \
@@ -568,7 +568,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"no column 'sentence2.emb'"*"sentence1.emb, score"* ]]
 }
 
-@test "mteb-score classification: one label, labels never seen, few rows, NaN, nothing" {
+@test "mteb-score classification: one label, unseen labels, few rows, NaN, empty streams" {
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"a"}' | mkstream >"$T/one.mts"
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/two.mts"
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"c"}' | mkstream >"$T/test.mts"
@@ -586,7 +586,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"its vectors have width 3, those of"* ]]
 }
 
-@test "mteb-score classification: columns of other sizes, where the optimum is not reached; of a file it holds what is drawn" {
+@test "mteb-score classification: a fit short of its optimum gets a warning; of a file only drawn rows are held" {
 	awk 'BEGIN { for (i = 0; i < 40; i++)
 		printf "{\"x.emb\":[%g,%g,%g],\"label\":%d}\n", 1e6 * (i * 17 % 41), 1e-3 * (i * 23 % 37), i * 29 % 31 / 31, i % 3 }' |
 		mkstream >"$T/x.mts"
@@ -612,7 +612,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"several columns of embeddings: x.emb, y.emb, label; choose one with --field"* ]]
 }
 
-@test "mteb-score clustering-fast: nothing drawn, nothing labelled, more labels than texts" {
+@test "mteb-score clustering-fast: no rows drawn, no labels, more labels than texts" {
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score clustering-fast "$T/x.mts"
 	[[ $stderr == *"a share of 0.04 of its 2 texts is none; give --max-documents more"* ]]

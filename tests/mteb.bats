@@ -110,7 +110,7 @@ mteb() {
 	awk '/"[a-z0-9_]*": -?[0-9]+\.[0-9]{7}/ { bad = 1 } END { exit bad }' "$folder/shelf.json"
 }
 
-@test "mteb: what is finished is not done again; what is missing is; changed data are" {
+@test "mteb: finished sets are skipped; missing results and changed data are scored" {
 	mteb TASKS=sts >/dev/null 2>&1
 	stamp=$(stat -c %Y.%N "$(echo results/base/*/STS12.json)" "$(find out -name test.mts)")
 	mteb TASKS="sts same" >/dev/null 2>err
@@ -355,7 +355,7 @@ make_gates() {
 	[ -e "$(echo results/base/*/rooms.json)" ] && [ -e "$(echo results/base/*/same.json)" ]
 }
 
-@test "mteb: RUN starts what encodes and scores; a job that fails is named, and done again alone" {
+@test "mteb: RUN starts the jobs that encode and score; only a failed job is named and repeated" {
 	mteb TASKS="STS12 shelf moods" RESULTS="$T/plain" >plain.md 2>/dev/null
 	recorder
 	rm -r out
@@ -409,7 +409,7 @@ make_gates() {
 	mteb TASKS="sts retrieval" >/dev/null
 }
 
-@test "mteb: a set whose changed data cannot be encoded does not keep its old figure" {
+@test "mteb: changed data that cannot be encoded remove the old result" {
 	mteb TASKS="same STS12" >/dev/null 2>&1
 	grep -q "| same |" results/table.md
 	sleep 1
@@ -434,7 +434,7 @@ make_gates() {
 	grep -q '"name": "me/it"' results/me__it/*/model_meta.json
 }
 
-@test "mteb: what the registry and the model say of a set reaches tok and mteb-score" {
+@test "mteb: options of the registry and the model reach tok and mteb-score" {
 	cp -r "$ROOT/share/models/base" model
 	echo '{"prompts": {"search_query": "find: ", "search_document": "page: "}}' >model/config_sentence_transformers.json
 	echo '{"_id": "q1", "title": "", "text": "stirring a heavy soup"}' >>data/shelf/corpus.jsonl

@@ -42,7 +42,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	END
 }
 
-@test "mts to jsonl gives back what from jsonl read" {
+@test "mts to jsonl writes the rows that from jsonl read" {
 	mts to jsonl points.mts | diff - <(sed 's/: /:/g; s/, /,/g; s/0\.50/0.5/' points.jsonl)
 }
 
@@ -84,7 +84,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	grep -q '^rows	5$' stat
 }
 
-@test "mts from tsv: all columns are text; --numbers makes numbers of those that it names" {
+@test "mts from tsv: all columns are text; --numbers converts the named ones" {
 	printf 'id\tscore\tcode\tpart\n1.50\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
 	run -0 bash -c "mts from tsv x.tsv | mts to jsonl"
 	[ "${lines[1]}" = '{"id":"2","score":"-1e-3","code":"008","part":""}' ]
@@ -204,7 +204,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		diff - <(printf '\ta\t%s\n' '4 lists: "b", "c", "d", "e"' '5 lists: "b", "c", "d", "e", ...')
 }
 
-@test "mts to npy writes what NumPy's format says, from npy reads it" {
+@test "mts to npy writes NumPy's format, from npy reads it" {
 	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl --record-rows 2 >x.mts
 	mts to npy -c b x.mts >b.npy
 	[ "$(head -c 8 b.npy | od -An -tx1 | tr -d ' ')" = 934e554d50590100 ]
@@ -224,7 +224,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$(tail -c 8 h.npy | od -An -tf4 | xargs)" = '1.5 -2' ]
 }
 
-@test "mts from npy refuses what it does not read" {
+@test "mts from npy refuses unsupported arrays" {
 	npy() { # DICTIONARY
 		printf "\x93NUMPY\x01\0\\x$(printf %02x ${#1})\0%s" "$1"
 	}
@@ -408,7 +408,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	done
 }
 
-@test "mts: what a stream says does not drive the terminal" {
+@test "mts: control characters of a stream do not reach the terminal" {
 	printf '{"t": "a\\u001b[2J\\u009b2Jb\\u00a0"}\n' | mts from jsonl >x.mts
 	run -0 bash -c "mts head x.mts | LC_ALL=C grep -c \$'[\x1b]\|\xc2[\x80-\x9f]' || true"
 	[ "$output" = 0 ]
@@ -438,7 +438,7 @@ harmful() {
 	mts to jsonl x.mts | mts from jsonl | mts diff - x.mts
 }
 
-@test "mts: on a terminal texts are made plain, in files and pipes they are as they are" {
+@test "mts: texts are sanitised on a terminal and verbatim in files and pipes" {
 	need_terminal
 	printf '%s\n' '{"a": "x\u009b31m\u202e\u00e9\u6f22\u001b[2J"}' | mts from jsonl >x.mts
 	mts to tsv x.mts >file
@@ -467,7 +467,7 @@ harmful() {
 
 # 2. each option
 
-@test "mts: -n, -b, -c, --rename, --level and -o do what they say" {
+@test "mts: -n, -b, -c, --rename, --level and -o work" {
 	[ "$(mts head -n 0 points.mts | grep -c ^row)" -eq 0 ]
 	[ "$(mts head -n 1 points.mts | grep -c ^row)" -eq 1 ]
 	[ "$(mts head points.mts | grep -c ^row)" -eq 3 ]
@@ -556,7 +556,7 @@ harmful() {
 	[[ $stderr == *'a.dataset("/data/x-1.parquet").to_batches() for r'*"' > /data/x-1.parquet.jsonl"$'\n'* ]]
 }
 
-@test "mts: wrong usage exits 2 and prints nothing on standard output" {
+@test "mts: usage errors exit 2 with an empty standard output" {
 	wrong() {
 		run -2 --separate-stderr mts "$@"
 		[ -z "$output" ]
@@ -633,7 +633,7 @@ harmful() {
 
 # 6. under SANITIZE=1 every test looks at memory; this one also for what was not given back
 
-@test "mts: what ends well gives its memory back" {
+@test "mts: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	stream_make 3 10 4 a.mts
 	mts head a.mts
@@ -690,7 +690,7 @@ harmful() {
 	[ "$(printf '{"id":1,"id":1,"o":{"x":1,"x":2}}\n' | mts from jsonl - | mts to jsonl)" = '{"id":1,"o":"{\"x\":2}"}' ]
 }
 
-@test "mts from: what Python writes for what is missing is missing" {
+@test "mts from jsonl: NaN and absent keys are missing values" {
 	printf '{"n":1,"t":"a","l":[1]}\n{"n":NaN,"t":NaN,"l":NaN}\n{}\n' | mts from jsonl - >a.mts
 	[ "$(mts to jsonl a.mts)" = '{"n":1,"t":"a","l":[1]}
 {"n":null,"t":"","l":[]}
@@ -739,7 +739,7 @@ harmful() {
 	[[ $stderr == "mts: to: --spread does not apply to jsonl"* ]]
 }
 
-@test "mts from npy: big-endian arrays, and those whose first axis is the fastest" {
+@test "mts from npy: big-endian and Fortran-order arrays" {
 	npy() { # DESCR ORDER SHAPE BYTES
 		printf '\x93NUMPY\x01\0\x76\0%-117s\n' "{'descr': '$1', 'fortran_order': $2, 'shape': ($3), }"
 		printf '%b' "$4"

@@ -30,7 +30,7 @@ learn() { # MODEL DIR
 		train -q -j 1 -m "$1" -o "$2" --lr 1e-2 --warmup 0 --schedule constant --steps 2 -
 }
 
-@test "names: what a wrapper puts before every name is found, and is not written" {
+@test "names: a wrapper's prefix of all tensor names is recognised and not written" {
 	while read -r family prefix written; do
 		renamed "$family" "\"$prefix\" + ."
 		embed "$T/m" >"$T/wrapped"
@@ -53,7 +53,7 @@ learn() { # MODEL DIR
 	E
 }
 
-@test "names: of two models in one file none is chosen" {
+@test "names: a file with two models is refused" {
 	size=$(($(stat -c %s "$GOLDEN/bert/model.safetensors") - 8 - $(od -An -tu8 -N8 "$GOLDEN/bert/model.safetensors")))
 	mkdir "$T/m"
 	cp "$GOLDEN/bert/config.json" "$T/m"
@@ -65,7 +65,7 @@ learn() { # MODEL DIR
 }
 
 # A pooler, a head for masked tokens and a classifier: what no embedding depends on.
-@test "names: what is no part of an embedding stays with a model that is written" {
+@test "names: tensors beside the encoder are kept in a written model" {
 	rm -rf "$T/m"
 	cp -r "$GOLDEN/families/bert" "$T/m"
 	rm "$T/m/model.safetensors" "$T/m/expected.safetensors"

@@ -24,7 +24,7 @@ few() {
 	done
 }
 
-@test "near: what is shorter than 1e-12 is divided by that, not by its length" {
+@test "near: a vector shorter than 1e-12 is divided by 1e-12" {
 	echo '{"_id":"q","text.emb":[2,0]}' | stream_of q
 	printf '%s\n' '{"_id":"a","text.emb":[3e-13,4e-13]}' '{"_id":"b","text.emb":[3e-11,-4e-11]}' | stream_of c
 	near --json "$T/q.mts" "$T/c.mts" | jq -r '.hits[] | [.id, .score] | @tsv' >"$T/out"
@@ -186,7 +186,7 @@ few() {
 	done
 }
 
-@test "near: products below the least normal float are lost in none of the kernels" {
+@test "near: subnormal products are kept by every kernel" {
 	vectors() { # COUNT SEED
 		awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); for (i = 1; i <= count; i++) {
 			printf "{\"id\":%d,\"text.emb\":[", i; for (j = 1; j <= 64; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 64 ? "," : "]}\n" } }'
@@ -199,7 +199,7 @@ few() {
 	[ "$(jq -s 'map(.[19].score > 0) | all' "$T/all")" = true ]
 }
 
-@test "near: many blocks find what one finds, with the texts" {
+@test "near: many blocks give the hits of one block, with the texts" {
 	mkstream random 9 256 1 >"$T/q.mts"
 	mkstream random 5000 256 2 >"$T/vectors.mts"
 	seq -f '{"text":"text of d%g"}' 0 4999 | mts from jsonl - >"$T/texts.mts"
@@ -366,7 +366,7 @@ npy() {
 	near -f vec "$T/v.mts" "$T/v.mts"
 }
 
-@test "near, encode: what is text, NumPy's or packed is called so" {
+@test "near, encode: text, NumPy and compressed input is named in the message" {
 	few
 	echo hi >"$T/hi"
 	printf '{"text": "é"}\n' >"$T/a.jsonl"
@@ -388,7 +388,7 @@ npy() {
 	[[ $stderr == "near: $T/a.jsonl.gz: it is compressed by gzip, "* ]]
 }
 
-@test "near: what is no stream, of another model, cut short or nothing" {
+@test "near: refuses input that is no stream, of another model, truncated or empty" {
 	few
 	for model in aaaa bbbb; do
 		echo '{"_id":"q","x.emb":[1,0]}' | stream_of $model 1 f32 $model

@@ -25,12 +25,12 @@ check_real() {
 
 @test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
-@test "nn: attention whose products may be of bf16, forward and back, at every edge of a tile" {
+@test "nn: attention with bf16 products, forward and back, at every edge of a tile" {
 	run -0 attention_check
 	[ -z "$output" ]
 }
 @test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
-@test "nn: weights in half precision, where they lie: the bits of float32" {
+@test "nn: f16 and bf16 weights, read in place, give the bits of float32" {
 	check halves
 	check_cpu widen
 }
@@ -54,7 +54,7 @@ check_real() {
 @test "nn: five steps of AdamW" { check_tokens adamw; }
 @test "nn: sums, scaling, finiteness" { check_tokens vector; }
 
-@test "nn: products of large weights, of many rows, of nothing; rows that begin anywhere" {
+@test "nn: products of large weights, of many rows, of none; strided rows" {
 	run -0 pieces_check weights rows many nothing strides reach
 	[ -z "$output" ]
 }
@@ -65,7 +65,7 @@ check_real() {
 	check_real pool
 	check_real routes
 }
-@test "nn: at real sizes, what many rows add to, and long sums" {
+@test "nn: at real sizes, sums over many rows and long rows" {
 	check_real parameters
 	check_real tokens
 	check_real vector

@@ -25,7 +25,7 @@ setup_file() {
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-@test "options: defaults are written (default: X); an option that takes a value says what it is for" {
+@test "options: --help writes defaults as (default: X) and describes every value" {
 	for program in "$BUILD"/bin/*; do
 		"$program" --help | sed "s|^|${program##*/}:|"
 	done >"$T/all"

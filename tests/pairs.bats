@@ -174,7 +174,7 @@ labelled() {
 	recipe 'file: k.jsonl' | tasksample -q - | column query.key | sort | cmp - keys
 }
 
-@test "pairs: conditions are those of mts rows --where" {
+@test "pairs: conditions have the syntax of mts rows --where" {
 	cat >r.jsonl <<-'END'
 		{"query": "a", "document": "A", "label": 1, "s": "007", "ok": true}
 		{"query": "b", "document": "B", "label": 0, "s": "7", "ok": false}
@@ -241,7 +241,7 @@ labelled() {
 	[ -s low ]
 }
 
-@test "pairs: a sample has so many, the same in any order; smaller ones lie in larger ones, all of them in their part" {
+@test "pairs: a sample has the requested size and is independent of order; smaller samples are subsets, within their part" {
 	for i in {0..299}; do echo "{\"query\": \"q$i\", \"document\": \"d$((i % 7))\", \"label\": $((i / 100))}"; done >r.jsonl
 	rows 'file: r.jsonl, sample: 40' >of40
 	[ "$(wc -l <of40)" -eq 40 ]
@@ -373,7 +373,7 @@ labelled() {
 	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' needs 'negatives'"
 }
 
-@test "pairs: what is drawn follows from recipe, seed and number alone" {
+@test "pairs: drawn pairs depend on recipe, seed and number alone" {
 	beir set
 	labelled
 	cat >mix.yaml <<-'END'
@@ -403,7 +403,7 @@ labelled() {
 	jq -e ".set == 5 and .red == 6 and .colours == $(wc -l <some)" counts
 }
 
-@test "pairs: of real sets the counts are those of their files" {
+@test "pairs: counts of real data sets equal their files'" {
 	for set in retrieval/scifact retrieval/cranfield classification/banking77 classification/emotion \
 		pairclassification/mrpc; do
 		need_data $set
@@ -482,7 +482,7 @@ typed() {
 	[ "$(typed Clustering '{"sentences": ["a", "b", "a"], "labels": ["x", "y", "y"]}')" = 'a|x;a;b|y;' ]
 }
 
-@test "pairs: what a type says, the recipe's words say otherwise" {
+@test "pairs: keys of the recipe override those of the type" {
 	echo '{"query": "q", "positive": ["a", "b"], "pos": ["c", "d", "e"], "negative": ["n", "m"]}' >r.jsonl
 	[ "$(rows 'type: Reranking, file: r.jsonl, document: pos' | tr '\n' ';')" = 'q|c;q|d;q|e;' ]
 	[ "$(rows 'type: Reranking, file: r.jsonl, negatives: negative' | tr '\n' ';')" = 'q|a|[n][m];q|b|[n][m];' ]
@@ -800,7 +800,7 @@ rows_like() {
 	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
 }
 
-@test "pairs: a row without a label has none, and is no class" {
+@test "pairs: a row without a label belongs to no class" {
 	for label in null NaN '""' '" "' Infinity; do
 		printf '{"text":"%s","label":%s}\n' a '"x"' b '"x"' c "$label" d "$label" >l.jsonl
 		if [ "$label" = '" "' ]; then

@@ -98,7 +98,7 @@ notes() {
 
 # 2. options
 
-@test "passages --passages: none has more ids, and together they are the text" {
+@test "passages --passages: no passage exceeds the limit, and together they are the text" {
 	cd "$T"
 	for n in 8 9 20 50; do
 		tok -m "$TINY" --passages $n "$ROOT/CONTRIBUTING.md" 2>err >made.mts
@@ -194,7 +194,7 @@ notes() {
 	dies "tok: x.jsonl: has a column 'start'" tok -m "$TINY" --passages 20 -o out x.jsonl
 }
 
-@test "passages: what is no text is left out of a folder with a warning, and refused by itself" {
+@test "passages: a binary file is skipped in a folder with a warning, and refused as an argument" {
 	notes
 	cd "$T"
 	printf 'a\0b\n' >notes/zero.txt

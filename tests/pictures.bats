@@ -33,7 +33,7 @@ cells() {
 	done
 }
 
-@test "pictures: every script has the common look: 800 wide, on white, text as it is, and ticks outside" {
+@test "pictures: every script has the common look: 800 wide, on white, real text, ticks outside" {
 	for script in "$ROOT"/pipelines/*.gnuplot; do
 		[[ $script == */picture.gnuplot ]] && continue
 		grep -q '^load .*picture.gnuplot' "$script"
@@ -49,7 +49,7 @@ cells() {
 	[ "$ticks" = out ]
 }
 
-@test "bars: two standard errors for each line that has an error, a star for each claim; names stay as they are" {
+@test "bars: two standard errors for each row with an error, a star for each claim; names are verbatim" {
 	cells a_q b >cells.tsv
 	picture bars "cells='cells.tsv'"
 	has_texts 'a_q - base' 'b - base' STS_q 'Two words' lone
@@ -150,7 +150,7 @@ cells() {
 	grep 'font-size="28.00"' -A1 out.svg | grep -q wave_q
 }
 
-@test "speed: share/pictures/speed.svg says what README's table says, in less than 20 kB" {
+@test "speed: share/pictures/speed.svg has the numbers of README's table, in less than 20 kB" {
 	gnuplot "$ROOT/tests/bench/speed.gnuplot" >out.svg
 	# other gnuplots may draw other lines; where numbers changed: gnuplot tests/bench/speed.gnuplot > share/pictures/speed.svg
 	diff <(grep '<text' "$ROOT/share/pictures/speed.svg") <(grep '<text' out.svg)

@@ -32,7 +32,7 @@ hand() {
 
 # 1. known answers
 
-@test "pilot-build fit: by hand, what ties do" {
+@test "pilot-build fit: ties, computed by hand" {
 	hand | stream_of hand
 	pilot-build fit hand.mts | pilots |
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 3 1.3333334 1.3333334 b y 1 0 2)
@@ -46,7 +46,7 @@ hand() {
 	[ "$(pilot-build fit hand.mts | pilot-build show | cut -f 4)" = $'cosine\n0.7071\n0.7071' ]
 }
 
-@test "pilot-build fit: pilots are numpy's, whatever the ties; records cut elsewhere change nothing" {
+@test "pilot-build fit: pilots equal NumPy's, with ties; the cut of records has no effect" {
 	golden
 	for ties in first drop split; do
 		expected "pilot\t$ties" >wanted
@@ -72,7 +72,7 @@ hand() {
 	pilot-build fit --router head two.mts | classifiers | same half 1
 }
 
-@test "pilot-build fit -k: clusters that lie apart are found, and a group has no more than its queries" {
+@test "pilot-build fit -k: separate clusters are found, and a group has at most as many as queries" {
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		echo "{\"dataset\":\"x\",\"text.emb\":[$((10 + i)).5,0],\"score.a\":1,\"score.b\":0}"
 		echo "{\"dataset\":\"x\",\"text.emb\":[0,$((-50 - i))],\"score.a\":1,\"score.b\":0}"
@@ -123,7 +123,7 @@ hand() {
 	mts rows --where 'gate!=a' hand.pilots | pilots | diff - <(printf 'b\ty\t1\t0\t2\n')
 }
 
-@test "pilot-build fit: a gate that is best for none is told" {
+@test "pilot-build fit: a gate that is best for no query gets a warning" {
 	hand | jq -c '.["score.c"] = -1' | stream_of hand
 	run -0 --separate-stderr pilot-build fit -o out hand.mts
 	[ "$stderr" = "pilot-build: warning: hand.mts: no query is left for which these gates are best, and none will be sent to them: c" ]
@@ -132,7 +132,7 @@ hand() {
 
 # 3. usage
 
-@test "pilot-build: options that do not apply are refused, as is what is no command" {
+@test "pilot-build: options that do not apply, and unknown commands, are refused" {
 	hand | stream_of hand
 	does_not_apply --ties pilot-build fit --router head --ties drop hand.mts
 	does_not_apply --clusters pilot-build fit --router experts -k 2 hand.mts

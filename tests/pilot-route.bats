@@ -56,7 +56,7 @@ hand() {
 	[[ $stderr == *"zero.mts: 1 vectors of q.emb are zero: all their cosines are 0" ]]
 }
 
-@test "pilot-route: gates and scores are numpy's; threads and records change nothing" {
+@test "pilot-route: gates and scores equal NumPy's, with any number of threads and any cut of records" {
 	golden
 	for rule in mean max; do
 		for similarity in dot cosine; do
@@ -276,7 +276,7 @@ hand() {
 
 # 3. usage
 
-@test "pilot-route: options that do not apply are refused, and nothing to route by" {
+@test "pilot-route: options that do not apply, and a missing library, are refused" {
 	golden
 	scores
 	does_not_apply --metric pilot-route --metric map pilots.mts q.mts

@@ -21,13 +21,13 @@ check() { # with each of them
 # 1. known answers
 @test "precision: products of whole numbers are theirs, of 1 to 200 rows, turned, added, activated" { check whole; }
 @test "precision: the error is that of steps in eight bits; a column that reaches far costs no more once smoothed" { check error; }
-@test "precision: GELU of bytes is within 8e-5, that of bf16 what floats have" { check gelu; }
+@test "precision: GELU of int8 is within 8e-5, that of bf16 equals that of floats" { check gelu; }
 @test "precision: a row has the same bits in every company, with 1 to 3 threads" { check rows; }
-@test "precision: floats that are packed give the bits of those that are not" {
+@test "precision: packed floats give the bits of unpacked ones" {
 	run -0 packed_check floats
 	[ -z "$output" ]
 }
-@test "precision: linear layers of what is rounded as it is read, forward and back, beyond every block" {
+@test "precision: linear layers of inputs rounded to bf16, forward and back, beyond every block" {
 	for kernel in amx avx512; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "bf16 by $kernel" || echo "$kernel"
 	done >"$T/halves"
@@ -124,7 +124,7 @@ window() {
 }
 
 # Where the processor gains nothing by bf16 nothing is tested but that floats take its place.
-@test "precision: bf16 gives nearly the embeddings of floats, or just those where it is not quicker" {
+@test "precision: bf16 is close to the embeddings of floats, and equal where bf16 is not faster" {
 	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")
 	[ "$(MOTES_ISA=plain print_of -m "$M" --precision bf16)" = "$(print_of -m "$M")" ]
 	MOTES_ISA=plain encode --version | grep -q 'bf16 as f32'
@@ -209,7 +209,7 @@ blank() { # FOLDER NAME...
 }
 
 # Not calibrated, the layers behind these norms give 0.999986, none calibrated 0.99997.
-@test "precision: a column that reaches far costs little: what enters each layer is looked at first" {
+@test "precision: an outlier column costs little accuracy, thanks to calibration of each layer's input" {
 	for layer in 0 1; do
 		spoil encoder.layer.$layer.attention.output.LayerNorm.weight 32 '\0\0\x48\x42' # 50
 	done
@@ -244,7 +244,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --weights int8 | cmp - <(rows -m "$GOLDEN/families/t5" --weights int8)
 }
 
-@test "precision: what was kept is used where it is not aligned, too, and by as many threads" {
+@test "precision: an unaligned weights cache is used, with any number of threads" {
 	K=$M/model.precision-int8.safetensors
 	rows -m "$M" --precision int8 --weights-cache >"$T/made"
 	length=$(od -An -tu8 -N8 "$K")
@@ -262,7 +262,7 @@ blank() { # FOLDER NAME...
 	done
 }
 
-@test "precision: what was kept of another model, or for other products, is named and not taken" {
+@test "precision: a weights cache of another model or precision is named and not used" {
 	K=$M/model.precision-int8.safetensors
 	rows -m "$M" --precision int8 --weights-cache >"$T/first"
 	cp "$K" "$T/kept"

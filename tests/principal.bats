@@ -104,7 +104,7 @@ setup() {
 
 # 4. wrong input
 
-@test "geom pca, geom drift: what cannot be compared is refused" {
+@test "geom pca, geom drift: input that cannot be compared is refused" {
 	refused() { dies "geom: $1" geom "${@:2}"; }
 	mkstream random 30 4 1 >narrow.mts
 	refused "narrow.mts: its vectors have width 4, those of base.mts 5" drift base.mts narrow.mts
@@ -146,7 +146,7 @@ setup() {
 	grep -q '>moved<' plain.svg
 }
 
-@test "geom pca, geom drift: what ends well gives its memory back" {
+@test "geom pca, geom drift: free all memory before they exit" {
 	export ASAN_OPTIONS=detect_leaks=1
 	geom pca base.mts moved.mts
 	geom drift --json --per-text texts base.mts moved.mts

@@ -61,7 +61,7 @@ drawn() {
 	grep -q '150 k texts' shown
 }
 
-@test "progress: none in the background, on a dumb terminal, where results come, under --quiet" {
+@test "progress: not shown in the background, on a dumb terminal, beside results, with --quiet" {
 	drawn 80 'bash -mc "cli_check --bar --pause 0.2 & wait"'
 	run ! grep -q steps shown
 	drawn 80 'TERM=dumb cli_check --bar --pause 0.2'
@@ -78,7 +78,7 @@ drawn() {
 	run ! grep -q steps shown
 }
 
-@test "progress: the share of files, packed and several, of streams and of what is in them" {
+@test "progress: the share read of plain and compressed files, of several, and of streams" {
 	seq 3000 >a.txt
 	seq 100000 | gzip >b.txt.gz
 	tok -m "$GOLDEN/bert" --progress -o a.mts a.txt 2>err

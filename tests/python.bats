@@ -20,7 +20,7 @@ $1" "${@:2}"
 	if "$PYTHON" -c "import compression.zstd" 2>/dev/null; then "$PYTHON" -c "$1" "${@:2}"; fi
 }
 
-@test "python: what mts wrote is read: values, types, records, attributes" {
+@test "python: reads streams of mts: values, types, records, attributes" {
 	with_each '
 import motes, numpy as np
 records = list(motes.read("a.mts"))
@@ -37,7 +37,7 @@ with motes.read("a.mts") as reader:
 '
 }
 
-@test "python: what it wrote mts reads, all dtypes and depths; a round trip changes nothing" {
+@test "python: mts reads its streams, all dtypes and depths; a round trip changes no byte" {
 	with_each '
 import motes, numpy as np
 motes.write("b.mts", motes.load("a.mts"), rows=2)

@@ -80,7 +80,7 @@ same() {
 	done
 }
 
-@test "ranks: 1 to 4 of them learn what one process learns from the whole batches: dense, MoTE, LoRA" {
+@test "ranks: 1 to 4 ranks train as one process with the whole batches: dense, MoTE, LoRA" {
 	need_ranks
 	upcycle -q -m "$G/bert" --experts query,document,clustering -o mote
 	while read -r model options; do
@@ -200,7 +200,7 @@ pid_of() {
 }
 
 # shellcheck disable=SC2030
-@test "ranks: killed at 20 moments, they end within seconds, and what was complete goes on to the same" {
+@test "ranks: killed at 20 moments, all ranks end within seconds, and the last checkpoint resumes to the same result" {
 	need_ranks
 	model=$G/bert
 	sed -i '/^batch:/s/$/\nepochs: 12/' mix.yaml
@@ -253,7 +253,7 @@ refused() {
 	[ ! -e out ]
 }
 
-@test "ranks: those that are not of one run are told apart before a step is taken" {
+@test "ranks: ranks of different runs are refused before the first step" {
 	need_ranks
 	model=$G/bert
 	cp -r "$model" other
@@ -310,7 +310,7 @@ teardown() {
 	ip netns del "m$$-b" 2>/dev/null || true
 }
 
-@test "ranks: two hosts, with a network between them: what is learned, and how much is sent" {
+@test "ranks: two hosts with a network between them: the same training, the expected bytes" {
 	need_ranks
 	command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc (iproute2)"
 	two_hosts
@@ -327,7 +327,7 @@ teardown() {
 		END { exit bad || NR < 5 }'
 }
 
-@test "ranks: MPI=1 without MPI says what is missing; without MPI=1 nothing asks for it" {
+@test "ranks: make MPI=1 without MPI names the missing package; without MPI=1 MPI is not needed" {
 	mkdir bin
 	for program in gcc make bash awk sed ls; do ln -s "$(command -v $program)" bin/; done
 	run -2 env PATH="$T/bin" make -C "$ROOT" MPI=1 all

@@ -40,7 +40,7 @@ stand_in_for_apt() {
 }
 
 # bats test_tags=plain
-@test "README: its commands search notes, score, tune, group, label and export, and print what it says" {
+@test "README: its commands search notes, score, tune, group, label and export, and print the output shown" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	mkdir "$T/clone"
 	ln -s "$ROOT/share" "$T/clone/share"

@@ -49,7 +49,7 @@ cells() { # the table's lines without means: task, metric, figures
 	grep -q '1 data sets are left out' err
 }
 
-@test "leaderboard table, compare: protocols of one model are told apart, and what they measured" {
+@test "leaderboard table, compare: protocols and revisions of one model are told apart" {
 	put v1/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
 	put v2/m/r AskUbuntuDupQuestions 0.25 "$(by_protocol v2 map_at_1000)"
 	[ "$(cells v1/m/r v2/m/r)" = $'task\tmetric\tm v1\tm v2\nAskUbuntuDupQuestions\tmap, map_at_1000\t50.00\t25.00' ]
@@ -82,7 +82,7 @@ cells() { # the table's lines without means: task, metric, figures
 	leaderboard compare --protocol v2 --registry "$REGISTRY" mteb/m/r v2/m/r 2>err | grep -q $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
 }
 
-@test "leaderboard result: languages are the registry's; a set that it does not have tells none" {
+@test "leaderboard result: languages come from the registry; an unknown set has none" {
 	languages() {
 		mteb-score sts --json "$T/sts.mts" | leaderboard result --registry "$REGISTRY" "$@" 2>err | jq -c '.scores.test[0].languages'
 	}

@@ -24,7 +24,7 @@ load scores
 	[ "$(metric main_score <"$T/out")" = 0.63093 ]
 }
 
-@test "mteb-score retrieval: --run writes what was found, with qrels and without" {
+@test "mteb-score retrieval: --run writes the hits, with qrels and without" {
 	printf '%s\n' '{"_id":"q 1","x.emb":[1,0]}' '{"_id":"q 2","x.emb":[0,1]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[3,4]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
 	mteb-score retrieval --run - --top 1 "$T/q.mts" "$T/c.mts" >"$T/out"
@@ -113,7 +113,7 @@ load scores
 	done
 }
 
-@test "mteb-score retrieval: --memory bounds what queries and hits take" {
+@test "mteb-score retrieval: --memory bounds the memory of queries and hits" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@" "$T/queries.mts" "$T/corpus.mts"; }
 	score >"$T/all"
@@ -216,7 +216,7 @@ load scores
 
 # 2. bad input
 
-@test "mteb-score retrieval: what does not fit together is told and counted" {
+@test "mteb-score retrieval: unmatched ids are reported and counted" {
 	stream queries corpus
 	score() { mteb-score retrieval --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"; }
 	{ cat "$GOLDEN/score_qrels.tsv"; printf 'q99\td1\t1\nq98\td1\t1\nq0\td2\t1\nq0\td2\t2\n'; } >"$T/qrels"
@@ -366,7 +366,7 @@ load scores
 	[[ $stderr == *"none.mts: it has no columns"* ]]
 }
 
-@test "mteb-score retrieval --from-run: lines that are none, repeated, of other queries" {
+@test "mteb-score retrieval --from-run: malformed lines, repeated lines, other queries" {
 	printf 'a\td\t1\nb\td\t1\n' >"$T/qrels"
 	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
 	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 d 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"

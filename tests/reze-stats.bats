@@ -73,7 +73,7 @@ axis() {
 	[ "$(sed -n 4p <<<"$output")" = $'c\t6\t0\t\t\t0\t0' ]
 }
 
-@test "reze-stats: signs of eigenvectors change nothing" {
+@test "reze-stats: results do not depend on the signs of eigenvectors" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	# components turned round turn eigenvectors round: no two of these give the same signs
@@ -190,7 +190,7 @@ axis() {
 }
 
 # bats test_tags=plain
-@test "reze-stats merge: settings are those of the parts, which agree, or those that are given" {
+@test "reze-stats merge: settings come from the parts, which must agree, or from options" {
 	golden
 	reze-stats fit -q --eta 0.5 --gamma 0.5 pairs.mts -o half.stats
 	reze-stats fit -q pairs.mts -o full.stats
@@ -236,7 +236,7 @@ refused() {
 	[ -z "$output" ]
 }
 
-@test "reze-stats: no source, no columns, another width or model, what is not finite" {
+@test "reze-stats: refuses a missing source or column, another width or model, and values that are not finite" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	jq -c 'del(.dataset)' "$GOLDEN/reze_pairs.jsonl" | stream_of bare base
@@ -381,7 +381,7 @@ first_loss() {
 			| 1 - dot($r; $t) / (dot($r; $r) * dot($t; $t) | sqrt)) | add / length'
 }
 
-@test "reze-stats: batches pass through encode and apply to train, whose first loss is theirs" {
+@test "reze-stats: batches pass through encode and apply to train; its first loss is as computed" {
 	pairs_of_sets
 	base=$GOLDEN/bert
 	tasksample --all mix.yaml | tok -q -m "$base" | encode -q -m "$base" | reze-stats fit -q >reze.mts

@@ -44,7 +44,7 @@ drawn_recipe() {
 	[ "$output" = "reze-recipe.awk: r.yaml has no data set none" ]
 }
 
-@test "pairs-to-beir: queries and documents once, judgements of what belongs together" {
+@test "pairs-to-beir: queries and documents once each, a judgement for each pair" {
 	mkdir -p d/qrels
 	printf '%s\t%s\n' '"a"' '"x \"y\""' '"b"' '"x \"y\""' '"a"' '"z"' '"a"' '"z"' | awk -v folder=d -f "$ROOT/pipelines/pairs-to-beir.awk"
 	jq -c '[._id, .text]' d/corpus.jsonl | diff - <(printf '%s\n' '["d1","x \"y\""]' '["d2","z"]')

@@ -8,7 +8,7 @@ setup() {
 	cd "$T"
 }
 
-@test "queries-part: of each five queries one is for choices; of too many those that lie even" {
+@test "queries-part: one of five queries is for choices; too many are thinned evenly" {
 	mkdir all few
 	{
 		printf 'query-id\tcorpus-id\tscore\n'
@@ -31,7 +31,7 @@ setup() {
 		diff - <(printf '%s\t%s\n' 1 1 2 0.25 id ndcg_at_10)
 }
 
-@test "shares: a gate counts for its share of those that are best; tables in percent, means over seeds" {
+@test "shares: tied best gates share a query; tables in percent, means over seeds" {
 	printf '%s\t%s\t%s\n' score.a score.b score.c 0.5 0.25 0.5 0 0 0 -2 -1 -3 1 0.5 1e-3 |
 		awk -f "$ROOT/pipelines/shares.awk" | diff - <(printf '%s\t%s\n' a 0.458333 b 0.333333 c 0.208333)
 	mkdir -p 1 2

@@ -34,7 +34,7 @@ chosen() {
 {"id":"704.0001","label":"joy","score":1}' ]
 }
 
-@test "mts rows: what is chosen has every kind of column as it was" {
+@test "mts rows: chosen rows keep every kind of column unchanged" {
 	stream_make 3 10 4 a.mts
 	mts to jsonl a.mts >all.jsonl
 	local odd=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29
@@ -63,7 +63,7 @@ chosen() {
 	[ "$(ids --rows -3 --where 'id<0704.00015' notes.mts)" = '0704.0001 704.0001' ]
 }
 
-@test "mts rows: i64 to the last digit, floats as they are printed, booleans" {
+@test "mts rows: compares i64 exactly, floats as printed, booleans" {
 	printf '{"id": "a", "n": 9007199254740993, "g": true}\n{"id": "b", "n": 9007199254740992, "g": false}\n' |
 		mts from jsonl >x.mts
 	[ "$(ids --where n=9007199254740993 x.mts)" = a ]
@@ -85,7 +85,7 @@ chosen() {
 	[ "$(chosen --where n=Infinity f.mts)" = Infinity ]
 }
 
-@test "mts rows: NaN is found, holds for nothing else, and comes last" {
+@test "mts rows: NaN can be selected, fails every comparison, and sorts last" {
 	printf '{"id": "a", "x": null}\n{"id": "b", "x": 1.5}\n{"id": "c", "x": -1}\n{"id": "d", "x": -0.0}\n{"id": "e", "x": 0.0}\n' |
 		mts from jsonl >x.mts
 	[ "$(ids --where x=NaN x.mts)" = a ]
@@ -101,7 +101,7 @@ chosen() {
 	[ "$(chosen --sort -n reals.mts)" = '1e+300 2.5 2 1e-300 -1e-300 -1 -2 -1e+300' ]
 }
 
-@test "mts rows: expressions, of texts and of numbers as they are printed" {
+@test "mts rows: regular expressions on texts and on printed numbers" {
 	[ "$(ids --where 'id~^0?704' notes.mts)" = '0704.0001 0704.0002 704.0001' ]
 	[ "$(ids --where 'id ~ 0001$' --where 'id!~^0' notes.mts)" = 704.0001 ]
 	[ "$(ids --where 'label~joy|fear' --where 'score~^-?[0-9]$' notes.mts)" = '0704.0001 704.0001 c' ]
@@ -221,7 +221,7 @@ chosen() {
 	[[ $stderr == 'mts: cut.mts: '*'cut short'* ]]
 }
 
-@test "mts rows: a stream without rows, without records, without columns; nothing that passes" {
+@test "mts rows: a stream without rows, records or columns; a condition that no row meets" {
 	stream_make 0 0 4 empty.mts
 	for options in '' '--rows 1-' '--sample 3' '--sort id' '--where id=1'; do
 		mts rows -q $options empty.mts | mts diff - empty.mts
@@ -237,7 +237,7 @@ chosen() {
 
 # 3. usage
 
-@test "mts rows: wrong usage exits 2 and prints nothing on standard output" {
+@test "mts rows: usage errors exit 2 with an empty standard output" {
 	wrong() {
 		run -2 --separate-stderr mts rows "$@"
 		[ -z "$output" ]
@@ -260,7 +260,7 @@ chosen() {
 
 # 4. wrong data
 
-@test "mts rows: what cannot be compared or sorted is refused, with column and row" {
+@test "mts rows: values that cannot be compared or sorted are refused, with column and row" {
 	stream_make 1 5 4 a.mts
 	mts rows -q --rows 1 -o wide.mts a.mts
 	wrong() { # MESSAGE ARGUMENTS...
@@ -298,7 +298,7 @@ chosen() {
 # 6. memory
 
 # bats test_tags=plain
-@test "mts rows: memory is a record, and of what is sorted the keys" {
+@test "mts rows: memory holds one record, and the keys of a sort" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	stream_make 1 2000 768 one.mts
 	for i in {1..40}; do cat one.mts; done >many.mts # 245 MB of rows
@@ -309,7 +309,7 @@ chosen() {
 	mts rows --sort -id many.mts | mts cat -c id | mts rows --sort -id | mts diff - <(mts rows --sort -id many.mts | mts cat -c id)
 }
 
-@test "mts rows: what ends well gives its memory back" {
+@test "mts rows: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	stream_make 3 10 4 a.mts
 	mts rows --rows 1-2,4 --where 'step>=0' --where 'text~a' -o b.mts a.mts

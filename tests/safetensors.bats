@@ -43,7 +43,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$stderr" = "safetensors_list: $T/x.safetensors: no tensor 'what'" ]
 }
 
-@test "safetensors: what is written is read again, data aligned to 64 bytes" {
+@test "safetensors: a written file is read back, its data aligned to 64 bytes" {
 	{ bytes 8; printf '\1\2\3'; } | file "{$A,\"c\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[8,11]}}" >"$T/a.safetensors"
 	safetensors_list --copy "$T/a.safetensors" "$T/b.safetensors"
 	diff <(safetensors_list "$T/a.safetensors") <(safetensors_list "$T/b.safetensors")
@@ -55,7 +55,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$stderr" = 'safetensors_list: /dev/full: No space left on device' ]
 }
 
-@test "safetensors: a dtype has its size, of those that are not read too" {
+@test "safetensors: every dtype has its size, also unsupported ones" {
 	while read -r dtype bits; do
 		# eight elements, of as many bytes as an element has bits
 		bytes "$bits" | file "{\"t\":{\"dtype\":\"$dtype\",\"shape\":[8],\"data_offsets\":[0,$bits]}}" >"$T/t.safetensors"

@@ -109,7 +109,7 @@ mix() {
 	[ "$(stat -c %i "$file")" = "$inode" ]
 }
 
-@test "index: a file whose index is there is not read again" {
+@test "index: a file with an index is not read again" {
 	mix
 	for set in "file: rows.jsonl" "file: rows.jsonl, part: 0-50%" "file: rows.jsonl, query: query, document: label, group: 2"; do
 		of "$set"
@@ -200,7 +200,7 @@ broken() {
 	done
 }
 
-@test "index: what cannot be written or is at fault leaves none behind" {
+@test "index: a failed write or a faulty file leaves no index" {
 	rows a.tsv 100
 	of "file: a.tsv, where: query=none"
 	run -1 tasksample --index index a.yaml

@@ -34,7 +34,7 @@ learns() {
 	[ -s plain/out.log.tsv ]
 }
 
-@test "seam: who touches memory of the kernels dies, and who hands them other" {
+@test "seam: a host access to kernel memory dies, as does host memory handed to a kernel" {
 	[ "$(seam_check touch) $(seam_check hand)" = "2 2" ]
 	run -139 --separate-stderr "$BUILD/guarded/support/seam_check" touch
 	[[ $stderr == "the host touches memory of the kernels; the last of them was nn_upload"*"seam_check("* ]]

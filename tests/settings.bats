@@ -41,7 +41,7 @@ right() {
 	right bert
 }
 
-@test "settings: vocab.txt alone has what the folder says of it: a BERT's, an MPNet's" {
+@test "settings: with vocab.txt alone the folder's settings count: BERT's, MPNet's" {
 	right vocab mpnet
 }
 
@@ -95,7 +95,7 @@ right() {
 	done
 }
 
-@test "settings: what sentence_bert_config.json hands to the tokenizer counts over tokenizer_config.json" {
+@test "settings: tokenizer_args of sentence_bert_config.json override tokenizer_config.json" {
 	local change='{"truncation_side": "left", "do_lower_case": false, "model_max_length": 6}'
 	folder bert "{\"tokenizer_config.json\": $change}"
 	tok -q -m "$T/m" <<<'The Keeper of the sea: seaweed' | stream_rows >"$T/one"
@@ -133,7 +133,7 @@ right() {
 	[ "$stderr" = "tok: $T/m/tokenizer_config.json: 'truncation_side' is 'middle'; it must be left or right" ]
 }
 
-@test "settings: what contradicts tokenizer.json and counts in one version of the reference alone is refused by its key" {
+@test "settings: a key that contradicts tokenizer.json, and counts in one version of the reference only, is refused" {
 	contradicts() { # FORM FILES MESSAGE
 		folder "$1" "$2"
 		run -1 --separate-stderr tok -m "$T/m" </dev/null
@@ -170,7 +170,7 @@ right() {
 	contradicts t5 '{"tokenizer_config.json": {"eos_token": null}}' "'eos_token' is null, and stands around a text"
 }
 
-@test "settings: a class's default that changes tokenizer.json gets a warning, a key that says it none" {
+@test "settings: a class default that changes tokenizer.json gets a warning, an explicit key does not" {
 	local lower='"tokenizer.json": {"normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": false, "handle_chinese_chars": true}}'
 	folder bert "{\"tokenizer_config.json\": null, $lower}"
 	run -0 --separate-stderr bash -c "tok -m '$T/m' <<<'Été' | stream_rows"
@@ -191,7 +191,7 @@ right() {
 	grep -qE "ids=\[[0-9]+ [0-9]+ $last\]" "$T/found"
 }
 
-@test "settings: what a folder says goes with a model that is made of it" {
+@test "settings: a model made from a folder keeps the folder's settings" {
 	cp -r "$GOLDEN/static/bert" "$T/b"
 	chmod -R u+w "$T/b"
 	jq -c '. + {tokenizer_class: "BertTokenizer", do_lower_case: false, tokenize_chinese_chars: false}' "$GOLDEN/static/bert/tokenizer_config.json" >"$T/b/tokenizer_config.json"

@@ -22,7 +22,7 @@ in_shards() {
 
 # 1. tok --shard
 
-@test "tok --shard: a line is of the part that its first byte lies in" {
+@test "tok --shard: a line belongs to the part that holds its first byte" {
 	cd "$T"
 	# of 20 bytes the parts begin at 0, 6, 13; lines at 0, 6, 7, 12, 18
 	printf 'seaaa\n\nthe \nlamp \nof' >lines.txt
@@ -122,7 +122,7 @@ files() {
 	[ "$(mts head 3.mts | grep -c '^column.*ids')" -eq 2 ]
 }
 
-@test "tok --shard: ends of nothing: no file, no line, one line, a mark at the beginning and inside" {
+@test "tok --shard: an empty file, one line, a byte order mark at the beginning and inside" {
 	cd "$T"
 	: >empty.txt
 	[ -z "$(in_shards 3 empty.txt)" ]
@@ -150,7 +150,7 @@ files() {
 	timeout 300 tok -m "$TINY" --keep --shard 1000000/1000000 x.txt | mts to jsonl -c text | tail -n 1 | grep -c '"lamp 200000"'
 }
 
-@test "tok --shard: what cannot be cut is refused by its name" {
+@test "tok --shard: input that cannot be split is refused by its name" {
 	cd "$T"
 	printf 'the sea\nlamp\n' >x.txt
 	for wrong in 0/4 5/4 3 /4 3/ a/b 3/0 -1/4 1/4/2 1/1000001 ''; do
@@ -208,7 +208,7 @@ stream() {
 	[ "$(mts stat x.mts | grep -c '^records	4$')" -eq 1 ]
 }
 
-@test "mts split: as many rows in each, and cat has what there was, to the byte" {
+@test "mts split: parts have equal row counts, and cat restores the stream to the byte" {
 	cd "$T"
 	stream
 	for n in 1 2 3 7 101; do
@@ -253,7 +253,7 @@ stream() {
 	mts head -n 0 parts/y.02.mts | grep '^history.*mts split -n 3 -o parts/y --level 0$'
 }
 
-@test "mts split: all parts are there or none, and what was there before stays" {
+@test "mts split: writes all parts or none, and keeps existing files" {
 	cd "$T"
 	stream
 	echo before >x.02.mts
@@ -393,7 +393,7 @@ corpus() {
 	near --merge 1.run 2.run 3.run | cut -f6 | sort -u | grep -x motes
 }
 
-@test "near --merge: what does not belong together is refused by its name" {
+@test "near --merge: runs that do not belong together are refused by name" {
 	cd "$T"
 	corpus
 	refused() { # MESSAGE RUN...
@@ -466,7 +466,7 @@ corpus() {
 
 # 4. reze-stats
 
-@test "reze-stats: statistics of tok's shards are merged to those of the whole" {
+@test "reze-stats: merged statistics of tok's shards equal the statistics of the whole" {
 	cd "$T"
 	export M=$GOLDEN/bert
 	words=(the a red green blue boat sats on under over river sky swims flies and or not old new small great)
@@ -525,7 +525,7 @@ failing() { # NAME WORD...
 	: >calls
 }
 
-@test "motes-cluster: GNU parallel makes what one command makes, and does again what failed" {
+@test "motes-cluster: GNU parallel gives the result of one command, and repeats failed jobs" {
 	parallel --version 2>/dev/null | grep -c '^GNU parallel' || skip "needs GNU parallel"
 	page
 	export HOME=$T
@@ -568,7 +568,7 @@ failing() { # NAME WORD...
 	mts diff all.mts whole.mts
 }
 
-@test "motes-cluster: an array job's parts, and those that are missing" {
+@test "motes-cluster: parts of an array job; only missing ones are repeated" {
 	page
 	mv example.4 embed.sh
 	chmod +x embed.sh
@@ -625,7 +625,7 @@ failing() { # NAME WORD...
 	[ ! -e example.11 ]
 }
 
-@test "pipelines: all that trains, encodes and scores has RUN before its shell, and nothing else has" {
+@test "pipelines: rules that train, encode or score have RUN before their shell, no others" {
 	cd "$T"
 	env -u MAKEFLAGS make -C "$ROOT" -pn RUN='srun -c 8' OUT=o LR=1e-4 help 2>/dev/null |
 		awk '/^[^#\t]/ { target = $1; sub(/:$/, "", target) } / SHELL := srun -c 8 bash$/ { print target }' | sort >through

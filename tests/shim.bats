@@ -47,8 +47,8 @@ holds() {
 	holds pieces_check strides
 }
 @test "shim: linear layers of weights in eight bits: the bits of float32" { holds int8_check products; }
-@test "shim: linear layers of what is rounded as it is read, forward and back" { holds rounded_check; }
-@test "shim: products in fewer bits, those of bytes with the bits of the processor's kernels" {
+@test "shim: linear layers of inputs rounded to bf16, forward and back" { holds rounded_check; }
+@test "shim: bf16 and int8 products, int8 with the bits of the processor's kernels" {
 	holds packed_check
 	shim=$("$BUILD/shim/support/packed_check" bits)
 	[ "$shim" = "$(packed_check bits)" ]
@@ -57,7 +57,7 @@ holds() {
 	holds stretches_check kinds many
 	ORDERS=shuffled holds stretches_check sizes
 }
-@test "shim: products in pieces, of strided rows, of nothing" {
+@test "shim: products of slices, of strided rows, of no rows" {
 	holds pieces_check nothing strides reach
 	"$BUILD/shim/support/pieces_check" weights rows many
 }
@@ -73,7 +73,7 @@ holds() {
 }
 @test "shim: activations, gates" { holds nn_check activate; }
 @test "shim: norms of rows and heads, unit length" { holds nn_check norm heads normalize; }
-@test "shim: what is not below, of rows of every length" { holds nn_check_sizes not_below; }
+@test "shim: values not below a threshold, in rows of every length" { holds nn_check_sizes not_below; }
 @test "shim: embeddings, pooling, AdamW" { holds nn_check_tokens embed pool adamw; }
 @test "shim: cross-entropy, rows of one part and of several" { holds nn_check_tokens loss; }
 @test "shim: softmax, routes, rows of token experts" { holds mixture_check softmax routes rows; }
@@ -106,7 +106,7 @@ waits() {
 	sed -n 's/.*; \([0-9]*\) waits$/\1/p' "$T/$1"
 }
 
-@test "shim: encode: records that are begun before others end are in order, and nobody waits for the device" {
+@test "shim: encode keeps the order of overlapping records and does not wait for the device" {
 	for n in 1 2 3 4 5; do
 		tail -n +$n "$GOLDEN/bert/ids.txt" | ids_stream text.ids
 	done >"$T/ids.mts"
@@ -120,7 +120,7 @@ waits() {
 	done
 }
 
-@test "shim: encode: what a pipe has is answered before it brings more" {
+@test "shim: encode answers the rows of a pipe before more arrive" {
 	mkfifo "$T/in" "$T/out"
 	tok -q -m "$GOLDEN/bert" --keep <"$T/in" | on_device encode -m "$GOLDEN/bert" | mts to jsonl >"$T/out" 3>&- &
 	exec 5>"$T/in" 6<"$T/out"
@@ -240,7 +240,7 @@ trains() {
 	done
 }
 
-@test "shim: --version names the device, or why there is none; who needs one dies, in one line" {
+@test "shim: --version names the device, or why there is none; programs that need one exit with one line" {
 	run -0 on_device encode --version
 	[[ "${lines[1]}" == "cuda, no device, but the processor in its place, compute capability 9.0, 4 GiB, "* ]]
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
@@ -258,7 +258,7 @@ trains() {
 	MOTES_SHIM_MEMORY=9000 run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
 	[[ $stderr == "encode: out of memory of the device: 0.0 MiB were asked for, 0.0 of its 0.0 GiB are free; fewer tokens at a time take less (--tokens)" ]]
 }
-@test "shim: encode gives nearly what the processor's kernels give, in f32 and in eight bits" {
+@test "shim: encode is close to the processor's kernels, in f32 and int8" {
 	for n in 5 1 24 13 7 2 19; do seq -s' ' 2 $((n + 1)); done | ids_stream text.ids >"$T/ids.mts"
 	for option in --precision=f32 --precision=int8 --weights=int8; do
 		encode -q -m "$GOLDEN/bert" "$option" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"

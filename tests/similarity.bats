@@ -47,7 +47,7 @@ setup() {
 	mteb-score sts --similarity cosine sts.mts >/dev/null
 }
 
-@test "encode hands on what the folder says; results say it too" {
+@test "similarity: encode passes the folder's similarity on to the results" {
 	base=$ROOT/share/models/base
 	[ -e "$base/model.safetensors" ] || skip "needs make base-model"
 	cp -r "$base" model

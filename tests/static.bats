@@ -66,7 +66,7 @@ refused() {
 	}
 }
 
-@test "static: folders of model2vec give its vectors, of all types, with weights, shared rows and none" {
+@test "static: folders of model2vec give its vectors: all dtypes, with and without weights and mapping" {
 	for case in $CASES; do
 		folder $case
 		vectors | agrees "$G/$case.txt"
@@ -92,7 +92,7 @@ refused() {
 	tok -m "$model" <<<hello | encode -m "$model" | rows | within expected 1e-6
 }
 
-@test "static: tok puts nothing around a text; of model2vec it leaves out what is unknown, too" {
+@test "static: tok adds no special tokens, and drops unknown tokens for model2vec" {
 	folder plain
 	[ "$(ids_of "the 日 boat [SEP]")" = "8 11 6" ]
 	[ "$(ids_of "日")" = "" ]
@@ -106,7 +106,7 @@ refused() {
 	[[ $stderr == *"another tokenizer"* ]]
 }
 
-@test "static: model2vec's limits are of ids and of characters, sentence-transformers' what tokenizer.json says" {
+@test "static: model2vec limits ids and characters, sentence-transformers follows tokenizer.json" {
 	folder plain
 	long=$(printf 'a %.0s' {1..600})
 	[ "$(ids_of "$long" | wc -w)" -eq 512 ]
@@ -134,7 +134,7 @@ refused() {
 	dies "tok: m/0_StaticEmbedding/vocab.txt: of static embeddings; they have a tokenizer.json" tok -m m /dev/null
 }
 
-@test "static: options of encode do with it what they do with any model" {
+@test "static: options of encode work as with any model" {
 	folder plain
 	vectors >unit
 	vectors -j 2 --tokens 7 | cmp - unit
@@ -231,7 +231,7 @@ refused() {
 	done
 }
 
-@test "static: what needs blocks is refused, and means are made" {
+@test "static: options that need blocks are refused; upcycle --mean works" {
 	folder plain
 	dies "upcycle: m: has 0 blocks" upcycle -m m --experts a,b -o out
 	dies "upcycle: m" upcycle -m m --token-experts 2 -o out

@@ -91,7 +91,7 @@ refused() { # FILE MESSAGE
 	mts diff "$T/0.mts" "$T/19.mts"
 }
 
-@test "stream: what passes through keeps columns, attributes, properties; history grows" {
+@test "stream: a program passes on columns, attributes and properties, and extends the history" {
 	stream_make 3 10 4 "$T/a.mts"
 	stream_make --pass <"$T/a.mts" | stream_make --pass 5 >"$T/b.mts"
 	mts diff "$T/a.mts" "$T/b.mts"
@@ -176,7 +176,7 @@ refused() { # FILE MESSAGE
 	done
 }
 
-@test "stream: a flipped bit at any of 1,000 places is found, or changes nothing" {
+@test "stream: a flipped bit at any of 1,000 places is detected or harmless" {
 	stream_make 3 10 4 "$T/a.mts"
 	run -0 stream_damage flip "$T/a.mts" 1000 1
 	echo "refused and harmless: $output"
@@ -355,7 +355,7 @@ refused() { # FILE MESSAGE
 	(ulimit -v 60000 && mts cat --level 0 "$T/many.mts" | mts stat | grep -c 'rows	80000')
 }
 
-@test "stream: what makes the tests' streams refuses lists without a type, and more columns than it holds" {
+@test "stream: the tests' writer refuses lists without a type, and too many columns" {
 	for row in '{"a": []}' '{"a.emb": []}' '{"a.emb": 1}'; do
 		run -1 --separate-stderr mkstream <<<"$row"
 		[[ $stderr == *": the first row must have something in the list '"*"'" ]]

@@ -81,7 +81,7 @@ column() {
 	[ "$(cut -f3-5 <<<"${lines[1]}")" = $'a?31m?\tb??=4\t4' ]
 }
 
-@test "tasksample: the plan is what is written; the header tells how many batches there are" {
+@test "tasksample: --plan lists the batches that are written; the header has their number" {
 	tasksample --plan mix.yaml >plan
 	tasksample mix.yaml | batches >out
 	[ "$(head -1 plan)" = "$(printf 'step\tepoch\ttask\tdatasets\trows\tchecksum')" ]
@@ -147,7 +147,7 @@ column() {
 	tasksample mix.yaml | cmp - <(tasksample mix.yaml)
 }
 
-@test "tasksample: --skip goes on as if nothing had been skipped" {
+@test "tasksample: --skip writes the batches that would have followed" {
 	for how in mark apart keep; do
 		tasksample --epochs 3 --duplicates $how mix.yaml | batches >whole
 		for n in 0 1 7 20 33; do
@@ -194,7 +194,7 @@ without_place() {
 	done
 }
 
-@test "tasksample: a rank says which it is, and where its rows lie in the batch" {
+@test "tasksample: --rank records the rank and the offset of its rows in the batch" {
 	lines ten.jsonl ten 10
 	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl}]}}\n' >ten.yaml
 	places() { # first row, rows of it, of the batch
@@ -288,7 +288,7 @@ without_place() {
 	grep -q '"experts":{"query":"clustering"' attributes
 }
 
-@test "tasksample: what a recipe says of prompts goes before the model's default prompt" {
+@test "tasksample: prompts of a recipe override the model's default prompt" {
 	cp -r "$GOLDEN/train/bert" model
 	printf '{"prompts": {"query": "moon ", "other": "dog "}, "default_prompt_name": "other"}' >model/config_sentence_transformers.json
 	words() { # RECIPE: the texts that the ids of the first batch say
@@ -455,7 +455,7 @@ plain_apart() {
 		} }'
 }
 
-@test "tasksample: --duplicates apart takes what was put off in its order, however many share a text" {
+@test "tasksample: --duplicates apart takes postponed pairs in order, however many share a text" {
 	printf 'batch: 5\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
 	# most have one of two documents; or one query or one document; or few of both
 	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i' \
@@ -529,7 +529,7 @@ plain_apart() {
 	[[ $stderr == *"data set a: has invalid UTF-8"* ]]
 }
 
-@test "tasksample: compressed files are unpacked to --tmpdir and leave nothing there" {
+@test "tasksample: compressed files are unpacked to --tmpdir and removed afterwards" {
 	gzip big.jsonl && sed -i 's/big.jsonl/&.gz/' mix.yaml
 	mkdir empty
 	tasksample --tmpdir empty mix.yaml -o a.mts
@@ -643,7 +643,7 @@ broken() {
 	[[ $output == *"warning: data set small has 30 examples, fewer than a batch of 1000"* ]]
 }
 
-@test "tasksample: hundreds of files need few descriptors, and must stay as they are" {
+@test "tasksample: hundreds of files need few descriptors; a changed file is refused" {
 	for i in {100..299}; do
 		echo "{\"query\": \"q$i\", \"document\": \"d$i\"}" >part.$i.jsonl
 		((i % 2)) || gzip part.$i.jsonl
@@ -662,7 +662,7 @@ broken() {
 	run -1 bash -c 'tasksample --plan mix.yaml >/dev/full'
 }
 
-@test "tasksample: usage faults exit 2 with nothing on standard output" {
+@test "tasksample: usage errors exit 2 with an empty standard output" {
 	for arguments in "" "mix.yaml mix.yaml" "-n 0 mix.yaml" "-n x mix.yaml" "--seed -1 mix.yaml" \
 		"--epochs 0 mix.yaml" "--skip -1 mix.yaml" "--rank 1 mix.yaml" "--ranks 0 mix.yaml" \
 		"--rank 2 --ranks 2 mix.yaml" "--duplicates some mix.yaml" "--batching mixed mix.yaml" \

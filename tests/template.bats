@@ -34,7 +34,7 @@ seen() {
 	[ "$commands" -gt 80 ]
 }
 
-@test "template: a cut text keeps what stands around it, and says so; --no-truncate refuses" {
+@test "template: a truncated text keeps the template around it, with a warning; --no-truncate refuses" {
 	bytes
 	long=$(printf 'the light of the sea %.0s' {1..30})
 	last=$(seen '' -m "$T/bytes")
@@ -136,7 +136,7 @@ seen() {
 	[ "$(seen 'a_b' -m "$T/bytes" --prepare none --template quoted)" = "\"a_b\"$last" ]
 }
 
-@test "template: records with prompts of their own, and what counts as standing before a text" {
+@test "template: prompts of records, and the tokens that count as a prompt" {
 	for prompt in 'of ' 'the light '; do
 		echo 'lamp sea lamp sea' | tok -m "$PLAIN" --keep --prompt "$prompt"
 	done >"$T/in.mts"

@@ -12,7 +12,7 @@ data_noun() {
 END
 }
 
-@test "text: a synset becomes a row: words, what it is a kind of, definition, examples" {
+@test "text: a synset becomes a row: words, hypernym, definition, examples" {
 	data_noun | awk -f "$ROOT/pipelines/wordnet.awk" >"$T/out"
 	cut -f 1,3- "$T/out" >"$T/rows"
 	cat >"$T/expected" <<'END'
@@ -47,7 +47,7 @@ END
 	[[ "$(cut -f 7 "$T/out" | tail -n 1)" == "A second paragraph"* ]]
 }
 
-@test "text: what is held out is in no training file" {
+@test "text: held-out entries are in no training file" {
 	{
 		printf 'id\tsplit\tclass\twords\tkind\ttopic\tinstance\tdefinition\texamples\n'
 		printf 'n1\ttrain\tnoun.artifact\tkettle\tpot\t\t0\tboils the water\ta kettle\n'

@@ -27,7 +27,7 @@ ids() {
 	done
 }
 
-@test "tok: a vocabulary whose letters are all escaped gives the same ids, beyond U+FFFF too" {
+@test "tok: a vocabulary with escaped letters gives the same ids, also beyond U+FFFF" {
 	mkdir "$T/raw" "$T/escaped"
 	jq '.model.vocab += {"🚣": 200, "a\u0000b": 201, "🚣🏿sea": 202}' "$TINY/tokenizer.json" >"$T/raw/tokenizer.json"
 	jq -a . "$T/raw/tokenizer.json" >"$T/escaped/tokenizer.json"
@@ -259,7 +259,7 @@ ids() {
 
 # 3. usage
 
-@test "tok: usage errors exit 2 and print nothing" {
+@test "tok: usage errors exit 2 with an empty standard output" {
 	for options in "" "-m x --task a --prompt b" "-m x -f a+b" "-m x -f =a" "-m x --record-rows 0" \
 		"-m x --level 20" "-m x --format xml" "-m x --passages 7" \
 		"-m $TINY --max-length 99 --passages 100" "-m $TINY --overlap 3" "-m $TINY --passages 20 --overlap 11" "-m $TINY -f a -f b --format jsonl --passages 20" \
@@ -270,7 +270,7 @@ ids() {
 	done
 }
 
-@test "tok: options that do not apply to what it does are refused" {
+@test "tok: options that do not apply are refused" {
 	echo 'a text' >"$T/in.txt"
 	for option in specials "vocab-size 9" "min-frequency 3" "alphabet 9" cased; do
 		does_not_apply "--${option% *}" tok -m "$TINY" --$option "$T/in.txt"
@@ -330,7 +330,7 @@ ids() {
 	[[ "$stderr" == "tok: $T/cut.mts: "* ]]
 }
 
-@test "tok: what is no text is refused by its name, and lines beyond --max-line" {
+@test "tok: binary files, and lines longer than --max-line, are refused by name" {
 	cd "$T" || return
 	{ printf 'PAR1\25\4\25'; head -c 500 /dev/zero; printf PAR1; } >corpus.txt
 	printf '{"text": "sea"}\n' | iconv -t UTF-16 >utf16.jsonl

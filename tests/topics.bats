@@ -52,7 +52,7 @@ same() {
 	topics --label c --min-length 5 x.mts | cut -f3 | tail -n +2 | sort | diff - <(printf '%s\n' $'cafe\u0301' हिन्दी | sort)
 }
 
-@test "topics: the column group by default, of which -1 is none; English words of grammar do not count" {
+@test "topics: the default column is group, -1 is no group; English stop words are dropped" {
 	printf '{"group":%d,"text":"%s"}\n' 0 "The ship and the sea don't" 0 "a sea" 1 "the bread" -1 "the sea of grass" | mkstream >x.mts
 	topics x.mts | cut -f1-4 >out
 	diff out - <<-END
@@ -89,7 +89,7 @@ same() {
 
 # 4. wrong input
 
-@test "topics: what has no clusters, no texts or no words is refused in a line" {
+@test "topics: input without clusters, texts or words is refused in one line" {
 	refused() { dies "topics: $1" topics -o out "${@:2}"; }
 	refused "texts.mts: there is no column 'question' of texts; name it with --text" --label topic --text question texts.mts
 	refused "texts.mts: there is no column 'group'" --label group texts.mts
@@ -156,7 +156,7 @@ same() {
 
 # 6. memory
 
-@test "topics: what ends well gives its memory back" {
+@test "topics: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1
 	topics -k 3 --stop "$GOLDEN/topics_stop.txt" texts.mts
 	topics --label topic texts.mts

@@ -42,7 +42,7 @@ texts() {
 	[ "$output" = $'a.turned\tf32\t7,5\t-2.99465862\nhalf.turned\tf16\t6,4\t9.04008484' ]
 }
 
-@test "torch_file: what zip64 says of the list counts where the other record has no room" {
+@test "torch_file: zip64's record counts where the plain one overflows" {
 	size=$(stat -c %s "$FILES/zip64.bin")
 	put() { # BYTES at a place before the end
 		printf '%b' "$1" | dd of="$T/x.bin" bs=1 seek=$((size - $2)) conv=notrunc status=none
@@ -151,7 +151,7 @@ texts() {
 	cmp "$T/m/model.safetensors" "$T/m.out/model.safetensors"
 }
 
-@test "torch_file: what is kept of its weights is known again, and the revision follows them" {
+@test "torch_file: a weights cache matches its weights, and the revision follows them" {
 	model
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/m"
 	texts >"$T/ids.mts"
@@ -202,7 +202,7 @@ texts() {
 	cmp <(head -n $half "$T/both") <(tail -n $half "$T/both")
 }
 
-@test "torch_file: what is no table of weights is refused by name, and nothing of it is run" {
+@test "torch_file: a pickle that is no table of weights is refused by name, and never executed" {
 	bad "$FILES/call.bin" "asks for '__builtin__.print', which no table of weights does; nothing of it was run"
 	bad "$FILES/list.bin" "byte 2 of its pickle: opcode 0x5d, which no table of weights needs; nothing of it was run"
 	bad "$FILES/scalar.bin" "tensor 'step': is no tensor"
@@ -217,7 +217,7 @@ texts() {
 	bad "$T/x.bin" "too short for a file of weights"
 }
 
-@test "torch_file: what does not agree is refused by name" {
+@test "torch_file: inconsistent contents are refused by name" {
 	change 'FB\(.*\)little' 'FB\1bigger' "its byte order is 'bigger'; only 'little' is read"
 	change 'DoubleStorage' 'QuantiStorage' "asks for 'torch.QuantiStorage'"
 	change 'torch._utils' 'torch_.utils' "asks for 'torch_.utils._rebuild_tensor_v2'"

@@ -197,7 +197,7 @@ targeted() {
 	[ "$(head -n 1 said | cut -d: -f1)" = "3 chunks" ]
 }
 
-@test "train: chunks change the loss by rounding only; direction and temperature by what they mean" {
+@test "train: chunks change the loss by rounding only; direction and temperature as defined" {
 	learn
 	column loss out.log.tsv >whole
 	learn --tokens 40
@@ -217,7 +217,7 @@ targeted() {
 }
 
 # A checkpoint knows how many tokens that is.
-@test "train: --memory is what the backward pass keeps: as many tokens as it holds, 512 at least" {
+@test "train: --memory bounds the activations of the backward pass, with at least 512 tokens" {
 	tokens_of() {
 		rm -rf out*
 		cut_short 2 -q -m "$G/bert" -o out --save-every 1 --epochs 50 "$@" pairs.mts 2>/dev/null >&2
@@ -268,7 +268,7 @@ targeted() {
 	[ "$(loss labels)" = 0 ]
 }
 
-@test "train: the epoch in the log is that of the data, whoever reads them again" {
+@test "train: the epoch in the log counts passes over the data, by tasksample or by train" {
 	train -q -m "$G/bert" -o out --epochs 3 pairs.mts
 	[ "$(column epoch out.log.tsv | uniq -c | awk '{ print $1 "x" $2 }' | paste -sd' ')" = "10x0 10x1 10x2" ]
 	for i in {1..8}; do echo "{\"query\": \"sea $i\", \"document\": \"lamp $i\"}"; done >x.jsonl
@@ -297,7 +297,7 @@ targeted() {
 	column accuracy out.log.tsv | awk '{ print; n = 8 * $1; exit !(n == int(n) && n <= 7 || n == int(n) + 0.5) }'
 }
 
-@test "train: tokens that take no part are named, and an expert where there is none is refused" {
+@test "train: unused tokens are reported, and an expert that the model lacks is refused" {
 	echo '{"query": "sea", "document": "lamp", "negative": "moon"}' >x.jsonl
 	fields=(-f query -f document)
 	tok -q -m "$G/bert" "${fields[@]}" -f negative x.jsonl >named.mts
@@ -332,7 +332,7 @@ targeted() {
 }
 
 # bats test_tags=plain
-@test "train: a task expert without rows in a step stays as it is, to the bit" {
+@test "train: a task expert without rows in a step keeps its bits" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >left.mts
 	train -q -m mote -o out --lr 1e-3 --decay 0.1 left.mts
@@ -370,7 +370,7 @@ moments() { # checkpoint
 }
 
 # bats test_tags=plain
-@test "train: the moments of a task expert without rows stay as they are, to the bit" {
+@test "train: the moments of a task expert without rows keep their bits" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do
 		pairs_stream "{\"experts\": {\"query\": \"$side\", \"document\": \"$side\"}}" <"$G/pairs.txt" >$side.mts
@@ -455,7 +455,7 @@ moments() { # checkpoint
 }
 
 # bats test_tags=plain
-@test "train: token experts: both losses and all gradients agree with torch's, in chunks too; who was not chosen stays" {
+@test "train: token experts: both losses and all gradients agree with torch's, also in chunks; unchosen experts stay" {
 	for family in bert_tokens nomic_moe; do
 		F=$GOLDEN/families/$family
 		run -0 balance_check "$F" "$F/expected.safetensors" "$F/balance.safetensors"
@@ -485,7 +485,7 @@ token_experts() {
 	done
 }
 
-@test "train: --balance evens out what experts are chosen, by default a little" {
+@test "train: --balance evens out the choice of experts, by default a little" {
 	token_experts --balance 0 --epochs 6
 	run ! grep -q balance out.log.tsv
 	token_experts --balance 0.001 --epochs 6
@@ -502,7 +502,7 @@ token_experts() {
 	[ "$(column loss out.log.tsv | head -1)" = "$(column loss little.tsv | head -1)" ]
 }
 
-@test "train: --balance of one expert is 2, and nothing to learn from: the dense model's training" {
+@test "train: --balance of a single expert is constant and trains as the dense model" {
 	upcycle -m "$G/bert" --token-experts 1 -o moe
 	token_experts --balance 5
 	[ "$(column balance out.log.tsv | sort -u)" = 2 ]
@@ -565,7 +565,7 @@ sums() {
 }
 
 # bats test_tags=plain
-@test "train: what has one row or one column does not decay, as in torch's squeeze" {
+@test "train: tensors with one row or one column do not decay, as in torch's squeeze" {
 	mkdir config
 	cat >config/config.json <<-'E'
 		{"model_type": "bert", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 1,
@@ -645,7 +645,7 @@ losses() {
 }
 
 # bats test_tags=plain
-@test "train: prompts of more tokens than 32 bits count are all of a text, of fewer than none nothing" {
+@test "train: prompt lengths beyond 32 bits cover the whole text, negative ones cover none" {
 	cp -r "$G/bert" prompted
 	mkdir -p prompted/1_Pooling
 	echo '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -699,7 +699,7 @@ losses() {
 	run -1 cmp -s <(awk '$2 == 0 { print $NF }' epochs.log.tsv) <(awk '$2 == 1 { print $NF }' epochs.log.tsv)
 }
 
-@test "train: schedules, accumulation and steps do what they say" {
+@test "train: schedules, accumulation and steps as documented" {
 	learn --schedule linear
 	close_to 1e-6 <(column lr out.log.tsv) <(seq 2e-3 -2e-4 2e-4)
 	learn --schedule constant
@@ -736,7 +736,7 @@ losses() {
 	[ "$(wc -c <out/model.safetensors)" -lt 20000 ]
 }
 
-@test "train: killed and resumed, the weights and the log are those of an uninterrupted run" {
+@test "train: a killed and resumed run has the weights and the log of an uninterrupted one" {
 	options=(-q -m "$G/bert" --lr 1e-3 --epochs $MANY --save-every 7 pairs.mts)
 	train -o whole "${options[@]}"
 	cut_short 60 -o out "${options[@]}"
@@ -782,7 +782,7 @@ stop() {
 	[ ! -e out.checkpoint ]
 }
 
-@test "train: a second run of one folder dies, and says who writes it; a run that was killed stops nobody" {
+@test "train: a second run of one folder exits and names the first; a killed run leaves no lock" {
 	mkfifo pipe
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
 	options=(-m "$GOLDEN/train/bert" --steps 1 -o out)
@@ -916,7 +916,7 @@ recipe() {
 	END
 }
 
-@test "train: reads what tasksample and tok write, and goes on where tasksample --skip begins" {
+@test "train: reads batches of tasksample and tok, and resumes where tasksample --skip begins" {
 	recipe
 	sample >all.mts
 	options=(-q -m "$G/bert" --lr 1e-3 --save-every 7)
@@ -983,7 +983,7 @@ recipe() {
 }
 
 # bats test_tags=plain
-@test "train: --dev: what is masked in the texts held out is the same each time" {
+@test "train: --dev: the masks of held-out texts are the same each time" {
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --save-every 1 --schedule constant --warmup 0)
 	# all texts at once are masked as they are in the first batch of all texts
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --batch-tokens 100000 pairs.mts
@@ -996,7 +996,7 @@ recipe() {
 	[ "$(column dev_loss learns.log.tsv | awk 'NR == 1 { a = $1 } END { print ($1 < 0.95 * a) }')" = 1 ]
 }
 
-@test "train: the mask token stands for what is masked" {
+@test "train: masked tokens become the mask token" {
 	# where the head has a matrix of its own, a step moves the embeddings of what was read
 	cp -r "$GOLDEN/families/bert_mlm" model
 	head -n 40 "$G/nomic_bert/vocab.txt" >model/vocab.txt
@@ -1034,7 +1034,7 @@ recipe() {
 	grep -q '"lora_alpha": 6' out/adapter_config.json
 }
 
-@test "train: --lora: what it writes encodes as it was trained; B starts at zero" {
+@test "train: --lora: the written adapter encodes as in training; B starts at zero" {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2)
 	train "${options[@]}" -o out --lora rank=2,alpha=8,targets=query+output.dense --steps 1 pairs.mts
 	train "${options[@]}" -o dense --steps 1 pairs.mts
@@ -1056,7 +1056,7 @@ recipe() {
 }
 
 # bats test_tags=plain
-@test "train: --lora: dropout is of the seed, whatever the pieces; without gradients there is none" {
+@test "train: --lora: dropout depends on the seed, not on chunks; there is none without gradients" {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4,alpha=16,dropout=0.4,targets=query+output.dense)
 	train "${options[@]}" -o out pairs.mts
 	train "${options[@]}" -o same pairs.mts
@@ -1112,7 +1112,7 @@ recipe() {
 		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.7 * a) }' out.log.tsv
 }
 
-@test "train: --lora on the attention of token experts in bfloat16, which stay where they lie" {
+@test "train: --lora on the attention of a model with bf16 token experts, which stay mapped" {
 	mkdir config
 	cat >config/config.json <<-'E'
 		{"model_type": "olmoe", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 2,
@@ -1154,7 +1154,7 @@ recipe() {
 	run -1 cmp -s computed.log.tsv dense.log.tsv
 }
 
-@test "train: --documents: what they cannot be is refused" {
+@test "train: --documents: invalid values are refused" {
 	options=(-q -m "$G/bert" -o out --lora rank=2)
 	encode -q -m "$G/bert" pairs.mts >bare.mts
 	run -1 --separate-stderr train "${options[@]}" --documents bare.mts pairs.mts
@@ -1175,7 +1175,7 @@ recipe() {
 	[ ! -e out ]
 }
 
-@test "train: --lora: what cannot be is refused" {
+@test "train: --lora: invalid values are refused" {
 	run -1 --separate-stderr learn --lora targets=word_embeddings
 	[[ "$stderr" == *"none of its linear layers is called 'word_embeddings'" ]]
 	for how in rank=0 rank=x alpha=-1 dropout=1 dropout=x width=3 none/such "" "rank"; do
@@ -1227,7 +1227,7 @@ recipe() {
 	[[ $stderr == *"is of a run with tokens "* ]]
 }
 
-@test "train: a log goes on in the columns that it began with, and keeps what it has" {
+@test "train: a resumed log keeps its columns and rows" {
 	options=(-m "$G/bert" -o out --epochs $MANY --save-every 7)
 	columns() { awk -F'\t' '{ print NF }' out.log.tsv | sort -u; }
 	cut_short 60 -q "${options[@]}" pairs.mts
@@ -1272,7 +1272,7 @@ recipe() {
 	[ -e out/model.safetensors ]
 }
 
-@test "train: usage errors exit 2 and write nothing" {
+@test "train: usage errors exit 2 and write no file" {
 	for arguments in "" "-m $G/bert" "-m $G/bert -o out --objective x" "-m $G/bert -o out --lr 0" \
 		"-m $G/bert -o out --schedule x" "-m $G/bert -o out --dtype i8" "-m $G/bert -o out a b" \
 		"-m $G/bert -o out --epochs 2" "-m $G/bert -o out --no-such"; do
@@ -1307,7 +1307,7 @@ recipe() {
 	cmp out/model.safetensors old/model.safetensors
 }
 
-@test "train: what cannot be right is refused before the first step" {
+@test "train: contradictory options and input are refused before the first step" {
 	mkdir out
 	touch out/precious
 	run -1 --separate-stderr learn

@@ -18,7 +18,7 @@ refused() {
 	[[ $output == "motes: $1:$3"* ]]
 }
 
-@test "yaml: scalars are those of the core schema, quoted ones strings" {
+@test "yaml: scalars follow the core schema, quoted ones are strings" {
 	yaml 'a: 1' '{"a":1}'
 	yaml '[~, null, Null, NULL, ]' '[null,null,null,null]'
 	yaml '[true, True, TRUE, false, yes, on]' '[true,true,true,false,"yes","on"]'
@@ -39,7 +39,7 @@ refused() {
 	yaml 'a: &x {k: 1}\nb: {k: 3, <<: *x}' '{"a":{"k":1},"b":{"k":3}}'
 }
 
-@test "yaml: every node knows its file and line, also what was merged in" {
+@test "yaml: every node knows its file and line, also merged ones" {
 	cd "$T"
 	printf 'a: &x\n  b:\n    c: 1\n\nd:\n  <<: *x\n  e:\n    - 1\n    - f: 2\n' >l.yaml
 	run -0 tree_show -l l.yaml
@@ -58,7 +58,7 @@ refused() {
 	END
 }
 
-@test "yaml: what is wrong is named with its line" {
+@test "yaml: faults are named with their line" {
 	refused a.yaml 'a: 1\nb: [\n' "3: not valid YAML: "
 	refused a.yaml 'a: 1\n\tb: 2\n' "2: not valid YAML: "
 	refused a.yaml 'a: 1\nb: 2\na: 3\n' "3: 'a' is given twice"
@@ -116,7 +116,7 @@ json() {
 	json "$(printf '[%.0s' {1..512})$(printf ']%.0s' {1..512})"
 }
 
-@test "json: what is wrong is named with its line" {
+@test "json: faults are named with their line" {
 	refused a.json '{"a": 1,\n "b": }' "2: not valid JSON"
 	refused a.json '[1] [2]' "1: not valid JSON"
 	refused a.json '[1e999]' "1: not valid JSON"

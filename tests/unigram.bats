@@ -41,7 +41,7 @@ scores() {
 	[ "$count" -eq 748 ]
 }
 
-@test "unigram: golden texts of those ids, without and with special tokens" {
+@test "unigram: golden ids decode to the golden texts, without and with special tokens" {
 	for folder in "$UNI"/*/; do
 		ids_stream text.ids <"$folder/ids.txt" >"$T/ids.mts"
 		tok -q -m "$folder" --decode "$T/ids.mts" | mts to jsonl | jq -c .text | diff - <(jq -c '.[0]' "$folder/texts.jsonl")
@@ -88,7 +88,7 @@ scores() {
 	is "a<s>b" "8 0 4 6"
 }
 
-@test "unigram: of equal sums the one whose last piece begins first; the least difference decides" {
+@test "unigram: ties go to the segmentation whose last piece begins first; the least difference decides" {
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["a", -1], ["b", -2], ["ab", -3], ["abc", -4], ["c", -1]]}'
 	is ab 3
 	is abc 4
@@ -215,7 +215,7 @@ scores() {
 	is "cab" "10 7"
 }
 
-@test "unigram: what stands for the input's first character begins a text, whatever normalizers and added tokens did" {
+@test "unigram: the prepended character begins a text, whatever normalizers and added tokens did" {
 	local first='.pre_tokenizer.prepend_scheme = "first" | .added_tokens = [{id: 0, content: "<s>", special: true}, {id: 12, content: "bc", normalized: true}]'
 	# by tokenizers 0.23.3
 	while IFS='|' read -r normalizer text ids; do
@@ -257,7 +257,7 @@ scores() {
 	is $'\u0660e\u0301' "3 13"
 }
 
-@test "unigram: without sums of white space, files' Strip and Replace as they are" {
+@test "unigram: Strip and Replace of a file work without the white-space shortcut" {
 	tiny '.normalizer = {type: "Sequence", normalizers: [{type: "Strip", strip_left: false, strip_right: true}, {type: "Replace", pattern: {Regex: " {2,}"}, content: "▁"}]}'
 	is "a  a " "8 8"
 	is "  a" 8
@@ -265,7 +265,7 @@ scores() {
 	is "the   a " "4 3 8 4"
 }
 
-@test "unigram: a folder's fingerprint and size are those of any other; all threads have the same ids" {
+@test "unigram: a folder has a fingerprint and a size; all threads give the same ids" {
 	jq -r 'select(test("[\n\r\u0000]") | not)' "$UNI/inputs.jsonl" >"$T/lines.txt"
 	for n in {1..40}; do cat "$T/lines.txt"; done >"$T/many.txt"
 	tok -q -j 1 --rows 7 -m "$UNI/m3" "$T/many.txt" >"$T/one.mts"
@@ -329,7 +329,7 @@ charsmap() {
 	refused ".normalizer = {type: \"Precompiled\", precompiled_charsmap: \"$(cat "$T/map")\"}" "$2" "${3-}"
 }
 
-@test "unigram: a charsmap whose offsets, values or texts lie outside of it is refused" {
+@test "unigram: a charsmap with offsets, values or texts out of range is refused" {
 	charsmap '\x00\xfc\xff\xff' "it leads out of itself" # unit 0 leads to 2^22
 	charsmap '\x00\x04\x04\x00' "it leads out of itself" # to 257
 	charsmap '\x00\x00\x00\x00\xff\xff\xff\xff' "it leads out of itself" # a value of 2^31

@@ -43,7 +43,7 @@ made() { # NAME: its vectors and its other members as one stream
 	done
 }
 
-@test "lists of labels are refused by classification, by the name of what scores them" {
+@test "unlabelled: classification refuses lists of labels and names the task type for them" {
 	echo '{"x.emb":[1,2],"label":["a","b"]}' | mkstream >text.mts
 	echo '{"x.emb":[1,2],"label":[1,2]}' | mkstream >numbers.mts
 	echo '{"x.emb":[1,2],"label":"a"}' | mkstream >one.mts

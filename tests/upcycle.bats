@@ -314,7 +314,7 @@ serve() { # model task
 		ids_stream --rows text.emb | cmp - "$T/dense"
 }
 
-@test "upcycle: matrices of one expert lie together, and of the others encode touches nothing" {
+@test "upcycle: the matrices of an expert are contiguous, and encode reads no other expert" {
 	upcycle -m "$ROOT/share/models/base" --experts a,b,c,d,e,f -o "$T/mote"
 	# in the order of the file
 	head -c 20000 "$T/mote/model.safetensors" | grep -ao '"[^"]*mlp[^"]*experts\.[a-f]\.weight"' |
@@ -404,7 +404,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	run ! grep -x 'model.layers.0.mlp.Wi.weight' "$T/names"
 }
 
-@test "upcycle: what has experts is not given token experts" {
+@test "upcycle: a model with experts gets no token experts" {
 	run -1 upcycle -m "$GOLDEN/families/olmoe" --token-experts 4 -o "$T/moe"
 	[ "$output" = "upcycle: $GOLDEN/families/olmoe: has token experts already" ]
 	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
@@ -439,7 +439,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	E
 }
 
-@test "upcycle: prompts are added where there are none" {
+@test "upcycle: prompts are added to a folder without prompts" {
 	cp -r "$GOLDEN/bert" "$T/m"
 	echo '{"prompts": {"clustering": "mine: "}, "similarity_fn_name": "dot"}' \
 		>"$T/m/config_sentence_transformers.json"
@@ -450,7 +450,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 }
 
 # 3. usage
-@test "upcycle: usage errors exit 2 and write nothing" {
+@test "upcycle: usage errors exit 2 and write no file" {
 	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
 	for arguments in "" "-m $GOLDEN/bert -o $T/o" "-m $GOLDEN/bert --experts a" "-o $T/o --experts a" \
 		"-m $GOLDEN/bert -o $T/o --experts a,a" "-m $GOLDEN/bert -o $T/o --experts a/b" \
@@ -480,7 +480,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	[ ! -e "$T/o" ]
 }
 
-@test "upcycle: options that do not apply to what is asked for are refused" {
+@test "upcycle: options that do not apply are refused" {
 	for option in "experts a" no-expert-norms "prompt a=b" "task b=a"; do
 		does_not_apply "--${option% *}" upcycle --token-experts 2 -m "$GOLDEN/bert" -o "$T/o" --$option
 	done
@@ -495,7 +495,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 }
 
 # 4. bad input
-@test "upcycle: faults of the folders are named, and leave nothing behind" {
+@test "upcycle: faults of the folders are named, and leave no file" {
 	run -1 upcycle -m "$T/none" --experts a -o "$T/o"
 	[[ "$output" == "upcycle: $T/none: "* ]]
 	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
@@ -515,7 +515,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	[ "$(ls -A "$T" | sort | tr '\n' ' ')" = "cut m mote " ]
 }
 
-@test "upcycle --task: what is not there is named, with what is" {
+@test "upcycle --task: a missing task is named, with the tasks of the model" {
 	upcycle -m "$GOLDEN/bert" --experts left,right --task sts=left -o "$T/mote"
 	wrong() { # message option...
 		run -1 --separate-stderr upcycle -m "$T/mote" -o "$T/o" "${@:2}"
@@ -570,7 +570,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	[ "$(jq -c .task_experts.tasks random/config.json | grep -o '"[a-z_]*":"\*"' | wc -l)" -eq 4 ]
 }
 
-@test "upcycle: --merge-lora: the merged model gives what the adapter beside it gives, to 1e-5" {
+@test "upcycle: --merge-lora: the merged model equals the model with its adapter, to 1e-5" {
 	while read -r case model; do
 		M=$GOLDEN/$model
 		ids=$M/ids.txt
@@ -668,7 +668,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 }
 
 # bats test_tags=plain
-@test "upcycle: --merge-lora: in half precision what is not changed stays; what does not fit is refused" {
+@test "upcycle: --merge-lora: unchanged bf16 and f16 tensors keep their bits; an adapter that does not fit is refused" {
 	model_copy "$GOLDEN/bert" "$T/half" bf16
 	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"
 	join <(tensor_sums "$T/half" | sort) <(tensor_sums "$T/merged" | sort) >"$T/sums"

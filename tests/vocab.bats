@@ -12,7 +12,7 @@ V=$GOLDEN/vocab
 	[ ! -e "$T/bpe/vocab.txt" ]
 }
 
-@test "tok --learn bpe: of 2,704 pairs those that come twice, and no other" {
+@test "tok --learn bpe: of 2,704 pairs it merges only those that occur twice" {
 	for a in {a..z} {A..Z}; do
 		for b in {a..z} {A..Z}; do echo "$a$b"; done
 	done >"$T/once.txt"
@@ -30,7 +30,7 @@ V=$GOLDEN/vocab
 	tok -q -m "$T/bpe" <<<lamp | mts to jsonl | jq -e '."text.ids" | .[0] == 2 and .[-1] == 3' >/dev/null
 }
 
-@test "tok --learn bpe: what is too small or has no text is refused, and nothing is left" {
+@test "tok --learn bpe: too small a vocabulary, or no text, is refused and leaves no file" {
 	run -1 tok -q --learn bpe --vocab-size 200 -o "$T/bpe" "$V/corpus.txt"
 	[[ "$output" == *"a vocabulary of 200 is too small: special tokens and characters alone are 261"* ]]
 	run -1 tok -q --learn bpe -o "$T/bpe" </dev/null
@@ -38,7 +38,7 @@ V=$GOLDEN/vocab
 	[ ! -e "$T/bpe" ]
 }
 
-@test "tok --learn: around the vocabulary stands what the reference would write" {
+@test "tok --learn: the files beside the vocabulary equal the reference's" {
 	local kind options
 	for kind in wordpiece cased bpe; do
 		options=$kind

@@ -188,7 +188,7 @@ tokens() {
 
 # 4. wrong input
 
-@test "geom isoscore, geom whiten: what has no covariance, and what has a poor one" {
+@test "geom isoscore, geom whiten: too few vectors for a covariance, and a poor one" {
 	refused() {
 		for command in "isoscore" "whiten fit"; do
 			run -1 --separate-stderr geom $command "$2"
@@ -228,7 +228,7 @@ tokens() {
 	done
 }
 
-@test "geom whiten apply: another model's, another width's, what is no whitening" {
+@test "geom whiten apply: refuses another model's, another width's, and a file that is no whitening" {
 	crooked 30 >x.mts
 	geom whiten fit x.mts -o w.mts
 	refused() { dies "geom: $1" geom whiten apply "${@:2}"; }
@@ -264,7 +264,7 @@ tokens() {
 	refused "nan.mts: record 1" w.mts nan.mts
 }
 
-@test "geom isoscore, geom whiten: what ends well gives its memory back" {
+@test "geom isoscore, geom whiten: free all memory before they exit" {
 	export ASAN_OPTIONS=detect_leaks=1
 	crooked 30 >x.mts
 	geom isoscore --json x.mts x.mts
