@@ -793,7 +793,7 @@ rows_like() {
 	printf '{"sentences": ["a", "b", "c"], "labels": [1, 0, 1]}\n' >arxiv.jsonl
 	{
 		printf 'tasks:\n  all:\n    datasets:\n'
-		sed -n '/^Files as people have them/,/^.Ed/p' "$ROOT/man/tasksample.1" | grep '^[{ ]' | sed 's/}  .*/}/; s/} \[.*/}/; s/} {.*/}/; s/^{/      - {/; s/^ [a-z]/       &/'
+		sed -n '/^Common file layouts/,/^.Ed/p' "$ROOT/man/tasksample.1" | grep '^[{ ]' | sed 's/}  .*/}/; s/} \[.*/}/; s/} {.*/}/; s/^{/      - {/; s/^ [a-z]/       &/'
 	} >page.yaml
 	tasksample --all page.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
 	jq -e '.mined == 1 and .bge == 1 and .tevatron == 1 and .swift == 1 and .scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
