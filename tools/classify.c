@@ -1,5 +1,5 @@
 /*
- * classify - tell the labels of embeddings, learnt from labelled ones
+ * classify - predict the labels of embeddings from labelled ones
  *
  * reads	FIELD.emb	f32 [width]	in both streams
  *		label		text or number	in the labelled one, or another column
@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli cli = { "classify",
-	"tell the labels of embeddings, learnt from labelled ones",
+	"predict the labels of embeddings from labelled ones",
 	"--train FILE [OPTION]... [FILE]\n"
 	"       classify --train FILE --save FILE [OPTION]...\n"
 	"       classify --load FILE [OPTION]... [FILE]",

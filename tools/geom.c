@@ -237,7 +237,7 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "geom",
-	"measure and change how embeddings lie to each other",
+	"measure and change the geometry of embeddings",
 	"similarity [OPTION]... [FILE]...\n"
 	"       geom isoscore [OPTION]... [FILE]...\n"
 	"       geom pca [OPTION]... FILE...\n"

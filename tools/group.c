@@ -1,5 +1,5 @@
 /*
- * group - put texts into groups by their embeddings
+ * group - cluster texts by their embeddings
  *
  * reads	FIELD.emb	f32 [width]
  * writes	group		i64	from 0, the largest; -1: in none
@@ -32,7 +32,7 @@ static const struct cli_option options[] = { { 'k', "clusters", "K",
 	{ 's', "seed", "N", "of the random numbers of k-means (default: 42)" }, CLI_LEVEL,
 	CLI_THREADS, CLI_OUTPUT, { 0 } };
 
-static const struct cli cli = { "group", "put texts into groups by their embeddings",
+static const struct cli cli = { "group", "cluster texts by their embeddings",
 	"-k K [OPTION]... [FILE]\n"
 	"       group --threshold COSINE [OPTION]... [FILE]",
 	options,

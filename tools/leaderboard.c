@@ -260,7 +260,7 @@ static const struct cli_command commands[] = {
 	{ 0 },
 };
 
-static const struct cli cli = { "leaderboard", "data sets in, a table of scores out",
+static const struct cli cli = { "leaderboard", "list data sets, tabulate and compare scores",
 	"plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"

@@ -1,5 +1,5 @@
 /*
- * moee-sim - hidden states and routing weights as one embedding, and the similarity of pairs
+ * moee-sim - combine hidden states and routing weights, and the similarity of pairs
  *
  * reads	X.hs		f32 [width]	hidden states, of 'encode --emit hs,rw', for each field X
  *		X.rw		f32 [width]	routing weights
@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli cli = { "moee-sim",
-	"hidden states and routing weights as one embedding", "[OPTION]... [FILE]",
+	"combine hidden states and routing weights", "[OPTION]... [FILE]",
 	options,
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl |\n"
 	"      encode -m MODEL --emit hs,rw |\n"

@@ -1,5 +1,5 @@
 /*
- * pilot-build - learn from training queries which gate serves which
+ * pilot-build - fit the pilots that route queries to adapters
  *
  * fit	reads	X.emb		f32 [width]	the base model's embedding of a query
  *		score.GATE	number		how well each gate serves it (pilot-route --oracle)
@@ -83,7 +83,7 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "pilot-build",
-	"learn from training queries which gate serves which",
+	"fit the pilots that route queries to adapters",
 	"fit|show [OPTION]... [FILE]...", options,
 	"  pilot-route --oracle scores/*.tsv < train.mts | pilot-build fit > pilots.mts\n"
 	"  pilot-build show pilots.mts\n"

@@ -1,5 +1,5 @@
 /*
- * pilot-route - choose a gate for each query
+ * pilot-route - choose an adapter for each query
  *
  * reads	X.emb		f32 [width]	the base model's embedding (by pilots)
  *		_id or id	text or i64	which query it is (--oracle)
@@ -51,7 +51,7 @@ static const struct cli_option options[] = {
 	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
 };
 
-static const struct cli cli = { "pilot-route", "choose a gate for each query",
+static const struct cli cli = { "pilot-route", "choose an adapter for each query",
 	"[OPTION]... PILOTS [FILE]\n"
 	"       pilot-route --oracle|--best [OPTION]... [GATE=]SCORES... < FILE",
 	options,

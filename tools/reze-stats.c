@@ -1,5 +1,5 @@
 /*
- * reze-stats - what sets the sources of pairs apart, and targets without it
+ * reze-stats - measure data-set bias in pairs and remove it from targets
  *
  * fit	reads	query.emb, document.emb	f32 [width]	a pair of texts
  *		dataset			text		its source; or an attribute
@@ -285,7 +285,7 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "reze-stats",
-	"what sets the sources of pairs apart, and targets without it",
+	"measure data-set bias in pairs and remove it from targets",
 	"fit|merge|show|apply [OPTION]... [FILE]...", options,
 	"  tasksample --all mix.yaml | tok -m BASE | encode -m BASE |\n"
 	"      reze-stats fit > reze.mts\n"

@@ -1,5 +1,5 @@
 /*
- * topics - the words that tell clusters of texts apart
+ * topics - name clusters of texts by their words
  *
  * reads	text	text			the texts, or another column
  *		NAME	text or a number	what cluster each is in, or:
@@ -41,7 +41,7 @@ static const struct cli_option options[] = {
 	CLI_OUTPUT, { 0 }
 };
 
-static const struct cli cli = { "topics", "the words that tell clusters of texts apart",
+static const struct cli cli = { "topics", "name clusters of texts by their words",
 	"[--label NAME] [OPTION]... [FILE]\n"
 	"       topics -k K [-f NAME] [OPTION]... [FILE]",
 	options,
