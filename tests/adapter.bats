@@ -33,7 +33,7 @@ forget() { # FILE: of what model the adapter is
 	relabel "$1" . >"$T/forgotten"
 	mv "$T/forgotten" "$1"
 }
-# The weights of a NomicBERT or a GTE under the names that transformers 5 has for its modules: what is one matrix in the
+# The weights of a NomicBERT or a GTE under transformers 5's module names: a single matrix of the
 # file is several there.
 native() { # MODEL
 	relabel "$1/model.safetensors" 'def parts($names): . as {$key, $value} | ($names | length) as $n |
@@ -113,7 +113,7 @@ native() { # MODEL
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-# all-linear takes a pooler in, of which no embedding is made; patterns are regular expressions, ranks differ.
+# all-linear includes the unused pooler; patterns are regular expressions, ranks differ.
 @test "adapter: a pair beside the pooler is taken quietly, with a pooler and without; from .bin, too" {
 	pooled() { # ADAPTER MODEL
 		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
@@ -199,7 +199,7 @@ native() { # MODEL
 		run ! within "$T/base" 1e-3 <"$T/wanted"
 		forget "$T/old/adapter_model.safetensors"
 		near "$T/old" "$T/$case" "$T/wanted"
-		# what is part of a matrix does not learn there
+		# a part of a packed matrix cannot be trained there
 		run -1 --separate-stderr train -q -m "$F" --lora "$GOLDEN/adapter/native_$case" -o "$T/out" "$T/ids.mts"
 		[[ $stderr == *"is not one matrix in $F, but part of '"*"train on a folder that has the adapter's names" ]]
 	done
@@ -264,7 +264,7 @@ native() { # MODEL
 		refused "$T/a/adapter_config.json: "
 		[[ $stderr == *"'${edit##*;}'"* ]]
 	done
-	# what is not known may be there as long as it asks for nothing
+	# an unknown key is accepted while its value has no effect
 	for value in 0 0.0 '""' null false '[]' '{}'; do
 		change ".something_new = $value"
 		with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
@@ -325,7 +325,7 @@ native() { # MODEL
 	run -1 cmp -s "$T/rooted" "$T/half"
 }
 
-# What PEFT and sentence-transformers save is a folder without the model, which it names.
+# PEFT and sentence-transformers save a folder without the model, which it names.
 @test "adapter: its folder in the place of a model's opens the model that it names" {
 	cp -r "$GOLDEN/bert" "$T/base"
 	change ".base_model_name_or_path = \"$T/base\""

@@ -66,7 +66,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 }
 
 @test "geom agreement: chance-corrected scores; labels against vectors; all pairs of several" {
-	# each clustering has a seed of its own
+	# each clustering has its own seed
 	geom agreement -k 6 -f x texts.mts texts.mts >own
 	tail -n 1 own | awk -F'\t' '{ exit !($1 == "texts.mts" && $2 == $1 && $7 > 0.5 && $7 < 1) }'
 	geom agreement -k 7 --label fine -f y texts.mts >mixed

@@ -2,7 +2,7 @@
 # bats file_tags=plain
 load helper
 
-# The Makefile: what is compiled again, and with which flags; tests/run: what it counts.  Each in a folder of its own.
+# The Makefile: which files are compiled again, and with which flags; tests/run: its counts.  Each in its own folder.
 
 OBJECT=build/cpu/lib/base/utf8.o
 
@@ -26,7 +26,7 @@ up_to_date() {
 	run ! up_to_date CFLAGS=-O0
 	run ! up_to_date CPPFLAGS="-D_GNU_SOURCE -iquote lib -DX"
 	run ! up_to_date CC=cc
-	up_to_date # asking alone changes nothing
+	up_to_date # make -q changes no file
 	make -s "$OBJECT" ARCH=x86-64-v2
 	up_to_date ARCH=x86-64-v2
 	run ! up_to_date
@@ -34,7 +34,7 @@ up_to_date() {
 	make -s "$OBJECT"
 	sed -i 's/$/0/' build/cpu/flags
 	run ! up_to_date
-	# who names the folder takes it as it is
+	# a folder given by B= is not compared
 	make -s "$OBJECT"
 	up_to_date B=build/cpu ARCH=x86-64-v2
 }

@@ -9,7 +9,7 @@ setup() {
 	mkstream 9 <"$GOLDEN/columns_test.jsonl" >new.mts
 }
 
-# column NUMBER of what was predicted is that of the golden table, probabilities to $2
+# column NUMBER of the predictions equals the golden table's, probabilities to $2
 same() {
 	mts to tsv -c prediction,probability out.mts | tail -n +2 >out
 	cut -f1 out | diff <(tail -n +2 "$GOLDEN/columns_classify.tsv" | cut -f"$1") -
@@ -25,7 +25,7 @@ same() {
 	classify --label number --train train.mts -f text <new.mts >out.mts
 	same 3 1e-9
 	[ "$(mts head --json out.mts | head -n 1 | jq -c '[.columns[] | select(.name == "prediction").dtype]')" = '["i64"]' ]
-	# what was there is there, in its records
+	# the input's columns and records are kept
 	mts to jsonl -c label,number out.mts | diff <(jq -c '{"label": .label, number}' "$GOLDEN/columns_test.jsonl") -
 	[ "$(mts stat --json out.mts | jq .records)" = "$(mts stat --json new.mts | jq .records)" ]
 }

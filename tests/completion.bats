@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# What the shells complete, asked of their functions as the shells would call them.
+# The shells' completions, by calling their functions as the shells do.
 
 setup() {
 	cd "$T" || return
@@ -115,7 +115,7 @@ completes() {
 	[ "$output" = "tok: standard output: No space left on device" ]
 }
 
-# Typed at a zsh of its own, on a pseudo-terminal: ^T shows what the line has become.
+# Types at a zsh on a pseudo-terminal; ^T shows the completed line.
 @test "completion: zsh" {
 	command -v zsh >/dev/null || skip "needs zsh"
 	need_terminal

@@ -140,7 +140,7 @@ embeds() {
 	echo "3 4" | ids_stream text.ids >"$T/ids.mts"
 	encode -q -m "$MODEL" "$T/ids.mts" | ids_stream --rows text.emb >"$T/plain"
 	text='"modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}'
-	# as it is saved today, and as it was
+	# the current and the former format
 	for known in "{\"transformer_task\": \"feature-extraction\", $text}, \"module_output_name\": \"token_embeddings\"}" \
 		"{$text, \"image\": {\"method\": \"get_image_features\"}}, \"module_output_name\": \"token_embeddings\"}" \
 		'{"max_seq_length": 12, "do_lower_case": false, "query_length": null, "model_args": {"torch_dtype": "float32"}}'; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# the recipes of motes-cookbook.7, as they are printed; those of packages that are absent are skipped
+# the recipes of motes-cookbook.7 as printed; a recipe skips if its package is absent
 PYTHON=${PEER_PYTHON:-python3}
 
 # recipe NAME N - the N-th block under a heading of the page
@@ -63,7 +63,7 @@ setup() {
 }
 
 @test "cookbook: pgvector" {
-	# stands in for a server: its statements, and what was copied
+	# stands in for a server: records its statements and the copied data
 	mkdir bin
 	printf '#!/bin/sh\necho "$*" >>%q/statements\ncase $* in *STDIN*) cat >%q/copied;; *query*) cat >>%q/statements;; esac\n' "$T" "$T" "$T" >bin/psql
 	chmod +x bin/psql

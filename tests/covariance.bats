@@ -5,7 +5,7 @@ load helper
 rows=$GOLDEN/covariance_rows.tsv
 expected=$GOLDEN/covariance_expected.tsv
 
-# the matrix of a population: what is expected, times 29 / 30
+# the population's covariance: the expected matrix times 29 / 30
 population() {
 	awk 'NR > 1 { for (i = 1; i <= NF; i++) $i = sprintf("%.17g", $i * 29 / 30) } 1' <(head -n 6 "$expected")
 }

@@ -157,7 +157,7 @@ a_demo() {
 	a_demo demo >again
 	diff shown again
 	find out -newer made -type f | diff - /dev/null
-	# a table that is missing is made again of what is there
+	# a missing table is made again from the existing results
 	rm out/demo/act3.txt out/demo/packages/test-adapter.run
 	a_demo demo >again
 	diff shown again

@@ -48,7 +48,7 @@ drawn_sets() {
 	find data -name '*.jsonl' -exec zstd -q --rm {} +
 }
 
-# What make text would have made, younger than what it is made of.
+# The files of make text, newer than their sources.
 drawn_text() {
 	mkdir -p dictionaries out/text/{dev,test}
 	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc

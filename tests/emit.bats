@@ -75,7 +75,7 @@ kinds() { # request
 	[ "$(kinds hs:layers=1:pool=last+mean,emb=hs:layers=0,early=rw)" = '["hs:layers=0","hs:layers=1:pool=last+mean",null]' ]
 	[ "$(kinds rw=hs,hs=emb)" = '[null,"emb","hs"]' ]
 	[ "$(kinds emb=hs,said=hs:layers=0,other=emb)" = '["hs",null,null]' ]
-	# a second pass says it of its own
+	# a second pass states its own layer
 	printf '1 2\n' | ids_stream text.ids | encode -q -m "$O" --keep --emit hs:layers=1,emb=rw | encode -q -m "$O" --emit emb -o "$T/again.mts"
 	mts head --json "$T/again.mts" | head -n 1 | jq -e '.properties | has("emb") or has("hs") | not'
 }

@@ -51,7 +51,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 @test "families: T5's encoder agrees, heads wider than the model and gated MLPs, also as mT5" {
 	agrees t5
 	copy t5
-	# what mT5 means where nothing is said
+	# mT5's default
 	sed -i '/feed_forward_proj/d; /dense_act_fn/d; s/"model_type": "t5"/"model_type": "mt5"/' "$MODEL/config.json"
 	copy_agrees t5
 }
@@ -108,7 +108,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	copy bert_tokens
 	sed -i 's/"renormalize": true/"renormalize": false/' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
-	# which is what is meant where nothing is said
+	# the default
 	sed -i '/"renormalize": false/d' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
 }
@@ -138,7 +138,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	run ! copy_agrees roberta
 	run -1 encode -q -m "$MODEL" < <(seq 515 | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids)
 	[[ "$output" == *"more than the 514 that"* ]]
-	# 1 where nothing is said
+	# default 1
 	copy xlm-roberta
 	sed -i '/"position_embedding_type"/d; s/"pad_token_id": 1,/"use_cache": false/' "$MODEL/config.json"
 	copy_agrees xlm-roberta
@@ -202,7 +202,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 @test "families: the matrix of a masked-language-model head is learned and saved where it is its own" {
 	agrees bert_mlm
 	copy bert_mlm
-	# config.json says nothing: the two matrices differ
+	# without the key: the two matrices differ
 	sed -i '/"pad_token_id"/s/,$//; /"tie_word_embeddings"/d' "$MODEL/config.json"
 	copy_agrees bert_mlm
 	model_copy "$MODEL" "$T/saved" f32
@@ -586,7 +586,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done
 }
 
-# What a block adds to the gradient of a table of distances is summed by text and distance, whoever has the text.
+# The gradient of a table of distances is summed by text and distance, independent of threads.
 # bats test_tags=plain
 @test "families: biases of distances learn the same with any number of threads, nearly the same in pieces" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"

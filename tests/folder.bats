@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# Files and folders are written whole or not at all, and nobody's work is lost on the way.
+# Files and folders are written whole or not at all, and existing work is not lost.
 
 # A stream of 2,000 rows, and one that is cut in its middle.
 setup() {
@@ -33,7 +33,7 @@ is_one_of() {
 	return 1
 }
 
-# What is in the folder besides what `setup` put there and the names given.
+# The files in the folder besides setup's and the names given.
 rest() {
 	ls -A | grep -vxF -e rows.mts -e cut.mts -e "$1" -e "${2:-$1}" || true
 }

@@ -168,7 +168,7 @@ property() { # NAME: of a stream on standard input
 		"half minus one rooted three whole zero" ]
 	# the scale, which is in the configuration alone, tells them apart
 	[ "$(property gates <"$T/one.mts" | cut -d' ' -f2)" != "$(property gates <"$T/half.mts" | cut -d' ' -f2)" ]
-	# encoded again without gates, nothing is said of them
+	# encoded again without gates, the stream does not mention them
 	encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | mts diff "$T/base.mts" -
 	[ "$(encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | property gates)" = none ]
 }

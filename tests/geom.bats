@@ -53,7 +53,7 @@ a_task_each() {
 	cp a.mts b.mts
 	[ "$(geom similarity a.mts b.mts | sed -n 2p)" = $'a:b\t50\t1\t0\t1\t1\t1\t1\t1' ]
 	[ "$(geom similarity --against a.mts --against b.mts a.mts b.mts | sed -n 2p | cut -f17-)" = $'0\t\t\t\t\t\t' ]
-	# rounding gives one in forty of these more than 1
+	# without clamping, rounding would give one in forty of these more than 1
 	mkstream random 1000 3 1 >a.mts
 	mts to jsonl a.mts | jq -c '.["text.emb"] |= map(. * 5.396)' | stream_of b
 	geom similarity a.mts b.mts | awk -F'\t' 'NR > 1 && !($5 > 0.9999999 && $9 == 1) { exit 1 }'

@@ -21,7 +21,7 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 	column distance out | within <(golden 2) 1e-12
 	group -k 4 -s 3 -f text <rows.mts >out
 	column group out | diff <(golden 3) -
-	# what was there is there, in its records
+	# the input's columns and records are kept
 	mts to jsonl -c label,number out | diff <(jq -c '{"label": .label, number}' "$GOLDEN/columns_train.jsonl") -
 	[ "$(mts stat --json out | jq .records)" = "$(mts stat --json rows.mts | jq .records)" ]
 }
@@ -43,7 +43,7 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 	group --threshold 0.79 --min-size 3 x.mts | mts to tsv -c group,distance >out
 	cut -f1 out | diff - <(printf '%s\n' group 0 0 0 -1)
 	cut -f2 out | tail -n +2 | within <(printf '%s\n' 0.2 0 0.2 0) 1e-7
-	# of candidates with as many the first; what it took is not there for the second
+	# of candidates with equal sizes the first; its members are not available to the second
 	printf '{"x.emb":[%s]}\n' 1,0 0.8,0.6 0.28,0.96 0,1 | mkstream >x.mts
 	group --threshold 0.79 --min-size 2 x.mts | mts to tsv -c group | diff - <(printf '%s\n' group 0 0 0 -1)
 	group --threshold 0.79 --min-size 1 x.mts | mts to tsv -c group | diff - <(printf '%s\n' group 0 0 0 1)

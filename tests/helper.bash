@@ -61,7 +61,7 @@ within() {
 	"$ROOT/tests/support/within" "$@"
 }
 
-# recorder: $T/record, which make can take as RUN, and which says in $T/ran what it starts, a line each
+# recorder: makes $T/record, a RUN for make that appends each command it starts to $T/ran
 recorder() {
 	cat >"$T/record" <<-END
 		#!/bin/bash
@@ -72,8 +72,8 @@ recorder() {
 	: >"$T/ran"
 }
 
-# text_expert COUNT ID...: the number of the expert, of COUNT, that a text of these ids falls on: FNV-1a of their
-# bytes, a mix of its bits (rng.h), and what is left of it
+# text_expert COUNT ID...: the expert, below COUNT, of a text of these ids: FNV-1a of their
+# bytes, a mix of its bits (rng.h), modulo COUNT
 text_expert() {
 	local count=$1 id shift hash=$((0xcbf29ce484222325))
 	for id in "${@:2}"; do

@@ -172,7 +172,7 @@ REPEATED="best block bucket buffer candidate candidates choice clustering column
 		grep -qE "^#compdef .*\b$name( |\$)" "$T/root/usr/share/zsh/site-functions/_motes"
 	done
 	if [ -e "$T/root/usr/share/motes/models/base" ]; then
-		# nothing but what was installed, and a model
+		# only the installed files and a model
 		output=$(cd / && echo hello | env -i PATH="$T/root/usr/bin" \
 			MOTES_MODEL="$T/root/usr/share/motes/models/base" \
 			"$BASH" -o pipefail -c 'tok | encode | mts head')
@@ -181,7 +181,7 @@ REPEATED="best block bucket buffer candidate candidates choice clustering column
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
 	run -0 find "$T/root" -mindepth 1
 	[ -z "$output" ]
-	# what was there before stays, empty or not; so does what was put there since
+	# folders that existed before stay, empty or not; so do files added since
 	mkdir -p "$T/root/usr/bin" "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
 	touch "$T/root/usr/share/man/man1/other.1"
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr

@@ -102,7 +102,7 @@ ids() {
 	mkdir -p "$cache/models--BAAI--bge-m3"
 	run -1 --separate-stderr encode -m bge-m3 </dev/null
 	[ "$stderr" = "encode: bge-m3: no folder of that name; a model of the Hugging Face Hub is called BAAI/bge-m3" ]
-	# what is no name of the Hub is a path
+	# a name that is not of the Hub is a path
 	for path in /some/other ./some/other some/other/third ../x .hidden/x none some/.x some/tiny.bert@../../x; do
 		run -1 --separate-stderr encode -m "$path" </dev/null
 		[[ $stderr == "encode: $path"*": No such file or directory" ]]

@@ -51,7 +51,7 @@ setup() {
 
 @test "input: a packed file that is cut short at any length is refused" {
 	for packed in small.{gz,zst,xz,bz2}; do
-		[[ $packed == *.bz2 ]] && first=10 || first=6 # bytes that say what it is
+		[[ $packed == *.bz2 ]] && first=10 || first=6 # bytes of the format's magic
 		for ((n = first; n < $(stat -c %s $packed); n++)); do
 			head -c $n $packed >cut
 			run -1 --separate-stderr input_cat cut

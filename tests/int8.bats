@@ -79,7 +79,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[ ! -e "$M/model.int8.safetensors" ]
 	rows -m "$M" --weights int8 --weights-cache | cmp - "$T/made"
 	[ -z "$(find "$M" -name '.*' -type f)" ]
-	# mapped: a value that is changed there changes what comes out
+	# mapped: changing a value there changes the output
 	encode -v -m "$M" --weights int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
 	grep -q "mapped from $M/model.int8.safetensors" "$T/err"
 	ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
@@ -116,7 +116,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 @test "int8: a weights cache detects a changed bit, by time or by hash" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	kept=$M/model.int8.safetensors
-	takes() { # whether what was kept is taken without a word
+	takes() { # succeeds if the cache is used without a message
 		rows -m "$M" --weights int8 2>"$T/err" >"$T/now"
 		[ ! -s "$T/err" ]
 	}
@@ -124,7 +124,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	# a copy of the folder has other times, and the same weights
 	touch -d 2001-01-01 "$M/model.safetensors"
 	takes
-	# one bit of one row of the table of tokens, which is no part of what is kept
+	# one bit of one row of the token table, which is not in the cache
 	cp "$M/model.safetensors" "$T/weights"
 	spoil embeddings.word_embeddings.weight 1 '\x01'
 	run ! takes
@@ -209,7 +209,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	refused "$M/model.int8.safetensors: truncated" -m "$M"
 	: >"$M/model.int8.safetensors"
 	refused "$M/model.int8.safetensors: too short" -m "$M"
-	# says that it is of these weights, and has other tensors
+	# names these weights, and has other tensors
 	sed 's/layer\.0\.output\.dense\.weight/layer.0.output.dense.weighs/' "$T/good" >"$M/model.int8.safetensors"
 	refused "layer.0.output.dense.weight' is missing" -m "$M"
 	sed 's/"dtype":"U8"/"dtype":"I8"/' "$T/good" >"$M/model.int8.safetensors"

@@ -2,7 +2,7 @@
 load helper
 load eight
 
-# Models that have tasks of their own: LoRAs in the checkpoint (jina-embeddings-v3), adapters beside it (jina-embeddings-v5), and
+# Models with tasks: LoRAs in the checkpoint (jina-embeddings-v3), adapters beside it (jina-embeddings-v5), and
 # the configuration of nomic-embed-text-v2-moe as the Hub has it.
 
 J=$GOLDEN/jina
@@ -176,7 +176,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	rows -m "$T/m" --expert separation --weights int8 | cmp - "$T/int8"
 }
 
-# 4. what is refused
+# 4. refusals
 @test "jina: values in config.json change the result" {
 	while read -r filter; do
 		copy

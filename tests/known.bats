@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
-# share/known-models.tsv names the models that people use.  What it says of each is held to a tiny checkpoint of its family,
-# with all odd settings, and to a small tokenizer of its kind; the models themselves are on nobody's disk here.
+# share/known-models.tsv names the models that people use.  Its columns are compared with a tiny checkpoint of the family,
+# with all odd settings, and with a small tokenizer of its kind; the models themselves are not needed.
 
 TABLE=$ROOT/share/known-models.tsv
 

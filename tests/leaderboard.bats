@@ -10,7 +10,7 @@ setup() {
 	REGISTRY=$ROOT/share/tasks.yaml
 }
 
-# A folder with empty files, for what goes by names alone.
+# A folder with empty files, for commands that read only names.
 files() {
 	for file in "$@"; do
 		mkdir -p "$(dirname "$file")"
@@ -232,7 +232,7 @@ report() {
 	first=$(revision copy)
 	[ "${#first}" -eq 32 ]
 	[ "$(leaderboard model -m copy --name me/it)" = "$(leaderboard model -m "$MODEL" --name me/it)" ]
-	# what is made of the weights and kept is none of it
+	# a weights cache is not part of it
 	echo word | tok -m copy | encode -m copy --weights int8 --weights-cache >/dev/null
 	echo word | tok -m copy | encode -m copy --precision int8 --weights-cache >/dev/null
 	[ -s copy/model.int8.safetensors ]
@@ -245,7 +245,7 @@ report() {
 	mv copy/aa.json copy/ab.json
 	[ "$(revision copy)" != "$named" ]
 	rm copy/ab.json
-	# the transformer in a folder of its own, as older models have it, and a Dense module with weights
+	# the transformer in a subfolder, as in older models, and a Dense module with weights
 	mkdir copy/{0_Transformer,2_Dense}
 	mv copy/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,vocab.txt} copy/0_Transformer
 	cp copy/0_Transformer/model.safetensors copy/2_Dense
@@ -364,7 +364,7 @@ report() {
 	put two 1 SciFact -0.001
 	put two 1 CQADupstackAndroidRetrieval 0.5
 	put two 1 CQADupstackGisRetrieval 0.25
-	mv r/one/1/STS12.json r/one/1/zz.json # a file's name says nothing
+	mv r/one/1/STS12.json r/one/1/zz.json # the file's name does not matter
 	run -0 leaderboard table --registry "$REGISTRY" r/one/1 r/two/1
 	[ "${lines[0]}" = $'type\ttask\tmetric\tone\ttwo' ]
 	[ "${lines[1]}" = $'Retrieval\tCQADupstackRetrieval\tndcg_at_10\t\t37.50' ]
@@ -444,7 +444,7 @@ scored() {
 	leaderboard table --registry "$REGISTRY" --format html r/one/1 r/two/1 >page
 	grep -F '<small>7 queries, 9 documents</small><small>or 8 queries, 9 documents</small>' page
 	grep -F '<small>8&lt; queries</small>' page
-	# each once, those that differ with what they are of
+	# each once; differing ones with their source
 	grep -A2 '<summary>settings' page | sed 1d | diff - <(printf '%s\n' 'protocol v1, ties id<br>' 'other, two: protocol v2</details>')
 	grep -F '<td>2026-03-04</td>' page
 	grep -F '<td>2026-01-02 to 2026-03-04</td>' page

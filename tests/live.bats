@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# A pipe that stays open: what is written into it is answered before anything else is written.
+# A pipe that stays open: rows are answered before more are written.
 
 setup() {
 	cd "$T" || return
@@ -13,7 +13,7 @@ teardown() {
 	[ -z "${live:-}" ] || wait "$live" || true
 }
 
-# start COMMAND: runs between the two pipes; descriptor 5 is what it reads, 6 what it writes
+# start COMMAND: runs between the two pipes; descriptor 5 is its input, 6 its output
 start() {
 	bash -o pipefail -c "$1" <in >out 2>err 3>&- &
 	live=$!
@@ -35,7 +35,7 @@ answers() {
 	printf '%s\n' "$line" >>answers
 }
 
-# ends STATUS: close the pipe, take what is still written
+# ends STATUS: close the pipe, read the remaining output
 ends() {
 	exec 5>&-
 	cat <&6 >>answers

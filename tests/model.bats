@@ -308,7 +308,7 @@ pooling() {
 	refused "1_Pooling/config.json: the pooling mode 'median' is not known"
 	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
 	refused 'more than 6 pooling modes'
-	# what is not torch's the reference does not take
+	# the reference refuses files that are not torch's
 	for name in torch.nn.modules.activation.Mish my.module.ReLU Tanh; do
 		change 2_Dense/config.json ".activation_function = \"$name\""
 		refused "2_Dense/config.json: 'activation_function' is '$name'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn"

@@ -23,7 +23,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	head -n 1 out | diff - <(printf 'set\tthreshold\tpairs\tfailed\ta_fails\tb_fails\tboth_fail\tindependent\n')
 	cut -f1 out | diff - <(printf '%s\n' set hs hs)
 	tail -n +2 out | cut -f2- | within "$GOLDEN/moee_complementarity.tsv" 1e-6
-	# the rows' order says nothing; several sets, a line each
+	# the order of rows does not matter; several sets, a line each
 	{ head -n 1 rw.tsv; tail -n +2 rw.tsv | sort -r; } >back.tsv
 	complementarity -v thresholds="0.1 0.25" hs.tsv back.tsv hs.tsv hs.tsv >two
 	head -n 3 two | diff - out

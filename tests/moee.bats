@@ -52,7 +52,7 @@ paired_sets() {
 	sentences running | cut -f2 >out/text/corpus.txt
 	moee moee >tables 2>log || { cat log; false; }
 	E=out/moee/small/model model=out/moee/model/1
-	# the model's texts end in a token of their own
+	# the model's texts end in a special token
 	[ "$(jq -c '.post_processor.single | map(keys[0])' $model/tokenizer.json)" = '["SpecialToken","Sequence"]' ]
 	for name in table{1,3,4,5,6,8} figure{1,2,4,5,6} sum prompts alpha alphas norm legacy; do
 		[ -s $E/$name.md ] || { echo "no $name"; false; }
@@ -83,7 +83,7 @@ paired_sets() {
 	# alphas are those of the program
 	found=$(moee-sim --alpha auto pairs.mts -o with.mts && mts head --json with.mts | jq -r '.properties.emb // empty | sub(".*alpha="; "")')
 	grep -qP "^1\tprompteol\tauto\tSTS12\t$found$" $E/alphas.tsv
-	# Table 1: what people said and what was drawn stand beside
+	# Table 1: the paper's and chance's values beside ours
 	cut -f3,4 $E/table1.tsv | grep -c 'class\|chance' | grep -qx 5
 	tok -q -m $model --template prompteol -f text data/clustering/twentynewsgroups_subjects/test.jsonl* | encode -q -m $model --emit hs,rw >texts.mts
 	geom agreement -q -k 3 -f text.hs -f text.rw texts.mts | awk -F'\t' 'NR == 2' | cut -f3- >want

@@ -9,7 +9,7 @@ setup() {
 	export HOME=$T/home
 }
 
-# Of the list's lines between two headings: the first words.
+# The first words of the list's lines between two headings.
 listed() {
 	motes | awk -v on="$1" '/:$/ { inside = index($0, on) } inside && /^    [a-z]/ { print $1 }'
 }
@@ -97,7 +97,7 @@ listed() {
 	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
 	printf '{"_id": "q%d", "text": "%s"}\n' 1 "a cook stirs soup" 2 "ships in a harbour" >data/shelf/queries.jsonl
 	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n' >data/shelf/qrels/test.tsv
-	# what it opens of the sources it would not find: they have another name there
+	# files of the source tree have other names there
 	PATH=$T/root/usr/bin:/usr/bin:/bin
 	page_examples motes.1 | grep '^motes mteb' >example
 	bash -e example >table 2>err || { cat err; false; }
@@ -207,7 +207,7 @@ to=''" ]
 	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
 	[ ! -e "$cache/refs" ] && [ ! -e "$cache/snapshots/0a1b2c" ] && [ -d "$cache/snapshots/0a1b2c.part" ]
 	run -1 --separate-stderr tok -m some/tiny.bert </dev/null
-	# of what was there the beginning is kept: it is not the Hub's, to tell them apart
+	# an existing beginning is kept; it differs from the Hub's, to recognise it
 	mv whole "$at/model.safetensors"
 	size=$(stat -c %s "$at/model.safetensors")
 	head -c 1000 /dev/zero | tr '\0' x >"$cache/snapshots/0a1b2c.part/model.safetensors.part"
@@ -333,7 +333,7 @@ pairs() {
 	mv out.pairs there.pairs
 	run -1 --separate-stderr motes tune few.tsv -o there
 	[ "$stderr" = "motes: tune: there is there already; name another folder" ]
-	# what was refused left nothing; what is somebody's is not touched
+	# a refusal leaves no file; existing files are not touched
 	mkdir mine.pairs
 	run -1 --separate-stderr motes tune few.tsv -o mine
 	[ "$stderr" = "motes: tune: mine.pairs is there already; move it away" ]

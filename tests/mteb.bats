@@ -167,7 +167,7 @@ mteb() {
 	mteb TASKS=same >/dev/null
 }
 
-# Two gates of the base model that change much, and a library that sends what is of kitchens to one.
+# Two gates of the base model that change much, and a library that routes texts about kitchens to one.
 make_gates() {
 	local base=$ROOT/share/models/base gate seed=0
 	mkdir gates
@@ -215,7 +215,7 @@ make_gates() {
 	done
 	zstdcat data/reranking/answers/test.jsonl.zst | tok -m "$base" -f query --format jsonl - | by_hand | mts to jsonl - |
 		jq -c '.["query.emb"]' | diff - <(list "$run" query)
-	# the other types: each of a pair's texts, and of a list's, as it is routed alone
+	# the other types: each text of a pair or list is routed as if alone
 	for text in 1 2; do
 		tok -m "$base" -f sentence$text data/sts/STS-12/test.csv | by_hand | mts to jsonl - | jq -c ".[\"sentence$text.emb\"]" |
 			diff - <(mts to jsonl "$run/STS12/test.mts" | jq -c ".[\"sentence$text.emb\"]")
@@ -307,7 +307,7 @@ make_gates() {
 	run -2 --separate-stderr combined COMBINE=mean
 	[[ $stderr == "mteb: there is no COMBINE='mean'; it is one of hs rw concat sum apart"* ]]
 	run ! grep encode <<<"$stderr"
-	# a template is of the name, and of what is made
+	# a template is in the name, and in the files made
 	combined COMBINE=hs TEMPLATE=prompteol TASKS=STS12 >/dev/null 2>err
 	grep -q 'STS12: encode' err
 	tok -m moe --template prompteol -f sentence1 -f sentence2 data/sts/STS-12/test.csv | made | moee-sim --combine hs |

@@ -160,7 +160,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[[ $output == *$'\nstep       9               1   1000\nstep       2 others        2   2000' ]]
 	[[ $output == *$'\nsize\t9.9 MiB\n'* ]]
 	[[ $output == *$'\nemb      9.2 MiB  2400000 '* ]]
-	# what has none of it, and how JSON says all that
+	# records without them, and the same as JSON
 	seq 30 | tok -q -m "$GOLDEN/token/plain" >ids.mts
 	mts paste -q <(mts cat -c id a.mts) ids.mts >with.mts
 	mts to safetensors -o with.safetensors with.mts
@@ -631,7 +631,7 @@ harmful() {
 	bash -e -o pipefail -x examples
 }
 
-# 6. under SANITIZE=1 every test looks at memory; this one also for what was not given back
+# 6. under SANITIZE=1 every test checks memory; this one also checks for leaks
 
 @test "mts: frees all memory before it exits" {
 	export ASAN_OPTIONS=detect_leaks=1

@@ -168,7 +168,7 @@ few() {
 	[[ ${lines[2]} == "  2  0.6000  a          A" && ${lines[1]} == "  1  1.0000  long name" ]]
 	run -1 --separate-stderr near --texts <(echo '{"text":"A"}') "$T/q.mts" "$T/c.mts"
 	[[ $stderr == *":1: there is no '_id' or 'id'"* ]]
-	# whole numbers are ids, too; the field's own name comes first
+	# integers are ids, too; the field's own name comes first
 	printf '{"id":%d,"said.emb":[%s]}\n' 1 1,0 2 0,1 | stream_of said
 	printf '{"id":%d,"text":"no","said":"%s"}\n' 2 two 1 one >"$T/said.jsonl"
 	[ "$(texts --texts "$T/said.jsonl" "$T/said.mts" "$T/said.mts")" = 'one,two two,one' ]
@@ -275,7 +275,7 @@ few() {
 	does_not_apply --show near --run - --show path q.mts x.mts
 }
 
-# 3. what is wrong
+# 3. faults
 
 @test "near: usage" {
 	few
@@ -348,7 +348,7 @@ npy() {
 	most() { /usr/bin/time -f %M -o "$T/kilobytes" near -k 1 -j 1 --json "$T/q.mts" "$1" >"$T/hits" && cat "$T/kilobytes"; }
 	few=$(most "$T/few.mts")
 	all=$(most "$T/c.mts")
-	# of 19,000; ASan has memory of its own
+	# of 19,000; ASan uses more memory
 	[[ $BUILD == *-sanitize* ]] || [ "$all" -lt $((few + 10000)) ]
 	[ "$(wc -l <"$T/hits")" = 2 ]
 	mkstream random 30000 8 1 | mts cat -c text.emb >"$T/c.mts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# The options of all programs, made from what they tell a shell that completes them: kind, --name, -letter or -, argument, text.
+# The options of all programs, from the lines they print for shell completion: kind, --name, -letter or -, argument, text.
 setup_file() {
 	export TABLE=$BATS_FILE_TMPDIR/options.tsv
 	for program in "$BUILD"/bin/*; do
@@ -17,7 +17,7 @@ setup_file() {
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-# -k is the k of what is asked for: neighbours, clusters
+# -k is a number of neighbours or clusters
 @test "options: one letter is one name" {
 	run -0 awk -F'\t' '$3 != "-" && $3 != "-k" {
 		if (!($3 in known)) { known[$3] = $2; by[$3] = $1 }

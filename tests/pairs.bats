@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What tasksample's data sets may be: BEIR folders, labelled files, sets, conditions, parts.
+# Kinds of tasksample's data sets: BEIR folders, labelled files, sets, conditions, parts.
 load helper
 
 setup() {
@@ -262,7 +262,7 @@ labelled() {
 	[ "$(rows 'file: r.jsonl, where: label=1, sample: 100' | wc -l)" -eq 100 ]
 	[ "$(rows 'file: r.jsonl, where: label=1, sample: 299' | wc -l)" -eq 100 ]
 	rows 'file: r.jsonl, sample: 40, first: 3' | diff <(head -n 3 of40) -
-	# by the document's text, of which each is in many rows
+	# by the document's text; each is in many rows
 	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | cut -d'|' -f2 | sort -u | wc -l)" -eq 2 ]
 	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | wc -l)" -eq 60 ]
 	# partners of a label are of the sample
@@ -287,7 +287,7 @@ labelled() {
 	printf '{"query": "a", "positive": ["b"], "negative": ["c", "d"]}\n' >f.jsonl
 	[ "$(rows 'file: f.jsonl, negatives: negative')" = 'a|b|[c][d]' ]
 	printf '{"query": "a", "document": "b", "pos": "c"}\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
-	# what is named is not guessed
+	# named columns are not guessed
 	printf '{"set": ["a", "b", "c"]}\n' >f.jsonl
 	fails 'file: f.jsonl, query: set' "f.jsonl:1: has no field 'document'"
 	printf '{"this": "a", "that": "b"}\n' >f.jsonl
@@ -607,7 +607,7 @@ reranking() {
 	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
 }
 
-# rows_like TYPE NAME: of two pairs, and what is none
+# rows_like TYPE NAME: two pairs, and a row that is none
 rows_like() {
 	case $1 in
 	Classification) printf '{"text": "%s %d", "label": 1, "label_text": "a"}\n' "$2" 1 "$2" 2 ;;
@@ -647,7 +647,7 @@ rows_like() {
 	comm -23 known <(awk '{ print $3, $1 }' sets | sort) | diff /dev/null -
 }
 
-# 2. what is at fault
+# 2. faults
 
 @test "pairs: a recipe at fault is named with its line" {
 	beir set
@@ -816,7 +816,7 @@ rows_like() {
 	printf 'text,label\na,x\nb,x\nc,\nd,\n' >l.csv
 	fails 'file: l.csv, label: label' "l.csv:4: has no label: field 'label' is empty; leave out such rows"
 	[ "$(rows 'file: l.csv, label: label, where: "label!="' | sort)" = $'a|b\nb|a' ]
-	# integers that a real does not hold are labels of their own
+	# integers beyond a double's precision are distinct labels
 	printf '{"text":"%s","label":%s}\n' a 18446744073709551615 b 18446744073709551615 c 18446744073709551614 d 18446744073709551614 >l.jsonl
 	[ "$(rows 'file: l.jsonl, label: label' | sort)" = $'a|b\nb|a\nc|d\nd|c' ]
 	printf '{"query":"a","document":"b","m":1,"m":2,"other":{"x":1,"x":2}}\n' >l.jsonl

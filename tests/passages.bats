@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# tok's folders and passages: what is a text below a folder, and where a text is cut
+# tok's folders and passages: which files of a folder are texts, and where a text is cut
 TINY=$GOLDEN/token/plain
 
 # cut FILE OPTION... - path:start and text of each passage, as JSON

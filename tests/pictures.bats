@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# What the scripts of gnuplot draw, from small tables: read from the SVG, an element a curve, gnuplot_plot_1a of the
+# The drawings of the gnuplot scripts, from small tables: read from the SVG, an element a curve, gnuplot_plot_1a of the
 # first panel, gnuplot_plot_1 where there is one.
 
 setup() {

@@ -67,7 +67,7 @@ hand() {
 		"$GOLDEN/routing_train.jsonl" | stream_of two
 	expected expert >wanted
 	pilot-build fit --router experts two.mts | classifiers | same wanted 1
-	# a head of two gates is one regression, half of which speaks for each
+	# a head of two gates is one regression, shared by both
 	sed 's/^expert/head/' wanted | awk -F'\t' -v OFS='\t' '{ for (i = 2; i <= NF; i++) $i /= 2; print }' >half
 	pilot-build fit --router head two.mts | classifiers | same half 1
 }

@@ -69,7 +69,7 @@ hand() {
 	pilot-route -j 1 pilots.mts <q.mts | mts diff a.mts -
 	stream_of one base 1 <"$GOLDEN/routing_queries.jsonl"
 	pilot-route pilots.mts one.mts | routes | diff - <(routes <a.mts)
-	# what was there is there
+	# the input's columns are kept
 	mts to jsonl a.mts | jq -c 'del(.gate, .["score.a", "score.b", "score.c"])' | diff - <(mts to jsonl q.mts)
 	mts head --json a.mts | head -1 | jq -e '.properties.model == "base"'
 }

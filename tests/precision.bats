@@ -151,7 +151,7 @@ blank() { # FOLDER NAME...
 	done
 }
 
-# Every matrix counts: a layer that stays in floats, or is another's, would leave the bits of the family as they are
+# Every matrix counts: a layer in floats, or of another family, would not change the family's bits
 # or take the cosine away.  Here each is made zero in turn.
 @test "precision: each linear layer of a block, and each expert's, is the one that is multiplied" {
 	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
@@ -217,7 +217,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
 }
 
-# What is kept of it beside the weights.
+# The weights cache.
 @test "precision: --weights-cache keeps the eight bits, whole, and the next time they are mapped, of every family" {
 	K=model.precision-int8.safetensors
 	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
@@ -233,7 +233,7 @@ blank() { # FOLDER NAME...
 		ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
 	done
 	[ "$(print_of -m "$M" --precision int8)" = "$(print_of -m "$M" --precision int8 --weights-cache)" ]
-	# a scale that is changed there changes what comes out; floats and the other eight bits do not read it
+	# changing a scale there changes the output; floats and --weights int8 do not read it
 	size=$(stat -c %s "$M/$K")
 	head -c $((size - 4096)) "$M/$K" >"$T/changed"
 	head -c 4096 /dev/zero >>"$T/changed"
@@ -274,7 +274,7 @@ blank() { # FOLDER NAME...
 	[[ "$(<"$T/err")" == *"it is made anew" ]]
 	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
 	[ ! -s "$T/err" ]
-	# what it was calibrated by is the whole model
+	# calibration depends on the whole model
 	cp "$M/config.json" "$T/config"
 	sed -i 's/"hidden_act": "gelu"/"hidden_act": "relu"/' "$M/config.json"
 	run ! cmp -s "$T/config" "$M/config.json"

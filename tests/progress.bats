@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# What a terminal of so many columns is sent, each drawing of the line on a line here.
+# The bytes sent to a terminal of so many columns, each drawing of the line on its own line.
 
 setup() {
 	cd "$T" || return

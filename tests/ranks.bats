@@ -3,7 +3,7 @@
 load helper
 load train
 
-# Training over ranks, of small models on this machine: what one process learns from whole batches, several learn from
+# Training over ranks, of small models on this machine: one process that trains on whole batches equals several on
 # their parts of them.  Between them lie the orders in which floats are summed: 1e-5 of a loss is a hundred of its steps.
 
 # alone

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# README's commands, typed as they stand, one block after the other, in a folder of their own; and what they print.
+# README's commands, run as printed, one block after the other in an empty folder, and their output.
 
 setup() {
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# Result files of mteb and of other protocols in one table; tasks that mteb scores in a way of their own.
+# Result files of mteb and of other protocols in one table; tasks with their own way of scoring in mteb.
 
 setup() {
 	cd "$T"

@@ -202,7 +202,7 @@ load scores
 	[ "$(cut -f 1 "$T/table" | tail -n 2 | tr '\n' ' ')" = "q4 q9 " ]
 	[ "$(tail -n 2 "$T/table" | cut -f 2- | tr '\t' '\n' | sort -u)" = 0 ]
 	means_are_reported "$T/table" "$T/out"
-	# and those that have no embedding
+	# and queries without an embedding
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
 	printf 'q\td\t1\nabsent\td\t1\nz\td\t1\n' >"$T/qrels"
@@ -432,7 +432,7 @@ ndcg() {
 		json.[{"qid": "q1", "docid": "\"b\"", "relevance": 1},\n{"qid": "q2", "docid": "c", "relevance": 1}]
 	END
 	rm "$T"/qrels.*
-	# what is no line of names is a judgement
+	# a first line that is not a header is a judgement
 	printf 'q1\tb\tTrue\nq2\tc\t1\n' >"$T/qrels"
 	run -1 --separate-stderr ndcg "$T/qrels"
 	[[ $stderr == "mteb-score: $T/qrels:1: the grade is not a number, and this is no line of names"* ]]

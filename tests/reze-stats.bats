@@ -163,7 +163,7 @@ axis() {
 		# shellcheck disable=SC2086 # words
 		[ "$(reze-stats $command --level 0 pairs.mts | wc -c)" -gt "$(reze-stats $command --level 19 pairs.mts | wc -c)" ]
 	done
-	# in double, of which the other is rounded once
+	# in double; the other is its rounding
 	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | grep -q 'relation.target (f64 \[8\])'
 	# a source that is shrunk nowhere keeps its bits
 	mts to jsonl kept.mts | jq -s -e 'map(.same = (.["relation.target"] == .["query.emb"] + .["document.emb"]))
@@ -226,7 +226,7 @@ axis() {
 	run -2 reze-stats
 }
 
-# 4. what the data do not allow, and what is told
+# 4. unusable data, and warnings
 
 # refused MESSAGE COMMAND...: one line on standard error that ends so
 refused() {
@@ -361,7 +361,7 @@ refused() {
 
 # 5. the whole pipe
 
-# Five data sets of nine pairs, each with a word of its own, and recipes of them.
+# Five data sets of nine pairs, each with its own word, and recipes of them.
 pairs_of_sets() {
 	local words=(the a red green blue boat sails on under over river sky swims flies and or not old new small great)
 	for set in ship bird fish sea query; do
@@ -389,7 +389,7 @@ first_loss() {
 	tasksample mix.yaml | tok -q -m "$base" | encode -q -m "$base" --keep | reze-stats apply reze.mts >batches.mts
 	mts stat batches.mts | grep -q '^column	relation.target (f32 \[16\])$'
 	run ! grep -q '\.emb' <(mts stat batches.mts | grep '^column')
-	# what train reads is what it reads without the two programs between
+	# train's input equals the input without the two programs between
 	tasksample mix.yaml | tok -q -m "$base" >plain.mts
 	mts diff <(mts cat -c query.ids,document.ids,query.key,document.key,dataset batches.mts) \
 		<(mts cat -c query.ids,document.ids,query.key,document.key,dataset plain.mts)

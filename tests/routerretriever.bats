@@ -47,7 +47,7 @@ setup() {
 	awk -v own=a -f "$ROOT/pipelines/served-elsewhere.awk" texts gate=a a.tsv gate=b b.tsv | diff - <(printf 'one\ta\tb\t1.0000\t0.5000\n')
 }
 
-# Queries without the word that tells twelve documents apart, so that gates differ in what they find.
+# Queries without the word that distinguishes twelve documents, so that gates give different hits.
 three_sets() {
 	for set in left right third; do
 		as_beir data/retrieval/$set

@@ -14,7 +14,7 @@ setup() {
 	mts from tsv --numbers score --record-rows 2 notes.tsv >notes.mts
 }
 rows() { mts rows "$@"; }
-# the ids of what is chosen, on one line
+# the ids of the chosen rows, on one line
 ids() {
 	mts rows "$@" | mts to tsv -c id | tail -n +2 | xargs
 }
@@ -145,7 +145,7 @@ chosen() {
 	run -0 records < <(mts rows --rows 11,2,9-10 a.mts)
 	[ "$output" = '1 rows	{"task":"sts","step":0}
 3 rows	{"task":"sts","step":2}' ]
-	# sorted, too: a row is never in a record whose attributes are others
+	# sorted, too: a row stays in a record with its own attributes
 	mts rows --sort -id a.mts >sorted.mts
 	for step in 0 1 2; do
 		[ "$(ids --where step=$step --sort id a.mts)" = "$(ids --where step=$step --sort id sorted.mts)" ]
@@ -183,7 +183,7 @@ chosen() {
 	[ "$(chosen --sample 5 --seed 1 n.mts)" = '2 4 8 9 18' ]
 	[ "$(chosen --sample 5 --seed 2 n.mts)" = '2 6 15 16 18' ]
 	[ "$(count 1000 7 | chosen --sample 3 --seed 7)" = '413 465 803' ]
-	# of those that pass, and then sorted
+	# of the rows that pass, then sorted
 	[ "$(count 40 7 | chosen --where 'n>20' --sample 5 --seed 1)" = '22 24 28 29 38' ]
 	[ "$(chosen --sample 5 --seed 1 --sort -n n.mts)" = '18 9 8 4 2' ]
 	# fewer than asked for: all, and a word
@@ -284,7 +284,7 @@ chosen() {
 	done
 	head -c 300 notes.mts >cut.mts
 	wrong "cut.mts: *" --sort score cut.mts
-	# what was asked before decides which rows are looked at
+	# earlier conditions decide which rows later ones see
 	[ "$(ids --where label=anger --where 'id<9000' notes.mts)" = 0704.0002 ]
 	run -1 --separate-stderr bash -c "mts rows --sort id a.mts >/dev/full"
 	[ "$stderr" = 'mts: <stdout>: No space left on device' ]

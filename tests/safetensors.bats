@@ -204,7 +204,7 @@ deep() { # N BEFORE AFTER
 @test "safetensors: f16 and bf16: zeros, subnormals, the greatest, infinity, NaN" {
 	halves='0000 8000 0001 03ff 83ff 0400 3c00 3555 7bff fbff 7c00 fc00 7e00'
 	brains='0000 8000 0001 007f 0080 3f80 3eab 7f7f ff7f 7f80 ff80 7fc0'
-	values() { # DTYPE HEX...: each as a tensor of its own
+	values() { # DTYPE HEX...: each as its own tensor
 		local dtype=$1 header='{' at=0 value
 		shift
 		for value; do

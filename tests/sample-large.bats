@@ -65,7 +65,7 @@ mix() {
 	[ "$(find index -type f | wc -l)" -eq 8 ]
 	[ "$(indices 'rows.*')" -eq 2 ]
 	[ "$(indices 'part___80_.*')" -eq 1 ]
-	# chosen rows are found in folders of other programs' names for the same file, too
+	# chosen rows are also found under another path of the same file
 	mkdir elsewhere
 	(cd elsewhere && tasksample -q -C .. --index ../index ../mix.yaml | batches) >there
 	tasksample -q mix.yaml | batches | cmp - there
@@ -88,7 +88,7 @@ mix() {
 		[ -z "$(grep index/ "err.$i" | grep -v 'is making it; this one waits and uses it then')" ]
 	done
 	[ -z "$(find index -name '*.lock')" ]
-	# one is waited for as long as it is made
+	# a process waits for an index that another one is writing
 	file=$(find index -name '*.index' | sort | head -n 1)
 	mv "$file" kept
 	exec 7>"$file.lock"
@@ -145,7 +145,7 @@ mix() {
 	[[ $stderr == *"made anew"* ]]
 	run -0 --separate-stderr tasksample --plan --index index a.yaml
 	[ -z "$stderr" ]
-	# words that choose others have an index of their own, and leave the first alone
+	# other selections have their own index, and leave the first alone
 	for words in "part: 0-40%" "part: 0-40%, part_by: document" "where: query~7" "where: query~8" "sample: 9" "sample: 8"; do
 		of "file: a.tsv, $words"
 		[ "$(examples --index index)" -eq "$(examples)" ]

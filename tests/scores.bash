@@ -1,4 +1,4 @@
-# What the tests of mteb-score share.
+# Shared by the tests of mteb-score.
 # Golden values: tests/golden/score.py (scipy, scikit-learn, pytrec_eval) and score_types.py (mteb).
 
 stream() { # name...: streams of the golden rows in $T
@@ -22,8 +22,8 @@ metric() { # name <output
 	awk -F'\t' -v name="$1" '$1 == name { print $2 }'
 }
 
-# means_are_reported TABLE REPORT [PATTERN]: each column of a --per-query file, of those whose names match,
-# is in the report, and its mean is what stands there, but for the rounding to 5 decimals that its first line tells
+# means_are_reported TABLE REPORT [PATTERN]: each column of a --per-query file whose name matches
+# is in the report with its mean, up to the rounding to 5 decimals that its first line states
 means_are_reported() {
 	awk -F'\t' -v pattern="${3:-.}" 'FILENAME == ARGV[2] {
 			if ($0 ~ /^#/) { rounded = /rounding 5 decimals/; next }

@@ -17,7 +17,7 @@ folder() {
 	done
 }
 
-# right FORM...: the golden cases of these forms
+# right FORM...: these forms give their golden ids
 right() {
 	local form files most count=0
 	for form; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
-# What spreads over machines without any talk between them: parts of files and streams, and what puts together again
-# what was made of each.
+# Work on many machines that do not communicate: parts of files and streams, and the programs that
+# merge their results.
 
 TINY=$GOLDEN/token/plain
 
@@ -116,7 +116,7 @@ files() {
 	for k in 1 3 6; do
 		mts head --json $k.mts | jq -c '[.columns[]? | .name + " " + .dtype]' | sed '/^\[\]/d' | sort -u
 	done | uniq -c | grep '^ *3 \["text u8","n f64","only u8","l u8","text.ids i32"\]'
-	# fields that are not named are those of the file, of parts without rows, too
+	# fields not named come from the file, also in parts without rows
 	printf '{"query":"sea","document":"lamp"}\n' >y.jsonl
 	in_shards 3 y.jsonl >/dev/null
 	[ "$(mts head 3.mts | grep -c '^column.*ids')" -eq 2 ]
@@ -135,7 +135,7 @@ files() {
 	tok -m "$TINY" --keep mark.txt | mts to jsonl >whole
 	for n in 2 3; do in_shards $n mark.txt | diff whole -; done
 	[ "$(jq -r .text whole | tr -d 'a-z\n' | wc -c)" -eq 3 ]
-	# what is invalid is told by the part that has it
+	# an invalid row is reported by its part
 	for i in {1..9}; do printf 'the \377 sea\n'; done >bad.txt
 	run -0 --separate-stderr tok -m "$TINY" --shard 2/3 bad.txt -o bad.mts
 	[ "$stderr" = "tok: warning: bad.txt (shard 2/3): 3 invalid parts of UTF-8 were replaced by U+FFFD" ]
@@ -176,7 +176,7 @@ files() {
 	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 x.mts
 	[ "$stderr" = "tok: x.mts: is a tensor stream, and --shard cuts text files; mts split -n 2 cuts this" ]
 	does_not_apply --shard tok -m "$TINY" --decode --shard 1/2 x.mts
-	# lines count from the part's first, those that decide on the columns from the file's
+	# line numbers count from the part's first line; for the lines that decide the columns, from the file's
 	for i in {1..3000}; do ((i == 2002)) && echo '{"text":7' || echo '{"text":"sea"}'; done >bad.jsonl
 	tok -m "$TINY" --shard 1/3 bad.jsonl -o 1.mts
 	run -1 --separate-stderr tok -m "$TINY" --shard 3/3 bad.jsonl
@@ -191,7 +191,7 @@ files() {
 
 # 2. mts split
 
-# x.mts of 100 rows in 5 records of 30, 0, 40, 1 and 29 rows, each with attributes of its own
+# x.mts of 100 rows in 5 records of 30, 0, 40, 1 and 29 rows, each with its own attributes
 stream() {
 	local i rows
 	for i in 30 0 40 1 29; do
@@ -387,7 +387,7 @@ corpus() {
 		mteb-score -q retrieval --qrels qrels.tsv --run $k.run q.mts $k.mts >scores
 	done
 	near --merge 1.run 2.run 3.run | cmp - <(near --run - q.mts c.mts)
-	# what says nothing of how it was made
+	# a stream without history
 	for k in 1 2 3; do near -k 20 --run - q.mts $k.mts | sed 's/motes:.*/bm25/' >$k.run; done
 	near --merge 1.run 2.run 3.run | cut -f1-5 | cmp - <(near -k 20 --run - q.mts c.mts | cut -f1-5)
 	near --merge 1.run 2.run 3.run | cut -f6 | sort -u | grep -x motes
@@ -491,7 +491,7 @@ corpus() {
 
 # 5. motes-cluster(7): its commands, of a small model and a few parts
 
-# Blocks 1, 2, ... of the page in example.N; 60 texts, and what one command makes of them.
+# Blocks 1, 2, ... of the page in example.N; 60 texts, and the result of one command.
 page() {
 	cd "$T" || return
 	M=$GOLDEN/bert
@@ -619,7 +619,7 @@ failing() { # NAME WORD...
 	done >pairs.jsonl
 	bash -eo pipefail example.8
 	reze-stats show --json all.stats | jq -e '.relations == 30'
-	# what is left are commands of a cluster with data
+	# the other blocks are commands of a cluster with data
 	grep -c '^sbatch .*--ntasks=32' example.9 | grep -x 1
 	grep -c '^make .*RUN=' example.10 | grep -x 2
 	[ ! -e example.11 ]

@@ -7,7 +7,7 @@ load helper
 # lib/nn/cuda on the processor (tests/cuda/cuda_runtime.h): the kernels of a GPU held to what those of the processor are held
 # to, their threads in one order, and in three when kernels changed.
 
-# Whether a file of the kernels or of what they run on differs from a day before the newest commit; without git nobody knows.
+# Succeeds if a file of the kernels or the shim changed since a day before the newest commit, or without git.
 kernels_changed() {
 	local day=86400 newest
 	newest=$(git -C "$ROOT" log -1 --format=%ct 2>/dev/null) || return 0

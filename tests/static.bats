@@ -111,7 +111,7 @@ refused() {
 	long=$(printf 'a %.0s' {1..600})
 	[ "$(ids_of "$long" | wc -w)" -eq 512 ]
 	sed -i 's/"model_type"/"max_length": 3, "model_type"/' m/config.json
-	# what is unknown is counted before it is left out
+	# unknown tokens are counted before they are dropped
 	[ "$(ids_of "日 a fish a a")" = "9 19" ]
 	# the tokens' median length is 4: 12 characters, not bytes
 	[ "$(ids_of "日本日本日本日本日 fish")" = "" ]

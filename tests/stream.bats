@@ -216,7 +216,7 @@ refused() { # FILE MESSAGE
 	{ header "$X"; printf '\x28\xb5\x2f\xfd\xc4\x38'; u64 $((1 << 60)) 0 0; } >"$T/x.mts"
 	refused "$T/x.mts" 'record 1: it claims more than 16 GiB'
 	{ header "$X"; printf '\x28\xb5\x2f\xfd\xc4\x38'; u64 $((1 << 33)) 0 0; } >"$T/x.mts"
-	case $BUILD in *sanitize*) ;; *) ulimit -v 2000000 ;; esac # ASan has memory of its own
+	case $BUILD in *sanitize*) ;; *) ulimit -v 2000000 ;; esac # ASan uses more memory
 	refused "$T/x.mts" 'record 1: '
 }
 

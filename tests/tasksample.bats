@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# lines FILE NAME COUNT: examples NAME0 ..., each with a hard negative of its own
+# lines FILE NAME COUNT: examples NAME0 ..., each with its own hard negative
 lines() {
 	for ((i = 0; i < $3; i++)); do
 		echo "{\"query\": \"$2 q$i\", \"document\": \"$2 d$i\", \"hard\": [\"$2 n$i\", \"$2 m$i\"]}"
@@ -173,7 +173,7 @@ column() {
 	done
 }
 
-# What only a rank's slice says of itself.
+# Attributes that only a rank's slice has.
 without_place() {
 	sed 's/,"first_row":[0-9]*,"batch_rows":[0-9]*,"batch_checksum":"[0-9a-f]*"//'
 }
@@ -421,7 +421,7 @@ repeats() {
 	awk -F'\t' '/^#/ { split("", seen); next } { if (seen[$1]++ || seen[$2]++) exit 1 }' out
 	sed -n 's/.*query=\([a-z0-9]*\).*\tdocument=\([a-z0-9]*\).*/\1 \2/p' out | sort >found
 	jq -r '"\(.query) \(.document)"' few.jsonl | sort | cmp - found
-	# where nothing does, full batches cannot be had
+	# where no text differs, full batches are impossible
 	for i in {1..40}; do echo '{"query": "same", "document": "same"}'; done >same.jsonl
 	echo 'tasks: {a: {datasets: [{name: same, file: same.jsonl}]}}' >same.yaml
 	run -0 tasksample --duplicates apart same.yaml -o apart.mts

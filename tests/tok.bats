@@ -199,7 +199,7 @@ ids() {
 	[ "$(words)" -eq 9 ]
 	printf '{"max_position_embeddings":12,"n_positions":11}' >"$T/model/config.json"
 	[ "$(words)" -eq 11 ]
-	# those of RoBERTa and its kind begin after padding's number, 1 where nothing is said
+	# RoBERTa's positions begin after the padding id, 1 by default
 	printf '{"model_type":"xlm-roberta","max_position_embeddings":14}' >"$T/model/config.json"
 	[ "$(words)" -eq 12 ]
 	printf '{"model_type":"roberta","max_position_embeddings":14,"pad_token_id":4}' >"$T/model/config.json"

@@ -44,7 +44,7 @@ same() {
 }
 
 @test "topics: letters are letters of any script, with the marks on them" {
-	# hindi with vowel signs; a decomposed e with acute; capitals; what is no word
+	# hindi with vowel signs; a decomposed e with acute; capitals; characters that are no word
 	printf '{"c":%d,"text":"%s"}\n' 1 'हिन्दी ЖУК x' 2 'cafe\u0301 İI 12 _ -' | mkstream >x.mts
 	topics --label c --min-length 1 x.mts | cut -f1,3 | tail -n +2 | sort >out
 	printf '%s\t%s\n' 1 हिन्दी 1 жук 1 x 2 $'cafe\u0301' 2 $'i\u0307i' | sort | diff - out

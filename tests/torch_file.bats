@@ -16,14 +16,14 @@ bad() { # FILE MESSAGE
 	[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == "safetensors_list: $1: $2"* ]]
 }
-# tensors.bin with other bytes in the place of the first such, as many.
+# tensors.bin with the first match replaced by as many other bytes.
 change() { # OLD NEW, as printf has them ; MESSAGE
 	LC_ALL=C sed "0,\\|$1|s||$2|" "$FILES/tensors.bin" >"$T/x.bin"
 	run -1 cmp -s "$T/x.bin" "$FILES/tensors.bin"
 	[ "$(stat -c %s "$T/x.bin")" -eq "$(stat -c %s "$FILES/tensors.bin")" ]
 	bad "$T/x.bin" "$3"
 }
-model() { # families/bert with the weights of torch in the place of its own
+model() { # families/bert with torch's weights instead of its own
 	cp -r "$GOLDEN/families/bert" "$T/m"
 	rm "$T/m/model.safetensors" "$T/m/config.5.json" "$T/m/expected.safetensors"
 	cp "$FILES/bert/pytorch_model.bin" "$T/m"
@@ -145,7 +145,7 @@ texts() {
 	diff "$T/m.out.sums" "$T/n.out.sums"
 	diff "$T/m.up.sums" "$T/n.up.sums"
 	[ ! -e "$T/m.out/pytorch_model.bin" ]
-	# a folder takes its own place, of which nothing of old remains
+	# a folder replaces itself, without remains of the old one
 	train -q -j 1 -m "$T/m" -o "$T/m" --lr 1e-2 --warmup 0 --schedule constant --steps 2 "$T/pairs.mts"
 	[ ! -e "$T/m/pytorch_model.bin" ]
 	cmp "$T/m/model.safetensors" "$T/m.out/model.safetensors"

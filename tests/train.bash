@@ -1,4 +1,4 @@
-# What tests of training share.
+# Shared by the tests of training.
 
 # one thread: the models are tiny, and the machine may have other work
 train() {

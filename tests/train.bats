@@ -43,7 +43,7 @@ differ() {
 	loss_check
 }
 
-# What bf16 rounds is 2^-9 of a value at most; where the processor gains nothing by it nothing is tested but that floats take its place.
+# bf16 rounds by at most 2^-9 of a value; where it is not faster the test only checks that floats are used.
 # bats test_tags=plain
 @test "train: --precision bf16 follows the floats, and is itself whatever the threads; a run goes on with the same alone" {
 	learn
@@ -124,7 +124,7 @@ targeted() {
 	train "${options[@]}" -m "$G/bert" -o one --lr 1e-12 targeted.mts
 	close_to 1e-5 <(column reze whole.log.tsv | head -n 1) \
 		<(column reze one.log.tsv | head -n 2 | awk '{ sum += $1 } END { print sum / NR }')
-	# documents that stay as they are, in the relation too
+	# frozen documents, in the relation too
 	train "${options[@]}" -m "$G/bert" -o adapter --lora rank=2 --freeze-documents targeted.mts
 	close_to 1e-5 <(column reze adapter.log.tsv | head -n 1) <(column reze one.log.tsv | head -n 1)
 }
@@ -257,7 +257,7 @@ targeted() {
 	}
 	{ row sea lamp && row moon dog; } >x.jsonl
 	[ "$(loss other | awk '{ print ($1 > 0.1) }')" = 1 ]
-	# strings that differ in case, in blanks, behind what is cut
+	# strings that differ in case, in blanks, after the truncation
 	{ row sea "the lamp" && row moon " The LAMP "; } >x.jsonl
 	[ "$(loss case)" = 0 ]
 	{ row Sea lamp && row "sea " dog; } >x.jsonl
@@ -415,7 +415,7 @@ moments() { # checkpoint
 @test "train: of the expert '*', each text trains the one that its ids' hash falls on, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right --task 'any=*' -o equal
 	model_copy equal mote init 5
-	# of negatives those that fall with their document: a row has one expert for both
+	# negatives that share their document's expert: a row has one expert for both
 	names=(left right)
 	while IFS=$'\t' read -ra texts; do
 		[ ${#texts[@]} != 0 ] || { echo; continue; }
@@ -552,7 +552,7 @@ token_experts() {
 	[ "$(wc -l <ours)" = 30 ]
 }
 
-# What weight decay changes of the model $1, a tensor a line: one step with it and one without.
+# The tensors of model $1 that weight decay changes, a line each: one step with it and one without.
 decayed() {
 	local options=(-q -m "$1" --steps 1 --warmup 0 --schedule constant --lr 1e-3)
 	train "${options[@]}" --decay 0 -o out "${@:2}" pairs.mts
@@ -691,7 +691,7 @@ losses() {
 	cmp <(column tokens masks1.log.tsv) <(column tokens masks2.log.tsv)
 	run -1 cmp -s <(column examples masks1.log.tsv) <(column examples masks2.log.tsv)
 	run -1 cmp -s <(column tokens order1.log.tsv) <(column tokens order2.log.tsv)
-	# each sequence once in an epoch, and each epoch in an order of its own
+	# each sequence once in an epoch, and each epoch in its own order
 	train "${options[@]}" "${mlm[@]}" -m drawn1 --epochs 2 -o epochs pairs.mts
 	total() { awk -v epoch="$1" 'NR > 1 && $2 == epoch { n += $(NF) } END { print n }' "$2"; }
 	[ "$(total 0 epochs.log.tsv)" = "$(total 0 masks1.log.tsv)" ]
@@ -798,7 +798,7 @@ stop() {
 	[ ! -e out ] && [ ! -e out.log.tsv ] && [ -e out.lock ]
 	kill -9 "$first"
 	wait "$first" || true
-	[ -e out.lock ] # nobody could remove it
+	[ -e out.lock ] # a killed process cannot remove it
 	train "${options[@]}" pairs.mts
 	[ -e out/model.safetensors ] && [ ! -e out.lock ]
 	# one that dies takes its lock along
@@ -978,14 +978,14 @@ recipe() {
 	train -o out "${options[@]}"
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# and on from what it wrote, head and all
+	# and resume from its output, with the head
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
 }
 
 # bats test_tags=plain
 @test "train: --dev: the masks of held-out texts are the same each time" {
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --save-every 1 --schedule constant --warmup 0)
-	# all texts at once are masked as they are in the first batch of all texts
+	# all texts in one batch have the masks of the first batch
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --batch-tokens 100000 pairs.mts
 	close_to 1e-6 <(column dev_loss out.log.tsv) <(column loss out.log.tsv)
 	options+=(--batch-tokens 300)
@@ -997,7 +997,7 @@ recipe() {
 }
 
 @test "train: masked tokens become the mask token" {
-	# where the head has a matrix of its own, a step moves the embeddings of what was read
+	# with an untied head a step moves only the embeddings of the tokens read
 	cp -r "$GOLDEN/families/bert_mlm" model
 	head -n 40 "$G/nomic_bert/vocab.txt" >model/vocab.txt
 	for _ in {1..12}; do echo 'a b c d e f g h'; done | tok -m model -f text - >text.mts
@@ -1202,7 +1202,7 @@ recipe() {
 
 @test "train: a run goes on in other pieces, and for longer at a constant rate" {
 	options=(-q -m "$G/bert" --lr 1e-3 --save-every 7)
-	# more steps, and what they were from the start; not fewer than were done, nor another warm-up
+	# more steps give the result of so many from the start; fewer than done, or another warm-up, are refused
 	train -o whole "${options[@]}" --schedule constant --warmup 5 --epochs 60 pairs.mts
 	cut_short 60 -o out "${options[@]}" --schedule constant --warmup 5 --steps 400 --epochs $MANY pairs.mts
 	cp out.checkpoint kept && cp out.log.tsv kept.log
@@ -1239,7 +1239,7 @@ recipe() {
 	cut_short 60 -q "${options[@]}" --timing pairs.mts
 	train -q "${options[@]}" pairs.mts
 	[ "$(columns)" = 12 ]
-	# a log that somebody cut is not filled up with zeros
+	# a truncated log is not filled up with zeros
 	rm -r out
 	cut_short 60 -q "${options[@]}" pairs.mts
 	head -n 20 out.log.tsv >few && cp few out.log.tsv

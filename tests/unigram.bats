@@ -195,7 +195,7 @@ scores() {
 	tiny '.pre_tokenizer = {type: "Sequence", pretokenizers: [{type: "WhitespaceSplit"}, .pre_tokenizer + {prepend_scheme: "first"}]}'
 	is "ab abc" "9 11"
 	is " ab" 7
-	# a piece may hold a mark where nothing splits
+	# without a pre-tokenizer a piece may contain the mark
 	for split in true false; do
 		tiny ".pre_tokenizer.split = $split | .model.vocab += [[\"a▁b\", 0]]"
 		[ $split = true ] && is "a b" "8 4 6" || is "a b" "4 15"
@@ -322,7 +322,7 @@ refused() {
 	refused '.normalizer = {type: "Precompiled"}' "precompiled_charsmap"
 }
 
-# charsmap HEX - a tiny tokenizer with a charsmap of 256 units, of which these bytes are the first, and the text "a"
+# charsmap HEX - a tiny tokenizer with a charsmap of 256 units, whose first bytes are these, and the text "a"
 charsmap() {
 	printf "%s" "$(printf '\\x00\\x04\\x00\\x00%s' "$1")" >"$T/escaped"
 	{ printf "$(cat "$T/escaped")"; head -c $((1024 - ${#1} / 4)) /dev/zero; printf 'a\0\303\251\0'; } | base64 -w 0 >"$T/map"

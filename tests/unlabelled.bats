@@ -2,7 +2,7 @@
 load helper
 load scores
 
-# Rows without a label, an id or a set are no class, document or set of their own.
+# Rows without a label, an id or a set form no class, document or set.
 
 rows() { # of two classes, far apart; the row that awk's program $1 selects has no label
 	awk -v OFS= "BEGIN { for (i = 0; i < 24; i++) { label = i % 2 ? \"\\\"b\\\"\" : \"\\\"a\\\"\"

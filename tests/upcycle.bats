@@ -134,7 +134,7 @@ random_model() { # family config... -> $T/FAMILY
 	[ "$(wc -l <"$T/wanted")" -eq 7 ] # fc11, fc12, fc2; two norms with biases
 	safetensors_list "$T/mean" | sort | join -o 2.4 "$T/wanted" - >"$T/got"
 	cut -d' ' -f2 "$T/wanted" | within "$T/got" 1e-5
-	# what is shared stays as it is
+	# shared tensors are unchanged
 	safetensors_list "$T/drawn" | grep -v experts | sort >"$T/shared"
 	safetensors_list "$T/mean" | sort | comm -23 "$T/shared" - | wc -l | grep -qx 0
 }
@@ -146,7 +146,7 @@ two_experts() { # -> $T/mote
 		seek=$(($(stat -c %s "$T/mote/model.safetensors") - 64))
 }
 
-# What a task makes of three texts: its prompts, its numbers.
+# A task's prompts and embeddings of three texts.
 serve() { # model task
 	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$1" --task "$2" | encode -m "$1" |
 		tee "$T/served.mts" | ids_stream --rows text.emb
@@ -623,7 +623,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	does_not_apply --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
 }
 
-# Shapes agree, what is made of the tensors does not.
+# The shapes agree, the use of the tensors differs.
 # bats test_tags=plain
 @test "upcycle: --mean: models that make other embeddings of the same weights are refused by key" {
 	for seed in 1 2; do

@@ -132,7 +132,7 @@ tokens() {
 	moments text.emb <w_encoded.mts | within <(echo 0 0) 1e-3
 	jq -r '.[].type | split(".")[-1]' white/modules.json | tail -n 1 | grep -qx Dense
 	cmp "$model/model.safetensors" white/model.safetensors
-	# what comes out is of another model, as the whitened stream's is
+	# the output counts as another model's, like a whitened stream
 	run -1 --separate-stderr near x.mts w_encoded.mts
 	[[ $stderr == *"they say nothing of each other"* ]]
 	# once more: the whitened model's own
@@ -151,7 +151,7 @@ tokens() {
 	geom -q whiten fit unit.mts -m "$model" -o white
 	geom -q whiten fit unit.mts | geom whiten apply - unit.mts >expected.mts
 	encode -m white tokens.mts | mts diff --atol 5e-3 --rtol 1e-3 - expected.mts
-	mv white units # ends with Dense: what it gives has another length
+	mv white units # ends with Dense: its embeddings have another length
 	encode -m units --normalize tokens.mts >x.mts
 	geom -q whiten fit x.mts -m units -o white
 	jq -r '.[].type | split(".")[-1]' white/modules.json | paste -sd' ' | grep -q 'Normalize Dense Normalize Dense$'
@@ -217,7 +217,7 @@ tokens() {
 	run -0 --separate-stderr geom whiten fit few.mts -o few_w.mts
 	[[ ${stderr_lines[0]} == "geom: warning: few.mts: 4 vectors of 5 values: they do not vary in all directions"* ]]
 	[[ ${stderr_lines[1]} == "geom: warning: few.mts: 2 of the 5 eigenvalues are below 1e-12 of the greatest, and raised to that" ]]
-	# a floor that holds what there is no knowledge of
+	# a floor for directions without data
 	geom -q whiten fit --eps 1 x.mts | mts to jsonl | jq -e '.eigenvalues[0] as $l | (.matrix | flatten) |
 		all(to_entries[]; (.value - (if .key % 6 == 0 then 1 / ($l | sqrt) else 0 end)) | fabs < 1e-9)'
 	run -1 --separate-stderr geom whiten fit --kind pca --dim 6 x.mts

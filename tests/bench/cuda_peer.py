@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cuda_peer.py rate | encode CONFIG LENGTHS TEXTS | train CONFIG PAIRS LENGTH STEPS [CHUNK] | near QUERIES DOCUMENTS WIDTH
 
-What tests/bench/cuda.sh times beside ours, in torch: bf16, packed sequences (varlen attention: flash), torch.compile,
+The peer of tests/bench/cuda.sh in torch: bf16, packed sequences (varlen attention: flash), torch.compile,
 random weights of the shapes of a config.json (bert, qwen3, olmoe).  DEVICE=cpu: the plumbing, without speed.
 
 rate    TFLOP/s of large bf16 products
@@ -32,7 +32,7 @@ def wait():
 
 
 def attend(q, k, v, starts, longest, causal):
-    """Of packed sequences; q, k, v [T, heads, D]."""
+    """Attention of packed sequences; q, k, v [T, heads, D]."""
     if CUDA:
         from torch.nn.attention.varlen import varlen_attn
 

@@ -36,7 +36,7 @@ gates_step() {
 	rm -rf "$work/trained"
 }
 
-gates_row() { # WHAT OURS BESIDE: the ratio is ours to what is beside it
+gates_row() { # WHAT OURS BESIDE: the ratio is ours to BESIDE
 	awk -v what="$1" -v ours="$2" -v base="$3" 'BEGIN {
 		printf "%-40s %10s %10s %8s\n", what, ours, base, (base + 0 > 0 ? sprintf("%.2f", ours / base) : "-") }'
 }

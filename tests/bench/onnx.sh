@@ -34,7 +34,7 @@ onnx_ours() {
 onnx_rows() {
 	local name=$1 precision length what
 	rm -rf "$work/model"
-	cp -rs "$(realpath "$2")" "$work/model" # where what is kept may be written
+	cp -rs "$(realpath "$2")" "$work/model" # a writable copy, for the weights cache
 	onnx export "$work/model" "$work/onnx" >"$work/onnx.log" 2>&1 || { echo "$name: the export failed"; tail -n 3 "$work/onnx.log"; return; }
 	for length in "${@:3}"; do
 		drawn "$length" >"$work/ids.txt"

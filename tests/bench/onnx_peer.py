@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ONNX Runtime does with the models of onnx.sh.
+"""ONNX Runtime with the models of onnx.sh.
 
 onnx_peer.py draw SHAPE FOLDER - a model with the shapes of bert-base or qwen3-0.6b, drawn weights
 onnx_peer.py export FOLDER OUT - the folder's encoder with the mean of its hidden states as OUT/f32.onnx, and OUT/int8.onnx:

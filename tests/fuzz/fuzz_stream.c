@@ -1,7 +1,7 @@
 /*
  * A tensor stream, read to its end.  The input is what the frames hold, each piece behind its
  * length (u32), and is compressed here: a change in compressed bytes would stop at a checksum.
- * An input that begins with a zstd frame is taken as it is.
+ * An input that begins with a zstd frame is used unchanged.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -79,7 +79,7 @@ inform(const char *format, ...)
 	(void)format;
 }
 
-/* What a run holds. ---------------------------------------------------------------- */
+/* Memory of a run. ----------------------------------------------------------------- */
 
 static size_t
 home(const volatile void *at)

@@ -4,7 +4,7 @@
  * Each tests/fuzz/fuzz_NAME.c is a libFuzzer target.  The harness stands in for lib/base/err.c: die
  * jumps back here instead of ending the process, and what the run still held (memory, maps, open
  * files) is taken back, so that millions of inputs are refused in one process.  A run that ends
- * well must hold nothing any more: what it leaves is a finding.
+ * well must have freed everything: a leak is a finding.
  */
 #ifndef HARNESS_H
 #define HARNESS_H

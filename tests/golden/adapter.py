@@ -7,11 +7,11 @@ CASE/gradients.safetensors   where all pairs have one rank: ids, starts, what d 
                       gradient of each A and B (grad.NAME), in double throughout (Double); printed is how far
                       PEFT's own in float32 are from it
 Cases: plain   BERT, rank 4 of query and value
-       mixed   BERT, rsLoRA, ranks and alphas of their own for some modules, one layer of the MLPs
+       mixed   BERT, rsLoRA, other ranks and alphas for some modules, one layer of the MLPs
        fused   the layout of NomicBERT: one module Wqkv; the last layer only
        qwen3   every projection, on Qwen3ForCausalLM, whose names have a prefix that the file lacks
        modern  ModernBERT's Wqkv, Wi and Wo; here the file has the prefix
-       pooled  all-linear, which takes BERT's pooler in, of which no embedding is made; patterns that are regular
+       pooled  all-linear, which includes BERT's unused pooler; patterns that are regular
                expressions.  pooler.txt: what its weight, the identity, becomes when all is merged; adapter_model.bin: the
                tensors as torch.save writes them
        native_nomic, native_gte   the modules that transformers 5 has, which are others than the checkpoints'
@@ -61,7 +61,7 @@ CASES = {
     "native_gte": ("families/gte", dict(
         r=2, lora_alpha=3, target_modules="all-linear", rank_pattern={r"layers\.1\..*gate_proj": 1})),
 }
-DEVIATION = {"qwen3": 0.2, "modern": 0.2, "pooled": 0.2, "native_nomic": 0.2, "native_gte": 0.2}  # of what is drawn; else 0.5
+DEVIATION = {"qwen3": 0.2, "modern": 0.2, "pooled": 0.2, "native_nomic": 0.2, "native_gte": 0.2}  # standard deviation of drawn weights; default 0.5
 
 
 class Double(TorchFunctionMode):

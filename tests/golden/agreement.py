@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """agreement.py - made-up texts by two models, with labels, and what scikit-learn says of how clusterings agree:
-agreement.jsonl (x.emb and y.emb, vectors; fine and coarse, labels; odd, labels of which many are alone),
+agreement.jsonl (x.emb and y.emb, vectors; fine and coarse, labels; odd, labels with many singletons),
 agreement_labels.tsv (fine coarse, fine odd, coarse odd: AMI, NMI, Jaccard of pairs, share in clusters matched by
 linear_sum_assignment, share in identical clusters), agreement_kmeans.tsv (the same of k-means of x.emb and y.emb, K 6, runs
 from the seeds 7 8, 9 10, 11 12; their means, then standard deviations), agreement_large.tsv (random labels of 20000

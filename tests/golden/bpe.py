@@ -32,7 +32,7 @@ TEXTS = ["", " ", "   ", "\n", " \n \n", "The keeper of the lighthouse lights th
          "a\u4e00b\u4dffc\u9fa5d\u9fa6e\uac00f\uabffg\ud7a3h\ud7a4", "\u00b4a\u00b5 b\u00b6 \u00bf\u00c0\u00d6\u00d7\u00d8 \u00f6\u00f7\u00f8 \u024f\u0250"]
 
 
-# what Ruby's syntax has of its own, and what can match nothing; the first is BLOOM's
+# constructs of Ruby's syntax, and empty matches; the first is BLOOM's
 EXPRESSIONS = [r" ?[^(\s|[.,!?…。，、।۔،])]+", r"\h+", r"\bl", r"\X", r"(.)\1", "(?m:e.)", "l(?i)I", "[a[bc]]", "[a-z&&[^e]]", "[a-c&&b-z]", "[[:alpha:]]+", r"[^\W]",
                r"[\w]", r"\w", r"\d{1,3}+", r"\d{,2}", r"\d{3}?", r"\pL", r"\p{^Lu}", r"\p{Cyrillic}+", r"\R", "x*", "(?=l)", "^|$", "(?<=l)i", "(?<name>l)i",
                r"\u00e9|\x{fc}"]

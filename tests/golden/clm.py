@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What causal language modelling of the tiny decoders must give, into clm/.
+"""Reference losses and gradients of causal language modelling with the tiny decoders, into clm/.
 
 texts.txt          ten texts, a line of token ids each; one has nothing to predict, and takes no part below
 qwen3/             a checkpoint whose output matrix is its own; the others are those of families/,

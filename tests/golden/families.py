@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a tiny random checkpoint of every model family, and beside it what it must give.
+"""Make a tiny random checkpoint of every model family, and its reference outputs.
 
 families/NAME/ is the folder as the Hub has it; config.5.json, where there is one, says the same
 in the spelling of transformers 5.  Other layouts of the same weights: stacked.safetensors as
@@ -152,7 +152,7 @@ def jina_bert(w, c, ids):
 
 
 def native_gte(config):
-    """What transformers makes of the same weights: its linear scaling is the static NTK."""
+    """transformers' model with the same weights: its linear scaling is the static NTK."""
     d, f = config["hidden_size"] // config["num_attention_heads"], config["rope_scaling"]["factor"]
     return {k: v for k, v in config.items() if not k.startswith("rope_") and k in (
         "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
@@ -229,7 +229,7 @@ CONFIG = {
         "rotary_emb_fraction": 1.0, "rotary_emb_base": 1000, "rotary_emb_interleaved": False,
         "rotary_emb_scale_base": None, "rotary_scaling_factor": 2, "max_trained_positions": 16,
         "torch_dtype": "float32"},
-    # a masked-language-model head with a matrix of its own
+    # a masked-language-model head with an untied matrix
     "bert_mlm": SIZES | {
         "architectures": ["BertForMaskedLM"], "model_type": "bert", "hidden_size": 8,
         "hidden_act": "gelu", "intermediate_size": 12, "max_position_embeddings": 130,
@@ -371,7 +371,7 @@ CONFIG = {
         "use_bidirectional_attention": True, "pad_token_id": 0},
 }
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
-# The same weights under another configuration: NAME.safetensors is what they then give.
+# The same weights under another configuration; NAME.safetensors has the outputs.
 VARIANTS = {
     "jina_bert": {"reglu": {"feed_forward_type": "reglu"}},
     "qwen3": {"bidirectional": {"is_causal": False}},
@@ -491,7 +491,7 @@ def nomic_5(c):
 
 
 def nomic_native(name):
-    """What transformers calls the parts of a tensor of the Hub."""
+    """transformers' names for the parts of a tensor of the Hub."""
     for hub, own in (("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"),
                      ("attn.out_proj", "self_attn.o_proj"), ("fc11", "up_proj"), ("fc12", "gate_proj"),
                      ("fc2", "down_proj"), ("norm1", "post_attention_layernorm"),
@@ -618,7 +618,7 @@ def checkpoint(family, folder, config, generator):
             for name, p in model.named_parameters():
                 p.copy_(draw(name, p.shape, generator))
                 if family == "gemma3_text" and p.dim() == 1:
-                    p -= 1  # what is added to one
+                    p -= 1  # stored minus one
         model.save_pretrained(folder)
         os.rename(folder + "/config.json", folder + "/config.5.json")
         if family == "nomic_bert":
@@ -650,7 +650,7 @@ def checkpoint(family, folder, config, generator):
 
 def expected(family, folder, config, generator):
     """The values, or None where some token's experts are chosen too closely to be compared."""
-    # transformers reads the spelling of its own version; ours is what the folder says
+    # transformers reads its own version's spelling; the folder keeps the Hub's
     if family not in PLAIN and family == "nomic_bert":
         shutil.copy(folder + "/config.5.json", folder + "/config.json")
     else:

@@ -36,7 +36,7 @@ def dense(inside, outside, dtype=torch.float32, **options):
 
 def cases():
     identity = torch.nn.Identity()
-    with torch.random.fork_rng():  # EmbeddingGemma's; what is drawn for the others stays
+    with torch.random.fork_rng():  # for EmbeddingGemma, without changing the draws of the others
         wider = [Pooling(C, "mean"), dense(C, 16, bias=False, activation_function=identity),
                  dense(16, C, bias=False, activation_function=identity), Normalize()]
         norm = LayerNorm(7)

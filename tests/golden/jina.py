@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make jina/: a tiny checkpoint with LoRAs of its own for tasks, as jina-embeddings-v3 is on the Hub, and what it gives.
+"""Make jina/: a tiny checkpoint with a LoRA for each task, as jina-embeddings-v3 has on the Hub, and its outputs.
 
 config.json, model.safetensors, modules.json, 1_Pooling/   the folder; its tensors are of three types, as a checkpoint's may be
 TASK.txt        for each task, and for none ("none"): of the texts of LENGTHS, a line a token: hidden states of all layers
@@ -45,7 +45,7 @@ LARGE = {"vocab_size": 2000, "hidden_size": 1024, "num_attention_heads": 16, "nu
 
 
 def shapes(c):
-    """Of the weights: matrices and vectors."""
+    """Names and shapes of the weights."""
     H, I = c["hidden_size"], c["intermediate_size"]
     matrices = {"embeddings.word_embeddings": (c["vocab_size"], H), "embeddings.token_type_embeddings": (c["type_vocab_size"], H),
                 "pooler.dense": (H, H)}
@@ -164,7 +164,7 @@ def make():
 
 
 def native_names(name):
-    """What transformers calls the parts of a tensor of the Hub."""
+    """transformers' names for the parts of a tensor of the Hub."""
     for hub, own in (("roberta.", ""), ("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"),
                      ("mixer.out_proj", "self_attn.o_proj"), ("norm1", "post_attention_layernorm"), ("norm2", "post_mlp_layernorm")):
         name = name.replace(hub, own)

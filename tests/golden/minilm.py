@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What sentence-transformers makes of minilm/texts.txt with all-MiniLM-L6-v2.
+"""sentence-transformers' embeddings of minilm/texts.txt with all-MiniLM-L6-v2.
 
 Writes minilm/ids.txt (token ids, a text per line) and minilm/embeddings.txt.
 Needs sentence-transformers:  python3 tests/golden/minilm.py FOLDER

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the tiny checkpoints bert/ and nomic_bert/ and, beside each, what they must give.
+"""Make the tiny checkpoints bert/ and nomic_bert/, and the reference outputs of each.
 
 expected.safetensors holds, for a packed batch (ids, starts), computed by torch in double
 precision from the stored single-precision weights:

@@ -8,7 +8,7 @@ CASE/, CASE.txt    a folder of model2vec, without its tokenizer, and StaticModel
 st/, root/         folders of sentence-transformers, nested and as it saves them today; st.txt, root.txt, and prompt.txt
                    (st, prompt_name "query"), dim.txt (st, truncate_dim 2)
 bert/              a BERT; distil.txt, distil.vocab: the rows and the tokens of what model2vec.distill makes of it
-                   (pca_dims 6, in single precision); distil_bpe.*: with bpe.json in the place of its tokenizer
+                   (pca_dims 6, in single precision); distil_bpe.*: with bpe.json as tokenizer
 pairs.txt          token ids for pairs_stream; train.txt: loss and norm of the gradient of each of six steps on them from
                    plain/, by torch's AdamW; trained.txt: the table then
 Needs model2vec 0.10 with skeletoken, sentence-transformers 6.2, torch:  python3 tests/golden/static.py

@@ -22,7 +22,7 @@ def insert(template, prompt, text):
 
 
 def moee(template, prompt, text):
-    """What the program of MoEE does to a text."""
+    """The prompt that MoEE's program makes of a text."""
     text = " ".join((prompt + text).split(" "))
     if not text:
         text = "."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make tiny random encoders with token experts, and beside each what it must give.
+"""Make tiny random encoders with token experts, and the reference outputs of each.
 
 families/nomic_moe/ has the layout of nomic-embed-text-v2-moe, families/bert_tokens/ what upcycle
 --token-experts writes of BERT; what lies in them is told in families.py.  plain.safetensors are the

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make small files of torch.save, and what they hold as safetensors, in the same order.
+"""Make small files of torch.save, and the same tensors as safetensors, in the same order.
 
 torch_file/
   tensors.bin, .safetensors  of every dtype; shared storages, offsets, strides, none, one, no dimension
@@ -12,7 +12,7 @@ torch_file/
   dense/pytorch_model.bin    of head/both/2_Dense
   old.bin                    as torch before 1.6 wrote
   packed.bin                 with compressed entries
-  call.bin, list.bin, scalar.bin, v4.bin   what is no table of weights
+  call.bin, list.bin, scalar.bin, v4.bin   pickles that are no table of weights
 Needs torch, safetensors:
     python3 tests/golden/torch_file.py
 """
@@ -38,7 +38,7 @@ os.chdir(HERE)
 
 
 def order(name):
-    """Of the tensors in a file of safetensors."""
+    """Sums of the tensors in a file of safetensors."""
     with open(name, "rb") as f:
         header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
     header.pop("__metadata__", None)

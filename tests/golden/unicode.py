@@ -20,7 +20,7 @@ AFTER = "\u0301\u0323", "\u1161\u11a8", "\u11a8"
 
 
 def without(pretokenizer):
-    """What is in none of the pieces."""
+    """Characters that are in no piece."""
     kept = set()
     for _, (start, end) in pretokenizer.pre_tokenize_str("".join(CODES)):
         kept.update(range(start, end))
@@ -28,7 +28,7 @@ def without(pretokenizer):
 
 
 def digits():
-    """What a piece of its own is between two that are none."""
+    """Characters that form a piece between two others."""
     pieces = Digits(individual_digits=True).pre_tokenize_str("".join(c + "\0" for c in CODES))
     return [piece for piece, (start, end) in pieces if end == start + 1 and start % 2 == 0]
 
@@ -38,7 +38,7 @@ def stripped(normalizer, codes=CODES):
 
 
 def word():
-    """What is in one piece with the letter before it."""
+    """Characters that join the piece of the letter before them."""
     pieces = Whitespace().pre_tokenize_str("".join("a" + c for c in CODES))
     return [CODES[i // 2] for _, (start, end) in pieces for i in range(start + 1 + start % 2, end, 2)]
 

@@ -41,7 +41,7 @@ TEXTS = ["", " ", "   ", "\n", "the", " the", "the ", "  the  sea ", "The keeper
 
 
 def charsmap(pairs):
-    """A precompiled_charsmap of texts and what stands for them: a double array by first fit."""
+    """A precompiled_charsmap of texts and their replacements: a double array by first fit."""
     text, place, trie = bytearray(), {}, {}
     for key, value in sorted(pairs.items()):
         if value not in place:
@@ -71,7 +71,7 @@ def charsmap(pairs):
 
 
 def small_charsmap():
-    """What nmt_nfkc says of the characters of the texts above, and a few entries that it has not."""
+    """nmt_nfkc's entries for the characters of the texts above, and a few others."""
     pairs = {c: " " for c in "\t\n\r\u00a0\u3000\u200b\u2581\u2028\ufeff"}
     pairs.update({c: "" for c in "\u0001\u007f\u200d"})
     pairs.update({letter + mark: unicodedata.normalize("NFC", letter + mark) for letter in "aeiouAEIOU" for mark in "\u0300\u0301\u0308"})

@@ -67,7 +67,7 @@ def draw(kind, config, dtype, folder):
     model = transformers.AutoModel.from_config(made)
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if p.dim() == 1:  # of Gemma what is added to one
+            if p.dim() == 1:  # Gemma stores weight - 1
                 p.copy_(0.2 * torch.randn(p.shape) + ("norm" in name and kind != "gemma3_text"))
             else:
                 p.copy_(torch.randn(p.shape) / (1 if "embed" in name else p.shape[1] ** 0.5))

@@ -29,7 +29,7 @@ array_rounded(size_t n)
 
 enum { Q, K, V, OUT, DOUT, DQ, DK, DV, BIAS, DBIAS, ARRAYS };
 
-/* How far rounding may have carried each element: in the place of results, sums of what each term may err by. */
+/* Error bounds for each element: instead of results, sums of the error bound of each term. */
 struct attended {
 	struct array *x[ARRAYS];
 	double *error[ARRAYS];
@@ -147,7 +147,7 @@ attended_of(const struct shape *shape, struct nn_attention *a)
 	return s;
 }
 
-/* What lies between the heads of a row stays. */
+/* Memory between the heads of a row stays unchanged. */
 static void
 expect_between(const struct attended *s, int which, size_t ld, size_t used)
 {
@@ -263,7 +263,7 @@ check_company(void)
 		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
 		expect_bits_of("alone", one->at, all->at + first, one->n);
 	}
-	/* nobody at all */
+	/* no sequence at all */
 	a.sequences = sequences_at(alone, 0);
 	nn_attention(one->at, NULL, q->at, k->at, v->at, &a);
 	nn_attention_back(one->at, one->at, one->at, NULL, q->at, q->at, q->at, q->at,

@@ -181,7 +181,7 @@ rounded(double value, int digits)
 	return made;
 }
 
-/* It reads back; so does nothing shorter; of what is as short, none is nearer. */
+/* It reads back; no shorter string does; of equally short ones none is nearer. */
 static void
 check_shortest(double value, bool single)
 {

@@ -7,7 +7,7 @@
 
 enum { T = 9, N = 2, MOST = 48 };
 
-/* A block, what it computes with, and what may be moved. */
+/* A block, its workspace, and the values to perturb. */
 struct work {
 	struct spec spec;
 	struct block_weights weights;

@@ -1,4 +1,4 @@
-/* cli_check - a program of every kind of option, which prints what it got.  For tests. */
+/* cli_check - a program with every kind of option, which prints the values it got.  For tests. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

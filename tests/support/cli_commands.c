@@ -1,4 +1,4 @@
-/* cli_commands - a program of two commands, which prints what it was told to do.  For tests. */
+/* cli_commands - a program with two commands, which prints the command and its arguments.  For tests. */
 #include <stdio.h>
 #include <unistd.h>
 

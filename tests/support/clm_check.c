@@ -16,7 +16,7 @@
 
 static const double weight = 0.3; /* of the balance */
 
-/* What the whole stream teaches as one batch; its gradient is in the model's. */
+/* Loss of the whole stream as one batch; the gradient is in the model's. */
 static struct batch_report
 learn(struct model *model, const char *stream, int64_t tokens)
 {

@@ -43,7 +43,7 @@ distance(const float *got, const float *wanted, size_t n)
 	return worst / scale;
 }
 
-/* What is stored need not be aligned. */
+/* Stored values need not be aligned. */
 static inline void *
 aligned(const struct safetensor *tensor)
 {

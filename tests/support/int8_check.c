@@ -25,7 +25,7 @@ weight(const char *rows, size_t C, size_t o, size_t c)
 	return (float)(signed char)row[c] * scale;
 }
 
-/* Two rows of 200: groups of 128 and 72, each with a greatest value of its own. */
+/* Two rows of 200: groups of 128 and 72, each with its own absmax. */
 static void
 check_values(void)
 {

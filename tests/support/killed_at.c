@@ -148,7 +148,7 @@ main(int argc, char **argv)
 			if (++done == last)
 				kill(child, SIGKILL);
 		}
-		/* a thread begins with a stop of its own; other signals go on to the command */
+		/* a thread begins with its own stop; other signals go on to the command */
 		bool own = event || number == SIGTRAP || number == SIGSTOP;
 		ptrace(PTRACE_CONT, pid, 0, own ? 0 : number);
 	}

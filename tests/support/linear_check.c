@@ -66,7 +66,7 @@ plain(double *y, struct array *const *in, const void *sizes)
 	}
 }
 
-/* What dropout makes of ones. */
+/* Dropout of ones. */
 static void
 find_masks(struct work *w)
 {

@@ -126,7 +126,7 @@ check_rows(void)
 enum { Y, ROUTER, SUM_BIAS, MLP, INPUTS = MLP + MLP_PARAMETERS };
 
 /* What the MLPs are: gated or plain, each with its biases or all with one, down turned; and whether
- * the router has a loss of its own. */
+ * the router has its own loss. */
 enum { GATED = 1, BIASES = 2, SUM = 4, TURNED = 8, PUSH = 16 };
 
 struct sizes {
@@ -240,7 +240,7 @@ mixture(double *y, struct array *const *in, const void *sizes)
 	free(places);
 }
 
-/* A mixture of these sizes, its parameters and the memory that it works in. */
+/* A mixture of these sizes, its parameters and its workspace. */
 struct work {
 	struct spec spec;
 	struct array *in[INPUTS];
@@ -325,7 +325,7 @@ work_free(struct work *w)
 	free(w);
 }
 
-/* Slopes of the probabilities for tokens of two sides, by turns; dp[T,E] is what they come to. */
+/* Gradients of the probabilities for alternating tokens of two sides; their sum is dp[T,E]. */
 static struct mixture_push
 push_of(const struct sizes *s, double *dp)
 {

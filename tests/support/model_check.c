@@ -57,7 +57,7 @@ batch_of(const struct safetensors *file)
 	return batch;
 }
 
-/* Text i of a batch as one of its own; starts has two entries. */
+/* Text i of a batch as its own batch; starts has two entries. */
 static struct batch
 alone(const struct batch *batch, int64_t i, int32_t *starts)
 {
@@ -137,7 +137,7 @@ check_gradients(struct model *model, const struct safetensors *file, const char 
 	verdict(set, "gradients", compared ? worst : INFINITY, 1e-4);
 }
 
-/* What model_watch shows, all layers and routers. */
+/* Hidden states and routing of all layers, by model_watch. */
 struct seen {
 	float *states, *router;
 	size_t state_room, router_room, state_count, router_count;

@@ -27,7 +27,7 @@ now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What one case needs; unused parts are NULL. */
+/* Arrays of one case; unused ones are NULL. */
 struct work {
 	float *x, *y, *z, *w, *b, *q, *k, *v, *lse, *stats;
 	size_t T, C, O;

@@ -219,7 +219,7 @@ check_norm(void)
 	expect("norm of a large mean", y->at, y->ref, 256, 2e-3);
 }
 
-/* in: x [T, ld], w [D]; y [T, ld] with what is not a head 0 */
+/* in: x [T, ld], w [D]; y [T, ld] with 0 outside of heads */
 struct heads {
 	size_t T, heads, D, ld;
 	enum nn_norm kind;
@@ -258,7 +258,7 @@ heads_case(const struct heads *s)
 	nn_norm_heads(y->at, s->ld, stats->at, x->at, s->ld, w->at, 1e-6f, s->kind, s->T,
 	    s->heads, s->D);
 	expect("norm of heads", y->at, y->ref, n, 1e-5);
-	/* what is not a head must stay, so in place and packed have their own wants */
+	/* values outside of heads must stay, so in place and packed have different expected values */
 	nn_copy(dx->at, x->at, n);
 	nn_norm_heads(dx->at, s->ld, NULL, dx->at, s->ld, w->at, 1e-6f, s->kind, s->T,
 	    s->heads, s->D);
@@ -413,7 +413,7 @@ struct attention {
 	size_t longest;
 };
 
-/* What bucket a distance of a query and a key has, in no order. */
+/* The bucket of a distance between query and key, in random order. */
 enum { BUCKETS = 5 };
 
 static int32_t

@@ -222,7 +222,7 @@ struct check {
 	void (*run)(void);
 };
 
-/* The checks that the arguments name, or all; VERBOSE prints what was found.  Exit status. */
+/* Runs the named checks, or all; VERBOSE prints the errors measured.  Returns the exit status. */
 static inline int
 check_main(int argc, char **argv, const struct check *checks, size_t count)
 {

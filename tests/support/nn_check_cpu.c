@@ -152,7 +152,7 @@ same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
 	struct array *dw2 = array_new(O * C);
 	size_t size = dtype_size(dtype);
 
-	/* in place: what is written lies before what is read next */
+	/* in place: values are written before the next values read */
 	tensor_from_f32(w->at, dtype, w->at, O * C);
 	struct nn_matrix whole = { .at = w->at, .dtype = dtype };
 	omp_set_num_threads(1);

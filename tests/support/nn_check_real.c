@@ -1,7 +1,7 @@
 /*
  * nn_check_real NAME... - the kernels of nn.h at sizes of real models
  *
- * What small arrays do not reach: blocks of products, the branches of several threads, sums in
+ * Cases beyond small arrays: blocks of products, the branches of several threads, sums in
  * parts.  Each is held to a plain loop in double; or, where a row's result is that of the row
  * alone, all rows at once to the bits of each by itself; see nn_check.c.
  */
@@ -168,7 +168,7 @@ check_attention(void)
 /* Rows. ---------------------------------------------------------------------------- */
 
 static float *weights,
-    *spare; /* the same for all rows: of about 1; for what is not looked at */
+    *spare; /* the same for all rows: of about 1; for unused arguments */
 
 static void
 rows_norm(float *y, const float *x, const float *z, size_t R)
@@ -431,7 +431,7 @@ check_vector(void)
 	expect("dots of rows", dots->at, dots->ref, ROWS, 2e-6);
 }
 
-/* What grows is large enough, aligned, and kept while it suffices. */
+/* A growing buffer is large enough, aligned, and kept while it suffices. */
 static void
 check_memory(void)
 {

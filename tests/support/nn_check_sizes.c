@@ -8,7 +8,7 @@
 
 /* Rows. ---------------------------------------------------------------------------- */
 
-/* rows, columns: what is kept in registers by few and by many threads, and what is too long for it */
+/* rows, columns: rows that fit the registers of few and of many threads, and longer ones */
 static const size_t shapes[][2] = { { 5000, 13 }, { 70, 64 }, { 4500, 70 }, { 30, 256 },
 	{ 20, 500 }, { 20, 1000 }, { 530, 1030 }, { 5, 3002 }, { 5, 4096 }, { 4, 8192 },
 	{ 4, 8201 }, { 3, 12288 } };
@@ -150,7 +150,7 @@ unit_case(size_t R, size_t C)
 	expect("unit", y->at, y->ref, R * C, 1e-6);
 	expect("lengths", lengths->at, lengths->ref, R, 1e-6);
 	nn_dot_rows(dots->at, x->at, dy->at, R, C);
-	/* terms of either sign: what the sum loses is of their size, not of its own */
+	/* terms of either sign: the error of the sum is relative to the terms */
 	expect("dots", dots->at, dots->ref, R, 1e-4);
 	nn_normalize_back(dx->at, dy->at, y->at, lengths->at, R, C);
 	expect("unit dx", dx->at, dx->ref, R * C, 2e-6);
@@ -349,7 +349,7 @@ device_floats(const float *host, size_t n)
 	return x->at;
 }
 
-/* Rows of numbers of which some are equal to their row's least, no numbers, or infinite. */
+/* Rows of numbers, some equal to their row's threshold, NaN or infinite. */
 static void
 not_below_case(size_t R, size_t V, double share)
 {
@@ -397,7 +397,7 @@ check_not_below(void)
 	not_below_case(0, 3, 1);
 }
 
-/* Whether number e is among the top of the row; what is no number is, and is not counted for others. */
+/* True if number e is among the top of the row; NaN always is, and does not count for others. */
 static bool
 among(const float *row, size_t e, size_t E, size_t top)
 {
@@ -551,7 +551,7 @@ check_embed(void)
 	expect("embed dpositions", dplaces->at, dplaces->ref, dplaces->n, 1e-5);
 }
 
-/* Of tokens that are equal the first one has the gradient of the maximum. */
+/* The gradient of the maximum goes to the first of equal tokens. */
 static void
 check_ties(void)
 {

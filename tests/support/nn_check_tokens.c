@@ -232,7 +232,7 @@ loss_case(size_t R, size_t V)
 	free(targets);
 }
 
-/* more rows than are summed at a time, and longer ones than a block of threads takes, too */
+/* also more rows than one pass sums, and rows longer than a block of threads */
 static void
 check_loss(void)
 {

@@ -2,7 +2,7 @@
  * olmoe_draw DIR [LAYERS] - a folder with the shapes of OLMoE-1B-7B, 16 layers or fewer, and random weights in
  * bf16: 13.8 GB
  *
- * What time and memory are measured on; its embeddings mean nothing.
+ * For measuring time and memory; its embeddings are meaningless.
  */
 #include <stdio.h>
 #include <stdlib.h>

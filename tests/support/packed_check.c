@@ -39,7 +39,7 @@ let_go(struct matrix m)
 	nn_free((void *)m.packed.at, m.bytes);
 }
 
-/* Whole numbers from `least` to `most`, both of which occur where there is room. */
+/* Integers from `least` to `most`; both occur if there is room. */
 static void
 draw_whole(float *to, size_t n, int least, int most)
 {
@@ -98,7 +98,7 @@ whole(enum dtype kind)
 		}
 		nn_linear(z->at, O, x->at, ldx, n.packed, bias->at, T, C, O);
 		expect("turned", z->at, wanted, T * O, 0);
-		/* without bias, on what is there */
+		/* without bias, added to y */
 		for (size_t j = 0; j < T * O; j++)
 			z->at[j] = bias->at[j % O];
 		nn_linear_add(z->at, O, x->at, ldx, m.packed, T, C, O);
@@ -190,7 +190,7 @@ check_error(void)
 		printf("errors: %g, of a column that reaches far %g, smoothed %g\n",
 		    plain, far, smoothed),
 		    failures++;
-	/* columns that are 0, or were not met, are left as they are */
+	/* columns that are 0, or were not seen, keep their scale */
 	for (size_t c = 100; c < C; c++)
 		most[c] = 0;
 	for (size_t o = 0; o < O; o++)
@@ -303,7 +303,7 @@ check_edges(void)
 	each_kind(edges);
 }
 
-/* Floats that are packed give the bits of those that are not, from any type, turned or not. */
+/* Packed floats give the bits of unpacked ones, from any type, transposed or not. */
 static void
 check_floats(void)
 {

@@ -229,7 +229,7 @@ check_strides(void)
 	free(wanted);
 }
 
-/* How far columns of many rows reach; what is no number counts for nothing, as far as nothing is infinite. */
+/* Absmax of the columns of many rows; NaN is ignored unless a value is infinite. */
 static void
 check_reach(void)
 {

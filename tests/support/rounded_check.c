@@ -168,7 +168,7 @@ check_rows(void)
 	}
 }
 
-/* What is no number stays in its row, forward and back. */
+/* NaN stays in its row, forward and back. */
 static void
 check_edges(void)
 {

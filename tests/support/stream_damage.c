@@ -5,7 +5,7 @@
  *	checksum is made to fit: what a reader's own checks must find; here another content may
  *	also be read, but no process may end otherwise
  *
- * Each reading is a process of its own, and must end with exit status 1 and one line that names
+ * Each reading is its own process, and must end with exit status 1 and one line that names
  * the stream, or read exactly what the whole file holds (a bit that does not matter).  Prints
  * "refused harmless" counts; exit status 1 and a line for each case that is otherwise.
  */

@@ -3,7 +3,7 @@
  *
  * Standard input: JSON strings, one a line, whose ids are printed; or objects
  * {"text", "ids"[, "most"]}, whose ids are compared.  FILE GROUP: the list of such objects
- * that a JSON file calls GROUP.  The last line counts what was compared.
+ * that a JSON file calls GROUP.  The last line counts the comparisons.
  */
 #include <stdio.h>
 #include <stdlib.h>

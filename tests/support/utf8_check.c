@@ -161,7 +161,7 @@ print_traits(struct sum *sum)
 	print("lower", sum->text, sum->length, (long long)sum->length);
 }
 
-/* What decomposes, composes or is a mark lies in these. */
+/* Ranges of the characters that decompose, compose or are marks. */
 static bool
 is_mapped(int32_t c)
 {
