@@ -10,7 +10,7 @@ check() {
 @test "mixture: token experts against plain loops and central differences" { check mixture; }
 @test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
 @test "mixture: grouped products of many experts equal the products of each" {
-	run -0 stretches_check
+	run -0 grouped_check
 	[ -z "$output" ]
 }
 @test "mixture: the share of the experts that all tokens have, forward and back" { check share; }

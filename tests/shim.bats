@@ -54,8 +54,8 @@ holds() {
 	[ "$shim" = "$(packed_check bits)" ]
 }
 @test "shim: products of token experts in one launch" {
-	holds stretches_check kinds many
-	ORDERS=shuffled holds stretches_check sizes
+	holds grouped_check kinds many
+	ORDERS=shuffled holds grouped_check sizes
 }
 @test "shim: products of slices, of strided rows, of no rows" {
 	holds pieces_check nothing strides reach

@@ -151,7 +151,7 @@ block_attention(const struct block *block)
 		.scale = attention_scale(block->spec, block->layer->rotary),
 		.bias = block->batch->bias,
 		/* as the products of the layers around it */
-		.rounded = q->rounded || (q->packed && q->dtype == DTYPE_BF16) };
+		.bf16 = q->bf16 || (q->packed && q->dtype == DTYPE_BF16) };
 }
 
 void

@@ -21,7 +21,7 @@
 
 /* In memory of the kernels; NULL: the model has no such thing. */
 struct distance {
-	int32_t *buckets; /* [2 longest], as nn_bias reads them */
+	int32_t *buckets; /* [2 longest], as nn_position_bias reads them */
 	float *bias;	  /* [heads, 2 longest] */
 	float *dbias;	  /* [2 T heads]; NULL: not wanted either */
 };

@@ -171,7 +171,7 @@ begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 		packed_weights_floats(model, batch->expert);
 	for (size_t i = 0; i < e->count; i++)
 		e->parts[i] = part_of(batch, i ? e->ends[i - 1] : 0, e->ends[i]);
-	nn_each(e->count, encode_part, e);
+	nn_parallel_for(e->count, encode_part, e);
 	for (size_t i = 0; i < e->count; i++)
 		free(e->parts[i].starts);
 	free(e->parts);

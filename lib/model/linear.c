@@ -4,7 +4,7 @@ void
 linear_layout(struct linear_batch *batch, struct workspace *workspace, size_t T,
     size_t rank, size_t C, double dropout)
 {
-	size_t step = nn_step_rows(), rows = T < step ? T : step;
+	size_t step = nn_chunk_rows(), rows = T < step ? T : step;
 
 	batch->step = rows;
 	batch->dropout = dropout;
@@ -146,16 +146,16 @@ void
 linear_forward_parts(float *y, const float *x, const struct linear_part *parts,
     size_t count, const enum nn_act *act)
 {
-	struct nn_stretch stretches[LINEAR_PARTS];
+	struct nn_gemm_group stretches[LINEAR_PARTS];
 	size_t C = parts->layer.C, O = parts->layer.O, row = 0, i = 0;
 
 	do {
 		const struct linear *layer = &parts[i].layer;
-		stretches[i] = (struct nn_stretch){ layer->w, layer->bias, parts[i].T };
+		stretches[i] = (struct nn_gemm_group){ layer->w, layer->bias, parts[i].T };
 		show(layer, parts[i].rows, x + row * C, C, parts[i].T);
 		row += parts[i].T;
 	} while (++i < count);
-	nn_linear_stretches(y, x, stretches, count, act, C, O);
+	nn_linear_grouped(y, x, stretches, count, act, C, O);
 	row = 0;
 	for (i = 0; i < count; row += parts[i++].T)
 		add_pairs(&parts[i].layer, parts[i].rows, y + row * O, O, x + row * C, C,

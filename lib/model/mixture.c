@@ -23,7 +23,7 @@ sizes_of(const struct spec *spec)
 static size_t
 step_of(size_t T)
 {
-	size_t step = nn_step_rows();
+	size_t step = nn_chunk_rows();
 
 	return T < step ? T : step;
 }
@@ -77,7 +77,7 @@ route(const struct spec *spec, const struct mixture_weights *weigh, float *logit
 	linear_forward(&weigh->router, &all, to, n->E, y, n->C, T);
 	nn_softmax(s->p, to, T, n->E);
 	nn_route(s->chosen, weights, s->p, spec->mixture.renormalize, T, n->E, n->top);
-	nn_group(s->rows, s->slots, s->offsets, s->chosen, T, n->E, n->top);
+	nn_sort_by_expert(s->rows, s->slots, s->offsets, s->chosen, T, n->E, n->top);
 	nn_gather(s->weights, weights, s->slots, T * n->top, 1);
 }
 

@@ -9,7 +9,7 @@
  * and nomic-embed-text-v2-moe have it; only the last has the bias.)  Of equal probabilities the lower expert is taken; a token's experts
  * add up in ascending order, so that its bits do not depend on its batch.  Tokens are grouped
  * by expert: one product for each expert and matrix, however many tokens it has, those of several experts at once where
- * that is quicker (nn_linear_stretches).
+ * that is quicker (nn_linear_grouped).
  *
  * The shared experts of Qwen2-MoE and DeepSeekMoE are one dense MLP beside these (block.h);
  * mixture_share weighs it where the model has a gate for it.
@@ -47,7 +47,7 @@ struct mixture_state {
 	float *p;	       /* [T,E] the router's probabilities */
 	float *weights;	       /* [T,top], then in the order of `rows` */
 	int32_t *chosen;       /* [T,top] */
-	int32_t *rows, *slots; /* [T top] by expert, as of nn_group */
+	int32_t *rows, *slots; /* [T top] by expert, as of nn_sort_by_expert */
 	int32_t *offsets;      /* [E + 1] */
 	bool keep;
 	size_t step; /* rows of an expert at a time */

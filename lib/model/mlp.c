@@ -20,7 +20,7 @@ mlp_inner_again(
     const struct mlp *mlp, float *inner, const float *up, const float *gate, size_t T)
 {
 	if (mlp->gated)
-		nn_gate(inner, up, gate, mlp->I, mlp->act, T, mlp->I);
+		nn_glu(inner, up, gate, mlp->I, mlp->act, T, mlp->I);
 	else
 		nn_activate(inner, up, mlp->act, T * mlp->I);
 }
@@ -146,7 +146,7 @@ mlp_inner_back(const struct mlp *mlp, float *dy, bool add, float *dinner, float 
 	size_t C = mlp->C, I = mlp->I;
 
 	if (mlp->gated) {
-		nn_gate_back(up, gate, dinner, up, gate, I, mlp->act, T, I);
+		nn_glu_back(up, gate, dinner, up, gate, I, mlp->act, T, I);
 		linear_back(&to_gate, &mlp->rows, dy, add, gate, I, y, C, T);
 	} else {
 		nn_activate_back(dup, dup, up, mlp->act, T * I);

@@ -313,7 +313,7 @@ model_open_int8(const char *dir, bool keep)
 struct model *
 model_open_packed(const char *dir, enum dtype kind, bool keep)
 {
-	if (!nn_packs(kind)) {
+	if (!nn_supports(kind)) {
 		inform("%s: products of %s are not quicker here; those of f32 are made",
 		    dir, dtype_name(kind));
 		return model_open(dir, MODEL_ENCODE, 0);

@@ -52,7 +52,7 @@ struct model *model_open_int8(const char *dir, bool keep);
 struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 void model_close(struct model *model);
 
-/* The products of these layers of bf16 in a model that learns, forward and back (nn_matrix.rounded): what learns, its gradients,
+/* The products of these layers of bf16 in a model that learns, forward and back (nn_matrix.bf16): what learns, its gradients,
  * the rest of the layers and the heads stay floats.  Where the kernels have no such products nothing changes. */
 void model_round(struct model *model);
 

@@ -141,7 +141,7 @@ set_rounded(struct packed_weights *packed, struct nn_matrix *matrix,
     const struct part *part, int64_t O, int64_t C, bool turned)
 {
 	(void)packed, (void)part, (void)O, (void)C, (void)turned;
-	matrix->rounded = true;
+	matrix->bf16 = true;
 }
 
 void
@@ -156,7 +156,7 @@ packed_weights_resolve(const struct model *model)
 void
 model_round(struct model *model)
 {
-	if (!nn_packs(DTYPE_BF16)) {
+	if (!nn_supports(DTYPE_BF16)) {
 		inform("%s: products of bf16 are not quicker here; those of f32 are made",
 		    model->dir);
 		return;
@@ -173,7 +173,7 @@ see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, siz
 	const struct made *made = find(context, w.at);
 
 	if (made)
-		nn_column_most(made->most, x, ldx, T, C);
+		nn_column_absmax(made->most, x, ldx, T, C);
 }
 
 /* Encode what is drawn, by each task expert. */
@@ -324,7 +324,7 @@ take_kept(const struct model *model)
 		char *name;
 		struct safetensor wanted = describe(model, made, &name);
 		bool copied;
-		made->packed = nn_kept(weights_cache_find(packed->kept, &wanted),
+		made->packed = nn_bytes_of(weights_cache_find(packed->kept, &wanted),
 		    made->bytes, NN_PACKED_ALIGNMENT, &copied);
 		made->mapped = !copied;
 		free(name);

@@ -195,7 +195,7 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.N = N,
 						.T = (size_t)batch->tokens,
 						.longest = (size_t)batch_longest(batch),
-						.places = pass->places },
+						.positions = pass->places },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
 		.gates = pass->gates };

@@ -104,7 +104,7 @@ quantized_weights_load(struct model *model, bool keep)
 	unsigned char *marks = choose(model);
 	size_t at = 0, most = 0;
 	char *of = mem_format(
-	    "%016" PRIx64 " %d", fingerprint_quick(model->file, false), NN_GROUP);
+	    "%016" PRIx64 " %d", fingerprint_quick(model->file, false), NN_QUANT_GROUP);
 
 	quantized->kept = weights_cache_open(model, FOLDER_INT8, of, keep);
 	free(of);
@@ -126,7 +126,7 @@ quantized_weights_load(struct model *model, bool keep)
 		model->data[i].dtype = DTYPE_I8;
 		if (mapped) {
 			model->data[i].at =
-			    nn_kept(weights_cache_find(quantized->kept, &rows),
+			    nn_bytes_of(weights_cache_find(quantized->kept, &rows),
 				rows.count, 1, &model->copied[i]);
 			continue;
 		}

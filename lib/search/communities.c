@@ -164,7 +164,7 @@ start(struct finder *finder)
 	size_t n = (size_t)finder->n,
 	       row = mem_multiply((size_t)finder->width, sizeof(float), "group");
 
-	finder->units_at = nn_kept(
+	finder->units_at = nn_bytes_of(
 	    finder->units, mem_multiply(n, row, "group"), sizeof(float), &finder->copied);
 	finder->centres = mem_new(CENTRES, row);
 	finder->centres_at = nn_alloc(CENTRES * row);

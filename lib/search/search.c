@@ -65,7 +65,7 @@ static int64_t
 queries_of_tile(int64_t count)
 {
 	int64_t tiles = (int64_t)nn_workers() + 1, share = (count + tiles - 1) / tiles;
-	int64_t most = (int64_t)nn_step_rows();
+	int64_t most = (int64_t)nn_chunk_rows();
 
 	return share < most ? share : most;
 }
@@ -74,7 +74,7 @@ queries_of_tile(int64_t count)
 static size_t
 pairs_of_worker(int64_t count)
 {
-	return (size_t)queries_of_tile(count) * nn_step_rows();
+	return (size_t)queries_of_tile(count) * nn_chunk_rows();
 }
 
 size_t
@@ -161,7 +161,7 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 		    (struct best){ search->memory + i * search->capacity, 0, threshold,
 			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
-	search->queries_at = nn_kept(
+	search->queries_at = nn_bytes_of(
 	    queries, queries_bytes(search), sizeof *queries, &search->queries_copied);
 	cut_tiles(search);
 	search->workers = mem_new(nn_workers(), sizeof *search->workers);
@@ -331,7 +331,7 @@ pass(const struct block *block, const struct tile *tile, struct worker *worker)
 static int64_t
 next_documents(const struct block *block, const struct tile *tile)
 {
-	int64_t most = (int64_t)nn_step_rows(), left = block->count - tile->next;
+	int64_t most = (int64_t)nn_chunk_rows(), left = block->count - tile->next;
 	int64_t before = block->search->seen + tile->next;
 
 	before = before < FIRST_DOCUMENTS ? FIRST_DOCUMENTS : before;
@@ -408,8 +408,8 @@ search_add(struct search *search, const float *documents, int64_t count, double 
 		die("search: more than %u documents", UINT32_MAX);
 	for (int64_t i = 0; i < search->tile_count; i++)
 		search->tiles[i].next = 0;
-	block.at = nn_kept(documents, bytes, sizeof *documents, &copied);
-	nn_each(nn_workers(), work, &block);
+	block.at = nn_bytes_of(documents, bytes, sizeof *documents, &copied);
+	nn_parallel_for(nn_workers(), work, &block);
 	if (copied)
 		nn_free((void *)block.at, bytes);
 	search->seen += count;

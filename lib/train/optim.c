@@ -46,7 +46,7 @@ struct optim {
 	size_t unit_count, bucket_count, share_count, most;
 	size_t bucket_room, share_room;
 	/* the shares of a step, their numbers, and the sums of squares of their gradients; table and squares also in nn memory */
-	struct nn_piece *table, *given;
+	struct nn_slice *table, *given;
 	double *squares, *sums;
 	size_t *numbers;
 	double *unit_squares; /* [units], of all ranks */
@@ -301,7 +301,7 @@ choose(struct optim *optim)
 		if (!takes_part(optim, p))
 			continue;
 		optim->numbers[chosen] = i;
-		optim->table[chosen++] = (struct nn_piece){ .offset = share->offset,
+		optim->table[chosen++] = (struct nn_slice){ .offset = share->offset,
 			.count = share->count,
 			.moments = share->moments,
 			.decay = p->decay ? optim->options.decay : 0 };

@@ -81,7 +81,7 @@ types_fit(const struct product *p)
 	}
 }
 
-/* Bytes: A turned, B not, no epilogue, m, k and all strides multiples of 4; and, which no documentation says, more columns
+/* Bytes: A transposed, B not, no epilogue, m, k and all strides multiples of 4; and, which no documentation says, more columns
  * than 16, a multiple of 8 of them. */
 bool
 bytes_fit(const struct product *p)

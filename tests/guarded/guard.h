@@ -24,8 +24,8 @@ void guard_leave(void);
 void guard_inside(const char *function, const char *argument, const void *at);
 
 /* Dies unless their matrices and biases are. */
-void guard_stretches(
-    const char *function, const struct nn_stretch *stretches, size_t count);
+void guard_groups(
+    const char *function, const struct nn_gemm_group *groups, size_t count);
 
 /* Dies unless what stands beside their starts is so. */
 void guard_sequences(const char *function, const struct nn_sequences *sequences);

@@ -107,11 +107,11 @@ guard_inside(const char *function, const char *argument, const void *at)
 }
 
 void
-guard_stretches(const char *function, const struct nn_stretch *stretches, size_t count)
+guard_groups(const char *function, const struct nn_gemm_group *groups, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		guard_inside(function, "w", stretches[i].w.at);
-		guard_inside(function, "b", stretches[i].b);
+		guard_inside(function, "w", groups[i].w.at);
+		guard_inside(function, "b", groups[i].b);
 	}
 }
 
@@ -266,7 +266,7 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 }
 
 const void *
-nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied)
+nn_bytes_of(const void *host, size_t bytes, size_t alignment, bool *copied)
 {
 	void *to = nn_alloc(bytes);
 

@@ -4,13 +4,13 @@
 
 BEGIN {
 	# what knows no memory of the kernels, and what memory.c has
-	split("start about workers worker_tokens step_rows each quantize packed_size packs alloc free reserve upload download " \
+	split("start about workers worker_tokens chunk_rows parallel_for quantize packed_size supports alloc free reserve upload download " \
 	    "device activation_bytes download_begin download_end " \
-	    "weights matrix_of kept packed_layout", names, " ")
+	    "weights matrix_of bytes_of packed_layout", names, " ")
 	for (i in names)
 		left["nn_" names[i]] = 1
 	# arguments in host memory
-	host["host"] = host["most"] = 1
+	host["host"] = host["absmax"] = 1
 	print "#include \"guard.h\"\n"
 }
 
@@ -49,8 +49,8 @@ function argument(text, name, type) {
 		checks = checks "\tguard_sequences(__func__ + 7, " name ");\n"
 	else if (type ~ /struct nn_matrix/)
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ".at);\n"
-	else if (type ~ /struct nn_stretch/)
-		checks = checks "\tguard_stretches(__func__ + 7, " name ", count);\n"
+	else if (type ~ /struct nn_gemm_group/)
+		checks = checks "\tguard_groups(__func__ + 7, " name ", count);\n"
 	else if (type ~ /\*/ && type !~ /struct nn_adamw|enum nn_act/ && !(name in host))
 		checks = checks "\tguard_inside(__func__ + 7, \"" name "\", " name ");\n"
 	return name

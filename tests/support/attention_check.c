@@ -177,7 +177,7 @@ shape_case(const struct shape *shape, size_t more)
 		.ldkv = narrow + more,
 		.causal = shape->causal,
 		.window = shape->window,
-		.rounded = true };
+		.bf16 = true };
 	struct attended s = attended_of(shape, &a);
 	struct array *lse = array_new((size_t)shape->starts[shape->N] * a.H);
 	struct array *again = array_new(s.x[OUT]->n);
@@ -255,7 +255,7 @@ check_company(void)
 	struct nn_attention a = { .H = H, .K = H, .D = D, .ldq = H * D, .ldkv = H * D };
 
 	for (int kind = 0; kind < 2; kind++) {
-		a.rounded = kind;
+		a.bf16 = kind;
 		a.sequences = sequences_at(lengths, N);
 		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
 		a.sequences = sequences_at(alone, 1);

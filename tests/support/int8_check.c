@@ -143,7 +143,7 @@ product_case(size_t T, size_t C, size_t O)
 	for (size_t i = 0; i < (first + O) * C; i++)
 		w->ref[i] = (double)weight(rows, C, i / C, i % C);
 	array_upload(w);
-	struct nn_matrix whole = { .at = nn_kept(rows, (first + O) * row, 1, &copied),
+	struct nn_matrix whole = { .at = nn_bytes_of(rows, (first + O) * row, 1, &copied),
 		.dtype = DTYPE_I8 };
 	struct nn_matrix eight = nn_matrix_from(whole, first, C);
 	struct nn_matrix wide = nn_matrix_from(f32(w), first, C);

@@ -85,7 +85,7 @@ check_routes(void)
 	nn_route(at, w->at, all->at, false, T, E, TOP);
 	expect_ints("chosen", at, chosen, T * TOP);
 	expect("weights", w->at, plain, T * TOP, 1e-7);
-	nn_group(in_rows, in_slots, to, at, T, E, TOP);
+	nn_sort_by_expert(in_rows, in_slots, to, at, T, E, TOP);
 	expect_ints("offsets", to, offsets, E + 1);
 	expect_ints("slots", in_slots, slots, T * TOP);
 	expect_ints("rows", in_rows, rows, T * TOP);

@@ -155,7 +155,7 @@ static void
 adamw(struct work *w)
 {
 	struct nn_adamw a = { 1e-4, 0.9, 0.999, 1e-8, 1 };
-	struct nn_piece all = { 0, w->T * w->C, 0.01, 10, 0 };
+	struct nn_slice all = { 0, w->T * w->C, 0.01, 10, 0 };
 
 	nn_adamw(w->x, w->y, w->z, w->w, &a, &all, 1, all.count);
 }

@@ -394,9 +394,9 @@ check_activate(void)
 		struct array *in = array_random(60, 2), *out = array_new(60);
 		struct operation o = { gate, &kind, { up, in }, array_random(60, 1) };
 		gate(out->ref, o.in, &kind);
-		nn_gate(out->at, up->at, in->at, 12, kind, 5, 12);
+		nn_glu(out->at, up->at, in->at, 12, kind, 5, 12);
 		expect("gate", out->at, out->ref, 60, 1e-6);
-		nn_gate_back(
+		nn_glu_back(
 		    dup->at, dgate->at, o.dy->at, up->at, in->at, 12, kind, 5, 12);
 		expect_gradient("gate dup", dup->at, &o, 0, 0);
 		expect_gradient("gate dgate", dgate->at, &o, 1, 0);
@@ -477,7 +477,7 @@ bias_of(const struct array *table, int32_t **buckets, const struct attention *s)
 	for (size_t x = 0; x < 2 * s->longest; x++)
 		host[x] = bucket_at(x);
 	*buckets = device_ints(host, 2 * s->longest);
-	nn_bias(bias->at, f32(table), *buckets, s->longest, s->H);
+	nn_position_bias(bias->at, f32(table), *buckets, s->longest, s->H);
 	free(host);
 	return bias->at;
 }
@@ -514,7 +514,7 @@ attention_case(struct attention *s, bool biased, bool back)
 	if (!biased)
 		return;
 	struct array *dtable = array_of(BUCKETS * s->H, 1);
-	nn_bias_back(dtable->at, dbias->at, buckets, &a.sequences, s->H);
+	nn_position_bias_back(dtable->at, dbias->at, buckets, &a.sequences, s->H);
 	expect_gradient("attention dtable", dtable->at, &o, 3, 1);
 }
 

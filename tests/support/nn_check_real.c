@@ -31,13 +31,13 @@ check_product(void)
 	size_t M = 61, N = 450, K = 901;
 
 	for (int kind = 0; kind < 3; kind++) {
-		bool a_turned = kind == 2, b_turned = kind == 0;
+		bool a_transposed = kind == 2, b_transposed = kind == 0;
 		struct array *a = array_random(M * K, 0.1), *b = array_random(N * K, 0.1);
 		struct array *c = array_random(M * N, 1);
 		for (size_t i = 0; i < M * N; i++)
 			c->ref[i] *= 2;
-		product(c->ref, 0.5, a->ref, a_turned ? 1 : K, a_turned ? M : 1, b->ref,
-		    b_turned ? 1 : N, b_turned ? K : 1, M, N, K);
+		product(c->ref, 0.5, a->ref, a_transposed ? 1 : K, a_transposed ? M : 1, b->ref,
+		    b_transposed ? 1 : N, b_transposed ? K : 1, M, N, K);
 		(kind == 0	? nn_product_nt
 		    : kind == 1 ? nn_product_nn
 				: nn_product_tn)(c->at, a->at, b->at, M, N, K, 0.5f, 2);
@@ -226,13 +226,13 @@ rows_softmax_back(float *y, const float *x, const float *z, size_t R)
 static void
 rows_gate(float *y, const float *x, const float *z, size_t R)
 {
-	nn_gate(y, x, z, WIDTH, NN_SILU, R, WIDTH);
+	nn_glu(y, x, z, WIDTH, NN_SILU, R, WIDTH);
 }
 
 static void
 rows_gate_back(float *y, const float *x, const float *z, size_t R)
 {
-	nn_gate_back(spare, y, x, z, x, WIDTH, NN_SILU, R, WIDTH);
+	nn_glu_back(spare, y, x, z, x, WIDTH, NN_SILU, R, WIDTH);
 }
 
 static void

@@ -319,7 +319,7 @@ group_case(size_t T, size_t E, size_t top)
 			}
 		offsets[e + 1] = (int32_t)found;
 	}
-	nn_group(in_rows, at, to, device_ints(chosen, n), T, E, top);
+	nn_sort_by_expert(in_rows, at, to, device_ints(chosen, n), T, E, top);
 	expect_ints("offsets", to, offsets, E + 1);
 	expect_ints("slots", at, slots, n);
 	expect_ints("rows", in_rows, rows, n);
@@ -579,14 +579,14 @@ check_pieces(void)
 {
 	enum { PIECES = 700, N = 5 * PIECES };
 	struct array *x = array_random(N, 1);
-	struct nn_piece pieces[PIECES] = { { 0 } };
+	struct nn_slice pieces[PIECES] = { { 0 } };
 	double sums[PIECES], wanted, *to = nn_alloc(sizeof sums);
 
 	for (size_t i = 0; i < PIECES; i++) {
 		pieces[i].offset = 5 * i;
 		pieces[i].count = i * i % 6;
 	}
-	struct nn_piece *given = nn_alloc(sizeof pieces);
+	struct nn_slice *given = nn_alloc(sizeof pieces);
 	nn_upload(given, pieces, sizeof pieces);
 	nn_square_sums(to, x->at, given, PIECES, 5);
 	nn_download(sums, to, sizeof sums);

@@ -62,7 +62,7 @@ check_embed_of(const char *name, const int32_t *rows_of)
 	int32_t *id = device_ints(ids, T);
 	const int32_t *row = rows_of ? rows_of : counted;
 
-	at.places = rows_of ? device_ints(rows_of, T) : NULL;
+	at.positions = rows_of ? device_ints(rows_of, T) : NULL;
 	for (size_t t = 0; t < T; t++)
 		for (size_t c = 0; c < C; c++) {
 			size_t token = (size_t)ids[t] * C + c,
@@ -245,7 +245,7 @@ check_loss(void)
 /* Its sum of squares; g becomes zero. */
 static double
 step_piece(struct array *w, struct array *m, struct array *v, struct array *g,
-    const struct nn_adamw *a, const struct nn_piece *piece)
+    const struct nn_adamw *a, const struct nn_slice *piece)
 {
 	double sum = 0, step = (double)piece->step;
 
@@ -274,10 +274,10 @@ check_adamw(void)
 	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.5 };
 	/* a large one, one later in its steps, one that stays as it is; what is between belongs to none.  Their moments lie
 	 * in another order. */
-	struct nn_piece pieces[PIECES] = { { 0, 40000, 0.1, 0, 64 },
+	struct nn_slice pieces[PIECES] = { { 0, 40000, 0.1, 0, 64 },
 		{ 40016, 3, 0, 7, 2 }, { 40032, 20, 0.1, 0, 40064 },
 		{ 40080, 17, 0.3, 0, 16 } };
-	struct nn_piece *given = nn_alloc(sizeof pieces);
+	struct nn_slice *given = nn_alloc(sizeof pieces);
 	double squares[PIECES], *sums = nn_alloc(sizeof squares);
 
 	for (int step = 1; step <= 5; step++) {

@@ -119,7 +119,7 @@ static void
 each_kind(void (*check)(enum dtype kind))
 {
 	check(DTYPE_I8);
-	if (nn_packs(DTYPE_BF16))
+	if (nn_supports(DTYPE_BF16))
 		check(DTYPE_BF16);
 }
 
@@ -167,7 +167,7 @@ check_error(void)
 
 	double plain = error_of(DTYPE_I8, x, w, NULL, T, C, O);
 	expect_value("error", plain, 0.0096, 0.0015);
-	if (nn_packs(DTYPE_BF16))
+	if (nn_supports(DTYPE_BF16))
 		expect_value("error of bf16", error_of(DTYPE_BF16, x, w, NULL, T, C, O),
 		    0.0023, 0.0003);
 	for (size_t t = 0; t < T; t++)
@@ -176,8 +176,8 @@ check_error(void)
 		w->ref[o * C + 99] /= 50;
 	array_upload(x);
 	array_upload(w);
-	nn_column_most(most, x->at, C, T / 2, C);
-	nn_column_most(most, x->at + T / 2 * C, C, T - T / 2, C);
+	nn_column_absmax(most, x->at, C, T / 2, C);
+	nn_column_absmax(most, x->at + T / 2 * C, C, T - T / 2, C);
 	for (size_t c = 0; c < C; c++) {
 		double greatest = 0;
 		for (size_t t = 0; t < T; t++)

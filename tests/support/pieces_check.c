@@ -71,11 +71,11 @@ check_weights(void)
 	float *host = mem_new(O * C, sizeof *host);
 	bool copied;
 
-	l.weights.rounded = true;
+	l.weights.bf16 = true;
 	expect_layer(&l, true);
 	/* the greatest of a group is 127 steps of 1 */
 	nn_download(host, l.w->at, O * C * sizeof *host);
-	for (size_t i = 0; i < O * C; i += NN_GROUP) {
+	for (size_t i = 0; i < O * C; i += NN_QUANT_GROUP) {
 		double more = 127 - (double)host[i];
 		size_t o = i / C, c = i % C;
 		host[i] = 127;
@@ -85,7 +85,7 @@ check_weights(void)
 		}
 	}
 	nn_quantize(rows, host, DTYPE_F32, O, C);
-	l.weights = (struct nn_matrix){ .at = nn_kept(rows, O * nn_row_size(DTYPE_I8, C),
+	l.weights = (struct nn_matrix){ .at = nn_bytes_of(rows, O * nn_row_size(DTYPE_I8, C),
 					    1, &copied),
 		.dtype = DTYPE_I8 };
 	expect_layer(&l, false);
@@ -111,10 +111,10 @@ check_rows(void)
 		size_t bytes = nn_packed_size(kind, O, C);
 		float *host = mem_new(O * C, sizeof *host);
 		if (kind == DTYPE_BF16) {
-			l.weights.rounded = true;
+			l.weights.bf16 = true;
 			expect_layer(&l, true);
 		}
-		if (nn_packs(kind)) {
+		if (nn_supports(kind)) {
 			void *to = nn_alloc(bytes);
 			nn_download(host, l.w->at, O * C * sizeof *host);
 			nn_pack(to, kind, host, DTYPE_F32, false, NULL, O, C);
@@ -243,8 +243,8 @@ check_reach(void)
 	array_upload(x);
 	for (size_t c = 0; c < C; c++)
 		most[c] = c % 2 ? 0 : 3.5f;
-	nn_column_most(most, x->at, LDX, T, C);
-	nn_column_most(most, x->at, LDX, 0, C);
+	nn_column_absmax(most, x->at, LDX, T, C);
+	nn_column_absmax(most, x->at, LDX, 0, C);
 	for (size_t c = 0; c < C; c++) {
 		double greatest = c % 2 ? 0 : 3.5;
 		for (size_t t = 0; t < T; t++)

@@ -41,7 +41,7 @@ weights(const struct layer *l)
 {
 	struct nn_matrix w = nn_f32(l->w->at);
 
-	w.rounded = true;
+	w.bf16 = true;
 	return w;
 }
 

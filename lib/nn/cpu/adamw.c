@@ -5,7 +5,7 @@
 #include "nn/cpu/cpu.h"
 
 void
-nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces, size_t count,
+nn_square_sums(double *sums, const float *x, const struct nn_slice *pieces, size_t count,
     size_t most)
 {
 	(void)most;
@@ -15,7 +15,7 @@ nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces, size
 
 static void
 update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
-    const struct nn_piece *piece)
+    const struct nn_slice *piece)
 {
 	float beta1 = (float)a->beta1, beta2 = (float)a->beta2, scale = (float)a->scale;
 	float rest1 = (float)(1 - a->beta1), rest2 = (float)(1 - a->beta2),
@@ -37,7 +37,7 @@ update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
 
 void
 nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
-    const struct nn_piece *pieces, size_t count, size_t most)
+    const struct nn_slice *pieces, size_t count, size_t most)
 {
 	(void)most;
 	for (size_t i = 0; i < count; i++) {

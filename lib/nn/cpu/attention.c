@@ -18,14 +18,14 @@ enum { PANEL = NN_PANEL, WIDEST = 32, KEYS = 128 };
 
 /* st[n][PANEL] = x[n,D] at[D][PANEL].  Both stand alone: expanded into a larger function the
  * tile would have to share its registers. */
-NN_ALONE void
+NN_NOINLINE void
 scores_wide(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
 	nn_tiles(st, PANEL, nn_zeros, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 2);
 }
 
 /* The same for the first half of the panel's queries. */
-NN_ALONE void
+NN_NOINLINE void
 scores_narrow(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
 	nn_tiles(st, PANEL, nn_zeros, 0, x, ld, 1, at, PANEL, D, n, NN_SHORT_TILE, 1);
@@ -66,21 +66,21 @@ mix(float *out, size_t ldo, const float *w, size_t wr, size_t wk, const float *x
 }
 
 /* Sums over keys, one for each query, of which there are none yet, or some; sums over queries, one for each key. */
-NN_ALONE void
+NN_NOINLINE void
 mix_first_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld,
     size_t keys, size_t queries, size_t D)
 {
 	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D, true);
 }
 
-NN_ALONE void
+NN_NOINLINE void
 mix_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld, size_t keys,
     size_t queries, size_t D)
 {
 	mix(out, ldo, st, 1, PANEL, x, ld, keys, queries, D, false);
 }
 
-NN_ALONE void
+NN_NOINLINE void
 mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
     size_t queries, size_t keys, size_t D)
 {
@@ -187,7 +187,7 @@ ahead_of(const struct panel *p, size_t key)
 	return (ptrdiff_t)p->first - (ptrdiff_t)key;
 }
 
-NN_ALONE void
+NN_NOINLINE void
 add_bias(float *st, const struct panel *p, size_t key, size_t keys)
 {
 	for (size_t j = 0; j < keys; j++) {
@@ -200,7 +200,7 @@ add_bias(float *st, const struct panel *p, size_t key, size_t keys)
 }
 
 /* dbias += gt times `by`, the queries of every distance in their order whatever the panel. */
-NN_ALONE void
+NN_NOINLINE void
 add_bias_back(float *dbias, const float *gt, const struct panel *p, size_t key,
     size_t keys, float by)
 {

@@ -11,7 +11,7 @@
 #include "nn/nn.h"
 
 #define NN_INLINE static inline __attribute__((always_inline))
-#define NN_ALONE static __attribute__((noinline))
+#define NN_NOINLINE static __attribute__((noinline))
 
 /* Floats in a vector register. */
 #ifdef __AVX512F__
@@ -22,7 +22,7 @@ enum { NN_LANES = 8 };
 
 enum {
 	NN_SERIAL = 1 << 15, /* elements below which threads cost more than they save */
-	NN_SLICE = 64 /* columns that one thread sums at a time: a whole cache line */
+	NN_COLUMNS = 64 /* columns that one thread sums at a time: a whole cache line */
 };
 
 /* nn_activate without threads. */

@@ -5,8 +5,8 @@
 static size_t
 position_of(const struct nn_sequences *sequences, size_t t)
 {
-	if (sequences->places)
-		return (size_t)sequences->places[t];
+	if (sequences->positions)
+		return (size_t)sequences->positions[t];
 	return t - (size_t)sequences->starts[nn_sequence_of(sequences, t)];
 }
 
@@ -53,13 +53,13 @@ embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *
     const int32_t *ids, const struct nn_sequences *sequences, size_t C, size_t from,
     size_t to)
 {
-	const int32_t *starts = sequences->starts, *places = sequences->places;
+	const int32_t *starts = sequences->starts, *positions = sequences->positions;
 
 	for (size_t i = 0; i < sequences->N; i++)
 		for (size_t t = (size_t)starts[i]; t < (size_t)starts[i + 1]; t++) {
 			const float *row = dx + t * C;
 			float *token = dtokens ? dtokens + (size_t)ids[t] * C : NULL;
-			size_t at = places ? (size_t)places[t] : t - (size_t)starts[i];
+			size_t at = positions ? (size_t)positions[t] : t - (size_t)starts[i];
 			float *place = dpositions ? dpositions + at * C : NULL;
 			for (size_t c = from; token && c < to; c++)
 				token[c] += row[c];
@@ -75,7 +75,7 @@ nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
     const int32_t *ids, const struct nn_sequences *sequences, size_t C)
 {
 #pragma omp parallel for schedule(static) if (sequences->T * C > NN_SERIAL)
-	for (size_t from = 0; from < C; from += NN_SLICE)
+	for (size_t from = 0; from < C; from += NN_COLUMNS)
 		embed_back_slice(dtokens, dtypes, dpositions, dx, ids, sequences, C, from,
-		    from + NN_SLICE < C ? from + NN_SLICE : C);
+		    from + NN_COLUMNS < C ? from + NN_COLUMNS : C);
 }

@@ -113,7 +113,7 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 }
 
 const void *
-nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied)
+nn_bytes_of(const void *host, size_t bytes, size_t alignment, bool *copied)
 {
 	*copied = (uintptr_t)host % alignment != 0;
 	return *copied ? memcpy(nn_alloc(bytes), host, bytes) : host;

@@ -68,7 +68,7 @@ struct rows {
 static void
 norm_parameters(float *dw, float *db, const struct rows *rows, size_t from, size_t width)
 {
-	double weight[NN_SLICE] = { 0 }, bias[NN_SLICE] = { 0 };
+	double weight[NN_COLUMNS] = { 0 }, bias[NN_COLUMNS] = { 0 };
 
 	for (size_t i = 0; i < rows->T * rows->heads; i++) {
 		size_t t = i / rows->heads, at = i % rows->heads * rows->D + from;
@@ -127,9 +127,9 @@ norm_back(float *ds, float *dw, float *db, const struct rows *rows, const float 
 	/* first, because ds may be dy */
 	if (dw || db) {
 #pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
-		for (size_t from = 0; from < D; from += NN_SLICE)
+		for (size_t from = 0; from < D; from += NN_COLUMNS)
 			norm_parameters(dw, db, rows, from,
-			    D - from < NN_SLICE ? D - from : NN_SLICE);
+			    D - from < NN_COLUMNS ? D - from : NN_COLUMNS);
 	}
 	if (ds) {
 #pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)

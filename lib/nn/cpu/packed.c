@@ -57,7 +57,7 @@ nn_packed_layout(void)
 }
 
 bool
-nn_packs(enum dtype dtype)
+nn_supports(enum dtype dtype)
 {
 	return dtype == DTYPE_F32 || packed_kernel(dtype) != NULL;
 }
@@ -106,16 +106,16 @@ pack_halves(const struct packed *p, size_t o, const float *row, size_t C)
 }
 
 bool
-nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
+nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool transposed,
     const float *most, size_t O, size_t C)
 {
-	const struct pack from = { host, dtype, turned, O, C };
+	const struct pack from = { host, dtype, transposed, O, C };
 	struct packed p = parts_of(to, kind, O, C);
 	bool finite = true;
 
 	if (kind == DTYPE_F32) {
 		nn_pack_floats(
-		    to, (struct nn_matrix){ .at = host, .dtype = dtype }, turned, O, C);
+		    to, (struct nn_matrix){ .at = host, .dtype = dtype }, transposed, O, C);
 		return true;
 	}
 	memset(to, 0, p.bytes);
@@ -133,7 +133,7 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 }
 
 void
-nn_column_most(float *most, const float *x, size_t ldx, size_t T, size_t C)
+nn_column_absmax(float *most, const float *x, size_t ldx, size_t T, size_t C)
 {
 	for (size_t t = 0; t < T; t++)
 #pragma omp simd

@@ -50,9 +50,9 @@ struct packed_kernel {
  * NULL where floats are as quick. */
 const struct packed_kernel *packed_kernel(enum dtype dtype);
 
-/* What nn_pack makes of floats, for product.c: so many of them, in panels of as many columns as a tile has; turned as there. */
+/* What nn_pack makes of floats, for product.c: so many of them, in panels of as many columns as a tile has; transposed as there. */
 size_t nn_packed_floats(size_t O, size_t C);
-void nn_pack_floats(float *to, struct nn_matrix w, bool turned, size_t O, size_t C);
+void nn_pack_floats(float *to, struct nn_matrix w, bool transposed, size_t O, size_t C);
 
 /* y = act(x w^T + bias), or y += x w^T, with a packed matrix; bias and act may be NULL. */
 void nn_linear_packed(float *y, size_t ldy, const float *x, size_t ldx,

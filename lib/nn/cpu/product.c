@@ -67,7 +67,7 @@ static void
 pack_panel(
     float *panel, const struct product *p, size_t k, size_t depth, size_t n, size_t some)
 {
-	if (p->b_turned) {
+	if (p->b_transposed) {
 		nn_transpose(panel, NN_PANEL, nn_matrix_from(p->b, n, p->ldb), p->ldb, k,
 		    some, depth, NN_PANEL, 1);
 		return;
@@ -113,9 +113,9 @@ nn_packed_floats(size_t O, size_t C)
 }
 
 void
-nn_pack_floats(float *to, struct nn_matrix w, bool turned, size_t O, size_t C)
+nn_pack_floats(float *to, struct nn_matrix w, bool transposed, size_t O, size_t C)
 {
-	const struct product p = { .b = w, .ldb = turned ? O : C, .b_turned = !turned };
+	const struct product p = { .b = w, .ldb = transposed ? O : C, .b_transposed = !transposed };
 
 #pragma omp parallel for schedule(static) if (O * C > NN_SERIAL)
 	for (size_t n = 0; n < O; n += NN_PANEL)
@@ -127,7 +127,7 @@ static void
 pack_a(
     float *strip, const struct product *p, size_t k, size_t depth, size_t m, size_t rows)
 {
-	if (p->a_turned) {
+	if (p->a_transposed) {
 		size_t width = (depth + NN_LANES - 1) / NN_LANES * NN_LANES;
 		nn_transpose(strip, STRIDE, nn_f32(p->a + k * p->lda + m), p->lda, 0,
 		    depth, rows, width, p->alpha);
@@ -278,7 +278,7 @@ multiply(const struct product *p)
 static bool
 in_halves(struct nn_matrix w)
 {
-	return w.rounded && w.dtype == DTYPE_F32 && nn_packs(DTYPE_BF16);
+	return w.bf16 && w.dtype == DTYPE_F32 && nn_supports(DTYPE_BF16);
 }
 
 static void
@@ -299,7 +299,7 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 	    .M = T,
 	    .N = O,
 	    .K = C,
-	    .b_turned = true,
+	    .b_transposed = true,
 	    .halves = in_halves(w),
 	    .act = act,
 	    .alpha = 1,
@@ -328,11 +328,11 @@ nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix
 }
 
 void
-nn_linear_stretches(float *y, const float *x, const struct nn_stretch *stretches,
+nn_linear_grouped(float *y, const float *x, const struct nn_gemm_group *stretches,
     size_t count, const enum nn_act *act, size_t C, size_t O)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct nn_stretch *s = &stretches[i];
+		const struct nn_gemm_group *s = &stretches[i];
 		linear(y, O, x, C, s->w, s->b, act, 0, s->rows, C, O);
 		y += s->rows * O;
 		x += s->rows * C;
@@ -344,9 +344,9 @@ static void
 column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
 {
 #pragma omp parallel for schedule(static) if (T * O > NN_SERIAL)
-	for (size_t from = 0; from < O; from += NN_SLICE) {
-		size_t width = O - from < NN_SLICE ? O - from : NN_SLICE;
-		double sum[NN_SLICE] = { 0 };
+	for (size_t from = 0; from < O; from += NN_COLUMNS) {
+		size_t width = O - from < NN_COLUMNS ? O - from : NN_COLUMNS;
+		double sum[NN_COLUMNS] = { 0 };
 		for (size_t t = 0; t < T; t++)
 #pragma omp simd
 			for (size_t c = 0; c < width; c++)
@@ -383,7 +383,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 		    .M = O,
 		    .N = C,
 		    .K = T,
-		    .a_turned = true,
+		    .a_transposed = true,
 		    .halves = in_halves(w),
 		    .alpha = 1,
 		    .beta = 1 });
@@ -393,20 +393,20 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 
 /* Products of matrices whose rows lie close. */
 static void
-product(float *c, const float *a, bool a_turned, const float *b, bool b_turned, size_t M,
+product(float *c, const float *a, bool a_transposed, const float *b, bool b_transposed, size_t M,
     size_t N, size_t K, float alpha, float beta)
 {
 	multiply(&(struct product){ .c = c,
 	    .a = a,
 	    .b = nn_f32(b),
 	    .ldc = N,
-	    .lda = a_turned ? M : K,
-	    .ldb = b_turned ? K : N,
+	    .lda = a_transposed ? M : K,
+	    .ldb = b_transposed ? K : N,
 	    .M = M,
 	    .N = N,
 	    .K = K,
-	    .a_turned = a_turned,
-	    .b_turned = b_turned,
+	    .a_transposed = a_transposed,
+	    .b_transposed = b_transposed,
 	    .alpha = alpha,
 	    .beta = beta });
 }

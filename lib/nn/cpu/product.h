@@ -7,8 +7,8 @@
 #include "nn/cpu/cpu.h"
 
 /*
- * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_turned; b is [K,N], or
- * [N,K] when b_turned, or packed; bias[N] and act may be NULL.
+ * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] when a_transposed; b is [K,N], or
+ * [N,K] when b_transposed, or packed; bias[N] and act may be NULL.
  * An element's sum runs over K in an order that depends on K alone: neither the other rows and
  * columns nor the threads change its bits.
  */
@@ -17,7 +17,7 @@ struct product {
 	const float *a, *bias;
 	struct nn_matrix b;
 	size_t ldc, lda, ldb, M, N, K;
-	bool a_turned, b_turned;
+	bool a_transposed, b_transposed;
 	bool halves; /* of bf16: alpha is 1, b of floats, not packed */
 	const enum nn_act *act;
 	float alpha, beta;

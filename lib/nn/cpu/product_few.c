@@ -69,7 +69,7 @@ columns(const struct product *p, size_t n, size_t some, size_t rows, size_t wide
 	for (; k + side <= p->K; k += side, a += side) {
 		for (size_t w = 0; w < wide; w++) {
 			const char *at = b + w * high;
-			if (dtype == DTYPE_I8 && k % NN_GROUP == 0)
+			if (dtype == DTYPE_I8 && k % NN_QUANT_GROUP == 0)
 				nn_take_scales(scales + w, at, row, some, p->ldb, k);
 			nn_take_square(
 			    square[w], at + k * nn_element(dtype), row, some, ahead, 1);
@@ -115,7 +115,7 @@ all_columns(const struct product *p, size_t n0, size_t n1, size_t rows, enum dty
  * long again, so there one function of a type takes every number of rows.
  */
 #define FUNCTION(name, rows, TYPE)                                                       \
-	NN_ALONE void columns_##name##_##TYPE(                                           \
+	NN_NOINLINE void columns_##name##_##TYPE(                                           \
 	    const struct product *p, size_t n0, size_t n1)                               \
 	{                                                                                \
 		all_columns(p, n0, n1, rows, DTYPE_##TYPE);                              \
@@ -152,7 +152,7 @@ static columns_function *const columns_of[FEW][DTYPE_COUNT] = { ENTRIES(1), ENTR
 bool
 nn_few_rows(const struct product *p)
 {
-	return p->M > 0 && p->M <= FEW && p->b_turned && !p->a_turned && p->alpha == 1 &&
+	return p->M > 0 && p->M <= FEW && p->b_transposed && !p->a_transposed && p->alpha == 1 &&
 	       !p->b.packed && !p->halves;
 }
 

@@ -14,7 +14,7 @@ enum {
 	STRIP = 96,  /* rows of a packed at once */
 	DEPTH = 512, /* of K packed at once: whole PACKED_DEPTHs */
 	SPAN = 512,  /* columns of b packed at once: whole PACKED_WIDTHs */
-	PIECE = 128, /* of K turned at once */
+	PIECE = 128, /* of K transposed at once */
 };
 
 /* Bytes of a row of a and of a column of b, `depth` of K and zeros. */
@@ -26,10 +26,10 @@ bytes_of(size_t depth)
 	return (bytes + PACKED_DEPTH - 1) / PACKED_DEPTH * PACKED_DEPTH;
 }
 
-/* `some` rows of a matrix of floats from `row` on, whose columns k..k+depth-1 become rows of halves of `bytes`; turned: its
+/* `some` rows of a matrix of floats from `row` on, whose columns k..k+depth-1 become rows of halves of `bytes`; transposed: its
  * rows k.. and columns from `row` on.  Behind them zeros. */
 static void
-take_rows(char *to, const float *from, size_t ld, bool turned, size_t row, size_t some,
+take_rows(char *to, const float *from, size_t ld, bool transposed, size_t row, size_t some,
     size_t k, size_t depth, size_t bytes)
 {
 	_Alignas(64) float piece[NN_LANES * PIECE];
@@ -37,10 +37,10 @@ take_rows(char *to, const float *from, size_t ld, bool turned, size_t row, size_
 	for (size_t r = 0; r < some; r++)
 		memset(to + r * bytes + depth * sizeof(uint16_t), 0,
 		    bytes - depth * sizeof(uint16_t));
-	for (size_t r = 0; !turned && r < some; r++)
+	for (size_t r = 0; !transposed && r < some; r++)
 		nn_take_halves(
 		    (void *)(to + r * bytes), from + (row + r) * ld + k, depth);
-	for (size_t r = 0; turned && r < some; r += NN_LANES)
+	for (size_t r = 0; transposed && r < some; r += NN_LANES)
 		for (size_t i = 0; i < depth; i += PIECE) {
 			size_t high = some - r < NN_LANES ? some - r : NN_LANES;
 			size_t wide = depth - i < PIECE ? depth - i : PIECE;
@@ -76,7 +76,7 @@ pack_panel(uint32_t *panel, const struct product *p, size_t k, size_t depth, siz
 
 	if (some < PACKED_PANEL || depth < 2 * words)
 		memset(panel, 0, bytes * PACKED_PANEL);
-	if (p->b_turned) {
+	if (p->b_transposed) {
 		_Alignas(64) uint32_t row[DEPTH / 2];
 		for (size_t i = 0; i < some; i++) {
 			take_rows(
@@ -157,7 +157,7 @@ columns_of_halves(const struct product *p, const struct packed_kernel *kernel, s
 		for (size_t m = m0; m < m1; m += STRIP) {
 			size_t rows = m1 - m < STRIP ? m1 - m : STRIP;
 			take_rows(
-			    strip, p->a, p->lda, p->a_turned, m, rows, k, depth, bytes);
+			    strip, p->a, p->lda, p->a_transposed, m, rows, k, depth, bytes);
 			if (k == 0 && p->beta != 0)
 				nn_product_begin(p, m, rows, n, width);
 			put_strip(p, kernel, strip, panels, k, m, rows, n, width, bytes);

@@ -17,8 +17,8 @@ nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C
 {
 	/* rows may repeat, columns do not: each thread owns some columns */
 #pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
-	for (size_t from = 0; from < C; from += NN_SLICE) {
-		size_t to = from + NN_SLICE < C ? from + NN_SLICE : C;
+	for (size_t from = 0; from < C; from += NN_COLUMNS) {
+		size_t to = from + NN_COLUMNS < C ? from + NN_COLUMNS : C;
 		for (size_t r = 0; r < R; r++)
 #pragma omp simd
 			for (size_t c = from; c < to; c++)

@@ -49,7 +49,7 @@ transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t first, siz
 		/* whole squares apart, so that the compiler unrolls them */
 		for (; c + side <= first + columns; c += side, at += side * ldt) {
 			const char *corner = from + c * nn_element(dtype);
-			if (dtype == DTYPE_I8 && (c == first || c % NN_GROUP == 0))
+			if (dtype == DTYPE_I8 && (c == first || c % NN_QUANT_GROUP == 0))
 				nn_take_scales(&scales, from, row, some, ldf, c);
 			if (some >= NN_LANES)
 				turn_square(at, ldt, corner, row, NN_LANES, scale,

@@ -1,5 +1,5 @@
 /*
- * transpose - matrices turned, halves widened, and squares of vectors turned in registers.
+ * transpose - matrices transposed, halves widened, and squares of vectors turned in registers.
  */
 #ifndef NN_CPU_TRANSPOSE_H
 #define NN_CPU_TRANSPOSE_H
@@ -28,7 +28,7 @@ nn_scale_of(const char *row, size_t C, size_t c)
 {
 	float scale;
 
-	memcpy(&scale, row + C + c / NN_GROUP * sizeof scale, sizeof scale);
+	memcpy(&scale, row + C + c / NN_QUANT_GROUP * sizeof scale, sizeof scale);
 	return scale;
 }
 

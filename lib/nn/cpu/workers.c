@@ -19,13 +19,13 @@ nn_worker_tokens(enum dtype kind)
 
 /* Between two products they stay in the cache; of fewer, matrices would be turned too often. */
 size_t
-nn_step_rows(void)
+nn_chunk_rows(void)
 {
 	return 512;
 }
 
 void
-nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+nn_parallel_for(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
 	/* within a parallel region, though of one thread, libgomp makes new threads for each region inside */
 	if (count == 1) {

@@ -158,7 +158,7 @@ nn_activate_back(float *dx, const float *dy, const float *x, enum nn_act act, si
 }
 
 void
-nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
+nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
     size_t T, size_t I)
 {
 	struct lines lines = lines_of(T, I);
@@ -171,7 +171,7 @@ nn_gate(float *y, const float *up, const float *gate, size_t ld, enum nn_act act
 }
 
 void
-nn_gate_back(float *dup, float *dgate, const float *dy, const float *up,
+nn_glu_back(float *dup, float *dgate, const float *dy, const float *up,
     const float *gate, size_t ld, enum nn_act act, size_t T, size_t I)
 {
 	struct lines lines = lines_of(T, I);

@@ -10,7 +10,7 @@ namespace
  */
 __global__ void
 __launch_bounds__(BLOCK)
-    count_stretches(size_t *firsts, const struct nn_piece *pieces, size_t count)
+    count_stretches(size_t *firsts, const struct nn_slice *pieces, size_t count)
 {
 	__shared__ unsigned long long room[BLOCK];
 	unsigned long long before = 0;
@@ -35,7 +35,7 @@ __launch_bounds__(BLOCK)
 
 __global__ void
 __launch_bounds__(BLOCK) sum_stretches(double *parts, const float *x,
-    const struct nn_piece *pieces, const size_t *firsts, size_t count)
+    const struct nn_slice *pieces, const size_t *firsts, size_t count)
 {
 	__shared__ double room[WARP];
 
@@ -66,7 +66,7 @@ struct step {
 };
 
 __device__ struct step
-step_of(const struct nn_adamw &a, const struct nn_piece &piece)
+step_of(const struct nn_adamw &a, const struct nn_slice &piece)
 {
 	return { (float)a.beta1, (float)a.beta2, (float)(1 - a.beta1),
 		(float)(1 - a.beta2), (float)a.eps, (float)a.scale,
@@ -78,7 +78,7 @@ step_of(const struct nn_adamw &a, const struct nn_piece &piece)
 struct update {
 	float *w, *m, *v, *gradient;
 	struct nn_adamw a;
-	const struct nn_piece *pieces;
+	const struct nn_slice *pieces;
 	const size_t *firsts;
 	size_t count;
 	bool whole; /* of all four arrays */
@@ -114,7 +114,7 @@ __launch_bounds__(BLOCK) update_stretches(struct update u)
 
 	for (size_t at = blockIdx.x; at < u.firsts[u.count]; at += gridDim.x) {
 		size_t which = stretch_of(u.firsts, u.count, at);
-		const struct nn_piece piece = u.pieces[which];
+		const struct nn_slice piece = u.pieces[which];
 		size_t from = (at - u.firsts[which]) * SQUARES, n = piece.count;
 		size_t to = n - from < SQUARES ? n : from + SQUARES;
 		float *gradient = u.gradient + piece.offset;
@@ -153,7 +153,7 @@ stretch_blocks(size_t stretches)
 } // namespace
 
 void
-nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces, size_t count,
+nn_square_sums(double *sums, const float *x, const struct nn_slice *pieces, size_t count,
     size_t most)
 {
 	size_t stretches = most_stretches(count, most);
@@ -170,7 +170,7 @@ nn_square_sums(double *sums, const float *x, const struct nn_piece *pieces, size
 
 void
 nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
-    const struct nn_piece *pieces, size_t count, size_t most)
+    const struct nn_slice *pieces, size_t count, size_t most)
 {
 	scratch<size_t> firsts(count + 1);
 	bool whole = row_whole(w, 0, 0) && row_whole(m, 0, 0) && row_whole(v, 0, 0) &&

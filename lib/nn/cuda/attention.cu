@@ -196,7 +196,7 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int WIDE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
-		if (from->rounded)
+		if (from->bf16)
 			launch<rounded<SIZE, 4, SIZE <= 128 ? 64 : 32>>(x, a, from);
 		else
 			launch<exact<SIZE, 4, WIDE>>(x, a, from);

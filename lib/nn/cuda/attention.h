@@ -362,7 +362,7 @@ template <int SIZE_, int WARPS_, int WALK_> struct rounded {
 			x[3] = bf16_pair(p[n + 1][2], p[n + 1][3]);
 #pragma unroll
 			for (int d = 0; d < SIZE; d += 16) {
-				load_matrices_turned(y, from + 8 * n * PITCH + d);
+				load_matrices_transposed(y, from + 8 * n * PITCH + d);
 				matrix_product(sum[d / 8], x, y[0], y[1]);
 				matrix_product(sum[d / 8 + 1], x, y[2], y[3]);
 			}
@@ -493,9 +493,9 @@ struct range {
 	int from, to;
 };
 
-/* The keys that queries first..last may see, or, turned, the queries that may see those keys. */
+/* The keys that queries first..last may see, or, transposed, the queries that may see those keys. */
 static __device__ __forceinline__ struct range
-range_of(const struct attention &a, int first, int last, int length, bool turned)
+range_of(const struct attention &a, int first, int last, int length, bool transposed)
 {
 	struct range range = { 0, length };
 
@@ -503,9 +503,9 @@ range_of(const struct attention &a, int first, int last, int length, bool turned
 		range.from = first - a.window;
 	if (length - last > a.window)
 		range.to = last + a.window + 1;
-	if (a.causal && !turned)
+	if (a.causal && !transposed)
 		range.to = last + 1;
-	if (a.causal && turned)
+	if (a.causal && transposed)
 		range.from = first;
 	range.to = range.to < length ? range.to : length;
 	return range;

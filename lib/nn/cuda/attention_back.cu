@@ -447,7 +447,7 @@ nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *do
 		constexpr int LARGE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
 		constexpr int SMALL = SIZE <= 32 ? 64 : SIZE <= 64 ? 32 : 16;
 		using R = rounded<SIZE, 4, LARGE>;
-		if (from->rounded)
+		if (from->bf16)
 			launch<R, R>(x, a, from);
 		else
 			launch<exact<SIZE, SIZE <= 128 ? 4 : 2, SMALL>,

@@ -125,7 +125,7 @@ widen_bytes(float *to, const int8_t *from, size_t row, size_t R, size_t C)
 		return;
 	for (size_t c = blockIdx.y * WARP + threadIdx.x; c < C; c += gridDim.y * WARP) {
 		float scale;
-		memcpy(&scale, values + C + c / NN_GROUP * sizeof scale, sizeof scale);
+		memcpy(&scale, values + C + c / NN_QUANT_GROUP * sizeof scale, sizeof scale);
 		to[r * C + c] = (float)values[c] * scale;
 	}
 }

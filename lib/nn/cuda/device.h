@@ -6,7 +6,7 @@
  * the headers of tests/cuda, under which a kernel runs on the processor.
  *
  * All that a thread of the host asks for goes into its own stream (device_stream), one after another; only nn_download
- * and what is like it waits.  The workers of nn_each have a stream each.
+ * and what is like it waits.  The workers of nn_parallel_for have a stream each.
  */
 #ifndef NN_CUDA_DEVICE_H
 #define NN_CUDA_DEVICE_H

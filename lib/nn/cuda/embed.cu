@@ -7,17 +7,17 @@ namespace
 
 struct embedding {
 	float *x;
-	const int32_t *ids, *starts, *places;
+	const int32_t *ids, *starts, *position_ids;
 	struct nn_matrix tokens, types, positions;
 	size_t N, T, C;
 	bool whole;
 };
 
 __device__ __forceinline__ size_t
-position_of(const int32_t *starts, const int32_t *places, size_t N, size_t t)
+position_of(const int32_t *starts, const int32_t *position_ids, size_t N, size_t t)
 {
-	if (places)
-		return (size_t)places[t];
+	if (position_ids)
+		return (size_t)position_ids[t];
 	return t - (size_t)starts[stretch_of(starts, (int)N, (int32_t)t)];
 }
 
@@ -41,7 +41,7 @@ embed(struct embedding a)
 	for (size_t t = lines_row(); t < a.T; t += lines_rows()) {
 		size_t id = (size_t)a.ids[t], place = 0;
 		if (a.positions.at)
-			place = position_of(a.starts, a.places, a.N, t);
+			place = position_of(a.starts, a.position_ids, a.N, t);
 		for (size_t c = lines_column(); c < a.C; c += lines_columns()) {
 			struct four x = take_row(a.tokens, id, c, a.C, a.whole);
 			if (a.types.at) {
@@ -61,10 +61,10 @@ embed(struct embedding a)
 }
 
 __global__ void
-count_places(int32_t *places, const int32_t *starts, size_t N, size_t T)
+count_positions(int32_t *positions, const int32_t *starts, size_t N, size_t T)
 {
 	for (size_t t = grid_thread(); t < T; t += grid_threads())
-		places[t] = (int32_t)position_of(starts, NULL, N, t);
+		positions[t] = (int32_t)position_of(starts, NULL, N, t);
 }
 
 struct cell {
@@ -94,7 +94,7 @@ nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
 		     whole_matrix(types, C) && whole_matrix(positions, C);
 
 	device_launch(embed, lines.grid, lines.block, 0,
-	    embedding{ x, ids, sequences->starts, sequences->places, tokens, types,
+	    embedding{ x, ids, sequences->starts, sequences->positions, tokens, types,
 		positions, sequences->N, sequences->T, C, whole });
 }
 
@@ -103,7 +103,7 @@ nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
     const int32_t *ids, const struct nn_sequences *sequences, size_t C)
 {
 	size_t T = sequences->T;
-	const int32_t *places = sequences->places;
+	const int32_t *positions = sequences->positions;
 
 	if (dtokens)
 		device_scatter_add(dtokens, dx, ids, T, C);
@@ -111,9 +111,9 @@ nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
 		column_sums(dtypes, cell{ dx, C }, T, C);
 	if (!dpositions)
 		return;
-	scratch<int32_t> counted(places ? 0 : T);
-	if (!places)
-		device_launch(count_places, device_spread(T), BLOCK, 0, counted.at,
+	scratch<int32_t> counted(positions ? 0 : T);
+	if (!positions)
+		device_launch(count_positions, device_spread(T), BLOCK, 0, counted.at,
 		    sequences->starts, sequences->N, T);
-	device_scatter_add(dpositions, dx, places ? places : counted.at, T, C);
+	device_scatter_add(dpositions, dx, positions ? positions : counted.at, T, C);
 }

@@ -66,7 +66,7 @@ copies_wait()
 
 /*
  * What a warp does together.  Four matrices of 8 rows of 8 bf16 from shared memory: lane 8 i + r says where row r of
- * matrix i lies, on 16 bytes; lane 4 g + t gets of each the columns 2 t and 2 t + 1 of row g, or, turned, the rows 2 t
+ * matrix i lies, on 16 bytes; lane 4 g + t gets of each the columns 2 t and 2 t + 1 of row g, or, transposed, the rows 2 t
  * and 2 t + 1 of column g.
  */
 static __device__ __forceinline__ void
@@ -79,7 +79,7 @@ load_matrices(unsigned (&to)[4], const void *row)
 }
 
 static __device__ __forceinline__ void
-load_matrices_turned(unsigned (&to)[4], const void *row)
+load_matrices_transposed(unsigned (&to)[4], const void *row)
 {
 	asm volatile(
 	    "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"

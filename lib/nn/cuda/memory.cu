@@ -244,7 +244,7 @@ nn_matrix_of(const void *host, enum dtype dtype, size_t n, bool *copied)
 }
 
 const void *
-nn_kept(const void *host, size_t bytes, size_t alignment, bool *copied)
+nn_bytes_of(const void *host, size_t bytes, size_t alignment, bool *copied)
 {
 	void *to = nn_alloc(bytes);
 

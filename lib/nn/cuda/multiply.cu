@@ -121,8 +121,8 @@ void
 describe(struct description *d, const struct multiply *p, bool bias)
 {
 	struct type type = type_of(p->kind);
-	int32_t left = p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
-	int32_t right = p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+	int32_t left = p->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+	int32_t right = p->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 
 	blas_check(
 	    cublasLtMatmulDescInit(&d->operation, type.compute, type.scale), "a product");
@@ -134,9 +134,9 @@ describe(struct description *d, const struct multiply *p, bool bias)
 		set(&d->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
 		    (const void *)p->bias);
 	}
-	lay_out(&d->left, type.in, p->b_turned ? p->K : p->N, p->b_turned ? p->N : p->K,
+	lay_out(&d->left, type.in, p->b_transposed ? p->K : p->N, p->b_transposed ? p->N : p->K,
 	    p->ldb);
-	lay_out(&d->right, type.in, p->a_turned ? p->M : p->K, p->a_turned ? p->K : p->M,
+	lay_out(&d->right, type.in, p->a_transposed ? p->M : p->K, p->a_transposed ? p->K : p->M,
 	    p->lda);
 	lay_out(&d->result, type.out, p->N, p->M, p->ldc);
 }
@@ -190,8 +190,8 @@ key
 key_of(const struct multiply *p)
 {
 	struct type type = type_of(p->kind);
-	uint64_t flags = (uint64_t)p->kind | (uint64_t)p->a_turned << 2 |
-			 (uint64_t)p->b_turned << 3 | (uint64_t)p->alone << 4 |
+	uint64_t flags = (uint64_t)p->kind | (uint64_t)p->a_transposed << 2 |
+			 (uint64_t)p->b_transposed << 3 | (uint64_t)p->alone << 4 |
 			 (uint64_t)(p->beta != 0) << 5;
 
 	return { flags, p->M, p->N, p->K, p->lda, p->ldb, p->ldc,
@@ -271,7 +271,7 @@ part_rows(const struct multiply *p, size_t some)
 
 	first.M = some;
 	second.M -= some;
-	second.a = from(p->a, p->a_turned ? some : some * p->lda, type.in_size);
+	second.a = from(p->a, p->a_transposed ? some : some * p->lda, type.in_size);
 	second.c = (char *)p->c + some * p->ldc * type.out_size;
 	multiply(&first);
 	multiply(&second);
@@ -285,7 +285,7 @@ part_columns(const struct multiply *p, size_t some)
 
 	first.N = some;
 	second.N -= some;
-	second.b = from(p->b, p->b_turned ? some * p->ldb : some, type.in_size);
+	second.b = from(p->b, p->b_transposed ? some * p->ldb : some, type.in_size);
 	second.c = (char *)p->c + some * type.out_size;
 	second.bias = p->bias ? p->bias + some : nullptr;
 	multiply(&first);
@@ -300,8 +300,8 @@ part_sums(const struct multiply *p, size_t some)
 
 	first.K = some;
 	second.K -= some;
-	second.a = from(p->a, p->a_turned ? some * p->lda : some, type.in_size);
-	second.b = from(p->b, p->b_turned ? some : some * p->ldb, type.in_size);
+	second.a = from(p->a, p->a_transposed ? some * p->lda : some, type.in_size);
+	second.b = from(p->b, p->b_transposed ? some : some * p->ldb, type.in_size);
 	second.bias = nullptr;
 	second.beta = 1;
 	multiply(&first);
@@ -335,9 +335,9 @@ multiply(const struct multiply *p)
 			begin_rows(p, p->beta);
 		return;
 	}
-	if (!p->a_turned)
+	if (!p->a_transposed)
 		alike.M = like(p->M);
-	else if (!p->b_turned)
+	else if (!p->b_transposed)
 		alike.K = like(p->K);
 	struct plan plan = plan_of(&alike);
 	cublasStatus_t status = run(p, &plan);

@@ -8,12 +8,12 @@
 
 /*
  * What a and b are of: floats; bf16, whose products are summed as floats; signed bytes, whose sums are int32_t and which
- * want b turned, a not, K and the strides multiples of 16, N one of 4, M 32 at least.
+ * want b transposed, a not, K and the strides multiples of 16, N one of 4, M 32 at least.
  */
 enum multiply_kind { MULTIPLY_FLOATS, MULTIPLY_HALVES, MULTIPLY_BYTES };
 
 /*
- * c[M,N] = alpha a b + beta c + bias, row-major: a is [M,K], or [K,M] when a_turned; b is [K,N], or [N,K] when b_turned;
+ * c[M,N] = alpha a b + beta c + bias, row-major: a is [M,K], or [K,M] when a_transposed; b is [K,N], or [N,K] when b_transposed;
  * bias[N] may be NULL; where beta is 0 c is not read.
  * alone: an element's sum is made in one piece and does not depend on how many rows there are, but for the kernel that
  * cuBLASLt finds best for about so many.
@@ -24,7 +24,7 @@ struct multiply {
 	const float *bias;
 	size_t ldc, lda, ldb, M, N, K;
 	enum multiply_kind kind;
-	bool a_turned, b_turned, alone;
+	bool a_transposed, b_transposed, alone;
 	float alpha, beta;
 };
 void multiply(const struct multiply *p);

@@ -223,7 +223,7 @@ rows_product(struct result r, const float *x, size_t ldx, const struct packed *w
 	p.lda = p.ldb = p.K = w->depth;
 	p.M = high;
 	p.kind = MULTIPLY_BYTES;
-	p.b_turned = true;
+	p.b_transposed = true;
 	multiply(&p);
 	device_launch(put_bytes,
 	    dim3(device_blocks(T, ROWS), across < 1 << 15 ? across : 1 << 15),
@@ -266,17 +266,17 @@ nn_packed_layout(void)
 }
 
 bool
-nn_packs(enum dtype kind)
+nn_supports(enum dtype kind)
 {
 	return kind == DTYPE_F32 || kind == DTYPE_BF16 || kind == DTYPE_I8;
 }
 
 bool
-nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turned,
+nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool transposed,
     const float *most, size_t O, size_t C)
 {
 	constexpr size_t STEP = (size_t)16 << 20; /* bytes at once */
-	const struct pack from = { host, dtype, turned, O, C };
+	const struct pack from = { host, dtype, transposed, O, C };
 	struct packed p = parts_of(to, kind, O, C);
 	size_t rows = p.depth < STEP ? STEP / (p.depth ? p.depth : 1) : 1;
 	bool bytes = kind == DTYPE_I8, finite = true;
@@ -308,7 +308,7 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool turn
 }
 
 void
-nn_column_most(float *most, const float *x, size_t ldx, size_t T, size_t C)
+nn_column_absmax(float *most, const float *x, size_t ldx, size_t T, size_t C)
 {
 	constexpr size_t HIGH =
 	    1 << 9; /* rows that a block looks at, until there are enough */

@@ -7,7 +7,7 @@ namespace
 bool
 in_halves(struct nn_matrix w)
 {
-	return w.rounded && w.dtype == DTYPE_F32;
+	return w.bf16 && w.dtype == DTYPE_F32;
 }
 
 /* Rows of C elements that are made at once. */
@@ -83,7 +83,7 @@ forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weights &
 	p.N = some;
 	p.K = w.C;
 	p.kind = w.kind;
-	p.b_turned = p.alone = true;
+	p.b_transposed = p.alone = true;
 	p.alpha = 1;
 	p.beta = beta;
 	if (w.kind == MULTIPLY_FLOATS)
@@ -160,7 +160,7 @@ product_dw(float *dw, const void *dy, size_t ldy, const void *x, size_t ldx,
 	p.M = O;
 	p.K = T;
 	p.kind = kind;
-	p.a_turned = true;
+	p.a_transposed = true;
 	p.alpha = p.beta = 1;
 	return p;
 }
@@ -267,7 +267,7 @@ column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
 
 /* Products of matrices whose rows lie close. */
 void
-product(float *c, const float *a, bool a_turned, const float *b, bool b_turned, size_t M,
+product(float *c, const float *a, bool a_transposed, const float *b, bool b_transposed, size_t M,
     size_t N, size_t K, float alpha, float beta)
 {
 	struct multiply p = {};
@@ -276,13 +276,13 @@ product(float *c, const float *a, bool a_turned, const float *b, bool b_turned, 
 	p.a = a;
 	p.b = b;
 	p.ldc = N;
-	p.lda = a_turned ? M : K;
-	p.ldb = b_turned ? K : N;
+	p.lda = a_transposed ? M : K;
+	p.ldb = b_transposed ? K : N;
 	p.M = M;
 	p.N = N;
 	p.K = K;
-	p.a_turned = a_turned;
-	p.b_turned = b_turned;
+	p.a_transposed = a_transposed;
+	p.b_transposed = b_transposed;
 	p.alpha = alpha;
 	p.beta = beta;
 	multiply(&p);

@@ -160,13 +160,13 @@ nn_worker_tokens(enum dtype kind)
 
 /* What is made of so many rows fills the device; more would only take memory. */
 size_t
-nn_step_rows(void)
+nn_chunk_rows(void)
 {
 	return 1 << 13;
 }
 
 void
-nn_each(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+nn_parallel_for(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
 	std::vector<std::thread> threads;
 	std::atomic<size_t> next{ 0 };

@@ -13,7 +13,7 @@ pack_row(float *to, const struct pack *from, size_t o)
 	size_t size = dtype_size(from->dtype), O = from->O, C = from->C;
 	const char *at = from->at;
 
-	if (!from->turned) {
+	if (!from->transposed) {
 		tensor_to_f32(to, at + o * C * size, from->dtype, C);
 		return;
 	}

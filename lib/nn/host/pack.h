@@ -7,11 +7,11 @@
 
 #include "nn/nn.h"
 
-/* A matrix [O,C] of any floating type in host memory, or turned: [C,O]. */
+/* A matrix [O,C] of any floating type in host memory, or transposed: [C,O]. */
 struct pack {
 	const void *at;
 	enum dtype dtype;
-	bool turned;
+	bool transposed;
 	size_t O, C;
 };
 

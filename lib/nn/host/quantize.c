@@ -41,9 +41,9 @@ nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t C)
 	for (size_t o = 0; o < O; o++) {
 		const char *from = (const char *)host + o * C * size;
 		char *values = (char *)to + o * row, *scales = values + C;
-		for (size_t c = 0; c < C; c += NN_GROUP, scales += sizeof(float)) {
-			size_t count = C - c < NN_GROUP ? C - c : NN_GROUP;
-			float group[NN_GROUP], scale;
+		for (size_t c = 0; c < C; c += NN_QUANT_GROUP, scales += sizeof(float)) {
+			size_t count = C - c < NN_QUANT_GROUP ? C - c : NN_QUANT_GROUP;
+			float group[NN_QUANT_GROUP], scale;
 			tensor_to_f32(group, from + c * size, dtype, count);
 			finite =
 			    quantize_group((int8_t *)values + c, &scale, group, count) &&

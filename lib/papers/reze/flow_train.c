@@ -15,7 +15,7 @@ struct learning {
 	struct flow_pass *pass;
 	float *gradient, *first, *second, *batch;
 	struct nn_adamw adam;
-	struct nn_piece all, *given; /* here, and memory of nn */
+	struct nn_slice all, *given; /* here, and memory of nn */
 };
 
 static void
@@ -89,7 +89,7 @@ begin(struct flow *flow, size_t batch, double rate)
 		    .eps = 1e-8,
 		    .scale = 1 },
 		.all = { .count = flow_size(flow) },
-		.given = nn_alloc(sizeof(struct nn_piece)) };
+		.given = nn_alloc(sizeof(struct nn_slice)) };
 }
 
 static void

@@ -47,7 +47,7 @@ copies_wait()
 
 /* Rows of every lane; what lies there is read after all have come. */
 static inline void
-shim_matrices(unsigned (&to)[4], const void *row, bool turned)
+shim_matrices(unsigned (&to)[4], const void *row, bool transposed)
 {
 	const uint16_t *rows[warpSize];
 	int g = shim_lane() / 4, t = shim_lane() % 4 * 2;
@@ -57,7 +57,7 @@ shim_matrices(unsigned (&to)[4], const void *row, bool turned)
 	shim_gather(rows, &row, sizeof row);
 	for (int i = 0; i < 4; i++) {
 		const uint16_t *const *of = rows + 8 * i;
-		to[i] = turned ? of[t][g] | (unsigned)of[t + 1][g] << 16
+		to[i] = transposed ? of[t][g] | (unsigned)of[t + 1][g] << 16
 			       : of[g][t] | (unsigned)of[g][t + 1] << 16;
 	}
 }
@@ -69,7 +69,7 @@ load_matrices(unsigned (&to)[4], const void *row)
 }
 
 static inline void
-load_matrices_turned(unsigned (&to)[4], const void *row)
+load_matrices_transposed(unsigned (&to)[4], const void *row)
 {
 	shim_matrices(to, row, true);
 }

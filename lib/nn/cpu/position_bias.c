@@ -3,7 +3,7 @@
 #include "nn/cpu/cpu.h"
 
 void
-nn_bias(
+nn_position_bias(
     float *bias, struct nn_matrix table, const int32_t *buckets, size_t longest, size_t H)
 {
 	size_t n = 2 * longest, size = dtype_size(table.dtype);
@@ -19,7 +19,7 @@ nn_bias(
 
 /* One thread has a head, so that sums keep their order. */
 void
-nn_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
+nn_position_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
     const struct nn_sequences *sequences, size_t H)
 {
 #pragma omp parallel for schedule(static) if (H * sequences->T > NN_SERIAL)

@@ -60,7 +60,7 @@ add_buckets(
 } // namespace
 
 void
-nn_bias(
+nn_position_bias(
     float *bias, struct nn_matrix table, const int32_t *buckets, size_t longest, size_t H)
 {
 	device_launch(look_up, device_spread(H * 2 * longest), BLOCK, 0, bias, table,
@@ -68,7 +68,7 @@ nn_bias(
 }
 
 void
-nn_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
+nn_position_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
     const struct nn_sequences *sequences, size_t H)
 {
 	size_t n = 2 * sequences->longest;

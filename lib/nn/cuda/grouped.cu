@@ -164,7 +164,7 @@ __launch_bounds__(THREADS)
 
 /* Some stretches; how many rows they have. */
 size_t
-launch(struct job job, const struct nn_stretch *stretches, size_t count)
+launch(struct job job, const struct nn_gemm_group *stretches, size_t count)
 {
 	struct table table = {};
 
@@ -184,7 +184,7 @@ launch(struct job job, const struct nn_stretch *stretches, size_t count)
 
 /* Whether they are several, and as this kernel wants them. */
 bool
-together(const struct nn_stretch *stretches, size_t count)
+together(const struct nn_gemm_group *stretches, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!stretches[i].w.packed || stretches[i].w.dtype != DTYPE_BF16)
@@ -193,11 +193,11 @@ together(const struct nn_stretch *stretches, size_t count)
 }
 
 void
-one_by_one(float *y, const float *x, const struct nn_stretch *stretches, size_t count,
+one_by_one(float *y, const float *x, const struct nn_gemm_group *stretches, size_t count,
     const enum nn_act *act, size_t C, size_t O)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct nn_stretch *s = &stretches[i];
+		const struct nn_gemm_group *s = &stretches[i];
 		if (act)
 			nn_linear_activate(y, O, x, C, s->w, s->b, *act, s->rows, C, O);
 		else
@@ -209,7 +209,7 @@ one_by_one(float *y, const float *x, const struct nn_stretch *stretches, size_t 
 } // namespace
 
 void
-nn_linear_stretches(float *y, const float *x, const struct nn_stretch *stretches,
+nn_linear_grouped(float *y, const float *x, const struct nn_gemm_group *stretches,
     size_t count, const enum nn_act *act, size_t C, size_t O)
 {
 	size_t rows = 0, done = 0, ld = halves_in_row(C);

@@ -1,11 +1,11 @@
 /*
- * stretches_check - nn_linear_stretches beside nn_linear of each stretch: on the processor the same bits; a device may sum in
+ * grouped_check - nn_linear_grouped beside nn_linear of each group: on the processor the same bits; a device may sum in
  * another order, to 1e-6 of the lengths of both rows, where sides are of bf16 of what they are rounded to
  */
 #include "nn_check.h"
 
 /* Weights of every kind that layers have. */
-enum kind { FLOATS, STORED_HALVES, PACKED_HALVES, PACKED_BYTES, KINDS };
+enum kind { FLOATS, STORED_HALVES, PACKED_BF16, PACKED_BYTES, KINDS };
 
 static struct nn_matrix
 weights(enum kind kind, const float *w, size_t O, size_t C)
@@ -15,7 +15,7 @@ weights(enum kind kind, const float *w, size_t O, size_t C)
 						  : DTYPE_BF16;
 	struct nn_matrix made = { .dtype = dtype };
 
-	if (kind >= PACKED_HALVES && nn_packs(dtype)) {
+	if (kind >= PACKED_BF16 && nn_supports(dtype)) {
 		size_t size = nn_packed_size(dtype, O, C);
 		void *to = array_new((size + sizeof(float) - 1) / sizeof(float))->at;
 		if (!nn_pack(to, dtype, w, DTYPE_F32, false, NULL, O, C))
@@ -39,25 +39,25 @@ weights(enum kind kind, const float *w, size_t O, size_t C)
 }
 
 static void
-stretches_case(enum kind kind, const size_t *rows, size_t count, size_t C, size_t O,
+groups_case(enum kind kind, const size_t *rows, size_t count, size_t C, size_t O,
     bool bias, const enum nn_act *act)
 {
-	struct nn_stretch *stretches = mem_zero(count, sizeof *stretches);
+	struct nn_gemm_group *groups = mem_zero(count, sizeof *groups);
 	float *w = mem_new(O * C, sizeof *w);
 	size_t R = 0, row = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < O * C; j++)
 			w[j] = (float)(rng_normal(&chance) / sqrt((double)C));
-		stretches[i] = (struct nn_stretch){ weights(kind, w, O, C),
+		groups[i] = (struct nn_gemm_group){ weights(kind, w, O, C),
 			bias ? array_random(O, 1)->at : NULL, rows[i] };
 		R += rows[i];
 	}
 	struct array *x = array_random(R * C, 1), *y = array_new(R * O);
 	struct array *each = array_new(R * O);
-	nn_linear_stretches(y->at, x->at, stretches, count, act, C, O);
+	nn_linear_grouped(y->at, x->at, groups, count, act, C, O);
 	for (size_t i = 0; i < count; i++) {
-		struct nn_stretch *s = &stretches[i];
+		struct nn_gemm_group *s = &groups[i];
 		float *to = each->at + row * O, *from = x->at + row * C;
 		if (act)
 			nn_linear_activate(
@@ -71,12 +71,12 @@ stretches_case(enum kind kind, const size_t *rows, size_t count, size_t C, size_
 		nn_download(host, each->at, R * O * sizeof *host);
 		for (size_t i = 0; i < R * O; i++)
 			each->ref[i] = (double)host[i];
-		expect("stretches", y->at, each->ref, R * O, 1e-5);
+		expect("groups", y->at, each->ref, R * O, 1e-5);
 		free(host);
 	} else
-		expect_bits_of("stretches", y->at, each->at, R * O);
+		expect_bits_of("groups", y->at, each->at, R * O);
 	free(w);
-	free(stretches);
+	free(groups);
 	arrays_free();
 }
 
@@ -87,10 +87,10 @@ check_kinds(void)
 	static const enum nn_act gelu = NN_GELU;
 
 	for (enum kind kind = 0; kind < KINDS; kind++) {
-		stretches_case(kind, rows, 7, 40, 24, true, NULL);
-		stretches_case(kind, rows, 7, 40, 24, true, &gelu);
-		stretches_case(kind, rows, 1, 40, 24, false, NULL);
-		stretches_case(kind, rows + 1, 1, 40, 24, false, NULL);
+		groups_case(kind, rows, 7, 40, 24, true, NULL);
+		groups_case(kind, rows, 7, 40, 24, true, &gelu);
+		groups_case(kind, rows, 1, 40, 24, false, NULL);
+		groups_case(kind, rows + 1, 1, 40, 24, false, NULL);
 	}
 }
 
@@ -103,8 +103,8 @@ check_sizes(void)
 
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
-			stretches_case(PACKED_HALVES, rows, 4, sizes[i], sizes[j],
-			    (i + j) % 2, NULL);
+			groups_case(
+			    PACKED_BF16, rows, 4, sizes[i], sizes[j], (i + j) % 2, NULL);
 }
 
 /* More than one launch takes. */
@@ -116,7 +116,7 @@ check_many(void)
 
 	for (size_t i = 0; i < MANY; i++)
 		rows[i] = rng_below(&chance, 4);
-	stretches_case(PACKED_HALVES, rows, MANY, 24, 10, true, NULL);
+	groups_case(PACKED_BF16, rows, MANY, 24, 10, true, NULL);
 }
 
 static const struct check checks[] = {
