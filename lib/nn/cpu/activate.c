@@ -152,8 +152,8 @@ nn_activate_back(float *dx, const float *dy, const float *x, enum nn_act act, si
 }
 
 void
-nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
-    size_t T, size_t I)
+nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act, size_t T,
+    size_t I)
 {
 #pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)
@@ -161,8 +161,8 @@ nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
 }
 
 void
-nn_glu_back(float *dup, float *dgate, const float *dy, const float *up,
-    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I)
+nn_glu_back(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
+    size_t ld, enum nn_act act, size_t T, size_t I)
 {
 #pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)

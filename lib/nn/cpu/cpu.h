@@ -1,5 +1,5 @@
 /*
- * cpu - what the files of the CPU backend share; nobody else includes it.
+ * cpu - shared by the files of the CPU backend; no other file includes it.
  */
 #ifndef NN_CPU_CPU_H
 #define NN_CPU_CPU_H
@@ -13,7 +13,7 @@
 #define NN_INLINE static inline __attribute__((always_inline))
 #define NN_NOINLINE static __attribute__((noinline))
 
-/* Floats in a vector register. */
+/* Floats in a vector register: SIMD lanes. */
 #ifdef __AVX512F__
 enum { NN_LANES = 16 };
 #else
@@ -22,13 +22,20 @@ enum { NN_LANES = 8 };
 
 enum {
 	NN_SERIAL = 1 << 15, /* elements below which threads cost more than they save */
-	NN_COLUMNS = 64 /* columns that one thread sums at a time: a whole cache line */
+	NN_COLUMNS = 64	     /* that one thread sums at a time: whole cache lines */
 };
+
+/* n rounded up to a multiple. */
+static inline size_t
+nn_round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
 
 /* nn_activate without threads. */
 void nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n);
 
-/* dtype_size of what a matrix may have, known to the compiler. */
+/* dtype_size of a matrix's type, known to the compiler. */
 NN_INLINE size_t
 nn_element(enum dtype dtype)
 {
@@ -37,7 +44,7 @@ nn_element(enum dtype dtype)
 				   : sizeof(uint16_t);
 }
 
-/* The sequence that token t is in. */
+/* The sequence of token t. */
 static inline size_t
 nn_sequence_of(const struct nn_sequences *sequences, size_t t)
 {

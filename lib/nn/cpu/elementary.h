@@ -31,6 +31,15 @@ nn_float(int32_t bits)
 	return x;
 }
 
+/* A float as bf16, to nearest even; NaN stays NaN. */
+NN_INLINE uint16_t
+nn_bf16(float x)
+{
+	uint32_t bits = (uint32_t)nn_bits(x);
+
+	return (uint16_t)(x == x ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0x7fc0);
+}
+
 /* x y + z, rounded once where the processor can; of x y + u v each compiler has its own choice of the product that is not
  * rounded. */
 NN_INLINE float

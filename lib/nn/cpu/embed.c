@@ -59,7 +59,8 @@ embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *
 		for (size_t t = (size_t)starts[i]; t < (size_t)starts[i + 1]; t++) {
 			const float *row = dx + t * C;
 			float *token = dtokens ? dtokens + (size_t)ids[t] * C : NULL;
-			size_t at = positions ? (size_t)positions[t] : t - (size_t)starts[i];
+			size_t at =
+			    positions ? (size_t)positions[t] : t - (size_t)starts[i];
 			float *place = dpositions ? dpositions + at * C : NULL;
 			for (size_t c = from; token && c < to; c++)
 				token[c] += row[c];

@@ -59,8 +59,8 @@ nn_route_back(float *dp, const float *dweights, const int32_t *chosen, const flo
 }
 
 void
-nn_sort_by_expert(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen, size_t T,
-    size_t E, size_t top)
+nn_sort_by_expert(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
+    size_t T, size_t E, size_t top)
 {
 	memset(offsets, 0, (E + 1) * sizeof *offsets);
 	for (size_t i = 0; i < T * top; i++)

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "nn/cpu/cpu.h"
-#include "nn/cpu/packed.h"
+#include "nn/cpu/microkernel.h"
 #include "nn/host/host.h"
 
 #ifdef __x86_64__
@@ -38,7 +38,7 @@ nn_start(int threads, char **argv)
 const char *
 nn_about(void)
 {
-	const struct packed_kernel *bf16 = packed_kernel(DTYPE_BF16);
+	const struct microkernel *bf16 = microkernel(DTYPE_BF16);
 #ifdef __AVX__
 	const int bits = NN_LANES * 32;
 #else
@@ -48,7 +48,7 @@ nn_about(void)
 
 	snprintf(text, sizeof text,
 	    "cpu, own kernels of %d-bit vectors, %d threads, int8 by %s, bf16 %s%s%s",
-	    bits, omp_get_max_threads(), packed_kernel(DTYPE_I8)->name,
+	    bits, omp_get_max_threads(), microkernel(DTYPE_I8)->name,
 	    bf16 ? "by " : "as f32", bf16 ? bf16->name : "", host_about());
 	return text;
 }

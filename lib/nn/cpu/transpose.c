@@ -6,24 +6,24 @@ widened(const uint16_t *from, enum dtype dtype)
 	return dtype == DTYPE_BF16 ? bf16_widen(*from) : f16_widen(*from);
 }
 
-/* A square of floats; or of what is smaller, of as many rows and two or four times as many
- * columns: what makes up a word is turned as one, and parted afterwards. */
+/* A block of NN_LANES rows by as many words: one column of f32, two of f16 or bf16, or four of i8 each.  Words are transposed, then
+ * split into their elements. */
 NN_INLINE void
-turn_square(float *to, size_t ldt, const char *from, size_t row, size_t rows, float scale,
-    const nn_vector *scales, enum dtype dtype)
+transpose_block(float *to, size_t ldt, const char *from, size_t row, size_t rows,
+    float scale, const nn_vector *scales, enum dtype dtype)
 {
-	nn_vector square[NN_LANES], one;
+	nn_vector block[NN_LANES], one;
 
-	nn_take_square(
-	    square, from, row, rows, NN_PANEL * row, dtype == DTYPE_F32 ? scale : 1);
+	nn_load_transposed(
+	    block, from, row, rows, NN_PANEL * row, dtype == DTYPE_F32 ? scale : 1);
 	for (size_t r = 0; r < NN_LANES; r++)
 		for (size_t part = 0; part < nn_parts(dtype); part++, to += ldt) {
-			nn_widen_words(&one, square + r, part, dtype, scales);
+			nn_widen_words(&one, block + r, part, dtype, scales);
 			*(nn_loose *)to = one;
 		}
 }
 
-/* An element by itself, of a row. */
+/* One element of a row. */
 NN_INLINE float
 single(const char *row, size_t ld, size_t c, float scale, enum dtype dtype)
 {
@@ -35,7 +35,7 @@ single(const char *row, size_t ld, size_t c, float scale, enum dtype dtype)
 				  : widened((const void *)at, dtype);
 }
 
-/* nn_transpose by the type of what it turns. */
+/* nn_transpose, expanded for each type. */
 NN_INLINE void
 transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t first, size_t rows,
     size_t columns, size_t width, float scale, enum dtype dtype)
@@ -46,16 +46,16 @@ transpose(float *to, size_t ldt, const char *from, size_t ldf, size_t first, siz
 	for (size_t r = 0; r < width; r += NN_LANES, from += NN_LANES * row) {
 		size_t some = r >= rows ? 0 : rows - r, c = first;
 		float *at = to + r;
-		/* whole squares apart, so that the compiler unrolls them */
+		/* whole blocks apart from the last, so that the compiler unrolls them */
 		for (; c + side <= first + columns; c += side, at += side * ldt) {
 			const char *corner = from + c * nn_element(dtype);
 			if (dtype == DTYPE_I8 && (c == first || c % NN_QUANT_GROUP == 0))
-				nn_take_scales(&scales, from, row, some, ldf, c);
+				nn_load_scales(&scales, from, row, some, ldf, c);
 			if (some >= NN_LANES)
-				turn_square(at, ldt, corner, row, NN_LANES, scale,
+				transpose_block(at, ldt, corner, row, NN_LANES, scale,
 				    &scales, dtype);
 			else
-				turn_square(
+				transpose_block(
 				    at, ldt, corner, row, some, scale, &scales, dtype);
 		}
 		for (; c < first + columns; c++, at += ldt)
@@ -96,10 +96,10 @@ widen(float *to, const uint16_t *from, size_t n, enum dtype dtype)
 	size_t i = 0;
 
 	for (; i + NN_LANES <= n; i += NN_LANES) {
-		nn_halves halves;
+		nn_shorts shorts;
 		nn_vector one;
-		memcpy(&halves, from + i, sizeof halves);
-		nn_words words = __builtin_convertvector(halves, nn_words);
+		memcpy(&shorts, from + i, sizeof shorts);
+		nn_words words = __builtin_convertvector(shorts, nn_words);
 		nn_widen_words(&one, &words, 0, dtype, NULL);
 		*(nn_loose *)(to + i) = one;
 	}

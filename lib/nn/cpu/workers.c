@@ -1,6 +1,6 @@
 #include <omp.h>
 
-#include "nn/cpu/packed.h"
+#include "nn/cpu/microkernel.h"
 
 size_t
 nn_workers(void)
@@ -11,8 +11,7 @@ nn_workers(void)
 size_t
 nn_worker_tokens(enum dtype kind)
 {
-	const struct packed_kernel *kernel =
-	    kind == DTYPE_F32 ? NULL : packed_kernel(kind);
+	const struct microkernel *kernel = kind == DTYPE_F32 ? NULL : microkernel(kind);
 
 	return kernel ? kernel->tokens : 512;
 }
@@ -25,7 +24,8 @@ nn_chunk_rows(void)
 }
 
 void
-nn_parallel_for(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+nn_parallel_for(
+    size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
 	/* within a parallel region, though of one thread, libgomp makes new threads for each region inside */
 	if (count == 1) {

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "nn/cpu/cpu.h"
-#include "nn/cpu/packed.h"
+#include "nn/cpu/microkernel.h"
 
 static void
 plain_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
@@ -15,16 +15,17 @@ plain_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 		for (size_t p = 0; p < panels; p++) {
 			const uint8_t *a = (const uint8_t *)x + r * depth;
 			const int8_t *b = (const int8_t *)w + p * depth * PACKED_PANEL;
-			int32_t of[PACKED_PANEL] = { 0 };
+			int32_t total[PACKED_PANEL] = { 0 };
 			for (size_t k = 0; k < depth; k += 4, b += 4 * PACKED_PANEL)
 				for (size_t n = 0; n < PACKED_PANEL; n++)
 					for (size_t i = 0; i < 4; i++)
-						of[n] += a[k + i] * b[4 * n + i];
-			memcpy(sums + r * PACKED_WIDTH + p * PACKED_PANEL, of, sizeof of);
+						total[n] += a[k + i] * b[4 * n + i];
+			memcpy(sums + r * PACKED_WIDTH + p * PACKED_PANEL, total,
+			    sizeof total);
 		}
 }
 
-static const struct packed_kernel plain = { "plain", DTYPE_I8, 1, 512, plain_sums, NULL,
+static const struct microkernel plain = { "plain", DTYPE_I8, 1, 512, plain_sums, NULL,
 	NULL };
 
 static bool
@@ -42,9 +43,9 @@ has_plain(void)
 #define NN_FOR(isa) __attribute__((target(isa)))
 #define NN_TILE_FOR(isa) static inline __attribute__((always_inline, target(isa)))
 
-/* Four bytes of x. */
+/* Four bytes from x on. */
 static inline int32_t
-four(const char *x)
+word_at(const char *x)
 {
 	int32_t bytes;
 
@@ -75,7 +76,7 @@ avx512_tile(union packed_sum *sums, const char *x, const char *w, size_t depth,
 			b[p] = _mm512_loadu_si512(w + (p * depth + k) * PACKED_PANEL);
 #pragma GCC unroll 6
 		for (size_t r = 0; r < rows; r++) {
-			__m512i a = _mm512_set1_epi32(four(x + r * depth + k));
+			__m512i a = _mm512_set1_epi32(word_at(x + r * depth + k));
 #pragma GCC unroll 4
 			for (size_t p = 0; p < panels; p++)
 				if (dtype == DTYPE_I8)
@@ -144,30 +145,30 @@ avx512_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t pa
 	avx512_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
 }
 
-static const struct packed_kernel avx512 = { "avx512", DTYPE_I8, 24, 512, avx512_sums,
-	NULL, NULL };
-static const struct packed_kernel avx512_bf16 = { "avx512", DTYPE_BF16, 24, 512,
+static const struct microkernel avx512 = { "avx512", DTYPE_I8, 24, 512, avx512_sums, NULL,
+	NULL };
+static const struct microkernel avx512_bf16 = { "avx512", DTYPE_BF16, 24, 512,
 	avx512_bf16_sums, NULL, NULL };
 
-/* AMX: squares of 16 rows by 16 columns, two by two. */
+/* AMX: tiles of 16 rows by 16 columns, two by two. */
 #define AMX "amx-tile,amx-int8,amx-bf16"
 
-/* Eight of them; of static storage, because gcc does not know that the instruction reads it. */
+/* The shapes of the eight tiles; static, because gcc does not know that the instruction reads them. */
 static const struct {
 	uint8_t palette, start, none[14];
 	uint16_t bytes[16];
 	uint8_t rows[16];
-} squares = { 1, 0, { 0 },
+} tiles = { 1, 0, { 0 },
 	{ PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH,
 	    PACKED_DEPTH, PACKED_DEPTH, PACKED_DEPTH },
-	{ PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE,
-	    PACKED_SQUARE, PACKED_SQUARE, PACKED_SQUARE } };
+	{ PACKED_TILE, PACKED_TILE, PACKED_TILE, PACKED_TILE, PACKED_TILE, PACKED_TILE,
+	    PACKED_TILE, PACKED_TILE } };
 
 NN_FOR(AMX)
 static void
 amx_begin(void)
 {
-	_tile_loadconfig(&squares);
+	_tile_loadconfig(&tiles);
 }
 
 NN_FOR(AMX)
@@ -177,7 +178,7 @@ amx_end(void)
 	_tile_release();
 }
 
-/* the instructions have the numbers of their squares in them */
+/* the numbers of tiles are immediate operands */
 #define DOT(to, a, b)                                                                    \
 	do                                                                               \
 		if (dtype == DTYPE_I8)                                                   \
@@ -186,7 +187,7 @@ amx_end(void)
 			_tile_dpbf16ps(to, a, b);                                        \
 	while (0)
 
-/* One square, or two beside each other (wide) or one above the other (high), or four. */
+/* One tile of sums, or two beside each other (wide) or one above the other (high), or four. */
 NN_TILE_FOR(AMX)
 void
 amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, bool wide,
@@ -210,7 +211,7 @@ amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, boo
 			DOT(1, 4, 7);
 		}
 		if (high) {
-			_tile_loadd(5, x + PACKED_SQUARE * depth + k, depth);
+			_tile_loadd(5, x + PACKED_TILE * depth + k, depth);
 			DOT(2, 5, 6);
 		}
 		if (wide && high)
@@ -218,12 +219,11 @@ amx_tile(union packed_sum *sums, const char *x, const char *w, size_t depth, boo
 	}
 	_tile_stored(0, sums, line);
 	if (wide)
-		_tile_stored(1, sums + PACKED_SQUARE, line);
+		_tile_stored(1, sums + PACKED_TILE, line);
 	if (high)
-		_tile_stored(2, sums + PACKED_SQUARE * PACKED_WIDTH, line);
+		_tile_stored(2, sums + PACKED_TILE * PACKED_WIDTH, line);
 	if (wide && high)
-		_tile_stored(
-		    3, sums + PACKED_SQUARE * PACKED_WIDTH + PACKED_SQUARE, line);
+		_tile_stored(3, sums + PACKED_TILE * PACKED_WIDTH + PACKED_TILE, line);
 }
 
 NN_TILE_FOR(AMX)
@@ -232,7 +232,7 @@ amx_panels(union packed_sum *sums, const char *x, const char *w, size_t panels,
     size_t rows, size_t depth, enum dtype dtype)
 {
 	for (size_t p = 0; p < panels; p += 2) {
-		bool wide = p + 1 < panels, high = rows > PACKED_SQUARE;
+		bool wide = p + 1 < panels, high = rows > PACKED_TILE;
 		union packed_sum *to = sums + p * PACKED_PANEL;
 		const char *from = w + p * depth * PACKED_PANEL;
 		if (wide && high)
@@ -251,7 +251,7 @@ static void
 amx_sums(union packed_sum *sums, const char *x, const char *w, size_t panels, size_t rows,
     size_t depth)
 {
-	if (rows <= 4) /* a square takes its time however few of its rows count */
+	if (rows <= 4) /* a tile takes the same time for any number of rows */
 		avx512_sums(sums, x, w, panels, rows, depth);
 	else
 		amx_panels(sums, x, w, panels, rows, depth, DTYPE_I8);
@@ -262,13 +262,13 @@ static void
 amx_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
     size_t rows, size_t depth)
 {
-	/* of few rows, too: AVX-512 rounds sums otherwise */
+	/* also for few rows: AVX-512 rounds sums differently */
 	amx_panels(sums, x, w, panels, rows, depth, DTYPE_BF16);
 }
 
-static const struct packed_kernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, 128, amx_sums,
+static const struct microkernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, 128, amx_sums,
 	amx_begin, amx_end };
-static const struct packed_kernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT, 128,
+static const struct microkernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT, 128,
 	amx_bf16_sums, amx_begin, amx_end };
 
 /* AVX2: two registers of eight columns a panel. */
@@ -301,7 +301,7 @@ avxvnni_tile(
 		__m256i b1 = _mm256_loadu_si256((const __m256i *)w + 1);
 #pragma GCC unroll 6
 		for (size_t r = 0; r < rows; r++) {
-			__m256i a = _mm256_set1_epi32(four(x + r * depth + k));
+			__m256i a = _mm256_set1_epi32(word_at(x + r * depth + k));
 			__asm__("%{vex%} vpdpbusd %2, %1, %0"
 				: "+x"(sum[r][0])
 				: "x"(a), "x"(b0));
@@ -313,9 +313,9 @@ avxvnni_tile(
 	avx2_put(sums, sum, rows);
 }
 
-/* without: words, pairs of which vpmaddwd multiplies and adds; vpmaddubsw would saturate.  A register has four columns, two
- * sums each, that are added at the end: 6 rows by 8 columns in 12 of them.  x is in words already, four of
- * each row and then the next four.  In assembler for what gcc 12 does with sums, too. */
+/* without VNNI: vpmaddwd multiplies and adds pairs of 16-bit words, because vpmaddubsw saturates.  A register has four
+ * columns, two sums each, that are added at the end: 6 rows by 8 columns in 12 registers.  x is widened before, four words of each
+ * row and then the next four.  In assembler for the same reason as AVX-512. */
 enum { AVX2_ROWS = 6 };
 
 NN_TILE_FOR("avx2")
@@ -403,14 +403,14 @@ avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 	}
 }
 
-static const struct packed_kernel avxvnni = { "avxvnni", DTYPE_I8, 24, 512, avxvnni_sums,
+static const struct microkernel avxvnni = { "avxvnni", DTYPE_I8, 24, 512, avxvnni_sums,
 	NULL, NULL };
-static const struct packed_kernel avx2 = { "avx2", DTYPE_I8, 24, 512, avx2_sums, NULL,
+static const struct microkernel avx2 = { "avx2", DTYPE_I8, 24, 512, avx2_sums, NULL,
 	NULL };
 
-/* What the processor has. ----------------------------------------------------------- */
+/* The processor's features. -------------------------------------------------------- */
 
-/* What cpuid says in leaf 7, which __builtin_cpu_supports of clang 14 does not know: bits of a and d. */
+/* Registers a and d of cpuid's leaf 7, which __builtin_cpu_supports of clang 14 does not know. */
 struct features {
 	unsigned a, d;
 };
@@ -450,21 +450,21 @@ has_avx512_bf16(void)
 	return has_avx512() && features(1).a >> 5 & 1;
 }
 
-/* The squares, and their products of bytes and of bf16; the system keeps their state for who asks. */
+/* AMX with int8 and bf16.  Linux saves the tiles of a process only if it has asked for permission. */
 static bool
 has_amx(void)
 {
-	enum { ASK_FOR_STATE = 0x1023, SQUARES = 18 };
+	enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
 	unsigned d = features(0).d;
 
 	return has_avx512() && (d >> 22 & 1) && (d >> 24 & 1) && (d >> 25 & 1) &&
-	       syscall(SYS_arch_prctl, ASK_FOR_STATE, SQUARES) == 0;
+	       syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 #endif
 
-/* Intel's processors make half as many products of bf16 with AVX-512 as of floats, AMD's twice as many. */
+/* With AVX-512 Intel's processors make half as many products of bf16 as of f32, AMD's twice as many. */
 static bool
-worth_it(const struct packed_kernel *kernel)
+worth_it(const struct microkernel *kernel)
 {
 #ifdef __x86_64__
 	if (kernel == &avx512_bf16)
@@ -473,14 +473,14 @@ worth_it(const struct packed_kernel *kernel)
 	return kernel != NULL;
 }
 
-static const struct packed_kernel *chosen_i8, *chosen_bf16;
+static const struct microkernel *chosen_i8, *chosen_bf16;
 
-/* The best of a kind; NULL: there is none. */
-static const struct packed_kernel *
+/* The quickest, or the one named `wanted`; NULL if there is none. */
+static const struct microkernel *
 best(enum dtype dtype, const char *wanted)
 {
 	static const struct {
-		const struct packed_kernel *kernel;
+		const struct microkernel *kernel;
 		bool (*has)(void);
 	} all[] = {
 #ifdef __x86_64__
@@ -495,7 +495,7 @@ best(enum dtype dtype, const char *wanted)
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		const struct packed_kernel *kernel = all[i].kernel;
+		const struct microkernel *kernel = all[i].kernel;
 		if (kernel->dtype == dtype && all[i].has() &&
 		    (wanted ? !strcmp(wanted, kernel->name) : worth_it(kernel)))
 			return kernel;
@@ -512,12 +512,11 @@ choose(void)
 	chosen_i8 = best(DTYPE_I8, wanted);
 	chosen_bf16 = best(DTYPE_BF16, wanted);
 	if (!chosen_i8)
-		die("MOTES_ISA: '%s' is nothing that this processor has; leave it out",
-		    wanted);
+		die("MOTES_ISA: this processor has no '%s'; unset it", wanted);
 }
 
-const struct packed_kernel *
-packed_kernel(enum dtype dtype)
+const struct microkernel *
+microkernel(enum dtype dtype)
 {
 	static once_flag once = ONCE_FLAG_INIT;
 

@@ -1,0 +1,328 @@
+/* GEMM of bf16 and int8 by the microkernels: of weights that nn_pack made, or of floats rounded to bf16 on the way. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "nn/cpu/elementary.h"
+#include "nn/cpu/gemm.h"
+#include "nn/cpu/microkernel.h"
+#include "nn/cpu/packed.h"
+#include "nn/cpu/transpose.h"
+
+enum {
+	DEPTH = 512, /* terms of floats that become bf16: whole PACKED_DEPTHs */
+	SPAN = 512,  /* columns: whole PACKED_WIDTHs */
+	PART = 128,  /* terms transposed at once */
+	/* bytes of a strip of a, at most: a thread has 2 MiB of stack where stacks are not limited */
+	STRIP_BYTES = PACKED_TILE * 2 * NN_MAX_PACKED
+};
+
+/* Bytes of a packed row of a or column of b. */
+static size_t
+row_bytes(const struct gemm *g, const struct gemm_block *b)
+{
+	size_t size = g->b.dtype == DTYPE_I8 ? 1 : sizeof(uint16_t);
+
+	return nn_round_up(b->depth * size, PACKED_DEPTH);
+}
+
+/* Floats to bf16. ------------------------------------------------------------------ */
+
+NN_INLINE void
+round_row(uint16_t *to, const float *x, size_t n)
+{
+#pragma omp simd
+	for (size_t i = 0; i < n; i++)
+		to[i] = nn_bf16(x[i]);
+}
+
+/* Rows r..r+NN_LANES-1 of a strip, from the columns of a. */
+static void
+round_columns(
+    char *to, const struct gemm *g, const struct gemm_block *b, size_t r, size_t bytes)
+{
+	_Alignas(64) float part[NN_LANES * PART];
+	size_t rows = b->rows - r < NN_LANES ? b->rows - r : NN_LANES;
+
+	for (size_t i = 0; i < b->depth; i += PART) {
+		size_t terms = b->depth - i < PART ? b->depth - i : PART;
+		nn_transpose(part, PART, nn_f32(g->a + (b->k + i) * g->lda + b->m + r),
+		    g->lda, 0, terms, rows, nn_round_up(terms, NN_LANES), 1);
+		for (size_t j = 0; j < rows; j++)
+			round_row((uint16_t *)(void *)(to + j * bytes) + i,
+			    part + j * PART, terms);
+	}
+}
+
+static void
+pack_a_bf16(const struct gemm *g, struct gemm_block *b)
+{
+	size_t bytes = row_bytes(g, b), used = b->depth * sizeof(uint16_t);
+
+	for (size_t r = 0; r < b->rows; r++) {
+		char *to = b->strip + r * bytes;
+		memset(to + used, 0, bytes - used);
+		if (!g->a_transposed)
+			round_row((uint16_t *)(void *)to,
+			    g->a + (b->m + r) * g->lda + b->k, b->depth);
+		else if (r % NN_LANES == 0)
+			round_columns(to, g, b, r, bytes);
+	}
+}
+
+/* words[n] = bf16 of even[n], and of odd[n] above it; odd NULL: zeros */
+static void
+round_pairs(uint32_t *words, const float *even, const float *odd, size_t n)
+{
+	static const float zeros[PACKED_PANEL];
+	const float *above = odd ? odd : zeros;
+
+#pragma omp simd
+	for (size_t i = 0; i < n; i++)
+		words[i] = (uint32_t)nn_bf16(even[i]) | (uint32_t)nn_bf16(above[i]) << 16;
+}
+
+/* Columns n.. of b to panel[bytes / 4][PACKED_PANEL]. */
+static void
+pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, size_t n,
+    size_t columns, size_t bytes)
+{
+	size_t words = bytes / sizeof *panel;
+	const float *from = g->b.at;
+
+	if (columns < PACKED_PANEL || b->depth < 2 * words)
+		memset(panel, 0, bytes * PACKED_PANEL);
+	if (g->b_transposed) {
+		_Alignas(64) union {
+			uint16_t term[DEPTH];
+			uint32_t pair[DEPTH / 2];
+		} row;
+		memset(row.term + b->depth, 0, bytes - b->depth * sizeof *row.term);
+		for (size_t i = 0; i < columns; i++) {
+			round_row(row.term, from + (n + i) * g->ldb + b->k, b->depth);
+			for (size_t w = 0; w < words; w++)
+				panel[w * PACKED_PANEL + i] = row.pair[w];
+		}
+		return;
+	}
+	for (size_t i = 0; i < b->depth; i += 2, panel += PACKED_PANEL) {
+		const float *row = from + (b->k + i) * g->ldb + n;
+		round_pairs(panel, row, i + 1 < b->depth ? row + g->ldb : NULL, columns);
+	}
+}
+
+static void
+pack_b(const struct gemm *g, struct gemm_block *b)
+{
+	size_t bytes = row_bytes(g, b);
+
+	for (size_t at = 0; at < b->columns; at += PACKED_PANEL)
+		pack_panel((void *)(b->panels + at * bytes), g, b, b->n + at,
+		    b->columns - at < PACKED_PANEL ? b->columns - at : PACKED_PANEL,
+		    bytes);
+}
+
+/* Floats to int8. ------------------------------------------------------------------ */
+
+/* Least and greatest of a row and 0, and NaN if a value is not finite; by SIMD lane, because clang makes no vector code of a
+ * minimum and maximum over a whole row. */
+struct range {
+	float least[NN_LANES], most[NN_LANES], wrong[NN_LANES];
+};
+
+NN_INLINE void
+extend(struct range *range, const float *x, const float *smooth, size_t n)
+{
+#pragma omp simd
+	for (size_t i = 0; i < n; i++) {
+		float value = x[i] * smooth[i];
+		range->least[i] = value < range->least[i] ? value : range->least[i];
+		range->most[i] = value > range->most[i] ? value : range->most[i];
+		range->wrong[i] += value * 0;
+	}
+}
+
+/* Quantises a row of x, smoothed, to asymmetric u8.  The scale of a row that is not finite is NaN, and so is all that is
+ * computed from it. */
+static struct gemm_scale
+quantize_row(uint8_t *to, const float *x, const float *smooth, size_t C)
+{
+	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
+	float least = 0, most = 0, wrong = 0;
+	struct range lanes = { 0 };
+	size_t whole = C / NN_LANES * NN_LANES;
+
+	for (size_t c = 0; c < whole; c += NN_LANES)
+		extend(&lanes, x + c, smooth + c, NN_LANES);
+	extend(&lanes, x + whole, smooth + whole, C - whole);
+	for (size_t i = 0; i < NN_LANES; i++) {
+		least = lanes.least[i] < least ? lanes.least[i] : least;
+		most = lanes.most[i] > most ? lanes.most[i] : most;
+		wrong += lanes.wrong[i];
+	}
+	float range = most - least, scale = range / 255;
+	float inverse = scale > FLT_MIN ? 1 / scale : 0;
+	float zero = (least * -inverse + round) - round, from = zero + round;
+	int32_t base = nn_bits(round);
+#pragma omp simd
+	for (size_t c = 0; c < C; c++) {
+		/* the least rounds to 0, as zero does; the greatest may round to 256 */
+		int32_t value = nn_bits(x[c] * smooth[c] * inverse + from) - base;
+		to[c] = (uint8_t)(value > 255 ? 255 : value);
+	}
+	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
+	return (struct gemm_scale){ scale, -zero * scale };
+}
+
+static void
+pack_a_i8(const struct gemm *g, struct gemm_block *b)
+{
+	const float *smooth = packed_parts(g->b.at, DTYPE_I8, g->N, g->K).smooth;
+	size_t bytes = row_bytes(g, b);
+
+	for (size_t r = 0; r < b->rows; r++) {
+		char *to = b->strip + r * bytes;
+		b->scales[r] =
+		    quantize_row((uint8_t *)to, g->a + (b->m + r) * g->lda, smooth, g->K);
+		memset(to + g->K, 0, bytes - g->K);
+	}
+}
+
+/* Epilogues. ----------------------------------------------------------------------- */
+
+/* One row of a tile. */
+struct put {
+	float *c;
+	const float *addend; /* a bias, zeros, or c */
+	const union packed_sum *sums;
+	const float *scale, *offset;  /* of the columns; i8 */
+	const struct gemm_scale *row; /* i8 */
+	const enum nn_act *act;
+};
+
+NN_INLINE void
+put_i8(const struct put *p, size_t columns, bool gelu)
+{
+#pragma omp simd
+	for (size_t i = 0; i < columns; i++) {
+		float value = (float)p->sums[i].i32 * (p->row->scale * p->scale[i]) +
+			      (p->row->base * p->offset[i] + p->addend[i]);
+		p->c[i] = gelu ? nn_gelu_coarse(value) : value;
+	}
+}
+
+NN_INLINE void
+put_bf16(const struct put *p, size_t columns)
+{
+#pragma omp simd
+	for (size_t i = 0; i < columns; i++)
+		p->c[i] = p->addend[i] + p->sums[i].f32;
+}
+
+NN_INLINE void
+put_columns(const struct put *p, size_t columns)
+{
+	if (!p->scale)
+		put_bf16(p, columns);
+	else if (p->act && *p->act == NN_GELU) {
+		put_i8(p, columns, true);
+		return;
+	} else
+		put_i8(p, columns, false);
+	if (p->act)
+		nn_activate_serial(p->c, p->c, *p->act, columns);
+}
+
+/* The products. -------------------------------------------------------------------- */
+
+/* A row of a tile at column n of c, from its sums. */
+static void
+put_row(const struct gemm *g, const struct gemm_block *b, const struct packed_matrix *w,
+    const union packed_sum *sums, size_t r, size_t n, size_t columns)
+{
+	static const float zeros[PACKED_WIDTH];
+	float *c = g->c + (b->m + r) * g->ldc + n;
+	struct put put = { .c = c, .sums = sums };
+
+	put.addend = b->k || g->beta != 0 ? c : g->bias ? g->bias + n : zeros;
+	put.act = b->k + b->depth == g->K ? g->act : NULL;
+	if (w->scale) {
+		put.scale = w->scale + n;
+		put.offset = w->offset + n;
+		put.row = &b->scales[r];
+	}
+	/* so that the compiler knows the number of columns that most tiles have */
+	if (columns == PACKED_WIDTH)
+		put_columns(&put, PACKED_WIDTH);
+	else
+		put_columns(&put, columns);
+}
+
+static void
+multiply(const struct gemm *g, const struct gemm_block *b)
+{
+	const struct microkernel *kernel =
+	    microkernel(g->b.dtype == DTYPE_I8 ? DTYPE_I8 : DTYPE_BF16);
+	_Alignas(64) union packed_sum sums[PACKED_HEIGHT * PACKED_WIDTH];
+	size_t bytes = row_bytes(g, b);
+	struct packed_matrix w = { .values = b->panels };
+
+	if (g->b.packed) {
+		w = packed_parts(g->b.at, g->b.dtype, g->N, g->K);
+		w.values += b->n * bytes;
+	}
+	for (size_t at = 0; at < b->columns; at += PACKED_WIDTH) {
+		size_t columns =
+		    b->columns - at < PACKED_WIDTH ? b->columns - at : PACKED_WIDTH;
+		size_t panels = (columns + PACKED_PANEL - 1) / PACKED_PANEL;
+		for (size_t r = 0; r < b->rows; r += kernel->rows) {
+			size_t rows =
+			    b->rows - r < kernel->rows ? b->rows - r : kernel->rows;
+			kernel->sums(sums, b->strip + r * bytes, w.values + at * bytes,
+			    panels, rows, bytes);
+			for (size_t i = 0; i < rows; i++)
+				put_row(g, b, &w, sums + i * PACKED_WIDTH, r + i,
+				    b->n + at, columns);
+		}
+	}
+}
+
+static void
+drive(const struct gemm *g, const struct gemm_kind *kind, const struct gemm_rectangle *at,
+    char *strip, char *panels)
+{
+	const struct microkernel *kernel =
+	    microkernel(g->b.dtype == DTYPE_I8 ? DTYPE_I8 : DTYPE_BF16);
+
+	if (kernel->begin)
+		kernel->begin();
+	gemm_drive(g, kind, at, strip, panels);
+	if (kernel->end)
+		kernel->end();
+}
+
+void
+gemm_bf16(const struct gemm *g, const struct gemm_rectangle *at)
+{
+	static const struct gemm_kind kind = { GEMM_STRIP, DEPTH, SPAN, pack_a_bf16,
+		pack_b, multiply };
+	_Alignas(64) char panels[DEPTH * SPAN * sizeof(uint16_t)];
+	_Alignas(64) char strip[GEMM_STRIP * DEPTH * sizeof(uint16_t)];
+
+	drive(g, &kind, at, strip, panels);
+}
+
+void
+gemm_packed(const struct gemm *g, const struct gemm_rectangle *at)
+{
+	_Alignas(64) char strip[STRIP_BYTES];
+	const struct gemm_block whole = { .depth = g->K };
+	size_t bytes = row_bytes(g, &whole);
+	size_t most =
+	    bytes ? STRIP_BYTES / bytes / PACKED_TILE * PACKED_TILE : GEMM_STRIP;
+	const struct gemm_kind kind = { most < GEMM_STRIP ? most : GEMM_STRIP,
+		g->K ? g->K : 1, at->n1 - at->n0,
+		g->b.dtype == DTYPE_I8 ? pack_a_i8 : pack_a_bf16, NULL, multiply };
+
+	drive(g, &kind, at, strip, NULL);
+}
