@@ -126,7 +126,7 @@ need_cases() {
 	[ "$stderr" = "tok: $T/model/tokenizer_config.json: 'add_eos_token' is true, and there is no 'eos_token'" ]
 }
 
-@test "bpe: a model that pools the last token wants one behind each text" {
+@test "bpe: a last-token pooling model gets an end token after each text" {
 	cp -r "$BPE/cl100k" "$T/model"
 	mkdir "$T/model/1_Pooling"
 	printf '[{"type":"sentence_transformers.models.Transformer","path":""},{"type":"sentence_transformers.models.Pooling","path":"1_Pooling"}]' \

@@ -39,7 +39,7 @@ up_to_date() {
 	up_to_date B=build/cpu ARCH=x86-64-v2
 }
 
-@test "build: a distribution's flags come behind ours, and warnings are errors where that is asked for" {
+@test "build: a distribution's flags follow ours; WERROR=1 makes warnings errors" {
 	run -0 env CFLAGS="-O2 -fstack-protector-strong" CPPFLAGS=-D_FORTIFY_SOURCE=2 LDFLAGS=-Wl,-z,now make -n CCACHE= build/cpu/bin/tok
 	compiled=$(grep -e '-c -o build/cpu/tools/tok.o' <<<"$output")
 	[[ $compiled == *" -iquote lib "*" -D_FORTIFY_SOURCE=2 "*" -O3 "*" -Wall "*" -O2 -fstack-protector-strong "* ]]

@@ -161,7 +161,7 @@ same() {
 # real data, with MiniLM: figures of tests/bench/columns.sh
 
 # bats test_tags=plain
-@test "classify: banking77, as right as scikit-learn" {
+@test "classify: banking77 has scikit-learn's accuracy" {
 	need_data classification/banking77/test.jsonl.zst
 	need_minilm
 	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"

@@ -186,7 +186,7 @@ usage() {
 		$'bytes 1\nbytes 2048\nbytes 536870912\nbytes 2147483648\nbytes 1099511627776' ]
 }
 
-@test "cli: the command line is kept as one could type it" {
+@test "cli: the recorded command line can be typed again" {
 	for words in "plain" "a b" "it's" '$HOME `x` "y"' '' '*' '-n 3' '\' $'new\nline' 'é~!' '#'; do
 		command=$(cli_check -q --command -- "$words" | tail -n +2)
 		command=${command#"${command%%cli_check *}"}

@@ -30,9 +30,9 @@ agrees() {
 	[[ "$output" == *"ok in one piece gradients"*"ok in pieces gradients"*"ok differences all parameters"* ]]
 }
 # bats test_tags=plain
-@test "clm: Qwen3 with a matrix of its own for the output agrees with transformers" { agrees qwen3; }
+@test "clm: Qwen3 with an untied output matrix agrees with transformers" { agrees qwen3; }
 # bats test_tags=plain
-@test "clm: Qwen3 that predicts with the matrix of its embeddings agrees" { agrees qwen3_tied; }
+@test "clm: Qwen3 with tied embeddings agrees" { agrees qwen3_tied; }
 # bats test_tags=plain
 @test "clm: OLMoE agrees, balancing loss and all" { agrees olmoe; }
 # bats test_tags=plain
@@ -40,7 +40,7 @@ agrees() {
 # bats test_tags=plain
 @test "clm: DeepSeekMoE agrees with torch" { agrees deepseek; }
 # bats test_tags=plain
-@test "clm: Gemma 3 agrees, its embeddings scaled where they are read and not where they predict" { agrees gemma3_text; }
+@test "clm: Gemma 3 agrees; its embeddings are scaled as input and not as output matrix" { agrees gemma3_text; }
 # bats test_tags=plain
 @test "clm: Llama agrees" { agrees llama; }
 
@@ -66,7 +66,7 @@ agrees() {
 }
 
 # bats test_tags=plain
-@test "clm: --dev: the loss of texts held out, after the step; of the same texts the loss of the next step" {
+@test "clm: --dev is the loss of held-out texts after the step; for the training texts it is the next step's loss" {
 	clm=(-q -m "$(folder olmoe)" --objective clm --schedule constant --warmup 0 --lr 5e-3 --epochs 5)
 	for tokens in 9 1000; do
 		train "${clm[@]}" -o out --tokens $tokens --save-every 1 --dev texts.mts texts.mts
@@ -284,7 +284,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ ! -e out.log.tsv ]
 }
 
-@test "clm: of a decoder with task experts the one that is named learns, and no other" {
+@test "clm: of a decoder with task experts only the named one is trained" {
 	upcycle -q -m "$G/qwen3" --experts left,right -o mote
 	clm=(-q --objective clm --decay 0 -m mote)
 	run -2 --separate-stderr train "${clm[@]}" -o out texts.mts

@@ -35,7 +35,7 @@ completes() {
 	done
 }
 
-@test "completion: each option of --help, and of a command its own" {
+@test "completion: each option of --help, and each command's own options" {
 	for name in ${programs//.c/}; do
 		"$name" --help >help
 		help=$(sed -n '/^Examples:/q; s/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p' help | sort)

@@ -112,7 +112,7 @@ embeds() {
 	run ! cmp -s "$T/default" <(embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 10000}')
 }
 
-@test "config: positions that no table holds go as far as max_seq_length" {
+@test "config: positions without a table reach max_seq_length" {
 	for family in qwen3 modernbert jina_bert gte; do
 		copy $family
 		sed -i 's/"max_position_embeddings": 2048/"max_position_embeddings": 100/' "$MODEL/config.json"

@@ -49,7 +49,7 @@ setup() {
 		hs . 1 1 1 1 . . 0 "" "" "")
 }
 
-@test "geom correlation: streams are as tables, ids count and not their order" {
+@test "geom correlation: streams give the same as tables; rows are matched by id, not by order" {
 	geom correlation {hs,rw}/*.tsv >out
 	awk -F'\t' 'NR > 1 { print "{\"id\":\"" $1 "\",\"similarity\":" $3 "}" }' hs/2.tsv | mkstream 7 >hs/2.mts
 	{ head -n 1 rw/1.tsv; tail -n +2 rw/1.tsv | sort -r; } >sorted.tsv

@@ -27,7 +27,7 @@ lists() {
 	}'
 }
 
-@test "packages: a source is one row, that of its own package; paragraphs are one text; debtags go over lines" {
+@test "packages: a source is one row, its main package's; paragraphs are one text; debtags span lines" {
 	lists 5
 	awk -f "$P/packages.awk" Translation-en Packages | cut -f1,3- | diff - <(printf '%s\t%s\t%s\t%s\n' \
 		id program synopsis description \

@@ -55,7 +55,7 @@ holds() {
 }
 
 # bats test_tags=plain
-@test "emit: the same whatever the size of the batches; ids and depth are kept" {
+@test "emit: results do not depend on the batch size; ids and depth are kept" {
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens >"$T/out"
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens --tokens 1 | cmp "$T/out" -
 	printf '1 2\t3\n4 5 6\t7\n' | ids_stream text.ids | encode -q -m "$M" --emit hs:pool=tokens --keep >"$T/both.mts"

@@ -247,7 +247,7 @@ turns() {
 	turns | while read -r row; do tok -m "$M" -f text <<<"$row" | hidden; done | cmp - "$T/hidden"
 }
 
-@test "encode: --cache bounds all that is kept of texts, whatever the width" {
+@test "encode: --cache bounds the memory of cached embeddings, for any width" {
 	ids >"$T/ids.mts"
 	texts=$(wc -l <"$M/ids.txt")
 	mts cat "$T/ids.mts" "$T/ids.mts" >"$T/twice.mts"

@@ -20,7 +20,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 # bats test_tags=plain
 @test "families: DistilBERT agrees" { agrees distilbert; }
 # bats test_tags=plain
-@test "families: NomicBERT agrees, its rotary base stretched for long texts" { agrees nomic_bert; }
+@test "families: NomicBERT agrees, its rotary base scaled for long texts" { agrees nomic_bert; }
 # bats test_tags=plain
 @test "families: ModernBERT agrees, within and beyond its window" { agrees modernbert; }
 # bats test_tags=plain
@@ -38,7 +38,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 # bats test_tags=plain
 @test "families: Mistral agrees, within and beyond its window" { agrees mistral; }
 # bats test_tags=plain
-@test "families: Llama agrees, with biases and angles stretched as llama3 has it" { agrees llama; }
+@test "families: Llama agrees, with biases and llama3's rotary scaling" { agrees llama; }
 # bats test_tags=plain
 @test "families: EuroBERT agrees, and its head that predicts tokens" { agrees eurobert; }
 # bats test_tags=plain
@@ -167,7 +167,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 		encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
 	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 6) }'
 }
-@test "families: rotary positions stretched as yarn has it" {
+@test "families: rotary positions scaled by yarn" {
 	yarn='"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64'
 	agrees_with llama yarn ".rope_scaling = {$yarn}"
 	agrees_with llama yarn ".rope_scaling = null | .rope_parameters = {\"rope_theta\": 500.0, $yarn}"
@@ -199,7 +199,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	copy_agrees qwen3
 }
 
-@test "families: the matrix of a masked-language-model head is learned and saved where it is its own" {
+@test "families: an untied matrix of a masked-language-model head is trained and saved" {
 	agrees bert_mlm
 	copy bert_mlm
 	# without the key: the two matrices differ
@@ -244,7 +244,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 }
 
 # bats test_tags=plain
-@test "families: the spelling of transformers 5 says the same" {
+@test "families: transformers 5's spelling of config.json gives the same" {
 	for family in $(printf '%s\n' $NAMES | thin 3); do
 		[ -e "$FAMILIES/$family/config.5.json" ] || continue
 		copy "$family"
@@ -609,7 +609,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	done
 }
 
-@test "families: the encoder of a T5 predicts no tokens, an MPNet that is drawn does" {
+@test "families: a T5 encoder has no masked-language-model head, a drawn MPNet has one" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream >"$T/pairs.mts"
 	for family in t5 t5_whole mpnet; do
 		copy $family
@@ -625,7 +625,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | grep -q '32.*3'
 }
 
-@test "families: norms that are drawn multiply by one, whatever is added to them" {
+@test "families: freshly drawn norms multiply by one, also where one is added to the stored weight" {
 	for family in gemma3_text llama; do
 		model_copy "$FAMILIES/$family" "$T/$family" init 1
 		safetensors_list "$T/$family" | awk -F'\t' -v one=$([ $family = llama ] && echo 1) '

@@ -26,7 +26,7 @@ nats() {
 # 1. known answers
 
 # bats test_tags=plain
-@test "flow: plain loops' z, the numerical Jacobian's determinant, its inverse, the differences' gradients" {
+@test "flow: z equals plain loops', the determinant the numerical Jacobian's; inverse; gradients by differences" {
 	flow_check
 }
 
@@ -58,7 +58,7 @@ nats() {
 }
 
 # bats test_tags=plain
-@test "geom flow: one seed, one flow; another, another; threads do not matter" {
+@test "geom flow: the seed decides the flow, the number of threads does not" {
 	mkstream random 100 16 1 >a.mts
 	fit="geom flow fit --hidden 8 --epochs 2"
 	$fit -j 1 a.mts | geom flow apply - a.mts -j 1 | mts cat -c text.emb | mts to npy >one

@@ -259,7 +259,7 @@ hold() {
 	[ -z "$(rest saved mine)" ]
 }
 
-@test "folder: a model in shards, with modules of its own, may be replaced" {
+@test "folder: a sharded model with further modules can be replaced" {
 	model_copy "$GOLDEN/bert" saved f32
 	cp -r saved mine
 	mkdir mine/2_Dense

@@ -44,7 +44,7 @@ property() { # NAME: of a stream on standard input
 }
 
 # bats test_tags=plain
-@test "gates: a linear layer with pairs beside it is the plain loops', with dropout too; and its gradients" {
+@test "gates: a linear layer with adapters equals plain loops, with dropout, and so do its gradients" {
 	for name in gates dropout bits share; do
 		run -0 linear_check $name
 		[ -z "$output" ]
@@ -52,7 +52,7 @@ property() { # NAME: of a stream on standard input
 }
 
 # So many that the batch is cut into parts, and matrices are packed; a text a batch is neither.
-@test "gates: of texts enough for every thread to take its own, each goes through its gate" {
+@test "gates: with enough texts for all threads each text goes through its own gate" {
 	make_gates
 	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
 		ids_stream text.ids >"$T/plain.mts"
@@ -131,7 +131,7 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
-@test "gates: X.gate goes before gate; every text of a row has the row's" {
+@test "gates: X.gate overrides gate; every text of a row has the row's" {
 	make_gates
 	cat >"$T/rows.jsonl" <<-'E'
 		{"query": "abc", "negatives": ["bc", "a"], "gate": "one", "query.gate": "three"}

@@ -77,7 +77,7 @@ a_task_each() {
 
 # 2. options, and how streams may come
 
-@test "geom similarity: a stream for each task is as one of all, in any order, of ids" {
+@test "geom similarity: a stream per task equals one stream of all tasks, with ids in any order" {
 	golden
 	a_task_each
 	geom similarity --against dense.mts mote.mts >out
@@ -255,7 +255,7 @@ refused() { # MESSAGE FILE...
 	geom similarity --against textB.mts own.mts >/dev/null
 }
 
-@test "geom similarity: tasks that cannot be told, embeddings without a direction, damaged streams" {
+@test "geom similarity: rows without a task, zero vectors, damaged streams" {
 	printf '{"_id":"%s","task":"x","e.emb":[1,1]}\n' a b | stream_of x
 	refused "x.mts: all of it is of the task 'x'; give the same texts under two tasks" x.mts
 	refused "x.mts: it is of the task 'x', as x.mts is; give a stream for each task" x.mts x.mts

@@ -51,7 +51,7 @@ ids() {
 	[ "$(ids -m some/tiny.bert@main)" = "$(ids -m some/tiny.bert)" ]
 }
 
-@test "hub: HF_HUB_CACHE goes before HF_HOME, XDG_CACHE_HOME and HOME; a folder before them all" {
+@test "hub: HF_HUB_CACHE overrides HF_HOME, XDG_CACHE_HOME and HOME; a local folder overrides all" {
 	expected=$(ids -m some/tiny.bert)
 	mv home/.cache/huggingface elsewhere
 	run -1 tok -m some/tiny.bert </dev/null

@@ -42,7 +42,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	done
 }
 
-@test "int8: linear layers and experts have eight bits; embeddings, norms, routers and gates of shared experts do not" {
+@test "int8: linear layers and experts are int8; embeddings, norms, routers and gates of shared experts are not" {
 	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
 	widened "$T/qwen" "$T/wide"
 	names() {

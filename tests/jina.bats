@@ -192,7 +192,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	E
 }
 
-@test "jina: a configuration that cannot be is refused by its key" {
+@test "jina: an invalid configuration is refused by its key" {
 	while IFS='|' read -r filter text; do
 		copy
 		config "$filter"
@@ -293,7 +293,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 5. the others
-@test "jina: v5's adapters are a folder of gates in its own, and it is Qwen3" {
+@test "jina: v5 is a Qwen3 whose folder of adapters serves as gates" {
 	Q=$GOLDEN/families/qwen3
 	cp -r "$Q" "$T/m"
 	jq '.model_type = "jina_embeddings_v5" | .architectures = ["JinaEmbeddingsV5Model"] | .task_names = ["retrieval", "clustering"]' \

@@ -22,7 +22,7 @@ folder() {
 	esac
 }
 
-@test "known: the family of each model that opens encodes, its kind of tokenizer makes tokens" {
+@test "known: the families of supported models encode, and their kinds of tokenizer tokenise" {
 	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >"$T/families"
 	[ "$(wc -l <"$T/families")" -ge 15 ]
 	while read -r family; do

@@ -725,7 +725,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
 }
 
-@test "leaderboard: a later registry goes over an earlier one; protocol v2 has main scores of its own" {
+@test "leaderboard: a later registry overrides an earlier one; protocol v2 has its own main scores" {
 	cat >own.yaml <<-END
 		types: { STS: { main: pearson }, Pairs: { main: f1, main_v2: ap, prompt: { query: a, document: b } } }
 		tasks: { STS12: { type: STS, split: dev, subset: en, size: 2, in: [mine, other] }, x: { type: Pairs, size: [3, 4] } }

@@ -65,7 +65,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	[ "$(wc -l <answers)" -eq 5 ]
 }
 
-@test "live: JSON Lines, TSV and CSV, their line of names at once or before" {
+@test "live: JSON Lines, TSV and CSV, with the header in the same write or an earlier one" {
 	start "$chain"
 	says '{"id": 1, "text": "a dog"}\n\n'
 	answers '{"id":1,"text":"a dog",*'
@@ -98,7 +98,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	grep -q '^record 2' answers
 }
 
-@test "live: near answers each question when it comes, as it would all of them" {
+@test "live: near answers each query on arrival, with the hits of a single run" {
 	printf 'a cat\na dog\nthe tree\n' | tok -m "$GOLDEN/bert" --keep |
 		encode -m "$GOLDEN/bert" --keep >corpus.mts
 	questions="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert --keep"

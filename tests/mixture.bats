@@ -13,9 +13,9 @@ check() {
 	run -0 grouped_check
 	[ -z "$output" ]
 }
-@test "mixture: the share of the experts that all tokens have, forward and back" { check share; }
+@test "mixture: shared experts, forward and back" { check share; }
 
-@test "block: the backward is the slope of the forward, norms after the sums or before" {
+@test "block: the backward pass is the gradient of the forward pass, with post-norm and pre-norm" {
 	for where in after before; do
 		run -0 block_check $where
 		[ -z "$output" ]

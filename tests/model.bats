@@ -258,7 +258,7 @@ pooling() {
 	model_check "$T/mean" "$MODEL/expected.safetensors"
 }
 
-@test "model: the transformer in a folder of its own (0_Transformer)" {
+@test "model: the transformer in a subfolder (0_Transformer)" {
 	folder dense
 	mkdir "$MODEL/0_Transformer"
 	mv "$MODEL"/{config.json,model.safetensors,vocab.txt,tokenizer_config.json} "$MODEL/0_Transformer"

@@ -447,7 +447,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(grep -c '^ndcg_at_' "$T/out")" -eq 33 ] # and that of the main score
 }
 
-@test "mteb-score: options that do not apply to a type are refused, a type has its nearest name" {
+@test "mteb-score: options that do not apply to a type are refused; a mistyped type gets the nearest name" {
 	for type in sts clustering "classification --train x"; do
 		for option in "qrels f" ignore-identical-ids "candidates f" "from-run f" "run f" "top 3" \
 			"gain exp" "memory 1M"; do

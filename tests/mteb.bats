@@ -83,7 +83,7 @@ mteb() {
 	[ "$(grep -cE 'https?://|<script' results/table.html)" -eq 0 ]
 }
 
-@test "mteb: a transformer in a folder of its own scores the same, as a model of its own revision" {
+@test "mteb: a transformer in a subfolder scores the same under its own revision" {
 	base=$ROOT/share/models/base
 	cp -r "$base" model
 	mkdir model/0_Transformer
@@ -529,7 +529,7 @@ make_gates() {
 	[[ $output == *"moved: FAILED: $T/data/reranking/moved: there is no top_ranked.jsonl"* ]]
 }
 
-@test "mteb: SummEval and its second version are scored as mteb does, by whatever PROTOCOL" {
+@test "mteb: SummEval and its second version are scored as mteb does, with either PROTOCOL" {
 	mv data/summarization/notes data/summarization/SummEval
 	cp -r data/summarization/SummEval data/summarization/SummEvalSummarization.v2
 	for protocol in v1 v2; do

@@ -190,7 +190,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[[ $stderr == 'mts: <stdout>: '* ]]
 }
 
-@test "mts head: rows count over the whole stream, as mts rows takes them" {
+@test "mts head: row numbers count over the whole stream, as in mts rows" {
 	vectors 7 3 >x.mts
 	run -0 bash -c "mts head -n 7 x.mts | grep -A1 '^row' | grep -v '^--' | xargs"
 	[ "$output" = 'row 1 x 0 row 2 x 0.5 row 3 x 1 row 4 x 1.5 row 5 x 2 row 6 x 2.5 row 7 x 3' ]

@@ -54,7 +54,7 @@ beir() {
 
 # 1. known answers
 
-@test "pairs: of a BEIR folder each positive judgement once, in its order, by ids that are text" {
+@test "pairs: a BEIR folder gives each positive judgement once, in order, by text ids" {
 	beir set
 	cat >expected <<-'END'
 		bond|One first
@@ -730,7 +730,7 @@ rows_like() {
 	: >lone.jsonl && fails 'file: lone.jsonl, label: label' "lone.jsonl: has no examples"
 }
 
-@test "pairs: rows of lists at fault, and types that a data set is not of" {
+@test "pairs: faulty rows of lists, and data sets of the wrong type" {
 	beir set
 	fails 'type: STS, beir: set' "x.yaml:2: a data set of type STS is a 'file'; a BEIR folder is of type Retrieval"
 	fails 'type: Retrieval, file: a' "x.yaml:2: a data set of type Retrieval is a folder, which 'beir' names"

@@ -145,7 +145,7 @@ hand() {
 
 # 4. wrong input
 
-@test "pilot-build: streams that are wrong are refused by name" {
+@test "pilot-build: faulty streams are refused by name" {
 	hand | stream_of hand
 	refused() { # MESSAGE FILTER: rows so changed
 		hand | jq -c "$2" | stream_of wrong

@@ -140,7 +140,7 @@ hand() {
 	run -1 mts diff a.mts <(pilot-route --random --seed 43 pilots.mts many.mts)
 }
 
-@test "pilot-route: a pipe from tokens to routed queries has each query as its gate alone would" {
+@test "pilot-route: a pipe from tokens to routed queries gives each query its gate's embedding" {
 	mkdir gates scores
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	M=$GOLDEN/bert

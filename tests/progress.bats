@@ -43,7 +43,7 @@ drawn() {
 	done
 }
 
-@test "progress: words that are to stay stand on a line of their own" {
+@test "progress: messages are printed on their own line" {
 	drawn 80 'cli_check --bar --pause 0.3 --say'
 	# before them the line was emptied, whoever drew it
 	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: warning: in the middle\r'

@@ -148,7 +148,7 @@ same() {
 	END
 }
 
-@test "ranks: as many of them give the same bits, whatever their threads" {
+@test "ranks: the same number of ranks gives the same bits, with any number of threads" {
 	need_ranks
 	model=$G/bert
 	ranks 3

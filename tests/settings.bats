@@ -37,7 +37,7 @@ right() {
 	[ "$count" -gt 0 ]
 }
 
-@test "settings: tokenizer_config.json, special_tokens_map.json and added_tokens.json win over a BERT's tokenizer.json, as in the reference" {
+@test "settings: tokenizer_config.json, special_tokens_map.json and added_tokens.json override a BERT's tokenizer.json, as in the reference" {
 	right bert
 }
 
@@ -53,7 +53,7 @@ right() {
 	right xlm-roberta camembert t5
 }
 
-@test "settings: a model of sentencepiece of another class, of other settings, or damaged is refused by name" {
+@test "settings: an unsupported or damaged sentencepiece model is refused by name" {
 	local model=$S/t5/spiece.model length
 	refused() { # MESSAGE
 		run -1 --separate-stderr tok -m "$T/m" </dev/null

@@ -91,7 +91,7 @@ files() {
 	[[ $stderr == "tok: array.json: is an array of JSON, and --shard cuts lines"* ]]
 }
 
-@test "tok --shard: several files are cut as if they were one, each line of names left out" {
+@test "tok --shard: several files are split as one, without their header lines" {
 	cd "$T"
 	files
 	: >none.tsv
@@ -274,7 +274,7 @@ stream() {
 }
 
 # bats test_tags=plain
-@test "mts split: four times as many parts take four times as long" {
+@test "mts split: time grows linearly with the number of parts" {
 	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
 	[ -x /usr/bin/time ] || skip "needs time(1)"
 	cd "$T"

@@ -37,7 +37,7 @@ holds() {
 }
 
 @test "shim: sums, scaling, finiteness" { holds nn_check_tokens vector; }
-@test "shim: products and linear layers, forward and back, of floats and of halves" {
+@test "shim: products and linear layers, forward and back, in f32 and bf16" {
 	holds nn_check linear product halves
 	holds nn_check_real product linear
 	holds linear_check
@@ -148,7 +148,7 @@ waits() {
 	done
 }
 
-@test "shim: the weights of a task expert come over with its first batch; stored ones go when they are packed" {
+@test "shim: a task expert's weights are copied with its first batch; unpacked weights are freed after packing" {
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/mote"
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	for expert in left right; do

@@ -8,7 +8,7 @@ setup() {
 	cd "$T"
 }
 
-@test "a stream of a dot model is searched and scored by dot products, and says so" {
+@test "similarity: a stream of a dot-product model is searched and scored by dot products, with a message" {
 	for name in queries corpus rerank summaries; do
 		mkstream 7 f32 m dot <"$GOLDEN/score_$name.jsonl" >"$name.mts"
 	done
@@ -29,7 +29,7 @@ setup() {
 	done
 }
 
-@test "a search by the distance of a model is refused, and two models that compare differently" {
+@test "similarity: near refuses distance-based models, and two models with different similarities" {
 	mkstream 7 f32 m euclidean <"$GOLDEN/score_queries.jsonl" >queries.mts
 	mkstream 7 f32 m euclidean <"$GOLDEN/score_corpus.jsonl" >corpus.mts
 	for command in near "mteb-score retrieval --qrels $GOLDEN/score_qrels.tsv"; do

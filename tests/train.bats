@@ -45,7 +45,7 @@ differ() {
 
 # bf16 rounds by at most 2^-9 of a value; where it is not faster the test only checks that floats are used.
 # bats test_tags=plain
-@test "train: --precision bf16 follows the floats, and is itself whatever the threads; a run goes on with the same alone" {
+@test "train: --precision bf16 is close to f32, independent of threads; a run resumes only with the same precision" {
 	learn
 	MOTES_ISA=plain train -q -m "$G/bert" -o plain --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
 	MOTES_ISA=plain train -q -m "$G/bert" -o exact --lr 2e-3 --warmup 0 pairs.mts
@@ -188,7 +188,7 @@ targeted() {
 }
 
 # bats test_tags=plain
-@test "train: the gradient of batch 512 in one piece and in chunks of 32 is the same" {
+@test "train: the gradient of batch 512 is the same in one chunk and in chunks of 32" {
 	gradient_cache_check "$G/bert" 512 32
 	gradient_cache_check "$G/nomic_bert" 512 32
 	# three experts' chunks, kept beside each other, and one after the other
@@ -471,7 +471,7 @@ token_experts() {
 }
 
 # bats test_tags=plain
-@test "train: --tokens 40 and one piece are the same training of token experts" {
+@test "train: --tokens 40 and one chunk are the same training of token experts" {
 	for balance in 0.3 0; do
 		token_experts --balance $balance
 		cp out.log.tsv whole.tsv
@@ -604,7 +604,7 @@ loss_of() {
 		[(map(.loss) | add / 8), (map(.right) | add / 8)] | @tsv' -r
 }
 
-@test "train: each side has its expert, negatives the documents': the loss is that of encode's vectors" {
+@test "train: each side has its expert, negatives the documents'; the loss equals that of encode's vectors" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	train -q -m mote -o apart --expert left --lr 1e-2 --warmup 0 pairs.mts
 	# negatives: encode's; train knows two sides
@@ -825,7 +825,7 @@ stop() {
 	[ "$status" = 0 ] && [ "$n" -gt 20 ]
 }
 
-@test "train: a stop that ends the programs before it in the pipe, too, leaves a checkpoint" {
+@test "train: a signal to the whole pipe leaves a checkpoint" {
 	for i in {1..60}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" -o out --lr 1e-3 --steps 600)
 	train "${options[@]}" -o whole <long.mts
@@ -1133,7 +1133,7 @@ recipe() {
 	encode -q -m base --adapter out pairs.mts >out.mts
 }
 
-@test "train: --documents: stored embeddings give the run that computes them" {
+@test "train: --documents: precomputed embeddings give the run that computes them" {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4 pairs.mts)
 	encode -q --keep -m "$G/bert" pairs.mts >documents.mts
 	train -o computed --freeze-documents "${options[@]}"

@@ -99,7 +99,7 @@ scores() {
 	is ab 3
 }
 
-@test "unigram: an unknown character costs the least of all scores and 10 more; a run of them is looked up as one" {
+@test "unigram: an unknown character scores 10 below the lowest score; a run of them is one lookup" {
 	# y is unknown: -20 - 10; xy is to be more than x and that
 	scores low -20 x 10.2 xy -20
 	is xy "2 0"
@@ -120,7 +120,7 @@ scores() {
 	is aqqqqa "2 0 2"
 }
 
-@test "unigram: of a piece that is there twice the later counts, its score, too" {
+@test "unigram: of a repeated piece the last one counts, with its score" {
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["ab", -1], ["a", -2], ["b", -2], ["ab", -9]]}'
 	is ab "2 3"
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["ab", -9], ["a", -2], ["b", -2], ["ab", -1]]}'
