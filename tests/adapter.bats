@@ -106,7 +106,7 @@ native() { # MODEL
 	refused "the module 'encoder.layer.1.attention.self.query' of the adapter is not in 'layers_to_transform'"
 }
 
-@test "adapter: alpha sets the scale; of 0 the model is as without" {
+@test "adapter: alpha sets the scale; alpha 0 gives the model without it" {
 	change '.lora_alpha = 0'
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/bert/embeddings.txt" 1e-6
 	change '.alpha_pattern = {"query": 6, "value": 6} | .lora_alpha = 100'
@@ -114,7 +114,7 @@ native() { # MODEL
 }
 
 # all-linear includes the unused pooler; patterns are regular expressions, ranks differ.
-@test "adapter: a pair beside the pooler is taken quietly, with a pooler and without; from .bin, too" {
+@test "adapter: matrices for the pooler are accepted without a warning, with a pooler and without; also from .bin" {
 	pooled() { # ADAPTER MODEL
 		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 		encode -m "$2" --adapter "$1" --pooling mean --normalize "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb |
@@ -326,7 +326,7 @@ native() { # MODEL
 }
 
 # PEFT and sentence-transformers save a folder without the model, which it names.
-@test "adapter: its folder in the place of a model's opens the model that it names" {
+@test "adapter: -m with an adapter's folder opens the model that it names" {
 	cp -r "$GOLDEN/bert" "$T/base"
 	change ".base_model_name_or_path = \"$T/base\""
 	printf 'a red boat\nthe bird flies\n' >"$T/texts"
@@ -364,7 +364,7 @@ native() { # MODEL
 	[[ $output == *"is a LoRA adapter itself; --adapter and --gates take adapters of the model that -m names"* ]]
 }
 
-@test "adapter: a folder as sentence-transformers saves it pools as it says itself" {
+@test "adapter: a folder saved by sentence-transformers pools as its own files say" {
 	cp -r "$GOLDEN/bert" "$T/base"
 	change ".base_model_name_or_path = \"$T/base\""
 	cp -r "$GOLDEN/bert"/{vocab.txt,tokenizer_config.json,modules.json} "$T/a"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-@test "base: halves, conversions and random numbers keep their promises" {
+@test "base: f16, bf16, conversions and random numbers do as their headers say" {
 	run -0 base_check
 	[ -z "$output" ]
 }

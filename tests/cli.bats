@@ -126,7 +126,7 @@ load helper
 	[ -z "$stderr" ]
 }
 
-@test "cli: options and words in any order, long ones shortened, -- ends them" {
+@test "cli: options and operands in any order, long options abbreviated, -- ends the options" {
 	run -0 --separate-stderr cli_check a -n 3 b --num=4 -r.5 c -- -n
 	[ "$output" = $'number 3\nnumber 4\nreal 0.5\nword a\nword b\nword c\nword -n' ]
 	[ "$(cli_check -q -)" = "word -" ]
@@ -161,7 +161,7 @@ usage() {
 	done
 }
 
-@test "cli: an option that is misspelt is told the one that is nearest" {
+@test "cli: a misspelt option gets the nearest one as suggestion" {
 	while read -r wrong message; do
 		usage "$wrong"
 		[ "${stderr_lines[0]}" = "cli_check: $message" ]

@@ -149,7 +149,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ "$(column loss out.log.tsv | tail -n 12 | awk '{ sum += $1 } END { print (sum / NR < 0.02) }')" = 1 ]
 }
 
-@test "clm: the weight of the balancing loss is config.json's, unless it is said" {
+@test "clm: the weight of the balancing loss is config.json's, unless --balance is given" {
 	clm=(-q --from-scratch --objective clm --epochs 5 --lr 1e-2 --batch-tokens 30)
 	scratch '.router_aux_loss_coef = 0.7'
 	train "${clm[@]}" -m config -o own texts.mts

@@ -20,7 +20,7 @@ embeds() {
 	E2
 }
 
-@test "config: the window of a ModernBERT, of which sliding_window is half" {
+@test "config: ModernBERT's window is twice sliding_window" {
 	agrees_with modernbert expected 'del(.local_attention) | .sliding_window = 4'
 	agrees_with modernbert expected '.local_attention = 99 | .sliding_window = 4'
 }

@@ -176,7 +176,7 @@ load helper
 	[ "${lines[100]}" = 'repaired 400' ]
 }
 
-@test "datafile: blank lines are no rows of a table, but values where it has one column" {
+@test "datafile: blank lines are skipped in tables, and are values in a single column" {
 	printf 'a\tb\n1\t2\n\r\n\n' >"$T/x.tsv"
 	run -0 records "$T/x.tsv"
 	[ "$output" = '2 4 {"a":"1","b":"2"}'$'\n''repaired 0' ]

@@ -77,7 +77,7 @@ lists() {
 	awk -F'\t' 'NR > 1 && ($2 != "train" || $3) { print $1 }' table.tsv | diff - <(jq -r ._id corpus.jsonl)
 }
 
-@test "bm25: scores are those of bm25s" {
+@test "bm25: scores equal bm25s'" {
 	awk -f "$P/terms.awk" -f "$P/bm25.awk" "$GOLDEN"/bm25-{corpus,queries}.jsonl | sort >run
 	awk '{ print $1 "\t" $3 }' run | diff - <(cut -f1,2 "$GOLDEN/bm25.tsv")
 	# of 32 bits there, and five decimals

@@ -142,7 +142,7 @@ rows() {
 	done
 }
 
-@test "encode: all-MiniLM-L6-v2, too, gives each text the same bits in any company" {
+@test "encode: all-MiniLM-L6-v2 gives each text the same bits in any batch" {
 	need_minilm
 	tr ' ' '\n' <"$GOLDEN/minilm/ids.txt" | paste -sd' ' | fold -sw 600 >"$T/long"
 	cat "$GOLDEN/minilm/ids.txt" "$T/long" >"$T/ids.txt"
@@ -258,7 +258,7 @@ turns() {
 	run ! grep 'met before' "$T/err"
 }
 
-@test "encode: a folder without modules.json is warned of; --pooling is the answer" {
+@test "encode: a folder without modules.json gets a warning; --pooling avoids it" {
 	mkdir "$T/m"
 	cp "$M"/{config.json,model.safetensors,vocab.txt} "$T/m"
 	ids | encode -m "$T/m" 2>"$T/err" | rows >"$T/mean"
@@ -345,7 +345,7 @@ turns() {
 	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6
 }
 
-@test "encode: a stream names its model: another pooling, configuration or MiB of a tensor is another" {
+@test "encode: the fingerprint in a stream changes with pooling, configuration and any MiB of a tensor" {
 	print_of() { ids | encode -q -m "$1" | mts stat | grep "^property	model"; }
 	mkdir "$T/config"
 	cat >"$T/config/config.json" <<-'E'

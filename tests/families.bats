@@ -588,7 +588,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 
 # The gradient of a table of distances is summed by text and distance, independent of threads.
 # bats test_tags=plain
-@test "families: biases of distances learn the same with any number of threads, nearly the same in pieces" {
+@test "families: relative position biases train the same with any number of threads, nearly the same in chunks" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
 	for family in mpnet t5 umt5 jina_bert; do
 		learn() { # NAME OPTION...

@@ -55,13 +55,13 @@ hold() {
 	wait "$program"
 }
 
-@test "output: where files need a name, a signal takes the half file away" {
+@test "output: without O_TMPFILE a signal removes the partial file" {
 	need_seccomp
 	run -143 hold no_tmpfile mts cat -o out.mts
 	[ -z "$(rest pipe)" ]
 }
 
-@test "output: damaged input leaves no temporary file and does not change the target" {
+@test "output: without O_TMPFILE damaged input leaves no temporary file and does not change the target" {
 	need_seccomp
 	echo before >out.mts
 	run -1 no_tmpfile mts cat -o out.mts cut.mts
@@ -73,7 +73,7 @@ hold() {
 	[ -z "$(rest out.mts)" ]
 }
 
-@test "output: a file of another's with the name that we would take is left alone" {
+@test "output: an existing file with the temporary name is not touched" {
 	need_seccomp
 	# the names of programs with every number that this shell's children can have
 	for how in "" no_tmpfile; do

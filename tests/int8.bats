@@ -176,7 +176,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[[ "$stderr" == *"are of model"* ]]
 }
 
-@test "int8: task experts, adapters and gates stand beside it" {
+@test "int8: works with task experts, adapters and gates" {
 	widened "$M" "$T/wide"
 	rows -m "$M" --weights int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
 	rows -m "$T/wide" --adapter "$GOLDEN/adapter/plain" | cmp - "$T/int8"

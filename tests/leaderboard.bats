@@ -71,7 +71,7 @@ report() {
 	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
 }
 
-@test "leaderboard plan: the whole of it; the parts of a set by its name" {
+@test "leaderboard plan: a whole plan; a set's name selects its parts" {
 	files d/cqadupstack/android/{corpus,queries}.jsonl d/cqadupstack/android/qrels/test.tsv \
 		d/classification/emotion/{train,test}.jsonl d/STS17/en-en/test.jsonl d/STS17/en-de/test.jsonl d/sts/STS12/train.tsv
 	cp -r "$MODEL" model
@@ -292,7 +292,7 @@ report() {
 	dies "leaderboard: copy/lost.json: cannot be read: " leaderboard model -m copy
 }
 
-@test "leaderboard model, plan: with gates and pilots it is another, by every byte of them" {
+@test "leaderboard model, plan: gates and pilots change the revision, with every byte of them" {
 	files d/STS12/test.jsonl
 	mkdir gates gates/notes
 	cp -r "$GOLDEN/adapter/plain" gates/one
@@ -450,7 +450,7 @@ scored() {
 	grep -F '<td>2026-01-02 to 2026-03-04</td>' page
 }
 
-@test "leaderboard table: of more than six models the six of most sets and best means have bars; one set has no mean" {
+@test "leaderboard table: the six models with most sets and best means have bars; one set has no mean" {
 	for model in 1 2 3 4 5 6 7 8; do
 		scored "m_$model" mine STS cosine_spearman "0.$model" ''
 		scored "m_$model" other STS cosine_spearman "0.$model" ''

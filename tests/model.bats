@@ -196,7 +196,7 @@ pooling() {
 	done
 }
 
-@test "model: several poolings are concatenated, booleans in an order of their own" {
+@test "model: several poolings are concatenated; those given as booleans in a fixed order" {
 	P=$GOLDEN/head/pool
 	paste -d' ' "$P/cls.txt" "$P/mean.txt" "$P/lasttoken.txt" >"$T/wanted"
 	pooling '{"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}'

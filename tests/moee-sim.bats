@@ -71,7 +71,7 @@ vectors() {
 	moee-sim --combine sum --alpha 0.5 <pairs.mts | cat | similarities | within <(golden sum) 1e-12
 }
 
-@test "moee-sim: mteb-score takes it, and scores as the sum by hand" {
+@test "moee-sim: mteb-score reads its vectors and scores like the sum by hand" {
 	for how in hs rw concat "sum --alpha 0.5"; do
 		# shellcheck disable=SC2086
 		moee-sim --combine $how pairs.mts | mteb-score sts >scores
@@ -261,7 +261,7 @@ vectors() {
 	near --top 5 --run - q0.5.mts d0.5.mts | awk 'NR <= 5 { print $3 }' | cmp - order
 }
 
-@test "moee-sim: --combine apart: both parts, each an embedding of its own" {
+@test "moee-sim: --combine apart: both parts as separate embeddings" {
 	moee-sim --combine apart --keep pairs.mts >apart.mts
 	[ "$(property apart.mts)" = moee-sim:apart ]
 	mts to jsonl apart.mts | vectors 'length == 40 and (.[0] | keys | length == 9) and all(

@@ -127,7 +127,7 @@ mteb() {
 	grep -q "STS12: encode" err
 }
 
-@test "mteb: PER_QUERY=1 leaves a table beside each result, of sets that were scored without it, too" {
+@test "mteb: PER_QUERY=1 leaves a table beside each result, also of sets scored before without it" {
 	mteb TASKS="STS12 shelf moods" >/dev/null 2>&1
 	[ -z "$(find results/base -name '*.tsv')" ]
 	run=$(echo out/mteb/base/*) folder=$(echo results/base/*)
@@ -334,7 +334,7 @@ make_gates() {
 	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
 }
 
-@test "mteb: killed while it encodes, it goes on where it was" {
+@test "mteb: killed while encoding, it resumes" {
 	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
 		>data/clustering/rooms/test.jsonl
 	rm data/clustering/rooms/test.jsonl.gz
@@ -545,7 +545,7 @@ make_gates() {
 		<(mteb-score -q summarization --protocol v2 "$test" | sed 1d)
 }
 
-@test "mteb: a set of one's own by a line beside the data; protocol v2 has results of its own" {
+@test "mteb: a registry line beside the data adds a set; protocol v2 has its own results" {
 	mkdir data/mine
 	mv data/shelf/* data/mine
 	rmdir data/shelf

@@ -514,7 +514,7 @@ harmful() {
 	[[ $stderr == *"an array is one column; --columns names 2"* ]]
 }
 
-@test "mts: a command that is misspelt is told the one that is nearest" {
+@test "mts: a misspelt command gets the nearest one as suggestion" {
 	while read -r wrong near; do
 		run -2 --separate-stderr mts $wrong points.mts
 		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from; did you mean '$near'?"* ]]

@@ -109,7 +109,7 @@ learn() { # MODEL DIR
 	safetensors_list "$T/half" | grep ^pre_classifier | cut -f2 | sort -u | grep -x bf16
 }
 
-@test "names: a file in the place of a folder is called that, with the folder that is meant" {
+@test "names: a file given for a folder is named in the message, with the folder to give" {
 	cp -r "$GOLDEN/bert" "$T/m"
 	printf '3 5 9\n' | ids_stream text.ids >"$T/ids.mts"
 	told() { # PROGRAM...: dies with one line

@@ -75,7 +75,7 @@ few() {
 		near --similarity dot --json "$T/huge.mts" "$T/huge.mts"
 }
 
-@test "near --run is mteb-score's, and scores as if it had searched, settings and all" {
+@test "near --run writes mteb-score's run, which scores like the search, with its settings" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
 	mteb-score retrieval --run "$T/run" "$T/queries.mts" "$T/corpus.mts"

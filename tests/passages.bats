@@ -45,7 +45,7 @@ notes() {
 	(cd notes && cut_into .) | diff - expected
 }
 
-@test "passages: equal folders give equal bytes, whatever the threads and the order on the disk" {
+@test "passages: equal folders give equal bytes, with any number of threads and any order on the disk" {
 	notes
 	cd "$T"
 	mkdir again again/below

@@ -133,7 +133,7 @@ cells() {
 	[ "$(curve 8a | grep -c "<use xlink:href='#gpPt")" -eq 5 ]
 }
 
-@test "sizes, complementarity, topics: names with signs of markup come through" {
+@test "sizes, complementarity, topics: characters of markup in names are escaped" {
 	{ printf 'pairs\tgate\tset\tndcg\n'; for gate in 1 2 3 4 5 6 7; do printf '%s\tg_%s\tfiqa_q\t%s\n' 30 $gate 1 100 $gate 2; done; } >sizes.tsv
 	picture sizes "table='sizes.tsv'"
 	has_texts fiqa_q g_1 g_7 30 100

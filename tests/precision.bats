@@ -54,7 +54,7 @@ check() { # with each of them
 }
 
 # The least cosine in a text of each family's golden folder is 0.9995 (ModernBERT's); they are 8 to 48 wide.
-@test "precision: every family gives nearly the embeddings of floats, and not the same" {
+@test "precision: every family is close to f32's embeddings, and not equal" {
 	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
@@ -72,7 +72,7 @@ window() {
 }
 
 # A program for any processor is built; which of its kernels are tested is what this one has.
-@test "precision: one program for any processor, floats and bytes of the same bits with AVX-512 and with AVX2" {
+@test "precision: a program of ARCH=any has the same bits with AVX-512 and AVX2, in f32 and int8" {
 	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
 	encode=$BUILD-any/bin/encode
 	[ -x "$encode" ] || skip "make check has built no programs for any processor beside this build"
@@ -99,7 +99,7 @@ window() {
 	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
 }
 
-@test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, of floats and of bytes" {
+@test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, in f32 and int8" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
 	kernels | grep -cx avx2 || skip "this processor has no AVX2"
 	for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do

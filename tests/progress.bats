@@ -51,7 +51,7 @@ drawn() {
 	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: --number needs a value\r'
 }
 
-@test "progress: of several programs one draws, the one that knows how much work there is" {
+@test "progress: of several programs only the one that knows the amount of work draws" {
 	drawn 80 'cli_check --bar --pause 0.2 --meet one & there one; cli_check --unknown --pause 0.2; touch one; wait'
 	grep -q '3/3 steps' shown
 	run ! grep -q texts shown

@@ -174,7 +174,7 @@ pid_of() {
 	done
 }
 
-@test "ranks: asked to stop, any of them, all leave one checkpoint; other numbers of ranks go on from it" {
+@test "ranks: a stop of any rank leaves one checkpoint; other numbers of ranks resume from it" {
 	need_ranks
 	model=$G/bert
 	sed -i '/^batch:/s/$/\nepochs: 250/' mix.yaml

@@ -65,7 +65,7 @@ cells() { # the table's lines without means: task, metric, figures
 	[ ! -s err ]
 }
 
-@test "leaderboard table: CQADupstack's parts are one set by v1, sets of their own by v2" {
+@test "leaderboard table: CQADupstack's parts are one set by v1, separate sets by v2" {
 	for part in Gaming Unix; do
 		put v1/m/r "CQADupstack${part}Retrieval" 0.5 "$(by_protocol v1 ndcg_at_10)"
 		put v2/m/r "CQADupstack${part}Retrieval" "0.2${#part}" "$(by_protocol v2 ndcg_at_10)"

@@ -52,7 +52,7 @@ drawn_recipe() {
 	tail -n +2 d/qrels/test.tsv | diff - <(printf '%s\t%s\t1\n' q1 d1 q2 d1 q1 d2)
 }
 
-@test "cells: every type there is, in its order; or sets in the place of types" {
+@test "cells: every type in its order, or data sets instead of types" {
 	mkdir ft
 	printf '%s\t%s\t%s\t0.5\t0.6\t0.1\t0.01\n' 1 b-100 y-100 1 a-100 x-100 1 b-100 z-100 >ft/pft.tsv
 	awk -v types=every -f "$ROOT/pipelines/cells.awk" ft/pft.tsv | cut -f3,4,9 |

@@ -126,7 +126,7 @@ mix() {
 	done
 }
 
-@test "index: that of a file or of words that have changed is made anew" {
+@test "index: a changed file or selection gets a new index" {
 	rows a.tsv 1000
 	of "file: a.tsv, part: 0-50%"
 	before=$(examples --index index)

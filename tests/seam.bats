@@ -59,7 +59,7 @@ learns() {
 	same encode -m "$GOLDEN/bert" --gates gates gated.mts
 }
 
-@test "seam: train: pairs, in one piece and in chunks, of task experts, of token experts" {
+@test "seam: train: pairs, in one chunk and in several, of task experts, of token experts" {
 	for options in "" "--tokens 40 --accumulate 2 --bidirectional --clip 0.5" "--precision bf16"; do
 		# shellcheck disable=SC2086
 		learns -m "$G/nomic_bert" $options ../pairs.mts

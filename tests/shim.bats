@@ -46,7 +46,7 @@ holds() {
 	holds nn_check linear
 	holds pieces_check strides
 }
-@test "shim: linear layers of weights in eight bits: the bits of float32" { holds int8_check products; }
+@test "shim: linear layers with int8 weights have the bits of float32" { holds int8_check products; }
 @test "shim: linear layers of inputs rounded to bf16, forward and back" { holds rounded_check; }
 @test "shim: bf16 and int8 products, int8 with the bits of the processor's kernels" {
 	holds packed_check

@@ -68,7 +68,7 @@ refused() { # FILE MESSAGE
 	mts cat "$T/x.mts" | zstd -dcq | tail -c 152 | cmp - <(cat "$T/bytes1" "$T/bytes2")
 }
 
-@test "stream: zstd checks and unpacks it, a person can read the header" {
+@test "stream: zstd tests and unpacks it, and its header is readable text" {
 	stream_make 3 10 4 "$T/a.mts"
 	zstd -tq "$T/a.mts"
 	zstd -dcq "$T/a.mts" 2>/dev/null | head -c 400 >"$T/start" || true

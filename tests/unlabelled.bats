@@ -64,7 +64,7 @@ made() { # NAME: its vectors and its other members as one stream
 	done
 }
 
-@test "a document without an id, a row without a set" {
+@test "unlabelled: a document without an id, a row without a set" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >q.mts
 	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"","x.emb":[1,1]}' '{"_id":"","x.emb":[1,2]}' |
 		mkstream >c.mts
