@@ -61,6 +61,26 @@ within() {
 	"$ROOT/tests/support/within" "$@"
 }
 
+# u64 N...: their bytes, little-endian
+u64() {
+	local n i
+	for n in "$@"; do
+		for i in 0 1 2 3 4 5 6 7; do
+			printf "\\x$(printf %02x $((n >> 8 * i & 255)))"
+		done
+	done
+}
+
+# relabel FILE FILTER: the file of safetensors with its header edited by jq's FILTER
+relabel() {
+	local length text
+	length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+	text=$(head -c $((8 + length)) "$1" | tail -c +9 | jq -c "del(.__metadata__) | $2")
+	u64 ${#text}
+	printf %s "$text"
+	tail -c +$((length + 9)) "$1"
+}
+
 # recorder: makes $T/record, a RUN for make that appends each command it starts to $T/ran
 recorder() {
 	cat >"$T/record" <<-END

@@ -19,19 +19,8 @@ copy() {
 config() { # FILTER: of the copy's config.json
 	jq "$1" "$J/config.json" >"$T/m/config.json"
 }
-header() { # FILTER: of the copy's tensors, by name
-	local size length
-	size=$(od -An -tu8 -N8 "$J/model.safetensors")
-	head -c $((8 + size)) "$J/model.safetensors" | tail -c +9 | jq -j -c "$1" >"$T/header"
-	length=$(stat -c %s "$T/header")
-	{
-		printf %b "$(printf '\\x%02x' $((length & 255)) $((length >> 8 & 255)) $((length >> 16)) 0 0 0 0 0)"
-		cat "$T/header"
-		tail -c +$((9 + size)) "$J/model.safetensors"
-	} >"$T/m/model.safetensors"
-}
 rename_tensors() { # FROM TO
-	header "with_entries(.key |= sub(\"$1\"; \"$2\"))"
+	relabel "$J/model.safetensors" "with_entries(.key |= sub(\"$1\"; \"$2\"))" >"$T/m/model.safetensors"
 	run -1 cmp -s "$T/m/model.safetensors" "$J/model.safetensors"
 }
 rows() { # of the golden texts: embeddings, a line each
@@ -257,7 +246,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	rename_tensors roberta.emb_ln.weight roberta.emb_ln.parametrizations.weight.original
 	refused "tensor 'roberta.emb_ln.parametrizations.weight.original' is no matrix, and cannot have a LoRA"
 	copy # a half that is no matrix for each task
-	header '."roberta.encoder.layers.1.mlp.fc1.parametrizations.weight.0.lora_B".shape |= [.[0] * .[1], .[2]]'
+	relabel "$J/model.safetensors" '."roberta.encoder.layers.1.mlp.fc1.parametrizations.weight.0.lora_B".shape |= [.[0] * .[1], .[2]]' >"$T/m/model.safetensors"
 	refused "layers.1.mlp.fc1.parametrizations.weight.0.lora_B' has the shape [72, 3]; config.json asks for [3, 24, 3]"
 	copy # a checkpoint without them
 	cp "$GOLDEN/families/jina_v3/model.safetensors" "$T/m"

@@ -1,23 +1,12 @@
 #!/usr/bin/env bats
 load helper
 
-# The file of safetensors with another header: FILTER of jq makes it of the old one.
-relabel() { # FILE FILTER NEW
-	local length text i
-	length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
-	text=$(head -c $((8 + length)) "$1" | tail -c +9 | jq -c "del(.__metadata__) | $2")
-	{
-		for i in 0 1 2 3 4 5 6 7; do printf "\\x$(printf %02x $((${#text} >> 8 * i & 255)))"; done
-		printf %s "$text"
-		tail -c +$((length + 9)) "$1"
-	} >"$3"
-}
 # A copy of a golden family in $T/m, its tensors under other names.
 renamed() { # FAMILY FILTER
 	rm -rf "$T/m"
 	cp -r "$GOLDEN/families/$1" "$T/m"
 	rm -f "$T"/m/expected.safetensors
-	relabel "$GOLDEN/families/$1/model.safetensors" "with_entries(.key |= ($2))" "$T/m/model.safetensors"
+	relabel "$GOLDEN/families/$1/model.safetensors" "with_entries(.key |= ($2))" >"$T/m/model.safetensors"
 }
 embed() { # MODEL
 	printf '3 5 9\n11 12 3 30\n21\n' | ids_stream text.ids | encode -q -m "$1" --pooling mean | ids_stream --rows text.emb
@@ -58,7 +47,7 @@ learn() { # MODEL DIR
 	mkdir "$T/m"
 	cp "$GOLDEN/bert/config.json" "$T/m"
 	relabel "$GOLDEN/bert/model.safetensors" "(with_entries(.key |= \"query.\" + .)) +
-		(with_entries(.key |= \"document.\" + . | .value.data_offsets |= map(. + $size)))" "$T/m/model.safetensors"
+		(with_entries(.key |= \"document.\" + . | .value.data_offsets |= map(. + $size)))" >"$T/m/model.safetensors"
 	tail -c "$size" "$GOLDEN/bert/model.safetensors" >>"$T/m/model.safetensors"
 	run -1 --separate-stderr embed "$T/m"
 	[[ ${stderr_lines[0]} == "encode: $T/m/model.safetensors: has two such models, with the names '"*"...' and '"*"...'; take one out" ]]
@@ -97,7 +86,7 @@ learn() { # MODEL DIR
 	cp -r "$GOLDEN/families/distilbert" "$T/m"
 	rm -f "$T/m/expected.safetensors"
 	names "$T/m" >"$T/before"
-	relabel "$T/m/model.safetensors" 'with_entries(.key |= sub("^vocab_"; "pre_classifier.vocab_"))' "$T/x"
+	relabel "$T/m/model.safetensors" 'with_entries(.key |= sub("^vocab_"; "pre_classifier.vocab_"))' >"$T/x"
 	cp "$T/x" "$T/m/model.safetensors"
 	names "$T/m" | grep -c ^pre_classifier >"$T/count"
 	[ "$(cat "$T/count")" -gt 0 ]

@@ -2,10 +2,7 @@
 load helper
 
 file() { # HEADER ; the data from standard input
-	local length=${#1}
-	for i in 0 1 2 3 4 5 6 7; do
-		printf "\\x$(printf %02x $((length >> 8 * i & 255)))"
-	done
+	u64 ${#1}
 	printf %s "$1"
 	cat
 }

@@ -3,13 +3,6 @@ load helper
 
 # The bytes of mts(5), made by printf and zstd, so that no program of the suite vouches for itself.
 
-u64() { # N... - little-endian
-	for n in "$@"; do
-		for i in 0 1 2 3 4 5 6 7; do
-			printf "\\x$(printf %02x $((n >> 8 * i & 255)))"
-		done
-	done
-}
 frame() { # content from standard input
 	cat >"$T/content"
 	zstd -qc "$@" "$T/content"
