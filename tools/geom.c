@@ -21,15 +21,15 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "papers/moee/agreement.h"
 #include "geometry/fit_apply.h"
-#include "papers/reze/flow_command.h"
-#include "papers/mote/inter_task_table.h"
 #include "geometry/isotropy.h"
 #include "geometry/principal.h"
-#include "papers/moee/rank_correlation.h"
 #include "geometry/whitening_command.h"
 #include "nn/nn.h"
+#include "papers/moee/agreement.h"
+#include "papers/moee/rank_correlation.h"
+#include "papers/mote/inter_task_table.h"
+#include "papers/reze/flow_command.h"
 
 enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATIONS };
 enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };

@@ -78,7 +78,7 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 
 struct settings {
 	int64_t batch, seed, epochs, steps, skip, level;
-	struct slice slice;
+	struct rank_slice slice;
 	struct examples_options files;
 	int duplicates, batching; /* -1: the recipe's */
 	bool drop_last, all, plan;
@@ -210,7 +210,7 @@ sample(const struct settings *settings, const struct recipe *recipe,
 	struct progress *progress = progress_new("batches", total > 0 ? total : 0);
 
 	if (recipe->duplicates == DUPLICATES_APART)
-		sampler_apart(sampler, collate_keys, collate);
+		sampler_no_duplicates(sampler, collate_keys, collate);
 	if (out && total >= 0)
 		write_property(out, "batches", total);
 	if (out && settings->slice.ranks > 1 && !settings->all) {

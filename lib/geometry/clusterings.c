@@ -13,17 +13,17 @@
 
 enum { LABELS_MOST = 4096, BATCH = 500 };
 
-/* A column of the stream at hand. */
-struct source {
+/* A column of the current stream. */
+struct clustering_column {
 	struct clustering *clustering;
 	struct vectors *vectors; /* NULL: labels */
 	int label;
 };
 
-struct reading {
+struct clusterings_reader {
 	const struct clusterings_options *options;
 	struct reader *reader;
-	struct source *sources;
+	struct clustering_column *columns;
 	int count;
 	bool first;
 	int64_t rows;
@@ -42,36 +42,38 @@ name_of(const char *stream, const char *column, bool several_streams, bool sever
 }
 
 static void
-open_sources(struct reading *reading, struct clustering *list, bool several_streams)
+open_columns(
+    struct clusterings_reader *reading, struct clustering *list, bool several_streams)
 {
 	const struct clusterings_options *options = reading->options;
 	struct reader *reader = reading->reader;
 
 	for (int i = 0; i < reading->count; i++) {
-		struct source *source = &reading->sources[i];
+		struct clustering_column *column = &reading->columns[i];
 		const char *name = NULL;
-		*source = (struct source){ .clustering = &list[i], .label = -1 };
+		*column =
+		    (struct clustering_column){ .clustering = &list[i], .label = -1 };
 		if (i < options->label_count) {
 			name = options->labels[i];
-			source->label = stream_find(reader, name);
-			if (source->label < 0)
+			column->label = stream_find(reader, name);
+			if (column->label < 0)
 				stream_lacks(reader, name);
-			values_single(reader, source->label, 0);
+			values_single(reader, column->label, 0);
 			list[i].kinds = strings_new();
 		} else {
 			if (options->field_count)
 				name = options->fields[i - options->label_count];
-			source->vectors = vectors_open(reader, name, 0);
-			list[i].width = source->vectors->width;
+			column->vectors = vectors_open(reader, name, 0);
+			list[i].width = column->vectors->width;
 		}
 		list[i].name = name_of(
 		    stream_name(reader), name, several_streams, reading->count > 1);
 	}
 }
 
-/* Rows are told apart by their ids: those of the first stream are kept, the others' compared. */
+/* Stores the ids of the first stream; compares those of the others with them. */
 static void
-take_ids(struct reading *reading, const struct record *record)
+take_ids(struct clusterings_reader *reading, const struct record *record)
 {
 	char room[VALUES_ROOM];
 	size_t length;
@@ -95,34 +97,35 @@ take_ids(struct reading *reading, const struct record *record)
 }
 
 static void
-take_vectors(struct source *source, const struct record *record, int64_t rows)
+take_vectors(struct clustering_column *column, const struct record *record, int64_t rows)
 {
-	struct clustering *to = source->clustering;
+	struct clustering *to = column->clustering;
 	size_t width = (size_t)to->width, more = (size_t)record->rows;
 
-	vectors_load(source->vectors, record);
+	vectors_load(column->vectors, record);
 	to->x =
 	    mem_grow(to->x, &to->capacity, ((size_t)rows + more) * width, sizeof *to->x);
-	memcpy(to->x + (size_t)rows * width, source->vectors->raw,
+	memcpy(to->x + (size_t)rows * width, column->vectors->raw,
 	    more * width * sizeof *to->x);
 }
 
 static void
-take_labels(struct reading *reading, struct source *source, const struct record *record)
+take_labels(struct clusterings_reader *reading, struct clustering_column *column,
+    const struct record *record)
 {
-	struct clustering *to = source->clustering;
+	struct clustering *to = column->clustering;
 	struct reader *reader = reading->reader;
-	const struct array *array = &record->columns[source->label];
+	const struct array *array = &record->columns[column->label];
 
 	to->label = mem_grow(to->label, &to->capacity,
 	    (size_t)(reading->rows + record->rows), sizeof *to->label);
 	for (int64_t row = 0; row < record->rows; row++)
 		to->label[reading->rows + row] = labels_number(
-		    to->kinds, reader, source->label, array, row, LABELS_MOST);
+		    to->kinds, reader, column->label, array, row, LABELS_MOST);
 }
 
 static void
-read_stream(struct reading *reading, int64_t wanted)
+read_stream(struct clusterings_reader *reading, int64_t wanted)
 {
 	struct reader *reader = reading->reader;
 	struct progress *progress = stream_progress(reader);
@@ -135,11 +138,11 @@ read_stream(struct reading *reading, int64_t wanted)
 		if (reading->ids)
 			take_ids(reading, &record);
 		for (int i = 0; i < reading->count; i++)
-			if (reading->sources[i].vectors)
+			if (reading->columns[i].vectors)
 				take_vectors(
-				    &reading->sources[i], &record, reading->rows);
+				    &reading->columns[i], &record, reading->rows);
 			else
-				take_labels(reading, &reading->sources[i], &record);
+				take_labels(reading, &reading->columns[i], &record);
 		if (reading->first && reading->options->look)
 			reading->options->look(reading->options->with, reader, &record);
 		reading->rows += record.rows;
@@ -153,13 +156,13 @@ read_stream(struct reading *reading, int64_t wanted)
 }
 
 static void
-check(const struct reading *reading)
+check(const struct clusterings_reader *reading)
 {
 	const struct clusterings_options *options = reading->options;
 	const char *stream = stream_name(reading->reader);
 
 	for (int i = 0; i < reading->count; i++) {
-		const struct clustering *clustering = reading->sources[i].clustering;
+		const struct clustering *clustering = reading->columns[i].clustering;
 		if (clustering->kinds && strings_count(clustering->kinds) == 1)
 			die("%s: column '%s' is '%.100s' in all rows: one cluster, which tells nothing apart",
 			    stream, options->labels[i],
@@ -175,11 +178,12 @@ clusterings_read(
     const char *const *paths, int count, const struct clusterings_options *options)
 {
 	struct clusterings *clusterings = mem_zero(1, sizeof *clusterings);
-	struct reading reading = { .options = options, .first_path = paths[0] };
+	struct clusterings_reader reading = { .options = options,
+		.first_path = paths[0] };
 	int named = options->label_count + options->field_count;
 
 	reading.count = named ? named : 1;
-	reading.sources = mem_new((size_t)reading.count, sizeof *reading.sources);
+	reading.columns = mem_new((size_t)reading.count, sizeof *reading.columns);
 	reading.ids = count > 1 ? strings_new() : NULL;
 	clusterings->count = count * reading.count;
 	clusterings->list =
@@ -188,20 +192,20 @@ clusterings_read(
 		reading.first = i == 0;
 		reading.rows = 0;
 		reading.reader = stream_open(paths[i]);
-		open_sources(
+		open_columns(
 		    &reading, clusterings->list + (int64_t)i * reading.count, count > 1);
 		read_stream(&reading, clusterings->rows);
 		check(&reading);
 		clusterings->rows = reading.rows;
 		for (int j = 0; j < reading.count; j++)
-			if (reading.sources[j].vectors)
-				vectors_close(reading.sources[j].vectors);
+			if (reading.columns[j].vectors)
+				vectors_close(reading.columns[j].vectors);
 		stream_close(reading.reader);
 	}
 	if (reading.ids)
 		strings_free(reading.ids);
 	free(reading.id);
-	free(reading.sources);
+	free(reading.columns);
 	return clusterings;
 }
 

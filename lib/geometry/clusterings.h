@@ -1,12 +1,11 @@
 /*
- * clusterings - the rows of streams put into clusters, once for each column that is looked at: by the labels in it, or
- * by k-means of its vectors.
+ * clusterings - one clustering of the rows of streams for each column: by its labels, or by k-means of its vectors.
  *
- * Each stream has all of the columns, or, where none is named, the only embeddings of each are looked at.  Streams
- * have the same rows in the same order, by their ids.
+ * Each stream must have all named columns; without names the only embeddings of each are used.  Streams must have the same rows in
+ * the same order, by id.
  *
- * Dies on a stream without rows, other rows than in the stream before, a row without a label or with a vector that is not
- * finite, labels that are all the same or of more than 4096 kinds, and more clusters than rows.
+ * Dies on a stream without rows, rows that differ from the first stream's, a row without a label, a vector that is not finite, one
+ * label for all rows, more than 4096 labels, and more clusters than rows.
  */
 #ifndef GEOMETRY_CLUSTERINGS_H
 #define GEOMETRY_CLUSTERINGS_H
@@ -16,10 +15,9 @@
 #include "base/strings.h"
 #include "stream/stream.h"
 
-/* One clustering. */
 struct clustering {
 	char *name;	       /* the column's or the stream's, or STREAM:COLUMN */
-	struct strings *kinds; /* of labels; NULL: vectors */
+	struct strings *kinds; /* distinct labels; NULL: vectors */
 	int32_t *label;	       /* [rows] */
 	float *x;	       /* [rows,width] */
 	int width;
@@ -46,8 +44,8 @@ struct clusterings_options {
 struct clusterings *clusterings_read(
     const char *const *paths, int count, const struct clusterings_options *options);
 
-/* The clusters [rows] of one, from 0: its labels in the order in which they came, or those of k-means with batches of 500
- * (kmeans.h) from this seed.  Returns how many clusters there may be, some of them empty. */
+/* to[rows]: the cluster of each row, from 0: labels numbered as they first occur, or k-means with batches of 500 (kmeans.h) from this
+ * seed.  Returns the number of clusters; some may be empty. */
 int32_t clusterings_assign(const struct clusterings *clusterings, int number,
     int32_t clusters, uint32_t seed, int32_t *to);
 

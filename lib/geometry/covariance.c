@@ -13,16 +13,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Columns that a thread takes at a time: of each row so much that it is read ahead. */
+/* Columns per step of a thread: enough of each row for hardware prefetch. */
 enum { COLUMNS = 512 };
 
-/* Of the matrices of all threads. */
+/* Maximal memory of the matrices of all threads. */
 static const size_t most_bytes = (size_t)1 << 30;
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Not cleared; to be freed.  Matrix and block are gone through with every update, and are more pages than
- * the processor knows the places of: huge ones, where the system gives them. */
+/* Uninitialised memory, in huge pages if the system has them: each update reads all of matrix and block, which have more pages than
+ * the TLB.  The caller frees it. */
 static double *
 new_numbers(size_t count)
 {
@@ -51,12 +51,12 @@ covariance_new(int width)
 	return covariance;
 }
 
-/* The held vectors, in double and centred on their mean, which goes to `mean`. */
+/* Writes the pending vectors to the block, in double and centred on their mean, and the mean to `mean`. */
 static void
 centre_block(struct covariance *covariance, double *mean)
 {
 	int width = covariance->width;
-	int64_t rows = covariance->holds;
+	int64_t rows = covariance->pending_count;
 
 #pragma omp parallel for schedule(static)
 	for (int first = 0; first < width; first += COLUMNS) {
@@ -64,18 +64,18 @@ centre_block(struct covariance *covariance, double *mean)
 		memset(mean + first, 0, (size_t)(end - first) * sizeof *mean);
 		for (int64_t i = 0; i < rows; i++)
 			for (int j = first; j < end; j++)
-				mean[j] += (double)covariance->held[i * width + j];
+				mean[j] += (double)covariance->pending[i * width + j];
 		for (int j = first; j < end; j++)
 			mean[j] /= (double)rows;
 		for (int64_t i = 0; i < rows; i++)
 			for (int j = first; j < end; j++)
 				covariance->block[i * width + j] =
-				    (double)covariance->held[i * width + j] - mean[j];
+				    (double)covariance->pending[i * width + j] - mean[j];
 	}
 }
 
-/* Move the mean to that of `count` further vectors, whose mean lies at `mean`.  What the squares of that
- * distance add to the scatter is row row^T, and goes to `row`, which may be `mean`. */
+/* Updates the mean by `count` further vectors of mean `mean`.  row row^T is what the difference of the means adds to the scatter;
+ * `row` may be `mean`. */
 static void
 shift_mean(struct covariance *covariance, const double *mean, int64_t count, double *row)
 {
@@ -103,13 +103,13 @@ add_rows(struct covariance *covariance, const double *rows, int64_t count)
 void
 covariance_finish(struct covariance *covariance)
 {
-	if (covariance->holds == 0)
+	if (covariance->pending_count == 0)
 		return;
-	double *last = covariance->block + covariance->holds * covariance->width;
+	double *last = covariance->block + covariance->pending_count * covariance->width;
 	centre_block(covariance, last);
-	shift_mean(covariance, last, covariance->holds, last);
-	add_rows(covariance, covariance->block, covariance->holds + 1);
-	covariance->holds = 0;
+	shift_mean(covariance, last, covariance->pending_count, last);
+	add_rows(covariance, covariance->block, covariance->pending_count + 1);
+	covariance->pending_count = 0;
 }
 
 static void
@@ -117,9 +117,9 @@ make_block(struct covariance *covariance)
 {
 	size_t width = (size_t)covariance->width;
 
-	if (covariance->held)
+	if (covariance->pending)
 		return;
-	covariance->held = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
+	covariance->pending = mem_new(COVARIANCE_BLOCK * width, sizeof(float));
 	covariance->block = new_numbers((COVARIANCE_BLOCK + 1) * width);
 }
 
@@ -130,14 +130,14 @@ covariance_add(struct covariance *covariance, const float *vectors, int64_t coun
 
 	make_block(covariance);
 	while (count > 0) {
-		int64_t room = COVARIANCE_BLOCK - covariance->holds;
+		int64_t room = COVARIANCE_BLOCK - covariance->pending_count;
 		int64_t taken = count < room ? count : room;
-		memcpy(covariance->held + (size_t)covariance->holds * width, vectors,
-		    (size_t)taken * width * sizeof *vectors);
-		covariance->holds += taken;
+		memcpy(covariance->pending + (size_t)covariance->pending_count * width,
+		    vectors, (size_t)taken * width * sizeof *vectors);
+		covariance->pending_count += taken;
 		vectors += (size_t)taken * width;
 		count -= taken;
-		if (covariance->holds == COVARIANCE_BLOCK)
+		if (covariance->pending_count == COVARIANCE_BLOCK)
 			covariance_finish(covariance);
 	}
 }
@@ -159,35 +159,34 @@ covariance_merge(struct covariance *covariance, const struct covariance *other)
 	free(row);
 }
 
-/* Sums of a thread, and whether it may ask for vectors now. */
-struct lane {
+/* A thread's covariance, and a semaphore: may it read now? */
+struct summing_thread {
 	struct covariance *sums;
 	sem_t turn;
 };
 
-/* Whoever has its vectors hands the turn on, so that blocks are asked for in order, and go in turns to the
- * threads: the same ones to each, in every run. */
+/* A thread that has read passes the turn on: the threads read in a fixed order, so each gets the same blocks in every run. */
 static void
-add_in_turns(
-    struct lane *lane, struct lane *next, covariance_source *source, void *context)
+add_in_turns(struct summing_thread *thread, struct summing_thread *next,
+    covariance_source *source, void *context)
 {
-	struct covariance *sums = lane->sums;
+	struct covariance *sums = thread->sums;
 	bool more = true;
 
 	make_block(sums);
 	while (more) {
-		while (sem_wait(&lane->turn) != 0 && errno == EINTR)
+		while (sem_wait(&thread->turn) != 0 && errno == EINTR)
 			;
-		sums->holds = source(context, sums->held);
-		more = sums->holds == COVARIANCE_BLOCK;
+		sums->pending_count = source(context, sums->pending);
+		more = sums->pending_count == COVARIANCE_BLOCK;
 		sem_post(&next->turn);
 		covariance_finish(sums);
 	}
 }
 
-/* Where there is not the room for a matrix a thread, the BLAS shares the work out. */
+/* One thread per matrix if there is memory for them; else one matrix, and the BLAS uses the threads. */
 static int
-lanes_of(int width)
+threads_of(int width)
 {
 	size_t threads = (size_t)omp_get_max_threads(), columns = (size_t)width;
 
@@ -199,26 +198,26 @@ void
 covariance_collect(
     struct covariance *covariance, covariance_source *source, void *context)
 {
-	int count = lanes_of(covariance->width);
-	struct lane *lanes = mem_new((size_t)count, sizeof *lanes);
+	int count = threads_of(covariance->width);
+	struct summing_thread *threads = mem_new((size_t)count, sizeof *threads);
 
 	covariance_finish(covariance);
 	for (int i = 0; i < count; i++) {
-		lanes[i].sums = i ? covariance_new(covariance->width) : covariance;
-		sem_init(&lanes[i].turn, 0, i == 0);
+		threads[i].sums = i ? covariance_new(covariance->width) : covariance;
+		sem_init(&threads[i].turn, 0, i == 0);
 	}
 #pragma omp parallel num_threads(count)
 	{
 		int own = omp_get_thread_num(), next = (own + 1) % omp_get_num_threads();
-		add_in_turns(&lanes[own], &lanes[next], source, context);
+		add_in_turns(&threads[own], &threads[next], source, context);
 	}
 	for (int i = 1; i < count; i++) {
-		covariance_merge(covariance, lanes[i].sums);
-		covariance_free(lanes[i].sums);
+		covariance_merge(covariance, threads[i].sums);
+		covariance_free(threads[i].sums);
 	}
 	for (int i = 0; i < count; i++)
-		sem_destroy(&lanes[i].turn);
-	free(lanes);
+		sem_destroy(&threads[i].turn);
+	free(threads);
 }
 
 double *
@@ -240,7 +239,7 @@ covariance_free(struct covariance *covariance)
 {
 	free(covariance->mean);
 	free(covariance->scatter);
-	free(covariance->held);
+	free(covariance->pending);
 	free(covariance->block);
 	free(covariance);
 }

@@ -17,8 +17,8 @@ enum { NUMBERS = 5 };
 static const char *const names[] = { "component", "variance", "share", "shift", "moved",
 	"moved_share", NULL };
 
-/* A stream, its vectors at hand, and which of them is next. */
-struct side {
+/* A stream, its current vectors, and the next row of them. */
+struct drift_stream {
 	struct embeddings *embeddings;
 	const char *path;
 	const float *vectors;
@@ -26,31 +26,31 @@ struct side {
 };
 
 struct drift {
-	struct side before, after;
+	struct drift_stream before, after;
 	size_t width;
-	struct covariance *x, *moved; /* of x, and of y - x */
-	struct per_query *per_text;   /* NULL: not wanted */
+	struct covariance *x, *moved; /* of x; of y - x */
+	struct per_query *per_text;   /* NULL: none */
 	double *distances, *cosines;
 	size_t texts, distance_room, cosine_room;
 };
 
-static struct side
-open_side(const char *path, const struct embeddings_options *columns)
+static struct drift_stream
+open_drift_stream(const char *path, const struct embeddings_options *columns)
 {
-	struct side side = { .path = path };
+	struct drift_stream stream = { .path = path };
 
-	side.embeddings = embeddings_open(&path, 1, columns);
-	return side;
+	stream.embeddings = embeddings_open(&path, 1, columns);
+	return stream;
 }
 
-/* Whether there is a row at hand. */
+/* Reads on if needed; false at the end. */
 static bool
-ready(struct side *side)
+ready(struct drift_stream *stream)
 {
-	while (side->at == side->rows) {
-		side->at = side->rows = 0;
-		side->vectors = embeddings_next(side->embeddings, &side->rows);
-		if (!side->vectors)
+	while (stream->at == stream->rows) {
+		stream->at = stream->rows = 0;
+		stream->vectors = embeddings_next(stream->embeddings, &stream->rows);
+		if (!stream->vectors)
 			return false;
 	}
 	return true;
@@ -92,7 +92,7 @@ note_text(struct drift *drift, const char *id, const float *x, const float *y)
 static void
 take(struct drift *drift, float *room)
 {
-	struct side *before = &drift->before, *after = &drift->after;
+	struct drift_stream *before = &drift->before, *after = &drift->after;
 	const float *x = before->vectors + before->at * drift->width;
 	const float *y = after->vectors + after->at * drift->width;
 	char *id = embeddings_id(before->embeddings, before->at);
@@ -133,7 +133,7 @@ read_both(struct drift *drift)
 
 /* The lines. ----------------------------------------------------------------------- */
 
-/* e . mean, and the mean of (e . d)^2. */
+/* e . mean of d, and the mean of (e . d)^2. */
 static void
 along(const struct covariance *moved, const double *direction, double *shift,
     double *square)
@@ -153,7 +153,7 @@ along(const struct covariance *moved, const double *direction, double *shift,
 	*square = spread / (double)moved->count + *shift * *shift;
 }
 
-/* Sums over all directions, as a line. */
+/* The line of all directions. */
 static void
 total(const struct drift *drift, double numbers[NUMBERS])
 {
@@ -284,9 +284,9 @@ open_both(const char *before, const char *after, const struct embeddings_options
 	struct drift drift = { 0 };
 
 	rows.single = rows.any_model = true;
-	drift.before = open_side(before, &rows);
+	drift.before = open_drift_stream(before, &rows);
 	rows.silent = true;
-	drift.after = open_side(after, &rows);
+	drift.after = open_drift_stream(after, &rows);
 	int width = embeddings_width(drift.before.embeddings);
 	int other = embeddings_width(drift.after.embeddings);
 

@@ -8,8 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Debian's OpenBLAS has LAPACK in it, but no header of it.  Strings have their lengths at the end, as
- * gfortran passes them. */
+/* Debian's OpenBLAS contains LAPACK without a header.  gfortran passes the lengths of strings at the end. */
 void dsyevr_(const char *vectors, const char *range, const char *triangle, const int *n,
     double *matrix, const int *stride, const double *above, const double *upto,
     const int *first, const int *last, const double *tolerance, int *found,
@@ -17,7 +16,7 @@ void dsyevr_(const char *vectors, const char *range, const char *triangle, const
     const int *work_count, int *whole, const int *whole_count, int *info,
     size_t vectors_length, size_t range_length, size_t triangle_length);
 
-/* One call: of the memory it wants (counts of -1), or of the work itself. */
+/* Calls dsyevr: a query of its memory (counts of -1), or the work itself. */
 static void
 solve(struct eigen *eigen, double *matrix, int *support, double *work, int work_count,
     int *whole, int whole_count)
@@ -34,11 +33,10 @@ solve(struct eigen *eigen, double *matrix, int *support, double *work, int work_
 		    info);
 }
 
-/* Up to this width the products that LAPACK asks for, several for each column, are shorter than the time in which
- * sleeping threads wake up for them. */
+/* Up to this width LAPACK's products take less time than waking threads for them. */
 enum { WIDE = 2048 };
 
-/* solve, by as many threads as help. */
+/* solve, with as many threads as help. */
 static void
 solve_quickly(struct eigen *eigen, double *matrix, int *support, double *work,
     int work_count, int *whole, int whole_count)
@@ -51,7 +49,7 @@ solve_quickly(struct eigen *eigen, double *matrix, int *support, double *work,
 	omp_set_num_threads(threads);
 }
 
-/* LAPACK may not come back from what is no number. */
+/* LAPACK may not return from a NaN. */
 static void
 check_finite(const double *matrix, size_t width)
 {
@@ -102,7 +100,7 @@ eigen_symmetric(double *matrix, int width, int rank)
 	check_finite(matrix, columns);
 	eigen->width = width;
 	eigen->rank = rank;
-	/* LAPACK has all values there while it works */
+	/* LAPACK uses room for all values */
 	eigen->values = mem_new(columns, sizeof(double));
 	eigen->vectors = mem_new((size_t)rank * columns, sizeof(double));
 	int *support = mem_new(2 * columns, sizeof *support);

@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "search/vectors.h"
 
-struct source {
+struct embedding_stream {
 	struct reader *reader;
 	struct vectors **columns;
 	int count;
@@ -16,11 +16,11 @@ struct source {
 
 struct embeddings {
 	struct embeddings_options options;
-	struct source *sources;
+	struct embedding_stream *streams;
 	int count, width;
-	int at, column; /* what is read next: of the record at hand, where column > 0 */
+	int at, column; /* stream and column to read next; column > 0: of `record` */
 	struct record record;
-	int64_t rows; /* of this stream, before the record at hand */
+	int64_t rows; /* of this stream before `record` */
 	struct floats relations;
 	struct progress *progress;
 	char *model;
@@ -35,11 +35,11 @@ open_column(
 }
 
 static void
-add_column(struct source *source, struct vectors *vectors)
+add_column(struct embedding_stream *stream, struct vectors *vectors)
 {
-	source->columns = mem_resize(
-	    source->columns, (size_t)source->count + 1, sizeof(struct vectors *));
-	source->columns[source->count++] = vectors;
+	stream->columns = mem_resize(
+	    stream->columns, (size_t)stream->count + 1, sizeof(struct vectors *));
+	stream->columns[stream->count++] = vectors;
 }
 
 static bool
@@ -50,67 +50,68 @@ has_field(const struct reader *reader, const char *field)
 }
 
 static void
-open_source(struct source *source, const char *path,
+open_stream(struct embedding_stream *stream, const char *path,
     const struct embeddings_options *options, bool *there)
 {
-	struct reader *reader = source->reader = stream_open(path);
+	struct reader *reader = stream->reader = stream_open(path);
 
 	for (int i = 0; i < options->count; i++) {
 		if (!options->relations && !has_field(reader, options->fields[i]))
 			continue;
 		there[i] = true;
-		add_column(source, open_column(reader, options->fields[i], options));
+		add_column(stream, open_column(reader, options->fields[i], options));
 	}
-	if (!source->count) /* the only one, or death */
+	if (!stream->count) /* the only column; dies if there is none */
 		add_column(
-		    source, open_column(reader,
+		    stream, open_column(reader,
 				options->count ? options->fields[0] : NULL, options));
 }
 
 static int
-source_width(const struct source *source, const struct embeddings_options *options)
+stream_width(
+    const struct embedding_stream *stream, const struct embeddings_options *options)
 {
-	int width = source->columns[0]->width;
+	int width = stream->columns[0]->width;
 
-	for (int i = 1; options->relations && i < source->count; i++)
-		width += source->columns[i]->width;
+	for (int i = 1; options->relations && i < stream->count; i++)
+		width += stream->columns[i]->width;
 	return width;
 }
 
-/* Dies unless the columns of a source belong to those of the first. */
+/* Dies unless the columns of a stream have the first one's widths and model. */
 static void
-check_source(const struct embeddings *embeddings, const struct source *source)
+check_stream(const struct embeddings *embeddings, const struct embedding_stream *stream)
 {
-	const struct source *first = embeddings->sources;
+	const struct embedding_stream *first = embeddings->streams;
 	bool any_model = embeddings->options.any_model;
 
-	for (int i = 0; i < source->count; i++)
+	for (int i = 0; i < stream->count; i++)
 		vectors_agree(first->columns[embeddings->options.relations ? i : 0],
-		    source->columns[i], any_model);
-	/* all, since one that names no model agrees with two that name different ones */
-	for (; !any_model && first < source; first++)
-		vectors_agree_model(source->columns[0], vectors_model(first->columns[0]),
+		    stream->columns[i], any_model);
+	/* compare with all: a stream without a model agrees with two different ones */
+	for (; !any_model && first < stream; first++)
+		vectors_agree_model(stream->columns[0], vectors_model(first->columns[0]),
 		    stream_name(first->reader));
 }
 
 static char *
-model_of(const struct source *sources, int count)
+model_of(const struct embedding_stream *streams, int count)
 {
 	const char *model = "";
 
 	for (int i = 0; i < count && !*model; i++)
-		model = tree_string(stream_properties(sources[i].reader), "model", "");
+		model = tree_string(stream_properties(streams[i].reader), "model", "");
 	return mem_string(model);
 }
 
-/* The stream at hand says how far it is. */
+/* The current stream reports progress. */
 static void
 watch(struct embeddings *embeddings)
 {
 	if (!embeddings->progress)
 		return;
 	progress_file(embeddings->progress);
-	stream_watch(embeddings->sources[embeddings->at].reader, embeddings->progress);
+	stream_watch(embeddings->streams[embeddings->at].reader, embeddings->progress);
 }
 
 static void
@@ -138,18 +139,18 @@ embeddings_open(
 	check_usage(options);
 	embeddings->options = *options;
 	embeddings->count = count;
-	embeddings->sources = mem_zero((size_t)count, sizeof *embeddings->sources);
+	embeddings->streams = mem_zero((size_t)count, sizeof *embeddings->streams);
 	for (int i = 0; i < count; i++) {
-		open_source(&embeddings->sources[i], paths[i], options, there);
-		check_source(embeddings, &embeddings->sources[i]);
+		open_stream(&embeddings->streams[i], paths[i], options, there);
+		check_stream(embeddings, &embeddings->streams[i]);
 	}
 	for (int i = 0; i < options->count; i++)
 		if (!there[i])
 			die("%s: there is no column '%s.emb' of vectors%s", paths[0],
 			    options->fields[i],
 			    count > 1 ? ", nor in the other streams" : "");
-	embeddings->width = source_width(embeddings->sources, options);
-	embeddings->model = model_of(embeddings->sources, count);
+	embeddings->width = stream_width(embeddings->streams, options);
+	embeddings->model = model_of(embeddings->streams, count);
 	if (!options->silent)
 		embeddings->progress =
 		    progress_files("rows", (char *const *)paths, count);
@@ -158,21 +159,21 @@ embeddings_open(
 	return embeddings;
 }
 
-/* Step to the next record with rows in it; false at the end of the last stream. */
+/* Reads the next record that has rows; false at the end of the last stream. */
 static bool
 next_record(struct embeddings *embeddings)
 {
 	while (embeddings->at < embeddings->count) {
-		struct source *source = &embeddings->sources[embeddings->at];
+		struct embedding_stream *stream = &embeddings->streams[embeddings->at];
 		for (;;) {
 			embeddings->rows += embeddings->record.rows;
 			embeddings->record.rows = 0;
-			if (!stream_next(source->reader, &embeddings->record))
+			if (!stream_next(stream->reader, &embeddings->record))
 				break;
 			if (embeddings->record.rows == 0)
 				continue;
-			for (int i = 0; i < source->count; i++)
-				vectors_load(source->columns[i], &embeddings->record);
+			for (int i = 0; i < stream->count; i++)
+				vectors_load(stream->columns[i], &embeddings->record);
 			return true;
 		}
 		if (++embeddings->at == embeddings->count)
@@ -183,9 +184,9 @@ next_record(struct embeddings *embeddings)
 	return false;
 }
 
-/* The rows of a record, each of all its columns. */
+/* The concatenated columns of a record's rows. */
 static const float *
-relate(struct embeddings *embeddings, const struct source *source)
+relate(struct embeddings *embeddings, const struct embedding_stream *stream)
 {
 	struct floats *room = &embeddings->relations;
 	size_t rows = (size_t)embeddings->record.rows, width = (size_t)embeddings->width;
@@ -193,11 +194,11 @@ relate(struct embeddings *embeddings, const struct source *source)
 
 	room->data =
 	    mem_grow(room->data, &room->capacity, rows * width, sizeof *room->data);
-	for (int i = 0; i < source->count; i++) {
-		size_t own = (size_t)source->columns[i]->width;
+	for (int i = 0; i < stream->count; i++) {
+		size_t own = (size_t)stream->columns[i]->width;
 		for (size_t row = 0; row < rows; row++)
 			memcpy(room->data + row * width + place,
-			    source->columns[i]->raw + row * own,
+			    stream->columns[i]->raw + row * own,
 			    own * sizeof *room->data);
 		place += own;
 	}
@@ -210,12 +211,13 @@ embeddings_next(struct embeddings *embeddings, size_t *rows)
 	for (;;) {
 		if (embeddings->column == 0 && !next_record(embeddings))
 			return NULL;
-		const struct source *source = &embeddings->sources[embeddings->at];
+		const struct embedding_stream *stream =
+		    &embeddings->streams[embeddings->at];
 		*rows = (size_t)embeddings->record.rows;
 		if (embeddings->options.relations)
-			return relate(embeddings, source);
-		const struct vectors *vectors = source->columns[embeddings->column];
-		embeddings->column = (embeddings->column + 1) % source->count;
+			return relate(embeddings, stream);
+		const struct vectors *vectors = stream->columns[embeddings->column];
+		embeddings->column = (embeddings->column + 1) % stream->count;
 		*rows = (size_t)vectors->count;
 		if (*rows)
 			return vectors->raw;
@@ -225,7 +227,7 @@ embeddings_next(struct embeddings *embeddings, size_t *rows)
 static char *
 text_of(const struct embeddings *embeddings, int column, size_t row)
 {
-	const struct reader *reader = embeddings->sources[embeddings->at].reader;
+	const struct reader *reader = embeddings->streams[embeddings->at].reader;
 	char room[VALUES_ROOM];
 	size_t length;
 
@@ -239,7 +241,7 @@ char *
 embeddings_id(struct embeddings *embeddings, size_t row)
 {
 	static const char *const names[] = { "_id", "id", NULL };
-	int column = values_find(embeddings->sources[embeddings->at].reader, names);
+	int column = values_find(embeddings->streams[embeddings->at].reader, names);
 
 	return column < 0
 		   ? mem_format("%lld", (long long)embeddings->rows + (long long)row + 1)
@@ -250,7 +252,7 @@ char *
 embeddings_dataset(struct embeddings *embeddings, size_t row)
 {
 	static const char *const names[] = { "dataset", NULL };
-	int column = values_find(embeddings->sources[embeddings->at].reader, names);
+	int column = values_find(embeddings->streams[embeddings->at].reader, names);
 
 	return column < 0
 		   ? mem_string(tree_string(embeddings->record.attributes, "dataset", ""))
@@ -272,7 +274,7 @@ embeddings_model(const struct embeddings *embeddings)
 const char *
 embeddings_name(const struct embeddings *embeddings)
 {
-	return stream_name(embeddings->sources[0].reader);
+	return stream_name(embeddings->streams[0].reader);
 }
 
 float *
@@ -291,7 +293,7 @@ embeddings_all(struct embeddings *embeddings, size_t *rows)
 	return all;
 }
 
-/* Less than any two float32 can differ by, in one of very many vectors. */
+/* Relative to the squared mean: below the variance of one float32 that differs among very many vectors. */
 static const double no_variance = 1e-24;
 
 struct covariance *
@@ -327,13 +329,13 @@ embeddings_close(struct embeddings *embeddings)
 {
 	progress_free(embeddings->progress);
 	for (int i = 0; i < embeddings->count; i++) {
-		struct source *source = &embeddings->sources[i];
-		for (int j = 0; j < source->count; j++)
-			vectors_close(source->columns[j]);
-		free(source->columns);
-		stream_close(source->reader);
+		struct embedding_stream *stream = &embeddings->streams[i];
+		for (int j = 0; j < stream->count; j++)
+			vectors_close(stream->columns[j]);
+		free(stream->columns);
+		stream_close(stream->reader);
 	}
-	free(embeddings->sources);
+	free(embeddings->streams);
 	free(embeddings->relations.data);
 	free(embeddings->model);
 	free(embeddings);

@@ -14,7 +14,13 @@ static const char *const names[] = { "stream", "vectors", "width", "variance", "
 
 enum { NUMBERS = 5 };
 
-struct isotropy
+struct isotropy {
+	double variance;   /* total */
+	double score;	   /* IsoScore */
+	double dimensions; /* n phi, the effective number */
+};
+
+static struct isotropy
 isotropy_of(const struct covariance *covariance)
 {
 	size_t n = (size_t)covariance->width;
@@ -34,7 +40,7 @@ isotropy_of(const struct covariance *covariance)
 		.score = (dimensions - 1) / (double)(n - 1) };
 }
 
-/* The numbers of a stream, as they are called. */
+/* Computes the numbers of a stream; returns its name. */
 static char *
 measure(
     const char *path, const struct embeddings_options *columns, double numbers[NUMBERS])

@@ -12,7 +12,7 @@
 #include "text/lines.h"
 #include "text/tsv.h"
 
-/* Mean and the first eigenvectors. */
+/* The mean, and the first eigenvectors. */
 struct basis {
 	double *mean;
 	struct eigen *eigen;

@@ -1,8 +1,8 @@
 /*
- * principal - the principal components of embeddings: several streams drawn in one basis, and what became of texts
- * between two models.
+ * principal - principal components of embeddings: coordinates of several streams in one basis, and the drift of texts between two
+ * models.
  *
- * Rows have one vector each, in one column or, of relations, in several.  The streams may be of several models.
+ * Rows have one vector each, in one column, or in several for relations.  The streams may be of several models.
  */
 #ifndef GEOMETRY_PRINCIPAL_H
 #define GEOMETRY_PRINCIPAL_H
@@ -11,26 +11,25 @@
 
 #include "geometry/embeddings.h"
 
-/* Coordinates of each row of the streams, in TSV to standard output: stream, id, dataset (empty where there is no such
- * column or attribute), pc1 to pcN.  The basis, mean and eigenvectors, is that of all the streams, or of the stream
- * `basis`.  Streams are read twice, and must be files. */
+/* Prints the coordinates of each row in TSV: stream, id, dataset (may be empty), pc1 to pcN.  The basis, mean and eigenvectors, is
+ * that of all streams, or of the stream `basis`.  Streams are read twice, and must be files. */
 struct principal_options {
 	int components;
-	const char *basis; /* NULL: all */
+	const char *basis; /* NULL: all streams */
 };
 void principal_print(const char *const *paths, int count,
     const struct embeddings_options *columns, const struct principal_options *options);
 
 /*
- * How far the texts of the stream `before` have moved in `after`, d = y - x, along the eigenvectors e of the covariance
- * of x; a line for each of the first components, one for the rest and one for all:
+ * Prints how far texts moved from x in the stream `before` to y in `after`: d = y - x along the eigenvectors e of the covariance of
+ * x; a line for each of the first components, one for the rest and one for all:
  *
- *	variance, share		the eigenvalue (unbiased), and of their sum
- *	shift			mean of e . d; of several: the length of the mean's part
- *	moved, moved_share	mean of (e . d)^2, and of the mean of |d|^2
+ *	variance, share		the eigenvalue (unbiased), and its share of their sum
+ *	shift			mean of e . d; for several components its norm
+ *	moved, moved_share	mean of (e . d)^2, and its share of the mean of |d|^2
  *
- * The streams must have the same rows in the same order, by their ids.  per_text, unless NULL: id, distance |d| and
- * cosine of x and y, a line a text.
+ * The streams must have the same rows in the same order, by id.  per_text: a file with a line per text: id, distance |d|, cosine of
+ * x and y; NULL: none.
  */
 struct drift_options {
 	int components;

@@ -10,16 +10,93 @@
 #include "base/mem.h"
 #include "base/status_line.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "geometry/clusterings.h"
-#include "geometry/stop_words.h"
 #include "stream/values.h"
 #include "text/datafile.h"
 #include "text/lines.h"
 #include "text/tsv.h"
-#include "geometry/words.h"
 
-/* What was read of the texts. */
-struct corpus {
+/* English words of grammar, in lower case, as next_word cuts them: "don't" gives "don" and "t". */
+static const char stop_words[] =
+    /* articles, and words that point or count */
+    "a an the this that these those such same other others another one ones some any "
+    "all both each either every few less least more most much many neither no none "
+    "several enough own else "
+    /* pronouns */
+    "i me my mine myself we us our ours ourselves you your yours yourself yourselves "
+    "he him his himself she her hers herself it its itself they them their theirs "
+    "themselves who whom whose which what whatever whichever whoever someone somebody "
+    "something anyone anybody anything everyone everybody everything nobody nothing "
+    /* verbs that help others */
+    "am is are was were be been being do does did doing done have has had having can "
+    "could may might must shall should will would ought cannot let lets "
+    /* where words stand to each other */
+    "about above across after against along among amongst around as at before behind "
+    "below beneath beside besides between beyond by down during except for from in "
+    "inside into like near of off on onto out outside over per since than through "
+    "throughout till to toward towards under until unto up upon via with within "
+    "without "
+    /* what joins them */
+    "and but or nor so yet if unless because although though while whereas whether "
+    "then thus hence therefore however "
+    /* when, where, how */
+    "again ago almost already also always away back ever even far here how just maybe "
+    "never not now often once only perhaps quite rather really soon still there too "
+    "very well when whenever where wherever why yes "
+    /* pieces around an apostrophe */
+    "s t d m o re ve ll ain aren couldn didn doesn don hadn hasn haven isn mightn mustn "
+    "needn shan shouldn wasn weren won wouldn";
+
+/* Words. --------------------------------------------------------------------------- */
+
+static void
+add_letter(struct buffer *word, int32_t code)
+{
+	int32_t lower[2];
+	int count = utf8_lower(code, lower);
+
+	for (int i = 0; i < count; i++)
+		word->used += utf8_encode(lower[i], buffer_room(word, 4));
+}
+
+/*
+ * The next word at or after *at, into `word`; false: none is left.  A word is a run of letters with their marks, lower-cased code
+ * point by code point: digits, apostrophes and hyphens separate words.  Text without blanks between words is one word.
+ */
+static bool
+next_word(const char *text, size_t length, size_t *at, struct buffer *word)
+{
+	word->used = 0;
+	while (*at < length) {
+		int32_t code;
+		size_t bytes = utf8_decode(text + *at, length - *at, &code);
+		unsigned traits = code < 0 ? 0 : utf8_traits(code);
+		bool within =
+		    traits & UTF8_LETTER || (word->used && traits & UTF8_COMBINING);
+		if (word->used && !within)
+			return true;
+		*at += bytes;
+		if (within)
+			add_letter(word, code);
+	}
+	return word->used > 0;
+}
+
+static size_t
+word_length(const struct buffer *word)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < word->used; i++)
+		count += ((unsigned char)word->data[i] & 0xC0) != 0x80;
+	return count;
+}
+
+/* Counts. -------------------------------------------------------------------------- */
+
+/* The words of all texts. */
+struct word_tally {
 	const struct topics_options *options;
 	struct strings *names;
 	struct numbers texts;  /* [words]: in how many texts a word is */
@@ -31,7 +108,7 @@ struct corpus {
 };
 
 struct topics {
-	struct corpus *corpus;
+	struct word_tally *tally;
 	const struct clusterings *clusterings;
 	int32_t *cluster;	  /* [texts] */
 	int32_t clusters, filled; /* those with texts */
@@ -42,22 +119,22 @@ struct topics {
 };
 
 static void
-note_word(struct corpus *corpus)
+note_word(struct word_tally *tally)
 {
 	bool fresh;
-	int64_t text = (int64_t)corpus->ends.count + 1;
+	int64_t text = (int64_t)tally->ends.count + 1;
 	int64_t number =
-	    strings_add(corpus->names, corpus->word.data, corpus->word.used, &fresh);
+	    strings_add(tally->names, tally->word.data, tally->word.used, &fresh);
 
 	if (fresh) {
-		numbers_add(&corpus->texts, 0);
-		numbers_add(&corpus->last, 0);
-		numbers_add(&corpus->counts, 0);
+		numbers_add(&tally->texts, 0);
+		numbers_add(&tally->last, 0);
+		numbers_add(&tally->counts, 0);
 	}
-	corpus->texts.data[number] += corpus->last.data[number] != text;
-	corpus->last.data[number] = text;
-	corpus->counts.data[number]++;
-	numbers_add(&corpus->words, number);
+	tally->texts.data[number] += tally->last.data[number] != text;
+	tally->last.data[number] = text;
+	tally->counts.data[number]++;
+	numbers_add(&tally->words, number);
 }
 
 static int
@@ -78,36 +155,36 @@ text_column(const struct reader *reader, const char *wanted)
 static void
 look(void *with, const struct reader *reader, const struct record *record)
 {
-	struct corpus *corpus = with;
-	int column = text_column(reader, corpus->options->text);
+	struct word_tally *tally = with;
+	int column = text_column(reader, tally->options->text);
 	char room[VALUES_ROOM];
 
 	for (int64_t row = 0; row < record->rows; row++) {
 		size_t length, at = 0;
 		const char *text = values_text(stream_column(reader, column),
 		    &record->columns[column], row, room, &length);
-		while (words_next(text, length, &at, &corpus->word))
-			if (words_length(&corpus->word) >= (size_t)corpus->options->least)
-				note_word(corpus);
-		numbers_add(&corpus->ends, (int64_t)corpus->words.count);
+		while (next_word(text, length, &at, &tally->word))
+			if (word_length(&tally->word) >= (size_t)tally->options->least)
+				note_word(tally);
+		numbers_add(&tally->ends, (int64_t)tally->words.count);
 	}
 }
 
 static void
 stop_text(struct topics *topics, const char *text, size_t length)
 {
-	struct corpus *corpus = topics->corpus;
+	struct word_tally *tally = topics->tally;
 	size_t at = 0;
 
-	while (words_next(text, length, &at, &corpus->word)) {
+	while (next_word(text, length, &at, &tally->word)) {
 		int64_t number =
-		    strings_find(corpus->names, corpus->word.data, corpus->word.used);
+		    strings_find(tally->names, tally->word.data, tally->word.used);
 		if (number >= 0)
 			topics->counted[number] = false;
 	}
 }
 
-/* Take out the words of a file. */
+/* Removes the words of a file. */
 static void
 stop(struct topics *topics, const char *path)
 {
@@ -122,21 +199,21 @@ stop(struct topics *topics, const char *path)
 static void
 choose_words(struct topics *topics)
 {
-	const struct corpus *corpus = topics->corpus;
-	const struct topics_options *options = corpus->options;
-	int64_t words = strings_count(corpus->names), all = 0;
-	double texts = (double)corpus->ends.count;
+	const struct word_tally *tally = topics->tally;
+	const struct topics_options *options = tally->options;
+	int64_t words = strings_count(tally->names), all = 0;
+	double texts = (double)tally->ends.count;
 
 	topics->counted = mem_new((size_t)words + 1, sizeof *topics->counted);
 	for (int64_t i = 0; i < words; i++)
 		topics->counted[i] =
-		    (double)corpus->texts.data[i] / texts <= options->most;
+		    (double)tally->texts.data[i] / texts <= options->most;
 	if (options->stop)
 		stop(topics, options->stop);
 	else if (!options->all)
-		stop_text(topics, stop_words_english, strlen(stop_words_english));
+		stop_text(topics, stop_words, strlen(stop_words));
 	for (int64_t i = 0; i < words; i++)
-		all += topics->counted[i] ? corpus->counts.data[i] : 0;
+		all += topics->counted[i] ? tally->counts.data[i] : 0;
 	if (all == 0)
 		die("no word of the texts counts: of %lld that are long enough all are in too many texts or stopped",
 		    (long long)words);
@@ -166,8 +243,7 @@ put_in_clusters(struct topics *topics, const struct topics_options *options)
 	}
 }
 
-/* A word of the cluster at hand. */
-struct entry {
+struct weighted_word {
 	const char *word;
 	int64_t count;
 	double weight;
@@ -176,35 +252,35 @@ struct entry {
 static int
 by_weight(const void *a, const void *b)
 {
-	const struct entry *one = a, *two = b;
+	const struct weighted_word *one = a, *two = b;
 	int order = (two->weight > one->weight) - (two->weight < one->weight);
 
 	return order ? order : strcmp(one->word, two->word);
 }
 
-/* The words of a cluster, heaviest first; `counts` [words] are zero before and after. */
-static struct entry *
+/* The words of a cluster, greatest weights first; `counts` [words] are zero before and after. */
+static struct weighted_word *
 weigh(const struct topics *topics, int32_t cluster, int64_t *counts, size_t *count)
 {
-	const struct corpus *corpus = topics->corpus;
+	const struct word_tally *tally = topics->tally;
 	struct numbers there = { 0 };
 
-	for (int64_t text = 0; text < (int64_t)corpus->ends.count; text++) {
-		int64_t at = text ? corpus->ends.data[text - 1] : 0;
+	for (int64_t text = 0; text < (int64_t)tally->ends.count; text++) {
+		int64_t at = text ? tally->ends.data[text - 1] : 0;
 		if (topics->cluster[text] != cluster)
 			continue;
-		for (; at < corpus->ends.data[text]; at++) {
-			int64_t word = corpus->words.data[at];
+		for (; at < tally->ends.data[text]; at++) {
+			int64_t word = tally->words.data[at];
 			if (topics->counted[word] && counts[word]++ == 0)
 				numbers_add(&there, word);
 		}
 	}
-	struct entry *entries = mem_new(there.count + 1, sizeof *entries);
+	struct weighted_word *entries = mem_new(there.count + 1, sizeof *entries);
 	for (size_t i = 0; i < there.count; i++) {
 		int64_t word = there.data[i];
-		double all = (double)corpus->counts.data[word];
+		double all = (double)tally->counts.data[word];
 		entries[i] =
-		    (struct entry){ strings_get(corpus->names, word), counts[word],
+		    (struct weighted_word){ strings_get(tally->names, word), counts[word],
 			    (double)counts[word] * log1p(topics->average / all) };
 		counts[word] = 0;
 	}
@@ -214,11 +290,11 @@ weigh(const struct topics *topics, int32_t cluster, int64_t *counts, size_t *cou
 	return entries;
 }
 
-/* Whether it is the rows that group(1) put into no group. */
+/* Are these the rows that group(1) put into no group? */
 static bool
 is_none(const struct topics *topics, int32_t cluster)
 {
-	const struct topics_options *options = topics->corpus->options;
+	const struct topics_options *options = topics->tally->options;
 	const struct strings *kinds = topics->clusterings->list[0].kinds;
 
 	return kinds && !options->label && !strcmp(strings_get(kinds, cluster), "-1");
@@ -232,7 +308,7 @@ print(const struct topics *topics, int top)
 	const struct clustering *clustering = &topics->clusterings->list[0];
 	const struct lines lines = { stdout, false, 3 };
 	int64_t *counts =
-	    mem_zero((size_t)strings_count(topics->corpus->names) + 1, sizeof *counts);
+	    mem_zero((size_t)strings_count(topics->tally->names) + 1, sizeof *counts);
 	int silent = 0;
 
 	lines_head(&lines, heads);
@@ -241,7 +317,7 @@ print(const struct topics *topics, int top)
 		size_t count;
 		if (is_none(topics, cluster))
 			continue;
-		struct entry *entries = weigh(topics, cluster, counts, &count);
+		struct weighted_word *entries = weigh(topics, cluster, counts, &count);
 		char *name = clustering->kinds
 				 ? mem_string(strings_get(clustering->kinds, cluster))
 				 : mem_format("%d", i + 1);
@@ -270,9 +346,9 @@ label_of(const struct topics_options *options)
 }
 
 static struct clusterings *
-read_texts(const char *path, struct corpus *corpus)
+read_texts(const char *path, struct word_tally *tally)
 {
-	const struct topics_options *options = corpus->options;
+	const struct topics_options *options = tally->options;
 	const char *label = label_of(options);
 
 	return clusterings_read(&path, 1,
@@ -282,15 +358,15 @@ read_texts(const char *path, struct corpus *corpus)
 		.field_count = options->field != NULL,
 		.clusters = options->clusters,
 		.look = look,
-		.with = corpus });
+		.with = tally });
 }
 
 void
 topics_print(const char *path, const struct topics_options *options)
 {
-	struct corpus corpus = { .options = options, .names = strings_new() };
-	struct topics topics = { .corpus = &corpus };
-	struct clusterings *clusterings = read_texts(path, &corpus);
+	struct word_tally tally = { .options = options, .names = strings_new() };
+	struct topics topics = { .tally = &tally };
+	struct clusterings *clusterings = read_texts(path, &tally);
 
 	topics.clusterings = clusterings;
 	put_in_clusters(&topics, options);
@@ -302,11 +378,11 @@ topics_print(const char *path, const struct topics_options *options)
 	free(topics.order);
 	free(topics.counted);
 	clusterings_free(clusterings);
-	strings_free(corpus.names);
-	free(corpus.texts.data);
-	free(corpus.last.data);
-	free(corpus.counts.data);
-	free(corpus.words.data);
-	free(corpus.ends.data);
-	free(corpus.word.data);
+	strings_free(tally.names);
+	free(tally.texts.data);
+	free(tally.last.data);
+	free(tally.counts.data);
+	free(tally.words.data);
+	free(tally.ends.data);
+	free(tally.word.data);
 }

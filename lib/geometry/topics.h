@@ -1,12 +1,12 @@
 /*
- * topics - the words that tell the clusters of texts apart: class-based TF-IDF (Grootendorst 2022, section 3.3).
+ * topics - the words that distinguish the clusters of texts, by class-based TF-IDF (BERTopic, Grootendorst 2022, section 3.3).
  *
- * With n(w, c) of a word in the texts of a cluster, n(w) in all of them, and A words in a cluster on average,
+ * With the count n(w, c) of word w in the texts of cluster c, n(w) in all texts, and the average A of words per cluster,
  *
  *	weight(w, c) = n(w, c) log(1 + A / n(w))
  *
- * over the words that count: those of words.h of `least` letters at least, in no more than this share of the texts, and
- * not in `stop`.
+ * over words of at least `least` letters, in at most the share `most` of the texts, and not in `stop`.  Words are runs of letters
+ * in lower case.
  */
 #ifndef GEOMETRY_TOPICS_H
 #define GEOMETRY_TOPICS_H
@@ -15,23 +15,23 @@
 #include <stdint.h>
 
 struct topics_options {
-	const char *label, /* NULL, and no clusters: "group", of which -1 is none */
-	    *field; /* what the clusters are of: one column; both NULL: the only embeddings */
-	int clusters; /* of k-means; 0: labels */
+	const char
+	    *label; /* column; NULL without `clusters`: "group", where -1 is none */
+	const char *field; /* embeddings for k-means; NULL: the only ones */
+	int clusters;	   /* of k-means; 0: labels */
 	uint32_t seed;
 	const char *text; /* column; NULL: "text" */
-	const char
-	    *stop; /* path: words that do not count; NULL: English ones (stop_words.h) */
-	bool all;  /* no word is stopped */
-	double most; /* share of the texts, 0 to 1 */
+	const char *stop; /* file of stop words; NULL: English ones */
+	bool all;	  /* no stop words */
+	double most;	  /* share of the texts, 0 to 1 */
 	int least, top;
 };
 
 /*
- * To standard output, a line a word, at most `top` of them a cluster, the greatest weights first, clusters with most
- * texts first: cluster (its label, or a number from 1 in this order), size (texts), word, count, weight.
+ * Prints a line per word, at most `top` per cluster, largest clusters and weights first: cluster (its label, or a number from 1 in
+ * this order), size (texts), word, count, weight.
  *
- * Dies, besides as clusterings_read, where no word counts and where k-means makes one cluster; warns of clusters without any.
+ * Dies as clusterings_read, if no word is left, and if k-means finds one cluster; warns of clusters without words.
  */
 void topics_print(const char *path, const struct topics_options *options);
 

@@ -11,10 +11,10 @@
 #include "base/rng.h"
 #include "search/vectors.h"
 
-/* A column and what becomes of it. */
+/* A column, and its vectors after the map. */
 struct mapped {
 	struct vectors *vectors;
-	int slot; /* in made records */
+	int slot; /* in written records */
 	float *made;
 	size_t capacity;
 };
@@ -25,7 +25,7 @@ column_name(const struct vectors *vectors)
 	return stream_column(vectors->reader, vectors->column)->name;
 }
 
-/* Dies unless the map was fitted to such vectors. */
+/* Dies unless the map fits the vectors. */
 static void
 check(const struct transform *transform, const struct vectors *vectors, bool any_model)
 {

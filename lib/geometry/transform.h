@@ -1,7 +1,7 @@
 /*
- * transform - the vectors of a stream replaced by what a map makes of them, everything else passed on.
+ * transform - applies a map to the vectors of a stream, and copies everything else.
  *
- * What comes out says that it is of another model than what went in (transform_model).
+ * The output names another model than the input (transform_model).
  */
 #ifndef GEOMETRY_TRANSFORM_H
 #define GEOMETRY_TRANSFORM_H
@@ -13,8 +13,8 @@
 
 struct transform {
 	const char *name; /* of the file, for messages */
-	/* Of whose embeddings it makes whose: "" where nobody said */
-	const char *model, *made;
+	const char *model,
+	    *made;   /* fingerprints of its input and output; "": not known */
 	int in, out; /* widths */
 	const void *with;
 	/* to[rows,out] from from[rows,in] */
@@ -27,11 +27,11 @@ struct transform_options {
 	int level; /* of zstd; -1: the default */
 };
 
-/* A name for what a map, of which `hash` tells what it does, makes of a model's embeddings; to be freed. */
+/* The fingerprint of a model's embeddings after a map with this hash; the caller frees it. */
 char *transform_model(uint64_t hash, const char *model);
 
-/* From the stream at `path` to options->output: lists of vectors too, made f32.  Dies on vectors of another
- * width or, unless any_model, of another model, and on components that are not finite, before or after. */
+/* Writes the stream at `path` to options->output with its vectors, also in lists, mapped and as f32.  Dies on vectors of another
+ * width or, unless any_model, of another model, and on components that are not finite before or after. */
 void transform_stream(const struct transform *transform, const char *path,
     const struct transform_options *options);
 

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "geometry/eigen.h"
 
-enum { TOGETHER = 16 }; /* rows for which a row of the matrix is read once */
+enum { TOGETHER = 16 }; /* rows per reading of the matrix */
 
-/* 1 / sqrt of the eigenvalues, the least ones raised. */
+/* 1 / sqrt of the eigenvalues, small ones raised. */
 static double *
 scales_of(struct whitening *whitening, const struct eigen *eigen, double least)
 {
@@ -99,7 +99,7 @@ transpose(const struct whitening *whitening)
 	return to;
 }
 
-/* A few rows; columns[in,out], room[TOGETHER,out]. */
+/* Whitens at most TOGETHER rows; columns[in,out], room[TOGETHER,out]. */
 static void
 apply_rows(const struct whitening *whitening, const double *columns, double *room,
     float *to, const float *from, size_t rows)

@@ -2,10 +2,10 @@
  * whitening - a linear map after which embeddings have mean 0 and the identity as covariance.
  *
  * With the unbiased covariance C = V L V^T, eigenvalues L descending,
- *	ZCA	y = V L^-1/2 V^T (x - mean)	the nearest to x (REZE, appendix B.2)
- *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components, of which the first may be kept
- * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the
- * greatest are raised to it.
+ *	ZCA	y = V L^-1/2 V^T (x - mean)	nearest to x (REZE, section 4.1.3)
+ *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components; optionally the first only
+ * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the greatest are raised
+ * to it.
  */
 #ifndef GEOMETRY_WHITENING_H
 #define GEOMETRY_WHITENING_H
@@ -29,31 +29,17 @@ struct whitening {
 	int in, out;
 	double *mean;	/* [in] */
 	double *matrix; /* [out,in] */
-	double *values; /* [in] eigenvalues, as they were */
-	int raised;	/* how many of those that are used */
+	double *values; /* [in] eigenvalues before raising */
+	int raised;	/* number of used eigenvalues that were raised */
 };
 
-/* Dies where PCA is to keep more than there are. */
+/* Dies if PCA is to keep more components than there are. */
 struct whitening *whitening_new(
     const struct covariance *covariance, const struct whitening_options *options);
 void whitening_free(struct whitening *whitening);
 
-/* to[rows,out] = (from[rows,in] - mean) matrix^T, summed in double; a row's result does not depend on others. */
+/* to[rows,out] = (from[rows,in] - mean) matrix^T, summed in double; a row's result does not depend on other rows. */
 void whitening_apply(
     const struct whitening *whitening, float *to, const float *from, size_t rows);
-
-/* As a stream of one row: mean f64 [in], matrix f64 [out,in], eigenvalues f64 [in], vectors (how many) i64; the
- * property "model" is that of the embeddings. */
-void whitening_write(const struct whitening *whitening, int64_t vectors, const char *path,
-    const char *model);
-
-struct whitening_file {
-	struct whitening *whitening;
-	struct transform transform;
-};
-
-/* Dies, naming it, on a stream that is none. */
-struct whitening_file *whitening_open(const char *path);
-void whitening_close(struct whitening_file *file);
 
 #endif

@@ -7,14 +7,116 @@
 #include "base/err.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "folder/folder.h"
 #include "folder/model_folder.h"
+#include "geometry/whitening.h"
 #include "model/model.h"
 #include "model/save.h"
+#include "stream/stream.h"
+
+/* The file. ------------------------------------------------------------------------ */
+
+/* A stream of one row. */
+static void
+write_whitening(const struct whitening *whitening, int64_t vectors, const char *path,
+    const char *model)
+{
+	struct writer *writer = stream_create(path, NULL);
+	int in = whitening->in, out = whitening->out;
+	const struct {
+		struct column column;
+		const void *data;
+	} parts[] = {
+		{ { .name = "mean", .dtype = DTYPE_F64, .rank = 1, .shape = { in } },
+		    whitening->mean },
+		{ { .name = "matrix",
+		      .dtype = DTYPE_F64,
+		      .rank = 2,
+		      .shape = { out, in } },
+		    whitening->matrix },
+		{ { .name = "eigenvalues",
+		      .dtype = DTYPE_F64,
+		      .rank = 1,
+		      .shape = { in } },
+		    whitening->values },
+		{ { .name = "vectors", .dtype = DTYPE_I64 }, &vectors },
+	};
+	enum { PARTS = sizeof parts / sizeof *parts };
+	int slots[PARTS];
+
+	stream_property(writer, "model", *model ? model : NULL);
+	for (int i = 0; i < PARTS; i++)
+		slots[i] = stream_add(writer, &parts[i].column);
+	struct record *record = stream_make(writer, NULL);
+	record->rows = 1;
+	for (int i = 0; i < PARTS; i++)
+		record->columns[slots[i]].data = parts[i].data;
+	stream_put(writer, record);
+	stream_finish(writer);
+}
+
+static int
+need_column(const struct reader *reader, const char *name, int rank)
+{
+	int index = stream_find(reader, name);
+	const struct column *column = index < 0 ? NULL : stream_column(reader, index);
+
+	if (!column || column->dtype != DTYPE_F64 || column->depth ||
+	    column->rank != rank)
+		die("%s: is no whitening: 'geom whiten fit' writes one with a column '%s' of f64",
+		    stream_name(reader), name);
+	return index;
+}
+
+static double *
+copy_finite(
+    const struct reader *reader, const struct record *record, int column, size_t count)
+{
+	const double *from = record->columns[column].data;
+	double *to = mem_new(count, sizeof *to);
+
+	for (size_t i = 0; i < count; i++) {
+		to[i] = from[i];
+		if (!isfinite(to[i]))
+			die("%s: is no whitening: its '%s' is not finite",
+			    stream_name(reader), stream_column(reader, column)->name);
+	}
+	return to;
+}
+
+static struct whitening *
+read_whitening(struct reader *reader)
+{
+	struct whitening *whitening = mem_zero(1, sizeof *whitening);
+	int mean = need_column(reader, "mean", 1),
+	    matrix = need_column(reader, "matrix", 2);
+	int values = need_column(reader, "eigenvalues", 1);
+	const int64_t *shape = stream_column(reader, matrix)->shape;
+	struct record record;
+
+	if (shape[0] < 1 || shape[0] > shape[1] || shape[1] > 1 << 20 ||
+	    stream_column(reader, mean)->shape[0] != shape[1] ||
+	    stream_column(reader, values)->shape[0] != shape[1])
+		die("%s: is no whitening: the shapes of its columns do not agree",
+		    stream_name(reader));
+	if (!stream_next(reader, &record) || record.rows != 1)
+		die("%s: is no whitening: it has not one row", stream_name(reader));
+	whitening->out = (int)shape[0];
+	whitening->in = (int)shape[1];
+	whitening->mean = copy_finite(reader, &record, mean, (size_t)shape[1]);
+	whitening->values = copy_finite(reader, &record, values, (size_t)shape[1]);
+	whitening->matrix =
+	    copy_finite(reader, &record, matrix, (size_t)(shape[0] * shape[1]));
+	if (stream_next(reader, &record))
+		die("%s: is no whitening: it has not one row", stream_name(reader));
+	return whitening;
+}
+
+/* Commands. ------------------------------------------------------------------------ */
 
 static const double unit_error = 1e-3; /* of a squared length, mostly of bf16 */
 
-/* The mean of the squared lengths. */
 static double
 square_length(const struct covariance *covariance)
 {
@@ -27,8 +129,7 @@ square_length(const struct covariance *covariance)
 	return sum;
 }
 
-/* Dies unless the embeddings are those that the model makes; returns whether they were normalised, and the model
- * does not do that itself. */
+/* Dies unless the model made the embeddings; returns true if they have length 1 but the model does not normalise. */
 static bool
 check_model(struct model *model, const struct embeddings *embeddings,
     const struct covariance *covariance)
@@ -123,7 +224,7 @@ whitening_fit(const char *const *paths, int count,
 		model_close(opened);
 		lock_end(lock);
 	} else {
-		whitening_write(
+		write_whitening(
 		    whitening, covariance->count, output, embeddings_model(embeddings));
 	}
 	whitening_free(whitening);
@@ -132,12 +233,39 @@ whitening_fit(const char *const *paths, int count,
 	free(folder);
 }
 
+static void
+apply(const void *with, float *to, const float *from, size_t rows)
+{
+	whitening_apply(with, to, from, rows);
+}
+
+static uint64_t
+hash_of(const struct whitening *whitening)
+{
+	size_t in = (size_t)whitening->in, out = (size_t)whitening->out;
+	uint64_t hash = rng_hash(0, whitening->mean, in * sizeof *whitening->mean);
+
+	return rng_hash(hash, whitening->matrix, in * out * sizeof *whitening->matrix);
+}
+
 void
 whitening_apply_to(
-    const char *whitening, const char *path, const struct transform_options *options)
+    const char *file, const char *path, const struct transform_options *options)
 {
-	struct whitening_file *file = whitening_open(whitening);
+	struct reader *reader = stream_open(file);
+	struct whitening *whitening = read_whitening(reader);
+	const char *model = tree_string(stream_properties(reader), "model", "");
+	char *made = transform_model(hash_of(whitening), model);
 
-	transform_stream(&file->transform, path, options);
-	whitening_close(file);
+	transform_stream(&(struct transform){ .name = stream_name(reader),
+			     .model = model,
+			     .made = made,
+			     .in = whitening->in,
+			     .out = whitening->out,
+			     .with = whitening,
+			     .apply = apply },
+	    path, options);
+	free(made);
+	whitening_free(whitening);
+	stream_close(reader);
 }

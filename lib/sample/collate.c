@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "sample/fields.h"
 
-/* A column of texts: their bytes, and where each begins and the last one ends. */
+/* A column of texts: their bytes, and their offsets, [texts + 1]. */
 struct text_column {
 	struct buffer bytes;
 	struct numbers offsets;
@@ -135,7 +135,7 @@ add_row(struct collate *collate, const struct example *example)
 	texts_add(&collate->tasks, task->name);
 }
 
-/* Whether a setting that tasks have for a side is the same in all of them. */
+/* Is a setting the same for all tasks, on both sides? */
 static bool
 is_common(
     const struct recipe *recipe, const char *const *(*of)(const struct recipe_task *))
@@ -221,7 +221,7 @@ collate_new(const struct recipe *recipe, struct pairs *const *sets, struct write
 	for (int field = 0; field < FIELDS; field++)
 		collate->text[field] = collate->key[field] = -1;
 	collate->dataset = collate->task = collate->expert[0] = collate->expert[1] = -1;
-	/* a wrong field in the recipe shows now, not when the first batch of the data set does */
+	/* dies of a wrong field now, not at the first batch of the data set */
 	for (int s = 0; s < recipe->source_count; s++)
 		pairs_get(sets[s], 0, NULL);
 	if (out)
@@ -229,7 +229,7 @@ collate_new(const struct recipe *recipe, struct pairs *const *sets, struct write
 	return collate;
 }
 
-/* An object of a setting's two sides; `otherwise` is that of a side that it does not name, NULL: none. */
+/* Sets an attribute to an object with a text for each column; `otherwise` for sides without one, NULL: none. */
 static void
 set_sides(struct collate *collate, struct tree *attributes, const char *name,
     const char *const sides[SIDES], const char *otherwise)
@@ -267,7 +267,7 @@ set_attributes(struct collate *collate, struct tree *attributes, const struct dr
 		    tree_of_string(recipe->sources[draw->source].name));
 	if (temperature > 0)
 		tree_set(attributes, "temperature", tree_of_real(temperature));
-	/* "" tells tok to leave the model's default prompt out, too */
+	/* "" tells tok to leave out the model's default prompt as well */
 	if (collate->prefix)
 		set_sides(collate, attributes, "prompts", no_prompts, "");
 	else if (task->prompt[SIDE_QUERY] || task->prompt[SIDE_DOCUMENT])
@@ -301,7 +301,8 @@ clear(struct collate *collate)
 }
 
 void
-collate_put(struct collate *collate, const struct draw *draw, const struct slice *slice)
+collate_put(
+    struct collate *collate, const struct draw *draw, const struct rank_slice *slice)
 {
 	int64_t first = slice_start(slice, draw->rows),
 		last = slice_end(slice, draw->rows);

@@ -1,9 +1,7 @@
 /*
- * collate - the texts of drawn examples as records of a stream; columns and attributes are
- * in tasksample(1).
+ * collate - writes the texts of drawn examples as records of a stream; tasksample(1) has the columns and attributes.
  *
- * Dies on an example without the recipe's fields, with FILE:LINE; on the first one of a data
- * set already in collate_new.
+ * Dies with FILE:LINE on an example without the recipe's fields; collate_new reads the first of each data set.
  */
 #ifndef SAMPLE_COLLATE_H
 #define SAMPLE_COLLATE_H
@@ -18,17 +16,16 @@
 
 struct collate;
 
-/* Adds the columns to the stream.  in_order: for --all, where a batch has
- * one data set and lists of texts give their first.  Everything is borrowed. */
+/* Adds the columns to the stream.  in_order: for --all, a batch has one data set, and lists give their first text.  Arguments
+ * are borrowed. */
 struct collate *collate_new(const struct recipe *recipe, struct pairs *const *sets,
     struct writer *out, bool in_order);
 
-/* Write a slice of the batch as a record, with where it lies in the batch if there are several ranks. */
+/* Writes a slice of the batch as a record; with several ranks, with its position in the batch. */
 void collate_put(
-    struct collate *collate, const struct draw *draw, const struct slice *slice);
+    struct collate *collate, const struct draw *draw, const struct rank_slice *slice);
 
-/* The keys of an example, for sampler_apart; `context` is a struct collate.  The stream may
- * be NULL when nothing is to be written. */
+/* The keys of an example, for sampler_no_duplicates; `context` is a struct collate, whose stream may be NULL. */
 sampler_keys collate_keys;
 void collate_free(struct collate *collate);
 

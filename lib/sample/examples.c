@@ -16,33 +16,33 @@
 
 enum { GROUP = 16, BUFFER = 1 << 20, LARGE = 1 << 28 };
 
-/* Lists of an index: where groups begin, a mark's numbers side by side; how many examples there are. */
+/* Lists of an index: marks, each a byte offset and a line number of a group's first example; the number of examples. */
 enum { LIST_MARKS, LIST_COUNT };
 
-struct part {
+struct examples_file {
 	char *path;
 	enum datafile_format format;
-	bool unpacked;	      /* into the spool, from `from` on */
+	bool unpacked;	      /* into the spool, at `from` */
 	struct stat status;   /* when it was scanned */
 	int64_t from, size;   /* bytes */
 	int64_t first, count; /* examples before this file, and in it */
-	int64_t group;	      /* examples of a mark */
-	struct index *marks;  /* NULL: where these say */
+	int64_t group;	      /* examples per mark */
+	struct index *marks;  /* NULL: they are in the file `index` */
 	char *index;
 	uint64_t state;
 };
 
 struct examples {
-	struct part *parts;
+	struct examples_file *parts;
 	int part_count;
 	int64_t count, repaired;
 	struct examples_options options;
 	struct spool spool;
-	const struct part *part; /* the one that is open; NULL: none */
+	const struct examples_file *part; /* the one that is open; NULL: none */
 	struct index *marks;
 	struct datafile *file;
-	int descriptor;	     /* of a file that is read where it is */
-	int64_t group, next; /* of the part: what was sought, the example that comes */
+	int descriptor;	     /* of a file that is not unpacked */
+	int64_t group, next; /* the group that was sought; the next example */
 };
 
 static void
@@ -60,7 +60,7 @@ close_part(struct examples *set)
 }
 
 static void
-open_part(struct examples *set, const struct part *part)
+open_part(struct examples *set, const struct examples_file *part)
 {
 	struct stat now;
 
@@ -88,15 +88,15 @@ open_part(struct examples *set, const struct part *part)
 }
 
 static void
-add_mark(struct part *part, int64_t offset, int64_t line)
+add_mark(struct examples_file *part, int64_t offset, int64_t line)
 {
 	index_add(part->marks, offset);
 	index_add(part->marks, line);
 }
 
-/* Where the bytes of a file are: in itself, or from here on in the spool. */
+/* Unpacks a compressed file or a pipe into the spool; sets the range of the file's bytes. */
 static void
-place(struct examples *set, struct part *part, char *buffer)
+unpack(struct examples *set, struct examples_file *part, char *buffer)
 {
 	struct input *input = input_open(part->path);
 	size_t got;
@@ -110,9 +110,9 @@ place(struct examples *set, struct part *part, char *buffer)
 				    : part->status.st_size;
 }
 
-/* Note in part->marks where groups begin. */
+/* Writes part->marks. */
 static void
-scan(struct examples *set, struct part *part)
+scan(struct examples *set, struct examples_file *part)
 {
 	struct progress *progress =
 	    part->size > LARGE ? progress_new("rows looked at", 0) : NULL;
@@ -136,7 +136,7 @@ scan(struct examples *set, struct part *part)
 }
 
 static bool
-identify(const struct part *part, uint64_t *key, uint64_t *state)
+identify(const struct examples_file *part, uint64_t *key, uint64_t *state)
 {
 	char *real = realpath(part->path, NULL);
 	int64_t about[] = { part->status.st_size, part->status.st_mtim.tv_sec,
@@ -150,9 +150,9 @@ identify(const struct part *part, uint64_t *key, uint64_t *state)
 	return S_ISREG(part->status.st_mode);
 }
 
-/* As scan, with a file of the folder for indices, which is scanned for only if it is not there. */
+/* As scan, but reuses a file of the folder for indices. */
 static void
-look_up(struct examples *set, struct part *part)
+look_up(struct examples *set, struct examples_file *part)
 {
 	const char *slash = strrchr(part->path, '/');
 	uint64_t key = 0;
@@ -173,9 +173,9 @@ look_up(struct examples *set, struct part *part)
 	part->marks = NULL;
 }
 
-/* The examples of each row's lists, into the spool. */
+/* Writes the examples of each row's lists into the spool. */
 static void
-unroll(struct examples *set, struct part *part, const struct fields_each *each)
+unroll(struct examples *set, struct examples_file *part, const struct fields_each *each)
 {
 	struct datafile *file = datafile_open(part->path, part->format);
 	const struct tree *row;
@@ -210,7 +210,8 @@ unroll(struct examples *set, struct part *part, const struct fields_each *each)
 }
 
 static void
-find_marks(struct examples *set, struct part *part, const struct fields_each *each)
+find_marks(
+    struct examples *set, struct examples_file *part, const struct fields_each *each)
 {
 	part->group = each ? 1 : GROUP;
 	if (!each && set->options.index && !part->unpacked) {
@@ -225,7 +226,7 @@ find_marks(struct examples *set, struct part *part, const struct fields_each *ea
 }
 
 static void
-name_part(const struct examples *set, struct part *part, const char *file)
+name_part(const struct examples *set, struct examples_file *part, const char *file)
 {
 	const char *folder = set->options.folder;
 
@@ -252,10 +253,10 @@ examples_open(const char *const *files, int count, const struct examples_options
 	set->options = *options;
 	set->spool.folder = options->tmpdir;
 	for (int i = 0; i < count; i++) {
-		struct part *part = set->parts + i;
+		struct examples_file *part = set->parts + i;
 		name_part(set, part, files[i]);
 		if (!each)
-			place(set, part, buffer);
+			unpack(set, part, buffer);
 		find_marks(set, part, each);
 		if (!part->count)
 			die("%s: has no examples", part->path);
@@ -281,7 +282,7 @@ examples_count(const struct examples *set)
 	return set->count;
 }
 
-static const struct part *
+static const struct examples_file *
 find_part(const struct examples *set, int64_t index)
 {
 	int low = 0, high = set->part_count - 1;
@@ -296,7 +297,7 @@ find_part(const struct examples *set, int64_t index)
 	return set->parts + low;
 }
 
-/* Go to the first example of a group. */
+/* Seeks the first example of a group. */
 static void
 seek_group(struct examples *set, int64_t group)
 {
@@ -314,7 +315,7 @@ seek_group(struct examples *set, int64_t group)
 struct tree *
 examples_get(struct examples *set, int64_t index)
 {
-	const struct part *part = find_part(set, index);
+	const struct examples_file *part = find_part(set, index);
 
 	index -= part->first;
 	if (set->part != part)

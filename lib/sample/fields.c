@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "text/json.h"
 
-/* Null, too, is there. */
+/* The value of a field, which may be null; NULL: missing. */
 static const struct tree *
 member(const struct tree *record, const char *name)
 {
@@ -84,7 +84,7 @@ fields_text(const struct tree *value, size_t index)
 	return is_list(value) ? value->items[index] : value;
 }
 
-/* Passages as of a corpus, and what one says to another. */
+/* Appends the text of a passage or of a message. */
 static void
 append_object(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value)
@@ -124,7 +124,7 @@ fields_append_value(struct buffer *to, const struct tree *record, const char *na
 	}
 }
 
-/* Whether the value says another text; `to` is empty, and is so again. */
+/* Is the value's text another?  `to`, which is empty, is scratch memory. */
 static bool
 is_unlike(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value, const struct buffer *other)
@@ -135,7 +135,7 @@ is_unlike(struct buffer *to, const struct tree *record, const char *name,
 	return length != other->used || memcmp(to->data, other->data, length) != 0;
 }
 
-/* One text of a list. */
+/* Chooses one text of a list. */
 static const struct tree *
 choose(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *list, const struct fields_choice *choice)
@@ -155,7 +155,7 @@ choose(struct buffer *to, const struct tree *record, const char *name,
 	return list->items[at - 1];
 }
 
-/* Put what the value is called, by a mapping or by a list's numbers, in place of what it says. */
+/* Replaces a value by its name, of a mapping or a list. */
 static void
 rename_value(struct buffer *to, size_t start, const struct tree *record,
     const struct fields *fields)
@@ -196,7 +196,7 @@ append_field(struct buffer *to, const struct tree *record, const char *name,
 		    to, record, name, choose(to, record, name, value, choice));
 }
 
-/* Take the blanks away at both ends of what was appended from there on. */
+/* Trims the text from `start` on. */
 static void
 trim(struct buffer *to, size_t start)
 {
@@ -211,7 +211,7 @@ trim(struct buffer *to, size_t start)
 	to->used -= first - start;
 }
 
-/* As fields_append of a spec of several names. */
+/* fields_append for a spec of several names. */
 static void
 append_joined(struct buffer *to, const struct tree *record, const struct fields *fields,
     const struct fields_choice *choice)

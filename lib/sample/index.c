@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 
-/* VERSION: another one where what is kept is found out otherwise. */
+/* VERSION: increase it when lists are computed differently. */
 enum { PAGE = 511, NAME = 80, VERSION = 1 };
 
 static const int64_t magic = 0x6d6f746573696478; /* "motesidx" */
@@ -23,19 +23,19 @@ struct page {
 	uint64_t hash;
 };
 
-/* The last page's numbers. */
+/* Layout of the last page. */
 enum { MAGIC, STATE, COUNTS };
 
 struct index {
 	char *path; /* NULL: in memory */
 	uint64_t state;
-	int list;		/* that is added to */
-	struct output *out;	/* while it is made */
-	int used;		/* of the page at hand, then */
-	int descriptor;		/* when it is read */
-	struct page *page;	/* of a file */
-	int64_t at, pages;	/* the page at hand, -1: none; how many there are */
-	struct numbers numbers; /* in memory */
+	int list;	    /* being written */
+	struct output *out; /* while writing */
+	int used;	    /* numbers in `page`, while writing */
+	int descriptor;	    /* while reading */
+	struct page *page;  /* of a file */
+	int64_t at, pages;  /* number of the page in memory, -1: none; number of pages */
+	struct numbers numbers;				  /* in memory */
 	int64_t counts[INDEX_LISTS], starts[INDEX_LISTS]; /* first pages, or numbers */
 };
 
@@ -51,12 +51,11 @@ index_path(const char *folder, const char *name, uint64_t key)
 	return mem_format("%s/%s.%016llx.index", folder, safe, (unsigned long long)key);
 }
 
-/* A word at a time: rng_hash, which takes a byte at a time, would be most of what an example costs. */
+/* Hashes a word at a time: rng_hash, a byte at a time, would take most of the time of reading an example. */
 static uint64_t
 hash_page(const struct page *page, int64_t at)
 {
-	uint64_t hash =
-	    (uint64_t)at + 1; /* not 0: nor is that of zeros, which holes are */
+	uint64_t hash = (uint64_t)at + 1; /* so that a hole's zeros do not hash to 0 */
 
 	for (int i = 0; i < PAGE; i++) {
 		hash = (hash ^ (uint64_t)page->numbers[i]) * 0x9e3779b97f4a7c15u;
@@ -167,7 +166,7 @@ read_page(struct index *index, int64_t at)
 	index->at = at;
 }
 
-/* From the last page: the lists, and of what state they are. */
+/* Reads the last page: the lists' lengths, and the state. */
 static void
 read_lists(struct index *index)
 {

@@ -1,14 +1,12 @@
 /*
- * index - lists of whole numbers that follow from files and take long to find out: made once, then
- * read in any order.
+ * index - lists of integers computed from files once (row offsets, rows that are examples), then read in any order.
  *
- * In memory, or in a file that outlives the program and is read a page at a time, so that a list takes no
- * memory however long it is.  The file is pages of 4096 bytes: 511 numbers of 64 bits, in this machine's
- * order of bytes, and a hash of these and of the page's number.  Each list begins on a page; the last
- * page tells how long they are, and the state of what they follow from.  It is written whole or not at
+ * An index is in memory, or in a file that later runs reuse and read a page at a time, so that it takes no memory.  The file is
+ * pages of 4096 bytes: 511 int64 in the machine's byte order, and a hash of these and of the page's number.  Each list begins on
+ * a page; the last page has the lists' lengths, and a hash of the state of the source files.  It is written completely or not at
  * all.
  *
- * Dies, naming the file, on one that is cut or damaged, as soon as it reads there.
+ * Dies, naming the file, when it reads a truncated or damaged page.
  */
 #ifndef SAMPLE_INDEX_H
 #define SAMPLE_INDEX_H
@@ -21,25 +19,24 @@ enum { INDEX_LISTS = 8 };
 
 struct index;
 
-/* FOLDER/NAME.KEY.index, to be freed; of the name what is plain in one. */
+/* FOLDER/NAME.KEY.index, with '_' for special characters of the name; the caller frees it. */
 char *index_path(const char *folder, const char *name, uint64_t key);
 
-/* Numbers are added to the first list, then to the next ones; they are read when it is finished.
- * path NULL: in memory. */
+/* Numbers are added to the first list, after index_next to the next one; index_finish allows reading.  path NULL: in memory. */
 struct index *index_create(const char *path, uint64_t state);
 void index_add(struct index *index, int64_t number);
 void index_next(struct index *index);
 void index_finish(struct index *index);
 
-/* NULL: there is none, or, of which it warns, one of another state. */
+/* NULL if there is none, or one of another state, of which it warns. */
 struct index *index_open(const char *path, uint64_t state);
-/* The same; where there is none, it is for this process alone to make until the lock ends.  Waits for a process that
- * is making it, and opens what that made.  *lock: NULL where one was found. */
+/* The same, but if there is none, *lock gives this process alone the right to make it.  Waits for another process that is making
+ * it, and opens the result.  *lock: NULL if an index was found. */
 struct index *index_find(const char *path, uint64_t state, struct lock **lock);
 int64_t index_count(const struct index *index, int list);
 int64_t index_get(struct index *index, int list, int64_t at);
 
-/* Of numbers that cannot be. */
+/* Dies of a corrupt index, naming it. */
 _Noreturn void index_die(const struct index *index);
 void index_close(struct index *index);
 

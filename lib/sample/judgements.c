@@ -19,7 +19,7 @@ need_file(const char *folder, const char *stem)
 	return path;
 }
 
-/* qrels/SPLIT; where none is named, qrels, or else qrels/train. */
+/* The path of qrels/SPLIT; without `split` of qrels, or else of qrels/train. */
 static char *
 find_qrels(const char *folder, const char *split)
 {
@@ -48,7 +48,7 @@ open_side(const char *folder, const char *stem, const struct examples_options *o
 	return set;
 }
 
-/* The row of each id; -1: it is not there. */
+/* The row of each id, [ids]; -1: none.  The caller frees it. */
 static int64_t *
 find_rows(struct examples *set, const struct strings *ids)
 {
@@ -86,7 +86,7 @@ by_order(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Judgements that were left out because their query or document is unknown. */
+/* Warns of judgements whose query or document is unknown; dies if there are no others. */
 static void
 tell_unknown(const struct recipe_source *source, const struct qrels *qrels,
     const struct judgement *first, int64_t unknown, int64_t known, const char *path)
@@ -103,7 +103,7 @@ tell_unknown(const struct recipe_source *source, const struct qrels *qrels,
 	    document);
 }
 
-/* The positive ones that are known. */
+/* Takes the positive judgements of known ids. */
 static void
 take(struct judgements *judgements, const struct recipe_source *source,
     struct qrels *qrels, const char *path)

@@ -1,10 +1,10 @@
 /*
- * judgements - the positive judgements of a BEIR folder, as rows of its queries and of its corpus.
+ * judgements - the positive judgements of a BEIR folder, as row numbers of its queries and corpus.
  *
- *	queries, corpus		records with an id in _id or id, which is text or a whole number
- *	qrels/SPLIT, or qrels	as qrels.h has them
+ *	queries, corpus		records with an id, text or integer, in _id or id
+ *	qrels/SPLIT, or qrels	see qrels.h
  *
- * each with an ending that datafile_find knows.  Texts stay in their files.
+ * each with a suffix that datafile_find knows.  Texts stay in their files.
  */
 #ifndef SAMPLE_JUDGEMENTS_H
 #define SAMPLE_JUDGEMENTS_H
@@ -21,14 +21,13 @@ struct judged {
 
 struct judgements {
 	struct examples *sets[SIDES]; /* the queries, the corpus */
-	struct judged *items;	      /* in the file's order, no pair twice */
+	struct judged *items;	      /* in the file's order, without duplicates */
 	int64_t count;
 };
 
 /*
- * Of the source's folder.  Judgements of what is not in the files are left out, with a warning.
- * Dies where a file is missing, an id that is judged is there twice, and where no judgement is
- * left.  Whoever has it closes the sets and frees the items.
+ * Reads the source's folder.  Leaves out judgements of unknown ids, with a warning.  Dies if a file is missing, a judged id occurs
+ * twice, or no judgement is left.  The caller closes the sets and frees the items.
  */
 struct judgements judgements_read(
     const struct recipe_source *source, const struct examples_options *options);

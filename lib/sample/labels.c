@@ -12,10 +12,9 @@ struct member {
 	int64_t row, label;
 };
 
-/* What is known of a label while rows are added. */
 struct label {
 	uint64_t text; /* of its first row */
-	bool several;  /* another row has another */
+	bool several;  /* it has another text */
 };
 
 struct labels {
@@ -72,7 +71,7 @@ sort(struct labels *labels)
 		qsort(labels->members, labels->count, sizeof *labels->members, by_label);
 }
 
-/* Only members of labels that have several texts. */
+/* Removes the members of labels with one text. */
 static void
 keep_several(struct labels *labels, const char *dataset)
 {
@@ -132,7 +131,7 @@ labels_group(
 	numbers_add(starts, (int64_t)rows->count);
 }
 
-/* First of the members low .. high-1, which are one label's, whose text is not below. */
+/* The first of the members low .. high-1, of one label, whose text is not less. */
 static size_t
 find(const struct labels *labels, size_t low, size_t high, uint64_t text)
 {

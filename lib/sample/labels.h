@@ -1,8 +1,7 @@
 /*
- * labels - the rows of a data set by their labels: a text's partner is another text of its label;
- * or all of a label in sets.
+ * labels - the rows of a data set by label, to pair a text with another text of its label, or to put a label's texts in groups.
  *
- * Texts are told apart by hashes.  Some 32 bytes of memory a row.
+ * Texts are compared by hash.  Memory: about 32 bytes per row.
  */
 #ifndef SAMPLE_LABELS_H
 #define SAMPLE_LABELS_H
@@ -16,23 +15,21 @@ struct labels;
 
 struct labels *labels_new(void);
 
-/* The next row, in ascending order, its label and its text's hash. */
+/* Adds a row; rows rise. */
 void labels_add(
     struct labels *labels, const char *label, size_t length, uint64_t text, int64_t row);
 
-/* After the last: adds the rows to `rows` in their order, without those whose label has no two
- * different texts, of which it warns by the data set's name. */
+/* After the last row: adds the rows to `rows` in their order, without labels that have one text only, of which it warns by the data
+ * set's name. */
 void labels_finish(struct labels *labels, const char *dataset, struct numbers *rows);
 
-/* A row of the label that has another text: each as likely; chance NULL: the next one in an order
- * of its own, so that each text is as often a partner.  -1: there is none. */
+/* A row of the label with another text, chosen by a random number; chance NULL: the next text in a fixed cycle.  -1: none. */
 int64_t labels_other(const struct labels *labels, const char *label, size_t length,
     uint64_t text, const uint64_t *chance);
 
-/* In place of labels_finish: adds the rows label by label, those of a text that a label has again
- * left out, in the order of the texts' hashes; and to `starts` where each set of at most `most` of them
- * begins, and where the last one ends.  The sets of a label are as large as each other, or one
- * less. */
+/* Instead of labels_finish: adds the rows label by label without duplicate texts, in the order of the texts' hashes.  Divides each
+ * label into groups of at most `most` rows, whose sizes differ by at most one; `starts` receives the first row of each and the
+ * end. */
 void labels_group(
     struct labels *labels, int64_t most, struct numbers *rows, struct numbers *starts);
 void labels_free(struct labels *labels);

@@ -9,7 +9,7 @@
 
 /* Texts. --------------------------------------------------------------------------- */
 
-/* A label that is a number says nothing, unless the recipe wants it so. */
+/* Dies on an empty label, or on a number that the recipe does not ask for. */
 static void
 check_label(
     const struct pairs *pairs, const struct buffer *label, const struct tree *record)
@@ -81,7 +81,7 @@ set_text(struct pairs *pairs, int side, const struct tree *record,
 	pairs_append_side(pairs, pairs->pair.text + side, side, record, choice);
 }
 
-/* Another row's text in place of the document, of the same label as the record. */
+/* Sets the query to the record's text and the document to that of another row of the same label. */
 static void
 set_partner(struct pairs *pairs, const struct tree *record, const uint64_t *chance)
 {
@@ -103,7 +103,7 @@ set_partner(struct pairs *pairs, const struct tree *record, const uint64_t *chan
 	    pairs, SIDE_DOCUMENT, examples_get(pairs->sets[SIDE_QUERY], other), &all);
 }
 
-/* The queries of the group's rows with line ends between, and their document. */
+/* Sets the query to the group's queries, joined by newlines, and the document to theirs. */
 static void
 set_group(struct pairs *pairs, int64_t group)
 {
@@ -123,7 +123,7 @@ set_group(struct pairs *pairs, int64_t group)
 	}
 }
 
-/* The first so many of the texts of all fields. */
+/* Sets the first max_negatives texts of all fields. */
 static void
 set_negatives(struct pairs *pairs, const struct tree *record)
 {

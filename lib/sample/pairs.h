@@ -1,23 +1,20 @@
 /*
  * pairs - the examples of a data set by number: the texts of a query and its document.
  *
- *	files		an example a row: two fields, of which a list gives one text by chance; two
- *			different texts of one list; or, by `label`, the row's text and that of another
- *			row of the same label.  By `each` the members of lists are rows; by
- *			`group` the queries of one document, so many at a time, are one
- *	a BEIR folder	an example a positive judgement
+ *	files		a row is an example: two fields (a list gives one text, drawn at random); two different texts of one list;
+ *			or, with `label`, the row's text and that of another row of the same label.  With `each` the members of
+ *			lists are rows; with `group` an example joins several queries of one document
+ *	a BEIR folder	a positive judgement is an example
  *
- * less what `where`, `part`, `sample` and `first` of the recipe leave out.  Texts are read when they are asked
- * for; what is kept is 8 bytes an example (of a folder 16, of labels some 40, of groups 8 a text), nothing
- * where every row of a file is an example; by `each` what examples.h says.  With a folder for indices,
- * which rows of files are examples is kept there instead, but of labels, and found out once for these files
- * and these words of the recipe.
+ * The recipe's `where`, `part`, `sample` and `first` leave examples out.  Texts are read when they are asked for.  Memory: 8 bytes
+ * per example (16 of a folder, some 40 with labels, 8 per text with groups), none if every row of a file is an example; with
+ * `each` as examples.h says.  With a folder for indices the rows that are examples are stored there instead, except with labels,
+ * once for the same files and recipe.
  *
- * A `type` says what the fields are called and which rows are pairs, where the recipe does not.
+ * A `type` provides the field names and the condition on rows that the recipe does not give.
  *
- * Whether an example is of a `part` depends on the text of its query (or its document) alone: the
- * text's hash as an unsigned number, divided by 2^64, is between the part's ends.  A `sample` is
- * those examples of the part whose hashes are least; of equal texts the last may be left out.
+ * An example is in a `part` by the text of its query (or document) alone: the text's hash / 2^64 is between the part's ends.  A
+ * `sample` has the examples of the part with the smallest hashes; of equal texts the last may be left out.
  */
 #ifndef SAMPLE_PAIRS_H
 #define SAMPLE_PAIRS_H
@@ -31,7 +28,7 @@
 
 struct pairs;
 
-/* A text that is not copied: fields_append_value appends it. */
+/* A text that is not copied; fields_append_value appends it. */
 struct pair_text {
 	const char *field;
 	const struct tree *value;
@@ -39,28 +36,27 @@ struct pair_text {
 
 struct pair {
 	struct buffer text[SIDES];
-	const struct tree *record; /* the row; of a folder the document */
+	const struct tree *record; /* the row; of a folder: the document */
 	const struct pair_text *negatives;
 	size_t negative_count;
 	bool labelled;
-	uint64_t label; /* where it is labelled, the label's hash */
+	uint64_t label; /* if labelled, the label's hash */
 };
 
-/* Dies, with FILE:LINE, on what is no such data set, or has no example.  The source is borrowed, and
- * the options' strings. */
+/* Dies with FILE:LINE if the source is no such data set, or has no example.  Source and the options' strings are borrowed. */
 struct pairs *pairs_open(
     const struct recipe_source *source, const struct examples_options *options);
 int64_t pairs_count(const struct pairs *pairs);
 
-/* An example, borrowed until the next call; chances NULL: of lists the first text, of labels the
- * next. */
+/* An example, borrowed until the next call.  chances: random numbers, which choose texts of lists and partners of labels; NULL: the
+ * first text, the next partner. */
 const struct pair *pairs_get(
     struct pairs *pairs, int64_t index, const uint64_t chances[SIDES]);
 
-/* Hash of a text, or of the label in its place: equal ones are not each other's negatives. */
+/* Hash of the text, or of the label if labelled: texts with equal keys are not negatives of each other. */
 uint64_t pair_key(const struct pair *pair, int side);
 
-/* Invalid UTF-8 parts that were replaced by U+FFFD in what was read so far. */
+/* Number of invalid UTF-8 sequences replaced by U+FFFD so far. */
 int64_t pairs_repaired(const struct pairs *pairs);
 void pairs_close(struct pairs *pairs);
 

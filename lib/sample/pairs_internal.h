@@ -10,36 +10,36 @@
 #include "sample/labels.h"
 #include "sample/pairs.h"
 
-/* Lists of rows: by side; of groups, where in these each begins and the last one ends. */
+/* Lists of an index: the rows of each side; with groups, the first row of each group and the end. */
 enum { GROUPS = SIDES };
 
 struct pairs {
 	const struct recipe_source *source;
-	struct examples *sets[SIDES]; /* of files the same one */
+	struct examples *sets[SIDES]; /* of files: the same twice */
 	struct fields fields[SIDES], label;
 	bool is_set;		   /* two texts of one field */
-	struct index *rows;	   /* NULL: an example's own number */
+	struct index *rows;	   /* NULL: row i is example i */
 	struct progress *progress; /* while many rows are read; NULL: none */
-	uint64_t part[2];	   /* first and last hash of what is taken */
-	bool hashed;		   /* the part, or the sample, is not everything */
-	int64_t most;		   /* so many examples, in the order of the file */
+	uint64_t part[2];	   /* first and last hash of the part */
+	bool hashed;		   /* there is a part or a sample */
+	int64_t most;		   /* maximal number of examples */
 	int64_t count;
-	struct labels *labels;		 /* NULL: they are not asked for */
+	struct labels *labels;		 /* NULL: no labels */
 	struct buffer text;		 /* of a label, or to be hashed */
-	struct comparison *mark;	 /* which the type asks for; NULL: none */
-	const struct comparison **where; /* what must hold: the recipe's, or the mark */
+	struct comparison *mark;	 /* the type's condition; NULL: none */
+	const struct comparison **where; /* the recipe's conditions, or the mark */
 	int where_count;
-	bool *known; /* [where_count] whether any row has what is asked for */
+	bool *known; /* [where_count] does any row have the field? */
 	struct pair pair;
 	struct pair_text *negatives; /* of the pair */
 	size_t negatives_room;
 };
 
-/* Append the text of a side. */
+/* Appends the text of a side. */
 void pairs_append_side(struct pairs *pairs, struct buffer *to, int side,
     const struct tree *record, const struct fields_choice *choice);
 
-/* Set pairs->text to what rows have in common: the label, of groups the document. */
+/* Sets pairs->text to the label of a row; with groups to its document. */
 void pairs_set_label(struct pairs *pairs, const struct tree *record);
 
 #endif

@@ -17,7 +17,7 @@ enum { MANY = 1 << 20 };
 
 /* Which fields. -------------------------------------------------------------------- */
 
-/* The pair of names that the first record has, as the usual files of pairs have them. */
+/* Finds the usual pair of field names that the first record has. */
 static void
 guess_fields(struct pairs *pairs, const struct tree *record)
 {
@@ -34,7 +34,7 @@ guess_fields(struct pairs *pairs, const struct tree *record)
 		pairs->fields[side].spec = usual[at < count ? at : 0][side];
 }
 
-/* The first of a field's names that the record has. */
+/* The first of a field's usual names that the record has; dies if there is none. */
 static const char *
 find_name(const struct tree *record, const struct task_field *field)
 {
@@ -52,7 +52,7 @@ find_name(const struct tree *record, const struct task_field *field)
 	    names, field->use == TASK_MARK ? "where" : recipe_sides[field->use]);
 }
 
-/* As the type has them, where the recipe names none. */
+/* Sets the type's fields and condition where the recipe has none. */
 static void
 set_typed_fields(struct pairs *pairs, const struct tree *record)
 {
@@ -103,7 +103,7 @@ set_fields(struct pairs *pairs)
 			!strcmp(fields[SIDE_QUERY].spec, fields[SIDE_DOCUMENT].spec);
 }
 
-/* What is called as negatives are in files of triples, or stands behind two texts. */
+/* Is the field named like negatives in files of triples, or does it follow two texts of a list? */
 static bool
 may_be_negatives(const struct pairs *pairs, const struct tree *record, size_t index)
 {
@@ -111,7 +111,7 @@ may_be_negatives(const struct pairs *pairs, const struct tree *record, size_t in
 		"rejected" };
 	const struct tree *value = record->items[index];
 
-	/* scores of theirs are others */
+	/* numbers are scores of negatives */
 	if (value->kind == TREE_LIST && value->count)
 		value = value->items[0];
 	if (value->kind == TREE_INTEGER || value->kind == TREE_REAL)
@@ -136,7 +136,7 @@ is_number(const struct tree *value)
 		   number_read(value->string, value->length, &number));
 }
 
-/* Where nothing is named: an instruction that a row has of its own, and what may say that a row is no pair. */
+/* Without field names in the recipe: warns of a row's own instruction, and of a mark that may say that a row is no pair. */
 static void
 tell_guessed(const struct pairs *pairs, const struct tree *record)
 {
@@ -157,7 +157,7 @@ tell_guessed(const struct pairs *pairs, const struct tree *record)
 	}
 }
 
-/* Data that a recipe does not name, and that would change what is learned, are not passed over without a word. */
+/* Warns of fields that the recipe does not use and that would change what is learned. */
 static void
 tell_unused(const struct pairs *pairs, const struct tree *record)
 {
@@ -229,7 +229,7 @@ hash_text(struct pairs *pairs, const struct tree *record, int side)
 	return rng_hash(0, pairs->text.data, pairs->text.used);
 }
 
-/* What conditions of a judgement ask. */
+/* Do the conditions hold for a judgement, whose field is "score"? */
 static bool
 judgement_passes(struct pairs *pairs, const struct judged *judged)
 {
@@ -241,7 +241,7 @@ judgement_passes(struct pairs *pairs, const struct judged *judged)
 	return pass;
 }
 
-/* Whether `where` and `part` leave row i of a file, or judgement i of a folder. */
+/* Do `where` and `part` keep row i of a file, or judgement i of a folder? */
 static bool
 is_candidate(
     struct pairs *pairs, const struct judgements *judgements, int64_t i, uint64_t *hash)
@@ -271,7 +271,7 @@ compare_hashes(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of the hashes the least ones, that many; returns the greatest of them. */
+/* Keeps the `count` smallest hashes; returns the greatest of them. */
 static uint64_t
 keep_least(struct buffer *hashes, size_t count)
 {
@@ -282,7 +282,7 @@ keep_least(struct buffer *hashes, size_t count)
 	return sorted[count - 1];
 }
 
-/* Of the part so much as has `sample` of the candidates; twice as many hashes are kept at most. */
+/* Narrows the part to `sample` of the candidates; keeps at most twice as many hashes. */
 static void
 narrow_part(struct pairs *pairs, const struct judgements *judgements, int64_t count)
 {
@@ -319,7 +319,7 @@ add_list(struct pairs *pairs, struct numbers *list)
 	free(list->data);
 }
 
-/* Of the labels that were added. */
+/* Adds the rows of the labels that were added. */
 static void
 add_by_label(struct pairs *pairs)
 {
@@ -366,7 +366,7 @@ select_rows(struct pairs *pairs)
 	pairs->progress = NULL;
 }
 
-/* That there are examples, and conditions ask for what there is. */
+/* Dies if there are no examples, or no row has a condition's field. */
 static void
 check(struct pairs *pairs)
 {
@@ -388,7 +388,7 @@ check(struct pairs *pairs)
 		    source->name);
 }
 
-/* The words of the recipe that choose rows. */
+/* Hash of the recipe's keys that choose rows. */
 static uint64_t
 hash_words(const struct tree *node)
 {
@@ -414,7 +414,7 @@ count_rows(struct pairs *pairs)
 					    : index_count(pairs->rows, SIDE_QUERY);
 }
 
-/* Find out which rows are examples, or read it in the folder for indices. */
+/* Chooses the rows that are examples, or reads them from the folder for indices. */
 static void
 choose_rows(struct pairs *pairs, const char *folder)
 {

@@ -18,32 +18,30 @@ const char *const recipe_duplicates[] = { "mark", "apart", "keep", NULL };
 const char *const recipe_sides[] = { "query", "document", NULL };
 static const char *const samplings[] = { "proportional", "uniform", NULL };
 
-int
-recipe_word(const char *const *words, const char *word)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], word))
-			return i;
-	return -1;
-}
-
+/* The index of the word at `key`; dies if it is none of `words`. */
 static int
 word_of(
     const struct tree *object, const char *key, const char *const *words, int otherwise)
 {
 	const char *word = tree_string(object, key, NULL);
-	int index = word ? recipe_word(words, word) : otherwise;
-
-	if (index >= 0)
-		return index;
 	char *known = mem_string("");
-	for (int i = 0; words[i]; i++)
+
+	if (!word) {
+		free(known);
+		return otherwise;
+	}
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(words[i], word)) {
+			free(known);
+			return i;
+		}
 		known = mem_list(known, words[i]);
+	}
 	tree_die(tree_get(object, key), "'%s' is not known as '%s'; it is one of %s",
 	    word, key, known);
 }
 
-/* A number above 0; `otherwise` when it is not given. */
+/* A number above 0; `otherwise` if the key is not given. */
 static double
 positive(const struct tree *object, const char *key, double otherwise)
 {
@@ -63,7 +61,7 @@ whole(const struct tree *object, const char *key, int64_t least, int64_t most,
 				     : otherwise;
 }
 
-/* One string for both sides, or one for each. */
+/* Reads one string for both sides, or an object with one for each. */
 static void
 read_sides(const struct tree *task, const char *key, const char *sides[SIDES])
 {
@@ -109,7 +107,7 @@ read_files(const struct tree *node, struct recipe_source *source)
 	}
 }
 
-/* A field's name, or the number of a list's element as one. */
+/* A field's name, or a list index as text. */
 static const char *
 name_of(struct tree *field, const char *key)
 {
@@ -133,7 +131,7 @@ field_of(const struct tree *node, const char *key)
 	return field ? name_of(field, key) : NULL;
 }
 
-/* Fields, each once, with a NULL behind the last. */
+/* Adds a field name unless it is there; the list ends with NULL. */
 static void
 add_name(const char ***names, size_t *count, const char *name)
 {
@@ -161,7 +159,7 @@ read_names_of(
 		add_name(names, count, name_of(value, key));
 }
 
-/* Of a type: what its fields are called, by the recipe or by habit. */
+/* Adds the list fields of the task type, under the recipe's or the usual names. */
 static void
 add_typed(struct recipe_source *source, size_t *count)
 {
@@ -224,7 +222,7 @@ read_type(const struct tree *node, struct recipe_source *source)
 				 : "a folder, which 'beir' names");
 }
 
-/* Die where the data set has one of these keys. */
+/* Dies if the data set has one of these keys. */
 static void
 refuse(const struct tree *node, const char *const *keys, const char *why)
 {
@@ -233,7 +231,7 @@ refuse(const struct tree *node, const char *const *keys, const char *why)
 			tree_die(tree_get(node, *keys), "'%s' %s", *keys, why);
 }
 
-/* Where examples come from, and what of them are query and document. */
+/* Reads the files or folder, and the fields of query and document. */
 static void
 read_fields(struct tree *node, struct recipe_source *source)
 {
@@ -325,7 +323,7 @@ read_where(const struct tree *node, struct recipe_source *source)
 	}
 }
 
-/* Of 0 to 100 percent, the first hash behind that share of all hashes; 100: none, 0. */
+/* Reads a percentage: the first hash after that share of all hashes; 0 for 100. */
 static bool
 read_percent(const char *text, size_t length, uint64_t *hash, double *percent)
 {

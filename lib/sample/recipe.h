@@ -1,8 +1,7 @@
 /*
  * recipe - the YAML file that sorts data sets by task; its keys are in tasksample(1).
  *
- * Everything is checked as it is read: an unknown key, a wrong word or a number out of range
- * dies with FILE:LINE.  The arrays are open on purpose; strings are borrowed from the recipe.
+ * Dies with FILE:LINE on an unknown key, an unknown word or a number out of range.  Strings are borrowed from the recipe.
  */
 #ifndef SAMPLE_RECIPE_H
 #define SAMPLE_RECIPE_H
@@ -19,32 +18,32 @@ enum recipe_side { SIDE_QUERY, SIDE_DOCUMENT, SIDES };
 enum recipe_batching { BATCHING_HOMOGENEOUS, BATCHING_HETEROGENEOUS, BATCHING_STATIC };
 enum recipe_duplicates { DUPLICATES_MARK, DUPLICATES_APART, DUPLICATES_KEEP };
 
-/* A data set's examples: of files, or of the judgements of a BEIR folder. */
+/* A data set: its examples come from files, or from the judgements of a BEIR folder. */
 struct recipe_source {
 	const char *name;
 	const char **files, *beir, *split; /* beir NULL: files; split NULL: not given */
 	int file_count, task;
 	const struct task_type *type; /* NULL: not given */
 	struct fields_each each;      /* no names: a row is an example */
-	int64_t group; /* so many queries of one document make one; 0: none */
+	int64_t group; /* queries of one document per example; 0: one row per example */
 	const char *field[SIDES], *label; /* NULL: not given */
-	const char **negatives;	  /* fields; a NULL behind the last; NULL: not given */
-	const struct tree *names; /* of documents, a mapping or a list of strings; NULL */
+	const char **negatives;		  /* fields, NULL at the end; NULL: not given */
+	const struct tree *names; /* of label values, a mapping or a list; NULL: none */
 	int64_t max_negatives;
 	struct comparison **where; /* all must hold */
 	int where_count;
-	bool has_where;	  /* if only an empty one */
-	uint64_t part[2]; /* first and last hash of what is taken */
+	bool has_where;	  /* true also for an empty 'where' */
+	uint64_t part[2]; /* first and last hash of the part */
 	enum recipe_side part_by;
-	int64_t sample, first;	 /* so many, by hash and of the file; INT64_MAX: all */
-	double weight;		 /* times each example comes in an epoch: task's x own */
+	int64_t sample, first;	 /* examples: by hash; of the file; INT64_MAX: all */
+	double weight;		 /* occurrences of an example per epoch: task's x own */
 	const struct tree *node; /* for messages */
 };
 
 struct recipe_task {
 	const char *name;
 	enum recipe_batching batching;
-	bool uniform;	    /* draws its data sets alike, not by what is left */
+	bool uniform;	    /* draws its data sets with equal chance, not in proportion */
 	double temperature; /* 0: not given */
 	const char *prompt[SIDES], *expert[SIDES]; /* NULL: not given */
 	int first, last;			   /* its sources: first .. last-1 */
@@ -66,18 +65,15 @@ struct recipe {
 extern const char *const recipe_batchings[], *const recipe_duplicates[],
 						 *const recipe_sides[];
 
-/* Index of a word in one of the lists above; -1: it is not there. */
-int recipe_word(const char *const *words, const char *word);
-
 struct recipe *recipe_open(const char *path);
 
-/* All tasks batch this way. */
+/* Sets the batching of all tasks. */
 void recipe_batch_as(struct recipe *recipe, enum recipe_batching batching);
 
-/* Warn of words that do not apply to the batching at hand. */
+/* Warns of keys that do not apply to the batching. */
 void recipe_tell_unused(const struct recipe *recipe);
 
-/* Leave only tasks of these names; dies on one that is not there. */
+/* Keeps the tasks of these names only; dies if there is none of a name. */
 void recipe_choose(struct recipe *recipe, const char *const *names, int count);
 void recipe_close(struct recipe *recipe);
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/terminal.h"
-#include "sample/waiting.h"
+#include "sample/deferred.h"
 
 /* Random streams under one seed: one a step, one a pool's epoch, one a source's pass. */
 enum { STREAM_STEP, STREAM_POOL, STREAM_SOURCE };
@@ -19,15 +19,15 @@ struct pool {
 	int task, first, last; /* its sources: first .. last-1 */
 	int64_t total;	       /* examples it gives to an epoch */
 	int64_t drawn,
-	    done; /* in this epoch: taken from the permutation, put into batches */
-	struct waiting *waiting; /* drawn, not yet put; NULL: none is put off */
+	    done; /* in this epoch: taken from the permutation; put into batches */
+	struct deferred *deferred; /* drawn, not yet put; NULL: duplicates are allowed */
 };
 
 struct sampler {
 	const struct recipe *recipe;
 	const int64_t *counts;
 	bool in_order;
-	int64_t *starts; /* [sources + 1] shares of the sources, summed up */
+	int64_t *starts; /* [sources + 1] sums of the sources' examples per epoch */
 	struct pool *pools;
 	int pool_count;
 	struct example *examples; /* [batch] */
@@ -35,9 +35,9 @@ struct sampler {
 	int64_t step, epoch, batches;
 	sampler_keys *keys;
 	void *context;
-	bool told;		  /* that few texts differ */
+	bool told;		  /* warned of small batches */
 	uint64_t *seen[SIDES];	  /* hash sets of the batch's keys; 0: free */
-	uint64_t **places[SIDES]; /* [batch] of its rows in them */
+	uint64_t **places[SIDES]; /* [batch] each row's entry in them */
 	uint64_t seen_mask;
 	int64_t seen_rows;
 };
@@ -51,13 +51,13 @@ start_of(int64_t rank, int64_t ranks, int64_t rows)
 }
 
 int64_t
-slice_start(const struct slice *slice, int64_t rows)
+slice_start(const struct rank_slice *slice, int64_t rows)
 {
 	return start_of(slice->rank, slice->ranks, rows);
 }
 
 int64_t
-slice_end(const struct slice *slice, int64_t rows)
+slice_end(const struct rank_slice *slice, int64_t rows)
 {
 	return start_of(slice->rank + 1, slice->ranks, rows);
 }
@@ -70,7 +70,7 @@ key_of(const struct sampler *sampler, uint64_t stream, uint64_t a, uint64_t b)
 	return rng_hash(sampler->recipe->seed, words, sizeof words);
 }
 
-/* Batches that `examples` of a pool make. */
+/* The number of batches of so many examples. */
 static int64_t
 batches_of(const struct sampler *sampler, int64_t examples)
 {
@@ -79,7 +79,7 @@ batches_of(const struct sampler *sampler, int64_t examples)
 	return examples / size + (!sampler->recipe->drop_last && examples % size);
 }
 
-/* Examples that the pool still has for batches of this epoch. */
+/* The pool's examples left for batches of this epoch. */
 static int64_t
 left(const struct sampler *sampler, const struct pool *pool)
 {
@@ -106,7 +106,7 @@ add_pool(struct sampler *sampler, int task, int first, int last)
 		    recipe->drop_last ? ": it is left out" : "");
 }
 
-/* Sum up how many examples each source gives to an epoch. */
+/* Sets `starts` from the examples that each source gives to an epoch. */
 static void
 add_shares(struct sampler *sampler)
 {
@@ -173,7 +173,7 @@ sampler_new(const struct recipe *recipe, const int64_t *counts, bool in_order)
 }
 
 void
-sampler_apart(struct sampler *sampler, sampler_keys *keys, void *context)
+sampler_no_duplicates(struct sampler *sampler, sampler_keys *keys, void *context)
 {
 	sampler->keys = keys;
 	sampler->context = context;
@@ -183,7 +183,7 @@ sampler_apart(struct sampler *sampler, sampler_keys *keys, void *context)
 		    mem_new(sampler->seen_mask + 1, sizeof *sampler->places[side]);
 	}
 	for (int p = 0; p < sampler->pool_count; p++)
-		sampler->pools[p].waiting = waiting_new();
+		sampler->pools[p].deferred = deferred_new();
 }
 
 int64_t
@@ -221,7 +221,7 @@ example_at(const struct sampler *sampler, const struct pool *pool, int64_t index
 		    key, (uint64_t)(place % count), (uint64_t)count) };
 }
 
-/* One of pools first..last-1: each as likely as its examples that are left, or all alike. */
+/* Draws one of the pools first..last-1, in proportion to the examples left or uniformly. */
 static int
 choose_pool(
     const struct sampler *sampler, struct rng *rng, int first, int last, bool uniform)
@@ -254,7 +254,7 @@ task_end(const struct sampler *sampler, int p)
 	return end;
 }
 
-/* As choose_pool over tasks: the first pool of the one that was drawn. */
+/* Draws a task likewise; returns its first pool. */
 static int
 choose_task(const struct sampler *sampler, struct rng *rng)
 {
@@ -277,7 +277,7 @@ choose_task(const struct sampler *sampler, struct rng *rng)
 	}
 }
 
-/* Start the next epoch when this one has nothing left. */
+/* Starts the next epoch if this one has nothing left. */
 static void
 turn_epoch(struct sampler *sampler)
 {
@@ -288,12 +288,12 @@ turn_epoch(struct sampler *sampler)
 	for (int p = 0; p < sampler->pool_count; p++) {
 		struct pool *pool = sampler->pools + p;
 		pool->drawn = pool->done = 0;
-		if (pool->waiting)
-			waiting_clear(pool->waiting);
+		if (pool->deferred)
+			deferred_clear(pool->deferred);
 	}
 }
 
-/* The pool that the next batch comes from. */
+/* Draws the pool of the next batch. */
 static struct pool *
 choose(const struct sampler *sampler)
 {
@@ -334,7 +334,7 @@ begin_step(struct sampler *sampler)
 	return pool;
 }
 
-/* Where the key is in the set, or the free place where it belongs. */
+/* The set's entry of a key, or the free one for it. */
 static uint64_t *
 seen_at(const struct sampler *sampler, int side, uint64_t key)
 {
@@ -345,9 +345,9 @@ seen_at(const struct sampler *sampler, int side, uint64_t key)
 	return sampler->seen[side] + at;
 }
 
-/* Put the example into the batch; or the sides of which a text is there already, as waiting_put has them. */
+/* A deferred_put. */
 static unsigned
-put(void *context, const struct waiting_example *one)
+put(void *context, const struct deferred_example *one)
 {
 	struct sampler *sampler = context;
 	uint64_t *place[SIDES];
@@ -375,7 +375,7 @@ forget_seen(struct sampler *sampler)
 			*sampler->places[side][row] = 0;
 }
 
-/* Many examples that share few texts, class labels say, cannot fill batches. */
+/* Warns once if batches stay small: examples that share few texts, such as class labels, cannot fill them. */
 static void
 tell_few(struct sampler *sampler, const struct pool *pool, int64_t wanted)
 {
@@ -395,38 +395,38 @@ tell_few(struct sampler *sampler, const struct pool *pool, int64_t wanted)
 }
 
 static void
-fill_apart(struct sampler *sampler, struct pool *pool)
+fill_no_duplicates(struct sampler *sampler, struct pool *pool)
 {
 	int64_t wanted = sampler->draw.rows;
 
 	forget_seen(sampler);
 	sampler->draw.rows = 0;
-	waiting_take(pool->waiting, wanted, put, sampler);
+	deferred_take(pool->deferred, wanted, put, sampler);
 	while (sampler->draw.rows < wanted && pool->drawn < pool->total) {
-		struct waiting_example one = { .example = example_at(
-						   sampler, pool, pool->drawn++) };
+		struct deferred_example one = { .example = example_at(
+						    sampler, pool, pool->drawn++) };
 		sampler->keys(sampler->context, &one.example, one.keys);
 		for (int side = 0; side < SIDES; side++)
 			one.keys[side] += !one.keys[side];
 		unsigned sides = put(sampler, &one);
 		if (sides)
-			waiting_add(pool->waiting, &one, sides);
+			deferred_add(pool->deferred, &one, sides);
 	}
 	sampler->seen_rows = sampler->draw.rows;
 	tell_few(sampler, pool, wanted);
 }
 
-/* Draw a batch of texts that are apart; NULL after the last epoch.  Where only full batches
- * are wanted and a pool's rest makes none, it is given up for this epoch. */
+/* Draws a batch without duplicates; NULL after the last epoch.  With drop_last, a pool whose rest makes no full batch is given up
+ * for this epoch. */
 static const struct draw *
-draw_apart(struct sampler *sampler)
+draw_no_duplicates(struct sampler *sampler)
 {
 	int64_t epoch = sampler->epoch;
 	struct pool *pool;
 
 	while ((pool = begin_step(sampler)) && sampler->epoch <= epoch + 1) {
 		int64_t wanted = sampler->draw.rows;
-		fill_apart(sampler, pool);
+		fill_no_duplicates(sampler, pool);
 		pool->done += sampler->draw.rows;
 		if (!sampler->recipe->drop_last || sampler->draw.rows == wanted)
 			return &sampler->draw;
@@ -443,7 +443,7 @@ const struct draw *
 sampler_next(struct sampler *sampler)
 {
 	if (sampler->keys)
-		return draw_apart(sampler);
+		return draw_no_duplicates(sampler);
 	struct pool *pool = begin_step(sampler);
 	if (!pool)
 		return NULL;
@@ -457,7 +457,7 @@ bool
 sampler_skip(struct sampler *sampler)
 {
 	if (sampler->keys)
-		return draw_apart(sampler);
+		return draw_no_duplicates(sampler);
 	struct pool *pool = begin_step(sampler);
 	if (pool)
 		pool->done += sampler->draw.rows;
@@ -480,7 +480,7 @@ sampler_checksum(const struct draw *draw, int64_t first, int64_t last)
 
 void
 sampler_print(
-    const struct recipe *recipe, const struct draw *draw, const struct slice *slice)
+    const struct recipe *recipe, const struct draw *draw, const struct rank_slice *slice)
 {
 	int64_t first = slice_start(slice, draw->rows),
 		last = slice_end(slice, draw->rows);
@@ -508,8 +508,8 @@ void
 sampler_free(struct sampler *sampler)
 {
 	for (int p = 0; p < sampler->pool_count; p++)
-		if (sampler->pools[p].waiting)
-			waiting_free(sampler->pools[p].waiting);
+		if (sampler->pools[p].deferred)
+			deferred_free(sampler->pools[p].deferred);
 	for (int side = 0; side < SIDES; side++) {
 		free(sampler->seen[side]);
 		free(sampler->places[side]);

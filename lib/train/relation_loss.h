@@ -1,5 +1,5 @@
 /*
- * relation_loss - pulls relations of query and document to debiased targets (REZE, equation 8).
+ * relation_loss - pulls relations of query and document to debiased targets (REZE, section 3.2, equation 8).
  *
  * The relation r of a row is its query's and its document's embedding, concatenated, before normalisation.  With a target t of
  * twice the width for each of B rows,

@@ -12,16 +12,16 @@
 enum { BUCKETS = 1 << 14 };
 static const double resolution = 1e-12;
 
-/* What changes at crossings: twice the sums of products of ranks. */
+/* The change at crossings of twice the sums of products of ranks. */
 struct change {
 	int64_t h, r;
 };
 
-/* Crossings whose place is in one part of the scale. */
-struct bucket {
+/* The crossings in an interval of the scale. */
+struct crossing_bucket {
 	struct change sum;
-	double gain; /* of those at which the mean rises */
-	bool looked_at;
+	double gain; /* sum over the crossings at which the mean rises */
+	bool examined;
 };
 
 struct crossing {
@@ -34,19 +34,19 @@ struct sample {
 	int64_t rank_h, rank_r; /* twice the rank */
 };
 
-struct search {
+struct alpha_search {
 	struct sample *samples; /* by h, rising */
 	int64_t n;
 	double scale;  /* k: place p is alpha = k p / (1 - p) */
-	double weight; /* of r's sum beside h's */
-	struct bucket *buckets;
+	double weight; /* of r's sum relative to h's */
+	struct crossing_bucket *buckets;
 	struct crossing *crossings;
 	size_t count, room;
-	double best, low, high; /* the greatest value so far, and its interval */
+	double best, low, high; /* the maximum so far, and its interval */
 	double middle;
 };
 
-struct alpha
+static struct alpha
 alpha_at(double value, const double *h, const double *r, int64_t n)
 {
 	double *sum = mem_new((size_t)n, sizeof *sum);
@@ -94,9 +94,9 @@ samples_new(const double *h, const double *r, int64_t n)
 	return samples;
 }
 
-/* The sum of squared deviations of twice the ranks, exactly: lists without equal values have the same. */
+/* The exact sum of squared deviations of twice the ranks: equal for any two lists without ties. */
 static double
-spread_of(const struct search *search, bool of_r)
+spread_of(const struct alpha_search *search, bool of_r)
 {
 	int64_t sum = -search->n * (search->n + 1) * (search->n + 1);
 
@@ -108,16 +108,16 @@ spread_of(const struct search *search, bool of_r)
 	return (double)sum;
 }
 
-/* What the correlations are but for a factor that does not change. */
+/* The sum of both correlations, up to a constant factor and term. */
 static double
-value_of(const struct search *search, struct change change)
+value_of(const struct alpha_search *search, struct change change)
 {
 	return (double)change.h + search->weight * (double)change.r;
 }
 
 static inline void
-each_crossing(
-    struct search *search, void (*visit)(struct search *, const struct crossing *))
+each_crossing(struct alpha_search *search,
+    void (*visit)(struct alpha_search *, const struct crossing *))
 {
 	for (int64_t i = 0; i < search->n; i++)
 		for (int64_t j = i + 1; j < search->n; j++) {
@@ -141,9 +141,9 @@ bucket_of(double place)
 }
 
 static void
-count(struct search *search, const struct crossing *crossing)
+count(struct alpha_search *search, const struct crossing *crossing)
 {
-	struct bucket *bucket = &search->buckets[bucket_of(crossing->place)];
+	struct crossing_bucket *bucket = &search->buckets[bucket_of(crossing->place)];
 
 	bucket->sum.h += crossing->change.h;
 	bucket->sum.r += crossing->change.r;
@@ -152,19 +152,19 @@ count(struct search *search, const struct crossing *crossing)
 
 /* The buckets. --------------------------------------------------------------------- */
 
-/* Look at those that may hold `bar`.  Returns the greatest value at a border. */
+/* Selects the buckets that may reach `bar`.  Returns the greatest value at a border. */
 static double
-choose_buckets(struct search *search, double bar)
+choose_buckets(struct alpha_search *search, double bar)
 {
 	struct change sum = { 0 };
 	double greatest = 0;
 
 	for (int i = 0; i < BUCKETS; i++) {
-		struct bucket *bucket = &search->buckets[i];
+		struct crossing_bucket *bucket = &search->buckets[i];
 		double value = value_of(search, sum);
 		double slack =
 		    1e-12 * (fabs((double)sum.h) + fabs((double)sum.r) + bucket->gain);
-		bucket->looked_at = value + bucket->gain + slack >= bar;
+		bucket->examined = value + bucket->gain + slack >= bar;
 		sum.h += bucket->sum.h;
 		sum.r += bucket->sum.r;
 		greatest = fmax(greatest, value);
@@ -181,9 +181,9 @@ by_place(const void *a, const void *b)
 }
 
 static void
-gather(struct search *search, const struct crossing *crossing)
+gather(struct alpha_search *search, const struct crossing *crossing)
 {
-	if (!search->buckets[bucket_of(crossing->place)].looked_at)
+	if (!search->buckets[bucket_of(crossing->place)].examined)
 		return;
 	search->crossings = mem_grow(search->crossings, &search->room, search->count + 1,
 	    sizeof *search->crossings);
@@ -191,7 +191,7 @@ gather(struct search *search, const struct crossing *crossing)
 }
 
 static void
-consider(struct search *search, struct change sum, double low, double high)
+consider(struct alpha_search *search, struct change sum, double low, double high)
 {
 	double value = value_of(search, sum);
 
@@ -202,9 +202,9 @@ consider(struct search *search, struct change sum, double low, double high)
 	search->high = high;
 }
 
-/* The intervals of the buckets that are looked at. */
+/* Finds the maximum over the intervals of the selected buckets. */
 static void
-look(struct search *search)
+look(struct alpha_search *search)
 {
 	search->count = 0;
 	each_crossing(search, gather);
@@ -215,17 +215,17 @@ look(struct search *search)
 	struct change sum = { 0 };
 
 	for (int i = 0; i < BUCKETS; i++) {
-		const struct bucket *bucket = &search->buckets[i];
+		const struct crossing_bucket *bucket = &search->buckets[i];
 		struct change at = sum;
 		double low = (double)i / BUCKETS;
-		for (; bucket->looked_at && next < end && bucket_of(next->place) == i;
+		for (; bucket->examined && next < end && bucket_of(next->place) == i;
 		     next++) {
 			consider(search, at, low, next->place);
 			low = next->place;
 			at.h += next->change.h;
 			at.r += next->change.r;
 		}
-		if (bucket->looked_at)
+		if (bucket->examined)
 			consider(search, at, low, (double)(i + 1) / BUCKETS);
 		sum.h += bucket->sum.h;
 		sum.r += bucket->sum.r;
@@ -233,7 +233,7 @@ look(struct search *search)
 }
 
 static void
-narrow(struct search *search, const struct crossing *crossing)
+narrow(struct alpha_search *search, const struct crossing *crossing)
 {
 	if (crossing->place <= search->middle)
 		search->low = fmax(search->low, crossing->place);
@@ -241,9 +241,9 @@ narrow(struct search *search, const struct crossing *crossing)
 		search->high = fmin(search->high, crossing->place);
 }
 
-/* Of the alphas in the middle half of the interval the one that is said shortest. */
+/* The alpha with the fewest digits in the middle half of the interval. */
 static double
-shortest(const struct search *search)
+shortest(const struct alpha_search *search)
 {
 	double middle = search->middle;
 	double quarter = (search->high - search->low) / 4;
@@ -263,7 +263,7 @@ shortest(const struct search *search)
 struct alpha
 alpha_exact(const double *h, const double *r, int64_t n)
 {
-	struct search search = { .samples = samples_new(h, r, n),
+	struct alpha_search search = { .samples = samples_new(h, r, n),
 		.n = n,
 		.scale = stats_deviation(h, n, 0) / stats_deviation(r, n, 0),
 		.buckets = mem_zero(BUCKETS, sizeof *search.buckets),
@@ -275,12 +275,12 @@ alpha_exact(const double *h, const double *r, int64_t n)
 	choose_buckets(&search, bar);
 	look(&search);
 	if (search.best <
-	    bar) { /* crossings at that border are too near for an alpha between */
+	    bar) { /* the crossings at that border are too close to each other */
 		choose_buckets(&search, search.best);
 		search.best = -INFINITY;
 		look(&search);
 	}
-	/* from the crossing below to the one above, wherever buckets end */
+	/* extend the interval beyond its bucket, to the next crossings */
 	search.middle = (search.low + search.high) / 2;
 	search.low = 0;
 	search.high = 1;

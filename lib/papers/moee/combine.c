@@ -28,7 +28,7 @@ combine_vector(enum combine how, double alpha, float *to,
 
 	for (int kind = 0; kind < PARTS; kind++) {
 		int width = field->parts[kind].width;
-		if (!width) /* it is not wanted */
+		if (!width) /* not wanted */
 			continue;
 		const float *x = vector(field, kind, at);
 		double square = similarity_dot(x, x, width);
@@ -44,7 +44,7 @@ combine_vector(enum combine how, double alpha, float *to,
 	return how == COMBINE_SUM ? zeros : whole == 0;
 }
 
-/* Of a pair: its dot product, and those of each with itself. */
+/* The dot products of a pair: both, and each with itself. */
 struct products {
 	double both, one, two;
 };

@@ -1,14 +1,14 @@
 /*
- * combine - hidden states HS and routing weights RW of a text as one embedding (Li and Zhou 2024, MoEE, section 3.3).
+ * combine - combines hidden states HS and routing weights RW of a text to one embedding, and its similarity (MoEE, Li and Zhou
+ * 2024, section 3.3).
  *
- *	hs	HS			cos HS
- *	rw	RW			cos RW
- *	concat	[HS; RW]		its cosine
+ *	hs	HS				cos HS
+ *	rw	RW				cos RW
+ *	concat	[HS; RW]			its cosine
  *	sum	[HS/|HS|; sqrt(alpha) RW/|RW|]	cos HS + alpha cos RW
- *	apart	HS and RW, each for itself	none
+ *	apart	HS and RW separately		none
  *
- * The vectors of sum have that sum as their dot product, and as 1 + alpha times their cosine.
- * The cosine of zeros with anything is 0.
+ * For sum, the vectors' dot product is that sum, and their cosine is the sum / (1 + alpha).  The cosine of a zero vector is 0.
  */
 #ifndef PAPERS_MOEE_COMBINE_H
 #define PAPERS_MOEE_COMBINE_H
@@ -22,15 +22,15 @@ enum combine { COMBINE_SUM, COMBINE_CONCAT, COMBINE_HS, COMBINE_RW, COMBINE_APAR
 /* "sum", ...; ends with NULL. */
 extern const char *const combine_names[];
 
-/* Values of a field's embedding. */
+/* Width of a field's embedding. */
 int combine_width(const struct emitted_field *field);
 
-/* Not apart.  Embedding number `at` of the record that was loaded, to [combine_width]; returns how many of its parts, or of
- * itself, are zeros where the cosine is of them. */
+/* Not for apart.  to[combine_width] = embedding number `at` of the loaded record; returns the number of zero vectors among those
+ * whose cosine is taken: its parts for sum, else itself. */
 int combine_vector(enum combine how, double alpha, float *to,
     const struct emitted_field *field, int64_t at);
 
-/* Not apart.  The similarity of a pair, in double. */
+/* Not for apart.  The similarity of a pair, in double. */
 double combine_similarity(
     enum combine how, double alpha, struct emitted_side one, struct emitted_side two);
 

@@ -24,7 +24,7 @@ emitted_made(const struct emitted *emitted, int kind)
 		   : NULL;
 }
 
-/* The length of X where the column is X.hs or X.rw; 0 where it is not. */
+/* The length of X if the column is X.hs or X.rw, else 0. */
 static size_t
 stem(const struct column *column, int kind)
 {

@@ -1,6 +1,6 @@
 /*
- * emitted - the hidden states X.hs and the routing weights X.rw of each field X of a stream, as
- * 'encode --emit hs,rw' makes them.
+ * emitted - the hidden states X.hs and the routing weights X.rw (MoEE, section 3.1) of each field X of a stream of 'encode --emit
+ * hs,rw'.
  */
 #ifndef PAPERS_MOEE_EMITTED_H
 #define PAPERS_MOEE_EMITTED_H
@@ -18,13 +18,13 @@ enum { PART_HS, PART_RW, PARTS };
 const char *emitted_kind(int kind);
 
 struct emitted_part {
-	int column, width;	   /* width 0: it is not wanted */
-	struct standard *standard; /* borrowed; NULL: vectors stay as they are */
+	int column, width;	   /* width 0: not wanted */
+	struct standard *standard; /* borrowed; NULL: not standardised */
 
-	/* of the record that was loaded */
+	/* of the loaded record */
 	const float *x; /* [count, width] */
 
-	/* its own affairs */
+	/* private */
 	struct floats room, standard_room;
 };
 
@@ -33,7 +33,7 @@ struct emitted_field {
 	bool lists; /* rows have lists of vectors */
 	struct emitted_part parts[PARTS];
 	int64_t count;		/* vectors of the record */
-	const int64_t *offsets; /* where the rows' lists begin; NULL: rows have none */
+	const int64_t *offsets; /* [rows + 1] of the rows' lists; NULL: no lists */
 };
 
 struct emitted {
@@ -43,29 +43,28 @@ struct emitted {
 	struct emitted_field *at;
 };
 
-/* Each field with all parts that are wanted.  Dies, naming what to do, where there is none, where one has a part and
- * not the other, and on parts that are no vectors, or are of several widths. */
+/* Finds each field with the wanted parts.  Dies if there is none, if a field lacks a part, and if parts are no vectors or have
+ * different widths. */
 struct emitted *emitted_open(struct reader *reader, bool hs, bool rw);
 
-/* What the stream says that they are (values.h); NULL: no more than their name, or they are not wanted. */
+/* The kind of the vectors that the stream names (values.h); NULL: not named, or not wanted. */
 const char *emitted_made(const struct emitted *emitted, int kind);
 
-/* The vectors of a record, standardised where that is so.  Dies on components that are not finite, and on lists of
- * unequal length in the parts of a field. */
+/* Loads, and standardises, the vectors of a record.  Dies on components that are not finite, and if the lists of a field's parts
+ * have different lengths. */
 void emitted_load(struct emitted *emitted, const struct record *record);
 
-/* One of a pair: the field, and which of its vectors. */
+/* A text of a pair: the field, and the number of its vector. */
 struct emitted_side {
 	const struct emitted_field *field;
 	int64_t at;
 };
 
-/* Which vectors are compared: those of two fields in a row, or that of one field with those of each list of the
- * others. */
+/* The pairs: two fields of a row; or one field of a row with each member of the other fields' lists. */
 enum emitted_layout { LAYOUT_OTHER, LAYOUT_PAIRS, LAYOUT_LISTS };
 enum emitted_layout emitted_layout(const struct emitted *emitted);
 
-/* All pairs of the record that was loaded, of these layouts. */
+/* Visits all pairs of the loaded record, unless the layout is LAYOUT_OTHER. */
 void emitted_pairs(const struct emitted *emitted, int64_t rows,
     void (*visit)(void *context, struct emitted_side one, struct emitted_side two),
     void *context);

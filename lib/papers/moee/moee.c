@@ -14,16 +14,14 @@
 
 static const char *const endings[PARTS] = { ".hs", ".rw" };
 
-/* A column of what is made. */
-struct made {
+struct output_column {
 	int column;
 	float *vectors;
 	size_t room;
 	int64_t zero;
 };
 
-/* Numbers that pairs have. */
-struct numbers {
+struct pair_similarities {
 	double *at;
 	size_t room;
 };
@@ -35,15 +33,17 @@ struct moee {
 	struct reader *reader;
 	struct progress *progress;
 	struct emitted *emitted;
-	struct standard **standards; /* one a field and part, or one a part; NULL: none */
+	struct standard **standards; /* [fields, parts] or [parts]; NULL: none */
 	int standard_count;
 	double alpha;
-	struct numbers similarity[PARTS]; /* of all pairs; of those of a record */
+	struct pair_similarities
+	    similarity[PARTS]; /* of all pairs; of those of a record */
 	int64_t pairs;
-	struct made *made; /* [fields, parts]: an embedding, or one of each part */
+	struct output_column
+	    *made; /* [fields, parts]: an embedding, or one of each part */
 };
 
-/* The stream from its first record. */
+/* Opens the stream at its first record. */
 static void
 begin(struct moee *moee)
 {
@@ -112,7 +112,7 @@ standard_of(struct moee *moee, int field, int kind)
 	return moee->standards[(each ? field * PARTS : 0) + kind];
 }
 
-/* What the vectors of a stream say of how they lie; how many there are. */
+/* Adds the vectors of a stream to the standards; returns their number. */
 static int64_t
 learn(struct moee *moee, struct emitted *emitted, struct reader *reader)
 {
@@ -186,7 +186,7 @@ add_pair(void *context, struct emitted_side one, struct emitted_side two)
 		die("%s: more than %d pairs are too many to compare with each other; say --alpha auto=grid",
 		    stream_name(moee->reader), ALPHA_PAIRS);
 	for (int kind = 0; kind < PARTS; kind++) {
-		struct numbers *numbers = &moee->similarity[kind];
+		struct pair_similarities *numbers = &moee->similarity[kind];
 		numbers->at = mem_grow(numbers->at, &numbers->room,
 		    (size_t)moee->pairs + 1, sizeof *numbers->at);
 		numbers->at[moee->pairs] = combine_cosine(kind, one, two);
@@ -194,7 +194,7 @@ add_pair(void *context, struct emitted_side one, struct emitted_side two)
 	moee->pairs++;
 }
 
-/* But for rounding: an alpha that makes much of that orders pairs by chance. */
+/* Are all equal up to rounding?  Alpha would then order pairs by rounding errors. */
 static bool
 all_equal(const double *x, int64_t n)
 {
@@ -243,7 +243,7 @@ search_alpha(struct moee *moee)
 
 /* Writing. ------------------------------------------------------------------------- */
 
-/* How the embeddings were made: "moee-sim:sum:alpha=0.5:norm=batch=64:hs:layers=3". */
+/* The property "emb": "moee-sim:sum:alpha=0.5:norm=batch=64:hs:layers=3". */
 static char *
 emb_property(const struct moee *moee)
 {
@@ -269,7 +269,7 @@ emb_property(const struct moee *moee)
 	    alpha, norm, hs ? ":" : "", hs ? hs : "", rw ? ":" : "", rw ? rw : "");
 }
 
-/* The vectors that go into it go, and what is said of them. */
+/* Drops the input vectors and their properties. */
 static void
 drop(
     struct writer *writer, const struct reader *reader, const struct emitted_field *field)
@@ -284,8 +284,8 @@ drop(
 }
 
 static void
-add_embedding(struct writer *writer, struct made *made, const struct emitted_field *field,
-    const char *ending, int width)
+add_embedding(struct writer *writer, struct output_column *made,
+    const struct emitted_field *field, const char *ending, int width)
 {
 	char *name = mem_format("%s%s.emb", field->name, ending);
 
@@ -308,7 +308,7 @@ add_columns(struct moee *moee, struct writer *writer)
 	moee->made = mem_zero((size_t)emitted->count * PARTS, sizeof *moee->made);
 	for (int i = 0; i < emitted->count; i++) {
 		const struct emitted_field *field = &emitted->at[i];
-		struct made *made = &moee->made[i * PARTS];
+		struct output_column *made = &moee->made[i * PARTS];
 		if (!apart)
 			add_embedding(writer, made, field, "", combine_width(field));
 		for (int kind = 0; kind < PARTS && apart; kind++)
@@ -339,7 +339,7 @@ make_vectors(struct moee *moee, struct record *made)
 {
 	for (int i = 0; i < moee->emitted->count; i++) {
 		const struct emitted_field *field = &moee->emitted->at[i];
-		struct made *to = &moee->made[i * PARTS];
+		struct output_column *to = &moee->made[i * PARTS];
 		int width = combine_width(field);
 		to->vectors = mem_grow(to->vectors, &to->room, (size_t)field->count,
 		    (size_t)width * sizeof *to->vectors);
@@ -364,7 +364,7 @@ static void
 write_stream(struct moee *moee)
 {
 	struct writer *writer = stream_create(moee->options->output, moee->reader);
-	struct numbers *similarity = &moee->similarity[0];
+	struct pair_similarities *similarity = &moee->similarity[0];
 	struct record record;
 
 	if (moee->options->level >= 0)

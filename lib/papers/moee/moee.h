@@ -1,8 +1,8 @@
 /*
- * moee - what moee-sim does with a stream: for each field X of which it has hidden states X.hs and routing weights
- * X.rw, the embedding X.emb that they are together, and for pairs of texts their similarity.
+ * moee - moee-sim: for each field X combines hidden states X.hs and routing weights X.rw to the embedding X.emb, and adds the
+ * similarity of pairs of texts (MoEE, Li and Zhou 2024, section 3.3).
  *
- * The property "emb" of what comes out says how it was made, so that vectors of two alphas are not compared.
+ * The property "emb" of the output names the combination, so that vectors of different alphas are not compared.
  */
 #ifndef PAPERS_MOEE_MOEE_H
 #define PAPERS_MOEE_MOEE_H
@@ -15,22 +15,18 @@
 struct moee_options {
 	enum combine combine;
 	enum { ALPHA_VALUE, ALPHA_EXACT, ALPHA_GRID } search;
-	double alpha; /* unless it is searched for */
-	enum {
-		NORM_NONE,
-		NORM_BATCH,
-		NORM_CORPUS
-	} norm;	       /* each part is standardised (standard.h) */
-	int64_t batch; /* NORM_BATCH: texts of a field */
+	double alpha;					  /* for ALPHA_VALUE */
+	enum { NORM_NONE, NORM_BATCH, NORM_CORPUS } norm; /* of each part (standard.h) */
+	int64_t batch; /* NORM_BATCH: texts of a field per batch */
 	const char
-	    *like; /* NORM_CORPUS: the stream whose vectors decide; NULL: the same */
+	    *like; /* NORM_CORPUS: the stream of mean and deviation; NULL: itself */
 	bool keep; /* X.hs and X.rw */
 	const char *output;
 	int level; /* of zstd; -1: the default */
 };
 
-/* Record by record where alpha is given and nothing standardised; else the stream is read again (replay.h), 16 bytes a
- * pair are kept where alpha is searched for.  Dies on what emitted.h refuses, and where alpha is searched for without pairs. */
+/* Reads the stream once if alpha is given and nothing is standardised, else again (replay.h); a search for alpha takes 16 bytes of
+ * memory per pair.  Dies as emitted.h says, and on a search for alpha without pairs. */
 void moee_stream(const char *path, const struct moee_options *options);
 
 #endif

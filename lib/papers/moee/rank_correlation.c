@@ -15,7 +15,7 @@
 #include "stream/values.h"
 #include "text/lines.h"
 
-/* What is read of a file. */
+/* The numbers of a file. */
 struct list {
 	const char *path;
 	char *name;
@@ -93,7 +93,7 @@ read_table(struct list *list, struct input *input, const char *wanted)
 	per_query_free(table);
 }
 
-/* What a path is called without its ending; and in which of the folders so far it is. */
+/* Sets the file's name without suffix, and the block of its folder. */
 static void
 name(struct matrix *matrix, struct list *list)
 {
@@ -114,7 +114,7 @@ name(struct matrix *matrix, struct list *list)
 	free(folder);
 }
 
-/* In the order of the first list's ids. */
+/* Sorts the values in the order of the first list's ids. */
 static void
 sort_like(struct list *list, const struct list *first)
 {

@@ -1,9 +1,8 @@
 /*
- * rank_correlation - how alike several models rank the same pairs of texts: Spearman's correlation of each two of their
- * similarities, as a matrix, and its means by blocks.
+ * rank_correlation - Spearman's correlation between the similarities of several models for the same pairs of texts, as a matrix, or
+ * its means over blocks.
  *
- * Your Mixture-of-Experts LLM is Secretly an Embedding Model for Free (Li and Zhou 2024), Figure 4: routing weights and
- * hidden states under nine prompts.
+ * MoEE (Li and Zhou 2024), Figure 4: routing weights and hidden states under nine prompts.
  */
 #ifndef PAPERS_MOEE_RANK_CORRELATION_H
 #define PAPERS_MOEE_RANK_CORRELATION_H
@@ -16,15 +15,14 @@ struct rank_correlation_options {
 };
 
 /*
- * Each file is a stream with the column, a number a row, or a table of scores per query (per_query.h) with it; all have the
- * same ids, in any order.  To standard output
+ * Each file is a stream with the column, a number per row, or a table of scores per query (per_query.h) with it; all have the same
+ * ids, in any order.  Prints
  *
- *	name, NAME...		the matrix, a line a file; a name is the file's, without its ending
- *	a, b, pairs, mean, min, max	or the means: blocks are the files of a folder each; in a block each two files
- *				count once, and none beside itself
+ *	name, NAME...			the matrix, a line per file; NAME is the file's name without suffix
+ *	a, b, pairs, mean, min, max	or the means: a block is the files of a folder; within a block each pair of files counts
+ *					once, without the diagonal
  *
- * Dies, naming it, on a file with other ids, with fewer than two rows, with a number that is not finite, and
- * with numbers that are all equal, which have no ranks.
+ * Dies, naming the file, on other ids, fewer than two rows, a number that is not finite, and numbers that are all equal.
  */
 void rank_correlation_print(
     const char *const *paths, int count, const struct rank_correlation_options *options);

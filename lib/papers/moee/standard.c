@@ -14,10 +14,10 @@ static const double least_deviation = 1e-8;
 struct standard {
 	int width;
 	int64_t batch, batches;
-	int64_t rows; /* of the batch at hand; of all, when they are applied */
+	int64_t rows; /* of the current batch; in standard_apply of all */
 	double *mean,
-	    *square; /* [width]: of the batch at hand; summed squares of deviations */
-	struct spool spool;  /* of each batch its means and factors */
+	    *square; /* [width] of the current batch: mean, sum of squared deviations */
+	struct spool spool;  /* [batches][2][width] means and 1 / deviations */
 	const double *known; /* the same, mapped */
 };
 

@@ -1,10 +1,9 @@
 /*
- * standard - vectors of which each dimension has mean 0 and deviation 1, over all of them or over each
- * batch in the order in which they come:
- *	(x - mean) / (deviation + 1e-8), the deviation of n divided by n - 1,
- * computed in double.  A batch of one vector, which has no deviation, becomes zeros, as in MoEE's released code.
+ * standard - standardises vectors per dimension, over all of them or over consecutive batches, as MoEE's released code does:
+ *	(x - mean) / (deviation + 1e-8), deviation with n - 1,
+ * computed in double.  A batch of one vector becomes zeros.
  *
- * Memory does not grow with the vectors; what is known of batches lies in a spool.
+ * Memory does not grow with the vectors: means and deviations of batches are in a temporary file (spool.h).
  */
 #ifndef PAPERS_MOEE_STANDARD_H
 #define PAPERS_MOEE_STANDARD_H
@@ -13,24 +12,23 @@
 
 struct standard;
 
-/* batch 0: all vectors are one. */
+/* batch 0: one batch of all vectors. */
 struct standard *standard_new(int width, int64_t batch);
 
-/* x [rows, width]: the next of them. */
+/* Adds the next vectors x [rows, width]. */
 void standard_add(struct standard *standard, const float *x, int64_t rows);
 
-/* No more will be added. */
+/* Call it after the last standard_add. */
 void standard_finish(struct standard *standard);
 
-/* to [rows, width] from x.  With batches: the vectors that were added, in the same order; dies naming `stream` when there
- * are more. */
+/* to [rows, width] from x.  With batches, x must be the added vectors in the same order; dies naming `stream` if there are more. */
 void standard_apply(struct standard *standard, float *to, const float *x, int64_t rows,
     const char *stream);
 
-/* The first vector is the next again. */
+/* The next standard_apply starts at the first vector again. */
 void standard_rewind(struct standard *standard);
 
-/* Of all means and deviations; chains by `start`, as rng_hash does. */
+/* Hash of all means and deviations; chains with `start` as rng_hash does. */
 uint64_t standard_hash(const struct standard *standard, uint64_t start);
 void standard_free(struct standard *standard);
 

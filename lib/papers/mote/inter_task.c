@@ -19,7 +19,7 @@ inter_task_pairs(const struct inter_task *inter_task)
 	return inter_task_pair(0, (int)strings_count(inter_task->tasks));
 }
 
-/* The numbers here of what is numbered in `like`, [count of like]; dies unless both are the same. */
+/* Maps numbers of `like` to those of `names`; dies unless both have the same names.  The caller frees it. */
 static int64_t *
 numbers_of(const struct strings *names, const struct strings *like,
     const struct inter_task *own, const struct inter_task *other, const char *what)
@@ -38,7 +38,7 @@ numbers_of(const struct strings *names, const struct strings *like,
 	return numbers;
 }
 
-/* Dies where both were given the text of a row, and not the same. */
+/* Dies if both have the text of a row and the texts differ. */
 static void
 check_texts(const struct inter_task *own, const struct inter_task *like,
     const int64_t *text, int64_t count)

@@ -1,16 +1,15 @@
 /*
- * inter_task - how alike a model's embeddings of one text are under different tasks: their cosines,
- * for each two tasks (MoTE, section 5.2: "inter-task similarity").
+ * inter_task - the cosines between a model's embeddings of one text under different tasks (MoTE, section 5.2: "inter-task
+ * similarity").
  *
- * Several streams are a task each: called as their rows say (rows_task), else by the file's name.
- * One stream holds all tasks, as its rows say.  Rows are of one text that have one id ("_id" or "id"),
- * without ids one place among the rows of their task.  Dies, naming stream and row, unless each text is
- * there once for each task, with a finite embedding that is not zero, and, where texts were kept, with
- * one text.
+ * Several streams have a task each, which their rows (rows_task) or else the file's name give; one stream has all tasks, which its
+ * rows give.  Rows of one text have the same id ("_id" or "id"), or without ids the same position among their task's rows.  Dies,
+ * naming stream and row, unless each text occurs once per task, with a finite embedding that is not zero and, if texts were kept,
+ * with the same text.
  *
- * Cosines are computed in double from the components as they are stored.  8 bytes a text and pair
- * of tasks stay, and the ids.  Several streams pass by side by side: an embedding is held until all have come
- * to its text, which takes next to nothing where they have one order.  One stream of all tasks is held.
+ * Cosines are computed in double from the stored components.  Memory: 8 bytes per text and pair of tasks, and the ids.  Several
+ * streams are read in parallel: an embedding stays in memory until all streams have reached its text, which costs little if their
+ * orders agree.  One stream of all tasks stays in memory.
  */
 #ifndef PAPERS_MOTE_INTER_TASK_H
 #define PAPERS_MOTE_INTER_TASK_H
@@ -24,26 +23,24 @@ enum { INTER_TASK_MOST = 64 }; /* tasks */
 
 struct inter_task {
 	char *stream;	       /* the first one, for messages */
-	struct strings *tasks; /* by their bytes; two at least */
-	struct strings
-	    *ids;   /* of the texts, one at least; without ids their numbers from 1 */
-	bool named; /* there were ids */
-	double **cosines; /* [pairs][texts], pairs by their numbers */
-	uint64_t *texts;  /* [texts] hashes; 0: the text was not kept */
+	struct strings *tasks; /* at least two, sorted by bytes */
+	struct strings *ids;   /* of at least one text; without ids numbers from 1 */
+	bool named;	       /* there were ids */
+	double **cosines;      /* [pairs][texts], pairs as inter_task_pair */
+	uint64_t *texts;       /* [texts] hashes; 0: the text was not kept */
 };
 
-/* `field` and `any_model` as of rows(.h).  The paths are borrowed. */
+/* `field` and `any_model`: see rows.h.  The paths are borrowed. */
 struct inter_task *inter_task_read(
     const char *const *paths, int count, const char *field, bool any_model);
 
-/* The number of a pair of different tasks, and how many there are. */
+/* The number of a pair of different tasks, and the number of pairs. */
 int inter_task_pair(int one, int other);
 int inter_task_pairs(const struct inter_task *inter_task);
 
-/* [pairs + 1][texts]: the cosines of each pair, those of the first task before those of the second, and,
- * last, each text's mean over the pairs.  Tasks and texts are in the order of `like`, which may be
- * another model's or the same; dies, naming the first that one of them lacks, or whose texts differ.  To be
- * freed, each list and all. */
+/* [pairs + 1][texts]: the cosines of each pair, those of the first task first, and last each text's mean over the pairs.  Tasks and
+ * texts are in the order of `like`, another model's or the same; dies, naming the first that one lacks, or whose texts differ.  The
+ * caller frees each list and the array. */
 double **inter_task_lists(
     const struct inter_task *inter_task, const struct inter_task *like);
 void inter_task_free(struct inter_task *inter_task);

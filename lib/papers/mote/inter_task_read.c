@@ -14,27 +14,27 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* An embedding that waits for the other tasks'. */
-struct held {
+/* An embedding that waits for those of the other tasks. */
+struct waiting_embedding {
 	double square; /* of its length */
 	float vector[];
 };
 
-struct source {
+struct task_stream {
 	struct rows *rows;
-	int task; /* of several sources: its only one; -1: not known yet */
+	int task; /* with several streams, its task; -1: not known yet */
 	bool done;
 };
 
-struct reading {
+struct inter_task_reader {
 	struct inter_task *found;
-	struct source *sources;
+	struct task_stream *streams;
 	int count, width;
-	uint64_t *known; /* [texts] a bit for each task that it has come with */
+	uint64_t *known; /* [texts] a bit for each task that was read */
 	int64_t room;	 /* texts */
 	struct task {
 		const char *stream;
-		struct held **held; /* [texts] */
+		struct waiting_embedding **held; /* [texts] */
 		int64_t rows;
 	} tasks[INTER_TASK_MOST];
 };
@@ -45,9 +45,9 @@ task_count(const struct inter_task *found)
 	return (int)strings_count(found->tasks);
 }
 
-/* Room for the texts there are, in all that has an entry a text. */
+/* Grows all arrays that have an entry per text. */
 static void
-grow(struct reading *reading)
+grow(struct inter_task_reader *reading)
 {
 	struct inter_task *found = reading->found;
 	int64_t texts = strings_count(found->ids), before = reading->room;
@@ -59,7 +59,7 @@ grow(struct reading *reading)
 	found->texts = mem_resize(found->texts, room, sizeof *found->texts);
 	memset(reading->known + before, 0, more * sizeof *reading->known);
 	for (int i = 0; i < task_count(found); i++) {
-		struct held ***held = &reading->tasks[i].held;
+		struct waiting_embedding ***held = &reading->tasks[i].held;
 		*held = mem_resize(*held, room, sizeof **held);
 		memset(*held + before, 0, more * sizeof **held);
 	}
@@ -69,7 +69,7 @@ grow(struct reading *reading)
 }
 
 static void
-begin_task(struct reading *reading, int number, const char *stream)
+begin_task(struct inter_task_reader *reading, int number, const char *stream)
 {
 	struct inter_task *found = reading->found;
 	size_t pairs = (size_t)inter_task_pairs(found), room = (size_t)reading->room;
@@ -79,7 +79,7 @@ begin_task(struct reading *reading, int number, const char *stream)
 		    INTER_TASK_MOST, strings_get(found->tasks, number));
 	struct task *task = &reading->tasks[number];
 	task->stream = stream;
-	task->held = mem_zero(room, sizeof(struct held *));
+	task->held = mem_zero(room, sizeof(struct waiting_embedding *));
 	if (number == 0)
 		return;
 	found->cosines = mem_resize(found->cosines, pairs, sizeof(double *));
@@ -87,41 +87,42 @@ begin_task(struct reading *reading, int number, const char *stream)
 		found->cosines[i] = mem_new(room, sizeof(double));
 }
 
-/* The task of a source's row: the stream's name where it does not tell. */
+/* The task of a stream's row, or else the stream's name. */
 static int
-task_of(struct reading *reading, struct source *source, const struct row *row)
+task_of(
+    struct inter_task_reader *reading, struct task_stream *stream, const struct row *row)
 {
 	struct strings *tasks = reading->found->tasks;
-	const char *stream = rows_stream(source->rows);
+	const char *path = rows_stream(stream->rows);
 	size_t length;
 	bool fresh;
-	const char *name = rows_task(source->rows, &length);
+	const char *name = rows_task(stream->rows, &length);
 
 	if (!length && reading->count == 1)
 		die("%s: row %lld does not say for what task it was embedded (column 'task', or attribute 'experts', as tok --task writes it); give a stream for each task",
-		    stream, (long long)row->number + 1);
+		    path, (long long)row->number + 1);
 	if (!length)
-		name = file_bare_name(stream, &length);
+		name = file_bare_name(path, &length);
 	int task = (int)strings_add(tasks, name, length, &fresh);
 	name = strings_get(tasks, task);
 	if (fresh)
-		begin_task(reading, task, stream);
+		begin_task(reading, task, path);
 	if (fresh && (strcspn(name, "\t\r\n") != length || length > LONGEST_NAME))
 		die("%s: the name of the task '%.100s' has a tab, an end of line or a NUL in it, or more than %d bytes; rename it",
-		    stream, name, LONGEST_NAME);
-	if (reading->count > 1 && source->task < 0 && !fresh)
+		    path, name, LONGEST_NAME);
+	if (reading->count > 1 && stream->task < 0 && !fresh)
 		die("%s: it is of the task '%s', as %s is; give a stream for each task",
-		    stream, name, reading->tasks[task].stream);
-	if (reading->count > 1 && source->task >= 0 && source->task != task)
+		    path, name, reading->tasks[task].stream);
+	if (reading->count > 1 && stream->task >= 0 && stream->task != task)
 		die("%s: it is of the tasks '%s' and '%s'; give a stream for each task, or one with all of them",
-		    stream, strings_get(tasks, source->task), name);
-	return source->task = task;
+		    path, strings_get(tasks, stream->task), name);
+	return stream->task = task;
 }
 
-/* The text that a row of a task is of. */
+/* The number of a row's text. */
 static int64_t
-text_of(struct reading *reading, const struct source *source, const struct row *row,
-    struct task *task)
+text_of(struct inter_task_reader *reading, const struct task_stream *stream,
+    const struct row *row, struct task *task)
 {
 	struct inter_task *found = reading->found;
 	const char *id = row->id;
@@ -141,28 +142,28 @@ text_of(struct reading *reading, const struct source *source, const struct row *
 		found->texts[text] = hash;
 	if (hash && hash != found->texts[text])
 		die("%s: row '%s' has another text than for another task; compare the same texts, or leave the column out (mts cat -c)",
-		    rows_stream(source->rows), strings_get(found->ids, text));
+		    rows_stream(stream->rows), strings_get(found->ids, text));
 	return text;
 }
 
-static struct held *
-hold(const struct reading *reading, const struct source *source, const struct row *row,
-    int64_t text)
+static struct waiting_embedding *
+hold(const struct inter_task_reader *reading, const struct task_stream *stream,
+    const struct row *row, int64_t text)
 {
 	size_t bytes = (size_t)reading->width * sizeof *row->vector;
-	struct held *held = mem_new(1, sizeof *held + bytes);
+	struct waiting_embedding *held = mem_new(1, sizeof *held + bytes);
 
 	memcpy(held->vector, row->vector, bytes);
 	held->square = similarity_dot(row->vector, row->vector, reading->width);
 	if (!isfinite(held->square) || held->square == 0)
 		die("%s: row '%s': its embedding is %s, which has no cosine with others; leave the row out (mts rows)",
-		    rows_stream(source->rows), strings_get(reading->found->ids, text),
+		    rows_stream(stream->rows), strings_get(reading->found->ids, text),
 		    held->square == 0 ? "zero" : "not finite");
 	return held;
 }
 
 static void
-release(struct reading *reading, int64_t text)
+release(struct inter_task_reader *reading, int64_t text)
 {
 	for (int i = 0; i < task_count(reading->found); i++) {
 		free(reading->tasks[i].held[text]);
@@ -171,20 +172,21 @@ release(struct reading *reading, int64_t text)
 }
 
 static void
-take(struct reading *reading, struct source *source, const struct row *row)
+take(struct inter_task_reader *reading, struct task_stream *stream, const struct row *row)
 {
 	struct inter_task *found = reading->found;
-	int number = task_of(reading, source, row);
+	int number = task_of(reading, stream, row);
 	struct task *task = &reading->tasks[number];
-	int64_t text = text_of(reading, source, row, task);
+	int64_t text = text_of(reading, stream, row, task);
 
 	if (reading->known[text] >> number & 1)
 		die("%s: the id '%s' occurs again for the task '%s', and by their ids rows are brought together; rename it",
-		    rows_stream(source->rows), strings_get(found->ids, text),
+		    rows_stream(stream->rows), strings_get(found->ids, text),
 		    strings_get(found->tasks, number));
-	struct held *own = task->held[text] = hold(reading, source, row, text);
+	struct waiting_embedding *own = task->held[text] =
+	    hold(reading, stream, row, text);
 	for (int i = 0; i < task_count(found); i++) {
-		const struct held *other = reading->tasks[i].held[text];
+		const struct waiting_embedding *other = reading->tasks[i].held[text];
 		if (i == number || !other)
 			continue;
 		double dot = similarity_dot(own->vector, other->vector, reading->width);
@@ -198,56 +200,56 @@ take(struct reading *reading, struct source *source, const struct row *row)
 }
 
 static void
-open_sources(
-    struct reading *reading, const char *const *paths, const char *field, bool any_model)
+open_streams(struct inter_task_reader *reading, const char *const *paths,
+    const char *field, bool any_model)
 {
-	struct source *sources = reading->sources =
-	    mem_zero((size_t)reading->count, sizeof *sources);
+	struct task_stream *streams = reading->streams =
+	    mem_zero((size_t)reading->count, sizeof *streams);
 
 	int named = 0; /* the first that names a model, if one does */
 
 	for (int i = 0; i < reading->count; i++) {
-		sources[i] = (struct source){ .task = -1 };
-		sources[i].rows = rows_open(&paths[i], 1, i == 0 ? "texts" : NULL, field,
-		    i ? sources[named].rows : NULL, any_model, NULL);
-		if (!rows_name_model(sources[named].rows))
+		streams[i] = (struct task_stream){ .task = -1 };
+		streams[i].rows = rows_open(&paths[i], 1, i == 0 ? "texts" : NULL, field,
+		    i ? streams[named].rows : NULL, any_model, NULL);
+		if (!rows_name_model(streams[named].rows))
 			named = i;
-		if ((rows_ids(sources[i].rows) == ROW_PLACES) !=
-		    (rows_ids(sources[0].rows) == ROW_PLACES))
+		if ((rows_ids(streams[i].rows) == ROW_PLACES) !=
+		    (rows_ids(streams[0].rows) == ROW_PLACES))
 			die("%s: one of it and %s has ids, the other none: nothing says which rows are of one text",
 			    paths[i], paths[0]);
 	}
-	reading->width = rows_width(sources[0].rows);
-	reading->found->stream = mem_string(rows_stream(sources[0].rows));
-	reading->found->named = rows_ids(sources[0].rows) != ROW_PLACES;
+	reading->width = rows_width(streams[0].rows);
+	reading->found->stream = mem_string(rows_stream(streams[0].rows));
+	reading->found->named = rows_ids(streams[0].rows) != ROW_PLACES;
 }
 
-/* A row of each source in turn. */
+/* Reads a row of each stream in turn. */
 static void
-read_all(struct reading *reading)
+read_all(struct inter_task_reader *reading)
 {
 	struct row row;
 
 	for (int left = reading->count; left;)
 		for (int i = 0; i < reading->count; i++) {
-			struct source *source = &reading->sources[i];
-			if (source->done)
+			struct task_stream *stream = &reading->streams[i];
+			if (stream->done)
 				continue;
-			if (rows_next(source->rows, &row)) {
-				take(reading, source, &row);
+			if (rows_next(stream->rows, &row)) {
+				take(reading, stream, &row);
 				continue;
 			}
-			if (source->task < 0)
+			if (stream->task < 0)
 				die("%s: there is no row in it",
-				    rows_stream(source->rows));
-			source->done = true;
+				    rows_stream(stream->rows));
+			stream->done = true;
 			left--;
 		}
 }
 
-/* Dies unless each text has come with each task. */
+/* Dies unless each text occurs for each task. */
 static void
-check_texts(const struct reading *reading)
+check_texts(const struct inter_task_reader *reading)
 {
 	const struct inter_task *found = reading->found;
 	int tasks = task_count(found);
@@ -275,7 +277,7 @@ check_texts(const struct reading *reading)
 	}
 }
 
-/* By their names, so that pairs are called alike however the streams came. */
+/* Sorts tasks by name, so that the names of pairs do not depend on the order of the streams. */
 static void
 sort_tasks(struct inter_task *found)
 {
@@ -301,7 +303,7 @@ sort_tasks(struct inter_task *found)
 struct inter_task *
 inter_task_read(const char *const *paths, int count, const char *field, bool any_model)
 {
-	struct reading reading = { .count = count };
+	struct inter_task_reader reading = { .count = count };
 	struct inter_task *found = reading.found = mem_zero(1, sizeof *found);
 
 	if (count > INTER_TASK_MOST)
@@ -309,7 +311,7 @@ inter_task_read(const char *const *paths, int count, const char *field, bool any
 		    count, INTER_TASK_MOST);
 	found->tasks = strings_new();
 	found->ids = strings_new();
-	open_sources(&reading, paths, field, any_model);
+	open_streams(&reading, paths, field, any_model);
 	read_all(&reading);
 	check_texts(&reading);
 	for (int64_t i = 0; i < strings_count(found->ids); i++)
@@ -317,8 +319,8 @@ inter_task_read(const char *const *paths, int count, const char *field, bool any
 	for (int i = 0; i < task_count(found); i++)
 		free(reading.tasks[i].held);
 	for (int i = 0; i < count; i++)
-		rows_close(reading.sources[i].rows);
-	free(reading.sources);
+		rows_close(reading.streams[i].rows);
+	free(reading.streams);
 	free(reading.known);
 	sort_tasks(found);
 	return found;

@@ -22,14 +22,13 @@ static const char *const names[] = { "tasks", "texts", "mean", "deviation", "min
 
 struct inter_task_table {
 	const struct strings *tasks, *ids;
-	double **lists, **against; /* as of inter_task_lists; against NULL: none */
+	double **lists, **against; /* see inter_task_lists; against NULL: none */
 	int lines;		   /* pairs, and "all" */
 	int64_t texts;
 };
 
-struct inter_task_table *
-inter_task_table_new(
-    const struct inter_task *inter_task, const struct inter_task *against)
+static struct inter_task_table *
+table_new(const struct inter_task *inter_task, const struct inter_task *against)
 {
 	struct inter_task_table *table = mem_zero(1, sizeof *table);
 
@@ -42,8 +41,8 @@ inter_task_table_new(
 	return table;
 }
 
-void
-inter_task_table_free(struct inter_task_table *table)
+static void
+table_free(struct inter_task_table *table)
 {
 	for (int i = 0; i < table->lines; i++) {
 		free(table->lists[i]);
@@ -110,7 +109,7 @@ compare(double to[7], const double *list, const double *against, int64_t n)
 	free(differences);
 }
 
-/* The numbers of a line; returns how many there are. */
+/* Computes the numbers of a line; returns their number. */
 static int
 measure(const struct inter_task_table *table, int line, double numbers[NUMBERS])
 {
@@ -189,14 +188,8 @@ print_json(const struct inter_task_table *table)
 	tree_free(root);
 }
 
-void
-inter_task_table_print(const struct inter_task_table *table, bool json)
-{
-	(json ? print_json : print_tsv)(table);
-}
-
-void
-inter_task_table_write(const struct inter_task_table *table, struct per_query *to)
+static void
+write_texts(const struct inter_task_table *table, struct per_query *to)
 {
 	for (int64_t i = 0; i < table->texts; i++)
 		per_query_add(
@@ -225,12 +218,12 @@ inter_task_compare(const char *const *paths, int count, const char *const *again
 	if (against_count)
 		other = inter_task_read(
 		    against, against_count, options->field, options->any_model);
-	struct inter_task_table *table = inter_task_table_new(own, other);
+	struct inter_task_table *table = table_new(own, other);
 	status_line_stop();
 	if (per_text)
-		inter_task_table_write(table, per_text);
-	inter_task_table_print(table, options->json);
-	inter_task_table_free(table);
+		write_texts(table, per_text);
+	(options->json ? print_json : print_tsv)(table);
+	table_free(table);
 	if (other)
 		inter_task_free(other);
 	inter_task_free(own);

@@ -19,7 +19,7 @@ collect_check_model(
 		    stream, model, other, other_model);
 }
 
-/* Names stand in tables and attributes. */
+/* Dies if the name cannot be in a table or attribute. */
 static void
 check_name(const struct relations *relations, const char *name, size_t length)
 {
@@ -51,7 +51,7 @@ collect_sources(struct statistics *statistics, struct relations *relations, bool
 	return sources;
 }
 
-/* Statistics of nothing yet, for relations like these. */
+/* New statistics for these relations. */
 static struct statistics *
 begin(const struct relations *relations, const struct relation_names *names)
 {
@@ -65,8 +65,7 @@ begin(const struct relations *relations, const struct relation_names *names)
 	return statistics;
 }
 
-/* Dies unless both are of relations of the same kind.  A model that `other`, the first, does not name is learnt of
- * `one`, for those that come after it. */
+/* Dies unless both are of relations of the same kind.  If `other`, the first, names no model, it takes that of `one`. */
 static void
 check_alike(const struct statistics *one, const char *name, struct statistics *other,
     const char *other_name, bool any_model)
@@ -88,15 +87,15 @@ check_alike(const struct statistics *one, const char *name, struct statistics *o
 		    other->positive);
 }
 
-/* The pairs of several streams, one after the other. */
-struct pairs {
+/* Reads the pairs of several streams, one after the other. */
+struct pair_streams {
 	const char *const *paths;
 	int left; /* of the paths */
 	const struct relation_names *names;
 	bool any_model;
 	struct reader *first;
 	struct statistics *statistics;
-	struct relations *relations; /* of the stream at hand; NULL: none */
+	struct relations *relations; /* of the current stream; NULL: none */
 	struct progress *progress;
 	struct record record;
 	int *sources; /* of the record's rows */
@@ -104,7 +103,7 @@ struct pairs {
 };
 
 static void
-open_pairs(struct pairs *pairs)
+open_pairs(struct pair_streams *pairs)
 {
 	struct reader *reader = stream_open(*pairs->paths++);
 
@@ -123,7 +122,7 @@ open_pairs(struct pairs *pairs)
 }
 
 static void
-close_pairs(struct pairs *pairs)
+close_pairs(struct pair_streams *pairs)
 {
 	struct reader *reader = pairs->relations->reader;
 
@@ -134,9 +133,9 @@ close_pairs(struct pairs *pairs)
 	pairs->relations = NULL;
 }
 
-/* Step to the next record with rows in it, of this stream or the next; false at the end. */
+/* Reads the next record that has rows, of this stream or the next; false at the end. */
 static bool
-next_record(struct pairs *pairs)
+next_record(struct pair_streams *pairs)
 {
 	free(pairs->sources);
 	pairs->sources = NULL;
@@ -161,7 +160,7 @@ next_record(struct pairs *pairs)
 static int64_t
 take_relations(void *context, float *to)
 {
-	struct pairs *pairs = context;
+	struct pair_streams *pairs = context;
 	int64_t count = 0;
 
 	for (; count < COVARIANCE_BLOCK; count++, to += pairs->statistics->width) {
@@ -178,7 +177,7 @@ struct statistics *
 collect_pairs(const char *const *paths, int count, const struct relation_names *names,
     bool any_model, struct reader **first)
 {
-	struct pairs pairs = {
+	struct pair_streams pairs = {
 		.paths = paths, .left = count, .names = names, .any_model = any_model
 	};
 
@@ -196,7 +195,7 @@ collect_statistics(const char *const *paths, int count,
     struct shrinkage_settings *settings, struct reader **first)
 {
 	struct statistics *all = NULL;
-	char *made = NULL; /* of which statistics the settings are */
+	char *made = NULL; /* name of the statistics that gave the settings */
 
 	for (int i = 0; i < count; i++) {
 		struct reader *reader = stream_open(paths[i]);

@@ -1,8 +1,8 @@
 /*
- * collect - statistics of relations from several streams: of pairs, or of statistics of their parts.
+ * collect - statistics of relations (REZE, section 3.1) from several streams, of pairs or of partial statistics.
  *
- * Dies where streams are of several models (unless `any_model`), or of other columns or widths.  `*first` is the first
- * stream, read, for its name and history; to be closed.
+ * Dies if the streams are of several models (unless `any_model`), or have other columns or widths.  *first receives the first
+ * stream, read to its end, for its name and history; the caller closes it.
  */
 #ifndef PAPERS_REZE_COLLECT_H
 #define PAPERS_REZE_COLLECT_H
@@ -15,22 +15,21 @@
 #include "papers/reze/statistics.h"
 #include "stream/stream.h"
 
-/* Sums of the pairs; "-" is standard input.  Dies where there are none. */
+/* Sums of the pairs; "-" is standard input.  Dies if there are no pairs. */
 struct statistics *collect_pairs(const char *const *paths, int count,
     const struct relation_names *names, bool any_model, struct reader **first);
 
-/* Sums of statistics; `settings` becomes what they were made with, where the options do not say
- * otherwise.  Dies when those differ. */
+/* Sums of statistics.  *settings receives the options, and for those that were not given the statistics' settings; dies if these
+ * differ. */
 struct statistics *collect_statistics(const char *const *paths, int count,
     const struct shrinkage_options *options, bool any_model,
     struct shrinkage_settings *settings, struct reader **first);
 
-/* The number of each loaded row's source, [count]; one that is not known is added, or dies unless `fresh`.
- * To be freed. */
+/* [count] the source number of each loaded row.  Adds an unknown source if `fresh`, else dies.  The caller frees it. */
 int *collect_sources(
     struct statistics *statistics, struct relations *relations, bool fresh);
 
-/* Dies, unless both are of one model, as far as they know. */
+/* Dies if both models are known and differ. */
 void collect_check_model(
     const char *stream, const char *model, const char *other, const char *other_model);
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* Relations that are taken at a time. */
+/* Relations per matrix product. */
 enum { BLOCK = 256 };
 
 struct debias {

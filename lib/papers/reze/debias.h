@@ -1,8 +1,8 @@
 /*
- * debias - targets of relations: equation 7 of REZE, W A W^T (r - u) + u with the factors A of r's source.
+ * debias - debiased targets of relations (REZE, section 3.2, equation 7): W A W^T (r - u) + u with the factors A of r's source.
  *
- * Computed as r + W (A - 1) W^T (r - u), of the eigenvectors alone whose factor is not 1 for some source:
- * what is not shrunk keeps its bits, whether or not all eigenvectors are known.
+ * Computed as r + W (A - 1) W^T (r - u), with the eigenvectors whose factor is not 1 for some source: components that are not shrunk
+ * keep their bits, even if not all eigenvectors are known.
  */
 #ifndef PAPERS_REZE_DEBIAS_H
 #define PAPERS_REZE_DEBIAS_H
@@ -13,10 +13,10 @@
 
 struct debias;
 
-/* Copies what it needs of statistics that are solved. */
+/* The statistics must be solved; their arrays are copied. */
 struct debias *debias_new(const struct statistics *statistics);
 
-/* to[count, width] from relations [count, width] of those sources. */
+/* to[count, width] from relations [count, width] of sources[count]. */
 void debias_relations(struct debias *debias, double *to, const float *relations,
     const int *sources, int64_t count);
 void debias_free(struct debias *debias);

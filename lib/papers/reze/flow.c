@@ -14,7 +14,7 @@ enum { BLOCK = 256 }; /* rows computed at a time */
 
 static const double log_two_pi = 1.8378770664093453;
 
-/* Vectors on their way through a step, as the backward wants them. */
+/* Activations of a step, for the backward pass. */
 struct step_state {
 	float *scaled;		  /* [rows,width] after ActNorm */
 	float *upper;		  /* [rows,width] after U */
@@ -26,7 +26,7 @@ struct step_state {
 struct flow_pass {
 	const struct flow *flow;
 	struct workspace workspace;
-	struct step_state *states; /* [steps], or one that all have in turn */
+	struct step_state *states; /* [kept]: one per step, or one for all */
 	int kept;
 	float *z, *other, *dhidden, *dcoupling;
 	double *log_determinant;
@@ -38,7 +38,7 @@ width_of(const struct flow *flow)
 	return (size_t)flow->shape.width;
 }
 
-/* The halves of the coupling: what it reads, and what it changes. */
+/* The coupling reads the first half, and changes the second. */
 static size_t
 first_half(const struct flow *flow)
 {
@@ -157,7 +157,7 @@ layout(struct flow_pass *pass, size_t rows)
 	pass->log_determinant = workspace_take(w, rows, 1, sizeof(double));
 }
 
-/* kept: of how many steps the states stay. */
+/* kept: number of steps whose activations are kept. */
 static struct flow_pass *
 pass_new(const struct flow *flow, size_t rows, int kept)
 {
@@ -203,7 +203,7 @@ normalise(const struct flow *flow, int step, float *y, const float *x, size_t ro
 	}
 }
 
-/* s and t of the coupling, from the first half of `mixed`. */
+/* The MLP: s and t of the coupling, from the first half of `mixed`. */
 static void
 network(const struct flow *flow, int step, struct step_state *state, size_t rows)
 {
@@ -221,7 +221,7 @@ network(const struct flow *flow, int step, struct step_state *state, size_t rows
 	    rows, hidden, 2 * rest);
 }
 
-/* What a step's ActNorm and linear map add to each row's log determinant. */
+/* The log determinant of a step's ActNorm and linear map, the same for all rows. */
 static double
 constant_part(const struct flow *flow, int step)
 {
@@ -255,7 +255,7 @@ couple(const struct flow *flow, float *x, double *log_determinant,
 	}
 }
 
-/* x through a step, in place; adds to the logarithms. */
+/* Maps x through a step, in place; adds to the log determinants. */
 static void
 step_forward(const struct flow *flow, int step, float *x, double *log_determinant,
     struct step_state *state, size_t rows)
@@ -279,7 +279,7 @@ step_forward(const struct flow *flow, int step, float *x, double *log_determinan
 	couple(flow, x, log_determinant, state, rows);
 }
 
-/* The pass's z and log_determinant, from x. */
+/* Computes the pass's z and log_determinant from x. */
 static void
 forward(struct flow_pass *pass, const float *x, size_t rows)
 {
@@ -312,7 +312,7 @@ flow_forward(const struct flow *flow, float *z, double *log_determinant, const f
 
 /* Inverse. ------------------------------------------------------------------------- */
 
-/* x with L U x = y, in place. */
+/* Solves L U x = y, in place. */
 static void
 solve(const struct flow *flow, int step, double *x)
 {
@@ -330,7 +330,7 @@ solve(const struct flow *flow, int step, double *x)
 	}
 }
 
-/* x back through a step's linear map and ActNorm, in place. */
+/* Inverts a step's linear map and ActNorm, in place. */
 static void
 unmix(const struct flow *flow, int step, float *x, double *room)
 {
@@ -387,7 +387,7 @@ flow_inverse(const struct flow *flow, float *x, const float *z, size_t rows)
 
 /* Backward. ------------------------------------------------------------------------ */
 
-/* dz of the coupling's result becomes that of `mixed`; weight: of a row's log determinant in the loss. */
+/* Replaces dz of the coupling's output by that of `mixed`.  weight: of a row's log determinant in the loss. */
 static void
 couple_back(struct flow_pass *pass, float *gradient, int step, float *dz, float weight,
     size_t rows)
@@ -415,7 +415,7 @@ couple_back(struct flow_pass *pass, float *gradient, int step, float *dz, float 
 	    state->hidden2, hidden, matrix(flow, step, FLOW_COUPLING), rows, hidden,
 	    2 * rest);
 	nn_activate_back(dhidden, dhidden, state->hidden2, NN_RELU, rows * hidden);
-	/* hidden2 is not needed any more */
+	/* reuse hidden2, which is no longer needed */
 	nn_linear_back(state->hidden2, false, part_in(flow, gradient, step, FLOW_HIDDEN2),
 	    part_in(flow, gradient, step, FLOW_HIDDEN2_BIAS), dhidden, hidden,
 	    state->hidden1, hidden, matrix(flow, step, FLOW_HIDDEN2), rows, hidden,
@@ -430,7 +430,7 @@ couple_back(struct flow_pass *pass, float *gradient, int step, float *dz, float 
 			dz[row * width + i] += pass->other[row * first + i];
 }
 
-/* Leaves of a gradient [width,width] what is a parameter: above the diagonal, or below. */
+/* Zeroes a gradient [width,width] except above, or below, the diagonal. */
 static void
 triangle(float *gradient, size_t width, bool upper)
 {
@@ -468,7 +468,7 @@ linear_back(struct flow_pass *pass, float *gradient, int step, float *dz, float 
 	triangle(dlower, width, false);
 }
 
-/* dz, overwritten, from pass->other, the gradient of what ActNorm made. */
+/* Writes dz of ActNorm's input, from the gradient of its output in pass->other. */
 static void
 normalise_back(struct flow_pass *pass, float *gradient, int step, float *dz, float weight,
     size_t rows)

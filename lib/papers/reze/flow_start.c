@@ -1,4 +1,4 @@
-/* A flow before training: rotations by chance, ActNorm from vectors. */
+/* Initialises a flow: random rotations, ActNorm from vectors. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "base/rng.h"
 #include "papers/reze/flow.h"
 
-enum { LOOKED_AT = 1024 }; /* rows that ActNorm is fitted to */
+enum { ROWS_MOST = 1024 }; /* rows that ActNorm is fitted to */
 
 static const double narrow =
-    1e-5; /* a deviation of less than this of the greatest is rounding */
+    1e-5; /* a deviation below this share of the greatest is rounding */
 static const double weight_deviation = 0.05; /* of the MLP's layers, as in Glow */
 static const float open_gate = 2;	     /* sigmoid(2) = 0.88: near the identity */
 
@@ -32,7 +32,7 @@ subtract(double *from, double factor, const double *row, size_t width)
 		from[i] -= factor * row[i];
 }
 
-/* Rows [width,width] that are orthonormal, by Gram and Schmidt. */
+/* Random orthonormal rows [width,width], by Gram-Schmidt. */
 static void
 rotate(double *rows, size_t width, struct rng *rng)
 {
@@ -64,7 +64,7 @@ swap_rows(double *rows, int32_t *order, size_t one, size_t other, size_t width)
 	}
 }
 
-/* L below the diagonal and U on and above it, in place; row i of their product was row order[i]. */
+/* LU decomposition with pivots, in place: row i of L U is row order[i]. */
 static void
 decompose(double *rows, int32_t *order, size_t width)
 {
@@ -143,7 +143,7 @@ moments(const float *x, size_t rows, size_t width, size_t column, double *mean,
 	*deviation = sqrt(squares / (double)(rows - 1));
 }
 
-/* ActNorm of a step from what comes to it; returns how many of its values do not vary. */
+/* Initialises ActNorm of a step from its input; returns the number of constant components. */
 static int
 start_scale(struct flow *flow, int step, const float *x, size_t rows)
 {
@@ -177,7 +177,7 @@ flow_start(struct flow *flow, const float *x, size_t rows, uint64_t seed)
 	struct flow begun = *flow;
 	int constant = 0;
 
-	rows = rows < LOOKED_AT ? rows : LOOKED_AT;
+	rows = rows < ROWS_MOST ? rows : ROWS_MOST;
 	float *z = mem_new(rows * (size_t)flow->shape.width, sizeof *z);
 	for (int step = 0; step < flow->shape.steps; step++) {
 		start_linear(flow, step, &rng);

@@ -9,47 +9,48 @@
 #include "base/rng.h"
 #include "nn/nn.h"
 
-/* What training changes, beside the flow: memory of nn. */
-struct learning {
+/* The state of training, in nn memory. */
+struct flow_optimizer {
 	struct flow *flow;
 	struct flow_pass *pass;
 	float *gradient, *first, *second, *batch;
 	struct nn_adamw adam;
-	struct nn_slice all, *given; /* here, and memory of nn */
+	struct nn_slice all, *given; /* all parameters; a copy in nn memory */
 };
 
 static void
-learn(struct learning *learning, size_t rows, double *loss)
+learn(struct flow_optimizer *optimizer, size_t rows, double *loss)
 {
-	struct flow *flow = learning->flow;
+	struct flow *flow = optimizer->flow;
 
-	*loss = flow_gradient(learning->pass, learning->gradient, learning->batch, rows);
-	learning->all.step++;
-	nn_upload(learning->given, &learning->all, sizeof learning->all);
-	nn_adamw(flow->values, learning->first, learning->second, learning->gradient,
-	    &learning->adam, learning->given, 1, learning->all.count);
+	*loss =
+	    flow_gradient(optimizer->pass, optimizer->gradient, optimizer->batch, rows);
+	optimizer->all.step++;
+	nn_upload(optimizer->given, &optimizer->all, sizeof optimizer->all);
+	nn_adamw(flow->values, optimizer->first, optimizer->second, optimizer->gradient,
+	    &optimizer->adam, optimizer->given, 1, optimizer->all.count);
 	flow_refresh(flow);
 }
 
-/* Once through all vectors in an order of its own; returns the mean loss. */
+/* Trains on all vectors once, in random order; returns the mean loss. */
 static double
-epoch(struct learning *learning, const float *x, size_t rows,
+epoch(struct flow_optimizer *optimizer, const float *x, size_t rows,
     const struct flow_training *training, uint64_t key, struct progress *progress)
 {
-	size_t width = (size_t)learning->flow->shape.width,
+	size_t width = (size_t)optimizer->flow->shape.width,
 	       most = (size_t)training->batch;
 	double sum = 0, loss;
 
 	for (size_t at = 0, count; at < rows; at += count) {
 		count = rows - at < most ? rows - at : most;
 		for (size_t i = 0; i < count; i++)
-			memcpy(learning->batch + i * width,
+			memcpy(optimizer->batch + i * width,
 			    x + rng_permute(key, at + i, rows) * width,
 			    width * sizeof *x);
-		learn(learning, count, &loss);
+		learn(optimizer, count, &loss);
 		if (!isfinite(loss))
 			die("step %lld: the likelihood is no number any more; give a smaller --lr",
-			    (long long)learning->all.step);
+			    (long long)optimizer->all.step);
 		sum += loss * (double)count;
 		progress_add(progress, (int64_t)count);
 		progress_note(progress, "%.4f nats", loss);
@@ -72,12 +73,12 @@ check(const struct flow_shape *shape, size_t rows, const char *name)
 		    name, rows, shape->width);
 }
 
-static struct learning
+static struct flow_optimizer
 begin(struct flow *flow, size_t batch, double rate)
 {
 	size_t bytes = flow_size(flow) * sizeof(float);
 
-	return (struct learning){ .flow = flow,
+	return (struct flow_optimizer){ .flow = flow,
 		.pass = flow_pass_new(flow, batch),
 		.gradient = nn_alloc(bytes),
 		.first = nn_alloc(bytes),
@@ -93,17 +94,17 @@ begin(struct flow *flow, size_t batch, double rate)
 }
 
 static void
-end(struct learning *learning, size_t batch)
+end(struct flow_optimizer *optimizer, size_t batch)
 {
-	size_t bytes = flow_size(learning->flow) * sizeof(float);
+	size_t bytes = flow_size(optimizer->flow) * sizeof(float);
 
-	nn_free(learning->gradient, bytes);
-	nn_free(learning->first, bytes);
-	nn_free(learning->second, bytes);
-	nn_free(learning->given, sizeof *learning->given);
-	nn_free(
-	    learning->batch, batch * (size_t)learning->flow->shape.width * sizeof(float));
-	flow_pass_free(learning->pass);
+	nn_free(optimizer->gradient, bytes);
+	nn_free(optimizer->first, bytes);
+	nn_free(optimizer->second, bytes);
+	nn_free(optimizer->given, sizeof *optimizer->given);
+	nn_free(optimizer->batch,
+	    batch * (size_t)optimizer->flow->shape.width * sizeof(float));
+	flow_pass_free(optimizer->pass);
 }
 
 struct flow *
@@ -119,15 +120,15 @@ flow_train(const struct flow_shape *shape, const float *x, size_t rows,
 		warn("%s: %d of the %d values do not vary, or next to nothing", name,
 		    constant, shape->width);
 	size_t batch = rows < (size_t)training->batch ? rows : (size_t)training->batch;
-	struct learning learning = begin(flow, batch, training->rate);
+	struct flow_optimizer optimizer = begin(flow, batch, training->rate);
 	struct progress *progress =
 	    progress_new("vectors", (int64_t)rows * training->epochs);
 	for (int64_t i = 0; i < training->epochs; i++) {
 		double loss =
-		    epoch(&learning, x, rows, training, rng_next(&rng), progress);
+		    epoch(&optimizer, x, rows, training, rng_next(&rng), progress);
 		inform("epoch %lld: -log p / width = %.6f nats", (long long)i + 1, loss);
 	}
 	progress_free(progress);
-	end(&learning, batch);
+	end(&optimizer, batch);
 	return flow;
 }

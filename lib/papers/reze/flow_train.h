@@ -1,5 +1,5 @@
 /*
- * flow_train - fit a flow by maximum likelihood: Adam on the mean of -log p(x) / width of batches.
+ * flow_train - fits a flow by maximum likelihood: Adam on the mean of -log p(x) / width of batches.
  */
 #ifndef PAPERS_REZE_FLOW_TRAIN_H
 #define PAPERS_REZE_FLOW_TRAIN_H
@@ -9,12 +9,11 @@
 struct flow_training {
 	int64_t epochs, batch;
 	double rate;
-	uint64_t seed; /* of the first parameters and of the order */
+	uint64_t seed; /* of the initial parameters and of the order */
 };
 
-/* A flow fitted to vectors of which there are two at least, on the host.  `name`, for messages, is where they are
- * from.  Warns of values that do not vary, and where the vectors are too few to fill their space; dies where the
- * likelihood is no number any more. */
+/* Fits a flow to vectors x [rows,width], at least two, in host memory; the caller frees it.  `name` is their stream, for messages.
+ * Warns of constant components and of fewer vectors than components; dies if the likelihood becomes NaN. */
 struct flow *flow_train(const struct flow_shape *shape, const float *x, size_t rows,
     const struct flow_training *training, const char *name);
 

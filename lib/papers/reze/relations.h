@@ -1,6 +1,6 @@
 /*
- * relations - the pairs of a stream as relations (REZE, section 3.1): the embedding of an anchor and
- * that of its positive, one after the other; and of which source, a data set, each is.
+ * relations - reads the pairs of a stream as relations (REZE, section 3.1): the concatenated embeddings of anchor and positive, and
+ * the source (data set) of each.
  *
  *	struct relations *relations = relations_open(reader, &names);
  *	while (stream_next(reader, &record)) {
@@ -20,8 +20,7 @@
 #include "stream/stream.h"
 #include "stream/values.h"
 
-/* What is looked for: the columns ANCHOR.emb and POSITIVE.emb; SOURCE, a column of texts or numbers, else an
- * attribute of the records. */
+/* The columns ANCHOR.emb and POSITIVE.emb, and SOURCE: a column of texts or numbers, or else an attribute of the records. */
 struct relation_names {
 	const char *anchor, *positive, *source;
 };
@@ -29,34 +28,33 @@ struct relation_names {
 struct relations {
 	int width; /* of a relation: twice an embedding's */
 
-	/* of the record that was loaded */
-	int64_t count;
+	int64_t count; /* rows of the loaded record */
 
-	/* its own affairs */
+	/* private */
 	struct reader *reader;
 	const struct record *record;
 	struct vectors *anchor, *positive;
 	const char *source;
-	int source_column; /* -1: the records say it */
+	int source_column; /* -1: an attribute */
 	float *room;
 	size_t capacity;
 	char text[VALUES_ROOM];
 };
 
-/* Dies when there are no such columns, or when they are of two widths.  Names and reader are borrowed. */
+/* Dies if there are no such columns, or their widths differ.  Names and reader are borrowed. */
 struct relations *relations_open(
     struct reader *reader, const struct relation_names *names);
 
 /* Dies, naming record and row, on a component that is not finite. */
 void relations_load(struct relations *relations, const struct record *record);
 
-/* A row's relation, to [width]. */
+/* to[width] = a row's relation. */
 void relations_row(const struct relations *relations, int64_t row, float *to);
 
 /* All of them, [count, width]; borrowed until the next call. */
 const float *relations_all(struct relations *relations);
 
-/* Borrowed until the next call; dies on a row that does not say it. */
+/* A row's source, borrowed until the next call; dies if it has none. */
 const char *relations_source(struct relations *relations, int64_t row, size_t *length);
 
 /* The columns of embeddings in the stream. */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "score/measure/stats.h"
 
-/* A step of less is what rounding left of none: of two sources, each lies on the edge of the band. */
+/* Smaller steps are rounding: with two sources, each lies on the edge of the band. */
 static const double rounding = 1e-12;
 
 int
@@ -23,7 +23,7 @@ shrinkage_active(const double *values, int count, double total, double rho)
 	return count;
 }
 
-/* `room` has n places. */
+/* room[n]: scratch memory. */
 static double
 median(double *room, const double *list, int n)
 {
@@ -32,7 +32,7 @@ median(double *room, const double *list, int n)
 	return stats_quantile(room, n, 0.5);
 }
 
-/* The middle, dispersion and band of one component. */
+/* Equations 2 and 5: centre, dispersion and band of one component. */
 static void
 measure(struct shrinkage *shrinkage, const struct shrinkage_settings *settings,
     const double *means, int j, double *room)

@@ -13,7 +13,7 @@ static const char *const centres[] = { "median", "mean", "zero", NULL };
 static const char *const bands[] = { "mean", "median", NULL };
 static const char *const equations[] = { "signed", "printed", NULL };
 
-/* The paper's; it says of clipping only that there is some. */
+/* The paper's settings; it does not give the bounds of clipping. */
 static const struct shrinkage_settings paper = { .gamma = 1,
 	.eta = 0.7,
 	.rho = 0.99,
@@ -28,7 +28,7 @@ shrinkage_option_name(enum shrinkage_option option)
 	return names[option];
 }
 
-/* The words of a setting that is one of some; NULL: it is a number. */
+/* The words of a setting; NULL: it is a number. */
 static const char *const *
 words_of(enum shrinkage_option option)
 {
@@ -38,7 +38,7 @@ words_of(enum shrinkage_option option)
 					  : NULL;
 }
 
-/* A setting as a number: a word's place, or itself. */
+/* A setting as a number; a word as its index. */
 static double
 get(const struct shrinkage_settings *settings, enum shrinkage_option option)
 {

@@ -1,8 +1,8 @@
 /*
- * shrinkage_settings - what is left open in equations 2 to 6, as options and as attributes of a stream.
+ * shrinkage_settings - the parameters of equations 2 to 6 (shrinkage.h) as options, and as attributes of a stream.
  *
- * An option that was not given is what the statistics were made with before, else the paper's (gamma 1, eta 0.7,
- * rho 0.99, median, mean), with factors in 0 .. 1.
+ * An option that is not given defaults to the setting of the statistics, or else to the paper's (gamma 1, eta 0.7, rho 0.99, median,
+ * mean), with factors in 0 .. 1.
  */
 #ifndef PAPERS_REZE_SHRINKAGE_SETTINGS_H
 #define PAPERS_REZE_SHRINKAGE_SETTINGS_H
@@ -10,10 +10,9 @@
 #include "papers/reze/shrinkage.h"
 #include "text/tree.h"
 
-/* Options, and which were given. */
 struct shrinkage_options {
 	struct shrinkage_settings settings;
-	unsigned given; /* a bit for each */
+	unsigned given; /* a bit for each option that was given */
 };
 enum shrinkage_option {
 	SHRINKAGE_CENTRE,
@@ -27,20 +26,20 @@ enum shrinkage_option {
 	SHRINKAGE_OPTIONS
 };
 
-/* The option's name without "--", and take its argument, optarg; a wrong one is a usage fault. */
+/* The option's name without "--"; take parses optarg, and dies of usage on a wrong one. */
 const char *shrinkage_option_name(enum shrinkage_option option);
 void shrinkage_option_take(
     struct shrinkage_options *options, enum shrinkage_option option);
 
-/* The options where they were given, else those of `made`, else the paper's; `made` may be NULL. */
+/* The given options, completed by `made`, or if it is NULL by the paper's settings. */
 struct shrinkage_settings shrinkage_options_complete(
     const struct shrinkage_options *options, const struct shrinkage_settings *made);
 
-/* The first setting that differs and was not given; -1: there is none. */
+/* The first setting that differs and was not given; -1: none. */
 int shrinkage_options_differ(const struct shrinkage_options *options,
     const struct shrinkage_settings *one, const struct shrinkage_settings *other);
 
-/* An object, and back; dies on what is none. */
+/* To an object, and back; dies on an unknown word. */
 struct tree *shrinkage_tree(const struct shrinkage_settings *settings);
 struct shrinkage_settings shrinkage_settings_of(const struct tree *tree);
 

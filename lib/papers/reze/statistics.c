@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Of the mean's square: far below what distinct float32 leave, far above what rounding does. */
+/* Relative to the squared mean: far below the variance of distinct float32, far above rounding. */
 static const double least_variance = 1e-24;
 
 struct statistics *
@@ -62,8 +62,8 @@ statistics_merge(struct statistics *statistics, const struct statistics *other)
 	}
 }
 
-void
-statistics_sort(struct statistics *statistics)
+static void
+sort_sources(struct statistics *statistics)
 {
 	const struct strings *names = statistics->sources;
 	int count = (int)strings_count(names);
@@ -95,7 +95,7 @@ statistics_mean(const struct statistics *statistics, int source)
 	return mean;
 }
 
-/* The sources' means in the eigenspace: W^T (mean - u). */
+/* Computes the sources' means in the eigenspace: W^T (mean - u). */
 static void
 project_means(struct statistics *statistics)
 {
@@ -113,8 +113,9 @@ project_means(struct statistics *statistics)
 	}
 }
 
-int
-statistics_shrunk(const struct statistics *statistics, int source)
+/* The number of a source's factors that are not 1. */
+static int
+shrunk_factors(const struct statistics *statistics, int source)
 {
 	const struct shrinkage *shrinkage = statistics->shrinkage;
 	int shrunk = 0;
@@ -124,7 +125,7 @@ statistics_shrunk(const struct statistics *statistics, int source)
 	return shrunk;
 }
 
-/* What the numbers do not bear, or what nobody would expect of them. */
+/* Warns if the covariance is singular, sources have a single pair, or nothing is shrunk. */
 static void
 tell(const struct statistics *statistics, const char *stream)
 {
@@ -133,7 +134,7 @@ tell(const struct statistics *statistics, const char *stream)
 	int64_t pairs = statistics->sums->count;
 
 	for (int s = 0; s < sources; s++) {
-		shrunk += statistics_shrunk(statistics, s) > 0;
+		shrunk += shrunk_factors(statistics, s) > 0;
 		if (statistics->by_source[s].pairs == 1) {
 			single++;
 			first = first < 0 ? s : first;
@@ -155,7 +156,7 @@ tell(const struct statistics *statistics, const char *stream)
 			: "");
 }
 
-/* The whole variance; dies where there is none.  Numbers that are all the same leave some, by rounding. */
+/* The total variance; dies if it is zero up to rounding. */
 static double
 variance_of(const struct statistics *statistics, const double *matrix, const char *stream)
 {
@@ -208,7 +209,7 @@ statistics_solve(struct statistics *statistics, int rank,
 
 	statistics_unsolve(statistics);
 	covariance_finish(statistics->sums);
-	statistics_sort(statistics);
+	sort_sources(statistics);
 	rank = rank > 0 && rank < width ? rank : width;
 	statistics->settings = *settings;
 	double *matrix = covariance_matrix(statistics->sums, 0);

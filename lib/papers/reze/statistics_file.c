@@ -20,10 +20,10 @@ enum part {
 	BAND,
 	SHRINK,
 	PARTS,
-	SUMS = EIGENVALUE /* how many parts sums have */
+	SUMS = EIGENVALUE /* number of parts of sums */
 };
 
-/* What is a list a row, what a number a source. */
+/* The columns: is a row a list; has it a number per source? */
 static const struct {
 	const char *name;
 	bool list, by_source;
@@ -59,7 +59,7 @@ set_attributes(struct tree *attributes, const struct statistics *statistics)
 	tree_set(attributes, "threshold", tree_of_real(statistics->shrinkage->threshold));
 }
 
-/* Each row's list ends after so many numbers more. */
+/* [width + 1] offsets of the rows' lists. */
 static int64_t *
 offsets_of(const struct statistics *statistics, enum part part)
 {
@@ -91,7 +91,7 @@ source_means(const struct statistics *statistics)
 	return means;
 }
 
-/* The lower triangle, of the covariance. */
+/* The lower triangle of the covariance. */
 static double *
 triangle(const struct statistics *statistics)
 {
@@ -105,7 +105,7 @@ triangle(const struct statistics *statistics)
 	return list;
 }
 
-/* `rank` rows of what goes on for all components as NaN. */
+/* Pads `rank` rows with NaN to all components. */
 static double *
 padded(const struct statistics *statistics, const double *list, size_t columns)
 {
@@ -124,7 +124,7 @@ copy_of(const double *list, size_t count)
 	return memcpy(mem_new(count, sizeof *list), list, count * sizeof *list);
 }
 
-/* A part's numbers, to be freed. */
+/* A part's numbers; the caller frees them. */
 static double *
 numbers_of(const struct statistics *statistics, enum part part)
 {
@@ -191,7 +191,7 @@ statistics_write(const struct statistics *statistics, const char *path, int leve
 
 /* Reading. -------------------------------------------------------------------------- */
 
-struct reading {
+struct statistics_reader {
 	const struct reader *reader;
 	const struct record *record;
 	struct statistics *statistics;
@@ -201,14 +201,14 @@ struct reading {
 };
 
 _Noreturn static void
-bad(const struct reading *reading, const char *what)
+bad(const struct statistics_reader *reading, const char *what)
 {
 	die("%s: is no statistics of relations (reze-stats fit): %s",
 	    stream_name(reading->reader), what);
 }
 
 static void
-find_part(struct reading *reading, enum part part)
+find_part(struct statistics_reader *reading, enum part part)
 {
 	int index = stream_find(reading->reader, parts[part].name);
 
@@ -224,7 +224,7 @@ find_part(struct reading *reading, enum part part)
 }
 
 static void
-check_finite(const struct reading *reading, enum part part, int64_t count)
+check_finite(const struct statistics_reader *reading, enum part part, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++)
 		if (!isfinite(reading->numbers[part][i]))
@@ -232,9 +232,9 @@ check_finite(const struct reading *reading, enum part part, int64_t count)
 			    mem_format("column '%s' is not finite", parts[part].name));
 }
 
-/* Before memory for as many components squared is asked for. */
+/* Checks the lengths of lists before width^2 memory is allocated. */
 static void
-check_triangle(const struct reading *reading)
+check_triangle(const struct statistics_reader *reading)
 {
 	const int64_t *offsets = reading->offsets[COVARIANCE];
 
@@ -244,7 +244,7 @@ check_triangle(const struct reading *reading)
 }
 
 static void
-take_sources(struct reading *reading)
+take_sources(struct statistics_reader *reading)
 {
 	struct statistics *statistics = reading->statistics;
 	const struct tree *list = tree_need(reading->record->attributes, "sources");
@@ -272,7 +272,7 @@ take_sources(struct reading *reading)
 }
 
 static void
-take_sums(struct reading *reading)
+take_sums(struct statistics_reader *reading)
 {
 	struct statistics *statistics = reading->statistics;
 	const int64_t *offsets = reading->offsets[COVARIANCE];
@@ -291,9 +291,9 @@ take_sums(struct reading *reading)
 			    (double)statistics->sums->count;
 }
 
-/* How many of the eigenvectors are there: the first ones. */
+/* The number of eigenvectors. */
 static int
-rank_of(const struct reading *reading)
+rank_of(const struct statistics_reader *reading)
 {
 	const int64_t *offsets = reading->offsets[EIGENVECTOR];
 	int64_t width = reading->statistics->width, rank = offsets[width] / width;
@@ -307,7 +307,7 @@ rank_of(const struct reading *reading)
 }
 
 static void
-take_solution(struct reading *reading)
+take_solution(struct statistics_reader *reading)
 {
 	struct statistics *statistics = reading->statistics;
 	const struct tree *attributes = reading->record->attributes;
@@ -343,7 +343,7 @@ struct statistics *
 statistics_read(struct reader *reader, bool solved)
 {
 	struct record record;
-	struct reading reading = { .reader = reader, .record = &record };
+	struct statistics_reader reading = { .reader = reader, .record = &record };
 	const char *model = tree_string(stream_properties(reader), "model", NULL);
 	bool sums = stream_find(reader, parts[EIGENVALUE].name) < 0;
 

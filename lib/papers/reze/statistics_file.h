@@ -1,11 +1,11 @@
 /*
- * statistics_file - statistics of relations as a stream of one record, and back.
+ * statistics_file - writes and reads statistics of relations (REZE, section 3.1) as a stream of one record.
  *
- * A row for each component of a relation, and for the eigenvector of that number:
+ * Row j has component j of a relation, and eigenvector j:
  *	mean		f64		u
  *	source.mean	f64 [sources]	of each source
- *	covariance	f64, depth 1	with the components up to its own
- * and, unless they are sums alone, for each eigenvector (NaN, and no vector, for those that were not computed)
+ *	covariance	f64, depth 1	with components 0 .. j
+ * and, unless it has sums only, for each eigenvector (NaN, and an empty list, for those that were not computed)
  *	eigenvalue	f64		descending
  *	eigenvector	f64, depth 1	[width]
  *	source.eigen	f64 [sources]	mu: each source's mean in the eigenspace
@@ -19,11 +19,11 @@
 #include "papers/reze/statistics.h"
 #include "stream/stream.h"
 
-/* `from`: whose history goes on.  level: as of stream_level, or -1. */
+/* Copies the history of `from`.  level: of zstd; -1: the default. */
 void statistics_write(const struct statistics *statistics, const char *path, int level,
     const struct reader *from);
 
-/* Dies when the stream is none, or is damaged; and, where they are wanted solved, when it has sums alone. */
+/* Dies if the stream has no statistics or is damaged; with `solved`, also if it has sums only. */
 struct statistics *statistics_read(struct reader *reader, bool solved);
 
 #endif

@@ -17,7 +17,7 @@ static const char *const component_names[] = { "component", "eigenvalue", "share
 	"active", "varies", "centre", "dispersion", "band", "shrunk", "least", NULL };
 static const char *const all_digits[COMPONENT_NUMBERS] = { NULL };
 
-/* Of the factors that are not 1. */
+/* The factors that are not 1. */
 struct factors {
 	int count;
 	double least, sum;
@@ -32,7 +32,7 @@ count_factor(struct factors *factors, double factor)
 	factors->sum += factor;
 }
 
-/* The numbers of sources first .. last-1 together: distances are their mean. */
+/* The numbers of sources first .. last-1 together, with the mean of their distances. */
 static void
 measure_sources(const struct statistics *statistics, int first, int last,
     double numbers[SOURCE_NUMBERS])
@@ -85,7 +85,7 @@ measure_component(const struct statistics *statistics, int j, double share,
 	numbers[8] = factors.least;
 }
 
-/* [rank]: the share of the variance that components up to each have. */
+/* [rank] cumulative shares of the variance. */
 static double *
 shares_of(const struct statistics *statistics)
 {

@@ -1,11 +1,10 @@
 /*
- * statistics_table - statistics of relations as people read them: a line for each source, or for each
- * component, or both as JSON; to standard output.
+ * statistics_table - prints statistics of relations (REZE, section 3.1): a line per source, or per component, or both as JSON.
  *
- * Of a source: its pairs, how many factors are not 1, the least and the mean of these, and how far its mean lies
- * from the middle of all in the active components, before and after its components are multiplied by them.
- * Of a component: its eigenvalue, the share of the variance that those up to it have, whether it is active
- * and varies, its middle, dispersion and band, how many sources are shrunk in it, and their least factor.
+ * Source: pairs; the number of factors that are not 1, their minimum and mean; the distance of its mean from the centre in the active
+ * components, before and after shrinkage.
+ * Component: eigenvalue; cumulative share of the variance; is it active; does it vary; centre, dispersion and band; the number of
+ * sources that are shrunk in it, and their minimal factor.
  */
 #ifndef PAPERS_REZE_STATISTICS_TABLE_H
 #define PAPERS_REZE_STATISTICS_TABLE_H

@@ -11,18 +11,18 @@
 
 const char *const ties_names[] = { "first", "drop", "split", NULL };
 
-/* Queries of a data set that one gate serves best. */
-struct group {
+/* The queries of a data set that one gate serves best. */
+struct served_queries {
 	int64_t *rows;
 	double *weights; /* of each row */
 	int64_t count;
 };
 
-static struct group
+static struct served_queries
 group_of(const struct instances *instances, int dataset, int gate, enum ties rule)
 {
 	size_t room = (size_t)instances->count;
-	struct group group = { mem_new(room, sizeof *group.rows),
+	struct served_queries group = { mem_new(room, sizeof *group.rows),
 		mem_new(room, sizeof *group.weights), 0 };
 	int gates = instances->gate_count, ties;
 
@@ -44,8 +44,8 @@ group_of(const struct instances *instances, int dataset, int gate, enum ties rul
 
 /* The cluster of each row of the group. */
 static int32_t *
-cluster(const struct instances *instances, const struct group *group, int clusters,
-    uint64_t seed)
+cluster(const struct instances *instances, const struct served_queries *group,
+    int clusters, uint64_t seed)
 {
 	size_t width = (size_t)instances->width, bytes = width * sizeof(float);
 	int32_t *assigned = mem_zero((size_t)group->count, sizeof *assigned);
@@ -64,11 +64,11 @@ cluster(const struct instances *instances, const struct group *group, int cluste
 	return assigned;
 }
 
-/* The weighted means of the clusters, each a pilot, unless it is empty. */
+/* Adds the weighted mean of each cluster that is not empty as a pilot. */
 static void
 add_centroids(struct library *library, const struct instances *instances,
-    const struct group *group, const struct fit_options *options, const char *dataset,
-    const char *gate)
+    const struct served_queries *group, const struct fit_options *options,
+    const char *dataset, const char *gate)
 {
 	size_t width = (size_t)instances->width;
 	int clusters =
@@ -105,7 +105,8 @@ fit_pilots(struct library *library, const struct instances *instances,
 {
 	for (int d = 0; d < strings_count(instances->datasets); d++)
 		for (int g = 0; g < instances->gate_count; g++) {
-			struct group group = group_of(instances, d, g, options->ties);
+			struct served_queries group =
+			    group_of(instances, d, g, options->ties);
 			if (group.count)
 				add_centroids(library, instances, &group, options,
 				    strings_get(instances->datasets, d),
@@ -115,7 +116,7 @@ fit_pilots(struct library *library, const struct instances *instances,
 		}
 }
 
-/* Queries of each data set, drawn one after another without being put back. */
+/* Adds queries of each data set, drawn without replacement. */
 static void
 fit_dataset(struct library *library, const struct instances *instances,
     const struct fit_options *options)
@@ -143,7 +144,7 @@ fit_dataset(struct library *library, const struct instances *instances,
 	free(rows);
 }
 
-/* Whose pilots are missing? */
+/* Warns of gates without pilots. */
 static void
 warn_absent(const struct library *library, const struct instances *instances)
 {

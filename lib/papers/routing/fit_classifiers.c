@@ -12,26 +12,26 @@ static const struct logistic_regression_options optimum = {
 	.c = 1, .tolerance = 1e-8, .most = 2000
 };
 
-/* The queries with one best gate, in an order drawn at random. */
-struct labelled {
+/* The queries without ties, in random order. */
+struct labelled_queries {
 	const struct instances *instances;
 	int64_t *rows;
-	int32_t *gate;	       /* the best, of each row */
+	int32_t *gate;	       /* the best of each row */
 	int64_t count, *sizes; /* sizes: [gates] */
 };
 
-/* What a classifier learns from. */
-struct lesson {
+struct training_set {
 	float *x;
 	int32_t *label;
 	int64_t count, room, width;
 };
 
-static struct labelled
+static struct labelled_queries
 label(const struct instances *instances, uint64_t seed)
 {
 	size_t room = (size_t)instances->count;
-	struct labelled labelled = { instances, mem_new(room, sizeof *labelled.rows),
+	struct labelled_queries labelled = { instances,
+		mem_new(room, sizeof *labelled.rows),
 		mem_new(room, sizeof *labelled.gate), 0,
 		mem_zero((size_t)instances->gate_count, sizeof *labelled.sizes) };
 	struct rng rng = rng_seed(seed, 0);
@@ -53,45 +53,44 @@ label(const struct instances *instances, uint64_t seed)
 }
 
 static void
-labelled_free(struct labelled *labelled)
+labelled_free(struct labelled_queries *labelled)
 {
 	free(labelled->rows);
 	free(labelled->gate);
 	free(labelled->sizes);
 }
 
-static struct lesson
-lesson_new(int64_t room, int width)
+static struct training_set
+training_set_new(int64_t room, int width)
 {
 	size_t numbers = mem_multiply((size_t)room, (size_t)width, "queries");
 
-	return (struct lesson){ mem_new(numbers, sizeof(float)),
+	return (struct training_set){ mem_new(numbers, sizeof(float)),
 		mem_new((size_t)room, sizeof(int32_t)), 0, room, width };
 }
 
 static void
-lesson_add(
-    struct lesson *lesson, const struct instances *instances, int64_t row, int32_t class)
+training_set_add(struct training_set *set, const struct instances *instances, int64_t row,
+    int32_t class)
 {
-	memcpy(lesson->x + lesson->count * lesson->width,
-	    instances->vectors + row * lesson->width,
-	    (size_t)lesson->width * sizeof(float));
-	lesson->label[lesson->count++] = class;
+	memcpy(set->x + set->count * set->width, instances->vectors + row * set->width,
+	    (size_t)set->width * sizeof(float));
+	set->label[set->count++] = class;
 }
 
-/* Learn, and forget the lesson. */
+/* Fits a classifier, and frees the set. */
 static struct logistic_regression *
-learn(struct lesson *lesson, int classes)
+learn(struct training_set *set, int classes)
 {
-	struct logistic_regression *model = logistic_regression_fit(lesson->x,
-	    lesson->label, lesson->count, (int)lesson->width, classes, &optimum);
+	struct logistic_regression *model = logistic_regression_fit(
+	    set->x, set->label, set->count, (int)set->width, classes, &optimum);
 
-	free(lesson->x);
-	free(lesson->label);
+	free(set->x);
+	free(set->label);
 	return model;
 }
 
-/* `scale` times one of its weight vectors speaks for the gate. */
+/* Adds `scale` times one of the model's weight vectors as the gate's classifier. */
 static void
 add_classifier(struct library *library, const struct instances *instances, int gate,
     double size, const struct logistic_regression *model, int vector, double scale)
@@ -107,28 +106,28 @@ add_classifier(struct library *library, const struct instances *instances, int g
 	free(weights);
 }
 
-/* The gate's queries, and as many of the others: the first of the order drawn. */
+/* Fits the gate's queries against as many others, the first of the random order. */
 static void
-fit_expert(struct library *library, const struct labelled *labelled, int gate)
+fit_expert(struct library *library, const struct labelled_queries *labelled, int gate)
 {
 	int64_t own = labelled->sizes[gate], others = labelled->count - own;
 	int64_t each = own < others ? own : others, left[2] = { each, each };
-	struct lesson lesson = lesson_new(2 * each, labelled->instances->width);
+	struct training_set set = training_set_new(2 * each, labelled->instances->width);
 
 	for (int64_t i = 0; i < labelled->count; i++) {
 		int class = labelled->gate[i] == gate;
 		if (left[class]-- > 0)
-			lesson_add(
-			    &lesson, labelled->instances, labelled->rows[i], class);
+			training_set_add(
+			    &set, labelled->instances, labelled->rows[i], class);
 	}
-	struct logistic_regression *model = learn(&lesson, 2);
+	struct logistic_regression *model = learn(&set, 2);
 	add_classifier(library, labelled->instances, gate, (double)each, model, 0, 1);
 	logistic_regression_free(model);
 }
 
-/* As many queries of each gate as the rarest has. */
+/* Fits all gates, on as many queries of each as the rarest has. */
 static void
-fit_head(struct library *library, const struct labelled *labelled)
+fit_head(struct library *library, const struct labelled_queries *labelled)
 {
 	int gates = labelled->instances->gate_count, classes = 0;
 	int64_t least = labelled->count, *left = mem_new((size_t)gates, sizeof *left);
@@ -141,13 +140,14 @@ fit_head(struct library *library, const struct labelled *labelled)
 		}
 	for (int g = 0; g < gates; g++)
 		left[g] = least;
-	struct lesson lesson = lesson_new(least * classes, labelled->instances->width);
+	struct training_set set =
+	    training_set_new(least * classes, labelled->instances->width);
 	for (int64_t i = 0; i < labelled->count; i++)
 		if (left[labelled->gate[i]]-- > 0)
-			lesson_add(&lesson, labelled->instances, labelled->rows[i],
+			training_set_add(&set, labelled->instances, labelled->rows[i],
 			    class[labelled->gate[i]]);
-	struct logistic_regression *model = learn(&lesson, classes);
-	/* of two classes one vector tells: the softmax of -z/2 and z/2 is the logistic function of z */
+	struct logistic_regression *model = learn(&set, classes);
+	/* two classes have one vector: the softmax of -z/2 and z/2 is the logistic function of z */
 	for (int g = 0; g < gates; g++)
 		if (labelled->sizes[g])
 			add_classifier(library, labelled->instances, g, (double)least,
@@ -164,7 +164,7 @@ void
 fit_classifiers(struct library *library, const struct instances *instances,
     const struct fit_options *options)
 {
-	struct labelled labelled = label(instances, options->seed);
+	struct labelled_queries labelled = label(instances, options->seed);
 
 	for (int g = 0; g < instances->gate_count; g++)
 		if (labelled.sizes[g] == labelled.count)

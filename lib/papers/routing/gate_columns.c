@@ -18,7 +18,7 @@ struct gate_columns {
 	struct numbers offsets;
 };
 
-/* Scores of another routing would be taken for those of this one. */
+/* Drops scores of an earlier routing. */
 static void
 drop_scores(struct writer *writer, const struct reader *reader, const char *prefix)
 {

@@ -1,11 +1,12 @@
 /*
- * gate_columns - what routing appends to a stream: the gate of each text, and its score with every gate.
+ * gate_columns - the columns that routing appends to a stream: the chosen gate (library.h) of each text, and its score with every
+ * gate.
  *
  *	gate		text			the gate's name
- *	score.GATE	f32 or f64, a number	for each gate, where there are scores
+ *	score.GATE	f32 or f64		for each gate, if there are scores
  *
- * Of a field X that was named they are X.gate and X.score.GATE; where a row has a list of texts, so it has of these.
- * Those that the stream had go.
+ * For a named field X they are X.gate and X.score.GATE.  A row with a list of texts has lists of these.  Older columns of these
+ * names are dropped.
  */
 #ifndef PAPERS_ROUTING_GATE_COLUMNS_H
 #define PAPERS_ROUTING_GATE_COLUMNS_H
@@ -18,7 +19,7 @@
 
 struct gate_columns;
 
-/* What scores there are. */
+/* The dtype of scores. */
 enum gate_columns_scores { GATE_COLUMNS_NONE, GATE_COLUMNS_F32, GATE_COLUMNS_F64 };
 
 /* field: X, or NULL.  The gates' names are borrowed. */
@@ -26,12 +27,12 @@ struct gate_columns *gate_columns_new(struct writer *writer, const struct reader
     const char *field, bool lists, const struct strings *gates,
     enum gate_columns_scores scores);
 
-/* Room for those of so many texts, for the caller to fill before they are put. */
+/* Arrays for `count` texts, which the caller fills before gate_columns_put. */
 double *gate_columns_scores(
     struct gate_columns *columns, int64_t count); /* [count, gates] */
 int32_t *gate_columns_chosen(struct gate_columns *columns, int64_t count);
 
-/* starts: where the rows' lists of texts begin, and the end; NULL where each row has one. */
+/* starts: [rows + 1] offsets of the rows' lists; NULL if each row has one text. */
 void gate_columns_put(struct gate_columns *columns, struct record *made, int64_t count,
     const int64_t *starts);
 void gate_columns_free(struct gate_columns *columns);

@@ -11,8 +11,9 @@
 
 enum { LONGEST = 200 };
 
-void
-gate_scores_check_name(const char *whose, const char *name)
+/* Dies, naming `whose`, if the name cannot be that of columns and folders. */
+static void
+check_name(const char *whose, const char *name)
 {
 	if (!*name)
 		die("%s: the gate has no name; say NAME=FILE", whose);
@@ -25,7 +26,7 @@ gate_scores_check_name(const char *whose, const char *name)
 			    whose);
 }
 
-/* "NAME=FILE" or "FOLDER/NAME.tsv"; to be freed. */
+/* The name of "NAME=FILE" or "FOLDER/NAME.tsv"; the caller frees it. */
 static char *
 name_of(const char *operand, const char **file)
 {
@@ -64,7 +65,7 @@ gate_scores_open(char *const *files, int count, const char *metric)
 		const char *file;
 		bool fresh;
 		char *name = name_of(files[i], &file);
-		gate_scores_check_name(files[i], name);
+		check_name(files[i], name);
 		strings_add(scores->gates, name, strlen(name), &fresh);
 		if (!fresh)
 			die("%s: a gate '%s' was named before; say NAME=FILE", files[i],

@@ -12,13 +12,12 @@
 
 static const char prefix[] = "score.";
 
-/* A stream of them. */
-struct source {
+struct query_stream {
 	struct reader *reader;
 	struct vectors *vectors;
-	int *scores; /* [gates]: columns */
-	int dataset; /* column, or -1 */
-	char *name;  /* of the file: the data set where nothing else says */
+	int *scores; /* [gates] columns */
+	int dataset; /* column; -1: none */
+	char *name;  /* of the file: the default data set */
 };
 
 void
@@ -51,7 +50,7 @@ gate_of(const struct reader *reader, int column)
 		   : NULL;
 }
 
-/* The first stream says which gates there are, and in which order. */
+/* Takes the gates and their order from the first stream. */
 static void
 name_gates(struct instances *instances)
 {
@@ -67,12 +66,12 @@ name_gates(struct instances *instances)
 }
 
 static void
-find_scores(struct source *source, const struct instances *instances)
+find_scores(struct query_stream *stream, const struct instances *instances)
 {
-	const struct reader *reader = source->reader;
+	const struct reader *reader = stream->reader;
 	int found = 0;
 
-	source->scores = mem_new((size_t)instances->gate_count, sizeof *source->scores);
+	stream->scores = mem_new((size_t)instances->gate_count, sizeof *stream->scores);
 	for (int i = 0; i < stream_columns(reader); i++) {
 		const char *gate = gate_of(reader, i);
 		int64_t at =
@@ -83,7 +82,7 @@ find_scores(struct source *source, const struct instances *instances)
 		if (!gate)
 			continue;
 		values_single(reader, i, 0);
-		source->scores[at] = i;
+		stream->scores[at] = i;
 		found++;
 	}
 	if (found < instances->gate_count)
@@ -91,7 +90,7 @@ find_scores(struct source *source, const struct instances *instances)
 		    stream_name(instances->first), instances->gate_count);
 }
 
-/* "" of standard input. */
+/* The file's bare name; "" for standard input. */
 static char *
 name_of(const char *path)
 {
@@ -103,46 +102,46 @@ name_of(const char *path)
 
 /* The number of a row's data set. */
 static int32_t
-dataset_of(struct instances *instances, const struct source *source,
+dataset_of(struct instances *instances, const struct query_stream *stream,
     const struct record *record, int64_t row)
 {
 	char room[VALUES_ROOM];
-	const char *name = tree_string(record->attributes, "dataset", source->name);
+	const char *name = tree_string(record->attributes, "dataset", stream->name);
 	size_t length = strlen(name);
 
-	if (source->dataset >= 0)
-		name = values_text(stream_column(source->reader, source->dataset),
-		    &record->columns[source->dataset], row, room, &length);
+	if (stream->dataset >= 0)
+		name = values_text(stream_column(stream->reader, stream->dataset),
+		    &record->columns[stream->dataset], row, room, &length);
 	return (int32_t)strings_add(instances->datasets, name, length, NULL);
 }
 
 static void
-add_scores(struct instances *instances, const struct source *source,
+add_scores(struct instances *instances, const struct query_stream *stream,
     const struct record *record, int64_t row)
 {
 	double *to =
 	    instances->scores + instances->count * (int64_t)instances->gate_count;
 
 	for (int i = 0; i < instances->gate_count; i++) {
-		int column = source->scores[i];
+		int column = stream->scores[i];
 		to[i] =
-		    values_number(source->reader, column, &record->columns[column], row);
+		    values_number(stream->reader, column, &record->columns[column], row);
 		if (!isfinite(to[i]))
 			die("%s: record %lld: 'score.%s' of row %lld is not finite",
-			    stream_name(source->reader),
-			    (long long)stream_records(source->reader),
+			    stream_name(stream->reader),
+			    (long long)stream_records(stream->reader),
 			    strings_get(instances->gates, i), (long long)row + 1);
 	}
 }
 
 static void
-add_record(
-    struct instances *instances, const struct source *source, const struct record *record)
+add_record(struct instances *instances, const struct query_stream *stream,
+    const struct record *record)
 {
 	size_t rows = mem_add((size_t)instances->count, (size_t)record->rows, "queries");
 	size_t width = (size_t)instances->width;
 
-	vectors_load(source->vectors, record);
+	vectors_load(stream->vectors, record);
 	instances->vectors = mem_grow(
 	    instances->vectors, &instances->vector_room, rows, width * sizeof(float));
 	instances->dataset =
@@ -151,26 +150,26 @@ add_record(
 	    (size_t)(instances->gate_count + 1) * sizeof(double));
 	if (record->rows)
 		memcpy(instances->vectors + (size_t)instances->count * width,
-		    source->vectors->raw, (size_t)record->rows * width * sizeof(float));
+		    stream->vectors->raw, (size_t)record->rows * width * sizeof(float));
 	for (int64_t row = 0; row < record->rows; row++) {
 		instances->dataset[instances->count] =
-		    dataset_of(instances, source, record, row);
-		add_scores(instances, source, record, row);
+		    dataset_of(instances, stream, record, row);
+		add_scores(instances, stream, record, row);
 		instances->count++;
 	}
 }
 
 static void
-read_source(struct instances *instances, struct source *source)
+read_stream(struct instances *instances, struct query_stream *stream)
 {
-	struct progress *progress = stream_progress(source->reader);
+	struct progress *progress = stream_progress(stream->reader);
 	struct record record;
 
-	source->dataset = stream_find(source->reader, "dataset");
-	if (source->dataset >= 0)
-		values_single(source->reader, source->dataset, 0);
-	while (stream_next(source->reader, &record))
-		add_record(instances, source, &record);
+	stream->dataset = stream_find(stream->reader, "dataset");
+	if (stream->dataset >= 0)
+		values_single(stream->reader, stream->dataset, 0);
+	while (stream_next(stream->reader, &record))
+		add_record(instances, stream, &record);
 	progress_free(progress);
 }
 
@@ -179,42 +178,42 @@ instances_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model)
 {
 	struct instances *instances = mem_zero(1, sizeof *instances);
-	struct source *sources = mem_zero((size_t)count, sizeof *sources);
+	struct query_stream *streams = mem_zero((size_t)count, sizeof *streams);
 
 	instances->gates = strings_new();
 	instances->datasets = strings_new();
 	for (int i = 0; i < count; i++) {
-		struct source *source = &sources[i];
-		source->reader = stream_open(paths[i]);
-		source->vectors = vectors_open(source->reader, field, 0);
-		source->name = name_of(paths[i]);
-		instances_check_base(source->reader);
-		vectors_agree(sources[0].vectors, source->vectors, any_model);
-		/* all, since one that names no model agrees with two that name different ones */
+		struct query_stream *stream = &streams[i];
+		stream->reader = stream_open(paths[i]);
+		stream->vectors = vectors_open(stream->reader, field, 0);
+		stream->name = name_of(paths[i]);
+		instances_check_base(stream->reader);
+		vectors_agree(streams[0].vectors, stream->vectors, any_model);
+		/* compare with all: a stream without a model agrees with two different ones */
 		for (int j = 1; !any_model && j < i; j++)
-			vectors_agree_model(source->vectors,
-			    vectors_model(sources[j].vectors),
-			    stream_name(sources[j].reader));
+			vectors_agree_model(stream->vectors,
+			    vectors_model(streams[j].vectors),
+			    stream_name(streams[j].reader));
 		if (i == 0) {
-			instances->first = source->reader;
-			instances->width = source->vectors->width;
-			instances->kind = mem_string(vectors_kind(source->vectors));
+			instances->first = stream->reader;
+			instances->width = stream->vectors->width;
+			instances->kind = mem_string(vectors_kind(stream->vectors));
 		}
-		instances_check_kind(source->vectors, paths[0], instances->kind);
+		instances_check_kind(stream->vectors, paths[0], instances->kind);
 		if (scored && i == 0)
 			name_gates(instances);
 		if (scored)
-			find_scores(source, instances);
-		read_source(instances, source);
+			find_scores(stream, instances);
+		read_stream(instances, stream);
 	}
 	for (int i = 0; i < count; i++) {
-		vectors_close(sources[i].vectors);
-		free(sources[i].scores);
-		free(sources[i].name);
+		vectors_close(streams[i].vectors);
+		free(streams[i].scores);
+		free(streams[i].name);
 		if (i > 0)
-			stream_close(sources[i].reader);
+			stream_close(streams[i].reader);
 	}
-	free(sources);
+	free(streams);
 	if (!instances->count)
 		die("%s: there are no queries in it", stream_name(instances->first));
 	return instances;

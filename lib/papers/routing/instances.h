@@ -1,12 +1,10 @@
 /*
- * instances - training queries: the base model's embedding of each, its data set, and what score it has with each gate.
+ * instances - training queries in memory: the base model's embedding of each, its data set, and its score with each gate
+ * (library.h).
  *
- *	X.emb		f32 [width], or another float
- *	score.GATE	a number for each gate, as `pilot-route --oracle` writes them
- *	dataset		text or number, or an attribute of the records; else the name of the file, without folder and
- *			ending
- *
- * All are held in memory.
+ *	X.emb		f32 [width], or another float type
+ *	score.GATE	a number for each gate, from `pilot-route --oracle`
+ *	dataset		text or number; or an attribute of the records; or else the file's name without folder and suffix
  */
 #ifndef PAPERS_ROUTING_INSTANCES_H
 #define PAPERS_ROUTING_INSTANCES_H
@@ -19,7 +17,7 @@
 #include "stream/stream.h"
 
 struct instances {
-	struct reader *first; /* of the streams; read */
+	struct reader *first; /* the first stream, read to its end */
 	char *kind;	      /* of the vectors (vectors.h) */
 	int width, gate_count;
 	struct strings *gates, *datasets;
@@ -28,22 +26,21 @@ struct instances {
 	int32_t *dataset; /* [count] */
 	double *scores;	  /* [count, gate_count] */
 
-	/* its own affairs */
+	/* private */
 	size_t vector_room, dataset_room, score_room;
 };
 
-/* Reads all; without `scored` the columns of scores are not asked for, and there are no gates.  Dies where streams
- * differ in gates, width or (unless `any_model`) model, where vectors went through gates, on what is not finite, and
- * where there are no rows. */
+/* Reads the streams; without `scored` ignores scores and has no gates.  Dies if streams differ in gates, width or (unless
+ * `any_model`) model, if vectors were made with adapters, on values that are not finite, and if there are no rows. */
 struct instances *instances_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model);
 void instances_free(struct instances *instances);
 
-/* Dies when the vectors are of another kind than those of `other`. */
+/* Dies if the vectors are not of the kind of `other`'s (vectors.h). */
 void instances_check_kind(
     const struct vectors *vectors, const char *other, const char *kind);
 
-/* Dies when the stream's vectors are not the base model's, but went through gates. */
+/* Dies if the stream's vectors were made with adapters, not by the base model alone. */
 void instances_check_base(const struct reader *reader);
 
 #endif

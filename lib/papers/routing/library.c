@@ -89,55 +89,55 @@ open_writer(const struct library *library, const char *path, int level, uint64_t
 }
 
 /* A column of names, a row for each pilot. */
-struct texts {
+struct name_column {
 	int column;
 	struct buffer bytes;
 	struct numbers offsets;
 };
 
-static struct texts
-texts_new(struct writer *writer, const char *name)
+static struct name_column
+names_new(struct writer *writer, const char *name)
 {
-	struct texts texts = {
+	struct name_column column = {
 		.column = stream_add(writer,
 		    &(struct column){
 			.name = name, .dtype = DTYPE_U8, .text = true, .depth = 1 })
 	};
 
-	numbers_add(&texts.offsets, 0);
-	return texts;
+	numbers_add(&column.offsets, 0);
+	return column;
 }
 
 static void
-texts_add(struct texts *texts, const struct strings *names, int number)
+names_add(struct name_column *column, const struct strings *names, int number)
 {
 	buffer_add(
-	    &texts->bytes, strings_get(names, number), strings_length(names, number));
-	numbers_add(&texts->offsets, (int64_t)texts->bytes.used);
+	    &column->bytes, strings_get(names, number), strings_length(names, number));
+	numbers_add(&column->offsets, (int64_t)column->bytes.used);
 }
 
 static void
-texts_put(const struct texts *texts, struct record *record)
+names_put(const struct name_column *column, struct record *record)
 {
-	record->columns[texts->column] =
-	    (struct array){ { texts->offsets.data }, texts->bytes.data };
+	record->columns[column->column] =
+	    (struct array){ { column->offsets.data }, column->bytes.data };
 }
 
 static void
-texts_free(struct texts *texts)
+names_free(struct name_column *column)
 {
-	free(texts->bytes.data);
-	free(texts->offsets.data);
+	free(column->bytes.data);
+	free(column->offsets.data);
 }
 
-/* The columns of texts, then those of numbers, in the order of the header; one record. */
+/* Text columns first, then numbers, as in the header; one record. */
 void
 library_write(const struct library *library, const char *path, int level, uint64_t seed,
     const struct reader *from)
 {
 	struct writer *writer = open_writer(library, path, level, seed, from);
-	struct texts gates = texts_new(writer, "gate");
-	struct texts datasets = texts_new(writer, "dataset");
+	struct name_column gates = names_new(writer, "gate");
+	struct name_column datasets = names_new(writer, "dataset");
 	struct column number = { .name = "size", .dtype = DTYPE_F64 };
 	int size = stream_add(writer, &number), bias = -1;
 	double *sizes = mem_new((size_t)library->count, sizeof *sizes);
@@ -151,23 +151,23 @@ library_write(const struct library *library, const char *path, int level, uint64
 					    .rank = 1,
 					    .shape = { library->width } });
 	for (int64_t i = 0; i < library->count; i++) {
-		texts_add(&gates, library->gates, library->pilots[i].gate);
-		texts_add(&datasets, library->datasets, library->pilots[i].dataset);
+		names_add(&gates, library->gates, library->pilots[i].gate);
+		names_add(&datasets, library->datasets, library->pilots[i].dataset);
 		sizes[i] = library->pilots[i].size;
 		biases[i] = library->pilots[i].bias;
 	}
 	struct record *record = stream_make(writer, NULL);
 	record->rows = library->count;
-	texts_put(&gates, record);
-	texts_put(&datasets, record);
+	names_put(&gates, record);
+	names_put(&datasets, record);
 	record->columns[size].data = sizes;
 	if (bias >= 0)
 		record->columns[bias].data = biases;
 	record->columns[vector].data = library->vectors;
 	stream_put(writer, record);
 	stream_finish(writer);
-	texts_free(&gates);
-	texts_free(&datasets);
+	names_free(&gates);
+	names_free(&datasets);
 	free(sizes);
 	free(biases);
 }
@@ -175,7 +175,7 @@ library_write(const struct library *library, const char *path, int level, uint64
 /* Reading. -------------------------------------------------------------------------- */
 
 /* The columns of a library's stream. */
-struct columns {
+struct library_columns {
 	struct reader *reader;
 	struct vectors *vectors;
 	int gate, dataset, size, bias; /* bias -1: none */
@@ -202,10 +202,10 @@ need_text(const struct reader *reader, const char *name)
 	return column;
 }
 
-/* To be freed. */
+/* The caller frees the text. */
 static char *
-text_of(
-    const struct columns *columns, const struct record *record, int column, int64_t row)
+text_of(const struct library_columns *columns, const struct record *record, int column,
+    int64_t row)
 {
 	char room[VALUES_ROOM];
 	size_t length;
@@ -216,8 +216,8 @@ text_of(
 }
 
 static double
-number_of(
-    const struct columns *columns, const struct record *record, int column, int64_t row)
+number_of(const struct library_columns *columns, const struct record *record, int column,
+    int64_t row)
 {
 	double value =
 	    values_number(columns->reader, column, &record->columns[column], row);
@@ -231,7 +231,7 @@ number_of(
 }
 
 static void
-add_row(struct library *library, const struct columns *columns,
+add_row(struct library *library, const struct library_columns *columns,
     const struct record *record, int64_t row)
 {
 	char *gate = text_of(columns, record, columns->gate, row);
@@ -257,7 +257,7 @@ library_read(const char *path)
 {
 	struct reader *reader = stream_open(path);
 	enum router router = router_of(reader);
-	struct columns columns = { .reader = reader,
+	struct library_columns columns = { .reader = reader,
 		.vectors = vectors_open(reader, "pilot", 0),
 		.gate = need_text(reader, "gate"),
 		.dataset = need_text(reader, "dataset"),
@@ -286,7 +286,7 @@ library_read(const char *path)
 
 /* A table. -------------------------------------------------------------------------- */
 
-/* The cosine of the nearest vector that speaks for another gate, which is `*nearest`; NaN where there is none. */
+/* The cosine of the nearest vector of another gate, `*nearest`; NaN if there is no other gate. */
 static double
 nearest_other(const struct library *library, const float *units, int64_t at, int *nearest)
 {

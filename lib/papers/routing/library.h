@@ -1,17 +1,17 @@
 /*
- * library - what routes queries to gates: vectors, each of which speaks for a gate.
+ * library - pilot embeddings that route queries to gates (RouterRetriever, Lee et al. 2024, "Pilot Embedding Library").
  *
- * A stream with a row for each, in columns that a person can read:
- *	gate		text		whom it speaks for
- *	dataset		text		of which training set it was made, "" where of all
- *	size		f64		of how many queries; of a tie that was split each gate has its share
- *	bias		f64		of classifiers alone
- *	pilot.emb	f32 [width]	the vector
- * with the properties "router" (below), "model", the base model's fingerprint, and "emb", what of it the vectors are, where
- * they are not its embeddings (vectors.h).  Libraries of one router and model
- * are one when their streams are one after the other; a gate is taken out with its rows.
+ * A gate is an expert that a query can be sent to: in the paper, and in encode --gates, a LoRA adapter of the base model.  A pilot
+ * embedding represents a gate.  A library is a stream with a row per pilot:
+ *	gate		text		the gate's name
+ *	dataset		text		the training set of the pilot, "" for all
+ *	size		f64		number of its queries; a split tie gives each gate its share
+ *	bias		f64		classifiers only
+ *	pilot.emb	f32 [width]	the pilot embedding, or a classifier's weights
+ * and the properties "router" (below), "model", the base model's fingerprint, and "emb", the kind of vectors (vectors.h), unless
+ * they are its embeddings.  Libraries of one router and model can be concatenated; to remove a gate, remove its rows.
  *
- * A gate's score is the mean or the greatest over its vectors v of their similarity to the query q, or q.v + bias.
+ * A gate's score for query q is the mean, or the maximum, over its vectors v of sim(q, v), or q.v + bias of a classifier.
  */
 #ifndef PAPERS_ROUTING_LIBRARY_H
 #define PAPERS_ROUTING_LIBRARY_H
@@ -24,49 +24,48 @@
 
 enum router {
 	ROUTER_PILOTS, /* centroids of the queries of a data set that a gate serves best */
-	ROUTER_DATASET, /* queries drawn of each data set, which is the gate (DatasetRouter) */
-	ROUTER_EXPERTS, /* a gate against the others (ExpertClassifierRouter) */
-	ROUTER_HEAD	/* all gates in one (ClassificationHeadRouter) */
+	ROUTER_DATASET, /* queries drawn from each data set, whose name is the gate's (DatasetRouter) */
+	ROUTER_EXPERTS, /* a binary classifier per gate (ExpertClassifierRouter) */
+	ROUTER_HEAD	/* one classifier of all gates (ClassificationHeadRouter) */
 };
 extern const char *const router_names[]; /* ends with NULL */
 bool router_classifies(enum router router);
 
 struct pilot {
-	int gate; /* in `gates` */
-	int dataset;
+	int gate, dataset; /* numbers in `gates` and `datasets` */
 	double size, bias;
 };
 
 struct library {
 	enum router router;
 	int width;
-	char *model; /* or NULL: nobody said */
+	char *model; /* NULL: not known */
 	char *kind;  /* of the vectors (vectors.h) */
 	struct strings *gates, *datasets;
 	int64_t count;
 	struct pilot *pilots; /* [count] */
 	float *vectors;	      /* [count, width] */
 
-	/* its own affairs */
+	/* private */
 	size_t room, vector_room;
 };
 
-/* `properties` are those of the stream that its vectors are from: the model. */
+/* properties: those of the training stream, which name the model. */
 struct library *library_new(
     enum router router, int width, const struct tree *properties, const char *kind);
 
-/* Adds one; `vector` [width] is copied. */
+/* Adds a pilot; copies `vector` [width]. */
 void library_add(struct library *library, const char *gate, const char *dataset,
     double size, double bias, const float *vector);
 
-/* Dies, naming the stream, where it is no library, or one without vectors; of classifiers, where a gate has several. */
+/* Dies, naming the stream, if it is no library, has no pilots, or has two classifiers of a gate. */
 struct library *library_read(const char *path);
 
-/* `from`: whose history and properties it has.  level -1: as the stream would. */
+/* Copies the history and properties of `from`.  level: of zstd; -1: the default. */
 void library_write(const struct library *library, const char *path, int level,
     uint64_t seed, const struct reader *from);
 
-/* A table: gate, dataset, size, length of the vector, the gate of the nearest that speaks for another, and its cosine. */
+/* Prints a table: gate, dataset, nearest (the gate of the nearest vector of another gate), its cosine, size, vector length, bias. */
 void library_print(const struct library *library);
 void library_free(struct library *library);
 

@@ -16,8 +16,8 @@ struct routed_pass {
 	const struct reader *reader;
 	struct writer *writer;
 	struct routing *routing;
-	int *number; /* [gates of the library]: the model's number of each */
-	struct gate_columns **columns; /* of each field */
+	int *number;		       /* [gates of the library] the model's adapter */
+	struct gate_columns **columns; /* [fields] */
 	int fields;
 	double *scores; /* of a batch, [texts, gates] */
 	int32_t *best;
@@ -53,7 +53,7 @@ number_gates(struct routed_pass *pass)
 	}
 }
 
-/* What embed asks. ------------------------------------------------------------------ */
+/* Callbacks of embed. --------------------------------------------------------------- */
 
 static void
 add(void *context, int field, const char *name, bool lists)

@@ -1,9 +1,9 @@
 /*
- * routed_pass - texts that are sent to gates in the pass that embeds them (RouterRetriever in one forward pass).
+ * routed_pass - routes texts to adapters in the forward pass that embeds them (RouterRetriever in one pass; not in the paper).
  *
- * The library is of hidden states, as `encode --emit emb=hs:layers=N` makes them; it is asked where they enter block N, and
- * the gates stand at that and later blocks.  A text has the bits that it has when pilot-route chooses its gate and encode --gates
- * takes it through that.  What is appended is what pilot-route appends (gate_columns.h).
+ * The library (library.h) has hidden states of `encode --emit emb=hs:layers=N`; it chooses an adapter when they enter block N, and
+ * the adapters change that block and later ones only.  A text gets the same bits as with pilot-route and then encode --gates.
+ * Appends pilot-route's columns (gate_columns.h).
  */
 #ifndef PAPERS_ROUTING_ROUTED_PASS_H
 #define PAPERS_ROUTING_ROUTED_PASS_H
@@ -14,9 +14,8 @@
 struct routed_pass;
 
 /*
- * The library is borrowed, `path` is what it is called; it is used as pilot-route does without options.  Dies where it is of
- * another model or width, of embeddings or of several layers, and where the model lacks one of its gates, or has one that changes
- * blocks before.
+ * Borrows the library; `path` is its name for messages.  Routes as pilot-route does by default.  Dies if the library is of another
+ * model or width, of embeddings or of several layers, and if the model lacks one of its gates, or one changes earlier blocks.
  */
 struct routed_pass *routed_pass_new(struct model *model, const struct library *library,
     const char *path, const struct reader *reader, struct writer *writer);

@@ -1,5 +1,5 @@
 /*
- * routed_vectors - a column of embeddings that a library sends to gates, and what is appended of them (gate_columns.h).
+ * routed_vectors - routes the embeddings of a column by a library, and appends the result (gate_columns.h).
  */
 #ifndef PAPERS_ROUTING_ROUTED_VECTORS_H
 #define PAPERS_ROUTING_ROUTED_VECTORS_H
@@ -12,9 +12,9 @@
 struct routed_vectors;
 
 /*
- * The column FIELD.emb, of one vector a row or of lists of them; field NULL: the only one.  `library` is borrowed, and
- * `path` what it is called.  Dies where there is no such column, on vectors that went through gates, of another width
- * than the library's or (unless `any_model`) of another model.
+ * The column FIELD.emb, of one vector per row or of lists; field NULL: the only one.  Borrows the library; `path` is its name for
+ * messages.  Dies if there is no such column, and on vectors made with adapters, of another width or (unless `any_model`) of another
+ * model.
  */
 struct routed_vectors *routed_vectors_open(struct reader *reader, const char *field,
     const struct library *library, const char *path, enum similarity similarity,
@@ -22,11 +22,11 @@ struct routed_vectors *routed_vectors_open(struct reader *reader, const char *fi
 
 void routed_vectors_add(struct routed_vectors *routed, struct writer *writer);
 
-/* Dies on vectors that are not finite, or have no finite score. */
+/* Dies on vectors that are not finite, or whose score is not. */
 void routed_vectors_route(struct routed_vectors *routed, const struct routing *routing,
     const struct record *record, struct record *made);
 
-/* Warns of vectors that have no cosine. */
+/* Warns of zero vectors, which have no cosine. */
 void routed_vectors_close(struct routed_vectors *routed);
 
 #endif

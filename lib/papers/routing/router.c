@@ -13,8 +13,8 @@ const char *const rule_names[] = { "mean", "max", NULL };
 struct routing {
 	const struct library *library;
 	struct router_options options;
-	float *units;	 /* [count, width], for cosines */
-	int64_t *counts; /* [gates]: vectors of each */
+	float *units;	 /* [count, width] normalised vectors, for cosines */
+	int64_t *counts; /* [gates] number of vectors */
 };
 
 struct router_options
@@ -46,7 +46,7 @@ router_new(const struct library *library, const struct router_options *options)
 	return router;
 }
 
-/* Those of four vectors from `first` on, the last again where there are no more. */
+/* Dot products with four vectors from `first` on; repeats the last one at the end. */
 static void
 dots(const struct routing *router, const float *x, int64_t first, double sums[4])
 {
