@@ -69,7 +69,7 @@ same() {
 	grep -q '^0	the$' out
 	run ! grep -q '	sea$' out
 	# each word of the list is one as words are cut, and stands once
-	sed -n 's/^    "\([a-z ]*\)";\?$/\1/p' "$ROOT/lib/geometry/stop_words.c" | tr -s ' ' '\n' | grep . >list
+	sed -n 's/^    "\([a-z ]*\)";\?$/\1/p' "$ROOT/lib/geometry/topics.c" | tr -s ' ' '\n' | grep . >list
 	[ "$(wc -l <list)" -gt 200 ]
 	sort list | uniq -d | diff - /dev/null
 	jq -Rsc '{group: 0, text: .}, {group: 1, text: "ship"}' list | mkstream >all.mts
