@@ -215,14 +215,13 @@ line_name(int line, int components)
 static void
 print_tsv(double (*numbers)[NUMBERS], int components)
 {
-	static const char *const all_digits[NUMBERS] = { NULL };
 	const struct lines lines = { stdout, false, 1 };
 
 	lines_head(&lines, names);
 	for (int i = 0; i < components + 2; i++) {
 		char *name = line_name(i, components);
-		lines_put(&lines, (const char *const[]){ name }, numbers[i], all_digits,
-		    NUMBERS);
+		lines_put(
+		    &lines, (const char *const[]){ name }, numbers[i], NULL, NUMBERS);
 		free(name);
 	}
 }
@@ -237,27 +236,22 @@ mean_of(const double *list, size_t count)
 	return sum / (double)count;
 }
 
-static struct tree *
-real_or_null(double value)
-{
-	return isfinite(value) ? tree_of_real(value) : tree_of_null();
-}
-
 static void
 print_json(const struct drift *drift, double (*numbers)[NUMBERS], int components)
 {
 	struct tree *root = tree_object(), *list = tree_list();
 
 	tree_set(root, "texts", tree_of_integer((int64_t)drift->texts));
-	tree_set(root, "distance", real_or_null(mean_of(drift->distances, drift->texts)));
-	tree_set(root, "cosine", real_or_null(mean_of(drift->cosines, drift->texts)));
+	tree_set(
+	    root, "distance", tree_of_number(mean_of(drift->distances, drift->texts)));
+	tree_set(root, "cosine", tree_of_number(mean_of(drift->cosines, drift->texts)));
 	tree_set(root, "components", list);
 	for (int i = 0; i < components + 2; i++) {
 		struct tree *line = tree_add(list, tree_object());
 		char *name = line_name(i, components);
 		tree_set(line, names[0], tree_of_string(name));
 		for (int j = 0; j < NUMBERS; j++)
-			tree_set(line, names[j + 1], real_or_null(numbers[i][j]));
+			tree_set(line, names[j + 1], tree_of_number(numbers[i][j]));
 		free(name);
 	}
 	json_print(root);

@@ -90,13 +90,12 @@ print_json(char *const *streams, double (*numbers)[NUMBERS], int count)
 static void
 print_tsv(char *const *streams, double (*numbers)[NUMBERS], int count)
 {
-	static const char *const all_digits[NUMBERS] = { NULL };
 	const struct lines lines = { stdout, false, 1 };
 
 	lines_head(&lines, names);
 	for (int i = 0; i < count; i++)
-		lines_put(&lines, (const char *const[]){ streams[i] }, numbers[i],
-		    all_digits, NUMBERS);
+		lines_put(&lines, (const char *const[]){ streams[i] }, numbers[i], NULL,
+		    NUMBERS);
 }
 
 void

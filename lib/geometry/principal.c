@@ -64,7 +64,6 @@ print_stream(const char *path, const struct embeddings_options *columns,
 	struct embeddings *embeddings = embeddings_open(&path, 1, columns);
 	int components = basis->eigen->rank;
 	double *numbers = mem_new((size_t)components, sizeof *numbers);
-	const char **all_digits = mem_zero((size_t)components, sizeof *all_digits);
 	const float *vectors;
 	size_t rows;
 
@@ -81,11 +80,10 @@ print_stream(const char *path, const struct embeddings_options *columns,
 			project(
 			    basis, numbers, vectors + row * (size_t)basis->eigen->width);
 			lines_put(lines, (const char *const[]){ path, id, dataset },
-			    numbers, all_digits, components);
+			    numbers, NULL, components);
 			free(dataset);
 			free(id);
 		}
-	free(all_digits);
 	free(numbers);
 	embeddings_close(embeddings);
 }

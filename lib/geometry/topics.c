@@ -328,7 +328,7 @@ print(const struct topics *topics, int top)
 			lines_put(&lines,
 			    (const char *const[]){ name, size, entries[j].word },
 			    (double[]){ (double)entries[j].count, entries[j].weight },
-			    (const char *const[]){ NULL, NULL }, 2);
+			    NULL, 2);
 		free(name);
 		free(size);
 		free(entries);

@@ -145,7 +145,6 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
     const struct lines *lines)
 {
 	enum { NUMBERS = 9 };
-	static const char *const all_digits[NUMBERS] = { NULL };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", "%.3f",
 		"%.3g", "%.3g", "%+.4f", "%+.4f", "%.4f" };
 	const char *name = pairing->tables[0]->columns[pairing->columns[metric][0]].name;
@@ -170,7 +169,7 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
 	lines_put(lines, &name,
 	    (double[]){ sums[0] / (double)n, sums[1] / (double)n, difference, paired.t,
 		paired.p, random, interval.low, interval.high, paired.error },
-	    options->markdown ? formats : all_digits, NUMBERS);
+	    options->markdown ? formats : NULL, NUMBERS);
 	free(own);
 }
 
@@ -210,7 +209,6 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
     const struct lines *lines)
 {
 	enum { NUMBERS = 9 };
-	static const char *const all_digits[NUMBERS] = { NULL };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", NULL, NULL,
 		NULL, "%+.4f", "%+.4f", "%.4f" };
 	static const char *const names[] = { "spearman", "pearson", "ap" };
@@ -225,7 +223,7 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 	    (double[]){ found.value[0], found.value[1], found.value[1] - found.value[0],
 		NAN, NAN, NAN, found.interval.low, found.interval.high,
 		found.interval.error },
-	    options->markdown ? formats : all_digits, NUMBERS);
+	    options->markdown ? formats : NULL, NUMBERS);
 	free(name);
 }
 

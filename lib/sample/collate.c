@@ -5,16 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "sample/fields.h"
-
-/* A column of texts: their bytes, and their offsets, [texts + 1]. */
-struct text_column {
-	struct buffer bytes;
-	struct numbers offsets;
-};
+#include "stream/text_column.h"
 
 enum { NEGATIVES = SIDES, FIELDS };
 static const char *const fields[] = { "query", "document", "negatives" };
@@ -31,30 +25,9 @@ struct collate {
 };
 
 static void
-texts_clear(struct text_column *texts)
+add_name(struct text_column *texts, const char *name)
 {
-	texts->bytes.used = texts->offsets.count = 0;
-	numbers_add(&texts->offsets, 0);
-}
-
-static void
-texts_end(struct text_column *texts)
-{
-	numbers_add(&texts->offsets, (int64_t)texts->bytes.used);
-}
-
-static void
-texts_add(struct text_column *texts, const char *text)
-{
-	buffer_add(&texts->bytes, text ? text : "", text ? strlen(text) : 0);
-	texts_end(texts);
-}
-
-static void
-texts_free(struct text_column *texts)
-{
-	free(texts->bytes.data);
-	free(texts->offsets.data);
+	text_column_add(texts, name ? name : "", name ? strlen(name) : 0);
 }
 
 static const struct pair *
@@ -87,7 +60,6 @@ begin_text(struct collate *collate, int field, const struct recipe_task *task)
 	const char *prompt =
 	    task->prompt[field == SIDE_QUERY ? SIDE_QUERY : SIDE_DOCUMENT];
 
-	buffer_add(&texts->bytes, "", 0);
 	if (collate->prefix && prompt)
 		buffer_add(&texts->bytes, prompt, strlen(prompt));
 	return texts->bytes.used;
@@ -108,7 +80,7 @@ add_negatives(
 			numbers_add(collate->keys + NEGATIVES,
 			    (int64_t)rng_hash(
 				0, texts->bytes.data + start, texts->bytes.used - start));
-		texts_end(texts);
+		text_column_end(texts);
 	}
 	numbers_add(&collate->lists, (int64_t)texts->offsets.count - 1);
 }
@@ -124,15 +96,15 @@ add_row(struct collate *collate, const struct example *example)
 		struct text_column *texts = collate->texts + side;
 		begin_text(collate, side, task);
 		buffer_add(&texts->bytes, pair->text[side].data, pair->text[side].used);
-		texts_end(texts);
+		text_column_end(texts);
 		if (collate->key[side] >= 0)
 			numbers_add(collate->keys + side, (int64_t)pair_key(pair, side));
-		texts_add(collate->experts + side, task->expert[side]);
+		add_name(collate->experts + side, task->expert[side]);
 	}
 	if (collate->text[NEGATIVES] >= 0)
 		add_negatives(collate, source, pair);
-	texts_add(&collate->datasets, source->name);
-	texts_add(&collate->tasks, task->name);
+	add_name(&collate->datasets, source->name);
+	add_name(&collate->tasks, task->name);
 }
 
 /* Is a setting the same for all tasks, on both sides? */
@@ -280,22 +252,20 @@ static void
 set_text(struct record *record, int column, const struct text_column *texts)
 {
 	if (column >= 0)
-		record->columns[column] =
-		    (struct array){ .offsets = { texts->offsets.data },
-			    .data = texts->bytes.data };
+		record->columns[column] = text_column_array(texts);
 }
 
 static void
 clear(struct collate *collate)
 {
 	for (int field = 0; field < FIELDS; field++) {
-		texts_clear(collate->texts + field);
+		text_column_clear(collate->texts + field);
 		collate->keys[field].count = 0;
 	}
 	for (int side = 0; side < SIDES; side++)
-		texts_clear(collate->experts + side);
-	texts_clear(&collate->datasets);
-	texts_clear(&collate->tasks);
+		text_column_clear(collate->experts + side);
+	text_column_clear(&collate->datasets);
+	text_column_clear(&collate->tasks);
 	collate->lists.count = 0;
 	numbers_add(&collate->lists, 0);
 }
@@ -347,13 +317,13 @@ void
 collate_free(struct collate *collate)
 {
 	for (int field = 0; field < FIELDS; field++) {
-		texts_free(collate->texts + field);
+		text_column_free(collate->texts + field);
 		free(collate->keys[field].data);
 	}
 	for (int side = 0; side < SIDES; side++)
-		texts_free(collate->experts + side);
-	texts_free(&collate->datasets);
-	texts_free(&collate->tasks);
+		text_column_free(collate->experts + side);
+	text_column_free(&collate->datasets);
+	text_column_free(&collate->tasks);
 	free(collate->lists.data);
 	free(collate);
 }

@@ -44,7 +44,7 @@ lines_put(const struct lines *lines, const char *const *texts, const double *num
 	for (int i = 0; i < count; i++) {
 		if (isnan(numbers[i]))
 			room[0] = 0;
-		else if (formats[i])
+		else if (formats && formats[i])
 			snprintf(room, sizeof room, formats[i], numbers[i]);
 		else
 			number_write(room, numbers[i], false);

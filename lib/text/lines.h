@@ -16,8 +16,8 @@ struct lines {
 /* Its names, up to NULL. */
 void lines_head(const struct lines *lines, const char *const *cells);
 
-/* The texts, and numbers as printf's formats make them, of which NULL stands for all the digits that
- * there are; NaN is an empty cell. */
+/* A line: the texts, and the numbers in printf's formats; a format NULL, or formats NULL, prints all digits.  NaN is an empty
+ * cell. */
 void lines_put(const struct lines *lines, const char *const *texts, const double *numbers,
     const char *const *formats, int count);
 

@@ -241,6 +241,12 @@ tree_of_real(double value)
 }
 
 struct tree *
+tree_of_number(double value)
+{
+	return isfinite(value) ? tree_of_real(value) : tree_of_null();
+}
+
+struct tree *
 tree_of_digits(const char *digits, size_t length, double value)
 {
 	struct tree *tree = tree_of_bytes(digits, length);

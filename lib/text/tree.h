@@ -83,6 +83,7 @@ struct tree *tree_of_string(const char *text);
 struct tree *tree_of_bytes(const char *text, size_t length);
 struct tree *tree_of_integer(int64_t value);
 struct tree *tree_of_real(double value);
+struct tree *tree_of_number(double value); /* real; null if it is not finite */
 struct tree *tree_of_digits(const char *digits, size_t length, double value);
 struct tree *tree_of_boolean(bool value);
 struct tree *tree_of_null(void);

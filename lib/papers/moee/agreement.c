@@ -120,15 +120,6 @@ measure(const struct agreement *agreement, int pair, double numbers[NUMBERS])
 }
 
 static void
-print_tsv(const char *a, const char *b, const double *numbers)
-{
-	static const char *const all_digits[NUMBERS] = { NULL };
-	const struct lines lines = { stdout, false, 2 };
-
-	lines_put(&lines, (const char *const[]){ a, b }, numbers, all_digits, NUMBERS);
-}
-
-static void
 add_json(struct tree *list, const char *a, const char *b, const double *numbers)
 {
 	struct tree *pair = tree_add(list, tree_object());
@@ -136,27 +127,29 @@ add_json(struct tree *list, const char *a, const char *b, const double *numbers)
 	tree_set(pair, heads[0], tree_of_string(a));
 	tree_set(pair, heads[1], tree_of_string(b));
 	for (int i = 0; i < NUMBERS; i++)
-		tree_set(pair, heads[2 + i],
-		    isfinite(numbers[i]) ? tree_of_real(numbers[i]) : tree_of_null());
+		tree_set(pair, heads[2 + i], tree_of_number(numbers[i]));
 }
 
 static void
 print(const struct agreement *agreement, bool json)
 {
 	const struct clustering *list = agreement->clusterings->list;
+	const struct lines lines = { stdout, false, 2 };
 	struct tree *root = tree_list();
 	double numbers[NUMBERS];
 	int pair = 0;
 
 	if (!json)
-		lines_head(&(const struct lines){ stdout, false, 2 }, heads);
+		lines_head(&lines, heads);
 	for (int a = 0; a < agreement->clusterings->count; a++)
 		for (int b = a + 1; b < agreement->clusterings->count; b++, pair++) {
 			measure(agreement, pair, numbers);
 			if (json)
 				add_json(root, list[a].name, list[b].name, numbers);
 			else
-				print_tsv(list[a].name, list[b].name, numbers);
+				lines_put(&lines,
+				    (const char *const[]){ list[a].name, list[b].name },
+				    numbers, NULL, NUMBERS);
 		}
 	if (json) {
 		json_print(root);

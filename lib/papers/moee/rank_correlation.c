@@ -183,7 +183,6 @@ print_matrix(const struct matrix *matrix)
 	const struct lines lines = { stdout, false, 1 };
 	size_t size = (size_t)matrix->count;
 	const char **heads = mem_zero(size + 2, sizeof *heads);
-	const char **digits = mem_zero(size, sizeof *digits);
 
 	heads[0] = "name";
 	for (int i = 0; i < matrix->count; i++)
@@ -191,9 +190,8 @@ print_matrix(const struct matrix *matrix)
 	lines_head(&lines, heads);
 	for (int i = 0; i < matrix->count; i++)
 		lines_put(&lines, (const char *const[]){ matrix->lists[i].name },
-		    matrix->rho + i * matrix->count, digits, matrix->count);
+		    matrix->rho + i * matrix->count, NULL, matrix->count);
 	free(heads);
-	free(digits);
 }
 
 static void
@@ -215,8 +213,7 @@ print_block(const struct matrix *matrix, int a, int b)
 		least = greatest = NAN;
 	lines_put(&(const struct lines){ stdout, false, 2 },
 	    (const char *const[]){ matrix->block_names[a], matrix->block_names[b] },
-	    (double[]){ pairs, pairs ? sum / pairs : NAN, least, greatest },
-	    (const char *const[]){ NULL, NULL, NULL, NULL }, 4);
+	    (double[]){ pairs, pairs ? sum / pairs : NAN, least, greatest }, NULL, 4);
 }
 
 static void

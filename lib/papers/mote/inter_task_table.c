@@ -128,7 +128,6 @@ measure(const struct inter_task_table *table, int line, double numbers[NUMBERS])
 static void
 print_tsv(const struct inter_task_table *table)
 {
-	static const char *const all_digits[NUMBERS] = { NULL };
 	const struct lines lines = { stdout, false, 1 };
 	const char *head[NUMBERS + 2] = { NULL };
 	double numbers[NUMBERS];
@@ -139,8 +138,7 @@ print_tsv(const struct inter_task_table *table)
 	for (int i = 0; i < table->lines; i++) {
 		char *name = line_name(table, i);
 		int count = measure(table, i, numbers);
-		lines_put(
-		    &lines, (const char *const[]){ name }, numbers, all_digits, count);
+		lines_put(&lines, (const char *const[]){ name }, numbers, NULL, count);
 		free(name);
 	}
 }
@@ -152,8 +150,7 @@ set_numbers(struct tree *to, const struct inter_task_table *table, int line)
 	int count = measure(table, line, numbers);
 
 	for (int i = 1; i < count; i++)
-		tree_set(to, names[i + 1],
-		    isfinite(numbers[i]) ? tree_of_real(numbers[i]) : tree_of_null());
+		tree_set(to, names[i + 1], tree_of_number(numbers[i]));
 }
 
 static struct tree *

@@ -15,7 +15,6 @@ static const char *const source_names[] = { "source", "pairs", "shrunk", "least"
 	"before", "after", NULL };
 static const char *const component_names[] = { "component", "eigenvalue", "share",
 	"active", "varies", "centre", "dispersion", "band", "shrunk", "least", NULL };
-static const char *const all_digits[COMPONENT_NUMBERS] = { NULL };
 
 /* The factors that are not 1. */
 struct factors {
@@ -115,7 +114,7 @@ print_sources(const struct statistics *statistics)
 		bool all = s == count;
 		const char *name = all ? "all" : strings_get(statistics->sources, s);
 		measure_sources(statistics, all ? 0 : s, all ? count : s + 1, numbers);
-		lines_put(&lines, &name, numbers, all_digits, SOURCE_NUMBERS);
+		lines_put(&lines, &name, numbers, NULL, SOURCE_NUMBERS);
 	}
 }
 
@@ -131,7 +130,7 @@ print_components(const struct statistics *statistics)
 		const char *name = number;
 		snprintf(number, sizeof number, "%d", j + 1);
 		measure_component(statistics, j, shares[j], numbers);
-		lines_put(&lines, &name, numbers, all_digits, COMPONENT_NUMBERS);
+		lines_put(&lines, &name, numbers, NULL, COMPONENT_NUMBERS);
 	}
 	free(shares);
 }
@@ -140,8 +139,7 @@ static void
 set_numbers(struct tree *to, const char *const *names, const double *numbers, int count)
 {
 	for (int i = 0; i < count; i++)
-		tree_set(to, names[i],
-		    isnan(numbers[i]) ? tree_of_null() : tree_of_real(numbers[i]));
+		tree_set(to, names[i], tree_of_number(numbers[i]));
 }
 
 static struct tree *

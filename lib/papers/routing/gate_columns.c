@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "stream/text_column.h"
 
 struct gate_columns {
 	const struct strings *gates;
@@ -14,8 +15,7 @@ struct gate_columns {
 	int32_t *chosen;
 	char *cells; /* [gates, texts] of f32 or f64 */
 	size_t score_room, chosen_room, cell_room;
-	struct buffer names;
-	struct numbers offsets;
+	struct text_column names;
 };
 
 /* Drops scores of an earlier routing. */
@@ -105,21 +105,17 @@ void
 gate_columns_put(struct gate_columns *columns, struct record *made, int64_t count,
     const int64_t *starts)
 {
-	struct array *names = &made->columns[columns->gate];
+	struct text_column *names = &columns->names;
 
-	columns->names.used = 0;
-	columns->offsets.count = 0;
-	buffer_add(&columns->names, "", 0);
-	numbers_add(&columns->offsets, 0);
-	for (int64_t i = 0; i < count; i++) {
-		int64_t gate = columns->chosen[i];
-		buffer_add(&columns->names, strings_get(columns->gates, gate),
-		    strings_length(columns->gates, gate));
-		numbers_add(&columns->offsets, (int64_t)columns->names.used);
-	}
-	*names = (struct array){ { starts, columns->offsets.data }, columns->names.data };
-	if (!starts)
-		names->offsets[0] = columns->offsets.data;
+	text_column_clear(names);
+	for (int64_t i = 0; i < count; i++)
+		text_column_add(names, strings_get(columns->gates, columns->chosen[i]),
+		    strings_length(columns->gates, columns->chosen[i]));
+	struct array *array = &made->columns[columns->gate];
+	*array = text_column_array(names);
+	if (starts)
+		*array =
+		    (struct array){ { starts, names->offsets.data }, names->bytes.data };
 	if (columns->kind != GATE_COLUMNS_NONE)
 		put_scores(columns, made, count, starts);
 }
@@ -131,7 +127,6 @@ gate_columns_free(struct gate_columns *columns)
 	free(columns->scores);
 	free(columns->chosen);
 	free(columns->cells);
-	free(columns->names.data);
-	free(columns->offsets.data);
+	text_column_free(&columns->names);
 	free(columns);
 }

@@ -11,6 +11,7 @@
 #include "papers/routing/gate_scores.h"
 #include "search/similarity.h"
 #include "search/vectors.h"
+#include "stream/text_column.h"
 #include "text/lines.h"
 
 const char *const router_names[] = { "pilots", "dataset", "experts", "head", NULL };
@@ -88,46 +89,18 @@ open_writer(const struct library *library, const char *path, int level, uint64_t
 	return writer;
 }
 
-/* A column of names, a row for each pilot. */
-struct name_column {
-	int column;
-	struct buffer bytes;
-	struct numbers offsets;
-};
-
-static struct name_column
-names_new(struct writer *writer, const char *name)
+static int
+add_names(struct writer *writer, const char *name)
 {
-	struct name_column column = {
-		.column = stream_add(writer,
-		    &(struct column){
-			.name = name, .dtype = DTYPE_U8, .text = true, .depth = 1 })
-	};
-
-	numbers_add(&column.offsets, 0);
-	return column;
+	return stream_add(
+	    writer, &(struct column){
+			.name = name, .dtype = DTYPE_U8, .text = true, .depth = 1 });
 }
 
 static void
-names_add(struct name_column *column, const struct strings *names, int number)
+add_name(struct text_column *texts, const struct strings *names, int number)
 {
-	buffer_add(
-	    &column->bytes, strings_get(names, number), strings_length(names, number));
-	numbers_add(&column->offsets, (int64_t)column->bytes.used);
-}
-
-static void
-names_put(const struct name_column *column, struct record *record)
-{
-	record->columns[column->column] =
-	    (struct array){ { column->offsets.data }, column->bytes.data };
-}
-
-static void
-names_free(struct name_column *column)
-{
-	free(column->bytes.data);
-	free(column->offsets.data);
+	text_column_add(texts, strings_get(names, number), strings_length(names, number));
 }
 
 /* Text columns first, then numbers, as in the header; one record. */
@@ -136,8 +109,8 @@ library_write(const struct library *library, const char *path, int level, uint64
     const struct reader *from)
 {
 	struct writer *writer = open_writer(library, path, level, seed, from);
-	struct name_column gates = names_new(writer, "gate");
-	struct name_column datasets = names_new(writer, "dataset");
+	int gate = add_names(writer, "gate"), dataset = add_names(writer, "dataset");
+	struct text_column gates = { 0 }, datasets = { 0 };
 	struct column number = { .name = "size", .dtype = DTYPE_F64 };
 	int size = stream_add(writer, &number), bias = -1;
 	double *sizes = mem_new((size_t)library->count, sizeof *sizes);
@@ -150,24 +123,26 @@ library_write(const struct library *library, const char *path, int level, uint64
 					    .dtype = DTYPE_F32,
 					    .rank = 1,
 					    .shape = { library->width } });
+	text_column_clear(&gates);
+	text_column_clear(&datasets);
 	for (int64_t i = 0; i < library->count; i++) {
-		names_add(&gates, library->gates, library->pilots[i].gate);
-		names_add(&datasets, library->datasets, library->pilots[i].dataset);
+		add_name(&gates, library->gates, library->pilots[i].gate);
+		add_name(&datasets, library->datasets, library->pilots[i].dataset);
 		sizes[i] = library->pilots[i].size;
 		biases[i] = library->pilots[i].bias;
 	}
 	struct record *record = stream_make(writer, NULL);
 	record->rows = library->count;
-	names_put(&gates, record);
-	names_put(&datasets, record);
+	record->columns[gate] = text_column_array(&gates);
+	record->columns[dataset] = text_column_array(&datasets);
 	record->columns[size].data = sizes;
 	if (bias >= 0)
 		record->columns[bias].data = biases;
 	record->columns[vector].data = library->vectors;
 	stream_put(writer, record);
 	stream_finish(writer);
-	names_free(&gates);
-	names_free(&datasets);
+	text_column_free(&gates);
+	text_column_free(&datasets);
 	free(sizes);
 	free(biases);
 }
