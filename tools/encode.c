@@ -272,7 +272,7 @@ static void
 run(const struct settings *s, struct model *model, struct reader *in)
 {
 	struct writer *out = stream_create(s->output, in);
-	struct library *library = s->pilots ? library_read(s->pilots) : NULL;
+	struct pilot_library *library = s->pilots ? pilot_library_read(s->pilots) : NULL;
 	struct routed_pass *pass =
 	    library ? routed_pass_new(model, library, s->pilots, in, out) : NULL;
 	struct embed *embed = embed_new(model, in, out,
@@ -311,7 +311,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	if (pass)
 		routed_pass_free(pass);
 	if (library)
-		library_free(library);
+		pilot_library_free(library);
 }
 
 int

@@ -22,9 +22,10 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "geometry/fit_apply.h"
+#include "geometry/drift.h"
 #include "geometry/isotropy.h"
 #include "geometry/principal.h"
-#include "geometry/whitening_command.h"
+#include "geometry/whitening.h"
 #include "nn/nn.h"
 #include "papers/moee/agreement.h"
 #include "papers/moee/rank_correlation.h"
@@ -189,7 +190,7 @@ whiten(void *with, char **files, int count)
 		whitening_fit(words.streams, words.count, &settings->columns,
 		    &settings->whitening, settings->model, settings->output);
 	else
-		whitening_apply_to(words.map, words.streams[0],
+		whitening_apply(words.map, words.streams[0],
 		    &(struct transform_options){
 			&settings->columns, settings->output, settings->level });
 	return 0;
@@ -236,8 +237,7 @@ static const struct cli_command commands[] = {
 	{ 0 },
 };
 
-static const struct cli cli = { "geom",
-	"measure and change the geometry of embeddings",
+static const struct cli cli = { "geom", "measure and change the geometry of embeddings",
 	"similarity [OPTION]... [FILE]...\n"
 	"       geom isoscore [OPTION]... [FILE]...\n"
 	"       geom pca [OPTION]... FILE...\n"

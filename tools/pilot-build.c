@@ -4,7 +4,7 @@
  * fit	reads	X.emb		f32 [width]	the base model's embedding of a query
  *		score.GATE	number		how well each gate serves it (pilot-route --oracle)
  *		dataset		text		where it is from; or an attribute, or the file's name
- *	writes	a library of pilots (routing/library.h)
+ *	writes	a library of pilots (papers/routing/pilot_library.h)
  * show	reads	such a library
  */
 #include <stdlib.h>
@@ -48,15 +48,15 @@ fit(void *with, char **files, int count)
 {
 	static const char *const standard[] = { "-" };
 	const struct settings *settings = with;
-	struct instances *instances = instances_read(
+	struct training_queries *queries = training_queries_read(
 	    count ? (const char *const *)files : standard, count ? count : 1,
 	    settings->field, settings->fit.router != ROUTER_DATASET, settings->any_model);
-	struct library *library = fit_library(instances, &settings->fit);
+	struct pilot_library *library = fit_library(queries, &settings->fit);
 
-	library_write(library, settings->output, settings->level, settings->fit.seed,
-	    instances->first);
-	library_free(library);
-	instances_free(instances);
+	pilot_library_write(library, settings->output, settings->level,
+	    settings->fit.seed, queries->first);
+	pilot_library_free(library);
+	training_queries_free(queries);
 	return 0;
 }
 
@@ -64,12 +64,12 @@ static int
 show(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	struct library *library = library_read(count ? files[0] : "-");
+	struct pilot_library *library = pilot_library_read(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
-	library_print(library);
+	pilot_library_print(library);
 	output_finish(output);
-	library_free(library);
+	pilot_library_free(library);
 	return 0;
 }
 
@@ -83,8 +83,8 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "pilot-build",
-	"fit the pilots that route queries to adapters",
-	"fit|show [OPTION]... [FILE]...", options,
+	"fit the pilots that route queries to adapters", "fit|show [OPTION]... [FILE]...",
+	options,
 	"  pilot-route --oracle scores/*.tsv < train.mts | pilot-build fit > pilots.mts\n"
 	"  pilot-build show pilots.mts\n"
 	"  pilot-build fit --router head a.mts b.mts > head.mts\n",

@@ -76,7 +76,7 @@ struct settings {
 struct route {
 	const struct settings *settings;
 	struct reader *in;
-	struct library *library;	/* by pilots, at random */
+	struct pilot_library *library;	/* by pilots, at random */
 	struct routing *routing;	/* by pilots */
 	struct gate_scores *scores;	/* oracle, best */
 	double *means;			/* best */
@@ -166,7 +166,7 @@ open_library(struct route *route, char **operands)
 {
 	const struct settings *settings = route->settings;
 
-	route->library = library_read(operands[0]);
+	route->library = pilot_library_read(operands[0]);
 	struct router_options how = router_usual(route->library);
 	bool classifies = router_classifies(route->library->router);
 	if (classifies && (settings->ruled || settings->similar))
@@ -302,7 +302,7 @@ close_route(struct route *route)
 	if (route->routing)
 		router_free(route->routing);
 	if (route->library)
-		library_free(route->library);
+		pilot_library_free(route->library);
 	if (route->scores)
 		gate_scores_close(route->scores);
 	free(route->means);

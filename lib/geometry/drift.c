@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/status_line.h"
 #include "geometry/eigen.h"
-#include "geometry/principal.h"
+#include "geometry/drift.h"
 #include "score/per_query.h"
 #include "text/json.h"
 #include "text/lines.h"

@@ -6,15 +6,14 @@
  *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components; optionally the first only
  * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the greatest are raised
  * to it.
+ *
+ * Its file is a stream of one row: mean f64 [in], matrix f64 [out,in], eigenvalues f64 [in], vectors (their number) i64; the
+ * property "model" is that of the embeddings.
  */
 #ifndef GEOMETRY_WHITENING_H
 #define GEOMETRY_WHITENING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "geometry/covariance.h"
+#include "geometry/embeddings.h"
 #include "geometry/transform.h"
 
 enum whitening_kind { WHITENING_ZCA, WHITENING_PCA };
@@ -25,21 +24,14 @@ struct whitening_options {
 	double least; /* share of the greatest eigenvalue */
 };
 
-struct whitening {
-	int in, out;
-	double *mean;	/* [in] */
-	double *matrix; /* [out,in] */
-	double *values; /* [in] eigenvalues before raising */
-	int raised;	/* number of used eigenvalues that were raised */
-};
+/* Fits a whitening to all embeddings of the streams.  Without `model`, writes it to the file `output`; otherwise `output` becomes a
+ * copy of the folder `model` (model_folder), which made the embeddings, with the whitening as its last module. */
+void whitening_fit(const char *const *paths, int count,
+    const struct embeddings_options *columns, const struct whitening_options *options,
+    const char *model, const char *output);
 
-/* Dies if PCA is to keep more components than there are. */
-struct whitening *whitening_new(
-    const struct covariance *covariance, const struct whitening_options *options);
-void whitening_free(struct whitening *whitening);
-
-/* to[rows,out] = (from[rows,in] - mean) matrix^T, summed in double; a row's result does not depend on other rows. */
+/* Applies the whitening in `file` to the stream at `path`. */
 void whitening_apply(
-    const struct whitening *whitening, float *to, const float *from, size_t rows);
+    const char *file, const char *path, const struct transform_options *options);
 
 #endif

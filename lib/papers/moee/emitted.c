@@ -158,7 +158,7 @@ load_part(const struct emitted *emitted, struct emitted_field *field, int kind,
 		return;
 	struct floats *room = &part->standard_room;
 	room->data = mem_grow(room->data, &room->capacity, values, sizeof *room->data);
-	standard_apply(
+	standardizer_apply(
 	    part->standard, room->data, part->x, field->count, stream_name(reader));
 	part->x = room->data;
 }

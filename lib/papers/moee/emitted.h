@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "papers/moee/standard.h"
+#include "papers/moee/standardizer.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -18,8 +18,8 @@ enum { PART_HS, PART_RW, PARTS };
 const char *emitted_kind(int kind);
 
 struct emitted_part {
-	int column, width;	   /* width 0: not wanted */
-	struct standard *standard; /* borrowed; NULL: not standardised */
+	int column, width;	       /* width 0: not wanted */
+	struct standardizer *standard; /* borrowed; NULL: not standardised */
 
 	/* of the loaded record */
 	const float *x; /* [count, width] */

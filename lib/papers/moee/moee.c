@@ -33,7 +33,7 @@ struct moee {
 	struct reader *reader;
 	struct progress *progress;
 	struct emitted *emitted;
-	struct standard **standards; /* [fields, parts] or [parts]; NULL: none */
+	struct standardizer **standards; /* [fields, parts] or [parts]; NULL: none */
 	int standard_count;
 	double alpha;
 	struct pair_similarities
@@ -73,7 +73,7 @@ begin_again(struct moee *moee)
 	end(moee);
 	begin(moee);
 	for (int i = 0; i < moee->standard_count; i++)
-		standard_rewind(moee->standards[i]);
+		standardizer_rewind(moee->standards[i]);
 }
 
 /* Standardising. ------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ check_like(const struct emitted *ours, const struct emitted *theirs)
 	}
 }
 
-static struct standard *
+static struct standardizer *
 standard_of(struct moee *moee, int field, int kind)
 {
 	bool each = moee->options->norm == NORM_BATCH;
@@ -125,7 +125,7 @@ learn(struct moee *moee, struct emitted *emitted, struct reader *reader)
 			count += emitted->at[i].count;
 			for (int kind = 0; kind < PARTS; kind++)
 				if (emitted->at[i].parts[kind].width)
-					standard_add(standard_of(moee, i, kind),
+					standardizer_add(standard_of(moee, i, kind),
 					    emitted->at[i].parts[kind].x,
 					    emitted->at[i].count);
 		}
@@ -158,16 +158,16 @@ standardise(struct moee *moee)
 
 	moee->standard_count = fields * PARTS;
 	moee->standards =
-	    mem_new((size_t)moee->standard_count, sizeof(struct standard *));
+	    mem_new((size_t)moee->standard_count, sizeof(struct standardizer *));
 	for (int i = 0; i < moee->standard_count; i++)
-		moee->standards[i] =
-		    standard_new(emitted->at[0].parts[i % PARTS].width, options->batch);
+		moee->standards[i] = standardizer_new(
+		    emitted->at[0].parts[i % PARTS].width, options->batch);
 	if (options->like)
 		learn_like(moee);
 	else
 		learn(moee, emitted, moee->reader);
 	for (int i = 0; i < moee->standard_count; i++)
-		standard_finish(moee->standards[i]);
+		standardizer_finish(moee->standards[i]);
 	for (int i = 0; i < emitted->count; i++)
 		for (int kind = 0; kind < PARTS; kind++)
 			if (emitted->at[i].parts[kind].width)
@@ -257,7 +257,7 @@ emb_property(const struct moee *moee)
 		    number_write(room, moee->alpha, false));
 	}
 	for (int i = 0; i < moee->standard_count; i++)
-		hash = standard_hash(moee->standards[i], hash);
+		hash = standardizer_hash(moee->standards[i], hash);
 	if (options->norm == NORM_BATCH)
 		snprintf(
 		    norm, sizeof norm, ":norm=batch=%lld", (long long)options->batch);
@@ -412,7 +412,7 @@ close_all(struct moee *moee)
 		free(moee->made[i * PARTS].vectors);
 	free(moee->made);
 	for (int i = 0; i < moee->standard_count; i++)
-		standard_free(moee->standards[i]);
+		standardizer_free(moee->standards[i]);
 	free(moee->standards);
 	for (int kind = 0; kind < PARTS; kind++)
 		free(moee->similarity[kind].at);

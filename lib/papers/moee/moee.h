@@ -15,8 +15,12 @@
 struct moee_options {
 	enum combine combine;
 	enum { ALPHA_VALUE, ALPHA_EXACT, ALPHA_GRID } search;
-	double alpha;					  /* for ALPHA_VALUE */
-	enum { NORM_NONE, NORM_BATCH, NORM_CORPUS } norm; /* of each part (standard.h) */
+	double alpha; /* for ALPHA_VALUE */
+	enum {
+		NORM_NONE,
+		NORM_BATCH,
+		NORM_CORPUS
+	} norm;	       /* of each part (standardizer.h) */
 	int64_t batch; /* NORM_BATCH: texts of a field per batch */
 	const char
 	    *like; /* NORM_CORPUS: the stream of mean and deviation; NULL: itself */

@@ -19,16 +19,16 @@ struct served_queries {
 };
 
 static struct served_queries
-group_of(const struct instances *instances, int dataset, int gate, enum ties rule)
+group_of(const struct training_queries *queries, int dataset, int gate, enum ties rule)
 {
-	size_t room = (size_t)instances->count;
+	size_t room = (size_t)queries->count;
 	struct served_queries group = { mem_new(room, sizeof *group.rows),
 		mem_new(room, sizeof *group.weights), 0 };
-	int gates = instances->gate_count, ties;
+	int gates = queries->gate_count, ties;
 
-	for (int64_t row = 0; row < instances->count; row++) {
-		const double *scores = instances->scores + row * gates;
-		if (instances->dataset[row] != dataset)
+	for (int64_t row = 0; row < queries->count; row++) {
+		const double *scores = queries->scores + row * gates;
+		if (queries->dataset[row] != dataset)
 			continue;
 		int best = gate_scores_best(scores, gates, &ties);
 		bool in = rule == TIES_SPLIT
@@ -44,10 +44,10 @@ group_of(const struct instances *instances, int dataset, int gate, enum ties rul
 
 /* The cluster of each row of the group. */
 static int32_t *
-cluster(const struct instances *instances, const struct served_queries *group,
+cluster(const struct training_queries *queries, const struct served_queries *group,
     int clusters, uint64_t seed)
 {
-	size_t width = (size_t)instances->width, bytes = width * sizeof(float);
+	size_t width = (size_t)queries->width, bytes = width * sizeof(float);
 	int32_t *assigned = mem_zero((size_t)group->count, sizeof *assigned);
 	float *x;
 
@@ -56,8 +56,8 @@ cluster(const struct instances *instances, const struct served_queries *group,
 	x = mem_new((size_t)group->count, bytes);
 	for (int64_t i = 0; i < group->count; i++)
 		memcpy(x + (size_t)i * width,
-		    instances->vectors + (size_t)group->rows[i] * width, bytes);
-	kmeans_fit(assigned, x, group->count, instances->width,
+		    queries->vectors + (size_t)group->rows[i] * width, bytes);
+	kmeans_fit(assigned, x, group->count, queries->width,
 	    &(struct kmeans_options){
 		.clusters = clusters, .batch = 1024, .seed = (uint32_t)seed });
 	free(x);
@@ -66,14 +66,14 @@ cluster(const struct instances *instances, const struct served_queries *group,
 
 /* Adds the weighted mean of each cluster that is not empty as a pilot. */
 static void
-add_centroids(struct library *library, const struct instances *instances,
+add_centroids(struct pilot_library *library, const struct training_queries *queries,
     const struct served_queries *group, const struct fit_options *options,
     const char *dataset, const char *gate)
 {
-	size_t width = (size_t)instances->width;
+	size_t width = (size_t)queries->width;
 	int clusters =
 	    (int)(options->clusters < group->count ? options->clusters : group->count);
-	int32_t *assigned = cluster(instances, group, clusters, options->seed);
+	int32_t *assigned = cluster(queries, group, clusters, options->seed);
 	double *sum = mem_new(width, sizeof *sum);
 	float *mean = mem_new(width, sizeof *mean);
 
@@ -82,7 +82,7 @@ add_centroids(struct library *library, const struct instances *instances,
 		memset(sum, 0, width * sizeof *sum);
 		for (int64_t i = 0; i < group->count; i++) {
 			const float *vector =
-			    instances->vectors + (size_t)group->rows[i] * width;
+			    queries->vectors + (size_t)group->rows[i] * width;
 			if (assigned[i] != c)
 				continue;
 			size += group->weights[i];
@@ -92,7 +92,7 @@ add_centroids(struct library *library, const struct instances *instances,
 		for (size_t j = 0; j < width && size > 0; j++)
 			mean[j] = (float)(sum[j] / size);
 		if (size > 0)
-			library_add(library, gate, dataset, size, 0, mean);
+			pilot_library_add(library, gate, dataset, size, 0, mean);
 	}
 	free(assigned);
 	free(sum);
@@ -100,17 +100,17 @@ add_centroids(struct library *library, const struct instances *instances,
 }
 
 static void
-fit_pilots(struct library *library, const struct instances *instances,
+fit_pilots(struct pilot_library *library, const struct training_queries *queries,
     const struct fit_options *options)
 {
-	for (int d = 0; d < strings_count(instances->datasets); d++)
-		for (int g = 0; g < instances->gate_count; g++) {
+	for (int d = 0; d < strings_count(queries->datasets); d++)
+		for (int g = 0; g < queries->gate_count; g++) {
 			struct served_queries group =
-			    group_of(instances, d, g, options->ties);
+			    group_of(queries, d, g, options->ties);
 			if (group.count)
-				add_centroids(library, instances, &group, options,
-				    strings_get(instances->datasets, d),
-				    strings_get(instances->gates, g));
+				add_centroids(library, queries, &group, options,
+				    strings_get(queries->datasets, d),
+				    strings_get(queries->gates, g));
 			free(group.rows);
 			free(group.weights);
 		}
@@ -118,27 +118,27 @@ fit_pilots(struct library *library, const struct instances *instances,
 
 /* Adds queries of each data set, drawn without replacement. */
 static void
-fit_dataset(struct library *library, const struct instances *instances,
+fit_dataset(struct pilot_library *library, const struct training_queries *queries,
     const struct fit_options *options)
 {
-	int64_t *rows = mem_new((size_t)instances->count, sizeof *rows);
+	int64_t *rows = mem_new((size_t)queries->count, sizeof *rows);
 
-	for (int d = 0; d < strings_count(instances->datasets); d++) {
+	for (int d = 0; d < strings_count(queries->datasets); d++) {
 		struct rng rng = rng_seed(options->seed, (uint64_t)d);
-		const char *name = strings_get(instances->datasets, d);
+		const char *name = strings_get(queries->datasets, d);
 		int64_t count = 0;
 		if (!*name)
 			die("%s: nothing says of which data set its queries are: no column or attribute 'dataset', and no name of a file",
-			    stream_name(instances->first));
-		for (int64_t row = 0; row < instances->count; row++)
-			if (instances->dataset[row] == d)
+			    stream_name(queries->first));
+		for (int64_t row = 0; row < queries->count; row++)
+			if (queries->dataset[row] == d)
 				rows[count++] = row;
 		for (int64_t i = 0; i < count && i < options->samples; i++) {
 			int64_t at = i + (int64_t)rng_below(&rng, (uint64_t)(count - i));
 			int64_t row = rows[at];
 			rows[at] = rows[i];
-			library_add(library, name, name, 1, 0,
-			    instances->vectors + row * instances->width);
+			pilot_library_add(library, name, name, 1, 0,
+			    queries->vectors + row * queries->width);
 		}
 	}
 	free(rows);
@@ -146,37 +146,37 @@ fit_dataset(struct library *library, const struct instances *instances,
 
 /* Warns of gates without pilots. */
 static void
-warn_absent(const struct library *library, const struct instances *instances)
+warn_absent(const struct pilot_library *library, const struct training_queries *queries)
 {
 	char *absent = NULL;
 
-	for (int g = 0; g < instances->gate_count; g++) {
-		const char *gate = strings_get(instances->gates, g);
+	for (int g = 0; g < queries->gate_count; g++) {
+		const char *gate = strings_get(queries->gates, g);
 		if (strings_find(library->gates, gate, strlen(gate)) < 0)
 			absent = mem_list(absent, gate);
 	}
 	if (absent)
 		warn(
 		    "%s: no query is left for which these gates are best, and none will be sent to them: %s",
-		    stream_name(instances->first), absent);
+		    stream_name(queries->first), absent);
 	free(absent);
 }
 
-struct library *
-fit_library(const struct instances *instances, const struct fit_options *options)
+struct pilot_library *
+fit_library(const struct training_queries *queries, const struct fit_options *options)
 {
-	struct library *library = library_new(options->router, instances->width,
-	    stream_properties(instances->first), instances->kind);
+	struct pilot_library *library = pilot_library_new(options->router, queries->width,
+	    stream_properties(queries->first), queries->kind);
 
 	switch (options->router) {
-	case ROUTER_PILOTS: fit_pilots(library, instances, options); break;
-	case ROUTER_DATASET: fit_dataset(library, instances, options); break;
+	case ROUTER_PILOTS: fit_pilots(library, queries, options); break;
+	case ROUTER_DATASET: fit_dataset(library, queries, options); break;
 	case ROUTER_EXPERTS:
-	case ROUTER_HEAD: fit_classifiers(library, instances, options); break;
+	case ROUTER_HEAD: fit_classifiers(library, queries, options); break;
 	}
 	if (!library->count)
 		die("%s: all queries are ties, and left out; --ties first or split keeps them",
-		    stream_name(instances->first));
-	warn_absent(library, instances);
+		    stream_name(queries->first));
+	warn_absent(library, queries);
 	return library;
 }

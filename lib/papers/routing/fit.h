@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "papers/routing/instances.h"
-#include "papers/routing/library.h"
+#include "papers/routing/training_queries.h"
+#include "papers/routing/pilot_library.h"
 
 enum ties { TIES_FIRST, TIES_DROP, TIES_SPLIT };
 extern const char *const ties_names[]; /* ends with NULL */
@@ -31,11 +31,11 @@ struct fit_options {
  * HEAD: one logistic regression of all gates, on as many queries of each.  Both are solved to the optimum, C = 1.
  * Warns of gates that are best for no query.  Dies if no query is left, or classifiers have one gate only.
  */
-struct library *fit_library(
-    const struct instances *instances, const struct fit_options *options);
+struct pilot_library *fit_library(
+    const struct training_queries *queries, const struct fit_options *options);
 
 /* fit_library for classifiers. */
-void fit_classifiers(struct library *library, const struct instances *instances,
-    const struct fit_options *options);
+void fit_classifiers(struct pilot_library *library,
+    const struct training_queries *queries, const struct fit_options *options);
 
 #endif

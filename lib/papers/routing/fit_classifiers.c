@@ -14,7 +14,7 @@ static const struct logistic_regression_options optimum = {
 
 /* The queries without ties, in random order. */
 struct labelled_queries {
-	const struct instances *instances;
+	const struct training_queries *queries;
 	int64_t *rows;
 	int32_t *gate;	       /* the best of each row */
 	int64_t count, *sizes; /* sizes: [gates] */
@@ -27,22 +27,21 @@ struct training_set {
 };
 
 static struct labelled_queries
-label(const struct instances *instances, uint64_t seed)
+label(const struct training_queries *queries, uint64_t seed)
 {
-	size_t room = (size_t)instances->count;
-	struct labelled_queries labelled = { instances,
+	size_t room = (size_t)queries->count;
+	struct labelled_queries labelled = { queries,
 		mem_new(room, sizeof *labelled.rows),
 		mem_new(room, sizeof *labelled.gate), 0,
-		mem_zero((size_t)instances->gate_count, sizeof *labelled.sizes) };
+		mem_zero((size_t)queries->gate_count, sizeof *labelled.sizes) };
 	struct rng rng = rng_seed(seed, 0);
 	uint64_t key = rng_next(&rng);
 
 	for (uint64_t i = 0; i < room; i++) {
 		int64_t row = (int64_t)rng_permute(key, i, room);
 		int ties;
-		int best =
-		    gate_scores_best(instances->scores + row * instances->gate_count,
-			instances->gate_count, &ties);
+		int best = gate_scores_best(queries->scores + row * queries->gate_count,
+		    queries->gate_count, &ties);
 		if (ties > 1)
 			continue;
 		labelled.rows[labelled.count] = row;
@@ -70,10 +69,10 @@ training_set_new(int64_t room, int width)
 }
 
 static void
-training_set_add(struct training_set *set, const struct instances *instances, int64_t row,
-    int32_t class)
+training_set_add(struct training_set *set, const struct training_queries *queries,
+    int64_t row, int32_t class)
 {
-	memcpy(set->x + set->count * set->width, instances->vectors + row * set->width,
+	memcpy(set->x + set->count * set->width, queries->vectors + row * set->width,
 	    (size_t)set->width * sizeof(float));
 	set->label[set->count++] = class;
 }
@@ -92,8 +91,9 @@ learn(struct training_set *set, int classes)
 
 /* Adds `scale` times one of the model's weight vectors as the gate's classifier. */
 static void
-add_classifier(struct library *library, const struct instances *instances, int gate,
-    double size, const struct logistic_regression *model, int vector, double scale)
+add_classifier(struct pilot_library *library, const struct training_queries *queries,
+    int gate, double size, const struct logistic_regression *model, int vector,
+    double scale)
 {
 	float *weights = mem_new((size_t)model->width, sizeof *weights);
 
@@ -101,35 +101,36 @@ add_classifier(struct library *library, const struct instances *instances, int g
 		weights[j] =
 		    (float)(scale * model->weights[(size_t)vector * (size_t)model->width +
 						   (size_t)j]);
-	library_add(library, strings_get(instances->gates, gate), "", size,
+	pilot_library_add(library, strings_get(queries->gates, gate), "", size,
 	    scale * model->intercepts[vector], weights);
 	free(weights);
 }
 
 /* Fits the gate's queries against as many others, the first of the random order. */
 static void
-fit_expert(struct library *library, const struct labelled_queries *labelled, int gate)
+fit_expert(
+    struct pilot_library *library, const struct labelled_queries *labelled, int gate)
 {
 	int64_t own = labelled->sizes[gate], others = labelled->count - own;
 	int64_t each = own < others ? own : others, left[2] = { each, each };
-	struct training_set set = training_set_new(2 * each, labelled->instances->width);
+	struct training_set set = training_set_new(2 * each, labelled->queries->width);
 
 	for (int64_t i = 0; i < labelled->count; i++) {
 		int class = labelled->gate[i] == gate;
 		if (left[class]-- > 0)
 			training_set_add(
-			    &set, labelled->instances, labelled->rows[i], class);
+			    &set, labelled->queries, labelled->rows[i], class);
 	}
 	struct logistic_regression *model = learn(&set, 2);
-	add_classifier(library, labelled->instances, gate, (double)each, model, 0, 1);
+	add_classifier(library, labelled->queries, gate, (double)each, model, 0, 1);
 	logistic_regression_free(model);
 }
 
 /* Fits all gates, on as many queries of each as the rarest has. */
 static void
-fit_head(struct library *library, const struct labelled_queries *labelled)
+fit_head(struct pilot_library *library, const struct labelled_queries *labelled)
 {
-	int gates = labelled->instances->gate_count, classes = 0;
+	int gates = labelled->queries->gate_count, classes = 0;
 	int64_t least = labelled->count, *left = mem_new((size_t)gates, sizeof *left);
 	int32_t *class = mem_new((size_t)gates, sizeof *class);
 
@@ -141,16 +142,16 @@ fit_head(struct library *library, const struct labelled_queries *labelled)
 	for (int g = 0; g < gates; g++)
 		left[g] = least;
 	struct training_set set =
-	    training_set_new(least * classes, labelled->instances->width);
+	    training_set_new(least * classes, labelled->queries->width);
 	for (int64_t i = 0; i < labelled->count; i++)
 		if (left[labelled->gate[i]]-- > 0)
-			training_set_add(&set, labelled->instances, labelled->rows[i],
+			training_set_add(&set, labelled->queries, labelled->rows[i],
 			    class[labelled->gate[i]]);
 	struct logistic_regression *model = learn(&set, classes);
 	/* two classes have one vector: the softmax of -z/2 and z/2 is the logistic function of z */
 	for (int g = 0; g < gates; g++)
 		if (labelled->sizes[g])
-			add_classifier(library, labelled->instances, g, (double)least,
+			add_classifier(library, labelled->queries, g, (double)least,
 			    model, classes > 2 ? class[g] : 0,
 			    classes > 2 ? 1
 			    : class[g]	? 0.5
@@ -161,20 +162,19 @@ fit_head(struct library *library, const struct labelled_queries *labelled)
 }
 
 void
-fit_classifiers(struct library *library, const struct instances *instances,
+fit_classifiers(struct pilot_library *library, const struct training_queries *queries,
     const struct fit_options *options)
 {
-	struct labelled_queries labelled = label(instances, options->seed);
+	struct labelled_queries labelled = label(queries, options->seed);
 
-	for (int g = 0; g < instances->gate_count; g++)
+	for (int g = 0; g < queries->gate_count; g++)
 		if (labelled.sizes[g] == labelled.count)
 			die("%s: of %lld queries %lld have one best gate, and there are no two gates to tell apart",
-			    stream_name(instances->first), (long long)instances->count,
+			    stream_name(queries->first), (long long)queries->count,
 			    (long long)labelled.count);
 	if (options->router == ROUTER_HEAD)
 		fit_head(library, &labelled);
-	for (int g = 0; options->router == ROUTER_EXPERTS && g < instances->gate_count;
-	     g++)
+	for (int g = 0; options->router == ROUTER_EXPERTS && g < queries->gate_count; g++)
 		if (labelled.sizes[g])
 			fit_expert(library, &labelled, g);
 	labelled_free(&labelled);

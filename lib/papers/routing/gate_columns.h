@@ -1,6 +1,6 @@
 /*
- * gate_columns - the columns that routing appends to a stream: the chosen gate (library.h) of each text, and its score with every
- * gate.
+ * gate_columns - the columns that routing appends to a stream: the chosen gate (pilot_library.h) of each text, and its score with
+ * every gate.
  *
  *	gate		text			the gate's name
  *	score.GATE	f32 or f64		for each gate, if there are scores

@@ -1,5 +1,5 @@
 /*
- * gate_scores - the score of each query with each gate (library.h): a file per gate, written by `mteb-score --per-query`.
+ * gate_scores - the score of each query with each gate (pilot_library.h): a file per gate, written by `mteb-score --per-query`.
  *
  * A gate's name is NAME of "NAME=FILE", or else the file's name without folder and suffix.  The order of the files decides ties.
  */

@@ -11,7 +11,7 @@
 
 struct routed_pass {
 	struct model *model;
-	const struct library *library;
+	const struct pilot_library *library;
 	const char *path;
 	const struct reader *reader;
 	struct writer *writer;
@@ -26,7 +26,7 @@ struct routed_pass {
 };
 
 static int
-layer_of(const struct library *library, const char *path)
+layer_of(const struct pilot_library *library, const char *path)
 {
 	int layer = -1, end = 0;
 
@@ -108,8 +108,8 @@ put(void *context, int field, struct record *made, int64_t count, const int64_t 
 }
 
 struct routed_pass *
-routed_pass_new(struct model *model, const struct library *library, const char *path,
-    const struct reader *reader, struct writer *writer)
+routed_pass_new(struct model *model, const struct pilot_library *library,
+    const char *path, const struct reader *reader, struct writer *writer)
 {
 	struct routed_pass *pass = mem_zero(1, sizeof *pass);
 	const char *own = model_fingerprint(model);

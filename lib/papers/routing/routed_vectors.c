@@ -6,13 +6,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "papers/routing/gate_columns.h"
-#include "papers/routing/instances.h"
+#include "papers/routing/training_queries.h"
 #include "search/vectors.h"
 
 struct routed_vectors {
 	struct reader *reader;
 	const char *field; /* or NULL */
-	const struct library *library;
+	const struct pilot_library *library;
 	struct vectors *vectors;
 	struct gate_columns *columns;
 };
@@ -23,11 +23,11 @@ check_model(const struct routed_vectors *routed, const char *path, bool any_mode
 	const char *name = stream_name(routed->reader), *model = routed->library->model;
 	const char *own = tree_string(stream_properties(routed->reader), "model", NULL);
 
-	instances_check_base(routed->reader);
+	training_queries_check_base(routed->reader);
 	if (!any_model && own && model && strcmp(own, model) != 0)
 		die("%s: its vectors are of model %s, those of %s of model %s; encode the queries with that one",
 		    name, own, path, model);
-	instances_check_kind(routed->vectors, path, routed->library->kind);
+	training_queries_check_kind(routed->vectors, path, routed->library->kind);
 	if (routed->vectors->width != routed->library->width)
 		die("%s: its vectors have width %d, those of %s %d; encode the queries with the same model",
 		    name, routed->vectors->width, path, routed->library->width);
@@ -35,7 +35,7 @@ check_model(const struct routed_vectors *routed, const char *path, bool any_mode
 
 struct routed_vectors *
 routed_vectors_open(struct reader *reader, const char *field,
-    const struct library *library, const char *path, enum similarity similarity,
+    const struct pilot_library *library, const char *path, enum similarity similarity,
     bool any_model)
 {
 	struct routed_vectors *routed = mem_zero(1, sizeof *routed);

@@ -17,7 +17,7 @@ struct routed_vectors;
  * model.
  */
 struct routed_vectors *routed_vectors_open(struct reader *reader, const char *field,
-    const struct library *library, const char *path, enum similarity similarity,
+    const struct pilot_library *library, const char *path, enum similarity similarity,
     bool any_model);
 
 void routed_vectors_add(struct routed_vectors *routed, struct writer *writer);

@@ -11,21 +11,21 @@
 const char *const rule_names[] = { "mean", "max", NULL };
 
 struct routing {
-	const struct library *library;
+	const struct pilot_library *library;
 	struct router_options options;
 	float *units;	 /* [count, width] normalised vectors, for cosines */
 	int64_t *counts; /* [gates] number of vectors */
 };
 
 struct router_options
-router_usual(const struct library *library)
+router_usual(const struct pilot_library *library)
 {
 	return (struct router_options){ SIMILARITY_DOT,
 		library->router == ROUTER_DATASET ? RULE_MAX : RULE_MEAN };
 }
 
 struct routing *
-router_new(const struct library *library, const struct router_options *options)
+router_new(const struct pilot_library *library, const struct router_options *options)
 {
 	struct routing *router = mem_zero(1, sizeof *router);
 	int64_t width = library->width;
@@ -50,7 +50,7 @@ router_new(const struct library *library, const struct router_options *options)
 static void
 dots(const struct routing *router, const float *x, int64_t first, double sums[4])
 {
-	const struct library *library = router->library;
+	const struct pilot_library *library = router->library;
 	const float *vectors = router->units ? router->units : library->vectors;
 	const float *a[4], *b[4];
 
@@ -65,7 +65,7 @@ dots(const struct routing *router, const float *x, int64_t first, double sums[4]
 static void
 score_query(const struct routing *router, const float *x, double *scores)
 {
-	const struct library *library = router->library;
+	const struct pilot_library *library = router->library;
 	int64_t gates = strings_count(library->gates);
 	bool mean = router->options.rule == RULE_MEAN;
 	double sums[4];

@@ -1,5 +1,5 @@
 /*
- * router - the scores of queries with each gate of a library (library.h), and the best gate.
+ * router - the scores of queries with each gate of a library (pilot_library.h), and the best gate.
  *
  * A gate's score is the mean (the paper, "Routing Mechanism") or the maximum (its released code) over its vectors of their dot product, or
  * cosine, with the query; for a classifier its decision value.  Computed in double, rounded to float32; the first of equal gates is
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "papers/routing/library.h"
+#include "papers/routing/pilot_library.h"
 #include "search/similarity.h"
 
 enum rule { RULE_MEAN, RULE_MAX };
@@ -22,13 +22,13 @@ struct router_options {
 };
 
 /* The defaults: dot products; the mean, or the maximum for ROUTER_DATASET. */
-struct router_options router_usual(const struct library *library);
+struct router_options router_usual(const struct pilot_library *library);
 
 struct routing;
 
 /* Borrows the library. */
 struct routing *router_new(
-    const struct library *library, const struct router_options *options);
+    const struct pilot_library *library, const struct router_options *options);
 
 /* x [rows,width], of unit length for cosines; scores [rows,gates]; best [rows] gate numbers. */
 void router_route(const struct routing *router, const float *x, int64_t rows,

@@ -1,4 +1,4 @@
-#include "papers/routing/instances.h"
+#include "papers/routing/training_queries.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct query_stream {
 };
 
 void
-instances_check_base(const struct reader *reader)
+training_queries_check_base(const struct reader *reader)
 {
 	const char *gates = tree_string(stream_properties(reader), "gates", NULL);
 
@@ -31,7 +31,8 @@ instances_check_base(const struct reader *reader)
 }
 
 void
-instances_check_kind(const struct vectors *vectors, const char *other, const char *kind)
+training_queries_check_kind(
+    const struct vectors *vectors, const char *other, const char *kind)
 {
 	const char *own = vectors_kind(vectors);
 
@@ -52,42 +53,41 @@ gate_of(const struct reader *reader, int column)
 
 /* Takes the gates and their order from the first stream. */
 static void
-name_gates(struct instances *instances)
+name_gates(struct training_queries *queries)
 {
-	for (int i = 0; i < stream_columns(instances->first); i++) {
-		const char *gate = gate_of(instances->first, i);
+	for (int i = 0; i < stream_columns(queries->first); i++) {
+		const char *gate = gate_of(queries->first, i);
 		if (gate)
-			strings_add(instances->gates, gate, strlen(gate), NULL);
+			strings_add(queries->gates, gate, strlen(gate), NULL);
 	}
-	instances->gate_count = (int)strings_count(instances->gates);
-	if (!instances->gate_count)
+	queries->gate_count = (int)strings_count(queries->gates);
+	if (!queries->gate_count)
 		die("%s: there is no column 'score.GATE'; 'pilot-route --oracle' appends one for each gate",
-		    stream_name(instances->first));
+		    stream_name(queries->first));
 }
 
 static void
-find_scores(struct query_stream *stream, const struct instances *instances)
+find_scores(struct query_stream *stream, const struct training_queries *queries)
 {
 	const struct reader *reader = stream->reader;
 	int found = 0;
 
-	stream->scores = mem_new((size_t)instances->gate_count, sizeof *stream->scores);
+	stream->scores = mem_new((size_t)queries->gate_count, sizeof *stream->scores);
 	for (int i = 0; i < stream_columns(reader); i++) {
 		const char *gate = gate_of(reader, i);
-		int64_t at =
-		    gate ? strings_find(instances->gates, gate, strlen(gate)) : -1;
+		int64_t at = gate ? strings_find(queries->gates, gate, strlen(gate)) : -1;
 		if (gate && at < 0)
 			die("%s: it has scores of gate '%s', %s has none",
-			    stream_name(reader), gate, stream_name(instances->first));
+			    stream_name(reader), gate, stream_name(queries->first));
 		if (!gate)
 			continue;
 		values_single(reader, i, 0);
 		stream->scores[at] = i;
 		found++;
 	}
-	if (found < instances->gate_count)
+	if (found < queries->gate_count)
 		die("%s: it has scores of %d gates, %s of %d", stream_name(reader), found,
-		    stream_name(instances->first), instances->gate_count);
+		    stream_name(queries->first), queries->gate_count);
 }
 
 /* The file's bare name; "" for standard input. */
@@ -102,7 +102,7 @@ name_of(const char *path)
 
 /* The number of a row's data set. */
 static int32_t
-dataset_of(struct instances *instances, const struct query_stream *stream,
+dataset_of(struct training_queries *queries, const struct query_stream *stream,
     const struct record *record, int64_t row)
 {
 	char room[VALUES_ROOM];
@@ -112,17 +112,16 @@ dataset_of(struct instances *instances, const struct query_stream *stream,
 	if (stream->dataset >= 0)
 		name = values_text(stream_column(stream->reader, stream->dataset),
 		    &record->columns[stream->dataset], row, room, &length);
-	return (int32_t)strings_add(instances->datasets, name, length, NULL);
+	return (int32_t)strings_add(queries->datasets, name, length, NULL);
 }
 
 static void
-add_scores(struct instances *instances, const struct query_stream *stream,
+add_scores(struct training_queries *queries, const struct query_stream *stream,
     const struct record *record, int64_t row)
 {
-	double *to =
-	    instances->scores + instances->count * (int64_t)instances->gate_count;
+	double *to = queries->scores + queries->count * (int64_t)queries->gate_count;
 
-	for (int i = 0; i < instances->gate_count; i++) {
+	for (int i = 0; i < queries->gate_count; i++) {
 		int column = stream->scores[i];
 		to[i] =
 		    values_number(stream->reader, column, &record->columns[column], row);
@@ -130,37 +129,37 @@ add_scores(struct instances *instances, const struct query_stream *stream,
 			die("%s: record %lld: 'score.%s' of row %lld is not finite",
 			    stream_name(stream->reader),
 			    (long long)stream_records(stream->reader),
-			    strings_get(instances->gates, i), (long long)row + 1);
+			    strings_get(queries->gates, i), (long long)row + 1);
 	}
 }
 
 static void
-add_record(struct instances *instances, const struct query_stream *stream,
+add_record(struct training_queries *queries, const struct query_stream *stream,
     const struct record *record)
 {
-	size_t rows = mem_add((size_t)instances->count, (size_t)record->rows, "queries");
-	size_t width = (size_t)instances->width;
+	size_t rows = mem_add((size_t)queries->count, (size_t)record->rows, "queries");
+	size_t width = (size_t)queries->width;
 
 	vectors_load(stream->vectors, record);
-	instances->vectors = mem_grow(
-	    instances->vectors, &instances->vector_room, rows, width * sizeof(float));
-	instances->dataset =
-	    mem_grow(instances->dataset, &instances->dataset_room, rows, sizeof(int32_t));
-	instances->scores = mem_grow(instances->scores, &instances->score_room, rows,
-	    (size_t)(instances->gate_count + 1) * sizeof(double));
+	queries->vectors = mem_grow(
+	    queries->vectors, &queries->vector_room, rows, width * sizeof(float));
+	queries->dataset =
+	    mem_grow(queries->dataset, &queries->dataset_room, rows, sizeof(int32_t));
+	queries->scores = mem_grow(queries->scores, &queries->score_room, rows,
+	    (size_t)(queries->gate_count + 1) * sizeof(double));
 	if (record->rows)
-		memcpy(instances->vectors + (size_t)instances->count * width,
+		memcpy(queries->vectors + (size_t)queries->count * width,
 		    stream->vectors->raw, (size_t)record->rows * width * sizeof(float));
 	for (int64_t row = 0; row < record->rows; row++) {
-		instances->dataset[instances->count] =
-		    dataset_of(instances, stream, record, row);
-		add_scores(instances, stream, record, row);
-		instances->count++;
+		queries->dataset[queries->count] =
+		    dataset_of(queries, stream, record, row);
+		add_scores(queries, stream, record, row);
+		queries->count++;
 	}
 }
 
 static void
-read_stream(struct instances *instances, struct query_stream *stream)
+read_stream(struct training_queries *queries, struct query_stream *stream)
 {
 	struct progress *progress = stream_progress(stream->reader);
 	struct record record;
@@ -169,25 +168,25 @@ read_stream(struct instances *instances, struct query_stream *stream)
 	if (stream->dataset >= 0)
 		values_single(stream->reader, stream->dataset, 0);
 	while (stream_next(stream->reader, &record))
-		add_record(instances, stream, &record);
+		add_record(queries, stream, &record);
 	progress_free(progress);
 }
 
-struct instances *
-instances_read(
+struct training_queries *
+training_queries_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model)
 {
-	struct instances *instances = mem_zero(1, sizeof *instances);
+	struct training_queries *queries = mem_zero(1, sizeof *queries);
 	struct query_stream *streams = mem_zero((size_t)count, sizeof *streams);
 
-	instances->gates = strings_new();
-	instances->datasets = strings_new();
+	queries->gates = strings_new();
+	queries->datasets = strings_new();
 	for (int i = 0; i < count; i++) {
 		struct query_stream *stream = &streams[i];
 		stream->reader = stream_open(paths[i]);
 		stream->vectors = vectors_open(stream->reader, field, 0);
 		stream->name = name_of(paths[i]);
-		instances_check_base(stream->reader);
+		training_queries_check_base(stream->reader);
 		vectors_agree(streams[0].vectors, stream->vectors, any_model);
 		/* compare with all: a stream without a model agrees with two different ones */
 		for (int j = 1; !any_model && j < i; j++)
@@ -195,16 +194,16 @@ instances_read(
 			    vectors_model(streams[j].vectors),
 			    stream_name(streams[j].reader));
 		if (i == 0) {
-			instances->first = stream->reader;
-			instances->width = stream->vectors->width;
-			instances->kind = mem_string(vectors_kind(stream->vectors));
+			queries->first = stream->reader;
+			queries->width = stream->vectors->width;
+			queries->kind = mem_string(vectors_kind(stream->vectors));
 		}
-		instances_check_kind(stream->vectors, paths[0], instances->kind);
+		training_queries_check_kind(stream->vectors, paths[0], queries->kind);
 		if (scored && i == 0)
-			name_gates(instances);
+			name_gates(queries);
 		if (scored)
-			find_scores(stream, instances);
-		read_stream(instances, stream);
+			find_scores(stream, queries);
+		read_stream(queries, stream);
 	}
 	for (int i = 0; i < count; i++) {
 		vectors_close(streams[i].vectors);
@@ -214,20 +213,20 @@ instances_read(
 			stream_close(streams[i].reader);
 	}
 	free(streams);
-	if (!instances->count)
-		die("%s: there are no queries in it", stream_name(instances->first));
-	return instances;
+	if (!queries->count)
+		die("%s: there are no queries in it", stream_name(queries->first));
+	return queries;
 }
 
 void
-instances_free(struct instances *instances)
+training_queries_free(struct training_queries *queries)
 {
-	stream_close(instances->first);
-	free(instances->kind);
-	strings_free(instances->gates);
-	strings_free(instances->datasets);
-	free(instances->vectors);
-	free(instances->dataset);
-	free(instances->scores);
-	free(instances);
+	stream_close(queries->first);
+	free(queries->kind);
+	strings_free(queries->gates);
+	strings_free(queries->datasets);
+	free(queries->vectors);
+	free(queries->dataset);
+	free(queries->scores);
+	free(queries);
 }

@@ -1,5 +1,5 @@
 /*
- * library - pilot embeddings that route queries to gates (RouterRetriever, Lee et al. 2024, "Pilot Embedding Library").
+ * pilot_library - pilot embeddings that route queries to gates (RouterRetriever, Lee et al. 2024, "Pilot Embedding Library").
  *
  * A gate is an expert that a query can be sent to: in the paper, and in encode --gates, a LoRA adapter of the base model.  A pilot
  * embedding represents a gate.  A library is a stream with a row per pilot:
@@ -13,8 +13,8 @@
  *
  * A gate's score for query q is the mean, or the maximum, over its vectors v of sim(q, v), or q.v + bias of a classifier.
  */
-#ifndef PAPERS_ROUTING_LIBRARY_H
-#define PAPERS_ROUTING_LIBRARY_H
+#ifndef PAPERS_ROUTING_PILOT_LIBRARY_H
+#define PAPERS_ROUTING_PILOT_LIBRARY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ struct pilot {
 	double size, bias;
 };
 
-struct library {
+struct pilot_library {
 	enum router router;
 	int width;
 	char *model; /* NULL: not known */
@@ -51,22 +51,22 @@ struct library {
 };
 
 /* properties: those of the training stream, which name the model. */
-struct library *library_new(
+struct pilot_library *pilot_library_new(
     enum router router, int width, const struct tree *properties, const char *kind);
 
 /* Adds a pilot; copies `vector` [width]. */
-void library_add(struct library *library, const char *gate, const char *dataset,
-    double size, double bias, const float *vector);
+void pilot_library_add(struct pilot_library *library, const char *gate,
+    const char *dataset, double size, double bias, const float *vector);
 
 /* Dies, naming the stream, if it is no library, has no pilots, or has two classifiers of a gate. */
-struct library *library_read(const char *path);
+struct pilot_library *pilot_library_read(const char *path);
 
 /* Copies the history and properties of `from`.  level: of zstd; -1: the default. */
-void library_write(const struct library *library, const char *path, int level,
+void pilot_library_write(const struct pilot_library *library, const char *path, int level,
     uint64_t seed, const struct reader *from);
 
 /* Prints a table: gate, dataset, nearest (the gate of the nearest vector of another gate), its cosine, size, vector length, bias. */
-void library_print(const struct library *library);
-void library_free(struct library *library);
+void pilot_library_print(const struct pilot_library *library);
+void pilot_library_free(struct pilot_library *library);
 
 #endif

@@ -1,4 +1,4 @@
-#include "papers/routing/library.h"
+#include "papers/routing/pilot_library.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,11 +22,11 @@ router_classifies(enum router router)
 	return router == ROUTER_EXPERTS || router == ROUTER_HEAD;
 }
 
-struct library *
-library_new(
+struct pilot_library *
+pilot_library_new(
     enum router router, int width, const struct tree *properties, const char *kind)
 {
-	struct library *library = mem_zero(1, sizeof *library);
+	struct pilot_library *library = mem_zero(1, sizeof *library);
 
 	library->router = router;
 	library->width = width;
@@ -39,8 +39,8 @@ library_new(
 }
 
 void
-library_add(struct library *library, const char *gate, const char *dataset, double size,
-    double bias, const float *vector)
+pilot_library_add(struct pilot_library *library, const char *gate, const char *dataset,
+    double size, double bias, const float *vector)
 {
 	size_t count = (size_t)library->count, width = (size_t)library->width;
 	size_t bytes = width * sizeof *vector;
@@ -58,7 +58,7 @@ library_add(struct library *library, const char *gate, const char *dataset, doub
 }
 
 void
-library_free(struct library *library)
+pilot_library_free(struct pilot_library *library)
 {
 	strings_free(library->gates);
 	strings_free(library->datasets);
@@ -72,8 +72,8 @@ library_free(struct library *library)
 /* Writing. -------------------------------------------------------------------------- */
 
 static struct writer *
-open_writer(const struct library *library, const char *path, int level, uint64_t seed,
-    const struct reader *from)
+open_writer(const struct pilot_library *library, const char *path, int level,
+    uint64_t seed, const struct reader *from)
 {
 	struct writer *writer = stream_create(path, from);
 
@@ -105,8 +105,8 @@ add_name(struct text_column *texts, const struct strings *names, int number)
 
 /* Text columns first, then numbers, as in the header; one record. */
 void
-library_write(const struct library *library, const char *path, int level, uint64_t seed,
-    const struct reader *from)
+pilot_library_write(const struct pilot_library *library, const char *path, int level,
+    uint64_t seed, const struct reader *from)
 {
 	struct writer *writer = open_writer(library, path, level, seed, from);
 	int gate = add_names(writer, "gate"), dataset = add_names(writer, "dataset");
@@ -206,7 +206,7 @@ number_of(const struct library_columns *columns, const struct record *record, in
 }
 
 static void
-add_row(struct library *library, const struct library_columns *columns,
+add_row(struct pilot_library *library, const struct library_columns *columns,
     const struct record *record, int64_t row)
 {
 	char *gate = text_of(columns, record, columns->gate, row);
@@ -216,7 +216,7 @@ add_row(struct library *library, const struct library_columns *columns,
 	if (!*gate)
 		die("%s: record %lld: row %lld has no gate", stream_name(columns->reader),
 		    (long long)stream_records(columns->reader), (long long)row + 1);
-	library_add(library, gate, dataset,
+	pilot_library_add(library, gate, dataset,
 	    number_of(columns, record, columns->size, row),
 	    columns->bias < 0 ? 0 : number_of(columns, record, columns->bias, row),
 	    columns->vectors->raw + row * library->width);
@@ -227,8 +227,8 @@ add_row(struct library *library, const struct library_columns *columns,
 	free(dataset);
 }
 
-struct library *
-library_read(const char *path)
+struct pilot_library *
+pilot_library_read(const char *path)
 {
 	struct reader *reader = stream_open(path);
 	enum router router = router_of(reader);
@@ -240,7 +240,7 @@ library_read(const char *path)
 		.bias = router_classifies(router)
 			    ? stream_need(reader, "bias", DTYPE_F64, 0)
 			    : -1 };
-	struct library *library = library_new(router, columns.vectors->width,
+	struct pilot_library *library = pilot_library_new(router, columns.vectors->width,
 	    stream_properties(reader), vectors_kind(columns.vectors));
 	struct record record;
 
@@ -263,7 +263,8 @@ library_read(const char *path)
 
 /* The cosine of the nearest vector of another gate, `*nearest`; NaN if there is no other gate. */
 static double
-nearest_other(const struct library *library, const float *units, int64_t at, int *nearest)
+nearest_other(
+    const struct pilot_library *library, const float *units, int64_t at, int *nearest)
 {
 	int gate = library->pilots[at].gate;
 	double best = (double)NAN;
@@ -282,7 +283,7 @@ nearest_other(const struct library *library, const float *units, int64_t at, int
 }
 
 void
-library_print(const struct library *library)
+pilot_library_print(const struct pilot_library *library)
 {
 	static const char *const names[] = { "gate", "dataset", "nearest", "cosine",
 		"size", "length", "bias", NULL };

@@ -1,13 +1,13 @@
 /*
- * instances - training queries in memory: the base model's embedding of each, its data set, and its score with each gate
- * (library.h).
+ * training_queries - training queries in memory: the base model's embedding of each, its data set, and its score with each gate
+ * (pilot_library.h).
  *
  *	X.emb		f32 [width], or another float type
  *	score.GATE	a number for each gate, from `pilot-route --oracle`
  *	dataset		text or number; or an attribute of the records; or else the file's name without folder and suffix
  */
-#ifndef PAPERS_ROUTING_INSTANCES_H
-#define PAPERS_ROUTING_INSTANCES_H
+#ifndef PAPERS_ROUTING_TRAINING_QUERIES_H
+#define PAPERS_ROUTING_TRAINING_QUERIES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "search/vectors.h"
 #include "stream/stream.h"
 
-struct instances {
+struct training_queries {
 	struct reader *first; /* the first stream, read to its end */
 	char *kind;	      /* of the vectors (vectors.h) */
 	int width, gate_count;
@@ -32,15 +32,15 @@ struct instances {
 
 /* Reads the streams; without `scored` ignores scores and has no gates.  Dies if streams differ in gates, width or (unless
  * `any_model`) model, if vectors were made with adapters, on values that are not finite, and if there are no rows. */
-struct instances *instances_read(
+struct training_queries *training_queries_read(
     const char *const *paths, int count, const char *field, bool scored, bool any_model);
-void instances_free(struct instances *instances);
+void training_queries_free(struct training_queries *queries);
 
 /* Dies if the vectors are not of the kind of `other`'s (vectors.h). */
-void instances_check_kind(
+void training_queries_check_kind(
     const struct vectors *vectors, const char *other, const char *kind);
 
 /* Dies if the stream's vectors were made with adapters, not by the base model alone. */
-void instances_check_base(const struct reader *reader);
+void training_queries_check_base(const struct reader *reader);
 
 #endif

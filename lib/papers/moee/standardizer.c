@@ -1,4 +1,4 @@
-#include "papers/moee/standard.h"
+#include "papers/moee/standardizer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 
 static const double least_deviation = 1e-8;
 
-struct standard {
+struct standardizer {
 	int width;
 	int64_t batch, batches;
-	int64_t rows; /* of the current batch; in standard_apply of all */
+	int64_t rows; /* of the current batch; in standardizer_apply of all */
 	double *mean,
 	    *square; /* [width] of the current batch: mean, sum of squared deviations */
 	struct spool spool;  /* [batches][2][width] means and 1 / deviations */
 	const double *known; /* the same, mapped */
 };
 
-struct standard *
-standard_new(int width, int64_t batch)
+struct standardizer *
+standardizer_new(int width, int64_t batch)
 {
-	struct standard *standard = mem_zero(1, sizeof *standard);
+	struct standardizer *standard = mem_zero(1, sizeof *standard);
 
 	standard->width = width;
 	standard->batch = batch;
@@ -34,7 +34,7 @@ standard_new(int width, int64_t batch)
 }
 
 static void
-end_batch(struct standard *standard)
+end_batch(struct standardizer *standard)
 {
 	size_t bytes = (size_t)standard->width * sizeof(double);
 	double n = (double)standard->rows;
@@ -54,7 +54,7 @@ end_batch(struct standard *standard)
 }
 
 void
-standard_add(struct standard *standard, const float *x, int64_t rows)
+standardizer_add(struct standardizer *standard, const float *x, int64_t rows)
 {
 	int width = standard->width;
 
@@ -71,14 +71,14 @@ standard_add(struct standard *standard, const float *x, int64_t rows)
 }
 
 void
-standard_finish(struct standard *standard)
+standardizer_finish(struct standardizer *standard)
 {
 	end_batch(standard);
 	standard->known = spool_map(&standard->spool);
 }
 
 void
-standard_apply(struct standard *standard, float *to, const float *x, int64_t rows,
+standardizer_apply(struct standardizer *standard, float *to, const float *x, int64_t rows,
     const char *stream)
 {
 	int64_t width = standard->width;
@@ -95,19 +95,19 @@ standard_apply(struct standard *standard, float *to, const float *x, int64_t row
 }
 
 void
-standard_rewind(struct standard *standard)
+standardizer_rewind(struct standardizer *standard)
 {
 	standard->rows = 0;
 }
 
 uint64_t
-standard_hash(const struct standard *standard, uint64_t start)
+standardizer_hash(const struct standardizer *standard, uint64_t start)
 {
 	return rng_hash(start, standard->known, standard->spool.bytes);
 }
 
 void
-standard_free(struct standard *standard)
+standardizer_free(struct standardizer *standard)
 {
 	spool_free(&standard->spool);
 	free(standard->mean);
