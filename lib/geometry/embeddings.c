@@ -78,20 +78,18 @@ stream_width(
 	return width;
 }
 
-/* Dies unless the columns of a stream have the first one's widths and model. */
+/* Dies unless the columns of a stream have the widths and models of all streams so far: a stream without a model agrees with two
+ * different ones. */
 static void
 check_stream(const struct embeddings *embeddings, const struct embedding_stream *stream)
 {
-	const struct embedding_stream *first = embeddings->streams;
-	bool any_model = embeddings->options.any_model;
+	const struct embeddings_options *options = &embeddings->options;
 
-	for (int i = 0; i < stream->count; i++)
-		vectors_agree(first->columns[embeddings->options.relations ? i : 0],
-		    stream->columns[i], any_model);
-	/* compare with all: a stream without a model agrees with two different ones */
-	for (; !any_model && first < stream; first++)
-		vectors_agree_model(stream->columns[0], vectors_model(first->columns[0]),
-		    stream_name(first->reader));
+	for (struct embedding_stream *other = embeddings->streams; other <= stream;
+	     other++)
+		for (int i = 0; i < stream->count; i++)
+			vectors_agree(other->columns[options->relations ? i : 0],
+			    stream->columns[i], options->any_model);
 }
 
 static char *

@@ -187,12 +187,9 @@ training_queries_read(
 		stream->vectors = vectors_open(stream->reader, field, 0);
 		stream->name = name_of(paths[i]);
 		training_queries_check_base(stream->reader);
-		vectors_agree(streams[0].vectors, stream->vectors, any_model);
-		/* compare with all: a stream without a model agrees with two different ones */
-		for (int j = 1; !any_model && j < i; j++)
-			vectors_agree_model(stream->vectors,
-			    vectors_model(streams[j].vectors),
-			    stream_name(streams[j].reader));
+		/* with all: a stream without a model agrees with two different ones */
+		for (int j = 0; j < i; j++)
+			vectors_agree(streams[j].vectors, stream->vectors, any_model);
 		if (i == 0) {
 			queries->first = stream->reader;
 			queries->width = stream->vectors->width;
