@@ -6,6 +6,6 @@ TESTED  += $(if $(shell command -v mpicc),$(RANKED))
 $(if $(MPI),$(if $(shell command -v mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
 
 $B/lib/ranks/mpi.o: own_cppflags += $(shell mpicc --showme:compile)
-# mpi.o, which stands before the library, replaces lib/ranks/alone.c
+# mpi.o, which stands before the library, replaces lib/ranks/single.c
 $B/mpi/bin/%: $B/tools/%.o $B/lib/ranks/mpi.o $B/libmotes.a
 	$(link) $(shell mpicc --showme:link)
