@@ -24,9 +24,8 @@ struct covariance {
 
 	/* after covariance_finish or covariance_merge */
 	int64_t count;
-	double *mean; /* [width] */
-	double
-	    *scatter; /* [width, width]: sum of (x - mean) (x - mean)^T; lower triangle */
+	double *mean;	 /* [width] */
+	double *scatter; /* [width, width] sum of (x - mean) (x - mean)^T, lower */
 
 	/* private */
 	float *pending; /* [COVARIANCE_BLOCK, width] vectors not yet added */

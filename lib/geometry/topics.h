@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 struct topics_options {
-	const char
-	    *label; /* column; NULL without `clusters`: "group", where -1 is none */
+	const char *label; /* NULL without `clusters`: "group", where -1 is none */
 	const char *field; /* embeddings for k-means; NULL: the only ones */
 	int clusters;	   /* of k-means; 0: labels */
 	uint32_t seed;

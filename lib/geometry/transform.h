@@ -12,10 +12,9 @@
 #include "geometry/embeddings.h"
 
 struct transform {
-	const char *name; /* of the file, for messages */
-	const char *model,
-	    *made;   /* fingerprints of its input and output; "": not known */
-	int in, out; /* widths */
+	const char *name;	  /* of the file, for messages */
+	const char *model, *made; /* fingerprints of input and output; "": not known */
+	int in, out;		  /* widths */
 	const void *with;
 	/* to[rows,out] from from[rows,in] */
 	void (*apply)(const void *with, float *to, const float *from, size_t rows);

@@ -18,8 +18,7 @@ struct text_queue {
 	uint64_t key;
 	int side;
 	size_t first, last, count;
-	size_t before,
-	    at; /* in this batch: the next item to offer, and the one before it */
+	size_t before, at; /* the next item to offer, and the one before it */
 };
 
 /* The top is the queue whose first item, or next item to offer, came first. */
@@ -39,9 +38,8 @@ struct deferred {
 	size_t *table; /* hash table of queues by side and key; 0: free */
 	size_t item_count, item_room, queue_count, queue_room, table_size, unused;
 	int64_t came;
-	struct heap heads,
-	    moved;    /* by first item; in this batch, by next item to offer */
-	size_t *done; /* queues that the batch has finished */
+	struct heap heads, moved; /* by first item; by next item to offer */
+	size_t *done;		  /* queues that the batch has finished */
 	size_t done_count, done_room;
 };
 

@@ -16,10 +16,9 @@
 enum { STREAM_STEP, STREAM_POOL, STREAM_SOURCE };
 
 struct pool {
-	int task, first, last; /* its sources: first .. last-1 */
-	int64_t total;	       /* examples it gives to an epoch */
-	int64_t drawn,
-	    done; /* in this epoch: taken from the permutation; put into batches */
+	int task, first, last;	   /* its sources: first .. last-1 */
+	int64_t total;		   /* examples it gives to an epoch */
+	int64_t drawn, done;	   /* in this epoch: taken; put into batches */
 	struct deferred *deferred; /* drawn, not yet put; NULL: duplicates are allowed */
 };
 

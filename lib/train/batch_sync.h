@@ -19,7 +19,7 @@ struct sync_message {
 	enum sync_state state;
 	int64_t rows, negatives, record, step;
 	uint64_t
-	    attributes; /* hash of those that must be equal: step, task, temperature ... */
+	    attributes;	 /* hash of step, task, temperature ..., which must be equal */
 	uint64_t tokens; /* sum of the rows' hashes, the same however rows are divided */
 };
 

@@ -29,17 +29,16 @@ struct contrast_options {
 	double temperature;    /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
 	bool keep_duplicates;  /* no keys: a duplicate of a text is a negative */
 	bool freeze_documents; /* only queries pass through the adapter */
-	const char
-	    *documents; /* file of documents' embeddings (precomputed.h); or NULL */
-	bool targets;	/* read the targets of relations */
-	int64_t epochs; /* readings of a file; standard input is read once */
+	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
+	bool targets;	       /* read the targets of relations */
+	int64_t epochs;	       /* readings of a file; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
 
 struct contrast_batch {
 	int64_t rows, negatives, tokens;
 	struct sequence
-	    *sequences; /* [2 rows + negatives]: queries, documents, negatives */
+	    *sequences; /* [2 rows + negatives] queries, documents, negatives */
 	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL without `targets` */

@@ -9,10 +9,9 @@
 
 struct lm {
 	struct objective objective;
-	struct corpus *corpus, *dev; /* NULL: no held-out texts */
-	struct batch batch;	     /* the part of a batch of texts in work */
-	int32_t *positions,
-	    *targets; /* of predicted tokens: position in the batch, rising; id */
+	struct corpus *corpus, *dev;  /* NULL: no held-out texts */
+	struct batch batch;	      /* the part of a batch of texts in work */
+	int32_t *positions, *targets; /* of predicted tokens: rising position; id */
 	size_t positions_capacity, targets_capacity;
 	/* Fills positions and targets, which have room for every token of the batch; returns the number of predicted tokens. */
 	int64_t (*choose)(

@@ -49,11 +49,10 @@ struct batch_report {
 };
 
 struct objective_type {
-	const char *name; /* --objective */
-	size_t size;	  /* bytes of the objective's own struct */
-	double rate;	  /* default --lr */
-	double
-	    balance; /* default --balance of a model with token experts; -1: config.json's */
+	const char *name;    /* --objective */
+	size_t size;	     /* bytes of the objective's own struct */
+	double rate;	     /* default --lr */
+	double balance;	     /* default --balance with token experts; -1: config.json's */
 	const char *applies; /* the options of train(1) that only some objectives have */
 
 	/* Opens the stream; dies if it does not fit the objective or the model. */

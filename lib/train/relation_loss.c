@@ -9,10 +9,9 @@
 /* Scratch memory, reused in each step; grows to the largest batch. */
 struct relation_loss {
 	size_t rows, width;
-	int32_t *
-	    order; /* [2 rows] rows of the vectors: query and document of each relation in turn */
-	float *relations;	  /* [rows, 2 width] */
-	float *targets;		  /* [rows, 2 width]; then the gradient */
+	int32_t *order;	  /* [2 rows] vectors: query and document of each relation */
+	float *relations; /* [rows, 2 width] */
+	float *targets;	  /* [rows, 2 width]; then the gradient */
 	float *lengths, *cosines; /* [rows] of relations; of them and their targets */
 	size_t order_size, relations_size, targets_size, lengths_size,
 	    cosines_size; /* bytes */

@@ -37,8 +37,7 @@ struct emitted_field {
 };
 
 struct emitted {
-	struct reader
-	    *reader; /* borrowed; may be replaced by another of the same stream */
+	struct reader *reader; /* borrowed; the caller may reopen the stream */
 	int count;
 	struct emitted_field *at;
 };

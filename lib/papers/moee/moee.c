@@ -36,11 +36,10 @@ struct moee {
 	struct standardizer **standards; /* [fields, parts] or [parts]; NULL: none */
 	int standard_count;
 	double alpha;
-	struct pair_similarities
-	    similarity[PARTS]; /* of all pairs; of those of a record */
+	/* of all pairs; of a record's */
+	struct pair_similarities similarity[PARTS];
 	int64_t pairs;
-	struct output_column
-	    *made; /* [fields, parts]: an embedding, or one of each part */
+	struct output_column *made; /* [fields, parts] */
 };
 
 /* Opens the stream at its first record. */

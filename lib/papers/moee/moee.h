@@ -20,11 +20,10 @@ struct moee_options {
 		NORM_NONE,
 		NORM_BATCH,
 		NORM_CORPUS
-	} norm;	       /* of each part (standardizer.h) */
-	int64_t batch; /* NORM_BATCH: texts of a field per batch */
-	const char
-	    *like; /* NORM_CORPUS: the stream of mean and deviation; NULL: itself */
-	bool keep; /* X.hs and X.rw */
+	} norm;		  /* of each part (standardizer.h) */
+	int64_t batch;	  /* NORM_BATCH: texts of a field per batch */
+	const char *like; /* NORM_CORPUS: stream to standardise by; NULL: itself */
+	bool keep;	  /* X.hs and X.rw */
 	const char *output;
 	int level; /* of zstd; -1: the default */
 };

@@ -14,11 +14,10 @@ static const double least_deviation = 1e-8;
 struct standardizer {
 	int width;
 	int64_t batch, batches;
-	int64_t rows; /* of the current batch; in standardizer_apply of all */
-	double *mean,
-	    *square; /* [width] of the current batch: mean, sum of squared deviations */
-	struct spool spool;  /* [batches][2][width] means and 1 / deviations */
-	const double *known; /* the same, mapped */
+	int64_t rows;	       /* of the current batch; in standardizer_apply of all */
+	double *mean, *square; /* [width] of the batch; sum of squared deviations */
+	struct spool spool;    /* [batches][2][width] means and 1 / deviations */
+	const double *known;   /* the same, mapped */
 };
 
 struct standardizer *

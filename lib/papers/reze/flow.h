@@ -41,10 +41,9 @@ enum flow_part {
 
 struct flow {
 	struct flow_shape shape;
-	size_t
-	    offsets[FLOW_PARTS + 1]; /* of the parts in a step; the last: a step's size */
-	float *values;		     /* [steps,size], nn memory */
-	int32_t *permutations;	     /* [steps,width] (P x)[permutation[i]] = x[i] */
+	size_t offsets[FLOW_PARTS + 1]; /* of parts; the last: a step's size */
+	float *values;			/* [steps,size], nn memory */
+	int32_t *permutations;		/* [steps,width] (P x)[permutation[i]] = x[i] */
 };
 
 /* All parameters are 0. */
