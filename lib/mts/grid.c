@@ -8,17 +8,17 @@
 #include "base/terminal.h"
 #include "base/utf8.h"
 
-struct grid {
+struct text_grid {
 	const char *columns;
 	size_t width; /* cells of a row */
 	char **cells;
 	size_t count, capacity;
 };
 
-struct grid *
+struct text_grid *
 grid_new(const char *columns)
 {
-	struct grid *grid = mem_zero(1, sizeof *grid);
+	struct text_grid *grid = mem_zero(1, sizeof *grid);
 
 	grid->columns = columns;
 	grid->width = strlen(columns);
@@ -26,7 +26,7 @@ grid_new(const char *columns)
 }
 
 void
-grid_add(struct grid *grid, char *cell)
+grid_add(struct text_grid *grid, char *cell)
 {
 	grid->cells =
 	    mem_grow(grid->cells, &grid->capacity, grid->count + 1, sizeof *grid->cells);
@@ -35,7 +35,7 @@ grid_add(struct grid *grid, char *cell)
 }
 
 static void
-print_cell(const struct grid *grid, size_t i, int most)
+print_cell(const struct text_grid *grid, size_t i, int most)
 {
 	size_t column = i % grid->width;
 	bool last = column + 1 == grid->width;
@@ -49,7 +49,7 @@ print_cell(const struct grid *grid, size_t i, int most)
 }
 
 void
-grid_print(struct grid *grid)
+grid_print(struct text_grid *grid)
 {
 	int *most = mem_zero(grid->width, sizeof *most);
 

@@ -6,15 +6,15 @@
 
 #include "base/buffer.h"
 
-struct grid;
+struct text_grid;
 
 /* A letter a column: l text, to the left; r numbers, to the right. */
-struct grid *grid_new(const char *columns);
+struct text_grid *grid_new(const char *columns);
 
 /* The next cell, row by row; takes the text over.  What in it is no plain text becomes "?". */
-void grid_add(struct grid *grid, char *cell);
+void grid_add(struct text_grid *grid, char *cell);
 
 /* All rows, each a line; also frees. */
-void grid_print(struct grid *grid);
+void grid_print(struct text_grid *grid);
 
 #endif

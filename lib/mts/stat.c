@@ -195,7 +195,7 @@ size_text(int64_t bytes)
 }
 
 static void
-head_row(struct grid *grid, const char *const *names)
+head_row(struct text_grid *grid, const char *const *names)
 {
 	for (; *names; names++)
 		grid_add(grid, mem_string(*names));
@@ -206,7 +206,7 @@ print_numbers(const struct stat *stat, const struct reader *reader)
 {
 	static const char *const names[] = { "numbers", "size", "values", "nan", "inf",
 		"min", "max", "mean", "norm", NULL };
-	struct grid *grid = grid_new("lrrrrrrrr");
+	struct text_grid *grid = grid_new("lrrrrrrrr");
 
 	head_row(grid, names);
 	for (int i = 0; i < stat->columns; i++) {
@@ -235,7 +235,7 @@ print_lists(const struct stat *stat, const struct reader *reader)
 {
 	static const char *const names[] = { "lists", "size", "values", "empty",
 		"shortest", "mean", "longest", NULL };
-	struct grid *grid = grid_new("lrrrrrr");
+	struct text_grid *grid = grid_new("lrrrrrr");
 
 	head_row(grid, names);
 	for (int i = 0; i < stat->columns; i++) {

@@ -116,7 +116,7 @@ tally_any(const struct tally *tally)
 }
 
 static void
-add_line(struct grid *grid, char *name, char *value, int64_t records, int64_t rows)
+add_line(struct text_grid *grid, char *name, char *value, int64_t records, int64_t rows)
 {
 	grid_add(grid, name);
 	grid_add(grid, value);
@@ -141,7 +141,7 @@ shown(const char *json)
 void
 tally_print(const struct tally *tally)
 {
-	struct grid *grid = grid_new("llrr");
+	struct text_grid *grid = grid_new("llrr");
 
 	grid_add(grid, mem_string("attribute"));
 	grid_add(grid, mem_string("value"));
