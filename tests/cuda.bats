@@ -56,7 +56,7 @@ checks() {
 	done
 }
 
-@test "cuda: products and linear layers, forward and back" { checks nn_check linear product halves; }
+@test "cuda: products and linear layers, forward and back" { checks nn_check linear product half; }
 @test "cuda: norms, activations, gates" { checks nn_check norm heads normalize activate; }
 @test "cuda: attention, rotary positions" {
 	checks nn_check attention

@@ -31,13 +31,13 @@ check_real() {
 }
 @test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
 @test "nn: f16 and bf16 weights, read in place, give the bits of float32" {
-	check halves
+	check half
 	check_cpu widen
 }
 @test "nn: LayerNorm and RMSNorm, forward and back" { check norm; }
 @test "nn: RMSNorm of heads within strided rows, forward and back" { check heads; }
 @test "nn: rows of unit length, forward and back" { check normalize; }
-@test "nn: activations and gates, their values and slopes" { check activate; }
+@test "nn: activations and GLU, their values and gradients" { check activate; }
 @test "nn: attention (causal, windows, grouped heads, biased by distance), forward and back" { check attention; }
 @test "nn: rotary positions turn and turn back" { check_tokens rotary; }
 @test "nn: embeddings, gather and scatter" { check_tokens embed; }

@@ -82,7 +82,7 @@ holds() {
 }
 @test "shim: rows of every length" { holds nn_check_sizes norms heads units softmax; }
 @test "shim: dropout, rows in order, groups, routes, embeddings of every type" {
-	holds nn_check_sizes dropout scatter groups routes embed ties pieces
+	holds nn_check_sizes dropout scatter groups routes embed ties slices
 }
 # whose slopes by differences take their time, and the orders are held to below
 @test "shim: attention in floats" { ORDERS=shuffled holds nn_check attention; }

@@ -1,7 +1,7 @@
 /*
- * A program for any processor (make ARCH=any) has the kernels of cpu/ once for each kind, their names followed by its
- * own; the names of nn.h are jumps to those of the best kind that this processor is, or that MOTES_ISA allows.
- * kernels.inc, a line KERNEL(name) for each, is what the linker finds in them.
+ * A program for any processor (make ARCH=any) has the kernels of cpu/ once for each instruction set, their names with a suffix; the
+ * names of nn.h jump to the best set that this processor has, or that MOTES_ISA allows.  kernels.inc has a line
+ * KERNEL(name) for each name.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ named(const char *const *names, const char *wanted)
 	return false;
 }
 
-/* Before main, so that no kernel is called before. */
+/* Before main, and so before any call of a kernel. */
 __attribute__((constructor)) static void
 choose(void)
 {

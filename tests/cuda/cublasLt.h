@@ -1,15 +1,13 @@
 /*
- * cublasLt - as much of cuBLASLt as lib/nn/cuda asks of it, on the processor: D = alpha op(A) op(B) + beta C + bias of
- * column-major matrices of floats, bf16 or signed bytes.
+ * cublasLt - a shim of cuBLASLt: the part that lib/nn/cuda uses, on the processor.  D = alpha op(A) op(B) + beta C + bias of
+ * column-major matrices of f32, bf16 or i8.
  *
- * It refuses what the library refuses: types that do not go together, matrices that do not fit, columns closer than their
- * length, bytes that are not in the one form that there is; an algorithm for another operation than the one it was found
- * for, memory that is less aligned than was promised, less workspace than was said.  MOTES_LACKS=
- * bias,one-piece,other-sizes: it adds no bias, has no kernel that makes a sum in one piece, none for sizes that it was not
- * found for.
+ * It refuses what the library refuses: types that do not go together, shapes that do not match, a stride below the column length,
+ * i8 in any but the one supported form; an algorithm found for another operation, less alignment or workspace than was
+ * promised.  MOTES_LACKS=bias,one-piece,other-sizes: no bias epilogue, no algorithm without split-K, no algorithm for sizes other
+ * than it was found for.
  *
- * Where it is allowed to it sums long products of small results in pieces, so that, as on a device, a result may depend on
- * the sizes.  Of f32 to TF32 it rounds.
+ * If allowed, it splits K of long sums with small results, so that, as on a device, bits may depend on the sizes.  TF32 rounds.
  */
 #ifndef SHIM_CUBLASLT_H
 #define SHIM_CUBLASLT_H

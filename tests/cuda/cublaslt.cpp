@@ -1,4 +1,4 @@
-/* Products of matrices in cuBLASLt's way (cublasLt.h), by plain loops in blocks. */
+/* GEMM as cuBLASLt has it (cublasLt.h), by plain blocked loops. */
 #include <cublasLt.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace
 {
 
-/* What the opaque structures hold. */
+/* The content of the opaque structures. */
 struct layout {
 	uint64_t type, rows, columns, ld;
 };
@@ -21,7 +21,7 @@ struct preference {
 	uint64_t workspace, schemes, aligned[4]; /* A, B, C, D */
 };
 struct algorithm {
-	uint64_t known; /* what it was found for */
+	uint64_t known; /* the operation it was found for */
 	uint64_t aligned[4], pieces, sizes, bias_aligned;
 };
 
@@ -81,10 +81,10 @@ types_fit(const struct product *p)
 	}
 }
 
-/* Bytes: A transposed, B not, no epilogue, m, k and all strides multiples of 4; and, which no documentation says, more columns
- * than 16, a multiple of 8 of them. */
+/* i8: A transposed, B not, no epilogue, m, k and all strides multiples of 4; and, undocumented, more than 16 columns, a multiple
+ * of 8. */
 bool
-bytes_fit(const struct product *p)
+i8_fits(const struct product *p)
 {
 	return p->operation.left == CUBLAS_OP_T && p->operation.right == CUBLAS_OP_N &&
 	       p->operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT && p->m % 4 == 0 &&
@@ -109,18 +109,18 @@ take(struct product *p, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t A,
 	p->b = inside<struct layout>(B);
 	p->c = inside<struct layout>(C);
 	p->d = inside<struct layout>(D);
-	bool turned_a = p->operation.left == CUBLAS_OP_T;
-	bool turned_b = p->operation.right == CUBLAS_OP_T;
-	p->m = turned_a ? p->a.columns : p->a.rows;
-	p->k = turned_a ? p->a.rows : p->a.columns;
-	p->n = turned_b ? p->b.rows : p->b.columns;
-	if ((turned_b ? p->b.columns : p->b.rows) != p->k || p->d.rows != p->m ||
+	bool transposed_a = p->operation.left == CUBLAS_OP_T;
+	bool transposed_b = p->operation.right == CUBLAS_OP_T;
+	p->m = transposed_a ? p->a.columns : p->a.rows;
+	p->k = transposed_a ? p->a.rows : p->a.columns;
+	p->n = transposed_b ? p->b.rows : p->b.columns;
+	if ((transposed_b ? p->b.columns : p->b.rows) != p->k || p->d.rows != p->m ||
 	    p->d.columns != p->n || p->c.rows != p->m || p->c.columns != p->n ||
 	    p->c.ld < p->c.rows || p->d.ld < p->d.rows || p->a.ld < p->a.rows ||
 	    p->b.ld < p->b.rows || !p->m || !p->n || !p->k)
 		return CUBLAS_STATUS_INVALID_VALUE;
 	if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX || !types_fit(p) ||
-	    (p->a.type == CUDA_R_8I && !bytes_fit(p)))
+	    (p->a.type == CUDA_R_8I && !i8_fits(p)))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	if (p->operation.epilogue != CUBLASLT_EPILOGUE_BIAS)
 		return CUBLAS_STATUS_SUCCESS;
@@ -129,7 +129,7 @@ take(struct product *p, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t A,
 				  : CUBLAS_STATUS_SUCCESS;
 }
 
-/* What an algorithm is for, but for sizes. */
+/* The operation of an algorithm, without sizes. */
 uint64_t
 known(const struct product *p)
 {
@@ -156,7 +156,7 @@ aligned(const void *at, uint64_t ld, uint64_t type, uint64_t bytes)
 	       (bytes > 16 || ld * size_of(type) % bytes == 0);
 }
 
-/* By how much a pointer is aligned, as far as that matters. */
+/* A pointer's alignment, at most 16. */
 uint64_t
 alignment(const void *at)
 {
@@ -165,7 +165,7 @@ alignment(const void *at)
 	return bits & -bits;
 }
 
-/* The rows of op(A) and columns of op(B) as the sums want them: numbers of T. */
+/* Rows of op(A) and columns of op(B), gathered as T. */
 
 template <class T>
 T
@@ -178,7 +178,7 @@ number(const void *at, uint64_t type, size_t i)
 	}
 }
 
-/* To 10 bits behind the first, of two that are as near to the greater one. */
+/* Rounds to TF32's 10 mantissa bits, ties away from zero. */
 float
 tf32(float x)
 {
@@ -207,7 +207,7 @@ gather(T *to, size_t stride, const void *at, uint64_t type, size_t line, size_t 
 		}
 }
 
-/* sums[WIDE][HIGH] of a block; of memory that is this file's own, so that sanitizers need not look */
+/* sums[WIDE][HIGH] of a block; no sanitizers, because all memory is this file's own */
 template <class T>
 __attribute__((no_sanitize("address", "undefined"))) void
 block(T (*sums)[HIGH], const T *a, const T *b, size_t depth)
@@ -255,20 +255,20 @@ void
 multiply(const struct call *call)
 {
 	const struct product *p = call->p;
-	bool turned_a = p->operation.left == CUBLAS_OP_T;
-	bool turned_b = p->operation.right == CUBLAS_OP_T;
+	bool transposed_a = p->operation.left == CUBLAS_OP_T;
+	bool transposed_b = p->operation.right == CUBLAS_OP_T;
 	bool rounded = p->operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
 	size_t k = p->k, stride = (p->n + WIDE - 1) / WIDE * WIDE;
 	std::vector<T> a(k * HIGH), b(k * stride);
 
 	for (size_t n = 0; n < p->n; n += WIDE)
-		gather(b.data() + n * k, WIDE, call->b, p->b.type, turned_b ? 1 : p->b.ld,
-		    turned_b ? p->b.ld : 1, n, p->n - n < WIDE ? p->n - n : WIDE, 0, k,
-		    rounded);
+		gather(b.data() + n * k, WIDE, call->b, p->b.type,
+		    transposed_b ? 1 : p->b.ld, transposed_b ? p->b.ld : 1, n,
+		    p->n - n < WIDE ? p->n - n : WIDE, 0, k, rounded);
 	for (size_t m = 0; m < p->m; m += HIGH) {
 		size_t high = p->m - m < HIGH ? p->m - m : HIGH;
-		gather(a.data(), HIGH, call->a, p->a.type, turned_a ? p->a.ld : 1,
-		    turned_a ? 1 : p->a.ld, m, high, 0, k, rounded);
+		gather(a.data(), HIGH, call->a, p->a.type, transposed_a ? p->a.ld : 1,
+		    transposed_a ? 1 : p->a.ld, m, high, 0, k, rounded);
 		for (size_t n = 0; n < p->n; n += WIDE) {
 			T all[WIDE][HIGH], some[WIDE][HIGH];
 			block(all, a.data(), b.data() + n * k, k / call->pieces);
@@ -409,7 +409,7 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t des
 	for (int i = 0; i < 4; i++) {
 		uint64_t least = i < 2 ? size_of(p.a.type) : size_of(p.d.type);
 		a.aligned[i] = of.aligned[i];
-		/* a product of bytes reads four at once */
+		/* the i8 loop reads four bytes at once */
 		if (of.aligned[i] < (p.a.type == CUDA_R_8I ? 4 : least))
 			return CUBLAS_STATUS_NOT_SUPPORTED;
 	}

@@ -1,17 +1,17 @@
 /*
- * cuda_runtime - as much of CUDA as lib/nn/cuda asks of it, on the processor: the same sources compiled as C++ compute
- * the same things on any machine.
+ * cuda_runtime - a shim of CUDA: the part that lib/nn/cuda uses, on the processor.  Its sources, compiled as C++, compute the
+ * same results on any machine.
  *
- * A kernel's blocks run one after another, each thread of a block as a fiber of its own: __syncthreads and what a warp
- * does together hand over to the next one.  Threads take their turns forward, backward or shuffled (MOTES_FIBERS=forward,
- * backward, shuffled), so that a result which depends on their order shows.  A barrier that some threads never reach ends the
- * program.  Memory from cudaMalloc and dynamic shared memory begin as NaN.  Copies and kernels are done when the call returns.
+ * A kernel's blocks run one after another, each thread of a block as a fiber: __syncthreads and warp functions switch to the
+ * next fiber.  Fibers run forward, backward or shuffled (MOTES_FIBERS=forward, backward, shuffled), to reveal results that depend
+ * on the order of threads.  A barrier that some threads never reach ends the program.  Memory from cudaMalloc and dynamic
+ * shared memory begin as NaN.  Copies and kernels are done when the call returns.
  *
- * For tests, MOTES_SHIM_DEVICE is a device that is not as it should be: none, old (its compute capability), driver (its
- * driver); MOTES_SHIM_MEMORY the bytes that it has; and with MOTES_SHIM_COUNT a program says at its end how many were
- * copied to it, in how many copies, and how often the host waited for it.
+ * For tests, MOTES_SHIM_DEVICE simulates a faulty device: none, old (its compute capability), driver (its driver);
+ * MOTES_SHIM_MEMORY sets its memory in bytes; and with MOTES_SHIM_COUNT a program prints at its end the bytes and copies sent to the
+ * device, and how often the host waited.
  *
- * What it cannot show: the order of writes that no barrier separates within one turn, banks, speed, rounding of tensor cores.
+ * The shim does not reveal races between writes without a barrier in one turn, bank conflicts, speed, or the rounding of tensor cores.
  */
 #ifndef SHIM_CUDA_RUNTIME_H
 #define SHIM_CUDA_RUNTIME_H
@@ -25,7 +25,7 @@
 #define __global__
 #define __device__
 #define __host__
-/* not always: gcc takes five times as long over kernels of one function */
+/* inline, not always_inline: gcc takes five times as long to compile kernels of one function */
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static
@@ -72,26 +72,26 @@ make_float4(float x, float y, float z, float w)
 	return { x, y, z, w };
 }
 
-/* Of the thread whose turn it is. */
+/* Of the running thread. */
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
-/* What fibers.cpp does. */
+/* fibers.cpp */
 void shim_launch(
     dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *context);
 void shim_barrier();
-int shim_barrier_count(int predicate); /* how many threads of the block say so */
+int shim_barrier_count(int predicate); /* threads of the block whose predicate is true */
 void shim_warp_barrier();
-void *shim_shared(); /* the block's, as many bytes as the launch says */
+void *shim_shared(); /* the block's dynamic shared memory */
 /* `size` bytes, at most 16, of lane `from` of the warp */
 void shim_exchange(void *got, const void *mine, size_t size, int from);
 /* the same, at most 32, of all lanes */
 void shim_gather(void *all, const void *mine, size_t size);
 unsigned shim_ballot(int predicate);
-/* the lanes of the warp that say `wanted` */
+/* the lanes of the warp whose `mine` is `wanted` */
 unsigned shim_match(unsigned mine, unsigned wanted);
-/* sixteen bytes, or zeros, that lie there when the thread has waited for all but the last `left` of what it has closed */
+/* asynchronous copies of 16 bytes, done when the thread waits for their group (hardware.h) */
 void shim_copy_ahead(void *to, const void *from, bool there);
 void shim_copies_close();
 void shim_copies_wait(unsigned left);
@@ -140,7 +140,7 @@ shim_shuffle(unsigned mask, T value, int from, int width)
 
 	if (mask != 0xffffffff)
 		shim_die("a shuffle of some lanes");
-	/* beyond its part of the warp each keeps its own */
+	/* lanes beyond `width` keep their own value */
 	if (from < lane / width * width || from >= lane / width * width + width)
 		from = lane;
 	shim_exchange(&got, &value, sizeof value, from);
@@ -235,7 +235,7 @@ atomicMax(unsigned *to, unsigned value)
 	return before;
 }
 
-/* Of the device's own functions those that C++ has not. */
+/* Device functions that C++ lacks. */
 static inline float
 rsqrtf(float x)
 {
@@ -349,7 +349,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(
     cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 
-/* How much dynamic shared memory a kernel may have; more than 48 KiB must be asked for. */
+/* Limits the dynamic shared memory of a kernel; more than 48 KiB must be asked for. */
 cudaError_t shim_allow(const void *kernel, size_t bytes);
 cudaError_t shim_allowed(const void *kernel, size_t bytes);
 

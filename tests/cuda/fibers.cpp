@@ -20,13 +20,13 @@ namespace
 
 const size_t STACK = 256 << 10;
 
-/* What a barrier waits for: so many arrivals; then it is the next generation. */
-struct gate {
+/* A barrier; after all have arrived it is the next generation. */
+struct barrier {
 	unsigned arrived, generation;
 	int counted, count; /* of this generation, of the last */
 };
 
-/* A copy of sixteen bytes that is under way. */
+/* An asynchronous copy of 16 bytes in flight. */
 struct copy {
 	void *to;
 	const void *from; /* NULL: zeros */
@@ -34,7 +34,7 @@ struct copy {
 };
 
 struct fiber {
-	void *at; /* its stack pointer while another has its turn */
+	void *at; /* its stack pointer while it does not run */
 	char *stack;
 	uint3 index;
 	unsigned number; /* in the block */
@@ -44,16 +44,16 @@ struct fiber {
 };
 
 struct lane_values {
-	unsigned char of[2][warpSize][32]; /* of this exchange and of the one before */
+	unsigned char of[2][warpSize][32]; /* of this exchange and the last */
 };
 
 struct {
 	void (*run)(void *);
 	void *context;
 	std::vector<struct fiber> fibers;
-	std::vector<struct gate> warps;
+	std::vector<struct barrier> warps;
 	std::vector<struct lane_values> values;
-	struct gate block;
+	struct barrier block;
 	unsigned threads, left;
 	struct fiber *now;
 	void *scheduler; /* its stack pointer */
@@ -69,7 +69,7 @@ struct {
 #endif
 } state;
 
-/* Put what calls must preserve on the stack, take the other's. */
+/* Saves the registers that a call preserves and switches to the other stack. */
 extern "C" void shim_switch(void **mine, void *other);
 #if defined __x86_64__
 asm(".text\n"
@@ -101,7 +101,7 @@ asm(".text\n"
 #error "fibers.cpp knows how to switch stacks on x86-64 and aarch64"
 #endif
 
-/* A fiber's last call never returns, and would leave walls around its variables for whoever has the stack next. */
+/* A fiber's last call never returns; it must leave no poisoned memory on the stack for the next fiber. */
 __attribute__((no_sanitize_address)) void
 to_scheduler(bool last)
 {
@@ -147,7 +147,7 @@ to_fiber(struct fiber *fiber)
 #endif
 }
 
-/* A stack on which enter() is about to begin. */
+/* A stack on which enter() begins. */
 void
 prepare(struct fiber *fiber)
 {
@@ -160,7 +160,7 @@ prepare(struct fiber *fiber)
 	void **top = (void **)(void *)(fiber->stack + STACK - 64);
 #if defined __x86_64__
 	top[0] = (void *)enter;
-	top[1] = nullptr; /* where a call would have left its return */
+	top[1] = nullptr; /* the return address */
 	fiber->at = top - 6;
 #else
 	memset((char *)top - 160, 0, 160);
@@ -188,7 +188,7 @@ run_block(std::vector<unsigned> &order)
 	state.block = {};
 	for (size_t w = 0; w < state.warps.size(); w++)
 		state.warps[w] = {};
-	/* NaN, and a negative whole number */
+	/* NaN, and a negative integer */
 	memset(state.shared, 0xff, state.shared_bytes);
 	while (state.left) {
 		state.progress = false;
@@ -220,27 +220,27 @@ choose_order(std::vector<unsigned> &order)
 		order[i] = state.order == 1 ? state.threads - 1 - i : i;
 }
 
-/* Wait until `all` have come; how many said so. */
+/* Waits for `all` threads; returns the number whose predicate is true. */
 int
-pass(struct gate *gate, unsigned all, int predicate)
+pass(struct barrier *barrier, unsigned all, int predicate)
 {
-	unsigned mine = gate->generation;
+	unsigned mine = barrier->generation;
 
 	state.progress = true;
-	gate->counted += predicate != 0;
-	if (++gate->arrived == all) {
-		gate->count = gate->counted;
-		gate->counted = 0;
-		gate->arrived = 0;
-		gate->generation++;
-		return gate->count;
+	barrier->counted += predicate != 0;
+	if (++barrier->arrived == all) {
+		barrier->count = barrier->counted;
+		barrier->counted = 0;
+		barrier->arrived = 0;
+		barrier->generation++;
+		return barrier->count;
 	}
-	while (gate->generation == mine)
+	while (barrier->generation == mine)
 		to_scheduler(false);
-	return gate->count;
+	return barrier->count;
 }
 
-/* Lanes of the warp of the thread whose turn it is. */
+/* Lanes of the running thread's warp. */
 unsigned
 lanes()
 {
@@ -345,7 +345,7 @@ shim_warp_barrier()
 	pass(&state.warps[state.now->number / warpSize], lanes(), 0);
 }
 
-/* What every lane of the warp hands over, after all have. */
+/* The values of all lanes of the warp, after all have come. */
 static const unsigned char (*hand_over(const void *mine, size_t size))[32]
 {
 	unsigned warp = state.now->number / warpSize, lane = state.now->number % warpSize;

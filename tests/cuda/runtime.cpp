@@ -1,4 +1,4 @@
-/* The host's side of CUDA, on the processor (cuda_runtime.h): what is asked for is done at once. */
+/* The host's side of CUDA on the processor (cuda_runtime.h): each call is done when it returns. */
 #include "cuda_runtime.h"
 
 #include <atomic>
@@ -7,9 +7,8 @@
 #include <map>
 #include <mutex>
 
-/* What a kernel may have of dynamic shared memory unasked, and at most: on compute capability 9.0. */
-static const size_t UNASKED = 48 << 10,
-		    /* as sm_86 and sm_89 have it, the fewest */ MOST = 99 << 10;
+/* Dynamic shared memory of a kernel: without asking, and at most (sm_86 and sm_89, which have the least). */
+static const size_t UNASKED = 48 << 10, MOST = 99 << 10;
 
 static std::map<const void *, size_t> &
 asked()
@@ -36,7 +35,7 @@ shim_allowed(const void *kernel, size_t bytes)
 		   : cudaErrorInvalidValue;
 }
 
-/* What MOTES_SHIM_DEVICE says the device is. */
+/* True if MOTES_SHIM_DEVICE is `what`. */
 static bool
 device_is(const char *what)
 {
@@ -60,7 +59,7 @@ memory_there_is()
 	return said ? strtoull(said, NULL, 10) : (size_t)1 << 32;
 }
 
-/* What MOTES_SHIM_COUNT asks for. */
+/* Printed at the end with MOTES_SHIM_COUNT. */
 static struct counts {
 	std::atomic<unsigned long long> bytes{ 0 }, copies{ 0 }, waits{ 0 };
 	~counts()
@@ -119,7 +118,7 @@ cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 	return cudaSuccess;
 }
 
-/* Begins as NaN: what is read before it was written shows. */
+/* Begins as NaN, to reveal reads before writes. */
 cudaError_t
 cudaMallocAsync(void **at, size_t bytes, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* shim_half - the conversions of lib/stream/tensor.h for the headers beside this one. */
+/* shim_half - bf16 and f16 conversions of lib/stream/tensor.h for the headers beside this one. */
 #ifndef SHIM_HALF_H
 #define SHIM_HALF_H
 

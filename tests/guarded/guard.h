@@ -1,33 +1,32 @@
 /*
- * guard - a backend whose memory the host cannot touch: the kernels of lib/nn/cpu behind walls.
+ * guard - the kernels of lib/nn/cpu with memory that the host cannot touch, as on a device.
  *
- * memory.c stands in for lib/nn/cpu/memory.c: all memory of the kernels, weights too, is in one arena that no one may
- * read or write.  Around each function of nn.h that works in it stands one of wraps.awk's making (ld --wrap), which
- * opens the arena and closes it again, and dies of an argument in host memory where one of the kernels' belongs.  So
- * what lib/model and lib/train do with such memory by themselves ends the program, as it would with a card.
+ * memory.c replaces lib/nn/cpu/memory.c: all memory of the kernels, with the weights, is in one arena without read and write
+ * permission.  wraps.awk makes a wrapper (ld --wrap) for each function of nn.h that works on it; the wrapper gives permission for
+ * the call, and dies if an argument is host memory.  So if lib/model or lib/train touches memory of the kernels, the program
+ * ends, as it would on a GPU.
  *
  *	make build/cpu/guarded/train
  *
- * The arena is the process's: while one thread is in a kernel, the walls are open for all.  With -j 1 they are tight.
- * Not for them is lib/papers/reze/flow.c, which does the half of a flow by itself, and nn_check_cpu.
+ * Permission is the process's: while one thread is in a kernel, all threads may touch the arena; with -j 1 nothing slips through.
+ * lib/papers/reze/flow.c, which computes half a flow on the host, and nn_check_cpu cannot run so.
  */
 #ifndef GUARD_H
 #define GUARD_H
 
 #include "nn/nn.h"
 
-/* Around a function called so, whose calls may nest. */
+/* Before and after a kernel; calls may nest. */
 void guard_enter(const char *function);
 void guard_leave(void);
 
-/* Dies unless an argument is NULL, or in memory of the kernels. */
+/* Dies unless the argument is NULL or memory of the kernels. */
 void guard_inside(const char *function, const char *argument, const void *at);
 
-/* Dies unless their matrices and biases are. */
-void guard_groups(
-    const char *function, const struct nn_gemm_group *groups, size_t count);
+/* The same of the groups' matrices and biases. */
+void guard_groups(const char *function, const struct nn_gemm_group *groups, size_t count);
 
-/* Dies unless what stands beside their starts is so. */
+/* Dies unless T and longest agree with starts. */
 void guard_sequences(const char *function, const struct nn_sequences *sequences);
 
 #endif

@@ -11,11 +11,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Addresses are not used twice. */
+/* Addresses are never reused. */
 static const size_t ROOM = (size_t)1 << 38, PAGE = 4096;
 
-/* As it was asked for, to see that it is freed so. */
-struct block {
+/* An allocation, to check that it is freed with the same size. */
+struct allocation {
 	const char *at;
 	size_t bytes;
 };
@@ -23,9 +23,9 @@ struct block {
 static struct {
 	char *base;
 	size_t used;
-	int inside; /* calls that are under way */
+	int inside; /* calls in progress */
 	const char *last;
-	struct block *blocks;
+	struct allocation *blocks;
 	size_t count, room;
 	pthread_mutex_t lock;
 } arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -45,7 +45,7 @@ holds(const void *at)
 	return byte >= arena.base && byte <= arena.base + arena.used;
 }
 
-/* The host is somewhere it must not be: where, in the program's own addresses, is for addr2line(1). */
+/* The host touched the arena: prints the call stack, for addr2line(1). */
 static void
 touched(int number, siginfo_t *info, void *context)
 {
@@ -70,14 +70,14 @@ build(void)
 	arena.base = mmap(
 	    NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (arena.base == MAP_FAILED || sigaction(SIGSEGV, &action, NULL))
-		die("the walls cannot be built:");
+		die("the arena cannot be mapped:");
 }
 
 static void
 protect(char *from, size_t bytes, int how)
 {
 	if (bytes && mprotect(from, bytes, how))
-		die("the walls cannot be moved:");
+		die("the arena cannot be protected:");
 }
 
 void
@@ -148,7 +148,7 @@ nn_alloc(size_t bytes)
 	arena.used += whole;
 	arena.blocks =
 	    mem_grow(arena.blocks, &arena.room, arena.count + 1, sizeof *arena.blocks);
-	arena.blocks[arena.count++] = (struct block){ at, bytes };
+	arena.blocks[arena.count++] = (struct allocation){ at, bytes };
 	pthread_mutex_unlock(&arena.lock);
 	return at;
 }
@@ -211,7 +211,7 @@ nn_activation_bytes(void)
 	return 1 << 30;
 }
 
-/* What is handed over comes no earlier than it must. */
+/* The host sees the data no earlier than nn_download_end. */
 struct nn_transfer {
 	void *host;
 	size_t bytes;

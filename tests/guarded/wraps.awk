@@ -1,9 +1,9 @@
-# wraps.awk - from nn.h, what stands around each function that works in memory of the kernels (guard.h)
+# wraps.awk - wrappers of the functions of nn.h that work on memory of the kernels (guard.h)
 #
-#	mawk -v options=FILE -f wraps.awk nn.h >wraps.c		options: what the linker must be told
+#	mawk -v options=FILE -f wraps.awk nn.h >wraps.c		options: flags for the linker
 
 BEGIN {
-	# what knows no memory of the kernels, and what memory.c has
+	# functions without memory of the kernels, and those of memory.c
 	split("start about workers worker_tokens chunk_rows parallel_for quantize packed_size supports alloc free reserve upload download " \
 	    "device activation_bytes download_begin download_end " \
 	    "weights matrix_of bytes_of packed_layout", names, " ")

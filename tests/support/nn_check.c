@@ -84,18 +84,18 @@ half_case(size_t T, size_t C, size_t O, enum dtype dtype)
 	};
 	nn_linear(y->at, O, x->at, C, f32(w), b->at, T, C, O);
 	nn_linear(half_y->at, O, x->at, C, matrix, b->at, T, C, O);
-	expect_same("linear of halves", half_y, y);
+	expect_same("linear of half precision", half_y, y);
 	nn_linear_activate(y->at, O, x->at, C, f32(w), NULL, NN_SILU, T, C, O);
 	nn_linear_activate(half_y->at, O, x->at, C, matrix, NULL, NN_SILU, T, C, O);
-	expect_same("linear and SiLU of halves", half_y, y);
+	expect_same("linear and SiLU of half precision", half_y, y);
 	nn_linear_back(dx->at, false, NULL, NULL, dy->at, O, NULL, C, f32(w), T, C, O);
 	nn_linear_back(
 	    half_dx->at, false, NULL, NULL, dy->at, O, NULL, C, matrix, T, C, O);
-	expect_same("linear dx of halves", half_dx, dx);
+	expect_same("linear dx of half precision", half_dx, dx);
 }
 
 static void
-check_halves(void)
+check_half_precision(void)
 {
 	static const size_t rows[] = { 1, 2, 5, 8, 12, 13, 60 };
 
@@ -388,7 +388,7 @@ check_activate(void)
 			    (act(x->ref[j] + 1e-5, kind) - act(x->ref[j] - 1e-5, kind)) /
 			    2e-5;
 		nn_activate_back(dy->at, dy->at, x->at, kind, n);
-		expect("activation's slope", dy->at, y->ref, n, 1e-6);
+		expect("activation's gradient", dy->at, y->ref, n, 1e-6);
 		struct array *up = array_random(60, 1), *dup = array_new(60),
 			     *dgate = array_new(60);
 		struct array *in = array_random(60, 2), *out = array_new(60);
@@ -543,7 +543,7 @@ check_attention(void)
 
 static const struct check checks[] = {
 	{ "linear", check_linear },
-	{ "halves", check_halves },
+	{ "half", check_half_precision },
 	{ "product", check_product },
 	{ "norm", check_norm },
 	{ "heads", check_norm_heads },

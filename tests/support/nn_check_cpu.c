@@ -1,5 +1,5 @@
 /*
- * nn_check_cpu NAME... - what holds for the CPU backend alone
+ * nn_check_cpu NAME... - checks of the CPU backend's own promises
  *
  * The elementary functions against libm in double, and bits that depend neither on the batch
  * nor on the threads; see nn_check.c.
@@ -119,7 +119,7 @@ expect_bits(const char *what, const float *x, const float *y, size_t n)
 	failures++;
 }
 
-/* A row alone, in company, and with any number of threads. */
+/* A row has the same bits by itself, with others, and with any number of threads. */
 static void
 same_linear(size_t T, size_t C, size_t O)
 {
@@ -140,9 +140,9 @@ same_linear(size_t T, size_t C, size_t O)
 	}
 }
 
-/* A whole product, and its halves by rows and by columns, one after another. */
+/* A whole product, and its values by rows and by columns, one after another. */
 static void
-same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
+split_in_two(enum dtype dtype, size_t T, size_t C, size_t O)
 {
 	struct array *x = array_random(T * C, 1), *w = array_random(O * C, 1);
 	struct array *b = array_random(O, 1), *dy = array_random(T * O, 1);
@@ -173,49 +173,49 @@ same_halves(enum dtype dtype, size_t T, size_t C, size_t O)
 			nn_linear_back(dx2->at + t * C, false, NULL, NULL, dy->at + t * O,
 			    O, NULL, C, whole, rows, C, O);
 		}
-		expect_bits("halves of columns", y2->at, y->at, T * O);
-		expect_bits("halves of columns, dw", dw2->at, dw->at, O * C);
-		expect_bits("halves of rows, dx", dx2->at, dx->at, T * C);
+		expect_bits("columns in two parts", y2->at, y->at, T * O);
+		expect_bits("columns in two parts, dw", dw2->at, dw->at, O * C);
+		expect_bits("rows in two parts, dx", dx2->at, dx->at, T * C);
 		nn_zero(y2->at, T * O);
 		nn_linear(y2->at, O, x->at, C, whole, b->at, T / 2, C, O);
 		nn_linear(y2->at + T / 2 * O, O, x->at + T / 2 * C, C, whole, b->at,
 		    T - T / 2, C, O);
-		expect_bits("halves of rows", y2->at, y->at, T * O);
+		expect_bits("rows in two parts", y2->at, y->at, T * O);
 	}
 }
 
-/* All halves there are, and all of a turned block of them. */
+/* All f16 and bf16 values, widened, and transposed in blocks. */
 static void
 check_widen(void)
 {
 	enum { ALL = 1 << 16, ROWS = 29, COLUMNS = ALL / 64, WIDTH = NN_PANEL };
 	struct array *x = array_new(ALL), *wanted = array_new(ALL);
-	struct array *turned = array_new((size_t)COLUMNS * WIDTH);
-	uint16_t *halves = mem_new(ALL, sizeof *halves);
+	struct array *transposed = array_new((size_t)COLUMNS * WIDTH);
+	uint16_t *values = mem_new(ALL, sizeof *values);
 
 	for (size_t i = 0; i < ALL; i++)
-		halves[i] = (uint16_t)i;
+		values[i] = (uint16_t)i;
 	for (int type = 0; type < 2; type++) {
 		enum dtype dtype = type ? DTYPE_F16 : DTYPE_BF16;
-		tensor_to_f32(wanted->at, halves, dtype, ALL);
-		nn_widen(x->at, halves, dtype, ALL);
+		tensor_to_f32(wanted->at, values, dtype, ALL);
+		nn_widen(x->at, values, dtype, ALL);
 		expect_bits("widened", x->at, wanted->at, ALL);
 		for (size_t first = 0; first + ROWS <= 64; first++) {
 			size_t rows = ROWS < WIDTH ? ROWS : WIDTH;
 			const float *from = wanted->at + first * COLUMNS;
-			nn_transpose(turned->at, WIDTH,
+			nn_transpose(transposed->at, WIDTH,
 			    (struct nn_matrix){
-				.at = halves + first * COLUMNS, .dtype = dtype },
+				.at = values + first * COLUMNS, .dtype = dtype },
 			    COLUMNS, 0, rows, COLUMNS - 5, WIDTH, 1);
 			for (size_t i = 0; i < (size_t)COLUMNS * WIDTH; i++)
 				x->at[i] = i % WIDTH < rows
 					       ? from[i % WIDTH * COLUMNS + i / WIDTH]
 					       : 0;
-			expect_bits(
-			    "turned", turned->at, x->at, (size_t)(COLUMNS - 5) * WIDTH);
+			expect_bits("transposed", transposed->at, x->at,
+			    (size_t)(COLUMNS - 5) * WIDTH);
 		}
 	}
-	free(halves);
+	free(values);
 }
 
 static void
@@ -232,9 +232,9 @@ check_bits(void)
 
 	same_linear(200, 30, 50);
 	same_linear(100, 400, 130);
-	same_halves(DTYPE_F32, 61, 768, 1000);
-	same_halves(DTYPE_F32, 15, 1000, 768);
-	same_halves(DTYPE_BF16, 40, 768, 1000);
+	split_in_two(DTYPE_F32, 61, 768, 1000);
+	split_in_two(DTYPE_F32, 15, 1000, 768);
+	split_in_two(DTYPE_BF16, 40, 768, 1000);
 	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
 	one.sequences = sequences_at(alone, 1);
 	nn_attention(

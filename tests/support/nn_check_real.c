@@ -36,8 +36,8 @@ check_product(void)
 		struct array *c = array_random(M * N, 1);
 		for (size_t i = 0; i < M * N; i++)
 			c->ref[i] *= 2;
-		product(c->ref, 0.5, a->ref, a_transposed ? 1 : K, a_transposed ? M : 1, b->ref,
-		    b_transposed ? 1 : N, b_transposed ? K : 1, M, N, K);
+		product(c->ref, 0.5, a->ref, a_transposed ? 1 : K, a_transposed ? M : 1,
+		    b->ref, b_transposed ? 1 : N, b_transposed ? K : 1, M, N, K);
 		(kind == 0	? nn_product_nt
 		    : kind == 1 ? nn_product_nn
 				: nn_product_tn)(c->at, a->at, b->at, M, N, K, 0.5f, 2);
@@ -261,7 +261,7 @@ check_rows(void)
 		{ "softmax", rows_softmax }, { "softmax dx", rows_softmax_back },
 		{ "gate", rows_gate }, { "gate dgate", rows_gate_back },
 		{ "activation", rows_activate },
-		{ "activation's slope", rows_activate_back } };
+		{ "activation's gradient", rows_activate_back } };
 	size_t n = ROWS * WIDTH;
 	struct array *x = array_random(n, 1), *z = array_random(n, 1);
 	struct array *y = array_new(n), *alone = array_new(n);

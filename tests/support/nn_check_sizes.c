@@ -74,7 +74,7 @@ norm_case(size_t T, size_t C, enum nn_norm kind)
 	/* in place; the gradients of the parameters alone */
 	nn_norm(
 	    a.r->at, NULL, NULL, a.x->at, a.r->at, a.w->at, a.b->at, 1e-5f, kind, T, C);
-	expect_same("norm in the place of what is added", a.r, a.y);
+	expect_same("norm in place of the residual", a.r, a.y);
 	nn_norm_back(
 	    NULL, a.dw->at, NULL, a.dy->at, a.s->at, a.stats->at, NULL, kind, T, C);
 	for (size_t c = 0; c < C; c++)
@@ -575,28 +575,28 @@ check_ties(void)
 }
 
 static void
-check_pieces(void)
+check_slices(void)
 {
-	enum { PIECES = 700, N = 5 * PIECES };
+	enum { SLICES = 700, N = 5 * SLICES };
 	struct array *x = array_random(N, 1);
-	struct nn_slice pieces[PIECES] = { { 0 } };
-	double sums[PIECES], wanted, *to = nn_alloc(sizeof sums);
+	struct nn_slice slices[SLICES] = { { 0 } };
+	double sums[SLICES], wanted, *to = nn_alloc(sizeof sums);
 
-	for (size_t i = 0; i < PIECES; i++) {
-		pieces[i].offset = 5 * i;
-		pieces[i].count = i * i % 6;
+	for (size_t i = 0; i < SLICES; i++) {
+		slices[i].offset = 5 * i;
+		slices[i].count = i * i % 6;
 	}
-	struct nn_slice *given = nn_alloc(sizeof pieces);
-	nn_upload(given, pieces, sizeof pieces);
-	nn_square_sums(to, x->at, given, PIECES, 5);
+	struct nn_slice *given = nn_alloc(sizeof slices);
+	nn_upload(given, slices, sizeof slices);
+	nn_square_sums(to, x->at, given, SLICES, 5);
 	nn_download(sums, to, sizeof sums);
-	for (size_t i = 0; i < PIECES; i++) {
+	for (size_t i = 0; i < SLICES; i++) {
 		wanted = 0;
-		for (size_t j = 5 * i; j < 5 * i + pieces[i].count; j++)
+		for (size_t j = 5 * i; j < 5 * i + slices[i].count; j++)
 			wanted += x->ref[j] * x->ref[j];
 		expect_value("square sums", sums[i], wanted, 1e-12);
 	}
-	nn_free(given, sizeof pieces);
+	nn_free(given, sizeof slices);
 	nn_free(to, sizeof sums);
 }
 
@@ -612,7 +612,7 @@ static const struct check checks[] = {
 	{ "routes", check_routes },
 	{ "embed", check_embed },
 	{ "ties", check_ties },
-	{ "pieces", check_pieces },
+	{ "slices", check_slices },
 };
 
 int

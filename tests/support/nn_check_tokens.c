@@ -244,19 +244,19 @@ check_loss(void)
 
 /* Its sum of squares; g becomes zero. */
 static double
-step_piece(struct array *w, struct array *m, struct array *v, struct array *g,
-    const struct nn_adamw *a, const struct nn_slice *piece)
+step_slice(struct array *w, struct array *m, struct array *v, struct array *g,
+    const struct nn_adamw *a, const struct nn_slice *slice)
 {
-	double sum = 0, step = (double)piece->step;
+	double sum = 0, step = (double)slice->step;
 
-	for (size_t i = piece->offset, j = piece->moments;
-	     i < piece->offset + piece->count; i++, j++) {
+	for (size_t i = slice->offset, j = slice->moments;
+	     i < slice->offset + slice->count; i++, j++) {
 		double d = g->ref[i] * a->scale;
 		sum += g->ref[i] * g->ref[i];
 		g->ref[i] = 0;
-		if (!piece->step)
+		if (!slice->step)
 			continue;
-		w->ref[i] -= a->lr * piece->decay * w->ref[i];
+		w->ref[i] -= a->lr * slice->decay * w->ref[i];
 		m->ref[j] = a->beta1 * m->ref[j] + (1 - a->beta1) * d;
 		v->ref[j] = a->beta2 * v->ref[j] + (1 - a->beta2) * d * d;
 		double mean = m->ref[j] / (1 - pow(a->beta1, step));
@@ -269,33 +269,33 @@ step_piece(struct array *w, struct array *m, struct array *v, struct array *g,
 static void
 check_adamw(void)
 {
-	enum { PIECES = 4, N = 40100 };
+	enum { SLICES = 4, N = 40100 };
 	struct array *w = array_random(N, 1), *m = array_new(N), *v = array_new(N);
 	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.5 };
-	/* a large one, one later in its steps, one that stays as it is; what is between belongs to none.  Their moments lie
+	/* a large slice, one at a later step, one that is not updated; what lies between them belongs to none.  Their moments lie
 	 * in another order. */
-	struct nn_slice pieces[PIECES] = { { 0, 40000, 0.1, 0, 64 },
+	struct nn_slice slices[SLICES] = { { 0, 40000, 0.1, 0, 64 },
 		{ 40016, 3, 0, 7, 2 }, { 40032, 20, 0.1, 0, 40064 },
 		{ 40080, 17, 0.3, 0, 16 } };
-	struct nn_slice *given = nn_alloc(sizeof pieces);
-	double squares[PIECES], *sums = nn_alloc(sizeof squares);
+	struct nn_slice *given = nn_alloc(sizeof slices);
+	double squares[SLICES], *sums = nn_alloc(sizeof squares);
 
 	for (int step = 1; step <= 5; step++) {
 		struct array *g = array_random(N, 1);
-		for (size_t i = 0; i < PIECES; i++)
-			pieces[i].step += i != 2;
-		nn_upload(given, pieces, sizeof pieces);
-		nn_square_sums(sums, g->at, given, PIECES, 40000);
+		for (size_t i = 0; i < SLICES; i++)
+			slices[i].step += i != 2;
+		nn_upload(given, slices, sizeof slices);
+		nn_square_sums(sums, g->at, given, SLICES, 40000);
 		nn_download(squares, sums, sizeof squares);
-		nn_adamw(w->at, m->at, v->at, g->at, &a, given, PIECES, 40000);
-		for (size_t i = 0; i < PIECES; i++)
-			squares[i] -= step_piece(w, m, v, g, &a, &pieces[i]);
-		for (size_t i = 0; i < PIECES; i++)
+		nn_adamw(w->at, m->at, v->at, g->at, &a, given, SLICES, 40000);
+		for (size_t i = 0; i < SLICES; i++)
+			squares[i] -= step_slice(w, m, v, g, &a, &slices[i]);
+		for (size_t i = 0; i < SLICES; i++)
 			expect_value("square sums", squares[i], 0, 1e-8);
 		expect("gradients", g->at, g->ref, N, 0);
 	}
 	expect("adamw", w->at, w->ref, N, 1e-6);
-	nn_free(given, sizeof pieces);
+	nn_free(given, sizeof slices);
 	nn_free(sums, sizeof squares);
 }
 

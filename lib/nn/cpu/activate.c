@@ -21,7 +21,7 @@ act_value(float x, enum nn_act act)
 }
 
 NN_INLINE float
-act_slope(float x, enum nn_act act)
+act_gradient(float x, enum nn_act act)
 {
 	float y;
 
@@ -50,15 +50,15 @@ each_value(float *y, const float *x, enum nn_act act, size_t n)
 }
 
 NN_INLINE void
-each_slope(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
+each_gradient(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
 {
 #pragma omp simd
 	for (size_t i = 0; i < n; i++)
-		dx[i] = dy[i] * act_slope(x[i], act);
+		dx[i] = dy[i] * act_gradient(x[i], act);
 }
 
 NN_INLINE void
-each_gate(float *y, const float *up, const float *gate, enum nn_act act, size_t n)
+each_glu(float *y, const float *up, const float *gate, enum nn_act act, size_t n)
 {
 #pragma omp simd
 	for (size_t i = 0; i < n; i++)
@@ -66,15 +66,16 @@ each_gate(float *y, const float *up, const float *gate, enum nn_act act, size_t 
 }
 
 NN_INLINE void
-each_gate_slope(float *dup, float *dgate, const float *dy, const float *up,
+each_glu_gradient(float *dup, float *dgate, const float *dy, const float *up,
     const float *gate, enum nn_act act, size_t n)
 {
 #pragma omp simd
 	for (size_t i = 0; i < n; i++) {
-		float value = act_value(gate[i], act), slope = act_slope(gate[i], act);
+		float value = act_value(gate[i], act),
+		      gradient = act_gradient(gate[i], act);
 		float g = dy[i], u = up[i];
 		dup[i] = g * value;
-		dgate[i] = g * u * slope;
+		dgate[i] = g * u * gradient;
 	}
 }
 
@@ -92,44 +93,46 @@ nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n)
 }
 
 static void
-slopes(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
+gradients(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
 {
 	switch (act) {
-	case NN_GELU: each_slope(dx, dy, x, NN_GELU, n); break;
-	case NN_GELU_TANH: each_slope(dx, dy, x, NN_GELU_TANH, n); break;
-	case NN_SILU: each_slope(dx, dy, x, NN_SILU, n); break;
-	case NN_SIGMOID: each_slope(dx, dy, x, NN_SIGMOID, n); break;
-	case NN_TANH: each_slope(dx, dy, x, NN_TANH, n); break;
-	case NN_RELU: each_slope(dx, dy, x, NN_RELU, n); break;
+	case NN_GELU: each_gradient(dx, dy, x, NN_GELU, n); break;
+	case NN_GELU_TANH: each_gradient(dx, dy, x, NN_GELU_TANH, n); break;
+	case NN_SILU: each_gradient(dx, dy, x, NN_SILU, n); break;
+	case NN_SIGMOID: each_gradient(dx, dy, x, NN_SIGMOID, n); break;
+	case NN_TANH: each_gradient(dx, dy, x, NN_TANH, n); break;
+	case NN_RELU: each_gradient(dx, dy, x, NN_RELU, n); break;
 	}
 }
 
 static void
-gates(float *y, const float *up, const float *gate, enum nn_act act, size_t n)
+glu(float *y, const float *up, const float *gate, enum nn_act act, size_t n)
 {
 	switch (act) {
-	case NN_GELU: each_gate(y, up, gate, NN_GELU, n); break;
-	case NN_GELU_TANH: each_gate(y, up, gate, NN_GELU_TANH, n); break;
-	case NN_SILU: each_gate(y, up, gate, NN_SILU, n); break;
-	case NN_SIGMOID: each_gate(y, up, gate, NN_SIGMOID, n); break;
-	case NN_TANH: each_gate(y, up, gate, NN_TANH, n); break;
-	case NN_RELU: each_gate(y, up, gate, NN_RELU, n); break;
+	case NN_GELU: each_glu(y, up, gate, NN_GELU, n); break;
+	case NN_GELU_TANH: each_glu(y, up, gate, NN_GELU_TANH, n); break;
+	case NN_SILU: each_glu(y, up, gate, NN_SILU, n); break;
+	case NN_SIGMOID: each_glu(y, up, gate, NN_SIGMOID, n); break;
+	case NN_TANH: each_glu(y, up, gate, NN_TANH, n); break;
+	case NN_RELU: each_glu(y, up, gate, NN_RELU, n); break;
 	}
 }
 
 static void
-gate_slopes(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
-    enum nn_act act, size_t n)
+glu_gradients(float *dup, float *dgate, const float *dy, const float *up,
+    const float *gate, enum nn_act act, size_t n)
 {
 	switch (act) {
-	case NN_GELU: each_gate_slope(dup, dgate, dy, up, gate, NN_GELU, n); break;
+	case NN_GELU: each_glu_gradient(dup, dgate, dy, up, gate, NN_GELU, n); break;
 	case NN_GELU_TANH:
-		each_gate_slope(dup, dgate, dy, up, gate, NN_GELU_TANH, n);
+		each_glu_gradient(dup, dgate, dy, up, gate, NN_GELU_TANH, n);
 		break;
-	case NN_SILU: each_gate_slope(dup, dgate, dy, up, gate, NN_SILU, n); break;
-	case NN_SIGMOID: each_gate_slope(dup, dgate, dy, up, gate, NN_SIGMOID, n); break;
-	case NN_TANH: each_gate_slope(dup, dgate, dy, up, gate, NN_TANH, n); break;
-	case NN_RELU: each_gate_slope(dup, dgate, dy, up, gate, NN_RELU, n); break;
+	case NN_SILU: each_glu_gradient(dup, dgate, dy, up, gate, NN_SILU, n); break;
+	case NN_SIGMOID:
+		each_glu_gradient(dup, dgate, dy, up, gate, NN_SIGMOID, n);
+		break;
+	case NN_TANH: each_glu_gradient(dup, dgate, dy, up, gate, NN_TANH, n); break;
+	case NN_RELU: each_glu_gradient(dup, dgate, dy, up, gate, NN_RELU, n); break;
 	}
 }
 
@@ -148,7 +151,7 @@ nn_activate_back(float *dx, const float *dy, const float *x, enum nn_act act, si
 {
 #pragma omp parallel for schedule(static) if (n > NN_SERIAL)
 	for (size_t i = 0; i < n; i += BLOCK)
-		slopes(dx + i, dy + i, x + i, act, n - i < BLOCK ? n - i : BLOCK);
+		gradients(dx + i, dy + i, x + i, act, n - i < BLOCK ? n - i : BLOCK);
 }
 
 void
@@ -157,7 +160,7 @@ nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
 {
 #pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)
-		gates(y + t * I, up + t * ld, gate + t * ld, act, I);
+		glu(y + t * I, up + t * ld, gate + t * ld, act, I);
 }
 
 void
@@ -166,6 +169,6 @@ nn_glu_back(float *dup, float *dgate, const float *dy, const float *up, const fl
 {
 #pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)
-		gate_slopes(dup + t * ld, dgate + t * ld, dy + t * I, up + t * ld,
+		glu_gradients(dup + t * ld, dgate + t * ld, dy + t * I, up + t * ld,
 		    gate + t * ld, act, I);
 }

@@ -5,25 +5,25 @@
 #include "nn/cpu/cpu.h"
 
 void
-nn_square_sums(double *sums, const float *x, const struct nn_slice *pieces, size_t count,
+nn_square_sums(double *sums, const float *x, const struct nn_slice *slices, size_t count,
     size_t most)
 {
 	(void)most;
 	for (size_t i = 0; i < count; i++)
-		sums[i] = nn_square_sum(x + pieces[i].offset, pieces[i].count);
+		sums[i] = nn_square_sum(x + slices[i].offset, slices[i].count);
 }
 
 static void
 update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
-    const struct nn_slice *piece)
+    const struct nn_slice *slice)
 {
 	float beta1 = (float)a->beta1, beta2 = (float)a->beta2, scale = (float)a->scale;
 	float rest1 = (float)(1 - a->beta1), rest2 = (float)(1 - a->beta2),
 	      eps = (float)a->eps;
-	float keep = (float)(1 - a->lr * piece->decay);
-	float rate = (float)(a->lr / (1 - pow(a->beta1, (double)piece->step)));
-	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)piece->step)));
-	size_t n = piece->count;
+	float keep = (float)(1 - a->lr * slice->decay);
+	float rate = (float)(a->lr / (1 - pow(a->beta1, (double)slice->step)));
+	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)slice->step)));
+	size_t n = slice->count;
 
 #pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
 	for (size_t i = 0; i < n; i++) {
@@ -37,15 +37,15 @@ update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
 
 void
 nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
-    const struct nn_slice *pieces, size_t count, size_t most)
+    const struct nn_slice *slices, size_t count, size_t most)
 {
 	(void)most;
 	for (size_t i = 0; i < count; i++) {
-		size_t at = pieces[i].offset;
-		if (pieces[i].step)
-			update(w + at, m + pieces[i].moments, v + pieces[i].moments,
-			    gradient + at, a, &pieces[i]);
+		size_t at = slices[i].offset;
+		if (slices[i].step)
+			update(w + at, m + slices[i].moments, v + slices[i].moments,
+			    gradient + at, a, &slices[i]);
 		else
-			nn_zero(gradient + at, pieces[i].count);
+			nn_zero(gradient + at, slices[i].count);
 	}
 }

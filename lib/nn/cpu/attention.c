@@ -9,15 +9,13 @@
 #include "nn/cpu/transpose.h"
 
 /*
- * A panel of PANEL queries meets KEYS keys at a time.  The scores are kept transposed, st[key]
- * [query], so that softmax needs no sums across a vector and K, V are read as they lie; only
- * the panel's queries are transposed.  Softmax is online (Milakov and Gimelshein 2018): the
- * greatest score so far, and sums relative to it.
+ * Tiles of PANEL queries by KEYS keys.  Scores are stored transposed, st[key][query], so that softmax needs no sums across a
+ * vector, and K and V are read in place; only the queries are transposed.  Softmax is online (Milakov and Gimelshein 2018): it
+ * keeps the greatest score so far, and sums relative to it.
  */
 enum { PANEL = NN_PANEL, WIDEST = 32, KEYS = 128 };
 
-/* st[n][PANEL] = x[n,D] at[D][PANEL].  Both stand alone: expanded into a larger function the
- * tile would have to share its registers. */
+/* st[n][PANEL] = x[n,D] at[D][PANEL].  NOINLINE, because in a larger function the tile would have to share its registers. */
 NN_NOINLINE void
 scores_wide(float *st, const float *x, size_t ld, const float *at, size_t D, size_t n)
 {
@@ -65,7 +63,7 @@ mix(float *out, size_t ldo, const float *w, size_t wr, size_t wk, const float *x
 	}
 }
 
-/* Sums over keys, one for each query, of which there are none yet, or some; sums over queries, one for each key. */
+/* Sums over keys for each query, the first and the following; sums over queries for each key. */
 NN_NOINLINE void
 mix_first_keys(float *out, size_t ldo, const float *st, const float *x, size_t ld,
     size_t keys, size_t queries, size_t D)
@@ -87,10 +85,10 @@ mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
 	mix(out, ldo, st, PANEL, 1, x, ld, queries, keys, D, false);
 }
 
-/* The queries first..first+count-1 of a sequence of `length`, and the keys that any may see. */
+/* The queries first..first+count-1 of a sequence of `length` tokens, and the keys from..to-1 that any of them may see. */
 struct panel {
 	size_t first, count, length, from, to;
-	const float *bias; /* of the head, for a key at its query; NULL: none */
+	const float *bias; /* of the head, at distance 0; NULL: none */
 };
 
 static struct panel
@@ -103,7 +101,7 @@ panel_at(const struct nn_attention *a, size_t h, size_t first, size_t length)
 		p.bias = a->bias + h * 2 * longest + longest;
 	if (p.count > PANEL)
 		p.count = PANEL;
-	/* where blocks of keys begin sets the bits: the same for panels of 16 and of 32 */
+	/* tiles of keys begin at the same key for panels of 16 and 32 queries, so that the bits are the same */
 	size_t pair = first / WIDEST * WIDEST;
 	if (a->window && pair > a->window)
 		p.from = pair - a->window;
@@ -115,7 +113,7 @@ panel_at(const struct nn_attention *a, size_t h, size_t first, size_t length)
 	return p;
 }
 
-/* Scores of keys that a query may not see become minus infinity. */
+/* Sets scores of keys that a query may not see to minus infinity. */
 static void
 mask(float *st, const struct nn_attention *a, const struct panel *p, size_t key,
     size_t keys)
@@ -140,8 +138,8 @@ mask(float *st, const struct nn_attention *a, const struct panel *p, size_t key,
 	}
 }
 
-/* Take `keys` scores into the running softmax: top and sum per query; factor is by how much
- * what was summed so far shrinks.  st becomes 2^(st - top). */
+/* Adds `keys` scores to the online softmax: top and sum of each query; factor rescales the sums so far.  st becomes
+ * 2^(st - top). */
 NN_INLINE void
 softmax_step(float *st, size_t keys, float *top, float *sum, float *factor, size_t lanes)
 {
@@ -177,10 +175,10 @@ scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 			out[i * ld + d] *= by[i];
 }
 
-/* Scores are kept times log2 e: powers of two are cheaper. */
+/* Scores are stored times log2 e, because powers of two are cheaper. */
 static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
 
-/* What the biases of a panel's queries lie from that of a key at its query. */
+/* Offset in p->bias of the panel's first query with this key. */
 static ptrdiff_t
 ahead_of(const struct panel *p, size_t key)
 {
@@ -199,7 +197,7 @@ add_bias(float *st, const struct panel *p, size_t key, size_t keys)
 	}
 }
 
-/* dbias += gt times `by`, the queries of every distance in their order whatever the panel. */
+/* dbias += gt times `by`; each distance adds its queries in their order, whatever the panel. */
 NN_NOINLINE void
 add_bias_back(float *dbias, const float *gt, const struct panel *p, size_t key,
     size_t keys, float by)
@@ -240,7 +238,7 @@ attend_panel(float *out, float *lse, const float *q, const float *k, const float
 	out += p->first * ldo;
 	for (size_t i = 0; i < PANEL; i++)
 		top[i] =
-		    -1e30f; /* finite: a block may be all minus infinity for a query */
+		    -1e30f; /* finite, because all scores of a query in a tile may be minus infinity */
 	for (size_t key = p->from; key < p->to; key += KEYS) {
 		size_t keys = p->to - key < KEYS ? p->to - key : KEYS;
 		masked_scores(st, qt, k, a, p, key, keys, vectors);
@@ -272,8 +270,7 @@ attend(float *out, float *lse, const float *q, const float *k, const float *v,
 		attend_panel(out, lse, q, k, v, a, p, 2);
 }
 
-/* Ask for the columns at x of `count` rows, before they are needed.  In short sequences, FETCH
- * tokens at most, a head is done before the processor sees a pattern in what it reads. */
+/* Prefetches D columns of `count` rows.  Sequences of at most FETCH tokens end before the hardware prefetcher sees a pattern. */
 enum { FETCH = 2 * PANEL };
 
 static void
@@ -285,47 +282,47 @@ fetch(const float *x, size_t ld, size_t count, size_t D)
 }
 
 /*
- * Work is handed out in pieces, each a head of a stretch of PIECE queries of one sequence, in
- * the order of the tokens; a thread keeps its place and steps forward from there.
+ * Threads take work items in the order of the tokens: one head of up to ITEM queries of one sequence.  Each thread steps forward from
+ * its last item.
  */
-enum { PIECE = 256 };
+enum { ITEM = 256 };
 
-struct place {
-	size_t sequence, before; /* pieces of the sequences before this one */
+struct item_position {
+	size_t sequence, before; /* items of the sequences before this one */
 };
 
 static size_t
-pieces_of(const struct nn_attention *a, size_t sequence)
+items_of(const struct nn_attention *a, size_t sequence)
 {
 	size_t length =
 	    (size_t)(a->sequences.starts[sequence + 1] - a->sequences.starts[sequence]);
 
-	return (length + PIECE - 1) / PIECE * a->H;
+	return (length + ITEM - 1) / ITEM * a->H;
 }
 
-/* Step to the sequence that `piece` is in; false when there is none. */
+/* Steps to the sequence of `item`; returns false after the last. */
 static bool
-step_to(struct place *place, const struct nn_attention *a, size_t piece)
+step_to(struct item_position *position, const struct nn_attention *a, size_t item)
 {
-	for (; place->sequence < a->sequences.N; place->sequence++) {
-		size_t pieces = pieces_of(a, place->sequence);
-		if (piece < place->before + pieces)
+	for (; position->sequence < a->sequences.N; position->sequence++) {
+		size_t items = items_of(a, position->sequence);
+		if (item < position->before + items)
 			return true;
-		place->before += pieces;
+		position->before += items;
 	}
 	return false;
 }
 
-/* Piece number `piece` of a sequence. */
+/* Item `item` of a sequence. */
 static void
-attend_piece(float *out, float *lse, const float *q, const float *k, const float *v,
-    const struct nn_attention *a, size_t sequence, size_t piece)
+attend_item(float *out, float *lse, const float *q, const float *k, const float *v,
+    const struct nn_attention *a, size_t sequence, size_t item)
 {
 	size_t start = (size_t)a->sequences.starts[sequence];
 	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
-	size_t h = piece % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
-	size_t first = piece / a->H * PIECE;
-	size_t last = length - first < PIECE ? length : first + PIECE;
+	size_t h = item % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
+	size_t first = item / a->H * ITEM;
+	size_t last = length - first < ITEM ? length : first + ITEM;
 
 	if (length <= FETCH && h + 1 < a->H) {
 		fetch(q + start * a->ldq + (h + 1) * a->D, a->ldq, length, a->D);
@@ -349,25 +346,25 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 
 #pragma omp parallel if (a->sequences.T * a->H * a->D > NN_SERIAL)
 	{
-		struct place place = { 0 };
+		struct item_position position = { 0 };
 		for (;;) {
-			size_t piece;
+			size_t item;
 #pragma omp atomic capture
-			piece = next++;
-			if (!step_to(&place, a, piece))
+			item = next++;
+			if (!step_to(&position, a, item))
 				break;
-			attend_piece(
-			    out, lse, q, k, v, a, place.sequence, piece - place.before);
+			attend_item(out, lse, q, k, v, a, position.sequence,
+			    item - position.before);
 		}
 	}
 }
 
 /* Backward. ------------------------------------------------------------------------ */
 
-/* Arguments of the backward; in the functions of one head, at the sequence's first token. */
+/* Arguments of the backward; for one head the pointers are at the sequence's first token. */
 struct head_back {
 	float *dq, *dk, *dv;
-	float *dbias; /* of one head as a panel's bias */
+	float *dbias; /* of one head: at distance 0 */
 	const float *dout, *out, *lse, *q, *k, *v;
 };
 
@@ -389,7 +386,7 @@ scores_back(float *st, float *gt, const float *lse, const float *delta, size_t k
 		}
 }
 
-/* delta and lse (times log2 e) of the panel's queries; their dq cleared */
+/* delta and lse (times log2 e) of the panel's queries; clears their dq */
 static void
 queries_back(float *delta, float *lse, float *dq, const struct head_back *b,
     const struct nn_attention *a, const struct panel *p)
@@ -489,7 +486,7 @@ nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *do
 {
 	struct head_back all = { dq, dk, dv, dbias, dout, out, lse, q, k, v };
 
-	/* what adds to the same dk and dv belongs to one thread: sums keep their order */
+	/* one thread makes all sums of a key/value head, in a fixed order */
 #pragma omp parallel for collapse(2)                                                     \
     schedule(dynamic) if (a->sequences.T * a->H * a->D > NN_SERIAL)
 	for (size_t sequence = 0; sequence < a->sequences.N; sequence++)

@@ -52,7 +52,7 @@ nn_fused(float x, float y, float z)
 #endif
 }
 
-/* e^x: 1 ulp on [-87.33, 88.72]; what lies outside is taken for the nearer end. */
+/* e^x: 1 ulp on [-87.33, 88.72]; x is clamped to it. */
 NN_INLINE float
 nn_exp(float x)
 {
@@ -73,7 +73,7 @@ nn_exp(float x)
 	return nn_float(nn_bits(p) + (int32_t)((uint32_t)nn_bits(shifted) << 23));
 }
 
-/* 2^x for x below 1, as softmax wants it: 1 ulp; 2^-126 for all that is less. */
+/* 2^x for x < 1, for softmax: 1 ulp; 2^-126 for x < -126. */
 NN_INLINE float
 nn_exp2(float x)
 {
@@ -112,7 +112,7 @@ nn_phi(float x)
 	return x > 0.0f ? 1.0f - tail : tail;
 }
 
-/* x times the same, for what is rounded to one of 256 values afterwards: within 8e-5 for |x| up to 12, 4e-6 |x| beyond. */
+/* GELU for int8, whose results are rounded to 256 values: within 8e-5 for |x| up to 12, 4e-6 |x| beyond. */
 NN_INLINE float
 nn_gelu_coarse(float x)
 {

@@ -10,7 +10,7 @@ position_of(const struct nn_sequences *sequences, size_t t)
 	return t - (size_t)sequences->starts[nn_sequence_of(sequences, t)];
 }
 
-/* x = or += row number `row` of a matrix of C columns */
+/* x = or += row `row` of a matrix of C columns */
 static void
 take_row(float *x, struct nn_matrix from, size_t row, size_t C, bool add)
 {
@@ -47,7 +47,7 @@ nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
 	}
 }
 
-/* Columns from..to-1 of the three gradients; one thread has them, so rows add in order. */
+/* Columns from..to-1 of the three gradients; one thread adds all rows, in order. */
 static void
 embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *dx,
     const int32_t *ids, const struct nn_sequences *sequences, size_t C, size_t from,

@@ -59,7 +59,7 @@ gemm_drive(const struct gemm *g, const struct gemm_kind *kind,
 
 /* The rectangles of c, one for each thread: `along` of them in each column of rectangles; they begin at multiples of `rows` and
  * `columns`. */
-struct grid {
+struct thread_grid {
 	size_t threads, along, rows, columns;
 };
 
@@ -98,19 +98,19 @@ path_of(const struct gemm *g)
 	return gemm_is_few(g) ? FEW : F32;
 }
 
-static struct grid
+static struct thread_grid
 grid_of(const struct gemm *g, enum path path, size_t threads)
 {
 	/* each row of a is packed by one thread, unless there are too few rows for all threads */
 	if (path == PACKED)
-		return (struct grid){ threads,
+		return (struct thread_grid){ threads,
 			g->M < threads * PACKED_PANEL ? 1 : threads, 1, PACKED_WIDTH };
-	return (struct grid){ threads, path == FEW ? 1 : threads_along_rows(g, threads),
-		NN_TILE, NN_PANEL };
+	return (struct thread_grid){ threads,
+		path == FEW ? 1 : threads_along_rows(g, threads), NN_TILE, NN_PANEL };
 }
 
 static struct gemm_rectangle
-rectangle_of(const struct gemm *g, const struct grid *grid, size_t thread)
+rectangle_of(const struct gemm *g, const struct thread_grid *grid, size_t thread)
 {
 	size_t across = grid->threads / grid->along;
 	size_t i = thread % grid->along, j = thread / grid->along;
@@ -130,7 +130,7 @@ gemm(const struct gemm *g)
 
 #pragma omp parallel if (g->M * g->N * g->K > (size_t)1 << (path == PACKED ? 21 : 20))
 	{
-		struct grid grid = grid_of(g, path, (size_t)omp_get_num_threads());
+		struct thread_grid grid = grid_of(g, path, (size_t)omp_get_num_threads());
 		struct gemm_rectangle at =
 		    rectangle_of(g, &grid, (size_t)omp_get_thread_num());
 		if (at.m0 < at.m1 && at.n0 < at.n1)

@@ -10,7 +10,7 @@
 
 enum { PAGES = 4 << 20, HUGE_PAGE = 2 << 20, ALIGNMENT = 64 };
 
-/* Of what is mapped: Linux aligns whole huge pages only, which costs a training step 2 %. */
+/* Whole huge pages: Linux aligns no others, which would cost a training step 2 %. */
 static size_t
 mapped(size_t bytes)
 {

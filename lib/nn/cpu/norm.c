@@ -5,7 +5,7 @@
 #include "nn/cpu/sum.h"
 
 /* One row: s = x + r, y = norm(s) w + b.  The deviation is taken in a second pass over the
- * row, which is in cache: subtracting squares would lose digits. */
+ * row, which is in cache: E[x^2] - E[x]^2 would lose digits. */
 static void
 norm_row(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
     const float *b, float eps, enum nn_norm kind, size_t C)
@@ -38,7 +38,7 @@ void
 nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
     const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
-	/* without s the sum is left in y, which is written after it was read */
+	/* without s the sum is stored in y, and norm_row reads it before it writes y */
 #pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
 	for (size_t t = 0; t < T; t++)
 		norm_row(y + t * C, (s ? s : y) + t * C, stats ? stats + 2 * t : NULL,
@@ -58,15 +58,16 @@ nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
 		}
 }
 
-/* Rows of a gradient and of what was normed: T times `heads` stretches of D columns. */
-struct rows {
+/* Rows of a gradient and of a norm's input: `heads` segments of D columns in each of T tokens. */
+struct norm_rows {
 	const float *dy, *s, *stats;
 	size_t ldy, lds, T, heads, D;
 };
 
 /* dw += sum of dy (s - mean) scale, db += sum of dy over the rows, `width` columns */
 static void
-norm_parameters(float *dw, float *db, const struct rows *rows, size_t from, size_t width)
+norm_parameters(
+    float *dw, float *db, const struct norm_rows *rows, size_t from, size_t width)
 {
 	double weight[NN_COLUMNS] = { 0 }, bias[NN_COLUMNS] = { 0 };
 
@@ -95,19 +96,19 @@ static void
 norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
     const float *w, enum nn_norm kind, size_t C)
 {
-	nn_sixteen sums = { 0 }, products = { 0 }, slope, weight, z;
+	nn_sixteen sums = { 0 }, products = { 0 }, gradient, weight, z;
 	float mean = stats[0], scale = stats[1], plus = kind == NN_RMSNORM_PLUS;
 
 	for (size_t c = 0; c < C; c += NN_SIXTEEN) {
-		nn_take(&slope, dy + c, nn_some(C, c), 0);
+		nn_take(&gradient, dy + c, nn_some(C, c), 0);
 		nn_take(&z, s + c, nn_some(C, c), mean);
 		if (w) {
 			nn_take(&weight, w + c, nn_some(C, c), 0);
-			slope *= weight + plus;
+			gradient *= weight + plus;
 		}
 		z = (z - mean) * scale;
-		sums += slope;
-		products += slope * z;
+		sums += gradient;
+		products += gradient * z;
 	}
 	float sum = kind == NN_LAYERNORM ? nn_fold(&sums) / (float)C : 0;
 	float product = nn_fold(&products) / (float)C;
@@ -119,12 +120,12 @@ norm_row_back(float *ds, const float *dy, const float *s, const float *stats,
 }
 
 static void
-norm_back(float *ds, float *dw, float *db, const struct rows *rows, const float *w,
+norm_back(float *ds, float *dw, float *db, const struct norm_rows *rows, const float *w,
     enum nn_norm kind)
 {
 	size_t D = rows->D, n = rows->T * rows->heads;
 
-	/* first, because ds may be dy */
+	/* before ds, because ds may be dy */
 	if (dw || db) {
 #pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
 		for (size_t from = 0; from < D; from += NN_COLUMNS)
@@ -147,7 +148,8 @@ void
 nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C)
 {
-	norm_back(ds, dw, db, &(struct rows){ dy, s, stats, C, C, T, 1, C }, w, kind);
+	norm_back(
+	    ds, dw, db, &(struct norm_rows){ dy, s, stats, C, C, T, 1, C }, w, kind);
 }
 
 void
@@ -155,8 +157,8 @@ nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const floa
     size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
     size_t heads, size_t D)
 {
-	norm_back(
-	    dx, dw, NULL, &(struct rows){ dy, x, stats, ldy, ldx, T, heads, D }, w, kind);
+	norm_back(dx, dw, NULL,
+	    &(struct norm_rows){ dy, x, stats, ldy, ldx, T, heads, D }, w, kind);
 }
 
 void

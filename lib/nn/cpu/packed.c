@@ -61,7 +61,7 @@ put_i8(const struct packed_matrix *p, size_t o, float *row, size_t C)
 	int8_t values[NN_MAX_PACKED];
 	struct pack_output output;
 
-	if (!pack_bytes(values, &output, row, p->smooth, C))
+	if (!pack_i8(values, &output, row, p->smooth, C))
 		return false;
 	memset(values + C, 0, nn_round_up(C, 4) - C);
 	for (size_t c = 0; c < C; c += 4)

@@ -5,7 +5,7 @@
 
 #include "nn/cpu/cpu.h"
 
-/* The tokens first..last-1 of sequence i that take part; returns how many. */
+/* The tokens first..last-1 of sequence i that are pooled; returns their number. */
 static size_t
 pooled(const int32_t *starts, const int32_t *skip, size_t i, size_t *first, size_t *last)
 {
@@ -81,7 +81,7 @@ nn_pool(float *y, size_t ldy, const float *x, const struct nn_sequences *sequenc
 	}
 }
 
-/* The gradient of a maximum goes to the first token that has it. */
+/* The gradient of a maximum goes to the first token with that value. */
 static void
 pool_max_back(
     float *dx, const float *dy, const float *x, size_t first, size_t last, size_t C)

@@ -17,7 +17,7 @@ nn_position_bias(
 		}
 }
 
-/* One thread has a head, so that sums keep their order. */
+/* One thread sums a head, in a fixed order. */
 void
 nn_position_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
     const struct nn_sequences *sequences, size_t H)

@@ -4,7 +4,7 @@
 
 #include "nn/cpu/cpu.h"
 
-/* How many are greater than number e, or as great and before it. */
+/* How many are greater than column e, or equal and before it. */
 static size_t
 rank(const float *p, size_t e, size_t E)
 {
@@ -28,7 +28,7 @@ nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size
 		const float *row = p + t * E;
 		float *w = weights + t * top, sum = 0;
 		size_t found = 0;
-		/* what is not a number has rank 0, so that `top` are found in any case */
+		/* NaN has rank 0, so that `top` are always found */
 		for (size_t e = 0; e < E && found < top; e++)
 			if (rank(row, e, E) < top) {
 				chosen[t * top + found] = (int32_t)e;
@@ -67,7 +67,7 @@ nn_sort_by_expert(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t
 		offsets[chosen[i] + 1]++;
 	for (size_t e = 0; e < E; e++)
 		offsets[e + 1] += offsets[e];
-	/* an expert's offset moves over its slots, to where the next one's began */
+	/* each offset advances to where the next expert's began */
 	for (size_t i = 0; i < T * top; i++) {
 		int32_t to = offsets[chosen[i]]++;
 		slots[to] = (int32_t)i;

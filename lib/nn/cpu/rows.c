@@ -54,7 +54,7 @@ nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
 		y[r] = nn_dot(a + r * C, b + r * C, C);
 }
 
-enum { SOME = 64 /* columns that are looked through at once */ };
+enum { SOME = 64 /* columns tested at once */ };
 
 void
 nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float *least,
@@ -63,24 +63,24 @@ nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float *lea
 	int32_t found = 0;
 
 	for (size_t r = 0; r < R; r++, x += V) {
-		const float gate = least[r];
+		const float threshold = least[r];
 		starts[r] = found;
 		for (size_t from = 0; from < V; from += SOME) {
 			size_t to = from + SOME < V ? from + SOME : V;
 			int any = 0;
 #pragma omp simd reduction(| : any)
 			for (size_t c = from; c < to; c++)
-				any |= !(x[c] < gate);
+				any |= !(x[c] < threshold);
 			for (size_t c = from; any && c < to; c++) {
 				columns[found] = (int32_t)c;
-				found += !(x[c] < gate);
+				found += !(x[c] < threshold);
 			}
 		}
 	}
 	starts[R] = found;
 }
 
-/* Well mixed: the last step of MurmurHash3. */
+/* MurmurHash3's finaliser. */
 static uint32_t
 mixed(uint32_t x)
 {

@@ -37,7 +37,7 @@ nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 	}
 }
 
-/* How many of a row's entries in the mask are x. */
+/* Counts the entries equal to x that the mask includes. */
 static size_t
 count_equal(const float *row, const uint8_t *mask, size_t V, float x)
 {
@@ -81,7 +81,7 @@ void
 nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
     const uint8_t *mask, float scale, size_t R, size_t V)
 {
-	/* rows are summed in their order, whoever computed them */
+	/* rows are summed in their order, whichever thread computed them */
 	enum { ROWS = 1024 };
 	double total = 0;
 

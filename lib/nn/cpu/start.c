@@ -9,7 +9,7 @@
 #include "nn/host/host.h"
 
 #ifdef __x86_64__
-/* Whether the processor has what this file was compiled for. */
+/* True if the processor has the instructions that this file was compiled for. */
 static bool
 able(void)
 {

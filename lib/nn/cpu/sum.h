@@ -1,5 +1,5 @@
 /*
- * sum - sums over a row in sixteen lanes, which are then added 8, 4, 2, 1: the same bits with registers of any width.
+ * sum - sums over a row in sixteen SIMD lanes, then 8, 4, 2, 1: the same bits with registers of any width.
  */
 #ifndef NN_CPU_SUM_H
 #define NN_CPU_SUM_H
@@ -11,7 +11,7 @@
 enum { NN_SIXTEEN = 16 };
 typedef float nn_sixteen __attribute__((vector_size(4 * NN_SIXTEEN)));
 
-/* `some` of a row, and `rest` in the other lanes. */
+/* `some` values of a row; the other lanes are `rest`. */
 NN_INLINE void
 nn_take(nn_sixteen *to, const float *x, size_t some, float rest)
 {

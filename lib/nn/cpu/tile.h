@@ -17,7 +17,7 @@ enum { NN_TILE = 6, NN_SHORT_TILE = 6 };
 enum { NN_PANEL = 2 * NN_LANES }; /* columns of a tile */
 
 typedef float nn_vector __attribute__((vector_size(4 * NN_LANES)));
-/* one anywhere in memory */
+/* unaligned */
 typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(1), may_alias));
 
 /*
@@ -53,24 +53,24 @@ nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, siz
 	}
 }
 
-/* What nothing starts from, with ldf 0. */
+/* An addend of zeros, with ldf 0. */
 static const float nn_zeros[NN_PANEL];
 
-/* Any number of rows, in tiles of at most `tallest`. */
+/* Any number of rows, in tiles of at most `height` rows. */
 NN_INLINE void
 nn_tiles(float *c, size_t ldc, const float *from, size_t ldf, const float *a, size_t ar,
-    size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, size_t tallest,
+    size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, size_t height,
     int vectors)
 {
-	for (; rows >= tallest; rows -= tallest) {
-		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, tallest, vectors);
-		c += tallest * ldc, from += tallest * ldf, a += tallest * ar;
+	for (; rows >= height; rows -= height) {
+		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, height, vectors);
+		c += height * ldc, from += height * ldf, a += height * ar;
 	}
-	if (tallest > 8 && rows >= 8) {
+	if (height > 8 && rows >= 8) {
 		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 8, vectors);
 		rows -= 8, c += 8 * ldc, from += 8 * ldf, a += 8 * ar;
 	}
-	if (tallest > 4 && rows >= 4) {
+	if (height > 4 && rows >= 4) {
 		nn_tile(c, ldc, from, ldf, a, ar, ak, b, ldb, depth, 4, vectors);
 		rows -= 4, c += 4 * ldc, from += 4 * ldf, a += 4 * ar;
 	}

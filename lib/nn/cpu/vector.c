@@ -39,7 +39,7 @@ nn_add(float *y, const float *x, size_t n)
 double
 nn_square_sum(const float *x, size_t n)
 {
-	/* blocks are summed in their order, whoever computed them */
+	/* blocks are summed in their order, whichever thread computed them */
 	enum { BLOCK = 1 << 14, BLOCKS = 256 };
 	double sum = 0;
 

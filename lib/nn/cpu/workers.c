@@ -16,7 +16,7 @@ nn_worker_tokens(enum dtype kind)
 	return kernel ? kernel->tokens : 512;
 }
 
-/* Between two products they stay in the cache; of fewer, matrices would be turned too often. */
+/* They stay in cache between two GEMMs; with fewer, weights would be packed too often. */
 size_t
 nn_chunk_rows(void)
 {
@@ -27,7 +27,7 @@ void
 nn_parallel_for(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
-	/* within a parallel region, though of one thread, libgomp makes new threads for each region inside */
+	/* in a parallel region, even of one thread, libgomp would start new threads for each region inside */
 	if (count == 1) {
 		job(context, 0, 0);
 		return;

@@ -37,7 +37,7 @@ act_value(float x)
 
 template <enum nn_act ACT>
 __device__ __forceinline__ float
-act_slope(float x)
+act_gradient(float x)
 {
 	float y;
 
@@ -70,20 +70,20 @@ values(float *y, const float *x, bool whole, size_t n)
 
 template <enum nn_act ACT>
 __global__ void
-slopes(float *dx, const float *dy, const float *x, bool whole, size_t n)
+gradients(float *dx, const float *dy, const float *x, bool whole, size_t n)
 {
 	for (size_t i = 4 * grid_thread(); i < n; i += 4 * grid_threads()) {
 		bool all = whole && i + 4 <= n;
 		struct four part = row_take(x, i, n, all), g = row_take(dy, i, n, all);
 		for (int j = 0; j < 4; j++)
-			g.at[j] *= act_slope<ACT>(part.at[j]);
+			g.at[j] *= act_gradient<ACT>(part.at[j]);
 		row_put(dx, i, n, all, g);
 	}
 }
 
 template <enum nn_act ACT>
 __global__ void
-gates(float *y, const float *up, const float *gate, size_t ld, bool whole, size_t T,
+glu(float *y, const float *up, const float *gate, size_t ld, bool whole, size_t T,
     size_t I)
 {
 	for (size_t t = lines_row(); t < T; t += lines_rows())
@@ -98,8 +98,8 @@ gates(float *y, const float *up, const float *gate, size_t ld, bool whole, size_
 
 template <enum nn_act ACT>
 __global__ void
-gate_slopes(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
-    size_t ld, bool whole, size_t T, size_t I)
+glu_gradients(float *dup, float *dgate, const float *dy, const float *up,
+    const float *gate, size_t ld, bool whole, size_t T, size_t I)
 {
 	for (size_t t = lines_row(); t < T; t += lines_rows())
 		for (size_t i = lines_column(); i < I; i += lines_columns()) {
@@ -107,7 +107,7 @@ gate_slopes(float *dup, float *dgate, const float *dy, const float *up, const fl
 			struct four u = row_take(up + t * ld, i, I, whole);
 			struct four g = row_take(gate + t * ld, i, I, whole);
 			for (int j = 0; j < 4; j++) {
-				u.at[j] *= d.at[j] * act_slope<ACT>(g.at[j]);
+				u.at[j] *= d.at[j] * act_gradient<ACT>(g.at[j]);
 				d.at[j] *= act_value<ACT>(g.at[j]);
 			}
 			row_put(dup + t * ld, i, I, whole, d);
@@ -119,7 +119,7 @@ template <enum nn_act ACT> struct act_is {
 	static constexpr enum nn_act ACTIVATION = ACT;
 };
 
-/* f(act_is<act>()): each activation has kernels of its own */
+/* Calls f(act_is<act>()), so that each activation has its own kernels. */
 template <class F>
 void
 with_act(enum nn_act act, F f)
@@ -152,27 +152,27 @@ nn_activate_back(float *dx, const float *dy, const float *x, enum nn_act act, si
 	bool whole = row_whole(dx, 0, 0) && row_whole(dy, 0, 0) && row_whole(x, 0, 0);
 
 	with_act(act, [=](auto is) {
-		device_launch(slopes<decltype(is)::ACTIVATION>,
+		device_launch(gradients<decltype(is)::ACTIVATION>,
 		    device_spread((n + 3) / 4), BLOCK, 0, dx, dy, x, whole, n);
 	});
 }
 
 void
-nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act,
-    size_t T, size_t I)
+nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act, size_t T,
+    size_t I)
 {
 	struct lines lines = lines_of(T, I);
 	bool whole = row_whole(y, I, I) && row_whole(up, ld, I) && row_whole(gate, ld, I);
 
 	with_act(act, [=](auto is) {
-		device_launch(gates<decltype(is)::ACTIVATION>, lines.grid, lines.block, 0,
+		device_launch(glu<decltype(is)::ACTIVATION>, lines.grid, lines.block, 0,
 		    y, up, gate, ld, whole, T, I);
 	});
 }
 
 void
-nn_glu_back(float *dup, float *dgate, const float *dy, const float *up,
-    const float *gate, size_t ld, enum nn_act act, size_t T, size_t I)
+nn_glu_back(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
+    size_t ld, enum nn_act act, size_t T, size_t I)
 {
 	struct lines lines = lines_of(T, I);
 	bool whole = row_whole(dup, ld, I) && row_whole(dgate, ld, I) &&
@@ -180,7 +180,7 @@ nn_glu_back(float *dup, float *dgate, const float *dy, const float *up,
 		     row_whole(gate, ld, I);
 
 	with_act(act, [=](auto is) {
-		device_launch(gate_slopes<decltype(is)::ACTIVATION>, lines.grid,
+		device_launch(glu_gradients<decltype(is)::ACTIVATION>, lines.grid,
 		    lines.block, 0, dup, dgate, dy, up, gate, ld, whole, T, I);
 	});
 }

@@ -3,7 +3,7 @@
 namespace
 {
 
-/* What is summed up of a warp's rows, g and g + 8: the greatest score, the sum relative to it, and values weighed so. */
+/* Online softmax of a warp's rows g and g + 8: the greatest score, the sum of exponentials relative to it, and the weighted values. */
 template <class A> struct softmax {
 	typename A::sums values;
 	float top[2], sum[2];
@@ -19,7 +19,7 @@ template <class A> struct softmax {
 		sum[0] = sum[1] = 0;
 	}
 
-	/* Online (Milakov and Gimelshein 2018): what was summed shrinks where there is a greater score.  p becomes 2^(p - top). */
+	/* Milakov and Gimelshein 2018: sums are rescaled when a greater score comes.  p becomes 2^(p - top). */
 	__device__ __forceinline__ void
 	take(typename A::products &p, int count)
 	{
@@ -68,11 +68,11 @@ struct forward {
 };
 
 /* Shared memory: the team's queries, then keys, then values. */
-template <class A> struct tiles {
+template <class A> struct shared_tiles {
 	typename A::element *own, *keys, *values;
 
 	__device__ __forceinline__
-	tiles(const struct team &team)
+	shared_tiles(const struct team &team)
 	{
 		typename A::element *all = (typename A::element *)shared_memory();
 
@@ -82,10 +82,10 @@ template <class A> struct tiles {
 	}
 };
 
-/* Results of the warp's rows, the first of which is token t. */
+/* Stores the results of the warp's rows; the first row is token t. */
 template <class A>
 __device__ __forceinline__ void
-hand_over(const struct forward &to, const struct attention &a, struct softmax<A> &rows,
+store_rows(const struct forward &to, const struct attention &a, struct softmax<A> &rows,
     size_t t, int h, int have)
 {
 	int lane = threadIdx.x % WARP, g = lane / 4;
@@ -101,17 +101,18 @@ hand_over(const struct forward &to, const struct attention &a, struct softmax<A>
 			    rows.top[r] * LN_2 + logf(rows.sum[r]);
 }
 
-/* The team's tile of queries of head h; one without a head (h < 0) waits at the barriers with the others. */
+/* The team's tile of queries of head h; a team without a head (h < 0) only waits at the barriers. */
 template <class A>
 __device__ __forceinline__ void
-attend_head(const struct forward &x, const struct attention &a, const struct place &place,
-    const struct team &team, const struct tiles<A> &tiles, int h)
+attend_head(const struct forward &x, const struct attention &a,
+    const struct row_tile &tile, const struct team &team,
+    const struct shared_tiles<A> &tiles, int h)
 {
-	int rows = team.warps * ROWS, left = place.length - place.first;
-	int last = place.first + (left < rows ? left : rows) - 1;
-	struct range range = range_of(a, place.first, last, place.length, false);
-	size_t kv = (size_t)place.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
-	size_t first = (size_t)place.start + place.first;
+	int rows = team.warps * ROWS, left = tile.length - tile.first;
+	int last = tile.first + (left < rows ? left : rows) - 1;
+	struct range range = range_of(a, tile.first, last, tile.length, false);
+	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
+	size_t first = (size_t)tile.start + tile.first;
 	struct softmax<A> mine;
 
 	if (h >= 0)
@@ -119,8 +120,8 @@ attend_head(const struct forward &x, const struct attention &a, const struct pla
 		    left, rows, a, team);
 	for (int key = range.from; key < range.to; key += team.walk) {
 		int count = next_rows(range.to - key, team.walk);
-		struct meeting<false> meeting = {
-			place.first + team.warp *ROWS, key, count, place.length
+		struct score_tile<false> scores = {
+			tile.first + team.warp *ROWS, key, count, tile.length
 		};
 		if (key > range.from)
 			__syncthreads(); /* the last tiles have been read */
@@ -131,36 +132,36 @@ attend_head(const struct forward &x, const struct attention &a, const struct pla
 			    range.to - key, count, a, team);
 		}
 		__syncthreads();
-		if (h < 0 || !meeting.any(a))
+		if (h < 0 || !scores.any(a))
 			continue;
 		typename A::products p;
 		A::multiply(
 		    p, tiles.own + team.warp * ROWS * A::PITCH, tiles.keys, count);
-		meeting.score(p, a, bias_of(a, h));
+		scores.score(p, a, bias_of(a, h));
 		mine.take(p, count);
 		A::accumulate(mine.values, p, tiles.values, count);
 	}
 	left -= team.warp * ROWS;
 	if (h >= 0 && left > 0)
-		hand_over<A>(x, a, mine, first + team.warp * ROWS, h, left);
+		store_rows<A>(x, a, mine, first + team.warp * ROWS, h, left);
 }
 
 template <class A>
 __global__ void
 __launch_bounds__(A::WARPS *WARP) attend(struct forward x, struct attention a, int each)
 {
-	struct place place;
+	struct row_tile tile;
 	int from = (int)blockIdx.y * each, to = from + each < a.H ? from + each : a.H;
 
-	if (!find_tile(&place, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
+	if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
-	struct team team = team_of<A>(place.length);
-	struct tiles<A> tiles(team);
+	struct team team = team_of<A>(tile.length);
+	struct shared_tiles<A> tiles(team);
 	for (int h = from; h < to; h += team.count) {
 		int own = h + team.number;
 		if (h > from)
 			__syncthreads(); /* the last head's tiles have been read */
-		attend_head<A>(x, a, place, team, tiles, own < to ? own : -1);
+		attend_head<A>(x, a, tile, team, tiles, own < to ? own : -1);
 	}
 }
 
@@ -192,13 +193,13 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 		    is_aligned(out);
 	if (!from->sequences.T)
 		return;
-	/* shared memory for two blocks of a multiprocessor, registers for as many */
+	/* sizes with which a multiprocessor has room for two blocks, in shared memory and registers */
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int WIDE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
 		if (from->bf16)
-			launch<rounded<SIZE, 4, SIZE <= 128 ? 64 : 32>>(x, a, from);
+			launch<bf16_math<SIZE, 4, SIZE <= 128 ? 64 : 32>>(x, a, from);
 		else
-			launch<exact<SIZE, 4, WIDE>>(x, a, from);
+			launch<f32_math<SIZE, 4, WIDE>>(x, a, from);
 	});
 }

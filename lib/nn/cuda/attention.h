@@ -1,14 +1,14 @@
 /*
- * attention - what the forward and the backward of attention share; only they include it.
+ * attention - shared by the forward and the backward of attention; only they include it.
  *
- * A team of warps takes a tile of rows of one head of one sequence, 16 a warp, and walks tiles of those that they meet:
- * queries walk keys, in the backward keys walk queries, too.  All tiles lie in shared memory.  What a warp computes of its
- * rows lies in registers as tensor cores leave it (hardware.h): lane 4 g + t has of row g, and of row g + 8, the columns
- * 2 t and 2 t + 1 of every eight.  There are two arithmetics, `exact` and `rounded`, for the two products that all is
- * made of; what stands between these is the same for both.
+ * Tiled attention with online softmax.  A team of warps owns a tile of rows of one head of one sequence, 16 rows a warp, and
+ * walks over tiles of the other side: queries walk keys, and in the backward keys also walk queries.  All tiles lie in shared
+ * memory.  A warp's scores and sums lie in registers in the layout of tensor cores (hardware.h): lane 4 g + t has columns 2 t
+ * and 2 t + 1 of every eight, of row g and of row g + 8.  f32_math and bf16_math are the two GEMMs of a tile in either
+ * precision; all else is the same for both.
  *
- * The warps of a block are one team, or, where a sequence is so short that most of them had no rows, several with a head
- * each.  What a row's bits depend on beside its sequence is the sequence's length.
+ * The warps of a block are one team; if the sequence is so short that most warps would have no rows, they are several teams,
+ * each with its own head.  Beside the sequence itself, only its length decides a row's bits.
  */
 #ifndef NN_CUDA_ATTENTION_H
 #define NN_CUDA_ATTENTION_H
@@ -18,7 +18,7 @@
 #include "nn/cuda/device.h"
 
 constexpr int ROWS = 16; /* of a warp */
-/* Scores are kept times log2 e: powers of two are what a device has. */
+/* Scores are stored times log2 e, because a device computes powers of two. */
 constexpr float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
 
 /* struct nn_attention as the kernels take it. */
@@ -32,19 +32,19 @@ struct attention {
 	bool vectors; /* rows of q, k, v begin on 16 bytes, and so do heads */
 };
 
-/* Tiles and places. ---------------------------------------------------------------- */
+/* Tiles. --------------------------------------------------------------------------- */
 
 /* Rows of a sequence from `first` on. */
-struct place {
+struct row_tile {
 	int sequence, start, length, first;
 };
 
 /*
- * Tiles of `rows` rows without a table of them: sequence i has those from number starts[i] / rows + i on, which leaves
- * room enough for each.  False when the number is nobody's.  For whole warps, which look in 32 places at a time.
+ * Numbers the tiles of `rows` rows without a table: those of sequence i begin at starts[i] / rows + i, which leaves enough
+ * numbers for each.  Returns false for a number that no tile has.  Called by whole warps, which search 32 sequences at a time.
  */
 static __device__ __forceinline__ bool
-find_tile(struct place *place, const int32_t *starts, int N, int rows, int number)
+find_tile(struct row_tile *tile, const int32_t *starts, int N, int rows, int number)
 {
 	int low = 0, high = N, lane = threadIdx.x % WARP;
 
@@ -54,21 +54,21 @@ find_tile(struct place *place, const int32_t *starts, int N, int rows, int numbe
 		low += (__popc(__ballot_sync(ALL_LANES, before)) - 1) * step;
 		high = low + step < high ? low + step : high;
 	}
-	place->sequence = low;
-	place->start = starts[low];
-	place->length = starts[low + 1] - place->start;
-	place->first = (number - place->start / rows - low) * rows;
-	return place->first < place->length;
+	tile->sequence = low;
+	tile->start = starts[low];
+	tile->length = starts[low + 1] - tile->start;
+	tile->first = (number - tile->start / rows - low) * rows;
+	return tile->first < tile->length;
 }
 
-/* As many numbers as there may be. */
+/* How many numbers there are. */
 static inline unsigned
 count_tiles(const struct nn_sequences *sequences, size_t rows)
 {
 	return (unsigned)(sequences->T / rows + sequences->N);
 }
 
-/* How many heads a block takes, some after another: four where that leaves enough blocks for the device. */
+/* Heads that a block takes one after another: four if that leaves enough blocks for the device. */
 static inline unsigned
 heads_of_block(size_t tiles, size_t heads)
 {
@@ -79,7 +79,7 @@ heads_of_block(size_t tiles, size_t heads)
 	return each;
 }
 
-/* The team that a thread is in. */
+/* The team of a thread. */
 struct team {
 	int warps, count, number;
 	int warp, thread; /* in the team */
@@ -106,7 +106,7 @@ team_of(int length)
 	return team;
 }
 
-/* What stands in place of `from` where a row ends or there is none. */
+/* Four columns, of which `left` exist; the others are zeros. */
 static __device__ __forceinline__ float4
 four_of(const float *from, int left, bool vectors)
 {
@@ -123,7 +123,7 @@ four_of(const float *from, int left, bool vectors)
 	return x;
 }
 
-/* `rows` rows, of which there are `have`; what is not there is zeros.  Several reads are under way before one is waited for. */
+/* Loads `rows` rows, of which `have` exist; the others are zeros.  Each thread has several reads in flight. */
 template <class A>
 static __device__ __forceinline__ void
 load_tile(typename A::element *to, const float *from, size_t ld, int have, int rows,
@@ -152,7 +152,7 @@ load_tile(typename A::element *to, const float *from, size_t ld, int have, int r
 	}
 }
 
-/* COUNT neighbours of a result's row, of which `left` there are. */
+/* Stores COUNT columns of a row, of which `left` exist. */
 template <int COUNT>
 static __device__ __forceinline__ void
 store_some(float *to, const float (&x)[COUNT], int left, bool vectors)
@@ -170,19 +170,18 @@ store_some(float *to, const float (&x)[COUNT], int left, bool vectors)
 			to[i] = x[i];
 }
 
-/* Arithmetics. --------------------------------------------------------------------- */
+/* GEMM of tiles. ------------------------------------------------------------------- */
 
 /*
- * SIZE: columns of a head, those beyond D are zeros; WARPS of a block, WALK rows of a tile that is walked.  PITCH from row
- * to row of a tile, by which what lanes read at once lies in different banks.  READS that a thread has under way: fewer
- * where registers would not hold more.
+ * SIZE: columns of a head, zeros beyond D; WARPS of a block; WALK: rows of a tile that is walked.  PITCH: elements from row to row
+ * of a tile, chosen so that lanes read from different banks.  READS: loads that a thread has in flight, as many as registers allow.
  *
  * multiply:	p[16,rows] = a[16,SIZE] b[rows,SIZE]^T, both in shared memory
  * accumulate:	sum[16,SIZE] += p[16,rows] b[rows,SIZE]
- * rows is a multiple of 16.  Sums have an order of their own, which scale and store know: sum[i][0..3] is of row g or
- * g + 8 alone, or of both.
+ * rows is a multiple of 16.  Each type has its own layout of sums, known to scale and store: sum[i][0..3] is of row g or
+ * g + 8, or of both.
  */
-template <int SIZE_, int WARPS_, int WALK_> struct exact {
+template <int SIZE_, int WARPS_, int WALK_> struct f32_math {
 	static constexpr int SIZE = SIZE_, WARPS = WARPS_, WALK = WALK_, PITCH = SIZE + 4;
 	static constexpr int READS = SIZE <= 128 ? 4 : 2;
 	typedef float element;
@@ -234,7 +233,7 @@ template <int SIZE_, int WARPS_, int WALK_> struct exact {
 		}
 	}
 
-	/* What a lane needs of p its three neighbours have. */
+	/* The other elements of p that a lane needs are in its three neighbours. */
 	static __device__ __forceinline__ void
 	accumulate(sums &sum, const products &p, const float *b, int rows)
 	{
@@ -275,7 +274,7 @@ template <int SIZE_, int WARPS_, int WALK_> struct exact {
 		}
 	}
 
-	/* Rows g by one factor, rows g + 8 by the other. */
+	/* Row g by `low`, row g + 8 by `high`. */
 	static __device__ __forceinline__ void
 	scale(sums &sum, float low, float high)
 	{
@@ -302,7 +301,7 @@ template <int SIZE_, int WARPS_, int WALK_> struct exact {
 	}
 };
 
-template <int SIZE_, int WARPS_, int WALK_> struct rounded {
+template <int SIZE_, int WARPS_, int WALK_> struct bf16_math {
 	static constexpr int SIZE = SIZE_, WARPS = WARPS_, WALK = WALK_, PITCH = SIZE + 8;
 	static constexpr int READS = SIZE == 64 ? 2 : 4;
 	typedef __nv_bfloat16 element;
@@ -399,23 +398,24 @@ template <int SIZE_, int WARPS_, int WALK_> struct rounded {
 
 /* Scores. -------------------------------------------------------------------------- */
 
-/* A warp's rows from `row` on meet `count` columns from `column` on; turned: the rows are keys. */
-template <bool TURNED> struct meeting {
+/* The scores of a warp's rows, from `row` on, with `count` columns from `column` on; TRANSPOSED: the rows are keys. */
+template <bool TRANSPOSED> struct score_tile {
 	int row, column, count, length;
 
 	/* The least and the greatest of i - j, query less key. */
 	__device__ __forceinline__ int
 	least() const
 	{
-		return TURNED ? column - (row + ROWS - 1) : row - (column + count - 1);
+		return TRANSPOSED ? column - (row + ROWS - 1)
+				  : row - (column + count - 1);
 	}
 	__device__ __forceinline__ int
 	greatest() const
 	{
-		return TURNED ? column + count - 1 - row : row + ROWS - 1 - column;
+		return TRANSPOSED ? column + count - 1 - row : row + ROWS - 1 - column;
 	}
 
-	/* Whether any may see another. */
+	/* True if any query may see a key. */
 	__device__ __forceinline__ bool
 	any(const struct attention &a) const
 	{
@@ -423,25 +423,24 @@ template <bool TURNED> struct meeting {
 		       greatest() >= -a.window && least() <= a.window;
 	}
 
-	/* Whether all may, and there are such keys. */
+	/* True if all queries may see all keys, and all keys exist. */
 	__device__ __forceinline__ bool
 	all(const struct attention &a) const
 	{
-		int last = TURNED ? row + ROWS : column + count;
+		int last = TRANSPOSED ? row + ROWS : column + count;
 
 		return last <= length && (!a.causal || least() >= 0) &&
 		       greatest() <= a.window && least() >= -a.window;
 	}
 
-	/* From products to scores, times log2 e: scaled, biased, minus infinity for what may not be seen.  bias: of the head, at
-	 * distance 0. */
+	/* From products to scores, times log2 e: scales, adds the bias (of the head, at distance 0) and masks with minus infinity. */
 	template <int COUNT>
 	__device__ __forceinline__ void
 	score(float (&p)[COUNT][4], const struct attention &a, const float *bias) const
 	{
 		int lane = threadIdx.x % WARP;
-		int from = (TURNED ? column - row : row - column) +
-			   (TURNED ? -1 : 1) * (lane / 4 - lane % 4 * 2);
+		int from = (TRANSPOSED ? column - row : row - column) +
+			   (TRANSPOSED ? -1 : 1) * (lane / 4 - lane % 4 * 2);
 		bool masked = !all(a);
 
 #pragma unroll
@@ -450,7 +449,7 @@ template <bool TURNED> struct meeting {
 				break;
 #pragma unroll
 			for (int e = 0; e < 4; e++) {
-				constexpr int SIGN = TURNED ? -1 : 1;
+				constexpr int SIGN = TRANSPOSED ? -1 : 1;
 				int ahead = from + SIGN * (e / 2 * 8 - (8 * n + e % 2));
 				p[n][e] *= a.scale;
 				if (bias)
@@ -462,7 +461,7 @@ template <bool TURNED> struct meeting {
 		}
 	}
 
-	/* Beyond the sequence the distance may be one that the table does not have. */
+	/* Keys beyond the sequence may have a distance outside the table. */
 	static __device__ __forceinline__ float
 	biased(const float *bias, const struct attention &a, int ahead)
 	{
@@ -474,8 +473,8 @@ template <bool TURNED> struct meeting {
 	__device__ __forceinline__ bool
 	seen(const struct attention &a, int ahead, int lane, int n, int e) const
 	{
-		int key = TURNED ? row + lane / 4 + e / 2 * 8
-				 : column + 8 * n + lane % 4 * 2 + e % 2;
+		int key = TRANSPOSED ? row + lane / 4 + e / 2 * 8
+				     : column + 8 * n + lane % 4 * 2 + e % 2;
 
 		return key < length && (!a.causal || ahead >= 0) && ahead <= a.window &&
 		       ahead >= -a.window;
@@ -488,7 +487,7 @@ bias_of(const struct attention &a, int h)
 	return a.bias ? a.bias + ((size_t)2 * h + 1) * a.longest : nullptr;
 }
 
-/* Rows of a sequence from one that is a multiple of 16 before it, to the last before which `to` is. */
+/* The rows from..to-1 of a sequence. */
 struct range {
 	int from, to;
 };
@@ -511,7 +510,7 @@ range_of(const struct attention &a, int first, int last, int length, bool transp
 	return range;
 }
 
-/* Of the rows that are left to walk as many as come next, with zeros behind them up to a multiple of 16. */
+/* Rows of the next tile to walk, rounded up to a multiple of 16. */
 static __device__ __forceinline__ int
 next_rows(int left, int walk)
 {
@@ -551,7 +550,7 @@ is_aligned(const float *x)
 	return (uintptr_t)x % 16 == 0;
 }
 
-/* launch(the size, as a type, of the heads' tiles) */
+/* Calls launch with the columns of a head's tile as a type. */
 template <class F>
 static inline void
 with_size(size_t D, F launch)

@@ -3,8 +3,8 @@
 /*
  * With p = exp(score - lse), g = dout v^T and delta = dout . out (each per query):
  * dscore = p (g - delta);  dq = dscore k, dk = dscore^T q, both scaled;  dv = p^T dout.
- * The scores are computed again, once for tiles of queries, which gives dq, and once for tiles of keys, which gives dk and
- * dv: each sum belongs to one warp, which adds in one order.
+ * The scores are computed again: once for tiles of queries, which gives dq, and once for tiles of keys, which gives dk and dv.
+ * So each sum belongs to one warp, which adds in a fixed order.
  */
 namespace
 {
@@ -31,14 +31,14 @@ dot_heads(float *delta, const float *dout, const float *out, size_t rows, int D)
 	}
 }
 
-/* Shared memory of a team: its rows of two arrays, walked rows of two, a number of two kinds for each of those, or
- * dscore, in rows of walk + 1. */
-template <class A> struct tiles {
+/* Shared memory of a team: its own rows of two arrays; walked rows of two arrays; then lse and delta of each walked row, or
+ * dscore, [rows, walk + 1]. */
+template <class A> struct shared_tiles {
 	typename A::element *own[2], *walked[2];
 	float *lse, *delta, *dscore;
 
 	__device__ __forceinline__
-	tiles(const struct team &team)
+	shared_tiles(const struct team &team)
 	{
 		typename A::element *all = (typename A::element *)shared_memory();
 		constexpr int OWN = A::WARPS * ROWS;
@@ -76,7 +76,7 @@ clear(float (&x)[COUNT][4])
 		x[i][0] = x[i][1] = x[i][2] = x[i][3] = 0;
 }
 
-/* Of a token that is not there the scores are to be nothing. */
+/* Infinity for a token that does not exist, so that its probabilities are 0. */
 __device__ __forceinline__ float
 lse_of(const struct backward &x, const struct attention &a, size_t t, int h, bool there)
 {
@@ -91,25 +91,25 @@ delta_of(const struct backward &x, const struct attention &a, size_t t, int h, b
 
 /* Queries: dq and dbias. ----------------------------------------------------------- */
 
-/* Every diagonal of the team's dscore, row after row, is added to what was found of that distance so far; dbias at 0. */
+/* Adds each diagonal of the team's dscore, row after row, to dbias of that distance; dbias is at distance 0. */
 template <class A>
 __device__ __forceinline__ void
-add_diagonals(float *dbias, const float *dscore, const struct place &place,
+add_diagonals(float *dbias, const float *dscore, const struct row_tile &tile,
     const struct team &team, int key, int count)
 {
 	int rows = team.warps * ROWS, pitch = team.walk + 1;
-	int left = place.length - place.first;
+	int left = tile.length - tile.first;
 
 	rows = rows < left ? rows : left;
 	for (int x = team.thread; x < rows + count - 1; x += team.warps * WARP) {
 		/* row - column */
-		int ahead = x - (count - 1), distance = place.first - key + ahead;
+		int ahead = x - (count - 1), distance = tile.first - key + ahead;
 		int from = ahead > 0 ? ahead : 0;
 		int to = rows < count + ahead ? rows : count + ahead;
 		float sum = 0;
 		for (int row = from; row < to; row++)
 			sum += dscore[row * pitch + row - ahead];
-		if (distance >= -place.length && distance < place.length)
+		if (distance >= -tile.length && distance < tile.length)
 			dbias[distance] += sum;
 	}
 }
@@ -117,8 +117,8 @@ add_diagonals(float *dbias, const float *dscore, const struct place &place,
 /* p becomes dscore. */
 template <class A>
 __device__ __forceinline__ void
-slopes(typename A::products &p, const typename A::products &g, const float (&lse)[2],
-    const float (&delta)[2], int count)
+score_gradients(typename A::products &p, const typename A::products &g,
+    const float (&lse)[2], const float (&delta)[2], int count)
 {
 #pragma unroll
 	for (int n = 0; n < A::WALK / 8; n++)
@@ -131,7 +131,7 @@ slopes(typename A::products &p, const typename A::products &g, const float (&lse
 
 template <class A>
 __device__ __forceinline__ void
-keep_scores(float *to, int pitch, const typename A::products &p, int count)
+store_scores(float *to, int pitch, const typename A::products &p, int count)
 {
 	int lane = threadIdx.x % WARP;
 
@@ -144,18 +144,19 @@ keep_scores(float *to, int pitch, const typename A::products &p, int count)
 				to[e / 2 * 8 * pitch + 8 * n + e % 2] = p[n][e];
 }
 
-/* The team's tile of queries of head h; h < 0: the team has none and waits with the others. */
+/* The team's tile of queries of head h; a team without a head (h < 0) only waits at the barriers. */
 template <class A, bool BIASED>
 __device__ __forceinline__ void
-query_tile(const struct backward &x, const struct attention &a, const struct place &place,
-    const struct team &team, const struct tiles<A> &tiles, int h)
+query_tile(const struct backward &x, const struct attention &a,
+    const struct row_tile &tile, const struct team &team,
+    const struct shared_tiles<A> &tiles, int h)
 {
-	int rows = team.warps * ROWS, left = place.length - place.first;
-	int last = place.first + (left < rows ? left : rows) - 1;
-	int row = place.first + team.warp * ROWS, g = threadIdx.x % WARP / 4;
-	struct range range = range_of(a, place.first, last, place.length, false);
-	size_t kv = (size_t)place.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
-	size_t first = (size_t)place.start + place.first, q = (size_t)h * a.D;
+	int rows = team.warps * ROWS, left = tile.length - tile.first;
+	int last = tile.first + (left < rows ? left : rows) - 1;
+	int row = tile.first + team.warp * ROWS, g = threadIdx.x % WARP / 4;
+	struct range range = range_of(a, tile.first, last, tile.length, false);
+	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
+	size_t first = (size_t)tile.start + tile.first, q = (size_t)h * a.D;
 	typename A::sums dq;
 	float lse[2], delta[2];
 
@@ -168,14 +169,14 @@ query_tile(const struct backward &x, const struct attention &a, const struct pla
 	}
 	for (int r = 0; r < 2; r++) {
 		int at = row + g + 8 * r;
-		size_t t = (size_t)place.start + at;
-		lse[r] = lse_of(x, a, t, h, h >= 0 && at < place.length);
-		delta[r] = delta_of(x, a, t, h, h >= 0 && at < place.length);
+		size_t t = (size_t)tile.start + at;
+		lse[r] = lse_of(x, a, t, h, h >= 0 && at < tile.length);
+		delta[r] = delta_of(x, a, t, h, h >= 0 && at < tile.length);
 	}
 	for (int key = range.from; key < range.to; key += team.walk) {
 		int count = next_rows(range.to - key, team.walk);
-		struct meeting<false> meeting = {
-			row, key, count, place.length
+		struct score_tile<false> scores = {
+			row, key, count, tile.length
 		};
 		if (key > range.from)
 			__syncthreads(); /* the last tiles have been read */
@@ -186,27 +187,27 @@ query_tile(const struct backward &x, const struct attention &a, const struct pla
 			    range.to - key, count, a, team);
 		}
 		__syncthreads();
-		bool any = h >= 0 && meeting.any(a);
-		typename A::products p, slope;
+		bool any = h >= 0 && scores.any(a);
+		typename A::products p, dscore;
 		if (any) {
 			int from = team.warp * ROWS * A::PITCH;
 			A::multiply(p, tiles.own[0] + from, tiles.walked[0], count);
-			A::multiply(slope, tiles.own[1] + from, tiles.walked[1], count);
-			meeting.score(p, a, bias_of(a, h));
-			slopes<A>(p, slope, lse, delta, count);
+			A::multiply(dscore, tiles.own[1] + from, tiles.walked[1], count);
+			scores.score(p, a, bias_of(a, h));
+			score_gradients<A>(p, dscore, lse, delta, count);
 			A::accumulate(dq, p, tiles.walked[0], count);
 		} else if (BIASED)
 			clear(p);
 		if constexpr (BIASED) {
 			int pitch = team.walk + 1;
 			if (h >= 0)
-				keep_scores<A>(tiles.dscore + team.warp * ROWS * pitch,
+				store_scores<A>(tiles.dscore + team.warp * ROWS * pitch,
 				    pitch, p, count);
 			__syncthreads();
 			if (h >= 0)
-				add_diagonals<A>(x.dbias + 2 * (size_t)place.start * a.H +
-						     ((size_t)2 * h + 1) * place.length,
-				    tiles.dscore, place, team, key, count);
+				add_diagonals<A>(x.dbias + 2 * (size_t)tile.start * a.H +
+						     ((size_t)2 * h + 1) * tile.length,
+				    tiles.dscore, tile, team, key, count);
 		}
 	}
 	left -= team.warp * ROWS;
@@ -216,41 +217,41 @@ query_tile(const struct backward &x, const struct attention &a, const struct pla
 	A::store(x.dq + (first + team.warp * ROWS) * a.ldq + q, a.ldq, dq, left, a);
 }
 
-/* Where biases learn a block has all queries of its heads, so that nobody else adds to theirs. */
+/* BIASED: a block has all queries of its heads, so that no other block adds to the heads' dbias. */
 template <class A, bool BIASED>
 __global__ void
 __launch_bounds__(A::WARPS *WARP)
     back_to_queries(struct backward x, struct attention a, int each)
 {
-	struct place place;
+	struct row_tile tile;
 	int from = (int)blockIdx.y * each, to = from + each < a.H ? from + each : a.H;
 
 	if constexpr (BIASED) {
 		int start = a.starts[blockIdx.x];
-		place = { (int)blockIdx.x, start, a.starts[blockIdx.x + 1] - start, 0 };
-	} else if (!find_tile(&place, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
+		tile = { (int)blockIdx.x, start, a.starts[blockIdx.x + 1] - start, 0 };
+	} else if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
-	struct team team = team_of<A>(place.length);
-	struct tiles<A> tiles(team);
+	struct team team = team_of<A>(tile.length);
+	struct shared_tiles<A> tiles(team);
 	for (int h = from; h < to; h += team.count) {
 		int own = h + team.number;
 		own = own < to ? own : -1;
 		do {
-			query_tile<A, BIASED>(x, a, place, team, tiles, own);
+			query_tile<A, BIASED>(x, a, tile, team, tiles, own);
 			__syncthreads(); /* the tiles have been read */
-			place.first += team.warps * ROWS;
-		} while (BIASED && place.first < place.length);
-		place.first = BIASED ? 0 : place.first - team.warps * ROWS;
+			tile.first += team.warps * ROWS;
+		} while (BIASED && tile.first < tile.length);
+		tile.first = BIASED ? 0 : tile.first - team.warps * ROWS;
 	}
 }
 
 /* Keys: dk and dv. ----------------------------------------------------------------- */
 
 /* p becomes exp(score - lse), g dscore; columns are queries. */
-template <class A, bool SLOPES>
+template <class A, bool GRADIENTS>
 __device__ __forceinline__ void
-slopes_turned(typename A::products &p, typename A::products &g, const float *lse,
-    const float *delta, int count)
+score_gradients_transposed(typename A::products &p, typename A::products &g,
+    const float *lse, const float *delta, int count)
 {
 	lse += threadIdx.x % 4 * 2;
 	delta += threadIdx.x % 4 * 2;
@@ -260,48 +261,49 @@ slopes_turned(typename A::products &p, typename A::products &g, const float *lse
 #pragma unroll
 			for (int e = 0; e < 4; e++) {
 				p[n][e] = exp2_quick(p[n][e] - lse[8 * n + e % 2]);
-				if (SLOPES)
+				if (GRADIENTS)
 					g[n][e] =
 					    p[n][e] * (g[n][e] - delta[8 * n + e % 2]);
 			}
 }
 
-/* What is summed up of a warp's keys. */
+/* The sums of a warp's keys. */
 template <class A, bool KEYS, bool VALUES> struct key_sums {
 	float dk[KEYS ? A::SIZE / 8 : 1][4], dv[VALUES ? A::SIZE / 8 : 1][4];
 };
 
-/* A tile of queries of head h, from number `query` on, meets the warp's keys. */
+/* Adds a tile of queries of head h to the sums of the warp's keys. */
 template <class A, bool KEYS, bool VALUES>
 __device__ __forceinline__ void
-take_queries(struct key_sums<A, KEYS, VALUES> &sums, const struct attention &a,
-    const struct meeting<true> &meeting, const struct team &team,
-    const struct tiles<A> &tiles, int h)
+add_queries(struct key_sums<A, KEYS, VALUES> &sums, const struct attention &a,
+    const struct score_tile<true> &scores, const struct team &team,
+    const struct shared_tiles<A> &tiles, int h)
 {
 	int from = team.warp * ROWS * A::PITCH;
-	typename A::products p, slope;
+	typename A::products p, dscore;
 
-	A::multiply(p, tiles.own[0] + from, tiles.walked[0], meeting.count);
-	meeting.score(p, a, bias_of(a, h));
+	A::multiply(p, tiles.own[0] + from, tiles.walked[0], scores.count);
+	scores.score(p, a, bias_of(a, h));
 	if constexpr (KEYS)
-		A::multiply(slope, tiles.own[1] + from, tiles.walked[1], meeting.count);
-	slopes_turned<A, KEYS>(p, slope, tiles.lse, tiles.delta, meeting.count);
+		A::multiply(dscore, tiles.own[1] + from, tiles.walked[1], scores.count);
+	score_gradients_transposed<A, KEYS>(
+	    p, dscore, tiles.lse, tiles.delta, scores.count);
 	if constexpr (VALUES)
-		A::accumulate(sums.dv, p, tiles.walked[1], meeting.count);
+		A::accumulate(sums.dv, p, tiles.walked[1], scores.count);
 	if constexpr (KEYS)
-		A::accumulate(sums.dk, slope, tiles.walked[0], meeting.count);
+		A::accumulate(sums.dk, dscore, tiles.walked[0], scores.count);
 }
 
-/* The team's tile of keys of key/value head `of`, or none (of < 0). */
+/* The team's tile of keys of key/value head `of`; of < 0: the team has none. */
 template <class A, bool KEYS, bool VALUES>
 __device__ __forceinline__ void
-key_tile(const struct backward &x, const struct attention &a, const struct place &place,
-    const struct team &team, const struct tiles<A> &tiles, int of)
+key_tile(const struct backward &x, const struct attention &a, const struct row_tile &tile,
+    const struct team &team, const struct shared_tiles<A> &tiles, int of)
 {
-	int rows = team.warps * ROWS, left = place.length - place.first;
-	int last = place.first + (left < rows ? left : rows) - 1, group = a.H / a.K;
-	struct range range = range_of(a, place.first, last, place.length, true);
-	size_t first = (size_t)place.start + place.first;
+	int rows = team.warps * ROWS, left = tile.length - tile.first;
+	int last = tile.first + (left < rows ? left : rows) - 1, group = a.H / a.K;
+	struct range range = range_of(a, tile.first, last, tile.length, true);
+	size_t first = (size_t)tile.start + tile.first;
 	size_t kv = first * a.ldkv + (size_t)of * a.D;
 	struct key_sums<A, KEYS, VALUES> sums;
 
@@ -316,10 +318,10 @@ key_tile(const struct backward &x, const struct attention &a, const struct place
 		for (int query = range.from; query < range.to; query += team.walk) {
 			int count = next_rows(range.to - query, team.walk);
 			int h = of * group + i, there = range.to - query;
-			struct meeting<true> meeting = {
-				place.first + team.warp *ROWS, query, count, place.length
+			struct score_tile<true> scores = {
+				tile.first + team.warp *ROWS, query, count, tile.length
 			};
-			size_t t = (size_t)place.start + query, q = (size_t)h * a.D;
+			size_t t = (size_t)tile.start + query, q = (size_t)h * a.D;
 			__syncthreads(); /* the last tiles have been read */
 			if (of >= 0) {
 				load_tile<A>(tiles.walked[0], x.q + t * a.ldq + q, a.ldq,
@@ -335,9 +337,9 @@ key_tile(const struct backward &x, const struct attention &a, const struct place
 				}
 			}
 			__syncthreads();
-			if (of >= 0 && meeting.any(a))
-				take_queries<A, KEYS, VALUES>(
-				    sums, a, meeting, team, tiles, h);
+			if (of >= 0 && scores.any(a))
+				add_queries<A, KEYS, VALUES>(
+				    sums, a, scores, team, tiles, h);
 		}
 	left -= team.warp * ROWS;
 	kv += (size_t)team.warp * ROWS * a.ldkv;
@@ -356,24 +358,24 @@ __global__ void
 __launch_bounds__(A::WARPS *WARP)
     back_to_keys(struct backward x, struct attention a, int each)
 {
-	struct place place;
+	struct row_tile tile;
 	int from = (int)blockIdx.y * each, to = from + each < a.K ? from + each : a.K;
 
-	if (!find_tile(&place, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
+	if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
-	struct team team = team_of<A>(place.length);
-	struct tiles<A> tiles(team);
+	struct team team = team_of<A>(tile.length);
+	struct shared_tiles<A> tiles(team);
 	for (int of = from; of < to; of += team.count) {
 		int own = of + team.number;
 		if (of > from)
 			__syncthreads(); /* the last head's tiles have been read */
-		key_tile<A, KEYS, VALUES>(x, a, place, team, tiles, own < to ? own : -1);
+		key_tile<A, KEYS, VALUES>(x, a, tile, team, tiles, own < to ? own : -1);
 	}
 }
 
 /* The host's side. ----------------------------------------------------------------- */
 
-/* B: where biases learn, whose dscore needs shared memory of its own. */
+/* A without, B with dbias, for which dscore needs shared memory. */
 template <class A, class B>
 void
 launch_queries(
@@ -408,7 +410,7 @@ launch_keys(
 	    shared_of<A>(false), x, a, (int)each);
 }
 
-/* Of large heads the registers hold one sum, not both. */
+/* For large heads registers hold one of the sums dk and dv, so there are two launches. */
 template <class A, class B>
 void
 launch(
@@ -446,11 +448,11 @@ nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *do
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int LARGE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
 		constexpr int SMALL = SIZE <= 32 ? 64 : SIZE <= 64 ? 32 : 16;
-		using R = rounded<SIZE, 4, LARGE>;
+		using R = bf16_math<SIZE, 4, LARGE>;
 		if (from->bf16)
 			launch<R, R>(x, a, from);
 		else
-			launch<exact<SIZE, SIZE <= 128 ? 4 : 2, SMALL>,
-			    exact<SIZE, SIZE <= 128 ? 4 : 1, SMALL>>(x, a, from);
+			launch<f32_math<SIZE, SIZE <= 128 ? 4 : 2, SMALL>,
+			    f32_math<SIZE, SIZE <= 128 ? 4 : 1, SMALL>>(x, a, from);
 	});
 }

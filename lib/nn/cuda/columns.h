@@ -1,26 +1,25 @@
 /*
- * columns - sums over rows, a column at a time: parts of them by blocks of rows, then the sum of the parts in their order.
- * How rows are shared out depends on how many there are alone: the bits are the same on any device.
+ * columns - column sums in two steps: parts of the rows by a block each, then the parts in their order.  The number of rows
+ * alone decides the parts, so the bits are the same on any device.
  */
 #ifndef NN_CUDA_COLUMNS_H
 #define NN_CUDA_COLUMNS_H
 
 #include "nn/cuda/device.h"
 
-constexpr int COLUMN_ROWS =
-    BLOCK / WARP; /* of a block, which has as many columns as a warp threads */
+constexpr int COLUMN_ROWS = BLOCK / WARP; /* of a block, of WARP columns */
 constexpr size_t COLUMN_PARTS = 512;
 
 /* Rows of a part, a multiple of `at_once`. */
 static inline size_t
-column_stretch(size_t rows, size_t at_once)
+column_part_rows(size_t rows, size_t at_once)
 {
 	size_t all = COLUMN_PARTS * at_once;
 
 	return (rows + all - 1) / all * at_once;
 }
 
-/* The sum over the rows of a block, for those of the first one. */
+/* The sum over the block's rows of threads, in the first row. */
 static __device__ __forceinline__ float
 column_fold(float sum)
 {
@@ -37,11 +36,11 @@ column_fold(float sum)
 /* parts[p,c] = sum of value(r, c) over the rows r of part p */
 template <class V>
 static __global__ void
-column_parts(float *parts, V value, size_t stretch, size_t rows, size_t C)
+column_parts(float *parts, V value, size_t part_rows, size_t rows, size_t C)
 {
 	size_t c = (size_t)blockIdx.x * WARP + threadIdx.x;
-	size_t from = blockIdx.y * stretch,
-	       to = rows - from < stretch ? rows : from + stretch;
+	size_t from = blockIdx.y * part_rows,
+	       to = rows - from < part_rows ? rows : from + part_rows;
 	float sum = 0;
 
 	for (size_t r = from + threadIdx.y; c < C && r < to; r += COLUMN_ROWS)
@@ -73,19 +72,19 @@ column_add(float *y, const float *parts, size_t count, size_t C)
 	    dim3(WARP, COLUMN_ROWS), 0, y, parts, count, C);
 }
 
-/* y[c] += sum of value(r, c) over the rows r, where `value` is an object of that operator. */
+/* y[c] += sum of value(r, c) over the rows r; `value` is a function object. */
 template <class V>
 static inline void
 column_sums(float *y, V value, size_t rows, size_t C)
 {
-	size_t stretch = column_stretch(rows, COLUMN_ROWS);
+	size_t part_rows = column_part_rows(rows, COLUMN_ROWS);
 
 	if (!rows || !C)
 		return;
-	unsigned count = device_blocks(rows, stretch);
+	unsigned count = device_blocks(rows, part_rows);
 	scratch<float> parts(count * C);
 	device_launch(column_parts<V>, dim3(device_blocks(C, WARP), count),
-	    dim3(WARP, COLUMN_ROWS), 0, parts.at, value, stretch, rows, C);
+	    dim3(WARP, COLUMN_ROWS), 0, parts.at, value, part_rows, rows, C);
 	column_add(y, parts.at, count, C);
 }
 

@@ -1,8 +1,8 @@
-#include "nn/cuda/multiply.h"
+#include "nn/cuda/gemm.h"
 
 /*
- * Floats to bf16 and weights to floats, for products.  A warp has a row, a thread eight values of it at a time, of which
- * 16 bytes are bf16 or f16.
+ * Conversions of GEMM operands: f32 to bf16, weights to f32.  A warp has a row, a thread eight values at a time, 16 bytes of
+ * bf16 or f16.
  */
 namespace
 {
@@ -10,11 +10,11 @@ namespace
 constexpr int ROWS = BLOCK / WARP, EIGHT = 8,
 	      SPAN = 4 * EIGHT * WARP /* columns of a block */;
 
-struct alignas(16) eight_halves {
+struct alignas(16) eight_words {
 	uint16_t of[EIGHT];
 };
 
-/* Where they are all there and `wide`, by 16 bytes; the others are 0. */
+/* Columns c..c+7, zeros beyond C; `wide`: aligned to 16 bytes. */
 __device__ __forceinline__ void
 take_floats(float *x, const float *from, size_t c, size_t C, bool wide)
 {
@@ -42,7 +42,7 @@ put_floats(float *to, const float *x, size_t c, size_t C, bool wide)
 			to[c + i] = x[i];
 }
 
-/* The columns of a thread: from its first, `next` further each time. */
+/* A thread's first column, and the step to its next. */
 __device__ __forceinline__ size_t
 first_column()
 {
@@ -66,13 +66,13 @@ narrow(__nv_bfloat16 *to, size_t ldto, const float *x, size_t ldx, bool wide, si
 		return;
 	for (size_t c = first_column(); c < ldto; c += next_column()) {
 		union {
-			struct eight_halves bits;
-			__nv_bfloat16 halves[EIGHT];
+			struct eight_words bits;
+			__nv_bfloat16 values[EIGHT];
 		} some;
 		take_floats(values, x + r * ldx, c, C, wide);
 		for (int i = 0; i < EIGHT; i++)
-			some.halves[i] = __float2bfloat16_rn(values[i]);
-		*(struct eight_halves *)(to + r * ldto + c) = some.bits;
+			some.values[i] = __float2bfloat16_rn(values[i]);
+		*(struct eight_words *)(to + r * ldto + c) = some.bits;
 	}
 }
 
@@ -101,8 +101,7 @@ widen(float *to, const T *from, bool wide, size_t n)
 
 	for (size_t i = grid_thread() * EIGHT; i < n; i += grid_threads() * EIGHT) {
 		if (wide && i + EIGHT <= n) {
-			struct eight_halves bits =
-			    *(const struct eight_halves *)(from + i);
+			struct eight_words bits = *(const struct eight_words *)(from + i);
 			T some[EIGHT];
 			memcpy(some, &bits, sizeof some);
 			for (int j = 0; j < EIGHT; j++)
@@ -114,9 +113,9 @@ widen(float *to, const T *from, bool wide, size_t n)
 	}
 }
 
-/* Rows in bytes, behind which lie the scales of their groups, not aligned. */
+/* Rows of i8 and, unaligned, the scales of their groups. */
 __global__ void
-widen_bytes(float *to, const int8_t *from, size_t row, size_t R, size_t C)
+widen_i8(float *to, const int8_t *from, size_t row, size_t R, size_t C)
 {
 	size_t r = (size_t)blockIdx.x * ROWS + threadIdx.y;
 	const int8_t *values = from + r * row;
@@ -125,7 +124,8 @@ widen_bytes(float *to, const int8_t *from, size_t row, size_t R, size_t C)
 		return;
 	for (size_t c = blockIdx.y * WARP + threadIdx.x; c < C; c += gridDim.y * WARP) {
 		float scale;
-		memcpy(&scale, values + C + c / NN_QUANT_GROUP * sizeof scale, sizeof scale);
+		memcpy(
+		    &scale, values + C + c / NN_QUANT_GROUP * sizeof scale, sizeof scale);
 		to[r * C + c] = (float)values[c] * scale;
 	}
 }
@@ -140,9 +140,9 @@ grid_of(size_t R, size_t C)
 } // namespace
 
 void
-halves_of(__nv_bfloat16 *to, const float *x, size_t ldx, size_t R, size_t C)
+convert_to_bf16(__nv_bfloat16 *to, const float *x, size_t ldx, size_t R, size_t C)
 {
-	size_t ldto = halves_in_row(C);
+	size_t ldto = bf16_stride(C);
 	bool wide = (uintptr_t)x % 16 == 0 && ldx % 4 == 0;
 
 	device_launch(
@@ -150,7 +150,7 @@ halves_of(__nv_bfloat16 *to, const float *x, size_t ldx, size_t R, size_t C)
 }
 
 void
-floats_of(float *to, struct nn_matrix w, size_t C, size_t o, size_t count)
+convert_to_f32(float *to, struct nn_matrix w, size_t C, size_t o, size_t count)
 {
 	const char *at = (const char *)w.at + o * nn_row_size(w.dtype, C);
 	bool wide = (uintptr_t)at % 16 == 0;
@@ -167,7 +167,7 @@ floats_of(float *to, struct nn_matrix w, size_t C, size_t o, size_t count)
 		    (const __nv_bfloat16 *)at, wide, n);
 		break;
 	default:
-		device_launch(widen_bytes, grid_of(count, C), dim3(WARP, ROWS), 0, to,
+		device_launch(widen_i8, grid_of(count, C), dim3(WARP, ROWS), 0, to,
 		    (const int8_t *)at, nn_row_size(DTYPE_I8, C), count, C);
 		break;
 	}

@@ -1,12 +1,12 @@
 /*
- * device - what the files of the CUDA backend share; nobody else includes it.
+ * device - shared by the files of the CUDA backend; no other file includes it.
  *
- * They are plain CUDA C++: no library but CUDA's runtime and cuBLASLt, what a device alone has behind hardware.h, kernels
- * without a suffix of their own and the functions of nn.h around them.  nvcc compiles them, and any C++ compiler beside
- * the headers of tests/cuda, under which a kernel runs on the processor.
+ * The backend is plain CUDA C++ on CUDA's runtime and cuBLASLt; inline assembly is in hardware.h.  A kernel is a __global__
+ * function beside the function of nn.h that launches it.  nvcc compiles the files; so does any C++ compiler with the headers of
+ * tests/cuda, which run kernels on the processor.
  *
- * All that a thread of the host asks for goes into its own stream (device_stream), one after another; only nn_download
- * and what is like it waits.  The workers of nn_parallel_for have a stream each.
+ * Each thread of the host queues its work in its own stream (device_stream); only nn_download and the other functions that
+ * return a value to the host wait.  The workers of nn_parallel_for have a stream each.
  */
 #ifndef NN_CUDA_DEVICE_H
 #define NN_CUDA_DEVICE_H
@@ -33,34 +33,34 @@ extern "C" {
 
 #include "nn/cuda/hardware.h"
 
-constexpr int WARP = 32, BLOCK = 256 /* threads, where nothing else is better */;
+constexpr int WARP = 32, BLOCK = 256; /* threads; BLOCK by default */
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-/* Die, saying what was tried, unless it went well. */
+/* Dies unless error is cudaSuccess; `what` was tried. */
 void device_check(cudaError_t error, const char *what);
 
-/* Streams: that of the program and those of the workers; which of them is the calling thread's. */
-constexpr int LANES = 3;
-int device_lane(void);
+/* The program's stream, 0, and one for each worker; the calling thread's number and stream. */
+constexpr int STREAMS = 3;
+int device_stream_number(void);
 cudaStream_t device_stream(void);
 
-/* Memory in the order of the stream, not cleared; dies where there is none. */
+/* Memory in stream order, not cleared; dies if there is not enough. */
 void *device_memory(size_t bytes);
 
 /* Multiprocessors of the device. */
 unsigned device_size(void);
 
-/* n / by, rounded up: how many blocks. */
+/* n / by, rounded up: a number of blocks. */
 static inline unsigned
 device_blocks(size_t n, size_t by)
 {
 	return (unsigned)((n + by - 1) / by);
 }
 
-/* Bytes of shared memory that a block may have on every device from sm_80 on; sm_86 and sm_89 have the fewest. */
+/* Shared memory that a block may have on every device from sm_80 on, in bytes; sm_86 and sm_89 have the least. */
 constexpr size_t SHARED_MEMORY = 99 << 10;
 
-/* The kernel in this thread's stream, with `shared` bytes of dynamic shared memory.  An empty grid is nothing to do. */
+/* Launches a kernel in this thread's stream with `shared` bytes of dynamic shared memory.  An empty grid launches nothing. */
 template <class... P, class... A>
 static inline void
 device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
@@ -73,7 +73,7 @@ device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... a
 	config.blockDim = block;
 	config.dynamicSmemBytes = shared;
 	config.stream = device_stream();
-	/* more than every kernel has unasked */
+	/* more must be asked for */
 	if (shared > 48 << 10)
 		device_check(
 		    cudaFuncSetAttribute(
@@ -83,7 +83,7 @@ device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... a
 	    "a kernel");
 }
 
-/* Memory for the time of a function, in the order of the stream; not cleared. */
+/* Temporary memory of a function, in stream order; not cleared. */
 template <class T> struct scratch {
 	T *at;
 
@@ -122,7 +122,7 @@ device_spread(size_t n)
 	return (unsigned)(wanted < most ? wanted : most);
 }
 
-/* Sums and maxima of a warp, for all of its lanes; the order is always the same. */
+/* Sum and maximum over a warp, returned to all of its lanes, in a fixed order. */
 template <class T>
 static __device__ __forceinline__ T
 warp_sum(T x)
@@ -143,7 +143,7 @@ warp_max(T x)
 	return x;
 }
 
-/* The sum over a block of whole warps, for all of its threads; `room` is shared memory for WARP of them. */
+/* Sum over a block of whole warps, returned to all of its threads; room[WARP] is shared memory. */
 template <class T>
 static __device__ __forceinline__ T
 block_sum(T x, T *room)
@@ -159,9 +159,9 @@ block_sum(T x, T *room)
 	return warp_sum(lane < warps ? room[lane] : T(0));
 }
 
-/* The sum of x over the threads of a block of whole warps before this one; *all: over the block; `room` as of block_sum. */
+/* Exclusive prefix sum over a block of whole warps; *all: the sum over the block; room[WARP] is shared memory. */
 static __device__ __forceinline__ int
-block_sum_before(int x, int *all, int *room)
+block_prefix_sum(int x, int *all, int *room)
 {
 	int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sum = x, before = 0;
 
@@ -181,15 +181,15 @@ block_sum_before(int x, int *all, int *room)
 	return before + sum - x;
 }
 
-/* By one block: counts[n] become the sums of those before them; returns that of all. */
+/* Exclusive prefix sum of counts[n], in place, by one block; returns the sum of all. */
 static __device__ __forceinline__ int
-block_sums_before(int32_t *counts, size_t n, int *room)
+block_prefix_sums(int32_t *counts, size_t n, int *room)
 {
 	int before = 0;
 
 	for (size_t from = 0; from < n; from += blockDim.x) {
 		size_t i = from + threadIdx.x;
-		int all, at = block_sum_before(i < n ? counts[i] : 0, &all, room);
+		int all, at = block_prefix_sum(i < n ? counts[i] : 0, &all, room);
 		if (i < n)
 			counts[i] = before + at;
 		before += all;
@@ -197,7 +197,7 @@ block_sums_before(int32_t *counts, size_t n, int *room)
 	return before;
 }
 
-/* An element of a matrix or table in any floating type, or a whole number of i8. */
+/* An element of a matrix: f32, f16, bf16, or i8 without a scale. */
 static __device__ __forceinline__ float
 element_of(const void *at, enum dtype dtype, size_t i)
 {
@@ -209,10 +209,10 @@ element_of(const void *at, enum dtype dtype, size_t i)
 	}
 }
 
-/* In which of `count` stretches, of which i is from starts[i] on, `at` is. */
+/* The segment that contains `at`, of `count` segments that begin at starts[i]. */
 template <class T, class N>
 static __device__ __forceinline__ N
-stretch_of(const T *starts, N count, T at)
+segment_of(const T *starts, N count, T at)
 {
 	N low = 0, high = count;
 

@@ -18,10 +18,10 @@ position_of(const int32_t *starts, const int32_t *position_ids, size_t N, size_t
 {
 	if (position_ids)
 		return (size_t)position_ids[t];
-	return t - (size_t)starts[stretch_of(starts, (int)N, (int32_t)t)];
+	return t - (size_t)starts[segment_of(starts, (int)N, (int32_t)t)];
 }
 
-/* Columns c..c+3 of a row; halves and bytes by fours, too. */
+/* Columns c..c+3 of a row. */
 __device__ __forceinline__ struct four
 take_row(struct nn_matrix from, size_t row, size_t c, size_t C, bool whole)
 {
@@ -39,9 +39,9 @@ __global__ void
 embed(struct embedding a)
 {
 	for (size_t t = lines_row(); t < a.T; t += lines_rows()) {
-		size_t id = (size_t)a.ids[t], place = 0;
+		size_t id = (size_t)a.ids[t], position = 0;
 		if (a.positions.at)
-			place = position_of(a.starts, a.position_ids, a.N, t);
+			position = position_of(a.starts, a.position_ids, a.N, t);
 		for (size_t c = lines_column(); c < a.C; c += lines_columns()) {
 			struct four x = take_row(a.tokens, id, c, a.C, a.whole);
 			if (a.types.at) {
@@ -51,7 +51,7 @@ embed(struct embedding a)
 			}
 			if (a.positions.at) {
 				struct four own =
-				    take_row(a.positions, place, c, a.C, a.whole);
+				    take_row(a.positions, position, c, a.C, a.whole);
 				for (int j = 0; j < 4; j++)
 					x.at[j] += own.at[j];
 			}

@@ -1,6 +1,6 @@
 /*
- * hardware - what kernels ask of a device that C++ has no words for.  tests/cuda/nn/cuda/hardware.h says the same in plain
- * C++, for machines without one.
+ * hardware - the device's instructions that need inline assembly.  tests/cuda/nn/cuda/hardware.h has them in plain C++, for
+ * machines without a device.
  */
 #ifndef NN_CUDA_HARDWARE_H
 #define NN_CUDA_HARDWARE_H
@@ -38,9 +38,9 @@ bf16_pair(float low, float high)
 }
 
 /*
- * Sixteen bytes into shared memory while the thread goes on, zeros unless they are there; `from` is memory of the device in any
- * case; both aligned to sixteen.  What a thread has asked for since its last copies_close is one group; copies_wait waits
- * for all but the last LEFT groups of the thread's own, and what others have copied is seen after a barrier.
+ * Asynchronous copy of 16 bytes to shared memory; zeros if not `there`.  Both are aligned to 16 bytes, and `from` is always memory of
+ * the device.  copies_close makes a group of the copies that the thread began since the last one; copies_wait waits for all but
+ * the thread's last LEFT groups.  Copies of other threads are visible after a barrier.
  */
 static __device__ __forceinline__ void
 copy_ahead(void *shared, const void *from, bool there)
@@ -65,9 +65,9 @@ copies_wait()
 }
 
 /*
- * What a warp does together.  Four matrices of 8 rows of 8 bf16 from shared memory: lane 8 i + r says where row r of
- * matrix i lies, on 16 bytes; lane 4 g + t gets of each the columns 2 t and 2 t + 1 of row g, or, transposed, the rows 2 t
- * and 2 t + 1 of column g.
+ * By a whole warp: loads four 8 x 8 matrices of bf16 from shared memory.  Lane 8 i + r passes the address of row r of matrix i,
+ * aligned to 16 bytes; lane 4 g + t gets columns 2 t and 2 t + 1 of row g of each matrix, or, transposed, rows 2 t and 2 t + 1 of
+ * column g.
  */
 static __device__ __forceinline__ void
 load_matrices(unsigned (&to)[4], const void *row)
@@ -89,7 +89,7 @@ load_matrices_transposed(unsigned (&to)[4], const void *row)
 }
 
 /*
- * sum[16,8] += a[16,16] b[16,8], of bf16, sums are floats.  Lane 4 g + t has
+ * By a whole warp: sum[16,8] += a[16,16] b[16,8], bf16 with f32 sums.  Lane 4 g + t has
  *	sum: row g, columns 2 t and 2 t + 1; then of row g + 8
  *	a: row g, columns 2 t and 2 t + 1; then of row g + 8; then both 8 columns further
  *	b: rows 2 t and 2 t + 1 of column g; then 8 rows further

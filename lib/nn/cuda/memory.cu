@@ -4,14 +4,13 @@
 #include "nn/cuda/device.h"
 
 /*
- * Memory comes from the device's own pool in the order of the stream, which keeps what is freed.  What the host hands
- * over is copied into pinned memory first, so that the host may use its own again at once and need not wait: many small
- * pieces share a stage, which is used again when the device has read all of them.  What the device hands over comes into
- * pinned memory, too, where the host need not be there to take it.
+ * Memory comes from the device's pool in stream order; the pool keeps what is freed.  An upload is copied to pinned memory first,
+ * so that the host can reuse its own memory at once: small uploads share a stage, which is used again when the device has read all
+ * of it.  A download goes to pinned memory, so that it needs no host thread.
  */
 constexpr int STAGES = 4;
-constexpr size_t STAGE = 4 << 20, APART = 256;
-/* of the device's memory what activations may take where nobody says: weights, their gradients and moments are beside them */
+constexpr size_t STAGE = 4 << 20, SPACING = 256;
+/* activations may take a fourth of the device's memory by default: weights, gradients and moments need the rest */
 constexpr size_t SHARE = 4;
 
 struct nn_transfer {
@@ -30,10 +29,10 @@ struct staging {
 	size_t used;
 };
 
-struct staging lanes[LANES];
+struct staging stagings[STREAMS];
 
-/* Those that have ended, for the next. */
-std::vector<nn_transfer *> rested;
+/* Transfers that have ended, to be used again. */
+std::vector<nn_transfer *> free_transfers;
 std::mutex rest;
 
 cudaEvent_t
@@ -54,7 +53,7 @@ pinned(size_t bytes)
 	return (char *)at;
 }
 
-/* The lane's next stage, when the device has read what was in it. */
+/* The stream's next stage, after the device has read it. */
 void
 next_stage(struct staging &staging)
 {
@@ -73,7 +72,7 @@ next_stage(struct staging &staging)
 	staging.used = 0;
 }
 
-/* Room for some of so many bytes, *some of them. */
+/* Room in a stage for *some of `bytes` bytes. */
 char *
 staged(struct staging &staging, size_t bytes, size_t *some)
 {
@@ -82,19 +81,19 @@ staged(struct staging &staging, size_t bytes, size_t *some)
 		next_stage(staging);
 	*some = bytes < STAGE - staging.used ? bytes : STAGE - staging.used;
 	char *at = staging.at[staging.stage] + staging.used;
-	staging.used += (*some + APART - 1) / APART * APART;
+	staging.used += (*some + SPACING - 1) / SPACING * SPACING;
 	return at;
 }
 
 nn_transfer *
-rested_transfer(size_t bytes)
+free_transfer_of(size_t bytes)
 {
 	std::lock_guard<std::mutex> guard(rest);
 
-	for (size_t i = 0; i < rested.size(); i++)
-		if (rested[i]->room >= bytes) {
-			nn_transfer *found = rested[i];
-			rested.erase(rested.begin() + (ptrdiff_t)i);
+	for (size_t i = 0; i < free_transfers.size(); i++)
+		if (free_transfers[i]->room >= bytes) {
+			nn_transfer *found = free_transfers[i];
+			free_transfers.erase(free_transfers.begin() + (ptrdiff_t)i);
 			return found;
 		}
 	return NULL;
@@ -155,7 +154,7 @@ nn_free(void *memory, size_t bytes)
 void
 nn_upload(void *to, const void *host, size_t bytes)
 {
-	struct staging &staging = lanes[device_lane()];
+	struct staging &staging = stagings[device_stream_number()];
 
 	for (size_t done = 0, some; done < bytes; done += some) {
 		char *at = staged(staging, bytes - done, &some);
@@ -179,7 +178,7 @@ nn_download(void *host, const void *from, size_t bytes)
 struct nn_transfer *
 nn_download_begin(void *host, const void *from, size_t bytes)
 {
-	nn_transfer *transfer = rested_transfer(bytes);
+	nn_transfer *transfer = free_transfer_of(bytes);
 
 	if (!transfer) {
 		transfer = (nn_transfer *)mem_zero(1, sizeof *transfer);
@@ -206,7 +205,7 @@ nn_download_end(struct nn_transfer *transfer)
 	if (transfer->bytes)
 		memcpy(transfer->host, transfer->at, transfer->bytes);
 	std::lock_guard<std::mutex> guard(rest);
-	rested.push_back(transfer);
+	free_transfers.push_back(transfer);
 }
 
 const float *

@@ -4,7 +4,7 @@
 namespace
 {
 
-/* Rows that are normed: row i is stretch i % heads, of C columns, of token i / heads. */
+/* The rows of a norm: row i is head i % heads, of C columns, of token i / heads. */
 struct norm {
 	float *y, *s, *stats;
 	const float *x, *r, *w, *b;
@@ -98,16 +98,16 @@ run_norm(struct norm a)
 	});
 }
 
-/* Backward: ds where it is wanted, and parts of dw and db, one for each block. */
+/* Backward: ds unless NULL, and parts of dw and db, one for each block. */
 struct norm_back {
 	float *ds, *weights, *biases;
 	const float *dy, *s, *stats, *w;
-	size_t ldy, lds, rows, heads, C, stretch;
+	size_t ldy, lds, rows, heads, C, part_rows;
 	enum nn_norm kind;
 	bool whole;
 };
 
-/* What a thread's columns of all the rows of a block come to. */
+/* A thread's sums, of its columns over the block's rows. */
 template <int K> struct norm_sums {
 	struct four weight[K ? K : 1], bias[K ? K : 1];
 };
@@ -125,7 +125,7 @@ norm_row_back(const struct norm_back &a, size_t i, bool here, struct norm_sums<K
 	float mean = here ? a.stats[2 * i] : 0, scale = here ? a.stats[2 * i + 1] : 0;
 	float sum = 0, product = 0, plus = a.kind == NN_RMSNORM_PLUS;
 	struct row_kept<K> gs, zs;
-	auto slope = [&](size_t c, struct four g) {
+	auto scaled = [&](size_t c, struct four g) {
 		if (a.w) {
 			struct four w = row_take(a.w, c, C, a.whole);
 			for (int j = 0; j < 4; j++)
@@ -147,7 +147,7 @@ norm_row_back(const struct norm_back &a, size_t i, bool here, struct norm_sums<K
 			sums.weight[k].at[j] += g.at[j] * z.at[j];
 			sums.bias[k].at[j] += g.at[j];
 		}
-		g = slope(c, g);
+		g = scaled(c, g);
 		gs.keep(k, g);
 		for (int j = 0; j < 4; j++)
 			along.at[j] = g.at[j] * z.at[j];
@@ -161,7 +161,7 @@ norm_row_back(const struct norm_back &a, size_t i, bool here, struct norm_sums<K
 	row_each<W, K>(C, [&](int k, size_t c) {
 		struct four z = zs.take(k, [&] { return normed(c); });
 		struct four g = gs.take(
-		    k, [&] { return slope(c, row_take(a.dy + at, c, C, a.whole)); });
+		    k, [&] { return scaled(c, row_take(a.dy + at, c, C, a.whole)); });
 		for (int j = 0; j < 4; j++)
 			g.at[j] = scale * (g.at[j] - sum - z.at[j] * product);
 		row_put(a.ds + at, c, C, a.whole, g);
@@ -197,12 +197,12 @@ __global__ void
 __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows_back(struct norm_back a)
 {
 	__shared__ float room[WARP];
-	size_t from = blockIdx.x * a.stretch,
-	       to = a.rows - from < a.stretch ? a.rows : from + a.stretch;
+	size_t from = blockIdx.x * a.part_rows,
+	       to = a.rows - from < a.part_rows ? a.rows : from + a.part_rows;
 	struct norm_sums<K> sums = {
 	};
 
-	/* all of a block go on together: rows that are not there have no columns */
+	/* all threads of a block stay together: rows that do not exist have no columns */
 	for (size_t first = from; first < to; first += blockDim.x / W) {
 		size_t i = first + threadIdx.x / W;
 		norm_row_back<W, K>(a, i, i < to, sums, room);
@@ -215,8 +215,8 @@ __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows_back(struct norm_back a)
 	}
 }
 
-/* What dw and db are sums of, for rows that are too long to be kept. */
-struct weight_slope {
+/* The terms of dw and db, for rows that are too long for registers. */
+struct weight_gradient {
 	struct norm_back a;
 
 	__device__ float
@@ -229,7 +229,7 @@ struct weight_slope {
 	}
 };
 
-struct bias_slope {
+struct bias_gradient {
 	struct norm_back a;
 
 	__device__ float
@@ -245,16 +245,16 @@ back_in_shape(struct norm_back a, float *dw, float *db)
 {
 	bool parts = S::KEPT && (dw || db);
 
-	a.stretch = parts ? column_stretch(a.rows, S::ROWS) : S::ROWS;
-	unsigned blocks = device_blocks(a.rows, a.stretch);
+	a.part_rows = parts ? column_part_rows(a.rows, S::ROWS) : S::ROWS;
+	unsigned blocks = device_blocks(a.rows, a.part_rows);
 	scratch<float> weights(parts && dw ? blocks * a.C : 0);
 	scratch<float> biases(parts && db ? blocks * a.C : 0);
 	a.weights = weights.at;
 	a.biases = biases.at;
 	if (!S::KEPT && dw)
-		column_sums(dw, weight_slope{ a }, a.rows, a.C);
+		column_sums(dw, weight_gradient{ a }, a.rows, a.C);
 	if (!S::KEPT && db)
-		column_sums(db, bias_slope{ a }, a.rows, a.C);
+		column_sums(db, bias_gradient{ a }, a.rows, a.C);
 	if (a.ds || parts)
 		device_launch(
 		    norm_rows_back<S::WIDTH, S::KEPT>, blocks, S::THREADS, 0, a);

@@ -1,27 +1,26 @@
 #include <cfloat>
 
-#include "nn/cuda/multiply.h"
+#include "nn/cuda/gemm.h"
 extern "C" {
 #include "nn/host/pack.h"
 }
 
 /*
- * Memory of nn_pack: rows of values, whole 16 bytes of them; of bytes then for each output a scale, its product with the
- * sum of the output's values, and that sum times 128, and for each input what x is multiplied by.
+ * Memory of nn_pack: rows of values, padded to 16 bytes; for i8 then of each output a scale, the scale times the sum of the
+ * output's values, and that sum times 128; and smooth[C].
  *
- * cuBLASLt multiplies signed bytes.  Those of x are 128 less here than nn.h has them, for which the sums of the values make
- * up: all of it whole numbers, so that a result has the bits that the processor's kernels give it.
+ * cuBLASLt multiplies signed bytes, so x is stored minus 128; the shift adds 128 times the sum of the values again.  All of it is
+ * integers, so results have the bits of the CPU's kernels.
  */
 namespace
 {
 
 constexpr size_t ROW = 16, SHIFT = 128;
-constexpr size_t LEAST = 32; /* rows of x: of fewer cuBLASLt knows no products of bytes */
-constexpr size_t SUMS =
-    (size_t)8
-    << 20; /* at once, so that they are in the second cache when they are read */
+constexpr size_t LEAST = 32; /* rows of x that cuBLASLt needs for int8 */
+/* bytes of sums at once, so that L2 holds them until they are read */
+constexpr size_t SUMS = (size_t)8 << 20;
 
-struct packed {
+struct packed_matrix {
 	int8_t *values;
 	float *scale, *offset;
 	int32_t *shift;
@@ -29,10 +28,10 @@ struct packed {
 	size_t depth, outputs, bytes; /* of a row; filled up with zeros; of all */
 };
 
-struct packed
+struct packed_matrix
 parts_of(const void *at, enum dtype kind, size_t O, size_t C)
 {
-	struct packed p = {};
+	struct packed_matrix p = {};
 
 	p.values = (int8_t *)at;
 	p.depth = kind == DTYPE_F32 ? C * sizeof(float)
@@ -49,12 +48,12 @@ parts_of(const void *at, enum dtype kind, size_t O, size_t C)
 	return p;
 }
 
-/* What stands behind the values of bytes: in host memory, and then where it belongs. */
+/* Writes the arrays after the values of i8. */
 void
-put_tables(const struct packed *p, const struct pack_output *outputs, const float *smooth,
-    size_t O, size_t C)
+upload_tables(const struct packed_matrix *p, const struct pack_output *outputs,
+    const float *smooth, size_t O, size_t C)
 {
-	struct packed host = {};
+	struct packed_matrix host = {};
 	size_t bytes = (size_t)((int8_t *)p->smooth - (int8_t *)p->scale);
 
 	host.scale = (float *)mem_zero(bytes ? bytes : 1, 1);
@@ -75,11 +74,11 @@ put_tables(const struct packed *p, const struct pack_output *outputs, const floa
 constexpr int ROWS = BLOCK / WARP, FOUR = 4;
 
 /* x[t,c] smooth[c] = (value + 128) scale + base */
-struct row {
+struct gemm_scale {
 	float scale, base;
 };
 
-/* Four columns of a row of x, smoothed; those beyond its end are 0. */
+/* Four columns of a row of x, smoothed; 0 beyond its end. */
 __device__ __forceinline__ void
 take_four(float *to, const float *x, const float *smooth, size_t c, size_t C, bool wide)
 {
@@ -96,30 +95,30 @@ take_four(float *to, const float *x, const float *smooth, size_t c, size_t C, bo
 		to[i] = c + i < C ? x[c + i] * smooth[c + i] : 0;
 }
 
-/* How a row becomes bytes, 0 to 255 from its least value, or 0, to its greatest. */
-struct steps {
+/* Quantises the range from a row's least value, or 0, to its greatest to 0..255. */
+struct quantizer {
 	float inverse, zero;
 };
 
-/* A step of one that is not finite is no number, so that what comes of it is none. */
-__device__ __forceinline__ struct steps
-steps_of(struct row *row, float least, float most, bool finite)
+/* The scale of a row that is not finite is NaN, and so are its results. */
+__device__ __forceinline__ struct quantizer
+quantizer_of(struct gemm_scale *row, float least, float most, bool finite)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
 	float range = most - least, scale = range / 255;
-	struct steps steps;
+	struct quantizer q;
 
-	steps.inverse = scale > FLT_MIN ? 1 / scale : 0;
-	steps.zero = fmaf(least, -steps.inverse, round) - round;
+	q.inverse = scale > FLT_MIN ? 1 / scale : 0;
+	q.zero = fmaf(least, -q.inverse, round) - round;
 	row->scale = finite && range <= FLT_MAX ? scale : NAN;
-	row->base = -steps.zero * row->scale;
-	return steps;
+	row->base = -q.zero * row->scale;
+	return q;
 }
 
-/* A warp has a row; those beyond T are zeros. */
+/* A warp has a row; rows beyond T are zeros. */
 __global__ void
-take_bytes(int8_t *to, size_t depth, struct row *rows, const float *x, size_t ldx,
-    const float *smooth, bool wide, size_t T, size_t high, size_t C)
+quantize_rows(int8_t *to, size_t depth, struct gemm_scale *rows, const float *x,
+    size_t ldx, const float *smooth, bool wide, size_t T, size_t high, size_t C)
 {
 	const float round = 12582912.0f, low = round, top = round + 255;
 	size_t t = (size_t)blockIdx.x * ROWS + threadIdx.y;
@@ -141,15 +140,15 @@ take_bytes(int8_t *to, size_t depth, struct row *rows, const float *x, size_t ld
 	least = -warp_max(-least);
 	most = warp_max(most);
 	finite = __all_sync(ALL_LANES, finite);
-	struct row row;
-	struct steps steps = steps_of(&row, least, most, finite);
+	struct gemm_scale row;
+	struct quantizer q = quantizer_of(&row, least, most, finite);
 	if (!threadIdx.x)
 		rows[t] = row;
 	for (size_t c = FOUR * threadIdx.x; c < depth; c += FOUR * WARP) {
 		unsigned bytes = 0;
 		take_four(values, from, smooth, c, used, wide);
 		for (int i = 0; i < FOUR && c + i < used; i++) {
-			float value = fmaf(values[i], steps.inverse, steps.zero + round);
+			float value = fmaf(values[i], q.inverse, q.zero + round);
 			value = value < low ? low : value;
 			value = value > top ? top : value;
 			bytes |= ((__float_as_uint(value) & 0xff) ^ SHIFT) << 8 * i;
@@ -162,37 +161,37 @@ take_bytes(int8_t *to, size_t depth, struct row *rows, const float *x, size_t ld
 
 constexpr int SPAN = 4 * FOUR * WARP; /* columns of a block */
 
-struct result {
+struct destination {
 	float *y;
 	const float *bias;
 	size_t ldy;
 	bool add;
 };
 
-/* y = before + sums, of bytes with their scales; before may be y. */
+/* y = the sums with their scales + bias, or y += them. */
 __global__ void
-put_bytes(struct result r, const int32_t *sums, const struct row *rows, struct packed w,
-    bool wide, size_t T, size_t O)
+dequantize(struct destination r, const int32_t *sums, const struct gemm_scale *rows,
+    struct packed_matrix w, bool wide, size_t T, size_t O)
 {
 	size_t t = (size_t)blockIdx.x * ROWS + threadIdx.y;
 	size_t n = ((size_t)blockIdx.y * WARP + threadIdx.x) * FOUR;
 
 	if (t >= T)
 		return;
-	struct row row = rows[t];
+	struct gemm_scale row = rows[t];
 	for (; n < O; n += (size_t)gridDim.y * WARP * FOUR) {
 		int4 sum = *(const int4 *)(sums + t * w.outputs + n);
 		int4 shift = *(const int4 *)(w.shift + n);
 		float4 scale = *(const float4 *)(w.scale + n);
 		float4 offset = *(const float4 *)(w.offset + n);
-		int whole[] = { sum.x + shift.x, sum.y + shift.y, sum.z + shift.z,
+		int exact[] = { sum.x + shift.x, sum.y + shift.y, sum.z + shift.z,
 			sum.w + shift.w };
 		float scales[] = { scale.x, scale.y, scale.z, scale.w };
 		float offsets[] = { offset.x, offset.y, offset.z, offset.w };
 		float *y = r.y + t * r.ldy + n, done[FOUR] = {};
 		for (int i = 0; i < FOUR && n + i < O; i++) {
 			float before = r.add ? y[i] : r.bias ? r.bias[n + i] : 0;
-			done[i] = fmaf((float)whole[i], row.scale * scales[i],
+			done[i] = fmaf((float)exact[i], row.scale * scales[i],
 			    fmaf(row.base, offsets[i], before));
 		}
 		if (wide && n + FOUR <= O)
@@ -203,36 +202,36 @@ put_bytes(struct result r, const int32_t *sums, const struct row *rows, struct p
 	}
 }
 
-/* Some rows of x, `high` where they are filled up. */
+/* T rows of x, padded to `high` rows. */
 void
-rows_product(struct result r, const float *x, size_t ldx, const struct packed *w,
-    int8_t *bytes, struct row *rows, int32_t *sums, size_t T, size_t high, size_t C,
-    size_t O)
+rows_product(struct destination r, const float *x, size_t ldx,
+    const struct packed_matrix *w, int8_t *bytes, struct gemm_scale *rows, int32_t *sums,
+    size_t T, size_t high, size_t C, size_t O)
 {
 	bool wide_x = (uintptr_t)x % 16 == 0 && ldx % 4 == 0;
 	bool wide_y = (uintptr_t)r.y % 16 == 0 && r.ldy % 4 == 0;
 	unsigned across = device_blocks(O, SPAN);
-	struct multiply p = {};
+	struct gemm p = {};
 
-	device_launch(take_bytes, device_blocks(high, ROWS), dim3(WARP, ROWS), 0, bytes,
-	    w->depth, rows, x, ldx, w->smooth, wide_x, T, high, C);
+	device_launch(quantize_rows, device_blocks(high, ROWS), dim3(WARP, ROWS), 0,
+	    bytes, w->depth, rows, x, ldx, w->smooth, wide_x, T, high, C);
 	p.c = sums;
 	p.a = bytes;
 	p.b = w->values;
 	p.ldc = p.N = w->outputs;
 	p.lda = p.ldb = p.K = w->depth;
 	p.M = high;
-	p.kind = MULTIPLY_BYTES;
+	p.kind = GEMM_I8;
 	p.b_transposed = true;
-	multiply(&p);
-	device_launch(put_bytes,
+	gemm(&p);
+	device_launch(dequantize,
 	    dim3(device_blocks(T, ROWS), across < 1 << 15 ? across : 1 << 15),
 	    dim3(WARP, ROWS), 0, r, sums, rows, *w, wide_y, T, O);
 }
 
-/* reach[c] = the bits of the greatest |x[:,c]|, which as whole numbers have the order of the floats. */
+/* absmax[c] = the bits of the greatest |x[:,c]|; as integers they have the order of the floats. */
 __global__ void
-column_reach(unsigned *reach, const float *x, size_t ldx, size_t T, size_t C)
+column_absmax(unsigned *absmax, const float *x, size_t ldx, size_t T, size_t C)
 {
 	__shared__ float room[ROWS][WARP];
 	size_t c = (size_t)blockIdx.x * WARP + threadIdx.x;
@@ -249,7 +248,7 @@ column_reach(unsigned *reach, const float *x, size_t ldx, size_t T, size_t C)
 		return;
 	for (int i = 1; i < ROWS; i++)
 		most = room[i][threadIdx.x] > most ? room[i][threadIdx.x] : most;
-	atomicMax(reach + c, __float_as_uint(most));
+	atomicMax(absmax + c, __float_as_uint(most));
 }
 } // namespace
 
@@ -273,33 +272,33 @@ nn_supports(enum dtype kind)
 
 bool
 nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool transposed,
-    const float *most, size_t O, size_t C)
+    const float *absmax, size_t O, size_t C)
 {
 	constexpr size_t STEP = (size_t)16 << 20; /* bytes at once */
 	const struct pack from = { host, dtype, transposed, O, C };
-	struct packed p = parts_of(to, kind, O, C);
+	struct packed_matrix p = parts_of(to, kind, O, C);
 	size_t rows = p.depth < STEP ? STEP / (p.depth ? p.depth : 1) : 1;
-	bool bytes = kind == DTYPE_I8, finite = true;
-	float *smooth = (float *)mem_zero(bytes ? C + 1 : 1, sizeof *smooth);
+	bool integers = kind == DTYPE_I8, finite = true;
+	float *smooth = (float *)mem_zero(integers ? C + 1 : 1, sizeof *smooth);
 	struct pack_output *outputs =
-	    (struct pack_output *)mem_zero(bytes ? O + 1 : 1, sizeof *outputs);
+	    (struct pack_output *)mem_zero(integers ? O + 1 : 1, sizeof *outputs);
 
 	rows = rows < O ? rows : O;
 	char *some = (char *)mem_new(rows + 1, p.depth + 1);
-	if (bytes)
-		pack_smooth(smooth, most, &from);
+	if (integers)
+		pack_smooth(smooth, absmax, &from);
 	for (size_t o = 0; o < O && finite; o += rows) {
 		size_t count = O - o < rows ? O - o : rows;
-		finite = pack_rows(some, p.depth, kind, bytes ? outputs + o : NULL,
+		finite = pack_rows(some, p.depth, kind, integers ? outputs + o : NULL,
 		    smooth, &from, o, count);
 		nn_upload(p.values + o * p.depth, some, count * p.depth);
 	}
-	if (bytes && finite) {
+	if (integers && finite) {
 		size_t rest = (p.outputs - O) * p.depth;
 		memset(some, 0, p.depth);
 		for (size_t done = 0; done < rest; done += p.depth)
 			nn_upload(p.values + O * p.depth + done, some, p.depth);
-		put_tables(&p, outputs, smooth, O, C);
+		upload_tables(&p, outputs, smooth, O, C);
 	}
 	free(some);
 	free(smooth);
@@ -308,41 +307,40 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool tran
 }
 
 void
-nn_column_absmax(float *most, const float *x, size_t ldx, size_t T, size_t C)
+nn_column_absmax(float *absmax, const float *x, size_t ldx, size_t T, size_t C)
 {
-	constexpr size_t HIGH =
-	    1 << 9; /* rows that a block looks at, until there are enough */
+	constexpr size_t HIGH = 1 << 9; /* rows of a block, unless the grid is full */
 	size_t down = (T + HIGH - 1) / HIGH;
-	scratch<unsigned> reach(C);
+	scratch<unsigned> absmax_bits(C);
 
 	if (!T || !C)
 		return;
 	float *found = (float *)mem_new(C, sizeof *found);
-	nn_zero((float *)reach.at, C);
-	device_launch(column_reach,
+	nn_zero((float *)absmax_bits.at, C);
+	device_launch(column_absmax,
 	    dim3(device_blocks(C, WARP), (unsigned)(down < 1 << 15 ? down : 1 << 15)),
-	    dim3(WARP, ROWS), 0, reach.at, x, ldx, T, C);
-	nn_download(found, reach.at, C * sizeof *found);
+	    dim3(WARP, ROWS), 0, absmax_bits.at, x, ldx, T, C);
+	nn_download(found, absmax_bits.at, C * sizeof *found);
 	for (size_t c = 0; c < C; c++)
-		most[c] = found[c] > most[c] ? found[c] : most[c];
+		absmax[c] = found[c] > absmax[c] ? found[c] : absmax[c];
 	free(found);
 }
 
 void
-multiply_packed_bytes(float *y, size_t ldy, const float *x, size_t ldx,
-    struct nn_matrix w, const float *bias, bool add, size_t T, size_t C, size_t O)
+gemm_packed_i8(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
+    const float *bias, bool add, size_t T, size_t C, size_t O)
 {
-	struct packed p = parts_of(w.at, DTYPE_I8, O, C);
+	struct packed_matrix p = parts_of(w.at, DTYPE_I8, O, C);
 	size_t step = SUMS / p.outputs / LEAST * LEAST;
 
 	step = step < LEAST ? LEAST : step;
 	size_t most = round_up(T < step ? T : step, LEAST);
 	scratch<int8_t> bytes(most * p.depth);
-	scratch<struct row> rows(most);
+	scratch<struct gemm_scale> rows(most);
 	scratch<int32_t> sums(most * p.outputs);
 	for (size_t t = 0; t < T; t += step) {
 		size_t some = T - t < step ? T - t : step;
-		struct result result = { y + t * ldy, bias, ldy, add };
+		struct destination result = { y + t * ldy, bias, ldy, add };
 		rows_product(result, x + t * ldx, ldx, &p, bytes.at, rows.at, sums.at,
 		    some, round_up(some, LEAST), C, O);
 	}

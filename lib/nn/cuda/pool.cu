@@ -4,8 +4,7 @@ namespace
 {
 
 /*
- * A block has a sequence's stretch of 4 WARP columns; its warps take the tokens by turns, and what they found is put
- * together in their order.
+ * A block has 4 WARP columns of one sequence; its warps take the tokens in turn, and their results are combined in order.
  */
 constexpr int WARPS = BLOCK / WARP;
 
@@ -140,9 +139,9 @@ __launch_bounds__(BLOCK) pool(struct pooling a)
 		row_put(a.to + i * a.ldy, c, a.C, a.whole, y);
 }
 
-/* What token t has of the gradient dy. */
+/* The gradient of token t. */
 __device__ __forceinline__ struct four
-pool_slope(const struct pooling &a, struct pooled of, size_t one,
+pool_gradient(const struct pooling &a, struct pooled of, size_t one,
     const struct greatest &best, struct four dy, size_t t)
 {
 	bool counts = t >= of.first && one == SIZE_MAX;
@@ -160,7 +159,7 @@ pool_slope(const struct pooling &a, struct pooled of, size_t one,
 }
 
 __global__ void
-__launch_bounds__(BLOCK) pool_slopes(struct pooling a)
+__launch_bounds__(BLOCK) pool_gradients(struct pooling a)
 {
 	size_t i = blockIdx.x;
 	size_t c = 4 * (blockIdx.y * WARP + threadIdx.x % WARP);
@@ -172,8 +171,8 @@ __launch_bounds__(BLOCK) pool_slopes(struct pooling a)
 	if (a.kind == NN_POOL_MAX && of.first < of.last)
 		best = pool_max(a, of, c);
 	for (size_t t = of.start + threadIdx.x / WARP; t < of.last; t += WARPS)
-		row_put(
-		    a.to + t * a.C, c, a.C, a.whole, pool_slope(a, of, one, best, dy, t));
+		row_put(a.to + t * a.C, c, a.C, a.whole,
+		    pool_gradient(a, of, one, best, dy, t));
 }
 
 dim3
@@ -200,6 +199,6 @@ nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
 {
 	bool whole = row_whole(dx, C, C) && row_whole(dy, ldy, C) && row_whole(x, C, C);
 
-	device_launch(pool_slopes, pool_grid(sequences, C), BLOCK, 0,
+	device_launch(pool_gradients, pool_grid(sequences, C), BLOCK, 0,
 	    pooling{ dx, x, dy, sequences->starts, skip, kind, ldy, C, whole });
 }

@@ -36,7 +36,7 @@ turn(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts, 
 
 	if (t >= T)
 		return;
-	int n = stretch_of(starts, N, t);
+	int n = segment_of(starts, N, t);
 	float place = (float)(direction * (t - starts[n]));
 	inv += (size_t)n * step;
 	x += (size_t)t * ld + (size_t)first * (size_t)D;

@@ -4,8 +4,7 @@
 namespace
 {
 
-/* The best of a row's entries that are worse than the last one: greater first, of equal ones those before.  What is no
- * number has no rank. */
+/* The best of a row's entries after the last one: greater first, of equal ones the lower column.  NaN has no rank. */
 struct best {
 	float value;
 	int e; /* none: -1 */
@@ -19,7 +18,7 @@ better(struct best x, struct best y)
 	return x.value > y.value || (x.value == y.value && x.e < y.e);
 }
 
-/* W threads have a token together. */
+/* W threads share a token. */
 template <int W>
 __device__ __forceinline__ struct best
 next_best(const float *row, int E, struct best last)
@@ -41,8 +40,7 @@ next_best(const float *row, int E, struct best last)
 }
 
 /*
- * The `top` greatest are those that are not worse than the top-th; what is no number is taken, too, so that `top` are found
- * in any case.
+ * The `top` greatest are those that are not worse than the top-th.  NaN is taken as well, so that `top` are always found.
  */
 template <int W>
 __global__ void
@@ -59,7 +57,7 @@ route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t 
 		struct best next = next_best<W>(row, entries, last);
 		last = next.e < 0 ? last : next;
 	}
-	/* all tokens of the warp go on together */
+	/* all threads of the warp stay together */
 	for (int from = 0; from < E; from += W) {
 		struct best own = { 0, from + lane };
 		bool taken = own.e < entries;
@@ -88,7 +86,7 @@ route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t 
 
 template <int W>
 __global__ void
-route_slopes(float *dp, const float *dweights, const int32_t *chosen, const float *p,
+route_gradients(float *dp, const float *dweights, const int32_t *chosen, const float *p,
     bool renormalize, size_t T, int E, int top)
 {
 	size_t t = (size_t)blockIdx.x * (blockDim.x / W) + threadIdx.x / W;
@@ -103,22 +101,22 @@ route_slopes(float *dp, const float *dweights, const int32_t *chosen, const floa
 		along += dw[i] * row[at[i]];
 	}
 	for (int e = threadIdx.x % W; e < E; e += W) {
-		float slope = 0;
+		float gradient = 0;
 		for (int i = 0; i < top; i++)
 			if (at[i] == e)
-				slope = (dw[i] - along / sum) / sum;
-		dp[t * E + e] = slope;
+				gradient = (dw[i] - along / sum) / sum;
+		dp[t * E + e] = gradient;
 	}
 }
 
-/* From slots in the order of their experts: the rows that they are of, and where each expert begins. */
+/* From slots sorted by expert: their rows, and where each expert begins. */
 __global__ void
 find_groups(int32_t *rows, int32_t *offsets, const int32_t *slots, const int32_t *experts,
     size_t n, int E, size_t top)
 {
 	for (size_t i = grid_thread(); i <= n; i += grid_threads()) {
 		int before = i ? experts[i - 1] : -1, own = i < n ? experts[i] : E;
-		/* what is between has no slots */
+		/* experts between the two have no slots */
 		for (int e = before + 1; e <= own; e++)
 			offsets[e] = (int32_t)i;
 		if (i < n)
@@ -145,14 +143,14 @@ nn_route_back(float *dp, const float *dweights, const int32_t *chosen, const flo
 {
 	int W = E <= FEW ? FEW : WARP;
 
-	device_launch(W == FEW ? route_slopes<FEW> : route_slopes<WARP>,
+	device_launch(W == FEW ? route_gradients<FEW> : route_gradients<WARP>,
 	    device_blocks(T, BLOCK / W), BLOCK, 0, dp, dweights, chosen, p, renormalize,
 	    T, (int)E, (int)top);
 }
 
 void
-nn_sort_by_expert(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen, size_t T,
-    size_t E, size_t top)
+nn_sort_by_expert(int32_t *rows, int32_t *slots, int32_t *offsets, const int32_t *chosen,
+    size_t T, size_t E, size_t top)
 {
 	size_t n = T * top;
 	scratch<int32_t> experts(n);

@@ -1,5 +1,5 @@
 /*
- * row - what the kernels share that go over rows: four floats at a time, and which threads have which of them.
+ * row - loops over rows, four floats at a time: which thread has which columns.
  *
  * A row's fours belong to the same threads whether they may be moved as a whole (aligned, and no row ends within one) or
  * must be moved one by one: its sums have the same bits either way.
@@ -25,14 +25,14 @@ four_sum(struct four x)
 	return (x.at[0] + x.at[1]) + (x.at[2] + x.at[3]);
 }
 
-/* Whether rows of C columns with this stride may be moved by fours; asked of each array of a launch. */
+/* True if rows of C columns with this stride may be moved by fours; for each array of a launch. */
 static inline bool
 row_whole(const void *at, size_t stride, size_t C)
 {
 	return (uintptr_t)at % 16 == 0 && stride % 4 == 0 && C % 4 == 0;
 }
 
-/* Columns c..c+3 of a row of C; `rest` for those beyond its end. */
+/* Columns c..c+3 of a row of C; `rest` beyond its end. */
 static __device__ __forceinline__ struct four
 row_take(const float *row, size_t c, size_t C, bool whole, float rest = 0)
 {
@@ -65,14 +65,14 @@ row_put(float *row, size_t c, size_t C, bool whole, struct four x)
 static __device__ __forceinline__ size_t
 quotient(size_t x, size_t by)
 {
-	/* the device divides 32 bits much sooner than 64 */
+	/* 32-bit division is much quicker on a device */
 	if ((x | by) >> 32)
 		return x / by;
 	return (unsigned)x / (unsigned)by;
 }
 
 /*
- * Rows of which no sum is made: a block has some rows at once, and up to a warp of threads each.  A kernel goes
+ * Rows without sums: a block has several rows, with up to a warp of threads each.  A kernel loops
  *	for (size_t r = lines_row(); r < R; r += lines_rows())
  *		for (size_t c = lines_column(); c < C; c += lines_columns())
  * over fours of columns.
@@ -125,15 +125,15 @@ lines_columns()
 }
 
 /*
- * Rows that are summed: W threads of a block have a row together, each of them K fours, which stay in its registers
- * between the passes over it; K 0: any number, read again in each pass.
+ * Rows with sums: W threads of a block share a row; each has K fours, which stay in registers between passes over the row.  K 0:
+ * any number of fours, read again in each pass.
  */
 template <int W, int K> struct row_shape {
 	static constexpr int WIDTH = W, KEPT = K;
 	static constexpr int THREADS = W > BLOCK ? W : BLOCK, ROWS = THREADS / W;
 };
 
-/* f(shape) with what suits rows of C columns. */
+/* Calls f with the row_shape for rows of C columns. */
 template <class F>
 static inline void
 row_shaped(size_t C, F f)
@@ -171,7 +171,7 @@ row_each(size_t C, F f)
 			f(0, c);
 }
 
-/* The fours of a thread between passes; where none are kept, again() reads one once more. */
+/* A thread's fours between passes; with K 0, again() reads one again. */
 template <int K> struct row_kept {
 	struct four of[K];
 
@@ -202,7 +202,7 @@ template <> struct row_kept<0> {
 	}
 };
 
-/* The sum over the W threads of a row, for each of them; where they are a block, `room` is shared memory for WARP. */
+/* Sum over the W threads of a row, returned to each; if they are a block, room[WARP] is shared memory. */
 template <int W>
 static __device__ __forceinline__ float
 row_sum(float x, float *room)
@@ -216,7 +216,7 @@ row_sum(float x, float *room)
 	}
 }
 
-/* The greater one; what is no number is greater than all. */
+/* The maximum; NaN is greater than all. */
 static __device__ __forceinline__ float
 row_greater(float x, float y)
 {

@@ -43,7 +43,7 @@ __launch_bounds__(W > BLOCK ? W : BLOCK)
 
 template <int W, int K>
 __global__ void
-__launch_bounds__(W > BLOCK ? W : BLOCK) softmax_slopes(
+__launch_bounds__(W > BLOCK ? W : BLOCK) softmax_gradients(
     float *dx, const float *dy, const float *y, bool whole, size_t R, size_t columns)
 {
 	__shared__ float room[WARP];
@@ -310,7 +310,7 @@ nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 
 	row_shaped(V, [=](auto shape) {
 		typedef decltype(shape) S;
-		device_launch(softmax_slopes<S::WIDTH, S::KEPT>,
+		device_launch(softmax_gradients<S::WIDTH, S::KEPT>,
 		    device_blocks(R, S::ROWS), S::THREADS, 0, dx, dy, y, whole, R, V);
 	});
 }

@@ -6,14 +6,14 @@ namespace
 {
 
 /*
- * By digits from the last one on, each time stable: how many of each digit a block's tile has; where the tile's begin; to
- * their places.  In a tile each warp has a stretch of its own, whose digits it counts as it goes.
+ * Radix sort from the lowest digit, stable: count each digit in a block's tile; prefix sums; scatter.  In a tile each warp has
+ * its own part and counts its digits.
  */
 constexpr int BITS = 8, DIGITS = 1 << BITS, WARPS = BLOCK / WARP, ITEMS = 8;
 constexpr size_t TILE = BLOCK * ITEMS;
 static_assert(DIGITS == BLOCK, "a thread for each digit");
 
-/* So few are placed at once: each by how many come before it. */
+/* So few are sorted by rank: each counts the keys before it. */
 constexpr size_t FEW = 2048;
 constexpr int FEW_BLOCK = 64, FEW_TILE = 1024;
 
@@ -23,7 +23,7 @@ lanes_before()
 	return (1u << threadIdx.x % WARP) - 1;
 }
 
-/* Which of a tile's keys is the k-th of this thread. */
+/* The k-th key of this thread. */
 __device__ __forceinline__ size_t
 item_of(int k)
 {
@@ -31,7 +31,7 @@ item_of(int k)
 	       threadIdx.x % WARP;
 }
 
-/* The digit of key i; one more than all where there is none. */
+/* The digit of key i; DIGITS beyond the end. */
 __device__ __forceinline__ unsigned
 digit_of(const int32_t *keys, size_t i, size_t n, int shift)
 {
@@ -57,18 +57,18 @@ __launch_bounds__(BLOCK)
 	counts[(size_t)threadIdx.x * gridDim.x + blockIdx.x] = of[threadIdx.x];
 }
 
-/* A digit's counts, of all blocks, become how many of it are in the blocks before; a block for each digit. */
+/* A digit's counts become exclusive prefix sums over blocks; a block for each digit. */
 __global__ void
 __launch_bounds__(BLOCK) sum_digits(int32_t *counts, int32_t *totals, size_t blocks)
 {
 	__shared__ int room[WARPS];
-	int all = block_sums_before(counts + blockIdx.x * blocks, blocks, room);
+	int all = block_prefix_sums(counts + blockIdx.x * blocks, blocks, room);
 
 	if (!threadIdx.x)
 		totals[blockIdx.x] = all;
 }
 
-/* order NULL: as they stand */
+/* order NULL: 0, 1, 2, ... */
 __global__ void
 __launch_bounds__(BLOCK, 4)
     place_digits(int32_t *sorted, int32_t *to, const int32_t *keys, const int32_t *order,
@@ -90,8 +90,8 @@ __launch_bounds__(BLOCK, 4)
 			of[warp][digit] = before + __popc(same);
 		__syncwarp();
 	}
-	/* where the digits of each warp begin */
-	int at = block_sum_before(totals[threadIdx.x], &all, room) +
+	/* the first position of each digit, by warp */
+	int at = block_prefix_sum(totals[threadIdx.x], &all, room) +
 		 counts[(size_t)threadIdx.x * gridDim.x + blockIdx.x];
 	for (int w = 0; w < WARPS; w++) {
 		int some = of[w][threadIdx.x];
@@ -131,10 +131,10 @@ __launch_bounds__(FEW_BLOCK)
 	}
 }
 
-/* Rows of y that a group of threads looks for, and of x that it reads at once. */
+/* Rows of y for a group of threads, and rows of x that it reads at once. */
 constexpr int SPAN = 8, AHEAD = 8;
 
-/* Four columns of a row of y, to which the rows order[j].. of x are added while their key is the same. */
+/* Adds the rows order[j].. of x, while their key is the same, to four columns of a row of y. */
 __device__ __forceinline__ void
 add_run(float *y, const float *x, const int32_t *order, const int32_t *sorted, size_t j,
     size_t R, size_t c, size_t C, bool whole)

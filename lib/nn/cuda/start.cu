@@ -2,7 +2,7 @@
 #include <thread>
 #include <vector>
 
-#include "nn/cuda/multiply.h"
+#include "nn/cuda/gemm.h"
 extern "C" {
 #include "nn/host/host.h"
 }
@@ -15,14 +15,13 @@ struct {
 	bool known;
 } device;
 
-constexpr int WORKERS = LANES - 1;
-constexpr int LEAST =
-    8; /* compute capability: tensor cores of bf16, copies that nobody waits for */
-thread_local int lane; /* 0: of no worker */
-cudaStream_t streams[LANES];
-cudaEvent_t before, after[LANES];
+constexpr int WORKERS = STREAMS - 1;
+constexpr int LEAST = 8; /* compute capability, for bf16 tensor cores and cp.async */
+thread_local int stream_number; /* 0: not a worker's */
+cudaStream_t streams[STREAMS];
+cudaEvent_t before, after[STREAMS];
 
-/* Why there is no device to compute on, or NULL; `device` then is it. */
+/* Finds a device.  Returns NULL and sets `device`, or the reason why there is none. */
 const char *
 look_for_device()
 {
@@ -56,7 +55,7 @@ find_device()
 	if (why)
 		die("no CUDA device: %s; the programs of build/cpu need none", why);
 
-	/* what is freed is kept for the next that asks */
+	/* the pool keeps freed memory */
 	cudaMemPool_t pool;
 	uint64_t all = UINT64_MAX;
 	device_check(cudaDeviceGetDefaultMemPool(&pool, 0), "memory of the device");
@@ -82,7 +81,7 @@ make_workers()
 		return;
 	device_check(
 	    cudaEventCreateWithFlags(&before, cudaEventDisableTiming), "an event");
-	for (int i = 1; i < LANES; i++) {
+	for (int i = 1; i < STREAMS; i++) {
 		streams[i] = new_stream();
 		device_check(cudaEventCreateWithFlags(&after[i], cudaEventDisableTiming),
 		    "an event");
@@ -105,13 +104,13 @@ device_stream(void)
 		find_device();
 		streams[0] = new_stream();
 	}
-	return streams[lane];
+	return streams[stream_number];
 }
 
 int
-device_lane(void)
+device_stream_number(void)
 {
-	return lane;
+	return stream_number;
 }
 
 unsigned
@@ -140,11 +139,11 @@ nn_about(void)
 		    device.properties.name, device.properties.major,
 		    device.properties.minor,
 		    (double)device.properties.totalGlobalMem / (1 << 30),
-		    multiply_tf32() ? " rounded to TF32" : "", host_about());
+		    gemm_tf32() ? " rounded to TF32" : "", host_about());
 	return text;
 }
 
-/* While one worker's results are read and its next batch is prepared the other's is computed. */
+/* While the host reads one worker's results and prepares its next batch, the device computes the other's. */
 size_t
 nn_workers(void)
 {
@@ -158,7 +157,7 @@ nn_worker_tokens(enum dtype kind)
 	return 1 << 14;
 }
 
-/* What is made of so many rows fills the device; more would only take memory. */
+/* Enough to fill the device; more would only take memory. */
 size_t
 nn_chunk_rows(void)
 {
@@ -166,7 +165,8 @@ nn_chunk_rows(void)
 }
 
 void
-nn_parallel_for(size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
+nn_parallel_for(
+    size_t count, void (*job)(void *context, size_t worker, size_t i), void *context)
 {
 	std::vector<std::thread> threads;
 	std::atomic<size_t> next{ 0 };
@@ -179,17 +179,18 @@ nn_parallel_for(size_t count, void (*job)(void *context, size_t worker, size_t i
 	}
 	make_workers();
 	device_check(cudaEventRecord(before, mine), "an event");
-	for (int worker = 1; worker < LANES; worker++)
+	for (int worker = 1; worker < STREAMS; worker++)
 		threads.emplace_back([=, &next] {
-			lane = worker;
-			device_check(
-			    cudaStreamWaitEvent(streams[lane], before), "an event");
+			stream_number = worker;
+			device_check(cudaStreamWaitEvent(streams[stream_number], before),
+			    "an event");
 			for (size_t i; (i = next++) < count;)
 				job(context, (size_t)worker - 1, i);
 			device_check(
-			    cudaEventRecord(after[lane], streams[lane]), "an event");
+			    cudaEventRecord(after[stream_number], streams[stream_number]),
+			    "an event");
 		});
-	for (int worker = 1; worker < LANES; worker++) {
+	for (int worker = 1; worker < STREAMS; worker++) {
 		threads[(size_t)worker - 1].join();
 		device_check(cudaStreamWaitEvent(mine, after[worker]), "an event");
 	}

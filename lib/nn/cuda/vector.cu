@@ -1,4 +1,4 @@
-#include "nn/cuda/squares.h"
+#include "nn/cuda/square_sum.h"
 
 namespace
 {
@@ -21,7 +21,7 @@ __global__ void
 square_parts(double *parts, const float *x, size_t n)
 {
 	__shared__ double room[WARP];
-	double sum = squares_of(x, blockIdx.x, n, room);
+	double sum = square_sum_of_chunk(x, blockIdx.x, n, room);
 
 	if (!threadIdx.x)
 		parts[blockIdx.x] = sum;
@@ -31,7 +31,7 @@ __global__ void
 total(double *sum, const double *parts, size_t n)
 {
 	__shared__ double room[WARP];
-	double all = squares_total(parts, n, room);
+	double all = square_sum_of_chunks(parts, n, room);
 
 	if (!threadIdx.x)
 		*sum = all;
@@ -81,7 +81,7 @@ nn_add(float *y, const float *x, size_t n)
 double
 nn_square_sum(const float *x, size_t n)
 {
-	unsigned count = device_blocks(n, SQUARES);
+	unsigned count = device_blocks(n, SQUARE_SUM_CHUNK);
 	scratch<double> parts(count + 1);
 	double sum = 0;
 

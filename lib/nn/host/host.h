@@ -1,14 +1,14 @@
 /*
- * host - the part of nn.h that is the same for every backend: what it does with the processor's own libraries, and with
- * host memory alone (reserve.c, quantize.c, pack.h).  Backends include it, and programs that have threads and no kernels.
+ * host - the part of nn.h that all backends share: start-up, and functions on host memory (reserve.c, quantize.c, pack.h).
+ * Backends include it, and programs with threads but without kernels.
  */
 #ifndef NN_HOST_HOST_H
 #define NN_HOST_HOST_H
 
-/* nn_start, but for what the kernels need. */
+/* nn_start, without the kernels' part. */
 void host_start(int threads, char **argv);
 
-/* What nn_about says of OpenBLAS: ", OpenBLAS Haswell kernels", or "". */
+/* OpenBLAS's part of nn_about: ", OpenBLAS Haswell kernels", or "" without it. */
 const char *host_about(void);
 
 #endif

@@ -21,42 +21,42 @@ pack_row(float *to, const struct pack *from, size_t o)
 		tensor_to_f32(to + c, at + (c * O + o) * size, from->dtype, 1);
 }
 
-/* reach[c] = max(reach[c], |row[c]|) */
+/* absmax[c] = max(absmax[c], |row[c]|) */
 static void
-take_reach(float *reach, const float *row, size_t C)
+extend_absmax(float *absmax, const float *row, size_t C)
 {
 #pragma omp simd
 	for (size_t c = 0; c < C; c++) {
 		float size = fabsf(row[c]);
-		reach[c] = size > reach[c] ? size : reach[c];
+		absmax[c] = size > absmax[c] ? size : absmax[c];
 	}
 }
 
 void
-pack_smooth(float *smooth, const float *most, const struct pack *from)
+pack_smooth(float *smooth, const float *absmax, const struct pack *from)
 {
 	size_t C = from->C;
 
 	memset(smooth, 0, C * sizeof *smooth);
 #pragma omp parallel if (from->O * C > SERIAL)
 	{
-		float row[NN_MAX_PACKED], reach[NN_MAX_PACKED];
-		memset(reach, 0, C * sizeof *reach);
+		float row[NN_MAX_PACKED], own[NN_MAX_PACKED];
+		memset(own, 0, C * sizeof *own);
 #pragma omp for schedule(static)
 		for (size_t o = 0; o < from->O; o++) {
 			pack_row(row, from, o);
-			take_reach(reach, row, C);
+			extend_absmax(own, row, C);
 		}
 #pragma omp critical
-		take_reach(smooth, reach, C);
+		extend_absmax(smooth, own, C);
 	}
 	for (size_t c = 0; c < C; c++) {
-		float by = most ? sqrtf(smooth[c] / most[c]) : 1;
+		float by = absmax ? sqrtf(smooth[c] / absmax[c]) : 1;
 		smooth[c] = by > FLT_MIN && by <= FLT_MAX ? by : 1;
 	}
 }
 
-/* |x| as a whole number, which grows with it; of what is not finite it is greater than of all else. */
+/* |x| as an integer of the same order; infinity and NaN are greater than all numbers. */
 static inline int32_t
 size_of(float x)
 {
@@ -67,13 +67,12 @@ size_of(float x)
 }
 
 bool
-pack_bytes(
-    int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C)
+pack_i8(int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C)
 {
 	int32_t sum = 0, greatest = 0;
 	float most;
 
-	/* of whole numbers, because clang makes no vectors of the greatest float */
+	/* of integers, because clang makes no vector code of a maximum of floats */
 #pragma omp simd reduction(max : greatest)
 	for (size_t c = 0; c < C; c++) {
 		row[c] /= smooth[c];
@@ -83,7 +82,7 @@ pack_bytes(
 	if (greatest > size_of(FLT_MAX))
 		return false;
 	memcpy(&most, &greatest, sizeof most);
-	/* not less than what divides with all its digits */
+	/* not subnormal, so that divisions keep all digits */
 	float step = most / 127 > FLT_MIN ? most / 127 : FLT_MIN;
 #pragma omp simd reduction(+ : sum)
 	for (size_t c = 0; c < C; c++) {
@@ -98,7 +97,7 @@ pack_bytes(
 
 /* A row in bf16. */
 static bool
-take_halves(void *to, const float *row, size_t C)
+round_row(void *to, const float *row, size_t C)
 {
 	bool finite = true;
 
@@ -125,10 +124,10 @@ pack_rows(void *to, size_t stride, enum dtype kind, struct pack_output *outputs,
 		}
 		float row[NN_MAX_PACKED];
 		pack_row(row, from, o + i);
-		finite = (kind == DTYPE_I8
-				 ? pack_bytes((int8_t *)at, outputs + i, row, smooth, C)
-				 : take_halves(at, row, C)) &&
-			 finite;
+		finite =
+		    (kind == DTYPE_I8 ? pack_i8((int8_t *)at, outputs + i, row, smooth, C)
+				      : round_row(at, row, C)) &&
+		    finite;
 	}
 	return finite;
 }

@@ -1,6 +1,5 @@
 /*
- * pack - what nn_pack makes of weights, as far as it is the same for every backend: rows in bytes and how columns are
- * smoothed.  Host memory alone.
+ * pack - the part of nn_pack that all backends share: smoothing and rows of i8.  Works on host memory.
  */
 #ifndef NN_HOST_PACK_H
 #define NN_HOST_PACK_H
@@ -18,21 +17,21 @@ struct pack {
 /* Row o as floats. */
 void pack_row(float *to, const struct pack *from, size_t o);
 
-/* smooth[c] as nn.h has it, from how far the columns of the weights reach. */
-void pack_smooth(float *smooth, const float *most, const struct pack *from);
+/* smooth[c] as in nn.h, from the absmax of the columns of x and those of the weights. */
+void pack_smooth(float *smooth, const float *absmax, const struct pack *from);
 
-/* An output in bytes. */
+/* Of an output's row of i8. */
 struct pack_output {
 	float scale;
 	int32_t sum; /* of its values */
 };
 
-/* A row, which is divided by `smooth` first and lost; false when it is not finite. */
-bool pack_bytes(
+/* Divides row[C] by smooth, in place, and quantises it; returns false if it is not finite. */
+bool pack_i8(
     int8_t *to, struct pack_output *output, float *row, const float *smooth, size_t C);
 
-/* The outputs o..o+count-1 in rows of `stride` bytes, behind their values zeros: of i8 with what belongs to each in
- * `outputs`, of bf16 and f32.  False when a weight is not finite; of f32 that is never asked. */
+/* The outputs o..o+count-1 as i8, bf16 or f32, in rows of `stride` bytes padded with zeros; outputs[count] for i8, else NULL.
+ * Returns false if a weight is not finite (f32: never). */
 bool pack_rows(void *to, size_t stride, enum dtype kind, struct pack_output *outputs,
     const float *smooth, const struct pack *from, size_t o, size_t count);
 

@@ -1,4 +1,4 @@
-/* Apart from memory.c, in whose place another may stand (tests/guarded). */
+/* Not in memory.c, which tests/guarded replaces. */
 #include "base/mem.h"
 #include "nn/nn.h"
 

@@ -23,7 +23,7 @@ bf16_pair(float low, float high)
 	return bf16_narrow(low) | (unsigned)bf16_narrow(high) << 16;
 }
 
-/* Made no sooner than they are waited for. */
+/* The copy is made when it is waited for, not sooner. */
 static inline void
 copy_ahead(void *shared, const void *from, bool there)
 {
@@ -45,7 +45,7 @@ copies_wait()
 	shim_copies_wait(LEFT);
 }
 
-/* Rows of every lane; what lies there is read after all have come. */
+/* Matrices are read after all lanes have passed their rows. */
 static inline void
 shim_matrices(unsigned (&to)[4], const void *row, bool transposed)
 {
@@ -58,7 +58,7 @@ shim_matrices(unsigned (&to)[4], const void *row, bool transposed)
 	for (int i = 0; i < 4; i++) {
 		const uint16_t *const *of = rows + 8 * i;
 		to[i] = transposed ? of[t][g] | (unsigned)of[t + 1][g] << 16
-			       : of[g][t] | (unsigned)of[g][t + 1] << 16;
+				   : of[g][t] | (unsigned)of[g][t + 1] << 16;
 	}
 }
 
@@ -80,7 +80,7 @@ shim_half_of(unsigned pair, int second)
 	return bf16_widen((uint16_t)(second ? pair >> 16 : pair));
 }
 
-/* Products of bf16 are exact in floats; a device adds them in an order that nobody tells. */
+/* Products of bf16 are exact in f32; the order in which a device adds them is not documented. */
 static inline void
 matrix_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {

@@ -3,28 +3,28 @@
 namespace
 {
 
-/* A block has a row: how many of its columns are not below. */
+/* Counts the columns that are not below; a block has a row. */
 __global__ void
 count_columns(int32_t *counts, const float *x, const float *least, size_t V)
 {
 	__shared__ int room[WARP];
 	const float *row = x + blockIdx.x * V;
-	float gate = least[blockIdx.x];
+	float threshold = least[blockIdx.x];
 	int found = 0;
 
 	for (size_t c = threadIdx.x; c < V; c += BLOCK)
-		found += !(row[c] < gate);
+		found += !(row[c] < threshold);
 	found = block_sum(found, room);
 	if (!threadIdx.x)
 		counts[blockIdx.x] = found;
 }
 
-/* In place, counts[n] become the sums of those before, and one more that of all; by one block. */
+/* Exclusive prefix sum of counts[n], in place, and counts[n] the sum of all; by one block. */
 __global__ void
 sum_counts(int32_t *counts, size_t n)
 {
 	__shared__ int room[WARP];
-	int all = block_sums_before(counts, n, room);
+	int all = block_prefix_sums(counts, n, room);
 
 	if (!threadIdx.x)
 		counts[n] = all;
@@ -36,13 +36,13 @@ put_columns(
 {
 	__shared__ int room[WARP];
 	const float *row = x + blockIdx.x * V;
-	float gate = least[blockIdx.x];
+	float threshold = least[blockIdx.x];
 	int at = starts[blockIdx.x], end = starts[blockIdx.x + 1];
 
 	for (size_t from = 0; from < V && at < end; from += BLOCK) {
 		size_t c = from + threadIdx.x;
-		int all, mine = c < V && !(row[c] < gate);
-		int before = block_sum_before(mine, &all, room);
+		int all, mine = c < V && !(row[c] < threshold);
+		int before = block_prefix_sum(mine, &all, room);
 		if (mine)
 			columns[at + before] = (int32_t)c;
 		at += all;

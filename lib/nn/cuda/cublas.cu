@@ -1,4 +1,4 @@
-#include "nn/cuda/multiply.h"
+#include "nn/cuda/gemm.h"
 
 #include <cublasLt.h>
 
@@ -9,12 +9,12 @@
 namespace
 {
 
-constexpr size_t WORKSPACE = (size_t)32 << 20; /* for sums in pieces, a lane's own */
-constexpr size_t MOST = (size_t)1 << 21; /* rows and columns at once: grids have limits */
-constexpr size_t LONGEST = (size_t)1 << 30; /* of a sum */
+constexpr size_t WORKSPACE = (size_t)32 << 20; /* of a stream: split-K needs it */
+constexpr size_t MOST = (size_t)1 << 21;       /* rows and columns: grids have limits */
+constexpr size_t LONGEST = (size_t)1 << 30;    /* of a sum */
 constexpr unsigned ALIGNED = 16;
 
-/* cuBLASLt's matrices are column-major: what is row-major here are their transposes, so that it multiplies b^T by a^T. */
+/* cuBLASLt's matrices are column-major, so it computes c^T = b^T a^T. */
 struct description {
 	cublasLtMatmulDescOpaque_t operation;
 	cublasLtMatrixLayoutOpaque_t left, right, result;
@@ -26,13 +26,13 @@ struct type {
 	unsigned in_size, out_size;
 };
 
-/* What cuBLASLt finds best, and whether that takes the bias, too. */
+/* The algorithm that cuBLASLt's heuristic chose, and whether its epilogue adds the bias. */
 struct plan {
 	cublasLtMatmulAlgo_t algorithm;
 	bool bias;
 };
 
-/* Of all that a plan depends on. */
+/* All that a plan depends on. */
 typedef std::array<uint64_t, 12> key;
 
 struct {
@@ -40,11 +40,11 @@ struct {
 	std::map<key, struct plan> known;
 } plans;
 
-/* What a lane has for itself: its thread alone asks for them. */
-struct tools {
+/* Of each stream, used by its thread alone. */
+struct blas {
 	cublasLtHandle_t handle;
 	void *workspace;
-} lanes[LANES];
+} handles[STREAMS];
 
 void
 blas_check(cublasStatus_t status, const char *what)
@@ -53,10 +53,10 @@ blas_check(cublasStatus_t status, const char *what)
 		die("cuBLASLt: %s: %s", what, cublasLtGetStatusString(status));
 }
 
-const struct tools *
-lane_tools(void)
+const struct blas *
+blas_of_stream(void)
 {
-	struct tools *mine = &lanes[device_lane()];
+	struct blas *mine = &handles[device_stream_number()];
 
 	if (!mine->handle) {
 		device_check(
@@ -68,21 +68,20 @@ lane_tools(void)
 }
 
 struct type
-type_of(enum multiply_kind kind)
+type_of(enum gemm_type kind)
 {
 	switch (kind) {
-	case MULTIPLY_HALVES:
+	case GEMM_BF16:
 		return { CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_32F, 2, 4 };
-	case MULTIPLY_BYTES:
+	case GEMM_I8:
 		return { CUBLAS_COMPUTE_32I, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, 1, 4 };
 	default:
-		return { multiply_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32
-					 : CUBLAS_COMPUTE_32F,
+		return { gemm_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
 			CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4 };
 	}
 }
 
-/* How far all rows of a matrix are aligned: a power of 2, 16 at most. */
+/* Alignment of all rows of a matrix in bytes: a power of 2, at most 16. */
 unsigned
 alignment(const void *at, size_t ld, unsigned size)
 {
@@ -118,7 +117,7 @@ lay_out(cublasLtMatrixLayoutOpaque_t *layout, cudaDataType_t type, size_t rows,
 }
 
 void
-describe(struct description *d, const struct multiply *p, bool bias)
+describe(struct description *d, const struct gemm *p, bool bias)
 {
 	struct type type = type_of(p->kind);
 	int32_t left = p->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -134,16 +133,16 @@ describe(struct description *d, const struct multiply *p, bool bias)
 		set(&d->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
 		    (const void *)p->bias);
 	}
-	lay_out(&d->left, type.in, p->b_transposed ? p->K : p->N, p->b_transposed ? p->N : p->K,
-	    p->ldb);
-	lay_out(&d->right, type.in, p->a_transposed ? p->M : p->K, p->a_transposed ? p->K : p->M,
-	    p->lda);
+	lay_out(&d->left, type.in, p->b_transposed ? p->K : p->N,
+	    p->b_transposed ? p->N : p->K, p->ldb);
+	lay_out(&d->right, type.in, p->a_transposed ? p->M : p->K,
+	    p->a_transposed ? p->K : p->M, p->lda);
 	lay_out(&d->result, type.out, p->N, p->M, p->ldc);
 }
 
-/* False: cuBLASLt has nothing for it. */
+/* Returns false if cuBLASLt has no algorithm. */
 bool
-find(cublasLtMatmulAlgo_t *algorithm, const struct multiply *p, bool bias, bool alone)
+find(cublasLtMatmulAlgo_t *algorithm, const struct gemm *p, bool bias, bool no_split_k)
 {
 	struct type type = type_of(p->kind);
 	unsigned left = alignment(p->b, p->ldb, type.in_size);
@@ -162,12 +161,12 @@ find(cublasLtMatmulAlgo_t *algorithm, const struct multiply *p, bool bias, bool 
 	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, (uint32_t)right);
 	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, (uint32_t)result);
 	prefer(&preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, (uint32_t)result);
-	if (alone)
+	if (no_split_k)
 		prefer(&preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
 		    (uint32_t)CUBLASLT_REDUCTION_SCHEME_NONE);
 	cublasStatus_t status =
-	    cublasLtMatmulAlgoGetHeuristic(lane_tools()->handle, &d.operation, &d.left,
-		&d.right, &d.result, &d.result, &preference, 1, &found, &count);
+	    cublasLtMatmulAlgoGetHeuristic(blas_of_stream()->handle, &d.operation,
+		&d.left, &d.right, &d.result, &d.result, &preference, 1, &found, &count);
 	if (status != CUBLAS_STATUS_SUCCESS || !count ||
 	    found.state != CUBLAS_STATUS_SUCCESS)
 		return false;
@@ -175,9 +174,9 @@ find(cublasLtMatmulAlgo_t *algorithm, const struct multiply *p, bool bias, bool 
 	return true;
 }
 
-/* n, or somewhat more: a plan serves for all counts of tokens that are alike. */
+/* n rounded up to three binary digits, so that a plan serves similar numbers of tokens. */
 size_t
-like(size_t n)
+rounded_up(size_t n)
 {
 	size_t step = 1;
 
@@ -187,11 +186,11 @@ like(size_t n)
 }
 
 key
-key_of(const struct multiply *p)
+key_of(const struct gemm *p)
 {
 	struct type type = type_of(p->kind);
 	uint64_t flags = (uint64_t)p->kind | (uint64_t)p->a_transposed << 2 |
-			 (uint64_t)p->b_transposed << 3 | (uint64_t)p->alone << 4 |
+			 (uint64_t)p->b_transposed << 3 | (uint64_t)p->no_split_k << 4 |
 			 (uint64_t)(p->beta != 0) << 5;
 
 	return { flags, p->M, p->N, p->K, p->lda, p->ldb, p->ldc,
@@ -201,9 +200,9 @@ key_of(const struct multiply *p)
 		alignment(p->c, p->ldc, type.out_size) };
 }
 
-/* That of p's sizes. */
+/* The plan for p, from cuBLASLt or from before. */
 struct plan
-plan_of(const struct multiply *p)
+plan_of(const struct gemm *p)
 {
 	std::lock_guard<std::mutex> guard(plans.lock);
 	struct plan made = {};
@@ -212,9 +211,9 @@ plan_of(const struct multiply *p)
 	auto known = plans.known.find(key);
 	if (known != plans.known.end())
 		return known->second;
-	made.bias = p->bias && find(&made.algorithm, p, true, p->alone);
-	if (!made.bias && !find(&made.algorithm, p, false, p->alone) &&
-	    !(p->alone && find(&made.algorithm, p, false, false)))
+	made.bias = p->bias && find(&made.algorithm, p, true, p->no_split_k);
+	if (!made.bias && !find(&made.algorithm, p, false, p->no_split_k) &&
+	    !(p->no_split_k && find(&made.algorithm, p, false, false)))
 		die("cuBLASLt: nothing for a product of %zu x %zu x %zu, kind %d", p->M,
 		    p->N, p->K, (int)p->kind);
 	plans.known[key] = made;
@@ -222,18 +221,18 @@ plan_of(const struct multiply *p)
 }
 
 cublasStatus_t
-run(const struct multiply *p, const struct plan *plan)
+run(const struct gemm *p, const struct plan *plan)
 {
 	int32_t one = 1, none = 0;
 	struct description d;
-	bool whole = p->kind == MULTIPLY_BYTES;
-	const struct tools *tools = lane_tools();
+	bool integers = p->kind == GEMM_I8;
+	const struct blas *blas = blas_of_stream();
 
 	describe(&d, p, plan->bias);
-	return cublasLtMatmul(tools->handle, &d.operation,
-	    whole ? (const void *)&one : &p->alpha, p->b, &d.left, p->a, &d.right,
-	    whole ? (const void *)&none : &p->beta, p->c, &d.result, p->c, &d.result,
-	    &plan->algorithm, tools->workspace, WORKSPACE, device_stream());
+	return cublasLtMatmul(blas->handle, &d.operation,
+	    integers ? (const void *)&one : &p->alpha, p->b, &d.left, p->a, &d.right,
+	    integers ? (const void *)&none : &p->beta, p->c, &d.result, p->c, &d.result,
+	    &plan->algorithm, blas->workspace, WORKSPACE, device_stream());
 }
 
 /* c = beta c + bias */
@@ -248,7 +247,7 @@ begin(float *c, size_t ldc, const float *bias, float beta, size_t M, size_t N)
 }
 
 void
-begin_rows(const struct multiply *p, float beta)
+begin_rows(const struct gemm *p, float beta)
 {
 	unsigned rows = (unsigned)(p->M < 1 << 16 ? p->M : 1 << 16);
 
@@ -262,41 +261,41 @@ from(const void *at, size_t elements, unsigned size)
 	return (const char *)at + elements * size;
 }
 
-/* What is too large in two parts, the first of `some` rows, columns or terms. */
+/* Splits a product that is too large in two; the first part has `some` rows, columns or terms. */
 void
-part_rows(const struct multiply *p, size_t some)
+split_m(const struct gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct multiply first = *p, second = *p;
+	struct gemm first = *p, second = *p;
 
 	first.M = some;
 	second.M -= some;
 	second.a = from(p->a, p->a_transposed ? some : some * p->lda, type.in_size);
 	second.c = (char *)p->c + some * p->ldc * type.out_size;
-	multiply(&first);
-	multiply(&second);
+	gemm(&first);
+	gemm(&second);
 }
 
 void
-part_columns(const struct multiply *p, size_t some)
+split_n(const struct gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct multiply first = *p, second = *p;
+	struct gemm first = *p, second = *p;
 
 	first.N = some;
 	second.N -= some;
 	second.b = from(p->b, p->b_transposed ? some * p->ldb : some, type.in_size);
 	second.c = (char *)p->c + some * type.out_size;
 	second.bias = p->bias ? p->bias + some : nullptr;
-	multiply(&first);
-	multiply(&second);
+	gemm(&first);
+	gemm(&second);
 }
 
 void
-part_sums(const struct multiply *p, size_t some)
+split_k(const struct gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct multiply first = *p, second = *p;
+	struct gemm first = *p, second = *p;
 
 	first.K = some;
 	second.K -= some;
@@ -304,13 +303,13 @@ part_sums(const struct multiply *p, size_t some)
 	second.b = from(p->b, p->b_transposed ? some : some * p->ldb, type.in_size);
 	second.bias = nullptr;
 	second.beta = 1;
-	multiply(&first);
-	multiply(&second);
+	gemm(&first);
+	gemm(&second);
 }
 } // namespace
 
 bool
-multiply_tf32(void)
+gemm_tf32(void)
 {
 	static const char *const wanted = getenv("MOTES_TF32");
 
@@ -318,27 +317,27 @@ multiply_tf32(void)
 }
 
 void
-multiply(const struct multiply *p)
+gemm(const struct gemm *p)
 {
-	struct multiply alike = *p;
+	struct gemm alike = *p;
 
 	if (!p->M || !p->N)
 		return;
 	if (p->M > MOST)
-		return part_rows(p, MOST);
+		return split_m(p, MOST);
 	if (p->N > MOST)
-		return part_columns(p, MOST);
+		return split_n(p, MOST);
 	if (p->K > LONGEST)
-		return part_sums(p, LONGEST);
+		return split_k(p, LONGEST);
 	if (!p->K) {
 		if (p->beta != 1 || p->bias)
 			begin_rows(p, p->beta);
 		return;
 	}
 	if (!p->a_transposed)
-		alike.M = like(p->M);
+		alike.M = rounded_up(p->M);
 	else if (!p->b_transposed)
-		alike.K = like(p->K);
+		alike.K = rounded_up(p->K);
 	struct plan plan = plan_of(&alike);
 	cublasStatus_t status = run(p, &plan);
 	if (status == CUBLAS_STATUS_INVALID_VALUE ||

@@ -1,20 +1,20 @@
-#include "nn/cuda/multiply.h"
+#include "nn/cuda/gemm.h"
 
 namespace
 {
 
-/* Linear layers of f32 whose products are to be of bf16. */
+/* f32 weights for a bf16 GEMM. */
 bool
-in_halves(struct nn_matrix w)
+in_bf16(struct nn_matrix w)
 {
 	return w.bf16 && w.dtype == DTYPE_F32;
 }
 
-/* Rows of C elements that are made at once. */
+/* Rows of C elements that are converted at once. */
 size_t
 rows_at_once(size_t C)
 {
-	return C < MULTIPLY_PIECE ? MULTIPLY_PIECE / (C ? C : 1) : 1;
+	return C < GEMM_CHUNK ? GEMM_CHUNK / (C ? C : 1) : 1;
 }
 
 size_t
@@ -23,45 +23,45 @@ least(size_t x, size_t y)
 	return x < y ? x : y;
 }
 
-/* Rows of a matrix of weights as a product takes them: where they lie, or made in memory of its own. */
+/* Rows of weights as GEMM takes them: in place, or converted in temporary memory. */
 struct weights {
 	const void *at;
 	size_t ld, rows; /* rows: at once */
-	enum multiply_kind kind;
+	enum gemm_type kind;
 	struct nn_matrix from;
 	size_t C;
 	scratch<float> floats;
-	scratch<__nv_bfloat16> halves;
+	scratch<__nv_bfloat16> rounded;
 
 	weights(struct nn_matrix w, size_t O, size_t columns)
-	    : ld(columns), rows(O ? O : 1), kind(MULTIPLY_FLOATS), from(w), C(columns),
+	    : ld(columns), rows(O ? O : 1), kind(GEMM_F32), from(w), C(columns),
 	      floats(
 		  w.packed || w.dtype == DTYPE_F32 ? 0 : least(rows_at_once(C), O) * C),
-	      halves(in_halves(w) ? least(rows_at_once(C), O) * halves_in_row(C) : 0)
+	      rounded(in_bf16(w) ? least(rows_at_once(C), O) * bf16_stride(C) : 0)
 	{
-		if (in_halves(w) || (w.packed && w.dtype == DTYPE_BF16)) {
-			kind = MULTIPLY_HALVES;
-			ld = halves_in_row(C);
+		if (in_bf16(w) || (w.packed && w.dtype == DTYPE_BF16)) {
+			kind = GEMM_BF16;
+			ld = bf16_stride(C);
 		}
-		if (floats.at || halves.at)
+		if (floats.at || rounded.at)
 			rows = rows_at_once(C);
 	}
 
-	/* Those from row o on. */
+	/* Sets `at` to rows o..o+count-1. */
 	void
 	take(size_t o, size_t count)
 	{
 		const char *stored = (const char *)from.at;
 
 		if (floats.at) {
-			floats_of(floats.at, from, C, o, count);
+			convert_to_f32(floats.at, from, C, o, count);
 			at = floats.at;
-		} else if (halves.at) {
-			halves_of(halves.at, (const float *)from.at + o * C, C, count, C);
-			at = halves.at;
+		} else if (rounded.at) {
+			convert_to_bf16(
+			    rounded.at, (const float *)from.at + o * C, C, count, C);
+			at = rounded.at;
 		} else
-			at = stored +
-			     o * ld * (kind == MULTIPLY_HALVES ? 2 : sizeof(float));
+			at = stored + o * ld * (kind == GEMM_BF16 ? 2 : sizeof(float));
 	}
 };
 
@@ -70,7 +70,7 @@ void
 forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weights &w,
     const float *bias, float beta, size_t T, size_t some)
 {
-	struct multiply p = {};
+	struct gemm p = {};
 
 	p.c = y;
 	p.a = x;
@@ -83,21 +83,21 @@ forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weights &
 	p.N = some;
 	p.K = w.C;
 	p.kind = w.kind;
-	p.b_transposed = p.alone = true;
+	p.b_transposed = p.no_split_k = true;
 	p.alpha = 1;
 	p.beta = beta;
-	if (w.kind == MULTIPLY_FLOATS)
-		return multiply(&p);
-	/* zeros fill up the rows of both */
+	if (w.kind == GEMM_F32)
+		return gemm(&p);
+	/* both rows end in zeros */
 	size_t rows = rows_at_once(w.C);
-	scratch<__nv_bfloat16> halves(least(rows, T) * w.ld);
-	p.a = halves.at;
+	scratch<__nv_bfloat16> rounded(least(rows, T) * w.ld);
+	p.a = rounded.at;
 	p.lda = p.K = w.ld;
 	for (size_t t = 0; t < T; t += rows) {
 		p.M = least(rows, T - t);
 		p.c = y + t * ldy;
-		halves_of(halves.at, x + t * ldx, ldx, p.M, w.C);
-		multiply(&p);
+		convert_to_bf16(rounded.at, x + t * ldx, ldx, p.M, w.C);
+		gemm(&p);
 	}
 }
 
@@ -108,7 +108,7 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 	if (!T || !O)
 		return;
 	if (w.packed && w.dtype == DTYPE_I8) {
-		multiply_packed_bytes(y, ldy, x, ldx, w, bias, add, T, C, O);
+		gemm_packed_i8(y, ldy, x, ldx, w, bias, add, T, C, O);
 		return;
 	}
 	struct weights weights(w, O, C);
@@ -123,11 +123,11 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 /* Backward. ------------------------------------------------------------------------ */
 
 /* dx[T,C] (+)= dy[T,some] w, of the weights that were taken. */
-struct multiply
+struct gemm
 product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weights &w,
     size_t T, size_t some)
 {
-	struct multiply p = {};
+	struct gemm p = {};
 
 	p.c = dx;
 	p.a = dy;
@@ -138,18 +138,18 @@ product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weights
 	p.M = T;
 	p.K = some;
 	p.kind = w.kind;
-	p.alone = true;
+	p.no_split_k = true;
 	p.alpha = 1;
 	p.beta = add;
 	return p;
 }
 
 /* dw[O,C] += dy[T,O]^T x[T,C] */
-struct multiply
+struct gemm
 product_dw(float *dw, const void *dy, size_t ldy, const void *x, size_t ldx,
-    enum multiply_kind kind, size_t T, size_t C, size_t O)
+    enum gemm_type kind, size_t T, size_t C, size_t O)
 {
-	struct multiply p = {};
+	struct gemm p = {};
 
 	p.c = dw;
 	p.a = dy;
@@ -170,55 +170,55 @@ back_dx(float *dx, bool add, const float *dy, size_t ldy, struct nn_matrix w, si
     size_t C, size_t O)
 {
 	struct weights weights(w, O, C);
-	struct multiply p;
+	struct gemm p;
 
-	/* of no outputs zeros */
+	/* dx of no outputs is zeros */
 	for (size_t o = 0; o < O || !o; o += weights.rows) {
 		size_t some = least(weights.rows, O - o);
 		weights.take(o, some);
 		p = product_dx(dx, add || o, dy + o, ldy, weights, T, some);
-		multiply(&p);
+		gemm(&p);
 	}
 }
 
-/* Both of bf16, the rows of dy and x a part of them at a time, the weights, too. */
+/* Both with bf16 operands; dy, x and weights are converted in chunks of rows. */
 void
-back_in_halves(float *dx, bool add, float *dw, const float *dy, size_t ldy,
-    const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
+back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const float *x,
+    size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
 	struct weights weights(w, O, C);
-	size_t wide = halves_in_row(least(weights.rows, O)), narrow = halves_in_row(C);
+	size_t wide = bf16_stride(least(weights.rows, O)), narrow = bf16_stride(C);
 	size_t rows = rows_at_once(wide < narrow ? narrow : wide);
-	scratch<__nv_bfloat16> dy_halves(least(rows, T) * wide),
-	    x_halves(dw ? least(rows, T) * narrow : 0);
-	struct multiply p;
+	scratch<__nv_bfloat16> dy_bf16(least(rows, T) * wide),
+	    x_bf16(dw ? least(rows, T) * narrow : 0);
+	struct gemm p;
 
 	for (size_t o = 0; o < O || !o; o += weights.rows) {
-		size_t some = least(weights.rows, O - o), ld = halves_in_row(some);
+		size_t some = least(weights.rows, O - o), ld = bf16_stride(some);
 		if (dx)
 			weights.take(o, some);
 		for (size_t t = 0; t < T; t += rows) {
 			size_t high = least(rows, T - t);
-			halves_of(dy_halves.at, dy + t * ldy + o, ldy, high, some);
+			convert_to_bf16(dy_bf16.at, dy + t * ldy + o, ldy, high, some);
 			if (dx) {
-				p = product_dx(dx + t * C, add || o, dy_halves.at, ld,
+				p = product_dx(dx + t * C, add || o, dy_bf16.at, ld,
 				    weights, high, some);
-				multiply(&p);
+				gemm(&p);
 			}
 			if (dw) {
-				halves_of(x_halves.at, x + t * ldx, ldx, high, C);
-				p = product_dw(dw + o * C, dy_halves.at, ld, x_halves.at,
-				    narrow, MULTIPLY_HALVES, high, C, some);
-				multiply(&p);
+				convert_to_bf16(x_bf16.at, x + t * ldx, ldx, high, C);
+				p = product_dw(dw + o * C, dy_bf16.at, ld, x_bf16.at,
+				    narrow, GEMM_BF16, high, C, some);
+				gemm(&p);
 			}
 		}
 	}
 }
 
-/* Rows that a block sums; fixed, so that the order does not depend on the device. */
+/* Rows that a block sums, fixed, so that the order does not depend on the device. */
 constexpr int HIGH = 256, THREADS_DOWN = 8;
 
-/* parts[i,o]: the sum of column o in stretch i of the rows; a block has WARP columns, of `across` blocks beside each other. */
+/* parts[i,o]: the sum of column o over the i-th HIGH rows; a block has WARP columns, one of `across` blocks side by side. */
 __global__ void
 column_parts(
     float *parts, const float *dy, size_t ldy, unsigned across, size_t T, size_t O)
@@ -241,11 +241,11 @@ column_parts(
 }
 
 __global__ void
-add_parts(float *db, const float *parts, size_t stretches, size_t O)
+add_parts(float *db, const float *parts, size_t count, size_t O)
 {
 	for (size_t o = grid_thread(); o < O; o += grid_threads()) {
 		float sum = 0;
-		for (size_t i = 0; i < stretches; i++)
+		for (size_t i = 0; i < count; i++)
 			sum += parts[i * O + o];
 		db[o] += sum;
 	}
@@ -254,23 +254,23 @@ add_parts(float *db, const float *parts, size_t stretches, size_t O)
 void
 column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
 {
-	size_t stretches = (T + HIGH - 1) / HIGH;
+	size_t count = (T + HIGH - 1) / HIGH;
 	unsigned across = device_blocks(O, WARP);
-	scratch<float> parts(stretches * O);
+	scratch<float> parts(count * O);
 
 	if (!T || !O)
 		return;
-	device_launch(column_parts, (unsigned)(across * stretches),
-	    dim3(WARP, THREADS_DOWN), 0, parts.at, dy, ldy, across, T, O);
-	device_launch(add_parts, device_spread(O), BLOCK, 0, db, parts.at, stretches, O);
+	device_launch(column_parts, (unsigned)(across * count), dim3(WARP, THREADS_DOWN),
+	    0, parts.at, dy, ldy, across, T, O);
+	device_launch(add_parts, device_spread(O), BLOCK, 0, db, parts.at, count, O);
 }
 
-/* Products of matrices whose rows lie close. */
+/* Of contiguous matrices. */
 void
-product(float *c, const float *a, bool a_transposed, const float *b, bool b_transposed, size_t M,
-    size_t N, size_t K, float alpha, float beta)
+product(float *c, const float *a, bool a_transposed, const float *b, bool b_transposed,
+    size_t M, size_t N, size_t K, float alpha, float beta)
 {
-	struct multiply p = {};
+	struct gemm p = {};
 
 	p.c = c;
 	p.a = a;
@@ -285,7 +285,7 @@ product(float *c, const float *a, bool a_transposed, const float *b, bool b_tran
 	p.b_transposed = b_transposed;
 	p.alpha = alpha;
 	p.beta = beta;
-	multiply(&p);
+	gemm(&p);
 }
 } // namespace
 
@@ -300,7 +300,7 @@ void
 nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *b, enum nn_act act, size_t T, size_t C, size_t O)
 {
-	/* none of cuBLASLt's own: its GELU is the other form, and what its ReLU makes of NaN it does not say */
+	/* not cuBLASLt's epilogues: its GELU is the tanh form, and its ReLU of NaN is not documented */
 	if (ldy == O) {
 		linear(y, ldy, x, ldx, w, b, false, T, C, O);
 		nn_activate(y, y, act, T * O);
@@ -327,17 +327,17 @@ void
 nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_t ldy,
     const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
-	struct multiply p;
+	struct gemm p;
 
-	if (in_halves(w)) {
+	if (in_bf16(w)) {
 		if (dx || dw)
-			back_in_halves(dx, add, dw, dy, ldy, x, ldx, w, T, C, O);
+			back_in_bf16(dx, add, dw, dy, ldy, x, ldx, w, T, C, O);
 	} else {
 		if (dx)
 			back_dx(dx, add, dy, ldy, w, T, C, O);
 		if (dw) {
-			p = product_dw(dw, dy, ldy, x, ldx, MULTIPLY_FLOATS, T, C, O);
-			multiply(&p);
+			p = product_dw(dw, dy, ldy, x, ldx, GEMM_F32, T, C, O);
+			gemm(&p);
 		}
 	}
 	if (db)
@@ -368,8 +368,8 @@ nn_product_tn(float *c, const float *a, const float *b, size_t M, size_t N, size
 double
 nn_product_error(size_t K)
 {
-	/* TF32 keeps ten bits behind the first one, of both sides; whether they are rounded or cut, and sums too, nobody says */
-	if (multiply_tf32())
+	/* TF32 has ten mantissa bits of both sides; whether they are rounded or cut is not documented */
+	if (gemm_tf32())
 		return ((double)K + 4) * 0x1p-22 + 0x1p-8;
 	return ((double)K + 4) * 0x1p-24;
 }
