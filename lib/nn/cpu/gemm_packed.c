@@ -126,19 +126,19 @@ pack_b(const struct gemm *g, struct gemm_block *b)
 
 /* Least and greatest of a row and 0, and NaN if a value is not finite; by SIMD lane, because clang makes no vector code of a
  * minimum and maximum over a whole row. */
-struct range {
+struct row_extent {
 	float least[NN_LANES], most[NN_LANES], wrong[NN_LANES];
 };
 
 NN_INLINE void
-extend(struct range *range, const float *x, const float *smooth, size_t n)
+extend(struct row_extent *extent, const float *x, const float *smooth, size_t n)
 {
 #pragma omp simd
 	for (size_t i = 0; i < n; i++) {
 		float value = x[i] * smooth[i];
-		range->least[i] = value < range->least[i] ? value : range->least[i];
-		range->most[i] = value > range->most[i] ? value : range->most[i];
-		range->wrong[i] += value * 0;
+		extent->least[i] = value < extent->least[i] ? value : extent->least[i];
+		extent->most[i] = value > extent->most[i] ? value : extent->most[i];
+		extent->wrong[i] += value * 0;
 	}
 }
 
@@ -149,7 +149,7 @@ quantize_row(uint8_t *to, const float *x, const float *smooth, size_t C)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
 	float least = 0, most = 0, wrong = 0;
-	struct range lanes = { 0 };
+	struct row_extent lanes = { 0 };
 	size_t whole = C / NN_LANES * NN_LANES;
 
 	for (size_t c = 0; c < whole; c += NN_LANES)

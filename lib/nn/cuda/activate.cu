@@ -161,7 +161,7 @@ void
 nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act, size_t T,
     size_t I)
 {
-	struct lines lines = lines_of(T, I);
+	struct row_grid lines = row_grid_of(T, I);
 	bool whole = row_whole(y, I, I) && row_whole(up, ld, I) && row_whole(gate, ld, I);
 
 	with_act(act, [=](auto is) {
@@ -174,7 +174,7 @@ void
 nn_glu_back(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
     size_t ld, enum nn_act act, size_t T, size_t I)
 {
-	struct lines lines = lines_of(T, I);
+	struct row_grid lines = row_grid_of(T, I);
 	bool whole = row_whole(dup, ld, I) && row_whole(dgate, ld, I) &&
 		     row_whole(dy, I, I) && row_whole(up, ld, I) &&
 		     row_whole(gate, ld, I);

@@ -62,11 +62,11 @@ __launch_bounds__(BLOCK)
 }
 
 /* The factors of a slice, as f32. */
-struct factors {
+struct adamw_factors {
 	float beta1, beta2, rest1, rest2, eps, scale, keep, rate, root;
 };
 
-__device__ struct factors
+__device__ struct adamw_factors
 factors_of(const struct nn_adamw &a, const struct nn_slice &slice)
 {
 	return { (float)a.beta1, (float)a.beta2, (float)(1 - a.beta1),
@@ -87,7 +87,7 @@ struct update {
 
 /* Four elements from i on of a slice of n. */
 __device__ __forceinline__ void
-update_four(float *w, float *m, float *v, float *gradient, const struct factors &s,
+update_four(float *w, float *m, float *v, float *gradient, const struct adamw_factors &s,
     size_t i, size_t n, bool whole)
 {
 	struct four weight = row_take(w, i, n, whole), mean = row_take(m, i, n, whole);
@@ -111,7 +111,7 @@ update_four(float *w, float *m, float *v, float *gradient, const struct factors 
 __global__ void
 __launch_bounds__(BLOCK) update_chunks(struct update u)
 {
-	__shared__ struct factors shared;
+	__shared__ struct adamw_factors shared;
 
 	for (size_t at = blockIdx.x; at < u.firsts[u.count]; at += gridDim.x) {
 		size_t which = segment_of(u.firsts, u.count, at);
@@ -125,7 +125,7 @@ __launch_bounds__(BLOCK) update_chunks(struct update u)
 		if (!threadIdx.x && slice.step)
 			shared = factors_of(u.a, slice);
 		__syncthreads();
-		struct factors step = shared;
+		struct adamw_factors step = shared;
 		for (size_t i = from + 4 * threadIdx.x; i < to; i += 4 * BLOCK) {
 			bool all = whole && i + 4 <= n;
 			if (slice.step)

@@ -68,11 +68,11 @@ struct forward {
 };
 
 /* Shared memory: the team's queries, then keys, then values. */
-template <class A> struct shared_tiles {
+template <class A> struct forward_tiles {
 	typename A::element *own, *keys, *values;
 
 	__device__ __forceinline__
-	shared_tiles(const struct team &team)
+	forward_tiles(const struct team &team)
 	{
 		typename A::element *all = (typename A::element *)shared_memory();
 
@@ -106,11 +106,11 @@ template <class A>
 __device__ __forceinline__ void
 attend_head(const struct forward &x, const struct attention &a,
     const struct row_tile &tile, const struct team &team,
-    const struct shared_tiles<A> &tiles, int h)
+    const struct forward_tiles<A> &tiles, int h)
 {
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
 	int last = tile.first + (left < rows ? left : rows) - 1;
-	struct range range = range_of(a, tile.first, last, tile.length, false);
+	struct row_range range = range_of(a, tile.first, last, tile.length, false);
 	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
 	size_t first = (size_t)tile.start + tile.first;
 	struct softmax<A> mine;
@@ -156,7 +156,7 @@ __launch_bounds__(A::WARPS *WARP) attend(struct forward x, struct attention a, i
 	if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
 	struct team team = team_of<A>(tile.length);
-	struct shared_tiles<A> tiles(team);
+	struct forward_tiles<A> tiles(team);
 	for (int h = from; h < to; h += team.count) {
 		int own = h + team.number;
 		if (h > from)

@@ -33,12 +33,12 @@ dot_heads(float *delta, const float *dout, const float *out, size_t rows, int D)
 
 /* Shared memory of a team: its own rows of two arrays; walked rows of two arrays; then lse and delta of each walked row, or
  * dscore, [rows, walk + 1]. */
-template <class A> struct shared_tiles {
+template <class A> struct backward_tiles {
 	typename A::element *own[2], *walked[2];
 	float *lse, *delta, *dscore;
 
 	__device__ __forceinline__
-	shared_tiles(const struct team &team)
+	backward_tiles(const struct team &team)
 	{
 		typename A::element *all = (typename A::element *)shared_memory();
 		constexpr int OWN = A::WARPS * ROWS;
@@ -149,12 +149,12 @@ template <class A, bool BIASED>
 __device__ __forceinline__ void
 query_tile(const struct backward &x, const struct attention &a,
     const struct row_tile &tile, const struct team &team,
-    const struct shared_tiles<A> &tiles, int h)
+    const struct backward_tiles<A> &tiles, int h)
 {
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
 	int last = tile.first + (left < rows ? left : rows) - 1;
 	int row = tile.first + team.warp * ROWS, g = threadIdx.x % WARP / 4;
-	struct range range = range_of(a, tile.first, last, tile.length, false);
+	struct row_range range = range_of(a, tile.first, last, tile.length, false);
 	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
 	size_t first = (size_t)tile.start + tile.first, q = (size_t)h * a.D;
 	typename A::sums dq;
@@ -232,7 +232,7 @@ __launch_bounds__(A::WARPS *WARP)
 	} else if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
 	struct team team = team_of<A>(tile.length);
-	struct shared_tiles<A> tiles(team);
+	struct backward_tiles<A> tiles(team);
 	for (int h = from; h < to; h += team.count) {
 		int own = h + team.number;
 		own = own < to ? own : -1;
@@ -277,7 +277,7 @@ template <class A, bool KEYS, bool VALUES>
 __device__ __forceinline__ void
 add_queries(struct key_sums<A, KEYS, VALUES> &sums, const struct attention &a,
     const struct score_tile<true> &scores, const struct team &team,
-    const struct shared_tiles<A> &tiles, int h)
+    const struct backward_tiles<A> &tiles, int h)
 {
 	int from = team.warp * ROWS * A::PITCH;
 	typename A::products p, dscore;
@@ -298,11 +298,11 @@ add_queries(struct key_sums<A, KEYS, VALUES> &sums, const struct attention &a,
 template <class A, bool KEYS, bool VALUES>
 __device__ __forceinline__ void
 key_tile(const struct backward &x, const struct attention &a, const struct row_tile &tile,
-    const struct team &team, const struct shared_tiles<A> &tiles, int of)
+    const struct team &team, const struct backward_tiles<A> &tiles, int of)
 {
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
 	int last = tile.first + (left < rows ? left : rows) - 1, group = a.H / a.K;
-	struct range range = range_of(a, tile.first, last, tile.length, true);
+	struct row_range range = range_of(a, tile.first, last, tile.length, true);
 	size_t first = (size_t)tile.start + tile.first;
 	size_t kv = first * a.ldkv + (size_t)of * a.D;
 	struct key_sums<A, KEYS, VALUES> sums;
@@ -364,7 +364,7 @@ __launch_bounds__(A::WARPS *WARP)
 	if (!find_tile(&tile, a.starts, a.N, A::WARPS * ROWS, (int)blockIdx.x))
 		return;
 	struct team team = team_of<A>(tile.length);
-	struct shared_tiles<A> tiles(team);
+	struct backward_tiles<A> tiles(team);
 	for (int of = from; of < to; of += team.count) {
 		int own = of + team.number;
 		if (of > from)

@@ -88,4 +88,16 @@ column_sums(float *y, V value, size_t rows, size_t C)
 	column_add(y, parts.at, count, C);
 }
 
+/* `value` of a matrix's column sums. */
+struct matrix_element {
+	const float *x;
+	size_t ld;
+
+	__device__ float
+	operator()(size_t r, size_t c) const
+	{
+		return x[r * ld + c];
+	}
+};
+
 #endif

@@ -67,17 +67,6 @@ count_positions(int32_t *positions, const int32_t *starts, size_t N, size_t T)
 		positions[t] = (int32_t)position_of(starts, NULL, N, t);
 }
 
-struct cell {
-	const float *x;
-	size_t C;
-
-	__device__ float
-	operator()(size_t r, size_t c) const
-	{
-		return x[r * C + c];
-	}
-};
-
 bool
 whole_matrix(struct nn_matrix matrix, size_t C)
 {
@@ -89,7 +78,7 @@ void
 nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
     struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions, size_t C)
 {
-	struct lines lines = lines_of(sequences->T, C);
+	struct row_grid lines = row_grid_of(sequences->T, C);
 	bool whole = row_whole(x, C, C) && whole_matrix(tokens, C) &&
 		     whole_matrix(types, C) && whole_matrix(positions, C);
 
@@ -108,7 +97,7 @@ nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
 	if (dtokens)
 		device_scatter_add(dtokens, dx, ids, T, C);
 	if (dtypes)
-		column_sums(dtypes, cell{ dx, C }, T, C);
+		column_sums(dtypes, matrix_element{ dx, C }, T, C);
 	if (!dpositions)
 		return;
 	scratch<int32_t> counted(positions ? 0 : T);

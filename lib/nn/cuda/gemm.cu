@@ -1,5 +1,7 @@
 #include "nn/cuda/gemm.h"
 
+#include "nn/cuda/columns.h"
+
 namespace
 {
 
@@ -24,7 +26,7 @@ least(size_t x, size_t y)
 }
 
 /* Rows of weights as GEMM takes them: in place, or converted in temporary memory. */
-struct weights {
+struct weight_rows {
 	const void *at;
 	size_t ld, rows; /* rows: at once */
 	enum gemm_type kind;
@@ -33,7 +35,7 @@ struct weights {
 	scratch<float> floats;
 	scratch<__nv_bfloat16> rounded;
 
-	weights(struct nn_matrix w, size_t O, size_t columns)
+	weight_rows(struct nn_matrix w, size_t O, size_t columns)
 	    : ld(columns), rows(O ? O : 1), kind(GEMM_F32), from(w), C(columns),
 	      floats(
 		  w.packed || w.dtype == DTYPE_F32 ? 0 : least(rows_at_once(C), O) * C),
@@ -67,7 +69,7 @@ struct weights {
 
 /* y[T,some] = x w^T + beta y + bias, with the weights that were taken. */
 void
-forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weights &w,
+forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weight_rows &w,
     const float *bias, float beta, size_t T, size_t some)
 {
 	struct gemm p = {};
@@ -111,7 +113,7 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 		gemm_packed_i8(y, ldy, x, ldx, w, bias, add, T, C, O);
 		return;
 	}
-	struct weights weights(w, O, C);
+	struct weight_rows weights(w, O, C);
 	for (size_t o = 0; o < O; o += weights.rows) {
 		size_t some = least(weights.rows, O - o);
 		weights.take(o, some);
@@ -124,7 +126,7 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 
 /* dx[T,C] (+)= dy[T,some] w, of the weights that were taken. */
 struct gemm
-product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weights &w,
+product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weight_rows &w,
     size_t T, size_t some)
 {
 	struct gemm p = {};
@@ -169,7 +171,7 @@ void
 back_dx(float *dx, bool add, const float *dy, size_t ldy, struct nn_matrix w, size_t T,
     size_t C, size_t O)
 {
-	struct weights weights(w, O, C);
+	struct weight_rows weights(w, O, C);
 	struct gemm p;
 
 	/* dx of no outputs is zeros */
@@ -186,7 +188,7 @@ void
 back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const float *x,
     size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
-	struct weights weights(w, O, C);
+	struct weight_rows weights(w, O, C);
 	size_t wide = bf16_stride(least(weights.rows, O)), narrow = bf16_stride(C);
 	size_t rows = rows_at_once(wide < narrow ? narrow : wide);
 	scratch<__nv_bfloat16> dy_bf16(least(rows, T) * wide),
@@ -213,56 +215,6 @@ back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const 
 			}
 		}
 	}
-}
-
-/* Rows that a block sums, fixed, so that the order does not depend on the device. */
-constexpr int HIGH = 256, THREADS_DOWN = 8;
-
-/* parts[i,o]: the sum of column o over the i-th HIGH rows; a block has WARP columns, one of `across` blocks side by side. */
-__global__ void
-column_parts(
-    float *parts, const float *dy, size_t ldy, unsigned across, size_t T, size_t O)
-{
-	__shared__ float room[THREADS_DOWN][WARP];
-	size_t i = blockIdx.x / across;
-	size_t o = (size_t)(blockIdx.x % across) * WARP + threadIdx.x;
-	size_t end = T - i * HIGH < HIGH ? T : (i + 1) * HIGH;
-	float sum = 0;
-
-	for (size_t t = i * HIGH + threadIdx.y; o < O && t < end; t += THREADS_DOWN)
-		sum += dy[t * ldy + o];
-	room[threadIdx.y][threadIdx.x] = sum;
-	__syncthreads();
-	if (threadIdx.y || o >= O)
-		return;
-	for (int j = 1; j < THREADS_DOWN; j++)
-		sum += room[j][threadIdx.x];
-	parts[i * O + o] = sum;
-}
-
-__global__ void
-add_parts(float *db, const float *parts, size_t count, size_t O)
-{
-	for (size_t o = grid_thread(); o < O; o += grid_threads()) {
-		float sum = 0;
-		for (size_t i = 0; i < count; i++)
-			sum += parts[i * O + o];
-		db[o] += sum;
-	}
-}
-
-void
-column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
-{
-	size_t count = (T + HIGH - 1) / HIGH;
-	unsigned across = device_blocks(O, WARP);
-	scratch<float> parts(count * O);
-
-	if (!T || !O)
-		return;
-	device_launch(column_parts, (unsigned)(across * count), dim3(WARP, THREADS_DOWN),
-	    0, parts.at, dy, ldy, across, T, O);
-	device_launch(add_parts, device_spread(O), BLOCK, 0, db, parts.at, count, O);
 }
 
 /* Of contiguous matrices. */
@@ -341,7 +293,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 		}
 	}
 	if (db)
-		column_sums(db, dy, ldy, T, O);
+		column_sums(db, matrix_element{ dy, ldy }, T, O);
 }
 
 void

@@ -5,13 +5,13 @@ namespace
 {
 
 /* The best of a row's entries after the last one: greater first, of equal ones the lower column.  NaN has no rank. */
-struct best {
+struct ranked {
 	float value;
 	int e; /* none: -1 */
 };
 
 __device__ __forceinline__ bool
-better(struct best x, struct best y)
+better(struct ranked x, struct ranked y)
 {
 	if (x.e < 0 || y.e < 0)
 		return y.e < 0 && x.e >= 0;
@@ -20,19 +20,19 @@ better(struct best x, struct best y)
 
 /* W threads share a token. */
 template <int W>
-__device__ __forceinline__ struct best
-next_best(const float *row, int E, struct best last)
+__device__ __forceinline__ struct ranked
+next_best(const float *row, int E, struct ranked last)
 {
-	struct best found = { 0, -1 };
+	struct ranked found = { 0, -1 };
 
 	for (int e = threadIdx.x % W; e < E; e += W) {
-		struct best own = { row[e], e };
+		struct ranked own = { row[e], e };
 		bool number = own.value == own.value;
 		if (number && (last.e < 0 || better(last, own)) && better(own, found))
 			found = own;
 	}
 	for (int bits = W / 2; bits; bits /= 2) {
-		struct best other = { __shfl_xor_sync(ALL_LANES, found.value, bits),
+		struct ranked other = { __shfl_xor_sync(ALL_LANES, found.value, bits),
 			__shfl_xor_sync(ALL_LANES, found.e, bits) };
 		found = better(other, found) ? other : found;
 	}
@@ -50,16 +50,16 @@ route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t 
 	size_t t = (size_t)blockIdx.x * (blockDim.x / W) + threadIdx.x / W;
 	int lane = threadIdx.x % W, entries = t < T ? E : 0, found = 0;
 	const float *row = p + t * E;
-	struct best last = { 0, -1 };
+	struct ranked last = { 0, -1 };
 	float sum = 0;
 
 	for (int i = 0; i < top; i++) {
-		struct best next = next_best<W>(row, entries, last);
+		struct ranked next = next_best<W>(row, entries, last);
 		last = next.e < 0 ? last : next;
 	}
 	/* all threads of the warp stay together */
 	for (int from = 0; from < E; from += W) {
-		struct best own = { 0, from + lane };
+		struct ranked own = { 0, from + lane };
 		bool taken = own.e < entries;
 		own.value = taken ? row[own.e] : 0;
 		taken = taken &&

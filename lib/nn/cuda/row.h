@@ -77,12 +77,12 @@ quotient(size_t x, size_t by)
  *		for (size_t c = lines_column(); c < C; c += lines_columns())
  * over fours of columns.
  */
-struct lines {
+struct row_grid {
 	dim3 grid, block;
 };
 
-static inline struct lines
-lines_of(size_t R, size_t C)
+static inline struct row_grid
+row_grid_of(size_t R, size_t C)
 {
 	const size_t enough = (size_t)device_size() * 16;
 	size_t fours = (C + 3) / 4, rows, wide = 1;

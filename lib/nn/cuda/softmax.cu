@@ -95,7 +95,7 @@ struct entropy {
 	double *losses, *hits;
 };
 
-struct part {
+struct row_part {
 	struct four at[PER];
 	unsigned taken[PER]; /* bits: which of the four take part */
 	size_t row, from;
@@ -129,7 +129,7 @@ base_of(float top)
 
 /* The part of this block. */
 __device__ __forceinline__ void
-take_part(struct part &p, const struct entropy &a)
+take_part(struct row_part &p, const struct entropy &a)
 {
 	p.row = blockIdx.x / a.parts;
 	p.from = blockIdx.x % a.parts * PART + 4 * threadIdx.x;
@@ -145,7 +145,7 @@ take_part(struct part &p, const struct entropy &a)
 
 /* Its greatest logit and the sum of e^(logit - that), for all threads. */
 __device__ __forceinline__ void
-sum_part(const struct part &p, float *top, double *sum, float *room, double *sums)
+sum_part(const struct row_part &p, float *top, double *sum, float *room, double *sums)
 {
 	float greatest = -INFINITY, base;
 	double mine = 0;
@@ -165,7 +165,7 @@ sum_part(const struct part &p, float *top, double *sum, float *room, double *sum
 
 /* How many of the part's logits are x, where that is the target's; for all threads. */
 __device__ __forceinline__ double
-count_equal(const struct part &p, float x, float own, double *sums)
+count_equal(const struct row_part &p, float x, float own, double *sums)
 {
 	double mine = 0;
 
@@ -180,8 +180,8 @@ count_equal(const struct part &p, float x, float own, double *sums)
 /* The part's gradients, from the top and the sum of the whole row, of which `equal` logits are the top; and the row's
  * loss. */
 __device__ __forceinline__ void
-put_part(const struct part &p, const struct entropy &a, float own, float top, double sum,
-    double equal)
+put_part(const struct row_part &p, const struct entropy &a, float own, float top,
+    double sum, double equal)
 {
 	float *row = a.logits + p.row * a.V;
 	float factor = (float)((double)a.scale / sum), base = base_of(top);
@@ -210,7 +210,7 @@ __launch_bounds__(BLOCK) entropy_rows(struct entropy a)
 {
 	__shared__ float room[WARP];
 	__shared__ double sums[WARP];
-	struct part p;
+	struct row_part p;
 	float top;
 	double sum;
 
@@ -225,7 +225,7 @@ __launch_bounds__(BLOCK) entropy_sums(struct entropy a)
 {
 	__shared__ float room[WARP];
 	__shared__ double sums[WARP];
-	struct part p;
+	struct row_part p;
 	float top;
 	double sum;
 
@@ -248,7 +248,7 @@ __launch_bounds__(BLOCK) entropy_parts(struct entropy a)
 	const float *tops = a.tops + row * a.parts;
 	float top = -INFINITY;
 	double sum = 0, equal = 0;
-	struct part p;
+	struct row_part p;
 
 	for (size_t i = threadIdx.x; i < a.parts; i += blockDim.x)
 		top = row_greater(top, tops[i]);
