@@ -37,7 +37,7 @@ enum { NN_MAX_HEAD = 256 };
  * Call first in a program that computes, before it reads input.  threads: 0 for all cores or OMP_NUM_THREADS.
  * Restarts the program once, with settings that libraries read when they are loaded: OMP_WAIT_POLICY, so that waiting threads
  * leave the processor to others; and OPENBLAS_CORETYPE in programs that link OpenBLAS (search, clustering), whose release 0.3.21
- * takes newer processors for old ones.  A variable that is set stays as it is.
+ * takes newer processors for old ones.  Variables that are set do not change.
  * Dies if the program was built for a processor that can do more than this one.
  */
 void nn_start(int threads, char **argv);
@@ -99,7 +99,7 @@ void nn_download_end(struct nn_transfer *transfer);
  * at NULL: no such matrix.
  *
  * i8 (`--weights int8`, nn_quantize): a row is C values, then, unaligned, one float32 scale for each NN_QUANT_GROUP values,
- * of which the last group may have fewer:
+ * fewer in the last group:
  *	w[o,c] = value[o,c] scale[o, c / NN_QUANT_GROUP], rounded to float32
  * A GEMM with it has the bits of one with that w.
  */
@@ -236,7 +236,7 @@ void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
 void nn_linear_add(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     size_t T, size_t C, size_t O);
 
-/* Rows that have weights of their own: the tokens of one expert.  In host memory. */
+/* Rows that share weights: the tokens of one expert.  In host memory. */
 struct nn_gemm_group {
 	struct nn_matrix w; /* [O,C] */
 	const float *b;	    /* [O] or NULL */
@@ -413,8 +413,8 @@ void nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_
 /*
  * Softmax cross-entropy, in place: logits[R,V] become scale (softmax - onehot(target)), the gradient of scale times the
  * sum of the rows' losses.  Entries with mask[R,V] 0 are left out; mask may be NULL.  Adds to `sum`, in memory of the
- * backend, the loss of all rows, in double, and the number of rows whose target has the greatest logit; k logits that share the maximum count 1 / k,
- * the chance that a draw among them picks the target.
+ * backend, the loss of all rows, in double, and the number of rows whose target has the greatest logit.  If k logits share the
+ * maximum, the row counts 1 / k, the chance that a draw among them picks the target.
  */
 struct nn_loss {
 	double loss;

@@ -140,7 +140,7 @@ same_linear(size_t T, size_t C, size_t O)
 	}
 }
 
-/* A whole product, and its values by rows and by columns, one after another. */
+/* A whole product has the bits of the product in two parts, by columns and by rows. */
 static void
 split_in_two(enum dtype dtype, size_t T, size_t C, size_t O)
 {
@@ -152,7 +152,7 @@ split_in_two(enum dtype dtype, size_t T, size_t C, size_t O)
 	struct array *dw2 = array_new(O * C);
 	size_t size = dtype_size(dtype);
 
-	/* in place: values are written before the next values read */
+	/* in place: an element is written after it was read */
 	tensor_from_f32(w->at, dtype, w->at, O * C);
 	struct nn_matrix whole = { .at = w->at, .dtype = dtype };
 	omp_set_num_threads(1);

@@ -282,8 +282,8 @@ fetch(const float *x, size_t ld, size_t count, size_t D)
 }
 
 /*
- * Threads take work items in the order of the tokens: one head of up to ITEM queries of one sequence.  Each thread steps forward from
- * its last item.
+ * Threads take work items in the order of the tokens: one head of up to ITEM queries of one sequence.  Each thread steps forward
+ * from its last item.
  */
 enum { ITEM = 256 };
 

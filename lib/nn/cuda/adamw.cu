@@ -137,15 +137,15 @@ __launch_bounds__(BLOCK) update_chunks(struct update u)
 	}
 }
 
-/* Stretches that slices of at most `most` can have. */
+/* Chunks of `count` slices of at most `most` elements. */
 size_t
-most_stretches(size_t count, size_t most)
+most_chunks(size_t count, size_t most)
 {
 	return count * ((most + SQUARE_SUM_CHUNK - 1) / SQUARE_SUM_CHUNK);
 }
 
 unsigned
-stretch_blocks(size_t chunks)
+chunk_blocks(size_t chunks)
 {
 	size_t enough = (size_t)device_size() * 8;
 
@@ -157,14 +157,14 @@ void
 nn_square_sums(double *sums, const float *x, const struct nn_slice *slices, size_t count,
     size_t most)
 {
-	size_t chunks = most_stretches(count, most);
+	size_t chunks = most_chunks(count, most);
 	scratch<size_t> firsts(count + 1);
 	scratch<double> parts(chunks);
 
 	if (!count)
 		return;
 	device_launch(count_chunks, 1, BLOCK, 0, firsts.at, slices, count);
-	device_launch(sum_chunks, stretch_blocks(chunks), BLOCK, 0, parts.at, x, slices,
+	device_launch(sum_chunks, chunk_blocks(chunks), BLOCK, 0, parts.at, x, slices,
 	    firsts.at, count);
 	device_launch(sum_slices, (unsigned)count, BLOCK, 0, sums, parts.at, firsts.at);
 }
@@ -180,6 +180,6 @@ nn_adamw(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a
 	if (!count)
 		return;
 	device_launch(count_chunks, 1, BLOCK, 0, firsts.at, slices, count);
-	device_launch(update_chunks, stretch_blocks(most_stretches(count, most)), BLOCK,
-	    0, update{ w, m, v, gradient, *a, slices, firsts.at, count, whole });
+	device_launch(update_chunks, chunk_blocks(most_chunks(count, most)), BLOCK, 0,
+	    update{ w, m, v, gradient, *a, slices, firsts.at, count, whole });
 }

@@ -3,7 +3,7 @@
 namespace
 {
 
-/* Online softmax of a warp's rows g and g + 8: the greatest score, the sum of exponentials relative to it, and the weighted values. */
+/* Online softmax of rows g and g + 8: the greatest score, the sum of exponentials relative to it, and the weighted values. */
 template <class A> struct softmax {
 	typename A::sums values;
 	float top[2], sum[2];

@@ -23,7 +23,7 @@ row_at(size_t i, size_t ld, size_t heads, size_t C)
 	return t * ld + (i - t * heads) * C;
 }
 
-/* The deviation is taken in a second pass over the row: subtracting squares would lose digits. */
+/* The deviation takes a second pass over the row: E[x^2] - E[x]^2 would lose digits. */
 template <int W, int K>
 __global__ void
 __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm a)
@@ -168,7 +168,7 @@ norm_row_back(const struct norm_back &a, size_t i, bool here, struct norm_sums<K
 	});
 }
 
-/* The block's part of a parameter's gradient: the sums of all who have the same columns, in their order. */
+/* The block's part of a parameter's gradient: the threads' sums of the same columns, in order. */
 template <int W, int K>
 __device__ __forceinline__ void
 put_part(float *parts, struct four *sums, size_t C)

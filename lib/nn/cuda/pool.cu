@@ -17,7 +17,7 @@ struct pooling {
 	bool whole;
 };
 
-/* The tokens from first to last - 1 take part. */
+/* The tokens first..last-1 are pooled. */
 struct pooled {
 	size_t start, first, last;
 };
@@ -51,7 +51,7 @@ pool_weight(enum nn_pool kind, size_t t, struct pooled of)
 	}
 }
 
-/* The one token that is all of the pooling, or none: SIZE_MAX. */
+/* The token that CLS or LAST takes; SIZE_MAX for other kinds. */
 __device__ __forceinline__ size_t
 pool_one(enum nn_pool kind, struct pooled of)
 {
@@ -85,7 +85,7 @@ pool_sum(const struct pooling &a, struct pooled of, size_t c)
 	return sum;
 }
 
-/* The greatest of each column and the first token that has it; a first one that is no number stays. */
+/* The greatest value of each column and its first token; NaN in the first token stays. */
 struct greatest {
 	struct four value;
 	uint32_t t[4]; /* after `first` */

@@ -11,7 +11,7 @@ look_up(float *bias, struct nn_matrix table, const int32_t *buckets, size_t n, s
 		    element_of(table.at, table.dtype, (size_t)buckets[i % n] * H + i / n);
 }
 
-/* totals[H, 2 longest]: of every distance the gradients of all sequences, in their order. */
+/* totals[H, 2 longest]: the gradients of each distance, summed over sequences in order. */
 __global__ void
 add_sequences(float *totals, const float *dbias, struct nn_sequences sequences, size_t H)
 {
@@ -31,7 +31,7 @@ add_sequences(float *totals, const float *dbias, struct nn_sequences sequences, 
 	}
 }
 
-/* A block has a head, a warp of it every so many buckets; how many there are the distances tell. */
+/* A block has a head, each of its warps every n-th bucket. */
 __global__ void
 add_buckets(
     float *dtable, const float *totals, const int32_t *buckets, size_t n, size_t H)

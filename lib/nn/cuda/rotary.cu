@@ -5,7 +5,7 @@ namespace
 
 constexpr int HEADS = 4 /* of a thread, which shares an angle among them */, TOKENS = 8;
 
-/* Read before any is written, so that the reads need not wait for each other. */
+/* All are read before any is written, so that the reads overlap. */
 __device__ __forceinline__ void
 rotate(float *x, size_t D, int heads, float sine, float cosine)
 {
@@ -26,7 +26,7 @@ rotate(float *x, size_t D, int heads, float sine, float cosine)
 		}
 }
 
-/* A warp has a token and HEADS of its heads, a lane every 32nd of the angles. */
+/* A warp has HEADS heads of a token, a lane every 32nd angle. */
 __global__ void
 turn(float *x, size_t ld, const float *inv, size_t step, const int32_t *starts, int N,
     int T, int heads, int D, int direction)

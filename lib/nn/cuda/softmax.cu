@@ -73,9 +73,8 @@ __launch_bounds__(W > BLOCK ? W : BLOCK) softmax_gradients(
 }
 
 /*
- * Cross-entropy.  A block takes a part of a row, which stays in its registers: PER fours a thread.  A row that is longer
- * than that has its parts' greatest logits and sums in memory; then each of its blocks puts all of them together, in their
- * order, and writes its part.
+ * Cross-entropy.  A block has a part of a row in its registers, PER fours a thread.  For longer rows the parts' greatest logits
+ * and sums go to memory; then each block combines those of all parts, in order, and writes its part's gradients.
  */
 constexpr int PER = 4;
 constexpr size_t PART = 4 * PER * BLOCK;
@@ -97,11 +96,11 @@ struct entropy {
 
 struct row_part {
 	struct four at[PER];
-	unsigned taken[PER]; /* bits: which of the four take part */
+	unsigned taken[PER]; /* bit j: entry j is not masked */
 	size_t row, from;
 };
 
-/* Which of the four entries from v on take part. */
+/* Bits of the entries v..v+3 that are not masked. */
 __device__ __forceinline__ unsigned
 taken_of(const struct entropy &a, const uint8_t *mask, size_t v)
 {
@@ -120,14 +119,14 @@ taken_of(const struct entropy &a, const uint8_t *mask, size_t v)
 	return bits;
 }
 
-/* All that takes part is -inf: they are e^-inf = 0 of any base. */
+/* If all entries are -inf, their exponentials are 0 with any base. */
 __device__ __forceinline__ float
 base_of(float top)
 {
 	return top == -INFINITY ? 0 : top;
 }
 
-/* The part of this block. */
+/* Loads the block's part. */
 __device__ __forceinline__ void
 take_part(struct row_part &p, const struct entropy &a)
 {
@@ -143,7 +142,7 @@ take_part(struct row_part &p, const struct entropy &a)
 	}
 }
 
-/* Its greatest logit and the sum of e^(logit - that), for all threads. */
+/* The part's greatest logit and the sum of e^(logit - greatest), for all threads. */
 __device__ __forceinline__ void
 sum_part(const struct row_part &p, float *top, double *sum, float *room, double *sums)
 {
@@ -163,7 +162,7 @@ sum_part(const struct row_part &p, float *top, double *sum, float *room, double 
 	*sum = block_sum(mine, sums);
 }
 
-/* How many of the part's logits are x, where that is the target's; for all threads. */
+/* Counts the part's logits equal to x, if x is the target's; for all threads. */
 __device__ __forceinline__ double
 count_equal(const struct row_part &p, float x, float own, double *sums)
 {
@@ -177,8 +176,7 @@ count_equal(const struct row_part &p, float x, float own, double *sums)
 	return block_sum(mine, sums);
 }
 
-/* The part's gradients, from the top and the sum of the whole row, of which `equal` logits are the top; and the row's
- * loss. */
+/* Writes the part's gradients, from the row's greatest logit `top`, which `equal` logits have, and its sum; and the row's loss. */
 __device__ __forceinline__ void
 put_part(const struct row_part &p, const struct entropy &a, float own, float top,
     double sum, double equal)
@@ -264,7 +262,7 @@ __launch_bounds__(BLOCK) entropy_parts(struct entropy a)
 	put_part(p, a, a.own[row], top, sum, equal);
 }
 
-/* The targets' logits, before gradients take their place. */
+/* Saves the targets' logits before gradients overwrite them. */
 __global__ void
 take_own(struct entropy a)
 {
