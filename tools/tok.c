@@ -165,7 +165,7 @@ decode(const struct settings *set, char **files, int count)
 }
 
 static void
-count_value(struct trainer *trainer, const struct tree *value)
+count_value(struct vocabulary_trainer *trainer, const struct tree *value)
 {
 	if (value && value->kind == TREE_STRING)
 		trainer_count(trainer, value->string, value->length);
@@ -174,8 +174,8 @@ count_value(struct trainer *trainer, const struct tree *value)
 }
 
 static int64_t
-count_file(struct trainer *trainer, const char *path, const struct settings *set,
-    struct progress *progress)
+count_file(struct vocabulary_trainer *trainer, const char *path,
+    const struct settings *set, struct progress *progress)
 {
 	struct datafile *file = datafile_open(path, set->token.format);
 	progress_file(progress);
@@ -215,7 +215,7 @@ train(struct settings *set, char **files, int count)
 	struct lock *lock = lock_take(folder);
 	if (!set->token.fields.count)
 		text_field_add(&set->token.fields, "text");
-	struct trainer *trainer =
+	struct vocabulary_trainer *trainer =
 	    trainer_new(bytes ? TRAINER_BPE : TRAINER_WORDPIECE, set->cased);
 	struct progress *progress = progress_files("texts", files, count);
 	for (int i = 0; i < count || i == 0; i++)

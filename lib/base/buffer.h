@@ -1,7 +1,7 @@
 /*
- * buffer - bytes and numbers that grow at their end.
+ * buffer - growing arrays of bytes and of integers.
  *
- * Zeroed they are empty; `used` and `count` may be set back.  Whoever has one frees its data.
+ * A zeroed struct is empty.  The caller may lower `used` or `count`, and frees `data`.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
@@ -19,7 +19,7 @@ struct numbers {
 	size_t count, capacity;
 };
 
-/* Room for `count` bytes behind what is used, for the caller to fill and count. */
+/* Makes room for `count` more bytes and returns where they go; the caller writes them and adds to `used`. */
 char *buffer_room(struct buffer *buffer, size_t count);
 void buffer_add(struct buffer *buffer, const void *bytes, size_t count);
 void numbers_add(struct numbers *numbers, int64_t number);

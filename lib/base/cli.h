@@ -1,5 +1,5 @@
 /*
- * cli - what every program does with its command line: options, help.
+ * cli - the command line of every program: options, commands, help, completion.
  *
  *	static const struct cli_option options[] = {
  *		{ 'm', "model", "DIR", "model folder" },
@@ -13,8 +13,8 @@
  *	while ((opt = cli_next(&cli, argc, argv)) != -1)
  *		switch (opt) { case 'm': dir = optarg; break; ... }
  *
- * Every program also has -h/--help, --version, -q/--quiet, -v/--verbose, --progress;
- * cli_next deals with them, and takes an option's earlier spelling with a warning.  Usage faults exit 2.
+ * cli_next handles -h/--help, --version, -q/--quiet, -v/--verbose and --progress, which every program has.  It accepts an
+ * option's earlier spelling with a warning.  Usage errors exit 2.
  */
 #ifndef BASE_CLI_H
 #define BASE_CLI_H
@@ -25,18 +25,18 @@
 #define MOTES_VERSION "0.2.0"
 
 struct cli_option {
-	int letter; /* or a number from CLI_LONG up for long-only options */
+	int letter; /* or a number from CLI_LONG up: no letter */
 	const char *name, *argument, *help;
 };
 enum { CLI_LONG = 256, CLI_HEADING = 2000, CLI_OPT_LEVEL };
 
-/* What stands over the options that follow it in --help. */
+/* A heading over the options that follow it in --help. */
 #define CLI_GROUP(text)                                                                  \
 	{                                                                                \
 		CLI_HEADING, "#", NULL, text                                             \
 	}
 
-/* The options that several programs have; cli_threads() and cli_level() read the values. */
+/* Options of several programs; cli_threads and cli_level parse their values. */
 #define CLI_MODEL                                                                        \
 	{                                                                                \
 		'm', "model", "MODEL",                                                   \
@@ -61,62 +61,64 @@ enum { CLI_LONG = 256, CLI_HEADING = 2000, CLI_OPT_LEVEL };
 
 struct cli {
 	const char *name, *purpose, *synopsis;
-	const struct cli_option *options;   /* ends with an entry of letter 0 */
-	const char *examples;		    /* whole lines */
-	const char *(*about)(void);	    /* a further line of --version, or NULL */
-	const struct cli_command *commands; /* ends with a NULL name; or NULL: none */
-	/* What a shell completes operands to (completion.h): kinds with a blank between, the last
-	 * for all that follow, ".jsonl|.tsv", "DIR"; of a command that takes others, on a further
-	 * line, "COMMAND: kinds".  NULL: nothing. */
+	const struct cli_option *options; /* ends with an entry of letter 0 */
+	const char *examples;		  /* whole lines */
+	const char *(*about)(void); /* returns a second line for --version; or NULL */
+	const struct cli_command *commands; /* ends with a NULL name; NULL: no commands */
+	/* Kinds of operands for the shell's completion (completion.h), separated by blanks: ".jsonl|.tsv", "DIR".  The
+	 * last one holds for all that follow.  A line "COMMAND: kinds" is for one command.  NULL: none. */
 	const char *operands;
 };
 
-/* Remember the command line; answer the shell's --completion, and exit; ignore SIGPIPE's noise: a closed pipe ends quietly. */
+/* Call first in main.  Stores the command line; prints and exits for --completion; a closed pipe ends the program
+ * silently. */
 void cli_start(const struct cli *cli, int argc, char **argv);
 
-/* The next option's letter, its argument in optarg; -1 at the end (see optind).
- * Options and operands may come in any order. */
+/* Returns the letter of the next option, with its argument in optarg; -1 at the end, where the operands start at
+ * argv[optind].  Options and operands may come in any order. */
 int cli_next(const struct cli *cli, int argc, char **argv);
 
 /*
- * A usage fault that names it, where an option was given that does not apply to `mode`: none that
- * every program has, and none of `known`, long names with a blank between.
+ * Dies with "--OPTION does not apply to MODE" if an option was given that is neither in `known`, long names separated by
+ * blanks, nor common to all programs.
  */
 void cli_only(const struct cli *cli, const char *mode, const char *known);
 
-/* What a program can be told to do by its first operand; 'PROGRAM COMMAND --help' tells of it. */
+/* A command of a program, its first operand. */
 struct cli_command {
 	const char *name, *purpose;
-	const char *options; /* that say something to it, as for cli_only */
-	int least, most;     /* operands that follow; most -1: any number */
-	int (*run)(void *settings, char **operands, int count); /* returns exit status */
+	const char *options; /* that apply to it, as `known` of cli_only */
+	int least, most;     /* number of operands that follow; most -1: any */
+	int (*run)(
+	    void *settings, char **operands, int count); /* returns the exit status */
 };
 
-/* The one that argv[optind] names, for its options and operands.  What is none, or is wrong, is a
- * usage fault; it tells the name that is nearest. */
+/* The command named by argv[optind], after checking its options and number of operands.  Usage error if there is no such
+ * command; the message suggests the nearest name. */
 const struct cli_command *cli_find(const struct cli *cli, int argc, char **argv);
 
-/* Whether a list with blanks between its words has this one. */
+/* Whether a list of words separated by blanks contains `word`. */
 bool cli_listed(const char *list, const char *word);
 
-/* Which of these words, that end with NULL, `word` is; none is a usage fault: "OPTION: 'word' is
- * not one of a, b and c", and the one that is nearest. */
+/* The index of `word` in `words`, which ends with NULL.  Usage error if it is not there: "OPTION: 'word' is not one of a,
+ * b and c", with the nearest one. */
 int cli_word(const char *option, const char *word, const char *const *words);
 
-/* "; did you mean 'head'?" where one of the words is near, else ""; to be freed. */
+/* "; did you mean 'head'?" if one of the words is similar, else ""; to be freed. */
 char *cli_suggestion(const char *word, const char *const *words);
 
-/* The command line as one could type it in a shell; the program by its bare name. */
+/* The command line, quoted for a shell; the program without its folder. */
 const char *cli_command(void);
 
-/* optarg as a number, or several (how many there are); exit 2 naming the option when it is not one, or not in range. */
+/* Parse optarg as a number in least..most; usage error otherwise.  cli_integers parses a list into to[room] and returns
+ * its length. */
 int64_t cli_integer(const char *option, int64_t least, int64_t most);
 double cli_real(const char *option, double least, double most);
 int cli_integers(
     const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
 
-int cli_threads(void); /* of CLI_THREADS: 1 to 4096 */
-int cli_level(void);   /* of CLI_LEVEL: 0 to 19 */
+int cli_threads(void); /* value of CLI_THREADS, 1 to 4096 */
+int cli_level(void);   /* value of CLI_LEVEL, 0 to 19 */
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * clock - time that only goes forward.
+ * clock - a monotonic clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-/* Seconds since some moment in the past. */
+/* Seconds since an arbitrary moment. */
 double clock_now(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * completion - what a program takes, for the shell that completes its command line.
+ * completion - prints a program's options, commands and operands for the shell's completion (share/completion).
  *
- * Lines of cells with a tab between, '-' for what is empty:
+ * Tab-separated lines; '-' is an empty cell:
  *
  *	option	--gain	-	linear|exp	retrieval: gain of nDCG ...
  *	common	--quiet	-q	-	no progress, no warnings
@@ -9,15 +9,15 @@
  *	operands	-	.mts
  *	operands	to	npy|tsv .mts
  *
- * What an option takes, and an operand, is MODEL, DIR, FILE, a list of words or of the ends of
- * files' names, or something that nobody can know.
+ * The argument of an option or operand is MODEL, DIR, FILE, a list of words or of file endings; anything else is not
+ * completed.
  */
 #ifndef BASE_COMPLETION_H
 #define BASE_COMPLETION_H
 
 #include "base/cli.h"
 
-/* To standard output. */
+/* Prints to standard output. */
 void completion_print(const struct cli *cli);
 
 #endif

@@ -12,31 +12,31 @@ const struct cli_option help_common[] = {
 };
 
 /* What is cut out of a text. */
-struct piece {
+struct excerpt {
 	const char *start;
 	size_t length;
 };
 
 /* The next piece up to one of `ends` or the end of the text; false when there is none left. */
 static bool
-next_piece(const char **text, const char *ends, struct piece *piece)
+next_piece(const char **text, const char *ends, struct excerpt *piece)
 {
 	if (!**text)
 		return false;
-	*piece = (struct piece){ *text, strcspn(*text, ends) };
+	*piece = (struct excerpt){ *text, strcspn(*text, ends) };
 	*text += piece->length;
 	*text += **text != 0;
 	return true;
 }
 
 static bool
-is_word(struct piece piece, const char *word)
+is_word(struct excerpt piece, const char *word)
 {
 	return strlen(word) == piece.length && !strncmp(piece.start, word, piece.length);
 }
 
 static bool
-is_command(const struct cli *cli, struct piece piece)
+is_command(const struct cli *cli, struct excerpt piece)
 {
 	for (const struct cli_command *c = cli->commands; c->name; c++)
 		if (is_word(piece, c->name))
@@ -47,13 +47,13 @@ is_command(const struct cli *cli, struct piece piece)
 /* Steps over the commands at the beginning of a line; returns whether this one is among them, or
  * there are none. */
 static bool
-is_for(const struct cli *cli, const struct cli_command *command, struct piece *line)
+is_for(const struct cli *cli, const struct cli_command *command, struct excerpt *line)
 {
 	const char *colon = memchr(line->start, ':', line->length), *at = line->start;
 	bool any = false, found = false;
 
 	while (colon && at < colon) {
-		struct piece word = { at, strcspn(at, ",: ") };
+		struct excerpt word = { at, strcspn(at, ",: ") };
 		if (!is_command(cli, word))
 			break;
 		any = true;
@@ -71,7 +71,7 @@ static void
 print_text(const struct cli *cli, const struct cli_command *command, const char *text)
 {
 	const char *between = "";
-	struct piece line;
+	struct excerpt line;
 	bool on = true;
 
 	while (next_piece(&text, "\n", &line)) {
@@ -112,7 +112,7 @@ static void
 print_synopsis(const struct cli *cli, const struct cli_command *command)
 {
 	const char *text = cli->synopsis, *before = "Usage:";
-	struct piece line, word;
+	struct excerpt line, word;
 
 	while (next_piece(&text, "\n", &line)) {
 		const char *at = line.start + strspn(line.start, " ");
@@ -120,7 +120,7 @@ print_synopsis(const struct cli *cli, const struct cli_command *command)
 		    strncmp(at, cli->name, strlen(cli->name)) ? 0 : strlen(cli->name) + 1;
 		const char *rest = at + strcspn(at, " \n");
 		while (at < rest) {
-			word = (struct piece){ at, strcspn(at, "| \n") };
+			word = (struct excerpt){ at, strcspn(at, "| \n") };
 			if (is_word(word, command->name))
 				printf("%s %s %s%.*s\n", before, cli->name, command->name,
 				    (int)(line.start + line.length - rest), rest);
@@ -136,14 +136,14 @@ print_examples(const struct cli *cli, const struct cli_command *command)
 {
 	const char *text = cli->examples, *before = "\nExamples:\n";
 	size_t name = strlen(cli->name);
-	struct piece line;
+	struct excerpt line;
 
 	while (next_piece(&text, "\n", &line)) {
 		const char *at = line.start;
 		while ((at = strstr(at, cli->name)) && at < line.start + line.length) {
 			at += name;
 			const char *word = at + strspn(at, " ");
-			if (is_word((struct piece){ word, strcspn(word, " \n") },
+			if (is_word((struct excerpt){ word, strcspn(word, " \n") },
 				command->name)) {
 				printf("%s%.*s\n", before, (int)line.length, line.start);
 				before = "";

@@ -1,10 +1,9 @@
 /*
- * lock - a lock on an output: one process at a time writes a file or folder.
+ * lock - lets one process at a time write a file or folder.
  *
- * The lock of NAME is the file NAME.lock beside it, under flock(2), which says whose it is: the machine, the process,
- * the program.  The system ends a lock with its process, however that ends; the file that a killed process leaves
- * stops nobody, and the next process takes it over.  Where the file system has no locks, a warning says so, and there
- * is none.
+ * The lock of NAME is flock(2) on the file NAME.lock beside it, which holds the machine, process and program.  The kernel
+ * releases the lock when its process ends; a file left by a killed process is reused.  On a file system without locks a
+ * warning is printed and there is no lock.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
@@ -13,13 +12,13 @@
 
 struct lock;
 
-/* Lock `name`, a file or folder to be written.  Dies, saying who holds it, where another process does. */
+/* Locks a file or folder.  Dies if another process holds the lock, and names that process. */
 struct lock *lock_take(const char *name);
 
-/* The same, but waits for the other process: for what both may use once it is made.  *waited: whether it did. */
+/* As lock_take, but waits for the other process.  *waited: whether it had to. */
 struct lock *lock_wait(const char *name, bool *waited);
 
-/* Frees it; NULL is none. */
+/* Releases and frees the lock; NULL is ignored. */
 void lock_end(struct lock *lock);
 
 #endif

@@ -1,10 +1,8 @@
 /*
- * progress - how far a program is, on standard error: count and rate; where it is known how much
- * work there is, share and time left.
+ * progress - reports progress on standard error: count and rate; share and time left if the total is known.
  *
- * A terminal has one line for all programs of a pipe (status_line.h), which is gone when the work
- * is done.  Elsewhere nothing is shown, under --progress whole lines, every five seconds and at
- * the end.
+ * On a terminal the programs of a pipe share one line (status_line.h), which disappears at the end.  Elsewhere nothing is
+ * shown; with --progress a whole line every five seconds and at the end.
  */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
@@ -13,30 +11,30 @@
 
 struct progress;
 
-/* total: units of work that there are, 0: that is not known. */
+/* total: units of work; 0: unknown. */
 struct progress *progress_new(const char *unit, int64_t total);
 
-/* The work is several files, one after another ("-": standard input), weighed by their sizes;
- * unknown where one is no regular file. */
+/* The work is reading these files in order ("-": standard input), weighted by size.  The total is unknown if one of them
+ * is not a regular file. */
 struct progress *progress_files(const char *unit, char *const *paths, int count);
 
-/* On to the next of them, at first to the first; nothing where there is but one. */
+/* Starts the next file; the first call starts the first.  No effect if there is only one. */
 void progress_file(struct progress *progress);
 
-/* The next `count` units bring the file at hand, or the whole, to this share, 0 to 1; below 0:
- * unknown.  (input_share) */
+/* After the next `count` units this share of the current file, or of the work, is done: 0 to 1; below 0: unknown
+ * (input_share). */
 void progress_span(struct progress *progress, double share, int64_t count);
 void progress_add(struct progress *progress, int64_t count);
 
-/* Shown after the numbers, e.g. the loss. */
+/* Shows a text after the numbers, such as the loss. */
 void progress_note(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Off the line until more is done: what is printed next may be for people. */
+/* Clears the line until the next progress_add: call before printing results. */
 void progress_hide(struct progress *progress);
 void progress_free(struct progress *progress);
 
-/* Show whole lines though standard error is no terminal. */
+/* Turns on whole lines where standard error is not a terminal (--progress). */
 void progress_force(void);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * spool - bytes kept in a file without a name until all of them are there: it vanishes with the
- * program, however that ends.
+ * spool - collects bytes in an unnamed temporary file, which the system removes when the program ends.
  */
 #ifndef BASE_SPOOL_H
 #define BASE_SPOOL_H
@@ -8,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Zeroed: nothing yet.  `folder` is where the file is made; NULL: $TMPDIR, else /tmp. */
+/* Zeroed: empty.  folder: where the file is made; NULL: $TMPDIR, else /tmp. */
 struct spool {
 	const char *folder;
 	FILE *file;
@@ -18,10 +17,10 @@ struct spool {
 
 void spool_write(struct spool *spool, const void *bytes, size_t count);
 
-/* For pread; all that was written can be read. */
+/* A descriptor for pread of all bytes written so far. */
 int spool_descriptor(struct spool *spool);
 
-/* All of it; nothing may be written any more. */
+/* Maps the file; no spool_write after that.  Valid until spool_free. */
 const void *spool_map(struct spool *spool);
 void spool_free(struct spool *spool);
 

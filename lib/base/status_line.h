@@ -1,32 +1,31 @@
 /*
- * status_line - the one line of the terminal behind standard error that the programs of a pipe show
- * their progress on.
+ * status_line - one line of the terminal on which the programs of a pipe show progress.
  *
- * They agree by locks on the terminal itself, which end with the program: one at a time draws, and one
- * that knows how much work there is goes before the others.  None draws where results come to the
- * terminal, nor from the background.  A terminal that is "dumb" is taken for none.
+ * Locks on the terminal device decide which program draws: one at a time, and one that knows its total before one that
+ * does not.  A program in the background never draws, and none does while results are printed to the terminal.  TERM=dumb
+ * counts as no terminal.
  */
 #ifndef BASE_STATUS_LINE_H
 #define BASE_STATUS_LINE_H
 
 #include <stdbool.h>
 
-/* Whether there is such a line. */
+/* Whether standard error is a terminal that can show the line. */
 bool status_line_there(void);
 
-/* Whether this program may draw now; known: it knows how much work there is. */
+/* Whether this program may draw now.  known: it knows its total. */
 bool status_line_mine(bool known);
 
-/* In place of what is there, cut to the width that the terminal has now. */
+/* Replaces the line, cut to the current width of the terminal. */
 void status_line_draw(const char *text);
 
-/* Empty it, whosever it is: before words that are to stay. */
+/* Clears the line, even if another program drew it: call before printing a message. */
 void status_line_clear(void);
 
-/* Empty it where it is ours, and leave it to others. */
+/* Clears the line if this program drew it, and gives up the right to draw. */
 void status_line_leave(void);
 
-/* Results come from now on; where they come to the terminal, nobody draws until this program ends. */
+/* Results follow on standard output.  If that is the terminal, no program draws until this one ends. */
 void status_line_stop(void);
 
 #endif

@@ -12,24 +12,24 @@ static const size_t NAMES_MOST = UINT32_MAX - 1;
 
 /* A place of the table: part of the hash, so that most strangers are told without a look at
  * their bytes and the table grows without one. */
-struct slot {
+struct name_slot {
 	uint32_t hash, number; /* number + 1, 0: empty */
 };
 
 enum { FIRST = 64, CHUNKS = 27, BLOCK = 1 << 16, BLOCK_MOST = 1 << 24 };
 
-struct block {
-	struct block *before;
+struct name_block {
+	struct name_block *before;
 	char bytes[];
 };
 
 struct strings {
-	struct block *block; /* the newest, where bytes go */
-	size_t used, size;   /* of it */
+	struct name_block *block; /* the newest, where bytes go */
+	size_t used, size;	  /* of it */
 	char **names
 	    [CHUNKS]; /* chunk c: FIRST << c names, their bytes behind their length */
 	size_t count, taken;
-	struct slot *table; /* by hash; a power of two, at most half full */
+	struct name_slot *table; /* by hash; a power of two, at most half full */
 	size_t slots;
 	/* of names that are numbers from `first` on: those that were asked for; NULL: names are as they came */
 	struct strings *shown;
@@ -134,7 +134,7 @@ strings_bytes(const struct strings *names)
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
-static struct slot *
+static struct name_slot *
 find(const struct strings *names, const char *bytes, size_t length, uint32_t hash)
 {
 	size_t at = hash & (names->slots - 1);
@@ -152,7 +152,7 @@ find(const struct strings *names, const char *bytes, size_t length, uint32_t has
 static void
 widen(struct strings *names)
 {
-	struct slot *old = names->table;
+	struct name_slot *old = names->table;
 	size_t size = names->slots;
 
 	names->slots *= 2;
@@ -186,7 +186,7 @@ take(struct strings *names, size_t bytes)
 		size_t size = names->size ? names->size : BLOCK / 2;
 		size = size < BLOCK_MOST ? 2 * size : size;
 		names->size = size < bytes ? bytes : size;
-		struct block *block = mem_new(1, sizeof *block + names->size);
+		struct name_block *block = mem_new(1, sizeof *block + names->size);
 		block->before = names->block;
 		names->block = block;
 		names->used = 0;
@@ -221,7 +221,7 @@ int64_t
 strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh)
 {
 	uint32_t hash = names->shown ? 0 : (uint32_t)rng_hash(0, bytes, length);
-	struct slot *slot = names->shown ? NULL : find(names, bytes, length, hash);
+	struct name_slot *slot = names->shown ? NULL : find(names, bytes, length, hash);
 	bool known = slot && slot->number;
 
 	if (fresh)
@@ -233,7 +233,7 @@ strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh
 	if (!slot)
 		return (int64_t)names->count++;
 	append(names, bytes, length);
-	*slot = (struct slot){ hash, (uint32_t)++names->count };
+	*slot = (struct name_slot){ hash, (uint32_t)++names->count };
 	if (names->count > names->slots / 2)
 		widen(names);
 	return (int64_t)names->count - 1;
@@ -272,7 +272,7 @@ strings_free(struct strings *names)
 {
 	if (!names)
 		return;
-	for (struct block *block = names->block, *before; block; block = before) {
+	for (struct name_block *block = names->block, *before; block; block = before) {
 		before = block->before;
 		free(block);
 	}

@@ -1,30 +1,30 @@
 /*
- * temporary - files and folders that are being made, under names of their own beside their
- * targets; removed when the program dies or a signal ends it.
+ * temporary - unfinished files and folders, "NAME.*.part" beside their target; removed when the program dies or a signal
+ * ends it.
  *
- * Only a program that is killed outright leaves its "NAME.*.part".  It is for a person to remove:
- * on a file system that machines share, nobody can tell it from another's work.
+ * After SIGKILL they stay, and the user removes them: on a shared file system a program cannot know whether another
+ * machine still writes them.
  */
 #ifndef BASE_TEMPORARY_H
 #define BASE_TEMPORARY_H
 
 #include <stdbool.h>
 
-/* A name beside `target` that is nobody's yet, to be freed.  What will be made there is removed
- * at death, until it is forgotten. */
+/* A new path beside `target`, to be freed.  The file or folder made there is removed at exit by an error, until
+ * temporary_forget. */
 char *temporary_beside(const char *target);
 
-/* A file that is removed at death, until it is forgotten. */
+/* The file is removed at exit by an error, until temporary_forget. */
 void temporary_add(const char *path);
 
-/* A file or folder was made.  Returns true if it is temporary, or in a temporary folder: then it is
- * removed at death, too. */
+/* Call after making a file or folder.  Returns true if it is temporary or in a temporary folder: then it is removed,
+ * too. */
 bool temporary_made(const char *path);
 
-/* The path and all that is in it stay. */
+/* Keeps the path and everything in it. */
 void temporary_forget(const char *path);
 
-/* Remove what is not forgotten, the latest first; die does so. */
+/* Removes all that were not forgotten, the latest first; die calls it. */
 void temporary_remove(void);
 
 #endif

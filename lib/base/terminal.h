@@ -1,30 +1,28 @@
 /*
- * terminal - texts of other people on a line of a terminal.
+ * terminal - prints text from data safely on a terminal.
  */
 #ifndef BASE_TERMINAL_H
 #define BASE_TERMINAL_H
 
 #include <stddef.h>
 
-/* Columns of the terminal behind a descriptor; 0: it is none. */
+/* Columns of the terminal; 0: the descriptor is not a terminal. */
 int terminal_width(int descriptor);
 
 /*
- * A text on one line, at most `width` columns wide (0: however long), to be freed.  White space is one
- * blank, none at the ends; what is not UTF-8, control characters and those that turn the direction
- * of writing become "?"; what is cut ends with an ellipsis.
+ * The text on one line of at most `width` columns (0: any), to be freed.  Runs of white space become one blank and are
+ * trimmed; invalid UTF-8 and harmful characters (utf8.h) become "?"; a text that is cut ends with an ellipsis.
  */
 char *terminal_line(const char *bytes, size_t length, int width);
 
-/* Print a text of other people, such as a name, to standard output: what is not UTF-8 and harmful characters (utf8.h)
- * become "?". */
+/* Prints to standard output; invalid UTF-8 and harmful characters become "?". */
 void terminal_print(const char *text);
 
-/* From here on what is printed to standard output is made plain in this way where that is a terminal: lines and tabs
- * stay.  Files and pipes get what is printed. */
+/* From now on all of standard output is cleaned in that way if it is a terminal; line feeds and tabs stay.  Files and
+ * pipes get the bytes unchanged. */
 void terminal_guard(void);
 
-/* Columns that such a line takes. */
+/* Columns that a line of terminal_line takes. */
 int terminal_columns(const char *line);
 
 #endif

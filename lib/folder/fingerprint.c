@@ -13,7 +13,7 @@ enum { BLOCK = 1 << 20, QUICK = 1 << 30 };
 enum { LARGE = 1 << 24 };
 
 /* A part of a tensor's data. */
-struct block {
+struct hash_block {
 	const char *data;
 	size_t size;
 	bool goes; /* from memory */
@@ -27,7 +27,7 @@ size_of(const struct safetensor *tensor)
 }
 
 static void
-hash_block(struct block *block)
+hash_block(struct hash_block *block)
 {
 	struct safetensor part = {
 		.data = block->data, .dtype = DTYPE_U8, .count = block->size
@@ -51,7 +51,7 @@ size_of_all(const struct safetensors *file)
 /* One of `every` blocks of each tensor, its first among them. */
 static size_t
 choose_blocks(
-    const struct safetensors *file, size_t every, bool soon, struct block **blocks)
+    const struct safetensors *file, size_t every, bool soon, struct hash_block **blocks)
 {
 	size_t count = 0, room = 0;
 
@@ -63,7 +63,7 @@ choose_blocks(
 			size_t left = size - at;
 			*blocks = mem_grow(*blocks, &room, count + 1, sizeof **blocks);
 			(*blocks)[count++] =
-			    (struct block){ .data = (const char *)tensor->data + at,
+			    (struct hash_block){ .data = (const char *)tensor->data + at,
 				    .size = left < BLOCK ? left : BLOCK,
 				    .goes = !soon || size > LARGE };
 		}
@@ -84,7 +84,7 @@ hash_description(uint64_t hash, const struct safetensor *tensor)
 static uint64_t
 hash_file(const struct safetensors *file, size_t every, bool soon)
 {
-	struct block *blocks;
+	struct hash_block *blocks;
 	size_t count = choose_blocks(file, every, soon, &blocks);
 	uint64_t hash = 0;
 

@@ -18,7 +18,7 @@
 enum { HEADER_MAX = 100000000 };
 
 /* A file of a checkpoint: mapped, its header parsed. */
-struct shard {
+struct weight_shard {
 	char *path;
 	char *map;
 	size_t size, start; /* of the file; of the data in it */
@@ -27,20 +27,21 @@ struct shard {
 	struct torch_file *torch; /* of a *.bin, which has no header; NULL: it is none */
 };
 
-struct entry {
+struct tensor_entry {
 	struct safetensor tensor;
 	const char *unknown; /* the name of a dtype that tensor.h lacks, or NULL */
 	size_t begin, end;   /* from the start of the data */
-	const struct shard *shard;
+	const struct weight_shard *shard;
 };
 
 struct safetensors {
 	char *path;
-	struct shard *shards;
+	struct weight_shard *shards;
 	int shard_count;
-	struct entry *entries; /* in file order, those with an unknown dtype last */
-	struct entry **sorted; /* [all] by name */
-	int count, all;	       /* entries of known dtypes; of any */
+	struct tensor_entry
+	    *entries; /* in file order, those with an unknown dtype last */
+	struct tensor_entry **sorted; /* [all] by name */
+	int count, all;		      /* entries of known dtypes; of any */
 };
 
 static const struct {
@@ -72,13 +73,14 @@ static const struct {
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 _Noreturn static void
-fail(const struct shard *shard, const struct entry *entry, const char *what)
+fail(const struct weight_shard *shard, const struct tensor_entry *entry, const char *what)
 {
 	die("%s: tensor '%s': %s", shard->path, entry->tensor.name, what);
 }
 
 static int64_t
-natural(const struct shard *shard, const struct entry *entry, const struct tree *number)
+natural(const struct weight_shard *shard, const struct tensor_entry *entry,
+    const struct tree *number)
 {
 	if (number->kind != TREE_INTEGER || number->integer < 0)
 		fail(shard, entry, "a shape or offset is not a natural number");
@@ -86,8 +88,8 @@ natural(const struct shard *shard, const struct entry *entry, const struct tree 
 }
 
 static const struct tree *
-member(const struct shard *shard, const struct entry *entry, const struct tree *object,
-    const char *key, enum tree_kind kind)
+member(const struct weight_shard *shard, const struct tensor_entry *entry,
+    const struct tree *object, const char *key, enum tree_kind kind)
 {
 	const struct tree *value = tree_get(object, key);
 
@@ -98,7 +100,8 @@ member(const struct shard *shard, const struct entry *entry, const struct tree *
 }
 
 static int
-parse_dtype(const struct shard *shard, struct entry *entry, const char *name)
+parse_dtype(
+    const struct weight_shard *shard, struct tensor_entry *entry, const char *name)
 {
 	for (int i = 0; i < DTYPES; i++)
 		if (!strcmp(name, dtypes[i].name)) {
@@ -113,12 +116,13 @@ parse_dtype(const struct shard *shard, struct entry *entry, const char *name)
 }
 
 static void
-parse_entry(const struct shard *shard, struct entry *entry, const struct tree *tree)
+parse_entry(
+    const struct weight_shard *shard, struct tensor_entry *entry, const struct tree *tree)
 {
 	static const char *const keys[] = { "dtype", "shape", "data_offsets", NULL };
 	struct safetensor *tensor = &entry->tensor;
 
-	*entry = (struct entry){ .shard = shard, .tensor.name = tree->key };
+	*entry = (struct tensor_entry){ .shard = shard, .tensor.name = tree->key };
 	if (tree->kind != TREE_OBJECT)
 		fail(shard, entry, "its description is not an object");
 	tree_only(tree, keys);
@@ -152,7 +156,7 @@ parse_entry(const struct shard *shard, struct entry *entry, const struct tree *t
 static int
 by_place(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct tensor_entry *x = a, *y = b;
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
@@ -163,7 +167,8 @@ by_place(const void *a, const void *b)
 
 /* The tensors' bytes must follow one another from the first to the last of the data. */
 static void
-check_tiles(const struct shard *shard, const struct entry *entries, int count)
+check_tiles(
+    const struct weight_shard *shard, const struct tensor_entry *entries, int count)
 {
 	size_t at = 0;
 
@@ -179,7 +184,7 @@ check_tiles(const struct shard *shard, const struct entry *entries, int count)
 }
 
 static void
-check_metadata(const struct shard *shard, const struct tree *metadata)
+check_metadata(const struct weight_shard *shard, const struct tree *metadata)
 {
 	if (metadata->kind != TREE_OBJECT)
 		die("%s: __metadata__ is not an object", shard->path);
@@ -190,7 +195,7 @@ check_metadata(const struct shard *shard, const struct tree *metadata)
 }
 
 static void
-map_shard(struct shard *shard)
+map_shard(struct weight_shard *shard)
 {
 	struct stat status;
 	int file = open(shard->path, O_RDONLY | O_CLOEXEC);
@@ -219,7 +224,7 @@ ends(const char *path, const char *with)
 }
 
 static void
-open_shard(struct shard *shard)
+open_shard(struct weight_shard *shard)
 {
 	uint64_t length;
 
@@ -248,7 +253,7 @@ open_shard(struct shard *shard)
 }
 
 static void
-add_torch(struct safetensors *file, const struct shard *shard)
+add_torch(struct safetensors *file, const struct weight_shard *shard)
 {
 	const struct torch_file *torch = shard->torch;
 
@@ -256,14 +261,14 @@ add_torch(struct safetensors *file, const struct shard *shard)
 	    (size_t)file->all + (size_t)torch->count, sizeof *file->entries);
 	for (int i = 0; i < torch->count; i++)
 		file->entries[file->all++] =
-		    (struct entry){ .tensor = torch->tensors[i].tensor,
+		    (struct tensor_entry){ .tensor = torch->tensors[i].tensor,
 			    .unknown = torch->tensors[i].unknown,
 			    .end = torch->tensors[i].bytes,
 			    .shard = shard };
 }
 
 static void
-add_entries(struct safetensors *file, const struct shard *shard)
+add_entries(struct safetensors *file, const struct weight_shard *shard)
 {
 	if (shard->torch) {
 		add_torch(file, shard);
@@ -288,13 +293,14 @@ add_entries(struct safetensors *file, const struct shard *shard)
 static int
 by_name(const void *a, const void *b)
 {
-	struct entry *const *x = a, *const *y = b;
+	struct tensor_entry *const *x = a, *const *y = b;
 
 	return strcmp((*x)->tensor.name, (*y)->tensor.name);
 }
 
 _Noreturn static void
-die_twice(const struct safetensors *file, const struct entry *a, const struct entry *b)
+die_twice(const struct safetensors *file, const struct tensor_entry *a,
+    const struct tensor_entry *b)
 {
 	if (a->shard == b->shard)
 		die("%s: tensor '%s' is there twice", a->shard->path, a->tensor.name);
@@ -305,7 +311,7 @@ die_twice(const struct safetensors *file, const struct entry *a, const struct en
 static void
 sort_entries(struct safetensors *file)
 {
-	struct entry *ordered = mem_new((size_t)file->all, sizeof *ordered);
+	struct tensor_entry *ordered = mem_new((size_t)file->all, sizeof *ordered);
 
 	for (int i = 0; i < file->all; i++)
 		if (!file->entries[i].unknown)
@@ -324,11 +330,11 @@ sort_entries(struct safetensors *file)
 			die_twice(file, file->sorted[i - 1], file->sorted[i]);
 }
 
-static struct entry *
+static struct tensor_entry *
 find(const struct safetensors *file, const char *name)
 {
-	struct entry key = { .tensor.name = name }, *wanted = &key;
-	struct entry **found = bsearch(
+	struct tensor_entry key = { .tensor.name = name }, *wanted = &key;
+	struct tensor_entry **found = bsearch(
 	    &wanted, file->sorted, (size_t)file->all, sizeof *file->sorted, by_name);
 
 	return found ? *found : NULL;
@@ -370,7 +376,7 @@ static void
 check_index(const struct safetensors *file, const struct tree *map)
 {
 	for (size_t i = 0; i < map->count; i++) {
-		const struct entry *entry = find(file, map->items[i]->key);
+		const struct tensor_entry *entry = find(file, map->items[i]->key);
 		const char *slash = entry ? strrchr(entry->shard->path, '/') : NULL;
 		if (!entry || strcmp(slash + 1, map->items[i]->string))
 			tree_die(map->items[i], "tensor '%s' is not in %s",
@@ -451,7 +457,7 @@ safetensors_open(const char *path)
 const struct safetensor *
 safetensors_find(const struct safetensors *file, const char *name)
 {
-	const struct entry *entry = find(file, name);
+	const struct tensor_entry *entry = find(file, name);
 
 	if (entry && entry->unknown)
 		die("%s: tensor '%s': dtype %s is not supported", entry->shard->path,
@@ -511,7 +517,7 @@ safetensors_state(const struct safetensors *file)
 	char *all = mem_string("");
 
 	for (int i = 0; i < file->shard_count; i++) {
-		const struct shard *shard = &file->shards[i];
+		const struct weight_shard *shard = &file->shards[i];
 		char *one = mem_format("%zu bytes of %lld.%09ld", shard->size,
 		    (long long)shard->changed.tv_sec, shard->changed.tv_nsec);
 		all = mem_list(all, one);

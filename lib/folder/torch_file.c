@@ -35,26 +35,26 @@ static const struct {
 enum { STORAGES = sizeof storages / sizeof *storages };
 
 /* A file that is read. */
-struct source {
+struct torch_reader {
 	const char *path, *root; /* what the names of its entries begin with */
 	struct zip *zip;
 	const char *name; /* of the tensor at work */
 };
 
 /* Where the elements of a tensor are, in elements of its storage. */
-struct place {
+struct storage_view {
 	const char *data;
 	size_t elements, size, offset, stride[SAFETENSORS_RANK];
 };
 
 _Noreturn static void
-fail(const struct source *source, const char *what)
+fail(const struct torch_reader *source, const char *what)
 {
 	die("%s: tensor '%s': %s", source->path, source->name, what);
 }
 
 static const struct zip_entry *
-entry_of(const struct source *source, const char *name)
+entry_of(const struct torch_reader *source, const char *name)
 {
 	char *full = mem_format("%s/%s", source->root, name);
 	const struct zip_entry *entry = zip_find(source->zip, full);
@@ -64,7 +64,7 @@ entry_of(const struct source *source, const char *name)
 }
 
 static size_t
-natural(const struct source *source, const struct pickle_value *value)
+natural(const struct torch_reader *source, const struct pickle_value *value)
 {
 	if (value->kind != PICKLE_INTEGER || value->integer < 0)
 		fail(source, "a size, offset or stride is not a natural number");
@@ -79,8 +79,8 @@ is_call(const struct pickle_value *value, const char *function)
 
 /* ('storage', torch.FloatStorage, '0', 'cpu', elements) */
 static void
-read_storage(const struct source *source, const struct pickle_value *value,
-    struct torch_tensor *to, struct place *place)
+read_storage(const struct torch_reader *source, const struct pickle_value *value,
+    struct torch_tensor *to, struct storage_view *place)
 {
 	const struct pickle_value *parts = value->of;
 	int i = 0;
@@ -101,7 +101,7 @@ read_storage(const struct source *source, const struct pickle_value *value,
 		to->tensor.dtype = (enum dtype)storages[i].dtype;
 	char *name = mem_format("data/%s", parts->items[2]->string);
 	const struct zip_entry *entry = entry_of(source, name);
-	*place = (struct place){ .elements = natural(source, parts->items[4]),
+	*place = (struct storage_view){ .elements = natural(source, parts->items[4]),
 		.size = storages[i].size };
 	if (!entry || entry->size % place->size ||
 	    entry->size / place->size != place->elements)
@@ -112,8 +112,9 @@ read_storage(const struct source *source, const struct pickle_value *value,
 }
 
 static void
-read_shape(const struct source *source, const struct pickle_value *shape,
-    const struct pickle_value *strides, struct torch_tensor *to, struct place *place)
+read_shape(const struct torch_reader *source, const struct pickle_value *shape,
+    const struct pickle_value *strides, struct torch_tensor *to,
+    struct storage_view *place)
 {
 	struct safetensor *tensor = &to->tensor;
 
@@ -135,8 +136,8 @@ read_shape(const struct source *source, const struct pickle_value *shape,
 
 /* All its elements must lie in its storage, and be no more than that has. */
 static void
-check_place(const struct source *source, const struct safetensor *tensor,
-    const struct place *place)
+check_place(const struct torch_reader *source, const struct safetensor *tensor,
+    const struct storage_view *place)
 {
 	size_t last = place->offset;
 	bool over = tensor->count > place->elements;
@@ -155,7 +156,7 @@ check_place(const struct source *source, const struct safetensor *tensor,
 
 /* Whether the elements follow one another, the last dimension's fastest. */
 static bool
-in_order(const struct safetensor *tensor, const struct place *place)
+in_order(const struct safetensor *tensor, const struct storage_view *place)
 {
 	size_t step = 1;
 
@@ -169,8 +170,8 @@ in_order(const struct safetensor *tensor, const struct place *place)
 
 /* rebuild(storage, offset, shape, strides, requires_grad, OrderedDict()) */
 static void
-read_tensor(const struct source *source, const struct pickle_value *value,
-    struct torch_tensor *to, struct place *place)
+read_tensor(const struct torch_reader *source, const struct pickle_value *value,
+    struct torch_tensor *to, struct storage_view *place)
 {
 	bool wrapped = is_call(value, parameter) || is_call(value, with_state);
 
@@ -193,7 +194,7 @@ read_tensor(const struct source *source, const struct pickle_value *value,
 
 /* The elements of a tensor, one after another. */
 static void
-copy_in_order(char *to, const struct safetensor *tensor, const struct place *place)
+copy_in_order(char *to, const struct safetensor *tensor, const struct storage_view *place)
 {
 	int64_t at[SAFETENSORS_RANK] = { 0 };
 	const char *from = tensor->data;
@@ -211,7 +212,8 @@ copy_in_order(char *to, const struct safetensor *tensor, const struct place *pla
 }
 
 static void
-copy_those_not(struct torch_file *file, const char *path, const struct place *places)
+copy_those_not(
+    struct torch_file *file, const char *path, const struct storage_view *places)
 {
 	for (int i = 0; i < file->count; i++)
 		if (!in_order(&file->tensors[i].tensor, &places[i]))
@@ -235,7 +237,7 @@ copy_those_not(struct torch_file *file, const char *path, const struct place *pl
 }
 
 static void
-read_table(struct torch_file *file, struct source *source)
+read_table(struct torch_file *file, struct torch_reader *source)
 {
 	const struct pickle_value *root = pickle_root(file->pickle);
 	size_t count = root->count / 2;
@@ -244,7 +246,7 @@ read_table(struct torch_file *file, struct source *source)
 		die("%s: is no table of tensors by their names", source->path);
 	if (count > 1 << 24)
 		die("%s: %zu tensors are too many", source->path, count);
-	struct place *places = mem_new(count, sizeof *places);
+	struct storage_view *places = mem_new(count, sizeof *places);
 	file->tensors = mem_zero(count, sizeof *file->tensors);
 	for (size_t i = 0; i < count; i++) {
 		const struct pickle_value *name = root->items[2 * i];
@@ -261,7 +263,7 @@ read_table(struct torch_file *file, struct source *source)
 
 /* The table's entry; sets what the names of all entries begin with. */
 static const struct zip_entry *
-find_table(struct source *source)
+find_table(struct torch_reader *source)
 {
 	static const char last[] = "/data.pkl";
 
@@ -290,7 +292,7 @@ check_start(const char *path, const char *map, size_t size)
 }
 
 static void
-check_byte_order(const struct source *source)
+check_byte_order(const struct torch_reader *source)
 {
 	static const char little[] = "little";
 	const struct zip_entry *order = entry_of(source, "byteorder");
@@ -306,7 +308,7 @@ torch_file_read(const char *path, const char *map, size_t size)
 {
 	const char *allowed[STORAGES + 5] = { rebuild, parameter, with_state, ordered };
 	struct torch_file *file = mem_zero(1, sizeof *file);
-	struct source source = { .path = path };
+	struct torch_reader source = { .path = path };
 
 	for (int i = 0; i < STORAGES; i++)
 		allowed[4 + i] = storages[i].name;

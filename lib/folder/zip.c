@@ -11,7 +11,7 @@ enum { LOCAL = 30, CENTRAL = 46, END = 22, LOCATOR = 20, END64 = 56 };
 static const uint32_t none16 = 0xffff, none32 = 0xffffffff; /* a field that zip64 has */
 
 /* A file that is read, and where its list of entries is. */
-struct file {
+struct zip_reader {
 	const char *path, *bytes;
 	size_t size, list, list_size, count;
 	size_t past; /* of the data of the entries so far */
@@ -29,14 +29,14 @@ number(const char *at, int bytes)
 }
 
 _Noreturn static void
-fail(const struct file *file, const char *what)
+fail(const struct zip_reader *file, const char *what)
 {
 	die("%s: not a zip file that can be read: %s", file->path, what);
 }
 
 /* The end record of zip64, for what does not fit into the other. */
 static void
-find_large(struct file *file, size_t end)
+find_large(struct zip_reader *file, size_t end)
 {
 	if (end < LOCATOR + END64)
 		fail(file, "its end record is damaged");
@@ -52,7 +52,7 @@ find_large(struct file *file, size_t end)
 }
 
 static void
-find_list(struct file *file)
+find_list(struct zip_reader *file)
 {
 	if (file->size < END || memcmp(file->bytes + file->size - END, "PK\5\6", 4))
 		fail(file, "it has no end record; truncated?");
@@ -73,7 +73,7 @@ find_list(struct file *file)
 /* Of an entry's further fields that of zip64, which has those numbers, in this order, that do not
  * fit where they belong. */
 static void
-widen(const struct file *file, const char *extra, size_t length, uint64_t **wide)
+widen(const struct zip_reader *file, const char *extra, size_t length, uint64_t **wide)
 {
 	while (length >= 4) {
 		size_t size = number(extra + 2, 2);
@@ -93,7 +93,7 @@ widen(const struct file *file, const char *extra, size_t length, uint64_t **wide
 
 /* What stands before the data of an entry; where they begin. */
 static size_t
-data_of(const struct file *file, const char *name, size_t length, uint64_t at)
+data_of(const struct zip_reader *file, const char *name, size_t length, uint64_t at)
 {
 	if (at < file->past || at > file->list || file->list - at < LOCAL + length)
 		fail(file, "an entry overlaps another, or lies outside the file");
@@ -109,7 +109,7 @@ data_of(const struct file *file, const char *name, size_t length, uint64_t at)
 
 /* One entry of the list, at `left` bytes before its end; how many of them it takes. */
 static size_t
-read_entry(struct file *file, const char *at, size_t left, struct zip_entry *entry)
+read_entry(struct zip_reader *file, const char *at, size_t left, struct zip_entry *entry)
 {
 	if (left < CENTRAL || memcmp(at, "PK\1\2", 4))
 		fail(file, "its list of entries is damaged");
@@ -150,7 +150,7 @@ by_name(const void *a, const void *b)
 struct zip *
 zip_read(const char *path, const char *bytes, size_t size)
 {
-	struct file file = { .path = path, .bytes = bytes, .size = size };
+	struct zip_reader file = { .path = path, .bytes = bytes, .size = size };
 	struct zip *zip = mem_zero(1, sizeof *zip);
 
 	find_list(&file);

@@ -27,7 +27,7 @@ own_name(struct tree *tree, const char *name, int line)
 		own_name(tree->items[i], name, line);
 }
 
-struct parser {
+struct json_parser {
 	const char *text, *at, *end, *name;
 	int line; /* of the text's first byte */
 	int depth;
@@ -35,7 +35,7 @@ struct parser {
 };
 
 _Noreturn static void
-fail(const struct parser *parser, const char *what)
+fail(const struct json_parser *parser, const char *what)
 {
 	int line = parser->line;
 
@@ -45,7 +45,7 @@ fail(const struct parser *parser, const char *what)
 }
 
 static void
-skip_blanks(struct parser *parser)
+skip_blanks(struct json_parser *parser)
 {
 	while (
 	    parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n' ||
@@ -55,7 +55,7 @@ skip_blanks(struct parser *parser)
 
 /* Whether this character comes next; if so it is taken. */
 static bool
-take(struct parser *parser, char wanted)
+take(struct json_parser *parser, char wanted)
 {
 	skip_blanks(parser);
 	if (parser->at == parser->end || *parser->at != wanted)
@@ -65,7 +65,7 @@ take(struct parser *parser, char wanted)
 }
 
 static struct tree *
-parse_string(struct parser *parser)
+parse_string(struct json_parser *parser)
 {
 	const char *start = ++parser->at;
 	bool escapes = false;
@@ -103,7 +103,7 @@ parse_string(struct parser *parser)
 
 /* Moves over digits; dies where there is none. */
 static void
-skip_digits(struct parser *parser)
+skip_digits(struct json_parser *parser)
 {
 	const char *start = parser->at;
 
@@ -114,14 +114,14 @@ skip_digits(struct parser *parser)
 }
 
 static bool
-is_next(const struct parser *parser, const char *characters)
+is_next(const struct json_parser *parser, const char *characters)
 {
 	return parser->at < parser->end && *parser->at && strchr(characters, *parser->at);
 }
 
 /* An integer beyond 64 bits is a real that keeps its digits. */
 static struct tree *
-parse_number(struct parser *parser)
+parse_number(struct json_parser *parser)
 {
 	const char *start = parser->at;
 	bool whole = true;
@@ -156,7 +156,7 @@ parse_number(struct parser *parser)
 
 /* The words of JSON, and of Python's writer. */
 static struct tree *
-parse_word(struct parser *parser)
+parse_word(struct json_parser *parser)
 {
 	static const char *const words[] = { "true", "false", "null", "NaN", "Infinity",
 		"-Infinity" };
@@ -178,10 +178,10 @@ parse_word(struct parser *parser)
 						: -INFINITY);
 }
 
-static struct tree *parse_value(struct parser *parser);
+static struct tree *parse_value(struct json_parser *parser);
 
 static struct tree *
-parse_list(struct parser *parser)
+parse_list(struct json_parser *parser)
 {
 	struct tree *list = tree_list();
 
@@ -197,7 +197,7 @@ parse_list(struct parser *parser)
 }
 
 static struct tree *
-parse_object(struct parser *parser)
+parse_object(struct json_parser *parser)
 {
 	struct tree *object = tree_object();
 
@@ -226,7 +226,7 @@ parse_object(struct parser *parser)
 }
 
 static struct tree *
-parse_value(struct parser *parser)
+parse_value(struct json_parser *parser)
 {
 	struct tree *tree;
 
@@ -251,7 +251,7 @@ parse_value(struct parser *parser)
 static struct tree *
 parse(const char *text, size_t length, const char *name, int line, bool python)
 {
-	struct parser parser = { text, text, text + length, name, line, 0, python };
+	struct json_parser parser = { text, text, text + length, name, line, 0, python };
 	struct tree *tree = parse_value(&parser);
 
 	skip_blanks(&parser);

@@ -10,14 +10,14 @@
 #include "base/utf8.h"
 #include "text/json.h"
 
-struct writer {
+struct json_writer {
 	struct buffer text;
 	int indent; /* 0: compact */
 	int digits; /* of reals */
 };
 
 static void
-put(struct writer *writer, const char *text)
+put(struct json_writer *writer, const char *text)
 {
 	buffer_add(&writer->text, text, strlen(text));
 }
@@ -39,7 +39,7 @@ escape_of(char escape[8], int32_t code)
 }
 
 static void
-put_string(struct writer *writer, const char *text, size_t length)
+put_string(struct json_writer *writer, const char *text, size_t length)
 {
 	size_t start = 0, bytes, made;
 	char escape[8];
@@ -65,7 +65,7 @@ put_string(struct writer *writer, const char *text, size_t length)
 
 /* 2.0, not 2, which is an integer; 1e20, not 1e+20. */
 static void
-put_real(struct writer *writer, double value)
+put_real(struct json_writer *writer, double value)
 {
 	char text[64], *exponent;
 
@@ -83,7 +83,7 @@ put_real(struct writer *writer, double value)
 }
 
 static void
-put_line(struct writer *writer, int depth)
+put_line(struct json_writer *writer, int depth)
 {
 	if (!writer->indent)
 		return;
@@ -92,10 +92,10 @@ put_line(struct writer *writer, int depth)
 		put(writer, " ");
 }
 
-static void put_tree(struct writer *writer, const struct tree *tree, int depth);
+static void put_tree(struct json_writer *writer, const struct tree *tree, int depth);
 
 static void
-put_items(struct writer *writer, const struct tree *tree, int depth)
+put_items(struct json_writer *writer, const struct tree *tree, int depth)
 {
 	bool object = tree->kind == TREE_OBJECT;
 
@@ -116,7 +116,7 @@ put_items(struct writer *writer, const struct tree *tree, int depth)
 }
 
 static void
-put_tree(struct writer *writer, const struct tree *tree, int depth)
+put_tree(struct json_writer *writer, const struct tree *tree, int depth)
 {
 	char digits[NUMBER_ROOM];
 
@@ -157,7 +157,7 @@ digits_of(const struct tree *tree)
 char *
 json_text(const struct tree *tree, int indent)
 {
-	struct writer writer = { .indent = indent, .digits = digits_of(tree) };
+	struct json_writer writer = { .indent = indent, .digits = digits_of(tree) };
 
 	put_tree(&writer, tree, 0);
 	buffer_add(&writer.text, "", 1);

@@ -10,7 +10,7 @@ struct line {
 	size_t length;
 };
 
-struct scan {
+struct outline_scan {
 	struct outline *outline;
 	bool rst;
 	bool heading; /* the last line that is not blank is one */
@@ -43,7 +43,7 @@ run_length(struct line line, char sign)
 }
 
 static bool
-is_rule(const struct scan *scan, struct line line)
+is_rule(const struct outline_scan *scan, struct line line)
 {
 	return line.length >= 3 && *line.text &&
 	       strchr(scan->rst ? "=-~^\"'`*+#:._<>" : "=-", *line.text) &&
@@ -77,7 +77,7 @@ fence_of(struct line line)
 }
 
 static void
-add(struct scan *scan, size_t at, enum outline_kind kind)
+add(struct outline_scan *scan, size_t at, enum outline_kind kind)
 {
 	struct outline *outline = scan->outline;
 
@@ -91,7 +91,7 @@ add(struct scan *scan, size_t at, enum outline_kind kind)
 
 /* The paragraph at hand turns out to be a heading. */
 static void
-underline(struct scan *scan)
+underline(struct outline_scan *scan)
 {
 	scan->outline->marks[scan->outline->count - 1].kind = OUTLINE_SECTION;
 	scan->heading = true;
@@ -99,7 +99,7 @@ underline(struct scan *scan)
 }
 
 static void
-read_line(struct scan *scan, size_t at, struct line line)
+read_line(struct outline_scan *scan, size_t at, struct line line)
 {
 	size_t fence = scan->rst ? 0 : fence_of(line);
 
@@ -142,7 +142,7 @@ front_matter(const char *text, size_t length)
 void
 outline_read(struct outline *outline, const char *text, size_t length, bool rst)
 {
-	struct scan scan = { .outline = outline, .rst = rst };
+	struct outline_scan scan = { .outline = outline, .rst = rst };
 	size_t at = rst ? 0 : front_matter(text, length);
 
 	outline->count = 0;

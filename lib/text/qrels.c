@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "text/triples.h"
 
-struct loading {
+struct qrels_reader {
 	struct qrels *qrels;
 	size_t capacity;
 };
@@ -18,7 +18,7 @@ struct loading {
 static const char *
 put(void *context, const struct triple *triple)
 {
-	struct loading *loading = context;
+	struct qrels_reader *loading = context;
 	struct qrels *qrels = loading->qrels;
 	double grade = triple->number;
 
@@ -89,7 +89,7 @@ qrels_read(const char *path)
 {
 	static const char *const grades[] = { "score", "grade", "relevance", "rel",
 		"label", "judgment", "judgement", NULL };
-	struct loading loading = { mem_zero(1, sizeof *loading.qrels), 0 };
+	struct qrels_reader loading = { mem_zero(1, sizeof *loading.qrels), 0 };
 	struct qrels *qrels = loading.qrels;
 	struct triples triples = { "grade", grades, true, place, put, &loading };
 

@@ -13,7 +13,7 @@
 #include "text/datafile.h"
 #include "text/json.h"
 
-struct reading {
+struct triples_reader {
 	const struct triples *triples;
 	struct datafile *file;
 	struct tree *names; /* of the columns of lines; NULL: none */
@@ -28,7 +28,7 @@ static const char *const documents[] = { "corpusid", "docid", "documentid", "doc
 	"did", "pid", "passageid", "document", "doc", "passage", NULL };
 
 _Noreturn static void
-fail(const struct reading *reading, const char *format, const char *word)
+fail(const struct triples_reader *reading, const char *format, const char *word)
 {
 	char *what = mem_format(format, word);
 
@@ -87,7 +87,7 @@ triples_id(const struct tree *value, char room[TRIPLES_ID_ROOM], struct tsv_colu
 }
 
 static void
-put(const struct reading *reading, const struct triple *triple)
+put(const struct triples_reader *reading, const struct triple *triple)
 {
 	const struct triples *triples = reading->triples;
 	const char *fault = triples->put(triples->context, triple);
@@ -109,7 +109,7 @@ read_number(const struct tree *value, bool untyped, double *number)
 }
 
 static void
-put_object(const struct reading *reading, const struct tree *record, bool untyped)
+put_object(const struct triples_reader *reading, const struct tree *record, bool untyped)
 {
 	const char *const *names[3] = { queries, documents, reading->triples->numbers };
 	static const char *const usual[] = { "query-id", "corpus-id", "score" };
@@ -144,7 +144,7 @@ values_of_line(const char *text)
 
 /* Whether a file's first line is one of names, which are kept. */
 static bool
-is_names(struct reading *reading, const struct tree *text)
+is_names(struct triples_reader *reading, const struct tree *text)
 {
 	const char *name = datafile_name(reading->file);
 	int64_t line = datafile_line(reading->file);
@@ -165,7 +165,7 @@ is_names(struct reading *reading, const struct tree *text)
 }
 
 static void
-put_row(const struct reading *reading, const struct tree *text)
+put_row(const struct triples_reader *reading, const struct tree *text)
 {
 	const char *name = datafile_name(reading->file);
 	int64_t line = datafile_line(reading->file);
@@ -180,7 +180,7 @@ put_row(const struct reading *reading, const struct tree *text)
 }
 
 static void
-put_line(struct reading *reading, struct tree *text)
+put_line(struct triples_reader *reading, struct tree *text)
 {
 	const struct triples *triples = reading->triples;
 	struct tsv_column column[TRIPLES_COLUMNS];
@@ -343,7 +343,7 @@ triples_read(const struct triples *triples, struct input *input)
 		return;
 	}
 	enum datafile_format format = format_of(input);
-	struct reading reading = { .triples = triples,
+	struct triples_reader reading = { .triples = triples,
 		.file = datafile_open_input(input, format) };
 	struct tree *record;
 	while ((record = datafile_next(reading.file))) {

@@ -12,7 +12,7 @@
 
 enum { DEPTH_MAX = 64, NODES_MAX = 1000000 };
 
-struct reader {
+struct yaml_reader {
 	yaml_document_t document;
 	const char *name;
 	size_t nodes; /* aliases can blow a small file up: count what is made */
@@ -61,10 +61,10 @@ scalar(const yaml_node_t *node)
 	return tree_of_bytes(text, node->data.scalar.length);
 }
 
-static struct tree *convert(struct reader *reader, int index, int depth);
+static struct tree *convert(struct yaml_reader *reader, int index, int depth);
 
 static const char *
-key_of(struct reader *reader, const yaml_node_pair_t *pair)
+key_of(struct yaml_reader *reader, const yaml_node_pair_t *pair)
 {
 	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
 
@@ -74,7 +74,7 @@ key_of(struct reader *reader, const yaml_node_pair_t *pair)
 }
 
 static void
-add_member(struct reader *reader, struct tree *tree, const yaml_node_t *node,
+add_member(struct yaml_reader *reader, struct tree *tree, const yaml_node_t *node,
     const yaml_node_pair_t *pair, int depth)
 {
 	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
@@ -100,7 +100,7 @@ add_member(struct reader *reader, struct tree *tree, const yaml_node_t *node,
 
 /* libyaml gives every node the tag of its kind, unless the file gives another. */
 static void
-check_tag(const struct reader *reader, const yaml_node_t *node)
+check_tag(const struct yaml_reader *reader, const yaml_node_t *node)
 {
 	const char *expected = node->type == YAML_SCALAR_NODE ? YAML_DEFAULT_SCALAR_TAG
 			       : node->type == YAML_SEQUENCE_NODE
@@ -113,7 +113,7 @@ check_tag(const struct reader *reader, const yaml_node_t *node)
 }
 
 static struct tree *
-convert(struct reader *reader, int index, int depth)
+convert(struct yaml_reader *reader, int index, int depth)
 {
 	const yaml_node_t *node = yaml_document_get_node(&reader->document, index);
 	struct tree *tree;
@@ -160,7 +160,7 @@ struct tree *
 yaml_read(const char *path)
 {
 	char *name = mem_string(strcmp(path, "-") ? path : "<stdin>");
-	struct reader reader = { .name = name };
+	struct yaml_reader reader = { .name = name };
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	yaml_parser_t parser;
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 
 /* A trie: a byte of a token, the next bytes that may follow it, and who ends here. */
-struct node {
+struct added_node {
 	unsigned char byte;
 	int32_t child, sibling; /* -1: none */
 	int32_t token;		/* -1: none */
@@ -16,7 +16,7 @@ struct node {
 struct added {
 	struct added_token *token;
 	size_t count, capacity;
-	struct node *node;
+	struct added_node *node;
 	size_t nodes, node_capacity;
 	int32_t root[256]; /* by first byte; -1: no token begins with it */
 	int only;	   /* the byte that all begin with; -1: several */
@@ -40,7 +40,7 @@ step(struct added *added, int32_t first, unsigned char byte)
 			return n;
 	added->node = mem_grow(
 	    added->node, &added->node_capacity, added->nodes + 1, sizeof *added->node);
-	added->node[added->nodes] = (struct node){ byte, -1, first, -1 };
+	added->node[added->nodes] = (struct added_node){ byte, -1, first, -1 };
 	return (int32_t)added->nodes++;
 }
 
@@ -88,7 +88,7 @@ match(const struct added *added, const char *text, size_t length)
 	int32_t found = -1, n = added->root[(unsigned char)*text];
 
 	for (size_t i = 1; n >= 0; i++) {
-		const struct node *node = &added->node[n];
+		const struct added_node *node = &added->node[n];
 		found = node->token >= 0 ? node->token : found;
 		if (i == length)
 			break;

@@ -19,7 +19,7 @@ struct merge {
 };
 
 /* A merge whose texts stand one behind the other. */
-struct waiting {
+struct pending_merge {
 	size_t start, left, right; /* in bpe->text; bytes of the two */
 };
 
@@ -39,7 +39,7 @@ struct bpe {
 	int shift;     /* 64 - log2(slots) */
 	uint32_t rank; /* of the next merge */
 	int32_t last;  /* id of the last joined token */
-	struct waiting wait[BATCH];
+	struct pending_merge wait[BATCH];
 	size_t waiting;
 	char *text; /* of those */
 	size_t used, room;
@@ -172,13 +172,13 @@ resolve(struct bpe *bpe)
 	struct merge merge[BATCH];
 
 	for (size_t i = 0; i < bpe->waiting; i++) {
-		const struct waiting *wait = &bpe->wait[i];
+		const struct pending_merge *wait = &bpe->wait[i];
 		const char *left = bpe->text + wait->start, *right = left + wait->left;
 		key[i][0] = vocabulary_key(bpe->vocabulary, left, wait->left);
 		key[i][1] = vocabulary_key(bpe->vocabulary, right, wait->right);
 	}
 	for (size_t i = 0; i < bpe->waiting; i++) {
-		const struct waiting *wait = &bpe->wait[i];
+		const struct pending_merge *wait = &bpe->wait[i];
 		const char *left = bpe->text + wait->start, *right = left + wait->left;
 		merge[i].left =
 		    vocabulary_find_key(bpe->vocabulary, left, wait->left, key[i][0]);
@@ -214,7 +214,7 @@ bpe_merge(struct bpe *bpe, const char *left, size_t left_length, const char *rig
 	memcpy(bpe->text + bpe->used, left, left_length);
 	memcpy(bpe->text + bpe->used + left_length, right, right_length);
 	bpe->wait[bpe->waiting++] =
-	    (struct waiting){ bpe->used, left_length, right_length };
+	    (struct pending_merge){ bpe->used, left_length, right_length };
 	bpe->used += left_length + right_length;
 	if (bpe->waiting == BATCH)
 		resolve(bpe);
@@ -245,7 +245,7 @@ bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
 /* The first symbols of a piece. ------------------------------------------------------ */
 
 /* Where they go: as many as the piece has bytes at most. */
-struct start {
+struct bpe_start {
 	const struct bpe *bpe;
 	int32_t *id;
 	size_t count;
@@ -253,7 +253,7 @@ struct start {
 };
 
 static void
-start_unknown(struct start *start)
+start_unknown(struct bpe_start *start)
 {
 	if (start->unknown)
 		start->id[start->count++] = start->bpe->rules.unknown;
@@ -262,7 +262,7 @@ start_unknown(struct start *start)
 
 /* Its bytes as tokens; false when one of them has none. */
 static bool
-start_bytes(struct start *start, const char *text, size_t length)
+start_bytes(struct bpe_start *start, const char *text, size_t length)
 {
 	const int32_t *byte = start->bpe->byte;
 
@@ -275,7 +275,7 @@ start_bytes(struct start *start, const char *text, size_t length)
 }
 
 static void
-start_character(struct start *start, const char *text, size_t length)
+start_character(struct bpe_start *start, const char *text, size_t length)
 {
 	const struct bpe_rules *rules = &start->bpe->rules;
 	int32_t id = vocabulary_find(start->bpe->vocabulary, text, length);
@@ -298,7 +298,7 @@ start_character(struct start *start, const char *text, size_t length)
 static size_t
 start_piece(const struct bpe *bpe, const char *text, size_t length, int32_t *id)
 {
-	struct start start = { .bpe = bpe, .id = id };
+	struct bpe_start start = { .bpe = bpe, .id = id };
 	int32_t code;
 
 	if (bpe->rules.bytes) {
@@ -360,7 +360,7 @@ merge_few(const struct bpe *bpe, int32_t *id, size_t count)
 
 /* Many: a heap of candidates over a chain of what is left; those that came to nothing since
  * are known by their ids. */
-struct candidate {
+struct merge_candidate {
 	uint32_t rank, at;
 	int32_t left, right, id;
 };
@@ -370,12 +370,12 @@ struct chain {
 	int32_t *id; /* -1: merged into another */
 	uint32_t *before, *after;
 	uint32_t count;
-	struct candidate *heap;
+	struct merge_candidate *heap;
 	size_t waiting, room;
 };
 
 static bool
-goes_first(const struct candidate *a, const struct candidate *b)
+goes_first(const struct merge_candidate *a, const struct merge_candidate *b)
 {
 	return a->rank < b->rank || (a->rank == b->rank && a->at < b->at);
 }
@@ -384,7 +384,7 @@ static void
 heap_push(struct chain *chain, uint32_t at)
 {
 	uint32_t next = chain->after[at];
-	struct candidate new;
+	struct merge_candidate new;
 
 	if (next >= chain->count)
 		return;
@@ -402,10 +402,10 @@ heap_push(struct chain *chain, uint32_t at)
 	chain->heap[i] = new;
 }
 
-static struct candidate
+static struct merge_candidate
 heap_pop(struct chain *chain)
 {
-	struct candidate top = chain->heap[0], last = chain->heap[--chain->waiting];
+	struct merge_candidate top = chain->heap[0], last = chain->heap[--chain->waiting];
 	size_t i = 0;
 
 	for (size_t child; (child = 2 * i + 1) < chain->waiting; i = child) {
@@ -421,7 +421,7 @@ heap_pop(struct chain *chain)
 }
 
 static void
-chain_merge(struct chain *chain, const struct candidate *best)
+chain_merge(struct chain *chain, const struct merge_candidate *best)
 {
 	uint32_t next = chain->after[best->at], behind;
 
@@ -455,7 +455,7 @@ merge_many(const struct bpe *bpe, int32_t *id, size_t count)
 	for (uint32_t i = 0; i < chain.count; i++)
 		heap_push(&chain, i);
 	while (chain.waiting) {
-		struct candidate best = heap_pop(&chain);
+		struct merge_candidate best = heap_pop(&chain);
 		chain_merge(&chain, &best);
 	}
 	for (size_t i = 0; i < count; i++)

@@ -9,12 +9,12 @@
 #include "base/utf8.h"
 #include "token/bpe.h"
 
-struct step;
+struct decoder_step;
 typedef void step_run(
-    const struct step *step, const struct pieces *from, struct pieces *to);
+    const struct decoder_step *step, const struct pieces *from, struct pieces *to);
 
 /* Texts are the step's own. */
-struct step {
+struct decoder_step {
 	step_run *run;
 	char *prefix,
 	    *content; /* WordPiece's ##; what Replace finds, puts; Strip takes */
@@ -24,7 +24,7 @@ struct step {
 };
 
 struct decoder {
-	struct step *steps;
+	struct decoder_step *steps;
 	size_t count;
 	char *refused; /* why it cannot be used */
 };
@@ -118,7 +118,7 @@ extend_bytes(
 }
 
 static void
-run_bytes(const struct step *step, const struct pieces *from, struct pieces *to)
+run_bytes(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	int bytes[CHARACTERS];
 
@@ -162,7 +162,8 @@ clean_up(struct pieces *to, const char *text, size_t length)
 }
 
 static void
-run_wordpiece(const struct step *step, const struct pieces *from, struct pieces *to)
+run_wordpiece(
+    const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	struct pieces word = { 0 };
 
@@ -186,7 +187,7 @@ run_wordpiece(const struct step *step, const struct pieces *from, struct pieces 
 }
 
 static void
-run_replace(const struct step *step, const struct pieces *from, struct pieces *to)
+run_replace(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		size_t length;
@@ -199,7 +200,8 @@ run_replace(const struct step *step, const struct pieces *from, struct pieces *t
 
 /* Blanks for marks, which are the prefix; none in the first token. */
 static void
-run_metaspace(const struct step *step, const struct pieces *from, struct pieces *to)
+run_metaspace(
+    const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		size_t length;
@@ -211,14 +213,14 @@ run_metaspace(const struct step *step, const struct pieces *from, struct pieces 
 }
 
 static void
-run_fuse(const struct step *step, const struct pieces *from, struct pieces *to)
+run_fuse(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	(void)step;
 	pieces_add(to, from->bytes ? from->bytes : "", from->used);
 }
 
 static void
-run_strip(const struct step *step, const struct pieces *from, struct pieces *to)
+run_strip(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	size_t width = step->content_length;
 
@@ -260,7 +262,8 @@ fallback(const char *text, size_t length)
 
 /* A run of bytes is a text where it is UTF-8; else each byte is a U+FFFD. */
 static void
-run_fallback(const struct step *step, const struct pieces *from, struct pieces *to)
+run_fallback(
+    const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	(void)step;
 	for (size_t i = 0, next; i < from->count; i = next) {
@@ -290,13 +293,13 @@ run_fallback(const struct step *step, const struct pieces *from, struct pieces *
 
 /* Reading. ------------------------------------------------------------------------- */
 
-static struct step *
+static struct decoder_step *
 add_step(struct decoder *decoder, step_run *run)
 {
 	decoder->steps =
 	    mem_resize(decoder->steps, decoder->count + 1, sizeof *decoder->steps);
-	struct step *step = &decoder->steps[decoder->count++];
-	*step = (struct step){ .run = run };
+	struct decoder_step *step = &decoder->steps[decoder->count++];
+	*step = (struct decoder_step){ .run = run };
 	return step;
 }
 
@@ -320,7 +323,7 @@ static void
 read_section(struct decoder *decoder, const struct tree *node)
 {
 	const char *type = tree_string(node, "type", "");
-	struct step *step;
+	struct decoder_step *step;
 
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_get(node, "decoders");
@@ -375,7 +378,7 @@ struct decoder *
 decoder_wordpiece(void)
 {
 	struct decoder *decoder = mem_zero(1, sizeof *decoder);
-	struct step *step = add_step(decoder, run_wordpiece);
+	struct decoder_step *step = add_step(decoder, run_wordpiece);
 
 	step->prefix = own("##", &step->prefix_length);
 	step->cleanup = true;

@@ -11,7 +11,7 @@
 #include "token/tokenizer.h"
 
 /* A column of ids and the texts that were made of it. */
-struct texts {
+struct decoded_column {
 	int in, out;
 	char *bytes;
 	int64_t *offsets;
@@ -23,7 +23,7 @@ struct work {
 	struct reader *in;
 	struct writer *out;
 	struct tokenizer *tokenizer;
-	struct texts *columns;
+	struct decoded_column *columns;
 	size_t count;
 };
 
@@ -39,7 +39,7 @@ add_columns(struct work *work)
 		char *name = mem_format("%.*s", (int)length - 4, ids->name);
 		work->columns =
 		    mem_resize(work->columns, work->count + 1, sizeof *work->columns);
-		work->columns[work->count++] = (struct texts){ .in = i,
+		work->columns[work->count++] = (struct decoded_column){ .in = i,
 			.out = stream_add(work->out, &(struct column){ .name = name,
 							 .dtype = DTYPE_U8,
 							 .text = true,
@@ -54,7 +54,7 @@ add_columns(struct work *work)
 
 static void
 decode_column(const struct work *work, const struct record *record, struct record *made,
-    struct texts *texts)
+    struct decoded_column *texts)
 {
 	const struct column *column = stream_column(work->in, texts->in);
 	const struct array *ids = &record->columns[texts->in];

@@ -17,12 +17,12 @@
 
 /* A cursor that only walks; what it cannot read it leaves to the strict parser, which then
  * says what is wrong and where. */
-struct cursor {
+struct json_cursor {
 	const char *at, *end;
 };
 
 static inline void
-skip_space(struct cursor *cursor)
+skip_space(struct json_cursor *cursor)
 {
 	while (
 	    cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
@@ -31,7 +31,7 @@ skip_space(struct cursor *cursor)
 }
 
 static inline bool
-take(struct cursor *cursor, char wanted)
+take(struct json_cursor *cursor, char wanted)
 {
 	skip_space(cursor);
 	if (cursor->at == cursor->end || *cursor->at != wanted)
@@ -83,7 +83,7 @@ skip_plain(const char *at, const char *end, uint64_t *all)
 
 /* The raw inside of a string. */
 static inline bool
-take_string(struct cursor *cursor, const char **start, size_t *length, int *holds)
+take_string(struct json_cursor *cursor, const char **start, size_t *length, int *holds)
 {
 	uint64_t all = 0;
 	int escapes = 0;
@@ -113,7 +113,7 @@ take_string(struct cursor *cursor, const char **start, size_t *length, int *hold
 }
 
 static bool
-skip_value(struct cursor *cursor)
+skip_value(struct json_cursor *cursor)
 {
 	const char *start;
 	size_t length;
@@ -137,7 +137,7 @@ skip_value(struct cursor *cursor)
 
 /* The next member's key, with the cursor before its value. */
 static bool
-take_key(struct cursor *cursor, const char **key, size_t *length)
+take_key(struct json_cursor *cursor, const char **key, size_t *length)
 {
 	int holds;
 
@@ -146,7 +146,7 @@ take_key(struct cursor *cursor, const char **key, size_t *length)
 
 /* Enter the object at the cursor and stop at the value of a member. */
 static bool
-enter(struct cursor *cursor, const char *key)
+enter(struct json_cursor *cursor, const char *key)
 {
 	const char *start;
 	size_t length;
@@ -165,7 +165,7 @@ enter(struct cursor *cursor, const char *key)
 }
 
 /* A string with its escapes undone, in the file or in `scratch`. */
-struct text {
+struct json_map_text {
 	const char *text;
 	size_t length;
 	char *scratch;
@@ -173,7 +173,7 @@ struct text {
 };
 
 static inline bool
-take_text(struct cursor *cursor, struct text *text)
+take_text(struct json_cursor *cursor, struct json_map_text *text)
 {
 	int holds;
 
@@ -191,7 +191,7 @@ take_text(struct cursor *cursor, struct text *text)
 }
 
 static bool
-take_integer(struct cursor *cursor, int64_t *number)
+take_integer(struct json_cursor *cursor, int64_t *number)
 {
 	bool negative = take(cursor, '-');
 	const char *start = cursor->at;
@@ -231,7 +231,7 @@ add_digits(uint64_t word, uint64_t *made)
 /* Digits onto `whole`, until one more would not fit; returns how many were there, *taken counts those
  * of the number that went on. */
 static inline int
-take_digits(struct cursor *cursor, uint64_t *whole, int *taken)
+take_digits(struct json_cursor *cursor, uint64_t *whole, int *taken)
 {
 	const char *at = cursor->at, *start = at;
 	uint64_t made = *whole;
@@ -273,7 +273,7 @@ power_of_ten(int exponent)
 
 /* -?digits[.digits][e[+-]digits] as the reference's reader rounds it; false where it overflows. */
 static inline bool
-take_number(struct cursor *cursor, double *number)
+take_number(struct json_cursor *cursor, double *number)
 {
 	uint64_t whole = 0, power = 0;
 	bool negative = take(cursor, '-'), below = false;
@@ -311,9 +311,9 @@ take_number(struct cursor *cursor, double *number)
 }
 
 static bool
-take_members(struct cursor *cursor, const struct json_map_part *part, void *context)
+take_members(struct json_cursor *cursor, const struct json_map_part *part, void *context)
 {
-	struct text text = { 0 };
+	struct json_map_text text = { 0 };
 	bool good = take(cursor, '{');
 
 	if (good && take(cursor, '}'))
@@ -332,9 +332,9 @@ take_members(struct cursor *cursor, const struct json_map_part *part, void *cont
 }
 
 static bool
-take_pairs(struct cursor *cursor, const struct json_map_part *part, void *context)
+take_pairs(struct json_cursor *cursor, const struct json_map_part *part, void *context)
 {
-	struct text left = { 0 }, right = { 0 };
+	struct json_map_text left = { 0 }, right = { 0 };
 	bool good = take(cursor, '[');
 
 	if (good && take(cursor, ']'))
@@ -356,9 +356,9 @@ take_pairs(struct cursor *cursor, const struct json_map_part *part, void *contex
 }
 
 static bool
-take_scores(struct cursor *cursor, const struct json_map_part *part, void *context)
+take_scores(struct json_cursor *cursor, const struct json_map_part *part, void *context)
 {
-	struct text text = { 0 };
+	struct json_map_text text = { 0 };
 	bool good = take(cursor, '[');
 
 	if (good && take(cursor, ']'))
@@ -378,7 +378,7 @@ take_scores(struct cursor *cursor, const struct json_map_part *part, void *conte
 }
 
 /* Where the value of a part was, to be left out of the tree. */
-struct span {
+struct json_map_span {
 	const char *start, *end;
 	bool read;
 };
@@ -400,7 +400,7 @@ count_lines(const char *at, const char *end)
 }
 
 static void
-read_part(const char *path, const char *text, size_t length, struct cursor *cursor,
+read_part(const char *path, const char *text, size_t length, struct json_cursor *cursor,
     const struct json_map_part *part, void *context)
 {
 	bool object = *cursor->at == '{';
@@ -422,8 +422,9 @@ read_part(const char *path, const char *text, size_t length, struct cursor *curs
 
 /* A part is read at once where those before it have been, else after them. */
 static void
-read_parts(const char *path, const char *text, size_t length, struct cursor *cursor,
-    const struct json_map_part *part, size_t parts, struct span *span, void *context)
+read_parts(const char *path, const char *text, size_t length, struct json_cursor *cursor,
+    const struct json_map_part *part, size_t parts, struct json_map_span *span,
+    void *context)
 {
 	const char *key;
 	size_t size, next = 0;
@@ -450,21 +451,22 @@ read_parts(const char *path, const char *text, size_t length, struct cursor *cur
 			break;
 		}
 		if (ours)
-			span[p] = (struct span){ start, cursor->at, span[p].read };
+			span[p] =
+			    (struct json_map_span){ start, cursor->at, span[p].read };
 		while (next < parts && span[next].read)
 			next++;
 	} while (take(cursor, ','));
 	for (size_t p = 0; p < parts; p++)
 		if (span[p].start && !span[p].read) {
-			struct cursor inner = { span[p].start, text + length };
+			struct json_cursor inner = { span[p].start, text + length };
 			read_part(path, text, length, &inner, &part[p], context);
 		}
 }
 
 /* The text with each span replaced by null and its line breaks, so that lines keep their number. */
 static struct tree *
-parse_without(const char *path, const char *text, size_t length, const struct span *span,
-    size_t parts)
+parse_without(const char *path, const char *text, size_t length,
+    const struct json_map_span *span, size_t parts)
 {
 	const char *from = text, *end = text + length;
 	size_t lines[JSON_MAP_PARTS], room = length + 1;
@@ -475,7 +477,7 @@ parse_without(const char *path, const char *text, size_t length, const struct sp
 	}
 	char *rest = mem_new(room, 1), *to = rest;
 	for (;;) {
-		const struct span *first = NULL;
+		const struct json_map_span *first = NULL;
 		for (size_t p = 0; p < parts; p++)
 			if (span[p].start && span[p].start >= from &&
 			    (!first || span[p].start < first->start))
@@ -502,8 +504,8 @@ struct tree *
 json_map_read(const char *path, const char *text, size_t length, const char *outer,
     const struct json_map_part *part, size_t parts, void *context)
 {
-	struct cursor cursor = { text, text + length };
-	struct span span[JSON_MAP_PARTS] = { 0 };
+	struct json_cursor cursor = { text, text + length };
+	struct json_map_span span[JSON_MAP_PARTS] = { 0 };
 
 	if (!outer || enter(&cursor, outer))
 		read_parts(path, text, length, &cursor, part, parts, span, context);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "token/charsmap.h"
@@ -12,7 +13,7 @@
 
 enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP, PRECOMPILED };
 
-struct step {
+struct normalizer_step {
 	enum kind kind;
 	enum utf8_form form;	   /* FORM */
 	struct wordpiece *bert;	   /* BERT */
@@ -26,7 +27,7 @@ struct step {
 };
 
 struct normalizer {
-	struct step *step;
+	struct normalizer_step *step;
 	size_t count, capacity;
 	struct vocabulary *none; /* a vocabulary for BertNormalizer alone */
 };
@@ -41,7 +42,7 @@ normalizer_bert_rules(const struct tree *node, struct wordpiece_rules *rules)
 }
 
 static void
-take_text(struct step *step, const struct tree *node, const char *key)
+take_text(struct normalizer_step *step, const struct tree *node, const char *key)
 {
 	const struct tree *text = tree_need(node, key);
 
@@ -53,7 +54,7 @@ take_text(struct step *step, const struct tree *node, const char *key)
 }
 
 static void
-read_replace(struct step *step, const struct tree *node)
+read_replace(struct normalizer_step *step, const struct tree *node)
 {
 	const struct tree *pattern = tree_need(node, "pattern"),
 			  *text = tree_get(pattern, "String"),
@@ -71,7 +72,8 @@ read_replace(struct step *step, const struct tree *node)
 }
 
 static void
-read_bert(struct normalizer *normalizer, struct step *step, const struct tree *node)
+read_bert(
+    struct normalizer *normalizer, struct normalizer_step *step, const struct tree *node)
 {
 	struct wordpiece_rules rules = { .max_chars = 1, .continuation = "##" };
 
@@ -86,7 +88,7 @@ add(struct normalizer *normalizer, const struct tree *node)
 {
 	static const char *const forms[] = { "NFC", "NFD", "NFKC", "NFKD" };
 	const char *type = tree_string(node, "type", "");
-	struct step step = { .kind = FORM };
+	struct normalizer_step step = { .kind = FORM };
 	int form = 0;
 
 	if (!strcmp(type, "Sequence")) {
@@ -152,31 +154,16 @@ normalizer_without_lead(const struct normalizer *normalizer)
 
 /* The steps.  Each returns NULL when it changes nothing. ------------------------------- */
 
-/* A growing text. */
-struct buffer {
-	char *text;
-	size_t made, capacity;
-};
-
-static void
-push(struct buffer *buffer, const char *text, size_t length)
-{
-	buffer->text =
-	    mem_grow(buffer->text, &buffer->capacity, buffer->made + length + 1, 1);
-	memcpy(buffer->text + buffer->made, text, length);
-	buffer->made += length;
-}
-
 static char *
 finish(struct buffer *buffer, size_t *made)
 {
-	push(buffer, "", 0);
-	*made = buffer->made;
-	return buffer->text;
+	buffer_add(buffer, "", 0); /* an empty text is not NULL */
+	*made = buffer->used;
+	return buffer->data;
 }
 
 static char *
-map(const struct step *step, const char *text, size_t length, size_t *made)
+map(const struct normalizer_step *step, const char *text, size_t length, size_t *made)
 {
 	struct buffer buffer = { 0 };
 	bool lower = step->kind == LOWERCASE;
@@ -190,13 +177,13 @@ map(const struct step *step, const char *text, size_t length, size_t *made)
 			continue;
 		int count = lower ? utf8_lower(part[0], part) : 1;
 		for (int i = 0; i < count; i++)
-			push(&buffer, utf8, utf8_encode(part[i], utf8));
+			buffer_add(&buffer, utf8, utf8_encode(part[i], utf8));
 	}
 	return finish(&buffer, made);
 }
 
 struct replace {
-	const struct step *step;
+	const struct normalizer_step *step;
 	struct buffer buffer;
 	size_t passed, before,
 	    lead; /* of the text; the leads of the text, of what is made */
@@ -223,14 +210,14 @@ replace_part(void *context, const char *text, size_t length, bool match)
 			   : 0;
 	replace->lead += left;
 	replace->passed += length;
-	push(&replace->buffer, match ? replace->step->text : text,
+	buffer_add(&replace->buffer, match ? replace->step->text : text,
 	    match ? replace->step->length : length);
 	return true;
 }
 
 static char *
-apply_replace(
-    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
+apply_replace(const struct normalizer_step *step, const char *text, size_t length,
+    size_t *made, size_t *lead)
 {
 	struct replace replace = { .step = step, .before = *lead };
 
@@ -240,36 +227,36 @@ apply_replace(
 }
 
 static char *
-apply_prepend(
-    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
+apply_prepend(const struct normalizer_step *step, const char *text, size_t length,
+    size_t *made, size_t *lead)
 {
 	struct buffer buffer = { 0 };
 
 	if (!length)
 		return NULL;
 	*lead += *lead ? step->length : 0;
-	push(&buffer, step->text, step->length);
-	push(&buffer, text, length);
+	buffer_add(&buffer, step->text, step->length);
+	buffer_add(&buffer, text, length);
 	return finish(&buffer, made);
 }
 
 static char *
-apply_strip(
-    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
+apply_strip(const struct normalizer_step *step, const char *text, size_t length,
+    size_t *made, size_t *lead)
 {
 	size_t first = step->left ? utf8_space_end(text, length, 0) : 0;
 	size_t last = step->right ? utf8_space_start(text, length, first) : length;
 	struct buffer buffer = { 0 };
 
 	if (first < last)
-		push(&buffer, text + first, last - first);
+		buffer_add(&buffer, text + first, last - first);
 	*lead -= *lead < first ? *lead : first;
 	return finish(&buffer, made);
 }
 
 static char *
-apply(
-    const struct step *step, const char *text, size_t length, size_t *made, size_t *lead)
+apply(const struct normalizer_step *step, const char *text, size_t length, size_t *made,
+    size_t *lead)
 {
 	switch (step->kind) {
 	case FORM:

@@ -14,7 +14,7 @@ enum kind { SPLIT, BLANK, BYTES, META };
 enum scheme { ALWAYS, FIRST, NEVER };
 enum { MOST = 64, SMALL = 256 }; /* steps; bytes of a usual piece */
 
-struct step {
+struct pretokenizer_step {
 	enum kind kind;
 	struct splitter *splitter;
 	enum split_behaviour behaviour;
@@ -25,12 +25,12 @@ struct step {
 };
 
 struct pretokenizer {
-	struct step *step;
+	struct pretokenizer_step *step;
 	size_t count, capacity;
 };
 
 static void
-add(struct pretokenizer *pretokenizer, struct step step)
+add(struct pretokenizer *pretokenizer, struct pretokenizer_step step)
 {
 	pretokenizer->step = mem_grow(pretokenizer->step, &pretokenizer->capacity,
 	    pretokenizer->count + 1, sizeof step);
@@ -41,8 +41,9 @@ static void
 add_traits(
     struct pretokenizer *pretokenizer, unsigned traits, enum split_behaviour behaviour)
 {
-	add(pretokenizer, (struct step){ .splitter = splitter_of_traits(traits),
-			      .behaviour = behaviour });
+	add(pretokenizer,
+	    (struct pretokenizer_step){
+		.splitter = splitter_of_traits(traits), .behaviour = behaviour });
 }
 
 static enum split_behaviour
@@ -67,7 +68,7 @@ add_split(struct pretokenizer *pretokenizer, const struct tree *node)
 	const struct tree *pattern = tree_need(node, "pattern"),
 			  *text = tree_get(pattern, "String"),
 			  *regex = tree_get(pattern, "Regex");
-	struct step step = { .behaviour = behaviour_of(node, NULL),
+	struct pretokenizer_step step = { .behaviour = behaviour_of(node, NULL),
 		.invert = tree_boolean(node, "invert", false) };
 
 	if (text && text->kind == TREE_STRING && text->length)
@@ -85,10 +86,11 @@ static void
 add_bytes(struct pretokenizer *pretokenizer, const struct tree *node)
 {
 	if (tree_boolean(node, "add_prefix_space", true))
-		add(pretokenizer, (struct step){ .kind = BLANK });
+		add(pretokenizer, (struct pretokenizer_step){ .kind = BLANK });
 	if (tree_boolean(node, "use_regex", true))
-		add(pretokenizer, (struct step){ .splitter = splitter_of_gpt2() });
-	add(pretokenizer, (struct step){ .kind = BYTES });
+		add(pretokenizer,
+		    (struct pretokenizer_step){ .splitter = splitter_of_gpt2() });
+	add(pretokenizer, (struct pretokenizer_step){ .kind = BYTES });
 }
 
 static enum scheme
@@ -117,7 +119,7 @@ static void
 add_metaspace(struct pretokenizer *pretokenizer, const struct tree *node)
 {
 	const struct tree *mark = tree_need(node, "replacement");
-	struct step step = {
+	struct pretokenizer_step step = {
 		.kind = META, .scheme = scheme_of(node), .behaviour = SPLIT_NEXT
 	};
 	int32_t code;
@@ -165,9 +167,10 @@ add_node(struct pretokenizer *pretokenizer, const struct tree *node)
 		add_traits(pretokenizer, UTF8_SPACE, SPLIT_REMOVED);
 		add_traits(pretokenizer, UTF8_PUNCT, SPLIT_ISOLATED);
 	} else if (!strcmp(type, "Whitespace")) {
-		add(pretokenizer, (struct step){ .splitter = splitter_of_words(),
-				      .behaviour = SPLIT_REMOVED,
-				      .invert = true });
+		add(pretokenizer,
+		    (struct pretokenizer_step){ .splitter = splitter_of_words(),
+			.behaviour = SPLIT_REMOVED,
+			.invert = true });
 	} else {
 		tree_die(node, "pre_tokenizer: '%s' is not supported", type);
 	}
@@ -204,7 +207,7 @@ pretokenizer_wants_lead(const struct pretokenizer *pretokenizer)
 }
 
 /* A piece on its way through the steps, each of which calls the next for what it makes. */
-struct way {
+struct pretoken_chain {
 	const struct pretokenizer *pretokenizer;
 	size_t step;
 	const char *lead; /* where the text's ends */
@@ -216,8 +219,8 @@ static pretokenizer_piece go;
 
 /* The piece with its marks, as one or cut before each of them. */
 static bool
-go_marked(
-    const struct way *next, const struct step *step, const char *text, size_t length)
+go_marked(const struct pretoken_chain *next, const struct pretokenizer_step *step,
+    const char *text, size_t length)
 {
 	bool before =
 	    step->scheme == ALWAYS || (step->scheme == FIRST && text < next->lead);
@@ -253,12 +256,12 @@ go_marked(
 static bool
 go(void *context, const char *text, size_t length)
 {
-	const struct way *way = context;
-	struct way next = *way;
+	const struct pretoken_chain *way = context;
+	struct pretoken_chain next = *way;
 
 	if (way->step == way->pretokenizer->count)
 		return way->each(way->context, text, length);
-	const struct step *step = &way->pretokenizer->step[next.step++];
+	const struct pretokenizer_step *step = &way->pretokenizer->step[next.step++];
 	if (step->kind == SPLIT)
 		return splitter_split(step->splitter, step->behaviour, step->invert, text,
 		    length, go, &next);
@@ -283,7 +286,7 @@ bool
 pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text, size_t length,
     size_t lead, pretokenizer_piece *each, void *context)
 {
-	struct way way = { .pretokenizer = pretokenizer,
+	struct pretoken_chain way = { .pretokenizer = pretokenizer,
 		.lead = text + lead,
 		.each = each,
 		.context = context };

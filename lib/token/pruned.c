@@ -13,7 +13,7 @@
 #include "token/tokenizer_rules.h"
 
 /* A token of the model or an added one. */
-struct entry {
+struct pruned_token {
 	int64_t id;
 	const struct tree *
 	    node; /* of an object its number, of a list [token, score], or an added token */
@@ -21,20 +21,20 @@ struct entry {
 };
 
 /* What the tokens are chosen by. */
-struct choice {
+struct pruning {
 	struct tree *root, *model, *vocab, *added;
 	const char *unknown, *padding; /* NULL: there is none */
 	struct strings *names;	       /* of the added tokens */
-	struct entry *entries;
+	struct pruned_token *entries;
 	size_t count, room;
 };
 
 static void
-add(struct choice *choice, int64_t id, const struct tree *node, const char *text)
+add(struct pruning *choice, int64_t id, const struct tree *node, const char *text)
 {
 	choice->entries = mem_grow(
 	    choice->entries, &choice->room, choice->count + 1, sizeof *choice->entries);
-	choice->entries[choice->count++] = (struct entry){ id, node, text };
+	choice->entries[choice->count++] = (struct pruned_token){ id, node, text };
 }
 
 static bool
@@ -57,7 +57,7 @@ is(const char *name, const char *text)
 }
 
 static bool
-stays(const struct choice *choice, const char *text)
+stays(const struct pruning *choice, const char *text)
 {
 	return is(choice->unknown, text) || is(choice->padding, text) ||
 	       (!begins_unused(text) &&
@@ -79,14 +79,14 @@ text_of(const struct tree *node)
 static int
 compare(const void *one, const void *two)
 {
-	const struct entry *a = one, *b = two;
+	const struct pruned_token *a = one, *b = two;
 
 	return (a->id > b->id) - (a->id < b->id);
 }
 
 /* All tokens that stay, by their ids. */
 static void
-choose(struct choice *choice)
+choose(struct pruning *choice)
 {
 	struct strings *known = strings_new();
 	const struct tree *vocab = choice->vocab, *added = choice->added;
@@ -109,7 +109,7 @@ choose(struct choice *choice)
 }
 
 static void
-read_choice(struct choice *choice)
+read_choice(struct pruning *choice)
 {
 	struct tree *model = choice->model = tree_need(choice->root, "model");
 	struct tree *vocab = choice->vocab = tree_need(model, "vocab");
@@ -135,7 +135,7 @@ read_choice(struct choice *choice)
 
 /* The number that a token has now; -1: it is gone. */
 static int64_t
-number(const struct choice *choice, const char *text)
+number(const struct pruning *choice, const char *text)
 {
 	for (size_t i = 0; text && i < choice->count; i++)
 		if (!strcmp(choice->entries[i].text, text))
@@ -144,13 +144,13 @@ number(const struct choice *choice, const char *text)
 }
 
 static struct tree *
-new_vocabulary(const struct choice *choice)
+new_vocabulary(const struct pruning *choice)
 {
 	bool list = choice->vocab->kind == TREE_LIST;
 	struct tree *vocab = list ? tree_list() : tree_object();
 
 	for (size_t i = 0; i < choice->count; i++) {
-		const struct entry *entry = &choice->entries[i];
+		const struct pruned_token *entry = &choice->entries[i];
 		if (!list) {
 			tree_add(vocab, tree_of_integer((int64_t)i))->key = /* unique */
 			    mem_string(entry->text);
@@ -166,7 +166,7 @@ new_vocabulary(const struct choice *choice)
 }
 
 static struct tree *
-new_added(const struct choice *choice)
+new_added(const struct pruning *choice)
 {
 	struct tree *list = tree_list();
 
@@ -205,7 +205,7 @@ put_blanks_before(struct tree *before)
 }
 
 static void
-rewrite(struct choice *choice, size_t most)
+rewrite(struct pruning *choice, size_t most)
 {
 	struct tree *root = choice->root, *padding = tree_get(root, "padding");
 	struct tree *vocab = new_vocabulary(choice), *added = new_added(choice);
@@ -232,7 +232,7 @@ pruned_read(const char *dir, size_t most)
 {
 	struct pruned *pruned = mem_zero(1, sizeof *pruned);
 	char *home = modules_transformer(dir);
-	struct choice choice = { .root = json_need(home, "tokenizer.json") };
+	struct pruning choice = { .root = json_need(home, "tokenizer.json") };
 	struct tokenizer_settings *settings = tokenizer_settings_read(home);
 
 	tokenizer_rules_apply(choice.root, settings);

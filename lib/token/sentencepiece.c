@@ -10,12 +10,12 @@
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
 /* A message that is being read. */
-struct message {
+struct protobuf_message {
 	const char *path;
 	const unsigned char *at, *end;
 };
 
-struct field {
+struct protobuf_field {
 	uint64_t number;
 	enum wire wire;
 	uint64_t value;	   /* VARINT, FIXED32, FIXED64 */
@@ -30,7 +30,7 @@ die_damaged(const char *path)
 }
 
 static uint64_t
-varint(struct message *message)
+varint(struct protobuf_message *message)
 {
 	uint64_t value = 0;
 
@@ -44,7 +44,7 @@ varint(struct message *message)
 }
 
 static uint64_t
-fixed(struct message *message, size_t bytes)
+fixed(struct protobuf_message *message, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -57,12 +57,13 @@ fixed(struct message *message, size_t bytes)
 
 /* The next field of a message; false at its end. */
 static bool
-next(struct message *message, struct field *field)
+next(struct protobuf_message *message, struct protobuf_field *field)
 {
 	if (message->at == message->end)
 		return false;
 	uint64_t key = varint(message);
-	*field = (struct field){ .number = key >> 3, .wire = (enum wire)(key & 7) };
+	*field =
+	    (struct protobuf_field){ .number = key >> 3, .wire = (enum wire)(key & 7) };
 	switch (field->wire) {
 	case VARINT: field->value = varint(message); break;
 	case FIXED64: field->value = fixed(message, 8); break;
@@ -81,21 +82,21 @@ next(struct message *message, struct field *field)
 }
 
 /* A message that is the value of a field. */
-static struct message
-inner(const struct message *message, const struct field *field)
+static struct protobuf_message
+inner(const struct protobuf_message *message, const struct protobuf_field *field)
 {
 	const unsigned char *bytes = (const unsigned char *)field->bytes;
 
 	if (field->wire != BYTES)
 		die_damaged(message->path);
-	return (struct message){ message->path, bytes, bytes + field->length };
+	return (struct protobuf_message){ message->path, bytes, bytes + field->length };
 }
 
 static void
-read_piece(struct sentencepiece *model, struct message message)
+read_piece(struct sentencepiece *model, struct protobuf_message message)
 {
 	struct sentencepiece_piece piece = { .text = "", .type = 1 };
-	struct field field;
+	struct protobuf_field field;
 
 	while (next(&message, &field)) {
 		uint32_t bits = (uint32_t)field.value;
@@ -116,9 +117,9 @@ read_piece(struct sentencepiece *model, struct message message)
 }
 
 static void
-read_trainer(struct sentencepiece *model, struct message message)
+read_trainer(struct sentencepiece *model, struct protobuf_message message)
 {
-	struct field field;
+	struct protobuf_field field;
 
 	while (next(&message, &field)) {
 		if (field.wire != VARINT)
@@ -134,9 +135,9 @@ read_trainer(struct sentencepiece *model, struct message message)
 }
 
 static void
-read_normalizer(struct sentencepiece *model, struct message message)
+read_normalizer(struct sentencepiece *model, struct protobuf_message message)
 {
-	struct field field;
+	struct protobuf_field field;
 
 	while (next(&message, &field)) {
 		if (field.number == 2 && field.wire == BYTES && field.length) {
@@ -159,8 +160,8 @@ sentencepiece_read(const char *path, const char *bytes, size_t length)
 {
 	struct sentencepiece *model = mem_zero(1, sizeof *model);
 	const unsigned char *start = (const unsigned char *)bytes;
-	struct message message = { path, start, start + length };
-	struct field field;
+	struct protobuf_message message = { path, start, start + length };
+	struct protobuf_field field;
 	bool trainer = false, normalizer = false;
 
 	model->model = SENTENCEPIECE_UNIGRAM; /* the format's defaults */

@@ -60,10 +60,10 @@ size_of(const char *path)
 	return status.st_size;
 }
 
-struct piece *
+struct shard_piece *
 shard_pieces(struct shard shard, char *const *paths, int count)
 {
-	struct piece *pieces = mem_zero((size_t)count, sizeof *pieces);
+	struct shard_piece *pieces = mem_zero((size_t)count, sizeof *pieces);
 	int64_t bytes = 0, before = 0;
 
 	for (int i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ shard_pieces(struct shard shard, char *const *paths, int count)
 }
 
 static size_t
-read_block(const struct piece *piece, char *block, int64_t at)
+read_block(const struct shard_piece *piece, char *block, int64_t at)
 {
 	ssize_t got;
 
@@ -94,7 +94,7 @@ read_block(const struct piece *piece, char *block, int64_t at)
 }
 
 static size_t
-count_quotes(const struct piece *piece, char *block, int64_t from, int64_t to)
+count_quotes(const struct shard_piece *piece, char *block, int64_t from, int64_t to)
 {
 	size_t quotes = 0, got;
 
@@ -106,7 +106,7 @@ count_quotes(const struct piece *piece, char *block, int64_t from, int64_t to)
 
 /* The first record at or behind an offset, or the file's end; `known` is where one begins before that. */
 static int64_t
-border(const struct piece *piece, int64_t at, int64_t known)
+border(const struct shard_piece *piece, int64_t at, int64_t known)
 {
 	struct cut cut = { .kind = piece->format == DATAFILE_CSV ? CUT_CSV : CUT_LINES,
 		.end = piece->end };
@@ -127,7 +127,7 @@ border(const struct piece *piece, int64_t at, int64_t known)
 }
 
 static void
-find(struct piece *piece)
+find(struct shard_piece *piece)
 {
 	bool names = piece->format == DATAFILE_TSV || piece->format == DATAFILE_CSV;
 	int64_t least = names ? 1 : 0, low = piece->low < least ? least : piece->low;
@@ -138,7 +138,7 @@ find(struct piece *piece)
 }
 
 struct datafile *
-piece_open(struct piece *piece, struct shard shard, enum datafile_format format)
+piece_open(struct shard_piece *piece, struct shard shard, enum datafile_format format)
 {
 	struct input *input = input_open(piece->path);
 
@@ -163,7 +163,7 @@ piece_open(struct piece *piece, struct shard shard, enum datafile_format format)
 }
 
 void
-piece_close(struct piece *piece)
+piece_close(struct shard_piece *piece)
 {
 	close(piece->descriptor);
 	free(piece->name);

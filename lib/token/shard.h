@@ -21,7 +21,7 @@ struct shard {
 struct shard shard_parse(const char *option, const char *text);
 
 /* What one of the files has of a part. */
-struct piece {
+struct shard_piece {
 	const char *path;
 	int64_t size, low, high; /* of the file; which of its bytes are of the part */
 
@@ -35,14 +35,14 @@ struct piece {
 
 /* Of each file a piece, to be freed; the paths are borrowed.  Dies on standard input, and on what is
  * no regular file. */
-struct piece *shard_pieces(struct shard shard, char *const *paths, int count);
+struct shard_piece *shard_pieces(struct shard shard, char *const *paths, int count);
 
 /* The file from its beginning, for datafile_seek(file, piece->from, piece->to, 1) and
  * datafile_rename(file, piece->name).  Dies where it is packed. */
 struct datafile *piece_open(
-    struct piece *piece, struct shard shard, enum datafile_format format);
+    struct shard_piece *piece, struct shard shard, enum datafile_format format);
 
 /* After datafile_close. */
-void piece_close(struct piece *piece);
+void piece_close(struct shard_piece *piece);
 
 #endif

@@ -10,16 +10,16 @@
 
 enum kind { GPT2, CL100K, CLASS, LINE_SPACE, TRAITS, WORDS, STRING, EXPRESSION };
 
-struct range {
+struct code_range {
 	int32_t first, last;
 };
 
 struct splitter {
 	enum kind kind;
-	int digits;	      /* CL100K: numbers of a piece at most */
-	unsigned traits;      /* TRAITS */
-	bool blank, many;     /* CLASS: \s? before it, + after it */
-	struct range *ranges; /* CLASS */
+	int digits;		   /* CL100K: numbers of a piece at most */
+	unsigned traits;	   /* TRAITS */
+	bool blank, many;	   /* CLASS: \s? before it, + after it */
+	struct code_range *ranges; /* CLASS */
 	size_t count, capacity;
 	bool ascii[128]; /* CLASS: members of the class */
 	char *text;	 /* STRING */
@@ -86,7 +86,7 @@ parse_class(const char *pattern, size_t length)
 	splitter->blank = blank;
 	splitter->many = many;
 	for (at++, end--; at < end;) {
-		struct range range;
+		struct code_range range;
 		at += utf8_decode(at, (size_t)(end - at), &range.first);
 		range.last = range.first;
 		if (end - at > 1 && *at == '-') {
@@ -109,8 +109,8 @@ parse_class(const char *pattern, size_t length)
 static int
 by_first(const void *a, const void *b)
 {
-	int32_t left = ((const struct range *)a)->first,
-		right = ((const struct range *)b)->first;
+	int32_t left = ((const struct code_range *)a)->first,
+		right = ((const struct code_range *)b)->first;
 
 	return (left > right) - (left < right);
 }
@@ -119,7 +119,7 @@ by_first(const void *a, const void *b)
 static void
 order_ranges(struct splitter *splitter)
 {
-	struct range *range = splitter->ranges;
+	struct code_range *range = splitter->ranges;
 	size_t kept = 0;
 
 	qsort(range, splitter->count, sizeof *range, by_first);

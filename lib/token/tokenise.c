@@ -423,7 +423,7 @@ look(void *context, const struct datafile *file, const struct tree *record)
 
 /* The rows of a text file; with a piece, those of it alone. */
 static void
-add_rows(struct tokenise *stream, struct datafile *file, const struct piece *piece)
+add_rows(struct tokenise *stream, struct datafile *file, const struct shard_piece *piece)
 {
 	struct table *table = table_open(file);
 	struct record rows;
@@ -498,7 +498,7 @@ tokenise_add(struct tokenise *stream, const char *path)
 }
 
 static void
-add_piece(struct tokenise *stream, struct piece *piece)
+add_piece(struct tokenise *stream, struct shard_piece *piece)
 {
 	const struct tokenise_options *options = stream->options;
 	struct input *input = input_open(piece->path);
@@ -514,7 +514,7 @@ add_piece(struct tokenise *stream, struct piece *piece)
 void
 tokenise_add_shard(struct tokenise *stream, char *const *files, int count)
 {
-	struct piece *pieces = shard_pieces(stream->options->shard, files, count);
+	struct shard_piece *pieces = shard_pieces(stream->options->shard, files, count);
 	double bytes = 0;
 
 	for (int i = 0; i < count; i++)

@@ -11,13 +11,13 @@
 enum { ALONE = 1 << 15 };
 
 /* What one thread makes of the texts first .. last-1. */
-struct part {
+struct tokenised_part {
 	struct ids ids;
 	int64_t first, last, cut, repaired, first_cut;
 };
 
 static void
-encode_part(struct part *part, const struct frame *frame, const char *bytes,
+encode_part(struct tokenised_part *part, const struct frame *frame, const char *bytes,
     const int64_t *offsets, int64_t *lengths)
 {
 	struct framed string = { 0 };
@@ -55,7 +55,7 @@ share(const int64_t *offsets, int64_t texts, int index, int count)
 }
 
 static void
-gather(struct tokenised *made, struct part *part, int parts)
+gather(struct tokenised *made, struct tokenised_part *part, int parts)
 {
 	size_t total = 0;
 
@@ -84,7 +84,7 @@ tokenise_texts(struct tokenised *made, const struct frame *frame, const char *by
 {
 	bool few = offsets[texts] - offsets[0] < ALONE; /* not worth waking threads */
 	int parts = few ? 1 : omp_get_max_threads();
-	struct part *part = mem_zero((size_t)parts, sizeof *part);
+	struct tokenised_part *part = mem_zero((size_t)parts, sizeof *part);
 
 	bytes = bytes ? bytes : ""; /* no text at all */
 	made->offsets = mem_grow(

@@ -153,7 +153,7 @@ tokenizer_normalise(const struct tokenizer *tokenizer, const char *text, size_t 
 		   : wordpiece_normal(tokenizer->wordpiece, text, length, made);
 }
 
-struct model {
+struct model_call {
 	const struct tokenizer *tokenizer;
 	struct ids *out;
 	size_t most;
@@ -162,7 +162,7 @@ struct model {
 static bool
 encode_pretoken(void *context, const char *text, size_t length)
 {
-	const struct model *model = context;
+	const struct model_call *model = context;
 
 	if (model->tokenizer->unigram)
 		unigram_encode(model->tokenizer->unigram, text, length, model->out);
@@ -177,7 +177,7 @@ static void
 encode_normal(const struct tokenizer *tokenizer, const char *text, size_t length,
     size_t lead, size_t most, struct ids *out)
 {
-	struct model model = { tokenizer, out, most };
+	struct model_call model = { tokenizer, out, most };
 
 	if (tokenizer->pretokenizer)
 		pretokenizer_run(

@@ -16,7 +16,7 @@ static const char MARK[] = "\xe2\x96\x81";
 enum { SMALL = 256, AHEAD = 16, INLINE = 4, MARKED = sizeof MARK, GROUPS = 512 };
 
 /* Reached by a byte, its label, which stands apart, and `skip` bytes behind it. */
-struct node {
+struct trie_node {
 	union {
 		uint32_t at;	    /* those bytes, in the vocabulary's texts */
 		char bytes[INLINE]; /* they themselves, if they are so few */
@@ -28,11 +28,11 @@ struct node {
 
 /* The pieces that begin with a byte, or with MARK and a byte; they are a trie from the first text on that asks for
  * them, which most texts do for few groups. */
-struct group {
+struct trie_group {
 	atomic_bool built;
 	uint32_t count;
 	int32_t last; /* of its pieces; those before it in `before` */
-	struct node root, *node;
+	struct trie_node root, *node;
 	unsigned char *label;
 	size_t nodes;
 };
@@ -41,7 +41,7 @@ struct unigram {
 	const struct vocabulary *vocabulary;
 	const char *pool; /* its texts */
 	size_t size;
-	struct group group[GROUPS];
+	struct trie_group group[GROUPS];
 	int32_t *before; /* by id: the one before it in its group */
 	int32_t empty;	 /* the id of the piece without a byte, or -1 */
 	pthread_mutex_t building;
@@ -55,7 +55,7 @@ struct unigram {
 /* Sorting a group's pieces. ------------------------------------------------------------ */
 
 /* KEY of its bytes as a number, zeros behind its end, and below them how many there are, at most KEY + 1. */
-struct entry {
+struct piece_key {
 	uint64_t key;
 	uint32_t start; /* of its text */
 	int32_t id;
@@ -65,7 +65,7 @@ struct entry {
 enum { KEY = 7, MORE = KEY + 1, COUNTED = 48 };
 
 static uint64_t
-key_at(const struct unigram *unigram, const struct entry *entry, size_t depth)
+key_at(const struct unigram *unigram, const struct piece_key *entry, size_t depth)
 {
 	size_t at = entry->start + depth, left = entry->length - depth;
 	uint64_t key = 0;
@@ -91,10 +91,10 @@ common_bytes(uint64_t a, uint64_t b)
 
 /* By their keys, stably. */
 static void
-insert(struct entry *entry, size_t count)
+insert(struct piece_key *entry, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
-		struct entry moved = entry[i];
+		struct piece_key moved = entry[i];
 		size_t at = i;
 		for (; at > 0 && moved.key < entry[at - 1].key; at--)
 			entry[at] = entry[at - 1];
@@ -104,10 +104,10 @@ insert(struct entry *entry, size_t count)
 
 /* The same for many: byte by byte, from the last.  Apart from sort, whose frames would hold its counts. */
 static __attribute__((noinline)) void
-scatter(struct entry *entry, struct entry *scratch, size_t count)
+scatter(struct piece_key *entry, struct piece_key *scratch, size_t count)
 {
 	uint32_t start[8][256] = { 0 };
-	struct entry *from = entry, *to = scratch, *turned;
+	struct piece_key *from = entry, *to = scratch, *turned;
 
 	for (size_t i = 0; i < count; i++)
 		for (int b = 0; b < 8; b++)
@@ -132,7 +132,7 @@ scatter(struct entry *entry, struct entry *scratch, size_t count)
 
 /* Pieces that are equal up to `depth`, by the bytes behind it; equal ones by id. */
 static void
-sort(const struct unigram *unigram, struct entry *entry, struct entry *scratch,
+sort(const struct unigram *unigram, struct piece_key *entry, struct piece_key *scratch,
     size_t count, size_t depth)
 {
 	uint64_t before = 0;
@@ -163,28 +163,28 @@ sort(const struct unigram *unigram, struct entry *entry, struct entry *scratch,
 
 /* A node on the way to the piece that was put last, whose children are not all known: the bytes up to `depth` of
  * a text. */
-struct open {
+struct open_node {
 	uint32_t text, depth;
 	size_t children; /* where in `loose` they begin */
 	int32_t id;
 };
 
-struct build {
+struct trie_builder {
 	const char *pool;
-	struct group *group;
-	struct open *open; /* from the group's root down */
+	struct trie_group *group;
+	struct open_node *open; /* from the group's root down */
 	size_t opened, open_room;
 	/* children of those, which are to lie beside each other in the end */
-	struct node *loose;
+	struct trie_node *loose;
 	unsigned char *label;
 	size_t count, loose_room;
 };
 
 /* The children that were loose from `first` on, for good; returns where they lie. */
 static uint32_t
-settle(struct build *build, size_t first)
+settle(struct trie_builder *build, size_t first)
 {
-	struct group *group = build->group;
+	struct trie_group *group = build->group;
 	size_t at = group->nodes, count = build->count - first;
 
 	if (!count)
@@ -198,11 +198,11 @@ settle(struct build *build, size_t first)
 
 /* The last open node is complete: it becomes a loose child of one that ends at `depth`. */
 static void
-close_node(struct build *build, uint32_t depth)
+close_node(struct trie_builder *build, uint32_t depth)
 {
-	const struct open *open = &build->open[--build->opened];
+	const struct open_node *open = &build->open[--build->opened];
 	const char *text = build->pool + open->text + depth;
-	struct node node = { .id = open->id,
+	struct trie_node node = { .id = open->id,
 		.count = (uint16_t)(build->count - open->children),
 		.skip = (uint16_t)(open->depth - depth - 1) };
 
@@ -221,20 +221,21 @@ close_node(struct build *build, uint32_t depth)
 }
 
 static void
-open_node(struct build *build, uint32_t text, uint32_t depth, int32_t id, size_t children)
+open_node(struct trie_builder *build, uint32_t text, uint32_t depth, int32_t id,
+    size_t children)
 {
 	if (build->opened == build->open_room)
 		build->open = mem_grow(build->open, &build->open_room, build->opened + 1,
 		    sizeof *build->open);
-	build->open[build->opened++] = (struct open){ text, depth, children, id };
+	build->open[build->opened++] = (struct open_node){ text, depth, children, id };
 }
 
 /* Nodes whose text is longer than the `depth` bytes that the next piece begins with, too. */
 static void
-close_nodes(struct build *build, uint32_t depth)
+close_nodes(struct trie_builder *build, uint32_t depth)
 {
 	while (build->open[build->opened - 1].depth > depth) {
-		struct open open = build->open[build->opened - 1];
+		struct open_node open = build->open[build->opened - 1];
 		uint32_t above = build->open[build->opened - 2].depth;
 		close_node(build, above > depth ? above : depth);
 		if (above < depth)
@@ -243,10 +244,10 @@ close_nodes(struct build *build, uint32_t depth)
 }
 
 static void
-build_trie(const struct unigram *unigram, struct group *group, const struct entry *entry,
-    size_t count, uint32_t depth)
+build_trie(const struct unigram *unigram, struct trie_group *group,
+    const struct piece_key *entry, size_t count, uint32_t depth)
 {
-	struct build build = { .pool = unigram->pool, .group = group };
+	struct trie_builder build = { .pool = unigram->pool, .group = group };
 
 	group->node = mem_large(2 * count, sizeof *group->node);
 	group->label = mem_new(2 * count, 1);
@@ -256,7 +257,7 @@ build_trie(const struct unigram *unigram, struct group *group, const struct entr
 			__builtin_prefetch(unigram->pool + entry[i + AHEAD].start);
 		if (i > 0)
 			close_nodes(&build, entry[i].common);
-		struct open *last = &build.open[build.opened - 1];
+		struct open_node *last = &build.open[build.opened - 1];
 		if (last->depth == entry[i].length) /* the root, or the same again */
 			last->id = entry[i].id;
 		else
@@ -265,7 +266,7 @@ build_trie(const struct unigram *unigram, struct group *group, const struct entr
 	}
 	close_nodes(&build, depth);
 	group->root =
-	    (struct node){ .id = build.open[0].id, .count = (uint16_t)build.count };
+	    (struct trie_node){ .id = build.open[0].id, .count = (uint16_t)build.count };
 	group->root.first = settle(&build, 0);
 	free(build.open);
 	free(build.loose);
@@ -273,17 +274,17 @@ build_trie(const struct unigram *unigram, struct group *group, const struct entr
 }
 
 static void
-build_group(const struct unigram *unigram, struct group *group)
+build_group(const struct unigram *unigram, struct trie_group *group)
 {
 	size_t count = group->count, length;
 	int32_t id = group->last;
-	struct entry *entry = mem_large(count, sizeof *entry);
-	struct entry *scratch = mem_large(count, sizeof *scratch);
+	struct piece_key *entry = mem_large(count, sizeof *entry);
+	struct piece_key *scratch = mem_large(count, sizeof *scratch);
 	uint32_t depth = group < unigram->group + 256 ? 1 : MARKED;
 
 	for (size_t i = count; i-- > 0; id = unigram->before[id]) {
 		const char *text = vocabulary_text(unigram->vocabulary, id, &length);
-		entry[i] = (struct entry){ .start = (uint32_t)(text - unigram->pool),
+		entry[i] = (struct piece_key){ .start = (uint32_t)(text - unigram->pool),
 			.id = id,
 			.length = (uint16_t)length };
 	}
@@ -311,10 +312,10 @@ group_of(const char *text, size_t length)
 }
 
 /* A group that can be read: what has to be built is, by one thread, while the others that ask for any wait. */
-static const struct group *
+static const struct trie_group *
 group_at(const struct unigram *unigram, size_t number)
 {
-	struct group *group = (struct group *)&unigram->group[number];
+	struct trie_group *group = (struct trie_group *)&unigram->group[number];
 
 	if (atomic_load_explicit(&group->built, memory_order_acquire))
 		return group;
@@ -345,7 +346,7 @@ part_groups(struct unigram *unigram)
 			unigram->empty = id;
 			continue;
 		}
-		struct group *group = &unigram->group[group_of(text, length)];
+		struct trie_group *group = &unigram->group[group_of(text, length)];
 		unigram->before[id] = group->last;
 		group->last = id;
 		group->count++;
@@ -357,8 +358,8 @@ part_groups(struct unigram *unigram)
 }
 
 /* The child that a byte leads to, or NULL. */
-static const struct node *
-child(const struct group *group, const struct node *node, unsigned char byte)
+static const struct trie_node *
+child(const struct trie_group *group, const struct trie_node *node, unsigned char byte)
 {
 	if (!node->count)
 		return NULL;
@@ -372,9 +373,9 @@ child(const struct group *group, const struct node *node, unsigned char byte)
 
 /* The next node at or below `node`, of which all bytes have been read, where text goes on at *at; NULL:
  * none.  *at moves behind what it stands for. */
-static const struct node *
-descend(const struct unigram *unigram, const struct group *group, const struct node *node,
-    const char *text, size_t length, size_t *at)
+static const struct trie_node *
+descend(const struct unigram *unigram, const struct trie_group *group,
+    const struct trie_node *node, const char *text, size_t length, size_t *at)
 {
 	if (*at == length || !(node = child(group, node, (unsigned char)text[*at])))
 		return NULL;
@@ -397,8 +398,8 @@ unigram_find(const struct unigram *unigram, const char *text, size_t length)
 
 	if (number == GROUPS)
 		return unigram->empty;
-	const struct group *group = group_at(unigram, number);
-	const struct node *node = &group->root;
+	const struct trie_group *group = group_at(unigram, number);
+	const struct trie_node *node = &group->root;
 	while (node && at < length)
 		node = descend(unigram, group, node, text, length, &at);
 	return node ? node->id : -1;
@@ -434,7 +435,7 @@ unigram_new(const struct vocabulary *vocabulary, double *score,
 
 /* The best way to a place in the text: its sum, its last piece, and where that begins; later, of a place
  * on the way, where the piece that begins there ends. */
-struct place {
+struct best_piece {
 	double sum;
 	uint32_t other;
 	int32_t id;
@@ -443,18 +444,18 @@ struct place {
 static const uint32_t NOWHERE = UINT32_MAX;
 
 static void
-reach(struct place *place, double sum, size_t start, int32_t id)
+reach(struct best_piece *place, double sum, size_t start, int32_t id)
 {
 	if (place->other == NOWHERE || sum > place->sum)
-		*place = (struct place){ sum, (uint32_t)start, id };
+		*place = (struct best_piece){ sum, (uint32_t)start, id };
 }
 
 /* From `start` over all pieces of a group, whose texts are that of its root up to `at`; whether one ends at `single`. */
 static bool
-follow(const struct unigram *unigram, const struct group *group, const char *text,
-    size_t length, size_t start, size_t at, size_t single, struct place *place)
+follow(const struct unigram *unigram, const struct trie_group *group, const char *text,
+    size_t length, size_t start, size_t at, size_t single, struct best_piece *place)
 {
-	const struct node *node = &group->root;
+	const struct trie_node *node = &group->root;
 	double sum = place[start].sum;
 	bool found = false;
 
@@ -468,13 +469,14 @@ follow(const struct unigram *unigram, const struct group *group, const char *tex
 }
 
 static void
-find_ways(
-    const struct unigram *unigram, const char *text, size_t length, struct place *place)
+find_ways(const struct unigram *unigram, const char *text, size_t length,
+    struct best_piece *place)
 {
 	int32_t code;
 
 	for (size_t start = 0, bytes; start < length; start += bytes) {
-		const struct group *group = group_at(unigram, (unsigned char)text[start]);
+		const struct trie_group *group =
+		    group_at(unigram, (unsigned char)text[start]);
 		bytes = utf8_decode(text + start, length - start, &code);
 		bool single = follow(
 		    unigram, group, text, length, start, start + 1, start + bytes, place);
@@ -512,15 +514,15 @@ push_unknown(
 /* The ids of the way to the end. */
 static void
 push_way(const struct unigram *unigram, const char *text, size_t length,
-    struct place *place, struct ids *out)
+    struct best_piece *place, struct ids *out)
 {
 	int32_t unknown = unigram->rules.unknown;
-	struct place last = place[length];
+	struct best_piece last = place[length];
 
 	/* the way back, turned: where pieces end, in the places where they begin */
 	for (size_t end = length; end > 0;) {
-		struct place before = place[last.other];
-		place[last.other] = (struct place){ 0, (uint32_t)end, last.id };
+		struct best_piece before = place[last.other];
+		place[last.other] = (struct best_piece){ 0, (uint32_t)end, last.id };
 		end = last.other;
 		last = before;
 	}
@@ -540,7 +542,7 @@ void
 unigram_encode(
     const struct unigram *unigram, const char *text, size_t length, struct ids *out)
 {
-	struct place small[SMALL + 1], *place = small;
+	struct best_piece small[SMALL + 1], *place = small;
 
 	if (length >= NOWHERE)
 		die("a text of %zu bytes is too long", length);
@@ -548,7 +550,7 @@ unigram_encode(
 		place = mem_new(length + 1, sizeof *place);
 	for (size_t i = 1; i <= length; i++)
 		place[i].other = NOWHERE;
-	place[0] = (struct place){ 0, 0, -1 };
+	place[0] = (struct best_piece){ 0, 0, -1 };
 	find_ways(unigram, text, length, place);
 	push_way(unigram, text, length, place, out);
 	if (place != small)

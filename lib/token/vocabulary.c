@@ -8,11 +8,11 @@
 
 enum { AHEAD = 16 };
 
-struct entry {
+struct token_text {
 	uint32_t start, length; /* in the pool; start 0: a gap */
 };
 
-struct slot {
+struct token_slot {
 	uint32_t tag;		/* of the hash; most texts are told apart by it */
 	int32_t next;		/* id + 1, 0: empty */
 	uint32_t start, length; /* as the entry has them: one look less */
@@ -21,9 +21,9 @@ struct slot {
 struct vocabulary {
 	char *pool;
 	size_t used, room;
-	struct entry *entry; /* by id */
+	struct token_text *entry; /* by id */
 	size_t size, capacity;
-	struct slot *slot; /* open addressing */
+	struct token_slot *slot; /* open addressing */
 	size_t slots, count;
 };
 
@@ -77,7 +77,7 @@ hash(const char *text, size_t length)
 }
 
 /* The slot that holds the text, or the empty one where it belongs. */
-static struct slot *
+static struct token_slot *
 find(const struct vocabulary *vocabulary, const char *text, size_t length, uint64_t key)
 {
 	size_t mask = vocabulary->slots - 1, at = key & mask;
@@ -99,12 +99,13 @@ widen(struct vocabulary *vocabulary, size_t id)
 {
 	if (id < vocabulary->capacity) {
 		while (vocabulary->size <= id)
-			vocabulary->entry[vocabulary->size++] = (struct entry){ 0, 0 };
+			vocabulary->entry[vocabulary->size++] =
+			    (struct token_text){ 0, 0 };
 		return;
 	}
 	vocabulary->capacity =
 	    id < 2 * vocabulary->capacity ? 2 * vocabulary->capacity : id + 1;
-	struct entry *entry = mem_zero(vocabulary->capacity, sizeof *entry);
+	struct token_text *entry = mem_zero(vocabulary->capacity, sizeof *entry);
 	if (vocabulary->size)
 		memcpy(entry, vocabulary->entry, vocabulary->size * sizeof *entry);
 	free(vocabulary->entry);
@@ -129,7 +130,7 @@ vocabulary_put(
 	memcpy(vocabulary->pool + vocabulary->used, text, length);
 	vocabulary->pool[vocabulary->used + length] = 0;
 	vocabulary->entry[id] =
-	    (struct entry){ (uint32_t)vocabulary->used, (uint32_t)length };
+	    (struct token_text){ (uint32_t)vocabulary->used, (uint32_t)length };
 	vocabulary->used += length + 1;
 	vocabulary->count++;
 	return true;
@@ -148,12 +149,12 @@ vocabulary_index(struct vocabulary *vocabulary)
 	for (size_t id = 0; id < vocabulary->size + AHEAD; id++) {
 		uint64_t key = ahead[id % AHEAD];
 		if (id >= AHEAD && vocabulary->entry[id - AHEAD].start) {
-			struct entry entry = vocabulary->entry[id - AHEAD];
-			struct slot *slot = find(vocabulary,
+			struct token_text entry = vocabulary->entry[id - AHEAD];
+			struct token_slot *slot = find(vocabulary,
 			    vocabulary->pool + entry.start, entry.length, key);
 			if (slot->next)
 				twice = (int32_t)(id - AHEAD);
-			*slot = (struct slot){ (uint32_t)(key >> 32),
+			*slot = (struct token_slot){ (uint32_t)(key >> 32),
 				(int32_t)(id - AHEAD) + 1, entry.start, entry.length };
 		}
 		if (id < vocabulary->size)
@@ -172,13 +173,13 @@ vocabulary_add(struct vocabulary *vocabulary, const char *text, size_t length, i
 		vocabulary_index(vocabulary);
 	}
 	uint64_t key = hash(text, length);
-	struct slot *slot = find(vocabulary, text, length, key);
+	struct token_slot *slot = find(vocabulary, text, length, key);
 	if (slot->next)
 		return slot->next - 1;
 	if (!vocabulary_put(vocabulary, text, length, id))
 		return -1;
-	*slot = (struct slot){ (uint32_t)(key >> 32), id + 1, vocabulary->entry[id].start,
-		(uint32_t)length };
+	*slot = (struct token_slot){ (uint32_t)(key >> 32), id + 1,
+		vocabulary->entry[id].start, (uint32_t)length };
 	return id;
 }
 

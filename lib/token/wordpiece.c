@@ -10,8 +10,8 @@
 enum { STACK = 1024, BYTE_WORD = 0, BYTE_SPACE, BYTE_PUNCT, BYTE_DROP, BYTE_WIDE };
 
 /* Tokens by the hash of their bytes; the vocabulary has the last word. */
-struct table {
-	struct slot {
+struct word_table {
+	struct word_slot {
 		uint32_t tag;
 		int32_t id; /* -1: empty */
 	} * slot;
@@ -23,7 +23,7 @@ struct wordpiece {
 	const struct vocabulary *vocabulary;
 	struct wordpiece_rules rules;
 	size_t prefix; /* bytes of the continuation mark */
-	struct table first, rest;
+	struct word_table first, rest;
 	unsigned char kind[2][256]; /* of a byte; [1]: of normal text */
 	unsigned char small[2][128];
 };
@@ -58,7 +58,7 @@ spread(uint64_t hash)
 }
 
 static void
-table_open(struct table *table, size_t count)
+table_open(struct word_table *table, size_t count)
 {
 	int bits = 10;
 
@@ -72,7 +72,7 @@ table_open(struct table *table, size_t count)
 }
 
 static void
-table_add(struct table *table, const char *text, size_t length, int32_t id)
+table_add(struct word_table *table, const char *text, size_t length, int32_t id)
 {
 	uint64_t hash = 0;
 
@@ -82,15 +82,15 @@ table_add(struct table *table, const char *text, size_t length, int32_t id)
 	size_t at = hash >> table->shift;
 	while (table->slot[at].id >= 0)
 		at = (at + 1) & table->mask;
-	table->slot[at] = (struct slot){ (uint32_t)hash, id };
+	table->slot[at] = (struct word_slot){ (uint32_t)hash, id };
 	if (length > table->longest)
 		table->longest = length;
 }
 
 /* The id of these bytes, or -1.  `skip`: bytes of the continuation mark in the symbol. */
 static int32_t
-table_find(const struct table *table, const struct vocabulary *vocabulary, size_t skip,
-    uint64_t hash, const unsigned char *text, size_t length)
+table_find(const struct word_table *table, const struct vocabulary *vocabulary,
+    size_t skip, uint64_t hash, const unsigned char *text, size_t length)
 {
 	hash = spread(hash);
 	for (size_t at = hash >> table->shift; table->slot[at].id >= 0;

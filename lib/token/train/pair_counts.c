@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-struct pair {
+struct token_pair {
 	int32_t left, right;
 	int64_t count;
 	uint32_t *word;
@@ -20,7 +20,7 @@ struct guess {
 };
 
 struct pair_counts {
-	struct pair *pair;
+	struct token_pair *pair;
 	size_t count, capacity;
 	uint32_t *slot; /* index into pair + 1; 0: empty */
 	size_t slots;
@@ -48,7 +48,7 @@ find(const struct pair_counts *pairs, int32_t left, int32_t right)
 	size_t mask = pairs->slots - 1, at = (hash ^ hash >> 32) & mask;
 
 	for (; pairs->slot[at]; at = (at + 1) & mask) {
-		const struct pair *pair = &pairs->pair[pairs->slot[at] - 1];
+		const struct token_pair *pair = &pairs->pair[pairs->slot[at] - 1];
 		if (pair->left == left && pair->right == right)
 			break;
 	}
@@ -69,7 +69,7 @@ widen(struct pair_counts *pairs)
 static bool
 before(const struct pair_counts *pairs, const struct guess *a, const struct guess *b)
 {
-	const struct pair *x = &pairs->pair[a->pair], *y = &pairs->pair[b->pair];
+	const struct token_pair *x = &pairs->pair[a->pair], *y = &pairs->pair[b->pair];
 
 	if (a->count != b->count)
 		return a->count > b->count;
@@ -118,11 +118,11 @@ pair_counts_change(
 		pairs->pair = mem_grow(
 		    pairs->pair, &pairs->capacity, pairs->count + 1, sizeof *pairs->pair);
 		pairs->pair[pairs->count++] =
-		    (struct pair){ .left = left, .right = right };
+		    (struct token_pair){ .left = left, .right = right };
 		pairs->slot[at] = (uint32_t)pairs->count;
 	}
 	uint32_t index = pairs->slot[at] - 1;
-	struct pair *pair = &pairs->pair[index];
+	struct token_pair *pair = &pairs->pair[index];
 	pair->count += change;
 	if (change <= 0)
 		return;
@@ -143,7 +143,7 @@ int64_t
 pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right)
 {
 	for (size_t i = 0; i < pairs->growing; i++) {
-		struct pair *pair = &pairs->pair[pairs->grown[i]];
+		struct token_pair *pair = &pairs->pair[pairs->grown[i]];
 		pair->grown = false;
 		if (pair->count > 0)
 			push(pairs, (struct guess){ pair->count, pairs->grown[i] });
@@ -151,7 +151,7 @@ pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right)
 	pairs->growing = 0;
 	while (pairs->guesses) {
 		struct guess guess = pop(pairs);
-		const struct pair *pair = &pairs->pair[guess.pair];
+		const struct token_pair *pair = &pairs->pair[guess.pair];
 		if (guess.count !=
 		    pair->count) { /* it has shrunk; growth was entered above */
 			if (pair->count > 0 && pair->count < guess.count)
@@ -168,7 +168,7 @@ pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right)
 uint32_t *
 pair_counts_where(struct pair_counts *pairs, int32_t left, int32_t right, size_t *count)
 {
-	struct pair *pair = &pairs->pair[pairs->slot[find(pairs, left, right)] - 1];
+	struct token_pair *pair = &pairs->pair[pairs->slot[find(pairs, left, right)] - 1];
 	uint32_t *word = pair->word;
 
 	*count = pair->words;

@@ -20,7 +20,7 @@ enum { SPECIALS = 5 };
 static const char *const specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
 	"[MASK]" };
 
-struct trainer {
+struct vocabulary_trainer {
 	enum trainer_kind kind;
 	bool cased;
 	/* of WordPiece */
@@ -53,10 +53,10 @@ parse(const char *text)
 static const char byte_level[] = "{'type':'ByteLevel','add_prefix_space':false,"
 				 "'trim_offsets':true,'use_regex':true}";
 
-struct trainer *
+struct vocabulary_trainer *
 trainer_new(enum trainer_kind kind, bool cased)
 {
-	struct trainer *trainer = mem_zero(1, sizeof *trainer);
+	struct vocabulary_trainer *trainer = mem_zero(1, sizeof *trainer);
 	struct wordpiece_rules rules = { .clean_text = true,
 		.chinese_chars = true,
 		.strip_accents = !cased,
@@ -83,7 +83,7 @@ trainer_new(enum trainer_kind kind, bool cased)
 static void
 count_word(void *context, const char *word, size_t length)
 {
-	struct trainer *trainer = context;
+	struct vocabulary_trainer *trainer = context;
 	int32_t size = vocabulary_size(trainer->words);
 
 	if (size == VOCABULARY_MAX)
@@ -129,7 +129,7 @@ normal(const char *text, size_t length, size_t *made)
 }
 
 void
-trainer_count(struct trainer *trainer, const char *text, size_t length)
+trainer_count(struct vocabulary_trainer *trainer, const char *text, size_t length)
 {
 	if (trainer->kind == TRAINER_WORDPIECE) {
 		wordpiece_words(trainer->splitter, text, length, count_word, trainer);
@@ -172,7 +172,7 @@ by_code(const void *a, const void *b)
 
 /* All characters of the words, the most frequent first. */
 static struct letter *
-count_letters(const struct trainer *trainer, size_t *letters)
+count_letters(const struct vocabulary_trainer *trainer, size_t *letters)
 {
 	struct letter *letter = mem_zero(CODES, sizeof *letter);
 	size_t length, used = 0;
@@ -198,7 +198,7 @@ count_letters(const struct trainer *trainer, size_t *letters)
 }
 
 static int32_t
-add_token(struct trainer *trainer, const char *text, size_t length)
+add_token(struct vocabulary_trainer *trainer, const char *text, size_t length)
 {
 	return vocabulary_add(
 	    trainer->tokens, text, length, vocabulary_size(trainer->tokens));
@@ -206,7 +206,8 @@ add_token(struct trainer *trainer, const char *text, size_t length)
 
 /* The token of a character; `made` holds its text: "##" and up to 4 bytes. */
 static size_t
-letter_text(const struct trainer *trainer, char made[6], int32_t code, bool inside)
+letter_text(
+    const struct vocabulary_trainer *trainer, char made[6], int32_t code, bool inside)
 {
 	inside &= trainer->kind == TRAINER_WORDPIECE;
 	memcpy(made, "##", 2);
@@ -215,7 +216,7 @@ letter_text(const struct trainer *trainer, char made[6], int32_t code, bool insi
 
 /* The characters of all bytes, by code point. */
 static void
-add_bytes(struct trainer *trainer)
+add_bytes(struct vocabulary_trainer *trainer)
 {
 	struct letter letter[256];
 	char text[6];
@@ -230,7 +231,7 @@ add_bytes(struct trainer *trainer)
 
 /* The most frequent characters of the text, those that begin words before those inside. */
 static void
-add_characters(struct trainer *trainer, int alphabet)
+add_characters(struct vocabulary_trainer *trainer, int alphabet)
 {
 	size_t letters;
 	struct letter *letter = count_letters(trainer, &letters);
@@ -248,7 +249,7 @@ add_characters(struct trainer *trainer, int alphabet)
 }
 
 static void
-add_alphabet(struct trainer *trainer, int size, int alphabet)
+add_alphabet(struct vocabulary_trainer *trainer, int size, int alphabet)
 {
 	for (int i = 0; i < SPECIALS; i++)
 		add_token(trainer, specials[i], strlen(specials[i]));
@@ -266,7 +267,7 @@ add_alphabet(struct trainer *trainer, int size, int alphabet)
 /* Merging. ------------------------------------------------------------------------- */
 
 /* Words as tokens, one after another; merging shortens them in place. */
-struct corpus {
+struct word_corpus {
 	int32_t *token;
 	struct sequence {
 		size_t start;
@@ -277,7 +278,7 @@ struct corpus {
 };
 
 static bool
-spell(const struct trainer *trainer, int32_t id, struct ids *into)
+spell(const struct vocabulary_trainer *trainer, int32_t id, struct ids *into)
 {
 	size_t length, before = into->count;
 	const char *word = vocabulary_text(trainer->words, id, &length);
@@ -298,11 +299,11 @@ spell(const struct trainer *trainer, int32_t id, struct ids *into)
 	return true;
 }
 
-static struct corpus
-spell_all(const struct trainer *trainer)
+static struct word_corpus
+spell_all(const struct vocabulary_trainer *trainer)
 {
 	size_t words = (size_t)vocabulary_size(trainer->words);
-	struct corpus corpus = { .word = mem_new(words, sizeof *corpus.word) };
+	struct word_corpus corpus = { .word = mem_new(words, sizeof *corpus.word) };
 	struct ids ids = { 0 };
 
 	for (size_t id = 0; id < words; id++) {
@@ -317,8 +318,8 @@ spell_all(const struct trainer *trainer)
 
 /* Replace left right by `into` in one word, and count the pairs that go and come. */
 static void
-merge_word(struct corpus *corpus, struct pair_counts *pairs, uint32_t index, int32_t left,
-    int32_t right, int32_t into)
+merge_word(struct word_corpus *corpus, struct pair_counts *pairs, uint32_t index,
+    int32_t left, int32_t right, int32_t into)
 {
 	struct sequence *word = &corpus->word[index];
 	int32_t *token = corpus->token + word->start;
@@ -348,7 +349,7 @@ merge_word(struct corpus *corpus, struct pair_counts *pairs, uint32_t index, int
 }
 
 static int32_t
-join(struct trainer *trainer, int32_t left, int32_t right)
+join(struct vocabulary_trainer *trainer, int32_t left, int32_t right)
 {
 	size_t a, b;
 	const char *head = vocabulary_text(trainer->tokens, left, &a);
@@ -366,12 +367,12 @@ join(struct trainer *trainer, int32_t left, int32_t right)
 }
 
 int
-trainer_learn(struct trainer *trainer, int size, int64_t least, int alphabet)
+trainer_learn(struct vocabulary_trainer *trainer, int size, int64_t least, int alphabet)
 {
 	int32_t left, right;
 
 	add_alphabet(trainer, size, alphabet);
-	struct corpus corpus = spell_all(trainer);
+	struct word_corpus corpus = spell_all(trainer);
 	struct pair_counts *pairs = pair_counts_new();
 	for (size_t w = 0; w < corpus.words; w++)
 		for (uint32_t i = 1; i < corpus.word[w].length; i++) {
@@ -418,7 +419,7 @@ static const char bert_normalizer[] =
     "'strip_accents':null,'lowercase':true}";
 
 static struct tree *
-tokenizer_tree(const struct trainer *trainer)
+tokenizer_tree(const struct vocabulary_trainer *trainer)
 {
 	bool bytes = trainer->kind == TRAINER_BPE;
 	char *added = mem_string("");
@@ -457,7 +458,7 @@ tokenizer_tree(const struct trainer *trainer)
 }
 
 static struct tree *
-config_tree(const struct trainer *trainer, int max_length)
+config_tree(const struct vocabulary_trainer *trainer, int max_length)
 {
 	bool bytes = trainer->kind == TRAINER_BPE;
 	char *bert = mem_format("'BertTokenizer','do_lower_case':%s,'strip_accents':null,"
@@ -476,7 +477,7 @@ config_tree(const struct trainer *trainer, int max_length)
 }
 
 static char *
-lines(const struct trainer *trainer)
+lines(const struct vocabulary_trainer *trainer)
 {
 	size_t used = 0, room = 0, length;
 	char *text = NULL;
@@ -505,7 +506,7 @@ trainer_writable(const char *dir)
 
 /* The file that is in use is the last to be replaced. */
 void
-trainer_write(const struct trainer *trainer, const char *dir, int max_length)
+trainer_write(const struct vocabulary_trainer *trainer, const char *dir, int max_length)
 {
 	struct tree *config = config_tree(trainer, max_length);
 	struct tree *tokenizer = tokenizer_tree(trainer);
@@ -523,7 +524,7 @@ trainer_write(const struct trainer *trainer, const char *dir, int max_length)
 }
 
 void
-trainer_free(struct trainer *trainer)
+trainer_free(struct vocabulary_trainer *trainer)
 {
 	if (trainer->kind == TRAINER_BPE) {
 		pretokenizer_free(trainer->pretokenizer);

@@ -22,29 +22,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct trainer;
+struct vocabulary_trainer;
 
 enum trainer_kind { TRAINER_WORDPIECE, TRAINER_BPE };
 
 /* cased, of WordPiece: neither lower-case nor strip accents; BPE takes the text as it is. */
-struct trainer *trainer_new(enum trainer_kind kind, bool cased);
+struct vocabulary_trainer *trainer_new(enum trainer_kind kind, bool cased);
 
 /* Count the words of a text (UTF-8). */
-void trainer_count(struct trainer *trainer, const char *text, size_t length);
+void trainer_count(struct vocabulary_trainer *trainer, const char *text, size_t length);
 
 /*
  * Learn a vocabulary of at most `size` tokens; pairs that are rarer than `least` are not
  * merged.  Of the characters of WordPiece only the `alphabet` most frequent are kept; a word
  * with another one is left out.  Dies when the characters alone do not fit.  Returns the tokens.
  */
-int trainer_learn(struct trainer *trainer, int size, int64_t least, int alphabet);
+int trainer_learn(
+    struct vocabulary_trainer *trainer, int size, int64_t least, int alphabet);
 
 /* Die when trainer_write would: the folder holds a model's weights.  To be asked first. */
 void trainer_writable(const char *dir);
 
 /* Write tokenizer.json, tokenizer_config.json and, of WordPiece, vocab.txt into a folder, which is made when
  * it is not there. */
-void trainer_write(const struct trainer *trainer, const char *dir, int max_length);
-void trainer_free(struct trainer *trainer);
+void trainer_write(
+    const struct vocabulary_trainer *trainer, const char *dir, int max_length);
+void trainer_free(struct vocabulary_trainer *trainer);
 
 #endif
