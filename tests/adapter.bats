@@ -342,7 +342,7 @@ native() { # MODEL
 	done
 	change 'del(.base_model_name_or_path)'
 	run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
-	[[ $stderr == "encode: $T/a/adapter_config.json: the adapter does not say of which model it is "* ]]
+	[[ $stderr == "encode: $T/a/adapter_config.json: the adapter does not name its base model "* ]]
 	change ".base_model_name_or_path = \"$T/base\""
 	run -2 encode -m "$T/a" --adapter "$T/a" "$T/ids.mts"
 	[[ $output == *"is a LoRA adapter itself; --adapter and --gates take adapters of the model that -m names"* ]]

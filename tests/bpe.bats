@@ -235,7 +235,7 @@ refused() {
 	refused neox '.model.end_of_word_suffix = "</w>"' "end_of_word_suffix is not supported"
 	refused neox '.model.merges[3] = "q zz"' "merge 3, 'q zz': the vocabulary lacks its right token"
 	refused neox '.model.merges[3] = "zz q"' "merge 3, 'zz q': the vocabulary lacks its left token"
-	refused neox '.model.merges[3] = "q j"' "merge 3, 'q j': the vocabulary lacks what it makes"
+	refused neox '.model.merges[3] = "q j"' "merge 3, 'q j': the vocabulary lacks its result"
 	refused neox '.model.merges[3] = "th"' "merge 3, 'th': must be two tokens and a blank"
 	refused neox '.model.merges[3] = "t h e"' "merge 3, 't h e': must be two tokens and a blank"
 	refused cl100k '.model.merges[3] = ["t"]' "'merges' must be a list of strings or of pairs of strings"

@@ -91,7 +91,7 @@ load helper
 		join_-_b_- standard input can be read only once
 		joni_a_b 'joni' is not one of sort, sort-fast, join; did you mean 'join'?
 		unlike 'unlike' is not one of sort, sort-fast, join
-		-n_3 what is to be done is missing; it is one of sort, sort-fast, join
+		-n_3 the command is missing; it is one of sort, sort-fast, join
 	E
 }
 

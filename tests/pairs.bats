@@ -665,7 +665,7 @@ rows_like() {
 	fails 'file: a, names: [1]' "x.yaml:2: a name must be a string; quote it"
 	fails 'file: a, document: a+b, names: [c]' "x.yaml:2: 'names' are of one field"
 	fails 'file: a, where: label' "x.yaml:2: 'label' is not NAME=VALUE"
-	fails 'file: a, where: label<b' "x.yaml:2: 'label<b': what is below or above is a number; 'b' is none"
+	fails 'file: a, where: label<b' "x.yaml:2: 'label<b': < and > need a number; 'b' is not one"
 	fails "file: a, where: 'label~('" "x.yaml:2: expression '(': "
 	fails 'file: a, where: 3' "x.yaml:2: 'where' must be a condition such as label=1"
 	fails 'file: a, where: [1]' "x.yaml:2: a condition is a string such as label=1"

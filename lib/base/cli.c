@@ -17,7 +17,7 @@
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 
-/* Spellings of version 0.1, which go with 0.3: of a letter or a long name. */
+/* Spellings of version 0.1, letters or long names, to be removed in 0.3. */
 static const struct renamed {
 	const char *program, *old, *now;
 } renamed[] = {
@@ -49,9 +49,9 @@ static const struct renamed {
 };
 enum { RENAMED_COUNT = sizeof renamed / sizeof *renamed };
 
-/* Kept from main for messages and the stream's history; never changed after. */
+/* Set once by cli_start, for messages and the history of streams. */
 static char *command;
-static bool given[OPTIONS_MAX]; /* by its place among the program's options */
+static bool given[OPTIONS_MAX]; /* by index into cli->options */
 
 static void
 append_quoted(char **text, const char *word)
@@ -95,7 +95,8 @@ cli_start(const struct cli *cli, int argc, char **argv)
 	append_quoted(&command, cli->name);
 	for (int i = 1; i < argc; i++)
 		append_quoted(&command, argv[i]);
-	signal(SIGPIPE, SIG_DFL); /* a reader that has enough ends us quietly */
+	signal(SIGPIPE,
+	    SIG_DFL); /* a reader that closes its pipe ends the program without a message */
 	terminal_guard();
 	if (argc == 2 && !strcmp(argv[1], "--completion")) {
 		completion_print(cli);
@@ -111,7 +112,7 @@ cli_command(void)
 
 /* Words. --------------------------------------------------------------------------- */
 
-/* Letters that are added, missing, other or exchanged with their neighbour between two words. */
+/* Edit distance of two words: insertions, deletions, substitutions, exchanges of neighbours. */
 static int
 distance(const char *a, const char *b)
 {
@@ -144,7 +145,6 @@ distance(const char *a, const char *b)
 	return last[n];
 }
 
-/* "; did you mean 'head'?" where one of the words is near, else "". */
 static char *
 suggestion(const char *word, const char *const *words, const char *dashes)
 {
@@ -182,7 +182,7 @@ cli_word(const char *option, const char *word, const char *const *words)
 	    suggestion(word, words, ""));
 }
 
-/* Its place among the program's; none is a usage fault. */
+/* The command of this name; a usage error if there is none. */
 static const struct cli_command *
 named(const struct cli *cli, const char *word)
 {
@@ -195,7 +195,7 @@ named(const struct cli *cli, const char *word)
 		known = mem_list(known, names[i]);
 	}
 	if (!word)
-		die_usage("what is to be done is missing; it is one of %s", known);
+		die_usage("the command is missing; it is one of %s", known);
 	for (i = 0; names[i] && strcmp(names[i], word) != 0; i++)
 		;
 	if (!names[i])
@@ -240,7 +240,7 @@ cli_only(const struct cli *cli, const char *mode, const char *known)
 			    "--%s does not apply to %s", cli->options[i].name, mode);
 }
 
-/* What getopt_long stumbled over; `letter` is ':' where a value is missing. */
+/* Reports an option that getopt_long refused; letter ':': its value is missing. */
 static _Noreturn void
 refuse(const struct option *longs, int letter, const char *word)
 {
@@ -263,7 +263,7 @@ refuse(const struct option *longs, int letter, const char *word)
 	die_usage("'--%s' is not an option%s", name, suggestion(name, names, "--"));
 }
 
-/* Of the command among the operands, if there is one; getopt_long moves them behind the rest. */
+/* Prints the help of the command among the operands, or of the program.  getopt_long moves operands to the end. */
 static _Noreturn void
 help(const struct cli *cli, int argc, char **argv, const char *shorts,
     const struct option *longs)
@@ -274,7 +274,7 @@ help(const struct cli *cli, int argc, char **argv, const char *shorts,
 	end_quietly();
 }
 
-/* What getopt_long is to know. */
+/* The options as getopt_long takes them. */
 struct spellings {
 	struct option longs[OPTIONS_MAX + RENAMED_COUNT + 8];
 	char shorts[2 * (OPTIONS_MAX + RENAMED_COUNT) + 16];
@@ -304,7 +304,7 @@ option_named(const struct cli *cli, const char *name)
 	return o->letter ? o : NULL;
 }
 
-/* Of an entry of `renamed`; NULL where it is another program's. */
+/* The option that an entry of `renamed` stands for; NULL: this program does not have it. */
 static const struct cli_option *
 now_of(const struct cli *cli, const struct renamed *r)
 {
@@ -333,7 +333,7 @@ spell_all(struct spellings *to, const struct cli *cli)
 	}
 }
 
-/* The letter of today for one of an earlier spelling. */
+/* The current letter of an option given in an earlier spelling. */
 static int
 today(const struct cli *cli, int letter)
 {

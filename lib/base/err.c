@@ -17,7 +17,7 @@ const char *program_name = "motes";
 int verbosity;
 int exit_failed = EXIT_DATA;
 
-/* One write per message, so that the lines of a pipeline's programs never mix. */
+/* One write per message: lines of several programs do not mix. */
 static void
 say(const char *kind, const char *format, va_list arguments)
 {
@@ -47,13 +47,13 @@ before_death(void (*act)(void *context), void *context)
 	last_context = context;
 }
 
-/* Memory that is still held is the system's to take back: nothing may take it for leaks. */
+/* Calls the function of before_death, then exits without the leak check of AddressSanitizer: die frees nothing. */
 static _Noreturn void
 leave(int status)
 {
 	void (*act)(void *context) = last_act;
 
-	last_act = NULL; /* it may die itself */
+	last_act = NULL; /* act may call die itself */
 	if (act)
 		act(last_context);
 	fflush(NULL);
@@ -61,12 +61,13 @@ leave(int status)
 	_exit(status);
 }
 
-/* Of threads that die at once the first speaks; the others wait until it has left. */
+/* If several threads die at once, the first prints its message and the others wait for the exit. */
 static void
 be_first(void)
 {
 	static atomic_flag dies = ATOMIC_FLAG_INIT;
-	static _Thread_local bool mine; /* what is done before death may die itself */
+	static _Thread_local bool
+	    mine; /* this thread is exiting: act may call die itself */
 
 	while (!mine && atomic_flag_test_and_set(&dies))
 		pause();

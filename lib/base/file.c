@@ -12,7 +12,7 @@
 #include "base/input.h"
 #include "base/mem.h"
 
-enum { MAPPED = 1 << 18 }; /* bytes from which on copying costs more than a map */
+enum { MAPPED = 1 << 18 }; /* bytes; larger files are mapped, not copied */
 
 const char *
 file_pointer(const char *bytes, size_t count)
@@ -24,7 +24,7 @@ file_pointer(const char *bytes, size_t count)
 		   : NULL;
 }
 
-/* A regular file and its size, or -1: it does not exist. */
+/* Opens a regular file; -1: it does not exist. */
 static int
 open_file(const char *path, size_t *size)
 {
@@ -41,7 +41,7 @@ open_file(const char *path, size_t *size)
 	return file;
 }
 
-/* Its bytes and a NUL; closes it. */
+/* Returns the bytes and a NUL; closes the file. */
 static char *
 copy_file(int file, const char *path, size_t size)
 {
@@ -141,7 +141,7 @@ file_sync_folder(const char *path)
 {
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (folder < 0 && errno == EACCES) /* it can be written, but not be read */
+	if (folder < 0 && errno == EACCES) /* the folder can be written, not read */
 		return;
 	if (folder < 0 || (fsync(folder) && errno != EINVAL && errno != EROFS))
 		die("%s: cannot be written to the disk:", path);

@@ -7,17 +7,18 @@ const struct cli_option help_common[] = {
 	{ CLI_LONG, "progress", NULL,
 	    "show progress even when standard error is no terminal" },
 	{ 'q', "quiet", NULL, "no progress, no warnings" },
-	{ 'v', "verbose", NULL, "say what was done" }, { 'h', "help", NULL, "this text" },
-	{ CLI_LONG, "version", NULL, "version" }, { 0 }
+	{ 'v', "verbose", NULL, "report what was done" },
+	{ 'h', "help", NULL, "this text" }, { CLI_LONG, "version", NULL, "version" },
+	{ 0 }
 };
 
-/* What is cut out of a text. */
+/* Part of a text; borrowed. */
 struct excerpt {
 	const char *start;
 	size_t length;
 };
 
-/* The next piece up to one of `ends` or the end of the text; false when there is none left. */
+/* Takes the text up to one of `ends` or to its end; false if nothing is left. */
 static bool
 next_piece(const char **text, const char *ends, struct excerpt *piece)
 {
@@ -44,8 +45,7 @@ is_command(const struct cli *cli, struct excerpt piece)
 	return false;
 }
 
-/* Steps over the commands at the beginning of a line; returns whether this one is among them, or
- * there are none. */
+/* Skips the command names at the start of a line; returns whether `command` is among them, or there are none. */
 static bool
 is_for(const struct cli *cli, const struct cli_command *command, struct excerpt *line)
 {
@@ -66,7 +66,7 @@ is_for(const struct cli *cli, const struct cli_command *command, struct excerpt 
 	return found || !any;
 }
 
-/* An option's text, its lines under each other; of a command its clauses alone. */
+/* Prints an option's text, lines aligned; of a command, only its clauses. */
 static void
 print_text(const struct cli *cli, const struct cli_command *command, const char *text)
 {
@@ -107,7 +107,7 @@ print_option(const struct cli *cli, const struct cli_command *command,
 	print_text(cli, command, option->help);
 }
 
-/* The lines of the synopsis that begin with the command, or with several between bars. */
+/* Prints the lines of the synopsis that begin with the command, or with alternatives "a|b" that contain it. */
 static void
 print_synopsis(const struct cli *cli, const struct cli_command *command)
 {

@@ -22,7 +22,7 @@ const char *const input_endings[] = { ".gz", ".zst", ".xz", ".bz2", NULL };
 
 enum { BUFFER = 1 << 20 };
 
-/* Memory of a decompressor: zstd --long=31 and xz --lzma2=dict=1536MiB want so much, no file should want more. */
+/* Memory limit of a decompressor: as much as zstd --long=31 and xz --lzma2=dict=1536MiB need. */
 enum { WINDOW_LOG = 31 };
 static const uint64_t XZ_MEMORY = 2ull << 30;
 
@@ -31,12 +31,12 @@ enum packing { PLAIN, GZIP, ZSTD, XZ, BZIP2 };
 struct input {
 	char *name;
 	int file;
-	uint64_t bytes; /* read of it */
-	bool raw_ended; /* nothing follows what is in the buffer */
+	uint64_t bytes; /* read from the file */
+	bool raw_ended; /* the buffer holds the last bytes of the file */
 	bool started;	/* the kind is known, the decoder is set up */
 	bool between;	/* the decoder is at the boundary of two frames */
 	enum packing packing;
-	size_t at, end; /* what is left of the raw bytes in the buffer */
+	size_t at, end; /* the unconsumed raw bytes of the buffer */
 	ZSTD_DStream *zstd;
 	z_stream gzip;
 	lzma_stream xz;
@@ -75,7 +75,7 @@ input_open_file(int file, const char *name)
 
 	input->name = mem_string(name);
 	input->file = file;
-	/* both are hints: fewer switches between the programs of a pipe, earlier reading ahead */
+	/* hints: fewer context switches in a pipe, earlier readahead */
 	(void)fcntl(input->file, F_SETPIPE_SZ, BUFFER);
 	(void)posix_fadvise(input->file, 0, 0, POSIX_FADV_SEQUENTIAL);
 	input->buffer = mem_new(BUFFER, 1);
@@ -105,7 +105,7 @@ read_file(struct input *input, void *to, size_t count)
 	return (size_t)got;
 }
 
-/* Make `count` raw bytes available, fewer only at the end. */
+/* Makes `count` raw bytes available; fewer only at the end. */
 static void
 fill(struct input *input, size_t count)
 {
@@ -119,7 +119,7 @@ fill(struct input *input, size_t count)
 		    read_file(input, input->buffer + input->end, BUFFER - input->end);
 }
 
-/* Whether the raw bytes begin so; waits for no more of them than it takes to say no. */
+/* Whether the raw bytes begin with `magic`; reads no further than the first difference. */
 static bool
 begins(struct input *input, const char *bytes, size_t count)
 {
@@ -132,7 +132,7 @@ begins(struct input *input, const char *bytes, size_t count)
 	return true;
 }
 
-/* BZh, the size of blocks, and six bytes of a block or of the end. */
+/* BZh, the block size, and six bytes of a block header or of the end mark. */
 static bool
 is_bzip2(struct input *input)
 {
@@ -149,7 +149,7 @@ is_bzip2(struct input *input)
 static enum packing
 packing_of(struct input *input)
 {
-	/* a skippable frame, as some parallel compressors begin with: one of sixteen */
+	/* one of sixteen kinds of skippable frames, which some parallel compressors write first */
 	char skippable[] = { 0x50, 0x2a, 0x4d, 0x18 };
 
 	fill(input, 1);
@@ -210,7 +210,7 @@ stop(struct input *input)
 	input->between = true;
 }
 
-/* Decompress from the buffer; NULL, or what is wrong with the bytes. */
+/* Decompresses from the buffer; returns NULL, or the error. */
 static const char *
 unpack_zstd(struct input *input, char *to, size_t count, size_t *made)
 {
@@ -300,14 +300,14 @@ unpack_bzip2(struct input *input, char *to, size_t count, size_t *made)
 	return NULL;
 }
 
-/* One step of decompression; sets *made to 0 when all raw bytes are used up. */
+/* One step of decompression; *made is 0 if it needs more raw bytes. */
 static const char *
 unpack(struct input *input, char *to, size_t count, size_t *made)
 {
 	bool padded = input->packing == GZIP || input->packing == XZ;
 
 	*made = 0;
-	/* between members or streams: zeros that fill the last block of a disk or a tape */
+	/* skip zeros between members: padding of a disk or tape block */
 	while (padded && input->between && input->at < input->end &&
 	       !input->buffer[input->at])
 		input->at++;
@@ -321,7 +321,7 @@ unpack(struct input *input, char *to, size_t count, size_t *made)
 	}
 }
 
-/* Decompress the first bytes, then forget that it was done. */
+/* Decompresses the first bytes, then restores the state. */
 static size_t
 peek_packed(struct input *input, char *bytes, size_t count)
 {

@@ -46,7 +46,7 @@ write_holder(const struct lock *lock)
 	free(text);
 }
 
-/* Whether the file still has its name: whoever ended a lock has removed it. */
+/* Whether the file still has its name; lock_end removes it. */
 static bool
 is_current(const struct lock *lock)
 {
@@ -56,7 +56,7 @@ is_current(const struct lock *lock)
 	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* False where another process has it, and `wait` is false. */
+/* Returns false if another process holds the lock and `wait` is false. */
 static bool
 try(struct lock *lock, bool wait)
 {
@@ -78,7 +78,7 @@ try(struct lock *lock, bool wait)
 	return true;
 }
 
-/* waited: NULL where the program does not wait, but dies. */
+/* waited NULL: do not wait, die. */
 static struct lock *
 take(const char *name, bool *waited)
 {
@@ -127,7 +127,7 @@ lock_wait(const char *name, bool *waited)
 	return take(name, waited);
 }
 
-/* The name goes first: whoever takes the file after that sees that it has none. */
+/* Unlinks first: a process that locks the old file then sees that it has no name. */
 void
 lock_end(struct lock *lock)
 {

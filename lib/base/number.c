@@ -12,7 +12,7 @@
 enum { LONGEST = 1000 };
 static const char decimal[] = "0123456789";
 
-/* Copied, because a value in a file is not followed by a NUL. */
+/* strtod needs a NUL, so the text is copied. */
 static bool
 copy(char to[LONGEST + 1], const char *text, size_t length)
 {
@@ -65,9 +65,9 @@ number_read_long(const char *text, size_t length, long double *value)
 	return true;
 }
 
-enum { DIGITS = 20 }; /* of 2^64 */
+enum { DIGITS = 20 }; /* decimal digits of 2^64 */
 
-/* A whole number's digits, at least `least` of them, at room + DIGITS - count; returns the count. */
+/* Writes the digits of an integer, at least `least`, right-aligned in room[DIGITS]; returns their count. */
 static int
 put_digits(char room[DIGITS], uint64_t number, int least)
 {
@@ -79,14 +79,14 @@ put_digits(char room[DIGITS], uint64_t number, int least)
 	return (int)(room + DIGITS - at);
 }
 
-/* The same at `to`, which has room for DIGITS; returns what follows. */
+/* Writes them left-aligned at to[DIGITS]; returns the end. */
 static char *
 put_whole(char *to, uint64_t number, int least)
 {
 	char digits[2 * DIGITS] = { 0 };
 	int count = put_digits(digits, number, least);
 
-	memcpy(to, digits + DIGITS - count, DIGITS); /* of known size: no call */
+	memcpy(to, digits + DIGITS - count, DIGITS); /* a constant size: inlined */
 	return to + count;
 }
 
@@ -98,8 +98,8 @@ number_put_whole(char room[NUMBER_ROOM], int64_t value)
 			 : (size_t)(put_whole(room, (uint64_t)value, 1) - room);
 }
 
-/* `count` digits with a point behind the first `whole` of them; whole < 1: 0.00123.  Of `digits`,
- * and behind `to`, DIGITS and what stands before them can be read and written. */
+/* Writes `count` digits with a point after the first `whole`; whole < 1: 0.00123.  Copies of constant size read DIGITS
+ * bytes of `digits` and write as many after `to`. */
 static char *
 put_point(char *to, const char *digits, int count, int whole)
 {
@@ -169,7 +169,7 @@ number_digits(double value)
 	for (uint64_t digits = shortest_of_double(fabs(value)).digits; digits > 9;
 	     digits /= 10)
 		count++;
-	/* beside a power of two the shortest may not be the one that is rounded to so many */
+	/* next to a power of two the shortest decimal may differ from the value rounded to as many digits */
 	snprintf(text, sizeof text, "%.*g", count, value);
 	return strtod(text, NULL) == value ? count : count + 1;
 }

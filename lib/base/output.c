@@ -20,11 +20,11 @@ enum { BUFFER = 1 << 16, PIPE = 1 << 20 };
 
 struct output {
 	char *name;   /* for messages */
-	char *target; /* where it is renamed to; NULL: written directly */
-	char *beside; /* its name until then, or NULL: it has none yet */
-	bool printed; /* stdout leads there, too */
+	char *target; /* the final path; NULL: written directly */
+	char *beside; /* temporary path; NULL: the file has no name yet */
+	bool printed; /* stdout is redirected to it */
 	bool
-	    terminal; /* it is standard output, and a terminal: texts go through stdout, which is guarded (terminal.h) */
+	    terminal; /* a terminal: writes go through stdout, which terminal_guard cleans */
 	int file;
 	size_t used;
 	char *buffer; /* [BUFFER] */
@@ -59,11 +59,11 @@ read_link(const char *path)
 	    path, (int)length, to);
 }
 
-/* The file that a path leads to, which need not exist: a link stays a link. */
+/* Follows symbolic links; the file need not exist. */
 static char *
 resolve(const char *path)
 {
-	enum { LINKS = 40 }; /* as many as the system follows */
+	enum { LINKS = 40 }; /* Linux's limit */
 	char *real = realpath(path, NULL), *next;
 
 	if (real)
@@ -79,8 +79,8 @@ resolve(const char *path)
 	return real;
 }
 
-/* A file without a name where the system has such, else one with a name of its own; open to those
- * to whom the file that it replaces was. */
+/* Opens an unnamed file (O_TMPFILE), or a temporary name where the file system has none, with the permissions of the
+ * file that it replaces. */
 static void
 open_beside(struct output *output)
 {
@@ -129,8 +129,7 @@ output_open(const char *path, bool binary)
 		die_usage(
 		    "%s: binary output to a terminal is refused; redirect it or give a file",
 		    output->name);
-	(void)fcntl(
-	    output->file, F_SETPIPE_SZ, PIPE); /* fewer switches between programs */
+	(void)fcntl(output->file, F_SETPIPE_SZ, PIPE); /* fewer context switches */
 	output->buffer = mem_new(BUFFER, 1);
 	return output;
 }
@@ -192,7 +191,7 @@ output_write(struct output *output, const void *bytes, size_t count)
 	output->used += count;
 }
 
-/* Give the file a name, if it has none. */
+/* Links an unnamed file to a temporary path. */
 static void
 put_beside(struct output *output)
 {
@@ -225,7 +224,7 @@ put_in_place(struct output *output)
 	if (rename(output->beside, output->target))
 		die("%s:", output->name);
 	temporary_forget(output->beside);
-	if (!temporary) /* else it is synced when it gets its last name */
+	if (!temporary) /* a temporary folder is synced when it is renamed */
 		file_sync_parent(output->target);
 }
 

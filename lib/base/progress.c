@@ -21,16 +21,16 @@ struct progress {
 	const char *unit;
 	int64_t total, done;
 	double start, drawn; /* times */
-	double *ends;	     /* [files] shares of the whole at which they end */
+	double *ends;	     /* [files] share of the work done at the end of each file */
 	int files, file;
-	bool unknown;		      /* how large one of them is */
-	double from, until;	      /* shares that the span at hand leads from and to */
-	int64_t span, spanned, spans; /* its units, those that are done; spans so far */
+	bool unknown;	    /* the size of a file is unknown */
+	double from, until; /* shares at the start and end of the current span */
+	int64_t span, spanned, spans; /* units of the span, units done; number of spans */
 	char note[64];
 	bool shown, terminal;
 };
 
-static bool forced; /* by the command line */
+static bool forced; /* --progress */
 
 void
 progress_force(void)
@@ -53,7 +53,7 @@ progress_new(const char *unit, int64_t total)
 	return progress;
 }
 
-/* Bytes of a regular file, at least 1 so that shares can be told; 0: it is none. */
+/* Size of a regular file, at least 1; 0: not a regular file. */
 static double
 file_bytes(const char *path)
 {
@@ -107,7 +107,7 @@ progress_span(struct progress *progress, double share, int64_t count)
 	progress->spanned = 0;
 }
 
-/* Of the whole work; below 0: nobody knows. */
+/* The share done of the whole work; below 0: unknown. */
 static double
 share_done(const struct progress *progress)
 {

@@ -62,7 +62,7 @@ rng_uniform(struct rng *rng)
 double
 rng_normal(struct rng *rng)
 {
-	/* Box-Muller, one value per call: no hidden state to checkpoint */
+	/* Box-Muller, one value per call: no state beside `rng` */
 	double radius = sqrt(-2 * log(1 - rng_uniform(rng)));
 
 	return radius * cos(6.283185307179586 * rng_uniform(rng));

@@ -6,7 +6,7 @@
 enum { STEP = 27, FIRST = -297 };
 static const uint64_t LOW = ~(uint64_t)0 >> 1; /* 63 bits */
 
-/* The 192 leading bits of 10^FIRST, 10^(FIRST + STEP), ..., cut off. */
+/* The 192 leading bits of 10^FIRST, 10^(FIRST + STEP), ..., truncated. */
 static const uint64_t powers[][3] = {
 	{ 0xa76c582338ed2621, 0xaf2af2b80af6f24e, 0x657c8f4d43323a36 }, /* 1e-297 */
 	{ 0x873e4f75e2224e68, 0x5a7744a6e804a291, 0xcc35eddfcf0996d7 }, /* 1e-270 */
@@ -34,7 +34,7 @@ static const uint64_t powers[][3] = {
 	{ 0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, 0x4944d9f52cd0dec2 }, /* 1e+324 */
 };
 
-/* The powers of five that lie between two of them. */
+/* Powers of five between two table entries. */
 static const uint64_t fives[STEP] = { 1, 5, 25, 125, 625, 3125, 15625, 78125, 390625,
 	1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625u, 30517578125u,
 	152587890625u, 762939453125u, 3814697265625u, 19073486328125u, 95367431640625u,
@@ -62,7 +62,7 @@ log2_of_10(int n)
 	return (int)((n * (int64_t)913124641741) >> 38);
 }
 
-/* The bits of the table hold so many more than are wanted that what was cut off does not reach
+/* The table has 66 bits more than the result, so its truncation error does not reach
  * them; the test compares all of them with the exact powers. */
 void
 shortest_power(int n, uint64_t words[2])
@@ -80,7 +80,7 @@ shortest_power(int n, uint64_t words[2])
 	words[1] = (uint64_t)top & LOW;
 }
 
-/* floor(power x number / 2^127), its last bit set where that is not all of it. */
+/* floor(power x number / 2^127), with the last bit set if the remainder is not 0. */
 static uint64_t
 scale(const uint64_t power[2], uint64_t number)
 {
@@ -91,7 +91,7 @@ scale(const uint64_t power[2], uint64_t number)
 	return whole | (((uint64_t)rest & LOW) != 0);
 }
 
-/* significand x 2^exponent.  uneven: the next number below is only half as far as the one above. */
+/* For significand x 2^exponent.  uneven: the gap to the next number below is half the gap above. */
 static struct decimal
 shortest(uint64_t significand, int exponent, bool uneven)
 {
@@ -101,7 +101,7 @@ shortest(uint64_t significand, int exponent, bool uneven)
 
 	shortest_power(-k, power);
 	power[1]++;
-	/* four times the number, and where its interval ends, in units of 10^k */
+	/* four times the number and the ends of its interval, in units of 10^k */
 	uint64_t at = scale(power, four << shift);
 	uint64_t least = scale(power, (four - 2 + uneven) << shift) + odd;
 	uint64_t most = scale(power, (four + 2) << shift) - odd;
@@ -118,13 +118,13 @@ shortest(uint64_t significand, int exponent, bool uneven)
 	high = (below + 1) << 2 <= most;
 	if (low != high)
 		return (struct decimal){ low ? below : below + 1, k };
-	/* the nearer one; of two as near, the even one */
+	/* the nearer; if equally near, the even one */
 	uint64_t middle = (below << 2) + 2;
 	bool up = at > middle || (at == middle && (below & 1));
 	return (struct decimal){ below + up, k };
 }
 
-/* Of a positive number as IEEE 754 has it. */
+/* `bits`: a positive number in IEEE 754 format. */
 static struct decimal
 of_bits(uint64_t bits, int fraction_bits, int exponent_bits)
 {

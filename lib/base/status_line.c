@@ -9,11 +9,11 @@
 
 #include "base/terminal.h"
 
-/* Bytes of the terminal that stand for a right: a program that has it holds a lock there. */
+/* Byte offsets of the terminal device; a program locks one to hold that right. */
 enum right { DRAW_KNOWN, DRAW, RESULTS, RIGHTS };
 
-static bool drawn;   /* our text stands there, as far as we know */
-static bool stopped; /* a program's own locks do not show */
+static bool drawn;   /* this program drew the line last */
+static bool stopped; /* fcntl does not report a process's own locks */
 
 static struct flock
 lock_of(enum right right, int type)
@@ -23,7 +23,7 @@ lock_of(enum right right, int type)
 	};
 }
 
-/* A terminal that cannot be locked is ours. */
+/* If the terminal cannot be locked, every program may draw. */
 static bool
 take(enum right right)
 {
@@ -41,7 +41,7 @@ give_up(enum right right)
 	(void)fcntl(STDERR_FILENO, F_SETLK, &lock);
 }
 
-/* Whether another program has it. */
+/* Whether another program holds the right. */
 static bool
 is_taken(enum right right)
 {
@@ -65,7 +65,7 @@ status_line_mine(bool known)
 	bool mine = !stopped && (front < 0 || front == getpgrp()) && !is_taken(RESULTS) &&
 		    (known ? take(DRAW_KNOWN) : !is_taken(DRAW_KNOWN) && take(DRAW));
 
-	drawn &= mine; /* whoever has it draws over ours */
+	drawn &= mine; /* the holder overwrites our line */
 	return mine;
 }
 
@@ -90,7 +90,7 @@ status_line_clear(void)
 void
 status_line_leave(void)
 {
-	if (drawn && !is_taken(RESULTS)) /* else results stand there by now */
+	if (drawn && !is_taken(RESULTS)) /* else results may have overwritten the line */
 		status_line_clear();
 	drawn = false;
 	give_up(DRAW_KNOWN);

@@ -10,8 +10,7 @@
 
 static const size_t NAMES_MOST = UINT32_MAX - 1;
 
-/* A place of the table: part of the hash, so that most strangers are told without a look at
- * their bytes and the table grows without one. */
+/* Part of the hash lies in the slot: most unequal names are told apart, and the table grows, without reading names. */
 struct name_slot {
 	uint32_t hash, number; /* number + 1, 0: empty */
 };
@@ -24,14 +23,15 @@ struct name_block {
 };
 
 struct strings {
-	struct name_block *block; /* the newest, where bytes go */
-	size_t used, size;	  /* of it */
+	struct name_block *block; /* the newest; new names go there */
+	size_t used, size;	  /* bytes of that block */
 	char **names
-	    [CHUNKS]; /* chunk c: FIRST << c names, their bytes behind their length */
+	    [CHUNKS]; /* chunk c: FIRST << c names; the length lies before the bytes */
 	size_t count, taken;
-	struct name_slot *table; /* by hash; a power of two, at most half full */
+	struct name_slot
+	    *table; /* hash table [slots], a power of two, at most half full */
 	size_t slots;
-	/* of names that are numbers from `first` on: those that were asked for; NULL: names are as they came */
+	/* strings_numbers: the names that strings_get has made so far; NULL: other names */
 	struct strings *shown;
 	int64_t first;
 };
@@ -56,7 +56,7 @@ strings_numbers(int64_t first)
 	return names;
 }
 
-/* The name that is a number; returns its length. */
+/* Writes the decimal name of a number; returns its length. */
 static size_t
 write_number(const struct strings *names, int64_t number, char room[NUMBER_ROOM])
 {
@@ -86,7 +86,7 @@ find_number(const struct strings *names, const char *bytes, size_t length)
 	return number;
 }
 
-/* Where a name is kept; the chunk of a new one may not be there yet. */
+/* The place of a name's pointer; the chunk of a new name may be missing yet. */
 static char ***
 chunk_of(const struct strings *names, size_t number, size_t *index)
 {
@@ -178,7 +178,7 @@ strings_find(const struct strings *names, const char *bytes, size_t length)
 	return (int64_t)find(names, bytes, length, hash)->number - 1;
 }
 
-/* Room for so many bytes that stay where they are. */
+/* Allocates bytes that never move. */
 static char *
 take(struct strings *names, size_t bytes)
 {
@@ -205,7 +205,7 @@ append(struct strings *names, const char *bytes, size_t length)
 
 	if (length >= UINT32_MAX)
 		die("a name of %zu bytes is too long", length);
-	if (!*chunk) { /* its first name: the places of as many as there are, and FIRST */
+	if (!*chunk) { /* a new chunk doubles the capacity */
 		*chunk = mem_new(names->count + FIRST, sizeof **chunk);
 		names->taken += (names->count + FIRST) * sizeof **chunk;
 	}

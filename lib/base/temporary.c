@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { MOST = 1 << 15 }; /* mts split takes two for each of its parts */
+enum { MOST = 1 << 15 }; /* mts split needs two for each part */
 
-/* A signal may come between any two steps: a path is written before it counts. */
+/* Safe against signals: a path is stored before the count grows. */
 static char *_Atomic paths[MOST]; /* NULL: forgotten */
 static _Atomic int count;
 
@@ -29,10 +29,10 @@ static void
 end(int number)
 {
 	temporary_remove();
-	raise(number); /* once more, and now as if nobody had caught it */
+	raise(number); /* again, with the default action */
 }
 
-/* Whoever ignores a signal or catches it himself goes on doing so. */
+/* A signal that is ignored or caught already stays so. */
 static void
 catch_signals(void)
 {
@@ -88,7 +88,7 @@ temporary_made(const char *path)
 	return false;
 }
 
-/* A folder was added before what is in it. */
+/* A folder was added before its files, so remove in reverse order. */
 void
 temporary_forget(const char *path)
 {

@@ -91,7 +91,7 @@ terminal_print(const char *text)
 	free(plain);
 }
 
-/* The start of a character, of which the rest is printed next. */
+/* The first bytes of a character whose rest follows in the next write. */
 struct guard {
 	char begun[4];
 	size_t count;
@@ -110,7 +110,7 @@ write_all(const char *bytes, size_t count)
 	return true;
 }
 
-/* Whether a character begins with these bytes, and has more. */
+/* Whether the bytes are an incomplete character. */
 static bool
 is_begun(const char *text, size_t length)
 {
@@ -119,7 +119,7 @@ is_begun(const char *text, size_t length)
 	return length < (first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1);
 }
 
-/* Make text[length] plain, but for a character that is begun at its end, which `guard` keeps; returns the bytes left. */
+/* Cleans text[length], except an incomplete character at its end, which moves to `guard`; returns the bytes left. */
 static size_t
 make_plain(struct guard *guard, char *text, size_t length)
 {

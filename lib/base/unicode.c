@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 
-/* Punctuation, marks and format characters that came after Unicode 8.0, with whatever is
- * neither of the three in between: the reference knows nothing of them. */
+/* Punctuation, marks and format characters newer than Unicode 8.0.  A range may contain
+ * other code points that Unicode 8.0 lacks. */
 static const int32_t later[][2] = {
 	{ 0x61d, 0x61d },
 	{ 0x7fd, 0x7fd },
@@ -49,7 +49,7 @@ static const int32_t later[][2] = {
 	{ 0x1e944, 0x1e95f },
 };
 
-/* Non-starters among them that came with 9.0, whose combining classes the reference has. */
+/* Non-starters that Unicode 9.0 added; the reference knows their combining classes. */
 static const int32_t nine[][2] = {
 	{ 0x8d4, 0x8e1 },
 	{ 0x1dfb, 0x1dfb },
@@ -60,7 +60,7 @@ static const int32_t nine[][2] = {
 	{ 0x1e944, 0x1e94a },
 };
 
-/* Lower case that came after utf8proc's edition: from, to, difference. */
+/* Lower case newer than utf8proc's edition: first, last, difference. */
 static const int32_t lowered[][3] = {
 	{ 0x1c89, 0x1c89, 1 },
 	{ 0xa7cb, 0xa7cb, -42343 },
@@ -74,7 +74,7 @@ static const int32_t lowered[][3] = {
 	{ 0x16ea0, 0x16eb8, 27 },
 };
 
-/* Letters, numbers and their like that came after utf8proc's edition, 15. */
+/* Letters, numbers and others newer than utf8proc's edition, 15. */
 static const struct {
 	int32_t first, last;
 	unsigned traits;
@@ -125,7 +125,7 @@ static const struct {
 	{ 0x2ebf0, 0x2ee5d, UTF8_LETTER | UTF8_WORD },
 };
 
-/* Marks that came after Unicode 9. */
+/* Marks newer than Unicode 9. */
 static const int32_t marks[][2] = {
 	{ 0x7fd, 0x7fd },
 	{ 0x898, 0x8d3 },
@@ -163,7 +163,7 @@ static const int32_t marks[][2] = {
 	{ 0x1e08f, 0x1e4ef },
 };
 
-/* Consonants of GB9c: InCB=Consonant of Unicode 17. */
+/* InCB=Consonant of Unicode 17 (rule GB9c). */
 static const int32_t consonants[][2] = {
 	{ 0x915, 0x939 },
 	{ 0x958, 0x95f },
@@ -267,7 +267,7 @@ static const int32_t linkers[][2] = {
 	{ 0x11f42, 0x11f42 },
 };
 
-/* Extend and SpacingMark that came after utf8proc's edition. */
+/* Extend and SpacingMark newer than utf8proc's edition. */
 static const int32_t extending[][2] = {
 	{ 0x897, 0x897 },
 	{ 0x1acf, 0x1add },
@@ -291,7 +291,7 @@ static const int32_t extending[][2] = {
 	{ 0x1e6f5, 0x1e6f5 },
 };
 
-/* Whether one of the `count` ascending ranges of `step` numbers each holds the code point. */
+/* Whether one of `count` ascending ranges contains the code point; a range is `step` numbers, first and last leading. */
 static bool
 holds(const int32_t *range, size_t count, size_t step, int32_t code)
 {

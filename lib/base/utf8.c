@@ -26,7 +26,7 @@ utf8_decode(const char *text, size_t length, int32_t *code)
 	*code = -1;
 	if (need == 0)
 		return 1;
-	/* the second byte excludes overlong forms, surrogates and what is above 10FFFF */
+	/* the second byte excludes overlong forms, surrogates and code points above 10FFFF */
 	unsigned char low = byte[0] == 0xE0 ? 0xA0 : byte[0] == 0xF0 ? 0x90 : 0x80;
 	unsigned char high = byte[0] == 0xED ? 0x9F : byte[0] == 0xF4 ? 0x8F : 0xBF;
 	int32_t value = byte[0] & (0x7F >> need);
@@ -134,7 +134,7 @@ utf8_valid(const char *text, size_t length)
 		}
 		size_t left = length - at;
 		if (left < sizeof word && length >= sizeof word) {
-			/* the last few with those before them */
+			/* the last bytes, together with some before them */
 			memcpy(&word, text + length - sizeof word, sizeof word);
 			word = left ? le64toh(word) >> 8 * (sizeof word - left) : 0;
 			if (!(word & 0x8080808080808080u))
@@ -156,7 +156,7 @@ utf8_repair(char *to, const char *text, size_t length, int64_t *count)
 {
 	size_t made = 0;
 
-	if (!length) /* there may be no text at all */
+	if (!length) /* text may be NULL */
 		return 0;
 	for (;;) {
 		size_t good = utf8_valid(text, length);
@@ -309,7 +309,7 @@ utf8_decompose(int32_t code, int32_t to[UTF8_DECOMPOSED])
 	}
 	const utf8proc_property_t *property = utf8proc_get_property(code);
 	if (property->decomp_seqindex == UINT16_MAX || property->decomp_type)
-		return 1; /* none, or only of compatibility */
+		return 1; /* no decomposition, or a compatibility one */
 	int boundary;
 	return (int)utf8proc_decompose_char(
 	    code, to, UTF8_DECOMPOSED, UTF8PROC_DECOMPOSE, &boundary);
@@ -323,7 +323,7 @@ utf8_lower(int32_t code, int32_t to[2])
 		to[0] += code >= 'A' && code <= 'Z' ? 'a' - 'A' : 0;
 		return 1;
 	}
-	if (code == 0x130) { /* the one whose lower case is two */
+	if (code == 0x130) { /* the only one whose lower case is two code points */
 		to[0] = 'i';
 		to[1] = 0x307;
 		return 2;
@@ -337,7 +337,7 @@ utf8_lower(int32_t code, int32_t to[2])
 size_t
 utf8_cluster_end(const char *text, size_t length, size_t at)
 {
-	bool consonant = false, linked = false; /* of GB9c, which utf8proc 2.8 has not */
+	bool consonant = false, linked = false; /* rule GB9c, which utf8proc 2.8 lacks */
 	int32_t state = 0, code, next;
 
 	at += utf8_decode(text + at, length - at, &code);
@@ -374,7 +374,7 @@ utf8_order(int32_t *run, int32_t *scratch, size_t count)
 	memcpy(run, scratch, count * sizeof *run);
 }
 
-/* Compatibility decompositions that came after Unicode 9. */
+/* Compatibility decompositions newer than Unicode 9. */
 static bool
 is_later_compatible(int32_t code)
 {
@@ -410,14 +410,14 @@ compose(int32_t a, int32_t b)
 			   ? a + b - 0x11A7
 			   : -1;
 	if (b == 0x11930)
-		return -1; /* after Unicode 9 */
+		return -1; /* newer than Unicode 9 */
 	int32_t pair[2] = { a, b };
 	return utf8proc_normalize_utf32(pair, 2, UTF8PROC_STABLE | UTF8PROC_COMPOSE) == 1
 		   ? pair[0]
 		   : -1;
 }
 
-/* A text in the making: what is behind `made` is a starter, or none, and the marks after it. */
+/* A text being normalised: text[made] is final, `run` is the current starter and its marks. */
 struct normal {
 	char *text;
 	size_t made, capacity;
@@ -435,7 +435,7 @@ normal_emit(struct normal *normal, const int32_t *code, size_t count)
 		normal->made += utf8_encode(code[i], normal->text + normal->made);
 }
 
-/* Order the marks; compose what is not blocked (Unicode Standard, definition D117). */
+/* Orders the marks and composes those that are not blocked (Unicode Standard, definition D117). */
 static void
 normal_settle(struct normal *normal)
 {
@@ -521,7 +521,7 @@ utf8_normal(const char *text, size_t length, enum utf8_form form, size_t *made)
 		const char *plain = at;
 		while (at < end && (unsigned char)*at < 0x80)
 			at++;
-		if (at - plain > 1) { /* the last one may take a mark */
+		if (at - plain > 1) { /* a mark may follow the last one */
 			size_t bytes = (size_t)(at - plain) - 1;
 			normal_flush(&normal);
 			normal.text = mem_grow(

@@ -32,7 +32,7 @@ adapter_of(const char *dir)
 	return NULL;
 }
 
-/* What the adapter says its model is, to be freed. */
+/* The name of the base model, to be freed. */
 static char *
 name_of_base(const char *adapter)
 {
@@ -41,7 +41,7 @@ name_of_base(const char *adapter)
 
 	if (!*name)
 		tree_die(config,
-		    "the adapter does not say of which model it is ('base_model_name_or_path'); give the model with -m, and this folder with --adapter");
+		    "the adapter does not name its base model ('base_model_name_or_path'); give the model with -m, and this folder with --adapter");
 	char *copy = mem_string(name);
 	tree_free(config);
 	return copy;

@@ -12,11 +12,11 @@ enum { BLOCK = 1 << 20, QUICK = 1 << 30 };
  * table of tokens.  To map the others again would take longer than hashing them. */
 enum { LARGE = 1 << 24 };
 
-/* A part of a tensor's data. */
+/* A block of a tensor's data. */
 struct hash_block {
 	const char *data;
 	size_t size;
-	bool goes; /* from memory */
+	bool goes; /* drop its pages after hashing */
 	uint64_t hash;
 };
 

@@ -1,7 +1,7 @@
 /*
- * fingerprint - numbers that tell checkpoints apart, by the names, types, shapes and values of their tensors.
+ * fingerprint - hashes of checkpoints: names, dtypes, shapes and values of their tensors.
  *
- * For identity, not against malice. 
+ * Not cryptographic.
  */
 #ifndef FOLDER_FINGERPRINT_H
 #define FOLDER_FINGERPRINT_H
@@ -11,11 +11,11 @@
 
 #include "folder/safetensors.h"
 
-/* Of all values, up to 1 GiB of them; of a larger file, of so many in blocks of 1 MiB at equal distances.  soon: the
- * tensors are read again soon, and may stay in memory. */
+/* Hashes all values of up to 1 GiB; of a larger file, 1 GiB in evenly spaced blocks of 1 MiB.  soon: the caller reads the
+ * tensors next, so they stay in memory. */
 uint64_t fingerprint_quick(const struct safetensors *file, bool soon);
 
-/* Of all values, however many. */
+/* Hashes all values. */
 uint64_t fingerprint_whole(const struct safetensors *file);
 
 #endif

@@ -19,7 +19,7 @@
 #include "folder/modules.h"
 #include "text/json.h"
 
-/* What a model's folder is made of, and each of its modules'. */
+/* Files of a model folder and of a module's folder. */
 static const char *const ours[] = { "config.json", "model.safetensors",
 	"model.safetensors.index.json", "model-*-of-*.safetensors", FOLDER_INT8,
 	FOLDER_PACKED, FOLDER_INT8 ".lock", FOLDER_PACKED ".lock", "pytorch_model.bin",
@@ -30,7 +30,7 @@ static const char *const ours[] = { "config.json", "model.safetensors",
 	"spiece.model", "tokenizer.model", "sentencepiece.model", "chat_template.jinja",
 	"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin", NULL };
 
-/* Weights as models are published; ours and others'. */
+/* File names of published weights, in this and other formats. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",
 	"*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.ot", NULL };
 
@@ -54,7 +54,7 @@ matches(const char *name, const char *const *patterns)
 	return *patterns;
 }
 
-/* A model card that sentence-transformers wrote, in which the places for people's words are as it left them. */
+/* Whether a model card is unchanged since sentence-transformers generated it. */
 static bool
 is_blank_card(const char *path, const char *name)
 {
@@ -158,7 +158,7 @@ folder_check(const char *dir)
 	free(target);
 }
 
-/* The files of a model, and its folder where nothing else is in it. */
+/* Removes the files of a model, and the folder if it is empty then. */
 static void
 remove_model(const char *dir)
 {
@@ -173,8 +173,8 @@ remove_model(const char *dir)
 			rmdir(modules->at[i].folder);
 	modules_free(modules);
 	if (rmdir(dir))
-		warn(
-		    "%s: has what was in the old folder and is not part of a model", dir);
+		warn("%s: has the files of the old folder that are not part of a model",
+		    dir);
 }
 
 char *
@@ -192,7 +192,7 @@ folder_begin(const char *dir)
 	return temporary;
 }
 
-/* The folder and those in it; their files have been synced. */
+/* fsync of a folder and its subfolders; the files have been synced. */
 static void
 sync_folders(const char *dir)
 {
@@ -249,10 +249,10 @@ folder_commit(char *temporary, const char *dir)
 	char *target = trimmed(dir);
 
 	sync_folders(temporary);
-	temporary_forget(temporary); /* complete: from here on it is never removed */
+	temporary_forget(temporary); /* complete: not removed from here on */
 	char *old = exchange(temporary, target);
 	file_sync_parent(target);
-	if (old) /* only now: the new folder has the name after a crash, too */
+	if (old) /* after the sync: the new folder has its name even after a crash */
 		remove_model(old);
 	free(old);
 	free(target);
@@ -310,7 +310,7 @@ folder_copy(const char *from, const char *to, const char *name)
 	return is;
 }
 
-/* A file that may be larger than the memory. */
+/* Copies in blocks: the file may be larger than memory. */
 static void
 copy_pieces(const char *from, const char *to)
 {
@@ -329,7 +329,7 @@ copy_pieces(const char *from, const char *to)
 	free(piece);
 }
 
-/* Weights as hard links, the rest, which people edit, as copies. */
+/* Hard links for weights; copies of files that people edit. */
 static void
 link_files(const char *from, const char *to)
 {

@@ -20,7 +20,7 @@ is_folder(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* The files of a revision: a branch or tag stands in refs/ with the commit that it is. */
+/* The folder of a revision; refs/ maps branches and tags to commits. */
 static char *
 snapshot(const char *model, const char *revision)
 {
@@ -38,7 +38,7 @@ snapshot(const char *model, const char *revision)
 	return NULL;
 }
 
-/* Says what a name without its owner's may mean. */
+/* Suggests full names for a name without its owner. */
 static void
 check_owner(const char *name, size_t length, const char *cache)
 {
@@ -54,7 +54,7 @@ check_owner(const char *name, size_t length, const char *cache)
 	    name, whole, whole);
 }
 
-/* Where the cache has it, to be freed, or NULL.  *cache is to be freed, too; *partly: it has something of the model. */
+/* The model's folder in the cache, to be freed, or NULL.  *cache is to be freed, too.  *partly: the cache has some of the model's files. */
 static char *
 find_cached(const char *name, char **cache, bool *partly)
 {
@@ -95,7 +95,7 @@ model_folder(const char *name)
 	if (!name || !*name)
 		die_usage(
 		    "no model is given; use -m MODEL, or set MOTES_MODEL to one for all");
-	if (folder_is_weights(name)) /* tok takes tokenizer.json by itself */
+	if (folder_is_weights(name)) /* not tokenizer.json, which tok accepts by itself */
 		folder_demand(name, "a model");
 	if (!access(name, F_OK) || !hub_is_name(name))
 		return mem_string(name);

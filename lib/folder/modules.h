@@ -1,5 +1,5 @@
 /*
- * modules - modules.json of a sentence-transformers folder: what its model is made of, in order.
+ * modules - reads modules.json of a sentence-transformers folder: the modules of its model, in order.
  */
 #ifndef FOLDER_MODULES_H
 #define FOLDER_MODULES_H
@@ -10,10 +10,10 @@
 #include "text/tree.h"
 
 struct module {
-	const char *type; /* "Pooling": the last part of the class's dotted name */
+	const char *type; /* class without its package: "Pooling" */
 	const char *
-	    name; /* of its folder in the model's: "1_Pooling"; "" (or ".") is the model's own */
-	char *folder;		 /* where its files are */
+	    name; /* its folder inside the model folder, "1_Pooling"; "": the model folder */
+	char *folder;		 /* path of that folder */
 	const struct tree *node; /* for messages */
 };
 
@@ -23,16 +23,16 @@ struct modules {
 	size_t count;
 };
 
-/* NULL when there is no modules.json.  Dies where a module's folder is not the plain name of
- * one: it is read, and written when the model is saved. */
+/* Returns NULL if there is no modules.json.  Dies if a module's "path" is not a plain name: paths elsewhere must be neither
+ * read nor written. */
 struct modules *modules_read(const char *dir);
 void modules_free(struct modules *modules);
 
-/* Whether it is StaticEmbedding, which stands in the place of a transformer (static_folder.h). */
+/* Whether the module is StaticEmbedding, which replaces the transformer (static_folder.h). */
 bool module_is_table(const struct module *module);
 
-/* The folder of the transformer itself, with its tokenizer: `dir`, or the one in it that the
- * first Transformer or StaticEmbedding names ("0_Transformer" of older models).  The caller frees it. */
+/* The folder of the transformer and its tokenizer, to be freed: that of the first Transformer or StaticEmbedding
+ * ("0_Transformer" in older models), else `dir`. */
 char *modules_transformer(const char *dir);
 
 #endif

@@ -34,7 +34,7 @@ take(struct pickle *pickle, size_t bytes)
 	return at;
 }
 
-/* A number of up to eight bytes, the least first. */
+/* A little-endian integer of up to eight bytes. */
 static int64_t
 number(struct pickle *pickle, int bytes, bool negative)
 {
@@ -162,7 +162,7 @@ push_global(struct pickle *pickle)
 	push(pickle, (struct pickle_value){ .kind = PICKLE_GLOBAL, .string = *known });
 }
 
-/* The next value is kept under the next number. */
+/* Stores the top of the stack under the next memo number. */
 static void
 keep(struct pickle *pickle, size_t index)
 {
@@ -189,19 +189,20 @@ call(struct pickle *pickle)
 	const struct pickle_value *of = pop(pickle), *function = pop(pickle);
 
 	if (function->kind != PICKLE_GLOBAL || of->kind != PICKLE_TUPLE)
-		fail(pickle, "what is called is no function, or not with a tuple");
+		fail(pickle,
+		    "a call of something that is not a function, or without a tuple");
 	push(pickle,
 	    (struct pickle_value){ .kind = PICKLE_CALL, .function = function, .of = of });
 }
 
-/* Members of the dict on the stack. */
+/* Sets members of the dict on the stack. */
 static void
 set_items(struct pickle *pickle, struct pickle_value *const *items, size_t count)
 {
 	struct pickle_value *dict = pop(pickle);
 
 	if ((dict->kind != PICKLE_DICT && dict->kind != PICKLE_CALL) || count % 2)
-		fail(pickle, "members are set of what is no dict");
+		fail(pickle, "members are set on a value that is not a dict");
 	if (count)
 		add_items(dict, items, count);
 	pickle->depth++; /* the dict stays */
@@ -281,7 +282,7 @@ step(struct pickle *pickle, unsigned char opcode)
 		items = pop_marked(pickle, &count);
 		set_items(pickle, items, count);
 		break;
-	case 'b': pop(pickle); break; /* attributes: no weights */
+	case 'b': pop(pickle); break; /* attributes, which no tensor needs */
 	default: unknown(pickle, opcode);
 	}
 }

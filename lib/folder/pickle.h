@@ -1,9 +1,8 @@
 /*
- * pickle - what Python's pickle says of values, read as data: nothing is called, imported or run.
+ * pickle - parses Python's pickle as data, without calling or importing anything.
  *
- * Of protocol 2, the opcodes that tables of weights are made of.  A call stands as what it is, a
- * function's name and its arguments, for the caller to make sense of.  Every other opcode, and every
- * name but those allowed, is refused.
+ * Supports the opcodes of protocol 2 that checkpoints of PyTorch use.  A call becomes a value with the function's name and
+ * its arguments, which the caller interprets.  Any other opcode, and any global that is not allowed, is refused.
  */
 #ifndef FOLDER_PICKLE_H
 #define FOLDER_PICKLE_H
@@ -19,24 +18,24 @@ enum pickle_kind {
 	PICKLE_GLOBAL, /* a function's or a class's name, "module.name" */
 	PICKLE_TUPLE,
 	PICKLE_DICT,
-	PICKLE_CALL, /* of `function` with `of`, a tuple; with members if that made a dict */
-	PICKLE_PERSISTENT /* what `of` stands for outside the pickle */
+	PICKLE_CALL,	  /* function(*of); with members if it made a dict */
+	PICKLE_PERSISTENT /* persistent id `of` */
 };
 
 struct pickle_value {
 	enum pickle_kind kind;
-	int64_t integer; /* of booleans, too */
+	int64_t integer; /* also of booleans */
 	const char *string;
 	const struct pickle_value *function, *of;
-	/* of a tuple; of a dict or a call its members: key, value, key, value, ... */
+	/* [count]: elements of a tuple; key, value, key, value, ... of a dict or call */
 	const struct pickle_value **items;
 	size_t count, room;
-	struct pickle_value *next; /* of all that were made */
+	struct pickle_value *next; /* list of all values, for freeing */
 };
 
 struct pickle;
 
-/* allowed: the names of globals, NULL at the end.  path: for messages. */
+/* allowed: names of globals that may occur, ending with NULL.  path: for messages. */
 struct pickle *pickle_read(
     const char *path, const char *bytes, size_t length, const char *const *allowed);
 const struct pickle_value *pickle_root(const struct pickle *pickle);

@@ -1,5 +1,5 @@
 /*
- * positions - which rows of its table of learned positions a model gives to the tokens of a text.
+ * positions - the index of the first learned position embedding.
  */
 #ifndef FOLDER_POSITIONS_H
 #define FOLDER_POSITIONS_H
@@ -7,10 +7,9 @@
 #include "text/tree.h"
 
 /*
- * The row of a text's first token, by config.json.  0: they count from the first row.  Models of
- * RoBERTa's kind count from pad_token_id + 1, so that a text may have as many tokens less than
- * max_position_embeddings; a token that is pad_token_id itself has the row pad_token_id, and does
- * not count.  In MPNet that number is 1, whatever pad_token_id is.
+ * The position of a text's first token, from config.json: usually 0.  RoBERTa's family starts at pad_token_id + 1, so its
+ * longest text has so many tokens fewer than max_position_embeddings; a padding token has the position pad_token_id and is
+ * not counted.  MPNet does the same with a pad_token_id of 1.
  */
 int positions_first(const struct tree *config);
 

@@ -7,7 +7,7 @@
 #include "folder/modules.h"
 #include "text/json.h"
 
-/* Tasks of task_experts that have no prompt of their own: their expert's, or none, as "". */
+/* Adds the prompts of tasks in task_experts that have none: the expert's, or "". */
 static void
 add_tasks(struct tree *prompts, const struct tree *tasks)
 {
@@ -22,7 +22,7 @@ add_tasks(struct tree *prompts, const struct tree *tasks)
 	tree_free(own);
 }
 
-/* Tasks that have a LoRA in the checkpoint (jina-embeddings-v3), and no prompt yet: what they say there, or none, as "". */
+/* Adds the prompts of tasks with a LoRA (jina-embeddings-v3) that have none: the text of task_instructions, or "". */
 static void
 add_loras(struct tree *prompts, const struct tree *model, const struct tree *tasks)
 {

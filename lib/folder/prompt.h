@@ -1,23 +1,22 @@
 /*
- * prompt - the texts that a model wants before its inputs: "prompts" and
- * "default_prompt_name" of config_sentence_transformers.json.
+ * prompt - prompts of a model, which go before its inputs: "prompts" and "default_prompt_name" of
+ * config_sentence_transformers.json.
  *
- * A task that config.json gives an expert (model/experts.h) and that has no prompt of its own has that of
- * the expert's name, if there is one, and counts as one of them.  So does a task of "lora_adaptations" (jina-embeddings-v3),
- * which has the text that "task_instructions" has for it, or none.
+ * Tasks are prompts, too.  A task of "task_experts" (model/experts.h) without a prompt has that of its expert, else "".  A
+ * task of "lora_adaptations" (jina-embeddings-v3) has its text in "task_instructions", else "".
  */
 #ifndef FOLDER_PROMPT_H
 #define FOLDER_PROMPT_H
 
 #include "text/tree.h"
 
-/* The prompt called `name`, to be freed; dies listing the names there are. */
+/* The prompt called `name`, to be freed; dies with a list of the names if there is none. */
 char *prompt_find(const char *dir, const char *name);
 
-/* The prompt that is used when none is asked for, to be freed; NULL: none. */
+/* The default prompt, to be freed; NULL: none. */
 char *prompt_default(const char *dir);
 
-/* All of them by name, to be freed; NULL: there are none. */
+/* An object of all prompts by name, to be freed; NULL: there are none. */
 struct tree *prompt_list(const char *dir);
 
 #endif

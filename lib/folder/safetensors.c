@@ -17,20 +17,20 @@
 
 enum { HEADER_MAX = 100000000 };
 
-/* A file of a checkpoint: mapped, its header parsed. */
+/* A file of a checkpoint. */
 struct weight_shard {
 	char *path;
 	char *map;
-	size_t size, start; /* of the file; of the data in it */
+	size_t size, start; /* of the file; offset of its data */
 	struct timespec changed;
 	struct tree *header;
-	struct torch_file *torch; /* of a *.bin, which has no header; NULL: it is none */
+	struct torch_file *torch; /* of a *.bin; NULL: safetensors */
 };
 
 struct tensor_entry {
 	struct safetensor tensor;
-	const char *unknown; /* the name of a dtype that tensor.h lacks, or NULL */
-	size_t begin, end;   /* from the start of the data */
+	const char *unknown; /* name of a dtype that tensor.h lacks, or NULL */
+	size_t begin, end;   /* offsets in the data */
 	const struct weight_shard *shard;
 };
 
@@ -41,7 +41,7 @@ struct safetensors {
 	struct tensor_entry
 	    *entries; /* in file order, those with an unknown dtype last */
 	struct tensor_entry **sorted; /* [all] by name */
-	int count, all;		      /* entries of known dtypes; of any */
+	int count, all;		      /* entries of known dtypes; of all */
 };
 
 static const struct {
@@ -160,12 +160,13 @@ by_place(const void *a, const void *b)
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
-	if (x->end != y->end) /* empty tensors before the one that starts there */
+	if (x->end !=
+	    y->end) /* empty tensors come before the tensor at the same offset */
 		return x->end < y->end ? -1 : 1;
 	return strcmp(x->tensor.name, y->tensor.name);
 }
 
-/* The tensors' bytes must follow one another from the first to the last of the data. */
+/* Dies unless the tensors cover the data without gap or overlap. */
 static void
 check_tiles(
     const struct weight_shard *shard, const struct tensor_entry *entries, int count)
@@ -214,7 +215,7 @@ map_shard(struct weight_shard *shard)
 	close(file);
 }
 
-/* Whether a file's name ends so. */
+/* Whether a path ends with `with`. */
 static bool
 ends(const char *path, const char *with)
 {
@@ -348,7 +349,7 @@ by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The files that an index names, each once, sorted; the names are the index's. */
+/* The distinct file names of an index, sorted; borrowed from the index. */
 static const char **
 shard_names(const struct tree *map, int *count)
 {

@@ -1,12 +1,10 @@
 /*
- * safetensors - weights on disk, mapped into memory; and written back as safetensors.
+ * safetensors - maps weights into memory; writes safetensors files.
  *
- * Every rule of the format is enforced on reading (names unique, offsets tile the data
- * without hole or overlap, sizes agree with shapes, nothing outside the file), before
- * anything is used.  Sharded checkpoints (model.safetensors.index.json) read as one.  A file whose
- * name ends in .bin is one of torch.save (torch_file.h), and its tensors are handed out alike.
- * Tensors of a dtype that tensor.h does not have are checked too, but not listed; to ask
- * for one by name is an error.
+ * The reader checks the format before anything is used: names are unique, offsets cover the data without gap or overlap,
+ * sizes agree with shapes, nothing lies outside the file.  The shards of model.safetensors.index.json are read as one file.
+ * Files that end in .bin are those of torch.save (torch_file.h).  Tensors of a dtype that tensor.h lacks are checked but
+ * not listed; safetensors_find dies on them.
  */
 #ifndef FOLDER_SAFETENSORS_H
 #define FOLDER_SAFETENSORS_H
@@ -24,59 +22,57 @@ struct safetensor {
 	int rank;
 	int64_t shape[SAFETENSORS_RANK];
 	size_t count;	  /* elements */
-	const void *data; /* in the map; aligned only as the file happens to be */
+	const void *data; /* in the map; alignment is the file's */
 };
 
 struct safetensors;
 
-/* One file; or a folder: what safetensors_in finds there.  Dies naming the file and the tensor; a
- * Git LFS pointer is called what it is. */
+/* Opens a file, or the weights of a folder (safetensors_in).  Dies on a malformed file, naming file and tensor, and on a
+ * Git LFS pointer. */
 struct safetensors *safetensors_open(const char *path);
 
-/* The weights of a folder, to be freed: model.safetensors, else the index of its shards, else
- * pytorch_model.bin, else the index of such; NULL: there are none. */
+/* The path of a folder's weights, to be freed: model.safetensors, else its index of shards, else pytorch_model.bin, else
+ * its index; NULL: there are none. */
 char *safetensors_in(const char *folder);
 
-/* NULL when no tensor has that name. */
+/* Returns NULL if no tensor has that name. */
 const struct safetensor *safetensors_find(
     const struct safetensors *file, const char *name);
 
-/* The same, but dies when there is none. */
+/* As safetensors_find, but dies if there is none. */
 const struct safetensor *safetensors_need(
     const struct safetensors *file, const char *name);
 int safetensors_count(const struct safetensors *file);
 
-/* In the order of the file. */
+/* index: in the order of the file. */
 const struct safetensor *safetensors_at(const struct safetensors *file, int index);
 const char *safetensors_name(const struct safetensors *file); /* for messages */
 
-/* A value of __metadata__, of the first shard; NULL: there is none. */
+/* A value of __metadata__ of the first shard; NULL: there is none. */
 const char *safetensors_note(const struct safetensors *file, const char *key);
 
-/* The sizes of the files and the times of their last change, to be freed: if they are equal later, nobody has written
- * to the files since, as far as the file system tells. */
+/* Sizes and modification times of the files as a text, to be freed.  Equal texts: the files have not changed. */
 char *safetensors_state(const struct safetensors *file);
 
-/* The tensor's pages leave memory, until somebody reads it again. */
+/* Drops the tensor's pages from memory; the next access reads them again. */
 void safetensors_let_go(const struct safetensor *tensor);
-void safetensors_close(struct safetensors *file); /* pointers into the map die */
+void safetensors_close(struct safetensors *file); /* tensors become invalid */
 
-/* Write tensors in the given order to path (beside it, then renamed), the data aligned to 64 bytes,
- * with __metadata__ {"format":"pt"} and the given further pair (or NULL).  "-" is standard
- * output. */
+/* Writes tensors in the given order, with data aligned to 64 bytes and __metadata__ {"format":"pt"}, to which `key` and
+ * `value` are added unless NULL.  The file is written whole or not at all; "-" is standard output. */
 void safetensors_write(const char *path, const struct safetensor *tensors, int count,
     const char *key, const char *value);
 
-/* The same where not all data are at hand at once: of the tensors only the description is read,
- * their data follow in the same order, in pieces of any size. */
+/* The same in steps, if not all data are in memory: safetensors_create reads only the tensors' descriptions;
+ * safetensors_put takes their data in the same order, in blocks of any size. */
 struct safetensors_writer;
 struct safetensors_writer *safetensors_create(const char *path,
     const struct safetensor *tensors, int count, const char *key, const char *value);
 void safetensors_put(struct safetensors_writer *writer, const void *data, size_t bytes);
 void safetensors_finish(struct safetensors_writer *writer);
 
-/* Instead of safetensors_put: the name, to be freed, under which this process, or others, too, write the data until
- * safetensors_finish, tensor after tensor from byte *data of the file on. */
+/* Instead of safetensors_put: returns a path, to be freed, at which the data can be written until safetensors_finish,
+ * tensor after tensor from byte *data on.  others: by other processes, too. */
 char *safetensors_place(struct safetensors_writer *writer, bool others, size_t *data);
 
 #endif

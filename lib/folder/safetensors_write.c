@@ -8,7 +8,7 @@
 #include "base/output.h"
 #include "text/json.h"
 
-/* a line of any processor's cache, so that what is mapped can be used in place */
+/* a cache line, so that mapped tensors are aligned */
 enum { ALIGNMENT = 64 };
 
 static const char *const names[DTYPE_COUNT] = {
@@ -26,7 +26,7 @@ static const char *const names[DTYPE_COUNT] = {
 struct safetensors_writer {
 	struct output *output;
 	size_t header;	/* bytes before the data */
-	size_t missing; /* bytes of data that are yet to come */
+	size_t missing; /* bytes of data not yet written */
 };
 
 static size_t
@@ -35,7 +35,7 @@ bytes_of(const struct safetensor *tensor)
 	return mem_multiply(tensor->count, dtype_size(tensor->dtype), tensor->name);
 }
 
-/* A tensor's description; *at is where its data start, and then end. */
+/* Writes a tensor's description; moves *at from the start to the end of its data. */
 static struct tree *
 describe(const struct safetensor *tensor, size_t *at)
 {
@@ -64,7 +64,7 @@ safetensors_create(const char *path, const struct safetensor *tensors, int count
 	if (key)
 		tree_set(metadata, key, tree_of_string(value));
 	for (int i = 0; i < count; i++) {
-		/* a reader refuses names twice; here it would be a fault of the program */
+		/* duplicate names would be a bug of the caller */
 		struct tree *tree =
 		    tree_add(header, describe(&tensors[i], &writer->missing));
 		tree->key = mem_string(tensors[i].name);

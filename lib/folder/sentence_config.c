@@ -19,7 +19,7 @@ expect(const struct tree *object, const char *key, const char *expected)
 		    object, "'%s' is '%s'; only '%s' is known", key, value, expected);
 }
 
-/* Which output of the model becomes what the pooling reads. */
+/* The model's output that is pooled must be the last hidden states. */
 static void
 check_output(const struct tree *config)
 {
@@ -54,11 +54,11 @@ listed(const char *const *names, const char *name)
 	return *names;
 }
 
-/* Arguments that the reference passes on to what it opens: those that change no embedding. */
+/* Arguments for the model and its configuration: only those that change no embedding. */
 static void
 check_arguments(const struct tree *config)
 {
-	/* those of the tokenizer are read with it (token/tokenizer_settings.h) */
+	/* token/tokenizer_settings.h reads those of the tokenizer */
 	static const char *const keys[] = { "model_args", "model_kwargs", "config_args",
 		"config_kwargs", "processing_kwargs", NULL };
 	static const char *const harmless[] = { "attn_implementation", "chat_template",

@@ -2,7 +2,7 @@
  * sentence_config - reads sentence_bert_config.json: sentence-transformers' settings of the transformer's inputs and of
  * the output that is pooled.  Older versions call the file by its family, sentence_roberta_config.json for one.
  *
- * What decides an embedding there and is not known is refused by name: another output than the last hidden states,
+ * Settings that change embeddings and are not supported are refused by name: outputs other than the last hidden states,
  * texts rendered as chat messages, lengths by task, arguments that change the configuration.
  */
 #ifndef FOLDER_SENTENCE_CONFIG_H
@@ -10,7 +10,7 @@
 
 #include "text/tree.h"
 
-/* The names that it may have, in the order in which they are looked for; NULL at the end. */
+/* Names of the file, in order of preference; ends with NULL. */
 extern const char *const sentence_config_names[];
 
 /* Reads the file in a transformer's folder; the caller frees it.  NULL if it is absent.  Dies on a setting that decides

@@ -1,11 +1,11 @@
 /*
- * share - files that come with the programs: share/motes/ beside the bin/ that they were installed
- * into; share/ of the sources that they were built in, or the sources themselves (pipelines/).
+ * share - finds files that come with the programs: in share/motes/ beside the installed bin/; in share/ or the root of the
+ * source tree.
  */
 #ifndef FOLDER_SHARE_H
 #define FOLDER_SHARE_H
 
-/* The path of the file called `name`, to be freed; dies, naming two of the places, where it is in none. */
+/* The path of the file, to be freed; dies if it is in none of these places. */
 char *share_path(const char *name);
 
 #endif

@@ -11,7 +11,7 @@
 #include "folder/zip.h"
 
 static const char rebuild[] = "torch._utils._rebuild_tensor_v2";
-/* of torch.nn.Parameter: (tensor, requires_grad, hooks), and of one with attributes of its own */
+/* torch.nn.Parameter: (tensor, requires_grad, hooks), also with a state dict */
 static const char parameter[] = "torch._utils._rebuild_parameter";
 static const char with_state[] = "torch._utils._rebuild_parameter_with_state";
 static const char ordered[] = "collections.OrderedDict";
@@ -34,14 +34,14 @@ static const struct {
 };
 enum { STORAGES = sizeof storages / sizeof *storages };
 
-/* A file that is read. */
+/* A file being read. */
 struct torch_reader {
-	const char *path, *root; /* what the names of its entries begin with */
+	const char *path, *root; /* prefix of the names of its entries */
 	struct zip *zip;
-	const char *name; /* of the tensor at work */
+	const char *name; /* current tensor, for messages */
 };
 
-/* Where the elements of a tensor are, in elements of its storage. */
+/* A tensor as a view of a storage; offset and strides in elements. */
 struct storage_view {
 	const char *data;
 	size_t elements, size, offset, stride[SAFETENSORS_RANK];
@@ -134,7 +134,7 @@ read_shape(const struct torch_reader *source, const struct pickle_value *shape,
 	}
 }
 
-/* All its elements must lie in its storage, and be no more than that has. */
+/* Dies unless all elements lie in the storage, and are no more than it has. */
 static void
 check_place(const struct torch_reader *source, const struct safetensor *tensor,
     const struct storage_view *place)
@@ -154,7 +154,7 @@ check_place(const struct torch_reader *source, const struct safetensor *tensor,
 		fail(source, "its data lie outside its storage");
 }
 
-/* Whether the elements follow one another, the last dimension's fastest. */
+/* Whether the tensor is contiguous. */
 static bool
 in_order(const struct safetensor *tensor, const struct storage_view *place)
 {
@@ -192,7 +192,7 @@ read_tensor(const struct torch_reader *source, const struct pickle_value *value,
 		to->tensor.data = place->data + place->offset * place->size;
 }
 
-/* The elements of a tensor, one after another. */
+/* Copies a tensor's elements to contiguous memory. */
 static void
 copy_in_order(char *to, const struct safetensor *tensor, const struct storage_view *place)
 {
@@ -261,7 +261,7 @@ read_table(struct torch_file *file, struct torch_reader *source)
 	free(places);
 }
 
-/* The table's entry; sets what the names of all entries begin with. */
+/* Finds the pickle; sets `root`. */
 static const struct zip_entry *
 find_table(struct torch_reader *source)
 {

@@ -1,11 +1,10 @@
 /*
- * torch_file - weights as torch.save writes them since torch 1.6: a zip file of storages, and a pickled
- * table that says which tensor is which part of which.
+ * torch_file - reads weights of torch.save since torch 1.6: a zip file of storages, and a pickled dict of tensors, which are
+ * views of storages.
  *
- * Nothing is run: the table is read as data (pickle.h), and what no table of weights has is refused,
- * by name.  So are older files, files of a machine of the other byte order, and tables that hold
- * something else than tensors by their names.  Tensors lie in the map, and share what they share in
- * the file; one whose elements are not one after another (transposed, say) is copied in order.
+ * The pickle is parsed as data (pickle.h); nothing in it is run.  Refused: functions that no dict of tensors needs, files
+ * of torch before 1.6, big-endian files, values that are not tensors.  Tensors point into the map and may share memory, as
+ * in the file; a tensor that is not contiguous is copied.
  */
 #ifndef FOLDER_TORCH_FILE_H
 #define FOLDER_TORCH_FILE_H
@@ -16,22 +15,23 @@
 
 struct torch_tensor {
 	struct safetensor tensor;
-	const char *unknown; /* its dtype's name where tensor.h lacks it, or NULL */
+	const char *unknown; /* name of a dtype that tensor.h lacks; else NULL */
 	size_t bytes;
 };
 
 struct torch_file {
-	struct torch_tensor *tensors; /* in the order of the table */
+	struct torch_tensor *tensors; /* in the order of the dict */
 	int count;
-	const char *table; /* the pickle */
+	const char *table; /* bytes of the pickle */
 	size_t table_size;
-	/* of the rest, nobody but torch_file.c knows */
-	struct pickle *pickle; /* has the names */
-	char *copies;	       /* of shared memory, which madvise cannot empty */
+	/* private to torch_file.c */
+	struct pickle *pickle; /* owns the names */
+	char *
+	    copies; /* copied tensors; shared memory, whose bytes madvise(MADV_DONTNEED) keeps */
 	size_t copied;
 };
 
-/* path: for messages.  map: the whole file, which must stay while the tensors are used. */
+/* path: for messages.  map: the whole file; borrowed until torch_file_free. */
 struct torch_file *torch_file_read(const char *path, const char *map, size_t size);
 void torch_file_free(struct torch_file *file);
 

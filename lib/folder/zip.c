@@ -10,14 +10,14 @@
 enum { LOCAL = 30, CENTRAL = 46, END = 22, LOCATOR = 20, END64 = 56 };
 static const uint32_t none16 = 0xffff, none32 = 0xffffffff; /* a field that zip64 has */
 
-/* A file that is read, and where its list of entries is. */
+/* A file being read; list: offset of the central directory. */
 struct zip_reader {
 	const char *path, *bytes;
 	size_t size, list, list_size, count;
-	size_t past; /* of the data of the entries so far */
+	size_t past; /* end of the data of the entries read so far */
 };
 
-/* A number of so many bytes, the least first. */
+/* A little-endian integer of `count` bytes. */
 static uint64_t
 number(const char *at, int bytes)
 {
@@ -34,7 +34,7 @@ fail(const struct zip_reader *file, const char *what)
 	die("%s: not a zip file that can be read: %s", file->path, what);
 }
 
-/* The end record of zip64, for what does not fit into the other. */
+/* Reads the end record of zip64, for values that do not fit into the other. */
 static void
 find_large(struct zip_reader *file, size_t end)
 {
@@ -91,7 +91,7 @@ widen(const struct zip_reader *file, const char *extra, size_t length, uint64_t 
 		fail(file, "an entry's size or place is missing");
 }
 
-/* What stands before the data of an entry; where they begin. */
+/* Checks the local header of an entry; returns the start of its data. */
 static size_t
 data_of(const struct zip_reader *file, const char *name, size_t length, uint64_t at)
 {
@@ -107,7 +107,7 @@ data_of(const struct zip_reader *file, const char *name, size_t length, uint64_t
 	return at + before;
 }
 
-/* One entry of the list, at `left` bytes before its end; how many of them it takes. */
+/* Reads an entry of the directory, `left` bytes before its end; returns its size there. */
 static size_t
 read_entry(struct zip_reader *file, const char *at, size_t left, struct zip_entry *entry)
 {
@@ -129,7 +129,7 @@ read_entry(struct zip_reader *file, const char *at, size_t left, struct zip_entr
 	if (*wide)
 		widen(file, at + CENTRAL + length, extra, wide);
 	if (number(at + 10, 2) || number(at + 8, 2) & 1 || packed != size)
-		die("%s: entry '%.*s' is compressed or encrypted; only what is stored as it is can be read",
+		die("%s: entry '%.*s' is compressed or encrypted; only stored entries can be read",
 		    file->path, (int)(length < 200 ? length : 200), at + CENTRAL);
 	size_t data = data_of(file, at + CENTRAL, length, place);
 	if (size > file->list - data)

@@ -27,14 +27,14 @@ enum relation {
 struct comparison {
 	char *text, *name;
 	enum relation relation;
-	const char *value; /* into the text */
+	const char *value; /* points into the text */
 	size_t length;
 	bool is_number;
-	long double number; /* what the value says; exact for all of i64 */
+	long double number; /* VALUE; exact for all of int64_t */
 	struct expression *expression;
 };
 
-/* The longer first. */
+/* Longer operators come first. */
 static const struct {
 	const char *text;
 	enum relation relation;
@@ -82,8 +82,8 @@ comparison_new(const char *where, const char *text)
 	comparison->length = strlen(comparison->value);
 	comparison->is_number = read_value(comparison->value, &comparison->number);
 	if (comparison_is_order(comparison) && !comparison->is_number)
-		die("%s: '%s': what is below or above is a number; '%s' is none", where,
-		    text, comparison->value);
+		die("%s: '%s': < and > need a number; '%s' is not one", where, text,
+		    comparison->value);
 	if (comparison_is_expression(comparison))
 		comparison->expression =
 		    expression_new(where, comparison->value, comparison->length);

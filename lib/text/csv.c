@@ -12,7 +12,7 @@ fail(const char *file, int64_t number, size_t column, const char *what)
 	die("%s:%lld: value %zu: %s", file, (long long)number, column, what);
 }
 
-/* A value in quotes, *at behind the first of them; *at moves behind the last. */
+/* Reads a quoted value from after its opening quote; moves *at behind the closing one. */
 static struct tree *
 quoted(const char **at, const char *stop, const char *file, int64_t number, size_t column)
 {
@@ -53,7 +53,7 @@ csv_values(const char *record, size_t length, const char *file, int64_t number)
 	const char *stop = record + length - (length && record[length - 1] == '\r');
 	struct tree *values = tree_list();
 
-	for (const char *at = record; at <= stop; at++) { /* the step is over the comma */
+	for (const char *at = record; at <= stop; at++) { /* at++ skips the comma */
 		bool quote = at < stop && *at == '"';
 		size_t column = values->count + 1;
 		at += quote;

@@ -64,7 +64,7 @@ cut_next(struct cut *cut)
 	*cut = (struct cut){ .kind = cut->kind, .end = cut->end };
 }
 
-/* The first end of a table's lines, of CSV outside quotes. */
+/* The first line end of a table; in CSV, outside quotes. */
 static char
 table_line_end(bool csv, const char *text, size_t held, bool whole)
 {

@@ -17,31 +17,31 @@
 
 enum { BLOCK = 1 << 18 };
 
-/* Of a JSON array: what comes next.  Where a part of it was sought the text ends anywhere. */
+/* The state of a JSON array.  After datafile_seek the text may end after any element. */
 enum array { ARRAY_ELEMENT, ARRAY_COMMA, ARRAY_CLOSED, ARRAY_SOUGHT };
 
 struct datafile {
-	struct input *input; /* or, where that is NULL, a part of a file: */
+	struct input *input; /* NULL: a range of an open file: */
 	int descriptor;
 	const char *name;
-	int64_t from, size, place, stop; /* the next byte to read, and where to stop */
-	int64_t sought;			 /* where it was told to go on */
+	int64_t from, size, place, stop; /* range; next byte to read; end of reading */
+	int64_t sought;			 /* offset given to datafile_seek */
 	enum datafile_format format;
 	int64_t max_line;
-	bool adjustable; /* the program lets its user say that */
-	char *block;	 /* bytes read and not yet used: [at, end) */
+	bool adjustable; /* the program has an option for it */
+	char *block;	 /* unconsumed bytes: [at, end) */
 	size_t at, end, room;
-	struct cut cut; /* what was found out of the bytes from `at` on */
-	bool settled;	/* how records end is known */
+	struct cut cut; /* state of the search from `at` on */
+	bool settled;	/* the line end is known */
 	bool ended;
 	char *repaired_line;
 	size_t repaired_room;
-	struct tree *names; /* of a TSV file's columns; NULL before its first line */
-	bool quoted;	    /* as of tsv_names */
+	struct tree *names; /* column names of a table; NULL before its header */
+	bool quoted;	    /* all names are quoted (tsv_names) */
 	enum array array;
 	struct tree *record;
 	int64_t line, offset, next_offset, repaired;
-	int64_t inside; /* line ends inside the record just read */
+	int64_t inside; /* line ends inside the last record */
 };
 
 struct datafile *
@@ -130,7 +130,7 @@ read_part(struct datafile *file, char *to, size_t count)
 	return done;
 }
 
-/* Keep what is unused, and read behind it. */
+/* Moves the unconsumed bytes to the start of the block and reads more. */
 static void
 refill(struct datafile *file)
 {
@@ -168,7 +168,7 @@ count_line_ends(const char *text, size_t length)
 	return count;
 }
 
-/* Find out how records end, from the beginning of the file. */
+/* Determines the line end from the start of the file. */
 static void
 settle(struct datafile *file)
 {
@@ -210,7 +210,7 @@ datafile_line_end(struct datafile *file)
 	return file->cut.kind == CUT_ELEMENTS ? 0 : file->cut.end;
 }
 
-/* The end of the next record; NULL: what is at hand has none. */
+/* The end of the next record; NULL: the block does not contain it. */
 static const char *
 end_at_hand(struct datafile *file)
 {
@@ -227,7 +227,7 @@ end_at_hand(struct datafile *file)
 	return stop;
 }
 
-/* Whether the character belongs between two elements of an array; if so the array goes on from there. */
+/* Whether the character separates elements of an array; updates the state. */
 static bool
 passes(struct datafile *file, char c)
 {
@@ -244,7 +244,7 @@ passes(struct datafile *file, char c)
 	return true;
 }
 
-/* Go to the next element of an array; false behind the last. */
+/* Moves to the next element of an array; false after the last. */
 static bool
 find_element(struct datafile *file)
 {
@@ -270,7 +270,7 @@ find_element(struct datafile *file)
 	return true;
 }
 
-/* The next record without its end; false at the end of the file. */
+/* The next record without its line end; false at the end of the file. */
 static bool
 cut_record(struct datafile *file, const char **line, size_t *length)
 {
@@ -297,7 +297,7 @@ cut_record(struct datafile *file, const char **line, size_t *length)
 	file->line += file->inside + !element;
 	file->inside = file->cut.kind == CUT_LINES ? 0 : count_line_ends(*line, *length);
 	if (file->offset == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
-		*line += 3; /* a byte order mark */
+		*line += 3; /* skip a byte order mark */
 		*length -= 3;
 	}
 	if (*length && (*line)[*length - 1] == '\r')
@@ -305,7 +305,7 @@ cut_record(struct datafile *file, const char **line, size_t *length)
 	return true;
 }
 
-/* What stands in a line as valid UTF-8. */
+/* The line, with invalid UTF-8 replaced. */
 static void
 repair(struct datafile *file, const char **line, size_t *length)
 {
@@ -375,7 +375,7 @@ read_names(struct datafile *file)
 				file->line);
 }
 
-/* The line of the next record.  An empty line of several columns is none. */
+/* The line of the next record; skips blank lines if there are several columns. */
 static bool
 next_line(struct datafile *file, const char **line, size_t *length)
 {

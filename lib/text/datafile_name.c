@@ -1,4 +1,4 @@
-/* What files are by their names and first bytes. */
+/* Formats of files by their names and first bytes. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -61,12 +61,12 @@ expression_parts(const struct expression *expression, const char *text, size_t l
 	size_t done = 0, from = 0;
 	bool more = true, any = false;
 
-	/* nothing is found in an empty text, not even what can match nothing */
+	/* like the reference, finds nothing in an empty text, not even an empty match */
 	while (length && more && from <= length &&
 	       search(expression, found, text, length, from)) {
 		size_t start = (size_t)found->beg[0], stop = (size_t)found->end[0];
 		int32_t code;
-		/* no empty match right behind a match */
+		/* no empty match directly after a match */
 		if (start == stop && any && start == done) {
 			from += from < length
 				    ? utf8_decode(text + from, length - from, &code)

@@ -1,19 +1,18 @@
 /*
- * expression - regular expressions of tokenizer.json that no hand-written code knows.
+ * expression - regular expressions, by Oniguruma with Ruby's syntax, as the reference tokenizers run them.
  *
- * Oniguruma with Ruby's syntax, as the reference runs them, so that each means what it means
- * there.  Its letters and numbers are those of its own Unicode: 14 in Debian 12.
+ * Letters and numbers are those of Oniguruma's edition of Unicode, 14 in Debian 12.  token/splitter.c matches the
+ * expressions of well-known tokenizers faster.
  *
- * It interprets.  Processor time of `tok -j 1` on SciFact's 7.8 MB with dolma2's vocabulary: GPT-2's
+ * Oniguruma interprets.  Processor time of `tok -j 1` on SciFact's 7.8 MB with dolma2's vocabulary: GPT-2's
  * expression, written so that splitter.c does not know it, 0.62 s, o200k's 0.59, DeepSeek-V3's
- * 0.76; compiled by PCRE2 0.31, 0.34 and 0.43, for 200 lines that translated what it reads
- * differently, or refused it; the reference takes some 4 s.
+ * 0.76.  Compiled by PCRE2: 0.31, 0.34 and 0.43, but 200 lines were needed to
+ * translate or refuse what PCRE2 reads differently.  The reference takes some 4 s.
  *
- * The library also exports regcomp and regexec, over libc's: with <regex.h> a program would call
- * these by libc's struct, and match wrongly in silence.  So nobody here includes it.
+ * Never include <regex.h>: Oniguruma exports regcomp and regexec, too, which do not fit libc's struct and would match
+ * wrongly without an error.
  *
- * Where an expression of a Replace matches nothing, the content is put there, as by the reference's
- * normalizer; its ByteLevel then fails for want of alignments.
+ * An empty match of a Replace inserts its content, as in the reference's normalizer.
  */
 #ifndef TEXT_EXPRESSION_H
 #define TEXT_EXPRESSION_H
@@ -23,17 +22,17 @@
 
 struct expression;
 
-/* Dies naming `file` and what is wrong with the pattern. */
+/* Dies if the pattern is invalid; `file` starts the message. */
 struct expression *expression_new(const char *file, const char *pattern, size_t length);
 
-/* Alternating parts of valid UTF-8: matches, which may be empty, and what lies between them; as
- * splitter_parts has them.  Safe to call from several threads. */
+/* Calls `each` for the matches, which may be empty, and the parts between them, in order, as splitter_parts does.  The text
+ * is valid UTF-8.  `each` returns false to stop.  Thread-safe. */
 bool expression_parts(const struct expression *expression, const char *text,
     size_t length,
     bool (*each)(void *context, const char *text, size_t length, bool match),
     void *context);
 
-/* Whether it is found in a text, which may be empty; of valid UTF-8, too. */
+/* Whether the expression is found in a text of valid UTF-8. */
 bool expression_found(
     const struct expression *expression, const char *text, size_t length);
 void expression_free(struct expression *expression);

@@ -6,10 +6,11 @@
 
 #include "base/mem.h"
 
-/* No library of Debian 12 reads these for C; with each, a command that does, by pyarrow, batch by batch. */
+/* Formats without a C library in Debian 12, each with a command that converts it by pyarrow in batches. */
 static const struct {
 	const char *bytes, *name, *kind;
-	const char *module, *open, *batches; /* of pyarrow: what opens a file, and then */
+	const char *module, *open,
+	    *batches; /* pyarrow: module, call that opens a file, iterator of batches */
 } columnar[] = {
 	{ "PAR1", "parquet", "Parquet", "dataset", "dataset", ".to_batches()" },
 	{ "ARROW1", "feather", "Feather or Arrow", "feather", "read_table",
@@ -22,7 +23,7 @@ enum { COLUMNAR = sizeof columnar / sizeof *columnar };
 static char *
 conversion(size_t i, const char *name)
 {
-	/* a name that a shell or python would take otherwise is left to its owner */
+	/* a name that would need quoting becomes a placeholder */
 	if (name[strspn(name,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=+.,:/@%-")] ||
 	    *name == '-')
@@ -74,7 +75,7 @@ foreign_kind(const char *bytes, size_t count, const char *name)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (begins(bytes, count, known[i][0]))
 			return mem_string(known[i][1]);
-	/* eight bytes that say how long a JSON object is */
+	/* safetensors: eight bytes of header length, then a JSON object */
 	if (count > 8 && bytes[8] == '{' && !bytes[5] && !bytes[6] && !bytes[7])
 		return mem_string("safetensors; see 'mts from safetensors'");
 	return NULL;

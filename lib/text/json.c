@@ -29,9 +29,9 @@ own_name(struct tree *tree, const char *name, int line)
 
 struct json_parser {
 	const char *text, *at, *end, *name;
-	int line; /* of the text's first byte */
+	int line; /* line of the first byte */
 	int depth;
-	bool python; /* what Python's module adds to JSON is read, too */
+	bool python; /* accept Python's extensions */
 };
 
 _Noreturn static void
@@ -53,7 +53,7 @@ skip_blanks(struct json_parser *parser)
 		parser->at++;
 }
 
-/* Whether this character comes next; if so it is taken. */
+/* Consumes the character if it comes next; returns whether it did. */
 static bool
 take(struct json_parser *parser, char wanted)
 {
@@ -101,7 +101,7 @@ parse_string(struct json_parser *parser)
 	return string;
 }
 
-/* Moves over digits; dies where there is none. */
+/* Skips digits; dies if there is none. */
 static void
 skip_digits(struct json_parser *parser)
 {
@@ -154,7 +154,7 @@ parse_number(struct json_parser *parser)
 	return whole ? tree_of_digits(start, length, real) : tree_of_real(real);
 }
 
-/* The words of JSON, and of Python's writer. */
+/* Literals of JSON and of Python's writer. */
 static struct tree *
 parse_word(struct json_parser *parser)
 {
@@ -281,7 +281,7 @@ json_read_optional(const char *path)
 
 	if (!text)
 		return NULL;
-	char *name = mem_string(path); /* the caller's string may die before the tree */
+	char *name = mem_string(path); /* the tree outlives the caller's string */
 	struct tree *tree = json_parse_python(text, length, name, 1);
 	tree->name = name;
 	free(text);

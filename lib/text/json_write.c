@@ -13,7 +13,7 @@
 struct json_writer {
 	struct buffer text;
 	int indent; /* 0: compact */
-	int digits; /* of reals */
+	int digits; /* significant digits of reals */
 };
 
 static void
@@ -22,7 +22,7 @@ put(struct json_writer *writer, const char *text)
 	buffer_add(&writer->text, text, strlen(text));
 }
 
-/* The escape of a character that cannot stand in a string, or drives a terminal; its length, 0: it needs none. */
+/* Writes the escape of a character that JSON or a terminal needs escaped; returns its length, 0: no escape. */
 static size_t
 escape_of(char escape[8], int32_t code)
 {
@@ -140,7 +140,7 @@ put_tree(struct json_writer *writer, const struct tree *tree, int depth)
 	}
 }
 
-/* Digits with which all reals read back as they are: 0.03, not 0.029999999999999999. */
+/* Digits with which all reals of the tree read back equal: 0.03, not 0.029999999999999999. */
 static int
 digits_of(const struct tree *tree)
 {

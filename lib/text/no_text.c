@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "text/foreign.h"
 
-/* Bytes that are no UTF-8, one for each bad part. */
+/* Number of maximal invalid parts. */
 static int64_t
 count_bad(const char *bytes, size_t count)
 {
@@ -24,7 +24,7 @@ count_bad(const char *bytes, size_t count)
 	}
 }
 
-/* The first bytes of a file decide; a text may well begin with GGUF, but has no byte 0 then. */
+/* A text may start with the magic bytes of another format, such as GGUF, but has no byte 0. */
 char *
 no_text(const char *bytes, size_t count, const char *name)
 {

@@ -1,13 +1,13 @@
 /*
- * no_text - whether bytes are a text in UTF-8, or what else they are.
+ * no_text - tells whether a file is text in UTF-8.
  */
 #ifndef TEXT_NO_TEXT_H
 #define TEXT_NO_TEXT_H
 
 #include <stddef.h>
 
-/* Why a file that begins with these bytes is no text, and what to do, to be freed: "not text but Parquet; ..."; NULL: it may be
- * one.  `name` is the file's. */
+/* bytes: the first of a file.  If they are not text, returns why and what to do, to be freed: "not text but Parquet; ...";
+ * else NULL.  name: of the file. */
 char *no_text(const char *bytes, size_t count, const char *name);
 
 #endif

@@ -13,10 +13,10 @@ struct line {
 struct outline_scan {
 	struct outline *outline;
 	bool rst;
-	bool heading; /* the last line that is not blank is one */
-	int lines;    /* of the paragraph at hand; 0: there is none */
-	bool ruled;   /* its first line is one of signs */
-	char fence;   /* of the code at hand; 0: there is none */
+	bool heading; /* the last line that is not blank is a heading */
+	int lines;    /* lines of the current paragraph; 0: none */
+	bool ruled;   /* its first line is a rule of signs */
+	char fence;   /* sign of the open code fence; 0: none */
 	size_t fence_length;
 };
 
@@ -50,7 +50,7 @@ is_rule(const struct outline_scan *scan, struct line line)
 	       run_length(line, *line.text) == line.length;
 }
 
-/* Whether a heading of Markdown: one to six # and a blank, or nothing, behind them. */
+/* Whether a line is a heading of Markdown: one to six #, then a blank or the end. */
 static bool
 is_heading(struct line line)
 {
@@ -61,7 +61,7 @@ is_heading(struct line line)
 		   line.text[depth] == '\t');
 }
 
-/* Signs that open a fence; 0: the line opens none. */
+/* Number of signs that open a code fence; 0: none. */
 static size_t
 fence_of(struct line line)
 {
@@ -89,7 +89,7 @@ add(struct outline_scan *scan, size_t at, enum outline_kind kind)
 	scan->lines = 0;
 }
 
-/* The paragraph at hand turns out to be a heading. */
+/* The current paragraph is a heading: it was underlined. */
 static void
 underline(struct outline_scan *scan)
 {
@@ -127,7 +127,7 @@ read_line(struct outline_scan *scan, size_t at, struct line line)
 	}
 }
 
-/* The end of the front matter that a text begins with; 0: there is none. */
+/* The end of front matter at the start of a text; 0: none. */
 static size_t
 front_matter(const char *text, size_t length)
 {

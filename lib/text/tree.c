@@ -278,7 +278,7 @@ tree_set(struct tree *object, const char *key, struct tree *value)
 {
 	size_t i = find(object, key);
 
-	char *old = value->key; /* of a copy; `key` may be that very string */
+	char *old = value->key; /* freed after the copy: `key` may be the same string */
 	value->key = mem_string(key);
 	free(old);
 	if (i == object->count)
@@ -295,7 +295,7 @@ by_key(const void *a, const void *b)
 	return strcmp((*x)->key, (*y)->key);
 }
 
-/* Whether two members of an object have one name. */
+/* Whether two members of an object have the same name. */
 static bool
 has_repeated(const struct tree *object)
 {
@@ -361,7 +361,8 @@ tree_copy(const struct tree *tree)
 	struct tree *copy = node_new(tree->kind);
 
 	*copy = *tree;
-	copy->file = copy->name = NULL; /* the root that owns the name may die first */
+	copy->file = copy->name =
+	    NULL; /* the copy may outlive the root that owns the name */
 	copy->items = NULL;
 	copy->count = copy->capacity = 0;
 	if (tree->key)

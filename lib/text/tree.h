@@ -1,10 +1,8 @@
 /*
- * tree - configuration trees: what JSON and YAML files say, in one shape.
+ * tree - values of JSON and YAML files.
  *
- * A tree knows where it came from (file name; line where the parser tells it),
- * so that a wrong value is reported as "FILE:LINE: key: what is wrong".
- * Getters die on a value of the wrong kind; an absent or null value takes the
- * default where the getter has one.  Order of members is kept.
+ * Each node knows its file and line for messages: "FILE:LINE: key: what is wrong".  Getters die on a value of the wrong
+ * kind; an absent or null value gives the default, if the getter has one.  Members keep their order.
  */
 #ifndef TEXT_TREE_H
 #define TEXT_TREE_H
@@ -26,13 +24,13 @@ enum tree_kind {
 struct tree {
 	enum tree_kind kind;
 	int line;	  /* 0: not known */
-	const char *file; /* for messages; borrowed from the root's name */
+	const char *file; /* for messages; borrowed from the root's `name` */
 	char *name;	  /* the root's own copy of the file name; NULL elsewhere */
 	char *key;	  /* in an object; NULL elsewhere */
 	bool boolean;
 	int64_t integer;
 	double real;   /* set for integers too */
-	bool repeated; /* members of this name say different things: see tree_once */
+	bool repeated; /* members of this name have different values (tree_once) */
 	char *
 	    string; /* UTF-8, NUL-terminated; of a real: the digits of an integer beyond 64 bits */
 	size_t length;	     /* bytes of the string; it may hold NULs */
@@ -40,16 +38,16 @@ struct tree {
 	size_t count, capacity;
 };
 
-/* The member called key, or NULL when absent or null.  A NULL object has none.  Dies as tree_once does. */
+/* The member called key; NULL if it is absent or null, or if the object is NULL.  Dies as tree_once does. */
 struct tree *tree_get(const struct tree *object, const char *key);
 
-/* Dies on a member whose name stands several times in its object with different values. */
+/* Dies if the object has several members of this name with different values. */
 void tree_once(const struct tree *member);
 
-/* Whether nothing is there: NULL, null, or NaN, which Python writes for what is missing. */
+/* Whether the value is missing: NULL, null, or NaN, which pandas writes for missing values. */
 bool tree_is_missing(const struct tree *value);
 
-/* The same as tree_get, but dies when it is absent. */
+/* As tree_get, but dies if the member is absent. */
 struct tree *tree_need(const struct tree *object, const char *key);
 
 const char *tree_string(
@@ -58,23 +56,23 @@ int64_t tree_integer(const struct tree *object, const char *key, int64_t otherwi
 double tree_real(const struct tree *object, const char *key, double otherwise);
 bool tree_boolean(const struct tree *object, const char *key, bool otherwise);
 
-/* Required integers with a range: dies with the file, the key, the value, the range. */
+/* A required integer in a range; dies with the key, the value and the range. */
 int64_t tree_integer_in(
     const struct tree *object, const char *key, int64_t least, int64_t most);
 
-/* The same, but absent or null is `otherwise`, whatever the range. */
+/* The same; `otherwise`, which need not be in the range, if it is absent or null. */
 int64_t tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
     int64_t least, int64_t most);
 
-/* Die when the object has a member that is not in the NULL-terminated list: a typo. */
+/* Dies if the object has a member that is not in the NULL-terminated list. */
 void tree_only(const struct tree *object, const char *const *keys);
 
-/* Die with the FILE:LINE of the node before the message. */
+/* Dies; the message starts with FILE:LINE of the node. */
 _Noreturn void tree_die(const struct tree *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Building.  The parent owns what is added; setting a key again replaces it.
- * tree_add appends to a list.  A NULL key makes a list element or a root. */
+/* Building.  The parent owns added nodes.  tree_set replaces a member of the same key; tree_add appends to a list.  Both
+ * return the value. */
 struct tree *tree_object(void);
 struct tree *tree_list(void);
 struct tree *tree_set(struct tree *object, const char *key, struct tree *value);
@@ -90,7 +88,7 @@ struct tree *tree_of_null(void);
 struct tree *tree_copy(const struct tree *tree);
 bool tree_equal(
     const struct tree *a, const struct tree *b); /* order of members ignored */
-/* Of members of one name keep the last, in the place of the first; returns whether there were any. */
+/* Keeps the last of duplicate members, in the place of the first; returns whether there were any. */
 bool tree_unify(struct tree *object);
 void tree_remove(struct tree *object, const char *key);
 void tree_free(struct tree *tree);

@@ -16,12 +16,12 @@
 struct triples_reader {
 	const struct triples *triples;
 	struct datafile *file;
-	struct tree *names; /* of the columns of lines; NULL: none */
-	bool tabs;	    /* between them */
+	struct tree *names; /* of columns; NULL: no header */
+	bool tabs;	    /* columns are separated by tabs */
 	bool begun;
 };
 
-/* The first that an object has counts. */
+/* In order of preference. */
 static const char *const queries[] = { "queryid", "qid", "topicid", "topic", "query",
 	NULL };
 static const char *const documents[] = { "corpusid", "docid", "documentid", "docno",
@@ -37,7 +37,7 @@ fail(const struct triples_reader *reading, const char *format, const char *word)
 
 /* Names. --------------------------------------------------------------------------- */
 
-/* Whether a name is the plain one but for capitals and signs: Query-ID, query_id. */
+/* Whether a name equals `plain` ignoring case and punctuation: Query-ID, query_id. */
 static bool
 is_called(const char *name, const char *plain)
 {
@@ -81,7 +81,7 @@ triples_id(const struct tree *value, char room[TRIPLES_ID_ROOM], struct tsv_colu
 		*id = (struct tsv_column){ value->string, value->length };
 	else if (value->kind == TREE_INTEGER)
 		*id = (struct tsv_column){ room, number_put_whole(room, value->integer) };
-	else /* 3.0, true or null name nothing, though they could be printed */
+	else /* 3.0, true and null are not ids */
 		return false;
 	return true;
 }
@@ -142,7 +142,7 @@ values_of_line(const char *text)
 	return values;
 }
 
-/* Whether a file's first line is one of names, which are kept. */
+/* Whether the first line is a header; stores its names. */
 static bool
 is_names(struct triples_reader *reading, const struct tree *text)
 {
@@ -208,7 +208,7 @@ put_line(struct triples_reader *reading, struct tree *text)
 
 /* JSON of objects in objects. ------------------------------------------------------- */
 
-/* What begins behind a byte order mark. */
+/* Skips a byte order mark. */
 static const char mark_and_brace[] = "\xEF\xBB\xBF{";
 
 static size_t
@@ -241,7 +241,7 @@ triples_nested(struct input *input)
 	return at < length && text[at] == '{';
 }
 
-/* The first object in an object's members that is not empty, or NULL. */
+/* The first member that is a non-empty object, or NULL. */
 static const struct tree *
 first_member(const struct tree *object)
 {
@@ -251,7 +251,7 @@ first_member(const struct tree *object)
 	return NULL;
 }
 
-/* What is inside of subsets and splits, of each of which there must be one. */
+/* Steps into a subset and a split; dies if there are several. */
 static const struct tree *
 unwrap(struct tree *root)
 {
@@ -323,7 +323,7 @@ read_nested(const struct triples *triples, struct input *input)
 
 /* All of them. ---------------------------------------------------------------------- */
 
-/* TSV needs no line of names and so is not read as a table. */
+/* TSV may lack a header, so datafile.h cannot read it. */
 static enum datafile_format
 format_of(struct input *input)
 {

@@ -1,14 +1,14 @@
 /*
- * triples - a query, a document and a number: what judgements and runs consist of, and how files have them.
+ * triples - reads (query, document, number) triples: judgements and runs.
  *
- *	lines		columns between tabs, or between blanks, in an order of their own; or, with a line of names
- *			before them (query-id, corpus-id, score and their likes), in any order beside others
- *	JSON Lines	objects, or an array of them, with members of those names
- *	CSV		by the file's name; with those names
- *	JSON		{"query": {"document": number, ...}, ...}; as mteb keeps predictions, inside a
+ *	lines		columns separated by tabs or by blanks, in the caller's order; or, after a line of names
+ *			(query-id, corpus-id, score and similar), in any order, among other columns
+ *	JSON Lines	objects, or an array of objects, with members of those names
+ *	CSV		files named .csv, with those names
+ *	JSON		{"query": {"document": number, ...}, ...}; mteb's predictions have it inside a
  *			subset and a split
  *
- * Ids are text or integers.
+ * Ids are strings or integers.
  */
 #ifndef TEXT_TRIPLES_H
 #define TEXT_TRIPLES_H
@@ -27,7 +27,7 @@ struct triple {
 	const struct tsv_column *tag; /* NULL: none */
 };
 
-/* Both return NULL, or what is wrong with it. */
+/* Both return NULL, or an error message. */
 typedef const char *triples_place(
     void *context, const struct tsv_column *columns, int count, struct triple *triple);
 typedef const char *triples_put(void *context, const struct triple *triple);
@@ -35,23 +35,23 @@ typedef const char *triples_put(void *context, const struct triple *triple);
 enum { TRIPLES_COLUMNS = 6 };
 
 struct triples {
-	const char *number; /* what it is: "grade" */
-	const char *const
-	    *numbers; /* its names in small letters without signs, up to NULL */
-	bool quotes;  /* values of TSV may be in quotes, as by a CSV writer */
-	triples_place
-	    *place; /* of a line without names, of at most TRIPLES_COLUMNS + 1 columns */
+	const char *number; /* the number's name in messages: "grade" */
+	const char *const *
+	    numbers; /* column names that it may have, lower case without punctuation, up to NULL */
+	bool quotes; /* TSV values may be quoted, as a CSV writer quotes them */
+	triples_place *
+	    place; /* fills the triple from a line without names, of at most TRIPLES_COLUMNS + 1 columns */
 	triples_put *put;
 	void *context;
 };
 
-/* Reads all of the input and closes it; dies with FILE:LINE on what is no triple. */
+/* Reads and closes the input, calling put for each triple; dies with FILE:LINE on anything else. */
 void triples_read(const struct triples *triples, struct input *input);
 
-/* Whether the input begins with an object whose first member is an object.  Before the first read. */
+/* Whether the input starts with an object whose first member is an object.  Call before the first read. */
 bool triples_nested(struct input *input);
 
-/* An id as JSON has it: text, or an integer, which is written into the room; false: neither. */
+/* The id of a JSON string, or of an integer, which is written into `room`; false: the value is neither. */
 enum { TRIPLES_ID_ROOM = NUMBER_ROOM };
 bool triples_id(
     const struct tree *value, char room[TRIPLES_ID_ROOM], struct tsv_column *id);

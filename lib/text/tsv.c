@@ -36,7 +36,7 @@ unquote(struct tree *value, bool quoted)
 		value->string[value->length] = 0;
 }
 
-/* The end of a value; of one in quotes behind the closing one, if what follows that ends a value, too. */
+/* The end of a value; of a quoted one, after the closing quote if a tab or the end of the line follows. */
 static const char *
 value_end(const char *at, const char *stop, bool quotes)
 {
@@ -51,7 +51,7 @@ value_end(const char *at, const char *stop, bool quotes)
 	return tab ? tab : stop;
 }
 
-/* quotes: tabs inside quotes part no values. */
+/* quotes: tabs inside quotes do not separate values. */
 static struct tree *
 cut_values(const char *line, const char *stop, bool quotes)
 {
@@ -65,7 +65,7 @@ cut_values(const char *line, const char *stop, bool quotes)
 	return values;
 }
 
-/* The values of a line, `count` if they can be read so. */
+/* Splits a line; prefers the reading with `count` values. */
 static struct tree *
 values_of(const char *line, size_t length, bool quoted, size_t count)
 {
@@ -83,7 +83,7 @@ values_of(const char *line, size_t length, bool quoted, size_t count)
 	return values;
 }
 
-/* As pandas calls a column without a name. */
+/* pandas' name of a column without a name. */
 static void
 name_column(struct tree *names, size_t column)
 {
@@ -116,7 +116,7 @@ tsv_names_of(struct tree *values, const char *file, int64_t number)
 	return values;
 }
 
-/* A comma at the end of a row or of the names alone makes one value too many, or one too few. */
+/* A final comma in the row alone, or in the header alone, makes one value too many or too few. */
 static void
 settle_last(const struct tree *names, struct tree *values)
 {
@@ -128,7 +128,7 @@ settle_last(const struct tree *names, struct tree *values)
 		tree_add(values, tree_of_string(""));
 }
 
-/* Whether a value begins with a quote that nothing closes. */
+/* Whether a value starts with a quote that is not closed. */
 static bool
 is_open(const struct tree *values)
 {

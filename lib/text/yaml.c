@@ -15,7 +15,8 @@ enum { DEPTH_MAX = 64, NODES_MAX = 1000000 };
 struct yaml_reader {
 	yaml_document_t document;
 	const char *name;
-	size_t nodes; /* aliases can blow a small file up: count what is made */
+	size_t
+	    nodes; /* number of nodes made: aliases can expand a small file without limit */
 };
 
 static int
@@ -94,7 +95,7 @@ add_member(struct yaml_reader *reader, struct tree *tree, const yaml_node_t *nod
 		die("%s:%d: '<<' merges mappings only", reader->name, line_of(key));
 	for (size_t i = 0; i < value->count; i++)
 		tree_set(tree, value->items[i]->key, value->items[i]);
-	value->count = 0; /* its members have moved */
+	value->count = 0; /* its members were moved */
 	tree_free(value);
 }
 

@@ -1,9 +1,8 @@
 /*
- * yaml - YAML recipes as trees.  Only this module knows libyaml.
+ * yaml - parses YAML into trees (tree.h), by libyaml.
  *
- * The core schema: null, true/false, integers, reals, strings; quoted scalars are
- * strings.  Anchors, aliases and merge keys work; duplicate keys, several documents
- * and tags are refused with FILE:LINE.
+ * Core schema: null, true/false, integers, reals, strings; quoted scalars are strings.  Anchors, aliases and merge keys
+ * work.  Dies with FILE:LINE on duplicate keys, several documents and tags.
  */
 #ifndef TEXT_YAML_H
 #define TEXT_YAML_H

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* A trie: a byte of a token, the next bytes that may follow it, and who ends here. */
+/* A node of a trie: a byte, the bytes that may follow, and the token that ends here. */
 struct added_node {
 	unsigned char byte;
 	int32_t child, sibling; /* -1: none */
@@ -18,8 +18,8 @@ struct added {
 	size_t count, capacity;
 	struct added_node *node;
 	size_t nodes, node_capacity;
-	int32_t root[256]; /* by first byte; -1: no token begins with it */
-	int only;	   /* the byte that all begin with; -1: several */
+	int32_t root[256]; /* by first byte; -1: none */
+	int only;	   /* first byte of all tokens; -1: they differ */
 };
 
 struct added *
@@ -31,7 +31,7 @@ added_new(void)
 	return added;
 }
 
-/* The node for `byte` in the chain that starts at *first, made if need be. */
+/* Finds or makes the node for `byte` in the list that starts at *first. */
 static int32_t
 step(struct added *added, int32_t first, unsigned char byte)
 {

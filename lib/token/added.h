@@ -1,9 +1,7 @@
 /*
- * added - the added tokens of a tokenizer: found in the text before anything else is done.
+ * added - finds the added tokens of a tokenizer in a text.
  *
- * Leftmost, then longest; single_word, lstrip and rstrip as the reference has them.  Ids are the
- * file's, where the reference numbers anew those that leave a gap; an id that contradicts the
- * vocabulary is refused, where the reference takes the vocabulary's.
+ * The leftmost match wins, then the longest; single_word, lstrip and rstrip mean the same as in the reference.
  */
 #ifndef TOKEN_ADDED_H
 #define TOKEN_ADDED_H
@@ -16,22 +14,21 @@ struct added_token {
 	char *text;
 	size_t length;
 	int32_t id;
-	bool single_word;    /* only where no word character is on either side */
-	bool lstrip, rstrip; /* takes the white space on that side with it */
+	bool single_word;    /* no word character on either side */
+	bool lstrip, rstrip; /* includes the white space on that side */
 };
 
 struct added;
 
 struct added *added_new(void);
 
-/* An empty text is ignored.  Of equal texts the first one counts, of
- * equal ids among them the last. */
+/* Copies the token.  Empty texts are ignored; of equal texts the first counts. */
 void added_add(struct added *added, const struct added_token *token);
 bool added_any(const struct added *added);
 
 /*
- * The next token at or after `from`, where the text before `from` is used up: its bytes are
- * [*start, *stop).  Returns the id, or -1.  *resume is where the next search begins.
+ * Finds the next token at or after `search`; the text before `from` is consumed.  Returns its id and its bytes
+ * [*start, *stop), or -1.  *resume: `search` of the next call.
  */
 int32_t added_find(const struct added *added, const char *text, size_t length,
     size_t from, size_t search, size_t *start, size_t *stop, size_t *resume);

@@ -11,16 +11,16 @@
 enum { SMALL = 64, BATCH = 64, WHOLE = 64, WHOLE_YES = 1 };
 static const uint32_t NONE = UINT32_MAX;
 
-/* A merge by its pair; open addressing. */
+/* A merge, in a hash table by pair; open addressing. */
 struct merge {
 	int32_t left, right;
-	int32_t id; /* of the joined; -1: an empty slot */
+	int32_t id; /* result; -1: an empty slot */
 	uint32_t rank;
 };
 
-/* A merge whose texts stand one behind the other. */
+/* A merge to be resolved: its two texts, concatenated. */
 struct pending_merge {
-	size_t start, left, right; /* in bpe->text; bytes of the two */
+	size_t start, left, right; /* offset in bpe->text; lengths */
 };
 
 struct bpe {
@@ -31,7 +31,7 @@ struct bpe {
 	struct spelling {
 		char text[2];
 		unsigned char length;
-	} spelling[256]; /* of bytes */
+	} spelling[256]; /* by byte */
 	char *file;
 	struct bpe_rules rules;
 	struct merge *merge;
@@ -41,9 +41,9 @@ struct bpe {
 	int32_t last;  /* id of the last joined token */
 	struct pending_merge wait[BATCH];
 	size_t waiting;
-	char *text; /* of those */
+	char *text; /* of pending merges */
 	size_t used, room;
-	int32_t byte[256]; /* of a byte, or of <0xXX>; -1: no token */
+	int32_t byte[256]; /* id of a byte, or of <0xXX>; -1: none */
 };
 
 int32_t
@@ -145,7 +145,7 @@ widen(struct bpe *bpe)
 	free(old);
 }
 
-/* The id of what a merge makes.  Merges stand mostly in the order of the ids they make. */
+/* The id of a merge's result; most merges are in the order of these ids. */
 static int32_t
 find_joined(const struct bpe *bpe, const char *joined, size_t length)
 {
@@ -157,14 +157,14 @@ find_joined(const struct bpe *bpe, const char *joined, size_t length)
 	return vocabulary_find(bpe->vocabulary, joined, length);
 }
 
-/* Bytes of a text in a message. */
+/* At most so many bytes of a text in a message. */
 static int
 shown(size_t length)
 {
 	return length < 100 ? (int)length : 100;
 }
 
-/* The texts of merges that wait to be looked up: together, so that memory is asked for ahead. */
+/* Resolves pending merges in a batch, which prefetches the hash table. */
 static void
 resolve(struct bpe *bpe)
 {
@@ -191,7 +191,7 @@ resolve(struct bpe *bpe)
 			    shown(wait->right), right,
 			    merge[i].left < 0	 ? "its left token"
 			    : merge[i].right < 0 ? "its right token"
-						 : "what it makes");
+						 : "its result");
 		bpe->last = merge[i].id;
 		__builtin_prefetch(
 		    &bpe->merge[hash(merge[i].left, merge[i].right) >> bpe->shift]);
@@ -244,12 +244,12 @@ bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
 
 /* The first symbols of a piece. ------------------------------------------------------ */
 
-/* Where they go: as many as the piece has bytes at most. */
+/* The initial symbols of a pre-token; at most as many as it has bytes. */
 struct bpe_start {
 	const struct bpe *bpe;
 	int32_t *id;
 	size_t count;
-	bool unknown; /* one is pending */
+	bool unknown; /* an unknown id is pending */
 };
 
 static void
@@ -260,7 +260,7 @@ start_unknown(struct bpe_start *start)
 	start->unknown = false;
 }
 
-/* Its bytes as tokens; false when one of them has none. */
+/* Appends byte tokens; false if one does not exist. */
 static bool
 start_bytes(struct bpe_start *start, const char *text, size_t length)
 {
@@ -285,7 +285,7 @@ start_character(struct bpe_start *start, const char *text, size_t length)
 		start->id[start->count++] = id;
 		return;
 	}
-	/* as in the reference, an unknown that is pending comes after such bytes */
+	/* as in the reference, a pending unknown id comes after the bytes */
 	if (rules->byte_fallback && start_bytes(start, text, length))
 		return;
 	if (rules->unknown < 0)
@@ -324,10 +324,10 @@ look(const struct bpe *bpe, int32_t left, int32_t right, int32_t *made)
 	const struct merge *merge = find(bpe, left, right);
 
 	*made = merge->id;
-	return merge->rank; /* NONE where there is no merge */
+	return merge->rank; /* NONE: no merge */
 }
 
-/* Few symbols: the least of all ranks, again and again. */
+/* For few symbols: searches all pairs for the least rank, repeatedly. */
 static size_t
 merge_few(const struct bpe *bpe, int32_t *id, size_t count)
 {
@@ -367,7 +367,7 @@ struct merge_candidate {
 
 struct chain {
 	const struct bpe *bpe;
-	int32_t *id; /* -1: merged into another */
+	int32_t *id; /* -1: merged into its neighbour */
 	uint32_t *before, *after;
 	uint32_t count;
 	struct merge_candidate *heap;
@@ -477,7 +477,7 @@ whole(const struct bpe *bpe, const char *text, size_t length)
 
 	if (!length || (length > WHOLE && !bpe->rules.ignore_merges))
 		return -1;
-	small[0] = 0; /* for the compiler: there is at least one byte */
+	small[0] = 0; /* silences a warning: there is at least one byte */
 	if (!bpe->rules.bytes)
 		return vocabulary_find(bpe->vocabulary, text, length);
 	if (length > WHOLE)
@@ -494,11 +494,11 @@ whole(const struct bpe *bpe, const char *text, size_t length)
 	return id;
 }
 
-/* The piece from its first symbols up. */
+/* Encodes from the initial symbols. */
 static void
 merge(const struct bpe *bpe, const char *text, size_t length, struct ids *out)
 {
-	/* an unknown may be pending behind the bytes of all others */
+	/* flush a pending unknown id */
 	out->id = mem_grow(out->id, &out->capacity,
 	    mem_add(out->count, length + 1, "ids"), sizeof *out->id);
 	int32_t *start = out->id + out->count;

@@ -10,18 +10,18 @@
 #include "base/utf8.h"
 
 static const char KEY[] = "precompiled_charsmap";
-enum { CLUSTER = 6 }; /* bytes from which on clusters are not asked for */
+enum { CLUSTER = 6 }; /* longer clusters are not looked up */
 
 struct charsmap {
 	uint32_t *unit;
 	size_t units;
-	char *text;	 /* NUL behind the last, too */
-	bool plain[128]; /* ASCII that stays as it is, alone before ASCII */
+	char *text;	 /* ends with a NUL */
+	bool plain[128]; /* ASCII characters without an entry */
 };
 
 /* Reading. ----------------------------------------------------------------------------- */
 
-/* Base64 with its padding; the bytes, to be freed, or NULL. */
+/* Decodes padded base64; to be freed; NULL: malformed. */
 static unsigned char *
 decode(const char *text, size_t length, size_t *made)
 {
@@ -63,7 +63,7 @@ offset(uint32_t unit)
 	return (size_t)(unit >> 10) << ((unit & 512) >> 6);
 }
 
-/* Whether no walk can leave the array and each value is the place of a text. */
+/* Whether all lookups stay inside the array and all values are offsets of replacements. */
 static bool
 is_sound(const struct charsmap *charsmap, size_t length)
 {
@@ -82,7 +82,7 @@ is_sound(const struct charsmap *charsmap, size_t length)
 	return charsmap->units > 0;
 }
 
-/* What stands for the shortest beginning that has an entry, or NULL. */
+/* The replacement of the shortest prefix with an entry, or NULL. */
 static const char *
 shortest(const struct charsmap *charsmap, const char *text, size_t length)
 {
@@ -180,7 +180,7 @@ trace_settle(struct trace *trace)
 		trace->passed += (size_t)(1 - trace->more);
 }
 
-/* Characters `from` were replaced by `to`. */
+/* Records that `from` characters were replaced by `to`. */
 static void
 trace_replace(struct trace *trace, const char *from, size_t from_length, const char *to,
     size_t to_length)
@@ -204,12 +204,12 @@ trace_replace(struct trace *trace, const char *from, size_t from_length, const c
 struct apply {
 	const struct charsmap *charsmap;
 	const char *text;
-	size_t done; /* of it, copied */
+	size_t done; /* bytes copied so far */
 	struct buffer made;
 	struct trace trace;
 };
 
-/* Replaces a part of the text; false where it has no entry. */
+/* Replaces a part of the text; false if it has no entry. */
 static bool
 replace(struct apply *apply, size_t start, size_t end)
 {
@@ -241,7 +241,7 @@ apply_cluster(struct apply *apply, size_t start, size_t end)
 	}
 }
 
-/* The end of what stays as it is from `at` on: ASCII that is its own cluster. */
+/* The end of the run of unchanged ASCII that starts at `at`. */
 static size_t
 plain_end(const struct charsmap *charsmap, const char *text, size_t length, size_t at)
 {

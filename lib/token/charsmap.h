@@ -1,20 +1,19 @@
 /*
- * charsmap - the "precompiled_charsmap" of SentencePiece's normalizers: texts and what stands in their place.
+ * charsmap - the "precompiled_charsmap" of SentencePiece's normalizers: maps texts to replacements.
  *
- * Base64 of: u32 n, little-endian, as all; n bytes of u32, a double array; texts, each ended by a NUL.  In a
- * unit u of the array:
+ * Base64 of little-endian: u32 n; n bytes of u32 units, a double-array trie; replacements, each ended by a NUL.  In a unit
+ * u:
  *
  *	label	u & 0x800000FF
  *	leaf	u >> 8 & 1
  *	offset	(u >> 10) << ((u & 512) >> 6)
- *	value	u & 0x7FFFFFFF, where bit 31 is set: the place of a text
+ *	value	u & 0x7FFFFFFF, if bit 31 is set: the offset of a replacement
  *
- * The walk begins at at = offset of unit 0; each byte c takes it to at ^= c, where the label must be c, and on
- * by the offset; where the unit has a leaf, the unit at hand is a value.
+ * Lookup: at = offset of unit 0; for each byte c: at ^= c, where the label must be c; then at ^= offset; if that unit has a
+ * leaf, the unit at `at` is a value.
  *
- * As the reference has it, it is asked for whole grapheme clusters of less than six bytes: the shortest
- * beginning of one that has an entry puts its text in the place of the whole, marks behind it are lost.
- * Where there is none, and of longer clusters, each character is asked for alone.
+ * As in the reference, grapheme clusters of less than six bytes are looked up first: the shortest prefix with an entry
+ * replaces the whole cluster, including marks after the prefix.  Otherwise each character is looked up by itself.
  */
 #ifndef TOKEN_CHARSMAP_H
 #define TOKEN_CHARSMAP_H
@@ -25,10 +24,10 @@
 
 struct charsmap;
 
-/* node: the normalizer that has it; dies naming the key where it is damaged. */
+/* node: the normalizer.  Dies if the value is malformed. */
 struct charsmap *charsmap_new(const struct tree *node);
 
-/* As normalizer_apply, on valid UTF-8. */
+/* As normalizer_apply; the text is valid UTF-8. */
 char *charsmap_apply(const struct charsmap *charsmap, const char *text, size_t length,
     size_t *made, size_t *lead);
 void charsmap_free(struct charsmap *charsmap);

@@ -13,29 +13,29 @@ struct decoder_step;
 typedef void step_run(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to);
 
-/* Texts are the step's own. */
+/* A step owns its texts. */
 struct decoder_step {
 	step_run *run;
 	char *prefix,
-	    *content; /* WordPiece's ##; what Replace finds, puts; Strip takes */
+	    *content; /* prefix: WordPiece's ##, Replace's pattern; content: Replace's, Strip's */
 	size_t prefix_length, content_length;
-	bool cleanup, keep; /* keep: Metaspace's blanks of the first token, too */
+	bool cleanup, keep; /* keep: Metaspace keeps blanks of the first token */
 	size_t start, stop;
 };
 
 struct decoder {
 	struct decoder_step *steps;
 	size_t count;
-	char *refused; /* why it cannot be used */
+	char *refused; /* why the decoder is not supported; NULL: it is */
 };
 
 /* Pieces. -------------------------------------------------------------------------- */
 
-/* Go on with the piece that is being made. */
+/* Appends to the current piece. */
 static void
 extend(struct pieces *pieces, const char *text, size_t length)
 {
-	if (!length) /* there may be no text at all */
+	if (!length) /* text may be NULL */
 		return;
 	pieces->bytes = mem_grow(
 	    pieces->bytes, &pieces->room, mem_add(pieces->used, length, "a text"), 1);
@@ -46,7 +46,7 @@ extend(struct pieces *pieces, const char *text, size_t length)
 static void
 end(struct pieces *pieces)
 {
-	/* a piece of no bytes is somewhere, too */
+	/* an empty piece needs an address, too */
 	pieces->bytes = mem_grow(pieces->bytes, &pieces->room, pieces->used + 1, 1);
 	pieces->ends = mem_grow(
 	    pieces->ends, &pieces->ends_room, pieces->count + 1, sizeof *pieces->ends);
@@ -77,7 +77,7 @@ pieces_free(struct pieces *pieces)
 	*pieces = (struct pieces){ 0 };
 }
 
-/* text with every `old` replaced, appended to the piece at hand. */
+/* Appends text with every `old` replaced to the current piece. */
 static void
 extend_replaced(struct pieces *to, const char *text, size_t length, const char *old,
     size_t old_length, const char *new, size_t new_length)
@@ -96,9 +96,9 @@ extend_replaced(struct pieces *to, const char *text, size_t length, const char *
 
 /* Steps. --------------------------------------------------------------------------- */
 
-enum { CHARACTERS = 256 + 68 }; /* the last 68 stand for bytes that cannot be printed */
+enum { CHARACTERS = 256 + 68 }; /* the last 68 stand for unprintable bytes */
 
-/* The bytes that the characters of a byte-level token stand for; false when one is none. */
+/* Converts the characters of a byte-level token to bytes; false if one is not a byte. */
 static bool
 extend_bytes(
     struct pieces *to, const int byte[CHARACTERS], const char *text, size_t length)
@@ -131,13 +131,13 @@ run_bytes(const struct decoder_step *step, const struct pieces *from, struct pie
 		size_t length;
 		const char *text = piece(from, i, &length);
 		if (!extend_bytes(
-			to, bytes, text, length)) /* an added token, written as it is */
+			to, bytes, text, length)) /* an added token: kept unchanged */
 			extend(to, text, length);
 	}
 	end(to);
 }
 
-/* What the reference tidies in English, in its order; within a token only. */
+/* The reference's clean-up of English, in its order; within a token only. */
 static void
 clean_up(struct pieces *to, const char *text, size_t length)
 {
@@ -198,7 +198,7 @@ run_replace(const struct decoder_step *step, const struct pieces *from, struct p
 	}
 }
 
-/* Blanks for marks, which are the prefix; none in the first token. */
+/* Replaces marks (the prefix) by blanks, and removes them in the first token. */
 static void
 run_metaspace(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to)
@@ -303,7 +303,7 @@ add_step(struct decoder *decoder, step_run *run)
 	return step;
 }
 
-/* A text of a step's own. */
+/* Copies a text for a step. */
 static char *
 own(const char *text, size_t *length)
 {
@@ -385,7 +385,7 @@ decoder_wordpiece(void)
 	return decoder;
 }
 
-/* All pieces as one, repaired; without steps with blanks between them. */
+/* Joins all pieces and repairs UTF-8; without steps, joins by blanks. */
 static char *
 joined(const struct decoder *decoder, const struct pieces *pieces, size_t *made)
 {

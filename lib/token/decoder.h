@@ -1,9 +1,8 @@
 /*
- * decoder - tokens back to text, as the "decoder" of a tokenizer.json says.
+ * decoder - turns tokens into text: the "decoder" of a tokenizer.json.
  *
- * Steps: ByteLevel, WordPiece, Metaspace, Replace (of a string), ByteFallback, Fuse, Strip and
- * Sequences of them; without a decoder tokens are joined by blanks.  Others are named and refused, but only
- * when something is to be decoded.
+ * Supports ByteLevel, WordPiece, Metaspace, Replace (of a string), ByteFallback, Fuse, Strip and Sequences of them.  Without a
+ * decoder tokens are joined by blanks.  Others are refused by name in decoder_run.
  */
 #ifndef TOKEN_DECODER_H
 #define TOKEN_DECODER_H
@@ -12,10 +11,10 @@
 
 #include "text/tree.h"
 
-/* Texts one after another. */
+/* A list of texts.  Zeroed: empty. */
 struct pieces {
 	char *bytes;
-	size_t *ends; /* [count] */
+	size_t *ends; /* [count] offsets in bytes */
 	size_t used, room, count, ends_room;
 };
 
@@ -24,14 +23,14 @@ void pieces_free(struct pieces *pieces);
 
 struct decoder;
 
-/* The section may be NULL: none. */
+/* section: "decoder" of tokenizer.json; NULL: none. */
 struct decoder *decoder_new(const struct tree *section);
 
-/* What BERT's vocab.txt goes with: WordPiece, with the clean-up. */
+/* The decoder of BERT's vocab.txt: WordPiece with clean-up. */
 struct decoder *decoder_wordpiece(void);
 
-/* The text of the tokens, to be freed; its bytes in *made.  Valid UTF-8, a U+FFFD for each bad
- * part.  The tokens are used up.  Dies when the section was not understood. */
+/* The text of the tokens, to be freed; *made: its length in bytes.  It is valid UTF-8, with U+FFFD for each invalid part.
+ * Changes the tokens.  Dies if the decoder is not supported. */
 char *decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made);
 void decoder_free(struct decoder *decoder);
 

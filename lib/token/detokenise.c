@@ -10,7 +10,7 @@
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
-/* A column of ids and the texts that were made of it. */
+/* A column of ids and its decoded texts. */
 struct decoded_column {
 	int in, out;
 	char *bytes;

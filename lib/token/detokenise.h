@@ -1,5 +1,5 @@
 /*
- * detokenise - a stream of token ids to a stream of texts: every column "X.ids" becomes "X".
+ * detokenise - decodes a stream of token ids: each column "X.ids" becomes the texts "X".
  */
 #ifndef TOKEN_DETOKENISE_H
 #define TOKEN_DETOKENISE_H
@@ -9,13 +9,12 @@
 struct detokenise_options {
 	const char *model;  /* folder */
 	bool specials;	    /* with the special tokens */
-	bool keep;	    /* the ids stay */
+	bool keep;	    /* keep the ids */
 	int level;	    /* of compression; -1: the stream's default */
 	const char *output; /* "-": standard output */
 };
 
-/* From a path ("-": standard input).  Dies when the ids are of another
- * tokenizer, or there are none. */
+/* path: a stream; "-": standard input.  Dies if the ids are another tokenizer's, or there are none. */
 void detokenise(const struct detokenise_options *options, const char *path);
 
 #endif

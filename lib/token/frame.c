@@ -12,14 +12,14 @@ struct frame {
 	const struct template *template;
 	enum frame_prepare prepare;
 	size_t most;
-	char *prompt;	    /* what was asked for last; NULL: not yet */
-	char prompt_end;    /* its last byte; NUL: none */
-	char *head, *after; /* as they stand in the string */
+	char *prompt;	    /* set by frame_prompt; NULL: not yet */
+	char prompt_end;    /* last byte of the prompt; NUL: none */
+	char *head, *after; /* BEFORE PROMPT; AFTER */
 	size_t head_length, after_length;
 	size_t head_tokens;
 	struct ids tail;
-	size_t characters; /* of what stands before AFTER, at most; 0: no limit */
-	int32_t unknown;   /* an id that is left out; -1: none */
+	size_t characters; /* most characters of head and text; 0: no limit */
+	int32_t unknown;   /* id to remove; -1: none */
 };
 
 struct frame *
@@ -50,7 +50,7 @@ replace(char *text, size_t length, char from, char to)
 			text[i] = to;
 }
 
-/* Without the white space before it, or behind it; to be freed, as is what was given. */
+/* Trims white space at the start or the end; frees `text`, returns a new one. */
 static char *
 strip(char *text, bool first)
 {
@@ -84,7 +84,7 @@ set_strings(struct frame *frame, const char *prompt)
 	free(text);
 }
 
-/* Ids of a text with the special ones around it. */
+/* Number of ids of a text with special tokens. */
 static struct ids
 encode(const struct frame *frame, const char *text)
 {
@@ -166,7 +166,7 @@ prepare(const struct frame *frame, char *text, size_t length)
 	return length;
 }
 
-/* Bytes of the text that are taken. */
+/* Bytes of the text before the limit in characters. */
 static size_t
 taken(const struct frame *frame, const char *text, size_t length)
 {

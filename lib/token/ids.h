@@ -1,5 +1,5 @@
 /*
- * ids - a growing list of token ids.
+ * ids - a growing array of token ids.  Zeroed: empty.
  */
 #ifndef TOKEN_IDS_H
 #define TOKEN_IDS_H

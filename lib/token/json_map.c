@@ -40,12 +40,12 @@ take(struct json_cursor *cursor, char wanted)
 	return true;
 }
 
-/* What a string may hold: bytes beyond ASCII, escapes. */
+/* Contents of a string: bytes beyond ASCII, escapes. */
 enum { WIDE = 1, ESCAPED = 2 };
 
 static const uint64_t EACH = 0x0101010101010101u; /* byte */
 
-/* Eight bytes as a number, the first the lowest. */
+/* Loads eight bytes, little-endian. */
 static uint64_t
 eight(const char *at)
 {
@@ -55,14 +55,14 @@ eight(const char *at)
 	return le64toh(word);
 }
 
-/* Above which of eight bytes a bit is set: of those that are 0 the lowest, and maybe higher ones. */
+/* Marks the zero bytes of eight; only the lowest mark is certain. */
 static uint64_t
 zeros(uint64_t word)
 {
 	return (word - EACH) & ~word & EACH << 7;
 }
 
-/* The end of what holds nothing but plain characters; of *all a bit is set where they are beyond ASCII. */
+/* The end of a run of plain characters; *all collects the high bits of bytes beyond ASCII. */
 static const char *
 skip_plain(const char *at, const char *end, uint64_t *all)
 {
@@ -81,7 +81,7 @@ skip_plain(const char *at, const char *end, uint64_t *all)
 	return at;
 }
 
-/* The raw inside of a string. */
+/* The raw bytes between the quotes. */
 static inline bool
 take_string(struct json_cursor *cursor, const char **start, size_t *length, int *holds)
 {
@@ -135,7 +135,7 @@ skip_value(struct json_cursor *cursor)
 	return false;
 }
 
-/* The next member's key, with the cursor before its value. */
+/* Reads the next member's key; moves the cursor to its value. */
 static bool
 take_key(struct json_cursor *cursor, const char **key, size_t *length)
 {
@@ -144,7 +144,7 @@ take_key(struct json_cursor *cursor, const char **key, size_t *length)
 	return take_string(cursor, key, length, &holds) && take(cursor, ':');
 }
 
-/* Enter the object at the cursor and stop at the value of a member. */
+/* Enters the object at the cursor and moves to the value of a member. */
 static bool
 enter(struct json_cursor *cursor, const char *key)
 {
@@ -164,7 +164,7 @@ enter(struct json_cursor *cursor, const char *key)
 	return false;
 }
 
-/* A string with its escapes undone, in the file or in `scratch`. */
+/* An unescaped string, in the file or in `scratch`. */
 struct json_map_text {
 	const char *text;
 	size_t length;
@@ -207,7 +207,7 @@ take_integer(struct json_cursor *cursor, int64_t *number)
 		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
 }
 
-enum { SURE = 19 }; /* digits that are below 2^64 whatever they are */
+enum { SURE = 19 }; /* a number of so many digits is below 2^64 */
 
 /* How many of eight bytes, from the first on, are digits, and their number onto `made`: pairs of them, pairs of
  * pairs, and those together. */
@@ -271,7 +271,7 @@ power_of_ten(int exponent)
 	return power;
 }
 
-/* -?digits[.digits][e[+-]digits] as the reference's reader rounds it; false where it overflows. */
+/* Parses -?digits[.digits][e[+-]digits] with the reference's rounding; false on overflow. */
 static inline bool
 take_number(struct json_cursor *cursor, double *number)
 {
@@ -377,7 +377,7 @@ take_scores(struct json_cursor *cursor, const struct json_map_part *part, void *
 	return good && take(cursor, ']');
 }
 
-/* Where the value of a part was, to be left out of the tree. */
+/* The bytes of a part's value, which the tree leaves out. */
 struct json_map_span {
 	const char *start, *end;
 	bool read;
@@ -412,7 +412,7 @@ read_part(const char *path, const char *text, size_t length, struct json_cursor 
 			part->end(context);
 		return;
 	}
-	/* says what is wrong, if it is JSON's */
+	/* the strict parser reports errors of JSON */
 	tree_free(json_parse(text, length, path, 1));
 	die("%s: '%s' must be %s", path, part->key,
 	    object	  ? "an object of integers"
@@ -420,7 +420,7 @@ read_part(const char *path, const char *text, size_t length, struct json_cursor 
 			  : "a list of strings or of pairs of strings");
 }
 
-/* A part is read at once where those before it have been, else after them. */
+/* Reads a part at once if all parts before it were read, else after them. */
 static void
 read_parts(const char *path, const char *text, size_t length, struct json_cursor *cursor,
     const struct json_map_part *part, size_t parts, struct json_map_span *span,
@@ -463,7 +463,7 @@ read_parts(const char *path, const char *text, size_t length, struct json_cursor
 		}
 }
 
-/* The text with each span replaced by null and its line breaks, so that lines keep their number. */
+/* The text with each span replaced by null and its line breaks, so that line numbers stay. */
 static struct tree *
 parse_without(const char *path, const char *text, size_t length,
     const struct json_map_span *span, size_t parts)

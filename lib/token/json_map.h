@@ -1,7 +1,7 @@
 /*
- * json_map - the large members of a JSON file, without a tree: a vocabulary, its merges.
+ * json_map - reads large members of a JSON file, such as a vocabulary and merges, without making a tree.
  *
- * A tree of 30,000 members costs ten times what reading them costs.
+ * Making a tree of 30,000 members takes ten times as long as reading them.
  */
 #ifndef TOKEN_JSON_MAP_H
 #define TOKEN_JSON_MAP_H
@@ -11,7 +11,7 @@
 
 #include "text/tree.h"
 
-/* Called in file order; texts are unescaped, valid UTF-8, borrowed. */
+/* Called in file order.  Texts are unescaped, valid UTF-8 and borrowed. */
 typedef void json_map_member(
     void *context, const char *text, size_t length, int64_t number);
 typedef void json_map_pair(void *context, const char *left, size_t left_length,
@@ -22,12 +22,12 @@ typedef void json_map_score(
 enum { JSON_MAP_PARTS = 4 };
 
 /*
- * A member to be read so: an object of integers, or a list: of strings or of pairs of strings (of a
- * string alone `right` is NULL), or of pairs of a string and a number.  A function that is NULL is a
- * form that the member does not have; of `pair` and `score` one is.
+ * A member to read: an object of integers (`member`), a list of strings or of pairs of strings (`pair`; `right` is NULL for a
+ * single string), or a list of pairs of a string and a number (`score`).  NULL: that form is not allowed; at least one of
+ * `pair` and `score` is NULL.
  *
- * Numbers are what the reference's reader makes of them, to the last bit: their first digits as one
- * integer below 2^64, rounded, times or divided by a power of ten, rounded again.
+ * Reals are rounded twice, to the same bits as in the reference's reader: their first digits as an integer below 2^64, then
+ * times or divided by a power of ten.
  */
 struct json_map_part {
 	const char *key;
@@ -38,10 +38,9 @@ struct json_map_part {
 };
 
 /*
- * Read a file of which the root's member `outer` (NULL: the root itself) has such members, at
- * most JSON_MAP_PARTS: they go to their functions, the parts one after the other in the order
- * given; the rest of the file is returned as a tree in which they are null.  What is not an
- * object or a list there stays in the tree.  Dies as json_read does.  The text is the file's; borrowed.
+ * Reads `parts` (at most JSON_MAP_PARTS) members of the root's member `outer` (NULL: of the root), one after the other in
+ * the order given.  Returns the rest of the file as a tree, in which they are null; a member that is neither object nor
+ * list stays in the tree.  Dies as json_read does.  text: the bytes of the file, borrowed.
  */
 struct tree *json_map_read(const char *path, const char *text, size_t length,
     const char *outer, const struct json_map_part *part, size_t parts, void *context);

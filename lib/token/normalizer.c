@@ -22,8 +22,7 @@ struct normalizer_step {
 	size_t length;
 	bool left, right;	   /* STRIP */
 	struct charsmap *charsmap; /* PRECOMPILED */
-	const char
-	    *without_lead; /* the type where it does not keep the lead; else NULL */
+	const char *without_lead;  /* its type if it does not track the lead; else NULL */
 };
 
 struct normalizer {
@@ -186,7 +185,7 @@ struct replace {
 	const struct normalizer_step *step;
 	struct buffer buffer;
 	size_t passed, before,
-	    lead; /* of the text; the leads of the text, of what is made */
+	    lead; /* bytes of the text; lead of the text; lead of the result */
 };
 
 static bool
@@ -201,10 +200,10 @@ replace_part(void *context, const char *text, size_t length, bool match)
 	if (!match)
 		left = left < length ? left : length;
 	else if (
-	    length) /* what is put in stands for the last character that it replaces */
+	    length) /* the content is aligned with the last character that it replaces */
 		left =
 		    utf8_before(text, length, &code) < left ? replace->step->length : 0;
-	else /* or for the one before it */
+	else /* or with the one before it */
 		left = replace->before && replace->before >= replace->passed
 			   ? replace->step->length
 			   : 0;

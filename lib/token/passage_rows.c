@@ -14,7 +14,7 @@ struct passage_rows {
 	const struct column *columns;
 	int count, text, path;
 	struct record from;
-	struct passage_list *lists; /* of each row */
+	struct passage_list *lists; /* [rows] */
 	size_t rows, rows_capacity;
 	size_t row, passage; /* the next one */
 	struct place *places;
@@ -41,7 +41,7 @@ passage_rows_new(struct passages *passages, const struct column *columns, int co
 	return cut;
 }
 
-/* A text of a column of texts. */
+/* The text of a row. */
 static const char *
 text_of(const struct passage_rows *cut, int column, size_t row, size_t *length)
 {

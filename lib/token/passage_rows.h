@@ -1,8 +1,8 @@
 /*
- * passage_rows - the rows of a record as rows of their passages.
+ * passage_rows - replaces each row of a record by one row for each passage of its text.
  *
- * A row becomes as many rows as its text has passages, none where the text is blank: the text is the passage's, the other
- * columns are the row's, and the further column start, i64, is the line of the text that the passage begins on, from 1.
+ * A blank text has no passages.  The text column is the passage, the other columns are copied, and a new last column
+ * `start`, i64, is the line on which the passage starts, from 1.
  *
  *	passage_rows_cut(cut, &record);
  *	while (passage_rows_next(cut, rows, bytes, &piece))
@@ -21,15 +21,15 @@ extern const struct column passage_start;
 
 struct passage_rows;
 
-/* Cuts the column number `text` of records that have `columns` [count], which are borrowed.  The column number `path` names
- * each row's file, whose suffix .rst says that it is reStructuredText; -1: no such column.  Takes over `passages`. */
+/* columns [count]: of the records, borrowed.  text: index of the column to cut.  path: index of the column of file names,
+ * where .rst means reStructuredText; -1: none.  Takes over `passages`. */
 struct passage_rows *passage_rows_new(struct passages *passages,
     const struct column *columns, int count, int text, int path);
 
-/* Begin with a record, which is borrowed until the last passage_rows_next. */
+/* Starts a record, which is borrowed until the last passage_rows_next. */
 void passage_rows_cut(struct passage_rows *cut, const struct record *from);
 
-/* Up to `rows` rows, fewer where they exceed `bytes` of text; borrowed until the next call.  False at the end. */
+/* The next up to `rows` rows, fewer if they exceed `bytes` of text; borrowed until the next call.  False at the end. */
 bool passage_rows_next(
     struct passage_rows *cut, int64_t rows, int64_t bytes, struct record *record);
 void passage_rows_free(struct passage_rows *cut);

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "text/outline.h"
 
-/* Bytes that a token has at most, on the average of a passage: what is beyond that is hardly text. */
+/* Upper bound of the mean bytes of a token in a passage of text. */
 enum { TOKEN_BYTES = 64 };
 
 struct passages {
@@ -16,7 +16,7 @@ struct passages {
 	size_t most, overlap;
 };
 
-/* One document, by one thread. */
+/* The state of a document. */
 struct cutter {
 	const struct passages *passages;
 	const char *text;
@@ -24,7 +24,7 @@ struct cutter {
 	struct outline outline;
 	struct framed string;
 	struct ids ids;
-	size_t counted; /* the byte that `line` is the line of */
+	size_t counted; /* offset of which `line` is the line */
 	int64_t line;
 	struct passage_list *to;
 };
@@ -71,7 +71,7 @@ is_word(const struct cutter *cutter, size_t at)
 	       (at == cutter->length || !is_blank(cutter->text[at]));
 }
 
-/* The last such place in (least, most]; 0: none. */
+/* The last place in (least, most] that `is` accepts; 0: none. */
 static size_t
 last_place(const struct cutter *cutter, is_place *is, size_t least, size_t most)
 {
@@ -123,7 +123,7 @@ reach_place(struct cutter *cutter, is_place *is, size_t from, size_t high)
 	return low;
 }
 
-/* How far a passage can go from here: to the end of a word, if not of the first one, else of a character. */
+/* The farthest end of a passage: of a word, or if the first word does not fit, of a character. */
 static size_t
 reach(struct cutter *cutter, size_t from, size_t end)
 {
@@ -141,7 +141,7 @@ reach(struct cutter *cutter, size_t from, size_t end)
 	return place_inside(cutter, is_character, from, high + 1, from + 1);
 }
 
-/* The first word behind `from` from which the text up to `end` has no more tokens than the overlap; `end`: there is none. */
+/* The first word after `from` from which the text up to `end` has at most `overlap` tokens; `end`: none. */
 static size_t
 reach_back(struct cutter *cutter, size_t from, size_t end)
 {
@@ -164,7 +164,7 @@ reach_back(struct cutter *cutter, size_t from, size_t end)
 
 /* Places. -------------------------------------------------------------------------- */
 
-/* Whether an item of a list, or a row of a table, begins there. */
+/* Whether a list item or a row of a table starts at `at`. */
 static bool
 is_item(const struct cutter *cutter, size_t at)
 {
@@ -183,7 +183,8 @@ is_item(const struct cutter *cutter, size_t at)
 				     (*text == '.' || *text == ')') && text[1] == ' ');
 }
 
-/* Whether a sentence begins there: behind . ? ! and white space, at the beginning of a block or an item, or behind a full stop of Chinese and Japanese. */
+/* Whether a sentence starts at `at`: after . ? ! and white space, after a full stop of Chinese or Japanese, or at the start of
+ * a block or list item. */
 static bool
 is_sentence(const struct cutter *cutter, size_t at)
 {
@@ -228,7 +229,7 @@ mark_of(const struct cutter *cutter, size_t at)
 	return low;
 }
 
-/* Where a passage that begins at `from` and may go on to `most` is to end, behind `least`. */
+/* The end of a passage that starts at `from`, in (least, most]. */
 static size_t
 choose(const struct cutter *cutter, size_t from, size_t least, size_t most)
 {
@@ -249,7 +250,7 @@ choose(const struct cutter *cutter, size_t from, size_t least, size_t most)
 	return most;
 }
 
-/* Where the next passage begins that overlaps with this one: a sentence, of code a line, else a word; `end`: none does. */
+/* The start of the next passage inside this one: of a sentence, in code of a line, else of a word; `end`: no overlap. */
 static size_t
 overlap(struct cutter *cutter, size_t from, size_t end)
 {
@@ -265,7 +266,7 @@ overlap(struct cutter *cutter, size_t from, size_t end)
 
 /* Cutting. ------------------------------------------------------------------------- */
 
-/* The text at or behind `at`: a line from its beginning, else without blanks before it. */
+/* Skips white space from `at`, but keeps the indentation of a line. */
 static size_t
 begin(const struct cutter *cutter, size_t at, size_t end)
 {
@@ -300,11 +301,11 @@ put(struct cutter *cutter, size_t from, size_t to)
 	list->items[list->count++] = (struct passage){ from, to, line_of(cutter, from) };
 }
 
-/* From one heading to the next. */
+/* Cuts a section. */
 static void
 cut_section(struct cutter *cutter, size_t from, size_t end)
 {
-	size_t done = from; /* what is before it is in a passage */
+	size_t done = from; /* the text before it is in passages */
 
 	end = utf8_space_start(cutter->text, end, from);
 	while (from < end) {
@@ -316,7 +317,7 @@ cut_section(struct cutter *cutter, size_t from, size_t end)
 		most = utf8_space_end(cutter->text, end, most);
 		if (most < end)
 			to = choose(cutter, from, done, most);
-		/* the end of a text may be more tokens than the beginning of the next word */
+		/* the end of a text may have more tokens than the same bytes before another word */
 		while (to < end &&
 		       !fits(cutter, from, utf8_space_start(cutter->text, to, from)) &&
 		       (most = last_place(cutter, is_character, done, to - 1)))

@@ -1,9 +1,9 @@
 /*
  * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text.
  *
- * TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and
- * Sequences of them; any other is refused by name.  Only the form for one text is read, and one of
- * a Sequence that adds tokens: to the reference two of them are "not yet implemented".
+ * Supports TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and Sequences of them;
+ * refuses any other by name.  Only the template of single texts is read.  At most one member of a Sequence may add tokens;
+ * the reference does not implement more.
  */
 #ifndef TOKEN_POSTPROCESSOR_H
 #define TOKEN_POSTPROCESSOR_H
@@ -11,7 +11,7 @@
 #include "text/tree.h"
 #include "token/ids.h"
 
-/* The ids before and after a text; node: the file's "post_processor", NULL: none. */
+/* Appends the ids before and after a text.  node: "post_processor" of tokenizer.json; NULL: none. */
 void postprocessor_read(const struct tree *node, struct ids *before, struct ids *after);
 
 #endif

@@ -12,7 +12,7 @@
  * for blanks, put before a piece as BLANK does. */
 enum kind { SPLIT, BLANK, BYTES, META };
 enum scheme { ALWAYS, FIRST, NEVER };
-enum { MOST = 64, SMALL = 256 }; /* steps; bytes of a usual piece */
+enum { MOST = 64, SMALL = 256 }; /* most steps; bytes of a buffer on the stack */
 
 struct pretokenizer_step {
 	enum kind kind;
@@ -97,7 +97,7 @@ static enum scheme
 scheme_of(const struct tree *node)
 {
 	static const char *const names[] = { "always", "first", "never" };
-	bool before = tree_boolean(node, "add_prefix_space", true); /* of old files */
+	bool before = tree_boolean(node, "add_prefix_space", true); /* in older files */
 	const char *name =
 	    tree_string(node, "prepend_scheme", before ? "always" : "never");
 	int i = 0;
@@ -114,7 +114,7 @@ scheme_of(const struct tree *node)
 	return (enum scheme)i;
 }
 
-/* Split: before each mark. */
+/* Splits before each mark. */
 static void
 add_metaspace(struct pretokenizer *pretokenizer, const struct tree *node)
 {
@@ -206,18 +206,18 @@ pretokenizer_wants_lead(const struct pretokenizer *pretokenizer)
 	return false;
 }
 
-/* A piece on its way through the steps, each of which calls the next for what it makes. */
+/* The call of one step for a piece: the step calls the next one for each of its results. */
 struct pretoken_chain {
 	const struct pretokenizer *pretokenizer;
 	size_t step;
-	const char *lead; /* where the text's ends */
+	const char *lead; /* end of the text's lead */
 	pretokenizer_piece *each;
 	void *context;
 };
 
 static pretokenizer_piece go;
 
-/* The piece with its marks, as one or cut before each of them. */
+/* Emits a piece with its marks, whole or split before each mark. */
 static bool
 go_marked(const struct pretoken_chain *next, const struct pretokenizer_step *step,
     const char *text, size_t length)

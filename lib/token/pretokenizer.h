@@ -1,9 +1,8 @@
 /*
- * pretokenizer - the "pre_tokenizer" of a tokenizer.json: a text into the pieces that the model
- * takes one by one.
+ * pretokenizer - the "pre_tokenizer" of a tokenizer.json: splits a text into pre-tokens, which the model encodes one by one.
  *
- * ByteLevel, Metaspace, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer
- * and Sequences of them, as the reference has them; any other is refused by name.
+ * Supports ByteLevel, Metaspace, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer and Sequences of
+ * them; refuses any other by name.
  */
 #ifndef TOKEN_PRETOKENIZER_H
 #define TOKEN_PRETOKENIZER_H
@@ -15,19 +14,18 @@
 
 struct pretokenizer;
 
-/* From the file's "pre_tokenizer"; NULL: none, a text is one piece. */
+/* node: "pre_tokenizer" of tokenizer.json; NULL: none, so that a text is one pre-token. */
 struct pretokenizer *pretokenizer_new(const struct tree *node);
 
-/* Whether the last thing it does is to write each byte as a character (ByteLevel).  If so, it
- * no longer does: a model of bytes takes the pieces as they are. */
+/* If the last step is ByteLevel, stops writing each byte as a character and returns true: the model encodes bytes
+ * (bpe_rules). */
 bool pretokenizer_leave_bytes(struct pretokenizer *pretokenizer);
 
-/* Whether it asks for the lead (normalizer.h): a Metaspace whose prepend_scheme is first. */
+/* Whether it needs the lead (normalizer.h): a Metaspace with prepend_scheme "first". */
 bool pretokenizer_wants_lead(const struct pretokenizer *pretokenizer);
 
-/* The pieces, none of them empty, of valid UTF-8, in order; `each` returns false to stop, and
- * then so does this, before it has looked at what follows.  Linear for the expressions that
- * splitter.h knows.  lead: the text's. */
+/* Calls `each` for the pre-tokens of a text of valid UTF-8, in order; none is empty.  If `each` returns false, stops without
+ * reading on and returns false.  Linear time for the expressions that splitter.h matches itself.  lead: of the text. */
 typedef bool pretokenizer_piece(void *context, const char *text, size_t length);
 bool pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text,
     size_t length, size_t lead, pretokenizer_piece *each, void *context);

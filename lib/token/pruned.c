@@ -12,19 +12,19 @@
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_rules.h"
 
-/* A token of the model or an added one. */
+/* A token of the model, or an added token. */
 struct pruned_token {
 	int64_t id;
-	const struct tree *
-	    node; /* of an object its number, of a list [token, score], or an added token */
+	const struct tree
+	    *node; /* its id in an object, [token, score] in a list, or an added token */
 	const char *text;
 };
 
-/* What the tokens are chosen by. */
+/* The tokenizer.json being pruned. */
 struct pruning {
 	struct tree *root, *model, *vocab, *added;
 	const char *unknown, *padding; /* NULL: there is none */
-	struct strings *names;	       /* of the added tokens */
+	struct strings *names;	       /* texts of added tokens */
 	struct pruned_token *entries;
 	size_t count, room;
 };
@@ -84,7 +84,7 @@ compare(const void *one, const void *two)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* All tokens that stay, by their ids. */
+/* Collects the tokens that stay, sorted by id. */
 static void
 choose(struct pruning *choice)
 {
@@ -133,7 +133,7 @@ read_choice(struct pruning *choice)
 		tree_die(vocab, "'vocab' has no token that would stay");
 }
 
-/* The number that a token has now; -1: it is gone. */
+/* The new id of a token; -1: removed. */
 static int64_t
 number(const struct pruning *choice, const char *text)
 {
@@ -192,7 +192,7 @@ new_truncation(size_t most)
 	return tree;
 }
 
-/* Of a pre-tokeniser, or all of a sequence of them. */
+/* Sets add_prefix_space of ByteLevel, also inside a Sequence. */
 static void
 put_blanks_before(struct tree *before)
 {

@@ -1,9 +1,8 @@
 /*
- * pruned - the tokenizer of a table of static embeddings, made of that of a transformer as model2vec 0.10 makes it.
+ * pruned - makes the tokenizer of static embeddings from that of a transformer, as model2vec 0.10 does.
  *
- * Without added tokens, but those for what is unknown and for padding; without tokens that begin with [unusedN]; without
- * what is put around a text.  The ids are numbered anew, in their order.  A byte-level pre-tokeniser puts a blank before
- * each text.
+ * Removes added tokens except the unknown and padding tokens, tokens that start with [unusedN], and the special tokens around
+ * a text.  The remaining ids are renumbered in order.  A byte-level pre-tokeniser adds a blank before each text.
  */
 #ifndef TOKEN_PRUNED_H
 #define TOKEN_PRUNED_H
@@ -14,12 +13,12 @@
 #include "text/tree.h"
 
 struct pruned {
-	struct tree *tokenizer; /* what is to be written as tokenizer.json */
-	int32_t *ids;		/* [count]: what each had been */
+	struct tree *tokenizer; /* contents of tokenizer.json */
+	int32_t *ids;		/* [count]: the old id of each new id */
 	size_t count;
 };
 
-/* Of a model's folder.  most: ids to which a text is cut.  Dies naming the file that is missing or has no vocabulary. */
+/* dir: a model folder.  most: truncation length in ids.  Dies if a file is missing or has no vocabulary. */
 struct pruned *pruned_read(const char *dir, size_t most);
 void pruned_free(struct pruned *pruned);
 

@@ -9,7 +9,7 @@
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-/* A message that is being read. */
+/* A message being read. */
 struct protobuf_message {
 	const char *path;
 	const unsigned char *at, *end;
@@ -164,7 +164,7 @@ sentencepiece_read(const char *path, const char *bytes, size_t length)
 	struct protobuf_field field;
 	bool trainer = false, normalizer = false;
 
-	model->model = SENTENCEPIECE_UNIGRAM; /* the format's defaults */
+	model->model = SENTENCEPIECE_UNIGRAM; /* defaults of the format */
 	model->dummy_prefix = model->fewer_blanks = model->escape = true;
 	while (next(&message, &field)) {
 		if (field.number == 1)

@@ -1,7 +1,7 @@
 /*
- * sentencepiece - a model file of sentencepiece (spiece.model): its pieces and how it normalises texts.
+ * sentencepiece - reads a model file of sentencepiece (spiece.model): pieces and normalization.
  *
- * A protocol buffer: fields one after another, each a key (number << 3 | wire type) and a value.  Of its messages:
+ * The file is a protocol buffer: a sequence of fields, each a key (number << 3 | wire type) and a value.  Fields used:
  *
  *	ModelProto	1 pieces, 2 trainer_spec, 3 normalizer_spec
  *	SentencePiece	1 piece, 2 score (float), 3 type
@@ -21,7 +21,7 @@ enum sentencepiece_type {
 	SENTENCEPIECE_USER = 4,
 };
 
-/* Texts are borrowed from the file's bytes, valid UTF-8. */
+/* Texts are valid UTF-8, borrowed from the file's bytes. */
 struct sentencepiece_piece {
 	const char *text;
 	size_t length;
@@ -38,7 +38,7 @@ struct sentencepiece {
 	bool byte_fallback, suffix, dummy_prefix, fewer_blanks, escape;
 };
 
-/* Dies, naming `path`, where the bytes are no such file. */
+/* Dies if the bytes are not such a file.  path: for messages. */
 struct sentencepiece *sentencepiece_read(
     const char *path, const char *bytes, size_t length);
 void sentencepiece_free(struct sentencepiece *model);

@@ -31,7 +31,7 @@ shard_parse(const char *option, const char *text)
 	return shard;
 }
 
-/* Where the part behind `number` of them begins. */
+/* The first byte of shard `number` + 1. */
 static int64_t
 offset(int64_t bytes, int64_t number, int64_t count)
 {
@@ -104,7 +104,7 @@ count_quotes(const struct shard_piece *piece, char *block, int64_t from, int64_t
 	return quotes;
 }
 
-/* The first record at or behind an offset, or the file's end; `known` is where one begins before that. */
+/* The start of the first record at or after an offset, or the end of the file; `known`: start of an earlier record. */
 static int64_t
 border(const struct shard_piece *piece, int64_t at, int64_t known)
 {
@@ -114,7 +114,7 @@ border(const struct shard_piece *piece, int64_t at, int64_t known)
 	const char *stop = NULL;
 	size_t got;
 
-	at--; /* a record that begins there has a line end before it */
+	at--; /* a record at that offset has a line end before it */
 	if (cut.kind == CUT_CSV)
 		cut.quotes = count_quotes(piece, block, known, at);
 	while (!stop && (got = read_block(piece, block, at))) {

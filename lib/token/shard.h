@@ -1,10 +1,9 @@
 /*
- * shard - the K-th of N parts of text files, found by its offsets: what is before it is not read.
+ * shard - selects the K-th of N shards of text files by byte offsets, without reading the bytes before it.
  *
- * The bytes of the files, one after another, are cut into N parts of equal size, and a record is of
- * the part that its first byte lies in: each is of one, and the parts one after another are the
- * files.  A line of names is of none.  Of CSV, whose values may hold line ends, what is before the
- * part is read, too, but only for its quotes.
+ * The concatenated files are divided into N ranges of equal size; a record belongs to the shard of its first byte.  So each
+ * record is in one shard, and the shards in order are the files.  Header lines belong to no shard.  In CSV, whose values may
+ * contain line ends, the bytes before the shard are read to count quotes.
  */
 #ifndef TOKEN_SHARD_H
 #define TOKEN_SHARD_H
@@ -14,35 +13,35 @@
 #include "text/datafile.h"
 
 struct shard {
-	int64_t number, count; /* from 1; count 0: no part but everything */
+	int64_t number, count; /* from 1; count 0: everything */
 };
 
-/* "3/64"; dies with usage, naming `option`, on anything else. */
+/* Parses "3/64"; usage error for `option` on anything else. */
 struct shard shard_parse(const char *option, const char *text);
 
-/* What one of the files has of a part. */
+/* The range of one file that belongs to a shard. */
 struct shard_piece {
 	const char *path;
-	int64_t size, low, high; /* of the file; which of its bytes are of the part */
+	int64_t size, low, high; /* file size; bytes low..high-1 belong to the shard */
 
-	/* of one that is open: */
-	char *name; /* for messages whose lines count from the first of the piece */
+	/* set by piece_open: */
+	char *name; /* for messages; line numbers count from the start of the range */
 	int descriptor;
 	enum datafile_format format;
-	char end;	  /* of its lines */
-	int64_t from, to; /* its records are here; equal: there are none */
+	char end;	  /* line end */
+	int64_t from, to; /* bytes of its records; equal: none */
 };
 
-/* Of each file a piece, to be freed; the paths are borrowed.  Dies on standard input, and on what is
- * no regular file. */
+/* Returns a piece for each file [count], to be freed; the paths are borrowed.  Dies on standard input and on anything that
+ * is not a regular file. */
 struct shard_piece *shard_pieces(struct shard shard, char *const *paths, int count);
 
-/* The file from its beginning, for datafile_seek(file, piece->from, piece->to, 1) and
- * datafile_rename(file, piece->name).  Dies where it is packed. */
+/* Opens the file at its start; then call datafile_seek(file, piece->from, piece->to, 1) and
+ * datafile_rename(file, piece->name).  Dies if the file is compressed. */
 struct datafile *piece_open(
     struct shard_piece *piece, struct shard shard, enum datafile_format format);
 
-/* After datafile_close. */
+/* Call after datafile_close. */
 void piece_close(struct shard_piece *piece);
 
 #endif

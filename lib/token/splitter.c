@@ -16,7 +16,7 @@ struct code_range {
 
 struct splitter {
 	enum kind kind;
-	int digits;		   /* CL100K: numbers of a piece at most */
+	int digits;		   /* CL100K: most digits of a piece */
 	unsigned traits;	   /* TRAITS */
 	bool blank, many;	   /* CLASS: \s? before it, + after it */
 	struct code_range *ranges; /* CLASS */
@@ -25,7 +25,7 @@ struct splitter {
 	char *text;	 /* STRING */
 	size_t length;
 	struct expression *expression; /* EXPRESSION */
-	unsigned char small[128];      /* parts of speech of ASCII, for GPT2 and CL100K */
+	unsigned char small[128]; /* classes of ASCII characters for GPT2 and CL100K */
 };
 
 static const struct {
@@ -115,7 +115,7 @@ by_first(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Ascending and apart, so that they can be searched. */
+/* Sorts and joins ranges for binary search. */
 static void
 order_ranges(struct splitter *splitter)
 {
@@ -197,7 +197,7 @@ splitter_free(struct splitter *splitter)
 
 /* Matching by hand.  Each finds the first match at or after `from`. ------------------ */
 
-/* What stands at `at`, and its bytes; at the end OTHER and none. */
+/* The class of the character at `at` and its bytes; OTHER and 0 at the end. */
 static enum speech
 speech_at(const struct splitter *splitter, const char *text, size_t length, size_t at,
     size_t *bytes)
@@ -232,7 +232,7 @@ run_end(const struct splitter *splitter, const char *text, size_t length, size_t
 	return at;
 }
 
-/* \s+(?!\S)|\s+ at a white space: leave the last one to what follows it. */
+/* \s+(?!\S)|\s+ at a white space: leave the last character to the next match. */
 static size_t
 space_end(const struct splitter *splitter, const char *text, size_t length, size_t at)
 {
@@ -282,7 +282,7 @@ end_of_gpt2(const struct splitter *splitter, const char *text, size_t length, si
 	return space_end(splitter, text, length, from);
 }
 
-/* White space of which `from` is the first: with its last line break, if it has one. */
+/* White space from `from`: up to and including its last line break, if it has one. */
 static size_t
 end_of_breaks(
     const struct splitter *splitter, const char *text, size_t length, size_t from)

@@ -1,11 +1,9 @@
 /*
- * splitter - what a pre-tokeniser or a normalizer looks for in a text: an expression, a string,
- * characters of a kind; and what becomes of the text around it.
+ * splitter - splits a text at matches of a pattern: a regular expression, a string or a class of characters.
  *
- * The expressions of the well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character
- * classes) are matched by hand-written code, chosen by exact equality; any other goes to
- * Oniguruma (expression.h).  Letters and numbers are Unicode 16's here, of Oniguruma's own edition
- * there.
+ * Hand-written code matches the expressions of well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character classes)
+ * with the letters and numbers of Unicode 16.  Any other expression goes to Oniguruma (expression.h), which has its own
+ * edition of Unicode.
  */
 #ifndef TOKEN_SPLITTER_H
 #define TOKEN_SPLITTER_H
@@ -13,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What becomes of a match: a piece of its own; nothing; part of its neighbour; one piece with
- * the matches beside it. */
+/* A match becomes a piece of its own; is removed; joins the previous piece; joins the next piece; joins adjacent
+ * matches. */
 enum split_behaviour {
 	SPLIT_ISOLATED,
 	SPLIT_REMOVED,
@@ -25,31 +23,31 @@ enum split_behaviour {
 
 struct splitter;
 
-/* Dies naming `file` when the expression cannot be compiled or is not supported. */
+/* Dies if the expression is invalid or not supported; file: for messages. */
 struct splitter *splitter_of_regex(const char *file, const char *pattern, size_t length);
 struct splitter *splitter_of_string(const char *text, size_t length);
 
-/* Every character with one of these traits of utf8.h is a match. */
+/* Matches each character with one of these traits (utf8.h). */
 struct splitter *splitter_of_traits(unsigned traits);
 
-/* ByteLevel's own expression, that of GPT-2. */
+/* ByteLevel's expression: GPT-2's. */
 struct splitter *splitter_of_gpt2(void);
 
-/* The reference's Whitespace: \w+|[^\w\s]+, of its own \w. */
+/* The reference's Whitespace: \w+|[^\w\s]+, with UTF8_WORD for \w. */
 struct splitter *splitter_of_words(void);
 
 void splitter_free(struct splitter *splitter);
 
 /*
- * The text, valid UTF-8, as alternating parts: what matches and what lies between; a match may
- * be empty.  `each` returns false to stop; so does this then.
+ * Calls `each` for the matches, which may be empty, and the parts between them, in order.  The text is valid UTF-8.  If
+ * `each` returns false, stops and returns false.
  */
 typedef bool splitter_part(void *context, const char *text, size_t length, bool match);
 bool splitter_parts(const struct splitter *splitter, const char *text, size_t length,
     splitter_part *each, void *context);
 
-/* The pieces that the behaviour makes of those parts, none of them empty; `invert`: what lies
- * between is what counts as a match. */
+/* Calls `each` for the pieces that the behaviour makes of those parts; none is empty.  invert: the parts between count as
+ * the matches. */
 typedef bool splitter_piece(void *context, const char *text, size_t length);
 bool splitter_split(const struct splitter *splitter, enum split_behaviour behaviour,
     bool invert, const char *text, size_t length, splitter_piece *each, void *context);

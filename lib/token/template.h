@@ -1,5 +1,5 @@
 /*
- * template - text before and after each text: 'This sentence : "{text}" means in one word:"'.
+ * template - text around each input: 'This sentence : "{text}" means in one word:"'.
  */
 #ifndef TOKEN_TEMPLATE_H
 #define TOKEN_TEMPLATE_H
@@ -10,13 +10,12 @@ struct template
 };
 
 /*
- * What --template asks for: a text that holds {text} is a template itself, any other the name of one in
- * share/templates.yaml.  A text without a place for {text}, or with two, and a name that is none are
- * usage faults; dies where a line of the file is no template.
+ * The template of --template: a text with {text}, or a name in share/templates.yaml.  An unknown name and a text with two
+ * {text} are usage errors.  Dies if a template of the file is malformed.
  */
 struct template template_find(const char *option);
 
-/* The text of one in share/templates.yaml, to be freed; NULL where it has none of that name.  Dies as above. */
+/* The text of a template in share/templates.yaml, to be freed; NULL: there is none of that name.  Dies as above. */
 char *template_text(const char *name);
 void template_free(struct template *template);
 

@@ -38,13 +38,13 @@ struct tokenise {
 	struct tokenised *made; /* [fields] */
 	int64_t texts, cut, repaired, empty;
 	struct progress *progress;
-	double before, of_all; /* of the work: what was before this file, and its share */
+	double before, of_all; /* shares of the work: before this file; of this file */
 	bool cuts;	       /* texts into passages: */
 	struct passages *passages; /* until passage_rows has them */
 	struct passage_rows *passage_rows;
 };
 
-/* A cut at the left takes what stands before a text with it, as in the reference; a template is to stay. */
+/* Truncation at the left removes the start of the string, as in the reference, but a template must stay. */
 static void
 set_side(struct tokenise *stream, const struct tokenizer_static *table)
 {
@@ -192,7 +192,7 @@ columns_of(const struct tokenise *stream, const char *name, const struct column 
 	return all;
 }
 
-/* Begin to cut the texts of these columns. */
+/* Prepares cutting passages of the text column. */
 static void
 set_passage_rows(struct tokenise *stream, int count)
 {

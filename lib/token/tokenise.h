@@ -1,13 +1,12 @@
 /*
- * tokenise - texts of files and streams to one stream of token ids.
+ * tokenise - tokenises texts of files and streams into one stream of token ids.
  *
- * Every input is a text file (plain, gzip, zstd; JSON Lines, TSV, CSV, lines) or a tensor stream.
- * A field X of text becomes the column X.ids, i32, of the same depth; other fields pass
- * through.  All inputs have the same fields.  Records of streams stay as they are; of text
- * files `rows` rows make one, or as many as hold 64 MiB.
+ * An input is a text file (datafile.h) or a .mts stream.  A text field X becomes the column X.ids, i32, of the same depth;
+ * other fields pass through.  All inputs must have the same fields.  Records of streams keep their rows; rows of text files
+ * are grouped into records of `rows` rows or 64 MiB of text.
  *
- * With passages each text is cut into passages first (passage_rows.h), a text file of lines as a whole, and a folder
- * is the documents below it (documents.h); the texts then stay.
+ * With `passage`, each text is cut into passages first (passage_rows.h), and texts are kept; a file of plain lines is one
+ * document, and a folder is the documents below it (documents.h).
  */
 #ifndef TOKEN_TOKENISE_H
 #define TOKEN_TOKENISE_H
@@ -21,26 +20,26 @@
 #include "token/frame.h"
 #include "token/text_field.h"
 
-/* Where longer texts are cut. */
+/* The end at which longer texts are cut; TOKENISE_MODEL: the model's. */
 enum tokenise_side { TOKENISE_MODEL, TOKENISE_LEFT, TOKENISE_RIGHT };
 
 struct tokenise_options {
 	const char *model; /* folder */
 	const char *task,
-	    *prompt; /* at most one of them; NULL: as the record or the model says */
+	    *prompt; /* at most one of them; NULL: the prompt of the record or model */
 	const char *template;	       /* a name or a text with {text}; NULL: none */
-	enum frame_prepare prepare;    /* what is done to a text first */
-	struct text_field_list fields; /* none: those of the usual names that are there */
+	enum frame_prepare prepare;    /* preparation of texts (frame.h) */
+	struct text_field_list fields; /* empty: the usual names (text_field.h) */
 	enum datafile_format format;   /* of text files */
-	struct shard shard;	       /* which part of them */
-	int64_t max_line;	       /* the longest in them, in bytes */
-	size_t most;		       /* ids of a text; 0: as the model says */
+	struct shard shard;	       /* of text files */
+	int64_t max_line;	       /* limit of a line in bytes */
+	size_t most;		       /* ids of a text; 0: the model's limit */
 	enum tokenise_side side;
 	size_t
-	    passage; /* ids of a passage at most; 0: only folders are cut, into 256 ids or what the model takes */
-	size_t overlap; /* tokens that a passage repeats of the one before it */
-	bool refuse;	/* die on a longer text, do not cut it */
-	bool keep;	/* the texts stay */
+	    passage; /* most ids of a passage; 0: only folders are cut, into at most 256 ids */
+	size_t overlap; /* tokens that a passage shares with the one before it */
+	bool refuse;	/* die on a longer text instead of cutting it */
+	bool keep;	/* keep the texts */
 	int level;	/* of compression; -1: the stream's default */
 	int64_t rows;
 	const char *output; /* "-": standard output */
@@ -48,19 +47,19 @@ struct tokenise_options {
 
 struct tokenise;
 
-/* Opens the tokenizer; the options are borrowed, their fields are filled in when none are.  files:
- * what will be added, for the progress; none: standard input. */
+/* Opens the tokenizer.  The options are borrowed; if `fields` is empty, it is filled from the first input.  files [count]:
+ * the inputs, for progress; none: standard input. */
 struct tokenise *tokenise_open(
     struct tokenise_options *options, char *const *files, int count);
 
-/* Tokenise one input ("-": standard input). */
+/* Tokenises one input; "-": standard input. */
 void tokenise_add(struct tokenise *stream, const char *path);
 
-/* Tokenise the part of text files that the options name.  The first records of each file decide on its
- * columns, though they be of another part: so all parts have the same. */
+/* Tokenises the shard of text files that the options name.  The first records of each file determine its columns, even in
+ * another shard: so all shards have the same columns. */
 void tokenise_add_shard(struct tokenise *stream, char *const *files, int count);
 
-/* Finish the stream; warn of texts that were cut or repaired, with their number. */
+/* Finishes the stream; warns of texts that were cut or had invalid UTF-8. */
 void tokenise_close(struct tokenise *stream);
 
 #endif

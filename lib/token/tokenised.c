@@ -10,7 +10,7 @@
 
 enum { ALONE = 1 << 15 };
 
-/* What one thread makes of the texts first .. last-1. */
+/* The result of one thread: texts first .. last-1. */
 struct tokenised_part {
 	struct ids ids;
 	int64_t first, last, cut, repaired, first_cut;
@@ -82,11 +82,11 @@ void
 tokenise_texts(struct tokenised *made, const struct frame *frame, const char *bytes,
     const int64_t *offsets, int64_t texts)
 {
-	bool few = offsets[texts] - offsets[0] < ALONE; /* not worth waking threads */
+	bool few = offsets[texts] - offsets[0] < ALONE; /* too few for threads */
 	int parts = few ? 1 : omp_get_max_threads();
 	struct tokenised_part *part = mem_zero((size_t)parts, sizeof *part);
 
-	bytes = bytes ? bytes : ""; /* no text at all */
+	bytes = bytes ? bytes : ""; /* bytes may be NULL if there are no texts */
 	made->offsets = mem_grow(
 	    made->offsets, &made->offsets_room, (size_t)texts + 1, sizeof *made->offsets);
 	made->offsets[0] = 0;

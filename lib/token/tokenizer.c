@@ -115,11 +115,11 @@ tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids, size_t c
 
 /* Encoding. ------------------------------------------------------------------------ */
 
-/* lead: as normalizer.h has it. */
+/* lead: see normalizer.h. */
 typedef void encode_part(const struct tokenizer *tokenizer, const char *text,
     size_t length, size_t lead, size_t most, struct ids *out);
 
-/* Added tokens become their ids; what is between them goes to `part`. */
+/* Appends the ids of added tokens; calls `part` for the text between them. */
 static void
 split(const struct tokenizer *tokenizer, const struct added *added, const char *text,
     size_t length, size_t lead, encode_part *part, size_t most, struct ids *out)
@@ -134,7 +134,7 @@ split(const struct tokenizer *tokenizer, const struct added *added, const char *
 		if (start > from)
 			part(tokenizer, text + from, start - from,
 			    lead > from ? lead - from : 0, most, out);
-		/* not one of white space that its neighbour has taken */
+		/* empty if a neighbour took its white space */
 		if (stop > start)
 			ids_push(out, id);
 		from = stop;
@@ -208,12 +208,12 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 {
 	size_t before = specials ? tokenizer->before.count : 0;
 	size_t after = specials ? tokenizer->after.count : 0;
-	size_t limit = SIZE_MAX, lead = 0; /* limit: where to stop */
+	size_t limit = SIZE_MAX, lead = 0; /* limit: most ids in out */
 	int32_t code;
 	char *repaired = NULL;
 	int64_t count = 0;
 
-	/* the one pass repairs as it goes */
+	/* wordpiece_encode repairs invalid UTF-8 itself */
 	if (tokenizer->pretokenizer && utf8_valid(text, length) < length) {
 		repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
 		length = utf8_repair(repaired, text, length, &count);

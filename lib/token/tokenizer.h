@@ -1,9 +1,8 @@
 /*
- * tokenizer - text to token ids, as a model folder's tokenizer says.
+ * tokenizer - the tokenizer of a model folder: text to token ids and back.
  *
- * Opens tokenizer.json, else vocab.txt, vocab.json with merges.txt or a model of sentencepiece, each with
- * what the folder says beside it (tokenizer_settings.h).  WordPiece, BPE and Unigram, bit-exact with the reference tokenizers; what is
- * not supported is named and refused.
+ * Reads tokenizer.json or older formats (tokenizer_source.h) and the settings beside them (tokenizer_settings.h).  WordPiece,
+ * BPE and Unigram, with the same ids as the reference tokenizers; anything not supported is refused by name.
  */
 #ifndef TOKEN_TOKENIZER_H
 #define TOKEN_TOKENIZER_H
@@ -17,62 +16,62 @@
 
 struct tokenizer;
 
-/* dir: a model folder, or a tokenizer.json file. */
+/* dir: a model folder, or the path of a tokenizer.json. */
 struct tokenizer *tokenizer_open(const char *dir);
 
-/* The folder whose tokenizer and prompts a model has, to be freed; `dir` is taken over: of an adapter's folder that of the
- * model beside it.  Dies, or warns, where the adapter's says other things. */
+/* The folder of a model's tokenizer and prompts, to be freed: for an adapter's folder, that of its base model.  Takes over
+ * `dir`.  Warns if the adapter's folder has another tokenizer or length; dies if it has another default prompt. */
 char *tokenizer_model(char *dir);
 
-/* Hex digest of the tokenizer's file bytes: what streams carry as "tokenizer".
- * Cheap: parses nothing, so that encode can check tokens without opening a tokenizer. */
+/* Hex digest of the bytes of the tokenizer's file, to be freed: "tokenizer" of a stream's header.  Parses nothing, so that
+ * encode can check a stream without opening the tokenizer. */
 char *tokenizer_fingerprint(const char *dir);
 
-/* Die when a stream says that its tokens were made by another tokenizer than that of `dir`. */
+/* Dies if the header of a stream names another tokenizer than that of `dir`. */
 void tokenizer_check(const struct reader *in, const char *dir);
 
 int tokenizer_size(const struct tokenizer *tokenizer); /* greatest id + 1 */
 int tokenizer_id(const struct tokenizer *tokenizer, const char *token); /* or -1 */
-const char *tokenizer_token(const struct tokenizer *tokenizer, int id); /* NULL: a gap */
+const char *tokenizer_token(
+    const struct tokenizer *tokenizer, int id); /* NULL: no token */
 
 /*
- * Of static embeddings (folder/static_folder.h), what their packages do with a text; NULL: of a transformer.
- * sentence-transformers cuts it where tokenizer.json says "truncation", in ids.  model2vec cuts it to most x
- * characters characters, then to `most` ids ("max_length" of config.json; 512), and leaves out those of unk_token.
+ * How the packages of static embeddings (folder/static_folder.h) truncate a text; NULL: the model is a transformer.
+ * sentence-transformers: to "truncation" of tokenizer.json.  model2vec: to most x characters characters, then to `most` ids
+ * ("max_length" of config.json; 512); then it removes the unknown token.
  */
 struct tokenizer_static {
 	size_t most;	   /* ids; 0: no limit */
-	size_t characters; /* the median length of a token; 0: not cut by characters */
-	int32_t unknown;   /* -1: all stay */
+	size_t characters; /* median length of a token; 0: no limit in characters */
+	int32_t unknown;   /* id to remove; -1: none */
 };
 const struct tokenizer_static *tokenizer_static(const struct tokenizer *tokenizer);
 
-/* Special ids that the template puts before and after a text. */
+/* Number of special tokens before and after a text. */
 void tokenizer_template(const struct tokenizer *tokenizer, size_t *before, size_t *after);
 
-/* Warns where the model in `dir` pools the last token and its tokenizer ends no text with one. */
+/* Warns if the model in `dir` pools the last token and its tokenizer adds no special token at the end. */
 void tokenizer_check_end(const struct tokenizer *tokenizer, const char *dir);
 
-/* At which end texts are cut: the model's (truncation_side), or another. */
+/* Whether truncation removes the start of a text (truncation_side); tokenizer_cut changes it. */
 bool tokenizer_cuts_left(const struct tokenizer *tokenizer);
 void tokenizer_cut(struct tokenizer *tokenizer, bool left);
 
 /*
- * Append the ids of `text`, with the template's special tokens, truncated to `most` ids
- * in all (0: no limit; specials are kept).  Linear time, bounded memory, stops reading
- * when `most` is reached unless it cuts at the left; true when ids were cut off.  `text` is UTF-8; what is invalid counts
- * as U+FFFD.  Safe to call from several threads.
+ * Appends the ids of `text`, truncated to `most` ids in all (0: no limit).  specials: with the special tokens around it,
+ * which truncation keeps.  Returns whether ids were cut off.  Invalid UTF-8 counts as U+FFFD.  Linear time; stops reading at
+ * `most`, unless it cuts the start.  Thread-safe.
  */
 bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t length,
     size_t most, bool specials, struct ids *out);
 
-/* The text of ids, to be freed, its bytes in *made; valid UTF-8.  specials: with the special
- * tokens.  Ids that no token has are left out, as in the reference. */
+/* The text of ids, to be freed, valid UTF-8; *made: its length in bytes.  specials: with the special tokens.  Unknown ids are
+ * skipped, as in the reference. */
 char *tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids,
     size_t count, bool specials, size_t *made);
 
-/* What the model folder says of its inputs (sentence_bert_config.json, config.json,
- * tokenizer_config.json): the longest input in ids, specials included; 0: unlimited. */
+/* The longest input in ids, with special tokens, from sentence_bert_config.json, else config.json and tokenizer_config.json;
+ * 0: unlimited. */
 size_t tokenizer_max_length(const char *dir);
 
 void tokenizer_close(struct tokenizer *tokenizer);

@@ -48,7 +48,7 @@ least(size_t a, const struct tree *node, const char *key)
 {
 	const struct tree *value = node ? tree_get(node, key) : NULL;
 
-	/* "no limit" is written as 10^30 */
+	/* 10^30 stands for no limit */
 	if (!value || (value->kind != TREE_INTEGER && value->kind != TREE_REAL) ||
 	    value->real < 1 || value->real > 1e9)
 		return a;
@@ -80,7 +80,7 @@ tokenizer_max_length(const char *dir)
 	return most;
 }
 
-/* Whether there is a tokenizer in a folder. */
+/* Whether the folder has a tokenizer. */
 static bool
 has_tokenizer(const char *folder)
 {
@@ -96,7 +96,7 @@ has_tokenizer(const char *folder)
 	return is;
 }
 
-/* tokenizer.json without what concerns batches and lengths, to be freed; NULL: there is none. */
+/* tokenizer.json without truncation, padding and version, to be freed; NULL: there is none. */
 static struct tree *
 read_rules(const char *folder)
 {
@@ -109,7 +109,7 @@ read_rules(const char *folder)
 	return rules;
 }
 
-/* Whether the tokenizers of two models make the same of a text, by their files. */
+/* Whether the tokenizer.json of two models are equal but for truncation, padding and version. */
 static bool
 same_rules(const char *a, const char *b)
 {

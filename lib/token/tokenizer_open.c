@@ -13,7 +13,7 @@
 #include "token/tokenizer_rules.h"
 #include "token/tokenizer_source.h"
 
-/* The one member of a Sequence of one; the component itself otherwise. */
+/* A component of tokenizer.json; of a Sequence of one, its member. */
 static const struct tree *
 component(const struct tree *root, const char *key, const char *list)
 {
@@ -77,7 +77,7 @@ read_bpe(struct tokenizer *tokenizer, struct tokenizer_source *source)
 		.fuse_unknown = tree_boolean(model, "fuse_unk", false),
 		.byte_fallback = tree_boolean(model, "byte_fallback", false),
 		.ignore_merges = tree_boolean(model, "ignore_merges", false) };
-	/* with a token for each byte nothing is unknown */
+	/* if every byte has a token, there are no unknown characters */
 	bool any = (unknown || rules.byte_fallback) && !bpe_has_bytes(tokenizer->bpe);
 	rules.bytes = !any && pretokenizer_leave_bytes(tokenizer->pretokenizer);
 	if (unknown)
@@ -107,7 +107,7 @@ read_unigram(struct tokenizer *tokenizer, struct tokenizer_source *source)
 	tokenizer->pretokenizer = pretokenizer_new(tree_get(root, "pre_tokenizer"));
 }
 
-/* Old files leave the type out. */
+/* Guesses a missing type, as in old files. */
 static const char *
 model_type(const struct tokenizer_source *source, const struct tree *model)
 {
@@ -120,7 +120,7 @@ model_type(const struct tokenizer_source *source, const struct tree *model)
 							     : "unknown";
 }
 
-/* A Metaspace that marks the first piece of the input alone must know which that is. */
+/* A Metaspace with prepend_scheme "first" needs the lead, which every normalizer step must track. */
 static void
 check_lead(struct tokenizer *tokenizer, const struct tree *root)
 {
@@ -160,8 +160,8 @@ read_model(struct tokenizer *tokenizer, struct tokenizer_source *source)
 	check_lead(tokenizer, root);
 }
 
-/* The id of an added token is the file's, where the reference numbers anew those that leave a
- * gap; it must be that of the model where it has the text, which the reference would take. */
+/* The id of an added token in the file.  It must agree with the vocabulary, if that has the text; the reference would take
+ * the vocabulary's.  Ids after a gap are kept; the reference renumbers them. */
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {
@@ -214,7 +214,7 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 	free(normal);
 }
 
-/* The special ones first: of two that are normalised to the same text that one counts. */
+/* Special tokens first: of two tokens with the same normalised text the first counts. */
 static void
 read_added(struct tokenizer *tokenizer, const struct tree *root)
 {
@@ -226,7 +226,7 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 				add_token(tokenizer, list->items[i]);
 }
 
-/* sentence-transformers' own do_lower_case: lowercase comes first, where the file has none. */
+/* do_lower_case of sentence-transformers: adds Lowercase as the first normalizer, unless there is one. */
 static void
 lowercase_first(struct tree *root, const char *home)
 {
@@ -314,7 +314,7 @@ median_length(const struct tokenizer *tokenizer)
 	return median;
 }
 
-/* "max_length" of config.json: null is no limit, which a getter takes for absent. */
+/* "max_length" of config.json: null means no limit, and getters cannot tell it from absent. */
 static size_t
 model2vec_most(const char *home)
 {

@@ -19,36 +19,35 @@
 #include "token/wordpiece.h"
 
 /*
- * A tokenizer: added tokens found in the raw text, a normalizer, added tokens found in the
- * normalised text, a pre-tokeniser, a model, a template.  BERT's normalizer, pre-tokeniser and
- * model are one pass over the text, without the steps between.
+ * Steps of encoding: find added tokens in the raw text, normalise, find added tokens in the normalised text, pre-tokenise,
+ * run the model, add special tokens.  BERT's normalizer, pre-tokeniser and model are one pass (wordpiece.h).
  */
 struct tokenizer {
 	char *path;
 	enum static_kind kind;
 	struct tokenizer_static table;
 	struct vocabulary *vocabulary,
-	    *extra; /* the model's; added tokens that are not */
+	    *extra; /* of the model; added tokens that it lacks */
 	struct added *raw, *normal;
 	struct normalizer
-	    *normalizer; /* NULL, as is pretokenizer: one pass does it all */
+	    *normalizer; /* NULL, with pretokenizer: wordpiece does it all */
 	struct pretokenizer *pretokenizer;
-	bool lead; /* the pre-tokeniser asks for what the normalizer keeps */
-	struct wordpiece *wordpiece; /* one of the three */
+	bool lead;		     /* the pre-tokeniser needs the lead (normalizer.h) */
+	struct wordpiece *wordpiece; /* one of the three is set */
 	struct bpe *bpe;
 	struct unigram *unigram;
-	struct ids before, after; /* the template's special tokens */
+	struct ids before, after; /* special tokens around a text */
 	struct decoder *decoder;
-	struct ids special; /* added tokens that a decoded text is without */
-	bool split_special; /* special tokens in a text are split as any other word */
-	bool cut_left;	    /* longer texts lose their beginning */
+	struct ids special; /* special tokens, which decoding skips */
+	bool split_special; /* special tokens in a text are split like words */
+	bool cut_left;	    /* truncation removes the start of a text */
 };
 
-/* The id that the model's own vocabulary has for a token, or -1. */
+/* The id of a token in the model's vocabulary, or -1. */
 int32_t tokenizer_find(
     const struct tokenizer *tokenizer, const char *text, size_t length);
 
-/* What the normalizer makes of a text, to be freed; NULL: the text itself.  lead: as normalizer.h has it. */
+/* The normalised text, to be freed; NULL: unchanged.  lead: see normalizer.h. */
 char *tokenizer_normalise(const struct tokenizer *tokenizer, const char *text,
     size_t length, size_t *made, size_t *lead);
 

@@ -20,7 +20,7 @@ word(bool value)
 
 /* How a text is normalised and split. ------------------------------------------------ */
 
-/* A flag of tokenizer.json set as the class has it, with a warning where only its default says so. */
+/* Sets a flag of tokenizer.json to the value of the settings; warns if it is the class's default that differs. */
 static void
 set_flag(struct tree *node, const char *flag, const struct tokenizer_settings *settings,
     const char *key, bool otherwise)
@@ -35,7 +35,7 @@ set_flag(struct tree *node, const char *flag, const struct tokenizer_settings *s
 		    settings->config->file, key, word(after), word(before));
 }
 
-/* Whether a text is lower-cased by a normalizer or a member of a Sequence. */
+/* Whether a normalizer, or a member of a Sequence, lower-cases. */
 static bool
 lowers(const struct tree *node)
 {
@@ -86,7 +86,7 @@ set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
 	tree_set(node, "strip_accents", tree_of_boolean(after));
 }
 
-/* A member of a Sequence of pre-tokenisers, or the only one, by its type; NULL: none. */
+/* Finds a pre-tokeniser by type, also inside a Sequence; NULL: none. */
 static struct tree *
 find_step(struct tree *node, const char *type)
 {
@@ -99,7 +99,7 @@ find_step(struct tree *node, const char *type)
 	return found;
 }
 
-/* Whether the file puts something before a text: 1, 0; -1: it does not say. */
+/* Whether tokenizer.json adds a blank before a text: 1, 0; -1: it has no such setting. */
 static int
 puts_blank(struct tree *root)
 {
@@ -153,7 +153,7 @@ tokenizer_rules_apply(struct tree *root, const struct tokenizer_settings *settin
 
 /* Added tokens. ------------------------------------------------------------------------ */
 
-/* The tokens that there are, and the id of the next. */
+/* The added tokens so far, and the next free id. */
 struct adding {
 	struct tokenizer *tokenizer;
 	struct tree *list;
@@ -196,7 +196,7 @@ is_special(const struct tokenizer_settings *settings, const char *text)
 	return false;
 }
 
-/* One more token, with the id that the vocabulary or the next number gives it. */
+/* Appends a token with its id in the vocabulary, or the next free id. */
 static struct tree *
 append(struct adding *adding, struct tree *token)
 {
@@ -209,7 +209,7 @@ append(struct adding *adding, struct tree *token)
 	return tree_add(adding->list, token);
 }
 
-/* A token of added_tokens_decoder or added_tokens.json: its flags win. */
+/* Adds a token of added_tokens_decoder or added_tokens.json; its flags override. */
 static void
 add_numbered(struct adding *adding, const struct tree *token)
 {
@@ -240,7 +240,7 @@ add_numbered(struct adding *adding, const struct tree *token)
 	tree_set(there, "special", tree_of_boolean(special));
 }
 
-/* A special token, a text or an object, which counts where none of that text is there. */
+/* Adds a special token, given as a text or an object, unless its text is there already. */
 static struct tree *
 add_special(struct adding *adding, const struct tree *node, const char *text)
 {
@@ -288,7 +288,7 @@ add_list(struct adding *adding, const char *key)
 	}
 }
 
-/* "image_token": "<image>", a special token that one model has; no key of the seven. */
+/* Whether a member is a further special token, such as "image_token": "<image>". */
 static bool
 is_own_key(const struct tree *member)
 {
@@ -336,7 +336,7 @@ tokenizer_rules_add(struct tokenizer *tokenizer, struct tree *root,
 	add_list(&adding, "extra_special_tokens");
 }
 
-/* What stands around a text. ----------------------------------------------------------- */
+/* Special tokens around a text. ------------------------------------------------------- */
 
 static int32_t
 id_of(const struct tokenizer *tokenizer, const struct tokenizer_settings *settings,
@@ -355,7 +355,7 @@ put_first(struct ids *ids, int32_t id)
 	ids->id[0] = id;
 }
 
-/* Of a class that stands by its own template, or of no file: the token of `key` there. */
+/* Sets, or without a file adds, the token of `key` that the class puts around a text; dies if the file differs. */
 static void
 set_class(struct tokenizer *tokenizer, struct ids *ids,
     const struct tokenizer_settings *settings, const char *key, bool file)
@@ -377,7 +377,7 @@ set_class(struct tokenizer *tokenizer, struct ids *ids,
 		    tokenizer_token(tokenizer, ids->id[0]));
 }
 
-/* add_bos_token or add_eos_token: `key` is the token's. */
+/* Applies add_bos_token or add_eos_token; key: of the token. */
 static void
 set_end(struct tokenizer *tokenizer, struct ids *ids, bool first,
     const struct tokenizer_settings *settings, const char *flag, const char *key)
@@ -414,7 +414,8 @@ tokenizer_rules_around(
 		set_class(tokenizer, before, settings, settings->class->before, file);
 		set_class(tokenizer, after, settings, settings->class->after, file);
 	}
-	if (settings->class && settings->class->after) /* its template is its own */
+	if (settings->class &&
+	    settings->class->after) /* the class has a template of its own */
 		return;
 	set_end(tokenizer, before, true, settings, "add_bos_token", "bos_token");
 	set_end(tokenizer, after, false, settings, "add_eos_token", "eos_token");

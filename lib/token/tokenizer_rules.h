@@ -1,9 +1,8 @@
 /*
- * tokenizer_rules - tokenizer.json as the rest of the folder has it.
+ * tokenizer_rules - changes tokenizer.json by the other files of the folder, as transformers does.
  *
- * What transformers changes when it opens the file: of the classes that say how a text is normalised or split, their
- * settings or defaults win; of all, added and special tokens.  Where versions 4.57 and 5 differ the file stands, and a
- * setting that contradicts it is refused by its key.
+ * Settings and defaults of the tokenizer class override normalizer and pre-tokeniser; added and special tokens are merged.
+ * Where versions 4.57 and 5 of transformers differ, tokenizer.json counts, and a setting that contradicts it is an error.
  */
 #ifndef TOKEN_TOKENIZER_RULES_H
 #define TOKEN_TOKENIZER_RULES_H
@@ -11,18 +10,19 @@
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_settings.h"
 
-/* "normalizer" and "pre_tokenizer" of tokenizer.json's root. */
+/* Changes "normalizer" and "pre_tokenizer" of root, a tokenizer.json. */
 void tokenizer_rules_apply(struct tree *root, const struct tokenizer_settings *settings);
 
-/* "added_tokens", each with its id; the tokenizer has its vocabulary. */
+/* Completes "added_tokens" of root, each with an id.  The tokenizer has its vocabulary. */
 void tokenizer_rules_add(struct tokenizer *tokenizer, struct tree *root,
     const struct tokenizer_settings *settings);
 
-/* The tokens around a text, after tokenizer.json's.  file: whether there is one; without it they are the class's. */
+/* Sets the special tokens around a text.  file: there is a tokenizer.json, whose tokens were read; else they are the
+ * class's. */
 void tokenizer_rules_around(
     struct tokenizer *tokenizer, const struct tokenizer_settings *settings, bool file);
 
-/* Whether longer texts lose their beginning. */
+/* Whether truncation removes the start of a text. */
 bool tokenizer_rules_cut_left(
     const struct tree *root, const struct tokenizer_settings *settings);
 

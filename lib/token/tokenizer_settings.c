@@ -73,11 +73,11 @@ static const struct tokenizer_class classes[] = {
 	{ .names = "Gemma Cohere", .types = "", .kind = KIND_FILE, .ends = true },
 };
 
-/* Classes that read no tokenizer.json, whatever lies beside their own files. */
+/* Classes that never read tokenizer.json. */
 static const char own_files[] =
     "BertJapanese Bertweet Phobert Canine ByT5 MyT5 MLuke Esm FSMT XLM Flaubert CTRL BioGpt Marian M2M100 ProphetNet Tapas CpmAnt Perceiver";
 
-/* Whether a word is in a list that blanks divide. */
+/* Whether a word is in a list separated by blanks. */
 static bool
 has_word(const char *list, const char *word, size_t length)
 {
@@ -90,7 +90,7 @@ has_word(const char *list, const char *word, size_t length)
 	return false;
 }
 
-/* The bytes of a class's name before "Tokenizer" or "TokenizerFast"; 0: it has no such end. */
+/* Bytes of a class name before "Tokenizer" or "TokenizerFast"; 0: it does not end so. */
 static size_t
 stem(const char *name)
 {
@@ -112,7 +112,7 @@ find_class(struct tokenizer_settings *settings, const struct tree *model)
 	settings->name = mem_string(name);
 	if (has_word(own_files, name, length))
 		tree_die(settings->config,
-		    "tokenizer_class: a %s is not supported; it splits texts by a program of its own",
+		    "tokenizer_class: a %s is not supported; it splits texts by code of its own",
 		    name);
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (*name ? has_word(classes[i].names, name, length)
@@ -131,7 +131,7 @@ tokenizer_settings_assume(
 			settings->class = &classes[i];
 }
 
-/* What of a file counts over what is there; of lists of further special tokens all. */
+/* Members of `other` override those of `config`; lists of special tokens are joined. */
 static void
 put_over(struct tree *config, const struct tree *other)
 {
@@ -213,7 +213,7 @@ read_added(struct tokenizer_settings *settings, const char *home)
 	tree_free(file);
 }
 
-/* What sentence-transformers hands to the tokenizer. */
+/* Tokenizer arguments of sentence-transformers. */
 static void
 read_sentence(struct tokenizer_settings *settings, const char *home)
 {
@@ -235,7 +235,7 @@ tokenizer_settings_read(const char *home)
 	struct tokenizer_settings *settings = mem_zero(1, sizeof *settings);
 	struct tree *config = read_object(home, "tokenizer_config.json"), *other;
 
-	if (!config) { /* a root that messages can name */
+	if (!config) { /* an empty one, for messages */
 		config = tree_object();
 		config->name = mem_format("%s/tokenizer_config.json", home);
 		config->file = config->name;
@@ -269,7 +269,7 @@ tokenizer_settings_token(const struct tokenizer_settings *settings, const char *
 	for (size_t i = 0; settings->class && i < SPECIAL_TOKENS; i++)
 		if (!strcmp(tokenizer_special_keys[i], key))
 			otherwise = settings->class->special[i];
-	/* null says that there is none */
+	/* null: there is no such token */
 	for (size_t i = 0; !node && i < settings->config->count; i++)
 		if (!strcmp(settings->config->items[i]->key, key))
 			return NULL;

@@ -1,9 +1,9 @@
 /*
- * tokenizer_settings - what a model's folder says of its tokenizer beside the vocabulary and tokenizer.json.
+ * tokenizer_settings - reads the settings of a model folder's tokenizer, except tokenizer.json and the vocabulary.
  *
- * tokenizer_config.json; over it special_tokens_map.json and added_tokens.json where it has no added_tokens_decoder;
- * over these tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class there,
- * else in config.json, else that of its model_type.
+ * In increasing priority: tokenizer_config.json; special_tokens_map.json and added_tokens.json, unless the former has
+ * added_tokens_decoder; tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class of
+ * these, else of config.json, else that of model_type there.
  */
 #ifndef TOKEN_TOKENIZER_SETTINGS_H
 #define TOKEN_TOKENIZER_SETTINGS_H
@@ -12,40 +12,39 @@
 
 #include "text/tree.h"
 
-/* What a class makes its texts of: words, bytes, pieces, or what its tokenizer.json says. */
+/* The model of a class: WordPiece, byte-level BPE, Unigram, or that of its tokenizer.json. */
 enum tokenizer_kind { KIND_WORDPIECE, KIND_BYTES, KIND_PIECES, KIND_FILE };
 
 enum { SPECIAL_TOKENS = 7 };
 extern const char *const tokenizer_special_keys[SPECIAL_TOKENS];
 
-/* A tokenizer class of transformers, by the name that stands before "Tokenizer" or "TokenizerFast". */
+/* A tokenizer class of transformers, named without "Tokenizer" or "TokenizerFast". */
 struct tokenizer_class {
 	const char *names,
-	    *types; /* divided by blanks; types: "model_type" of config.json */
+	    *types; /* separated by blanks; types: "model_type" of config.json */
 	enum tokenizer_kind kind;
 	const char *before, *after; /* keys of the tokens around a text; NULL: none */
 	const char *special[SPECIAL_TOKENS]; /* by tokenizer_special_keys; NULL: none */
-	bool blank_before_mask; /* its mask token takes the white space before it */
-	bool begins;		/* add_bos_token where nothing says so */
-	bool
-	    ends; /* add_bos_token and add_eos_token decide, whatever the file's template */
+	bool blank_before_mask; /* the mask token includes the white space before it */
+	bool begins;		/* default of add_bos_token */
+	bool ends; /* add_bos_token and add_eos_token override the file's template */
 };
 
 struct tokenizer_settings {
-	struct tree *config;		     /* an object */
-	struct tree *added;		     /* added tokens with their ids, by id */
+	struct tree *config; /* an object */
+	struct tree *added;  /* list of added tokens with ids, sorted by id */
 	const struct tokenizer_class *class; /* NULL: tokenizer.json alone decides */
-	char *name; /* the class's, as it is written; "": nothing names one */
+	char *name;			     /* tokenizer_class as written; "": absent */
 };
 
-/* home: the folder, or a tokenizer.json.  Dies where tokenizer.json is not for this class. */
+/* home: the folder.  Dies if the class does not use tokenizer.json. */
 struct tokenizer_settings *tokenizer_settings_read(const char *home);
-/* Where no class is named and that of "model_type" is of another kind than the files, it is this one, as "Bert". */
+/* If tokenizer_class is absent and the class of "model_type" is not of this kind, the class becomes `name`, such as "Bert". */
 void tokenizer_settings_assume(
     struct tokenizer_settings *settings, const char *name, enum tokenizer_kind kind);
 void tokenizer_settings_free(struct tokenizer_settings *settings);
 
-/* The text of a special token, the folder's or the class's; NULL: none. */
+/* The text of a special token, from the folder, else of the class; NULL: none. */
 const char *tokenizer_settings_token(
     const struct tokenizer_settings *settings, const char *key);
 

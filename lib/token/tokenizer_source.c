@@ -32,7 +32,7 @@ add_symbol(void *context, const char *text, size_t length, int64_t id)
 		    vocabulary_text(source->vocabulary, (int32_t)id, NULL));
 }
 
-/* All of the vocabulary has been read.  Pieces go into a trie, later; they may be there twice. */
+/* Indexes the vocabulary.  Unigram's pieces are not indexed: they may be duplicate. */
 static void
 end_vocabulary(void *context)
 {
@@ -47,7 +47,7 @@ end_vocabulary(void *context)
 		    vocabulary_text(source->vocabulary, twice, NULL));
 }
 
-/* A merge, as one text "a b" or as two. */
+/* Adds a merge, given as one text "a b" or as two. */
 static void
 add_merge(void *context, const char *left, size_t left_length, const char *right,
     size_t right_length)
@@ -73,7 +73,7 @@ add_merge(void *context, const char *left, size_t left_length, const char *right
 	source->merge_count++;
 }
 
-/* A piece of Unigram, whose id is the number of pieces before it. */
+/* Adds a piece of Unigram; its id is the number of pieces before it. */
 static void
 add_piece(void *context, const char *text, size_t length, double score)
 {
@@ -295,7 +295,6 @@ encode(const char *bytes, size_t length)
 	return text;
 }
 
-/* A piece in the vocabulary, whose id is how many were before it. */
 static void
 put(struct tokenizer_source *source, const char *text, double score)
 {
@@ -322,7 +321,7 @@ put_rest(struct tokenizer_source *source, const struct sentencepiece *model, siz
 		    model->piece[i].score);
 }
 
-/* A token that is found in the raw text. */
+/* Adds a token that is matched before normalization. */
 static void
 add_token(struct tree *added, const char *text, size_t length, bool special)
 {

@@ -11,18 +11,18 @@
 #include "base/utf8.h"
 
 static const double UNKNOWN_PENALTY = 10;
-/* Most pieces begin with it, where a word does. */
+/* Marks the start of a word. */
 static const char MARK[] = "\xe2\x96\x81";
 enum { SMALL = 256, AHEAD = 16, INLINE = 4, MARKED = sizeof MARK, GROUPS = 512 };
 
 /* Reached by a byte, its label, which stands apart, and `skip` bytes behind it. */
 struct trie_node {
 	union {
-		uint32_t at;	    /* those bytes, in the vocabulary's texts */
-		char bytes[INLINE]; /* they themselves, if they are so few */
+		uint32_t at;	    /* offset of the bytes in the vocabulary */
+		char bytes[INLINE]; /* the bytes, if they fit */
 	} rest;
-	uint32_t first; /* its children, in the order of their labels */
-	int32_t id;	/* of the piece that ends here; -1: none */
+	uint32_t first; /* index of its children, sorted by label */
+	int32_t id;	/* piece that ends here; -1: none */
 	uint16_t skip, count;
 };
 
@@ -31,7 +31,7 @@ struct trie_node {
 struct trie_group {
 	atomic_bool built;
 	uint32_t count;
-	int32_t last; /* of its pieces; those before it in `before` */
+	int32_t last; /* its last piece; the others are linked by `before` */
 	struct trie_node root, *node;
 	unsigned char *label;
 	size_t nodes;
@@ -39,28 +39,28 @@ struct trie_group {
 
 struct unigram {
 	const struct vocabulary *vocabulary;
-	const char *pool; /* its texts */
+	const char *pool; /* texts of the vocabulary */
 	size_t size;
 	struct trie_group group[GROUPS];
-	int32_t *before; /* by id: the one before it in its group */
-	int32_t empty;	 /* the id of the piece without a byte, or -1 */
+	int32_t *before; /* by id: the previous piece of its group */
+	int32_t empty;	 /* id of the empty piece, or -1 */
 	pthread_mutex_t building;
 	double *score; /* by id */
 	double unknown;
 	struct unigram_rules rules;
-	int32_t byte[256]; /* of <0xXX>; -1: no piece */
+	int32_t byte[256]; /* id of <0xXX>; -1: none */
 	char *file;
 };
 
 /* Sorting a group's pieces. ------------------------------------------------------------ */
 
-/* KEY of its bytes as a number, zeros behind its end, and below them how many there are, at most KEY + 1. */
+/* A piece for sorting.  key: its next KEY bytes, big-endian, padded by zeros; then their number, at most KEY + 1. */
 struct piece_key {
 	uint64_t key;
-	uint32_t start; /* of its text */
+	uint32_t start; /* offset of its text */
 	int32_t id;
 	uint16_t length;
-	uint16_t common; /* bytes that it begins with as the one before it does */
+	uint16_t common; /* length of the common prefix with the entry before it */
 };
 enum { KEY = 7, MORE = KEY + 1, COUNTED = 48 };
 
@@ -79,7 +79,7 @@ key_at(const struct unigram *unigram, const struct piece_key *entry, size_t dept
 			   : (key & ~(uint64_t)255) | MORE;
 }
 
-/* Bytes that two different keys have in common. */
+/* Number of equal leading bytes of two different keys. */
 static unsigned
 common_bytes(uint64_t a, uint64_t b)
 {
@@ -89,7 +89,7 @@ common_bytes(uint64_t a, uint64_t b)
 	return same < least ? same : least;
 }
 
-/* By their keys, stably. */
+/* Stable sort by key. */
 static void
 insert(struct piece_key *entry, size_t count)
 {
@@ -165,7 +165,7 @@ sort(const struct unigram *unigram, struct piece_key *entry, struct piece_key *s
  * a text. */
 struct open_node {
 	uint32_t text, depth;
-	size_t children; /* where in `loose` they begin */
+	size_t children; /* their start in `loose` */
 	int32_t id;
 };
 
@@ -174,13 +174,13 @@ struct trie_builder {
 	struct trie_group *group;
 	struct open_node *open; /* from the group's root down */
 	size_t opened, open_room;
-	/* children of those, which are to lie beside each other in the end */
+	/* children of open nodes; they become contiguous when the node is closed */
 	struct trie_node *loose;
 	unsigned char *label;
 	size_t count, loose_room;
 };
 
-/* The children that were loose from `first` on, for good; returns where they lie. */
+/* Stores the loose children from `first` on in the group; returns their index. */
 static uint32_t
 settle(struct trie_builder *build, size_t first)
 {
@@ -196,7 +196,7 @@ settle(struct trie_builder *build, size_t first)
 	return (uint32_t)at;
 }
 
-/* The last open node is complete: it becomes a loose child of one that ends at `depth`. */
+/* Closes the last open node: it becomes a loose child of a node that ends at `depth`. */
 static void
 close_node(struct trie_builder *build, uint32_t depth)
 {
@@ -230,7 +230,7 @@ open_node(struct trie_builder *build, uint32_t text, uint32_t depth, int32_t id,
 	build->open[build->opened++] = (struct open_node){ text, depth, children, id };
 }
 
-/* Nodes whose text is longer than the `depth` bytes that the next piece begins with, too. */
+/* Closes nodes deeper than the `depth` bytes shared with the next piece. */
 static void
 close_nodes(struct trie_builder *build, uint32_t depth)
 {
@@ -258,7 +258,7 @@ build_trie(const struct unigram *unigram, struct trie_group *group,
 		if (i > 0)
 			close_nodes(&build, entry[i].common);
 		struct open_node *last = &build.open[build.opened - 1];
-		if (last->depth == entry[i].length) /* the root, or the same again */
+		if (last->depth == entry[i].length) /* the root, or a duplicate */
 			last->id = entry[i].id;
 		else
 			open_node(&build, entry[i].start, entry[i].length, entry[i].id,
@@ -302,7 +302,7 @@ is_marked(const char *text, size_t length)
 	return length >= MARKED && !memcmp(text, MARK, MARKED - 1);
 }
 
-/* Which group a piece is in; GROUPS: in none, it is empty. */
+/* The group of a piece; GROUPS: the piece is empty. */
 static size_t
 group_of(const char *text, size_t length)
 {
@@ -311,7 +311,7 @@ group_of(const char *text, size_t length)
 					 : (size_t)(unsigned char)*text;
 }
 
-/* A group that can be read: what has to be built is, by one thread, while the others that ask for any wait. */
+/* Returns a group, building it first if needed; one thread builds while others wait. */
 static const struct trie_group *
 group_at(const struct unigram *unigram, size_t number)
 {
@@ -357,7 +357,7 @@ part_groups(struct unigram *unigram)
 	}
 }
 
-/* The child that a byte leads to, or NULL. */
+/* The child with this label, or NULL. */
 static const struct trie_node *
 child(const struct trie_group *group, const struct trie_node *node, unsigned char byte)
 {
@@ -450,7 +450,8 @@ reach(struct best_piece *place, double sum, size_t start, int32_t id)
 		*place = (struct best_piece){ sum, (uint32_t)start, id };
 }
 
-/* From `start` over all pieces of a group, whose texts are that of its root up to `at`; whether one ends at `single`. */
+/* Extends the best path at `start` by all matching pieces of a group, whose root ends at `at`; returns whether one ends at
+ * `single`. */
 static bool
 follow(const struct unigram *unigram, const struct trie_group *group, const char *text,
     size_t length, size_t start, size_t at, size_t single, struct best_piece *place)
@@ -495,7 +496,7 @@ find_ways(const struct unigram *unigram, const char *text, size_t length,
 	}
 }
 
-/* A run of unknowns. */
+/* Appends a run of unknown characters. */
 static void
 push_unknown(
     const struct unigram *unigram, const char *text, size_t length, struct ids *out)
@@ -511,7 +512,7 @@ push_unknown(
 		ids_push(out, unigram->byte[(unsigned char)text[i]]);
 }
 
-/* The ids of the way to the end. */
+/* Appends the ids of the best path. */
 static void
 push_way(const struct unigram *unigram, const char *text, size_t length,
     struct best_piece *place, struct ids *out)
@@ -519,7 +520,7 @@ push_way(const struct unigram *unigram, const char *text, size_t length,
 	int32_t unknown = unigram->rules.unknown;
 	struct best_piece last = place[length];
 
-	/* the way back, turned: where pieces end, in the places where they begin */
+	/* reverse the path: store ends of pieces at their starts */
 	for (size_t end = length; end > 0;) {
 		struct best_piece before = place[last.other];
 		place[last.other] = (struct best_piece){ 0, (uint32_t)end, last.id };

@@ -9,13 +9,13 @@
 enum { AHEAD = 16 };
 
 struct token_text {
-	uint32_t start, length; /* in the pool; start 0: a gap */
+	uint32_t start, length; /* offset in the pool; 0: no token */
 };
 
 struct token_slot {
-	uint32_t tag;		/* of the hash; most texts are told apart by it */
+	uint32_t tag;		/* part of the hash; tells most texts apart */
 	int32_t next;		/* id + 1, 0: empty */
-	uint32_t start, length; /* as the entry has them: one look less */
+	uint32_t start, length; /* copies of the entry's, to save a cache miss */
 };
 
 struct vocabulary {
@@ -64,7 +64,7 @@ hash(const char *text, size_t length)
 		memcpy(&word, text, sizeof word);
 		h = mix(h, word);
 	}
-	if (length >= 4) { /* the two may overlap */
+	if (length >= 4) { /* the two loads may overlap */
 		memcpy(&first, text, sizeof first);
 		memcpy(&last, text + length - 4, sizeof last);
 		return mix(h, first | (uint64_t)last << 32);
@@ -76,7 +76,7 @@ hash(const char *text, size_t length)
 	    byte[0] | (uint32_t)byte[length / 2] << 8 | (uint32_t)byte[length - 1] << 16);
 }
 
-/* The slot that holds the text, or the empty one where it belongs. */
+/* The slot of a text, or the empty slot for it. */
 static struct token_slot *
 find(const struct vocabulary *vocabulary, const char *text, size_t length, uint64_t key)
 {

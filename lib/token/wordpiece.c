@@ -9,7 +9,7 @@
 
 enum { STACK = 1024, BYTE_WORD = 0, BYTE_SPACE, BYTE_PUNCT, BYTE_DROP, BYTE_WIDE };
 
-/* Tokens by the hash of their bytes; the vocabulary has the last word. */
+/* Hash table of tokens; the vocabulary confirms a match. */
 struct word_table {
 	struct word_slot {
 		uint32_t tag;
@@ -22,9 +22,9 @@ struct word_table {
 struct wordpiece {
 	const struct vocabulary *vocabulary;
 	struct wordpiece_rules rules;
-	size_t prefix; /* bytes of the continuation mark */
+	size_t prefix; /* length of the continuation mark */
 	struct word_table first, rest;
-	unsigned char kind[2][256]; /* of a byte; [1]: of normal text */
+	unsigned char kind[2][256]; /* class of a byte; [1]: in normalised text */
 	unsigned char small[2][128];
 };
 
@@ -33,15 +33,15 @@ struct wordpiece {
 struct word {
 	const struct wordpiece *model;
 	struct ids *out;
-	bool one;	      /* the text is one word */
-	wordpiece_each *each; /* where words go instead of to the vocabulary, or NULL */
+	bool one;	      /* treat the text as one word */
+	wordpiece_each *each; /* called for words instead of encoding them, or NULL */
 	void *context;
 	unsigned char *byte;
 	uint64_t *hash; /* hash[n]: of the first n bytes */
 	size_t bytes, chars, room;
-	char *text; /* what wordpiece_normal makes, or NULL */
+	char *text; /* result of wordpiece_normal, or NULL */
 	size_t made, capacity;
-	int32_t *marks; /* run of non-starters that strip_accents left */
+	int32_t *marks; /* run of non-starters after strip_accents */
 	size_t run, run_capacity;
 };
 
@@ -87,7 +87,7 @@ table_add(struct word_table *table, const char *text, size_t length, int32_t id)
 		table->longest = length;
 }
 
-/* The id of these bytes, or -1.  `skip`: bytes of the continuation mark in the symbol. */
+/* The id of a piece, or -1.  skip: length of the continuation mark before it. */
 static int32_t
 table_find(const struct word_table *table, const struct vocabulary *vocabulary,
     size_t skip, uint64_t hash, const unsigned char *text, size_t length)
@@ -154,7 +154,7 @@ wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules 
 	return model;
 }
 
-/* Cut the word after its first `from` bytes; false when a part is not in the vocabulary. */
+/* Splits the word from byte `from` on; false if a part is not in the vocabulary. */
 static bool
 cut_rest(struct word *word, size_t from)
 {
@@ -221,7 +221,7 @@ word_end(struct word *word)
 	word->bytes = word->chars = 0;
 }
 
-/* Add a code point that is part of a word; what is too long is only counted. */
+/* Adds a code point to the word; beyond max_chars it is only counted. */
 static void
 word_add(struct word *word, int32_t code)
 {
@@ -239,7 +239,7 @@ word_add(struct word *word, int32_t code)
 	}
 }
 
-/* A normalised code point: into the text, or into words. */
+/* Appends a normalised code point to the text or to the word. */
 static void
 emit(struct word *word, int32_t code)
 {
@@ -272,7 +272,7 @@ emit_lower(struct word *word, int32_t code)
 		emit(word, small[i]);
 }
 
-/* End a run of non-starters: bring it into canonical order. */
+/* Ends a run of non-starters: puts it into canonical order. */
 static void
 flush(struct word *word)
 {
@@ -289,7 +289,7 @@ flush(struct word *word)
 		emit_lower(word, word->marks[i]);
 }
 
-/* strip_accents: decompose, order, drop what is Mn. */
+/* strip_accents: decomposes, orders, drops Mn. */
 static void
 emit_stripped(struct word *word, int32_t code)
 {
@@ -316,7 +316,7 @@ emit_stripped(struct word *word, int32_t code)
 	}
 }
 
-/* Not all that Unicode calls Han: the reference's ranges. */
+/* The reference's ranges, which are not all of Han. */
 static bool
 is_chinese(int32_t code)
 {
@@ -351,7 +351,7 @@ normalise(struct word *word, int32_t code)
 	}
 }
 
-/* Code points beyond ASCII, and ASCII that is dropped between them. */
+/* Handles code points beyond ASCII, and dropped ASCII between them. */
 static const char *
 encode_wide(struct word *word, bool normal, const char *at, const char *end)
 {
@@ -372,7 +372,7 @@ encode_wide(struct word *word, bool normal, const char *at, const char *end)
 	return at;
 }
 
-/* Bytes of a word, as many as there are. */
+/* Handles a run of ASCII bytes of a word. */
 static const char *
 take_word(struct word *word, const unsigned char *kind, const unsigned char *small,
     const char *at, const char *end)
@@ -383,7 +383,7 @@ take_word(struct word *word, const unsigned char *kind, const unsigned char *sma
 
 	for (; at < end && kind[(unsigned char)*at] == BYTE_WORD; at++) {
 		if (bytes == room)
-			continue; /* far longer than max_chars: only counted */
+			continue; /* beyond max_chars: only counted */
 		unsigned char byte = small[(unsigned char)*at];
 		word->byte[bytes++] = byte;
 		word->hash[bytes] = hash = hash_step(hash, byte);
@@ -418,7 +418,7 @@ encode_words(struct word *word, bool normal, const char *at, const char *end, si
 		word_end(word);
 }
 
-/* The text as one word, whatever is in it. */
+/* Takes the whole text as one word. */
 static void
 encode_one(struct word *word, const char *at, const char *end)
 {

@@ -1,11 +1,8 @@
 /*
- * wordpiece - the tokenizer of BERT: BertNormalizer, BertPreTokenizer and the WordPiece
- * model, in one pass over the text.
+ * wordpiece - BERT's tokenizer: BertNormalizer, BertPreTokenizer and WordPiece in one pass over the text.
  *
- * Words are cut greedily into the longest pieces that the vocabulary has (Wu et al. 2016,
- * section 4.1; Devlin et al. 2018); a word that cannot be cut, or is longer than
- * max_chars, is one unknown token.  Linear time, no cache, no allocation for words of a
- * usual length.
+ * Words are split greedily into the longest pieces of the vocabulary (Wu et al. 2016, section 4.1; Devlin et al. 2018).  A
+ * word that cannot be split, or is longer than max_chars, becomes the unknown token.  Linear time.
  */
 #ifndef TOKEN_WORDPIECE_H
 #define TOKEN_WORDPIECE_H
@@ -17,7 +14,6 @@
 #include "token/ids.h"
 #include "token/vocabulary.h"
 
-/* Any of them may be off. */
 struct wordpiece_rules {
 	bool clean_text;    /* drop control characters, make white space blanks */
 	bool chinese_chars; /* blanks around CJK ideographs */
@@ -30,27 +26,26 @@ struct wordpiece_rules {
 
 struct wordpiece;
 
-/* The vocabulary is borrowed for life. */
+/* The vocabulary is borrowed until wordpiece_free. */
 struct wordpiece *wordpiece_new(
     const struct vocabulary *vocabulary, const struct wordpiece_rules *rules);
 
 /*
- * Append the ids of valid UTF-8; stop after the word that makes out->count exceed `most`.
- * `normal`: the text has been through wordpiece_normal already.
+ * Appends the ids of a text of valid UTF-8; stops after the word that makes out->count exceed `most`.
+ * normal: the text is normalised already.
  */
 void wordpiece_encode(const struct wordpiece *model, const char *text, size_t length,
     bool normal, size_t most, struct ids *out);
 
-/* Append the ids of one word: what another pre-tokeniser has cut. */
+/* Appends the ids of one word, from another pre-tokeniser. */
 void wordpiece_word(
     const struct wordpiece *model, const char *text, size_t length, struct ids *out);
 
-/* The normalizer alone; to be freed, its bytes in *made. */
+/* The normalised text, to be freed; *made: its length in bytes. */
 char *wordpiece_normal(
     const struct wordpiece *model, const char *text, size_t length, size_t *made);
 
-/* The words that the model would cut, to `each`: what a vocabulary is learnt from.  Words
- * longer than max_chars are left out.  The bytes are borrowed. */
+/* Calls `each` for the normalised words of a text, except those longer than max_chars.  The bytes are borrowed. */
 typedef void wordpiece_each(void *context, const char *word, size_t length);
 void wordpiece_words(const struct wordpiece *model, const char *text, size_t length,
     wordpiece_each *each, void *context);

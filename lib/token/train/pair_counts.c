@@ -10,10 +10,10 @@ struct token_pair {
 	int64_t count;
 	uint32_t *word;
 	size_t words, capacity;
-	bool grown; /* since it entered the heap */
+	bool grown; /* count grew since it entered the heap */
 };
 
-/* A pair as it was when it entered the heap; its count may have changed since. */
+/* A heap entry: the pair's count when it entered, which may have changed since. */
 struct guess {
 	int64_t count;
 	uint32_t pair;
@@ -22,11 +22,11 @@ struct guess {
 struct pair_counts {
 	struct token_pair *pair;
 	size_t count, capacity;
-	uint32_t *slot; /* index into pair + 1; 0: empty */
+	uint32_t *slot; /* hash table: index into pair + 1; 0: empty */
 	size_t slots;
 	struct guess *heap;
 	size_t guesses, room;
-	uint32_t *grown; /* pairs to enter, or to enter again */
+	uint32_t *grown; /* pairs to put into the heap, or again */
 	size_t growing, grown_room;
 };
 
@@ -153,7 +153,7 @@ pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right)
 		struct guess guess = pop(pairs);
 		const struct token_pair *pair = &pairs->pair[guess.pair];
 		if (guess.count !=
-		    pair->count) { /* it has shrunk; growth was entered above */
+		    pair->count) { /* the count shrank; grown pairs were entered above */
 			if (pair->count > 0 && pair->count < guess.count)
 				push(pairs, (struct guess){ pair->count, guess.pair });
 			continue;

@@ -15,7 +15,7 @@
 #include "token/vocabulary.h"
 #include "token/wordpiece.h"
 
-/* In the order of their ids. */
+/* Special tokens, by id. */
 enum { SPECIALS = 5 };
 static const char *const specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP]",
 	"[MASK]" };
@@ -23,10 +23,10 @@ static const char *const specials[SPECIALS] = { "[PAD]", "[UNK]", "[CLS]", "[SEP
 struct vocabulary_trainer {
 	enum trainer_kind kind;
 	bool cased;
-	/* of WordPiece */
+	/* WordPiece */
 	struct vocabulary *none; /* the empty vocabulary of the word splitter */
 	struct wordpiece *splitter;
-	/* of BPE; a word's bytes are written as characters */
+	/* BPE; a word is bytes written as characters */
 	struct pretokenizer *pretokenizer;
 	int32_t (*merges)[2]; /* [merge_count] ids, in the order of merging */
 	size_t merge_count, merge_room;
@@ -37,7 +37,7 @@ struct vocabulary_trainer {
 	struct vocabulary *tokens;
 };
 
-/* JSON as C has it easiest: with ' for ". */
+/* Parses JSON written with ' instead of ". */
 static struct tree *
 parse(const char *text)
 {
@@ -108,7 +108,7 @@ count_bytes(void *context, const char *word, size_t length)
 	return true;
 }
 
-/* The text repaired and in NFC, to be freed; NULL: it is so already. */
+/* The text as valid UTF-8 in NFC, to be freed; NULL: unchanged. */
 static char *
 normal(const char *text, size_t length, size_t *made)
 {
@@ -149,7 +149,7 @@ enum { CODES = 0x110000 };
 struct letter {
 	int64_t count;
 	int32_t code;
-	bool first, inside; /* where in words it stands */
+	bool first, inside; /* occurs first in words; inside words */
 };
 
 static int
@@ -170,7 +170,7 @@ by_code(const void *a, const void *b)
 	return (x->code > y->code) - (x->code < y->code);
 }
 
-/* All characters of the words, the most frequent first. */
+/* The characters of all words, most frequent first. */
 static struct letter *
 count_letters(const struct vocabulary_trainer *trainer, size_t *letters)
 {
@@ -214,7 +214,7 @@ letter_text(
 	return utf8_encode(code, made + 2 * inside) + 2 * inside;
 }
 
-/* The characters of all bytes, by code point. */
+/* The characters of the 256 bytes, sorted by code point. */
 static void
 add_bytes(struct vocabulary_trainer *trainer)
 {
@@ -229,7 +229,7 @@ add_bytes(struct vocabulary_trainer *trainer)
 		    trainer, text, letter_text(trainer, text, letter[i].code, false));
 }
 
-/* The most frequent characters of the text, those that begin words before those inside. */
+/* Adds the most frequent characters: first those at the start of words, then those inside. */
 static void
 add_characters(struct vocabulary_trainer *trainer, int alphabet)
 {
@@ -266,7 +266,7 @@ add_alphabet(struct vocabulary_trainer *trainer, int size, int alphabet)
 
 /* Merging. ------------------------------------------------------------------------- */
 
-/* Words as tokens, one after another; merging shortens them in place. */
+/* All words as tokens, concatenated; merges shorten them in place. */
 struct word_corpus {
 	int32_t *token;
 	struct sequence {
@@ -316,7 +316,7 @@ spell_all(const struct vocabulary_trainer *trainer)
 	return corpus;
 }
 
-/* Replace left right by `into` in one word, and count the pairs that go and come. */
+/* Replaces the pair (left, right) by `into` in a word and updates the counts of pairs. */
 static void
 merge_word(struct word_corpus *corpus, struct pair_counts *pairs, uint32_t index,
     int32_t left, int32_t right, int32_t into)
@@ -354,7 +354,8 @@ join(struct vocabulary_trainer *trainer, int32_t left, int32_t right)
 	size_t a, b;
 	const char *head = vocabulary_text(trainer->tokens, left, &a);
 	const char *tail = vocabulary_text(trainer->tokens, right, &b);
-	size_t prefix = trainer->kind == TRAINER_WORDPIECE ? 2 : 0; /* the tail's "##" */
+	size_t prefix =
+	    trainer->kind == TRAINER_WORDPIECE ? 2 : 0; /* "##" of the right part */
 	char *text = mem_format("%s%s", head, tail + prefix);
 	int32_t id = add_token(trainer, text, a + b - prefix);
 
@@ -409,7 +410,7 @@ static const char tokenizer_json[] =
     "'special_tokens':{'[CLS]':{'id':'[CLS]','ids':[2],'tokens':['[CLS]']},"
     "'[SEP]':{'id':'[SEP]','ids':[3],'tokens':['[SEP]']}}},'decoder':%s,'model':%s}";
 
-/* Before and after the special tokens' ids and texts. */
+/* Text before, between and after the special tokens. */
 static const char added_token[] =
     "%s{'id':%d,'content':'%s','single_word':false,'lstrip':false,'rstrip':false,"
     "'normalized':false,'special':true}";
@@ -504,7 +505,7 @@ trainer_writable(const char *dir)
 		    dir, weights);
 }
 
-/* The file that is in use is the last to be replaced. */
+/* tokenizer.json comes last: programs read it. */
 void
 trainer_write(const struct vocabulary_trainer *trainer, const char *dir, int max_length)
 {

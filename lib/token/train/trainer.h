@@ -1,19 +1,18 @@
 /*
- * trainer - learn a vocabulary from text, WordPiece or byte-level BPE, and write it as a tokenizer.
+ * trainer - learns a WordPiece or byte-level BPE vocabulary from text and writes it as a tokenizer.
  *
- * As the reference's trainers do it: words are counted, start as single characters, and the most
- * frequent pair of neighbours is merged
- * into a new token until the vocabulary is full.  Of pairs with equal counts the one whose
- * left, then right token is older is merged first; the alphabet is ordered by code point.  So equal
- * texts, in any order, give equal vocabularies.
+ * The algorithm is that of the reference's trainers: words are counted and start as single characters; the most frequent
+ * adjacent pair is merged into a new token until the vocabulary is full.  Of pairs with equal counts the one with the older
+ * left, then older right token is merged first; the alphabet is sorted by code point.  So the vocabulary does not depend on
+ * the order of the texts.
  *
- * WordPiece: words after BERT's normalisation, "##c" for characters inside them.  BPE: the pieces
- * of GPT-2's expression after NFC, as bytes, each written as a character (GPT-2, GPT-NeoX).
+ * WordPiece: words after BERT's normalisation, "##c" for characters inside them.  BPE: matches of GPT-2's expression after
+ * NFC, as bytes, each written as a character (GPT-2, GPT-NeoX).
  *
  * Ids: [PAD] [UNK] [CLS] [SEP] [MASK], characters that begin words, characters inside words (BPE:
  * the 256 bytes), merged tokens in the order of merging.
  *
- * Memory: the distinct words, not the text.
+ * Memory grows with the number of distinct words, not with the text.
  */
 #ifndef TOKEN_TRAIN_TRAINER_H
 #define TOKEN_TRAIN_TRAINER_H
@@ -26,25 +25,23 @@ struct vocabulary_trainer;
 
 enum trainer_kind { TRAINER_WORDPIECE, TRAINER_BPE };
 
-/* cased, of WordPiece: neither lower-case nor strip accents; BPE takes the text as it is. */
+/* cased: WordPiece keeps case and accents; ignored by BPE, which always does. */
 struct vocabulary_trainer *trainer_new(enum trainer_kind kind, bool cased);
 
-/* Count the words of a text (UTF-8). */
+/* Counts the words of a text of UTF-8. */
 void trainer_count(struct vocabulary_trainer *trainer, const char *text, size_t length);
 
 /*
- * Learn a vocabulary of at most `size` tokens; pairs that are rarer than `least` are not
- * merged.  Of the characters of WordPiece only the `alphabet` most frequent are kept; a word
- * with another one is left out.  Dies when the characters alone do not fit.  Returns the tokens.
+ * Learns a vocabulary of at most `size` tokens and returns its size.  Pairs rarer than `least` are not merged.  WordPiece
+ * keeps the `alphabet` most frequent characters and ignores words with others.  Dies if the characters alone do not fit.
  */
 int trainer_learn(
     struct vocabulary_trainer *trainer, int size, int64_t least, int alphabet);
 
-/* Die when trainer_write would: the folder holds a model's weights.  To be asked first. */
+/* Dies as trainer_write would, if the folder has a model's weights; call before long work. */
 void trainer_writable(const char *dir);
 
-/* Write tokenizer.json, tokenizer_config.json and, of WordPiece, vocab.txt into a folder, which is made when
- * it is not there. */
+/* Writes tokenizer.json, tokenizer_config.json and, for WordPiece, vocab.txt into a folder, which is made if needed. */
 void trainer_write(
     const struct vocabulary_trainer *trainer, const char *dir, int max_length);
 void trainer_free(struct vocabulary_trainer *trainer);
