@@ -13,8 +13,8 @@
  *	while ((opt = cli_next(&cli, argc, argv)) != -1)
  *		switch (opt) { case 'm': dir = optarg; break; ... }
  *
- * cli_next handles -h/--help, --version, -q/--quiet, -v/--verbose and --progress, which every program has.  It accepts an
- * option's earlier spelling with a warning.  Usage errors exit 2.
+ * cli_next handles -h/--help, --version, -q/--quiet, -v/--verbose and --progress, which every program has.  It accepts
+ * an option's earlier spelling with a warning.  Usage errors exit 2.
  */
 #ifndef BASE_CLI_H
 #define BASE_CLI_H
@@ -79,8 +79,8 @@ void cli_start(const struct cli *cli, int argc, char **argv);
 int cli_next(const struct cli *cli, int argc, char **argv);
 
 /*
- * Dies with "--OPTION does not apply to MODE" if an option was given that is neither in `known`, long names separated by
- * blanks, nor common to all programs.
+ * Dies with "--OPTION does not apply to MODE" if an option was given that is neither in `known`, long names separated
+ * by blanks, nor common to all programs.
  */
 void cli_only(const struct cli *cli, const char *mode, const char *known);
 
@@ -93,15 +93,15 @@ struct cli_command {
 	    void *settings, char **operands, int count); /* returns the exit status */
 };
 
-/* The command named by argv[optind], after checking its options and number of operands.  Usage error if there is no such
- * command; the message suggests the nearest name. */
+/* The command named by argv[optind], after checking its options and number of operands.  Usage error if there is no
+ * such command; the message suggests the nearest name. */
 const struct cli_command *cli_find(const struct cli *cli, int argc, char **argv);
 
 /* Whether a list of words separated by blanks contains `word`. */
 bool cli_listed(const char *list, const char *word);
 
-/* The index of `word` in `words`, which ends with NULL.  Usage error if it is not there: "OPTION: 'word' is not one of a,
- * b and c", with the nearest one. */
+/* The index of `word` in `words`, which ends with NULL.  Usage error if it is not there: "OPTION: 'word' is not one of
+ * a, b and c", with the nearest one. */
 int cli_word(const char *option, const char *word, const char *const *words);
 
 /* "; did you mean 'head'?" if one of the words is similar, else ""; to be freed. */

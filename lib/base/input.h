@@ -47,8 +47,8 @@ size_t input_read_some(struct input *input, void *to, size_t count);
  * after the first read. */
 bool input_waits(struct input *input, double seconds);
 
-/* Share of a regular file that has been consumed, 0 to 1; `unused`: bytes that were read and not consumed yet.  Below 0:
- * not a regular file. */
+/* Share of a regular file that has been consumed, 0 to 1; `unused`: bytes that were read and not consumed yet.  Below
+ * 0: not a regular file. */
 double input_share(const struct input *input, size_t unused);
 
 /* Reads bytes without decompressing: up to `count`, at least one; 0 at the end.  Do not mix with input_read;

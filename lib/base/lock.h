@@ -1,9 +1,9 @@
 /*
  * lock - lets one process at a time write a file or folder.
  *
- * The lock of NAME is flock(2) on the file NAME.lock beside it, which holds the machine, process and program.  The kernel
- * releases the lock when its process ends; a file left by a killed process is reused.  On a file system without locks a
- * warning is printed and there is no lock.
+ * The lock of NAME is flock(2) on the file NAME.lock beside it, which holds the machine, process and program.  The
+ * kernel releases the lock when its process ends; a file left by a killed process is reused.  On a file system without
+ * locks a warning is printed and there is no lock.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H

@@ -1,8 +1,8 @@
 /*
  * mem - allocation and size arithmetic that die instead of failing.
  *
- * Ownership in all of lib: whoever calls x_open or x_new calls x_close or x_free.  Any other returned pointer is borrowed
- * and valid as long as its owner, unless the header says "to be freed".
+ * Ownership in all of lib: whoever calls x_open or x_new calls x_close or x_free.  Any other returned pointer is
+ * borrowed and valid as long as its owner, unless the header says "to be freed".
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

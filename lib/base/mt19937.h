@@ -1,8 +1,8 @@
 /*
  * mt19937 - the Mersenne Twister of numpy and Python, draw for draw.
  *
- * MTEB samples with numpy's legacy RandomState and Python's random.Random, both seeded with 42.  These functions consume
- * the 32-bit stream exactly as they do, so sampled indices are the same.
+ * MTEB samples with numpy's legacy RandomState and Python's random.Random, both seeded with 42.  These functions
+ * consume the 32-bit stream exactly as they do, so sampled indices are the same.
  */
 #ifndef BASE_MT19937_H
 #define BASE_MT19937_H

@@ -1,10 +1,10 @@
 /*
  * output - writes files whole or not at all.
  *
- * A file is written beside its target.  output_finish syncs it, renames it into place and syncs the folder: a reader never
- * sees half a file.  A program that dies or is ended by a signal leaves the target unchanged.  A replaced file keeps its
- * mode.  A symbolic link is followed, even to a target that does not exist.  Pipes and devices are written directly.
- * "-" is standard output.
+ * A file is written beside its target.  output_finish syncs it, renames it into place and syncs the folder: a reader
+ * never sees half a file.  A program that dies or is ended by a signal leaves the target unchanged.  A replaced file
+ * keeps its mode.  A symbolic link is followed, even to a target that does not exist.  Pipes and devices are written
+ * directly.  "-" is standard output.
  *
  * Every call dies on a write error and names the file.
  */

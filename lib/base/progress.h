@@ -1,8 +1,8 @@
 /*
  * progress - reports progress on standard error: count and rate; share and time left if the total is known.
  *
- * On a terminal the programs of a pipe share one line (status_line.h), which disappears at the end.  Elsewhere nothing is
- * shown; with --progress a whole line every five seconds and at the end.
+ * On a terminal the programs of a pipe share one line (status_line.h), which disappears at the end.  Elsewhere nothing
+ * is shown; with --progress a whole line every five seconds and at the end.
  */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
@@ -14,8 +14,8 @@ struct progress;
 /* total: units of work; 0: unknown. */
 struct progress *progress_new(const char *unit, int64_t total);
 
-/* The work is reading these files in order ("-": standard input), weighted by size.  The total is unknown if one of them
- * is not a regular file. */
+/* The work is reading these files in order ("-": standard input), weighted by size.  The total is unknown if one of
+ * them is not a regular file. */
 struct progress *progress_files(const char *unit, char *const *paths, int count);
 
 /* Starts the next file; the first call starts the first.  No effect if there is only one. */

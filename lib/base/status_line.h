@@ -2,8 +2,8 @@
  * status_line - one line of the terminal on which the programs of a pipe show progress.
  *
  * Locks on the terminal device decide which program draws: one at a time, and one that knows its total before one that
- * does not.  A program in the background never draws, and none does while results are printed to the terminal.  TERM=dumb
- * counts as no terminal.
+ * does not.  A program in the background never draws, and none does while results are printed to the terminal.
+ * TERM=dumb counts as no terminal.
  */
 #ifndef BASE_STATUS_LINE_H
 #define BASE_STATUS_LINE_H

@@ -1,8 +1,8 @@
 /*
  * strings - interns ids and labels: a set of strings, each numbered in the order of arrival.
  *
- * A name is bytes, compared as bytes.  It costs its length, 13 bytes, and 16 to 32 bytes of hash table.  At most 2^32 - 2
- * names.  Names never move: threads may read known names while one thread adds new ones.
+ * A name is bytes, compared as bytes.  It costs its length, 13 bytes, and 16 to 32 bytes of hash table.  At most 2^32
+ * - 2 names.  Names never move: threads may read known names while one thread adds new ones.
  */
 #ifndef BASE_STRINGS_H
 #define BASE_STRINGS_H
@@ -15,8 +15,8 @@ struct strings;
 
 struct strings *strings_new(void);
 
-/* The names are the integers first, first + 1, ... in decimal: strings_add ignores its bytes.  They take no memory, except
- * those read by strings_get, which one thread at a time may call. */
+/* The names are the integers first, first + 1, ... in decimal: strings_add ignores its bytes.  They take no memory,
+ * except those read by strings_get, which one thread at a time may call. */
 struct strings *strings_numbers(int64_t first);
 
 /* Returns the number of a name; a new name gets the next number.  *fresh, if not NULL: whether it is new. */

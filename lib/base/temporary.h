@@ -1,6 +1,6 @@
 /*
- * temporary - unfinished files and folders, "NAME.*.part" beside their target; removed when the program dies or a signal
- * ends it.
+ * temporary - unfinished files and folders, "NAME.*.part" beside their target; removed when the program dies or a
+ * signal ends it.
  *
  * After SIGKILL they stay, and the user removes them: on a shared file system a program cannot know whether another
  * machine still writes them.

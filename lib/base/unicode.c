@@ -291,7 +291,8 @@ static const int32_t extending[][2] = {
 	{ 0x1e6f5, 0x1e6f5 },
 };
 
-/* Whether one of `count` ascending ranges contains the code point; a range is `step` numbers, first and last leading. */
+/* Whether one of `count` ascending ranges contains the code point; a range is `step` numbers, first and last leading.
+ * */
 static bool
 holds(const int32_t *range, size_t count, size_t step, int32_t code)
 {

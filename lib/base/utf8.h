@@ -2,9 +2,9 @@
  * utf8 - code points: decoding, repair, categories, normal forms, lower case.
  * Only this module knows utf8proc.
  *
- * The reference tokenizers use several editions of Unicode: 8.0 for punctuation and marks, 9.0 for normal forms, 16 for
- * letters, 17 for lower case and clusters.  Token ids depend on them, so this module follows the reference for every code
- * point (tests/datafile.bats).
+ * The reference tokenizers use several editions of Unicode: 8.0 for punctuation and marks, 9.0 for normal forms, 16
+ * for letters, 17 for lower case and clusters.  Token ids depend on them, so this module follows the reference for
+ * every code point (tests/datafile.bats).
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H

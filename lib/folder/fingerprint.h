@@ -11,8 +11,8 @@
 
 #include "folder/safetensors.h"
 
-/* Hashes all values of up to 1 GiB; of a larger file, 1 GiB in evenly spaced blocks of 1 MiB.  soon: the caller reads the
- * tensors next, so they stay in memory. */
+/* Hashes all values of up to 1 GiB; of a larger file, 1 GiB in evenly spaced blocks of 1 MiB.  soon: the caller reads
+ * the tensors next, so they stay in memory. */
 uint64_t fingerprint_quick(const struct safetensors *file, bool soon);
 
 /* Hashes all values. */

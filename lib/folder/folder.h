@@ -1,9 +1,9 @@
 /*
- * folder - writes a model folder whole or not at all: files go to a temporary folder beside the target, which is renamed
- * into place when all of them are on disk.
+ * folder - writes a model folder whole or not at all: files go to a temporary folder beside the target, which is
+ * renamed into place when all of them are on disk.
  *
- * An existing folder is replaced only if it contains nothing but files of a model and its modules.  Other files are never
- * removed.
+ * An existing folder is replaced only if it contains nothing but files of a model and its modules.  Other files are
+ * never removed.
  */
 #ifndef FOLDER_FOLDER_H
 #define FOLDER_FOLDER_H
@@ -20,15 +20,16 @@
 /* Dies as folder_begin would; call before long work. */
 void folder_check(const char *dir);
 
-/* Makes an empty folder beside `dir`; returns its path, which folder_commit frees.  It is removed if the program dies or a
- * signal ends it.  Dies if `dir` exists and is neither empty nor a model folder (the message names a file that does not
- * belong to a model), or if the folder cannot be made. */
+/* Makes an empty folder beside `dir`; returns its path, which folder_commit frees.  It is removed if the program dies
+ * or a signal ends it.  Dies if `dir` exists and is neither empty nor a model folder (the message names a file that
+ * does not belong to a model), or if the folder cannot be made. */
 char *folder_begin(const char *dir);
 
 /* Renames the folder to `dir` and removes the old one.  Frees `temporary`. */
 void folder_commit(char *temporary, const char *dir);
 
-/* Write the file DIR/NAME, whole or not at all.  DIR is made if it is missing, and so is the folder of a name "1_Pooling/...". */
+/* Write the file DIR/NAME, whole or not at all.  DIR is made if it is missing, and so is the folder of a name
+ * "1_Pooling/...". */
 void folder_write(const char *dir, const char *name, const char *text, size_t length);
 void folder_write_json(const char *dir, const char *name, const struct tree *tree);
 

@@ -54,7 +54,8 @@ check_owner(const char *name, size_t length, const char *cache)
 	    name, whole, whole);
 }
 
-/* The model's folder in the cache, to be freed, or NULL.  *cache is to be freed, too.  *partly: the cache has some of the model's files. */
+/* The model's folder in the cache, to be freed, or NULL.  *cache is to be freed, too.  *partly: the cache has some of
+ * the model's files. */
 static char *
 find_cached(const char *name, char **cache, bool *partly)
 {

@@ -1,17 +1,17 @@
 /*
  * model_folder - finds the folder of a model by its path or name.
  *
- * If no such path exists, ORG/NAME or ORG/NAME@REVISION (a branch, tag or commit) names a model of the Hugging Face Hub, in
- * the local cache: $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else
+ * If no such path exists, ORG/NAME or ORG/NAME@REVISION (a branch, tag or commit) names a model of the Hugging Face
+ * Hub, in the local cache: $HF_HUB_CACHE, else $HF_HOME/hub, else $XDG_CACHE_HOME/huggingface/hub, else
  * ~/.cache/huggingface/hub.  Nothing is downloaded.
  */
 #ifndef FOLDER_MODEL_FOLDER_H
 #define FOLDER_MODEL_FOLDER_H
 
 /*
- * Returns the folder, to be freed.  name NULL: $MOTES_MODEL; usage error if that is not set.  Dies if the name is neither a
- * path nor in the cache, or lacks the owner of a known model (share/known-models.tsv); the message has the command that
- * downloads the model.  Does not check whether the folder contains a model.
+ * Returns the folder, to be freed.  name NULL: $MOTES_MODEL; usage error if that is not set.  Dies if the name is
+ * neither a path nor in the cache, or lacks the owner of a known model (share/known-models.tsv); the message has the
+ * command that downloads the model.  Does not check whether the folder contains a model.
  */
 char *model_folder(const char *name);
 

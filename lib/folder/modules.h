@@ -23,8 +23,8 @@ struct modules {
 	size_t count;
 };
 
-/* Returns NULL if there is no modules.json.  Dies if a module's "path" is not a plain name: paths elsewhere must be neither
- * read nor written. */
+/* Returns NULL if there is no modules.json.  Dies if a module's "path" is not a plain name: paths elsewhere must be
+ * neither read nor written. */
 struct modules *modules_read(const char *dir);
 void modules_free(struct modules *modules);
 

@@ -1,8 +1,8 @@
 /*
  * pickle - parses Python's pickle as data, without calling or importing anything.
  *
- * Supports the opcodes of protocol 2 that checkpoints of PyTorch use.  A call becomes a value with the function's name and
- * its arguments, which the caller interprets.  Any other opcode, and any global that is not allowed, is refused.
+ * Supports the opcodes of protocol 2 that checkpoints of PyTorch use.  A call becomes a value with the function's name
+ * and its arguments, which the caller interprets.  Any other opcode, and any global that is not allowed, is refused.
  */
 #ifndef FOLDER_PICKLE_H
 #define FOLDER_PICKLE_H

@@ -2,8 +2,8 @@
  * prompt - prompts of a model, which go before its inputs: "prompts" and "default_prompt_name" of
  * config_sentence_transformers.json.
  *
- * Tasks are prompts, too.  A task of "task_experts" (model/experts.h) without a prompt has that of its expert, else "".  A
- * task of "lora_adaptations" (jina-embeddings-v3) has its text in "task_instructions", else "".
+ * Tasks are prompts, too.  A task of "task_experts" (model/experts.h) without a prompt has that of its expert, else
+ * "".  A task of "lora_adaptations" (jina-embeddings-v3) has its text in "task_instructions", else "".
  */
 #ifndef FOLDER_PROMPT_H
 #define FOLDER_PROMPT_H

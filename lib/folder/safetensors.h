@@ -1,10 +1,10 @@
 /*
  * safetensors - maps weights into memory; writes safetensors files.
  *
- * The reader checks the format before anything is used: names are unique, offsets cover the data without gap or overlap,
- * sizes agree with shapes, nothing lies outside the file.  The shards of model.safetensors.index.json are read as one file.
- * Files that end in .bin are those of torch.save (torch_file.h).  Tensors of a dtype that tensor.h lacks are checked but
- * not listed; safetensors_find dies on them.
+ * The reader checks the format before anything is used: names are unique, offsets cover the data without gap or
+ * overlap, sizes agree with shapes, nothing lies outside the file.  The shards of model.safetensors.index.json are
+ * read as one file. Files that end in .bin are those of torch.save (torch_file.h).  Tensors of a dtype that tensor.h
+ * lacks are checked but not listed; safetensors_find dies on them.
  */
 #ifndef FOLDER_SAFETENSORS_H
 #define FOLDER_SAFETENSORS_H
@@ -27,12 +27,12 @@ struct safetensor {
 
 struct safetensors;
 
-/* Opens a file, or the weights of a folder (safetensors_in).  Dies on a malformed file, naming file and tensor, and on a
- * Git LFS pointer. */
+/* Opens a file, or the weights of a folder (safetensors_in).  Dies on a malformed file, naming file and tensor, and on
+ * a Git LFS pointer. */
 struct safetensors *safetensors_open(const char *path);
 
-/* The path of a folder's weights, to be freed: model.safetensors, else its index of shards, else pytorch_model.bin, else
- * its index; NULL: there are none. */
+/* The path of a folder's weights, to be freed: model.safetensors, else its index of shards, else pytorch_model.bin,
+ * else its index; NULL: there are none. */
 char *safetensors_in(const char *folder);
 
 /* Returns NULL if no tensor has that name. */

@@ -1,6 +1,6 @@
 /*
- * share - finds files that come with the programs: in share/motes/ beside the installed bin/; in share/ or the root of the
- * source tree.
+ * share - finds files that come with the programs: in share/motes/ beside the installed bin/; in share/ or the root of
+ * the source tree.
  */
 #ifndef FOLDER_SHARE_H
 #define FOLDER_SHARE_H

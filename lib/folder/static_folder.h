@@ -2,8 +2,9 @@
  * static_folder - folders of static embeddings: the embedding of a text is the mean of its tokens' rows in one table.
  *
  * Two packages make them.  sentence-transformers: the first module of modules.json is StaticEmbedding; its folder has
- * tokenizer.json and model.safetensors with "embedding.weight".  model2vec: "model_type" of config.json is model2vec, and
- * the tensor is "embeddings"; optional tensors are "mapping", the row of each token, and "weights", a factor of each token.
+ * tokenizer.json and model.safetensors with "embedding.weight".  model2vec: "model_type" of config.json is model2vec,
+ * and the tensor is "embeddings"; optional tensors are "mapping", the row of each token, and "weights", a factor of
+ * each token.
  */
 #ifndef FOLDER_STATIC_FOLDER_H
 #define FOLDER_STATIC_FOLDER_H

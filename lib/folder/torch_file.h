@@ -1,10 +1,10 @@
 /*
- * torch_file - reads weights of torch.save since torch 1.6: a zip file of storages, and a pickled dict of tensors, which are
- * views of storages.
+ * torch_file - reads weights of torch.save since torch 1.6: a zip file of storages, and a pickled dict of tensors,
+ * which are views of storages.
  *
- * The pickle is parsed as data (pickle.h); nothing in it is run.  Refused: functions that no dict of tensors needs, files
- * of torch before 1.6, big-endian files, values that are not tensors.  Tensors point into the map and may share memory, as
- * in the file; a tensor that is not contiguous is copied.
+ * The pickle is parsed as data (pickle.h); nothing in it is run.  Refused: functions that no dict of tensors needs,
+ * files of torch before 1.6, big-endian files, values that are not tensors.  Tensors point into the map and may share
+ * memory, as in the file; a tensor that is not contiguous is copied.
  */
 #ifndef FOLDER_TORCH_FILE_H
 #define FOLDER_TORCH_FILE_H

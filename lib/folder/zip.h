@@ -1,9 +1,9 @@
 /*
  * zip - finds the entries of a zip file in memory, without copying.
  *
- * Supports zip64.  Refuses compressed, encrypted and multi-part files.  The reader checks the format before anything is
- * used: entries lie before the central directory, in its order and without overlap; local headers agree with it; names are
- * unique.  Checksums are not verified.
+ * Supports zip64.  Refuses compressed, encrypted and multi-part files.  The reader checks the format before anything
+ * is used: entries lie before the central directory, in its order and without overlap; local headers agree with it;
+ * names are unique.  Checksums are not verified.
  */
 #ifndef FOLDER_ZIP_H
 #define FOLDER_ZIP_H

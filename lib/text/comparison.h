@@ -41,8 +41,8 @@ bool comparison_of_number(const struct comparison *comparison, long double numbe
 /* Whether the condition holds for a missing value: true for != and !~. */
 bool comparison_of_nothing(const struct comparison *comparison);
 
-/* *holds: whether the condition holds for a text, which may be invalid UTF-8.  Returns false if the operator is < <= > >=
- * and the text is not a number. */
+/* *holds: whether the condition holds for a text, which may be invalid UTF-8.  Returns false if the operator is < <= >
+ * >= and the text is not a number. */
 bool comparison_of_text(
     const struct comparison *comparison, const char *text, size_t length, bool *holds);
 

@@ -22,8 +22,9 @@ struct cut {
 	bool quoted, escaped;
 };
 
-/* Returns the end of the record that starts at text, or NULL if text[held] does not contain it; the next call, with more
- * text, continues the search.  The end is the line end; for an element, the byte after it.  After a record call cut_next. */
+/* Returns the end of the record that starts at text, or NULL if text[held] does not contain it; the next call, with
+ * more text, continues the search.  The end is the line end; for an element, the byte after it.  After a record call
+ * cut_next. */
 const char *cut_end(struct cut *cut, const char *text, size_t held);
 void cut_next(struct cut *cut);
 

@@ -57,16 +57,16 @@ const char *datafile_name(const struct datafile *file);
 /* Changes the name in messages; borrowed. */
 void datafile_rename(struct datafile *file, const char *name);
 
-/* Returns the next record as an object, NULL at the end; borrowed until the next call.  A plain line is {"text": line}; a
- * row of TSV or CSV maps the header's names to strings.  Blank lines are skipped in JSON Lines, and in TSV and CSV of
- * several columns. */
+/* Returns the next record as an object, NULL at the end; borrowed until the next call.  A plain line is {"text":
+ * line}; a row of TSV or CSV maps the header's names to strings.  Blank lines are skipped in JSON Lines, and in TSV
+ * and CSV of several columns. */
 struct tree *datafile_next(struct datafile *file);
 
 /* As datafile_next, but a JSON value may also be a list, a number, ... */
 struct tree *datafile_next_value(struct datafile *file);
 
-/* Whether the next record of a pipe is still incomplete at the time `until` (clock_now): its writer pauses.  Always false
- * for files, compressed input, JSON arrays, and at the end. */
+/* Whether the next record of a pipe is still incomplete at the time `until` (clock_now): its writer pauses.  Always
+ * false for files, compressed input, JSON arrays, and at the end. */
 bool datafile_waits(struct datafile *file, double until);
 
 /* Skips a record without parsing it; false at the end. */

@@ -25,8 +25,8 @@ struct expression;
 /* Dies if the pattern is invalid; `file` starts the message. */
 struct expression *expression_new(const char *file, const char *pattern, size_t length);
 
-/* Calls `each` for the matches, which may be empty, and the parts between them, in order, as splitter_parts does.  The text
- * is valid UTF-8.  `each` returns false to stop.  Thread-safe. */
+/* Calls `each` for the matches, which may be empty, and the parts between them, in order, as splitter_parts does.  The
+ * text is valid UTF-8.  `each` returns false to stop.  Thread-safe. */
 bool expression_parts(const struct expression *expression, const char *text,
     size_t length,
     bool (*each)(void *context, const char *text, size_t length, bool match),

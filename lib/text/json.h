@@ -1,8 +1,8 @@
 /*
  * json - parses JSON into trees (tree.h) and writes trees as JSON.
  *
- * The parser dies with FILE:LINE on duplicate members, invalid UTF-8, nesting beyond 512, trailing bytes and overflowing
- * numbers.  NaN and infinities are written as null.
+ * The parser dies with FILE:LINE on duplicate members, invalid UTF-8, nesting beyond 512, trailing bytes and
+ * overflowing numbers.  NaN and infinities are written as null.
  */
 #ifndef TEXT_JSON_H
 #define TEXT_JSON_H
@@ -11,12 +11,12 @@
 
 #include "text/tree.h"
 
-/* Parses a text; free the tree with tree_free.  name: for messages, borrowed by the tree.  line: number of the text's first
- * line, usually 1. */
+/* Parses a text; free the tree with tree_free.  name: for messages, borrowed by the tree.  line: number of the text's
+ * first line, usually 1. */
 struct tree *json_parse(const char *text, size_t length, const char *name, int line);
 
-/* As json_parse, with Python's extensions: NaN, Infinity and -Infinity are reals; an integer beyond 64 bits is a real that
- * keeps its digits (tree.h).  Of duplicate members the last counts; if they differ, tree_get dies (tree_once). */
+/* As json_parse, with Python's extensions: NaN, Infinity and -Infinity are reals; an integer beyond 64 bits is a real
+ * that keeps its digits (tree.h).  Of duplicate members the last counts; if they differ, tree_get dies (tree_once). */
 struct tree *json_parse_python(
     const char *text, size_t length, const char *name, int line);
 

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* bytes: the first of a file.  If they are not text, returns why and what to do, to be freed: "not text but Parquet; ...";
- * else NULL.  name: of the file. */
+/* bytes: the first of a file.  If they are not text, returns why and what to do, to be freed: "not text but Parquet;
+ * ..."; else NULL.  name: of the file. */
 char *no_text(const char *bytes, size_t count, const char *name);
 
 #endif

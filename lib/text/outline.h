@@ -2,8 +2,9 @@
  * outline - finds the sections and blocks of a document: plain text, Markdown or reStructuredText.
  *
  * A section starts with a heading: "# ..." of Markdown, or a line underlined by ===, --- or, in reStructuredText, by
- * another sign.  Consecutive headings start one section.  A block is a paragraph (lines up to a blank one), a fenced block of code, or the front matter between
- * lines of ---.  The first block below a heading is bound: it is kept with the heading.
+ * another sign.  Consecutive headings start one section.  A block is a paragraph (lines up to a blank one), a fenced
+ * block of code, or the front matter between lines of ---.  The first block below a heading is bound: it is kept with
+ * the heading.
  */
 #ifndef TEXT_OUTLINE_H
 #define TEXT_OUTLINE_H

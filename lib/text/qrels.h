@@ -1,8 +1,8 @@
 /*
  * qrels - relevance judgements: graded documents of each query.
  *
- * Files: BEIR's TSV (query-id, corpus-id, score), TREC's four columns (query, iteration, document, grade), and the other
- * formats of triples.h; also compressed.  Of repeated judgements of a (query, document) pair the last counts.
+ * Files: BEIR's TSV (query-id, corpus-id, score), TREC's four columns (query, iteration, document, grade), and the
+ * other formats of triples.h; also compressed.  Of repeated judgements of a (query, document) pair the last counts.
  */
 #ifndef TEXT_QRELS_H
 #define TEXT_QRELS_H

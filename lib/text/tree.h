@@ -71,8 +71,8 @@ void tree_only(const struct tree *object, const char *const *keys);
 _Noreturn void tree_die(const struct tree *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Building.  The parent owns added nodes.  tree_set replaces a member of the same key; tree_add appends to a list.  Both
- * return the value. */
+/* Building.  The parent owns added nodes.  tree_set replaces a member of the same key; tree_add appends to a list.
+ * Both return the value. */
 struct tree *tree_object(void);
 struct tree *tree_list(void);
 struct tree *tree_set(struct tree *object, const char *key, struct tree *value);

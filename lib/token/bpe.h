@@ -1,6 +1,6 @@
 /*
- * bpe - byte pair encoding (Sennrich et al. 2016, algorithm 1): merges the adjacent pair of lowest rank, the leftmost of
- * equals, until no pair has a merge.
+ * bpe - byte pair encoding (Sennrich et al. 2016, algorithm 1): merges the adjacent pair of lowest rank, the leftmost
+ * of equals, until no pair has a merge.
  *
  * A pre-token starts as its characters or, in byte-level vocabularies, as its bytes.  Time is n log n in its length n.
  */
@@ -43,8 +43,8 @@ void bpe_set(struct bpe *bpe, const struct bpe_rules *rules);
 void bpe_encode(const struct bpe *bpe, const char *text, size_t length, struct ids *out);
 void bpe_free(struct bpe *bpe);
 
-/* The code point of a byte in byte-level vocabularies: the byte if it is printable in Latin-1, else the next free one from
- * U+0100. */
+/* The code point of a byte in byte-level vocabularies: the byte if it is printable in Latin-1, else the next free one
+ * from U+0100. */
 int32_t bpe_character(unsigned char byte);
 
 /* The same for all bytes of a text, to be freed; *made: its length. */

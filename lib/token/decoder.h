@@ -1,8 +1,8 @@
 /*
  * decoder - turns tokens into text: the "decoder" of a tokenizer.json.
  *
- * Supports ByteLevel, WordPiece, Metaspace, Replace (of a string), ByteFallback, Fuse, Strip and Sequences of them.  Without a
- * decoder tokens are joined by blanks.  Others are refused by name in decoder_run.
+ * Supports ByteLevel, WordPiece, Metaspace, Replace (of a string), ByteFallback, Fuse, Strip and Sequences of them.
+ * Without a decoder tokens are joined by blanks.  Others are refused by name in decoder_run.
  */
 #ifndef TOKEN_DECODER_H
 #define TOKEN_DECODER_H
@@ -29,8 +29,8 @@ struct decoder *decoder_new(const struct tree *section);
 /* The decoder of BERT's vocab.txt: WordPiece with clean-up. */
 struct decoder *decoder_wordpiece(void);
 
-/* The text of the tokens, to be freed; *made: its length in bytes.  It is valid UTF-8, with U+FFFD for each invalid part.
- * Changes the tokens.  Dies if the decoder is not supported. */
+/* The text of the tokens, to be freed; *made: its length in bytes.  It is valid UTF-8, with U+FFFD for each invalid
+ * part. Changes the tokens.  Dies if the decoder is not supported. */
 char *decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made);
 void decoder_free(struct decoder *decoder);
 

@@ -3,24 +3,24 @@
  *
  *	string = BEFORE PROMPT text AFTER
  *
- * BEFORE and AFTER are the two parts of a template.  The whole string is tokenised.  If it has more than `most` ids, the text
- * is cut, never the parts around it:
+ * BEFORE and AFTER are the two parts of a template.  The whole string is tokenised.  If it has more than `most` ids,
+ * the text is cut, never the parts around it:
  *
  *	ids = the first (most - |TAIL|) ids of the whole, TAIL
  *
- * TAIL: the ids of AFTER, and the special tokens after it, as they follow a word: those of "a" AFTER without those of "a".
- * If AFTER starts with a letter or digit, or "a" and its start make one token, it is tokenised by itself.  So the text loses
- * tokens from its end.  A token that spans the end of the text and the start of AFTER, such as '."', occurs only if the text
- * is whole.
+ * TAIL: the ids of AFTER, and the special tokens after it, as they follow a word: those of "a" AFTER without those of
+ * "a". If AFTER starts with a letter or digit, or "a" and its start make one token, it is tokenised by itself.  So the
+ * text loses tokens from its end.  A token that spans the end of the text and the start of AFTER, such as '."', occurs
+ * only if the text is whole.
  *
- * A tokenizer that truncates at the left keeps the special tokens at the start and the last ids of the whole string; the
- * prompt is cut first.
+ * A tokenizer that truncates at the left keeps the special tokens at the start and the last ids of the whole string;
+ * the prompt is cut first.
  *
- * Static embeddings of model2vec (tokenizer_static): BEFORE PROMPT text is cut to a number of characters first, and unknown
- * tokens are removed at the end.
+ * Static embeddings of model2vec (tokenizer_static): BEFORE PROMPT text is cut to a number of characters first, and
+ * unknown tokens are removed at the end.
  *
- * FRAME_MOEE prepares PROMPT text as the code of MoEE (Li and Zhou 2024): empty becomes "."; a "." is added unless it ends
- * in one of . ? ! " '; each " becomes '.  In the whole string each _ becomes a blank, and white space is trimmed.
+ * FRAME_MOEE prepares PROMPT text as the code of MoEE (Li and Zhou 2024): empty becomes "."; a "." is added unless it
+ * ends in one of . ? ! " '; each " becomes '.  In the whole string each _ becomes a blank, and white space is trimmed.
  */
 #ifndef TOKEN_FRAME_H
 #define TOKEN_FRAME_H

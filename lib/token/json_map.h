@@ -22,12 +22,12 @@ typedef void json_map_score(
 enum { JSON_MAP_PARTS = 4 };
 
 /*
- * A member to read: an object of integers (`member`), a list of strings or of pairs of strings (`pair`; `right` is NULL for a
- * single string), or a list of pairs of a string and a number (`score`).  NULL: that form is not allowed; at least one of
- * `pair` and `score` is NULL.
+ * A member to read: an object of integers (`member`), a list of strings or of pairs of strings (`pair`; `right` is
+ * NULL for a single string), or a list of pairs of a string and a number (`score`).  NULL: that form is not allowed;
+ * at least one of `pair` and `score` is NULL.
  *
- * Reals are rounded twice, to the same bits as in the reference's reader: their first digits as an integer below 2^64, then
- * times or divided by a power of ten.
+ * Reals are rounded twice, to the same bits as in the reference's reader: their first digits as an integer below 2^64,
+ * then times or divided by a power of ten.
  */
 struct json_map_part {
 	const char *key;
@@ -38,9 +38,9 @@ struct json_map_part {
 };
 
 /*
- * Reads `parts` (at most JSON_MAP_PARTS) members of the root's member `outer` (NULL: of the root), one after the other in
- * the order given.  Returns the rest of the file as a tree, in which they are null; a member that is neither object nor
- * list stays in the tree.  Dies as json_read does.  text: the bytes of the file, borrowed.
+ * Reads `parts` (at most JSON_MAP_PARTS) members of the root's member `outer` (NULL: of the root), one after the other
+ * in the order given.  Returns the rest of the file as a tree, in which they are null; a member that is neither object
+ * nor list stays in the tree.  Dies as json_read does.  text: the bytes of the file, borrowed.
  */
 struct tree *json_map_read(const char *path, const char *text, size_t length,
     const char *outer, const struct json_map_part *part, size_t parts, void *context);

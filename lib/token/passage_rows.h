@@ -21,8 +21,8 @@ extern const struct column passage_start;
 
 struct passage_rows;
 
-/* columns [count]: of the records, borrowed.  text: index of the column to cut.  path: index of the column of file names,
- * where .rst means reStructuredText; -1: none.  Takes over `passages`. */
+/* columns [count]: of the records, borrowed.  text: index of the column to cut.  path: index of the column of file
+ * names, where .rst means reStructuredText; -1: none.  Takes over `passages`. */
 struct passage_rows *passage_rows_new(struct passages *passages,
     const struct column *columns, int count, int text, int path);
 

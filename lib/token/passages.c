@@ -183,8 +183,8 @@ is_item(const struct cutter *cutter, size_t at)
 				     (*text == '.' || *text == ')') && text[1] == ' ');
 }
 
-/* Whether a sentence starts at `at`: after . ? ! and white space, after a full stop of Chinese or Japanese, or at the start of
- * a block or list item. */
+/* Whether a sentence starts at `at`: after . ? ! and white space, after a full stop of Chinese or Japanese, or at the
+ * start of a block or list item. */
 static bool
 is_sentence(const struct cutter *cutter, size_t at)
 {
@@ -250,7 +250,8 @@ choose(const struct cutter *cutter, size_t from, size_t least, size_t most)
 	return most;
 }
 
-/* The start of the next passage inside this one: of a sentence, in code of a line, else of a word; `end`: no overlap. */
+/* The start of the next passage inside this one: of a sentence, in code of a line, else of a word; `end`: no overlap.
+ * */
 static size_t
 overlap(struct cutter *cutter, size_t from, size_t end)
 {

@@ -1,13 +1,13 @@
 /*
  * passages - cuts a document into passages that fit into a model.
  *
- * A passage has at most `most` ids, with special tokens, prompt and template.  It ends before a heading (outline.h), else
- * at the last end of a block that fits.  If there is none, it ends in its second half, at the end of a sentence, the start
- * of a list item or, in code, the end of a line; else there at the end of any line; else at the end of a word, or of a
- * character.  Passages are slices of the text without white space at their ends; blank text has none.
+ * A passage has at most `most` ids, with special tokens, prompt and template.  It ends before a heading (outline.h),
+ * else at the last end of a block that fits.  If there is none, it ends in its second half, at the end of a sentence,
+ * the start of a list item or, in code, the end of a line; else there at the end of any line; else at the end of a
+ * word, or of a character.  Passages are slices of the text without white space at their ends; blank text has none.
  *
- * Within a section a passage starts up to `overlap` tokens before the end of the previous one, at the start of a sentence
- * or else of a word.
+ * Within a section a passage starts up to `overlap` tokens before the end of the previous one, at the start of a
+ * sentence or else of a word.
  */
 #ifndef TOKEN_PASSAGES_H
 #define TOKEN_PASSAGES_H

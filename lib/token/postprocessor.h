@@ -1,9 +1,9 @@
 /*
  * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text.
  *
- * Supports TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and Sequences of them;
- * refuses any other by name.  Only the template of single texts is read.  At most one member of a Sequence may add tokens;
- * the reference does not implement more.
+ * Supports TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and Sequences of
+ * them; refuses any other by name.  Only the template of single texts is read.  At most one member of a Sequence may
+ * add tokens; the reference does not implement more.
  */
 #ifndef TOKEN_POSTPROCESSOR_H
 #define TOKEN_POSTPROCESSOR_H

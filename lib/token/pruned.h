@@ -1,8 +1,9 @@
 /*
  * pruned - makes the tokenizer of static embeddings from that of a transformer, as model2vec 0.10 does.
  *
- * Removes added tokens except the unknown and padding tokens, tokens that start with [unusedN], and the special tokens around
- * a text.  The remaining ids are renumbered in order.  A byte-level pre-tokeniser adds a blank before each text.
+ * Removes added tokens except the unknown and padding tokens, tokens that start with [unusedN], and the special tokens
+ * around a text.  The remaining ids are renumbered in order.  A byte-level pre-tokeniser adds a blank before each
+ * text.
  */
 #ifndef TOKEN_PRUNED_H
 #define TOKEN_PRUNED_H

@@ -1,9 +1,9 @@
 /*
  * shard - selects the K-th of N shards of text files by byte offsets, without reading the bytes before it.
  *
- * The concatenated files are divided into N ranges of equal size; a record belongs to the shard of its first byte.  So each
- * record is in one shard, and the shards in order are the files.  Header lines belong to no shard.  In CSV, whose values may
- * contain line ends, the bytes before the shard are read to count quotes.
+ * The concatenated files are divided into N ranges of equal size; a record belongs to the shard of its first byte.  So
+ * each record is in one shard, and the shards in order are the files.  Header lines belong to no shard.  In CSV, whose
+ * values may contain line ends, the bytes before the shard are read to count quotes.
  */
 #ifndef TOKEN_SHARD_H
 #define TOKEN_SHARD_H
@@ -32,8 +32,8 @@ struct shard_piece {
 	int64_t from, to; /* bytes of its records; equal: none */
 };
 
-/* Returns a piece for each file [count], to be freed; the paths are borrowed.  Dies on standard input and on anything that
- * is not a regular file. */
+/* Returns a piece for each file [count], to be freed; the paths are borrowed.  Dies on standard input and on anything
+ * that is not a regular file. */
 struct shard_piece *shard_pieces(struct shard shard, char *const *paths, int count);
 
 /* Opens the file at its start; then call datafile_seek(file, piece->from, piece->to, 1) and

@@ -1,9 +1,9 @@
 /*
  * splitter - splits a text at matches of a pattern: a regular expression, a string or a class of characters.
  *
- * Hand-written code matches the expressions of well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character classes)
- * with the letters and numbers of Unicode 16.  Any other expression goes to Oniguruma (expression.h), which has its own
- * edition of Unicode.
+ * Hand-written code matches the expressions of well-known tokenizers (GPT-2, Qwen2, cl100k, DeepSeek's character
+ * classes) with the letters and numbers of Unicode 16.  Any other expression goes to Oniguruma (expression.h), which
+ * has its own edition of Unicode.
  */
 #ifndef TOKEN_SPLITTER_H
 #define TOKEN_SPLITTER_H
@@ -46,8 +46,8 @@ typedef bool splitter_part(void *context, const char *text, size_t length, bool 
 bool splitter_parts(const struct splitter *splitter, const char *text, size_t length,
     splitter_part *each, void *context);
 
-/* Calls `each` for the pieces that the behaviour makes of those parts; none is empty.  invert: the parts between count as
- * the matches. */
+/* Calls `each` for the pieces that the behaviour makes of those parts; none is empty.  invert: the parts between count
+ * as the matches. */
 typedef bool splitter_piece(void *context, const char *text, size_t length);
 bool splitter_split(const struct splitter *splitter, enum split_behaviour behaviour,
     bool invert, const char *text, size_t length, splitter_piece *each, void *context);

@@ -10,8 +10,8 @@ struct template
 };
 
 /*
- * The template of --template: a text with {text}, or a name in share/templates.yaml.  An unknown name and a text with two
- * {text} are usage errors.  Dies if a template of the file is malformed.
+ * The template of --template: a text with {text}, or a name in share/templates.yaml.  An unknown name and a text with
+ * two {text} are usage errors.  Dies if a template of the file is malformed.
  */
 struct template template_find(const char *option);
 

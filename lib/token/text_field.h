@@ -1,8 +1,8 @@
 /*
  * text_field - the texts of a column, or of several columns joined.
  *
- * "text" is the column text; "document=title+text" joins two columns row by row with a blank: each text is trimmed, and empty
- * ones are skipped.
+ * "text" is the column text; "document=title+text" joins two columns row by row with a blank: each text is trimmed,
+ * and empty ones are skipped.
  */
 #ifndef TOKEN_TEXT_FIELD_H
 #define TOKEN_TEXT_FIELD_H
@@ -33,9 +33,9 @@ struct text_field_list {
 /* Appends a field given as an option: "text", "document=title+text".  Usage error on "a+b" without a name. */
 struct text_field *text_field_add(struct text_field_list *list, const char *option);
 
-/* Append the usual fields that the record or columns have: text, sentence1, sentence2, query, document, negatives, positive,
- * negative, sentences, sent1, sent2, human_summaries, machine_summaries.  If there is none, append "text", which
- * text_field_check and text_field_find then report as missing. */
+/* Append the usual fields that the record or columns have: text, sentence1, sentence2, query, document, negatives,
+ * positive, negative, sentences, sent1, sent2, human_summaries, machine_summaries.  If there is none, append "text",
+ * which text_field_check and text_field_find then report as missing. */
 void text_field_add_members(struct text_field_list *list, const struct tree *record);
 void text_field_add_columns(
     struct text_field_list *list, const struct column *columns, int count);
@@ -45,8 +45,8 @@ void text_field_list_free(struct text_field_list *list);
 void text_field_check(const struct text_field *field, const char *file, int64_t line,
     const struct tree *record);
 
-/* Finds the columns.  Dies if one is missing, is not text, or has lists of texts that would be joined; the message lists the
- * text columns of `input`. */
+/* Finds the columns.  Dies if one is missing, is not text, or has lists of texts that would be joined; the message
+ * lists the text columns of `input`. */
 void text_field_find(
     struct text_field *field, const char *input, const struct column *columns, int count);
 

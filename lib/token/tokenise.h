@@ -1,12 +1,12 @@
 /*
  * tokenise - tokenises texts of files and streams into one stream of token ids.
  *
- * An input is a text file (datafile.h) or a .mts stream.  A text field X becomes the column X.ids, i32, of the same depth;
- * other fields pass through.  All inputs must have the same fields.  Records of streams keep their rows; rows of text files
- * are grouped into records of `rows` rows or 64 MiB of text.
+ * An input is a text file (datafile.h) or a .mts stream.  A text field X becomes the column X.ids, i32, of the same
+ * depth; other fields pass through.  All inputs must have the same fields.  Records of streams keep their rows; rows
+ * of text files are grouped into records of `rows` rows or 64 MiB of text.
  *
- * With `passage`, each text is cut into passages first (passage_rows.h), and texts are kept; a file of plain lines is one
- * document, and a folder is the documents below it (documents.h).
+ * With `passage`, each text is cut into passages first (passage_rows.h), and texts are kept; a file of plain lines is
+ * one document, and a folder is the documents below it (documents.h).
  */
 #ifndef TOKEN_TOKENISE_H
 #define TOKEN_TOKENISE_H
@@ -47,16 +47,16 @@ struct tokenise_options {
 
 struct tokenise;
 
-/* Opens the tokenizer.  The options are borrowed; if `fields` is empty, it is filled from the first input.  files [count]:
- * the inputs, for progress; none: standard input. */
+/* Opens the tokenizer.  The options are borrowed; if `fields` is empty, it is filled from the first input.  files
+ * [count]: the inputs, for progress; none: standard input. */
 struct tokenise *tokenise_open(
     struct tokenise_options *options, char *const *files, int count);
 
 /* Tokenises one input; "-": standard input. */
 void tokenise_add(struct tokenise *stream, const char *path);
 
-/* Tokenises the shard of text files that the options name.  The first records of each file determine its columns, even in
- * another shard: so all shards have the same columns. */
+/* Tokenises the shard of text files that the options name.  The first records of each file determine its columns, even
+ * in another shard: so all shards have the same columns. */
 void tokenise_add_shard(struct tokenise *stream, char *const *files, int count);
 
 /* Finishes the stream; warns of texts that were cut or had invalid UTF-8. */

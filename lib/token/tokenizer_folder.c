@@ -1,4 +1,5 @@
-/* Reads what a model folder says about its tokenizer beside the tokens: fingerprint, lengths, an adapter's base model. */
+/* Reads what a model folder says about its tokenizer beside the tokens: fingerprint, lengths, an adapter's base model.
+ * */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

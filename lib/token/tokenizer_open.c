@@ -160,8 +160,8 @@ read_model(struct tokenizer *tokenizer, struct tokenizer_source *source)
 	check_lead(tokenizer, root);
 }
 
-/* The id of an added token in the file.  It must agree with the vocabulary, if that has the text; the reference would take
- * the vocabulary's.  Ids after a gap are kept; the reference renumbers them. */
+/* The id of an added token in the file.  It must agree with the vocabulary, if that has the text; the reference would
+ * take the vocabulary's.  Ids after a gap are kept; the reference renumbers them. */
 static int32_t
 added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree *text)
 {

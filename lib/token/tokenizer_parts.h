@@ -19,8 +19,9 @@
 #include "token/wordpiece.h"
 
 /*
- * Steps of encoding: find added tokens in the raw text, normalise, find added tokens in the normalised text, pre-tokenise,
- * run the model, add special tokens.  BERT's normalizer, pre-tokeniser and model are one pass (wordpiece.h).
+ * Steps of encoding: find added tokens in the raw text, normalise, find added tokens in the normalised text,
+ * pre-tokenise, run the model, add special tokens.  BERT's normalizer, pre-tokeniser and model are one pass
+ * (wordpiece.h).
  */
 struct tokenizer {
 	char *path;

@@ -1,8 +1,9 @@
 /*
  * tokenizer_rules - changes tokenizer.json by the other files of the folder, as transformers does.
  *
- * Settings and defaults of the tokenizer class override normalizer and pre-tokeniser; added and special tokens are merged.
- * Where versions 4.57 and 5 of transformers differ, tokenizer.json counts, and a setting that contradicts it is an error.
+ * Settings and defaults of the tokenizer class override normalizer and pre-tokeniser; added and special tokens are
+ * merged. Where versions 4.57 and 5 of transformers differ, tokenizer.json counts, and a setting that contradicts it
+ * is an error.
  */
 #ifndef TOKEN_TOKENIZER_RULES_H
 #define TOKEN_TOKENIZER_RULES_H

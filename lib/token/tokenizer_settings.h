@@ -2,8 +2,8 @@
  * tokenizer_settings - reads the settings of a model folder's tokenizer, except tokenizer.json and the vocabulary.
  *
  * In increasing priority: tokenizer_config.json; special_tokens_map.json and added_tokens.json, unless the former has
- * added_tokens_decoder; tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class of
- * these, else of config.json, else that of model_type there.
+ * added_tokens_decoder; tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class
+ * of these, else of config.json, else that of model_type there.
  */
 #ifndef TOKEN_TOKENIZER_SETTINGS_H
 #define TOKEN_TOKENIZER_SETTINGS_H
@@ -39,7 +39,8 @@ struct tokenizer_settings {
 
 /* home: the folder.  Dies if the class does not use tokenizer.json. */
 struct tokenizer_settings *tokenizer_settings_read(const char *home);
-/* If tokenizer_class is absent and the class of "model_type" is not of this kind, the class becomes `name`, such as "Bert". */
+/* If tokenizer_class is absent and the class of "model_type" is not of this kind, the class becomes `name`, such as
+ * "Bert". */
 void tokenizer_settings_assume(
     struct tokenizer_settings *settings, const char *name, enum tokenizer_kind kind);
 void tokenizer_settings_free(struct tokenizer_settings *settings);

@@ -450,8 +450,8 @@ reach(struct best_piece *place, double sum, size_t start, int32_t id)
 		*place = (struct best_piece){ sum, (uint32_t)start, id };
 }
 
-/* Extends the best path at `start` by all matching pieces of a group, whose root ends at `at`; returns whether one ends at
- * `single`. */
+/* Extends the best path at `start` by all matching pieces of a group, whose root ends at `at`; returns whether one
+ * ends at `single`. */
 static bool
 follow(const struct unigram *unigram, const struct trie_group *group, const char *text,
     size_t length, size_t start, size_t at, size_t single, struct best_piece *place)

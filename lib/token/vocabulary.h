@@ -14,13 +14,13 @@ struct vocabulary;
 
 struct vocabulary *vocabulary_new(void);
 
-/* Adds a token, 0 <= id < VOCABULARY_MAX; copies the text.  Returns id; the old id of the same text, if there is one, without
- * any change; -1 if another text has this id. */
+/* Adds a token, 0 <= id < VOCABULARY_MAX; copies the text.  Returns id; the old id of the same text, if there is one,
+ * without any change; -1 if another text has this id. */
 int32_t vocabulary_add(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t id);
 
-/* For many tokens: vocabulary_put each, which returns false if another text has the id; then vocabulary_index, which returns
- * the id of a duplicate text, or -1.  Between them only vocabulary_text and vocabulary_size may be called. */
+/* For many tokens: vocabulary_put each, which returns false if another text has the id; then vocabulary_index, which
+ * returns the id of a duplicate text, or -1.  Between them only vocabulary_text and vocabulary_size may be called. */
 bool vocabulary_put(
     struct vocabulary *vocabulary, const char *text, size_t length, int32_t id);
 int32_t vocabulary_index(struct vocabulary *vocabulary);

@@ -1,8 +1,8 @@
 /*
  * wordpiece - BERT's tokenizer: BertNormalizer, BertPreTokenizer and WordPiece in one pass over the text.
  *
- * Words are split greedily into the longest pieces of the vocabulary (Wu et al. 2016, section 4.1; Devlin et al. 2018).  A
- * word that cannot be split, or is longer than max_chars, becomes the unknown token.  Linear time.
+ * Words are split greedily into the longest pieces of the vocabulary (Wu et al. 2016, section 4.1; Devlin et al.
+ * 2018).  A word that cannot be split, or is longer than max_chars, becomes the unknown token.  Linear time.
  */
 #ifndef TOKEN_WORDPIECE_H
 #define TOKEN_WORDPIECE_H

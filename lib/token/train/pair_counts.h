@@ -15,8 +15,8 @@ struct pair_counts *pair_counts_new(void);
 void pair_counts_change(struct pair_counts *pairs, int32_t left, int32_t right,
     int64_t change, uint32_t word);
 
-/* Removes the most frequent pair (of equals: the smaller left, then the smaller right) and returns its count; 0: there is
- * none left. */
+/* Removes the most frequent pair (of equals: the smaller left, then the smaller right) and returns its count; 0: there
+ * is none left. */
 int64_t pair_counts_take(struct pair_counts *pairs, int32_t *left, int32_t *right);
 
 /* Removes and returns the words recorded for a pair, to be freed.  Some may not contain it any more, some may occur
