@@ -27,8 +27,7 @@ static const struct cli_option options[] = {
 	    "of the nearest have" },
 	{ 'k', "neighbours", "N", "knn: how many are nearest (default: 5)" },
 	{ OPT_SAVE, "save", "FILE", "keep there what was learnt, and stop" },
-	{ OPT_LOAD, "load", "FILE", "use what was kept; without --train" },
-	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
+	{ OPT_LOAD, "load", "FILE", "use what was kept; without --train" }, CLI_FIELD,
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
 	CLI_LEVEL, CLI_THREADS, CLI_OUTPUT, { 0 }
 };
@@ -75,9 +74,9 @@ parse(struct settings *settings, int argc, char **argv)
 		case OPT_LOAD: settings->load = optarg; break;
 		case 'f': settings->learn.field = optarg; break;
 		case OPT_ANY_MODEL: settings->any_model = true; break;
-		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
-		case 'j': settings->threads = cli_threads(); break;
-		case 'o': settings->output = optarg; break;
+		default:
+			cli_common(option, &settings->output, &settings->level,
+			    &settings->threads);
 		}
 }
 

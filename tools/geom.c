@@ -309,11 +309,9 @@ parse(struct settings *s, int argc, char **argv)
 			s->training.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
 			break;
 		case OPT_INVERSE: s->inverse = true; break;
-		case CLI_OPT_LEVEL: s->level = cli_level(); break;
-		case 'j': s->threads = cli_threads(); break;
 		case OPT_ANY_MODEL: s->columns.any_model = true; break;
 		case OPT_JSON: s->json = true; break;
-		case 'o': s->output = optarg; break;
+		default: cli_common(option, &s->output, &s->level, &s->threads);
 		}
 }
 

@@ -28,9 +28,8 @@ static const struct cli_option options[] = { { 'k', "clusters", "K",
 	{ OPT_THRESHOLD, "threshold", "COSINE",
 	    "or: of texts that lie so near to one of them" },
 	{ OPT_LEAST, "min-size", "N", "these have N texts or more (default: 10)" },
-	{ 'f', "field", "NAME", "the vectors are NAME.emb (default: the only ones)" },
-	{ 's', "seed", "N", "of the random numbers of k-means (default: 42)" }, CLI_LEVEL,
-	CLI_THREADS, CLI_OUTPUT, { 0 } };
+	CLI_FIELD, { 's', "seed", "N", "of the random numbers of k-means (default: 42)" },
+	CLI_LEVEL, CLI_THREADS, CLI_OUTPUT, { 0 } };
 
 static const struct cli cli = { "group", "cluster texts by their embeddings",
 	"-k K [OPTION]... [FILE]\n"
@@ -78,9 +77,9 @@ parse(struct settings *settings, int argc, char **argv)
 		case 's':
 			settings->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
 			break;
-		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
-		case 'j': settings->threads = cli_threads(); break;
-		case 'o': settings->output = optarg; break;
+		default:
+			cli_common(option, &settings->output, &settings->level,
+			    &settings->threads);
 		}
 	if (!settings->clusters == isnan(settings->threshold))
 		die_usage(

@@ -52,8 +52,7 @@ static const struct cli_option options[] = {
 	{ OPT_MERGE, "merge", NULL,
 	    "search no more: of runs over shards of a corpus, by --run or --json,\n"
 	    "make that of the whole" },
-	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb (default: the only one)" },
+	CLI_FIELD,
 	{ OPT_SIMILARITY, "similarity", "cosine|dot",
 	    "what is greatest (default: the model's way, else cosine)" },
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },

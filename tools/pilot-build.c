@@ -29,9 +29,7 @@ static const struct cli_option options[] = {
 	{ 'k', "clusters", "N", "pilots: centroids of each group (default: 1)" },
 	{ OPT_SAMPLES, "samples", "N",
 	    "dataset: queries of each data set (default: 100)" },
-	{ 's', "seed", "N", "of the random numbers (default: 42)" },
-	{ 'f', "field", "NAME",
-	    "take the embeddings from NAME.emb (default: the only one)" },
+	{ 's', "seed", "N", "of the random numbers (default: 42)" }, CLI_FIELD,
 	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of several models" },
 	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
 };
@@ -107,9 +105,9 @@ take(struct settings *settings, int option)
 	case 's': how->seed = (uint64_t)cli_integer("--seed", 0, UINT32_MAX); break;
 	case 'f': settings->field = optarg; break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
-	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = cli_threads(); break;
+	default:
+		cli_common(
+		    option, &settings->output, &settings->level, &settings->threads);
 	}
 }
 

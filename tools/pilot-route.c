@@ -131,9 +131,9 @@ take(struct settings *settings, int option)
 	case 's': settings->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
 	case 'f': add_field(settings, optarg); break;
 	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
-	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = cli_threads(); break;
+	default:
+		cli_common(
+		    option, &settings->output, &settings->level, &settings->threads);
 	}
 }
 

@@ -464,3 +464,13 @@ cli_level(void)
 {
 	return (int)cli_integer("--level", 0, 19);
 }
+
+void
+cli_common(int letter, const char **output, int *level, int *threads)
+{
+	switch (letter) {
+	case 'o': *output = optarg; break;
+	case 'j': *threads = cli_threads(); break;
+	case CLI_OPT_LEVEL: *level = cli_level(); break;
+	}
+}

@@ -52,6 +52,11 @@ enum { CLI_LONG = 256, CLI_HEADING = 2000, CLI_OPT_LEVEL };
 		'o', "output", "FILE",                                                   \
 		    "write FILE, whole or not at all (default: standard output)"         \
 	}
+#define CLI_FIELD                                                                        \
+	{                                                                                \
+		'f', "field", "NAME",                                                    \
+		    "take the vectors from NAME.emb (default: the only ones)"            \
+	}
 #define CLI_LEVEL                                                                        \
 	{                                                                                \
 		CLI_OPT_LEVEL, "level", "N",                                             \
@@ -120,5 +125,8 @@ int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
 
 int cli_threads(void); /* value of CLI_THREADS, 1 to 4096 */
 int cli_level(void);   /* value of CLI_LEVEL, 0 to 19 */
+
+/* Takes CLI_OUTPUT, CLI_LEVEL or CLI_THREADS; ignores any other letter. */
+void cli_common(int letter, const char **output, int *level, int *threads);
 
 #endif

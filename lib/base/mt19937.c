@@ -57,8 +57,8 @@ twist(uint32_t *state)
 	}
 }
 
-uint32_t
-mt19937_next(struct mt19937 *mt)
+static uint32_t
+next(struct mt19937 *mt)
 {
 	if (mt->next >= WORDS) {
 		twist(mt->state);
@@ -74,13 +74,14 @@ mt19937_next(struct mt19937 *mt)
 double
 mt19937_uniform(struct mt19937 *mt)
 {
-	uint32_t high = mt19937_next(mt) >> 5, low = mt19937_next(mt) >> 6;
+	uint32_t high = next(mt) >> 5, low = next(mt) >> 6;
 
 	return (high * 67108864.0 + low) / 9007199254740992.0;
 }
 
-uint32_t
-mt19937_bounded(struct mt19937 *mt, uint32_t most)
+/* numpy's bounded draw: an integer in 0..most, by masked rejection; most = 0 consumes nothing. */
+static uint32_t
+bounded(struct mt19937 *mt, uint32_t most)
 {
 	uint32_t mask = most, value;
 
@@ -89,7 +90,7 @@ mt19937_bounded(struct mt19937 *mt, uint32_t most)
 	for (int shift = 1; shift < 32; shift *= 2)
 		mask |= mask >> shift;
 	do
-		value = mt19937_next(mt) & mask;
+		value = next(mt) & mask;
 	while (value > most);
 	return value;
 }
@@ -98,14 +99,14 @@ void
 mt19937_integers(struct mt19937 *mt, int64_t limit, int64_t *to, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++)
-		to[i] = mt19937_bounded(mt, (uint32_t)(limit - 1));
+		to[i] = bounded(mt, (uint32_t)(limit - 1));
 }
 
 void
 mt19937_shuffle(struct mt19937 *mt, int64_t *items, int64_t count)
 {
 	for (int64_t i = count - 1; i > 0; i--) {
-		int64_t j = mt19937_bounded(mt, (uint32_t)i), item = items[i];
+		int64_t j = bounded(mt, (uint32_t)i), item = items[i];
 		items[i] = items[j];
 		items[j] = item;
 	}
@@ -153,7 +154,7 @@ below(struct mt19937 *mt, int64_t limit)
 	while (limit >> bits)
 		bits++;
 	do
-		value = mt19937_next(mt) >> (32 - bits);
+		value = next(mt) >> (32 - bits);
 	while (value >= limit);
 	return value;
 }

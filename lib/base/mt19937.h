@@ -20,12 +20,8 @@ void mt19937_seed_numpy(struct mt19937 *mt, uint32_t seed);
 /* random.Random(seed): init_by_array of the one-word key. */
 void mt19937_seed_python(struct mt19937 *mt, uint32_t seed);
 
-uint32_t mt19937_next(struct mt19937 *mt);
 double mt19937_uniform(
     struct mt19937 *mt); /* [0, 1), 53 bits of two draws, in numpy and Python */
-
-/* numpy's bounded draw: an integer in 0..most, by masked rejection; most = 0 consumes nothing. */
-uint32_t mt19937_bounded(struct mt19937 *mt, uint32_t most);
 
 /* numpy: randint(0, limit, count). */
 void mt19937_integers(struct mt19937 *mt, int64_t limit, int64_t *to, int64_t count);

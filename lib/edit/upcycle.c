@@ -19,8 +19,7 @@ static void
 write_prompts(const char *from, const char *folder, const struct upcycle *how)
 {
 	const struct tree *given = how->prompts;
-	char *path = mem_format("%s/config_sentence_transformers.json", from);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = json_find(from, "config_sentence_transformers.json");
 
 	if (!config)
 		config = tree_object();
@@ -37,7 +36,6 @@ write_prompts(const char *from, const char *folder, const struct upcycle *how)
 	}
 	folder_write_json(folder, "config_sentence_transformers.json", config);
 	tree_free(config);
-	free(path);
 }
 
 static void

@@ -267,17 +267,15 @@ struct adapter *
 adapter_open(const char *dir)
 {
 	struct adapter *adapter = mem_zero(1, sizeof *adapter);
-	char *path = mem_format("%s/adapter_config.json", dir);
 	char *weights = mem_format("%s/adapter_model.safetensors", dir);
 	char *pickled = mem_format("%s/adapter_model.bin", dir);
 
 	folder_demand(dir, "an adapter");
-	adapter->config = json_read(path);
+	adapter->config = json_need(dir, "adapter_config.json");
 	check_config(adapter->config);
 	bool old = access(weights, F_OK) && !access(pickled, F_OK);
 	adapter->file = safetensors_open(old ? pickled : weights);
 	read_pairs(adapter);
-	free(path);
 	free(weights);
 	free(pickled);
 	return adapter;

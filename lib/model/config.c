@@ -100,9 +100,8 @@ model_configure(struct model *model, const char *dir)
 	adapter_folder_refuse(dir);
 	model->folder = head_read(&model->head, dir);
 	enum static_kind kind = static_folder_kind(dir);
-	char *path = mem_format("%s/config.json", model->folder);
-	model->config = kind ? static_folder_config(model->folder) : json_read(path);
-	free(path);
+	model->config = kind ? static_folder_config(model->folder)
+			     : json_need(model->folder, "config.json");
 	if (kind && !model->head.table) { /* no modules.json */
 		head_of_table(&model->head);
 		head_normalize(

@@ -64,8 +64,7 @@ add_pool(struct head *head, const struct tree *node, const char *mode)
 static void
 read_pooling(struct head *head, const char *folder)
 {
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read(path);
+	struct tree *config = json_need(folder, "config.json");
 	const struct tree *mode = tree_get(config, "pooling_mode");
 
 	head->pools = 0;
@@ -83,7 +82,6 @@ read_pooling(struct head *head, const char *folder)
 	if (!head->pools)
 		head->pool[head->pools++] = NN_POOL_MEAN;
 	tree_free(config);
-	free(path);
 }
 
 /* "torch.nn.modules.activation.Tanh": torch's, of which the last name counts. */
@@ -124,19 +122,16 @@ check_names(const struct tree *config, const char *type)
 static void
 read_normalize(const char *folder)
 {
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read_optional(path); /* older ones have none */
+	struct tree *config = json_find(folder, "config.json"); /* older ones have none */
 
 	check_names(config, "Normalize");
 	tree_free(config);
-	free(path);
 }
 
 static void
 read_dense(struct head_module *module, const char *folder)
 {
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read(path);
+	struct tree *config = json_need(folder, "config.json");
 
 	check_names(config, "Dense");
 	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
@@ -146,19 +141,16 @@ read_dense(struct head_module *module, const char *folder)
 	if (tree_boolean(config, "use_residual", false))
 		tree_die(config, "'use_residual' is not known");
 	tree_free(config);
-	free(path);
 }
 
 static void
 read_norm(struct head_module *module, const char *folder)
 {
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read(path);
+	struct tree *config = json_need(folder, "config.json");
 
 	module->in = module->out = (int)tree_integer_in(config, "dimension", 1, 1 << 20);
 	module->bias = true;
 	tree_free(config);
-	free(path);
 }
 
 static void
@@ -206,8 +198,7 @@ static int
 read_truncate(const char *dir)
 {
 	const char *kind = "SentenceTransformer";
-	char *path = mem_format("%s/config_sentence_transformers.json", dir);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = json_find(dir, "config_sentence_transformers.json");
 
 	if (strcmp(tree_string(config, "model_type", kind), kind))
 		tree_die(tree_get(config, "model_type"),
@@ -218,7 +209,6 @@ read_truncate(const char *dir)
 			   : 0;
 
 	tree_free(config);
-	free(path);
 	return truncate;
 }
 

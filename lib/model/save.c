@@ -334,11 +334,10 @@ model_append(const struct model *model, const char *dir, bool normalize,
 		die("%s: has %d modules after the pooling, and can have no more",
 		    model->dir, model->head.count);
 	char *folder = folder_begin(dir);
-	char *path = mem_format("%s/modules.json", folder);
 	folder_link(model->dir, folder);
 	if (model->head.assumed)
 		head_write(&model->head, folder, model->spec.width);
-	struct tree *modules = json_read(path);
+	struct tree *modules = json_need(folder, "modules.json");
 	if (normalize)
 		add_module(modules, "Normalize", &unit);
 	add_module(modules, "Dense", &dense);
@@ -347,5 +346,4 @@ model_append(const struct model *model, const char *dir, bool normalize,
 	folder_write_json(folder, "modules.json", modules);
 	folder_commit(folder, dir);
 	tree_free(modules);
-	free(path);
 }

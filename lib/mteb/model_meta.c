@@ -279,10 +279,10 @@ parameters(const struct model_meta *of)
 struct tree *
 model_meta_json(const struct model_meta *of)
 {
-	char *path = mem_format("%s/config_sentence_transformers.json", of->folder),
-	     *name = model_meta_name(of), *revision = model_meta_revision(of);
+	char *name = model_meta_name(of), *revision = model_meta_revision(of);
 	char *similarity = similarity_name_read(of->folder);
-	struct tree *meta = tree_object(), *config = json_read_optional(path);
+	struct tree *meta = tree_object(),
+		    *config = json_find(of->folder, "config_sentence_transformers.json");
 	const struct tree *prompts = tree_get(config, "prompts");
 
 	tree_set(meta, "name", tree_of_string(name));
@@ -301,6 +301,5 @@ model_meta_json(const struct model_meta *of)
 	free(similarity);
 	free(revision);
 	free(name);
-	free(path);
 	return meta;
 }

@@ -338,14 +338,12 @@ part_of(const char *dir, int from_end)
 static void
 read_names(struct results *results, const char *dir)
 {
-	char *path = mem_format("%s/model_meta.json", dir);
-	struct tree *meta = json_read_optional(path);
+	struct tree *meta = json_find(dir, "model_meta.json");
 	const char *model = text_of(meta, "name"), *revision = text_of(meta, "revision");
 
 	results->model = model ? mem_string(model) : part_of(dir, 1);
 	results->revision = revision ? mem_string(revision) : part_of(dir, 0);
 	tree_free(meta);
-	free(path);
 }
 
 static int

@@ -149,8 +149,9 @@ comparison_of_number(const struct comparison *comparison, long double number)
 	}
 }
 
-bool
-comparison_of_nothing(const struct comparison *comparison)
+/* Whether the condition holds for a missing value: true for != and !~. */
+static bool
+of_nothing(const struct comparison *comparison)
 {
 	return comparison->relation == OTHER || comparison->relation == MATCHES_NOT;
 }
@@ -197,7 +198,7 @@ comparison_of_tree(
 	bool number = value && (value->kind == TREE_INTEGER || value->kind == TREE_REAL);
 
 	if (!value) {
-		*holds = comparison_of_nothing(comparison);
+		*holds = of_nothing(comparison);
 		return true;
 	}
 	if (number && !comparison_is_expression(comparison) && comparison->is_number) {

@@ -38,9 +38,6 @@ void comparison_as_float(struct comparison *comparison);
 /* Whether the condition holds for a number.  Integers of 64 bits are compared exactly. */
 bool comparison_of_number(const struct comparison *comparison, long double number);
 
-/* Whether the condition holds for a missing value: true for != and !~. */
-bool comparison_of_nothing(const struct comparison *comparison);
-
 /* *holds: whether the condition holds for a text, which may be invalid UTF-8.  Returns false if the operator is < <= >
  * >= and the text is not a number. */
 bool comparison_of_text(

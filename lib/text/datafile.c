@@ -168,6 +168,13 @@ count_line_ends(const char *text, size_t length)
 	return count;
 }
 
+/* Whether the format is TSV or CSV. */
+static bool
+is_table(const struct datafile *file)
+{
+	return file->format == DATAFILE_TSV || file->format == DATAFILE_CSV;
+}
+
 /* Determines the line end from the start of the file. */
 static void
 settle(struct datafile *file)
@@ -186,7 +193,7 @@ settle(struct datafile *file)
 		bool whole = file->ended || held > (size_t)file->max_line;
 		array =
 		    file->format == DATAFILE_JSONL ? cut_is_array(text, held, whole) : 0;
-		end = cut_line_end(datafile_untyped(file), csv, text, held, whole);
+		end = cut_line_end(is_table(file), csv, text, held, whole);
 		if (array > 0 || (!array && end))
 			break;
 		refill(file);
@@ -362,7 +369,7 @@ read_names(struct datafile *file)
 	const char *line, *name = file->name;
 	size_t length = 0;
 
-	if (!datafile_untyped(file) || file->names)
+	if (!is_table(file) || file->names)
 		return;
 	do
 		if (!cut_record(file, &line, &length))
@@ -383,7 +390,7 @@ next_line(struct datafile *file, const char **line, size_t *length)
 	while (cut_record(file, line, length)) {
 		if (file->format == DATAFILE_JSONL && is_blank(*line, *length))
 			continue;
-		if (datafile_untyped(file) && file->names->count > 1 && !*length)
+		if (is_table(file) && file->names->count > 1 && !*length)
 			continue;
 		return true;
 	}
@@ -461,12 +468,6 @@ datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t line)
 	file->array = ARRAY_SOUGHT;
 	file->line = line - (file->cut.kind != CUT_ELEMENTS);
 	file->inside = 0;
-}
-
-bool
-datafile_untyped(const struct datafile *file)
-{
-	return file->format == DATAFILE_TSV || file->format == DATAFILE_CSV;
 }
 
 int64_t

@@ -79,8 +79,6 @@ void datafile_seek(struct datafile *file, int64_t offset, int64_t end, int64_t l
 /* The line end, '\n' or '\r'; 0: a JSON array.  Call before datafile_seek. */
 char datafile_line_end(struct datafile *file);
 
-/* Whether values have no types, as in TSV and CSV: numbers are strings. */
-bool datafile_untyped(const struct datafile *file);
 int64_t datafile_line(const struct datafile *file); /* of the record just read, from 1 */
 
 /* Dies with a message about the line of the record just read. */

@@ -374,17 +374,6 @@ decoder_new(const struct tree *section)
 	return decoder;
 }
 
-struct decoder *
-decoder_wordpiece(void)
-{
-	struct decoder *decoder = mem_zero(1, sizeof *decoder);
-	struct decoder_step *step = add_step(decoder, run_wordpiece);
-
-	step->prefix = own("##", &step->prefix_length);
-	step->cleanup = true;
-	return decoder;
-}
-
 /* Joins all pieces and repairs UTF-8; without steps, joins by blanks. */
 static char *
 joined(const struct decoder *decoder, const struct pieces *pieces, size_t *made)

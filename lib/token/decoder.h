@@ -26,9 +26,6 @@ struct decoder;
 /* section: "decoder" of tokenizer.json; NULL: none. */
 struct decoder *decoder_new(const struct tree *section);
 
-/* The decoder of BERT's vocab.txt: WordPiece with clean-up. */
-struct decoder *decoder_wordpiece(void);
-
 /* The text of the tokens, to be freed; *made: its length in bytes.  It is valid UTF-8, with U+FFFD for each invalid
  * part. Changes the tokens.  Dies if the decoder is not supported. */
 char *decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made);

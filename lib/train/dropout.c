@@ -23,8 +23,7 @@ void
 dropout_tell(const char *dir)
 {
 	char *folder = modules_transformer(dir), *names = NULL;
-	char *path = mem_format("%s/config.json", folder);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = json_find(folder, "config.json");
 
 	for (size_t i = 0; config && i < config->count; i++) {
 		const char *key = config->items[i]->key;
@@ -35,7 +34,6 @@ dropout_tell(const char *dir)
 		free(word);
 	}
 	tree_free(config);
-	free(path);
 	free(folder);
 	if (names)
 		inform("%s: training is without dropout; config.json has %s", dir, names);
