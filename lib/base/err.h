@@ -13,8 +13,9 @@ enum { EXIT_DATA = 1, EXIT_USAGE = 2 };
 /* cli_start and cli_next set the first two. */
 extern const char *program_name;
 extern int verbosity; /* -1 quiet, 0 normal, 1 verbose */
-extern int
-    exit_failed; /* status of die: EXIT_DATA, or EXIT_USAGE if 1 is a result, as in cmp(1) */
+
+/* The exit status of die: EXIT_DATA, or EXIT_USAGE if 1 is a result, as in cmp(1). */
+extern int exit_failed;
 
 /* Prints the message and exits with exit_failed.  If the format ends in ':', adds strerror(errno). */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));

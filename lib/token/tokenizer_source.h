@@ -23,10 +23,11 @@ struct tokenizer_source {
 	char *path; /* the file with the vocabulary */
 	enum tokenizer_format format;
 	struct file_view
-	    bytes; /* of that file; of vocab.json and merges.txt, as one tokenizer.json */
+	    bytes; /* FORMAT_MERGES: of a tokenizer.json made of both files */
 	enum static_kind kind;
-	struct tokenizer_settings *
-	    settings; /* NULL: static embeddings, whose packages read tokenizer.json alone */
+	/* NULL: static embeddings, whose packages read tokenizer.json alone */
+	struct tokenizer_settings *settings;
+
 	/* set by tokenizer_source_read */
 	struct tree *root; /* tokenizer.json without "vocab" and "merges" */
 	struct vocabulary *vocabulary;
